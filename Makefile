@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# The verbs. `make` builds the modules for the running kernel (or KDIR=).
+
+KVER	?= $(shell uname -r)
+KDIR	?= /lib/modules/$(KVER)/build
+DESTDIR	?=
+# where stock tc looks for plug-ins
+TCLIB	?= $(DESTDIR)/usr/lib/$(shell gcc -print-multiarch)/tc
+MANDIR	?= $(DESTDIR)/usr/share/man
+INCDIR	?= $(DESTDIR)/usr/include
+MODDIR	?= $(DESTDIR)/lib/modules/$(KVER)/updates/hopcc
+
+LAB	:= tools/lab/lab
+OUT	:= build/modules
+# what users load: not the tests, not the lab's wire
+MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
+
+.PHONY: all modules tools demo check quick figures install style clean setup
+
+all: modules tools
+
+modules:
+	@test -e $(KDIR)/Makefile || { echo "no kernel headers in $(KDIR): apt-get install linux-headers-amd64, or say KDIR=" >&2; exit 2; }
+	@tools/build-modules.sh modules $(KDIR)
+
+tools:
+	@$(MAKE) --no-print-directory -C tools/tc OUT=$(CURDIR)/build/tc
+
+# The showcase: install what is missing, build, run in the lab, table and pictures.
+demo:
+	@tools/setup/setup.sh demo
+	@$(LAB) setup
+	@$(LAB) run showcase --out lab-results/showcase
+
+# Every test a gate needs.
+check:
+	@tools/setup/setup.sh check
+	@selftests/run.sh
+
+# The long sweeps, too big for a gate.
+figures:
+	@tools/setup/setup.sh demo
+	@$(LAB) setup
+	@$(LAB) run --figures --out lab-results/figures
+
+install: all
+	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }
+	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux
+	install -m 644 $(MODULES) $(MODDIR)
+	install -m 755 build/tc/q_wred.so $(TCLIB)
+	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
+	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
+	@test -n "$(DESTDIR)" || depmod $(KVER)
+
+# Style alone: checkpatch, sparse, shellcheck, the length of functions.
+style:
+	@tools/setup/setup.sh check
+	@prove selftests/build/checkpatch.t selftests/build/sparse.t selftests/build/shellcheck.t selftests/build/functions.t
+
+clean:
+	rm -rf build lab-results

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The only file that knows kernel versions; force-included by the top Kbuild.
+ * Supported: 6.1, 6.12, 7.2. Each shim is named for its feature and says when
+ * it can go.
+ */
+#ifndef HOPCC_COMPAT_H
+#define HOPCC_COMPAT_H
+
+#include <linux/version.h>
+#include <linux/netdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+#include <net/tcp.h>
+#include <net/pkt_sched.h>
+
+#define KV(a, b, c) (LINUX_VERSION_CODE >= KERNEL_VERSION(a, b, c))
+
+/* skb_gso_segment() moved out of netdevice.h; goes with 6.1. */
+#if KV(6, 5, 0)
+#include <net/gso.h>
+#endif
+
+/* CA_EVENT_TX_START became an op of its own; goes when 6.12 does. */
+#if KV(7, 1, 0)
+#define compat_cc_events(ev, tx_start) .cwnd_event = ev, .cwnd_event_tx_start = tx_start
+#else
+#define compat_cc_events(ev, tx_start) .cwnd_event = ev
+#endif
+
+/* AccECN split the "ECN negotiated" bit; goes when 6.12 does. */
+#ifdef TCP_ECN_MODE_RFC3168
+#define compat_ecn_ok(tp) tcp_ecn_mode_any(tp)
+#else
+#define compat_ecn_ok(tp) (!!((tp)->ecn_flags & TCP_ECN_OK))
+#endif
+
+/* __tcp_send_ack() got a flags argument in 6.12; goes with 6.1. */
+#if KV(6, 12, 0)
+#define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
+#else
+#define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
+#endif
+
+/* hrtimer_setup() replaced hrtimer_init(); goes when 6.12 does. */
+#if !KV(6, 15, 0)
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*fn)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+}
+#endif
+
+/* Proc handlers take a const table since 6.11; goes with 6.1. */
+#if KV(6, 11, 0)
+#define compat_ctl_table const struct ctl_table
+#else
+#define compat_ctl_table struct ctl_table
+#endif
+
+/* register_net_sysctl_sz() counts entries; before, an empty one ends them: keep both. Goes with 6.1. */
+#if !KV(6, 6, 0)
+#define register_net_sysctl_sz(net, path, table, n) register_net_sysctl(net, path, table)
+#endif
+
+/* qdisc_skb_cb got pkt_segs, to be set for segments made in a qdisc; goes when 6.12 does. */
+#if KV(6, 19, 0)
+static inline void compat_set_pkt_len(struct sk_buff *skb, unsigned int len_bytes, unsigned int segs)
+{
+	qdisc_skb_cb(skb)->pkt_len = len_bytes;
+	qdisc_skb_cb(skb)->pkt_segs = segs;
+}
+#else
+static inline void compat_set_pkt_len(struct sk_buff *skb, unsigned int len_bytes, unsigned int segs)
+{
+	qdisc_skb_cb(skb)->pkt_len = len_bytes;
+}
+#endif
+
+/* qlen got accessors in 7.1; goes when 6.12 does. */
+#if !KV(7, 1, 0)
+#define qdisc_qlen_inc(sch) ((sch)->q.qlen++)
+#define qdisc_qlen_dec(sch) ((sch)->q.qlen--)
+#endif
+
+/* The qdisc module alias; goes with 6.1, where the loader asks for sch_<kind>. */
+#ifndef MODULE_ALIAS_NET_SCH
+#define MODULE_ALIAS_NET_SCH(kind) MODULE_ALIAS("sch_" kind)
+#endif
+
+#endif /* HOPCC_COMPAT_H */

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Process 1 of the test guest, on the host's root: settle, run the script, say
+# its status on the second serial port, power off.
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C
+script='' modules='' cwd='' limit_s=''
+. /hopcc-vm.conf
+
+finish()
+{
+	echo "VM-EXIT $1" >/dev/ttyS1
+	sync
+	sleep 0.2
+	busybox poweroff -f
+}
+
+mkdir -p /dev/pts /dev/shm "/lib/modules/${modules##*/}"
+mount -t devpts pts /dev/pts
+mount -t tmpfs shm /dev/shm
+mount -t tracefs trace /sys/kernel/tracing 2>/dev/null
+mount --bind "$modules" "/lib/modules/${modules##*/}"
+ip link set lo up
+# An emulated CPU on a busy host is late without being stuck.
+echo 60 >/proc/sys/kernel/watchdog_thresh
+
+(
+	sleep "$limit_s"
+	echo "WATCHDOG: the script ran for $limit_s s" >/dev/ttyS0
+	echo w >/proc/sysrq-trigger
+	ps axf >/dev/ttyS0
+	finish 124
+) &
+
+cd "$cwd" || finish 2
+setsid "$script" "$@" </dev/null >/dev/ttyS1 2>&1
+finish $?

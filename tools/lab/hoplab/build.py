@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Everything a guest needs, built on demand and only when a source changed."""
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from . import LabError
+
+TOP = Path(__file__).resolve().parents[3]
+LAB = TOP / "tools/lab"
+BUILD = TOP / "build"
+KERNELS = ("release", "debug")
+SOURCES = ("Kbuild", "include", "hop_core", "sch_*", "net_*", "tcp_*",
+           "tools/lab/sch_link", "tools/build-modules.sh")
+
+
+@contextlib.contextmanager
+def lock(name):
+    """Held by one lab process of this checkout at a time."""
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / f".{name}.lock", "w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def say(text):
+    print(f"[lab] {text}", file=sys.stderr, flush=True)
+
+
+def run_quietly(command, log, what):
+    """Run a build step; what it says is shown only when it fails."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "w") as out:
+        code = subprocess.call([str(c) for c in command], stdout=out,
+                               stderr=subprocess.STDOUT, cwd=TOP)
+    if code:
+        lines = log.read_text(errors="replace").splitlines()
+        bad = [x for x in lines if re.search(r"error|Error|No rule|undefined", x)]
+        for line in (bad or lines)[-15:]:
+            print(line, file=sys.stderr)
+        raise LabError(f"{what} did not build: all of it is in {log}")
+
+
+def kernel_dir(kernel):
+    """The kernel's build directory; builds it on first use (minutes, with progress)."""
+    done = subprocess.run([LAB / "kernel/build.sh", kernel], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise LabError(f"the {kernel} kernel could not be built")
+    return Path(done.stdout.strip().splitlines()[-1])
+
+
+def signature(*parts):
+    """A name for the present state of all module sources."""
+    digest = hashlib.sha256(repr(parts).encode())
+    files = []
+    for pattern in SOURCES:
+        for root in TOP.glob(pattern):
+            files += [root] if root.is_file() else root.rglob("*")
+    for path in sorted(files):
+        if path.suffix in (".c", ".h", ".sh") or path.name == "Kbuild":
+            stat = path.stat()
+            digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}\n".encode())
+    return digest.hexdigest()
+
+
+def build_modules(kernel, kdir):
+    name = f"uml-{kernel}"
+    stamp = BUILD / name / ".stamp"
+    now = signature(str(kdir))
+    if stamp.exists() and stamp.read_text() == now:
+        return BUILD / name
+    say(f"building the modules for the {kernel} kernel")
+    run_quietly([TOP / "tools/build-modules.sh", name, kdir, "ARCH=um"],
+                BUILD / f"{name}.log", f"the modules for the {kernel} kernel")
+    stamp.write_text(now)
+    return BUILD / name
+
+
+def build_programs():
+    """The guest's own programs: the tc plug-ins, the traffic generator, the sampler."""
+    for folder, out in (("tools/tc", "tc"), ("tools/lab/traffic", "lab")):
+        if (TOP / folder / "Makefile").exists():
+            run_quietly(["make", "-s", "-C", TOP / folder, f"OUT={BUILD / out}"],
+                        BUILD / f"{out}.log", folder)
+        else:
+            say(f"{folder} has no Makefile yet: going on without")
+    build_guest_tools()
+
+
+def build_guest_tools():
+    out = BUILD / "guest"
+    out.mkdir(parents=True, exist_ok=True)
+    for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
+                                ("off", "off", [])):
+        source = LAB / f"guest/{name}.c"
+        if not newer(out / target, source):
+            run_quietly(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out / target, source],
+                        BUILD / "guest.log", source)
+
+
+def newer(target, source):
+    return target.exists() and target.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+
+def install_kernel_modules(kdir):
+    """The kernel's own modules (VXLAN, conntrack ...), where modprobe finds them."""
+    root = kdir / "modules-root"
+    if not (root / ".done").exists():
+        run_quietly(["make", "-C", kdir, "ARCH=um", f"INSTALL_MOD_PATH={root}", "modules_install"],
+                    BUILD / "modules-install.log", "the kernel's own modules")
+        (root / ".done").touch()
+    return root
+
+
+def everything(kernel, modules=None):
+    """Bring all up to date; returns (kernel directory, modules directory)."""
+    with lock("build"):
+        kdir = kernel_dir(kernel)
+        install_kernel_modules(kdir)
+        build_programs()
+        return kdir, Path(modules) if modules else build_modules(kernel, kdir)
+
+
+def load_order(folder):
+    """All modules but the test suites, each after those it depends on."""
+    found = {p.stem: p for p in sorted(folder.rglob("*.ko")) if not p.stem.endswith("_test")}
+    order = []
+
+    def add(name):
+        if name in found and found[name] not in order:
+            for other in dependencies(found[name]):
+                add(other)
+            order.append(found[name])
+
+    for name in found:
+        add(name)
+    return order
+
+
+def dependencies(module):
+    match = re.search(rb"\0depends=([^\0]*)\0", module.read_bytes())
+    return [x.replace("-", "_") for x in match.group(1).decode().split(",") if x] if match else []
+
+
+def shell_assignments(**variables):
+    return "".join(f"export {k}={shlex.quote(str(v))}\n" for k, v in variables.items())
+
+
+def cached_home():
+    return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

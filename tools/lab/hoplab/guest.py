@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One guest: boot User-Mode Linux with a command, limit it, judge its kernel log."""
+import contextlib
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .build import BUILD, LAB, TOP, load_order, shell_assignments
+
+# What the kernel writes when something is wrong with it.
+TROUBLE = re.compile(
+    r"WARNING:|BUG:|Oops|KASAN:|Call Trace|INFO: (possible|rcu|task|suspicious)"
+    r"|possible (circular|recursive)|inconsistent lock state|suspicious RCU"
+    r"|lockdep is turned off|Kernel panic|general protection|scheduling while atomic"
+    r"|refcount_t:|unregister_netdevice: waiting")
+
+
+@dataclass
+class Boot:
+    """What to run, and where."""
+    command: str                # a shell script
+    run: Path                   # the run directory: the only place the guest can write to
+    kernel: str = "release"
+    kdir: Path = None
+    modules: Path = None        # folder of .ko files
+    seed: int = 1
+    timeout_s: float = 600      # wall time
+    limit_s: float = 0          # virtual time after boot; 0: none
+    mem: str = "4G"
+    cpu: int = None             # pinned to this CPU; None: the first that is free
+    tty: bool = False           # interactive: real time, stdin passed on
+    output: object = None       # where the guest's output goes; None: our stdout
+    variables: dict = field(default_factory=dict)
+
+
+@dataclass
+class Outcome:
+    """How it went. `problem` is None or one line that says what went wrong."""
+    status: int = 0
+    problem: str = None
+    tail: list = field(default_factory=list)
+    wall_s: float = 0
+
+
+def write_inputs(boot):
+    """The files guest/init reads; its head lists them."""
+    boot.run.mkdir(parents=True, exist_ok=True)
+    for stale in ("status", "dmesg", "leaks"):
+        (boot.run / stale).unlink(missing_ok=True)
+    path = f"{BUILD}/tc:{BUILD}/lab:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    variables = dict(
+        PATH=path, HOME="/tmp", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE=1,
+        TC_LIB_DIR=BUILD / "tc", HOPLAB_TOP=TOP, HOPLAB_CWD=os.getcwd(), HOPLAB_GUEST=LAB / "guest",
+        HOPLAB_TOOLS=BUILD / "guest", HOPLAB_KERNEL=boot.kernel, HOPLAB_SEED=boot.seed,
+        HOPLAB_MODULES=boot.kdir / "modules-root", HOPLAB_KO=boot.modules,
+        HOPLAB_LIMIT=f"{boot.limit_s:g}" if boot.limit_s else "",
+        HOPLAB_TTY="1" if boot.tty else "", **boot.variables)
+    (boot.run / "env").write_text(shell_assignments(**variables))
+    (boot.run / "command").write_text(boot.command + "\n")
+    (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.modules)))
+
+
+def command_line(boot):
+    kernel = [str(boot.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
+              f'init="{LAB}/guest/init"', f'HOPLAB_RUN="{boot.run}"', "console=stderr", "con=null",
+              "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
+    if not boot.tty:
+        kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]
+    return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", str(boot.cpu),
+            "setarch", "-R", *kernel]
+
+
+@contextlib.contextmanager
+def free_cpu(wanted=None):
+    """A CPU for a guest: guests that share one while another idles are twice as slow."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if wanted is not None:
+        yield cpus[wanted % len(cpus)]
+        return
+    for cpu in cpus:
+        with open(BUILD / f".cpu{cpu}.lock", "w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield cpu
+            return
+    yield cpus[os.getpid() % len(cpus)]
+
+
+def end(process):
+    """UML is a group of processes: end all of them, and only them."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(boot):
+    """Boot, wait, judge. The caller reads what the guest left in boot.run."""
+    write_inputs(boot)
+    environment = dict(os.environ, HOME=str(boot.run), TMPDIR=os.environ.get("TMPDIR", "/dev/shm"),
+                       LD_PRELOAD=str(BUILD / "guest/entropy.so"), HOPLAB_SEED=str(boot.seed))
+    timed_out = False
+    start = time.monotonic()
+    with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
+        boot.cpu = cpu
+        process = subprocess.Popen(
+            command_line(boot), stdin=None if boot.tty else subprocess.DEVNULL, stdout=boot.output,
+            stderr=log, env=environment, start_new_session=not boot.tty)
+        try:
+            process.wait(timeout=boot.timeout_s or None)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            if boot.tty:
+                process.kill()
+                process.wait()
+            else:
+                end(process)
+    outcome = judge(boot, timed_out)
+    outcome.wall_s = time.monotonic() - start
+    return outcome
+
+
+def judge(boot, timed_out):
+    text = read(boot.run / "status").strip()
+    log = read(boot.run / "dmesg") or read(boot.run / "kernel.log")
+    trouble = [line for line in log.splitlines() if TROUBLE.search(line)]
+    leaks = read(boot.run / "leaks").strip()
+    outcome = Outcome(status=int(text) if text.isdigit() else 1)
+    if timed_out:
+        outcome.problem = f"no end within {boot.timeout_s:g} s of wall time"
+    elif text.startswith("limit"):
+        outcome.problem = f"no end within {text.split()[1]} s of virtual time"
+    elif text.startswith("setup"):
+        outcome.problem = f"the guest failed to {text}"
+    elif trouble:
+        outcome.problem = f"the guest's kernel complains: {trouble[0].strip()}"
+    elif leaks:
+        outcome.problem = "kmemleak: " + leaks.splitlines()[0]
+    elif not text:
+        outcome.problem = "the guest died"
+    if outcome.problem:
+        outcome.status = outcome.status or 1
+        outcome.tail = last_lines(log, leaks, trouble)
+    return outcome
+
+
+def last_lines(log, leaks, trouble):
+    """The report of the kernel if there is one, else the end of its log."""
+    lines = log.splitlines()
+    if trouble:
+        first = next(i for i, line in enumerate(lines) if TROUBLE.search(line))
+        return lines[first:first + 40]
+    if leaks:
+        return leaks.splitlines()[:40]
+    return lines[-20:]
+
+
+def read(path):
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def describe(outcome, where):
+    print(f"lab: {where}: {outcome.problem}; the guest's last lines:", file=sys.stderr)
+    for line in outcome.tail:
+        print(f"    {line}", file=sys.stderr)

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_dctcp_ms: DCTCP as draft-bensley-tcpm-dctcp-01 has it. The law is in
+ * dctcp_sender.h and dctcp_receiver.h; this file hangs it on the stack.
+ *
+ * What the stack does for us: ECT on every packet (TCP_CONG_NEEDS_ECN), the CWR
+ * flag and one reduction a window (TCP_CA_CWR), the delayed ACK's clock. The
+ * receiver's answer is steered by TCP_ECN_DEMAND_CWR, which sets ECE on ACKs.
+ *
+ * Deviation: with AccECN (7.x, off by default) ECE has another meaning and the
+ * receiver's half is the stack's own.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/inet_ecn.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+
+#include "dctcp_receiver.h"
+#include "dctcp_sender.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* The bound of net.hopcc.dctcp_rtt_max_us. */
+#define DCTCP_RTT_MAX_US	10000000U
+#define DCTCP_RTT_DEFAULT_US	10000U
+
+/* What ss divides by: alpha is shown in 1/1024. */
+#define DCTCP_INFO_ALPHA_SHIFT	10
+
+/* The gain is the draft's and that of every DCTCP in use: not a knob. */
+static const struct dctcp_params dctcp_params = { .gain_shift = 4 };
+
+struct dctcp_sock {
+	struct dctcp_vars sender;
+	struct dctcp_receiver receiver;
+	enum dctcp_law law;
+	bool ack_ece;	/* the last ACK processed had ECE */
+};
+
+struct dctcp_net {
+	struct ctl_table_header *header;
+	struct ctl_table *table;
+	unsigned int rtt_max_us;
+};
+
+static unsigned int dctcp_net_id;
+static struct tcp_congestion_ops dctcp_reno;
+
+/* Without ECN on the connection nothing here has a meaning. */
+static void dctcp_fall_back(struct sock *sk)
+{
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &dctcp_reno);
+	INET_ECN_dontxmit(sk);
+}
+
+/*
+ * Once, at the first RTT sample: usually the handshake's, and then init() finds
+ * it; if SYN or SYN-ACK was repeated, the first data's.
+ */
+static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
+{
+	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!compat_ecn_ok(tp))
+		dctcp_fall_back(sk);
+	else if (tp->srtt_us)
+		ds->law = dctcp_choose_law(tp->srtt_us >> 3,
+					   READ_ONCE(dn->rtt_max_us));
+}
+
+static void dctcp_init(struct sock *sk)
+{
+	struct dctcp_sock *ds = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	dctcp_start(&ds->sender, tp->snd_una);
+	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
+	ds->receiver.ce = false;
+	ds->law = DCTCP_LAW_UNDECIDED;
+	ds->ack_ece = false;
+	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
+	if (sk->sk_state != TCP_SYN_SENT)
+		dctcp_decide(sk, ds);
+}
+
+/* "When sending an ACK, the ECE flag MUST be set if and only if DCTCP.CE is true." */
+static void dctcp_echo(struct tcp_sock *tp, bool ce)
+{
+	if (ce)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+static void dctcp_receive(struct sock *sk, struct dctcp_receiver *r, bool ce)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	enum dctcp_ack ack = dctcp_classify_packet(r, ce, tp->rcv_wup);
+
+	if (ack == DCTCP_ACK_FLUSH) {
+		dctcp_echo(tp, r->ce);
+		compat_send_ack(sk, r->rcv_nxt_seq);
+	}
+	if (ack != DCTCP_ACK_AS_USUAL)
+		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
+
+	/* The stack has queued this packet's data already, if it was in order. */
+	r->rcv_nxt_seq = tp->rcv_nxt;
+	WRITE_ONCE(r->ce, ce);
+	dctcp_echo(tp, ce);
+}
+
+static void dctcp_estimate(struct sock *sk, struct dctcp_sock *ds)
+{
+	struct dctcp_vars *v = &ds->sender;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	WRITE_ONCE(v->alpha, dctcp_update_alpha(&dctcp_params, v));
+	trace_dctcp_ms_update(sk, v->alpha, v->sent_bytes, v->marked_bytes,
+			      tcp_snd_cwnd(tp), ds->law == DCTCP_LAW_DCTCP);
+	dctcp_next_window(v, tp->snd_nxt);
+}
+
+/* Runs after SND.UNA has moved and before the stack reacts to ECE. */
+static void dctcp_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct dctcp_sock *ds = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (unlikely(ds->law == DCTCP_LAW_UNDECIDED)) {
+		dctcp_decide(sk, ds);
+		if (inet_csk(sk)->icsk_ca_ops == &dctcp_reno)
+			return;
+	}
+
+	ds->ack_ece = flags & CA_ACK_ECE;
+	dctcp_account_ack(&ds->sender, tp->snd_una, ds->ack_ece);
+	if (dctcp_window_over(&ds->sender))
+		dctcp_estimate(sk, ds);
+
+	/*
+	 * On the slow path an ACK is processed before its data is queued: this is
+	 * RCV.NXT before the packet even where reordering moved it. The stack has
+	 * taken a CWR flag for the end of ECE, as in RFC 3168: undo that.
+	 */
+	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
+	dctcp_echo(tp, ds->receiver.ce);
+}
+
+/* Called at the start of each reduction: the stack allows one a window. */
+static u32 dctcp_ssthresh(struct sock *sk)
+{
+	const struct dctcp_sock *ds = inet_csk_ca(sk);
+	u32 cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
+	bool mark = ds->ack_ece && ds->law == DCTCP_LAW_DCTCP;
+	u32 to_pkts;
+
+	to_pkts = mark ? dctcp_cwnd_after_mark(cwnd_pkts, ds->sender.alpha) :
+			 dctcp_cwnd_after_loss(cwnd_pkts);
+	trace_dctcp_ms_reduce(sk, !ds->ack_ece, cwnd_pkts, to_pkts);
+	return to_pkts;
+}
+
+/*
+ * A loss halves the window that the reduction began with. If a mark began it,
+ * this replaces the mark's reduction; if a loss did, it changes nothing.
+ */
+static void dctcp_react_to_loss(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 to_pkts = dctcp_cwnd_after_loss(tp->prior_cwnd);
+
+	if (to_pkts >= tp->snd_ssthresh)
+		return;
+	trace_dctcp_ms_reduce(sk, true, tp->prior_cwnd, to_pkts);
+	tp->snd_ssthresh = to_pkts;
+}
+
+/* icsk_ca_state is still the old one. */
+static void dctcp_set_state(struct sock *sk, u8 new_state)
+{
+	if (new_state >= TCP_CA_Recovery &&
+	    inet_csk(sk)->icsk_ca_state <= TCP_CA_CWR)
+		dctcp_react_to_loss(sk);
+}
+
+static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+{
+	struct dctcp_sock *ds = inet_csk_ca(sk);
+
+	switch (ev) {
+	case CA_EVENT_ECN_IS_CE:
+	case CA_EVENT_ECN_NO_CE:
+		dctcp_receive(sk, &ds->receiver, ev == CA_EVENT_ECN_IS_CE);
+		break;
+	case CA_EVENT_LOSS:
+		dctcp_react_to_loss(sk);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Read by ss without the socket lock. */
+static void dctcp_fill_info(const struct dctcp_sock *ds,
+			    struct tcp_dctcp_info *info)
+{
+	if (READ_ONCE(ds->law) != DCTCP_LAW_DCTCP)
+		return;
+	info->dctcp_enabled = 1;
+	info->dctcp_ce_state = READ_ONCE(ds->receiver.ce);
+	info->dctcp_alpha = READ_ONCE(ds->sender.alpha) >>
+			    (DCTCP_ALPHA_SHIFT - DCTCP_INFO_ALPHA_SHIFT);
+	info->dctcp_ab_ecn = READ_ONCE(ds->sender.marked_bytes);
+	info->dctcp_ab_tot = READ_ONCE(ds->sender.sent_bytes);
+}
+
+/* ss asks for Vegas and understands the answer by its type. */
+static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
+			     union tcp_cc_info *info)
+{
+	if (!(ext & (1 << (INET_DIAG_DCTCPINFO - 1) |
+		     1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+
+	memset(&info->dctcp, 0, sizeof(info->dctcp));
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &dctcp_reno)
+		dctcp_fill_info(inet_csk_ca(sk), &info->dctcp);
+	*attr = INET_DIAG_DCTCPINFO;
+	return sizeof(info->dctcp);
+}
+
+static struct tcp_congestion_ops dctcp_ms __read_mostly = {
+	.init		= dctcp_init,
+	.in_ack_event	= dctcp_in_ack_event,
+	.cwnd_event	= dctcp_cwnd_event,
+	.ssthresh	= dctcp_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.set_state	= dctcp_set_state,
+	.get_info	= dctcp_get_info,
+	.flags		= TCP_CONG_NEEDS_ECN,
+	.owner		= THIS_MODULE,
+	.name		= "dctcp_ms",
+};
+
+/* Not registered: only dctcp_fall_back() leads here, on the same module reference. */
+static struct tcp_congestion_ops dctcp_reno __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.get_info	= dctcp_get_info,
+	.owner		= THIS_MODULE,
+	.name		= "dctcp_ms-reno",
+};
+
+static unsigned int dctcp_rtt_limit_us = DCTCP_RTT_MAX_US;
+
+/* The last entry ends the table where entries are not counted. */
+static const struct ctl_table dctcp_table[] = {
+	{
+		.procname	= "dctcp_rtt_max_us",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &dctcp_rtt_limit_us,
+	},
+	{ }
+};
+
+static int __net_init dctcp_net_init(struct net *net)
+{
+	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
+
+	dn->rtt_max_us = DCTCP_RTT_DEFAULT_US;
+	dn->table = kmemdup(dctcp_table, sizeof(dctcp_table), GFP_KERNEL);
+	if (!dn->table)
+		return -ENOMEM;
+
+	dn->table[0].data = &dn->rtt_max_us;
+	dn->header = register_net_sysctl_sz(net, "net/hopcc", dn->table, 1);
+	if (!dn->header) {
+		kfree(dn->table);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __net_exit dctcp_net_exit(struct net *net)
+{
+	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
+
+	unregister_net_sysctl_table(dn->header);
+	kfree(dn->table);
+}
+
+static struct pernet_operations dctcp_net_ops = {
+	.init	= dctcp_net_init,
+	.exit	= dctcp_net_exit,
+	.id	= &dctcp_net_id,
+	.size	= sizeof(struct dctcp_net),
+};
+
+static int __init dctcp_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct dctcp_sock) > ICSK_CA_PRIV_SIZE);
+
+	err = register_pernet_subsys(&dctcp_net_ops);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&dctcp_ms);
+	if (err)
+		unregister_pernet_subsys(&dctcp_net_ops);
+	return err;
+}
+
+/* Every socket holds a reference to the module: none is left here. */
+static void __exit dctcp_unregister(void)
+{
+	tcp_unregister_congestion_control(&dctcp_ms);
+	unregister_pernet_subsys(&dctcp_net_ops);
+}
+
+module_init(dctcp_register);
+module_exit(dctcp_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tcp_dctcp_ms decides. Fields and their names are an interface: monitors
+ * read them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM dctcp_ms
+
+#if !defined(TCP_DCTCP_MS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define TCP_DCTCP_MS_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+
+#ifndef TCP_DCTCP_MS_TRACE_ADDRS
+#define TCP_DCTCP_MS_TRACE_ADDRS
+
+static inline void dctcp_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		memcpy(saddr, &sk->sk_v6_rcv_saddr, sizeof(struct in6_addr));
+		memcpy(daddr, &sk->sk_v6_daddr, sizeof(struct in6_addr));
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, (struct in6_addr *)saddr);
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, (struct in6_addr *)daddr);
+}
+
+#endif
+
+/* Section 3.3, steps 5 to 8: a window is over. */
+TRACE_EVENT(dctcp_ms_update,
+
+	TP_PROTO(const struct sock *sk, u32 alpha, u32 sent_bytes,
+		 u32 marked_bytes, u32 cwnd_pkts, bool dctcp),
+
+	TP_ARGS(sk, alpha, sent_bytes, marked_bytes, cwnd_pkts, dctcp),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, alpha)
+		__field(u32, sent_bytes)
+		__field(u32, marked_bytes)
+		__field(u32, cwnd_pkts)
+		__field(bool, dctcp)
+	),
+
+	TP_fast_assign(
+		dctcp_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->alpha = alpha;
+		__entry->sent_bytes = sent_bytes;
+		__entry->marked_bytes = marked_bytes;
+		__entry->cwnd_pkts = cwnd_pkts;
+		__entry->dctcp = dctcp;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u alpha_2pow31=%u sent_bytes=%u marked_bytes=%u cwnd_pkts=%u dctcp=%d",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->alpha, __entry->sent_bytes, __entry->marked_bytes,
+		  __entry->cwnd_pkts, __entry->dctcp)
+);
+
+/* A window is reduced; cause: 0 an ECN mark, 1 a loss. */
+TRACE_EVENT(dctcp_ms_reduce,
+
+	TP_PROTO(const struct sock *sk, bool loss, u32 from_pkts, u32 to_pkts),
+
+	TP_ARGS(sk, loss, from_pkts, to_pkts),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, from_pkts)
+		__field(u32, to_pkts)
+		__field(bool, loss)
+	),
+
+	TP_fast_assign(
+		dctcp_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->from_pkts = from_pkts;
+		__entry->to_pkts = to_pkts;
+		__entry->loss = loss;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u loss=%d from_pkts=%u to_pkts=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->loss, __entry->from_pkts, __entry->to_pkts)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

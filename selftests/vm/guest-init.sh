@@ -4,6 +4,7 @@
 # its status on the second serial port, power off.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C
 script='' modules='' cwd='' limit_s=''
+# shellcheck source=/dev/null
 . /hopcc-vm.conf
 
 finish()

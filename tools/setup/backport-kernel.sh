@@ -34,6 +34,7 @@ if [ -e "$dir/version" ]; then
 fi
 
 # Where this machine gets Debian 12 from is where its backports are.
+# shellcheck disable=SC2016 # $(REPO_URI) is apt's
 uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' \
 	'Component: main' 'Created-By: Packages' | head -1)
 [ -n "$uri" ] || die "no Debian 12 (bookworm main) in the apt sources"
@@ -72,7 +73,7 @@ grep -rlI --include='Makefile*' --include='*.mk' /usr/src/linux-headers "$header
 find "$dir/usr" "$dir/lib" -type l -lname '/usr/*' | while read -r link; do
 	ln -sfn "$dir$(readlink "$link")" "$link"
 done
-depmod -b "$dir" "$ver"
+PATH=$PATH:/usr/sbin:/sbin depmod -b "$dir" "$ver"
 rm -rf "$apt"
 echo "$ver" >"$dir/version.new"
 mv "$dir/version.new" "$dir/version"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+# Shared by the build tests: TAP, and where the kernels' headers are.
+# shellcheck shell=sh
+# shellcheck disable=SC2034 # headers_* are for the includer
+
+cd "$(dirname "$0")/../.." || exit 2
+mkdir -p build
+tap_n=0 tap_failed=0
+
+# tap_result STATUS NAME [FILE with what went wrong]
+tap_result()
+{
+	tap_n=$((tap_n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_n - $2"
+		return
+	fi
+	echo "not ok $tap_n - $2"
+	tap_failed=1
+	[ -z "${3:-}" ] || head -n 40 "$3" | sed 's/^/# /'
+}
+
+tap_done()
+{
+	echo "1..$tap_n"
+	exit $tap_failed
+}
+
+tap_skip()
+{
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+# Kernel headers of a series, 6.1 or 6.12; empty when there are none.
+headers_of()
+{
+	backport=$(tools/setup/backport-kernel.sh --path 2>/dev/null) || backport=
+	for root in "" "$backport"; do
+		find "$root/usr/src" -maxdepth 1 -name "linux-headers-$1.*-amd64" \
+			! -name '*cloud*' ! -name '*-rt-*' 2>/dev/null
+	done | sort -V | tail -1
+}
+
+# The tree of the kernel's own scripts, from the lab's source.
+kernel_scripts()
+{
+	src=$(tools/lab/kernel/build.sh release --path 2>/dev/null)
+	find "${src%/*}" -maxdepth 3 -path '*/src-*/scripts/checkpatch.pl' 2>/dev/null |
+		sort -V | tail -1 | sed 's,/checkpatch.pl$,,'
+}
+
+# build_kernel SERIES NAME [make argument...]: all modules; complaints in NAME.log
+build_kernel()
+{
+	series=$1 name=$2
+	shift 2
+	kdir=$(headers_of "$series")
+	[ -n "$kdir" ] || tap_skip "no headers of Linux $series here: run tools/setup/setup.sh check"
+	log=build/$name.log
+	# From scratch: what make does not compile does not warn.
+	rm -rf "build/$name"
+	if tools/build-modules.sh "$name" "$kdir" "$@" >"$log" 2>&1; then
+		tap_result 0 "modules build for ${kdir##*/linux-headers-}"
+	else
+		grep -E 'error|Error|No rule' "$log" >"$log.bad" || cp "$log" "$log.bad"
+		tap_result 1 "modules build for ${kdir##*/linux-headers-}" "$log.bad"
+	fi
+}
+
+# Every complaint counts but those about the kernel's own headers.
+no_complaints()
+{
+	grep -E '(warning|error|WARNING|ERROR)' "$1" |
+		grep -vE "(^|[^a-z])(/usr/src|$HOME/.cache|\./include|\./arch)[^ ]*: *(warning|error)" >"$1.bad"
+	test ! -s "$1.bad"
+}

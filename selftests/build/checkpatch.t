@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# checkpatch --strict has nothing to say of any C source, but for what is
+# listed here with its reason.
+# shellcheck source=selftests/build/build-lib.sh
+. "$(dirname "$0")/build-lib.sh"
+
+ignored=$(sed 's/ *#.*//' <<END | tr -s '\n ' ','
+FILE_PATH_CHANGES	# there is no MAINTAINERS file here
+MACRO_ARG_REUSE	# only in shims and tracepoints, where arguments are names
+CAMELCASE	# struct Qdisc is the kernel's name
+COMPLEX_MACRO	# TRACE_EVENT's parts and compat's initialisers are no expressions
+END
+)
+
+scripts=$(kernel_scripts)
+if [ -z "$scripts" ]; then
+	tools/lab/kernel/build.sh release >/dev/null 2>&1
+	scripts=$(kernel_scripts)
+fi
+[ -n "$scripts" ] || tap_skip "no kernel source in the cache: run tools/lab/lab setup"
+
+for file in $(find include hop_core sch_* net_* tcp_* tools selftests -name '*.[ch]' 2>/dev/null | sort); do
+	case $file in
+	# Version tests are its job; KV(6, 1, 0) reads as a constant on the left.
+	include/compat/*) more=LINUX_VERSION_CODE,CONSTANT_COMPARISON ;;
+	# The layout in which the kernel writes its TRACE_EVENTs.
+	*/trace.h) more=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT ;;
+	# Programs, not kernel code: shims have the kernel's names.
+	selftests/*) more=NEW_TYPEDEFS ;;
+	*) more= ;;
+	esac
+	perl "$scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
+		"--ignore=$ignored,$more" -f "$file" >build/checkpatch.bad 2>&1
+	tap_result $? "$file" build/checkpatch.bad
+done
+tap_done

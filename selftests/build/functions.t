@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The shape of the C source: no body above 60 lines (80 where netlink is
+parsed or dumped), a median of 12 at most; kernel versions in compat.h only;
+a licence line in every source."""
+
+import os
+import re
+import statistics
+import sys
+
+WALL, NETLINK_WALL, MEDIAN = 60, 80, 12
+FOLDERS = ("include", "hop_core", "sch_", "net_", "tcp_", "tools", "selftests")
+VERSION_TEST = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\s*\(|\bKV\s*\(")
+
+
+def sources(suffixes):
+    for top in sorted(os.listdir(".")):
+        if not top.startswith(FOLDERS) or not os.path.isdir(top):
+            continue
+        for folder, subfolders, names in os.walk(top):
+            subfolders.sort()
+            for name in sorted(names):
+                if name.endswith(suffixes):
+                    yield os.path.join(folder, name)
+
+
+def functions(text):
+    """(name, body lines) of each function: kernel style puts its braces in
+    column 0, and nothing else's opening one alone on a line."""
+    lines = text.splitlines()
+    start = None
+    for number, line in enumerate(lines):
+        if line == "{":
+            start = number
+        elif line.startswith("}") and start is not None:
+            head = " ".join(lines[max(0, start - 5):start])
+            names = re.findall(r"(\w+)\s*\(", head.rsplit(";", 1)[-1])
+            yield names[0] if names else "?", number - start - 1
+            start = None
+
+
+def is_netlink(name):
+    return re.search(r"parse|dump|change|print|policy", name) is not None
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+    long_ones, versions, unlicensed, lengths = [], [], [], []
+    for path in sources((".c", ".h")):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if "SPDX-License-Identifier: GPL-2.0" not in text[:200]:
+            unlicensed.append(path)
+        if not path.startswith("include/compat/") and VERSION_TEST.search(text):
+            versions.append(path)
+        for name, length in functions(text):
+            lengths.append(length)
+            if length > (NETLINK_WALL if is_netlink(name) else WALL):
+                long_ones.append(f"{path}: {name}() has {length} lines")
+    median = statistics.median(lengths) if lengths else 0
+    checks = [
+        (f"no function body above {WALL} lines, {NETLINK_WALL} for netlink", long_ones),
+        (f"the median body has {median} lines of {MEDIAN} at most",
+         [] if median <= MEDIAN else ["split what is long"]),
+        ("kernel versions are known to compat.h only", versions),
+        ("every source names its licence", unlicensed),
+        (f"there are sources: {len(lengths)} functions",
+         [] if lengths else ["none found: is this the checkout?"]),
+    ]
+    for number, (claim, complaints) in enumerate(checks, 1):
+        print("not ok" if complaints else "ok", number, "-", claim)
+        for complaint in complaints:
+            print("#", complaint)
+    print(f"1..{len(checks)}")
+    return int(any(complaints for _, complaints in checks))
+
+
+sys.exit(main())

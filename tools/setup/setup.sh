@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Install what is missing on a Debian 12 or 13, and nothing else: as root, by
+# sudo where it asks for no password, else print the one line to type.
+#
+#   setup.sh [demo|check]
+#
+# demo: to build the modules and the lab's kernel, run scenarios, draw.
+# check: the same, and what the tests need.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+
+die()
+{
+	echo "setup.sh: $*" >&2
+	exit 2
+}
+
+ID='' VERSION_ID='' PRETTY_NAME='this system'
+os_release=${HOPCC_OS_RELEASE:-/etc/os-release}	# another file: for the test
+# shellcheck source=/dev/null
+[ ! -r "$os_release" ] || . "$os_release"
+case $ID-$VERSION_ID in
+debian-12) series=6.1 ;;
+debian-13) series=6.12 ;;
+*) die "$PRETTY_NAME is not supported: Debian 12 or 13 is needed" ;;
+esac
+
+# A kernel built from source, and what builds beside it.
+demo="gcc libc6-dev make flex bison bc perl libelf-dev libssl-dev kmod cpio
+xz-utils linux-source-$series iproute2 procps util-linux python3 python3-matplotlib"
+# The distribution's kernels in QEMU, the tools that judge the source.
+check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
+sparse shellcheck libgmp-dev"
+
+case ${1:-demo} in
+demo) wanted=$demo ;;
+check) wanted="$demo $check" ;;
+*) die "unknown goal '$1': demo or check" ;;
+esac
+
+missing()
+{
+	# shellcheck disable=SC2086 # a list
+	dpkg-query -W -f '${Package} ${db:Status-Status}\n' $wanted 2>/dev/null |
+	awk -v wanted="$wanted" '
+		$2 == "installed" { have[$1] = 1 }
+		END {
+			n = split(wanted, name, /[ \n]+/)
+			for (i = 1; i <= n; i++)
+				if (!(name[i] in have))
+					printf "%s ", name[i]
+		}'
+}
+
+install_packages()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		as_root="env"
+	elif sudo -n true 2>/dev/null; then
+		as_root="sudo -n env"
+	else
+		echo "setup.sh: packages are missing; as root:" >&2
+		echo "apt-get install --no-install-recommends $*" >&2
+		exit 2
+	fi
+	echo "installing: $*"
+	# shellcheck disable=SC2086 # a command and its words
+	$as_root apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null ||
+		die "apt-get update failed"
+	# shellcheck disable=SC2086
+	$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 \
+		-o DPkg::Lock::Timeout=300 install --no-install-recommends "$@" >/dev/null ||
+		die "apt-get install $* failed"
+}
+
+packages=$(missing)
+# shellcheck disable=SC2086 # a list
+[ -z "$packages" ] || install_packages $packages
+
+# Debian 12 has a second kernel to test with; it is unpacked, not installed.
+if [ "${1:-demo}" = check ] && [ "$series" = 6.1 ]; then
+	"$here/backport-kernel.sh" >/dev/null || exit 2
+fi

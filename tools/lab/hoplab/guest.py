@@ -53,12 +53,12 @@ def write_inputs(boot):
     boot.run.mkdir(parents=True, exist_ok=True)
     for stale in ("status", "dmesg", "leaks"):
         (boot.run / stale).unlink(missing_ok=True)
-    path = f"{BUILD}/tc:{BUILD}/lab:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    path = f"{LAB}/guest:{BUILD}/tc:{BUILD}/lab:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     variables = dict(
         PATH=path, HOME="/tmp", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE=1,
         TC_LIB_DIR=BUILD / "tc", HOPLAB_TOP=TOP, HOPLAB_CWD=os.getcwd(), HOPLAB_GUEST=LAB / "guest",
         HOPLAB_TOOLS=BUILD / "guest", HOPLAB_KERNEL=boot.kernel, HOPLAB_SEED=boot.seed,
-        HOPLAB_MODULES=boot.kdir / "modules-root", HOPLAB_KO=boot.modules,
+        HOPLAB_OUT=boot.run, HOPLAB_MODULES=boot.kdir / "modules-root", HOPLAB_KO=boot.modules,
         HOPLAB_LIMIT=f"{boot.limit_s:g}" if boot.limit_s else "",
         HOPLAB_TTY="1" if boot.tty else "", **boot.variables)
     (boot.run / "env").write_text(shell_assignments(**variables))
@@ -67,8 +67,10 @@ def write_inputs(boot):
 
 
 def command_line(boot):
+    # The kernel mixes its command line into its entropy: it must not vary from
+    # run to run. So the guest finds its run directory as our current directory.
     kernel = [str(boot.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
-              f'init="{LAB}/guest/init"', f'HOPLAB_RUN="{boot.run}"', "console=stderr", "con=null",
+              f'init="{LAB}/guest/init"', "console=stderr", "con=null",
               "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
     if not boot.tty:
         kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]
@@ -111,7 +113,7 @@ def run(boot):
     with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
         boot.cpu = cpu
         process = subprocess.Popen(
-            command_line(boot), stdin=None if boot.tty else subprocess.DEVNULL, stdout=boot.output,
+            command_line(boot), cwd=boot.run, stdin=None if boot.tty else subprocess.DEVNULL, stdout=boot.output,
             stderr=log, env=environment, start_new_session=not boot.tty)
         try:
             process.wait(timeout=boot.timeout_s or None)

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A classful qdisc around exactly one child; see net/hop_child.h. */
+
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <net/hop_child.h>
+
+/* The class id of the one child. */
+#define HOP_CHILD_CLASS 1
+
+/* A default fifo that holds no super-packet at all would be a trap. */
+#define HOP_CHILD_LIMIT_MIN_BYTES 65536
+
+static struct hop_child *hop_child(struct Qdisc *sch)
+{
+	return qdisc_priv(sch);
+}
+
+/**
+ * hop_child_prepare() - make a wrapper safe to destroy
+ * @sch: the wrapper
+ *
+ * First call of init(): the core calls destroy() also after a failed init().
+ */
+void hop_child_prepare(struct Qdisc *sch)
+{
+	hop_child(sch)->qdisc = &noop_qdisc;
+}
+EXPORT_SYMBOL_GPL(hop_child_prepare);
+
+static u32 default_limit_bytes(const struct Qdisc *sch)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+	u64 limit_bytes = (u64)dev->tx_queue_len * psched_mtu(dev);
+
+	return clamp_t(u64, limit_bytes, HOP_CHILD_LIMIT_MIN_BYTES, U32_MAX);
+}
+
+/**
+ * hop_child_init() - give a wrapper its default child, a byte fifo
+ * @sch: the wrapper, after hop_child_prepare()
+ * @limit_bytes: the fifo's limit; 0 for the device's tx_queue_len full frames
+ * @extack: for the message of a failure
+ *
+ * The fifo is visible to tc: a user must be able to see where packets wait.
+ *
+ * Context: process, RTNL held.
+ * Return: 0, or what creating the fifo returned.
+ */
+int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *extack)
+{
+	struct Qdisc *fifo;
+
+	if (!limit_bytes)
+		limit_bytes = default_limit_bytes(sch);
+	fifo = fifo_create_dflt(sch, &bfifo_qdisc_ops, limit_bytes, extack);
+	if (IS_ERR(fifo))
+		return PTR_ERR(fifo);
+	qdisc_hash_add(fifo, false);
+	hop_child(sch)->qdisc = fifo;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(hop_child_init);
+
+/**
+ * hop_child_reset() - drop all that the child holds
+ * @sch: the wrapper
+ *
+ * Context: under the tree lock; the core clears the wrapper's own counts.
+ */
+void hop_child_reset(struct Qdisc *sch)
+{
+	qdisc_reset(hop_child_of(sch));
+}
+EXPORT_SYMBOL_GPL(hop_child_reset);
+
+/**
+ * hop_child_destroy() - give the child up
+ * @sch: the wrapper
+ *
+ * Context: process, RTNL held.
+ */
+void hop_child_destroy(struct Qdisc *sch)
+{
+	qdisc_put(hop_child_of(sch));
+}
+EXPORT_SYMBOL_GPL(hop_child_destroy);
+
+/**
+ * hop_child_enqueue() - hand a packet to the child and account it
+ * @skb: the packet
+ * @sch: the wrapper
+ * @to_free: where dropped packets go
+ *
+ * Context: under the qdisc's lock.
+ * Return: NET_XMIT_* as the child said.
+ */
+int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	/* The child may free the packet or change its length. */
+	unsigned int len_bytes = qdisc_pkt_len(skb);
+	int ret = qdisc_enqueue(skb, hop_child_of(sch), to_free);
+
+	if (ret != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(ret))
+			qdisc_qstats_drop(sch);
+		return ret;
+	}
+	sch->qstats.backlog += len_bytes;
+	qdisc_qlen_inc(sch);
+	return NET_XMIT_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(hop_child_enqueue);
+
+/**
+ * hop_child_enqueue_segments() - hand a super-packet to the child in wire packets
+ * @skb: the super-packet
+ * @sch: the wrapper
+ * @to_free: where dropped packets go
+ *
+ * Parents count one packet of @skb's length for what we return; what is really
+ * queued beyond or below that is added to them here.
+ *
+ * Context: under the qdisc's lock.
+ * Return: NET_XMIT_SUCCESS if a segment was queued, else NET_XMIT_DROP.
+ */
+int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+			       struct sk_buff **to_free)
+{
+	unsigned int whole_bytes = qdisc_pkt_len(skb), queued_bytes = 0;
+	netdev_features_t features = netif_skb_features(skb);
+	struct sk_buff *segs, *next;
+	int queued_pkts = 0;
+
+	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segs))
+		return qdisc_drop(skb, sch, to_free);
+
+	skb_list_walk_safe(segs, segs, next) {
+		unsigned int len_bytes = segs->len;
+
+		skb_mark_not_on_list(segs);
+		compat_set_pkt_len(segs, len_bytes, 1);
+		if (hop_child_enqueue(segs, sch, to_free) != NET_XMIT_SUCCESS)
+			continue;
+		queued_pkts++;
+		queued_bytes += len_bytes;
+	}
+	if (!queued_pkts) {
+		kfree_skb(skb);
+		return NET_XMIT_DROP;
+	}
+	qdisc_tree_reduce_backlog(sch, 1 - queued_pkts, whole_bytes - queued_bytes);
+	consume_skb(skb);
+	return NET_XMIT_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(hop_child_enqueue_segments);
+
+static int hop_child_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
+			   struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	*old = qdisc_replace(sch, new ?: &noop_qdisc, &hop_child(sch)->qdisc);
+	return 0;
+}
+
+static struct Qdisc *hop_child_leaf(struct Qdisc *sch, unsigned long class)
+{
+	return hop_child_of(sch);
+}
+
+static unsigned long hop_child_find(struct Qdisc *sch, u32 classid)
+{
+	return TC_H_MIN(classid) == HOP_CHILD_CLASS ? HOP_CHILD_CLASS : 0;
+}
+
+static void hop_child_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	if (!walker->stop)
+		tc_qdisc_stats_dump(sch, HOP_CHILD_CLASS, walker);
+}
+
+static int hop_child_dump_class(struct Qdisc *sch, unsigned long class,
+				struct sk_buff *skb, struct tcmsg *tcm)
+{
+	tcm->tcm_handle |= TC_H_MIN(HOP_CHILD_CLASS);
+	tcm->tcm_info = hop_child_of(sch)->handle;
+	return 0;
+}
+
+static int hop_child_dump_class_stats(struct Qdisc *sch, unsigned long class,
+				      struct gnet_dump *dump)
+{
+	struct Qdisc *child = hop_child_of(sch);
+
+	if (gnet_stats_copy_basic(dump, NULL, &child->bstats, true) < 0 ||
+	    qdisc_qstats_copy(dump, child) < 0)
+		return -1;
+	return 0;
+}
+
+const struct Qdisc_class_ops hop_child_class_ops = {
+	.graft = hop_child_graft,
+	.leaf = hop_child_leaf,
+	.find = hop_child_find,
+	.walk = hop_child_walk,
+	.dump = hop_child_dump_class,
+	.dump_stats = hop_child_dump_class_stats,
+};
+EXPORT_SYMBOL_GPL(hop_child_class_ops);
+
+MODULE_DESCRIPTION("hopcc: what the hop modules stand on");
+MODULE_LICENSE("GPL");

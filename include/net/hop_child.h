@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A classful qdisc around exactly one child: the wrapping, written once.
+ *
+ * A qdisc that wraps one child puts struct hop_child first in its private data,
+ * &hop_child_class_ops in its ops, and calls the functions below. The child is
+ * class <handle>:1; tc may graft any qdisc there. Without a graft it is a byte fifo.
+ *
+ * Accounting: a packet counts in the wrapper's qlen and backlog from enqueue until
+ * hop_child_dequeue(), in wire bytes (qdisc_pkt_len). What the child drops by itself
+ * later it takes off its parents by qdisc_tree_reduce_backlog(), as any child does.
+ *
+ * A peek goes through to the child, and dequeue takes the packet that was peeked, so
+ * that what a wrapper writes on departure is written when the packet departs.
+ */
+#ifndef HOPCC_HOP_CHILD_H
+#define HOPCC_HOP_CHILD_H
+
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+/**
+ * struct hop_child - the one child; must be the first member of qdisc_priv()
+ * @qdisc: the child, never NULL; changed under the tree lock
+ */
+struct hop_child {
+	struct Qdisc *qdisc;
+};
+
+/* Graft, leaf, find, walk and dump of the one class. */
+extern const struct Qdisc_class_ops hop_child_class_ops;
+
+void hop_child_prepare(struct Qdisc *sch);
+int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *extack);
+void hop_child_reset(struct Qdisc *sch);
+void hop_child_destroy(struct Qdisc *sch);
+
+int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
+int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+			       struct sk_buff **to_free);
+
+/**
+ * hop_child_of() - the child of a wrapper
+ * @sch: the wrapper
+ *
+ * Context: under the qdisc's lock or RTNL.
+ */
+static inline struct Qdisc *hop_child_of(const struct Qdisc *sch)
+{
+	const struct hop_child *child = (const void *)sch->privdata;
+
+	return child->qdisc;
+}
+
+/**
+ * hop_child_peek() - the packet that the next dequeue will return
+ * @sch: the wrapper
+ *
+ * Context: under the qdisc's lock.
+ * Return: the packet, still queued, or NULL.
+ */
+static inline struct sk_buff *hop_child_peek(struct Qdisc *sch)
+{
+	struct Qdisc *child = hop_child_of(sch);
+
+	return child->ops->peek(child);
+}
+
+/**
+ * hop_child_take() - take the head from the child, without accounting
+ * @sch: the wrapper
+ *
+ * For a wrapper that still holds the packet afterwards; it calls hop_child_leave()
+ * when the packet goes. NULL does not mean empty: a child may be throttled, its own
+ * timer then schedules the root again.
+ *
+ * Context: under the qdisc's lock.
+ * Return: the packet, or NULL.
+ */
+static inline struct sk_buff *hop_child_take(struct Qdisc *sch)
+{
+	return qdisc_dequeue_peeked(hop_child_of(sch));
+}
+
+/**
+ * hop_child_leave() - account a packet that leaves the wrapper towards the device
+ * @sch: the wrapper
+ * @skb: the packet
+ *
+ * Context: under the qdisc's lock.
+ */
+static inline void hop_child_leave(struct Qdisc *sch, struct sk_buff *skb)
+{
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+	qdisc_bstats_update(sch, skb);
+}
+
+/**
+ * hop_child_dequeue() - take the head from the child and account it
+ * @sch: the wrapper
+ *
+ * Context: under the qdisc's lock.
+ * Return: the packet, or NULL.
+ */
+static inline struct sk_buff *hop_child_dequeue(struct Qdisc *sch)
+{
+	struct sk_buff *skb = hop_child_take(sch);
+
+	if (skb)
+		hop_child_leave(sch, skb);
+	return skb;
+}
+
+#endif /* HOPCC_HOP_CHILD_H */

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The lab's wire: a transmitter of a given rate and a propagation delay.
+ *
+ *	enqueue -> [child: any qdisc] -> transmitter -> in flight -> device
+ *
+ * A free transmitter takes the head of the child at once: then, and only then, the
+ * child's backlog falls. The packet occupies the transmitter for its wire bytes and
+ * arrives @delay after its last bit left; then dequeue() gives it to the device. So one
+ * link is one direction of a cable, and the child is the queue of the port.
+ *
+ * Super-packets are segmented before the child sees them: behind the first link every
+ * packet is one packet on the wire.
+ *
+ * Loss, reordering, duplication and corruption happen in flight, by a generator with a
+ * seed: the same seed and the same packets give the same fate. A packet that is
+ * reordered is held back by the time of LINK_REORDER_BYTES, so that what follows it
+ * closely overtakes it.
+ *
+ * Lab only: one lock, one queue, in-flight packets in memory.
+ */
+
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <net/hop_child.h>
+#include <net/netlink.h>
+
+#include "link_clock.h"
+#include "pkt_sched_link.h"
+
+/* Four full frames: one more than the three duplicate ACKs that TCP takes for a loss. */
+#define LINK_REORDER_BYTES (4 * 1538)
+
+/**
+ * struct link_params - what tc sets, under the tree lock
+ * @clock: the rate, as the clock wants it
+ * @rate_bits_ps: the rate
+ * @delay_ns: propagation
+ * @reorder_ns: how much later a reordered packet arrives
+ * @seed: start of the generator
+ * @overhead_bytes: wire bytes a packet besides the frame
+ * @loss: chance in 1 / LINK_CHANCE_ONE
+ * @reorder: chance
+ * @duplicate: chance
+ * @corrupt: chance
+ */
+struct link_params {
+	struct link_clock_params clock;
+	u64 rate_bits_ps;
+	u64 delay_ns;
+	u64 reorder_ns;
+	u64 seed;
+	u32 overhead_bytes;
+	u32 loss;
+	u32 reorder;
+	u32 duplicate;
+	u32 corrupt;
+};
+
+/**
+ * struct link_sched_data - one direction of a cable
+ * @child: the port's queue; must be first
+ * @params: what tc set
+ * @clock: the transmitter
+ * @flight: packets on the wire, by arrival
+ * @watchdog: the next arrival or free instant
+ * @rng: state of the generator
+ * @held: the child gave nothing although it was not empty
+ * @stats: counters
+ */
+struct link_sched_data {
+	struct hop_child child;
+	struct link_params params;
+	struct link_clock_vars clock;
+	struct sk_buff_head flight;
+	struct qdisc_watchdog watchdog;
+	u64 rng;
+	bool held;
+	struct tc_link_xstats stats;
+};
+
+struct link_skb_cb {
+	u64 arrival_ns;
+};
+
+static struct link_skb_cb *link_skb_cb(struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct link_skb_cb));
+	return (struct link_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* splitmix64: a counter and a mixer; any seed is good. */
+static u64 link_random(struct link_sched_data *q)
+{
+	u64 z = q->rng += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+static bool link_chance(struct link_sched_data *q, u32 chance)
+{
+	if (likely(!chance))
+		return false;
+	return chance == LINK_CHANCE_ONE || (u32)link_random(q) < chance;
+}
+
+static void link_fly(struct link_sched_data *q, struct sk_buff *skb, u64 arrival_ns)
+{
+	struct sk_buff *before = skb_peek_tail(&q->flight);
+
+	link_skb_cb(skb)->arrival_ns = arrival_ns;
+	while (before && unlikely(link_skb_cb(before)->arrival_ns > arrival_ns))
+		before = before == skb_peek(&q->flight) ? NULL : before->prev;
+	if (before)
+		__skb_queue_after(&q->flight, before, skb);
+	else
+		__skb_queue_head(&q->flight, skb);
+}
+
+/* The packet is gone; it still counts here and in all parents. */
+static void link_lose(struct Qdisc *sch, struct sk_buff *skb)
+{
+	unsigned int len_bytes = qdisc_pkt_len(skb);
+
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+	qdisc_qstats_drop(sch);
+	qdisc_tree_reduce_backlog(sch, 1, len_bytes);
+	kfree_skb(skb);
+}
+
+static void link_duplicate(struct Qdisc *sch, struct sk_buff *skb, u64 arrival_ns)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *twin = skb_clone(skb, GFP_ATOMIC);
+
+	if (!twin)
+		return;
+	q->stats.duplicated_pkts++;
+	sch->qstats.backlog += qdisc_pkt_len(twin);
+	qdisc_qlen_inc(sch);
+	qdisc_tree_reduce_backlog(sch, -1, -(int)qdisc_pkt_len(twin));
+	link_fly(q, twin, arrival_ns);
+}
+
+/* Flip one bit behind the link layer's header. Returns NULL when that cost the packet. */
+static struct sk_buff *link_corrupt(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	unsigned int first = skb_network_offset(skb), bit;
+
+	if (skb->len <= first)
+		return skb;
+	/* A checksum still to be filled in would cover the flipped bit. */
+	if ((skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb)) ||
+	    skb_ensure_writable(skb, skb->len)) {
+		link_lose(sch, skb);
+		return NULL;
+	}
+	bit = reciprocal_scale(link_random(q) >> 32, (skb->len - first) * 8);
+	skb->data[first + bit / 8] ^= 1 << (bit % 8);
+	skb->ip_summed = CHECKSUM_NONE;
+	q->stats.corrupted_pkts++;
+	return skb;
+}
+
+/* What happens to a packet between its last bit's departure and its arrival. */
+static void link_propagate(struct Qdisc *sch, struct sk_buff *skb, u64 sent_ns)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	u64 arrival_ns = sent_ns + q->params.delay_ns;
+
+	if (link_chance(q, q->params.loss)) {
+		q->stats.lost_pkts++;
+		link_lose(sch, skb);
+		return;
+	}
+	if (link_chance(q, q->params.duplicate))
+		link_duplicate(sch, skb, arrival_ns);
+	if (link_chance(q, q->params.corrupt)) {
+		skb = link_corrupt(sch, skb);
+		if (!skb)
+			return;
+	}
+	if (link_chance(q, q->params.reorder)) {
+		q->stats.reordered_pkts++;
+		arrival_ns += q->params.reorder_ns;
+	}
+	link_fly(q, skb, arrival_ns);
+}
+
+/* One packet from the child to the wire; false when the child has none to give. */
+static bool link_transmit(struct Qdisc *sch, u64 now_ns)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = hop_child_take(sch);
+	u64 free_ns, sent_ns;
+	u32 wire_bytes;
+
+	if (!skb) {
+		q->held = true;
+		return false;
+	}
+	if (q->held) {
+		q->held = false;
+		link_clock_wake(&q->clock, now_ns);
+	}
+	wire_bytes = qdisc_pkt_len(skb) + q->params.overhead_bytes;
+	free_ns = q->clock.free_ns;
+	sent_ns = link_clock_send(&q->params.clock, &q->clock, wire_bytes);
+	q->stats.sent_pkts++;
+	q->stats.sent_bytes += wire_bytes;
+	q->stats.busy_ns += q->clock.free_ns - free_ns;
+	/* A card reports a frame as sent when it is on the wire: TCP's small queues end here. */
+	skb_orphan(skb);
+	link_propagate(sch, skb, sent_ns);
+	return true;
+}
+
+/* Sleep until the next arrival or, with packets waiting, until the transmitter is free. */
+static void link_sleep(struct Qdisc *sch, u64 now_ns)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = skb_peek(&q->flight);
+	u64 wake_ns = U64_MAX, free_ns = link_clock_free_ns(&q->clock);
+
+	if (skb)
+		wake_ns = link_skb_cb(skb)->arrival_ns;
+	/* A child that holds its packets back wakes the root itself. */
+	if (free_ns > now_ns && hop_child_of(sch)->q.qlen)
+		wake_ns = min(wake_ns, free_ns);
+	if (wake_ns != U64_MAX)
+		qdisc_watchdog_schedule_ns(&q->watchdog, wake_ns);
+}
+
+static struct sk_buff *link_dequeue(struct Qdisc *sch)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+	u64 now_ns = ktime_get_ns();
+
+	while (hop_child_of(sch)->q.qlen && link_clock_free_ns(&q->clock) <= now_ns)
+		if (!link_transmit(sch, now_ns))
+			break;
+
+	skb = skb_peek(&q->flight);
+	if (!skb || link_skb_cb(skb)->arrival_ns > now_ns) {
+		link_sleep(sch, now_ns);
+		return NULL;
+	}
+	__skb_unlink(skb, &q->flight);
+	hop_child_leave(sch, skb);
+	return skb;
+}
+
+static int link_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+
+	if (!hop_child_of(sch)->q.qlen)
+		link_clock_wake(&q->clock, ktime_get_ns());
+	if (skb_is_gso(skb))
+		return hop_child_enqueue_segments(skb, sch, to_free);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+static void link_reset(struct Qdisc *sch)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	hop_child_reset(sch);
+	__skb_queue_purge(&q->flight);
+	memset(&q->clock, 0, sizeof(q->clock));
+	q->held = false;
+}
+
+/* Not const: 6.1 takes no const range. */
+static struct netlink_range_validation link_rate_range = {
+	.min = LINK_RATE_MIN_BITS_PS, .max = LINK_RATE_MAX_BITS_PS,
+};
+
+static struct netlink_range_validation link_delay_range = { .max = LINK_DELAY_MAX_NS };
+
+static const struct nla_policy link_policy[TCA_LINK_MAX + 1] = {
+	[TCA_LINK_RATE] = NLA_POLICY_FULL_RANGE(NLA_U64, &link_rate_range),
+	[TCA_LINK_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U64, &link_delay_range),
+	[TCA_LINK_OVERHEAD] = NLA_POLICY_MAX(NLA_U32, LINK_OVERHEAD_MAX_BYTES),
+	[TCA_LINK_LOSS] = { .type = NLA_U32 },
+	[TCA_LINK_REORDER] = { .type = NLA_U32 },
+	[TCA_LINK_DUPLICATE] = { .type = NLA_U32 },
+	[TCA_LINK_CORRUPT] = { .type = NLA_U32 },
+	[TCA_LINK_SEED] = { .type = NLA_U64 },
+};
+
+static void link_read_u32(u32 *value, const struct nlattr *attr)
+{
+	if (attr)
+		*value = nla_get_u32(attr);
+}
+
+static void link_read_u64(u64 *value, const struct nlattr *attr)
+{
+	if (attr)
+		*value = nla_get_u64(attr);
+}
+
+/* Attributes over @params, which keeps what they do not name. */
+static int link_parse(struct link_params *params, struct nlattr *opt, bool *reseed,
+		      struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_LINK_MAX + 1] = {};
+	struct link_clock_vars reorder = {};
+	int err = 0;
+
+	if (opt)
+		err = nla_parse_nested_deprecated(tb, TCA_LINK_MAX, opt, link_policy, extack);
+	if (err)
+		return err;
+
+	link_read_u64(&params->rate_bits_ps, tb[TCA_LINK_RATE]);
+	link_read_u64(&params->delay_ns, tb[TCA_LINK_DELAY]);
+	link_read_u32(&params->overhead_bytes, tb[TCA_LINK_OVERHEAD]);
+	link_read_u32(&params->loss, tb[TCA_LINK_LOSS]);
+	link_read_u32(&params->reorder, tb[TCA_LINK_REORDER]);
+	link_read_u32(&params->duplicate, tb[TCA_LINK_DUPLICATE]);
+	link_read_u32(&params->corrupt, tb[TCA_LINK_CORRUPT]);
+	link_read_u64(&params->seed, tb[TCA_LINK_SEED]);
+	*reseed = tb[TCA_LINK_SEED];
+
+	if (!params->rate_bits_ps) {
+		NL_SET_ERR_MSG_MOD(extack, "a link needs a rate");
+		return -EINVAL;
+	}
+	link_clock_set_rate(&params->clock, params->rate_bits_ps);
+	params->reorder_ns = link_clock_send(&params->clock, &reorder, LINK_REORDER_BYTES);
+	return 0;
+}
+
+static int link_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	struct link_params params = q->params;
+	bool reseed;
+	int err;
+
+	err = link_parse(&params, opt, &reseed, extack);
+	if (err)
+		return err;
+
+	sch_tree_lock(sch);
+	q->params = params;
+	if (reseed)
+		q->rng = params.seed;
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static int link_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	int err;
+
+	hop_child_prepare(sch);
+	__skb_queue_head_init(&q->flight);
+	qdisc_watchdog_init(&q->watchdog, sch);
+	q->params.overhead_bytes = LINK_OVERHEAD_BYTES;
+
+	err = link_change(sch, opt, extack);
+	if (err)
+		return err;
+	return hop_child_init(sch, 0, extack);
+}
+
+static void link_destroy(struct Qdisc *sch)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	hop_child_destroy(sch);
+}
+
+static int link_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct link_sched_data *q = qdisc_priv(sch);
+	const struct link_params *params = &q->params;
+	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u64_64bit(skb, TCA_LINK_RATE, params->rate_bits_ps, TCA_LINK_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_LINK_DELAY, params->delay_ns, TCA_LINK_PAD) ||
+	    nla_put_u32(skb, TCA_LINK_OVERHEAD, params->overhead_bytes) ||
+	    nla_put_u32(skb, TCA_LINK_LOSS, params->loss) ||
+	    nla_put_u32(skb, TCA_LINK_REORDER, params->reorder) ||
+	    nla_put_u32(skb, TCA_LINK_DUPLICATE, params->duplicate) ||
+	    nla_put_u32(skb, TCA_LINK_CORRUPT, params->corrupt) ||
+	    nla_put_u64_64bit(skb, TCA_LINK_SEED, params->seed, TCA_LINK_PAD)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, nest);
+}
+
+static int link_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
+{
+	struct link_sched_data *q = qdisc_priv(sch);
+	struct tc_link_xstats stats = q->stats;
+
+	stats.in_flight_pkts = skb_queue_len(&q->flight);
+	return gnet_stats_copy_app(dump, &stats, sizeof(stats));
+}
+
+static struct Qdisc_ops link_qdisc_ops __read_mostly = {
+	.cl_ops = &hop_child_class_ops,
+	.id = "link",
+	.priv_size = sizeof(struct link_sched_data),
+	.enqueue = link_enqueue,
+	.dequeue = link_dequeue,
+	.peek = qdisc_peek_dequeued,
+	.init = link_init,
+	.reset = link_reset,
+	.destroy = link_destroy,
+	.change = link_change,
+	.dump = link_dump,
+	.dump_stats = link_dump_stats,
+	.owner = THIS_MODULE,
+};
+
+static int __init link_module_init(void)
+{
+	BUILD_BUG_ON(offsetof(struct link_sched_data, child));
+	return register_qdisc(&link_qdisc_ops);
+}
+
+static void __exit link_module_exit(void)
+{
+	unregister_qdisc(&link_qdisc_ops);
+}
+
+module_init(link_module_init);
+module_exit(link_module_exit);
+MODULE_ALIAS_NET_SCH("link");
+MODULE_DESCRIPTION("hopcc: the lab's wire");
+MODULE_LICENSE("GPL");

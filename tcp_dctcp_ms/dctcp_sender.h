@@ -31,7 +31,7 @@
 #include <linux/types.h>
 
 #define DCTCP_ALPHA_SHIFT	31
-#define DCTCP_ALPHA_ONE		(1U << DCTCP_ALPHA_SHIFT)	/* 1.0 */
+#define DCTCP_ALPHA_ONE		0x80000000U	/* 1.0 << DCTCP_ALPHA_SHIFT */
 #define DCTCP_CWND_MIN_PKTS	2U
 
 /**

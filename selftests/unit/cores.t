@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Every core's table of cases as a host program under ASan and UBSan: each
+# */x_test.c becomes build/unit/x_test, its cases a subtest of ours.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top" || exit 2
+out=${HOPCC_UNIT_OUT:-build/unit}
+mkdir -p "$out" || exit 2
+
+flags="-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter
+	-Wno-unused-function -Wno-sign-compare
+	-fsanitize=address,undefined -fno-sanitize-recover=all
+	-Iselftests/unit/shim -Iinclude -Iinclude/uapi"
+
+run_one()
+{
+	name=$(basename "$1" .c)
+	# shellcheck disable=SC2086
+	${CC:-cc} $flags -I"${1%/*}" -o "$out/$name" "$1" >"$out/$name.log" 2>&1 &&
+		"$out/$name" >"$out/$name.log" 2>&1
+	status=$?
+	sed 's/^/    /' "$out/$name.log"
+	return $status
+}
+
+count=0 failures=0
+for source in hop_core/*_test.c sch_*/*_test.c net_*/*_test.c tcp_*/*_test.c \
+	tools/lab/sch_link/*_test.c; do
+	[ -e "$source" ] || continue
+	count=$((count + 1))
+	if run_one "$source"; then
+		echo "ok $count - $source"
+	else
+		echo "not ok $count - $source"
+		failures=$((failures + 1))
+	fi
+done
+echo "1..$count"
+[ $count -gt 0 ] && [ $failures -eq 0 ]

@@ -30,8 +30,9 @@ for file in $(find include hop_core sch_* net_* tcp_* tools selftests -name '*.[
 	selftests/*) more=NEW_TYPEDEFS ;;
 	*) more= ;;
 	esac
-	perl "$scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
-		"--ignore=$ignored,$more" -f "$file" >build/checkpatch.bad 2>&1
+	# Run in build/, where it may leave its notes.
+	(cd build && perl "$scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
+		"--ignore=$ignored,$more" -f "../$file") >build/checkpatch.bad 2>&1
 	tap_result $? "$file" build/checkpatch.bad
 done
 tap_done

@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The modules in Debian 12's kernel, two CPUs, in QEMU.
+# shellcheck source=selftests/vm/vm-lib.sh
+. "$(dirname "$0")/vm-lib.sh"
+
+distro_test 6.1 ""

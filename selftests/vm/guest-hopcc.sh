@@ -1,0 +1,290 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Run in the test guest: the modules as a user has them, then all that can go
+# wrong at once. TAP without the plan, which the host adds.
+#
+#   guest-hopcc.sh MODULES_BUILD ROUNDS
+#
+#       h1 ------------------ s1 ------------------ h2
+#         .1  192.0.2.0/25  .2  .130 192.0.2.128/25  .129
+#         ::1 2001:db8:1::/64 ::2  ::2 2001:db8:2::/64 ::1
+#                            h2 <- tbf + wred
+set -u
+build=$1 rounds=$2
+here=$(cd "$(dirname "$0")" && pwd)
+export TC_LIB_DIR="$PWD/build/tc"
+tmp=$(mktemp -d) n=0 failed=0
+jobs=''
+
+# ok NAME COMMAND...
+ok()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" >"$tmp/out" 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		sed 's/^/# /' "$tmp/out" | head -n 20
+		failed=1
+	fi
+}
+
+refused() { ! "$@"; }
+
+# until_true SECONDS COMMAND...: wait for a condition
+until_true()
+{
+	end=$(($(cut -d. -f1 /proc/uptime) + $1))
+	shift
+	until "$@"; do
+		[ "$(cut -d. -f1 /proc/uptime)" -lt "$end" ] || return 1
+		sleep 0.2
+	done
+}
+
+# A tree of our modules alone, where the kernel's loader looks first.
+install_modules()
+{
+	ver=$(uname -r)
+	tree=/run/hopcc/lib/modules/$ver
+	mkdir -p "$tree/updates"
+	find "$build" -name '*.ko' ! -name '*_test.ko' -exec cp -L {} "$tree/updates" \;
+	cp /lib/modules/"$ver"/modules.order /lib/modules/"$ver"/modules.builtin* "$tree"
+	depmod -b /run/hopcc "$ver"
+	cat >/run/hopcc/modprobe <<-END
+	#!/bin/sh
+	modprobe -d /run/hopcc "\$@" 2>/dev/null || exec modprobe "\$@"
+	END
+	chmod +x /run/hopcc/modprobe
+	echo /run/hopcc/modprobe >/proc/sys/kernel/modprobe
+	names=$(cd "$tree/updates" && ls ./*.ko | sed 's,^./,,; s,\.ko$,,')
+}
+
+load_all()
+{
+	for name in $names; do
+		modprobe -d /run/hopcc "$name" || return 1
+	done
+}
+
+loaded() { grep -q "^$1 " /proc/modules; }
+
+# Those that stand on others first.
+unload_all()
+{
+	for name in $names $names; do
+		! loaded "$name" || rmmod "$name" || :
+	done
+	for name in $names; do
+		! loaded "$name" || return 1
+	done
+}
+
+# attach PARENT: the egress from s1 to h2
+attach()
+{
+	ect="ect min 30k max 30k" nect="nect min 100k max 200k prob 0.1"
+	tc="tc -n s1 qdisc"
+	case $1 in
+	root) $tc replace dev s1h2 root handle 10: wred limit 500k $ect $nect; return ;;
+	tbf) $tc replace dev s1h2 root handle 1: tbf rate 50mbit burst 32k limit 1m ;;
+	netem) $tc replace dev s1h2 root handle 1: netem delay 1ms ;;
+	htb)
+		$tc replace dev s1h2 root handle 1: htb default 1
+		tc -n s1 class replace dev s1h2 parent 1: classid 1:1 htb rate 50mbit burst 32k
+		;;
+	esac
+	$tc replace dev s1h2 parent 1:1 handle 10: wred limit 500k $ect $nect
+}
+
+network()
+{
+	for ns in h1 s1 h2; do
+		ip netns add $ns
+		ip -n $ns link set lo up
+		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
+			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
+			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0
+	done
+	ip link add h1s1 netns h1 type veth peer name s1h1 netns s1
+	ip link add h2s1 netns h2 type veth peer name s1h2 netns s1
+	address h1 h1s1 192.0.2.1/25 2001:db8:1::1/64
+	address s1 s1h1 192.0.2.2/25 2001:db8:1::2/64
+	address s1 s1h2 192.0.2.130/25 2001:db8:2::2/64
+	address h2 h2s1 192.0.2.129/25 2001:db8:2::1/64
+	ip -n h1 route add default via 192.0.2.2
+	ip -n h2 route add default via 192.0.2.130
+	ip -n h1 route add default via 2001:db8:1::2
+	ip -n h2 route add default via 2001:db8:2::2
+}
+
+address()
+{
+	ip -n "$1" link set "$2" up
+	ip -n "$1" addr add "$3" dev "$2"
+	ip -n "$1" addr add "$4" dev "$2" nodad
+}
+
+serve()
+{
+	ip netns exec "$1" /usr/bin/python3 "$here/stream.py" serve dctcp_ms >"$tmp/serve" 2>&1 &
+	jobs="$jobs $!"
+	until_true 20 grep -q listening "$tmp/serve"
+}
+
+# background COMMAND...: over and over until jobs_end
+background()
+{
+	( while :; do "$@" >/dev/null 2>&1; sleep 0.01; done ) &
+	jobs="$jobs $!"
+}
+
+jobs_end()
+{
+	# shellcheck disable=SC2086 # a list
+	[ -z "$jobs" ] || kill -9 $jobs 2>/dev/null
+	# shellcheck disable=SC2086
+	wait $jobs 2>/dev/null
+	jobs=
+}
+
+teardown()
+{
+	jobs_end
+	for ns in h1 s1 h2; do
+		[ ! -e /run/netns/$ns ] || ip netns del $ns
+	done
+}
+
+# The number after WORD in the statistics of the wred queue.
+statistic()
+{
+	tc -n s1 -s qdisc show dev s1h2 | awk -v word="$1" '
+		/^qdisc wred/ { wred = 1; next }
+		/^qdisc/ { wred = 0 }
+		wred { for (i = 1; i < NF; i++) if ($i == word) { print $(i + 1) + 0; exit } }'
+}
+
+queues_empty()
+{
+	! tc -n s1 -s qdisc show dev s1h2 | grep backlog | grep -qv 'backlog 0b 0p'
+}
+
+transfer()
+{
+	ip netns exec h1 /usr/bin/python3 "$here/stream.py" send dctcp_ms "$1" 2 4 >"$tmp/send" 2>&1
+	status=$?
+	cat "$tmp/send"
+	return $status
+}
+
+fast_enough()
+{
+	awk -F'"bytes": ' '{ sum += $2 } END { print sum * 8 / 4e6, "Mbit/s"; exit sum * 8 / 4e6 < 20 }' "$tmp/send"
+}
+
+works()
+{
+	network && attach tbf && serve h2
+	for destination in 192.0.2.129 2001:db8:2::1; do
+		( sleep 3; ip netns exec h1 ss -Htin dst "[$destination]" || ip netns exec h1 ss -Htin ) >"$tmp/ss" 2>&1 &
+		ss=$!
+		ok "two streams to $destination arrive whole" transfer "$destination"
+		wait $ss
+		ok "they fill a good part of 50 Mbit/s" fast_enough
+		ok "ss shows alpha" grep -E 'dctcp.*alpha:' "$tmp/ss"
+	done
+	ok "packets were marked" test "$(statistic marked)" -gt 0
+	ok "nothing is left in the queues" until_true 5 queues_empty
+	teardown
+}
+
+change_queue()
+{
+	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 20k ect min 5k max 15k prob 0.5
+	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 1m ect min 50k max 50k nect min 40k max 60k prob 1
+	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 10 # out of range: refused
+}
+
+read_all()
+{
+	tc -n s1 -s qdisc show
+	ip netns exec h1 ss -tin
+	ip netns exec h1 sysctl -w net.hopcc.dctcp_rtt_max_us=$(($(date +%N | sed 's/^0*//') % 20000))
+}
+
+unload_attempt()
+{
+	rmmod sch_wred
+	rmmod tcp_dctcp_ms
+}
+
+# rough KIND PARENT: everything at once, and in the midst of it KIND happens
+rough()
+{
+	network && attach "$2" && serve h2 || return 1
+	ip netns exec h1 /usr/bin/python3 "$here/stream.py" rough dctcp_ms 192.0.2.129 4 5 >"$tmp/r4" 2>&1 &
+	r4=$!
+	ip netns exec h1 /usr/bin/python3 "$here/stream.py" rough dctcp_ms 2001:db8:2::1 2 5 >"$tmp/r6" 2>&1 &
+	r6=$!
+	background change_queue
+	background read_all
+	until_true 10 sent_something || return 1
+	refused rmmod sch_wred || return 1
+	refused rmmod tcp_dctcp_ms || return 1
+	background unload_attempt
+	sleep 1.5
+	case $1 in
+	replace) for parent in root htb tbf netem root "$2"; do attach $parent; sleep 0.2; done ;;
+	device) ip -n s1 link del s1h2 ;;
+	netns) ip netns del s1 ;;
+	peer) ip -n h2 link del h2s1; sleep 0.2; ip netns del h2; ip netns del s1 ;;
+	down) ip -n s1 link set s1h2 down; sleep 0.3; ip -n s1 link set s1h2 up ;;
+	esac
+	wait $r4
+	status4=$?
+	wait $r6
+	status6=$?
+	teardown
+	cat "$tmp/r4" "$tmp/r6"
+	[ "$status4$status6" = 00 ]
+}
+
+sent_something() { [ "$(statistic Sent)" -gt 100000 ]; }
+
+all_at_once()
+{
+	i=0
+	while [ $i -lt "$rounds" ]; do
+		for what in "replace tbf" "device tbf" "netns htb" "peer root" "down netem"; do
+			[ $i -lt "$rounds" ] || break
+			i=$((i + 1))
+			load_all
+			# shellcheck disable=SC2086 # two words
+			ok "round $i: $what, under traffic, changes and attempts to unload" rough $what
+			ok "round $i: then all modules unload" until_true 20 unload_all
+		done
+	done
+}
+
+trap teardown EXIT
+install_modules
+ok "all modules load" load_all
+ok "all modules unload" unload_all
+works_without_modprobe()
+{
+	ip netns add auto
+	tc -n auto qdisc add dev lo root wred limit 100k
+	ip netns exec auto sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms
+	status=$?
+	ip netns del auto
+	[ $status -eq 0 ] && loaded sch_wred && loaded tcp_dctcp_ms
+}
+ok "tc and sysctl load what they name" works_without_modprobe
+load_all
+works
+ok "all modules unload after use" until_true 20 unload_all
+all_at_once
+exit $failed

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""TCP streams whose every byte is checked.
+
+    stream.py serve CC                     until it is killed
+    stream.py send CC ADDR FLOWS SECONDS   one line of JSON a flow
+    stream.py rough CC ADDR FLOWS SECONDS  the same on a network that may vanish,
+                                           and the cc is swapped now and then
+
+A stream is random blocks and at its end their CRC; the receiver answers "ok".
+Status 1: a stream was corrupted, or (send) did not end.
+"""
+
+import json
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+import zlib
+
+PORT = 5001
+BLOCK_BYTES = 65536
+POOL = random.Random(1).randbytes(1 << 20)
+# Gone at close: a socket that lingers would hold its cc's module.
+ABORT = struct.pack("ii", 1, 0)
+
+
+def tcp_socket(family, cc):
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    sock.settimeout(20)
+    return sock
+
+
+def receive(sock):
+    """The last four bytes are the CRC of all before; they may be split."""
+    crc, tail = 0, b""
+    try:
+        while data := sock.recv(1 << 20):
+            tail += data
+            crc, tail = zlib.crc32(tail[:-4], crc), tail[-4:]
+        sock.sendall(b"ok" if tail == struct.pack("!I", crc) else b"bad")
+        sock.recv(1)
+    except OSError:
+        pass
+    sock.close()
+
+
+def serve(cc):
+    server = tcp_socket(socket.AF_INET6, cc)
+    server.settimeout(None)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("::", PORT))
+    server.listen(64)
+    print("listening", flush=True)
+    while True:
+        sock, _ = server.accept()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+        sock.settimeout(20)
+        threading.Thread(target=receive, args=(sock,), daemon=True).start()
+
+
+def stream(sock, address, end_s, swap_with):
+    crc, sent_bytes = 0, 0
+    ccs = swap_with or []
+    sock.connect((address, PORT))
+    while time.monotonic() < end_s:
+        at = random.randrange(len(POOL) - BLOCK_BYTES)
+        block = POOL[at:at + BLOCK_BYTES]
+        sock.sendall(block)
+        crc = zlib.crc32(block, crc)
+        sent_bytes += len(block)
+        if ccs and random.random() < 0.1:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, random.choice(ccs))
+    cc = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    sock.sendall(struct.pack("!I", crc))
+    sock.shutdown(socket.SHUT_WR)
+    return {"bytes": sent_bytes, "cc": cc.rstrip(b"\0").decode(), "answer": sock.recv(3).decode()}
+
+
+def send(cc, address, seconds, rough, results):
+    result = {"answer": "none"}
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        sock = tcp_socket(family, cc)
+        sock.settimeout(3 if rough else 20)
+        result = stream(sock, address, time.monotonic() + seconds,
+                        [b"cubic", cc.encode()] if rough else None)
+        sock.close()
+    except OSError as error:
+        result["error"] = str(error)
+    results.append(result)
+
+
+def main():
+    action, cc = sys.argv[1:3]
+    if action == "serve":
+        return serve(cc)
+    address, flows, seconds = sys.argv[3], int(sys.argv[4]), float(sys.argv[5])
+    results = []
+    threads = [threading.Thread(target=send, args=(cc, address, seconds, action == "rough", results))
+               for _ in range(flows)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        print(json.dumps(result))
+    allowed = {"ok", "none", ""} if action == "rough" else {"ok"}
+    return int(any(result["answer"] not in allowed for result in results))
+
+
+sys.exit(main())

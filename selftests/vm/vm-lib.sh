@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# The modules in one distribution kernel. Included by distro-*.t.
+# shellcheck shell=sh
+cd "$(dirname "$0")/../.." || exit 2
+mkdir -p build
+
+skip()
+{
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+fail()
+{
+	echo "not ok 1 - $1"
+	tail -n 20 "$2" | sed 's/^/# /'
+	echo "1..1"
+	exit 1
+}
+
+# newest SERIES DIRECTORY: the kernel's version there
+newest()
+{
+	find "$2" -maxdepth 1 -name "vmlinuz-$1.*-amd64" ! -name '*cloud*' ! -name '*-rt-*' 2>/dev/null |
+		sed 's,.*/vmlinuz-,,' | sort -V | tail -1
+}
+
+# distro_test SERIES ROOT: the kernel in ROOT/boot, ROOT/lib/modules, ROOT/usr/src
+distro_test()
+{
+	series=$1 root=$2 rounds=${VM_ROUNDS:-10}
+	ver=$(newest "$series" "$root/boot")
+	[ -n "$ver" ] || skip "no kernel $series in $root/boot: run tools/setup/setup.sh check"
+	headers=$root/usr/src/linux-headers-$ver
+	[ -e "$headers/Makefile" ] || skip "no headers of Linux $ver: run tools/setup/setup.sh check"
+
+	log=build/vm-$series.log
+	tools/build-modules.sh "vm-$series" "$headers" >"$log" 2>&1 ||
+		fail "modules build for Linux $ver" "$log"
+	make -C tools/tc OUT="$PWD/build/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
+
+	out=build/vm-$series.tap
+	{
+		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((120 + rounds * 60)) \
+			selftests/vm/run-vm.sh "$root/boot/vmlinuz-$ver" "$root/lib/modules/$ver" \
+			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/build/vm-$series" "$rounds" 2>&1
+		echo $? >"$out.status"
+	} | tee "$out"
+	status=$(cat "$out.status")
+	n=$(grep -cE '^(not )?ok ' "$out")
+	n=$((n + 1))
+	# Status 1 with a failure above is that failure's; else the kernel complained.
+	if [ "$status" -eq 0 ] || { [ "$status" -eq 1 ] && grep -q '^not ok' "$out" &&
+		! grep -q '^# .*the kernel complained' "$out"; }; then
+		echo "ok $n - Linux $ver had nothing to complain of"
+	else
+		echo "not ok $n - Linux $ver: status $status"
+	fi
+	echo "1..$n"
+	exit "$status"
+}

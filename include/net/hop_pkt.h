@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a signaller asks of a packet on egress: how many packets and bytes it
+ * becomes on the wire, where its IP header is, what its ECN field says.
+ *
+ * All functions are for a qdisc's enqueue or dequeue: skb->data is the start of
+ * the frame. None trusts the packet.
+ */
+#ifndef HOPCC_NET_HOP_PKT_H
+#define HOPCC_NET_HOP_PKT_H
+
+#include <linux/if_vlan.h>
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+
+/* Two tags (802.1ad) are what bridges push; more is not IP to us. */
+#define HOP_PKT_VLAN_DEPTH 2
+
+/**
+ * hop_pkt_hdr_bytes() - bytes at the head of a super-packet that each segment repeats
+ * @skb: a GSO packet
+ *
+ * Context: softirq, qdisc lock.
+ * Return: bytes from the start of the frame to the end of the transport header;
+ * 0 if that cannot be read.
+ */
+static inline unsigned int hop_pkt_hdr_bytes(const struct sk_buff *skb)
+{
+	const unsigned int type = skb_shinfo(skb)->gso_type;
+	struct tcphdr buf;
+	const struct tcphdr *th;
+	int offset;
+
+	if (!skb_transport_header_was_set(skb))
+		return 0;
+	offset = skb->encapsulation ? skb_inner_transport_offset(skb) : skb_transport_offset(skb);
+	if (offset < 0)
+		return 0;
+	if (!(type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)))
+		return min_t(unsigned int, offset + sizeof(struct udphdr), skb->len);
+	th = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	return th ? min_t(unsigned int, offset + __tcp_hdrlen(th), skb->len) : 0;
+}
+
+/**
+ * hop_pkt_segs() - packets on the wire that a queued packet stands for
+ * @skb: the packet
+ * @hdr_bytes: hop_pkt_hdr_bytes() of a super-packet
+ *
+ * Context: softirq, qdisc lock.
+ * Return: at least 1.
+ */
+static inline unsigned int hop_pkt_segs(const struct sk_buff *skb, unsigned int hdr_bytes)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(skb);
+
+	if (!shinfo->gso_size)
+		return 1;
+	/* A guest's or a tap's packet: the count was not computed by this kernel. */
+	if ((shinfo->gso_type & SKB_GSO_DODGY || !shinfo->gso_segs) &&
+	    shinfo->gso_size != GSO_BY_FRAGS)
+		return max_t(unsigned int, 1,
+			     DIV_ROUND_UP(skb->len - hdr_bytes, shinfo->gso_size));
+	return max_t(unsigned int, 1, shinfo->gso_segs);
+}
+
+/**
+ * struct hop_pkt_wire - a queued packet as the wire will see it
+ * @segs_pkts: packets
+ * @bytes: their bytes, headers of each and overhead of each included
+ */
+struct hop_pkt_wire {
+	u32 segs_pkts;
+	u32 bytes;
+};
+
+/**
+ * hop_pkt_wire() - what a queued packet becomes on the wire
+ * @skb: the packet, plain or super
+ * @overhead_bytes: what the link adds to each packet
+ *
+ * Unlike qdisc_pkt_len(), it knows nothing of a size table of a parent, and
+ * counts the headers of forwarded, bridged and tunnelled super-packets.
+ *
+ * Context: softirq, qdisc lock.
+ * Return: packets and bytes.
+ */
+static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 overhead_bytes)
+{
+	struct hop_pkt_wire wire = { .segs_pkts = 1, .bytes = skb->len + overhead_bytes };
+	unsigned int hdr_bytes;
+
+	if (!skb_is_gso(skb))
+		return wire;
+	hdr_bytes = hop_pkt_hdr_bytes(skb);
+	wire.segs_pkts = hop_pkt_segs(skb, hdr_bytes);
+	/* A forged super-packet could claim 2^19 segments of 2^16 header bytes: saturate. */
+	wire.bytes = min_t(u64, S32_MAX, skb->len + (u64)wire.segs_pkts * overhead_bytes +
+			   (u64)(wire.segs_pkts - 1) * hdr_bytes);
+	return wire;
+}
+
+/**
+ * hop_pkt_ip_offset() - find the IP header of a frame
+ * @skb: the packet
+ * @offset_bytes: result, from the start of the frame
+ *
+ * Where a VLAN tag is in the frame rather than beside it, the network header
+ * may stand on the tag (bridged 802.1ad) or on IP (packet sockets): so the
+ * frame is walked.
+ *
+ * Context: softirq, qdisc lock.
+ * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
+ */
+static inline __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_bytes)
+{
+	__be16 proto = skb->protocol;
+	int depth;
+
+	*offset_bytes = skb_network_offset(skb);
+	if (eth_type_vlan(proto))
+		*offset_bytes = ETH_HLEN;
+	for (depth = 0; eth_type_vlan(proto); depth++) {
+		struct vlan_hdr buf;
+		const struct vlan_hdr *vh;
+
+		vh = skb_header_pointer(skb, *offset_bytes, sizeof(buf), &buf);
+		if (!vh || depth == HOP_PKT_VLAN_DEPTH)
+			return 0;
+		proto = vh->h_vlan_encapsulated_proto;
+		*offset_bytes += VLAN_HLEN;
+	}
+	if (*offset_bytes < 0)
+		return 0;
+	return proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6) ? proto : 0;
+}
+
+/**
+ * hop_pkt_ecn() - read the ECN field
+ * @skb: the packet
+ *
+ * Context: softirq, qdisc lock.
+ * Return: INET_ECN_NOT_ECT, _ECT_1, _ECT_0 or _CE; -1 if it is not IP.
+ */
+static inline int hop_pkt_ecn(const struct sk_buff *skb)
+{
+	u8 buf[2];
+	const u8 *ip;
+	__be16 proto;
+	int offset;
+
+	proto = hop_pkt_ip_offset(skb, &offset);
+	if (!proto)
+		return -1;
+	ip = skb_header_pointer(skb, offset, sizeof(buf), buf);
+	if (!ip)
+		return -1;
+	if (proto == htons(ETH_P_IP))
+		return ip[0] >> 4 == 4 ? ip[1] & INET_ECN_MASK : -1;
+	return ip[0] >> 4 == 6 ? (ip[1] >> 4) & INET_ECN_MASK : -1;
+}
+
+/**
+ * hop_pkt_writable() - make the first bytes of a frame ours to write
+ * @skb: the packet
+ * @len_bytes: how many
+ *
+ * A packet that was flooded by a bridge or is being captured shares its bytes
+ * with its clones. pktgen holds a reference of its own: that one cannot be copied.
+ *
+ * Context: softirq, qdisc lock. May move skb->head.
+ * Return: whether they are.
+ */
+static inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int len_bytes)
+{
+	if (skb_shared(skb) && (skb_cloned(skb) || len_bytes > skb_headlen(skb)))
+		return false;
+	return !skb_ensure_writable(skb, len_bytes);
+}
+
+/**
+ * hop_pkt_set_ce() - mark Congestion Experienced, RFC 3168 section 5
+ * @skb: the packet
+ *
+ * Context: softirq, qdisc lock. May move skb->head.
+ * Return: whether the packet now bears CE; false if it is not ECN-capable or
+ * its header could not be made writable.
+ */
+static inline bool hop_pkt_set_ce(struct sk_buff *skb)
+{
+	__be16 proto;
+	int offset;
+
+	proto = hop_pkt_ip_offset(skb, &offset);
+	if (proto == htons(ETH_P_IP))
+		return hop_pkt_writable(skb, offset + sizeof(struct iphdr)) &&
+		       IP_ECN_set_ce((struct iphdr *)(skb->data + offset));
+	if (proto == htons(ETH_P_IPV6))
+		return hop_pkt_writable(skb, offset + sizeof(struct ipv6hdr)) &&
+		       IP6_ECN_set_ce(skb, (struct ipv6hdr *)(skb->data + offset));
+	return false;
+}
+
+#endif /* HOPCC_NET_HOP_PKT_H */

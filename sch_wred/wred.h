@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * WRED with ECN on the instantaneous backlog: the decision, without the queue.
+ *
+ * Source: draft-bensley-tcpm-dctcp-01 section 3.1; RFC 3168 section 5; the
+ * probability function of draft-dai-pfc-free-low-delay-control section 2.1:
+ *
+ *	q < min:		p = 0
+ *	min <= q < max:		p = prob * (q - min) / (max - min)
+ *	q >= max:		p = 1
+ *
+ * q is the backlog in wire bytes that the packet finds, before it is added.
+ * An ECN-capable packet is marked with the probability of the profile `ect`, a
+ * Not-ECT one is dropped with that of `nect`. min = max is a step.
+ *
+ * Deviations:
+ * - DCTCP marks at q > K, this at q >= max: configure K + 1 for that comparison.
+ * - A packet that bears CE already passes whatever its profile says, and is not
+ *   counted as marked: RFC 3168 section 5, CE stays CE.
+ * - What is not IP (ARP, LLDP, ...) cannot answer a drop by slowing down: it
+ *   obeys the limit only.
+ * - What would not fit below the limit is dropped before it is marked.
+ */
+#ifndef HOPCC_WRED_H
+#define HOPCC_WRED_H
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/types.h>
+
+/* Probabilities at run time are compared with 32 random bits. */
+#define WRED_RANDOM_SHIFT 32
+/* 2^62: the greatest slope * (q - min) that leaves room in a u64. */
+#define WRED_SLOPE_SHIFT 62
+#define WRED_PPM 1000000
+
+/**
+ * struct wred_profile - one curve; written by configuration only
+ * @on: whether there is one
+ * @min_bytes: below it p = 0
+ * @max_bytes: from it on p = 1; not below @min_bytes
+ * @prob_ppm: p just below @max_bytes
+ * @slope_q62: p a byte above @min_bytes, << WRED_SLOPE_SHIFT
+ */
+struct wred_profile {
+	bool on;
+	u32 min_bytes;
+	u32 max_bytes;
+	u32 prob_ppm;
+	u64 slope_q62;
+};
+
+/* Who obeys what. */
+enum wred_class {
+	WRED_ECT,	/* marked by the profile ect */
+	WRED_CE,	/* bears CE: nothing left to mark */
+	WRED_NECT,	/* dropped by the profile nect */
+	WRED_OTHER,	/* not IP */
+};
+
+enum wred_verdict {
+	WRED_PASS,
+	WRED_MARK,
+	WRED_DROP_UNMARKABLE,	/* WRED_MARK, but the header could not be written */
+	WRED_DROP_EARLY,
+	WRED_DROP_LIMIT,
+};
+
+/**
+ * struct wred_params - configuration; written under the qdisc lock
+ * @limit_bytes: the backlog never exceeds it, unless it was lowered meanwhile
+ * @overhead_bytes: what the link adds to each packet
+ * @ect: for ECN-capable packets
+ * @nect: for Not-ECT packets
+ */
+struct wred_params {
+	u32 limit_bytes;
+	u32 overhead_bytes;
+	struct wred_profile ect;
+	struct wred_profile nect;
+};
+
+/**
+ * struct wred_vars - the queue as the law sees it; under the qdisc lock
+ * @backlog_bytes: wire bytes queued
+ * @peak_bytes: greatest @backlog_bytes since reset
+ */
+struct wred_vars {
+	u32 backlog_bytes;
+	u32 peak_bytes;
+};
+
+/**
+ * struct wred_stats - packets on the wire; under the qdisc lock
+ * @marked_pkts: set to CE here
+ * @ce_pkts: accepted that bore CE already
+ * @unmarkable_pkts: dropped because they could not be marked
+ * @early_pkts: dropped by the profile nect
+ * @limit_pkts: dropped because they did not fit
+ */
+struct wred_stats {
+	u64 marked_pkts;
+	u64 ce_pkts;
+	u64 unmarkable_pkts;
+	u64 early_pkts;
+	u64 limit_pkts;
+};
+
+/**
+ * wred_profile_set_slope() - divide once, at configuration
+ * @f: profile with min, max and prob set: min <= max <= 2^30, prob <= 10^6
+ *
+ * p is exact to 2^-32, the resolution of the random number it is compared with.
+ */
+static inline void wred_profile_set_slope(struct wred_profile *f)
+{
+	const u32 width_bytes = f->max_bytes - f->min_bytes;
+	/* 10^6 << 43 < 2^63 */
+	const u64 prob_q43 = div_u64((u64)f->prob_ppm << 43, WRED_PPM);
+
+	/* 2^43 << 19 = 2^62 */
+	f->slope_q62 = width_bytes ? div_u64(prob_q43 << (WRED_SLOPE_SHIFT - 43), width_bytes) : 0;
+}
+
+/* Whether the backlog is between the thresholds, where chance decides. */
+static inline bool wred_on_ramp(const struct wred_profile *f, u32 backlog_bytes)
+{
+	return f->on && backlog_bytes > f->min_bytes && backlog_bytes < f->max_bytes;
+}
+
+/* p << WRED_RANDOM_SHIFT, so 2^32 is certainty. */
+static inline u64 wred_profile_prob_q32(const struct wred_profile *f, u32 backlog_bytes)
+{
+	if (!f->on || backlog_bytes < f->min_bytes)
+		return 0;
+	if (backlog_bytes >= f->max_bytes)
+		return 1ULL << WRED_RANDOM_SHIFT;
+	/* (max - min) * 2^62 / (max - min) <= 2^62 */
+	return ((backlog_bytes - f->min_bytes) * f->slope_q62) >>
+	       (WRED_SLOPE_SHIFT - WRED_RANDOM_SHIFT);
+}
+
+/* Which profile a class of packets obeys; NULL for none. */
+static inline const struct wred_profile *wred_profile_of(const struct wred_params *p,
+							 enum wred_class class)
+{
+	switch (class) {
+	case WRED_ECT:
+		return &p->ect;
+	case WRED_NECT:
+		return &p->nect;
+	case WRED_CE:
+	case WRED_OTHER:
+		break;
+	}
+	return NULL;
+}
+
+/**
+ * wred_needs_random() - whether wred_decide() will look at its random number
+ * @p: configuration
+ * @v: the queue
+ * @class: of the packet
+ *
+ * Saves drawing one for most packets.
+ */
+static inline bool wred_needs_random(const struct wred_params *p, const struct wred_vars *v,
+				     enum wred_class class)
+{
+	const struct wred_profile *f = wred_profile_of(p, class);
+
+	return f && wred_on_ramp(f, v->backlog_bytes);
+}
+
+/**
+ * wred_decide() - what happens to an arriving packet
+ * @p: configuration
+ * @v: the queue, without the packet
+ * @class: of the packet
+ * @pkt_bytes: its wire bytes
+ * @random: 32 random bits
+ *
+ * Return: the verdict; WRED_DROP_UNMARKABLE is the caller's to find out.
+ */
+static inline enum wred_verdict wred_decide(const struct wred_params *p,
+					    const struct wred_vars *v,
+					    enum wred_class class, u32 pkt_bytes, u32 random)
+{
+	const struct wred_profile *f = wred_profile_of(p, class);
+
+	/* A lowered limit may be below the backlog. 2^30 + 2^31 < 2^32 */
+	if (v->backlog_bytes + pkt_bytes > p->limit_bytes)
+		return WRED_DROP_LIMIT;
+	if (!f || random >= wred_profile_prob_q32(f, v->backlog_bytes))
+		return WRED_PASS;
+	return class == WRED_ECT ? WRED_MARK : WRED_DROP_EARLY;
+}
+
+/* A packet joined the queue. */
+static inline void wred_add(struct wred_vars *v, u32 pkt_bytes)
+{
+	v->backlog_bytes += pkt_bytes;
+	v->peak_bytes = max(v->peak_bytes, v->backlog_bytes);
+}
+
+/* A packet left the queue. */
+static inline void wred_remove(struct wred_vars *v, u32 pkt_bytes)
+{
+	v->backlog_bytes -= pkt_bytes;
+}
+
+/* Count what became of @pkts packets. */
+static inline void wred_count(struct wred_stats *s, enum wred_class class,
+			      enum wred_verdict verdict, u32 pkts)
+{
+	switch (verdict) {
+	case WRED_PASS:
+		s->ce_pkts += class == WRED_CE ? pkts : 0;
+		break;
+	case WRED_MARK:
+		s->marked_pkts += pkts;
+		break;
+	case WRED_DROP_UNMARKABLE:
+		s->unmarkable_pkts += pkts;
+		break;
+	case WRED_DROP_EARLY:
+		s->early_pkts += pkts;
+		break;
+	case WRED_DROP_LIMIT:
+		s->limit_pkts += pkts;
+		break;
+	}
+}
+
+#endif /* HOPCC_WRED_H */

@@ -70,7 +70,7 @@ def command_line(boot):
     # The kernel mixes its command line into its entropy: it must not vary from
     # run to run. So the guest finds its run directory as our current directory.
     kernel = [str(boot.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
-              f'init="{LAB}/guest/init"', "console=stderr", "con=null",
+              f'init="{LAB}/guest/init"', "console=tty1", "con=null", "con1=null,fd:2",
               "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
     if not boot.tty:
         kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]

@@ -100,6 +100,8 @@ int print_color_float(enum output_type type, enum color_attr color,
 		      const char *key, const char *fmt, double value);
 int print_color_bool(enum output_type type, enum color_attr color,
 		     const char *key, const char *fmt, bool value);
+int print_color_null(enum output_type type, enum color_attr color,
+		     const char *key, const char *fmt, const char *value);
 int print_color_string(enum output_type type, enum color_attr color,
 		       const char *key, const char *fmt, const char *value);
 

@@ -19,7 +19,7 @@ find Kbuild include hop_core sch_* net_* tcp_* tools/lab/sch_link \
 	\( -name '*.[ch]' -o -name Kbuild \) ! -name 'q_*.c' 2>/dev/null |
 while read -r file; do
 	case $file in */*) mkdir -p "$out/${file%/*}" ;; esac
-	[ "$out/$file" -ef "$file" ] || ln -sfn "$top/$file" "$out/$file"
+	ln -sfn "$top/$file" "$out/$file"
 done
 # A source that is gone must not be built again.
 find "$out" -xtype l -delete

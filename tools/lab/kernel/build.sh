@@ -5,16 +5,17 @@
 #   build.sh [release|debug] [--path]
 #
 # --path prints the directory without building. The key is the content of all
-# that decides the result: source tarball, config, this script.
+# that decides the result: source, clock patch, config, compiler.
 set -eu
 
 variant=${1:-release}
+mode=${2:-}
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/hopcc
 
 case $variant in
-release) fragments=$here/lab.config ;;
-debug)	 fragments="$here/lab.config $here/debug.config" ;;
+release) set -- "$here/lab.config" ;;
+debug)	 set -- "$here/lab.config" "$here/debug.config" ;;
 *)	 echo "build.sh: unknown kernel '$variant': release or debug" >&2; exit 2 ;;
 esac
 
@@ -35,11 +36,12 @@ source_key() {
 	dpkg-query -W -f '${Version}' "linux-source-$version"
 }
 
-key=$({ source_key; cat $fragments "$here/build.sh"; gcc -dumpfullversion; } | sha256sum | cut -c1-12)
-src=$cache/src-$(source_key)
+src_key=$(source_key)-$(sha256sum < "$here/patch-clock.sh" | cut -c1-8)
+key=$({ echo "$src_key"; cat "$@"; gcc -dumpfullversion; } | sha256sum | cut -c1-12)
+src=$cache/src-$src_key
 build=$cache/uml-$variant-$key
 
-if [ "${2:-}" = --path ]; then
+if [ "$mode" = --path ]; then
 	echo "$build"
 	exit 0
 fi
@@ -68,25 +70,12 @@ progress() {
 	END { if (tty) printf "\n" > "/dev/stderr" }'
 }
 
-patch_clock() {
-	# Stock UML counts time in 256 ns steps, with a least timer of 500 ns and a
-	# tick of 10 ms; virtual time can be exact to 1 ns.
-	sed -i 's/^#define TIMER_MULTIPLIER.*/#define TIMER_MULTIPLIER 1/;
-		s/^#define TIMER_MIN_DELTA.*/#define TIMER_MIN_DELTA 1/' \
-		"$1/arch/um/include/shared/timer-internal.h" \
-		"$1/arch/um/include/linux/time-internal.h" 2>/dev/null || true
-	sed -i '/^config HZ$/,/^$/s/default 100/default 1000/' "$1/arch/um/Kconfig"
-	grep -rq 'define TIMER_MULTIPLIER 1$' "$1/arch/um/include" &&
-		grep -rq 'define TIMER_MIN_DELTA 1$' "$1/arch/um/include" &&
-		grep -q 'default 1000' "$1/arch/um/Kconfig"
-}
-
 if [ ! -e "$src/.patched" ]; then
 	say "unpacking $tarball"
 	rm -rf "$src.part" "$src"
 	mkdir -p "$src.part"
 	tar -C "$src.part" --strip-components=1 -xf "$tarball"
-	patch_clock "$src.part" || { say "the clock constants were not where expected in $tarball"; exit 1; }
+	"$here/patch-clock.sh" "$src.part"
 	mv "$src.part" "$src"
 	touch "$src/.patched"
 fi
@@ -94,7 +83,7 @@ fi
 say "configuring the $variant kernel"
 rm -rf "$build"
 mkdir -p "$build"
-cat $fragments > "$build/all.config"
+cat "$@" > "$build/all.config"
 log=$build/build.log
 make -s -C "$src" ARCH=um O="$build" KCONFIG_ALLCONFIG="$build/all.config" allnoconfig > "$log" 2>&1 ||
 	{ tail -20 "$log" >&2; exit 1; }

@@ -19,13 +19,13 @@ jobs=''
 # ok NAME COMMAND...
 ok()
 {
-	name=$1
+	claim=$1
 	shift
 	n=$((n + 1))
 	if "$@" >"$tmp/out" 2>&1; then
-		echo "ok $n - $name"
+		echo "ok $n - $claim"
 	else
-		echo "not ok $n - $name"
+		echo "not ok $n - $claim"
 		sed 's/^/# /' "$tmp/out" | head -n 20
 		failed=1
 	fi
@@ -185,6 +185,17 @@ fast_enough()
 	awk -F'"bytes": ' '{ sum += $2 } END { print sum * 8 / 4e6, "Mbit/s"; exit sum * 8 / 4e6 < 20 }' "$tmp/send"
 }
 
+# Only the first netns takes a restricted cc for its default; elsewhere a 6.1
+# kernel refuses and forgets to drop its reference to the module.
+loads_by_name()
+{
+	tc qdisc add dev lo root wred limit 100k || return 1
+	tc qdisc del dev lo root
+	sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms || return 1
+	sysctl -w net.ipv4.tcp_congestion_control=cubic
+	loaded sch_wred && loaded tcp_dctcp_ms
+}
+
 works()
 {
 	network && attach tbf && serve h2
@@ -273,16 +284,7 @@ trap teardown EXIT
 install_modules
 ok "all modules load" load_all
 ok "all modules unload" unload_all
-works_without_modprobe()
-{
-	ip netns add auto
-	tc -n auto qdisc add dev lo root wred limit 100k
-	ip netns exec auto sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms
-	status=$?
-	ip netns del auto
-	[ $status -eq 0 ] && loaded sch_wred && loaded tcp_dctcp_ms
-}
-ok "tc and sysctl load what they name" works_without_modprobe
+ok "tc and sysctl load what they name" loads_by_name
 load_all
 works
 ok "all modules unload after use" until_true 20 unload_all

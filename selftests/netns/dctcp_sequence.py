@@ -1,0 +1,372 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""DCTCP packet by packet: the ACK and ECE stream of the receiver, and cwnd,
+alpha and CWR of the sender after each ACK. Prints TAP. Needs root and the
+module tcp_dctcp_ms; changes nothing outside its own network namespace.
+"""
+import fractions
+import socket
+import struct
+import sys
+import time
+
+import wire
+from wire import ACK, CE, CWR, ECE, ECT0, NOT_ECT, SYN, Peer
+
+TCP_CC_INFO = 26
+SO_RCVBUFFORCE = 33
+MSS = Peer.MSS
+RTT_MAX = "/proc/sys/net/hopcc/dctcp_rtt_max_us"
+
+count = failures = 0
+
+
+def claim(what, got, want):
+    global count, failures
+    count += 1
+    good = got == want
+    failures += not good
+    print(("ok" if good else "not ok"), count, "-", what)
+    if not good:
+        print(f"# got  {got}\n# want {want}")
+    sys.stdout.flush()
+
+
+def new_socket(version, cc="dctcp_ms"):
+    sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+    if cc:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    return sock
+
+
+def cc_name(sock):
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+
+
+def cc_info(sock):
+    """enabled, ce_state, alpha / 1024, BytesMarked, BytesSent"""
+    return struct.unpack("HHIII", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 16))
+
+
+def window(sock):
+    """cwnd and ssthresh in packets"""
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    ssthresh, cwnd = struct.unpack_from("II", info, 8 + 4 * 17)
+    return cwnd, ssthresh
+
+
+# The receiver ---------------------------------------------------------------
+
+# Before: nothing is unacknowledged, DCTCP.CE is false, ACKs are delayed.
+# A segment by number and codepoint; then the ACKs it draws: (segments, ECE).
+# LATE: wait for the delayed ACK. +CWR, PURE and DUP: see send_step().
+RECEIVER = (
+    ("1 ECT", []),
+    ("2 ECT", [(2, 0)]),                    # every second segment
+    ("3 ECT", []),
+    ("4 CE", [(3, 0), (4, 1)]),             # rule 1, data outstanding: old state, old RCV.NXT
+    ("5 CE", []),                           # delayed ACKs go on in state CE
+    ("6 CE", [(6, 1)]),
+    ("7 CE", []),
+    ("8 ECT", [(7, 1), (8, 0)]),            # rule 2, data outstanding
+    ("9 CE", [(9, 1)]),                     # rule 1, nothing outstanding
+    ("10 ECT", [(10, 0)]),                  # rule 2, nothing outstanding
+    ("11 ECT LATE", [(11, 0)]),             # the timer's ACK has the state's ECE
+    ("12 CE", [(12, 1)]),
+    ("13 CE LATE", [(13, 1)]),
+    ("14 CE", []),
+    ("15 CE +CWR", [(15, 1)]),              # CWR does not end ECE
+    ("PURE 15 +CWR", []),
+    ("16 CE", []),
+    ("17 CE", [(17, 1)]),
+    ("DUP 17 CE +CWR", [(17, 1)]),          # nor does it on a packet that is thrown away
+    ("19 CE", [(17, 1)]),                   # a hole: duplicate ACK
+    ("18 ECT", [(19, 0)]),                  # filled, and not CE: rule 2
+    ("20 ECT", []),
+    ("21 ECT", [(21, 0)]),
+)
+
+
+def send_step(peer, words):
+    flags = ACK | (CWR if "+CWR" in words else 0)
+    number = int(words[1] if words[0] in ("DUP", "PURE") else words[0])
+    if "PURE" in words:
+        peer.send(flags, pos=number * MSS)
+        return
+    peer.send(flags, pos=(number - 1) * MSS, ecn=CE if "CE" in words else ECT0,
+              payload=bytes(MSS))
+
+
+def receiver(tun, version):
+    listener = new_socket(version)
+    listener.bind((wire.STACK[version], 0))
+    # Room for all of it: a window that shrinks delays ACKs until a read.
+    listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 20)
+    listener.listen()
+    peer = Peer(tun, version, 40000 + version)
+    sock, synack = peer.connect(listener)
+    claim(f"IPv{version} receiver: SYN-ACK agrees to ECN and is ECT",
+          (synack.flags, synack.ecn), (SYN | ACK | ECE, ECT0))
+    warm_up(peer, sock)
+    for step, want in RECEIVER:
+        words = step.split()
+        delay_acks(sock)
+        send_step(peer, words)
+        got = [(p.ack // MSS, int(bool(p.flags & ECE)))
+               for p in peer.read(500 if "LATE" in words else 2)]
+        claim(f"IPv{version} receiver: {step}", got, want)
+    sock.close()
+    listener.close()
+    tun.read(5)
+
+
+def delay_acks(sock):
+    """The delayed ACK's timer and duplicates turn quick ACKs on: off again."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+
+
+def warm_up(peer, sock):
+    """Past the quick ACKs of a new connection, then start positions at 0."""
+    for pos in range(0, 40 * MSS, MSS):
+        peer.send(ACK, pos=pos, ecn=ECT0, payload=bytes(MSS))
+        peer.read(1)
+    delay_acks(sock)
+    sock.recv(40 * MSS)
+    peer.read(500)
+    peer.isn = (peer.isn + 40 * MSS) % 2**32
+
+
+# The sender -----------------------------------------------------------------
+
+class Model:
+    """The draft, in fractions; positions in bytes."""
+
+    def __init__(self):
+        self.alpha = fractions.Fraction(1)
+        self.window_end = self.una = self.sent = self.marked = 0
+
+    def ack(self, pos, ece, nxt):
+        acked = pos - self.una
+        self.una = pos
+        self.sent += acked
+        self.marked += acked if ece else 0
+        if pos <= self.window_end:
+            return
+        self.alpha = self.alpha * 15 / 16 + fractions.Fraction(self.marked, self.sent) / 16
+        self.window_end = nxt
+        self.sent = self.marked = 0
+
+    def cut(self, cwnd):
+        return max(2, cwnd - int(cwnd * self.alpha / 2))
+
+
+class Sender:
+    """The stack sends, the script acknowledges segment by segment."""
+
+    def __init__(self, tun, version, port, flags=ECE, rtt_ms=0, cc="dctcp_ms"):
+        self.sock = new_socket(version, cc)
+        self.sock.setblocking(False)
+        self.peer = Peer(tun, version, port)
+        self.syn = self.peer.accept(self.sock, flags, rtt_ms)
+        self.model = Model()
+        self.una = self.nxt = 0
+        self.packets = []
+
+    def start(self):
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self.sock.send(bytes(400 * MSS))
+        self.collect()
+
+    def collect(self, wait_ms=2):
+        self.packets = self.peer.read(wait_ms)
+        for p in self.packets:
+            self.nxt = max(self.nxt, p.seq + p.size)
+
+    def ack(self, segments=1, ece=False):
+        self.una += segments * MSS
+        self.model.ack(self.una, ece, self.nxt)
+        self.peer.send(ACK | (ECE if ece else 0), ack=self.una)
+        self.collect()
+
+    def close(self):
+        self.peer.send(wire.RST | ACK, ack=self.una)
+        self.sock.close()
+        self.peer.wire.read(5)
+
+
+def sender(tun, version):
+    name = f"IPv{version} sender: "
+    s = Sender(tun, version, 41000 + version)
+    claim(name + "SYN asks for ECN and is ECT",
+          (s.syn.flags, s.syn.ecn), (SYN | ECE | CWR, ECT0))
+    s.start()
+    claim(name + "data is ECT", {p.ecn for p in s.packets}, {ECT0})
+    claim(name + "ten segments first, alpha 1", (len(s.packets), cc_info(s.sock)[:3]),
+          (10, (1, 0, 1024)))
+    slow_start(name, s)
+    marked_window(name, s)
+    second_window(name, s)
+    s.close()
+
+
+def show_alpha(model):
+    return int(model.alpha * 1024), model.marked, model.sent
+
+
+def slow_start(name, s):
+    for _ in range(10):
+        s.ack()
+    claim(name + "first ACK ended a window; 10 ACKs: cwnd 20",
+          (window(s.sock)[0], cc_info(s.sock)[2:]), (20, show_alpha(s.model)))
+    s.ack()
+    claim(name + "step 4: the window ends with the first byte beyond WindowEnd",
+          (window(s.sock)[0], cc_info(s.sock)[2:]), (21, show_alpha(s.model)))
+
+
+def marked_window(name, s):
+    """ECE on one ACK, then on the rest of the window: one reduction."""
+    cwnd = window(s.sock)[0]
+    s.ack(ece=True)
+    want = s.model.cut(cwnd)
+    high = s.nxt
+    claim(name + f"ECE: ssthresh = {cwnd} * (1 - alpha / 2) = {want}",
+          (window(s.sock)[1], cc_info(s.sock)[2:]), (want, show_alpha(s.model)))
+    cwr = [p for p in s.packets if p.flags & CWR]
+    while s.una < high - MSS:
+        s.ack(ece=True)
+        cwr += [p for p in s.packets if p.flags & CWR]
+    claim(name + "ECE on the whole window: one reduction, one CWR",
+          (window(s.sock)[1], len(cwr)), (want, 1))
+    claim(name + "alpha and the byte counters", cc_info(s.sock)[2:], show_alpha(s.model))
+
+
+def second_window(name, s):
+    """The window over, cwnd is what the law says; then a second reduction."""
+    want = window(s.sock)[1]
+    for _ in range(3):
+        s.ack()
+    claim(name + "window over: cwnd", window(s.sock)[0], want)
+    s.ack(ece=True)
+    claim(name + "ECE in the next window reduces again", window(s.sock)[1],
+          s.model.cut(want))
+
+
+def loss_after_mark(tun):
+    """A loss inside a reduced window: one half in all, not a half of the rest."""
+    s = Sender(tun, 4, 42000)
+    s.start()
+    for _ in range(25):
+        s.ack()
+    cwnd = window(s.sock)[0]
+    s.ack(ece=True)
+    marked = window(s.sock)[1]
+    claim("mark, then loss: the mark cuts by alpha / 2 first", marked, s.model.cut(cwnd))
+    for extra in range(2, 7):
+        s.peer.sack(s.una, [(s.una + MSS, s.una + extra * MSS)])
+        s.collect()
+    claim("mark, then loss: half of the window before both", window(s.sock)[1], cwnd // 2)
+    s.close()
+
+
+def loss_alone(tun):
+    s = Sender(tun, 4, 42001)
+    s.start()
+    for _ in range(25):
+        s.ack()
+    cwnd = window(s.sock)[0]
+    for extra in range(2, 7):
+        s.peer.sack(s.una, [(s.una + MSS, s.una + extra * MSS)])
+        s.collect()
+    claim("loss alone: one half", window(s.sock)[1], cwnd // 2)
+    s.peer.sack(s.una, [(s.una + MSS, s.una + 7 * MSS)], ACK | ECE)
+    s.collect()
+    claim("ECE in recovery: no second reduction", window(s.sock)[1], cwnd // 2)
+    s.close()
+
+
+def timeout(tun):
+    """The stack's own timer: 200 ms and more after the last ACK."""
+    for mark in (False, True):
+        s = Sender(tun, 4, 42002 + mark)
+        s.start()
+        for _ in range(25):
+            s.ack()
+        cwnd = window(s.sock)[0]
+        if mark:
+            s.ack(ece=True)
+        time.sleep(0.6)
+        s.collect()
+        claim(f"timeout {'in a marked window' if mark else 'alone'}: cwnd 1, one half in all",
+              window(s.sock), (1, cwnd // 2))
+        s.close()
+
+
+def conventional(tun):
+    """Section 4: a path of 11 ms keeps the conventional law, of 9 ms does not."""
+    for rtt_ms, enabled in ((9, 1), (11, 0)):
+        s = Sender(tun, 4, 43000 + rtt_ms, rtt_ms=rtt_ms)
+        s.start()
+        for _ in range(25):
+            s.ack()
+        cwnd = window(s.sock)[0]
+        s.ack(ece=True)
+        want = s.model.cut(cwnd) if enabled else cwnd // 2
+        claim(f"RTT {rtt_ms} ms: {'by alpha' if enabled else 'one half'}",
+              (cc_info(s.sock)[0], window(s.sock)[1], cc_name(s.sock)),
+              (enabled, want, "dctcp_ms"))
+        s.close()
+
+
+def without_ecn(tun):
+    s = Sender(tun, 4, 44000, flags=0)
+    s.start()
+    claim("no ECN agreed: Reno, Not-ECT", (cc_name(s.sock), {p.ecn for p in s.packets}),
+          ("dctcp_ms-reno", {NOT_ECT}))
+    s.close()
+    sock = new_socket(4)
+    sock.setblocking(False)
+    peer = Peer(tun, 4, 44001)
+    sock.connect_ex((wire.SCRIPT[4], peer.port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp_ms")
+    peer.answer(sock, 0, 0)
+    sock.send(bytes(MSS))
+    claim("cc changed before a SYN-ACK that refuses ECN: Reno, Not-ECT",
+          ({p.ecn for p in peer.read()}, cc_name(sock)), ({NOT_ECT}, "dctcp_ms-reno"))
+    peer.send(wire.RST | ACK, ack=0)
+    sock.close()
+
+
+def sysctl():
+    with open(RTT_MAX, encoding="ascii") as knob:
+        claim("sysctl default", knob.read(), "10000\n")
+    for value, good in (("0", True), ("10000000", True), ("10000001", False),
+                        ("-1", False), ("x", False), ("10000", True)):
+        try:
+            with open(RTT_MAX, "w", encoding="ascii") as knob:
+                knob.write(value)
+            got = True
+        except OSError:
+            got = False
+        claim(f"sysctl {'takes' if good else 'refuses'} {value}", got, good)
+
+
+def main():
+    tun = wire.Wire()
+    with open("/proc/sys/net/ipv4/tcp_ecn", "w", encoding="ascii") as knob:
+        knob.write("1")
+    sysctl()
+    for version in (4, 6):
+        receiver(tun, version)
+        sender(tun, version)
+    loss_alone(tun)
+    loss_after_mark(tun)
+    timeout(tun)
+    conventional(tun)
+    without_ecn(tun)
+    print(f"1..{count}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -49,7 +49,7 @@ enum dctcp_ack {
  * dctcp_classify_packet() - rules 1 to 3 of section 3.2
  * @r: the state before the packet
  * @ce: the packet's CE codepoint
- * @acked_seq: the last acknowledgement number sent
+ * @acked_seq: the last SEG.ACK sent
  */
 static inline enum dctcp_ack dctcp_classify_packet(const struct dctcp_receiver *r,
 						   bool ce, u32 acked_seq)

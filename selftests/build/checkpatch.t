@@ -8,7 +8,6 @@
 ignored=$(sed 's/ *#.*//' <<END | tr -s '\n ' ','
 FILE_PATH_CHANGES	# there is no MAINTAINERS file here
 MACRO_ARG_REUSE	# only in shims and tracepoints, where arguments are names
-CAMELCASE	# struct Qdisc is the kernel's name
 COMPLEX_MACRO	# TRACE_EVENT's parts and compat's initialisers are no expressions
 END
 )
@@ -26,12 +25,18 @@ for file in $(find include hop_core sch_* net_* tcp_* tools selftests -name '*.[
 	include/compat/*) more=LINUX_VERSION_CODE,CONSTANT_COMPARISON ;;
 	# The layout in which the kernel writes its TRACE_EVENTs.
 	*/trace.h) more=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT ;;
-	# Programs, not kernel code: shims have the kernel's names.
-	selftests/*) more=NEW_TYPEDEFS ;;
+	# Programs: the kernel's macros for attributes are not there.
+	tools/lab/traffic/* | tools/tc/*) more=PREFER_DEFINED_ATTRIBUTE_MACRO ;;
+	# Shims define what the kernel's headers do, from what C has.
+	selftests/*)
+		more=CAMELCASE,NEW_TYPEDEFS,PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO
+		more=$more,VOLATILE,UNSPECIFIED_INT,MACRO_WITH_FLOW_CONTROL
+		;;
 	*) more= ;;
 	esac
-	# Run in build/, where it may leave its notes.
-	(cd build && perl "$scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
+	# In build/ it may leave its list of the kernel's names in camel case.
+	(cd build && perl "$scripts/checkpatch.pl" --no-tree --root="${scripts%/scripts}" \
+		--strict --terse --no-summary \
 		"--ignore=$ignored,$more" -f "../$file") >build/checkpatch.bad 2>&1
 	tap_result $? "$file" build/checkpatch.bad
 done

@@ -169,7 +169,8 @@ statistic()
 
 queues_empty()
 {
-	! tc -n s1 -s qdisc show dev s1h2 | grep backlog | grep -qv 'backlog 0b 0p'
+	tc -n s1 -s qdisc show dev s1h2 >"$tmp/queues"
+	! grep backlog "$tmp/queues" | grep -v 'backlog 0b 0p' || { cat "$tmp/queues"; return 1; }
 }
 
 transfer()

@@ -82,7 +82,7 @@ struct prob_case {
 	u64 want_q32;
 };
 
-#define CERTAIN (1ULL << 32)
+#define CERTAIN ((u64)U32_MAX + 1)
 
 static const struct prob_case prob_cases[] = {
 	{ "step below",		30000, 30000, 1000000, 29999, 0 },
@@ -199,6 +199,7 @@ static struct kunit_suite wred_test_suite = {
 	.name = "wred",
 	.test_cases = wred_test_cases,
 };
+
 kunit_test_suite(wred_test_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the WRED decision");

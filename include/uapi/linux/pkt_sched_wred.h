@@ -11,7 +11,7 @@
 
 /* Hard limit of the queue: at least a minimal frame. */
 #define TC_WRED_LIMIT_MIN_BYTES		64
-#define TC_WRED_LIMIT_MAX_BYTES		1073741824	/* 2^30: bounds the arithmetic of the slope */
+#define TC_WRED_LIMIT_MAX_BYTES		1073741824	/* 2^30: bounds the slope's arithmetic */
 
 /* Thresholds: 0 to the limit. */
 #define TC_WRED_THRESHOLD_MAX_BYTES	TC_WRED_LIMIT_MAX_BYTES

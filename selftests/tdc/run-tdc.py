@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Run cases of the kernel's tdc JSON format and print TAP.
+
+    run-tdc.py CASES.json...
+
+Needs root and stock tc with TC_LIB_DIR set; every case gets a network
+namespace of its own with a dummy device, as tdc's nsPlugin gives it. Known
+words: $TC $IP $DUMMY $DIR (where this program is).
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+DIR = os.path.dirname(os.path.realpath(__file__))
+NS = "tdc"
+DUMMY = "dummy1"
+
+
+def run(command):
+    """Exit status and both streams of a command in the namespace."""
+    command = (command.replace("$TC", "tc").replace("$IP", "ip")
+               .replace("$DUMMY", DUMMY).replace("$DIR", DIR))
+    done = subprocess.run(["ip", "netns", "exec", NS, "sh", "-c", command],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def statuses(step):
+    """A step is a command, or [command, status...] that may end so."""
+    return (step, [0]) if isinstance(step, str) else (step[0], step[1:])
+
+
+def run_steps(steps):
+    for step in steps:
+        command, allowed = statuses(step)
+        status, out = run(command)
+        if status not in allowed:
+            return f"{command}: exit status {status}\n{out}"
+    return None
+
+
+def judge(case):
+    """None, or what is wrong."""
+    wrong = run_steps(case.get("setup", []))
+    if wrong:
+        return wrong
+    status, said = run(case["cmdUnderTest"])
+    if status != int(case["expExitCode"]):
+        return f"exit status {status}, expected {case['expExitCode']}\n{said}"
+    # Ours: what a refusal says is part of the interface.
+    if not re.search(case.get("expOutput", ""), said):
+        return f"does not say /{case['expOutput']}/:\n{said}"
+    _, shown = run(case["verifyCmd"])
+    found = len(re.findall(case["matchPattern"], shown))
+    if found != int(case["matchCount"]):
+        return f"{found} times /{case['matchPattern']}/, expected {case['matchCount']}:\n{shown}"
+    return run_steps(case.get("teardown", []))
+
+
+def main(files):
+    cases = []
+    for name in files:
+        with open(name, encoding="utf-8") as source:
+            cases += json.load(source)
+    failures = 0
+    print(f"1..{len(cases)}")
+    for number, case in enumerate(cases, 1):
+        subprocess.run(["ip", "netns", "add", NS], check=True)
+        run(f"ip link add dev $DUMMY type dummy || ip link add dev $DUMMY type veth peer name {DUMMY}p")
+        wrong = judge(case)
+        subprocess.run(["ip", "netns", "del", NS], check=True)
+        failures += wrong is not None
+        print(f"{'not ok' if wrong else 'ok'} {number} - {case['id']} {case['name']}")
+        for line in (wrong or "").splitlines():
+            print(f"# {line}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,7 @@
 set -u
 build=$1 rounds=$2
 here=$(cd "$(dirname "$0")" && pwd)
-export TC_LIB_DIR="$PWD/build/tc"
+export TC_LIB_DIR="$build/tc"
 tmp=$(mktemp -d) n=0 failed=0
 jobs=''
 

@@ -37,7 +37,7 @@ distro_test()
 	log=build/vm-$series.log
 	tools/build-modules.sh "vm-$series" "$headers" >"$log" 2>&1 ||
 		fail "modules build for Linux $ver" "$log"
-	make -C tools/tc OUT="$PWD/build/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
+	make -C tools/tc OUT="$PWD/build/vm-$series/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
 
 	out=build/vm-$series.tap
 	{

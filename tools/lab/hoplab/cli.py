@@ -1,19 +1,131 @@
 # SPDX-License-Identifier: GPL-2.0
 """The commands."""
 import argparse
+import json
+import os
 import shlex
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from . import LabError, build, guest
+from . import LabError, build, claims, guest, report, results, runner, scenario, table, topology
+
+
+def cmd_setup(args):
+    for kernel in args.kernels or ["release"]:
+        build.everything(kernel)
+    print("the lab is ready: " + " ".join(args.kernels or ["release"]))
+    return 0
+
+
+def cmd_list(args):
+    rows = [("scenario", "cases", "claims", "what")]
+    for name in scenario.available():
+        found = scenario.load(name)
+        rows.append((name, str(len(found.cases)), str(sum(len(c.claims) for c in found.cases[:1])),
+                     found.title))
+    width = [max(len(r[i]) for r in rows) for i in range(3)]
+    for r in rows:
+        print(f"{r[0]:<{width[0]}}  {r[1]:>{width[1]}}  {r[2]:>{width[2]}}  {r[3]}")
+    return 0
+
+
+def cmd_run(args):
+    scenarios = [scenario.load(word) for word in args.scenarios]
+    out = Path(args.out) if args.out else runner.default_out()
+    out.mkdir(parents=True, exist_ok=True)
+    jobs = runner.plan(scenarios, args, out)
+    progress = runner.Progress(len(jobs))
+    start = time.monotonic()
+    for job in runner.run_all(jobs, args.jobs):
+        progress.step(job)
+    runs = [results.Run(j.file) for j in jobs if j.file]
+    verdicts = claims.judge(runs)
+    show_results(args, jobs, runs, verdicts, out)
+    print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s", file=sys.stderr)
+    return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in verdicts) else 0
+
+
+def show_results(args, jobs, runs, verdicts, out):
+    walls = {j.label: j.outcome.wall_s for j in jobs}
+    page = report.write(out / "report.html", runs, verdicts) if runs else None
+    if args.tap:
+        table.show_tap(jobs, verdicts)
+        return
+    if args.json:
+        print(json.dumps(as_json(jobs, runs, verdicts), indent=1))
+        return
+    if runs:
+        table.show(runs, walls)
+    table.show_claims(verdicts)
+    for job in jobs:
+        if job.outcome.problem:
+            guest.describe(job.outcome, job.label)
+            print(f"lab: all of it is in {job.outcome.folder}", file=sys.stderr)
+    for job in jobs if args.digest else []:
+        print(f"{job.digest or 'failed':64}  {job.label}")
+    if page:
+        print(f"\nresults: {out}/*.jsonl; plots: {page}")
+
+
+def as_json(jobs, runs, verdicts):
+    return {
+        "runs": [{"run": j.label, "digest": j.digest, "wall_s": round(j.outcome.wall_s, 2),
+                  "file": str(j.file), "problem": j.outcome.problem} for j in jobs],
+        "table": [dict(zip(table.HEAD, table.row(r))) for r in runs],
+        "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim["metric"],
+                    "measured": v.values, "required": v.required, "passed": v.passed,
+                    "problem": v.problem, "source": v.claim["source"]} for v in verdicts]}
+
+
+def cmd_report(args):
+    files = sorted(Path(args.folder).glob("*.jsonl"))
+    if not files:
+        raise LabError(f"{args.folder}: no results (*.jsonl) there")
+    try:
+        runs = [results.Run(f) for f in files]
+    except (ValueError, KeyError) as error:
+        raise LabError(str(error)) from None
+    verdicts = claims.judge(runs)
+    table.show(runs, {})
+    table.show_claims(verdicts)
+    print(f"\nplots: {report.write(Path(args.folder) / 'report.html', runs, verdicts)}")
+    return 0 if all(v.passed for v in verdicts) else 1
+
+
+def scratch(prefix):
+    (build.BUILD / "run").mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=build.BUILD / "run"))
+
+
+def cmd_shell(args):
+    found = scenario.load(args.scenario)
+    case = next((c for c in found.cases if c.name == (args.only or found.cases[0].name)), None)
+    if case is None:
+        raise LabError(f"no case {args.only!r}; there are: {' '.join(c.name for c in found.cases)}")
+    if not sys.stdin.isatty():
+        raise LabError("shell: needs a terminal")
+    kdir, modules = build.everything(args.kernel)
+    folder = scratch("shell-")
+    net = topology.build(case)
+    topology.write(net, folder, 1)
+    print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ping "
+          f"{topology.address(net, case.network['hosts'][-1])}; exit ends the guest", flush=True)
+    outcome = guest.run(guest.Boot(
+        command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, kernel=args.kernel,
+        kdir=kdir, modules=modules, timeout_s=0, tty=True, variables={"PS1": "lab# "}))
+    os.system("stty sane")
+    shutil.rmtree(folder)
+    if outcome.problem:
+        guest.describe(outcome, "shell")
+    return 1 if outcome.problem else 0
 
 
 def cmd_exec(args):
     kdir, modules = build.everything(args.kernel, args.modules)
-    (build.BUILD / "run").mkdir(exist_ok=True)
-    run = Path(tempfile.mkdtemp(prefix="exec-", dir=build.BUILD / "run"))
+    run = scratch("exec-")
     outcome = guest.run(guest.Boot(
         command=shlex.join(args.command), run=run, kernel=args.kernel, kdir=kdir, modules=modules,
         seed=args.seed, timeout_s=args.timeout, limit_s=args.limit))
@@ -25,9 +137,26 @@ def cmd_exec(args):
     return outcome.status
 
 
-def parser():
-    top = argparse.ArgumentParser(prog="lab", description="real Linux networking in virtual time")
-    commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
+def add_kernel(command):
+    command.add_argument("--kernel", choices=build.KERNELS, default="release",
+                         help="debug: KASAN, lockdep, kmemleak")
+
+
+def add_run(commands):
+    run = commands.add_parser("run", help="run scenarios, by name or file; measure, judge, draw")
+    run.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    add_kernel(run)
+    run.add_argument("--seed", type=int, help="this seed instead of the scenario's")
+    run.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="guests at once")
+    run.add_argument("--out", metavar="DIR", help="results (lab-results)")
+    run.add_argument("--only", action="append", metavar="CASE", help="this case; may be repeated")
+    run.add_argument("--json", action="store_true", help="print all as JSON")
+    run.add_argument("--tap", action="store_true", help="print claims as TAP, for prove")
+    run.add_argument("--digest", action="store_true", help="print the SHA-256 of each result file")
+    run.set_defaults(call=cmd_run)
+
+
+def add_exec(commands):
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
     add_kernel(run)
     run.add_argument("--seed", type=int, default=1)
@@ -36,22 +165,37 @@ def parser():
     run.add_argument("--modules", metavar="DIR", help="load the .ko of DIR, build none")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
     run.set_defaults(call=cmd_exec)
+
+
+def parser():
+    top = argparse.ArgumentParser(prog="lab", description="real Linux networking in virtual time")
+    commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
+    setup = commands.add_parser("setup", help="build all that guests need; at once when done before")
+    setup.add_argument("kernels", nargs="*", choices=[[], *build.KERNELS], metavar="release|debug")
+    setup.set_defaults(call=cmd_setup)
+    commands.add_parser("list", help="the scenarios").set_defaults(call=cmd_list)
+    add_run(commands)
+    again = commands.add_parser("report", help="table, claims and plots of results, again")
+    again.add_argument("folder", metavar="DIR")
+    again.set_defaults(call=cmd_report)
+    shell = commands.add_parser("shell", help="a shell in a scenario's network, in real time")
+    shell.add_argument("scenario", metavar="SCENARIO")
+    shell.add_argument("--only", metavar="CASE")
+    add_kernel(shell)
+    shell.set_defaults(call=cmd_shell)
+    add_exec(commands)
     return top
-
-
-def add_kernel(command):
-    command.add_argument("--kernel", choices=build.KERNELS, default="release")
 
 
 def main(argv):
     args = parser().parse_args(argv)
-    if getattr(args, "command", None) and args.command[0] == "--":
-        args.command = args.command[1:]
-    if args.name == "exec" and not args.command:
-        parser().error("exec: which command?")
+    if args.name == "exec":
+        args.command = args.command[1:] if args.command[:1] == ["--"] else args.command
+        if not args.command:
+            parser().error("exec: which command?")
     try:
         return args.call(args)
-    except LabError as error:
+    except (LabError, OSError) as error:
         print(f"lab: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

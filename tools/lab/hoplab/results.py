@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run's results: the JSON-lines file, and what is measured from it.
+
+Every public method of Measures below whose docstring starts with "=" is a
+metric a claim may name. Times are in seconds, rates in bit/s, queues in
+packets (bytes: with the suffix _bytes), all within the claim's window; drops,
+marks, timeouts, retransmissions and FCTs are of the whole run.
+"""
+import array
+import bisect
+import hashlib
+import json
+import math
+from pathlib import Path
+
+from . import topology
+
+SCHEMA = 1
+
+
+def meta_line(scenario, case, seed, kernel, net):
+    """The first line of a result: all that reading it takes."""
+    flows = []
+    for flow in topology.flows(net):
+        family = topology.flow_family(flow)
+        path = topology.path_of(net, flow["from"], flow["to"])
+        handshake = flow["mode"] == "reconnect" or flow["mode"] == "once"
+        base = topology.ideal_s(net, flow, 0, handshake)
+        flows.append({
+            "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],
+            "cc": flow.get("cc", "host"), "start_ns": flow["start_ns"], "family": family,
+            "bytes": flow["bytes"],
+            "path": [p.name for p in path], "ideal_base_ns": round(base * 1e9),
+            "ceiling_bps": min(topology.ceiling_bps(p, family) for p in path)})
+    ports = {name: {"rate_bps": net.ports[name].value("rate"),
+                    "ceiling_bps": topology.ceiling_bps(net.ports[name]),
+                    "queue": net.ports[name].value("queue")}
+             for name in case.sample["ports"]}
+    params = {k: v for k, v in case.params.items() if k != "case"}
+    return {"type": "meta", "schema": SCHEMA, "scenario": scenario.name, "title": scenario.title,
+            "source": scenario.source, "case": case.name, "params": params, "seed": seed,
+            "kernel": kernel, "duration_ns": case.run["duration"], "window_ns": list(case.window),
+            "goodput_ns": case.sample["goodput"], "ports": ports, "flows": flows,
+            "claims": claims_for(case)}
+
+
+def claims_for(case):
+    from .scenario import matches
+    return [c for c in case.claims
+            if c["case"] is None or any(matches(p, case.name) for p in c["case"])]
+
+
+def write(path, meta, parts):
+    """Join the meta line and the guest's files; returns the digest of all of it."""
+    digest = hashlib.sha256()
+    with open(path, "wb") as out:
+        for chunk in [json.dumps(meta).encode() + b"\n", *(p.read_bytes() for p in parts)]:
+            out.write(chunk)
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+class Run:
+    """A result file in memory."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.meta, self.flows, self.sockets = None, [], []
+        self.queue = {}         # port -> ([t_ns], [pkts], [bytes])
+        self.goodput = {}       # flow id -> ([t_ns], [bytes])
+        self.ports, self.hosts = {}, {}
+        with open(path) as lines:
+            for line in lines:
+                self.take(json.loads(line))
+        if not self.meta or self.meta["schema"] != SCHEMA:
+            raise ValueError(f"{path}: not a result of this lab (schema {SCHEMA})")
+
+    def take(self, item):
+        kind = item["type"]
+        if kind == "queue":
+            series = self.queue.setdefault(item["port"], tuple(array.array("q") for _ in "tpb"))
+            series[0].append(item["t_ns"])
+            series[1].append(item["pkts"])
+            series[2].append(item["bytes"])
+        elif kind == "goodput":
+            series = self.goodput.setdefault(
+                item["id"], (array.array("q", [0]), array.array("q", [0])))
+            series[0].append(item["t_ns"])
+            series[1].append(item["bytes"])
+        elif kind == "meta":
+            self.meta = item
+        elif kind == "port":
+            self.ports[item["port"]] = item
+        elif kind == "host":
+            self.hosts[item["ns"] if "ns" in item else item["host"]] = item
+        elif kind == "flow":
+            self.flows.append(item)
+        elif kind == "socket":
+            self.sockets.append(item)
+
+    @property
+    def label(self):
+        return f"{self.meta['scenario']}/{self.meta['case']}/{self.meta['seed']}"
+
+    @property
+    def packets(self):
+        """Packets sent by the sampled ports."""
+        return sum(p["pkts"] or 0 for p in self.ports.values())
+
+
+def quantile(values, share):
+    """The value that `share` of the values do not exceed; NaN of none."""
+    ordered = sorted(values)
+    if not ordered:
+        return math.nan
+    return ordered[min(len(ordered) - 1, max(0, math.ceil(share * len(ordered)) - 1))]
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else math.nan
+
+
+def jain_index(values):
+    """1: equal shares; 1/n: one has all."""
+    squares = sum(v * v for v in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares else math.nan
+
+
+class Measures:
+    """The metrics of one run within one window."""
+
+    def __init__(self, run, window_ns=None):
+        self.run = run
+        self.window = tuple(window_ns or run.meta["window_ns"])
+        self.plan = {f["id"]: f for f in run.meta["flows"]}
+
+    # --- what the metrics are made of ---
+
+    def port(self, name):
+        ports = list(self.run.meta["ports"])
+        if name is None and ports:
+            return ports[0]
+        if name not in ports:
+            raise ValueError(f"port {name!r} is not sampled; sampled: {' '.join(ports) or 'none'}")
+        return name
+
+    def ids(self, group):
+        groups = list(dict.fromkeys(f["group"] for f in self.plan.values()))
+        if group is not None and group not in groups:
+            raise ValueError(f"no flow {group!r}; there are: {' '.join(groups)}")
+        return [i for i, f in self.plan.items() if group in (None, f["group"])]
+
+    def samples(self, port, column=1):
+        times, *_ = series = self.run.queue.get(self.port(port), ([], [], []))
+        low, high = (bisect.bisect_left(times, t) for t in self.window)
+        return series[column][low:high]
+
+    def received(self, flow_id, t_ns):
+        """Bytes received until then, straight between samples."""
+        times, totals = self.run.goodput.get(flow_id, ([0], [0]))
+        right = bisect.bisect_left(times, t_ns)
+        if right == len(times):
+            return totals[-1]
+        if right == 0 or times[right] == t_ns:
+            return totals[right]
+        part = (t_ns - times[right - 1]) / (times[right] - times[right - 1])
+        return totals[right - 1] + part * (totals[right] - totals[right - 1])
+
+    def rates(self, group, low=None, high=None):
+        low, high = (self.window[0] if low is None else low, self.window[1] if high is None else high)
+        return [(self.received(i, high) - self.received(i, low)) * 8e9 / (high - low)
+                for i in self.ids(group)]
+
+    def records(self, group):
+        wanted = set(self.ids(group))
+        return [f for f in self.run.flows if f["id"] in wanted]
+
+    def finished(self, group):
+        # A flow without a size ends when it is told to: that is no completion.
+        return [f for f in self.records(group) if f["done"] and self.plan[f["id"]]["bytes"]]
+
+    def fcts(self, group):
+        return [(f["end_ns"] - f["start_ns"]) / 1e9 for f in self.finished(group)]
+
+    def slowdowns(self, group):
+        found = []
+        for f in self.finished(group):
+            plan = self.plan[f["id"]]
+            ideal = plan["ideal_base_ns"] + f["bytes"] * 8e9 / plan["ceiling_bps"]
+            found.append((f["end_ns"] - f["start_ns"]) / ideal)
+        return found
+
+    def socket_values(self, key, group):
+        wanted, (low, high) = set(self.ids(group)), self.window
+        return [s[key] for s in self.run.sockets
+                if s["id"] in wanted and low <= s["t_ns"] < high and s.get(key) is not None]
+
+    # --- the metrics ---
+
+    def goodput(self, group=None):
+        """= bytes that receivers of a group read, bit/s"""
+        return sum(self.rates(group))
+
+    def utilization(self, port=None):
+        """= goodput of all flows through a port, as a share of its ceiling"""
+        name = self.port(port)
+        crossing = [i for i, f in self.plan.items() if name in f["path"]]
+        low, high = self.window
+        total = sum(self.received(i, high) - self.received(i, low) for i in crossing)
+        return total * 8e9 / (high - low) / self.run.meta["ports"][name]["ceiling_bps"]
+
+    def queue_mean(self, port=None):
+        """= mean backlog"""
+        return mean(self.samples(port))
+
+    def queue_max(self, port=None):
+        """= largest backlog sampled"""
+        return max(self.samples(port), default=math.nan)
+
+    def queue_p(self, share, port=None):
+        """= quantile of the backlog: queue_p(95); also queue_p5 _p25 _p50 _p95 _p99"""
+        return quantile(self.samples(port), share / 100)
+
+    def queue_mean_bytes(self, port=None):
+        """= mean backlog in bytes"""
+        return mean(self.samples(port, 2))
+
+    def queue_max_bytes(self, port=None):
+        """= largest backlog sampled, in bytes"""
+        return max(self.samples(port, 2), default=math.nan)
+
+    def drops(self, port=None):
+        """= packets that a port's queue dropped"""
+        return self.run.ports[self.port(port)]["drops"]
+
+    def marks(self, port=None):
+        """= packets that a port's queue marked CE"""
+        return self.run.ports[self.port(port)]["marked"] or 0
+
+    def packets(self, port=None):
+        """= packets that a port sent"""
+        return self.run.ports[self.port(port)]["pkts"]
+
+    def mark_share(self, port=None):
+        """= marks / packets"""
+        return self.marks(port) / max(1, self.packets(port))
+
+    def jain(self, group=None):
+        """= Jain's index of the flows' goodputs"""
+        return jain_index(self.rates(group))
+
+    def convergence(self, group=None, threshold=0.95):
+        """= seconds from the window's start until one goodput period has Jain's index >= threshold"""
+        step = self.run.meta["goodput_ns"]
+        low, high = self.window
+        for t_ns in range(low, high - step + 1, step):
+            if jain_index(self.rates(group, t_ns, t_ns + step)) >= threshold:
+                return (t_ns + step - low) / 1e9
+        return math.inf
+
+    def rate_min(self, group=None):
+        """= goodput of a group's slowest flow, bit/s"""
+        return min(self.rates(group), default=math.nan)
+
+    def rate_max(self, group=None):
+        """= goodput of a group's fastest flow, bit/s"""
+        return max(self.rates(group), default=math.nan)
+
+    def fct_p(self, share, group=None):
+        """= quantile of completion times: fct_p(99); also fct_p50 _p95 _p99"""
+        return quantile(self.fcts(group), share / 100)
+
+    def fct_mean(self, group=None):
+        """= mean completion time"""
+        return mean(self.fcts(group))
+
+    def fct_max(self, group=None):
+        """= longest completion time"""
+        return max(self.fcts(group), default=math.nan)
+
+    def last_end(self, group=None):
+        """= from the first start to the last end of a group's transfers"""
+        done = self.finished(group)
+        if not done:
+            return math.nan
+        return (max(f["end_ns"] for f in done) - min(f["start_ns"] for f in done)) / 1e9
+
+    def slowdown_p(self, share, group=None):
+        """= quantile of completion time / ideal time on an empty path; also slowdown_p50 _p95 _p99"""
+        return quantile(self.slowdowns(group), share / 100)
+
+    def slowdown_mean(self, group=None):
+        """= mean of completion time / ideal time"""
+        return mean(self.slowdowns(group))
+
+    def done(self, group=None):
+        """= share of a group's transfers that ended"""
+        return mean(float(f["done"]) for f in self.records(group))
+
+    def transfers(self, group=None):
+        """= number of a group's transfers that ended"""
+        return len(self.finished(group))
+
+    def timeouts(self, group=None):
+        """= retransmission timeouts of a group's hosts (the kernel counts them by host)"""
+        hosts = {self.plan[i]["from"] for i in self.ids(group)}
+        return sum(self.run.hosts[h]["timeouts"] for h in hosts)
+
+    def retrans(self, group=None):
+        """= segments retransmitted"""
+        return sum(f["retrans"] for f in self.records(group))
+
+    def corrupt(self, group=None):
+        """= bytes of a checked payload that arrived wrong"""
+        return sum(f["corrupt"] for f in self.records(group))
+
+    def ecn(self, group=None):
+        """= share of transfers whose connection negotiated ECN"""
+        return mean(float(bool(f.get("ecn"))) for f in self.records(group))
+
+    def cc_share(self, cc, group=None):
+        """= share of transfers whose socket ran this cc: cc_share('dctcp_ms')"""
+        return mean(float(f.get("cc") == cc) for f in self.records(group))
+
+    def alpha_mean(self, group=None):
+        """= mean of the senders' DCTCP alpha"""
+        return mean(self.socket_values("alpha", group))
+
+    def cwnd_mean(self, group=None):
+        """= mean congestion window, segments"""
+        return mean(self.socket_values("cwnd", group))
+
+    def srtt_mean(self, group=None):
+        """= mean smoothed round-trip time"""
+        return mean(self.socket_values("srtt_us", group)) / 1e6
+
+
+def _fixed(method, share):
+    def metric(self, which=None):
+        return getattr(self, method)(share, which)
+    metric.__doc__ = f"= {method}({share})"
+    return metric
+
+
+for _method, _shares in (("queue_p", (5, 25, 50, 95, 99)), ("fct_p", (50, 95, 99)),
+                         ("slowdown_p", (50, 95, 99))):
+    for _share in _shares:
+        setattr(Measures, f"{_method}{_share}", _fixed(_method, _share))
+
+
+def metrics():
+    """name -> what it is, of all metrics."""
+    return {n: f.__doc__[2:] for n, f in vars(Measures).items()
+            if callable(f) and (f.__doc__ or "").startswith("= ")}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run scenarios: every case with every seed is a guest of its own."""
+import concurrent.futures
+import copy
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import LabError, build, guest, results, topology
+
+DEBUG_DURATION_NS = 10_000_000
+# Between the end of the traffic and the guest's own limit.
+GRACE_S = 120
+
+
+@dataclass
+class Job:
+    """One guest to run, and what came of it."""
+    scenario: object
+    case: object
+    seed: int
+    kernel: str
+    out: Path
+    outcome: object = None
+    digest: str = ""
+    file: Path = None
+
+    @property
+    def label(self):
+        return f"{self.scenario.name}/{self.case.name}/{self.seed}"
+
+
+def shortened(case):
+    """A case as the debug kernel, 20 times slower, can run it."""
+    case = copy.deepcopy(case)
+    duration = case.run["debug_duration"] or min(case.run["duration"], DEBUG_DURATION_NS)
+    for flow in case.flows:
+        # What would start later starts in the same order within what is left.
+        flow["start"] = flow["start"] * duration // case.run["duration"]
+        flow["stagger"] = flow["stagger"] * duration // case.run["duration"]
+        if flow["stop"]:
+            flow["stop"] = max(1, flow["stop"] * duration // case.run["duration"])
+    case.run.update(duration=duration, window=None, warmup=0)
+    return case
+
+
+def plan(scenarios, args, out):
+    jobs = []
+    for scenario in scenarios:
+        for case in scenario.cases:
+            if args.only and case.name not in args.only:
+                continue
+            ready = shortened(case) if args.kernel == "debug" else case
+            seeds = [args.seed] if args.seed is not None else ready.run["seeds"]
+            if args.kernel == "debug":
+                seeds = seeds[:1]
+            jobs += [Job(scenario, ready, seed, args.kernel, out) for seed in seeds]
+    if not jobs:
+        cases = [c.name for s in scenarios for c in s.cases]
+        raise LabError(f"--only {' '.join(args.only)}: no such case; there are: {' '.join(cases)}")
+    return jobs
+
+
+def run_all(jobs, workers):
+    """Run all jobs; a generator of those that ended, as they end."""
+    kdir, modules = build.everything(jobs[0].kernel)
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        waiting = [pool.submit(run_one, job, kdir, modules) for job in jobs]
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def run_one(job, kdir, modules):
+    scratch = build.BUILD / "run"
+    scratch.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
+    net = topology.build(job.case)
+    topology.write(net, folder, job.seed)
+    with open(folder / "output", "wb") as output:
+        job.outcome = guest.run(boot_of(job, folder, kdir, modules, output))
+    job.outcome.folder = folder
+    if not job.outcome.problem and job.outcome.status:
+        job.outcome.problem = f"the run ended with status {job.outcome.status}"
+        job.outcome.tail = guest.read(folder / "output").splitlines()[-20:]
+    if not job.outcome.problem:
+        keep(job, net, folder)
+        shutil.rmtree(folder)
+    return job
+
+
+def boot_of(job, folder, kdir, modules, output):
+    duration_s = (job.case.run["duration"] + topology.T0_NS) / 1e9
+    return guest.Boot(
+        command='"$HOPLAB_GUEST/scenario" "$HOPLAB_GUEST/traffic"', run=folder, kernel=job.kernel,
+        kdir=kdir, modules=modules, seed=job.seed, timeout_s=job.case.run["timeout"] / 1e9,
+        limit_s=duration_s + GRACE_S, output=output, variables={"HOPLAB_T0_NS": topology.T0_NS})
+
+
+def keep(job, net, folder):
+    job.file = job.out / f"{job.scenario.name}.{job.case.name}.{job.seed}.jsonl"
+    meta = results.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
+    job.digest = results.write(job.file, meta, [folder / "flow.jsonl", folder / "sample.jsonl"])
+
+
+class Progress:
+    """One line that says how far it is; on no terminal, a line a job."""
+
+    def __init__(self, total, quiet=False):
+        self.total, self.done, self.start, self.quiet = total, 0, time.monotonic(), quiet
+        self.tty = sys.stderr.isatty()
+
+    def step(self, job):
+        self.done += 1
+        if self.quiet:
+            return
+        wall = time.monotonic() - self.start
+        left = wall / self.done * (self.total - self.done)
+        line = (f"[lab] {self.done}/{self.total} {job.label}: "
+                f"{'FAILED' if job.outcome.problem else 'done'} in {job.outcome.wall_s:.1f} s"
+                f"{f', about {left:.0f} s to go' if left >= 1 else ''}")
+        if self.tty:
+            print(f"\r\033[K{line}", end="\n" if self.done == self.total else "",
+                  file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+
+def default_out():
+    return Path(os.environ.get("HOPLAB_OUT", build.TOP / "lab-results"))

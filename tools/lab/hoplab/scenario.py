@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A scenario file: read, check every word of it, expand it to cases.
+
+A fault is one line: the file, the place in it, what is allowed there.
+"""
+import difflib
+import itertools
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import LabError
+from .build import LAB, TOP
+from .units import probability, rate_bps, size_bytes, time_ns
+
+SCENARIOS = LAB / "scenarios"
+BUILT_IN_CCS = ("reno", "cubic", "dctcp", "bbr", "westwood")
+FROM_HOST = "host"      # a cc: the one that the host's routes and sysctls choose
+REQUIRED = object()
+
+
+class Fault(LabError):
+    """Bad input, by place."""
+
+
+# --- kinds of values: each takes what TOML gave and returns what the lab uses ---
+
+def text(value):
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r}: write a string")
+    return value
+
+
+def flag(value):
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r}: write true or false")
+    return value
+
+
+def integer(low, high):
+    def kind(value):
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"{value!r}: write a whole number, {low} to {high}")
+        return value
+    return kind
+
+
+def one_of(*allowed):
+    def kind(value):
+        if value not in allowed:
+            raise ValueError(f"{value!r}: allowed: {' '.join(map(str, allowed))}")
+        return value
+    return kind
+
+
+def list_of(kind):
+    def parse(value):
+        if not isinstance(value, list):
+            raise ValueError(f"{value!r}: write a list, as [1, 2]")
+        return [kind(v) for v in value]
+    return parse
+
+
+def one_or_list(kind):
+    return lambda value: [kind(v) for v in (value if isinstance(value, list) else [value])]
+
+
+def names(value):
+    """'h[1-3]' or ['h1', 'rx'] -> ['h1', 'h2', 'h3'] or ['h1', 'rx']"""
+    found = []
+    for item in value if isinstance(value, list) else [value]:
+        match = re.fullmatch(r"([a-z][a-z0-9]*)(?:\[([0-9]+)-([0-9]+)\])?", item) \
+            if isinstance(item, str) else None
+        if not match:
+            raise ValueError(f"{item!r} is no name: letters and digits, as \"h1\", or \"h[1-5]\"")
+        if match.group(2) is None:
+            found.append(item)
+        else:
+            found += [f"{match[1]}{i}" for i in range(int(match[2]), int(match[3]) + 1)]
+    long = [n for n in found if len(n) > 8]
+    if long:
+        raise ValueError(f"{long[0]!r} is too long: 8 letters and digits at most")
+    if "lo" in found or "all" in found or "default" in found:
+        raise ValueError("'lo', 'all' and 'default' have a meaning to the kernel: take another name")
+    return found
+
+
+def name(value):
+    found = names(value)
+    if len(found) != 1:
+        raise ValueError(f"{value!r}: one name here")
+    return found[0]
+
+
+def sysctls(value):
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r}: write a table, as {{ \"net.ipv4.tcp_ecn\" = 1 }}")
+    for key, setting in value.items():
+        if not re.fullmatch(r"[a-z0-9_]+(\.[a-zA-Z0-9_-]+)+", key):
+            raise ValueError(f"{key!r} is no sysctl: write as \"net.ipv4.tcp_ecn\"")
+        if isinstance(setting, (dict, list, float)):
+            raise ValueError(f"{key}: {setting!r}: write a number or a string")
+    return {k: str(int(v) if isinstance(v, bool) else v) for k, v in value.items()}
+
+
+def bound(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{value!r}: write a number or a formula in a string")
+    return value
+
+
+def window(value):
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"{value!r}: write two times, as [\"100ms\", \"1s\"]")
+    low, high = (time_ns(v) for v in value)
+    if low >= high:
+        raise ValueError(f"{value!r}: the first must be below the second")
+    return (low, high)
+
+
+def queue(value):
+    """A qdisc string: the first word is its kind, the rest is tc's to judge."""
+    words = text(value).split()
+    if not words or not re.fullmatch(r"[a-z_]+", words[0]) or not re.fullmatch(r"[\w .%/-]*", value):
+        raise ValueError(f"{value!r} is no qdisc: write as tc does, \"bfifo limit 150k\"")
+    return value
+
+
+def ccs():
+    """Built into the lab's kernel, and one for each tcp_ folder of the tree."""
+    return (FROM_HOST, *BUILT_IN_CCS, *sorted(p.name[4:] for p in TOP.glob("tcp_*") if p.is_dir()))
+
+
+def cc(value):
+    return one_of(*ccs())(value)
+
+
+def either(*keys):
+    """A link's value for both ends, or for one."""
+    return [f"{k}{end}" for k in keys for end in ("", "_a", "_b")]
+
+
+# --- the schema: table -> key -> (kind, default) ---
+
+RUN = {
+    "duration": (time_ns, REQUIRED),
+    "warmup": (time_ns, 0),
+    "window": (window, None),
+    "seeds": (list_of(integer(0, 2**32)), [1]),
+    "debug_duration": (time_ns, None),
+    "timeout": (time_ns, 600 * 10**9),
+}
+NETWORK = {
+    "hosts": (names, REQUIRED),
+    "switches": (names, []),
+    "bridges": (names, []),
+    "sysctl": (sysctls, {}),
+}
+NODE = {"name": (names, REQUIRED), "sysctl": (sysctls, {})}
+LINK = {
+    "a": (names, REQUIRED), "b": (names, REQUIRED),
+    "mtu": (integer(576, 65000), 1500),
+    "tso": (flag, True),
+    **dict.fromkeys(either("rate"), (rate_bps, None)),
+    **dict.fromkeys(either("delay"), (time_ns, None)),
+    **dict.fromkeys(either("overhead"), (integer(0, 255), None)),
+    **dict.fromkeys(either("queue"), (queue, None)),
+    **dict.fromkeys(either("loss", "reorder", "duplicate", "corrupt"), (probability, None)),
+}
+LINK_DEFAULTS = {"delay": 0, "overhead": 24, "queue": "bfifo limit 64m", "loss": 0.0,
+                 "reorder": 0.0, "duplicate": 0.0, "corrupt": 0.0}
+ROUTE = {"from": (names, REQUIRED), "to": (names, REQUIRED), "options": (text, REQUIRED)}
+FLOW = {
+    "name": (text, REQUIRED),
+    "from": (names, REQUIRED), "to": (names, REQUIRED),
+    "cc": (cc, FROM_HOST), "sink_cc": (cc, None),
+    "start": (time_ns, 0), "stop": (time_ns, None), "stagger": (time_ns, 0),
+    "bytes": (size_bytes, 0),
+    "mode": (one_of("once", "persistent", "reconnect"), "once"),
+    "count": (integer(1, 10**6), 1),
+    "parallel": (integer(1, 1000), 1),
+    "think": (time_ns, 0),
+    "initcwnd": (integer(1, 1000), None),
+    "family": (one_of(4, 6), 4),
+    "verify": (flag, False),
+}
+SAMPLE = {
+    "ports": (list_of(text), None),
+    "queue": (time_ns, 10_000),
+    "sockets": (time_ns, 1_000_000),
+    "goodput": (time_ns, 10_000_000),
+}
+CLAIM = {
+    "metric": (text, REQUIRED),
+    "case": (one_or_list(text), None),
+    "min": (bound, None), "max": (bound, None),
+    "window": (window, None),
+    "source": (text, ""), "note": (text, ""),
+    "debug": (flag, False),
+}
+TABLES = {"run": RUN, "network": NETWORK, "sample": SAMPLE}
+ARRAYS = {"host": NODE, "link": LINK, "route": ROUTE, "flow": FLOW, "claim": CLAIM}
+FREE = ("title", "source", "params", "sweep", "case")
+
+
+@dataclass
+class Case:
+    """One network, one set of flows: a scenario with its parameters filled in."""
+    name: str
+    params: dict
+    run: dict
+    network: dict
+    sample: dict
+    hosts: list = field(default_factory=list)
+    links: list = field(default_factory=list)
+    routes: list = field(default_factory=list)
+    flows: list = field(default_factory=list)
+    claims: list = field(default_factory=list)
+
+    @property
+    def window(self):
+        return self.run["window"] or (self.run["warmup"], self.run["duration"])
+
+
+@dataclass
+class Scenario:
+    name: str
+    file: Path
+    title: str
+    source: str
+    cases: list
+
+
+def load(word):
+    """A scenario by name or by file."""
+    path = Path(word)
+    if path.suffix != ".toml":
+        path = SCENARIOS / f"{word}.toml"
+    try:
+        raw = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise Fault(f"{word}: no such scenario; there are: {' '.join(available())}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Fault(f"{path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Fault(f"{path}: not TOML: {error}") from None
+    try:
+        return build(path, raw)
+    except Fault as fault:
+        raise Fault(f"{path}: {fault}") from None
+
+
+def available():
+    return sorted(p.stem for p in SCENARIOS.glob("*.toml"))
+
+
+def build(path, raw):
+    known_keys("", raw, [*FREE, *TABLES, *ARRAYS])
+    cases = [build_case(case, params, raw) for case, params in expand(raw)]
+    known = [c.name for c in cases]
+    for index, claim in enumerate(raw.get("claim", []), 1):
+        for pattern in aslist(claim.get("case", [])):
+            if not any(matches(pattern, k) for k in known):
+                raise Fault(f"claim {index}: case: {pattern!r}: allowed: {' '.join(known)}")
+    for case in cases:
+        check_claims(case, known)
+    return Scenario(path.stem, path, checked("title", text, raw.get("title", path.stem)),
+                    checked("source", text, raw.get("source", "")), cases)
+
+
+def aslist(value):
+    return value if isinstance(value, list) else [value]
+
+
+def matches(pattern, case):
+    return re.fullmatch(re.escape(str(pattern)).replace(r"\*", ".*"), case)
+
+
+def checked(place, kind, value):
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise Fault(f"{place}: {error}") from None
+
+
+def known_keys(place, table, allowed):
+    if not isinstance(table, dict):
+        raise Fault(f"{place}: write a table, with keys of: {' '.join(allowed)}")
+    for key in table:
+        if key not in allowed:
+            near = difflib.get_close_matches(key, allowed, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            where = f"{place}: " if place else ""
+            raise Fault(f"{where}unknown key {key!r}{hint}; allowed: {' '.join(allowed)}")
+
+
+# --- parameters, sweeps, cases ---
+
+def expand(raw):
+    """Yield (name, parameters) of each case."""
+    base = scalars("params", raw.get("params", {}))
+    sweep = raw.get("sweep", {})
+    if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
+        raise Fault("sweep: write a list for each parameter, as cc = [\"cubic\", \"dctcp_ms\"]")
+    explicit = raw.get("case", [{}])
+    if not isinstance(explicit, list) or not explicit:
+        raise Fault("case: write as [[case]], with a name and parameters")
+    seen = set()
+    for index, extra in enumerate(explicit, 1):
+        extra = dict(scalars(f"case {index}", extra))
+        label = extra.pop("name", None)
+        if raw.get("case") and not isinstance(label, str):
+            raise Fault(f"case {index}: name: a string is required")
+        for values in itertools.product(*sweep.values()):
+            params = {**base, **extra, **dict(zip(sweep, values))}
+            words = ([label] if label else []) + [str(v) for v in values]
+            name = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words) or "all"
+            if name in seen:
+                raise Fault(f"case {name!r} is there twice")
+            seen.add(name)
+            yield name, {"case": name, **params}
+
+
+def scalars(place, table):
+    if not isinstance(table, dict):
+        raise Fault(f"{place}: write a table of parameters")
+    for key, value in table.items():
+        if isinstance(value, (dict, list)) or not re.fullmatch(r"[A-Za-z_]\w*", key):
+            raise Fault(f"{place}: {key}: a parameter is a name and a number, string or boolean")
+    return table
+
+
+def fill(place, value, params):
+    """Put parameters in: "{k}" alone keeps its type, within a string it is text."""
+    if isinstance(value, dict):
+        return {k: fill(f"{place}: {k}", v, params) for k, v in value.items()}
+    if isinstance(value, list):
+        return [fill(place, v, params) for v in value]
+    if not isinstance(value, str):
+        return value
+    for word in re.findall(r"\{(\w*)\}", value):
+        if word not in params:
+            raise Fault(f"{place}: unknown parameter {{{word}}}; allowed: {' '.join(params)}")
+    if re.fullmatch(r"\{\w+\}", value):
+        return params[value[1:-1]]
+    return re.sub(r"\{(\w+)\}", lambda m: str(params[m[1]]), value)
+
+
+def table(place, schema, raw, params):
+    known_keys(place, raw, list(schema))
+    out = {}
+    for key, (kind, default) in schema.items():
+        if key in raw:
+            value = fill(f"{place}: {key}", raw[key], params)
+            out[key] = checked(f"{place}: {key}", kind, value)
+        elif default is REQUIRED:
+            raise Fault(f"{place}: {key!r} is missing")
+        else:
+            out[key] = default
+    return out
+
+
+def build_case(name, params, raw):
+    def section(key):
+        if key not in raw and any(d is REQUIRED for _, d in TABLES[key].values()):
+            raise Fault(f"[{key}] is missing")
+        return table(key, TABLES[key], raw.get(key, {}), params)
+
+    def array(key):
+        value = raw.get(key, [])
+        if not isinstance(value, list):
+            raise Fault(f"{key}: write as [[{key}]]")
+        return [table(f"{key} {i}", ARRAYS[key], item, params) for i, item in enumerate(value, 1)]
+
+    case = Case(name, params, section("run"), section("network"), section("sample"),
+                array("host"), array("link"), array("route"), array("flow"), array("claim"))
+    check_nodes(case)
+    check_links(case)
+    check_flows(case)
+    check_ports(case)
+    return case
+
+
+# --- relations between tables ---
+
+def nodes(case):
+    return case.network["hosts"] + case.network["switches"] + case.network["bridges"]
+
+
+def node_in(place, words, allowed):
+    for word in words:
+        if word not in allowed:
+            raise Fault(f"{place}: unknown node {word!r}; allowed: {' '.join(allowed)}")
+
+
+def check_nodes(case):
+    every = nodes(case)
+    twice = [n for n in every if every.count(n) > 1]
+    if twice:
+        raise Fault(f"network: {twice[0]!r} is there twice")
+    for index, host in enumerate(case.hosts, 1):
+        node_in(f"host {index}: name", host["name"], every)
+
+
+def check_links(case):
+    seen = set()
+    for index, link in enumerate(case.links, 1):
+        place = f"link {index}"
+        node_in(f"{place}: a", link["a"], nodes(case))
+        node_in(f"{place}: b", link["b"], nodes(case))
+        settle_ends(place, link)
+        for pair in itertools.product(link["a"], link["b"]):
+            if pair[0] == pair[1] or frozenset(pair) in seen:
+                raise Fault(f"{place}: {pair[0]} and {pair[1]} cannot be linked (again)")
+            seen.add(frozenset(pair))
+    linked = set().union(*seen) if seen else set()
+    for node in nodes(case):
+        if node not in linked:
+            raise Fault(f"network: {node!r} has no link")
+
+
+def settle_ends(place, link):
+    """Give both ends their own value of what was written once for both."""
+    link["stated"] = [end for end in "ab" if link["queue"] or link[f"queue_{end}"]]
+    for key in ("rate", *LINK_DEFAULTS):
+        both = link.pop(key)
+        for end in "ab":
+            if link[f"{key}_{end}"] is None:
+                link[f"{key}_{end}"] = LINK_DEFAULTS.get(key) if both is None else both
+    if not link["rate_a"] or not link["rate_b"]:
+        raise Fault(f"{place}: 'rate' is missing")
+
+
+def check_flows(case):
+    hosts = case.network["hosts"]
+    for index, flow in enumerate(case.flows, 1):
+        place = f"flow {index}"
+        node_in(f"{place}: from", flow["from"], hosts)
+        node_in(f"{place}: to", flow["to"], hosts)
+        if flow["mode"] != "once" and not flow["bytes"]:
+            raise Fault(f"{place}: bytes: mode {flow['mode']!r} needs a size")
+        if flow["count"] > 1 and flow["mode"] == "once":
+            raise Fault(f"{place}: count: mode 'once' is one transfer; allowed: persistent reconnect")
+        if flow["start"] >= case.run["duration"]:
+            raise Fault(f"{place}: start: not within the run's duration")
+        flow["sink_cc"] = flow["sink_cc"] or flow["cc"]
+    for index, route in enumerate(case.routes, 1):
+        node_in(f"route {index}: from", route["from"], hosts)
+        node_in(f"route {index}: to", route["to"], hosts)
+
+
+def ports(case):
+    """All egress ports: name -> (link, end, node, peer)."""
+    found = {}
+    for link in case.links:
+        for a, b in itertools.product(link["a"], link["b"]):
+            found[f"{a}:{b}"] = (link, "a", a, b)
+            found[f"{b}:{a}"] = (link, "b", b, a)
+    return found
+
+
+def check_ports(case):
+    known = ports(case)
+    if case.sample["ports"] is None:
+        stated = [p for p, (link, end, *_) in known.items() if end in link["stated"]]
+        case.sample["ports"] = stated[:8]
+    for port in case.sample["ports"]:
+        if port not in known:
+            raise Fault(f"sample: ports: unknown port {port!r}; allowed: {' '.join(known)}")
+    low, high = case.window
+    if not low < high <= case.run["duration"]:
+        raise Fault("run: the window must lie within the duration, and the warm-up below it")
+
+
+def check_claims(case, known):
+    from .claims import check     # claims knows the metrics; here only their places are known
+    for index, claim in enumerate(case.claims, 1):
+        if claim["min"] is None and claim["max"] is None:
+            raise Fault(f"claim {index}: 'min' or 'max' is missing")
+        for key in ("metric", "min", "max"):
+            if isinstance(claim[key], str):
+                checked(f"claim {index}: {key}", lambda v: check(v, known), claim[key])

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the terminal shows: the table of runs, the claims, TAP."""
+import math
+
+from .results import Measures
+from .units import show_rate, show_time
+
+HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q max", "drops",
+        "marks", "jain", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
+
+
+def row(run, wall_s=None):
+    m = Measures(run)
+    sampled = bool(run.meta["ports"])
+    steady = [f["group"] for f in run.meta["flows"] if f["start_ns"] <= m.window[0]]
+    packets = run.packets
+    return (run.meta["scenario"], run.meta["case"], str(run.meta["seed"]),
+            show_rate(m.goodput()), number(m.utilization(), 3) if sampled else "-",
+            *((number(v, 1) if sampled else "-")
+              for v in ((m.queue_mean(), m.queue_p99(), m.queue_max()) if sampled else (0,) * 3)),
+            str(m.drops()) if sampled else "-", str(m.marks()) if sampled else "-",
+            number(m.jain(steady[0]), 3) if steady else "-",
+            *(fct(m.fct_p(p)) for p in (50, 95, 99)), number(m.slowdown_p50(), 2),
+            number(wall_s * 1e6 / packets, 1) if wall_s and packets else "-")
+
+
+def number(value, digits):
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def fct(value_s):
+    return "-" if math.isnan(value_s) else show_time(value_s * 1e9)
+
+
+def aligned(rows, left=2):
+    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
+    return ["  ".join(c.ljust(w) if i < left else c.rjust(w)
+                      for i, (c, w) in enumerate(zip(r, widths))).rstrip() for r in rows]
+
+
+def show(runs, walls):
+    rows = [HEAD] + [row(r, walls.get(r.label)) for r in runs]
+    print("\n".join(aligned(rows)))
+    print("ceiling: goodput through the first sampled port as a share of its payload rate; "
+          "queues in packets;\njain: of the first group; slow: completion time over the ideal one")
+
+
+def show_claims(verdicts):
+    if not verdicts:
+        return
+    rows = [("claim", "case", "measured", "required", "")]
+    for v in verdicts:
+        rows.append((v.claim["metric"], f"{v.scenario}/{v.case}", v.measured, v.required,
+                     "pass" if v.passed else "FAIL"))
+    print()
+    print("\n".join(aligned(rows)))
+
+
+def show_tap(jobs, verdicts):
+    print(f"1..{len(jobs) + len(verdicts)}")
+    count = 0
+    for job in jobs:
+        count += 1
+        print(f"{'not ' if job.outcome.problem else ''}ok {count} - {job.label} runs")
+        if job.outcome.problem:
+            print("\n".join(f"# {line}" for line in [job.outcome.problem, *job.outcome.tail]))
+    for v in verdicts:
+        count += 1
+        print(f"{'' if v.passed else 'not '}ok {count} - {v.scenario}/{v.case}: "
+              f"{v.claim['metric'].replace('#', '')} {v.required}")
+        print(f"# measured {v.measured}" + (f"; {v.claim['source']}" if v.claim["source"] else ""))

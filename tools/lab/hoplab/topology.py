@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From a case to what the guest runs: addresses, routes, batches, plans.
+
+Each node is a network namespace; its device towards a peer bears the peer's
+name. A segment is what one IP subnet covers: one link, or all links that
+bridges join. Neighbours are written down, so no run starts with ARP noise.
+"""
+import itertools
+from dataclasses import dataclass, field
+
+# All times of a run count from here on CLOCK_MONOTONIC. The set-up takes no
+# virtual time; by then timers are high-resolution and devices are up.
+T0_NS = 2_000_000_000
+TAIL_NS = 1_000_000
+
+SYSCTLS = {
+    "net.ipv4.ip_forward": "1",
+    "net.ipv6.conf.all.forwarding": "1",
+    "net.ipv4.tcp_ecn": "1",
+    "net.ipv4.tcp_no_metrics_save": "1",
+    "net.ipv4.tcp_slow_start_after_idle": "1",
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_wmem": "4096 131072 67108864",
+    "net.ipv4.tcp_max_syn_backlog": "4096",
+    "net.ipv4.fib_multipath_hash_policy": "1",
+}
+# These exist once a kernel, in the first namespace.
+GLOBAL_SYSCTLS = {
+    "net.core.rmem_max": "268435456",
+    "net.core.wmem_max": "268435456",
+    "net.core.somaxconn": "4096",
+    "net.core.netdev_max_backlog": "100000",
+    "net.ipv4.tcp_mem": "1000000 1000000 1000000",
+}
+
+
+@dataclass
+class Port:
+    """One end of a link."""
+    node: str
+    peer: str
+    link: dict
+    end: str            # "a" or "b": which of the link's values are its egress
+    index: int
+    mac: str
+    segment: int = -1
+    ipv4: str = ""
+    ipv6: str = ""
+
+    @property
+    def name(self):
+        return f"{self.node}:{self.peer}"
+
+    def value(self, key):
+        return self.link[f"{key}_{self.end}"]
+
+
+@dataclass
+class Network:
+    case: object
+    ports: dict = field(default_factory=dict)       # "node:peer" -> Port
+    at: dict = field(default_factory=dict)          # node -> [Port]
+    segments: list = field(default_factory=list)    # [[Port with an address]]
+
+    @property
+    def bridges(self):
+        return self.case.network["bridges"]
+
+    @property
+    def nodes(self):
+        return list(self.at)
+
+
+def build(case):
+    net = Network(case)
+    hosts = case.network
+    net.at = {n: [] for n in hosts["hosts"] + hosts["switches"] + hosts["bridges"]}
+    index = 0
+    for link in case.links:
+        for a, b in itertools.product(link["a"], link["b"]):
+            index += 1
+            for node, peer, end, side in ((a, b, "a", 1), (b, a, "b", 2)):
+                mac = f"02:00:00:{index >> 8:02x}:{index & 255:02x}:{side:02x}"
+                port = Port(node, peer, link, end, index, mac)
+                net.ports[port.name] = port
+                net.at[node].append(port)
+    number(net)
+    return net
+
+
+def number(net):
+    """Find the segments and give each port with an IP stack its addresses."""
+    for port in net.ports.values():
+        if port.segment < 0 and port.node not in net.bridges:
+            members = []
+            flood(net, port, len(net.segments), members)
+            net.segments.append(members)
+    for number_, members in enumerate(net.segments):
+        for host, port in enumerate(members, 1):
+            # 198.18.0.0/15 and 2001:db8::/32 are for benchmarks and examples.
+            port.ipv4 = f"198.{18 + (number_ >> 8)}.{number_ & 255}.{host}"
+            port.ipv6 = f"2001:db8:{number_:x}::{host:x}"
+
+
+def flood(net, port, segment, members):
+    stack = [port]
+    while stack:
+        here = stack.pop(0)
+        if here.segment >= 0:
+            continue
+        here.segment = segment
+        stack.append(net.ports[f"{here.peer}:{here.node}"])
+        if here.node in net.bridges:
+            stack += net.at[here.node]
+        else:
+            members.append(here)
+
+
+def next_hops(net, node):
+    """segment -> (own port, gateway port or None), by the fewest hops."""
+    found = {p.segment: (p, None) for p in net.at[node]}
+    queue = [(p, p, None) for p in net.at[node]]
+    while queue:
+        entry, first, gateway = queue.pop(0)
+        for router in net.segments[entry.segment]:
+            if router.node not in net.case.network["switches"] or router.node == node:
+                continue
+            for out in net.at[router.node]:
+                if out.segment not in found:
+                    found[out.segment] = (first, gateway or router)
+                    queue.append((out, first, gateway or router))
+    return found
+
+
+def address(net, host, family=4):
+    port = net.at[host][0]
+    return port.ipv4 if family == 4 else port.ipv6
+
+
+# --- what is handed to ip, tc and sysctl ---
+
+def veth_batch(net):
+    lines = [f"netns add {node}" for node in net.nodes]
+    for port in net.ports.values():
+        if port.end == "a":
+            other = net.ports[f"{port.peer}:{port.node}"]
+            mtu = port.link["mtu"]
+            lines.append(f"link add {port.peer} netns {port.node} address {port.mac} mtu {mtu} "
+                         f"type veth peer name {port.node} netns {port.peer} "
+                         f"address {other.mac} mtu {mtu}")
+    return lines
+
+
+def ip_batch(net, node):
+    lines = ["link set lo up"]
+    bridge = node in net.bridges
+    if bridge:
+        lines.append("link add bridge type bridge mcast_snooping 0")
+        lines.append("link set bridge up")
+    for port in net.at[node]:
+        segs = "" if port.link["tso"] else " gso_max_segs 1"
+        master = " master bridge" if bridge else ""
+        lines.append(f"link set {port.peer}{segs}{master} up")
+        if not bridge:
+            lines.append(f"address add {port.ipv4}/24 dev {port.peer}")
+            lines.append(f"address add {port.ipv6}/64 dev {port.peer} nodad")
+            lines += neighbours(net, port)
+    return lines if bridge else lines + list(route_lines(net, node))
+
+
+def neighbours(net, port):
+    for other in net.segments[port.segment]:
+        if other is not port:
+            for ip in (other.ipv4, other.ipv6):
+                yield f"neighbour replace {ip} lladdr {other.mac} dev {port.peer} nud permanent"
+
+
+def route_lines(net, node):
+    for segment, (port, gateway) in next_hops(net, node).items():
+        if gateway:
+            base = net.segments[segment][0]
+            yield (f"route replace {base.ipv4.rsplit('.', 1)[0]}.0/24 "
+                   f"via {gateway.ipv4} dev {port.peer}")
+            yield (f"route replace {base.ipv6.split('::')[0]}::/64 "
+                   f"via {gateway.ipv6} dev {port.peer}")
+
+
+def host_routes(net):
+    """node -> lines: route options of [[route]] and of flows' initcwnd, merged."""
+    options = {}
+    for route in net.case.routes:
+        for pair in itertools.product(route["from"], route["to"]):
+            options.setdefault(pair, []).append(route["options"])
+    for flow in net.case.flows:
+        if flow["initcwnd"]:
+            for pair in itertools.product(flow["from"], flow["to"]):
+                word = f"initcwnd {flow['initcwnd']}"
+                if word not in options.setdefault(pair, []):
+                    options[pair].append(word)
+    lines = {}
+    for (source, target), words in options.items():
+        hops = next_hops(net, source)
+        port, gateway = hops[net.at[target][0].segment]
+        for family, bits in ((4, 32), (6, 128)):
+            via = f"via {gateway.ipv4 if family == 4 else gateway.ipv6} " if gateway else ""
+            lines.setdefault(source, []).append(
+                f"route replace {address(net, target, family)}/{bits} {via}"
+                f"dev {port.peer} {' '.join(words)}")
+    return lines
+
+
+def tc_batch(net, node, seed):
+    lines = []
+    for port in net.at[node]:
+        lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, seed)}")
+        lines.append(f"qdisc add dev {port.peer} parent 1:1 handle 10: {port.value('queue')}")
+    return lines
+
+
+def link_words(port, seed):
+    words = (f"link rate {port.value('rate')}bit delay {port.value('delay')}ns "
+             f"overhead {port.value('overhead')}")
+    chances = [(k, port.value(k)) for k in ("loss", "reorder", "duplicate", "corrupt")]
+    words += "".join(f" {k} {v:.10g}" for k, v in chances if v)
+    if any(v for _, v in chances):
+        # Each end has a stream of its own.
+        words += f" seed {(seed << 20) + (port.index << 1) + (port.end == 'b')}"
+    return words
+
+
+def sysctl_lines(net, node):
+    settings = dict(SYSCTLS, **net.case.network["sysctl"])
+    for host in net.case.hosts:
+        if node in host["name"]:
+            settings.update(host["sysctl"])
+    return settings
+
+
+# --- what is handed to hopflow and hopsample ---
+
+def flow_plan(net):
+    case = net.case
+    lines = [f"config end_ns={case.run['duration'] + TAIL_NS} "
+             f"sample_ns={case.sample['sockets']} goodput_ns={case.sample['goodput']}"]
+    return lines + [" ".join(["flow", *(f"{k}={v}" for k, v in flow.items())]) for flow in flows(net)]
+
+
+def flows(net):
+    """Each connection (or, of mode reconnect, series of them) as the plan's keys."""
+    found = []
+    for flow in net.case.flows:
+        pairs = itertools.product(flow["from"], flow["to"], range(flow["parallel"]))
+        for order, (source, target, _) in enumerate(pairs):
+            number_ = len(found)
+            keys = {"id": number_, "group": flow["name"], "from": source, "to": target,
+                    "addr": address(net, target, flow["family"]), "port": 5001 + number_}
+            for key in ("cc", "sink_cc"):
+                if flow[key] != "host":
+                    keys[key] = flow[key]
+            keys["start_ns"] = flow["start"] + order * flow["stagger"]
+            keys["bytes"] = flow["bytes"]
+            keys["stop_ns"] = flow["stop"] or net.case.run["duration"]
+            keys |= {"mode": flow["mode"], "count": flow["count"], "think_ns": flow["think"],
+                     "verify": int(flow["verify"])}
+            found.append(keys)
+    return found
+
+
+def sample_plan(net):
+    case = net.case
+    lines = [f"config period_ns={case.sample['queue']} start_ns=0 end_ns={case.run['duration']}"]
+    for name in case.sample["ports"]:
+        port = net.ports[name]
+        lines.append(f"port ns={port.node} dev={port.peer} name={name} parent=1:1")
+    return lines
+
+
+# --- all of it, as files of the run directory ---
+
+def write(net, folder, seed):
+    """Write all inputs; returns the command."""
+    def put(name, lines):
+        (folder / name).write_text("".join(f"{x}\n" for x in lines))
+
+    extra = host_routes(net)
+    put("net.ip", veth_batch(net))
+    for node in net.nodes:
+        put(f"{node}.ip", ip_batch(net, node) + extra.get(node, []))
+        put(f"{node}.tc", tc_batch(net, node, seed))
+        put(f"{node}.sysctl", (f"{k}={v}" for k, v in sysctl_lines(net, node).items()))
+    put("global.sysctl", (f"{k}={v}" for k, v in GLOBAL_SYSCTLS.items()))
+    put("nodes", net.nodes)
+    put("flow.plan", flow_plan(net))
+    put("sample.plan", sample_plan(net))
+
+
+def ideal_s(net, flow, payload_bytes, handshake):
+    """The least time of a transfer on an empty path: one way, plus its bytes at the bottleneck."""
+    path = path_of(net, flow["from"], flow["to"])
+    back = path_of(net, flow["to"], flow["from"])
+    slowest = min(path, key=lambda p: ceiling_bps(p, flow_family(flow)))
+    one_way = sum(p.value("delay") for p in path) / 1e9
+    rtt = one_way + sum(p.value("delay") for p in back) / 1e9
+    return (rtt if handshake else 0) + one_way + payload_bytes * 8 / ceiling_bps(slowest, flow_family(flow))
+
+
+def flow_family(flow):
+    return 6 if ":" in flow["addr"] else 4
+
+
+def path_of(net, source, target):
+    """The egress ports from one host to another."""
+    ports, node = [], source
+    segment = net.at[target][0].segment
+    while node != target and len(ports) < 64:
+        hops = next_hops(net, node)
+        port, gateway = hops[segment]
+        ports += bridged(net, port, gateway.node if gateway else target)
+        node = gateway.node if gateway else target
+    return ports
+
+
+def bridged(net, port, target):
+    """The egress ports within a segment, through its bridges."""
+    queue, seen = [[port]], {port.node}
+    while queue:
+        path = queue.pop(0)
+        here = path[-1].peer
+        if here == target:
+            return path
+        if here in net.bridges and here not in seen:
+            seen.add(here)
+            queue += [path + [p] for p in net.at[here] if p.peer not in seen]
+    return [port]
+
+
+def ceiling_bps(port, family=4):
+    """Payload rate of full segments with timestamps: the most TCP can carry on this port."""
+    header = 52 if family == 4 else 72
+    mtu = port.link["mtu"]
+    return port.value("rate") * (mtu - header) / (mtu + 14 + port.value("overhead"))

@@ -1,0 +1,407 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What sch_wred does to frames, one by one, in virtual time; prints TAP.
+
+    sender --va [parent | wred]========vb-- receiver
+
+The parent (tbf, htb) lets the first frame out at once and holds the rest, and
+sending takes no virtual time: so frame n of equal length L finds a backlog of
+0, 0, L, 2L, 3L, ... Then the queue drains, and all that arrived is looked at.
+"""
+import errno
+import json
+import socket
+import struct
+import subprocess
+import sys
+import time
+import traceback
+
+LEN = 1000
+NOT_ECT, ECT_1, ECT_0, CE = range(4)
+SOL_PACKET, PACKET_VNET_HDR, SO_SNDBUFFORCE, SO_RCVBUFFORCE = 263, 15, 32, 33
+ETH_P_ALL, ETH_P_IP, ETH_P_IPV6, ETH_P_ARP = 0x0003, 0x0800, 0x86dd, 0x0806
+ETH_P_8021Q, ETH_P_8021AD = 0x8100, 0x88a8
+HELD_BY_TBF = "root handle 1: tbf rate 8mbit burst 1100 limit 100mb"
+HTB = ["root handle 1: htb default 1",
+       "class add dev va parent 1: classid 1:1 htb rate 8mbit burst 1100"]
+
+
+def sh(command):
+    subprocess.run(command, shell=True, check=True)
+
+
+def checksum(header):
+    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    total = (total & 0xffff) + (total >> 16)
+    return ~(total + (total >> 16)) & 0xffff
+
+
+def ipv4(ecn, length, number):
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0xb8 | ecn, length, number, 0, 64, 17, 0,
+                         socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2"))
+    return header[:10] + struct.pack("!H", checksum(header)) + header[12:]
+
+
+def ipv6(ecn, length, number):
+    return (struct.pack("!IHBB", 6 << 28 | (0xb8 | ecn) << 20 | number, length - 40, 59, 64) +
+            socket.inet_pton(socket.AF_INET6, "2001:db8::1") +
+            socket.inet_pton(socket.AF_INET6, "2001:db8::2"))
+
+
+def frame(kind, ecn, number, length=LEN):
+    """kind: e.g. "ipv4", "ipv6", "arp", or with tags "ad.q.ipv4"."""
+    *tags, last = kind.split(".")
+    types = {"q": ETH_P_8021Q, "ad": ETH_P_8021AD, "ipv4": ETH_P_IP, "ipv6": ETH_P_IPV6,
+             "arp": ETH_P_ARP}
+    out = b"\xff" * 6 + b"\x02" + b"\0" * 5
+    for tag in tags:
+        # Priority 2: its nibble is 4, as IPv4's version.
+        out += struct.pack("!HH", types[tag], 0x4005)
+    out += struct.pack("!H", types[last])
+    room = length - len(out)
+    if last == "ipv4":
+        out += ipv4(ecn, room, number)
+    elif last == "ipv6":
+        out += ipv6(ecn, room, number)
+    else:
+        out += struct.pack("!HHBBH", 1, ETH_P_IP, 6, 4, 1)
+    return out + bytes(length - len(out))
+
+
+def read_back(data, kind):
+    """(number, ECN) of a frame that arrived; its header must be sound."""
+    last = kind.split(".")[-1]
+    # A tag may have been taken out of the frame on arrival.
+    for at in (14, 18, 22):
+        if last == "ipv4" and data[at] == 0x45 and data[at + 8:at + 10] == b"\x40\x11":
+            assert checksum(data[at:at + 20]) == 0, "IPv4 checksum"
+            assert data[at + 1] & 0xfc == 0xb8, "DSCP"
+            return struct.unpack_from("!H", data, at + 4)[0], data[at + 1] & 3
+        if last == "ipv6" and data[at] == 0x6b and data[at + 6:at + 8] == b"\x3b\x40":
+            word = struct.unpack_from("!I", data, at)[0]
+            return word & 0xfffff, word >> 20 & 3
+    raise AssertionError(f"unknown frame {data[:48].hex()}")
+
+
+class Wire:
+    """A pair of devices with a raw socket on either end."""
+
+    def __init__(self, *options):
+        sh("ip link add dev va numtxqueues 2 numrxqueues 2 type veth peer name vb")
+        sh("sysctl -qw net.ipv6.conf.va.disable_ipv6=1 net.ipv6.conf.vb.disable_ipv6=1")
+        sh("ip link set dev va mtu 65535 up; ip link set dev vb mtu 65535 up")
+        self.out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        self.out.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 30)
+        for option in options:
+            self.out.setsockopt(SOL_PACKET, option, 1)
+        self.out.bind(("va", 0))
+        self.inp = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        self.inp.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 28)
+        self.inp.bind(("vb", 0))
+        self.inp.settimeout(0.2)
+
+    def qdisc(self, *lines):
+        for line in lines:
+            sh(f"tc {'qdisc add dev va ' if ' class ' not in f' {line} ' else ''}{line}")
+        return self
+
+    def send(self, kind, ecn, count, length=LEN):
+        for number in range(count):
+            self.put(frame(kind, ecn, number, length))
+
+    def put(self, data):
+        try:
+            self.out.send(data)
+        except OSError as error:
+            # What a drop by the limit tells a local sender.
+            if error.errno != errno.ENOBUFS:
+                raise
+
+    def arrived(self):
+        frames = []
+        while True:
+            try:
+                frames.append(self.inp.recv(70000))
+            except TimeoutError:
+                return frames
+
+    def wred(self):
+        shown = subprocess.check_output(["tc", "-s", "-j", "qdisc", "show", "dev", "va"])
+        return next(q for q in json.loads(shown) if q["kind"] == "wred")
+
+    def empty(self):
+        """Every qdisc of the device has given back all it counted."""
+        shown = json.loads(subprocess.check_output(
+            ["tc", "-s", "-j", "qdisc", "show", "dev", "va"]))
+        for qdisc in shown:
+            expect((qdisc["backlog"], qdisc["qlen"]), (0, 0), f"backlog of {qdisc['kind']}")
+        expect(self.wred()["wire_backlog"], 0, "wire_backlog")
+
+    def close(self):
+        self.out.close()
+        self.inp.close()
+        sh("ip link del dev va")
+
+
+def expect(got, want, what):
+    assert got == want, f"{what}: got {got}, expected {want}"
+
+
+def expect_stats(wire, **want):
+    shown = wire.wred()
+    names = ("marked", "ce", "ect_dropped", "nect_dropped", "limit_dropped")
+    expect({n: shown[n] for n in names}, {n: want.get(n, 0) for n in names}, "statistics")
+
+
+def held(wire, words):
+    return wire.qdisc(HELD_BY_TBF, f"parent 1:1 handle 10: wred {words}")
+
+
+def code_points(wire, kind, ecn, words, arrive, marked, stats):
+    """Twenty frames of a code point: which arrive, which bear CE."""
+    held(wire, words).send(kind, ecn, 20)
+    got = [read_back(f, kind) for f in wire.arrived()]
+    expect([n for n, _ in got], arrive, "arrived")
+    changed = [n for n, e in got if e == CE and ecn != CE]
+    expect(changed, marked, "marked")
+    expect([n for n, e in got if e not in (ecn, CE)], [], "code point broken")
+    expect_stats(wire, **stats)
+    wire.empty()
+
+
+ALL = list(range(20))
+STEP = "limit 1mb ect min 5000 max 5000 nect min 5000 max 5000"
+# Frame n finds (n - 1) * 1000 bytes.
+CODE_POINTS = [
+    ("ECT(0) IPv4", "ipv4", ECT_0, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("ECT(1) IPv4", "ipv4", ECT_1, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("ECT(0) IPv6", "ipv6", ECT_0, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("ECT(1) IPv6", "ipv6", ECT_1, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("Not-ECT IPv4", "ipv4", NOT_ECT, STEP, ALL[:6], [], {"nect_dropped": 14}),
+    ("Not-ECT IPv6", "ipv6", NOT_ECT, STEP, ALL[:6], [], {"nect_dropped": 14}),
+    ("CE IPv4", "ipv4", CE, STEP, ALL, [], {"ce": 20}),
+    ("CE IPv6", "ipv6", CE, STEP, ALL, [], {"ce": 20}),
+    ("ECT(0) in 802.1Q", "q.ipv4", ECT_0, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("ECT(0) in 802.1ad, 802.1Q", "ad.q.ipv4", ECT_0, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("ECT(1) IPv6 in two tags", "ad.q.ipv6", ECT_1, STEP, ALL, ALL[6:], {"marked": 14}),
+    ("Not-ECT in 802.1Q", "q.ipv4", NOT_ECT, STEP, ALL[:6], [], {"nect_dropped": 14}),
+    ("a byte above a multiple", "ipv4", ECT_0, "limit 1mb ect min 5001 max 5001", ALL, ALL[7:],
+     {"marked": 13}),
+    ("min 0 marks from the first", "ipv4", ECT_0, "limit 1mb ect min 0 max 0", ALL, ALL,
+     {"marked": 20}),
+    ("overhead counts per packet", "ipv4", ECT_0, "limit 1mb overhead 24 ect min 5120 max 5120",
+     ALL, ALL[6:], {"marked": 14}),
+    ("overhead, a byte more", "ipv4", ECT_0, "limit 1mb overhead 24 ect min 5121 max 5121",
+     ALL, ALL[7:], {"marked": 13}),
+    ("limit filled exactly", "ipv4", ECT_0, "limit 5000", ALL[:6], [], {"limit_dropped": 14}),
+    ("limit, a byte less", "ipv4", ECT_0, "limit 4999", ALL[:5], [], {"limit_dropped": 15}),
+    ("limit goes before the mark", "ipv4", ECT_0, "limit 5000 ect min 4000 max 4000", ALL[:6],
+     [5], {"marked": 1, "limit_dropped": 14}),
+    ("ect alone leaves Not-ECT", "ipv4", NOT_ECT, "limit 1mb ect min 0 max 0", ALL, [], {}),
+    ("nect alone leaves ECT", "ipv4", ECT_0, "limit 1mb nect min 0 max 0", ALL, [], {}),
+    ("prob 0: a step at max", "ipv4", ECT_0, "limit 1mb ect min 0 max 5000 prob 0", ALL, ALL[6:],
+     {"marked": 14}),
+]
+
+
+def arp_obeys_the_limit_only(wire):
+    held(wire, "limit 10000 nect min 0 max 0 ect min 0 max 0").send("arp", 0, 20)
+    expect(len(wire.arrived()), 11, "arrived")
+    expect_stats(wire, limit_dropped=9)
+
+
+def ramp_has_its_probability(wire):
+    """Half way up a wide ramp: CE fills the queue, then Not-ECT is dropped with p = 1/4."""
+    wire.qdisc(*HTB, "parent 1:1 handle 10: wred limit 200mb nect min 0 max 100000000 prob 0.5")
+    wire.send("ipv4", CE, 834, 60000)
+    backlog = wire.wred()["wire_backlog"]
+    assert 49.9e6 < backlog < 50.1e6, backlog
+    wire.send("ipv4", NOT_ECT, 10000, 100)
+    dropped = wire.wred()["nect_dropped"]
+    # 2500, and five standard deviations of 43
+    assert 2284 <= dropped <= 2716, dropped
+    print(f"# dropped {dropped} of 10000 at p = 0.25")
+
+
+def peak_and_reset(wire):
+    held(wire, "limit 1mb ect min 5000 max 5000").send("ipv4", ECT_0, 20)
+    expect((wire.wred()["wire_backlog"], wire.wred()["peak"]), (19000, 19000), "queued, peak")
+    wire.arrived()
+    expect((wire.wred()["wire_backlog"], wire.wred()["peak"]), (0, 19000), "drained, peak")
+    wire.send("ipv4", ECT_0, 20)
+    sh("ip link set dev va down")
+    expect((wire.wred()["wire_backlog"], wire.wred()["peak"]), (0, 0), "reset")
+    expect_stats(wire, marked=28)
+    wire.empty()
+
+
+def change_loses_nothing(wire):
+    """Thirty frames in the queue, and every option changed above them."""
+    held(wire, "limit 1mb ect min 5000 max 5000").send("ipv4", ECT_0, 30)
+    for words in ("overhead 24", "overhead 1000", "ect off", "limit 64", "limit 2000 overhead 8"):
+        sh(f"tc qdisc change dev va parent 1:1 handle 10: wred {words}")
+        expect(wire.wred()["wire_backlog"], 29000, f"wire_backlog after {words}")
+    wire.send("ipv4", ECT_0, 3)
+    expect_stats(wire, marked=24, limit_dropped=3)
+    expect(len(wire.arrived()), 30, "arrived")
+    wire.empty()
+    wire.send("ipv4", ECT_0, 4)
+    expect(len(wire.arrived()), 2, "arrived below the new limit")
+    wire.empty()
+
+
+def change_in_the_stream(wire):
+    """Changes between frames while the queue drains: sent = arrived + dropped."""
+    held(wire, "limit 20000 ect min 5000 max 5000")
+    sent = 0
+    for turn in range(60):
+        wire.send("ipv4", ECT_0, 7)
+        sent += 7
+        limit, overhead = 6000 + 400 * turn, turn * 17
+        sh("tc qdisc change dev va parent 1:1 handle 10: wred "
+           f"limit {limit} overhead {overhead} ect min {turn} max 6000 prob 0.{turn + 1}")
+        time.sleep(0.005)
+    arrived = len(wire.arrived())
+    dropped = wire.wred()["limit_dropped"]
+    assert dropped > 0 and wire.wred()["marked"] > 0, "nothing happened"
+    expect(arrived + dropped, sent, "arrived + dropped")
+    expect(wire.wred()["drops"], dropped, "tc's drops")
+    wire.empty()
+
+
+def super_frame(number):
+    """A TCP super-packet of ten segments of 1000 bytes behind 54 of headers."""
+    vnet = struct.pack("=BBHHHH", 1, 1, 54, 1000, 34, 16)
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, ECT_0, 40 + 10000, number, 0x4000, 64, 6, 0,
+                     socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2"))
+    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
+    tcp = struct.pack("!HHIIBBHHH", 1, 2, number * 10000, 0, 0x50, 0x10, 100, 0, 0)
+    return vnet + b"\xff" * 6 + b"\x02" + b"\0" * 5 + b"\x08\0" + ip + tcp + bytes(10000)
+
+
+def super_packets_are_ten(wire):
+    """htb does not segment; wire bytes of one are 10 * (1054 + 24) = 10780."""
+    wire.qdisc(*HTB,
+               "parent 1:1 handle 10: wred limit 64680 overhead 24 ect min 21560 max 21560")
+    for number in range(10):
+        wire.put(super_frame(number))
+    # The first left; 2 found less than the threshold, 4 were marked, 3 did not fit.
+    expect(wire.wred()["wire_backlog"], 6 * 10780, "wire_backlog")
+    expect_stats(wire, marked=40, limit_dropped=30)
+    expect(wire.wred()["drops"], 3, "tc's drops")
+    got = [(struct.unpack_from("!H", f, 18)[0], f[15] & 3) for f in wire.arrived()]
+    expect(got, [(0, 2), (1, 2), (2, 2), (3, 3), (4, 3), (5, 3), (6, 3)], "number, ECN")
+    wire.empty()
+
+
+def segmented_by_tbf(wire):
+    """tbf makes ten packets of one: each is counted with its own headers."""
+    held(wire, "limit 1mb ect min 5270 max 5270")
+    wire.put(super_frame(0))
+    expect(wire.wred()["wire_backlog"], 9 * 1054, "wire_backlog")
+    # Numbers 0 to 9 in a burst: tbf takes none before all are in, so n finds n * 1054.
+    expect(wire.wred()["marked"], 5, "marked")
+    expect(len(wire.arrived()), 10, "arrived")
+    wire.empty()
+
+
+def flooded_clones_are_not_marked(wire):
+    """A bridge floods clones to vb's two neighbours; only the port with wred marks."""
+    sh("ip link add dev br type bridge mcast_snooping 0;"
+       "sysctl -qw net.ipv6.conf.br.disable_ipv6=1; ip link set dev br up")
+    sh("for i in 1 2; do ip link add dev p$i type veth peer name q$i;"
+       "sysctl -qw net.ipv6.conf.p$i.disable_ipv6=1 net.ipv6.conf.q$i.disable_ipv6=1;"
+       "ip link set dev p$i master br; ip link set dev p$i up; ip link set dev q$i up; done")
+    sh("ip link set dev vb master br; tc qdisc add dev p1 root wred ect min 0 max 0")
+    ends = []
+    for name in ("q1", "q2"):
+        end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        end.bind((name, 0))
+        end.settimeout(0.2)
+        ends.append(end)
+    time.sleep(0.5)
+    wire.send("ipv4", ECT_0, 3)
+    want = [[(n, ecn) for n in range(3)] for ecn in (CE, ECT_0)]
+    got = []
+    for end in ends:
+        frames = [end.recv(70000) for _ in range(3)]
+        got.append([read_back(f, "ipv4") for f in frames])
+        end.close()
+    sh("ip link del dev p1; ip link del dev p2; ip link set dev vb nomaster; ip link del dev br")
+    expect(got, want, "marked port, other port")
+
+
+PARENTS = {
+    "tbf": [HELD_BY_TBF],
+    "htb": HTB,
+    "netem rate": ["root handle 1: netem rate 8mbit limit 1000"],
+    "netem delay": ["root handle 1: netem delay 2ms limit 1000"],
+    "mq": ["root handle 1: mq"],
+    "tbf below prio": ["root handle 2: prio", "parent 2:1 handle 3: tbf rate 8mbit burst 1100 "
+                       "limit 100mb", "parent 2:2 handle 4: tbf rate 8mbit burst 1100 limit 100mb",
+                       "parent 2:3 handle 5: tbf rate 8mbit burst 1100 limit 100mb"],
+}
+CHILD = {"mq": ("1:1", "1:2"), "tbf below prio": ("3:1", "4:1", "5:1")}
+
+
+def below(name):
+    """Frames of all code points in three bursts: none unaccounted for."""
+    def check(wire):
+        wire.qdisc(*PARENTS[name])
+        for n, parent in enumerate(CHILD.get(name, ("1:1",))):
+            wire.qdisc(f"parent {parent} handle {10 + n}: wred limit 12000 "
+                       "ect min 3000 max 6000 nect min 5000 max 5000")
+        for _ in range(3):
+            for ecn in (ECT_0, NOT_ECT, CE):
+                wire.send("ipv4", ecn, 10)
+            time.sleep(0.01)
+        arrived = len(wire.arrived())
+        shown = json.loads(subprocess.check_output(
+            ["tc", "-s", "-j", "qdisc", "show", "dev", "va"]))
+        wreds = [q for q in shown if q["kind"] == "wred"]
+        lost = sum(q["limit_dropped"] + q["nect_dropped"] + q["ect_dropped"] for q in wreds)
+        expect(arrived + lost, 90, "arrived + dropped")
+        expect(sum(q["drops"] for q in wreds), lost, "tc's drops")
+        expect(sum(q["packets"] for q in wreds), arrived, "packets that wred passed on")
+        wire.empty()
+    check.__doc__ = f"below {name}"
+    return check
+
+
+def as_root(wire):
+    wire.qdisc("root handle 10: wred ect min 0 max 0").send("ipv4", ECT_0, 20)
+    got = [read_back(f, "ipv4") for f in wire.arrived()]
+    expect(got, [(n, CE) for n in range(20)], "arrived")
+    expect_stats(wire, marked=20)
+    wire.empty()
+
+
+def main():
+    checks = [(row[0], lambda wire, r=row: code_points(wire, *r[1:]), ()) for row in CODE_POINTS]
+    for check in (arp_obeys_the_limit_only, ramp_has_its_probability, peak_and_reset,
+                  change_loses_nothing, change_in_the_stream, as_root,
+                  flooded_clones_are_not_marked):
+        checks.append((check.__name__.replace("_", " "), check, ()))
+    for check in (super_packets_are_ten, segmented_by_tbf):
+        checks.append((check.__name__.replace("_", " "), check, (PACKET_VNET_HDR,)))
+    checks += [(f"below {name}", below(name), ()) for name in PARENTS]
+    failures = 0
+    print(f"1..{len(checks)}")
+    # High-resolution timers start with the first tick.
+    time.sleep(0.1)
+    for number, (name, check, options) in enumerate(checks, 1):
+        wire = Wire(*options)
+        try:
+            check(wire)
+            print(f"ok {number} - {name}")
+        except (AssertionError, OSError, subprocess.CalledProcessError) as wrong:
+            failures += 1
+            where = traceback.extract_tb(wrong.__traceback__)[-1].lineno
+            print(f"not ok {number} - {name}\n# line {where}: {wrong}")
+        wire.close()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

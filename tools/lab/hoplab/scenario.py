@@ -187,7 +187,7 @@ FLOW = {
 }
 SAMPLE = {
     "ports": (list_of(text), None),
-    "queue": (time_ns, 10_000),
+    "queue": (time_ns, None),
     "sockets": (time_ns, 1_000_000),
     "goodput": (time_ns, 10_000_000),
 }
@@ -468,9 +468,17 @@ def check_ports(case):
     for port in case.sample["ports"]:
         if port not in known:
             raise Fault(f"sample: ports: unknown port {port!r}; allowed: {' '.join(known)}")
+    if case.sample["queue"] is None:
+        case.sample["queue"] = sample_period([known[p] for p in case.sample["ports"]])
     low, high = case.window
     if not low < high <= case.run["duration"]:
         raise Fault("run: the window must lie within the duration, and the warm-up below it")
+
+
+def sample_period(sampled):
+    """Four frames of the fastest sampled port, and no less than 10 us: a sample costs wall time."""
+    rates = [link[f"rate_{end}"] for link, end, *_ in sampled]
+    return max(10_000, 4 * 1538 * 8 * 10**9 // max(rates, default=10**9))
 
 
 def check_claims(case, known):

@@ -14,15 +14,14 @@ from . import LabError, build, claims, guest, report, results, runner, scenario,
 
 
 def cmd_setup(args):
-    for kernel in args.kernels or ["release"]:
-        build.everything(kernel)
-    print("the lab is ready: " + " ".join(args.kernels or ["release"]))
+    kdir, _ = build.everything(args.kernel)
+    print(f"the lab is ready, {args.kernel} kernel: {kdir}")
     return 0
 
 
 def cmd_list(args):
     rows = [("scenario", "cases", "claims", "what")]
-    for name in scenario.available():
+    for name in scenario.available() + scenario.available("figures"):
         found = scenario.load(name)
         rows.append((name, str(len(found.cases)), str(sum(len(c.claims) for c in found.cases[:1])),
                      found.title))
@@ -33,7 +32,10 @@ def cmd_list(args):
 
 
 def cmd_run(args):
-    scenarios = [scenario.load(word) for word in args.scenarios]
+    words = args.scenarios + (scenario.available("figures") if args.figures else [])
+    if not words:
+        raise LabError(f"run: which scenario? there are: {' '.join(scenario.available())}")
+    scenarios = [scenario.load(word) for word in words]
     out = Path(args.out) if args.out else runner.default_out()
     out.mkdir(parents=True, exist_ok=True)
     jobs = runner.plan(scenarios, args, out)
@@ -144,7 +146,8 @@ def add_kernel(command):
 
 def add_run(commands):
     run = commands.add_parser("run", help="run scenarios, by name or file; measure, judge, draw")
-    run.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    run.add_argument("scenarios", nargs="*", metavar="SCENARIO")
+    run.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
     add_kernel(run)
     run.add_argument("--seed", type=int, help="this seed instead of the scenario's")
     run.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="guests at once")
@@ -171,7 +174,7 @@ def parser():
     top = argparse.ArgumentParser(prog="lab", description="real Linux networking in virtual time")
     commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
     setup = commands.add_parser("setup", help="build all that guests need; at once when done before")
-    setup.add_argument("kernels", nargs="*", choices=[[], *build.KERNELS], metavar="release|debug")
+    add_kernel(setup)
     setup.set_defaults(call=cmd_setup)
     commands.add_parser("list", help="the scenarios").set_defaults(call=cmd_list)
     add_run(commands)

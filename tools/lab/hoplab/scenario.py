@@ -251,8 +251,9 @@ def load(word):
         raise Fault(f"{path}: {fault}") from None
 
 
-def available():
-    return sorted(p.stem for p in SCENARIOS.glob("*.toml"))
+def available(folder=""):
+    """Names of the tree's scenarios: those of the gate, or those of a folder below."""
+    return sorted(str(p.relative_to(SCENARIOS).with_suffix("")) for p in SCENARIOS.glob(f"{folder}/*.toml".lstrip("/")))
 
 
 def build(path, raw):

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Same seed, same bytes; another seed, others. And a claim that does not hold,
+# a guest that hangs, complains or dies make the lab fail.
+top=$(cd "$(dirname "$0")/../.." && pwd)
+lab=$top/tools/lab/lab
+out=$(mktemp -d) || exit 1
+trap 'rm -rf "$out"' EXIT
+failed=0
+count=0
+
+ok() {
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		failed=1
+	fi
+}
+
+digest() { # FOLDER SEED
+	"$lab" run smoke --seed "$2" --out "$out/$1" --digest 2> "$out/$1.err" > "$out/$1.out"
+	sed -n 's|^\([0-9a-f]\{64\}\)  smoke/.*|\1|p' "$out/$1.out"
+}
+
+fails_with() { # TEXT COMMAND...
+	text=$1
+	shift
+	"$@" > "$out/fails" 2>&1
+	status=$?
+	grep -q "$text" "$out/fails" && [ $status != 0 ] && return 0
+	sed 's/^/# /' "$out/fails"
+	return 1
+}
+
+echo 1..8
+first=$(digest a 7)
+second=$(digest b 7)
+third=$(digest c 8)
+echo "# seed 7: $first"
+echo "# seed 7: $second"
+echo "# seed 8: $third"
+[ -n "$first" ] && [ "$first" = "$second" ]
+ok $? "the same seed gives the same digest"
+[ -n "$third" ] && [ "$first" != "$third" ]
+ok $? "another seed gives another"
+
+sed 's/^min = 0.9$/min = 0.9999999/; s/^max = 1.0$//' "$top/tools/lab/scenarios/smoke.toml" > "$out/high.toml"
+fails_with FAIL "$lab" run "$out/high.toml" --out "$out/high"
+ok $? "a claim that does not hold fails the run"
+fails_with 'within 3 s of wall time' "$lab" exec --timeout 3 -- sh -c 'while :; do :; done'
+ok $? "a guest that spins is ended"
+fails_with 'within 50 s of virtual time' "$lab" exec --limit 50 -- sleep 1000
+ok $? "a guest that sleeps for ever is ended"
+fails_with 'kernel complains' "$lab" exec -- sh -c 'echo "<2>WARNING: said by a test" > /dev/kmsg'
+ok $? "a kernel that warns fails the run"
+fails_with 'the guest died' "$lab" exec -- "$top/build/guest/off"
+ok $? "a guest that ends early fails the run"
+"$lab" exec -- sh -c 'exit 7' 2> /dev/null
+[ $? = 7 ]
+ok $? "the command's exit status is passed on"
+exit $failed

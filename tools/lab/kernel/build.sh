@@ -5,7 +5,7 @@
 #   build.sh [release|debug] [--path]
 #
 # --path prints the directory without building. The key is the content of all
-# that decides the result: source, clock patch, config, compiler.
+# that decides the result: source, our patches, config, compiler.
 set -eu
 
 variant=${1:-release}
@@ -36,7 +36,7 @@ source_key() {
 	dpkg-query -W -f '${Version}' "linux-source-$version"
 }
 
-src_key=$(source_key)-$(sha256sum < "$here/patch-clock.sh" | cut -c1-8)
+src_key=$(source_key)-$(sha256sum < "$here/patch-source.sh" | cut -c1-8)
 key=$({ echo "$src_key"; cat "$@"; gcc -dumpfullversion; } | sha256sum | cut -c1-12)
 src=$cache/src-$src_key
 build=$cache/uml-$variant-$key
@@ -75,7 +75,7 @@ if [ ! -e "$src/.patched" ]; then
 	rm -rf "$src.part" "$src"
 	mkdir -p "$src.part"
 	tar -C "$src.part" --strip-components=1 -xf "$tarball"
-	"$here/patch-clock.sh" "$src.part"
+	"$here/patch-source.sh" "$src.part"
 	mv "$src.part" "$src"
 	touch "$src/.patched"
 fi

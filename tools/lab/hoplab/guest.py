@@ -125,12 +125,12 @@ def run(boot):
                 process.wait()
             else:
                 end(process)
-    outcome = judge(boot, timed_out)
+    outcome = judge(boot, timed_out, process.returncode)
     outcome.wall_s = time.monotonic() - start
     return outcome
 
 
-def judge(boot, timed_out):
+def judge(boot, timed_out, code):
     text = read(boot.run / "status").strip()
     log = read(boot.run / "dmesg") or read(boot.run / "kernel.log")
     trouble = [line for line in log.splitlines() if TROUBLE.search(line)]
@@ -147,7 +147,7 @@ def judge(boot, timed_out):
     elif leaks:
         outcome.problem = "kmemleak: " + leaks.splitlines()[0]
     elif not text:
-        outcome.problem = "the guest died"
+        outcome.problem = "the guest died" + (f" by signal {-code}" if code < 0 else f" with status {code}")
     if outcome.problem:
         outcome.status = outcome.status or 1
         outcome.tail = last_lines(log, leaks, trouble)

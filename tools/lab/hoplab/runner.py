@@ -89,7 +89,10 @@ def run_one(job, kdir, modules):
     job.outcome.folder = folder
     if not job.outcome.problem and job.outcome.status:
         job.outcome.problem = f"the run ended with status {job.outcome.status}"
-        job.outcome.tail = guest.read(folder / "output").splitlines()[-20:]
+        job.outcome.tail = []
+    if job.outcome.problem:
+        # A panic comes on the guest's output, after what its programs said.
+        job.outcome.tail += guest.read(folder / "output").splitlines()[-20:]
     if not job.outcome.problem:
         keep(job, net, folder)
         shutil.rmtree(folder)

@@ -16,7 +16,7 @@ for header in "$um"/include/shared/timer-internal.h "$um"/include/linux/time-int
 	sed -i 's/^#define TIMER_MULTIPLIER.*/#define TIMER_MULTIPLIER 1/
 		s/^#define TIMER_MIN_DELTA.*/#define TIMER_MIN_DELTA 1/' "$header"
 done
-sed -i '/^config HZ$/,/^$/s/default 100/default 1000/' "$um/Kconfig"
+sed -i '/^config HZ$/,/^$/s/default 100$/default 1000/' "$um/Kconfig"
 
 if ! grep -q mmap_read_lock "$um/kernel/tlb.c"; then
 	sed -i '/^void force_flush_all(void)/,/^}/{
@@ -27,7 +27,7 @@ fi
 
 if ! grep -rq 'define TIMER_MULTIPLIER 1$' "$um/include" ||
    ! grep -rq 'define TIMER_MIN_DELTA 1$' "$um/include" ||
-   ! grep -q 'default 1000' "$um/Kconfig"; then
+   ! grep -q 'default 1000$' "$um/Kconfig"; then
 	echo "patch-source.sh: the clock constants are not where they were in 6.1" >&2
 	exit 1
 fi

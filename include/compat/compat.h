@@ -24,7 +24,8 @@
 
 /* CA_EVENT_TX_START became an op of its own; goes when 6.12 does. */
 #if KV(7, 1, 0)
-#define compat_cc_events(ev, tx_start) .cwnd_event = ev, .cwnd_event_tx_start = tx_start
+#define compat_cc_events(ev, tx_start) \
+	.cwnd_event = ev, .cwnd_event_tx_start = tx_start
 #else
 #define compat_cc_events(ev, tx_start) .cwnd_event = ev
 #endif
@@ -36,8 +37,11 @@
 #define compat_ecn_ok(tp) (!!((tp)->ecn_flags & TCP_ECN_OK))
 #endif
 
-/* __tcp_send_ack() got a flags argument in 6.12; goes with 6.1. */
-#if KV(6, 12, 0)
+/*
+ * __tcp_send_ack() got a flags argument in a stable update of 6.12, so the top
+ * Kbuild asks the header; goes with 6.1.
+ */
+#ifdef COMPAT_TCP_SEND_ACK_FLAGS
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
 #else
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
@@ -61,20 +65,29 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define compat_ctl_table struct ctl_table
 #endif
 
-/* register_net_sysctl_sz() counts entries; before, an empty one ends them: keep both. Goes with 6.1. */
+/*
+ * register_net_sysctl_sz() counts entries; before it, an empty one ends them:
+ * keep both. Goes with 6.1.
+ */
 #if !KV(6, 6, 0)
-#define register_net_sysctl_sz(net, path, table, n) register_net_sysctl(net, path, table)
+#define register_net_sysctl_sz(net, path, table, n) \
+	register_net_sysctl(net, path, table)
 #endif
 
-/* qdisc_skb_cb got pkt_segs, to be set for segments made in a qdisc; goes when 6.12 does. */
+/*
+ * qdisc_skb_cb got pkt_segs, to be set for segments made in a qdisc; goes when
+ * 6.12 does.
+ */
 #if KV(6, 19, 0)
-static inline void compat_set_pkt_len(struct sk_buff *skb, unsigned int len_bytes, unsigned int segs)
+static inline void compat_set_pkt_len(struct sk_buff *skb,
+				      unsigned int len_bytes, unsigned int segs)
 {
 	qdisc_skb_cb(skb)->pkt_len = len_bytes;
 	qdisc_skb_cb(skb)->pkt_segs = segs;
 }
 #else
-static inline void compat_set_pkt_len(struct sk_buff *skb, unsigned int len_bytes, unsigned int segs)
+static inline void compat_set_pkt_len(struct sk_buff *skb,
+				      unsigned int len_bytes, unsigned int segs)
 {
 	qdisc_skb_cb(skb)->pkt_len = len_bytes;
 }

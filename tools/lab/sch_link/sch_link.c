@@ -12,10 +12,14 @@
  * Super-packets are segmented before the child sees them: behind the first link every
  * packet is one packet on the wire.
  *
+ * The default child, which nobody named, is a card's ring: nobody can ask for its
+ * backlog, so it may be emptied up to one full frame's time late where that saves a
+ * timer; what is on the wire stays exact. A child that was grafted is emptied on time.
+ *
  * Loss, reordering, duplication and corruption happen in flight, by a generator with a
  * seed: the same seed and the same packets give the same fate. A packet that is
- * reordered is held back by the time of LINK_REORDER_BYTES, so that what follows it
- * closely overtakes it.
+ * reordered is held back by the time of LINK_REORDER_FRAMES full frames, so that what
+ * follows it closely overtakes it.
  *
  * Lab only: one lock, one queue, in-flight packets in memory.
  */
@@ -29,15 +33,17 @@
 #include "link_clock.h"
 #include "pkt_sched_link.h"
 
-/* Four full frames: one more than the three duplicate ACKs that TCP takes for a loss. */
-#define LINK_REORDER_BYTES (4 * 1538)
+#define LINK_FRAME_BYTES 1538
+
+/* One more than the three duplicate ACKs that TCP takes for a loss. */
+#define LINK_REORDER_FRAMES 4
 
 /**
  * struct link_params - what tc sets, under the tree lock
  * @clock: the rate, as the clock wants it
  * @rate_bits_ps: the rate
  * @delay_ns: propagation
- * @reorder_ns: how much later a reordered packet arrives
+ * @frame_ns: time of a full frame, rounded up
  * @seed: start of the generator
  * @overhead_bytes: wire bytes a packet besides the frame
  * @loss: chance in 1 / LINK_CHANCE_ONE
@@ -49,7 +55,7 @@ struct link_params {
 	struct link_clock_params clock;
 	u64 rate_bits_ps;
 	u64 delay_ns;
-	u64 reorder_ns;
+	u64 frame_ns;
 	u64 seed;
 	u32 overhead_bytes;
 	u32 loss;
@@ -187,7 +193,7 @@ static void link_propagate(struct Qdisc *sch, struct sk_buff *skb, u64 sent_ns)
 	}
 	if (link_chance(q, q->params.reorder)) {
 		q->stats.reordered_pkts++;
-		arrival_ns += q->params.reorder_ns;
+		arrival_ns += LINK_REORDER_FRAMES * q->params.frame_ns;
 	}
 	link_fly(q, skb, arrival_ns);
 }
@@ -220,6 +226,16 @@ static bool link_transmit(struct Qdisc *sch, u64 now_ns)
 	return true;
 }
 
+/* How late the child may be emptied: not at all, or as long as no arrival is missed. */
+static u64 link_slack_ns(const struct Qdisc *sch)
+{
+	const struct link_sched_data *q = (const void *)sch->privdata;
+
+	if (hop_child_of(sch)->handle)
+		return 0;
+	return min(q->params.frame_ns, q->params.delay_ns);
+}
+
 /* Sleep until the next arrival or, with packets waiting, until the transmitter is free. */
 static void link_sleep(struct Qdisc *sch, u64 now_ns)
 {
@@ -230,8 +246,9 @@ static void link_sleep(struct Qdisc *sch, u64 now_ns)
 	if (skb)
 		wake_ns = link_skb_cb(skb)->arrival_ns;
 	/* A child that holds its packets back wakes the root itself. */
-	if (free_ns > now_ns && hop_child_of(sch)->q.qlen)
-		wake_ns = min(wake_ns, free_ns);
+	if (free_ns > now_ns && hop_child_of(sch)->q.qlen &&
+	    wake_ns > free_ns + link_slack_ns(sch))
+		wake_ns = free_ns;
 	if (wake_ns != U64_MAX)
 		qdisc_watchdog_schedule_ns(&q->watchdog, wake_ns);
 }
@@ -278,17 +295,10 @@ static void link_reset(struct Qdisc *sch)
 	q->held = false;
 }
 
-/* Not const: 6.1 takes no const range. */
-static struct netlink_range_validation link_rate_range = {
-	.min = LINK_RATE_MIN_BITS_PS, .max = LINK_RATE_MAX_BITS_PS,
-};
-
-static struct netlink_range_validation link_delay_range = { .max = LINK_DELAY_MAX_NS };
-
 static const struct nla_policy link_policy[TCA_LINK_MAX + 1] = {
-	[TCA_LINK_RATE] = NLA_POLICY_FULL_RANGE(NLA_U64, &link_rate_range),
-	[TCA_LINK_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U64, &link_delay_range),
-	[TCA_LINK_OVERHEAD] = NLA_POLICY_MAX(NLA_U32, LINK_OVERHEAD_MAX_BYTES),
+	[TCA_LINK_RATE] = { .type = NLA_U64 },
+	[TCA_LINK_DELAY] = { .type = NLA_U64 },
+	[TCA_LINK_OVERHEAD] = { .type = NLA_U32 },
 	[TCA_LINK_LOSS] = { .type = NLA_U32 },
 	[TCA_LINK_REORDER] = { .type = NLA_U32 },
 	[TCA_LINK_DUPLICATE] = { .type = NLA_U32 },
@@ -308,12 +318,37 @@ static void link_read_u64(u64 *value, const struct nlattr *attr)
 		*value = nla_get_u64(attr);
 }
 
+/* The bounds are checked here, not in the policy, whose message names no option. */
+static int link_check(const struct link_params *params, struct nlattr *tb[],
+		      struct netlink_ext_ack *extack)
+{
+	if (!params->rate_bits_ps && !tb[TCA_LINK_RATE]) {
+		NL_SET_ERR_MSG_MOD(extack, "a link needs a rate");
+		return -EINVAL;
+	}
+	if (params->rate_bits_ps < LINK_RATE_MIN_BITS_PS ||
+	    params->rate_bits_ps > LINK_RATE_MAX_BITS_PS) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LINK_RATE], "rate: 10kbit to 1600gbit");
+		return -ERANGE;
+	}
+	if (params->delay_ns > LINK_DELAY_MAX_NS) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LINK_DELAY], "delay: at most 10s");
+		return -ERANGE;
+	}
+	if (params->overhead_bytes > LINK_OVERHEAD_MAX_BYTES) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LINK_OVERHEAD],
+				    "overhead: at most 1024 bytes");
+		return -ERANGE;
+	}
+	return 0;
+}
+
 /* Attributes over @params, which keeps what they do not name. */
 static int link_parse(struct link_params *params, struct nlattr *opt, bool *reseed,
 		      struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_LINK_MAX + 1] = {};
-	struct link_clock_vars reorder = {};
+	struct link_clock_vars frame = {};
 	int err = 0;
 
 	if (opt)
@@ -331,12 +366,11 @@ static int link_parse(struct link_params *params, struct nlattr *opt, bool *rese
 	link_read_u64(&params->seed, tb[TCA_LINK_SEED]);
 	*reseed = tb[TCA_LINK_SEED];
 
-	if (!params->rate_bits_ps) {
-		NL_SET_ERR_MSG_MOD(extack, "a link needs a rate");
-		return -EINVAL;
-	}
+	err = link_check(params, tb, extack);
+	if (err)
+		return err;
 	link_clock_set_rate(&params->clock, params->rate_bits_ps);
-	params->reorder_ns = link_clock_send(&params->clock, &reorder, LINK_REORDER_BYTES);
+	params->frame_ns = link_clock_send(&params->clock, &frame, LINK_FRAME_BYTES);
 	return 0;
 }
 

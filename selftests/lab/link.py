@@ -4,7 +4,8 @@
 
     wa --veth-- wb      the egress of wa is the link; frames are sent and received raw
 
-UML fires a one-shot timer 1 ns after its instant, LATE_NS, but not one that is due\nby the time another fired; so two arrivals can be 1 ns off against each other.
+UML fires a one-shot timer 1 ns after its instant, LATE_NS, but not one that is due
+by the time another fired; so two arrivals can be 1 ns off against each other.
 """
 import json
 import math

@@ -89,9 +89,13 @@ struct hop_pkt_wire {
  */
 static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 overhead_bytes)
 {
-	struct hop_pkt_wire wire = { .segs_pkts = 1, .bytes = skb->len + overhead_bytes };
+	struct hop_pkt_wire wire = { .segs_pkts = 1 };
 	unsigned int hdr_bytes;
 
+	/* A tag that travels beside the frame is in it on the wire. */
+	if (skb_vlan_tag_present(skb))
+		overhead_bytes += VLAN_HLEN;
+	wire.bytes = skb->len + overhead_bytes;
 	if (!skb_is_gso(skb))
 		return wire;
 	hdr_bytes = hop_pkt_hdr_bytes(skb);

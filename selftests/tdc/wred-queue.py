@@ -224,6 +224,19 @@ def ramp_has_its_probability(wire):
     print(f"# dropped {dropped} of 10000 at p = 0.25")
 
 
+def tags_beside_the_frame_count(wire):
+    """A VLAN device's tag travels beside the frame: 1004 bytes each on the wire."""
+    sh("ip link add link va name va.5 type vlan id 5;"
+       "sysctl -qw net.ipv6.conf.va/5.disable_ipv6=1; ip link set dev va.5 up")
+    held(wire, "limit 1mb ect min 5020 max 5020")
+    wire.out.bind(("va.5", 0))
+    wire.send("ipv4", ECT_0, 20)
+    expect(wire.wred()["wire_backlog"], 19 * 1004, "wire_backlog")
+    got = [read_back(f, "ipv4") for f in wire.arrived()]
+    expect(got, [(n, CE if n >= 6 else ECT_0) for n in range(20)], "number, ECN")
+    wire.empty()
+
+
 def peak_and_reset(wire):
     held(wire, "limit 1mb ect min 5000 max 5000").send("ipv4", ECT_0, 20)
     expect((wire.wred()["wire_backlog"], wire.wred()["peak"]), (19000, 19000), "queued, peak")
@@ -379,7 +392,8 @@ def as_root(wire):
 
 def main():
     checks = [(row[0], lambda wire, r=row: code_points(wire, *r[1:]), ()) for row in CODE_POINTS]
-    for check in (arp_obeys_the_limit_only, ramp_has_its_probability, peak_and_reset,
+    for check in (arp_obeys_the_limit_only, ramp_has_its_probability,
+                  tags_beside_the_frame_count, peak_and_reset,
                   change_loses_nothing, change_in_the_stream, as_root,
                   flooded_clones_are_not_marked):
         checks.append((check.__name__.replace("_", " "), check, ()))

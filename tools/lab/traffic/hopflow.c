@@ -735,11 +735,11 @@ static u64 snmp_value(const char *path, const char *section, const char *name)
 	while (f && fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
 		if (strncmp(names, section, len) || names[len] != ':')
 			continue;
-		n = strtok_r(names, " \n", &np);
-		v = strtok_r(values, " \n", &vp);
+		n = strtok_r(names, "\n ", &np);
+		v = strtok_r(values, "\n ", &vp);
 		while (n && v && strcmp(n, name)) {
-			n = strtok_r(NULL, " \n", &np);
-			v = strtok_r(NULL, " \n", &vp);
+			n = strtok_r(NULL, "\n ", &np);
+			v = strtok_r(NULL, "\n ", &vp);
 		}
 		if (n && v)
 			value = strtoull(v, NULL, 10);
@@ -776,8 +776,9 @@ static void print_hosts(void)
 
 	for (host = hosts; host; host = host->next) {
 		read_host(host, now);
-		fprintf(out.f, "{\"type\":\"host\",\"ns\":\"%s\",\"timeouts\":%lu,\"retrans\":%lu,\"in_errs\":%lu}\n",
-			host->ns ?: "", now[0] - host->first[0], now[1] - host->first[1],
+		fprintf(out.f, "{\"type\":\"host\",\"ns\":\"%s\"", host->ns ?: "");
+		fprintf(out.f, ",\"timeouts\":%lu,\"retrans\":%lu,\"in_errs\":%lu}\n",
+			now[0] - host->first[0], now[1] - host->first[1],
 			now[2] - host->first[2]);
 	}
 }

@@ -31,7 +31,6 @@
 #include "pkt_sched_link.h"
 #include "plan.h"
 
-
 struct port {
 	char *ns, *dev, *name, *handle, *parent;
 	int fd;
@@ -182,89 +181,109 @@ static void ask(struct port *port)
 	parse_answer(n);
 }
 
-static void print_red(FILE *f)
-{
-	struct tc_red_xstats st;
+/* One field of a kind's TCA_STATS_APP. */
+struct field {
+	const char *name;
+	size_t offset;
+	size_t bytes;
+};
 
-	memcpy(&st, RTA_DATA(answer.app), sizeof(st));
-	fprintf(f, "\"marked\":%u,\"xstats\":{\"early\":%u,\"pdrop\":%u,\"other\":%u,\"marked\":%u}",
-		st.marked, st.early, st.pdrop, st.other, st.marked);
-}
+#define FIELD(type, name) { #name, offsetof(struct type, name), sizeof(((struct type *)0)->name) }
 
-static void print_link(FILE *f)
-{
-	struct tc_link_xstats st;
+/* The first field of a kind that marks is its count of marks. */
+static const struct field wred_fields[] = {
+	FIELD(tc_wred_xstats, marked_pkts), FIELD(tc_wred_xstats, ce_pkts),
+	FIELD(tc_wred_xstats, ect_dropped_pkts), FIELD(tc_wred_xstats, nect_dropped_pkts),
+	FIELD(tc_wred_xstats, limit_dropped_pkts), FIELD(tc_wred_xstats, backlog_bytes),
+	FIELD(tc_wred_xstats, peak_bytes), {}
+};
 
-	memcpy(&st, RTA_DATA(answer.app), sizeof(st));
-	fprintf(f, "\"marked\":null,\"xstats\":{\"sent_pkts\":%llu,\"sent_wire_bytes\":%llu,"
-		"\"busy_ns\":%llu,\"lost_pkts\":%llu,\"reordered_pkts\":%llu,"
-		"\"duplicated_pkts\":%llu,\"corrupted_pkts\":%llu,\"in_flight_pkts\":%u}",
-		st.sent_pkts, st.sent_bytes, st.busy_ns, st.lost_pkts, st.reordered_pkts,
-		st.duplicated_pkts, st.corrupted_pkts, st.in_flight_pkts);
-}
+static const struct field red_fields[] = {
+	FIELD(tc_red_xstats, marked), FIELD(tc_red_xstats, early), FIELD(tc_red_xstats, pdrop),
+	FIELD(tc_red_xstats, other), {}
+};
 
-static void print_codel(FILE *f)
-{
-	struct tc_codel_xstats st;
+static const struct field codel_fields[] = {
+	FIELD(tc_codel_xstats, ecn_mark), FIELD(tc_codel_xstats, drop_overlimit), {}
+};
 
-	memcpy(&st, RTA_DATA(answer.app), sizeof(st));
-	fprintf(f, "\"marked\":%u,\"xstats\":{\"drop_overlimit\":%u,\"ecn_mark\":%u}",
-		st.ecn_mark, st.drop_overlimit, st.ecn_mark);
-}
+static const struct field fq_codel_fields[] = {
+	{ "ecn_mark", offsetof(struct tc_fq_codel_xstats, qdisc_stats.ecn_mark), 4 },
+	{ "drop_overlimit", offsetof(struct tc_fq_codel_xstats, qdisc_stats.drop_overlimit), 4 },
+	{}
+};
 
-static void print_fq_codel(FILE *f)
-{
-	struct tc_fq_codel_xstats st;
-
-	memcpy(&st, RTA_DATA(answer.app), sizeof(st));
-	fprintf(f, "\"marked\":%u,\"xstats\":{\"drop_overlimit\":%u,\"ecn_mark\":%u}",
-		st.qdisc_stats.ecn_mark, st.qdisc_stats.drop_overlimit, st.qdisc_stats.ecn_mark);
-}
-
-static void print_wred(FILE *f)
-{
-	struct tc_wred_xstats st;
-
-	memcpy(&st, RTA_DATA(answer.app), sizeof(st));
-	fprintf(f, "\"marked\":%llu,\"xstats\":{\"marked_pkts\":%llu,\"ce_pkts\":%llu,"
-		"\"ect_dropped_pkts\":%llu,\"nect_dropped_pkts\":%llu,"
-		"\"limit_dropped_pkts\":%llu,\"backlog_bytes\":%llu,\"peak_bytes\":%llu}",
-		st.marked_pkts, st.marked_pkts, st.ce_pkts, st.ect_dropped_pkts,
-		st.nect_dropped_pkts, st.limit_dropped_pkts, st.backlog_bytes, st.peak_bytes);
-}
+static const struct field link_fields[] = {
+	FIELD(tc_link_xstats, sent_pkts), FIELD(tc_link_xstats, sent_bytes),
+	FIELD(tc_link_xstats, busy_ns), FIELD(tc_link_xstats, lost_pkts),
+	FIELD(tc_link_xstats, reordered_pkts), FIELD(tc_link_xstats, duplicated_pkts),
+	FIELD(tc_link_xstats, corrupted_pkts), FIELD(tc_link_xstats, in_flight_pkts), {}
+};
 
 static const struct {
 	const char *kind;
-	size_t bytes;
-	void (*print)(FILE *f);
+	const struct field *fields;
+	int marks;
 } xstats_kinds[] = {
-	{ "red", sizeof(struct tc_red_xstats), print_red },
-	{ "link", sizeof(struct tc_link_xstats), print_link },
-	{ "codel", sizeof(struct tc_codel_xstats), print_codel },
-	{ "fq_codel", sizeof(struct tc_fq_codel_xstats), print_fq_codel },
-	{ "wred", sizeof(struct tc_wred_xstats), print_wred },
+	{ "wred", wred_fields, 1 },
+	{ "red", red_fields, 1 },
+	{ "codel", codel_fields, 1 },
+	{ "fq_codel", fq_codel_fields, 1 },
+	{ "link", link_fields, 0 },
 };
+
+/* A field that this kernel does not report yet is 0. */
+static u64 field_value(const struct field *field)
+{
+	u32 value32 = 0;
+	u64 value64 = 0;
+
+	if (!answer.app || RTA_PAYLOAD(answer.app) < field->offset + field->bytes)
+		return 0;
+	if (field->bytes == sizeof(value64)) {
+		memcpy(&value64, (char *)RTA_DATA(answer.app) + field->offset, sizeof(value64));
+		return value64;
+	}
+	memcpy(&value32, (char *)RTA_DATA(answer.app) + field->offset, sizeof(value32));
+	return value32;
+}
+
+static void print_fields(FILE *f, const struct field *fields, int marks)
+{
+	const struct field *field;
+
+	if (marks)
+		fprintf(f, "\"marked\":%lu,\"xstats\":{", field_value(fields));
+	else
+		fputs("\"marked\":null,\"xstats\":{", f);
+	for (field = fields; field->name; field++)
+		fprintf(f, "%s\"%s\":%lu", field == fields ? "" : ",", field->name,
+			field_value(field));
+	fputs("}", f);
+}
 
 static void print_xstats(FILE *f)
 {
+	static const struct field none[] = { {} };
 	size_t i;
 
-	for (i = 0; answer.app && i < ARRAY_SIZE(xstats_kinds); i++) {
-		if (strcmp(xstats_kinds[i].kind, answer.kind) ||
-		    RTA_PAYLOAD(answer.app) < xstats_kinds[i].bytes)
+	for (i = 0; i < ARRAY_SIZE(xstats_kinds); i++) {
+		if (strcmp(xstats_kinds[i].kind, answer.kind))
 			continue;
-		xstats_kinds[i].print(f);
+		print_fields(f, xstats_kinds[i].fields, xstats_kinds[i].marks);
 		return;
 	}
-	fputs("\"marked\":null,\"xstats\":{}", f);
+	print_fields(f, none, 0);
 }
 
 static void print_port(FILE *f, struct port *port)
 {
 	ask(port);
-	fprintf(f, "{\"type\":\"port\",\"port\":\"%s\",\"kind\":\"%s\",\"bytes\":%llu,\"pkts\":%u,"
-		"\"drops\":%u,\"overlimits\":%u,", port->name, answer.kind, answer.basic.bytes,
-		answer.basic.packets, answer.queue.drops, answer.queue.overlimits);
+	fprintf(f, "{\"type\":\"port\",\"port\":\"%s\",\"kind\":\"%s\"", port->name,
+		answer.kind);
+	fprintf(f, ",\"bytes\":%llu,\"pkts\":%u,\"drops\":%u,\"overlimits\":%u,",
+		answer.basic.bytes, answer.basic.packets, answer.queue.drops,
+		answer.queue.overlimits);
 	print_xstats(f);
 	fputs("}\n", f);
 }
@@ -280,8 +299,9 @@ static void sample(FILE *f, s64 t0_ns)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 		for (port = ports; port; port = port->next) {
 			ask(port);
-			fprintf(f, "{\"type\":\"queue\",\"t_ns\":%lld,\"port\":\"%s\",\"bytes\":%u,\"pkts\":%u}\n",
-				(long long)t_ns, port->name, answer.queue.backlog,
+			fprintf(f, "{\"type\":\"queue\",\"t_ns\":%lld,\"port\":\"%s\"",
+				(long long)t_ns, port->name);
+			fprintf(f, ",\"bytes\":%u,\"pkts\":%u}\n", answer.queue.backlog,
 				answer.queue.qlen);
 		}
 		t_ns += config.period_ns;

@@ -233,7 +233,11 @@ def sysctl_lines(net, node):
     for host in net.case.hosts:
         if node in host["name"]:
             settings.update(host["sysctl"])
-    return settings
+    return as_paths(settings)
+
+
+def as_paths(settings):
+    return [f"{key.replace('.', '/')}={value}" for key, value in settings.items()]
 
 
 # --- what is handed to hopflow and hopsample ---
@@ -287,8 +291,8 @@ def write(net, folder, seed):
     for node in net.nodes:
         put(f"{node}.ip", ip_batch(net, node) + extra.get(node, []))
         put(f"{node}.tc", tc_batch(net, node, seed))
-        put(f"{node}.sysctl", (f"{k}={v}" for k, v in sysctl_lines(net, node).items()))
-    put("global.sysctl", (f"{k}={v}" for k, v in GLOBAL_SYSCTLS.items()))
+        put(f"{node}.sysctl", sysctl_lines(net, node))
+    put("global.sysctl", as_paths(GLOBAL_SYSCTLS))
     put("nodes", net.nodes)
     put("flow.plan", flow_plan(net))
     put("sample.plan", sample_plan(net))

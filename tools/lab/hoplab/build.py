@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import hashlib
-import os
 import re
 import shlex
 import subprocess
@@ -97,7 +96,7 @@ def build_guest_tools():
     out = BUILD / "guest"
     out.mkdir(parents=True, exist_ok=True)
     for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
-                                ("off", "off", [])):
+                                ("off", "off", []), ("settings", "settings", [])):
         source = LAB / f"guest/{name}.c"
         if not newer(out / target, source):
             run_quietly(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out / target, source],
@@ -150,7 +149,3 @@ def dependencies(module):
 
 def shell_assignments(**variables):
     return "".join(f"export {k}={shlex.quote(str(v))}\n" for k, v in variables.items())
-
-
-def cached_home():
-    return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

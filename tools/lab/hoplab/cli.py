@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -46,7 +47,11 @@ def cmd_run(args):
     runs = [results.Run(j.file) for j in jobs if j.file]
     verdicts = claims.judge(runs)
     show_results(args, jobs, runs, verdicts, out)
-    print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s", file=sys.stderr)
+    packets = sum(r.packets for r in runs)
+    speed = (f"; {packets / 1e6:.2f} million packets, a million in "
+             f"{sum(j.outcome.wall_s for j in jobs) * 1e6 / packets:.1f} s of wall time, "
+             f"{sum(j.outcome.cpu_s for j in jobs) * 1e6 / packets:.1f} s of CPU") if packets else ""
+    print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s{speed}", file=sys.stderr)
     return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in verdicts) else 0
 
 
@@ -190,12 +195,17 @@ def parser():
     return top
 
 
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
 def main(argv):
     args = parser().parse_args(argv)
     if args.name == "exec":
         args.command = args.command[1:] if args.command[:1] == ["--"] else args.command
         if not args.command:
             parser().error("exec: which command?")
+    signal.signal(signal.SIGTERM, interrupted)
     try:
         return args.call(args)
     except (LabError, OSError) as error:

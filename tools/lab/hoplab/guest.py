@@ -46,7 +46,11 @@ class Outcome:
     problem: str = None
     tail: list = field(default_factory=list)
     wall_s: float = 0
+    cpu_s: float = 0            # of the guest's processes; on an idle CPU the same
+    folder: Path = None
 
+
+RUNNING = set()
 
 def write_inputs(boot):
     """The files guest/init reads; its head lists them."""
@@ -96,11 +100,34 @@ def free_cpu(wanted=None):
     yield cpus[os.getpid() % len(cpus)]
 
 
-def end(process):
+def wait(process, timeout_s):
+    """CPU seconds once it has ended; None when the time is over."""
+    start = time.monotonic()
+    while not timeout_s or time.monotonic() - start < timeout_s:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage.ru_utime + usage.ru_stime
+        time.sleep(0.01)
+    return None
+
+
+def end(process, alone=False):
     """UML is a group of processes: end all of them, and only them."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        if alone:
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        process.wait()
+
+
+def end_all():
+    """For an interrupt: guests are not in the terminal's process group."""
+    for process in list(RUNNING):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def run(boot):
@@ -108,25 +135,21 @@ def run(boot):
     write_inputs(boot)
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=os.environ.get("TMPDIR", "/dev/shm"),
                        LD_PRELOAD=str(BUILD / "guest/entropy.so"), HOPLAB_SEED=str(boot.seed))
-    timed_out = False
     start = time.monotonic()
     with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
         boot.cpu = cpu
         process = subprocess.Popen(
             command_line(boot), cwd=boot.run, stdin=None if boot.tty else subprocess.DEVNULL, stdout=boot.output,
             stderr=log, env=environment, start_new_session=not boot.tty)
+        RUNNING.add(process)
         try:
-            process.wait(timeout=boot.timeout_s or None)
-        except subprocess.TimeoutExpired:
-            timed_out = True
+            cpu_s = wait(process, boot.timeout_s)
         finally:
-            if boot.tty:
-                process.kill()
-                process.wait()
-            else:
-                end(process)
-    outcome = judge(boot, timed_out, process.returncode)
+            end(process, boot.tty)
+            RUNNING.discard(process)
+    outcome = judge(boot, cpu_s is None, process.returncode)
     outcome.wall_s = time.monotonic() - start
+    outcome.cpu_s = cpu_s or 0
     return outcome
 
 

@@ -75,6 +75,7 @@ def run_all(jobs, workers):
                 yield done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            guest.end_all()
             raise
 
 

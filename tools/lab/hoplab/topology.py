@@ -292,7 +292,7 @@ def write(net, folder, seed):
         put(f"{node}.ip", ip_batch(net, node) + extra.get(node, []))
         put(f"{node}.tc", tc_batch(net, node, seed))
         put(f"{node}.sysctl", sysctl_lines(net, node))
-    put("global.sysctl", as_paths(GLOBAL_SYSCTLS))
+    put(".sysctl", as_paths(GLOBAL_SYSCTLS))
     put("nodes", net.nodes)
     put("flow.plan", flow_plan(net))
     put("sample.plan", sample_plan(net))

@@ -49,14 +49,13 @@ def cmd_run(args):
     show_results(args, jobs, runs, verdicts, out)
     packets = sum(r.packets for r in runs)
     speed = (f"; {packets / 1e6:.2f} million packets, a million in "
-             f"{sum(j.outcome.wall_s for j in jobs) * 1e6 / packets:.1f} s of wall time, "
-             f"{sum(j.outcome.cpu_s for j in jobs) * 1e6 / packets:.1f} s of CPU") if packets else ""
+             f"{sum(j.traffic_s for j in jobs) * 1e6 / packets:.1f} s") if packets else ""
     print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s{speed}", file=sys.stderr)
     return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in verdicts) else 0
 
 
 def show_results(args, jobs, runs, verdicts, out):
-    walls = {j.label: j.outcome.wall_s for j in jobs}
+    walls = {j.label: j.traffic_s for j in jobs}
     page = report.write(out / "report.html", runs, verdicts) if runs else None
     if args.tap:
         table.show_tap(jobs, verdicts)

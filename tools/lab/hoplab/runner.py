@@ -27,6 +27,7 @@ class Job:
     out: Path
     outcome: object = None
     digest: str = ""
+    traffic_s: float = 0    # wall time of the traffic alone, without boot and set-up
     file: Path = None
 
     @property
@@ -44,6 +45,7 @@ def shortened(case):
         flow["stagger"] = flow["stagger"] * duration // case.run["duration"]
         if flow["stop"]:
             flow["stop"] = max(1, flow["stop"] * duration // case.run["duration"])
+    case.sample["goodput"] = min(case.sample["goodput"], duration // 10)
     case.run.update(duration=duration, window=None, warmup=0)
     return case
 
@@ -111,6 +113,8 @@ def boot_of(job, folder, kdir, modules, output):
 def keep(job, net, folder):
     job.file = job.out / f"{job.scenario.name}.{job.case.name}.{job.seed}.jsonl"
     meta = results.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
+    times = [(folder / name).stat().st_mtime_ns for name in ("begin", "end")]
+    job.traffic_s = (times[1] - times[0]) / 1e9
     job.digest = results.write(job.file, meta, [folder / "flow.jsonl", folder / "sample.jsonl"])
 
 

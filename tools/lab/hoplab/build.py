@@ -5,8 +5,11 @@ import fcntl
 import hashlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 from . import LabError
@@ -30,6 +33,16 @@ def lock(name):
 
 def say(text):
     print(f"[lab] {text}", file=sys.stderr, flush=True)
+
+
+def scratch(prefix):
+    """A run directory. Those of failed runs are kept for a day."""
+    root = BUILD / "run"
+    root.mkdir(parents=True, exist_ok=True)
+    for old in root.iterdir():
+        if old.is_dir() and time.time() - old.stat().st_mtime > 86400:
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=root))
 
 
 def run_quietly(command, log, what):

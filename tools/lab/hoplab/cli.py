@@ -7,7 +7,6 @@ import shlex
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -101,11 +100,6 @@ def cmd_report(args):
     return 0 if all(v.passed for v in verdicts) else 1
 
 
-def scratch(prefix):
-    (build.BUILD / "run").mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=prefix, dir=build.BUILD / "run"))
-
-
 def cmd_shell(args):
     found = scenario.load(args.scenario)
     case = next((c for c in found.cases if c.name == (args.only or found.cases[0].name)), None)
@@ -114,7 +108,7 @@ def cmd_shell(args):
     if not sys.stdin.isatty():
         raise LabError("shell: needs a terminal")
     kdir, modules = build.everything(args.kernel)
-    folder = scratch("shell-")
+    folder = build.scratch("shell-")
     net = topology.build(case)
     topology.write(net, folder, 1)
     print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ping "
@@ -131,7 +125,7 @@ def cmd_shell(args):
 
 def cmd_exec(args):
     kdir, modules = build.everything(args.kernel, args.modules)
-    run = scratch("exec-")
+    run = build.scratch("exec-")
     outcome = guest.run(guest.Boot(
         command=shlex.join(args.command), run=run, kernel=args.kernel, kdir=kdir, modules=modules,
         seed=args.seed, timeout_s=args.timeout, limit_s=args.limit))

@@ -5,7 +5,6 @@ import copy
 import os
 import shutil
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,9 +81,7 @@ def run_all(jobs, workers):
 
 
 def run_one(job, kdir, modules):
-    scratch = build.BUILD / "run"
-    scratch.mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
+    folder = build.scratch("run-")
     net = topology.build(job.case)
     topology.write(net, folder, job.seed)
     with open(folder / "output", "wb") as output:

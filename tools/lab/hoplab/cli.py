@@ -110,7 +110,7 @@ def cmd_shell(args):
     kdir, modules = build.everything(args.kernel)
     folder = build.scratch("shell-")
     net = topology.build(case)
-    topology.write(net, folder, 1)
+    topology.write(net, folder)
     print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ping "
           f"{topology.address(net, case.network['hosts'][-1])}; exit ends the guest", flush=True)
     outcome = guest.run(guest.Boot(

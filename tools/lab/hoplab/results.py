@@ -34,6 +34,7 @@ def meta_line(scenario, case, seed, kernel, net):
             "ceiling_bps": min(topology.ceiling_bps(p, family) for p in path)})
     ports = {name: {"rate_bps": net.ports[name].value("rate"),
                     "ceiling_bps": topology.ceiling_bps(net.ports[name]),
+                    "ceiling6_bps": topology.ceiling_bps(net.ports[name], 6),
                     "queue": net.ports[name].value("queue")}
              for name in case.sample["ports"]}
     params = {k: v for k, v in case.params.items() if k != "case"}
@@ -203,12 +204,12 @@ class Measures:
         return sum(self.rates(group))
 
     def utilization(self, port=None):
-        """= goodput of all flows through a port, as a share of its ceiling"""
-        name = self.port(port)
-        crossing = [i for i, f in self.plan.items() if name in f["path"]]
-        low, high = self.window
-        total = sum(self.received(i, high) - self.received(i, low) for i in crossing)
-        return total * 8e9 / (high - low) / self.run.meta["ports"][name]["ceiling_bps"]
+        """= goodput of all flows through a port, as a share of its ceiling (IPv6: of IPv6's)"""
+        name, (low, high) = self.port(port), self.window
+        ceilings = self.run.meta["ports"][name]
+        return sum((self.received(i, high) - self.received(i, low)) * 8e9 / (high - low)
+                   / ceilings["ceiling6_bps" if f["family"] == 6 else "ceiling_bps"]
+                   for i, f in self.plan.items() if name in f["path"])
 
     def queue_mean(self, port=None):
         """= mean backlog"""

@@ -82,8 +82,8 @@ def run_all(jobs, workers):
 
 def run_one(job, kdir, modules):
     folder = build.scratch("run-")
-    net = topology.build(job.case)
-    topology.write(net, folder, job.seed)
+    net = topology.build(job.case, job.seed)
+    topology.write(net, folder)
     with open(folder / "output", "wb") as output:
         job.outcome = guest.run(boot_of(job, folder, kdir, modules, output))
     job.outcome.folder = folder

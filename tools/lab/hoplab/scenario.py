@@ -176,6 +176,7 @@ FLOW = {
     "from": (names, REQUIRED), "to": (names, REQUIRED),
     "cc": (cc, FROM_HOST), "sink_cc": (cc, None),
     "start": (time_ns, 0), "stop": (time_ns, None), "stagger": (time_ns, 0),
+    "jitter": (time_ns, 10_000),
     "bytes": (size_bytes, 0),
     "mode": (one_of("once", "persistent", "reconnect"), "once"),
     "count": (integer(1, 10**6), 1),

@@ -6,6 +6,7 @@ name. A segment is what one IP subnet covers: one link, or all links that
 bridges join. Neighbours are written down, so no run starts with ARP noise.
 """
 import itertools
+import random
 from dataclasses import dataclass, field
 
 # All times of a run count from here on CLOCK_MONOTONIC. The set-up takes no
@@ -58,6 +59,7 @@ class Port:
 @dataclass
 class Network:
     case: object
+    seed: int
     ports: dict = field(default_factory=dict)       # "node:peer" -> Port
     at: dict = field(default_factory=dict)          # node -> [Port]
     segments: list = field(default_factory=list)    # [[Port with an address]]
@@ -71,8 +73,8 @@ class Network:
         return list(self.at)
 
 
-def build(case):
-    net = Network(case)
+def build(case, seed=1):
+    net = Network(case, seed)
     hosts = case.network
     net.at = {n: [] for n in hosts["hosts"] + hosts["switches"] + hosts["bridges"]}
     index = 0
@@ -209,10 +211,10 @@ def host_routes(net):
     return lines
 
 
-def tc_batch(net, node, seed):
+def tc_batch(net, node):
     lines = []
     for port in net.at[node]:
-        lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, seed)}")
+        lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
         lines.append(f"qdisc add dev {port.peer} parent 1:1 handle 10: {port.value('queue')}")
     return lines
 
@@ -261,13 +263,18 @@ def flows(net):
             for key in ("cc", "sink_cc"):
                 if flow[key] != "host":
                     keys[key] = flow[key]
-            keys["start_ns"] = flow["start"] + order * flow["stagger"]
+            keys["start_ns"] = flow["start"] + order * flow["stagger"] + jitter_ns(net, flow, number_)
             keys["bytes"] = flow["bytes"]
             keys["stop_ns"] = flow["stop"] or net.case.run["duration"]
             keys |= {"mode": flow["mode"], "count": flow["count"], "think_ns": flow["think"],
                      "verify": int(flow["verify"])}
             found.append(keys)
     return found
+
+
+def jitter_ns(net, flow, number_):
+    """What makes one seed's run another than the next one's: no two hosts start at one instant."""
+    return random.Random(f"{net.seed}/{number_}").randrange(flow["jitter"] + 1)
 
 
 def sample_plan(net):
@@ -281,7 +288,7 @@ def sample_plan(net):
 
 # --- all of it, as files of the run directory ---
 
-def write(net, folder, seed):
+def write(net, folder):
     """Write all inputs; returns the command."""
     def put(name, lines):
         (folder / name).write_text("".join(f"{x}\n" for x in lines))
@@ -290,7 +297,7 @@ def write(net, folder, seed):
     put("net.ip", veth_batch(net))
     for node in net.nodes:
         put(f"{node}.ip", ip_batch(net, node) + extra.get(node, []))
-        put(f"{node}.tc", tc_batch(net, node, seed))
+        put(f"{node}.tc", tc_batch(net, node))
         put(f"{node}.sysctl", sysctl_lines(net, node))
     put(".sysctl", as_paths(GLOBAL_SYSCTLS))
     put("nodes", net.nodes)

@@ -131,6 +131,9 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	struct dctcp_sock *ds = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	/* The SYN-ACK comes here before init(): there is no window to count yet. */
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
 	if (unlikely(ds->law == DCTCP_LAW_UNDECIDED)) {
 		dctcp_decide(sk, ds);
 		if (inet_csk(sk)->icsk_ca_ops == &dctcp_reno)

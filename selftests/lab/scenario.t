@@ -68,6 +68,7 @@ CASES = [
     ("warm-up beyond the end", 'duration = "10ms"', 'duration = "10ms"\nwarmup = "1s"', ["run", "window"]),
     ("seeds", 'duration = "10ms"', 'duration = "10ms"\nseeds = ["a"]', ["run: seeds", "whole number"]),
     ("unknown port", '[[claim]]', '[sample]\nports = ["s1:h7"]\n[[claim]]', ["sample: ports", "'s1:h7'", "s1:h2"]),
+    ("tracepoint", '[[claim]]', '[sample]\ntrace = ["tcp"]\n[[claim]]', ["sample: trace", "'tcp'", "tcp:tcp_probe"]),
     ("unknown metric", '"goodput"', '"godput"', ["claim 1: metric", "'godput'", "goodput"]),
     ("formula", '"goodput"', '"goodput +"', ["claim 1: metric", "formula"]),
     ("formula that is a program", '"goodput"', '"open(\'x\')"', ["claim 1: metric", "unknown metric 'open'"]),

@@ -11,6 +11,7 @@ import bisect
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 
 from . import topology
@@ -61,12 +62,36 @@ def write(path, meta, parts):
     return digest.hexdigest()
 
 
+TRACE_LINE = re.compile(r"\s*\S+-\d+\s+\[\d+\].*?\s(\d+)\.(\d{6}): (\w+): (.*)")
+
+
+def trace_lines(text, events):
+    """The kernel's trace as JSON-lines; it prints its times in us."""
+    systems = {e.partition(":")[2]: e for e in events}
+    found = []
+    for line in text.splitlines():
+        match = TRACE_LINE.match(line)
+        if match:
+            t_ns = int(match[1] + match[2]) * 1000 - topology.T0_NS
+            fields = dict(re.findall(r"(\w+)=(\S+)", match[4]))
+            found.append(json.dumps({"type": "trace", "t_ns": t_ns, "event": systems.get(match[3], match[3]),
+                                     "fields": {k: number(v) for k, v in fields.items()}}) + "\n")
+    return "".join(found)
+
+
+def number(word):
+    try:
+        return int(word, 0)
+    except ValueError:
+        return word
+
+
 class Run:
     """A result file in memory."""
 
     def __init__(self, path):
         self.path = Path(path)
-        self.meta, self.flows, self.sockets = None, [], []
+        self.meta, self.flows, self.sockets, self.traces = None, [], [], []
         self.queue = {}         # port -> ([t_ns], [pkts], [bytes])
         self.goodput = {}       # flow id -> ([t_ns], [bytes])
         self.ports, self.hosts = {}, {}
@@ -98,6 +123,8 @@ class Run:
             self.flows.append(item)
         elif kind == "socket":
             self.sockets.append(item)
+        elif kind == "trace":
+            self.traces.append(item)
 
     @property
     def label(self):
@@ -196,6 +223,10 @@ class Measures:
         wanted, (low, high) = set(self.ids(group)), self.window
         return [s[key] for s in self.run.sockets
                 if s["id"] in wanted and low <= s["t_ns"] < high and s.get(key) is not None]
+
+    def traced(self, event):
+        low, high = self.window
+        return [t["fields"] for t in self.run.traces if t["event"] == event and low <= t["t_ns"] < high]
 
     # --- the metrics ---
 
@@ -335,6 +366,14 @@ class Measures:
     def srtt_mean(self, group=None):
         """= mean smoothed round-trip time"""
         return mean(self.socket_values("srtt_us", group)) / 1e6
+
+    def trace_count(self, event):
+        """= times that a tracepoint was passed: trace_count('tcp:tcp_probe')"""
+        return len(self.traced(event))
+
+    def trace_mean(self, event, field):
+        """= mean of a tracepoint's field: trace_mean('tcp:tcp_probe', 'snd_cwnd')"""
+        return mean(f[field] for f in self.traced(event) if field in f)
 
 
 def _fixed(method, share):

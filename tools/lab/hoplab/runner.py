@@ -112,7 +112,11 @@ def keep(job, net, folder):
     meta = results.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
     times = [(folder / name).stat().st_mtime_ns for name in ("begin", "end")]
     job.traffic_s = (times[1] - times[0]) / 1e9
-    job.digest = results.write(job.file, meta, [folder / "flow.jsonl", folder / "sample.jsonl"])
+    parts = [folder / "flow.jsonl", folder / "sample.jsonl"]
+    if job.case.sample["trace"]:
+        parts.append(folder / "trace.jsonl")
+        parts[-1].write_text(results.trace_lines((folder / "trace").read_text(), job.case.sample["trace"]))
+    job.digest = results.write(job.file, meta, parts)
 
 
 class Progress:

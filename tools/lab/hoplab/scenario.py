@@ -127,6 +127,12 @@ def queue(value):
     return value
 
 
+def tracepoint(value):
+    if not re.fullmatch(r"\w+:\w+", text(value)):
+        raise ValueError(f"{value!r} is no tracepoint: write as \"tcp:tcp_probe\"")
+    return value
+
+
 def ccs():
     """Built into the lab's kernel, and one for each tcp_ folder of the tree."""
     return (FROM_HOST, *BUILT_IN_CCS, *sorted(p.name[4:] for p in TOP.glob("tcp_*") if p.is_dir()))
@@ -191,6 +197,7 @@ SAMPLE = {
     "queue": (time_ns, None),
     "sockets": (time_ns, 1_000_000),
     "goodput": (time_ns, 10_000_000),
+    "trace": (list_of(tracepoint), []),
 }
 CLAIM = {
     "metric": (text, REQUIRED),

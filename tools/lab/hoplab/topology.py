@@ -303,6 +303,7 @@ def write(net, folder):
     put("nodes", net.nodes)
     put("flow.plan", flow_plan(net))
     put("sample.plan", sample_plan(net))
+    put("trace.events", net.case.sample["trace"])
 
 
 def ideal_s(net, flow, payload_bytes, handshake):

@@ -29,8 +29,8 @@ def meta_line(scenario, case, seed, kernel, net):
         base = topology.ideal_s(net, flow, 0, handshake)
         flows.append({
             "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],
-            "cc": flow.get("cc", "host"), "start_ns": flow["start_ns"], "family": family,
-            "bytes": flow["bytes"],
+            "cc": flow.get("cc", "host"), "start_ns": flow["start_ns"], "stop_ns": flow["stop_ns"],
+            "family": family, "bytes": flow["bytes"],
             "path": [p.name for p in path], "ideal_base_ns": round(base * 1e9),
             "ceiling_bps": min(topology.ceiling_bps(p, family) for p in path)})
     ports = {name: {"rate_bps": net.ports[name].value("rate"),
@@ -195,10 +195,19 @@ class Measures:
         part = (t_ns - times[right - 1]) / (times[right] - times[right - 1])
         return totals[right - 1] + part * (totals[right] - totals[right - 1])
 
-    def rates(self, group, low=None, high=None):
-        low, high = (self.window[0] if low is None else low, self.window[1] if high is None else high)
+    def rates(self, group):
+        low, high = self.window
         return [(self.received(i, high) - self.received(i, low)) * 8e9 / (high - low)
                 for i in self.ids(group)]
+
+    def active(self, group):
+        """Flows that are planned for most of the window."""
+        low, high = self.window
+        return [i for i in self.ids(group)
+                if min(high, self.plan[i]["stop_ns"]) - max(low, self.plan[i]["start_ns"]) > (high - low) / 2]
+
+    def fairness(self, ids, low, high):
+        return jain_index([self.received(i, high) - self.received(i, low) for i in ids])
 
     def records(self, group):
         wanted = set(self.ids(group))
@@ -279,15 +288,16 @@ class Measures:
         return self.marks(port) / max(1, self.packets(port))
 
     def jain(self, group=None):
-        """= Jain's index of the flows' goodputs"""
-        return jain_index(self.rates(group))
+        """= Jain's index of the goodputs of the flows planned for most of the window"""
+        return self.fairness(self.active(group), *self.window)
 
     def convergence(self, group=None, threshold=0.95):
         """= seconds from the window's start until one goodput period has Jain's index >= threshold"""
         step = self.run.meta["goodput_ns"]
         low, high = self.window
+        ids = self.active(group)
         for t_ns in range(low, high - step + 1, step):
-            if jain_index(self.rates(group, t_ns, t_ns + step)) >= threshold:
+            if self.fairness(ids, t_ns, t_ns + step) >= threshold:
                 return (t_ns + step - low) / 1e9
         return math.inf
 

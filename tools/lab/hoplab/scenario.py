@@ -180,7 +180,7 @@ ROUTE = {"from": (names, REQUIRED), "to": (names, REQUIRED), "options": (text, R
 FLOW = {
     "name": (text, REQUIRED),
     "from": (names, REQUIRED), "to": (names, REQUIRED),
-    "cc": (cc, FROM_HOST), "sink_cc": (cc, None),
+    "cc": (cc, FROM_HOST), "sink_cc": (cc, None), "accept_cc": (cc, FROM_HOST),
     "start": (time_ns, 0), "stop": (time_ns, None), "stagger": (time_ns, 0),
     "jitter": (time_ns, 10_000),
     "bytes": (size_bytes, 0),

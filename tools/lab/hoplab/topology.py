@@ -260,7 +260,7 @@ def flows(net):
             number_ = len(found)
             keys = {"id": number_, "group": flow["name"], "from": source, "to": target,
                     "addr": address(net, target, flow["family"]), "port": 5001 + number_}
-            for key in ("cc", "sink_cc"):
+            for key in ("cc", "sink_cc", "accept_cc"):
                 if flow[key] != "host":
                     keys[key] = flow[key]
             keys["start_ns"] = flow["start"] + order * flow["stagger"] + jitter_ns(net, flow, number_)

@@ -11,7 +11,8 @@
  *	     start_ns=0 bytes=0 stop_ns=0 mode=once count=1 think_ns=0 verify=0
  *	     request_bytes=0 trigger=ID warm_ns=0 sndbuf_bytes=0
  * from and to: namespaces of the sender and of the sink; addr: the sink's, IPv4 or IPv6;
- * cc: the sender's, sink_cc: the listener's (default: as cc, or the netns' own).
+ * cc: the sender's, sink_cc: the listener's (default: as cc, or the netns' own),
+ * accept_cc: the receiving socket's, set once the handshake is over (default: sink_cc).
  * bytes=0: data until stop_ns (default: end_ns), then both ends abort.
  * mode=once: one transfer; persistent: count transfers one after another on a connection
  * opened warm_ns (default 10 ms) before the first; reconnect: a connection each. The next
@@ -76,7 +77,7 @@ struct endpoint {
 /* One flow; all in this one process, so no locks. */
 struct flow {
 	/* the plan */
-	char *group, *from, *to, *addr, *cc, *sink_cc;
+	char *group, *from, *to, *addr, *cc, *sink_cc, *accept_cc;
 	u64 id, port, start_ns, bytes, stop_ns, count, think_ns, verify;
 	u64 request_bytes, trigger, warm_ns, sndbuf_bytes;
 	int mode;
@@ -134,7 +135,8 @@ static const struct key config_keys[] = {
 static const struct key flow_keys[] = {
 	FLOW_KEY(id, KEY_U64), FLOW_KEY(group, KEY_TEXT), FLOW_KEY(from, KEY_TEXT),
 	FLOW_KEY(to, KEY_TEXT), FLOW_KEY(addr, KEY_TEXT), FLOW_KEY(port, KEY_U64),
-	FLOW_KEY(cc, KEY_TEXT), FLOW_KEY(sink_cc, KEY_TEXT), FLOW_KEY(start_ns, KEY_U64),
+	FLOW_KEY(cc, KEY_TEXT), FLOW_KEY(sink_cc, KEY_TEXT),
+	FLOW_KEY(accept_cc, KEY_TEXT), FLOW_KEY(start_ns, KEY_U64),
 	FLOW_KEY(bytes, KEY_U64), FLOW_KEY(stop_ns, KEY_U64), FLOW_KEY(count, KEY_U64),
 	FLOW_KEY(think_ns, KEY_U64), FLOW_KEY(verify, KEY_BOOL),
 	FLOW_KEY(request_bytes, KEY_U64), FLOW_KEY(trigger, KEY_U64),
@@ -317,6 +319,12 @@ static socklen_t flow_addr(const struct flow *flow, struct sockaddr_storage *add
 	return sizeof(*v6);
 }
 
+static void set_cc(const struct flow *flow, int fd, const char *cc, const char *ns)
+{
+	if (cc && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
+		die("flow %lu: cc '%s' in '%s': %s", flow->id, cc, ns ? ns : "", strerror(errno));
+}
+
 static int new_socket(const struct flow *flow, const char *ns, const char *cc)
 {
 	struct sockaddr_storage addr;
@@ -327,8 +335,7 @@ static int new_socket(const struct flow *flow, const char *ns, const char *cc)
 	fd = socket(addr.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 	if (fd < 0)
 		die("flow %lu: socket: %s", flow->id, strerror(errno));
-	if (cc && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
-		die("flow %lu: cc '%s' in '%s': %s", flow->id, cc, ns ? ns : "", strerror(errno));
+	set_cc(flow, fd, cc, ns);
 	return fd;
 }
 
@@ -682,6 +689,7 @@ static void accept_sink(struct flow *flow)
 		return;
 	close_end(&flow->sink, true);
 	flow->sink.fd = fd;
+	set_cc(flow, fd, flow->accept_cc, flow->to);
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set_rcvlowat(flow);
 	watch(&flow->sink, EPOLLIN | EPOLLRDHUP);

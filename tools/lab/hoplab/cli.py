@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import LabError, build, claims, guest, report, results, runner, scenario, table, topology
+from . import LabError, build, claims, guest, results, runner, scenario, table, topology
 
 
 def cmd_setup(args):
@@ -55,7 +55,6 @@ def cmd_run(args):
 
 def show_results(args, jobs, runs, verdicts, out):
     walls = {j.label: j.traffic_s for j in jobs}
-    page = report.write(out / "report.html", runs, verdicts) if runs else None
     if args.tap:
         table.show_tap(jobs, verdicts)
         return
@@ -65,6 +64,7 @@ def show_results(args, jobs, runs, verdicts, out):
     if runs:
         table.show(runs, walls)
     table.show_claims(verdicts)
+    page = draw(out, runs, verdicts) if runs else None
     for job in jobs:
         if job.outcome.problem:
             guest.describe(job.outcome, job.label)
@@ -75,11 +75,18 @@ def show_results(args, jobs, runs, verdicts, out):
         print(f"\nresults: {out}/*.jsonl; plots: {page}")
 
 
+def draw(out, runs, verdicts):
+    # Here, since it takes a second to load what draws.
+    from . import report
+    return report.write(out / "report.html", runs, verdicts)
+
+
 def as_json(jobs, runs, verdicts):
     return {
         "runs": [{"run": j.label, "digest": j.digest, "wall_s": round(j.outcome.wall_s, 2),
                   "file": str(j.file), "problem": j.outcome.problem} for j in jobs],
         "table": [dict(zip(table.HEAD, table.row(r))) for r in runs],
+        "groups": [dict(zip(table.GROUP_HEAD, r)) for r in table.group_rows(runs)[1:]],
         "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim["metric"],
                     "measured": v.values, "required": v.required, "passed": v.passed,
                     "problem": v.problem, "source": v.claim["source"]} for v in verdicts]}
@@ -96,7 +103,7 @@ def cmd_report(args):
     verdicts = claims.judge(runs)
     table.show(runs, {})
     table.show_claims(verdicts)
-    print(f"\nplots: {report.write(Path(args.folder) / 'report.html', runs, verdicts)}")
+    print(f"\nplots: {draw(Path(args.folder), runs, verdicts)}")
     return 0 if all(v.passed for v in verdicts) else 1
 
 

@@ -4,7 +4,7 @@ import html
 
 from . import table
 from .results import Measures
-from .svg import cdf, plot
+from .plot import cdf, plot
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1180px; margin: 2em auto; padding: 0 1em;
@@ -17,11 +17,7 @@ th, td { padding: .25em .7em; text-align: right; border-bottom: 1px solid #e4e4e
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left }
 .claims td { white-space: normal } .pass { color: #067a46 } .fail { color: #b00020; font-weight: 600 }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 1.2em;
-	margin-top: 1.5em } svg { width: 100%; font-size: 11px } svg text { fill: #444 }
-svg .title { font-size: 13px; font-weight: 600; fill: #222 } svg .grid { stroke: #e4e4e4 }
-polyline { fill: none; stroke-width: 1.3; stroke-linejoin: round }
-.legend { font-size: 12px; margin: 0 0 0 64px } .legend span { margin-right: 1.2em }
-.legend i { display: inline-block; width: 1.2em; height: 3px; margin-right: .4em; vertical-align: middle }
+	margin-top: 1.5em } svg { width: 100%; height: auto }
 """
 
 
@@ -49,7 +45,9 @@ def section(name, runs, verdicts):
     meta = runs[0].meta
     source = f'<p class="note">{esc(meta["source"])}</p>' if meta["source"] else ""
     rows = [table.HEAD[1:-1]] + [table.row(r)[1:-1] for r in runs]
-    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}'
+    groups = table.group_rows(runs)
+    by_group = f"<p></p>{grid([r[1:] for r in groups])}" if groups else ""
+    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}'
             f'{claims(verdicts)}<div class="plots">{"".join(plots(runs))}</div>')
 
 
@@ -81,12 +79,14 @@ def plots(runs):
         yield plot(f"queue of {port} over time", "ms", "packets",
                    [(c, queue_points(r, port)) for c, r in having.items()])
         yield plot(f"queue of {port}, distribution in the window", "packets", "share of time",
-                   [(c, cdf(Measures(r).samples(port))) for c, r in having.items()], y_max=1)
+                   [(c, cdf(Measures(r).samples(port))) for c, r in having.items()], steps=True)
     for case, run in first.items():
         yield plot(f"throughput by flow: {case}", "ms", "Mbit/s", throughput(run))
-    yield plot("completion times", "ms", "share of transfers",
-               [(c, cdf([v * 1e3 for v in Measures(r).fcts(None)])) for c, r in first.items()],
-               log_x=True, y_max=1)
+    for group in dict.fromkeys(f["group"] for r in runs for f in r.meta["flows"] if f["bytes"]):
+        having = {c: Measures(r) for c, r in first.items()}
+        yield plot(f"completion times: {group}", "ms", "share of transfers",
+                   [(c, cdf([v * 1e3 for v in m.fcts(group)])) for c, m in having.items()],
+                   log_x=True, steps=True)
 
 
 def queue_points(run, port):

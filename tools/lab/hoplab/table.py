@@ -5,6 +5,8 @@ import math
 from .results import Measures
 from .units import show_rate, show_time
 
+GROUP_HEAD = ("scenario", "case", "seed", "flows", "goodput", "transfers", "fct p50", "fct p95", "fct p99",
+              "fct max", "slow p50", "retrans", "timeouts")
 HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q max", "drops",
         "marks", "jain", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
 
@@ -24,6 +26,20 @@ def row(run, wall_s=None):
             number(wall_s * 1e6 / packets, 1) if wall_s and packets else "-")
 
 
+def group_rows(runs):
+    """A line a group of flows, where there is more than one to tell apart."""
+    rows = []
+    for run in runs:
+        m = Measures(run)
+        names = list(dict.fromkeys(f["group"] for f in run.meta["flows"]))
+        for name in names if len(names) > 1 else []:
+            rows.append((run.meta["scenario"], run.meta["case"], str(run.meta["seed"]), name,
+                         show_rate(m.goodput(name)), str(m.transfers(name) or "-"),
+                         *(fct(m.fct_p(p, name)) for p in (50, 95, 99)), fct(m.fct_max(name)),
+                         number(m.slowdown_p50(name), 2), str(m.retrans(name)), str(m.timeouts(name))))
+    return [GROUP_HEAD] + rows if rows else []
+
+
 def number(value, digits):
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
@@ -41,6 +57,9 @@ def aligned(rows, left=2):
 def show(runs, walls):
     rows = [HEAD] + [row(r, walls.get(r.label)) for r in runs]
     print("\n".join(aligned(rows)))
+    groups = group_rows(runs)
+    if groups:
+        print("\n" + "\n".join(aligned(groups)))
     print("ceiling: goodput through the first sampled port as a share of its payload rate; "
           "queues in packets;\njain: of the first group; slow: completion time over the ideal one")
 

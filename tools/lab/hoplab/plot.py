@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Line plots as inline SVG, drawn by matplotlib; the same bytes for the same data."""
+import html
+import io
+import math
+
+import matplotlib
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
+WIDTH_IN, HEIGHT_IN = 6.2, 3.3
+POINTS = 1000
+LEGEND = 12
+
+matplotlib.use("svg")
+matplotlib.rcParams.update({
+    "svg.hashsalt": "hopcc", "svg.fonttype": "none", "font.size": 9, "axes.titlesize": 10,
+    "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.grid": True,
+    "grid.color": "#e4e4e4", "axes.spines.top": False, "axes.spines.right": False,
+    "axes.prop_cycle": matplotlib.cycler(color=COLOURS), "lines.linewidth": 1.1})
+
+
+def thin(points):
+    """At most two points a column, the least and the largest: peaks survive."""
+    if len(points) <= POINTS:
+        return points
+    size = math.ceil(2 * len(points) / POINTS)
+    kept = []
+    for i in range(0, len(points), size):
+        part = points[i:i + size]
+        kept += sorted({min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])})
+    return kept
+
+
+def cdf(values):
+    """Values -> points of their distribution function."""
+    ordered = sorted(values)
+    if len(ordered) > POINTS:
+        # Quantiles are enough for the eye; the ends are kept.
+        ordered = [ordered[round(i * (len(ordered) - 1) / POINTS)] for i in range(POINTS + 1)]
+    return [(v, (i + 1) / len(ordered)) for i, v in enumerate(ordered)]
+
+
+def plot(title, x_label, y_label, series, log_x=False, steps=False):
+    """series: [(name, [(x, y)])] -> SVG text, empty when there is nothing to show."""
+    series = [(name, thin(points)) for name, points in series if points]
+    if not series:
+        return ""
+    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    axes = figure.add_subplot(title=title, xlabel=x_label, ylabel=y_label)
+    for number, (name, points) in enumerate(series):
+        axes.plot(*zip(*points), drawstyle="steps-post" if steps else "default",
+                  label=name if number < LEGEND else None)
+    if log_x:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
+    axes.set_ylim(bottom=0)
+    if len(series) > 1:
+        axes.legend(fontsize=8, framealpha=0.85, edgecolor="none", loc="best",
+                    title=f"and {len(series) - LEGEND} more" if len(series) > LEGEND else None)
+    return inline(figure, title)
+
+
+def inline(figure, title):
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue()
+    label = f'<svg role="img" aria-label="{html.escape(title)}"'
+    return svg[svg.index("<svg"):].replace("<svg", label, 1)

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XCP's congestion header on the wire, draft-falk-xcp-spec-00 section 2.2.
+ *
+ *	 0                   1                   2                   3
+ *	+-------+-------+---------------+---------------+---------------+
+ *	|Version|Format |   Protocol    |    Length     |     flags     |
+ *	+-------+-------+---------------+---------------+---------------+
+ *	|                              RTT                              |
+ *	|                           Throughput                          |
+ *	|                        Delta_Throughput                       |
+ *	|                        Reverse_Feedback                       |
+ *	+---------------------------------------------------------------+
+ *
+ * It stands between IP and the transport header. Everything is big-endian.
+ *
+ * Deviations:
+ * - Length is 20, what the drawing has and the authors' simulator sends; the
+ *   text says 40.
+ * - Format 3 is ours: Standard with the RTT in microseconds, since 1 ms is no
+ *   unit for a data centre.
+ * - `unused` carries one flag, of section 4.1; its other bits are sent as 0 and
+ *   counted and accepted when set.
+ */
+#ifndef HOPCC_NET_XCP_H
+#define HOPCC_NET_XCP_H
+
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#ifdef __KERNEL__
+#include <asm/byteorder.h>
+#endif
+
+#define XCP_PROTOCOL_DEFAULT	253	/* RFC 3692: for experiments */
+#define XCP_VERSION		1
+#define XCP_HDR_BYTES		20
+
+/* Section 4.1: the sender is limited by its end-to-end control, not by XCP. */
+#define XCP_FLAG_E2E_LIMITED	0x01
+#define XCP_FLAGS_KNOWN		XCP_FLAG_E2E_LIMITED
+
+#define XCP_US_PER_MS		1000U
+#define XCP_MS_PER_S		1000U
+
+/**
+ * enum xcp_format - what the header holds
+ * @XCP_FORMAT_STANDARD: RTT in ms
+ * @XCP_FORMAT_MINIMAL: only Reverse_Feedback; routers count its bytes and no more
+ * @XCP_FORMAT_MICRO: RTT in us
+ */
+enum xcp_format {
+	XCP_FORMAT_STANDARD = 1,
+	XCP_FORMAT_MINIMAL = 2,
+	XCP_FORMAT_MICRO = 3,
+};
+
+/**
+ * struct xcp_hdr - the congestion header
+ * @version_format: version << 4 | format
+ * @protocol: the next header
+ * @length: XCP_HDR_BYTES
+ * @flags: `unused` of the draft; XCP_FLAG_*
+ * @rtt: ms or us, by format; 0: not known
+ * @throughput: bytes/ms; 0: not known
+ * @delta: Delta_Throughput, signed bytes/s
+ * @reverse: Reverse_Feedback, signed bytes/s
+ */
+struct xcp_hdr {
+	__u8	version_format;
+	__u8	protocol;
+	__u8	length;
+	__u8	flags;
+	__be32	rtt;
+	__be32	throughput;
+	__be32	delta;
+	__be32	reverse;
+} __attribute__((packed, aligned(4)));
+
+/**
+ * enum xcp_fault - why a header is not one; counted by cause
+ * @XCP_OK: it is one
+ * @XCP_BAD_TRUNCATED: the packet ends within it
+ * @XCP_BAD_VERSION: not version 1
+ * @XCP_BAD_FORMAT: not 1, 2 or 3
+ * @XCP_BAD_LENGTH: not 20
+ * @XCP_BAD_NEXT: a next header that may not follow, such as another XCP header
+ * @XCP_FAULTS: number of causes
+ */
+enum xcp_fault {
+	XCP_OK,
+	XCP_BAD_TRUNCATED,
+	XCP_BAD_VERSION,
+	XCP_BAD_FORMAT,
+	XCP_BAD_LENGTH,
+	XCP_BAD_NEXT,
+	XCP_FAULTS,
+};
+
+static inline enum xcp_format xcp_format(const struct xcp_hdr *h)
+{
+	return (enum xcp_format)(h->version_format & 0xf);
+}
+
+/**
+ * xcp_check() - may these bytes be read as a congestion header?
+ * @h: the bytes, or NULL if there are fewer than XCP_HDR_BYTES
+ * @own_protocol: the code point of XCP: a header never follows another
+ *
+ * Return: XCP_OK or the first thing that is wrong.
+ */
+static inline enum xcp_fault xcp_check(const struct xcp_hdr *h, __u8 own_protocol)
+{
+	if (!h)
+		return XCP_BAD_TRUNCATED;
+	if (h->version_format >> 4 != XCP_VERSION)
+		return XCP_BAD_VERSION;
+	if (xcp_format(h) < XCP_FORMAT_STANDARD || xcp_format(h) > XCP_FORMAT_MICRO)
+		return XCP_BAD_FORMAT;
+	if (h->length != XCP_HDR_BYTES)
+		return XCP_BAD_LENGTH;
+	if (h->protocol == own_protocol)
+		return XCP_BAD_NEXT;
+	return XCP_OK;
+}
+
+/**
+ * xcp_rtt_us() - RTT of a header
+ * @h: a header that xcp_check() passed
+ *
+ * Return: us; 0: not known. A Standard header's ms saturate at 2^32 - 1 us (71 min).
+ */
+static inline __u32 xcp_rtt_us(const struct xcp_hdr *h)
+{
+	__u32 rtt = be32_to_cpu(h->rtt);
+
+	switch (xcp_format(h)) {
+	case XCP_FORMAT_STANDARD:
+		return (__u32)min_t(__u64, (__u64)rtt * XCP_US_PER_MS, 0xffffffffU);
+	case XCP_FORMAT_MICRO:
+		return rtt;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * xcp_rtt_field() - RTT as a header has it, rounded up: 0 would mean "not known"
+ * @format: XCP_FORMAT_STANDARD or XCP_FORMAT_MICRO
+ * @rtt_us: the sender's estimate; 0: none
+ *
+ * Return: the field.
+ */
+static inline __be32 xcp_rtt_field(enum xcp_format format, __u32 rtt_us)
+{
+	if (format == XCP_FORMAT_STANDARD)
+		rtt_us = rtt_us / XCP_US_PER_MS + !!(rtt_us % XCP_US_PER_MS);
+	return cpu_to_be32(rtt_us);
+}
+
+/**
+ * xcp_throughput_field() - a throughput as a header has it, rounded up
+ * @bytes_per_s: the sender's estimate, at most 2^32 * 1000; 0: none
+ *
+ * Return: the field, saturated.
+ */
+static inline __be32 xcp_throughput_field(__u64 bytes_per_s)
+{
+	__u64 per_ms = div_u64(bytes_per_s + XCP_MS_PER_S - 1, XCP_MS_PER_S);
+
+	return cpu_to_be32((__u32)min_t(__u64, per_ms, 0xffffffffU));
+}
+
+static inline __s32 xcp_delta(const struct xcp_hdr *h)
+{
+	return (__s32)be32_to_cpu(h->delta);
+}
+
+static inline __s32 xcp_reverse(const struct xcp_hdr *h)
+{
+	return (__s32)be32_to_cpu(h->reverse);
+}
+
+#endif /* HOPCC_NET_XCP_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What XCP's carrier (net_xcp) and its reactor (tcp_xcp) say to each other
+ * about a connection. The reactor offers what the next packets shall ask for;
+ * the carrier writes it into them, and sums what the network answers.
+ */
+#ifndef HOPCC_NET_XCP_FLOW_H
+#define HOPCC_NET_XCP_FLOW_H
+
+#include <linux/types.h>
+
+struct sock;
+struct xcp_flow;
+
+/**
+ * enum xcp_peer - what is known of the other end and the path to it
+ * @XCP_PEER_UNKNOWN: the handshake is not over, or began before the module was loaded
+ * @XCP_PEER_SPEAKS: its SYN or SYN-ACK came with a congestion header
+ * @XCP_PEER_SILENT: no header, an ICMP error, or a lost SYN: this connection goes
+ *	without XCP, and its destination is remembered
+ */
+enum xcp_peer {
+	XCP_PEER_UNKNOWN,
+	XCP_PEER_SPEAKS,
+	XCP_PEER_SILENT,
+};
+
+/**
+ * struct xcp_offer - what the sender says of itself in its next data packets
+ * @rtt_us: its RTT, us; 0: not known, then the rest is 0
+ * @throughput_Bps: its throughput, bytes/s
+ * @delta_Bps: the change of throughput that each wire packet asks for, bytes/s
+ * @flags: XCP_FLAG_*
+ */
+struct xcp_offer {
+	u32 rtt_us;
+	u64 throughput_Bps;
+	s32 delta_Bps;
+	u8 flags;
+};
+
+/**
+ * xcp_flow_open() - the reactor takes part in a connection
+ * @sk: a TCP socket that is established or finishing its handshake
+ *
+ * From here on data packets of @sk carry its offer.
+ *
+ * Context: socket lock held; may be softirq.
+ * Return: the flow, with a reference that xcp_flow_close() gives back; NULL if the peer
+ * does not speak XCP, the netns has it switched off, or memory is short: then the
+ * connection goes without XCP.
+ */
+struct xcp_flow *xcp_flow_open(struct sock *sk);
+
+/**
+ * xcp_flow_close() - the reactor leaves
+ * @flow: of xcp_flow_open()
+ *
+ * Packets carry no offer any more; feedback that is owed to the peer is still sent.
+ *
+ * Context: socket lock held; may be softirq.
+ */
+void xcp_flow_close(struct xcp_flow *flow);
+
+/**
+ * xcp_flow_offer() - what the next packets ask for
+ * @flow: of xcp_flow_open()
+ * @offer: copied
+ *
+ * Context: socket lock held.
+ */
+void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer);
+
+/**
+ * xcp_flow_take_feedback() - the feedback that arrived since the last call
+ * @flow: of xcp_flow_open()
+ * @headers: number of headers that it is the sum of; 0: none arrived
+ *
+ * Context: socket lock held.
+ * Return: the sum of Reverse_Feedback, bytes/s.
+ */
+s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers);
+
+#endif /* HOPCC_NET_XCP_FLOW_H */

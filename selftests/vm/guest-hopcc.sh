@@ -207,7 +207,7 @@ works()
 {
 	network && attach tbf && serve h2
 	for destination in 192.0.2.129 2001:db8:2::1; do
-		until_true 20 alpha_shown "$tmp/alpha" &
+		until_true 120 alpha_shown "$tmp/alpha" &
 		ss=$!
 		ok "two streams to $destination arrive whole" transfer "$destination"
 		wait $ss

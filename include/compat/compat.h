@@ -30,6 +30,15 @@
 #define compat_cc_events(ev, tx_start) .cwnd_event = ev
 #endif
 
+/* cong_control() got the ACK and its flags; goes with 6.1. */
+#if KV(6, 10, 0)
+#define compat_cong_control(fn) \
+	static void fn(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#else
+#define compat_cong_control(fn) \
+	static void fn(struct sock *sk, const struct rate_sample *rs)
+#endif
+
 /* AccECN split the "ECN negotiated" bit; goes when 6.12 does. */
 #ifdef TCP_ECN_MODE_RFC3168
 #define compat_ecn_ok(tp) tcp_ecn_mode_any(tp)

@@ -216,17 +216,17 @@ static u64 xcp_end_queue_period(struct xcp_sched_data *q)
 static enum hrtimer_restart xcp_expire(struct xcp_sched_data *q, struct hrtimer *timer,
 				       u64 (*end)(struct xcp_sched_data *q))
 {
-	spinlock_t *lock;
+	struct Qdisc *root;
 	u64 next_ns = 0;
 
 	rcu_read_lock();
-	lock = qdisc_lock(qdisc_root_sleeping(q->sch));
-	spin_lock(lock);
+	root = qdisc_root_sleeping(q->sch);
+	spin_lock(qdisc_lock(root));
 	if (q->runs && !hrtimer_is_queued(timer))
 		next_ns = end(q);
 	if (next_ns)
 		hrtimer_set_expires(timer, ns_to_ktime(next_ns));
-	spin_unlock(lock);
+	spin_unlock(qdisc_lock(root));
 	rcu_read_unlock();
 	return next_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
@@ -516,15 +516,20 @@ static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, opts);
 }
 
+/* The nearest whole bytes/s. */
+static s64 xcp_shown(s64 q16)
+{
+	return (q16 + (1 << (XCP_RATE_SHIFT - 1))) >> XCP_RATE_SHIFT;
+}
+
 static void xcp_copy_vars(struct tc_xcp_xstats *st, const struct xcp_vars *v)
 {
-	st->feedback_bytes_ps = v->feedback_q16 >> XCP_RATE_SHIFT;
-	st->input_bw_bytes_ps = v->input_bw_q16 >> XCP_RATE_SHIFT;
-	st->residue_pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;
-	st->residue_neg_bytes_ps = v->residue_neg_q16 >> XCP_RATE_SHIFT;
-	st->cp_bytes_ps2 = xcp_ratio_times(&v->cp, XCP_NS_PER_S << XCP_TIME_SHIFT) >>
-			   XCP_RATE_SHIFT;
-	st->cn_ppm_ps = xcp_ratio_times(&v->cn, XCP_GAIN_PPM) >> XCP_RATE_SHIFT;
+	st->feedback_bytes_ps = xcp_shown(v->feedback_q16);
+	st->input_bw_bytes_ps = xcp_shown(v->input_bw_q16);
+	st->residue_pos_bytes_ps = xcp_shown(v->residue_pos_q16);
+	st->residue_neg_bytes_ps = xcp_shown(v->residue_neg_q16);
+	st->cp_bytes_ps2 = xcp_shown(xcp_ratio_times(&v->cp, XCP_NS_PER_S << XCP_TIME_SHIFT));
+	st->cn_ppm_ps = xcp_shown(xcp_ratio_times(&v->cn, XCP_GAIN_PPM));
 	st->avg_rtt_ns = v->avg_rtt_ns;
 	st->ctl_interval_ns = v->ctl_interval_ns;
 	st->queue_bytes = v->queue_bytes;
@@ -620,7 +625,7 @@ static int __init xcp_module_init(void)
 
 	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
-	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES != XCP_FAULTS - 1);
+	BUILD_BUG_ON(XCP_FAULTS != TC_XCP_MALFORMED_CAUSES + 1);
 	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT != XCP_PROTOCOL_DEFAULT);
 	err = register_netdevice_notifier(&xcp_device_notifier);
 	if (err)

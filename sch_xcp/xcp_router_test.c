@@ -494,7 +494,7 @@ static void extremes_test(struct kunit *test)
 		p.max_interval_ns = 10000 * MS;
 		pkt.pkts = n / 1875 & 1 ? 1 : 524280;
 		pkt.flags = n / 3750 & 1;
-		v.queue_bytes = v.min_queue_bytes = n % 3 ? 0 : U32_MAX;
+		v.queue_bytes = n % 3 ? 0 : U32_MAX;
 		xcp_arrive(&v, &p, &pkt);
 		xcp_arrive(&v, &p, &pkt);
 		xcp_arrive(&v, &p, &pkt);

@@ -22,6 +22,7 @@
 #include <linux/jiffies.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 struct net;
@@ -241,6 +242,11 @@ struct hop_flow_counts hop_flow_count(const struct net *net);
 static inline void *hop_flow_state(struct hop_flow *flow)
 {
 	return flow->state;
+}
+
+static inline struct hop_flow *hop_flow_of_state(void *state)
+{
+	return state - offsetof(struct hop_flow, state);
 }
 
 #endif /* HOPCC_NET_HOP_FLOW_H */

@@ -11,6 +11,8 @@
 #include <linux/netdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/sysctl.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 #include <net/pkt_sched.h>
@@ -54,6 +56,23 @@
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
 #else
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
+#endif
+
+/* The socket tables lost their argument; goes when 6.12 does. */
+#if KV(6, 18, 0)
+#define compat_inet_established __inet_lookup_established
+#define compat_inet6_established __inet6_lookup_established
+#define compat_inet_listener __inet_lookup_listener
+#define compat_inet6_listener inet6_lookup_listener
+#else
+#define compat_inet_established(net, ...) \
+	__inet_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define compat_inet6_established(net, ...) \
+	__inet6_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define compat_inet_listener(net, ...) \
+	__inet_lookup_listener(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define compat_inet6_listener(net, ...) \
+	inet6_lookup_listener(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #endif
 
 /* hrtimer_setup() replaced hrtimer_init(); goes when 6.12 does. */

@@ -81,4 +81,16 @@ void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer);
  */
 s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers);
 
+/**
+ * xcp_flow_peer() - what is known of the peer now
+ * @flow: of xcp_flow_open()
+ *
+ * XCP_PEER_SPEAKS when the flow was opened; XCP_PEER_SILENT for good once timeouts
+ * in a row or an ICMP error say that the path does not take our headers any more.
+ *
+ * Context: any.
+ * Return: what is known.
+ */
+enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow);
+
 #endif /* HOPCC_NET_XCP_FLOW_H */

@@ -3,6 +3,7 @@
 #ifndef SHIM_LINUX_TYPES_H
 #define SHIM_LINUX_TYPES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

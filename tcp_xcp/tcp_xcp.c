@@ -160,6 +160,9 @@ static void xcp_release(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
 
+	/* A socket may close before init(). */
+	if (!xs->flow)
+		return;
 	xcp_set_ext_hdr(sk, -XCP_HDR_BYTES);
 	xcp_flow_close(xs->flow);
 }
@@ -208,9 +211,13 @@ compat_cong_control(xcp_cong_control)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_offer offer;
+	s64 feedback_Bps;
 	u32 headers;
-	s64 feedback_Bps = xcp_flow_take_feedback(xs->flow, &headers);
 
+	/* The SYN-ACK comes here before init(). */
+	if (!xs->flow)
+		return;
+	feedback_Bps = xcp_flow_take_feedback(xs->flow, &headers);
 	if (headers) {
 		WRITE_ONCE(xs->feedback_Bps, feedback_Bps);
 		xcp_apply_feedback(&xs->v, feedback_Bps, xcp_mss_bytes(sk));
@@ -232,7 +239,7 @@ static void xcp_tx_start(struct sock *sk)
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	struct xcp_offer offer;
 
-	if (xs->v.reno)
+	if (!xs->flow || xs->v.reno)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->limited = false;
@@ -251,7 +258,7 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+	if (!xs->flow || new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
 	xcp_begin_reno(&xs->v);

@@ -530,7 +530,7 @@ static void xcp_copy_vars(struct tc_xcp_xstats *st, const struct xcp_vars *v)
 	st->residue_neg_bytes_ps = xcp_shown(v->residue_neg_q16);
 	st->cp_bytes_ps2 = xcp_shown(xcp_ratio_times(&v->cp, XCP_NS_PER_S << XCP_TIME_SHIFT));
 	st->cn_ppm_ps = xcp_shown(xcp_ratio_times(&v->cn, XCP_GAIN_PPM));
-	st->avg_rtt_ns = v->avg_rtt_ns;
+	st->avg_rtt_ns = xcp_avg_rtt_ns(v);
 	st->ctl_interval_ns = v->ctl_interval_ns;
 	st->queue_bytes = v->queue_bytes;
 }

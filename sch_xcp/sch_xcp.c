@@ -625,8 +625,8 @@ static int __init xcp_module_init(void)
 
 	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
-	BUILD_BUG_ON(XCP_FAULTS != TC_XCP_MALFORMED_CAUSES + 1);
-	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT != XCP_PROTOCOL_DEFAULT);
+	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
+	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
 	err = register_netdevice_notifier(&xcp_device_notifier);
 	if (err)
 		return err;

@@ -530,7 +530,7 @@ static void xcp_copy_vars(struct tc_xcp_xstats *st, const struct xcp_vars *v)
 	st->residue_neg_bytes_ps = xcp_shown(v->residue_neg_q16);
 	st->cp_bytes_ps2 = xcp_shown(xcp_ratio_times(&v->cp, XCP_NS_PER_S << XCP_TIME_SHIFT));
 	st->cn_ppm_ps = xcp_shown(xcp_ratio_times(&v->cn, XCP_GAIN_PPM));
-	st->avg_rtt_ns = v->avg_rtt_ns;
+	st->avg_rtt_ns = xcp_avg_rtt_ns(v);
 	st->ctl_interval_ns = v->ctl_interval_ns;
 	st->queue_bytes = v->queue_bytes;
 }
@@ -625,8 +625,8 @@ static int __init xcp_module_init(void)
 
 	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
-	BUILD_BUG_ON(XCP_FAULTS != TC_XCP_MALFORMED_CAUSES + 1);
-	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT != XCP_PROTOCOL_DEFAULT);
+	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
+	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
 	err = register_netdevice_notifier(&xcp_device_notifier);
 	if (err)
 		return err;

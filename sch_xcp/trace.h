@@ -31,7 +31,7 @@ TRACE_EVENT(xcp_interval,
 		__entry->ifindex = qdisc_dev(sch)->ifindex;
 		__entry->handle = sch->handle;
 		__entry->elapsed_ns = elapsed_ns;
-		__entry->avg_rtt_ns = v->avg_rtt_ns;
+		__entry->avg_rtt_ns = xcp_avg_rtt_ns(v);
 		__entry->input_bw_bytes_ps = v->input_bw_q16 >> XCP_RATE_SHIFT;
 		__entry->feedback_bytes_ps = v->feedback_q16 >> XCP_RATE_SHIFT;
 		__entry->residue_pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;

@@ -161,8 +161,9 @@ static void arrival_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, near(v.sum_time, arrival_cases[i].sum_ms * ONE_MS, 1),
 				      "%s", arrival_cases[i].name);
 		xcp_update_avg_rtt(&v);
-		KUNIT_EXPECT_TRUE_MSG(test, near(v.avg_rtt_ns, arrival_cases[i].sum_rtt_ms * MS, 1),
-				      "%s: %llu ns", arrival_cases[i].name, v.avg_rtt_ns);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.avg_rtt_time,
+						 arrival_cases[i].sum_rtt_ms * ONE_MS, 1 << 20),
+				      "%s: %llu", arrival_cases[i].name, v.avg_rtt_time);
 	}
 }
 
@@ -172,22 +173,22 @@ static void avg_rtt_test(struct kunit *test)
 	struct xcp_params p = params();
 	struct xcp_pkt fast = asking(1500, 10000, 3000, 0), slow = asking(1500, 40000, 1000, 0);
 	struct xcp_pkt liar = asking(S32_MAX, U32_MAX, 1, 0);
-	struct xcp_vars v = { .avg_rtt_ns = 7 };
+	struct xcp_vars v = { .avg_rtt_time = 7 };
 	int i;
 
 	xcp_update_avg_rtt(&v);
-	KUNIT_EXPECT_EQ(test, v.avg_rtt_ns, 7ULL);
+	KUNIT_EXPECT_EQ(test, v.avg_rtt_time, 7ULL);
 	/* (0.5 ms * 10 ms + 1.5 ms * 40 ms) / 2 ms */
 	xcp_arrive(&v, &p, &fast);
 	xcp_arrive(&v, &p, &slow);
 	xcp_update_avg_rtt(&v);
-	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_ns, 32500000, 1));
+	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 65 * ONE_MS / 2, 1 << 16));
 
 	p.max_interval_ns = 10000 * MS;
 	for (i = 0; i < 5; i++)
 		xcp_arrive(&v, &p, &liar);
 	xcp_update_avg_rtt(&v);
-	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_ns, 10000 * MS, 1));
+	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 10000 * ONE_MS, 1ULL << 29));
 }
 
 /* Lines 8 to 18: alpha 0.4, beta 0.2, gamma 0.1, 10 Mbyte/s, 100 ms. Rates in kbyte/s. */
@@ -218,17 +219,17 @@ static void interval_test(struct kunit *test)
 			.input_bytes = interval_cases[i].input_bytes,
 			.queue_bytes = interval_cases[i].queue_bytes,
 			.sum_time = ONE_MS,
-			.sum_rtt_time_hi = (100 * MS) >> 32,
-			.avg_rtt_ns = 1,
+			/* 100 ms * 1 ms, in 128 bits */
+			.sum_rtt_time_hi = mul_u64_u64_shr(100 * ONE_MS, ONE_MS, 64),
+			.sum_rtt_time_lo = 100 * ONE_MS * ONE_MS,
+			.avg_rtt_time = 1,
 		};
 		const s64 want_pos = Q16(interval_cases[i].pos * 1000);
 		const s64 want_neg = Q16(interval_cases[i].neg * 1000);
 
-		/* 100 ms * 1 ms, in 128 bits */
-		v.sum_rtt_time_hi = mul_u64_u64_shr(100 * MS, ONE_MS, 64);
-		v.sum_rtt_time_lo = 100 * MS * ONE_MS;
 		xcp_close_interval(&v, &p, 100 * MS);
-		KUNIT_EXPECT_EQ_MSG(test, v.avg_rtt_ns, 100 * MS, "%s", interval_cases[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_avg_rtt_ns(&v), 100 * MS, "%s",
+				    interval_cases[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, v.ctl_interval_ns, 100 * MS, "%s",
 				    interval_cases[i].name);
 		/* Gains are cut at 2^-32: 10^7 bytes/s * 2^-32 * 3 < 0.01 */
@@ -296,6 +297,8 @@ static const struct {
 	{ "no pools, gives",	0, 0, -10,		-10, 10, 0 },
 	{ "rest of the pool",	400, 3000, 5000,	100, 0, 2700 },
 	{ "rest of the other",	10000, 100, 5000,	900, 9000, 0 },
+	{ "less than a unit left", 10000, 301, 5000,	700, 9000, 1 },
+	{ "an empty pool",	1000, 3000, 5000,	700, 0, 2700 },
 	{ "greatest",		10000, 3000, S32_MAX,	700, 9000, 2700 },
 	{ "least",		10000, 3000, -S32_MAX - 1, -S32_MAX - 1, 2147490648LL, 0 },
 };
@@ -448,7 +451,7 @@ static void queue_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.min_queue_bytes, 9000U);
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		v.avg_rtt_ns = cases[i].avg_rtt_us * 1000ULL;
+		v.avg_rtt_time = (cases[i].avg_rtt_us * 1000ULL) << XCP_TIME_SHIFT;
 		KUNIT_EXPECT_EQ_MSG(test, xcp_close_queue(&v, &p, cases[i].queue_bytes),
 				    cases[i].want_us * 1000, "case %zu", i);
 	}
@@ -487,7 +490,7 @@ static void extremes_test(struct kunit *test)
 		struct xcp_params p = params();
 		struct xcp_pkt pkt = asking(sizes[n % 5], fields[n / 5 % 5], fields[n / 25 % 5],
 					    deltas[n / 125 % 5]);
-		struct xcp_vars v = { .avg_rtt_ns = n & 1 };
+		struct xcp_vars v = { .avg_rtt_time = n & 1 };
 		u64 elapsed_ns = n % 2 ? 1 : 10000 * MS;
 
 		p.capacity_bytes_ps = capacities[n / 625 % 3];

@@ -235,9 +235,11 @@ def dropped_back(version):
 
 
 def prohibited(version):
-    """A router that says no: by ICMP, and TCP asks again without."""
-    flag = "-6 " if version == 6 else ""
-    run(f"ip -n r {flag}rule add ipproto 253 prohibit prio 10")
+    """A router that says no: by ICMP, and TCP asks again without.
+
+    The lab's kernel has such rules for IPv4 only; for IPv6 see xcp_wire.py.
+    """
+    run("ip -n r rule add ipproto 253 prohibit prio 10")
     before, start = counts("a"), time.monotonic()
     pair = connect(version)
     opened = time.monotonic() - start
@@ -249,7 +251,7 @@ def prohibited(version):
     tap.claim(f"IPv{version} protocol prohibited by ICMP: the connection is without, exact",
               exact and got["icmp_refused"] == 1 and got["peer_silent"] == 1,
               f"opened in {opened:.3f} s")
-    run(f"ip -n r {flag}rule del prio 10")
+    run("ip -n r rule del prio 10")
     forget()
 
 
@@ -272,7 +274,7 @@ def limit(version):
     exact, _ = one_way(version, MB)
     got = since("b", before)
     tap.claim(f"IPv{version}: no room in the table: exact, counted",
-              exact and got["flows_refused"] > 0, str(got))
+              exact and got["flows_refused"] > 0)
     sysctl("b", "hopcc/flow_limit", 65536)
     forget()
 
@@ -324,7 +326,8 @@ def main():
         dropped(version)
         dropped_back(version)
         dropped_later(version)
-        prohibited(version)
+        if version == 4:
+            prohibited(version)
         many(version)
         limit(version)
     sysctl("a", "hopcc/xcp_format", 1)

@@ -267,7 +267,9 @@ EXPORT_SYMBOL_GPL(hop_flow_add);
 
 void hop_flow_settle(struct hop_flow *flow)
 {
-	if (test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
+	/* Called for every packet: look before writing. */
+	if (test_bit(HOP_FLOW_HALF_OPEN, &flow->flags) &&
+	    test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
 		atomic_dec(&flow_net(flow->key.net)->half_open);
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);

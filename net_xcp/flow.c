@@ -98,7 +98,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	struct hop_flow *flow;
 	struct xcp_flow *xf = NULL;
 
-	/* cc set before the SYN-ACK: init() is called then, and again after it. */
+	/* cc set between SYN and SYN-ACK: too early to know. */
 	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(xcp_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);

@@ -230,6 +230,7 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
+	hop_flow_settle(flow);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);

@@ -19,14 +19,14 @@ struct hop_speed_net {
 
 static unsigned int hop_speed_net_id;
 
-u64 hop_speed_Bps(const struct net_device *dev)
+u64 hop_speed_bytes_ps(const struct net_device *dev)
 {
 	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
 	void *entry = xa_load(&hsn->mbit, dev->ifindex);
 
 	return entry ? (u64)xa_to_value(entry) * HOP_SPEED_BYTES_PER_MBIT : 0;
 }
-EXPORT_SYMBOL_GPL(hop_speed_Bps);
+EXPORT_SYMBOL_GPL(hop_speed_bytes_ps);
 
 static void hop_speed_ask(struct net_device *dev)
 {

@@ -304,8 +304,8 @@ static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format f
 	if (!offer->rtt_us)
 		return;
 	h->rtt = xcp_rtt_field(format, offer->rtt_us);
-	h->throughput = xcp_throughput_field(offer->throughput_Bps);
-	h->delta = cpu_to_be32(offer->delta_Bps);
+	h->throughput = xcp_throughput_field(offer->throughput_bytes_ps);
+	h->delta = cpu_to_be32(offer->delta_bytes_ps);
 }
 
 #endif /* NET_XCP_XCP_CARRIER_H */

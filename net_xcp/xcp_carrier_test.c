@@ -198,14 +198,14 @@ static const struct write_case {
 	u8 flags;
 } write_cases[] = {
 	{ "us, bytes/ms rounded up", XCP_FORMAT_MICRO,
-	  { .rtt_us = 20, .throughput_Bps = 1001, .delta_Bps = -5 }, 20, 2, -5, 0 },
+	  { .rtt_us = 20, .throughput_bytes_ps = 1001, .delta_bytes_ps = -5 }, 20, 2, -5, 0 },
 	{ "ms rounded up", XCP_FORMAT_STANDARD,
-	  { .rtt_us = 1001, .throughput_Bps = 1000, .delta_Bps = 7, .flags = 0xff },
+	  { .rtt_us = 1001, .throughput_bytes_ps = 1000, .delta_bytes_ps = 7, .flags = 0xff },
 	  2, 1, 7, XCP_FLAG_E2E_LIMITED },
 	{ "no RTT: no more either", XCP_FORMAT_MICRO,
-	  { .rtt_us = 0, .throughput_Bps = 1000, .delta_Bps = 7 }, 0, 0, 0, 0 },
+	  { .rtt_us = 0, .throughput_bytes_ps = 1000, .delta_bytes_ps = 7 }, 0, 0, 0, 0 },
 	{ "saturated", XCP_FORMAT_MICRO,
-	  { .rtt_us = U32_MAX, .throughput_Bps = 1000ULL << 33, .delta_Bps = S32_MIN },
+	  { .rtt_us = U32_MAX, .throughput_bytes_ps = 1000ULL << 33, .delta_bytes_ps = S32_MIN },
 	  U32_MAX, U32_MAX, S32_MIN, 0 },
 };
 

@@ -34,10 +34,10 @@ struct xcp_sock {
 	struct xcp_vars v;
 	struct xcp_flow *flow;
 	u64 undo_wnd;		/* the window before the end-to-end control took over */
-	s64 feedback_Bps;	/* the last; for dumps */
+	s64 feedback_bytes_ps;	/* the last; for dumps */
 	u32 round_end_pkts;	/* tp->delivered at which the round ends */
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
-	s32 demand_Bps;		/* the last offer's; for dumps */
+	s32 demand_bytes_ps;		/* the last offer's; for dumps */
 	bool limited;		/* the last whole round did not fill its window */
 };
 
@@ -56,49 +56,50 @@ static u32 xcp_mss_bytes(const struct sock *sk)
 }
 
 /* SO_MAX_PACING_RATE is the application's word, the device's rate the default. */
-static u64 xcp_desired_Bps(const struct sock *sk)
+static u64 xcp_desired_bytes_ps(const struct sock *sk)
 {
-	unsigned long pacing_Bps = READ_ONCE(sk->sk_max_pacing_rate);
+	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 	const struct dst_entry *dst;
-	u64 speed_Bps = 0;
+	u64 speed_bytes_ps = 0;
 
-	if (pacing_Bps != ~0UL)
-		return pacing_Bps;
+	if (pacing_bytes_ps != ~0UL)
+		return pacing_bytes_ps;
 	rcu_read_lock();
 	dst = rcu_dereference_check(sk->sk_dst_cache, true);
 	if (dst)
-		speed_Bps = hop_speed_Bps(dst->dev);
+		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
 	rcu_read_unlock();
-	return speed_Bps ?: XCP_RATE_MAX_BPS;
+	return speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
 }
 
 /* What the next packets say of this sender. */
 static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
 		      struct xcp_offer *offer)
 {
-	u64 throughput_Bps = xcp_throughput_Bps(wnd_bytes, xs->v.rtt_us);
-	u64 desired_Bps = xcp_desired_Bps(sk);
+	u64 throughput_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
+	u64 desired_bytes_ps = xcp_desired_bytes_ps(sk);
 
 	/* Who does not use what it has asks for no more. */
 	if (xs->limited)
-		desired_Bps = min(desired_Bps, throughput_Bps);
+		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
 
 	*offer = (struct xcp_offer){ .flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0 };
-	if (throughput_Bps) {
+	if (throughput_bytes_ps) {
 		offer->rtt_us = xs->v.rtt_us;
-		offer->throughput_Bps = throughput_Bps;
-		offer->delta_Bps = xcp_demand_Bps(desired_Bps, throughput_Bps,
-						  tcp_snd_cwnd(tcp_sk(sk)));
+		offer->throughput_bytes_ps = throughput_bytes_ps;
+		offer->delta_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps,
+							    throughput_bytes_ps,
+							    tcp_snd_cwnd(tcp_sk(sk)));
 	}
-	WRITE_ONCE(xs->demand_Bps, offer->delta_Bps);
+	WRITE_ONCE(xs->demand_bytes_ps, offer->delta_bytes_ps);
 	xcp_flow_offer(xs->flow, offer);
 }
 
-static void xcp_pace(struct sock *sk, u64 rate_Bps)
+static void xcp_pace(struct sock *sk, u64 rate_bytes_ps)
 {
-	if (rate_Bps)
+	if (rate_bytes_ps)
 		WRITE_ONCE(sk->sk_pacing_rate,
-			   min_t(u64, rate_Bps, READ_ONCE(sk->sk_max_pacing_rate)));
+			   min_t(u64, rate_bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
 /* The window, the pace and the offer, from who rules. */
@@ -106,17 +107,17 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *of
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 mss_bytes = xcp_mss_bytes(sk);
-	u64 wnd_bytes, rate_Bps;
+	u64 wnd_bytes, rate_bytes_ps;
 
 	if (!xs->v.reno)
 		tcp_snd_cwnd_set(tp, min(xcp_wnd_pkts(&xs->v, mss_bytes), tp->snd_cwnd_clamp));
 	wnd_bytes = xs->v.reno ? (u64)tcp_snd_cwnd(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
 
 	xcp_offer(sk, xs, wnd_bytes, offer);
-	rate_Bps = offer->throughput_Bps;
+	rate_bytes_ps = offer->throughput_bytes_ps;
 	if (xs->v.reno)
-		rate_Bps = div_u64(rate_Bps * XCP_RENO_PACING_NUM, XCP_RENO_PACING_DEN);
-	xcp_pace(sk, rate_Bps);
+		rate_bytes_ps = div_u64(rate_bytes_ps * XCP_RENO_PACING_NUM, XCP_RENO_PACING_DEN);
+	xcp_pace(sk, rate_bytes_ps);
 }
 
 static void xcp_set_ext_hdr(struct sock *sk, int bytes)
@@ -173,15 +174,24 @@ static bool xcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *
 	return rs->is_app_limited || tp->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
-static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
+/* A path that swallows our headers leaves nothing to come back to. */
+static enum xcp_loss xcp_loss_of(const struct sock *sk, const struct xcp_sock *xs)
 {
 	const struct xcp_net *xn = net_generic(sock_net(sk), xcp_net_id);
+
+	if (xcp_flow_peer(xs->flow) == XCP_PEER_SILENT)
+		return XCP_LOSS_RENO;
+	return READ_ONCE(xn->loss);
+}
+
+static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
+{
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 
 	if (xs->v.reno) {
-		if (xcp_reno_over(&xs->v, READ_ONCE(xn->loss), recovered,
+		if (xcp_reno_over(&xs->v, xcp_loss_of(sk, xs), recovered,
 				  (u64)tcp_snd_cwnd(tp) * mss_bytes, mss_bytes))
 			trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 	} else if (xs->v.app_limited) {
@@ -211,23 +221,23 @@ compat_cong_control(xcp_cong_control)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_offer offer;
-	s64 feedback_Bps;
+	s64 feedback_bytes_ps;
 	u32 headers;
 
 	/* The SYN-ACK comes here before init(). */
 	if (!xs->flow)
 		return;
-	feedback_Bps = xcp_flow_take_feedback(xs->flow, &headers);
+	feedback_bytes_ps = xcp_flow_take_feedback(xs->flow, &headers);
 	if (headers) {
-		WRITE_ONCE(xs->feedback_Bps, feedback_Bps);
-		xcp_apply_feedback(&xs->v, feedback_Bps, xcp_mss_bytes(sk));
+		WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
+		xcp_apply_feedback(&xs->v, feedback_bytes_ps, xcp_mss_bytes(sk));
 	}
 	xcp_count(sk, xs, rs);
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
 	xcp_apply(sk, xs, &offer);
 	if (headers)
-		trace_xcp_feedback(sk, feedback_Bps, headers, xcp_wnd_bytes(&xs->v),
+		trace_xcp_feedback(sk, feedback_bytes_ps, headers, xcp_wnd_bytes(&xs->v),
 				   xs->v.rtt_us, &offer);
 }
 
@@ -282,9 +292,27 @@ static u32 xcp_undo_cwnd(struct sock *sk)
 	return cwnd_pkts;
 }
 
-static u32 xcp_gain(u64 value_Bps, u64 of_Bps)
+static u32 xcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
 {
-	return of_Bps ? min_t(u64, div64_u64(value_Bps << XCP_INFO_GAIN_SHIFT, of_Bps), U32_MAX) : 0;
+	if (!of_bytes_ps)
+		return 0;
+	return min_t(u64, div64_u64(value_bytes_ps << XCP_INFO_GAIN_SHIFT, of_bytes_ps), U32_MAX);
+}
+
+static void xcp_fill_info(const struct sock *sk, const struct xcp_sock *xs,
+			  struct tcp_bbr_info *info)
+{
+	s64 feedback_bytes_ps = READ_ONCE(xs->feedback_bytes_ps);
+	s64 demand_bytes_ps = READ_ONCE(xs->demand_bytes_ps);
+	u32 rtt_us = READ_ONCE(xs->v.rtt_us);
+	u64 rate_bytes_ps = xcp_throughput_bytes_ps(READ_ONCE(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
+
+	info->bbr_bw_lo = (u32)rate_bytes_ps;
+	info->bbr_bw_hi = rate_bytes_ps >> 32;
+	info->bbr_min_rtt = rtt_us;
+	info->bbr_pacing_gain = xcp_gain(max_t(s64, demand_bytes_ps, 0) *
+					 tcp_snd_cwnd(tcp_sk(sk)), rate_bytes_ps);
+	info->bbr_cwnd_gain = xcp_gain(abs(feedback_bytes_ps), rate_bytes_ps);
 }
 
 /*
@@ -294,21 +322,11 @@ static u32 xcp_gain(u64 value_Bps, u64 of_Bps)
  */
 static size_t xcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
-	const struct xcp_sock *xs = inet_csk_ca(sk);
-	s64 feedback_Bps = READ_ONCE(xs->feedback_Bps), demand_Bps = READ_ONCE(xs->demand_Bps);
-	u32 rtt_us = READ_ONCE(xs->v.rtt_us);
-	u64 rate_Bps = xcp_throughput_Bps(READ_ONCE(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
-
 	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
-	info->bbr.bbr_bw_lo = (u32)rate_Bps;
-	info->bbr.bbr_bw_hi = rate_Bps >> 32;
-	info->bbr.bbr_min_rtt = rtt_us;
-	info->bbr.bbr_pacing_gain = xcp_gain(max_t(s64, demand_Bps, 0) *
-					     tcp_snd_cwnd(tcp_sk(sk)), rate_Bps);
-	info->bbr.bbr_cwnd_gain = xcp_gain(feedback_Bps < 0 ? -feedback_Bps : feedback_Bps,
-					   rate_Bps);
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &xcp_reno)
+		xcp_fill_info(sk, inet_csk_ca(sk), &info->bbr);
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);
 }

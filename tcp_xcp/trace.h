@@ -15,20 +15,20 @@
 /* Section 3.1.3: feedback arrived and made a window; what the next packets ask for. */
 TRACE_EVENT(xcp_feedback,
 
-	TP_PROTO(const struct sock *sk, s64 feedback_Bps, u32 headers, u64 wnd_bytes,
+	TP_PROTO(const struct sock *sk, s64 feedback_bytes_ps, u32 headers, u64 wnd_bytes,
 		 u32 rtt_us, const struct xcp_offer *offer),
 
-	TP_ARGS(sk, feedback_Bps, headers, wnd_bytes, rtt_us, offer),
+	TP_ARGS(sk, feedback_bytes_ps, headers, wnd_bytes, rtt_us, offer),
 
 	TP_STRUCT__entry(
 		__array(u8, saddr, 16)
 		__array(u8, daddr, 16)
 		__field(u16, sport)
 		__field(u16, dport)
-		__field(s64, feedback_Bps)
+		__field(s64, feedback_bytes_ps)
 		__field(u64, wnd_bytes)
-		__field(u64, throughput_Bps)
-		__field(s32, demand_Bps)
+		__field(u64, throughput_bytes_ps)
+		__field(s32, demand_bytes_ps)
 		__field(u32, headers)
 		__field(u32, rtt_us)
 		__field(u8, flags)
@@ -38,19 +38,19 @@ TRACE_EVENT(xcp_feedback,
 		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
 		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
 		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
-		__entry->feedback_Bps = feedback_Bps;
+		__entry->feedback_bytes_ps = feedback_bytes_ps;
 		__entry->wnd_bytes = wnd_bytes;
-		__entry->throughput_Bps = offer->throughput_Bps;
-		__entry->demand_Bps = offer->delta_Bps;
+		__entry->throughput_bytes_ps = offer->throughput_bytes_ps;
+		__entry->demand_bytes_ps = offer->delta_bytes_ps;
 		__entry->headers = headers;
 		__entry->rtt_us = rtt_us;
 		__entry->flags = offer->flags;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u feedback_Bps=%lld headers=%u wnd_bytes=%llu rtt_us=%u throughput_Bps=%llu demand_Bps=%d flags=%u",
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u feedback_bytes_ps=%lld headers=%u wnd_bytes=%llu rtt_us=%u throughput_bytes_ps=%llu demand_bytes_ps=%d flags=%u",
 		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
-		  __entry->feedback_Bps, __entry->headers, __entry->wnd_bytes,
-		  __entry->rtt_us, __entry->throughput_Bps, __entry->demand_Bps,
+		  __entry->feedback_bytes_ps, __entry->headers, __entry->wnd_bytes,
+		  __entry->rtt_us, __entry->throughput_bytes_ps, __entry->demand_bytes_ps,
 		  __entry->flags)
 );
 

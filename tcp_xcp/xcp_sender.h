@@ -23,16 +23,17 @@
 #ifndef TCP_XCP_XCP_SENDER_H
 #define TCP_XCP_XCP_SENDER_H
 
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
 #define XCP_WND_SHIFT		16
-#define XCP_WND_MAX_BYTES	(1ULL << 44)
+#define XCP_WND_MAX_BYTES	BIT_ULL(44)
 #define XCP_RTT_MAX_US		((1U << 24) - 1)
-#define XCP_RATE_MAX_BPS	((1ULL << 40) - 1)	/* bytes/s */
-#define XCP_DELTA_MAX_BPS	0x7fffffffLL	/* the field's bound, bytes/s */
+#define XCP_RATE_MAX_BYTES_PS	(BIT_ULL(40) - 1)	/* bytes/s */
+#define XCP_DELTA_MAX_BYTES_PS	0x7fffffffLL	/* the field's bound, bytes/s */
 #define XCP_US_PER_S		1000000U
 
 /* "A hundred new flows with ten each would overflow a buffer of one BDP." */
@@ -103,7 +104,7 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
  * @v: the state
  * @mss_bytes: the segment
  *
- * Rounded up: pacing at xcp_throughput_Bps() keeps the rate, and a window rounded
+ * Rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window rounded
  * down would lose up to half of it at one to two segments.
  *
  * Return: 1 to 2^31 - 1.
@@ -116,56 +117,56 @@ static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
 }
 
 /**
- * xcp_throughput_Bps() - a window as a rate
+ * xcp_throughput_bytes_ps() - a window as a rate
  * @bytes: the window, at most XCP_WND_MAX_BYTES
  * @rtt_us: the RTT; 0: not known
  *
  * Return: bytes/s, rounded up; 0 without an RTT.
  */
-static inline u64 xcp_throughput_Bps(u64 bytes, u32 rtt_us)
+static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 {
 	if (!rtt_us)
 		return 0;
 	/* 2^44 * 10^6 = 2^63.9 */
 	return min_t(u64, div_u64(bytes * XCP_US_PER_S + rtt_us - 1, rtt_us),
-		     XCP_RATE_MAX_BPS);
+		     XCP_RATE_MAX_BYTES_PS);
 }
 
 /**
- * xcp_demand_Bps() - what each packet asks for (3.1.1)
- * @desired_Bps: the throughput that the sender could use, bytes/s
- * @throughput_Bps: the one it has, bytes/s
+ * xcp_demand_bytes_ps() - what each packet asks for (3.1.1)
+ * @desired_bytes_ps: the throughput that the sender could use, bytes/s
+ * @throughput_bytes_ps: the one it has, bytes/s
  * @wnd_pkts: packets in an RTT, at least 1
  *
  * Return: bytes/s, within the header's field; negative above the desired one.
  */
-static inline s32 xcp_demand_Bps(u64 desired_Bps, u64 throughput_Bps, u32 wnd_pkts)
+static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts)
 {
-	s64 change = (s64)min_t(u64, desired_Bps, XCP_RATE_MAX_BPS) - (s64)throughput_Bps;
+	s64 change = (s64)min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) - (s64)throughput_bytes_ps;
 
 	return clamp_t(s64, div_s64(change, min_t(u32, wnd_pkts, S32_MAX)),
-		       -XCP_DELTA_MAX_BPS, XCP_DELTA_MAX_BPS);
+		       -XCP_DELTA_MAX_BYTES_PS, XCP_DELTA_MAX_BYTES_PS);
 }
 
 /**
  * xcp_apply_feedback() - section 3.1.3
  * @v: the state
- * @feedback_Bps: sum of Reverse_Feedback, bytes/s; any value
+ * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  * @mss_bytes: the floor
  *
  * Without an RTT estimate there is nothing to apply it by.
  */
-static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_Bps, u32 mss_bytes)
+static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
-	s64 signed_Bps = clamp_t(s64, feedback_Bps, -(s64)XCP_RATE_MAX_BPS, XCP_RATE_MAX_BPS);
-	u64 rate_Bps = signed_Bps < 0 ? -signed_Bps : signed_Bps;
+	s64 signed_bytes_ps = clamp_t(s64, feedback_bytes_ps, -(s64)XCP_RATE_MAX_BYTES_PS, XCP_RATE_MAX_BYTES_PS);
+	u64 rate_bytes_ps = signed_bytes_ps < 0 ? -signed_bytes_ps : signed_bytes_ps;
 	u32 rest;
 	/* 2^40 * 2^24 / 10^6 * 2^16 = 2^60.1; in two steps to stay below 2^64 */
-	u64 change = div_u64_rem(rate_Bps * v->rtt_us, XCP_US_PER_S, &rest);
+	u64 change = div_u64_rem(rate_bytes_ps * v->rtt_us, XCP_US_PER_S, &rest);
 
 	change <<= XCP_WND_SHIFT;
 	change += div_u64((u64)rest << XCP_WND_SHIFT, XCP_US_PER_S);
-	xcp_wnd_set(v, (s64)v->wnd + (signed_Bps < 0 ? -(s64)change : (s64)change),
+	xcp_wnd_set(v, (s64)v->wnd + (signed_bytes_ps < 0 ? -(s64)change : (s64)change),
 		    mss_bytes);
 }
 

@@ -12,7 +12,7 @@ static const struct feedback_case {
 	const char *what;
 	u64 wnd_bytes;
 	u32 rtt_us;
-	s64 feedback_Bps;
+	s64 feedback_bytes_ps;
 	u64 want_wnd;	/* bytes << XCP_WND_SHIFT */
 } feedback_cases[] = {
 	{ "100 kB/s for 10 ms is 1000 bytes", 5000, 10000, 100000, 6000 << 16 },
@@ -37,7 +37,7 @@ static void feedback_test(struct kunit *test)
 
 		xcp_start(&v, c->wnd_bytes, MSS);
 		v.rtt_us = c->rtt_us;
-		xcp_apply_feedback(&v, c->feedback_Bps, MSS);
+		xcp_apply_feedback(&v, c->feedback_bytes_ps, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, v.wnd,
 				    c->want_wnd ?: XCP_WND_MAX_BYTES << XCP_WND_SHIFT,
 				    "%s", c->what);
@@ -48,13 +48,13 @@ static const struct rate_case {
 	const char *what;
 	u64 bytes;
 	u32 rtt_us;
-	u64 want_Bps;
+	u64 want_bytes_ps;
 } rate_cases[] = {
 	{ "10 segments in 10 ms", 10000, 10000, 1000000 },
 	{ "rounded up", 1, 3000000, 1 },
 	{ "no RTT", 10000, 0, 0 },
 	{ "1 us", 200000, 1, 200000000000ULL },
-	{ "no more than the range", XCP_WND_MAX_BYTES, 1, XCP_RATE_MAX_BPS },
+	{ "no more than the range", XCP_WND_MAX_BYTES, 1, XCP_RATE_MAX_BYTES_PS },
 	{ "the largest window", XCP_WND_MAX_BYTES, XCP_RTT_MAX_US, 1048576062501ULL },
 };
 
@@ -63,22 +63,22 @@ static void rate_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rate_cases); i++)
-		KUNIT_EXPECT_EQ_MSG(test, xcp_throughput_Bps(rate_cases[i].bytes,
+		KUNIT_EXPECT_EQ_MSG(test, xcp_throughput_bytes_ps(rate_cases[i].bytes,
 							     rate_cases[i].rtt_us),
-				    rate_cases[i].want_Bps, "%s", rate_cases[i].what);
+				    rate_cases[i].want_bytes_ps, "%s", rate_cases[i].what);
 }
 
 static const struct demand_case {
 	const char *what;
-	u64 desired_Bps, throughput_Bps;
+	u64 desired_bytes_ps, throughput_bytes_ps;
 	u32 wnd_pkts;
-	s32 want_Bps;
+	s32 want_bytes_ps;
 } demand_cases[] = {
 	{ "shared by the packets of an RTT", 2000000, 1000000, 10, 100000 },
 	{ "nothing more", 1000000, 1000000, 10, 0 },
 	{ "less: the limit was lowered", 500000, 1000000, 10, -50000 },
 	{ "no more than the field holds", 100000000000ULL, 0, 2, 0x7fffffff },
-	{ "no less either", 0, XCP_RATE_MAX_BPS, 1, -0x7fffffff },
+	{ "no less either", 0, XCP_RATE_MAX_BYTES_PS, 1, -0x7fffffff },
 	{ "400G over 1000 packets", 50000000000ULL, 0, 1000, 50000000 },
 	{ "no limit at all", U64_MAX, 0, S32_MAX, 512 },
 };
@@ -90,9 +90,9 @@ static void demand_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(demand_cases); i++) {
 		const struct demand_case *c = &demand_cases[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, xcp_demand_Bps(c->desired_Bps, c->throughput_Bps,
+		KUNIT_EXPECT_EQ_MSG(test, xcp_demand_bytes_ps(c->desired_bytes_ps, c->throughput_bytes_ps,
 							 c->wnd_pkts),
-				    c->want_Bps, "%s", c->what);
+				    c->want_bytes_ps, "%s", c->what);
 	}
 }
 
@@ -169,7 +169,7 @@ static const struct loss_case {
 	const char *what;
 	enum xcp_loss loss;
 	bool recovered;
-	s64 feedback_Bps[3];
+	s64 feedback_bytes_ps[3];
 	int want_round;		/* that ends the reign; 0: none */
 } loss_cases[] = {
 	{ "as drafted: for ever", XCP_LOSS_RENO, true, { -100000, -100000, -100000 }, 0 },
@@ -194,7 +194,7 @@ static void loss_test(struct kunit *test)
 		v.rtt_us = 10000;
 		xcp_begin_reno(&v);
 		for (over = 0, round = 1; round <= 3 && !over; round++) {
-			xcp_apply_feedback(&v, c->feedback_Bps[round - 1], MSS);
+			xcp_apply_feedback(&v, c->feedback_bytes_ps[round - 1], MSS);
 			if (xcp_reno_over(&v, c->loss, c->recovered, 10 * MSS, MSS))
 				over = round;
 		}

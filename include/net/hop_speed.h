@@ -8,13 +8,13 @@
 struct net_device;
 
 /**
- * hop_speed_Bps() - the rate of a device, as its driver last said
+ * hop_speed_bytes_ps() - the rate of a device, as its driver last said
  * @dev: the device
  *
  * Context: RCU read side.
  * Return: bytes/s; 0: not known.
  */
-u64 hop_speed_Bps(const struct net_device *dev);
+u64 hop_speed_bytes_ps(const struct net_device *dev);
 
 int hop_speed_start(void);
 void hop_speed_stop(void);

@@ -28,14 +28,14 @@ enum xcp_peer {
 /**
  * struct xcp_offer - what the sender says of itself in its next data packets
  * @rtt_us: its RTT, us; 0: not known, then the rest is 0
- * @throughput_Bps: its throughput, bytes/s
- * @delta_Bps: the change of throughput that each wire packet asks for, bytes/s
+ * @throughput_bytes_ps: its throughput, bytes/s
+ * @delta_bytes_ps: the change of throughput that each wire packet asks for, bytes/s
  * @flags: XCP_FLAG_*
  */
 struct xcp_offer {
 	u32 rtt_us;
-	u64 throughput_Bps;
-	s32 delta_Bps;
+	u64 throughput_bytes_ps;
+	s32 delta_bytes_ps;
 	u8 flags;
 };
 

@@ -44,8 +44,8 @@ static void drive_offer(struct xcp_flow *flow)
 {
 	struct xcp_offer offer = {
 		.rtt_us = rtt_us,
-		.throughput_Bps = throughput,
-		.delta_Bps = delta,
+		.throughput_bytes_ps = throughput,
+		.delta_bytes_ps = delta,
 	};
 
 	xcp_flow_offer(flow, &offer);

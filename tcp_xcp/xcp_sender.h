@@ -142,8 +142,9 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
  */
 static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts)
 {
-	s64 change = (s64)min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) - (s64)throughput_bytes_ps;
+	s64 change = min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
 
+	change -= throughput_bytes_ps;
 	return clamp_t(s64, div_s64(change, min_t(u32, wnd_pkts, S32_MAX)),
 		       -XCP_DELTA_MAX_BYTES_PS, XCP_DELTA_MAX_BYTES_PS);
 }
@@ -158,7 +159,8 @@ static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes
  */
 static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
-	s64 signed_bytes_ps = clamp_t(s64, feedback_bytes_ps, -(s64)XCP_RATE_MAX_BYTES_PS, XCP_RATE_MAX_BYTES_PS);
+	s64 signed_bytes_ps = clamp_t(s64, feedback_bytes_ps, -(s64)XCP_RATE_MAX_BYTES_PS,
+				      XCP_RATE_MAX_BYTES_PS);
 	u64 rate_bytes_ps = signed_bytes_ps < 0 ? -signed_bytes_ps : signed_bytes_ps;
 	u32 rest;
 	/* 2^40 * 2^24 / 10^6 * 2^16 = 2^60.1; in two steps to stay below 2^64 */

@@ -62,10 +62,12 @@ static void rate_test(struct kunit *test)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rate_cases); i++)
-		KUNIT_EXPECT_EQ_MSG(test, xcp_throughput_bytes_ps(rate_cases[i].bytes,
-							     rate_cases[i].rtt_us),
-				    rate_cases[i].want_bytes_ps, "%s", rate_cases[i].what);
+	for (i = 0; i < ARRAY_SIZE(rate_cases); i++) {
+		const struct rate_case *c = &rate_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, xcp_throughput_bytes_ps(c->bytes, c->rtt_us),
+				    c->want_bytes_ps, "%s", c->what);
+	}
 }
 
 static const struct demand_case {
@@ -90,9 +92,10 @@ static void demand_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(demand_cases); i++) {
 		const struct demand_case *c = &demand_cases[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, xcp_demand_bytes_ps(c->desired_bytes_ps, c->throughput_bytes_ps,
-							 c->wnd_pkts),
-				    c->want_bytes_ps, "%s", c->what);
+		s32 got_bytes_ps = xcp_demand_bytes_ps(c->desired_bytes_ps,
+						       c->throughput_bytes_ps, c->wnd_pkts);
+
+		KUNIT_EXPECT_EQ_MSG(test, got_bytes_ps, c->want_bytes_ps, "%s", c->what);
 	}
 }
 

@@ -43,7 +43,7 @@
 #include <net/xcp_flow.h>
 
 /* 2^40 B/s: 512 headers full. Who owes more has not answered for long. */
-#define XCP_OWED_MAX_BYTES_PS	(1LL << 40)
+#define XCP_OWED_MAX_BYTES_PS	1099511627776LL
 
 /* A window below so many segments wants its ACKs at once. */
 #define XCP_SMALL_WINDOW_PKTS	4U

@@ -180,7 +180,7 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = rhashtable_lookup(&hop_flows, key, hop_flow_params);
 
-	if (flow && READ_ONCE(flow->used_jiffies) != jiffies)
+	if (flow && time_after(jiffies, READ_ONCE(flow->used_jiffies)))
 		WRITE_ONCE(flow->used_jiffies, jiffies);
 	return flow;
 }

@@ -90,7 +90,7 @@ struct xcp_net {
 	unsigned long __percpu *counts;
 	struct ctl_table_header *header;
 	struct ctl_table *table;
-	spinlock_t silent_lock;
+	spinlock_t silent_lock;	/* of @silent */
 	struct xcp_silent silent[XCP_SILENT_SLOTS];
 };
 
@@ -103,7 +103,7 @@ struct xcp_net {
  * @gso_was_disabled: somebody else had switched its super-packets off
  */
 struct xcp_flow {
-	spinlock_t lock;
+	spinlock_t lock;	/* of all below */
 	struct xcp_vars vars;
 	struct xcp_offer offer;
 	const struct sock *sk;

@@ -43,7 +43,7 @@
 #include <net/xcp_flow.h>
 
 /* 2^40 B/s: 512 headers full. Who owes more has not answered for long. */
-#define XCP_OWED_MAX_BYTES_PS	(1LL << 40)
+#define XCP_OWED_MAX_BYTES_PS	1099511627776LL
 
 /* A window below so many segments wants its ACKs at once. */
 #define XCP_SMALL_WINDOW_PKTS	4U
@@ -259,7 +259,8 @@ static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
  * @v: the flow, after xcp_account()
  * @h: the header of its data
  *
- * Its window is Throughput * RTT, as it says itself; unknown is small.
+ * Its window is Throughput * RTT, as it says itself; unknown is small. Who sends
+ * Minimal on data does not ask for anything.
  *
  * Return: whether its window is below XCP_SMALL_WINDOW_PKTS segments.
  */
@@ -268,7 +269,8 @@ static inline bool xcp_window_is_small(const struct xcp_vars *v, const struct xc
 	/* bytes/ms * us = bytes / 1000; (2^32 - 1)^2 < 2^64, 2^16 * 4 * 1000 < 2^28 */
 	u64 window = (u64)be32_to_cpu(h->throughput) * xcp_rtt_us(h);
 
-	return window < (u64)v->segment_bytes * XCP_SMALL_WINDOW_PKTS * XCP_US_PER_MS;
+	return xcp_format(h) != XCP_FORMAT_MINIMAL &&
+	       window < (u64)v->segment_bytes * XCP_SMALL_WINDOW_PKTS * XCP_US_PER_MS;
 }
 
 /**

@@ -173,6 +173,7 @@ static const struct window_case {
 	{ "less in 100 us", XCP_FORMAT_MICRO, 99, 40000, 1000, true },
 	{ "unknown", XCP_FORMAT_MICRO, 0, 0, 1000, true },
 	{ "no segment yet", XCP_FORMAT_MICRO, 0, 0, 0, false },
+	{ "Minimal", XCP_FORMAT_MINIMAL, 0, 0, 1000, false },
 	{ "the largest", XCP_FORMAT_MICRO, U32_MAX, U32_MAX, 65535, false },
 };
 

@@ -65,7 +65,7 @@ def small_windows(version):
     for window, want in ((2, True), (100, False)):
         drive("throughput", window * 1428 * 1000000 // drive("rtt_us"))
         before, start = counts("b"), counts("a")
-        one_way(version, 2 * MB)
+        one_way(version, 2 << 20)
         at_once, acks = since("b", before)["ack_now"], since("a", start)["in"]
         packets = since("a", start)["out_data"]
         tap.claim(f"IPv{version}: {window} segments of window: "
@@ -119,16 +119,17 @@ def switched(version):
     drive_reset()
     a, b = connect(version)
     turns = iter(("cubic", "xcp") * 5)
-    state = {"next": MB // 2}
+    step = 1 << 19
+    state = {"next": step}
 
     def turn(received):
         if received > state["next"]:
-            state["next"] += MB // 2
+            state["next"] += step
             name = next(turns, None)
             if name:
                 a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
 
-    exact = transfer([Stream(a, b, 6 * MB)], meanwhile=turn)
+    exact = transfer([Stream(a, b, 12 * step)], meanwhile=turn)
     hosts.close(a, b)
     settle()
     tap.claim(f"IPv{version}: cc switched ten times: exact, opened and closed as often",

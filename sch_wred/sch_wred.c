@@ -14,8 +14,8 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
-#include <net/netlink.h>
 #include <net/pkt_sched.h>
+#include <net/hop_nla.h>
 #include <net/hop_pkt.h>
 #include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
@@ -144,35 +144,6 @@ struct wred_refusals {
 static const struct wred_refusals wred_ect_refusals = WRED_REFUSALS("ect");
 static const struct wred_refusals wred_nect_refusals = WRED_REFUSALS("nect");
 
-static int wred_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
-		       const char *message)
-{
-	NL_SET_BAD_ATTR(extack, attr);
-	if (extack)
-		extack->_msg = message;
-	return -EINVAL;
-}
-
-/* Replace *@value by an attribute that is present and in range. */
-static int wred_parse_u32(u32 *value, u32 min, u32 max, const struct nlattr *attr,
-			  const char *message, struct netlink_ext_ack *extack)
-{
-	if (!attr)
-		return 0;
-	if (nla_get_u32(attr) < min || nla_get_u32(attr) > max)
-		return wred_refuse(extack, attr, message);
-	*value = nla_get_u32(attr);
-	return 0;
-}
-
-/* Strict but for NLA_F_NESTED, which tc does not set on TCA_OPTIONS. */
-static int wred_parse_nest(struct nlattr **tb, int max, const struct nlattr *nest,
-			   const struct nla_policy *policy, struct netlink_ext_ack *extack)
-{
-	return __nla_parse(tb, max, nla_data(nest), nla_len(nest), policy,
-			   NL_VALIDATE_STRICT & ~NL_VALIDATE_NESTED, extack);
-}
-
 /* Overlay @f with the attributes of one profile's nest. */
 static int wred_parse_profile(struct wred_profile *f, const struct nlattr *nest,
 			      const struct wred_refusals *say, struct netlink_ext_ack *extack)
@@ -183,7 +154,7 @@ static int wred_parse_profile(struct wred_profile *f, const struct nlattr *nest,
 
 	if (!nest)
 		return 0;
-	err = wred_parse_nest(tb, TCA_WRED_PROFILE_MAX_ATTR, nest, wred_profile_policy, extack);
+	err = hop_nla_parse(tb, TCA_WRED_PROFILE_MAX_ATTR, nest, wred_profile_policy, extack);
 	if (err)
 		return err;
 	min = tb[TCA_WRED_PROFILE_MIN];
@@ -191,21 +162,21 @@ static int wred_parse_profile(struct wred_profile *f, const struct nlattr *nest,
 	prob = tb[TCA_WRED_PROFILE_PROB];
 	if (tb[TCA_WRED_PROFILE_OFF]) {
 		if (min || max || prob)
-			return wred_refuse(extack, tb[TCA_WRED_PROFILE_OFF], say->off);
+			return hop_nla_refuse(extack, tb[TCA_WRED_PROFILE_OFF], say->off);
 		*f = (struct wred_profile){ .prob_ppm = TC_WRED_PROB_DEFAULT_PPM };
 		return 0;
 	}
 	if (!f->on && !(min && max))
-		return wred_refuse(extack, nest, say->incomplete);
+		return hop_nla_refuse(extack, nest, say->incomplete);
 	f->on = true;
-	err = wred_parse_u32(&f->min_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, min,
-			     say->min, extack);
+	err = hop_nla_u32(&f->min_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, min,
+			  say->min, extack);
 	if (!err)
-		err = wred_parse_u32(&f->max_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, max,
-				     say->max, extack);
+		err = hop_nla_u32(&f->max_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, max,
+				  say->max, extack);
 	if (!err)
-		err = wred_parse_u32(&f->prob_ppm, 0, TC_WRED_PROB_MAX_PPM, prob,
-				     say->prob, extack);
+		err = hop_nla_u32(&f->prob_ppm, 0, TC_WRED_PROB_MAX_PPM, prob,
+				  say->prob, extack);
 	return err;
 }
 
@@ -217,10 +188,10 @@ static int wred_check_profile(struct wred_profile *f, u32 limit_bytes, struct nl
 	if (!f->on)
 		return 0;
 	if (f->min_bytes > f->max_bytes)
-		return wred_refuse(extack, nest, say->order);
+		return hop_nla_refuse(extack, nest, say->order);
 	/* The backlog could never get there. */
 	if (f->max_bytes > limit_bytes)
-		return wred_refuse(extack, nest ? nest : limit, say->limit);
+		return hop_nla_refuse(extack, nest ? nest : limit, say->limit);
 	wred_profile_set_slope(f);
 	return 0;
 }
@@ -232,16 +203,16 @@ static int wred_parse(struct wred_params *p, const struct nlattr *opt,
 	struct nlattr *tb[TCA_WRED_MAX + 1];
 	int err;
 
-	err = wred_parse_nest(tb, TCA_WRED_MAX, opt, wred_policy, extack);
+	err = hop_nla_parse(tb, TCA_WRED_MAX, opt, wred_policy, extack);
 	if (!err)
-		err = wred_parse_u32(&p->limit_bytes, TC_WRED_LIMIT_MIN_BYTES,
-				     TC_WRED_LIMIT_MAX_BYTES, tb[TCA_WRED_LIMIT],
-				     "limit must be " __stringify(TC_WRED_LIMIT_MIN_BYTES) " to "
-				     __stringify(TC_WRED_LIMIT_MAX_BYTES) " bytes", extack);
+		err = hop_nla_u32(&p->limit_bytes, TC_WRED_LIMIT_MIN_BYTES,
+				  TC_WRED_LIMIT_MAX_BYTES, tb[TCA_WRED_LIMIT],
+				  "limit must be " __stringify(TC_WRED_LIMIT_MIN_BYTES) " to "
+				  __stringify(TC_WRED_LIMIT_MAX_BYTES) " bytes", extack);
 	if (!err)
-		err = wred_parse_u32(&p->overhead_bytes, 0, TC_WRED_OVERHEAD_MAX_BYTES,
-				     tb[TCA_WRED_OVERHEAD], "overhead must be 0 to "
-				     __stringify(TC_WRED_OVERHEAD_MAX_BYTES) " bytes", extack);
+		err = hop_nla_u32(&p->overhead_bytes, 0, TC_WRED_OVERHEAD_MAX_BYTES,
+				  tb[TCA_WRED_OVERHEAD], "overhead must be 0 to "
+				  __stringify(TC_WRED_OVERHEAD_MAX_BYTES) " bytes", extack);
 	if (!err)
 		err = wred_parse_profile(&p->ect, tb[TCA_WRED_ECT], &wred_ect_refusals, extack);
 	if (!err)

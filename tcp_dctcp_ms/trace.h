@@ -10,26 +10,7 @@
 #define TCP_DCTCP_MS_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/inet_sock.h>
-#include <net/ipv6.h>
-
-#ifndef TCP_DCTCP_MS_TRACE_ADDRS
-#define TCP_DCTCP_MS_TRACE_ADDRS
-
-static inline void dctcp_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6) {
-		memcpy(saddr, &sk->sk_v6_rcv_saddr, sizeof(struct in6_addr));
-		memcpy(daddr, &sk->sk_v6_daddr, sizeof(struct in6_addr));
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, (struct in6_addr *)saddr);
-	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, (struct in6_addr *)daddr);
-}
-
-#endif
+#include <net/hop_trace.h>
 
 /* Section 3.3, steps 5 to 8: a window is over. */
 TRACE_EVENT(dctcp_ms_update,
@@ -52,7 +33,7 @@ TRACE_EVENT(dctcp_ms_update,
 	),
 
 	TP_fast_assign(
-		dctcp_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
 		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
 		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
 		__entry->alpha = alpha;
@@ -86,7 +67,7 @@ TRACE_EVENT(dctcp_ms_reduce,
 	),
 
 	TP_fast_assign(
-		dctcp_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
 		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
 		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
 		__entry->from_pkts = from_pkts;

@@ -11,6 +11,8 @@
 #include <linux/netdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/sysctl.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 #include <net/pkt_sched.h>
@@ -30,6 +32,15 @@
 #define compat_cc_events(ev, tx_start) .cwnd_event = ev
 #endif
 
+/* cong_control() got the ACK and its flags; goes with 6.1. */
+#if KV(6, 10, 0)
+#define compat_cong_control(fn) \
+	static void fn(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#else
+#define compat_cong_control(fn) \
+	static void fn(struct sock *sk, const struct rate_sample *rs)
+#endif
+
 /* AccECN split the "ECN negotiated" bit; goes when 6.12 does. */
 #ifdef TCP_ECN_MODE_RFC3168
 #define compat_ecn_ok(tp) tcp_ecn_mode_any(tp)
@@ -45,6 +56,23 @@
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
 #else
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
+#endif
+
+/* The socket tables lost their argument; goes when 6.12 does. */
+#if KV(6, 18, 0)
+#define compat_inet_established __inet_lookup_established
+#define compat_inet6_established __inet6_lookup_established
+#define compat_inet_listener __inet_lookup_listener
+#define compat_inet6_listener inet6_lookup_listener
+#else
+#define compat_inet_established(net, ...) \
+	__inet_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define compat_inet6_established(net, ...) \
+	__inet6_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define compat_inet_listener(net, ...) \
+	__inet_lookup_listener(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define compat_inet6_listener(net, ...) \
+	inet6_lookup_listener(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #endif
 
 /* hrtimer_setup() replaced hrtimer_init(); goes when 6.12 does. */

@@ -25,6 +25,7 @@
 #ifndef HOPCC_NET_XCP_H
 #define HOPCC_NET_XCP_H
 
+#include <linux/compiler.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -75,7 +76,7 @@ struct xcp_hdr {
 	__be32	throughput;
 	__be32	delta;
 	__be32	reverse;
-} __attribute__((packed, aligned(4)));
+} __packed __aligned(4);
 
 /**
  * enum xcp_fault - why a header is not one; counted by cause

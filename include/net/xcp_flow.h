@@ -28,14 +28,14 @@ enum xcp_peer {
 /**
  * struct xcp_offer - what the sender says of itself in its next data packets
  * @rtt_us: its RTT, us; 0: not known, then the rest is 0
- * @throughput_Bps: its throughput, bytes/s
- * @delta_Bps: the change of throughput that each wire packet asks for, bytes/s
+ * @throughput_bytes_ps: its throughput, bytes/s
+ * @delta_bytes_ps: the change of throughput that each wire packet asks for, bytes/s
  * @flags: XCP_FLAG_*
  */
 struct xcp_offer {
 	u32 rtt_us;
-	u64 throughput_Bps;
-	s32 delta_Bps;
+	u64 throughput_bytes_ps;
+	s32 delta_bytes_ps;
 	u8 flags;
 };
 
@@ -80,5 +80,17 @@ void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer);
  * Return: the sum of Reverse_Feedback, bytes/s.
  */
 s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers);
+
+/**
+ * xcp_flow_peer() - what is known of the peer now
+ * @flow: of xcp_flow_open()
+ *
+ * XCP_PEER_SPEAKS when the flow was opened; XCP_PEER_SILENT for good once timeouts
+ * in a row or an ICMP error say that the path does not take our headers any more.
+ *
+ * Context: any.
+ * Return: what is known.
+ */
+enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow);
 
 #endif /* HOPCC_NET_XCP_FLOW_H */

@@ -8,24 +8,13 @@
 Prints "Error: <extack> (attribute <number>)" and exits 2 as tc does. `strict`
 sets NLA_F_NESTED, which tc omits.
 """
-import os
-import socket
 import struct
 import sys
 
-RTM_NEWQDISC, NLM_F_REQUEST, NLM_F_ACK = 36, 1, 4
-NLM_F_EXCL, NLM_F_CREATE = 0x200, 0x400
-NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
-NLMSG_ERROR, SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 2, 270, 10, 11
-TCA_KIND, TCA_OPTIONS, TC_H_ROOT = 1, 2, 0xffffffff
-NLA_F_NESTED = 0x8000
+from qdisc_netlink import NLA_F_NESTED, TCA_OPTIONS, attr, request
 
 TOP = {"limit": 1, "overhead": 2, "ect": 3, "nect": 4}
 PROFILE = {"min": 1, "max": 2, "prob": 3, "off": 4}
-
-
-def attr(kind, payload):
-    return struct.pack("=HH", 4 + len(payload), kind) + payload + b"\0" * (-len(payload) % 4)
 
 
 def value(text):
@@ -52,42 +41,9 @@ def options(words, nested):
     return attr(TCA_OPTIONS | nested, top)
 
 
-def extack(reply):
-    """Message and number of the bad attribute, out of the TLVs behind the error."""
-    _, _, flags = struct.unpack_from("=IHH", reply)
-    error, = struct.unpack_from("=i", reply, 16)
-    offset = 20 + 16
-    if not flags & NLM_F_CAPPED and error:
-        offset = 20 + struct.unpack_from("=I", reply, 20)[0]
-    message, bad = "", None
-    while flags & NLM_F_ACK_TLVS and offset + 4 <= len(reply):
-        length, kind = struct.unpack_from("=HH", reply, offset)
-        body = reply[offset + 4:offset + length]
-        if kind == 1:
-            message = body.rstrip(b"\0").decode()
-        elif kind == 2:
-            bad, = struct.unpack("=I", body)
-        offset += (length + 3) & ~3
-    return error, message, bad
-
-
 def main(verb, dev, *words):
     nested = NLA_F_NESTED if "strict" in words else 0
-    flags = NLM_F_REQUEST | NLM_F_ACK | (NLM_F_CREATE | NLM_F_EXCL if verb == "add" else 0)
-    body = struct.pack("=BxxxiIII", 0, socket.if_nametoindex(dev), 0x10000, TC_H_ROOT, 0)
-    body += attr(TCA_KIND, b"wred\0") + options([w for w in words if w != "strict"], nested)
-    request = struct.pack("=IHHII", 16 + len(body), RTM_NEWQDISC, flags, 1, 0) + body
-
-    link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
-    link.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
-    link.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
-    link.send(request)
-    error, message, bad = extack(link.recv(8192))
-    if not error:
-        return 0
-    where = "none" if bad is None else struct.unpack_from("=H", request, bad + 2)[0] & 0x3fff
-    print(f"Error: {message or os.strerror(-error)} (attribute {where})")
-    return 2
+    return request("wred", verb, dev, options([w for w in words if w != "strict"], nested))
 
 
 if __name__ == "__main__":

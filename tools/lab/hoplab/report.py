@@ -90,7 +90,7 @@ def plots(runs):
 
 
 def queue_points(run, port):
-    times, pkts, _ = run.queue[port]
+    times, pkts, *_ = run.queue[port]
     return [(t / 1e6, p) for t, p in zip(times, pkts)]
 
 

@@ -34,6 +34,7 @@ def meta_line(scenario, case, seed, kernel, net):
             "path": [p.name for p in path], "ideal_base_ns": round(base * 1e9),
             "ceiling_bps": min(topology.ceiling_bps(p, family) for p in path)})
     ports = {name: {"rate_bps": net.ports[name].value("rate"),
+                    "overhead_bytes": net.ports[name].value("overhead"),
                     "ceiling_bps": topology.ceiling_bps(net.ports[name]),
                     "ceiling6_bps": topology.ceiling_bps(net.ports[name], 6),
                     "queue": net.ports[name].value("queue")}
@@ -92,7 +93,7 @@ class Run:
     def __init__(self, path):
         self.path = Path(path)
         self.meta, self.flows, self.sockets, self.traces = None, [], [], []
-        self.queue = {}         # port -> ([t_ns], [pkts], [bytes])
+        self.queue = {}         # port -> ([t_ns], [pkts], [bytes], [sent bytes], [sent pkts])
         self.goodput = {}       # flow id -> ([t_ns], [bytes])
         self.ports, self.hosts = {}, {}
         with open(path) as lines:
@@ -104,10 +105,12 @@ class Run:
     def take(self, item):
         kind = item["type"]
         if kind == "queue":
-            series = self.queue.setdefault(item["port"], tuple(array.array("q") for _ in "tpb"))
+            series = self.queue.setdefault(item["port"], tuple(array.array("q") for _ in range(5)))
             series[0].append(item["t_ns"])
             series[1].append(item["pkts"])
             series[2].append(item["bytes"])
+            series[3].append(item["sent_bytes"])
+            series[4].append(item["sent_pkts"])
         elif kind == "goodput":
             series = self.goodput.setdefault(
                 item["id"], (array.array("q", [0]), array.array("q", [0])))
@@ -180,7 +183,7 @@ class Measures:
         return [i for i, f in self.plan.items() if group in (None, f["group"])]
 
     def samples(self, port, column=1):
-        times, *_ = series = self.run.queue.get(self.port(port), ([], [], []))
+        times, *_ = series = self.run.queue.get(self.port(port), ([], [], [], [], []))
         low, high = (bisect.bisect_left(times, t) for t in self.window)
         return series[column][low:high]
 
@@ -195,10 +198,9 @@ class Measures:
         part = (t_ns - times[right - 1]) / (times[right] - times[right - 1])
         return totals[right - 1] + part * (totals[right] - totals[right - 1])
 
-    def rates(self, group):
+    def rates(self, ids):
         low, high = self.window
-        return [(self.received(i, high) - self.received(i, low)) * 8e9 / (high - low)
-                for i in self.ids(group)]
+        return [(self.received(i, high) - self.received(i, low)) * 8e9 / (high - low) for i in ids]
 
     def active(self, group):
         """Flows that are planned for most of the window."""
@@ -241,7 +243,7 @@ class Measures:
 
     def goodput(self, group=None):
         """= bytes that receivers of a group read, bit/s"""
-        return sum(self.rates(group))
+        return sum(self.rates(self.ids(group)))
 
     def utilization(self, port=None):
         """= goodput of all flows through a port, as a share of its ceiling (IPv6: of IPv6's)"""
@@ -250,6 +252,16 @@ class Measures:
         return sum((self.received(i, high) - self.received(i, low)) * 8e9 / (high - low)
                    / ceilings["ceiling6_bps" if f["family"] == 6 else "ceiling_bps"]
                    for i, f in self.plan.items() if name in f["path"])
+
+    def load(self, port=None):
+        """= share of a link's time that packets took, headers and overhead included"""
+        name = self.port(port)
+        t_ns, sent, pkts = (self.samples(name, column) for column in (0, 3, 4))
+        if len(t_ns) < 2:
+            return math.nan
+        plan = self.run.meta["ports"][name]
+        wire_bytes = sent[-1] - sent[0] + plan["overhead_bytes"] * (pkts[-1] - pkts[0])
+        return wire_bytes * 8e9 / (t_ns[-1] - t_ns[0]) / plan["rate_bps"]
 
     def queue_mean(self, port=None):
         """= mean backlog"""
@@ -303,11 +315,11 @@ class Measures:
 
     def rate_min(self, group=None):
         """= goodput of a group's slowest flow, bit/s"""
-        return min(self.rates(group), default=math.nan)
+        return min(self.rates(self.active(group)), default=math.nan)
 
     def rate_max(self, group=None):
         """= goodput of a group's fastest flow, bit/s"""
-        return max(self.rates(group), default=math.nan)
+        return max(self.rates(self.active(group)), default=math.nan)
 
     def fct_p(self, share, group=None):
         """= quantile of completion times: fct_p(99); also fct_p50 _p95 _p99"""

@@ -162,7 +162,7 @@ def ip_batch(net, node):
     for port in net.at[node]:
         segs = "" if port.link["tso"] else " gso_max_segs 1"
         master = " master bridge" if bridge else ""
-        lines.append(f"link set {port.peer}{segs}{master} up")
+        lines.append(f"link set dev {port.peer}{segs}{master} up")
         if not bridge:
             lines.append(f"address add {port.ipv4}/24 dev {port.peer}")
             lines.append(f"address add {port.ipv6}/64 dev {port.peer} nodad")

@@ -10,7 +10,7 @@
  *	port ns=s1 dev=eth1 name=s1:h2 parent=1:1	(the queue there, whatever its handle)
  *
  * OUT: one line a port and period, at the end one a port with its totals:
- *	{"type":"queue","t_ns":10000,"port":"s1:h2","bytes":0,"pkts":0}
+ *	{"type":"queue","t_ns":10000,"port":"s1:h2","bytes":0,"pkts":0,"sent_bytes":0,"sent_pkts":0}
  *	{"type":"port","port":"s1:h2","kind":"wred","bytes":..,"pkts":..,"drops":..,
  *	 "marked":..,"xstats":{..}}
  * bytes and pkts of a port are what it sent; marked is null for a kind without marking.
@@ -301,8 +301,10 @@ static void sample(FILE *f, s64 t0_ns)
 			ask(port);
 			fprintf(f, "{\"type\":\"queue\",\"t_ns\":%lld,\"port\":\"%s\"",
 				(long long)t_ns, port->name);
-			fprintf(f, ",\"bytes\":%u,\"pkts\":%u}\n", answer.queue.backlog,
+			fprintf(f, ",\"bytes\":%u,\"pkts\":%u", answer.queue.backlog,
 				answer.queue.qlen);
+			fprintf(f, ",\"sent_bytes\":%llu,\"sent_pkts\":%u}\n",
+				(unsigned long long)answer.basic.bytes, answer.basic.packets);
 		}
 		t_ns += config.period_ns;
 		late_ns = now_ns() - t0_ns - t_ns;

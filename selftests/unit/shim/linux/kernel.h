@@ -24,8 +24,10 @@
 #define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX
 #define U64_MAX (~0ULL)
+#define S32_MIN INT32_MIN
 #define S32_MAX INT32_MAX
 #define S64_MAX ((s64)(U64_MAX >> 1))
+#define S64_MIN		(-S64_MAX - 1)
 #define NSEC_PER_SEC 1000000000L
 #define NSEC_PER_USEC 1000L
 #define USEC_PER_SEC 1000000L

@@ -3,6 +3,7 @@
 #ifndef SHIM_LINUX_TYPES_H
 #define SHIM_LINUX_TYPES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,13 @@ typedef u16 __be16, __le16, __sum16;
 typedef u32 __be32, __le32, __wsum;
 typedef u64 __be64, __le64;
 typedef s64 ktime_t;
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define be32_to_cpu(x) __builtin_bswap32(x)
+#else
+#define be32_to_cpu(x) ((u32)(x))
+#endif
+#define cpu_to_be32(x) be32_to_cpu(x)
 
 #define __aligned_u64 __u64 __attribute__((aligned(8)))
 

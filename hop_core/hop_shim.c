@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A header between IP and the transport header; see net/hop_shim.h. */
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/skbuff.h>
+#include <net/hop_shim.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+/* More extension headers than any stack sends: who sends them wants a long walk. */
+#define HOP_SHIM_EXTENSIONS 8
+
+/* A frame's header that moves along: Ethernet with two tags, and some room. */
+#define HOP_SHIM_MAC_MAX_BYTES 32
+
+static bool find_ipv4(const struct sk_buff *skb, struct hop_shim_place *place)
+{
+	struct iphdr buf;
+	const struct iphdr *iph = skb_header_pointer(skb, 0, sizeof(buf), &buf);
+
+	if (!iph || iph->ihl < 5 || ip_is_fragment(iph))
+		return false;
+	place->offset_bytes = iph->ihl * 4;
+	place->name_bytes = offsetof(struct iphdr, protocol);
+	place->next = iph->protocol;
+	return place->offset_bytes <= skb->len;
+}
+
+static bool may_precede_shim(u8 next)
+{
+	return next == NEXTHDR_HOP || next == NEXTHDR_ROUTING || next == NEXTHDR_DEST;
+}
+
+static bool find_ipv6(const struct sk_buff *skb, struct hop_shim_place *place)
+{
+	struct ipv6hdr buf;
+	const struct ipv6hdr *ip6h = skb_header_pointer(skb, 0, sizeof(buf), &buf);
+	int depth;
+
+	if (!ip6h)
+		return false;
+	place->offset_bytes = sizeof(*ip6h);
+	place->name_bytes = offsetof(struct ipv6hdr, nexthdr);
+	place->next = ip6h->nexthdr;
+	for (depth = 0; may_precede_shim(place->next); depth++) {
+		struct ipv6_opt_hdr opt_buf;
+		const struct ipv6_opt_hdr *opt;
+
+		opt = skb_header_pointer(skb, place->offset_bytes, sizeof(opt_buf), &opt_buf);
+		if (!opt || depth == HOP_SHIM_EXTENSIONS)
+			return false;
+		place->name_bytes = place->offset_bytes + offsetof(struct ipv6_opt_hdr, nexthdr);
+		/* 40 + 8 * 2048 bytes at most */
+		place->offset_bytes += ipv6_optlen(opt);
+		place->next = opt->nexthdr;
+	}
+	return place->offset_bytes <= skb->len;
+}
+
+bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return find_ipv4(skb, place);
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return find_ipv6(skb, place);
+	return false;
+}
+EXPORT_SYMBOL_GPL(hop_shim_find);
+
+/* IP's own length field after a change; 0 if it cannot say it. */
+static unsigned int ip_length(const struct sk_buff *skb, int change_bytes)
+{
+	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
+	unsigned int length = ipv4 ? ntohs(ip_hdr(skb)->tot_len) :
+				     ntohs(ipv6_hdr(skb)->payload_len);
+
+	/* A super-packet beyond 64 kB says 0. */
+	if (!length || (int)length + change_bytes <= 0 || length + change_bytes > IP_MAX_MTU)
+		return 0;
+	return length + change_bytes;
+}
+
+static void write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
+		     unsigned int length, u8 next)
+{
+	skb_network_header(skb)[place->name_bytes] = next;
+	if (skb->protocol == htons(ETH_P_IPV6)) {
+		ipv6_hdr(skb)->payload_len = htons(length);
+		return;
+	}
+	ip_hdr(skb)->tot_len = htons(length);
+	ip_send_check(ip_hdr(skb));
+}
+
+void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
+		      unsigned int bytes, u8 protocol, bool keep_partial)
+{
+	unsigned int length = ip_length(skb, bytes);
+
+	/* A MAC header in front would be overwritten. */
+	if (!length || skb_mac_header_was_set(skb))
+		return NULL;
+	if (skb->ip_summed == CHECKSUM_PARTIAL && !skb_is_gso(skb) && !keep_partial &&
+	    skb_checksum_help(skb))
+		return NULL;
+	if (skb_cow_head(skb, bytes))
+		return NULL;
+	/* A sum over the whole packet, of a packet that was received: no more. */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+
+	/* skb->transport_header stays on TCP, as do csum_start and csum_offset. */
+	skb_push(skb, bytes);
+	memmove(skb->data, skb->data + bytes, place->offset_bytes);
+	skb_reset_network_header(skb);
+	write_ip(skb, place, length, protocol);
+	return skb->data + place->offset_bytes;
+}
+EXPORT_SYMBOL_GPL(hop_shim_insert);
+
+static unsigned int mac_bytes(const struct sk_buff *skb)
+{
+	int bytes;
+
+	if (!skb_mac_header_was_set(skb))
+		return 0;
+	bytes = skb_network_header(skb) - skb_mac_header(skb);
+	return bytes > 0 && bytes <= HOP_SHIM_MAC_MAX_BYTES ? bytes : 0;
+}
+
+/*
+ * What a device found out about the checksum of the first header that it knew
+ * says nothing of the transport header that now takes its place.
+ */
+static void forget_verdict(struct sk_buff *skb)
+{
+	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
+		skb->ip_summed = CHECKSUM_NONE;
+	skb->csum_level = 0;
+}
+
+int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
+		   unsigned int bytes, u8 next)
+{
+	unsigned int headers_bytes = place->offset_bytes + bytes, mac, length;
+
+	if (skb->len < headers_bytes)
+		return -EINVAL;
+	if (skb_ensure_writable(skb, headers_bytes))
+		return -ENOMEM;
+	length = ip_length(skb, -(int)bytes);
+	if (!length)
+		return -EINVAL;
+
+	if (skb->ip_summed != CHECKSUM_COMPLETE)
+		forget_verdict(skb);
+	/* A COMPLETE sum loses all of IP and gets the new one back. */
+	skb_postpull_rcsum(skb, skb->data, headers_bytes);
+
+	mac = mac_bytes(skb);
+	memmove(skb->data + bytes - mac, skb->data - mac, mac + place->offset_bytes);
+	__skb_pull(skb, bytes);
+	if (mac)
+		skb->mac_header += bytes;
+	/* The first header behind IP, not always the transport's, keeps its distance. */
+	skb->transport_header += bytes;
+	skb_reset_network_header(skb);
+	write_ip(skb, place, length, next);
+	skb_postpush_rcsum(skb, skb->data, place->offset_bytes);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(hop_shim_strip);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A driver is asked for its speed under RTNL only, a sender wants to know it in
+ * softirq: ask when a device comes up or changes, remember the answer.
+ */
+#include <linux/ethtool.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/xarray.h>
+#include <net/hop_speed.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#define HOP_SPEED_BYTES_PER_MBIT 125000U
+
+struct hop_speed_net {
+	struct xarray mbit;	/* by ifindex; no entry: not known */
+};
+
+static unsigned int hop_speed_net_id;
+
+u64 hop_speed_bytes_ps(const struct net_device *dev)
+{
+	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	void *entry = xa_load(&hsn->mbit, dev->ifindex);
+
+	return entry ? (u64)xa_to_value(entry) * HOP_SPEED_BYTES_PER_MBIT : 0;
+}
+EXPORT_SYMBOL_GPL(hop_speed_bytes_ps);
+
+static void hop_speed_ask(struct net_device *dev)
+{
+	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	struct ethtool_link_ksettings settings;
+
+	if (__ethtool_get_link_ksettings(dev, &settings) || !settings.base.speed ||
+	    settings.base.speed == (u32)SPEED_UNKNOWN)
+		xa_erase(&hsn->mbit, dev->ifindex);
+	else	/* without memory: not known */
+		xa_store(&hsn->mbit, dev->ifindex, xa_mk_value(settings.base.speed), GFP_KERNEL);
+}
+
+static int hop_speed_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
+	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		hop_speed_ask(dev);
+		break;
+	case NETDEV_UNREGISTER:
+		xa_erase(&hsn->mbit, dev->ifindex);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block hop_speed_notifier = {
+	.notifier_call = hop_speed_event,
+};
+
+static int __net_init hop_speed_net_init(struct net *net)
+{
+	struct hop_speed_net *hsn = net_generic(net, hop_speed_net_id);
+
+	xa_init(&hsn->mbit);
+	return 0;
+}
+
+static void __net_exit hop_speed_net_exit(struct net *net)
+{
+	struct hop_speed_net *hsn = net_generic(net, hop_speed_net_id);
+
+	xa_destroy(&hsn->mbit);
+}
+
+static struct pernet_operations hop_speed_net_ops = {
+	.init = hop_speed_net_init,
+	.exit = hop_speed_net_exit,
+	.id = &hop_speed_net_id,
+	.size = sizeof(struct hop_speed_net),
+};
+
+/**
+ * hop_speed_start() - begin to remember; devices that are up are asked now
+ *
+ * Context: process.
+ * Return: 0, or an error of registering.
+ */
+int hop_speed_start(void)
+{
+	int err = register_pernet_subsys(&hop_speed_net_ops);
+
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&hop_speed_notifier);
+	if (err)
+		unregister_pernet_subsys(&hop_speed_net_ops);
+	return err;
+}
+
+/**
+ * hop_speed_stop() - forget all
+ *
+ * Context: process.
+ */
+void hop_speed_stop(void)
+{
+	unregister_netdevice_notifier(&hop_speed_notifier);
+	unregister_pernet_subsys(&hop_speed_net_ops);
+}

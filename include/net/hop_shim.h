@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A header of ours between IP and the transport header: where it stands, how
+ * it gets in and out.
+ *
+ *	[IP][TCP][data]  --hop_shim_insert()-->  [IP][ours][TCP][data]
+ *	                 <--hop_shim_strip()---
+ *
+ * IPv4 with options, and IPv6 with the extension headers that stay in front of
+ * ours: hop-by-hop, routing and destination options. Fragments have no place
+ * for it.
+ */
+#ifndef HOPCC_NET_HOP_SHIM_H
+#define HOPCC_NET_HOP_SHIM_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+
+/**
+ * struct hop_shim_place - where IP's headers end
+ * @offset_bytes: from the network header to what follows IP
+ * @name_bytes: from the network header to the byte that names it
+ * @next: that byte
+ */
+struct hop_shim_place {
+	u16 offset_bytes;
+	u16 name_bytes;
+	u8 next;
+};
+
+/**
+ * hop_shim_find() - where do IP's headers end?
+ * @skb: a packet that IP's own checks passed or IP itself made; skb->data at its
+ *	network header
+ * @place: result
+ *
+ * Of an IPv6 fragment, @place is the fragment header: its @next is never ours.
+ *
+ * Context: any.
+ * Return: false if it is neither IPv4 nor IPv6, an IPv4 fragment, or ends within
+ * its headers.
+ */
+bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place);
+
+/**
+ * hop_shim_insert() - make room for a header
+ * @skb: a packet of this host that has not met a device; skb->data at its network
+ *	header, no MAC header
+ * @place: of hop_shim_find()
+ * @bytes: length of the header, even
+ * @protocol: its protocol number
+ * @keep_partial: leave a checksum to the device although a header is in its way
+ *
+ * The transport header's offset and the place of its checksum stay right. The
+ * caller fills the room and names @place->next there.
+ *
+ * Context: any. Moves skb->head.
+ * Return: the room, or NULL: then the packet is as it was, but its checksum may be
+ * complete.
+ */
+void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
+		      unsigned int bytes, u8 protocol, bool keep_partial);
+
+/**
+ * hop_shim_strip() - take a header out
+ * @skb: a packet for this host; skb->data at its network header
+ * @place: of hop_shim_find(): the header to take out
+ * @bytes: its length, even
+ * @next: what follows it
+ *
+ * The packet is then as if it had come without: the frame's header moves along.
+ *
+ * Context: any. Moves skb->head.
+ * Return: 0; -EINVAL if the packet ends within the header; -ENOMEM.
+ */
+int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
+		   unsigned int bytes, u8 next);
+
+#endif /* HOPCC_NET_HOP_SHIM_H */

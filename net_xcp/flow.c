@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection's state: discovery, and what the reactor asks; see net/xcp_flow.h. */
+
+#include <linux/module.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "net_xcp.h"
+#include "trace.h"
+
+static void xcp_flow_start(void *state)
+{
+	struct xcp_flow *xf = state;
+
+	spin_lock_init(&xf->lock);
+}
+
+const struct hop_flow_kind xcp_flow_kind = {
+	.state_bytes = sizeof(struct xcp_flow),
+	.start = xcp_flow_start,
+};
+
+/* What a stage means beyond this connection. */
+static void note_stage(const struct hop_flow *flow, enum xcp_stage stage)
+{
+	struct xcp_net *xn = xcp_net(flow->key.net);
+
+	if (stage == XCP_STAGE_SPEAKS)
+		xcp_count(xn, XCP_COUNT_SPEAKS);
+	if (stage != XCP_STAGE_SILENT)
+		return;
+	xcp_count(xn, XCP_COUNT_SILENT);
+	xcp_silent_remember(xn, &flow->key.peer);
+}
+
+/* Return: the stage of discovery after this. Context: RCU read lock. */
+enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event)
+{
+	struct xcp_flow *xf = hop_flow_state(flow);
+	enum xcp_stage from, to;
+
+	spin_lock_bh(&xf->lock);
+	from = xf->vars.stage;
+	to = xcp_next_stage(from, event);
+	xf->vars.stage = to;
+	spin_unlock_bh(&xf->lock);
+	if (from == to)
+		return to;
+	trace_xcp_discover(&flow->key, event, from, to);
+	note_stage(flow, to);
+	return to;
+}
+
+/*
+ * One header a wire packet: without super-packets, until segmentation knows how
+ * to write one into each segment. sk_gso_disable() alone does not do: TCP sizes
+ * its packets by sk_gso_max_segs.
+ */
+static void stop_super_packets(struct xcp_flow *xf, struct sock *sk)
+{
+	xf->gso_was_disabled = sk->sk_gso_disabled;
+	sk_gso_disable(sk);
+	sk->sk_gso_max_segs = 1;
+}
+
+static void resume_super_packets(const struct xcp_flow *xf, struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+
+	sk->sk_gso_disabled = xf->gso_was_disabled;
+	/* Finds all limits of the device again; without a route, connect() will. */
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+
+/* One reactor a flow: a cc that is switched to another closes before that opens. */
+static bool take_part(struct xcp_flow *xf, const struct sock *sk)
+{
+	bool taken;
+
+	spin_lock_bh(&xf->lock);
+	taken = xf->vars.stage == XCP_STAGE_SPEAKS && !xf->sk;
+	if (taken) {
+		u32 headers;
+
+		xf->sk = sk;
+		memset(&xf->offer, 0, sizeof(xf->offer));
+		/* What came before is not for this reactor. */
+		xcp_take(&xf->vars, &headers);
+	}
+	spin_unlock_bh(&xf->lock);
+	return taken;
+}
+
+struct xcp_flow *xcp_flow_open(struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct xcp_flow *xf = NULL;
+
+	/* cc set between SYN and SYN-ACK: too early to know. */
+	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(xcp_net(sock_net(sk))->on))
+		return NULL;
+	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	rcu_read_lock();
+	flow = hop_flow_find(&key);
+	if (!flow || !hop_flow_hold(flow))
+		goto out;
+	hop_flow_settle(flow);
+	xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
+	if (take_part(hop_flow_state(flow), sk))
+		xf = hop_flow_state(flow);
+	else
+		hop_flow_put(flow);
+out:
+	rcu_read_unlock();
+	if (xf)
+		stop_super_packets(xf, sk);
+	return xf;
+}
+EXPORT_SYMBOL_GPL(xcp_flow_open);
+
+void xcp_flow_close(struct xcp_flow *flow)
+{
+	struct sock *sk = (struct sock *)flow->sk;
+
+	spin_lock_bh(&flow->lock);
+	flow->sk = NULL;
+	spin_unlock_bh(&flow->lock);
+	resume_super_packets(flow, sk);
+	hop_flow_put(hop_flow_of_state(flow));
+}
+EXPORT_SYMBOL_GPL(xcp_flow_close);
+
+void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer)
+{
+	spin_lock_bh(&flow->lock);
+	flow->offer = *offer;
+	spin_unlock_bh(&flow->lock);
+}
+EXPORT_SYMBOL_GPL(xcp_flow_offer);
+
+s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers)
+{
+	s64 feedback_bytes_ps;
+
+	spin_lock_bh(&flow->lock);
+	feedback_bytes_ps = xcp_take(&flow->vars, headers);
+	spin_unlock_bh(&flow->lock);
+	return feedback_bytes_ps;
+}
+EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);
+
+enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow)
+{
+	return xcp_peer(READ_ONCE(flow->vars.stage));
+}
+EXPORT_SYMBOL_GPL(xcp_flow_peer);

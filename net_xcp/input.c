@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that arrive: PRE_ROUTING in front of defragmentation and conntrack, so
+ * that all that follows sees TCP. What comes later than that, such as a packet
+ * that arrived in fragments, meets us as the handler of our protocol number.
+ */
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/addrconf.h>
+#include <net/protocol.h>
+#include <net/route.h>
+#include <net/tcp.h>
+
+#include "net_xcp.h"
+#include "trace.h"
+
+#define XCP_INPUT_PRIORITY (NF_IP_PRI_CONNTRACK_DEFRAG - 50)
+
+/* A socket that sends ACKs. */
+#define XCP_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
+
+/*
+ * Let TCP acknowledge the packet that is on its way to it. Safe as TCP's own
+ * receive path is, which takes the same lock in the same context a moment later:
+ * the flag is written by its owner only. Where the socket is in use by its process
+ * the packet goes to the backlog, and the next header tries again.
+ */
+static void ack_now(const struct xcp_net *xn, const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+
+	if (!sk)
+		return;
+	if (sk_fullsock(sk) && 1 << sk->sk_state & XCP_RECEIVES) {
+		bh_lock_sock_nested(sk);
+		if (!sock_owned_by_user(sk)) {
+			inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
+			xcp_count(xn, XCP_COUNT_ACK_NOW);
+		}
+		bh_unlock_sock(sk);
+	}
+	sock_gen_put(sk);
+}
+
+/* A connection that began without us: its socket must be there. */
+static struct hop_flow *adopt(const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+	struct hop_flow *flow = NULL;
+
+	if (!sk)
+		return NULL;
+	if (sk_fullsock(sk) && 1 << sk->sk_state & (XCP_RECEIVES | TCPF_CLOSE_WAIT))
+		flow = hop_flow_add(key, false);
+	sock_gen_put(sk);
+	return flow;
+}
+
+/* May this SYN begin a flow? One with its ports may be there, alive or not. */
+static bool opens_flow(const struct hop_flow_key *key, struct sk_buff *skb,
+		       const struct tcphdr *th)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool busy = sk && sk->sk_state != TCP_TIME_WAIT;
+
+	if (sk)
+		sock_gen_put(sk);
+	return !busy && hop_flow_has_listener(key, skb, __tcp_hdrlen(th));
+}
+
+static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key, struct sk_buff *skb,
+			const struct tcphdr *th)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+
+	if (opens_flow(key, skb, th)) {
+		if (flow)
+			hop_flow_remove(flow);
+		if (xcp_silent_is(xn, &key->peer)) {
+			xcp_count(xn, XCP_COUNT_AVOIDED);
+			return;
+		}
+		flow = hop_flow_add(key, true);
+	}
+	/* Else it is our SYN's twin, a repeated one, or nobody's. */
+	if (flow)
+		xcp_flow_event(flow, XCP_EVENT_SYN_IN);
+	else
+		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+}
+
+static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
+		    const struct tcphdr *th, unsigned int payload_bytes)
+{
+	struct hop_flow *flow = hop_flow_find(key) ?: adopt(key);
+	struct xcp_flow *xf;
+	bool small;
+
+	if (!flow) {
+		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+		return;
+	}
+	if (!th->syn)
+		hop_flow_settle(flow);
+	xcp_flow_event(flow, th->syn ? XCP_EVENT_SYNACK_IN : XCP_EVENT_HEADER_IN);
+	xf = hop_flow_state(flow);
+	spin_lock_bh(&xf->lock);
+	xcp_account(&xf->vars, h, payload_bytes);
+	small = payload_bytes && xcp_window_is_small(&xf->vars, h);
+	spin_unlock_bh(&xf->lock);
+	if (small)
+		ack_now(xn, key);
+}
+
+/* The header is out; @th is TCP's, in full. */
+static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h,
+			const struct tcphdr *th, unsigned int segment_bytes)
+{
+	struct hop_flow_key key;
+
+	xcp_count(xn, XCP_COUNT_IN);
+	if (h->flags & ~XCP_FLAGS_KNOWN)
+		xcp_count(xn, XCP_COUNT_IN_FLAGS);
+	if (!READ_ONCE(xn->on))
+		return;
+	hop_flow_key_of_input(&key, &xcp_flow_kind, skb, th);
+	trace_xcp_header_in(&key, h);
+	if (th->syn && !th->ack)
+		receive_syn(xn, &key, skb, th);
+	else if (!th->rst)
+		receive(xn, &key, h, th, segment_bytes - min_t(unsigned int, segment_bytes,
+							       __tcp_hdrlen(th)));
+}
+
+/* @offset_bytes: from skb->data to what should be a header, with TCP's behind it */
+static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes,
+				  struct xcp_hdr *h)
+{
+	struct xcp_hdr *in = skb_header_pointer(skb, offset_bytes, sizeof(*h), h);
+	enum xcp_fault fault = xcp_check(in, xcp_protocol);
+
+	if (fault)
+		return fault;
+	if (in->protocol != IPPROTO_TCP)
+		return XCP_BAD_NEXT;
+	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + sizeof(struct tcphdr)))
+		return XCP_BAD_TRUNCATED;
+	memcpy(h, skb->data + offset_bytes, sizeof(*h));
+	return XCP_OK;
+}
+
+static bool is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	if (state->pf == NFPROTO_IPV4)
+		return inet_addr_type_dev_table(state->net, state->in, ip_hdr(skb)->daddr) ==
+			RTN_LOCAL;
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->daddr, state->in, 0);
+#else
+	return false;
+#endif
+}
+
+static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct xcp_net *xn = xcp_net(state->net);
+	struct hop_shim_place place;
+	enum xcp_fault fault;
+	struct xcp_hdr h;
+
+	if (!hop_shim_find(skb, &place) || place.next != xcp_protocol || !is_local(skb, state))
+		return NF_ACCEPT;
+	fault = read_header(skb, place.offset_bytes, &h);
+	if (fault) {
+		xcp_count_fault(xn, fault);
+		return NF_DROP;
+	}
+	if (hop_shim_strip(skb, &place, sizeof(h), h.protocol)) {
+		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+		return NF_DROP;
+	}
+	xcp_receive(xn, skb, &h, (const struct tcphdr *)(skb->data + place.offset_bytes),
+		    skb->len - place.offset_bytes);
+	return NF_ACCEPT;
+}
+
+const struct nf_hook_ops xcp_input_hooks[2] = {
+	{
+		.hook		= xcp_input,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_PRE_ROUTING,
+		.priority	= XCP_INPUT_PRIORITY,
+	},
+	{
+		.hook		= xcp_input,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_PRE_ROUTING,
+		.priority	= XCP_INPUT_PRIORITY,
+	},
+};
+
+/*
+ * Behind the hook, skb->data is at our header. TCP reads neither the protocol
+ * nor the length that IP's header says: pulling is enough.
+ */
+static bool receive_late(struct sk_buff *skb)
+{
+	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
+	enum xcp_fault fault;
+	struct xcp_hdr h;
+
+	fault = read_header(skb, 0, &h);
+	if (fault) {
+		xcp_count_fault(xn, fault);
+		kfree_skb(skb);
+		return false;
+	}
+	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
+		skb->ip_summed = CHECKSUM_NONE;
+	skb_pull_rcsum(skb, sizeof(h));
+	skb_reset_transport_header(skb);
+	xcp_count(xn, XCP_COUNT_IN_LATE);
+	xcp_receive(xn, skb, &h, (const struct tcphdr *)skb->data, skb->len);
+	return true;
+}
+
+/* "Less than 0: hand it to the protocol of that number." */
+static int xcp_late_v4(struct sk_buff *skb)
+{
+	return receive_late(skb) ? -IPPROTO_TCP : 0;
+}
+
+static const struct net_protocol xcp_protocol_v4 = {
+	.handler	= xcp_late_v4,
+	.err_handler	= xcp_icmp_v4,
+	/* TCP checks the policy. */
+	.no_policy	= 1,
+	.icmp_strict_tag_validation = 1,
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* "Greater than 0: hand it to the protocol of that number." */
+static int xcp_late_v6(struct sk_buff *skb)
+{
+	return receive_late(skb) ? IPPROTO_TCP : 0;
+}
+
+static const struct inet6_protocol xcp_protocol_v6 = {
+	.handler	= xcp_late_v6,
+	.err_handler	= xcp_icmp_v6,
+	.flags		= INET6_PROTO_NOPOLICY | INET6_PROTO_FINAL,
+};
+#endif
+
+int xcp_input_init(void)
+{
+	if (inet_add_protocol(&xcp_protocol_v4, xcp_protocol))
+		return -EBUSY;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (inet6_add_protocol(&xcp_protocol_v6, xcp_protocol)) {
+		inet_del_protocol(&xcp_protocol_v4, xcp_protocol);
+		return -EBUSY;
+	}
+#endif
+	return 0;
+}
+
+void xcp_input_exit(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	inet6_del_protocol(&xcp_protocol_v6, xcp_protocol);
+#endif
+	inet_del_protocol(&xcp_protocol_v4, xcp_protocol);
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net_xcp: carries XCP's congestion header, draft-falk-xcp-spec-00, between IP
+ * and TCP. The law is in xcp_carrier.h; here it is hung on the stack.
+ *
+ *	        +--------------------- TCP ----------------------+
+ *	        | tcp_xcp: xcp_flow_offer(), _take_feedback()    |
+ *	        +------------------------------------------------+
+ *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
+ *	 input.c: strip, sum  -------+            +-> output.c: ask, answer
+ *
+ * It speaks for sockets whose congestion control is "xcp", and answers on the
+ * pure ACKs of any socket whose peer speaks. What is malformed is dropped here:
+ * nobody else knows the protocol number.
+ *
+ * Not done, because:
+ * - 2.3 (headers in front of AH and ESP): in transport mode the header has no TCP
+ *   header behind it that we could read, so such connections go without.
+ */
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "net_xcp.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* The bounds of net.hopcc.xcp_silent_s. */
+#define XCP_SILENT_DEFAULT_S	60U
+#define XCP_SILENT_MAX_S	86400U
+
+unsigned int xcp_net_id;
+
+u8 xcp_protocol = XCP_PROTOCOL_DEFAULT;
+module_param_named(protocol, xcp_protocol, byte, 0444);
+MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (253)");
+
+static const char * const xcp_count_names[XCP_COUNTS] = {
+	[XCP_COUNT_IN] = "in",
+	[XCP_COUNT_IN_LATE] = "in_late",
+	[XCP_COUNT_IN_FLAGS] = "in_flags_unknown",
+	[XCP_COUNT_IN_NO_FLOW] = "in_no_flow",
+	[XCP_COUNT_BAD + XCP_BAD_TRUNCATED] = "bad_truncated",
+	[XCP_COUNT_BAD + XCP_BAD_VERSION] = "bad_version",
+	[XCP_COUNT_BAD + XCP_BAD_FORMAT] = "bad_format",
+	[XCP_COUNT_BAD + XCP_BAD_LENGTH] = "bad_length",
+	[XCP_COUNT_BAD + XCP_BAD_NEXT] = "bad_next",
+	[XCP_COUNT_OUT_DATA] = "out_data",
+	[XCP_COUNT_OUT_ACK] = "out_ack",
+	[XCP_COUNT_OUT_SYN] = "out_syn",
+	[XCP_COUNT_NO_ROOM] = "out_no_room",
+	[XCP_COUNT_NO_GSO] = "out_super_packet",
+	[XCP_COUNT_NO_MEMORY] = "no_memory",
+	[XCP_COUNT_ACK_NOW] = "ack_now",
+	[XCP_COUNT_ICMP] = "icmp",
+	[XCP_COUNT_ICMP_REFUSED] = "icmp_refused",
+	[XCP_COUNT_ICMP_SHORT] = "icmp_short",
+	[XCP_COUNT_SPEAKS] = "peer_speaks",
+	[XCP_COUNT_SILENT] = "peer_silent",
+	[XCP_COUNT_AVOIDED] = "peer_avoided",
+};
+
+static unsigned long sum_of(const struct xcp_net *xn, unsigned int count)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(xn->counts, cpu)[count];
+	return sum;
+}
+
+static int xcp_counts_show(struct seq_file *seq, void *unused)
+{
+	const struct net *net = seq_file_single_net(seq);
+	struct hop_flow_counts flows = hop_flow_count(net);
+	unsigned int i;
+
+	for (i = 0; i < XCP_COUNTS; i++)
+		if (xcp_count_names[i])
+			seq_printf(seq, "%s %lu\n", xcp_count_names[i], sum_of(xcp_net(net), i));
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
+		   flows.flows, flows.half_open, flows.refused);
+	return 0;
+}
+
+static unsigned int xcp_silent_max_s = XCP_SILENT_MAX_S;
+
+/* Minimal, between the two, has no place for what the reactor offers. */
+static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
+{
+	unsigned int *format = table->data, value = READ_ONCE(*format);
+	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
+	int err = proc_douintvec(&one, write, buffer, len, pos);
+
+	if (err || !write)
+		return err;
+	if (value != XCP_FORMAT_STANDARD && value != XCP_FORMAT_MICRO)
+		return -EINVAL;
+	WRITE_ONCE(*format, value);
+	return 0;
+}
+
+#define XCP_SYSCTLS 3
+
+/* The last entry ends the table where entries are not counted. */
+static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
+	{
+		.procname	= "xcp",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "xcp_format",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= xcp_set_format,
+	},
+	{
+		.procname	= "xcp_silent_s",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &xcp_silent_max_s,
+	},
+	{ }
+};
+
+static int xcp_sysctl_init(struct net *net, struct xcp_net *xn)
+{
+	xn->table = kmemdup(xcp_table, sizeof(xcp_table), GFP_KERNEL);
+	if (!xn->table)
+		return -ENOMEM;
+	xn->table[0].data = &xn->on;
+	xn->table[1].data = &xn->format;
+	xn->table[2].data = &xn->silent_s;
+	xn->header = register_net_sysctl_sz(net, "net/hopcc", xn->table, XCP_SYSCTLS);
+	if (xn->header)
+		return 0;
+	kfree(xn->table);
+	return -ENOMEM;
+}
+
+static void xcp_sysctl_exit(struct xcp_net *xn)
+{
+	unregister_net_sysctl_table(xn->header);
+	kfree(xn->table);
+}
+
+static int xcp_hooks_init(struct net *net)
+{
+	int err = nf_register_net_hooks(net, xcp_input_hooks, ARRAY_SIZE(xcp_input_hooks));
+
+	if (err)
+		return err;
+	err = nf_register_net_hooks(net, xcp_output_hooks, ARRAY_SIZE(xcp_output_hooks));
+	if (err)
+		nf_unregister_net_hooks(net, xcp_input_hooks, ARRAY_SIZE(xcp_input_hooks));
+	return err;
+}
+
+static int __net_init xcp_net_init(struct net *net)
+{
+	struct xcp_net *xn = xcp_net(net);
+	int err = -ENOMEM;
+
+	xn->on = 1;
+	xn->format = XCP_FORMAT_MICRO;
+	xn->silent_s = XCP_SILENT_DEFAULT_S;
+	spin_lock_init(&xn->silent_lock);
+	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
+	if (!xn->counts)
+		return -ENOMEM;
+	if (!proc_create_net_single("hopcc_xcp", 0444, net->proc_net, xcp_counts_show, NULL))
+		goto no_proc;
+	err = xcp_sysctl_init(net, xn);
+	if (err)
+		goto no_sysctl;
+	err = xcp_hooks_init(net);
+	if (err)
+		goto no_hooks;
+	return 0;
+
+no_hooks:
+	xcp_sysctl_exit(xn);
+no_sysctl:
+	remove_proc_entry("hopcc_xcp", net->proc_net);
+no_proc:
+	free_percpu(xn->counts);
+	return err;
+}
+
+/* A grace period ends before xcp_net_exit(): no hook looks at what it frees. */
+static void __net_exit xcp_net_pre_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, xcp_output_hooks, ARRAY_SIZE(xcp_output_hooks));
+	nf_unregister_net_hooks(net, xcp_input_hooks, ARRAY_SIZE(xcp_input_hooks));
+}
+
+static void __net_exit xcp_net_exit(struct net *net)
+{
+	struct xcp_net *xn = xcp_net(net);
+
+	xcp_sysctl_exit(xn);
+	remove_proc_entry("hopcc_xcp", net->proc_net);
+	free_percpu(xn->counts);
+}
+
+static struct pernet_operations xcp_net_ops = {
+	.init = xcp_net_init,
+	.pre_exit = xcp_net_pre_exit,
+	.exit = xcp_net_exit,
+	.id = &xcp_net_id,
+	.size = sizeof(struct xcp_net),
+};
+
+static int __init xcp_init(void)
+{
+	int err;
+
+	static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
+
+	if (!xcp_protocol)
+		return -EINVAL;
+	err = register_pernet_subsys(&xcp_net_ops);
+	if (err)
+		return err;
+	err = xcp_input_init();
+	if (err)
+		unregister_pernet_subsys(&xcp_net_ops);
+	return err;
+}
+
+/* Reactors hold a reference to this module: no flow is open. */
+static void __exit xcp_exit(void)
+{
+	xcp_input_exit();
+	unregister_pernet_subsys(&xcp_net_ops);
+	hop_flow_retire(&xcp_flow_kind);
+}
+
+module_init(xcp_init);
+module_exit(xcp_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("XCP's congestion header (draft-falk-xcp-spec-00)");

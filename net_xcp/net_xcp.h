@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of net_xcp share. */
+#ifndef NET_XCP_NET_XCP_H
+#define NET_XCP_NET_XCP_H
+
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <net/hop_flow.h>
+#include <net/hop_shim.h>
+#include <net/netns/generic.h>
+
+#include "xcp_carrier.h"
+
+/* Destinations that are remembered as silent; a newer one may take a slot. */
+#define XCP_SILENT_SLOTS 256
+
+/**
+ * enum xcp_count - what is counted, a netns; names are in xcp_count_names[]
+ * @XCP_COUNT_IN: headers taken out of packets
+ * @XCP_COUNT_IN_LATE: of these, behind the hook: reassembled fragments, for example
+ * @XCP_COUNT_IN_FLAGS: of these, with unknown flags
+ * @XCP_COUNT_IN_NO_FLOW: of these, for no socket of ours
+ * @XCP_COUNT_BAD: malformed, by enum xcp_fault
+ * @XCP_COUNT_BAD_LAST: the last of them
+ * @XCP_COUNT_OUT_DATA: headers put on data
+ * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
+ * @XCP_COUNT_OUT_SYN: headers put on SYNs and SYN-ACKs
+ * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU
+ * @XCP_COUNT_NO_GSO: super-packets of a reactor's socket, without a header
+ * @XCP_COUNT_NO_MEMORY: packets that could not be made writable
+ * @XCP_COUNT_ACK_NOW: ACKs sent at once for a small window
+ * @XCP_COUNT_ICMP: errors about packets with a header, told to TCP
+ * @XCP_COUNT_ICMP_REFUSED: errors that say that our headers are not welcome
+ * @XCP_COUNT_ICMP_SHORT: errors that quote too little, or no header of ours
+ * @XCP_COUNT_SPEAKS: connections whose peer speaks XCP
+ * @XCP_COUNT_SILENT: connections that found out that it does not
+ * @XCP_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
+ * @XCP_COUNTS: number of counters
+ */
+enum xcp_count {
+	XCP_COUNT_IN,
+	XCP_COUNT_IN_LATE,
+	XCP_COUNT_IN_FLAGS,
+	XCP_COUNT_IN_NO_FLOW,
+	XCP_COUNT_BAD,
+	XCP_COUNT_BAD_LAST = XCP_COUNT_BAD + XCP_FAULTS - 1,
+	XCP_COUNT_OUT_DATA,
+	XCP_COUNT_OUT_ACK,
+	XCP_COUNT_OUT_SYN,
+	XCP_COUNT_NO_ROOM,
+	XCP_COUNT_NO_GSO,
+	XCP_COUNT_NO_MEMORY,
+	XCP_COUNT_ACK_NOW,
+	XCP_COUNT_ICMP,
+	XCP_COUNT_ICMP_REFUSED,
+	XCP_COUNT_ICMP_SHORT,
+	XCP_COUNT_SPEAKS,
+	XCP_COUNT_SILENT,
+	XCP_COUNT_AVOIDED,
+	XCP_COUNTS,
+};
+
+/**
+ * struct xcp_silent - a destination that takes no headers
+ * @addr: IPv4 is v4-mapped
+ * @until_s: seconds of uptime; 0: the slot is free
+ */
+struct xcp_silent {
+	struct in6_addr addr;
+	time64_t until_s;
+};
+
+/**
+ * struct xcp_net - of a netns
+ * @on: net.hopcc.xcp
+ * @format: net.hopcc.xcp_format
+ * @silent_s: net.hopcc.xcp_silent_s
+ * @counts: XCP_COUNTS of them, of each CPU
+ * @header: the sysctls
+ * @table: their table
+ * @silent_lock: of @silent
+ * @silent: the memory for destinations, by hash
+ */
+struct xcp_net {
+	unsigned int on;
+	unsigned int format;
+	unsigned int silent_s;
+	unsigned long __percpu *counts;
+	struct ctl_table_header *header;
+	struct ctl_table *table;
+	spinlock_t silent_lock;	/* of @silent */
+	struct xcp_silent silent[XCP_SILENT_SLOTS];
+};
+
+/**
+ * struct xcp_flow - what net_xcp knows of a connection; state of a hop_flow
+ * @lock: of all that follows; taken with BH off
+ * @vars: the law's
+ * @offer: the reactor's
+ * @sk: the reactor's socket while it takes part; compared, never followed by hooks
+ * @gso_was_disabled: somebody else had switched its super-packets off
+ */
+struct xcp_flow {
+	spinlock_t lock;	/* of all below */
+	struct xcp_vars vars;
+	struct xcp_offer offer;
+	const struct sock *sk;
+	bool gso_was_disabled;
+};
+
+extern unsigned int xcp_net_id;
+extern u8 xcp_protocol;
+extern const struct hop_flow_kind xcp_flow_kind;
+
+static inline struct xcp_net *xcp_net(const struct net *net)
+{
+	return net_generic(net, xcp_net_id);
+}
+
+static inline void xcp_count(const struct xcp_net *xn, unsigned int count)
+{
+	this_cpu_inc(xn->counts[count]);
+}
+
+static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault fault)
+{
+	xcp_count(xn, XCP_COUNT_BAD + fault);
+}
+
+/* flow.c */
+enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event);
+
+/* input.c */
+extern const struct nf_hook_ops xcp_input_hooks[2];
+int xcp_input_init(void);
+void xcp_input_exit(void);
+
+/* output.c */
+extern const struct nf_hook_ops xcp_output_hooks[2];
+
+/* icmp.c */
+int xcp_icmp_v4(struct sk_buff *skb, u32 info);
+int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		int offset, __be32 info);
+
+/* silent.c */
+void xcp_silent_remember(struct xcp_net *xn, const struct in6_addr *addr);
+bool xcp_silent_is(struct xcp_net *xn, const struct in6_addr *addr);
+
+#endif /* NET_XCP_NET_XCP_H */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that leave: POST_ROUTING behind source NAT, which would take our header
+ * for TCP's ports. Flows are found by their socket, whatever NAT has done.
+ */
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/dst.h>
+#include <net/tcp.h>
+#include <net/xfrm.h>
+
+#include "net_xcp.h"
+#include "trace.h"
+
+/* The reactor's name: its SYN asks before it can open the flow. */
+#define XCP_CC_NAME "xcp"
+
+/**
+ * struct xcp_segment - an outgoing TCP packet
+ * @place: where a header goes
+ * @payload_bytes: its data
+ * @syn: a SYN or SYN-ACK
+ * @ack: its ACK bit
+ * @rst: a reset: never with a header
+ */
+struct xcp_segment {
+	struct hop_shim_place place;
+	unsigned int payload_bytes;
+	bool syn;
+	bool ack;
+	bool rst;
+};
+
+/*
+ * In transport mode AH and ESP come between IP and TCP: our header would have to
+ * stand in front of them (section 2.3), where it has no TCP header to belong to.
+ */
+static bool is_transport_ipsec(const struct sk_buff *skb)
+{
+#ifdef CONFIG_XFRM
+	const struct xfrm_state *x = dst_xfrm(skb_dst(skb));
+
+	return x && x->props.mode != XFRM_MODE_TUNNEL;
+#else
+	return false;
+#endif
+}
+
+static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
+{
+	const struct tcphdr *th;
+	unsigned int headers_bytes;
+
+	if (!hop_shim_find(skb, &seg->place) || seg->place.next != IPPROTO_TCP)
+		return false;
+	headers_bytes = seg->place.offset_bytes + sizeof(*th);
+	if (!pskb_may_pull(skb, headers_bytes) || is_transport_ipsec(skb))
+		return false;
+	th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+	headers_bytes = seg->place.offset_bytes + __tcp_hdrlen(th);
+	if (skb->len < headers_bytes)
+		return false;
+	seg->payload_bytes = skb->len - headers_bytes;
+	seg->syn = th->syn;
+	seg->ack = th->ack;
+	seg->rst = th->rst;
+	return true;
+}
+
+/* On loopback nothing parses a packet to checksum it, and none leaves it. */
+static struct xcp_hdr *insert(struct sk_buff *skb, const struct xcp_segment *seg)
+{
+	struct xcp_hdr *h = hop_shim_insert(skb, &seg->place, XCP_HDR_BYTES, xcp_protocol,
+					    skb->dev->flags & IFF_LOOPBACK);
+
+	if (!h)
+		xcp_count(xcp_net(dev_net(skb->dev)), XCP_COUNT_NO_MEMORY);
+	return h;
+}
+
+/* "An RTT of zero: not yet known" (section 2.2). */
+static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+			 const struct hop_flow_key *key)
+{
+	static const struct xcp_offer unknown;
+	struct xcp_hdr *h = insert(skb, seg);
+
+	if (!h)
+		return;
+	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &unknown, 0);
+	xcp_count(xn, XCP_COUNT_OUT_SYN);
+	trace_xcp_header_out(key, h);
+}
+
+static bool speaks_for_itself(const struct sock *sk)
+{
+	bool is_xcp;
+
+	rcu_read_lock();
+	is_xcp = !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
+	rcu_read_unlock();
+	return is_xcp;
+}
+
+/* The flow of a first SYN that asks, or NULL. */
+static struct hop_flow *ask(struct xcp_net *xn, const struct hop_flow_key *key,
+			    const struct xcp_segment *seg, const struct sock *sk)
+{
+	if (seg->payload_bytes || !speaks_for_itself(sk))
+		return NULL;
+	if (xcp_silent_is(xn, &key->peer)) {
+		xcp_count(xn, XCP_COUNT_AVOIDED);
+		return NULL;
+	}
+	return hop_flow_add(key, true);
+}
+
+static void output_syn(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+		       const struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!inet_csk(sk)->icsk_retransmits) {
+		/* What is there is of an earlier connection with these ports. */
+		if (flow)
+			hop_flow_remove(flow);
+		flow = ask(xn, &key, seg, sk);
+	}
+	if (flow && xcp_flow_event(flow, XCP_EVENT_SYN_OUT) == XCP_STAGE_ASKED)
+		send_unknown(xn, skb, seg, &key);
+}
+
+/* Its socket is a request, or with a cookie there is none. */
+static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+			  const struct sock *sk)
+{
+	const struct xcp_flow *xf;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	enum xcp_stage stage;
+
+	if (sk)
+		hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	else
+		hop_flow_key_of_output(&key, &xcp_flow_kind, skb, (const struct tcphdr *)
+				       (skb->data + seg->place.offset_bytes));
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	xf = hop_flow_state(flow);
+	stage = READ_ONCE(xf->vars.stage);
+	if (stage != XCP_STAGE_HEARD && stage != XCP_STAGE_ANSWERED) {
+		/* Of an earlier connection; this one's SYN had no header. */
+		if (stage == XCP_STAGE_SPEAKS)
+			hop_flow_remove(flow);
+		return;
+	}
+	if (xcp_flow_event(flow, XCP_EVENT_SYNACK_OUT) == XCP_STAGE_ANSWERED)
+		send_unknown(xn, skb, seg, &key);
+}
+
+static bool has_room(const struct xcp_net *xn, const struct sk_buff *skb)
+{
+	if (skb_is_gso(skb)) {
+		xcp_count(xn, XCP_COUNT_NO_GSO);
+		return false;
+	}
+	/* Sent before the reactor had reserved it, or IP's options took it. */
+	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb))) {
+		xcp_count(xn, XCP_COUNT_NO_ROOM);
+		return false;
+	}
+	return true;
+}
+
+/* Of a reactor's socket. */
+static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+			const struct sock *sk, struct hop_flow *flow)
+{
+	struct xcp_flow *xf = hop_flow_state(flow);
+	enum xcp_stage stage = READ_ONCE(xf->vars.stage);
+	struct xcp_hdr *h;
+
+	/* The path may have changed to one that drops our headers. */
+	if (inet_csk(sk)->icsk_retransmits >= XCP_TIMEOUTS_MAX)
+		stage = xcp_flow_event(flow, XCP_EVENT_TIMEOUTS);
+	if (stage != XCP_STAGE_SPEAKS || !has_room(xn, skb))
+		return;
+	h = insert(skb, seg);
+	if (!h)
+		return;
+	spin_lock_bh(&xf->lock);
+	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &xf->offer,
+			xcp_pay(&xf->vars));
+	spin_unlock_bh(&xf->lock);
+	xcp_count(xn, XCP_COUNT_OUT_DATA);
+	trace_xcp_header_out(&flow->key, h);
+}
+
+/* Of any socket: only what is put in a packet is no longer owed. */
+static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+		       struct hop_flow *flow)
+{
+	struct xcp_flow *xf = hop_flow_state(flow);
+	struct xcp_hdr *h;
+
+	if (!xcp_owes(&xf->vars))
+		return;
+	h = insert(skb, seg);
+	if (!h)
+		return;
+	spin_lock_bh(&xf->lock);
+	xcp_write_minimal(h, seg->place.next, xcp_pay(&xf->vars));
+	spin_unlock_bh(&xf->lock);
+	xcp_count(xn, XCP_COUNT_OUT_ACK);
+	trace_xcp_header_out(&flow->key, h);
+}
+
+static void output_established(struct xcp_net *xn, struct sk_buff *skb,
+			       const struct xcp_segment *seg, const struct sock *sk)
+{
+	const struct xcp_flow *xf;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	hop_flow_settle(flow);
+	xf = hop_flow_state(flow);
+	if (!seg->payload_bytes)
+		output_ack(xn, skb, seg, flow);
+	else if (READ_ONCE(xf->sk) == sk)
+		output_data(xn, skb, seg, sk, flow);
+}
+
+/* A TCP socket and not one of those that resets are sent with. */
+static bool is_tcp(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct xcp_net *xn = xcp_net(state->net);
+	const struct sock *sk = skb->sk;
+	struct xcp_segment seg;
+
+	if (!READ_ONCE(xn->on) || !read_segment(skb, &seg) || seg.rst)
+		return NF_ACCEPT;
+	if (seg.syn && seg.ack) {
+		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
+			output_synack(xn, skb, &seg, sk);
+	} else if (is_tcp(sk)) {
+		if (seg.syn)
+			output_syn(xn, skb, &seg, sk);
+		else if (hop_flow_any(state->net))
+			output_established(xn, skb, &seg, sk);
+	}
+	return NF_ACCEPT;
+}
+
+const struct nf_hook_ops xcp_output_hooks[2] = {
+	{
+		.hook		= xcp_output,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_POST_ROUTING,
+		.priority	= NF_IP_PRI_CONNTRACK_HELPER + 1,
+	},
+	{
+		.hook		= xcp_output,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_POST_ROUTING,
+		.priority	= NF_IP6_PRI_CONNTRACK_HELPER + 1,
+	},
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What net_xcp sees and decides. Fields and their names are an interface:
+ * monitors read them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM net_xcp
+
+#if !defined(NET_XCP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define NET_XCP_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/hop_flow.h>
+#include <net/xcp.h>
+
+/* A congestion header of a flow; format: 1 Standard, 2 Minimal, 3 us. */
+DECLARE_EVENT_CLASS(xcp_header,
+
+	TP_PROTO(const struct hop_flow_key *key, const struct xcp_hdr *h),
+
+	TP_ARGS(key, h),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(u8, format)
+		__field(u8, flags)
+		__field(u32, rtt_us)
+		__field(u32, throughput)
+		__field(s32, delta)
+		__field(s32, reverse)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->format = xcp_format(h);
+		__entry->flags = h->flags;
+		__entry->rtt_us = xcp_rtt_us(h);
+		__entry->throughput = be32_to_cpu(h->throughput);
+		__entry->delta = xcp_delta(h);
+		__entry->reverse = xcp_reverse(h);
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u format=%u flags=%u rtt_us=%u throughput_bytes_pms=%u delta_bytes_ps=%d reverse_bytes_ps=%d",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->format, __entry->flags, __entry->rtt_us, __entry->throughput,
+		  __entry->delta, __entry->reverse)
+);
+
+DEFINE_EVENT(xcp_header, xcp_header_in,
+	TP_PROTO(const struct hop_flow_key *key, const struct xcp_hdr *h),
+	TP_ARGS(key, h)
+);
+
+DEFINE_EVENT(xcp_header, xcp_header_out,
+	TP_PROTO(const struct hop_flow_key *key, const struct xcp_hdr *h),
+	TP_ARGS(key, h)
+);
+
+/* Discovery goes on; enum xcp_event and enum xcp_stage. */
+TRACE_EVENT(xcp_discover,
+
+	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),
+
+	TP_ARGS(key, event, from, to),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(int, event)
+		__field(int, from)
+		__field(int, to)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->event = event;
+		__entry->from = from;
+		__entry->to = to;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u event=%d from=%d to=%d",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->event, __entry->from, __entry->to)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

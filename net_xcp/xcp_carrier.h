@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XCP's carrier, draft-falk-xcp-spec-00 sections 3.1.1 and 3.1.2: what is owed
+ * to the peer, and whether the peer speaks XCP at all.
+ *
+ *	owed     += Delta_Throughput		of each header that arrives
+ *	reverse   = owed, as far as 32 bits go	in the next header that leaves
+ *	owed     -= reverse
+ *
+ * so that delayed ACKs, coalescing and retransmission lose nothing.
+ *
+ * Discovery is ours, the draft has none:
+ *
+ *	 active open                            passive open
+ *	 NONE                                   NONE
+ *	  | our SYN, with a header               | a SYN with a header
+ *	 ASKED --------------+                  HEARD
+ *	  |    our SYN again |                   | our SYN-ACK, with a header
+ *	  |    without ---> LOST                ANSWERED ---------+
+ *	  | SYN-ACK with a   |                   | established    | our SYN-ACK again,
+ *	  | header           |                   |                | without
+ *	 SPEAKS <------------+ the same         SPEAKS           SILENT
+ *
+ * ASKED and LOST become SILENT when the connection is established: no header
+ * came. A refusal by ICMP makes any of them SILENT, and so do timeouts in a row:
+ * the path has changed.
+ *
+ * Deviations:
+ * - The draft copies a sum of 32 bits. Ours has 64 and is bounded: what one
+ *   header cannot say waits for the next.
+ * - A header whose sum is 0 is answered too: the sender learns that the
+ *   network did answer.
+ * - An immediate ACK where the sender's window is below 4 segments: a window of
+ *   one segment would wait for the delayed ACK's timer, and with it its feedback.
+ */
+#ifndef NET_XCP_XCP_CARRIER_H
+#define NET_XCP_XCP_CARRIER_H
+
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <net/xcp.h>
+#include <net/xcp_flow.h>
+
+/* 2^40 B/s: 512 headers full. Who owes more has not answered for long. */
+#define XCP_OWED_MAX_BYTES_PS	1099511627776LL
+
+/* A window below so many segments wants its ACKs at once. */
+#define XCP_SMALL_WINDOW_PKTS	4U
+
+/* Timeouts in a row after which we try without a header. */
+#define XCP_TIMEOUTS_MAX	2
+
+/**
+ * enum xcp_stage - how far discovery is; drawn above
+ * @XCP_STAGE_NONE: nothing happened yet, or we were not there
+ * @XCP_STAGE_ASKED: our SYN had a header
+ * @XCP_STAGE_LOST: it was not answered; the next had none
+ * @XCP_STAGE_HEARD: the peer's SYN had a header
+ * @XCP_STAGE_ANSWERED: our SYN-ACK had one
+ * @XCP_STAGE_SPEAKS: headers pass both ways
+ * @XCP_STAGE_SILENT: no header on our data
+ */
+enum xcp_stage {
+	XCP_STAGE_NONE,
+	XCP_STAGE_ASKED,
+	XCP_STAGE_LOST,
+	XCP_STAGE_HEARD,
+	XCP_STAGE_ANSWERED,
+	XCP_STAGE_SPEAKS,
+	XCP_STAGE_SILENT,
+};
+
+/**
+ * enum xcp_event - what discovery learns from
+ * @XCP_EVENT_SYN_OUT: our SYN leaves, the first or again
+ * @XCP_EVENT_SYN_IN: a SYN with a header
+ * @XCP_EVENT_SYNACK_OUT: our SYN-ACK leaves, the first or again
+ * @XCP_EVENT_SYNACK_IN: a SYN-ACK with a header
+ * @XCP_EVENT_HEADER_IN: any other packet with a header
+ * @XCP_EVENT_ESTABLISHED: the reactor asks: the handshake is over
+ * @XCP_EVENT_REFUSED: an ICMP error says that somebody does not take our headers
+ * @XCP_EVENT_TIMEOUTS: XCP_TIMEOUTS_MAX of TCP's timeouts in a row
+ */
+enum xcp_event {
+	XCP_EVENT_SYN_OUT,
+	XCP_EVENT_SYN_IN,
+	XCP_EVENT_SYNACK_OUT,
+	XCP_EVENT_SYNACK_IN,
+	XCP_EVENT_HEADER_IN,
+	XCP_EVENT_ESTABLISHED,
+	XCP_EVENT_REFUSED,
+	XCP_EVENT_TIMEOUTS,
+};
+
+/**
+ * struct xcp_vars - a flow's share of the law; written under the flow's lock
+ * @stage: of discovery
+ * @owed_bytes_ps: sum of Delta_Throughput that was not returned yet
+ * @owed_headers: headers that it came in, not answered yet
+ * @feedback_bytes_ps: sum of Reverse_Feedback that the reactor did not take yet
+ * @feedback_headers: headers that it came in
+ * @segment_bytes: the peer's longest payload
+ */
+struct xcp_vars {
+	enum xcp_stage stage;
+	s64 owed_bytes_ps;
+	u32 owed_headers;
+	s64 feedback_bytes_ps;
+	u32 feedback_headers;
+	u32 segment_bytes;
+};
+
+static inline enum xcp_stage xcp_stage_when_established(enum xcp_stage stage)
+{
+	switch (stage) {
+	case XCP_STAGE_ASKED:
+	case XCP_STAGE_LOST:
+		return XCP_STAGE_SILENT;
+	case XCP_STAGE_ANSWERED:
+		return XCP_STAGE_SPEAKS;
+	default:
+		return stage;
+	}
+}
+
+static inline enum xcp_stage xcp_stage_when_sent(enum xcp_stage stage, enum xcp_stage before,
+						 enum xcp_stage once, enum xcp_stage again)
+{
+	if (stage == before)
+		return once;
+	return stage == once ? again : stage;
+}
+
+/**
+ * xcp_next_stage() - discovery goes on
+ * @stage: where it is
+ * @event: what happened
+ *
+ * Return: where it is now.
+ */
+static inline enum xcp_stage xcp_next_stage(enum xcp_stage stage, enum xcp_event event)
+{
+	switch (event) {
+	case XCP_EVENT_SYN_OUT:
+		return xcp_stage_when_sent(stage, XCP_STAGE_NONE, XCP_STAGE_ASKED,
+					   XCP_STAGE_LOST);
+	case XCP_EVENT_SYN_IN:
+		/* ASKED: both ends open at once. */
+		return stage == XCP_STAGE_NONE || stage == XCP_STAGE_ASKED ?
+			XCP_STAGE_HEARD : stage;
+	case XCP_EVENT_SYNACK_OUT:
+		return xcp_stage_when_sent(stage, XCP_STAGE_HEARD, XCP_STAGE_ANSWERED,
+					   XCP_STAGE_SILENT);
+	case XCP_EVENT_SYNACK_IN:
+		/* It answers a SYN of ours that had a header, whatever ICMP said. */
+		return XCP_STAGE_SPEAKS;
+	case XCP_EVENT_HEADER_IN:
+		return stage == XCP_STAGE_NONE || stage == XCP_STAGE_ANSWERED ?
+			XCP_STAGE_SPEAKS : stage;
+	case XCP_EVENT_ESTABLISHED:
+		return xcp_stage_when_established(stage);
+	case XCP_EVENT_REFUSED:
+		return stage == XCP_STAGE_NONE ? stage : XCP_STAGE_SILENT;
+	case XCP_EVENT_TIMEOUTS:
+		return stage == XCP_STAGE_SPEAKS ? XCP_STAGE_SILENT : stage;
+	}
+	return stage;
+}
+
+/**
+ * xcp_peer() - discovery as the reactor sees it
+ * @stage: where it is
+ *
+ * Return: what is known of the peer.
+ */
+static inline enum xcp_peer xcp_peer(enum xcp_stage stage)
+{
+	switch (stage) {
+	case XCP_STAGE_SPEAKS:
+		return XCP_PEER_SPEAKS;
+	case XCP_STAGE_SILENT:
+		return XCP_PEER_SILENT;
+	default:
+		return XCP_PEER_UNKNOWN;
+	}
+}
+
+static inline u32 xcp_saturating_inc(u32 count)
+{
+	return count + (count < U32_MAX);
+}
+
+/* |sum| <= 2^40 and |part| <= 2^31: no overflow */
+static inline s64 xcp_bounded_sum(s64 sum, s32 part)
+{
+	return clamp_t(s64, sum + part, -XCP_OWED_MAX_BYTES_PS, XCP_OWED_MAX_BYTES_PS);
+}
+
+/**
+ * xcp_account() - a header arrived
+ * @v: the flow
+ * @h: the header, checked
+ * @payload_bytes: what the packet carries
+ *
+ * A Minimal header and one without an RTT ask for nothing: nothing is owed.
+ */
+static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes)
+{
+	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
+	v->feedback_bytes_ps = xcp_bounded_sum(v->feedback_bytes_ps, xcp_reverse(h));
+	v->feedback_headers = xcp_saturating_inc(v->feedback_headers);
+	if (!xcp_rtt_us(h))
+		return;
+	v->owed_bytes_ps = xcp_bounded_sum(v->owed_bytes_ps, xcp_delta(h));
+	v->owed_headers = xcp_saturating_inc(v->owed_headers);
+}
+
+/* Is there anything to tell the peer? */
+static inline bool xcp_owes(const struct xcp_vars *v)
+{
+	return v->owed_headers || v->owed_bytes_ps;
+}
+
+/**
+ * xcp_pay() - a header leaves
+ * @v: the flow
+ *
+ * Return: its Reverse_Feedback, bytes/s; what it cannot hold stays owed.
+ */
+static inline s32 xcp_pay(struct xcp_vars *v)
+{
+	s32 reverse_bytes_ps = clamp_t(s64, v->owed_bytes_ps, S32_MIN, S32_MAX);
+
+	v->owed_bytes_ps -= reverse_bytes_ps;
+	v->owed_headers = 0;
+	return reverse_bytes_ps;
+}
+
+/**
+ * xcp_take() - the reactor takes what arrived for it
+ * @v: the flow
+ * @headers: number of headers
+ *
+ * Return: the sum of their Reverse_Feedback, bytes/s.
+ */
+static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
+{
+	s64 feedback_bytes_ps = v->feedback_bytes_ps;
+
+	*headers = v->feedback_headers;
+	v->feedback_bytes_ps = 0;
+	v->feedback_headers = 0;
+	return feedback_bytes_ps;
+}
+
+/**
+ * xcp_window_is_small() - does the sender wait for this ACK?
+ * @v: the flow, after xcp_account()
+ * @h: the header of its data
+ *
+ * Its window is Throughput * RTT, as it says itself; unknown is small. Who sends
+ * Minimal on data does not ask for anything.
+ *
+ * Return: whether its window is below XCP_SMALL_WINDOW_PKTS segments.
+ */
+static inline bool xcp_window_is_small(const struct xcp_vars *v, const struct xcp_hdr *h)
+{
+	/* bytes/ms * us = bytes / 1000; (2^32 - 1)^2 < 2^64, 2^16 * 4 * 1000 < 2^28 */
+	u64 window = (u64)be32_to_cpu(h->throughput) * xcp_rtt_us(h);
+
+	return xcp_format(h) != XCP_FORMAT_MINIMAL &&
+	       window < (u64)v->segment_bytes * XCP_SMALL_WINDOW_PKTS * XCP_US_PER_MS;
+}
+
+/**
+ * xcp_write_minimal() - a header that only answers
+ * @h: where it goes
+ * @next: the protocol that follows
+ * @reverse_bytes_ps: of xcp_pay()
+ */
+static inline void xcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps)
+{
+	*h = (struct xcp_hdr) {
+		.version_format = XCP_VERSION << 4 | XCP_FORMAT_MINIMAL,
+		.protocol = next,
+		.length = XCP_HDR_BYTES,
+		.reverse = cpu_to_be32(reverse_bytes_ps),
+	};
+}
+
+/**
+ * xcp_write_offer() - a header that asks, and answers
+ * @h: where it goes
+ * @next: the protocol that follows
+ * @format: XCP_FORMAT_STANDARD or XCP_FORMAT_MICRO
+ * @offer: what the sender says; an RTT of 0 makes the rest 0 (section 3.1.1)
+ * @reverse_bytes_ps: of xcp_pay()
+ */
+static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
+				   const struct xcp_offer *offer, s32 reverse_bytes_ps)
+{
+	xcp_write_minimal(h, next, reverse_bytes_ps);
+	h->version_format = XCP_VERSION << 4 | format;
+	h->flags = offer->flags & XCP_FLAGS_KNOWN;
+	if (!offer->rtt_us)
+		return;
+	h->rtt = xcp_rtt_field(format, offer->rtt_us);
+	h->throughput = xcp_throughput_field(offer->throughput_bytes_ps);
+	h->delta = cpu_to_be32(offer->delta_bytes_ps);
+}
+
+#endif /* NET_XCP_XCP_CARRIER_H */

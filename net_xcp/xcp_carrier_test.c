@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/* XCP's carrier: cases that can be redone by hand. Kernel and host. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "xcp_carrier.h"
+
+/* Events by letter: S our SYN, A our SYN-ACK, s a (SYN-ACK) with a header, y a SYN
+ * with one, h another header, E established, I ICMP's refusal, T timeouts.
+ */
+static const struct stage_case {
+	const char *what, *events;
+	enum xcp_stage want;
+} stage_cases[] = {
+	{ "we were not there", "E", XCP_STAGE_NONE },
+	{ "asked", "S", XCP_STAGE_ASKED },
+	{ "asked and answered", "SsE", XCP_STAGE_SPEAKS },
+	{ "no header on the SYN-ACK", "SE", XCP_STAGE_SILENT },
+	{ "SYN lost", "SS", XCP_STAGE_LOST },
+	{ "SYN lost twice", "SSS", XCP_STAGE_LOST },
+	{ "SYN lost, then open", "SSE", XCP_STAGE_SILENT },
+	{ "only the answer was late", "SSsE", XCP_STAGE_SPEAKS },
+	{ "protocol unreachable", "SISE", XCP_STAGE_SILENT },
+	{ "heard", "y", XCP_STAGE_HEARD },
+	{ "heard twice", "yy", XCP_STAGE_HEARD },
+	{ "heard, answered", "yAE", XCP_STAGE_SPEAKS },
+	{ "the ACK's header proves it as well", "yAh", XCP_STAGE_SPEAKS },
+	{ "our SYN-ACK lost", "yAA", XCP_STAGE_SILENT },
+	{ "our SYN-ACK lost, then open", "yAAE", XCP_STAGE_SILENT },
+	{ "our SYN-ACK refused", "yAIE", XCP_STAGE_SILENT },
+	{ "both open at once", "SyA", XCP_STAGE_ANSWERED },
+	{ "both open at once, answered", "SyAsE", XCP_STAGE_SPEAKS },
+	{ "data of a connection that began without us", "h", XCP_STAGE_SPEAKS },
+	{ "the path changed", "SsET", XCP_STAGE_SILENT },
+	{ "the path changed, by ICMP", "SsEI", XCP_STAGE_SILENT },
+	{ "silent stays so", "SEhE", XCP_STAGE_SILENT },
+	{ "ICMP for a stranger", "I", XCP_STAGE_NONE },
+};
+
+static enum xcp_event event_of(char letter)
+{
+	switch (letter) {
+	case 'S': return XCP_EVENT_SYN_OUT;
+	case 'A': return XCP_EVENT_SYNACK_OUT;
+	case 's': return XCP_EVENT_SYNACK_IN;
+	case 'y': return XCP_EVENT_SYN_IN;
+	case 'h': return XCP_EVENT_HEADER_IN;
+	case 'E': return XCP_EVENT_ESTABLISHED;
+	case 'I': return XCP_EVENT_REFUSED;
+	default: return XCP_EVENT_TIMEOUTS;
+	}
+}
+
+static void stage_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stage_cases); i++) {
+		const struct stage_case *c = &stage_cases[i];
+		enum xcp_stage stage = XCP_STAGE_NONE;
+		const char *event;
+
+		for (event = c->events; *event; event++)
+			stage = xcp_next_stage(stage, event_of(*event));
+		KUNIT_EXPECT_EQ_MSG(test, stage, c->want, "%s", c->what);
+	}
+}
+
+static struct xcp_hdr header(enum xcp_format format, u32 rtt, u32 throughput, s32 delta,
+			     s32 reverse)
+{
+	return (struct xcp_hdr) {
+		.version_format = XCP_VERSION << 4 | format,
+		.protocol = 6,
+		.length = XCP_HDR_BYTES,
+		.rtt = cpu_to_be32(rtt),
+		.throughput = cpu_to_be32(throughput),
+		.delta = cpu_to_be32(delta),
+		.reverse = cpu_to_be32(reverse),
+	};
+}
+
+/* Headers arrive, then answers leave: what each says, and what stays. */
+static const struct owe_case {
+	const char *what;
+	s32 delta[4];
+	int headers;
+	s32 pay[3];
+	s64 left;
+} owe_cases[] = {
+	{ "one is copied", { 1000 }, 1, { 1000, 0, 0 }, 0 },
+	{ "a delayed ACK sums two", { 1000, -300 }, 2, { 700, 0, 0 }, 0 },
+	{ "what cancels is answered by 0", { 1000, -1000 }, 2, { 0, 0, 0 }, 0 },
+	{ "the largest", { S32_MAX }, 1, { S32_MAX, 0, 0 }, 0 },
+	{ "the smallest", { S32_MIN }, 1, { S32_MIN, 0, 0 }, 0 },
+	{ "two of the largest take two", { S32_MAX, S32_MAX }, 2, { S32_MAX, S32_MAX, 0 }, 0 },
+	{ "one more than fits", { S32_MAX, 1 }, 2, { S32_MAX, 1, 0 }, 0 },
+	{ "one less than fits", { S32_MIN, -1 }, 2, { S32_MIN, -1, 0 }, 0 },
+	{ "four take four", { S32_MIN, S32_MIN, S32_MIN, S32_MIN }, 4,
+	  { S32_MIN, S32_MIN, S32_MIN }, S32_MIN },
+};
+
+static void owe_test(struct kunit *test)
+{
+	size_t i;
+	int n;
+
+	for (i = 0; i < ARRAY_SIZE(owe_cases); i++) {
+		const struct owe_case *c = &owe_cases[i];
+		struct xcp_vars v = { };
+
+		KUNIT_EXPECT_FALSE(test, xcp_owes(&v));
+		for (n = 0; n < c->headers; n++) {
+			struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, c->delta[n], 0);
+
+			xcp_account(&v, &h, 1000);
+			KUNIT_EXPECT_TRUE(test, xcp_owes(&v));
+		}
+		for (n = 0; n < 3; n++)
+			KUNIT_EXPECT_EQ_MSG(test, xcp_pay(&v), c->pay[n], "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.owed_bytes_ps, c->left, "%s", c->what);
+		KUNIT_EXPECT_EQ(test, xcp_owes(&v), c->left != 0);
+	}
+}
+
+static void saturation_test(struct kunit *test)
+{
+	struct xcp_hdr up = header(XCP_FORMAT_STANDARD, 1, 1, S32_MAX, S32_MAX);
+	struct xcp_hdr down = header(XCP_FORMAT_STANDARD, 1, 1, S32_MIN, S32_MIN);
+	struct xcp_vars v = { };
+	u32 headers;
+	int n;
+
+	for (n = 0; n < 1000; n++)
+		xcp_account(&v, &up, 0);
+	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, headers, 1000u);
+	for (n = 0; n < 2000; n++)
+		xcp_account(&v, &down, 0);
+	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), -XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), 0);
+	KUNIT_EXPECT_EQ(test, headers, 0u);
+}
+
+/* Who asks nothing is owed nothing, but may answer. */
+static void silent_header_test(struct kunit *test)
+{
+	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 5, 5, 5, -7);
+	struct xcp_hdr unknown = header(XCP_FORMAT_MICRO, 0, 0, 5, 0);
+	struct xcp_vars v = { };
+	u32 headers;
+
+	xcp_account(&v, &minimal, 0);
+	xcp_account(&v, &unknown, 0);
+	KUNIT_EXPECT_FALSE(test, xcp_owes(&v));
+	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), -7);
+	KUNIT_EXPECT_EQ(test, headers, 2u);
+}
+
+static const struct window_case {
+	const char *what;
+	enum xcp_format format;
+	u32 rtt, throughput, segment_bytes;
+	bool want;
+} window_cases[] = {
+	/* 4 * 1000 bytes in 1 ms */
+	{ "4 segments", XCP_FORMAT_STANDARD, 1, 4000, 1000, false },
+	{ "less than 4", XCP_FORMAT_STANDARD, 1, 3999, 1000, true },
+	{ "4 segments in 100 us", XCP_FORMAT_MICRO, 100, 40000, 1000, false },
+	{ "less in 100 us", XCP_FORMAT_MICRO, 99, 40000, 1000, true },
+	{ "unknown", XCP_FORMAT_MICRO, 0, 0, 1000, true },
+	{ "no segment yet", XCP_FORMAT_MICRO, 0, 0, 0, false },
+	{ "Minimal", XCP_FORMAT_MINIMAL, 0, 0, 1000, false },
+	{ "the largest", XCP_FORMAT_MICRO, U32_MAX, U32_MAX, 65535, false },
+};
+
+static void window_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(window_cases); i++) {
+		const struct window_case *c = &window_cases[i];
+		struct xcp_hdr h = header(c->format, c->rtt, c->throughput, 0, 0);
+		struct xcp_vars v = { .segment_bytes = c->segment_bytes };
+
+		KUNIT_EXPECT_EQ_MSG(test, xcp_window_is_small(&v, &h), c->want, "%s", c->what);
+	}
+}
+
+static const struct write_case {
+	const char *what;
+	enum xcp_format format;
+	struct xcp_offer offer;
+	u32 rtt, throughput;
+	s32 delta;
+	u8 flags;
+} write_cases[] = {
+	{ "us, bytes/ms rounded up", XCP_FORMAT_MICRO,
+	  { .rtt_us = 20, .throughput_bytes_ps = 1001, .delta_bytes_ps = -5 }, 20, 2, -5, 0 },
+	{ "ms rounded up", XCP_FORMAT_STANDARD,
+	  { .rtt_us = 1001, .throughput_bytes_ps = 1000, .delta_bytes_ps = 7, .flags = 0xff },
+	  2, 1, 7, XCP_FLAG_E2E_LIMITED },
+	{ "no RTT: no more either", XCP_FORMAT_MICRO,
+	  { .rtt_us = 0, .throughput_bytes_ps = 1000, .delta_bytes_ps = 7 }, 0, 0, 0, 0 },
+	{ "saturated", XCP_FORMAT_MICRO,
+	  { .rtt_us = U32_MAX, .throughput_bytes_ps = 1000ULL << 33, .delta_bytes_ps = S32_MIN },
+	  U32_MAX, U32_MAX, S32_MIN, 0 },
+};
+
+static void write_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(write_cases); i++) {
+		const struct write_case *c = &write_cases[i];
+		struct xcp_hdr h;
+
+		xcp_write_offer(&h, 6, c->format, &c->offer, -9);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_check(&h, 253), XCP_OK, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_format(&h), c->format, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, be32_to_cpu(h.rtt), c->rtt, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, be32_to_cpu(h.throughput), c->throughput, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_delta(&h), c->delta, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, h.flags, c->flags, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_reverse(&h), -9, "%s", c->what);
+	}
+}
+
+static struct kunit_case xcp_carrier_cases[] = {
+	KUNIT_CASE(stage_test),
+	KUNIT_CASE(owe_test),
+	KUNIT_CASE(saturation_test),
+	KUNIT_CASE(silent_header_test),
+	KUNIT_CASE(window_test),
+	KUNIT_CASE(write_test),
+	{}
+};
+
+static struct kunit_suite xcp_carrier_suite = {
+	.name = "xcp_carrier",
+	.test_cases = xcp_carrier_cases,
+};
+
+kunit_test_suite(xcp_carrier_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of XCP's carrier");

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_xcp: an XCP router on one port. The law and its deviations are in xcp_router.h.
+ *
+ * Around exactly one child, which queues (hop_child). A packet arrives for the law
+ * when it is enqueued, whatever the child does with it then, and departs when it is
+ * dequeued: a peek goes through to the child, so a shaper above does not make it
+ * depart early.
+ *
+ * Two timers, both started by the first packet and stopped when a whole control
+ * interval saw no packet and none is queued: the control interval's and that of the
+ * persistent queue. Their callbacks take the root's lock. reset() holds it already,
+ * so it cannot wait for a callback: a callback that finds the timers stopped, or
+ * started again, has nothing to do.
+ */
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <net/checksum.h>
+#include <net/hop_child.h>
+#include <net/hop_nla.h>
+#include <net/hop_pkt.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/pkt_sched.h>
+#include <uapi/linux/pkt_sched_xcp.h>
+#include "xcp_router.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* 10^6 / 8: a device's speed is in Mbit/s. */
+#define XCP_BYTES_PER_MBIT 125000ULL
+
+/**
+ * struct xcp_config - what tc sets, in its units; RTNL
+ * @rate_bytes_ps: TC_XCP_RATE_AUTO for the device's
+ * @value: by attribute, those of 32 bits
+ */
+struct xcp_config {
+	u64 rate_bytes_ps;
+	u32 value[TCA_XCP_MAX + 1];
+};
+
+/**
+ * struct xcp_sched_data - one port
+ * @child: the queue; must be first
+ * @sch: the qdisc that this is the private data of
+ * @config: what tc set
+ * @params: what the law makes of it
+ * @vars: the port as the law sees it
+ * @stats: arrivals
+ * @intervals: control intervals that ended
+ * @reduced_pkts: lowered here
+ * @unwritable_pkts: to be lowered, but could not be written
+ * @runs: the timers run
+ * @interval_start_ns: when the control interval that runs began
+ * @ctl_timer: its end
+ * @queue_timer: end of the period of the queue's estimate
+ * @ports: member of xcp_ports; RTNL
+ */
+struct xcp_sched_data {
+	struct hop_child child;
+	struct Qdisc *sch;
+	struct xcp_config config;
+	struct xcp_params params;
+	struct xcp_vars vars;
+	struct xcp_stats stats;
+	u64 intervals;
+	u64 reduced_pkts;
+	u64 unwritable_pkts;
+	bool runs;
+	u64 interval_start_ns;
+	struct hrtimer ctl_timer;
+	struct hrtimer queue_timer;
+	struct list_head ports;
+};
+
+/* All of them, to be told when their device's speed changes; RTNL. */
+static LIST_HEAD(xcp_ports);
+
+/* Where the congestion header of an IPv4 packet is, and where the packet ends; 0 for none. */
+static int xcp_offset_ipv4(const struct sk_buff *skb, int offset, u8 protocol, int *end)
+{
+	struct iphdr buf;
+	const struct iphdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+
+	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->protocol != protocol)
+		return 0;
+	/* Only a first fragment begins with it. */
+	if (ip->frag_off & htons(IP_OFFSET))
+		return 0;
+	if (ip->tot_len)
+		*end = offset + ntohs(ip->tot_len);
+	return offset + ip->ihl * 4;
+}
+
+/* The same of IPv6, behind any extension headers. */
+static int xcp_offset_ipv6(const struct sk_buff *skb, int offset, u8 protocol, int *end)
+{
+	struct ipv6hdr buf;
+	const struct ipv6hdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	__be16 frag_off;
+	u8 next;
+
+	if (!ip || ip->version != 6)
+		return 0;
+	next = ip->nexthdr;
+	if (ip->payload_len)
+		*end = offset + sizeof(*ip) + ntohs(ip->payload_len);
+	offset += sizeof(*ip);
+	if (next != protocol)
+		offset = ipv6_skip_exthdr(skb, offset, &next, &frag_off);
+	return offset > 0 && next == protocol ? offset : 0;
+}
+
+/* What the law needs to know of a packet. Returns the header's offset; 0 for none. */
+static int xcp_look(const struct sk_buff *skb, const struct xcp_params *p, struct xcp_pkt *pkt)
+{
+	struct hop_pkt_wire wire = hop_pkt_wire(skb, p->overhead_bytes);
+	const struct xcp_hdr *h = NULL;
+	int offset, end = skb->len;
+	struct xcp_hdr buf;
+	__be16 proto;
+
+	*pkt = (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
+	proto = hop_pkt_ip_offset(skb, &offset);
+	if (proto == htons(ETH_P_IP))
+		offset = xcp_offset_ipv4(skb, offset, p->protocol, &end);
+	else if (proto == htons(ETH_P_IPV6))
+		offset = xcp_offset_ipv6(skb, offset, p->protocol, &end);
+	if (!proto || !offset)
+		return 0;
+	/* A frame may be padded. */
+	if (offset + XCP_HDR_BYTES <= end)
+		h = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	xcp_read(pkt, h, p->protocol);
+	return offset;
+}
+
+/* TCP's checksum does not cover the header; one that a card computed over the frame does. */
+static bool xcp_write_delta(struct sk_buff *skb, int offset, s32 delta_bytes_ps)
+{
+	const __be32 delta = cpu_to_be32((u32)delta_bytes_ps);
+	struct xcp_hdr *h;
+
+	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES))
+		return false;
+	h = (struct xcp_hdr *)(skb->data + offset);
+	/* An even offset from where the sum began: no byte changes places. */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
+				     (__force __wsum)delta);
+	h->delta = delta;
+	return true;
+}
+
+/* What is queued, in bytes on the link. */
+static u32 xcp_queue_bytes(const struct Qdisc *sch, const struct xcp_params *p)
+{
+	return min_t(u64, U32_MAX, sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes);
+}
+
+/* Line 19, and its like for the queue: the first packet starts the timers. */
+static void xcp_wake(struct xcp_sched_data *q)
+{
+	u64 queue_ns = xcp_close_queue(&q->vars, &q->params, 0);
+
+	q->runs = true;
+	q->interval_start_ns = ktime_get_ns();
+	hrtimer_start(&q->ctl_timer, ns_to_ktime(q->interval_start_ns + q->vars.ctl_interval_ns),
+		      HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start(&q->queue_timer, ns_to_ktime(q->interval_start_ns + queue_ns),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+/* A callback that runs already waits for our lock, and then sees that it came late. */
+static void xcp_sleep(struct xcp_sched_data *q)
+{
+	q->runs = false;
+	hrtimer_try_to_cancel(&q->ctl_timer);
+	hrtimer_try_to_cancel(&q->queue_timer);
+	xcp_start(&q->vars, &q->params);
+}
+
+/* The control interval is over. Returns when the next one will be; 0 for never. */
+static u64 xcp_end_interval(struct xcp_sched_data *q)
+{
+	bool idle = !q->vars.input_bytes && !q->sch->q.qlen;
+	u64 now_ns = ktime_get_ns();
+	u64 elapsed_ns = now_ns - q->interval_start_ns;
+
+	q->intervals++;
+	q->interval_start_ns = now_ns;
+	xcp_close_interval(&q->vars, &q->params, elapsed_ns);
+	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
+	if (idle) {
+		xcp_sleep(q);
+		return 0;
+	}
+	return now_ns + q->vars.ctl_interval_ns;
+}
+
+static u64 xcp_end_queue_period(struct xcp_sched_data *q)
+{
+	return ktime_get_ns() + xcp_close_queue(&q->vars, &q->params,
+						xcp_queue_bytes(q->sch, &q->params));
+}
+
+/* Under the root's lock, do what a timer is for, unless it was stopped or started anew. */
+static enum hrtimer_restart xcp_expire(struct xcp_sched_data *q, struct hrtimer *timer,
+				       u64 (*end)(struct xcp_sched_data *q))
+{
+	struct Qdisc *root;
+	u64 next_ns = 0;
+
+	rcu_read_lock();
+	root = qdisc_root_sleeping(q->sch);
+	spin_lock(qdisc_lock(root));
+	if (q->runs && !hrtimer_is_queued(timer))
+		next_ns = end(q);
+	if (next_ns)
+		hrtimer_set_expires(timer, ns_to_ktime(next_ns));
+	spin_unlock(qdisc_lock(root));
+	rcu_read_unlock();
+	return next_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart xcp_ctl_expired(struct hrtimer *timer)
+{
+	return xcp_expire(container_of(timer, struct xcp_sched_data, ctl_timer), timer,
+			  xcp_end_interval);
+}
+
+static enum hrtimer_restart xcp_queue_expired(struct hrtimer *timer)
+{
+	return xcp_expire(container_of(timer, struct xcp_sched_data, queue_timer), timer,
+			  xcp_end_queue_period);
+}
+
+static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct xcp_pkt pkt;
+
+	if (unlikely(!q->runs))
+		xcp_wake(q);
+	xcp_look(skb, &q->params, &pkt);
+	xcp_count(&q->stats, &pkt);
+	xcp_arrive(&q->vars, &q->params, &pkt);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = hop_child_dequeue(sch);
+	struct xcp_pkt pkt;
+	int offset;
+
+	if (!skb)
+		return NULL;
+	xcp_see_queue(&q->vars, xcp_queue_bytes(sch, &q->params));
+	offset = xcp_look(skb, &q->params, &pkt);
+	if (!xcp_depart(&q->vars, &q->params, &pkt))
+		return skb;
+	if (xcp_write_delta(skb, offset, pkt.delta_bytes_ps))
+		q->reduced_pkts += pkt.pkts;
+	else
+		q->unwritable_pkts += pkt.pkts;
+	return skb;
+}
+
+/* Counters outlive a reset (the device went down). */
+static void xcp_reset(struct Qdisc *sch)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+
+	hop_child_reset(sch);
+	memset(&q->vars, 0, sizeof(q->vars));
+	xcp_sleep(q);
+}
+
+/**
+ * struct xcp_option - an option of 32 bits
+ * @initial: its default
+ * @min: least
+ * @max: greatest
+ * @refusal: what is said to who wants another
+ */
+struct xcp_option {
+	u32 initial;
+	u32 min;
+	u32 max;
+	const char *refusal;
+};
+
+#define XCP_OPTION(name, unit, initial, min, max)				\
+	{ initial, min, max, name " must be " __stringify(min) " to " __stringify(max) unit }
+
+static const struct xcp_option xcp_options[TCA_XCP_MAX + 1] = {
+	[TCA_XCP_OVERHEAD] = XCP_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES,
+					0, TC_XCP_OVERHEAD_MAX_BYTES),
+	[TCA_XCP_ALPHA] = XCP_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
+				     TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM),
+	[TCA_XCP_BETA] = XCP_OPTION("beta", " ppm", TC_XCP_BETA_AUTO,
+				    0, TC_XCP_BETA_MAX_PPM),
+	[TCA_XCP_GAMMA] = XCP_OPTION("gamma", " ppm", TC_XCP_GAMMA_DEFAULT_PPM,
+				     0, TC_XCP_GAMMA_MAX_PPM),
+	[TCA_XCP_MIN_INTERVAL] = XCP_OPTION("min_interval", " us", TC_XCP_MIN_INTERVAL_DEFAULT_US,
+					    TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_MAX_INTERVAL] = XCP_OPTION("max_interval", " us", TC_XCP_MAX_INTERVAL_DEFAULT_US,
+					    TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_ALLOWED_QUEUE] = XCP_OPTION("allowed_queue", " us",
+					     TC_XCP_ALLOWED_QUEUE_DEFAULT_US,
+					     TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_E2E_SHARE] = XCP_OPTION("e2e_share", " ppm", TC_XCP_E2E_SHARE_DEFAULT_PPM,
+					 0, TC_XCP_SHARE_MAX_PPM),
+	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
+					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
+};
+
+/* Ranges are checked below, not here, where the message could not name the option. */
+static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
+	[TCA_XCP_RATE]		= { .type = NLA_U64 },
+	[TCA_XCP_OVERHEAD]	= { .type = NLA_U32 },
+	[TCA_XCP_ALPHA]		= { .type = NLA_U32 },
+	[TCA_XCP_BETA]		= { .type = NLA_U32 },
+	[TCA_XCP_GAMMA]		= { .type = NLA_U32 },
+	[TCA_XCP_MIN_INTERVAL]	= { .type = NLA_U32 },
+	[TCA_XCP_MAX_INTERVAL]	= { .type = NLA_U32 },
+	[TCA_XCP_ALLOWED_QUEUE]	= { .type = NLA_U32 },
+	[TCA_XCP_E2E_SHARE]	= { .type = NLA_U32 },
+	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
+	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
+};
+
+/* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
+static u64 xcp_device_rate_bytes_ps(const struct Qdisc *sch)
+{
+	struct ethtool_link_ksettings link;
+	u64 rate_bytes_ps;
+
+	if (__ethtool_get_link_ksettings(qdisc_dev(sch), &link) ||
+	    link.base.speed == SPEED_UNKNOWN)
+		return 0;
+	rate_bytes_ps = link.base.speed * XCP_BYTES_PER_MBIT;
+	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
+}
+
+/* What the law wants of @c; all but the capacity. */
+static void xcp_set_params(struct xcp_params *p, const struct xcp_config *c)
+{
+	const u32 alpha_ppm = c->value[TCA_XCP_ALPHA];
+
+	p->alpha_q32 = xcp_gain_q32(alpha_ppm);
+	p->beta_q32 = xcp_gain_q32(c->value[TCA_XCP_BETA] ?: xcp_beta_ppm(alpha_ppm));
+	p->gamma_q32 = xcp_gain_q32(c->value[TCA_XCP_GAMMA]);
+	p->min_interval_ns = c->value[TCA_XCP_MIN_INTERVAL] * XCP_NS_PER_US;
+	p->max_interval_ns = c->value[TCA_XCP_MAX_INTERVAL] * XCP_NS_PER_US;
+	p->allowed_queue_ns = c->value[TCA_XCP_ALLOWED_QUEUE] * XCP_NS_PER_US;
+	p->e2e_share_q32 = xcp_gain_q32(c->value[TCA_XCP_E2E_SHARE]);
+	p->overhead_bytes = c->value[TCA_XCP_OVERHEAD];
+	p->protocol = c->value[TCA_XCP_PROTOCOL];
+}
+
+static int xcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
+			  struct netlink_ext_ack *extack)
+{
+	u64 rate;
+
+	if (!attr)
+		return 0;
+	rate = nla_get_u64(attr);
+	if (rate != TC_XCP_RATE_AUTO &&
+	    (rate < TC_XCP_RATE_MIN_BYTES_PS || rate > TC_XCP_RATE_MAX_BYTES_PS))
+		return hop_nla_refuse(extack, attr, "rate must be 10kbit to 1600gbit, or auto");
+	*rate_bytes_ps = rate;
+	return 0;
+}
+
+/* Overlay @c with the attributes of a request; on error @c is worthless. */
+static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	int err = xcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
+	int i;
+
+	for (i = 0; i <= TCA_XCP_MAX && !err; i++) {
+		const struct xcp_option *o = &xcp_options[i];
+
+		if (o->refusal)
+			err = hop_nla_u32(&c->value[i], o->min, o->max, tb[i], o->refusal, extack);
+	}
+	if (err)
+		return err;
+	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
+		return hop_nla_refuse(extack, tb[TCA_XCP_MIN_INTERVAL] ?: tb[TCA_XCP_MAX_INTERVAL],
+				      "min_interval must not exceed max_interval");
+	return 0;
+}
+
+/* The fifo that was there before anything was grafted. */
+static bool xcp_child_is_default(const struct Qdisc *sch)
+{
+	const struct Qdisc *child = hop_child_of(sch);
+
+	return child != &noop_qdisc && !child->handle;
+}
+
+static int xcp_parse_limit(const struct Qdisc *sch, u32 *limit_bytes, const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	if (attr && !xcp_child_is_default(sch))
+		return hop_nla_refuse(extack, attr,
+				      "limit is the default child's; set that of the grafted one");
+	return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr,
+			   "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
+			   __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
+}
+
+static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct xcp_config config = q->config;
+	struct xcp_params params = {};
+	u32 limit_bytes = 0;
+	int err;
+
+	err = xcp_parse(&config, tb, extack);
+	if (!err)
+		err = xcp_parse_limit(sch, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+	if (err)
+		return err;
+	params.capacity_bytes_ps = config.rate_bytes_ps ?: xcp_device_rate_bytes_ps(sch);
+	if (!params.capacity_bytes_ps)
+		return hop_nla_refuse(extack, tb[TCA_XCP_RATE],
+				      "the device does not tell its speed: say rate, e.g. rate 1gbit");
+	xcp_set_params(&params, &config);
+	/* The last thing that may fail. */
+	err = limit_bytes ? fifo_set_limit(hop_child_of(sch), limit_bytes) : 0;
+	if (err)
+		return err;
+
+	sch_tree_lock(sch);
+	q->config = config;
+	q->params = params;
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static int xcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_XCP_MAX + 1];
+	int err = hop_nla_parse(tb, TCA_XCP_MAX, opt, xcp_policy, extack);
+
+	return err ?: xcp_configure(sch, tb, extack);
+}
+
+static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct nlattr *none[TCA_XCP_MAX + 1] = {};
+	int i, err;
+
+	hop_child_prepare(sch);
+	INIT_LIST_HEAD(&q->ports);
+	hrtimer_setup(&q->ctl_timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	q->sch = sch;
+	for (i = 0; i <= TCA_XCP_MAX; i++)
+		q->config.value[i] = xcp_options[i].initial;
+	err = hop_child_init(sch, 0, extack);
+	if (!err)
+		err = opt ? xcp_change(sch, opt, extack) : xcp_configure(sch, none, extack);
+	if (!err)
+		list_add_tail(&q->ports, &xcp_ports);
+	return err;
+}
+
+static void xcp_destroy(struct Qdisc *sch)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+
+	list_del(&q->ports);
+	hrtimer_cancel(&q->ctl_timer);
+	hrtimer_cancel(&q->queue_timer);
+	hop_child_destroy(sch);
+}
+
+/* RTNL keeps change() away. */
+static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int i, err;
+
+	if (!opts)
+		return -EMSGSIZE;
+	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
+	for (i = 0; i <= TCA_XCP_MAX && !err; i++)
+		if (xcp_options[i].refusal)
+			err = nla_put_u32(skb, i, q->config.value[i]);
+	if (!err && xcp_child_is_default(sch))
+		err = nla_put_u32(skb, TCA_XCP_LIMIT, hop_child_of(sch)->limit);
+	if (err) {
+		nla_nest_cancel(skb, opts);
+		return err;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+/* The nearest whole bytes/s. */
+static s64 xcp_shown(s64 q16)
+{
+	return (q16 + (1 << (XCP_RATE_SHIFT - 1))) >> XCP_RATE_SHIFT;
+}
+
+static void xcp_copy_vars(struct tc_xcp_xstats *st, const struct xcp_vars *v)
+{
+	st->feedback_bytes_ps = xcp_shown(v->feedback_q16);
+	st->input_bw_bytes_ps = xcp_shown(v->input_bw_q16);
+	st->residue_pos_bytes_ps = xcp_shown(v->residue_pos_q16);
+	st->residue_neg_bytes_ps = xcp_shown(v->residue_neg_q16);
+	st->cp_bytes_ps2 = xcp_shown(xcp_ratio_times(&v->cp, XCP_NS_PER_S << XCP_TIME_SHIFT));
+	st->cn_ppm_ps = xcp_shown(xcp_ratio_times(&v->cn, XCP_GAIN_PPM));
+	st->avg_rtt_ns = xcp_avg_rtt_ns(v);
+	st->ctl_interval_ns = v->ctl_interval_ns;
+	st->queue_bytes = v->queue_bytes;
+}
+
+static void xcp_copy_stats(struct tc_xcp_xstats *st, const struct xcp_stats *s)
+{
+	int fault;
+
+	st->other_pkts = s->other_pkts;
+	st->standard_pkts = s->standard_pkts;
+	st->minimal_pkts = s->minimal_pkts;
+	st->micro_pkts = s->micro_pkts;
+	st->unknown_pkts = s->unknown_pkts;
+	st->e2e_limited_pkts = s->e2e_limited_pkts;
+	st->flagged_pkts = s->flagged_pkts;
+	for (fault = XCP_OK + 1; fault < XCP_FAULTS; fault++)
+		st->malformed_pkts[fault - 1] = s->malformed_pkts[fault];
+}
+
+static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct tc_xcp_xstats st = {};
+
+	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	sch_tree_lock(sch);
+	st.capacity_bytes_ps = q->params.capacity_bytes_ps;
+	st.intervals = q->intervals;
+	st.reduced_pkts = q->reduced_pkts;
+	st.unwritable_pkts = q->unwritable_pkts;
+	xcp_copy_vars(&st, &q->vars);
+	xcp_copy_stats(&st, &q->stats);
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+/* The speed of a port's device may be another now. RTNL. */
+static void xcp_follow_speed(struct xcp_sched_data *q)
+{
+	u64 rate_bytes_ps;
+
+	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
+		return;
+	rate_bytes_ps = xcp_device_rate_bytes_ps(q->sch);
+	/* A link that is down has no speed: the last one will do. */
+	if (!rate_bytes_ps)
+		return;
+	sch_tree_lock(q->sch);
+	q->params.capacity_bytes_ps = rate_bytes_ps;
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+	sch_tree_unlock(q->sch);
+}
+
+static int xcp_device_event(struct notifier_block *block, unsigned long event, void *info)
+{
+	const struct net_device *dev = netdev_notifier_info_to_dev(info);
+	struct xcp_sched_data *q;
+
+	if (event != NETDEV_UP && event != NETDEV_CHANGE)
+		return NOTIFY_DONE;
+	list_for_each_entry(q, &xcp_ports, ports)
+		if (qdisc_dev(q->sch) == dev)
+			xcp_follow_speed(q);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block xcp_device_notifier = {
+	.notifier_call = xcp_device_event,
+};
+
+static struct Qdisc_ops xcp_qdisc_ops __read_mostly = {
+	.cl_ops		= &hop_child_class_ops,
+	.id		= "xcp",
+	.priv_size	= sizeof(struct xcp_sched_data),
+	.enqueue	= xcp_enqueue,
+	.dequeue	= xcp_dequeue,
+	.peek		= hop_child_peek,
+	.init		= xcp_init,
+	.reset		= xcp_reset,
+	.destroy	= xcp_destroy,
+	.change		= xcp_change,
+	.dump		= xcp_dump,
+	.dump_stats	= xcp_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("xcp");
+
+static int __init xcp_module_init(void)
+{
+	int err;
+
+	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
+	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
+	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
+	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
+	err = register_netdevice_notifier(&xcp_device_notifier);
+	if (err)
+		return err;
+	err = register_qdisc(&xcp_qdisc_ops);
+	if (err)
+		unregister_netdevice_notifier(&xcp_device_notifier);
+	return err;
+}
+
+static void __exit xcp_module_exit(void)
+{
+	unregister_qdisc(&xcp_qdisc_ops);
+	unregister_netdevice_notifier(&xcp_device_notifier);
+}
+
+module_init(xcp_module_init);
+module_exit(xcp_module_exit);
+MODULE_DESCRIPTION("XCP router: allots a port's capacity to packets that ask");
+MODULE_LICENSE("GPL");

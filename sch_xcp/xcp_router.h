@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XCP's router: how much of its port's spare capacity each packet is given.
+ *
+ * Source: draft-falk-xcp-spec-00 section 3.2; comments name the lines of its
+ * pseudo-code. Once a control interval (about a mean RTT) the port decides by how
+ * much its load shall change,
+ *
+ *	F = alpha * (capacity - input_bw) - beta * queue / avg_rtt
+ *
+ * and fills two pools with it. Leaving packets empty them: the positive one in equal
+ * parts a flow, the negative one in proportion to a flow's throughput. Shuffling fills
+ * both a little even at F = 0, so that shares converge.
+ *
+ * Numbers: capacity 10 kbit/s to 1.6 Tbit/s, RTT 1 us to 10 s, Throughput 1 to
+ * 2^32 - 1 bytes/ms. What packets claim beyond that saturates. Rates and feedback are
+ * bytes/s in Q16; what a header cannot hold of its feedback, below 1 byte/s, goes to
+ * the next packet that is changed. A ratio is off by at most 2^-30, the time of a
+ * packet by 2^-29 and half a unit, avg_rtt by 2^-17.
+ *
+ * Deviations:
+ * - Sizes are bytes on the link, overhead included, as capacity is; the draft has IP's.
+ * - What a packet is given or loses is at most what is left in the pool. In the draft
+ *   the last packet overdraws it: by many pools where its flow sends less than a
+ *   packet an interval.
+ * - Line 8 divides by how long the interval was, not by how long it should have been.
+ * - Line 13 after an interval without XCP traffic: one packet time of max_interval
+ *   stands for the sum; line 14 after one without any: the persistent queue does.
+ *   Lines 7 and 9: avg_rtt keeps its last value; before the first, min_interval takes
+ *   its place.
+ * - Lines 30 and 31: a pool that holds less than 1 byte/s is empty.
+ * - Line 18 also has an upper bound, max_interval.
+ * - Section 4.1: packets that say that XCP does not limit them are charged to the pools
+ *   only by a share (an option, all by default) of the feedback they get.
+ */
+#ifndef HOPCC_XCP_ROUTER_H
+#define HOPCC_XCP_ROUTER_H
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/types.h>
+#include <net/xcp.h>
+
+/* Rates and feedback: bytes/s << 16. */
+#define XCP_RATE_SHIFT 16
+/* 2^45 bytes/s, far above any port: rates, F and pools stay below 2^62. */
+#define XCP_RATE_MAX_Q16 (1LL << (45 + XCP_RATE_SHIFT))
+/* alpha, beta, gamma, shares: 1 << 32 is 1. */
+#define XCP_GAIN_SHIFT 32
+#define XCP_GAIN_PPM 1000000
+/* _time: 2^-12 ns. A packet of 64 bytes at 1.6 Tbit/s takes 1311. */
+#define XCP_TIME_SHIFT 12
+#define XCP_NS_PER_MS 1000000ULL
+#define XCP_NS_PER_US 1000ULL
+#define XCP_NS_PER_S 1000000000ULL
+/* sqrt(2) */
+#define XCP_SQRT2_PPM 1414214ULL
+
+/**
+ * struct xcp_params - configuration; written under the qdisc lock
+ * @capacity_bytes_ps: of the port, 1250 to 2 * 10^11
+ * @alpha_q32: gain of spare capacity
+ * @beta_q32: gain of the persistent queue
+ * @gamma_q32: part of the load that is shuffled
+ * @min_interval_ns: shortest control interval, MIN_INTERVAL
+ * @max_interval_ns: longest control interval and longest RTT that is believed,
+ *	MAX_INTERVAL; at most 10^10
+ * @allowed_queue_ns: ALLOWED_QUEUE, shortest period of the queue's estimate
+ * @e2e_share_q32: part of its feedback that an end-to-end limited packet is charged
+ * @overhead_bytes: what the link adds to each packet
+ * @protocol: XCP's code point
+ */
+struct xcp_params {
+	u64 capacity_bytes_ps;
+	u64 alpha_q32;
+	u64 beta_q32;
+	u64 gamma_q32;
+	u64 min_interval_ns;
+	u64 max_interval_ns;
+	u64 allowed_queue_ns;
+	u64 e2e_share_q32;
+	u32 overhead_bytes;
+	u8 protocol;
+};
+
+/**
+ * struct xcp_ratio - a quotient that costs a multiplication to apply
+ * @mul: mantissa
+ * @shift: 0 to 95: the quotient is mul / 2^shift
+ */
+struct xcp_ratio {
+	u64 mul;
+	unsigned int shift;
+};
+
+/**
+ * struct xcp_vars - the port as the law sees it; under the qdisc lock
+ * @input_bytes: arrived in this interval, XCP or not: input_traffic
+ * @sum_time: sum of packet times, 2^-12 ns: sum_inv_throughput
+ * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, bits 64 up
+ * @sum_rtt_time_lo: bits 0 to 63
+ * @avg_rtt_time: mean RTT over flows, 2^-12 ns; 0: no XCP traffic yet
+ * @ctl_interval_ns: the control interval that runs
+ * @input_bw_q16: load of the last interval
+ * @feedback_q16: F, bytes/s
+ * @residue_pos_q16: pool of positive feedback
+ * @residue_neg_q16: pool of negative feedback
+ * @cp: positive feedback a packet time
+ * @cn: negative feedback a byte
+ * @carry_q16: feedback of earlier packets that did not fit whole bytes/s
+ * @queue_bytes: the persistent queue
+ * @min_queue_bytes: least queue since the queue's timer expired
+ */
+struct xcp_vars {
+	u64 input_bytes;
+	u64 sum_time;
+	u64 sum_rtt_time_hi;
+	u64 sum_rtt_time_lo;
+	u64 avg_rtt_time;
+	u64 ctl_interval_ns;
+	s64 input_bw_q16;
+	s64 feedback_q16;
+	s64 residue_pos_q16;
+	s64 residue_neg_q16;
+	struct xcp_ratio cp;
+	struct xcp_ratio cn;
+	u64 carry_q16;
+	u32 queue_bytes;
+	u32 min_queue_bytes;
+};
+
+/* What a packet is to the router. */
+enum xcp_class {
+	XCP_CLASS_OTHER,	/* no congestion header, or not the first fragment */
+	XCP_CLASS_MALFORMED,	/* something that is no congestion header in its place */
+	XCP_CLASS_MINIMAL,	/* asks for nothing */
+	XCP_CLASS_UNKNOWN,	/* its sender does not know its RTT or throughput yet */
+	XCP_CLASS_ASKING,	/* the law's */
+};
+
+/**
+ * struct xcp_pkt - a packet, plain or super, as the law sees it
+ * @class: bytes count whatever it is; the rest holds for XCP_CLASS_ASKING only
+ * @fault: of XCP_CLASS_MALFORMED
+ * @format: of a header that is one
+ * @flags: of a header that is one
+ * @pkts: packets on the wire, each with this header
+ * @bytes: of all of them on the link, below 2^31
+ * @rtt_us: not 0
+ * @throughput_bytes_pms: bytes/ms, not 0
+ * @delta_bytes_ps: Delta_Throughput, bytes/s; the law lowers it
+ */
+struct xcp_pkt {
+	enum xcp_class class;
+	enum xcp_fault fault;
+	enum xcp_format format;
+	u8 flags;
+	u32 pkts;
+	u32 bytes;
+	u32 rtt_us;
+	u32 throughput_bytes_pms;
+	s32 delta_bytes_ps;
+};
+
+/**
+ * struct xcp_stats - packets on the wire that arrived; under the qdisc lock
+ * @other_pkts: without a congestion header
+ * @standard_pkts: RTT in ms
+ * @minimal_pkts: only Reverse_Feedback
+ * @micro_pkts: RTT in us
+ * @unknown_pkts: of these two formats, without RTT or Throughput
+ * @e2e_limited_pkts: said that XCP does not limit them
+ * @flagged_pkts: bore flags that nobody defined
+ * @malformed_pkts: by cause; [XCP_OK] stays 0
+ */
+struct xcp_stats {
+	u64 other_pkts;
+	u64 standard_pkts;
+	u64 minimal_pkts;
+	u64 micro_pkts;
+	u64 unknown_pkts;
+	u64 e2e_limited_pkts;
+	u64 flagged_pkts;
+	u64 malformed_pkts[XCP_FAULTS];
+};
+
+/**
+ * xcp_gain_q32() - a gain as the law wants it
+ * @ppm: in millionths, at most 10^6
+ *
+ * Return: ppm / 10^6 in Q32, cut.
+ */
+static inline u64 xcp_gain_q32(u32 ppm)
+{
+	/* 2^20 * 2^32 < 2^64 */
+	return div_u64((u64)ppm << XCP_GAIN_SHIFT, XCP_GAIN_PPM);
+}
+
+/**
+ * xcp_beta_ppm() - the draft's b = a^2 * sqrt(2)
+ * @alpha_ppm: below 10^6
+ *
+ * Return: millionths, rounded.
+ */
+static inline u32 xcp_beta_ppm(u32 alpha_ppm)
+{
+	/* 10^12 * 1.4 * 10^6 < 2^61 */
+	u64 beta = (u64)alpha_ppm * alpha_ppm * XCP_SQRT2_PPM;
+	const u64 one = (u64)XCP_GAIN_PPM * XCP_GAIN_PPM;
+
+	return (u32)div64_u64(beta + one / 2, one);
+}
+
+/**
+ * xcp_ratio() - divide once, apply often
+ * @num: numerator
+ * @den: denominator; not 0
+ *
+ * Return: num / den, off by at most 2^-30 of it.
+ */
+static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
+{
+	int num_shift = 64 - fls64(num), den_shift = 32 - fls64(den);
+	struct xcp_ratio r = {};
+
+	if (!num)
+		return r;
+	/* [2^63, 2^64) / [2^31, 2^32): the quotient is in (2^31, 2^33). */
+	num <<= num_shift;
+	den = den_shift < 0 ? den >> -den_shift : den << den_shift;
+	r.mul = div_u64(num, (u32)den);
+	if (num_shift >= den_shift)
+		r.shift = num_shift - den_shift;
+	else	/* by 31 at most: below 2^64 */
+		r.mul <<= den_shift - num_shift;
+	return r;
+}
+
+/**
+ * xcp_ratio_times() - apply a ratio
+ * @r: the ratio
+ * @x: what to
+ *
+ * Return: r * x, cut; XCP_RATE_MAX_Q16 if it might be above.
+ */
+static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
+{
+	if (r->mul && fls64(r->mul) + fls64(x) > (int)r->shift + 45 + XCP_RATE_SHIFT)
+		return XCP_RATE_MAX_Q16;
+	return (s64)mul_u64_u64_shr(r->mul, x, r->shift);
+}
+
+/* @x * @gain, cut towards 0. */
+static inline s64 xcp_gain_times(s64 x, u64 gain_q32)
+{
+	/* 2^62 * 2^32 >> 32 */
+	s64 size = (s64)mul_u64_u64_shr(x < 0 ? -x : x, gain_q32, XCP_GAIN_SHIFT);
+
+	return x < 0 ? -size : size;
+}
+
+/* @x for each of @pkts packets, within what pools hold. */
+static inline s64 xcp_times_pkts(s64 x, u32 pkts)
+{
+	s64 all;
+
+	if (check_mul_overflow(x, (s64)pkts, &all))
+		return x < 0 ? -XCP_RATE_MAX_Q16 : XCP_RATE_MAX_Q16;
+	return clamp_t(s64, all, -XCP_RATE_MAX_Q16, XCP_RATE_MAX_Q16);
+}
+
+/**
+ * xcp_reciprocal() - 2^63 / x without a division
+ * @x: 2^31 to 2^32 - 1
+ *
+ * With d = x / 2^32 in [1/2, 1): the line 48/17 - 32/17 d is off by at most 1/17 of
+ * 1/d, and each of Newton's steps y (2 - d y) squares that: 2^-4, 2^-8, 2^-16, 2^-32.
+ *
+ * Return: 2^31 to 2^32, below the exact value by at most 2^-29 of it (2^-29.79 measured,
+ * over every x).
+ */
+static inline u64 xcp_reciprocal(u32 x)
+{
+	/* 48/17 in Q31 less 32/17 in Q31 times x in Q32: below 2^64 */
+	u64 y = 6063483241ULL - ((4042322161ULL * x) >> 32);
+	int step;
+
+	for (step = 0; step < 3; step++) {
+		/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
+		u64 correction = (0 - x * y) >> 32;
+
+		y = (y * correction) >> 31;
+	}
+	return y;
+}
+
+/**
+ * xcp_time() - Pkt_size / Throughput
+ * @bytes: below 2^31
+ * @throughput_bytes_pms: bytes/ms, not 0
+ *
+ * Return: 2^-12 ns, rounded; at most 2^63.
+ */
+static inline u64 xcp_time(u32 bytes, u32 throughput_bytes_pms)
+{
+	/* 2^31 * 2^32 = 2^63 */
+	const u64 dividend = bytes * (XCP_NS_PER_MS << XCP_TIME_SHIFT);
+	const int norm = 32 - fls(throughput_bytes_pms);
+	const u64 reciprocal = xcp_reciprocal(throughput_bytes_pms << norm);
+
+	/* One bit more, to round: below 2^31 * 2^32 * 2 */
+	return (mul_u64_u64_shr(dividend, reciprocal, 62 - norm) + 1) >> 1;
+}
+
+/* Lines 3 to 6, the sum of RTT * Pkt_size / Throughput in 128 bits: 2^46 * 2^64. */
+static inline void xcp_sum_rtt(struct xcp_vars *v, const struct xcp_params *p, u32 rtt_us,
+			       u64 time)
+{
+	const u64 rtt_ns = min_t(u64, rtt_us * XCP_NS_PER_US, p->max_interval_ns);
+	const u64 rtt_time = rtt_ns << XCP_TIME_SHIFT, lo = rtt_time * time;
+
+	v->sum_rtt_time_lo += lo;
+	v->sum_rtt_time_hi += mul_u64_u64_shr(rtt_time, time, 64) + (v->sum_rtt_time_lo < lo);
+}
+
+/**
+ * xcp_arrive() - lines 1 to 6: on packet arrival
+ * @v: the port
+ * @p: configuration
+ * @pkt: the packet
+ *
+ * When the sum of packet times is full, it and the sum of RTTs stay as they are.
+ */
+static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
+			      const struct xcp_pkt *pkt)
+{
+	u64 time, sum;
+
+	v->input_bytes += pkt->bytes;
+	if (pkt->class != XCP_CLASS_ASKING)
+		return;
+	/* N packets of a super-packet take as long as one of their size. */
+	time = xcp_time(pkt->bytes, pkt->throughput_bytes_pms);
+	if (check_add_overflow(v->sum_time, time, &sum))
+		return;
+	v->sum_time = sum;
+	xcp_sum_rtt(v, p, pkt->rtt_us, time);
+}
+
+/* Line 7, rounded. No XCP traffic: the last value. */
+static inline void xcp_update_avg_rtt(struct xcp_vars *v)
+{
+	/* At most 46: RTTs are below 2^46. The sum of times is then above 2^(17 + s). */
+	const int s = fls64(v->sum_rtt_time_hi);
+	u64 num = v->sum_rtt_time_lo, den = v->sum_time >> s, rest;
+
+	if (!v->sum_time)
+		return;
+	if (s)
+		num = v->sum_rtt_time_hi << (64 - s) | num >> s;
+	v->avg_rtt_time = div64_u64_rem(num, den, &rest);
+	v->avg_rtt_time += rest >= den - rest;
+}
+
+/* The mean RTT in ns, rounded. */
+static inline u64 xcp_avg_rtt_ns(const struct xcp_vars *v)
+{
+	return (v->avg_rtt_time + (1 << (XCP_TIME_SHIFT - 1))) >> XCP_TIME_SHIFT;
+}
+
+/* @bytes within @time, as a rate. */
+static inline s64 xcp_rate_q16(u64 bytes, u64 time)
+{
+	const struct xcp_ratio bytes_ptime = xcp_ratio(bytes, time);
+
+	/* 2^30 * 2^28 */
+	return xcp_ratio_times(&bytes_ptime, XCP_NS_PER_S << (XCP_TIME_SHIFT + XCP_RATE_SHIFT));
+}
+
+/* Line 9: |F| < 0.56 * 2^61 + 2^61 */
+static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
+					     const struct xcp_params *p)
+{
+	const s64 capacity_q16 = (s64)p->capacity_bytes_ps << XCP_RATE_SHIFT;
+	const u64 rtt_time = v->avg_rtt_time ?: p->min_interval_ns << XCP_TIME_SHIFT;
+
+	return xcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
+	       xcp_gain_times(xcp_rate_q16(v->queue_bytes, rtt_time), p->beta_q32);
+}
+
+/* Line 10: max(0, gamma * input_bw - |F|) */
+static inline s64 xcp_shuffled_traffic_q16(const struct xcp_vars *v, const struct xcp_params *p)
+{
+	const s64 amount_q16 = xcp_gain_times(v->input_bw_q16, p->gamma_q32);
+	const s64 size_q16 = v->feedback_q16 < 0 ? -v->feedback_q16 : v->feedback_q16;
+
+	return max_t(s64, 0, amount_q16 - size_q16);
+}
+
+/* Lines 11 to 14. */
+static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p, s64 shuffled_q16)
+{
+	const u64 sum_time = v->sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT;
+
+	v->residue_pos_q16 = min_t(s64, XCP_RATE_MAX_Q16,
+				   shuffled_q16 + max_t(s64, v->feedback_q16, 0));
+	v->residue_neg_q16 = min_t(s64, XCP_RATE_MAX_Q16,
+				   shuffled_q16 + max_t(s64, -v->feedback_q16, 0));
+	v->cp = xcp_ratio(v->residue_pos_q16, sum_time);
+	/* Nothing came: F is negative for the queue, so its bytes pay. */
+	v->cn = xcp_ratio(v->residue_neg_q16, v->input_bytes ?: v->queue_bytes ?: 1);
+}
+
+/* Lines 15 to 17. */
+static inline void xcp_clear_sums(struct xcp_vars *v)
+{
+	v->input_bytes = 0;
+	v->sum_time = 0;
+	v->sum_rtt_time_hi = 0;
+	v->sum_rtt_time_lo = 0;
+}
+
+/**
+ * xcp_close_interval() - lines 7 to 18: on the control timer
+ * @v: the port
+ * @p: configuration
+ * @elapsed_ns: since the interval began; below 2^52
+ *
+ * The caller does line 19 with @v->ctl_interval_ns.
+ */
+static inline void xcp_close_interval(struct xcp_vars *v, const struct xcp_params *p,
+				      u64 elapsed_ns)
+{
+	xcp_update_avg_rtt(v);
+	v->input_bw_q16 = xcp_rate_q16(v->input_bytes,
+				       max_t(u64, elapsed_ns, 1) << XCP_TIME_SHIFT);
+	v->feedback_q16 = xcp_aggregate_feedback_q16(v, p);
+	xcp_fill_pools(v, p, xcp_shuffled_traffic_q16(v, p));
+	xcp_clear_sums(v);
+	v->ctl_interval_ns = clamp_t(u64, xcp_avg_rtt_ns(v), p->min_interval_ns,
+				     p->max_interval_ns);
+}
+
+/**
+ * xcp_start() - a port that nothing is known of, or that nothing has used for a while
+ * @v: the port
+ * @p: configuration
+ *
+ * Its pool for the first packets is that of an idle interval.
+ */
+static inline void xcp_start(struct xcp_vars *v, const struct xcp_params *p)
+{
+	xcp_clear_sums(v);
+	v->queue_bytes = 0;
+	v->min_queue_bytes = 0;
+	xcp_close_interval(v, p, p->min_interval_ns);
+}
+
+/* What each of @pkts packets may take of a pool. */
+static inline s64 xcp_pool_part(s64 residue_q16, u32 pkts)
+{
+	return pkts > 1 ? (s64)div_u64((u64)residue_q16, pkts) : residue_q16;
+}
+
+/* Line 20, within the pool. */
+static inline s64 xcp_pos_feedback_q16(const struct xcp_vars *v, const struct xcp_pkt *pkt,
+				       u32 pkt_bytes)
+{
+	if (!v->cp.mul)
+		return 0;
+	return min_t(s64, xcp_pool_part(v->residue_pos_q16, pkt->pkts),
+		     xcp_ratio_times(&v->cp, xcp_time(pkt_bytes, pkt->throughput_bytes_pms)));
+}
+
+/* Line 21, within the pool, and so that the header can hold the difference to @pos_q16. */
+static inline s64 xcp_neg_feedback_q16(const struct xcp_vars *v, const struct xcp_pkt *pkt,
+				       u32 pkt_bytes, s64 pos_q16)
+{
+	const s64 most_q16 = pos_q16 + (1LL << (31 + XCP_RATE_SHIFT));
+
+	return min3(xcp_pool_part(v->residue_neg_q16, pkt->pkts),
+		    xcp_ratio_times(&v->cn, pkt_bytes), most_q16);
+}
+
+/*
+ * Line 24: whole bytes/s, for each of @pkts packets. What is cut off gathers until it
+ * makes a byte/s for all of them. Never above a Delta_Throughput that is above @feedback_q16.
+ */
+static inline s32 xcp_whole_bytes_ps(struct xcp_vars *v, s64 feedback_q16, u32 pkts)
+{
+	const u64 one_each_q16 = (u64)pkts << XCP_RATE_SHIFT;
+	s32 bytes_ps = (s32)(feedback_q16 >> XCP_RATE_SHIFT);
+
+	/* 2^32 * 2^16 */
+	v->carry_q16 += pkts * ((u64)feedback_q16 & ((1 << XCP_RATE_SHIFT) - 1));
+	if (v->carry_q16 < one_each_q16)
+		return bytes_ps;
+	v->carry_q16 -= one_each_q16;
+	return bytes_ps + 1;
+}
+
+/* What is left of a pool: below what a header can say, nothing. */
+static inline s64 xcp_pool_less(s64 residue_q16, s64 taken_q16)
+{
+	/* 2^61 + 2^61 */
+	const s64 left_q16 = residue_q16 - taken_q16;
+
+	return left_q16 < 1 << XCP_RATE_SHIFT ? 0 : min_t(s64, left_q16, XCP_RATE_MAX_Q16);
+}
+
+/* Lines 28 to 31, and section 4.1. */
+static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
+			      const struct xcp_pkt *pkt, s64 pos_q16, s64 neg_q16)
+{
+	pos_q16 = xcp_times_pkts(pos_q16, pkt->pkts);
+	neg_q16 = xcp_times_pkts(neg_q16, pkt->pkts);
+	if (pkt->flags & XCP_FLAG_E2E_LIMITED) {
+		pos_q16 = xcp_gain_times(pos_q16, p->e2e_share_q32);
+		neg_q16 = xcp_gain_times(neg_q16, p->e2e_share_q32);
+	}
+	v->residue_pos_q16 = xcp_pool_less(v->residue_pos_q16, pos_q16);
+	v->residue_neg_q16 = xcp_pool_less(v->residue_neg_q16, neg_q16);
+	if (!v->residue_pos_q16)
+		v->cp.mul = 0;
+	if (!v->residue_neg_q16)
+		v->cn.mul = 0;
+}
+
+/**
+ * xcp_depart() - lines 20 to 31: on packet departure
+ * @v: the port
+ * @p: configuration
+ * @pkt: the packet; its Delta_Throughput may be lowered
+ *
+ * Divides by nothing but the number of packets of a super-packet.
+ *
+ * Return: whether Delta_Throughput was lowered.
+ */
+static inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p, struct xcp_pkt *pkt)
+{
+	const s64 delta_q16 = (s64)pkt->delta_bytes_ps * (1 << XCP_RATE_SHIFT);
+	s64 pos_q16, neg_q16, feedback_q16;
+	u32 pkt_bytes = pkt->bytes;
+	bool lower;
+
+	if (pkt->class != XCP_CLASS_ASKING)
+		return false;
+	if (pkt->pkts > 1)
+		pkt_bytes /= pkt->pkts;
+	pos_q16 = xcp_pos_feedback_q16(v, pkt, pkt_bytes);
+	neg_q16 = xcp_neg_feedback_q16(v, pkt, pkt_bytes, pos_q16);
+	feedback_q16 = pos_q16 - neg_q16;
+	lower = delta_q16 > feedback_q16;
+	if (lower) {
+		pkt->delta_bytes_ps = xcp_whole_bytes_ps(v, feedback_q16, pkt->pkts);
+	} else {
+		/* Lines 26 and 27: an upstream bottleneck, or the sender, took more already. */
+		neg_q16 = min_t(s64, xcp_pool_part(v->residue_neg_q16, pkt->pkts),
+				neg_q16 + feedback_q16 - delta_q16);
+		pos_q16 = delta_q16 + neg_q16;
+	}
+	xcp_charge(v, p, pkt, pos_q16, neg_q16);
+	return lower;
+}
+
+/**
+ * xcp_see_queue() - line 32: on packet departure
+ * @v: the port
+ * @queue_bytes: what is queued without the packet
+ */
+static inline void xcp_see_queue(struct xcp_vars *v, u32 queue_bytes)
+{
+	v->min_queue_bytes = min(v->min_queue_bytes, queue_bytes);
+}
+
+/**
+ * xcp_close_queue() - lines 33 to 35: on the queue's timer
+ * @v: the port
+ * @p: configuration
+ * @queue_bytes: what is queued now
+ *
+ * Return: Tq in ns, for line 36.
+ */
+static inline u64 xcp_close_queue(struct xcp_vars *v, const struct xcp_params *p, u32 queue_bytes)
+{
+	/* 2^32 * 2^30 */
+	const u64 drain_ns = div64_u64(queue_bytes * XCP_NS_PER_S, p->capacity_bytes_ps);
+	const u64 avg_rtt_ns = xcp_avg_rtt_ns(v);
+
+	v->queue_bytes = v->min_queue_bytes;
+	v->min_queue_bytes = queue_bytes;
+	if (drain_ns >= avg_rtt_ns)
+		return p->allowed_queue_ns;
+	return max_t(u64, p->allowed_queue_ns, (avg_rtt_ns - drain_ns) / 2);
+}
+
+/**
+ * xcp_read() - a congestion header as the law wants it
+ * @pkt: class, fault, format and all that the header holds are set
+ * @h: the header, or NULL if the packet ends within it
+ * @own_protocol: XCP's code point
+ */
+static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own_protocol)
+{
+	pkt->fault = xcp_check(h, own_protocol);
+	if (pkt->fault != XCP_OK) {
+		pkt->class = XCP_CLASS_MALFORMED;
+		return;
+	}
+	pkt->format = xcp_format(h);
+	pkt->flags = h->flags;
+	pkt->rtt_us = xcp_rtt_us(h);
+	pkt->throughput_bytes_pms = be32_to_cpu(h->throughput);
+	pkt->delta_bytes_ps = xcp_delta(h);
+	if (pkt->format == XCP_FORMAT_MINIMAL)
+		pkt->class = XCP_CLASS_MINIMAL;
+	else if (!pkt->rtt_us || !pkt->throughput_bytes_pms)
+		pkt->class = XCP_CLASS_UNKNOWN;
+	else
+		pkt->class = XCP_CLASS_ASKING;
+}
+
+/**
+ * xcp_count() - count an arrival
+ * @s: counters
+ * @pkt: the packet
+ */
+static inline void xcp_count(struct xcp_stats *s, const struct xcp_pkt *pkt)
+{
+	if (pkt->class == XCP_CLASS_OTHER) {
+		s->other_pkts += pkt->pkts;
+		return;
+	}
+	if (pkt->class == XCP_CLASS_MALFORMED) {
+		s->malformed_pkts[pkt->fault] += pkt->pkts;
+		return;
+	}
+	if (pkt->format == XCP_FORMAT_STANDARD)
+		s->standard_pkts += pkt->pkts;
+	else if (pkt->format == XCP_FORMAT_MICRO)
+		s->micro_pkts += pkt->pkts;
+	else
+		s->minimal_pkts += pkt->pkts;
+	if (pkt->class == XCP_CLASS_UNKNOWN)
+		s->unknown_pkts += pkt->pkts;
+	if (pkt->flags & XCP_FLAG_E2E_LIMITED)
+		s->e2e_limited_pkts += pkt->pkts;
+	if (pkt->flags & ~XCP_FLAGS_KNOWN)
+		s->flagged_pkts += pkt->pkts;
+}
+
+#endif /* HOPCC_XCP_ROUTER_H */

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The router's law, line by line of the draft; see xcp_router.h. KUnit and host program. */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <uapi/linux/pkt_sched_xcp.h>
+#include "xcp_router.h"
+
+#define MS 1000000ULL
+#define ONE_MS (MS << XCP_TIME_SHIFT)
+#define Q16(x) ((s64)(x) * 65536)
+
+/* 10 Mbyte/s; alpha 0.4, beta 0.2, gamma 0.1 but for what 2^-32 cuts off. */
+static struct xcp_params params(void)
+{
+	return (struct xcp_params){
+		.capacity_bytes_ps = 10000000,
+		.alpha_q32 = xcp_gain_q32(400000),
+		.beta_q32 = xcp_gain_q32(200000),
+		.gamma_q32 = xcp_gain_q32(100000),
+		.min_interval_ns = MS,
+		.max_interval_ns = 1000 * MS,
+		.allowed_queue_ns = 2 * MS,
+		.e2e_share_q32 = xcp_gain_q32(1000000),
+		.protocol = XCP_PROTOCOL_DEFAULT,
+	};
+}
+
+static struct xcp_pkt asking(u32 bytes, u32 rtt_us, u32 throughput_bytes_pms, s32 delta)
+{
+	return (struct xcp_pkt){
+		.class = XCP_CLASS_ASKING,
+		.format = XCP_FORMAT_MICRO,
+		.pkts = 1,
+		.bytes = bytes,
+		.rtt_us = rtt_us,
+		.throughput_bytes_pms = throughput_bytes_pms,
+		.delta_bytes_ps = delta,
+	};
+}
+
+/* Within 2^-28 of @want and @units. */
+static bool near(u64 got, u64 want, u64 units)
+{
+	u64 off = got > want ? got - want : want - got;
+
+	return off <= (want >> 28) + units;
+}
+
+/* Redo by hand: bytes * 10^6 ns * 4096 / (bytes/ms). */
+static const struct {
+	u32 bytes, throughput_bytes_pms;
+	u64 want;
+} time_cases[] = {
+	{ 0,		1,		0 },
+	{ 1,		1,		4096000000ULL },
+	{ 1500,		1,		6144000000000ULL },
+	{ 1500,		1500,		4096000000ULL },
+	{ 1500,		3,		2048000000000ULL },
+	{ 1500,		7,		877714285714ULL },
+	/* 10 Gbit/s: 1200 ns */
+	{ 1500,		1250000,	4915200ULL },
+	/* 1.6 Tbit/s */
+	{ 1500,		200000000,	30720ULL },
+	{ 64,		200000000,	1311ULL },
+	{ 64,		U32_MAX,	61ULL },
+	{ 1,		U32_MAX,	1ULL },
+	{ S32_MAX,	U32_MAX,	2048000000ULL },
+	{ S32_MAX,	1,		8796093018112000000ULL },
+};
+
+static void time_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(time_cases); i++) {
+		u64 got = xcp_time(time_cases[i].bytes, time_cases[i].throughput_bytes_pms);
+
+		KUNIT_EXPECT_TRUE_MSG(test, near(got, time_cases[i].want, 1), "%u / %u: %llu",
+				      time_cases[i].bytes, time_cases[i].throughput_bytes_pms,
+				      got);
+	}
+}
+
+/* Below 2^63 / x by at most 2^-29 of it: both sides times x. Every 4099th x and the ends. */
+static void reciprocal_test(struct kunit *test)
+{
+	u64 wrong = 0, x = 1ULL << 31;
+
+	for (;;) {
+		u64 product = xcp_reciprocal(x) * x;
+
+		wrong += product > 1ULL << 63 || product < (1ULL << 63) - (1ULL << 34);
+		if (x == U32_MAX)
+			break;
+		x = min_t(u64, x + 4099, U32_MAX);
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0ULL);
+}
+
+static const struct {
+	u64 num, den, x;
+	s64 want;
+} ratio_cases[] = {
+	{ 0, 1, 1000, 0 },
+	{ 0, U64_MAX, U64_MAX, 0 },
+	{ 1, 1, 0, 0 },
+	{ 1, 1, 1, 1 },
+	{ 1, 2, 1, 0 },
+	{ 3, 2, 1000, 1500 },
+	{ 1, U64_MAX, U64_MAX, 1 },
+	{ U64_MAX, U64_MAX, 1000000000, 1000000000 },
+	{ U64_MAX, 1, 1, XCP_RATE_MAX_Q16 },
+	{ U64_MAX, 1, U64_MAX, XCP_RATE_MAX_Q16 },
+	{ 1ULL << 59, 1, 1, 1LL << 59 },
+	{ 1, 1, 1ULL << 59, 1LL << 59 },
+	{ 1ULL << 40, 1ULL << 50, 1ULL << 60, 1LL << 50 },
+};
+
+static void ratio_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ratio_cases); i++) {
+		const struct xcp_ratio r = xcp_ratio(ratio_cases[i].num, ratio_cases[i].den);
+		s64 got = xcp_ratio_times(&r, ratio_cases[i].x);
+
+		KUNIT_EXPECT_TRUE_MSG(test, near(got, ratio_cases[i].want, 1), "case %zu: %lld", i,
+				      got);
+	}
+}
+
+/* Lines 1 to 6. A packet of 1500 bytes at 1500 bytes/ms is 1 ms. */
+static const struct {
+	const char *name;
+	enum xcp_class class;
+	u32 rtt_us;
+	u64 sum_ms, sum_rtt_ms;
+} arrival_cases[] = {
+	{ "line 4",		XCP_CLASS_ASKING, 80000, 1, 80 },
+	{ "line 3, below",	XCP_CLASS_ASKING, 999000, 1, 999 },
+	{ "line 6",		XCP_CLASS_ASKING, 1000001, 1, 1000 },
+	{ "line 6, far",	XCP_CLASS_ASKING, U32_MAX, 1, 1000 },
+	{ "line 1 only",	XCP_CLASS_OTHER, 80000, 0, 0 },
+	{ "minimal",		XCP_CLASS_MINIMAL, 80000, 0, 0 },
+	{ "malformed",		XCP_CLASS_MALFORMED, 80000, 0, 0 },
+	{ "not known",		XCP_CLASS_UNKNOWN, 0, 0, 0 },
+};
+
+static void arrival_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(arrival_cases); i++) {
+		struct xcp_pkt pkt = asking(1500, arrival_cases[i].rtt_us, 1500, 0);
+		struct xcp_vars v = {};
+
+		pkt.class = arrival_cases[i].class;
+		xcp_arrive(&v, &p, &pkt);
+		KUNIT_EXPECT_EQ_MSG(test, v.input_bytes, 1500ULL, "%s", arrival_cases[i].name);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.sum_time, arrival_cases[i].sum_ms * ONE_MS, 1),
+				      "%s", arrival_cases[i].name);
+		xcp_update_avg_rtt(&v);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.avg_rtt_time,
+						 arrival_cases[i].sum_rtt_ms * ONE_MS, 1 << 20),
+				      "%s: %llu", arrival_cases[i].name, v.avg_rtt_time);
+	}
+}
+
+/* Line 7: weights are packet times; and a full sum stays what it is. */
+static void avg_rtt_test(struct kunit *test)
+{
+	struct xcp_params p = params();
+	struct xcp_pkt fast = asking(1500, 10000, 3000, 0), slow = asking(1500, 40000, 1000, 0);
+	struct xcp_pkt liar = asking(S32_MAX, U32_MAX, 1, 0);
+	struct xcp_vars v = { .avg_rtt_time = 7 };
+	int i;
+
+	xcp_update_avg_rtt(&v);
+	KUNIT_EXPECT_EQ(test, v.avg_rtt_time, 7ULL);
+	/* (0.5 ms * 10 ms + 1.5 ms * 40 ms) / 2 ms */
+	xcp_arrive(&v, &p, &fast);
+	xcp_arrive(&v, &p, &slow);
+	xcp_update_avg_rtt(&v);
+	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 65 * ONE_MS / 2, 1 << 16));
+
+	p.max_interval_ns = 10000 * MS;
+	for (i = 0; i < 5; i++)
+		xcp_arrive(&v, &p, &liar);
+	xcp_update_avg_rtt(&v);
+	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 10000 * ONE_MS, 1ULL << 29));
+}
+
+/* Lines 8 to 18: alpha 0.4, beta 0.2, gamma 0.1, 10 Mbyte/s, 100 ms. Rates in kbyte/s. */
+static const struct {
+	const char *name;
+	u32 input_bytes, queue_bytes;
+	s64 feedback, pos, neg;
+} interval_cases[] = {
+	{ "idle",		0, 0,		4000, 4000, 0 },
+	{ "half",		500000, 0,	2000, 2000, 0 },
+	{ "full",		1000000, 0,	0, 1000, 1000 },
+	/* F = 40, shuffled 990 - 40 */
+	{ "nearly full",	990000, 0,	40, 990, 950 },
+	{ "overload",		2000000, 0,	-4000, 0, 4000 },
+	/* -0.2 * 100 kB / 0.1 s */
+	{ "queue",		1000000, 100000, -200, 800, 1000 },
+	{ "queue, underload",	950000, 100000,	0, 950, 950 },
+	{ "deep queue",		0, 4000000,	-4000, 0, 4000 },
+};
+
+static void interval_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(interval_cases); i++) {
+		struct xcp_vars v = {
+			.input_bytes = interval_cases[i].input_bytes,
+			.queue_bytes = interval_cases[i].queue_bytes,
+			.sum_time = ONE_MS,
+			/* 100 ms * 1 ms, in 128 bits */
+			.sum_rtt_time_hi = mul_u64_u64_shr(100 * ONE_MS, ONE_MS, 64),
+			.sum_rtt_time_lo = 100 * ONE_MS * ONE_MS,
+			.avg_rtt_time = 1,
+		};
+		const s64 want_pos = Q16(interval_cases[i].pos * 1000);
+		const s64 want_neg = Q16(interval_cases[i].neg * 1000);
+
+		xcp_close_interval(&v, &p, 100 * MS);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_avg_rtt_ns(&v), 100 * MS, "%s",
+				    interval_cases[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, v.ctl_interval_ns, 100 * MS, "%s",
+				    interval_cases[i].name);
+		/* Gains are cut at 2^-32: 10^7 bytes/s * 2^-32 * 3 < 0.01 */
+		KUNIT_EXPECT_LE_MSG(test, v.feedback_q16 - Q16(interval_cases[i].feedback * 1000),
+				    6553LL, "%s", interval_cases[i].name);
+		KUNIT_EXPECT_LE_MSG(test, Q16(interval_cases[i].feedback * 1000) - v.feedback_q16,
+				    6553LL, "%s", interval_cases[i].name);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.residue_pos_q16, want_pos, 6553), "%s",
+				      interval_cases[i].name);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.residue_neg_q16, want_neg, 6553), "%s",
+				      interval_cases[i].name);
+		KUNIT_EXPECT_EQ(test, v.input_bytes | v.sum_time | v.sum_rtt_time_hi |
+				v.sum_rtt_time_lo, 0ULL);
+	}
+}
+
+/* Line 18 between its bounds. */
+static void bounds_test(struct kunit *test)
+{
+	static const struct {
+		u32 rtt_us;
+		u64 want_ns;
+	} cases[] = {
+		{ 1, MS }, { 999, MS }, { 1000, MS }, { 20000, 20 * MS },
+		{ 1000000, 1000 * MS }, { U32_MAX, 1000 * MS },
+	};
+	const struct xcp_params p = params();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct xcp_pkt pkt = asking(1500, cases[i].rtt_us, 1500, 0);
+		struct xcp_vars v = {};
+
+		xcp_arrive(&v, &p, &pkt);
+		xcp_close_interval(&v, &p, MS);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.ctl_interval_ns, cases[i].want_ns, 1),
+				      "RTT %u us: %llu ns", cases[i].rtt_us, v.ctl_interval_ns);
+	}
+}
+
+/*
+ * Lines 20 to 31: 1500 bytes at 1500 bytes/ms; Cp is 1000 bytes/s a ms, Cn 0.2 a byte: so
+ * pos_fbk is 1000 and neg_fbk 300.
+ */
+static const struct {
+	const char *name;
+	s32 pos_pool, neg_pool;
+	s32 delta, want;
+	s64 want_pos_pool, want_neg_pool;
+} departure_cases[] = {
+	{ "line 24",		10000, 3000, 5000,	700, 9000, 2700 },
+	{ "equal: line 26",	10000, 3000, 700,	700, 9000, 2700 },
+	{ "one above",		10000, 3000, 701,	700, 9000, 2700 },
+	/* neg 300 + 200, pos 500 + 500 */
+	{ "asks for less",	10000, 3000, 500,	500, 9000, 2500 },
+	{ "asks for nothing",	10000, 3000, 0,		0, 9000, 2000 },
+	{ "upstream took",	10000, 3000, -500,	-500, 9000, 1500 },
+	/* neg is the pool, pos = -2500 + 3000 */
+	{ "upstream took most",	10000, 3000, -2500,	-2500, 9500, 0 },
+	/* line 27 below 0: what it gives up is there for others */
+	{ "upstream took all",	10000, 3000, -4000,	-4000, 11000, 0 },
+	{ "no positive pool",	0, 3000, 5000,		-300, 0, 2700 },
+	{ "no negative pool",	10000, 0, 5000,		1000, 9000, 0 },
+	{ "no pools",		0, 0, 5000,		0, 0, 0 },
+	{ "no pools, gives",	0, 0, -10,		-10, 10, 0 },
+	{ "rest of the pool",	400, 3000, 5000,	100, 0, 2700 },
+	{ "rest of the other",	10000, 100, 5000,	900, 9000, 0 },
+	{ "less than a unit left", 10000, 301, 5000,	700, 9000, 1 },
+	{ "an empty pool",	1000, 3000, 5000,	700, 0, 2700 },
+	{ "greatest",		10000, 3000, S32_MAX,	700, 9000, 2700 },
+	{ "least",		10000, 3000, -S32_MAX - 1, -S32_MAX - 1, 2147490648LL, 0 },
+};
+
+static struct xcp_vars pools(s64 pos, s64 neg)
+{
+	return (struct xcp_vars){
+		.residue_pos_q16 = Q16(pos),
+		.residue_neg_q16 = Q16(neg),
+		.cp = pos ? xcp_ratio(Q16(1000), ONE_MS) : (struct xcp_ratio){},
+		.cn = neg ? xcp_ratio(Q16(300), 1500) : (struct xcp_ratio){},
+	};
+}
+
+static void departure_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(departure_cases); i++) {
+		struct xcp_vars v = pools(departure_cases[i].pos_pool, departure_cases[i].neg_pool);
+		struct xcp_pkt pkt = asking(1500, 80000, 1500, departure_cases[i].delta);
+		bool lowered;
+
+		/* What ratios cut off must not show as one less. */
+		v.carry_q16 = 3;
+		lowered = xcp_depart(&v, &p, &pkt);
+		KUNIT_EXPECT_EQ_MSG(test, pkt.delta_bytes_ps, departure_cases[i].want, "%s",
+				    departure_cases[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, lowered,
+				    departure_cases[i].want != departure_cases[i].delta, "%s",
+				    departure_cases[i].name);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.residue_pos_q16,
+						 Q16(departure_cases[i].want_pos_pool), 3), "%s",
+				      departure_cases[i].name);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.residue_neg_q16,
+						 Q16(departure_cases[i].want_neg_pool), 3), "%s",
+				      departure_cases[i].name);
+		/* Lines 30 and 31. */
+		KUNIT_EXPECT_TRUE(test, v.residue_pos_q16 || !v.cp.mul);
+		KUNIT_EXPECT_TRUE(test, v.residue_neg_q16 || !v.cn.mul);
+	}
+}
+
+/* What is no asking packet is left alone. */
+static void untouched_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	int class;
+
+	for (class = XCP_CLASS_OTHER; class < XCP_CLASS_ASKING; class++) {
+		struct xcp_vars v = pools(10000, 3000);
+		struct xcp_pkt pkt = asking(1500, 80000, 1500, S32_MAX);
+
+		pkt.class = class;
+		KUNIT_EXPECT_FALSE(test, xcp_depart(&v, &p, &pkt));
+		KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, S32_MAX);
+		KUNIT_EXPECT_EQ(test, v.residue_pos_q16, Q16(10000));
+	}
+}
+
+/* Section 4.1: a quarter of 1000 and of 300. */
+static void e2e_share_test(struct kunit *test)
+{
+	struct xcp_vars v = pools(10000, 3000);
+	struct xcp_pkt pkt = asking(1500, 80000, 1500, 5000);
+	struct xcp_params p = params();
+
+	p.e2e_share_q32 = xcp_gain_q32(250000);
+	pkt.flags = XCP_FLAG_E2E_LIMITED;
+	v.carry_q16 = 3;
+	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &pkt));
+	KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, 700);
+	KUNIT_EXPECT_TRUE(test, near(v.residue_pos_q16, Q16(9750), 3));
+	KUNIT_EXPECT_TRUE(test, near(v.residue_neg_q16, Q16(2925), 3));
+}
+
+/* 0.3 bytes/s each: three of ten packets get one, whatever packets they come in. */
+static void carry_test(struct kunit *test)
+{
+	static const u32 sizes_pkts[] = { 1, 2, 5, 10, 30 };
+	const struct xcp_params p = params();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes_pkts); i++) {
+		struct xcp_vars v = {
+			.residue_pos_q16 = Q16(100000),
+			.cp = xcp_ratio(Q16(3), 10 * ONE_MS),
+		};
+		s64 given = 0;
+		u32 n;
+
+		for (n = 0; n < 30000; n += sizes_pkts[i]) {
+			struct xcp_pkt pkt = asking(1500 * sizes_pkts[i], 80000, 1500, 5000);
+
+			pkt.pkts = sizes_pkts[i];
+			xcp_depart(&v, &p, &pkt);
+			given += (s64)pkt.delta_bytes_ps * pkt.pkts;
+		}
+		/* 2^-16 is cut off each time: 30000 of them are less than one. */
+		KUNIT_EXPECT_LE_MSG(test, given, 9000LL, "%u packets", sizes_pkts[i]);
+		KUNIT_EXPECT_LE_MSG(test, 9000LL - given, (s64)sizes_pkts[i], "%u packets",
+				    sizes_pkts[i]);
+	}
+}
+
+/* A super-packet is its packets, one after the other. */
+static void super_packet_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	struct xcp_vars one = pools(100000, 30000), many = one;
+	struct xcp_pkt super = asking(15000, 80000, 1500, 5000);
+	int i;
+
+	super.pkts = 10;
+	xcp_arrive(&one, &p, &super);
+	xcp_depart(&one, &p, &super);
+	for (i = 0; i < 10; i++) {
+		struct xcp_pkt pkt = asking(1500, 80000, 1500, 5000);
+
+		xcp_arrive(&many, &p, &pkt);
+		xcp_depart(&many, &p, &pkt);
+	}
+	KUNIT_EXPECT_EQ(test, one.input_bytes, many.input_bytes);
+	KUNIT_EXPECT_TRUE(test, near(one.sum_time, many.sum_time, 10));
+	KUNIT_EXPECT_TRUE(test, near(one.residue_pos_q16, many.residue_pos_q16, 10));
+	KUNIT_EXPECT_TRUE(test, near(one.residue_neg_q16, many.residue_neg_q16, 10));
+}
+
+/* Lines 32 to 36. 10 Mbyte/s: 10 kB take 1 ms. */
+static void queue_test(struct kunit *test)
+{
+	static const struct {
+		u32 avg_rtt_us, queue_bytes;
+		u64 want_us;
+	} cases[] = {
+		{ 0, 0, 2000 }, { 4000, 0, 2000 }, { 80000, 0, 40000 }, { 80000, 100000, 35000 },
+		{ 80000, 760000, 2000 }, { 80000, 800000, 2000 }, { 80000, U32_MAX, 2000 },
+	};
+	const struct xcp_params p = params();
+	struct xcp_vars v = { .min_queue_bytes = 5000 };
+	size_t i;
+
+	xcp_see_queue(&v, 6000);
+	KUNIT_EXPECT_EQ(test, v.min_queue_bytes, 5000U);
+	xcp_see_queue(&v, 4000);
+	xcp_see_queue(&v, 4500);
+	xcp_close_queue(&v, &p, 9000);
+	KUNIT_EXPECT_EQ(test, v.queue_bytes, 4000U);
+	KUNIT_EXPECT_EQ(test, v.min_queue_bytes, 9000U);
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		v.avg_rtt_time = (cases[i].avg_rtt_us * 1000ULL) << XCP_TIME_SHIFT;
+		KUNIT_EXPECT_EQ_MSG(test, xcp_close_queue(&v, &p, cases[i].queue_bytes),
+				    cases[i].want_us * 1000, "case %zu", i);
+	}
+}
+
+/* The first packet of all: alpha C / 1 s of its time, however long that is. */
+static void start_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	struct xcp_vars v = {};
+	struct xcp_pkt pkt = asking(1500, 80000, 15, S32_MAX);
+	struct xcp_pkt slow = asking(1500, 80000, 1, S32_MAX);
+
+	xcp_start(&v, &p);
+	KUNIT_EXPECT_EQ(test, v.ctl_interval_ns, MS);
+	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &pkt));
+	/* 100 ms of 1 s of 4 Mbyte/s */
+	KUNIT_EXPECT_TRUE(test, near(pkt.delta_bytes_ps, 400000, 1));
+	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &slow));
+	KUNIT_EXPECT_TRUE(test, near(slow.delta_bytes_ps, 3600000, 1));
+	KUNIT_EXPECT_EQ(test, v.residue_pos_q16, 0LL);
+}
+
+/* The range's ends, and beyond: nothing wraps, pools stay within bounds. */
+static void extremes_test(struct kunit *test)
+{
+	static const u64 capacities[] = {
+		TC_XCP_RATE_MIN_BYTES_PS, 12500000, TC_XCP_RATE_MAX_BYTES_PS,
+	};
+	static const u32 sizes[] = { 1, 64, 1500, 65535, S32_MAX };
+	static const u32 fields[] = { 1, 2, 1000, 1U << 31, U32_MAX };
+	static const s32 deltas[] = { -S32_MAX - 1, -1, 0, 1, S32_MAX };
+	u32 n = 0, wrong = 0;
+
+	for (; n < 3 * 5 * 5 * 5 * 5 * 4; n++) {
+		struct xcp_params p = params();
+		struct xcp_pkt pkt = asking(sizes[n % 5], fields[n / 5 % 5], fields[n / 25 % 5],
+					    deltas[n / 125 % 5]);
+		struct xcp_vars v = { .avg_rtt_time = n & 1 };
+		u64 elapsed_ns = n % 2 ? 1 : 10000 * MS;
+
+		p.capacity_bytes_ps = capacities[n / 625 % 3];
+		p.max_interval_ns = 10000 * MS;
+		pkt.pkts = n / 1875 & 1 ? 1 : 524280;
+		pkt.flags = n / 3750 & 1;
+		v.queue_bytes = n % 3 ? 0 : U32_MAX;
+		xcp_arrive(&v, &p, &pkt);
+		xcp_arrive(&v, &p, &pkt);
+		xcp_arrive(&v, &p, &pkt);
+		xcp_close_interval(&v, &p, elapsed_ns);
+		xcp_depart(&v, &p, &pkt);
+		xcp_depart(&v, &p, &pkt);
+		xcp_close_queue(&v, &p, U32_MAX);
+		wrong += v.residue_pos_q16 < 0 || v.residue_pos_q16 > XCP_RATE_MAX_Q16 ||
+			 v.residue_neg_q16 < 0 || v.residue_neg_q16 > XCP_RATE_MAX_Q16 ||
+			 v.input_bw_q16 < 0 || v.input_bw_q16 > XCP_RATE_MAX_Q16 ||
+			 v.ctl_interval_ns < MS || v.ctl_interval_ns > 10000 * MS ||
+			 pkt.delta_bytes_ps > deltas[n / 125 % 5];
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+}
+
+static const struct {
+	const char *name;
+	u8 version_format, protocol, length, flags;
+	u32 rtt, throughput;
+	enum xcp_class class;
+	enum xcp_fault fault;
+	u32 rtt_us;
+} header_cases[] = {
+	{ "standard",	0x11, 6, 20, 0, 80, 1500, XCP_CLASS_ASKING, XCP_OK, 80000 },
+	{ "microseconds", 0x13, 6, 20, 0, 80, 1500, XCP_CLASS_ASKING, XCP_OK, 80 },
+	{ "minimal",	0x12, 6, 20, 0, 80, 1500, XCP_CLASS_MINIMAL, XCP_OK, 0 },
+	{ "no RTT",	0x11, 6, 20, 0, 0, 1500, XCP_CLASS_UNKNOWN, XCP_OK, 0 },
+	{ "no Throughput", 0x13, 6, 20, 0, 80, 0, XCP_CLASS_UNKNOWN, XCP_OK, 80 },
+	{ "flags",	0x13, 6, 20, 0xff, 80, 1, XCP_CLASS_ASKING, XCP_OK, 80 },
+	{ "RTT of months", 0x11, 6, 20, 0, U32_MAX, 1, XCP_CLASS_ASKING, XCP_OK, U32_MAX },
+	{ "version",	0x21, 6, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_VERSION, 0 },
+	{ "format 0",	0x10, 6, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_FORMAT, 0 },
+	{ "format 4",	0x14, 6, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_FORMAT, 0 },
+	{ "length 40",	0x11, 6, 40, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_LENGTH, 0 },
+	{ "nested",	0x11, 253, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_NEXT, 0 },
+};
+
+static void header_test(struct kunit *test)
+{
+	struct xcp_stats s = {};
+	struct xcp_pkt pkt;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(header_cases); i++) {
+		const struct xcp_hdr h = {
+			.version_format = header_cases[i].version_format,
+			.protocol = header_cases[i].protocol,
+			.length = header_cases[i].length,
+			.flags = header_cases[i].flags,
+			.rtt = cpu_to_be32(header_cases[i].rtt),
+			.throughput = cpu_to_be32(header_cases[i].throughput),
+			.delta = cpu_to_be32(0xffffffff),
+		};
+
+		pkt = (struct xcp_pkt){ .pkts = 1 };
+		xcp_read(&pkt, &h, XCP_PROTOCOL_DEFAULT);
+		xcp_count(&s, &pkt);
+		KUNIT_EXPECT_EQ_MSG(test, (int)pkt.class, (int)header_cases[i].class, "%s",
+				    header_cases[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, (int)pkt.fault, (int)header_cases[i].fault, "%s",
+				    header_cases[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, pkt.rtt_us, header_cases[i].rtt_us, "%s",
+				    header_cases[i].name);
+	}
+	pkt = (struct xcp_pkt){ .pkts = 3 };
+	xcp_read(&pkt, NULL, XCP_PROTOCOL_DEFAULT);
+	xcp_count(&s, &pkt);
+	pkt = (struct xcp_pkt){ .pkts = 5 };
+	xcp_count(&s, &pkt);
+	KUNIT_EXPECT_EQ(test, s.other_pkts, 5ULL);
+	KUNIT_EXPECT_EQ(test, s.standard_pkts, 3ULL);
+	KUNIT_EXPECT_EQ(test, s.micro_pkts, 3ULL);
+	KUNIT_EXPECT_EQ(test, s.minimal_pkts, 1ULL);
+	KUNIT_EXPECT_EQ(test, s.unknown_pkts, 2ULL);
+	KUNIT_EXPECT_EQ(test, s.e2e_limited_pkts, 1ULL);
+	KUNIT_EXPECT_EQ(test, s.flagged_pkts, 1ULL);
+	KUNIT_EXPECT_EQ(test, s.malformed_pkts[XCP_BAD_TRUNCATED], 3ULL);
+	KUNIT_EXPECT_EQ(test, s.malformed_pkts[XCP_BAD_FORMAT], 2ULL);
+}
+
+/* b = a^2 sqrt 2: the draft's 0.226 */
+static void gains_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(400000), 226274U);
+	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(554999), 435612U);
+	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(1), 0U);
+	KUNIT_EXPECT_EQ(test, xcp_gain_q32(1000000), 1ULL << 32);
+	KUNIT_EXPECT_EQ(test, xcp_gain_q32(500000), 1ULL << 31);
+	KUNIT_EXPECT_EQ(test, xcp_gain_q32(1), 4294ULL);
+	KUNIT_EXPECT_EQ(test, xcp_gain_times(-1000, 1ULL << 31), -500LL);
+}
+
+static struct kunit_case xcp_router_cases[] = {
+	KUNIT_CASE(time_test),
+	KUNIT_CASE(reciprocal_test),
+	KUNIT_CASE(ratio_test),
+	KUNIT_CASE(arrival_test),
+	KUNIT_CASE(avg_rtt_test),
+	KUNIT_CASE(interval_test),
+	KUNIT_CASE(bounds_test),
+	KUNIT_CASE(departure_test),
+	KUNIT_CASE(untouched_test),
+	KUNIT_CASE(e2e_share_test),
+	KUNIT_CASE(carry_test),
+	KUNIT_CASE(super_packet_test),
+	KUNIT_CASE(queue_test),
+	KUNIT_CASE(start_test),
+	KUNIT_CASE(extremes_test),
+	KUNIT_CASE(header_test),
+	KUNIT_CASE(gains_test),
+	{}
+};
+
+static struct kunit_suite xcp_router_suite = {
+	.name = "xcp_router",
+	.test_cases = xcp_router_cases,
+};
+
+kunit_test_suite(xcp_router_suite);
+
+MODULE_DESCRIPTION("KUnit tests of XCP's router");
+MODULE_LICENSE("GPL");

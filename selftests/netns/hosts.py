@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hosts as network namespaces of one guest, and streams between them.
+
+    a 192.0.2.1 ---- 192.0.2.2 r 198.51.100.2 ---- 198.51.100.1 b
+      2001:db8:1::1            r                   2001:db8:2::1
+"""
+import contextlib
+import ctypes
+import hashlib
+import os
+import random
+import select
+import socket
+import subprocess
+import sys
+import time
+
+CLONE_NEWNET = 0x40000000
+FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+A = {4: "192.0.2.1", 6: "2001:db8:1::1"}
+B = {4: "198.51.100.1", 6: "2001:db8:2::1"}
+
+TOPOLOGY = """
+link add a-r netns a type veth peer name r-a netns r
+link add b-r netns b type veth peer name r-b netns r
+-n a addr add 192.0.2.1/24 dev a-r
+-n a addr add 2001:db8:1::1/64 dev a-r nodad
+-n r addr add 192.0.2.2/24 dev r-a
+-n r addr add 2001:db8:1::2/64 dev r-a nodad
+-n r addr add 198.51.100.2/24 dev r-b
+-n r addr add 2001:db8:2::2/64 dev r-b nodad
+-n b addr add 198.51.100.1/24 dev b-r
+-n b addr add 2001:db8:2::1/64 dev b-r nodad
+-n a link set a-r up
+-n r link set r-a up
+-n r link set r-b up
+-n b link set b-r up
+-n a route add default via 192.0.2.2
+-n b route add default via 198.51.100.2
+-n a route add default via 2001:db8:1::2
+-n b route add default via 2001:db8:2::2
+"""
+
+
+class Tap:
+    """Claims as TAP."""
+    count = failures = 0
+
+    def claim(self, what, good, detail=""):
+        self.count += 1
+        self.failures += not good
+        print(("ok" if good else "not ok"), self.count, "-", what)
+        if detail:
+            print("#", detail)
+        sys.stdout.flush()
+
+    def equal(self, what, got, want):
+        self.claim(what, got == want, "" if got == want else f"got {got}, want {want}")
+
+    def done(self):
+        print(f"1..{self.count}")
+        return 1 if self.failures else 0
+
+
+def run(line, check=True):
+    subprocess.run(line.split(), check=check, stderr=None if check else subprocess.DEVNULL)
+
+
+def build(*names):
+    """Empty namespaces with loopback up."""
+    for name in names:
+        run(f"ip netns add {name}")
+        run(f"ip -n {name} link set lo up")
+        with inside(name):
+            write("/proc/sys/net/ipv4/tcp_no_metrics_save", 1)
+            write("/proc/sys/net/ipv4/ip_forward", 1)
+            write("/proc/sys/net/ipv6/conf/all/forwarding", 1)
+
+
+def build_path():
+    build("a", "r", "b")
+    for line in TOPOLOGY.strip().splitlines():
+        run("ip " + line)
+
+
+@contextlib.contextmanager
+def inside(name):
+    """The calling thread in a namespace; what it opens there stays there."""
+    with open("/proc/thread-self/ns/net", encoding="ascii") as here, \
+            open(f"/run/netns/{name}", encoding="ascii") as there:
+        LIBC.setns(there.fileno(), CLONE_NEWNET)
+        try:
+            yield
+        finally:
+            LIBC.setns(here.fileno(), CLONE_NEWNET)
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def sysctl(name, knob, value):
+    with inside(name):
+        write("/proc/sys/net/" + knob, value)
+
+
+def counts(name):
+    """/proc/net/hopcc_xcp of a namespace"""
+    with inside(name), open("/proc/thread-self/net/hopcc_xcp", encoding="ascii") as file:
+        return {k: int(v) for k, v in (line.split() for line in file)}
+
+
+def since(name, before):
+    return {k: v - before[k] for k, v in counts(name).items()}
+
+
+def tcp(name, version, cc=None):
+    with inside(name):
+        sock = socket.socket(FAMILY[version], socket.SOCK_STREAM)
+    if cc:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    return sock
+
+
+def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", wait_s=20):
+    """A connection from source to sink: both ends, not blocking; None if it fails."""
+    listener = tcp(sink, version, sink_cc)
+    listener.bind(("::" if version == 6 else "0.0.0.0", 0))
+    listener.listen()
+    sock = tcp(source, version, cc)
+    sock.setblocking(False)
+    sock.connect_ex(((to or B)[version], listener.getsockname()[1]))
+    if not select.select([listener], [], [], wait_s)[0]:
+        return None
+    other = listener.accept()[0]
+    select.select([], [sock], [], wait_s)
+    listener.close()
+    other.setblocking(False)
+    return sock, other
+
+
+class Stream:
+    """Random bytes one way; both ends hash them."""
+    BLOCK = random.Random(1).randbytes(1 << 20)
+
+    def __init__(self, source, sink, total):
+        self.source, self.sink, self.left = source, sink, total
+        self.sent, self.got = hashlib.sha256(), hashlib.sha256()
+        self.pending = b""
+        self.received, self.over = 0, False
+
+    def push(self):
+        if not self.pending and self.left:
+            at = random.randrange(len(self.BLOCK) // 2)
+            self.pending = memoryview(self.BLOCK)[at:at + min(self.left, 1 << 18)]
+        if self.pending:
+            with contextlib.suppress(BlockingIOError):
+                n = self.source.send(self.pending)
+                self.sent.update(self.pending[:n])
+                self.pending = self.pending[n:]
+                self.left -= n
+        if not self.left and not self.pending:
+            self.source.shutdown(socket.SHUT_WR)
+            return False
+        return True
+
+    def pull(self):
+        with contextlib.suppress(BlockingIOError):
+            data = self.sink.recv(1 << 20)
+            self.got.update(data)
+            self.received += len(data)
+            self.over = not data
+        return not self.over
+
+    def exact(self):
+        return self.over and not self.left and self.sent.digest() == self.got.digest()
+
+
+def transfer(streams, limit_s=600, meanwhile=None):
+    """Run streams to their ends; meanwhile(bytes received) is called now and then."""
+    writers = {s.source: s for s in streams}
+    readers = {s.sink: s for s in streams}
+    end = time.monotonic() + limit_s
+    while (writers or readers) and time.monotonic() < end:
+        ready = select.select(list(readers), list(writers), [], 5)
+        for sock in ready[0]:
+            if not readers[sock].pull():
+                del readers[sock]
+        for sock in ready[1]:
+            if not writers[sock].push():
+                del writers[sock]
+        if meanwhile:
+            meanwhile(sum(s.received for s in streams))
+    return all(s.exact() for s in streams)
+
+
+def close(*socks):
+    for sock in socks:
+        sock.close()
+
+
+def insmod(path):
+    # The real reactor has the same name.
+    run("rmmod tcp_xcp", check=False)
+    run(f"insmod {path}")
+
+
+def drive(name, value=None):
+    """A counter or an offer of the module xcp_drive."""
+    path = f"/sys/module/xcp_drive/parameters/{name}"
+    if value is not None:
+        write(path, value)
+    with open(path, encoding="ascii") as file:
+        return int(file.read())
+
+
+def drive_reset():
+    for name in ("feedback", "headers", "opened", "refused", "closed", "silenced"):
+        drive(name, 0)
+    return os.getpid()

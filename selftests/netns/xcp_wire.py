@@ -1,0 +1,579 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""XCP's header byte by byte: what the carrier writes, reads, refuses. Prints TAP.
+Needs root and the path of xcp_drive.ko; changes nothing outside its own network
+namespace.
+"""
+import os
+import random
+import select
+import socket
+import struct
+import sys
+import time
+
+import hosts
+import wire
+from wire import ACK, RST, SYN, Peer, inet_sum
+
+XCP = 253
+STANDARD, MINIMAL, MICRO = 1, 2, 3
+MSS = Peer.MSS
+COUNTS = "/proc/thread-self/net/hopcc_xcp"
+
+tap = hosts.Tap()
+
+
+def header(form=MICRO, rtt=100, throughput=1000, delta=0, reverse=0, version=1,
+           following=socket.IPPROTO_TCP, length=20, flags=0):
+    return struct.pack("!BBBBIIii", version << 4 | form, following, length, flags,
+                       rtt, throughput, delta, reverse)
+
+
+UNKNOWN = header(rtt=0, throughput=0)
+
+
+def ip_bytes(data):
+    return 40 if data[0] >> 4 == 6 else (data[0] & 15) * 4
+
+
+def finish(data):
+    """IP's length and checksum."""
+    data = bytearray(data)
+    if data[0] >> 4 == 6:
+        struct.pack_into("!H", data, 4, len(data) - 40)
+        return bytes(data)
+    end = ip_bytes(data)
+    struct.pack_into("!HHHBBH", data, 2, len(data), *struct.unpack_from("!HHBB", data, 4), 0)
+    struct.pack_into("!H", data, 10, inet_sum(bytes(data[:end])))
+    return bytes(data)
+
+
+def set_next(data, following):
+    data = bytearray(data)
+    data[6 if data[0] >> 4 == 6 else 9] = following
+    return bytes(data)
+
+
+def insert(data, xcp):
+    at = ip_bytes(data)
+    return finish(set_next(data[:at], XCP) + xcp + data[at:])
+
+
+def unwrap(data):
+    """(packet without the header, its fields or None)"""
+    at = ip_bytes(data)
+    if data[6 if data[0] >> 4 == 6 else 9] != XCP:
+        return data, None
+    first, following, length, flags, *rest = struct.unpack_from("!BBBBIIii", data, at)
+    assert first >> 4 == 1 and length == 20, "the stack sent no header of ours"
+    plain = finish(set_next(data[:at], following) + data[at + 20:])
+    return plain, (first & 15, flags, *rest)
+
+
+def tcp_sum_is_right(data):
+    at = ip_bytes(data)
+    addresses = data[8:40] if at == 40 else data[12:20]
+    tcp = data[at:]
+    return inet_sum(addresses + struct.pack("!II", len(tcp), 6) + tcp) == 0
+
+
+def counts():
+    with open(COUNTS, encoding="ascii") as file:
+        return {k: int(v) for k, v in (line.split() for line in file)}
+
+
+class Wire(wire.Wire):
+    """Packets with a header are read, too; it becomes .xcp of the packet."""
+
+    def read(self, wait_ms):
+        packets = []
+        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
+            raw = os.read(self.fd, 65536)
+            data, xcp = unwrap(raw)
+            packet = wire.parse(data)
+            if packet:
+                packet.xcp, packet.raw = xcp, raw
+                packet.sum_is_right = tcp_sum_is_right(data)
+                packet.ip_is_right = at_is_right(raw)
+                packets.append(packet)
+        return packets
+
+
+def at_is_right(raw):
+    if raw[0] >> 4 == 6:
+        return struct.unpack_from("!H", raw, 4)[0] == len(raw) - 40
+    return (struct.unpack_from("!H", raw, 2)[0] == len(raw) and
+            inet_sum(raw[:ip_bytes(raw)]) == 0)
+
+
+class Talker(Peer):
+    """A peer that may put a header on what it sends, or change it otherwise."""
+    change = staticmethod(lambda data: data)
+
+    def send(self, *args, xcp=None, change=None, **kwargs):
+        wire_ = self.wire
+
+        class Once:
+            """What Peer.send() writes to."""
+
+            @staticmethod
+            def write(data):
+                data = insert(data, xcp) if xcp else data
+                wire_.write(change(data) if change else data)
+
+        self.wire = Once
+        try:
+            super().send(*args, **kwargs)
+        finally:
+            self.wire = wire_
+
+    def knock(self, listener, xcp):
+        """A SYN with or without a header; the SYN-ACKs."""
+        self.stack_port = listener.getsockname()[1]
+        self.send(SYN, pos=-1, ack=-1, options=self.OPTIONS, xcp=xcp)
+        answers = self.wire.read(5)
+        if answers:
+            self.stack_isn = answers[0].seq
+        return answers
+
+    def open(self, listener, xcp):
+        self.knock(listener, xcp)
+        self.send(ACK)
+        sock = listener.accept()[0]
+        # Past the quick ACKs of a new connection.
+        for pos in range(0, 40 * MSS, MSS):
+            self.send(ACK, pos=pos, payload=bytes(MSS))
+            self.wire.read(1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+        sock.recv(40 * MSS)
+        self.wire.read(500)
+        self.isn = (self.isn + 40 * MSS) % 2**32
+        return sock
+
+
+def listen(version):
+    listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    listener.bind((wire.STACK[version], 0))
+    listener.setsockopt(socket.SOL_SOCKET, 33, 1 << 20)     # SO_RCVBUFFORCE
+    listener.listen()
+    return listener
+
+
+def handshake(tun, version):
+    listener = listen(version)
+    peer = Talker(tun, version, 50000)
+    got = peer.knock(listener, UNKNOWN)
+    tap.equal(f"IPv{version}: SYN with a header: SYN-ACK with one, all 0",
+              [(p.xcp, p.sum_is_right, p.ip_is_right) for p in got],
+              [((MICRO, 0, 0, 0, 0, 0), True, True)])
+    time.sleep(1.5)
+    got = tun.read(5)
+    tap.equal(f"IPv{version}: SYN-ACK again: without", [p.xcp for p in got], [None])
+    peer.send(RST, pos=0)
+    peer = Talker(tun, version, 50001)
+    tap.equal(f"IPv{version}: SYN without: SYN-ACK without, and silence is remembered",
+              [p.xcp for p in peer.knock(listener, None)], [None])
+    peer.send(RST, pos=0)
+    peer = Talker(tun, version, 50002)
+    tap.equal(f"IPv{version}: SYN with a header from who lost our SYN-ACK: without",
+              [p.xcp for p in peer.knock(listener, UNKNOWN)], [None])
+    peer.send(RST, pos=0)
+    time.sleep(61)
+    listener.close()
+
+
+def answers(tun, version):
+    """What is owed, and when it is told."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50100)
+    sock = peer.open(listener, UNKNOWN)
+    big = {"throughput": 1000000}       # not a small window
+    steps = (
+        ("first of two: delayed", [header(delta=700, **big)], []),
+        ("second: the sum", [header(delta=-200, **big)], [500]),
+        ("a sum of 0 is told", [header(delta=9, **big), header(delta=-9, **big)], [0]),
+        ("Standard, flags", [header(STANDARD, delta=5, flags=1, **big),
+                             header(STANDARD, delta=6, flags=0x80, **big)], [11]),
+        ("Minimal asks nothing", [header(MINIMAL, 0, 0, 0, 77), header(MINIMAL, 0, 0)], [None]),
+        ("plain data: plain ACK", [None, None], [None]),
+        ("more than 32 bits: the rest follows",
+         [header(delta=2**31 - 1, **big), header(delta=10, **big)], [2**31 - 1]),
+        ("the rest", [None, None], [10]),
+        ("a small window: at once", [header(throughput=1, delta=3)], [3]),
+    )
+    pos = 0
+    for what, headers, want in steps:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+        for xcp in headers:
+            peer.send(ACK, pos=pos, payload=bytes(MSS), xcp=xcp)
+            pos += MSS
+        got = peer.read(2)
+        tap.equal(f"IPv{version} answer: {what}", [p.xcp and p.xcp[5] for p in got], want)
+        tap.claim(f"IPv{version} answer: {what}: Minimal, sums right",
+                  all((p.xcp is None or p.xcp[0] == MINIMAL) and p.sum_is_right and
+                      p.ip_is_right for p in got))
+    peer.send(RST, pos=pos)
+    sock.close()
+    listener.close()
+
+
+def truncate(keep):
+    """A change: the packet ends `keep` bytes behind IP."""
+    return lambda data: finish(data[:ip_bytes(data) + keep])
+
+
+MALFORMED = (
+    # what, header, change of the packet, counter
+    ("version 0", header(version=0), None, "bad_version"),
+    ("version 2", header(version=2), None, "bad_version"),
+    ("version 15", header(version=15), None, "bad_version"),
+    ("format 0", header(0), None, "bad_format"),
+    ("format 4", header(4), None, "bad_format"),
+    ("format 15", header(15), None, "bad_format"),
+    ("length 0", header(length=0), None, "bad_length"),
+    ("length 40", header(length=40), None, "bad_length"),
+    ("length 255", header(length=255), None, "bad_length"),
+    ("nested", header(following=XCP) + header(), None, "bad_next"),
+    ("nested twice", header(following=XCP) * 2 + header(), None, "bad_next"),
+    ("followed by UDP", header(following=17), None, "bad_next"),
+    ("followed by IP", header(following=4), None, "bad_next"),
+    ("followed by hop-by-hop options", header(following=0), None, "bad_next"),
+    ("no byte of it", header(), truncate(0), "bad_truncated"),
+    ("one byte of it", header(), truncate(1), "bad_truncated"),
+    ("19 bytes of it", header(), truncate(19), "bad_truncated"),
+    ("nothing behind it", header(), truncate(20), "bad_truncated"),
+    ("half of TCP behind it", header(), truncate(30), "bad_truncated"),
+)
+
+
+def malformed(tun, version):
+    """Bad ones between good ones: counted, dropped, the stream is what it was."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50200)
+    sock = peer.open(listener, UNKNOWN)
+    sent = b""
+    for what, xcp, change, counter in MALFORMED:
+        before = counts()
+        payload = random.Random(what).randbytes(MSS)
+        peer.send(ACK, pos=len(sent), payload=bytes(MSS), xcp=xcp, change=change)
+        peer.read(1)
+        after = counts()
+        grown = {k: after[k] - before[k] for k in after if after[k] != before[k]}
+        peer.send(ACK, pos=len(sent), payload=payload, xcp=header())
+        sent += payload
+        peer.read(1)
+        tap.equal(f"IPv{version} malformed: {what}", grown, {counter: 1})
+    tap.claim(f"IPv{version} malformed: stream intact", sock.recv(1 << 20) == sent)
+    peer.send(RST, pos=len(sent))
+    sock.close()
+    listener.close()
+
+
+def fragments(data, at, step):
+    """IPv4 fragments of a packet, the payload cut at each step (a multiple of 8)."""
+    body = data[at:]
+    for start in range(0, len(body), step):
+        more = start + step < len(body)
+        if data[0] >> 4 == 4:
+            head = bytearray(data[:at])
+            struct.pack_into("!HH", head, 4, 77, start // 8 | (0x2000 if more else 0))
+            yield finish(bytes(head) + body[start:start + step])
+        else:
+            extension = struct.pack("!BBHI", data[6], 0, start | more, 77)
+            yield finish(set_next(data[:at], 44) + extension + body[start:start + step])
+
+
+def odd_shapes(tun, version):
+    """Fragments, IP options and extension headers around a good header."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50300)
+    sock = peer.open(listener, UNKNOWN)
+    sent = b""
+    raw = []
+
+    def deliver(what, change, late):
+        nonlocal sent
+        before = counts()
+        payload = random.Random(what).randbytes(MSS)
+        raw.clear()
+        peer.send(ACK, pos=len(sent), payload=payload, xcp=header(throughput=1, delta=4),
+                  change=lambda data: raw.extend(change(data)) or raw[0])
+        for more in raw[1:]:
+            tun.write(more)
+        sent += payload
+        got = peer.read(2)
+        after = counts()
+        tap.equal(f"IPv{version} {what}: taken, answered",
+                  (after["in"] - before["in"], after["in_late"] - before["in_late"],
+                   [p.xcp and p.xcp[5] for p in got]), (1, late, [4]))
+
+    deliver("fragments of 512 bytes", lambda d: fragments(d, ip_bytes(d), 512), 1)
+    deliver("fragments of 8 bytes", lambda d: fragments(d, ip_bytes(d), 8), 1)
+    if version == 4:
+        deliver("IP options", lambda d: [finish(
+            bytes([0x4a]) + d[1:20] + b"\1" * 20 + d[20:])], 0)
+    else:
+        options = bytes([XCP, 0, 1, 4, 0, 0, 0, 0])
+        deliver("destination options", lambda d: [finish(
+            set_next(d[:40], 60) + options + d[40:])], 0)
+        deliver("hop-by-hop and destination options", lambda d: [finish(
+            set_next(d[:40], 0) + bytes([60]) + options[1:] + options + d[40:])], 0)
+    tap.claim(f"IPv{version} odd shapes: stream intact", sock.recv(1 << 20) == sent)
+    peer.send(RST, pos=len(sent))
+    sock.close()
+    listener.close()
+
+
+def strangers(tun, version):
+    """Headers for no socket, and of a connection that began without."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50400)
+    peer.stack_port = 9
+    before = counts()
+    peer.send(SYN, pos=-1, ack=-1, xcp=UNKNOWN)
+    got = tun.read(5)
+    peer.send(ACK, pos=5, payload=b"x", xcp=header(delta=1))
+    got += tun.read(5)
+    after = counts()
+    tap.equal(f"IPv{version} no socket: plain resets, no flow",
+              ([(bool(p.flags & RST), p.xcp) for p in got], after["flows"] - before["flows"],
+               after["in_no_flow"] - before["in_no_flow"]), ([(True, None)] * 2, 0, 2))
+    peer = Talker(tun, version, 50401)
+    sock = peer.open(listener, None)
+    peer.send(ACK, pos=0, payload=bytes(MSS), xcp=header(throughput=1, delta=8))
+    tap.equal(f"IPv{version} a header out of the blue: the socket is there: answered",
+              [p.xcp and p.xcp[5] for p in peer.read(2)], [8])
+    peer.send(RST, pos=MSS)
+    sock.close()
+    listener.close()
+
+
+def fuzz(tun, version):
+    """Random damage between good segments."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50500)
+    sock = peer.open(listener, UNKNOWN)
+    dice = random.Random(version)
+    sent = got = b""
+    sock.setblocking(False)
+
+    def damage(data):
+        data = bytearray(data)
+        at = ip_bytes(data)
+        # Of our header, and of IP's next header byte: TCP's own is TCP's affair.
+        for _ in range(dice.randrange(1, 4)):
+            data[at + dice.randrange(20)] = dice.randrange(256)
+        if dice.random() < 0.3:
+            data = data[:at + dice.randrange(60)]
+        return finish(bytes(data))
+
+    for _ in range(2000):
+        payload = dice.randbytes(dice.randrange(1, MSS))
+        # An old sequence number: what survives the damage is a duplicate.
+        peer.send(ACK, pos=-5000, payload=bytes(50), xcp=header(delta=1), change=damage)
+        peer.send(ACK, pos=len(sent), payload=payload, xcp=header(delta=1))
+        sent += payload
+        peer.read(0)
+        got += sock.recv(1 << 20)
+    tap.claim(f"IPv{version} 2000 damaged headers: stream intact", got == sent,
+              str({k: v for k, v in counts().items() if k.startswith("bad_")}))
+    peer.send(RST, pos=len(sent))
+    sock.close()
+    listener.close()
+
+
+# The stack asks -------------------------------------------------------------
+
+class Caller:
+    """An active open of the stack, its cc the test's reactor."""
+
+    def __init__(self, tun, version, port):
+        self.sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"xcp")
+        self.sock.setblocking(False)
+        self.peer = Talker(tun, version, port)
+        self.sock.connect_ex((wire.SCRIPT[version], port))
+        self.syn, = tun.read(5)
+        self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
+
+    def answer(self, xcp):
+        self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, xcp=xcp)
+        self.peer.read(5)
+
+    def data(self, size):
+        self.sock.send(bytes(size))
+        return self.peer.read(5)
+
+    def error(self):
+        return self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+    def close(self):
+        self.peer.send(RST | ACK, pos=0, ack=0)
+        self.sock.close()
+        self.peer.wire.read(5)
+
+
+def asking(tun, version):
+    hosts.drive_reset()
+    caller = Caller(tun, version, 51000)
+    tap.equal(f"IPv{version}: our SYN has a header", caller.syn.xcp, (MICRO, 0, 0, 0, 0, 0))
+    caller.answer(UNKNOWN)
+    packets = caller.data(3 * MSS)
+    tap.equal(f"IPv{version}: each data packet has the offer",
+              {p.xcp for p in packets if p.size}, {(MICRO, 0, 100, 1000, 1000, 0)})
+    tap.claim(f"IPv{version}: MSS leaves room, sums right",
+              all(p.size <= MSS - 20 and p.sum_is_right and p.ip_is_right for p in packets))
+    caller.peer.send(ACK, ack=980, xcp=header(MINIMAL, 0, 0, 0, -1234))
+    caller.peer.read(5)
+    tap.equal(f"IPv{version}: Reverse_Feedback reaches the reactor",
+              (hosts.drive("feedback"), hosts.drive("headers")), (-1234, 1))
+    caller.close()
+
+
+def quoted_error(version, packet, kind, code, info, keep):
+    """An ICMP error about a packet of the stack."""
+    quoted = packet.raw[:ip_bytes(packet.raw) + keep]
+    if version == 4:
+        body = struct.pack("!BBHI", kind, code, 0, info) + quoted
+        body = body[:2] + struct.pack("!H", inet_sum(body)) + body[4:]
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 64, 1, 0)
+        addresses = socket.inet_aton(wire.SCRIPT[4]) + socket.inet_aton(wire.STACK[4])
+        return finish(ip + addresses + body)
+    addresses = b"".join(socket.inet_pton(socket.AF_INET6, x[6])
+                         for x in (wire.SCRIPT, wire.STACK))
+    body = struct.pack("!BBHI", kind, code, 0, info) + quoted
+    check = inet_sum(addresses + struct.pack("!II", len(body), 58) + body)
+    body = body[:2] + struct.pack("!H", check) + body[4:]
+    return finish(struct.pack("!IHBB", 6 << 28, 0, 58, 64) + addresses + body)
+
+
+# Protocol unreachable, filtered: kind, code
+REFUSALS = {4: ((3, 2), (3, 13), (3, 3)), 6: ((4, 1), (1, 1), (1, 4))}
+TOO_BIG = {4: (3, 4), 6: (2, 0)}
+
+
+def refused(tun, version):
+    for n, (kind, code) in enumerate(REFUSALS[version]):
+        before = counts()
+        caller = Caller(tun, version, 51100 + n)
+        tun.write(quoted_error(version, caller.syn, kind, code, 40 if kind == 4 else 0, 40))
+        time.sleep(1.2)
+        again = tun.read(5)
+        after = counts()
+        tap.equal(f"IPv{version} ICMP {kind}/{code} for our SYN: again without, no error",
+                  ([p.xcp for p in again], caller.error(),
+                   after["icmp_refused"] - before["icmp_refused"]), ([None], 0, 1))
+        caller.answer(None)
+        tap.equal(f"IPv{version} ICMP {kind}/{code}: plain data", {
+            p.xcp for p in caller.data(MSS) if p.size}, {None})
+        caller.close()
+        time.sleep(61)
+
+
+def blind_error(tun, version):
+    """An error that quotes another sequence number ends nothing."""
+    caller = Caller(tun, version, 51200)
+    caller.answer(UNKNOWN)
+    packet = caller.data(MSS)[0]
+    at = ip_bytes(packet.raw) + 20 + 4
+    packet.raw = packet.raw[:at] + b"\xde\xad\xbe\xef" + packet.raw[at + 4:]
+    tun.write(quoted_error(version, packet, *REFUSALS[version][0], 0, 60))
+    caller.peer.send(ACK, ack=980)
+    tap.equal(f"IPv{version} ICMP with a wrong sequence number: XCP goes on",
+              {p.xcp is None for p in caller.data(MSS) if p.size}, {False})
+    caller.close()
+
+
+def too_big(tun, version):
+    caller = Caller(tun, version, 51300)
+    caller.answer(UNKNOWN)
+    hosts.write("/proc/sys/net/ipv4/route/min_pmtu", 552)
+    packet = max(caller.data(MSS), key=lambda p: p.size)
+    before = counts()
+    mtu = {4: 800, 6: 1280}[version]
+    for keep in (8, 27):        # ICMP of old: no port of TCP in it
+        tun.write(quoted_error(version, packet, *TOO_BIG[version], mtu, keep))
+    short = counts()["icmp_short"] - before["icmp_short"]
+    want_short = 2 if version == 4 else 1
+    tap.claim(f"IPv{version} ICMP that quotes too little: counted",
+              short >= want_short - 1 and not caller.peer.read(5), f"{short}")
+    tun.write(quoted_error(version, packet, *TOO_BIG[version], mtu, 28))
+    smaller = caller.peer.read(5)
+    if version == 4:
+        tap.claim("IPv4 ICMP fragmentation needed: smaller packets, with headers",
+                  smaller and all(len(p.raw) <= mtu and p.xcp for p in smaller),
+                  f"{[len(p.raw) for p in smaller]}")
+    else:
+        tap.claim("IPv6 ICMP packet too big is told to TCP",
+                  counts()["icmp"] - before["icmp"] == 1)
+    caller.close()
+
+
+def noise(tun, version):
+    """Errors that quote rubbish, echoes that carry headers."""
+    caller = Caller(tun, version, 51400)
+    caller.answer(UNKNOWN)
+    packet = caller.data(MSS)[0]
+    dice = random.Random(version)
+    for _ in range(500):
+        raw = bytearray(packet.raw)
+        for _ in range(3):
+            raw[dice.randrange(64)] = dice.randrange(256)
+        shadow = wire.Packet(0, 0, 0, 0, 0, 0, 0)
+        shadow.raw = bytes(raw)
+        kind, code = dice.choice(REFUSALS[version] + (TOO_BIG[version],))
+        tun.write(quoted_error(version, shadow, kind, code, 1400, dice.randrange(8, 60)))
+    echo = {4: 8, 6: 128}[version]
+    packet.raw = header() * 10
+    shadow.raw = header(following=XCP) * 10
+    for p in (packet, shadow):
+        p.raw = bytes([0x45]) + p.raw[1:]
+        tun.write(quoted_error(version, p, echo, 0, 1, 100))
+    tun.read(20)
+    tap.claim(f"IPv{version} 500 errors with rubbish, echoes with headers: alive", True)
+    caller.close()
+    time.sleep(61)
+
+
+def raw_socket(version):
+    """The same malformed headers from a raw socket of this host."""
+    listener = listen(version)
+    before = counts()
+    with socket.socket(wire.FAMILY[version], socket.SOCK_RAW, XCP) as raw:
+        sent = 0
+        for _, xcp, change, _ in MALFORMED:
+            keep = len(change(bytes([0x45]) + bytes(19) + xcp)) - 20 if change else 20
+            raw.sendto(xcp[:keep] if change else xcp + bytes(40), (wire.STACK[version], 0))
+            sent += 1
+        raw.sendto(UNKNOWN + struct.pack("!HHIIBBHHH", 1, listener.getsockname()[1], 1, 0,
+                                         5 << 4, SYN, 100, 0, 0), (wire.STACK[version], 0))
+    after = counts()
+    bad = sum(after[k] - before[k] for k in after if k.startswith("bad_"))
+    tap.equal(f"IPv{version} raw socket of this host: all counted",
+              (bad, after["in"] - before["in"]), (sent, 1))
+    listener.close()
+
+
+def main():
+    hosts.insmod(sys.argv[1])
+    tun = Wire()
+    for version in (4, 6):
+        handshake(tun, version)
+        answers(tun, version)
+        malformed(tun, version)
+        odd_shapes(tun, version)
+        strangers(tun, version)
+        fuzz(tun, version)
+        raw_socket(version)
+        asking(tun, version)
+        blind_error(tun, version)
+        refused(tun, version)
+        too_big(tun, version)
+        noise(tun, version)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_xcp: XCP's sender, draft-falk-xcp-spec-00 section 3.1. The law is in
+ * xcp_sender.h, the header on the wire is net_xcp's; this file hangs the law on
+ * the stack.
+ *
+ * cong_control() owns window and pacing rate, so that a window of 1.3 segments is a
+ * rate. The stack still finds and repairs losses; where the end-to-end control rules
+ * (after a loss, and for ever without a peer that speaks XCP), it is the stack's Reno.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/dst.h>
+#include <net/hop_speed.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+#include <net/xcp.h>
+#include <net/xcp_flow.h>
+
+#include "xcp_sender.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* As Linux paces Reno in congestion avoidance: 6/5 of the window per RTT. */
+#define XCP_RENO_PACING_NUM	6
+#define XCP_RENO_PACING_DEN	5
+
+/* ss shows a gain in 1/256. */
+#define XCP_INFO_GAIN_SHIFT	8
+
+struct xcp_sock {
+	struct xcp_vars v;
+	struct xcp_flow *flow;
+	u64 undo_wnd;		/* the window before the end-to-end control took over */
+	s64 feedback_bytes_ps;	/* the last; for dumps */
+	u32 round_end_pkts;	/* tp->delivered at which the round ends */
+	u32 ack_us;		/* of the last ACK, tcp_mstamp */
+	s32 demand_bytes_ps;		/* the last offer's; for dumps */
+	bool limited;		/* the last whole round did not fill its window */
+};
+
+struct xcp_net {
+	struct ctl_table_header *header;
+	struct ctl_table *table;
+	u8 loss;
+};
+
+static unsigned int xcp_net_id;
+static struct tcp_congestion_ops xcp_reno;
+
+static u32 xcp_mss_bytes(const struct sock *sk)
+{
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
+/* SO_MAX_PACING_RATE is the application's word, the device's rate the default. */
+static u64 xcp_desired_bytes_ps(const struct sock *sk)
+{
+	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
+	const struct dst_entry *dst;
+	u64 speed_bytes_ps = 0;
+
+	if (pacing_bytes_ps != ~0UL)
+		return pacing_bytes_ps;
+	rcu_read_lock();
+	dst = rcu_dereference_check(sk->sk_dst_cache, true);
+	if (dst)
+		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
+	rcu_read_unlock();
+	return speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
+}
+
+/* What the next packets say of this sender. */
+static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
+		      struct xcp_offer *offer)
+{
+	u64 throughput_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
+	u64 desired_bytes_ps = xcp_desired_bytes_ps(sk);
+
+	/* Who does not use what it has asks for no more. */
+	if (xs->limited)
+		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
+
+	*offer = (struct xcp_offer){ .flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0 };
+	if (throughput_bytes_ps) {
+		offer->rtt_us = xs->v.rtt_us;
+		offer->throughput_bytes_ps = throughput_bytes_ps;
+		offer->delta_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps,
+							    throughput_bytes_ps,
+							    tcp_snd_cwnd(tcp_sk(sk)));
+	}
+	WRITE_ONCE(xs->demand_bytes_ps, offer->delta_bytes_ps);
+	xcp_flow_offer(xs->flow, offer);
+}
+
+static void xcp_pace(struct sock *sk, u64 rate_bytes_ps)
+{
+	if (rate_bytes_ps)
+		WRITE_ONCE(sk->sk_pacing_rate,
+			   min_t(u64, rate_bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
+/* The window, the pace and the offer, from who rules. */
+static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *offer)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 mss_bytes = xcp_mss_bytes(sk);
+	u64 wnd_bytes, rate_bytes_ps;
+
+	if (!xs->v.reno)
+		tcp_snd_cwnd_set(tp, min(xcp_wnd_pkts(&xs->v, mss_bytes), tp->snd_cwnd_clamp));
+	wnd_bytes = xs->v.reno ? (u64)tcp_snd_cwnd(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
+
+	xcp_offer(sk, xs, wnd_bytes, offer);
+	rate_bytes_ps = offer->throughput_bytes_ps;
+	if (xs->v.reno)
+		rate_bytes_ps = div_u64(rate_bytes_ps * XCP_RENO_PACING_NUM, XCP_RENO_PACING_DEN);
+	xcp_pace(sk, rate_bytes_ps);
+}
+
+static void xcp_set_ext_hdr(struct sock *sk, int bytes)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	icsk->icsk_ext_hdr_len += bytes;
+	if (sk->sk_state != TCP_CLOSE)
+		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
+}
+
+static void xcp_init(struct sock *sk)
+{
+	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct xcp_offer offer;
+	u32 cwnd_pkts;
+
+	memset(xs, 0, sizeof(*xs));
+	xs->flow = xcp_flow_open(sk);
+	if (!xs->flow) {
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
+		return;
+	}
+	xcp_set_ext_hdr(sk, XCP_HDR_BYTES);
+
+	/* A connection that changes to XCP keeps its window. */
+	cwnd_pkts = tp->data_segs_out ? tcp_snd_cwnd(tp) :
+		    min(tcp_snd_cwnd(tp), XCP_INIT_PKTS);
+	xcp_start(&xs->v, (u64)cwnd_pkts * xcp_mss_bytes(sk), xcp_mss_bytes(sk));
+	xs->v.rtt_us = min(tp->srtt_us >> 3, XCP_RTT_MAX_US);
+	xs->round_end_pkts = tp->delivered;
+	xs->ack_us = tp->tcp_mstamp;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	xcp_apply(sk, xs, &offer);
+}
+
+/* Leaves the socket as another congestion control may take it. */
+static void xcp_release(struct sock *sk)
+{
+	struct xcp_sock *xs = inet_csk_ca(sk);
+
+	/* A socket may close before init(). */
+	if (!xs->flow)
+		return;
+	xcp_set_ext_hdr(sk, -XCP_HDR_BYTES);
+	xcp_flow_close(xs->flow);
+}
+
+/* The window was not filled since there was nothing to fill it with. */
+static bool xcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
+{
+	return rs->is_app_limited || tp->chrono_type == TCP_CHRONO_RWND_LIMITED;
+}
+
+/* A path that swallows our headers leaves nothing to come back to. */
+static enum xcp_loss xcp_loss_of(const struct sock *sk, const struct xcp_sock *xs)
+{
+	const struct xcp_net *xn = net_generic(sock_net(sk), xcp_net_id);
+
+	if (xcp_flow_peer(xs->flow) == XCP_PEER_SILENT)
+		return XCP_LOSS_RENO;
+	return READ_ONCE(xn->loss);
+}
+
+static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
+{
+	u32 mss_bytes = xcp_mss_bytes(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
+
+	if (xs->v.reno) {
+		if (xcp_reno_over(&xs->v, xcp_loss_of(sk, xs), recovered,
+				  (u64)tcp_snd_cwnd(tp) * mss_bytes, mss_bytes))
+			trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
+	} else if (xs->v.app_limited) {
+		xcp_age(&xs->v, xs->v.round_sent_bytes, mss_bytes);
+	}
+	xs->limited = xs->v.app_limited;
+	xs->v.app_limited = false;
+	xs->v.round_sent_bytes = 0;
+}
+
+static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	xs->ack_us = tp->tcp_mstamp;
+	xs->v.rtt_us = clamp_t(u32, tp->srtt_us >> 3, !!tp->srtt_us, XCP_RTT_MAX_US);
+	xs->v.round_sent_bytes += (u64)rs->acked_sacked * xcp_mss_bytes(sk);
+	if (xcp_is_limited(tp, rs))
+		xs->v.app_limited = true;
+	if (rs->delivered > 0 && !before(rs->prior_delivered, xs->round_end_pkts)) {
+		xs->round_end_pkts = tp->delivered;
+		xcp_end_round(sk, xs);
+	}
+}
+
+compat_cong_control(xcp_cong_control)
+{
+	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct xcp_offer offer;
+	s64 feedback_bytes_ps;
+	u32 headers;
+
+	/* The SYN-ACK comes here before init(). */
+	if (!xs->flow)
+		return;
+	feedback_bytes_ps = xcp_flow_take_feedback(xs->flow, &headers);
+	if (headers) {
+		WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
+		xcp_apply_feedback(&xs->v, feedback_bytes_ps, xcp_mss_bytes(sk));
+	}
+	xcp_count(sk, xs, rs);
+	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
+		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
+	xcp_apply(sk, xs, &offer);
+	if (headers)
+		trace_xcp_feedback(sk, feedback_bytes_ps, headers, xcp_wnd_bytes(&xs->v),
+				   xs->v.rtt_us, &offer);
+}
+
+/* Data after silence; the packet at hand will carry the new offer. */
+static void xcp_tx_start(struct sock *sk)
+{
+	struct xcp_sock *xs = inet_csk_ca(sk);
+	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - xs->ack_us;
+	u32 mss_bytes = xcp_mss_bytes(sk);
+	struct xcp_offer offer;
+
+	if (!xs->flow || xs->v.reno)
+		return;
+	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
+	xs->limited = false;
+	xcp_apply(sk, xs, &offer);
+}
+
+static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+{
+	if (ev == CA_EVENT_TX_START)
+		xcp_tx_start(sk);
+}
+
+/* icsk_ca_state is still the old one; snd_ssthresh is the new one. */
+static void xcp_set_state(struct sock *sk, u8 new_state)
+{
+	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!xs->flow || new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		return;
+	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
+	xcp_begin_reno(&xs->v);
+	/* For TCP_CA_Loss the stack has set the window itself. */
+	if (new_state != TCP_CA_Loss)
+		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+	trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
+}
+
+/* Nothing was lost after all. */
+static u32 xcp_undo_cwnd(struct sock *sk)
+{
+	struct xcp_sock *xs = inet_csk_ca(sk);
+	u32 cwnd_pkts = tcp_reno_undo_cwnd(sk);
+
+	if (xs->undo_wnd) {
+		xs->v.wnd = xs->undo_wnd;
+		xs->v.reno = false;
+		trace_xcp_rule(sk, false, cwnd_pkts);
+	}
+	return cwnd_pkts;
+}
+
+static u32 xcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
+{
+	if (!of_bytes_ps)
+		return 0;
+	return min_t(u64, div64_u64(value_bytes_ps << XCP_INFO_GAIN_SHIFT, of_bytes_ps), U32_MAX);
+}
+
+static void xcp_fill_info(const struct sock *sk, const struct xcp_sock *xs,
+			  struct tcp_bbr_info *info)
+{
+	s64 feedback_bytes_ps = READ_ONCE(xs->feedback_bytes_ps);
+	s64 demand_bytes_ps = READ_ONCE(xs->demand_bytes_ps);
+	u32 rtt_us = READ_ONCE(xs->v.rtt_us);
+	u64 rate_bytes_ps = xcp_throughput_bytes_ps(READ_ONCE(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
+
+	info->bbr_bw_lo = (u32)rate_bytes_ps;
+	info->bbr_bw_hi = rate_bytes_ps >> 32;
+	info->bbr_min_rtt = rtt_us;
+	info->bbr_pacing_gain = xcp_gain(max_t(s64, demand_bytes_ps, 0) *
+					 tcp_snd_cwnd(tcp_sk(sk)), rate_bytes_ps);
+	info->bbr_cwnd_gain = xcp_gain(abs(feedback_bytes_ps), rate_bytes_ps);
+}
+
+/*
+ * Read by ss without the socket lock. BBR's answer is the one with room that ss
+ * prints: bw is the throughput, mrtt the RTT, pacing_gain the demand of an RTT and
+ * cwnd_gain the size of the last feedback, both over the throughput.
+ */
+static size_t xcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &xcp_reno)
+		xcp_fill_info(sk, inet_csk_ca(sk), &info->bbr);
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+static struct tcp_congestion_ops xcp __read_mostly = {
+	.init		= xcp_init,
+	.release	= xcp_release,
+	.cong_control	= xcp_cong_control,
+	compat_cc_events(xcp_cwnd_event, xcp_tx_start),
+	.ssthresh	= tcp_reno_ssthresh,
+	.undo_cwnd	= xcp_undo_cwnd,
+	.set_state	= xcp_set_state,
+	.get_info	= xcp_get_info,
+	.owner		= THIS_MODULE,
+	.name		= "xcp",
+};
+
+/* Not registered: only xcp_init() leads here, on the same module reference. */
+static struct tcp_congestion_ops xcp_reno __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.owner		= THIS_MODULE,
+	.name		= "xcp-reno",
+};
+
+static unsigned int xcp_loss_limit = XCP_LOSS_TIGHTER;
+
+/* The last entry ends the table where entries are not counted. */
+static const struct ctl_table xcp_table[] = {
+	{
+		.procname	= "xcp_loss",
+		.maxlen		= sizeof(u8),
+		.mode		= 0644,
+		.proc_handler	= proc_dou8vec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &xcp_loss_limit,
+	},
+	{ }
+};
+
+static int __net_init xcp_net_init(struct net *net)
+{
+	struct xcp_net *xn = net_generic(net, xcp_net_id);
+
+	xn->table = kmemdup(xcp_table, sizeof(xcp_table), GFP_KERNEL);
+	if (!xn->table)
+		return -ENOMEM;
+
+	xn->table[0].data = &xn->loss;
+	xn->header = register_net_sysctl_sz(net, "net/hopcc", xn->table, 1);
+	if (!xn->header) {
+		kfree(xn->table);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __net_exit xcp_net_exit(struct net *net)
+{
+	struct xcp_net *xn = net_generic(net, xcp_net_id);
+
+	unregister_net_sysctl_table(xn->header);
+	kfree(xn->table);
+}
+
+static struct pernet_operations xcp_net_ops = {
+	.init	= xcp_net_init,
+	.exit	= xcp_net_exit,
+	.id	= &xcp_net_id,
+	.size	= sizeof(struct xcp_net),
+};
+
+static int __init xcp_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct xcp_sock) > ICSK_CA_PRIV_SIZE);
+
+	err = register_pernet_subsys(&xcp_net_ops);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&xcp);
+	if (err)
+		unregister_pernet_subsys(&xcp_net_ops);
+	return err;
+}
+
+/* Every socket holds a reference to the module: none is left here. */
+static void __exit xcp_unregister(void)
+{
+	tcp_unregister_congestion_control(&xcp);
+	unregister_pernet_subsys(&xcp_net_ops);
+}
+
+module_init(xcp_register);
+module_exit(xcp_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("XCP sender (draft-falk-xcp-spec-00)");

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tcp_xcp decides. Fields and their names are an interface: monitors read
+ * them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM tcp_xcp
+
+#if !defined(TCP_XCP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define TCP_XCP_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/hop_trace.h>
+
+/* Section 3.1.3: feedback arrived and made a window; what the next packets ask for. */
+TRACE_EVENT(xcp_feedback,
+
+	TP_PROTO(const struct sock *sk, s64 feedback_bytes_ps, u32 headers, u64 wnd_bytes,
+		 u32 rtt_us, const struct xcp_offer *offer),
+
+	TP_ARGS(sk, feedback_bytes_ps, headers, wnd_bytes, rtt_us, offer),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(s64, feedback_bytes_ps)
+		__field(u64, wnd_bytes)
+		__field(u64, throughput_bytes_ps)
+		__field(s32, demand_bytes_ps)
+		__field(u32, headers)
+		__field(u32, rtt_us)
+		__field(u8, flags)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->feedback_bytes_ps = feedback_bytes_ps;
+		__entry->wnd_bytes = wnd_bytes;
+		__entry->throughput_bytes_ps = offer->throughput_bytes_ps;
+		__entry->demand_bytes_ps = offer->delta_bytes_ps;
+		__entry->headers = headers;
+		__entry->rtt_us = rtt_us;
+		__entry->flags = offer->flags;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u feedback_bytes_ps=%lld headers=%u wnd_bytes=%llu rtt_us=%u throughput_bytes_ps=%llu demand_bytes_ps=%d flags=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->feedback_bytes_ps, __entry->headers, __entry->wnd_bytes,
+		  __entry->rtt_us, __entry->throughput_bytes_ps, __entry->demand_bytes_ps,
+		  __entry->flags)
+);
+
+/* Sections 3.1.3.2 and 4.1: who rules the window from here on. */
+TRACE_EVENT(xcp_rule,
+
+	TP_PROTO(const struct sock *sk, bool reno, u32 cwnd_pkts),
+
+	TP_ARGS(sk, reno, cwnd_pkts),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, cwnd_pkts)
+		__field(bool, reno)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cwnd_pkts = cwnd_pkts;
+		__entry->reno = reno;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u reno=%d cwnd_pkts=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->reno, __entry->cwnd_pkts)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XCP's sender, draft-falk-xcp-spec-00 sections 3.1.1, 3.1.3 and 4.1: a window
+ * that the network allots, and what a packet asks the network for.
+ *
+ *	throughput = cwnd / RTT
+ *	demand     = (desired - throughput) / packets in an RTT		a packet
+ *	cwnd       = max(cwnd + feedback * RTT, MSS)			an ACK
+ *	cwnd       = cwnd * (1 - p) + sent * p, p = 1/2			an RTT below it
+ *
+ * The window is in bytes with 16 fractional bits: at low rates one packet's feedback
+ * is a fraction of a byte. Ranges: window 0 to 2^44 bytes (1.6 Tbit/s for 88 s), RTT 1 us
+ * to 2^24 us (16 s), throughput below 2^40 bytes/s (8.8 Tbit/s); what comes from the
+ * network is clamped to them.
+ *
+ * Deviations:
+ * - 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms:
+ *   an error of 10^6. This is feedback * RTT.
+ * - Section 4.1's "more restrictive over a round trip": both windows start a round
+ *   equal, one follows the feedback, the other the end-to-end control; at its end
+ *   the feedback's is the smaller one.
+ */
+#ifndef TCP_XCP_XCP_SENDER_H
+#define TCP_XCP_XCP_SENDER_H
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#define XCP_WND_SHIFT		16
+#define XCP_WND_MAX_BYTES	BIT_ULL(44)
+#define XCP_RTT_MAX_US		((1U << 24) - 1)
+#define XCP_RATE_MAX_BYTES_PS	(BIT_ULL(40) - 1)	/* bytes/s */
+#define XCP_DELTA_MAX_BYTES_PS	0x7fffffffLL	/* the field's bound, bytes/s */
+#define XCP_US_PER_S		1000000U
+
+/* "A hundred new flows with ten each would overflow a buffer of one BDP." */
+#define XCP_INIT_PKTS		2U
+
+/**
+ * enum xcp_loss - what a loss or an ECN mark does (3.1.3.2, 4.6, 4.1)
+ * @XCP_LOSS_RENO: Reno for the rest of the connection, as drafted
+ * @XCP_LOSS_ROUND: Reno for one round trip
+ * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the tighter limit for a
+ *	whole round trip
+ */
+enum xcp_loss {
+	XCP_LOSS_RENO,
+	XCP_LOSS_ROUND,
+	XCP_LOSS_TIGHTER,
+};
+
+/**
+ * struct xcp_vars - a sender's state; written under the socket lock
+ * @wnd: the window that XCP allots, bytes << XCP_WND_SHIFT
+ * @round_sent_bytes: delivered in the round that ends now
+ * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
+ * @reno_rounds: rounds that ended since the end-to-end control took over
+ * @reno: the end-to-end control rules the window
+ * @app_limited: in this round the application was too slow
+ */
+struct xcp_vars {
+	u64 wnd;
+	u64 round_sent_bytes;
+	u32 rtt_us;
+	u32 reno_rounds;
+	bool reno;
+	bool app_limited;
+};
+
+static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)
+{
+	return v->wnd >> XCP_WND_SHIFT;
+}
+
+/**
+ * xcp_wnd_set() - the window within its bounds
+ * @v: the state
+ * @wnd: bytes << XCP_WND_SHIFT
+ * @mss_bytes: the floor, against the silly window
+ */
+static inline void xcp_wnd_set(struct xcp_vars *v, s64 wnd, u32 mss_bytes)
+{
+	v->wnd = clamp_t(s64, wnd, (s64)mss_bytes << XCP_WND_SHIFT,
+			 XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
+}
+
+/**
+ * xcp_start() - a connection begins, or XCP takes it over
+ * @v: the state
+ * @cwnd_bytes: the window so far
+ * @mss_bytes: the segment
+ */
+static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
+{
+	*v = (struct xcp_vars){};
+	xcp_wnd_set(v, min(cwnd_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
+}
+
+/**
+ * xcp_wnd_pkts() - the window in whole segments
+ * @v: the state
+ * @mss_bytes: the segment
+ *
+ * Rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window rounded
+ * down would lose up to half of it at one to two segments.
+ *
+ * Return: 1 to 2^31 - 1.
+ */
+static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
+{
+	u64 bytes = (v->wnd + (1 << XCP_WND_SHIFT) - 1) >> XCP_WND_SHIFT;
+
+	return clamp_t(u64, div_u64(bytes + mss_bytes - 1, mss_bytes), 1, S32_MAX);
+}
+
+/**
+ * xcp_throughput_bytes_ps() - a window as a rate
+ * @bytes: the window, at most XCP_WND_MAX_BYTES
+ * @rtt_us: the RTT; 0: not known
+ *
+ * Return: bytes/s, rounded up; 0 without an RTT.
+ */
+static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
+{
+	if (!rtt_us)
+		return 0;
+	/* 2^44 * 10^6 = 2^63.9 */
+	return min_t(u64, div_u64(bytes * XCP_US_PER_S + rtt_us - 1, rtt_us),
+		     XCP_RATE_MAX_BYTES_PS);
+}
+
+/**
+ * xcp_demand_bytes_ps() - what each packet asks for (3.1.1)
+ * @desired_bytes_ps: the throughput that the sender could use, bytes/s
+ * @throughput_bytes_ps: the one it has, bytes/s
+ * @wnd_pkts: packets in an RTT, at least 1
+ *
+ * Return: bytes/s, within the header's field; negative above the desired one.
+ */
+static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts)
+{
+	s64 change = min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
+
+	change -= throughput_bytes_ps;
+	return clamp_t(s64, div_s64(change, min_t(u32, wnd_pkts, S32_MAX)),
+		       -XCP_DELTA_MAX_BYTES_PS, XCP_DELTA_MAX_BYTES_PS);
+}
+
+/**
+ * xcp_apply_feedback() - section 3.1.3
+ * @v: the state
+ * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
+ * @mss_bytes: the floor
+ *
+ * Without an RTT estimate there is nothing to apply it by.
+ */
+static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
+{
+	s64 signed_bytes_ps = clamp_t(s64, feedback_bytes_ps, -(s64)XCP_RATE_MAX_BYTES_PS,
+				      XCP_RATE_MAX_BYTES_PS);
+	u64 rate_bytes_ps = signed_bytes_ps < 0 ? -signed_bytes_ps : signed_bytes_ps;
+	u32 rest;
+	/* 2^40 * 2^24 / 10^6 * 2^16 = 2^60.1; in two steps to stay below 2^64 */
+	u64 change = div_u64_rem(rate_bytes_ps * v->rtt_us, XCP_US_PER_S, &rest);
+
+	change <<= XCP_WND_SHIFT;
+	change += div_u64((u64)rest << XCP_WND_SHIFT, XCP_US_PER_S);
+	xcp_wnd_set(v, (s64)v->wnd + (signed_bytes_ps < 0 ? -(s64)change : (s64)change),
+		    mss_bytes);
+}
+
+/**
+ * xcp_age() - section 3.1.3.1 with p = 1/2, for a round below the window
+ * @v: the state
+ * @sent_bytes: what the round carried
+ * @mss_bytes: the floor
+ */
+static inline void xcp_age(struct xcp_vars *v, u64 sent_bytes, u32 mss_bytes)
+{
+	u64 sent = min(sent_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
+
+	if (sent < v->wnd)
+		xcp_wnd_set(v, (v->wnd >> 1) + (sent >> 1), mss_bytes);
+}
+
+/**
+ * xcp_age_idle() - the same for silence: nothing was sent for some rounds
+ * @v: the state
+ * @idle_us: since the last packet
+ * @init_bytes: silence does not age the window below a new connection's
+ * @mss_bytes: the floor
+ */
+static inline void xcp_age_idle(struct xcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_bytes)
+{
+	u64 rounds = v->rtt_us ? div_u64(idle_us, v->rtt_us) : 0;
+	u64 floor = min_t(u64, v->wnd, (u64)init_bytes << XCP_WND_SHIFT);
+
+	xcp_wnd_set(v, max_t(u64, v->wnd >> min_t(u64, rounds, 63), floor), mss_bytes);
+}
+
+/**
+ * xcp_begin_reno() - a loss or a mark: the end-to-end control takes over (3.1.3.2)
+ * @v: the state
+ */
+static inline void xcp_begin_reno(struct xcp_vars *v)
+{
+	v->reno = true;
+	v->reno_rounds = 0;
+}
+
+/**
+ * xcp_reno_over() - at the end of a round: does XCP rule again?
+ * @v: the state; its window starts the next round at the end-to-end control's
+ * @loss: what a loss does
+ * @recovered: no loss is being repaired
+ * @reno_bytes: the end-to-end control's window
+ * @mss_bytes: the floor
+ *
+ * The first round to end after the takeover had begun before it.
+ *
+ * Return: true if the end-to-end control's reign is over.
+ */
+static inline bool xcp_reno_over(struct xcp_vars *v, enum xcp_loss loss, bool recovered,
+				 u64 reno_bytes, u32 mss_bytes)
+{
+	bool tighter = xcp_wnd_bytes(v) < reno_bytes;
+	bool whole = v->reno_rounds > 0;
+
+	v->reno_rounds = 1;
+	if (recovered && whole && loss == XCP_LOSS_TIGHTER && tighter) {
+		v->reno = false;
+		return true;
+	}
+	xcp_wnd_set(v, min(reno_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
+	if (recovered && whole && loss == XCP_LOSS_ROUND)
+		v->reno = false;
+	return !v->reno;
+}
+
+#endif /* TCP_XCP_XCP_SENDER_H */

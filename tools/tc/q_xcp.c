@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tc's plug-in for sch_xcp: words to netlink, netlink to text and JSON. */
+#include <stdlib.h>
+#include <linux/pkt_sched_xcp.h>
+#include "tc_plugin.h"
+
+#define XCP_PPM 1000000
+#define XCP_NS_PER_US 1000
+
+/* What is printed can be typed again. */
+static const char xcp_usage[] =
+	"Usage: ... xcp [ rate RATE | auto ] [ overhead BYTES ] [ limit BYTES ]\n"
+	"       [ alpha P ] [ beta P | auto ] [ gamma P ] [ e2e_share P ]\n"
+	"       [ min_interval TIME ] [ max_interval TIME ] [ allowed_queue TIME ]\n"
+	"       [ protocol NUMBER ]\n"
+	"  rate           of the port, 10kbit to 1600gbit (default auto: the device's speed)\n"
+	"  overhead       the wire adds this to each packet, 0 to %d bytes (default %d)\n"
+	"  limit          of the default child, a byte fifo\n"
+	"  alpha          gain of spare capacity, 0.000001 to 0.554999 (default 0.4)\n"
+	"  beta           gain of the persistent queue (default auto: alpha^2 * sqrt 2)\n"
+	"  gamma          part of the load that is shuffled (default 0.1)\n"
+	"  e2e_share      part of its feedback that is charged for a packet which says that\n"
+	"                 its sender is end-to-end limited (default 1)\n"
+	"  min_interval   shortest control interval (default 1ms)\n"
+	"  max_interval   longest control interval and RTT (default 1s)\n"
+	"  allowed_queue  shortest period of the queue's estimate (default 2ms)\n"
+	"  protocol       XCP's IP protocol number, %d to %d (default %d)\n"
+	"  P is 0 to 1, or 0%% to 100%%; TIME 10us to 10s, whole us\n";
+
+static void xcp_print_usage(void)
+{
+	fprintf(stderr, xcp_usage, TC_XCP_OVERHEAD_MAX_BYTES, TC_XCP_OVERHEAD_DEFAULT_BYTES,
+		TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX, TC_XCP_PROTOCOL_DEFAULT);
+}
+
+static int xcp_refuse(const char *option, const char *word, const char *allowed)
+{
+	if (word)
+		fprintf(stderr, "xcp: %s: \"%s\" is not %s\n", option, word, allowed);
+	else
+		fprintf(stderr, "xcp: %s: missing; expected %s\n", option, allowed);
+	return -1;
+}
+
+static int xcp_put_rate(struct nlmsghdr *n, const char *word)
+{
+	__u64 rate_bytes_ps;
+
+	if (word && !strcmp(word, "auto"))
+		return addattr64(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_RATE, TC_XCP_RATE_AUTO);
+	if (!word || word[0] == '-' || get_rate64(&rate_bytes_ps, word) ||
+	    rate_bytes_ps < TC_XCP_RATE_MIN_BYTES_PS || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
+		return xcp_refuse("rate", word, "10kbit to 1600gbit, or auto");
+	return addattr64(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_RATE, rate_bytes_ps);
+}
+
+/* "0.1" or "10%" */
+static bool xcp_read_ppm(__u32 *ppm, const char *word)
+{
+	double value;
+	char *end;
+
+	value = strtod(word, &end);
+	if (end != word && !strcmp(end, "%")) {
+		value /= 100;
+		end++;
+	}
+	if (end == word || *end || !(value >= 0 && value <= 1))
+		return false;
+	*ppm = value * XCP_PPM + 0.5;
+	return true;
+}
+
+static bool xcp_read_us(__u32 *us, const char *word)
+{
+	__s64 ns;
+
+	if (get_time64(&ns, word) || ns < 0 || ns % XCP_NS_PER_US ||
+	    ns / XCP_NS_PER_US > TC_XCP_TIME_MAX_US)
+		return false;
+	*us = ns / XCP_NS_PER_US;
+	return true;
+}
+
+/* get_size() wraps on what does not fit 32 bits, so the word is also read as a number. */
+static bool xcp_read_bytes(__u32 *bytes, const char *word)
+{
+	return word[0] != '-' && !get_size(bytes, word) &&
+	       strtod(word, NULL) <= TC_XCP_LIMIT_MAX_BYTES;
+}
+
+static bool xcp_read_number(__u32 *number, const char *word)
+{
+	return word[0] != '-' && !get_u32(number, word, 0);
+}
+
+/**
+ * struct xcp_word - an option of 32 bits
+ * @name: as typed, as printed, in JSON
+ * @attr: TCA_XCP_*
+ * @read: from a word; false if it is none
+ * @min: least
+ * @max: greatest
+ * @is_auto: 0 is "auto"
+ * @allowed: for messages
+ */
+struct xcp_word {
+	const char *name;
+	int attr;
+	bool (*read)(__u32 *value, const char *word);
+	__u32 min, max;
+	bool is_auto;
+	const char *allowed;
+};
+
+static const struct xcp_word xcp_words[] = {
+	{ "overhead", TCA_XCP_OVERHEAD, xcp_read_bytes, 0, TC_XCP_OVERHEAD_MAX_BYTES, false,
+	  "0 to 1024 bytes" },
+	{ "alpha", TCA_XCP_ALPHA, xcp_read_ppm, TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM, false,
+	  "0.000001 to 0.554999: from 0.555 on it is unstable" },
+	{ "beta", TCA_XCP_BETA, xcp_read_ppm, 1, TC_XCP_BETA_MAX_PPM, true,
+	  "0.000001 to 1, or auto" },
+	{ "gamma", TCA_XCP_GAMMA, xcp_read_ppm, 0, TC_XCP_GAMMA_MAX_PPM, false, "0 to 1" },
+	{ "min_interval", TCA_XCP_MIN_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
+	  TC_XCP_TIME_MAX_US, false, "10us to 10s, in whole us" },
+	{ "max_interval", TCA_XCP_MAX_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
+	  TC_XCP_TIME_MAX_US, false, "10us to 10s, in whole us" },
+	{ "allowed_queue", TCA_XCP_ALLOWED_QUEUE, xcp_read_us, TC_XCP_TIME_MIN_US,
+	  TC_XCP_TIME_MAX_US, false, "10us to 10s, in whole us" },
+	{ "e2e_share", TCA_XCP_E2E_SHARE, xcp_read_ppm, 0, TC_XCP_SHARE_MAX_PPM, false, "0 to 1" },
+	{ "protocol", TCA_XCP_PROTOCOL, xcp_read_number, TC_XCP_PROTOCOL_MIN,
+	  TC_XCP_PROTOCOL_MAX, false, "1 to 254" },
+	{ "limit", TCA_XCP_LIMIT, xcp_read_bytes, TC_XCP_LIMIT_MIN_BYTES, TC_XCP_LIMIT_MAX_BYTES,
+	  false, "64 to 4294967295 bytes" },
+};
+
+#define XCP_WORDS (sizeof(xcp_words) / sizeof(*xcp_words))
+
+static int xcp_put_word(struct nlmsghdr *n, const struct xcp_word *w, const char *word)
+{
+	__u32 value;
+
+	if (word && w->is_auto && !strcmp(word, "auto"))
+		value = 0;
+	else if (!word || !w->read(&value, word) || value < w->min || value > w->max)
+		return xcp_refuse(w->name, word, w->allowed);
+	return addattr32(n, TC_PLUGIN_REQ_BYTES, w->attr, value);
+}
+
+/* Each option once: a typing error must not win silently. */
+static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
+{
+	size_t i;
+
+	if (words_take_if(w, "rate")) {
+		if (seen[XCP_WORDS])
+			return xcp_refuse("rate", "rate", "to be given twice");
+		seen[XCP_WORDS] = true;
+		return xcp_put_rate(n, words_take(w));
+	}
+	for (i = 0; i < XCP_WORDS; i++) {
+		if (!words_take_if(w, xcp_words[i].name))
+			continue;
+		if (seen[i])
+			return xcp_refuse(xcp_words[i].name, xcp_words[i].name,
+					  "to be given twice");
+		seen[i] = true;
+		return xcp_put_word(n, &xcp_words[i], words_take(w));
+	}
+	if (strcmp(*w->argv, "help"))
+		fprintf(stderr, "xcp: \"%s\" is not an option\n", *w->argv);
+	xcp_print_usage();
+	return -1;
+}
+
+static int xcp_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n,
+			 const char *dev)
+{
+	struct words w = { argc, argv };
+	bool seen[XCP_WORDS + 1] = {};
+	struct rtattr *opts = addattr_nest(n, TC_PLUGIN_REQ_BYTES, TCA_OPTIONS);
+
+	while (w.argc > 0)
+		if (xcp_put_once(n, &w, seen))
+			return -1;
+	addattr_nest_end(n, opts);
+	return 0;
+}
+
+/* In the greatest unit that divides it: "1gbit", "1500us". */
+static void xcp_print_scaled(const char *key, __u64 value, const char *const *units)
+{
+	char text[64];
+
+	while (units[1] && value && value % 1000 == 0) {
+		value /= 1000;
+		units++;
+	}
+	snprintf(text, sizeof(text), "%s %llu%s ", key, (unsigned long long)value, *units);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
+}
+
+static void xcp_print_rate(const struct rtattr *attr)
+{
+	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
+	__u64 rate_bytes_ps = 0;
+
+	if (attr && RTA_PAYLOAD(attr) >= sizeof(rate_bytes_ps))
+		memcpy(&rate_bytes_ps, RTA_DATA(attr), sizeof(rate_bytes_ps));
+	if (rate_bytes_ps == TC_XCP_RATE_AUTO) {
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", "rate auto ");
+		print_color_null(PRINT_JSON, COLOR_NONE, "rate", NULL, NULL);
+		return;
+	}
+	xcp_print_scaled("rate", rate_bytes_ps * 8, units);
+	print_color_u64(PRINT_JSON, COLOR_NONE, "rate", NULL, rate_bytes_ps);
+}
+
+static void xcp_print_ppm(const char *name, __u32 ppm)
+{
+	char format[32];
+
+	snprintf(format, sizeof(format), "%s %%g ", name);
+	print_color_float(PRINT_ANY, COLOR_NONE, name, format, (double)ppm / XCP_PPM);
+}
+
+static void xcp_print_us(const char *name, __u32 us)
+{
+	static const char *const units[] = { "us", "ms", "s", NULL };
+	char key[32];
+
+	xcp_print_scaled(name, us, units);
+	snprintf(key, sizeof(key), "%s_us", name);
+	print_color_uint(PRINT_JSON, COLOR_NONE, key, NULL, us);
+}
+
+static void xcp_print_word(const struct xcp_word *w, __u32 value)
+{
+	char format[32];
+
+	if (w->is_auto && !value) {
+		snprintf(format, sizeof(format), "%s auto ", w->name);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", format);
+		print_color_null(PRINT_JSON, COLOR_NONE, w->name, NULL, NULL);
+	} else if (w->read == xcp_read_ppm) {
+		xcp_print_ppm(w->name, value);
+	} else if (w->read == xcp_read_us) {
+		xcp_print_us(w->name, value);
+	} else {
+		snprintf(format, sizeof(format), "%s %%u%s ", w->name,
+			 w->read == xcp_read_bytes ? "b" : "");
+		plugin_print_uint(w->name, format, value);
+	}
+}
+
+static int xcp_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_XCP_MAX + 1];
+	__u32 value;
+	size_t i;
+
+	if (!opt)
+		return 0;
+	plugin_parse_nested(tb, TCA_XCP_MAX, opt);
+	xcp_print_rate(tb[TCA_XCP_RATE]);
+	for (i = 0; i < XCP_WORDS; i++) {
+		const struct rtattr *attr = tb[xcp_words[i].attr];
+
+		/* A module of another age knows fewer; a grafted child has its own limit. */
+		if (!attr || RTA_PAYLOAD(attr) < sizeof(value))
+			continue;
+		memcpy(&value, RTA_DATA(attr), sizeof(value));
+		xcp_print_word(&xcp_words[i], value);
+	}
+	return 0;
+}
+
+static void xcp_print_law(const struct tc_xcp_xstats *st)
+{
+	plugin_print_u64("capacity", "  capacity %lluB/s", st->capacity_bytes_ps);
+	plugin_print_u64("input_bw", " input_bw %lluB/s", st->input_bw_bytes_ps);
+	print_color_s64(PRINT_ANY, COLOR_NONE, "feedback", " feedback %lldB/s",
+			st->feedback_bytes_ps);
+	plugin_print_u64("persistent_queue", " persistent_queue %llub", st->queue_bytes);
+	print_nl();
+	plugin_print_u64("residue_pos", "  residue_pos %lluB/s", st->residue_pos_bytes_ps);
+	plugin_print_u64("residue_neg", " residue_neg %lluB/s", st->residue_neg_bytes_ps);
+	plugin_print_u64("cp", " cp %llu", st->cp_bytes_ps2);
+	print_color_float(PRINT_ANY, COLOR_NONE, "cn", " cn %g", (double)st->cn_ppm_ps / XCP_PPM);
+	print_nl();
+	plugin_print_u64("avg_rtt_ns", "  avg_rtt %lluns", st->avg_rtt_ns);
+	plugin_print_u64("interval_ns", " interval %lluns", st->ctl_interval_ns);
+	plugin_print_u64("intervals", " intervals %llu", st->intervals);
+	print_nl();
+}
+
+static void xcp_print_packets(const struct tc_xcp_xstats *st)
+{
+	plugin_print_u64("standard", "  standard %llu", st->standard_pkts);
+	plugin_print_u64("minimal", " minimal %llu", st->minimal_pkts);
+	plugin_print_u64("micro", " micro %llu", st->micro_pkts);
+	plugin_print_u64("unknown", " unknown %llu", st->unknown_pkts);
+	plugin_print_u64("other", " other %llu", st->other_pkts);
+	plugin_print_u64("e2e_limited", " e2e_limited %llu", st->e2e_limited_pkts);
+	plugin_print_u64("flagged", " flagged %llu", st->flagged_pkts);
+	print_nl();
+	plugin_print_u64("reduced", "  reduced %llu", st->reduced_pkts);
+	plugin_print_u64("unwritable", " unwritable %llu", st->unwritable_pkts);
+	print_nl();
+}
+
+static void xcp_print_malformed(const struct tc_xcp_xstats *st)
+{
+	static const char *const causes[TC_XCP_MALFORMED_CAUSES] = {
+		[TC_XCP_MALFORMED_TRUNCATED] = "truncated",
+		[TC_XCP_MALFORMED_VERSION] = "version",
+		[TC_XCP_MALFORMED_FORMAT] = "format",
+		[TC_XCP_MALFORMED_LENGTH] = "length",
+		[TC_XCP_MALFORMED_NEXT] = "next",
+	};
+	char format[32];
+	int i;
+
+	open_json_object("malformed");
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", "  malformed:");
+	for (i = 0; i < TC_XCP_MALFORMED_CAUSES; i++) {
+		snprintf(format, sizeof(format), " %s %%llu", causes[i]);
+		plugin_print_u64(causes[i], format, st->malformed_pkts[i]);
+	}
+	close_json_object();
+}
+
+static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
+{
+	struct tc_xcp_xstats st = {};
+	size_t len;
+
+	if (!xstats)
+		return 0;
+	/* A module of another age knows fewer or more counters. */
+	len = RTA_PAYLOAD(xstats);
+	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	xcp_print_law(&st);
+	xcp_print_packets(&st);
+	xcp_print_malformed(&st);
+	return 0;
+}
+
+struct qdisc_util xcp_qdisc_util = {
+	.id = "xcp",
+	.parse_qopt = xcp_parse_opt,
+	.print_qopt = xcp_print_opt,
+	.print_xstats = xcp_print_xstats,
+};

@@ -37,7 +37,9 @@ struct dctcp_sock {
 	struct dctcp_vars sender;
 	struct dctcp_receiver receiver;
 	enum dctcp_law law;
+	u32 mark_pkts;	/* ssthresh of a mark's reduction that a loss made deeper; 0: none */
 	bool ack_ece;	/* the last ACK processed had ECE */
+	bool tail_lost;	/* it acknowledged beyond a probe that repaired a lost tail */
 };
 
 struct dctcp_net {
@@ -81,7 +83,9 @@ static void dctcp_init(struct sock *sk)
 	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	ds->receiver.ce = false;
 	ds->law = DCTCP_LAW_UNDECIDED;
+	ds->mark_pkts = 0;
 	ds->ack_ece = false;
+	ds->tail_lost = false;
 	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT)
 		dctcp_decide(sk, ds);
@@ -141,6 +145,8 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	}
 
 	ds->ack_ece = flags & CA_ACK_ECE;
+	ds->tail_lost = tp->tlp_retrans && tp->tlp_high_seq &&
+			after(tp->snd_una, tp->tlp_high_seq);
 	dctcp_account_ack(&ds->sender, tp->snd_una, ds->ack_ece);
 	if (dctcp_window_over(&ds->sender))
 		dctcp_estimate(sk, ds);
@@ -154,17 +160,21 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	dctcp_echo(tp, ds->receiver.ce);
 }
 
-/* Called at the start of each reduction: the stack allows one a window. */
+/*
+ * Called at the start of each reduction: the stack allows one a window. It calls
+ * a tail that a probe repaired TCP_CA_CWR, as it calls a mark: tell them apart here.
+ */
 static u32 dctcp_ssthresh(struct sock *sk)
 {
-	const struct dctcp_sock *ds = inet_csk_ca(sk);
+	struct dctcp_sock *ds = inet_csk_ca(sk);
 	u32 cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
-	bool mark = ds->ack_ece && ds->law == DCTCP_LAW_DCTCP;
+	bool mark = ds->ack_ece && !ds->tail_lost && ds->law == DCTCP_LAW_DCTCP;
 	u32 to_pkts;
 
+	ds->mark_pkts = 0;
 	to_pkts = mark ? dctcp_cwnd_after_mark(cwnd_pkts, ds->sender.alpha) :
 			 dctcp_cwnd_after_loss(cwnd_pkts);
-	trace_dctcp_ms_reduce(sk, !ds->ack_ece, cwnd_pkts, to_pkts);
+	trace_dctcp_ms_reduce(sk, !ds->ack_ece || ds->tail_lost, cwnd_pkts, to_pkts);
 	return to_pkts;
 }
 
@@ -183,12 +193,41 @@ static void dctcp_react_to_loss(struct sock *sk)
 	tp->snd_ssthresh = to_pkts;
 }
 
+/*
+ * A loss in a window that a mark has reduced. The stack remembers nothing to go back
+ * to, should the loss prove to be none: that is the mark's reduction.
+ */
+static void dctcp_deepen(struct sock *sk)
+{
+	struct dctcp_sock *ds = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 mark_pkts = tp->snd_ssthresh;
+
+	dctcp_react_to_loss(sk);
+	if (tp->snd_ssthresh == mark_pkts)
+		return;
+	ds->mark_pkts = mark_pkts;
+	tp->prior_ssthresh = mark_pkts;
+}
+
 /* icsk_ca_state is still the old one. */
 static void dctcp_set_state(struct sock *sk, u8 new_state)
 {
-	if (new_state >= TCP_CA_Recovery &&
-	    inet_csk(sk)->icsk_ca_state <= TCP_CA_CWR)
+	if (new_state < TCP_CA_Recovery)
+		return;
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
+		dctcp_deepen(sk);
+	else if (inet_csk(sk)->icsk_ca_state < TCP_CA_CWR)
 		dctcp_react_to_loss(sk);
+}
+
+static u32 dctcp_undo_cwnd(struct sock *sk)
+{
+	const struct dctcp_sock *ds = inet_csk_ca(sk);
+
+	if (ds->mark_pkts)
+		return max(tcp_snd_cwnd(tcp_sk(sk)), ds->mark_pkts);
+	return tcp_reno_undo_cwnd(sk);
 }
 
 static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
@@ -243,7 +282,7 @@ static struct tcp_congestion_ops dctcp_ms __read_mostly = {
 	.cwnd_event	= dctcp_cwnd_event,
 	.ssthresh	= dctcp_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.undo_cwnd	= dctcp_undo_cwnd,
 	.set_state	= dctcp_set_state,
 	.get_info	= dctcp_get_info,
 	.flags		= TCP_CONG_NEEDS_ECN,

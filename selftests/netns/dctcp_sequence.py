@@ -284,6 +284,31 @@ def loss_alone(tun):
     s.close()
 
 
+def undo(tun):
+    """A loss that was none, told by DSACK: back to where it found the window."""
+    for mark in (False, True):
+        s = Sender(tun, 4, 45000 + mark, rtt_ms=5)
+        s.start()
+        for _ in range(25):
+            s.ack()
+        before = window(s.sock)[0]
+        if mark:
+            s.ack(ece=True)
+            before = window(s.sock)[1]
+        hole = s.una
+        # At once: RACK must see the original's arrival, not the retransmission's.
+        for extra in range(2, 7):
+            s.peer.sack(s.una, [(hole + MSS, hole + extra * MSS)])
+        lost = window(s.sock)[1]
+        s.una += 6 * MSS
+        s.peer.send(ACK, ack=s.una)
+        s.peer.sack(s.una, [(hole, hole + MSS)])
+        what = f"loss {'after a mark' if mark else 'alone'}, undone: "
+        claim(what + "it was a reduction", lost < before, True)
+        claim(what + "as before it", window(s.sock)[mark], before)
+        s.close()
+
+
 def timeout(tun):
     """The stack's own timer: 200 ms and more after the last ACK."""
     for mark in (False, True):
@@ -361,6 +386,7 @@ def main():
         sender(tun, version)
     loss_alone(tun)
     loss_after_mark(tun)
+    undo(tun)
     timeout(tun)
     conventional(tun)
     without_ecn(tun)

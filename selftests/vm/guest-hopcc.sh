@@ -74,7 +74,7 @@ loaded() { grep -q "^$1 " /proc/modules; }
 # Those that stand on others first.
 unload_all()
 {
-	for name in $names $names; do
+	for name in $names $names $names; do
 		! loaded "$name" || rmmod "$name" || :
 	done
 	for name in $names; do
@@ -82,13 +82,19 @@ unload_all()
 	done
 }
 
+# The system under test: its congestion control and its queue.
+dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=20
+	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
+xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
+	queue="xcp rate 50mbit limit 500k"; }
+
 # attach PARENT: the egress from s1 to h2
 attach()
 {
-	ect="ect min 30k max 30k" nect="nect min 100k max 200k prob 0.1"
 	tc="tc -n s1 qdisc"
+	# shellcheck disable=SC2086 # a queue's words
 	case $1 in
-	root) $tc replace dev s1h2 root handle 10: wred limit 500k $ect $nect; return ;;
+	root) $tc replace dev s1h2 root handle 10: $queue; return ;;
 	tbf) $tc replace dev s1h2 root handle 1: tbf rate 50mbit burst 32k limit 1m ;;
 	netem) $tc replace dev s1h2 root handle 1: netem delay 1ms ;;
 	htb)
@@ -96,7 +102,8 @@ attach()
 		tc -n s1 class replace dev s1h2 parent 1: classid 1:1 htb rate 50mbit burst 32k
 		;;
 	esac
-	$tc replace dev s1h2 parent 1:1 handle 10: wred limit 500k $ect $nect
+	# shellcheck disable=SC2086
+	$tc replace dev s1h2 parent 1:1 handle 10: $queue
 }
 
 network()
@@ -129,7 +136,7 @@ address()
 
 serve()
 {
-	ip netns exec "$1" /usr/bin/python3 "$here/stream.py" serve dctcp_ms >"$tmp/serve" 2>&1 &
+	ip netns exec "$1" /usr/bin/python3 "$here/stream.py" serve "$cc" >"$tmp/serve" 2>&1 &
 	jobs="$jobs $!"
 	until_true 20 grep -q listening "$tmp/serve"
 }
@@ -158,13 +165,12 @@ teardown()
 	done
 }
 
-# The number after WORD in the statistics of the wred queue.
+# The number after WORD in the statistics of the queue.
 statistic()
 {
-	tc -n s1 -s qdisc show dev s1h2 | awk -v word="$1" '
-		/^qdisc wred/ { wred = 1; next }
-		/^qdisc/ { wred = 0 }
-		wred { for (i = 1; i < NF; i++) if ($i == word) { print $(i + 1) + 0; exit } }'
+	tc -n s1 -s qdisc show dev s1h2 | awk -v word="$1" -v kind="${queue%% *}" '
+		/^qdisc/ { ours = $2 == kind; next }
+		ours { for (i = 1; i < NF; i++) if ($i == word) { print $(i + 1) + 0; exit } }'
 }
 
 queues_empty()
@@ -176,12 +182,12 @@ queues_empty()
 alpha_shown()
 {
 	ip netns exec h1 ss -Htin >"$1"
-	grep -q 'dctcp.*alpha:' "$1"
+	grep -qE "$shows" "$1"
 }
 
 transfer()
 {
-	ip netns exec h1 /usr/bin/python3 "$here/stream.py" send dctcp_ms "$1" 2 4 >"$tmp/send" 2>&1
+	ip netns exec h1 /usr/bin/python3 "$here/stream.py" send "$cc" "$1" 2 4 >"$tmp/send" 2>&1
 	status=$?
 	cat "$tmp/send"
 	return $status
@@ -189,7 +195,9 @@ transfer()
 
 fast_enough()
 {
-	awk -F'"bytes": ' '{ sum += $2 } END { print sum * 8 / 4e6, "Mbit/s"; exit sum * 8 / 4e6 < 20 }' "$tmp/send"
+	awk -F'"bytes": ' -v least="$least_mbit" '
+		{ sum += $2 }
+		END { print sum * 8 / 4e6, "Mbit/s"; exit sum * 8 / 4e6 < least }' "$tmp/send"
 }
 
 # Only the first netns takes a restricted cc for its default; elsewhere a 6.1
@@ -203,25 +211,51 @@ loads_by_name()
 	loaded sch_wred && loaded tcp_dctcp_ms
 }
 
+# works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
 {
+	"$1"
+	shows=$3
 	network && attach tbf && serve h2
 	for destination in 192.0.2.129 2001:db8:2::1; do
 		until_true 120 alpha_shown "$tmp/alpha" &
 		ss=$!
-		ok "two streams to $destination arrive whole" transfer "$destination"
+		ok "$1: two streams to $destination arrive whole" transfer "$destination"
 		wait $ss
-		ok "they fill a good part of 50 Mbit/s" fast_enough
-		ok "ss shows alpha" grep -E 'dctcp.*alpha:' "$tmp/alpha"
+		ok "$1: they fill a good part of 50 Mbit/s" fast_enough
+		ok "$1: ss shows $3" grep -E "$3" "$tmp/alpha"
 		: >"$tmp/alpha"
 	done
-	ok "packets were marked" test "$(statistic marked)" -gt 0
-	ok "nothing is left in the queues" until_true 5 queues_empty
+	ok "$1: $2 counts" test "$(statistic "$2")" -gt 0
+	background gentle_change
+	ok "$1: two streams arrive whole while the queue changes" transfer 192.0.2.129
+	ok "$1: nothing was dropped there" test "$(statistic '(dropped')" -eq 0
+	ok "$1: nothing is left in the queues" until_true 5 queues_empty
 	teardown
+}
+
+# Changes that give no reason to drop.
+gentle_change()
+{
+	case $cc in
+	dctcp_ms)
+		tc -n s1 qdisc change dev s1h2 handle 10: wred limit 1m ect min 20k max 20k prob 1
+		tc -n s1 qdisc change dev s1h2 handle 10: wred limit 500k ect min 40k max 80k prob 0.5
+		;;
+	xcp)
+		tc -n s1 qdisc change dev s1h2 handle 10: xcp rate 48mbit alpha 0.3
+		tc -n s1 qdisc change dev s1h2 handle 10: xcp rate 50mbit alpha 0.4
+		;;
+	esac
 }
 
 change_queue()
 {
+	if [ "$cc" = xcp ]; then
+		gentle_change
+		tc -n s1 qdisc change dev s1h2 handle 10: xcp alpha 9 # out of range: refused
+		return
+	fi
 	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 20k ect min 5k max 15k prob 0.5
 	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 1m ect min 50k max 50k nect min 40k max 60k prob 1
 	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 10 # out of range: refused
@@ -231,28 +265,46 @@ read_all()
 {
 	tc -n s1 -s qdisc show
 	ip netns exec h1 ss -tin
+	for value in 0 1; do
+		ip netns exec h1 sysctl -w net.hopcc.xcp_gso=$value net.hopcc.xcp_loss=$value
+		ip netns exec h2 sysctl -w net.hopcc.flow_limit=$((value * 1000))
+		ip netns exec h1 sysctl -w net.hopcc.xcp=$value net.hopcc.xcp_format=$((3 - 2 * value))
+	done
+	ip netns exec h1 cat /proc/net/hopcc_xcp
 	ip netns exec h1 sysctl -w net.hopcc.dctcp_rtt_max_us=$(($(date +%N | sed 's/^0*//') % 20000))
 }
 
 unload_attempt()
 {
-	rmmod sch_wred
-	rmmod tcp_dctcp_ms
+	for name in $modules; do
+		rmmod "$name"
+	done
 }
 
-# rough KIND PARENT: everything at once, and in the midst of it KIND happens
+# rough SYSTEM KIND PARENT: everything at once, and in the midst of it KIND happens
 rough()
 {
+	"$1"
+	all_of_it "$2" "$3" >"$tmp/rough" 2>&1
+	status=$?
+	teardown
+	cat "$tmp/rough"
+	return $status
+}
+
+all_of_it()
+{
 	network && attach "$2" && serve h2 || return 1
-	ip netns exec h1 /usr/bin/python3 "$here/stream.py" rough dctcp_ms 192.0.2.129 4 5 >"$tmp/r4" 2>&1 &
+	ip netns exec h1 /usr/bin/python3 "$here/stream.py" rough "$cc" 192.0.2.129 4 5 >"$tmp/r4" 2>&1 &
 	r4=$!
-	ip netns exec h1 /usr/bin/python3 "$here/stream.py" rough dctcp_ms 2001:db8:2::1 2 5 >"$tmp/r6" 2>&1 &
+	ip netns exec h1 /usr/bin/python3 "$here/stream.py" rough "$cc" 2001:db8:2::1 2 5 >"$tmp/r6" 2>&1 &
 	r6=$!
 	background change_queue
 	background read_all
-	until_true 10 sent_something || return 1
-	refused rmmod sch_wred || return 1
-	refused rmmod tcp_dctcp_ms || return 1
+	until_true 60 sent_something || return 1
+	for name in $modules; do
+		refused rmmod "$name" || return 1
+	done
 	background unload_attempt
 	sleep 1.5
 	case $1 in
@@ -266,7 +318,6 @@ rough()
 	status4=$?
 	wait $r6
 	status6=$?
-	teardown
 	cat "$tmp/r4" "$tmp/r6"
 	[ "$status4$status6" = 00 ]
 }
@@ -277,7 +328,9 @@ all_at_once()
 {
 	i=0
 	while [ $i -lt "$rounds" ]; do
-		for what in "replace tbf" "device tbf" "netns htb" "peer root" "down netem"; do
+		for what in "dctcp_ms replace tbf" "xcp netns htb" "dctcp_ms device tbf" \
+			"xcp replace tbf" "dctcp_ms netns htb" "xcp peer root" "dctcp_ms peer root" \
+			"xcp device tbf" "dctcp_ms down netem" "xcp down netem"; do
 			[ $i -lt "$rounds" ] || break
 			i=$((i + 1))
 			load_all
@@ -294,7 +347,8 @@ ok "all modules load" load_all
 ok "all modules unload" unload_all
 ok "tc and sysctl load what they name" loads_by_name
 load_all
-works
+works dctcp_ms marked 'dctcp.*alpha:'
+works xcp micro ' xcp .*bbr:'
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

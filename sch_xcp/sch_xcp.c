@@ -33,7 +33,7 @@
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 #include "xcp_sampler.h"
-#include "xcp_sender.h"
+#include "xcp_endpoints.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -175,7 +175,7 @@ static bool xcp_write_delta(struct sk_buff *skb, int offset, s32 delta_bytes_ps)
 }
 
 /* Who sent a packet that bears a header at @offset; zeros for what cannot be read. */
-static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_sender *name)
+static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_endpoints *name)
 {
 	__be32 v4[2] = {};
 	int at;
@@ -198,7 +198,7 @@ static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *sk
 			      const struct xcp_pkt *pkt)
 {
 	const struct xcp_sample *result = &q->sampler.result;
-	struct xcp_sender sender;
+	struct xcp_endpoints sender;
 	u32 key;
 
 	xcp_name_sender(skb, offset, &sender);

@@ -9,7 +9,7 @@
 #include <net/sch_generic.h>
 #include "xcp_router.h"
 #include "xcp_sampler.h"
-#include "xcp_sender.h"
+#include "xcp_endpoints.h"
 
 /* The end of a control interval: what it saw, and what the next one may give. */
 TRACE_EVENT(xcp_interval,
@@ -50,7 +50,7 @@ TRACE_EVENT(xcp_interval,
 
 /* A sample of a sender: what it says, what it does, and whether that is right. */
 TRACE_EVENT(xcp_sample,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_sender *sender,
+	TP_PROTO(const struct Qdisc *sch, const struct xcp_endpoints *sender,
 		 const struct xcp_sample *sample),
 
 	TP_ARGS(sch, sender, sample),

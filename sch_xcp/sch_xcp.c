@@ -17,8 +17,10 @@
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
@@ -30,6 +32,8 @@
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
+#include "xcp_sampler.h"
+#include "xcp_endpoints.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -58,6 +62,11 @@ struct xcp_config {
  * @intervals: control intervals that ended
  * @reduced_pkts: lowered here
  * @unwritable_pkts: to be lowered, but could not be written
+ * @sampler: looks at senders, if it was switched on
+ * @sampler_seed: of the hash by which it knows flows
+ * @samples: that it took
+ * @understating: of these
+ * @ignoring: of these
  * @runs: the timers run
  * @interval_start_ns: when the control interval that runs began
  * @ctl_timer: its end
@@ -74,6 +83,11 @@ struct xcp_sched_data {
 	u64 intervals;
 	u64 reduced_pkts;
 	u64 unwritable_pkts;
+	struct xcp_sampler sampler;
+	u32 sampler_seed;
+	u64 samples;
+	u64 understating;
+	u64 ignoring;
 	bool runs;
 	u64 interval_start_ns;
 	struct hrtimer ctl_timer;
@@ -158,6 +172,43 @@ static bool xcp_write_delta(struct sk_buff *skb, int offset, s32 delta_bytes_ps)
 				     (__force __wsum)delta);
 	h->delta = delta;
 	return true;
+}
+
+/* Who sent a packet that bears a header at @offset; zeros for what cannot be read. */
+static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_endpoints *name)
+{
+	__be32 v4[2] = {};
+	int at;
+
+	memset(name, 0, sizeof(*name));
+	if (hop_pkt_ip_offset(skb, &at) == htons(ETH_P_IP)) {
+		skb_copy_bits(skb, at + offsetof(struct iphdr, saddr), v4, sizeof(v4));
+		ipv6_addr_set_v4mapped(v4[0], &name->saddr);
+		ipv6_addr_set_v4mapped(v4[1], &name->daddr);
+	} else {
+		skb_copy_bits(skb, at + offsetof(struct ipv6hdr, saddr), &name->saddr,
+			      sizeof(name->saddr) + sizeof(name->daddr));
+	}
+	/* TCP's and UDP's ports; of others, whatever comes first. */
+	skb_copy_bits(skb, offset + XCP_HDR_BYTES, &name->sport,
+		      sizeof(name->sport) + sizeof(name->dport));
+}
+
+static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *skb, int offset,
+			      const struct xcp_pkt *pkt)
+{
+	const struct xcp_sample *result = &q->sampler.result;
+	struct xcp_endpoints sender;
+	u32 key;
+
+	xcp_name_sender(skb, offset, &sender);
+	key = jhash2((const u32 *)&sender, sizeof(sender) / sizeof(u32), q->sampler_seed);
+	if (!xcp_sampler_see(&q->sampler, pkt, key, ktime_get_ns(), q->params.sampler_pause_ns))
+		return;
+	q->samples++;
+	q->understating += result->understates;
+	q->ignoring += result->ignores;
+	trace_xcp_sample(q->sch, &sender, result);
 }
 
 /* What is queued, in bytes on the link. */
@@ -256,6 +307,19 @@ static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
+static void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
+		       struct xcp_pkt *pkt)
+{
+	if (xcp_depart(&q->vars, &q->params, pkt)) {
+		if (xcp_write_delta(skb, offset, pkt->delta_bytes_ps))
+			q->reduced_pkts += pkt->pkts;
+		else
+			q->unwritable_pkts += pkt->pkts;
+	}
+	if (q->params.sampler_pause_ns)
+		xcp_sample_sender(q, skb, offset, pkt);
+}
+
 static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -267,12 +331,8 @@ static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 		return NULL;
 	xcp_see_queue(&q->vars, xcp_queue_bytes(sch, &q->params));
 	offset = xcp_look(skb, &q->params, &pkt);
-	if (!xcp_depart(&q->vars, &q->params, &pkt))
-		return skb;
-	if (xcp_write_delta(skb, offset, pkt.delta_bytes_ps))
-		q->reduced_pkts += pkt.pkts;
-	else
-		q->unwritable_pkts += pkt.pkts;
+	if (pkt.class == XCP_CLASS_ASKING)
+		xcp_answer(q, skb, offset, &pkt);
 	return skb;
 }
 
@@ -283,6 +343,7 @@ static void xcp_reset(struct Qdisc *sch)
 
 	hop_child_reset(sch);
 	memset(&q->vars, 0, sizeof(q->vars));
+	memset(&q->sampler, 0, sizeof(q->sampler));
 	xcp_sleep(q);
 }
 
@@ -321,6 +382,8 @@ static const struct xcp_option xcp_options[TCA_XCP_MAX + 1] = {
 					     TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
 	[TCA_XCP_E2E_SHARE] = XCP_OPTION("e2e_share", " ppm", TC_XCP_E2E_SHARE_DEFAULT_PPM,
 					 0, TC_XCP_SHARE_MAX_PPM),
+	[TCA_XCP_SAMPLER] = XCP_OPTION("sampler", " us", TC_XCP_SAMPLER_OFF,
+				       0, TC_XCP_TIME_MAX_US),
 	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
 					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
 };
@@ -338,6 +401,7 @@ static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_E2E_SHARE]	= { .type = NLA_U32 },
 	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
 	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
+	[TCA_XCP_SAMPLER]	= { .type = NLA_U32 },
 };
 
 /* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
@@ -365,6 +429,7 @@ static void xcp_set_params(struct xcp_params *p, const struct xcp_config *c)
 	p->max_interval_ns = c->value[TCA_XCP_MAX_INTERVAL] * XCP_NS_PER_US;
 	p->allowed_queue_ns = c->value[TCA_XCP_ALLOWED_QUEUE] * XCP_NS_PER_US;
 	p->e2e_share_q32 = xcp_gain_q32(c->value[TCA_XCP_E2E_SHARE]);
+	p->sampler_pause_ns = c->value[TCA_XCP_SAMPLER] * XCP_NS_PER_US;
 	p->overhead_bytes = c->value[TCA_XCP_OVERHEAD];
 	p->protocol = c->value[TCA_XCP_PROTOCOL];
 }
@@ -474,6 +539,7 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	hrtimer_setup(&q->ctl_timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
+	q->sampler_seed = get_random_u32();
 	for (i = 0; i <= TCA_XCP_MAX; i++)
 		q->config.value[i] = xcp_options[i].initial;
 	err = hop_child_init(sch, 0, extack);
@@ -561,6 +627,9 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.intervals = q->intervals;
 	st.reduced_pkts = q->reduced_pkts;
 	st.unwritable_pkts = q->unwritable_pkts;
+	st.samples = q->samples;
+	st.understating = q->understating;
+	st.ignoring = q->ignoring;
 	xcp_copy_vars(&st, &q->vars);
 	xcp_copy_stats(&st, &q->stats);
 	sch_tree_unlock(sch);

@@ -8,6 +8,8 @@
 #include <linux/tracepoint.h>
 #include <net/sch_generic.h>
 #include "xcp_router.h"
+#include "xcp_sampler.h"
+#include "xcp_endpoints.h"
 
 /* The end of a control interval: what it saw, and what the next one may give. */
 TRACE_EVENT(xcp_interval,
@@ -44,6 +46,54 @@ TRACE_EVENT(xcp_interval,
 		  __entry->avg_rtt_ns, __entry->input_bw_bytes_ps, __entry->feedback_bytes_ps,
 		  __entry->residue_pos_bytes_ps, __entry->residue_neg_bytes_ps,
 		  __entry->queue_bytes)
+);
+
+/* A sample of a sender: what it says, what it does, and whether that is right. */
+TRACE_EVENT(xcp_sample,
+	TP_PROTO(const struct Qdisc *sch, const struct xcp_endpoints *sender,
+		 const struct xcp_sample *sample),
+
+	TP_ARGS(sch, sender, sample),
+
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, handle)
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, rtt_us)
+		__field(s64, advertised_bytes_ps)
+		__field(s64, before_bytes_ps)
+		__field(s64, told_bytes_ps)
+		__field(s64, granted_bytes_ps)
+		__field(s64, after_bytes_ps)
+		__field(bool, understates)
+		__field(bool, ignores)
+	),
+
+	TP_fast_assign(
+		__entry->ifindex = qdisc_dev(sch)->ifindex;
+		__entry->handle = sch->handle;
+		memcpy(__entry->saddr, &sender->saddr, 16);
+		memcpy(__entry->daddr, &sender->daddr, 16);
+		__entry->sport = ntohs(sender->sport);
+		__entry->dport = ntohs(sender->dport);
+		__entry->rtt_us = sample->rtt_us;
+		__entry->advertised_bytes_ps = sample->advertised_bytes_ps;
+		__entry->before_bytes_ps = sample->before_bytes_ps;
+		__entry->told_bytes_ps = sample->told_bytes_ps;
+		__entry->granted_bytes_ps = sample->granted_bytes_ps;
+		__entry->after_bytes_ps = sample->after_bytes_ps;
+		__entry->understates = sample->understates;
+		__entry->ignores = sample->ignores;
+	),
+
+	TP_printk("ifindex=%d handle=%x: src=%pI6c sport=%u dst=%pI6c dport=%u understates=%d ignores=%d rtt_us=%u advertised_bytes_ps=%lld before_bytes_ps=%lld told_bytes_ps=%lld granted_bytes_ps=%lld after_bytes_ps=%lld",
+		  __entry->ifindex, __entry->handle >> 16, __entry->saddr, __entry->sport,
+		  __entry->daddr, __entry->dport, __entry->understates, __entry->ignores,
+		  __entry->rtt_us, __entry->advertised_bytes_ps, __entry->before_bytes_ps,
+		  __entry->told_bytes_ps, __entry->granted_bytes_ps, __entry->after_bytes_ps)
 );
 
 #endif /* HOPCC_SCH_XCP_TRACE_H */

@@ -70,6 +70,7 @@
  *	MAX_INTERVAL; at most 10^10
  * @allowed_queue_ns: ALLOWED_QUEUE, shortest period of the queue's estimate
  * @e2e_share_q32: part of its feedback that an end-to-end limited packet is charged
+ * @sampler_pause_ns: between two samples of senders (xcp_sampler.h); 0: none is taken
  * @overhead_bytes: what the link adds to each packet
  * @protocol: XCP's code point
  */
@@ -82,6 +83,7 @@ struct xcp_params {
 	u64 max_interval_ns;
 	u64 allowed_queue_ns;
 	u64 e2e_share_q32;
+	u64 sampler_pause_ns;
 	u32 overhead_bytes;
 	u8 protocol;
 };

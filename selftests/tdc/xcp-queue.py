@@ -367,6 +367,41 @@ def super_packet_is_ten(wire):
     wire.empty()
 
 
+def flow(wire, packets, throughput, port):
+    """1000 bytes a ms, RTT 10 ms, from a port of its own."""
+    _, ip = ipv4(header(delta=1000, rtt=10000, throughput=throughput) +
+                 struct.pack("!HH", port, 80) + bytes(LEN - 58))
+    for _ in range(packets):
+        wire.put(frame(ETH_P_IP, ip))
+        time.sleep(0.001)
+
+
+def sampler_finds_who_lies(wire):
+    """26 RTT a sample: 8 before, 8 told, 2 wait, 8 after."""
+    trace = "/sys/kernel/tracing/"
+    sh(f"echo > {trace}trace; echo 1 > {trace}events/xcp/xcp_sample/enable")
+    wire.qdisc(f"{ROOT} sampler 1ms")
+    samples = lambda: tuple(wire.stats()[n] for n in ("samples", "understating", "ignoring"))
+    flow(wire, 300, 1000, 1)
+    expect(samples(), (1, 0, 0), "an honest sender")
+    time.sleep(1)
+    flow(wire, 300, 100, 2)
+    expect(samples(), (2, 1, 0), "one that says a tenth")
+    # The load is ten times the capacity: each packet takes of what its sender has.
+    sh("tc qdisc change dev va root xcp rate 800kbit")
+    time.sleep(1)
+    flow(wire, 300, 1000, 3)
+    expect(samples(), (3, 1, 1), "one that goes on")
+    sh(f"echo 0 > {trace}events/xcp/xcp_sample/enable")
+    with open(f"{trace}trace", encoding="utf-8") as log:
+        lines = [line for line in log if "xcp_sample:" in line]
+    expect(len(lines), 3, "events")
+    for words in ("src=::ffff:192.0.2.1 sport=2 dst=::ffff:192.0.2.2 dport=80 understates=1",
+                  "advertised_bytes_ps=100000 "):
+        assert words in lines[1], lines[1]
+    assert "sport=3" in lines[2] and "ignores=1" in lines[2], lines[2]
+
+
 def flooded_clones_differ(wire):
     """A bridge floods clones to two ports: the one with xcp lowers its own copy only."""
     sh("ip link add dev br type bridge mcast_snooping 0;"
@@ -401,7 +436,7 @@ def main():
                for row in UNTOUCHED]
     for check in (pools_follow_the_draft, share_of_the_limited, intervals_end_and_stop,
                   queue_persists, below_a_shaper, around_another, change_in_the_stream,
-                  down_and_up, speed_of_the_device, flooded_clones_differ):
+                  down_and_up, speed_of_the_device, sampler_finds_who_lies, flooded_clones_differ):
         checks.append((check.__name__.replace("_", " "), check, ()))
     checks.append(("super packet is ten", super_packet_is_ten, (PACKET_VNET_HDR,)))
     failures = 0

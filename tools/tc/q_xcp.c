@@ -7,12 +7,16 @@
 #define XCP_PPM 1000000
 #define XCP_NS_PER_US 1000
 
+/* The text of a bound. */
+#define XCP_TEXT_(bound) #bound
+#define XCP_TEXT(bound) XCP_TEXT_(bound)
+
 /* What is printed can be typed again. */
 static const char xcp_usage[] =
 	"Usage: ... xcp [ rate RATE | auto ] [ overhead BYTES ] [ limit BYTES ]\n"
 	"       [ alpha P ] [ beta P | auto ] [ gamma P ] [ e2e_share P ]\n"
 	"       [ min_interval TIME ] [ max_interval TIME ] [ allowed_queue TIME ]\n"
-	"       [ protocol NUMBER ]\n"
+	"       [ sampler TIME | off ] [ protocol NUMBER ]\n"
 	"  rate           of the port, 10kbit to 1600gbit (default auto: the device's speed)\n"
 	"  overhead       the wire adds this to each packet, 0 to %d bytes (default %d)\n"
 	"  limit          of the default child, a byte fifo\n"
@@ -24,6 +28,7 @@ static const char xcp_usage[] =
 	"  min_interval   shortest control interval (default 1ms)\n"
 	"  max_interval   longest control interval and RTT (default 1s)\n"
 	"  allowed_queue  shortest period of the queue's estimate (default 2ms)\n"
+	"  sampler        look at a sender that often, whether it does as it says (default off)\n"
 	"  protocol       XCP's IP protocol number, %d to %d (default %d)\n"
 	"  P is 0 to 1, or 0%% to 100%%; TIME 10us to 10s, whole us\n";
 
@@ -101,7 +106,7 @@ static bool xcp_read_number(__u32 *number, const char *word)
  * @read: from a word; false if it is none
  * @min: least
  * @max: greatest
- * @is_auto: 0 is "auto"
+ * @zero: the word for 0; NULL if there is none
  * @allowed: for messages
  */
 struct xcp_word {
@@ -109,29 +114,32 @@ struct xcp_word {
 	int attr;
 	bool (*read)(__u32 *value, const char *word);
 	__u32 min, max;
-	bool is_auto;
+	const char *zero;
 	const char *allowed;
 };
 
 static const struct xcp_word xcp_words[] = {
-	{ "overhead", TCA_XCP_OVERHEAD, xcp_read_bytes, 0, TC_XCP_OVERHEAD_MAX_BYTES, false,
-	  "0 to 1024 bytes" },
-	{ "alpha", TCA_XCP_ALPHA, xcp_read_ppm, TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM, false,
+	{ "overhead", TCA_XCP_OVERHEAD, xcp_read_bytes, 0, TC_XCP_OVERHEAD_MAX_BYTES, NULL,
+	  "0 to " XCP_TEXT(TC_XCP_OVERHEAD_MAX_BYTES) " bytes" },
+	{ "alpha", TCA_XCP_ALPHA, xcp_read_ppm, TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM, NULL,
 	  "0.000001 to 0.554999: from 0.555 on it is unstable" },
-	{ "beta", TCA_XCP_BETA, xcp_read_ppm, 1, TC_XCP_BETA_MAX_PPM, true,
+	{ "beta", TCA_XCP_BETA, xcp_read_ppm, 1, TC_XCP_BETA_MAX_PPM, "auto",
 	  "0.000001 to 1, or auto" },
-	{ "gamma", TCA_XCP_GAMMA, xcp_read_ppm, 0, TC_XCP_GAMMA_MAX_PPM, false, "0 to 1" },
+	{ "gamma", TCA_XCP_GAMMA, xcp_read_ppm, 0, TC_XCP_GAMMA_MAX_PPM, NULL, "0 to 1" },
 	{ "min_interval", TCA_XCP_MIN_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
-	  TC_XCP_TIME_MAX_US, false, "10us to 10s, in whole us" },
+	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
 	{ "max_interval", TCA_XCP_MAX_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
-	  TC_XCP_TIME_MAX_US, false, "10us to 10s, in whole us" },
+	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
 	{ "allowed_queue", TCA_XCP_ALLOWED_QUEUE, xcp_read_us, TC_XCP_TIME_MIN_US,
-	  TC_XCP_TIME_MAX_US, false, "10us to 10s, in whole us" },
-	{ "e2e_share", TCA_XCP_E2E_SHARE, xcp_read_ppm, 0, TC_XCP_SHARE_MAX_PPM, false, "0 to 1" },
+	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
+	{ "e2e_share", TCA_XCP_E2E_SHARE, xcp_read_ppm, 0, TC_XCP_SHARE_MAX_PPM, NULL, "0 to 1" },
+	{ "sampler", TCA_XCP_SAMPLER, xcp_read_us, 1, TC_XCP_TIME_MAX_US, "off",
+	  "1us to 10s, in whole us, or off" },
 	{ "protocol", TCA_XCP_PROTOCOL, xcp_read_number, TC_XCP_PROTOCOL_MIN,
-	  TC_XCP_PROTOCOL_MAX, false, "1 to 254" },
+	  TC_XCP_PROTOCOL_MAX, NULL,
+	  XCP_TEXT(TC_XCP_PROTOCOL_MIN) " to " XCP_TEXT(TC_XCP_PROTOCOL_MAX) },
 	{ "limit", TCA_XCP_LIMIT, xcp_read_bytes, TC_XCP_LIMIT_MIN_BYTES, TC_XCP_LIMIT_MAX_BYTES,
-	  false, "64 to 4294967295 bytes" },
+	  NULL, XCP_TEXT(TC_XCP_LIMIT_MIN_BYTES) " to " XCP_TEXT(TC_XCP_LIMIT_MAX_BYTES) " bytes" },
 };
 
 #define XCP_WORDS (sizeof(xcp_words) / sizeof(*xcp_words))
@@ -140,7 +148,7 @@ static int xcp_put_word(struct nlmsghdr *n, const struct xcp_word *w, const char
 {
 	__u32 value;
 
-	if (word && w->is_auto && !strcmp(word, "auto"))
+	if (word && w->zero && !strcmp(word, w->zero))
 		value = 0;
 	else if (!word || !w->read(&value, word) || value < w->min || value > w->max)
 		return xcp_refuse(w->name, word, w->allowed);
@@ -238,8 +246,8 @@ static void xcp_print_word(const struct xcp_word *w, __u32 value)
 {
 	char format[32];
 
-	if (w->is_auto && !value) {
-		snprintf(format, sizeof(format), "%s auto ", w->name);
+	if (w->zero && !value) {
+		snprintf(format, sizeof(format), "%s %s ", w->name, w->zero);
 		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", format);
 		print_color_null(PRINT_JSON, COLOR_NONE, w->name, NULL, NULL);
 	} else if (w->read == xcp_read_ppm) {
@@ -343,6 +351,10 @@ static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	xcp_print_law(&st);
 	xcp_print_packets(&st);
 	xcp_print_malformed(&st);
+	print_nl();
+	plugin_print_u64("samples", "  samples %llu", st.samples);
+	plugin_print_u64("understating", " understating %llu", st.understating);
+	plugin_print_u64("ignoring", " ignoring %llu", st.ignoring);
 	return 0;
 }
 

@@ -42,6 +42,9 @@
 #define TC_XCP_SHARE_MAX_PPM		1000000
 #define TC_XCP_E2E_SHARE_DEFAULT_PPM	TC_XCP_SHARE_MAX_PPM
 
+/* Pause between two samples of senders; 0 is no sampler. */
+#define TC_XCP_SAMPLER_OFF		0
+
 /* XCP's IP protocol number. */
 #define TC_XCP_PROTOCOL_MIN		1
 #define TC_XCP_PROTOCOL_MAX		254
@@ -66,6 +69,7 @@ enum {
 	TCA_XCP_E2E_SHARE,	/* u32, ppm */
 	TCA_XCP_PROTOCOL,	/* u32 */
 	TCA_XCP_LIMIT,		/* u32, bytes; absent from a dump when the child was grafted */
+	TCA_XCP_SAMPLER,	/* u32, us; 0: off */
 	__TCA_XCP_MAX,
 };
 
@@ -104,6 +108,9 @@ enum {
  * @e2e_limited_pkts: said that XCP does not limit them
  * @flagged_pkts: bore flags that nobody defined
  * @malformed_pkts: by TC_XCP_MALFORMED_*
+ * @samples: of senders
+ * @understating: samples in which more was sent than advertised
+ * @ignoring: samples that did not slow down when they were told to
  *
  * Packets are packets on the wire: a super-packet counts as its segments.
  */
@@ -129,6 +136,9 @@ struct tc_xcp_xstats {
 	__u64 e2e_limited_pkts;
 	__u64 flagged_pkts;
 	__u64 malformed_pkts[TC_XCP_MALFORMED_CAUSES];
+	__u64 samples;
+	__u64 understating;
+	__u64 ignoring;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_XCP_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Senders that lie and senders that do not; see xcp_sampler.h. KUnit and host program. */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "xcp_sampler.h"
+
+#define MS 1000000ULL
+#define PAUSE_NS (50 * MS)
+
+/**
+ * struct sender - a flow of packets of 1000 bytes, RTT 10 ms
+ * @before_pms: packets/ms it sends until it was told and two RTT are over
+ * @after_pms: and from then on
+ * @claims_bytes_pms: what it advertises
+ * @told: Delta_Throughput of each packet of the second 80 ms
+ * @granted: of each other packet
+ * @understates: what must be found out
+ * @ignores: what must be found out
+ */
+struct sender {
+	const char *name;
+	u32 before_pms, after_pms, claims_bytes_pms;
+	s32 told, granted;
+	bool understates, ignores;
+};
+
+/* 4 packets/ms: 4 Mbyte/s, and 320 packets are told. */
+static const struct sender senders[] = {
+	{ "honest",			4, 4, 4000, 0, 0, false, false },
+	{ "claims a bit less",		4, 4, 3300, 0, 0, false, false },
+	{ "claims three quarters",	4, 4, 3000, 0, 0, true, false },
+	{ "claims a tenth",		4, 4, 400, 0, 0, true, false },
+	{ "claims more",		4, 4, 40000, 0, 0, false, false },
+	{ "halves as told",		4, 2, 4000, -6250, 0, false, false },
+	{ "told to halve, does not",	4, 4, 4000, -6250, 0, false, true },
+	{ "told to halve, doubles",	4, 8, 4000, -6250, 0, false, true },
+	{ "told a little, not seen",	4, 4, 4000, -1000, 0, false, false },
+	{ "told, and granted more",	4, 4, 4000, -6250, 6250, false, false },
+	{ "doubles as allowed",		4, 8, 4000, 12500, 0, false, false },
+	/* 4 packets an RTT: 0.4 a ms is the floor, but 1 is above it */
+	{ "told to stop, does not",	4, 4, 4000, -100000, 0, false, true },
+	{ "lies in both ways",		4, 4, 400, -6250, 0, true, true },
+};
+
+static bool run(struct xcp_sampler *s, const struct sender *from, u32 key)
+{
+	u64 now_ns;
+
+	for (now_ns = 0; now_ns < 400 * MS; now_ns += MS / 8) {
+		const u64 ms = now_ns / MS, eighth = now_ns % MS * 8 / MS;
+		const u32 pms = ms < 180 ? from->before_pms : from->after_pms;
+		struct xcp_pkt pkt = {
+			.class = XCP_CLASS_ASKING,
+			.pkts = 1,
+			.bytes = 1000,
+			.rtt_us = 10000,
+			.throughput_bytes_pms = from->claims_bytes_pms,
+			.delta_bytes_ps = ms >= 80 && ms < 160 ? from->told : from->granted,
+		};
+
+		if (eighth * pms % 8)
+			continue;
+		if (xcp_sampler_see(s, &pkt, key, now_ns, PAUSE_NS))
+			return true;
+	}
+	return false;
+}
+
+static void senders_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(senders); i++) {
+		struct xcp_sampler s = {};
+
+		KUNIT_ASSERT_EQ_MSG(test, run(&s, &senders[i], 7), true, "%s", senders[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, s.result.understates, senders[i].understates, "%s",
+				    senders[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, s.result.ignores, senders[i].ignores, "%s",
+				    senders[i].name);
+		/* 320 packets of 80 ms */
+		KUNIT_EXPECT_EQ_MSG(test, s.result.before_bytes_ps,
+				    senders[i].before_pms * 1000000LL, "%s", senders[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, s.result.after_bytes_ps,
+				    senders[i].after_pms * 1000000LL, "%s", senders[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, s.result.told_bytes_ps, senders[i].told * 320LL, "%s",
+				    senders[i].name);
+	}
+}
+
+static struct xcp_pkt packet(u32 bytes)
+{
+	return (struct xcp_pkt){
+		.class = XCP_CLASS_ASKING, .pkts = 1, .bytes = bytes, .rtt_us = 10000,
+		.throughput_bytes_pms = 100,
+	};
+}
+
+/* Others do not count; after a sample it pauses; a flow that is gone is forgotten. */
+static void one_flow_test(struct kunit *test)
+{
+	struct xcp_pkt pkt = packet(1000);
+	struct xcp_sampler s = {};
+
+	KUNIT_EXPECT_FALSE(test, xcp_sampler_see(&s, &pkt, 1, 100 * MS, PAUSE_NS));
+	KUNIT_EXPECT_FALSE(test, xcp_sampler_see(&s, &pkt, 2, 101 * MS, PAUSE_NS));
+	KUNIT_EXPECT_EQ(test, s.result.key, 1U);
+	KUNIT_EXPECT_EQ(test, s.bytes, 1000ULL);
+	/* The phase ends at 180 ms; 80 ms later it is lost. */
+	xcp_sampler_see(&s, &pkt, 2, 260 * MS, PAUSE_NS);
+	KUNIT_EXPECT_EQ(test, s.result.key, 1U);
+	xcp_sampler_see(&s, &pkt, 2, 261 * MS, PAUSE_NS);
+	KUNIT_EXPECT_EQ(test, s.result.key, 2U);
+
+	s.phase = XCP_SAMPLE_PAUSE;
+	s.end_ns = 400 * MS;
+	xcp_sampler_see(&s, &pkt, 3, 399 * MS, PAUSE_NS);
+	KUNIT_EXPECT_EQ(test, s.result.key, 2U);
+	xcp_sampler_see(&s, &pkt, 4, 400 * MS, PAUSE_NS);
+	KUNIT_EXPECT_EQ(test, s.result.key, 4U);
+}
+
+/* Whatever packets claim: no overflow, and an end. */
+static void extremes_test(struct kunit *test)
+{
+	static const u32 fields[] = { 1, 1000, U32_MAX };
+	u32 n, complete = 0;
+
+	for (n = 0; n < 3 * 3 * 2; n++) {
+		struct xcp_pkt pkt = packet(n & 1 ? 1 : S32_MAX);
+		struct xcp_sampler s = {};
+		u64 now_ns = 1;
+		int i;
+
+		pkt.rtt_us = fields[n % 3];
+		pkt.throughput_bytes_pms = fields[n / 3 % 3];
+		pkt.delta_bytes_ps = n & 2 ? S32_MAX : -S32_MAX - 1;
+		pkt.pkts = n & 4 ? 1 : 524280;
+		for (i = 0; i < 100; i++) {
+			complete += xcp_sampler_see(&s, &pkt, 1, now_ns, U64_MAX >> 1);
+			now_ns += (u64)pkt.rtt_us * 1000;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, complete, 3U * 3 * 2);
+}
+
+static struct kunit_case xcp_sampler_cases[] = {
+	KUNIT_CASE(senders_test),
+	KUNIT_CASE(one_flow_test),
+	KUNIT_CASE(extremes_test),
+	{}
+};
+
+static struct kunit_suite xcp_sampler_suite = {
+	.name = "xcp_sampler",
+	.test_cases = xcp_sampler_cases,
+};
+
+kunit_test_suite(xcp_sampler_suite);
+
+MODULE_DESCRIPTION("KUnit tests of XCP's sampler of senders");
+MODULE_LICENSE("GPL");

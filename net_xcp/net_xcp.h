@@ -22,6 +22,7 @@
  * @XCP_COUNT_IN_LATE: of these, behind the hook: reassembled fragments, for example
  * @XCP_COUNT_IN_FLAGS: of these, with unknown flags
  * @XCP_COUNT_IN_NO_FLOW: of these, for no socket of ours
+ * @XCP_COUNT_IN_BAD_SUM: of these, SYNs whose TCP checksum is wrong
  * @XCP_COUNT_BAD: malformed, by enum xcp_fault
  * @XCP_COUNT_BAD_LAST: the last of them
  * @XCP_COUNT_OUT_DATA: headers put on data
@@ -44,6 +45,7 @@ enum xcp_count {
 	XCP_COUNT_IN_LATE,
 	XCP_COUNT_IN_FLAGS,
 	XCP_COUNT_IN_NO_FLOW,
+	XCP_COUNT_IN_BAD_SUM,
 	XCP_COUNT_BAD,
 	XCP_COUNT_BAD_LAST = XCP_COUNT_BAD + XCP_FAULTS - 1,
 	XCP_COUNT_OUT_DATA,

@@ -83,6 +83,13 @@ def build_path():
     build("a", "r", "b")
     for line in TOPOLOGY.strip().splitlines():
         run("ip " + line)
+    # Link-local addresses, which neighbours are asked from, are checked for twins.
+    time.sleep(3)
+
+
+def remove_path():
+    for name in ("a", "r", "b"):
+        run(f"ip netns del {name}")
 
 
 @contextlib.contextmanager

@@ -120,6 +120,13 @@ def counts(name):
         return {k: int(v) for k, v in (line.split() for line in file)}
 
 
+def snmp(name, group, key):
+    """A counter of /proc/net/snmp."""
+    with inside(name), open("/proc/thread-self/net/snmp", encoding="ascii") as file:
+        names, values = [line.split() for line in file if line.startswith(group + ":")]
+    return int(values[names.index(key)])
+
+
 def since(name, before):
     return {k: v - before[k] for k, v in counts(name).items()}
 

@@ -265,12 +265,14 @@ refused:
 }
 EXPORT_SYMBOL_GPL(hop_flow_add);
 
-void hop_flow_settle(struct hop_flow *flow)
+bool hop_flow_settle(struct hop_flow *flow)
 {
 	/* Called for every packet: look before writing. */
-	if (test_bit(HOP_FLOW_HALF_OPEN, &flow->flags) &&
-	    test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
-		atomic_dec(&flow_net(flow->key.net)->half_open);
+	if (!test_bit(HOP_FLOW_HALF_OPEN, &flow->flags) ||
+	    !test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
+		return false;
+	atomic_dec(&flow_net(flow->key.net)->half_open);
+	return true;
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);
 

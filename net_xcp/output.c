@@ -94,12 +94,7 @@ static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct x
 
 static bool speaks_for_itself(const struct sock *sk)
 {
-	bool is_xcp;
-
-	rcu_read_lock();
-	is_xcp = !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
-	rcu_read_unlock();
-	return is_xcp;
+	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
 
 /* The flow of a first SYN that asks, or NULL. */
@@ -240,7 +235,9 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
-	hop_flow_settle(flow);
+	/* A full socket sends: the reactor of this end, if any, was asked before. */
+	if (hop_flow_settle(flow))
+		xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);

@@ -189,8 +189,9 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open);
  * @flow: the flow
  *
  * Context: any.
+ * Return: whether it was half-open until now.
  */
-void hop_flow_settle(struct hop_flow *flow);
+bool hop_flow_settle(struct hop_flow *flow);
 
 /**
  * hop_flow_remove() - take a flow out of the table

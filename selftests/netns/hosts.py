@@ -139,10 +139,11 @@ def tcp(name, version, cc=None):
     return sock
 
 
-def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", wait_s=20):
+def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", wait_s=20,
+            listener_version=None):
     """A connection from source to sink: both ends, not blocking; None if it fails."""
-    listener = tcp(sink, version, sink_cc)
-    listener.bind(("::" if version == 6 else "0.0.0.0", 0))
+    listener = tcp(sink, listener_version or version, sink_cc)
+    listener.bind(("::" if listener.family == socket.AF_INET6 else "0.0.0.0", 0))
     listener.listen()
     sock = tcp(source, version, cc)
     sock.setblocking(False)

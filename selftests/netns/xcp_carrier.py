@@ -341,6 +341,8 @@ def main():
     for version in (4, 6):
         conservation(version, "through a router")
         conservation(version, "loopback", source="a", sink="a", to=hosts.A, gso=False)
+        if version == 4:
+            conservation(4, "to a listener of IPv6", listener_version=6)
         sysctl("a", "hopcc/xcp_gso", 0)
         conservation(version, "no super-packets", gso=False)
         sysctl("a", "hopcc/xcp_gso", 1)

@@ -172,9 +172,13 @@ def handshake(tun, version):
     time.sleep(1.5)
     got = tun.read(5)
     tap.equal(f"IPv{version}: SYN-ACK again: without", [p.xcp for p in got], [None])
-    peer.send(RST, pos=0)
+    peer.send(ACK)
+    peer.send(ACK, payload=b"x")
+    tap.equal(f"IPv{version}: SYN-ACK again, then open: plain", [p.xcp for p in peer.read(50)],
+              [None])
+    peer.send(RST, pos=1)
     peer = Talker(tun, version, 50001)
-    tap.equal(f"IPv{version}: SYN without: SYN-ACK without, and silence is remembered",
+    tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
               [p.xcp for p in peer.knock(listener, None)], [None])
     peer.send(RST, pos=0)
     peer = Talker(tun, version, 50002)
@@ -182,6 +186,14 @@ def handshake(tun, version):
               [p.xcp for p in peer.knock(listener, UNKNOWN)], [None])
     peer.send(RST, pos=0)
     time.sleep(61)
+    for port in (50003, 50004):
+        peer = Talker(tun, version, port)
+        tap.equal(f"IPv{version}: memory is over, and who is not there is not remembered",
+                  [bool(p.xcp) for p in peer.knock(listener, UNKNOWN)], [True])
+        time.sleep(1.5)
+        tun.read(5)
+    time.sleep(200)
+    tun.read(5)
     listener.close()
 
 

@@ -155,14 +155,15 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_flow_socket);
 
-bool hop_flow_has_listener(const struct hop_flow_key *key, struct sk_buff *skb, int doff_bytes)
+/* Which one of a group that shares the port does not matter: no packet is passed. */
+bool hop_flow_has_listener(const struct hop_flow_key *key)
 {
 	if (ipv6_addr_v4mapped(&key->peer))
-		return compat_inet_listener(key->net, skb, doff_bytes, key->peer.s6_addr32[3],
+		return compat_inet_listener(key->net, NULL, 0, key->peer.s6_addr32[3],
 					    key->peer_port, key->local.s6_addr32[3],
 					    ntohs(key->local_port), key->dif, key->sdif);
 #if IS_ENABLED(CONFIG_IPV6)
-	return compat_inet6_listener(key->net, skb, doff_bytes, &key->peer, key->peer_port,
+	return compat_inet6_listener(key->net, NULL, 0, &key->peer, key->peer_port,
 				     &key->local, ntohs(key->local_port), key->dif, key->sdif);
 #else
 	return false;
@@ -265,12 +266,14 @@ refused:
 }
 EXPORT_SYMBOL_GPL(hop_flow_add);
 
-void hop_flow_settle(struct hop_flow *flow)
+bool hop_flow_settle(struct hop_flow *flow)
 {
 	/* Called for every packet: look before writing. */
-	if (test_bit(HOP_FLOW_HALF_OPEN, &flow->flags) &&
-	    test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
-		atomic_dec(&flow_net(flow->key.net)->half_open);
+	if (!test_bit(HOP_FLOW_HALF_OPEN, &flow->flags) ||
+	    !test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
+		return false;
+	atomic_dec(&flow_net(flow->key.net)->half_open);
+	return true;
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);
 

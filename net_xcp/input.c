@@ -57,23 +57,21 @@ static struct hop_flow *adopt(const struct hop_flow_key *key)
 }
 
 /* May this SYN begin a flow? One with its ports may be there, alive or not. */
-static bool opens_flow(const struct hop_flow_key *key, struct sk_buff *skb,
-		       const struct tcphdr *th)
+static bool opens_flow(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
 	bool busy = sk && sk->sk_state != TCP_TIME_WAIT;
 
 	if (sk)
 		sock_gen_put(sk);
-	return !busy && hop_flow_has_listener(key, skb, __tcp_hdrlen(th));
+	return !busy && hop_flow_has_listener(key);
 }
 
-static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key, struct sk_buff *skb,
-			const struct tcphdr *th)
+static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
-	if (opens_flow(key, skb, th)) {
+	if (opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
 		if (xcp_silent_is(xn, &key->peer)) {
@@ -112,6 +110,19 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 		ack_now(xn, key);
 }
 
+/*
+ * A NAT that does not know our protocol number changes addresses and not TCP's
+ * checksum: the packet will be dropped, so it must prove nothing. A handshake only:
+ * later packets have the proof.
+ */
+static bool is_mangled(struct sk_buff *skb, const struct tcphdr *th)
+{
+	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
+
+	return th->syn && nf_checksum(skb, NF_INET_PRE_ROUTING, (const u8 *)th - skb->data,
+				      IPPROTO_TCP, ipv4 ? AF_INET : AF_INET6);
+}
+
 /* The header is out; @th is TCP's, in full. */
 static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h,
 			const struct tcphdr *th, unsigned int segment_bytes)
@@ -123,10 +134,14 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
 	if (!READ_ONCE(xn->on))
 		return;
+	if (is_mangled(skb, th)) {
+		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
+		return;
+	}
 	hop_flow_key_of_input(&key, &xcp_flow_kind, skb, th);
 	trace_xcp_header_in(&key, h);
 	if (th->syn && !th->ack)
-		receive_syn(xn, &key, skb, th);
+		receive_syn(xn, &key);
 	else if (!th->rst)
 		receive(xn, &key, h, th, segment_bytes - min_t(unsigned int, segment_bytes,
 							       __tcp_hdrlen(th)));

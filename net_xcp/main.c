@@ -43,6 +43,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IN_LATE] = "in_late",
 	[XCP_COUNT_IN_FLAGS] = "in_flags_unknown",
 	[XCP_COUNT_IN_NO_FLOW] = "in_no_flow",
+	[XCP_COUNT_IN_BAD_SUM] = "in_bad_sum",
 	[XCP_COUNT_BAD + XCP_BAD_TRUNCATED] = "bad_truncated",
 	[XCP_COUNT_BAD + XCP_BAD_VERSION] = "bad_version",
 	[XCP_COUNT_BAD + XCP_BAD_FORMAT] = "bad_format",
@@ -52,7 +53,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_OUT_ACK] = "out_ack",
 	[XCP_COUNT_OUT_SYN] = "out_syn",
 	[XCP_COUNT_NO_ROOM] = "out_no_room",
-	[XCP_COUNT_NO_GSO] = "out_super_packet",
+	[XCP_COUNT_OUT_SUPER] = "out_super",
 	[XCP_COUNT_NO_MEMORY] = "no_memory",
 	[XCP_COUNT_ACK_NOW] = "ack_now",
 	[XCP_COUNT_ICMP] = "icmp",
@@ -105,7 +106,7 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
-#define XCP_SYSCTLS 3
+#define XCP_SYSCTLS 4
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
@@ -131,6 +132,14 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= &xcp_silent_max_s,
 	},
+	{
+		.procname	= "xcp_gso",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
 	{ }
 };
 
@@ -142,6 +151,7 @@ static int xcp_sysctl_init(struct net *net, struct xcp_net *xn)
 	xn->table[0].data = &xn->on;
 	xn->table[1].data = &xn->format;
 	xn->table[2].data = &xn->silent_s;
+	xn->table[3].data = &xn->gso;
 	xn->header = register_net_sysctl_sz(net, "net/hopcc", xn->table, XCP_SYSCTLS);
 	if (xn->header)
 		return 0;
@@ -175,6 +185,7 @@ static int __net_init xcp_net_init(struct net *net)
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
 	xn->silent_s = XCP_SILENT_DEFAULT_S;
+	xn->gso = 1;
 	spin_lock_init(&xn->silent_lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!xn->counts)
@@ -233,9 +244,18 @@ static int __init xcp_init(void)
 	err = register_pernet_subsys(&xcp_net_ops);
 	if (err)
 		return err;
+	err = xcp_gso_init();
+	if (err)
+		goto no_gso;
 	err = xcp_input_init();
 	if (err)
-		unregister_pernet_subsys(&xcp_net_ops);
+		goto no_input;
+	return 0;
+
+no_input:
+	xcp_gso_exit();
+no_gso:
+	unregister_pernet_subsys(&xcp_net_ops);
 	return err;
 }
 
@@ -244,6 +264,7 @@ static void __exit xcp_exit(void)
 {
 	xcp_input_exit();
 	unregister_pernet_subsys(&xcp_net_ops);
+	xcp_gso_exit();
 	hop_flow_retire(&xcp_flow_kind);
 }
 

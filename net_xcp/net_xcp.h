@@ -22,13 +22,14 @@
  * @XCP_COUNT_IN_LATE: of these, behind the hook: reassembled fragments, for example
  * @XCP_COUNT_IN_FLAGS: of these, with unknown flags
  * @XCP_COUNT_IN_NO_FLOW: of these, for no socket of ours
+ * @XCP_COUNT_IN_BAD_SUM: of these, SYNs whose TCP checksum is wrong
  * @XCP_COUNT_BAD: malformed, by enum xcp_fault
  * @XCP_COUNT_BAD_LAST: the last of them
  * @XCP_COUNT_OUT_DATA: headers put on data
  * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
  * @XCP_COUNT_OUT_SYN: headers put on SYNs and SYN-ACKs
  * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU
- * @XCP_COUNT_NO_GSO: super-packets of a reactor's socket, without a header
+ * @XCP_COUNT_OUT_SUPER: super-packets that some of XCP_COUNT_OUT_DATA left in
  * @XCP_COUNT_NO_MEMORY: packets that could not be made writable
  * @XCP_COUNT_ACK_NOW: ACKs sent at once for a small window
  * @XCP_COUNT_ICMP: errors about packets with a header, told to TCP
@@ -44,13 +45,14 @@ enum xcp_count {
 	XCP_COUNT_IN_LATE,
 	XCP_COUNT_IN_FLAGS,
 	XCP_COUNT_IN_NO_FLOW,
+	XCP_COUNT_IN_BAD_SUM,
 	XCP_COUNT_BAD,
 	XCP_COUNT_BAD_LAST = XCP_COUNT_BAD + XCP_FAULTS - 1,
 	XCP_COUNT_OUT_DATA,
 	XCP_COUNT_OUT_ACK,
 	XCP_COUNT_OUT_SYN,
 	XCP_COUNT_NO_ROOM,
-	XCP_COUNT_NO_GSO,
+	XCP_COUNT_OUT_SUPER,
 	XCP_COUNT_NO_MEMORY,
 	XCP_COUNT_ACK_NOW,
 	XCP_COUNT_ICMP,
@@ -77,6 +79,7 @@ struct xcp_silent {
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
  * @silent_s: net.hopcc.xcp_silent_s
+ * @gso: net.hopcc.xcp_gso
  * @counts: XCP_COUNTS of them, of each CPU
  * @header: the sysctls
  * @table: their table
@@ -87,6 +90,7 @@ struct xcp_net {
 	unsigned int on;
 	unsigned int format;
 	unsigned int silent_s;
+	unsigned int gso;
 	unsigned long __percpu *counts;
 	struct ctl_table_header *header;
 	struct ctl_table *table;
@@ -100,14 +104,14 @@ struct xcp_net {
  * @vars: the law's
  * @offer: the reactor's
  * @sk: the reactor's socket while it takes part; compared, never followed by hooks
- * @gso_was_disabled: somebody else had switched its super-packets off
+ * @no_gso: the carrier has switched its super-packets off
  */
 struct xcp_flow {
 	spinlock_t lock;	/* of all below */
 	struct xcp_vars vars;
 	struct xcp_offer offer;
-	const struct sock *sk;
-	bool gso_was_disabled;
+	struct sock *sk;
+	bool no_gso;
 };
 
 extern unsigned int xcp_net_id;
@@ -119,9 +123,14 @@ static inline struct xcp_net *xcp_net(const struct net *net)
 	return net_generic(net, xcp_net_id);
 }
 
+static inline void xcp_count_add(const struct xcp_net *xn, unsigned int count, unsigned int n)
+{
+	this_cpu_add(xn->counts[count], n);
+}
+
 static inline void xcp_count(const struct xcp_net *xn, unsigned int count)
 {
-	this_cpu_inc(xn->counts[count]);
+	xcp_count_add(xn, count, 1);
 }
 
 static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault fault)
@@ -139,6 +148,10 @@ void xcp_input_exit(void);
 
 /* output.c */
 extern const struct nf_hook_ops xcp_output_hooks[2];
+
+/* gso.c */
+int xcp_gso_init(void);
+void xcp_gso_exit(void);
 
 /* icmp.c */
 int xcp_icmp_v4(struct sk_buff *skb, u32 info);

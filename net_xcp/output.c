@@ -94,12 +94,7 @@ static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct x
 
 static bool speaks_for_itself(const struct sock *sk)
 {
-	bool is_xcp;
-
-	rcu_read_lock();
-	is_xcp = !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
-	rcu_read_unlock();
-	return is_xcp;
+	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
 
 /* The flow of a first SYN that asks, or NULL. */
@@ -162,18 +157,24 @@ static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct 
 		send_unknown(xn, skb, seg, &key);
 }
 
-static bool has_room(const struct xcp_net *xn, const struct sk_buff *skb)
+/* No: sent before the reactor had reserved it, or IP's options took it. */
+static bool has_room(const struct sk_buff *skb, const struct xcp_segment *seg)
 {
-	if (skb_is_gso(skb)) {
-		xcp_count(xn, XCP_COUNT_NO_GSO);
-		return false;
-	}
-	/* Sent before the reactor had reserved it, or IP's options took it. */
-	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb))) {
-		xcp_count(xn, XCP_COUNT_NO_ROOM);
-		return false;
-	}
-	return true;
+	unsigned int wire_bytes = skb->len + XCP_HDR_BYTES;
+
+	if (skb_is_gso(skb))
+		wire_bytes += skb_shinfo(skb)->gso_size - seg->payload_bytes;
+	return wire_bytes <= dst_mtu(skb_dst(skb));
+}
+
+/* A super-packet: see gso.c. TCP sets the type anew whenever it sends. */
+static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
+{
+	xcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
+	if (!skb_is_gso(skb))
+		return;
+	xcp_count(xn, XCP_COUNT_OUT_SUPER);
+	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
 }
 
 /* Of a reactor's socket. */
@@ -187,8 +188,12 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	/* The path may have changed to one that drops our headers. */
 	if (inet_csk(sk)->icsk_retransmits >= XCP_TIMEOUTS_MAX)
 		stage = xcp_flow_event(flow, XCP_EVENT_TIMEOUTS);
-	if (stage != XCP_STAGE_SPEAKS || !has_room(xn, skb))
+	if (stage != XCP_STAGE_SPEAKS)
 		return;
+	if (!has_room(skb, seg)) {
+		xcp_count(xn, XCP_COUNT_NO_ROOM);
+		return;
+	}
 	h = insert(skb, seg);
 	if (!h)
 		return;
@@ -196,7 +201,7 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &xf->offer,
 			xcp_pay(&xf->vars));
 	spin_unlock_bh(&xf->lock);
-	xcp_count(xn, XCP_COUNT_OUT_DATA);
+	count_data(xn, skb);
 	trace_xcp_header_out(&flow->key, h);
 }
 
@@ -230,7 +235,9 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
-	hop_flow_settle(flow);
+	/* A full socket sends: the reactor of this end, if any, was asked before. */
+	if (hop_flow_settle(flow))
+		xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);

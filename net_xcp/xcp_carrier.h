@@ -19,11 +19,12 @@
  *	  |    without ---> LOST                ANSWERED ---------+
  *	  | SYN-ACK with a   |                   | established    | our SYN-ACK again,
  *	  | header           |                   |                | without
- *	 SPEAKS <------------+ the same         SPEAKS           SILENT
+ *	 SPEAKS <------------+ the same         SPEAKS           LOST
  *
- * ASKED and LOST become SILENT when the connection is established: no header
- * came. A refusal by ICMP makes any of them SILENT, and so do timeouts in a row:
- * the path has changed.
+ * ASKED and LOST become SILENT when the connection is established: the header
+ * was what got lost. Not before: who is not there at all would be remembered. A
+ * refusal by ICMP makes any of them SILENT, and so do timeouts in a row: the path
+ * has changed.
  *
  * Deviations:
  * - The draft copies a sum of 32 bits. Ours has 64 and is bounded: what one
@@ -55,7 +56,7 @@
  * enum xcp_stage - how far discovery is; drawn above
  * @XCP_STAGE_NONE: nothing happened yet, or we were not there
  * @XCP_STAGE_ASKED: our SYN had a header
- * @XCP_STAGE_LOST: it was not answered; the next had none
+ * @XCP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered; the next had none
  * @XCP_STAGE_HEARD: the peer's SYN had a header
  * @XCP_STAGE_ANSWERED: our SYN-ACK had one
  * @XCP_STAGE_SPEAKS: headers pass both ways
@@ -78,7 +79,7 @@ enum xcp_stage {
  * @XCP_EVENT_SYNACK_OUT: our SYN-ACK leaves, the first or again
  * @XCP_EVENT_SYNACK_IN: a SYN-ACK with a header
  * @XCP_EVENT_HEADER_IN: any other packet with a header
- * @XCP_EVENT_ESTABLISHED: the reactor asks: the handshake is over
+ * @XCP_EVENT_ESTABLISHED: the handshake is over
  * @XCP_EVENT_REFUSED: an ICMP error says that somebody does not take our headers
  * @XCP_EVENT_TIMEOUTS: XCP_TIMEOUTS_MAX of TCP's timeouts in a row
  */
@@ -151,13 +152,14 @@ static inline enum xcp_stage xcp_next_stage(enum xcp_stage stage, enum xcp_event
 			XCP_STAGE_HEARD : stage;
 	case XCP_EVENT_SYNACK_OUT:
 		return xcp_stage_when_sent(stage, XCP_STAGE_HEARD, XCP_STAGE_ANSWERED,
-					   XCP_STAGE_SILENT);
+					   XCP_STAGE_LOST);
 	case XCP_EVENT_SYNACK_IN:
 		/* It answers a SYN of ours that had a header, whatever ICMP said. */
 		return XCP_STAGE_SPEAKS;
 	case XCP_EVENT_HEADER_IN:
-		return stage == XCP_STAGE_NONE || stage == XCP_STAGE_ANSWERED ?
-			XCP_STAGE_SPEAKS : stage;
+		/* LOST: who sends it has got our SYN-ACK's after all. */
+		return stage == XCP_STAGE_NONE || stage == XCP_STAGE_ANSWERED ||
+		       stage == XCP_STAGE_LOST ? XCP_STAGE_SPEAKS : stage;
 	case XCP_EVENT_ESTABLISHED:
 		return xcp_stage_when_established(stage);
 	case XCP_EVENT_REFUSED:

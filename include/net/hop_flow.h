@@ -150,13 +150,11 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key);
 /**
  * hop_flow_has_listener() - would a SYN find a listener?
  * @key: of the flow that it would open
- * @skb: the SYN, transport header on TCP
- * @doff_bytes: its length of TCP's header
  *
  * Context: RCU read lock, BH off.
  * Return: whether it would.
  */
-bool hop_flow_has_listener(const struct hop_flow_key *key, struct sk_buff *skb, int doff_bytes);
+bool hop_flow_has_listener(const struct hop_flow_key *key);
 
 /**
  * hop_flow_any() - has this netns a flow at all?
@@ -191,8 +189,9 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open);
  * @flow: the flow
  *
  * Context: any.
+ * Return: whether it was half-open until now.
  */
-void hop_flow_settle(struct hop_flow *flow);
+bool hop_flow_settle(struct hop_flow *flow);
 
 /**
  * hop_flow_remove() - take a flow out of the table

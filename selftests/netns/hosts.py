@@ -83,6 +83,13 @@ def build_path():
     build("a", "r", "b")
     for line in TOPOLOGY.strip().splitlines():
         run("ip " + line)
+    # Link-local addresses, which neighbours are asked from, are checked for twins.
+    time.sleep(3)
+
+
+def remove_path():
+    for name in ("a", "r", "b"):
+        run(f"ip netns del {name}")
 
 
 @contextlib.contextmanager
@@ -113,6 +120,13 @@ def counts(name):
         return {k: int(v) for k, v in (line.split() for line in file)}
 
 
+def snmp(name, group, key):
+    """A counter of /proc/net/snmp."""
+    with inside(name), open("/proc/thread-self/net/snmp", encoding="ascii") as file:
+        names, values = [line.split() for line in file if line.startswith(group + ":")]
+    return int(values[names.index(key)])
+
+
 def since(name, before):
     return {k: v - before[k] for k, v in counts(name).items()}
 
@@ -125,10 +139,11 @@ def tcp(name, version, cc=None):
     return sock
 
 
-def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", wait_s=20):
+def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", wait_s=20,
+            listener_version=None):
     """A connection from source to sink: both ends, not blocking; None if it fails."""
-    listener = tcp(sink, version, sink_cc)
-    listener.bind(("::" if version == 6 else "0.0.0.0", 0))
+    listener = tcp(sink, listener_version or version, sink_cc)
+    listener.bind(("::" if listener.family == socket.AF_INET6 else "0.0.0.0", 0))
     listener.listen()
     sock = tcp(source, version, cc)
     sock.setblocking(False)

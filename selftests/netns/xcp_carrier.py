@@ -38,7 +38,7 @@ def one_way(version, total, **options):
     return exact, took
 
 
-def conservation(version, name, **options):
+def conservation(version, name, gso=True, **options):
     """No loss, no router: each header comes back once, and the sum with it."""
     drive_reset()
     ends = options.get("source", "a"), options.get("sink", "b")
@@ -50,14 +50,38 @@ def conservation(version, name, **options):
     out, back = (since(end, b) for end, b in zip(ends, before))
     tap.claim(f"IPv{version} {name}: a header on every data packet",
               out["out_data"] >= 20 * MB // mss and out["peer_speaks"] == both
-              and not out["out_no_room"] and not out["out_super_packet"],
-              f"{out['out_data']} packets")
+              and not out["out_no_room"],
+              f"{out['out_data']} packets, {out['out_super']} super-packets")
+    tap.equal(f"IPv{version} {name}: super-packets or none", bool(out["out_super"]), gso)
     tap.equal(f"IPv{version} {name}: all feedback came back", drive("feedback"),
               drive("delta") * out["out_data"])
     tap.claim(f"IPv{version} {name}: one opened, one closed",
               (drive("opened"), drive("closed"), drive("refused")) == (1, 1, 0))
     bad = {k: v for k, v in back.items() if k.startswith("bad_") and v}
     tap.equal(f"IPv{version} {name}: nothing malformed", bad, {})
+
+
+def in_tunnels():
+    """Super-packets with our header inside tunnels, segmented at the outer device."""
+    near, far = {4: "203.0.113.1", 6: "2001:db8:9::1"}, {4: "203.0.113.2", 6: "2001:db8:9::2"}
+    ends = {"a": (hosts.A[4], hosts.B[4], near), "b": (hosts.B[4], hosts.A[4], far)}
+    for kind in ("vxlan id 7 dstport 4789", "vxlan id 7 dstport 4789 udpcsum", "gre", "ipip"):
+        for name, (local, remote, inner) in ends.items():
+            run(f"ip -n {name} link add t0 type {kind} local {local} remote {remote}")
+            run(f"ip -n {name} link set t0 up")
+            run(f"ip -n {name} addr add {inner[4]}/24 dev t0")
+            run(f"ip -n {name} addr add {inner[6]}/64 dev t0 nodad")
+        time.sleep(3)
+        for version in (4,) if kind == "ipip" else (4, 6):
+            before, errors = counts("a"), hosts.snmp("b", "Tcp", "InCsumErrors")
+            exact, _ = one_way(version, 5 * MB, to=far)
+            got = since("a", before)
+            tap.claim(f"IPv{version} in {kind}: exact, super-packets with headers, sums right",
+                      exact and got["out_super"] > 0 and got["peer_speaks"] == 1 and
+                      hosts.snmp("b", "Tcp", "InCsumErrors") == errors,
+                      f"{got['out_data']} packets, {got['out_super']} super-packets")
+        for name in ends:
+            run(f"ip -n {name} link del t0")
 
 
 def small_windows(version):
@@ -316,7 +340,12 @@ def main():
     knobs()
     for version in (4, 6):
         conservation(version, "through a router")
-        conservation(version, "loopback", source="a", sink="a", to=hosts.A)
+        conservation(version, "loopback", source="a", sink="a", to=hosts.A, gso=False)
+        if version == 4:
+            conservation(4, "to a listener of IPv6", listener_version=6)
+        sysctl("a", "hopcc/xcp_gso", 0)
+        conservation(version, "no super-packets", gso=False)
+        sysctl("a", "hopcc/xcp_gso", 1)
         small_windows(version)
         both_ways(version)
         other_way(version)
@@ -331,6 +360,7 @@ def main():
             prohibited(version)
         many(version)
         limit(version)
+    in_tunnels()
     sysctl("a", "hopcc/xcp_format", 1)
     conservation(4, "Standard format")
     leave(module)

@@ -30,6 +30,7 @@ def header(form=MICRO, rtt=100, throughput=1000, delta=0, reverse=0, version=1,
                        rtt, throughput, delta, reverse)
 
 
+BIG = {"throughput": 1000000}       # not a small window
 UNKNOWN = header(rtt=0, throughput=0)
 
 
@@ -171,9 +172,13 @@ def handshake(tun, version):
     time.sleep(1.5)
     got = tun.read(5)
     tap.equal(f"IPv{version}: SYN-ACK again: without", [p.xcp for p in got], [None])
-    peer.send(RST, pos=0)
+    peer.send(ACK)
+    peer.send(ACK, payload=b"x")
+    tap.equal(f"IPv{version}: SYN-ACK again, then open: plain", [p.xcp for p in peer.read(50)],
+              [None])
+    peer.send(RST, pos=1)
     peer = Talker(tun, version, 50001)
-    tap.equal(f"IPv{version}: SYN without: SYN-ACK without, and silence is remembered",
+    tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
               [p.xcp for p in peer.knock(listener, None)], [None])
     peer.send(RST, pos=0)
     peer = Talker(tun, version, 50002)
@@ -181,6 +186,14 @@ def handshake(tun, version):
               [p.xcp for p in peer.knock(listener, UNKNOWN)], [None])
     peer.send(RST, pos=0)
     time.sleep(61)
+    for port in (50003, 50004):
+        peer = Talker(tun, version, port)
+        tap.equal(f"IPv{version}: memory is over, and who is not there is not remembered",
+                  [bool(p.xcp) for p in peer.knock(listener, UNKNOWN)], [True])
+        time.sleep(1.5)
+        tun.read(5)
+    time.sleep(200)
+    tun.read(5)
     listener.close()
 
 
@@ -189,17 +202,16 @@ def answers(tun, version):
     listener = listen(version)
     peer = Talker(tun, version, 50100)
     sock = peer.open(listener, UNKNOWN)
-    big = {"throughput": 1000000}       # not a small window
     steps = (
-        ("first of two: delayed", [header(delta=700, **big)], []),
-        ("second: the sum", [header(delta=-200, **big)], [500]),
-        ("a sum of 0 is told", [header(delta=9, **big), header(delta=-9, **big)], [0]),
-        ("Standard, flags", [header(STANDARD, delta=5, flags=1, **big),
-                             header(STANDARD, delta=6, flags=0x80, **big)], [11]),
+        ("first of two: delayed", [header(delta=700, **BIG)], []),
+        ("second: the sum", [header(delta=-200, **BIG)], [500]),
+        ("a sum of 0 is told", [header(delta=9, **BIG), header(delta=-9, **BIG)], [0]),
+        ("Standard, flags", [header(STANDARD, delta=5, flags=1, **BIG),
+                             header(STANDARD, delta=6, flags=0x80, **BIG)], [11]),
         ("Minimal asks nothing", [header(MINIMAL, 0, 0, 0, 77), header(MINIMAL, 0, 0)], [None]),
         ("plain data: plain ACK", [None, None], [None]),
         ("more than 32 bits: the rest follows",
-         [header(delta=2**31 - 1, **big), header(delta=10, **big)], [2**31 - 1]),
+         [header(delta=2**31 - 1, **BIG), header(delta=10, **BIG)], [2**31 - 1]),
         ("the rest", [None, None], [10]),
         ("a small window: at once", [header(throughput=1, delta=3)], [3]),
     )
@@ -398,6 +410,9 @@ class Caller:
         self.syn, = tun.read(5)
         self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
 
+    # Bytes that the peer has sent.
+    heard = 0
+
     def answer(self, xcp):
         self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, xcp=xcp)
         self.peer.read(5)
@@ -410,7 +425,7 @@ class Caller:
         return self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
     def close(self):
-        self.peer.send(RST | ACK, pos=0, ack=0)
+        self.peer.send(RST | ACK, pos=self.heard, ack=0)
         self.sock.close()
         self.peer.wire.read(5)
 
@@ -425,11 +440,35 @@ def asking(tun, version):
               {p.xcp for p in packets if p.size}, {(MICRO, 0, 100, 1000, 1000, 0)})
     tap.claim(f"IPv{version}: MSS leaves room, sums right",
               all(p.size <= MSS - 20 and p.sum_is_right and p.ip_is_right for p in packets))
-    caller.peer.send(ACK, ack=980, xcp=header(MINIMAL, 0, 0, 0, -1234))
+    super_packet(caller, version)
+    caller.peer.send(ACK, pos=2, ack=3 * MSS + 6 * 980, xcp=header(MINIMAL, 0, 0, 0, -1234))
     caller.peer.read(5)
     tap.equal(f"IPv{version}: Reverse_Feedback reaches the reactor",
-              (hosts.drive("feedback"), hosts.drive("headers")), (-1234, 1))
+              hosts.drive("feedback"), -1234)
     caller.close()
+
+
+def super_packet(caller, version):
+    """TCP hands down one packet: the wire has many, and one answer."""
+    caller.peer.send(ACK, ack=3 * MSS, payload=b"x", xcp=header(delta=55))
+    caller.peer.read(5)
+    caller.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+    # What is owed waits for data: the ACK of this is delayed.
+    caller.peer.send(ACK, pos=1, ack=3 * MSS, payload=b"y", xcp=header(delta=66, **BIG))
+    caller.heard = 2
+    before = counts()["out_super"]
+    content = random.Random(4).randbytes(6 * (MSS - 20))
+    caller.sock.send(content)
+    packets = [p for p in caller.peer.read(5) if p.size]
+    tap.equal(f"IPv{version} super-packet: segments, each with the offer, one answer",
+              (counts()["out_super"] > before, [p.size for p in packets],
+               [p.xcp for p in packets]),
+              (True, [MSS - 20] * 6, [(MICRO, 0, 100, 1000, 1000, 66)] +
+               [(MICRO, 0, 100, 1000, 1000, 0)] * 5))
+    tap.claim(f"IPv{version} super-packet: bytes, sums, lengths and identifiers right",
+              b"".join(p.raw[-p.size:] for p in packets) == content and
+              all(p.sum_is_right and p.ip_is_right for p in packets) and
+              (version == 6 or len({p.raw[4:6] for p in packets}) == 6))
 
 
 def quoted_error(version, packet, kind, code, info, keep):

@@ -31,7 +31,7 @@ demo="gcc libc6-dev make flex bison bc perl libelf-dev libssl-dev kmod cpio
 xz-utils linux-source-$series iproute2 procps util-linux python3 python3-matplotlib"
 # The distribution's kernels in QEMU, the tools that judge the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck"
+sparse shellcheck nftables"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Super-packets: TCP hands down one packet for many segments, with one header of
+ * ours, and each segment on the wire gets a copy of it.
+ *
+ * What the header asks is a wire packet's share of the demand already, so copies
+ * are right. What it answers is said once: by the first.
+ *
+ * No device may segment them: it would take our header for TCP's. So output.c
+ * marks them with a type that no device offers, and software comes here.
+ */
+#include <linux/netdevice.h>
+#include <net/protocol.h>
+
+#include "net_xcp.h"
+
+static void answer_once(struct sk_buff *segs)
+{
+	struct sk_buff *seg;
+
+	for (seg = segs->next; seg; seg = seg->next) {
+		struct xcp_hdr *h;
+
+		h = (struct xcp_hdr *)(skb_transport_header(seg) - sizeof(*h));
+		h->reverse = 0;
+	}
+}
+
+/* skb->data is at our header, as a device or a tunnel will have it, or a forger. */
+static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tcp)
+{
+	const struct xcp_hdr *h = NULL;
+	struct sk_buff *segs;
+
+	if (pskb_may_pull(skb, sizeof(*h)))
+		h = (const struct xcp_hdr *)skb->data;
+	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP ||
+	    !tcp || !tcp->callbacks.gso_segment)
+		return ERR_PTR(-EINVAL);
+	__skb_pull(skb, sizeof(*h));
+	skb_reset_transport_header(skb);
+	/* Inside a UDP tunnel our mark has its own meaning: sums left for the receiver. */
+	skb->remcsum_offload = 0;
+	/* Checksums by software: what parses packets does not find TCP's. */
+	segs = tcp->callbacks.gso_segment(skb, NETIF_F_SG);
+	if (!IS_ERR_OR_NULL(segs)) {
+		answer_once(segs);
+		return segs;
+	}
+	__skb_push(skb, sizeof(*h));
+	skb_reset_transport_header(skb);
+	return segs;
+}
+
+static struct sk_buff *xcp_gso_v4(struct sk_buff *skb, netdev_features_t features)
+{
+	return segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+}
+
+static const struct net_offload xcp_offload_v4 = {
+	.callbacks = { .gso_segment = xcp_gso_v4 },
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct sk_buff *xcp_gso_v6(struct sk_buff *skb, netdev_features_t features)
+{
+	return segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+}
+
+static const struct net_offload xcp_offload_v6 = {
+	.callbacks = { .gso_segment = xcp_gso_v6 },
+};
+#endif
+
+int xcp_gso_init(void)
+{
+	if (inet_add_offload(&xcp_offload_v4, xcp_protocol))
+		return -EBUSY;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (inet6_add_offload(&xcp_offload_v6, xcp_protocol)) {
+		inet_del_offload(&xcp_offload_v4, xcp_protocol);
+		return -EBUSY;
+	}
+#endif
+	return 0;
+}
+
+void xcp_gso_exit(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	inet6_del_offload(&xcp_offload_v6, xcp_protocol);
+#endif
+	inet_del_offload(&xcp_offload_v4, xcp_protocol);
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""XCP's carrier beside conntrack: stateful firewalls and NAT on the hosts and
+on the router between them. Prints TAP. Needs root, nft and the path of
+xcp_drive.ko; all is in network namespaces of its own.
+"""
+import subprocess
+import sys
+import time
+
+import hosts
+from hosts import Stream, connect, counts, drive, drive_reset, since, transfer
+
+MB = 1 << 20
+
+tap = hosts.Tap()
+
+# Who may come in: what was asked for, and new TCP; an invalid packet is a failure.
+HOST_FIREWALL = """
+table inet host {
+	chain input {
+		type filter hook input priority 0; policy drop;
+		iif lo accept
+		icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+		ct state invalid counter drop comment "invalid"
+		meta l4proto tcp ct state established counter accept comment "answered"
+		tcp flags & (syn | ack) == syn ct state new accept
+	}
+	chain output {
+		type filter hook output priority 0; policy drop;
+		oif lo accept
+		icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+		ct state invalid counter drop comment "invalid"
+		meta l4proto tcp accept
+	}
+}
+"""
+
+ROUTER_TCP_ONLY = """
+table inet router {
+	chain forward {
+		type filter hook forward priority 0; policy drop;
+		icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+		ct state invalid drop
+		meta l4proto tcp accept
+	}
+}
+"""
+
+ROUTER_LETS_XCP = """
+table inet router {
+	chain forward {
+		type filter hook forward priority 0; policy drop;
+		ct state established accept
+		iifname "r-a" meta l4proto { tcp, 253 } ct state new accept
+	}
+}
+"""
+
+MASQUERADE = """
+table inet nat {
+	chain postrouting {
+		type nat hook postrouting priority 100;
+		oifname "r-b" masquerade
+	}
+}
+"""
+
+FORWARD_PORTS = """
+table inet nat {
+	chain prerouting {
+		type nat hook prerouting priority -100;
+		iifname "r-a" meta nfproto ipv4 meta l4proto tcp dnat ip to 198.51.100.1
+		iifname "r-a" meta nfproto ipv6 meta l4proto tcp dnat ip6 to 2001:db8:2::1
+	}
+}
+"""
+
+# A service's address that the host itself translates.
+OWN_DNAT = """
+table inet nat {
+	chain output {
+		type nat hook output priority -100;
+		ip daddr 203.0.113.9 dnat ip to 198.51.100.1
+		ip6 daddr 2001:db8:9::9 dnat ip6 to 2001:db8:2::1
+	}
+}
+"""
+
+ROUTER = {4: "192.0.2.2", 6: "2001:db8:1::2"}
+SERVICE = {4: "203.0.113.9", 6: "2001:db8:9::9"}
+
+
+def nft(name, rules):
+    subprocess.run(["ip", "netns", "exec", name, "nft", "-f", "-"], input=rules.encode(),
+                   check=True)
+
+
+def counter(name, which):
+    """Packets of the rules with this comment."""
+    out = subprocess.run(["ip", "netns", "exec", name, "nft", "list", "ruleset"],
+                         stdout=subprocess.PIPE, check=True, text=True).stdout
+    return sum(int(line.split("packets", 1)[1].split()[0])
+               for line in out.splitlines() if f'comment "{which}"' in line)
+
+
+def stream(version, total=5 * MB, **options):
+    """(exact, opened, seconds to open, counts of a)"""
+    drive_reset()
+    before, start = counts("a"), time.monotonic()
+    pair = connect(version, **options)
+    if not pair:
+        return False, 0, 20, since("a", before)
+    took = time.monotonic() - start
+    exact = transfer([Stream(*pair, total)])
+    hosts.close(*pair)
+    time.sleep(1)
+    return exact, drive("opened"), took, since("a", before)
+
+
+def with_xcp(version, name):
+    exact, opened, _, got = stream(version)
+    tap.claim(f"IPv{version} {name}: exact, with XCP, all feedback",
+              exact and opened == 1 and got["out_data"] > 0 and
+              drive("feedback") == got["out_data"] * drive("delta"),
+              f"{got['out_data']} headers")
+
+
+def without_xcp(version, name, limit_s, **options):
+    exact, opened, took, got = stream(version, **options)
+    tap.claim(f"IPv{version} {name}: exact, without XCP, opened within {limit_s} s",
+              exact and opened == 0 and took <= limit_s and got["peer_silent"] == 1,
+              f"{took:.3f} s")
+    exact, opened, took, _ = stream(version, MB, **options)
+    tap.claim(f"IPv{version} {name}: again: at once", exact and opened == 0 and took < 0.1,
+              f"{took:.3f} s")
+
+
+def firewalls_on_hosts(version):
+    with_xcp(version, "stateful firewall on both hosts")
+    tap.equal(f"IPv{version} stateful firewall: nothing invalid",
+              [counter(name, "invalid") for name in ("a", "b")], [0, 0])
+    tap.claim(f"IPv{version} stateful firewall: what passed was known",
+              all(counter(name, "answered") > 0 for name in ("a", "b")))
+
+
+# Rules by host, and what is claimed. Conntrack has no memory of the case before.
+CASES = (
+    ({"a": HOST_FIREWALL, "b": HOST_FIREWALL}, firewalls_on_hosts),
+    ({"r": ROUTER_LETS_XCP}, lambda v: with_xcp(v, "router lets the protocol pass")),
+    ({"r": ROUTER_TCP_ONLY}, lambda v: without_xcp(v, "router passes TCP only", 1.5)),
+    ({"r": MASQUERADE}, lambda v: without_xcp(v, "source NAT on the router", 1.5)),
+    ({"r": FORWARD_PORTS},
+     lambda v: without_xcp(v, "destination NAT on the router", 0.1, to=ROUTER)),
+    ({"a": OWN_DNAT},
+     lambda v: without_xcp(v, "destination NAT on the host", 0.1, to=SERVICE)),
+)
+
+
+def main():
+    hosts.insmod(sys.argv[1])
+    for version in (4, 6):
+        for rules, claims in CASES:
+            hosts.build_path()
+            for name, text in rules.items():
+                nft(name, text)
+            claims(version)
+            hosts.remove_path()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

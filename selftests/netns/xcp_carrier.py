@@ -62,7 +62,7 @@ def conservation(version, name, gso=True, **options):
 
 
 def in_tunnels():
-    """Super-packets with our header inside tunnels, segmented at the outer device."""
+    """Super-packets with our header into tunnels: their devices do not segment them either."""
     near, far = {4: "203.0.113.1", 6: "2001:db8:9::1"}, {4: "203.0.113.2", 6: "2001:db8:9::2"}
     ends = {"a": (hosts.A[4], hosts.B[4], near), "b": (hosts.B[4], hosts.A[4], far)}
     for kind in ("vxlan id 7 dstport 4789", "vxlan id 7 dstport 4789 udpcsum", "gre", "ipip"):

@@ -207,7 +207,8 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	xs->ack_us = tp->tcp_mstamp;
-	xs->v.rtt_us = clamp_t(u32, tp->srtt_us >> 3, !!tp->srtt_us, XCP_RTT_MAX_US);
+	if (rs->rtt_us > 0)
+		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
 	xs->v.round_sent_bytes += (u64)rs->acked_sacked * xcp_mss_bytes(sk);
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;

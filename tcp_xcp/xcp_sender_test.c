@@ -153,6 +153,22 @@ static void idle_test(struct kunit *test)
 	}
 }
 
+static void rtt_test(struct kunit *test)
+{
+	struct xcp_vars v;
+
+	xcp_start(&v, 2000, MSS);
+	xcp_update_rtt(&v, 100);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 100U);
+	xcp_update_rtt(&v, 200);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 150U);
+	xcp_update_rtt(&v, 1);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 76U);
+	xcp_update_rtt(&v, XCP_RTT_MAX_US);
+	xcp_update_rtt(&v, XCP_RTT_MAX_US);
+	KUNIT_EXPECT_LE(test, v.rtt_us, XCP_RTT_MAX_US);
+}
+
 static void pkts_test(struct kunit *test)
 {
 	struct xcp_vars v;
@@ -212,6 +228,7 @@ static struct kunit_case xcp_sender_cases[] = {
 	KUNIT_CASE(demand_test),
 	KUNIT_CASE(age_test),
 	KUNIT_CASE(idle_test),
+	KUNIT_CASE(rtt_test),
 	KUNIT_CASE(pkts_test),
 	KUNIT_CASE(loss_test),
 	{}

@@ -160,10 +160,12 @@ static void rtt_test(struct kunit *test)
 	xcp_start(&v, 2000, MSS);
 	xcp_update_rtt(&v, 100);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 100U);
-	xcp_update_rtt(&v, 200);
-	KUNIT_EXPECT_EQ(test, v.rtt_us, 150U);
-	xcp_update_rtt(&v, 1);
-	KUNIT_EXPECT_EQ(test, v.rtt_us, 76U);
+	xcp_update_rtt(&v, 180);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 110U);
+	xcp_update_rtt(&v, 111);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 111U);	/* rounded up */
+	xcp_update_rtt(&v, 95);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 109U);
 	xcp_update_rtt(&v, XCP_RTT_MAX_US);
 	xcp_update_rtt(&v, XCP_RTT_MAX_US);
 	KUNIT_EXPECT_LE(test, v.rtt_us, XCP_RTT_MAX_US);

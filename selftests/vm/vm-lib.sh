@@ -25,38 +25,25 @@ newest()
 		sed 's,.*/vmlinuz-,,' | sort -V | tail -1
 }
 
-# build_drive HEADERS BUILD: the reactor for tests, beside the modules but not of them
-build_drive()
-{
-	mkdir -p "$2-drive" &&
-		ln -sf "$PWD"/selftests/netns/xcp_drive/* "$2-drive/" &&
-		make -C "$1" M="$2-drive" TOP="$PWD" KBUILD_EXTRA_SYMBOLS="$2/Module.symvers" modules
-}
-
-# distro_test SERIES ROOT [SCRIPT]: the kernel in ROOT/boot, ROOT/lib/modules, ROOT/usr/src
+# distro_test SERIES ROOT: the kernel in ROOT/boot, ROOT/lib/modules, ROOT/usr/src
 distro_test()
 {
-	series=$1 root=$2 script=${3:-guest-hopcc} rounds=${VM_ROUNDS:-10}
+	series=$1 root=$2 rounds=${VM_ROUNDS:-10}
 	ver=$(newest "$series" "$root/boot")
 	[ -n "$ver" ] || skip "no kernel $series in $root/boot: run tools/setup/setup.sh check"
 	headers=$root/usr/src/linux-headers-$ver
 	[ -e "$headers/Makefile" ] || skip "no headers of Linux $ver: run tools/setup/setup.sh check"
 
-	# Two tests of a kernel share its build.
-	exec 9>"build/.vm-$series.lock"
-	flock 9
 	log=build/vm-$series.log
 	tools/build-modules.sh "vm-$series" "$headers" >"$log" 2>&1 ||
 		fail "modules build for Linux $ver" "$log"
 	make -C tools/tc OUT="$PWD/build/vm-$series/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
-	build_drive "$headers" "$PWD/build/vm-$series" >"$log" 2>&1 || fail "xcp_drive builds" "$log"
-	flock -u 9
 
-	out=build/vm-$series-$script.tap
+	out=build/vm-$series.tap
 	{
-		VM_LOG=$PWD/build/vm-$series-$script.console VM_LIMIT_S=$((120 + rounds * 60)) \
+		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((300 + rounds * 60)) \
 			selftests/vm/run-vm.sh "$root/boot/vmlinuz-$ver" "$root/lib/modules/$ver" \
-			"$PWD/selftests/vm/$script.sh" "$PWD/build/vm-$series" "$rounds" 2>&1
+			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/build/vm-$series" "$rounds" 2>&1
 		echo $? >"$out.status"
 	} | tee "$out"
 	status=$(cat "$out.status")

@@ -12,7 +12,9 @@
 set -u
 build=$1 rounds=$2
 here=$(cd "$(dirname "$0")" && pwd)
-export TC_LIB_DIR="$build/tc"
+# The lab's guest has its own places for both.
+export TC_LIB_DIR="${TC_LIB_DIR:-$build/tc}"
+kernel_modules=${HOPLAB_MODULES:-}/lib/modules
 tmp=$(mktemp -d) n=0 failed=0
 jobs=''
 
@@ -51,7 +53,7 @@ install_modules()
 	tree=/run/hopcc/lib/modules/$ver
 	mkdir -p "$tree/updates"
 	find "$build" -name '*.ko' ! -name '*_test.ko' -exec cp -L {} "$tree/updates" \;
-	cp /lib/modules/"$ver"/modules.order /lib/modules/"$ver"/modules.builtin* "$tree"
+	cp "$kernel_modules/$ver"/modules.order "$kernel_modules/$ver"/modules.builtin* "$tree"
 	depmod -b /run/hopcc "$ver"
 	cat >/run/hopcc/modprobe <<-END
 	#!/bin/sh

@@ -7,6 +7,11 @@ import sys
 import tempfile
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+sys.path.insert(0, f"{TOP}/tools/lab")
+sys.dont_write_bytecode = True
+
+from hoplab import LabError, guest  # noqa: E402
+
 GOOD = """
 title = "a"
 [params]
@@ -152,7 +157,7 @@ def main():
         ("seconds", lambda file: lab("exec", "--timeout", "nan", "true"), ["--timeout", "'nan'"]),
         ("unknown option", lambda file: lab("run", "--sed", "1"), ["--sed"]),
     ]
-    print(f"1..{len(tests) + 1}")
+    print(f"1..{len(tests) + 2}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/bad.toml"
@@ -165,7 +170,23 @@ def main():
     listed = lab("list")
     failed += bool(listed.returncode)
     print(f"{'not ' if listed.returncode else ''}ok {len(tests) + 1} - all scenarios of the tree are well-formed")
+    wrong = memory_fault()
+    failed += bool(wrong)
+    print(f"{'not ' if wrong else ''}ok {len(tests) + 2} - a guest's memory is where it can be")
+    if wrong:
+        print(f"# {wrong}")
     return 1 if failed else 0
+
+
+def memory_fault():
+    """/proc has no room and is no place for programs."""
+    with tempfile.TemporaryDirectory() as folder:
+        if guest.memory_folder(["/proc", "/nonexistent", folder]) != folder:
+            return "a folder that would do was not taken"
+    try:
+        return f"{guest.memory_folder(['/proc', '/nonexistent'])} was taken"
+    except LabError as error:
+        return None if "TMPDIR" in str(error) and "MB free" in str(error) else str(error)
 
 
 def report_of(file, text):

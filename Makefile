@@ -8,7 +8,10 @@ DESTDIR	?=
 TCLIB	?= $(DESTDIR)/usr/lib/$(shell gcc -print-multiarch)/tc
 MANDIR	?= $(DESTDIR)/usr/share/man
 INCDIR	?= $(DESTDIR)/usr/include
-MODDIR	?= $(DESTDIR)/lib/modules/$(KVER)/updates/hopcc
+# Of the kernel that KDIR is for, not of the one that runs. As uname and the modules have
+# it: Debian 12's headers have another word, 6.1.192, for kernelrelease.
+RELEASE	 = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+MODDIR	?= $(DESTDIR)/lib/modules/$(RELEASE)/updates/hopcc
 
 LAB	:= tools/lab/lab
 OUT	:= build/modules
@@ -45,12 +48,13 @@ figures:
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }
+	@test -n "$(RELEASE)" || { echo "$(KDIR) does not say for which kernel it is" >&2; exit 2; }
 	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux
 	install -m 644 $(MODULES) $(MODDIR)
 	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so $(TCLIB)
 	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
-	@test -n "$(DESTDIR)" || depmod $(KVER)
+	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 
 # Style alone: checkpatch, sparse, shellcheck, the length of functions.
 style:

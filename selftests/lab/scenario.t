@@ -7,6 +7,11 @@ import sys
 import tempfile
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+sys.path.insert(0, f"{TOP}/tools/lab")
+sys.dont_write_bytecode = True
+
+from hoplab import LabError, guest  # noqa: E402
+
 GOOD = """
 title = "a"
 [params]
@@ -30,6 +35,9 @@ cc = "{cc}"
 metric = "goodput"
 min = 1
 """
+
+# A host on a switch of its own: an island.
+APART = '[[link]]\na = "{}"\nb = "s2"\nrate = "1gbit"\n'
 
 # name, text to replace, its replacement, words the answer must have
 CASES = [
@@ -77,6 +85,43 @@ CASES = [
     ("claim without bound", 'min = 1', '', ["claim 1", "'min' or 'max'"]),
     ("sweep", '[params]', '[sweep]\nk = 3\n[params]', ["sweep", "list"]),
     ("a table where a list belongs", '[[flow]]', '[flow]', ["flow", "[[flow]]"]),
+    ("no seed", 'duration = "10ms"', 'duration = "10ms"\nseeds = []', ["run: seeds", "at least one"]),
+    ("a seed twice", 'duration = "10ms"', 'duration = "10ms"\nseeds = [1, 1]', ["run: seeds", "1 is there twice"]),
+    ("no duration at all", '"10ms"', '"0s"', ["run: duration", "1us to 10000s"]),
+    ("endless timeout", 'duration = "10ms"', 'duration = "10ms"\ntimeout = "0s"', ["run: timeout", "1us to"]),
+    ("range downwards", '"h[1-2]"]', '"h[3-1]"]', ["network: hosts", "'h[3-1]'", "upwards"]),
+    ("range without end", '"h[1-2]"]', '"h[1-9999999]"]', ["network: hosts", "1000 names"]),
+    ("no hosts", 'hosts = ["h[1-2]"]', 'hosts = []', ["network: hosts", "at least one"]),
+    ("a name of the lab's", '["s1"]', '["net"]', ["network: switches", "'net'", "another name"]),
+    ("flow from nobody", 'from = "h1"', 'from = []', ["flow 1: from", "at least one"]),
+    ("flow to itself", 'to = "h2"', 'to = "h1"', ["flow 1", "'h1' to itself"]),
+    ("flow without a path", 'switches = ["s1"]\n[[link]]\na = "h[1-2]"',
+     'switches = ["s1", "s2"]\n' + APART.format("h2") + '[[link]]\na = "h1"', ["flow 1", "no path from 'h1' to 'h2'"]),
+    ("route without a path", 'hosts = ["h[1-2]"]\nswitches = ["s1"]\n',
+     'hosts = ["h[1-3]"]\nswitches = ["s1", "s2"]\n' + APART.format("h3") +
+     '[[route]]\nfrom = "h1"\nto = "h3"\noptions = ""\n', ["route 1", "no path from 'h1' to 'h3'"]),
+    ("quotes in a flow's name", 'name = "long"', "name = 'lo\"ng'", ["flow 1: name", "letters, digits"]),
+    ("stop before start", 'cc = "{cc}"', 'start = "5ms"\nstop = "4ms"', ["flow 1: start", "4 ms"]),
+    ("stop after the end", 'cc = "{cc}"', 'stop = "11ms"', ["flow 1: stop", "duration"]),
+    ("stagger beyond the end", 'cc = "{cc}"', 'parallel = 3\nstagger = "5ms"', ["flow 1: start", "last connection"]),
+    ("delay above the wire's", '"25us"', '"60s"', ["link 1: delay", "'60s'", "0s to 10s"]),
+    ("overhead above the wire's", 'delay = "25us"', 'overhead = 1025', ["link 1: overhead", "0 to 1024"]),
+    ("period of nothing", '[[claim]]', '[sample]\nqueue = "0s"\n[[claim]]', ["sample: queue", "'0s'", "1us"]),
+    ("size beyond all", 'cc = "{cc}"', 'bytes = 9000000000000000000', ["flow 1: bytes", "2^50"]),
+    ("claim's window beyond the end", 'min = 1', 'min = 1\nwindow = ["1ms", "11ms"]', ["claim 1: window", "duration"]),
+    ("min above max", 'min = 1', 'min = "2 * 2"\nmax = 3', ["claim 1", "'min' exceeds 'max'"]),
+    ("bound that is no number", 'min = 1', 'min = nan', ["claim 1: min", "nan"]),
+    ("number beyond all", 'min = 1', 'min = "1e999"', ["claim 1: min", "too large"]),
+    ("claim on no case", 'min = 1', 'min = 1\ncase = []', ["claim 1: case", "at least one"]),
+    ("unknown group of a metric", '"goodput"', "\"goodput('shrt')\"", ["claim 1: metric", "group 'shrt'", "allowed: long"]),
+    ("unsampled port of a metric", '"goodput"', "\"drops('s1:h2')\"", ["claim 1: metric", "port 's1:h2'", "allowed"]),
+    ("no port for a metric", '"goodput"', '"drops"', ["claim 1: metric", "port None", "none is there"]),
+    ("untraced event of a metric", '"goodput"', "\"trace_count('tcp:tcp_probe')\"", ["claim 1: metric", "event 'tcp:tcp_probe'"]),
+    ("unknown keyword of a metric", '"goodput"', "\"goodput(flow='long')\"", ["claim 1: metric", "goodput takes: group"]),
+    ("missing argument of a metric", '"goodput"', '"fct_p"', ["claim 1: metric", "fct_p takes: share group"]),
+    ("quantile", '"goodput"', '"fct_p(101)"', ["claim 1: metric", "share 101", "0 to 100"]),
+    ("formula almost as deep", '"goodput"', f"\"{'-' * 390}godput\"", ["claim 1: metric", "'godput'"]),
+    ("formula as deep as Python", '"goodput"', f"\"{'-' * 5000}1\"", ["claim 1: metric", "400 characters"]),
     ("not TOML", 'title = "a"', 'title = ', ["not TOML", "line 2"]),
 ]
 
@@ -104,8 +149,15 @@ def main():
         ("no such file", lambda file: lab("run", "./nosuch.toml"), ["nosuch.toml"]),
         ("no such case", lambda file: lab("run", "smoke", "--only", "x"), ["--only x", "all"]),
         ("a report of nothing", lambda file: lab("report", os.path.dirname(file)), ["no results"]),
+        ("a report of no result", lambda file: report_of(file, "3\n"), ["bad.jsonl: line 1"]),
+        ("a report of a torn result", lambda file: report_of(file, '{"type":"meta","schema":1}\n{"type":'), ["bad.jsonl: line 2"]),
+        ("two scenarios of one name", same_name, ["good.toml", "good.all.1.jsonl", "rename"]),
+        ("no guest at once", lambda file: lab("run", "smoke", "--jobs", "0"), ["--jobs", "1 to 1024"]),
+        ("seed", lambda file: lab("run", "smoke", "--seed", "-1"), ["--seed", "0 to 4294967296"]),
+        ("seconds", lambda file: lab("exec", "--timeout", "nan", "true"), ["--timeout", "'nan'"]),
+        ("unknown option", lambda file: lab("run", "--sed", "1"), ["--sed"]),
     ]
-    print(f"1..{len(tests) + 1}")
+    print(f"1..{len(tests) + 2}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/bad.toml"
@@ -118,7 +170,38 @@ def main():
     listed = lab("list")
     failed += bool(listed.returncode)
     print(f"{'not ' if listed.returncode else ''}ok {len(tests) + 1} - all scenarios of the tree are well-formed")
+    wrong = memory_fault()
+    failed += bool(wrong)
+    print(f"{'not ' if wrong else ''}ok {len(tests) + 2} - a guest's memory is where it can be")
+    if wrong:
+        print(f"# {wrong}")
     return 1 if failed else 0
+
+
+def memory_fault():
+    """/proc has no room and is no place for programs."""
+    with tempfile.TemporaryDirectory() as folder:
+        if guest.memory_folder(["/proc", "/nonexistent", folder]) != folder:
+            return "a folder that would do was not taken"
+    try:
+        return f"{guest.memory_folder(['/proc', '/nonexistent'])} was taken"
+    except LabError as error:
+        return None if "TMPDIR" in str(error) and "MB free" in str(error) else str(error)
+
+
+def report_of(file, text):
+    with open(f"{os.path.dirname(file)}/bad.jsonl", "w") as out:
+        out.write(text)
+    return lab("report", os.path.dirname(file))
+
+
+def same_name(file):
+    files = [f"{os.path.dirname(file)}/{n}/good.toml" for n in "ab"]
+    for name in files:
+        os.mkdir(os.path.dirname(name))
+        with open(name, "w") as out:
+            out.write(GOOD)
+    return lab("run", *files)
 
 
 def refused(file, old, new):

@@ -13,7 +13,7 @@ static const char wred_usage[] =
 	"  ect       mark ECN-capable packets; nect: drop other IP packets:\n"
 	"            never below min, with a probability that grows to P between min and\n"
 	"            max, always from max on; min = max is a step\n"
-	"  P         0 to 1, or 0%% to 100%% (default 1)\n";
+	"  P         0 to 1, or 0%% to 100%%, in steps of 0.000001 (default 1)\n";
 
 static void wred_print_usage(void)
 {
@@ -45,14 +45,26 @@ struct wred_words {
 	struct wred_prob prob;
 };
 
+/* A number, and a unit that get_size() knows: it refuses what exceeds 32 bits as no size. */
+static bool wred_is_size(const char *word, double *number)
+{
+	unsigned int bytes;
+	char one[8], *unit;
+
+	*number = strtod(word, &unit);
+	return unit != word && snprintf(one, sizeof(one), "1%s", unit) < (int)sizeof(one) &&
+	       !get_size(&bytes, one);
+}
+
 /*
  * "wred: limit: ..." or "wred: ect min: ...": @scope is "" or the profile and a blank.
- * get_size() wraps on what does not fit 32 bits, so the word is also read as a number.
+ * get_size() may wrap, so the word is also read as a number.
  */
 static int wred_take_size(struct words *w, const char *scope, const char *option,
 			  struct wred_size *size, unsigned int min, unsigned int max)
 {
 	const char *word = words_take(w);
+	double number;
 
 	if (size->word) {
 		fprintf(stderr, "wred: %s%s: given twice\n", scope, option);
@@ -62,12 +74,13 @@ static int wred_take_size(struct words *w, const char *scope, const char *option
 		fprintf(stderr, "wred: %s%s: a size in bytes is missing\n", scope, option);
 		return -1;
 	}
-	if (word[0] == '-' || get_size(&size->bytes, word)) {
+	if (!wred_is_size(word, &number)) {
 		fprintf(stderr, "wred: %s%s: \"%s\" is not a size such as 30000, 30k or 1mb\n",
 			scope, option, word);
 		return -1;
 	}
-	if (size->bytes < min || size->bytes > max || strtod(word, NULL) > max) {
+	if (!(number >= 0 && number <= max) || get_size(&size->bytes, word) ||
+	    size->bytes < min || size->bytes > max) {
 		fprintf(stderr, "wred: %s%s: %s is not within %u to %u bytes\n",
 			scope, option, word, min, max);
 		return -1;
@@ -101,8 +114,13 @@ static int wred_take_prob(struct words *w, const char *scope, struct wred_prob *
 			scope, word);
 		return -1;
 	}
-	prob->word = word;
 	prob->ppm = value * TC_WRED_PROB_MAX_PPM + 0.5;
+	if (!prob->ppm && value) {
+		fprintf(stderr, "wred: %sprob: \"%s\" is not 0, but below 0.000001, the least\n",
+			scope, word);
+		return -1;
+	}
+	prob->word = word;
 	return 0;
 }
 

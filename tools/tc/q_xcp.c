@@ -73,7 +73,7 @@ static bool xcp_read_ppm(__u32 *ppm, const char *word)
 	if (end == word || *end || !(value >= 0 && value <= 1))
 		return false;
 	*ppm = value * XCP_PPM + 0.5;
-	return true;
+	return *ppm || !value;	/* a little is not nothing */
 }
 
 static bool xcp_read_us(__u32 *us, const char *word)
@@ -125,14 +125,16 @@ static const struct xcp_word xcp_words[] = {
 	  "0.000001 to 0.554999: from 0.555 on it is unstable" },
 	{ "beta", TCA_XCP_BETA, xcp_read_ppm, 1, TC_XCP_BETA_MAX_PPM, "auto",
 	  "0.000001 to 1, or auto" },
-	{ "gamma", TCA_XCP_GAMMA, xcp_read_ppm, 0, TC_XCP_GAMMA_MAX_PPM, NULL, "0 to 1" },
+	{ "gamma", TCA_XCP_GAMMA, xcp_read_ppm, 0, TC_XCP_GAMMA_MAX_PPM, NULL,
+	  "0 to 1, in steps of 0.000001" },
 	{ "min_interval", TCA_XCP_MIN_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
 	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
 	{ "max_interval", TCA_XCP_MAX_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
 	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
 	{ "allowed_queue", TCA_XCP_ALLOWED_QUEUE, xcp_read_us, TC_XCP_TIME_MIN_US,
 	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
-	{ "e2e_share", TCA_XCP_E2E_SHARE, xcp_read_ppm, 0, TC_XCP_SHARE_MAX_PPM, NULL, "0 to 1" },
+	{ "e2e_share", TCA_XCP_E2E_SHARE, xcp_read_ppm, 0, TC_XCP_SHARE_MAX_PPM, NULL,
+	  "0 to 1, in steps of 0.000001" },
 	{ "sampler", TCA_XCP_SAMPLER, xcp_read_us, 1, TC_XCP_TIME_MAX_US, "off",
 	  "1us to 10s, in whole us, or off" },
 	{ "protocol", TCA_XCP_PROTOCOL, xcp_read_number, TC_XCP_PROTOCOL_MIN,

@@ -7,6 +7,7 @@ takes the scenario's first sampled port or all flows. A number may have a unit:
 `60ms` is 0.06, `1gbit` is 1e9.
 """
 import ast
+import inspect
 import math
 import operator
 import re
@@ -19,9 +20,14 @@ OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mu
              ast.Div: operator.truediv, ast.Pow: operator.pow, ast.USub: operator.neg}
 FUNCTIONS = {"sqrt": math.sqrt, "abs": abs, "min": min, "max": max}
 UNITS = {**{u: v / 1e9 for u, v in TIMES_NS.items()}, **RATES_BPS}
+# More is no formula that anybody reads; Python's own recursion bears this much.
+FORMULA_MAX = 400
 
 
 def parse(formula):
+    if len(str(formula)) > FORMULA_MAX:
+        raise ValueError(f"a formula has {FORMULA_MAX} characters at most")
+
     def number(match):
         return repr(float(match[1]) * UNITS[match[2]])
     units = "|".join(sorted(UNITS, key=len, reverse=True))
@@ -32,15 +38,23 @@ def parse(formula):
         raise ValueError(f"{formula!r} is not a formula") from None
 
 
-def check(formula, cases):
-    """Refuse what could not be evaluated, before anything runs."""
-    Checker(formula, cases).visit(parse(formula))
+def check(formula, cases, own):
+    """Refuse what could not be evaluated for the case named `own`, before anything runs."""
+    Checker(formula, cases, own).visit(parse(formula))
     return formula
 
 
+def constant(formula):
+    """The value of a formula without metrics, else None."""
+    try:
+        return None if formula is None else evaluate(formula, None, {}, None)
+    except ValueError:
+        return None
+
+
 class Checker:
-    def __init__(self, formula, cases):
-        self.formula, self.cases = formula, cases
+    def __init__(self, formula, cases, own):
+        self.formula, self.cases, self.own = formula, cases, own
 
     def refuse(self, what):
         raise ValueError(f"{self.formula!r}: {what}")
@@ -52,23 +66,24 @@ class Checker:
         elif isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
             self.visit(node.operand)
         elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-            pass
+            if abs(node.value) == math.inf:
+                self.refuse("a number is too large")
         elif isinstance(node, ast.Call):
             self.call(node)
         else:
-            self.metric(node)
+            self.metric(node, [], [])
 
     def call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+            if not node.args or node.keywords:
+                self.refuse(f"{node.func.id} takes formulas in parentheses")
             for argument in node.args:
                 self.visit(argument)
-            return
-        self.metric(node.func)
-        for argument in [*node.args, *(k.value for k in node.keywords)]:
-            if not isinstance(argument, ast.Constant):
-                self.refuse("a metric's argument is a name in quotes or a number")
+        else:
+            self.metric(node.func, node.args, node.keywords)
 
-    def metric(self, node):
+    def metric(self, node, args, named):
+        case = self.own
         if isinstance(node, ast.Attribute):
             case = case_name(node.value)
             if case not in self.cases:
@@ -80,6 +95,32 @@ class Checker:
             self.refuse(f"allowed: numbers, + - * / **, {' '.join(FUNCTIONS)}, metrics")
         if name not in metrics():
             self.refuse(f"unknown metric {name!r}; allowed: {' '.join(metrics())}")
+        if not all(isinstance(a, ast.Constant) for a in [*args, *(k.value for k in named)]):
+            self.refuse("a metric's argument is a name in quotes or a number")
+        signature = inspect.signature(getattr(Measures, name))
+        try:
+            given = signature.bind(self, *(a.value for a in args),
+                                   **{k.arg: k.value.value for k in named})
+        except TypeError:
+            self.refuse(f"{name} takes: {' '.join(list(signature.parameters)[1:]) or 'nothing'}")
+        given.apply_defaults()
+        self.arguments(self.cases[case], dict(given.arguments))
+
+    def arguments(self, case, given):
+        """Judge what a metric is given; a parameter of one name is the same in all metrics."""
+        allowed = {"port": case.sample["ports"], "event": case.sample["trace"],
+                   "group": list(dict.fromkeys(f["name"] for f in case.flows))}
+        limits = {"share": 100, "threshold": 1}
+        del given["self"]
+        for key, value in given.items():
+            known = allowed.get(key, [value])
+            if key in limits:
+                if not isinstance(value, (int, float)) or not 0 <= value <= limits[key]:
+                    self.refuse(f"{key} {value!r}: write 0 to {limits[key]}")
+            elif value not in ([None, *known] if known else known):
+                self.refuse(f"{key} {value!r}: allowed: {' '.join(known) or 'none is there'}")
+            elif not isinstance(value, (str, type(None))):
+                self.refuse(f"{key} {value!r}: write a name in quotes")
 
 
 def case_name(node):
@@ -103,7 +144,7 @@ def evaluate(formula, own, runs, window):
 
     def value(node):
         if isinstance(node, ast.Constant):
-            return node.value
+            return float(node.value)    # of whole numbers, ** would have no end
         if isinstance(node, ast.BinOp):
             return OPERATORS[type(node.op)](value(node.left), value(node.right))
         if isinstance(node, ast.UnaryOp):

@@ -3,11 +3,13 @@
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from . import LabError, build, claims, guest, results, runner, scenario, table, topology
@@ -96,10 +98,7 @@ def cmd_report(args):
     files = sorted(Path(args.folder).glob("*.jsonl"))
     if not files:
         raise LabError(f"{args.folder}: no results (*.jsonl) there")
-    try:
-        runs = [results.Run(f) for f in files]
-    except (ValueError, KeyError) as error:
-        raise LabError(str(error)) from None
+    runs = [results.Run(f) for f in files]
     verdicts = claims.judge(runs)
     table.show(runs, {})
     table.show_claims(verdicts)
@@ -118,7 +117,7 @@ def cmd_shell(args):
     folder = build.scratch("shell-")
     net = topology.build(case)
     topology.write(net, folder)
-    print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ping "
+    print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ip route get "
           f"{topology.address(net, case.network['hosts'][-1])}; exit ends the guest", flush=True)
     outcome = guest.run(guest.Boot(
         command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, kernel=args.kernel,
@@ -144,6 +143,25 @@ def cmd_exec(args):
     return outcome.status
 
 
+def whole(low, high):
+    """An option's value: a whole number."""
+    def parse(given):
+        try:
+            return scenario.integer(low, high)(int(given) if given.isascii() and given.isdigit() else given)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(error) from None
+    return parse
+
+
+SEED = whole(0, scenario.SEED_MAX)
+
+
+def seconds(given):
+    if not re.fullmatch(r"[0-9]{1,7}(\.[0-9]+)?", given):
+        raise argparse.ArgumentTypeError(f"{given!r}: write seconds, 0 to 9999999")
+    return float(given)
+
+
 def add_kernel(command):
     command.add_argument("--kernel", choices=build.KERNELS, default="release",
                          help="debug: KASAN, lockdep, kmemleak")
@@ -154,8 +172,9 @@ def add_run(commands):
     run.add_argument("scenarios", nargs="*", metavar="SCENARIO")
     run.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
     add_kernel(run)
-    run.add_argument("--seed", type=int, help="this seed instead of the scenario's")
-    run.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="guests at once")
+    run.add_argument("--seed", type=SEED, help="this seed instead of the scenario's")
+    run.add_argument("--jobs", type=whole(1, 1024), default=len(os.sched_getaffinity(0)),
+                     help="guests at once")
     run.add_argument("--out", metavar="DIR", help="results (lab-results)")
     run.add_argument("--only", action="append", metavar="CASE", help="this case; may be repeated")
     run.add_argument("--json", action="store_true", help="print all as JSON")
@@ -167,16 +186,21 @@ def add_run(commands):
 def add_exec(commands):
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
     add_kernel(run)
-    run.add_argument("--seed", type=int, default=1)
-    run.add_argument("--timeout", type=float, default=600, metavar="S", help="wall time (600)")
-    run.add_argument("--limit", type=float, default=0, metavar="S", help="virtual time (none)")
+    run.add_argument("--seed", type=SEED, default=1)
+    run.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
+    run.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
     run.add_argument("--modules", metavar="DIR", help="load the .ko of DIR, build none")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
     run.set_defaults(call=cmd_exec)
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def parser():
-    top = argparse.ArgumentParser(prog="lab", description="real Linux networking in virtual time")
+    top = Parser(prog="lab", description="real Linux networking in virtual time")
     commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
     setup = commands.add_parser("setup", help="build all that guests need; at once when done before")
     add_kernel(setup)
@@ -214,3 +238,8 @@ def main(argv):
     except KeyboardInterrupt:
         print("lab: interrupted", file=sys.stderr)
         return 130
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        print(f"lab: a fault of the lab itself: {type(error).__name__}: {error} "
+              f"({Path(place.filename).name}:{place.lineno})", file=sys.stderr)
+        return 3

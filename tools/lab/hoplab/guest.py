@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import LabError
 from .build import BUILD, LAB, TOP, load_order, shell_assignments
 
 # What the kernel writes when something is wrong with it.
@@ -51,6 +52,22 @@ class Outcome:
 
 
 RUNNING = set()
+# What a guest touches of its memory, at most; the rest of `mem` costs nothing.
+MEMORY_BYTES = 1 << 30
+
+
+def memory_folder(folders=None):
+    """Where the file that is the guest's memory may be: it is mapped executable, and grows."""
+    folders = folders or [f for f in (os.environ.get("TMPDIR"), "/dev/shm", "/tmp") if f]
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            found = os.statvfs(folder)
+            if (not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize >= MEMORY_BYTES
+                    and os.access(folder, os.W_OK | os.X_OK)):
+                return folder
+    raise LabError(f"no room for a guest's memory in {' '.join(folders)}: set TMPDIR to a folder "
+                   f"with {MEMORY_BYTES >> 20} MB free that is not mounted noexec")
+
 
 def write_inputs(boot):
     """The files guest/init reads; its head lists them."""
@@ -133,7 +150,7 @@ def end_all():
 def run(boot):
     """Boot, wait, judge. The caller reads what the guest left in boot.run."""
     write_inputs(boot)
-    environment = dict(os.environ, HOME=str(boot.run), TMPDIR=os.environ.get("TMPDIR", "/dev/shm"),
+    environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
                        LD_PRELOAD=str(BUILD / "guest/entropy.so"), HOPLAB_SEED=str(boot.seed))
     start = time.monotonic()
     with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:

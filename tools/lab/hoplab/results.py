@@ -14,7 +14,7 @@ import math
 import re
 from pathlib import Path
 
-from . import topology
+from . import LabError, topology
 
 SCHEMA = 1
 
@@ -48,9 +48,8 @@ def meta_line(scenario, case, seed, kernel, net):
 
 
 def claims_for(case):
-    from .scenario import matches
-    return [c for c in case.claims
-            if c["case"] is None or any(matches(p, case.name) for p in c["case"])]
+    from .scenario import applies
+    return [c for c in case.claims if applies(c, case.name)]
 
 
 def write(path, meta, parts):
@@ -96,11 +95,15 @@ class Run:
         self.queue = {}         # port -> ([t_ns], [pkts], [bytes], [sent bytes], [sent pkts])
         self.goodput = {}       # flow id -> ([t_ns], [bytes])
         self.ports, self.hosts = {}, {}
+        number_ = 0
         with open(path) as lines:
-            for line in lines:
-                self.take(json.loads(line))
-        if not self.meta or self.meta["schema"] != SCHEMA:
-            raise ValueError(f"{path}: not a result of this lab (schema {SCHEMA})")
+            try:
+                for number_, line in enumerate(lines, 1):
+                    self.take(json.loads(line))
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+                raise LabError(f"{path}: line {number_}: not of a result of this lab") from None
+        if not self.meta or self.meta.get("schema") != SCHEMA:
+            raise LabError(f"{path}: not a result of this lab (schema {SCHEMA})")
 
     def take(self, item):
         kind = item["type"]
@@ -399,8 +402,12 @@ class Measures:
 
 
 def _fixed(method, share):
-    def metric(self, which=None):
-        return getattr(self, method)(share, which)
+    def of_port(self, port=None):
+        return getattr(self, method)(share, port)
+
+    def of_group(self, group=None):
+        return getattr(self, method)(share, group)
+    metric = of_port if method == "queue_p" else of_group
     metric.__doc__ = f"= {method}({share})"
     return metric
 

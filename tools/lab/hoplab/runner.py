@@ -33,6 +33,10 @@ class Job:
     def label(self):
         return f"{self.scenario.name}/{self.case.name}/{self.seed}"
 
+    @property
+    def target(self):
+        return self.out / f"{self.scenario.name}.{self.case.name}.{self.seed}.jsonl"
+
 
 def shortened(case):
     """A case as the debug kernel, 20 times slower, can run it."""
@@ -63,6 +67,13 @@ def plan(scenarios, args, out):
     if not jobs:
         cases = [c.name for s in scenarios for c in s.cases]
         raise LabError(f"--only {' '.join(args.only)}: no such case; there are: {' '.join(cases)}")
+    seen = {}
+    for job in jobs:
+        # Results, table and claims know a run by its name alone.
+        other = seen.setdefault(job.target, job)
+        if other is not job:
+            raise LabError(f"{other.scenario.file} and {job.scenario.file} both give "
+                           f"{job.target.name}: run one at a time, or rename one")
     return jobs
 
 
@@ -108,7 +119,7 @@ def boot_of(job, folder, kdir, modules, output):
 
 
 def keep(job, net, folder):
-    job.file = job.out / f"{job.scenario.name}.{job.case.name}.{job.seed}.jsonl"
+    job.file = job.target
     meta = results.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
     times = [(folder / name).stat().st_mtime_ns for name in ("begin", "end")]
     job.traffic_s = (times[1] - times[0]) / 1e9

@@ -4,20 +4,26 @@
 A fault is one line: the file, the place in it, what is allowed there.
 """
 import difflib
+import functools
 import itertools
+import math
 import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import LabError
+from . import LabError, topology
 from .build import LAB, TOP
-from .units import probability, rate_bps, size_bytes, time_ns
+from .units import probability, rate_bps, show_time, size_bytes, time_ns
 
 SCENARIOS = LAB / "scenarios"
 BUILT_IN_CCS = ("reno", "cubic", "dctcp", "bbr", "westwood")
 FROM_HOST = "host"      # a cc: the one that the host's routes and sysctls choose
 REQUIRED = object()
+RANGE_MAX_NAMES = 1000
+SEED_MAX = 2**32
+# Of the kernel's networks, of a bridge's own device, of our files.
+TAKEN_NAMES = ("lo", "all", "default", "bridge", "net")
 
 
 class Fault(LabError):
@@ -62,35 +68,74 @@ def list_of(kind):
     return parse
 
 
+def distinct(kind):
+    """A list of at least one, each once."""
+    def parse(value):
+        found = list_of(kind)(value)
+        if not found:
+            raise ValueError("the list is empty: write at least one")
+        twice = [v for v in found if found.count(v) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]!r} is there twice")
+        return found
+    return parse
+
+
 def one_or_list(kind):
-    return lambda value: [kind(v) for v in (value if isinstance(value, list) else [value])]
+    return lambda value: distinct(kind)(aslist(value))
+
+
+def within(kind, low, high, allowed):
+    def parse(value):
+        found = kind(value)
+        if not low <= found <= high:
+            raise ValueError(f"{value!r} is out of range: {allowed}")
+        return found
+    return parse
+
+
+def wire(name):
+    """A bound of sch_link, from where it is written."""
+    header = (LAB / "sch_link/pkt_sched_link.h").read_text()
+    return int(re.search(rf"^#define LINK_{name}\s+(\d+)", header, re.M)[1])
 
 
 def names(value):
     """'h[1-3]' or ['h1', 'rx'] -> ['h1', 'h2', 'h3'] or ['h1', 'rx']"""
     found = []
     for item in value if isinstance(value, list) else [value]:
-        match = re.fullmatch(r"([a-z][a-z0-9]*)(?:\[([0-9]+)-([0-9]+)\])?", item) \
+        match = re.fullmatch(r"([a-z][a-z0-9]*)(?:\[([0-9]{1,7})-([0-9]{1,7})\])?", item) \
             if isinstance(item, str) else None
         if not match:
             raise ValueError(f"{item!r} is no name: letters and digits, as \"h1\", or \"h[1-5]\"")
         if match.group(2) is None:
             found.append(item)
-        else:
-            found += [f"{match[1]}{i}" for i in range(int(match[2]), int(match[3]) + 1)]
+            continue
+        numbers = range(int(match[2]), int(match[3]) + 1)
+        if not 0 < len(numbers) <= RANGE_MAX_NAMES:
+            raise ValueError(f"{item!r} is no range: upwards, {RANGE_MAX_NAMES} names at most")
+        found += [f"{match[1]}{i}" for i in numbers]
+    if not found:
+        raise ValueError("no name: write at least one")
     long = [n for n in found if len(n) > 8]
     if long:
         raise ValueError(f"{long[0]!r} is too long: 8 letters and digits at most")
-    if "lo" in found or "all" in found or "default" in found:
-        raise ValueError("'lo', 'all' and 'default' have a meaning to the kernel: take another name")
+    taken = [n for n in found if n in TAKEN_NAMES]
+    if taken:
+        raise ValueError(f"{taken[0]!r} has a meaning of its own, as have {' '.join(TAKEN_NAMES)}: "
+                         "take another name")
     return found
 
 
-def name(value):
-    found = names(value)
-    if len(found) != 1:
-        raise ValueError(f"{value!r}: one name here")
-    return found[0]
+def names_or_none(value):
+    return [] if value == [] else names(value)
+
+
+def group(value):
+    """A flow's name: a word of the plan, of JSON and of HTML."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,31}", text(value)):
+        raise ValueError(f"{value!r} is no name: letters, digits, _ . + -, 32 at most")
+    return value
 
 
 def sysctls(value):
@@ -99,13 +144,14 @@ def sysctls(value):
     for key, setting in value.items():
         if not re.fullmatch(r"[a-z0-9_]+(\.[a-zA-Z0-9_-]+)+", key):
             raise ValueError(f"{key!r} is no sysctl: write as \"net.ipv4.tcp_ecn\"")
-        if isinstance(setting, (dict, list, float)):
+        if isinstance(setting, (dict, list, float)) or not str(setting).isprintable():
             raise ValueError(f"{key}: {setting!r}: write a number or a string")
     return {k: str(int(v) if isinstance(v, bool) else v) for k, v in value.items()}
 
 
 def bound(value):
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not isinstance(value, str) and not (number and math.isfinite(value)):
         raise ValueError(f"{value!r}: write a number or a formula in a string")
     return value
 
@@ -113,7 +159,7 @@ def bound(value):
 def window(value):
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{value!r}: write two times, as [\"100ms\", \"1s\"]")
-    low, high = (time_ns(v) for v in value)
+    low, high = (TIME(v) for v in value)
     if low >= high:
         raise ValueError(f"{value!r}: the first must be below the second")
     return (low, high)
@@ -149,18 +195,22 @@ def either(*keys):
 
 # --- the schema: table -> key -> (kind, default) ---
 
+TIME = within(time_ns, 0, 10**13, "0s to 10000s")
+PERIOD = within(time_ns, 1_000, 10**13, "1us to 10000s")
+DELAY = within(time_ns, 0, wire("DELAY_MAX_NS"), f"0s to {wire('DELAY_MAX_NS') // 10**9}s")
+SIZE = within(size_bytes, 0, 2**50, "0 to 2^50 bytes")
 RUN = {
-    "duration": (time_ns, REQUIRED),
-    "warmup": (time_ns, 0),
+    "duration": (PERIOD, REQUIRED),
+    "warmup": (TIME, 0),
     "window": (window, None),
-    "seeds": (list_of(integer(0, 2**32)), [1]),
-    "debug_duration": (time_ns, None),
-    "timeout": (time_ns, 600 * 10**9),
+    "seeds": (distinct(integer(0, SEED_MAX)), [1]),
+    "debug_duration": (PERIOD, None),
+    "timeout": (PERIOD, 600 * 10**9),
 }
 NETWORK = {
     "hosts": (names, REQUIRED),
-    "switches": (names, []),
-    "bridges": (names, []),
+    "switches": (names_or_none, []),
+    "bridges": (names_or_none, []),
     "sysctl": (sysctls, {}),
 }
 NODE = {"name": (names, REQUIRED), "sysctl": (sysctls, {})}
@@ -169,8 +219,8 @@ LINK = {
     "mtu": (integer(576, 65000), 1500),
     "tso": (flag, True),
     **dict.fromkeys(either("rate"), (rate_bps, None)),
-    **dict.fromkeys(either("delay"), (time_ns, None)),
-    **dict.fromkeys(either("overhead"), (integer(0, 255), None)),
+    **dict.fromkeys(either("delay"), (DELAY, None)),
+    **dict.fromkeys(either("overhead"), (integer(0, wire("OVERHEAD_MAX_BYTES")), None)),
     **dict.fromkeys(either("queue"), (queue, None)),
     **dict.fromkeys(either("loss", "reorder", "duplicate", "corrupt"), (probability, None)),
 }
@@ -178,25 +228,25 @@ LINK_DEFAULTS = {"delay": 0, "overhead": 24, "queue": "bfifo limit 64m", "loss":
                  "reorder": 0.0, "duplicate": 0.0, "corrupt": 0.0}
 ROUTE = {"from": (names, REQUIRED), "to": (names, REQUIRED), "options": (text, REQUIRED)}
 FLOW = {
-    "name": (text, REQUIRED),
+    "name": (group, REQUIRED),
     "from": (names, REQUIRED), "to": (names, REQUIRED),
     "cc": (cc, FROM_HOST), "sink_cc": (cc, None), "accept_cc": (cc, FROM_HOST),
-    "start": (time_ns, 0), "stop": (time_ns, None), "stagger": (time_ns, 0),
-    "jitter": (time_ns, 10_000),
-    "bytes": (size_bytes, 0),
+    "start": (TIME, 0), "stop": (TIME, None), "stagger": (TIME, 0),
+    "jitter": (TIME, 10_000),
+    "bytes": (SIZE, 0),
     "mode": (one_of("once", "persistent", "reconnect"), "once"),
     "count": (integer(1, 10**6), 1),
     "parallel": (integer(1, 1000), 1),
-    "think": (time_ns, 0),
+    "think": (TIME, 0),
     "initcwnd": (integer(1, 1000), None),
     "family": (one_of(4, 6), 4),
     "verify": (flag, False),
 }
 SAMPLE = {
     "ports": (list_of(text), None),
-    "queue": (time_ns, None),
-    "sockets": (time_ns, 1_000_000),
-    "goodput": (time_ns, 10_000_000),
+    "queue": (PERIOD, None),
+    "sockets": (PERIOD, 1_000_000),
+    "goodput": (PERIOD, 10_000_000),
     "trace": (list_of(tracepoint), []),
 }
 CLAIM = {
@@ -251,7 +301,7 @@ def load(word):
         raise Fault(f"{word}: no such scenario; there are: {' '.join(available())}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Fault(f"{path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Fault(f"{path}: not TOML: {error}") from None
     try:
         return build(path, raw)
@@ -267,7 +317,7 @@ def available(folder=""):
 def build(path, raw):
     known_keys("", raw, [*FREE, *TABLES, *ARRAYS])
     cases = [build_case(case, params, raw) for case, params in expand(raw)]
-    known = [c.name for c in cases]
+    known = {c.name: c for c in cases}
     for index, claim in enumerate(raw.get("claim", []), 1):
         for pattern in aslist(claim.get("case", [])):
             if not any(matches(pattern, k) for k in known):
@@ -284,6 +334,10 @@ def aslist(value):
 
 def matches(pattern, case):
     return re.fullmatch(re.escape(str(pattern)).replace(r"\*", ".*"), case)
+
+
+def applies(claim, case):
+    return claim["case"] is None or any(matches(p, case) for p in claim["case"])
 
 
 def checked(place, kind, value):
@@ -387,6 +441,7 @@ def build_case(name, params, raw):
     check_nodes(case)
     check_links(case)
     check_flows(case)
+    check_paths(case)
     check_ports(case)
     return case
 
@@ -451,12 +506,35 @@ def check_flows(case):
             raise Fault(f"{place}: bytes: mode {flow['mode']!r} needs a size")
         if flow["count"] > 1 and flow["mode"] == "once":
             raise Fault(f"{place}: count: mode 'once' is one transfer; allowed: persistent reconnect")
-        if flow["start"] >= case.run["duration"]:
-            raise Fault(f"{place}: start: not within the run's duration")
+        check_times(place, flow, case.run["duration"])
         flow["sink_cc"] = flow["sink_cc"] or flow["cc"]
     for index, route in enumerate(case.routes, 1):
         node_in(f"route {index}: from", route["from"], hosts)
         node_in(f"route {index}: to", route["to"], hosts)
+
+
+def check_times(place, flow, duration_ns):
+    connections = len(flow["from"]) * len(flow["to"]) * flow["parallel"]
+    last_ns = flow["start"] + (connections - 1) * flow["stagger"] + flow["jitter"]
+    stop_ns = duration_ns if flow["stop"] is None else flow["stop"]
+    if stop_ns > duration_ns:
+        raise Fault(f"{place}: stop: not within the run's duration")
+    if last_ns >= stop_ns:
+        raise Fault(f"{place}: start: the last connection may start at {show_time(last_ns)}, "
+                    f"not before its stop (default: the duration) at {show_time(stop_ns)}")
+
+
+def check_paths(case):
+    """Each pair of a flow or a route: two hosts, and a way there and back."""
+    net = topology.build(case)
+    hops = functools.cache(lambda host: topology.next_hops(net, host))
+    for kind, items in (("flow", case.flows), ("route", case.routes)):
+        for index, item in enumerate(items, 1):
+            for a, b in itertools.product(item["from"], item["to"]):
+                if a == b:
+                    raise Fault(f"{kind} {index}: from {a!r} to itself")
+                if net.at[b][0].segment not in hops(a) or net.at[a][0].segment not in hops(b):
+                    raise Fault(f"{kind} {index}: no path from {a!r} to {b!r} and back")
 
 
 def ports(case):
@@ -491,10 +569,18 @@ def sample_period(sampled):
 
 
 def check_claims(case, known):
-    from .claims import check     # claims knows the metrics; here only their places are known
+    from .claims import check, constant     # claims knows the metrics; here only their places are known
     for index, claim in enumerate(case.claims, 1):
+        place = f"claim {index}"
+        if not applies(claim, case.name):
+            continue
         if claim["min"] is None and claim["max"] is None:
-            raise Fault(f"claim {index}: 'min' or 'max' is missing")
+            raise Fault(f"{place}: 'min' or 'max' is missing")
         for key in ("metric", "min", "max"):
             if isinstance(claim[key], str):
-                checked(f"claim {index}: {key}", lambda v: check(v, known), claim[key])
+                checked(f"{place}: {key}", lambda v: check(v, known, case.name), claim[key])
+        if claim["window"] and claim["window"][1] > case.run["duration"]:
+            raise Fault(f"{place}: window: not within the run's duration")
+        low, high = (constant(claim[key]) for key in ("min", "max"))
+        if low is not None and high is not None and low > high:
+            raise Fault(f"{place}: 'min' exceeds 'max'")

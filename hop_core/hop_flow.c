@@ -8,6 +8,7 @@
 #include <linux/workqueue.h>
 #include <net/hop_flow.h>
 #include <net/hop_speed.h>
+#include <net/hop_sysctl.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
 #include <net/l3mdev.h>
@@ -32,8 +33,7 @@ struct hop_flow_net {
 	atomic_t half_open;
 	atomic64_t refused;
 	unsigned int limit;
-	struct ctl_table_header *header;
-	struct ctl_table *table;
+	struct hop_sysctl sysctl;
 };
 
 static unsigned int hop_flow_net_id;
@@ -384,6 +384,7 @@ EXPORT_SYMBOL_GPL(hop_flow_retire);
 static const struct ctl_table hop_flow_table[] = {
 	{
 		.procname	= "flow_limit",
+		.data		= hop_sysctl_at(struct hop_flow_net, limit),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
@@ -398,16 +399,7 @@ static int __net_init hop_flow_net_init(struct net *net)
 	struct hop_flow_net *fn = flow_net(net);
 
 	fn->limit = HOP_FLOW_LIMIT_DEFAULT;
-	fn->table = kmemdup(hop_flow_table, sizeof(hop_flow_table), GFP_KERNEL);
-	if (!fn->table)
-		return -ENOMEM;
-	fn->table[0].data = &fn->limit;
-	fn->header = register_net_sysctl_sz(net, "net/hopcc", fn->table, 1);
-	if (!fn->header) {
-		kfree(fn->table);
-		return -ENOMEM;
-	}
-	return 0;
+	return hop_sysctl_start(net, &fn->sysctl, hop_flow_table, 1, fn);
 }
 
 /* After the carriers' exits: they registered later. Nobody adds any more. */
@@ -415,8 +407,7 @@ static void __net_exit hop_flow_net_exit(struct net *net)
 {
 	struct hop_flow_net *fn = flow_net(net);
 
-	unregister_net_sysctl_table(fn->header);
-	kfree(fn->table);
+	hop_sysctl_stop(&fn->sysctl);
 	if (!atomic_read(&fn->flows))
 		return;
 	hop_flow_sweep(match_net, net);

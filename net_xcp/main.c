@@ -112,6 +112,7 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	{
 		.procname	= "xcp",
+		.data		= hop_sysctl_at(struct xcp_net, on),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
@@ -120,12 +121,14 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	},
 	{
 		.procname	= "xcp_format",
+		.data		= hop_sysctl_at(struct xcp_net, format),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= xcp_set_format,
 	},
 	{
 		.procname	= "xcp_silent_s",
+		.data		= hop_sysctl_at(struct xcp_net, silent_s),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
@@ -134,6 +137,7 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	},
 	{
 		.procname	= "xcp_gso",
+		.data		= hop_sysctl_at(struct xcp_net, gso),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
@@ -142,28 +146,6 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	},
 	{ }
 };
-
-static int xcp_sysctl_init(struct net *net, struct xcp_net *xn)
-{
-	xn->table = kmemdup(xcp_table, sizeof(xcp_table), GFP_KERNEL);
-	if (!xn->table)
-		return -ENOMEM;
-	xn->table[0].data = &xn->on;
-	xn->table[1].data = &xn->format;
-	xn->table[2].data = &xn->silent_s;
-	xn->table[3].data = &xn->gso;
-	xn->header = register_net_sysctl_sz(net, "net/hopcc", xn->table, XCP_SYSCTLS);
-	if (xn->header)
-		return 0;
-	kfree(xn->table);
-	return -ENOMEM;
-}
-
-static void xcp_sysctl_exit(struct xcp_net *xn)
-{
-	unregister_net_sysctl_table(xn->header);
-	kfree(xn->table);
-}
 
 static int xcp_hooks_init(struct net *net)
 {
@@ -192,7 +174,7 @@ static int __net_init xcp_net_init(struct net *net)
 		return -ENOMEM;
 	if (!proc_create_net_single("hopcc_xcp", 0444, net->proc_net, xcp_counts_show, NULL))
 		goto no_proc;
-	err = xcp_sysctl_init(net, xn);
+	err = hop_sysctl_start(net, &xn->sysctl, xcp_table, XCP_SYSCTLS, xn);
 	if (err)
 		goto no_sysctl;
 	err = xcp_hooks_init(net);
@@ -201,7 +183,7 @@ static int __net_init xcp_net_init(struct net *net)
 	return 0;
 
 no_hooks:
-	xcp_sysctl_exit(xn);
+	hop_sysctl_stop(&xn->sysctl);
 no_sysctl:
 	remove_proc_entry("hopcc_xcp", net->proc_net);
 no_proc:
@@ -220,7 +202,7 @@ static void __net_exit xcp_net_exit(struct net *net)
 {
 	struct xcp_net *xn = xcp_net(net);
 
-	xcp_sysctl_exit(xn);
+	hop_sysctl_stop(&xn->sysctl);
 	remove_proc_entry("hopcc_xcp", net->proc_net);
 	free_percpu(xn->counts);
 }

@@ -8,6 +8,7 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <net/hop_flow.h>
+#include <net/hop_sysctl.h>
 #include <net/hop_shim.h>
 #include <net/netns/generic.h>
 
@@ -92,8 +93,7 @@ struct xcp_net {
 	unsigned int silent_s;
 	unsigned int gso;
 	unsigned long __percpu *counts;
-	struct ctl_table_header *header;
-	struct ctl_table *table;
+	struct hop_sysctl sysctl;
 	spinlock_t silent_lock;	/* of @silent */
 	struct xcp_silent silent[XCP_SILENT_SLOTS];
 };

@@ -12,7 +12,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <linux/slab.h>
+#include <net/hop_sysctl.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -43,8 +43,7 @@ struct dctcp_sock {
 };
 
 struct dctcp_net {
-	struct ctl_table_header *header;
-	struct ctl_table *table;
+	struct hop_sysctl sysctl;
 	unsigned int rtt_max_us;
 };
 
@@ -306,6 +305,7 @@ static unsigned int dctcp_rtt_limit_us = DCTCP_RTT_MAX_US;
 static const struct ctl_table dctcp_table[] = {
 	{
 		.procname	= "dctcp_rtt_max_us",
+		.data		= hop_sysctl_at(struct dctcp_net, rtt_max_us),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
@@ -320,25 +320,14 @@ static int __net_init dctcp_net_init(struct net *net)
 	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
 
 	dn->rtt_max_us = DCTCP_RTT_DEFAULT_US;
-	dn->table = kmemdup(dctcp_table, sizeof(dctcp_table), GFP_KERNEL);
-	if (!dn->table)
-		return -ENOMEM;
-
-	dn->table[0].data = &dn->rtt_max_us;
-	dn->header = register_net_sysctl_sz(net, "net/hopcc", dn->table, 1);
-	if (!dn->header) {
-		kfree(dn->table);
-		return -ENOMEM;
-	}
-	return 0;
+	return hop_sysctl_start(net, &dn->sysctl, dctcp_table, 1, dn);
 }
 
 static void __net_exit dctcp_net_exit(struct net *net)
 {
 	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
 
-	unregister_net_sysctl_table(dn->header);
-	kfree(dn->table);
+	hop_sysctl_stop(&dn->sysctl);
 }
 
 static struct pernet_operations dctcp_net_ops = {

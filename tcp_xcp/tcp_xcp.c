@@ -10,9 +10,9 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <net/dst.h>
 #include <net/hop_speed.h>
+#include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 #include <net/xcp.h>
@@ -42,8 +42,7 @@ struct xcp_sock {
 };
 
 struct xcp_net {
-	struct ctl_table_header *header;
-	struct ctl_table *table;
+	struct hop_sysctl sysctl;
 	u8 loss;
 };
 
@@ -360,6 +359,7 @@ static unsigned int xcp_loss_limit = XCP_LOSS_TIGHTER;
 static const struct ctl_table xcp_table[] = {
 	{
 		.procname	= "xcp_loss",
+		.data		= hop_sysctl_at(struct xcp_net, loss),
 		.maxlen		= sizeof(u8),
 		.mode		= 0644,
 		.proc_handler	= proc_dou8vec_minmax,
@@ -373,25 +373,14 @@ static int __net_init xcp_net_init(struct net *net)
 {
 	struct xcp_net *xn = net_generic(net, xcp_net_id);
 
-	xn->table = kmemdup(xcp_table, sizeof(xcp_table), GFP_KERNEL);
-	if (!xn->table)
-		return -ENOMEM;
-
-	xn->table[0].data = &xn->loss;
-	xn->header = register_net_sysctl_sz(net, "net/hopcc", xn->table, 1);
-	if (!xn->header) {
-		kfree(xn->table);
-		return -ENOMEM;
-	}
-	return 0;
+	return hop_sysctl_start(net, &xn->sysctl, xcp_table, 1, xn);
 }
 
 static void __net_exit xcp_net_exit(struct net *net)
 {
 	struct xcp_net *xn = net_generic(net, xcp_net_id);
 
-	unregister_net_sysctl_table(xn->header);
-	kfree(xn->table);
+	hop_sysctl_stop(&xn->sysctl);
 }
 
 static struct pernet_operations xcp_net_ops = {

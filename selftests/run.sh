@@ -4,13 +4,22 @@
 # could run here and does not is a failure when HOPCC_NO_SKIP=1 (the gate).
 #
 #   selftests/run.sh [TEST.t ...]
+#
+# NAME-SERIES.t needs Linux SERIES: it runs where setup.sh names that series.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
 log=build/check.log
 mkdir -p build
 if [ $# -eq 0 ]; then
-	set -- selftests/*/*.t
+	series=$(tools/setup/setup.sh series) || exit 2
+	for test in selftests/*/*.t; do
+		needs=$(expr "$test" : '.*-\([0-9][0-9.]*\)\.t$')
+		case " $series " in
+		*" ${needs:-$series} "*) set -- "$@" "$test" ;;
+		*) echo "not for this system: $test: there is no Linux $needs" ;;
+		esac
+	done
 fi
 
 # Kernels and modules first: what the tests share is built once.

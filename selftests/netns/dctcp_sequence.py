@@ -14,7 +14,6 @@ import wire
 from wire import ACK, CE, CWR, ECE, ECT0, NOT_ECT, SYN, Peer
 
 TCP_CC_INFO = 26
-SO_RCVBUFFORCE = 33
 MSS = Peer.MSS
 RTT_MAX = "/proc/sys/net/hopcc/dctcp_rtt_max_us"
 
@@ -100,11 +99,10 @@ def send_step(peer, words):
 def receiver(tun, version):
     listener = new_socket(version)
     listener.bind((wire.STACK[version], 0))
-    # Room for all of it: a window that shrinks delays ACKs until a read.
-    listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 20)
     listener.listen()
     peer = Peer(tun, version, 40000 + version)
     sock, synack = peer.connect(listener)
+    wire.make_room(sock)
     claim(f"IPv{version} receiver: SYN-ACK agrees to ECN and is ECT",
           (synack.flags, synack.ecn), (SYN | ACK | ECE, ECT0))
     warm_up(peer, sock)

@@ -142,6 +142,7 @@ class Talker(Peer):
         self.knock(listener, xcp)
         self.send(ACK)
         sock = listener.accept()[0]
+        wire.make_room(sock)
         # Past the quick ACKs of a new connection.
         for pos in range(0, 40 * MSS, MSS):
             self.send(ACK, pos=pos, payload=bytes(MSS))
@@ -157,7 +158,6 @@ def listen(version):
     listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
     listener.bind((wire.STACK[version], 0))
-    listener.setsockopt(socket.SOL_SOCKET, 33, 1 << 20)     # SO_RCVBUFFORCE
     listener.listen()
     return listener
 

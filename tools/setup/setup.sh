@@ -3,10 +3,11 @@
 # Install what is missing on a Debian 12 or 13, and nothing else: as root, by
 # sudo where it asks for no password, else print the one line to type.
 #
-#   setup.sh [demo|check]
+#   setup.sh [demo|check|series]
 #
 # demo: to build the modules and the lab's kernel, run scenarios, draw.
 # check: the same, and what the tests need.
+# series: install nothing; print the kernel series that this system tests with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -17,12 +18,13 @@ die()
 }
 
 ID='' VERSION_ID='' PRETTY_NAME='this system'
-os_release=${HOPCC_OS_RELEASE:-/etc/os-release}	# another file: for the test
+os_release=${HOPCC_OS_RELEASE:-/etc/os-release}	# another file: for setup.t
 # shellcheck source=/dev/null
 [ ! -r "$os_release" ] || . "$os_release"
 case $ID-$VERSION_ID in
-debian-12) series=6.1 ;;
-debian-13) series=6.12 ;;
+# Debian 12 has a second kernel to test with, in its backports.
+debian-12) series=6.1 tested="6.1 6.12" ;;
+debian-13) series=6.12 tested=6.12 ;;
 *) die "$PRETTY_NAME is not supported: Debian 12 or 13 is needed" ;;
 esac
 
@@ -36,7 +38,8 @@ sparse shellcheck nftables"
 case ${1:-demo} in
 demo) wanted=$demo ;;
 check) wanted="$demo $check" ;;
-*) die "unknown goal '$1': demo or check" ;;
+series) echo "$tested"; exit 0 ;;
+*) die "unknown goal '$1': demo, check or series" ;;
 esac
 
 missing()
@@ -78,7 +81,7 @@ packages=$(missing)
 # shellcheck disable=SC2086 # a list
 [ -z "$packages" ] || install_packages $packages
 
-# Debian 12 has a second kernel to test with; it is unpacked, not installed.
-if [ "${1:-demo}" = check ] && [ "$series" = 6.1 ]; then
+# The second kernel is unpacked, not installed.
+if [ "${1:-demo}" = check ] && [ "$tested" != "$series" ]; then
 	"$here/backport-kernel.sh" >/dev/null || exit 2
 fi

@@ -61,13 +61,20 @@ fi
 # Progress: one line a step, with the count of objects while make runs.
 say() { printf '[lab setup] %s\n' "$*" >&2; }
 
+# progress TOTAL < what make says. Not awk: Debian 13's mawk reads a pipe in blocks.
 progress() {
-	awk -v total="$1" -v tty="$(test -t 2 && echo 1 || echo 0)" '
-	/^ +(CC|AR|LD|AS|HOSTCC)/ { n++
-		if (tty) printf "\r[lab setup] %d of about %d objects", n, total > "/dev/stderr"
-		else if (n % 200 == 0) printf "[lab setup] %d of about %d objects\n", n, total > "/dev/stderr"
-	}
-	END { if (tty) printf "\n" > "/dev/stderr" }'
+	n=0 step=200 end='\n'
+	[ ! -t 2 ] || step=1 end='\r'
+	while read -r what _; do
+		case $what in
+		CC | AR | LD | AS | HOSTCC) n=$((n + 1)) ;;
+		*) continue ;;
+		esac
+		# shellcheck disable=SC2059 # the end of a line is a format
+		[ $((n % step)) -ne 0 ] ||
+			printf "[lab setup] %d of about %d objects$end" "$n" "$1" >&2
+	done
+	[ ! -t 2 ] || echo >&2
 }
 
 if [ ! -e "$src/.patched" ]; then
@@ -91,7 +98,7 @@ make -s -C "$src" ARCH=um O="$build" KCONFIG_ALLCONFIG="$build/all.config" allno
 say "building the $variant kernel (3 to 6 minutes on two cores)"
 status=$build/.status
 { make -C "$src" ARCH=um O="$build" -j"$(nproc)" linux modules 2>&1; echo $? > "$status"; } |
-	tee -a "$log" | progress 1900
+	tee -a "$log" | progress 1400
 if [ "$(cat "$status")" != 0 ]; then
 	say "the kernel did not build; last lines of $log:"
 	tail -20 "$log" >&2

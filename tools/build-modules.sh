@@ -12,8 +12,13 @@ name=$1 kdir=$2
 shift 2
 out=$top/build/$name
 
-# A farm of links to the sources; make sees a changed source through the link.
+# Make knows a command by its words: those for another kernel may be the same,
+# with other headers behind them.
 mkdir -p "$out"
+[ "$(cat "$out/.kdir" 2>/dev/null)" = "$kdir" ] || { rm -rf "$out"; mkdir -p "$out"; }
+echo "$kdir" > "$out/.kdir"
+
+# A farm of links to the sources; make sees a changed source through the link.
 cd "$top"
 find Kbuild include hop_core sch_* net_* tcp_* tools/lab/sch_link \
 	\( -name '*.[ch]' -o -name Kbuild \) ! -name 'q_*.c' 2>/dev/null |

@@ -27,12 +27,14 @@ static void sleep_until(long long t_ns)
 
 static int run(char *line)
 {
-	char *words[WORDS_MAX + 1] = {}, *rest;
+	char *words[WORDS_MAX + 1] = {}, *word, *rest;
 	int n = 0, status;
 	pid_t child;
 
-	for (char *w = strtok_r(line, " \n", &rest); w && n < WORDS_MAX; w = strtok_r(NULL, " \n", &rest))
-		words[n++] = w;
+	line[strcspn(line, "\n")] = 0;
+	for (word = strtok_r(line, " ", &rest); word && n < WORDS_MAX;
+	     word = strtok_r(NULL, " ", &rest))
+		words[n++] = word;
 	child = n ? fork() : -1;
 	if (!child) {
 		execvp(words[0], words);

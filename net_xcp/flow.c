@@ -21,27 +21,27 @@ const struct hop_flow_kind xcp_flow_kind = {
 };
 
 /* What a stage means beyond this connection. */
-static void note_stage(const struct hop_flow *flow, enum xcp_stage stage)
+static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
 {
 	struct xcp_net *xn = xcp_net(flow->key.net);
 
-	if (stage == XCP_STAGE_SPEAKS)
+	if (stage == HOP_STAGE_SPEAKS)
 		xcp_count(xn, XCP_COUNT_SPEAKS);
-	if (stage != XCP_STAGE_SILENT)
+	if (stage != HOP_STAGE_SILENT)
 		return;
 	xcp_count(xn, XCP_COUNT_SILENT);
 	xcp_silent_remember(xn, &flow->key.peer);
 }
 
 /* Return: the stage of discovery after this. Context: RCU read lock. */
-enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event)
+enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	enum xcp_stage from, to;
+	enum hop_stage from, to;
 
 	spin_lock_bh(&xf->lock);
 	from = xf->vars.stage;
-	to = xcp_next_stage(from, event);
+	to = hop_next_stage(from, event);
 	xf->vars.stage = to;
 	spin_unlock_bh(&xf->lock);
 	if (from == to)
@@ -93,7 +93,7 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = xf->vars.stage == XCP_STAGE_SPEAKS && !xf->sk;
+	taken = xf->vars.stage == HOP_STAGE_SPEAKS && !xf->sk;
 	if (taken) {
 		u32 headers;
 
@@ -121,7 +121,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
 	hop_flow_settle(flow);
-	xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
+	xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (take_part(hop_flow_state(flow), sk))
 		xf = hop_flow_state(flow);
 	else

@@ -62,10 +62,10 @@ static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th
 	return good;
 }
 
-static bool is_handshake(enum xcp_stage stage)
+static bool is_handshake(enum hop_stage stage)
 {
-	return stage == XCP_STAGE_ASKED || stage == XCP_STAGE_LOST ||
-	       stage == XCP_STAGE_HEARD || stage == XCP_STAGE_ANSWERED;
+	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
+	       stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED;
 }
 
 /*
@@ -87,7 +87,7 @@ static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const st
 		return false;
 	if (is_in_flight(key, th)) {
 		xcp_count(xn, XCP_COUNT_ICMP_REFUSED);
-		xcp_flow_event(flow, XCP_EVENT_REFUSED);
+		xcp_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return true;
 }

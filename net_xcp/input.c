@@ -82,7 +82,7 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 	}
 	/* Else it is our SYN's twin, a repeated one, or nobody's. */
 	if (flow)
-		xcp_flow_event(flow, XCP_EVENT_SYN_IN);
+		xcp_flow_event(flow, HOP_EVENT_SYN_IN);
 	else
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
@@ -100,7 +100,7 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	}
 	if (!th->syn)
 		hop_flow_settle(flow);
-	xcp_flow_event(flow, th->syn ? XCP_EVENT_SYNACK_IN : XCP_EVENT_HEADER_IN);
+	xcp_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	xcp_account(&xf->vars, h, payload_bytes);

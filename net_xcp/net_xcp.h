@@ -139,7 +139,7 @@ static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault faul
 }
 
 /* flow.c */
-enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event);
+enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
 
 /* input.c */
 extern const struct nf_hook_ops xcp_input_hooks[2];

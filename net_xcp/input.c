@@ -74,7 +74,7 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 	if (opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (xcp_silent_is(xn, &key->peer)) {
+		if (hop_silent_is(&xn->silent, &key->peer)) {
 			xcp_count(xn, XCP_COUNT_AVOIDED);
 			return;
 		}

@@ -103,7 +103,7 @@ static struct hop_flow *ask(struct xcp_net *xn, const struct hop_flow_key *key,
 {
 	if (seg->payload_bytes || !speaks_for_itself(sk))
 		return NULL;
-	if (xcp_silent_is(xn, &key->peer)) {
+	if (hop_silent_is(&xn->silent, &key->peer)) {
 		xcp_count(xn, XCP_COUNT_AVOIDED);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 #include <net/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/protocol.h>
 
 /* More extension headers than any stack sends: who sends them wants a long walk. */
 #define HOP_SHIM_EXTENSIONS 8
@@ -172,3 +173,30 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(hop_shim_strip);
+
+void hop_shim_mark_gso(struct sk_buff *skb)
+{
+	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+}
+EXPORT_SYMBOL_GPL(hop_shim_mark_gso);
+
+struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
+				 const struct net_offload *next)
+{
+	struct sk_buff *segs;
+
+	if (!next || !next->callbacks.gso_segment)
+		return ERR_PTR(-EINVAL);
+	__skb_pull(skb, bytes);
+	skb_reset_transport_header(skb);
+	/* Inside a UDP tunnel our mark has its own meaning: sums left for the receiver. */
+	skb->remcsum_offload = 0;
+	/* Checksums by software: what parses packets does not find TCP's. */
+	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
+	if (!IS_ERR_OR_NULL(segs))
+		return segs;
+	__skb_push(skb, bytes);
+	skb_reset_transport_header(skb);
+	return segs;
+}
+EXPORT_SYMBOL_GPL(hop_shim_segment);

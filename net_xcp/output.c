@@ -167,14 +167,14 @@ static bool has_room(const struct sk_buff *skb, const struct xcp_segment *seg)
 	return wire_bytes <= dst_mtu(skb_dst(skb));
 }
 
-/* A super-packet: see gso.c. TCP sets the type anew whenever it sends. */
+/* A super-packet: see gso.c. */
 static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
 {
 	xcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
 	xcp_count(xn, XCP_COUNT_OUT_SUPER);
-	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+	hop_shim_mark_gso(skb);
 }
 
 /* Of a reactor's socket. */

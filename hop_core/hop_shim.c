@@ -9,6 +9,8 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>
+#include <net/sock.h>
+#include <net/tcp.h>
 
 /* More extension headers than any stack sends: who sends them wants a long walk. */
 #define HOP_SHIM_EXTENSIONS 8
@@ -200,3 +202,38 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 	return segs;
 }
 EXPORT_SYMBOL_GPL(hop_shim_segment);
+
+/* sk_gso_disable() alone does not do: TCP sizes its packets by sk_gso_max_segs. */
+static bool stop_super_packets(struct sock *sk)
+{
+	if (sk->sk_gso_disabled)
+		return false;
+	sk_gso_disable(sk);
+	sk->sk_gso_max_segs = 1;
+	return true;
+}
+
+bool hop_shim_open_sock(struct sock *sk, bool super)
+{
+	bool no_gso = !super && stop_super_packets(sk);
+
+	/* IP's length must be able to say them with our header: no jumbograms. */
+	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
+				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
+	return no_gso;
+}
+EXPORT_SYMBOL_GPL(hop_shim_open_sock);
+
+void hop_shim_close_sock(struct sock *sk, bool no_gso)
+{
+	struct dst_entry *dst;
+
+	if (!no_gso)
+		return;
+	sk->sk_gso_disabled = 0;
+	/* Finds all limits of the device again; without a route, connect() will. */
+	dst = sk_dst_get(sk);
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+EXPORT_SYMBOL_GPL(hop_shim_close_sock);

@@ -51,42 +51,6 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
-/*
- * net.hopcc.xcp_gso = 0. sk_gso_disable() alone does not do: TCP sizes its packets
- * by sk_gso_max_segs.
- */
-static void stop_super_packets(struct xcp_flow *xf, struct sock *sk)
-{
-	xf->no_gso = !sk->sk_gso_disabled;
-	if (!xf->no_gso)
-		return;
-	sk_gso_disable(sk);
-	sk->sk_gso_max_segs = 1;
-}
-
-static void resume_super_packets(const struct xcp_flow *xf, struct sock *sk)
-{
-	struct dst_entry *dst;
-
-	if (!xf->no_gso)
-		return;
-	sk->sk_gso_disabled = 0;
-	/* Finds all limits of the device again; without a route, connect() will. */
-	dst = sk_dst_get(sk);
-	if (dst)
-		sk_setup_caps(sk, dst);
-}
-
-/* IP's length must be able to say them with our header: no jumbograms. */
-static void limit_super_packets(struct xcp_flow *xf, struct sock *sk)
-{
-	xf->no_gso = false;
-	if (!READ_ONCE(xcp_net(sock_net(sk))->gso))
-		stop_super_packets(xf, sk);
-	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
-				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
-}
-
 /* One reactor a flow: a cc that is switched to another closes before that opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
 {
@@ -129,7 +93,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 out:
 	rcu_read_unlock();
 	if (xf)
-		limit_super_packets(xf, sk);
+		xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
 	return xf;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_open);
@@ -141,7 +105,7 @@ void xcp_flow_close(struct xcp_flow *flow)
 	spin_lock_bh(&flow->lock);
 	flow->sk = NULL;
 	spin_unlock_bh(&flow->lock);
-	resume_super_packets(flow, sk);
+	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
 EXPORT_SYMBOL_GPL(xcp_flow_close);

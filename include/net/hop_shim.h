@@ -17,6 +17,7 @@
 
 struct net_offload;
 struct sk_buff;
+struct sock;
 
 /**
  * struct hop_shim_place - where IP's headers end
@@ -101,5 +102,24 @@ void hop_shim_mark_gso(struct sk_buff *skb);
  */
 struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 				 const struct net_offload *next);
+
+/**
+ * hop_shim_open_sock() - a socket's data will have our header
+ * @sk: the socket
+ * @super: it may hand down super-packets
+ *
+ * Context: socket lock held.
+ * Return: whether its super-packets were switched off, for hop_shim_close_sock().
+ */
+bool hop_shim_open_sock(struct sock *sk, bool super);
+
+/**
+ * hop_shim_close_sock() - a socket's data will not have our header any more
+ * @sk: the socket
+ * @no_gso: what hop_shim_open_sock() returned
+ *
+ * Context: socket lock held.
+ */
+void hop_shim_close_sock(struct sock *sk, bool no_gso);
 
 #endif /* HOPCC_NET_HOP_SHIM_H */

@@ -30,6 +30,16 @@
  * - Options: the number of slots, and the port ID of the hop with the longest
  *   queue, in time, so far.
  * - nHop stays at 15.
+ *
+ * Where a header stands:
+ *
+ *	[IP][header][tail][TCP]		HELLO on SYN and SYN-ACK, DATA inband
+ *	[IP][UDP][header][tail][TCP]	DATA inband, where ECMP wants ports
+ *	[IP][TCP][message][header][terms]	PROBE
+ *	[IP][TCP][message][header]	ECHO
+ *
+ * A probe and its answer are TCP segments of old bytes (SND.UNA - length), so that
+ * who does not know them takes them for duplicates.
  */
 #ifndef HOPCC_NET_INT_H
 #define HOPCC_NET_INT_H
@@ -49,6 +59,16 @@
 #define INT_DSCP_DATA_DEFAULT		0x17
 #define INT_DSCP_PROBE_DEFAULT		0x1b
 #define INT_DSCP_RESPONSE_DEFAULT	0x1f
+
+/* Destination port of `encap udp`; the source port is the flow's hash. */
+#define INT_UDP_PORT_DEFAULT		65108
+
+/* Of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
+#define INT_FLAG_SMALL		0x40
+/* Of DATA in UDP: the DSCP that the packet had. Of an ECHO of one record: which hop. */
+#define INT_FLAGS_VALUE		0x3f
+
+#define INT_SMALL_WINDOW_PKTS	4U
 
 #define INT_SLOTS_MAX		15U
 #define INT_HOPS_SATURATED	15U
@@ -93,6 +113,63 @@ struct int_hdr {
 	__be32	path;
 	__be64	record[];
 } __packed __aligned(4);
+
+/**
+ * struct int_tail - what stands between the header and TCP; no hop looks at it
+ * @first: HELLO: the upper half of its sender's cookie; DATA: its id
+ * @second: HELLO: the lower half; DATA: the lower half of the receiver's cookie
+ */
+struct int_tail {
+	__be32	first;
+	__be32	second;
+} __packed __aligned(4);
+
+#define INT_TAIL_BYTES		8U
+
+/**
+ * struct int_msg - in front of the header of a probe and of its answer
+ * @magic: INT_MSG_MAGIC
+ * @id: of the probe, or of the packet that is answered
+ * @cookie: the receiver's of this message, from its HELLO: who sends it has read that
+ * @seq: SND.NXT when the packet that is answered had left
+ * @t_ns: probe: T; RATIO: tau
+ * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
+ * @kind: enum int_answer_kind, asked for or given
+ * @flows: answer: N; 0: not told
+ * @tag_hi: answer: SipHash-2-4, or 0 without a key
+ * @tag_lo: of it, the lower half
+ */
+struct int_msg {
+	__be32	magic;
+	__be32	id;
+	__be64	cookie;
+	__be32	seq;
+	__be32	t_ns;
+	__be32	wnd;
+	__be16	kind;
+	__be16	flows;
+	__be32	tag_hi;
+	__be32	tag_lo;
+} __packed __aligned(4);
+
+#define INT_MSG_MAGIC		0x68494e54U	/* "hINT" */
+#define INT_MSG_BYTES		40U
+
+/**
+ * struct int_terms - behind the header of a probe: for the receiver's law
+ * @wnd_max: bytes
+ * @eta: 2^-20
+ * @max_stage: maxStage
+ * @flows: N, where the receiver counts none
+ */
+struct int_terms {
+	__be32	wnd_max;
+	__be32	eta;
+	__be16	max_stage;
+	__be16	flows;
+} __packed __aligned(4);
+
+#define INT_TERMS_BYTES		12U
 
 /**
  * enum int_fault - why a header is not taken

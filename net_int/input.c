@@ -75,7 +75,9 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk) && 1 << sk->sk_state & (TCPF_SYN_SENT | TCPF_SYN_RECV))
-		good = ntohl(th->ack_seq) == READ_ONCE(tcp_sk(sk)->snd_nxt);
+		/* An answer may come before SND.NXT is moved. */
+		good = between(ntohl(th->ack_seq), READ_ONCE(tcp_sk(sk)->snd_una) + 1,
+			       READ_ONCE(tcp_sk(sk)->write_seq));
 	sock_gen_put(sk);
 	return good;
 }

@@ -13,7 +13,6 @@
  * so it cannot wait for a callback: a callback that finds the timers stopped, or
  * started again, has nothing to do.
  */
-#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -21,12 +20,12 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
-#include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <net/hop_child.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
+#include <net/hop_speed.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
@@ -37,9 +36,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/* 10^6 / 8: a device's speed is in Mbit/s. */
-#define XCP_BYTES_PER_MBIT 125000ULL
 
 /**
  * struct xcp_config - what tc sets, in its units; RTNL
@@ -71,7 +67,7 @@ struct xcp_config {
  * @interval_start_ns: when the control interval that runs began
  * @ctl_timer: its end
  * @queue_timer: end of the period of the queue's estimate
- * @ports: member of xcp_ports; RTNL
+ * @speed: tells when the device's changes; RTNL
  */
 struct xcp_sched_data {
 	struct hop_child child;
@@ -92,11 +88,8 @@ struct xcp_sched_data {
 	u64 interval_start_ns;
 	struct hrtimer ctl_timer;
 	struct hrtimer queue_timer;
-	struct list_head ports;
+	struct hop_speed_watch speed;
 };
-
-/* All of them, to be told when their device's speed changes; RTNL. */
-static LIST_HEAD(xcp_ports);
 
 /* Where the congestion header of an IPv4 packet is, and where the packet ends; 0 for none. */
 static int xcp_offset_ipv4(const struct sk_buff *skb, int offset, u8 protocol, int *end)
@@ -407,13 +400,8 @@ static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 /* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
 static u64 xcp_device_rate_bytes_ps(const struct Qdisc *sch)
 {
-	struct ethtool_link_ksettings link;
-	u64 rate_bytes_ps;
+	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
-	if (__ethtool_get_link_ksettings(qdisc_dev(sch), &link) ||
-	    link.base.speed == SPEED_UNKNOWN)
-		return 0;
-	rate_bytes_ps = link.base.speed * XCP_BYTES_PER_MBIT;
 	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
@@ -528,6 +516,23 @@ static int xcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	return err ?: xcp_configure(sch, tb, extack);
 }
 
+/* The speed of a port's device may be another now. RTNL. */
+static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+{
+	struct xcp_sched_data *q = container_of(watch, struct xcp_sched_data, speed);
+
+	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
+		return;
+	/* A link that is down has no speed: the last one will do. */
+	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
+		return;
+	sch_tree_lock(q->sch);
+	q->params.capacity_bytes_ps = rate_bytes_ps;
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+	sch_tree_unlock(q->sch);
+}
+
 static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -535,7 +540,9 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	int i, err;
 
 	hop_child_prepare(sch);
-	INIT_LIST_HEAD(&q->ports);
+	INIT_LIST_HEAD(&q->speed.list);
+	q->speed.dev = qdisc_dev(sch);
+	q->speed.changed = xcp_follow_speed;
 	hrtimer_setup(&q->ctl_timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
@@ -546,7 +553,7 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	if (!err)
 		err = opt ? xcp_change(sch, opt, extack) : xcp_configure(sch, none, extack);
 	if (!err)
-		list_add_tail(&q->ports, &xcp_ports);
+		hop_speed_watch(&q->speed);
 	return err;
 }
 
@@ -554,7 +561,7 @@ static void xcp_destroy(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 
-	list_del(&q->ports);
+	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->ctl_timer);
 	hrtimer_cancel(&q->queue_timer);
 	hop_child_destroy(sch);
@@ -636,41 +643,6 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
-/* The speed of a port's device may be another now. RTNL. */
-static void xcp_follow_speed(struct xcp_sched_data *q)
-{
-	u64 rate_bytes_ps;
-
-	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
-		return;
-	rate_bytes_ps = xcp_device_rate_bytes_ps(q->sch);
-	/* A link that is down has no speed: the last one will do. */
-	if (!rate_bytes_ps)
-		return;
-	sch_tree_lock(q->sch);
-	q->params.capacity_bytes_ps = rate_bytes_ps;
-	if (!q->runs)
-		xcp_start(&q->vars, &q->params);
-	sch_tree_unlock(q->sch);
-}
-
-static int xcp_device_event(struct notifier_block *block, unsigned long event, void *info)
-{
-	const struct net_device *dev = netdev_notifier_info_to_dev(info);
-	struct xcp_sched_data *q;
-
-	if (event != NETDEV_UP && event != NETDEV_CHANGE)
-		return NOTIFY_DONE;
-	list_for_each_entry(q, &xcp_ports, ports)
-		if (qdisc_dev(q->sch) == dev)
-			xcp_follow_speed(q);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block xcp_device_notifier = {
-	.notifier_call = xcp_device_event,
-};
-
 static struct Qdisc_ops xcp_qdisc_ops __read_mostly = {
 	.cl_ops		= &hop_child_class_ops,
 	.id		= "xcp",
@@ -690,25 +662,16 @@ MODULE_ALIAS_NET_SCH("xcp");
 
 static int __init xcp_module_init(void)
 {
-	int err;
-
 	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
 	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
 	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
-	err = register_netdevice_notifier(&xcp_device_notifier);
-	if (err)
-		return err;
-	err = register_qdisc(&xcp_qdisc_ops);
-	if (err)
-		unregister_netdevice_notifier(&xcp_device_notifier);
-	return err;
+	return register_qdisc(&xcp_qdisc_ops);
 }
 
 static void __exit xcp_module_exit(void)
 {
 	unregister_qdisc(&xcp_qdisc_ops);
-	unregister_netdevice_notifier(&xcp_device_notifier);
 }
 
 module_init(xcp_module_init);

@@ -340,24 +340,9 @@ static void xcp_reset(struct Qdisc *sch)
 	xcp_sleep(q);
 }
 
-/**
- * struct xcp_option - an option of 32 bits
- * @initial: its default
- * @min: least
- * @max: greatest
- * @refusal: what is said to who wants another
- */
-struct xcp_option {
-	u32 initial;
-	u32 min;
-	u32 max;
-	const char *refusal;
-};
+#define XCP_OPTION HOP_NLA_OPTION
 
-#define XCP_OPTION(name, unit, initial, min, max)				\
-	{ initial, min, max, name " must be " __stringify(min) " to " __stringify(max) unit }
-
-static const struct xcp_option xcp_options[TCA_XCP_MAX + 1] = {
+static const struct hop_nla_option xcp_options[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_OVERHEAD] = XCP_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES,
 					0, TC_XCP_OVERHEAD_MAX_BYTES),
 	[TCA_XCP_ALPHA] = XCP_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
@@ -441,14 +426,9 @@ static int xcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
 static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	int err = xcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
-	int i;
 
-	for (i = 0; i <= TCA_XCP_MAX && !err; i++) {
-		const struct xcp_option *o = &xcp_options[i];
-
-		if (o->refusal)
-			err = hop_nla_u32(&c->value[i], o->min, o->max, tb[i], o->refusal, extack);
-	}
+	if (!err)
+		err = hop_nla_options(c->value, xcp_options, TCA_XCP_MAX, tb, extack);
 	if (err)
 		return err;
 	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
@@ -537,7 +517,7 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct nlattr *none[TCA_XCP_MAX + 1] = {};
-	int i, err;
+	int err;
 
 	hop_child_prepare(sch);
 	INIT_LIST_HEAD(&q->speed.list);
@@ -547,8 +527,7 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->sampler_seed = get_random_u32();
-	for (i = 0; i <= TCA_XCP_MAX; i++)
-		q->config.value[i] = xcp_options[i].initial;
+	hop_nla_defaults(q->config.value, xcp_options, TCA_XCP_MAX);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
 		err = opt ? xcp_change(sch, opt, extack) : xcp_configure(sch, none, extack);
@@ -572,14 +551,13 @@ static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	int i, err;
+	int err;
 
 	if (!opts)
 		return -EMSGSIZE;
 	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
-	for (i = 0; i <= TCA_XCP_MAX && !err; i++)
-		if (xcp_options[i].refusal)
-			err = nla_put_u32(skb, i, q->config.value[i]);
+	if (!err)
+		err = hop_nla_put_options(skb, q->config.value, xcp_options, TCA_XCP_MAX);
 	if (!err && xcp_child_is_default(sch))
 		err = nla_put_u32(skb, TCA_XCP_LIMIT, hop_child_of(sch)->limit);
 	if (err) {

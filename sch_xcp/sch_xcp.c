@@ -23,6 +23,7 @@
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <net/hop_child.h>
+#include <net/hop_limit.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
 #include <net/hop_speed.h>
@@ -437,25 +438,6 @@ static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ex
 	return 0;
 }
 
-/* The fifo that was there before anything was grafted. */
-static bool xcp_child_is_default(const struct Qdisc *sch)
-{
-	const struct Qdisc *child = hop_child_of(sch);
-
-	return child != &noop_qdisc && !child->handle;
-}
-
-static int xcp_parse_limit(const struct Qdisc *sch, u32 *limit_bytes, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
-{
-	if (attr && !xcp_child_is_default(sch))
-		return hop_nla_refuse(extack, attr,
-				      "limit is the default child's; set that of the grafted one");
-	return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr,
-			   "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
-			   __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
-}
-
 static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -466,7 +448,9 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 
 	err = xcp_parse(&config, tb, extack);
 	if (!err)
-		err = xcp_parse_limit(sch, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+		err = hop_limit_parse(sch, &limit_bytes, TC_XCP_LIMIT_MIN_BYTES, tb[TCA_XCP_LIMIT],
+				      "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
 	if (err)
 		return err;
 	params.capacity_bytes_ps = config.rate_bytes_ps ?: xcp_device_rate_bytes_ps(sch);
@@ -558,8 +542,8 @@ static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
 	if (!err)
 		err = hop_nla_put_options(skb, q->config.value, xcp_options, TCA_XCP_MAX);
-	if (!err && xcp_child_is_default(sch))
-		err = nla_put_u32(skb, TCA_XCP_LIMIT, hop_child_of(sch)->limit);
+	if (!err)
+		err = hop_limit_put(skb, sch, TCA_XCP_LIMIT);
 	if (err) {
 		nla_nest_cancel(skb, opts);
 		return err;

@@ -92,63 +92,22 @@ struct xcp_sched_data {
 	struct hop_speed_watch speed;
 };
 
-/* Where the congestion header of an IPv4 packet is, and where the packet ends; 0 for none. */
-static int xcp_offset_ipv4(const struct sk_buff *skb, int offset, u8 protocol, int *end)
-{
-	struct iphdr buf;
-	const struct iphdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-
-	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->protocol != protocol)
-		return 0;
-	/* Only a first fragment begins with it. */
-	if (ip->frag_off & htons(IP_OFFSET))
-		return 0;
-	if (ip->tot_len)
-		*end = offset + ntohs(ip->tot_len);
-	return offset + ip->ihl * 4;
-}
-
-/* The same of IPv6, behind any extension headers. */
-static int xcp_offset_ipv6(const struct sk_buff *skb, int offset, u8 protocol, int *end)
-{
-	struct ipv6hdr buf;
-	const struct ipv6hdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	__be16 frag_off;
-	u8 next;
-
-	if (!ip || ip->version != 6)
-		return 0;
-	next = ip->nexthdr;
-	if (ip->payload_len)
-		*end = offset + sizeof(*ip) + ntohs(ip->payload_len);
-	offset += sizeof(*ip);
-	if (next != protocol)
-		offset = ipv6_skip_exthdr(skb, offset, &next, &frag_off);
-	return offset > 0 && next == protocol ? offset : 0;
-}
-
 /* What the law needs to know of a packet. Returns the header's offset; 0 for none. */
 static int xcp_look(const struct sk_buff *skb, const struct xcp_params *p, struct xcp_pkt *pkt)
 {
 	struct hop_pkt_wire wire = hop_pkt_wire(skb, p->overhead_bytes);
 	const struct xcp_hdr *h = NULL;
-	int offset, end = skb->len;
+	struct hop_pkt_inner inner;
 	struct xcp_hdr buf;
-	__be16 proto;
 
 	*pkt = (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
-	proto = hop_pkt_ip_offset(skb, &offset);
-	if (proto == htons(ETH_P_IP))
-		offset = xcp_offset_ipv4(skb, offset, p->protocol, &end);
-	else if (proto == htons(ETH_P_IPV6))
-		offset = xcp_offset_ipv6(skb, offset, p->protocol, &end);
-	if (!proto || !offset)
+	if (!hop_pkt_inner(skb, p->protocol, &inner) || inner.protocol != p->protocol)
 		return 0;
 	/* A frame may be padded. */
-	if (offset + XCP_HDR_BYTES <= end)
-		h = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (inner.offset_bytes + XCP_HDR_BYTES <= inner.end_bytes)
+		h = skb_header_pointer(skb, inner.offset_bytes, sizeof(buf), &buf);
 	xcp_read(pkt, h, p->protocol);
-	return offset;
+	return inner.offset_bytes;
 }
 
 /* TCP's checksum does not cover the header; one that a card computed over the frame does. */

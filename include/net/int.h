@@ -28,7 +28,7 @@
  *   and of the queue is the power of two at or above what the port sends in 32 ns,
  *   at least 1 byte. A queue that cannot be said is said to be the longest.
  * - Options: the number of slots, and the port ID of the hop with the longest
- *   queue, in time, so far.
+ *   queue, in time, so far; of those that have a record.
  * - nHop stays at 15.
  *
  * Where a header stands:
@@ -78,6 +78,14 @@
 /* Without records: the first two words and the last. */
 #define INT_HDR_BYTES		12U
 
+/* Where the parts of the first and the last word of figure 4 are. */
+#define INT_HOPS_SHIFT		28
+#define INT_PATH_ID_SHIFT	16
+#define INT_PADDING_MASK	0xffffU
+#define INT_SLOTS_SHIFT		28
+#define INT_PORT_SHIFT		12
+#define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
+
 #define INT_TS_MASK		0xffffffU	/* ns; it wraps in 16.8 ms */
 #define INT_TX_MASK		0xfffffU	/* units */
 #define INT_QLEN_MAX		0xffffU		/* units; this many or more */
@@ -112,6 +120,36 @@ struct int_hdr {
 	__u8	flags;
 	__be32	path;
 	__be64	record[];
+} __packed __aligned(4);
+
+/* "hINT" */
+#define INT_MSG_MAGIC		0x68494e54U
+#define INT_MSG_BYTES		40U
+
+/**
+ * struct int_msg - what comes first in the payload of a probe; an int_hdr follows
+ * @magic: INT_MSG_MAGIC
+ * @id: of the flow, at its sender
+ * @cookie: proves that the answerer saw the question
+ * @seq: snd_nxt when the probe left
+ * @t_ns: T, for the receiver's law
+ * @wnd: a window; its unit is the kind's
+ * @kind: what is said or wanted
+ * @flows: N
+ * @tag_hi: integrity check, upper half
+ * @tag_lo: lower half
+ */
+struct int_msg {
+	__be32	magic;
+	__be32	id;
+	__be64	cookie;
+	__be32	seq;
+	__be32	t_ns;
+	__be32	wnd;
+	__be16	kind;
+	__be16	flows;
+	__be32	tag_hi;
+	__be32	tag_lo;
 } __packed __aligned(4);
 
 /**
@@ -176,7 +214,7 @@ struct int_terms {
  * @INT_OK: it is
  * @INT_BAD_TRUNCATED: the packet ends within it
  * @INT_BAD_LENGTH: not a whole number of records, or more than INT_SLOTS_MAX
- * @INT_BAD_TYPE: none of enum int_type
+ * @INT_BAD_TYPE: none of enum int_type, or none that belongs there
  * @INT_BAD_SLOTS: its last word disagrees with its length
  * @INT_BAD_HOPS: not sent by a first hop: nHop 0 and a pathID
  * @INT_FAULTS: number of these
@@ -220,6 +258,7 @@ static const struct int_speed int_speeds[INT_SPEEDS] = {
 	[11] = { 400000, 11, 40960 },
 	[12] = { 800000, 12, 40960 },
 	[13] = { 1600000, 13, 40960 },
+	[14] = { 5000, 5, 51200 },
 };
 
 /**
@@ -285,17 +324,17 @@ static inline __be32 *int_options(struct int_hdr *h)
 
 static inline unsigned int int_hops(const struct int_hdr *h)
 {
-	return be32_to_cpu(h->path) >> 28;
+	return be32_to_cpu(h->path) >> INT_HOPS_SHIFT;
 }
 
 static inline unsigned int int_path_id(const struct int_hdr *h)
 {
-	return be32_to_cpu(h->path) >> 16 & INT_SWITCH_ID_MAX;
+	return be32_to_cpu(h->path) >> INT_PATH_ID_SHIFT & INT_SWITCH_ID_MAX;
 }
 
 static inline unsigned int int_port_id(struct int_hdr *h)
 {
-	return be32_to_cpu(*int_options(h)) >> 12 & 0xffff;
+	return (be32_to_cpu(*int_options(h)) & INT_PORT_MASK) >> INT_PORT_SHIFT;
 }
 
 /* Records that were written. */
@@ -320,7 +359,7 @@ static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 
 	h->words = int_hdr_bytes(slots) / INT_WORD_BYTES;
 	h->type = type;
 	h->flags = flags;
-	*int_options(h) = cpu_to_be32(slots << 28);
+	*int_options(h) = cpu_to_be32(slots << INT_SLOTS_SHIFT);
 }
 
 /**
@@ -344,7 +383,7 @@ static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_byte
 		return INT_BAD_TRUNCATED;
 	if (h->type < INT_TYPE_HELLO || h->type > INT_TYPE_ECHO)
 		return INT_BAD_TYPE;
-	if (be32_to_cpu(*int_options(h)) >> 28 != int_slots(h))
+	if (be32_to_cpu(*int_options(h)) >> INT_SLOTS_SHIFT != int_slots(h))
 		return INT_BAD_SLOTS;
 	return !int_hops(h) && int_path_id(h) ? INT_BAD_HOPS : INT_OK;
 }

@@ -127,44 +127,6 @@ struct int_hdr {
 #define INT_MSG_BYTES		40U
 
 /**
- * struct int_msg - what comes first in the payload of a probe; an int_hdr follows
- * @magic: INT_MSG_MAGIC
- * @id: of the flow, at its sender
- * @cookie: proves that the answerer saw the question
- * @seq: snd_nxt when the probe left
- * @t_ns: T, for the receiver's law
- * @wnd: a window; its unit is the kind's
- * @kind: what is said or wanted
- * @flows: N
- * @tag_hi: integrity check, upper half
- * @tag_lo: lower half
- */
-struct int_msg {
-	__be32	magic;
-	__be32	id;
-	__be64	cookie;
-	__be32	seq;
-	__be32	t_ns;
-	__be32	wnd;
-	__be16	kind;
-	__be16	flows;
-	__be32	tag_hi;
-	__be32	tag_lo;
-} __packed __aligned(4);
-
-/**
- * struct int_tail - what stands between the header and TCP; no hop looks at it
- * @first: HELLO: the upper half of its sender's cookie; DATA: its id
- * @second: HELLO: the lower half; DATA: the lower half of the receiver's cookie
- */
-struct int_tail {
-	__be32	first;
-	__be32	second;
-} __packed __aligned(4);
-
-#define INT_TAIL_BYTES		8U
-
-/**
  * struct int_msg - in front of the header of a probe and of its answer
  * @magic: INT_MSG_MAGIC
  * @id: of the probe, or of the packet that is answered
@@ -190,8 +152,17 @@ struct int_msg {
 	__be32	tag_lo;
 } __packed __aligned(4);
 
-#define INT_MSG_MAGIC		0x68494e54U	/* "hINT" */
-#define INT_MSG_BYTES		40U
+/**
+ * struct int_tail - what stands between the header and TCP; no hop looks at it
+ * @first: HELLO: the upper half of its sender's cookie; DATA: its id
+ * @second: HELLO: the lower half; DATA: the lower half of the receiver's cookie
+ */
+struct int_tail {
+	__be32	first;
+	__be32	second;
+} __packed __aligned(4);
+
+#define INT_TAIL_BYTES		8U
 
 /**
  * struct int_terms - behind the header of a probe: for the receiver's law

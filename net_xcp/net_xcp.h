@@ -10,12 +10,10 @@
 #include <net/hop_flow.h>
 #include <net/hop_sysctl.h>
 #include <net/hop_shim.h>
+#include <net/hop_silent.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"
-
-/* Destinations that are remembered as silent; a newer one may take a slot. */
-#define XCP_SILENT_SLOTS 256
 
 /**
  * enum xcp_count - what is counted, a netns; names are in xcp_count_names[]
@@ -66,26 +64,14 @@ enum xcp_count {
 };
 
 /**
- * struct xcp_silent - a destination that takes no headers
- * @addr: IPv4 is v4-mapped
- * @until_s: seconds of uptime; 0: the slot is free
- */
-struct xcp_silent {
-	struct in6_addr addr;
-	time64_t until_s;
-};
-
-/**
  * struct xcp_net - of a netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
  * @silent_s: net.hopcc.xcp_silent_s
  * @gso: net.hopcc.xcp_gso
  * @counts: XCP_COUNTS of them, of each CPU
- * @header: the sysctls
- * @table: their table
- * @silent_lock: of @silent
- * @silent: the memory for destinations, by hash
+ * @sysctl: the sysctls
+ * @silent: the memory for destinations
  */
 struct xcp_net {
 	unsigned int on;
@@ -94,8 +80,7 @@ struct xcp_net {
 	unsigned int gso;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	spinlock_t silent_lock;	/* of @silent */
-	struct xcp_silent silent[XCP_SILENT_SLOTS];
+	struct hop_silent silent;
 };
 
 /**
@@ -139,7 +124,7 @@ static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault faul
 }
 
 /* flow.c */
-enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event);
+enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
 
 /* input.c */
 extern const struct nf_hook_ops xcp_input_hooks[2];
@@ -157,9 +142,5 @@ void xcp_gso_exit(void);
 int xcp_icmp_v4(struct sk_buff *skb, u32 info);
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info);
-
-/* silent.c */
-void xcp_silent_remember(struct xcp_net *xn, const struct in6_addr *addr);
-bool xcp_silent_is(struct xcp_net *xn, const struct in6_addr *addr);
 
 #endif /* NET_XCP_NET_XCP_H */

@@ -335,6 +335,16 @@ class Measures:
                 return (t_ns + step - low) / 1e9
         return math.inf
 
+    def settling(self, group=None, threshold=0.95):
+        """= seconds from the window's start until no later goodput period has Jain's index < threshold"""
+        step = self.run.meta["goodput_ns"]
+        low, high = self.window
+        ids, since = self.active(group), low
+        for t_ns in range(low, high - step + 1, step):
+            if not self.fairness(ids, t_ns, t_ns + step) >= threshold:
+                since = t_ns + step
+        return (since - low) / 1e9 if since + step <= high else math.inf
+
     def rate_min(self, group=None):
         """= goodput of a group's slowest flow, bit/s"""
         return min(self.rates(self.active(group)), default=math.nan)

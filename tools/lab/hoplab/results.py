@@ -25,7 +25,7 @@ def meta_line(scenario, case, seed, kernel, net):
     for flow in topology.flows(net):
         family = topology.flow_family(flow)
         path = topology.path_of(net, flow["from"], flow["to"])
-        handshake = flow["mode"] == "reconnect" or flow["mode"] == "once"
+        handshake = flow["mode"] != "persistent" and not flow.get("warm_bytes")
         base = topology.ideal_s(net, flow, 0, handshake)
         flows.append({
             "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],

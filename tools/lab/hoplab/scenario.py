@@ -240,6 +240,7 @@ FLOW = {
     "jitter": (TIME, 10_000),
     "bytes": (SIZE, 0),
     "sndbuf": (SNDBUF, None),
+    "warm": (SIZE, 0),
     "mode": (one_of("once", "persistent", "reconnect"), "once"),
     "count": (integer(1, 10**6), 1),
     "parallel": (integer(1, 1000), 1),

@@ -285,6 +285,8 @@ def flows(net):
             keys["bytes"] = flow["bytes"]
             if flow["sndbuf"]:
                 keys["sndbuf_bytes"] = flow["sndbuf"]
+            if flow["warm"]:
+                keys["warm_bytes"] = flow["warm"]
             keys["stop_ns"] = flow["stop"] or net.case.run["duration"]
             keys |= {"mode": flow["mode"], "count": flow["count"], "think_ns": flow["think"],
                      "verify": int(flow["verify"])}

@@ -367,14 +367,21 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		hpccpp_tx_start(sk);
 }
 
+/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
+static bool hpccpp_is_too_big(const struct sock *sk, u8 new_state)
+{
+	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
+}
+
 /* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
 static void hpccpp_set_state(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno || new_state < TCP_CA_CWR ||
-	    inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+	if (!law || law->reno || hpccpp_is_too_big(sk, new_state))
+		return;
+	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	law->undo_wnd = law->v.wnd;
 	hpcc_halve(&law->v);

@@ -62,6 +62,14 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_SPEAKS] = "peer_speaks",
 	[XCP_COUNT_SILENT] = "peer_silent",
 	[XCP_COUNT_AVOIDED] = "peer_avoided",
+	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
+	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
+	[XCP_COUNT_TUNNEL_SUPER] = "tunnel_super",
+	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
+	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
+	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
+	[XCP_COUNT_TUNNEL_LOWERED] = "tunnel_lowered",
+	[XCP_COUNT_TUNNEL_BAD] = "tunnel_bad",
 };
 
 static unsigned long sum_of(const struct xcp_net *xn, unsigned int count)
@@ -106,7 +114,7 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
-#define XCP_SYSCTLS 4
+#define XCP_SYSCTLS 5
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
@@ -144,6 +152,15 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
+	{
+		.procname	= "xcp_tunnel",
+		.data		= hop_sysctl_at(struct xcp_net, tunnel),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
 	{ }
 };
 
@@ -168,7 +185,8 @@ static int __net_init xcp_net_init(struct net *net)
 	xn->format = XCP_FORMAT_MICRO;
 	xn->silent_s = XCP_SILENT_DEFAULT_S;
 	xn->gso = 1;
-	spin_lock_init(&xn->silent_lock);
+	spin_lock_init(&xn->silent.lock);
+	spin_lock_init(&xn->silent_tunnels.lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!xn->counts)
 		return -ENOMEM;

@@ -35,7 +35,7 @@ struct xcp_segment {
  * In transport mode AH and ESP come between IP and TCP: our header would have to
  * stand in front of them (section 2.3), where it has no TCP header to belong to.
  */
-static bool is_transport_ipsec(const struct sk_buff *skb)
+bool xcp_is_transport_ipsec(const struct sk_buff *skb)
 {
 #ifdef CONFIG_XFRM
 	const struct xfrm_state *x = dst_xfrm(skb_dst(skb));
@@ -46,15 +46,16 @@ static bool is_transport_ipsec(const struct sk_buff *skb)
 #endif
 }
 
+/* seg->place is set. */
 static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
 {
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!hop_shim_find(skb, &seg->place) || seg->place.next != IPPROTO_TCP)
+	if (seg->place.next != IPPROTO_TCP)
 		return false;
 	headers_bytes = seg->place.offset_bytes + sizeof(*th);
-	if (!pskb_may_pull(skb, headers_bytes) || is_transport_ipsec(skb))
+	if (!pskb_may_pull(skb, headers_bytes) || xcp_is_transport_ipsec(skb))
 		return false;
 	th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
 	headers_bytes = seg->place.offset_bytes + __tcp_hdrlen(th);
@@ -68,9 +69,9 @@ static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
 }
 
 /* On loopback nothing parses a packet to checksum it, and none leaves it. */
-static struct xcp_hdr *insert(struct sk_buff *skb, const struct xcp_segment *seg)
+struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
 {
-	struct xcp_hdr *h = hop_shim_insert(skb, &seg->place, XCP_HDR_BYTES, xcp_protocol,
+	struct xcp_hdr *h = hop_shim_insert(skb, place, XCP_HDR_BYTES, xcp_protocol,
 					    skb->dev->flags & IFF_LOOPBACK);
 
 	if (!h)
@@ -83,7 +84,7 @@ static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct x
 			 const struct hop_flow_key *key)
 {
 	static const struct xcp_offer unknown;
-	struct xcp_hdr *h = insert(skb, seg);
+	struct xcp_hdr *h = xcp_insert(skb, &seg->place);
 
 	if (!h)
 		return;
@@ -103,7 +104,7 @@ static struct hop_flow *ask(struct xcp_net *xn, const struct hop_flow_key *key,
 {
 	if (seg->payload_bytes || !speaks_for_itself(sk))
 		return NULL;
-	if (xcp_silent_is(xn, &key->peer)) {
+	if (xcp_silent_is(&xn->silent, &key->peer)) {
 		xcp_count(xn, XCP_COUNT_AVOIDED);
 		return NULL;
 	}
@@ -194,7 +195,7 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count(xn, XCP_COUNT_NO_ROOM);
 		return;
 	}
-	h = insert(skb, seg);
+	h = xcp_insert(skb, &seg->place);
 	if (!h)
 		return;
 	spin_lock_bh(&xf->lock);
@@ -214,7 +215,7 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp
 
 	if (!xcp_owes(&xf->vars))
 		return;
-	h = insert(skb, seg);
+	h = xcp_insert(skb, &seg->place);
 	if (!h)
 		return;
 	spin_lock_bh(&xf->lock);
@@ -257,7 +258,11 @@ static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_
 	const struct sock *sk = skb->sk;
 	struct xcp_segment seg;
 
-	if (!READ_ONCE(xn->on) || !read_segment(skb, &seg) || seg.rst)
+	if (!READ_ONCE(xn->on) || !hop_shim_find(skb, &seg.place))
+		return NF_ACCEPT;
+	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(seg.place.next))
+		xcp_tunnel_enter(xn, skb, &seg.place);
+	if (!read_segment(skb, &seg) || seg.rst)
 		return NF_ACCEPT;
 	if (seg.syn && seg.ack) {
 		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)

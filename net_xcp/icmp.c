@@ -108,7 +108,7 @@ static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const str
 static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
 			   enum xcp_verdict verdict)
 {
-	if (verdict != XCP_VERDICT_REFUSED || !READ_ONCE(xn->tunnel))
+	if (verdict != XCP_VERDICT_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
 		return false;
 	xcp_tunnel_refused(xn, skb);
 	return true;
@@ -130,8 +130,7 @@ static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes, enum xcp_v
 		return 0;
 	}
 	h = (const struct xcp_hdr *)(skb->data + offset_bytes);
-	if (xcp_check(h, xcp_protocol) ||
-	    (h->protocol != IPPROTO_TCP && !xcp_tunnel_is(h->protocol))) {
+	if (xcp_check(h, xcp_protocol) || !xcp_may_follow(h->protocol)) {
 		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}

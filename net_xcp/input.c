@@ -147,7 +147,7 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 							       __tcp_hdrlen(th)));
 }
 
-/* @offset_bytes: from skb->data to what should be a header, with TCP or a tunnel behind it */
+/* @offset_bytes: from skb->data to what should be a header, with what may follow behind it */
 static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes,
 				  struct xcp_hdr *h)
 {
@@ -159,7 +159,7 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 		return fault;
 	if (in->protocol == IPPROTO_TCP)
 		next_bytes = sizeof(struct tcphdr);
-	else if (!xcp_tunnel_is(in->protocol))
+	else if (!xcp_may_follow(in->protocol))
 		return XCP_BAD_NEXT;
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + next_bytes))
 		return XCP_BAD_TRUNCATED;
@@ -174,8 +174,19 @@ static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_by
 	if (h->protocol == IPPROTO_TCP)
 		xcp_receive(xn, skb, h, (const struct tcphdr *)(skb->data + offset_bytes),
 			    skb->len - offset_bytes);
+	else if (xcp_ipsec_is(h->protocol))
+		xcp_ipsec_leave(xn, skb, h);
 	else
 		xcp_tunnel_leave(xn, skb, offset_bytes, h);
+}
+
+/* Decrypted: TCP's header is where it should be, if it is there. */
+static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  struct xcp_hdr *h)
+{
+	h->protocol = IPPROTO_TCP;
+	if (pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
+		take(xn, skb, offset_bytes, h);
 }
 
 static bool is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
@@ -197,7 +208,13 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	enum xcp_fault fault;
 	struct xcp_hdr h;
 
-	if (!hop_shim_find(skb, &place) || place.next != xcp_protocol || !is_local(skb, state))
+	if (!hop_shim_find(skb, &place))
+		return NF_ACCEPT;
+	if (READ_ONCE(xn->ipsec) && xcp_ipsec_input(xn, skb, &place, &h)) {
+		receive_noted(xn, skb, place.offset_bytes, &h);
+		return NF_ACCEPT;
+	}
+	if (place.next != xcp_protocol || !is_local(skb, state))
 		return NF_ACCEPT;
 	fault = read_header(skb, place.offset_bytes, &h);
 	if (fault) {

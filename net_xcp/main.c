@@ -70,6 +70,8 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
 	[XCP_COUNT_TUNNEL_LOWERED] = "tunnel_lowered",
 	[XCP_COUNT_TUNNEL_BAD] = "tunnel_bad",
+	[XCP_COUNT_IPSEC_OUT] = "ipsec_out",
+	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
 };
 
 static unsigned long sum_of(const struct xcp_net *xn, unsigned int count)
@@ -114,7 +116,7 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
-#define XCP_SYSCTLS 5
+#define XCP_SYSCTLS 6
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
@@ -155,6 +157,15 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	{
 		.procname	= "xcp_tunnel",
 		.data		= hop_sysctl_at(struct xcp_net, tunnel),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "xcp_ipsec",
+		.data		= hop_sysctl_at(struct xcp_net, ipsec),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,

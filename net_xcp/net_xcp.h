@@ -47,6 +47,8 @@
  * @XCP_COUNT_TUNNEL_IN: copies taken off
  * @XCP_COUNT_TUNNEL_LOWERED: of these, that lowered what the header inside asks
  * @XCP_COUNT_TUNNEL_BAD: of these, with no header inside that they are a copy of
+ * @XCP_COUNT_IPSEC_OUT: headers put in front of AH and ESP
+ * @XCP_COUNT_IPSEC_IN: headers taken off there
  * @XCP_COUNTS: number of counters
  */
 enum xcp_count {
@@ -78,6 +80,8 @@ enum xcp_count {
 	XCP_COUNT_TUNNEL_IN,
 	XCP_COUNT_TUNNEL_LOWERED,
 	XCP_COUNT_TUNNEL_BAD,
+	XCP_COUNT_IPSEC_OUT,
+	XCP_COUNT_IPSEC_IN,
 	XCP_COUNTS,
 };
 
@@ -108,6 +112,7 @@ struct xcp_memory {
  * @silent_s: net.hopcc.xcp_silent_s
  * @gso: net.hopcc.xcp_gso
  * @tunnel: net.hopcc.xcp_tunnel
+ * @ipsec: net.hopcc.xcp_ipsec
  * @counts: XCP_COUNTS of them, of each CPU
  * @sysctl: the sysctls
  * @silent: of connections
@@ -119,6 +124,7 @@ struct xcp_net {
 	unsigned int silent_s;
 	unsigned int gso;
 	unsigned int tunnel;
+	unsigned int ipsec;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	struct xcp_memory silent;
@@ -179,10 +185,23 @@ void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb,
 		      const struct hop_shim_place *place);
 void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		      const struct xcp_hdr *outer);
+void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  const struct xcp_hdr *outer);
+bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb);
 void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
 
+/* ipsec.c */
+bool xcp_ipsec_is(u8 protocol);
+bool xcp_ipsec_is_transport(const struct sk_buff *skb);
+bool xcp_ipsec_is_unknown(const struct sk_buff *skb);
+struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb);
+void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
+		      const struct hop_shim_place *place);
+void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
+bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		     struct xcp_hdr *h);
+
 /* output.c */
-bool xcp_is_transport_ipsec(const struct sk_buff *skb);
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 extern const struct nf_hook_ops xcp_output_hooks[2];
 
@@ -199,5 +218,11 @@ int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 cod
 void xcp_silent_remember(struct xcp_memory *memory, const struct in6_addr *addr,
 			 unsigned int silent_s);
 bool xcp_silent_is(struct xcp_memory *memory, const struct in6_addr *addr);
+
+/* What may follow our header: TCP, a tunnel, or what hides either. */
+static inline bool xcp_may_follow(u8 protocol)
+{
+	return protocol == IPPROTO_TCP || xcp_tunnel_is(protocol) || xcp_ipsec_is(protocol);
+}
 
 #endif /* NET_XCP_NET_XCP_H */

@@ -118,24 +118,31 @@ static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *sk
 	return xcp_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
+/* Is there a place for a copy? Else counts why not. */
+bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb)
+{
+	enum xcp_count obstacle = find_obstacle(xn, skb);
+
+	if (obstacle == XCP_COUNTS)
+		return true;
+	xcp_count(xn, obstacle);
+	return false;
+}
+
 /*
  * The packet of a tunnel leaves. In IPsec's transport mode our copy would be
  * encrypted with the rest.
  */
 void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
-	enum xcp_count obstacle;
 	struct xcp_inner inner;
 	struct xcp_hdr *copy;
 
-	if (is_forwarded(skb) || xcp_is_transport_ipsec(skb) ||
+	if (is_forwarded(skb) || xcp_ipsec_is_transport(skb) || xcp_ipsec_is_unknown(skb) ||
 	    !find_inner(skb, place->offset_bytes, place->next, &inner))
 		return;
-	obstacle = find_obstacle(xn, skb);
-	if (obstacle != XCP_COUNTS) {
-		xcp_count(xn, obstacle);
+	if (!xcp_tunnel_may_copy(xn, skb))
 		return;
-	}
 	copy = xcp_insert(skb, place);
 	if (!copy)
 		return;
@@ -160,14 +167,11 @@ static void write_delta(struct sk_buff *skb, const struct xcp_inner *inner, __be
 }
 
 /* @offset_bytes: from skb->data to what @outer, which is stripped, named */
-void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		      const struct xcp_hdr *outer)
+void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  const struct xcp_hdr *outer)
 {
 	struct xcp_inner inner;
 
-	xcp_count(xn, XCP_COUNT_TUNNEL_IN);
-	if (!READ_ONCE(xn->on) || !READ_ONCE(xn->tunnel))
-		return;
 	if (!find_inner(skb, offset_bytes, outer->protocol, &inner) ||
 	    !xcp_is_copy(outer, &inner.header)) {
 		xcp_count(xn, XCP_COUNT_TUNNEL_BAD);
@@ -181,6 +185,15 @@ void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offs
 	}
 	write_delta(skb, &inner, outer->delta);
 	xcp_count(xn, XCP_COUNT_TUNNEL_LOWERED);
+}
+
+/* The same, of a packet that leaves a tunnel without encryption. */
+void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		      const struct xcp_hdr *outer)
+{
+	xcp_count(xn, XCP_COUNT_TUNNEL_IN);
+	if (READ_ONCE(xn->on) && READ_ONCE(xn->tunnel))
+		xcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
 /* An error says that the far end does not know our protocol; skb->data is what it quotes. */

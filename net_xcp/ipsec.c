@@ -15,9 +15,11 @@
  * The note has to survive encryption and decryption, which use all of skb->cb, and
  * no other field is ours. So it lies in the packet's headroom, at its very start:
  * nobody pushes that far, as we make room, and who reallocates for more room leaves
- * the note behind: then a header is lost, no more. It is known by a number drawn at
- * boot and by the skb that it is of; who finds an old one by chance finds a header
- * that does not fit, and headers are not trusted.
+ * the note behind: then a header is lost, no more.
+ *
+ * Memory is used again, and a head that is copied leaves its notes in the old one. So
+ * a note is known by a number drawn at boot, by the skb that it is of, and by a ticket
+ * that is good once.
  */
 #include <linux/random.h>
 #include <net/dst.h>
@@ -25,14 +27,19 @@
 
 #include "net_xcp.h"
 
+/* Packets between two hooks, at most: of more, the oldest lose their headers. */
+#define XCP_TICKETS 4096
+
 /**
  * struct xcp_note - at skb->head
  * @mark: whose it is
+ * @ticket: good once
  * @header: what it says
  * @tunnel: it is a copy of one inside
  */
 struct xcp_note {
 	u64 mark;
+	s64 ticket;
 	struct xcp_hdr header;
 	bool tunnel;
 };
@@ -43,6 +50,30 @@ bool xcp_ipsec_is(u8 protocol)
 }
 
 #ifdef CONFIG_XFRM
+static atomic64_t tickets_issued;
+
+/* By ticket: the last one that was issued here, or 0 when it was used. */
+static atomic64_t tickets[XCP_TICKETS];
+
+static atomic64_t *slot_of(s64 ticket)
+{
+	return &tickets[(u64)ticket % XCP_TICKETS];
+}
+
+static s64 issue_ticket(void)
+{
+	s64 ticket = atomic64_inc_return(&tickets_issued);
+
+	atomic64_set(slot_of(ticket), ticket);
+	return ticket;
+}
+
+/* Return: whether it was good. */
+static bool use_ticket(s64 ticket)
+{
+	return ticket && atomic64_cmpxchg(slot_of(ticket), ticket, 0) == ticket;
+}
+
 static u64 mark_of(const struct sk_buff *skb)
 {
 	static u64 boot_mark __read_mostly;
@@ -71,20 +102,19 @@ static struct xcp_note *leave_note(struct sk_buff *skb, unsigned int reserve_byt
 		return NULL;
 	note = (struct xcp_note *)skb->head;
 	note->mark = mark_of(skb);
+	note->ticket = issue_ticket();
 	note->tunnel = false;
 	return note;
 }
 
-/* Only once. */
-static bool take_note(struct sk_buff *skb, struct xcp_note *taken)
+static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
 {
-	struct xcp_note *note = (struct xcp_note *)skb->head;
+	const struct xcp_note *note = (const struct xcp_note *)skb->head;
 
 	if (free_bytes(skb) < (int)sizeof(*note) || note->mark != mark_of(skb))
 		return false;
 	*taken = *note;
-	note->mark = 0;
-	return true;
+	return use_ticket(taken->ticket);
 }
 
 /* AH or ESP waits for this packet on its way out. */
@@ -160,7 +190,7 @@ static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 	struct xcp_note note;
 	struct xcp_hdr *h;
 
-	if (!take_note(skb, &note) || (note.tunnel && !xcp_tunnel_may_copy(xn, skb)))
+	if (!take_note(skb, &note) || !xcp_tunnel_may_copy(xn, skb, note.tunnel))
 		return;
 	h = xcp_insert(skb, place);
 	if (!h)

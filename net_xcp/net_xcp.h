@@ -187,7 +187,7 @@ void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offs
 		      const struct xcp_hdr *outer);
 void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			  const struct xcp_hdr *outer);
-bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb);
+bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel);
 void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
 
 /* ipsec.c */

@@ -105,7 +105,7 @@ static void peer_of_output(const struct sk_buff *skb, struct in6_addr *peer)
 }
 
 /* Why a packet with a header inside goes without a copy; XCP_COUNTS for none. */
-static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *skb)
+static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
 	struct in6_addr peer;
 
@@ -114,14 +114,16 @@ static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *sk
 		return XCP_COUNT_TUNNEL_SUPER;
 	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))
 		return XCP_COUNT_TUNNEL_NO_ROOM;
+	if (!tunnel)
+		return XCP_COUNTS;
 	peer_of_output(skb, &peer);
 	return xcp_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
-/* Is there a place for a copy? Else counts why not. */
-bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb)
+/* Is there a place for a copy, or for the header that a @tunnel has no part in? */
+bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
-	enum xcp_count obstacle = find_obstacle(xn, skb);
+	enum xcp_count obstacle = find_obstacle(xn, skb, tunnel);
 
 	if (obstacle == XCP_COUNTS)
 		return true;
@@ -141,7 +143,7 @@ void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_
 	if (is_forwarded(skb) || xcp_ipsec_is_transport(skb) || xcp_ipsec_is_unknown(skb) ||
 	    !find_inner(skb, place->offset_bytes, place->next, &inner))
 		return;
-	if (!xcp_tunnel_may_copy(xn, skb))
+	if (!xcp_tunnel_may_copy(xn, skb, true))
 		return;
 	copy = xcp_insert(skb, place);
 	if (!copy)

@@ -10,7 +10,7 @@ import time
 
 import xcp_tunnel
 from hosts import run, sysctl
-from xcp_tunnel import A, B, MB, OUTER, through
+from xcp_tunnel import A, B, DEBUG, MB, OUTER, through
 
 KEY = "0x" + "5a" * 20
 KEY256 = "0x" + "a5" * 32
@@ -23,7 +23,7 @@ ALGORITHM = {"esp": f"aead rfc4106(gcm(aes)) {KEY} 128",
 
 def state(name, proto, mode, source, sink, spi):
     run(f"ip -n {name} xfrm state add src {source} dst {sink} proto {proto} spi {spi}"
-        f" reqid {spi} mode {mode} {ALGORITHM[proto]}")
+        f" reqid {spi} mode {mode} flag af-unspec {ALGORITHM[proto]}")
 
 
 def policy(name, direction, ends, proto, mode, source, sink, spi):
@@ -122,12 +122,12 @@ def gateways(version, outer, proto):
 
 
 def forged():
-    """Somebody on the way makes the copy ask for more."""
+    """Somebody on the way writes another RTT into the copies."""
     protect("e", "x", "esp", "tunnel", (OUTER["e"][4], OUTER["x"][4]), NETS[4])
     switch(1, "e", "x")
     run("ip netns exec x tc qdisc add dev x-r clsact")
     run("ip netns exec x tc filter add dev x-r ingress protocol ip flower ip_proto fd"
-        " action pedit munge offset 32 u32 set 0x7fffffff")
+        " action pedit munge offset 24 u32 set 0x00000001")
     got = through(4, MB)
     x = got["x"]
     tap.claim("ESP tunnel, each copy forged: exact, counted, nothing copied",
@@ -156,14 +156,14 @@ def narrow(version):
 
 def main():
     xcp_tunnel.build_path()
-    for version in (4, 6):
-        for proto in ("esp", "ah"):
-            transport(version, proto)
-    for version, outer in ((4, 4), (6, 6), (4, 6)):
-        gateways(version, outer, "esp")
-    gateways(4, 4, "ah")
+    for version, proto in ((4, "ah"), (6, "esp")) if DEBUG else (
+            (4, "esp"), (4, "ah"), (6, "esp"), (6, "ah")):
+        transport(version, proto)
+    for version, outer, proto in ((4, 4, "esp"),) if DEBUG else (
+            (4, 4, "esp"), (6, 6, "esp"), (4, 6, "esp"), (4, 4, "ah")):
+        gateways(version, outer, proto)
     forged()
-    for version in (4, 6):
+    for version in (4,) if DEBUG else (4, 6):
         narrow(version)
     return tap.done()
 

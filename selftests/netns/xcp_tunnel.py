@@ -23,7 +23,7 @@ from xcp_wire import XCP, finish, fragments, header
 
 # The debug kernel is slow.
 DEBUG = os.environ.get("HOPLAB_KERNEL") == "debug"
-MB = (1 << 20) // (8 if DEBUG else 1)
+MB = (1 << 20) // (16 if DEBUG else 1)
 RATE_BYTES_PS = 2500000
 # Of an RTT of 20 ms and 20 Mbit/s
 BUFFER = 64000
@@ -91,6 +91,11 @@ TUNNELS = (
     ("gre with checksum, key and sequence", 4, (4,), "gre", "csum key 7 seq"),
     ("ip6gre with checksum", 6, (4, 6), "ip6gre", "csum"),
 )
+
+
+def few(*cases):
+    """All of them, or the first one in the debug kernel."""
+    return cases[:1] if DEBUG else cases
 
 
 def build_path():
@@ -195,7 +200,7 @@ def not_heard(version, name, total):
 
 def every_kind():
     for name, outer, inners, kind, options in TUNNELS:
-        if DEBUG and kind not in ("ip6tnl", "gre"):
+        if DEBUG and name not in ("sit", "ip6gre with checksum"):
             continue
         build_tunnel(outer, kind, options)
         for inner in inners:
@@ -440,11 +445,11 @@ def forged(outer, inner, gre=None):
 
 def not_trusted():
     run("ip netns exec r tc qdisc del dev r-x root")
-    for outer, inner, kind, options, gre in (
-            (4, 4, "ipip", "", None), (4, 6, "sit", "", None),
+    for outer, inner, kind, options, gre in few(
+            (4, 6, "gre", "csum", 0x8000), (4, 4, "ipip", "", None), (4, 6, "sit", "", None),
             (6, 4, "ip6tnl", "mode any", None), (6, 6, "ip6tnl", "mode any", None),
-            (4, 4, "gre", "", 0), (4, 6, "gre", "csum", 0x8000),
-            (4, 4, "gre", "csum key 0 seq", 0xb000), (6, 4, "ip6gre", "csum", 0x8000)):
+            (4, 4, "gre", "", 0), (4, 4, "gre", "csum key 0 seq", 0xb000),
+            (6, 4, "ip6gre", "csum", 0x8000)):
         build_tunnel(outer, kind, options)
         forged(outer, inner, gre)
         remove_tunnel()
@@ -464,14 +469,15 @@ def main():
     build_path()
     knobs()
     every_kind()
-    for name, outer, kind in (("ipip", 4, "ipip"), ("gre", 4, "gre"),
-                              ("ip6tnl", 6, "ip6tnl mode any"), ("ip6gre", 6, "ip6gre")):
-        from_host(4, name, outer, kind)
-    from_host(6, "sit", 4, "sit")
+    for version, name, outer, kind in few(
+            (4, "gre", 4, "gre"), (4, "ipip", 4, "ipip"), (4, "ip6tnl", 6, "ip6tnl mode any"),
+            (4, "ip6gre", 6, "ip6gre"), (6, "sit", 4, "sit")):
+        from_host(version, name, outer, kind)
     no_room()
-    for outer, kind, version in ((4, "ipip", 4), (4, "sit", 6), (4, "gre", 4), (6, "ip6gre", 6)):
+    for outer, kind, version in few((4, "gre", 4), (4, "ipip", 4), (4, "sit", 6),
+                                    (6, "ip6gre", 6)):
         narrow(outer, kind, version)
-    for outer in (4, 6):
+    for outer in few(4, 6):
         refused(outer)
     not_trusted()
     return tap.done()

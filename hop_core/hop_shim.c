@@ -124,14 +124,15 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
-static unsigned int mac_bytes(const struct sk_buff *skb)
+/* Length of a frame's header that moves along, 0 of a device that has none; else -1. */
+static int mac_bytes(const struct sk_buff *skb)
 {
 	int bytes;
 
 	if (!skb_mac_header_was_set(skb))
-		return 0;
+		return -1;
 	bytes = skb_network_header(skb) - skb_mac_header(skb);
-	return bytes > 0 && bytes <= HOP_SHIM_MAC_MAX_BYTES ? bytes : 0;
+	return bytes >= 0 && bytes <= HOP_SHIM_MAC_MAX_BYTES ? bytes : -1;
 }
 
 /*
@@ -148,7 +149,8 @@ static void forget_verdict(struct sk_buff *skb)
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next)
 {
-	unsigned int headers_bytes = place->offset_bytes + bytes, mac, length;
+	unsigned int headers_bytes = place->offset_bytes + bytes, moved_bytes, length;
+	int mac;
 
 	if (skb->len < headers_bytes)
 		return -EINVAL;
@@ -164,9 +166,11 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	skb_postpull_rcsum(skb, skb->data, headers_bytes);
 
 	mac = mac_bytes(skb);
-	memmove(skb->data + bytes - mac, skb->data - mac, mac + place->offset_bytes);
+	moved_bytes = max(mac, 0);
+	memmove(skb->data + bytes - moved_bytes, skb->data - moved_bytes,
+		moved_bytes + place->offset_bytes);
 	__skb_pull(skb, bytes);
-	if (mac)
+	if (mac >= 0)
 		skb->mac_header += bytes;
 	/* The first header behind IP, not always the transport's, keeps its distance. */
 	skb->transport_header += bytes;

@@ -30,7 +30,7 @@ static void note_stage(const struct hop_flow *flow, enum xcp_stage stage)
 	if (stage != XCP_STAGE_SILENT)
 		return;
 	xcp_count(xn, XCP_COUNT_SILENT);
-	xcp_silent_remember(xn, &flow->key.peer);
+	xcp_silent_remember(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s));
 }
 
 /* Return: the stage of discovery after this. Context: RCU read lock. */

@@ -200,7 +200,12 @@ static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *sk
 	const struct xcp_sample *result = &q->sampler.result;
 	struct xcp_endpoints sender;
 	u32 key;
+	u8 next;
 
+	/* Of a tunnel's copy (section 2.5): it does not tell the senders inside apart. */
+	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
+	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
+		return;
 	xcp_name_sender(skb, offset, &sender);
 	key = jhash2((const u32 *)&sender, sizeof(sender) / sizeof(u32), q->sampler_seed);
 	if (!xcp_sampler_see(&q->sampler, pkt, key, ktime_get_ns(), q->params.sampler_pause_ns))

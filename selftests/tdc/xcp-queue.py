@@ -367,9 +367,9 @@ def super_packet_is_ten(wire):
     wire.empty()
 
 
-def flow(wire, packets, throughput, port):
+def flow(wire, packets, throughput, port, protocol=TCP):
     """1000 bytes a ms, RTT 10 ms, from a port of its own."""
-    _, ip = ipv4(header(delta=1000, rtt=10000, throughput=throughput) +
+    _, ip = ipv4(header(delta=1000, rtt=10000, throughput=throughput, protocol=protocol) +
                  struct.pack("!HH", port, 80) + bytes(LEN - 58))
     for _ in range(packets):
         wire.put(frame(ETH_P_IP, ip))
@@ -387,6 +387,9 @@ def sampler_finds_who_lies(wire):
     time.sleep(1)
     flow(wire, 300, 100, 2)
     expect(samples(), (2, 1, 0), "one that says a tenth")
+    time.sleep(1)
+    flow(wire, 300, 100, 4, protocol=4)
+    expect(samples(), (2, 1, 0), "a tunnel's packets are not one sender's")
     # The load is ten times the capacity: each packet takes of what its sender has.
     sh("tc qdisc change dev va root xcp rate 800kbit")
     time.sleep(1)

@@ -143,7 +143,7 @@ static int xcp_look(const struct sk_buff *skb, const struct xcp_params *p, struc
 	__be16 proto;
 
 	*pkt = (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
-	proto = hop_pkt_ip_offset(skb, &offset);
+	proto = hop_pkt_labelled_ip_offset(skb, &offset);
 	if (proto == htons(ETH_P_IP))
 		offset = xcp_offset_ipv4(skb, offset, p->protocol, &end);
 	else if (proto == htons(ETH_P_IPV6))
@@ -181,7 +181,7 @@ static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_en
 	int at;
 
 	memset(name, 0, sizeof(*name));
-	if (hop_pkt_ip_offset(skb, &at) == htons(ETH_P_IP)) {
+	if (hop_pkt_labelled_ip_offset(skb, &at) == htons(ETH_P_IP)) {
 		skb_copy_bits(skb, at + offsetof(struct iphdr, saddr), v4, sizeof(v4));
 		ipv6_addr_set_v4mapped(v4[0], &name->saddr);
 		ipv6_addr_set_v4mapped(v4[1], &name->daddr);

@@ -170,6 +170,15 @@ def lowered(wire, data, counter, due=DUE):
 
 
 V4, V6 = (lambda h, **k: ipv4(fill(h, 34), **k)), (lambda h, **k: ipv6(fill(h, 54), **k))
+MPLS, MPLS_MC = 0x8847, 0x8848
+
+
+def labelled(ip, labels=1, bottom=True):
+    """Under labels, the last of which says that it is the last, unless it should not."""
+    out = b"".join(struct.pack("!I", (100 + n) << 12 | 64) for n in range(labels - 1))
+    return out + struct.pack("!I", 99 << 12 | bottom << 8 | 64) + ip[1]
+
+
 HOP = struct.pack("!BBIH", XCP, 0, 0x01040000, 0)
 LOWERED = [
     ("IPv4, microseconds", frame(*V4(header())), "micro"),
@@ -183,6 +192,13 @@ LOWERED = [
     ("802.1Q", frame(*ipv4(fill(header(), 38)), ["q"]), "micro"),
     ("802.1ad, 802.1Q", frame(*ipv4(fill(header(), 42)), ["ad", "q"]), "micro"),
     ("IPv6 in two tags", frame(*ipv6(fill(header(), 62)), ["ad", "q"]), "micro"),
+    ("MPLS", frame(MPLS, labelled(ipv4(fill(header(), 38)))), "micro"),
+    ("MPLS, multicast", frame(MPLS_MC, labelled(ipv4(fill(header(), 38)))), "micro"),
+    ("MPLS, IPv4 with options",
+     frame(MPLS, labelled(ipv4(fill(header(), 50), options=b"\x01" * 12))), "micro"),
+    ("three labels, IPv6", frame(MPLS, labelled(ipv6(fill(header(), 66)), 3)), "micro"),
+    ("sixteen labels", frame(MPLS, labelled(ipv4(fill(header(), 98)), 16)), "micro"),
+    ("MPLS in 802.1Q", frame(MPLS, labelled(ipv4(fill(header(), 46)), 2), ["q"]), "micro"),
     ("just above what is due", frame(*V4(header(delta=DUE + 2))), "micro"),
 ]
 
@@ -218,6 +234,19 @@ UNTOUCHED = [
      {"other": 1}),
     ("UDP", frame(*V4(header(), protocol=UDP)), None, {"other": 1}),
     ("three tags", frame(*V4(header()), ["ad", "q", "q"]), None, {"other": 1}),
+    ("MPLS, UDP", frame(MPLS, labelled(V4(header(), protocol=UDP))), None, {"other": 1}),
+    ("MPLS, malformed", frame(MPLS, labelled(V4(header(version=2)))), "version", {}),
+    ("MPLS, truncated", frame(MPLS, labelled(ipv4(header()[:19]))), "truncated", {}),
+    ("seventeen labels", frame(MPLS, labelled(V4(header()), 17)), None, {"other": 1}),
+    ("labels without a bottom", frame(MPLS, labelled((0, b""), 5, False)), None, {"other": 1}),
+    ("MPLS, nothing below", frame(MPLS, labelled((0, b""), 2)), None, {"other": 1}),
+    ("MPLS, Ethernet that looks like IPv4",
+     frame(MPLS, labelled((0, bytes([V4(header())[1][0], 1]) + V4(header())[1][2:]))), None,
+     {"other": 1}),
+    ("MPLS, IPv6 longer than the frame",
+     frame(MPLS, labelled((0, V6(header())[1][:-1]))), None, {"other": 1}),
+    ("MPLS, neither 4 nor 6", frame(MPLS, labelled((0, bytes(8) + header()))), None,
+     {"other": 1}),
     ("not IP", frame(0x88b5, header()), None, {"other": 1}),
 ]
 

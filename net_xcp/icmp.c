@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ICMP errors that quote a packet with a congestion header. Those about the
- * header itself end XCP on the connection; all others are TCP's: without them
- * path MTU discovery would be a black hole.
+ * header itself end XCP on the connection, or copies into the tunnel; all others
+ * are TCP's, or the tunnel's: without them path MTU discovery would be a black hole.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -32,56 +32,80 @@ static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	return done;
 }
 
+/* Return: whether an error about a connection's packet is dealt with. */
+static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
+			enum hop_icmp_verdict verdict)
+{
+	struct hop_flow_key key;
+
+	if (verdict == HOP_ICMP_NEXT)
+		return false;
+	hop_flow_key_of_output(&key, &xcp_flow_kind, skb, th);
+	return end_xcp(xn, &key, th, verdict);
+}
+
+/* The same of a tunnel's. What filters say is the tunnel's affair. */
+static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
+			   enum hop_icmp_verdict verdict)
+{
+	if (verdict != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
+		return false;
+	xcp_tunnel_refused(xn, skb);
+	return true;
+}
+
 /*
- * Return: the quoted TCP header, or NULL if it is not there or the error is dealt
- * with. @offset_bytes: from skb->data, the quoted packet, to our quoted header.
+ * Return: the protocol that the error is to be told, whose header is quoted behind
+ * ours; 0: that is not there, or the error is dealt with. @offset_bytes: from
+ * skb->data, the quoted packet, to our quoted header.
  */
-static const struct tcphdr *read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-					enum hop_icmp_verdict verdict)
+static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes, enum hop_icmp_verdict verdict)
 {
 	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
-	const struct tcphdr *th;
 	const struct xcp_hdr *h;
-	struct hop_flow_key key;
+	bool done;
 
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + HOP_ICMP_QUOTED_BYTES)) {
 		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
-		return NULL;
+		return 0;
 	}
 	h = (const struct xcp_hdr *)(skb->data + offset_bytes);
-	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP) {
+	if (xcp_check(h, xcp_protocol) || !xcp_may_follow(h->protocol)) {
 		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
-		return NULL;
+		return 0;
 	}
-	th = (const struct tcphdr *)(h + 1);
-	hop_flow_key_of_output(&key, &xcp_flow_kind, skb, th);
-	if (verdict != HOP_ICMP_NEXT && end_xcp(xn, &key, th, verdict))
-		return NULL;
+	if (h->protocol == IPPROTO_TCP)
+		done = hear_of_tcp(xn, skb, (const struct tcphdr *)(h + 1), verdict);
+	else
+		done = hear_of_tunnel(xn, skb, verdict);
+	if (done)
+		return 0;
 	xcp_count(xn, XCP_COUNT_ICMP);
-	return th;
+	return h->protocol;
 }
 
 int xcp_icmp_v4(struct sk_buff *skb, u32 info)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 	const struct icmphdr *icmp = icmp_hdr(skb);
+	u8 next;
 
 	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
-	if (!read_quoted(skb, iph->ihl * 4, hop_icmp_judge_v4(icmp->type, icmp->code)))
-		return 0;
-	return hop_icmp_tell_v4(skb, info, IPPROTO_TCP, XCP_HDR_BYTES);
+	next = read_quoted(skb, iph->ihl * 4, hop_icmp_judge_v4(icmp->type, icmp->code));
+	return next ? hop_icmp_tell_v4(skb, info, next, XCP_HDR_BYTES) : 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* TCP is told where its header is: nothing needs to move. */
+/* It is told where its header is: nothing needs to move. */
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info)
 {
-	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
+	u8 next = read_quoted(skb, offset, hop_icmp_judge_v6(type, code));
+	const struct inet6_protocol *protocol = rcu_dereference(inet6_protos[next]);
 
-	if (!read_quoted(skb, offset, hop_icmp_judge_v6(type, code)) || !tcp || !tcp->err_handler)
+	if (!next || !protocol || !protocol->err_handler)
 		return 0;
-	return tcp->err_handler(skb, opt, type, code, offset + XCP_HDR_BYTES, info);
+	return protocol->err_handler(skb, opt, type, code, offset + XCP_HDR_BYTES, info);
 }
 #endif

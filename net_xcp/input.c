@@ -83,21 +83,46 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 							       __tcp_hdrlen(th)));
 }
 
-/* @offset_bytes: from skb->data to what should be a header, with TCP's behind it */
+/* @offset_bytes: from skb->data to what should be a header, with what may follow behind it */
 static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes,
 				  struct xcp_hdr *h)
 {
 	struct xcp_hdr *in = skb_header_pointer(skb, offset_bytes, sizeof(*h), h);
 	enum xcp_fault fault = xcp_check(in, xcp_protocol);
+	unsigned int next_bytes = 0;
 
 	if (fault)
 		return fault;
-	if (in->protocol != IPPROTO_TCP)
+	if (in->protocol == IPPROTO_TCP)
+		next_bytes = sizeof(struct tcphdr);
+	else if (!xcp_may_follow(in->protocol))
 		return XCP_BAD_NEXT;
-	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + sizeof(struct tcphdr)))
+	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + next_bytes))
 		return XCP_BAD_TRUNCATED;
 	memcpy(h, skb->data + offset_bytes, sizeof(*h));
 	return XCP_OK;
+}
+
+/* The header is out; @offset_bytes: from skb->data to what followed it. */
+static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		 const struct xcp_hdr *h)
+{
+	if (h->protocol == IPPROTO_TCP)
+		xcp_receive(xn, skb, h, (const struct tcphdr *)(skb->data + offset_bytes),
+			    skb->len - offset_bytes);
+	else if (xcp_ipsec_is(h->protocol))
+		xcp_ipsec_leave(xn, skb, h);
+	else
+		xcp_tunnel_leave(xn, skb, offset_bytes, h);
+}
+
+/* Decrypted: TCP's header is where it should be, if it is there. */
+static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  struct xcp_hdr *h)
+{
+	h->protocol = IPPROTO_TCP;
+	if (pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
+		take(xn, skb, offset_bytes, h);
 }
 
 static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
@@ -107,8 +132,13 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	enum xcp_fault fault;
 	struct xcp_hdr h;
 
-	if (!hop_shim_find(skb, &place) || place.next != xcp_protocol ||
-	    !hop_input_is_local(skb, state))
+	if (!hop_shim_find(skb, &place))
+		return NF_ACCEPT;
+	if (READ_ONCE(xn->ipsec) && xcp_ipsec_input(xn, skb, &place, &h)) {
+		receive_noted(xn, skb, place.offset_bytes, &h);
+		return NF_ACCEPT;
+	}
+	if (place.next != xcp_protocol || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	fault = read_header(skb, place.offset_bytes, &h);
 	if (fault) {
@@ -119,8 +149,7 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 		xcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return NF_DROP;
 	}
-	xcp_receive(xn, skb, &h, (const struct tcphdr *)(skb->data + place.offset_bytes),
-		    skb->len - place.offset_bytes);
+	take(xn, skb, place.offset_bytes, &h);
 	return NF_ACCEPT;
 }
 
@@ -140,10 +169,12 @@ const struct nf_hook_ops xcp_input_hooks[2] = {
 };
 
 /*
- * Behind the hook, skb->data is at our header. TCP reads neither the protocol
- * nor the length that IP's header says: pulling is enough.
+ * Behind the hook, skb->data is at our header. TCP and tunnels read neither the
+ * protocol nor the length that IP's header says: pulling is enough.
+ *
+ * Return: the protocol that follows; 0: the packet is gone.
  */
-static bool receive_late(struct sk_buff *skb)
+static u8 receive_late(struct sk_buff *skb)
 {
 	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
 	enum xcp_fault fault;
@@ -153,21 +184,21 @@ static bool receive_late(struct sk_buff *skb)
 	if (fault) {
 		xcp_count_fault(xn, fault);
 		kfree_skb(skb);
-		return false;
+		return 0;
 	}
 	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
 		skb->ip_summed = CHECKSUM_NONE;
 	skb_pull_rcsum(skb, sizeof(h));
 	skb_reset_transport_header(skb);
 	xcp_count(xn, XCP_COUNT_IN_LATE);
-	xcp_receive(xn, skb, &h, (const struct tcphdr *)skb->data, skb->len);
-	return true;
+	take(xn, skb, 0, &h);
+	return h.protocol;
 }
 
 /* "Less than 0: hand it to the protocol of that number." */
 static int xcp_late_v4(struct sk_buff *skb)
 {
-	return receive_late(skb) ? -IPPROTO_TCP : 0;
+	return -receive_late(skb);
 }
 
 static const struct net_protocol xcp_protocol_v4 = {
@@ -182,7 +213,7 @@ static const struct net_protocol xcp_protocol_v4 = {
 /* "Greater than 0: hand it to the protocol of that number." */
 static int xcp_late_v6(struct sk_buff *skb)
 {
-	return receive_late(skb) ? IPPROTO_TCP : 0;
+	return receive_late(skb);
 }
 
 static const struct inet6_protocol xcp_protocol_v6 = {

@@ -13,9 +13,9 @@
  * pure ACKs of any socket whose peer speaks. What is malformed is dropped here:
  * nobody else knows the protocol number.
  *
- * Not done, because:
- * - 2.3 (headers in front of AH and ESP): in transport mode the header has no TCP
- *   header behind it that we could read, so such connections go without.
+ * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c, both off until
+ * a sysctl says otherwise. A header in front of either is taken off in any case: who
+ * did not would swallow the packet.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -58,6 +58,16 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_SPEAKS] = "peer_speaks",
 	[XCP_COUNT_SILENT] = "peer_silent",
 	[XCP_COUNT_AVOIDED] = "peer_avoided",
+	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
+	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
+	[XCP_COUNT_TUNNEL_SUPER] = "tunnel_super",
+	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
+	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
+	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
+	[XCP_COUNT_TUNNEL_LOWERED] = "tunnel_lowered",
+	[XCP_COUNT_TUNNEL_BAD] = "tunnel_bad",
+	[XCP_COUNT_IPSEC_OUT] = "ipsec_out",
+	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
 };
 
 static unsigned long sum_of(const struct xcp_net *xn, unsigned int count)
@@ -102,7 +112,7 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
-#define XCP_SYSCTLS 4
+#define XCP_SYSCTLS 6
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
@@ -140,6 +150,24 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
+	{
+		.procname	= "xcp_tunnel",
+		.data		= hop_sysctl_at(struct xcp_net, tunnel),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "xcp_ipsec",
+		.data		= hop_sysctl_at(struct xcp_net, ipsec),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
 	{ }
 };
 
@@ -165,6 +193,7 @@ static int __net_init xcp_net_init(struct net *net)
 	xn->silent_s = HOP_SILENT_DEFAULT_S;
 	xn->gso = 1;
 	spin_lock_init(&xn->silent.lock);
+	spin_lock_init(&xn->silent_tunnels.lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!xn->counts)
 		return -ENOMEM;

@@ -195,4 +195,22 @@ static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format f
 	h->delta = cpu_to_be32(offer->delta_bytes_ps);
 }
 
+/**
+ * xcp_is_copy() - may what a tunnel brought be copied back? (section 2.5)
+ * @outer: the header in front of the tunnel's packet
+ * @inner: the header in front of TCP
+ *
+ * Both are checked. On its way a router may have lowered Delta_Throughput, and
+ * nothing else.
+ *
+ * Return: whether @outer is @inner but for that.
+ */
+static inline bool xcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)
+{
+	return outer->version_format == inner->version_format &&
+	       outer->flags == inner->flags && outer->rtt == inner->rtt &&
+	       outer->throughput == inner->throughput && outer->reverse == inner->reverse &&
+	       xcp_delta(outer) <= xcp_delta(inner);
+}
+
 #endif /* NET_XCP_XCP_CARRIER_H */

@@ -169,12 +169,44 @@ static void write_test(struct kunit *test)
 	}
 }
 
+/* Word by word what a tunnel's copy may differ in: delta downwards, nothing else. */
+static void copy_test(struct kunit *test)
+{
+	const struct xcp_hdr inner = header(XCP_FORMAT_MICRO, 100, 10, -3, 4);
+	struct xcp_hdr outer = inner;
+	s32 delta;
+	u8 *byte;
+
+	/* An IP packet follows it, not TCP. */
+	outer.protocol = 4;
+	KUNIT_EXPECT_TRUE(test, xcp_is_copy(&outer, &inner));
+	for (delta = -6; delta <= 0; delta++) {
+		outer.delta = cpu_to_be32(delta);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_is_copy(&outer, &inner), delta <= -3, "%d", delta);
+	}
+	outer.delta = cpu_to_be32(S32_MIN);
+	KUNIT_EXPECT_TRUE(test, xcp_is_copy(&outer, &inner));
+	outer.delta = cpu_to_be32(S32_MAX);
+	KUNIT_EXPECT_FALSE(test, xcp_is_copy(&outer, &inner));
+	for (byte = (u8 *)&outer; byte < (u8 *)(&outer + 1); byte++) {
+		outer = inner;
+		*byte ^= 0x10;
+		/* An IP protocol; Length is checked before; what Delta says is above. */
+		if (byte == &outer.protocol || byte == &outer.length ||
+		    (byte >= (u8 *)&outer.delta && byte < (u8 *)&outer.reverse))
+			continue;
+		KUNIT_EXPECT_FALSE_MSG(test, xcp_is_copy(&outer, &inner), "byte %d",
+				       (int)(byte - (u8 *)&outer));
+	}
+}
+
 static struct kunit_case xcp_carrier_cases[] = {
 	KUNIT_CASE(owe_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(silent_header_test),
 	KUNIT_CASE(window_test),
 	KUNIT_CASE(write_test),
+	KUNIT_CASE(copy_test),
 	{}
 };
 

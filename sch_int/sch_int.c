@@ -401,7 +401,7 @@ static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	if (!port)
 		return -ENOMEM;
 	/* The last thing that may fail. */
-	err = limit_bytes ? fifo_set_limit(hop_child_of(sch), limit_bytes) : 0;
+	err = hop_limit_set(sch, limit_bytes);
 	if (err) {
 		int_port_put(q, port);
 		return err;

@@ -2,10 +2,14 @@
 /*
  * sch_xcp: an XCP router on one port. The law and its deviations are in xcp_router.h.
  *
- * Around exactly one child, which queues (hop_child). A packet arrives for the law
- * when it is enqueued, whatever the child does with it then, and departs when it is
- * dequeued: a peek goes through to the child, so a shaper above does not make it
- * depart early.
+ * Around a child, which queues (hop_child). A packet arrives for the law when it is
+ * enqueued, whatever the child does with it then, and departs when it is dequeued: a
+ * peek goes through to the child, so a shaper above does not make it depart early.
+ *
+ * With `share`, XCP has that child to itself and all else has a second one; the law of
+ * their weights is in xcp_share.h. The second child, once made, stays. After a change
+ * the child that holds the older packets is emptied of them first: nothing is lost, and
+ * no flow is reordered, unless the next change comes before that is over.
  *
  * Two timers, both started by the first packet and stopped when a whole control
  * interval saw no packet and none is queued: the control interval's and that of the
@@ -33,6 +37,7 @@
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 #include "xcp_sampler.h"
+#include "xcp_share.h"
 #include "xcp_endpoints.h"
 
 #define CREATE_TRACE_POINTS
@@ -53,7 +58,8 @@ struct xcp_config {
  * @child: the queue; must be first
  * @sch: the qdisc that this is the private data of
  * @config: what tc set
- * @params: what the law makes of it
+ * @params: what the law makes of it; with share, the capacity is XCP's
+ * @port_bytes_ps: capacity of the port
  * @vars: the port as the law sees it
  * @stats: arrivals
  * @intervals: control intervals that ended
@@ -64,6 +70,15 @@ struct xcp_config {
  * @samples: that it took
  * @understating: of these
  * @ignoring: of these
+ * @share: of the two queues, with share
+ * @shares: packets go to two queues
+ * @peeked: the queue whose packet was peeked; XCP_SIDES for none
+ * @older: the queue that holds older packets than the other
+ * @older_pkts: that many
+ * @other_arrived_bytes: into the other queue, as it counts them
+ * @other_left_bytes: out of it
+ * @other_lost_bytes: the difference, less what is queued, that is accounted for
+ * @other_queue: of which all this holds; to compare, not to use
  * @runs: the timers run
  * @interval_start_ns: when the control interval that runs began
  * @ctl_timer: its end
@@ -75,6 +90,7 @@ struct xcp_sched_data {
 	struct Qdisc *sch;
 	struct xcp_config config;
 	struct xcp_params params;
+	u64 port_bytes_ps;
 	struct xcp_vars vars;
 	struct xcp_stats stats;
 	u64 intervals;
@@ -85,6 +101,15 @@ struct xcp_sched_data {
 	u64 samples;
 	u64 understating;
 	u64 ignoring;
+	struct xcp_share_vars share;
+	bool shares;
+	enum xcp_side peeked;
+	enum xcp_side older;
+	u32 older_pkts;
+	u64 other_arrived_bytes;
+	u64 other_left_bytes;
+	s64 other_lost_bytes;
+	const struct Qdisc *other_queue;
 	bool runs;
 	u64 interval_start_ns;
 	struct hrtimer ctl_timer;
@@ -134,7 +159,7 @@ static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_en
 	int at;
 
 	memset(name, 0, sizeof(*name));
-	if (hop_pkt_ip_offset(skb, &at) == htons(ETH_P_IP)) {
+	if (hop_pkt_labelled_ip_offset(skb, &at) == htons(ETH_P_IP)) {
 		skb_copy_bits(skb, at + offsetof(struct iphdr, saddr), v4, sizeof(v4));
 		ipv6_addr_set_v4mapped(v4[0], &name->saddr);
 		ipv6_addr_set_v4mapped(v4[1], &name->daddr);
@@ -153,7 +178,12 @@ static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *sk
 	const struct xcp_sample *result = &q->sampler.result;
 	struct xcp_endpoints sender;
 	u32 key;
+	u8 next;
 
+	/* Of a tunnel's copy (section 2.5): it does not tell the senders inside apart. */
+	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
+	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
+		return;
 	xcp_name_sender(skb, offset, &sender);
 	key = jhash2((const u32 *)&sender, sizeof(sender) / sizeof(u32), q->sampler_seed);
 	if (!xcp_sampler_see(&q->sampler, pkt, key, ktime_get_ns(), q->params.sampler_pause_ns))
@@ -164,10 +194,59 @@ static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *sk
 	trace_xcp_sample(q->sch, &sender, result);
 }
 
-/* What is queued, in bytes on the link. */
-static u32 xcp_queue_bytes(const struct Qdisc *sch, const struct xcp_params *p)
+/* What a qdisc queues, in bytes on the link. */
+static u32 xcp_backlog_bytes(const struct Qdisc *sch, const struct xcp_params *p)
 {
 	return min_t(u64, U32_MAX, sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes);
+}
+
+/* What the law takes for its queue. */
+static u32 xcp_queue_bytes(const struct xcp_sched_data *q)
+{
+	const struct Qdisc *queue = q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
+
+	return xcp_backlog_bytes(queue, &q->params);
+}
+
+/*
+ * What the other queue lost since it was asked last. Whatever dropped it, and when: what
+ * arrived, did not leave and is not there is lost.
+ */
+static s64 xcp_other_lost_bytes(struct xcp_sched_data *q)
+{
+	const struct Qdisc *other = hop_child_at(q->sch, XCP_SIDE_OTHER);
+	const s64 all_bytes = q->other_arrived_bytes - q->other_left_bytes - other->qstats.backlog;
+	const s64 lost_bytes = all_bytes - q->other_lost_bytes;
+
+	q->other_lost_bytes = all_bytes;
+	/* Another was grafted: what the old one held is no congestion. */
+	if (other != q->other_queue) {
+		q->other_queue = other;
+		return 0;
+	}
+	return lost_bytes;
+}
+
+/* The capacity that is XCP's from now on. */
+static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
+{
+	const struct xcp_share_interval interval = {
+		.capacity_bytes_ps = q->port_bytes_ps,
+		.elapsed_ns = max_t(u64, elapsed_ns, 1),
+		.sum_time = q->vars.sum_time,
+		.avg_rtt_ns = xcp_avg_rtt_ns(&q->vars),
+		.lost_bytes = xcp_other_lost_bytes(q),
+		.overhead_bytes = q->params.overhead_bytes,
+		.cubic = q->config.value[TCA_XCP_SHARE] == TC_XCP_SHARE_CUBIC,
+		.queue_bytes = {
+			xcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_XCP), &q->params),
+			xcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_OTHER), &q->params),
+		},
+	};
+	const u64 capacity_bytes_ps = xcp_share_close(&q->share, &interval);
+
+	trace_xcp_share(q->sch, &q->share, capacity_bytes_ps);
+	return capacity_bytes_ps;
 }
 
 /* Line 19, and its like for the queue: the first packet starts the timers. */
@@ -189,18 +268,21 @@ static void xcp_sleep(struct xcp_sched_data *q)
 	q->runs = false;
 	hrtimer_try_to_cancel(&q->ctl_timer);
 	hrtimer_try_to_cancel(&q->queue_timer);
+	q->params.capacity_bytes_ps = q->port_bytes_ps;
 	xcp_start(&q->vars, &q->params);
 }
 
 /* The control interval is over. Returns when the next one will be; 0 for never. */
 static u64 xcp_end_interval(struct xcp_sched_data *q)
 {
-	bool idle = !q->vars.input_bytes && !q->sch->q.qlen;
+	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
 	u64 now_ns = ktime_get_ns();
 	u64 elapsed_ns = now_ns - q->interval_start_ns;
 
 	q->intervals++;
 	q->interval_start_ns = now_ns;
+	if (q->shares)
+		q->params.capacity_bytes_ps = xcp_weigh(q, elapsed_ns);
 	xcp_close_interval(&q->vars, &q->params, elapsed_ns);
 	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
 	if (idle) {
@@ -213,7 +295,7 @@ static u64 xcp_end_interval(struct xcp_sched_data *q)
 static u64 xcp_end_queue_period(struct xcp_sched_data *q)
 {
 	return ktime_get_ns() + xcp_close_queue(&q->vars, &q->params,
-						xcp_queue_bytes(q->sch, &q->params));
+						xcp_queue_bytes(q));
 }
 
 /* Under the root's lock, do what a timer is for, unless it was stopped or started anew. */
@@ -247,17 +329,102 @@ static enum hrtimer_restart xcp_queue_expired(struct hrtimer *timer)
 			  xcp_end_queue_period);
 }
 
+static bool xcp_is_marked(const struct sk_buff *skb)
+{
+	return hop_pkt_ecn(skb) == INET_ECN_CE;
+}
+
+/* XCP's law sees XCP's packets only. */
+static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk_buff *skb,
+				       const struct xcp_pkt *pkt)
+{
+	const enum xcp_side side = xcp_share_side(pkt);
+
+	if (side == XCP_SIDE_XCP) {
+		xcp_arrive(&q->vars, &q->params, pkt);
+		xcp_share_arrive(&q->share, side, pkt, 0, false);
+	} else {
+		q->other_arrived_bytes += qdisc_pkt_len(skb);
+		xcp_share_arrive(&q->share, side, pkt, qdisc_pkt_len(skb), xcp_is_marked(skb));
+	}
+	return side;
+}
+
 static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
+	enum xcp_side side = XCP_SIDE_XCP;
 	struct xcp_pkt pkt;
 
 	if (unlikely(!q->runs))
 		xcp_wake(q);
 	xcp_look(skb, &q->params, &pkt);
 	xcp_count(&q->stats, &pkt);
-	xcp_arrive(&q->vars, &q->params, &pkt);
-	return hop_child_enqueue(skb, sch, to_free);
+	if (q->shares)
+		side = xcp_arrive_shared(q, skb, &pkt);
+	else
+		xcp_arrive(&q->vars, &q->params, &pkt);
+	return hop_child_enqueue_at(skb, sch, side, to_free);
+}
+
+/* The queue to ask first. What was peeked is what is dequeued. */
+static enum xcp_side xcp_turn(const struct xcp_sched_data *q)
+{
+	if (!hop_child_at(q->sch, XCP_SIDE_OTHER))
+		return XCP_SIDE_XCP;
+	if (q->peeked != XCP_SIDES)
+		return q->peeked;
+	return q->older_pkts ? q->older : xcp_share_turn(&q->share);
+}
+
+/* Of the queue whose turn it is, or else of the other: it may be empty or throttled. */
+static struct sk_buff *xcp_peek(struct Qdisc *sch)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	enum xcp_side side = xcp_turn(q);
+	struct Qdisc *child = hop_child_at(sch, side);
+	struct sk_buff *skb = child->ops->peek(child);
+
+	if (!skb) {
+		side = XCP_SIDES - 1 - side;
+		child = hop_child_at(sch, side);
+		skb = child ? child->ops->peek(child) : NULL;
+	}
+	q->peeked = skb ? side : XCP_SIDES;
+	return skb;
+}
+
+static struct sk_buff *xcp_take(struct xcp_sched_data *q, enum xcp_side *side, bool *alone)
+{
+	struct sk_buff *skb;
+	struct Qdisc *other;
+
+	*side = xcp_turn(q);
+	q->peeked = XCP_SIDES;
+	other = hop_child_at(q->sch, XCP_SIDES - 1 - *side);
+	skb = qdisc_dequeue_peeked(hop_child_at(q->sch, *side));
+	*alone = !other || !other->q.qlen;
+	if (!skb && !*alone) {
+		*side = XCP_SIDES - 1 - *side;
+		*alone = true;
+		skb = qdisc_dequeue_peeked(other);
+	}
+	if (skb)
+		hop_child_leave(q->sch, skb);
+	return skb;
+}
+
+static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *skb,
+			      const struct xcp_pkt *pkt, enum xcp_side side, bool alone)
+{
+	if (q->older_pkts && side == q->older)
+		q->older_pkts--;
+	xcp_share_leave(&q->share, side, pkt->bytes, alone);
+	if (side == XCP_SIDE_XCP)
+		return;
+	q->other_left_bytes += qdisc_pkt_len(skb);
+	if (xcp_is_marked(skb))
+		xcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
 static void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
@@ -276,14 +443,19 @@ static void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset
 static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = hop_child_dequeue(sch);
 	struct xcp_pkt pkt;
+	struct sk_buff *skb;
+	enum xcp_side side;
 	int offset;
+	bool alone;
 
+	skb = xcp_take(q, &side, &alone);
 	if (!skb)
 		return NULL;
-	xcp_see_queue(&q->vars, xcp_queue_bytes(sch, &q->params));
+	xcp_see_queue(&q->vars, xcp_queue_bytes(q));
 	offset = xcp_look(skb, &q->params, &pkt);
+	if (hop_child_at(sch, XCP_SIDE_OTHER))
+		xcp_depart_shared(q, skb, &pkt, side, alone);
 	if (pkt.class == XCP_CLASS_ASKING)
 		xcp_answer(q, skb, offset, &pkt);
 	return skb;
@@ -297,6 +469,11 @@ static void xcp_reset(struct Qdisc *sch)
 	hop_child_reset(sch);
 	memset(&q->vars, 0, sizeof(q->vars));
 	memset(&q->sampler, 0, sizeof(q->sampler));
+	/* All is gone at once: no congestion. */
+	q->other_lost_bytes = q->other_arrived_bytes - q->other_left_bytes;
+	q->older_pkts = 0;
+	q->peeked = XCP_SIDES;
+	xcp_share_clear(&q->share);
 	xcp_sleep(q);
 }
 
@@ -322,6 +499,8 @@ static const struct hop_nla_option xcp_options[TCA_XCP_MAX + 1] = {
 					 0, TC_XCP_SHARE_MAX_PPM),
 	[TCA_XCP_SAMPLER] = XCP_OPTION("sampler", " us", TC_XCP_SAMPLER_OFF,
 				       0, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_SHARE] = XCP_OPTION("share", "", TC_XCP_SHARE_OFF, TC_XCP_SHARE_OFF,
+				     TC_XCP_SHARE_CUBIC),
 	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
 					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
 };
@@ -340,6 +519,7 @@ static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
 	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
 	[TCA_XCP_SAMPLER]	= { .type = NLA_U32 },
+	[TCA_XCP_SHARE]		= { .type = NLA_U32 },
 };
 
 /* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
@@ -397,11 +577,52 @@ static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ex
 	return 0;
 }
 
+/*
+ * Send packets to two queues from now on, or to one again. The queue that packets went
+ * to until now holds the older ones: in both directions it is served first.
+ */
+static void xcp_switch_share(struct xcp_sched_data *q, bool shares)
+{
+	if (q->shares == shares)
+		return;
+	q->older = shares ? XCP_SIDE_XCP : XCP_SIDE_OTHER;
+	q->older_pkts = hop_child_at(q->sch, q->older)->q.qlen;
+	q->shares = shares;
+	xcp_share_clear(&q->share);
+}
+
+/* Under the tree lock. */
+static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
+		      const struct xcp_params *params, struct Qdisc *second)
+{
+	q->config = *config;
+	q->params = *params;
+	q->port_bytes_ps = params->capacity_bytes_ps;
+	if (second)
+		hop_child_adopt(q->sch, second);
+	xcp_switch_share(q, config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF);
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+}
+
+/* The second child, if @config needs one that is not there; NULL if not. */
+static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config *config,
+				     u32 limit_bytes, struct netlink_ext_ack *extack)
+{
+	const struct Qdisc *first = hop_limit_child(sch);
+
+	if (config->value[TCA_XCP_SHARE] == TC_XCP_SHARE_OFF || hop_child_at(sch, XCP_SIDE_OTHER))
+		return NULL;
+	return hop_child_create(sch, XCP_SIDE_OTHER, limit_bytes ?: first ? first->limit : 0,
+				extack);
+}
+
 static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct xcp_config config = q->config;
 	struct xcp_params params = {};
+	struct Qdisc *second;
 	u32 limit_bytes = 0;
 	int err;
 
@@ -417,16 +638,18 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 		return hop_nla_refuse(extack, tb[TCA_XCP_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 1gbit");
 	xcp_set_params(&params, &config);
+	second = xcp_make_second(sch, &config, limit_bytes, extack);
+	if (IS_ERR(second))
+		return PTR_ERR(second);
 	/* The last thing that may fail. */
-	err = limit_bytes ? fifo_set_limit(hop_child_of(sch), limit_bytes) : 0;
-	if (err)
+	err = hop_limit_set(sch, limit_bytes);
+	if (err) {
+		qdisc_put(second);
 		return err;
+	}
 
 	sch_tree_lock(sch);
-	q->config = config;
-	q->params = params;
-	if (!q->runs)
-		xcp_start(&q->vars, &q->params);
+	xcp_apply(q, &config, &params, second);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -450,7 +673,10 @@ static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
-	q->params.capacity_bytes_ps = rate_bytes_ps;
+	q->port_bytes_ps = rate_bytes_ps;
+	/* With share, the end of the interval divides it. */
+	if (!q->shares || !q->runs)
+		q->params.capacity_bytes_ps = rate_bytes_ps;
 	if (!q->runs)
 		xcp_start(&q->vars, &q->params);
 	sch_tree_unlock(q->sch);
@@ -471,6 +697,8 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	q->sch = sch;
 	q->sampler_seed = get_random_u32();
 	hop_nla_defaults(q->config.value, xcp_options, TCA_XCP_MAX);
+	q->peeked = XCP_SIDES;
+	xcp_share_start(&q->share);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
 		err = opt ? xcp_change(sch, opt, extack) : xcp_configure(sch, none, extack);
@@ -544,6 +772,22 @@ static void xcp_copy_stats(struct tc_xcp_xstats *st, const struct xcp_stats *s)
 		st->malformed_pkts[fault - 1] = s->malformed_pkts[fault];
 }
 
+static void xcp_copy_share(struct tc_xcp_xstats *st, const struct xcp_sched_data *q)
+{
+	const struct xcp_share_vars *v = &q->share;
+
+	st->xcp_capacity_bytes_ps = q->params.capacity_bytes_ps;
+	st->share_weight_ppm = mul_u64_u32_shr(v->weight[XCP_SIDE_XCP], XCP_GAIN_PPM,
+					       XCP_SHARE_SHIFT);
+	st->share_loss_ppb = mul_u64_u32_shr(v->loss_q32, XCP_NS_PER_S, XCP_LOSS_SHIFT);
+	st->xcp_window_bytes = v->window_bytes[XCP_SIDE_XCP];
+	st->other_window_bytes = v->window_bytes[XCP_SIDE_OTHER];
+	st->xcp_flow_bytes_ps = xcp_shown(v->flow_q16[XCP_SIDE_XCP]);
+	st->other_flow_bytes_ps = xcp_shown(v->flow_q16[XCP_SIDE_OTHER]);
+	st->xcp_sent_bytes = v->total_left_bytes[XCP_SIDE_XCP];
+	st->other_sent_bytes = v->total_left_bytes[XCP_SIDE_OTHER];
+}
+
 static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -551,7 +795,7 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* One consistent picture, and no torn counter where a long is 32 bits. */
 	sch_tree_lock(sch);
-	st.capacity_bytes_ps = q->params.capacity_bytes_ps;
+	st.capacity_bytes_ps = q->port_bytes_ps;
 	st.intervals = q->intervals;
 	st.reduced_pkts = q->reduced_pkts;
 	st.unwritable_pkts = q->unwritable_pkts;
@@ -560,6 +804,8 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.ignoring = q->ignoring;
 	xcp_copy_vars(&st, &q->vars);
 	xcp_copy_stats(&st, &q->stats);
+	if (hop_child_at(sch, XCP_SIDE_OTHER))
+		xcp_copy_share(&st, q);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
@@ -570,7 +816,7 @@ static struct Qdisc_ops xcp_qdisc_ops __read_mostly = {
 	.priv_size	= sizeof(struct xcp_sched_data),
 	.enqueue	= xcp_enqueue,
 	.dequeue	= xcp_dequeue,
-	.peek		= hop_child_peek,
+	.peek		= xcp_peek,
 	.init		= xcp_init,
 	.reset		= xcp_reset,
 	.destroy	= xcp_destroy,

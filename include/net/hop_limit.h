@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The option `limit` of a qdisc that wraps a child: that of the default child, a fifo. */
+/* The option `limit` of a qdisc that wraps children: that of its default ones, fifos. */
 #ifndef HOPCC_NET_HOP_LIMIT_H
 #define HOPCC_NET_HOP_LIMIT_H
 
 #include <net/hop_child.h>
 #include <net/hop_nla.h>
 
+/* The fifo that was there before anything was grafted. */
+static inline bool hop_limit_is_default(const struct Qdisc *child)
+{
+	return child && child != &noop_qdisc && !child->handle;
+}
+
 /**
- * hop_limit_is_ours() - is the child still the fifo that was there before any graft?
+ * hop_limit_child() - a child that `limit` is of
  * @sch: the wrapper
  *
  * Context: process, RTNL held.
+ * Return: the first of them; NULL if all were grafted.
  */
-static inline bool hop_limit_is_ours(const struct Qdisc *sch)
+static inline struct Qdisc *hop_limit_child(const struct Qdisc *sch)
 {
-	const struct Qdisc *child = hop_child_of(sch);
+	int index;
 
-	return child != &noop_qdisc && !child->handle;
+	for (index = 0; index < HOP_CHILDREN_MAX; index++)
+		if (hop_limit_is_default(hop_child_at(sch, index)))
+			return hop_child_at(sch, index);
+	return NULL;
 }
 
 /**
@@ -35,14 +45,32 @@ static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32
 				  const struct nlattr *attr, const char *refusal,
 				  struct netlink_ext_ack *extack)
 {
-	if (attr && !hop_limit_is_ours(sch))
+	if (attr && !hop_limit_child(sch))
 		return hop_nla_refuse(extack, attr,
 				      "limit is the default child's; set that of the grafted one");
 	return hop_nla_u32(limit_bytes, min_bytes, U32_MAX, attr, refusal, extack);
 }
 
 /**
- * hop_limit_put() - dump the default child's limit; nothing once another was grafted
+ * hop_limit_set() - set it
+ * @sch: the wrapper
+ * @limit_bytes: of hop_limit_parse(); 0: leave it
+ *
+ * Context: process, RTNL held.
+ * Return: 0 or -ENOMEM
+ */
+static inline int hop_limit_set(struct Qdisc *sch, u32 limit_bytes)
+{
+	int index, err = 0;
+
+	for (index = 0; limit_bytes && index < HOP_CHILDREN_MAX && !err; index++)
+		if (hop_limit_is_default(hop_child_at(sch, index)))
+			err = fifo_set_limit(hop_child_at(sch, index), limit_bytes);
+	return err;
+}
+
+/**
+ * hop_limit_put() - dump the default child's limit; nothing once others were grafted
  * @skb: into this message
  * @sch: the wrapper
  * @type: of the attribute
@@ -52,7 +80,9 @@ static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32
  */
 static inline int hop_limit_put(struct sk_buff *skb, const struct Qdisc *sch, int type)
 {
-	return hop_limit_is_ours(sch) ? nla_put_u32(skb, type, hop_child_of(sch)->limit) : 0;
+	const struct Qdisc *child = hop_limit_child(sch);
+
+	return child ? nla_put_u32(skb, type, child->limit) : 0;
 }
 
 #endif /* HOPCC_NET_HOP_LIMIT_H */

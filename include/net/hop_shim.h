@@ -13,10 +13,10 @@
 #ifndef HOPCC_NET_HOP_SHIM_H
 #define HOPCC_NET_HOP_SHIM_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 struct net_offload;
-struct sk_buff;
 struct sock;
 
 /**
@@ -32,10 +32,11 @@ struct hop_shim_place {
 };
 
 /**
- * hop_shim_find() - where do IP's headers end?
- * @skb: a packet that IP's own checks passed or IP itself made; skb->data at its
- *	network header
- * @place: result
+ * hop_shim_find_at() - where do the headers of an IP packet in a packet end?
+ * @skb: the packet
+ * @at_bytes: from skb->data to where the one that is looked at begins
+ * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
+ * @place: result; its offsets count from @at_bytes
  *
  * Of an IPv6 fragment, @place is the fragment header: its @next is never ours.
  *
@@ -43,12 +44,27 @@ struct hop_shim_place {
  * Return: false if it is neither IPv4 nor IPv6, an IPv4 fragment, or ends within
  * its headers.
  */
-bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place);
+bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 protocol,
+		      struct hop_shim_place *place);
+
+/**
+ * hop_shim_find() - where do IP's headers end?
+ * @skb: a packet that IP's own checks passed or IP itself made; skb->data at its
+ *	network header
+ * @place: result, as that of hop_shim_find_at()
+ *
+ * Context: any.
+ * Return: as hop_shim_find_at().
+ */
+static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place)
+{
+	return hop_shim_find_at(skb, 0, skb->protocol, place);
+}
 
 /**
  * hop_shim_insert() - make room for a header
- * @skb: a packet of this host that has not met a device; skb->data at its network
- *	header, no MAC header
+ * @skb: a packet of this host that has not met a device but that of a tunnel;
+ *	skb->data at its network header, no MAC header in front of it
  * @place: of hop_shim_find()
  * @bytes: length of the header, even
  * @protocol: its protocol number

@@ -141,7 +141,8 @@ static void receive(struct int_net *in, struct sk_buff *skb, const struct int_sh
 	if (!hello) {
 		unsigned int hdr_bytes = __tcp_hdrlen(th);
 
-		receive_data(in, skb, &key, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
+		receive_data(in, skb, &key, th, shim,
+			     segment_bytes - min(segment_bytes, hdr_bytes));
 		return;
 	}
 	trace_int_header_in(&key, &shim->hdr, 0, 0);

@@ -24,6 +24,12 @@
 #include <net/int.h>
 #include <net/int_flow.h>
 
+/*
+ * How long an answer may wait for an ACK: data, or SACK blocks, may leave it no room.
+ * Less than a sender's patience.
+ */
+#define INT_OWED_MAX_NS	2000000ULL
+
 /* A flow counts as long as it was seen in this or the last so many T. */
 #define INT_CROWD_TS	10U
 

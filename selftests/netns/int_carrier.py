@@ -48,6 +48,9 @@ def answers():
 def path(rate="1gbit", delay="50us", extra=""):
     """Two hops that speak, a's own port (switch 9) and the router's to b (switch 5),
     behind which the wire is narrow; the way back has the same delay and no hop."""
+    # What netem is not told of it keeps.
+    for dev in ("r-a", "r-b"):
+        run(f"ip netns exec r tc qdisc del dev {dev} root", check=False)
     run("ip netns exec a tc qdisc replace dev a-r root handle 1: int rate 10gbit switch_id 9"
         " port_id 1")
     run(f"ip netns exec r tc qdisc replace dev r-b root handle 1: int rate {rate}"
@@ -351,6 +354,33 @@ def lossy(version):
     path()
 
 
+def corrupted(version):
+    """A bit of a packet in a hundred is wrong: in IP, our header, TCP, the data."""
+    for forward, reverse in ((0, 0), (1, 0), (1, 1)):
+        sysctl("a", "hopcc/int_forward", forward)
+        sysctl("b", "hopcc/int_reverse", reverse)
+        drive_reset()
+        before = [counts(name) for name in ("a", "b")]
+        pair = connect(version, cc=CC)
+        # A handshake with a wrong bit is another story: as if it were dropped.
+        path(extra="corrupt 1%")
+        exact = transfer([Stream(*pair, 20 << 20)])
+        path()
+        hosts.close(*pair)
+        settle()
+        got = [since(name, b) for name, b in zip(("a", "b"), before)]
+        tap.claim(f"IPv{version} {('probe', 'inband')[forward]}, {('notify', 'ack')[reverse]}, "
+                  "bits flipped: exact, sound answers, bad ones counted",
+                  exact and drive("opened") == drive("closed") == 1 and
+                  drive("records") + drive("summaries") > 5 and not drive("odd") and
+                  (not forward or malformed(got[1])),
+                  f"exact {exact}, {answers()}, odd {drive('odd')}, "
+                  f"{malformed(got[0])} {malformed(got[1])}")
+        forget(drive("silenced"))
+    sysctl("a", "hopcc/int_forward", 0)
+    sysctl("b", "hopcc/int_reverse", 0)
+
+
 def switched(version):
     """The cc changes while data flows."""
     for forward in (0, 1):
@@ -624,6 +654,7 @@ def one_version(version):
     by_ack_both_ways(version)
     other_way(version)
     lossy(version)
+    corrupted(version)
     switched(version)
     path_mtu(version)
     brownfield(version)

@@ -162,14 +162,45 @@ def with_entry(head, own, port=None):
     return head[:4] + struct.pack("!I", first) + b"".join(records) + struct.pack("!I", last)
 
 
-def stamped(wire, make, head, kind, port=OWN_PORT, full=0):
+def counters(wire):
+    """All counters but that of bytes, by name; and that of bytes."""
+    shown = wire.stats()
+    flat = {name: shown[name] for name in ("full", "untimed", "echo", "unwritable")}
+    return {**flat, **shown["stamped"], **shown["malformed"]}, shown["tx_bytes"]
+
+
+def each_row(rows):
+    """A check of all rows, on one qdisc: a row is (name, what to send, what arrives, what is
+    counted), the first two functions, the second of the record that is due."""
+    def check(wire):
+        wire.qdisc(ROOT)
+        before, sent_bytes = counters(wire)
+        wrong = []
+        for name, send, arrive, counted in rows:
+            own = own_record(tx=sent_bytes)
+            data = send()
+            got = wire.pass_one(data)
+            after, sent_bytes = counters(wire)
+            try:
+                expect(network(got), network(arrive(own)), "frame")
+                expect({k: v - before[k] for k, v in after.items() if v != before[k]}, counted,
+                       "statistics")
+            except AssertionError as error:
+                wrong.append(f"{name}: {error}")
+            before = after
+        assert not wrong, "; ".join(wrong)
+        wire.empty()
+    return check
+
+
+def stamped(name, make, head, kind, port=OWN_PORT, full=0):
     """The frame is as if made with the header that the hop leaves: so are its checksums."""
-    wire.qdisc(ROOT)
-    want = make(with_entry(head, own_record(), port))
-    got = wire.pass_one(make(head))
-    expect(network(got), network(want), "frame")
-    expect_stats(wire, stamped={kind: 1}, full=full)
-    wire.empty()
+    return (name, lambda: make(head), lambda own: make(with_entry(head, own, port)),
+            {kind: 1, "full": 1} if full else {kind: 1})
+
+
+def untouched(name, data, malformed, counted):
+    return name, lambda: data, lambda own: data, {malformed: 1} if malformed else counted
 
 
 H = header()
@@ -240,14 +271,6 @@ def checksum_becomes_zero(wire):
                      dsfield=DSCP_DATA << 2 | 1))
     got = wire.pass_one(encap(4, H + behind))
     expect(network(got), network(want), "frame")
-
-
-def untouched(wire, data, malformed, counters):
-    got = wire.qdisc(ROOT).pass_one(data)
-    expect(network(got), network(data), "frame")
-    expect_stats(wire, malformed={malformed: 1} if malformed else None, **counters)
-    expect(wire.stats()["tx_bytes"], len(data), "tx_bytes")
-    wire.empty()
 
 
 BAD = [
@@ -672,10 +695,12 @@ def trace_tells(wire):
 
 
 def main():
-    checks = [(f"stamped: {row[0]}", lambda wire, r=row: stamped(wire, *r[1:4], **r[4]), ())
-              for row in STAMPED]
-    checks += [(f"untouched: {row[0]}", lambda wire, r=row: untouched(wire, *r[1:]), ())
-               for row in UNTOUCHED]
+    groups = [(f"stamped, {'/'.join(kinds)}", [stamped(*r[:4], **r[4]) for r in STAMPED
+                                               if r[3] in kinds])
+              for kinds in (("data", "hello"), ("encap",), ("probe",))]
+    groups += [("untouched, malformed", [untouched(*r) for r in UNTOUCHED if r[2]]),
+               ("untouched, not ours to stamp", [untouched(*r) for r in UNTOUCHED if not r[2]])]
+    checks = [(f"{name}: {len(rows)} frames", each_row(rows), ()) for name, rows in groups]
     for check in (checksum_becomes_zero, units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
                   around_another, around_another_of_its_kind, change_in_the_stream,
                   refused_change_leaves_all, other_code_points, down_and_up, speed_of_the_device,

@@ -10,8 +10,10 @@
  *	     v                                                    |          v a patience
  *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a patience
  *
- * A period is min(T, 4 ms) ("once per round trip"). A patience is long enough for
- * an answer to come back through full queues.
+ * A period is min(T, 4 ms) ("once per round trip"), and an eighth of it from a start,
+ * or a restart after a pause, until two answers are there: a rate is the difference of
+ * two, and the second must not wait behind all that a window at the line's rate queues.
+ * A patience is long enough for an answer to come back through full queues.
  *
  * Deviations:
  * - The draft knows no silence; ours ends it: probes that nobody answers draw
@@ -32,6 +34,11 @@
 /* Draft: once per round trip; a long one is told more often. */
 #define INT_PERIOD_MAX_NS	4000000U
 #define INT_PERIOD_MIN_NS	1000U
+
+/* What records are good for: half a turn of a hop's clock. */
+#define INT_PAUSE_NS		8000000ULL
+#define INT_START_ANSWERS	2U
+#define INT_START_SHIFT		3
 
 /* In units of T and of TCP's own RTT; at least a period of the longest kind. */
 #define INT_PATIENCE_RTTS	4U
@@ -55,6 +62,7 @@
  * @waiting_ns: since when an answer is waited for
  * @doubt_ns: when the last packet in doubt left
  * @doubts: packets that left in doubt
+ * @starting: answers that are wanted soon
  * @waiting: an answer is waited for
  * @proven: an answer came once
  * @heard: @heard_id and @heard_seq are valid
@@ -67,6 +75,7 @@ struct int_asker {
 	u64 waiting_ns;
 	u64 doubt_ns;
 	u8 doubts;
+	u8 starting;
 	bool waiting;
 	bool proven;
 	bool heard;
@@ -132,9 +141,11 @@ static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patie
 static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 period_ns,
 				     u64 patience_ns)
 {
-	if (!int_in_doubt(a, now_ns, patience_ns))
+	if (!int_in_doubt(a, now_ns, patience_ns)) {
+		period_ns >>= a->starting ? INT_START_SHIFT : 0;
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
+	}
 	if (a->doubts && now_ns - a->doubt_ns < patience_ns)
 		return INT_TURN_WAIT;
 	return a->doubts < INT_DOUBTS_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;
@@ -159,6 +170,8 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns)
 		a->waiting = true;
 		a->waiting_ns = now_ns;
 	}
+	if (now_ns - a->left_ns > INT_PAUSE_NS)
+		a->starting = INT_START_ANSWERS;
 	a->left_ns = now_ns;
 	return ++a->id;
 }
@@ -196,6 +209,7 @@ static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, u
 	a->heard_seq = seq;
 	a->proven = true;
 	a->doubts = 0;
+	a->starting -= a->starting > 0;
 	/* What left since is waited for from now on. */
 	a->waiting = id != a->id;
 	a->waiting_ns = now_ns;

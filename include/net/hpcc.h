@@ -36,13 +36,13 @@
 #include <net/int.h>
 
 #define HPCC_U_SHIFT		20
-#define HPCC_U_ONE		(1U << HPCC_U_SHIFT)
+#define HPCC_U_ONE		1048576U	/* 1 << HPCC_U_SHIFT */
 #define HPCC_U_MAX		U32_MAX
 #define HPCC_WND_SHIFT		16
 #define HPCC_WND_MAX_BYTES	U32_MAX
 /* A packet in 23 T; 1000 flows share 100 Gbit/s at 5 us. */
 #define HPCC_WND_MIN_BYTES	64U
-#define HPCC_UNITS_MIN		16U
+#define HPCC_UNITS_MIN		32U
 #define HPCC_PPM		1000000U
 #define HPCC_PS_PER_NS		1000U
 #define HPCC_T_MIN_NS		1000U

@@ -10,7 +10,7 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, f"{TOP}/tools/lab")
 sys.dont_write_bytecode = True
 
-from hoplab import LabError, guest  # noqa: E402
+from hoplab import LabError, guest, runner, scenario  # noqa: E402
 
 GOOD = """
 title = "a"
@@ -38,6 +38,9 @@ min = 1
 
 # A host on a switch of its own: an island.
 APART = '[[link]]\na = "{}"\nb = "s2"\nrate = "1gbit"\n'
+
+CHANGE = '[[change]]\nat = "5ms"\na = "h1"\nb = "s1"\nmtu = 1400\n'
+FIREWALL = '[[host]]\nname = "s1"\nnft = """\ntable ip box {\n\tchain c {\n\t\tip ttl 1 counter comment "seen"\n\t}\n}\n"""\n'
 
 # name, text to replace, its replacement, words the answer must have
 CASES = [
@@ -122,6 +125,17 @@ CASES = [
     ("quantile", '"goodput"', '"fct_p(101)"', ["claim 1: metric", "share 101", "0 to 100"]),
     ("formula almost as deep", '"goodput"', f"\"{'-' * 390}godput\"", ["claim 1: metric", "'godput'"]),
     ("formula as deep as Python", '"goodput"', f"\"{'-' * 5000}1\"", ["claim 1: metric", "400 characters"]),
+    ("uncounted comment of a metric", '"goodput"', "\"counted('seen')\"", ["claim 1: metric", "counter 'seen'", "none is there"]),
+    ("unknown comment of a metric", '[[claim]]\nmetric = "goodput"',
+     FIREWALL + "[[claim]]\nmetric = \"counted('sen')\"", ["claim 1: metric", "counter 'sen'", "allowed: seen"]),
+    ("rules that are no text", '[[flow]]', '[[host]]\nname = "s1"\nnft = 1\n[[flow]]', ["host 1: nft", "write a string"]),
+    ("unknown key of a change", '[[flow]]', CHANGE + 'rate = "1gbit"\n[[flow]]', ["change 1", "'rate'", "allowed", "mtu"]),
+    ("change without a time", '[[flow]]', CHANGE.replace("at", "# at") + '[[flow]]', ["change 1", "'at' is missing"]),
+    ("unknown node of a change", '[[flow]]', CHANGE.replace('"h1"', '"h7"') + '[[flow]]', ["change 1: a", "'h7'", "h1 h2 s1"]),
+    ("change of no link", '[[flow]]', CHANGE.replace('"s1"', '"h2"') + '[[flow]]', ["change 1", "no link of h1 and h2"]),
+    ("change after the end", '[[flow]]', CHANGE.replace("5ms", "10ms") + '[[flow]]', ["change 1: at", "duration, 10 ms"]),
+    ("MTU of a change", '[[flow]]', CHANGE.replace("1400", "500") + '[[flow]]', ["change 1: mtu", "576 to 65000"]),
+    ("send buffer", 'cc = "{cc}"', 'sndbuf = "2g"', ["flow 1: sndbuf", "'2g'", "4k to 1g"]),
     ("not TOML", 'title = "a"', 'title = ', ["not TOML", "line 2"]),
 ]
 
@@ -157,7 +171,7 @@ def main():
         ("seconds", lambda file: lab("exec", "--timeout", "nan", "true"), ["--timeout", "'nan'"]),
         ("unknown option", lambda file: lab("run", "--sed", "1"), ["--sed"]),
     ]
-    print(f"1..{len(tests) + 2}")
+    print(f"1..{len(tests) + 3}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/bad.toml"
@@ -175,7 +189,27 @@ def main():
     print(f"{'not ' if wrong else ''}ok {len(tests) + 2} - a guest's memory is where it can be")
     if wrong:
         print(f"# {wrong}")
+    wrong = nft_fault()
+    failed += bool(wrong)
+    print(f"{'not ' if wrong else ''}ok {len(tests) + 3} - a scenario with firewalls asks for nft first")
+    if wrong:
+        print(f"# {wrong}")
     return 1 if failed else 0
+
+
+def nft_fault():
+    def fault_of(word):
+        found = scenario.load(word)
+        try:
+            runner.need_nft([runner.Job(found, case, 1, "release", None) for case in found.cases], path="/nonexistent")
+        except LabError as error:
+            return str(error)
+        return None
+
+    if fault_of("smoke"):
+        return "asked for where there is no firewall"
+    said = fault_of("xcp-middlebox") or "not asked for"
+    return None if "no nft" in said and "setup.sh" in said else said
 
 
 def memory_fault():

@@ -109,7 +109,7 @@ def build_guest_tools():
     out = BUILD / "guest"
     out.mkdir(parents=True, exist_ok=True)
     for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
-                                ("off", "off", []), ("settings", "settings", [])):
+                                ("off", "off", []), ("settings", "settings", []), ("at", "at", [])):
         source = LAB / f"guest/{name}.c"
         if not newer(out / target, source):
             run_quietly(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out / target, source],

@@ -109,6 +109,7 @@ class Checker:
     def arguments(self, case, given):
         """Judge what a metric is given; a parameter of one name is the same in all metrics."""
         allowed = {"port": case.sample["ports"], "event": case.sample["trace"],
+                   "counter": case.counters,
                    "group": list(dict.fromkeys(f["name"] for f in case.flows))}
         limits = {"share": 100, "threshold": 1}
         del given["self"]

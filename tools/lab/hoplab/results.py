@@ -25,7 +25,7 @@ def meta_line(scenario, case, seed, kernel, net):
     for flow in topology.flows(net):
         family = topology.flow_family(flow)
         path = topology.path_of(net, flow["from"], flow["to"])
-        handshake = flow["mode"] == "reconnect" or flow["mode"] == "once"
+        handshake = flow["mode"] != "persistent" and not flow.get("warm_bytes")
         base = topology.ideal_s(net, flow, 0, handshake)
         flows.append({
             "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],
@@ -79,6 +79,16 @@ def trace_lines(text, events):
     return "".join(found)
 
 
+def counter_lines(node, text):
+    """What the rules with a comment counted, as JSON-lines; the text is nft's own JSON."""
+    found = []
+    for rule in (item["rule"] for item in json.loads(text)["nftables"] if "rule" in item):
+        for counter in (e["counter"] for e in rule["expr"] if "counter" in e and "comment" in rule):
+            found.append(json.dumps({"type": "counter", "node": node, "name": rule["comment"],
+                                     "packets": counter["packets"], "bytes": counter["bytes"]}) + "\n")
+    return "".join(found)
+
+
 def number(word):
     try:
         return int(word, 0)
@@ -94,7 +104,7 @@ class Run:
         self.meta, self.flows, self.sockets, self.traces = None, [], [], []
         self.queue = {}         # port -> ([t_ns], [pkts], [bytes], [sent bytes], [sent pkts])
         self.goodput = {}       # flow id -> ([t_ns], [bytes])
-        self.ports, self.hosts = {}, {}
+        self.ports, self.hosts, self.counters = {}, {}, []
         number_ = 0
         with open(path) as lines:
             try:
@@ -125,6 +135,8 @@ class Run:
             self.ports[item["port"]] = item
         elif kind == "host":
             self.hosts[item["ns"] if "ns" in item else item["host"]] = item
+        elif kind == "counter":
+            self.counters.append(item)
         elif kind == "flow":
             self.flows.append(item)
         elif kind == "socket":
@@ -256,6 +268,13 @@ class Measures:
                    / ceilings["ceiling6_bps" if f["family"] == 6 else "ceiling_bps"]
                    for i, f in self.plan.items() if name in f["path"])
 
+    def utilization_min(self, port=None):
+        """= utilization in the worst of the goodput periods that lie in the window"""
+        step = self.run.meta["goodput_ns"]
+        low, high = self.window
+        return min((Measures(self.run, (t_ns, t_ns + step)).utilization(port)
+                    for t_ns in range(low, high - step + 1, step)), default=math.nan)
+
     def load(self, port=None):
         """= share of a link's time that packets took, headers and overhead included"""
         name = self.port(port)
@@ -315,6 +334,16 @@ class Measures:
             if self.fairness(ids, t_ns, t_ns + step) >= threshold:
                 return (t_ns + step - low) / 1e9
         return math.inf
+
+    def settling(self, group=None, threshold=0.95):
+        """= seconds from the window's start until no later goodput period has Jain's index < threshold"""
+        step = self.run.meta["goodput_ns"]
+        low, high = self.window
+        ids, since = self.active(group), low
+        for t_ns in range(low, high - step + 1, step):
+            if not self.fairness(ids, t_ns, t_ns + step) >= threshold:
+                since = t_ns + step
+        return (since - low) / 1e9 if since + step <= high else math.inf
 
     def rate_min(self, group=None):
         """= goodput of a group's slowest flow, bit/s"""
@@ -391,6 +420,10 @@ class Measures:
     def srtt_mean(self, group=None):
         """= mean smoothed round-trip time"""
         return mean(self.socket_values("srtt_us", group)) / 1e6
+
+    def counted(self, counter):
+        """= packets that a firewall's rules of this comment counted: counted('dropped')"""
+        return sum(c["packets"] for c in self.run.counters if c["name"] == counter)
 
     def trace_count(self, event):
         """= times that a tracepoint was passed: trace_count('tcp:tcp_probe')"""

@@ -48,6 +48,8 @@ def shortened(case):
         flow["stagger"] = flow["stagger"] * duration // case.run["duration"]
         if flow["stop"]:
             flow["stop"] = max(1, flow["stop"] * duration // case.run["duration"])
+    for change in case.changes:
+        change["at"] = change["at"] * duration // case.run["duration"]
     case.sample["goodput"] = min(case.sample["goodput"], duration // 10)
     case.run.update(duration=duration, window=None, warmup=0)
     return case
@@ -77,8 +79,16 @@ def plan(scenarios, args, out):
     return jobs
 
 
+def need_nft(jobs, path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"):
+    """Refuse before anything is built; path: where the guest looks for it."""
+    walled = [job.scenario.name for job in jobs if any(h["nft"].strip() for h in job.case.hosts)]
+    if walled and not shutil.which("nft", path=path):
+        raise LabError(f"{walled[0]} has firewalls, and there is no nft: run tools/setup/setup.sh check")
+
+
 def run_all(jobs, workers):
     """Run all jobs; a generator of those that ended, as they end."""
+    need_nft(jobs)
     kdir, modules = build.everything(jobs[0].kernel)
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         waiting = [pool.submit(run_one, job, kdir, modules) for job in jobs]
@@ -127,6 +137,10 @@ def keep(job, net, folder):
     if job.case.sample["trace"]:
         parts.append(folder / "trace.jsonl")
         parts[-1].write_text(results.trace_lines((folder / "trace").read_text(), job.case.sample["trace"]))
+    if topology.firewalls(net):
+        parts.append(folder / "counters.jsonl")
+        parts[-1].write_text("".join(results.counter_lines(node, (folder / f"{node}.counters").read_text())
+                                     for node in topology.firewalls(net)))
     job.digest = results.write(job.file, meta, parts)
 
 

@@ -198,7 +198,10 @@ def either(*keys):
 TIME = within(time_ns, 0, 10**13, "0s to 10000s")
 PERIOD = within(time_ns, 1_000, 10**13, "1us to 10000s")
 DELAY = within(time_ns, 0, wire("DELAY_MAX_NS"), f"0s to {wire('DELAY_MAX_NS') // 10**9}s")
+MTU = integer(576, 65000)
 SIZE = within(size_bytes, 0, 2**50, "0 to 2^50 bytes")
+# Of the socket option, which the kernel doubles: an int in the end.
+SNDBUF = within(size_bytes, 4096, 2**30, "4k to 1g")
 RUN = {
     "duration": (PERIOD, REQUIRED),
     "warmup": (TIME, 0),
@@ -213,10 +216,10 @@ NETWORK = {
     "bridges": (names_or_none, []),
     "sysctl": (sysctls, {}),
 }
-NODE = {"name": (names, REQUIRED), "sysctl": (sysctls, {})}
+NODE = {"name": (names, REQUIRED), "sysctl": (sysctls, {}), "nft": (text, "")}
 LINK = {
     "a": (names, REQUIRED), "b": (names, REQUIRED),
-    "mtu": (integer(576, 65000), 1500),
+    "mtu": (MTU, 1500),
     "tso": (flag, True),
     **dict.fromkeys(either("rate"), (rate_bps, None)),
     **dict.fromkeys(either("delay"), (DELAY, None)),
@@ -226,6 +229,8 @@ LINK = {
 }
 LINK_DEFAULTS = {"delay": 0, "overhead": 24, "queue": "bfifo limit 64m", "loss": 0.0,
                  "reorder": 0.0, "duplicate": 0.0, "corrupt": 0.0}
+CHANGE = {"at": (TIME, REQUIRED), "a": (names, REQUIRED), "b": (names, REQUIRED),
+          "mtu": (MTU, REQUIRED)}
 ROUTE = {"from": (names, REQUIRED), "to": (names, REQUIRED), "options": (text, REQUIRED)}
 FLOW = {
     "name": (group, REQUIRED),
@@ -234,6 +239,8 @@ FLOW = {
     "start": (TIME, 0), "stop": (TIME, None), "stagger": (TIME, 0),
     "jitter": (TIME, 10_000),
     "bytes": (SIZE, 0),
+    "sndbuf": (SNDBUF, None),
+    "warm": (SIZE, 0),
     "mode": (one_of("once", "persistent", "reconnect"), "once"),
     "count": (integer(1, 10**6), 1),
     "parallel": (integer(1, 1000), 1),
@@ -258,7 +265,8 @@ CLAIM = {
     "debug": (flag, False),
 }
 TABLES = {"run": RUN, "network": NETWORK, "sample": SAMPLE}
-ARRAYS = {"host": NODE, "link": LINK, "route": ROUTE, "flow": FLOW, "claim": CLAIM}
+ARRAYS = {"host": NODE, "link": LINK, "route": ROUTE, "flow": FLOW, "change": CHANGE,
+          "claim": CLAIM}
 FREE = ("title", "source", "params", "sweep", "case")
 
 
@@ -274,11 +282,18 @@ class Case:
     links: list = field(default_factory=list)
     routes: list = field(default_factory=list)
     flows: list = field(default_factory=list)
+    changes: list = field(default_factory=list)
     claims: list = field(default_factory=list)
 
     @property
     def window(self):
         return self.run["window"] or (self.run["warmup"], self.run["duration"])
+
+    @property
+    def counters(self):
+        """Comments of the rules of nodes' firewalls that count."""
+        found = [re.findall(r'\bcounter\b[^\n]*\bcomment "([^"\n]*)"', host["nft"]) for host in self.hosts]
+        return list(dict.fromkeys(itertools.chain(*found)))
 
 
 @dataclass
@@ -437,10 +452,12 @@ def build_case(name, params, raw):
         return [table(f"{key} {i}", ARRAYS[key], item, params) for i, item in enumerate(value, 1)]
 
     case = Case(name, params, section("run"), section("network"), section("sample"),
-                array("host"), array("link"), array("route"), array("flow"), array("claim"))
+                array("host"), array("link"), array("route"), array("flow"), array("change"),
+                array("claim"))
     check_nodes(case)
     check_links(case)
     check_flows(case)
+    check_changes(case)
     check_paths(case)
     check_ports(case)
     return case
@@ -482,6 +499,20 @@ def check_links(case):
     for node in nodes(case):
         if node not in linked:
             raise Fault(f"network: {node!r} has no link")
+
+
+def check_changes(case):
+    linked = {frozenset(p) for link in case.links for p in itertools.product(link["a"], link["b"])}
+    for index, change in enumerate(case.changes, 1):
+        place = f"change {index}"
+        node_in(f"{place}: a", change["a"], nodes(case))
+        node_in(f"{place}: b", change["b"], nodes(case))
+        for pair in itertools.product(change["a"], change["b"]):
+            if frozenset(pair) not in linked:
+                raise Fault(f"{place}: there is no link of {pair[0]} and {pair[1]}")
+        if change["at"] >= case.run["duration"]:
+            raise Fault(f"{place}: at: not within the run's duration, "
+                        f"{show_time(case.run['duration'])}")
 
 
 def settle_ends(place, link):

@@ -238,6 +238,24 @@ def sysctl_lines(net, node):
     return as_paths(settings)
 
 
+def firewalls(net):
+    """node -> its rules, as nft reads them."""
+    rules = {}
+    for host in net.case.hosts:
+        for node in host["name"]:
+            if host["nft"].strip():
+                rules[node] = rules.get(node, "") + host["nft"].rstrip("\n") + "\n"
+    return rules
+
+
+def change_plan(net):
+    """What changes while the traffic runs: both ends of a link at once."""
+    for change in sorted(net.case.changes, key=lambda c: c["at"]):
+        for a, b in itertools.product(change["a"], change["b"]):
+            for node, peer in ((a, b), (b, a)):
+                yield f"{change['at']} ip -n {node} link set dev {peer} mtu {change['mtu']}"
+
+
 def as_paths(settings):
     return [f"{key.replace('.', '/')}={value}" for key, value in settings.items()]
 
@@ -265,6 +283,10 @@ def flows(net):
                     keys[key] = flow[key]
             keys["start_ns"] = flow["start"] + order * flow["stagger"] + jitter_ns(net, flow, number_)
             keys["bytes"] = flow["bytes"]
+            if flow["sndbuf"]:
+                keys["sndbuf_bytes"] = flow["sndbuf"]
+            if flow["warm"]:
+                keys["warm_bytes"] = flow["warm"]
             keys["stop_ns"] = flow["stop"] or net.case.run["duration"]
             keys |= {"mode": flow["mode"], "count": flow["count"], "think_ns": flow["think"],
                      "verify": int(flow["verify"])}
@@ -301,6 +323,10 @@ def write(net, folder):
         put(f"{node}.sysctl", sysctl_lines(net, node))
     put(".sysctl", as_paths(GLOBAL_SYSCTLS))
     put("nodes", net.nodes)
+    for node, rules in firewalls(net).items():
+        put(f"{node}.nft", rules.splitlines())
+    put("firewalls", firewalls(net))
+    put("change.plan", change_plan(net))
     put("flow.plan", flow_plan(net))
     put("sample.plan", sample_plan(net))
     put("trace.events", net.case.sample["trace"])

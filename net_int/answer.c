@@ -30,8 +30,16 @@ static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct 
 	return flows;
 }
 
-static void summarise(struct int_flow *f, const struct int_arrival *arrival, u8 index)
+/* Return: false if one waits too long already: answer in a packet. Context: f->lock. */
+static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u8 index,
+			u64 now_ns)
 {
+	if (!f->owes)
+		f->owed_ns = now_ns;
+	if (now_ns - f->owed_ns > INT_OWED_MAX_NS) {
+		WRITE_ONCE(f->owes, false);
+		return false;
+	}
 	f->summary = (struct int_summary) {
 		.id = arrival->id,
 		.hops = int_hops(arrival->hdr),
@@ -40,6 +48,7 @@ static void summarise(struct int_flow *f, const struct int_arrival *arrival, u8 
 		.record = arrival->hdr->record[index],
 	};
 	WRITE_ONCE(f->owes, true);
+	return true;
 }
 
 /* Return: whether to answer in a packet. */
@@ -59,10 +68,8 @@ static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow 
 				   count_crowd(in, skb->dev, r, now_ns) : 0);
 		reply->flows = r->counted;
 	}
-	if (by_ack && reply->kind == INT_ANSWER_SUMMARY) {
-		summarise(f, arrival, reply->index);
-		answer = false;
-	}
+	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
+		answer = !owe_summary(f, arrival, reply->index, now_ns);
 	spin_unlock_bh(&f->lock);
 	return answer;
 }

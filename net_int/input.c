@@ -141,7 +141,8 @@ static void receive(struct int_net *in, struct sk_buff *skb, const struct int_sh
 	if (!hello) {
 		unsigned int hdr_bytes = __tcp_hdrlen(th);
 
-		receive_data(in, skb, &key, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
+		receive_data(in, skb, &key, th, shim,
+			     segment_bytes - min(segment_bytes, hdr_bytes));
 		return;
 	}
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
@@ -197,17 +198,16 @@ static unsigned int strip(struct int_net *in, struct sk_buff *skb,
 /* The user's, which UDP's DSCP took the place of. Writable since hop_shim_strip(). */
 static void restore_dscp(struct sk_buff *skb, u8 dscp)
 {
-	const bool complete = skb->ip_summed == CHECKSUM_COMPLETE;
 	const unsigned int bytes = sizeof(__be32);
 
-	if (complete)
-		skb_postpull_rcsum(skb, skb->data, bytes);
-	if (skb->protocol == htons(ETH_P_IP))
+	/* IPv4's own checksum keeps the sum over the packet as it was. */
+	if (skb->protocol == htons(ETH_P_IP)) {
 		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, dscp << 2);
-	else
-		ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, dscp << 2);
-	if (complete)
-		skb_postpush_rcsum(skb, skb->data, bytes);
+		return;
+	}
+	skb_postpull_rcsum(skb, skb->data, bytes);
+	ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, dscp << 2);
+	skb_postpush_rcsum(skb, skb->data, bytes);
 }
 
 /* UDP to our port: is a header of ours behind it? */

@@ -24,6 +24,12 @@
 #include <net/int.h>
 #include <net/int_flow.h>
 
+/*
+ * How long an answer may wait for an ACK: data, or SACK blocks, may leave it no room.
+ * Less than a sender's patience.
+ */
+#define INT_OWED_MAX_NS	2000000ULL
+
 /* A flow counts as long as it was seen in this or the last so many T. */
 #define INT_CROWD_TS	10U
 
@@ -35,6 +41,7 @@
  * @counted: ours; 0: the last hop is not its bottleneck
  * @p: for the law
  * @v: the law's state; of all kinds but records
+ * @told_ns: when the sender was told W
  * @crowd_epoch: of the crowd that it last was counted in
  * @crowd: device that this was
  */
@@ -45,6 +52,7 @@ struct int_receiver {
 	u32 counted;
 	struct hpcc_params p;
 	struct hpcc_vars v;
+	u64 told_ns;
 	u32 crowd_epoch;
 	u32 crowd;
 };
@@ -176,6 +184,19 @@ static inline bool int_receiver_is_last_hop(const struct int_receiver *r, const 
 	       r->v.bottleneck == int_hops(h) - 1;
 }
 
+/* NewINT. Also where nothing is new: who asks is to know that somebody listens. */
+static inline bool int_receiver_window(struct int_receiver *r, const struct int_hdr *h,
+				       u64 now_ns, struct int_reply *reply)
+{
+	bool due = hpcc_new_int(&r->v, &r->p, h, now_ns) || !r->told_ns ||
+		   now_ns - r->told_ns > r->p.t_ns;
+
+	if (due)
+		r->told_ns = now_ns;
+	reply->wnd = hpcc_wnd_bytes(&r->v);
+	return due;
+}
+
 /**
  * int_receiver_hear() - telemetry arrived
  * @r: the flow
@@ -198,10 +219,7 @@ static inline bool int_receiver_hear(struct int_receiver *r, const struct int_hd
 	case INT_ANSWER_RECORDS:
 		return true;
 	case INT_ANSWER_WINDOW:
-		if (!hpcc_new_int(&r->v, &r->p, h, now_ns))
-			return false;
-		reply->wnd = hpcc_wnd_bytes(&r->v);
-		return true;
+		return int_receiver_window(r, h, now_ns, reply);
 	case INT_ANSWER_SUMMARY:
 		hpcc_hear(&r->v, &r->p, h, now_ns);
 		reply->index = r->v.bottleneck;

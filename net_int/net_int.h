@@ -197,6 +197,7 @@ struct int_net {
  * @answer: the newest
  * @receiver: of telemetry from the peer
  * @owes: @summary waits for an ACK
+ * @owed_ns: since when one does
  * @summary: for an ACK
  */
 struct int_flow {
@@ -219,6 +220,7 @@ struct int_flow {
 	struct int_answer answer;
 	struct int_receiver receiver;
 	bool owes;
+	u64 owed_ns;
 	struct int_summary summary;
 };
 

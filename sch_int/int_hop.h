@@ -154,8 +154,9 @@ static inline bool int_hop_is_longest(const struct int_hdr *h, unsigned int reco
 static inline void int_hop_name_port(struct int_hdr *h, u32 port_id)
 {
 	__be32 *options = int_options(h);
+	const u32 rest = be32_to_cpu(*options) & ~INT_PORT_MASK;
 
-	*options = cpu_to_be32((be32_to_cpu(*options) & ~INT_PORT_MASK) | port_id << INT_PORT_SHIFT);
+	*options = cpu_to_be32(rest | port_id << INT_PORT_SHIFT);
 }
 
 /**

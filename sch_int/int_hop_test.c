@@ -67,7 +67,8 @@ static void speed_test(struct kunit *test)
 	}
 }
 
-#define BYTES (1ULL << 32)
+/* 2^32: a whole number of turns of everything. */
+#define TURNS 4294967296ULL
 
 static const struct {
 	u64 rate_bytes_ps;
@@ -83,7 +84,7 @@ static const struct {
 	/* the clock wraps at 2^24, txBytes at 2^20 units */
 	{ 10 * MBIT,	{ 16777215, 1048575, 0 },	16777215, 1048575, 0 },
 	{ 10 * MBIT,	{ 16777216, 1048576, 0 },	0, 0, 0 },
-	{ 10 * MBIT,	{ 3 * BYTES + 7, BYTES + 9, 0 }, 7, 9, 0 },
+	{ 10 * MBIT,	{ 3 * TURNS + 7, TURNS + 9, 0 }, 7, 9, 0 },
 	/* unit 4: 1514 = 378 * 4 + 2; cut, not rounded */
 	{ 1000 * MBIT,	{ 1, 1514, 1514 },		1, 378, 378 },
 	{ 1000 * MBIT,	{ 1, 3, 3 },			1, 0, 0 },
@@ -180,7 +181,9 @@ static void waited_test(struct kunit *test)
 /* Its own times are told, over the wrap of 2^40; nobody else's, and no overwritten one. */
 static void mark_test(struct kunit *test)
 {
-	static const u64 starts_ns[] = { 0, 1, 1700000000000000000ULL, (1ULL << 40) - 5, U64_MAX - 5 };
+	static const u64 starts_ns[] = {
+		0, 1, 1700000000000000000ULL, (1ULL << 40) - 5, U64_MAX - 5,
+	};
 	static const u64 waits_ns[] = { 0, 1, 12345, (1ULL << 40) - 1 };
 	const u64 secret = 0x0123456789abcdefULL;
 	u64 waited_ns;
@@ -190,16 +193,23 @@ static void mark_test(struct kunit *test)
 		const u64 start_ns = starts_ns[n / 4], wait_ns = waits_ns[n % 4];
 		const u64 mark = int_hop_mark(start_ns, secret);
 
-		KUNIT_EXPECT_TRUE(test, int_hop_waited(mark, start_ns + wait_ns, secret, &waited_ns));
+		KUNIT_EXPECT_TRUE(test, int_hop_waited(mark, start_ns + wait_ns, secret,
+						       &waited_ns));
 		KUNIT_EXPECT_EQ_MSG(test, waited_ns, wait_ns, "case %u", n);
 		KUNIT_EXPECT_FALSE(test, int_hop_waited(mark, start_ns, secret + 1, &waited_ns));
 	}
 	/* One bit is another. */
-	for (n = 0; n < 64; n++)
-		taken += int_hop_waited(int_hop_mark(12345, secret) ^ 1ULL << n, 0, secret, &waited_ns);
+	for (n = 0; n < 64; n++) {
+		const u64 mark = int_hop_mark(12345, secret) ^ 1ULL << n;
+
+		taken += int_hop_waited(mark, 0, secret, &waited_ns);
+	}
 	/* Anything at all: one in 2^24. */
-	for (n = 0; n < 1000000; n++)
-		taken += int_hop_waited((u64)random_u32() << 32 | random_u32(), 0, secret, &waited_ns);
+	for (n = 0; n < 1000000; n++) {
+		const u64 mark = (u64)random_u32() << 32 | random_u32();
+
+		taken += int_hop_waited(mark, 0, secret, &waited_ns);
+	}
 	KUNIT_EXPECT_LE(test, taken, 3U);
 	KUNIT_EXPECT_FALSE(test, int_hop_waited(0, 0, secret, &waited_ns));
 }

@@ -392,7 +392,8 @@ static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 				      "limit must be " __stringify(TC_INT_LIMIT_MIN_BYTES) " to "
 				      __stringify(TC_INT_LIMIT_MAX_BYTES) " bytes", extack);
 	if (!err)
-		err = int_resolve_rate(sch, &params, &config, tb[TCA_INT_RATE], extack);
+		err = int_resolve_rate(sch, &params, &config,
+				       tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED], extack);
 	if (err)
 		return err;
 	int_set_params(&params, &config);

@@ -325,11 +325,15 @@ static inline unsigned int int_records(const struct int_hdr *h)
 static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 flags,
 			     unsigned int slots)
 {
-	memset(h, 0, int_hdr_bytes(slots));
+	unsigned int i;
+
 	h->next = next;
 	h->words = int_hdr_bytes(slots) / INT_WORD_BYTES;
 	h->type = type;
 	h->flags = flags;
+	h->path = 0;
+	for (i = 0; i < slots; i++)
+		h->record[i] = 0;
 	*int_options(h) = cpu_to_be32(slots << INT_SLOTS_SHIFT);
 }
 

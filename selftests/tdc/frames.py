@@ -115,6 +115,11 @@ class Wire:
         for qdisc in shown:
             expect((qdisc["backlog"], qdisc["qlen"]), (0, 0), f"backlog of {qdisc['kind']}")
 
+    def clear(self):
+        """As it was: for the next check."""
+        sh("tc qdisc del dev va root 2>/dev/null || true")
+        self.arrived()
+
     def close(self):
         self.out.close()
         self.inp.close()
@@ -146,19 +151,28 @@ def flood(wire, qdisc, data):
 
 
 def run_checks(kind, checks):
-    """[(name, function of a Wire, socket options)]; returns the exit status."""
+    """[(name, function of a Wire, socket options)]; returns the exit status. A check finds
+    the devices as they are when new; the next one has the same if all went well."""
     failures = 0
     print(f"1..{len(checks)}")
     # High-resolution timers start with the first tick.
     time.sleep(0.1)
+    wire = held = None
     for number, (name, check, options) in enumerate(checks, 1):
-        wire = Wire(kind, *options)
+        if wire and held != options:
+            wire.close()
+            wire = None
+        wire, held = wire or Wire(kind, *options), options
         try:
             check(wire)
-            print(f"ok {number} - {name}")
+            wire.clear()
+            print(f"ok {number} - {name}", flush=True)
         except (AssertionError, OSError, ValueError, subprocess.CalledProcessError) as wrong:
             failures += 1
             line = traceback.extract_tb(wrong.__traceback__)[-1].lineno
-            print(f"not ok {number} - {name}\n# line {line}: {wrong}")
+            print(f"not ok {number} - {name}\n# line {line}: {wrong}", flush=True)
+            wire.close()
+            wire = None
+    if wire:
         wire.close()
     return 1 if failures else 0

@@ -207,11 +207,55 @@ fast_enough()
 loads_by_name()
 {
 	tc qdisc add dev lo root wred limit 100k || return 1
+	tc qdisc replace dev lo root int rate 1gbit || return 1
 	tc qdisc del dev lo root
 	sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms || return 1
 	sysctl -w net.ipv4.tcp_congestion_control=cubic
-	loaded sch_wred && loaded tcp_dctcp_ms
+	loaded sch_wred && loaded sch_int && loaded tcp_dctcp_ms
 }
+
+# Two classes that share a port, on two CPUs: changed, replaced, read while frames leave.
+churn_int()
+{
+	ip link add name i0 type veth peer name i1
+	ip link set i0 up && ip link set i1 up || return 1
+	floods=
+	for priority in 0 6; do	# of both classes
+		/usr/bin/python3 "$here/int_flood.py" i0 60 $priority &
+		floods="$floods $!"
+	done
+	two_ints share
+	until_true 30 both_stamp || return 1
+	refused rmmod sch_int || return 1
+	i=0
+	while [ $i -lt 20 ]; do
+		i=$((i + 1))
+		two_ints "share port_id $((i % 3))"
+		tc qdisc change dev i0 handle 11: parent 1:1 int noshare sojourn overhead $i
+		tc qdisc change dev i0 handle 12: parent 1:2 int rate 7gbit # no code: refused
+		tc -s qdisc show dev i0
+		tc qdisc change dev i0 handle 11: parent 1:1 int share nosojourn
+		[ $((i % 4)) -ne 0 ] || tc qdisc del dev i0 root
+	done
+	two_ints share
+	until_true 30 both_stamp
+	status=$?
+	ip link del i0
+	# shellcheck disable=SC2086 # numbers
+	kill $floods
+	return $status
+}
+
+two_ints()
+{
+	tc qdisc replace dev i0 root handle 1: prio
+	for class in 1 2; do
+		# shellcheck disable=SC2086 # words
+		tc qdisc replace dev i0 parent 1:$class handle 1$class: int rate 1gbit $1
+	done
+}
+
+both_stamp() { [ "$(tc -s qdisc show dev i0 | grep -c 'stamped: data [1-9]')" -eq 2 ]; }
 
 # works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
@@ -351,6 +395,7 @@ ok "tc and sysctl load what they name" loads_by_name
 load_all
 works dctcp_ms marked 'dctcp.*alpha:'
 works xcp micro ' xcp .*bbr:'
+ok "int: its options change while frames leave" churn_int
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

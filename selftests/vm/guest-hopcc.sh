@@ -84,13 +84,14 @@ unload_all()
 	done
 }
 
-# The system under test: its congestion control and its queue.
+# The system under test: its congestion control and its queue, with room for what a
+# starved machine makes of a round trip: what is dropped then, a change has dropped.
 dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=20
 	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
 xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
-	queue="xcp rate 50mbit limit 500k"; }
+	queue="xcp rate 50mbit limit 8m"; }
 hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
-	queue="int rate 50mbit speed 100mbit limit 500k"; }
+	queue="int rate 50mbit speed 100mbit limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2
 attach()

@@ -225,14 +225,14 @@ churn_int()
 	ip link set i0 up && ip link set i1 up || return 1
 	floods=
 	for priority in 0 6; do	# of both classes
-		/usr/bin/python3 "$here/int_flood.py" i0 60 $priority &
+		/usr/bin/python3 "$here/int_flood.py" i0 600 $priority &
 		floods="$floods $!"
 	done
 	two_ints share
 	until_true 30 both_stamp || return 1
 	refused rmmod sch_int || return 1
 	i=0
-	while [ $i -lt 20 ]; do
+	while [ $i -lt 8 ]; do
 		i=$((i + 1))
 		two_ints "share port_id $((i % 3))"
 		tc qdisc change dev i0 handle 11: parent 1:1 int noshare sojourn overhead $i

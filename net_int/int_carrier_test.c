@@ -49,6 +49,11 @@ static const struct turn_case {
 	{ "nothing sent for long is no silence", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
+	{ "after a pause: an eighth of a period until two are answered", {
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
+		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
+		{ 20020, 'a', 0, INT_NEWS }, { 20112, 's', 0, INT_TURN_WAIT },
+		{ 20113, 's', 0, INT_TURN_SEND } } },
 	{ "the last answer lost, then idle: one in doubt", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 100, 's', 0, INT_TURN_SEND }, { 900000, 's', 0, INT_TURN_SEND },

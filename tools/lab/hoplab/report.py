@@ -2,9 +2,9 @@
 """One HTML file with tables and plots; it needs no network."""
 import html
 
-from . import table
+from . import slowdown, table
 from .results import Measures
-from .plot import cdf, plot
+from .plot import cdf, plot, plot_slowdown
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1180px; margin: 2em auto; padding: 0 1em;
@@ -47,8 +47,22 @@ def section(name, runs, verdicts):
     rows = [table.HEAD[1:-1]] + [table.row(r)[1:-1] for r in runs]
     groups = table.group_rows(runs)
     by_group = f"<p></p>{grid([r[1:] for r in groups])}" if groups else ""
-    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}'
-            f'{claims(verdicts)}<div class="plots">{"".join(plots(runs))}</div>')
+    by_size = slowdown.rows(runs)
+    sizes = ("<p>Slowdown by flow size; over seeds: mean and 95 % confidence interval.</p>"
+             f"{grid([slowdown.HEAD[1:]] + [r.words()[1:] for r in by_size])}") if by_size else ""
+    pictures = [*slowdown_plots(by_size), *plots(runs)]
+    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}{sizes}'
+            f'{claims(verdicts)}<div class="plots">{"".join(pictures)}</div>')
+
+
+def slowdown_plots(rows):
+    """One plot a group: by case, the median and the 99th percentile over the size."""
+    for group in dict.fromkeys(r.group for r in rows):
+        mine = [r for r in rows if r.group == group and not r.is_all]
+        cases = dict.fromkeys(r.case for r in mine)
+        yield plot_slowdown(f"slowdown by size: {group}", {
+            case: [(r.size_bytes, r.slowdown[50], r.slowdown[99]) for r in mine if r.case == case]
+            for case in cases})
 
 
 def grid(rows):

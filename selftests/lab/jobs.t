@@ -10,7 +10,6 @@ trap 'rm -rf "$out"' EXIT
 PARALLEL_HOME=$out/home
 export PARALLEL_HOME
 mkdir "$PARALLEL_HOME"
-: > "$PARALLEL_HOME/will-cite"
 failed=0
 count=0
 

@@ -916,8 +916,12 @@ int main(int argc, char **argv)
 	t0_ns = argc == 5 ? strtoll(argv[4], NULL, 10) : now_ns();
 	plan_events();
 	run();
-	for (flow = flows; flow; flow = flow->next)
+	for (flow = flows; flow; flow = flow->next) {
 		stop_flow(flow);
+		/* What came after the last period, where all were over before the next. */
+		if (config.goodput_ns && flow->n && !flow->last_lines)
+			print_goodput(flow, run_ns());
+	}
 	print_hosts();
 	out_write(&out, argv[2]);
 	return 0;

@@ -271,7 +271,8 @@ class Measures:
         return sum(self.rates(self.ids(group)))
 
     def utilization(self, port=None):
-        """= goodput of all flows through a port, as a share of its ceiling (IPv6: of IPv6's)"""
+        """= goodput of all flows through a port, as a share of its ceiling (IPv6: of IPv6's); NaN where flows
+        choose among ports"""
         name, (low, high) = self.port(port), self.window
         ceilings = self.run.meta["ports"][name]
         if ceilings.get("chosen"):

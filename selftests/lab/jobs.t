@@ -46,7 +46,7 @@ spines = 2
 rate = "10gbit"
 delay = "1us"
 [[flow]]
-name = "few"
+name = "few-{cc}"
 from = "h[1-4]"
 to = "h[1-4]"
 cc = "{cc}"
@@ -82,7 +82,7 @@ ok $? "the same bytes as by lab run"
 $lab report "$out/by-jobs" > "$out/report"
 status=$?
 grep -q 'slowdown by flow size' "$out/report" && grep -q 'cubic.transfers / dctcp.transfers .* pass' "$out/report" &&
-	grep -q 'slowdown by size: few' "$out/by-jobs/report.html" && [ $status = 0 ]
+	grep -q 'slowdown by size: few-cubic' "$out/by-jobs/report.html" && [ $status = 0 ]
 ok $? "one report of all, with claims on several cases"
 
 $lab measure "$out/small.toml" nosuch 1 "$out/none/x.jsonl" 2> "$out/err"

@@ -70,7 +70,7 @@ def plot_slowdown(title, series):
     if not series:
         return ""
     figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
-    axes = figure.add_subplot(title=title, xlabel="bytes", ylabel="slowdown: p50 dashed, p99 with its interval")
+    axes = figure.add_subplot(title=f"{title}; p99, dashed p50", xlabel="bytes", ylabel="slowdown")
     for number, (case, points) in enumerate(series.items()):
         sizes, middle, tail = zip(*points)
         colour = COLOURS[number % len(COLOURS)]

@@ -56,13 +56,14 @@ def section(name, runs, verdicts):
 
 
 def slowdown_plots(rows):
-    """One plot a group: by case, the median and the 99th percentile over the size."""
-    for group in dict.fromkeys(r.group for r in rows):
-        mine = [r for r in rows if r.group == group and not r.is_all]
-        cases = dict.fromkeys(r.case for r in mine)
-        yield plot_slowdown(f"slowdown by size: {group}", {
-            case: [(r.size_bytes, r.slowdown[50], r.slowdown[99]) for r in mine if r.case == case]
-            for case in cases})
+    """The 99th percentile and the median over the size: a plot for cases that differ in the last word."""
+    together = {}
+    for row in (r for r in rows if not r.is_all):
+        first, _, last = row.case.rpartition("-")
+        points = together.setdefault((row.group, first), {}).setdefault(last, [])
+        points.append((row.size_bytes, row.slowdown[50], row.slowdown[99]))
+    for (group, first), by_case in together.items():
+        yield plot_slowdown(f"slowdown by size: {group}{f', {first}' if first else ''}", by_case)
 
 
 def grid(rows):
@@ -97,7 +98,8 @@ def plots(runs):
     for case, run in first.items():
         yield plot(f"throughput by flow: {case}", "ms", "Mbit/s", throughput(run))
     for group in dict.fromkeys(f["group"] for r in runs for f in r.meta["flows"] if f["bytes"]):
-        having = {c: Measures(r) for c, r in first.items()}
+        having = {c: Measures(r) for c, r in first.items()
+                  if group in (f["group"] for f in r.meta["flows"])}
         yield plot(f"completion times: {group}", "ms", "share of transfers",
                    [(c, cdf([v * 1e3 for v in m.fcts(group)])) for c, m in having.items()],
                    log_x=True, steps=True)

@@ -3,6 +3,7 @@
 """Fabrics: what the generators link, how ECMP spreads, that sizes and arrivals are what
 was asked for."""
 import collections
+import json
 import math
 import random
 import subprocess
@@ -243,6 +244,12 @@ def flows_by_port(folder, family, load=0.06, sysctl=""):
         print("\n".join(f"# {x}" for x in answer.stderr.splitlines()))
         return {}, 0
     run = results.Run(Path(folder, f"{file.stem}.all.1.jsonl"))
+    by_size = json.loads(answer.stdout)["slowdown"]
+    # Below 10000 bytes, from there on, and all.
+    ok([r["high_bytes"] for r in by_size] == [10000, 30000, None] and
+       sum(r["flows"] for r in by_size[:2]) == by_size[2]["flows"] == len(run.flows) and
+       all(1 < r["p50"] <= r["p95"] <= r["p99"] < 50 and r["p99_ci95"] is None for r in by_size),
+       f"IPv{family}: --json has the slowdown by size", *by_size)
     ended = sum(f["done"] for f in run.flows)
     # 7 segments and what opens and closes the connection.
     flow_bytes = sum(run.ports[p]["bytes"] for p in ("e1:a1", "e1:a2", "e2:a1", "e2:a2")) / max(1, ended)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+import sys
 from pathlib import Path
 
 from . import LabError, arrivals, topology
@@ -101,6 +102,14 @@ def number(word):
         return word
 
 
+def shared(item):
+    """One copy of each word, however many lines have it."""
+    for key, value in item.items():
+        if isinstance(value, str):
+            item[key] = sys.intern(value)
+    return item
+
+
 class Run:
     """A result file in memory."""
 
@@ -136,6 +145,11 @@ class Run:
             series[1].append(item["bytes"])
         elif kind == "meta":
             self.meta = item
+            paths = {}
+            for flow in item["flows"]:
+                # Thousands of flows take the same few ways.
+                flow["path"] = paths.setdefault(tuple(flow["path"]), flow["path"])
+                shared(flow)
         elif kind == "port":
             self.ports[item["port"]] = item
         elif kind == "host":
@@ -143,7 +157,7 @@ class Run:
         elif kind == "counter":
             self.counters.append(item)
         elif kind == "flow":
-            self.flows.append(item)
+            self.flows.append(shared(item))
         elif kind == "socket":
             self.sockets.append(item)
         elif kind == "trace":
@@ -247,12 +261,15 @@ class Measures:
         return [(f["end_ns"] - f["start_ns"]) / 1e9 for f in self.finished(group)]
 
     def slowdowns(self, group, low_bytes=0, high_bytes=math.inf):
-        """Of those that did not end as well: infinite, or the slowest would look fast."""
+        return [value for size, value in self.slowdowns_by_size(group) if low_bytes <= size < high_bytes]
+
+    def slowdowns_by_size(self, group):
+        """[(bytes, slowdown)]; of one that did not end infinite, or the slowest would look fast."""
         found = []
-        for f in self.sized(group, low_bytes, high_bytes):
+        for f in self.sized(group):
             plan = self.plan[f["id"]]
             ideal = plan["ideal_base_ns"] + f["bytes"] * 8e9 / plan["ceiling_bps"]
-            found.append((f["end_ns"] - f["start_ns"]) / ideal if f["done"] else math.inf)
+            found.append((plan["bytes"], (f["end_ns"] - f["start_ns"]) / ideal if f["done"] else math.inf))
         return found
 
     def socket_values(self, key, group):

@@ -92,8 +92,9 @@ def rows(runs):
     for run in runs:
         by_case.setdefault((run.meta["scenario"], run.meta["case"]), []).append(Measures(run))
     found = []
-    for (scenario, case), seeds in by_case.items():
-        for group in dict.fromkeys(g for m in seeds for g in m.run.meta.get("arrivals", [])):
+    for (scenario, case), measures in by_case.items():
+        for group in dict.fromkeys(g for m in measures for g in m.run.meta.get("arrivals", [])):
+            seeds = [m.slowdowns_by_size(group) for m in measures]
             made = [row(scenario, case, group, seeds, *ends) for ends in zip(EDGES_BYTES, EDGES_BYTES[1:])]
             made = [r for r in made if r.flows]
             found += made + [row(scenario, case, group, seeds, 0, math.inf)] * (len(made) > 1)
@@ -101,11 +102,10 @@ def rows(runs):
 
 
 def row(scenario, case, group, seeds, low_bytes, high_bytes):
-    sizes, by_seed = [], []
-    for m in seeds:
-        sizes += [m.plan[f["id"]]["bytes"] for f in m.sized(group, low_bytes, high_bytes)]
-        values = m.slowdowns(group, low_bytes, high_bytes)
-        by_seed += [values] if values else []
+    """seeds: of each its [(bytes, slowdown)]."""
+    inside = [[pair for pair in pairs if low_bytes <= pair[0] < high_bytes] for pairs in seeds]
+    by_seed = [[value for _, value in pairs] for pairs in inside if pairs]
+    sizes = [size for pairs in inside for size, _ in pairs]
     slowdown = {share: interval(quantile(v, share / 100) for v in by_seed) for share in SHARES}
     unfinished = sum(v == math.inf for values in by_seed for v in values)
     return Row(scenario, case, group, low_bytes, high_bytes, quantile(sizes, 0.5), len(sizes),

@@ -490,9 +490,9 @@ def build_case(name, params, raw, folder):
 def network_of(made, raw, params):
     """[network] where a [fabric] says which nodes there are."""
     stated = table("network", {"sysctl": NETWORK["sysctl"]}, raw.get("network", {}), params)
-    made["nodes"] = nodes_ = checked("fabric", fabric.expand, made)
-    return {"hosts": nodes_.hosts, "switches": nodes_.switches, "bridges": [],
-            "sysctl": stated["sysctl"], "of_nodes": nodes_.sysctl}
+    made["nodes"] = found = checked("fabric", fabric.expand, made)
+    return {"hosts": found.hosts, "switches": found.switches, "bridges": [],
+            "sysctl": stated["sysctl"], "of_nodes": found.sysctl}
 
 
 def fabric_links(made):

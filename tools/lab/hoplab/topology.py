@@ -238,7 +238,7 @@ def host_routes(net):
     for (source, target), words in options.items():
         ways = next_hops(net, source)[net.at[target][0].segment]
         for family, bits in ((4, 32), (6, 128)):
-            # Options stand before next hops, and with one way behind it or before it alike.
+            # Options stand before the word nexthop; with one way the order means nothing.
             lines.setdefault(source, []).append(
                 f"route replace {address(net, target, family)}/{bits} {' '.join(words)} "
                 f"{via_words(ways, family)}")

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A classful qdisc around exactly one child; see net/hop_child.h. */
+/* A classful qdisc around a child, or two; see net/hop_child.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/hop_child.h>
-
-/* The class id of the one child. */
-#define HOP_CHILD_CLASS 1
 
 /* A default fifo that holds no super-packet at all would be a trap. */
 #define HOP_CHILD_LIMIT_MIN_BYTES 65536
@@ -15,6 +12,17 @@
 static struct hop_child *hop_child(struct Qdisc *sch)
 {
 	return qdisc_priv(sch);
+}
+
+/* Class 1 is the child, class 2 the second. */
+static int hop_child_index(unsigned long class)
+{
+	return class - 1;
+}
+
+static u32 hop_child_class(int index)
+{
+	return index + 1;
 }
 
 /**
@@ -25,7 +33,8 @@ static struct hop_child *hop_child(struct Qdisc *sch)
  */
 void hop_child_prepare(struct Qdisc *sch)
 {
-	hop_child(sch)->qdisc = &noop_qdisc;
+	hop_child(sch)->qdisc[0] = &noop_qdisc;
+	hop_child(sch)->qdisc[1] = NULL;
 }
 EXPORT_SYMBOL_GPL(hop_child_prepare);
 
@@ -38,17 +47,19 @@ static u32 default_limit_bytes(const struct Qdisc *sch)
 }
 
 /**
- * hop_child_init() - give a wrapper its default child, a byte fifo
- * @sch: the wrapper, after hop_child_prepare()
+ * hop_child_create() - make a default child, a byte fifo
+ * @sch: the wrapper
+ * @index: which it shall be
  * @limit_bytes: the fifo's limit; 0 for the device's tx_queue_len full frames
  * @extack: for the message of a failure
  *
  * The fifo is visible to tc: a user must be able to see where packets wait.
  *
  * Context: process, RTNL held.
- * Return: 0, or what creating the fifo returned.
+ * Return: the child, to be adopted or put; or what creating the fifo returned.
  */
-int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *extack)
+struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
+			       struct netlink_ext_ack *extack)
 {
 	struct Qdisc *fifo;
 
@@ -56,51 +67,77 @@ int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *e
 		limit_bytes = default_limit_bytes(sch);
 	fifo = fifo_create_dflt(sch, &bfifo_qdisc_ops, limit_bytes, extack);
 	if (IS_ERR(fifo))
-		return PTR_ERR(fifo);
+		return fifo;
+	/* What it drops by itself is taken off the class that it names. */
+	fifo->parent = TC_H_MAKE(sch->handle, hop_child_class(index));
 	qdisc_hash_add(fifo, false);
-	hop_child(sch)->qdisc = fifo;
+	return fifo;
+}
+EXPORT_SYMBOL_GPL(hop_child_create);
+
+/**
+ * hop_child_init() - give a wrapper its default child, a byte fifo
+ * @sch: the wrapper, after hop_child_prepare()
+ * @limit_bytes: the fifo's limit; 0 for the device's tx_queue_len full frames
+ * @extack: for the message of a failure
+ *
+ * Context: process, RTNL held.
+ * Return: 0, or what creating the fifo returned.
+ */
+int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *extack)
+{
+	struct Qdisc *fifo = hop_child_create(sch, 0, limit_bytes, extack);
+
+	if (IS_ERR(fifo))
+		return PTR_ERR(fifo);
+	hop_child(sch)->qdisc[0] = fifo;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(hop_child_init);
 
 /**
- * hop_child_reset() - drop all that the child holds
+ * hop_child_reset() - drop all that the children hold
  * @sch: the wrapper
  *
  * Context: under the tree lock; the core clears the wrapper's own counts.
  */
 void hop_child_reset(struct Qdisc *sch)
 {
-	qdisc_reset(hop_child_of(sch));
+	qdisc_reset(hop_child_at(sch, 0));
+	if (hop_child_at(sch, 1))
+		qdisc_reset(hop_child_at(sch, 1));
 }
 EXPORT_SYMBOL_GPL(hop_child_reset);
 
 /**
- * hop_child_destroy() - give the child up
+ * hop_child_destroy() - give the children up
  * @sch: the wrapper
  *
  * Context: process, RTNL held.
  */
 void hop_child_destroy(struct Qdisc *sch)
 {
-	qdisc_put(hop_child_of(sch));
+	qdisc_put(hop_child_at(sch, 0));
+	qdisc_put(hop_child_at(sch, 1));
 }
 EXPORT_SYMBOL_GPL(hop_child_destroy);
 
 /**
- * hop_child_enqueue() - hand a packet to the child and account it
+ * hop_child_enqueue_at() - hand a packet to a child and account it
  * @skb: the packet
  * @sch: the wrapper
+ * @index: of the child, which must be there
  * @to_free: where dropped packets go
  *
  * Context: under the qdisc's lock.
  * Return: NET_XMIT_* as the child said.
  */
-int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
+			 struct sk_buff **to_free)
 {
 	/* The child may free the packet or change its length. */
 	unsigned int len_bytes = qdisc_pkt_len(skb);
-	int ret = qdisc_enqueue(skb, hop_child_of(sch), to_free);
+	int ret = qdisc_enqueue(skb, hop_child_at(sch, index), to_free);
 
 	if (ret != NET_XMIT_SUCCESS) {
 		if (net_xmit_drop_count(ret))
@@ -111,7 +148,7 @@ int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **t
 	qdisc_qlen_inc(sch);
 	return NET_XMIT_SUCCESS;
 }
-EXPORT_SYMBOL_GPL(hop_child_enqueue);
+EXPORT_SYMBOL_GPL(hop_child_enqueue_at);
 
 /**
  * hop_child_enqueue_segments() - hand a super-packet to the child in wire packets
@@ -160,38 +197,47 @@ EXPORT_SYMBOL_GPL(hop_child_enqueue_segments);
 static int hop_child_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
 			   struct Qdisc **old, struct netlink_ext_ack *extack)
 {
-	*old = qdisc_replace(sch, new ?: &noop_qdisc, &hop_child(sch)->qdisc);
+	struct Qdisc **child = &hop_child(sch)->qdisc[hop_child_index(class)];
+
+	*old = qdisc_replace(sch, new ?: &noop_qdisc, child);
 	return 0;
 }
 
 static struct Qdisc *hop_child_leaf(struct Qdisc *sch, unsigned long class)
 {
-	return hop_child_of(sch);
+	return hop_child_at(sch, hop_child_index(class));
 }
 
 static unsigned long hop_child_find(struct Qdisc *sch, u32 classid)
 {
-	return TC_H_MIN(classid) == HOP_CHILD_CLASS ? HOP_CHILD_CLASS : 0;
+	const u32 class = TC_H_MIN(classid);
+
+	if (!class || class > HOP_CHILDREN_MAX || !hop_child_at(sch, hop_child_index(class)))
+		return 0;
+	return class;
 }
 
 static void hop_child_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 {
-	if (!walker->stop)
-		tc_qdisc_stats_dump(sch, HOP_CHILD_CLASS, walker);
+	int index;
+
+	for (index = 0; index < HOP_CHILDREN_MAX; index++)
+		if (hop_child_at(sch, index) && !walker->stop)
+			tc_qdisc_stats_dump(sch, hop_child_class(index), walker);
 }
 
 static int hop_child_dump_class(struct Qdisc *sch, unsigned long class,
 				struct sk_buff *skb, struct tcmsg *tcm)
 {
-	tcm->tcm_handle |= TC_H_MIN(HOP_CHILD_CLASS);
-	tcm->tcm_info = hop_child_of(sch)->handle;
+	tcm->tcm_handle |= TC_H_MIN(class);
+	tcm->tcm_info = hop_child_leaf(sch, class)->handle;
 	return 0;
 }
 
 static int hop_child_dump_class_stats(struct Qdisc *sch, unsigned long class,
 				      struct gnet_dump *dump)
 {
-	struct Qdisc *child = hop_child_of(sch);
+	struct Qdisc *child = hop_child_leaf(sch, class);
 
 	if (gnet_stats_copy_basic(dump, NULL, &child->bstats, true) < 0 ||
 	    qdisc_qstats_copy(dump, child) < 0)

@@ -8,6 +8,9 @@
 #include <net/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/protocol.h>
+#include <net/sock.h>
+#include <net/tcp.h>
 
 /* More extension headers than any stack sends: who sends them wants a long walk. */
 #define HOP_SHIM_EXTENSIONS 8
@@ -15,17 +18,18 @@
 /* A frame's header that moves along: Ethernet with two tags, and some room. */
 #define HOP_SHIM_MAC_MAX_BYTES 32
 
-static bool find_ipv4(const struct sk_buff *skb, struct hop_shim_place *place)
+static bool find_ipv4(const struct sk_buff *skb, unsigned int at_bytes,
+		      struct hop_shim_place *place)
 {
 	struct iphdr buf;
-	const struct iphdr *iph = skb_header_pointer(skb, 0, sizeof(buf), &buf);
+	const struct iphdr *iph = skb_header_pointer(skb, at_bytes, sizeof(buf), &buf);
 
-	if (!iph || iph->ihl < 5 || ip_is_fragment(iph))
+	if (!iph || iph->version != 4 || iph->ihl < 5 || ip_is_fragment(iph))
 		return false;
 	place->offset_bytes = iph->ihl * 4;
 	place->name_bytes = offsetof(struct iphdr, protocol);
 	place->next = iph->protocol;
-	return place->offset_bytes <= skb->len;
+	return at_bytes + place->offset_bytes <= skb->len;
 }
 
 static bool may_precede_shim(u8 next)
@@ -33,13 +37,14 @@ static bool may_precede_shim(u8 next)
 	return next == NEXTHDR_HOP || next == NEXTHDR_ROUTING || next == NEXTHDR_DEST;
 }
 
-static bool find_ipv6(const struct sk_buff *skb, struct hop_shim_place *place)
+static bool find_ipv6(const struct sk_buff *skb, unsigned int at_bytes,
+		      struct hop_shim_place *place)
 {
 	struct ipv6hdr buf;
-	const struct ipv6hdr *ip6h = skb_header_pointer(skb, 0, sizeof(buf), &buf);
+	const struct ipv6hdr *ip6h = skb_header_pointer(skb, at_bytes, sizeof(buf), &buf);
 	int depth;
 
-	if (!ip6h)
+	if (!ip6h || ip6h->version != 6)
 		return false;
 	place->offset_bytes = sizeof(*ip6h);
 	place->name_bytes = offsetof(struct ipv6hdr, nexthdr);
@@ -48,7 +53,8 @@ static bool find_ipv6(const struct sk_buff *skb, struct hop_shim_place *place)
 		struct ipv6_opt_hdr opt_buf;
 		const struct ipv6_opt_hdr *opt;
 
-		opt = skb_header_pointer(skb, place->offset_bytes, sizeof(opt_buf), &opt_buf);
+		opt = skb_header_pointer(skb, at_bytes + place->offset_bytes, sizeof(opt_buf),
+					 &opt_buf);
 		if (!opt || depth == HOP_SHIM_EXTENSIONS)
 			return false;
 		place->name_bytes = place->offset_bytes + offsetof(struct ipv6_opt_hdr, nexthdr);
@@ -56,18 +62,19 @@ static bool find_ipv6(const struct sk_buff *skb, struct hop_shim_place *place)
 		place->offset_bytes += ipv6_optlen(opt);
 		place->next = opt->nexthdr;
 	}
-	return place->offset_bytes <= skb->len;
+	return at_bytes + place->offset_bytes <= skb->len;
 }
 
-bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place)
+bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 protocol,
+		      struct hop_shim_place *place)
 {
-	if (skb->protocol == htons(ETH_P_IP))
-		return find_ipv4(skb, place);
-	if (skb->protocol == htons(ETH_P_IPV6))
-		return find_ipv6(skb, place);
+	if (protocol == htons(ETH_P_IP))
+		return find_ipv4(skb, at_bytes, place);
+	if (protocol == htons(ETH_P_IPV6))
+		return find_ipv6(skb, at_bytes, place);
 	return false;
 }
-EXPORT_SYMBOL_GPL(hop_shim_find);
+EXPORT_SYMBOL_GPL(hop_shim_find_at);
 
 /* IP's own length field after a change; 0 if it cannot say it. */
 static unsigned int ip_length(const struct sk_buff *skb, int change_bytes)
@@ -99,8 +106,8 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 {
 	unsigned int length = ip_length(skb, bytes);
 
-	/* A MAC header in front would be overwritten. */
-	if (!length || skb_mac_header_was_set(skb))
+	/* A MAC header in front would be overwritten; a tunnel's device left one behind. */
+	if (!length || (skb_mac_header_was_set(skb) && skb_mac_header(skb) < skb->data))
 		return NULL;
 	if (skb->ip_summed == CHECKSUM_PARTIAL && !skb_is_gso(skb) && !keep_partial &&
 	    skb_checksum_help(skb))
@@ -120,14 +127,15 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
-static unsigned int mac_bytes(const struct sk_buff *skb)
+/* Length of a frame's header that moves along, 0 of a device that has none; else -1. */
+static int mac_bytes(const struct sk_buff *skb)
 {
 	int bytes;
 
 	if (!skb_mac_header_was_set(skb))
-		return 0;
+		return -1;
 	bytes = skb_network_header(skb) - skb_mac_header(skb);
-	return bytes > 0 && bytes <= HOP_SHIM_MAC_MAX_BYTES ? bytes : 0;
+	return bytes >= 0 && bytes <= HOP_SHIM_MAC_MAX_BYTES ? bytes : -1;
 }
 
 /*
@@ -144,7 +152,8 @@ static void forget_verdict(struct sk_buff *skb)
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next)
 {
-	unsigned int headers_bytes = place->offset_bytes + bytes, mac, length;
+	unsigned int headers_bytes = place->offset_bytes + bytes, moved_bytes, length;
+	int mac;
 
 	if (skb->len < headers_bytes)
 		return -EINVAL;
@@ -160,9 +169,11 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	skb_postpull_rcsum(skb, skb->data, headers_bytes);
 
 	mac = mac_bytes(skb);
-	memmove(skb->data + bytes - mac, skb->data - mac, mac + place->offset_bytes);
+	moved_bytes = max(mac, 0);
+	memmove(skb->data + bytes - moved_bytes, skb->data - moved_bytes,
+		moved_bytes + place->offset_bytes);
 	__skb_pull(skb, bytes);
-	if (mac)
+	if (mac >= 0)
 		skb->mac_header += bytes;
 	/* The first header behind IP, not always the transport's, keeps its distance. */
 	skb->transport_header += bytes;
@@ -172,3 +183,65 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(hop_shim_strip);
+
+void hop_shim_mark_gso(struct sk_buff *skb)
+{
+	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+}
+EXPORT_SYMBOL_GPL(hop_shim_mark_gso);
+
+struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
+				 const struct net_offload *next)
+{
+	struct sk_buff *segs;
+
+	if (!next || !next->callbacks.gso_segment)
+		return ERR_PTR(-EINVAL);
+	__skb_pull(skb, bytes);
+	skb_reset_transport_header(skb);
+	/* Inside a UDP tunnel our mark has its own meaning: sums left for the receiver. */
+	skb->remcsum_offload = 0;
+	/* Checksums by software: what parses packets does not find TCP's. */
+	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
+	if (!IS_ERR_OR_NULL(segs))
+		return segs;
+	__skb_push(skb, bytes);
+	skb_reset_transport_header(skb);
+	return segs;
+}
+EXPORT_SYMBOL_GPL(hop_shim_segment);
+
+/* sk_gso_disable() alone does not do: TCP sizes its packets by sk_gso_max_segs. */
+static bool stop_super_packets(struct sock *sk)
+{
+	if (sk->sk_gso_disabled)
+		return false;
+	sk_gso_disable(sk);
+	sk->sk_gso_max_segs = 1;
+	return true;
+}
+
+bool hop_shim_open_sock(struct sock *sk, bool super)
+{
+	bool no_gso = !super && stop_super_packets(sk);
+
+	/* IP's length must be able to say them with our header: no jumbograms. */
+	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
+				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
+	return no_gso;
+}
+EXPORT_SYMBOL_GPL(hop_shim_open_sock);
+
+void hop_shim_close_sock(struct sock *sk, bool no_gso)
+{
+	struct dst_entry *dst;
+
+	if (!no_gso)
+		return;
+	sk->sk_gso_disabled = 0;
+	/* Finds all limits of the device again; without a route, connect() will. */
+	dst = sk_dst_get(sk);
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+EXPORT_SYMBOL_GPL(hop_shim_close_sock);

@@ -6,9 +6,8 @@
  */
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <net/addrconf.h>
+#include <net/hop_input.h>
 #include <net/protocol.h>
-#include <net/route.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -16,65 +15,14 @@
 
 #define XCP_INPUT_PRIORITY (NF_IP_PRI_CONNTRACK_DEFRAG - 50)
 
-/* A socket that sends ACKs. */
-#define XCP_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
-
-/*
- * Let TCP acknowledge the packet that is on its way to it. Safe as TCP's own
- * receive path is, which takes the same lock in the same context a moment later:
- * the flag is written by its owner only. Where the socket is in use by its process
- * the packet goes to the backlog, and the next header tries again.
- */
-static void ack_now(const struct xcp_net *xn, const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-
-	if (!sk)
-		return;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & XCP_RECEIVES) {
-		bh_lock_sock_nested(sk);
-		if (!sock_owned_by_user(sk)) {
-			inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
-			xcp_count(xn, XCP_COUNT_ACK_NOW);
-		}
-		bh_unlock_sock(sk);
-	}
-	sock_gen_put(sk);
-}
-
-/* A connection that began without us: its socket must be there. */
-static struct hop_flow *adopt(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	struct hop_flow *flow = NULL;
-
-	if (!sk)
-		return NULL;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & (XCP_RECEIVES | TCPF_CLOSE_WAIT))
-		flow = hop_flow_add(key, false);
-	sock_gen_put(sk);
-	return flow;
-}
-
-/* May this SYN begin a flow? One with its ports may be there, alive or not. */
-static bool opens_flow(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool busy = sk && sk->sk_state != TCP_TIME_WAIT;
-
-	if (sk)
-		sock_gen_put(sk);
-	return !busy && hop_flow_has_listener(key);
-}
-
 static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
-	if (opens_flow(key)) {
+	if (hop_input_opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (xcp_silent_is(xn, &key->peer)) {
+		if (hop_silent_is(&xn->silent, &key->peer)) {
 			xcp_count(xn, XCP_COUNT_AVOIDED);
 			return;
 		}
@@ -82,7 +30,7 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 	}
 	/* Else it is our SYN's twin, a repeated one, or nobody's. */
 	if (flow)
-		xcp_flow_event(flow, XCP_EVENT_SYN_IN);
+		xcp_flow_event(flow, HOP_EVENT_SYN_IN);
 	else
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
@@ -90,7 +38,7 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
 		    const struct tcphdr *th, unsigned int payload_bytes)
 {
-	struct hop_flow *flow = hop_flow_find(key) ?: adopt(key);
+	struct hop_flow *flow = hop_flow_find(key) ?: hop_input_adopt(key);
 	struct xcp_flow *xf;
 	bool small;
 
@@ -100,27 +48,14 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	}
 	if (!th->syn)
 		hop_flow_settle(flow);
-	xcp_flow_event(flow, th->syn ? XCP_EVENT_SYNACK_IN : XCP_EVENT_HEADER_IN);
+	xcp_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	xcp_account(&xf->vars, h, payload_bytes);
 	small = payload_bytes && xcp_window_is_small(&xf->vars, h);
 	spin_unlock_bh(&xf->lock);
-	if (small)
-		ack_now(xn, key);
-}
-
-/*
- * A NAT that does not know our protocol number changes addresses and not TCP's
- * checksum: the packet will be dropped, so it must prove nothing. A handshake only:
- * later packets have the proof.
- */
-static bool is_mangled(struct sk_buff *skb, const struct tcphdr *th)
-{
-	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
-
-	return th->syn && nf_checksum(skb, NF_INET_PRE_ROUTING, (const u8 *)th - skb->data,
-				      IPPROTO_TCP, ipv4 ? AF_INET : AF_INET6);
+	if (small && hop_input_ack_now(key, 0))
+		xcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
 /* The header is out; @th is TCP's, in full. */
@@ -134,7 +69,8 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
 	if (!READ_ONCE(xn->on))
 		return;
-	if (is_mangled(skb, th)) {
+	/* A handshake only: later packets have the proof. */
+	if (th->syn && hop_input_is_mangled(skb, th)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
@@ -147,33 +83,46 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 							       __tcp_hdrlen(th)));
 }
 
-/* @offset_bytes: from skb->data to what should be a header, with TCP's behind it */
+/* @offset_bytes: from skb->data to what should be a header, with what may follow behind it */
 static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes,
 				  struct xcp_hdr *h)
 {
 	struct xcp_hdr *in = skb_header_pointer(skb, offset_bytes, sizeof(*h), h);
 	enum xcp_fault fault = xcp_check(in, xcp_protocol);
+	unsigned int next_bytes = 0;
 
 	if (fault)
 		return fault;
-	if (in->protocol != IPPROTO_TCP)
+	if (in->protocol == IPPROTO_TCP)
+		next_bytes = sizeof(struct tcphdr);
+	else if (!xcp_may_follow(in->protocol))
 		return XCP_BAD_NEXT;
-	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + sizeof(struct tcphdr)))
+	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + next_bytes))
 		return XCP_BAD_TRUNCATED;
 	memcpy(h, skb->data + offset_bytes, sizeof(*h));
 	return XCP_OK;
 }
 
-static bool is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
+/* The header is out; @offset_bytes: from skb->data to what followed it. */
+static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		 const struct xcp_hdr *h)
 {
-	if (state->pf == NFPROTO_IPV4)
-		return inet_addr_type_dev_table(state->net, state->in, ip_hdr(skb)->daddr) ==
-			RTN_LOCAL;
-#if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->daddr, state->in, 0);
-#else
-	return false;
-#endif
+	if (h->protocol == IPPROTO_TCP)
+		xcp_receive(xn, skb, h, (const struct tcphdr *)(skb->data + offset_bytes),
+			    skb->len - offset_bytes);
+	else if (xcp_ipsec_is(h->protocol))
+		xcp_ipsec_leave(xn, skb, h);
+	else
+		xcp_tunnel_leave(xn, skb, offset_bytes, h);
+}
+
+/* Decrypted: TCP's header is where it should be, if it is there. */
+static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  struct xcp_hdr *h)
+{
+	h->protocol = IPPROTO_TCP;
+	if (pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
+		take(xn, skb, offset_bytes, h);
 }
 
 static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
@@ -183,7 +132,13 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	enum xcp_fault fault;
 	struct xcp_hdr h;
 
-	if (!hop_shim_find(skb, &place) || place.next != xcp_protocol || !is_local(skb, state))
+	if (!hop_shim_find(skb, &place))
+		return NF_ACCEPT;
+	if (READ_ONCE(xn->ipsec) && xcp_ipsec_input(xn, skb, &place, &h)) {
+		receive_noted(xn, skb, place.offset_bytes, &h);
+		return NF_ACCEPT;
+	}
+	if (place.next != xcp_protocol || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	fault = read_header(skb, place.offset_bytes, &h);
 	if (fault) {
@@ -194,8 +149,7 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 		xcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return NF_DROP;
 	}
-	xcp_receive(xn, skb, &h, (const struct tcphdr *)(skb->data + place.offset_bytes),
-		    skb->len - place.offset_bytes);
+	take(xn, skb, place.offset_bytes, &h);
 	return NF_ACCEPT;
 }
 
@@ -215,10 +169,12 @@ const struct nf_hook_ops xcp_input_hooks[2] = {
 };
 
 /*
- * Behind the hook, skb->data is at our header. TCP reads neither the protocol
- * nor the length that IP's header says: pulling is enough.
+ * Behind the hook, skb->data is at our header. TCP and tunnels read neither the
+ * protocol nor the length that IP's header says: pulling is enough.
+ *
+ * Return: the protocol that follows; 0: the packet is gone.
  */
-static bool receive_late(struct sk_buff *skb)
+static u8 receive_late(struct sk_buff *skb)
 {
 	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
 	enum xcp_fault fault;
@@ -228,21 +184,21 @@ static bool receive_late(struct sk_buff *skb)
 	if (fault) {
 		xcp_count_fault(xn, fault);
 		kfree_skb(skb);
-		return false;
+		return 0;
 	}
 	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
 		skb->ip_summed = CHECKSUM_NONE;
 	skb_pull_rcsum(skb, sizeof(h));
 	skb_reset_transport_header(skb);
 	xcp_count(xn, XCP_COUNT_IN_LATE);
-	xcp_receive(xn, skb, &h, (const struct tcphdr *)skb->data, skb->len);
-	return true;
+	take(xn, skb, 0, &h);
+	return h.protocol;
 }
 
 /* "Less than 0: hand it to the protocol of that number." */
 static int xcp_late_v4(struct sk_buff *skb)
 {
-	return receive_late(skb) ? -IPPROTO_TCP : 0;
+	return -receive_late(skb);
 }
 
 static const struct net_protocol xcp_protocol_v4 = {
@@ -257,7 +213,7 @@ static const struct net_protocol xcp_protocol_v4 = {
 /* "Greater than 0: hand it to the protocol of that number." */
 static int xcp_late_v6(struct sk_buff *skb)
 {
-	return receive_late(skb) ? IPPROTO_TCP : 0;
+	return receive_late(skb);
 }
 
 static const struct inet6_protocol xcp_protocol_v6 = {

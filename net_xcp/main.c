@@ -13,9 +13,9 @@
  * pure ACKs of any socket whose peer speaks. What is malformed is dropped here:
  * nobody else knows the protocol number.
  *
- * Not done, because:
- * - 2.3 (headers in front of AH and ESP): in transport mode the header has no TCP
- *   header behind it that we could read, so such connections go without.
+ * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c, both off until
+ * a sysctl says otherwise. A header in front of either is taken off in any case: who
+ * did not would swallow the packet.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -27,10 +27,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/* The bounds of net.hopcc.xcp_silent_s. */
-#define XCP_SILENT_DEFAULT_S	60U
-#define XCP_SILENT_MAX_S	86400U
 
 unsigned int xcp_net_id;
 
@@ -62,6 +58,16 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_SPEAKS] = "peer_speaks",
 	[XCP_COUNT_SILENT] = "peer_silent",
 	[XCP_COUNT_AVOIDED] = "peer_avoided",
+	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
+	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
+	[XCP_COUNT_TUNNEL_SUPER] = "tunnel_super",
+	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
+	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
+	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
+	[XCP_COUNT_TUNNEL_LOWERED] = "tunnel_lowered",
+	[XCP_COUNT_TUNNEL_BAD] = "tunnel_bad",
+	[XCP_COUNT_IPSEC_OUT] = "ipsec_out",
+	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
 };
 
 static unsigned long sum_of(const struct xcp_net *xn, unsigned int count)
@@ -88,7 +94,7 @@ static int xcp_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static unsigned int xcp_silent_max_s = XCP_SILENT_MAX_S;
+static unsigned int xcp_silent_max_s = HOP_SILENT_MAX_S;
 
 /* Minimal, between the two, has no place for what the reactor offers. */
 static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
@@ -106,7 +112,7 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
-#define XCP_SYSCTLS 4
+#define XCP_SYSCTLS 6
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
@@ -144,6 +150,24 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
+	{
+		.procname	= "xcp_tunnel",
+		.data		= hop_sysctl_at(struct xcp_net, tunnel),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "xcp_ipsec",
+		.data		= hop_sysctl_at(struct xcp_net, ipsec),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
 	{ }
 };
 
@@ -166,9 +190,10 @@ static int __net_init xcp_net_init(struct net *net)
 
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
-	xn->silent_s = XCP_SILENT_DEFAULT_S;
+	xn->silent_s = HOP_SILENT_DEFAULT_S;
 	xn->gso = 1;
-	spin_lock_init(&xn->silent_lock);
+	spin_lock_init(&xn->silent.lock);
+	spin_lock_init(&xn->silent_tunnels.lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!xn->counts)
 		return -ENOMEM;

@@ -10,12 +10,10 @@
 #include <net/hop_flow.h>
 #include <net/hop_sysctl.h>
 #include <net/hop_shim.h>
+#include <net/hop_silent.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"
-
-/* Destinations that are remembered as silent; a newer one may take a slot. */
-#define XCP_SILENT_SLOTS 256
 
 /**
  * enum xcp_count - what is counted, a netns; names are in xcp_count_names[]
@@ -39,6 +37,16 @@
  * @XCP_COUNT_SPEAKS: connections whose peer speaks XCP
  * @XCP_COUNT_SILENT: connections that found out that it does not
  * @XCP_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
+ * @XCP_COUNT_TUNNEL_OUT: copies put in front of what enters a tunnel
+ * @XCP_COUNT_TUNNEL_NO_ROOM: packets that a copy would make exceed the MTU
+ * @XCP_COUNT_TUNNEL_SUPER: super-packets that entered a tunnel, without a copy
+ * @XCP_COUNT_TUNNEL_AVOIDED: packets into tunnels whose far end is remembered
+ * @XCP_COUNT_TUNNEL_REFUSED: errors that say that the far end takes no copies
+ * @XCP_COUNT_TUNNEL_IN: copies taken off
+ * @XCP_COUNT_TUNNEL_LOWERED: of these, that lowered what the header inside asks
+ * @XCP_COUNT_TUNNEL_BAD: of these, with no header inside that they are a copy of
+ * @XCP_COUNT_IPSEC_OUT: headers put in front of AH and ESP
+ * @XCP_COUNT_IPSEC_IN: headers taken off there
  * @XCP_COUNTS: number of counters
  */
 enum xcp_count {
@@ -62,17 +70,17 @@ enum xcp_count {
 	XCP_COUNT_SPEAKS,
 	XCP_COUNT_SILENT,
 	XCP_COUNT_AVOIDED,
+	XCP_COUNT_TUNNEL_OUT,
+	XCP_COUNT_TUNNEL_NO_ROOM,
+	XCP_COUNT_TUNNEL_SUPER,
+	XCP_COUNT_TUNNEL_AVOIDED,
+	XCP_COUNT_TUNNEL_REFUSED,
+	XCP_COUNT_TUNNEL_IN,
+	XCP_COUNT_TUNNEL_LOWERED,
+	XCP_COUNT_TUNNEL_BAD,
+	XCP_COUNT_IPSEC_OUT,
+	XCP_COUNT_IPSEC_IN,
 	XCP_COUNTS,
-};
-
-/**
- * struct xcp_silent - a destination that takes no headers
- * @addr: IPv4 is v4-mapped
- * @until_s: seconds of uptime; 0: the slot is free
- */
-struct xcp_silent {
-	struct in6_addr addr;
-	time64_t until_s;
 };
 
 /**
@@ -81,21 +89,24 @@ struct xcp_silent {
  * @format: net.hopcc.xcp_format
  * @silent_s: net.hopcc.xcp_silent_s
  * @gso: net.hopcc.xcp_gso
+ * @tunnel: net.hopcc.xcp_tunnel
+ * @ipsec: net.hopcc.xcp_ipsec
  * @counts: XCP_COUNTS of them, of each CPU
- * @header: the sysctls
- * @table: their table
- * @silent_lock: of @silent
- * @silent: the memory for destinations, by hash
+ * @sysctl: the sysctls
+ * @silent: of connections
+ * @silent_tunnels: far ends of tunnels; apart, since errors about their packets prove less
  */
 struct xcp_net {
 	unsigned int on;
 	unsigned int format;
 	unsigned int silent_s;
 	unsigned int gso;
+	unsigned int tunnel;
+	unsigned int ipsec;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	spinlock_t silent_lock;	/* of @silent */
-	struct xcp_silent silent[XCP_SILENT_SLOTS];
+	struct hop_silent silent;
+	struct hop_silent silent_tunnels;
 };
 
 /**
@@ -139,14 +150,37 @@ static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault faul
 }
 
 /* flow.c */
-enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event);
+enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
 
 /* input.c */
 extern const struct nf_hook_ops xcp_input_hooks[2];
 int xcp_input_init(void);
 void xcp_input_exit(void);
 
+/* tunnel.c */
+bool xcp_tunnel_is(u8 protocol);
+void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb,
+		      const struct hop_shim_place *place);
+void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		      const struct xcp_hdr *outer);
+void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  const struct xcp_hdr *outer);
+bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel);
+void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
+
+/* ipsec.c */
+bool xcp_ipsec_is(u8 protocol);
+bool xcp_ipsec_is_transport(const struct sk_buff *skb);
+bool xcp_ipsec_is_unknown(const struct sk_buff *skb);
+struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb);
+void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
+		      const struct hop_shim_place *place);
+void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
+bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		     struct xcp_hdr *h);
+
 /* output.c */
+struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 extern const struct nf_hook_ops xcp_output_hooks[2];
 
 /* gso.c */
@@ -158,8 +192,10 @@ int xcp_icmp_v4(struct sk_buff *skb, u32 info);
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info);
 
-/* silent.c */
-void xcp_silent_remember(struct xcp_net *xn, const struct in6_addr *addr);
-bool xcp_silent_is(struct xcp_net *xn, const struct in6_addr *addr);
+/* What may follow our header: TCP, a tunnel, or what hides either. */
+static inline bool xcp_may_follow(u8 protocol)
+{
+	return protocol == IPPROTO_TCP || xcp_tunnel_is(protocol) || xcp_ipsec_is(protocol);
+}
 
 #endif /* NET_XCP_NET_XCP_H */

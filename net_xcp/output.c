@@ -7,7 +7,6 @@
 #include <linux/netfilter_ipv6.h>
 #include <net/dst.h>
 #include <net/tcp.h>
-#include <net/xfrm.h>
 
 #include "net_xcp.h"
 #include "trace.h"
@@ -31,30 +30,23 @@ struct xcp_segment {
 	bool rst;
 };
 
-/*
- * In transport mode AH and ESP come between IP and TCP: our header would have to
- * stand in front of them (section 2.3), where it has no TCP header to belong to.
- */
-static bool is_transport_ipsec(const struct sk_buff *skb)
+/* In IPsec's transport mode the header has its place outside, if the user wants it there. */
+static bool is_hidden(const struct xcp_net *xn, const struct sk_buff *skb)
 {
-#ifdef CONFIG_XFRM
-	const struct xfrm_state *x = dst_xfrm(skb_dst(skb));
-
-	return x && x->props.mode != XFRM_MODE_TUNNEL;
-#else
-	return false;
-#endif
+	return xcp_ipsec_is_unknown(skb) ||
+	       (xcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
 }
 
+/* seg->place is set. */
 static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
 {
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!hop_shim_find(skb, &seg->place) || seg->place.next != IPPROTO_TCP)
+	if (seg->place.next != IPPROTO_TCP)
 		return false;
 	headers_bytes = seg->place.offset_bytes + sizeof(*th);
-	if (!pskb_may_pull(skb, headers_bytes) || is_transport_ipsec(skb))
+	if (!pskb_may_pull(skb, headers_bytes))
 		return false;
 	th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
 	headers_bytes = seg->place.offset_bytes + __tcp_hdrlen(th);
@@ -68,11 +60,15 @@ static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
 }
 
 /* On loopback nothing parses a packet to checksum it, and none leaves it. */
-static struct xcp_hdr *insert(struct sk_buff *skb, const struct xcp_segment *seg)
+struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
 {
-	struct xcp_hdr *h = hop_shim_insert(skb, &seg->place, XCP_HDR_BYTES, xcp_protocol,
-					    skb->dev->flags & IFF_LOOPBACK);
+	struct xcp_hdr *h;
 
+	if (xcp_ipsec_is_transport(skb))
+		h = xcp_ipsec_note(skb);
+	else
+		h = hop_shim_insert(skb, place, XCP_HDR_BYTES, xcp_protocol,
+				    skb->dev->flags & IFF_LOOPBACK);
 	if (!h)
 		xcp_count(xcp_net(dev_net(skb->dev)), XCP_COUNT_NO_MEMORY);
 	return h;
@@ -83,7 +79,7 @@ static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct x
 			 const struct hop_flow_key *key)
 {
 	static const struct xcp_offer unknown;
-	struct xcp_hdr *h = insert(skb, seg);
+	struct xcp_hdr *h = xcp_insert(skb, &seg->place);
 
 	if (!h)
 		return;
@@ -103,7 +99,7 @@ static struct hop_flow *ask(struct xcp_net *xn, const struct hop_flow_key *key,
 {
 	if (seg->payload_bytes || !speaks_for_itself(sk))
 		return NULL;
-	if (xcp_silent_is(xn, &key->peer)) {
+	if (hop_silent_is(&xn->silent, &key->peer)) {
 		xcp_count(xn, XCP_COUNT_AVOIDED);
 		return NULL;
 	}
@@ -124,7 +120,7 @@ static void output_syn(struct xcp_net *xn, struct sk_buff *skb, const struct xcp
 			hop_flow_remove(flow);
 		flow = ask(xn, &key, seg, sk);
 	}
-	if (flow && xcp_flow_event(flow, XCP_EVENT_SYN_OUT) == XCP_STAGE_ASKED)
+	if (flow && xcp_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
 		send_unknown(xn, skb, seg, &key);
 }
 
@@ -135,7 +131,7 @@ static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct 
 	const struct xcp_flow *xf;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
-	enum xcp_stage stage;
+	enum hop_stage stage;
 
 	if (sk)
 		hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
@@ -147,13 +143,13 @@ static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct 
 		return;
 	xf = hop_flow_state(flow);
 	stage = READ_ONCE(xf->vars.stage);
-	if (stage != XCP_STAGE_HEARD && stage != XCP_STAGE_ANSWERED) {
+	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
 		/* Of an earlier connection; this one's SYN had no header. */
-		if (stage == XCP_STAGE_SPEAKS)
+		if (stage == HOP_STAGE_SPEAKS)
 			hop_flow_remove(flow);
 		return;
 	}
-	if (xcp_flow_event(flow, XCP_EVENT_SYNACK_OUT) == XCP_STAGE_ANSWERED)
+	if (xcp_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
 		send_unknown(xn, skb, seg, &key);
 }
 
@@ -167,14 +163,14 @@ static bool has_room(const struct sk_buff *skb, const struct xcp_segment *seg)
 	return wire_bytes <= dst_mtu(skb_dst(skb));
 }
 
-/* A super-packet: see gso.c. TCP sets the type anew whenever it sends. */
+/* A super-packet: see gso.c. */
 static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
 {
 	xcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
 	xcp_count(xn, XCP_COUNT_OUT_SUPER);
-	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+	hop_shim_mark_gso(skb);
 }
 
 /* Of a reactor's socket. */
@@ -182,19 +178,19 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 			const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	enum xcp_stage stage = READ_ONCE(xf->vars.stage);
+	enum hop_stage stage = READ_ONCE(xf->vars.stage);
 	struct xcp_hdr *h;
 
 	/* The path may have changed to one that drops our headers. */
-	if (inet_csk(sk)->icsk_retransmits >= XCP_TIMEOUTS_MAX)
-		stage = xcp_flow_event(flow, XCP_EVENT_TIMEOUTS);
-	if (stage != XCP_STAGE_SPEAKS)
+	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
+		stage = xcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	if (stage != HOP_STAGE_SPEAKS)
 		return;
 	if (!has_room(skb, seg)) {
 		xcp_count(xn, XCP_COUNT_NO_ROOM);
 		return;
 	}
-	h = insert(skb, seg);
+	h = xcp_insert(skb, &seg->place);
 	if (!h)
 		return;
 	spin_lock_bh(&xf->lock);
@@ -214,7 +210,7 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp
 
 	if (!xcp_owes(&xf->vars))
 		return;
-	h = insert(skb, seg);
+	h = xcp_insert(skb, &seg->place);
 	if (!h)
 		return;
 	spin_lock_bh(&xf->lock);
@@ -237,7 +233,7 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 		return;
 	/* A full socket sends: the reactor of this end, if any, was asked before. */
 	if (hop_flow_settle(flow))
-		xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
+		xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);
@@ -251,23 +247,36 @@ static bool is_tcp(const struct sock *sk)
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
+static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
+			   const struct xcp_segment *seg, struct net *net)
+{
+	const struct sock *sk = skb->sk;
+
+	if (seg->syn && seg->ack) {
+		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
+			output_synack(xn, skb, seg, sk);
+	} else if (is_tcp(sk)) {
+		if (seg->syn)
+			output_syn(xn, skb, seg, sk);
+		else if (hop_flow_any(net))
+			output_established(xn, skb, seg, sk);
+	}
+}
+
 static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
-	const struct sock *sk = skb->sk;
 	struct xcp_segment seg;
 
-	if (!READ_ONCE(xn->on) || !read_segment(skb, &seg) || seg.rst)
+	if (!READ_ONCE(xn->on) || !hop_shim_find(skb, &seg.place))
 		return NF_ACCEPT;
-	if (seg.syn && seg.ack) {
-		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			output_synack(xn, skb, &seg, sk);
-	} else if (is_tcp(sk)) {
-		if (seg.syn)
-			output_syn(xn, skb, &seg, sk);
-		else if (hop_flow_any(state->net))
-			output_established(xn, skb, &seg, sk);
-	}
+	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(seg.place.next))
+		xcp_tunnel_enter(xn, skb, &seg.place);
+	if (read_segment(skb, &seg) && !seg.rst && !is_hidden(xn, skb))
+		output_segment(xn, skb, &seg, state->net);
+	/* Our header may be there now. */
+	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &seg.place))
+		xcp_ipsec_output(xn, skb, &seg.place);
 	return NF_ACCEPT;
 }
 

@@ -2,10 +2,14 @@
 /*
  * sch_xcp: an XCP router on one port. The law and its deviations are in xcp_router.h.
  *
- * Around exactly one child, which queues (hop_child). A packet arrives for the law
- * when it is enqueued, whatever the child does with it then, and departs when it is
- * dequeued: a peek goes through to the child, so a shaper above does not make it
- * depart early.
+ * Around a child, which queues (hop_child). A packet arrives for the law when it is
+ * enqueued, whatever the child does with it then, and departs when it is dequeued: a
+ * peek goes through to the child, so a shaper above does not make it depart early.
+ *
+ * With `share`, XCP has that child to itself and all else has a second one; the law of
+ * their weights is in xcp_share.h. The second child, once made, stays. After a change
+ * the child that holds the older packets is emptied of them first: nothing is lost, and
+ * no flow is reordered, unless the next change comes before that is over.
  *
  * Two timers, both started by the first packet and stopped when a whole control
  * interval saw no packet and none is queued: the control interval's and that of the
@@ -13,7 +17,6 @@
  * so it cannot wait for a callback: a callback that finds the timers stopped, or
  * started again, has nothing to do.
  */
-#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -21,25 +24,24 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
-#include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <net/hop_child.h>
+#include <net/hop_limit.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
+#include <net/hop_speed.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 #include "xcp_sampler.h"
+#include "xcp_share.h"
 #include "xcp_endpoints.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/* 10^6 / 8: a device's speed is in Mbit/s. */
-#define XCP_BYTES_PER_MBIT 125000ULL
 
 /**
  * struct xcp_config - what tc sets, in its units; RTNL
@@ -56,7 +58,8 @@ struct xcp_config {
  * @child: the queue; must be first
  * @sch: the qdisc that this is the private data of
  * @config: what tc set
- * @params: what the law makes of it
+ * @params: what the law makes of it; with share, the capacity is XCP's
+ * @port_bytes_ps: capacity of the port
  * @vars: the port as the law sees it
  * @stats: arrivals
  * @intervals: control intervals that ended
@@ -67,17 +70,27 @@ struct xcp_config {
  * @samples: that it took
  * @understating: of these
  * @ignoring: of these
+ * @share: of the two queues, with share
+ * @shares: packets go to two queues
+ * @peeked: the queue whose packet was peeked; XCP_SIDES for none
+ * @older: the queue that holds older packets than the other
+ * @older_pkts: that many
+ * @other_arrived_bytes: into the other queue, as it counts them
+ * @other_left_bytes: out of it
+ * @other_lost_bytes: the difference, less what is queued, that is accounted for
+ * @other_queue: of which all this holds; to compare, not to use
  * @runs: the timers run
  * @interval_start_ns: when the control interval that runs began
  * @ctl_timer: its end
  * @queue_timer: end of the period of the queue's estimate
- * @ports: member of xcp_ports; RTNL
+ * @speed: tells when the device's changes; RTNL
  */
 struct xcp_sched_data {
 	struct hop_child child;
 	struct Qdisc *sch;
 	struct xcp_config config;
 	struct xcp_params params;
+	u64 port_bytes_ps;
 	struct xcp_vars vars;
 	struct xcp_stats stats;
 	u64 intervals;
@@ -88,73 +101,38 @@ struct xcp_sched_data {
 	u64 samples;
 	u64 understating;
 	u64 ignoring;
+	struct xcp_share_vars share;
+	bool shares;
+	enum xcp_side peeked;
+	enum xcp_side older;
+	u32 older_pkts;
+	u64 other_arrived_bytes;
+	u64 other_left_bytes;
+	s64 other_lost_bytes;
+	const struct Qdisc *other_queue;
 	bool runs;
 	u64 interval_start_ns;
 	struct hrtimer ctl_timer;
 	struct hrtimer queue_timer;
-	struct list_head ports;
+	struct hop_speed_watch speed;
 };
-
-/* All of them, to be told when their device's speed changes; RTNL. */
-static LIST_HEAD(xcp_ports);
-
-/* Where the congestion header of an IPv4 packet is, and where the packet ends; 0 for none. */
-static int xcp_offset_ipv4(const struct sk_buff *skb, int offset, u8 protocol, int *end)
-{
-	struct iphdr buf;
-	const struct iphdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-
-	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->protocol != protocol)
-		return 0;
-	/* Only a first fragment begins with it. */
-	if (ip->frag_off & htons(IP_OFFSET))
-		return 0;
-	if (ip->tot_len)
-		*end = offset + ntohs(ip->tot_len);
-	return offset + ip->ihl * 4;
-}
-
-/* The same of IPv6, behind any extension headers. */
-static int xcp_offset_ipv6(const struct sk_buff *skb, int offset, u8 protocol, int *end)
-{
-	struct ipv6hdr buf;
-	const struct ipv6hdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	__be16 frag_off;
-	u8 next;
-
-	if (!ip || ip->version != 6)
-		return 0;
-	next = ip->nexthdr;
-	if (ip->payload_len)
-		*end = offset + sizeof(*ip) + ntohs(ip->payload_len);
-	offset += sizeof(*ip);
-	if (next != protocol)
-		offset = ipv6_skip_exthdr(skb, offset, &next, &frag_off);
-	return offset > 0 && next == protocol ? offset : 0;
-}
 
 /* What the law needs to know of a packet. Returns the header's offset; 0 for none. */
 static int xcp_look(const struct sk_buff *skb, const struct xcp_params *p, struct xcp_pkt *pkt)
 {
 	struct hop_pkt_wire wire = hop_pkt_wire(skb, p->overhead_bytes);
 	const struct xcp_hdr *h = NULL;
-	int offset, end = skb->len;
+	struct hop_pkt_inner inner;
 	struct xcp_hdr buf;
-	__be16 proto;
 
 	*pkt = (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
-	proto = hop_pkt_ip_offset(skb, &offset);
-	if (proto == htons(ETH_P_IP))
-		offset = xcp_offset_ipv4(skb, offset, p->protocol, &end);
-	else if (proto == htons(ETH_P_IPV6))
-		offset = xcp_offset_ipv6(skb, offset, p->protocol, &end);
-	if (!proto || !offset)
+	if (!hop_pkt_inner(skb, p->protocol, &inner) || inner.protocol != p->protocol)
 		return 0;
 	/* A frame may be padded. */
-	if (offset + XCP_HDR_BYTES <= end)
-		h = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (inner.offset_bytes + XCP_HDR_BYTES <= inner.end_bytes)
+		h = skb_header_pointer(skb, inner.offset_bytes, sizeof(buf), &buf);
 	xcp_read(pkt, h, p->protocol);
-	return offset;
+	return inner.offset_bytes;
 }
 
 /* TCP's checksum does not cover the header; one that a card computed over the frame does. */
@@ -181,7 +159,7 @@ static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_en
 	int at;
 
 	memset(name, 0, sizeof(*name));
-	if (hop_pkt_ip_offset(skb, &at) == htons(ETH_P_IP)) {
+	if (hop_pkt_labelled_ip_offset(skb, &at) == htons(ETH_P_IP)) {
 		skb_copy_bits(skb, at + offsetof(struct iphdr, saddr), v4, sizeof(v4));
 		ipv6_addr_set_v4mapped(v4[0], &name->saddr);
 		ipv6_addr_set_v4mapped(v4[1], &name->daddr);
@@ -200,7 +178,12 @@ static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *sk
 	const struct xcp_sample *result = &q->sampler.result;
 	struct xcp_endpoints sender;
 	u32 key;
+	u8 next;
 
+	/* Of a tunnel's copy (section 2.5): it does not tell the senders inside apart. */
+	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
+	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
+		return;
 	xcp_name_sender(skb, offset, &sender);
 	key = jhash2((const u32 *)&sender, sizeof(sender) / sizeof(u32), q->sampler_seed);
 	if (!xcp_sampler_see(&q->sampler, pkt, key, ktime_get_ns(), q->params.sampler_pause_ns))
@@ -211,10 +194,59 @@ static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *sk
 	trace_xcp_sample(q->sch, &sender, result);
 }
 
-/* What is queued, in bytes on the link. */
-static u32 xcp_queue_bytes(const struct Qdisc *sch, const struct xcp_params *p)
+/* What a qdisc queues, in bytes on the link. */
+static u32 xcp_backlog_bytes(const struct Qdisc *sch, const struct xcp_params *p)
 {
 	return min_t(u64, U32_MAX, sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes);
+}
+
+/* What the law takes for its queue. */
+static u32 xcp_queue_bytes(const struct xcp_sched_data *q)
+{
+	const struct Qdisc *queue = q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
+
+	return xcp_backlog_bytes(queue, &q->params);
+}
+
+/*
+ * What the other queue lost since it was asked last. Whatever dropped it, and when: what
+ * arrived, did not leave and is not there is lost.
+ */
+static s64 xcp_other_lost_bytes(struct xcp_sched_data *q)
+{
+	const struct Qdisc *other = hop_child_at(q->sch, XCP_SIDE_OTHER);
+	const s64 all_bytes = q->other_arrived_bytes - q->other_left_bytes - other->qstats.backlog;
+	const s64 lost_bytes = all_bytes - q->other_lost_bytes;
+
+	q->other_lost_bytes = all_bytes;
+	/* Another was grafted: what the old one held is no congestion. */
+	if (other != q->other_queue) {
+		q->other_queue = other;
+		return 0;
+	}
+	return lost_bytes;
+}
+
+/* The capacity that is XCP's from now on. */
+static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
+{
+	const struct xcp_share_interval interval = {
+		.capacity_bytes_ps = q->port_bytes_ps,
+		.elapsed_ns = max_t(u64, elapsed_ns, 1),
+		.sum_time = q->vars.sum_time,
+		.avg_rtt_ns = xcp_avg_rtt_ns(&q->vars),
+		.lost_bytes = xcp_other_lost_bytes(q),
+		.overhead_bytes = q->params.overhead_bytes,
+		.cubic = q->config.value[TCA_XCP_SHARE] == TC_XCP_SHARE_CUBIC,
+		.queue_bytes = {
+			xcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_XCP), &q->params),
+			xcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_OTHER), &q->params),
+		},
+	};
+	const u64 capacity_bytes_ps = xcp_share_close(&q->share, &interval);
+
+	trace_xcp_share(q->sch, &q->share, capacity_bytes_ps);
+	return capacity_bytes_ps;
 }
 
 /* Line 19, and its like for the queue: the first packet starts the timers. */
@@ -236,18 +268,21 @@ static void xcp_sleep(struct xcp_sched_data *q)
 	q->runs = false;
 	hrtimer_try_to_cancel(&q->ctl_timer);
 	hrtimer_try_to_cancel(&q->queue_timer);
+	q->params.capacity_bytes_ps = q->port_bytes_ps;
 	xcp_start(&q->vars, &q->params);
 }
 
 /* The control interval is over. Returns when the next one will be; 0 for never. */
 static u64 xcp_end_interval(struct xcp_sched_data *q)
 {
-	bool idle = !q->vars.input_bytes && !q->sch->q.qlen;
+	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
 	u64 now_ns = ktime_get_ns();
 	u64 elapsed_ns = now_ns - q->interval_start_ns;
 
 	q->intervals++;
 	q->interval_start_ns = now_ns;
+	if (q->shares)
+		q->params.capacity_bytes_ps = xcp_weigh(q, elapsed_ns);
 	xcp_close_interval(&q->vars, &q->params, elapsed_ns);
 	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
 	if (idle) {
@@ -260,7 +295,7 @@ static u64 xcp_end_interval(struct xcp_sched_data *q)
 static u64 xcp_end_queue_period(struct xcp_sched_data *q)
 {
 	return ktime_get_ns() + xcp_close_queue(&q->vars, &q->params,
-						xcp_queue_bytes(q->sch, &q->params));
+						xcp_queue_bytes(q));
 }
 
 /* Under the root's lock, do what a timer is for, unless it was stopped or started anew. */
@@ -294,17 +329,102 @@ static enum hrtimer_restart xcp_queue_expired(struct hrtimer *timer)
 			  xcp_end_queue_period);
 }
 
+static bool xcp_is_marked(const struct sk_buff *skb)
+{
+	return hop_pkt_ecn(skb) == INET_ECN_CE;
+}
+
+/* XCP's law sees XCP's packets only. */
+static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk_buff *skb,
+				       const struct xcp_pkt *pkt)
+{
+	const enum xcp_side side = xcp_share_side(pkt);
+
+	if (side == XCP_SIDE_XCP) {
+		xcp_arrive(&q->vars, &q->params, pkt);
+		xcp_share_arrive(&q->share, side, pkt, 0, false);
+	} else {
+		q->other_arrived_bytes += qdisc_pkt_len(skb);
+		xcp_share_arrive(&q->share, side, pkt, qdisc_pkt_len(skb), xcp_is_marked(skb));
+	}
+	return side;
+}
+
 static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
+	enum xcp_side side = XCP_SIDE_XCP;
 	struct xcp_pkt pkt;
 
 	if (unlikely(!q->runs))
 		xcp_wake(q);
 	xcp_look(skb, &q->params, &pkt);
 	xcp_count(&q->stats, &pkt);
-	xcp_arrive(&q->vars, &q->params, &pkt);
-	return hop_child_enqueue(skb, sch, to_free);
+	if (q->shares)
+		side = xcp_arrive_shared(q, skb, &pkt);
+	else
+		xcp_arrive(&q->vars, &q->params, &pkt);
+	return hop_child_enqueue_at(skb, sch, side, to_free);
+}
+
+/* The queue to ask first. What was peeked is what is dequeued. */
+static enum xcp_side xcp_turn(const struct xcp_sched_data *q)
+{
+	if (!hop_child_at(q->sch, XCP_SIDE_OTHER))
+		return XCP_SIDE_XCP;
+	if (q->peeked != XCP_SIDES)
+		return q->peeked;
+	return q->older_pkts ? q->older : xcp_share_turn(&q->share);
+}
+
+/* Of the queue whose turn it is, or else of the other: it may be empty or throttled. */
+static struct sk_buff *xcp_peek(struct Qdisc *sch)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	enum xcp_side side = xcp_turn(q);
+	struct Qdisc *child = hop_child_at(sch, side);
+	struct sk_buff *skb = child->ops->peek(child);
+
+	if (!skb) {
+		side = XCP_SIDES - 1 - side;
+		child = hop_child_at(sch, side);
+		skb = child ? child->ops->peek(child) : NULL;
+	}
+	q->peeked = skb ? side : XCP_SIDES;
+	return skb;
+}
+
+static struct sk_buff *xcp_take(struct xcp_sched_data *q, enum xcp_side *side, bool *alone)
+{
+	struct sk_buff *skb;
+	struct Qdisc *other;
+
+	*side = xcp_turn(q);
+	q->peeked = XCP_SIDES;
+	other = hop_child_at(q->sch, XCP_SIDES - 1 - *side);
+	skb = qdisc_dequeue_peeked(hop_child_at(q->sch, *side));
+	*alone = !other || !other->q.qlen;
+	if (!skb && !*alone) {
+		*side = XCP_SIDES - 1 - *side;
+		*alone = true;
+		skb = qdisc_dequeue_peeked(other);
+	}
+	if (skb)
+		hop_child_leave(q->sch, skb);
+	return skb;
+}
+
+static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *skb,
+			      const struct xcp_pkt *pkt, enum xcp_side side, bool alone)
+{
+	if (q->older_pkts && side == q->older)
+		q->older_pkts--;
+	xcp_share_leave(&q->share, side, pkt->bytes, alone);
+	if (side == XCP_SIDE_XCP)
+		return;
+	q->other_left_bytes += qdisc_pkt_len(skb);
+	if (xcp_is_marked(skb))
+		xcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
 static void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
@@ -323,14 +443,19 @@ static void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset
 static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = hop_child_dequeue(sch);
 	struct xcp_pkt pkt;
+	struct sk_buff *skb;
+	enum xcp_side side;
 	int offset;
+	bool alone;
 
+	skb = xcp_take(q, &side, &alone);
 	if (!skb)
 		return NULL;
-	xcp_see_queue(&q->vars, xcp_queue_bytes(sch, &q->params));
+	xcp_see_queue(&q->vars, xcp_queue_bytes(q));
 	offset = xcp_look(skb, &q->params, &pkt);
+	if (hop_child_at(sch, XCP_SIDE_OTHER))
+		xcp_depart_shared(q, skb, &pkt, side, alone);
 	if (pkt.class == XCP_CLASS_ASKING)
 		xcp_answer(q, skb, offset, &pkt);
 	return skb;
@@ -344,27 +469,17 @@ static void xcp_reset(struct Qdisc *sch)
 	hop_child_reset(sch);
 	memset(&q->vars, 0, sizeof(q->vars));
 	memset(&q->sampler, 0, sizeof(q->sampler));
+	/* All is gone at once: no congestion. */
+	q->other_lost_bytes = q->other_arrived_bytes - q->other_left_bytes;
+	q->older_pkts = 0;
+	q->peeked = XCP_SIDES;
+	xcp_share_clear(&q->share);
 	xcp_sleep(q);
 }
 
-/**
- * struct xcp_option - an option of 32 bits
- * @initial: its default
- * @min: least
- * @max: greatest
- * @refusal: what is said to who wants another
- */
-struct xcp_option {
-	u32 initial;
-	u32 min;
-	u32 max;
-	const char *refusal;
-};
+#define XCP_OPTION HOP_NLA_OPTION
 
-#define XCP_OPTION(name, unit, initial, min, max)				\
-	{ initial, min, max, name " must be " __stringify(min) " to " __stringify(max) unit }
-
-static const struct xcp_option xcp_options[TCA_XCP_MAX + 1] = {
+static const struct hop_nla_option xcp_options[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_OVERHEAD] = XCP_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES,
 					0, TC_XCP_OVERHEAD_MAX_BYTES),
 	[TCA_XCP_ALPHA] = XCP_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
@@ -384,6 +499,8 @@ static const struct xcp_option xcp_options[TCA_XCP_MAX + 1] = {
 					 0, TC_XCP_SHARE_MAX_PPM),
 	[TCA_XCP_SAMPLER] = XCP_OPTION("sampler", " us", TC_XCP_SAMPLER_OFF,
 				       0, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_SHARE] = XCP_OPTION("share", "", TC_XCP_SHARE_OFF, TC_XCP_SHARE_OFF,
+				     TC_XCP_SHARE_CUBIC),
 	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
 					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
 };
@@ -402,18 +519,14 @@ static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
 	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
 	[TCA_XCP_SAMPLER]	= { .type = NLA_U32 },
+	[TCA_XCP_SHARE]		= { .type = NLA_U32 },
 };
 
 /* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
 static u64 xcp_device_rate_bytes_ps(const struct Qdisc *sch)
 {
-	struct ethtool_link_ksettings link;
-	u64 rate_bytes_ps;
+	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
-	if (__ethtool_get_link_ksettings(qdisc_dev(sch), &link) ||
-	    link.base.speed == SPEED_UNKNOWN)
-		return 0;
-	rate_bytes_ps = link.base.speed * XCP_BYTES_PER_MBIT;
 	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
@@ -453,14 +566,9 @@ static int xcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
 static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	int err = xcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
-	int i;
 
-	for (i = 0; i <= TCA_XCP_MAX && !err; i++) {
-		const struct xcp_option *o = &xcp_options[i];
-
-		if (o->refusal)
-			err = hop_nla_u32(&c->value[i], o->min, o->max, tb[i], o->refusal, extack);
-	}
+	if (!err)
+		err = hop_nla_options(c->value, xcp_options, TCA_XCP_MAX, tb, extack);
 	if (err)
 		return err;
 	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
@@ -469,23 +577,44 @@ static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ex
 	return 0;
 }
 
-/* The fifo that was there before anything was grafted. */
-static bool xcp_child_is_default(const struct Qdisc *sch)
+/*
+ * Send packets to two queues from now on, or to one again. The queue that packets went
+ * to until now holds the older ones: in both directions it is served first.
+ */
+static void xcp_switch_share(struct xcp_sched_data *q, bool shares)
 {
-	const struct Qdisc *child = hop_child_of(sch);
-
-	return child != &noop_qdisc && !child->handle;
+	if (q->shares == shares)
+		return;
+	q->older = shares ? XCP_SIDE_XCP : XCP_SIDE_OTHER;
+	q->older_pkts = hop_child_at(q->sch, q->older)->q.qlen;
+	q->shares = shares;
+	xcp_share_clear(&q->share);
 }
 
-static int xcp_parse_limit(const struct Qdisc *sch, u32 *limit_bytes, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
+/* Under the tree lock. */
+static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
+		      const struct xcp_params *params, struct Qdisc *second)
 {
-	if (attr && !xcp_child_is_default(sch))
-		return hop_nla_refuse(extack, attr,
-				      "limit is the default child's; set that of the grafted one");
-	return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr,
-			   "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
-			   __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
+	q->config = *config;
+	q->params = *params;
+	q->port_bytes_ps = params->capacity_bytes_ps;
+	if (second)
+		hop_child_adopt(q->sch, second);
+	xcp_switch_share(q, config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF);
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+}
+
+/* The second child, if @config needs one that is not there; NULL if not. */
+static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config *config,
+				     u32 limit_bytes, struct netlink_ext_ack *extack)
+{
+	const struct Qdisc *first = hop_limit_child(sch);
+
+	if (config->value[TCA_XCP_SHARE] == TC_XCP_SHARE_OFF || hop_child_at(sch, XCP_SIDE_OTHER))
+		return NULL;
+	return hop_child_create(sch, XCP_SIDE_OTHER, limit_bytes ?: first ? first->limit : 0,
+				extack);
 }
 
 static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
@@ -493,12 +622,15 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct xcp_config config = q->config;
 	struct xcp_params params = {};
+	struct Qdisc *second;
 	u32 limit_bytes = 0;
 	int err;
 
 	err = xcp_parse(&config, tb, extack);
 	if (!err)
-		err = xcp_parse_limit(sch, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+		err = hop_limit_parse(sch, &limit_bytes, TC_XCP_LIMIT_MIN_BYTES, tb[TCA_XCP_LIMIT],
+				      "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
 	if (err)
 		return err;
 	params.capacity_bytes_ps = config.rate_bytes_ps ?: xcp_device_rate_bytes_ps(sch);
@@ -506,16 +638,18 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 		return hop_nla_refuse(extack, tb[TCA_XCP_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 1gbit");
 	xcp_set_params(&params, &config);
+	second = xcp_make_second(sch, &config, limit_bytes, extack);
+	if (IS_ERR(second))
+		return PTR_ERR(second);
 	/* The last thing that may fail. */
-	err = limit_bytes ? fifo_set_limit(hop_child_of(sch), limit_bytes) : 0;
-	if (err)
+	err = hop_limit_set(sch, limit_bytes);
+	if (err) {
+		qdisc_put(second);
 		return err;
+	}
 
 	sch_tree_lock(sch);
-	q->config = config;
-	q->params = params;
-	if (!q->runs)
-		xcp_start(&q->vars, &q->params);
+	xcp_apply(q, &config, &params, second);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -528,25 +662,48 @@ static int xcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	return err ?: xcp_configure(sch, tb, extack);
 }
 
+/* The speed of a port's device may be another now. RTNL. */
+static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+{
+	struct xcp_sched_data *q = container_of(watch, struct xcp_sched_data, speed);
+
+	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
+		return;
+	/* A link that is down has no speed: the last one will do. */
+	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
+		return;
+	sch_tree_lock(q->sch);
+	q->port_bytes_ps = rate_bytes_ps;
+	/* With share, the end of the interval divides it. */
+	if (!q->shares || !q->runs)
+		q->params.capacity_bytes_ps = rate_bytes_ps;
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+	sch_tree_unlock(q->sch);
+}
+
 static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct nlattr *none[TCA_XCP_MAX + 1] = {};
-	int i, err;
+	int err;
 
 	hop_child_prepare(sch);
-	INIT_LIST_HEAD(&q->ports);
+	INIT_LIST_HEAD(&q->speed.list);
+	q->speed.dev = qdisc_dev(sch);
+	q->speed.changed = xcp_follow_speed;
 	hrtimer_setup(&q->ctl_timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->sampler_seed = get_random_u32();
-	for (i = 0; i <= TCA_XCP_MAX; i++)
-		q->config.value[i] = xcp_options[i].initial;
+	hop_nla_defaults(q->config.value, xcp_options, TCA_XCP_MAX);
+	q->peeked = XCP_SIDES;
+	xcp_share_start(&q->share);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
 		err = opt ? xcp_change(sch, opt, extack) : xcp_configure(sch, none, extack);
 	if (!err)
-		list_add_tail(&q->ports, &xcp_ports);
+		hop_speed_watch(&q->speed);
 	return err;
 }
 
@@ -554,7 +711,7 @@ static void xcp_destroy(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 
-	list_del(&q->ports);
+	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->ctl_timer);
 	hrtimer_cancel(&q->queue_timer);
 	hop_child_destroy(sch);
@@ -565,16 +722,15 @@ static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	int i, err;
+	int err;
 
 	if (!opts)
 		return -EMSGSIZE;
 	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
-	for (i = 0; i <= TCA_XCP_MAX && !err; i++)
-		if (xcp_options[i].refusal)
-			err = nla_put_u32(skb, i, q->config.value[i]);
-	if (!err && xcp_child_is_default(sch))
-		err = nla_put_u32(skb, TCA_XCP_LIMIT, hop_child_of(sch)->limit);
+	if (!err)
+		err = hop_nla_put_options(skb, q->config.value, xcp_options, TCA_XCP_MAX);
+	if (!err)
+		err = hop_limit_put(skb, sch, TCA_XCP_LIMIT);
 	if (err) {
 		nla_nest_cancel(skb, opts);
 		return err;
@@ -616,6 +772,22 @@ static void xcp_copy_stats(struct tc_xcp_xstats *st, const struct xcp_stats *s)
 		st->malformed_pkts[fault - 1] = s->malformed_pkts[fault];
 }
 
+static void xcp_copy_share(struct tc_xcp_xstats *st, const struct xcp_sched_data *q)
+{
+	const struct xcp_share_vars *v = &q->share;
+
+	st->xcp_capacity_bytes_ps = q->params.capacity_bytes_ps;
+	st->share_weight_ppm = mul_u64_u32_shr(v->weight[XCP_SIDE_XCP], XCP_GAIN_PPM,
+					       XCP_SHARE_SHIFT);
+	st->share_loss_ppb = mul_u64_u32_shr(v->loss_q32, XCP_NS_PER_S, XCP_LOSS_SHIFT);
+	st->xcp_window_bytes = v->window_bytes[XCP_SIDE_XCP];
+	st->other_window_bytes = v->window_bytes[XCP_SIDE_OTHER];
+	st->xcp_flow_bytes_ps = xcp_shown(v->flow_q16[XCP_SIDE_XCP]);
+	st->other_flow_bytes_ps = xcp_shown(v->flow_q16[XCP_SIDE_OTHER]);
+	st->xcp_sent_bytes = v->total_left_bytes[XCP_SIDE_XCP];
+	st->other_sent_bytes = v->total_left_bytes[XCP_SIDE_OTHER];
+}
+
 static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -623,7 +795,7 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* One consistent picture, and no torn counter where a long is 32 bits. */
 	sch_tree_lock(sch);
-	st.capacity_bytes_ps = q->params.capacity_bytes_ps;
+	st.capacity_bytes_ps = q->port_bytes_ps;
 	st.intervals = q->intervals;
 	st.reduced_pkts = q->reduced_pkts;
 	st.unwritable_pkts = q->unwritable_pkts;
@@ -632,44 +804,11 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.ignoring = q->ignoring;
 	xcp_copy_vars(&st, &q->vars);
 	xcp_copy_stats(&st, &q->stats);
+	if (hop_child_at(sch, XCP_SIDE_OTHER))
+		xcp_copy_share(&st, q);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
-
-/* The speed of a port's device may be another now. RTNL. */
-static void xcp_follow_speed(struct xcp_sched_data *q)
-{
-	u64 rate_bytes_ps;
-
-	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
-		return;
-	rate_bytes_ps = xcp_device_rate_bytes_ps(q->sch);
-	/* A link that is down has no speed: the last one will do. */
-	if (!rate_bytes_ps)
-		return;
-	sch_tree_lock(q->sch);
-	q->params.capacity_bytes_ps = rate_bytes_ps;
-	if (!q->runs)
-		xcp_start(&q->vars, &q->params);
-	sch_tree_unlock(q->sch);
-}
-
-static int xcp_device_event(struct notifier_block *block, unsigned long event, void *info)
-{
-	const struct net_device *dev = netdev_notifier_info_to_dev(info);
-	struct xcp_sched_data *q;
-
-	if (event != NETDEV_UP && event != NETDEV_CHANGE)
-		return NOTIFY_DONE;
-	list_for_each_entry(q, &xcp_ports, ports)
-		if (qdisc_dev(q->sch) == dev)
-			xcp_follow_speed(q);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block xcp_device_notifier = {
-	.notifier_call = xcp_device_event,
-};
 
 static struct Qdisc_ops xcp_qdisc_ops __read_mostly = {
 	.cl_ops		= &hop_child_class_ops,
@@ -677,7 +816,7 @@ static struct Qdisc_ops xcp_qdisc_ops __read_mostly = {
 	.priv_size	= sizeof(struct xcp_sched_data),
 	.enqueue	= xcp_enqueue,
 	.dequeue	= xcp_dequeue,
-	.peek		= hop_child_peek,
+	.peek		= xcp_peek,
 	.init		= xcp_init,
 	.reset		= xcp_reset,
 	.destroy	= xcp_destroy,
@@ -690,25 +829,16 @@ MODULE_ALIAS_NET_SCH("xcp");
 
 static int __init xcp_module_init(void)
 {
-	int err;
-
 	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
 	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
 	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
-	err = register_netdevice_notifier(&xcp_device_notifier);
-	if (err)
-		return err;
-	err = register_qdisc(&xcp_qdisc_ops);
-	if (err)
-		unregister_netdevice_notifier(&xcp_device_notifier);
-	return err;
+	return register_qdisc(&xcp_qdisc_ops);
 }
 
 static void __exit xcp_module_exit(void)
 {
 	unregister_qdisc(&xcp_qdisc_ops);
-	unregister_netdevice_notifier(&xcp_device_notifier);
 }
 
 module_init(xcp_module_init);

@@ -22,11 +22,11 @@ static const struct hpcc_params params = {
 };
 
 /* A path of one hop, as an answer tells it. */
-struct path {
+struct one_path {
 	u64 room[4];
 };
 
-static const struct int_hdr *one_hop(struct path *path, u32 ts_ns, u32 tx_units, u32 qlen_units)
+static const struct int_hdr *one_hop(struct one_path *path, u32 ts_ns, u32 tx_units, u32 qlen_units)
 {
 	struct int_record r = { SPEED_100G, ts_ns, tx_units, qlen_units };
 	struct int_hdr *h = (struct int_hdr *)path->room;
@@ -74,7 +74,7 @@ static const struct measure_case {
 
 static void measure_test(struct kunit *test)
 {
-	struct path path;
+	struct one_path path;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(measure_cases); i++) {
@@ -101,7 +101,7 @@ static void path_test(struct kunit *test)
 {
 	struct int_hdr *h;
 	struct hpcc_vars v;
-	struct path path;
+	struct one_path path;
 
 	hpcc_start(&v, &params);
 	h = (struct int_hdr *)one_hop(&path, 0, 0, 0);
@@ -168,7 +168,7 @@ static void wind_test(struct kunit *test)
 static void round_test(struct kunit *test)
 {
 	struct hpcc_vars v;
-	struct path path;
+	struct one_path path;
 
 	hpcc_start(&v, &params);
 	hpcc_new_ack(&v, &params, one_hop(&path, 0, 0, 0), 1000, 5000, 1000);

@@ -121,7 +121,10 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 	return speed_bytes_ps;
 }
 
-/* T: the knob, or the least RTT that was measured. */
+/*
+ * T: the knob, or the least RTT that was measured. TCP's clock ticks in microseconds:
+ * the least of many is cut off, and a T too short would be a window too small.
+ */
 static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -131,7 +134,7 @@ static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
 		return c->t_ns;
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	return clamp_t(u64, (u64)rtt_us * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
+	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
 }
 
 /* Where nobody knows how fast the line is, a first window as TCP's. */
@@ -364,14 +367,21 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		hpccpp_tx_start(sk);
 }
 
+/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
+static bool hpccpp_is_too_big(const struct sock *sk, u8 new_state)
+{
+	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
+}
+
 /* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
 static void hpccpp_set_state(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno || new_state < TCP_CA_CWR ||
-	    inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+	if (!law || law->reno || hpccpp_is_too_big(sk, new_state))
+		return;
+	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	law->undo_wnd = law->v.wnd;
 	hpcc_halve(&law->v);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A classful qdisc around exactly one child: the wrapping, written once.
+ * A classful qdisc around a child, or two: the wrapping, written once.
  *
  * A qdisc that wraps one child puts struct hop_child first in its private data,
  * &hop_child_class_ops in its ops, and calls the functions below. The child is
  * class <handle>:1; tc may graft any qdisc there. Without a graft it is a byte fifo.
+ *
+ * A second child, class <handle>:2, is made with hop_child_create() and adopted with
+ * hop_child_adopt(); then the functions that end in _at say which. Which of the two is
+ * next is the wrapper's to decide, in peek and in dequeue alike. It stays until the
+ * wrapper goes.
  *
  * Accounting: a packet counts in the wrapper's qlen and backlog from enqueue until
  * hop_child_dequeue(), in wire bytes (qdisc_pkt_len). What the child drops by itself
@@ -19,25 +24,46 @@
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
+#define HOP_CHILDREN_MAX 2
+
 /**
- * struct hop_child - the one child; must be the first member of qdisc_priv()
- * @qdisc: the child, never NULL; changed under the tree lock
+ * struct hop_child - the child; must be the first member of qdisc_priv()
+ * @qdisc: the child, never NULL, and the second, if there is one; changed under the
+ *	tree lock
  */
 struct hop_child {
-	struct Qdisc *qdisc;
+	struct Qdisc *qdisc[HOP_CHILDREN_MAX];
 };
 
-/* Graft, leaf, find, walk and dump of the one class. */
+/* Graft, leaf, find, walk and dump of the classes. */
 extern const struct Qdisc_class_ops hop_child_class_ops;
 
 void hop_child_prepare(struct Qdisc *sch);
 int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *extack);
+struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
+			       struct netlink_ext_ack *extack);
 void hop_child_reset(struct Qdisc *sch);
 void hop_child_destroy(struct Qdisc *sch);
 
-int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
+int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
+			 struct sk_buff **to_free);
 int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 			       struct sk_buff **to_free);
+
+/**
+ * hop_child_at() - one of a wrapper's children
+ * @sch: the wrapper
+ * @index: 0, or 1 for the second
+ *
+ * Context: under the qdisc's lock or RTNL.
+ * Return: the child; NULL if there is no second.
+ */
+static inline struct Qdisc *hop_child_at(const struct Qdisc *sch, int index)
+{
+	const struct hop_child *child = (const void *)sch->privdata;
+
+	return child->qdisc[index];
+}
 
 /**
  * hop_child_of() - the child of a wrapper
@@ -47,9 +73,36 @@ int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
  */
 static inline struct Qdisc *hop_child_of(const struct Qdisc *sch)
 {
-	const struct hop_child *child = (const void *)sch->privdata;
+	return hop_child_at(sch, 0);
+}
 
-	return child->qdisc;
+/**
+ * hop_child_adopt() - give a wrapper its second child
+ * @sch: the wrapper, without one
+ * @second: of hop_child_create() for index 1
+ *
+ * Context: under the tree lock.
+ */
+static inline void hop_child_adopt(struct Qdisc *sch, struct Qdisc *second)
+{
+	struct hop_child *child = qdisc_priv(sch);
+
+	child->qdisc[1] = second;
+}
+
+/**
+ * hop_child_enqueue() - hand a packet to the child and account it
+ * @skb: the packet
+ * @sch: the wrapper
+ * @to_free: where dropped packets go
+ *
+ * Context: under the qdisc's lock.
+ * Return: NET_XMIT_* as the child said.
+ */
+static inline int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+				    struct sk_buff **to_free)
+{
+	return hop_child_enqueue_at(skb, sch, 0, to_free);
 }
 
 /**

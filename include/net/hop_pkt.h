@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a signaller asks of a packet on egress: how many packets and bytes it
- * becomes on the wire, where its IP header is, what its ECN field says.
+ * becomes on the wire, where its IP header and what follows is, what its ECN field says.
  *
  * All functions are for a qdisc's enqueue or dequeue: skb->data is the start of
  * the frame. None trusts the packet.
@@ -10,13 +10,24 @@
 #define HOPCC_NET_HOP_PKT_H
 
 #include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/mpls.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
+#include <net/checksum.h>
+#include <net/dsfield.h>
 #include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/mpls.h>
 
 /* Two tags (802.1ad) are what bridges push; more is not IP to us. */
 #define HOP_PKT_VLAN_DEPTH 2
+
+/* MPLS labels that are read through; Linux pushes 30 at most, networks a few. */
+#define HOP_PKT_LABEL_DEPTH 16
 
 /**
  * hop_pkt_hdr_bytes() - bytes at the head of a super-packet that each segment repeats
@@ -106,19 +117,12 @@ static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 ov
 	return wire;
 }
 
-/**
- * hop_pkt_ip_offset() - find the IP header of a frame
- * @skb: the packet
- * @offset_bytes: result, from the start of the frame
- *
- * Where a VLAN tag is in the frame rather than beside it, the network header
- * may stand on the tag (bridged 802.1ad) or on IP (packet sockets): so the
- * frame is walked.
- *
- * Context: softirq, qdisc lock.
- * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
+/*
+ * Where a frame's payload begins, behind its VLAN tags. Where a tag is in the frame
+ * rather than beside it, the network header may stand on the tag (bridged 802.1ad) or on
+ * IP (packet sockets): so the frame is walked. Returns its protocol; 0 if it is malformed.
  */
-static inline __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_bytes)
+static inline __be16 hop_pkt_payload_offset(const struct sk_buff *skb, int *offset_bytes)
 {
 	__be16 proto = skb->protocol;
 	int depth;
@@ -136,9 +140,171 @@ static inline __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_by
 		proto = vh->h_vlan_encapsulated_proto;
 		*offset_bytes += VLAN_HLEN;
 	}
-	if (*offset_bytes < 0)
-		return 0;
+	return *offset_bytes < 0 ? 0 : proto;
+}
+
+/**
+ * hop_pkt_ip_offset() - find the IP header of a frame
+ * @skb: the packet
+ * @offset_bytes: result, from the start of the frame
+ *
+ * Behind up to two VLAN tags; not below MPLS labels, where whether to mark is the label's
+ * to say (RFC 5129).
+ *
+ * Context: softirq, qdisc lock.
+ * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
+ */
+static inline __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_bytes)
+{
+	const __be16 proto = hop_pkt_payload_offset(skb, offset_bytes);
+
 	return proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6) ? proto : 0;
+}
+
+/* Skip labels up to the bottom of the stack. Returns whether there is one within bounds. */
+static inline bool hop_pkt_skip_labels(const struct sk_buff *skb, int *offset_bytes)
+{
+	int depth;
+
+	for (depth = 0; depth < HOP_PKT_LABEL_DEPTH; depth++) {
+		struct mpls_shim_hdr buf;
+		const struct mpls_shim_hdr *label;
+
+		label = skb_header_pointer(skb, *offset_bytes, sizeof(buf), &buf);
+		if (!label)
+			return false;
+		*offset_bytes += MPLS_HLEN;
+		if (label->label_stack_entry & htonl(MPLS_LS_S_MASK))
+			return true;
+	}
+	return false;
+}
+
+/* An IPv4 header whose checksum is right, and a packet that ends within the frame. */
+static inline bool hop_pkt_is_ipv4(const struct sk_buff *skb, int offset_bytes)
+{
+	u8 buf[15 * 4] __aligned(4);
+	const struct iphdr *ip = skb_header_pointer(skb, offset_bytes, sizeof(*ip), buf);
+	unsigned int hdr_bytes;
+
+	if (!ip || ip->version != 4 || ip->ihl < 5)
+		return false;
+	hdr_bytes = ip->ihl * 4;
+	ip = skb_header_pointer(skb, offset_bytes, hdr_bytes, buf);
+	if (!ip || ip_fast_csum(ip, ip->ihl))
+		return false;
+	/* 0: too long for the field. */
+	return !ip->tot_len || (ntohs(ip->tot_len) >= hdr_bytes &&
+				offset_bytes + ntohs(ip->tot_len) <= skb->len);
+}
+
+/* An IPv6 header, and a packet that ends within the frame. */
+static inline bool hop_pkt_is_ipv6(const struct sk_buff *skb, int offset_bytes)
+{
+	struct ipv6hdr buf;
+	const struct ipv6hdr *ip = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
+
+	return ip && ip->version == 6 &&
+	       offset_bytes + sizeof(*ip) + ntohs(ip->payload_len) <= skb->len;
+}
+
+/**
+ * hop_pkt_labelled_ip_offset() - find the IP header of a frame, below MPLS labels too
+ * @skb: the packet
+ * @offset_bytes: result, from the start of the frame
+ *
+ * Labels do not say what is below them. A first nibble of 4 or 6 may also be the
+ * destination of an Ethernet frame (RFC 8469), so more of the header must be right.
+ *
+ * Context: softirq, qdisc lock.
+ * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
+ */
+static inline __be16 hop_pkt_labelled_ip_offset(const struct sk_buff *skb, int *offset_bytes)
+{
+	const __be16 proto = hop_pkt_payload_offset(skb, offset_bytes);
+
+	if (proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6))
+		return proto;
+	if (!proto || !eth_p_mpls(proto) || !hop_pkt_skip_labels(skb, offset_bytes))
+		return 0;
+	if (hop_pkt_is_ipv4(skb, *offset_bytes))
+		return htons(ETH_P_IP);
+	return hop_pkt_is_ipv6(skb, *offset_bytes) ? htons(ETH_P_IPV6) : 0;
+}
+
+/**
+ * struct hop_pkt_inner - what an IP packet carries
+ * @offset_bytes: where it begins, from the start of the frame
+ * @end_bytes: where the IP packet ends; a frame may be padded
+ * @protocol: what it is
+ * @dsfield: DSCP and ECN
+ */
+struct hop_pkt_inner {
+	int offset_bytes;
+	int end_bytes;
+	u8 protocol;
+	u8 dsfield;
+};
+
+/* IPv4: behind any options. */
+static inline bool hop_pkt_inner_ipv4(const struct sk_buff *skb, struct hop_pkt_inner *inner)
+{
+	struct iphdr buf;
+	const struct iphdr *ip = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
+
+	/* Only a first fragment begins with it. */
+	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->frag_off & htons(IP_OFFSET))
+		return false;
+	if (ip->tot_len)
+		inner->end_bytes = inner->offset_bytes + ntohs(ip->tot_len);
+	inner->offset_bytes += ip->ihl * 4;
+	inner->protocol = ip->protocol;
+	inner->dsfield = ip->tos;
+	return true;
+}
+
+/* IPv6: behind any extension headers but for the one that is looked for. */
+static inline bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted,
+				      struct hop_pkt_inner *inner)
+{
+	struct ipv6hdr buf;
+	const struct ipv6hdr *ip = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
+	__be16 frag_off;
+
+	if (!ip || ip->version != 6)
+		return false;
+	inner->protocol = ip->nexthdr;
+	inner->dsfield = ipv6_get_dsfield(ip);
+	inner->offset_bytes += sizeof(*ip);
+	if (ip->payload_len)
+		inner->end_bytes = inner->offset_bytes + ntohs(ip->payload_len);
+	if (inner->protocol != wanted)
+		inner->offset_bytes = ipv6_skip_exthdr(skb, inner->offset_bytes, &inner->protocol,
+						       &frag_off);
+	return inner->offset_bytes > 0;
+}
+
+/**
+ * hop_pkt_inner() - what an IP packet carries, and where
+ * @skb: the packet
+ * @wanted: a protocol that is no extension header, whatever its number
+ * @inner: result
+ *
+ * Behind VLAN tags, below MPLS labels. Of a packet in fragments, only the first one
+ * carries anything.
+ *
+ * Context: softirq, qdisc lock.
+ * Return: whether it is IP and carries something.
+ */
+static inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted,
+				 struct hop_pkt_inner *inner)
+{
+	__be16 proto = hop_pkt_labelled_ip_offset(skb, &inner->offset_bytes);
+
+	inner->end_bytes = skb->len;
+	if (proto == htons(ETH_P_IP))
+		return hop_pkt_inner_ipv4(skb, inner);
+	return proto && hop_pkt_inner_ipv6(skb, wanted, inner);
 }
 
 /**

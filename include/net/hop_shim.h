@@ -13,9 +13,11 @@
 #ifndef HOPCC_NET_HOP_SHIM_H
 #define HOPCC_NET_HOP_SHIM_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
-struct sk_buff;
+struct net_offload;
+struct sock;
 
 /**
  * struct hop_shim_place - where IP's headers end
@@ -30,10 +32,11 @@ struct hop_shim_place {
 };
 
 /**
- * hop_shim_find() - where do IP's headers end?
- * @skb: a packet that IP's own checks passed or IP itself made; skb->data at its
- *	network header
- * @place: result
+ * hop_shim_find_at() - where do the headers of an IP packet in a packet end?
+ * @skb: the packet
+ * @at_bytes: from skb->data to where the one that is looked at begins
+ * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
+ * @place: result; its offsets count from @at_bytes
  *
  * Of an IPv6 fragment, @place is the fragment header: its @next is never ours.
  *
@@ -41,12 +44,27 @@ struct hop_shim_place {
  * Return: false if it is neither IPv4 nor IPv6, an IPv4 fragment, or ends within
  * its headers.
  */
-bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place);
+bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 protocol,
+		      struct hop_shim_place *place);
+
+/**
+ * hop_shim_find() - where do IP's headers end?
+ * @skb: a packet that IP's own checks passed or IP itself made; skb->data at its
+ *	network header
+ * @place: result, as that of hop_shim_find_at()
+ *
+ * Context: any.
+ * Return: as hop_shim_find_at().
+ */
+static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place)
+{
+	return hop_shim_find_at(skb, 0, skb->protocol, place);
+}
 
 /**
  * hop_shim_insert() - make room for a header
- * @skb: a packet of this host that has not met a device; skb->data at its network
- *	header, no MAC header
+ * @skb: a packet of this host that has not met a device but that of a tunnel;
+ *	skb->data at its network header, no MAC header in front of it
  * @place: of hop_shim_find()
  * @bytes: length of the header, even
  * @protocol: its protocol number
@@ -76,5 +94,48 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
  */
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
+
+/**
+ * hop_shim_mark_gso() - a super-packet got a header: no device may segment it
+ * @skb: the super-packet, after hop_shim_insert()
+ *
+ * A device would take our header for TCP's. The mark is a type that none offers, so
+ * that software segments, by the offload of our protocol number. TCP sets the type
+ * anew whenever it sends.
+ *
+ * Context: any.
+ */
+void hop_shim_mark_gso(struct sk_buff *skb);
+
+/**
+ * hop_shim_segment() - segment a super-packet; each segment gets a copy of the header
+ * @skb: the super-packet; skb->data at our header, which is checked and linear
+ * @bytes: its length
+ * @next: the offload of what follows it; NULL if there is none
+ *
+ * Context: any; from the gso_segment of our protocol number.
+ * Return: the segments, their transport header set; NULL or an error as @next's.
+ */
+struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
+				 const struct net_offload *next);
+
+/**
+ * hop_shim_open_sock() - a socket's data will have our header
+ * @sk: the socket
+ * @super: it may hand down super-packets
+ *
+ * Context: socket lock held.
+ * Return: whether its super-packets were switched off, for hop_shim_close_sock().
+ */
+bool hop_shim_open_sock(struct sock *sk, bool super);
+
+/**
+ * hop_shim_close_sock() - a socket's data will not have our header any more
+ * @sk: the socket
+ * @no_gso: what hop_shim_open_sock() returned
+ *
+ * Context: socket lock held.
+ */
+void hop_shim_close_sock(struct sock *sk, bool no_gso);
 
 #endif /* HOPCC_NET_HOP_SHIM_H */

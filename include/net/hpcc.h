@@ -36,7 +36,7 @@
 #include <net/int.h>
 
 #define HPCC_U_SHIFT		20
-#define HPCC_U_ONE		(1U << HPCC_U_SHIFT)
+#define HPCC_U_ONE		1048576U	/* 1 << HPCC_U_SHIFT */
 #define HPCC_U_MAX		U32_MAX
 #define HPCC_WND_SHIFT		16
 #define HPCC_WND_MAX_BYTES	U32_MAX

@@ -28,8 +28,18 @@
  *   and of the queue is the power of two at or above what the port sends in 32 ns,
  *   at least 1 byte. A queue that cannot be said is said to be the longest.
  * - Options: the number of slots, and the port ID of the hop with the longest
- *   queue, in time, so far.
+ *   queue, in time, so far; of those that have a record.
  * - nHop stays at 15.
+ *
+ * Where a header stands:
+ *
+ *	[IP][header][tail][TCP]		HELLO on SYN and SYN-ACK, DATA inband
+ *	[IP][UDP][header][tail][TCP]	DATA inband, where ECMP wants ports
+ *	[IP][TCP][message][header][terms]	PROBE
+ *	[IP][TCP][message][header]	ECHO
+ *
+ * A probe and its answer are TCP segments of old bytes (SND.UNA - length), so that
+ * who does not know them takes them for duplicates.
  */
 #ifndef HOPCC_NET_INT_H
 #define HOPCC_NET_INT_H
@@ -50,6 +60,16 @@
 #define INT_DSCP_PROBE_DEFAULT		0x1b
 #define INT_DSCP_RESPONSE_DEFAULT	0x1f
 
+/* Destination port of `encap udp`; the source port is the flow's hash. */
+#define INT_UDP_PORT_DEFAULT		65108
+
+/* Of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
+#define INT_FLAG_SMALL		0x40
+/* Of DATA in UDP: the DSCP that the packet had. Of an ECHO of one record: which hop. */
+#define INT_FLAGS_VALUE		0x3f
+
+#define INT_SMALL_WINDOW_PKTS	4U
+
 #define INT_SLOTS_MAX		15U
 #define INT_HOPS_SATURATED	15U
 #define INT_SWITCH_ID_MAX	0xfffU
@@ -57,6 +77,14 @@
 #define INT_RECORD_BYTES	8U
 /* Without records: the first two words and the last. */
 #define INT_HDR_BYTES		12U
+
+/* Where the parts of the first and the last word of figure 4 are. */
+#define INT_HOPS_SHIFT		28
+#define INT_PATH_ID_SHIFT	16
+#define INT_PADDING_MASK	0xffffU
+#define INT_SLOTS_SHIFT		28
+#define INT_PORT_SHIFT		12
+#define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
 
 #define INT_TS_MASK		0xffffffU	/* ns; it wraps in 16.8 ms */
 #define INT_TX_MASK		0xfffffU	/* units */
@@ -94,12 +122,70 @@ struct int_hdr {
 	__be64	record[];
 } __packed __aligned(4);
 
+/* "hINT" */
+#define INT_MSG_MAGIC		0x68494e54U
+#define INT_MSG_BYTES		40U
+
+/**
+ * struct int_msg - in front of the header of a probe and of its answer
+ * @magic: INT_MSG_MAGIC
+ * @id: of the probe, or of the packet that is answered
+ * @cookie: the receiver's of this message, from its HELLO: who sends it has read that
+ * @seq: SND.NXT when the packet that is answered had left
+ * @t_ns: probe: T; RATIO: tau
+ * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
+ * @kind: enum int_answer_kind, asked for or given
+ * @flows: answer: N; 0: not told
+ * @tag_hi: answer: SipHash-2-4, or 0 without a key
+ * @tag_lo: of it, the lower half
+ */
+struct int_msg {
+	__be32	magic;
+	__be32	id;
+	__be64	cookie;
+	__be32	seq;
+	__be32	t_ns;
+	__be32	wnd;
+	__be16	kind;
+	__be16	flows;
+	__be32	tag_hi;
+	__be32	tag_lo;
+} __packed __aligned(4);
+
+/**
+ * struct int_tail - what stands between the header and TCP; no hop looks at it
+ * @first: HELLO: the upper half of its sender's cookie; DATA: its id
+ * @second: HELLO: the lower half; DATA: the lower half of the receiver's cookie
+ */
+struct int_tail {
+	__be32	first;
+	__be32	second;
+} __packed __aligned(4);
+
+#define INT_TAIL_BYTES		8U
+
+/**
+ * struct int_terms - behind the header of a probe: for the receiver's law
+ * @wnd_max: bytes
+ * @eta: 2^-20
+ * @max_stage: maxStage
+ * @flows: N, where the receiver counts none
+ */
+struct int_terms {
+	__be32	wnd_max;
+	__be32	eta;
+	__be16	max_stage;
+	__be16	flows;
+} __packed __aligned(4);
+
+#define INT_TERMS_BYTES		12U
+
 /**
  * enum int_fault - why a header is not taken
  * @INT_OK: it is
  * @INT_BAD_TRUNCATED: the packet ends within it
  * @INT_BAD_LENGTH: not a whole number of records, or more than INT_SLOTS_MAX
- * @INT_BAD_TYPE: none of enum int_type
+ * @INT_BAD_TYPE: none of enum int_type, or none that belongs there
  * @INT_BAD_SLOTS: its last word disagrees with its length
  * @INT_BAD_HOPS: not sent by a first hop: nHop 0 and a pathID
  * @INT_FAULTS: number of these
@@ -143,6 +229,7 @@ static const struct int_speed int_speeds[INT_SPEEDS] = {
 	[11] = { 400000, 11, 40960 },
 	[12] = { 800000, 12, 40960 },
 	[13] = { 1600000, 13, 40960 },
+	[14] = { 5000, 5, 51200 },
 };
 
 /**
@@ -208,17 +295,17 @@ static inline __be32 *int_options(struct int_hdr *h)
 
 static inline unsigned int int_hops(const struct int_hdr *h)
 {
-	return be32_to_cpu(h->path) >> 28;
+	return be32_to_cpu(h->path) >> INT_HOPS_SHIFT;
 }
 
 static inline unsigned int int_path_id(const struct int_hdr *h)
 {
-	return be32_to_cpu(h->path) >> 16 & INT_SWITCH_ID_MAX;
+	return be32_to_cpu(h->path) >> INT_PATH_ID_SHIFT & INT_SWITCH_ID_MAX;
 }
 
 static inline unsigned int int_port_id(struct int_hdr *h)
 {
-	return be32_to_cpu(*int_options(h)) >> 12 & 0xffff;
+	return (be32_to_cpu(*int_options(h)) & INT_PORT_MASK) >> INT_PORT_SHIFT;
 }
 
 /* Records that were written. */
@@ -238,12 +325,16 @@ static inline unsigned int int_records(const struct int_hdr *h)
 static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 flags,
 			     unsigned int slots)
 {
-	memset(h, 0, int_hdr_bytes(slots));
+	unsigned int i;
+
 	h->next = next;
 	h->words = int_hdr_bytes(slots) / INT_WORD_BYTES;
 	h->type = type;
 	h->flags = flags;
-	*int_options(h) = cpu_to_be32(slots << 28);
+	h->path = 0;
+	for (i = 0; i < slots; i++)
+		h->record[i] = 0;
+	*int_options(h) = cpu_to_be32(slots << INT_SLOTS_SHIFT);
 }
 
 /**
@@ -267,7 +358,7 @@ static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_byte
 		return INT_BAD_TRUNCATED;
 	if (h->type < INT_TYPE_HELLO || h->type > INT_TYPE_ECHO)
 		return INT_BAD_TYPE;
-	if (be32_to_cpu(*int_options(h)) >> 28 != int_slots(h))
+	if (be32_to_cpu(*int_options(h)) >> INT_SLOTS_SHIFT != int_slots(h))
 		return INT_BAD_SLOTS;
 	return !int_hops(h) && int_path_id(h) ? INT_BAD_HOPS : INT_OK;
 }

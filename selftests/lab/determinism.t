@@ -34,7 +34,7 @@ fails_with() { # TEXT COMMAND...
 	return 1
 }
 
-echo 1..8
+echo 1..9
 first=$(digest a 7)
 second=$(digest b 7)
 third=$(digest c 8)
@@ -53,6 +53,12 @@ ok $? "another seed gives another"
 sed 's/^min = 0.9$/min = 0.9999999/; s/^max = 1.0$//' "$top/tools/lab/scenarios/smoke.toml" > "$out/high.toml"
 fails_with FAIL "$lab" run "$out/high.toml" --out "$out/high"
 ok $? "a claim that does not hold fails the run"
+{
+	cat "$top/tools/lab/scenarios/smoke.toml"
+	printf '[[host]]\nname = "s1"\nnft = "table ip box nonsense"\n'
+} > "$out/rules.toml"
+fails_with 's1.nft:1:' "$lab" run "$out/rules.toml" --out "$out/rules"
+ok $? "rules that nft refuses fail the run, with its line"
 fails_with 'within 3 s of wall time' "$lab" exec --timeout 3 -- sh -c 'while :; do :; done'
 ok $? "a guest that spins is ended"
 fails_with 'within 50 s of virtual time' "$lab" exec --limit 50 -- sleep 1000

@@ -5,6 +5,7 @@
 #include "tc_plugin.h"
 
 #define XCP_PPM 1000000
+#define XCP_PPB 1000000000
 #define XCP_NS_PER_US 1000
 
 /* The text of a bound. */
@@ -16,10 +17,10 @@ static const char xcp_usage[] =
 	"Usage: ... xcp [ rate RATE | auto ] [ overhead BYTES ] [ limit BYTES ]\n"
 	"       [ alpha P ] [ beta P | auto ] [ gamma P ] [ e2e_share P ]\n"
 	"       [ min_interval TIME ] [ max_interval TIME ] [ allowed_queue TIME ]\n"
-	"       [ sampler TIME | off ] [ protocol NUMBER ]\n"
+	"       [ sampler TIME | off ] [ protocol NUMBER ] [ share [ reno | cubic ] | noshare ]\n"
 	"  rate           of the port, 10kbit to 1600gbit (default auto: the device's speed)\n"
 	"  overhead       the wire adds this to each packet, 0 to %d bytes (default %d)\n"
-	"  limit          of the default child, a byte fifo\n"
+	"  limit          of the default child, a byte fifo; with share, of each of the two\n"
 	"  alpha          gain of spare capacity, 0.000001 to 0.554999 (default 0.4)\n"
 	"  beta           gain of the persistent queue (default auto: alpha^2 * sqrt 2)\n"
 	"  gamma          part of the load that is shuffled (default 0.1)\n"
@@ -30,6 +31,9 @@ static const char xcp_usage[] =
 	"  allowed_queue  shortest period of the queue's estimate (default 2ms)\n"
 	"  sampler        look at a sender that often, whether it does as it says (default off)\n"
 	"  protocol       XCP's IP protocol number, %d to %d (default %d)\n"
+	"  share          a queue for XCP and one for all else, class 2, with weights by which\n"
+	"                 their flows are equal, if the others are Reno (default) or CUBIC\n"
+	"                 (default noshare: all in one queue)\n"
 	"  P is 0 to 1, or 0%% to 100%%; TIME 10us to 10s, whole us\n";
 
 static void xcp_print_usage(void)
@@ -157,6 +161,21 @@ static int xcp_put_word(struct nlmsghdr *n, const struct xcp_word *w, const char
 	return addattr32(n, TC_PLUGIN_REQ_BYTES, w->attr, value);
 }
 
+/* "share", "share cubic" or "noshare": the word is taken already. */
+static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool shares)
+{
+	__u32 share = TC_XCP_SHARE_OFF;
+
+	if (*seen)
+		return xcp_refuse("share", shares ? "share" : "noshare", "to be given twice");
+	*seen = true;
+	if (shares)
+		share = words_take_if(w, "cubic") ? TC_XCP_SHARE_CUBIC : TC_XCP_SHARE_RENO;
+	if (share == TC_XCP_SHARE_RENO)
+		words_take_if(w, "reno");
+	return addattr32(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_SHARE, share);
+}
+
 /* Each option once: a typing error must not win silently. */
 static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 {
@@ -168,6 +187,10 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 		seen[XCP_WORDS] = true;
 		return xcp_put_rate(n, words_take(w));
 	}
+	if (words_take_if(w, "share"))
+		return xcp_put_share(n, w, &seen[XCP_WORDS + 1], true);
+	if (words_take_if(w, "noshare"))
+		return xcp_put_share(n, w, &seen[XCP_WORDS + 1], false);
 	for (i = 0; i < XCP_WORDS; i++) {
 		if (!words_take_if(w, xcp_words[i].name))
 			continue;
@@ -187,7 +210,7 @@ static int xcp_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nl
 			 const char *dev)
 {
 	struct words w = { argc, argv };
-	bool seen[XCP_WORDS + 1] = {};
+	bool seen[XCP_WORDS + 2] = {};
 	struct rtattr *opts = addattr_nest(n, TC_PLUGIN_REQ_BYTES, TCA_OPTIONS);
 
 	while (w.argc > 0)
@@ -263,6 +286,20 @@ static void xcp_print_word(const struct xcp_word *w, __u32 value)
 	}
 }
 
+static void xcp_print_share(const struct rtattr *attr)
+{
+	__u32 share = TC_XCP_SHARE_OFF;
+
+	if (attr && RTA_PAYLOAD(attr) >= sizeof(share))
+		memcpy(&share, RTA_DATA(attr), sizeof(share));
+	if (share == TC_XCP_SHARE_OFF) {
+		print_color_null(PRINT_JSON, COLOR_NONE, "share", NULL, NULL);
+		return;
+	}
+	print_color_string(PRINT_ANY, COLOR_NONE, "share", "share %s ",
+			   share == TC_XCP_SHARE_CUBIC ? "cubic" : "reno");
+}
+
 static int xcp_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_XCP_MAX + 1];
@@ -282,6 +319,7 @@ static int xcp_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		memcpy(&value, RTA_DATA(attr), sizeof(value));
 		xcp_print_word(&xcp_words[i], value);
 	}
+	xcp_print_share(tb[TCA_XCP_SHARE]);
 	return 0;
 }
 
@@ -340,6 +378,26 @@ static void xcp_print_malformed(const struct tc_xcp_xstats *st)
 	close_json_object();
 }
 
+static void xcp_print_share_stats(const struct tc_xcp_xstats *st)
+{
+	open_json_object("share_xcp");
+	print_color_float(PRINT_ANY, COLOR_NONE, "weight", "  xcp: weight %g",
+			  (double)st->share_weight_ppm / XCP_PPM);
+	plugin_print_u64("capacity", " capacity %lluB/s", st->xcp_capacity_bytes_ps);
+	plugin_print_u64("window", " window %llub", st->xcp_window_bytes);
+	plugin_print_u64("flow", " flow %lluB/s", st->xcp_flow_bytes_ps);
+	plugin_print_u64("sent", " sent %llub", st->xcp_sent_bytes);
+	close_json_object();
+	print_nl();
+	open_json_object("share_other");
+	print_color_float(PRINT_ANY, COLOR_NONE, "loss", "  other: loss %g",
+			  (double)st->share_loss_ppb / XCP_PPB);
+	plugin_print_u64("window", " window %llub", st->other_window_bytes);
+	plugin_print_u64("flow", " flow %lluB/s", st->other_flow_bytes_ps);
+	plugin_print_u64("sent", " sent %llub", st->other_sent_bytes);
+	close_json_object();
+}
+
 static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
 	struct tc_xcp_xstats st = {};
@@ -357,6 +415,11 @@ static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	plugin_print_u64("samples", "  samples %llu", st.samples);
 	plugin_print_u64("understating", " understating %llu", st.understating);
 	plugin_print_u64("ignoring", " ignoring %llu", st.ignoring);
+	/* Without a second queue there is no weight. */
+	if (st.share_weight_ppm) {
+		print_nl();
+		xcp_print_share_stats(&st);
+	}
 	return 0;
 }
 

@@ -45,12 +45,17 @@
 /* Pause between two samples of senders; 0 is no sampler. */
 #define TC_XCP_SAMPLER_OFF		0
 
+/* Two queues, one for XCP and one for all else; what that is for the estimate. */
+#define TC_XCP_SHARE_OFF		0
+#define TC_XCP_SHARE_RENO		1
+#define TC_XCP_SHARE_CUBIC		2
+
 /* XCP's IP protocol number. */
 #define TC_XCP_PROTOCOL_MIN		1
 #define TC_XCP_PROTOCOL_MAX		254
 #define TC_XCP_PROTOCOL_DEFAULT		253
 
-/* Of the default child, a byte fifo. */
+/* Of the default child, a byte fifo; of both, with two. */
 #define TC_XCP_LIMIT_MIN_BYTES		64
 #define TC_XCP_LIMIT_MAX_BYTES		4294967295
 
@@ -68,8 +73,9 @@ enum {
 	TCA_XCP_ALLOWED_QUEUE,	/* u32, us */
 	TCA_XCP_E2E_SHARE,	/* u32, ppm */
 	TCA_XCP_PROTOCOL,	/* u32 */
-	TCA_XCP_LIMIT,		/* u32, bytes; absent from a dump when the child was grafted */
+	TCA_XCP_LIMIT,		/* u32, bytes; absent from a dump when every child was grafted */
 	TCA_XCP_SAMPLER,	/* u32, us; 0: off */
+	TCA_XCP_SHARE,		/* u32, TC_XCP_SHARE_* */
 	__TCA_XCP_MAX,
 };
 
@@ -111,6 +117,16 @@ enum {
  * @samples: of senders
  * @understating: samples in which more was sent than advertised
  * @ignoring: samples that did not slow down when they were told to
+ * @xcp_capacity_bytes_ps: what of the port is XCP's now; this and what follows is 0
+ *	until there is a second queue
+ * @share_weight_ppm: XCP's weight, millionths; the other's is the rest
+ * @share_loss_ppb: part of the other traffic that is dropped or marked here, 10^-9
+ * @xcp_window_bytes: mean window of an XCP flow
+ * @other_window_bytes: mean window of another flow, as a TCP with that loss has it
+ * @xcp_flow_bytes_ps: mean throughput of an XCP flow
+ * @other_flow_bytes_ps: mean throughput of another flow
+ * @xcp_sent_bytes: on the link, from class 1, since there is a second
+ * @other_sent_bytes: on the link, from class 2
  *
  * Packets are packets on the wire: a super-packet counts as its segments.
  */
@@ -139,6 +155,15 @@ struct tc_xcp_xstats {
 	__u64 samples;
 	__u64 understating;
 	__u64 ignoring;
+	__u64 xcp_capacity_bytes_ps;
+	__u64 share_weight_ppm;
+	__u64 share_loss_ppb;
+	__u64 xcp_window_bytes;
+	__u64 other_window_bytes;
+	__u64 xcp_flow_bytes_ps;
+	__u64 other_flow_bytes_ps;
+	__u64 xcp_sent_bytes;
+	__u64 other_sent_bytes;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_XCP_H */

@@ -27,7 +27,7 @@ def meta_line(scenario, case, seed, kernel, net):
         family = topology.flow_family(flow)
         ways = topology.paths_of(net, flow["from"], flow["to"])
         chosen |= {p.name for step in ways if len(step) > 1 for p in step}
-        handshake = flow["mode"] == "reconnect" or flow["mode"] == "once"
+        handshake = flow["mode"] != "persistent" and not flow.get("warm_bytes")
         base = topology.ideal_s(net, flow, 0, handshake)
         flows.append({
             "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],
@@ -146,7 +146,7 @@ class Run:
         elif kind == "meta":
             self.meta = item
             paths = {}
-            for flow in item["flows"]:
+            for flow in item.get("flows", []):
                 # Thousands of flows take the same few ways.
                 flow["path"] = paths.setdefault(tuple(flow["path"]), flow["path"])
                 shared(flow)
@@ -364,6 +364,16 @@ class Measures:
             if self.fairness(ids, t_ns, t_ns + step) >= threshold:
                 return (t_ns + step - low) / 1e9
         return math.inf
+
+    def settling(self, group=None, threshold=0.95):
+        """= seconds from the window's start until no later goodput period has Jain's index < threshold"""
+        step = self.run.meta["goodput_ns"]
+        low, high = self.window
+        ids, since = self.active(group), low
+        for t_ns in range(low, high - step + 1, step):
+            if not self.fairness(ids, t_ns, t_ns + step) >= threshold:
+                since = t_ns + step
+        return (since - low) / 1e9 if since + step <= high else math.inf
 
     def rate_min(self, group=None):
         """= goodput of a group's slowest flow, bit/s"""

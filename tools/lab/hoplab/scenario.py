@@ -255,6 +255,7 @@ FLOW = {
     "jitter": (TIME, 10_000),
     "bytes": (SIZE, 0),
     "sndbuf": (SNDBUF, None),
+    "warm": (SIZE, 0),
     "mode": (one_of("once", "persistent", "reconnect", *arrivals.MODES), "once"),
     "sizes": (text, None),
     "load": (share, None),
@@ -590,7 +591,8 @@ def check_mode(place, flow, folder):
         raise Fault(f"{place}: bytes: mode {mode!r} needs a size")
     if flow["count"] > 1 and mode == "once":
         raise Fault(f"{place}: count: mode 'once' is one transfer; allowed: persistent reconnect")
-    common = {"count", "parallel", "think", "bytes", "stagger"}
+    # Warming up would be load that nobody counts, amid what is measured.
+    common = {"count", "parallel", "think", "bytes", "stagger", "warm"}
     for key in ("sizes", "load", "fanin", "period", *sorted(common)):
         own = MODE_KEYS.get(mode, common)
         if flow[key] != FLOW[key][1] and key not in own:

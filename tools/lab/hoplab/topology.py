@@ -353,6 +353,8 @@ def flow_keys(net, flow, number_, transfer):
     keys["bytes"] = size_bytes
     if flow["sndbuf"]:
         keys["sndbuf_bytes"] = flow["sndbuf"]
+    if flow["warm"]:
+        keys["warm_bytes"] = flow["warm"]
     # `stop` ends the arrivals, not those that have arrived. Their connections are open before.
     keys["stop_ns"] = net.case.run["duration"] if arrives else stop_ns(net, flow)
     return keys | {"mode": "persistent" if arrives else flow["mode"], "count": flow["count"],

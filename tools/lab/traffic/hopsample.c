@@ -26,6 +26,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "pkt_sched_link.h"
@@ -327,6 +328,9 @@ int main(int argc, char **argv)
 	plan_read(argv[1], read_line);
 	for (port = ports; port; port = port->next)
 		open_port(port);
+	/* Else a sleep may be 50 us longer, and ends when something happens on a port. */
+	if (prctl(PR_SET_TIMERSLACK, 1))
+		die("no timer slack of 1 ns: %s", strerror(errno));
 	out_open(&out);
 	sample(out.f, t0_ns);
 	for (port = ports; port; port = port->next)

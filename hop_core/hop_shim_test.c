@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A header in and out of packets made by hand, in every state of a checksum. Kernel
+ * only: no device of the lab computes a sum over the packet (CHECKSUM_COMPLETE).
+ */
+#include <kunit/test.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/skbuff.h>
+#include <net/checksum.h>
+#include <net/hop_shim.h>
+#include <net/ip.h>
+
+#define SHIM_BYTES	20
+#define SHIM_PROTOCOL	253
+#define PAYLOAD_BYTES	133	/* odd */
+#define ROOM_BYTES	64
+
+static const struct shim_case {
+	const char *what;
+	bool ipv6;
+	int mac_bytes;		/* < 0: none was set */
+	u8 before, after;	/* ip_summed */
+} shim_cases[] = {
+	{ "IPv4, a sum over the packet", false, ETH_HLEN, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
+	{ "IPv6, a sum over the packet", true, ETH_HLEN, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
+	{ "without a frame's header", false, -1, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
+	{ "a device without one", true, 0, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
+	{ "IPv4, a verdict", false, ETH_HLEN, CHECKSUM_UNNECESSARY, CHECKSUM_NONE },
+	{ "IPv6, a verdict", true, ETH_HLEN, CHECKSUM_UNNECESSARY, CHECKSUM_NONE },
+	{ "nothing known", false, ETH_HLEN, CHECKSUM_NONE, CHECKSUM_NONE },
+	{ "left to the device", false, ETH_HLEN, CHECKSUM_PARTIAL, CHECKSUM_PARTIAL },
+};
+
+static void put_ip(struct sk_buff *skb, bool ipv6, unsigned int payload_bytes)
+{
+	skb_reset_network_header(skb);
+	if (ipv6) {
+		struct ipv6hdr *h = skb_put_zero(skb, sizeof(*h));
+
+		h->version = 6;
+		h->nexthdr = IPPROTO_TCP;
+		h->payload_len = htons(payload_bytes);
+		skb->protocol = htons(ETH_P_IPV6);
+	} else {
+		struct iphdr *h = skb_put_zero(skb, sizeof(*h));
+
+		h->version = 4;
+		h->ihl = 5;
+		h->ttl = 64;
+		h->protocol = IPPROTO_TCP;
+		h->tot_len = htons(sizeof(*h) + payload_bytes);
+		ip_send_check(h);
+		skb->protocol = htons(ETH_P_IP);
+	}
+}
+
+/* A frame without our header; skb->data at IP. */
+static struct sk_buff *make(struct kunit *test, const struct shim_case *c)
+{
+	struct sk_buff *skb = alloc_skb(512, GFP_KERNEL);
+	int n;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, ROOM_BYTES);
+	if (c->mac_bytes >= 0) {
+		skb_reset_mac_header(skb);
+		memset(skb_put(skb, c->mac_bytes), 0xee, c->mac_bytes);
+		__skb_pull(skb, c->mac_bytes);
+	}
+	put_ip(skb, c->ipv6, PAYLOAD_BYTES);
+	skb_set_transport_header(skb, skb->len);
+	for (n = 0; n < PAYLOAD_BYTES; n++)
+		skb_put_u8(skb, n * 7 + 1);
+	return skb;
+}
+
+/* As the network had it: with our header. */
+static void insert(struct kunit *test, struct sk_buff *skb)
+{
+	struct hop_shim_place place;
+	u8 *shim;
+	int n;
+
+	KUNIT_ASSERT_TRUE(test, hop_shim_find(skb, &place));
+	KUNIT_EXPECT_EQ(test, place.next, (u8)IPPROTO_TCP);
+	shim = hop_shim_insert(skb, &place, SHIM_BYTES, SHIM_PROTOCOL, true);
+	KUNIT_ASSERT_NOT_NULL(test, shim);
+	for (n = 0; n < SHIM_BYTES; n++)
+		shim[n] = n * 5 + 3;
+}
+
+static void set_sum(struct sk_buff *skb, u8 ip_summed)
+{
+	skb->ip_summed = ip_summed;
+	if (ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = skb_checksum(skb, 0, skb->len, 0);
+	else if (ip_summed == CHECKSUM_UNNECESSARY)
+		skb->csum_level = 1;
+	else if (ip_summed == CHECKSUM_PARTIAL)
+		skb->csum_start = skb_transport_header(skb) - skb->head;
+}
+
+static void strip(struct kunit *test, struct sk_buff *skb, const struct shim_case *c)
+{
+	const unsigned char *payload = skb_tail_pointer(skb) - PAYLOAD_BYTES;
+	struct hop_shim_place place;
+
+	KUNIT_ASSERT_TRUE(test, hop_shim_find(skb, &place));
+	KUNIT_EXPECT_EQ_MSG(test, place.next, (u8)SHIM_PROTOCOL, "%s", c->what);
+	KUNIT_EXPECT_EQ(test, hop_shim_strip(skb, &place, SHIM_BYTES, IPPROTO_TCP), 0);
+	KUNIT_EXPECT_EQ_MSG(test, (u8)skb->ip_summed, c->after, "%s", c->what);
+	if (c->after == CHECKSUM_COMPLETE)
+		KUNIT_EXPECT_EQ_MSG(test, csum_fold(skb->csum),
+				    csum_fold(skb_checksum(skb, 0, skb->len, 0)), "%s", c->what);
+	if (c->after == CHECKSUM_PARTIAL)
+		KUNIT_EXPECT_PTR_EQ(test, payload,
+				    (const unsigned char *)skb->head + skb->csum_start);
+}
+
+static void strip_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(shim_cases); i++) {
+		const struct shim_case *c = &shim_cases[i];
+		struct shim_case bare = *c;
+		struct sk_buff *plain = make(test, c), *skb;
+
+		bare.mac_bytes = -1;
+		skb = make(test, &bare);
+		insert(test, skb);
+		/* A frame's header comes with the packet that arrives. */
+		if (c->mac_bytes >= 0) {
+			memset(skb_push(skb, c->mac_bytes), 0xee, c->mac_bytes);
+			skb_reset_mac_header(skb);
+			__skb_pull(skb, c->mac_bytes);
+		}
+		set_sum(skb, c->before);
+		strip(test, skb, c);
+		KUNIT_EXPECT_EQ_MSG(test, skb->len, plain->len, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, memcmp(skb->data - max(c->mac_bytes, 0),
+						 plain->data - max(c->mac_bytes, 0),
+						 plain->len + max(c->mac_bytes, 0)), 0,
+				    "%s: as if it had come without", c->what);
+		if (c->mac_bytes >= 0)
+			KUNIT_EXPECT_EQ(test, skb->data - skb_mac_header(skb),
+					(ptrdiff_t)c->mac_bytes);
+		kfree_skb(skb);
+		kfree_skb(plain);
+	}
+}
+
+/* A frame's header in front would be lost; what a tunnel's device left behind is no harm. */
+static void mac_test(struct kunit *test)
+{
+	const struct shim_case *c = &shim_cases[0];
+	struct sk_buff *skb = make(test, c);
+	struct hop_shim_place place;
+
+	KUNIT_EXPECT_TRUE(test, hop_shim_find(skb, &place));
+	KUNIT_EXPECT_NULL(test, hop_shim_insert(skb, &place, SHIM_BYTES, SHIM_PROTOCOL, true));
+	skb_set_mac_header(skb, sizeof(struct iphdr));
+	insert(test, skb);
+	KUNIT_EXPECT_EQ(test, skb->len,
+			(unsigned int)(sizeof(struct iphdr) + SHIM_BYTES + PAYLOAD_BYTES));
+	kfree_skb(skb);
+}
+
+/* An IP packet in a packet: its offsets count from where it begins. */
+static void inner_test(struct kunit *test)
+{
+	const struct shim_case *c = &shim_cases[1];
+	struct sk_buff *skb = make(test, c);
+	struct hop_shim_place place;
+
+	memset(skb_push(skb, 7), 0xff, 7);
+	KUNIT_EXPECT_TRUE(test, hop_shim_find_at(skb, 7, htons(ETH_P_IPV6), &place));
+	KUNIT_EXPECT_EQ(test, place.offset_bytes, (u16)sizeof(struct ipv6hdr));
+	KUNIT_EXPECT_EQ(test, place.next, (u8)IPPROTO_TCP);
+	KUNIT_EXPECT_FALSE(test, hop_shim_find_at(skb, 7, htons(ETH_P_IP), &place));
+	KUNIT_EXPECT_FALSE(test, hop_shim_find_at(skb, 0, htons(ETH_P_IPV6), &place));
+	KUNIT_EXPECT_FALSE(test, hop_shim_find_at(skb, 7, 0, &place));
+	KUNIT_EXPECT_FALSE(test, hop_shim_find_at(skb, skb->len - 39, htons(ETH_P_IPV6), &place));
+	kfree_skb(skb);
+}
+
+static struct kunit_case hop_shim_cases[] = {
+	KUNIT_CASE(strip_test),
+	KUNIT_CASE(mac_test),
+	KUNIT_CASE(inner_test),
+	{}
+};
+
+static struct kunit_suite hop_shim_suite = {
+	.name = "hop_shim",
+	.test_cases = hop_shim_cases,
+};
+
+kunit_test_suite(hop_shim_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of a header between IP and transport");

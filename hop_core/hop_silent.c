@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The memory for destinations that take no headers; see net/hop_silent.h. */
+
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/timekeeping.h>
+#include <net/hop_silent.h>
+#include <net/ipv6.h>
+
+static struct hop_silent_slot *slot_of(struct hop_silent *memory, const struct in6_addr *addr)
+{
+	static u32 seed __read_mostly;
+	u32 hash;
+
+	net_get_random_once(&seed, sizeof(seed));
+	hash = jhash(addr, sizeof(*addr), seed);
+	return &memory->slots[hash % HOP_SILENT_SLOTS];
+}
+
+void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
+			 unsigned int silent_s)
+{
+	struct hop_silent_slot *slot = slot_of(memory, addr);
+
+	if (!silent_s)
+		return;
+	spin_lock_bh(&memory->lock);
+	slot->addr = *addr;
+	slot->until_s = ktime_get_seconds() + silent_s;
+	spin_unlock_bh(&memory->lock);
+}
+EXPORT_SYMBOL_GPL(hop_silent_remember);
+
+bool hop_silent_is(struct hop_silent *memory, const struct in6_addr *addr)
+{
+	struct hop_silent_slot *slot = slot_of(memory, addr);
+	bool silent;
+
+	/* Most find the slot free. */
+	if (!READ_ONCE(slot->until_s))
+		return false;
+	spin_lock_bh(&memory->lock);
+	silent = ipv6_addr_equal(&slot->addr, addr) && ktime_get_seconds() < slot->until_s;
+	if (ktime_get_seconds() >= slot->until_s)
+		slot->until_s = 0;
+	spin_unlock_bh(&memory->lock);
+	return silent;
+}
+EXPORT_SYMBOL_GPL(hop_silent_is);

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * IPsec, sections 2.3 and 2.5: the congestion header stands in front of AH and ESP,
+ * where routers can read and write it.
+ *
+ *	                  transport mode		tunnel mode
+ *	POST_ROUTING	  [IP][TCP]	  + note	[IP][XCP][TCP]	      + note
+ *	  AH, ESP
+ *	POST_ROUTING	  [IP][XCP][ESP]		[IP2][XCP][ESP[IP][XCP][TCP]]
+ *	  the network
+ *	PRE_ROUTING	  [IP][ESP]	  + note	[IP2][ESP[..]]	      + note
+ *	  AH, ESP
+ *	PRE_ROUTING	  [IP][TCP], the note's taken	[IP][XCP][TCP], told what the note says
+ *
+ * The note has to survive encryption and decryption, which use all of skb->cb, and
+ * no other field is ours. So it lies in the packet's headroom, at its very start:
+ * nobody pushes that far, as we make room, and who reallocates for more room leaves
+ * the note behind: then a header is lost, no more.
+ *
+ * Memory is used again, and a head that is copied leaves its notes in the old one. So
+ * a note is known by a number drawn at boot, by the skb that it is of, and by a ticket
+ * that is good once.
+ */
+#include <linux/random.h>
+#include <net/dst.h>
+#include <net/xfrm.h>
+
+#include "net_xcp.h"
+
+/* Packets between two hooks, at most: of more, the oldest lose their headers. */
+#define XCP_TICKETS 4096
+
+/**
+ * struct xcp_note - at skb->head
+ * @mark: whose it is
+ * @ticket: good once
+ * @header: what it says
+ * @tunnel: it is a copy of one inside
+ */
+struct xcp_note {
+	u64 mark;
+	s64 ticket;
+	struct xcp_hdr header;
+	bool tunnel;
+};
+
+bool xcp_ipsec_is(u8 protocol)
+{
+	return protocol == IPPROTO_ESP || protocol == IPPROTO_AH;
+}
+
+#ifdef CONFIG_XFRM
+static atomic64_t tickets_issued;
+
+/* By ticket: the last one that was issued here, or 0 when it was used. */
+static atomic64_t tickets[XCP_TICKETS];
+
+static atomic64_t *slot_of(s64 ticket)
+{
+	return &tickets[(u64)ticket % XCP_TICKETS];
+}
+
+static s64 issue_ticket(void)
+{
+	s64 ticket = atomic64_inc_return(&tickets_issued);
+
+	atomic64_set(slot_of(ticket), ticket);
+	return ticket;
+}
+
+/* Return: whether it was good. */
+static bool use_ticket(s64 ticket)
+{
+	return ticket && atomic64_cmpxchg(slot_of(ticket), ticket, 0) == ticket;
+}
+
+static u64 mark_of(const struct sk_buff *skb)
+{
+	static u64 boot_mark __read_mostly;
+
+	net_get_random_once(&boot_mark, sizeof(boot_mark));
+	return boot_mark ^ (uintptr_t)skb;
+}
+
+/* Bytes at skb->head that no header of the packet is in. */
+static int free_bytes(const struct sk_buff *skb)
+{
+	const unsigned char *first = min(skb->data, skb_network_header(skb));
+
+	if (skb_mac_header_was_set(skb))
+		first = min_t(const unsigned char *, first, skb_mac_header(skb));
+	return first - skb->head;
+}
+
+/* @reserve_bytes: that others may push. Return: where to write what it says, or NULL. */
+static struct xcp_note *leave_note(struct sk_buff *skb, unsigned int reserve_bytes)
+{
+	unsigned int used_bytes = skb_headroom(skb) - free_bytes(skb);
+	struct xcp_note *note;
+
+	if (skb_cow_head(skb, used_bytes + reserve_bytes + sizeof(*note)))
+		return NULL;
+	note = (struct xcp_note *)skb->head;
+	note->mark = mark_of(skb);
+	note->ticket = issue_ticket();
+	note->tunnel = false;
+	return note;
+}
+
+static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
+{
+	const struct xcp_note *note = (const struct xcp_note *)skb->head;
+
+	if (free_bytes(skb) < (int)sizeof(*note) || note->mark != mark_of(skb))
+		return false;
+	*taken = *note;
+	return use_ticket(taken->ticket);
+}
+
+/* AH or ESP waits for this packet on its way out. */
+static const struct xfrm_state *waits_for(const struct sk_buff *skb)
+{
+	return dst_xfrm(skb_dst(skb));
+}
+
+bool xcp_ipsec_is_transport(const struct sk_buff *skb)
+{
+	const struct xfrm_state *x = waits_for(skb);
+
+	return x && x->props.mode == XFRM_MODE_TRANSPORT;
+}
+
+/* Modes that are neither: nobody has tried what they do to a header. */
+bool xcp_ipsec_is_unknown(const struct sk_buff *skb)
+{
+	const struct xfrm_state *x = waits_for(skb);
+
+	return x && x->props.mode != XFRM_MODE_TRANSPORT && x->props.mode != XFRM_MODE_TUNNEL;
+}
+
+static unsigned int pushed_bytes(const struct sk_buff *skb)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+
+	return dst->header_len + LL_RESERVED_SPACE(dst->dev) + XCP_HDR_BYTES;
+}
+
+/*
+ * Instead of a place in the packet. Return: where to write the header, or NULL.
+ * Segments of a super-packet would each need a note.
+ */
+struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
+{
+	struct xcp_note *note = skb_is_gso(skb) ? NULL : leave_note(skb, pushed_bytes(skb));
+
+	return note ? &note->header : NULL;
+}
+
+/* A packet with a header on its way into tunnel mode. */
+static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	const struct xcp_hdr *h;
+	struct xcp_note *note;
+	struct xcp_hdr buf;
+
+	h = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+	if (xcp_check(h, xcp_protocol))
+		return;
+	if (skb_is_gso(skb)) {
+		xcp_count(xn, XCP_COUNT_TUNNEL_SUPER);
+		return;
+	}
+	buf = *h;
+	note = leave_note(skb, pushed_bytes(skb));
+	if (!note) {
+		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+		return;
+	}
+	note->header = buf;
+	note->tunnel = true;
+}
+
+/*
+ * Of an encrypted packet; one that a device will encrypt is left as that device knows
+ * it. A connection in transport mode finds out by itself that its headers do not get
+ * through.
+ */
+static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
+			 const struct hop_shim_place *place)
+{
+	struct xcp_note note;
+	struct xcp_hdr *h;
+
+	if (!take_note(skb, &note) || xfrm_offload(skb) ||
+	    !xcp_tunnel_may_copy(xn, skb, note.tunnel))
+		return;
+	h = xcp_insert(skb, place);
+	if (!h)
+		return;
+	*h = note.header;
+	h->protocol = place->next;
+	xcp_count(xn, XCP_COUNT_IPSEC_OUT);
+}
+
+void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	const struct xfrm_state *x = waits_for(skb);
+
+	if (!x && xcp_ipsec_is(place->next))
+		insert_noted(xn, skb, place);
+	else if (x && x->props.mode == XFRM_MODE_TUNNEL && place->next == xcp_protocol)
+		enter(xn, skb, place);
+}
+
+/* The header of an encrypted packet is out. */
+void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
+{
+	struct xcp_note *note;
+
+	xcp_count(xn, XCP_COUNT_IPSEC_IN);
+	if (!READ_ONCE(xn->on) || !READ_ONCE(xn->ipsec))
+		return;
+	note = leave_note(skb, 0);
+	if (note)
+		note->header = *h;
+	else
+		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+}
+
+/* It came in IPsec's transport mode. */
+static bool came_in_transport(const struct sk_buff *skb)
+{
+	const struct sec_path *sp = skb_sec_path(skb);
+
+	return sp && sp->len && sp->xvec[sp->len - 1]->props.mode == XFRM_MODE_TRANSPORT;
+}
+
+/*
+ * A packet may have been decrypted. In tunnel mode its own header is told what the
+ * note says; in transport mode the note is its header.
+ *
+ * Return: whether @h is the header of this packet.
+ */
+bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		     struct xcp_hdr *h)
+{
+	struct xcp_note note;
+
+	if (xcp_ipsec_is(place->next) || !take_note(skb, &note))
+		return false;
+	*h = note.header;
+	if (came_in_transport(skb))
+		return place->next == IPPROTO_TCP;
+	h->protocol = skb->protocol == htons(ETH_P_IP) ? IPPROTO_IPIP : IPPROTO_IPV6;
+	xcp_tunnel_copy_back(xn, skb, 0, h);
+	return false;
+}
+#else
+bool xcp_ipsec_is_transport(const struct sk_buff *skb)
+{
+	return false;
+}
+
+bool xcp_ipsec_is_unknown(const struct sk_buff *skb)
+{
+	return false;
+}
+
+struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
+{
+	return NULL;
+}
+
+void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+{
+}
+
+void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
+{
+	xcp_count(xn, XCP_COUNT_IPSEC_IN);
+}
+
+bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		     struct xcp_hdr *h)
+{
+	return false;
+}
+#endif

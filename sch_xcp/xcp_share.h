@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XCP beside other traffic on one port: two queues, and the weights to serve them with.
+ *
+ * Source: draft-falk-xcp-spec-00 section 4.3, which names the idea; the law is that of
+ * Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks",
+ * SIGCOMM 2002, section 6 (TCP-friendly XCP). Once a control interval:
+ *
+ *	window = size / (sqrt(2p/3) + 12 p sqrt(3p/8) (1 + 32 p^2))	of a TCP flow
+ *	weight += kappa * (x_xcp - x_tcp) / (x_xcp + x_tcp)		of the other traffic
+ *
+ * with p the rate of losses and marks in the other queue. XCP's law then has the capacity
+ * that is XCP's: its weight of the port's, and what the other queue leaves of its own.
+ * Packets are served by a virtual clock, bytes over weight: whoever is behind is next,
+ * and where only one queue holds packets it has all of the port.
+ *
+ * Deviations:
+ * - Weights follow mean throughputs, as the draft has it, not mean windows as the paper:
+ *   the other queue stands, XCP's does not, so equal windows would be unequal rates. RTT
+ *   of TCP is XCP's and the other queue's delay. By Little's law all the bytes on the way
+ *   and queued are flows * window: that gives the number of flows, and the port's rate of
+ *   now over them their throughput. A number of flows, unlike a loss rate, stays right
+ *   while weights move: the loop has no lag of its own.
+ * - p is of events, as TFRC's is, not of packets: in an RTT of TCP's, losses beyond one
+ *   for each flow tell TCP nothing new. Slow start into a full buffer loses half a window
+ *   at once, and a tail that drops loses in bursts.
+ * - p is of bytes, and size their mean, weighted by bytes: ACKs hardly count.
+ * - CUBIC, by an option: the greater of the window above and RFC 9438's
+ *   1.054 (RTT / p)^(3/4). Who loses as often as Reno has a greater window then.
+ * - Weights move only while both sides want three quarters of their part, or have packets
+ *   queued for it. Who uses less is not limited here, and his window says nothing.
+ * - Means are over four windows of packets in control intervals, which are three of Reno's
+ *   sawteeth where half of its RTT is queue. Without a loss in that time, one is assumed.
+ * - Weights stay within 1/64 and 63/64.
+ */
+#ifndef HOPCC_XCP_SHARE_H
+#define HOPCC_XCP_SHARE_H
+
+#include <linux/math.h>
+#include "xcp_router.h"
+
+/* Weights and kappa: 1 << 16 is 1. */
+#define XCP_SHARE_SHIFT 16
+#define XCP_SHARE_ONE 65536U
+#define XCP_SHARE_MIN (XCP_SHARE_ONE / 64)
+#define XCP_SHARE_MAX (XCP_SHARE_ONE - XCP_SHARE_MIN)
+#define XCP_SHARE_KAPPA 6554 /* 0.1 << XCP_SHARE_SHIFT */
+/* p: 1 << 32 is 1. */
+#define XCP_LOSS_SHIFT 32
+/* CUBIC's (0.4 * 3.7 / 1.2)^(1/4) */
+#define XCP_CUBIC_Q16 69063
+/* Control intervals that means are over. */
+#define XCP_SHARE_MEMORY_MIN 16
+#define XCP_SHARE_MEMORY_MAX 1024
+/* Means of an interval's bytes: below 2^41 << 16. */
+#define XCP_MEAN_SHIFT 16
+/* 2^24 flows. */
+#define XCP_FLOWS_MAX_Q16 (1LL << (24 + 16))
+/* Bytes of an interval at 1.6 Tbit/s and 10 s: what is beyond saturates. */
+#define XCP_SHARE_BYTES_MAX (1ULL << (38 + 3))
+
+/* Who is served: index of queues. */
+enum xcp_side {
+	XCP_SIDE_XCP,
+	XCP_SIDE_OTHER,
+	XCP_SIDES,
+};
+
+/**
+ * struct xcp_share_vars - two queues of a port; under the qdisc lock
+ * @arrived_bytes: this interval, other traffic
+ * @sized_bytes2: sum of bytes * size of their packet
+ * @marked_bytes: of these marked here; below 0 where marked ones wait
+ * @asking_bytes: this interval, XCP's that say their throughput, on the link
+ * @left_bytes: this interval, on the link
+ * @total_left_bytes: ever, on the link
+ * @arrived_q16: mean of an interval, other traffic, bytes
+ * @lost_q16: mean of an interval, lost or marked to its flow's notice, bytes
+ * @left_q16: mean of an interval, other traffic that left, bytes on the link
+ * @queued_q16: mean of the other queue, bytes on the link
+ * @elapsed_q16: mean of an interval, ns
+ * @size_q16: mean packet, bytes
+ * @owed_bytes: losses that were counted too early, not above 0
+ * @event_ns: what is left of the RTT in which more losses tell a flow nothing new
+ * @event_bytes: what may still be lost in it to flows that did not lose yet
+ * @flows_q16: number of the other flows
+ * @intervals: that the means are over
+ * @weight: of each queue, of XCP_SHARE_ONE; both add up to it
+ * @cost_q16: virtual time of a byte: 1 / weight
+ * @lead: by how much XCP's virtual clock is ahead of the other's
+ * @loss_q32: p
+ * @window_q16: mean of another flow's, packets
+ * @window_bytes: mean of a flow's, XCP and other
+ * @flow_q16: mean of a flow's throughput, bytes/s, XCP and other
+ * @contended: the last interval had both sides limited here
+ */
+struct xcp_share_vars {
+	u64 arrived_bytes;
+	u64 sized_bytes2;
+	s64 marked_bytes;
+	u64 asking_bytes;
+	u64 left_bytes[XCP_SIDES];
+	u64 total_left_bytes[XCP_SIDES];
+	s64 arrived_q16;
+	s64 lost_q16;
+	s64 left_q16;
+	s64 queued_q16;
+	s64 elapsed_q16;
+	s64 size_q16;
+	s64 owed_bytes;
+	u64 event_ns;
+	s64 event_bytes;
+	u64 flows_q16;
+	u32 intervals;
+	u32 weight[XCP_SIDES];
+	u32 cost_q16[XCP_SIDES];
+	s64 lead;
+	u64 loss_q32;
+	u64 window_q16;
+	u64 window_bytes[XCP_SIDES];
+	s64 flow_q16[XCP_SIDES];
+	bool contended;
+};
+
+/**
+ * struct xcp_share_interval - what else is known of an interval
+ * @capacity_bytes_ps: of the port
+ * @elapsed_ns: how long it was, not 0
+ * @sum_time: of XCP's packets, 2^-12 ns (xcp_vars)
+ * @avg_rtt_ns: of XCP's flows
+ * @lost_bytes: that the other queue dropped; below 0 where it is not known at once
+ * @overhead_bytes: of the link, a packet
+ * @cubic: the other flows are CUBIC's
+ * @queue_bytes: queued at its end, on the link
+ */
+struct xcp_share_interval {
+	u64 capacity_bytes_ps;
+	u64 elapsed_ns;
+	u64 sum_time;
+	u64 avg_rtt_ns;
+	s64 lost_bytes;
+	u32 overhead_bytes;
+	bool cubic;
+	u32 queue_bytes[XCP_SIDES];
+};
+
+static inline void xcp_share_weigh(struct xcp_share_vars *v, s64 weight_other)
+{
+	int side;
+
+	v->weight[XCP_SIDE_OTHER] = clamp_t(s64, weight_other, XCP_SHARE_MIN, XCP_SHARE_MAX);
+	v->weight[XCP_SIDE_XCP] = XCP_SHARE_ONE - v->weight[XCP_SIDE_OTHER];
+	for (side = 0; side < XCP_SIDES; side++)
+		v->cost_q16[side] = div_u64(1ULL << (2 * XCP_SHARE_SHIFT), v->weight[side]);
+}
+
+/**
+ * xcp_share_start() - two queues that nothing is known of
+ * @v: the queues
+ */
+static inline void xcp_share_start(struct xcp_share_vars *v)
+{
+	*v = (struct xcp_share_vars){ .flows_q16 = 1 << 16 };
+	xcp_share_weigh(v, XCP_SHARE_ONE / 2);
+}
+
+/**
+ * xcp_share_side() - the queue that a packet belongs to
+ * @pkt: the packet
+ *
+ * What has no congestion header, or a bad one, does not obey XCP's law.
+ */
+static inline enum xcp_side xcp_share_side(const struct xcp_pkt *pkt)
+{
+	return pkt->class == XCP_CLASS_OTHER || pkt->class == XCP_CLASS_MALFORMED ?
+	       XCP_SIDE_OTHER : XCP_SIDE_XCP;
+}
+
+/**
+ * xcp_share_arrive() - a packet arrives
+ * @v: the queues
+ * @side: its queue
+ * @pkt: the packet
+ * @bytes: as its queue counts it
+ * @marked: bears CE already
+ */
+static inline void xcp_share_arrive(struct xcp_share_vars *v, enum xcp_side side,
+				    const struct xcp_pkt *pkt, u32 bytes, bool marked)
+{
+	if (side == XCP_SIDE_XCP) {
+		if (pkt->class == XCP_CLASS_ASKING)
+			v->asking_bytes += pkt->bytes;
+		return;
+	}
+	v->arrived_bytes += bytes;
+	/* 2^41 bytes of packets below 2^16; a forged one may be greater. */
+	v->sized_bytes2 += (u64)bytes * min_t(u32, U16_MAX, pkt->pkts > 1 ? bytes / pkt->pkts :
+					      bytes);
+	if (marked)
+		v->marked_bytes -= bytes;
+}
+
+/**
+ * xcp_share_turn() - whose turn it is, if both queues hold packets
+ * @v: the queues
+ */
+static inline enum xcp_side xcp_share_turn(const struct xcp_share_vars *v)
+{
+	return v->lead > 0 ? XCP_SIDE_OTHER : XCP_SIDE_XCP;
+}
+
+/**
+ * xcp_share_leave() - a packet is served
+ * @v: the queues
+ * @side: its queue
+ * @link_bytes: on the link
+ * @alone: nothing could be served of the other queue
+ *
+ * A queue that is alone pulls the other's clock with it: who was idle has no claim on
+ * the past, and is behind by a packet at most.
+ */
+static inline void xcp_share_leave(struct xcp_share_vars *v, enum xcp_side side, u32 link_bytes,
+				   bool alone)
+{
+	/* 2^31 * 2^22 */
+	const s64 cost = (u64)link_bytes * v->cost_q16[side];
+
+	v->left_bytes[side] += link_bytes;
+	v->total_left_bytes[side] += link_bytes;
+	if (side == XCP_SIDE_XCP)
+		v->lead = (alone ? min_t(s64, v->lead, 0) : v->lead) + cost;
+	else
+		v->lead = (alone ? max_t(s64, v->lead, 0) : v->lead) - cost;
+}
+
+/**
+ * xcp_share_mark() - a packet of the other queue leaves marked
+ * @v: the queues
+ * @bytes: as its queue counts it
+ */
+static inline void xcp_share_mark(struct xcp_share_vars *v, u32 bytes)
+{
+	v->marked_bytes += bytes;
+}
+
+/* @x * @y of Q32, cut. */
+static inline u64 xcp_q32_times(u64 x, u64 y)
+{
+	return mul_u64_u64_shr(x, y, 32);
+}
+
+/**
+ * xcp_tcp_window_q16() - the window of a TCP flow that loses one packet in 1/p
+ * @loss_q32: p, 0 to 1 << 32
+ *
+ * Return: packets in Q16: 1/243 to 80265.
+ */
+static inline u64 xcp_tcp_window_q16(u64 loss_q32)
+{
+	const u64 p = clamp_t(u64, loss_q32, 1, 1ULL << 32);
+	/* Roots of Q64 are Q32: 2p/3 and 3p/8, below 2^64. */
+	const u64 halving = int_sqrt64(div_u64(p << 31, 3) << 2);
+	const u64 timeouts = xcp_q32_times(12 * p, int_sqrt64(3 * p << 29));
+	const u64 backoff = (1ULL << 32) + 32 * xcp_q32_times(p, p);
+
+	/* 2^15 to 2^40 */
+	return div64_u64(1ULL << (32 + 16), halving + xcp_q32_times(timeouts, backoff));
+}
+
+/**
+ * xcp_cubic_window_q16() - the window of a CUBIC flow that loses one packet in 1/p
+ * @loss_q32: p, 0 to 1 << 32
+ * @rtt_ns: its RTT
+ *
+ * Return: packets in Q16: 1.054 (RTT / p)^(3/4), where Reno's is not greater.
+ */
+static inline u64 xcp_cubic_window_q16(u64 loss_q32, u64 rtt_ns)
+{
+	const u64 p = clamp_t(u64, loss_q32, 1, 1ULL << 32);
+	/* 2^32 * 2^30. In seconds: RTT / p is this * 2^32; at most 2^30. */
+	const struct xcp_ratio quotient = xcp_ratio(rtt_ns, p * XCP_NS_PER_S);
+	const u64 quotient_q32 = 2 * (u64)xcp_ratio_times(&quotient, 1ULL << 63);
+	const u64 root_q16 = int_sqrt64(quotient_q32);
+	const u64 fourth_q16 = int_sqrt64(root_q16 << 16);
+	/* 2^31 * 2^24 */
+	const u64 window_q16 = (root_q16 * fourth_q16) >> 16;
+
+	return max(xcp_tcp_window_q16(p), mul_u64_u64_shr(window_q16, XCP_CUBIC_Q16, 16));
+}
+
+/* One more of @n values in their mean. */
+static inline void xcp_mean(s64 *mean_q16, u64 value, u32 n)
+{
+	const s64 value_q16 = (s64)min_t(u64, value, XCP_SHARE_BYTES_MAX) << XCP_MEAN_SHIFT;
+
+	*mean_q16 += div_s64(value_q16 - *mean_q16, n);
+}
+
+/* How many intervals means are over: four windows. */
+static inline u32 xcp_share_memory(const struct xcp_share_vars *v)
+{
+	return clamp_t(u64, v->window_q16 >> 14, XCP_SHARE_MEMORY_MIN, XCP_SHARE_MEMORY_MAX);
+}
+
+/* The RTT of another flow: XCP's, and the delay of the queue by Little's law. */
+static inline u64 xcp_share_rtt_ns(const struct xcp_share_vars *v, u64 avg_rtt_ns)
+{
+	const struct xcp_ratio delay = xcp_ratio(v->queued_q16, max_t(s64, v->left_q16, 1));
+
+	return avg_rtt_ns + xcp_ratio_times(&delay, v->elapsed_q16 >> XCP_MEAN_SHIFT);
+}
+
+/* Of an interval's losses, what flows take notice of: one packet each in an RTT. */
+static inline u64 xcp_share_noticed_bytes(struct xcp_share_vars *v,
+					  const struct xcp_share_interval *i)
+{
+	const s64 lost_bytes = i->lost_bytes + v->marked_bytes + v->owed_bytes;
+	s64 noticed_bytes = 0;
+
+	v->owed_bytes = min_t(s64, lost_bytes, 0);
+	if (lost_bytes > 0) {
+		if (!v->event_ns) {
+			v->event_ns = xcp_share_rtt_ns(v, i->avg_rtt_ns);
+			v->event_bytes = mul_u64_u64_shr(v->flows_q16, v->size_q16, 32);
+		}
+		noticed_bytes = min(lost_bytes, v->event_bytes);
+		v->event_bytes -= noticed_bytes;
+	}
+	v->event_ns -= min(v->event_ns, i->elapsed_ns);
+	return noticed_bytes;
+}
+
+/* The interval into the means. */
+static inline void xcp_share_remember(struct xcp_share_vars *v,
+				      const struct xcp_share_interval *i)
+{
+	u32 n;
+
+	v->intervals = min(v->intervals + 1, xcp_share_memory(v));
+	n = v->intervals;
+	xcp_mean(&v->arrived_q16, v->arrived_bytes, n);
+	xcp_mean(&v->left_q16, v->left_bytes[XCP_SIDE_OTHER], n);
+	xcp_mean(&v->queued_q16, i->queue_bytes[XCP_SIDE_OTHER], n);
+	xcp_mean(&v->elapsed_q16, i->elapsed_ns, n);
+	if (v->arrived_bytes)
+		xcp_mean(&v->size_q16, div64_u64(v->sized_bytes2, v->arrived_bytes), n);
+	xcp_mean(&v->lost_q16, xcp_share_noticed_bytes(v, i), n);
+}
+
+/* p of the means: at least one packet in the time that they are over. */
+static inline void xcp_share_estimate_loss(struct xcp_share_vars *v)
+{
+	const u64 least_q16 = div_u64(v->size_q16, v->intervals);
+	const u64 lost_q16 = max_t(s64, v->lost_q16, least_q16);
+	const u64 arrived_q16 = max_t(u64, v->arrived_q16, lost_q16);
+	const struct xcp_ratio p = xcp_ratio(lost_q16, arrived_q16 ?: 1);
+
+	/* A ratio of 1 may be rounded up. */
+	v->loss_q32 = min_t(u64, xcp_ratio_times(&p, 1ULL << XCP_LOSS_SHIFT),
+			    1ULL << XCP_LOSS_SHIFT);
+}
+
+/* The number of other flows: bytes on the way and queued over a window. */
+static inline void xcp_share_estimate_flows(struct xcp_share_vars *v, u64 avg_rtt_ns,
+					    u64 window_bytes_q16)
+{
+	/* 2^57 / 2^50, times 2^34 */
+	const struct xcp_ratio rate = xcp_ratio(v->left_q16, max_t(s64, v->elapsed_q16, 1));
+	const s64 way_bytes = xcp_ratio_times(&rate, avg_rtt_ns);
+	const u64 bytes = way_bytes + (v->queued_q16 >> XCP_MEAN_SHIFT);
+	const struct xcp_ratio flows = xcp_ratio(bytes, window_bytes_q16 ?: 1);
+
+	v->flows_q16 = clamp_t(s64, xcp_ratio_times(&flows, 1ULL << 32), 1 << 16,
+			       XCP_FLOWS_MAX_Q16);
+}
+
+/* The mean window and throughput of an other flow. */
+static inline void xcp_share_estimate_other(struct xcp_share_vars *v,
+					    const struct xcp_share_interval *i)
+{
+	const s64 left_q16 = xcp_rate_q16(v->left_bytes[XCP_SIDE_OTHER],
+					  i->elapsed_ns << XCP_TIME_SHIFT);
+	const u64 size_q16 = v->size_q16 + ((u64)i->overhead_bytes << XCP_MEAN_SHIFT);
+	const u64 rtt_ns = xcp_share_rtt_ns(v, i->avg_rtt_ns);
+	struct xcp_ratio flow;
+	u64 window_bytes_q16;
+
+	xcp_share_estimate_loss(v);
+	v->window_q16 = i->cubic ? xcp_cubic_window_q16(v->loss_q32, rtt_ns) :
+				   xcp_tcp_window_q16(v->loss_q32);
+	/* 2^40 * 2^33 >> 16 */
+	window_bytes_q16 = mul_u64_u64_shr(v->window_q16, size_q16, 16);
+	v->window_bytes[XCP_SIDE_OTHER] = window_bytes_q16 >> 16;
+	xcp_share_estimate_flows(v, i->avg_rtt_ns, window_bytes_q16);
+	flow = xcp_ratio(left_q16, v->flows_q16);
+	v->flow_q16[XCP_SIDE_OTHER] = xcp_ratio_times(&flow, 1 << 16);
+}
+
+/* The mean throughput of an XCP flow is bytes over the sum of their times. */
+static inline void xcp_share_estimate_xcp(struct xcp_share_vars *v,
+					  const struct xcp_share_interval *i)
+{
+	const s64 flow_q16 = xcp_rate_q16(v->asking_bytes, i->sum_time);
+	const struct xcp_ratio rtt_s = xcp_ratio(i->avg_rtt_ns, XCP_NS_PER_S);
+
+	v->flow_q16[XCP_SIDE_XCP] = flow_q16;
+	v->window_bytes[XCP_SIDE_XCP] = xcp_ratio_times(&rtt_s, flow_q16) >> XCP_RATE_SHIFT;
+}
+
+/* What a side might have used of the port: what left, and what is still there. */
+static inline s64 xcp_share_offered_q16(const struct xcp_share_vars *v,
+					const struct xcp_share_interval *i, enum xcp_side side)
+{
+	return xcp_rate_q16(v->left_bytes[side] + i->queue_bytes[side],
+			    i->elapsed_ns << XCP_TIME_SHIFT);
+}
+
+/* A side's part of the port, bytes/s in Q16: 2^38 * 2^16 */
+static inline s64 xcp_share_part_q16(const struct xcp_share_vars *v,
+				     const struct xcp_share_interval *i, enum xcp_side side)
+{
+	return i->capacity_bytes_ps * v->weight[side];
+}
+
+/* Does a side want three quarters of its part? */
+static inline bool xcp_share_wants(const struct xcp_share_vars *v,
+				   const struct xcp_share_interval *i, enum xcp_side side)
+{
+	const s64 part_q16 = xcp_share_part_q16(v, i, side);
+
+	return xcp_share_offered_q16(v, i, side) >= part_q16 - (part_q16 >> 2);
+}
+
+/* Katabi's: weight += kappa (x_xcp - x_other) / (x_xcp + x_other). */
+static inline void xcp_share_move(struct xcp_share_vars *v)
+{
+	/* 2^61 + 2^61 */
+	const u64 sum_q16 = v->flow_q16[XCP_SIDE_XCP] + v->flow_q16[XCP_SIDE_OTHER];
+	const int shift = max(0, fls64(sum_q16) - 32);
+	const s64 difference = (v->flow_q16[XCP_SIDE_XCP] - v->flow_q16[XCP_SIDE_OTHER]) >> shift;
+	const u32 sum = sum_q16 >> shift;
+
+	/* 2^32 * 2^13 / 2^32 */
+	if (sum)
+		xcp_share_weigh(v, v->weight[XCP_SIDE_OTHER] +
+				div64_s64(difference * XCP_SHARE_KAPPA, sum));
+}
+
+/* XCP's part, and what the other side leaves of its own; bytes/s, not 0. */
+static inline u64 xcp_share_capacity(const struct xcp_share_vars *v,
+				     const struct xcp_share_interval *i)
+{
+	const s64 left_over_q16 = xcp_share_part_q16(v, i, XCP_SIDE_OTHER) -
+				  xcp_share_offered_q16(v, i, XCP_SIDE_OTHER);
+	const s64 part_q16 = xcp_share_part_q16(v, i, XCP_SIDE_XCP);
+
+	return max_t(u64, (part_q16 + max_t(s64, left_over_q16, 0)) >> XCP_SHARE_SHIFT, 1);
+}
+
+/* The interval that begins has seen nothing yet. */
+static inline void xcp_share_clear(struct xcp_share_vars *v)
+{
+	v->arrived_bytes = 0;
+	v->sized_bytes2 = 0;
+	v->marked_bytes = 0;
+	v->asking_bytes = 0;
+	v->left_bytes[XCP_SIDE_XCP] = 0;
+	v->left_bytes[XCP_SIDE_OTHER] = 0;
+}
+
+/**
+ * xcp_share_close() - on the control timer, before xcp_close_interval()
+ * @v: the queues
+ * @i: the interval
+ *
+ * Return: the capacity that is XCP's in the next interval, bytes/s, not 0.
+ */
+static inline u64 xcp_share_close(struct xcp_share_vars *v, const struct xcp_share_interval *i)
+{
+	u64 capacity_bytes_ps;
+
+	if (v->arrived_bytes || (v->intervals && v->left_bytes[XCP_SIDE_OTHER])) {
+		xcp_share_remember(v, i);
+		xcp_share_estimate_other(v, i);
+	}
+	if (i->sum_time)
+		xcp_share_estimate_xcp(v, i);
+	v->contended = i->sum_time && v->intervals && xcp_share_wants(v, i, XCP_SIDE_XCP) &&
+		       xcp_share_wants(v, i, XCP_SIDE_OTHER);
+	if (v->contended)
+		xcp_share_move(v);
+	capacity_bytes_ps = xcp_share_capacity(v, i);
+	xcp_share_clear(v);
+	return capacity_bytes_ps;
+}
+
+#endif /* HOPCC_XCP_SHARE_H */

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""XCP through IPsec, sections 2.3 and 2.5, in the network of xcp_tunnel.py: with
+net.hopcc.xcp_ipsec the header stands in front of AH and ESP, and the router on the
+way is heard; without, the connection is what it would be without XCP. Prints TAP.
+Needs root; all is in network namespaces of its own.
+"""
+import sys
+import time
+
+import xcp_tunnel
+from hosts import run, sysctl
+from xcp_tunnel import A, B, DEBUG, MB, OUTER, through
+
+KEY = "0x" + "5a" * 20
+KEY256 = "0x" + "a5" * 32
+
+tap = xcp_tunnel.tap
+
+ALGORITHM = {"esp": f"aead rfc4106(gcm(aes)) {KEY} 128",
+             "ah": f"auth-trunc hmac(sha256) {KEY256} 128"}
+
+
+def state(name, proto, mode, source, sink, spi):
+    run(f"ip -n {name} xfrm state add src {source} dst {sink} proto {proto} spi {spi}"
+        f" reqid {spi} mode {mode} flag af-unspec {ALGORITHM[proto]}")
+
+
+def policy(name, direction, ends, proto, mode, source, sink, spi):
+    run(f"ip -n {name} xfrm policy add src {ends[0]} dst {ends[1]} dir {direction}"
+        f" tmpl src {source} dst {sink} proto {proto} reqid {spi} mode {mode}")
+
+
+def protect(near, far, proto, mode, ends, nets):
+    """Both directions between two namespaces: ends: their addresses, nets: what is behind."""
+    for name, here, there, out, back in ((near, 0, 1, 100, 200), (far, 1, 0, 200, 100)):
+        for source, sink, spi in ((here, there, out), (there, here, back)):
+            state(name, proto, mode, ends[source], ends[sink], spi)
+        policy(name, "out", (nets[here], nets[there]), proto, mode, ends[here], ends[there], out)
+        for direction in ("in", "fwd"):
+            policy(name, direction, (nets[there], nets[here]), proto, mode, ends[there],
+                   ends[here], back)
+
+
+def lay_open(*names):
+    for name in names:
+        run(f"ip -n {name} xfrm policy flush")
+        run(f"ip -n {name} xfrm state flush")
+        for route in ("route flush cache", "-6 route flush cache"):
+            run(f"ip -n {name} {route}", check=False)
+
+
+def switch(on, *names):
+    for name in names:
+        sysctl(name, "hopcc/xcp_ipsec", on)
+
+
+def detail(got, near, far):
+    return (f"load {got['load']:.3f}, {got['drops']} drops, {got['reduced']} lowered, "
+            f"{got[near]['ipsec_out']} in front, {got[far]['tunnel_lowered']} copied back")
+
+
+def no_trouble(got):
+    return not any(v for end in "aexb" for k, v in got[end].items()
+                   if k in ("tunnel_bad", "tunnel_no_room", "tunnel_super", "no_memory")
+                   or k.startswith("bad_"))
+
+
+def transport(version, proto):
+    """The hosts encrypt: the only header is outside."""
+    name = f"IPv{version} in {proto.upper()} transport"
+    ends = A[version], B[version]
+    protect("a", "b", proto, "transport", ends, ends)
+    got = through(version, 2 * MB)
+    tap.claim(f"{name}, option off: exact, without XCP",
+              got["exact"] and not got["a"]["out_data"] and not got["a"]["out_syn"] and
+              not got["b"]["in"], detail(got, "a", "b"))
+    switch(1, "a", "b")
+    got = through(version, 8 * MB)
+    a, b = got["a"], got["b"]
+    tap.claim(f"{name}: exact, without a drop, at the router's rate",
+              got["exact"] and not got["drops"] and 0.95 <= got["load"] <= 1.01,
+              detail(got, "a", "b"))
+    tap.claim(f"{name}: each header was in front, and reached its connection",
+              a["ipsec_out"] == a["out_data"] + a["out_syn"] == b["ipsec_in"] == b["in"] > 0 and
+              b["ipsec_out"] == b["out_ack"] + b["out_syn"] == a["ipsec_in"] == a["in"] > 0 and
+              got["reduced"] > 0 and no_trouble(got))
+    # The receiver alone does not want it: the sender finds out.
+    switch(0, "b")
+    got = through(version, MB)
+    tap.claim(f"{name}, only the sender's option on: exact, without XCP",
+              got["exact"] and not got["a"]["out_data"] and got["a"]["peer_silent"] == 1 and
+              got["b"]["ipsec_in"] == 1)
+    switch(0, "a")
+    lay_open("a", "b")
+    time.sleep(61)
+
+
+NETS = {4: ("192.0.2.0/25", "192.0.2.128/25"), 6: ("2001:db8:1::/64", "2001:db8:2::/64")}
+
+
+def gateways(version, outer, proto):
+    """Routers encrypt in tunnel mode."""
+    name = f"IPv{version} in {proto.upper()} tunnel over IPv{outer}"
+    protect("e", "x", proto, "tunnel", (OUTER["e"][outer], OUTER["x"][outer]), NETS[version])
+    got = through(version, 2 * MB)
+    tap.claim(f"{name}, option off: exact, the header stays inside",
+              got["exact"] and got["a"]["out_data"] > 0 and not got["reduced"] and
+              not got["e"]["ipsec_out"] and got["drops"] > 0, detail(got, "e", "x"))
+    switch(1, "e", "x")
+    got = through(version, 8 * MB)
+    a, e, x, b = (got[end] for end in "aexb")
+    tap.claim(f"{name}: exact, without a drop, at the inner router's rate",
+              got["exact"] and not got["drops"] and 0.95 <= got["load"] <= 1.01,
+              detail(got, "e", "x"))
+    tap.claim(f"{name}: each header has a copy, and what it says is copied back",
+              e["ipsec_out"] == a["out_data"] + a["out_syn"] == x["ipsec_in"] > 0 and
+              x["ipsec_out"] == b["out_ack"] + b["out_syn"] == e["ipsec_in"] > 0 and
+              0 < x["tunnel_lowered"] <= got["reduced"] and no_trouble(got))
+    switch(0, "e", "x")
+    lay_open("e", "x")
+
+
+def forged():
+    """Somebody on the way writes another RTT into the copies."""
+    protect("e", "x", "esp", "tunnel", (OUTER["e"][4], OUTER["x"][4]), NETS[4])
+    switch(1, "e", "x")
+    run("ip netns exec r tc qdisc add dev r-e clsact")
+    run("ip netns exec r tc filter add dev r-e ingress protocol ip flower ip_proto fd"
+        " action pedit munge offset 24 u32 set 0x00000001")
+    got = through(4, MB)
+    x = got["x"]
+    tap.claim("ESP tunnel, each copy forged: exact, counted, nothing copied",
+              got["exact"] and not x["tunnel_lowered"] and
+              x["tunnel_bad"] == x["ipsec_in"] > 0,
+              f"{x['tunnel_bad']} forged")
+    run("ip netns exec r tc qdisc del dev r-e clsact")
+    switch(0, "e", "x")
+    lay_open("e", "x")
+
+
+def narrow(version):
+    """A narrower link: ICMP about a packet with a header in front reaches ESP."""
+    ends = A[version], B[version]
+    protect("a", "b", "esp", "transport", ends, ends)
+    switch(1, "a", "b")
+    run("ip -n r link set r-x mtu 1320")
+    got = through(version, 2 * MB)
+    tap.claim(f"IPv{version} in ESP transport: the path's MTU is found, with headers on",
+              got["exact"] and got["a"]["icmp"] > 0 and got["took"] < 20 and
+              got["a"]["ipsec_out"] > 2 * MB // 1400, f"{got['a']['icmp']} errors")
+    run("ip -n r link set r-x mtu 1500")
+    switch(0, "a", "b")
+    lay_open("a", "b")
+
+
+def main():
+    xcp_tunnel.build_path()
+    for version, proto in ((6, "esp"),) if DEBUG else (
+            (4, "esp"), (4, "ah"), (6, "esp"), (6, "ah")):
+        transport(version, proto)
+    for version, outer, proto in ((4, 4, "esp"),) if DEBUG else (
+            (4, 4, "esp"), (6, 6, "esp"), (4, 6, "esp"), (4, 4, "ah")):
+        gateways(version, outer, proto)
+    forged()
+    for version in () if DEBUG else (4, 6):
+        narrow(version)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

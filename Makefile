@@ -40,11 +40,19 @@ check:
 	@tools/setup/setup.sh check
 	@selftests/run.sh
 
-# The long sweeps, too big for a gate.
+# The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
+# SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines").
+FIGURES	:= lab-results/figures
+SSHLOGIN ?=
 figures:
-	@tools/setup/setup.sh demo
+	@tools/setup/setup.sh figures
 	@$(LAB) setup
-	@$(LAB) run --figures --out lab-results/figures
+	@mkdir -p $(FIGURES)
+	@$(LAB) jobs --figures --out $(FIGURES) > $(FIGURES)/jobs
+	@parallel -j $$(nproc) --joblog $(FIGURES)/log --resume-failed --workdir . \
+		$(if $(SSHLOGIN),--sshloginfile $(SSHLOGIN) --return '{= s/.* //s =}' --cleanup) < $(FIGURES)/jobs
+	@rm $(FIGURES)/log
+	@$(LAB) report $(FIGURES)
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }

@@ -28,7 +28,7 @@
  *		write), end_ns when the sink had the last byte; retrans is of this transfer.
  *		A connection that fails has "error". timeouts is null: TCP_INFO of 6.1 does
  *		not count them; the hosts' lines do.
- *	goodput	what the sink's TCP had received in order, read or not
+ *	goodput	what the sink's TCP had received in order, read or not; until two after the end
  *	socket	the sender's TCP_INFO; ssthresh null while it is infinite
  *	host	TCP counters of each namespace over the run; timeouts is TCPTimeouts
  *
@@ -98,6 +98,8 @@ struct flow {
 	u64 sent_offset, got_offset;
 	/* of all connections before; to warm up; of this connection before this transfer */
 	u64 got_before, got_warming, corrupt, retrans_before;
+	/* goodput lines since it was over: its rate is back at 0 after two */
+	u64 last_lines;
 	struct flow *next;
 };
 
@@ -122,7 +124,7 @@ static struct config {
 
 static struct flow *flows, **flows_end = &flows;
 static struct host *hosts;
-static u64 flow_count, flows_left;
+static u64 flow_count, flows_left, trigger_count;
 static struct event *heap;
 static size_t heap_len, heap_room;
 static s64 t0_ns;
@@ -194,6 +196,7 @@ static void read_flow(const struct plan_place *at)
 	*flows_end = flow;
 	flows_end = &flow->next;
 	flow_count++;
+	trigger_count += flow->trigger != NONE;
 }
 
 static void read_line(const struct plan_place *at, const char *word)
@@ -513,7 +516,7 @@ static void fire_triggers(const struct flow *done)
 {
 	struct flow *flow;
 
-	for (flow = flows; flow; flow = flow->next)
+	for (flow = trigger_count ? flows : NULL; flow; flow = flow->next)
 		if (flow->trigger == done->id)
 			schedule_flow(flow, run_ns());
 }
@@ -825,8 +828,10 @@ static void sample_all(const struct event *event)
 	for (flow = flows; flow; flow = flow->next) {
 		if (event->type == EVENT_SAMPLE)
 			print_socket(flow, event->t_ns);
-		else if ((flow->began_ns || flow->active || flow->over) && !flow->warming)
+		else if ((flow->began_ns || flow->active || flow->over) && !flow->warming &&
+			 flow->last_lines < 2)
 			print_goodput(flow, event->t_ns);
+		flow->last_lines += flow->over && event->type == EVENT_GOODPUT;
 	}
 	event_add(event->t_ns + (event->type == EVENT_SAMPLE ? config.sample_ns :
 				 config.goodput_ns), event->type, NULL);
@@ -904,7 +909,8 @@ static void run(void)
 static void prepare(void)
 {
 	static struct endpoint timer = { ROLE_TIMER, -1, NULL };
-	struct rlimit files = { 65536, 65536 };
+	/* A listener each, and two more while one is open. */
+	struct rlimit files = { 3 * 65536, 3 * 65536 };
 	struct flow *flow;
 
 	setrlimit(RLIMIT_NOFILE, &files);
@@ -936,8 +942,12 @@ int main(int argc, char **argv)
 	t0_ns = argc == 5 ? strtoll(argv[4], NULL, 10) : now_ns();
 	plan_events();
 	run();
-	for (flow = flows; flow; flow = flow->next)
+	for (flow = flows; flow; flow = flow->next) {
 		stop_flow(flow);
+		/* What came after the last period, where all were over before the next. */
+		if (config.goodput_ns && flow->n && !flow->last_lines)
+			print_goodput(flow, run_ns());
+	}
 	print_hosts();
 	out_write(&out, argv[2]);
 	return 0;

@@ -249,7 +249,10 @@ def tc_batch(net, node):
     lines = []
     for port in net.at[node]:
         lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
-        lines.append(f"qdisc add dev {port.peer} parent 1:1 handle 10: {port.value('queue')}")
+        parent = "1:1"
+        for handle, words in enumerate(port.value("queue").split(" / "), 10):
+            lines.append(f"qdisc add dev {port.peer} parent {parent} handle {handle}: {words}")
+            parent = f"{handle}:1"
     return lines
 
 

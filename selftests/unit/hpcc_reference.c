@@ -292,22 +292,22 @@ static void answer(struct connection *c, const struct int_hdr *h)
 	u32 ack_seq = c->snd_nxt - below(4) * 1000;
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
 	bool same = c->v.hops == int_hops(h) && c->v.path_id == int_path_id(h);
-	bool fresh = c->v.hops && c->now_ns - c->v.stored_ns <= HPCC_STORED_MAX_NS;
-	enum hpcc_heard want = HPCC_HEARD_FIRST, got;
+	bool stored = c->v.hops;
+	bool fresh = stored && c->now_ns - c->v.stored_ns <= HPCC_STORED_MAX_NS;
+	enum hpcc_heard want, got;
 	bool multiply;
 
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
 	if (same && fresh) {
-		want = reference_measure(&c->r, h, c->v.bottleneck) ? HPCC_HEARD_NEW : HPCC_HEARD_SAME;
+		want = reference_measure(&c->r, h, c->v.bottleneck) ? HPCC_HEARD_NEW :
+								      HPCC_HEARD_SAME;
 	} else {
-		want = c->v.hops && !same ? want : HPCC_HEARD_FIRST;
+		want = stored && !same ? HPCC_HEARD_PATH : HPCC_HEARD_FIRST;
 		reference_store(&c->r, h);
 	}
 	if (want == HPCC_HEARD_NEW)
 		reference_wind(&c->r, update, multiply);
-	if (want == HPCC_HEARD_FIRST && got == HPCC_HEARD_PATH)
-		want = got;
 	seen.answers++;
 	seen.heard[got]++;
 	check(got == want, "heard", got, want);

@@ -40,18 +40,26 @@ check:
 	@tools/setup/setup.sh check
 	@selftests/run.sh
 
-# The long sweeps, too big for a gate.
+# The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
+# SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines").
+FIGURES	:= lab-results/figures
+SSHLOGIN ?=
 figures:
-	@tools/setup/setup.sh demo
+	@tools/setup/setup.sh figures
 	@$(LAB) setup
-	@$(LAB) run --figures --out lab-results/figures
+	@mkdir -p $(FIGURES)
+	@$(LAB) jobs --figures --out $(FIGURES) > $(FIGURES)/jobs
+	@parallel -j $$(nproc) --joblog $(FIGURES)/log --resume-failed --workdir . \
+		$(if $(SSHLOGIN),--sshloginfile $(SSHLOGIN) --return '{= s/.* //s =}' --cleanup) < $(FIGURES)/jobs
+	@rm $(FIGURES)/log
+	@$(LAB) report $(FIGURES)
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }
 	@test -n "$(RELEASE)" || { echo "$(KDIR) does not say for which kernel it is" >&2; exit 2; }
 	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux
 	install -m 644 $(MODULES) $(MODDIR)
-	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so $(TCLIB)
+	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so $(TCLIB)
 	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)

@@ -8,6 +8,9 @@
 #include <net/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/protocol.h>
+#include <net/sock.h>
+#include <net/tcp.h>
 
 /* More extension headers than any stack sends: who sends them wants a long walk. */
 #define HOP_SHIM_EXTENSIONS 8
@@ -180,3 +183,65 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(hop_shim_strip);
+
+void hop_shim_mark_gso(struct sk_buff *skb)
+{
+	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+}
+EXPORT_SYMBOL_GPL(hop_shim_mark_gso);
+
+struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
+				 const struct net_offload *next)
+{
+	struct sk_buff *segs;
+
+	if (!next || !next->callbacks.gso_segment)
+		return ERR_PTR(-EINVAL);
+	__skb_pull(skb, bytes);
+	skb_reset_transport_header(skb);
+	/* Inside a UDP tunnel our mark has its own meaning: sums left for the receiver. */
+	skb->remcsum_offload = 0;
+	/* Checksums by software: what parses packets does not find TCP's. */
+	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
+	if (!IS_ERR_OR_NULL(segs))
+		return segs;
+	__skb_push(skb, bytes);
+	skb_reset_transport_header(skb);
+	return segs;
+}
+EXPORT_SYMBOL_GPL(hop_shim_segment);
+
+/* sk_gso_disable() alone does not do: TCP sizes its packets by sk_gso_max_segs. */
+static bool stop_super_packets(struct sock *sk)
+{
+	if (sk->sk_gso_disabled)
+		return false;
+	sk_gso_disable(sk);
+	sk->sk_gso_max_segs = 1;
+	return true;
+}
+
+bool hop_shim_open_sock(struct sock *sk, bool super)
+{
+	bool no_gso = !super && stop_super_packets(sk);
+
+	/* IP's length must be able to say them with our header: no jumbograms. */
+	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
+				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
+	return no_gso;
+}
+EXPORT_SYMBOL_GPL(hop_shim_open_sock);
+
+void hop_shim_close_sock(struct sock *sk, bool no_gso)
+{
+	struct dst_entry *dst;
+
+	if (!no_gso)
+		return;
+	sk->sk_gso_disabled = 0;
+	/* Finds all limits of the device again; without a route, connect() will. */
+	dst = sk_dst_get(sk);
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+EXPORT_SYMBOL_GPL(hop_shim_close_sock);

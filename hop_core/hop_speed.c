@@ -19,6 +19,9 @@ struct hop_speed_net {
 
 static unsigned int hop_speed_net_id;
 
+/* RTNL. */
+static LIST_HEAD(hop_speed_watches);
+
 u64 hop_speed_bytes_ps(const struct net_device *dev)
 {
 	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
@@ -28,16 +31,73 @@ u64 hop_speed_bytes_ps(const struct net_device *dev)
 }
 EXPORT_SYMBOL_GPL(hop_speed_bytes_ps);
 
-static void hop_speed_ask(struct net_device *dev)
+/* 0: not known. */
+static u32 hop_speed_ask_mbit(struct net_device *dev)
 {
-	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
 	struct ethtool_link_ksettings settings;
 
-	if (__ethtool_get_link_ksettings(dev, &settings) || !settings.base.speed ||
+	if (__ethtool_get_link_ksettings(dev, &settings) ||
 	    settings.base.speed == (u32)SPEED_UNKNOWN)
+		return 0;
+	return settings.base.speed;
+}
+
+/**
+ * hop_speed_ask_bytes_ps() - the rate of a device, as its driver says now
+ * @dev: the device
+ *
+ * Context: process, RTNL held.
+ * Return: bytes/s; 0: not known.
+ */
+u64 hop_speed_ask_bytes_ps(struct net_device *dev)
+{
+	return (u64)hop_speed_ask_mbit(dev) * HOP_SPEED_BYTES_PER_MBIT;
+}
+EXPORT_SYMBOL_GPL(hop_speed_ask_bytes_ps);
+
+/**
+ * hop_speed_watch() - be told when a device comes up or changes
+ * @watch: @dev and @changed are set
+ *
+ * Context: process, RTNL held; until hop_speed_unwatch(), which must come before the
+ * device goes.
+ */
+void hop_speed_watch(struct hop_speed_watch *watch)
+{
+	list_add_tail(&watch->list, &hop_speed_watches);
+}
+EXPORT_SYMBOL_GPL(hop_speed_watch);
+
+/**
+ * hop_speed_unwatch() - be told no more
+ * @watch: of hop_speed_watch(), or one whose list was only initialised
+ *
+ * Context: process, RTNL held.
+ */
+void hop_speed_unwatch(struct hop_speed_watch *watch)
+{
+	list_del_init(&watch->list);
+}
+EXPORT_SYMBOL_GPL(hop_speed_unwatch);
+
+static void hop_speed_remember(struct net_device *dev)
+{
+	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	u32 mbit = hop_speed_ask_mbit(dev);
+
+	if (mbit)	/* without memory: not known */
+		xa_store(&hsn->mbit, dev->ifindex, xa_mk_value(mbit), GFP_KERNEL);
+	else
 		xa_erase(&hsn->mbit, dev->ifindex);
-	else	/* without memory: not known */
-		xa_store(&hsn->mbit, dev->ifindex, xa_mk_value(settings.base.speed), GFP_KERNEL);
+}
+
+static void hop_speed_tell(struct net_device *dev)
+{
+	struct hop_speed_watch *watch;
+
+	list_for_each_entry(watch, &hop_speed_watches, list)
+		if (watch->dev == dev)
+			watch->changed(watch, hop_speed_ask_bytes_ps(dev));
 }
 
 static int hop_speed_event(struct notifier_block *nb, unsigned long event, void *info)
@@ -48,7 +108,8 @@ static int hop_speed_event(struct notifier_block *nb, unsigned long event, void 
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
-		hop_speed_ask(dev);
+		hop_speed_remember(dev);
+		hop_speed_tell(dev);
 		break;
 	case NETDEV_UNREGISTER:
 		xa_erase(&hsn->mbit, dev->ifindex);

@@ -21,27 +21,27 @@ const struct hop_flow_kind xcp_flow_kind = {
 };
 
 /* What a stage means beyond this connection. */
-static void note_stage(const struct hop_flow *flow, enum xcp_stage stage)
+static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
 {
 	struct xcp_net *xn = xcp_net(flow->key.net);
 
-	if (stage == XCP_STAGE_SPEAKS)
+	if (stage == HOP_STAGE_SPEAKS)
 		xcp_count(xn, XCP_COUNT_SPEAKS);
-	if (stage != XCP_STAGE_SILENT)
+	if (stage != HOP_STAGE_SILENT)
 		return;
 	xcp_count(xn, XCP_COUNT_SILENT);
-	xcp_silent_remember(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s));
+	hop_silent_remember(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s));
 }
 
 /* Return: the stage of discovery after this. Context: RCU read lock. */
-enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event)
+enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	enum xcp_stage from, to;
+	enum hop_stage from, to;
 
 	spin_lock_bh(&xf->lock);
 	from = xf->vars.stage;
-	to = xcp_next_stage(from, event);
+	to = hop_next_stage(from, event);
 	xf->vars.stage = to;
 	spin_unlock_bh(&xf->lock);
 	if (from == to)
@@ -51,49 +51,13 @@ enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event)
 	return to;
 }
 
-/*
- * net.hopcc.xcp_gso = 0. sk_gso_disable() alone does not do: TCP sizes its packets
- * by sk_gso_max_segs.
- */
-static void stop_super_packets(struct xcp_flow *xf, struct sock *sk)
-{
-	xf->no_gso = !sk->sk_gso_disabled;
-	if (!xf->no_gso)
-		return;
-	sk_gso_disable(sk);
-	sk->sk_gso_max_segs = 1;
-}
-
-static void resume_super_packets(const struct xcp_flow *xf, struct sock *sk)
-{
-	struct dst_entry *dst;
-
-	if (!xf->no_gso)
-		return;
-	sk->sk_gso_disabled = 0;
-	/* Finds all limits of the device again; without a route, connect() will. */
-	dst = sk_dst_get(sk);
-	if (dst)
-		sk_setup_caps(sk, dst);
-}
-
-/* IP's length must be able to say them with our header: no jumbograms. */
-static void limit_super_packets(struct xcp_flow *xf, struct sock *sk)
-{
-	xf->no_gso = false;
-	if (!READ_ONCE(xcp_net(sock_net(sk))->gso))
-		stop_super_packets(xf, sk);
-	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
-				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
-}
-
 /* One reactor a flow: a cc that is switched to another closes before that opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
 {
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = xf->vars.stage == XCP_STAGE_SPEAKS && !xf->sk;
+	taken = xf->vars.stage == HOP_STAGE_SPEAKS && !xf->sk;
 	if (taken) {
 		u32 headers;
 
@@ -121,7 +85,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
 	hop_flow_settle(flow);
-	xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
+	xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (take_part(hop_flow_state(flow), sk))
 		xf = hop_flow_state(flow);
 	else
@@ -129,7 +93,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 out:
 	rcu_read_unlock();
 	if (xf)
-		limit_super_packets(xf, sk);
+		xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
 	return xf;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_open);
@@ -141,7 +105,7 @@ void xcp_flow_close(struct xcp_flow *flow)
 	spin_lock_bh(&flow->lock);
 	flow->sk = NULL;
 	spin_unlock_bh(&flow->lock);
-	resume_super_packets(flow, sk);
+	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
 EXPORT_SYMBOL_GPL(xcp_flow_close);

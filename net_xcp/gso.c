@@ -6,8 +6,7 @@
  * What the header asks is a wire packet's share of the demand already, so copies
  * are right. What it answers is said once: by the first.
  *
- * No device may segment them: it would take our header for TCP's. So output.c
- * marks them with a type that no device offers, and software comes here.
+ * No device may segment them: hop_shim_mark_gso() sees to it that software comes here.
  */
 #include <linux/netdevice.h>
 #include <net/protocol.h>
@@ -34,21 +33,11 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 
 	if (pskb_may_pull(skb, sizeof(*h)))
 		h = (const struct xcp_hdr *)skb->data;
-	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP ||
-	    !tcp || !tcp->callbacks.gso_segment)
+	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP)
 		return ERR_PTR(-EINVAL);
-	__skb_pull(skb, sizeof(*h));
-	skb_reset_transport_header(skb);
-	/* Inside a UDP tunnel our mark has its own meaning: sums left for the receiver. */
-	skb->remcsum_offload = 0;
-	/* Checksums by software: what parses packets does not find TCP's. */
-	segs = tcp->callbacks.gso_segment(skb, NETIF_F_SG);
-	if (!IS_ERR_OR_NULL(segs)) {
+	segs = hop_shim_segment(skb, sizeof(*h), tcp);
+	if (!IS_ERR_OR_NULL(segs))
 		answer_once(segs);
-		return segs;
-	}
-	__skb_push(skb, sizeof(*h));
-	skb_reset_transport_header(skb);
 	return segs;
 }
 

@@ -6,9 +6,8 @@
  */
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <net/addrconf.h>
+#include <net/hop_input.h>
 #include <net/protocol.h>
-#include <net/route.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -16,65 +15,14 @@
 
 #define XCP_INPUT_PRIORITY (NF_IP_PRI_CONNTRACK_DEFRAG - 50)
 
-/* A socket that sends ACKs. */
-#define XCP_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
-
-/*
- * Let TCP acknowledge the packet that is on its way to it. Safe as TCP's own
- * receive path is, which takes the same lock in the same context a moment later:
- * the flag is written by its owner only. Where the socket is in use by its process
- * the packet goes to the backlog, and the next header tries again.
- */
-static void ack_now(const struct xcp_net *xn, const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-
-	if (!sk)
-		return;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & XCP_RECEIVES) {
-		bh_lock_sock_nested(sk);
-		if (!sock_owned_by_user(sk)) {
-			inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
-			xcp_count(xn, XCP_COUNT_ACK_NOW);
-		}
-		bh_unlock_sock(sk);
-	}
-	sock_gen_put(sk);
-}
-
-/* A connection that began without us: its socket must be there. */
-static struct hop_flow *adopt(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	struct hop_flow *flow = NULL;
-
-	if (!sk)
-		return NULL;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & (XCP_RECEIVES | TCPF_CLOSE_WAIT))
-		flow = hop_flow_add(key, false);
-	sock_gen_put(sk);
-	return flow;
-}
-
-/* May this SYN begin a flow? One with its ports may be there, alive or not. */
-static bool opens_flow(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool busy = sk && sk->sk_state != TCP_TIME_WAIT;
-
-	if (sk)
-		sock_gen_put(sk);
-	return !busy && hop_flow_has_listener(key);
-}
-
 static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
-	if (opens_flow(key)) {
+	if (hop_input_opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (xcp_silent_is(&xn->silent, &key->peer)) {
+		if (hop_silent_is(&xn->silent, &key->peer)) {
 			xcp_count(xn, XCP_COUNT_AVOIDED);
 			return;
 		}
@@ -82,7 +30,7 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 	}
 	/* Else it is our SYN's twin, a repeated one, or nobody's. */
 	if (flow)
-		xcp_flow_event(flow, XCP_EVENT_SYN_IN);
+		xcp_flow_event(flow, HOP_EVENT_SYN_IN);
 	else
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
@@ -90,7 +38,7 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
 		    const struct tcphdr *th, unsigned int payload_bytes)
 {
-	struct hop_flow *flow = hop_flow_find(key) ?: adopt(key);
+	struct hop_flow *flow = hop_flow_find(key) ?: hop_input_adopt(key);
 	struct xcp_flow *xf;
 	bool small;
 
@@ -100,27 +48,14 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	}
 	if (!th->syn)
 		hop_flow_settle(flow);
-	xcp_flow_event(flow, th->syn ? XCP_EVENT_SYNACK_IN : XCP_EVENT_HEADER_IN);
+	xcp_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	xcp_account(&xf->vars, h, payload_bytes);
 	small = payload_bytes && xcp_window_is_small(&xf->vars, h);
 	spin_unlock_bh(&xf->lock);
-	if (small)
-		ack_now(xn, key);
-}
-
-/*
- * A NAT that does not know our protocol number changes addresses and not TCP's
- * checksum: the packet will be dropped, so it must prove nothing. A handshake only:
- * later packets have the proof.
- */
-static bool is_mangled(struct sk_buff *skb, const struct tcphdr *th)
-{
-	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
-
-	return th->syn && nf_checksum(skb, NF_INET_PRE_ROUTING, (const u8 *)th - skb->data,
-				      IPPROTO_TCP, ipv4 ? AF_INET : AF_INET6);
+	if (small && hop_input_ack_now(key, 0))
+		xcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
 /* The header is out; @th is TCP's, in full. */
@@ -134,7 +69,8 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
 	if (!READ_ONCE(xn->on))
 		return;
-	if (is_mangled(skb, th)) {
+	/* A handshake only: later packets have the proof. */
+	if (th->syn && hop_input_is_mangled(skb, th)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
@@ -189,18 +125,6 @@ static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int 
 		take(xn, skb, offset_bytes, h);
 }
 
-static bool is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
-{
-	if (state->pf == NFPROTO_IPV4)
-		return inet_addr_type_dev_table(state->net, state->in, ip_hdr(skb)->daddr) ==
-			RTN_LOCAL;
-#if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->daddr, state->in, 0);
-#else
-	return false;
-#endif
-}
-
 static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
@@ -214,7 +138,7 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 		receive_noted(xn, skb, place.offset_bytes, &h);
 		return NF_ACCEPT;
 	}
-	if (place.next != xcp_protocol || !is_local(skb, state))
+	if (place.next != xcp_protocol || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	fault = read_header(skb, place.offset_bytes, &h);
 	if (fault) {

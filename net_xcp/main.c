@@ -28,10 +28,6 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* The bounds of net.hopcc.xcp_silent_s. */
-#define XCP_SILENT_DEFAULT_S	60U
-#define XCP_SILENT_MAX_S	86400U
-
 unsigned int xcp_net_id;
 
 u8 xcp_protocol = XCP_PROTOCOL_DEFAULT;
@@ -98,7 +94,7 @@ static int xcp_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static unsigned int xcp_silent_max_s = XCP_SILENT_MAX_S;
+static unsigned int xcp_silent_max_s = HOP_SILENT_MAX_S;
 
 /* Minimal, between the two, has no place for what the reactor offers. */
 static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
@@ -194,7 +190,7 @@ static int __net_init xcp_net_init(struct net *net)
 
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
-	xn->silent_s = XCP_SILENT_DEFAULT_S;
+	xn->silent_s = HOP_SILENT_DEFAULT_S;
 	xn->gso = 1;
 	spin_lock_init(&xn->silent.lock);
 	spin_lock_init(&xn->silent_tunnels.lock);

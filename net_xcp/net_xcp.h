@@ -10,12 +10,10 @@
 #include <net/hop_flow.h>
 #include <net/hop_sysctl.h>
 #include <net/hop_shim.h>
+#include <net/hop_silent.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"
-
-/* Destinations that a memory holds; a newer one may take a slot. */
-#define XCP_SILENT_SLOTS 256
 
 /**
  * enum xcp_count - what is counted, a netns; names are in xcp_count_names[]
@@ -86,26 +84,6 @@ enum xcp_count {
 };
 
 /**
- * struct xcp_silent - a destination that takes no headers
- * @addr: IPv4 is v4-mapped
- * @until_s: seconds of uptime; 0: the slot is free
- */
-struct xcp_silent {
-	struct in6_addr addr;
-	time64_t until_s;
-};
-
-/**
- * struct xcp_memory - of destinations that take no headers
- * @lock: of @slots; taken with BH off
- * @slots: by hash
- */
-struct xcp_memory {
-	spinlock_t lock;	/* of @slots */
-	struct xcp_silent slots[XCP_SILENT_SLOTS];
-};
-
-/**
  * struct xcp_net - of a netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
@@ -127,8 +105,8 @@ struct xcp_net {
 	unsigned int ipsec;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	struct xcp_memory silent;
-	struct xcp_memory silent_tunnels;
+	struct hop_silent silent;
+	struct hop_silent silent_tunnels;
 };
 
 /**
@@ -172,7 +150,7 @@ static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault faul
 }
 
 /* flow.c */
-enum xcp_stage xcp_flow_event(struct hop_flow *flow, enum xcp_event event);
+enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
 
 /* input.c */
 extern const struct nf_hook_ops xcp_input_hooks[2];
@@ -213,11 +191,6 @@ void xcp_gso_exit(void);
 int xcp_icmp_v4(struct sk_buff *skb, u32 info);
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info);
-
-/* silent.c */
-void xcp_silent_remember(struct xcp_memory *memory, const struct in6_addr *addr,
-			 unsigned int silent_s);
-bool xcp_silent_is(struct xcp_memory *memory, const struct in6_addr *addr);
 
 /* What may follow our header: TCP, a tunnel, or what hides either. */
 static inline bool xcp_may_follow(u8 protocol)

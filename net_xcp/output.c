@@ -99,7 +99,7 @@ static struct hop_flow *ask(struct xcp_net *xn, const struct hop_flow_key *key,
 {
 	if (seg->payload_bytes || !speaks_for_itself(sk))
 		return NULL;
-	if (xcp_silent_is(&xn->silent, &key->peer)) {
+	if (hop_silent_is(&xn->silent, &key->peer)) {
 		xcp_count(xn, XCP_COUNT_AVOIDED);
 		return NULL;
 	}
@@ -120,7 +120,7 @@ static void output_syn(struct xcp_net *xn, struct sk_buff *skb, const struct xcp
 			hop_flow_remove(flow);
 		flow = ask(xn, &key, seg, sk);
 	}
-	if (flow && xcp_flow_event(flow, XCP_EVENT_SYN_OUT) == XCP_STAGE_ASKED)
+	if (flow && xcp_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
 		send_unknown(xn, skb, seg, &key);
 }
 
@@ -131,7 +131,7 @@ static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct 
 	const struct xcp_flow *xf;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
-	enum xcp_stage stage;
+	enum hop_stage stage;
 
 	if (sk)
 		hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
@@ -143,13 +143,13 @@ static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct 
 		return;
 	xf = hop_flow_state(flow);
 	stage = READ_ONCE(xf->vars.stage);
-	if (stage != XCP_STAGE_HEARD && stage != XCP_STAGE_ANSWERED) {
+	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
 		/* Of an earlier connection; this one's SYN had no header. */
-		if (stage == XCP_STAGE_SPEAKS)
+		if (stage == HOP_STAGE_SPEAKS)
 			hop_flow_remove(flow);
 		return;
 	}
-	if (xcp_flow_event(flow, XCP_EVENT_SYNACK_OUT) == XCP_STAGE_ANSWERED)
+	if (xcp_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
 		send_unknown(xn, skb, seg, &key);
 }
 
@@ -163,14 +163,14 @@ static bool has_room(const struct sk_buff *skb, const struct xcp_segment *seg)
 	return wire_bytes <= dst_mtu(skb_dst(skb));
 }
 
-/* A super-packet: see gso.c. TCP sets the type anew whenever it sends. */
+/* A super-packet: see gso.c. */
 static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
 {
 	xcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
 	xcp_count(xn, XCP_COUNT_OUT_SUPER);
-	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+	hop_shim_mark_gso(skb);
 }
 
 /* Of a reactor's socket. */
@@ -178,13 +178,13 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 			const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	enum xcp_stage stage = READ_ONCE(xf->vars.stage);
+	enum hop_stage stage = READ_ONCE(xf->vars.stage);
 	struct xcp_hdr *h;
 
 	/* The path may have changed to one that drops our headers. */
-	if (inet_csk(sk)->icsk_retransmits >= XCP_TIMEOUTS_MAX)
-		stage = xcp_flow_event(flow, XCP_EVENT_TIMEOUTS);
-	if (stage != XCP_STAGE_SPEAKS)
+	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
+		stage = xcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	if (stage != HOP_STAGE_SPEAKS)
 		return;
 	if (!has_room(skb, seg)) {
 		xcp_count(xn, XCP_COUNT_NO_ROOM);
@@ -233,7 +233,7 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 		return;
 	/* A full socket sends: the reactor of this end, if any, was asked before. */
 	if (hop_flow_settle(flow))
-		xcp_flow_event(flow, XCP_EVENT_ESTABLISHED);
+		xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);

@@ -62,7 +62,7 @@ DEFINE_EVENT(xcp_header, xcp_header_out,
 	TP_ARGS(key, h)
 );
 
-/* Discovery goes on; enum xcp_event and enum xcp_stage. */
+/* Discovery goes on; enum hop_event and enum hop_stage. */
 TRACE_EVENT(xcp_discover,
 
 	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),

@@ -117,7 +117,7 @@ static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *sk
 	if (!tunnel)
 		return XCP_COUNTS;
 	peer_of_output(skb, &peer);
-	return xcp_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
+	return hop_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
 /* Is there a place for a copy, or for the header that a @tunnel has no part in? */
@@ -208,5 +208,5 @@ void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb)
 		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);
 	else
 		peer = ((const struct ipv6hdr *)skb->data)->daddr;
-	xcp_silent_remember(&xn->silent_tunnels, &peer, READ_ONCE(xn->silent_s));
+	hop_silent_remember(&xn->silent_tunnels, &peer, READ_ONCE(xn->silent_s));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * XCP's carrier, draft-falk-xcp-spec-00 sections 3.1.1 and 3.1.2: what is owed
- * to the peer, and whether the peer speaks XCP at all.
+ * to the peer.
  *
  *	owed     += Delta_Throughput		of each header that arrives
  *	reverse   = owed, as far as 32 bits go	in the next header that leaves
@@ -9,22 +9,7 @@
  *
  * so that delayed ACKs, coalescing and retransmission lose nothing.
  *
- * Discovery is ours, the draft has none:
- *
- *	 active open                            passive open
- *	 NONE                                   NONE
- *	  | our SYN, with a header               | a SYN with a header
- *	 ASKED --------------+                  HEARD
- *	  |    our SYN again |                   | our SYN-ACK, with a header
- *	  |    without ---> LOST                ANSWERED ---------+
- *	  | SYN-ACK with a   |                   | established    | our SYN-ACK again,
- *	  | header           |                   |                | without
- *	 SPEAKS <------------+ the same         SPEAKS           LOST
- *
- * ASKED and LOST become SILENT when the connection is established: the header
- * was what got lost. Not before: who is not there at all would be remembered. A
- * refusal by ICMP makes any of them SILENT, and so do timeouts in a row: the path
- * has changed.
+ * Whether the peer speaks XCP: net/hop_discover.h.
  *
  * Deviations:
  * - The draft copies a sum of 32 bits. Ours has 64 and is bounded: what one
@@ -40,6 +25,7 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <net/hop_discover.h>
 #include <net/xcp.h>
 #include <net/xcp_flow.h>
 
@@ -48,51 +34,6 @@
 
 /* A window below so many segments wants its ACKs at once. */
 #define XCP_SMALL_WINDOW_PKTS	4U
-
-/* Timeouts in a row after which we try without a header. */
-#define XCP_TIMEOUTS_MAX	2
-
-/**
- * enum xcp_stage - how far discovery is; drawn above
- * @XCP_STAGE_NONE: nothing happened yet, or we were not there
- * @XCP_STAGE_ASKED: our SYN had a header
- * @XCP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered; the next had none
- * @XCP_STAGE_HEARD: the peer's SYN had a header
- * @XCP_STAGE_ANSWERED: our SYN-ACK had one
- * @XCP_STAGE_SPEAKS: headers pass both ways
- * @XCP_STAGE_SILENT: no header on our data
- */
-enum xcp_stage {
-	XCP_STAGE_NONE,
-	XCP_STAGE_ASKED,
-	XCP_STAGE_LOST,
-	XCP_STAGE_HEARD,
-	XCP_STAGE_ANSWERED,
-	XCP_STAGE_SPEAKS,
-	XCP_STAGE_SILENT,
-};
-
-/**
- * enum xcp_event - what discovery learns from
- * @XCP_EVENT_SYN_OUT: our SYN leaves, the first or again
- * @XCP_EVENT_SYN_IN: a SYN with a header
- * @XCP_EVENT_SYNACK_OUT: our SYN-ACK leaves, the first or again
- * @XCP_EVENT_SYNACK_IN: a SYN-ACK with a header
- * @XCP_EVENT_HEADER_IN: any other packet with a header
- * @XCP_EVENT_ESTABLISHED: the handshake is over
- * @XCP_EVENT_REFUSED: an ICMP error says that somebody does not take our headers
- * @XCP_EVENT_TIMEOUTS: XCP_TIMEOUTS_MAX of TCP's timeouts in a row
- */
-enum xcp_event {
-	XCP_EVENT_SYN_OUT,
-	XCP_EVENT_SYN_IN,
-	XCP_EVENT_SYNACK_OUT,
-	XCP_EVENT_SYNACK_IN,
-	XCP_EVENT_HEADER_IN,
-	XCP_EVENT_ESTABLISHED,
-	XCP_EVENT_REFUSED,
-	XCP_EVENT_TIMEOUTS,
-};
 
 /**
  * struct xcp_vars - a flow's share of the law; written under the flow's lock
@@ -104,7 +45,7 @@ enum xcp_event {
  * @segment_bytes: the peer's longest payload
  */
 struct xcp_vars {
-	enum xcp_stage stage;
+	enum hop_stage stage;
 	s64 owed_bytes_ps;
 	u32 owed_headers;
 	s64 feedback_bytes_ps;
@@ -112,76 +53,18 @@ struct xcp_vars {
 	u32 segment_bytes;
 };
 
-static inline enum xcp_stage xcp_stage_when_established(enum xcp_stage stage)
-{
-	switch (stage) {
-	case XCP_STAGE_ASKED:
-	case XCP_STAGE_LOST:
-		return XCP_STAGE_SILENT;
-	case XCP_STAGE_ANSWERED:
-		return XCP_STAGE_SPEAKS;
-	default:
-		return stage;
-	}
-}
-
-static inline enum xcp_stage xcp_stage_when_sent(enum xcp_stage stage, enum xcp_stage before,
-						 enum xcp_stage once, enum xcp_stage again)
-{
-	if (stage == before)
-		return once;
-	return stage == once ? again : stage;
-}
-
-/**
- * xcp_next_stage() - discovery goes on
- * @stage: where it is
- * @event: what happened
- *
- * Return: where it is now.
- */
-static inline enum xcp_stage xcp_next_stage(enum xcp_stage stage, enum xcp_event event)
-{
-	switch (event) {
-	case XCP_EVENT_SYN_OUT:
-		return xcp_stage_when_sent(stage, XCP_STAGE_NONE, XCP_STAGE_ASKED,
-					   XCP_STAGE_LOST);
-	case XCP_EVENT_SYN_IN:
-		/* ASKED: both ends open at once. */
-		return stage == XCP_STAGE_NONE || stage == XCP_STAGE_ASKED ?
-			XCP_STAGE_HEARD : stage;
-	case XCP_EVENT_SYNACK_OUT:
-		return xcp_stage_when_sent(stage, XCP_STAGE_HEARD, XCP_STAGE_ANSWERED,
-					   XCP_STAGE_LOST);
-	case XCP_EVENT_SYNACK_IN:
-		/* It answers a SYN of ours that had a header, whatever ICMP said. */
-		return XCP_STAGE_SPEAKS;
-	case XCP_EVENT_HEADER_IN:
-		/* LOST: who sends it has got our SYN-ACK's after all. */
-		return stage == XCP_STAGE_NONE || stage == XCP_STAGE_ANSWERED ||
-		       stage == XCP_STAGE_LOST ? XCP_STAGE_SPEAKS : stage;
-	case XCP_EVENT_ESTABLISHED:
-		return xcp_stage_when_established(stage);
-	case XCP_EVENT_REFUSED:
-		return stage == XCP_STAGE_NONE ? stage : XCP_STAGE_SILENT;
-	case XCP_EVENT_TIMEOUTS:
-		return stage == XCP_STAGE_SPEAKS ? XCP_STAGE_SILENT : stage;
-	}
-	return stage;
-}
-
 /**
  * xcp_peer() - discovery as the reactor sees it
  * @stage: where it is
  *
  * Return: what is known of the peer.
  */
-static inline enum xcp_peer xcp_peer(enum xcp_stage stage)
+static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 {
 	switch (stage) {
-	case XCP_STAGE_SPEAKS:
+	case HOP_STAGE_SPEAKS:
 		return XCP_PEER_SPEAKS;
-	case XCP_STAGE_SILENT:
+	case HOP_STAGE_SILENT:
 		return XCP_PEER_SILENT;
 	default:
 		return XCP_PEER_UNKNOWN;

@@ -6,68 +6,6 @@
 
 #include "xcp_carrier.h"
 
-/* Events by letter: S our SYN, A our SYN-ACK, s a (SYN-ACK) with a header, y a SYN
- * with one, h another header, E established, I ICMP's refusal, T timeouts.
- */
-static const struct stage_case {
-	const char *what, *events;
-	enum xcp_stage want;
-} stage_cases[] = {
-	{ "we were not there", "E", XCP_STAGE_NONE },
-	{ "asked", "S", XCP_STAGE_ASKED },
-	{ "asked and answered", "SsE", XCP_STAGE_SPEAKS },
-	{ "no header on the SYN-ACK", "SE", XCP_STAGE_SILENT },
-	{ "SYN lost", "SS", XCP_STAGE_LOST },
-	{ "SYN lost twice", "SSS", XCP_STAGE_LOST },
-	{ "SYN lost, then open", "SSE", XCP_STAGE_SILENT },
-	{ "only the answer was late", "SSsE", XCP_STAGE_SPEAKS },
-	{ "protocol unreachable", "SISE", XCP_STAGE_SILENT },
-	{ "heard", "y", XCP_STAGE_HEARD },
-	{ "heard twice", "yy", XCP_STAGE_HEARD },
-	{ "heard, answered", "yAE", XCP_STAGE_SPEAKS },
-	{ "the ACK's header proves it as well", "yAh", XCP_STAGE_SPEAKS },
-	{ "our SYN-ACK lost", "yAA", XCP_STAGE_LOST },
-	{ "our SYN-ACK was only late", "yAAh", XCP_STAGE_SPEAKS },
-	{ "our SYN-ACK lost, then open", "yAAE", XCP_STAGE_SILENT },
-	{ "our SYN-ACK refused", "yAIE", XCP_STAGE_SILENT },
-	{ "both open at once", "SyA", XCP_STAGE_ANSWERED },
-	{ "both open at once, answered", "SyAsE", XCP_STAGE_SPEAKS },
-	{ "data of a connection that began without us", "h", XCP_STAGE_SPEAKS },
-	{ "the path changed", "SsET", XCP_STAGE_SILENT },
-	{ "the path changed, by ICMP", "SsEI", XCP_STAGE_SILENT },
-	{ "silent stays so", "SEhE", XCP_STAGE_SILENT },
-	{ "ICMP for a stranger", "I", XCP_STAGE_NONE },
-};
-
-static enum xcp_event event_of(char letter)
-{
-	switch (letter) {
-	case 'S': return XCP_EVENT_SYN_OUT;
-	case 'A': return XCP_EVENT_SYNACK_OUT;
-	case 's': return XCP_EVENT_SYNACK_IN;
-	case 'y': return XCP_EVENT_SYN_IN;
-	case 'h': return XCP_EVENT_HEADER_IN;
-	case 'E': return XCP_EVENT_ESTABLISHED;
-	case 'I': return XCP_EVENT_REFUSED;
-	default: return XCP_EVENT_TIMEOUTS;
-	}
-}
-
-static void stage_test(struct kunit *test)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(stage_cases); i++) {
-		const struct stage_case *c = &stage_cases[i];
-		enum xcp_stage stage = XCP_STAGE_NONE;
-		const char *event;
-
-		for (event = c->events; *event; event++)
-			stage = xcp_next_stage(stage, event_of(*event));
-		KUNIT_EXPECT_EQ_MSG(test, stage, c->want, "%s", c->what);
-	}
-}
-
 static struct xcp_hdr header(enum xcp_format format, u32 rtt, u32 throughput, s32 delta,
 			     s32 reverse)
 {
@@ -263,7 +201,6 @@ static void copy_test(struct kunit *test)
 }
 
 static struct kunit_case xcp_carrier_cases[] = {
-	KUNIT_CASE(stage_test),
 	KUNIT_CASE(owe_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(silent_header_test),

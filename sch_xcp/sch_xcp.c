@@ -17,7 +17,6 @@
  * so it cannot wait for a callback: a callback that finds the timers stopped, or
  * started again, has nothing to do.
  */
-#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -25,12 +24,13 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
-#include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <net/hop_child.h>
+#include <net/hop_limit.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
+#include <net/hop_speed.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
@@ -42,9 +42,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/* 10^6 / 8: a device's speed is in Mbit/s. */
-#define XCP_BYTES_PER_MBIT 125000ULL
 
 /**
  * struct xcp_config - what tc sets, in its units; RTNL
@@ -86,7 +83,7 @@ struct xcp_config {
  * @interval_start_ns: when the control interval that runs began
  * @ctl_timer: its end
  * @queue_timer: end of the period of the queue's estimate
- * @ports: member of xcp_ports; RTNL
+ * @speed: tells when the device's changes; RTNL
  */
 struct xcp_sched_data {
 	struct hop_child child;
@@ -117,69 +114,25 @@ struct xcp_sched_data {
 	u64 interval_start_ns;
 	struct hrtimer ctl_timer;
 	struct hrtimer queue_timer;
-	struct list_head ports;
+	struct hop_speed_watch speed;
 };
-
-/* All of them, to be told when their device's speed changes; RTNL. */
-static LIST_HEAD(xcp_ports);
-
-/* Where the congestion header of an IPv4 packet is, and where the packet ends; 0 for none. */
-static int xcp_offset_ipv4(const struct sk_buff *skb, int offset, u8 protocol, int *end)
-{
-	struct iphdr buf;
-	const struct iphdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-
-	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->protocol != protocol)
-		return 0;
-	/* Only a first fragment begins with it. */
-	if (ip->frag_off & htons(IP_OFFSET))
-		return 0;
-	if (ip->tot_len)
-		*end = offset + ntohs(ip->tot_len);
-	return offset + ip->ihl * 4;
-}
-
-/* The same of IPv6, behind any extension headers. */
-static int xcp_offset_ipv6(const struct sk_buff *skb, int offset, u8 protocol, int *end)
-{
-	struct ipv6hdr buf;
-	const struct ipv6hdr *ip = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	__be16 frag_off;
-	u8 next;
-
-	if (!ip || ip->version != 6)
-		return 0;
-	next = ip->nexthdr;
-	if (ip->payload_len)
-		*end = offset + sizeof(*ip) + ntohs(ip->payload_len);
-	offset += sizeof(*ip);
-	if (next != protocol)
-		offset = ipv6_skip_exthdr(skb, offset, &next, &frag_off);
-	return offset > 0 && next == protocol ? offset : 0;
-}
 
 /* What the law needs to know of a packet. Returns the header's offset; 0 for none. */
 static int xcp_look(const struct sk_buff *skb, const struct xcp_params *p, struct xcp_pkt *pkt)
 {
 	struct hop_pkt_wire wire = hop_pkt_wire(skb, p->overhead_bytes);
 	const struct xcp_hdr *h = NULL;
-	int offset, end = skb->len;
+	struct hop_pkt_inner inner;
 	struct xcp_hdr buf;
-	__be16 proto;
 
 	*pkt = (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
-	proto = hop_pkt_labelled_ip_offset(skb, &offset);
-	if (proto == htons(ETH_P_IP))
-		offset = xcp_offset_ipv4(skb, offset, p->protocol, &end);
-	else if (proto == htons(ETH_P_IPV6))
-		offset = xcp_offset_ipv6(skb, offset, p->protocol, &end);
-	if (!proto || !offset)
+	if (!hop_pkt_inner(skb, p->protocol, &inner) || inner.protocol != p->protocol)
 		return 0;
 	/* A frame may be padded. */
-	if (offset + XCP_HDR_BYTES <= end)
-		h = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+	if (inner.offset_bytes + XCP_HDR_BYTES <= inner.end_bytes)
+		h = skb_header_pointer(skb, inner.offset_bytes, sizeof(buf), &buf);
 	xcp_read(pkt, h, p->protocol);
-	return offset;
+	return inner.offset_bytes;
 }
 
 /* TCP's checksum does not cover the header; one that a card computed over the frame does. */
@@ -524,24 +477,9 @@ static void xcp_reset(struct Qdisc *sch)
 	xcp_sleep(q);
 }
 
-/**
- * struct xcp_option - an option of 32 bits
- * @initial: its default
- * @min: least
- * @max: greatest
- * @refusal: what is said to who wants another
- */
-struct xcp_option {
-	u32 initial;
-	u32 min;
-	u32 max;
-	const char *refusal;
-};
+#define XCP_OPTION HOP_NLA_OPTION
 
-#define XCP_OPTION(name, unit, initial, min, max)				\
-	{ initial, min, max, name " must be " __stringify(min) " to " __stringify(max) unit }
-
-static const struct xcp_option xcp_options[TCA_XCP_MAX + 1] = {
+static const struct hop_nla_option xcp_options[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_OVERHEAD] = XCP_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES,
 					0, TC_XCP_OVERHEAD_MAX_BYTES),
 	[TCA_XCP_ALPHA] = XCP_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
@@ -587,13 +525,8 @@ static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 /* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
 static u64 xcp_device_rate_bytes_ps(const struct Qdisc *sch)
 {
-	struct ethtool_link_ksettings link;
-	u64 rate_bytes_ps;
+	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
-	if (__ethtool_get_link_ksettings(qdisc_dev(sch), &link) ||
-	    link.base.speed == SPEED_UNKNOWN)
-		return 0;
-	rate_bytes_ps = link.base.speed * XCP_BYTES_PER_MBIT;
 	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
@@ -633,61 +566,15 @@ static int xcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
 static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	int err = xcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
-	int i;
 
-	for (i = 0; i <= TCA_XCP_MAX && !err; i++) {
-		const struct xcp_option *o = &xcp_options[i];
-
-		if (o->refusal)
-			err = hop_nla_u32(&c->value[i], o->min, o->max, tb[i], o->refusal, extack);
-	}
+	if (!err)
+		err = hop_nla_options(c->value, xcp_options, TCA_XCP_MAX, tb, extack);
 	if (err)
 		return err;
 	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
 		return hop_nla_refuse(extack, tb[TCA_XCP_MIN_INTERVAL] ?: tb[TCA_XCP_MAX_INTERVAL],
 				      "min_interval must not exceed max_interval");
 	return 0;
-}
-
-/* The fifo that was there before anything was grafted. */
-static bool xcp_child_is_default(const struct Qdisc *sch, enum xcp_side side)
-{
-	const struct Qdisc *child = hop_child_at(sch, side);
-
-	return child && child != &noop_qdisc && !child->handle;
-}
-
-/* A child that `limit` is of; NULL if all were grafted. */
-static struct Qdisc *xcp_default_child(const struct Qdisc *sch)
-{
-	enum xcp_side side;
-
-	for (side = 0; side < XCP_SIDES; side++)
-		if (xcp_child_is_default(sch, side))
-			return hop_child_at(sch, side);
-	return NULL;
-}
-
-static int xcp_set_limits(struct Qdisc *sch, u32 limit_bytes)
-{
-	enum xcp_side side;
-	int err = 0;
-
-	for (side = 0; side < XCP_SIDES && !err; side++)
-		if (xcp_child_is_default(sch, side))
-			err = fifo_set_limit(hop_child_at(sch, side), limit_bytes);
-	return err;
-}
-
-static int xcp_parse_limit(const struct Qdisc *sch, u32 *limit_bytes, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
-{
-	if (attr && !xcp_default_child(sch))
-		return hop_nla_refuse(extack, attr,
-				      "limit is the default child's; set that of the grafted one");
-	return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr,
-			   "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
-			   __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
 }
 
 /*
@@ -722,7 +609,7 @@ static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config *config,
 				     u32 limit_bytes, struct netlink_ext_ack *extack)
 {
-	const struct Qdisc *first = xcp_default_child(sch);
+	const struct Qdisc *first = hop_limit_child(sch);
 
 	if (config->value[TCA_XCP_SHARE] == TC_XCP_SHARE_OFF || hop_child_at(sch, XCP_SIDE_OTHER))
 		return NULL;
@@ -741,7 +628,9 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 
 	err = xcp_parse(&config, tb, extack);
 	if (!err)
-		err = xcp_parse_limit(sch, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+		err = hop_limit_parse(sch, &limit_bytes, TC_XCP_LIMIT_MIN_BYTES, tb[TCA_XCP_LIMIT],
+				      "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
 	if (err)
 		return err;
 	params.capacity_bytes_ps = config.rate_bytes_ps ?: xcp_device_rate_bytes_ps(sch);
@@ -753,7 +642,7 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	if (IS_ERR(second))
 		return PTR_ERR(second);
 	/* The last thing that may fail. */
-	err = limit_bytes ? xcp_set_limits(sch, limit_bytes) : 0;
+	err = hop_limit_set(sch, limit_bytes);
 	if (err) {
 		qdisc_put(second);
 		return err;
@@ -773,27 +662,48 @@ static int xcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	return err ?: xcp_configure(sch, tb, extack);
 }
 
+/* The speed of a port's device may be another now. RTNL. */
+static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+{
+	struct xcp_sched_data *q = container_of(watch, struct xcp_sched_data, speed);
+
+	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
+		return;
+	/* A link that is down has no speed: the last one will do. */
+	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
+		return;
+	sch_tree_lock(q->sch);
+	q->port_bytes_ps = rate_bytes_ps;
+	/* With share, the end of the interval divides it. */
+	if (!q->shares || !q->runs)
+		q->params.capacity_bytes_ps = rate_bytes_ps;
+	if (!q->runs)
+		xcp_start(&q->vars, &q->params);
+	sch_tree_unlock(q->sch);
+}
+
 static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct nlattr *none[TCA_XCP_MAX + 1] = {};
-	int i, err;
+	int err;
 
 	hop_child_prepare(sch);
-	INIT_LIST_HEAD(&q->ports);
+	INIT_LIST_HEAD(&q->speed.list);
+	q->speed.dev = qdisc_dev(sch);
+	q->speed.changed = xcp_follow_speed;
 	hrtimer_setup(&q->ctl_timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->sampler_seed = get_random_u32();
+	hop_nla_defaults(q->config.value, xcp_options, TCA_XCP_MAX);
 	q->peeked = XCP_SIDES;
 	xcp_share_start(&q->share);
-	for (i = 0; i <= TCA_XCP_MAX; i++)
-		q->config.value[i] = xcp_options[i].initial;
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
 		err = opt ? xcp_change(sch, opt, extack) : xcp_configure(sch, none, extack);
 	if (!err)
-		list_add_tail(&q->ports, &xcp_ports);
+		hop_speed_watch(&q->speed);
 	return err;
 }
 
@@ -801,7 +711,7 @@ static void xcp_destroy(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 
-	list_del(&q->ports);
+	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->ctl_timer);
 	hrtimer_cancel(&q->queue_timer);
 	hop_child_destroy(sch);
@@ -812,17 +722,15 @@ static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	const struct Qdisc *child = xcp_default_child(sch);
-	int i, err;
+	int err;
 
 	if (!opts)
 		return -EMSGSIZE;
 	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
-	for (i = 0; i <= TCA_XCP_MAX && !err; i++)
-		if (xcp_options[i].refusal)
-			err = nla_put_u32(skb, i, q->config.value[i]);
-	if (!err && child)
-		err = nla_put_u32(skb, TCA_XCP_LIMIT, child->limit);
+	if (!err)
+		err = hop_nla_put_options(skb, q->config.value, xcp_options, TCA_XCP_MAX);
+	if (!err)
+		err = hop_limit_put(skb, sch, TCA_XCP_LIMIT);
 	if (err) {
 		nla_nest_cancel(skb, opts);
 		return err;
@@ -902,44 +810,6 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
-/* The speed of a port's device may be another now. RTNL. */
-static void xcp_follow_speed(struct xcp_sched_data *q)
-{
-	u64 rate_bytes_ps;
-
-	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
-		return;
-	rate_bytes_ps = xcp_device_rate_bytes_ps(q->sch);
-	/* A link that is down has no speed: the last one will do. */
-	if (!rate_bytes_ps)
-		return;
-	sch_tree_lock(q->sch);
-	q->port_bytes_ps = rate_bytes_ps;
-	/* With share, the end of the interval divides it. */
-	if (!q->shares || !q->runs)
-		q->params.capacity_bytes_ps = rate_bytes_ps;
-	if (!q->runs)
-		xcp_start(&q->vars, &q->params);
-	sch_tree_unlock(q->sch);
-}
-
-static int xcp_device_event(struct notifier_block *block, unsigned long event, void *info)
-{
-	const struct net_device *dev = netdev_notifier_info_to_dev(info);
-	struct xcp_sched_data *q;
-
-	if (event != NETDEV_UP && event != NETDEV_CHANGE)
-		return NOTIFY_DONE;
-	list_for_each_entry(q, &xcp_ports, ports)
-		if (qdisc_dev(q->sch) == dev)
-			xcp_follow_speed(q);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block xcp_device_notifier = {
-	.notifier_call = xcp_device_event,
-};
-
 static struct Qdisc_ops xcp_qdisc_ops __read_mostly = {
 	.cl_ops		= &hop_child_class_ops,
 	.id		= "xcp",
@@ -959,25 +829,16 @@ MODULE_ALIAS_NET_SCH("xcp");
 
 static int __init xcp_module_init(void)
 {
-	int err;
-
 	BUILD_BUG_ON(offsetof(struct xcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
 	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
 	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
-	err = register_netdevice_notifier(&xcp_device_notifier);
-	if (err)
-		return err;
-	err = register_qdisc(&xcp_qdisc_ops);
-	if (err)
-		unregister_netdevice_notifier(&xcp_device_notifier);
-	return err;
+	return register_qdisc(&xcp_qdisc_ops);
 }
 
 static void __exit xcp_module_exit(void)
 {
 	unregister_qdisc(&xcp_qdisc_ops);
-	unregister_netdevice_notifier(&xcp_device_notifier);
 }
 
 module_init(xcp_module_init);

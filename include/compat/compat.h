@@ -24,6 +24,11 @@
 #include <net/gso.h>
 #endif
 
+/* hex2bin() moved out of kernel.h; goes with 6.1. */
+#if KV(6, 4, 0)
+#include <linux/hex.h>
+#endif
+
 /* CA_EVENT_TX_START became an op of its own; goes when 6.12 does. */
 #if KV(7, 1, 0)
 #define compat_cc_events(ev, tx_start) \

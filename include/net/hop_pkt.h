@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a signaller asks of a packet on egress: how many packets and bytes it
- * becomes on the wire, where its IP header is, what its ECN field says.
+ * becomes on the wire, where its IP header and what follows is, what its ECN field says.
  *
  * All functions are for a qdisc's enqueue or dequeue: skb->data is the start of
  * the frame. None trusts the packet.
@@ -17,7 +17,10 @@
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
+#include <net/dsfield.h>
 #include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
 #include <net/mpls.h>
 
 /* Two tags (802.1ad) are what bridges push; more is not IP to us. */
@@ -227,6 +230,81 @@ static inline __be16 hop_pkt_labelled_ip_offset(const struct sk_buff *skb, int *
 	if (hop_pkt_is_ipv4(skb, *offset_bytes))
 		return htons(ETH_P_IP);
 	return hop_pkt_is_ipv6(skb, *offset_bytes) ? htons(ETH_P_IPV6) : 0;
+}
+
+/**
+ * struct hop_pkt_inner - what an IP packet carries
+ * @offset_bytes: where it begins, from the start of the frame
+ * @end_bytes: where the IP packet ends; a frame may be padded
+ * @protocol: what it is
+ * @dsfield: DSCP and ECN
+ */
+struct hop_pkt_inner {
+	int offset_bytes;
+	int end_bytes;
+	u8 protocol;
+	u8 dsfield;
+};
+
+/* IPv4: behind any options. */
+static inline bool hop_pkt_inner_ipv4(const struct sk_buff *skb, struct hop_pkt_inner *inner)
+{
+	struct iphdr buf;
+	const struct iphdr *ip = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
+
+	/* Only a first fragment begins with it. */
+	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->frag_off & htons(IP_OFFSET))
+		return false;
+	if (ip->tot_len)
+		inner->end_bytes = inner->offset_bytes + ntohs(ip->tot_len);
+	inner->offset_bytes += ip->ihl * 4;
+	inner->protocol = ip->protocol;
+	inner->dsfield = ip->tos;
+	return true;
+}
+
+/* IPv6: behind any extension headers but for the one that is looked for. */
+static inline bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted,
+				      struct hop_pkt_inner *inner)
+{
+	struct ipv6hdr buf;
+	const struct ipv6hdr *ip = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
+	__be16 frag_off;
+
+	if (!ip || ip->version != 6)
+		return false;
+	inner->protocol = ip->nexthdr;
+	inner->dsfield = ipv6_get_dsfield(ip);
+	inner->offset_bytes += sizeof(*ip);
+	if (ip->payload_len)
+		inner->end_bytes = inner->offset_bytes + ntohs(ip->payload_len);
+	if (inner->protocol != wanted)
+		inner->offset_bytes = ipv6_skip_exthdr(skb, inner->offset_bytes, &inner->protocol,
+						       &frag_off);
+	return inner->offset_bytes > 0;
+}
+
+/**
+ * hop_pkt_inner() - what an IP packet carries, and where
+ * @skb: the packet
+ * @wanted: a protocol that is no extension header, whatever its number
+ * @inner: result
+ *
+ * Behind VLAN tags, below MPLS labels. Of a packet in fragments, only the first one
+ * carries anything.
+ *
+ * Context: softirq, qdisc lock.
+ * Return: whether it is IP and carries something.
+ */
+static inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted,
+				 struct hop_pkt_inner *inner)
+{
+	__be16 proto = hop_pkt_labelled_ip_offset(skb, &inner->offset_bytes);
+
+	inner->end_bytes = skb->len;
+	if (proto == htons(ETH_P_IP))
+		return hop_pkt_inner_ipv4(skb, inner);
+	return proto && hop_pkt_inner_ipv6(skb, wanted, inner);
 }
 
 /**

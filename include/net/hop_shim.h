@@ -16,6 +16,9 @@
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
+struct net_offload;
+struct sock;
+
 /**
  * struct hop_shim_place - where IP's headers end
  * @offset_bytes: from the network header to what follows IP
@@ -91,5 +94,48 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
  */
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
+
+/**
+ * hop_shim_mark_gso() - a super-packet got a header: no device may segment it
+ * @skb: the super-packet, after hop_shim_insert()
+ *
+ * A device would take our header for TCP's. The mark is a type that none offers, so
+ * that software segments, by the offload of our protocol number. TCP sets the type
+ * anew whenever it sends.
+ *
+ * Context: any.
+ */
+void hop_shim_mark_gso(struct sk_buff *skb);
+
+/**
+ * hop_shim_segment() - segment a super-packet; each segment gets a copy of the header
+ * @skb: the super-packet; skb->data at our header, which is checked and linear
+ * @bytes: its length
+ * @next: the offload of what follows it; NULL if there is none
+ *
+ * Context: any; from the gso_segment of our protocol number.
+ * Return: the segments, their transport header set; NULL or an error as @next's.
+ */
+struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
+				 const struct net_offload *next);
+
+/**
+ * hop_shim_open_sock() - a socket's data will have our header
+ * @sk: the socket
+ * @super: it may hand down super-packets
+ *
+ * Context: socket lock held.
+ * Return: whether its super-packets were switched off, for hop_shim_close_sock().
+ */
+bool hop_shim_open_sock(struct sock *sk, bool super);
+
+/**
+ * hop_shim_close_sock() - a socket's data will not have our header any more
+ * @sk: the socket
+ * @no_gso: what hop_shim_open_sock() returned
+ *
+ * Context: socket lock held.
+ */
+void hop_shim_close_sock(struct sock *sk, bool no_gso);
 
 #endif /* HOPCC_NET_HOP_SHIM_H */

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rate of a device, where no lock may be taken to ask its driver. */
+/* The rate of a device: asked of its driver, or where no lock may be taken for that. */
 #ifndef HOPCC_NET_HOP_SPEED_H
 #define HOPCC_NET_HOP_SPEED_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 struct net_device;
+
+/**
+ * struct hop_speed_watch - who wants to be told when a device's rate may be another
+ * @list: of all watches
+ * @dev: the device
+ * @changed: called with what hop_speed_ask_bytes_ps() says; RTNL held
+ */
+struct hop_speed_watch {
+	struct list_head list;
+	const struct net_device *dev;
+	void (*changed)(struct hop_speed_watch *watch, u64 rate_bytes_ps);
+};
 
 /**
  * hop_speed_bytes_ps() - the rate of a device, as its driver last said
@@ -15,6 +28,10 @@ struct net_device;
  * Return: bytes/s; 0: not known.
  */
 u64 hop_speed_bytes_ps(const struct net_device *dev);
+
+u64 hop_speed_ask_bytes_ps(struct net_device *dev);
+void hop_speed_watch(struct hop_speed_watch *watch);
+void hop_speed_unwatch(struct hop_speed_watch *watch);
 
 int hop_speed_start(void);
 void hop_speed_stop(void);

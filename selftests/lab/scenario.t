@@ -42,6 +42,12 @@ APART = '[[link]]\na = "{}"\nb = "s2"\nrate = "1gbit"\n'
 CHANGE = '[[change]]\nat = "5ms"\na = "h1"\nb = "s1"\nmtu = 1400\n'
 FIREWALL = '[[host]]\nname = "s1"\nnft = """\ntable ip box {\n\tchain c {\n\t\tip ttl 1 counter comment "seen"\n\t}\n}\n"""\n'
 
+# The network of GOOD, and a fabric in its place.
+NETWORK = GOOD[GOOD.index("[network]"):GOOD.index("[[flow]]")]
+FABRIC = '[fabric]\nkind = "leaf-spine"\nhosts = 2\nleaves = 2\nspines = 2\nrate = "1gbit"\n'
+POISSON = 'mode = "poisson"\nsizes = "hadoop"\nload = 0.3\n'
+INCAST = 'mode = "incast"\nbytes = 1000\nfanin = 1\nload = 0.3\n'
+
 # name, text to replace, its replacement, words the answer must have
 CASES = [
     ("unknown top-level key", 'title = "a"', 'tilte = "a"', ["'tilte'", "did you mean 'title'", "allowed"]),
@@ -136,6 +142,31 @@ CASES = [
     ("change after the end", '[[flow]]', CHANGE.replace("5ms", "10ms") + '[[flow]]', ["change 1: at", "duration, 10 ms"]),
     ("MTU of a change", '[[flow]]', CHANGE.replace("1400", "500") + '[[flow]]', ["change 1: mtu", "576 to 65000"]),
     ("send buffer", 'cc = "{cc}"', 'sndbuf = "2g"', ["flow 1: sndbuf", "'2g'", "4k to 1g"]),
+    ("a fabric's unknown kind", NETWORK, FABRIC.replace("leaf-spine", "torus"), ["fabric: kind", "'torus'", "leaf-spine fat-tree"]),
+    ("a fabric without a number", NETWORK, FABRIC.replace("spines = 2", ""), ["fabric: 'spines' is missing", "hosts leaves spines"]),
+    ("a fabric with another's number", NETWORK, FABRIC + "k = 4\n", ["fabric: 'k' is of another kind", "hosts leaves spines"]),
+    ("a fat tree of odd switches", NETWORK, FABRIC.replace("leaf-spine", "fat-tree") + "k = 5\n", ["fabric: k", "2 4 6 8"]),
+    ("a fabric without a rate", NETWORK, FABRIC.replace("rate", "# rate"), ["fabric: 'rate' is missing"]),
+    ("a fabric of too many links", NETWORK, FABRIC.replace("hosts = 2", "hosts = 256"), ["fabric: 516 links", "512"]),
+    ("unknown key of a fabric", NETWORK, FABRIC + "depth = 3\n", ["fabric", "'depth'", "allowed", "up_rate"]),
+    ("hosts beside a fabric", NETWORK, FABRIC + '[network]\nhosts = ["r1"]\n', ["network", "'hosts'", "allowed: sysctl"]),
+    ("a fabric's link again", NETWORK, FABRIC + '[[link]]\na = "h1"\nb = "l1"\nrate = "1gbit"\n', ["link 1", "h1 and l1"]),
+    ("node that a fabric has not", NETWORK, FABRIC + '[[link]]\na = "h5"\nb = "l1"\nrate = "1gbit"\n', ["link 1: a", "'h5'", "h1 h2 h3 h4 l1"]),
+    ("arrivals without sizes", 'cc = "{cc}"', POISSON.replace("sizes", "# sizes"), ["flow 1: sizes", "'poisson' needs it"]),
+    ("arrivals without a load", 'cc = "{cc}"', POISSON.replace("load", "# load"), ["flow 1: load", "'poisson' needs it"]),
+    ("a load of nothing", 'cc = "{cc}"', POISSON.replace("0.3", "0"), ["flow 1: load", "above 0"]),
+    ("unknown sizes", 'cc = "{cc}"', POISSON.replace("hadoop", "zipf"), ["flow 1: sizes", "'zipf'", "hadoop websearch"]),
+    ("a file that holds no sizes", 'cc = "{cc}"', POISSON.replace("hadoop", "bad.toml"), ["flow 1: sizes", "bad.toml: line 2", "bytes and percent"]),
+    ("sizes where there are bytes", 'cc = "{cc}"', 'sizes = "hadoop"', ["flow 1: sizes", "means nothing in mode 'once'"]),
+    ("bytes where there are sizes", 'cc = "{cc}"', POISSON + "bytes = 9\n", ["flow 1: bytes", "means nothing in mode 'poisson'", "load sizes"]),
+    ("arrivals with nobody to send to", 'from = "h1"\nto = "h2"', 'from = "h1"\nto = "h1"\n' + POISSON, ["flow 1: to", "none to send to but itself"]),
+    ("more connections than ports", 'duration = "10ms"', 'duration = "1000s"', ["flow 1", "connections", "60535", "lower the load"],
+     ('cc = "{cc}"', POISSON)),
+    ("incast without senders", 'cc = "{cc}"', INCAST.replace("fanin", "# fanin"), ["flow 1: fanin", "'incast' needs it"]),
+    ("incast of too many senders", 'cc = "{cc}"', INCAST.replace("fanin = 1", "fanin = 2"), ["flow 1: fanin", "2 senders, and a receiver has 1"]),
+    ("incast by load and by period", 'cc = "{cc}"', INCAST + 'period = "1ms"\n', ["flow 1: period", "not both"]),
+    ("incast by neither", 'cc = "{cc}"', INCAST.replace("load", "# load"), ["flow 1: period", "or a load"]),
+    ("size of a metric", '"goodput"', "\"slowdown_p(99, 'long', 0, '9k')\"", ["claim 1: metric", "high_bytes '9k'", "write"]),
     ("not TOML", 'title = "a"', 'title = ', ["not TOML", "line 2"]),
 ]
 
@@ -156,8 +187,8 @@ def fault(answer, words):
 
 
 def main():
-    tests = [(name, lambda file, a=old, b=new: refused(file, a, b), words)
-             for name, old, new, words in CASES]
+    tests = [(name, lambda file, pairs=((old, new), *more): refused(file, pairs), words)
+             for name, old, new, words, *more in CASES]
     tests += [
         ("no such scenario", lambda file: lab("run", "nosuch"), ["nosuch", "smoke"]),
         ("no such file", lambda file: lab("run", "./nosuch.toml"), ["nosuch.toml"]),
@@ -238,10 +269,13 @@ def same_name(file):
     return lab("run", *files)
 
 
-def refused(file, old, new):
-    assert GOOD.count(old) >= 1, old
+def refused(file, pairs):
+    text = GOOD
+    for old, new in pairs:
+        assert text.count(old) >= 1, old
+        text = text.replace(old, new, 1)
     with open(file, "w") as out:
-        out.write(GOOD.replace(old, new, 1))
+        out.write(text)
     return lab("run", file)
 
 

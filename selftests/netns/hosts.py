@@ -114,9 +114,9 @@ def sysctl(name, knob, value):
         write("/proc/sys/net/" + knob, value)
 
 
-def counts(name):
-    """/proc/net/hopcc_xcp of a namespace"""
-    with inside(name), open("/proc/thread-self/net/hopcc_xcp", encoding="ascii") as file:
+def counts(name, carrier="xcp"):
+    """/proc/net/hopcc_xcp, or another carrier's, of a namespace"""
+    with inside(name), open(f"/proc/thread-self/net/hopcc_{carrier}", encoding="ascii") as file:
         return {k: int(v) for k, v in (line.split() for line in file)}
 
 
@@ -127,8 +127,8 @@ def snmp(name, group, key):
     return int(values[names.index(key)])
 
 
-def since(name, before):
-    return {k: v - before[k] for k, v in counts(name).items()}
+def since(name, before, carrier="xcp"):
+    return {k: v - before[k] for k, v in counts(name, carrier).items()}
 
 
 def tcp(name, version, cc=None):
@@ -223,9 +223,9 @@ def insmod(path):
     run(f"insmod {path}")
 
 
-def drive(name, value=None):
-    """A counter or an offer of the module xcp_drive."""
-    path = f"/sys/module/xcp_drive/parameters/{name}"
+def drive(name, value=None, module="xcp_drive"):
+    """A counter or a parameter of the module that drives a carrier."""
+    path = f"/sys/module/{module}/parameters/{name}"
     if value is not None:
         write(path, value)
     with open(path, encoding="ascii") as file:

@@ -8,33 +8,18 @@ The port has 10 Mbyte/s and was idle: 0.4 of that is to be given, to one packet 
 max_interval, 1 s. A frame of 1000 bytes from a flow of 10 bytes/ms takes 100 ms of it:
 so 400000 bytes/s. Sending takes no virtual time, so all is one control interval.
 """
-import json
-import socket
 import struct
-import subprocess
 import sys
 import time
-import traceback
+
+import frames
+from frames import (ETH_P_IP, DSTOPTS, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
+                    expect, flood, frame, network, run_checks, sh)
 
 LEN, RATE, DUE = 1000, 10000000, 400000
 STANDARD, MINIMAL, MICRO = 1, 2, 3
-XCP, TCP, UDP, ICMP, HOPOPTS, FRAGMENT, DSTOPTS = 253, 6, 17, 1, 0, 44, 60
+XCP = 253
 MOST = 0x7fffffff
-SOL_PACKET, PACKET_VNET_HDR, SO_RCVBUFFORCE = 263, 15, 33
-ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 0x0003, 0x0800, 0x86dd
-TYPES = {"q": 0x8100, "ad": 0x88a8}
-
-
-def sh(command):
-    subprocess.run(command, shell=True, check=True)
-
-
-def short(value):
-    return value[:80].hex() if isinstance(value, bytes) else value
-
-
-def expect(got, want, what):
-    assert got == want, f"{what}: got {short(got)}, expected {short(want)}"
 
 
 def header(delta=MOST, rtt=80000, throughput=10, fmt=MICRO, version=1, length=20, flags=0,
@@ -43,91 +28,17 @@ def header(delta=MOST, rtt=80000, throughput=10, fmt=MICRO, version=1, length=20
                        delta, reverse)
 
 
-def checksum(data):
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    total = (total & 0xffff) + (total >> 16)
-    return ~(total + (total >> 16)) & 0xffff
-
-
-def ipv4(payload, protocol=XCP, options=b"", fragment=0):
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45 + len(options) // 4, 0, 20 + len(options) +
-                     len(payload), 0, fragment, 64, protocol, 0,
-                     socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2")) + options
-    return ETH_P_IP, ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:] + payload
+def ipv4(payload, protocol=XCP, **more):
+    return frames.ipv4(payload, protocol, **more)
 
 
 def ipv6(payload, protocol=XCP, extension=b""):
-    """extension: whole, its own next header is XCP."""
-    return ETH_P_IPV6, (struct.pack("!IHBB", 6 << 28, len(extension) + len(payload), protocol, 64) +
-                        socket.inet_pton(socket.AF_INET6, "2001:db8::1") +
-                        socket.inet_pton(socket.AF_INET6, "2001:db8::2") + extension + payload)
-
-
-def frame(kind, ip, tags=(), length=LEN):
-    out = b"\xff" * 6 + b"\x02" + b"\0" * 5
-    for tag in tags:
-        out += struct.pack("!HH", TYPES[tag], 5)
-    out += struct.pack("!H", kind) + ip
-    return out
+    return frames.ipv6(payload, protocol, extension)
 
 
 def fill(head, used):
     """A TCP segment's bytes behind a congestion header, up to LEN."""
     return head + bytes(i & 0xff for i in range(LEN - used - len(head)))
-
-
-class Wire:
-    """A pair of devices with a raw socket on either end."""
-
-    def __init__(self, *options):
-        sh("ip link add dev va numtxqueues 2 numrxqueues 2 type veth peer name vb")
-        sh("sysctl -qw net.ipv6.conf.va.disable_ipv6=1 net.ipv6.conf.vb.disable_ipv6=1")
-        sh("ip link set dev va mtu 65535 up; ip link set dev vb mtu 65535 up")
-        self.out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-        for option in options:
-            self.out.setsockopt(SOL_PACKET, option, 1)
-        self.out.bind(("va", 0))
-        self.inp = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        self.inp.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 28)
-        self.inp.bind(("vb", 0))
-        self.inp.settimeout(0.2)
-
-    def qdisc(self, *lines):
-        for line in lines:
-            sh(f"tc qdisc add dev va {line}")
-        return self
-
-    def put(self, data):
-        self.out.send(data)
-
-    def arrived(self):
-        frames = []
-        while True:
-            try:
-                frames.append(self.inp.recv(70000))
-            except TimeoutError:
-                return frames
-
-    def pass_one(self, data):
-        self.put(data)
-        got = self.arrived()
-        expect(len(got), 1, "frames arrived")
-        return got[0]
-
-    def stats(self):
-        shown = subprocess.check_output(["tc", "-s", "-j", "qdisc", "show", "dev", "va"])
-        return next(q for q in json.loads(shown) if q["kind"] == "xcp")
-
-    def empty(self):
-        shown = json.loads(subprocess.check_output(
-            ["tc", "-s", "-j", "qdisc", "show", "dev", "va"]))
-        for qdisc in shown:
-            expect((qdisc["backlog"], qdisc["qlen"]), (0, 0), f"backlog of {qdisc['kind']}")
-
-    def close(self):
-        self.out.close()
-        self.inp.close()
-        sh("ip link del dev va")
 
 
 ROOT = f"root handle 10: xcp rate {RATE * 8}bit"
@@ -148,14 +59,6 @@ def near(got, want, what):
 def where(data):
     """Offset of Delta_Throughput in a frame that we made."""
     return data.index(b"\x01\x02\x03\x04") - 4
-
-
-def network(data):
-    """From behind Ethernet's header and tags: the outer tag is taken out on arrival."""
-    at = 12
-    while struct.unpack_from("!H", data, at)[0] in TYPES.values():
-        at += 4
-    return data[at:]
 
 
 def lowered(wire, data, counter, due=DUE):
@@ -591,27 +494,8 @@ def share_grafts_in_the_stream(wire):
 
 def flooded_clones_differ(wire):
     """A bridge floods clones to two ports: the one with xcp lowers its own copy only."""
-    sh("ip link add dev br type bridge mcast_snooping 0;"
-       "sysctl -qw net.ipv6.conf.br.disable_ipv6=1; ip link set dev br up")
-    sh("for i in 1 2; do ip link add dev p$i type veth peer name q$i;"
-       "sysctl -qw net.ipv6.conf.p$i.disable_ipv6=1 net.ipv6.conf.q$i.disable_ipv6=1;"
-       "ip link set dev p$i master br; ip link set dev p$i up; ip link set dev q$i up; done")
-    sh(f"ip link set dev vb master br; tc qdisc add dev p1 {ROOT}")
-    ends = []
-    for name in ("q1", "q2"):
-        end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        end.bind((name, 0))
-        end.settimeout(0.2)
-        ends.append(end)
-    time.sleep(0.5)
     data = frame(*V4(header()))
-    try:
-        wire.put(data)
-        deltas = [struct.unpack_from("!i", end.recv(70000), where(data))[0] for end in ends]
-    finally:
-        sh("ip link del dev br; ip link del dev p1; ip link del dev p2")
-        for end in ends:
-            end.close()
+    deltas = [struct.unpack_from("!i", got, where(data))[0] for got in flood(wire, ROOT, data)]
     near(deltas[0], DUE, "with xcp")
     expect(deltas[1], MOST, "without")
 
@@ -631,21 +515,7 @@ def main():
         checks.append((f"share sees losses of {child}",
                        lambda wire, c=child: share_sees_losses(wire, c), ()))
     checks.append(("super packet is ten", super_packet_is_ten, (PACKET_VNET_HDR,)))
-    failures = 0
-    print(f"1..{len(checks)}")
-    # High-resolution timers start with the first tick.
-    time.sleep(0.1)
-    for number, (name, check, options) in enumerate(checks, 1):
-        wire = Wire(*options)
-        try:
-            check(wire)
-            print(f"ok {number} - {name}")
-        except (AssertionError, OSError, ValueError, subprocess.CalledProcessError) as wrong:
-            failures += 1
-            line = traceback.extract_tb(wrong.__traceback__)[-1].lineno
-            print(f"not ok {number} - {name}\n# line {line}: {wrong}")
-        wire.close()
-    return 1 if failures else 0
+    return run_checks("xcp", checks)
 
 
 if __name__ == "__main__":

@@ -4,4 +4,4 @@
 # shellcheck source=selftests/vm/vm-lib.sh
 . "$(dirname "$0")/vm-lib.sh"
 
-distro_test 6.1 ""
+distro_test 6.1 0 ""

@@ -6,6 +6,6 @@
 . "$(dirname "$0")/vm-lib.sh"
 
 if [ -n "$(newest 6.12 /boot)" ]; then
-	distro_test 6.12 ""
+	distro_test 6.12 1 ""
 fi
-distro_test 6.12 "$(tools/setup/backport-kernel.sh --path 2>/dev/null)"
+distro_test 6.12 1 "$(tools/setup/backport-kernel.sh --path 2>/dev/null)"

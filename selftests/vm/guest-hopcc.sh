@@ -3,14 +3,14 @@
 # Run in the test guest: the modules as a user has them, then all that can go
 # wrong at once. TAP without the plan, which the host adds.
 #
-#   guest-hopcc.sh MODULES_BUILD ROUNDS
+#   guest-hopcc.sh MODULES_BUILD ROUNDS FIRST
 #
 #       h1 ------------------ s1 ------------------ h2
 #         .1  192.0.2.0/25  .2  .130 192.0.2.128/25  .129
 #         ::1 2001:db8:1::/64 ::2  ::2 2001:db8:2::/64 ::1
 #                            h2 <- tbf + wred
 set -u
-build=$1 rounds=$2
+build=$1 rounds=$2 first=$3
 here=$(cd "$(dirname "$0")" && pwd)
 # The lab's guest has its own places for both.
 export TC_LIB_DIR="${TC_LIB_DIR:-$build/tc}"
@@ -84,11 +84,14 @@ unload_all()
 	done
 }
 
-# The system under test: its congestion control and its queue.
+# The system under test: its congestion control and its queue, with room for what a
+# starved machine makes of a round trip: what is dropped then, a change has dropped.
 dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=20
 	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
 xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
-	queue="xcp rate 50mbit limit 500k"; }
+	queue="xcp rate 50mbit limit 8m"; }
+hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
+	queue="int rate 50mbit speed 100mbit limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2
 attach()
@@ -115,7 +118,8 @@ network()
 		ip -n $ns link set lo up
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
-			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0
+			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
+			net.hopcc.hpccpp_rate_mbit=50
 	done
 	ip link add h1s1 netns h1 type veth peer name s1h1 netns s1
 	ip link add h2s1 netns h2 type veth peer name s1h2 netns s1
@@ -207,11 +211,55 @@ fast_enough()
 loads_by_name()
 {
 	tc qdisc add dev lo root wred limit 100k || return 1
+	tc qdisc replace dev lo root int rate 1gbit || return 1
 	tc qdisc del dev lo root
 	sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms || return 1
 	sysctl -w net.ipv4.tcp_congestion_control=cubic
-	loaded sch_wred && loaded tcp_dctcp_ms
+	loaded sch_wred && loaded sch_int && loaded tcp_dctcp_ms
 }
+
+# Two classes that share a port, on two CPUs: changed, replaced, read while frames leave.
+churn_int()
+{
+	ip link add name i0 type veth peer name i1
+	ip link set i0 up && ip link set i1 up || return 1
+	floods=
+	for priority in 0 6; do	# of both classes
+		/usr/bin/python3 "$here/int_flood.py" i0 600 $priority &
+		floods="$floods $!"
+	done
+	two_ints share
+	until_true 30 both_stamp || return 1
+	refused rmmod sch_int || return 1
+	i=0
+	while [ $i -lt 8 ]; do
+		i=$((i + 1))
+		two_ints "share port_id $((i % 3))"
+		tc qdisc change dev i0 handle 11: parent 1:1 int noshare sojourn overhead $i
+		tc qdisc change dev i0 handle 12: parent 1:2 int rate 7gbit # no code: refused
+		tc -s qdisc show dev i0
+		tc qdisc change dev i0 handle 11: parent 1:1 int share nosojourn
+		[ $((i % 4)) -ne 0 ] || tc qdisc del dev i0 root
+	done
+	two_ints share
+	until_true 30 both_stamp
+	status=$?
+	ip link del i0
+	# shellcheck disable=SC2086 # numbers
+	kill $floods
+	return $status
+}
+
+two_ints()
+{
+	tc qdisc replace dev i0 root handle 1: prio
+	for class in 1 2; do
+		# shellcheck disable=SC2086 # words
+		tc qdisc replace dev i0 parent 1:$class handle 1$class: int rate 1gbit $1
+	done
+}
+
+both_stamp() { [ "$(tc -s qdisc show dev i0 | grep -c 'stamped: data [1-9]')" -eq 2 ]; }
 
 # works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
@@ -248,6 +296,10 @@ gentle_change()
 		tc -n s1 qdisc change dev s1h2 handle 10: xcp rate 48mbit alpha 0.3
 		tc -n s1 qdisc change dev s1h2 handle 10: xcp rate 50mbit alpha 0.4
 		;;
+	hpccpp)
+		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 7 overhead 24
+		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 9 overhead 0
+		;;
 	esac
 }
 
@@ -256,6 +308,13 @@ change_queue()
 	if [ "$cc" = xcp ]; then
 		gentle_change
 		tc -n s1 qdisc change dev s1h2 handle 10: xcp alpha 9 # out of range: refused
+		return
+	fi
+	if [ "$cc" = hpccpp ]; then
+		gentle_change
+		tc -n s1 qdisc change dev s1h2 handle 10: int sojourn share
+		tc -n s1 qdisc change dev s1h2 handle 10: int nosojourn noshare
+		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 4096 # out of range: refused
 		return
 	fi
 	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 20k ect min 5k max 15k prob 0.5
@@ -272,7 +331,11 @@ read_all()
 		ip netns exec h2 sysctl -w net.hopcc.flow_limit=$((value * 1000))
 		ip netns exec h1 sysctl -w net.hopcc.xcp=$value net.hopcc.xcp_format=$((3 - 2 * value))
 	done
-	ip netns exec h1 cat /proc/net/hopcc_xcp
+	for value in 1 0; do
+		ip netns exec h1 sysctl -w net.hopcc.int_forward=$value net.hopcc.hpccpp_answer=$((3 * value))
+		ip netns exec h2 sysctl -w net.hopcc.int_reverse=$value net.hopcc.int_anonymous=$value
+	done
+	ip netns exec h1 cat /proc/net/hopcc_xcp /proc/net/hopcc_int
 	ip netns exec h1 sysctl -w net.hopcc.dctcp_rtt_max_us=$(($(date +%N | sed 's/^0*//') % 20000))
 }
 
@@ -326,20 +389,24 @@ all_of_it()
 
 sent_something() { [ "$(statistic Sent)" -gt 100000 ]; }
 
+# Every second kind: the other kernel runs those between.
 all_at_once()
 {
-	i=0
+	i=0 kind=$first
+	set -- "dctcp_ms replace tbf" "xcp netns htb" "hpccpp device tbf" \
+		"xcp replace tbf" "dctcp_ms netns htb" "hpccpp peer root" \
+		"dctcp_ms peer root" "xcp device tbf" "hpccpp down netem" \
+		"dctcp_ms down netem" "xcp down netem" "hpccpp replace htb" \
+		"dctcp_ms device tbf" "xcp peer root" "hpccpp netns tbf"
+	kinds=$#
 	while [ $i -lt "$rounds" ]; do
-		for what in "dctcp_ms replace tbf" "xcp netns htb" "dctcp_ms device tbf" \
-			"xcp replace tbf" "dctcp_ms netns htb" "xcp peer root" "dctcp_ms peer root" \
-			"xcp device tbf" "dctcp_ms down netem" "xcp down netem"; do
-			[ $i -lt "$rounds" ] || break
-			i=$((i + 1))
-			load_all
-			# shellcheck disable=SC2086 # two words
-			ok "round $i: $what, under traffic, changes and attempts to unload" rough $what
-			ok "round $i: then all modules unload" until_true 20 unload_all
-		done
+		eval "what=\${$((kind % kinds + 1))}"
+		kind=$((kind + 2))
+		i=$((i + 1))
+		load_all
+		# shellcheck disable=SC2086,SC2154 # three words, set by eval
+		ok "round $i: $what, under traffic, changes and attempts to unload" rough $what
+		ok "round $i: then all modules unload" until_true 20 unload_all
 	done
 }
 
@@ -351,6 +418,8 @@ ok "tc and sysctl load what they name" loads_by_name
 load_all
 works dctcp_ms marked 'dctcp.*alpha:'
 works xcp micro ' xcp .*bbr:'
+works hpccpp probe ' hpccpp .*bbr:'
+ok "int: its options change while frames leave" churn_int
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

@@ -25,10 +25,11 @@ newest()
 		sed 's,.*/vmlinuz-,,' | sort -V | tail -1
 }
 
-# distro_test SERIES ROOT: the kernel in ROOT/boot, ROOT/lib/modules, ROOT/usr/src
+# distro_test SERIES FIRST ROOT: the kernel in ROOT/boot, ROOT/lib/modules, ROOT/usr/src;
+# FIRST: 0 or 1, which half of what can happen at once
 distro_test()
 {
-	series=$1 root=$2 rounds=${VM_ROUNDS:-10}
+	series=$1 first=$2 root=$3 rounds=${VM_ROUNDS:-8}
 	ver=$(newest "$series" "$root/boot")
 	[ -n "$ver" ] || skip "no kernel $series in $root/boot: run tools/setup/setup.sh check"
 	headers=$root/usr/src/linux-headers-$ver
@@ -43,7 +44,7 @@ distro_test()
 	{
 		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((300 + rounds * 60)) \
 			selftests/vm/run-vm.sh "$root/boot/vmlinuz-$ver" "$root/lib/modules/$ver" \
-			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/build/vm-$series" "$rounds" 2>&1
+			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/build/vm-$series" "$rounds" "$first" 2>&1
 		echo $? >"$out.status"
 	} | tee "$out"
 	status=$(cat "$out.status")

@@ -3,9 +3,10 @@
 # Install what is missing on a Debian 12 or 13, and nothing else: as root, by
 # sudo where it asks for no password, else print the one line to type.
 #
-#   setup.sh [demo|check|series]
+#   setup.sh [demo|figures|check|series]
 #
 # demo: to build the modules and the lab's kernel, run scenarios, draw.
+# figures: the same, and what runs many scenarios, here or on other machines.
 # check: the same, and what the tests need.
 # series: install nothing; print the kernel series that this system tests with.
 set -eu
@@ -31,15 +32,17 @@ esac
 # A kernel built from source, and what builds beside it.
 demo="gcc libc6-dev make flex bison bc perl libelf-dev libssl-dev kmod cpio
 xz-utils linux-source-$series iproute2 procps util-linux python3 python3-matplotlib"
+figures="parallel rsync"
 # The distribution's kernels in QEMU, the tools that judge the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
 sparse shellcheck nftables"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;
-check) wanted="$demo $check" ;;
+figures) wanted="$demo $figures" ;;
+check) wanted="$demo $figures $check" ;;
 series) echo "$tested"; exit 0 ;;
-*) die "unknown goal '$1': demo, check or series" ;;
+*) die "unknown goal '$1': demo, figures, check or series" ;;
 esac
 
 missing()

@@ -12,7 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
-from . import LabError, build, claims, guest, results, runner, scenario, table, topology
+from . import LabError, build, claims, guest, results, runner, scenario, slowdown, table, topology
 
 
 def cmd_setup(args):
@@ -33,11 +33,15 @@ def cmd_list(args):
     return 0
 
 
-def cmd_run(args):
+def chosen(args):
     words = args.scenarios + (scenario.available("figures") if args.figures else [])
     if not words:
-        raise LabError(f"run: which scenario? there are: {' '.join(scenario.available())}")
-    scenarios = [scenario.load(word) for word in words]
+        raise LabError(f"{args.name}: which scenario? there are: {' '.join(scenario.available())}")
+    return [scenario.load(word) for word in words]
+
+
+def cmd_run(args):
+    scenarios = chosen(args)
     out = Path(args.out) if args.out else runner.default_out()
     out.mkdir(parents=True, exist_ok=True)
     jobs = runner.plan(scenarios, args, out)
@@ -89,9 +93,38 @@ def as_json(jobs, runs, verdicts):
                   "file": str(j.file), "problem": j.outcome.problem} for j in jobs],
         "table": [dict(zip(table.HEAD, table.row(r))) for r in runs],
         "groups": [dict(zip(table.GROUP_HEAD, r)) for r in table.group_rows(runs)[1:]],
+        "slowdown": [r.as_json() for r in slowdown.rows(runs)],
         "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim["metric"],
                     "measured": v.values, "required": v.required, "passed": v.passed,
                     "problem": v.problem, "source": v.claim["source"]} for v in verdicts]}
+
+
+def cmd_jobs(args):
+    """A command a run, for GNU parallel: its last word is the result's file."""
+    program = os.path.relpath(build.LAB / "lab")
+    kernel = ["--kernel", args.kernel] if args.kernel != "release" else []
+    scenarios = chosen(args)
+    for job in runner.plan(scenarios, args, Path(args.out)):
+        print(shlex.join([program, "measure", *kernel, job.scenario.word, job.case.name,
+                          str(job.seed), str(job.target)]))
+    return 0
+
+
+def cmd_measure(args):
+    """One run. Nothing is judged: a claim may be about several."""
+    found = scenario.load(args.scenario)
+    into = Path(args.file)
+    only = argparse.Namespace(only=[args.case], seed=args.seed, kernel=args.kernel)
+    job, = runner.plan([found], only, into.parent)
+    job.into = into
+    into.parent.mkdir(parents=True, exist_ok=True)
+    for _ in runner.run_all([job], 1):
+        pass
+    if job.outcome.problem:
+        guest.describe(job.outcome, job.label)
+        return 1
+    print(f"{job.digest}  {job.label}")
+    return 0
 
 
 def cmd_report(args):
@@ -183,6 +216,24 @@ def add_run(commands):
     run.set_defaults(call=cmd_run)
 
 
+def add_jobs(commands):
+    jobs = commands.add_parser("jobs", help="print a command a run, for GNU parallel on many machines")
+    jobs.add_argument("scenarios", nargs="*", metavar="SCENARIO")
+    jobs.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
+    add_kernel(jobs)
+    jobs.add_argument("--seed", type=SEED, help="this seed instead of the scenario's")
+    jobs.add_argument("--out", metavar="DIR", default="lab-results", help="where results go (lab-results)")
+    jobs.add_argument("--only", action="append", metavar="CASE", help="this case; may be repeated")
+    jobs.set_defaults(call=cmd_jobs)
+    one = commands.add_parser("measure", help="one run, its results to FILE; judge by `report`")
+    one.add_argument("scenario", metavar="SCENARIO")
+    one.add_argument("case", metavar="CASE")
+    one.add_argument("seed", type=SEED, metavar="SEED")
+    one.add_argument("file", metavar="FILE")
+    add_kernel(one)
+    one.set_defaults(call=cmd_measure)
+
+
 def add_exec(commands):
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
     add_kernel(run)
@@ -207,6 +258,7 @@ def parser():
     setup.set_defaults(call=cmd_setup)
     commands.add_parser("list", help="the scenarios").set_defaults(call=cmd_list)
     add_run(commands)
+    add_jobs(commands)
     again = commands.add_parser("report", help="table, claims and plots of results, again")
     again.add_argument("folder", metavar="DIR")
     again.set_defaults(call=cmd_report)

@@ -63,6 +63,29 @@ def plot(title, x_label, y_label, series, log_x=False, steps=False):
     return inline(figure, title)
 
 
+def plot_slowdown(title, series):
+    """series: case -> [(bytes, p50, p99)], each quantile with its half interval -> SVG text."""
+    series = {case: [p for p in points if math.isfinite(p[2][0])] for case, points in series.items()}
+    series = {case: points for case, points in series.items() if len(points) > 1}
+    if not series:
+        return ""
+    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    axes = figure.add_subplot(title=f"{title}; p99, dashed p50", xlabel="bytes", ylabel="slowdown")
+    for number, (case, points) in enumerate(series.items()):
+        sizes, middle, tail = zip(*points)
+        colour = COLOURS[number % len(COLOURS)]
+        # Where a seed is alone there is no interval; on a log axis it must not reach 0.
+        error = [[min(e, v * 0.99) if e == e else 0 for v, e in tail], [e if e == e else 0 for _, e in tail]]
+        axes.errorbar(sizes, [v for v, _ in tail], error, marker=".", capsize=2, color=colour,
+                      label=case if number < LEGEND else None)
+        axes.plot(sizes, [v for v, _ in middle], linestyle="--", color=colour)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.legend(fontsize=8, framealpha=0.85, edgecolor="none", loc="best")
+    return inline(figure, title)
+
+
 def inline(figure, title):
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -2,9 +2,9 @@
 """One HTML file with tables and plots; it needs no network."""
 import html
 
-from . import table
+from . import slowdown, table
 from .results import Measures
-from .plot import cdf, plot
+from .plot import cdf, plot, plot_slowdown
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1180px; margin: 2em auto; padding: 0 1em;
@@ -47,8 +47,23 @@ def section(name, runs, verdicts):
     rows = [table.HEAD[1:-1]] + [table.row(r)[1:-1] for r in runs]
     groups = table.group_rows(runs)
     by_group = f"<p></p>{grid([r[1:] for r in groups])}" if groups else ""
-    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}'
-            f'{claims(verdicts)}<div class="plots">{"".join(plots(runs))}</div>')
+    by_size = slowdown.rows(runs)
+    sizes = ("<p>Slowdown by flow size; over seeds: mean and 95 % confidence interval.</p>"
+             f"{grid([slowdown.HEAD[1:]] + [r.words()[1:] for r in by_size])}") if by_size else ""
+    pictures = [*slowdown_plots(by_size), *plots(runs)]
+    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}{sizes}'
+            f'{claims(verdicts)}<div class="plots">{"".join(pictures)}</div>')
+
+
+def slowdown_plots(rows):
+    """The 99th percentile and the median over the size: a plot for cases that differ in the last word."""
+    together = {}
+    for row in (r for r in rows if not r.is_all):
+        first, _, last = row.case.rpartition("-")
+        points = together.setdefault((row.group, first), {}).setdefault(last, [])
+        points.append((row.size_bytes, row.slowdown[50], row.slowdown[99]))
+    for (group, first), by_case in together.items():
+        yield plot_slowdown(f"slowdown by size: {group}{f', {first}' if first else ''}", by_case)
 
 
 def grid(rows):
@@ -83,7 +98,8 @@ def plots(runs):
     for case, run in first.items():
         yield plot(f"throughput by flow: {case}", "ms", "Mbit/s", throughput(run))
     for group in dict.fromkeys(f["group"] for r in runs for f in r.meta["flows"] if f["bytes"]):
-        having = {c: Measures(r) for c, r in first.items()}
+        having = {c: Measures(r) for c, r in first.items()
+                  if group in (f["group"] for f in r.meta["flows"])}
         yield plot(f"completion times: {group}", "ms", "share of transfers",
                    [(c, cdf([v * 1e3 for v in m.fcts(group)])) for c, m in having.items()],
                    log_x=True, steps=True)

@@ -12,38 +12,41 @@ import hashlib
 import json
 import math
 import re
+import sys
 from pathlib import Path
 
-from . import LabError, topology
+from . import LabError, arrivals, topology
 
 SCHEMA = 1
 
 
 def meta_line(scenario, case, seed, kernel, net):
     """The first line of a result: all that reading it takes."""
-    flows = []
+    flows, chosen = [], set()
     for flow in topology.flows(net):
         family = topology.flow_family(flow)
-        path = topology.path_of(net, flow["from"], flow["to"])
-        handshake = flow["mode"] == "reconnect" or flow["mode"] == "once"
+        ways = topology.paths_of(net, flow["from"], flow["to"])
+        chosen |= {p.name for step in ways if len(step) > 1 for p in step}
+        handshake = flow["mode"] != "persistent" and not flow.get("warm_bytes")
         base = topology.ideal_s(net, flow, 0, handshake)
         flows.append({
             "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],
             "cc": flow.get("cc", "host"), "start_ns": flow["start_ns"], "stop_ns": flow["stop_ns"],
             "family": family, "bytes": flow["bytes"],
-            "path": [p.name for p in path], "ideal_base_ns": round(base * 1e9),
-            "ceiling_bps": min(topology.ceiling_bps(p, family) for p in path)})
+            "path": [p[0].name for p in ways if len(p) == 1], "ideal_base_ns": round(base * 1e9),
+            "ceiling_bps": min(topology.ceiling_bps(p[0], family) for p in ways)})
     ports = {name: {"rate_bps": net.ports[name].value("rate"),
                     "overhead_bytes": net.ports[name].value("overhead"),
                     "ceiling_bps": topology.ceiling_bps(net.ports[name]),
                     "ceiling6_bps": topology.ceiling_bps(net.ports[name], 6),
-                    "queue": net.ports[name].value("queue")}
+                    "queue": net.ports[name].value("queue"), "chosen": name in chosen}
              for name in case.sample["ports"]}
     params = {k: v for k, v in case.params.items() if k != "case"}
     return {"type": "meta", "schema": SCHEMA, "scenario": scenario.name, "title": scenario.title,
             "source": scenario.source, "case": case.name, "params": params, "seed": seed,
             "kernel": kernel, "duration_ns": case.run["duration"], "window_ns": list(case.window),
             "goodput_ns": case.sample["goodput"], "ports": ports, "flows": flows,
+            "arrivals": [f["name"] for f in case.flows if f["mode"] in arrivals.MODES],
             "claims": claims_for(case)}
 
 
@@ -55,10 +58,13 @@ def claims_for(case):
 def write(path, meta, parts):
     """Join the meta line and the guest's files; returns the digest of all of it."""
     digest = hashlib.sha256()
-    with open(path, "wb") as out:
+    part = path.with_name(f".{path.name}.part")
+    with open(part, "wb") as out:
         for chunk in [json.dumps(meta).encode() + b"\n", *(p.read_bytes() for p in parts)]:
             out.write(chunk)
             digest.update(chunk)
+    # What bears the name is whole, whenever this is interrupted.
+    part.replace(path)
     return digest.hexdigest()
 
 
@@ -96,6 +102,14 @@ def number(word):
         return word
 
 
+def shared(item):
+    """One copy of each word, however many lines have it."""
+    for key, value in item.items():
+        if isinstance(value, str):
+            item[key] = sys.intern(value)
+    return item
+
+
 class Run:
     """A result file in memory."""
 
@@ -131,6 +145,11 @@ class Run:
             series[1].append(item["bytes"])
         elif kind == "meta":
             self.meta = item
+            paths = {}
+            for flow in item.get("flows", []):
+                # Thousands of flows take the same few ways.
+                flow["path"] = paths.setdefault(tuple(flow["path"]), flow["path"])
+                shared(flow)
         elif kind == "port":
             self.ports[item["port"]] = item
         elif kind == "host":
@@ -138,7 +157,7 @@ class Run:
         elif kind == "counter":
             self.counters.append(item)
         elif kind == "flow":
-            self.flows.append(item)
+            self.flows.append(shared(item))
         elif kind == "socket":
             self.sockets.append(item)
         elif kind == "trace":
@@ -230,19 +249,27 @@ class Measures:
         wanted = set(self.ids(group))
         return [f for f in self.run.flows if f["id"] in wanted]
 
-    def finished(self, group):
+    def sized(self, group, low_bytes=0, high_bytes=math.inf):
         # A flow without a size ends when it is told to: that is no completion.
-        return [f for f in self.records(group) if f["done"] and self.plan[f["id"]]["bytes"]]
+        found = ((f, self.plan[f["id"]]["bytes"]) for f in self.records(group))
+        return [f for f, size_bytes in found if size_bytes and low_bytes <= size_bytes < high_bytes]
+
+    def finished(self, group, low_bytes=0, high_bytes=math.inf):
+        return [f for f in self.sized(group, low_bytes, high_bytes) if f["done"]]
 
     def fcts(self, group):
         return [(f["end_ns"] - f["start_ns"]) / 1e9 for f in self.finished(group)]
 
-    def slowdowns(self, group):
+    def slowdowns(self, group, low_bytes=0, high_bytes=math.inf):
+        return [value for size, value in self.slowdowns_by_size(group) if low_bytes <= size < high_bytes]
+
+    def slowdowns_by_size(self, group):
+        """[(bytes, slowdown)]; of one that did not end infinite, or the slowest would look fast."""
         found = []
-        for f in self.finished(group):
+        for f in self.sized(group):
             plan = self.plan[f["id"]]
             ideal = plan["ideal_base_ns"] + f["bytes"] * 8e9 / plan["ceiling_bps"]
-            found.append((f["end_ns"] - f["start_ns"]) / ideal)
+            found.append((plan["bytes"], (f["end_ns"] - f["start_ns"]) / ideal if f["done"] else math.inf))
         return found
 
     def socket_values(self, key, group):
@@ -261,9 +288,12 @@ class Measures:
         return sum(self.rates(self.ids(group)))
 
     def utilization(self, port=None):
-        """= goodput of all flows through a port, as a share of its ceiling (IPv6: of IPv6's)"""
+        """= goodput of all flows through a port, as a share of its ceiling (IPv6: of IPv6's); NaN where flows
+        choose among ports"""
         name, (low, high) = self.port(port), self.window
         ceilings = self.run.meta["ports"][name]
+        if ceilings.get("chosen"):
+            return math.nan     # which flows took this way is not known
         return sum((self.received(i, high) - self.received(i, low)) * 8e9 / (high - low)
                    / ceilings["ceiling6_bps" if f["family"] == 6 else "ceiling_bps"]
                    for i, f in self.plan.items() if name in f["path"])
@@ -372,21 +402,26 @@ class Measures:
             return math.nan
         return (max(f["end_ns"] for f in done) - min(f["start_ns"] for f in done)) / 1e9
 
-    def slowdown_p(self, share, group=None):
-        """= quantile of completion time / ideal time on an empty path; also slowdown_p50 _p95 _p99"""
-        return quantile(self.slowdowns(group), share / 100)
+    def slowdown_p(self, share, group=None, low_bytes=0, high_bytes=math.inf):
+        """= quantile of completion time / ideal time of transfers of low_bytes <= size < high_bytes (one that did
+        not end: infinite): slowdown_p(99, 'web', 0, 1e5); also slowdown_p50 _p95 _p99"""
+        return quantile(self.slowdowns(group, low_bytes, high_bytes), share / 100)
 
-    def slowdown_mean(self, group=None):
-        """= mean of completion time / ideal time"""
-        return mean(self.slowdowns(group))
+    def slowdown_mean(self, group=None, low_bytes=0, high_bytes=math.inf):
+        """= mean of completion time / ideal time, by size as slowdown_p"""
+        return mean(self.slowdowns(group, low_bytes, high_bytes))
+
+    def bytes_mean(self, group=None):
+        """= mean size of a group's transfers that ended"""
+        return mean(f["bytes"] for f in self.finished(group))
 
     def done(self, group=None):
         """= share of a group's transfers that ended"""
         return mean(float(f["done"]) for f in self.records(group))
 
-    def transfers(self, group=None):
-        """= number of a group's transfers that ended"""
-        return len(self.finished(group))
+    def transfers(self, group=None, low_bytes=0, high_bytes=math.inf):
+        """= number of a group's transfers that ended, by size as slowdown_p"""
+        return len(self.finished(group, low_bytes, high_bytes))
 
     def timeouts(self, group=None):
         """= retransmission timeouts of a group's hosts (the kernel counts them by host)"""
@@ -440,7 +475,10 @@ def _fixed(method, share):
 
     def of_group(self, group=None):
         return getattr(self, method)(share, group)
-    metric = of_port if method == "queue_p" else of_group
+
+    def by_size(self, group=None, low_bytes=0, high_bytes=math.inf):
+        return getattr(self, method)(share, group, low_bytes, high_bytes)
+    metric = {"queue_p": of_port, "slowdown_p": by_size}.get(method, of_group)
     metric.__doc__ = f"= {method}({share})"
     return metric
 

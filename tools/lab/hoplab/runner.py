@@ -28,6 +28,7 @@ class Job:
     digest: str = ""
     traffic_s: float = 0    # wall time of the traffic alone, without boot and set-up
     file: Path = None
+    into: Path = None       # another file for the result than its name in `out`
 
     @property
     def label(self):
@@ -35,7 +36,7 @@ class Job:
 
     @property
     def target(self):
-        return self.out / f"{self.scenario.name}.{self.case.name}.{self.seed}.jsonl"
+        return self.into or self.out / f"{self.scenario.name}.{self.case.name}.{self.seed}.jsonl"
 
 
 def shortened(case):

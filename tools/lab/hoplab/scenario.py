@@ -4,7 +4,6 @@
 A fault is one line: the file, the place in it, what is allowed there.
 """
 import difflib
-import functools
 import itertools
 import math
 import re
@@ -12,7 +11,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import LabError, topology
+from . import LabError, arrivals, fabric, topology
 from .build import LAB, TOP
 from .units import probability, rate_bps, show_time, size_bytes, time_ns
 
@@ -166,10 +165,12 @@ def window(value):
 
 
 def queue(value):
-    """A qdisc string: the first word is its kind, the rest is tc's to judge."""
-    words = text(value).split()
-    if not words or not re.fullmatch(r"[a-z_]+", words[0]) or not re.fullmatch(r"[\w .%/-]*", value):
-        raise ValueError(f"{value!r} is no qdisc: write as tc does, \"bfifo limit 150k\"")
+    """Qdisc strings, the next one below: the first word is a kind, the rest is tc's to judge."""
+    for one in text(value).split(" / "):
+        words = one.split()
+        if not words or not re.fullmatch(r"[a-z_]+", words[0]) or not re.fullmatch(r"[\w .%/-]*", one):
+            raise ValueError(f"{value!r} is no qdisc: write as tc does, \"bfifo limit 150k\", or "
+                             "\"int switch_id 1 / wred limit 150k\"")
     return value
 
 
@@ -186,6 +187,12 @@ def ccs():
 
 def cc(value):
     return one_of(*ccs())(value)
+
+
+def share(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 2:
+        raise ValueError(f"{value!r} is no load: write above 0, up to 2, as 0.3")
+    return float(value)
 
 
 def either(*keys):
@@ -216,6 +223,16 @@ NETWORK = {
     "bridges": (names_or_none, []),
     "sysctl": (sysctls, {}),
 }
+FABRIC = {
+    "kind": (one_of(*fabric.KEYS), REQUIRED),
+    "hosts": (integer(1, 256), None), "leaves": (integer(1, 256), None), "spines": (integer(1, 256), None),
+    "k": (one_of(2, 4, 6, 8), None),
+    "rate": (rate_bps, REQUIRED), "up_rate": (rate_bps, None),
+    "delay": (DELAY, 0),
+    "queue": (queue, None), "up_queue": (queue, None), "host_queue": (queue, None),
+    "overhead": (integer(0, wire("OVERHEAD_MAX_BYTES")), None),
+    "mtu": (MTU, 1500),
+}
 NODE = {"name": (names, REQUIRED), "sysctl": (sysctls, {}), "nft": (text, "")}
 LINK = {
     "a": (names, REQUIRED), "b": (names, REQUIRED),
@@ -240,7 +257,12 @@ FLOW = {
     "jitter": (TIME, 10_000),
     "bytes": (SIZE, 0),
     "sndbuf": (SNDBUF, None),
-    "mode": (one_of("once", "persistent", "reconnect"), "once"),
+    "warm": (SIZE, 0),
+    "mode": (one_of("once", "persistent", "reconnect", *arrivals.MODES), "once"),
+    "sizes": (text, None),
+    "load": (share, None),
+    "fanin": (integer(1, 1000), None),
+    "period": (PERIOD, None),
     "count": (integer(1, 10**6), 1),
     "parallel": (integer(1, 1000), 1),
     "think": (TIME, 0),
@@ -263,7 +285,7 @@ CLAIM = {
     "source": (text, ""), "note": (text, ""),
     "debug": (flag, False),
 }
-TABLES = {"run": RUN, "network": NETWORK, "sample": SAMPLE}
+TABLES = {"run": RUN, "network": NETWORK, "sample": SAMPLE, "fabric": FABRIC}
 ARRAYS = {"host": NODE, "link": LINK, "route": ROUTE, "flow": FLOW, "change": CHANGE,
           "claim": CLAIM}
 FREE = ("title", "source", "params", "sweep", "case")
@@ -302,6 +324,7 @@ class Scenario:
     title: str
     source: str
     cases: list
+    word: str = ""      # what load() was given
 
 
 def load(word):
@@ -318,7 +341,9 @@ def load(word):
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Fault(f"{path}: not TOML: {error}") from None
     try:
-        return build(path, raw)
+        found = build(path, raw)
+        found.word = str(word)
+        return found
     except Fault as fault:
         raise Fault(f"{path}: {fault}") from None
 
@@ -330,7 +355,7 @@ def available(folder=""):
 
 def build(path, raw):
     known_keys("", raw, [*FREE, *TABLES, *ARRAYS])
-    cases = [build_case(case, params, raw) for case, params in expand(raw)]
+    cases = [build_case(case, params, raw, path.parent) for case, params in expand(raw)]
     known = {c.name: c for c in cases}
     for index, claim in enumerate(raw.get("claim", []), 1):
         for pattern in aslist(claim.get("case", [])):
@@ -438,7 +463,7 @@ def table(place, schema, raw, params):
     return out
 
 
-def build_case(name, params, raw):
+def build_case(name, params, raw, folder):
     def section(key):
         if key not in raw and any(d is REQUIRED for _, d in TABLES[key].values()):
             raise Fault(f"[{key}] is missing")
@@ -450,16 +475,33 @@ def build_case(name, params, raw):
             raise Fault(f"{key}: write as [[{key}]]")
         return [table(f"{key} {i}", ARRAYS[key], item, params) for i, item in enumerate(value, 1)]
 
-    case = Case(name, params, section("run"), section("network"), section("sample"),
+    made = section("fabric") if "fabric" in raw else None
+    network = network_of(made, raw, params) if made else section("network")
+    case = Case(name, params, section("run"), network, section("sample"),
                 array("host"), array("link"), array("route"), array("flow"), array("change"),
                 array("claim"))
+    case.links = fabric_links(made) + case.links if made else case.links
     check_nodes(case)
     check_links(case)
-    check_flows(case)
+    check_flows(case, folder)
     check_changes(case)
     check_paths(case)
     check_ports(case)
     return case
+
+
+def network_of(made, raw, params):
+    """[network] where a [fabric] says which nodes there are."""
+    stated = table("network", {"sysctl": NETWORK["sysctl"]}, raw.get("network", {}), params)
+    made["nodes"] = found = checked("fabric", fabric.expand, made)
+    return {"hosts": found.hosts, "switches": found.switches, "bridges": [],
+            "sysctl": stated["sysctl"], "of_nodes": found.sysctl}
+
+
+def fabric_links(made):
+    blank = {key: default for key, (_, default) in LINK.items()}
+    return [{**blank, "a": [a], "b": [b], "place": "fabric", **fabric.port_values(made, tier)}
+            for a, b, tier in made["nodes"].links]
 
 
 # --- relations between tables ---
@@ -485,8 +527,9 @@ def check_nodes(case):
 
 def check_links(case):
     seen = set()
-    for index, link in enumerate(case.links, 1):
-        place = f"link {index}"
+    stated = itertools.count(1)
+    for link in case.links:
+        place = link.get("place") or f"link {next(stated)}"
         node_in(f"{place}: a", link["a"], nodes(case))
         node_in(f"{place}: b", link["b"], nodes(case))
         settle_ends(place, link)
@@ -526,16 +569,13 @@ def settle_ends(place, link):
         raise Fault(f"{place}: 'rate' is missing")
 
 
-def check_flows(case):
+def check_flows(case, folder):
     hosts = case.network["hosts"]
     for index, flow in enumerate(case.flows, 1):
         place = f"flow {index}"
         node_in(f"{place}: from", flow["from"], hosts)
         node_in(f"{place}: to", flow["to"], hosts)
-        if flow["mode"] != "once" and not flow["bytes"]:
-            raise Fault(f"{place}: bytes: mode {flow['mode']!r} needs a size")
-        if flow["count"] > 1 and flow["mode"] == "once":
-            raise Fault(f"{place}: count: mode 'once' is one transfer; allowed: persistent reconnect")
+        check_mode(place, flow, folder)
         check_times(place, flow, case.run["duration"])
         flow["sink_cc"] = flow["sink_cc"] or flow["cc"]
     for index, route in enumerate(case.routes, 1):
@@ -543,8 +583,50 @@ def check_flows(case):
         node_in(f"route {index}: to", route["to"], hosts)
 
 
+MODE_KEYS = {"poisson": {"sizes", "load"}, "incast": {"bytes", "fanin", "period", "load", "parallel"}}
+
+
+def check_mode(place, flow, folder):
+    """What a flow's mode needs, and what means nothing in it."""
+    mode = flow["mode"]
+    if mode in ("persistent", "reconnect") and not flow["bytes"]:
+        raise Fault(f"{place}: bytes: mode {mode!r} needs a size")
+    if flow["count"] > 1 and mode == "once":
+        raise Fault(f"{place}: count: mode 'once' is one transfer; allowed: persistent reconnect")
+    # Warming up would be load that nobody counts, amid what is measured.
+    common = {"count", "parallel", "think", "bytes", "stagger", "warm"}
+    for key in ("sizes", "load", "fanin", "period", *sorted(common)):
+        own = MODE_KEYS.get(mode, common)
+        if flow[key] != FLOW[key][1] and key not in own:
+            raise Fault(f"{place}: {key}: means nothing in mode {mode!r}; allowed: {' '.join(sorted(own))}")
+    if mode in arrivals.MODES:
+        check_arrivals(place, flow, folder)
+
+
+def check_arrivals(place, flow, folder):
+    for key in {"poisson": ("sizes", "load"), "incast": ("bytes", "fanin")}[flow["mode"]]:
+        if not flow[key]:
+            raise Fault(f"{place}: {key}: mode {flow['mode']!r} needs it")
+    if flow["mode"] == "incast" and bool(flow["period"]) == bool(flow["load"]):
+        raise Fault(f"{place}: period: mode 'incast' needs this or a load, and not both")
+    if flow["sizes"]:
+        flow["sizes"] = checked(f"{place}: sizes", lambda word: arrivals.load(word, folder), flow["sizes"])
+    for key in ("from", "to"):
+        twice = [n for n in flow[key] if flow[key].count(n) > 1]
+        if twice:
+            raise Fault(f"{place}: {key}: {twice[0]!r} is there twice")
+    for source in flow["from"] if flow["mode"] == "poisson" else []:
+        if flow["to"] == [source]:
+            raise Fault(f"{place}: to: {source!r} has none to send to but itself")
+    others = len(flow["from"]) - bool(set(flow["from"]) & set(flow["to"]))
+    if flow["fanin"] and flow["fanin"] > others:
+        raise Fault(f"{place}: fanin: {flow['fanin']} senders, and a receiver has {others}; "
+                    "`parallel` gives each several connections")
+
+
 def check_times(place, flow, duration_ns):
-    connections = len(flow["from"]) * len(flow["to"]) * flow["parallel"]
+    connections = 1 if flow["mode"] in arrivals.MODES else \
+        len(flow["from"]) * len(flow["to"]) * flow["parallel"]
     last_ns = flow["start"] + (connections - 1) * flow["stagger"] + flow["jitter"]
     stop_ns = duration_ns if flow["stop"] is None else flow["stop"]
     if stop_ns > duration_ns:
@@ -557,14 +639,27 @@ def check_times(place, flow, duration_ns):
 def check_paths(case):
     """Each pair of a flow or a route: two hosts, and a way there and back."""
     net = topology.build(case)
-    hops = functools.cache(lambda host: topology.next_hops(net, host))
     for kind, items in (("flow", case.flows), ("route", case.routes)):
         for index, item in enumerate(items, 1):
             for a, b in itertools.product(item["from"], item["to"]):
+                if a == b and item.get("mode") in arrivals.MODES:
+                    continue
                 if a == b:
                     raise Fault(f"{kind} {index}: from {a!r} to itself")
-                if net.at[b][0].segment not in hops(a) or net.at[a][0].segment not in hops(b):
+                if not topology.joined(net, a, b):
                     raise Fault(f"{kind} {index}: no path from {a!r} to {b!r} and back")
+    check_number(case, net)
+
+
+def check_number(case, net):
+    """Each connection has a port of its own."""
+    count = 0
+    for index, flow in enumerate(case.flows, 1):
+        own = topology.connections(net, flow)
+        count += own
+        if count > topology.FLOWS_MAX:
+            raise Fault(f"flow {index}: {own} connections, {count} in all: at most {topology.FLOWS_MAX}; "
+                        "shorten the time from start to stop, or lower the load")
 
 
 def ports(case):

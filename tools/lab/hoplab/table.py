@@ -2,6 +2,7 @@
 """What the terminal shows: the table of runs, the claims, TAP."""
 import math
 
+from . import slowdown
 from .results import Measures
 from .units import show_rate, show_time
 
@@ -14,7 +15,8 @@ HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q 
 def row(run, wall_s=None):
     m = Measures(run)
     sampled = bool(run.meta["ports"])
-    steady = [f["group"] for f in run.meta["flows"] if f["start_ns"] <= m.window[0]]
+    steady = [f["group"] for f in run.meta["flows"]
+              if f["start_ns"] <= m.window[0] and f["group"] not in run.meta.get("arrivals", [])]
     packets = run.packets
     return (run.meta["scenario"], run.meta["case"], str(run.meta["seed"]),
             show_rate(m.goodput()), number(m.utilization(), 3) if sampled else "-",
@@ -60,6 +62,11 @@ def show(runs, walls):
     groups = group_rows(runs)
     if groups:
         print("\n" + "\n".join(aligned(groups)))
+    sizes = [slowdown.HEAD] + [r.words() for r in slowdown.rows(runs)]
+    if len(sizes) > 1:
+        print("\nslowdown by flow size; over seeds: mean and 95 % confidence interval\n"
+              + "\n".join(aligned(sizes, 4)))
+        print()
     print("ceiling: goodput through the first sampled port as a share of its payload rate; "
           "queues in packets;\njain: of the first group; slow: completion time over the ideal one")
 

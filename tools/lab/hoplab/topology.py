@@ -9,10 +9,15 @@ import itertools
 import random
 from dataclasses import dataclass, field
 
+from . import arrivals
+
 # All times of a run count from here on CLOCK_MONOTONIC. The set-up takes no
 # virtual time; by then timers are high-resolution and devices are up.
 T0_NS = 2_000_000_000
 TAIL_NS = 1_000_000
+PORT_FIRST = 5001
+# A port each.
+FLOWS_MAX = 65536 - PORT_FIRST
 
 SYSCTLS = {
     "net.ipv4.ip_forward": "1",
@@ -23,7 +28,9 @@ SYSCTLS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_wmem": "4096 131072 67108864",
     "net.ipv4.tcp_max_syn_backlog": "4096",
+    # ECMP by ports, as switches do it.
     "net.ipv4.fib_multipath_hash_policy": "1",
+    "net.ipv6.fib_multipath_hash_policy": "1",
 }
 # These exist once a kernel, in the first namespace.
 GLOBAL_SYSCTLS = {
@@ -35,7 +42,7 @@ GLOBAL_SYSCTLS = {
 }
 
 
-@dataclass
+@dataclass(eq=False)
 class Port:
     """One end of a link."""
     node: str
@@ -63,6 +70,7 @@ class Network:
     ports: dict = field(default_factory=dict)       # "node:peer" -> Port
     at: dict = field(default_factory=dict)          # node -> [Port]
     segments: list = field(default_factory=list)    # [[Port with an address]]
+    found: dict = field(default_factory=dict)       # what was computed once: hops, paths, flows
 
     @property
     def bridges(self):
@@ -119,19 +127,37 @@ def flood(net, port, segment, members):
 
 
 def next_hops(net, node):
-    """segment -> (own port, gateway port or None), by the fewest hops."""
-    found = {p.segment: (p, None) for p in net.at[node]}
-    queue = [(p, p, None) for p in net.at[node]]
-    while queue:
-        entry, first, gateway = queue.pop(0)
-        for router in net.segments[entry.segment]:
-            if router.node not in net.case.network["switches"] or router.node == node:
-                continue
-            for out in net.at[router.node]:
-                if out.segment not in found:
-                    found[out.segment] = (first, gateway or router)
-                    queue.append((out, first, gateway or router))
+    """segment -> [(own port, gateway port or None)]: all that lead there by the fewest hops."""
+    key = ("hops", node)
+    if key not in net.found:
+        net.found[key] = search_hops(net, node)
+    return net.found[key]
+
+
+def search_hops(net, node):
+    found = {p.segment: [(p, None)] for p in net.at[node]}
+    level = list(found)
+    while level:
+        beyond = {}
+        for segment in level:
+            for router in routers_of(net, segment, node):
+                ways = [(first, gateway or router) for first, gateway in found[segment]]
+                for out in (p for p in net.at[router.node] if p.segment not in found):
+                    known = beyond.setdefault(out.segment, [])
+                    known += [w for w in ways if w not in known]
+        found |= beyond
+        level = list(beyond)
     return found
+
+
+def routers_of(net, segment, node):
+    return [p for p in net.segments[segment]
+            if p.node in net.case.network["switches"] and p.node != node]
+
+
+def joined(net, a, b):
+    """Whether packets get from one host to another and back."""
+    return all(net.at[y][0].segment in next_hops(net, x) for x, y in ((a, b), (b, a)))
 
 
 def address(net, host, family=4):
@@ -178,13 +204,20 @@ def neighbours(net, port):
 
 
 def route_lines(net, node):
-    for segment, (port, gateway) in next_hops(net, node).items():
-        if gateway:
-            base = net.segments[segment][0]
-            yield (f"route replace {base.ipv4.rsplit('.', 1)[0]}.0/24 "
-                   f"via {gateway.ipv4} dev {port.peer}")
-            yield (f"route replace {base.ipv6.split('::')[0]}::/64 "
-                   f"via {gateway.ipv6} dev {port.peer}")
+    for segment, ways in next_hops(net, node).items():
+        base = net.segments[segment][0]
+        if ways[0][1]:
+            yield (f"route replace {base.ipv4.rsplit('.', 1)[0]}.0/24 {via_words(ways, 4)}")
+            yield (f"route replace {base.ipv6.split('::')[0]}::/64 {via_words(ways, 6)}")
+
+
+def via_words(ways, family):
+    """One way is a plain route; several are next hops of one."""
+    each = []
+    for port, gateway in ways:
+        via = f"via {gateway.ipv4 if family == 4 else gateway.ipv6} " if gateway else ""
+        each.append(f"{via}dev {port.peer}")
+    return each[0] if len(each) == 1 else " ".join(f"nexthop {words}" for words in each)
 
 
 def host_routes(net):
@@ -197,17 +230,18 @@ def host_routes(net):
         if flow["initcwnd"]:
             for pair in itertools.product(flow["from"], flow["to"]):
                 word = f"initcwnd {flow['initcwnd']}"
+                if pair[0] == pair[1]:
+                    continue
                 if word not in options.setdefault(pair, []):
                     options[pair].append(word)
     lines = {}
     for (source, target), words in options.items():
-        hops = next_hops(net, source)
-        port, gateway = hops[net.at[target][0].segment]
+        ways = next_hops(net, source)[net.at[target][0].segment]
         for family, bits in ((4, 32), (6, 128)):
-            via = f"via {gateway.ipv4 if family == 4 else gateway.ipv6} " if gateway else ""
+            # Options stand before the word nexthop; with one way the order means nothing.
             lines.setdefault(source, []).append(
-                f"route replace {address(net, target, family)}/{bits} {via}"
-                f"dev {port.peer} {' '.join(words)}")
+                f"route replace {address(net, target, family)}/{bits} {' '.join(words)} "
+                f"{via_words(ways, family)}")
     return lines
 
 
@@ -215,7 +249,10 @@ def tc_batch(net, node):
     lines = []
     for port in net.at[node]:
         lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
-        lines.append(f"qdisc add dev {port.peer} parent 1:1 handle 10: {port.value('queue')}")
+        parent = "1:1"
+        for handle, words in enumerate(port.value("queue").split(" / "), 10):
+            lines.append(f"qdisc add dev {port.peer} parent {parent} handle {handle}: {words}")
+            parent = f"{handle}:1"
     return lines
 
 
@@ -231,7 +268,7 @@ def link_words(port, seed):
 
 
 def sysctl_lines(net, node):
-    settings = dict(SYSCTLS, **net.case.network["sysctl"])
+    settings = SYSCTLS | net.case.network.get("of_nodes", {}).get(node, {}) | net.case.network["sysctl"]
     for host in net.case.hosts:
         if node in host["name"]:
             settings.update(host["sysctl"])
@@ -271,25 +308,60 @@ def flow_plan(net):
 
 def flows(net):
     """Each connection (or, of mode reconnect, series of them) as the plan's keys."""
-    found = []
-    for flow in net.case.flows:
-        pairs = itertools.product(flow["from"], flow["to"], range(flow["parallel"]))
-        for order, (source, target, _) in enumerate(pairs):
-            number_ = len(found)
-            keys = {"id": number_, "group": flow["name"], "from": source, "to": target,
-                    "addr": address(net, target, flow["family"]), "port": 5001 + number_}
-            for key in ("cc", "sink_cc", "accept_cc"):
-                if flow[key] != "host":
-                    keys[key] = flow[key]
-            keys["start_ns"] = flow["start"] + order * flow["stagger"] + jitter_ns(net, flow, number_)
-            keys["bytes"] = flow["bytes"]
-            if flow["sndbuf"]:
-                keys["sndbuf_bytes"] = flow["sndbuf"]
-            keys["stop_ns"] = flow["stop"] or net.case.run["duration"]
-            keys |= {"mode": flow["mode"], "count": flow["count"], "think_ns": flow["think"],
-                     "verify": int(flow["verify"])}
-            found.append(keys)
-    return found
+    if "flows" not in net.found:
+        found = net.found["flows"] = []
+        for index, flow in enumerate(net.case.flows, 1):
+            planned = arriving(net, flow, index) if flow["mode"] in arrivals.MODES else \
+                stated(flow)
+            for start_ns, source, target, size_bytes in planned:
+                found.append(flow_keys(net, flow, len(found), (start_ns, source, target, size_bytes)))
+    return net.found["flows"]
+
+
+def stated(flow):
+    """The connections of a [[flow]] that says each of them: (start_ns, from, to, bytes)."""
+    pairs = itertools.product(flow["from"], flow["to"], range(flow["parallel"]))
+    for order, (source, target, _) in enumerate(pairs):
+        yield flow["start"] + order * flow["stagger"], source, target, flow["bytes"]
+
+
+def arriving(net, flow, index):
+    return arrivals.transfers(flow, sender_ceilings_bps(net, flow), stop_ns(net, flow), f"{net.seed}/{index}")
+
+
+def connections(net, flow):
+    """How many connections a [[flow]] stands for."""
+    if flow["mode"] in arrivals.MODES:
+        return arrivals.number_of(flow, sender_ceilings_bps(net, flow), stop_ns(net, flow) - flow["start"])
+    return len(flow["from"]) * len(flow["to"]) * flow["parallel"]
+
+
+def sender_ceilings_bps(net, flow):
+    return [ceiling_bps(net.at[host][0], flow["family"]) for host in flow["from"]]
+
+
+def stop_ns(net, flow):
+    return flow["stop"] or net.case.run["duration"]
+
+
+def flow_keys(net, flow, number_, transfer):
+    start_ns, source, target, size_bytes = transfer
+    arrives = flow["mode"] in arrivals.MODES
+    keys = {"id": number_, "group": flow["name"], "from": source, "to": target,
+            "addr": address(net, target, flow["family"]), "port": PORT_FIRST + number_}
+    for key in ("cc", "sink_cc", "accept_cc"):
+        if flow[key] != "host":
+            keys[key] = flow[key]
+    keys["start_ns"] = start_ns + jitter_ns(net, flow, number_)
+    keys["bytes"] = size_bytes
+    if flow["sndbuf"]:
+        keys["sndbuf_bytes"] = flow["sndbuf"]
+    if flow["warm"]:
+        keys["warm_bytes"] = flow["warm"]
+    # `stop` ends the arrivals, not those that have arrived. Their connections are open before.
+    keys["stop_ns"] = net.case.run["duration"] if arrives else stop_ns(net, flow)
+    return keys | {"mode": "persistent" if arrives else flow["mode"], "count": flow["count"],
+                   "think_ns": flow["think"], "verify": int(flow["verify"])}
 
 
 def jitter_ns(net, flow, number_):
@@ -345,15 +417,29 @@ def flow_family(flow):
 
 
 def path_of(net, source, target):
-    """The egress ports from one host to another."""
-    ports, node = [], source
+    """The egress ports from one host to another; of equal ways, the first."""
+    return [ports[0] for ports in paths_of(net, source, target)]
+
+
+def paths_of(net, source, target):
+    """Hop by hop from one host to another: the egress ports that a packet may take there."""
+    key = ("paths", source, target)
+    if key not in net.found:
+        net.found[key] = search_paths(net, source, target)
+    return net.found[key]
+
+
+def search_paths(net, source, target):
+    # All ways are equally long, so the nodes of one hop are passed at the same hop of each.
+    steps, nodes = [], [source]
     segment = net.at[target][0].segment
-    while node != target and len(ports) < 64:
-        hops = next_hops(net, node)
-        port, gateway = hops[segment]
-        ports += bridged(net, port, gateway.node if gateway else target)
-        node = gateway.node if gateway else target
-    return ports
+    while nodes != [target] and len(steps) < 64:
+        ways = [bridged(net, port, gateway.node if gateway else target)
+                for node in nodes for port, gateway in next_hops(net, node)[segment]]
+        for ports in itertools.zip_longest(*ways):
+            steps.append([p for p in dict.fromkeys(ports) if p])
+        nodes = list(dict.fromkeys(way[-1].peer for way in ways))
+    return steps
 
 
 def bridged(net, port, target):

@@ -222,6 +222,8 @@ static bool link_transmit(struct Qdisc *sch, u64 now_ns)
 	q->stats.busy_ns += q->clock.free_ns - free_ns;
 	/* A card reports a frame as sent when it is on the wire: TCP's small queues end here. */
 	skb_orphan(skb);
+	/* The bits on a wire bear no hash of the sender's: who wants one computes it. */
+	skb_clear_hash(skb);
 	link_propagate(sch, skb, sent_ns);
 	return true;
 }

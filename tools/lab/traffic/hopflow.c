@@ -9,7 +9,7 @@
  *	config end_ns=.. sample_ns=.. goodput_ns=..	(0: none)
  *	flow id=0 group=long from=h1 to=h2 addr=10.0.2.2 port=5001 cc=reno sink_cc=reno
  *	     start_ns=0 bytes=0 stop_ns=0 mode=once count=1 think_ns=0 verify=0
- *	     request_bytes=0 trigger=ID warm_ns=0 sndbuf_bytes=0
+ *	     request_bytes=0 trigger=ID warm_ns=0 warm_bytes=0 sndbuf_bytes=0
  * from and to: namespaces of the sender and of the sink; addr: the sink's, IPv4 or IPv6;
  * cc: the sender's, sink_cc: the listener's (default: as cc, or the netns' own),
  * accept_cc: the receiving socket's, set once the handshake is over (default: sink_cc).
@@ -17,6 +17,8 @@
  * mode=once: one transfer; persistent: count transfers one after another on a connection
  * opened warm_ns (default 10 ms) before the first; reconnect: a connection each. The next
  * begins think_ns after the sink read the last byte of the one before.
+ * warm_bytes: the connection is opened 300 ms ahead, so many bytes cross it, which no
+ * record tells of, and it is idle until start_ns.
  * request_bytes: the sink asks first; the sender answers with its bytes.
  * trigger=ID: start_ns counts from the end of the last transfer of flow ID.
  * verify=1: the payload is a stream of hashes, of which the sink checks every byte.
@@ -26,7 +28,7 @@
  *		write), end_ns when the sink had the last byte; retrans is of this transfer.
  *		A connection that fails has "error". timeouts is null: TCP_INFO of 6.1 does
  *		not count them; the hosts' lines do.
- *	goodput	what the sink's TCP had received in order, read or not
+ *	goodput	what the sink's TCP had received in order, read or not; until two after the end
  *	socket	the sender's TCP_INFO; ssthresh null while it is infinite
  *	host	TCP counters of each namespace over the run; timeouts is TCPTimeouts
  *
@@ -59,6 +61,8 @@
 #define BUFFERS_BYTES		(512ULL << 20)
 #define CHUNK_BYTES		(4 << 20)
 #define WARM_NS			10000000
+/* Longer than TCP's least RTO: a connection that restarts, with all that it has learned. */
+#define WARM_BYTES_NS		300000000
 #define NONE			(~0ULL)
 #define DCTCP_ALPHA_ONE		1024.0
 
@@ -79,7 +83,7 @@ struct flow {
 	/* the plan */
 	char *group, *from, *to, *addr, *cc, *sink_cc, *accept_cc;
 	u64 id, port, start_ns, bytes, stop_ns, count, think_ns, verify;
-	u64 request_bytes, trigger, warm_ns, sndbuf_bytes;
+	u64 request_bytes, trigger, warm_ns, warm_bytes, sndbuf_bytes;
 	int mode;
 	/* both ends */
 	struct endpoint listener, sender, sink;
@@ -87,11 +91,15 @@ struct flow {
 	u64 n;
 	bool active, connected, over;
 	s64 began_ns;
-	/* of this transfer: to send yet, read, requests on their way; of this connection */
-	u64 to_send, got, request_to_send, request_to_read;
+	/* it runs to warm up; its first transfer is due since */
+	bool warming, due;
+	/* of this transfer: all, to send yet, read, requests on their way; of this connection */
+	u64 size_bytes, to_send, got, request_to_send, request_to_read;
 	u64 sent_offset, got_offset;
-	/* of all connections before; of this connection before this transfer */
-	u64 got_before, corrupt, retrans_before;
+	/* of all connections before; to warm up; of this connection before this transfer */
+	u64 got_before, got_warming, corrupt, retrans_before;
+	/* goodput lines since it was over: its rate is back at 0 after two */
+	u64 last_lines;
 	struct flow *next;
 };
 
@@ -116,7 +124,7 @@ static struct config {
 
 static struct flow *flows, **flows_end = &flows;
 static struct host *hosts;
-static u64 flow_count, flows_left;
+static u64 flow_count, flows_left, trigger_count;
 static struct event *heap;
 static size_t heap_len, heap_room;
 static s64 t0_ns;
@@ -140,7 +148,8 @@ static const struct key flow_keys[] = {
 	FLOW_KEY(bytes, KEY_U64), FLOW_KEY(stop_ns, KEY_U64), FLOW_KEY(count, KEY_U64),
 	FLOW_KEY(think_ns, KEY_U64), FLOW_KEY(verify, KEY_BOOL),
 	FLOW_KEY(request_bytes, KEY_U64), FLOW_KEY(trigger, KEY_U64),
-	FLOW_KEY(warm_ns, KEY_U64), FLOW_KEY(sndbuf_bytes, KEY_U64),
+	FLOW_KEY(warm_ns, KEY_U64), FLOW_KEY(warm_bytes, KEY_U64),
+	FLOW_KEY(sndbuf_bytes, KEY_U64),
 	{ "mode", KEY_MODE, offsetof(struct flow, mode), mode_words },
 };
 
@@ -179,13 +188,15 @@ static void read_flow(const struct plan_place *at)
 	if (!flow->sink_cc)
 		flow->sink_cc = flow->cc;
 	if (flow->warm_ns == NONE)
-		flow->warm_ns = flow->mode == MODE_PERSISTENT ? WARM_NS : 0;
+		flow->warm_ns = flow->warm_bytes ? WARM_BYTES_NS :
+				flow->mode == MODE_PERSISTENT ? WARM_NS : 0;
 	flow->listener = (struct endpoint){ ROLE_LISTENER, -1, flow };
 	flow->sender = (struct endpoint){ ROLE_SENDER, -1, flow };
 	flow->sink = (struct endpoint){ ROLE_SINK, -1, flow };
 	*flows_end = flow;
 	flows_end = &flow->next;
 	flow_count++;
+	trigger_count += flow->trigger != NONE;
 }
 
 static void read_line(const struct plan_place *at, const char *word)
@@ -366,8 +377,8 @@ static void set_rcvlowat(struct flow *flow)
 	u64 low = flow->verify ? RCVLOWAT_MIN_BYTES :
 		  clamp_share(RCVLOWAT_MAX_BYTES, RCVLOWAT_MIN_BYTES);
 
-	if (flow->bytes && flow->bytes - flow->got < low)
-		low = flow->bytes - flow->got;
+	if (flow->size_bytes && flow->size_bytes - flow->got < low)
+		low = flow->size_bytes - flow->got;
 	set_int(flow->sink.fd, SOL_SOCKET, SO_RCVLOWAT, low ? low : 1);
 }
 
@@ -424,7 +435,8 @@ static u64 unread_bytes(const struct flow *flow)
 static void print_goodput(const struct flow *flow, s64 t_ns)
 {
 	fprintf(out.f, "{\"type\":\"goodput\",\"t_ns\":%ld,\"id\":%lu,\"bytes\":%lu}\n", t_ns,
-		flow->id, flow->got_before + flow->got_offset + unread_bytes(flow));
+		flow->id, flow->got_before + flow->got_offset + unread_bytes(flow) -
+		flow->got_warming);
 }
 
 static void print_alpha(const struct flow *flow)
@@ -504,7 +516,7 @@ static void fire_triggers(const struct flow *done)
 {
 	struct flow *flow;
 
-	for (flow = flows; flow; flow = flow->next)
+	for (flow = trigger_count ? flows : NULL; flow; flow = flow->next)
 		if (flow->trigger == done->id)
 			schedule_flow(flow, run_ns());
 }
@@ -557,7 +569,7 @@ static void send_data(struct flow *flow)
 			return;
 		}
 		flow->sent_offset += sent;
-		if (flow->bytes)
+		if (flow->size_bytes)
 			flow->to_send -= sent;
 	}
 }
@@ -577,12 +589,14 @@ static void send_request(struct flow *flow)
 
 static void begin_transfer(struct flow *flow)
 {
+	flow->due = flow->active && flow->warming;
 	if (flow->over || flow->active)
 		return;
 	flow->active = true;
 	flow->began_ns = run_ns();
 	flow->got = 0;
-	flow->to_send = flow->bytes ? flow->bytes : NONE;
+	flow->size_bytes = flow->warming ? flow->warm_bytes : flow->bytes;
+	flow->to_send = flow->size_bytes ? flow->size_bytes : NONE;
 	flow->request_to_send = flow->request_bytes;
 	flow->request_to_read = flow->request_bytes;
 	if (flow->sink.fd >= 0)
@@ -610,12 +624,26 @@ static void open_connection(struct flow *flow)
 		return;
 	}
 	watch(&flow->sender, EPOLLIN | EPOLLOUT | EPOLLET);
-	if (!flow->warm_ns)
+	flow->warming = flow->warm_ns && flow->warm_bytes;
+	if (!flow->warm_ns || flow->warming)
+		begin_transfer(flow);
+}
+
+static void end_warming(struct flow *flow)
+{
+	flow->warming = false;
+	flow->active = false;
+	flow->got_warming = flow->got;
+	if (flow->due)
 		begin_transfer(flow);
 }
 
 static void end_transfer(struct flow *flow)
 {
+	if (flow->warming) {
+		end_warming(flow);
+		return;
+	}
 	print_flow(flow, true, NULL);
 	flow->active = false;
 	flow->n++;
@@ -637,7 +665,7 @@ static void stop_flow(struct flow *flow)
 		return;
 	flow->got += unread_bytes(flow);
 	flow->got_offset += unread_bytes(flow);
-	if (flow->active)
+	if (flow->active && !flow->warming)
 		print_flow(flow, !flow->bytes, NULL);
 	flow_over(flow, true);
 }
@@ -660,7 +688,7 @@ static void read_data(struct flow *flow)
 			check_bytes(flow, scratch, len);
 		flow->got += len;
 		flow->got_offset += len;
-		if (flow->bytes && flow->got >= flow->bytes) {
+		if (flow->size_bytes && flow->got >= flow->size_bytes) {
 			end_transfer(flow);
 			return;
 		}
@@ -800,8 +828,10 @@ static void sample_all(const struct event *event)
 	for (flow = flows; flow; flow = flow->next) {
 		if (event->type == EVENT_SAMPLE)
 			print_socket(flow, event->t_ns);
-		else if (flow->began_ns || flow->active || flow->over)
+		else if ((flow->began_ns || flow->active || flow->over) && !flow->warming &&
+			 flow->last_lines < 2)
 			print_goodput(flow, event->t_ns);
+		flow->last_lines += flow->over && event->type == EVENT_GOODPUT;
 	}
 	event_add(event->t_ns + (event->type == EVENT_SAMPLE ? config.sample_ns :
 				 config.goodput_ns), event->type, NULL);
@@ -879,7 +909,8 @@ static void run(void)
 static void prepare(void)
 {
 	static struct endpoint timer = { ROLE_TIMER, -1, NULL };
-	struct rlimit files = { 65536, 65536 };
+	/* A listener each, and two more while one is open. */
+	struct rlimit files = { 3 * 65536, 3 * 65536 };
 	struct flow *flow;
 
 	setrlimit(RLIMIT_NOFILE, &files);
@@ -911,8 +942,12 @@ int main(int argc, char **argv)
 	t0_ns = argc == 5 ? strtoll(argv[4], NULL, 10) : now_ns();
 	plan_events();
 	run();
-	for (flow = flows; flow; flow = flow->next)
+	for (flow = flows; flow; flow = flow->next) {
 		stop_flow(flow);
+		/* What came after the last period, where all were over before the next. */
+		if (config.goodput_ns && flow->n && !flow->last_lines)
+			print_goodput(flow, run_ns());
+	}
 	print_hosts();
 	out_write(&out, argv[2]);
 	return 0;

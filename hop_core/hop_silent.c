@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The memory for destinations that take no congestion headers: a fixed number of
- * slots, found by hash. Of two that share one, the newer is remembered: the other
- * costs a lost SYN more.
- */
+/* The memory for destinations that take no headers; see net/hop_silent.h. */
+
 #include <linux/jhash.h>
-#include <linux/timekeeping.h>
+#include <linux/module.h>
 #include <linux/random.h>
+#include <linux/timekeeping.h>
+#include <net/hop_silent.h>
+#include <net/ipv6.h>
 
-#include "net_xcp.h"
-
-static struct xcp_silent *slot_of(struct xcp_memory *memory, const struct in6_addr *addr)
+static struct hop_silent_slot *slot_of(struct hop_silent *memory, const struct in6_addr *addr)
 {
 	static u32 seed __read_mostly;
 	u32 hash;
 
 	net_get_random_once(&seed, sizeof(seed));
 	hash = jhash(addr, sizeof(*addr), seed);
-	return &memory->slots[hash % XCP_SILENT_SLOTS];
+	return &memory->slots[hash % HOP_SILENT_SLOTS];
 }
 
-void xcp_silent_remember(struct xcp_memory *memory, const struct in6_addr *addr,
+void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
 			 unsigned int silent_s)
 {
-	struct xcp_silent *slot = slot_of(memory, addr);
+	struct hop_silent_slot *slot = slot_of(memory, addr);
 
 	if (!silent_s)
 		return;
@@ -32,10 +30,11 @@ void xcp_silent_remember(struct xcp_memory *memory, const struct in6_addr *addr,
 	slot->until_s = ktime_get_seconds() + silent_s;
 	spin_unlock_bh(&memory->lock);
 }
+EXPORT_SYMBOL_GPL(hop_silent_remember);
 
-bool xcp_silent_is(struct xcp_memory *memory, const struct in6_addr *addr)
+bool hop_silent_is(struct hop_silent *memory, const struct in6_addr *addr)
 {
-	struct xcp_silent *slot = slot_of(memory, addr);
+	struct hop_silent_slot *slot = slot_of(memory, addr);
 	bool silent;
 
 	/* Most find the slot free. */
@@ -48,3 +47,4 @@ bool xcp_silent_is(struct xcp_memory *memory, const struct in6_addr *addr)
 	spin_unlock_bh(&memory->lock);
 	return silent;
 }
+EXPORT_SYMBOL_GPL(hop_silent_is);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Discovery: cases that can be redone by hand. Kernel and host. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <net/hop_discover.h>
+
+/* Events by letter: S our SYN, A our SYN-ACK, s a (SYN-ACK) with a header, y a SYN
+ * with one, h another header, E established, I ICMP's refusal, T timeouts.
+ */
+static const struct stage_case {
+	const char *what, *events;
+	enum hop_stage want;
+} stage_cases[] = {
+	{ "we were not there", "E", HOP_STAGE_NONE },
+	{ "asked", "S", HOP_STAGE_ASKED },
+	{ "asked and answered", "SsE", HOP_STAGE_SPEAKS },
+	{ "no header on the SYN-ACK", "SE", HOP_STAGE_SILENT },
+	{ "SYN lost", "SS", HOP_STAGE_LOST },
+	{ "SYN lost twice", "SSS", HOP_STAGE_LOST },
+	{ "SYN lost, then open", "SSE", HOP_STAGE_SILENT },
+	{ "only the answer was late", "SSsE", HOP_STAGE_SPEAKS },
+	{ "protocol unreachable", "SISE", HOP_STAGE_SILENT },
+	{ "heard", "y", HOP_STAGE_HEARD },
+	{ "heard twice", "yy", HOP_STAGE_HEARD },
+	{ "heard, answered", "yAE", HOP_STAGE_SPEAKS },
+	{ "the ACK's header proves it as well", "yAh", HOP_STAGE_SPEAKS },
+	{ "our SYN-ACK lost", "yAA", HOP_STAGE_LOST },
+	{ "our SYN-ACK was only late", "yAAh", HOP_STAGE_SPEAKS },
+	{ "our SYN-ACK lost, then open", "yAAE", HOP_STAGE_SILENT },
+	{ "our SYN-ACK refused", "yAIE", HOP_STAGE_SILENT },
+	{ "both open at once", "SyA", HOP_STAGE_ANSWERED },
+	{ "both open at once, answered", "SyAsE", HOP_STAGE_SPEAKS },
+	{ "data of a connection that began without us", "h", HOP_STAGE_SPEAKS },
+	{ "the path changed", "SsET", HOP_STAGE_SILENT },
+	{ "the path changed, by ICMP", "SsEI", HOP_STAGE_SILENT },
+	{ "silent stays so", "SEhE", HOP_STAGE_SILENT },
+	{ "ICMP for a stranger", "I", HOP_STAGE_NONE },
+};
+
+static enum hop_event event_of(char letter)
+{
+	switch (letter) {
+	case 'S': return HOP_EVENT_SYN_OUT;
+	case 'A': return HOP_EVENT_SYNACK_OUT;
+	case 's': return HOP_EVENT_SYNACK_IN;
+	case 'y': return HOP_EVENT_SYN_IN;
+	case 'h': return HOP_EVENT_HEADER_IN;
+	case 'E': return HOP_EVENT_ESTABLISHED;
+	case 'I': return HOP_EVENT_REFUSED;
+	default: return HOP_EVENT_TIMEOUTS;
+	}
+}
+
+static void stage_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stage_cases); i++) {
+		const struct stage_case *c = &stage_cases[i];
+		enum hop_stage stage = HOP_STAGE_NONE;
+		const char *event;
+
+		for (event = c->events; *event; event++)
+			stage = hop_next_stage(stage, event_of(*event));
+		KUNIT_EXPECT_EQ_MSG(test, stage, c->want, "%s", c->what);
+	}
+}
+
+static struct kunit_case hop_discover_cases[] = {
+	KUNIT_CASE(stage_test),
+	{}
+};
+
+static struct kunit_suite hop_discover_suite = {
+	.name = "hop_discover",
+	.test_cases = hop_discover_cases,
+};
+
+kunit_test_suite(hop_discover_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of a carrier's discovery");

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Errors that quote a header of ours; see net/hop_icmp.h. */
+
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+#include <linux/module.h>
+#include <net/hop_icmp.h>
+#include <net/protocol.h>
+#include <net/tcp.h>
+
+enum hop_icmp_verdict hop_icmp_judge_v4(u8 type, u8 code)
+{
+	if (type != ICMP_DEST_UNREACH)
+		return HOP_ICMP_NEXT;
+	switch (code) {
+	case ICMP_PROT_UNREACH:
+		return HOP_ICMP_REFUSED;
+	case ICMP_PORT_UNREACH:
+	case ICMP_NET_ANO:
+	case ICMP_HOST_ANO:
+	case ICMP_PKT_FILTERED:
+		return HOP_ICMP_MAYBE;
+	default:
+		return HOP_ICMP_NEXT;
+	}
+}
+EXPORT_SYMBOL_GPL(hop_icmp_judge_v4);
+
+enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code)
+{
+	if (type == ICMPV6_PARAMPROB && code == ICMPV6_UNK_NEXTHDR)
+		return HOP_ICMP_REFUSED;
+	if (type != ICMPV6_DEST_UNREACH)
+		return HOP_ICMP_NEXT;
+	switch (code) {
+	case ICMPV6_ADM_PROHIBITED:
+	case ICMPV6_PORT_UNREACH:
+	case ICMPV6_POLICY_FAIL:
+	case ICMPV6_REJECT_ROUTE:
+		return HOP_ICMP_MAYBE;
+	default:
+		return HOP_ICMP_NEXT;
+	}
+}
+EXPORT_SYMBOL_GPL(hop_icmp_judge_v6);
+
+/* The quoted segment is one that TCP has in flight; else anybody could send this. */
+static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th)
+{
+	struct sock *sk = hop_flow_socket(key);
+	u32 seq = ntohl(th->seq);
+	bool good = false;
+
+	if (!sk)
+		return false;
+	if (sk->sk_state == TCP_NEW_SYN_RECV)
+		good = seq == tcp_rsk(inet_reqsk(sk))->snt_isn;
+	else if (sk_fullsock(sk))
+		good = between(seq, READ_ONCE(tcp_sk(sk)->snd_una),
+			       READ_ONCE(tcp_sk(sk)->snd_nxt));
+	sock_gen_put(sk);
+	return good;
+}
+
+static bool is_handshake(enum hop_stage stage)
+{
+	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
+	       stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED;
+}
+
+bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
+		   enum hop_icmp_verdict verdict, enum hop_stage stage, bool *refused)
+{
+	*refused = false;
+	if (verdict == HOP_ICMP_MAYBE && !is_handshake(stage))
+		return false;
+	*refused = is_in_flight(key, th);
+	return true;
+}
+EXPORT_SYMBOL_GPL(hop_icmp_ends);
+
+int hop_icmp_tell_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
+{
+	const struct net_protocol *protocol = rcu_dereference(inet_protos[next]);
+	unsigned int ip_bytes = ((const struct iphdr *)skb->data)->ihl * 4;
+	u8 quoted[60 + HOP_ICMP_SHIM_MAX_BYTES];
+	int err = 0;
+
+	if (!protocol || !protocol->err_handler || bytes > HOP_ICMP_SHIM_MAX_BYTES ||
+	    skb_ensure_writable(skb, ip_bytes + bytes + HOP_ICMP_QUOTED_BYTES))
+		return 0;
+	memcpy(quoted, skb->data, ip_bytes + bytes);
+	memmove(skb->data + bytes, quoted, ip_bytes);
+	__skb_pull(skb, bytes);
+	((struct iphdr *)skb->data)->protocol = next;
+	err = protocol->err_handler(skb, info);
+	__skb_push(skb, bytes);
+	memcpy(skb->data, quoted, ip_bytes + bytes);
+	return err;
+}
+EXPORT_SYMBOL_GPL(hop_icmp_tell_v4);

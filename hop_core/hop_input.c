@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where packets come in; see net/hop_input.h. */
+
+#include <linux/module.h>
+#include <linux/netfilter.h>
+#include <net/addrconf.h>
+#include <net/hop_input.h>
+#include <net/route.h>
+#include <net/tcp.h>
+
+/* A socket that sends ACKs. */
+#define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
+
+bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	if (state->pf == NFPROTO_IPV4)
+		return inet_addr_type_dev_table(state->net, state->in, ip_hdr(skb)->daddr) ==
+			RTN_LOCAL;
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->daddr, state->in, 0);
+#else
+	return false;
+#endif
+}
+EXPORT_SYMBOL_GPL(hop_input_is_local);
+
+bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th)
+{
+	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
+
+	return nf_checksum(skb, NF_INET_PRE_ROUTING, (const u8 *)th - skb->data, IPPROTO_TCP,
+			   ipv4 ? AF_INET : AF_INET6);
+}
+EXPORT_SYMBOL_GPL(hop_input_is_mangled);
+
+bool hop_input_opens_flow(const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool busy = sk && sk->sk_state != TCP_TIME_WAIT;
+
+	if (sk)
+		sock_gen_put(sk);
+	return !busy && hop_flow_has_listener(key);
+}
+EXPORT_SYMBOL_GPL(hop_input_opens_flow);
+
+struct hop_flow *hop_input_adopt(const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+	struct hop_flow *flow = NULL;
+
+	if (!sk)
+		return NULL;
+	if (sk_fullsock(sk) && 1 << sk->sk_state & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT))
+		flow = hop_flow_add(key, false);
+	sock_gen_put(sk);
+	return flow;
+}
+EXPORT_SYMBOL_GPL(hop_input_adopt);
+
+/* Below, the socket's lock is held and no process owns it. */
+static void set_ack_now(struct sock *sk, unsigned int more_pkts)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+	if (!more_pkts)
+		return;
+	inet_csk_exit_pingpong_mode(sk);
+	if (icsk->icsk_ack.quick < more_pkts)
+		icsk->icsk_ack.quick = min_t(unsigned int, more_pkts, TCP_MAX_QUICKACKS);
+}
+
+/*
+ * Safe as TCP's own receive path is, which takes the same lock in the same context a
+ * moment later: the fields are written by their owner only. Where the socket is in use
+ * by its process the packet goes to the backlog, and the next one tries again.
+ */
+bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool done = false;
+
+	if (!sk)
+		return false;
+	if (sk_fullsock(sk) && 1 << sk->sk_state & HOP_INPUT_RECEIVES) {
+		bh_lock_sock_nested(sk);
+		done = !sock_owned_by_user(sk);
+		if (done)
+			set_ack_now(sk, more_pkts);
+		bh_unlock_sock(sk);
+	}
+	sock_gen_put(sk);
+	return done;
+}
+EXPORT_SYMBOL_GPL(hop_input_ack_now);

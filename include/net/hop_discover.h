@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Discovery: does the peer, and the path to it, take a carrier's headers? It is
+ * ours, the drafts have none. SYN and SYN-ACK bear one:
+ *
+ *	 active open                            passive open
+ *	 NONE                                   NONE
+ *	  | our SYN, with a header               | a SYN with a header
+ *	 ASKED --------------+                  HEARD
+ *	  |    our SYN again |                   | our SYN-ACK, with a header
+ *	  |    without ---> LOST                ANSWERED ---------+
+ *	  | SYN-ACK with a   |                   | established    | our SYN-ACK again,
+ *	  | header           |                   |                | without
+ *	 SPEAKS <------------+ the same         SPEAKS           LOST
+ *
+ * ASKED and LOST become SILENT when the connection is established: the header
+ * was what got lost. Not before: who is not there at all would be remembered. A
+ * refusal by ICMP makes any of them SILENT, and so do timeouts in a row: the path
+ * has changed.
+ */
+#ifndef HOPCC_NET_HOP_DISCOVER_H
+#define HOPCC_NET_HOP_DISCOVER_H
+
+/* Timeouts in a row after which we try without a header. */
+#define HOP_TIMEOUTS_MAX	2
+
+/**
+ * enum hop_stage - how far discovery is; drawn above
+ * @HOP_STAGE_NONE: nothing happened yet, or we were not there
+ * @HOP_STAGE_ASKED: our SYN had a header
+ * @HOP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered; the next had none
+ * @HOP_STAGE_HEARD: the peer's SYN had a header
+ * @HOP_STAGE_ANSWERED: our SYN-ACK had one
+ * @HOP_STAGE_SPEAKS: headers pass both ways
+ * @HOP_STAGE_SILENT: no header on our data
+ */
+enum hop_stage {
+	HOP_STAGE_NONE,
+	HOP_STAGE_ASKED,
+	HOP_STAGE_LOST,
+	HOP_STAGE_HEARD,
+	HOP_STAGE_ANSWERED,
+	HOP_STAGE_SPEAKS,
+	HOP_STAGE_SILENT,
+};
+
+/**
+ * enum hop_event - what discovery learns from
+ * @HOP_EVENT_SYN_OUT: our SYN leaves, the first or again
+ * @HOP_EVENT_SYN_IN: a SYN with a header
+ * @HOP_EVENT_SYNACK_OUT: our SYN-ACK leaves, the first or again
+ * @HOP_EVENT_SYNACK_IN: a SYN-ACK with a header
+ * @HOP_EVENT_HEADER_IN: any other packet with a header
+ * @HOP_EVENT_ESTABLISHED: the handshake is over
+ * @HOP_EVENT_REFUSED: an ICMP error says that somebody does not take our headers
+ * @HOP_EVENT_TIMEOUTS: HOP_TIMEOUTS_MAX of TCP's timeouts in a row
+ */
+enum hop_event {
+	HOP_EVENT_SYN_OUT,
+	HOP_EVENT_SYN_IN,
+	HOP_EVENT_SYNACK_OUT,
+	HOP_EVENT_SYNACK_IN,
+	HOP_EVENT_HEADER_IN,
+	HOP_EVENT_ESTABLISHED,
+	HOP_EVENT_REFUSED,
+	HOP_EVENT_TIMEOUTS,
+};
+
+static inline enum hop_stage hop_stage_when_established(enum hop_stage stage)
+{
+	switch (stage) {
+	case HOP_STAGE_ASKED:
+	case HOP_STAGE_LOST:
+		return HOP_STAGE_SILENT;
+	case HOP_STAGE_ANSWERED:
+		return HOP_STAGE_SPEAKS;
+	default:
+		return stage;
+	}
+}
+
+static inline enum hop_stage hop_stage_when_sent(enum hop_stage stage, enum hop_stage before,
+						 enum hop_stage once, enum hop_stage again)
+{
+	if (stage == before)
+		return once;
+	return stage == once ? again : stage;
+}
+
+/**
+ * hop_next_stage() - discovery goes on
+ * @stage: where it is
+ * @event: what happened
+ *
+ * Return: where it is now.
+ */
+static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
+{
+	switch (event) {
+	case HOP_EVENT_SYN_OUT:
+		return hop_stage_when_sent(stage, HOP_STAGE_NONE, HOP_STAGE_ASKED,
+					   HOP_STAGE_LOST);
+	case HOP_EVENT_SYN_IN:
+		/* ASKED: both ends open at once. */
+		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ASKED ?
+			HOP_STAGE_HEARD : stage;
+	case HOP_EVENT_SYNACK_OUT:
+		return hop_stage_when_sent(stage, HOP_STAGE_HEARD, HOP_STAGE_ANSWERED,
+					   HOP_STAGE_LOST);
+	case HOP_EVENT_SYNACK_IN:
+		/* It answers a SYN of ours that had a header, whatever ICMP said. */
+		return HOP_STAGE_SPEAKS;
+	case HOP_EVENT_HEADER_IN:
+		/* LOST: who sends it has got our SYN-ACK's after all. */
+		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ANSWERED ||
+		       stage == HOP_STAGE_LOST ? HOP_STAGE_SPEAKS : stage;
+	case HOP_EVENT_ESTABLISHED:
+		return hop_stage_when_established(stage);
+	case HOP_EVENT_REFUSED:
+		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_SILENT;
+	case HOP_EVENT_TIMEOUTS:
+		return stage == HOP_STAGE_SPEAKS ? HOP_STAGE_SILENT : stage;
+	}
+	return stage;
+}
+
+#endif /* HOPCC_NET_HOP_DISCOVER_H */

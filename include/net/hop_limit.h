@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The option `limit` of a qdisc that wraps children: that of its default ones, fifos. */
+#ifndef HOPCC_NET_HOP_LIMIT_H
+#define HOPCC_NET_HOP_LIMIT_H
+
+#include <net/hop_child.h>
+#include <net/hop_nla.h>
+
+/* The fifo that was there before anything was grafted. */
+static inline bool hop_limit_is_default(const struct Qdisc *child)
+{
+	return child && child != &noop_qdisc && !child->handle;
+}
+
+/**
+ * hop_limit_child() - a child that `limit` is of
+ * @sch: the wrapper
+ *
+ * Context: process, RTNL held.
+ * Return: the first of them; NULL if all were grafted.
+ */
+static inline struct Qdisc *hop_limit_child(const struct Qdisc *sch)
+{
+	int index;
+
+	for (index = 0; index < HOP_CHILDREN_MAX; index++)
+		if (hop_limit_is_default(hop_child_at(sch, index)))
+			return hop_child_at(sch, index);
+	return NULL;
+}
+
+/**
+ * hop_limit_parse() - the limit that a request asks for
+ * @sch: the wrapper
+ * @limit_bytes: result; kept if there is no attribute
+ * @min_bytes: least that is allowed
+ * @attr: NLA_U32 that the policy passed, or NULL
+ * @refusal: names the range
+ * @extack: for the message
+ *
+ * Context: process, RTNL held.
+ * Return: 0 or -EINVAL
+ */
+static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32 min_bytes,
+				  const struct nlattr *attr, const char *refusal,
+				  struct netlink_ext_ack *extack)
+{
+	if (attr && !hop_limit_child(sch))
+		return hop_nla_refuse(extack, attr,
+				      "limit is the default child's; set that of the grafted one");
+	return hop_nla_u32(limit_bytes, min_bytes, U32_MAX, attr, refusal, extack);
+}
+
+/**
+ * hop_limit_set() - set it
+ * @sch: the wrapper
+ * @limit_bytes: of hop_limit_parse(); 0: leave it
+ *
+ * Context: process, RTNL held.
+ * Return: 0 or -ENOMEM
+ */
+static inline int hop_limit_set(struct Qdisc *sch, u32 limit_bytes)
+{
+	int index, err = 0;
+
+	for (index = 0; limit_bytes && index < HOP_CHILDREN_MAX && !err; index++)
+		if (hop_limit_is_default(hop_child_at(sch, index)))
+			err = fifo_set_limit(hop_child_at(sch, index), limit_bytes);
+	return err;
+}
+
+/**
+ * hop_limit_put() - dump the default child's limit; nothing once others were grafted
+ * @skb: into this message
+ * @sch: the wrapper
+ * @type: of the attribute
+ *
+ * Context: process, RTNL held.
+ * Return: 0 or -EMSGSIZE
+ */
+static inline int hop_limit_put(struct sk_buff *skb, const struct Qdisc *sch, int type)
+{
+	const struct Qdisc *child = hop_limit_child(sch);
+
+	return child ? nla_put_u32(skb, type, child->limit) : 0;
+}
+
+#endif /* HOPCC_NET_HOP_LIMIT_H */

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * HPCC++'s law, draft-miao-rtgwg-hpccplus-00 section 4.2: a window from what every
+ * hop says of itself. The sender runs it, or the receiver for it (section 6.3.2).
+ *
+ *	u'_j = min(qlen_j, qlen'_j) / (B_j T) + txRate_j / B_j		of each hop j
+ *	u    = max u'_j;  tau = min(dts of that hop, T)
+ *	U    = (1 - tau/T) U + tau/T u
+ *	W    = Wc / (U / eta) + W_ai	if U >= eta or incStage >= maxStage
+ *	       Wc + W_ai		else
+ *	Wc   = W	once a round trip
+ *
+ * U and u' are in 2^-20; the windows are bytes in 2^-16. Ranges: T 1 us to 1 s,
+ * windows up to 2^32 bytes, u' up to 4095.
+ *
+ * Deviations, each from the authors' simulator or facts of the wire format:
+ * - U starts at 1; the first answer is only stored.
+ * - The stored records follow every answer, Wc only once a round trip.
+ * - A record counts once at least HPCC_UNITS_MIN units or T have passed since the
+ *   stored one; until then the hop keeps the u' that it has. Else the rounding of
+ *   txBytes would always favour one hop too many: the maximum of several rounded
+ *   rates is too high. Where the hop with the greatest u' says nothing new, U stays.
+ * - A hop with dts = 0 says nothing new. One whose time went back by less than half
+ *   a turn of its clock is late, and is not stored either.
+ * - Records that are stored for longer than half a turn of a hop's clock are replaced
+ *   and not differenced. So are all when the path changes; W stays.
+ * - W has bounds: from HPCC_WND_MIN_BYTES to a BDP at the line's rate.
+ */
+#ifndef HOPCC_NET_HPCC_H
+#define HOPCC_NET_HPCC_H
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <net/int.h>
+
+#define HPCC_U_SHIFT		20
+#define HPCC_U_ONE		1048576U	/* 1 << HPCC_U_SHIFT */
+#define HPCC_U_MAX		U32_MAX
+#define HPCC_WND_SHIFT		16
+#define HPCC_WND_MAX_BYTES	U32_MAX
+/* A packet in 23 T; 1000 flows share 100 Gbit/s at 5 us. */
+#define HPCC_WND_MIN_BYTES	64U
+#define HPCC_UNITS_MIN		32U
+#define HPCC_PPM		1000000U
+#define HPCC_PS_PER_NS		1000U
+#define HPCC_T_MIN_NS		1000U
+#define HPCC_T_MAX_NS		1000000000U
+/* Half a turn of a hop's clock. */
+#define HPCC_STORED_MAX_NS	(INT_TS_MASK / 2)
+
+/**
+ * struct hpcc_params - of a connection; written by its owner
+ * @t_ns: T, the base RTT, HPCC_T_MIN_NS to HPCC_T_MAX_NS
+ * @eta: target utilisation, in 2^-HPCC_U_SHIFT, at most 1
+ * @max_stage: maxStage
+ * @wnd_max_bytes: BDP at the line's rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
+ * @wnd_ai: W_ai, bytes << HPCC_WND_SHIFT
+ */
+struct hpcc_params {
+	u32 t_ns;
+	u32 eta;
+	u32 max_stage;
+	u32 wnd_max_bytes;
+	u64 wnd_ai;
+};
+
+/**
+ * struct hpcc_hop - what is stored of a hop
+ * @last: its record
+ * @u: u', in 2^-HPCC_U_SHIFT
+ */
+struct hpcc_hop {
+	struct int_record last;
+	u32 u;
+};
+
+/**
+ * struct hpcc_vars - the law's state; written under its owner's lock
+ * @wnd: W, bytes << HPCC_WND_SHIFT
+ * @wnd_ref: Wc, the same
+ * @u: U, in 2^-HPCC_U_SHIFT
+ * @inc_stage: incStage
+ * @hops: nHop of the stored records; 0: none are stored
+ * @path_id: their pathID
+ * @bottleneck: the hop with the greatest u'
+ * @update_seq: lastUpdateSeq
+ * @updated: @update_seq is valid
+ * @update_ns: lastUpdateTime, the receiver's
+ * @stored_ns: when the records were stored, local clock
+ * @hop: the records
+ */
+struct hpcc_vars {
+	u64 wnd;
+	u64 wnd_ref;
+	u32 u;
+	u32 inc_stage;
+	u8 hops;
+	u16 path_id;
+	u8 bottleneck;
+	u32 update_seq;
+	bool updated;
+	u64 update_ns;
+	u64 stored_ns;
+	struct hpcc_hop hop[INT_SLOTS_MAX];
+};
+
+/**
+ * enum hpcc_heard - what the law made of an answer
+ * @HPCC_HEARD_NEW: U is new
+ * @HPCC_HEARD_SAME: too early, or late: U stays
+ * @HPCC_HEARD_FIRST: stored; nothing was stored before, or too long ago
+ * @HPCC_HEARD_PATH: stored; the path is another
+ * @HPCC_HEARD_NOTHING: no record, or one of an unknown speed
+ */
+enum hpcc_heard {
+	HPCC_HEARD_NEW,
+	HPCC_HEARD_SAME,
+	HPCC_HEARD_FIRST,
+	HPCC_HEARD_PATH,
+	HPCC_HEARD_NOTHING,
+};
+
+/**
+ * hpcc_bdp_bytes() - W_init
+ * @rate_bytes_ps: the line's rate, bytes/s, below 2^38
+ * @t_ns: T
+ *
+ * Return: rate * T within the window's bounds.
+ */
+static inline u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
+{
+	u64 bytes = mul_u64_u32_div(rate_bytes_ps, t_ns, 1000000000U);
+
+	return clamp_t(u64, bytes, HPCC_WND_MIN_BYTES, HPCC_WND_MAX_BYTES);
+}
+
+/**
+ * hpcc_wnd_ai() - W_ai by the draft's rule of thumb, W_init (1 - eta) / N
+ * @wnd_max_bytes: W_init
+ * @eta: in 2^-HPCC_U_SHIFT
+ * @flows: N, at least 1
+ *
+ * Return: bytes << HPCC_WND_SHIFT, at least 1.
+ */
+static inline u64 hpcc_wnd_ai(u32 wnd_max_bytes, u32 eta, u32 flows)
+{
+	/* 2^32 * 2^20 < 2^64 */
+	u64 headroom = (u64)wnd_max_bytes * (HPCC_U_ONE - eta);
+
+	return max_t(u64, div_u64(headroom >> (HPCC_U_SHIFT - HPCC_WND_SHIFT), flows), 1);
+}
+
+/**
+ * hpcc_start() - start at the line's rate, W = BDP
+ * @v: the state
+ * @p: its parameters
+ */
+static inline void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	*v = (struct hpcc_vars) {
+		.wnd = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
+		.wnd_ref = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
+		.u = HPCC_U_ONE,
+	};
+}
+
+/* A time of so many units, over @of_ns. */
+static inline u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
+{
+	/* 2^20 units * 2^20 ps << 20 = 2^60; 2^30 ns * 1000 < 2^40 */
+	return div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, (u64)of_ns * HPCC_PS_PER_NS);
+}
+
+/*
+ * Lines 4 and 5 of one hop. Return: ts - ts' if it said something new, which is then
+ * stored; else 0.
+ */
+static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now, u32 t_ns)
+{
+	const u32 unit_ps = int_speeds[now->speed].unit_ps;
+	u32 dt_ns, units;
+
+	/* The port runs at another speed, in other units. */
+	if (now->speed != hop->last.speed)
+		hop->last = *now;
+	dt_ns = (now->ts_ns - hop->last.ts_ns) & INT_TS_MASK;
+	units = (now->tx_units - hop->last.tx_units) & INT_TX_MASK;
+	if (!dt_ns || dt_ns > HPCC_STORED_MAX_NS || (units < HPCC_UNITS_MIN && dt_ns < t_ns))
+		return 0;
+	hop->u = min_t(u64, HPCC_U_MAX,
+		       hpcc_share(min(now->qlen_units, hop->last.qlen_units), unit_ps, t_ns) +
+		       hpcc_share(units, unit_ps, dt_ns));
+	hop->last = *now;
+	return dt_ns;
+}
+
+/* Lines 8 and 9. */
+static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
+{
+	/* |u - U| < 2^32, tau < 2^24 */
+	s64 step = ((s64)u - v->u) * min(tau_ns, t_ns);
+
+	v->u += (s32)div_s64(step, t_ns);
+}
+
+/* Lines 1 to 10, when the same hops were stored. */
+static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
+					   const struct int_hdr *h)
+{
+	u32 u = 0, tau_ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++) {
+		struct int_record now = int_unpack(h->record[i]);
+		u32 dt_ns = hpcc_measure_hop(&v->hop[i], &now, p->t_ns);
+
+		if (v->hop[i].u < u || (v->hop[i].u == u && tau_ns >= dt_ns))
+			continue;
+		u = v->hop[i].u;
+		tau_ns = dt_ns;
+		v->bottleneck = i;
+	}
+	if (!tau_ns)
+		return HPCC_HEARD_SAME;
+	hpcc_filter(v, u, tau_ns, p->t_ns);
+	return HPCC_HEARD_NEW;
+}
+
+static inline void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
+{
+	unsigned int i;
+
+	v->hops = int_hops(h);
+	v->path_id = int_path_id(h);
+	for (i = 0; i < int_records(h); i++)
+		v->hop[i] = (struct hpcc_hop){ .last = int_unpack(h->record[i]) };
+}
+
+/* Every record is of a port that we know. */
+static inline bool hpcc_understands(const struct int_hdr *h)
+{
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++)
+		if (!int_speeds[int_unpack(h->record[i]).speed].mbit_ps)
+			return false;
+	return i;
+}
+
+/**
+ * hpcc_hear() - MeasureInflight: an answer came
+ * @v: the state
+ * @p: its parameters
+ * @h: the records, checked
+ * @now_ns: local clock
+ *
+ * Return: what was made of it.
+ */
+static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_params *p,
+					const struct int_hdr *h, u64 now_ns)
+{
+	bool same = v->hops == int_hops(h) && v->path_id == int_path_id(h);
+	bool fresh = v->hops && now_ns - v->stored_ns <= HPCC_STORED_MAX_NS;
+	enum hpcc_heard heard = HPCC_HEARD_FIRST;
+
+	if (!hpcc_understands(h))
+		return HPCC_HEARD_NOTHING;
+	if (same && fresh) {
+		heard = hpcc_measure(v, p, h);
+	} else {
+		if (v->hops && !same)
+			heard = HPCC_HEARD_PATH;
+		hpcc_store(v, h);
+	}
+	if (heard != HPCC_HEARD_SAME)
+		v->stored_ns = now_ns;
+	return heard;
+}
+
+/* Line 13: Wc / (U / eta) + W_ai, at most the bound. */
+static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
+	const u32 u = max(v->u, 1U);
+
+	/* Wc * eta / U >= max, without the division: 2^48 * 2^32 >> 20 < 2^64 */
+	if (mul_u64_u64_shr(v->wnd_ref, p->eta, HPCC_U_SHIFT) >=
+	    mul_u64_u64_shr(wnd_max, u, HPCC_U_SHIFT))
+		return wnd_max;
+	return mul_u64_u32_div(v->wnd_ref, p->eta, u) + p->wnd_ai;
+}
+
+/**
+ * hpcc_compute_wind() - ComputeWind
+ * @v: the state; U is new
+ * @p: its parameters
+ * @update: updateWc
+ */
+static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
+{
+	bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
+	u64 wnd = multiply ? hpcc_multiply(v, p) : v->wnd_ref + p->wnd_ai;
+
+	v->wnd = clamp_t(u64, wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
+			 (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
+	if (!update)
+		return;
+	v->inc_stage = multiply ? 0 : v->inc_stage + 1;
+	v->wnd_ref = v->wnd;
+}
+
+/**
+ * hpcc_hear_one() - the record of the most loaded hop came, alone
+ * @v: the state
+ * @p: its parameters
+ * @hops: nHop of the packet that collected it
+ * @path_id: pathID of that packet
+ * @index: of the hop on the path, below @hops and INT_SLOTS_MAX
+ * @now: its record
+ * @now_ns: local clock
+ *
+ * The others have less load: the maximum is this one's. Which records are stored,
+ * their times tell: one of another hop may be older than the last answer.
+ *
+ * Return: what was made of it.
+ */
+static inline enum hpcc_heard hpcc_hear_one(struct hpcc_vars *v, const struct hpcc_params *p,
+					    u8 hops, u16 path_id, u8 index,
+					    const struct int_record *now, u64 now_ns)
+{
+	bool same = v->hops == hops && v->path_id == path_id && v->bottleneck == index;
+	bool fresh = v->hops && now_ns - v->stored_ns <= HPCC_STORED_MAX_NS;
+	u32 tau_ns;
+
+	if (!int_speeds[now->speed].mbit_ps)
+		return HPCC_HEARD_NOTHING;
+	if (same && fresh) {
+		tau_ns = hpcc_measure_hop(&v->hop[index], now, p->t_ns);
+		if (!tau_ns)
+			return HPCC_HEARD_SAME;
+		hpcc_filter(v, v->hop[index].u, tau_ns, p->t_ns);
+	} else {
+		v->hops = hops;
+		v->path_id = path_id;
+		v->bottleneck = index;
+		v->hop[index] = (struct hpcc_hop){ .last = *now };
+	}
+	v->stored_ns = now_ns;
+	return same && fresh ? HPCC_HEARD_NEW : HPCC_HEARD_FIRST;
+}
+
+/**
+ * hpcc_hear_ratio() - the receiver measured, and says only the result
+ * @v: the state
+ * @p: its parameters
+ * @u: u, in 2^-HPCC_U_SHIFT
+ * @tau_ns: time that it was measured over
+ *
+ * Return: HPCC_HEARD_NEW, or HPCC_HEARD_SAME if @tau_ns is 0.
+ */
+static inline enum hpcc_heard hpcc_hear_ratio(struct hpcc_vars *v, const struct hpcc_params *p,
+					      u32 u, u32 tau_ns)
+{
+	if (!tau_ns)
+		return HPCC_HEARD_SAME;
+	hpcc_filter(v, u, tau_ns, p->t_ns);
+	return HPCC_HEARD_NEW;
+}
+
+/**
+ * hpcc_decide() - what NewAck does once U is new
+ * @v: the state
+ * @p: its parameters
+ * @ack_seq: of the packet that collected the records
+ * @snd_nxt: now
+ */
+static inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq,
+			       u32 snd_nxt)
+{
+	bool update = !v->updated || (s32)(ack_seq - v->update_seq) > 0;
+
+	hpcc_compute_wind(v, p, update);
+	if (!update)
+		return;
+	v->updated = true;
+	v->update_seq = snd_nxt;
+}
+
+/**
+ * hpcc_new_ack() - NewAck: the sender's
+ * @v: the state
+ * @p: its parameters
+ * @h: the records, checked
+ * @ack_seq: of the packet that collected them
+ * @snd_nxt: now
+ * @now_ns: local clock
+ *
+ * Return: what was made of the records.
+ */
+static inline enum hpcc_heard hpcc_new_ack(struct hpcc_vars *v, const struct hpcc_params *p,
+					   const struct int_hdr *h, u32 ack_seq, u32 snd_nxt,
+					   u64 now_ns)
+{
+	enum hpcc_heard heard = hpcc_hear(v, p, h, now_ns);
+
+	if (heard == HPCC_HEARD_NEW)
+		hpcc_decide(v, p, ack_seq, snd_nxt);
+	return heard;
+}
+
+/**
+ * hpcc_new_int() - NewINT: the receiver's
+ * @v: the state
+ * @p: its parameters
+ * @h: the records, checked
+ * @now_ns: local clock
+ *
+ * The receiver does not know where a round begins: it counts T.
+ *
+ * Return: whether W is to be sent.
+ */
+static inline bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p,
+				const struct int_hdr *h, u64 now_ns)
+{
+	bool update = now_ns - v->update_ns > p->t_ns;
+
+	if (hpcc_hear(v, p, h, now_ns) != HPCC_HEARD_NEW)
+		return false;
+	hpcc_compute_wind(v, p, update);
+	if (update)
+		v->update_ns = now_ns;
+	return update;
+}
+
+/**
+ * hpcc_halve() - a loss: half the window, as every TCP on a shared network must
+ * @v: the state
+ */
+static inline void hpcc_halve(struct hpcc_vars *v)
+{
+	v->wnd = max_t(u64, v->wnd / 2, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT);
+	v->wnd_ref = v->wnd;
+	v->inc_stage = 0;
+}
+
+/**
+ * hpcc_wnd_bytes() - W
+ * @v: the state
+ *
+ * Return: bytes, rounded down.
+ */
+static inline u32 hpcc_wnd_bytes(const struct hpcc_vars *v)
+{
+	return v->wnd >> HPCC_WND_SHIFT;
+}
+
+#endif /* HOPCC_NET_HPCC_H */

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers, sections 6.2.2, 6.3.2 and 9.1: telemetry arrived, and the receiver tells
+ * of it, in a packet of its own or on the next ACK.
+ */
+#include <linux/jhash.h>
+#include <net/hop_input.h>
+#include <net/inet_ecn.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/tcp.h>
+
+#include "message.h"
+#include "net_int.h"
+#include "trace.h"
+
+/* N of the flow's last hop. Context: the flow's lock. */
+static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct int_receiver *r,
+		       u64 now_ns)
+{
+	struct int_crowd *c = &in->crowds[dev->ifindex % INT_CROWDS];
+	u32 flows;
+
+	spin_lock(&in->crowd_lock);
+	if (c->device != dev->ifindex)
+		*c = (struct int_crowd){ .device = dev->ifindex };
+	flows = int_crowd_join(c, r, now_ns);
+	spin_unlock(&in->crowd_lock);
+	return flows;
+}
+
+/* Return: false if one waits too long already: answer in a packet. Context: f->lock. */
+static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u8 index,
+			u64 now_ns)
+{
+	if (!f->owes)
+		f->owed_ns = now_ns;
+	if (now_ns - f->owed_ns > INT_OWED_MAX_NS) {
+		WRITE_ONCE(f->owes, false);
+		return false;
+	}
+	f->summary = (struct int_summary) {
+		.id = arrival->id,
+		.hops = int_hops(arrival->hdr),
+		.path_id = int_path_id(arrival->hdr),
+		.index = index,
+		.record = arrival->hdr->record[index],
+	};
+	WRITE_ONCE(f->owes, true);
+	return true;
+}
+
+/* Return: whether to answer in a packet. */
+static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow *f,
+		 const struct int_arrival *arrival, struct int_reply *reply)
+{
+	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !int_has_key(in);
+	struct int_receiver *r = &f->receiver;
+	u64 now_ns = ktime_get_ns();
+	bool answer;
+
+	spin_lock_bh(&f->lock);
+	answer = int_receiver_hear(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
+				   reply);
+	if (reply->kind != INT_ANSWER_RECORDS) {
+		int_receiver_crowd(r, int_receiver_is_last_hop(r, arrival->hdr) ?
+				   count_crowd(in, skb->dev, r, now_ns) : 0);
+		reply->flows = r->counted;
+	}
+	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
+		answer = !owe_summary(f, arrival, reply->index, now_ns);
+	spin_unlock_bh(&f->lock);
+	return answer;
+}
+
+/* The header that goes back with the reply. */
+static void write_header(struct int_mail *mail, const struct int_reply *reply,
+			 const struct int_hdr *h)
+{
+	if (reply->kind == INT_ANSWER_RECORDS) {
+		memcpy(mail->room, h, h->words * INT_WORD_BYTES);
+		mail->hdr.next = 0;
+		mail->hdr.type = INT_TYPE_ECHO;
+		mail->hdr.flags = 0;
+		return;
+	}
+	if (reply->kind != INT_ANSWER_SUMMARY) {
+		int_write(&mail->hdr, 0, INT_TYPE_ECHO, 0, 0);
+		return;
+	}
+	int_write(&mail->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
+	mail->hdr.path = h->path;
+	mail->hdr.record[0] = h->record[reply->index];
+}
+
+static void write_reply(const struct int_net *in, struct int_mail *mail, struct hop_flow *flow,
+			const struct int_arrival *arrival, const struct int_reply *reply)
+{
+	const struct int_flow *f = hop_flow_state(flow);
+	u64 tag;
+
+	write_header(mail, reply, arrival->hdr);
+	mail->msg = (struct int_msg) {
+		.magic = htonl(INT_MSG_MAGIC),
+		.id = htonl(arrival->id),
+		.cookie = cpu_to_be64(f->peer_cookie),
+		.seq = htonl(arrival->seq),
+		.t_ns = htonl(reply->tau_ns),
+		.wnd = htonl(reply->wnd),
+		.kind = htons(reply->kind),
+		.flows = htons(min_t(u32, reply->flows, U16_MAX)),
+	};
+	tag = int_tag(in, &flow->key, true, &mail->msg, &mail->hdr);
+	mail->msg.tag_hi = htonl(tag >> 32);
+	mail->msg.tag_lo = htonl(tag);
+}
+
+/* The socket's own way, or a new one where it has none. Return: with a reference. */
+static struct dst_entry *find_way(const struct hop_flow_key *key, struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+	u32 cookie = 0;
+
+	if (!dst)
+		return NULL;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&key->peer))
+		cookie = inet6_sk(sk)->dst_cookie;
+#endif
+	if (!dst->obsolete || dst->ops->check(dst, cookie))
+		return dst;
+	dst_release(dst);
+	return NULL;
+}
+
+static struct dst_entry *route_v4(const struct hop_flow_key *key, const struct sock *sk)
+{
+	struct flowi4 fl4 = {
+		.flowi4_oif = sk->sk_bound_dev_if,
+		.flowi4_mark = READ_ONCE(sk->sk_mark),
+		.flowi4_proto = IPPROTO_TCP,
+		.daddr = key->peer.s6_addr32[3],
+		.saddr = key->local.s6_addr32[3],
+		.fl4_dport = key->peer_port,
+		.fl4_sport = key->local_port,
+	};
+	struct rtable *rt = ip_route_output_key(key->net, &fl4);
+
+	return IS_ERR(rt) ? NULL : &rt->dst;
+}
+
+static void dress_v4(struct sk_buff *skb, const struct hop_flow_key *key,
+		     const struct dst_entry *dst)
+{
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IP);
+	*iph = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.tos = int_dscp_response << 2,
+		.frag_off = htons(IP_DF),
+		.ttl = ip4_dst_hoplimit(dst),
+		.protocol = IPPROTO_TCP,
+		.saddr = key->local.s6_addr32[3],
+		.daddr = key->peer.s6_addr32[3],
+	};
+	int_message_sum_v4(skb, iph->saddr, iph->daddr);
+}
+
+static bool send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
+{
+	struct dst_entry *dst = find_way(key, sk) ?: route_v4(key, sk);
+
+	if (!dst)
+		return false;
+	dress_v4(skb, key, dst);
+	skb_dst_set(skb, dst);
+	ip_local_out(key->net, NULL, skb);
+	return true;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *route_v6(const struct hop_flow_key *key, const struct sock *sk)
+{
+	struct flowi6 fl6 = {
+		.flowi6_oif = key->scope_ifindex ?: sk->sk_bound_dev_if,
+		.flowi6_mark = READ_ONCE(sk->sk_mark),
+		.flowi6_proto = IPPROTO_TCP,
+		.daddr = key->peer,
+		.saddr = key->local,
+		.fl6_dport = key->peer_port,
+		.fl6_sport = key->local_port,
+	};
+	struct dst_entry *dst = ip6_route_output(key->net, NULL, &fl6);
+
+	if (!dst->error)
+		return dst;
+	dst_release(dst);
+	return NULL;
+}
+
+static void dress_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct dst_entry *dst)
+{
+	struct ipv6hdr *ip6h = skb_push(skb, sizeof(*ip6h));
+
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IPV6);
+	ip6_flow_hdr(ip6h, int_dscp_response << 2, 0);
+	ip6h->payload_len = 0;
+	ip6h->nexthdr = IPPROTO_TCP;
+	ip6h->hop_limit = ip6_dst_hoplimit(dst);
+	ip6h->saddr = key->local;
+	ip6h->daddr = key->peer;
+	int_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
+}
+
+static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
+{
+	struct dst_entry *dst = find_way(key, sk) ?: route_v6(key, sk);
+
+	if (!dst)
+		return false;
+	dress_v6(skb, key, dst);
+	skb_dst_set(skb, dst);
+	ip6_local_out(key->net, NULL, skb);
+	return true;
+}
+#else
+static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
+{
+	return false;
+}
+#endif
+
+/* An ACK of what the socket has, as far as that can be read without its lock. */
+static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct sock *sk,
+				    const struct int_mail *mail)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tcphdr like = {
+		.source = key->local_port,
+		.dest = key->peer_port,
+		.ack_seq = htonl(READ_ONCE(tp->rcv_nxt)),
+		.window = htons(min(READ_ONCE(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
+	};
+
+	return int_message_alloc(&like, READ_ONCE(tp->snd_una), &mail->msg, &mail->hdr, NULL);
+}
+
+static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,
+			      const struct int_mail *mail)
+{
+	struct sk_buff *skb;
+	bool sent;
+
+	if (!sk_fullsock(sk))
+		return INT_COUNT_IN_NO_FLOW;
+	skb = make_segment(key, sk, mail);
+	if (!skb)
+		return INT_COUNT_NO_MEMORY;
+	skb->mark = READ_ONCE(sk->sk_mark);
+	if (ipv6_addr_v4mapped(&key->peer))
+		sent = send_v4(skb, key, sk);
+	else
+		sent = send_v6(skb, key, sk);
+	if (sent)
+		return INT_COUNT_OUT_ANSWER;
+	kfree_skb(skb);
+	return INT_COUNT_NO_ROUTE;
+}
+
+/* In front of routing, skb->dev is where it came in. Context: softirq, RCU read lock. */
+void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		const struct int_arrival *arrival)
+{
+	struct int_mail mail;
+	struct int_reply reply;
+	struct sock *sk;
+
+	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
+	if (!hear(in, skb, hop_flow_state(flow), arrival, &reply))
+		return;
+	sk = hop_flow_socket(&flow->key);
+	if (!sk) {
+		int_count(in, INT_COUNT_IN_NO_FLOW);
+		return;
+	}
+	write_reply(in, &mail, flow, arrival, &reply);
+	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);
+	int_count(in, send_by(&flow->key, sk, &mail));
+	sock_gen_put(sk);
+}

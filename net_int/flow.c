@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection's state: discovery, and what the congestion control asks; see net/int_flow.h. */
+
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "net_int.h"
+#include "trace.h"
+
+static void int_flow_start(void *state)
+{
+	struct int_flow *f = state;
+
+	spin_lock_init(&f->lock);
+	get_random_bytes(&f->cookie, sizeof(f->cookie));
+	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
+}
+
+const struct hop_flow_kind int_flow_kind = {
+	.state_bytes = sizeof(struct int_flow),
+	.start = int_flow_start,
+};
+
+/* What a stage means beyond this connection. */
+static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
+{
+	struct int_net *in = int_net(flow->key.net);
+
+	if (stage == HOP_STAGE_SPEAKS)
+		int_count(in, INT_COUNT_SPEAKS);
+	if (stage != HOP_STAGE_SILENT)
+		return;
+	int_count(in, INT_COUNT_SILENT);
+	hop_silent_remember(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s));
+}
+
+/* Return: the stage of discovery after this. Context: RCU read lock. */
+enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	enum hop_stage from, to;
+
+	spin_lock_bh(&f->lock);
+	from = f->stage;
+	to = hop_next_stage(from, event);
+	f->stage = to;
+	spin_unlock_bh(&f->lock);
+	if (from == to)
+		return to;
+	trace_int_discover(&flow->key, event, from, to);
+	note_stage(flow, to);
+	return to;
+}
+
+/* One congestion control a flow: one that is switched to another closes before that opens. */
+static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net *in)
+{
+	bool taken;
+
+	spin_lock_bh(&f->lock);
+	taken = f->stage == HOP_STAGE_SPEAKS && !f->sk;
+	if (taken) {
+		f->sk = sk;
+		f->forward = READ_ONCE(in->forward);
+		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
+		f->slots = READ_ONCE(in->slots);
+		/* What came before is not for this one. */
+		f->answered = false;
+		f->asked = false;
+		f->skipped = 0;
+		/* Its silence does not count: nobody may have asked for long. */
+		f->asker.waiting = false;
+		f->asker.doubts = 0;
+	}
+	spin_unlock_bh(&f->lock);
+	return taken;
+}
+
+struct int_flow *int_flow_open(struct sock *sk)
+{
+	const struct int_net *in = int_net(sock_net(sk));
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct int_flow *f = NULL;
+
+	/* cc set between SYN and SYN-ACK: too early to know. */
+	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(in->on))
+		return NULL;
+	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	rcu_read_lock();
+	flow = hop_flow_find(&key);
+	if (!flow || !hop_flow_hold(flow))
+		goto out;
+	hop_flow_settle(flow);
+	int_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	if (take_part(hop_flow_state(flow), sk, in))
+		f = hop_flow_state(flow);
+	else
+		hop_flow_put(flow);
+out:
+	rcu_read_unlock();
+	/* Segmenting behind a UDP header would need a device that knows both. */
+	if (f && f->forward == INT_FORWARD_INBAND)
+		f->no_gso = hop_shim_open_sock(sk, READ_ONCE(in->gso) && !f->encap);
+	return f;
+}
+EXPORT_SYMBOL_GPL(int_flow_open);
+
+void int_flow_close(struct int_flow *flow)
+{
+	struct sock *sk = flow->sk;
+
+	spin_lock_bh(&flow->lock);
+	flow->sk = NULL;
+	spin_unlock_bh(&flow->lock);
+	if (flow->forward == INT_FORWARD_INBAND)
+		hop_shim_close_sock(sk, flow->no_gso);
+	hop_flow_put(hop_flow_of_state(flow));
+}
+EXPORT_SYMBOL_GPL(int_flow_close);
+
+static bool same_terms(const struct int_ask *a, const struct int_ask *b)
+{
+	return a->t_ns == b->t_ns && a->wnd_max_bytes == b->wnd_max_bytes && a->eta == b->eta &&
+	       a->max_stage == b->max_stage && a->flows == b->flows && a->kind == b->kind;
+}
+
+void int_flow_ask(struct int_flow *flow, const struct int_ask *ask)
+{
+	spin_lock_bh(&flow->lock);
+	if (!flow->asked || !same_terms(&flow->ask, ask))
+		flow->terms_told = false;
+	flow->asked = true;
+	flow->ask = *ask;
+	spin_unlock_bh(&flow->lock);
+}
+EXPORT_SYMBOL_GPL(int_flow_ask);
+
+bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
+{
+	bool answered;
+
+	/* Asked once an ACK: most find nothing. */
+	if (!READ_ONCE(flow->answered))
+		return false;
+	spin_lock_bh(&flow->lock);
+	answered = flow->answered;
+	if (answered)
+		*answer = flow->answer;
+	flow->answered = false;
+	spin_unlock_bh(&flow->lock);
+	return answered;
+}
+EXPORT_SYMBOL_GPL(int_flow_take);
+
+unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
+{
+	unsigned int bytes = int_hdr_bytes(flow->slots) + INT_TAIL_BYTES;
+
+	if (flow->forward != INT_FORWARD_INBAND)
+		return 0;
+	return flow->encap ? bytes + sizeof(struct udphdr) : bytes;
+}
+EXPORT_SYMBOL_GPL(int_flow_hdr_bytes);
+
+enum int_peer int_flow_peer(const struct int_flow *flow)
+{
+	switch (READ_ONCE(flow->stage)) {
+	case HOP_STAGE_SPEAKS:
+		return INT_PEER_SPEAKS;
+	case HOP_STAGE_SILENT:
+		return INT_PEER_SILENT;
+	default:
+		return INT_PEER_UNKNOWN;
+	}
+}
+EXPORT_SYMBOL_GPL(int_flow_peer);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Super-packets: TCP hands down one packet for many segments, with one header of
+ * ours, and each segment on the wire gets a copy of it, with the same id: of two
+ * answers the later segment's is newer (int_answered()).
+ *
+ * No device may segment them: hop_shim_mark_gso() sees to it that software comes here.
+ */
+#include <linux/netdevice.h>
+#include <net/protocol.h>
+
+#include "net_int.h"
+
+/* skb->data is at our header, as a device or a tunnel will have it, or a forger. */
+static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tcp)
+{
+	const struct int_hdr *h;
+	unsigned int bytes;
+
+	if (!pskb_may_pull(skb, INT_HDR_BYTES))
+		return ERR_PTR(-EINVAL);
+	h = (const struct int_hdr *)skb->data;
+	bytes = h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
+	if (h->next != IPPROTO_TCP || bytes > INT_SHIM_MAX_BYTES || !pskb_may_pull(skb, bytes) ||
+	    int_check((struct int_hdr *)skb->data, skb->len))
+		return ERR_PTR(-EINVAL);
+	return hop_shim_segment(skb, bytes, tcp);
+}
+
+static struct sk_buff *int_gso_v4(struct sk_buff *skb, netdev_features_t features)
+{
+	return segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+}
+
+static const struct net_offload int_offload_v4 = {
+	.callbacks = { .gso_segment = int_gso_v4 },
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct sk_buff *int_gso_v6(struct sk_buff *skb, netdev_features_t features)
+{
+	return segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+}
+
+static const struct net_offload int_offload_v6 = {
+	.callbacks = { .gso_segment = int_gso_v6 },
+};
+#endif
+
+int int_gso_init(void)
+{
+	if (inet_add_offload(&int_offload_v4, int_protocol))
+		return -EBUSY;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (inet6_add_offload(&int_offload_v6, int_protocol)) {
+		inet_del_offload(&int_offload_v4, int_protocol);
+		return -EBUSY;
+	}
+#endif
+	return 0;
+}
+
+void int_gso_exit(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	inet6_del_offload(&int_offload_v6, int_protocol);
+#endif
+	inet_del_offload(&int_offload_v4, int_protocol);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ICMP errors that quote a packet with our header in front of TCP. Those about the
+ * header itself end telemetry on the connection; all others are TCP's.
+ */
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+#include <net/hop_icmp.h>
+#include <net/icmp.h>
+#include <net/protocol.h>
+#include <net/tcp.h>
+
+#include "net_int.h"
+
+/* Return: whether the error is dealt with. */
+static bool end_int(struct int_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
+		    enum hop_icmp_verdict verdict)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	const struct int_flow *f;
+	bool refused, done;
+
+	if (!flow)
+		return verdict == HOP_ICMP_REFUSED;
+	f = hop_flow_state(flow);
+	done = hop_icmp_ends(key, th, verdict, READ_ONCE(f->stage), &refused);
+	if (refused) {
+		int_count(in, INT_COUNT_ICMP_REFUSED);
+		int_flow_event(flow, HOP_EVENT_REFUSED);
+	}
+	return done;
+}
+
+/* Return: length of our quoted header with its tail; 0 if it is not all there. */
+static unsigned int quoted_bytes(struct sk_buff *skb, unsigned int offset_bytes)
+{
+	struct int_hdr *h;
+	unsigned int bytes;
+
+	if (!pskb_may_pull(skb, offset_bytes + INT_HDR_BYTES))
+		return 0;
+	h = (struct int_hdr *)(skb->data + offset_bytes);
+	bytes = h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
+	if (bytes > INT_SHIM_MAX_BYTES ||
+	    !pskb_may_pull(skb, offset_bytes + bytes + HOP_ICMP_QUOTED_BYTES))
+		return 0;
+	h = (struct int_hdr *)(skb->data + offset_bytes);
+	if (h->next != IPPROTO_TCP || int_check(h, skb->len - offset_bytes))
+		return 0;
+	return bytes;
+}
+
+/*
+ * Return: length of our quoted header, in front of TCP's; 0 if it is not there or the
+ * error is dealt with. @offset_bytes: from skb->data, the quoted packet, to it.
+ */
+static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+				enum hop_icmp_verdict verdict)
+{
+	struct int_net *in = int_net(dev_net(skb->dev));
+	unsigned int bytes = quoted_bytes(skb, offset_bytes);
+	const struct tcphdr *th;
+	struct hop_flow_key key;
+
+	if (!bytes) {
+		int_count(in, INT_COUNT_ICMP_SHORT);
+		return 0;
+	}
+	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
+	hop_flow_key_of_output(&key, &int_flow_kind, skb, th);
+	if (verdict != HOP_ICMP_NEXT && end_int(in, &key, th, verdict))
+		return 0;
+	int_count(in, INT_COUNT_ICMP);
+	return bytes;
+}
+
+int int_icmp_v4(struct sk_buff *skb, u32 info)
+{
+	const struct iphdr *iph = (const struct iphdr *)skb->data;
+	const struct icmphdr *icmp = icmp_hdr(skb);
+	unsigned int bytes;
+
+	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
+		return 0;
+	bytes = read_quoted(skb, iph->ihl * 4, hop_icmp_judge_v4(icmp->type, icmp->code));
+	return bytes ? hop_icmp_tell_v4(skb, info, IPPROTO_TCP, bytes) : 0;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* TCP is told where its header is: nothing needs to move. */
+int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		int offset, __be32 info)
+{
+	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
+	unsigned int bytes = read_quoted(skb, offset, hop_icmp_judge_v6(type, code));
+
+	if (!bytes || !tcp || !tcp->err_handler)
+		return 0;
+	return tcp->err_handler(skb, opt, type, code, offset + bytes, info);
+}
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The carrier of telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.2 and 7.2: when
+ * a packet collects, which answer is news, and when the path is given up.
+ *
+ *	 UNPROVEN  --------------------- an answer ------------------> PROVEN
+ *	  one packet a patience                                 one packet a period
+ *	     |                                                    ^          |
+ *	     | three of them                            an answer |          | none for
+ *	     v                                                    |          v a patience
+ *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a patience
+ *
+ * A period is min(T, 4 ms) ("once per round trip"), and an eighth of it from a start,
+ * or a restart after a pause, until two answers are there: a rate is the difference of
+ * two, and the second must not wait behind all that a window at the line's rate queues.
+ * A patience is long enough for an answer to come back through full queues.
+ *
+ * Deviations:
+ * - The draft knows no silence; ours ends it: probes that nobody answers draw
+ *   duplicate ACKs from a host that takes them for TCP's.
+ * - Each packet that collects has an id, of 32 bits and from a random start: an answer
+ *   is news if its id is newer than the newest that was answered; of two segments of
+ *   one super-packet, that have the same id, the later is newer. What was never sent is
+ *   forged.
+ */
+#ifndef NET_INT_INT_CARRIER_H
+#define NET_INT_INT_CARRIER_H
+
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <net/int.h>
+
+/* Draft: once per round trip; a long one is told more often. */
+#define INT_PERIOD_MAX_NS	4000000U
+#define INT_PERIOD_MIN_NS	1000U
+
+/* What records are good for: half a turn of a hop's clock. */
+#define INT_PAUSE_NS		8000000ULL
+#define INT_START_ANSWERS	2U
+#define INT_START_SHIFT		3
+
+/* In units of T and of TCP's own RTT; at least a period of the longest kind. */
+#define INT_PATIENCE_RTTS	4U
+#define INT_PATIENCE_MIN_NS	4000000ULL
+/* Where TCP has no RTT yet: its first timeout. */
+#define INT_PATIENCE_UNKNOWN_NS	1000000000ULL
+
+/* Packets without an answer after which the path is given up. */
+#define INT_DOUBTS_MAX		3U
+
+/* Inband: how often the receiver's law is told its terms. */
+#define INT_TERMS_PERIOD_NS	10000000ULL
+
+/* Answers to packets so much older than the newest are not believed. */
+#define INT_IDS_MEMORY		65536U
+
+/**
+ * struct int_asker - of a flow whose congestion control collects; under its lock
+ * @id: of the newest packet that left
+ * @left_ns: when it left
+ * @waiting_ns: since when an answer is waited for
+ * @doubt_ns: when the last packet in doubt left
+ * @doubts: packets that left in doubt
+ * @starting: answers that are wanted soon
+ * @waiting: an answer is waited for
+ * @proven: an answer came once
+ * @heard: @heard_id and @heard_seq are valid
+ * @heard_id: of the newest answer
+ * @heard_seq: of it
+ */
+struct int_asker {
+	u32 id;
+	u64 left_ns;
+	u64 waiting_ns;
+	u64 doubt_ns;
+	u8 doubts;
+	u8 starting;
+	bool waiting;
+	bool proven;
+	bool heard;
+	u32 heard_id;
+	u32 heard_seq;
+};
+
+/**
+ * enum int_turn - is it time to collect?
+ * @INT_TURN_WAIT: not yet
+ * @INT_TURN_SEND: yes
+ * @INT_TURN_GIVE_UP: nobody answers
+ */
+enum int_turn {
+	INT_TURN_WAIT,
+	INT_TURN_SEND,
+	INT_TURN_GIVE_UP,
+};
+
+/**
+ * int_period_ns() - how often to probe
+ * @t_ns: T
+ *
+ * Return: ns.
+ */
+static inline u32 int_period_ns(u32 t_ns)
+{
+	return clamp(t_ns, INT_PERIOD_MIN_NS, INT_PERIOD_MAX_NS);
+}
+
+/**
+ * int_patience_ns() - how long to wait for an answer
+ * @t_ns: T
+ * @srtt_us: TCP's smoothed RTT; 0: not known
+ *
+ * Return: ns.
+ */
+static inline u64 int_patience_ns(u32 t_ns, u32 srtt_us)
+{
+	u64 rtt_ns = max_t(u64, t_ns, (u64)srtt_us * NSEC_PER_USEC);
+
+	if (!srtt_us)
+		return INT_PATIENCE_UNKNOWN_NS;
+	return max_t(u64, rtt_ns * INT_PATIENCE_RTTS, INT_PATIENCE_MIN_NS);
+}
+
+static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patience_ns)
+{
+	return !a->proven || (a->waiting && now_ns - a->waiting_ns > patience_ns);
+}
+
+/**
+ * int_turn() - is it time to collect?
+ * @a: the flow
+ * @now_ns: now
+ * @period_ns: of int_period_ns()
+ * @patience_ns: of int_patience_ns()
+ *
+ * Inband does without waiting: of its packets each, or each n-th, collects.
+ *
+ * Return: whether.
+ */
+static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 period_ns,
+				     u64 patience_ns)
+{
+	if (!int_in_doubt(a, now_ns, patience_ns)) {
+		period_ns >>= a->starting ? INT_START_SHIFT : 0;
+		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
+								       INT_TURN_SEND;
+	}
+	if (a->doubts && now_ns - a->doubt_ns < patience_ns)
+		return INT_TURN_WAIT;
+	return a->doubts < INT_DOUBTS_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;
+}
+
+/**
+ * int_leaves() - a packet that collects leaves
+ * @a: the flow
+ * @now_ns: now
+ * @patience_ns: of int_patience_ns()
+ *
+ * Return: its id.
+ */
+static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns)
+{
+	if (int_in_doubt(a, now_ns, patience_ns) &&
+	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns)) {
+		a->doubts += a->doubts < INT_DOUBTS_MAX;
+		a->doubt_ns = now_ns;
+	}
+	if (!a->waiting) {
+		a->waiting = true;
+		a->waiting_ns = now_ns;
+	}
+	if (now_ns - a->left_ns > INT_PAUSE_NS)
+		a->starting = INT_START_ANSWERS;
+	a->left_ns = now_ns;
+	return ++a->id;
+}
+
+/**
+ * enum int_news - what an answer is
+ * @INT_NEWS: the newest
+ * @INT_NEWS_OLD: reordered, or replayed
+ * @INT_NEWS_FORGED: to a packet that never left, or long ago
+ */
+enum int_news {
+	INT_NEWS,
+	INT_NEWS_OLD,
+	INT_NEWS_FORGED,
+};
+
+/**
+ * int_answered() - an answer came
+ * @a: the flow
+ * @id: of the packet that it answers
+ * @seq: SND.NXT when that had left
+ * @now_ns: now
+ *
+ * Return: what it is.
+ */
+static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, u64 now_ns)
+{
+	if (!a->left_ns || a->id - id >= INT_IDS_MEMORY)
+		return INT_NEWS_FORGED;
+	if (a->heard && ((s32)(id - a->heard_id) < 0 ||
+			 (id == a->heard_id && (s32)(seq - a->heard_seq) <= 0)))
+		return INT_NEWS_OLD;
+	a->heard = true;
+	a->heard_id = id;
+	a->heard_seq = seq;
+	a->proven = true;
+	a->doubts = 0;
+	a->starting -= a->starting > 0;
+	/* What left since is waited for from now on. */
+	a->waiting = id != a->id;
+	a->waiting_ns = now_ns;
+	return INT_NEWS;
+}
+
+/**
+ * int_window_is_small() - would a delayed ACK stall the sender?
+ * @wnd_bytes: its window
+ * @mss_bytes: its segments
+ *
+ * Return: whether its ACKs must come at once.
+ */
+static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
+{
+	/* 2^16 * 4 < 2^32 */
+	return wnd_bytes < mss_bytes * INT_SMALL_WINDOW_PKTS;
+}
+
+/* The TCP option of the `ack` form, RFC 6994: 16 bytes. */
+#define INT_OPT_KIND		253
+#define INT_OPT_EXID		0x4849	/* "HI" */
+#define INT_OPT_BYTES		16U
+#define INT_OPT_ID_BITS		12
+#define INT_OPT_ID_MASK		0xfffU
+
+/**
+ * struct int_opt - on the wire
+ * @kind: INT_OPT_KIND
+ * @length: INT_OPT_BYTES
+ * @exid: INT_OPT_EXID
+ * @id_index: lower 12 bits of the id, and which hop it is, 4 bits
+ * @path: nHop and pathID, as in the header
+ * @record: of the most loaded hop
+ */
+struct int_opt {
+	__u8	kind;
+	__u8	length;
+	__be16	exid;
+	__be16	id_index;
+	__be16	path;
+	__be64	record;
+} __packed;
+
+/**
+ * struct int_summary - what the option says
+ * @id: of the packet that collected; of a received one the lower 12 bits
+ * @hops: nHop
+ * @path_id: pathID
+ * @index: which hop @record is of
+ * @record: packed
+ */
+struct int_summary {
+	u32 id;
+	u8 hops;
+	u16 path_id;
+	u8 index;
+	__be64 record;
+};
+
+static inline void int_opt_write(struct int_opt *opt, const struct int_summary *s)
+{
+	*opt = (struct int_opt) {
+		.kind = INT_OPT_KIND,
+		.length = INT_OPT_BYTES,
+		.exid = cpu_to_be16(INT_OPT_EXID),
+		.id_index = cpu_to_be16((s->id & INT_OPT_ID_MASK) << 4 | (s->index & 0xf)),
+		.path = cpu_to_be16(s->hops << 12 | (s->path_id & INT_SWITCH_ID_MAX)),
+		.record = s->record,
+	};
+}
+
+/**
+ * int_opt_read() - find the option among others
+ * @opts: TCP's options
+ * @bytes: of them, 40 at most
+ * @s: result
+ *
+ * Return: whether it is there, and sound.
+ */
+static inline bool int_opt_read(const u8 *opts, unsigned int bytes, struct int_summary *s)
+{
+	struct int_opt opt;
+	unsigned int at = 0;
+
+	while (at < bytes && opts[at]) {
+		if (opts[at] == 1) {
+			at++;
+			continue;
+		}
+		if (at + 2 > bytes || opts[at + 1] < 2 || at + opts[at + 1] > bytes)
+			return false;
+		if (opts[at] == INT_OPT_KIND && opts[at + 1] == INT_OPT_BYTES) {
+			memcpy(&opt, opts + at, sizeof(opt));
+			if (be16_to_cpu(opt.exid) == INT_OPT_EXID)
+				break;
+		}
+		at += opts[at + 1];
+	}
+	if (at >= bytes || !opts[at])
+		return false;
+	s->id = be16_to_cpu(opt.id_index) >> 4;
+	s->index = be16_to_cpu(opt.id_index) & 0xf;
+	s->hops = be16_to_cpu(opt.path) >> 12;
+	s->path_id = be16_to_cpu(opt.path) & INT_SWITCH_ID_MAX;
+	s->record = opt.record;
+	return s->index < s->hops && s->index < INT_SLOTS_MAX;
+}
+
+/* The id whose lower 12 bits came back: the newest that left with them. */
+static inline u32 int_whole_id(const struct int_asker *a, u32 low)
+{
+	return a->id - ((a->id - low) & INT_OPT_ID_MASK);
+}
+
+#endif /* NET_INT_INT_CARRIER_H */

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Telemetry's carrier: cases that can be redone by hand. Kernel and host. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "int_carrier.h"
+#include "int_receiver.h"
+
+#define MS 1000000ULL
+#define PERIOD_NS 100000U
+#define PATIENCE_NS (4 * MS)
+
+/*
+ * What happens at a time in us: s: a packet wants to leave, and the turn that it
+ * finds; a: an answer to the id that is so many older than the newest.
+ */
+struct step {
+	u32 us;
+	char what;
+	u32 older;
+	int want;
+};
+
+static const struct turn_case {
+	const char *what;
+	struct step step[12];
+} turn_cases[] = {
+	{ "the first is sent, and proves the path", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 's', 0, INT_TURN_WAIT },
+		{ 60, 'a', 0, INT_NEWS }, { 99, 's', 0, INT_TURN_WAIT },
+		{ 100, 's', 0, INT_TURN_SEND }, { 200, 's', 0, INT_TURN_SEND } } },
+	{ "unproven: one a patience, three in all", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 3999, 's', 0, INT_TURN_WAIT },
+		{ 4000, 's', 0, INT_TURN_SEND }, { 7999, 's', 0, INT_TURN_WAIT },
+		{ 8000, 's', 0, INT_TURN_SEND }, { 11999, 's', 0, INT_TURN_WAIT },
+		{ 12000, 's', 0, INT_TURN_GIVE_UP } } },
+	{ "proven, then silent: a patience of probes, then three", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
+		{ 1000, 's', 0, INT_TURN_SEND }, { 4900, 's', 0, INT_TURN_SEND },
+		{ 5001, 's', 0, INT_TURN_SEND }, { 5500, 's', 0, INT_TURN_WAIT },
+		{ 9001, 's', 0, INT_TURN_SEND }, { 13001, 's', 0, INT_TURN_SEND },
+		{ 17000, 's', 0, INT_TURN_WAIT }, { 17001, 's', 0, INT_TURN_GIVE_UP } } },
+	{ "an answer ends the doubt", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 4000, 's', 0, INT_TURN_SEND },
+		{ 8000, 's', 0, INT_TURN_SEND }, { 11000, 'a', 2, INT_NEWS },
+		{ 12000, 's', 0, INT_TURN_SEND }, { 12100, 's', 0, INT_TURN_SEND },
+		{ 15000, 's', 0, INT_TURN_SEND } } },
+	{ "nothing sent for long is no silence", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
+		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
+	{ "after a pause: an eighth of a period until two are answered", {
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
+		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
+		{ 20020, 'a', 0, INT_NEWS }, { 20112, 's', 0, INT_TURN_WAIT },
+		{ 20113, 's', 0, INT_TURN_SEND } } },
+	{ "the last answer lost, then idle: one in doubt", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
+		{ 100, 's', 0, INT_TURN_SEND }, { 900000, 's', 0, INT_TURN_SEND },
+		{ 900100, 's', 0, INT_TURN_WAIT }, { 900200, 'a', 0, INT_NEWS },
+		{ 900300, 's', 0, INT_TURN_SEND } } },
+	{ "reordered and replayed answers prove nothing", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
+		{ 60, 'a', 0, INT_NEWS_OLD }, { 100, 's', 0, INT_TURN_SEND },
+		{ 200, 's', 0, INT_TURN_SEND }, { 210, 'a', 0, INT_NEWS },
+		{ 220, 'a', 1, INT_NEWS_OLD }, { 230, 'a', 2, INT_NEWS_OLD } } },
+	{ "to what never left, or long ago", {
+		{ 0, 'a', 0, INT_NEWS_FORGED }, { 10, 's', 0, INT_TURN_SEND },
+		{ 50, 'a', U32_MAX, INT_NEWS_FORGED },
+		{ 50, 'a', INT_IDS_MEMORY, INT_NEWS_FORGED },
+		{ 50, 'a', INT_IDS_MEMORY - 1, INT_NEWS }, { 60, 'a', 0, INT_NEWS } } },
+};
+
+static int take_step(struct int_asker *a, const struct step *s, u32 seq)
+{
+	u64 now_ns = MS + s->us * 1000ULL;
+	enum int_turn turn;
+
+	if (s->what == 'a')
+		return int_answered(a, a->id - s->older, seq - s->older, now_ns);
+	turn = int_turn(a, now_ns, PERIOD_NS, PATIENCE_NS);
+	if (turn == INT_TURN_SEND)
+		int_leaves(a, now_ns, PATIENCE_NS);
+	return turn;
+}
+
+static void turn_test(struct kunit *test)
+{
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(turn_cases); i++) {
+		/* Ids wrap on the way. */
+		struct int_asker a = { .id = U32_MAX - 1 };
+
+		for (n = 0; n < ARRAY_SIZE(turn_cases[i].step); n++) {
+			const struct step *s = &turn_cases[i].step[n];
+
+			if (!s->what)
+				break;
+			KUNIT_EXPECT_EQ_MSG(test, take_step(&a, s, a.id), s->want, "%s: step %zu",
+					    turn_cases[i].what, n);
+		}
+	}
+}
+
+/* Segments of one super-packet have one id. */
+static void segments_test(struct kunit *test)
+{
+	struct int_asker a = { };
+	u32 id = int_leaves(&a, MS, PATIENCE_NS);
+
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, MS), INT_NEWS_OLD);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, MS), INT_NEWS_OLD);
+	id = int_leaves(&a, MS, PATIENCE_NS);
+	/* A retransmission: its id is newer, its seq is not. */
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, MS), INT_NEWS);
+}
+
+static void times_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, int_period_ns(5000), 5000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(0), 1000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(100000000), 4000000u);
+	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 0), 1000000000u);
+	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 10), 4000000u);
+	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 100000), 400000000u);
+	KUNIT_EXPECT_EQ(test, int_patience_ns(U32_MAX, 1), 4ULL * U32_MAX);
+	KUNIT_EXPECT_TRUE(test, int_window_is_small(5791, 1448));
+	KUNIT_EXPECT_FALSE(test, int_window_is_small(5792, 1448));
+}
+
+/* TCP's options as bytes, and where ours is; -1: nowhere. */
+static const struct opt_case {
+	const char *what;
+	int before, length;
+	u16 exid;
+	u8 hops, index;
+	bool want;
+} opt_cases[] = {
+	{ "alone", 0, 16, INT_OPT_EXID, 3, 2, true },
+	{ "behind timestamps", 12, 16, INT_OPT_EXID, 15, 14, true },
+	{ "another experiment", 12, 16, 0xf989, 3, 2, false },
+	{ "shorter", 12, 12, INT_OPT_EXID, 3, 2, false },
+	{ "longer than the header", 12, 40, INT_OPT_EXID, 3, 2, false },
+	{ "of length 0", 12, 0, INT_OPT_EXID, 3, 2, false },
+	{ "of length 1", 12, 1, INT_OPT_EXID, 3, 2, false },
+	{ "a hop that is not there", 12, 16, INT_OPT_EXID, 2, 2, false },
+	{ "no hop", 0, 16, INT_OPT_EXID, 0, 0, false },
+};
+
+static void option_test(struct kunit *test)
+{
+	static const u8 stamps[12] = { 1, 1, 8, 10 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(opt_cases); i++) {
+		const struct opt_case *c = &opt_cases[i];
+		const struct int_summary in = { .id = 0x12345678, .hops = c->hops,
+			.path_id = 0xabc, .index = c->index, .record = cpu_to_be64(77) };
+		struct int_summary out;
+		struct int_opt opt;
+		u8 bytes[40] = { };
+
+		int_opt_write(&opt, &in);
+		opt.length = c->length;
+		opt.exid = cpu_to_be16(c->exid);
+		memcpy(bytes, stamps, c->before);
+		memcpy(bytes + c->before, &opt, sizeof(opt));
+		KUNIT_EXPECT_EQ_MSG(test, int_opt_read(bytes, c->before + sizeof(opt), &out),
+				    c->want, "%s", c->what);
+		if (!c->want)
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, out.id, 0x678u, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, out.hops, c->hops, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, out.index, c->index, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, out.path_id, 0xabcu, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, out.record, in.record, "%s", c->what);
+	}
+}
+
+/* Every length of every prefix of noise is survived: ASan watches. */
+static void option_noise_test(struct kunit *test)
+{
+	struct int_summary s;
+	u32 dice = 1;
+	int n, found = 0;
+
+	for (n = 0; n < 100000; n++) {
+		u8 bytes[40];
+		unsigned int i, length = n % 41;
+
+		for (i = 0; i < length; i++) {
+			dice = dice * 1664525 + 1013904223;
+			bytes[i] = dice >> 24 & 0x80 ? dice >> 16 : dice >> 28;
+		}
+		found += int_opt_read(bytes, length, &s);
+	}
+	KUNIT_EXPECT_EQ(test, found, 0);
+}
+
+static void whole_id_test(struct kunit *test)
+{
+	struct int_asker a = { .id = 0x10000005 };
+
+	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x005), 0x10000005u);
+	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x004), 0x10000004u);
+	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x006), 0x0ffff006u);
+	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0xfff), 0x0fffffffu);
+}
+
+struct telemetry {
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + 2 * INT_RECORD_BYTES];
+	};
+};
+
+/* Two hops at 100G that have sent @units in 10 us; the second has a queue. */
+static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qlen)
+{
+	struct int_record r = { .speed = 9, .ts_ns = ts_ns, .tx_units = units };
+	struct telemetry t;
+
+	int_write(&t.hdr, 0, INT_TYPE_PROBE, 0, 2);
+	t.hdr.path = cpu_to_be32(hops << 28 | (hops ? 5 << 16 : 0));
+	t.hdr.record[0] = int_pack(&r);
+	r.qlen_units = qlen;
+	if (hops > 1)
+		t.hdr.record[1] = int_pack(&r);
+	return t;
+}
+
+static void ask(struct int_receiver *r, enum int_answer_kind kind)
+{
+	const struct int_msg msg = {
+		.t_ns = cpu_to_be32(10000), .kind = cpu_to_be16(kind) };
+	const struct int_terms terms = {
+		.wnd_max = cpu_to_be32(125000), .eta = cpu_to_be32(996147),
+		.flows = cpu_to_be16(100) };
+
+	int_receiver_ask(r, &msg, &terms);
+}
+
+static const struct reply_case {
+	const char *what;
+	int asked;	/* -1: not */
+	unsigned int hops;
+	bool anonymous, by_ack;
+	int want;	/* the kind of the second answer; -1: none */
+} reply_cases[] = {
+	{ "records", INT_ANSWER_RECORDS, 2, false, false, INT_ANSWER_RECORDS },
+	{ "nobody asked", -1, 2, false, false, INT_ANSWER_RECORDS },
+	{ "nobody asked, by ACK", -1, 2, false, true, INT_ANSWER_RECORDS },
+	{ "records, by ACK", INT_ANSWER_RECORDS, 2, false, true, INT_ANSWER_SUMMARY },
+	{ "records of no hop, by ACK", INT_ANSWER_RECORDS, 0, false, true, INT_ANSWER_RECORDS },
+	{ "summary", INT_ANSWER_SUMMARY, 2, false, false, INT_ANSWER_SUMMARY },
+	{ "ratio", INT_ANSWER_RATIO, 2, false, false, INT_ANSWER_RATIO },
+	{ "ratio, by ACK", INT_ANSWER_RATIO, 2, false, true, INT_ANSWER_RATIO },
+	{ "window", INT_ANSWER_WINDOW, 2, false, false, INT_ANSWER_WINDOW },
+	{ "window of no hop", INT_ANSWER_WINDOW, 0, false, false, INT_ANSWER_RECORDS },
+	{ "records, anonymous", INT_ANSWER_RECORDS, 2, true, false, INT_ANSWER_RATIO },
+	{ "window, anonymous", INT_ANSWER_WINDOW, 2, true, false, INT_ANSWER_RATIO },
+	{ "window of no hop, anonymous", INT_ANSWER_WINDOW, 0, true, false, INT_ANSWER_RATIO },
+	{ "nobody asked, anonymous", -1, 2, true, true, INT_ANSWER_RATIO },
+};
+
+static void reply_test(struct kunit *test)
+{
+	struct telemetry one, two;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(reply_cases); i++) {
+		const struct reply_case *c = &reply_cases[i];
+		struct int_receiver r = { };
+		struct int_reply reply;
+		bool answer;
+
+		one = records(c->hops, 0, 0, 0);
+		two = records(c->hops, 244, 10000, 10);
+		if (c->asked >= 0)
+			ask(&r, c->asked);
+		int_receiver_hear(&r, &one.hdr, c->anonymous, c->by_ack, MS, &reply);
+		answer = int_receiver_hear(&r, &two.hdr, c->anonymous, c->by_ack,
+					   MS + 10001, &reply);
+		KUNIT_EXPECT_EQ_MSG(test, answer ? (int)reply.kind : -1, c->want, "%s", c->what);
+	}
+}
+
+/* 244 units of 512 bytes in 10 us at 100G: txRate/B = 0.9994; qlen 10 of 244. */
+static void law_test(struct kunit *test)
+{
+	struct telemetry one = records(2, 0, 0, 10), two = records(2, 244, 10000, 10);
+	struct int_receiver r = { };
+	struct int_reply reply;
+
+	ask(&r, INT_ANSWER_RATIO);
+	int_receiver_hear(&r, &one.hdr, false, false, MS, &reply);
+	KUNIT_EXPECT_EQ_MSG(test, reply.tau_ns, 0u, "nothing to compare with");
+	int_receiver_hear(&r, &two.hdr, false, false, MS + 10001, &reply);
+	/* 254 * 40.96 ns / 10000 ns * 2^20 = 1090921.7 */
+	KUNIT_EXPECT_LE(test, reply.wnd, 1090922u);
+	KUNIT_EXPECT_GE(test, reply.wnd, 1090920u);
+	KUNIT_EXPECT_EQ(test, reply.tau_ns, 10000u);
+	KUNIT_EXPECT_TRUE(test, int_receiver_is_last_hop(&r, &two.hdr));
+
+	ask(&r, INT_ANSWER_WINDOW);
+	one = records(2, 488, 20000, 10);
+	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &one.hdr, false, false, MS + 20002, &reply));
+	/* 125000 * 0.95 / 1.0404 + W_ai 62 = 114200 */
+	KUNIT_EXPECT_GE(test, reply.wnd, 114150u);
+	KUNIT_EXPECT_LE(test, reply.wnd, 114250u);
+	two = records(2, 732, 30000, 10);
+	KUNIT_EXPECT_FALSE_MSG(test, int_receiver_hear(&r, &two.hdr, false, false, MS + 25000,
+						       &reply), "once a T");
+}
+
+/* What a probe says is brought into bounds. */
+static void terms_test(struct kunit *test)
+{
+	const struct int_msg msg = { .t_ns = cpu_to_be32(U32_MAX), .kind = cpu_to_be16(999) };
+	const struct int_terms none = { }, all = { .wnd_max = cpu_to_be32(U32_MAX),
+		.eta = cpu_to_be32(U32_MAX), .max_stage = cpu_to_be16(U16_MAX) };
+	struct int_receiver r = { };
+
+	int_receiver_ask(&r, &msg, &all);
+	KUNIT_EXPECT_EQ(test, r.kind, INT_ANSWER_RECORDS);
+	KUNIT_EXPECT_EQ(test, r.p.t_ns, HPCC_T_MAX_NS);
+	KUNIT_EXPECT_EQ(test, r.p.eta, HPCC_U_ONE);
+	KUNIT_EXPECT_EQ(test, r.p.wnd_max_bytes, HPCC_WND_MAX_BYTES);
+	int_receiver_ask(&r, &(struct int_msg){ }, &none);
+	KUNIT_EXPECT_EQ(test, r.p.t_ns, HPCC_T_MIN_NS);
+	KUNIT_EXPECT_EQ(test, r.p.wnd_max_bytes, HPCC_WND_MIN_BYTES);
+	KUNIT_EXPECT_GE(test, r.p.wnd_ai, 1u);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&r.v), HPCC_WND_MIN_BYTES);
+}
+
+/* Flows by letter, each seen at a time in T: N that the last one is told. */
+static const struct crowd_case {
+	const char *what, *flows;
+	u32 at_ts[8];
+	u32 want;
+} crowd_cases[] = {
+	{ "one", "aaaa", { 0, 1, 2, 3 }, 1 },
+	{ "three", "abcabc", { 0, 0, 0, 1, 1, 1 }, 3 },
+	{ "one comes", "aaab", { 0, 5, 9, 9 }, 2 },
+	{ "in the next span the last one counts", "abca", { 0, 0, 0, 11 }, 3 },
+	{ "two spans later who has left does not", "abcaa", { 0, 0, 0, 11, 22 }, 1 },
+	{ "after a long pause nobody does", "abca", { 0, 0, 0, 31 }, 1 },
+};
+
+static void crowd_test(struct kunit *test)
+{
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(crowd_cases); i++) {
+		const struct crowd_case *c = &crowd_cases[i];
+		struct int_receiver r[3] = { };
+		struct int_crowd crowd = { .device = 7 };
+		u32 flows = 0;
+
+		for (n = 0; n < ARRAY_SIZE(r); n++)
+			ask(&r[n], INT_ANSWER_WINDOW);
+		for (n = 0; c->flows[n]; n++)
+			flows = int_crowd_join(&crowd, &r[c->flows[n] - 'a'],
+					       MS + c->at_ts[n] * 10000);
+		KUNIT_EXPECT_EQ_MSG(test, flows, c->want, "%s", c->what);
+	}
+}
+
+/* W_ai = W (1 - eta) / N: 125000 * 0.05 / 100 = 62.5, / 5 = 1250. */
+static void scale_test(struct kunit *test)
+{
+	struct int_receiver r = { };
+
+	ask(&r, INT_ANSWER_WINDOW);
+	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
+	int_receiver_crowd(&r, 5);
+	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 1250u);
+	ask(&r, INT_ANSWER_WINDOW);
+	KUNIT_EXPECT_EQ_MSG(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 1250u, "asked again");
+	int_receiver_crowd(&r, 0);
+	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
+}
+
+static struct kunit_case int_carrier_cases[] = {
+	KUNIT_CASE(turn_test),
+	KUNIT_CASE(segments_test),
+	KUNIT_CASE(times_test),
+	KUNIT_CASE(option_test),
+	KUNIT_CASE(option_noise_test),
+	KUNIT_CASE(whole_id_test),
+	KUNIT_CASE(reply_test),
+	KUNIT_CASE(law_test),
+	KUNIT_CASE(terms_test),
+	KUNIT_CASE(crowd_test),
+	KUNIT_CASE(scale_test),
+	{}
+};
+
+static struct kunit_suite int_carrier_suite = {
+	.name = "int_carrier",
+	.test_cases = int_carrier_cases,
+};
+
+kunit_test_suite(int_carrier_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of telemetry's carrier");

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net_int: carries telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.2, 6.3.2, 7.2
+ * and 9.1, between TCP and the network. The laws are in int_carrier.h and
+ * int_receiver.h; here they are hung on the stack.
+ *
+ *	        +---------------------- TCP ----------------------+
+ *	        | tcp_hpccpp: int_flow_ask(), int_flow_take()     |
+ *	        +-------------------------------------------------+
+ *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
+ *	 input.c, message.c  --------+            +-> output.c: hello, inband
+ *	   answer.c: back it goes                     probe.c: a probe beside the data
+ *
+ * It speaks for sockets whose congestion control net.hopcc.int_cc names, and answers
+ * what a peer sent first. What is malformed under its own protocol number is dropped
+ * here: nobody else knows the number. What is malformed in a message is left to TCP,
+ * for which it is old data.
+ *
+ * Not done, because:
+ * - 6.1.1, 6.1.2 (IFA, IOAM): other encodings of the same records.
+ * - Path MTU discovery with `encap udp`: errors quote UDP, which TCP is not told of. It
+ *   is for fabrics, where the MTU is known.
+ */
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <net/hop_icmp.h>
+#include <net/net_namespace.h>
+
+#include "net_int.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+#define INT_DSCP_MAX 63
+
+unsigned int int_net_id;
+
+u8 int_protocol = INT_PROTOCOL_DEFAULT;
+module_param_named(protocol, int_protocol, byte, 0444);
+MODULE_PARM_DESC(protocol, "IP protocol number of the header, 1 to 255 (254)");
+
+u8 int_dscp_data = INT_DSCP_DATA_DEFAULT;
+module_param_named(dscp_data, int_dscp_data, byte, 0444);
+MODULE_PARM_DESC(dscp_data, "DSCP of data with a header in UDP, 0 to 63 (23)");
+
+u8 int_dscp_probe = INT_DSCP_PROBE_DEFAULT;
+module_param_named(dscp_probe, int_dscp_probe, byte, 0444);
+MODULE_PARM_DESC(dscp_probe, "DSCP of probes, 0 to 63 (27)");
+
+u8 int_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
+module_param_named(dscp_response, int_dscp_response, byte, 0444);
+MODULE_PARM_DESC(dscp_response, "DSCP of answers to probes, 0 to 63 (31)");
+
+ushort int_udp_port = INT_UDP_PORT_DEFAULT;
+module_param_named(udp_port, int_udp_port, ushort, 0444);
+MODULE_PARM_DESC(udp_port, "destination port of data with a header in UDP, 1 to 65535 (65108)");
+
+static const char * const int_count_names[INT_COUNTS] = {
+	[INT_COUNT_IN_HELLO] = "in_hello",
+	[INT_COUNT_IN_DATA] = "in_data",
+	[INT_COUNT_IN_LATE] = "in_late",
+	[INT_COUNT_IN_PROBE] = "in_probe",
+	[INT_COUNT_IN_ANSWER] = "in_answer",
+	[INT_COUNT_IN_OPTION] = "in_option",
+	[INT_COUNT_IN_NO_FLOW] = "in_no_flow",
+	[INT_COUNT_IN_BAD_SUM] = "in_bad_sum",
+	[INT_COUNT_IN_BAD_COOKIE] = "in_bad_cookie",
+	[INT_COUNT_IN_BAD_TAG] = "in_bad_tag",
+	[INT_COUNT_IN_OLD] = "in_old",
+	[INT_COUNT_IN_FORGED] = "in_forged",
+	[INT_COUNT_IN_UNASKED] = "in_unasked",
+	[INT_COUNT_BAD + INT_BAD_TRUNCATED] = "bad_truncated",
+	[INT_COUNT_BAD + INT_BAD_LENGTH] = "bad_length",
+	[INT_COUNT_BAD + INT_BAD_TYPE] = "bad_type",
+	[INT_COUNT_BAD + INT_BAD_SLOTS] = "bad_slots",
+	[INT_COUNT_BAD + INT_BAD_HOPS] = "bad_hops",
+	[INT_COUNT_BAD_NEXT] = "bad_next",
+	[INT_COUNT_OUT_HELLO] = "out_hello",
+	[INT_COUNT_OUT_DATA] = "out_data",
+	[INT_COUNT_OUT_SUPER] = "out_super",
+	[INT_COUNT_OUT_PROBE] = "out_probe",
+	[INT_COUNT_OUT_ANSWER] = "out_answer",
+	[INT_COUNT_OUT_OPTION] = "out_option",
+	[INT_COUNT_NO_ROOM] = "out_no_room",
+	[INT_COUNT_NO_ROUTE] = "out_no_route",
+	[INT_COUNT_NO_MEMORY] = "no_memory",
+	[INT_COUNT_ACK_NOW] = "ack_now",
+	[INT_COUNT_ICMP] = "icmp",
+	[INT_COUNT_ICMP_REFUSED] = "icmp_refused",
+	[INT_COUNT_ICMP_SHORT] = "icmp_short",
+	[INT_COUNT_SPEAKS] = "peer_speaks",
+	[INT_COUNT_SILENT] = "peer_silent",
+	[INT_COUNT_GIVEN_UP] = "peer_given_up",
+	[INT_COUNT_AVOIDED] = "peer_avoided",
+};
+
+static unsigned long sum_of(const struct int_net *in, unsigned int count)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(in->counts, cpu)[count];
+	return sum;
+}
+
+static int int_counts_show(struct seq_file *seq, void *unused)
+{
+	const struct net *net = seq_file_single_net(seq);
+	struct hop_flow_counts flows = hop_flow_count(net);
+	unsigned int i;
+
+	for (i = 0; i < INT_COUNTS; i++)
+		if (int_count_names[i])
+			seq_printf(seq, "%s %lu\n", int_count_names[i], sum_of(int_net(net), i));
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
+		   flows.flows, flows.half_open, flows.refused);
+	return 0;
+}
+
+static int int_hooks_init(struct net *net)
+{
+	int err = nf_register_net_hooks(net, int_input_hooks, ARRAY_SIZE(int_input_hooks));
+
+	if (err)
+		return err;
+	err = nf_register_net_hooks(net, int_output_hooks, ARRAY_SIZE(int_output_hooks));
+	if (err)
+		nf_unregister_net_hooks(net, int_input_hooks, ARRAY_SIZE(int_input_hooks));
+	return err;
+}
+
+static int __net_init int_net_init(struct net *net)
+{
+	struct int_net *in = int_net(net);
+	int err = -ENOMEM;
+
+	int_knobs_default(in);
+	spin_lock_init(&in->silent.lock);
+	spin_lock_init(&in->crowd_lock);
+	in->counts = __alloc_percpu(INT_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
+	if (!in->counts)
+		return -ENOMEM;
+	if (!proc_create_net_single("hopcc_int", 0444, net->proc_net, int_counts_show, NULL))
+		goto no_proc;
+	err = hop_sysctl_start(net, &in->sysctl, int_table, INT_SYSCTLS, in);
+	if (err)
+		goto no_sysctl;
+	err = int_hooks_init(net);
+	if (err)
+		goto no_hooks;
+	return 0;
+
+no_hooks:
+	hop_sysctl_stop(&in->sysctl);
+no_sysctl:
+	remove_proc_entry("hopcc_int", net->proc_net);
+no_proc:
+	free_percpu(in->counts);
+	return err;
+}
+
+/* A grace period ends before int_net_exit(): no hook looks at what it frees. */
+static void __net_exit int_net_pre_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, int_output_hooks, ARRAY_SIZE(int_output_hooks));
+	nf_unregister_net_hooks(net, int_input_hooks, ARRAY_SIZE(int_input_hooks));
+}
+
+static void __net_exit int_net_exit(struct net *net)
+{
+	struct int_net *in = int_net(net);
+
+	hop_sysctl_stop(&in->sysctl);
+	remove_proc_entry("hopcc_int", net->proc_net);
+	free_percpu(in->counts);
+	kfree(rcu_dereference_protected(in->key, true));
+}
+
+static struct pernet_operations int_net_ops = {
+	.init = int_net_init,
+	.pre_exit = int_net_pre_exit,
+	.exit = int_net_exit,
+	.id = &int_net_id,
+	.size = sizeof(struct int_net),
+};
+
+static int __init int_init(void)
+{
+	int err;
+
+	static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
+	static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
+	static_assert(sizeof(struct int_terms) == INT_TERMS_BYTES);
+	static_assert(sizeof(struct int_tail) == INT_TAIL_BYTES);
+	static_assert(sizeof(struct int_opt) == INT_OPT_BYTES);
+	static_assert(INT_SHIM_MAX_BYTES <= HOP_ICMP_SHIM_MAX_BYTES);
+
+	if (!int_protocol || !int_udp_port || int_dscp_probe == int_dscp_response ||
+	    max3(int_dscp_data, int_dscp_probe, int_dscp_response) > INT_DSCP_MAX)
+		return -EINVAL;
+	err = register_pernet_subsys(&int_net_ops);
+	if (err)
+		return err;
+	err = int_gso_init();
+	if (err)
+		goto no_gso;
+	err = int_input_init();
+	if (err)
+		goto no_input;
+	return 0;
+
+no_input:
+	int_gso_exit();
+no_gso:
+	unregister_pernet_subsys(&int_net_ops);
+	return err;
+}
+
+/* Reactors hold a reference to this module: no flow is open. */
+static void __exit int_exit(void)
+{
+	int_input_exit();
+	unregister_pernet_subsys(&int_net_ops);
+	int_gso_exit();
+	hop_flow_retire(&int_flow_kind);
+}
+
+module_init(int_init);
+module_exit(int_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("HPCC++'s telemetry, carried (draft-miao-rtgwg-hpccplus-00)");

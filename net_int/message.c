@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: probes and their answers, which are TCP segments of old bytes with a DSCP
+ * of their own. Taken out in front of conntrack, and of TCP, which would answer them
+ * with duplicate ACKs. What proves nothing is left to TCP: it may be a user's.
+ */
+#include <linux/netfilter.h>
+#include <net/dsfield.h>
+#include <net/hop_input.h>
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+
+#include "message.h"
+#include "net_int.h"
+#include "trace.h"
+
+/* A probe with a small window: the next so many packets are acknowledged at once. */
+#define INT_QUICK_PKTS (2 * INT_SMALL_WINDOW_PKTS)
+
+static bool has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
+{
+	__be32 buf;
+	const __be32 *magic = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
+
+	return magic && *magic == htonl(INT_MSG_MAGIC);
+}
+
+/* @offset_bytes: from skb->data to a message's magic */
+static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_bytes,
+				struct int_mail *mail)
+{
+	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
+	enum int_fault fault;
+
+	if (room_bytes < INT_MSG_BYTES + INT_HDR_BYTES)
+		return INT_BAD_TRUNCATED;
+	room_bytes -= INT_MSG_BYTES;
+	skb_copy_bits(skb, offset_bytes, &mail->msg, INT_MSG_BYTES);
+	offset_bytes += INT_MSG_BYTES;
+	skb_copy_bits(skb, offset_bytes, mail->room,
+		      min_t(unsigned int, room_bytes, sizeof(mail->room)));
+	fault = int_check(&mail->hdr, room_bytes);
+	if (fault)
+		return fault;
+	hdr_bytes = mail->hdr.words * INT_WORD_BYTES;
+	switch (mail->hdr.type) {
+	case INT_TYPE_PROBE:
+		if (room_bytes != hdr_bytes + INT_TERMS_BYTES)
+			return INT_BAD_LENGTH;
+		skb_copy_bits(skb, offset_bytes + hdr_bytes, &mail->terms, INT_TERMS_BYTES);
+		return INT_OK;
+	case INT_TYPE_ECHO:
+		return room_bytes == hdr_bytes ? INT_OK : INT_BAD_LENGTH;
+	default:
+		return INT_BAD_TYPE;
+	}
+}
+
+/* Return: the flow, if who sent the message has read our cookie. */
+static struct hop_flow *find_flow(const struct int_net *in, struct sk_buff *skb,
+				  const struct tcphdr *th, const struct int_mail *mail)
+{
+	const struct int_flow *f;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	flow = hop_flow_find(&key);
+	if (!flow) {
+		int_count(in, INT_COUNT_IN_NO_FLOW);
+		return NULL;
+	}
+	f = hop_flow_state(flow);
+	if (be64_to_cpu(mail->msg.cookie) != f->cookie) {
+		int_count(in, INT_COUNT_IN_BAD_COOKIE);
+		return NULL;
+	}
+	return flow;
+}
+
+static void take_probe(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		       const struct int_mail *mail)
+{
+	struct int_arrival arrival = {
+		.id = be32_to_cpu(mail->msg.id),
+		.seq = be32_to_cpu(mail->msg.seq),
+		.hdr = &mail->hdr,
+	};
+	struct int_flow *f = hop_flow_state(flow);
+
+	int_count(in, INT_COUNT_IN_PROBE);
+	hop_flow_settle(flow);
+	int_flow_event(flow, HOP_EVENT_HEADER_IN);
+	spin_lock_bh(&f->lock);
+	int_receiver_ask(&f->receiver, &mail->msg, &mail->terms);
+	spin_unlock_bh(&f->lock);
+	if (mail->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
+		int_count(in, INT_COUNT_ACK_NOW);
+	int_arrive(in, skb, flow, &arrival);
+}
+
+/* Return: whether @mail makes an answer. */
+static bool read_answer(const struct int_mail *mail, struct int_answer *a)
+{
+	const u32 kind = be16_to_cpu(mail->msg.kind);
+
+	*a = (struct int_answer) {
+		.kind = kind,
+		.seq = be32_to_cpu(mail->msg.seq),
+		.flows = be16_to_cpu(mail->msg.flows),
+		.hops = int_hops(&mail->hdr),
+		.path_id = int_path_id(&mail->hdr),
+	};
+	switch (kind) {
+	case INT_ANSWER_RECORDS:
+		memcpy(a->room, mail->room, mail->hdr.words * INT_WORD_BYTES);
+		return true;
+	case INT_ANSWER_SUMMARY:
+		a->index = mail->hdr.flags & INT_FLAGS_VALUE;
+		a->record = int_unpack(mail->hdr.record[0]);
+		return int_slots(&mail->hdr) == 1 && a->index < a->hops &&
+		       a->index < INT_SLOTS_MAX;
+	case INT_ANSWER_RATIO:
+		a->u = be32_to_cpu(mail->msg.wnd);
+		a->tau_ns = be32_to_cpu(mail->msg.t_ns);
+		return true;
+	case INT_ANSWER_WINDOW:
+		a->wnd_bytes = be32_to_cpu(mail->msg.wnd);
+		return true;
+	}
+	return false;
+}
+
+/* Return: INT_COUNTS, or why it is no news. */
+unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	enum int_news news;
+
+	spin_lock_bh(&f->lock);
+	if (!f->sk) {
+		spin_unlock_bh(&f->lock);
+		return INT_COUNT_IN_UNASKED;
+	}
+	news = int_answered(&f->asker, id, a->seq, ktime_get_ns());
+	if (news == INT_NEWS) {
+		f->answer = *a;
+		f->answered = true;
+	}
+	spin_unlock_bh(&f->lock);
+	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
+			    a->wnd_bytes, a->flows, news);
+	switch (news) {
+	case INT_NEWS:
+		return INT_COUNTS;
+	case INT_NEWS_OLD:
+		return INT_COUNT_IN_OLD;
+	default:
+		return INT_COUNT_IN_FORGED;
+	}
+}
+
+static void take_answer(struct int_net *in, struct hop_flow *flow, const struct int_mail *mail)
+{
+	u64 tag = (u64)be32_to_cpu(mail->msg.tag_hi) << 32 | be32_to_cpu(mail->msg.tag_lo);
+	u32 id = be32_to_cpu(mail->msg.id);
+	struct int_answer a;
+	unsigned int why;
+
+	int_count(in, INT_COUNT_IN_ANSWER);
+	if (int_has_key(in) && tag != int_tag(in, &flow->key, false, &mail->msg, &mail->hdr)) {
+		int_count(in, INT_COUNT_IN_BAD_TAG);
+		return;
+	}
+	if (!read_answer(mail, &a)) {
+		int_count_fault(in, INT_BAD_SLOTS);
+		return;
+	}
+	trace_int_header_in(&flow->key, &mail->hdr, id, a.seq);
+	why = int_answer_store(flow, id, &a);
+	if (why != INT_COUNTS)
+		int_count(in, why);
+}
+
+/* A message of the type that its DSCP says. Return: whether it is dealt with. */
+static bool take(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,
+		 unsigned int offset_bytes, enum int_type type)
+{
+	struct int_mail mail;
+	struct hop_flow *flow;
+	enum int_fault fault;
+
+	fault = read_mail(skb, offset_bytes, &mail);
+	if (!fault && mail.hdr.type != type)
+		fault = INT_BAD_TYPE;
+	if (fault) {
+		int_count_fault(in, fault);
+		return false;
+	}
+	flow = find_flow(in, skb, th, &mail);
+	if (!flow)
+		return false;
+	if (hop_input_is_mangled(skb, th)) {
+		int_count(in, INT_COUNT_IN_BAD_SUM);
+		return true;
+	}
+	if (type == INT_TYPE_PROBE)
+		take_probe(in, skb, flow, &mail);
+	else
+		take_answer(in, flow, &mail);
+	return true;
+}
+
+static u8 dscp_of(const struct sk_buff *skb)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
+	return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
+}
+
+/* A TCP packet, skb->data at its network header. Return: NF_ACCEPT, or NF_STOLEN. */
+unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
+			   const struct hop_shim_place *place, const struct nf_hook_state *state)
+{
+	const u8 dscp = dscp_of(skb);
+	unsigned int offset_bytes = place->offset_bytes + sizeof(struct tcphdr);
+	const struct tcphdr *th;
+
+	if (!hop_flow_any(state->net) || !pskb_may_pull(skb, offset_bytes))
+		return NF_ACCEPT;
+	th = (const struct tcphdr *)(skb->data + place->offset_bytes);
+	offset_bytes = place->offset_bytes + __tcp_hdrlen(th);
+	if (offset_bytes < place->offset_bytes + sizeof(*th) || th->syn || th->rst)
+		return NF_ACCEPT;
+	if (offset_bytes == skb->len) {
+		int_option_input(in, skb, place->offset_bytes);
+		return NF_ACCEPT;
+	}
+	if ((dscp != int_dscp_probe && dscp != int_dscp_response) ||
+	    !has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
+		return NF_ACCEPT;
+	if (!take(in, skb, th, offset_bytes,
+		  dscp == int_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+		return NF_ACCEPT;
+	consume_skb(skb);
+	return NF_STOLEN;
+}
+
+/*
+ * A message as a TCP segment, skb->data at its TCP header, which is @like without
+ * options and flags; seq is put in front of @una. @terms: of a probe, else NULL.
+ */
+struct sk_buff *int_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+				  const struct int_hdr *h, const struct int_terms *terms)
+{
+	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
+			     (terms ? INT_TERMS_BYTES : 0);
+	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + bytes, GFP_ATOMIC);
+	struct tcphdr *th;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, MAX_TCP_HEADER);
+	skb_put_data(skb, msg, INT_MSG_BYTES);
+	skb_put_data(skb, h, h->words * INT_WORD_BYTES);
+	if (terms)
+		skb_put_data(skb, terms, INT_TERMS_BYTES);
+	th = skb_push(skb, sizeof(*th));
+	skb_reset_transport_header(skb);
+	*th = (struct tcphdr) {
+		.source = like->source,
+		.dest = like->dest,
+		.seq = htonl(una - bytes),
+		.ack_seq = like->ack_seq,
+		.doff = sizeof(*th) / 4,
+		.ack = 1,
+		.window = like->window,
+	};
+	return skb;
+}
+
+/* Their IP header is in front of skb->data. */
+void int_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
+
+	th->check = 0;
+	th->check = tcp_v4_check(bytes, saddr, daddr, csum_partial(th, bytes, 0));
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+void int_message_sum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			const struct in6_addr *daddr)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
+
+	th->check = 0;
+	th->check = tcp_v6_check(bytes, saddr, daddr, csum_partial(th, bytes, 0));
+}
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of net_int share. */
+#ifndef NET_INT_NET_INT_H
+#define NET_INT_NET_INT_H
+
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/siphash.h>
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/hop_discover.h>
+#include <net/hop_flow.h>
+#include <net/hop_shim.h>
+#include <net/hop_silent.h>
+#include <net/hop_sysctl.h>
+#include <net/netns/generic.h>
+
+#include "int_carrier.h"
+#include "int_receiver.h"
+
+/* Devices whose senders are counted for N; a newer one may take a place. */
+#define INT_CROWDS 16
+
+/* Of net.hopcc.int_cc. */
+#define INT_CC_BYTES 128
+
+/* Of net.hopcc.int_every. */
+#define INT_EVERY_MAX 1000U
+
+#define INT_SLOTS_DEFAULT 5U
+
+/* The longest header that stands in front of TCP: UDP's, ours, its tail. */
+#define INT_SHIM_MAX_BYTES (8 + INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
+
+/**
+ * enum int_forward - net.hopcc.int_forward: what collects
+ * @INT_FORWARD_PROBE: probes
+ * @INT_FORWARD_INBAND: data
+ */
+enum int_forward {
+	INT_FORWARD_PROBE,
+	INT_FORWARD_INBAND,
+};
+
+/**
+ * enum int_reverse - net.hopcc.int_reverse: what answers
+ * @INT_REVERSE_NOTIFY: packets of its own
+ * @INT_REVERSE_ACK: a TCP option on pure ACKs
+ */
+enum int_reverse {
+	INT_REVERSE_NOTIFY,
+	INT_REVERSE_ACK,
+};
+
+/**
+ * enum int_count - what is counted, a netns; names are in int_count_names[]
+ * @INT_COUNT_IN_HELLO: SYNs and SYN-ACKs with a header
+ * @INT_COUNT_IN_DATA: inband headers taken out of data
+ * @INT_COUNT_IN_LATE: of these two, behind the hook: reassembled fragments, for example
+ * @INT_COUNT_IN_PROBE: probes taken
+ * @INT_COUNT_IN_ANSWER: answers taken, in packets of their own
+ * @INT_COUNT_IN_OPTION: answers taken, in ACKs
+ * @INT_COUNT_IN_NO_FLOW: headers for no socket of ours
+ * @INT_COUNT_IN_BAD_SUM: with a wrong TCP checksum
+ * @INT_COUNT_IN_BAD_COOKIE: from somebody who has not read ours; left to TCP
+ * @INT_COUNT_IN_BAD_TAG: answers that the key does not sign
+ * @INT_COUNT_IN_OLD: answers that were reordered or replayed
+ * @INT_COUNT_IN_FORGED: answers to what never left
+ * @INT_COUNT_IN_UNASKED: answers for who takes no part any more
+ * @INT_COUNT_BAD: malformed, by enum int_fault
+ * @INT_COUNT_BAD_LAST: the last of them
+ * @INT_COUNT_BAD_NEXT: a header without TCP behind it
+ * @INT_COUNT_OUT_HELLO: SYNs and SYN-ACKs with a header
+ * @INT_COUNT_OUT_DATA: headers put on data
+ * @INT_COUNT_OUT_SUPER: super-packets that some of INT_COUNT_OUT_DATA left in
+ * @INT_COUNT_OUT_PROBE: probes sent
+ * @INT_COUNT_OUT_ANSWER: answers sent, in packets of their own
+ * @INT_COUNT_OUT_OPTION: answers sent, in ACKs
+ * @INT_COUNT_NO_ROOM: data, probes or options that would exceed the MTU or TCP's header
+ * @INT_COUNT_NO_ROUTE: answers that found no way
+ * @INT_COUNT_NO_MEMORY: packets that could not be made, or made writable
+ * @INT_COUNT_ACK_NOW: ACKs at once for a small window
+ * @INT_COUNT_ICMP: errors about packets with a header, told to TCP
+ * @INT_COUNT_ICMP_REFUSED: errors that say that our headers are not welcome
+ * @INT_COUNT_ICMP_SHORT: errors that quote too little, or no header of ours
+ * @INT_COUNT_SPEAKS: connections whose peer knows telemetry
+ * @INT_COUNT_SILENT: connections that found out that it does not
+ * @INT_COUNT_GIVEN_UP: of these, for want of answers
+ * @INT_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
+ * @INT_COUNTS: number of counters
+ */
+enum int_count {
+	INT_COUNT_IN_HELLO,
+	INT_COUNT_IN_DATA,
+	INT_COUNT_IN_LATE,
+	INT_COUNT_IN_PROBE,
+	INT_COUNT_IN_ANSWER,
+	INT_COUNT_IN_OPTION,
+	INT_COUNT_IN_NO_FLOW,
+	INT_COUNT_IN_BAD_SUM,
+	INT_COUNT_IN_BAD_COOKIE,
+	INT_COUNT_IN_BAD_TAG,
+	INT_COUNT_IN_OLD,
+	INT_COUNT_IN_FORGED,
+	INT_COUNT_IN_UNASKED,
+	INT_COUNT_BAD,
+	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
+	INT_COUNT_BAD_NEXT,
+	INT_COUNT_OUT_HELLO,
+	INT_COUNT_OUT_DATA,
+	INT_COUNT_OUT_SUPER,
+	INT_COUNT_OUT_PROBE,
+	INT_COUNT_OUT_ANSWER,
+	INT_COUNT_OUT_OPTION,
+	INT_COUNT_NO_ROOM,
+	INT_COUNT_NO_ROUTE,
+	INT_COUNT_NO_MEMORY,
+	INT_COUNT_ACK_NOW,
+	INT_COUNT_ICMP,
+	INT_COUNT_ICMP_REFUSED,
+	INT_COUNT_ICMP_SHORT,
+	INT_COUNT_SPEAKS,
+	INT_COUNT_SILENT,
+	INT_COUNT_GIVEN_UP,
+	INT_COUNT_AVOIDED,
+	INT_COUNTS,
+};
+
+/**
+ * struct int_key - net.hopcc.int_key
+ * @sip: the key
+ * @rcu: frees it
+ */
+struct int_key {
+	siphash_key_t sip;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct int_net - of a netns
+ * @on: net.hopcc.int
+ * @forward: net.hopcc.int_forward
+ * @reverse: net.hopcc.int_reverse
+ * @slots: net.hopcc.int_slots
+ * @every: net.hopcc.int_every
+ * @encap: net.hopcc.int_encap
+ * @anonymous: net.hopcc.int_anonymous
+ * @gso: net.hopcc.int_gso
+ * @silent_s: net.hopcc.int_silent_s
+ * @cc: net.hopcc.int_cc
+ * @key: net.hopcc.int_key, NULL for none
+ * @counts: INT_COUNTS of them, of each CPU
+ * @sysctl: the sysctls
+ * @silent: the memory for destinations
+ * @crowd_lock: of @crowds
+ * @crowds: by device
+ */
+struct int_net {
+	unsigned int on;
+	unsigned int forward;
+	unsigned int reverse;
+	unsigned int slots;
+	unsigned int every;
+	unsigned int encap;
+	unsigned int anonymous;
+	unsigned int gso;
+	unsigned int silent_s;
+	char cc[INT_CC_BYTES];
+	struct int_key __rcu *key;
+	unsigned long __percpu *counts;
+	struct hop_sysctl sysctl;
+	struct hop_silent silent;
+	spinlock_t crowd_lock;	/* of @crowds */
+	struct int_crowd crowds[INT_CROWDS];
+};
+
+/**
+ * struct int_flow - what net_int knows of a connection; state of a hop_flow
+ * @lock: of all that follows; taken with BH off
+ * @stage: of discovery
+ * @cookie: ours: who sends it has read our HELLO
+ * @peer_cookie: the peer's
+ * @sk: the socket of the congestion control while it takes part; compared, never followed
+ *	by hooks but where they hold it
+ * @forward: what collects, as it was when @sk took part
+ * @encap: inband in UDP
+ * @slots: records to make room for
+ * @no_gso: the carrier has switched its super-packets off
+ * @asked: @ask is set
+ * @terms_told: inband: the receiver was told the law's terms
+ * @terms_ns: when
+ * @skipped: data packets since the last with a header
+ * @ask: of the congestion control
+ * @asker: when to collect, what is news
+ * @answered: @answer was not taken yet
+ * @answer: the newest
+ * @receiver: of telemetry from the peer
+ * @owes: @summary waits for an ACK
+ * @owed_ns: since when one does
+ * @summary: for an ACK
+ */
+struct int_flow {
+	spinlock_t lock;	/* of all below */
+	enum hop_stage stage;
+	u64 cookie;
+	u64 peer_cookie;
+	struct sock *sk;
+	u8 forward;
+	bool encap;
+	u8 slots;
+	bool no_gso;
+	bool asked;
+	bool terms_told;
+	u64 terms_ns;
+	u32 skipped;
+	struct int_ask ask;
+	struct int_asker asker;
+	bool answered;
+	struct int_answer answer;
+	struct int_receiver receiver;
+	bool owes;
+	u64 owed_ns;
+	struct int_summary summary;
+};
+
+/**
+ * struct int_segment - an outgoing TCP packet
+ * @place: where a header goes
+ * @payload_bytes: its data
+ * @syn: a SYN or SYN-ACK
+ * @ack: its ACK bit
+ * @rst: a reset: never with a header
+ */
+struct int_segment {
+	struct hop_shim_place place;
+	unsigned int payload_bytes;
+	bool syn;
+	bool ack;
+	bool rst;
+};
+
+/**
+ * struct int_mail - a message with its header, out of a packet
+ * @msg: the message
+ * @hdr: the header, checked
+ * @room: of @hdr
+ * @terms: of a probe
+ */
+struct int_mail {
+	struct int_msg msg;
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
+	};
+	struct int_terms terms;
+};
+
+/**
+ * struct int_arrival - telemetry that came in
+ * @id: of the packet that collected it
+ * @seq: SND.NXT when that had left
+ * @hdr: the header
+ */
+struct int_arrival {
+	u32 id;
+	u32 seq;
+	const struct int_hdr *hdr;
+};
+
+extern unsigned int int_net_id;
+extern u8 int_protocol;
+extern u8 int_dscp_data;
+extern u8 int_dscp_probe;
+extern u8 int_dscp_response;
+extern ushort int_udp_port;
+extern const struct hop_flow_kind int_flow_kind;
+
+static inline struct int_net *int_net(const struct net *net)
+{
+	return net_generic(net, int_net_id);
+}
+
+static inline void int_count_add(const struct int_net *in, unsigned int count, unsigned int n)
+{
+	this_cpu_add(in->counts[count], n);
+}
+
+static inline void int_count(const struct int_net *in, unsigned int count)
+{
+	int_count_add(in, count, 1);
+}
+
+static inline void int_count_fault(const struct int_net *in, enum int_fault fault)
+{
+	int_count(in, INT_COUNT_BAD + fault);
+}
+
+/* knobs.c */
+#define INT_SYSCTLS 11
+extern const struct ctl_table int_table[INT_SYSCTLS + 1];
+void int_knobs_default(struct int_net *in);
+
+/* flow.c */
+enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event);
+
+/* input.c */
+extern const struct nf_hook_ops int_input_hooks[2];
+int int_input_init(void);
+void int_input_exit(void);
+
+/* message.c */
+unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
+			   const struct hop_shim_place *place, const struct nf_hook_state *state);
+
+/* answer.c */
+void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		const struct int_arrival *arrival);
+
+/* probe.c */
+void int_probe(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
+void int_give_up(struct int_net *in, struct hop_flow *flow);
+
+/* option.c */
+void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+		       struct hop_flow *flow);
+void int_option_input(struct int_net *in, struct sk_buff *skb, unsigned int offset_bytes);
+
+/* tag.c */
+bool int_has_key(const struct int_net *in);
+u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
+	    const struct int_msg *msg, const struct int_hdr *h);
+
+/* output.c */
+extern const struct nf_hook_ops int_output_hooks[2];
+
+/* gso.c */
+int int_gso_init(void);
+void int_gso_exit(void);
+
+/* icmp.c */
+int int_icmp_v4(struct sk_buff *skb, u32 info);
+int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		int offset, __be32 info);
+
+#endif /* NET_INT_NET_INT_H */

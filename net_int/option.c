@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers in a TCP option, section 6.2.2 "Inband with ACK packet": the record of the
+ * most loaded hop, on pure ACKs that have room for it. TCP passes over it.
+ */
+#include <net/hop_input.h>
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+
+#include "message.h"
+#include "net_int.h"
+
+#define TCP_HEADER_MAX_BYTES 60
+
+/* IP's length, and TCP's header and checksum, behind the larger header. */
+static void write_headers(struct sk_buff *skb, struct tcphdr *th)
+{
+	th->doff += INT_OPT_BYTES / 4;
+	if (skb->protocol == htons(ETH_P_IP)) {
+		struct iphdr *iph = ip_hdr(skb);
+
+		iph->tot_len = htons(skb->len);
+		ip_send_check(iph);
+		int_message_sum_v4(skb, iph->saddr, iph->daddr);
+#if IS_ENABLED(CONFIG_IPV6)
+	} else {
+		struct ipv6hdr *ip6h = ipv6_hdr(skb);
+
+		ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
+		int_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
+#endif
+	}
+	skb->ip_summed = CHECKSUM_NONE;
+}
+
+/* IP's and TCP's headers move up; the option follows them. */
+static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct int_summary *s)
+{
+	skb_push(skb, INT_OPT_BYTES);
+	memmove(skb->data, skb->data + INT_OPT_BYTES, headers_bytes);
+	int_opt_write((struct int_opt *)(skb->data + headers_bytes), s);
+	skb_reset_network_header(skb);
+	skb->transport_header -= INT_OPT_BYTES;
+	write_headers(skb, tcp_hdr(skb));
+}
+
+/* A pure ACK of any socket that owes an answer. */
+void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+		       struct hop_flow *flow)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	unsigned int tcp_bytes = skb->len - seg->place.offset_bytes;
+	struct int_summary summary;
+	bool owes;
+
+	if (!READ_ONCE(f->owes) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
+		return;
+	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES ||
+	    skb->len + INT_OPT_BYTES > dst_mtu(skb_dst(skb))) {
+		int_count(in, INT_COUNT_NO_ROOM);
+		return;
+	}
+	if (skb_linearize(skb) || skb_cow_head(skb, INT_OPT_BYTES)) {
+		int_count(in, INT_COUNT_NO_MEMORY);
+		return;
+	}
+	spin_lock_bh(&f->lock);
+	owes = f->owes;
+	summary = f->summary;
+	f->owes = false;
+	spin_unlock_bh(&f->lock);
+	if (!owes)
+		return;
+	append(skb, skb->len, &summary);
+	int_count(in, INT_COUNT_OUT_OPTION);
+}
+
+/* What TCP itself would take for the peer's: within what both have sent. */
+static bool is_from_peer(const struct hop_flow_key *key, const struct tcphdr *th)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool good = false;
+
+	if (!sk)
+		return false;
+	if (sk_fullsock(sk) && sk->sk_state != TCP_SYN_SENT) {
+		const struct tcp_sock *tp = tcp_sk(sk);
+		u32 una = READ_ONCE(tp->snd_una), nxt = READ_ONCE(tp->rcv_nxt);
+		u32 wnd_bytes = READ_ONCE(tp->rcv_wnd);
+
+		good = between(ntohl(th->ack_seq), una - tp->max_window,
+			       READ_ONCE(tp->snd_nxt)) &&
+		       between(ntohl(th->seq), nxt - wnd_bytes, nxt + wnd_bytes);
+	}
+	sock_gen_put(sk);
+	return good;
+}
+
+static void take_summary(struct int_net *in, struct hop_flow *flow, const struct int_summary *s,
+			 u32 ack_seq)
+{
+	const struct int_flow *f = hop_flow_state(flow);
+	struct int_answer a = {
+		.kind = INT_ANSWER_SUMMARY,
+		.seq = ack_seq,
+		.hops = s->hops,
+		.path_id = s->path_id,
+		.index = s->index,
+		.record = int_unpack(s->record),
+	};
+	unsigned int why;
+
+	int_count(in, INT_COUNT_IN_OPTION);
+	if (int_has_key(in)) {
+		int_count(in, INT_COUNT_IN_BAD_TAG);
+		return;
+	}
+	why = int_answer_store(flow, int_whole_id(&f->asker, s->id), &a);
+	if (why != INT_COUNTS)
+		int_count(in, why);
+}
+
+/* @offset_bytes: from skb->data to the TCP header of a packet without data */
+void int_option_input(struct int_net *in, struct sk_buff *skb, unsigned int offset_bytes)
+{
+	struct hop_flow_key key;
+	const struct tcphdr *th;
+	struct int_summary s;
+	struct hop_flow *flow;
+
+	if (skb->len < offset_bytes + sizeof(*th) + INT_OPT_BYTES || !pskb_may_pull(skb, skb->len))
+		return;
+	th = (const struct tcphdr *)(skb->data + offset_bytes);
+	if (!int_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &s))
+		return;
+	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	flow = hop_flow_find(&key);
+	if (!flow || !is_from_peer(&key, th)) {
+		int_count(in, INT_COUNT_IN_NO_FLOW);
+		return;
+	}
+	if (hop_input_is_mangled(skb, th))
+		int_count(in, INT_COUNT_IN_BAD_SUM);
+	else
+		take_summary(in, flow, &s, ntohl(th->ack_seq));
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that leave: POST_ROUTING behind source NAT, which would take our header
+ * for TCP's ports. Flows are found by their socket, whatever NAT has done.
+ */
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/dsfield.h>
+#include <net/dst.h>
+#include <net/tcp.h>
+#include <net/xfrm.h>
+
+#include "net_int.h"
+#include "trace.h"
+
+/*
+ * In transport mode AH and ESP come between IP and TCP: our header would have to
+ * stand in front of them, where it has no TCP header to belong to.
+ */
+static bool is_transport_ipsec(const struct sk_buff *skb)
+{
+#ifdef CONFIG_XFRM
+	const struct xfrm_state *x = dst_xfrm(skb_dst(skb));
+
+	return x && x->props.mode != XFRM_MODE_TUNNEL;
+#else
+	return false;
+#endif
+}
+
+static bool read_segment(struct sk_buff *skb, struct int_segment *seg)
+{
+	const struct tcphdr *th;
+	unsigned int headers_bytes;
+
+	if (!hop_shim_find(skb, &seg->place) || seg->place.next != IPPROTO_TCP)
+		return false;
+	headers_bytes = seg->place.offset_bytes + sizeof(*th);
+	if (!pskb_may_pull(skb, headers_bytes) || is_transport_ipsec(skb))
+		return false;
+	th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+	headers_bytes = seg->place.offset_bytes + __tcp_hdrlen(th);
+	if (skb->len < headers_bytes)
+		return false;
+	seg->payload_bytes = skb->len - headers_bytes;
+	seg->syn = th->syn;
+	seg->ack = th->ack;
+	seg->rst = th->rst;
+	return true;
+}
+
+/* On loopback nothing parses a packet to checksum it, and none leaves it. */
+static void *insert(struct sk_buff *skb, const struct int_segment *seg, unsigned int bytes,
+		    u8 protocol)
+{
+	void *room = hop_shim_insert(skb, &seg->place, bytes, protocol,
+				     skb->dev->flags & IFF_LOOPBACK);
+
+	if (!room)
+		int_count(int_net(dev_net(skb->dev)), INT_COUNT_NO_MEMORY);
+	return room;
+}
+
+static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned int slots,
+		       u32 first, u32 second)
+{
+	struct int_tail *tail = (void *)h + int_hdr_bytes(slots);
+
+	int_write(h, IPPROTO_TCP, type, flags, slots);
+	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
+}
+
+static void send_hello(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+		       struct hop_flow *flow)
+{
+	const struct int_flow *f = hop_flow_state(flow);
+	struct int_hdr *h = insert(skb, seg, INT_HDR_BYTES + INT_TAIL_BYTES, int_protocol);
+
+	if (!h)
+		return;
+	write_shim(h, INT_TYPE_HELLO, 0, 0, f->cookie >> 32, f->cookie);
+	int_count(in, INT_COUNT_OUT_HELLO);
+	trace_int_header_out(&flow->key, h, 0, 0);
+}
+
+/* Is the congestion control one of net.hopcc.int_cc? */
+static bool speaks_for_itself(const struct int_net *in, const struct sock *sk)
+{
+	const char *name = READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name;
+	const size_t length = strlen(name);
+	const char *at = in->cc;
+
+	while ((at = strnstr(at, name, in->cc + sizeof(in->cc) - at))) {
+		bool begins = at == in->cc || at[-1] == ' ';
+
+		at += length;
+		if (begins && (!*at || *at == ' '))
+			return true;
+	}
+	return false;
+}
+
+/* The flow of a first SYN that asks, or NULL. */
+static struct hop_flow *ask(struct int_net *in, const struct hop_flow_key *key,
+			    const struct int_segment *seg, const struct sock *sk)
+{
+	if (seg->payload_bytes || !speaks_for_itself(in, sk))
+		return NULL;
+	if (hop_silent_is(&in->silent, &key->peer)) {
+		int_count(in, INT_COUNT_AVOIDED);
+		return NULL;
+	}
+	return hop_flow_add(key, true);
+}
+
+static void output_syn(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+		       const struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!inet_csk(sk)->icsk_retransmits) {
+		/* What is there is of an earlier connection with these ports. */
+		if (flow)
+			hop_flow_remove(flow);
+		flow = ask(in, &key, seg, sk);
+	}
+	if (flow && int_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
+		send_hello(in, skb, seg, flow);
+}
+
+/* Its socket is a request, or with a SYN cookie there is none. */
+static void output_synack(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+			  const struct sock *sk)
+{
+	const struct int_flow *f;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	enum hop_stage stage;
+
+	if (sk)
+		hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	else
+		hop_flow_key_of_output(&key, &int_flow_kind, skb, (const struct tcphdr *)
+				       (skb->data + seg->place.offset_bytes));
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	f = hop_flow_state(flow);
+	stage = READ_ONCE(f->stage);
+	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
+		/* Of an earlier connection; this one's SYN had no header. */
+		if (stage == HOP_STAGE_SPEAKS)
+			hop_flow_remove(flow);
+		return;
+	}
+	if (int_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
+		send_hello(in, skb, seg, flow);
+}
+
+/* No: sent before it was reserved, or IP's options took it. */
+static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
+		     unsigned int shim_bytes)
+{
+	unsigned int wire_bytes = skb->len + shim_bytes;
+
+	if (skb_is_gso(skb))
+		wire_bytes += skb_shinfo(skb)->gso_size - seg->payload_bytes;
+	return wire_bytes <= dst_mtu(skb_dst(skb));
+}
+
+/* Where ECMP wants ports. Return: the user's DSCP, which ours replaces. */
+static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct int_segment *seg,
+		    const struct sock *sk)
+{
+	const u32 hash = READ_ONCE(sk->sk_txhash);
+	u8 dscp;
+
+	*uh = (struct udphdr) {
+		/* RFC 6335: dynamic ports. */
+		.source = htons(0xc000 | (hash & 0x3fff)),
+		.dest = htons(int_udp_port),
+		.len = htons(skb->len - seg->place.offset_bytes),
+	};
+	if (skb->protocol == htons(ETH_P_IP)) {
+		dscp = ipv4_get_dsfield(ip_hdr(skb)) >> 2;
+		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, int_dscp_data << 2);
+	} else {
+		dscp = ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
+		ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, int_dscp_data << 2);
+	}
+	return dscp;
+}
+
+/* A super-packet: see gso.c. */
+static void count_data(const struct int_net *in, struct sk_buff *skb)
+{
+	int_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
+	if (!skb_is_gso(skb))
+		return;
+	int_count(in, INT_COUNT_OUT_SUPER);
+	hop_shim_mark_gso(skb);
+}
+
+/* Return: whether this packet bears a header; counts it as one that does. */
+static bool begin_inband(const struct int_net *in, struct int_flow *f, const struct sock *sk,
+			 u8 *flags, u32 *id)
+{
+	u64 now_ns = ktime_get_ns();
+	bool turn;
+
+	spin_lock_bh(&f->lock);
+	turn = f->asked && ++f->skipped >= READ_ONCE(in->every);
+	if (turn) {
+		f->skipped = 0;
+		*id = int_leaves(&f->asker, now_ns,
+				 int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
+		*flags = int_window_is_small(f->ask.wnd_bytes, tcp_sk(sk)->mss_cache) ?
+			 INT_FLAG_SMALL : 0;
+	}
+	spin_unlock_bh(&f->lock);
+	return turn;
+}
+
+/* Does the path take them? Only who asked knows. */
+static bool is_given_up(struct int_flow *f, const struct sock *sk)
+{
+	enum int_turn turn;
+
+	spin_lock_bh(&f->lock);
+	turn = int_turn(&f->asker, ktime_get_ns(), 0,
+			int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
+	spin_unlock_bh(&f->lock);
+	return turn == INT_TURN_GIVE_UP;
+}
+
+static void output_inband(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+			  const struct sock *sk, struct hop_flow *flow)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	const unsigned int bytes = int_flow_hdr_bytes(f);
+	struct int_hdr *h;
+	void *room;
+	u8 flags;
+	u32 id;
+
+	if (!has_room(skb, seg, bytes) || (f->encap && skb_is_gso(skb))) {
+		int_count(in, INT_COUNT_NO_ROOM);
+		return;
+	}
+	if (!begin_inband(in, f, sk, &flags, &id))
+		return;
+	room = insert(skb, seg, bytes, f->encap ? IPPROTO_UDP : int_protocol);
+	if (!room)
+		return;
+	h = room;
+	if (f->encap) {
+		h = room + sizeof(struct udphdr);
+		flags |= write_udp(skb, room, seg, sk);
+	}
+	write_shim(h, INT_TYPE_DATA, flags, f->slots, id, f->peer_cookie);
+	trace_int_header_out(&flow->key, h, id, 0);
+	count_data(in, skb);
+}
+
+/* Of a socket whose congestion control takes part; it is locked: it sends. */
+static void output_data(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+			struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
+{
+	struct int_flow *f = hop_flow_state(flow);
+
+	/* The path may have changed to one that drops our headers. */
+	if (f->forward == INT_FORWARD_INBAND) {
+		if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
+			int_flow_event(flow, HOP_EVENT_TIMEOUTS);
+		if (is_given_up(f, sk))
+			int_give_up(in, flow);
+	}
+	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+		return;
+	int_probe(in, skb, seg, sk, flow, state);
+	if (f->forward == INT_FORWARD_INBAND)
+		output_inband(in, skb, seg, sk, flow);
+}
+
+static void output_established(struct int_net *in, struct sk_buff *skb,
+			       const struct int_segment *seg, struct sock *sk,
+			       const struct nf_hook_state *state)
+{
+	const struct int_flow *f;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	/* A full socket sends: the cc of this end, if any, was asked before. */
+	if (hop_flow_settle(flow))
+		int_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	f = hop_flow_state(flow);
+	if (!seg->payload_bytes)
+		int_option_insert(in, skb, seg, flow);
+	else if (READ_ONCE(f->sk) == sk)
+		output_data(in, skb, seg, sk, flow, state);
+}
+
+/* A TCP socket and not one of those that resets are sent with. */
+static bool is_tcp(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+static unsigned int int_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct int_net *in = int_net(state->net);
+	struct sock *sk = skb->sk;
+	struct int_segment seg;
+
+	if (!READ_ONCE(in->on) || !read_segment(skb, &seg) || seg.rst)
+		return NF_ACCEPT;
+	if (seg.syn && seg.ack) {
+		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
+			output_synack(in, skb, &seg, sk);
+	} else if (is_tcp(sk)) {
+		if (seg.syn)
+			output_syn(in, skb, &seg, sk);
+		else if (hop_flow_any(state->net))
+			output_established(in, skb, &seg, sk, state);
+	}
+	return NF_ACCEPT;
+}
+
+const struct nf_hook_ops int_output_hooks[2] = {
+	{
+		.hook		= int_output,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_POST_ROUTING,
+		.priority	= NF_IP_PRI_CONNTRACK_HELPER + 1,
+	},
+	{
+		.hook		= int_output,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_POST_ROUTING,
+		.priority	= NF_IP6_PRI_CONNTRACK_HELPER + 1,
+	},
+};

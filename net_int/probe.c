@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes, sections 6.2.1 and 7.2: made from a data packet that just leaves, whose way
+ * and queue they shall share. A probe goes on where that packet does, in front of it:
+ * no hook sees it but devices', so it does not come back here.
+ */
+#include <linux/netfilter.h>
+#include <net/dsfield.h>
+#include <net/dst.h>
+#include <net/tcp.h>
+
+#include "message.h"
+#include "net_int.h"
+#include "trace.h"
+
+/* Nobody answers: the rest of the connection goes without. */
+void int_give_up(struct int_net *in, struct hop_flow *flow)
+{
+	const struct int_flow *f = hop_flow_state(flow);
+
+	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+		return;
+	int_count(in, INT_COUNT_GIVEN_UP);
+	int_flow_event(flow, HOP_EVENT_TIMEOUTS);
+}
+
+static void write_v4(struct sk_buff *probe)
+{
+	struct iphdr *iph = ip_hdr(probe);
+
+	iph->tos = int_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
+	iph->tot_len = htons(probe->len);
+	/* RFC 6864: who is not fragmented needs no identifier. */
+	iph->id = 0;
+	iph->frag_off = htons(IP_DF);
+	ip_send_check(iph);
+	int_message_sum_v4(probe, iph->saddr, iph->daddr);
+}
+
+static void write_v6(struct sk_buff *probe)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct ipv6hdr *ip6h = ipv6_hdr(probe);
+
+	ipv6_change_dsfield(ip6h, INET_ECN_MASK, int_dscp_probe << 2);
+	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
+	int_message_sum_v6(probe, &ip6h->saddr, &ip6h->daddr);
+#endif
+}
+
+/* The data packet's IP header, and what belongs to its way. */
+static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
+		  struct sock *sk)
+{
+	skb_push(probe, ip_bytes);
+	skb_reset_network_header(probe);
+	memcpy(probe->data, skb->data, ip_bytes);
+	if (skb->protocol == htons(ETH_P_IP))
+		write_v4(probe);
+	else
+		write_v6(probe);
+	probe->protocol = skb->protocol;
+	probe->dev = skb->dev;
+	probe->priority = skb->priority;
+	probe->mark = skb->mark;
+	skb_dst_set(probe, dst_clone(skb_dst(skb)));
+	skb_set_hash_from_sk(probe, sk);
+	skb_set_owner_w(probe, sk);
+}
+
+/* What the flow asks for. Return: bytes of the message. Context: f->lock. */
+static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, u32 mss_bytes)
+{
+	const struct int_ask *ask = &f->ask;
+	bool small = int_window_is_small(ask->wnd_bytes, mss_bytes);
+
+	int_write(&mail->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
+	mail->msg = (struct int_msg) {
+		.magic = htonl(INT_MSG_MAGIC),
+		.cookie = cpu_to_be64(f->peer_cookie),
+		.t_ns = htonl(ask->t_ns),
+		.wnd = htonl(ask->wnd_bytes),
+		.kind = htons(ask->kind),
+	};
+	mail->terms = (struct int_terms) {
+		.wnd_max = htonl(ask->wnd_max_bytes),
+		.eta = htonl(ask->eta),
+		.max_stage = htons(ask->max_stage),
+		.flows = htons(min_t(u32, ask->flows, U16_MAX)),
+	};
+	return INT_MSG_BYTES + int_hdr_bytes(f->slots) + INT_TERMS_BYTES;
+}
+
+/* Inband: for the receiver's law only. Context: f->lock. */
+static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns)
+{
+	if (!f->asked)
+		return INT_TURN_WAIT;
+	if (f->forward == INT_FORWARD_PROBE)
+		return int_turn(&f->asker, now_ns, int_period_ns(f->ask.t_ns), patience_ns);
+	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_told)
+		return INT_TURN_WAIT;
+	return f->terms_told && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
+									     INT_TURN_SEND;
+}
+
+/* Room for it, in front of SND.UNA and on the way. */
+static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
+		     const struct sock *sk, unsigned int bytes)
+{
+	return tcp_sk(sk)->bytes_acked > bytes &&
+	       seg->place.offset_bytes + sizeof(struct tcphdr) + bytes <= dst_mtu(skb_dst(skb));
+}
+
+/* Is it time, and what to ask. */
+static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
+			     const struct int_segment *seg, const struct sock *sk,
+			     struct int_mail *mail)
+{
+	u64 now_ns = ktime_get_ns(), patience_ns;
+	enum int_turn turn;
+
+	spin_lock_bh(&f->lock);
+	patience_ns = int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3);
+	turn = turn_of(f, now_ns, patience_ns);
+	if (turn != INT_TURN_SEND)
+		goto out;
+	if (!has_room(skb, seg, sk, write_mail(mail, f, tcp_sk(sk)->mss_cache))) {
+		turn = INT_TURN_WAIT;
+		goto out;
+	}
+	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns));
+	f->terms_told = true;
+	f->terms_ns = now_ns;
+out:
+	spin_unlock_bh(&f->lock);
+	return turn;
+}
+
+/* The sequence number behind the data packet: SND.NXT when it has left. */
+static u32 seq_behind(const struct tcphdr *th, const struct int_segment *seg)
+{
+	return ntohl(th->seq) + seg->payload_bytes;
+}
+
+/* Of a socket that takes part; it is locked: it sends. */
+void int_probe(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct int_mail mail;
+	struct sk_buff *probe;
+	u32 seq;
+
+	switch (prepare(hop_flow_state(flow), skb, seg, sk, &mail)) {
+	case INT_TURN_WAIT:
+		return;
+	case INT_TURN_GIVE_UP:
+		int_give_up(in, flow);
+		return;
+	case INT_TURN_SEND:
+		break;
+	}
+	/* A retransmission is behind SND.NXT. */
+	seq = after(tp->snd_nxt, seq_behind(th, seg)) ? tp->snd_nxt : seq_behind(th, seg);
+	mail.msg.seq = htonl(seq);
+	probe = int_message_alloc(th, tp->snd_una, &mail.msg, &mail.hdr, &mail.terms);
+	if (!probe) {
+		int_count(in, INT_COUNT_NO_MEMORY);
+		return;
+	}
+	dress(probe, skb, seg->place.offset_bytes, sk);
+	int_count(in, INT_COUNT_OUT_PROBE);
+	trace_int_header_out(&flow->key, &mail.hdr, ntohl(mail.msg.id), seq);
+	state->okfn(state->net, sk, probe);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Integrity, section 9.1: SipHash-2-4 over who answers whom, the message with a tag
+ * of 0, and the header with its records. Both ends of a netns' connections share the
+ * key by configuration; a translated address spoils the tag.
+ */
+#include <linux/siphash.h>
+
+#include "net_int.h"
+
+/**
+ * struct int_signed - what the tag is of
+ * @from: who answers; IPv4 is v4-mapped
+ * @to: who asked
+ * @from_port: of @from
+ * @to_port: of @to
+ * @msg: the message, its tag 0
+ * @hdr: the header
+ */
+struct int_signed {
+	struct in6_addr from;
+	struct in6_addr to;
+	__be16 from_port;
+	__be16 to_port;
+	struct int_msg msg;
+	u8 hdr[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
+};
+
+bool int_has_key(const struct int_net *in)
+{
+	return rcu_access_pointer(in->key);
+}
+
+/*
+ * @out: the answer leaves @key's local end. Context: RCU read lock.
+ * Return: the tag; 0 without a key.
+ */
+u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
+	    const struct int_msg *msg, const struct int_hdr *h)
+{
+	const struct int_key *sip = rcu_dereference(in->key);
+	unsigned int hdr_bytes = h->words * INT_WORD_BYTES;
+	struct int_signed s = {
+		.from = out ? key->local : key->peer,
+		.to = out ? key->peer : key->local,
+		.from_port = out ? key->local_port : key->peer_port,
+		.to_port = out ? key->peer_port : key->local_port,
+		.msg = *msg,
+	};
+
+	if (!sip)
+		return 0;
+	s.msg.tag_hi = 0;
+	s.msg.tag_lo = 0;
+	memcpy(s.hdr, h, hdr_bytes);
+	return siphash(&s, offsetof(struct int_signed, hdr) + hdr_bytes, &sip->sip);
+}

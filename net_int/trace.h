@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What net_int sees and decides. Fields and their names are an interface:
+ * monitors read them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM net_int
+
+#if !defined(NET_INT_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define NET_INT_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/hop_flow.h>
+#include <net/int.h>
+
+/* Telemetry of a flow; type: enum int_type. */
+DECLARE_EVENT_CLASS(int_header,
+
+	TP_PROTO(const struct hop_flow_key *key, const struct int_hdr *h, u32 id, u32 seq),
+
+	TP_ARGS(key, h, id, seq),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(u8, type)
+		__field(u8, flags)
+		__field(u8, hops)
+		__field(u16, path_id)
+		__field(u32, id)
+		__field(u32, seq)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->type = h->type;
+		__entry->flags = h->flags;
+		__entry->hops = int_hops(h);
+		__entry->path_id = int_path_id(h);
+		__entry->id = id;
+		__entry->seq = seq;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u type=%u flags=0x%02x hops=%u path_id=0x%03x id=%u seq=%u",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->type, __entry->flags, __entry->hops, __entry->path_id,
+		  __entry->id, __entry->seq)
+);
+
+DEFINE_EVENT(int_header, int_header_in,
+	TP_PROTO(const struct hop_flow_key *key, const struct int_hdr *h, u32 id, u32 seq),
+	TP_ARGS(key, h, id, seq)
+);
+
+DEFINE_EVENT(int_header, int_header_out,
+	TP_PROTO(const struct hop_flow_key *key, const struct int_hdr *h, u32 id, u32 seq),
+	TP_ARGS(key, h, id, seq)
+);
+
+/* An answer: kind is enum int_answer_kind, news enum int_news; wnd_bytes: u of a ratio. */
+DECLARE_EVENT_CLASS(int_answer_class,
+
+	TP_PROTO(const struct hop_flow_key *key, u32 id, u32 kind, u32 wnd_bytes, u32 flows,
+		 int news),
+
+	TP_ARGS(key, id, kind, wnd_bytes, flows, news),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(u32, id)
+		__field(u32, kind)
+		__field(u32, wnd_bytes)
+		__field(u32, flows)
+		__field(int, news)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->id = id;
+		__entry->kind = kind;
+		__entry->wnd_bytes = wnd_bytes;
+		__entry->flows = flows;
+		__entry->news = news;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u id=%u kind=%u wnd_bytes=%u flows=%u news=%d",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->id, __entry->kind, __entry->wnd_bytes, __entry->flows,
+		  __entry->news)
+);
+
+DEFINE_EVENT(int_answer_class, int_answer_in,
+	TP_PROTO(const struct hop_flow_key *key, u32 id, u32 kind, u32 wnd_bytes, u32 flows,
+		 int news),
+	TP_ARGS(key, id, kind, wnd_bytes, flows, news)
+);
+
+DEFINE_EVENT(int_answer_class, int_answer_out,
+	TP_PROTO(const struct hop_flow_key *key, u32 id, u32 kind, u32 wnd_bytes, u32 flows,
+		 int news),
+	TP_ARGS(key, id, kind, wnd_bytes, flows, news)
+);
+
+/* Discovery goes on; enum hop_event and enum hop_stage. */
+TRACE_EVENT(int_discover,
+
+	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),
+
+	TP_ARGS(key, event, from, to),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(int, event)
+		__field(int, from)
+		__field(int, to)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->event = event;
+		__entry->from = from;
+		__entry->to = to;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u event=%d from=%d to=%d",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->event, __entry->from, __entry->to)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a hop writes into telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.1 and 9.3.
+ * The header itself is in net/int.h.
+ *
+ * At one moment, when a packet leaves:
+ *
+ *	nHop   = nHop + 1
+ *	pathID = pathID xor switch_ID
+ *	record = (B, ts, txBytes, qlen) of the egress port
+ *
+ * ts is that moment; txBytes is what the port had sent before this packet; qlen is what
+ * this packet leaves behind in the queue, or (9.3) its own time in the queue times the
+ * rate of its class.
+ *
+ * Deviations:
+ * - Units, codes, saturation of nHop and qlen: net/int.h.
+ * - A hop without a place for its record still counts, and names no port: the port ID
+ *   is always of a hop that has a record.
+ */
+#ifndef HOPCC_INT_HOP_H
+#define HOPCC_INT_HOP_H
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <net/int.h>
+
+/* 10^6 / 8 */
+#define INT_BYTES_PER_MBIT	125000U
+#define INT_NS_PER_S		1000000000U
+/* Bytes a ns in 2^-40: 200 at 1.6 Tbit/s are 2^48, 1.25e-6 at 10 kbit/s are 1374389. */
+#define INT_PACE_SHIFT		40
+/* Times in the queue are kept in 40 bits: 18 minutes. */
+#define INT_MARK_TIME_BITS	40
+#define INT_MARK_TIME_MASK	((1ULL << INT_MARK_TIME_BITS) - 1)
+#define INT_MARK_CHECK_BITS	(64 - INT_MARK_TIME_BITS)
+/* 2^64 / golden ratio: spreads the time over the check's bits. */
+#define INT_MARK_FACTOR		0x9e3779b97f4a7c15ULL
+
+/**
+ * struct int_hop_params - of a port; written by its owner
+ * @code: the speed code that records bear; 0: unknown
+ * @switch_id: 0 to INT_SWITCH_ID_MAX
+ * @port_id: 16 bits
+ * @pace_q40: bytes a ns, in 2^-INT_PACE_SHIFT
+ */
+struct int_hop_params {
+	u32 code;
+	u32 switch_id;
+	u32 port_id;
+	u64 pace_q40;
+};
+
+/**
+ * struct int_hop_moment - the port when a packet leaves
+ * @now_ns: any clock that does not jump
+ * @tx_bytes: sent before this packet, in bytes on the wire
+ * @queue_bytes: the queue, in bytes on the wire
+ */
+struct int_hop_moment {
+	u64 now_ns;
+	u64 tx_bytes;
+	u64 queue_bytes;
+};
+
+/* The code of a rate in bytes/s; 0 for one that has none. */
+static inline u32 int_hop_code(u64 rate_bytes_ps)
+{
+	u32 code;
+
+	for (code = INT_SPEEDS - 1; code; code--)
+		if (rate_bytes_ps &&
+		    rate_bytes_ps == (u64)int_speeds[code].mbit_ps * INT_BYTES_PER_MBIT)
+			break;
+	return code;
+}
+
+/* rate << 40 would be 2^78: divided as by hand, 30 + 32 + 8 bits. */
+static inline u64 int_hop_pace_q40(u64 rate_bytes_ps)
+{
+	u64 pace_q40;
+	u32 rest;
+
+	pace_q40 = div_u64_rem(rate_bytes_ps, INT_NS_PER_S, &rest) << 32;
+	pace_q40 += div_u64_rem((u64)rest << 32, INT_NS_PER_S, &rest);
+	return (pace_q40 << 8) + div_u64((u64)rest << 8, INT_NS_PER_S);
+}
+
+/* What a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
+static inline u64 int_hop_waited_bytes(const struct int_hop_params *p, u64 waited_ns)
+{
+	return mul_u64_u64_shr(min_t(u64, waited_ns, INT_MARK_TIME_MASK), p->pace_q40,
+			       INT_PACE_SHIFT);
+}
+
+/*
+ * A packet's arrival time travels with it through a queue that we do not know, which may
+ * overwrite it: so it bears a check that nobody else knows to make.
+ */
+static inline u64 int_hop_mark(u64 now_ns, u64 secret)
+{
+	const u64 time_ns = now_ns & INT_MARK_TIME_MASK;
+	const u64 check = (time_ns ^ secret) * INT_MARK_FACTOR >> INT_MARK_TIME_BITS;
+
+	return time_ns << INT_MARK_CHECK_BITS | check;
+}
+
+/* Whether @mark is one of int_hop_mark(), and since when. */
+static inline bool int_hop_waited(u64 mark, u64 now_ns, u64 secret, u64 *waited_ns)
+{
+	const u64 time_ns = mark >> INT_MARK_CHECK_BITS;
+
+	*waited_ns = (now_ns - time_ns) & INT_MARK_TIME_MASK;
+	return mark == int_hop_mark(time_ns, secret);
+}
+
+static inline struct int_record int_hop_record(const struct int_hop_params *p,
+					       const struct int_hop_moment *m)
+{
+	const u32 shift = int_speeds[p->code].unit_shift;
+
+	return (struct int_record) {
+		.speed = p->code,
+		.ts_ns = m->now_ns & INT_TS_MASK,
+		.tx_units = m->tx_bytes >> shift & INT_TX_MASK,
+		.qlen_units = min_t(u64, m->queue_bytes >> shift, INT_QLEN_MAX),
+	};
+}
+
+/* 2^16 units * 2^20 ps */
+static inline u64 int_hop_queue_ps(const struct int_record *r)
+{
+	return (u64)r->qlen_units * int_speeds[r->speed].unit_ps;
+}
+
+/* Is this the longest queue, in time? Of equals, the first. @records: written before */
+static inline bool int_hop_is_longest(const struct int_hdr *h, unsigned int records,
+				      const struct int_record *r)
+{
+	const u64 queue_ps = int_hop_queue_ps(r);
+	unsigned int i;
+
+	for (i = 0; i < records; i++) {
+		const struct int_record other = int_unpack(h->record[i]);
+
+		if (queue_ps <= int_hop_queue_ps(&other))
+			return false;
+	}
+	return true;
+}
+
+static inline void int_hop_name_port(struct int_hdr *h, u32 port_id)
+{
+	__be32 *options = int_options(h);
+	const u32 rest = be32_to_cpu(*options) & ~INT_PORT_MASK;
+
+	*options = cpu_to_be32(rest | port_id << INT_PORT_SHIFT);
+}
+
+/**
+ * int_hop_stamp() - a hop's whole entry
+ * @h: a header that int_check() passed
+ * @p: of the port
+ * @r: its record
+ *
+ * Return: whether there was a place for the record.
+ */
+static inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
+				 const struct int_record *r)
+{
+	const unsigned int hops = int_hops(h);
+	const bool room = hops < int_slots(h);
+
+	if (room) {
+		if (int_hop_is_longest(h, hops, r))
+			int_hop_name_port(h, p->port_id);
+		h->record[hops] = int_pack(r);
+	}
+	h->path = (h->path & cpu_to_be32(INT_PADDING_MASK)) |
+		  cpu_to_be32(min(hops + 1, INT_HOPS_SATURATED) << INT_HOPS_SHIFT |
+			      (int_path_id(h) ^ p->switch_id) << INT_PATH_ID_SHIFT);
+	return room;
+}
+
+#endif /* HOPCC_INT_HOP_H */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where telemetry is in a packet, and how to write it so that every checksum stays right.
+ * For dequeue: skb->data is the start of the frame, the qdisc's lock is held.
+ *
+ *	inband	IP, protocol: the header, then the transport's
+ *	encap	IP with the data's DSCP, UDP to the port: the header, then what it leads
+ *	probe	IP with the probe's DSCP, TCP: struct int_msg, then the header
+ */
+#ifndef HOPCC_INT_PACKET_H
+#define HOPCC_INT_PACKET_H
+
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
+#include <net/hop_pkt.h>
+#include <net/int.h>
+
+/* What comes before a probe's header. */
+static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
+static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
+
+#define INT_HDR_MAX_BYTES (INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES)
+
+/**
+ * struct int_marks - by what telemetry is recognised; written by its owner
+ * @udp_port: destination of encapsulated
+ * @protocol: inband
+ * @dscp_data: of encapsulated
+ * @dscp_probe: of probes
+ */
+struct int_marks {
+	__be16 udp_port;
+	u8 protocol;
+	u8 dscp_data;
+	u8 dscp_probe;
+};
+
+/**
+ * enum int_carrier - what telemetry rides in
+ * @INT_CARRIER_NONE: there is none
+ * @INT_CARRIER_INBAND: IP
+ * @INT_CARRIER_ENCAP: UDP
+ * @INT_CARRIER_PROBE: TCP
+ */
+enum int_carrier {
+	INT_CARRIER_NONE,
+	INT_CARRIER_INBAND,
+	INT_CARRIER_ENCAP,
+	INT_CARRIER_PROBE,
+};
+
+/**
+ * struct int_place - where telemetry is
+ * @carrier: what it rides in
+ * @offset_bytes: of the header, from the start of the frame
+ * @end_bytes: where the packet ends
+ * @transport_bytes: offset of UDP or TCP
+ * @check_bytes: offset of its checksum
+ */
+struct int_place {
+	enum int_carrier carrier;
+	int offset_bytes;
+	int end_bytes;
+	int transport_bytes;
+	int check_bytes;
+};
+
+static inline void int_find_encap(const struct sk_buff *skb, const struct int_marks *marks,
+				  struct int_place *place)
+{
+	struct udphdr buf;
+	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+
+	if (!uh || uh->dest != marks->udp_port)
+		return;
+	/* 0: longer than it can say. */
+	if (uh->len)
+		place->end_bytes = min(place->end_bytes, place->offset_bytes + ntohs(uh->len));
+	place->carrier = INT_CARRIER_ENCAP;
+	place->transport_bytes = place->offset_bytes;
+	place->check_bytes = place->offset_bytes + offsetof(struct udphdr, check);
+	place->offset_bytes += sizeof(*uh);
+}
+
+static inline void int_find_probe(const struct sk_buff *skb, struct int_place *place)
+{
+	struct tcphdr buf;
+	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+	int payload_bytes;
+	__be32 magic;
+
+	if (!th || th->doff < sizeof(*th) / 4)
+		return;
+	payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
+	if (payload_bytes + (int)sizeof(magic) > place->end_bytes ||
+	    skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)) ||
+	    magic != htonl(INT_MSG_MAGIC))
+		return;
+	place->carrier = INT_CARRIER_PROBE;
+	place->transport_bytes = place->offset_bytes;
+	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
+	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
+}
+
+/**
+ * int_find() - where a packet's telemetry is, if it has any
+ * @skb: the packet
+ * @marks: by what it is recognised
+ * @place: result
+ */
+static inline void int_find(const struct sk_buff *skb, const struct int_marks *marks,
+			    struct int_place *place)
+{
+	struct hop_pkt_inner inner;
+
+	place->carrier = INT_CARRIER_NONE;
+	if (!hop_pkt_inner(skb, marks->protocol, &inner))
+		return;
+	place->offset_bytes = inner.offset_bytes;
+	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
+	if (inner.protocol == marks->protocol)
+		place->carrier = INT_CARRIER_INBAND;
+	else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data)
+		int_find_encap(skb, marks, place);
+	else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe)
+		int_find_probe(skb, place);
+}
+
+/* Types of header that a carrier may bear. */
+static inline bool int_belongs(enum int_carrier carrier, u8 type)
+{
+	if (type == INT_TYPE_ECHO)
+		return true;
+	return (carrier == INT_CARRIER_PROBE) == (type == INT_TYPE_PROBE);
+}
+
+/**
+ * int_read() - a header, checked
+ * @skb: the packet
+ * @place: of int_find()
+ * @type: result
+ * @bytes: result, its length
+ *
+ * Return: INT_OK or why it is not taken.
+ */
+static inline enum int_fault int_read(const struct sk_buff *skb, const struct int_place *place,
+				      u8 *type, unsigned int *bytes)
+{
+	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
+	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
+	struct int_hdr *h = NULL;
+	enum int_fault fault;
+
+	if (room_bytes)
+		h = skb_header_pointer(skb, place->offset_bytes,
+				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
+	fault = int_check(h, room_bytes);
+	if (fault)
+		return fault;
+	*type = h->type;
+	*bytes = h->words * INT_WORD_BYTES;
+	return int_belongs(place->carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+}
+
+/*
+ * Does the transport's checksum stand, so that a change of its payload must go into it?
+ * Not where the device will compute it: then it is a sum of the pseudo-header, as it is
+ * in every super-packet. Nor is it there if UDP's is 0.
+ */
+static inline bool int_check_stands(const struct sk_buff *skb, const struct int_place *place)
+{
+	if (place->carrier == INT_CARRIER_INBAND || skb_is_gso(skb))
+		return false;
+	if (skb->ip_summed == CHECKSUM_PARTIAL &&
+	    skb_checksum_start_offset(skb) == place->transport_bytes)
+		return false;
+	return place->carrier == INT_CARRIER_PROBE ||
+	       *(__sum16 *)(skb->data + place->check_bytes);
+}
+
+/* Both sums are of whole words, an even number of bytes behind the transport's start. */
+static inline void int_correct_check(struct sk_buff *skb, const struct int_place *place,
+				     __wsum before, __wsum after)
+{
+	__sum16 *check = (__sum16 *)(skb->data + place->check_bytes);
+
+	*check = csum_fold(csum_add(csum_sub(after, before), ~csum_unfold(*check)));
+	if (place->carrier == INT_CARRIER_ENCAP && !*check)
+		*check = CSUM_MANGLED_0;
+}
+
+#endif /* HOPCC_INT_PACKET_H */

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_int: a hop that writes what it knows of its port into telemetry. What it writes
+ * is in int_hop.h, where in a packet in int_packet.h.
+ *
+ * Around exactly one child, which queues (hop_child). A packet is stamped when it is
+ * dequeued: a peek goes through to the child, so a shaper above does not make us stamp
+ * a packet time early.
+ *
+ * With `sojourn`, a packet's arrival time travels with it in skb->cb, behind what qdiscs
+ * may use (QDISC_CB_PRIV_LEN). Segmentation by a child overwrites it there, and so does
+ * connection tracking in a child's filter: the check of int_hop_mark() tells, and such a
+ * packet reports the backlog instead.
+ *
+ * With `share`, several on one device that bear one port ID count what they send
+ * together: they are the classes of one port.
+ */
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <net/hop_child.h>
+#include <net/hop_limit.h>
+#include <net/hop_nla.h>
+#include <net/hop_pkt.h>
+#include <net/hop_speed.h>
+#include <net/pkt_sched.h>
+#include <uapi/linux/pkt_sched_int.h>
+#include "int_hop.h"
+#include "int_packet.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* Behind what qdiscs use; cb[32..] is free but while a packet is segmented. */
+#define INT_CB_OFFSET 40
+
+static_assert(sizeof(struct qdisc_skb_cb) <= INT_CB_OFFSET);
+static_assert(INT_CB_OFFSET + sizeof(u64) <= sizeof_field(struct sk_buff, cb));
+
+/**
+ * struct int_config - what tc sets, in its units; RTNL
+ * @rate_bytes_ps: TC_INT_RATE_AUTO for the device's
+ * @speed_bytes_ps: TC_INT_SPEED_AUTO for the rate
+ * @value: by attribute, those of 32 bits
+ */
+struct int_config {
+	u64 rate_bytes_ps;
+	u64 speed_bytes_ps;
+	u32 value[TCA_INT_MAX + 1];
+};
+
+/**
+ * struct int_params - what is made of it; written under the tree lock
+ * @hop: for the law
+ * @marks: by what telemetry is recognised
+ * @rate_bytes_ps: of the port or class
+ * @overhead_bytes: of a packet on the wire
+ * @sojourn: the queue is the time that a packet waited
+ */
+struct int_params {
+	struct int_hop_params hop;
+	struct int_marks marks;
+	u64 rate_bytes_ps;
+	u32 overhead_bytes;
+	bool sojourn;
+};
+
+/**
+ * struct int_port - what a port has sent
+ * @tx_bytes: in bytes on the wire; of classes under several locks
+ * @dev: whose port; this and all below: RTNL
+ * @port_id: which
+ * @users: qdiscs that count here
+ * @list: member of int_ports
+ */
+struct int_port {
+	atomic64_t tx_bytes;
+	const struct net_device *dev;
+	u32 port_id;
+	unsigned int users;
+	struct list_head list;
+};
+
+/**
+ * struct int_sched_data - one port, or one class of a port
+ * @child: the queue; must be first
+ * @sch: the qdisc that this is the private data of
+ * @config: what tc set
+ * @params: what is made of it
+ * @own: counts what is sent, if it is not shared
+ * @port: where what is sent is counted; changed under the tree lock
+ * @secret: of the check of arrival times
+ * @stats: for tc
+ * @speed: tells when the device's changes; RTNL
+ */
+struct int_sched_data {
+	struct hop_child child;
+	struct Qdisc *sch;
+	struct int_config config;
+	struct int_params params;
+	struct int_port own;
+	struct int_port *port;
+	u64 secret;
+	struct tc_int_xstats stats;
+	struct hop_speed_watch speed;
+};
+
+/* Those that are shared; RTNL. */
+static LIST_HEAD(int_ports);
+
+static u64 *int_cb(struct sk_buff *skb)
+{
+	return (u64 *)(skb->cb + INT_CB_OFFSET);
+}
+
+static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	const struct int_sched_data *q = qdisc_priv(sch);
+
+	if (q->params.sojourn)
+		*int_cb(skb) = int_hop_mark(ktime_get_ns(), q->secret);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/* What the packet leaves behind, in bytes on the link. */
+static u64 int_backlog_bytes(const struct Qdisc *sch, const struct int_params *p)
+{
+	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
+}
+
+static u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pkts, u64 now_ns)
+{
+	u64 waited_ns;
+
+	if (q->params.sojourn) {
+		if (int_hop_waited(*int_cb(skb), now_ns, q->secret, &waited_ns))
+			return int_hop_waited_bytes(&q->params.hop, waited_ns);
+		q->stats.untimed_pkts += pkts;
+	}
+	return int_backlog_bytes(q->sch, &q->params);
+}
+
+/* One snapshot, written into one packet. Returns whether there was a place for it. */
+static bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
+			    const struct int_place *place, unsigned int bytes,
+			    const struct int_hop_moment *moment)
+{
+	const struct int_record record = int_hop_record(&q->params.hop, moment);
+	struct int_hdr *h = (struct int_hdr *)(skb->data + place->offset_bytes);
+	const bool sum = int_check_stands(skb, place);
+	__wsum before = 0;
+	bool written;
+
+	if (sum)
+		before = csum_partial(h, bytes, 0);
+	written = int_hop_stamp(h, &q->params.hop, &record);
+	if (sum)
+		int_correct_check(skb, place, before, csum_partial(h, bytes, 0));
+	/* What a card has summed up, and from where, we do not know. */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+	trace_int_stamp(q->sch, h, &record, written);
+	return written;
+}
+
+static unsigned int int_stamped_kind(enum int_carrier carrier, u8 type)
+{
+	if (carrier == INT_CARRIER_ENCAP)
+		return TC_INT_STAMPED_ENCAP;
+	if (carrier == INT_CARRIER_PROBE)
+		return TC_INT_STAMPED_PROBE;
+	return type == INT_TYPE_HELLO ? TC_INT_STAMPED_HELLO : TC_INT_STAMPED_DATA;
+}
+
+/* @tx_bytes: sent before this packet */
+static void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
+		      const struct int_place *place, u32 pkts, u64 tx_bytes)
+{
+	struct int_hop_moment moment = { .now_ns = ktime_get_ns(), .tx_bytes = tx_bytes };
+	enum int_fault fault;
+	unsigned int bytes;
+	u8 type;
+
+	fault = int_read(skb, place, &type, &bytes);
+	if (fault) {
+		q->stats.malformed_pkts[fault - 1] += pkts;
+		return;
+	}
+	if (type == INT_TYPE_ECHO) {
+		q->stats.echo_pkts += pkts;
+		return;
+	}
+	if (!hop_pkt_writable(skb, place->offset_bytes + bytes)) {
+		q->stats.unwritable_pkts += pkts;
+		return;
+	}
+	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
+	if (!int_write_stamp(q, skb, place, bytes, &moment))
+		q->stats.full_pkts += pkts;
+	q->stats.stamped_pkts[int_stamped_kind(place->carrier, type)] += pkts;
+	q->stats.longest_queue_bytes = max(q->stats.longest_queue_bytes, moment.queue_bytes);
+}
+
+static struct sk_buff *int_dequeue(struct Qdisc *sch)
+{
+	struct int_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = hop_child_dequeue(sch);
+	struct hop_pkt_wire wire;
+	struct int_place place;
+	u64 tx_bytes;
+
+	if (!skb)
+		return NULL;
+	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
+	tx_bytes = atomic64_fetch_add(wire.bytes, &q->port->tx_bytes);
+	int_find(skb, &q->params.marks, &place);
+	if (place.carrier != INT_CARRIER_NONE)
+		int_stamp(q, skb, &place, wire.segs_pkts, tx_bytes);
+	/* A later qdisc of this kind must not take it for its own. */
+	if (q->params.sojourn)
+		*int_cb(skb) = 0;
+	return skb;
+}
+
+/* Counters outlive a reset (the device went down). */
+static void int_reset(struct Qdisc *sch)
+{
+	hop_child_reset(sch);
+}
+
+/* The port's shared count, for one more; NULL without memory. RTNL. */
+static struct int_port *int_port_get(const struct net_device *dev, u32 port_id)
+{
+	struct int_port *port;
+
+	list_for_each_entry(port, &int_ports, list) {
+		if (port->dev == dev && port->port_id == port_id) {
+			port->users++;
+			return port;
+		}
+	}
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
+	if (!port)
+		return NULL;
+	port->dev = dev;
+	port->port_id = port_id;
+	port->users = 1;
+	list_add_tail(&port->list, &int_ports);
+	return port;
+}
+
+/* RTNL; nobody counts there any more. An own one stays where it is. */
+static void int_port_put(const struct int_sched_data *q, struct int_port *port)
+{
+	if (port == &q->own || --port->users)
+		return;
+	list_del(&port->list);
+	kfree(port);
+}
+
+/* Under the tree lock. Who counts alone goes on from where he was. */
+static void int_port_use(struct int_sched_data *q, struct int_port *port)
+{
+	if (port == q->port)
+		return;
+	if (port == &q->own || port->users == 1)
+		atomic64_set(&port->tx_bytes, atomic64_read(&q->port->tx_bytes));
+	q->port = port;
+}
+
+#define INT_OPTION HOP_NLA_OPTION
+
+static const struct hop_nla_option int_options_u32[TCA_INT_MAX + 1] = {
+	[TCA_INT_SWITCH_ID] = INT_OPTION("switch_id", "", TC_INT_SWITCH_ID_DEFAULT,
+					 0, TC_INT_SWITCH_ID_MAX),
+	[TCA_INT_PORT_ID] = INT_OPTION("port_id", "", TC_INT_PORT_ID_DEFAULT,
+				       0, TC_INT_PORT_ID_MAX),
+	[TCA_INT_OVERHEAD] = INT_OPTION("overhead", " bytes", TC_INT_OVERHEAD_DEFAULT_BYTES,
+					0, TC_INT_OVERHEAD_MAX_BYTES),
+	[TCA_INT_SOJOURN] = INT_OPTION("sojourn", "", 0, 0, 1),
+	[TCA_INT_SHARE] = INT_OPTION("share", "", 0, 0, 1),
+	[TCA_INT_PROTOCOL] = INT_OPTION("protocol", "", TC_INT_PROTOCOL_DEFAULT,
+					TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX),
+	[TCA_INT_DSCP_DATA] = INT_OPTION("dscp_data", "", TC_INT_DSCP_DATA_DEFAULT,
+					 0, TC_INT_DSCP_MAX),
+	[TCA_INT_DSCP_PROBE] = INT_OPTION("dscp_probe", "", TC_INT_DSCP_PROBE_DEFAULT,
+					  0, TC_INT_DSCP_MAX),
+	[TCA_INT_UDP_PORT] = INT_OPTION("udp_port", "", TC_INT_UDP_PORT_DEFAULT,
+					TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX),
+};
+
+/* Ranges are checked below, not here, where the message could not name the option. */
+static const struct nla_policy int_policy[TCA_INT_MAX + 1] = {
+	[TCA_INT_RATE]		= { .type = NLA_U64 },
+	[TCA_INT_SPEED]		= { .type = NLA_U64 },
+	[TCA_INT_SWITCH_ID]	= { .type = NLA_U32 },
+	[TCA_INT_PORT_ID]	= { .type = NLA_U32 },
+	[TCA_INT_OVERHEAD]	= { .type = NLA_U32 },
+	[TCA_INT_SOJOURN]	= { .type = NLA_U32 },
+	[TCA_INT_SHARE]		= { .type = NLA_U32 },
+	[TCA_INT_PROTOCOL]	= { .type = NLA_U32 },
+	[TCA_INT_DSCP_DATA]	= { .type = NLA_U32 },
+	[TCA_INT_DSCP_PROBE]	= { .type = NLA_U32 },
+	[TCA_INT_UDP_PORT]	= { .type = NLA_U32 },
+	[TCA_INT_LIMIT]		= { .type = NLA_U32 },
+};
+
+static int int_parse_rates(struct int_config *c, struct nlattr **tb,
+			   struct netlink_ext_ack *extack)
+{
+	u64 rate;
+
+	if (tb[TCA_INT_RATE]) {
+		rate = nla_get_u64(tb[TCA_INT_RATE]);
+		if (rate != TC_INT_RATE_AUTO &&
+		    (rate < TC_INT_RATE_MIN_BYTES_PS || rate > TC_INT_RATE_MAX_BYTES_PS))
+			return hop_nla_refuse(extack, tb[TCA_INT_RATE],
+					      "rate must be 10kbit to 1600gbit, or auto");
+		c->rate_bytes_ps = rate;
+	}
+	if (tb[TCA_INT_SPEED]) {
+		rate = nla_get_u64(tb[TCA_INT_SPEED]);
+		if (rate != TC_INT_SPEED_AUTO && !int_hop_code(rate))
+			return hop_nla_refuse(extack, tb[TCA_INT_SPEED],
+					      "speed must be one that has a code: 10, 100mbit, 1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800 or 1600gbit");
+		c->speed_bytes_ps = rate;
+	}
+	return 0;
+}
+
+/* Of the device, if a port may be as fast; else 0. RTNL. */
+static u64 int_device_rate_bytes_ps(const struct Qdisc *sch)
+{
+	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
+
+	return rate_bytes_ps <= TC_INT_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
+}
+
+static void int_set_rate(struct int_params *p, const struct int_config *c, u64 rate_bytes_ps)
+{
+	p->rate_bytes_ps = rate_bytes_ps;
+	p->hop.code = int_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
+	p->hop.pace_q40 = int_hop_pace_q40(rate_bytes_ps);
+}
+
+static void int_set_params(struct int_params *p, const struct int_config *c)
+{
+	p->hop.switch_id = c->value[TCA_INT_SWITCH_ID];
+	p->hop.port_id = c->value[TCA_INT_PORT_ID];
+	p->marks.udp_port = htons(c->value[TCA_INT_UDP_PORT]);
+	p->marks.protocol = c->value[TCA_INT_PROTOCOL];
+	p->marks.dscp_data = c->value[TCA_INT_DSCP_DATA];
+	p->marks.dscp_probe = c->value[TCA_INT_DSCP_PROBE];
+	p->overhead_bytes = c->value[TCA_INT_OVERHEAD];
+	p->sojourn = c->value[TCA_INT_SOJOURN];
+}
+
+static int int_resolve_rate(const struct Qdisc *sch, struct int_params *p,
+			    const struct int_config *c, const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	u64 rate_bytes_ps = c->rate_bytes_ps ?: int_device_rate_bytes_ps(sch);
+
+	rate_bytes_ps = rate_bytes_ps ?: c->speed_bytes_ps;
+	if (!rate_bytes_ps)
+		return hop_nla_refuse(extack, attr,
+				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
+	int_set_rate(p, c, rate_bytes_ps);
+	if (!p->hop.code)
+		return hop_nla_refuse(extack, attr,
+				      "no code stands for this rate: say speed, e.g. speed 10gbit");
+	return 0;
+}
+
+static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	struct int_sched_data *q = qdisc_priv(sch);
+	struct int_port *port = &q->own, *old_port;
+	struct int_config config = q->config;
+	struct int_params params = {};
+	u32 limit_bytes = 0;
+	int err;
+
+	err = int_parse_rates(&config, tb, extack);
+	if (!err)
+		err = hop_nla_options(config.value, int_options_u32, TCA_INT_MAX, tb, extack);
+	if (!err)
+		err = hop_limit_parse(sch, &limit_bytes, TC_INT_LIMIT_MIN_BYTES, tb[TCA_INT_LIMIT],
+				      "limit must be " __stringify(TC_INT_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_INT_LIMIT_MAX_BYTES) " bytes", extack);
+	if (!err)
+		err = int_resolve_rate(sch, &params, &config,
+				       tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED], extack);
+	if (err)
+		return err;
+	int_set_params(&params, &config);
+	if (config.value[TCA_INT_SHARE])
+		port = int_port_get(qdisc_dev(sch), params.hop.port_id);
+	if (!port)
+		return -ENOMEM;
+	/* The last thing that may fail. */
+	err = hop_limit_set(sch, limit_bytes);
+	if (err) {
+		int_port_put(q, port);
+		return err;
+	}
+
+	sch_tree_lock(sch);
+	old_port = q->port;
+	int_port_use(q, port);
+	q->config = config;
+	q->params = params;
+	sch_tree_unlock(sch);
+	int_port_put(q, old_port);
+	return 0;
+}
+
+static int int_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_INT_MAX + 1];
+	int err = hop_nla_parse(tb, TCA_INT_MAX, opt, int_policy, extack);
+
+	return err ?: int_configure(sch, tb, extack);
+}
+
+/* The speed of a port's device may be another now: one without a code is unknown. RTNL. */
+static void int_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+{
+	struct int_sched_data *q = container_of(watch, struct int_sched_data, speed);
+
+	if (q->config.rate_bytes_ps != TC_INT_RATE_AUTO)
+		return;
+	/* A link that is down has no speed: the last one will do. */
+	if (!rate_bytes_ps || rate_bytes_ps > TC_INT_RATE_MAX_BYTES_PS)
+		return;
+	sch_tree_lock(q->sch);
+	int_set_rate(&q->params, &q->config, rate_bytes_ps);
+	sch_tree_unlock(q->sch);
+}
+
+static int int_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct int_sched_data *q = qdisc_priv(sch);
+	struct nlattr *none[TCA_INT_MAX + 1] = {};
+	int err;
+
+	hop_child_prepare(sch);
+	INIT_LIST_HEAD(&q->speed.list);
+	q->speed.dev = qdisc_dev(sch);
+	q->speed.changed = int_follow_speed;
+	q->sch = sch;
+	q->port = &q->own;
+	q->secret = get_random_u64();
+	hop_nla_defaults(q->config.value, int_options_u32, TCA_INT_MAX);
+	err = hop_child_init(sch, 0, extack);
+	if (!err)
+		err = opt ? int_change(sch, opt, extack) : int_configure(sch, none, extack);
+	if (!err)
+		hop_speed_watch(&q->speed);
+	return err;
+}
+
+static void int_destroy(struct Qdisc *sch)
+{
+	struct int_sched_data *q = qdisc_priv(sch);
+
+	hop_speed_unwatch(&q->speed);
+	int_port_put(q, q->port);
+	hop_child_destroy(sch);
+}
+
+/* RTNL keeps change() away. */
+static int int_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct int_sched_data *q = qdisc_priv(sch);
+	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int err;
+
+	if (!opts)
+		return -EMSGSIZE;
+	err = nla_put_u64_64bit(skb, TCA_INT_RATE, q->config.rate_bytes_ps, TCA_INT_PAD);
+	if (!err)
+		err = nla_put_u64_64bit(skb, TCA_INT_SPEED, q->config.speed_bytes_ps, TCA_INT_PAD);
+	if (!err)
+		err = hop_nla_put_options(skb, q->config.value, int_options_u32, TCA_INT_MAX);
+	if (!err)
+		err = hop_limit_put(skb, sch, TCA_INT_LIMIT);
+	if (err) {
+		nla_nest_cancel(skb, opts);
+		return err;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static int int_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct int_sched_data *q = qdisc_priv(sch);
+	struct tc_int_xstats st;
+
+	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	sch_tree_lock(sch);
+	st = q->stats;
+	st.rate_bytes_ps = q->params.rate_bytes_ps;
+	st.speed_bytes_ps = (u64)int_speeds[q->params.hop.code].mbit_ps * INT_BYTES_PER_MBIT;
+	st.tx_bytes = atomic64_read(&q->port->tx_bytes);
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+static struct Qdisc_ops int_qdisc_ops __read_mostly = {
+	.cl_ops		= &hop_child_class_ops,
+	.id		= "int",
+	.priv_size	= sizeof(struct int_sched_data),
+	.enqueue	= int_enqueue,
+	.dequeue	= int_dequeue,
+	.peek		= hop_child_peek,
+	.init		= int_init,
+	.reset		= int_reset,
+	.destroy	= int_destroy,
+	.change		= int_change,
+	.dump		= int_dump,
+	.dump_stats	= int_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("int");
+
+static int __init int_module_init(void)
+{
+	BUILD_BUG_ON(offsetof(struct int_sched_data, child));
+	BUILD_BUG_ON(TC_INT_MALFORMED_CAUSES + 1 - INT_FAULTS);
+	BUILD_BUG_ON(TC_INT_PROTOCOL_DEFAULT - INT_PROTOCOL_DEFAULT);
+	BUILD_BUG_ON(TC_INT_DSCP_DATA_DEFAULT - INT_DSCP_DATA_DEFAULT);
+	BUILD_BUG_ON(TC_INT_DSCP_PROBE_DEFAULT - INT_DSCP_PROBE_DEFAULT);
+	BUILD_BUG_ON(TC_INT_SWITCH_ID_MAX - INT_SWITCH_ID_MAX);
+	return register_qdisc(&int_qdisc_ops);
+}
+
+static void __exit int_module_exit(void)
+{
+	unregister_qdisc(&int_qdisc_ops);
+}
+
+module_init(int_module_init);
+module_exit(int_module_exit);
+MODULE_DESCRIPTION("HPCC++'s hop: writes its port's load into telemetry");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Telemetry's carrier beside conntrack: stateful firewalls and NAT on the hosts and on
+the router between them, and routers that rewrite or drop DSCPs. Prints TAP. Needs
+root, nft and the path of int_drive.ko; all is in network namespaces of its own.
+"""
+import socket
+import sys
+import time
+
+import hosts
+from hosts import Stream, connect, run, sysctl, transfer
+from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
+    ROUTER, ROUTER_TCP_ONLY, SERVICE
+
+MB = 1 << 20
+CC = "int_drive"
+
+tap = hosts.Tap()
+
+# Probes and their answers are TCP; only the handshake has our protocol.
+ROUTER_LETS_INT = """
+table inet router {
+	chain forward {
+		type filter hook forward priority 0; policy drop;
+		ct state invalid counter drop comment "invalid"
+		ct state established counter accept comment "answered"
+		iifname "r-a" meta l4proto { tcp, 254 } ct state new accept
+	}
+}
+"""
+
+# Conntrack that minds sequence numbers, on the way of probes and answers.
+ROUTER_STRICT = """
+table inet router {
+	chain forward {
+		type filter hook forward priority 0; policy drop;
+		icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+		ct state invalid counter drop comment "invalid"
+		accept
+	}
+}
+"""
+
+
+def dscp_rules(action):
+    return f"""
+table inet dscp {{
+	chain forward {{
+		type filter hook forward priority -150;
+		ip dscp 0x1b {action.format(ip="ip")}
+		ip6 dscp 0x1b {action.format(ip="ip6")}
+	}}
+}}
+"""
+
+
+REWRITE, DROP = dscp_rules("{ip} dscp set 0"), dscp_rules("drop")
+ANSWERS_REWRITTEN = REWRITE.replace("0x1b", "0x1f")
+
+# What comes to TCP of b with the user's DSCP.
+USER_DSCP = """
+table inet user {
+	chain input {
+		type filter hook input priority 0;
+		meta l4proto tcp ip dscp 0x0a counter comment "user"
+		meta l4proto tcp ip6 dscp 0x0a counter comment "user"
+		meta l4proto tcp ip dscp != 0x0a counter comment "other"
+		meta l4proto tcp ip6 dscp != 0x0a counter comment "other"
+	}
+}
+"""
+
+
+def drive(name, value=None):
+    return hosts.drive(name, value, "int_drive")
+
+
+def stream(version, total=5 * MB, tos=0, **options):
+    """(exact, opened, seconds to open, counts of a)"""
+    for name in ("opened", "refused", "closed", "silenced", "records", "odd"):
+        drive(name, 0)
+    before, start = hosts.counts("a", "int"), time.monotonic()
+    pair = connect(version, cc=CC, **options)
+    if not pair:
+        return False, 0, 20, hosts.since("a", before, "int")
+    took = time.monotonic() - start
+    level, name = {4: (socket.IPPROTO_IP, socket.IP_TOS),
+                   6: (socket.IPPROTO_IPV6, socket.IPV6_TCLASS)}[version]
+    pair[0].setsockopt(level, name, tos)
+    exact = transfer([Stream(*pair, total)])
+    hosts.close(*pair)
+    time.sleep(1)
+    return exact, drive("opened"), took, hosts.since("a", before, "int")
+
+
+def with_telemetry(version, name):
+    for forward in (0, 1):
+        sysctl("a", "hopcc/int_forward", forward)
+        exact, opened, _, got = stream(version)
+        tap.claim(f"IPv{version} {name}, {('probe', 'inband')[forward]}: exact, answers",
+                  exact and opened == 1 and not drive("silenced") and drive("records") > 5 and
+                  got["in_answer"] == got["out_data"] + got["out_probe"],
+                  f"{got['in_answer']} answers, {got['out_probe']} probes, "
+                  f"{got['out_data']} headers")
+    sysctl("a", "hopcc/int_forward", 0)
+
+
+def by_probes(version, name):
+    """As inband has a protocol of its own, which stateful firewalls do not know."""
+    exact, opened, _, got = stream(version)
+    tap.claim(f"IPv{version} {name}, probe: exact, each answered", exact and opened == 1 and
+              got["in_answer"] == got["out_probe"] > 5, f"{got['out_probe']} probes")
+    tap.equal(f"IPv{version} {name}: nothing invalid", counter("r", "invalid"), 0)
+
+
+def without(version, name, limit_s, **options):
+    exact, opened, took, got = stream(version, **options)
+    tap.claim(f"IPv{version} {name}: exact, without telemetry, opened within {limit_s} s",
+              exact and opened == 0 and took <= limit_s and got["peer_silent"] == 1,
+              f"{took:.3f} s")
+    exact, opened, took, _ = stream(version, MB, **options)
+    tap.claim(f"IPv{version} {name}: again: at once", exact and opened == 0 and took < 0.1,
+              f"{took:.3f} s")
+
+
+def firewalls_on_hosts(version):
+    with_telemetry(version, "stateful firewall on both hosts")
+    tap.equal(f"IPv{version} stateful firewall: nothing invalid",
+              [counter(name, "invalid") for name in ("a", "b")], [0, 0])
+
+
+def given_up(version, name):
+    """Probes are not answered: a few, then none, and TCP does not suffer."""
+    exact, opened, _, got = stream(version, 50 * MB)
+    tap.claim(f"IPv{version} {name}: exact, three probes and no more, the cc is told",
+              exact and opened == 1 and got["out_probe"] == 3 and got["peer_given_up"] == 1 and
+              drive("silenced") == 1, f"{got['out_probe']} probes")
+    time.sleep(61)
+
+
+def user_dscp(version):
+    """In UDP data has our DSCP; at TCP it has the user's again."""
+    sysctl("a", "hopcc/int_forward", 1)
+    sysctl("a", "hopcc/int_encap", 1)
+    exact, opened, _, got = stream(version, tos=0x28)
+    tap.claim(f"IPv{version} in UDP: the user's DSCP arrives",
+              exact and opened == 1 and got["out_data"] > 0 and
+              counter("b", "user") >= got["out_data"] and counter("b", "other") <= 10,
+              f"{counter('b', 'user')} and {counter('b', 'other')} others")
+    sysctl("a", "hopcc/int_forward", 0)
+    sysctl("a", "hopcc/int_encap", 0)
+
+
+# Rules by host, and what is claimed. Conntrack has no memory of the case before.
+CASES = (
+    ({"a": HOST_FIREWALL, "b": HOST_FIREWALL}, firewalls_on_hosts),
+    ({"r": ROUTER_LETS_INT}, lambda v: by_probes(v, "router that passes what it knows")),
+    ({"r": ROUTER_STRICT}, lambda v: by_probes(v, "router that drops what is invalid")),
+    ({"r": ROUTER_TCP_ONLY}, lambda v: without(v, "router passes TCP only", 1.5)),
+    ({"r": MASQUERADE}, lambda v: without(v, "source NAT on the router", 1.5)),
+    ({"r": FORWARD_PORTS},
+     lambda v: without(v, "destination NAT on the router", 0.1, to=ROUTER)),
+    ({"a": OWN_DNAT}, lambda v: without(v, "destination NAT on the host", 0.1, to=SERVICE)),
+    ({"r": REWRITE}, lambda v: given_up(v, "router rewrites the probes' DSCP")),
+    ({"r": DROP}, lambda v: given_up(v, "router drops the probes' DSCP")),
+    ({"r": ANSWERS_REWRITTEN}, lambda v: given_up(v, "router rewrites the answers' DSCP")),
+    ({"b": USER_DSCP}, user_dscp),
+)
+
+
+def main():
+    hosts.insmod(sys.argv[1])
+    for version in (4, 6):
+        for rules, claims in CASES:
+            hosts.build_path()
+            for name in ("a", "b"):
+                sysctl(name, "hopcc/int_cc", CC)
+                sysctl(name, "ipv4/tcp_rmem", "4096 131072 262144")
+            for dev in ("r-a", "r-b"):
+                run(f"ip netns exec r tc qdisc replace dev {dev} root netem rate 1gbit"
+                    " delay 50us limit 100000")
+            for name, text in rules.items():
+                nft(name, text)
+            claims(version)
+            hosts.remove_path()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

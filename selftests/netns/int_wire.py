@@ -1,0 +1,797 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Telemetry byte by byte: what the carrier writes, reads, refuses. Prints TAP.
+Needs root and the path of int_drive.ko; changes nothing outside its own network
+namespace.
+"""
+import os
+import random
+import select
+import socket
+import struct
+import sys
+import time
+
+import hosts
+import wire
+from wire import ACK, RST, SYN, Peer, inet_sum
+from xcp_wire import at_is_right, finish, ip_bytes, listen, quoted_error, set_next, \
+    tcp_sum_is_right, REFUSALS, TOO_BIG
+
+INT, TCP, UDP = 254, 6, 17
+HELLO, DATA, PROBE, ECHO = 1, 2, 3, 4
+RECORDS, SUMMARY, RATIO, WINDOW = range(4)
+MSS = Peer.MSS
+PORT = 65108
+DSCP_DATA, DSCP_PROBE, DSCP_RESPONSE = 0x17, 0x1b, 0x1f
+COUNTS = "/proc/thread-self/net/hopcc_int"
+COOKIE = 0x1122334455667788
+MAGIC = 0x68494e54
+KEY = bytes(range(16))
+M64 = 2**64 - 1
+
+tap = hosts.Tap()
+
+
+def siphash24(key, data):
+    """SipHash-2-4, from its paper."""
+    k0, k1 = struct.unpack("<QQ", key)
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
+         k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+
+    def left(x, n):
+        return (x << n | x >> (64 - n)) & M64
+
+    def rounds(n):
+        for _ in range(n):
+            v[0] = (v[0] + v[1]) & M64
+            v[2] = (v[2] + v[3]) & M64
+            v[1] = left(v[1], 13) ^ v[0]
+            v[3] = left(v[3], 16) ^ v[2]
+            v[0] = left(v[0], 32)
+            v[2] = (v[2] + v[1]) & M64
+            v[0] = (v[0] + v[3]) & M64
+            v[1] = left(v[1], 17) ^ v[2]
+            v[3] = left(v[3], 21) ^ v[0]
+            v[2] = left(v[2], 32)
+
+    whole = data + bytes(7 - len(data) % 8) + bytes([len(data) & 255])
+    for (word,) in struct.iter_unpack("<Q", whole):
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 255
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def header(kind, slots=0, flags=0, hops=0, path=0, records=(), following=TCP, words=None,
+           options=None, port=0):
+    records = list(records) + [0] * (slots - len(records))
+    return struct.pack("!BBBBI", following, 3 + 2 * slots if words is None else words, kind,
+                       flags, hops << 28 | path << 16) + \
+        b"".join(struct.pack("!Q", r) for r in records) + \
+        struct.pack("!I", (slots << 28 | port << 12) if options is None else options)
+
+
+def record(speed=9, ts=0, tx=0, qlen=0):
+    return speed << 60 | (ts & 0xffffff) << 36 | (tx & 0xfffff) << 16 | qlen
+
+
+def hello(cookie=COOKIE):
+    return header(HELLO) + struct.pack("!Q", cookie)
+
+
+def data_shim(number, cookie, **options):
+    return header(DATA, **options) + struct.pack("!II", number, cookie & 0xffffffff)
+
+
+def message(number, cookie, seq=0, t_ns=100000, wnd=1000000, kind=RECORDS, flows=0, tag=0,
+            magic=MAGIC):
+    return struct.pack("!IIQIIIHHQ", magic, number, cookie, seq & 0xffffffff, t_ns, wnd, kind,
+                       flows, tag)
+
+
+TERMS = struct.pack("!IIHH", 1250000, 996147, 0, 100)
+
+
+def probe(number, cookie, slots=2, hops=0, path=0, records=(), flags=0, **options):
+    return message(number, cookie, **options) + \
+        header(PROBE, slots, flags, hops, path, records, following=0) + TERMS
+
+
+class Message:
+    """A message out of a packet's payload."""
+
+    def __init__(self, payload):
+        (self.magic, self.id, self.cookie, self.seq, self.t_ns, self.wnd, self.kind, self.flows,
+         self.tag) = struct.unpack_from("!IIQIIIHHQ", payload)
+        self.header = payload[40:]
+        self.following, self.words, self.type, self.flags, path = \
+            struct.unpack_from("!BBBBI", payload, 40)
+        self.hops, self.path = path >> 28, path >> 16 & 0xfff
+        self.slots = (self.words - 3) // 2
+        self.records = struct.unpack_from(f"!{self.slots}Q", payload, 48)
+        self.rest = payload[40 + self.words * 4:]
+
+
+def insert(data, shim):
+    at = ip_bytes(data)
+    return finish(set_next(data[:at], INT) + shim + data[at:])
+
+
+def in_udp(data, shim):
+    """Also sets the DSCP."""
+    at = ip_bytes(data)
+    udp = struct.pack("!HHHH", 50000, PORT, 8 + len(shim) + len(data) - at, 0)
+    data = bytearray(set_next(data[:at], UDP)) + udp + shim + data[at:]
+    if data[0] >> 4 == 6:
+        data[0:2] = struct.pack("!H", 6 << 12 | DSCP_DATA << 6)
+    else:
+        data[1] = DSCP_DATA << 2
+    return finish(bytes(data))
+
+
+def unwrap(data):
+    """(packet without the header, header and tail or None)"""
+    at = ip_bytes(data)
+    if data[6 if data[0] >> 4 == 6 else 9] != INT:
+        return data, None
+    size = data[at + 1] * 4 + 8
+    return finish(set_next(data[:at], data[at]) + data[at + size:]), data[at:at + size]
+
+
+def dscp_of(data):
+    if data[0] >> 4 == 6:
+        return struct.unpack_from("!H", data)[0] >> 6 & 63
+    return data[1] >> 2
+
+
+def counts():
+    with open(COUNTS, encoding="ascii") as file:
+        return {k: int(v) for k, v in (line.split() for line in file)}
+
+
+def grown(before):
+    after = counts()
+    return {k: after[k] - before[k] for k in after
+            if after[k] != before[k] and not k.startswith("flows")}
+
+
+def sysctl(knob, value):
+    hosts.write("/proc/sys/net/hopcc/" + knob, value)
+
+
+def drive(name, value=None):
+    return hosts.drive(name, value, "int_drive")
+
+
+class Wire(wire.Wire):
+    """Packets with a header are read, too; it becomes .shim of the packet."""
+
+    def read(self, wait_ms):
+        packets = []
+        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
+            raw = os.read(self.fd, 65536)
+            data, shim = unwrap(raw)
+            packet = wire.parse(data)
+            if packet:
+                packet.shim, packet.raw, packet.plain = shim, raw, data
+                packet.dscp = dscp_of(raw)
+                packet.good = tcp_sum_is_right(data) and at_is_right(raw)
+                packet.payload = data[len(data) - packet.size:]
+                packets.append(packet)
+        return packets
+
+
+class Talker(Peer):
+    """A peer that may put a header on what it sends, or change it otherwise."""
+    cookie = 0
+
+    def send(self, *args, shim=None, change=None, **kwargs):
+        wire_ = self.wire
+
+        class Once:
+            """What Peer.send() writes to."""
+
+            @staticmethod
+            def write(data):
+                data = insert(data, shim) if shim else data
+                wire_.write(change(data) if change else data)
+
+        self.wire = Once
+        try:
+            super().send(*args, **kwargs)
+        finally:
+            self.wire = wire_
+
+    def knock(self, listener, shim):
+        """A SYN with or without a header; the SYN-ACKs."""
+        self.stack_port = listener.getsockname()[1]
+        self.send(SYN, pos=-1, ack=-1, options=self.OPTIONS, shim=shim)
+        answers = self.wire.read(5)
+        if answers:
+            self.stack_isn = answers[0].seq
+            if answers[0].shim:
+                self.cookie, = struct.unpack("!Q", answers[0].shim[-8:])
+        return answers
+
+    def open(self, listener):
+        self.knock(listener, hello())
+        self.send(ACK)
+        sock = listener.accept()[0]
+        wire.make_room(sock)
+        for pos in range(0, 40 * MSS, MSS):
+            self.send(ACK, pos=pos, payload=bytes(MSS))
+            self.wire.read(1)
+        sock.recv(40 * MSS)
+        self.wire.read(500)
+        self.isn = (self.isn + 40 * MSS) % 2**32
+        return sock
+
+    def say(self, payload, dscp, ack=0, **options):
+        """A message: old bytes, as a carrier sends them."""
+        self.send(ACK, pos=-len(payload), ack=ack, payload=payload, ecn=dscp << 2, **options)
+
+    def ask(self, payload, **options):
+        """A probe; the answers."""
+        self.say(payload, DSCP_PROBE, **options)
+        return [p for p in self.read(2) if p.dscp == DSCP_RESPONSE]
+
+
+def handshake(tun, version):
+    listener = listen(version)
+    peer = Talker(tun, version, 50000)
+    got = peer.knock(listener, hello())
+    tap.claim(f"IPv{version}: SYN with a header: SYN-ACK with one and a cookie",
+              [(p.shim[:12], p.good) for p in got] == [(header(HELLO), True)] and peer.cookie)
+    first = peer.cookie
+    time.sleep(1.5)
+    tap.equal(f"IPv{version}: SYN-ACK again: without", [p.shim for p in tun.read(5)], [None])
+    peer.send(RST, pos=0)
+    peer = Talker(tun, version, 50001)
+    tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
+              [p.shim for p in peer.knock(listener, None)], [None])
+    peer.send(RST, pos=0)
+    peer = Talker(tun, version, 50002)
+    peer.knock(listener, hello())
+    tap.claim(f"IPv{version}: another connection, another cookie",
+              peer.cookie and peer.cookie != first)
+    peer.send(RST, pos=0)
+    time.sleep(200)
+    tun.read(5)
+    listener.close()
+
+
+def answered(tun, version):
+    """What goes back for a probe, and for data with a header."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50100)
+    sock = peer.open(listener)
+    stamps = (record(ts=1000, tx=500, qlen=3), record(ts=1100, tx=600, qlen=4))
+    got = peer.ask(probe(77, peer.cookie, hops=2, path=0xabc, records=stamps, seq=4711))
+    tap.claim(f"IPv{version} a probe: one answer, sums right, no data",
+              len(got) == 1 and got[0].good and not sock_has_data(sock))
+    m = Message(got[0].payload)
+    tap.equal(f"IPv{version} a probe: the answer", (
+        m.magic, m.id, m.cookie, m.seq, m.kind, m.tag, m.type, m.hops, m.path, m.records, m.rest),
+        (MAGIC, 77, COOKIE, 4711, RECORDS, 0, ECHO, 2, 0xabc, stamps, b""))
+    tap.equal(f"IPv{version} a probe: the answer is old bytes",
+              (got[0].seq + got[0].size) % 2**32, 0)
+    shim = data_shim(78, peer.cookie, slots=2, hops=1, path=5, records=stamps[:1])
+    peer.send(ACK, pos=0, payload=b"x" * MSS, shim=shim)
+    got = [p for p in peer.read(2) if p.dscp == DSCP_RESPONSE]
+    m = Message(got[0].payload)
+    tap.equal(f"IPv{version} data with a header: answer, data", (
+        len(got), m.id, m.seq, m.hops, m.path, m.records, sock.recv(2 * MSS)),
+        (1, 78, (peer.isn + 1 + MSS) % 2**32, 1, 5, stamps[:1] + (0,), b"x" * MSS))
+    encap_tos(peer, sock, version, shim)
+    peer.send(RST, pos=2 * MSS)
+    sock.close()
+    listener.close()
+
+
+def encap_tos(peer, sock, version, shim):
+    """In UDP, its sum 0; the user's DSCP is in the flags."""
+    shim = shim[:3] + bytes([0x0a]) + shim[4:]
+    before = counts()
+    peer.send(ACK, pos=MSS, payload=b"y" * MSS, change=lambda data: in_udp(data, shim))
+    got = [p for p in peer.read(2) if p.dscp == DSCP_RESPONSE]
+    tap.claim(f"IPv{version} data in UDP: taken, answered",
+              sock.recv(2 * MSS) == b"y" * MSS and len(got) == 1 and
+              grown(before) == {"in_data": 1, "out_answer": 1}, f"{grown(before)}")
+
+
+def sock_has_data(sock):
+    return bool(select.select([sock], [], [], 0)[0])
+
+
+def kinds(tun, version):
+    """The kinds of answers: two probes 10 us apart at 100G, a full line and a queue."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50110)
+    sock = peer.open(listener)
+    number = 100
+    for kind, low, high in ((SUMMARY, 0, 0), (RATIO, 1090921, 1090922), (WINDOW, 1, 1250000)):
+        for n in range(2):
+            number += 1
+            ts, tx = number * 20000 + n * 10000, number * 488 + n * 244
+            got = peer.ask(probe(number, peer.cookie, hops=2, path=3, t_ns=10000, kind=kind,
+                                 records=(record(ts=ts, tx=tx), record(ts=ts, tx=tx, qlen=10))))
+            time.sleep(0.001)
+        m = Message(got[0].payload)
+        tap.claim(f"IPv{version} kind {kind}: told so",
+                  (m.kind, m.id) == (kind, number) and low <= m.wnd <= high,
+                  f"{m.kind} {m.wnd} {m.t_ns}")
+        if kind == SUMMARY:
+            tap.equal(f"IPv{version} summary: the second hop's record",
+                      (m.hops, m.path, m.slots, m.flags, m.records),
+                      (2, 3, 1, 1, (record(ts=ts, tx=tx, qlen=10),)))
+        else:
+            tap.equal(f"IPv{version} kind {kind}: no records, N is told",
+                      (m.hops, m.path, m.slots, m.flows), (0, 0, 0, 1))
+    peer.send(RST, pos=0)
+    sock.close()
+    listener.close()
+
+
+def signed(tun, version):
+    """The tag is SipHash-2-4 over ends, message and header."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50120)
+    sock = peer.open(listener)
+    sysctl("int_key", KEY.hex())
+    got = peer.ask(probe(9, peer.cookie, hops=1, path=1, records=(record(),)))
+    m = Message(got[0].payload)
+
+    def mapped(text):
+        packed = socket.inet_pton(wire.FAMILY[version], text)
+        return packed if version == 6 else bytes(10) + b"\xff\xff" + packed
+
+    text = mapped(wire.STACK[version]) + mapped(wire.SCRIPT[version]) + \
+        struct.pack("!HH", peer.stack_port, peer.port) + \
+        got[0].payload[:32] + bytes(8) + m.header
+    tap.equal(f"IPv{version} key: the tag", m.tag, siphash24(KEY, text))
+    sysctl("int_key", "\n")
+    peer.send(RST, pos=0)
+    sock.close()
+    listener.close()
+
+
+def truncate(keep):
+    """A change: the packet ends `keep` bytes behind IP."""
+    return lambda data: finish(data[:ip_bytes(data) + keep])
+
+
+FULL = data_shim(1, 0, slots=2)
+BAD_SHIMS = (
+    # what, header, change of the packet, counter
+    ("length 0", header(DATA, words=0) + bytes(8), None, "bad_length"),
+    ("length 2", header(DATA, words=2) + bytes(8), None, "bad_length"),
+    ("half a record", header(DATA, words=4) + bytes(12), None, "bad_length"),
+    ("16 records", header(DATA, words=35) + bytes(200), None, "bad_length"),
+    ("length 255", header(DATA, words=255) + bytes(8), None, "bad_length"),
+    ("type 0", header(0) + bytes(8), None, "bad_type"),
+    ("a probe's", header(PROBE) + bytes(8), None, "bad_type"),
+    ("an answer's", header(ECHO) + bytes(8), None, "bad_type"),
+    ("type 255", header(255) + bytes(8), None, "bad_type"),
+    ("slots 1 in a header of none", header(DATA, options=1 << 28) + bytes(8), None,
+     "bad_slots"),
+    ("a path of no hop", header(DATA, path=5) + bytes(8), None, "bad_hops"),
+    ("nested", header(DATA, following=INT) + bytes(8) + FULL, None, "bad_next"),
+    ("followed by UDP", header(DATA, following=UDP) + bytes(8), None, "bad_next"),
+    ("no byte of it", FULL, truncate(0), "bad_truncated"),
+    ("11 bytes of it", FULL, truncate(11), "bad_truncated"),
+    ("no last word", FULL, truncate(24), "bad_truncated"),
+    ("no tail", FULL, truncate(28), "bad_truncated"),
+    ("nothing behind it", FULL, truncate(36), "bad_truncated"),
+    ("half of TCP behind it", FULL, truncate(46), "bad_truncated"),
+)
+
+
+def malformed(tun, version):
+    """Bad headers between good data: counted, dropped, the stream is what it was."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50200)
+    sock = peer.open(listener)
+    sent = b""
+    for encap in (False, True):
+        for what, shim, change, counter in BAD_SHIMS:
+            before = counts()
+            payload = random.Random(what).randbytes(100)
+
+            def bend(data, shim=shim, change=change):
+                data = in_udp(data, shim) if encap else insert(data, shim)
+                keep = len(change(data)) + 8 if change and encap else None
+                return finish(data[:keep]) if keep else change(data) if change else data
+
+            peer.send(ACK, pos=len(sent), payload=bytes(100), change=bend)
+            peer.read(1)
+            after = grown(before)
+            peer.send(ACK, pos=len(sent), payload=payload)
+            sent += payload
+            peer.read(1)
+            tap.equal(f"IPv{version} malformed{' in UDP' * encap}: {what}", after, {counter: 1})
+    tap.claim(f"IPv{version} malformed: stream intact", sock.recv(1 << 20) == sent)
+    peer.send(RST, pos=len(sent))
+    sock.close()
+    listener.close()
+
+
+def bad_messages(tun, version):
+    """They are left to TCP, to which they are old data; nobody is answered."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50210)
+    sock = peer.open(listener)
+    good = probe(5, peer.cookie)
+    at = 40
+    cases = (
+        ("another magic", message(5, peer.cookie, magic=1) + good[at:], {}),
+        ("a wrong cookie", probe(5, peer.cookie ^ 1), {"in_bad_cookie": 1}),
+        ("cut in the message", good[:39], {"bad_truncated": 1}),
+        ("cut in the header", good[:51], {"bad_truncated": 1}),
+        ("no terms", good[:-12], {"bad_length": 1}),
+        ("half of the terms", good[:-6], {"bad_length": 1}),
+        ("more behind the terms", good + bytes(4), {"bad_length": 1}),
+        ("length 1", good[:at + 1] + b"\1" + good[at + 2:], {"bad_length": 1}),
+        ("length 200", good[:at + 1] + b"\xc8" + good[at + 2:], {"bad_length": 1}),
+        ("length 33", good[:at + 1] + b"\x21" + good[at + 2:], {"bad_truncated": 1}),
+        ("a hello", good[:at + 2] + b"\1" + good[at + 3:], {"bad_type": 1}),
+        ("an answer with a probe's DSCP", message(5, peer.cookie) + header(ECHO, 2, following=0),
+         {"bad_type": 1}),
+        ("slots disagree", good[:at + 24] + b"\xff" + good[at + 25:], {"bad_slots": 1}),
+        ("a path of no hop", probe(5, peer.cookie, path=1), {"bad_hops": 1}),
+    )
+    for what, payload, want in cases:
+        before = counts()
+        got = peer.ask(payload)
+        tap.equal(f"IPv{version} bad message: {what}", (grown(before), got), (want, []))
+    before = counts()
+    peer.say(good, 0x1a)
+    tap.equal(f"IPv{version} another DSCP: not looked at", grown(before), {})
+    before = counts()
+
+    def spoil(data):
+        return data[:-1] + bytes([data[-1] ^ 1])
+
+    tap.equal(f"IPv{version} a wrong checksum: dropped", (peer.ask(good, change=spoil),
+                                                          grown(before)), ([], {"in_bad_sum": 1}))
+    tap.claim(f"IPv{version} bad messages: no data, and a good one is answered",
+              len(peer.ask(good)) == 1 and not sock_has_data(sock))
+    stranger = Talker(tun, version, 50211)
+    stranger.stack_port, stranger.stack_isn = peer.stack_port, peer.stack_isn
+    before = counts()
+    stranger.ask(good)
+    tap.equal(f"IPv{version} a message of a stranger", grown(before), {"in_no_flow": 1})
+    peer.send(RST, pos=0)
+    sock.close()
+    listener.close()
+
+
+def fuzz(tun, version):
+    """Noise in headers and messages: the kernel lives, the stream is what it was."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50220)
+    sock = peer.open(listener)
+    dice = random.Random(version)
+    for n in range(1500):
+        shim = bytearray(data_shim(n, peer.cookie, slots=3, hops=2, path=5,
+                                   records=(record(ts=n * 1000, tx=n * 7),) * 2))
+        mail = bytearray(probe(n, peer.cookie, slots=3, hops=2, path=5, kind=n % 5,
+                               records=(record(ts=n * 1000, tx=n * 7),) * 2))
+        for _ in range(dice.randrange(4)):
+            shim[dice.randrange(len(shim))] = dice.randrange(256)
+            mail[dice.randrange(40, len(mail))] = dice.randrange(256)
+        # Data that was received before.
+        peer.send(ACK, pos=-MSS, payload=bytes(MSS), shim=bytes(shim))
+        peer.say(bytes(mail[:dice.randrange(40, len(mail) + 1)]), DSCP_PROBE)
+        if n % 50 == 0:
+            tun.read(0)
+    tun.read(20)
+    got = peer.ask(probe(5000, peer.cookie))
+    peer.send(ACK, payload=b"end")
+    peer.read(2)
+    tap.claim(f"IPv{version} 3000 packets of noise: answers go on, the stream is intact",
+              len(got) == 1 and sock.recv(100) == b"end")
+    peer.send(RST, pos=3)
+    sock.close()
+    listener.close()
+
+
+class Caller:
+    """An active open by the stack, its cc the test's."""
+    acked = 0
+
+    def __init__(self, tun, version, port, answer=True):
+        self.sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"int_drive")
+        self.sock.setblocking(False)
+        self.peer = Talker(tun, version, port)
+        self.sock.connect_ex((wire.SCRIPT[version], port))
+        self.syn, = tun.read(5)
+        self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
+        self.cookie = struct.unpack("!Q", self.syn.shim[-8:])[0] if self.syn.shim else 0
+        if answer:
+            self.answer(hello())
+
+    def answer(self, shim):
+        self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, shim=shim)
+        self.peer.read(5)
+
+    def data(self, size):
+        """Packets that go out for it; all is acknowledged."""
+        self.sock.send(bytes(size))
+        got = self.peer.read(2)
+        self.acked += size
+        self.peer.send(ACK, ack=self.acked)
+        return got + self.peer.read(2)
+
+    def probe(self):
+        """The next probe."""
+        return next((Message(p.payload) for p in self.data(MSS) if p.dscp == DSCP_PROBE), None)
+
+    def reply(self, m, payload=None, **options):
+        """An answer to a probe."""
+        fields = {"seq": m.seq, "kind": RECORDS, **options}
+        number = fields.pop("number", m.id)
+        cookie = fields.pop("cookie", self.cookie)
+        if payload is None:
+            payload = message(number, cookie, **fields) + header(ECHO, m.slots, following=0)
+        self.peer.say(payload, DSCP_RESPONSE, ack=self.acked)
+        return self.peer.read(1)
+
+    def take(self):
+        """What the test's cc has found at the next ACK."""
+        self.data(MSS)
+        return [drive(name) for name in ("records", "summaries", "ratios", "windows")]
+
+    def error(self):
+        return self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+    def close(self):
+        self.peer.send(RST | ACK, ack=self.acked)
+        self.sock.close()
+        self.peer.wire.read(5)
+
+
+def drive_reset():
+    for name in ("records", "summaries", "ratios", "windows", "silenced", "opened", "hops",
+                 "path_id", "value", "flows", "odd"):
+        drive(name, 0)
+
+
+def probing(tun, version):
+    drive_reset()
+    caller = Caller(tun, version, 51000)
+    tap.claim(f"IPv{version}: our SYN has a header and a cookie",
+              caller.syn.shim[:12] == header(HELLO) and caller.cookie)
+    early = caller.data(100)
+    tap.equal(f"IPv{version}: no probe before as many bytes are acknowledged",
+              [p.dscp for p in early if p.size], [0])
+    got = caller.data(2 * MSS)
+    probes = [p for p in got if p.dscp == DSCP_PROBE]
+    got = caller.data(MSS)
+    probes += [p for p in got if p.dscp == DSCP_PROBE]
+    tap.claim(f"IPv{version}: a probe, sums right, old bytes", len(probes) == 1 and
+              probes[0].good and probes[0].seq + probes[0].size <= caller.acked)
+    m = Message(probes[0].payload)
+    tap.equal(f"IPv{version}: the probe", (
+        m.magic, m.cookie, m.t_ns, m.wnd, m.kind, m.type, m.slots, m.hops, m.rest),
+        (MAGIC, COOKIE, 100000, 1000000, RECORDS, PROBE, 5, 0, TERMS))
+    tap.equal(f"IPv{version}: the probe tells SND.NXT",
+              (m.seq - caller.peer.stack_isn - 1) % 2**32, caller.acked)
+    tap.equal(f"IPv{version}: unanswered: no other for now", caller.probe(), None)
+    hostile(caller, version, m)
+    caller.close()
+
+
+def hostile(caller, version, m):
+    """Answers that are not."""
+    cases = (
+        ("a wrong cookie", {"cookie": caller.cookie ^ 1}, "in_bad_cookie"),
+        ("the next id", {"number": (m.id + 1) % 2**32}, "in_forged"),
+        ("an old id", {"number": (m.id - 65536) % 2**32}, "in_forged"),
+        ("kind 4", {"kind": 4}, "bad_slots"),
+        ("a summary of five", {"kind": SUMMARY}, "bad_slots"),
+    )
+    for what, options, counter in cases:
+        before = counts()
+        caller.reply(m, **options)
+        tap.equal(f"IPv{version} hostile: {what}", grown(before).get(counter), 1)
+    one = message(m.id, caller.cookie, kind=SUMMARY)
+    for what, payload, counter in (
+            ("a summary of a hop that is not there",
+             one + header(ECHO, 1, 2, hops=2, path=1, following=0), "bad_slots"),
+            ("a summary of hop 63", one + header(ECHO, 1, 63, hops=15, following=0), "bad_slots"),
+            ("a probe's header", one + header(PROBE, 1, following=0) + TERMS, "bad_type"),
+            ("no header", one, "bad_truncated"),
+            ("bytes behind it", one + header(ECHO, 1, hops=1, following=0) + b"1234",
+             "bad_length")):
+        before = counts()
+        caller.reply(m, payload)
+        tap.equal(f"IPv{version} hostile: {what}", grown(before).get(counter), 1)
+    tap.equal(f"IPv{version} hostile: nothing reached the cc", caller.take(), [0, 0, 0, 0])
+    before = counts()
+    tap.equal(f"IPv{version} the answer, at last: taken, TCP sees nothing",
+              (caller.reply(m), caller.take()), ([], [1, 0, 0, 0]))
+    caller.reply(m)
+    tap.equal(f"IPv{version} hostile: replayed: counted, not taken",
+              (grown(before).get("in_old"), caller.take()), (1, [1, 0, 0, 0]))
+    good_kinds(caller, version)
+
+
+def good_kinds(caller, version):
+    """Answers of the other kinds, each to a new probe."""
+    cases = (
+        (SUMMARY, {}, header(ECHO, 1, 1, hops=2, path=7, records=(record(tx=55),), following=0),
+         55, (2, 7)),
+        (RATIO, {"wnd": 123456, "t_ns": 1000}, header(ECHO, following=0), 123456, (0, 0)),
+        (WINDOW, {"wnd": 65000, "flows": 3}, header(ECHO, following=0), 65000, (0, 0)),
+    )
+    for kind, options, echo, value, where in cases:
+        time.sleep(0.001)
+        m = caller.probe()
+        caller.reply(m, message(m.id, caller.cookie, seq=m.seq, kind=kind, **options) + echo)
+        took = caller.take()
+        tap.equal(f"IPv{version} kind {kind}: taken",
+                  (took[kind], drive("value"), (drive("hops"), drive("path_id")), drive("odd")),
+                  (1, value, where, 0))
+
+
+def silence(tun, version):
+    """Three probes without an answer, and no more."""
+    drive_reset()
+    caller = Caller(tun, version, 51100)
+    before = counts()
+    times = []
+    for _ in range(400):
+        if any(p.dscp == DSCP_PROBE for p in caller.data(MSS)):
+            times.append(time.monotonic())
+        time.sleep(0.001)
+    tap.claim(f"IPv{version} nobody answers: three probes, a patience apart, then none",
+              len(times) == 3 and all(b - a >= 0.004 for a, b in zip(times, times[1:])) and
+              grown(before).get("peer_given_up") == 1, f"{times}")
+    caller.close()
+    tap.equal(f"IPv{version} nobody answers: the cc is told", drive("silenced"), 1)
+    time.sleep(61)
+
+
+def option(summary_id, index, hops, path, stamp, exid=0x4849, length=16):
+    return struct.pack("!BBHHHQ", 253, length, exid, (summary_id & 0xfff) << 4 | index,
+                       hops << 12 | path, stamp)
+
+
+def options(tun, version):
+    """Answers in a TCP option."""
+    drive_reset()
+    caller = Caller(tun, version, 51200)
+    caller.data(MSS)
+    m = caller.probe()
+    good = option(m.id, 1, 2, 9, record(tx=77))
+    for what, opts, where, key in (
+            ("an ACK of what was not sent", good, {"ack": caller.acked + 5000}, "in_no_flow"),
+            ("a sequence number far away", good, {"ack": caller.acked, "pos": 1 << 30},
+             "in_no_flow"),
+            ("a hop that is not there", option(m.id, 2, 2, 9, 0), {"ack": caller.acked}, None),
+            ("another experiment", option(m.id, 1, 2, 9, 0, exid=1), {"ack": caller.acked}, None),
+            ("a length of 200", option(m.id, 1, 2, 9, 0, length=200), {"ack": caller.acked},
+             None)):
+        before = counts()
+        caller.peer.send(ACK, options=opts, **where)
+        caller.peer.read(1)
+        got = grown(before)
+        tap.equal(f"IPv{version} option, {what}", (got.get(key), got.get("in_option")),
+                  (1 if key else None, None))
+    caller.peer.send(ACK, ack=caller.acked, options=good)
+    tap.equal(f"IPv{version} option: taken", (caller.take(), drive("hops"), drive("path_id"),
+                                              drive("value")), ([0, 1, 0, 0], 2, 9, 77))
+    before = counts()
+    for opts in (good, option(m.id - 1, 1, 2, 9, 0)):
+        caller.peer.send(ACK, ack=caller.acked - MSS, options=opts)
+    caller.peer.read(1)
+    tap.equal(f"IPv{version} option again, and an older one: counted, not taken",
+              (grown(before).get("in_old"), caller.take()), (2, [0, 1, 0, 0]))
+    sysctl("int_key", KEY.hex())
+    before = counts()
+    caller.peer.send(ACK, ack=caller.acked, options=good)
+    caller.peer.read(1)
+    tap.equal(f"IPv{version} option and a key: rejected", grown(before).get("in_bad_tag"), 1)
+    sysctl("int_key", "\n")
+    caller.close()
+
+
+def inband(tun, version):
+    """Headers on data; errors about them."""
+    sysctl("int_forward", 1)
+    drive_reset()
+    caller = Caller(tun, version, 51300)
+    caller.data(MSS)
+    # MSS leaves room: header, 5 records, tail.
+    size = MSS - 60
+    content = random.Random(4).randbytes(4 * size)
+    before = counts()
+    caller.sock.send(content)
+    packets = [p for p in caller.peer.read(2) if p.size and p.dscp == 0]
+    tails = {struct.unpack("!II", p.shim[-8:]) for p in packets}
+    tap.claim(f"IPv{version} inband: segments, each with a header, of one super-packet",
+              [p.size for p in packets] == [size] * 4 and len(tails) == 1 and
+              grown(before).get("out_super") == 1 and
+              {p.shim[:-8] for p in packets} == {header(DATA, 5)}, f"{[p.size for p in packets]}")
+    tap.claim(f"IPv{version} inband: the receiver's cookie, bytes and sums right",
+              {t[1] for t in tails} == {COOKIE & 0xffffffff} and
+              b"".join(p.payload for p in packets) == content and all(p.good for p in packets))
+    caller.acked += len(content)
+    too_big(caller, version, packets[0])
+    caller.close()
+    refused(tun, version)
+    sysctl("int_forward", 0)
+
+
+def too_big(caller, version, packet):
+    hosts.write("/proc/sys/net/ipv4/route/min_pmtu", 552)
+    mtu = {4: 800, 6: 1280}[version]
+    before = counts()
+    for keep in (8, 67):        # ICMP of old: not all of our header in it
+        caller.peer.wire.write(quoted_error(version, packet, *TOO_BIG[version], mtu, keep))
+    caller.peer.wire.write(quoted_error(version, packet, *TOO_BIG[version], mtu, 68))
+    smaller = [p for p in caller.peer.read(5) if p.size]
+    got = grown(before)
+    tap.claim(f"IPv{version} ICMP too big: short quotes counted, TCP told",
+              got.get("icmp") == 1 and 1 <= got.get("icmp_short", 0) <= 2 and
+              (version == 6 or smaller and all(len(p.raw) <= mtu for p in smaller)), f"{got}")
+
+
+def refused(tun, version):
+    for n, (kind, code) in enumerate(REFUSALS[version]):
+        before = counts()
+        caller = Caller(tun, version, 51400 + n, answer=False)
+        tun.write(quoted_error(version, caller.syn, kind, code, 40 if kind == 4 else 0, 40))
+        time.sleep(1.2)
+        again = tun.read(5)
+        tap.equal(f"IPv{version} ICMP {kind}/{code} for our SYN: again without, no error",
+                  ([p.shim for p in again], caller.error(), grown(before).get("icmp_refused")),
+                  ([None], 0, 1))
+        caller.answer(None)
+        caller.close()
+        time.sleep(61)
+
+
+def spoofed_synack(tun, version):
+    """A SYN-ACK that answers no SYN of ours tells no cookie."""
+    caller = Caller(tun, version, 51500, answer=False)
+    before = counts()
+    caller.peer.send(SYN | ACK, pos=-1, ack=7777, options=Peer.OPTIONS, shim=hello(1))
+    caller.peer.read(5)
+    tap.claim(f"IPv{version} spoofed SYN-ACK: not believed",
+              grown(before).get("in_no_flow") == 1 and "peer_speaks" not in grown(before))
+    caller.answer(hello())
+    caller.data(MSS)
+    m = caller.probe()
+    tap.equal(f"IPv{version} after a spoofed SYN-ACK: the true cookie", m and m.cookie, COOKIE)
+    caller.close()
+
+
+def main():
+    hosts.run(f"insmod {sys.argv[1]}")
+    tun = Wire()
+    sysctl("int_cc", "int_drive")
+    tap.equal("SipHash-2-4: its paper's vector", siphash24(KEY, bytes(range(15))),
+              0xa129ca6149be45e5)
+    for version in (4, 6):
+        handshake(tun, version)
+        answered(tun, version)
+        kinds(tun, version)
+        signed(tun, version)
+        malformed(tun, version)
+        bad_messages(tun, version)
+        fuzz(tun, version)
+        probing(tun, version)
+        silence(tun, version)
+        options(tun, version)
+        inband(tun, version)
+        spoofed_synack(tun, version)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Frames made by hand, a pair of devices to send them over, and a run of checks as TAP.
+
+    sender --va [qdisc]========vb-- receiver
+
+For the lab's guest: sending takes no virtual time.
+"""
+import json
+import socket
+import struct
+import subprocess
+import time
+import traceback
+
+TCP, UDP, ICMP, HOPOPTS, FRAGMENT, DSTOPTS = 6, 17, 1, 0, 44, 60
+SOL_PACKET, PACKET_VNET_HDR, SO_RCVBUFFORCE = 263, 15, 33
+ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 0x0003, 0x0800, 0x86dd
+TYPES = {"q": 0x8100, "ad": 0x88a8}
+
+
+def sh(command):
+    subprocess.run(command, shell=True, check=True)
+
+
+def short(value):
+    return value[:80].hex() if isinstance(value, bytes) else value
+
+
+def expect(got, want, what):
+    assert got == want, f"{what}: got {short(got)}, expected {short(want)}"
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total & 0xffff) + (total >> 16)
+    return ~(total + (total >> 16)) & 0xffff
+
+
+def ipv4(payload, protocol, options=b"", fragment=0, dsfield=0):
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45 + len(options) // 4, dsfield, 20 + len(options) +
+                     len(payload), 0, fragment, 64, protocol, 0,
+                     socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2")) + options
+    return ETH_P_IP, ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:] + payload
+
+
+def ipv6(payload, protocol, extension=b"", dsfield=0):
+    """extension: whole, with its own next header; protocol is the extension's."""
+    return ETH_P_IPV6, (struct.pack("!IHBB", 6 << 28 | dsfield << 20, len(extension) + len(payload), protocol, 64) +
+                        socket.inet_pton(socket.AF_INET6, "2001:db8::1") +
+                        socket.inet_pton(socket.AF_INET6, "2001:db8::2") + extension + payload)
+
+
+def frame(kind, ip, tags=()):
+    out = b"\xff" * 6 + b"\x02" + b"\0" * 5
+    for tag in tags:
+        out += struct.pack("!HH", TYPES[tag], 5)
+    out += struct.pack("!H", kind) + ip
+    return out
+
+
+def network(data):
+    """From behind Ethernet's header and tags: the outer tag is taken out on arrival."""
+    at = 12
+    while struct.unpack_from("!H", data, at)[0] in TYPES.values():
+        at += 4
+    return data[at:]
+
+
+class Wire:
+    """A pair of devices with a raw socket on either end; kind: of the qdisc under test."""
+
+    def __init__(self, kind, *options):
+        self.kind = kind
+        sh("ip link add dev va numtxqueues 2 numrxqueues 2 type veth peer name vb")
+        sh("sysctl -qw net.ipv6.conf.va.disable_ipv6=1 net.ipv6.conf.vb.disable_ipv6=1")
+        sh("ip link set dev va mtu 65535 up; ip link set dev vb mtu 65535 up")
+        self.out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        for option in options:
+            self.out.setsockopt(SOL_PACKET, option, 1)
+        self.out.bind(("va", 0))
+        self.inp = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        self.inp.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 28)
+        self.inp.bind(("vb", 0))
+        self.inp.settimeout(0.2)
+
+    def qdisc(self, *lines):
+        for line in lines:
+            sh(f"tc qdisc add dev va {line}")
+        return self
+
+    def put(self, data):
+        self.out.send(data)
+
+    def arrived(self):
+        frames = []
+        while True:
+            try:
+                frames.append(self.inp.recv(70000))
+            except TimeoutError:
+                return frames
+
+    def pass_one(self, data):
+        self.put(data)
+        got = self.arrived()
+        expect(len(got), 1, "frames arrived")
+        return got[0]
+
+    def stats(self):
+        shown = subprocess.check_output(["tc", "-s", "-j", "qdisc", "show", "dev", "va"])
+        return next(q for q in json.loads(shown) if q["kind"] == self.kind)
+
+    def empty(self):
+        shown = json.loads(subprocess.check_output(
+            ["tc", "-s", "-j", "qdisc", "show", "dev", "va"]))
+        for qdisc in shown:
+            expect((qdisc["backlog"], qdisc["qlen"]), (0, 0), f"backlog of {qdisc['kind']}")
+
+    def clear(self):
+        """As it was: for the next check."""
+        sh("tc qdisc del dev va root 2>/dev/null || true")
+        self.arrived()
+
+    def close(self):
+        self.out.close()
+        self.inp.close()
+        sh("ip link del dev va")
+
+
+def flood(wire, qdisc, data):
+    """A bridge behind vb floods clones to two ports, the first with a qdisc: what arrives."""
+    sh("ip link add dev br type bridge mcast_snooping 0;"
+       "sysctl -qw net.ipv6.conf.br.disable_ipv6=1; ip link set dev br up")
+    sh("for i in 1 2; do ip link add dev p$i type veth peer name q$i;"
+       "sysctl -qw net.ipv6.conf.p$i.disable_ipv6=1 net.ipv6.conf.q$i.disable_ipv6=1;"
+       "ip link set dev p$i master br; ip link set dev p$i up; ip link set dev q$i up; done")
+    sh(f"ip link set dev vb master br; tc qdisc add dev p1 {qdisc}")
+    ends = []
+    for name in ("q1", "q2"):
+        end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        end.bind((name, 0))
+        end.settimeout(0.2)
+        ends.append(end)
+    time.sleep(0.5)
+    try:
+        wire.put(data)
+        return [end.recv(70000) for end in ends]
+    finally:
+        sh("ip link del dev br; ip link del dev p1; ip link del dev p2")
+        for end in ends:
+            end.close()
+
+
+def run_checks(kind, checks):
+    """[(name, function of a Wire, socket options)]; returns the exit status. A check finds
+    the devices as they are when new; the next one has the same if all went well."""
+    failures = 0
+    print(f"1..{len(checks)}")
+    # High-resolution timers start with the first tick.
+    time.sleep(0.1)
+    wire = held = None
+    for number, (name, check, options) in enumerate(checks, 1):
+        if wire and held != options:
+            wire.close()
+            wire = None
+        wire, held = wire or Wire(kind, *options), options
+        try:
+            check(wire)
+            wire.clear()
+            print(f"ok {number} - {name}", flush=True)
+        except (AssertionError, OSError, ValueError, subprocess.CalledProcessError) as wrong:
+            failures += 1
+            line = traceback.extract_tb(wrong.__traceback__)[-1].lineno
+            print(f"not ok {number} - {name}\n# line {line}: {wrong}", flush=True)
+            wire.close()
+            wire = None
+    if wire:
+        wire.close()
+    return 1 if failures else 0

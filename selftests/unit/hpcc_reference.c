@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * HPCC++'s law against the draft in double precision. The reference is lines 1 to 27 as
+ * they are printed, in seconds and bytes, with the deviations that net/hpcc.h lists.
+ *
+ * Each sequence is a connection over 1 to 15 random ports (10M to 1.6T, idle, busy or
+ * overloaded, queues up to what a record can say and beyond) with a random T, and
+ * answers of random spacing: some at once, some late, lost, repeated or out of order,
+ * some by another path, one after a pause that wraps every clock. The clocks and
+ * counters of the ports start anywhere.
+ *
+ * Claims, each answer:
+ *	what was made of the records: the same
+ *	U: within 0.0001, or 4 in 2^20
+ *	W: within 0.5 %, and within its bounds
+ * and in a loop with 1 to 5 hops at 400G: the throughput of several hops within 2 % of
+ * that of one.
+ *
+ *	hpcc_reference [SEQUENCES [SEED]]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <net/hpcc.h>
+
+#define NS_PER_S	1e9
+#define ANSWERS_MAX	24
+#define U_TOLERANCE	0.0001
+#define U_UNIT		(4.0 / HPCC_U_ONE)
+#define WND_TOLERANCE	0.005
+#define LOOP_TOLERANCE	0.02
+/* So near to a threshold rounding decides. */
+#define EDGE		0.0001
+
+static u64 rng_state;
+static u64 failures;
+
+/* splitmix64 */
+static u64 rng(void)
+{
+	u64 z = (rng_state += 0x9e3779b97f4a7c15ULL);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+static u64 below(u64 n)
+{
+	return rng() % n;
+}
+
+static double uniform(double lo, double hi)
+{
+	return lo + (hi - lo) * ((double)(rng() >> 11) / (1ULL << 53));
+}
+
+/* As many small ones as great ones. */
+static double log_uniform(double lo, double hi)
+{
+	return lo * exp(uniform(0, log(hi / lo)));
+}
+
+/* What the sequences met; each must be met. */
+static struct {
+	u64 answers, heard[HPCC_HEARD_NOTHING + 1];
+	u64 multiplied, added, at_max, at_min, saturated_u, saturated_q, agreed;
+	double u, wnd;
+} seen;
+
+/* The draft's variables: bytes, seconds, bytes/s. */
+struct hop {
+	unsigned int speed;
+	double b, ts, tx_bytes, qlen, u;
+};
+
+struct reference {
+	double t, eta, wnd_max, wnd_ai;
+	unsigned int max_stage;
+	double u, wnd, wc;
+	unsigned int stage;
+	struct hop l[INT_SLOTS_MAX];
+};
+
+struct port {
+	unsigned int speed;
+	double b, load;
+	double offset_ns, offset_bytes;
+	double tx_bytes, qlen_bytes;
+};
+
+struct connection {
+	struct hpcc_params p;
+	struct hpcc_vars v;
+	struct reference r;
+	struct port port[INT_SLOTS_MAX];
+	unsigned int hops;
+	double now_ns;
+	u32 snd_nxt;
+};
+
+static void check(bool good, const char *what, double got, double want)
+{
+	if (good)
+		return;
+	if (failures++ < 10)
+		printf("# %s: got %.9g, want %.9g\n", what, got, want);
+}
+
+/* Lines 3 to 7 of one hop; whether it said something new. */
+static bool reference_hop(struct hop *l, const struct int_record *now, double t, double *dt)
+{
+	const double unit = 1 << int_speeds[now->speed].unit_shift;
+	double units, tx_rate, qlen;
+
+	if (l->speed != now->speed) {
+		*l = (struct hop){ .speed = now->speed, .ts = now->ts_ns, .tx_bytes = now->tx_units,
+				   .qlen = now->qlen_units, .u = l->u };
+		return false;
+	}
+	l->b = int_speeds[now->speed].mbit_ps * 1e6 / 8;
+	*dt = fmod(now->ts_ns - l->ts + 16777216.0, 16777216.0) / NS_PER_S;
+	units = fmod(now->tx_units - l->tx_bytes + 1048576.0, 1048576.0);
+	if (*dt == 0 || *dt > HPCC_STORED_MAX_NS / NS_PER_S || (units < HPCC_UNITS_MIN && *dt < t))
+		return false;
+	qlen = fmin(now->qlen_units, l->qlen) * unit;
+	tx_rate = units * unit / *dt;
+	l->u = fmin(qlen / (l->b * t) + tx_rate / l->b, (double)HPCC_U_MAX / HPCC_U_ONE);
+	seen.saturated_u += l->u >= (double)HPCC_U_MAX / HPCC_U_ONE;
+	seen.saturated_q += now->qlen_units == INT_QLEN_MAX;
+	l->ts = now->ts_ns;
+	l->tx_bytes = now->tx_units;
+	l->qlen = now->qlen_units;
+	return true;
+}
+
+static void reference_store(struct reference *r, const struct int_hdr *h)
+{
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++) {
+		struct int_record now = int_unpack(h->record[i]);
+
+		r->l[i] = (struct hop){ .speed = now.speed, .ts = now.ts_ns,
+					.tx_bytes = now.tx_units, .qlen = now.qlen_units };
+	}
+}
+
+/*
+ * MeasureInflight; whether U is new. Of hops that differ by less than rounding does,
+ * the law may have taken any: @taken.
+ */
+static bool reference_measure(struct reference *r, const struct int_hdr *h, unsigned int taken)
+{
+	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++) {
+		struct int_record now = int_unpack(h->record[i]);
+		double dt;
+
+		if (reference_hop(&r->l[i], &now, r->t, &dt))
+			dts[i] = dt;
+		if (r->l[i].u > u || (r->l[i].u == u && dts[i] > tau)) {
+			u = r->l[i].u;
+			tau = dts[i];
+		}
+	}
+	if (taken < int_records(h) && r->l[taken].u >= u * (1 - 0.000004) - 0.000004)
+		tau = dts[taken];
+	if (tau == 0)
+		return false;
+	tau = fmin(tau, r->t);
+	r->u = (1 - tau / r->t) * r->u + tau / r->t * u;
+	return true;
+}
+
+/* ComputeWind, but for a U at eta's edge, where @multiply is what the law did. */
+static void reference_wind(struct reference *r, bool update, bool multiply)
+{
+	double w;
+
+	if (fabs(r->u - r->eta) > EDGE)
+		multiply = r->u >= r->eta || r->stage >= r->max_stage;
+	else
+		seen.agreed++;
+	w = multiply ? r->wc / (r->u / r->eta) + r->wnd_ai : r->wc + r->wnd_ai;
+	seen.multiplied += multiply;
+	seen.added += !multiply;
+	seen.at_max += w >= r->wnd_max;
+	seen.at_min += w <= HPCC_WND_MIN_BYTES;
+	r->wnd = fmin(fmax(w, HPCC_WND_MIN_BYTES), r->wnd_max);
+	if (!update)
+		return;
+	r->stage = multiply ? 0 : r->stage + 1;
+	r->wc = r->wnd;
+}
+
+/* The port goes on for so long. */
+static void run_port(struct port *port, double ns)
+{
+	double sent = port->b * ns / NS_PER_S * fmin(port->load, 1);
+
+	port->tx_bytes += sent;
+	port->qlen_bytes = fmax(0, port->qlen_bytes + (port->load - 1) * port->b * ns / NS_PER_S);
+	if (!below(20))
+		port->load = below(8) ? uniform(0, 2) : 0;
+	if (!below(200))
+		port->qlen_bytes = log_uniform(1, 1e9);
+}
+
+static void stamp(const struct port *port, double now_ns, struct int_hdr *h)
+{
+	unsigned int i = int_hops(h), shift = int_speeds[port->speed].unit_shift;
+	struct int_record r = {
+		.speed = port->speed,
+		.ts_ns = (u64)(now_ns + port->offset_ns),
+		.tx_units = (u64)(port->tx_bytes + port->offset_bytes) >> shift,
+		.qlen_units = fmin((u64)port->qlen_bytes >> shift, U32_MAX),
+	};
+
+	h->record[i] = int_pack(&r);
+	h->path = cpu_to_be32((i + 1) << 28 |
+			      ((int_path_id(h) ^ (i * 77 + 1)) & INT_SWITCH_ID_MAX) << 16);
+}
+
+/* A path of so many random ports. */
+static void set_path(struct connection *c)
+{
+	unsigned int i;
+
+	c->hops = 1 + (below(4) ? below(5) : below(INT_SLOTS_MAX));
+	for (i = 0; i < c->hops; i++) {
+		unsigned int speed = 1 + below(13);
+
+		c->port[i] = (struct port){
+			.speed = speed,
+			.b = int_speeds[speed].mbit_ps * 1e6 / 8,
+			.load = uniform(0, 2),
+			.offset_ns = floor(uniform(0, 1e12)),
+			.offset_bytes = floor(uniform(0, 1e15)),
+		};
+	}
+}
+
+static void set_connection(struct connection *c)
+{
+	u32 eta_ppm = 500000 + below(500001);
+
+	set_path(c);
+	c->p.t_ns = log_uniform(HPCC_T_MIN_NS, 8e6);
+	c->p.eta = (u64)eta_ppm * HPCC_U_ONE / HPCC_PPM;
+	c->p.max_stage = below(8);
+	c->p.wnd_max_bytes = log_uniform(HPCC_WND_MIN_BYTES, 4e9);
+	c->p.wnd_ai = hpcc_wnd_ai(c->p.wnd_max_bytes, c->p.eta, 1 + below(1000));
+	hpcc_start(&c->v, &c->p);
+	c->r = (struct reference){
+		.t = c->p.t_ns / NS_PER_S,
+		.eta = (double)c->p.eta / HPCC_U_ONE,
+		.max_stage = c->p.max_stage,
+		.wnd_max = c->p.wnd_max_bytes,
+		.wnd_ai = c->p.wnd_ai / 65536.0,
+		.u = 1,
+		.wnd = c->p.wnd_max_bytes,
+		.wc = c->p.wnd_max_bytes,
+	};
+	c->now_ns = uniform(1e9, 1e15);
+	c->snd_nxt = rng();
+}
+
+static void compare(struct connection *c)
+{
+	double u = (double)c->v.u / HPCC_U_ONE, wnd = c->v.wnd / 65536.0;
+	double u_off = fabs(u - c->r.u), wnd_off = fabs(wnd - c->r.wnd) / c->r.wnd;
+
+	seen.u = fmax(seen.u, u_off / fmax(c->r.u, 0.01));
+	seen.wnd = fmax(seen.wnd, wnd_off);
+	check(u_off <= c->r.u * U_TOLERANCE + U_UNIT, "U", u, c->r.u);
+	check(wnd_off <= WND_TOLERANCE, "W", wnd, c->r.wnd);
+	check(c->v.wnd >= (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT &&
+	      c->v.wnd <= (u64)c->p.wnd_max_bytes << HPCC_WND_SHIFT, "bounds", wnd, c->r.wnd_max);
+	/* Errors do not add up over a sequence: each step is judged. */
+	c->r.u = u;
+	c->r.wnd = wnd;
+	c->r.wc = c->v.wnd_ref / 65536.0;
+}
+
+static void answer(struct connection *c, const struct int_hdr *h)
+{
+	unsigned int stage = c->v.inc_stage;
+	u32 ack_seq = c->snd_nxt - below(4) * 1000;
+	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
+	bool same = c->v.hops == int_hops(h) && c->v.path_id == int_path_id(h);
+	bool stored = c->v.hops;
+	bool fresh = stored && c->now_ns - c->v.stored_ns <= HPCC_STORED_MAX_NS;
+	enum hpcc_heard want, got;
+	bool multiply;
+
+	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
+	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
+	if (same && fresh) {
+		want = reference_measure(&c->r, h, c->v.bottleneck) ? HPCC_HEARD_NEW :
+								      HPCC_HEARD_SAME;
+	} else {
+		want = stored && !same ? HPCC_HEARD_PATH : HPCC_HEARD_FIRST;
+		reference_store(&c->r, h);
+	}
+	if (want == HPCC_HEARD_NEW)
+		reference_wind(&c->r, update, multiply);
+	seen.answers++;
+	seen.heard[got]++;
+	check(got == want, "heard", got, want);
+	check(c->r.stage == c->v.inc_stage, "incStage", c->v.inc_stage, c->r.stage);
+	c->r.stage = c->v.inc_stage;
+	compare(c);
+}
+
+static double random_gap_ns(const struct connection *c)
+{
+	switch (below(16)) {
+	case 0:
+		return 0;
+	case 1:
+		return uniform(0, 4 * HPCC_STORED_MAX_NS);
+	default:
+		return log_uniform(0.01, 3) * c->p.t_ns;
+	}
+}
+
+static void run_sequence(void)
+{
+	u64 room[2][(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
+	struct connection c;
+	int i, answers = 1 + below(ANSWERS_MAX);
+
+	set_connection(&c);
+	for (i = 0; i < answers; i++) {
+		struct int_hdr *h = (void *)room[i & 1];
+		double gap_ns = floor(random_gap_ns(&c));
+		unsigned int hop;
+
+		if (!below(30))
+			set_path(&c);
+		c.now_ns += gap_ns;
+		c.snd_nxt += below(3000);
+		int_write(h, 6, INT_TYPE_DATA, 0, INT_SLOTS_MAX);
+		for (hop = 0; hop < c.hops; hop++) {
+			run_port(&c.port[hop], gap_ns);
+			stamp(&c.port[hop], c.now_ns, h);
+		}
+		answer(&c, h);
+		/* The answer before comes again, late. */
+		if (i && !below(8))
+			answer(&c, (void *)room[~i & 1]);
+	}
+}
+
+#define LOOP_HOPS_MAX	5
+#define LOOP_SPEED	11	/* 400G */
+#define LOOP_BYTES	1514
+#define LOOP_MSS	1448
+#define LOOP_T_NS	5000
+#define LOOP_INFLIGHT	4096
+
+/*
+ * One paced sender, so many ports in a row that nobody else uses, an answer a packet
+ * after T. Return: the rate over the line's.
+ */
+static double loop(unsigned int hops)
+{
+	static u64 room[LOOP_INFLIGHT][8];
+	static double due_ns[LOOP_INFLIGHT];
+	struct hpcc_params p = { .t_ns = LOOP_T_NS, .max_stage = 5 };
+	const double line = int_speeds[LOOP_SPEED].mbit_ps * 1e6 / 8;
+	double now_ns = 1e9, sent = 0, from_ns = 1e9 + 200.0 * LOOP_T_NS;
+	double offset[LOOP_HOPS_MAX];
+	unsigned int head = 0, tail = 0, i;
+	struct hpcc_vars v;
+	double total = 0;
+
+	for (i = 0; i < hops; i++)
+		offset[i] = floor(uniform(0, 1e12));
+	p.eta = HPCC_U_ONE * 95ULL / 100;
+	p.wnd_max_bytes = hpcc_bdp_bytes(line, p.t_ns);
+	p.wnd_ai = hpcc_wnd_ai(p.wnd_max_bytes, p.eta, 100);
+	hpcc_start(&v, &p);
+	for (; now_ns < from_ns + 400.0 * LOOP_T_NS; tail++) {
+		struct int_hdr *h = (void *)room[tail % LOOP_INFLIGHT];
+		double gap_ns;
+
+		for (; head < tail && due_ns[head % LOOP_INFLIGHT] <= now_ns; head++)
+			hpcc_new_ack(&v, &p, (void *)room[head % LOOP_INFLIGHT], head, tail,
+				     now_ns);
+		int_write(h, 6, INT_TYPE_DATA, 0, LOOP_HOPS_MAX);
+		for (i = 0; i < hops; i++) {
+			struct port port = {
+				.speed = LOOP_SPEED,
+				.tx_bytes = total,
+				.offset_bytes = offset[i],
+				.offset_ns = i * 1000.0,
+			};
+
+			stamp(&port, now_ns, h);
+		}
+		due_ns[tail % LOOP_INFLIGHT] = now_ns + LOOP_T_NS;
+		total += LOOP_BYTES;
+		if (now_ns >= from_ns)
+			sent += LOOP_BYTES;
+		gap_ns = LOOP_BYTES / fmin(line, hpcc_wnd_bytes(&v) / (LOOP_T_NS / NS_PER_S)) * 1e9;
+		now_ns += gap_ns;
+	}
+	return sent / (line * (now_ns - from_ns) / NS_PER_S);
+}
+
+static void run_loops(void)
+{
+	double one = loop(1);
+	unsigned int hops;
+
+	check(one > 0.93 && one < 0.97, "one hop's throughput", one, 0.95);
+	for (hops = 2; hops <= LOOP_HOPS_MAX; hops++) {
+		double several = loop(hops);
+
+		printf("# %u hops at 400G: %.4f of the line, one hop %.4f\n", hops, several, one);
+		check(fabs(several / one - 1) <= LOOP_TOLERANCE, "several hops' throughput",
+		      several, one);
+	}
+}
+
+/* Did the sequences meet all that they are for? */
+static void check_coverage(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HPCC_HEARD_NOTHING; i++)
+		check(seen.heard[i], "never heard", 0, i);
+	check(seen.multiplied && seen.added && seen.at_max && seen.at_min && seen.saturated_q,
+	      "coverage", 0, 1);
+	check(seen.agreed < seen.answers / 100, "at the edge", seen.agreed, seen.answers);
+}
+
+int main(int argc, char **argv)
+{
+	u64 i, sequences = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000000;
+
+	rng_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	for (i = 0; i < sequences; i++)
+		run_sequence();
+	check_coverage();
+	run_loops();
+	printf("# %llu sequences, %llu answers: U within %.2g, W within %.2g\n", sequences,
+	       seen.answers, seen.u, seen.wnd);
+	printf("# new %llu, same %llu, first %llu, path %llu\n", seen.heard[HPCC_HEARD_NEW],
+	       seen.heard[HPCC_HEARD_SAME], seen.heard[HPCC_HEARD_FIRST],
+	       seen.heard[HPCC_HEARD_PATH]);
+	printf("# multiplied %llu, added %llu, at the edge %llu\n", seen.multiplied, seen.added,
+	       seen.agreed);
+	printf("%sok 1 - HPCC++ against double precision\n1..1\n", failures ? "not " : "");
+	return failures ? 1 : 0;
+}

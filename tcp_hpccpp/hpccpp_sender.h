@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * HPCC++'s sender, draft-miao-rtgwg-hpccplus-00 sections 4.2 and 5: what the knobs make
+ * of the law in net/hpcc.h, what the law makes of TCP's window and pace.
+ *
+ *	W_init = rate * T			at the start, and the bound
+ *	W_ai   = W_init (1 - eta) / N
+ *	cwnd   = W / bytes of a packet on the wire, rounded up
+ *	R      = W / T				paces what cwnd rounds up
+ *
+ * W counts bytes on the wire, as the hops do; cwnd and TCP's pace count packets and
+ * payload.
+ *
+ * Deviations:
+ * - A line whose rate nobody tells is as fast as the slowest port of the path.
+ * - The draft has no word on loss: W is halved, once a window.
+ */
+#ifndef TCP_HPCCPP_HPCCPP_SENDER_H
+#define TCP_HPCCPP_HPCCPP_SENDER_H
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <net/hpcc.h>
+#include <net/int_flow.h>
+
+#define HPCCPP_NS_PER_S		1000000000U
+#define HPCCPP_BYTES_PER_MBIT	125000U
+/* Ethernet's header, preamble, FCS and gap: what sch_int counts with overhead 24. */
+#define HPCCPP_FRAME_BYTES	38U
+/* A burst is a part of the window: a super-packet of all of it would be a queue. */
+#define HPCCPP_BURST_SHIFT	4
+#define HPCCPP_BURST_MAX_PKTS	44U
+
+#define HPCCPP_ETA_DEFAULT_PPM	950000U
+#define HPCCPP_ETA_MIN_PPM	500000U
+#define HPCCPP_STAGE_DEFAULT	5U
+#define HPCCPP_STAGE_MAX	1000U
+#define HPCCPP_FLOWS_DEFAULT	100U
+#define HPCCPP_FLOWS_MAX	1000000U
+#define HPCCPP_RATE_MAX_MBIT	1600000U
+
+/**
+ * struct hpccpp_config - the knobs; read without a lock
+ * @eta_ppm: target utilisation
+ * @max_stage: maxStage
+ * @flows: N
+ * @t_ns: T; 0: the least RTT that was measured
+ * @rate_mbit: the line's rate; 0: the device's
+ */
+struct hpccpp_config {
+	u32 eta_ppm;
+	u32 max_stage;
+	u32 flows;
+	u32 t_ns;
+	u32 rate_mbit;
+};
+
+/**
+ * struct hpccpp_base - what the law's parameters are made of
+ * @rate_bytes_ps: the line's rate; 0: not known
+ * @t_ns: T, within HPCC_T_MIN_NS and HPCC_T_MAX_NS
+ * @eta_ppm: target utilisation
+ * @max_stage: maxStage
+ * @flows: N, at least 1
+ */
+struct hpccpp_base {
+	u64 rate_bytes_ps;
+	u32 t_ns;
+	u32 eta_ppm;
+	u32 max_stage;
+	u32 flows;
+};
+
+static inline bool hpccpp_base_equal(const struct hpccpp_base *a, const struct hpccpp_base *b)
+{
+	return a->rate_bytes_ps == b->rate_bytes_ps && a->t_ns == b->t_ns &&
+	       a->eta_ppm == b->eta_ppm && a->max_stage == b->max_stage && a->flows == b->flows;
+}
+
+/**
+ * hpccpp_set_params() - the law's parameters
+ * @p: result
+ * @b: what they are made of; a rate of at least 1
+ */
+static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_base *b)
+{
+	p->t_ns = b->t_ns;
+	/* 10^6 * 2^20 < 2^64 */
+	p->eta = div_u64((u64)b->eta_ppm << HPCC_U_SHIFT, HPCC_PPM);
+	p->max_stage = b->max_stage;
+	p->wnd_max_bytes = hpcc_bdp_bytes(b->rate_bytes_ps, b->t_ns);
+	p->wnd_ai = hpcc_wnd_ai(p->wnd_max_bytes, p->eta, b->flows);
+}
+
+/**
+ * hpccpp_bound() - the parameters changed under a running law
+ * @v: the law
+ * @p: its parameters
+ */
+static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
+
+	v->wnd = min(v->wnd, wnd_max);
+	v->wnd_ref = min(v->wnd_ref, wnd_max);
+}
+
+/**
+ * hpccpp_path_bytes_ps() - the rate of the slowest port of a path
+ * @h: its records, checked
+ *
+ * Return: bytes/s; 0 if nothing is known.
+ */
+static inline u64 hpccpp_path_bytes_ps(const struct int_hdr *h)
+{
+	u32 least_mbit = U32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++)
+		least_mbit = min(least_mbit, int_speeds[int_unpack(h->record[i]).speed].mbit_ps);
+	return i ? (u64)least_mbit * HPCCPP_BYTES_PER_MBIT : 0;
+}
+
+/**
+ * hpccpp_hear() - an answer came: NewAck
+ * @v: the law
+ * @p: its parameters
+ * @a: the answer
+ * @snd_nxt: now
+ * @now_ns: local clock
+ *
+ * Return: what was made of it.
+ */
+static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc_params *p,
+					  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+{
+	enum hpcc_heard heard = HPCC_HEARD_NOTHING;
+
+	switch (a->kind) {
+	case INT_ANSWER_RECORDS:
+		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
+	case INT_ANSWER_WINDOW:
+		v->wnd = clamp(a->wnd_bytes, HPCC_WND_MIN_BYTES, p->wnd_max_bytes);
+		v->wnd <<= HPCC_WND_SHIFT;
+		v->wnd_ref = v->wnd;
+		return HPCC_HEARD_NEW;
+	case INT_ANSWER_SUMMARY:
+		if (a->index < INT_SLOTS_MAX)
+			heard = hpcc_hear_one(v, p, a->hops, a->path_id, a->index, &a->record,
+					      now_ns);
+		break;
+	case INT_ANSWER_RATIO:
+		heard = hpcc_hear_ratio(v, p, a->u, a->tau_ns);
+		break;
+	}
+	if (heard == HPCC_HEARD_NEW)
+		hpcc_decide(v, p, a->seq, snd_nxt);
+	return heard;
+}
+
+/**
+ * hpccpp_cwnd_pkts() - cwnd
+ * @wnd_bytes: W
+ * @wire_bytes: a full packet on the wire
+ *
+ * Return: packets, at least 1.
+ */
+static inline u32 hpccpp_cwnd_pkts(u32 wnd_bytes, u32 wire_bytes)
+{
+	return max_t(u32, div_u64((u64)wnd_bytes + wire_bytes - 1, wire_bytes), 1);
+}
+
+/**
+ * hpccpp_pace_bytes_ps() - R
+ * @wnd_bytes: W
+ * @t_ns: T
+ * @mss_bytes: payload of a full packet
+ * @wire_bytes: the packet on the wire
+ *
+ * Return: payload, bytes/s, at least 1.
+ */
+static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u32 wire_bytes)
+{
+	/* 2^32 * 10^9 < 2^62 */
+	u64 wire_bytes_ps = div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S, t_ns);
+
+	return max_t(u64, mul_u64_u32_div(wire_bytes_ps, mss_bytes, wire_bytes), 1);
+}
+
+/**
+ * hpccpp_burst_pkts() - packets that may leave back to back
+ * @cwnd_pkts: the window
+ *
+ * Return: packets of a super-packet, at least 1.
+ */
+static inline u32 hpccpp_burst_pkts(u32 cwnd_pkts)
+{
+	return clamp(cwnd_pkts >> HPCCPP_BURST_SHIFT, 1U, HPCCPP_BURST_MAX_PKTS);
+}
+
+/**
+ * hpccpp_should_move() - section 9.4: would another path be better?
+ * @v: the law
+ * @p: its parameters
+ * @rounds: rounds in a row that this was so before; updated
+ * @wanted: after so many
+ *
+ * A flow cannot avoid its last hop, nor a hop that is not overloaded.
+ *
+ * Return: whether to try another path now.
+ */
+static inline bool hpccpp_should_move(const struct hpcc_vars *v, const struct hpcc_params *p,
+				      u8 *rounds, u8 wanted)
+{
+	if (v->u < HPCC_U_ONE || v->bottleneck + 1 >= v->hops ||
+	    hpcc_wnd_bytes(v) > p->wnd_max_bytes / 2) {
+		*rounds = 0;
+		return false;
+	}
+	if (++*rounds < wanted)
+		return false;
+	*rounds = 0;
+	return true;
+}
+
+#endif /* TCP_HPCCPP_HPCCPP_SENDER_H */

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/* HPCC++'s law and sender: cases that can be redone by hand. Kernel and host. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "hpccpp_sender.h"
+
+/* 100G, 10 us: a BDP of 125000 bytes; 512-byte units of 40.96 ns. */
+#define SPEED_100G	9
+#define T_NS		10000U
+#define BDP_BYTES	125000U
+#define ETA		996147U		/* 0.95 << 20 */
+#define U(x1000)	((u32)((x1000) * 1048576ULL / 1000))
+
+static const struct hpcc_params params = {
+	.t_ns = T_NS,
+	.eta = ETA,
+	.max_stage = 5,
+	.wnd_max_bytes = BDP_BYTES,
+	.wnd_ai = 100 << HPCC_WND_SHIFT,
+};
+
+/* A path of one hop, as an answer tells it. */
+struct one_path {
+	u64 room[4];
+};
+
+static const struct int_hdr *one_hop(struct one_path *path, u32 ts_ns, u32 tx_units, u32 qlen_units)
+{
+	struct int_record r = { SPEED_100G, ts_ns, tx_units, qlen_units };
+	struct int_hdr *h = (struct int_hdr *)path->room;
+
+	int_write(h, 6, INT_TYPE_PROBE, 0, 1);
+	h->path = cpu_to_be32(1 << 28 | 7 << 16);
+	h->record[0] = int_pack(&r);
+	return h;
+}
+
+static const struct measure_case {
+	const char *what;
+	u32 ts_ns[2];
+	u32 tx_units[2];
+	u32 qlen_units[2];
+	enum hpcc_heard want;
+	u32 want_u_x1000;
+	u32 tolerance_x1000;
+} measure_cases[] = {
+	/* 10000 / 40.96 = 244.14 units are T at the line's rate. */
+	{ "the line is full, no queue", { 0, 10000 }, { 0, 244 }, { 0, 0 },
+	  HPCC_HEARD_NEW, 999, 1 },
+	{ "half of it", { 0, 10000 }, { 0, 122 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
+	{ "full, and a BDP of queue", { 0, 10000 }, { 0, 244 }, { 244, 244 },
+	  HPCC_HEARD_NEW, 1999, 2 },
+	{ "the smaller of two queues counts", { 0, 10000 }, { 0, 244 }, { 244, 0 },
+	  HPCC_HEARD_NEW, 999, 1 },
+	{ "half of T weighs half: (1 + 0.5) / 2", { 0, 5000 }, { 0, 61 }, { 0, 0 },
+	  HPCC_HEARD_NEW, 750, 1 },
+	{ "three T weigh as one", { 0, 30000 }, { 0, 366 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
+	{ "the clock wraps", { 16777000, 9784 }, { 0, 122 }, { 0, 0 },
+	  HPCC_HEARD_NEW, 500, 1 },
+	{ "the counter wraps", { 0, 10000 }, { 1048500, 46 }, { 0, 0 },
+	  HPCC_HEARD_NEW, 500, 1 },
+	{ "nothing was sent for T", { 0, 10000 }, { 5, 5 }, { 0, 0 }, HPCC_HEARD_NEW, 0, 0 },
+	{ "no time has passed", { 500, 500 }, { 0, 40 }, { 0, 0 }, HPCC_HEARD_SAME, 1000, 0 },
+	{ "31 units in less than T are too few", { 0, 1270 }, { 0, 31 }, { 0, 0 },
+	  HPCC_HEARD_SAME, 1000, 0 },
+	{ "32 are not", { 0, 1311 }, { 0, 32 }, { 0, 0 }, HPCC_HEARD_NEW, 1000, 1 },
+	{ "an answer that is late", { 20000, 10000 }, { 244, 0 }, { 0, 0 },
+	  HPCC_HEARD_SAME, 1000, 0 },
+	{ "a queue longer than can be said", { 0, 10000 }, { 0, 244 }, { 99999, 70000 },
+	  HPCC_HEARD_NEW, 269432, 300 },
+};
+
+static void measure_test(struct kunit *test)
+{
+	struct one_path path;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(measure_cases); i++) {
+		const struct measure_case *c = &measure_cases[i];
+		struct hpcc_vars v;
+		s64 off;
+
+		hpcc_start(&v, &params);
+		KUNIT_EXPECT_EQ(test, hpcc_hear(&v, &params, one_hop(&path, c->ts_ns[0],
+								     c->tx_units[0],
+								     c->qlen_units[0]), 1000),
+				HPCC_HEARD_FIRST);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params,
+						    one_hop(&path, c->ts_ns[1], c->tx_units[1],
+							    c->qlen_units[1]), 20000),
+				    c->want, "%s", c->what);
+		off = (s64)v.u - U(c->want_u_x1000);
+		KUNIT_EXPECT_LE_MSG(test, off, (s64)U(c->tolerance_x1000), "%s", c->what);
+		KUNIT_EXPECT_GE_MSG(test, off, -(s64)U(c->tolerance_x1000), "%s", c->what);
+	}
+}
+
+static void path_test(struct kunit *test)
+{
+	struct int_hdr *h;
+	struct hpcc_vars v;
+	struct one_path path;
+
+	hpcc_start(&v, &params);
+	h = (struct int_hdr *)one_hop(&path, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, hpcc_hear(&v, &params, h, 1000), HPCC_HEARD_FIRST);
+	h = (struct int_hdr *)one_hop(&path, 10000, 244, 0);
+	h->path = cpu_to_be32(1 << 28 | 8 << 16);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 11000), HPCC_HEARD_PATH,
+			    "another switch");
+	one_hop(&path, 20000, 488, 0);
+	h->path = cpu_to_be32(2 << 28 | 8 << 16);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 21000), HPCC_HEARD_PATH,
+			    "a hop more, that found no room");
+	one_hop(&path, 30000, 732, 0);
+	h->path = cpu_to_be32(2 << 28 | 8 << 16);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 21000 + HPCC_STORED_MAX_NS + 1),
+			    HPCC_HEARD_FIRST, "half a turn of the clock later");
+	h->record[0] = 0;
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 31000), HPCC_HEARD_NOTHING,
+			    "no such speed");
+	KUNIT_EXPECT_EQ(test, v.u, HPCC_U_ONE);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), BDP_BYTES);
+}
+
+static const struct wind_case {
+	const char *what;
+	u32 u_x1000;
+	u32 wnd_ref_bytes;
+	u32 inc_stage;
+	bool update;
+	u32 want_bytes;
+	u32 want_stage;
+} wind_cases[] = {
+	{ "room: one step", 500, 50000, 0, true, 50100, 1 },
+	{ "between rounds Wc stays", 500, 50000, 2, false, 50100, 2 },
+	{ "twice as much as eta: half", 1900, 50000, 3, true, 25100, 0 },
+	{ "room for long: at once", 475, 20000, 5, true, 40100, 0 },
+	{ "more than BDP is not", 100, 100000, 5, true, BDP_BYTES, 0 },
+	{ "nobody sends: the most", 0, 100000, 5, true, BDP_BYTES, 0 },
+	{ "at eta there is no room", 951, 50000, 0, true, 50047, 0 },
+	{ "overload beyond all bounds", 4000000, 70, 0, true, 100, 0 },
+};
+
+static void wind_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wind_cases); i++) {
+		const struct wind_case *c = &wind_cases[i];
+		struct hpcc_vars v = {
+			.u = U(c->u_x1000),
+			.wnd_ref = (u64)c->wnd_ref_bytes << HPCC_WND_SHIFT,
+			.inc_stage = c->inc_stage,
+		};
+
+		hpcc_compute_wind(&v, &params, c->update);
+		KUNIT_EXPECT_LE_MSG(test, abs((s32)(hpcc_wnd_bytes(&v) - c->want_bytes)), 2,
+				    "%s: %u", c->what, hpcc_wnd_bytes(&v));
+		KUNIT_EXPECT_EQ_MSG(test, v.inc_stage, c->want_stage, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.wnd_ref == v.wnd, c->update, "%s", c->what);
+	}
+}
+
+/* Wc follows once a round trip; the receiver counts T. */
+static void round_test(struct kunit *test)
+{
+	struct hpcc_vars v;
+	struct one_path path;
+
+	hpcc_start(&v, &params);
+	hpcc_new_ack(&v, &params, one_hop(&path, 0, 0, 0), 1000, 5000, 1000);
+	hpcc_new_ack(&v, &params, one_hop(&path, 10000, 488, 0), 1500, 6000, 11000);
+	KUNIT_EXPECT_EQ_MSG(test, v.update_seq, 6000U, "the first that is new");
+	hpcc_new_ack(&v, &params, one_hop(&path, 20000, 976, 0), 6000, 7000, 21000);
+	KUNIT_EXPECT_EQ_MSG(test, v.update_seq, 6000U, "of the same round");
+	hpcc_new_ack(&v, &params, one_hop(&path, 30000, 1464, 0), 6001, 8000, 31000);
+	KUNIT_EXPECT_EQ_MSG(test, v.update_seq, 8000U, "of the next");
+
+	hpcc_start(&v, &params);
+	KUNIT_EXPECT_FALSE(test, hpcc_new_int(&v, &params, one_hop(&path, 0, 0, 0), 50000));
+	KUNIT_EXPECT_TRUE(test, hpcc_new_int(&v, &params, one_hop(&path, 5000, 122, 0), 55000));
+	KUNIT_EXPECT_FALSE(test, hpcc_new_int(&v, &params, one_hop(&path, 15000, 366, 0), 65000));
+	KUNIT_EXPECT_TRUE(test, hpcc_new_int(&v, &params, one_hop(&path, 20000, 488, 0), 70000));
+}
+
+static void bounds_test(struct kunit *test)
+{
+	struct hpcc_vars v;
+
+	KUNIT_EXPECT_EQ(test, hpcc_bdp_bytes(12500000000ULL, T_NS), BDP_BYTES);
+	KUNIT_EXPECT_EQ(test, hpcc_bdp_bytes(1250, 1000), HPCC_WND_MIN_BYTES);
+	KUNIT_EXPECT_EQ(test, hpcc_bdp_bytes(200000000000ULL, 1000000000), HPCC_WND_MAX_BYTES);
+	/* 125000 * 0.05 / 100 = 62.5 */
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_ai(BDP_BYTES, ETA, 100) >> (HPCC_WND_SHIFT - 1), 125ULL);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_ai(BDP_BYTES, HPCC_U_ONE, 100), 1ULL);
+	hpcc_start(&v, &params);
+	hpcc_halve(&v);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), BDP_BYTES / 2);
+	v.wnd = 0;
+	hpcc_halve(&v);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
+}
+
+static const struct pace_case {
+	const char *what;
+	u32 wnd_bytes;
+	u32 want_pkts;
+	u64 want_bytes_ps;
+	u32 want_burst_pkts;
+} pace_cases[] = {
+	/* 1448 of 1538 bytes are payload. */
+	{ "a BDP", BDP_BYTES, 82, 11768530559ULL, 5 },
+	{ "a packet", 1538, 1, 144800000, 1 },
+	{ "a byte more", 1539, 2, 144894148, 1 },
+	{ "a small part of one", 64, 1, 6025487, 1 },
+	{ "much", 4000000000U, 2600781, 376592977893368ULL, HPCCPP_BURST_MAX_PKTS },
+};
+
+static void pace_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pace_cases); i++) {
+		const struct pace_case *c = &pace_cases[i];
+		u32 cwnd_pkts = hpccpp_cwnd_pkts(c->wnd_bytes, 1538);
+
+		KUNIT_EXPECT_EQ_MSG(test, cwnd_pkts, c->want_pkts, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_pace_bytes_ps(c->wnd_bytes, T_NS, 1448, 1538),
+				    c->want_bytes_ps, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_burst_pkts(cwnd_pkts), c->want_burst_pkts,
+				    "%s", c->what);
+	}
+}
+
+static void answer_test(struct kunit *test)
+{
+	struct int_answer a = { .kind = INT_ANSWER_WINDOW, .wnd_bytes = 1000 };
+	struct hpcc_vars v;
+
+	hpcc_start(&v, &params);
+	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 0, 0), HPCC_HEARD_NEW);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), 1000U);
+	a.wnd_bytes = U32_MAX;
+	hpccpp_hear(&v, &params, &a, 0, 0);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "no more than the line takes");
+	a.wnd_bytes = 0;
+	hpccpp_hear(&v, &params, &a, 0, 0);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
+
+	hpcc_start(&v, &params);
+	a = (struct int_answer){ .kind = INT_ANSWER_RATIO, .u = U(1900), .tau_ns = T_NS, .seq = 9 };
+	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_NEW);
+	KUNIT_EXPECT_LE(test, abs((s32)(hpcc_wnd_bytes(&v) - (BDP_BYTES / 2 + 100))), 2);
+	a.tau_ns = 0;
+	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_SAME);
+
+	hpcc_start(&v, &params);
+	a = (struct int_answer){ .kind = INT_ANSWER_SUMMARY, .hops = 3, .path_id = 5, .index = 1,
+				 .record = { SPEED_100G, 0, 0, 0 } };
+	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 1000), HPCC_HEARD_FIRST);
+	a.record = (struct int_record){ SPEED_100G, 10000, 122, 0 };
+	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 11000), HPCC_HEARD_NEW);
+	KUNIT_EXPECT_LE(test, abs((s32)(v.u - U(500))), 1000);
+	a.index = 2;
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_hear(&v, &params, &a, 5, 12000), HPCC_HEARD_FIRST,
+			    "another hop is the most loaded");
+	a.index = INT_SLOTS_MAX;
+	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 13000), HPCC_HEARD_NOTHING);
+}
+
+static void move_test(struct kunit *test)
+{
+	struct hpcc_vars v = { .u = U(1200), .hops = 3, .bottleneck = 1,
+			       .wnd = 1000 << HPCC_WND_SHIFT };
+	u8 rounds = 0;
+
+	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 2));
+	KUNIT_EXPECT_TRUE(test, hpccpp_should_move(&v, &params, &rounds, 2));
+	KUNIT_EXPECT_EQ(test, rounds, (u8)0);
+	v.bottleneck = 2;
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 1), "the last hop");
+	v.bottleneck = 0;
+	v.u = U(900);
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 1), "no overload");
+	v.u = U(1200);
+	v.wnd = (u64)BDP_BYTES << HPCC_WND_SHIFT;
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 1),
+			       "it has more than half of the line");
+}
+
+static struct kunit_case hpccpp_sender_cases[] = {
+	KUNIT_CASE(measure_test),
+	KUNIT_CASE(path_test),
+	KUNIT_CASE(wind_test),
+	KUNIT_CASE(round_test),
+	KUNIT_CASE(bounds_test),
+	KUNIT_CASE(pace_test),
+	KUNIT_CASE(answer_test),
+	KUNIT_CASE(move_test),
+	{}
+};
+
+static struct kunit_suite hpccpp_sender_suite = {
+	.name = "hpccpp_sender",
+	.test_cases = hpccpp_sender_cases,
+};
+
+kunit_test_suites(&hpccpp_sender_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("HPCC++ sender: test");

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_hpccpp: HPCC++'s sender, draft-miao-rtgwg-hpccplus-00. The law is in net/hpcc.h
+ * and hpccpp_sender.h, probes and headers on the wire are net_int's; this file hangs
+ * the law on the stack.
+ *
+ * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
+ * Without a peer that answers, or once it does not answer any more, the stack's Reno
+ * rules.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/dst.h>
+#include <net/hop_speed.h>
+#include <net/hop_sysctl.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+
+#include "hpccpp_sender.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* As Linux paces Reno in congestion avoidance: 6/5 of the window per RTT. */
+#define HPCCPP_RENO_PACING_NUM	6
+#define HPCCPP_RENO_PACING_DEN	5
+
+/* ss shows a gain in 1/256. */
+#define HPCCPP_INFO_GAIN_SHIFT	8
+
+/* A path that is overloaded for so many answers is left, if that is asked for. */
+#define HPCCPP_MOVE_ROUNDS	8
+
+/**
+ * struct hpccpp_law - the law and what it needs; too large for a socket's space
+ * @v: its state
+ * @p: its parameters
+ * @answer: the last
+ * @path_bytes_ps: rate of the path's slowest port; 0: not known
+ * @undo_wnd: W before the last loss
+ * @base: what @p was made of
+ * @cwnd_pkts: as it was set last
+ * @move_rounds: answers in a row that spoke for another path
+ * @reno: Reno rules
+ */
+struct hpccpp_law {
+	struct hpcc_vars v;
+	struct hpcc_params p;
+	struct int_answer answer;
+	u64 path_bytes_ps;
+	u64 undo_wnd;
+	struct hpccpp_base base;
+	u32 cwnd_pkts;
+	u8 move_rounds;
+	bool reno;
+};
+
+/*
+ * What dumps show is here: they read without the socket lock, and the space of a
+ * socket's congestion control stays what it is where @law may be gone.
+ */
+struct hpccpp_sock {
+	struct hpccpp_law *law;
+	struct int_flow *flow;
+	u64 shown_bytes_ps;
+	u32 shown_t_ns;
+	u32 shown_u;
+	u32 shown_stage;
+	u32 ack_us;		/* of the last ACK, tcp_mstamp */
+	u32 ext_hdr_bytes;	/* what we added to icsk_ext_hdr_len */
+};
+
+struct hpccpp_net {
+	struct hop_sysctl sysctl;
+	struct hpccpp_config config;
+	u32 answer;
+	u32 move;
+};
+
+static unsigned int hpccpp_net_id;
+static struct tcp_congestion_ops hpccpp_reno;
+
+static struct hpccpp_net *hpccpp_net(const struct sock *sk)
+{
+	return net_generic(sock_net(sk), hpccpp_net_id);
+}
+
+static u32 hpccpp_mss_bytes(const struct sock *sk)
+{
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
+/* A full packet on the wire. */
+static u32 hpccpp_wire_bytes(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return hpccpp_mss_bytes(sk) + tcp_sk(sk)->tcp_header_len + icsk->icsk_ext_hdr_len +
+	       icsk->icsk_af_ops->net_header_len + HPCCPP_FRAME_BYTES;
+}
+
+/* The knob's word, then the application's, the device's, the path's; 0: nobody's. */
+static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
+{
+	u32 rate_mbit = READ_ONCE(hpccpp_net(sk)->config.rate_mbit);
+	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
+	const struct dst_entry *dst;
+	u64 speed_bytes_ps = 0;
+
+	if (rate_mbit)
+		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
+	rcu_read_lock();
+	dst = rcu_dereference_check(sk->sk_dst_cache, true);
+	if (dst)
+		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
+	rcu_read_unlock();
+	speed_bytes_ps = speed_bytes_ps ?: law->path_bytes_ps;
+	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
+		return pacing_bytes_ps;
+	return speed_bytes_ps;
+}
+
+/*
+ * T: the knob, or the least RTT that was measured. TCP's clock ticks in microseconds:
+ * the least of many is cut off, and a T too short would be a window too small.
+ */
+static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = tcp_min_rtt(tp);
+
+	if (c->t_ns)
+		return c->t_ns;
+	if (rtt_us == ~0U)
+		rtt_us = tp->srtt_us >> 3;
+	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
+}
+
+/* Where nobody knows how fast the line is, a first window as TCP's. */
+static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
+{
+	u64 bytes = (u64)TCP_INIT_CWND * hpccpp_wire_bytes(sk);
+
+	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
+}
+
+/* Whether the parameters are others than before. */
+static bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
+{
+	const struct hpccpp_config *c = &hpccpp_net(sk)->config;
+	struct hpccpp_base base = {
+		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
+		.t_ns = hpccpp_t_ns(sk, c),
+		.eta_ppm = READ_ONCE(c->eta_ppm),
+		.max_stage = READ_ONCE(c->max_stage),
+		.flows = law->answer.flows ?: READ_ONCE(c->flows),
+	};
+
+	if (hpccpp_base_equal(&base, &law->base))
+		return false;
+	law->base = base;
+	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
+	hpccpp_set_params(&law->p, &base);
+	return true;
+}
+
+static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law, u64 bytes_ps)
+{
+	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
+	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
+	WRITE_ONCE(hs->shown_u, law->v.u);
+	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
+}
+
+/* Line 27: the window and the pace. */
+static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	u32 wire_bytes = hpccpp_wire_bytes(sk), wnd_bytes = hpcc_wnd_bytes(&law->v);
+	u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 bytes_ps;
+
+	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hpccpp_mss_bytes(sk), wire_bytes);
+	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
+	law->cwnd_pkts = min(cwnd_pkts, tp->snd_cwnd_clamp);
+	tcp_snd_cwnd_set(tp, law->cwnd_pkts);
+	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
+	sk->sk_gso_max_segs = hpccpp_burst_pkts(cwnd_pkts);
+	hpccpp_show(hs, law, bytes_ps);
+}
+
+/* What the carrier asks of the next packets. */
+static void hpccpp_ask(const struct sock *sk, const struct hpccpp_sock *hs,
+		       const struct hpccpp_law *law)
+{
+	struct int_ask ask = {
+		.t_ns = law->p.t_ns,
+		.wnd_bytes = hpcc_wnd_bytes(&law->v),
+		.wnd_max_bytes = law->p.wnd_max_bytes,
+		.eta = law->p.eta,
+		.max_stage = law->p.max_stage,
+		.flows = law->base.flows,
+		.kind = READ_ONCE(hpccpp_net(sk)->answer),
+	};
+
+	int_flow_ask(hs->flow, &ask);
+}
+
+static void hpccpp_set_ext_hdr(struct sock *sk, int bytes)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	if (!bytes)
+		return;
+	icsk->icsk_ext_hdr_len += bytes;
+	if (sk->sk_state != TCP_CLOSE)
+		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
+}
+
+/* At the line's rate, W = BDP. */
+static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	hpccpp_update_params(sk, law);
+	hpcc_start(&law->v, &law->p);
+	hpccpp_apply(sk, hs, law);
+	hpccpp_ask(sk, hs, law);
+}
+
+static void hpccpp_init(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law;
+
+	memset(hs, 0, sizeof(*hs));
+	law = kzalloc(sizeof(*law), GFP_ATOMIC);
+	if (law)
+		hs->flow = int_flow_open(sk);
+	if (!hs->flow) {
+		kfree(law);
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+		return;
+	}
+	hs->law = law;
+	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
+	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
+	hpccpp_set_ext_hdr(sk, hs->ext_hdr_bytes);
+	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	hpccpp_begin(sk, hs, law);
+}
+
+/* Leaves the socket as another congestion control may take it. */
+static void hpccpp_release(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct dst_entry *dst;
+
+	/* A socket may close before init(). */
+	if (!hs->law)
+		return;
+	hpccpp_set_ext_hdr(sk, -(int)hs->ext_hdr_bytes);
+	int_flow_close(hs->flow);
+	kfree(hs->law);
+	hs->law = NULL;
+	dst = sk_dst_get(sk);
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+
+/* The peer does not answer any more: Reno, from the window that there is. */
+static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	law->reno = true;
+	tcp_snd_cwnd_set(tp, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
+	tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
+}
+
+static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 bytes_ps;
+
+	if (!tcp_in_cwnd_reduction(sk))
+		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
+	sk->sk_gso_max_segs = hpccpp_burst_pkts(tcp_snd_cwnd(tp));
+	if (!tp->srtt_us)
+		return;
+	/* 2^32 * 2^16 * 2^3 < 2^64 */
+	bytes_ps = (u64)tcp_snd_cwnd(tp) * hpccpp_mss_bytes(sk) * 8;
+	bytes_ps = div_u64(bytes_ps, HPCCPP_RENO_PACING_DEN) * HPCCPP_RENO_PACING_NUM;
+	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
+/* Section 9.4: another hash, and where hashes choose paths another path. */
+static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law)
+{
+	if (!READ_ONCE(hpccpp_net(sk)->move) ||
+	    !hpccpp_should_move(&law->v, &law->p, &law->move_rounds, HPCCPP_MOVE_ROUNDS))
+		return;
+	trace_hpccpp_move(sk, law->v.bottleneck, law->v.hops);
+	sk_rethink_txhash(sk);
+}
+
+static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
+{
+	struct int_answer *a = &law->answer;
+	enum hpcc_heard heard;
+
+	if (a->kind == INT_ANSWER_RECORDS)
+		law->path_bytes_ps = hpccpp_path_bytes_ps(&a->hdr);
+	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
+	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
+	if (heard == HPCC_HEARD_NEW)
+		hpccpp_maybe_move(sk, law);
+}
+
+compat_cong_control(hpccpp_cong_control)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law = hs->law;
+	bool changed;
+
+	/* The SYN-ACK comes here before init(). */
+	if (!law)
+		return;
+	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
+	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
+		hpccpp_begin_reno(sk, law);
+	if (law->reno) {
+		hpccpp_run_reno(sk, rs);
+		return;
+	}
+	changed = int_flow_take(hs->flow, &law->answer);
+	if (changed)
+		hpccpp_hear_answer(sk, law);
+	if (hpccpp_update_params(sk, law)) {
+		hpccpp_bound(&law->v, &law->p);
+		changed = true;
+	}
+	/* A repaired loss leaves the window elsewhere. */
+	if (!changed && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
+		return;
+	hpccpp_apply(sk, hs, law);
+	hpccpp_ask(sk, hs, law);
+}
+
+/* Data after a silence of more than an RTO: as a new flow, at the line's rate. */
+static void hpccpp_tx_start(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
+
+	if (!hs->law || hs->law->reno || idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto))
+		return;
+	hpccpp_begin(sk, hs, hs->law);
+}
+
+static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+{
+	if (ev == CA_EVENT_TX_START)
+		hpccpp_tx_start(sk);
+}
+
+/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
+static bool hpccpp_is_too_big(const struct sock *sk, u8 new_state)
+{
+	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
+}
+
+/* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
+static void hpccpp_set_state(struct sock *sk, u8 new_state)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law = hs->law;
+
+	if (!law || law->reno || hpccpp_is_too_big(sk, new_state))
+		return;
+	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		return;
+	law->undo_wnd = law->v.wnd;
+	hpcc_halve(&law->v);
+	/* For TCP_CA_Loss the stack has set the window itself. */
+	if (new_state != TCP_CA_Loss)
+		hpccpp_apply(sk, hs, law);
+	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+/* Nothing was lost after all. */
+static u32 hpccpp_undo_cwnd(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law = hs->law;
+
+	if (law && !law->reno && law->undo_wnd) {
+		law->v.wnd = law->undo_wnd;
+		law->v.wnd_ref = law->undo_wnd;
+		law->undo_wnd = 0;
+		hpccpp_bound(&law->v, &law->p);
+	}
+	return tcp_reno_undo_cwnd(sk);
+}
+
+/*
+ * Read by ss without the socket lock. BBR's answer is the one with room that ss
+ * prints: bw is R, mrtt is T, pacing_gain is U, cwnd_gain incStage.
+ */
+static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+	u64 bytes_ps = READ_ONCE(hs->shown_bytes_ps);
+
+	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	info->bbr.bbr_bw_lo = (u32)bytes_ps;
+	info->bbr.bbr_bw_hi = bytes_ps >> 32;
+	info->bbr.bbr_min_rtt = READ_ONCE(hs->shown_t_ns) / NSEC_PER_USEC;
+	info->bbr.bbr_pacing_gain =
+		READ_ONCE(hs->shown_u) >> (HPCC_U_SHIFT - HPCCPP_INFO_GAIN_SHIFT);
+	info->bbr.bbr_cwnd_gain = READ_ONCE(hs->shown_stage) << HPCCPP_INFO_GAIN_SHIFT;
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+static struct tcp_congestion_ops hpccpp __read_mostly = {
+	.init		= hpccpp_init,
+	.release	= hpccpp_release,
+	.cong_control	= hpccpp_cong_control,
+	compat_cc_events(hpccpp_cwnd_event, hpccpp_tx_start),
+	.ssthresh	= tcp_reno_ssthresh,
+	.undo_cwnd	= hpccpp_undo_cwnd,
+	.set_state	= hpccpp_set_state,
+	.get_info	= hpccpp_get_info,
+	.owner		= THIS_MODULE,
+	.name		= "hpccpp",
+};
+
+/* Not registered: only hpccpp_init() leads here, on the same module reference. */
+static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.owner		= THIS_MODULE,
+	.name		= "hpccpp-reno",
+};
+
+static unsigned int hpccpp_eta_min = HPCCPP_ETA_MIN_PPM;
+static unsigned int hpccpp_eta_max = HPCC_PPM;
+static unsigned int hpccpp_stage_max = HPCCPP_STAGE_MAX;
+static unsigned int hpccpp_flows_max = HPCCPP_FLOWS_MAX;
+static unsigned int hpccpp_t_max = HPCC_T_MAX_NS;
+static unsigned int hpccpp_rate_max = HPCCPP_RATE_MAX_MBIT;
+static unsigned int hpccpp_answer_max = INT_ANSWER_WINDOW;
+
+/* T is 0, for the measured one, or from HPCC_T_MIN_NS up. */
+static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			loff_t *pos)
+{
+	unsigned int *t_ns = table->data, value = READ_ONCE(*t_ns);
+	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
+	int err = proc_douintvec(&one, write, buffer, len, pos);
+
+	if (err || !write)
+		return err;
+	if (value && (value < HPCC_T_MIN_NS || value > hpccpp_t_max))
+		return -EINVAL;
+	WRITE_ONCE(*t_ns, value);
+	return 0;
+}
+
+#define HPCCPP_KNOB(name, member, min, max)				\
+	{								\
+		.procname	= "hpccpp_" name,			\
+		.data		= hop_sysctl_at(struct hpccpp_net, member), \
+		.maxlen		= sizeof(unsigned int),			\
+		.mode		= 0644,					\
+		.proc_handler	= proc_douintvec_minmax,		\
+		.extra1		= min,					\
+		.extra2		= max,					\
+	}
+
+#define HPCCPP_SYSCTLS 7
+
+/* The last entry ends the table where entries are not counted. */
+static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
+	HPCCPP_KNOB("eta_ppm", config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
+	HPCCPP_KNOB("max_stage", config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
+	HPCCPP_KNOB("flows", config.flows, SYSCTL_ONE, &hpccpp_flows_max),
+	HPCCPP_KNOB("rate_mbit", config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
+	HPCCPP_KNOB("answer", answer, SYSCTL_ZERO, &hpccpp_answer_max),
+	HPCCPP_KNOB("move", move, SYSCTL_ZERO, SYSCTL_ONE),
+	{
+		.procname	= "hpccpp_t_ns",
+		.data		= hop_sysctl_at(struct hpccpp_net, config.t_ns),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= hpccpp_set_t,
+	},
+	{ }
+};
+
+static int __net_init hpccpp_net_init(struct net *net)
+{
+	struct hpccpp_net *hn = net_generic(net, hpccpp_net_id);
+
+	hn->config = (struct hpccpp_config){
+		.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
+		.max_stage = HPCCPP_STAGE_DEFAULT,
+		.flows = HPCCPP_FLOWS_DEFAULT,
+	};
+	return hop_sysctl_start(net, &hn->sysctl, hpccpp_table, HPCCPP_SYSCTLS, hn);
+}
+
+static void __net_exit hpccpp_net_exit(struct net *net)
+{
+	struct hpccpp_net *hn = net_generic(net, hpccpp_net_id);
+
+	hop_sysctl_stop(&hn->sysctl);
+}
+
+static struct pernet_operations hpccpp_net_ops = {
+	.init	= hpccpp_net_init,
+	.exit	= hpccpp_net_exit,
+	.id	= &hpccpp_net_id,
+	.size	= sizeof(struct hpccpp_net),
+};
+
+static int __init hpccpp_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct hpccpp_sock) > ICSK_CA_PRIV_SIZE);
+
+	err = register_pernet_subsys(&hpccpp_net_ops);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&hpccpp);
+	if (err)
+		unregister_pernet_subsys(&hpccpp_net_ops);
+	return err;
+}
+
+/* Every socket holds a reference to the module: none is left here. */
+static void __exit hpccpp_unregister(void)
+{
+	tcp_unregister_congestion_control(&hpccpp);
+	unregister_pernet_subsys(&hpccpp_net_ops);
+}
+
+module_init(hpccpp_register);
+module_exit(hpccpp_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("HPCC++ sender (draft-miao-rtgwg-hpccplus-00)");

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tcp_hpccpp decides. Fields and their names are an interface: monitors read
+ * them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM tcp_hpccpp
+
+#if !defined(TCP_HPCCPP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define TCP_HPCCPP_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/hop_trace.h>
+
+/* NewAck: an answer came; what the law made of it. u_ppm is U; heard is enum hpcc_heard. */
+TRACE_EVENT(hpccpp_answer,
+
+	TP_PROTO(const struct sock *sk, const struct int_answer *answer, enum hpcc_heard heard,
+		 const struct hpcc_vars *v, u32 t_ns),
+
+	TP_ARGS(sk, answer, heard, v, t_ns),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u8, kind)
+		__field(u8, heard)
+		__field(u8, hops)
+		__field(u8, bottleneck)
+		__field(u32, u_ppm)
+		__field(u32, inc_stage)
+		__field(u32, wnd_ref_bytes)
+		__field(u32, wnd_bytes)
+		__field(u32, t_ns)
+		__field(u32, flows)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->kind = answer->kind;
+		__entry->heard = heard;
+		__entry->hops = v->hops;
+		__entry->bottleneck = v->bottleneck;
+		__entry->u_ppm = ((u64)v->u * HPCC_PPM) >> HPCC_U_SHIFT;
+		__entry->inc_stage = v->inc_stage;
+		__entry->wnd_ref_bytes = v->wnd_ref >> HPCC_WND_SHIFT;
+		__entry->wnd_bytes = hpcc_wnd_bytes(v);
+		__entry->t_ns = t_ns;
+		__entry->flows = answer->flows;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u kind=%u heard=%u hops=%u bottleneck=%u u_ppm=%u inc_stage=%u wnd_ref_bytes=%u wnd_bytes=%u t_ns=%u flows=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->kind, __entry->heard, __entry->hops, __entry->bottleneck,
+		  __entry->u_ppm, __entry->inc_stage, __entry->wnd_ref_bytes,
+		  __entry->wnd_bytes, __entry->t_ns, __entry->flows)
+);
+
+/* Who rules the window from here on, or a loss that halved it. */
+TRACE_EVENT(hpccpp_rule,
+
+	TP_PROTO(const struct sock *sk, bool reno, u32 cwnd_pkts),
+
+	TP_ARGS(sk, reno, cwnd_pkts),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, cwnd_pkts)
+		__field(bool, reno)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cwnd_pkts = cwnd_pkts;
+		__entry->reno = reno;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u reno=%d cwnd_pkts=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->reno, __entry->cwnd_pkts)
+);
+
+/* Section 9.4: another path is tried. */
+TRACE_EVENT(hpccpp_move,
+
+	TP_PROTO(const struct sock *sk, u8 bottleneck, u8 hops),
+
+	TP_ARGS(sk, bottleneck, hops),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u8, bottleneck)
+		__field(u8, hops)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->bottleneck = bottleneck;
+		__entry->hops = hops;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u bottleneck=%u hops=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->bottleneck, __entry->hops)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

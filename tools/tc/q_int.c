@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tc's plug-in for sch_int: words to netlink, netlink to text and JSON. */
+#include <linux/pkt_sched_int.h>
+#include "tc_words.h"
+
+/* What is printed can be typed again. */
+static const char int_usage[] =
+	"Usage: ... int [ switch_id NUMBER ] [ port_id NUMBER ] [ rate RATE | auto ]\n"
+	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
+	"       [ protocol NUMBER ] [ dscp_data NUMBER ] [ dscp_probe NUMBER ]\n"
+	"       [ udp_port NUMBER ] [ limit BYTES ]\n"
+	"  switch_id   of this box, 0 to %d (default %d)\n"
+	"  port_id     of this port, 0 to %d (default %d)\n"
+	"  rate        of the port or class, 10kbit to 1600gbit\n"
+	"              (default auto: the device's speed)\n"
+	"  speed       that records name, one that has a code (default auto: the rate)\n"
+	"  overhead    the wire adds this to each packet, 0 to %d bytes (default %d)\n"
+	"  sojourn     the queue is the packet's time in it, times the rate (default off)\n"
+	"  share       count bytes sent with all of this device and port_id (default off)\n"
+	"  protocol    IP protocol of telemetry between IP and transport, %d to %d (default %d)\n"
+	"  dscp_data   DSCP of telemetry in UDP, 0 to %d (default %d)\n"
+	"  dscp_probe  DSCP of probes, 0 to %d (default %d)\n"
+	"  udp_port    destination of telemetry in UDP, %d to %d (default %d)\n"
+	"  limit       of the default child, a byte fifo\n";
+
+static void int_print_usage(void)
+{
+	fprintf(stderr, int_usage, TC_INT_SWITCH_ID_MAX, TC_INT_SWITCH_ID_DEFAULT,
+		TC_INT_PORT_ID_MAX, TC_INT_PORT_ID_DEFAULT, TC_INT_OVERHEAD_MAX_BYTES,
+		TC_INT_OVERHEAD_DEFAULT_BYTES, TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX,
+		TC_INT_PROTOCOL_DEFAULT, TC_INT_DSCP_MAX, TC_INT_DSCP_DATA_DEFAULT,
+		TC_INT_DSCP_MAX, TC_INT_DSCP_PROBE_DEFAULT, TC_INT_UDP_PORT_MIN,
+		TC_INT_UDP_PORT_MAX, TC_INT_UDP_PORT_DEFAULT);
+}
+
+#define INT_TO(max) "0 to " WORD_TEXT(max)
+#define INT_FROM_TO(min, max) WORD_TEXT(min) " to " WORD_TEXT(max)
+
+static const struct word int_words[] = {
+	{ "switch_id", TCA_INT_SWITCH_ID, word_read_number, 0, TC_INT_SWITCH_ID_MAX, "",
+	  INT_TO(TC_INT_SWITCH_ID_MAX) },
+	{ "port_id", TCA_INT_PORT_ID, word_read_number, 0, TC_INT_PORT_ID_MAX, "",
+	  INT_TO(TC_INT_PORT_ID_MAX) },
+	{ "overhead", TCA_INT_OVERHEAD, word_read_bytes, 0, TC_INT_OVERHEAD_MAX_BYTES, "b",
+	  INT_TO(TC_INT_OVERHEAD_MAX_BYTES) " bytes" },
+	{ "sojourn", TCA_INT_SOJOURN, NULL, 0, 1, "", "" },
+	{ "share", TCA_INT_SHARE, NULL, 0, 1, "", "" },
+	{ "protocol", TCA_INT_PROTOCOL, word_read_number, TC_INT_PROTOCOL_MIN,
+	  TC_INT_PROTOCOL_MAX, "", INT_FROM_TO(TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX) },
+	{ "dscp_data", TCA_INT_DSCP_DATA, word_read_number, 0, TC_INT_DSCP_MAX, "",
+	  INT_TO(TC_INT_DSCP_MAX) },
+	{ "dscp_probe", TCA_INT_DSCP_PROBE, word_read_number, 0, TC_INT_DSCP_MAX, "",
+	  INT_TO(TC_INT_DSCP_MAX) },
+	{ "udp_port", TCA_INT_UDP_PORT, word_read_number, TC_INT_UDP_PORT_MIN,
+	  TC_INT_UDP_PORT_MAX, "", INT_FROM_TO(TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX) },
+	{ "limit", TCA_INT_LIMIT, word_read_bytes, TC_INT_LIMIT_MIN_BYTES,
+	  TC_INT_LIMIT_MAX_BYTES, "b",
+	  INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes" },
+};
+
+#define INT_WORDS (sizeof(int_words) / sizeof(*int_words))
+
+/**
+ * struct int_rate - an option that is a rate
+ * @name: as typed, as printed, in JSON
+ * @attr: of netlink
+ * @allowed: for messages
+ */
+static const struct int_rate {
+	const char *name;
+	int attr;
+	const char *allowed;
+} int_rates[] = {
+	{ "rate", TCA_INT_RATE, "10kbit to 1600gbit, or auto" },
+	{ "speed", TCA_INT_SPEED, "a rate, e.g. 10gbit, or auto" },
+};
+
+#define INT_RATES (sizeof(int_rates) / sizeof(*int_rates))
+
+static int int_put_rate(struct nlmsghdr *n, const struct int_rate *o, const char *word)
+{
+	__u64 rate_bytes_ps;
+
+	if (word && !strcmp(word, "auto"))
+		return addattr64(n, TC_PLUGIN_REQ_BYTES, o->attr, 0);
+	if (!word || word[0] == '-' || get_rate64(&rate_bytes_ps, word) ||
+	    rate_bytes_ps < TC_INT_RATE_MIN_BYTES_PS || rate_bytes_ps > TC_INT_RATE_MAX_BYTES_PS)
+		return word_refuse("int", o->name, word, o->allowed);
+	return addattr64(n, TC_PLUGIN_REQ_BYTES, o->attr, rate_bytes_ps);
+}
+
+/* Each option once: a typing error must not win silently. */
+static bool int_is_new(bool *seen, const char *name)
+{
+	bool new = !*seen;
+
+	if (!new)
+		word_refuse("int", name, name, "to be given twice");
+	*seen = true;
+	return new;
+}
+
+static int int_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
+{
+	size_t i;
+	bool on;
+
+	for (i = 0; i < INT_RATES; i++)
+		if (words_take_if(w, int_rates[i].name))
+			return int_is_new(&seen[INT_WORDS + i], int_rates[i].name) ?
+			       int_put_rate(n, &int_rates[i], words_take(w)) : -1;
+	for (i = 0; i < INT_WORDS; i++)
+		if (word_take(&int_words[i], w, &on))
+			return int_is_new(&seen[i], int_words[i].name) ?
+			       word_put(n, "int", &int_words[i], w, on) : -1;
+	if (strcmp(*w->argv, "help"))
+		fprintf(stderr, "int: \"%s\" is not an option\n", *w->argv);
+	int_print_usage();
+	return -1;
+}
+
+static int int_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n,
+			 const char *dev)
+{
+	struct words w = { argc, argv };
+	bool seen[INT_WORDS + INT_RATES] = {};
+	struct rtattr *opts = addattr_nest(n, TC_PLUGIN_REQ_BYTES, TCA_OPTIONS);
+
+	while (w.argc > 0)
+		if (int_put_once(n, &w, seen))
+			return -1;
+	addattr_nest_end(n, opts);
+	return 0;
+}
+
+/* In the greatest unit that divides it: "1gbit", "2500mbit". */
+static void int_print_bits(const char *name, __u64 rate_bytes_ps)
+{
+	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
+	const char *const *unit = units;
+	__u64 value = rate_bytes_ps * 8;
+	char text[64];
+
+	while (unit[1] && value && value % 1000 == 0) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(text, sizeof(text), "%s %llu%s ", name, (unsigned long long)value, *unit);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
+	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, rate_bytes_ps);
+}
+
+static void int_print_rate(const struct int_rate *o, const struct rtattr *attr)
+{
+	__u64 rate_bytes_ps = 0;
+	char text[32];
+
+	if (attr && RTA_PAYLOAD(attr) >= sizeof(rate_bytes_ps))
+		memcpy(&rate_bytes_ps, RTA_DATA(attr), sizeof(rate_bytes_ps));
+	if (rate_bytes_ps) {
+		int_print_bits(o->name, rate_bytes_ps);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s auto ", o->name);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
+	print_color_null(PRINT_JSON, COLOR_NONE, o->name, NULL, NULL);
+}
+
+static int int_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_INT_MAX + 1];
+	size_t i;
+
+	if (!opt)
+		return 0;
+	plugin_parse_nested(tb, TCA_INT_MAX, opt);
+	for (i = 0; i < INT_RATES; i++)
+		int_print_rate(&int_rates[i], tb[int_rates[i].attr]);
+	word_print_all(int_words, INT_WORDS, tb);
+	return 0;
+}
+
+static void int_print_port(const struct tc_int_xstats *st)
+{
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", "  ");
+	int_print_bits("port_rate", st->rate_bytes_ps);
+	int_print_bits("port_speed", st->speed_bytes_ps);
+	plugin_print_u64("tx_bytes", "tx_bytes %llu", st->tx_bytes);
+	plugin_print_u64("longest_queue", " longest_queue %llub", st->longest_queue_bytes);
+	print_nl();
+}
+
+/* Counters by their names, in an object. */
+static void int_print_counters(const char *object, const char *const *names, const __u64 *values,
+			       int count)
+{
+	char text[32];
+	int i;
+
+	open_json_object(object);
+	snprintf(text, sizeof(text), "  %s:", object);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
+	for (i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), " %s %%llu", names[i]);
+		plugin_print_u64(names[i], text, values[i]);
+	}
+	close_json_object();
+}
+
+static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
+{
+	static const char *const kinds[TC_INT_STAMPED_KINDS] = {
+		[TC_INT_STAMPED_DATA] = "data",
+		[TC_INT_STAMPED_HELLO] = "hello",
+		[TC_INT_STAMPED_PROBE] = "probe",
+		[TC_INT_STAMPED_ENCAP] = "encap",
+	};
+	static const char *const causes[TC_INT_MALFORMED_CAUSES] = {
+		[TC_INT_MALFORMED_TRUNCATED] = "truncated",
+		[TC_INT_MALFORMED_LENGTH] = "length",
+		[TC_INT_MALFORMED_TYPE] = "type",
+		[TC_INT_MALFORMED_SLOTS] = "slots",
+		[TC_INT_MALFORMED_HOPS] = "hops",
+	};
+	struct tc_int_xstats st = {};
+	size_t len;
+
+	if (!xstats)
+		return 0;
+	/* A module of another age knows fewer or more counters. */
+	len = RTA_PAYLOAD(xstats);
+	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	int_print_port(&st);
+	int_print_counters("stamped", kinds, st.stamped_pkts, TC_INT_STAMPED_KINDS);
+	plugin_print_u64("full", " full %llu", st.full_pkts);
+	plugin_print_u64("untimed", " untimed %llu", st.untimed_pkts);
+	plugin_print_u64("echo", " echo %llu", st.echo_pkts);
+	plugin_print_u64("unwritable", " unwritable %llu", st.unwritable_pkts);
+	print_nl();
+	int_print_counters("malformed", causes, st.malformed_pkts, TC_INT_MALFORMED_CAUSES);
+	return 0;
+}
+
+struct qdisc_util int_qdisc_util = {
+	.id = "int",
+	.parse_qopt = int_parse_opt,
+	.print_qopt = int_print_opt,
+	.print_xstats = int_print_xstats,
+};

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "dctcp_sender.h"
+#include "random.h"
 
 #define LIMBS		16
 #define ERROR_UNITS	17
@@ -30,23 +31,7 @@ struct big {
 
 static const struct dctcp_params params = { .gain_shift = 4 };
 
-static u64 rng_state;
 static u64 windows, worst_units_x1000, acks;
-
-/* splitmix64 */
-static u64 rng(void)
-{
-	u64 z = (rng_state += 0x9e3779b97f4a7c15ULL);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-static u64 below(u64 n)
-{
-	return rng() % n;
-}
 
 static void overflow(void)
 {

@@ -24,6 +24,8 @@
 
 #include <net/hpcc.h>
 
+#include "random.h"
+
 #define NS_PER_S	1e9
 #define ANSWERS_MAX	24
 #define U_TOLERANCE	0.0001
@@ -33,34 +35,7 @@
 /* So near to a threshold rounding decides. */
 #define EDGE		0.0001
 
-static u64 rng_state;
 static u64 failures;
-
-/* splitmix64 */
-static u64 rng(void)
-{
-	u64 z = (rng_state += 0x9e3779b97f4a7c15ULL);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-static u64 below(u64 n)
-{
-	return rng() % n;
-}
-
-static double uniform(double lo, double hi)
-{
-	return lo + (hi - lo) * ((double)(rng() >> 11) / (1ULL << 53));
-}
-
-/* As many small ones as great ones. */
-static double log_uniform(double lo, double hi)
-{
-	return lo * exp(uniform(0, log(hi / lo)));
-}
 
 /* What the sequences met; each must be met. */
 static struct {

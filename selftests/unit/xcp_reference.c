@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "xcp_router.h"
+#include "random.h"
 
 #define FLOWS_MAX	64
 #define TOLERANCE	0.001
@@ -33,29 +34,6 @@
 #define RECIPROCAL_MAX	(1.0 / (1 << 29))
 /* A pool of less than this is empty, bytes/s. */
 #define EMPTY		1.0
-
-static u64 rng_state;
-
-/* splitmix64 */
-static u64 rng(void)
-{
-	u64 z = (rng_state += 0x9e3779b97f4a7c15ULL);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-static u64 below(u64 n)
-{
-	return rng() % n;
-}
-
-/* As many small ones as great ones. */
-static double log_uniform(double lo, double hi)
-{
-	return lo * exp(log(hi / lo) * ((double)(rng() >> 11) / (1ULL << 53)));
-}
 
 /* The draft's variables: bytes, seconds, bytes/s. */
 struct reference {

@@ -17,32 +17,11 @@
 #include <stdlib.h>
 
 #include "xcp_share.h"
+#include "random.h"
 
 #define KAPPA		0.1
 #define TOLERANCE	0.01
 #define WEIGHT_TOLERANCE 0.001
-
-static u64 rng_state;
-
-/* splitmix64 */
-static u64 rng(void)
-{
-	u64 z = (rng_state += 0x9e3779b97f4a7c15ULL);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-static double uniform(double lo, double hi)
-{
-	return lo + (hi - lo) * ((double)(rng() >> 11) / (1ULL << 53));
-}
-
-static double log_uniform(double lo, double hi)
-{
-	return lo * exp(uniform(0, log(hi / lo)));
-}
 
 /* Bytes, seconds, bytes/s, packets. */
 struct reference {

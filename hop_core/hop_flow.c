@@ -38,6 +38,7 @@ struct hop_flow_net {
 
 static unsigned int hop_flow_net_id;
 static unsigned int hop_flow_limit_max = HOP_FLOW_LIMIT_MAX;
+static unsigned int hop_flow_limit_default = HOP_FLOW_LIMIT_DEFAULT;
 static struct rhashtable hop_flows;
 
 static void hop_flow_age(struct work_struct *work);
@@ -397,9 +398,14 @@ static const struct ctl_table hop_flow_table[] = {
 static int __net_init hop_flow_net_init(struct net *net)
 {
 	struct hop_flow_net *fn = flow_net(net);
+	int err;
 
 	fn->limit = HOP_FLOW_LIMIT_DEFAULT;
-	return hop_sysctl_start(net, &fn->sysctl, hop_flow_table, 1, fn);
+	err = hop_sysctl_start(net, &fn->sysctl, hop_flow_table, 1, fn);
+	/* What a container's root may not raise, since the memory is not his. */
+	if (!err && net->user_ns != &init_user_ns)
+		fn->sysctl.table[0].extra2 = &hop_flow_limit_default;
+	return err;
 }
 
 /* After the carriers' exits: they registered later. Nobody adds any more. */

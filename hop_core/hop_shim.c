@@ -245,3 +245,53 @@ void hop_shim_close_sock(struct sock *sk, bool no_gso)
 		sk_setup_caps(sk, dst);
 }
 EXPORT_SYMBOL_GPL(hop_shim_close_sock);
+
+static void sync_mss(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	if (sk->sk_state != TCP_CLOSE)
+		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
+}
+
+void hop_shim_reserve(struct sock *sk, unsigned int bytes)
+{
+	if (!bytes)
+		return;
+	inet_csk(sk)->icsk_ext_hdr_len += bytes;
+	sync_mss(sk);
+}
+EXPORT_SYMBOL_GPL(hop_shim_reserve);
+
+/* What IP's own options take of a socket's segments. */
+static unsigned int options_bytes(struct sock *sk)
+{
+	const struct ip_options_rcu *opt;
+	unsigned int bytes = 0;
+
+	rcu_read_lock();
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && inet6_sk(sk)) {
+		const struct ipv6_txoptions *opt6 = rcu_dereference(inet6_sk(sk)->opt);
+
+		bytes = opt6 ? opt6->opt_flen + opt6->opt_nflen : 0;
+	}
+#endif
+	opt = rcu_dereference(inet_sk(sk)->inet_opt);
+	if (opt)
+		bytes += opt->opt.optlen;
+	rcu_read_unlock();
+	return bytes;
+}
+
+/* setsockopt() of IPv6's options writes the whole sum, and forgets ours. */
+void hop_shim_release(struct sock *sk, unsigned int bytes)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	if (!bytes || icsk->icsk_ext_hdr_len < options_bytes(sk) + bytes)
+		return;
+	icsk->icsk_ext_hdr_len -= bytes;
+	sync_mss(sk);
+}
+EXPORT_SYMBOL_GPL(hop_shim_release);

@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/dst.h>
+#include <net/hop_shim.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -173,6 +174,12 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law, u6
 	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
 }
 
+/* Where the carrier or the device takes no super-packets there are none. */
+static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts)
+{
+	sk->sk_gso_max_segs = sk_can_gso(sk) ? hpccpp_burst_pkts(cwnd_pkts) : 1;
+}
+
 /* Line 27: the window and the pace. */
 static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
@@ -186,7 +193,7 @@ static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 	law->cwnd_pkts = min(cwnd_pkts, tp->snd_cwnd_clamp);
 	tcp_snd_cwnd_set(tp, law->cwnd_pkts);
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
-	sk->sk_gso_max_segs = hpccpp_burst_pkts(cwnd_pkts);
+	hpccpp_limit_bursts(sk, cwnd_pkts);
 	hpccpp_show(hs, law, bytes_ps);
 }
 
@@ -205,17 +212,6 @@ static void hpccpp_ask(const struct sock *sk, const struct hpccpp_sock *hs,
 	};
 
 	int_flow_ask(hs->flow, &ask);
-}
-
-static void hpccpp_set_ext_hdr(struct sock *sk, int bytes)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	if (!bytes)
-		return;
-	icsk->icsk_ext_hdr_len += bytes;
-	if (sk->sk_state != TCP_CLOSE)
-		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
 }
 
 /* At the line's rate, W = BDP. */
@@ -244,7 +240,7 @@ static void hpccpp_init(struct sock *sk)
 	hs->law = law;
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
-	hpccpp_set_ext_hdr(sk, hs->ext_hdr_bytes);
+	hop_shim_reserve(sk, hs->ext_hdr_bytes);
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	hpccpp_begin(sk, hs, law);
@@ -259,7 +255,7 @@ static void hpccpp_release(struct sock *sk)
 	/* A socket may close before init(). */
 	if (!hs->law)
 		return;
-	hpccpp_set_ext_hdr(sk, -(int)hs->ext_hdr_bytes);
+	hop_shim_release(sk, hs->ext_hdr_bytes);
 	int_flow_close(hs->flow);
 	kfree(hs->law);
 	hs->law = NULL;
@@ -286,7 +282,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 
 	if (!tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	sk->sk_gso_max_segs = hpccpp_burst_pkts(tcp_snd_cwnd(tp));
+	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp));
 	if (!tp->srtt_us)
 		return;
 	/* 2^32 * 2^16 * 2^3 < 2^64 */

@@ -11,6 +11,7 @@
 #include <linux/inet_diag.h>
 #include <linux/module.h>
 #include <net/dst.h>
+#include <net/hop_shim.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -119,15 +120,6 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *of
 	xcp_pace(sk, rate_bytes_ps);
 }
 
-static void xcp_set_ext_hdr(struct sock *sk, int bytes)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	icsk->icsk_ext_hdr_len += bytes;
-	if (sk->sk_state != TCP_CLOSE)
-		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
-}
-
 static void xcp_init(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
@@ -141,7 +133,7 @@ static void xcp_init(struct sock *sk)
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
 		return;
 	}
-	xcp_set_ext_hdr(sk, XCP_HDR_BYTES);
+	hop_shim_reserve(sk, XCP_HDR_BYTES);
 
 	/* A connection that changes to XCP keeps its window. */
 	cwnd_pkts = tp->data_segs_out ? tcp_snd_cwnd(tp) :
@@ -163,7 +155,7 @@ static void xcp_release(struct sock *sk)
 	/* A socket may close before init(). */
 	if (!xs->flow)
 		return;
-	xcp_set_ext_hdr(sk, -XCP_HDR_BYTES);
+	hop_shim_release(sk, XCP_HDR_BYTES);
 	xcp_flow_close(xs->flow);
 }
 

@@ -138,4 +138,22 @@ bool hop_shim_open_sock(struct sock *sk, bool super);
  */
 void hop_shim_close_sock(struct sock *sk, bool no_gso);
 
+/**
+ * hop_shim_reserve() - segments of a socket leave room for a header
+ * @sk: a TCP socket
+ * @bytes: of the header
+ *
+ * Context: socket lock held.
+ */
+void hop_shim_reserve(struct sock *sk, unsigned int bytes);
+
+/**
+ * hop_shim_release() - they do not any more
+ * @sk: a TCP socket
+ * @bytes: as of hop_shim_reserve()
+ *
+ * Context: socket lock held.
+ */
+void hop_shim_release(struct sock *sk, unsigned int bytes);
+
 #endif /* HOPCC_NET_HOP_SHIM_H */

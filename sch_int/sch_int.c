@@ -197,6 +197,12 @@ static void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
 		q->stats.unwritable_pkts += pkts;
 		return;
 	}
+	/* Its pages may have been a user's: what counts is what was made ours. */
+	fault = int_check((struct int_hdr *)(skb->data + place->offset_bytes), bytes);
+	if (fault) {
+		q->stats.malformed_pkts[fault - 1] += pkts;
+		return;
+	}
 	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
 	if (!int_write_stamp(q, skb, place, bytes, &moment))
 		q->stats.full_pkts += pkts;

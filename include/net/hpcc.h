@@ -234,6 +234,7 @@ static inline void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
 
 	v->hops = int_hops(h);
 	v->path_id = int_path_id(h);
+	v->bottleneck = 0;
 	for (i = 0; i < int_records(h); i++)
 		v->hop[i] = (struct hpcc_hop){ .last = int_unpack(h->record[i]) };
 }

@@ -64,7 +64,7 @@ static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow 
 	answer = int_receiver_hear(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
 				   reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		int_receiver_crowd(r, int_receiver_is_last_hop(r, arrival->hdr) ?
+		int_receiver_crowd(r, r->asked && int_receiver_is_last_hop(r, arrival->hdr) ?
 				   count_crowd(in, skb->dev, r, now_ns) : 0);
 		reply->flows = r->counted;
 	}

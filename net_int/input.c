@@ -45,6 +45,7 @@ static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
 			const struct int_shim *shim)
 {
 	struct hop_flow *flow = hop_flow_find(key);
+	const struct int_flow *f;
 	enum hop_stage stage;
 
 	if (hop_input_opens_flow(key)) {
@@ -62,7 +63,10 @@ static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
 		return;
 	}
 	stage = int_flow_event(flow, HOP_EVENT_SYN_IN);
-	if (stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED)
+	/* Once: a SYN that is sent again says the same, another one is forged. */
+	f = hop_flow_state(flow);
+	if ((stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED) &&
+	    !READ_ONCE(f->peer_cookie))
 		learn_cookie(flow, shim);
 }
 
@@ -236,8 +240,9 @@ static unsigned int int_input(void *priv, struct sk_buff *skb, const struct nf_h
 	encap = is_encap(skb, &place);
 	if ((place.next != int_protocol && !encap) || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
+	/* In UDP it may be somebody else's, whose port this is. */
 	if (strip(in, skb, &place, encap ? sizeof(struct udphdr) : 0, &shim) != NF_ACCEPT)
-		return NF_DROP;
+		return encap ? NF_ACCEPT : NF_DROP;
 	if (encap)
 		restore_dscp(skb, shim.hdr.flags & INT_FLAGS_VALUE);
 	receive(in, skb, &shim, (const struct tcphdr *)(skb->data + place.offset_bytes),

@@ -87,11 +87,13 @@ struct int_asker {
  * enum int_turn - is it time to collect?
  * @INT_TURN_WAIT: not yet
  * @INT_TURN_SEND: yes
+ * @INT_TURN_NO_ROOM: yes, but it does not fit
  * @INT_TURN_GIVE_UP: nobody answers
  */
 enum int_turn {
 	INT_TURN_WAIT,
 	INT_TURN_SEND,
+	INT_TURN_NO_ROOM,
 	INT_TURN_GIVE_UP,
 };
 
@@ -233,6 +235,9 @@ static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 #define INT_OPT_KIND		253
 #define INT_OPT_EXID		0x4849	/* "HI" */
 #define INT_OPT_BYTES		16U
+/* RFC 2385, RFC 5925 */
+#define INT_OPT_MD5		19
+#define INT_OPT_AO		29
 #define INT_OPT_ID_BITS		12
 #define INT_OPT_ID_MASK		0xfffU
 
@@ -280,6 +285,32 @@ static inline void int_opt_write(struct int_opt *opt, const struct int_summary *
 		.path = cpu_to_be16(s->hops << 12 | (s->path_id & INT_SWITCH_ID_MAX)),
 		.record = s->record,
 	};
+}
+
+/**
+ * int_opt_is_signed() - are TCP's options signed, RFC 2385 or RFC 5925?
+ * @opts: options
+ * @bytes: of them
+ *
+ * What is added to a signed segment makes it another.
+ *
+ * Return: whether; what cannot be read is.
+ */
+static inline bool int_opt_is_signed(const u8 *opts, unsigned int bytes)
+{
+	unsigned int at = 0;
+
+	while (at < bytes && opts[at]) {
+		if (opts[at] == 1) {
+			at++;
+			continue;
+		}
+		if (at + 2 > bytes || opts[at + 1] < 2 || at + opts[at + 1] > bytes ||
+		    opts[at] == INT_OPT_MD5 || opts[at] == INT_OPT_AO)
+			return true;
+		at += opts[at + 1];
+	}
+	return false;
 }
 
 /**

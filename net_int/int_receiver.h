@@ -80,6 +80,7 @@ struct int_reply {
  * @epoch_ns: when it began
  * @flows: seen in it
  * @before: seen in the one before
+ * @t_ns: the greatest T among them, halved with each epoch
  */
 struct int_crowd {
 	u32 device;
@@ -87,6 +88,7 @@ struct int_crowd {
 	u64 epoch_ns;
 	u32 flows;
 	u32 before;
+	u32 t_ns;
 };
 
 /**
@@ -99,11 +101,15 @@ struct int_crowd {
  */
 static inline u32 int_crowd_join(struct int_crowd *c, struct int_receiver *r, u64 now_ns)
 {
-	u64 span_ns = (u64)r->p.t_ns * INT_CROWD_TS;
+	u64 span_ns;
 
+	/* One peer's short T is not everybody's. */
+	c->t_ns = max(c->t_ns, r->p.t_ns);
+	span_ns = (u64)c->t_ns * INT_CROWD_TS;
 	if (!c->epoch || now_ns - c->epoch_ns > span_ns) {
 		c->before = c->epoch && now_ns - c->epoch_ns <= 2 * span_ns ? c->flows : 0;
 		c->flows = 0;
+		c->t_ns = max(c->t_ns / 2, r->p.t_ns);
 		c->epoch_ns = now_ns;
 		/* Not 0: that is who was never counted. */
 		c->epoch = c->epoch == U32_MAX ? 1 : c->epoch + 1;
@@ -222,7 +228,8 @@ static inline bool int_receiver_hear(struct int_receiver *r, const struct int_hd
 		return int_receiver_window(r, h, now_ns, reply);
 	case INT_ANSWER_SUMMARY:
 		hpcc_hear(&r->v, &r->p, h, now_ns);
-		reply->index = r->v.bottleneck;
+		/* One of an earlier path may be beyond this header's end. */
+		reply->index = r->v.bottleneck < int_records(h) ? r->v.bottleneck : 0;
 		return true;
 	case INT_ANSWER_RATIO:
 		/* Nobody told T: no ratio either, but a sign of life. */

@@ -44,6 +44,13 @@ static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct
 	write_headers(skb, tcp_hdr(skb));
 }
 
+/* Behind a routing header TCP's sum is over an address that is not in IP's header. */
+static bool has_extensions(const struct sk_buff *skb, const struct int_segment *seg)
+{
+	return skb->protocol == htons(ETH_P_IPV6) &&
+	       seg->place.offset_bytes != sizeof(struct ipv6hdr);
+}
+
 /* A pure ACK of any socket that owes an answer. */
 void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
 		       struct hop_flow *flow)
@@ -55,13 +62,18 @@ void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct int
 
 	if (!READ_ONCE(f->owes) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
 		return;
-	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES ||
+	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES || has_extensions(skb, seg) ||
 	    skb->len + INT_OPT_BYTES > dst_mtu(skb_dst(skb))) {
 		int_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	if (skb_linearize(skb) || skb_cow_head(skb, INT_OPT_BYTES)) {
 		int_count(in, INT_COUNT_NO_MEMORY);
+		return;
+	}
+	if (int_opt_is_signed(skb->data + seg->place.offset_bytes + sizeof(struct tcphdr),
+			      tcp_bytes - sizeof(struct tcphdr))) {
+		int_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	spin_lock_bh(&f->lock);

@@ -90,7 +90,7 @@ static bool speaks_for_itself(const struct int_net *in, const struct sock *sk)
 	const size_t length = strlen(name);
 	const char *at = in->cc;
 
-	while ((at = strnstr(at, name, in->cc + sizeof(in->cc) - at))) {
+	while ((at = strnstr(at, name, strnlen(at, in->cc + sizeof(in->cc) - at)))) {
 		bool begins = at == in->cc || at[-1] == ' ';
 
 		at += length;
@@ -246,12 +246,13 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 	u8 flags;
 	u32 id;
 
+	if (!begin_inband(in, f, sk, &flags, &id))
+		return;
+	/* It counts all the same: who can never collect must give up too. */
 	if (!has_room(skb, seg, bytes) || (f->encap && skb_is_gso(skb))) {
 		int_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	if (!begin_inband(in, f, sk, &flags, &id))
-		return;
 	room = insert(skb, seg, bytes, f->encap ? IPPROTO_UDP : int_protocol);
 	if (!room)
 		return;
@@ -285,6 +286,16 @@ static void output_data(struct int_net *in, struct sk_buff *skb, const struct in
 		output_inband(in, skb, seg, sk, flow);
 }
 
+/* A probe, which passes here once more behind a VRF: TCP's own data is not acknowledged yet. */
+static bool is_probe(const struct sk_buff *skb, const struct int_segment *seg,
+		     const struct sock *sk)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+
+	return seg->payload_bytes && !after(ntohl(th->seq) + seg->payload_bytes,
+					    READ_ONCE(tcp_sk(sk)->snd_una));
+}
+
 static void output_established(struct int_net *in, struct sk_buff *skb,
 			       const struct int_segment *seg, struct sock *sk,
 			       const struct nf_hook_state *state)
@@ -295,7 +306,7 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 
 	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
 	flow = hop_flow_find(&key);
-	if (!flow)
+	if (!flow || is_probe(skb, seg, sk))
 		return;
 	/* A full socket sends: the cc of this end, if any, was asked before. */
 	if (hop_flow_settle(flow))

@@ -104,12 +104,17 @@ static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_
 									     INT_TURN_SEND;
 }
 
-/* Room for it, in front of SND.UNA and on the way. */
+/*
+ * Does it fit on the way? A message has no room for extension headers, and its sum does
+ * not know the last address of a routing header.
+ */
 static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
-		     const struct sock *sk, unsigned int bytes)
+		     unsigned int bytes)
 {
-	return tcp_sk(sk)->bytes_acked > bytes &&
-	       seg->place.offset_bytes + sizeof(struct tcphdr) + bytes <= dst_mtu(skb_dst(skb));
+	if (skb->protocol == htons(ETH_P_IPV6) &&
+	    seg->place.offset_bytes != sizeof(struct ipv6hdr))
+		return false;
+	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes <= dst_mtu(skb_dst(skb));
 }
 
 /* Is it time, and what to ask. */
@@ -118,6 +123,7 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 			     struct int_mail *mail)
 {
 	u64 now_ns = ktime_get_ns(), patience_ns;
+	unsigned int bytes;
 	enum int_turn turn;
 
 	spin_lock_bh(&f->lock);
@@ -125,11 +131,18 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	turn = turn_of(f, now_ns, patience_ns);
 	if (turn != INT_TURN_SEND)
 		goto out;
-	if (!has_room(skb, seg, sk, write_mail(mail, f, tcp_sk(sk)->mss_cache))) {
+	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
+	/* It stands in front of SND.UNA. */
+	if (tcp_sk(sk)->bytes_acked <= bytes) {
 		turn = INT_TURN_WAIT;
 		goto out;
 	}
 	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns));
+	/* It counts all the same: who can never probe must give up too. */
+	if (!has_room(skb, seg, bytes)) {
+		turn = INT_TURN_NO_ROOM;
+		goto out;
+	}
 	f->terms_told = true;
 	f->terms_ns = now_ns;
 out:
@@ -155,6 +168,9 @@ void int_probe(struct int_net *in, struct sk_buff *skb, const struct int_segment
 
 	switch (prepare(hop_flow_state(flow), skb, seg, sk, &mail)) {
 	case INT_TURN_WAIT:
+		return;
+	case INT_TURN_NO_ROOM:
+		int_count(in, INT_COUNT_NO_ROOM);
 		return;
 	case INT_TURN_GIVE_UP:
 		int_give_up(in, flow);

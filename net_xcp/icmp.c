@@ -90,7 +90,7 @@ int xcp_icmp_v4(struct sk_buff *skb, u32 info)
 	const struct icmphdr *icmp = icmp_hdr(skb);
 	u8 next;
 
-	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
+	if (iph->version != 4 || iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
 	next = read_quoted(skb, iph->ihl * 4, hop_icmp_judge_v4(icmp->type, icmp->code));
 	return next ? hop_icmp_tell_v4(skb, info, next, XCP_HDR_BYTES) : 0;

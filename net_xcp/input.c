@@ -9,6 +9,7 @@
 #include <net/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
+#include <net/xfrm.h>
 
 #include "net_xcp.h"
 #include "trace.h"
@@ -58,6 +59,14 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 		xcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
+/* In clear text, where a policy asks for IPsec: TCP will drop it. */
+static bool may_speak(struct sk_buff *skb)
+{
+	return secpath_exists(skb) ||
+	       xfrm_policy_check(NULL, XFRM_POLICY_IN, skb,
+				 skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6);
+}
+
 /* The header is out; @th is TCP's, in full. */
 static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h,
 			const struct tcphdr *th, unsigned int segment_bytes)
@@ -67,7 +76,7 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	xcp_count(xn, XCP_COUNT_IN);
 	if (h->flags & ~XCP_FLAGS_KNOWN)
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
-	if (!READ_ONCE(xn->on))
+	if (!READ_ONCE(xn->on) || !may_speak(skb))
 		return;
 	/* A handshake only: later packets have the proof. */
 	if (th->syn && hop_input_is_mangled(skb, th)) {
@@ -131,10 +140,12 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	struct hop_shim_place place;
 	enum xcp_fault fault;
 	struct xcp_hdr h;
+	/* Asked of every packet, fragments too. */
+	bool decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
 
 	if (!hop_shim_find(skb, &place))
 		return NF_ACCEPT;
-	if (READ_ONCE(xn->ipsec) && xcp_ipsec_input(xn, skb, &place, &h)) {
+	if (decrypted && xcp_ipsec_input(xn, skb, &place, &h)) {
 		receive_noted(xn, skb, place.offset_bytes, &h);
 		return NF_ACCEPT;
 	}

@@ -117,6 +117,14 @@ static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
 	return use_ticket(taken->ticket);
 }
 
+/* What lies there is of an earlier packet, whose skb and head this one got. */
+static void forget_note(const struct sk_buff *skb)
+{
+	struct xcp_note stale;
+
+	take_note(skb, &stale);
+}
+
 /* AH or ESP waits for this packet on its way out. */
 static const struct xfrm_state *waits_for(const struct sk_buff *skb)
 {
@@ -202,6 +210,28 @@ static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 	xcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 
+/* A packet comes to this host, or leaves TCP: no note is its own yet. */
+void xcp_ipsec_begin(const struct sk_buff *skb)
+{
+	const u8 next = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->protocol :
+							   ipv6_hdr(skb)->nexthdr;
+
+	/* Between two transformations it has the note of the first. */
+	if (waits_for(skb) && !xcp_ipsec_is(next))
+		forget_note(skb);
+}
+
+/* Return: whether the packet was decrypted; if not, it has no note. */
+bool xcp_ipsec_decrypted(struct sk_buff *skb)
+{
+	const struct sec_path *sp = skb_sec_path(skb);
+
+	if (sp && sp->len && !xfrm_offload(skb))
+		return true;
+	forget_note(skb);
+	return false;
+}
+
 void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const struct xfrm_state *x = waits_for(skb);
@@ -256,6 +286,15 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 	return false;
 }
 #else
+void xcp_ipsec_begin(const struct sk_buff *skb)
+{
+}
+
+bool xcp_ipsec_decrypted(struct sk_buff *skb)
+{
+	return false;
+}
+
 bool xcp_ipsec_is_transport(const struct sk_buff *skb)
 {
 	return false;

@@ -170,6 +170,8 @@ void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
 
 /* ipsec.c */
 bool xcp_ipsec_is(u8 protocol);
+void xcp_ipsec_begin(const struct sk_buff *skb);
+bool xcp_ipsec_decrypted(struct sk_buff *skb);
 bool xcp_ipsec_is_transport(const struct sk_buff *skb);
 bool xcp_ipsec_is_unknown(const struct sk_buff *skb);
 struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb);

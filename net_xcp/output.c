@@ -268,7 +268,11 @@ static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_
 	struct xcp_net *xn = xcp_net(state->net);
 	struct xcp_segment seg;
 
-	if (!READ_ONCE(xn->on) || !hop_shim_find(skb, &seg.place))
+	if (!READ_ONCE(xn->on))
+		return NF_ACCEPT;
+	if (READ_ONCE(xn->ipsec))
+		xcp_ipsec_begin(skb);
+	if (!hop_shim_find(skb, &seg.place))
 		return NF_ACCEPT;
 	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(seg.place.next))
 		xcp_tunnel_enter(xn, skb, &seg.place);

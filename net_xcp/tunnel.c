@@ -93,7 +93,8 @@ static bool is_forwarded(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return IPCB(skb)->flags & IPSKB_FORWARDED;
-	return IP6CB(skb)->flags & IP6SKB_FORWARDED;
+	/* Forwarding leaves no flag there; a tunnel of this host clears all. */
+	return IP6CB(skb)->flags & IP6SKB_FORWARDED || IP6CB(skb)->iif;
 }
 
 static void peer_of_output(const struct sk_buff *skb, struct in6_addr *peer)
@@ -204,7 +205,7 @@ void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb)
 	struct in6_addr peer;
 
 	xcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
-	if (((const struct iphdr *)skb->data)->version == 4)
+	if (skb->protocol == htons(ETH_P_IP))
 		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);
 	else
 		peer = ((const struct ipv6hdr *)skb->data)->daddr;

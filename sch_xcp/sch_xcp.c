@@ -352,9 +352,12 @@ static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk
 
 static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
+	const u32 before_bytes = sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	enum xcp_side side = XCP_SIDE_XCP;
 	struct xcp_pkt pkt;
+	s32 grown_bytes;
+	int ret;
 
 	if (unlikely(!q->runs))
 		xcp_wake(q);
@@ -364,7 +367,12 @@ static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 		side = xcp_arrive_shared(q, skb, &pkt);
 	else
 		xcp_arrive(&q->vars, &q->params, &pkt);
-	return hop_child_enqueue_at(skb, sch, side, to_free);
+	ret = hop_child_enqueue_at(skb, sch, side, to_free);
+	grown_bytes = sch->qstats.backlog - before_bytes - (ret == NET_XMIT_SUCCESS ? bytes : 0);
+	/* A child that segments queues more than it was given. */
+	if (side == XCP_SIDE_OTHER && grown_bytes > 0)
+		q->other_arrived_bytes += grown_bytes;
+	return ret;
 }
 
 /* The queue to ask first. What was peeked is what is dequeued. */
@@ -417,8 +425,13 @@ static struct sk_buff *xcp_take(struct xcp_sched_data *q, enum xcp_side *side, b
 static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *skb,
 			      const struct xcp_pkt *pkt, enum xcp_side side, bool alone)
 {
-	if (q->older_pkts && side == q->older)
+	if (q->older_pkts && side == q->older) {
 		q->older_pkts--;
+		/* By its age, not by its side's clock. */
+		alone = true;
+	}
+	/* What was dropped or purged is not there any more. */
+	q->older_pkts = min(q->older_pkts, hop_child_at(q->sch, q->older)->q.qlen);
 	xcp_share_leave(&q->share, side, pkt->bytes, alone);
 	if (side == XCP_SIDE_XCP)
 		return;

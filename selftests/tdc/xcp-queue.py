@@ -13,7 +13,7 @@ import sys
 import time
 
 import frames
-from frames import (ETH_P_IP, DSTOPTS, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
+from frames import (checksum, ETH_P_IP, DSTOPTS, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
                     expect, flood, frame, network, run_checks, sh)
 
 LEN, RATE, DUE = 1000, 10000000, 400000
@@ -490,6 +490,7 @@ def share_grafts_in_the_stream(wire):
         wire.put(PLAIN)
     sh("ip link set dev va down")
     wire.empty()
+    sh("ip link set dev va up")
 
 
 def flooded_clones_differ(wire):

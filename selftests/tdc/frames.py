@@ -150,7 +150,7 @@ def flood(wire, qdisc, data):
             end.close()
 
 
-def run_checks(kind, checks):
+def run_checks(kind, checks, make=Wire):
     """[(name, function of a Wire, socket options)]; returns the exit status. A check finds
     the devices as they are when new; the next one has the same if all went well."""
     failures = 0
@@ -162,7 +162,7 @@ def run_checks(kind, checks):
         if wire and held != options:
             wire.close()
             wire = None
-        wire, held = wire or Wire(kind, *options), options
+        wire, held = wire or make(kind, *options), options
         try:
             check(wire)
             wire.clear()

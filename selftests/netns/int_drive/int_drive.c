@@ -5,6 +5,7 @@
  * its counters; they may be written.
  */
 #include <linux/module.h>
+#include <net/hop_shim.h>
 #include <net/int_flow.h>
 #include <net/tcp.h>
 
@@ -53,14 +54,6 @@ struct drive {
 	u32 reserved;
 };
 
-static void reserve(struct sock *sk, int bytes)
-{
-	if (!bytes)
-		return;
-	inet_csk(sk)->icsk_ext_hdr_len += bytes;
-	inet_csk(sk)->icsk_sync_mss(sk, inet_csk(sk)->icsk_pmtu_cookie);
-}
-
 static void drive_ask(struct int_flow *flow)
 {
 	struct int_ask ask = {
@@ -86,7 +79,7 @@ static void drive_init(struct sock *sk)
 	}
 	opened++;
 	d->reserved = int_flow_hdr_bytes(d->flow);
-	reserve(sk, d->reserved);
+	hop_shim_reserve(sk, d->reserved);
 	drive_ask(d->flow);
 }
 
@@ -137,7 +130,7 @@ static void drive_release(struct sock *sk)
 	int_flow_close(d->flow);
 	d->flow = NULL;
 	closed++;
-	reserve(sk, -(int)d->reserved);
+	hop_shim_release(sk, d->reserved);
 }
 
 static void drive_in_ack(struct sock *sk, u32 flags)

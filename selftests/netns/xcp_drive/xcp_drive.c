@@ -5,6 +5,7 @@
  * its counters; they may be written.
  */
 #include <linux/module.h>
+#include <net/hop_shim.h>
 #include <net/tcp.h>
 #include <net/xcp.h>
 #include <net/xcp_flow.h>
@@ -34,12 +35,6 @@ struct drive {
 	struct xcp_flow *flow;
 };
 
-static void reserve(struct sock *sk, int bytes)
-{
-	inet_csk(sk)->icsk_ext_hdr_len += bytes;
-	inet_csk(sk)->icsk_sync_mss(sk, inet_csk(sk)->icsk_pmtu_cookie);
-}
-
 static void drive_offer(struct xcp_flow *flow)
 {
 	struct xcp_offer offer = {
@@ -61,7 +56,7 @@ static void drive_init(struct sock *sk)
 		return;
 	}
 	opened++;
-	reserve(sk, XCP_HDR_BYTES);
+	hop_shim_reserve(sk, XCP_HDR_BYTES);
 	drive_offer(d->flow);
 }
 
@@ -84,7 +79,7 @@ static void drive_release(struct sock *sk)
 	xcp_flow_close(d->flow);
 	d->flow = NULL;
 	closed++;
-	reserve(sk, -XCP_HDR_BYTES);
+	hop_shim_release(sk, XCP_HDR_BYTES);
 }
 
 static void drive_in_ack(struct sock *sk, u32 flags)

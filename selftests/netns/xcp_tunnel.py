@@ -100,8 +100,7 @@ def few(*cases):
 
 def build_path():
     hosts.build("a", "e", "r", "x", "b")
-    for line in TOPOLOGY.strip().splitlines():
-        run("ip " + line)
+    hosts.ip(TOPOLOGY)
     for line in (f"r tc qdisc add dev r-x root handle 1: tbf rate {8 * RATE_BYTES_PS}bit"
                  " burst 3000 limit 1mb",
                  f"r tc qdisc add dev r-x parent 1: handle 10: xcp rate {8 * RATE_BYTES_PS}bit"
@@ -113,14 +112,13 @@ def build_path():
 
 
 def build_tunnel(version, kind, options, mtu=1400):
-    for name, other in (("e", "x"), ("x", "e")):
-        run(f"ip -n {name} link add t0 type {kind} local {OUTER[name][version]}"
-            f" remote {OUTER[other][version]} {options}")
-        run(f"ip -n {name} link set t0 mtu {mtu} up")
-    run("ip -n e route add 192.0.2.128/25 dev t0")
-    run("ip -n x route add 192.0.2.0/25 dev t0")
-    run("ip -n e -6 route add 2001:db8:2::/64 dev t0")
-    run("ip -n x -6 route add 2001:db8:1::/64 dev t0")
+    hosts.ip("".join(f"""
+-n {name} link add t0 type {kind} local {OUTER[name][version]} remote {OUTER[other][version]} {options}
+-n {name} link set t0 mtu {mtu} up
+-n {name} route add {behind[0]} dev t0
+-n {name} route add {behind[1]} dev t0""" for name, other, behind in (
+        ("e", "x", ("192.0.2.128/25", "2001:db8:2::/64")),
+        ("x", "e", ("192.0.2.0/25", "2001:db8:1::/64")))))
     time.sleep(3)
 
 

@@ -12,12 +12,12 @@ cd "$(dirname "$0")/.." || exit 2
 
 log=build/check.log times=build/check.times
 mkdir -p build
+touch "$times"
 
 # The tests named on stdin, by what they took last time; those that are new first, and of
 # those the kinds that take longest.
 longest_first()
 {
-	touch "$times"
 	awk -v times="$times" '
 		BEGIN {
 			while ((getline line < times) > 0) {

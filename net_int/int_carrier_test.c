@@ -50,11 +50,11 @@ static const struct turn_case {
 	{ "nothing sent for long is no silence", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
-	{ "after a pause: an eighth of a period until two are answered", {
+	{ "after a pause: soon again until two are answered", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
-		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
-		{ 20020, 'a', 0, INT_NEWS }, { 20112, 's', 0, INT_TURN_WAIT },
-		{ 20113, 's', 0, INT_TURN_SEND } } },
+		{ 20012, 's', 0, INT_TURN_SEND }, { 20023, 's', 0, INT_TURN_WAIT },
+		{ 20024, 's', 0, INT_TURN_SEND }, { 20030, 'a', 0, INT_NEWS },
+		{ 20123, 's', 0, INT_TURN_WAIT }, { 20124, 's', 0, INT_TURN_SEND } } },
 	{ "many begin at once: after as long again as since the start, an eighth at most", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20001, 's', 0, INT_TURN_SEND },

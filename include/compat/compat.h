@@ -63,6 +63,17 @@
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
 #endif
 
+/*
+ * For who holds the device's own lock, as the qdiscs' init() and change() and the
+ * notifiers NETDEV_UP and NETDEV_CHANGE do: __ethtool_get_link_ksettings() takes it
+ * there. The top Kbuild asks the header; goes when 6.12 does.
+ */
+#ifdef COMPAT_NETIF_LINK_KSETTINGS
+#define compat_get_link_ksettings netif_get_link_ksettings
+#else
+#define compat_get_link_ksettings __ethtool_get_link_ksettings
+#endif
+
 /* The socket tables lost their argument; goes when 6.12 does. */
 #if KV(6, 18, 0)
 #define compat_inet_established __inet_lookup_established

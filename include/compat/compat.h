@@ -82,7 +82,7 @@
  * narrow for arguments of struct_ops, in 7.0 the rule without one; goes when 6.12 does.
  */
 #ifndef __bpf_kfunc
-#define __bpf_kfunc __used noinline
+#define __bpf_kfunc noinline
 #endif
 #ifdef __bpf_kfunc_start_defs
 #define compat_kfunc_start_defs() __bpf_kfunc_start_defs()

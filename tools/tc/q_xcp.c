@@ -110,8 +110,8 @@ static void xcp_print_us(const struct word *o, __u32 us)
 }
 
 #define XCP_PART(option, number, least, most, text)			\
-	{ .name = option, .attr = number, .read = xcp_read_ppm, .min = least, .max = most, \
-	  .allowed = text, .print = xcp_print_ppm }
+	{ .name = option, .attr = number, .read = xcp_read_ppm, .min = least, \
+	  .max = most, .allowed = text, .print = xcp_print_ppm }
 #define XCP_TIME(option, number)					\
 	{ .name = option, .attr = number, .read = xcp_read_us, .min = TC_XCP_TIME_MIN_US, \
 	  .max = TC_XCP_TIME_MAX_US, .allowed = "10us to 10s, in whole us", \
@@ -152,7 +152,8 @@ static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool s
 	__u32 share = TC_XCP_SHARE_OFF;
 
 	if (*seen)
-		return word_refuse("xcp", "share", shares ? "share" : "noshare", "to be given twice");
+		return word_refuse("xcp", "share", shares ? "share" : "noshare",
+				   "to be given twice");
 	*seen = true;
 	if (shares)
 		share = words_take_if(w, "cubic") ? TC_XCP_SHARE_CUBIC : TC_XCP_SHARE_RENO;

@@ -300,7 +300,8 @@ def hostile():
             seen = counts("a")
             before, under = attacked(attack)
             seen = since("a", seen)[counter if not key else "in_bad_tag"]
-            other = under[1] / before[1]
+            # Two that are equal wander about their half.
+            other = under[1] / min(before[1], sum(before) / 2)
             good = seen > 100 and 0 < under[0] <= 100 and sum(under) <= 100
             tap.claim(f"hostile, {what}{', with a key' if key else ''}: counted, in bounds, the "
                       f"other flow {'as before' if harmless or key else 'above nothing'}",

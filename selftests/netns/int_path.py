@@ -237,13 +237,15 @@ def stamps(tx_bytes_ps, qlen, speed=2):
     return one
 
 
+# The last: whether the other flow keeps its half without a key. Who reads the cookie on the
+# path and leaves the victim nothing to compute with, or tells it less load, wins it some.
 ATTACKS = (
     ("off-path, overload", lambda m: {"cookie": random.getrandbits(64), "records":
                                       (record(2, 0, 0, 65535),)}, "in_bad_cookie", True),
     ("replayed", lambda m: {"number": m.id - 3, "seq": 0}, "in_old", True),
     ("of an id that never left", lambda m: {"number": m.id + 9999}, "in_forged", True),
     ("absurd nHop", lambda m: {"hops": 15, "records": (record(15), record(0, qlen=9))},
-     "in_answer", True),
+     "in_answer", False),
     ("wrong pathID", lambda m: {"path": 0x777}, "in_answer", True),
     ("overload", stamps(50 * 12500000, 65535), "in_answer", True),
     ("underload", stamps(12500, 0), "in_answer", False),

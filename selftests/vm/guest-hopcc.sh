@@ -422,7 +422,7 @@ works hpccpp probe ' hpccpp .*bbr:'
 ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.
 if [ -e /sys/kernel/btf/net_int ]; then
-	ok "int: a congestion control in BPF reads telemetry" /usr/bin/python3 "$here/int_kfunc.py"
+	ok "int: programs in BPF may call the kfuncs" /usr/bin/python3 "$here/int_kfunc.py"
 fi
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once

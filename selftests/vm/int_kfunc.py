@@ -1,29 +1,24 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""A congestion control in BPF that reads telemetry: four programs of a few instructions
-each call net_int's kfuncs, and a stream runs under them. Prints what the carrier counted;
-exit 1 if it did not collect, 4 if the kernel or the module has no BTF. Needs root, net_int
-loaded; its network namespace and its congestion control go with it.
+"""Programs of a congestion control in BPF that call net_int's kfuncs: the verifier must take
+each. They are not run. Needs root and net_int loaded; exit 4 if the module has no BTF. The
+programs go with the process.
 
 Without libbpf: BTF is read, programs are written and loaded by hand.
 """
 import ctypes
 import os
-import socket
 import struct
-import subprocess
 import sys
 
 SYS_BPF = 321
-CLONE_NEWNET = 0x40000000
-MAP_CREATE, MAP_UPDATE, PROG_LOAD = 0, 2, 5
+PROG_LOAD = 5
 INFO_BY_FD, BTF_FD_BY_ID, BTF_NEXT_ID = 15, 19, 23
-MAP_STRUCT_OPS, PROG_STRUCT_OPS = 26, 27
+PROG_STRUCT_OPS = 27
 STRUCT, FUNC = 4, 12
 # Bytes that follow struct btf_type, by kind: fixed, and for each of vlen.
 TRAIL = {1: (4, 0), 3: (12, 0), 4: (0, 12), 5: (0, 12), 6: (0, 8), 13: (0, 8), 14: (4, 0),
          15: (0, 12), 17: (4, 0), 19: (0, 12)}
-NAME = b"bpf_int"
 LIBC = ctypes.CDLL(None, use_errno=True)
 KEEP = []
 
@@ -149,63 +144,26 @@ def load(code, member, ops_id, fds):
         raise
 
 
-def register():
-    """The congestion control: a map of struct_ops with one value."""
+def load_all():
+    """As the operations of a tcp_congestion_ops."""
     vmlinux = Btf("vmlinux")
     module = Btf("net_int", vmlinux)
     kfunc = {name: module.find(FUNC, name)[0] for name in
              ("bpf_int_join", "bpf_int_ask", "bpf_int_take", "bpf_int_leave")}
     ops_id, _, trail = vmlinux.find(STRUCT, "tcp_congestion_ops")
     members = vmlinux.members(trail)
-    value_id, value_bytes, trail = vmlinux.find(STRUCT, "bpf_struct_ops_tcp_congestion_ops")
-    data_at = vmlinux.members(trail)["data"][1]
     fds = address(struct.pack("<ii", 0, module_fd("net_int")))
-    value = bytearray(value_bytes)
     for name, code in programs(kfunc).items():
-        index, at = members[name]
-        struct.pack_into("<Q", value, data_at + at, load(code, index, ops_id, fds))
-    struct.pack_into(f"{len(NAME)}s", value, data_at + members["name"][1], NAME)
-    fd, _ = bpf(MAP_CREATE, struct.pack("<IIIIIII16sIIIII", MAP_STRUCT_OPS, 4, value_bytes, 1, 0,
-                                        0, 0, b"int", 0, 0, 0, 0, value_id))
-    bpf(MAP_UPDATE, struct.pack("<IIQQQ", fd, 0, address(struct.pack("<I", 0)), address(value),
-                                0))
-    return fd
-
-
-def stream(total):
-    """Over loopback, in a namespace of its own."""
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    with open("/proc/sys/net/hopcc/int_cc", "w", encoding="ascii") as file:
-        file.write(NAME.decode())
-    listener = socket.create_server(("127.0.0.1", 0))
-    sock = socket.socket()
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME)
-    sock.connect(listener.getsockname())
-    other, _ = listener.accept()
-    block = bytes(1 << 14)
-    for _ in range(total // len(block)):
-        sock.sendall(block)
-        left = len(block)
-        while left:
-            left -= len(other.recv(left))
-    sock.close()
-    other.close()
-    listener.close()
+        load(code, members[name][0], ops_id, fds)
+        print("loaded:", name)
 
 
 def main():
     if not os.path.exists("/sys/kernel/btf/net_int"):
         print("net_int has no BTF here")
         return 4
-    if LIBC.unshare(CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), "unshare")
-    # Unregistered, and its programs gone, when the descriptor is.
-    register()
-    stream(4 << 20)
-    with open("/proc/net/hopcc_int", encoding="ascii") as file:
-        counts = {k: int(v) for k, v in (line.split() for line in file)}
-    print({k: counts[k] for k in ("peer_speaks", "out_probe", "in_probe", "in_answer")})
-    return 0 if counts["out_probe"] > 2 and counts["in_answer"] > 2 else 1
+    load_all()
+    return 0
 
 
 if __name__ == "__main__":

@@ -332,6 +332,7 @@ compat_cong_control(hpccpp_cong_control)
 		hpccpp_run_reno(sk, rs);
 		return;
 	}
+	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	changed = int_flow_take(hs->flow, &law->answer);
 	if (changed)
 		hpccpp_hear_answer(sk, law);

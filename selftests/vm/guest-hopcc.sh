@@ -431,6 +431,10 @@ works dctcp_ms marked 'dctcp.*alpha:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
 ok "int: its options change while frames leave" churn_int
+# Where the headers bring what module BTF is made with.
+if [ -e /sys/kernel/btf/net_int ]; then
+	ok "int: programs in BPF may call the kfuncs" /usr/bin/python3 "$here/int_kfunc.py"
+fi
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

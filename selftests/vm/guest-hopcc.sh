@@ -419,6 +419,7 @@ load_all
 works dctcp_ms marked 'dctcp.*alpha:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
+ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once

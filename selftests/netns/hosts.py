@@ -136,6 +136,13 @@ def snmp(name, group, key):
     return int(values[names.index(key)])
 
 
+def netstat(name, key):
+    """A counter of TcpExt in /proc/net/netstat."""
+    with inside(name), open("/proc/thread-self/net/netstat", encoding="ascii") as file:
+        names, values = [line.split() for line in file if line.startswith("TcpExt:")]
+    return int(values[names.index(key)])
+
+
 def since(name, before, carrier="xcp"):
     return {k: v - before[k] for k, v in counts(name, carrier).items()}
 

@@ -286,12 +286,9 @@ def send(name, version, packet):
         raw.sendto(packet, (to, 0))
 
 
-def refused(outer):
-    """The far end does not know our protocol: a tunnel without copies, for a while."""
-    switch(1)
-    build_tunnel(outer, "gre" if outer == 4 else "ip6gre", "")
-    before = counts("e")
-    quoted = ip(outer, XCP, addresses(outer, OUTER["e"][outer], OUTER["x"][outer]),
+def refuse(outer, source):
+    """x says to e that it does not know the protocol of a packet from source."""
+    quoted = ip(outer, XCP, addresses(outer, source, OUTER["x"][outer]),
                 header(following=47) + bytes(8))
     back = addresses(outer, OUTER["x"][outer], OUTER["e"][outer])
     if outer == 4:
@@ -303,6 +300,18 @@ def refused(outer):
         check = inet_sum(back + struct.pack("!II", len(body), 58) + body)
         send("x", 6, ip(6, 58, back, body[:2] + struct.pack("!H", check) + body[4:]))
     time.sleep(0.5)
+
+
+def refused(outer):
+    """The far end does not know our protocol: a tunnel without copies, for a while."""
+    switch(1)
+    build_tunnel(outer, "gre" if outer == 4 else "ip6gre", "")
+    refuse(outer, A[outer])
+    got = through(4, MB)["e"]
+    tap.claim(f"over IPv{outer}: an error about a packet that is not ours changes nothing",
+              got["tunnel_out"] > 0 and not got["tunnel_avoided"])
+    before = counts("e")
+    refuse(outer, OUTER["e"][outer])
     tap.equal(f"over IPv{outer}: an error says that our protocol is not known",
               since("e", before)["tunnel_refused"], 1)
     got = through(4, MB)["e"]

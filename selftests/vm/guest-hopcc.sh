@@ -430,6 +430,7 @@ load_all
 works dctcp_ms marked 'dctcp.*alpha:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
+ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.
 if [ -e /sys/kernel/btf/net_int ]; then

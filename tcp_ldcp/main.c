@@ -96,6 +96,12 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	/*
+	 * First-RTT packets are dropped on purpose, and often all but the last: its ACK is
+	 * enough to tell. The stack raises this where it sees packets overtake each other.
+	 */
+	if (!tp->reord_seen)
+		tp->reordering = 1;
 	ldcp_begin(&ls->v, ldcp_first_window(sk, ls), tp->delivered);
 	ldcp_set_window(sk, &ls->v, U32_MAX);
 	trace_ldcp_enter(sk, &ls->v, false);

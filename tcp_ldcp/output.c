@@ -69,6 +69,14 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 	return NF_STOLEN;
 }
 
+/* While an application's call is still copying, nobody knows where its message ends. */
+static u32 left_bytes(const struct tcp_sock *tp, u32 seq)
+{
+	const u32 write_seq = READ_ONCE(tp->write_seq);
+
+	return tp->pushed_seq == write_seq ? write_seq - seq : S32_MAX;
+}
+
 static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state *state,
 				 u32 seq, u32 payload_bytes)
 {
@@ -77,7 +85,7 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
 	struct ldcp_flight f = {
 		.room_pkts = max_t(s32, tcp_snd_cwnd(tp) - tcp_packets_in_flight(tp), 0),
 		.room_bytes = tcp_wnd_end(tp) - seq,
-		.left_bytes = READ_ONCE(tp->write_seq) - seq - tcp_hdr(skb)->fin,
+		.left_bytes = left_bytes(tp, seq) - tcp_hdr(skb)->fin,
 		.mss_bytes = tp->mss_cache,
 	};
 

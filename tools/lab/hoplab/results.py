@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -318,6 +319,11 @@ class Measures:
     def queue_mean(self, port=None):
         """= mean backlog"""
         return mean(self.samples(port))
+
+    def queue_sd(self, port=None):
+        """= standard deviation of the backlog"""
+        samples = self.samples(port)
+        return statistics.pstdev(samples) if samples else math.nan
 
     def queue_max(self, port=None):
         """= largest backlog sampled"""

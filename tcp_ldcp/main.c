@@ -161,8 +161,8 @@ static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
 	/* By itself: what fills a hole sets free what came before it, marked or not. */
 	if (ce && in_order)
 		compat_send_ack(sk, tp->rcv_nxt);
-	else
-		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
+	if (!ce || !in_order || !RB_EMPTY_ROOT(&tp->out_of_order_queue))
+		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
 }
 
 /* Runs after SND.UNA has moved, before the stack and cong_control() react. */

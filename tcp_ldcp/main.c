@@ -202,13 +202,16 @@ static struct ldcp_params ldcp_params(const struct sock *sk)
 	};
 }
 
-/* RTT / cw after the packet that the ACK is of, the next one may leave. */
-static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v, long rtt_us)
+/*
+ * RTT / cw after the packet that the ACK is of, the next one may leave. RTT is that packet's:
+ * a smoothed one remembers a queue for many packets, and they are rare here.
+ */
+static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v, long sample_us)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 srtt_us = tp->srtt_us >> 3;
-	u64 gap_ns = ldcp_gap_ns(v->cw, srtt_us);
-	u64 gone_ns = (rtt_us >= 0 ? (u64)rtt_us : srtt_us) * NSEC_PER_USEC;
+	u32 rtt_us = sample_us >= 0 ? sample_us : tp->srtt_us >> 3;
+	u64 gap_ns = ldcp_gap_ns(v->cw, rtt_us);
+	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
 
 	if (gap_ns <= gone_ns)
 		return;

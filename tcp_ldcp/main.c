@@ -158,11 +158,10 @@ static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
 	ldcp_echo(tp, r, ce);
 	if (answer == LDCP_ACK_AS_USUAL)
 		return;
-	/* By itself: what fills a hole sets free what came before it, marked or not. */
-	if (ce && in_order)
+	/* What fills a hole sets free what came before it: the mark by itself first. */
+	if (ce && in_order && !RB_EMPTY_ROOT(&tp->out_of_order_queue))
 		compat_send_ack(sk, tp->rcv_nxt);
-	if (!ce || !in_order || !RB_EMPTY_ROOT(&tp->out_of_order_queue))
-		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
+	inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
 }
 
 /* Runs after SND.UNA has moved, before the stack and cong_control() react. */

@@ -349,6 +349,11 @@ class Measures:
         """= packets that a port's queue marked CE"""
         return self.run.ports[self.port(port)]["marked"] or 0
 
+    def xstat(self, name, port=None):
+        """= a counter of a port's own qdisc, by its name in the results: xstat('nect_dropped_pkts')"""
+        xstats = self.run.ports[self.port(port)]["xstats"] or {}
+        return xstats.get(name, math.nan)
+
     def packets(self, port=None):
         """= packets that a port sent"""
         return self.run.ports[self.port(port)]["pkts"]

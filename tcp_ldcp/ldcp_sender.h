@@ -25,7 +25,7 @@
  * - Marks revoke credits in the first two stages too; the draft names no other end of them.
  * - A loss in the stable stage (the draft is silent) halves cw once a window; a timeout
  *   leaves one packet. Credits are granted again by packets sent after it.
- * - No packet acked before the first loss: cw = 1, not 0.
+ * - No packet acked before the first loss: cw = gamma, the least window, not 0.
  */
 #ifndef TCP_LDCP_LDCP_SENDER_H
 #define TCP_LDCP_LDCP_SENDER_H
@@ -246,14 +246,15 @@ static inline void ldcp_hear(struct ldcp_vars *v, const struct ldcp_params *p,
 /**
  * ldcp_lose() - a loss was found
  * @v: the state
+ * @p: constants
  * @delivered_pkts: so far
  * @cumulative_pkts: of these, without those acked selectively
  * @timeout: by a timeout
  *
  * Not twice in a window, unless a timeout follows.
  */
-static inline void ldcp_lose(struct ldcp_vars *v, u32 delivered_pkts, u32 cumulative_pkts,
-			     bool timeout)
+static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
+			     u32 delivered_pkts, u32 cumulative_pkts, bool timeout)
 {
 	v->undo_cw = v->undo_cw ?: v->cw;
 	/* "The number of packets that are accumulatively acknowledged before packet loss." */
@@ -263,7 +264,7 @@ static inline void ldcp_lose(struct ldcp_vars *v, u32 delivered_pkts, u32 cumula
 		v->cw = min(v->cw, max(v->cw / 2, LDCP_ONE));
 	if (timeout)
 		v->cw = min(v->cw, LDCP_ONE);
-	v->cw = v->cw ?: LDCP_ONE;
+	v->cw = max_t(u64, v->cw, p->gamma);
 	v->stage = LDCP_STABLE;
 	v->resume_pkts = delivered_pkts;
 }

@@ -131,7 +131,7 @@ static void loss_test(struct kunit *test)
 	struct ldcp_vars v;
 
 	ldcp_begin(&v, 80, 100);
-	ldcp_lose(&v, 130, 117, false);
+	ldcp_lose(&v, &params, 130, 117, false);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE, "packets cumulatively acked before the loss");
 	KUNIT_EXPECT_EQ(test, (enum ldcp_stage)v.stage, LDCP_STABLE);
 	ldcp_hear(&v, &params, &a);
@@ -141,17 +141,17 @@ static void loss_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE + 986895, "sent after it: 1/17");
 	ldcp_undo(&v);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 80 * ONE, "it was none");
-	ldcp_lose(&v, 200, 200, false);
+	ldcp_lose(&v, &params, 200, 200, false);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 40 * ONE, "stable: a half");
-	ldcp_lose(&v, 200, 200, true);
+	ldcp_lose(&v, &params, 200, 200, true);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, ONE, "a timeout: one packet");
 	v.cw = QUARTER;
-	ldcp_lose(&v, 200, 200, false);
+	ldcp_lose(&v, &params, 200, 200, false);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, QUARTER, "a loss does not raise it");
 
 	ldcp_begin(&v, 80, 100);
-	ldcp_lose(&v, 170, 100, false);
-	KUNIT_EXPECT_EQ_MSG(test, v.cw, ONE, "none acked: one packet");
+	ldcp_lose(&v, &params, 170, 100, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, QUARTER, "none acked: gamma");
 }
 
 static void per_rtt_test(struct kunit *test)

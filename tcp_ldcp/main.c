@@ -56,6 +56,19 @@ static void ldcp_fall_back(struct sock *sk)
 	INET_ECN_dontxmit(sk);
 }
 
+static struct ldcp_params ldcp_params(const struct sock *sk)
+{
+	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
+
+	return (struct ldcp_params){
+		.alpha = READ_ONCE(ln->alpha.value),
+		.beta = READ_ONCE(ln->beta.value),
+		.gamma = READ_ONCE(ln->gamma.value),
+		.eta = READ_ONCE(ln->eta.value),
+		.per_rtt = READ_ONCE(ln->per_rtt),
+	};
+}
+
 /* A full packet on the wire. */
 static u32 ldcp_wire_bytes(const struct sock *sk)
 {
@@ -188,19 +201,6 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ldcp_echo(tp, &ls->receiver, false);
 }
 
-static struct ldcp_params ldcp_params(const struct sock *sk)
-{
-	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
-
-	return (struct ldcp_params){
-		.alpha = READ_ONCE(ln->alpha.value),
-		.beta = READ_ONCE(ln->beta.value),
-		.gamma = READ_ONCE(ln->gamma.value),
-		.eta = READ_ONCE(ln->eta.value),
-		.per_rtt = READ_ONCE(ln->per_rtt),
-	};
-}
-
 /*
  * RTT / cw after the packet that the ACK is of, the next one may leave. RTT is that packet's:
  * a smoothed one remembers a queue for many packets, and they are rare here.
@@ -290,9 +290,10 @@ static bool ldcp_is_too_big(const struct sock *sk, u8 new_state)
 
 static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 {
+	const struct ldcp_params p = ldcp_params(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	ldcp_lose(&ls->v, tp->delivered, tp->delivered - tp->sacked_out, timeout);
+	ldcp_lose(&ls->v, &p, tp->delivered, tp->delivered - tp->sacked_out, timeout);
 	/* What is sent again after a timeout waits for nothing. */
 	if (timeout)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);

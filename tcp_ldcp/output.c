@@ -2,7 +2,8 @@
 /*
  * Packets that leave, at LOCAL_OUT: the stack makes all data of a NEEDS_ECN socket ECT
  * and repeats ECE until it is told to stop; here a packet of the first window becomes
- * Not-ECT, and ECE goes from an ACK that tells of more than the packet with the mark.
+ * Not-ECT, and ECE goes from an ACK that tells of more than the packet with the mark. A
+ * handshake without ECN is Not-ECT too.
  *
  * Behind all other hooks of LOCAL_OUT, so that a super-packet that is cut here needs
  * none of them. This reads the socket and writes packets only: below a VRF with a qdisc
@@ -96,9 +97,9 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
 }
 
 /* A segment of the socket itself, not what a tunnel made of it. */
-static bool is_segment(const struct sk_buff *skb)
+static bool is_segment(const struct sk_buff *skb, const struct sock *sk)
 {
-	const struct inet_sock *inet = inet_sk(skb->sk);
+	const struct inet_sock *inet = inet_sk(sk);
 	const int offset = skb_transport_offset(skb);
 	const struct tcphdr *th = tcp_hdr(skb);
 
@@ -106,21 +107,37 @@ static bool is_segment(const struct sk_buff *skb)
 		return false;
 	if (skb->protocol == htons(ETH_P_IP) && ip_hdr(skb)->protocol != IPPROTO_TCP)
 		return false;
-	return th->source == inet->inet_sport && th->dest == inet->inet_dport && !th->syn;
+	return th->source == inet->inet_sport && (th->dest == inet->inet_dport || th->syn);
+}
+
+/*
+ * A SYN that does not ask for ECN any more, a SYN-ACK that does not agree: where ECT is
+ * swallowed, a connection without ECN is to come about.
+ */
+static unsigned int output_syn(struct sk_buff *skb)
+{
+	if (!tcp_hdr(skb)->ece)
+		clear_ect(skb);
+	return NF_ACCEPT;
 }
 
 static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
-	const struct sock *sk = skb->sk;
+	/* A SYN-ACK's own is a request: this is its listener. */
+	const struct sock *sk = state->sk;
 	const struct ldcp_sock *ls;
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk) || !ldcp_is(sk) || !is_segment(skb))
+	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk) || !ldcp_is(sk) || !is_segment(skb, sk))
 		return NF_ACCEPT;
 	ls = inet_csk_ca(sk);
 	th = tcp_hdr(skb);
+	if (th->syn)
+		return output_syn(skb);
+	if (skb->sk != sk)
+		return NF_ACCEPT;
 	if (th->ece && !ldcp_echoes(&ls->receiver, ntohl(th->ack_seq))) {
 		clear_ece(skb);
 		th = tcp_hdr(skb);

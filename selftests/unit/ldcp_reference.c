@@ -98,7 +98,7 @@ static void reference_loss(struct reference *r, bool timeout)
 	if (cw < r->cw)
 		r->cw = cw;
 	if (!r->cw)
-		r->cw = 1;
+		r->cw = r->gamma;
 	r->stage = "stable";
 	r->resume = r->delivered;
 }
@@ -163,7 +163,7 @@ static bool ack_event(struct reference *r, struct ldcp_vars *v, const struct ldc
 	return same(a.ece ? "mark" : "credit", r, v, bound);
 }
 
-static bool loss_event(struct reference *r, struct ldcp_vars *v)
+static bool loss_event(struct reference *r, struct ldcp_vars *v, const struct ldcp_params *p)
 {
 	bool timeout = !below(3);
 
@@ -171,7 +171,7 @@ static bool loss_event(struct reference *r, struct ldcp_vars *v)
 	r->cw = v->cw / ONE;
 	r->cumulative = r->delivered - below(r->delivered - r->start + 1);
 	reference_loss(r, timeout);
-	ldcp_lose(v, r->delivered, r->cumulative, timeout);
+	ldcp_lose(v, p, r->delivered, r->cumulative, timeout);
 	if (!same("loss", r, v, UNIT))
 		return false;
 	if (below(4)) {
@@ -195,7 +195,7 @@ static bool stepwise(struct reference *r, const struct ldcp_params *p)
 	while (good && left--) {
 		switch (below(16)) {
 		case 0:
-			good = loss_event(r, &v);
+			good = loss_event(r, &v, p);
 			break;
 		case 1:
 			if (!below(8))

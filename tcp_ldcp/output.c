@@ -121,16 +121,25 @@ static unsigned int output_syn(struct sk_buff *skb)
 	return NF_ACCEPT;
 }
 
+/* A SYN-ACK's owner is a request: its listener. */
+static const struct sock *owner(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (sk && sk->sk_state == TCP_NEW_SYN_RECV)
+		sk = inet_reqsk(sk)->rsk_listener;
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk) ? sk : NULL;
+}
+
 static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
-	/* A SYN-ACK's own is a request: this is its listener. */
-	const struct sock *sk = state->sk;
+	const struct sock *sk = owner(skb);
 	const struct ldcp_sock *ls;
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk) || !ldcp_is(sk) || !is_segment(skb, sk))
+	if (!sk || !ldcp_is(sk) || !is_segment(skb, sk))
 		return NF_ACCEPT;
 	ls = inet_csk_ca(sk);
 	th = tcp_hdr(skb);

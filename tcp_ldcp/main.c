@@ -203,19 +203,23 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 
 /*
  * RTT / cw after the packet that the ACK is of, the next one may leave. RTT is that packet's:
- * a smoothed one remembers a queue for many packets, and they are rare here.
+ * a smoothed one remembers a queue for many packets, and they are rare here. RACK knows it of
+ * repeated packets too; the stack's other samples have milliseconds then.
  */
-static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v, long sample_us)
+static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = sample_us >= 0 ? sample_us : tp->srtt_us >> 3;
+	u32 rtt_us = tp->rack.rtt_us ?: tp->srtt_us >> 3;
 	u64 gap_ns = ldcp_gap_ns(v->cw, rtt_us);
 	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
+	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
 
-	if (gap_ns <= gone_ns)
+	if (!wait_ns)
 		return;
-	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + gap_ns - gone_ns);
-	trace_ldcp_hold(sk, v->cw, gap_ns - gone_ns);
+	/* The retransmission timer runs meanwhile: what waits is not lost. */
+	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
+	trace_ldcp_hold(sk, v->cw, wait_ns);
 }
 
 compat_cong_control(ldcp_cong_control)
@@ -246,7 +250,7 @@ compat_cong_control(ldcp_cong_control)
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = tcp_packets_in_flight(tp) + a.acked_pkts + 1;
 	ldcp_set_window(sk, &ls->v, most_pkts);
-	ldcp_hold(sk, &ls->v, rs->rtt_us);
+	ldcp_hold(sk, &ls->v);
 }
 
 /*

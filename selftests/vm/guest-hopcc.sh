@@ -91,6 +91,8 @@ unload_all()
 # starved machine makes of a round trip: what is dropped then, a change has dropped.
 dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=20
 	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
+ldcp() { cc=ldcp modules="sch_wred tcp_ldcp" least_mbit=20
+	queue="wred limit 500k ect min 30k max 90k nect min 300k max 300k"; }
 xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
 	queue="xcp rate 50mbit limit 8m"; }
 hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
@@ -301,7 +303,7 @@ works()
 gentle_change()
 {
 	case $cc in
-	dctcp_ms)
+	dctcp_ms | ldcp)
 		tc -n s1 qdisc change dev s1h2 handle 10: wred limit 1m ect min 20k max 20k prob 1
 		tc -n s1 qdisc change dev s1h2 handle 10: wred limit 500k ect min 40k max 80k prob 0.5
 		;;
@@ -349,6 +351,11 @@ read_all()
 		ip netns exec h2 sysctl -w net.hopcc.int_reverse=$value net.hopcc.int_anonymous=$value
 	done
 	ip netns exec h1 cat /proc/net/hopcc_xcp /proc/net/hopcc_int
+	for value in 2 1; do
+		ip netns exec h2 sysctl -w net.hopcc.ldcp_ack_pkts=$value
+		ip netns exec h1 sysctl -w net.hopcc.ldcp_per_rtt=$((value - 1)) \
+			net.hopcc.ldcp_beta_ppm=$((250000 * value)) net.hopcc.ldcp_bdp_bytes=$((10000 * value))
+	done
 	ip netns exec h1 sysctl -w net.hopcc.dctcp_rtt_max_us=$(($(date +%N | sed 's/^0*//') % 20000))
 }
 
@@ -408,6 +415,7 @@ all_at_once()
 	set -- "dctcp_ms replace device tbf" "dctcp_ms down netns htb" \
 		"xcp down netns htb" "xcp replace device tbf" \
 		"hpccpp replace peer root" "hpccpp down device netem" \
+		"ldcp down peer htb" "ldcp replace netns tbf" \
 		"dctcp_ms down peer root" "xcp replace peer netem" "hpccpp down netns htb"
 	kinds=$#
 	while [ $i -lt "$rounds" ]; do
@@ -428,6 +436,7 @@ ok "all modules unload" unload_all
 ok "tc and sysctl load what they name" loads_by_name
 load_all
 works dctcp_ms marked 'dctcp.*alpha:'
+works ldcp marked ' ldcp .*bbr:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"

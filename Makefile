@@ -59,7 +59,7 @@ install: all
 	@test -n "$(RELEASE)" || { echo "$(KDIR) does not say for which kernel it is" >&2; exit 2; }
 	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux
 	install -m 644 $(MODULES) $(MODDIR)
-	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so $(TCLIB)
+	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so build/tc/q_csig.so $(TCLIB)
 	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)

@@ -30,6 +30,7 @@
 #ifndef HOPCC_CSIG_PORT_H
 #define HOPCC_CSIG_PORT_H
 
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -45,7 +46,7 @@
 /* Discounts are multiplied in 2^-32. */
 #define CSIG_DISCOUNT_SHIFT	32
 /* No estimate is greater than a device could be; 2^40 bytes/s. */
-#define CSIG_USED_MAX_BYTES_PS	(1ULL << 40)
+#define CSIG_USED_MAX_BYTES_PS	BIT_ULL(40)
 
 /**
  * struct csig_port_params - of a port; written by its owner
@@ -128,7 +129,7 @@ static inline void csig_port_weigh(struct csig_port_vars *v, const struct csig_p
 
 	v->used_bytes_ps = mul_u64_u64_div_u64(v->used_bytes_ps, p->interval_ns, whole_ns) +
 			   csig_port_rate(v->bytes, whole_ns);
-	v->used_bytes_ps = min(v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
+	v->used_bytes_ps = min_t(u64, v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 }
 
 /**

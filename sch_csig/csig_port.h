@@ -41,7 +41,12 @@
 #define CSIG_NS_PER_S		1000000000U
 /* 10^3 / 8 */
 #define CSIG_BYTES_PER_KBIT	125U
-/* DRE's X in 2^-16 bytes: 1.6 Tbit/s * 1 s are 2^38 bytes, so below 2^54. */
+/*
+ * Of what leaves in a period: 1.6 Tbit/s * 1 s are 2^38 bytes, but forged super-packets may
+ * claim more. 2^39 bytes * 10^9 / 10^4 ns < 2^56.
+ */
+#define CSIG_BYTES_MAX		BIT_ULL(39)
+/* DRE's X in 2^-16 bytes: below 2^39 * 2^16 * 2^8 = 2^63; * 10^9 / (10^4 * 2^16) < 2^64. */
 #define CSIG_DRE_SHIFT		16
 /* Discounts are multiplied in 2^-32. */
 #define CSIG_DISCOUNT_SHIFT	32
@@ -181,7 +186,7 @@ static inline void csig_port_sent(struct csig_port_vars *v, u64 now_ns, u32 byte
 		v->runs = true;
 		v->start_ns = now_ns;
 	}
-	v->bytes += bytes;
+	v->bytes = min_t(u64, v->bytes + bytes, CSIG_BYTES_MAX);
 }
 
 /**

@@ -271,7 +271,7 @@ static void presets_test(struct kunit *test)
 	}
 	s.edges = TC_CSIG_APPENDIX_A_EDGES;
 	for (i = 0; i < CSIG_TYPES; i++) {
-		memcpy(s.edge, tc_csig_appendix_a[i], sizeof(tc_csig_appendix_a[i]));
+		tc_csig_appendix_a(s.edge, i);
 		expect_every_boundary(test, &s, "appendix A");
 	}
 	/* max(PD) of table 2, in us */

@@ -285,7 +285,7 @@ static int csig_take_edges(struct csig_signal *s, int type, const char *word)
 		return csig_fill_pow2(s, type, NULL);
 	if (!strcmp(word, "appendix_a")) {
 		s->edges = TC_CSIG_APPENDIX_A_EDGES;
-		memcpy(s->edge, tc_csig_appendix_a[type], sizeof(tc_csig_appendix_a[type]));
+		tc_csig_appendix_a(s->edge, type);
 		return 0;
 	}
 	more = csig_behind(word, "pow2");
@@ -622,8 +622,9 @@ static bool csig_name_edges(char *text, size_t size, int type, const __u32 *edge
 	struct csig_signal known = {};
 	char value[32];
 
+	tc_csig_appendix_a(known.edge, type);
 	if (edges == TC_CSIG_APPENDIX_A_EDGES &&
-	    !memcmp(edge, tc_csig_appendix_a[type], sizeof(tc_csig_appendix_a[type]))) {
+	    !memcmp(known.edge, edge, edges * sizeof(*edge))) {
 		snprintf(text, size, "appendix_a");
 		return true;
 	}

@@ -123,17 +123,16 @@ def covers(csigd):
 def tables(csigd):
     """csigd and tc mean the same tables."""
     wrong = []
-    for text in ("pow2", "appendix_a", None):
-        for name, other in (("abw", "linear:2500kbit"), ("abw_c", "linear:3.125%"),
-                            ("pd", "1us,2500ns,1ms")):
-            must("tc qdisc replace dev w0x root handle 9: csig rate 1gbit "
-                 f"buckets {name} {text or other}")
-            shown = json.loads(must("tc -j qdisc show dev w0x"))[0]["options"][name]
-            if shown["buckets"] != csigd.edges_of(name, text or other):
-                wrong.append((name, text or other))
-            if not text and shown["quantum"] != csigd.QUANTUM[name]:
-                wrong.append((name, "quantum"))
-            must("tc qdisc del dev w0x root")
+    for texts in (["pow2"] * 3, ["appendix_a"] * 3,
+                  ("linear:2500kbit", "linear:3.125%", "1us,2500ns,1ms")):
+        tables = dict(zip(csigd.SIGNALS, texts))
+        buckets = " ".join(f"buckets {name} {text}" for name, text in tables.items())
+        shown = json.loads(must(f"tc qdisc replace dev w0x root handle 9: csig rate 1gbit {buckets};"
+                                "tc -j qdisc show dev w0x"))[0]["options"]
+        wrong += [(name, text) for name, text in tables.items()
+                  if shown[name]["buckets"] != csigd.edges_of(name, text)
+                  or shown[name]["quantum"] != csigd.QUANTUM[name]]
+    must("tc qdisc del dev w0x root")
     result(not wrong, "tables and quanta are those of tc", str(wrong))
 
 
@@ -174,7 +173,7 @@ def judge(csigd, wire):
     for vlan in (False, True):
         for case in CASES:
             wire.send(tag(case[0], case[1], case[2], 1, case[3]), vlan)
-    frames = [f for f in wire.arrived(0.2) if f[12:14] in (b"\x88\xb5", b"\x88\xb6")]
+    frames = [f for f in wire.arrived(0.12) if f[12:14] in (b"\x88\xb5", b"\x88\xb6")]
     pairs = list(zip([read(frame) for frame in frames],
                      [expected(csigd, *case) for case in CASES] * 2, CASES * 2))
     wrong = [(got, want) for got, want, case in pairs if not near(got, want, case[0])]
@@ -189,12 +188,12 @@ def queue(wire):
     """A burst queues behind a slower port: the delay is seen."""
     must("tc qdisc change dev w1 root link rate 100mbit; tc qdisc change dev w0 root link rate 1gbit")
     stream(wire, 0.05)
-    time.sleep(0.035)
+    time.sleep(0.055)
     wire.send(tag(EXPANDED, PD, 0))
-    frames = [f for f in wire.arrived(1) if f[12:14] == b"\x88\xb6"]
+    frames = [f for f in wire.arrived(0.3) if f[12:14] == b"\x88\xb6"]
     kind, value, locator, _ = read(frames[0])
-    # Of 3.75 MB, 100 Mbit/s have taken some 0.4: csigd was told that they leave at 1 Gbit/s.
-    result(kind == PD and locator == LM[EXPANDED] and 24 * 10**6 < value * 128 < 28 * 10**6,
+    # Of 3.75 MB, 0.4 to 0.7 have left in 35 to 55 ms. csigd was told that they do at 1 Gbit/s.
+    result(kind == PD and locator == LM[EXPANDED] and 24 * 10**6 < value * 128 < 27 * 10**6,
            "a queue is seen as a delay", f"{value * 128} ns")
 
 
@@ -207,10 +206,10 @@ def main():
     covers(csigd)
     tables(csigd)
     wire = Wire()
-    daemon = subprocess.Popen([CSIGD, "--rate", "1gbit", "--interval", "10ms", "--lm",
+    daemon = subprocess.Popen([CSIGD, "--rate", "1gbit", "--interval", "20ms", "--lm",
                                f"compact={LM[COMPACT]}", "--lm", f"expanded={LM[EXPANDED]}", "w1"])
     try:
-        time.sleep(0.1)
+        time.sleep(0.03)
         judge(csigd, wire)
         queue(wire)
     finally:

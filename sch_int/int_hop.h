@@ -25,6 +25,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <net/hop_mark.h>
 #include <net/int.h>
 
 /* 10^6 / 8 */
@@ -32,12 +33,6 @@
 #define INT_NS_PER_S		1000000000U
 /* Bytes a ns in 2^-40: 200 at 1.6 Tbit/s are 2^48, 1.25e-6 at 10 kbit/s are 1374389. */
 #define INT_PACE_SHIFT		40
-/* Times in the queue are kept in 40 bits: 18 minutes. */
-#define INT_MARK_TIME_BITS	40
-#define INT_MARK_TIME_MASK	((1ULL << INT_MARK_TIME_BITS) - 1)
-#define INT_MARK_CHECK_BITS	(64 - INT_MARK_TIME_BITS)
-/* 2^64 / golden ratio: spreads the time over the check's bits. */
-#define INT_MARK_FACTOR		0x9e3779b97f4a7c15ULL
 
 /**
  * struct int_hop_params - of a port; written by its owner
@@ -91,29 +86,8 @@ static inline u64 int_hop_pace_q40(u64 rate_bytes_ps)
 /* What a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
 static inline u64 int_hop_waited_bytes(const struct int_hop_params *p, u64 waited_ns)
 {
-	return mul_u64_u64_shr(min_t(u64, waited_ns, INT_MARK_TIME_MASK), p->pace_q40,
+	return mul_u64_u64_shr(min_t(u64, waited_ns, HOP_MARK_TIME_MASK), p->pace_q40,
 			       INT_PACE_SHIFT);
-}
-
-/*
- * A packet's arrival time travels with it through a queue that we do not know, which may
- * overwrite it: so it bears a check that nobody else knows to make.
- */
-static inline u64 int_hop_mark(u64 now_ns, u64 secret)
-{
-	const u64 time_ns = now_ns & INT_MARK_TIME_MASK;
-	const u64 check = (time_ns ^ secret) * INT_MARK_FACTOR >> INT_MARK_TIME_BITS;
-
-	return time_ns << INT_MARK_CHECK_BITS | check;
-}
-
-/* Whether @mark is one of int_hop_mark(), and since when. */
-static inline bool int_hop_waited(u64 mark, u64 now_ns, u64 secret, u64 *waited_ns)
-{
-	const u64 time_ns = mark >> INT_MARK_CHECK_BITS;
-
-	*waited_ns = (now_ns - time_ns) & INT_MARK_TIME_MASK;
-	return mark == int_hop_mark(time_ns, secret);
 }
 
 static inline struct int_record int_hop_record(const struct int_hop_params *p,

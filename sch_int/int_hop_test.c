@@ -191,27 +191,27 @@ static void mark_test(struct kunit *test)
 
 	for (n = 0; n < 5 * 4; n++) {
 		const u64 start_ns = starts_ns[n / 4], wait_ns = waits_ns[n % 4];
-		const u64 mark = int_hop_mark(start_ns, secret);
+		const u64 mark = hop_mark(start_ns, secret);
 
-		KUNIT_EXPECT_TRUE(test, int_hop_waited(mark, start_ns + wait_ns, secret,
-						       &waited_ns));
+		KUNIT_EXPECT_TRUE(test, hop_mark_waited(mark, start_ns + wait_ns, secret,
+							&waited_ns));
 		KUNIT_EXPECT_EQ_MSG(test, waited_ns, wait_ns, "case %u", n);
-		KUNIT_EXPECT_FALSE(test, int_hop_waited(mark, start_ns, secret + 1, &waited_ns));
+		KUNIT_EXPECT_FALSE(test, hop_mark_waited(mark, start_ns, secret + 1, &waited_ns));
 	}
 	/* One bit is another. */
 	for (n = 0; n < 64; n++) {
-		const u64 mark = int_hop_mark(12345, secret) ^ 1ULL << n;
+		const u64 mark = hop_mark(12345, secret) ^ 1ULL << n;
 
-		taken += int_hop_waited(mark, 0, secret, &waited_ns);
+		taken += hop_mark_waited(mark, 0, secret, &waited_ns);
 	}
 	/* Anything at all: one in 2^24. */
 	for (n = 0; n < 1000000; n++) {
 		const u64 mark = (u64)random_u32() << 32 | random_u32();
 
-		taken += int_hop_waited(mark, 0, secret, &waited_ns);
+		taken += hop_mark_waited(mark, 0, secret, &waited_ns);
 	}
 	KUNIT_EXPECT_LE(test, taken, 3U);
-	KUNIT_EXPECT_FALSE(test, int_hop_waited(0, 0, secret, &waited_ns));
+	KUNIT_EXPECT_FALSE(test, hop_mark_waited(0, 0, secret, &waited_ns));
 }
 
 /* A path of five hops with places for three. */

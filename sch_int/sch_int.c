@@ -9,7 +9,7 @@
  *
  * With `sojourn`, a packet's arrival time travels with it in skb->cb, behind what qdiscs
  * may use (QDISC_CB_PRIV_LEN). Segmentation by a child overwrites it there, and so does
- * connection tracking in a child's filter: the check of int_hop_mark() tells, and such a
+ * connection tracking in a child's filter: the check of hop_mark() tells, and such a
  * packet reports the backlog instead.
  *
  * With `share`, several on one device that bear one port ID count what they send
@@ -121,7 +121,7 @@ static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	const struct int_sched_data *q = qdisc_priv(sch);
 
 	if (q->params.sojourn)
-		*int_cb(skb) = int_hop_mark(ktime_get_ns(), q->secret);
+		*int_cb(skb) = hop_mark(ktime_get_ns(), q->secret);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
@@ -136,7 +136,7 @@ static u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pk
 	u64 waited_ns;
 
 	if (q->params.sojourn) {
-		if (int_hop_waited(*int_cb(skb), now_ns, q->secret, &waited_ns))
+		if (hop_mark_waited(*int_cb(skb), now_ns, q->secret, &waited_ns))
 			return int_hop_waited_bytes(&q->params.hop, waited_ns);
 		q->stats.untimed_pkts += pkts;
 	}

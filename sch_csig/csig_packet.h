@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A tag in a packet on egress: skb->data is the start of the frame, the qdisc's lock is
+ * held. It comes in two forms:
+ *
+ *	from a host of ours		skb->protocol is what is behind the tag, and the
+ *					network header stands there
+ *	from a bridge, a raw socket	skb->protocol is the TPID, or that of a VLAN tag in
+ *					front, and the network header stands on the tag
+ *
+ * The second is made the first, so that queues see IP in it and segmentation can copy it.
+ */
+#ifndef HOPCC_CSIG_PACKET_H
+#define HOPCC_CSIG_PACKET_H
+
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/mpls.h>
+#include <linux/skbuff.h>
+#include <net/csig.h>
+#include <net/hop_pkt.h>
+
+/* csig_find() in a packet, without pulling anything. */
+static inline struct csig_place csig_packet_find(const struct sk_buff *skb,
+						 const struct csig_tpids *tpids)
+{
+	const u32 walk_bytes = min(skb->len, CSIG_WALK_BYTES);
+	u8 buf[CSIG_WALK_BYTES];
+	const u8 *frame = skb->data;
+
+	/* The head is nearly always long enough. */
+	if (skb_headlen(skb) < walk_bytes) {
+		frame = skb_header_pointer(skb, 0, walk_bytes, buf);
+		if (!frame)
+			return (struct csig_place) {};
+	}
+	return csig_find(frame, walk_bytes, skb->len, tpids);
+}
+
+/* Below this, it is a length, and a header of 802.2 follows. */
+static inline __be16 csig_packet_protocol(u16 inner)
+{
+	return htons(eth_proto_is_802_3(htons(inner)) ? inner : ETH_P_802_2);
+}
+
+static inline u32 csig_packet_behind_bytes(const struct csig_place *place)
+{
+	return place->offset_bytes + csig_shapes[place->form].tag_bytes + CSIG_TPID_BYTES;
+}
+
+/* Who knows no such tag would compute the checksum in the wrong place, or not at all. */
+static inline bool csig_packet_settle_check(struct sk_buff *skb, const struct net_device *dev)
+{
+	if (skb->ip_summed != CHECKSUM_PARTIAL || skb_is_gso(skb) ||
+	    dev->features & NETIF_F_HW_CSUM)
+		return true;
+	return !skb_checksum_help(skb);
+}
+
+/**
+ * csig_packet_normalise() - make the second form the first
+ * @skb: the packet
+ * @dev: that it will be sent by
+ * @place: of its tag, well placed
+ *
+ * Left as it is without memory for a checksum.
+ */
+static inline void csig_packet_normalise(struct sk_buff *skb, const struct net_device *dev,
+					 const struct csig_place *place)
+{
+	const u32 behind_bytes = csig_packet_behind_bytes(place);
+
+	if (skb_network_offset(skb) >= (int)behind_bytes)
+		return;
+	if (!csig_packet_settle_check(skb, dev))
+		return;
+	skb->protocol = csig_packet_protocol(place->inner);
+	skb_set_network_header(skb, behind_bytes);
+	skb_reset_mac_len(skb);
+}
+
+/* What a card has summed up, and from where, we do not know. */
+static inline void csig_packet_forget_sum(struct sk_buff *skb)
+{
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+}
+
+/**
+ * csig_packet_cut() - take a tag out
+ * @skb: the packet, of either form
+ * @place: of the tag, which is whole; others may follow
+ *
+ * Return: false without memory; the packet is as it was.
+ */
+static inline bool csig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
+{
+	const u32 tag_bytes = csig_shapes[place->form].tag_bytes;
+	const bool on_tag = skb_network_offset(skb) < (int)csig_packet_behind_bytes(place);
+	const int network_bytes = skb_network_offset(skb) - (on_tag ? 0 : (int)tag_bytes);
+	__be16 tpid;
+
+	if (!hop_pkt_writable(skb, place->offset_bytes + tag_bytes))
+		return false;
+	tpid = *(__be16 *)(skb->data + place->offset_bytes);
+	if (skb->protocol == tpid)
+		skb->protocol = csig_packet_protocol(place->inner);
+	memmove(skb->data + tag_bytes, skb->data, place->offset_bytes);
+	__skb_pull(skb, tag_bytes);
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, network_bytes);
+	skb_reset_mac_len(skb);
+	csig_packet_forget_sum(skb);
+	return true;
+}
+
+/* The packet's TTL, hop limit or MPLS TTL; 0 if it has none. */
+static inline u8 csig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place)
+{
+	u32 offset_bytes = csig_packet_behind_bytes(place);
+	u8 ttl = 0;
+
+	if (place->inner == ETH_P_IP)
+		offset_bytes += offsetof(struct iphdr, ttl);
+	else if (place->inner == ETH_P_IPV6)
+		offset_bytes += offsetof(struct ipv6hdr, hop_limit);
+	else if (place->inner == ETH_P_MPLS_UC || place->inner == ETH_P_MPLS_MC)
+		offset_bytes += sizeof(struct mpls_label) - 1;
+	else
+		return 0;
+	skb_copy_bits(skb, offset_bytes, &ttl, sizeof(ttl));
+	return ttl;
+}
+
+#endif /* HOPCC_CSIG_PACKET_H */

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How much of a port is not used, by three estimators. KUnit and host program. */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "csig_port.h"
+
+#define US		1000ULL
+#define MBIT		125000ULL
+#define GBIT		(1000 * MBIT)
+#define FOREVER_NS	(1000000000ULL * 1000000)
+
+static u64 random_state = 1;
+
+static u32 random_u32(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state >> 16;
+}
+
+static u64 distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static void leave(struct csig_port_vars *v, const struct csig_port_params *p, u64 now_ns,
+		  u32 bytes)
+{
+	csig_port_look(v, p, now_ns);
+	csig_port_sent(v, now_ns, bytes);
+}
+
+/*
+ * An interval of 10 us at 1 Gbit/s is 1250 bytes. Departures at ns, bytes; then what is
+ * seen at the last moment.
+ */
+static const struct {
+	u32 estimator, shift;
+	struct { u64 ns; u32 bytes; } sent[4];
+	u64 look_ns;
+	u64 used_bytes_ps;
+} cases[] = {
+	/* nothing left: nothing is used */
+	{ TC_CSIG_ESTIMATOR_RAW, 0, {}, 1000000, 0 },
+	/* the interval began with the first departure, at 5 us, and has not ended */
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 1250 } }, 14999, 0 },
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 1250 } }, 15000, 125000000 },
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 625 } }, 15000, 62500000 },
+	/* the last whole interval was empty */
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 1250 } }, 25000, 0 },
+	/* 500 bytes in the second, 250 in the third */
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 0, 1 }, { 10000, 300 }, { 19999, 200 }, { 20000, 250 } },
+	  29999, 50000000 },
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 0, 1 }, { 10000, 300 }, { 19999, 200 }, { 20000, 250 } },
+	  30000, 25000000 },
+	/* half of it lies behind a gap of T: 1250 bytes over 20 us */
+	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, 10000, 62500000 },
+	/* then 62.5 M * 10 / 20 + 1250 bytes / 20 us */
+	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 }, { 10000, 1250 } }, 20000, 93750000 },
+	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, 0, 0 },
+	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, 990000, 1250000 },
+	/* two at once are one of both */
+	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1000 }, { 0, 250 } }, 10000, 62500000 },
+	/* shift 1: periods of 5 us, X = 1250, used = X / 10 us */
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 4999, 0 },
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 5000, 125000000 },
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 9999, 125000000 },
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 10000, 62500000 },
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 15000, 31250000 },
+	/* 625 + 625, then half of that + 125 */
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 625 }, { 4000, 625 }, { 6000, 125 } }, 10000, 75000000 },
+	/* forgotten */
+	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, FOREVER_NS, 0 },
+	{ TC_CSIG_ESTIMATOR_DRE, 8, { { 0, 1250 } }, FOREVER_NS, 0 },
+	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 0, 1250 } }, FOREVER_NS, 0 },
+	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, FOREVER_NS, 0 },
+};
+
+static void table_test(struct kunit *test)
+{
+	int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct csig_port_params p = {
+			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
+			.estimator = cases[i].estimator, .shift = cases[i].shift,
+		};
+		struct csig_port_vars v = {};
+
+		for (n = 0; n < 4 && cases[i].sent[n].bytes; n++)
+			leave(&v, &p, cases[i].sent[n].ns, cases[i].sent[n].bytes);
+		csig_port_look(&v, &p, cases[i].look_ns);
+		KUNIT_EXPECT_EQ_MSG(test, v.used_bytes_ps, cases[i].used_bytes_ps, "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, csig_port_available_bytes_ps(&v, &p),
+				    GBIT - min(cases[i].used_bytes_ps, GBIT), "case %d", i);
+	}
+}
+
+/* To look more often changes nothing but rounding (raw, dre): so a timer changes no value. */
+static void looking_test(struct kunit *test)
+{
+	u32 n, shift;
+
+	for (shift = 0; shift <= 4; shift++) {
+		const struct csig_port_params p = {
+			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
+			.estimator = shift ? TC_CSIG_ESTIMATOR_DRE : TC_CSIG_ESTIMATOR_RAW,
+			.shift = shift,
+		};
+		struct csig_port_vars often = {}, rarely = {};
+		u64 now_ns = 12345;
+
+		for (n = 0; n < 20000; n++) {
+			u64 gap_ns = random_u32() % (random_u32() % 16 ? 3000 : 100000);
+			u64 look_ns = now_ns;
+
+			while (look_ns < now_ns + gap_ns) {
+				csig_port_look(&often, &p, look_ns);
+				look_ns += 1 + random_u32() % 999;
+			}
+			now_ns += gap_ns;
+			leave(&often, &p, now_ns, 64 + n % 1400);
+			leave(&rarely, &p, now_ns, 64 + n % 1400);
+			KUNIT_ASSERT_LE(test, distance(often.used_bytes_ps, rarely.used_bytes_ps),
+					shift ? (u64)CSIG_BYTES_PER_KBIT : 0ULL);
+		}
+		KUNIT_EXPECT_GT(test, often.used_bytes_ps, 0ULL);
+	}
+}
+
+/* Packets sent evenly at a part of the rate: the greatest error seen, in ppm of the rate. */
+static u64 even_error_ppm(const struct csig_port_params *p, u32 bytes, u32 load_percent)
+{
+	const u64 packet_ns = csig_port_rate(bytes, p->capacity_bytes_ps);
+	u64 start_ns = random_u32(), worst_bytes_ps = 0, want_bytes_ps, gap_ns;
+	struct csig_port_vars v = {};
+	u32 n, count;
+
+	if (!load_percent)
+		return csig_port_look(&v, p, start_ns) || v.used_bytes_ps ? CSIG_PPM_MAX : 0;
+	gap_ns = packet_ns * 100 / load_percent;
+	want_bytes_ps = csig_port_rate(bytes, gap_ns);
+	/* What was before is forgotten to e^-8. */
+	count = div64_u64(p->interval_ns * 8, gap_ns) + 1;
+	for (n = 0; n < count + count / 4 + 2; n++) {
+		leave(&v, p, start_ns + n * gap_ns, bytes);
+		if (n >= count)
+			worst_bytes_ps = max(worst_bytes_ps, distance(v.used_bytes_ps,
+								      want_bytes_ps));
+	}
+	return div64_u64(worst_bytes_ps * CSIG_PPM_MAX, p->capacity_bytes_ps);
+}
+
+/* 0 to 100 % in steps of 5, three estimators, 1 to 1000 packet times: at most 1/n. */
+static void accuracy_test(struct kunit *test)
+{
+	static const u32 packets[] = { 9, 10, 16, 37, 100, 128, 1000 };
+	u32 i, load, estimator;
+
+	for (i = 0; i < ARRAY_SIZE(packets); i++) {
+		for (estimator = 0; estimator < TC_CSIG_ESTIMATORS; estimator++) {
+			const struct csig_port_params p = {
+				/* 1250 bytes take 1 us */
+				.capacity_bytes_ps = 10 * GBIT, .interval_ns = packets[i] * US,
+				.estimator = estimator, .shift = 4,
+			};
+
+			for (load = 0; load <= 100; load += 5)
+				KUNIT_EXPECT_LE_MSG(test, even_error_ppm(&p, 1250, load),
+						    (u64)CSIG_PPM_MAX / packets[i] + 1,
+						    "n %u estimator %u load %u", packets[i],
+						    estimator, load);
+		}
+	}
+}
+
+/* (1 - 2^-shift)^n by multiplying n times, of which each is cut to 2^-32. */
+static void discount_test(struct kunit *test)
+{
+	u32 shift, n;
+
+	for (shift = 1; shift <= TC_CSIG_SHIFT_MAX; shift++) {
+		u64 want = 1ULL << 32;
+
+		for (n = 0; n < 3000; n++) {
+			const u64 got = csig_port_discount(shift, n);
+
+			/* Squares are cut fewer times. */
+			KUNIT_ASSERT_LE(test, distance(got, want), 300ULL);
+			want -= want >> shift;
+		}
+		KUNIT_EXPECT_EQ(test, csig_port_discount(shift, U64_MAX), 0ULL);
+	}
+}
+
+/* The greatest port there can be, forged super-packets at every ns, 300 of them at each. */
+static void saturation_test(struct kunit *test)
+{
+	u32 n, estimator;
+
+	for (estimator = 0; estimator < TC_CSIG_ESTIMATORS; estimator++) {
+		const struct csig_port_params p = {
+			.capacity_bytes_ps = TC_CSIG_RATE_MAX_BYTES_PS,
+			.interval_ns = TC_CSIG_INTERVAL_MIN_NS << (estimator & 1),
+			.estimator = estimator, .shift = TC_CSIG_SHIFT_MAX,
+		};
+		struct csig_port_vars v = {};
+
+		for (n = 0; n < 300 * 2000; n++)
+			leave(&v, &p, n / 300, S32_MAX);
+		for (n = 0; n < 20000; n++)
+			leave(&v, &p, 2000 + n, S32_MAX);
+		KUNIT_EXPECT_EQ(test, csig_port_available_bytes_ps(&v, &p), 0ULL);
+		KUNIT_EXPECT_EQ(test, csig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
+		KUNIT_EXPECT_LE(test, v.bytes, CSIG_BYTES_MAX);
+		if (estimator == TC_CSIG_ESTIMATOR_EWMA)
+			KUNIT_EXPECT_LE(test, v.used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
+	}
+}
+
+static const struct {
+	u64 capacity_bytes_ps, used_bytes_ps;
+	u32 type;
+	u64 want;
+} value_cases[] = {
+	{ GBIT, 0, CSIG_ABW, 1000000 },
+	{ GBIT, 125 * MBIT, CSIG_ABW, 875000 },
+	{ GBIT, 2 * GBIT, CSIG_ABW, 0 },
+	{ GBIT, 0, CSIG_ABW_C, 1000000 },
+	{ GBIT, 125 * MBIT, CSIG_ABW_C, 875000 },
+	{ GBIT, GBIT, CSIG_ABW_C, 0 },
+	{ 800 * GBIT, 700 * GBIT, CSIG_ABW_C, 125000 },
+	{ 800 * GBIT, 700 * GBIT, CSIG_ABW, 100000000 },
+	{ TC_CSIG_RATE_MAX_BYTES_PS, 0, CSIG_ABW_C, 1000000 },
+	{ TC_CSIG_RATE_MAX_BYTES_PS, 0, CSIG_ABW, 1600000000 },
+	{ TC_CSIG_RATE_MIN_BYTES_PS, 625, CSIG_ABW, 5 },
+	{ TC_CSIG_RATE_MIN_BYTES_PS, 625, CSIG_ABW_C, 500000 },
+	{ GBIT, GBIT, CSIG_PD, 12345 },
+};
+
+static void value_test(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(value_cases); i++) {
+		const struct csig_port_params p = {
+			.capacity_bytes_ps = value_cases[i].capacity_bytes_ps,
+		};
+		const struct csig_port_vars v = {
+			.used_bytes_ps = value_cases[i].used_bytes_ps,
+		};
+
+		KUNIT_EXPECT_EQ_MSG(test, csig_port_value(&v, &p, value_cases[i].type, 12345),
+				    value_cases[i].want, "case %d", i);
+	}
+}
+
+static struct kunit_case csig_port_cases[] = {
+	KUNIT_CASE(table_test),
+	KUNIT_CASE(looking_test),
+	KUNIT_CASE(accuracy_test),
+	KUNIT_CASE(discount_test),
+	KUNIT_CASE(saturation_test),
+	KUNIT_CASE(value_test),
+	{}
+};
+
+static struct kunit_suite csig_port_suite = {
+	.name = "csig_port",
+	.test_cases = csig_port_cases,
+};
+
+kunit_test_suite(csig_port_suite);
+
+MODULE_DESCRIPTION("KUnit tests of CSIG's estimate of a port");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,828 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_csig: a port that tells CSIG tags how loaded it is. The tag and its values are in
+ * net/csig.h, the port's estimate in csig_port.h, a tag in a packet in csig_packet.h.
+ *
+ * Around exactly one child, which queues (hop_child). On arrival a tag is looked at and, if
+ * it has to go, removed; when its packet leaves, it is compared and replaced. A peek goes
+ * through to the child, so a shaper above does not make us do so a packet time early.
+ *
+ * A packet's arrival time travels with it in skb->cb, behind what qdiscs may use
+ * (QDISC_CB_PRIV_LEN) and beside sch_int's. Segmentation by a child overwrites it there,
+ * and so may connection tracking in a child's filter and another sch_csig below: the check
+ * of hop_mark() tells, and such a packet's delay is not known.
+ *
+ * The kernel's own arrival time (skb->tstamp) is of no use: forwarding and redirecting
+ * clear it before any qdisc.
+ */
+#include <linux/hrtimer.h>
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <net/csig.h>
+#include <net/hop_child.h>
+#include <net/hop_limit.h>
+#include <net/hop_mark.h>
+#include <net/hop_nla.h>
+#include <net/hop_pkt.h>
+#include <net/hop_speed.h>
+#include <net/int.h>
+#include <net/pkt_sched.h>
+#include <uapi/linux/pkt_sched_csig.h>
+#include "csig_packet.h"
+#include "csig_port.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* Behind what qdiscs use, in front of sch_int's; free but while a packet is segmented. */
+#define CSIG_CB_OFFSET 32
+
+static_assert(sizeof(struct qdisc_skb_cb) <= CSIG_CB_OFFSET);
+static_assert(CSIG_CB_OFFSET + sizeof(u64) <= sizeof_field(struct sk_buff, cb));
+
+/**
+ * struct csig_signal - what this port does for a type
+ * @on: it has it
+ * @scale: of its values
+ * @layout: of its locators, by form
+ */
+struct csig_signal {
+	bool on;
+	struct csig_scale scale;
+	struct csig_layout layout[CSIG_FORMS];
+};
+
+/**
+ * struct csig_settings - replaced as a whole under the tree lock
+ * @rate_bytes_ps: as tc set it; TC_CSIG_RATE_AUTO for the device's
+ * @value: by attribute, those of 32 bits
+ * @signal: by type
+ * @port: what is made of it, as the rest below; the rate may follow the device's
+ * @tpids: of tags
+ * @attrs: by enum csig_what
+ */
+struct csig_settings {
+	u64 rate_bytes_ps;
+	u32 value[TCA_CSIG_MAX + 1];
+	struct csig_signal signal[CSIG_TYPES];
+	struct csig_port_params port;
+	struct csig_tpids tpids;
+	u32 attrs[CSIG_WHATS];
+};
+
+/**
+ * struct csig_sched_data - one port
+ * @child: the queue; must be first
+ * @sch: the qdisc that this is the private data of
+ * @set: what tc set and what is made of it; NULL only before the first
+ * @port: the estimate
+ * @tx_bytes: sent, on the wire
+ * @secret: of the check of arrival times
+ * @stats: for tc
+ * @timer: ends intervals while nothing leaves
+ * @runs: it does
+ * @speed: tells when the device's changes; RTNL
+ */
+struct csig_sched_data {
+	struct hop_child child;
+	struct Qdisc *sch;
+	struct csig_settings *set;
+	struct csig_port_vars port;
+	u64 tx_bytes;
+	u64 secret;
+	struct tc_csig_xstats stats;
+	struct hrtimer timer;
+	bool runs;
+	struct hop_speed_watch speed;
+};
+
+static u64 *csig_cb(struct sk_buff *skb)
+{
+	return (u64 *)(skb->cb + CSIG_CB_OFFSET);
+}
+
+static u32 csig_type_of(const struct sk_buff *skb, const struct csig_place *place)
+{
+	u8 buf[CSIG_TAG_MAX_BYTES];
+
+	/* csig_find() has read it. */
+	skb_copy_bits(skb, place->offset_bytes + CSIG_TPID_BYTES, buf,
+		      csig_data_bytes(place->form));
+	return csig_read(place->form, buf).type;
+}
+
+static bool csig_has(const struct csig_settings *set, u32 type)
+{
+	return type < CSIG_TYPES && set->signal[type].on;
+}
+
+/* Must this packet's tag go? Counts why it is not updated. */
+static bool csig_must_strip(struct csig_sched_data *q, const struct sk_buff *skb,
+			    const struct csig_place *place, u32 pkts)
+{
+	const struct csig_settings *set = q->set;
+	const u32 mode = set->value[TCA_CSIG_MODE];
+
+	if (place->fault)
+		q->stats.malformed_pkts[place->fault - 1] += pkts;
+	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
+		return mode == TC_CSIG_MODE_STRIP;
+	if (csig_has(set, csig_type_of(skb, place)))
+		return false;
+	q->stats.unsupported_pkts += pkts;
+	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
+}
+
+/* All tags out. Returns false if one stays: then the packet must not leave (section 6.1). */
+static bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, struct csig_place *place,
+		       u32 pkts)
+{
+	do {
+		if (place->fault == CSIG_BAD_TRUNCATED || !csig_packet_cut(skb, place)) {
+			q->stats.fenced_pkts += pkts;
+			return false;
+		}
+		q->stats.stripped_pkts += pkts;
+		*place = csig_packet_find(skb, &q->set->tpids);
+	} while (place->form);
+	return true;
+}
+
+/* A tagged packet arrives. Returns whether it may be queued. */
+static bool csig_admit(struct csig_sched_data *q, struct sk_buff *skb, struct csig_place *place)
+{
+	const u32 pkts = hop_pkt_wire(skb, 0).segs_pkts;
+
+	if (place->form == CSIG_COMPACT)
+		q->stats.compact_pkts += pkts;
+	else
+		q->stats.expanded_pkts += pkts;
+	if (csig_must_strip(q, skb, place, pkts))
+		return csig_strip(q, skb, place, pkts);
+	if (!place->fault)
+		csig_packet_normalise(skb, qdisc_dev(q->sch), place);
+	return true;
+}
+
+static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
+
+	if (place.form && !csig_admit(q, skb, &place))
+		return qdisc_drop(skb, sch, to_free);
+	*csig_cb(skb) = hop_mark(ktime_get_ns(), q->secret);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+static void csig_start_timer(struct csig_sched_data *q)
+{
+	q->runs = true;
+	hrtimer_start(&q->timer, ns_to_ktime(q->port.start_ns + csig_port_period_ns(&q->set->port)),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+/* A callback that runs already waits for our lock, and then sees that it came late. */
+static void csig_stop_timer(struct csig_sched_data *q)
+{
+	q->runs = false;
+	hrtimer_try_to_cancel(&q->timer);
+}
+
+static void csig_look(struct csig_sched_data *q, u64 now_ns)
+{
+	if (csig_port_look(&q->port, &q->set->port, now_ns))
+		trace_csig_interval(q->sch, q->port.used_bytes_ps,
+				    csig_port_available_bytes_ps(&q->port, &q->set->port));
+}
+
+/* An interval is over. After one in which nothing left, and with nothing queued, rest. */
+static enum hrtimer_restart csig_expired(struct hrtimer *timer)
+{
+	struct csig_sched_data *q = container_of(timer, struct csig_sched_data, timer);
+	enum hrtimer_restart again = HRTIMER_NORESTART;
+	struct Qdisc *root;
+
+	rcu_read_lock();
+	root = qdisc_root_sleeping(q->sch);
+	spin_lock(qdisc_lock(root));
+	/* Unless it was stopped, or stopped and started anew. */
+	if (q->runs && !hrtimer_is_queued(timer)) {
+		q->runs = q->port.bytes || q->sch->q.qlen;
+		csig_look(q, ktime_get_ns());
+		if (q->runs) {
+			hrtimer_set_expires(timer, ns_to_ktime(q->port.start_ns +
+					    csig_port_period_ns(&q->set->port)));
+			again = HRTIMER_RESTART;
+		}
+	}
+	spin_unlock(qdisc_lock(root));
+	rcu_read_unlock();
+	return again;
+}
+
+static u32 csig_locator(const struct csig_settings *set, const struct sk_buff *skb,
+			const struct csig_place *place, u32 type)
+{
+	const struct csig_layout *layout = &set->signal[type].layout[place->form];
+
+	return csig_compose(layout, set->attrs, csig_layout_needs_ttl(layout) ?
+			    csig_packet_ttl(skb, place) : 0);
+}
+
+/* The packet's tag can be written: its bytes are ours now, and may be others than before. */
+static void csig_write_update(struct csig_sched_data *q, struct sk_buff *skb,
+			      const struct csig_place *place, u32 type, u64 measured, u32 pkts)
+{
+	const struct csig_settings *set = q->set;
+	const struct csig_place now = csig_packet_find(skb, &set->tpids);
+	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
+	struct csig_tag t;
+
+	if (now.form != place->form || now.offset_bytes != place->offset_bytes)
+		return;
+	t = csig_read(place->form, data);
+	if (t.type != type ||
+	    !csig_replace(&t, csig_encode(&set->signal[type].scale, place->form, measured),
+			  csig_locator(set, skb, place, type)))
+		return;
+	csig_write(place->form, data, &t);
+	csig_packet_forget_sum(skb);
+	q->stats.updated_pkts[type] += pkts;
+	trace_csig_update(q->sch, place->form, &t, measured);
+}
+
+/* A packet with a well placed tag leaves. */
+static void csig_update(struct csig_sched_data *q, struct sk_buff *skb,
+			const struct csig_place *place, u32 pkts, u64 now_ns)
+{
+	const struct csig_settings *set = q->set;
+	u8 buf[CSIG_TAG_MAX_BYTES];
+	u64 measured, waited_ns = 0;
+	struct csig_tag t;
+
+	skb_copy_bits(skb, place->offset_bytes + CSIG_TPID_BYTES, buf,
+		      csig_data_bytes(place->form));
+	t = csig_read(place->form, buf);
+	if (!csig_has(set, t.type))
+		return;
+	if (t.type == CSIG_PD) {
+		if (!hop_mark_waited(*csig_cb(skb), now_ns, q->secret, &waited_ns)) {
+			q->stats.untimed_pkts += pkts;
+			return;
+		}
+		q->stats.longest_ns = max(q->stats.longest_ns, waited_ns);
+	}
+	measured = csig_port_value(&q->port, &set->port, t.type, waited_ns);
+	/* Most hops are not the worst: then nothing is copied. */
+	if (!csig_worse(t.type, csig_encode(&set->signal[t.type].scale, place->form, measured),
+			t.value))
+		return;
+	if (!hop_pkt_writable(skb, csig_packet_behind_bytes(place))) {
+		q->stats.unwritable_pkts += pkts;
+		return;
+	}
+	csig_write_update(q, skb, place, t.type, measured, pkts);
+}
+
+static struct sk_buff *csig_dequeue(struct Qdisc *sch)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = hop_child_dequeue(sch);
+	const struct csig_settings *set = q->set;
+	struct hop_pkt_wire wire;
+	struct csig_place place;
+	u64 now_ns;
+
+	if (!skb)
+		return NULL;
+	now_ns = ktime_get_ns();
+	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
+	csig_look(q, now_ns);
+	if (set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE) {
+		place = csig_packet_find(skb, &set->tpids);
+		if (place.form && !place.fault)
+			csig_update(q, skb, &place, wire.segs_pkts, now_ns);
+	}
+	csig_port_sent(&q->port, now_ns, wire.bytes);
+	q->tx_bytes += wire.bytes;
+	if (set->value[TCA_CSIG_TIMER] && !q->runs)
+		csig_start_timer(q);
+	/* A later qdisc of this kind must not take it for its own. */
+	*csig_cb(skb) = 0;
+	return skb;
+}
+
+/* Counters outlive a reset (the device went down). */
+static void csig_reset(struct Qdisc *sch)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+
+	hop_child_reset(sch);
+	csig_stop_timer(q);
+	memset(&q->port, 0, sizeof(q->port));
+}
+
+#define CSIG_OPTION HOP_NLA_OPTION
+
+static const struct hop_nla_option csig_options_u32[TCA_CSIG_MAX + 1] = {
+	[TCA_CSIG_OVERHEAD] = CSIG_OPTION("overhead", " bytes", TC_CSIG_OVERHEAD_DEFAULT_BYTES,
+					  0, TC_CSIG_OVERHEAD_MAX_BYTES),
+	[TCA_CSIG_MODE] = { TC_CSIG_MODE_DEFAULT, 0, TC_CSIG_MODE_MAX,
+			    "mode must be update, pass or strip" },
+	[TCA_CSIG_UNSUPPORTED] = { TC_CSIG_UNSUPPORTED_DEFAULT, TC_CSIG_UNSUPPORTED_MIN,
+				   TC_CSIG_UNSUPPORTED_MAX, "unsupported must be pass or strip" },
+	[TCA_CSIG_ESTIMATOR] = { TC_CSIG_ESTIMATOR_DEFAULT, 0, TC_CSIG_ESTIMATOR_MAX,
+				 "estimator must be raw, ewma or dre" },
+	[TCA_CSIG_INTERVAL] = CSIG_OPTION("interval", " ns", TC_CSIG_INTERVAL_DEFAULT_NS,
+					  TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
+	[TCA_CSIG_SHIFT] = CSIG_OPTION("shift", "", TC_CSIG_SHIFT_DEFAULT,
+				       TC_CSIG_SHIFT_MIN, TC_CSIG_SHIFT_MAX),
+	[TCA_CSIG_TIMER] = CSIG_OPTION("timer", "", 0, 0, 1),
+	[TCA_CSIG_TPID_COMPACT] = CSIG_OPTION("tpid_compact", "", TC_CSIG_TPID_COMPACT_DEFAULT,
+					      TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
+	[TCA_CSIG_TPID_EXPANDED] = CSIG_OPTION("tpid_expanded", "", TC_CSIG_TPID_EXPANDED_DEFAULT,
+					       TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
+	[TCA_CSIG_STAGE] = CSIG_OPTION("stage", "", 0, 0, TC_CSIG_STAGE_MAX),
+	[TCA_CSIG_ORIENTATION] = CSIG_OPTION("orientation", "", 0, 0, TC_CSIG_ORIENTATION_MAX),
+	[TCA_CSIG_PORT_ID] = CSIG_OPTION("port_id", "", 0, 0, TC_CSIG_PORT_ID_MAX),
+	[TCA_CSIG_DEVICE_ID] = CSIG_OPTION("device_id", "", 0, 0, TC_CSIG_DEVICE_ID_MAX),
+};
+
+/* Ranges are checked below, not here, where the message could not name the option. */
+static const struct nla_policy csig_policy[TCA_CSIG_MAX + 1] = {
+	[TCA_CSIG_RATE]			= { .type = NLA_U64 },
+	[TCA_CSIG_OVERHEAD]		= { .type = NLA_U32 },
+	[TCA_CSIG_MODE]			= { .type = NLA_U32 },
+	[TCA_CSIG_UNSUPPORTED]		= { .type = NLA_U32 },
+	[TCA_CSIG_ESTIMATOR]		= { .type = NLA_U32 },
+	[TCA_CSIG_INTERVAL]		= { .type = NLA_U32 },
+	[TCA_CSIG_SHIFT]		= { .type = NLA_U32 },
+	[TCA_CSIG_TIMER]		= { .type = NLA_U32 },
+	[TCA_CSIG_TPID_COMPACT]		= { .type = NLA_U32 },
+	[TCA_CSIG_TPID_EXPANDED]	= { .type = NLA_U32 },
+	[TCA_CSIG_STAGE]		= { .type = NLA_U32 },
+	[TCA_CSIG_ORIENTATION]		= { .type = NLA_U32 },
+	[TCA_CSIG_PORT_ID]		= { .type = NLA_U32 },
+	[TCA_CSIG_DEVICE_ID]		= { .type = NLA_U32 },
+	[TCA_CSIG_LIMIT]		= { .type = NLA_U32 },
+	[TCA_CSIG_SIGNAL_ABW]		= { .type = NLA_NESTED },
+	[TCA_CSIG_SIGNAL_ABW_C]		= { .type = NLA_NESTED },
+	[TCA_CSIG_SIGNAL_PD]		= { .type = NLA_NESTED },
+};
+
+static const struct nla_policy csig_signal_policy[TCA_CSIG_SIGNAL_MAX + 1] = {
+	[TCA_CSIG_SIGNAL_ON]		= { .type = NLA_U32 },
+	[TCA_CSIG_SIGNAL_QUANTUM]	= { .type = NLA_U32 },
+	[TCA_CSIG_SIGNAL_EDGES]		= { .type = NLA_BINARY,
+					    .len = TC_CSIG_EDGES_MAX * sizeof(u32) },
+	[TCA_CSIG_SIGNAL_LM_COMPACT]	= NLA_POLICY_EXACT_LEN(sizeof(struct tc_csig_layout)),
+	[TCA_CSIG_SIGNAL_LM_EXPANDED]	= NLA_POLICY_EXACT_LEN(sizeof(struct tc_csig_layout)),
+};
+
+/* The attribute of a layout, by form. */
+static const u8 csig_layout_attr[CSIG_FORMS] = {
+	[CSIG_COMPACT] = TCA_CSIG_SIGNAL_LM_COMPACT,
+	[CSIG_EXPANDED] = TCA_CSIG_SIGNAL_LM_EXPANDED,
+};
+
+static int csig_parse_scale(struct csig_scale *scale, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	const struct nlattr *edges = tb[TCA_CSIG_SIGNAL_EDGES];
+	int err = hop_nla_u32(&scale->quantum, TC_CSIG_QUANTUM_MIN, TC_CSIG_QUANTUM_MAX,
+			      tb[TCA_CSIG_SIGNAL_QUANTUM], "quantum must be 1 to "
+			      __stringify(TC_CSIG_QUANTUM_MAX), extack);
+
+	if (err || !edges)
+		return err;
+	if (!nla_len(edges) || nla_len(edges) % sizeof(u32))
+		return hop_nla_refuse(extack, edges, "buckets must have 1 to "
+				      __stringify(TC_CSIG_EDGES_MAX) " edges");
+	scale->edges = nla_len(edges) / sizeof(u32);
+	memcpy(scale->edge, nla_data(edges), nla_len(edges));
+	if (!csig_scale_ok(scale))
+		return hop_nla_refuse(extack, edges, "edges of buckets must ascend, from above 0");
+	return 0;
+}
+
+static int csig_parse_layout(struct csig_layout *layout, enum csig_form form,
+			     const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	const struct tc_csig_layout *wanted;
+	u32 i;
+
+	if (!attr)
+		return 0;
+	wanted = nla_data(attr);
+	layout->constant = wanted->constant;
+	layout->fields = wanted->fields;
+	for (i = 0; i < CSIG_FIELDS_MAX; i++) {
+		layout->field[i].what = wanted->field[i].what;
+		layout->field[i].bits = wanted->field[i].bits;
+	}
+	if (!csig_layout_ok(layout, form))
+		return hop_nla_refuse(extack, attr, form == CSIG_COMPACT ?
+				      "lm must fit 7 bits in a compact tag" :
+				      "lm must fit 16 bits in an expanded tag");
+	return 0;
+}
+
+static int csig_parse_signal(struct csig_signal *signal, const struct nlattr *nest,
+			     struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_CSIG_SIGNAL_MAX + 1];
+	u32 on = signal->on;
+	int err, form;
+
+	if (!nest)
+		return 0;
+	err = hop_nla_parse(tb, TCA_CSIG_SIGNAL_MAX, nest, csig_signal_policy, extack);
+	if (!err)
+		err = hop_nla_u32(&on, 0, 1, tb[TCA_CSIG_SIGNAL_ON], "a signal is on, 1, or off, 0",
+				  extack);
+	if (!err)
+		err = csig_parse_scale(&signal->scale, tb, extack);
+	for (form = CSIG_COMPACT; form < CSIG_FORMS && !err; form++)
+		err = csig_parse_layout(&signal->layout[form], form, tb[csig_layout_attr[form]],
+					extack);
+	signal->on = on;
+	return err;
+}
+
+static int csig_parse(struct csig_settings *set, struct nlattr **tb,
+		      struct netlink_ext_ack *extack)
+{
+	int err, type;
+	u64 rate;
+
+	if (tb[TCA_CSIG_RATE]) {
+		rate = nla_get_u64(tb[TCA_CSIG_RATE]);
+		if (rate != TC_CSIG_RATE_AUTO &&
+		    (rate < TC_CSIG_RATE_MIN_BYTES_PS || rate > TC_CSIG_RATE_MAX_BYTES_PS))
+			return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
+					      "rate must be 10kbit to 1600gbit, or auto");
+		set->rate_bytes_ps = rate;
+	}
+	err = hop_nla_options(set->value, csig_options_u32, TCA_CSIG_MAX, tb, extack);
+	for (type = 0; type < CSIG_TYPES && !err; type++)
+		err = csig_parse_signal(&set->signal[type], tb[TCA_CSIG_SIGNAL_ABW + type],
+					extack);
+	return err;
+}
+
+static int csig_check_layouts(const struct csig_settings *set, struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
+{
+	static const char *const misfits[CSIG_WHATS] = {
+		[CSIG_WHAT_CAPACITY] = "the code of the capacity does not fit its bits in lm",
+		[CSIG_WHAT_STAGE] = "stage does not fit its bits in lm",
+		[CSIG_WHAT_ORIENTATION] = "orientation does not fit its bits in lm",
+		[CSIG_WHAT_PORT] = "port_id does not fit its bits in lm",
+		[CSIG_WHAT_DEVICE] = "device_id does not fit its bits in lm",
+	};
+	int type, form;
+
+	for (type = 0; type < CSIG_TYPES; type++) {
+		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++) {
+			u32 what = csig_layout_misfit(&set->signal[type].layout[form], set->attrs);
+
+			if (what != CSIG_WHATS)
+				return hop_nla_refuse(extack, tb[TCA_CSIG_SIGNAL_ABW + type],
+						      misfits[what]);
+		}
+	}
+	return 0;
+}
+
+static int csig_check_timer(const struct csig_settings *set, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	if (!set->value[TCA_CSIG_TIMER])
+		return 0;
+	if (set->port.estimator == TC_CSIG_ESTIMATOR_EWMA)
+		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
+				      "timer is for raw and dre: ewma counts at departures only");
+	if (csig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
+		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
+				      "with timer, the interval over 2^shift of dre must be 10us at least");
+	return 0;
+}
+
+/* What must hold between options. */
+static int csig_check(const struct csig_settings *set, struct nlattr **tb,
+		      struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (set->tpids.tpid[CSIG_COMPACT] == set->tpids.tpid[CSIG_EXPANDED])
+		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
+				      "tpid_compact and tpid_expanded must differ");
+	if (csig_is_vlan(set->tpids.tpid[CSIG_COMPACT]) ||
+	    csig_is_vlan(set->tpids.tpid[CSIG_EXPANDED]))
+		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
+				      "a tpid must not be that of a VLAN tag");
+	err = csig_check_timer(set, tb, extack);
+	return err ?: csig_check_layouts(set, tb, extack);
+}
+
+/* Of the device, if a port may be as fast; else 0. RTNL. */
+static u64 csig_device_rate_bytes_ps(const struct Qdisc *sch)
+{
+	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
+
+	return rate_bytes_ps <= TC_CSIG_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
+}
+
+static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
+{
+	u32 rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
+
+	set->port.capacity_bytes_ps = rate_bytes_ps;
+	set->attrs[CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
+}
+
+static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
+{
+	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
+	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
+	set->port.shift = set->value[TCA_CSIG_SHIFT];
+	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
+	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
+	set->attrs[CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];
+	set->attrs[CSIG_WHAT_ORIENTATION] = set->value[TCA_CSIG_ORIENTATION];
+	set->attrs[CSIG_WHAT_PORT] = set->value[TCA_CSIG_PORT_ID];
+	set->attrs[CSIG_WHAT_DEVICE] = set->value[TCA_CSIG_DEVICE_ID];
+	csig_set_rate(set, rate_bytes_ps);
+}
+
+/* What was measured another way does not go on. */
+static bool csig_measures_alike(const struct csig_port_params *a, const struct csig_port_params *b)
+{
+	return a->interval_ns == b->interval_ns && a->estimator == b->estimator &&
+	       a->shift == b->shift;
+}
+
+/* Under the tree lock. Returns the old settings. */
+static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_settings *set)
+{
+	struct csig_settings *old = q->set;
+
+	if (old && !csig_measures_alike(&old->port, &set->port)) {
+		csig_stop_timer(q);
+		memset(&q->port, 0, sizeof(q->port));
+	}
+	if (!set->value[TCA_CSIG_TIMER])
+		csig_stop_timer(q);
+	q->set = set;
+	return old;
+}
+
+static int csig_prepare(const struct Qdisc *sch, struct csig_settings *set, struct nlattr **tb,
+			u32 *limit_bytes, struct netlink_ext_ack *extack)
+{
+	u64 rate_bytes_ps;
+	int err = csig_parse(set, tb, extack);
+
+	if (!err)
+		err = hop_limit_parse(sch, limit_bytes, TC_CSIG_LIMIT_MIN_BYTES, tb[TCA_CSIG_LIMIT],
+				      "limit must be " __stringify(TC_CSIG_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_CSIG_LIMIT_MAX_BYTES) " bytes", extack);
+	if (err)
+		return err;
+	rate_bytes_ps = set->rate_bytes_ps ?: csig_device_rate_bytes_ps(sch);
+	if (!rate_bytes_ps)
+		return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
+				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
+	csig_derive(set, rate_bytes_ps);
+	return csig_check(set, tb, extack);
+}
+
+/* @set: a copy of what was, ours. */
+static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct nlattr **tb,
+			  struct netlink_ext_ack *extack)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	u32 limit_bytes = 0;
+	int err = csig_prepare(sch, set, tb, &limit_bytes, extack);
+
+	if (!err)
+		err = hop_limit_set(sch, limit_bytes);
+	if (err) {
+		kfree(set);
+		return err;
+	}
+	sch_tree_lock(sch);
+	set = csig_use(q, set);
+	sch_tree_unlock(sch);
+	kfree(set);
+	return 0;
+}
+
+static int csig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	struct nlattr *tb[TCA_CSIG_MAX + 1];
+	struct csig_settings *set;
+	int err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, csig_policy, extack);
+
+	if (err)
+		return err;
+	set = kmemdup(q->set, sizeof(*set), GFP_KERNEL);
+	return set ? csig_configure(sch, set, tb, extack) : -ENOMEM;
+}
+
+/* The speed of a port's device may be another now. RTNL. */
+static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+{
+	struct csig_sched_data *q = container_of(watch, struct csig_sched_data, speed);
+
+	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
+		return;
+	/* A link that is down has no speed: the last one will do. */
+	if (!rate_bytes_ps || rate_bytes_ps > TC_CSIG_RATE_MAX_BYTES_PS)
+		return;
+	sch_tree_lock(q->sch);
+	csig_set_rate(q->set, rate_bytes_ps);
+	sch_tree_unlock(q->sch);
+}
+
+static void csig_signal_defaults(struct csig_signal *signal, u32 quantum, u32 base)
+{
+	signal->on = true;
+	signal->scale.quantum = quantum;
+	signal->scale.edges = TC_CSIG_EDGES_MAX;
+	tc_csig_pow2(signal->scale.edge, base);
+}
+
+static struct csig_settings *csig_defaults(void)
+{
+	struct csig_settings *set = kzalloc(sizeof(*set), GFP_KERNEL);
+
+	if (!set)
+		return NULL;
+	hop_nla_defaults(set->value, csig_options_u32, TCA_CSIG_MAX);
+	csig_signal_defaults(&set->signal[CSIG_ABW], TC_CSIG_QUANTUM_DEFAULT_KBIT_PS,
+			     TC_CSIG_POW2_DEFAULT_KBIT_PS);
+	csig_signal_defaults(&set->signal[CSIG_ABW_C], TC_CSIG_QUANTUM_DEFAULT_PPM,
+			     TC_CSIG_POW2_DEFAULT_PPM);
+	csig_signal_defaults(&set->signal[CSIG_PD], TC_CSIG_QUANTUM_DEFAULT_NS,
+			     TC_CSIG_POW2_DEFAULT_NS);
+	return set;
+}
+
+static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+	struct csig_sched_data *q = qdisc_priv(sch);
+	struct nlattr *tb[TCA_CSIG_MAX + 1] = {};
+	struct csig_settings *set;
+	int err = 0;
+
+	hop_child_prepare(sch);
+	hrtimer_setup(&q->timer, csig_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	INIT_LIST_HEAD(&q->speed.list);
+	q->speed.dev = dev;
+	q->speed.changed = csig_follow_speed;
+	q->sch = sch;
+	q->secret = get_random_u64();
+	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
+		return hop_nla_refuse(extack, NULL, "the device has no Ethernet frames: no tags");
+	if (opt)
+		err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, csig_policy, extack);
+	if (!err)
+		err = hop_child_init(sch, 0, extack);
+	if (err)
+		return err;
+	set = csig_defaults();
+	if (!set)
+		return -ENOMEM;
+	err = csig_configure(sch, set, tb, extack);
+	if (!err)
+		hop_speed_watch(&q->speed);
+	return err;
+}
+
+static void csig_destroy(struct Qdisc *sch)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+
+	hop_speed_unwatch(&q->speed);
+	hrtimer_cancel(&q->timer);
+	hop_child_destroy(sch);
+	kfree(q->set);
+}
+
+static int csig_dump_layout(struct sk_buff *skb, const struct csig_signal *signal, int form)
+{
+	const struct csig_layout *layout = &signal->layout[form];
+	struct tc_csig_layout out = { .constant = layout->constant, .fields = layout->fields };
+	u32 i;
+
+	for (i = 0; i < layout->fields; i++) {
+		out.field[i].what = layout->field[i].what;
+		out.field[i].bits = layout->field[i].bits;
+	}
+	return nla_put(skb, csig_layout_attr[form], sizeof(out), &out);
+}
+
+static int csig_dump_signal(struct sk_buff *skb, const struct csig_signal *signal, int attr)
+{
+	struct nlattr *nest = nla_nest_start_noflag(skb, attr);
+
+	if (!nest || nla_put_u32(skb, TCA_CSIG_SIGNAL_ON, signal->on) ||
+	    nla_put_u32(skb, TCA_CSIG_SIGNAL_QUANTUM, signal->scale.quantum) ||
+	    nla_put(skb, TCA_CSIG_SIGNAL_EDGES, signal->scale.edges * sizeof(u32),
+		    signal->scale.edge) ||
+	    csig_dump_layout(skb, signal, CSIG_COMPACT) ||
+	    csig_dump_layout(skb, signal, CSIG_EXPANDED))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* RTNL keeps change() away. */
+static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int err, type;
+
+	if (!opts)
+		return -EMSGSIZE;
+	err = nla_put_u64_64bit(skb, TCA_CSIG_RATE, q->set->rate_bytes_ps, TCA_CSIG_PAD);
+	if (!err)
+		err = hop_nla_put_options(skb, q->set->value, csig_options_u32, TCA_CSIG_MAX);
+	for (type = 0; type < CSIG_TYPES && !err; type++)
+		err = csig_dump_signal(skb, &q->set->signal[type], TCA_CSIG_SIGNAL_ABW + type);
+	if (!err)
+		err = hop_limit_put(skb, sch, TCA_CSIG_LIMIT);
+	if (err) {
+		nla_nest_cancel(skb, opts);
+		return err;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static int csig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	struct csig_port_vars now;
+	struct tc_csig_xstats st;
+
+	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	sch_tree_lock(sch);
+	st = q->stats;
+	/* As the next tag would be told. */
+	now = q->port;
+	csig_port_look(&now, &q->set->port, ktime_get_ns());
+	st.available_bytes_ps = csig_port_available_bytes_ps(&now, &q->set->port);
+	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;
+	st.tx_bytes = q->tx_bytes;
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+static struct Qdisc_ops csig_qdisc_ops __read_mostly = {
+	.cl_ops		= &hop_child_class_ops,
+	.id		= "csig",
+	.priv_size	= sizeof(struct csig_sched_data),
+	.enqueue	= csig_enqueue,
+	.dequeue	= csig_dequeue,
+	.peek		= hop_child_peek,
+	.init		= csig_init,
+	.reset		= csig_reset,
+	.destroy	= csig_destroy,
+	.change		= csig_change,
+	.dump		= csig_dump,
+	.dump_stats	= csig_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("csig");
+
+static int __init csig_module_init(void)
+{
+	BUILD_BUG_ON(offsetof(struct csig_sched_data, child));
+	BUILD_BUG_ON(TC_CSIG_SIGNALS - CSIG_TYPES);
+	BUILD_BUG_ON(TC_CSIG_WHATS - CSIG_WHATS);
+	BUILD_BUG_ON(TC_CSIG_EDGES_MAX - CSIG_EDGES);
+	BUILD_BUG_ON(TC_CSIG_FIELDS_MAX - CSIG_FIELDS_MAX);
+	BUILD_BUG_ON(TC_CSIG_MALFORMED_CAUSES + 1 - CSIG_FAULTS);
+	BUILD_BUG_ON(TC_CSIG_TPID_COMPACT_DEFAULT - CSIG_TPID_COMPACT_DEFAULT);
+	BUILD_BUG_ON(TC_CSIG_TPID_EXPANDED_DEFAULT - CSIG_TPID_EXPANDED_DEFAULT);
+	return register_qdisc(&csig_qdisc_ops);
+}
+
+static void __exit csig_module_exit(void)
+{
+	unregister_qdisc(&csig_qdisc_ops);
+}
+
+module_init(csig_module_init);
+module_exit(csig_module_exit);
+MODULE_DESCRIPTION("CSIG's transit device: tells tags how loaded its port is");
+MODULE_LICENSE("GPL");

@@ -311,6 +311,7 @@ enum csig_summary {
  * @ewma: of the values, << CSIG_EWMA_FRACTION
  * @heard_ns: when the latest came
  * @reflected_ns: when one was reflected last
+ * @count: of tags; a merged packet has one
  */
 struct csig_heard {
 	u8 form;
@@ -320,6 +321,7 @@ struct csig_heard {
 	u32 ewma;
 	u64 heard_ns;
 	u64 reflected_ns;
+	u64 count;
 };
 
 /**
@@ -341,6 +343,7 @@ static inline void csig_hear(struct csig_heard *h, enum csig_form form,
 	}
 	h->ewma += ((s32)fixed - (s32)h->ewma) >> CSIG_EWMA_SHIFT;
 	h->latest = *t;
+	h->count++;
 	h->heard_ns = now_ns;
 	if (!h->fresh || csig_worse(t->type, t->value, h->worst.value))
 		h->worst = *t;

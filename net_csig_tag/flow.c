@@ -270,10 +270,17 @@ static struct csig_scale scale_of(const struct ctag_net *cn, enum csig_type type
 	return scale;
 }
 
+static void set_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
+{
+	const struct csig_scale scale = scale_of(cn, type);
+
+	s->low = csig_low(&scale, s->form, s->value);
+	s->high = csig_high(&scale, s->form, s->value);
+}
+
 bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	const struct ctag_net *cn = ctag_net(hop_flow_of_state(f)->key.net);
-	const struct csig_scale scale = scale_of(cn, type);
 
 	spin_lock_bh(&f->lock);
 	s->count = f->told[type].count;
@@ -284,11 +291,30 @@ bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal
 	spin_unlock_bh(&f->lock);
 	if (!s->count)
 		return false;
-	s->low = csig_low(&scale, s->form, s->value);
-	s->high = csig_high(&scale, s->form, s->value);
+	set_range(cn, type, s);
 	return true;
 }
 EXPORT_SYMBOL_GPL(csig_flow_read);
+
+/* The receiver's side of csig_flow_read(): the latest that came from the peer. */
+bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+{
+	const struct csig_heard *h = &f->heard[type];
+
+	spin_lock_bh(&f->lock);
+	*s = (struct csig_signal) {
+		.form = h->form,
+		.value = h->latest.value,
+		.locator = h->latest.locator,
+		.age_ns = ktime_get_ns() - h->heard_ns,
+		.count = h->count,
+	};
+	spin_unlock_bh(&f->lock);
+	if (!s->form)
+		return false;
+	set_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
+	return true;
+}
 
 bool csig_flow_is_fed(const struct csig_flow *f)
 {

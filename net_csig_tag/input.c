@@ -99,7 +99,7 @@ static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
-/* What TCP itself would take for the peer's: within what both have sent. */
+/* What TCP itself would take for the peer's; what it is sending now may count as sent. */
 static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segment *seg)
 {
 	struct sock *sk = hop_flow_socket(key);
@@ -112,7 +112,7 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segme
 		const u32 una = READ_ONCE(tp->snd_una), nxt = READ_ONCE(tp->rcv_nxt);
 		const u32 wnd_bytes = READ_ONCE(tp->rcv_wnd);
 
-		good = between(seg->ack_seq, una - tp->max_window, READ_ONCE(tp->snd_nxt)) &&
+		good = between(seg->ack_seq, una - tp->max_window, READ_ONCE(tp->write_seq)) &&
 		       between(seg->seq, nxt - wnd_bytes, nxt + wnd_bytes);
 	} else {
 		/* The handshake's last ACK may come with one. */

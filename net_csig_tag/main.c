@@ -191,13 +191,20 @@ static int __init ctag_init(void)
 	if (err)
 		return err;
 	err = register_netdevice_notifier(&ctag_ports_notifier);
-	if (err) {
-		unregister_pernet_subsys(&ctag_net_ops);
-		return err;
-	}
+	if (err)
+		goto no_notifier;
+	err = ctag_netlink_init();
+	if (err)
+		goto no_netlink;
 	ctag_gro_init();
 	ctag_ingress_init();
 	return 0;
+
+no_netlink:
+	unregister_netdevice_notifier(&ctag_ports_notifier);
+no_notifier:
+	unregister_pernet_subsys(&ctag_net_ops);
+	return err;
 }
 
 /* Congestion controls hold a reference to this module: no flow is open. */
@@ -205,6 +212,7 @@ static void __exit ctag_exit(void)
 {
 	ctag_ingress_exit();
 	ctag_gro_exit();
+	ctag_netlink_exit();
 	unregister_netdevice_notifier(&ctag_ports_notifier);
 	unregister_pernet_subsys(&ctag_net_ops);
 	hop_flow_retire(&ctag_flow_kind);

@@ -328,6 +328,7 @@ void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 		    const struct csig_tag *t);
 void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
+bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s);
 enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
 			     const struct ctag_segment *seg, struct csig_tag *t);
 
@@ -353,5 +354,9 @@ void ctag_ingress_exit(void);
 /* gro.c */
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
+
+/* netlink.c */
+int ctag_netlink_init(void);
+void ctag_netlink_exit(void);
 
 #endif /* NET_CSIG_TAG_NET_CSIG_TAG_H */

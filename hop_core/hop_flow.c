@@ -381,6 +381,46 @@ void hop_flow_retire(const struct hop_flow_kind *kind)
 }
 EXPORT_SYMBOL_GPL(hop_flow_retire);
 
+struct hop_flow_walk {
+	struct rhashtable_iter iter;
+};
+
+struct hop_flow_walk *hop_flow_walk_open(void)
+{
+	struct hop_flow_walk *walk = kmalloc(sizeof(*walk), GFP_KERNEL);
+
+	if (walk)
+		rhashtable_walk_enter(&hop_flows, &walk->iter);
+	return walk;
+}
+EXPORT_SYMBOL_GPL(hop_flow_walk_open);
+
+bool hop_flow_walk(struct hop_flow_walk *walk, const struct net *net,
+		   const struct hop_flow_kind *kind,
+		   bool (*visit)(struct hop_flow *flow, void *what), void *what)
+{
+	struct hop_flow *flow;
+
+	rhashtable_walk_start(&walk->iter);
+	for (flow = rhashtable_walk_peek(&walk->iter); flow;
+	     flow = rhashtable_walk_next(&walk->iter)) {
+		/* An error: the table is being resized; what follows may come again. */
+		if (!IS_ERR(flow) && flow->key.net == net && flow->key.kind == kind &&
+		    !visit(flow, what))
+			break;
+	}
+	rhashtable_walk_stop(&walk->iter);
+	return !flow;
+}
+EXPORT_SYMBOL_GPL(hop_flow_walk);
+
+void hop_flow_walk_close(struct hop_flow_walk *walk)
+{
+	rhashtable_walk_exit(&walk->iter);
+	kfree(walk);
+}
+EXPORT_SYMBOL_GPL(hop_flow_walk_close);
+
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table hop_flow_table[] = {
 	{

@@ -25,6 +25,7 @@
 #include <linux/stddef.h>
 #include <linux/types.h>
 
+struct hop_flow_walk;
 struct net;
 struct sk_buff;
 struct sock;
@@ -237,6 +238,40 @@ void hop_flow_retire(const struct hop_flow_kind *kind);
  * Return: the counters.
  */
 struct hop_flow_counts hop_flow_count(const struct net *net);
+
+/**
+ * hop_flow_walk_open() - begin to look through the table
+ *
+ * Context: process.
+ * Return: the walk, for hop_flow_walk_close(); NULL without memory.
+ */
+struct hop_flow_walk *hop_flow_walk_open(void);
+
+/**
+ * hop_flow_walk() - go on: call @visit for flows until it refuses one
+ * @walk: of hop_flow_walk_open()
+ * @net: flows of this netns
+ * @kind: and of this carrier
+ * @visit: takes a flow; does not sleep; false: it has no room for it now
+ * @what: for @visit
+ *
+ * The next call begins with the flow that was refused. A table that is resized meanwhile
+ * may show a flow twice.
+ *
+ * Context: process.
+ * Return: whether all were seen.
+ */
+bool hop_flow_walk(struct hop_flow_walk *walk, const struct net *net,
+		   const struct hop_flow_kind *kind,
+		   bool (*visit)(struct hop_flow *flow, void *what), void *what);
+
+/**
+ * hop_flow_walk_close() - end it
+ * @walk: of hop_flow_walk_open()
+ *
+ * Context: process.
+ */
+void hop_flow_walk_close(struct hop_flow_walk *walk);
 
 static inline void *hop_flow_state(struct hop_flow *flow)
 {

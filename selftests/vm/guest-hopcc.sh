@@ -284,7 +284,7 @@ churn_csig()
 	ip link set i0 up && ip link set i1 up || return 1
 	floods=
 	for priority in 0 6; do	# of both classes
-		/usr/bin/python3 "$here/flood.py" csig i0 600 $priority &
+		$python "$here/flood.py" csig i0 600 $priority &
 		floods="$floods $!"
 	done
 	two_csigs
@@ -487,7 +487,7 @@ ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.
 if [ -e /sys/kernel/btf/net_int ]; then
-	ok "int: programs in BPF may call the kfuncs" /usr/bin/python3 "$here/int_kfunc.py"
+	ok "int: programs in BPF may call the kfuncs" $python "$here/int_kfunc.py"
 fi
 ok "csig: its options change while frames leave, its timer runs" churn_csig
 ok "all modules unload after use" until_true 20 unload_all

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection's state: negotiation, what it hears and is told; see net/csig_flow.h. */
+
+#include <linux/module.h>
+#include <uapi/linux/pkt_sched_csig.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "net_csig_tag.h"
+#include "trace.h"
+
+static void ctag_flow_start(void *state)
+{
+	struct csig_flow *f = state;
+
+	spin_lock_init(&f->lock);
+	csig_turns_start(&f->turns);
+}
+
+const struct hop_flow_kind ctag_flow_kind = {
+	.state_bytes = sizeof(struct csig_flow),
+	.start = ctag_flow_start,
+};
+
+/* What a stage means beyond this connection. */
+static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
+{
+	struct ctag_net *cn = ctag_net(flow->key.net);
+
+	if (stage == HOP_STAGE_SPEAKS)
+		ctag_count(cn, CTAG_SPEAKS);
+	if (stage != HOP_STAGE_SILENT)
+		return;
+	ctag_count(cn, CTAG_SILENT);
+	hop_silent_remember(&cn->silent, &flow->key.peer, READ_ONCE(cn->silent_s));
+}
+
+/* Return: the stage of negotiation after this. Context: RCU read lock. */
+enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+	enum hop_stage from, to;
+
+	spin_lock_bh(&f->lock);
+	from = f->stage;
+	to = hop_next_stage(from, event);
+	f->stage = to;
+	spin_unlock_bh(&f->lock);
+	if (from == to)
+		return to;
+	trace_csig_discover(&flow->key, event, from, to);
+	note_stage(flow, to);
+	return to;
+}
+
+static void set_wish(struct hop_flow *flow, const struct sock *sk)
+{
+	const struct ctag_wish wish = ctag_wish(ctag_net(flow->key.net), &flow->key, sk);
+	struct csig_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	f->wish = wish;
+	spin_unlock_bh(&f->lock);
+}
+
+/**
+ * ctag_flow_settle() - a full socket is there: the handshake is over
+ * @flow: its flow
+ * @sk: the socket
+ *
+ * Context: RCU read lock.
+ */
+void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
+{
+	if (!hop_flow_settle(flow))
+		return;
+	ctag_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	set_wish(flow, sk);
+}
+
+/**
+ * ctag_flow_hear() - the receiver: a tag came
+ * @cn: of the netns
+ * @flow: of its packet
+ * @form: of it
+ * @t: the tag
+ *
+ * Context: RCU read lock.
+ */
+void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
+		    const struct csig_tag *t)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+
+	if (t->type >= CSIG_TYPES) {
+		ctag_count(cn, CTAG_IN_TYPE);
+		return;
+	}
+	ctag_count(cn, CTAG_IN_HEARD);
+	trace_csig_received(&flow->key, form, t);
+	spin_lock_bh(&f->lock);
+	csig_hear(&f->heard[t->type], form, t, ktime_get_ns());
+	spin_unlock_bh(&f->lock);
+}
+
+static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from, u8 to)
+{
+	if (from == to)
+		return;
+	trace_csig_path(&flow->key, from, to);
+	if (to == CSIG_PATH_STRIPPED)
+		ctag_count(cn, CTAG_STRIPPED);
+}
+
+/**
+ * ctag_flow_told() - the sender: the peer has reflected a signal
+ * @cn: of the netns
+ * @flow: of the packet
+ * @form: of it
+ * @t: the signal
+ *
+ * Context: RCU read lock.
+ */
+void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
+		    const struct csig_tag *t)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+	u8 from, to;
+
+	if (t->type >= CSIG_TYPES) {
+		ctag_count(cn, CTAG_IN_TYPE);
+		return;
+	}
+	spin_lock_bh(&f->lock);
+	from = f->path.state;
+	if (f->sent) {
+		f->told[t->type].form = form;
+		f->told[t->type].tag = *t;
+		f->told[t->type].at_ns = ktime_get_ns();
+		f->told[t->type].count++;
+		csig_path_answered(&f->path);
+	}
+	to = f->path.state;
+	spin_unlock_bh(&f->lock);
+	ctag_count(cn, f->sent ? CTAG_IN_VALUE : CTAG_IN_UNASKED);
+	if (f->sent)
+		trace_csig_reflected(&flow->key, form, t);
+	note_path(cn, flow, from, to);
+}
+
+/* The sender: the peer says that no tag came. Context: RCU read lock. */
+void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+	u8 from, to;
+
+	ctag_count(cn, CTAG_IN_EMPTY);
+	spin_lock_bh(&f->lock);
+	from = f->path.state;
+	csig_path_empty(&f->path, ack_seq, ktime_get_ns());
+	to = f->path.state;
+	spin_unlock_bh(&f->lock);
+	note_path(cn, flow, from, to);
+}
+
+/* Which segments are those that a wish means? Not what was lost: tags may be why. */
+static bool is_wished(const struct ctag_wish *wish, const struct ctag_segment *seg,
+		      const struct sock *sk)
+{
+	if (wish->packets == CTAG_PROBES)
+		return seg->payload_bytes <= 1;
+	return seg->payload_bytes && !inet_csk(sk)->icsk_retransmits;
+}
+
+static bool is_turn(struct csig_flow *f)
+{
+	if (++f->skipped_pkts < f->wish.every_pkts)
+		return false;
+	f->skipped_pkts = 0;
+	return true;
+}
+
+/* @f's lock held. Return: the type, or CSIG_TYPES. */
+static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
+		     const struct sock *sk)
+{
+	const u64 now_ns = ktime_get_ns();
+	const u64 patience_ns = csig_patience_ns(tcp_sk(sk)->srtt_us >> 3);
+	const u64 retry_ns = (u64)READ_ONCE(cn->retry_s) * NSEC_PER_SEC;
+	u32 type = CSIG_TYPES;
+
+	if (csig_path_may_tag(&f->path, now_ns, patience_ns, retry_ns) && is_turn(f))
+		type = csig_turn(&f->turns, cn->weight_pkts);
+	if (type != CSIG_TYPES) {
+		csig_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
+		f->sent = true;
+	}
+	return type;
+}
+
+/**
+ * ctag_flow_tag() - the sender: does a packet bear a tag?
+ * @cn: of the netns
+ * @flow: of the packet
+ * @sk: its socket; locked: it sends
+ * @seg: of the packet
+ * @t: result
+ *
+ * Context: RCU read lock.
+ * Return: the tag's form, or CSIG_NONE.
+ */
+enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
+			     const struct ctag_segment *seg, struct csig_tag *t)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+	const enum csig_form form = f->wish.form;
+	u8 from, to;
+	u32 type;
+
+	if (!is_wished(&f->wish, seg, sk))
+		return CSIG_NONE;
+	spin_lock_bh(&f->lock);
+	from = f->path.state;
+	type = next_type(cn, f, seg, sk);
+	to = f->path.state;
+	spin_unlock_bh(&f->lock);
+	note_path(cn, flow, from, to);
+	if (type == CSIG_TYPES)
+		return CSIG_NONE;
+	*t = (struct csig_tag) { .type = type, .value = csig_initial(form, type) };
+	return form;
+}
+
+struct csig_flow *csig_flow_open(struct sock *sk)
+{
+	const struct ctag_net *cn = ctag_net(sock_net(sk));
+	struct hop_flow_key key;
+	struct csig_flow *f = NULL;
+	struct hop_flow *flow;
+
+	/* cc set between SYN and SYN-ACK: too early to know. */
+	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(cn->level))
+		return NULL;
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	rcu_read_lock();
+	flow = hop_flow_find(&key);
+	if (!flow || !hop_flow_hold(flow))
+		goto out;
+	ctag_flow_settle(flow, sk);
+	f = hop_flow_state(flow);
+	/* It may be one that the connection did not begin with. */
+	if (!f->wish.form)
+		set_wish(flow, sk);
+	if (READ_ONCE(f->stage) == HOP_STAGE_SPEAKS)
+		goto out;
+	f = NULL;
+	hop_flow_put(flow);
+out:
+	rcu_read_unlock();
+	return f;
+}
+EXPORT_SYMBOL_GPL(csig_flow_open);
+
+/* The defaults of sch_csig; quanta are the netns' own. */
+static struct csig_scale scale_of(const struct ctag_net *cn, enum csig_type type)
+{
+	static const u32 bases[CSIG_TYPES] = {
+		TC_CSIG_POW2_DEFAULT_KBIT_PS, TC_CSIG_POW2_DEFAULT_PPM, TC_CSIG_POW2_DEFAULT_NS,
+	};
+	struct csig_scale scale = {
+		.quantum = READ_ONCE(cn->quantum[type]),
+		.edges = CSIG_EDGES,
+	};
+
+	tc_csig_pow2(scale.edge, bases[type]);
+	return scale;
+}
+
+static void set_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
+{
+	const struct csig_scale scale = scale_of(cn, type);
+
+	s->low = csig_low(&scale, s->form, s->value);
+	s->high = csig_high(&scale, s->form, s->value);
+}
+
+bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+{
+	const struct ctag_net *cn = ctag_net(hop_flow_of_state(f)->key.net);
+
+	spin_lock_bh(&f->lock);
+	s->count = f->told[type].count;
+	s->form = f->told[type].form;
+	s->value = f->told[type].tag.value;
+	s->locator = f->told[type].tag.locator;
+	s->age_ns = ktime_get_ns() - f->told[type].at_ns;
+	spin_unlock_bh(&f->lock);
+	if (!s->count)
+		return false;
+	set_range(cn, type, s);
+	return true;
+}
+EXPORT_SYMBOL_GPL(csig_flow_read);
+
+/* The receiver's side of csig_flow_read(): the latest that came from the peer. */
+bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+{
+	const struct csig_heard *h = &f->heard[type];
+
+	spin_lock_bh(&f->lock);
+	*s = (struct csig_signal) {
+		.form = h->form,
+		.value = h->latest.value,
+		.locator = h->latest.locator,
+		.age_ns = ktime_get_ns() - h->heard_ns,
+		.count = h->count,
+	};
+	spin_unlock_bh(&f->lock);
+	if (!s->form)
+		return false;
+	set_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
+	return true;
+}
+
+bool csig_flow_is_fed(const struct csig_flow *f)
+{
+	return READ_ONCE(f->path.state) != CSIG_PATH_STRIPPED;
+}
+EXPORT_SYMBOL_GPL(csig_flow_is_fed);
+
+void csig_flow_close(struct csig_flow *f)
+{
+	hop_flow_put(hop_flow_of_state(f));
+}
+EXPORT_SYMBOL_GPL(csig_flow_close);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets with tags merge on arrival as those without do, if they ask for the same signal;
+ * the worst value stays, with its locator. And super-packets whose protocol is the tag's,
+ * as bridges have them, can be segmented.
+ */
+#include <linux/netdevice.h>
+#include <net/gro.h>
+
+#include "net_csig_tag.h"
+
+/* May @p, a packet that is held, take another one's tag in? */
+static bool may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form,
+		      const struct csig_tag *t, u16 inner)
+{
+	const u8 *data = p->data + at_bytes;
+	const u32 data_bytes = csig_data_bytes(form);
+
+	return csig_ether_type(data, data_bytes) == inner &&
+	       csig_read(form, data).type == t->type &&
+	       (!skb_cloned(p) || skb_clone_writable(p, at_bytes + data_bytes));
+}
+
+/* Of those that are held, the first that may be of the flow is what @skb was merged into. */
+static void keep_worst(struct list_head *head, u32 at_bytes, enum csig_form form,
+		       const struct csig_tag *t)
+{
+	struct csig_tag held;
+	struct sk_buff *p;
+
+	list_for_each_entry(p, head, list) {
+		if (!NAPI_GRO_CB(p)->same_flow)
+			continue;
+		held = csig_read(form, p->data + at_bytes);
+		if (csig_worse(t->type, t->value, held.value))
+			csig_write(form, p->data + at_bytes, t);
+		return;
+	}
+}
+
+static struct sk_buff *gro_receive(struct list_head *head, struct sk_buff *skb,
+				   enum csig_form form)
+{
+	const u32 hdr_bytes = csig_data_bytes(form) + CSIG_TPID_BYTES;
+	const u32 at_bytes = skb_gro_offset(skb);
+	const u8 *data = skb_gro_header(skb, at_bytes + hdr_bytes, at_bytes);
+	const struct packet_offload *offload;
+	struct sk_buff *p, *done = NULL;
+	struct csig_tag t;
+	int flush = 1;
+	u16 inner;
+
+	if (!data)
+		goto out;
+	inner = csig_ether_type(data, csig_data_bytes(form));
+	t = csig_read(form, data);
+	offload = gro_find_receive_by_type(htons(inner));
+	/* Tags within tags, of any kind, are none of ours. */
+	if (!offload || csig_form_of(&ctag_tpids, inner) || csig_is_vlan(inner))
+		goto out;
+	flush = 0;
+	list_for_each_entry(p, head, list)
+		if (NAPI_GRO_CB(p)->same_flow && !may_merge(p, at_bytes, form, &t, inner))
+			NAPI_GRO_CB(p)->same_flow = 0;
+	skb_gro_pull(skb, hdr_bytes);
+	skb_gro_postpull_rcsum(skb, data, hdr_bytes);
+	done = call_gro_receive(offload->callbacks.gro_receive, head, skb);
+	if (!IS_ERR(done) && NAPI_GRO_CB(skb)->same_flow)
+		keep_worst(head, at_bytes, form, &t);
+out:
+	skb_gro_flush_final(skb, done, flush);
+	return done;
+}
+
+static int gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
+{
+	const u32 data_bytes = csig_data_bytes(form);
+	const u16 inner = csig_ether_type(skb->data + at_bytes, data_bytes);
+	const struct packet_offload *offload = gro_find_complete_by_type(htons(inner));
+
+	if (!offload)
+		return -ENOENT;
+	return offload->callbacks.gro_complete(skb, at_bytes + data_bytes + CSIG_TPID_BYTES);
+}
+
+/*
+ * skb->data is behind the MAC header, which the tag becomes a part of: then the inner
+ * protocol's segmentation copies it. What comes out stays so: a device does not look, and
+ * its peer finds the tag's EtherType in the frame.
+ */
+static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t features,
+				   enum csig_form form)
+{
+	const u32 hdr_bytes = csig_data_bytes(form) + CSIG_TPID_BYTES;
+	const __be16 protocol = skb->protocol;
+	const u16 mac_bytes = skb->mac_len;
+	struct sk_buff *segs;
+	u16 inner;
+
+	if (!pskb_may_pull(skb, hdr_bytes))
+		return ERR_PTR(-EINVAL);
+	inner = csig_ether_type(skb->data, csig_data_bytes(form));
+	if (inner != ETH_P_IP && inner != ETH_P_IPV6)
+		return ERR_PTR(-EINVAL);
+	skb->protocol = htons(inner);
+	skb_set_network_header(skb, hdr_bytes);
+	__skb_push(skb, skb->data - skb_mac_header(skb));
+	skb_reset_mac_len(skb);
+	segs = skb_mac_gso_segment(skb, features & NETIF_F_SG);
+	if (!IS_ERR_OR_NULL(segs))
+		return segs;
+	skb->protocol = protocol;
+	skb->mac_len = mac_bytes;
+	skb_set_network_header(skb, mac_bytes);
+	return segs;
+}
+
+static struct sk_buff *gro_receive_compact(struct list_head *head, struct sk_buff *skb)
+{
+	return gro_receive(head, skb, CSIG_COMPACT);
+}
+
+static struct sk_buff *gro_receive_expanded(struct list_head *head, struct sk_buff *skb)
+{
+	return gro_receive(head, skb, CSIG_EXPANDED);
+}
+
+static int gro_complete_compact(struct sk_buff *skb, int at_bytes)
+{
+	return gro_complete(skb, at_bytes, CSIG_COMPACT);
+}
+
+static int gro_complete_expanded(struct sk_buff *skb, int at_bytes)
+{
+	return gro_complete(skb, at_bytes, CSIG_EXPANDED);
+}
+
+static struct sk_buff *gso_segment_compact(struct sk_buff *skb, netdev_features_t features)
+{
+	return gso_segment(skb, features, CSIG_COMPACT);
+}
+
+static struct sk_buff *gso_segment_expanded(struct sk_buff *skb, netdev_features_t features)
+{
+	return gso_segment(skb, features, CSIG_EXPANDED);
+}
+
+static struct packet_offload ctag_offloads[] = {
+	{
+		.priority = 10,
+		.callbacks = {
+			.gro_receive = gro_receive_compact,
+			.gro_complete = gro_complete_compact,
+			.gso_segment = gso_segment_compact,
+		},
+	}, {
+		.priority = 10,
+		.callbacks = {
+			.gro_receive = gro_receive_expanded,
+			.gro_complete = gro_complete_expanded,
+			.gso_segment = gso_segment_expanded,
+		},
+	},
+};
+
+void ctag_gro_init(void)
+{
+	ctag_offloads[0].type = htons(ctag_tpids.tpid[CSIG_COMPACT]);
+	ctag_offloads[1].type = htons(ctag_tpids.tpid[CSIG_EXPANDED]);
+	dev_add_offload(&ctag_offloads[0]);
+	dev_add_offload(&ctag_offloads[1]);
+}
+
+void ctag_gro_exit(void)
+{
+	dev_remove_offload(&ctag_offloads[1]);
+	dev_remove_offload(&ctag_offloads[0]);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets for this host: LOCAL_IN, behind destination NAT and the firewall, which may
+ * refuse what must then prove nothing. The tag was taken off before; see ingress.c.
+ */
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/hop_input.h>
+#include <net/tcp.h>
+
+#include "net_csig_tag.h"
+
+/**
+ * struct ctag_arrival - what a packet brought
+ * @form: of @tag; CSIG_NONE: it had none
+ * @tag: its tag
+ * @opt: its option
+ * @data: of @opt
+ */
+struct ctag_arrival {
+	enum csig_form form;
+	struct csig_tag tag;
+	enum csig_opt opt;
+	u8 data[CSIG_DATA_MAX_BYTES];
+};
+
+static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct ctag_segment *seg)
+{
+	return (const struct tcphdr *)(skb->data + seg->tcp_bytes);
+}
+
+static void read_option(struct ctag_net *cn, const struct sk_buff *skb,
+			const struct ctag_segment *seg, struct ctag_arrival *a)
+{
+	const u32 at_bytes = seg->tcp_bytes + sizeof(struct tcphdr);
+
+	a->opt = csig_opt_read(skb->data + at_bytes, seg->data_bytes - at_bytes, ctag_exid,
+			       a->data);
+	if (a->opt != CSIG_OPT_BAD)
+		return;
+	ctag_count(cn, CTAG_BAD_LENGTH);
+	a->opt = CSIG_OPT_NONE;
+}
+
+static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	struct csig_flow *f;
+
+	if (hop_input_opens_flow(key)) {
+		if (flow)
+			hop_flow_remove(flow);
+		if (hop_silent_is(&cn->silent, &key->peer)) {
+			ctag_count(cn, CTAG_AVOIDED);
+			return;
+		}
+		flow = hop_flow_add(key, true);
+	}
+	/* Else it is our SYN's twin, a repeated one, or nobody's. */
+	if (!flow) {
+		ctag_count(cn, CTAG_IN_NO_FLOW);
+		return;
+	}
+	f = hop_flow_state(flow);
+	WRITE_ONCE(f->asked_us, true);
+	ctag_flow_event(flow, HOP_EVENT_SYN_IN);
+}
+
+/* It answers the SYN that our socket has sent. */
+static bool is_expected(const struct hop_flow_key *key, const struct ctag_segment *seg)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool good = false;
+
+	if (!sk)
+		return false;
+	if (sk_fullsock(sk) && 1 << sk->sk_state & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+		/* An answer may come before SND.NXT is moved. */
+		good = between(seg->ack_seq, READ_ONCE(tcp_sk(sk)->snd_una) + 1,
+			       READ_ONCE(tcp_sk(sk)->write_seq));
+	sock_gen_put(sk);
+	return good;
+}
+
+static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
+			  const struct ctag_segment *seg)
+{
+	struct hop_flow *flow;
+
+	ctag_count(cn, CTAG_IN_HELLO);
+	if (!seg->ack) {
+		receive_syn(cn, key);
+		return;
+	}
+	flow = hop_flow_find(key);
+	if (flow && is_expected(key, seg))
+		ctag_flow_event(flow, HOP_EVENT_SYNACK_IN);
+	else
+		ctag_count(cn, CTAG_IN_NO_FLOW);
+}
+
+/* What TCP itself would take for the peer's; what it is sending now may count as sent. */
+static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segment *seg)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool good = false;
+
+	if (!sk)
+		return false;
+	if (sk_fullsock(sk) && sk->sk_state != TCP_SYN_SENT) {
+		const struct tcp_sock *tp = tcp_sk(sk);
+		const u32 una = READ_ONCE(tp->snd_una), nxt = READ_ONCE(tp->rcv_nxt);
+		const u32 wnd_bytes = READ_ONCE(tp->rcv_wnd);
+
+		good = between(seg->ack_seq, una - tp->max_window, READ_ONCE(tp->write_seq)) &&
+		       between(seg->seq, nxt - wnd_bytes, nxt + wnd_bytes);
+	} else {
+		/* The handshake's last ACK may come with one. */
+		good = sk->sk_state == TCP_NEW_SYN_RECV;
+	}
+	sock_gen_put(sk);
+	return good;
+}
+
+static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
+			       const struct ctag_segment *seg, const struct ctag_arrival *a)
+{
+	const enum csig_form form = csig_opt_form(a->opt);
+	struct csig_tag t;
+
+	if (!is_from_peer(&flow->key, seg)) {
+		ctag_count(cn, CTAG_IN_FORGED);
+		return;
+	}
+	if (hop_input_is_mangled(skb, tcp_of(skb, seg))) {
+		ctag_count(cn, CTAG_IN_BAD_SUM);
+		return;
+	}
+	ctag_flow_event(flow, HOP_EVENT_HEADER_IN);
+	if (!form) {
+		ctag_flow_told_empty(cn, flow, seg->ack_seq);
+		return;
+	}
+	t = csig_read(form, a->data);
+	ctag_flow_told(cn, flow, form, &t);
+}
+
+static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
+		    const struct ctag_arrival *a)
+{
+	struct hop_flow_key key;
+	struct csig_flow *f;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, tcp_of(skb, seg));
+	if (seg->syn) {
+		if (a->opt == CSIG_OPT_EMPTY && !hop_input_is_mangled(skb, tcp_of(skb, seg)))
+			receive_hello(cn, &key, seg);
+		return;
+	}
+	flow = hop_flow_find(&key);
+	if (!flow) {
+		if (a->form || a->opt)
+			ctag_count(cn, CTAG_IN_NO_FLOW);
+		return;
+	}
+	if (a->opt)
+		receive_reflection(cn, skb, flow, seg, a);
+	f = hop_flow_state(flow);
+	if (a->form)
+		ctag_flow_hear(cn, flow, a->form, &a->tag);
+	else if (seg->payload_bytes && READ_ONCE(f->asked_us))
+		WRITE_ONCE(f->untagged, true);
+}
+
+static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct ctag_net *cn = ctag_net(state->net);
+	struct ctag_arrival a = {};
+	struct ctag_segment seg;
+
+	if (!READ_ONCE(cn->level) || !ctag_read_segment(skb, &seg) || seg.rst)
+		return NF_ACCEPT;
+	a.form = ctag_ingress_tag(skb, &a.tag);
+	read_option(cn, skb, &seg, &a);
+	if (a.form || a.opt || hop_flow_any(state->net))
+		receive(cn, skb, &seg, &a);
+	return NF_ACCEPT;
+}
+
+const struct nf_hook_ops ctag_input_hooks[2] = {
+	{
+		.hook		= ctag_input,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= INT_MAX,
+	},
+	{
+		.hook		= ctag_input,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= INT_MAX,
+	},
+};

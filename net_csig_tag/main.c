@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net_csig_tag: CSIG's end host, draft-ravi-ippm-csig-01 sections 4.2 to 4.4, 5.3.2, 6.3.3
+ * and 9. The law is in csig_carrier.h; here it is hung on the stack.
+ *
+ *	+------------------- TCP -------------------+
+ *	| a congestion control: csig_flow_read()    |
+ *	+-------------------------------------------+
+ *	 input.c: tag and option    |  output.c: negotiate, reflect, decide on a tag
+ *	 LOCAL_IN         ^         |  POST_ROUTING
+ *	                  | (router: forwarded, the tag noted beside the packet)
+ *	 ingress.c: off --+---------+--> egress.c: on
+ *	 EtherType's handler           a trusted port's egress hook
+ *
+ * It speaks only if net.hopcc.csig lets it, and on ports that net.hopcc.csig_ports names.
+ *
+ * Not done, because:
+ * - 6.3.3.1 LLDP TLV: the draft leaves it to future versions.
+ * - 4.2.2 QUIC, PonyExpress: their wire formats are not the kernel's.
+ */
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "net_csig_tag.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+unsigned int ctag_net_id;
+u64 ctag_secret;
+struct csig_tpids ctag_tpids = {
+	.tpid[CSIG_COMPACT] = CSIG_TPID_COMPACT_DEFAULT,
+	.tpid[CSIG_EXPANDED] = CSIG_TPID_EXPANDED_DEFAULT,
+};
+
+module_param_named(tpid_compact, ctag_tpids.tpid[CSIG_COMPACT], ushort, 0444);
+MODULE_PARM_DESC(tpid_compact, "EtherType of compact tags, 1536 to 65535 (34997)");
+module_param_named(tpid_expanded, ctag_tpids.tpid[CSIG_EXPANDED], ushort, 0444);
+MODULE_PARM_DESC(tpid_expanded, "EtherType of expanded tags, 1536 to 65535 (34998)");
+
+ushort ctag_exid = CSIG_EXID_DEFAULT;
+module_param_named(exid, ctag_exid, ushort, 0444);
+MODULE_PARM_DESC(exid, "ExID of the TCP option, RFC 6994 (17235)");
+
+static const char * const ctag_count_names[CTAG_COUNTS] = {
+	[CTAG_IN_TAG] = "in_tag",
+	[CTAG_IN_FENCED] = "in_fenced",
+	[CTAG_IN_HEARD] = "in_heard",
+	[CTAG_IN_NO_FLOW] = "in_no_flow",
+	[CTAG_IN_TYPE] = "in_type",
+	[CTAG_IN_HELLO] = "in_hello",
+	[CTAG_IN_VALUE] = "in_value",
+	[CTAG_IN_EMPTY] = "in_empty",
+	[CTAG_IN_UNASKED] = "in_unasked",
+	[CTAG_IN_BAD_SUM] = "in_bad_sum",
+	[CTAG_IN_FORGED] = "in_forged",
+	[CTAG_BAD_TRUNCATED] = "bad_truncated",
+	[CTAG_BAD_ORDER] = "bad_order",
+	[CTAG_BAD_LENGTH] = "bad_length",
+	[CTAG_OUT_TAG] = "out_tag",
+	[CTAG_OUT_SUPER] = "out_super",
+	[CTAG_OUT_FORWARDED] = "out_forwarded",
+	[CTAG_OUT_HELLO] = "out_hello",
+	[CTAG_OUT_VALUE] = "out_value",
+	[CTAG_OUT_EMPTY] = "out_empty",
+	[CTAG_OUT_NO_ROOM] = "out_no_room",
+	[CTAG_OUT_NO_DEVICE] = "out_no_device",
+	[CTAG_NO_MEMORY] = "no_memory",
+	[CTAG_SPEAKS] = "peer_speaks",
+	[CTAG_SILENT] = "peer_silent",
+	[CTAG_STRIPPED] = "path_stripped",
+	[CTAG_AVOIDED] = "peer_avoided",
+};
+
+static unsigned long sum_of(const struct ctag_net *cn, unsigned int count)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(cn->counts, cpu)[count];
+	return sum;
+}
+
+static int ctag_counts_show(struct seq_file *seq, void *unused)
+{
+	const struct net *net = seq_file_single_net(seq);
+	struct hop_flow_counts flows = hop_flow_count(net);
+	unsigned int i;
+
+	for (i = 0; i < CTAG_COUNTS; i++)
+		seq_printf(seq, "%s %lu\n", ctag_count_names[i], sum_of(ctag_net(net), i));
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
+		   flows.flows, flows.half_open, flows.refused);
+	return 0;
+}
+
+static int ctag_hooks_init(struct net *net)
+{
+	int err = nf_register_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+
+	if (err)
+		return err;
+	err = nf_register_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	if (err)
+		nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	return err;
+}
+
+static int __net_init ctag_net_init(struct net *net)
+{
+	struct ctag_net *cn = ctag_net(net);
+	int err = -ENOMEM;
+
+	cn->net = net;
+	ctag_knobs_default(cn);
+	xa_init(&cn->ports);
+	spin_lock_init(&cn->silent.lock);
+	cn->counts = __alloc_percpu(CTAG_COUNTS * sizeof(*cn->counts), __alignof__(*cn->counts));
+	if (!cn->counts)
+		return -ENOMEM;
+	if (!proc_create_net_single("hopcc_csig", 0444, net->proc_net, ctag_counts_show, NULL))
+		goto no_proc;
+	err = ctag_hooks_init(net);
+	if (err)
+		goto no_hooks;
+	err = hop_sysctl_start(net, &cn->sysctl, ctag_table, CTAG_SYSCTLS, cn);
+	if (err)
+		goto no_sysctl;
+	return 0;
+
+no_sysctl:
+	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+no_hooks:
+	remove_proc_entry("hopcc_csig", net->proc_net);
+no_proc:
+	free_percpu(cn->counts);
+	return err;
+}
+
+/* A grace period ends before ctag_net_exit(): no hook looks at what it frees. */
+static void __net_exit ctag_net_pre_exit(struct net *net)
+{
+	struct ctag_net *cn = ctag_net(net);
+
+	/* Its sysctl could make ports again. */
+	hop_sysctl_stop(&cn->sysctl);
+	ctag_ports_clear(cn);
+	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+}
+
+static void __net_exit ctag_net_exit(struct net *net)
+{
+	struct ctag_net *cn = ctag_net(net);
+
+	remove_proc_entry("hopcc_csig", net->proc_net);
+	xa_destroy(&cn->ports);
+	free_percpu(cn->counts);
+	kfree(rcu_dereference_protected(cn->rules, true));
+}
+
+static struct pernet_operations ctag_net_ops = {
+	.init = ctag_net_init,
+	.pre_exit = ctag_net_pre_exit,
+	.exit = ctag_net_exit,
+	.id = &ctag_net_id,
+	.size = sizeof(struct ctag_net),
+};
+
+static int __init ctag_init(void)
+{
+	int err;
+
+	/* A mark lies where neither IP nor segmentation keeps anything. */
+	static_assert(sizeof(struct inet_skb_parm) <= CTAG_MARK_OFFSET);
+	static_assert(sizeof(struct inet6_skb_parm) <= CTAG_MARK_OFFSET);
+	static_assert(CTAG_MARK_OFFSET + CSIG_MARK_BYTES <= SKB_GSO_CB_OFFSET);
+
+	if (min(ctag_tpids.tpid[CSIG_COMPACT], ctag_tpids.tpid[CSIG_EXPANDED]) < ETH_P_802_3_MIN ||
+	    ctag_tpids.tpid[CSIG_COMPACT] == ctag_tpids.tpid[CSIG_EXPANDED])
+		return -EINVAL;
+	get_random_bytes(&ctag_secret, sizeof(ctag_secret));
+	err = register_pernet_subsys(&ctag_net_ops);
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&ctag_ports_notifier);
+	if (err)
+		goto no_notifier;
+	err = ctag_netlink_init();
+	if (err)
+		goto no_netlink;
+	ctag_gro_init();
+	ctag_ingress_init();
+	return 0;
+
+no_netlink:
+	unregister_netdevice_notifier(&ctag_ports_notifier);
+no_notifier:
+	unregister_pernet_subsys(&ctag_net_ops);
+	return err;
+}
+
+/* Congestion controls hold a reference to this module: no flow is open. */
+static void __exit ctag_exit(void)
+{
+	ctag_ingress_exit();
+	ctag_gro_exit();
+	ctag_netlink_exit();
+	unregister_netdevice_notifier(&ctag_ports_notifier);
+	unregister_pernet_subsys(&ctag_net_ops);
+	hop_flow_retire(&ctag_flow_kind);
+}
+
+module_init(ctag_init);
+module_exit(ctag_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("CSIG's end host: tags and reflections (draft-ravi-ippm-csig-01)");

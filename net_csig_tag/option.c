@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. TCP
+ * passes over it.
+ */
+#include <net/dst.h>
+#include <net/ip.h>
+#include <net/tcp.h>
+
+#include "net_csig_tag.h"
+
+#define TCP_HEADER_MAX_BYTES 60
+
+/**
+ * ctag_read_segment() - where the parts of a TCP packet are
+ * @skb: the packet; skb->data at its network header
+ * @seg: result
+ *
+ * Context: RCU read lock. Pulls TCP's header with its options.
+ * Return: false if it is not TCP, or ends within its headers.
+ */
+bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
+{
+	struct hop_shim_place place;
+	const struct tcphdr *th;
+
+	if (!hop_shim_find(skb, &place) || place.next != IPPROTO_TCP ||
+	    !pskb_may_pull(skb, place.offset_bytes + sizeof(*th)))
+		return false;
+	th = (const struct tcphdr *)(skb->data + place.offset_bytes);
+	seg->tcp_bytes = place.offset_bytes;
+	seg->data_bytes = place.offset_bytes + __tcp_hdrlen(th);
+	if (__tcp_hdrlen(th) < sizeof(*th) || !pskb_may_pull(skb, seg->data_bytes))
+		return false;
+	th = (const struct tcphdr *)(skb->data + place.offset_bytes);
+	seg->payload_bytes = skb->len - seg->data_bytes;
+	seg->seq = ntohl(th->seq);
+	seg->ack_seq = ntohl(th->ack_seq);
+	seg->syn = th->syn;
+	seg->ack = th->ack;
+	seg->rst = th->rst;
+	return true;
+}
+
+/* Of the longest segment that a packet becomes. */
+static u32 wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
+{
+	if (!skb_is_gso(skb))
+		return skb->len;
+	return seg->data_bytes + skb_shinfo(skb)->gso_size;
+}
+
+/* IP's length field; 0 if it does not say one. */
+static u32 ip_length(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP) ? ntohs(ip_hdr(skb)->tot_len) :
+						  ntohs(ipv6_hdr(skb)->payload_len);
+}
+
+static void set_ip_length(struct sk_buff *skb, u32 bytes)
+{
+	if (skb->protocol != htons(ETH_P_IP)) {
+		ipv6_hdr(skb)->payload_len = htons(bytes);
+		return;
+	}
+	ip_hdr(skb)->tot_len = htons(bytes);
+	ip_send_check(ip_hdr(skb));
+}
+
+/* IP's and TCP's headers move up, and leave room behind them. */
+static u8 *make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
+{
+	const u32 length = ip_length(skb) + bytes;
+
+	skb_push(skb, bytes);
+	memmove(skb->data, skb->data + bytes, seg->data_bytes);
+	skb_reset_network_header(skb);
+	skb->transport_header -= bytes;
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		skb->csum_start -= bytes;
+	set_ip_length(skb, length);
+	return skb->data + seg->data_bytes;
+}
+
+/* TCP's sum, of which a packet may bear the pseudo-header's part only. */
+static void sum_option(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
+{
+	struct tcphdr *th = (struct tcphdr *)(skb->data + seg->tcp_bytes);
+	const u32 before_bytes = seg->data_bytes - seg->tcp_bytes + seg->payload_bytes;
+	__be16 *doff = (__be16 *)((u8 *)th + 12);
+	const __be16 old = *doff;
+	u32 i;
+
+	th->doff += bytes / 4;
+	inet_proto_csum_replace2(&th->check, skb, old, *doff, false);
+	for (i = 0; i < bytes; i += 4)
+		inet_proto_csum_replace4(&th->check, skb, 0,
+					 *(__be32 *)(skb->data + seg->data_bytes + i), false);
+	inet_proto_csum_replace2(&th->check, skb, htons(before_bytes),
+				 htons(before_bytes + bytes), true);
+}
+
+static bool may_append(const struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+	const u32 tcp_bytes = seg->data_bytes - seg->tcp_bytes;
+	const u32 length = ip_length(skb);
+
+	return tcp_bytes + bytes <= TCP_HEADER_MAX_BYTES && length &&
+	       length + bytes <= IP_MAX_MTU &&
+	       (!dst || wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
+	       csig_opt_has_end(skb->data + seg->tcp_bytes + sizeof(struct tcphdr),
+				tcp_bytes - sizeof(struct tcphdr));
+}
+
+/**
+ * ctag_option_append() - an option behind TCP's
+ * @cn: of the netns
+ * @skb: the packet, of this host; skb->data at its network header
+ * @seg: of ctag_read_segment(); moved along
+ * @form: of @t; CSIG_NONE: without data
+ * @t: the data fields
+ *
+ * Context: RCU read lock. Moves skb->head.
+ * Return: whether it was.
+ */
+bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			enum csig_form form, const struct csig_tag *t)
+{
+	const u32 bytes = csig_opt_bytes(form);
+
+	if (!may_append(skb, seg, bytes)) {
+		ctag_count(cn, CTAG_OUT_NO_ROOM);
+		return false;
+	}
+	if (skb_cow_head(skb, bytes)) {
+		ctag_count(cn, CTAG_NO_MEMORY);
+		return false;
+	}
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+	csig_opt_write(make_room(skb, seg, bytes), ctag_exid, form, t);
+	sum_option(skb, seg, bytes);
+	seg->data_bytes += bytes;
+	return true;
+}
+
+/*
+ * On data, merging at the receiver pays for each change of the option: a value a quarter of
+ * an RTT, and none that says that no tag came.
+ */
+static bool is_due(const struct csig_flow *f, const struct ctag_segment *seg,
+		   const struct sock *sk, u64 now_ns)
+{
+	if (!seg->payload_bytes)
+		return true;
+	return now_ns - f->reflected_ns >= (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC / 4;
+}
+
+/* Return: whether there is something to reflect; @form is CSIG_NONE if no tag came. */
+static bool pick(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
+		 const struct sock *sk, enum csig_form *form, u32 *type)
+{
+	*form = CSIG_NONE;
+	*type = csig_reflect_pick(f->heard);
+	if (*type != CSIG_TYPES) {
+		*form = f->heard[*type].form;
+		return is_due(f, seg, sk, ktime_get_ns());
+	}
+	return f->untagged && !seg->payload_bytes;
+}
+
+/**
+ * ctag_reflect() - tell the peer what its tags said
+ * @cn: of the netns
+ * @skb: the packet, of this host; skb->data at its network header
+ * @seg: of ctag_read_segment()
+ * @flow: its flow
+ * @sk: its socket; locked: it sends
+ *
+ * What finds no room waits for the next.
+ *
+ * Context: RCU read lock. Moves skb->head.
+ * Return: whether it bears an option now.
+ */
+bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+		  struct hop_flow *flow, struct sock *sk)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+	const u64 now_ns = ktime_get_ns();
+	enum csig_form form;
+	struct csig_tag t = {};
+	bool good = false;
+	u32 type;
+
+	spin_lock_bh(&f->lock);
+	if (!pick(cn, f, seg, sk, &form, &type))
+		goto out;
+	/* Only a copy: without room it stays fresh. */
+	if (form) {
+		struct csig_heard h = f->heard[type];
+
+		t = csig_reflect(&h, READ_ONCE(cn->summary), now_ns);
+		good = ctag_option_append(cn, skb, seg, form, &t);
+		if (good)
+			f->heard[type] = h;
+	} else {
+		good = ctag_option_append(cn, skb, seg, CSIG_NONE, NULL);
+	}
+	if (!good)
+		goto out;
+	f->untagged = false;
+	f->reflected_ns = now_ns;
+	ctag_count(cn, form ? CTAG_OUT_VALUE : CTAG_OUT_EMPTY);
+out:
+	spin_unlock_bh(&f->lock);
+	return good;
+}

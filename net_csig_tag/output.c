@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that leave: POST_ROUTING behind source NAT. Here it is decided whether one bears a
+ * tag: noted beside it, or wiped, so that nothing else that lies there is taken for one.
+ */
+#include <linux/if_arp.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/tcp.h>
+
+#include "net_csig_tag.h"
+
+static void send_hello(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
+{
+	if (ctag_option_append(cn, skb, seg, CSIG_NONE, NULL))
+		ctag_count(cn, CTAG_OUT_HELLO);
+}
+
+/* The flow of a first SYN that asks, or NULL. */
+static struct hop_flow *ask(struct ctag_net *cn, const struct hop_flow_key *key,
+			    const struct ctag_segment *seg, const struct sock *sk)
+{
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || seg->payload_bytes ||
+	    !ctag_wish(cn, key, sk).form)
+		return NULL;
+	if (hop_silent_is(&cn->silent, &key->peer)) {
+		ctag_count(cn, CTAG_AVOIDED);
+		return NULL;
+	}
+	return hop_flow_add(key, true);
+}
+
+static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+		       const struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!inet_csk(sk)->icsk_retransmits) {
+		/* What is there is of an earlier connection with these ports. */
+		if (flow)
+			hop_flow_remove(flow);
+		flow = ask(cn, &key, seg, sk);
+	}
+	if (flow && ctag_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
+		send_hello(cn, skb, seg);
+}
+
+/* Its socket is a request, or with a SYN cookie there is none. */
+static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			  const struct sock *sk)
+{
+	const struct csig_flow *f;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	enum hop_stage stage;
+
+	if (sk)
+		hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	else
+		hop_flow_key_of_output(&key, &ctag_flow_kind, skb,
+				       (const struct tcphdr *)(skb->data + seg->tcp_bytes));
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	f = hop_flow_state(flow);
+	stage = READ_ONCE(f->stage);
+	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
+		/* Of an earlier connection; this one's SYN had no option. */
+		if (stage == HOP_STAGE_SPEAKS)
+			hop_flow_remove(flow);
+		return;
+	}
+	if (ctag_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
+		send_hello(cn, skb, seg);
+}
+
+/* What this end adds to packets with data: it must fit before TCP knows of it. */
+static void reserve(struct csig_flow *f, struct sock *sk)
+{
+	u32 i, option_bytes = 0, tag_bytes = f->wish.form ?
+		csig_shapes[f->wish.form].tag_bytes : 0;
+
+	for (i = 0; i < CSIG_TYPES; i++)
+		if (f->heard[i].form)
+			option_bytes = max(option_bytes, csig_opt_bytes(f->heard[i].form));
+	if (tag_bytes + option_bytes <= f->reserved_bytes)
+		return;
+	hop_shim_reserve(sk, tag_bytes + option_bytes - f->reserved_bytes);
+	f->reserved_bytes = tag_bytes + option_bytes;
+}
+
+/* A tunnel's device puts the packet into another, whose device is asked. */
+static bool leads_into_domain(struct ctag_net *cn, const struct net_device *dev)
+{
+	return dev->type != ARPHRD_ETHER || ctag_port_is_trusted(cn, dev);
+}
+
+static void output_established(struct ctag_net *cn, struct sk_buff *skb,
+			       struct ctag_segment *seg, struct sock *sk)
+{
+	struct csig_flow *f;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	enum csig_form form;
+	struct csig_tag t;
+
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	ctag_flow_settle(flow, sk);
+	f = hop_flow_state(flow);
+	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+		return;
+	reserve(f, sk);
+	ctag_reflect(cn, skb, seg, flow, sk);
+	if (!f->wish.form || READ_ONCE(cn->level) != CTAG_INITIATES ||
+	    !leads_into_domain(cn, skb->dev))
+		return;
+	form = ctag_flow_tag(cn, flow, sk, seg, &t);
+	if (form)
+		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+}
+
+/* A TCP socket and not one of those that resets are sent with. */
+static bool is_tcp(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+/* The packet around one that was marked, if it leaves that in peace: not IPsec. */
+static bool is_tunnel(const struct sk_buff *skb)
+{
+	struct hop_shim_place place;
+
+	return hop_shim_find(skb, &place) &&
+	       (place.next == IPPROTO_IPIP || place.next == IPPROTO_IPV6 ||
+		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
+}
+
+/* Forwarded, or without a TCP socket of this host: a tag only if it came with one. */
+static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			 const struct sock *sk)
+{
+	struct csig_tag t;
+
+	if (!ctag_ingress_tag(skb, &t))
+		ctag_mark_clear(skb);
+	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
+	    (!sk || sk->sk_state == TCP_NEW_SYN_RECV))
+		output_synack(cn, skb, seg, sk);
+}
+
+static unsigned int ctag_output(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	struct ctag_net *cn = ctag_net(state->net);
+	struct sock *sk = skb->sk;
+	struct ctag_segment seg;
+	const bool tcp = ctag_read_segment(skb, &seg);
+
+	if (!is_tcp(sk)) {
+		output_other(cn, skb, tcp ? &seg : NULL, sk);
+		return NF_ACCEPT;
+	}
+	if (!tcp) {
+		if (!is_tunnel(skb))
+			ctag_mark_clear(skb);
+		return NF_ACCEPT;
+	}
+	ctag_mark_clear(skb);
+	if (!READ_ONCE(cn->level) || seg.rst)
+		return NF_ACCEPT;
+	if (seg.syn && seg.ack)
+		output_synack(cn, skb, &seg, sk);
+	else if (seg.syn)
+		output_syn(cn, skb, &seg, sk);
+	else if (hop_flow_any(state->net))
+		output_established(cn, skb, &seg, sk);
+	return NF_ACCEPT;
+}
+
+const struct nf_hook_ops ctag_output_hooks[2] = {
+	{
+		.hook		= ctag_output,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_POST_ROUTING,
+		.priority	= NF_IP_PRI_CONNTRACK_HELPER + 2,
+	},
+	{
+		.hook		= ctag_output,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_POST_ROUTING,
+		.priority	= NF_IP6_PRI_CONNTRACK_HELPER + 2,
+	},
+};

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trusted ports, section 9: devices that lead into the domain. Tags leave on them, are
+ * read from them and forwarded between them; on all others they neither leave nor count.
+ */
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include "net_csig_tag.h"
+
+/* Is it one of @names, which blanks separate? "*" is any. */
+static bool is_named(const char *names, const char *name)
+{
+	size_t bytes;
+
+	for (;; names += bytes) {
+		names += strspn(names, " \t\n,");
+		bytes = strcspn(names, " \t\n,");
+		if (!bytes)
+			return false;
+		if ((bytes == 1 && *names == '*') ||
+		    (bytes == strlen(name) && !strncmp(names, name, bytes)))
+			return true;
+	}
+}
+
+static int add_port(struct ctag_net *cn, struct net_device *dev)
+{
+	struct ctag_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
+	int err;
+
+	if (!port)
+		return -ENOMEM;
+	port->ops = (struct nf_hook_ops) {
+		.hook = ctag_egress,
+		.dev = dev,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_EGRESS,
+		/* Behind whatever may drop or redirect. */
+		.priority = INT_MAX,
+	};
+	err = xa_insert(&cn->ports, dev->ifindex, port, GFP_KERNEL);
+	if (err)
+		goto free;
+	err = nf_register_net_hook(cn->net, &port->ops);
+	if (!err)
+		return 0;
+	xa_erase(&cn->ports, dev->ifindex);
+free:
+	kfree_rcu(port, rcu);
+	return err;
+}
+
+static void remove_port(struct ctag_net *cn, int ifindex)
+{
+	struct ctag_port *port = xa_erase(&cn->ports, ifindex);
+
+	if (!port)
+		return;
+	nf_unregister_net_hook(cn->net, &port->ops);
+	kfree_rcu(port, rcu);
+}
+
+/* RTNL held. */
+static int settle_port(struct ctag_net *cn, struct net_device *dev)
+{
+	const bool trusted = dev->type == ARPHRD_ETHER && is_named(cn->port_names, dev->name);
+
+	if (!trusted)
+		remove_port(cn, dev->ifindex);
+	else if (!xa_load(&cn->ports, dev->ifindex))
+		return add_port(cn, dev);
+	return 0;
+}
+
+/**
+ * ctag_ports_set() - net.hopcc.csig_ports
+ * @cn: of the netns
+ * @names: less than CTAG_PORTS_BYTES
+ *
+ * Context: process; takes RTNL.
+ * Return: 0 or an error; then some of them are not trusted.
+ */
+int ctag_ports_set(struct ctag_net *cn, const char *names)
+{
+	struct net_device *dev;
+	int err = 0;
+
+	rtnl_lock();
+	strscpy(cn->port_names, names, sizeof(cn->port_names));
+	for_each_netdev(cn->net, dev)
+		err = settle_port(cn, dev) ?: err;
+	rtnl_unlock();
+	return err;
+}
+
+/* None is trusted any more. Context: process; takes RTNL. */
+void ctag_ports_clear(struct ctag_net *cn)
+{
+	struct ctag_port *port;
+	unsigned long ifindex;
+
+	rtnl_lock();
+	cn->port_names[0] = 0;
+	xa_for_each(&cn->ports, ifindex, port)
+		remove_port(cn, ifindex);
+	rtnl_unlock();
+}
+
+/* Context: RCU read lock. */
+bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev)
+{
+	return xa_load(&cn->ports, dev->ifindex);
+}
+
+static int on_device(struct notifier_block *nb, unsigned long event, void *info)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
+	struct ctag_net *cn = ctag_net(dev_net(dev));
+
+	switch (event) {
+	case NETDEV_REGISTER:
+	case NETDEV_CHANGENAME:
+		return notifier_from_errno(settle_port(cn, dev));
+	case NETDEV_UNREGISTER:
+		remove_port(cn, dev->ifindex);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+struct notifier_block ctag_ports_notifier = {
+	.notifier_call = on_device,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What net_csig_tag sees and decides. Fields and their names are an interface:
+ * monitors read them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM net_csig_tag
+
+#if !defined(NET_CSIG_TAG_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define NET_CSIG_TAG_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/csig.h>
+#include <net/hop_flow.h>
+
+/* A signal of a flow; form: enum csig_form, type: enum csig_type, value in the form's units. */
+DECLARE_EVENT_CLASS(csig_signal_class,
+
+	TP_PROTO(const struct hop_flow_key *key, int form, const struct csig_tag *t),
+
+	TP_ARGS(key, form, t),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(int, form)
+		__field(u32, type)
+		__field(u32, value)
+		__field(u32, locator)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->form = form;
+		__entry->type = t->type;
+		__entry->value = t->value;
+		__entry->locator = t->locator;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u form=%d type=%u value=%u locator=%u",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->form, __entry->type, __entry->value, __entry->locator)
+);
+
+/* The receiver: a tag came. */
+DEFINE_EVENT(csig_signal_class, csig_received,
+	TP_PROTO(const struct hop_flow_key *key, int form, const struct csig_tag *t),
+	TP_ARGS(key, form, t)
+);
+
+/* The sender: a reflection came. */
+DEFINE_EVENT(csig_signal_class, csig_reflected,
+	TP_PROTO(const struct hop_flow_key *key, int form, const struct csig_tag *t),
+	TP_ARGS(key, form, t)
+);
+
+/* Negotiation goes on; enum hop_event and enum hop_stage. */
+TRACE_EVENT(csig_discover,
+
+	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),
+
+	TP_ARGS(key, event, from, to),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(int, event)
+		__field(int, from)
+		__field(int, to)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->event = event;
+		__entry->from = from;
+		__entry->to = to;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u event=%d from=%d to=%d",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->event, __entry->from, __entry->to)
+);
+
+/* Does the path take tags? enum csig_path_state. */
+TRACE_EVENT(csig_path,
+
+	TP_PROTO(const struct hop_flow_key *key, int from, int to),
+
+	TP_ARGS(key, from, to),
+
+	TP_STRUCT__entry(
+		__array(u8, local, 16)
+		__array(u8, peer, 16)
+		__field(u16, lport)
+		__field(u16, pport)
+		__field(int, from)
+		__field(int, to)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
+		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
+		__entry->lport = ntohs(key->local_port);
+		__entry->pport = ntohs(key->peer_port);
+		__entry->from = from;
+		__entry->to = to;
+	),
+
+	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u from=%d to=%d",
+		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+		  __entry->from, __entry->to)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -284,7 +284,7 @@ churn_csig()
 	ip link set i0 up && ip link set i1 up || return 1
 	floods=
 	for priority in 0 6; do	# of both classes
-		/usr/bin/python3 "$here/flood.py" csig i0 600 $priority &
+		$python "$here/flood.py" csig i0 600 $priority &
 		floods="$floods $!"
 	done
 	two_csigs

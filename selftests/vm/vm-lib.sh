@@ -42,7 +42,7 @@ distro_test()
 
 	out=build/vm-$series.tap
 	{
-		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((300 + rounds * 60)) \
+		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((330 + rounds * 60)) \
 			selftests/vm/run-vm.sh "$root/boot/vmlinuz-$ver" "$root/lib/modules/$ver" \
 			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/build/vm-$series" "$rounds" "$first" 2>&1
 		echo $? >"$out.status"

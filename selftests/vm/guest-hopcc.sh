@@ -116,6 +116,7 @@ attach()
 	$tc replace dev s1h2 parent 1:1 handle 10: $queue
 }
 
+# A starved machine has timeouts: XCP goes on after one, or ss would show it no more.
 network()
 {
 	for ns in h1 s1 h2; do
@@ -124,7 +125,7 @@ network()
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
 			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
-			net.hopcc.hpccpp_rate_mbit=50
+			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1
 	done
 	ip link add h1s1 netns h1 type veth peer name s1h1 netns s1
 	ip link add h2s1 netns h2 type veth peer name s1h2 netns s1

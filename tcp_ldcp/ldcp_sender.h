@@ -36,13 +36,13 @@
 #include <linux/types.h>
 
 #define LDCP_SHIFT		24
-#define LDCP_ONE		(1ULL << LDCP_SHIFT)
+#define LDCP_ONE		0x1000000ULL	/* 1.0 << LDCP_SHIFT */
 #define LDCP_PPM		1000000U
 
 /* One ACK's packets: more are taken for so many. */
-#define LDCP_ACK_MAX_PKTS	(1U << 15)
+#define LDCP_ACK_MAX_PKTS	32768U
 /* 1.6 Tbit/s over 8 ms. */
-#define LDCP_WND_MAX_PKTS	(1U << 20)
+#define LDCP_WND_MAX_PKTS	1048576U
 #define LDCP_RTT_MAX_US		10000000U
 
 #define LDCP_ALPHA_DEFAULT_PPM	1000000U
@@ -52,7 +52,7 @@
 /* 1/256: a packet in 256 round trips. */
 #define LDCP_GAMMA_MIN_PPM	3906U
 #define LDCP_RATE_MAX_MBIT	1600000U
-#define LDCP_BDP_MAX_BYTES	(1U << 30)
+#define LDCP_BDP_MAX_BYTES	0x40000000U
 #define LDCP_BYTES_PER_MBIT	125000U
 #define LDCP_US_PER_S		1000000U
 #define LDCP_NS_PER_US		1000U

@@ -55,7 +55,7 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 	segs = skb_gso_segment(skb, NETIF_F_SG | NETIF_F_HW_CSUM);
 	if (IS_ERR_OR_NULL(segs))
 		return NF_ACCEPT;
-	/* One of them takes over its owner; the others must not overtake what is queued by owner. */
+	/* One of them takes over its owner; the others must not overtake what it has queued. */
 	sock_hold(sk);
 	consume_skb(skb);
 	skb_list_walk_safe(segs, seg, next) {

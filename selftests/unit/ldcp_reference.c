@@ -227,7 +227,7 @@ static bool freely(struct reference *r, const struct ldcp_params *p)
 		error = fabs(cw / ONE - r->cw);
 		worst_free = fmax(worst_free, error * ONE);
 		free_acks++;
-		if (error > done * UNIT / 2 + 1e-9) {
+		if (error > done * UNIT / 2 + UNIT / 100) {
 			printf("# after %u ACKs: %.9f, reference %.9f\n", done, cw / ONE, r->cw);
 			return false;
 		}

@@ -28,7 +28,7 @@ static const struct opt_case {
 	{ "expanded", 12, { 1, 1, 253, 10, 0x43, 0x53, 1, 2, 3, 4, 5, 6 },
 	  CSIG_OPT_EXPANDED, { 1, 2, 3, 4, 5, 6 }, true },
 	{ "of a length between", 8, { 253, 8, 0x43, 0x53 }, CSIG_OPT_BAD, {}, true },
-	{ "of a length of one more", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
+	{ "one more than empty", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
 	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
 	{ "shorter than an ExID", 4, { 253, 3, 0x43, 1 }, CSIG_OPT_NONE, {}, true },
 	{ "behind the end", 8, { 0, 1, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
@@ -130,8 +130,10 @@ static void turn_test(struct kunit *test)
 	u32 i;
 
 	csig_turns_start(&v);
-	for (i = 0; c->want[i]; i++)
+	for (i = 0; c->want[i]; i++) {
 		KUNIT_EXPECT_EQ(test, csig_turn(&v, c->weight_pkts), c->want[i] - '0');
+		KUNIT_EXPECT_EQ(test, csig_nth_turn(i, c->weight_pkts), c->want[i] - '0');
+	}
 }
 
 /* Weights that change meanwhile: what has none left has no turn left. */
@@ -246,7 +248,8 @@ static const struct path_case {
 	enum csig_path_state want;
 } path_cases[] = {
 	{ "one until a value comes back, then all",
-	  { { 0, 't', 1 }, { 1, 't', 0 }, { 2, 't', 0 }, { 10, 'v', 0 }, { 10, 't', 1 }, { 11, 't', 1 } },
+	  { { 0, 't', 1 }, { 1, 't', 0 }, { 2, 't', 0 }, { 10, 'v', 0 }, { 10, 't', 1 },
+	    { 11, 't', 1 } },
 	  CSIG_PATH_PROVEN },
 	{ "three that nobody answers",
 	  { { 0, 't', 1 }, { 40, 't', 0 }, { 41, 't', 1 }, { 81, 't', 0 }, { 82, 't', 1 },
@@ -255,8 +258,8 @@ static const struct path_case {
 	  { 2, 't', 1 }, { 3, 'e', 3 }, { 3, 't', 0 } }, CSIG_PATH_STRIPPED },
 	{ "one that did not come, one that did", { { 0, 't', 1 }, { 1, 'e', 1 }, { 1, 't', 1 },
 	  { 2, 'v', 0 }, { 2, 't', 1 }, { 2, 't', 1 } }, CSIG_PATH_PROVEN },
-	{ "an empty one for what left before is none", { { 0, 't', 1 }, { 1, 'e', 0 }, { 1, 't', 0 } },
-	  CSIG_PATH_UNPROVEN },
+	{ "an empty one for what left before is none", { { 0, 't', 1 }, { 1, 'e', 0 },
+	  { 1, 't', 0 } }, CSIG_PATH_UNPROVEN },
 	{ "proven, then stripped", { { 0, 't', 1 }, { 1, 'v', 0 }, { 1, 't', 1 }, { 2, 't', 1 },
 	  { 2, 'e', 2 }, { 2, 't', 1 }, { 3, 't', 0 }, { 3, 'e', 4 }, { 3, 't', 1 }, { 4, 'e', 9 },
 	  { 5, 't', 0 } }, CSIG_PATH_STRIPPED },

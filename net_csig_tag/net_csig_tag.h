@@ -73,7 +73,7 @@ enum ctag_packets {
  * @CTAG_BAD_LENGTH: options of a wrong length
  * @CTAG_OUT_TAG: packets on the wire that left with a tag of a flow of this netns
  * @CTAG_OUT_SUPER: super-packets that some of them left in
- * @CTAG_OUT_FORWARDED: packets on the wire whose tag was forwarded
+ * @CTAG_OUT_FORWARDED: the same, without a socket: forwarded, or behind an MPLS label
  * @CTAG_OUT_HELLO: handshakes with an option
  * @CTAG_OUT_VALUE: reflections with a value
  * @CTAG_OUT_EMPTY: reflections that say that no tag came
@@ -127,6 +127,8 @@ enum ctag_count {
  * @every_pkts: each n-th packet
  * @packets: enum ctag_packets
  * @form: CSIG_COMPACT or CSIG_EXPANDED
+ * @udp: of UDP, not of TCP
+ * @datagrams: that it matched on output, of UDP
  */
 struct ctag_rule {
 	struct in6_addr prefix;
@@ -137,6 +139,8 @@ struct ctag_rule {
 	u32 every_pkts;
 	u8 packets;
 	u8 form;
+	bool udp;
+	atomic_t datagrams;
 };
 
 /**
@@ -311,6 +315,8 @@ void ctag_knobs_default(struct ctag_net *cn);
 /* rules.c */
 int ctag_rules_set(struct ctag_net *cn, const char *text);
 void ctag_rules_text(struct ctag_net *cn, char *text);
+struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
+				 __be16 port, u32 mark);
 struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key *key,
 			   const struct sock *sk);
 
@@ -325,6 +331,7 @@ enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event);
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk);
 void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 		    const struct csig_tag *t);
+void ctag_flow_miss(struct hop_flow *flow);
 void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 		    const struct csig_tag *t);
 void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
@@ -354,6 +361,12 @@ void ctag_ingress_exit(void);
 /* gro.c */
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
+
+/* udp.c */
+enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
+			    const struct sock *sk, struct csig_tag *t);
+void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+		   const struct csig_tag *t);
 
 /* netlink.c */
 int ctag_netlink_init(void);

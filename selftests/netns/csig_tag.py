@@ -1,54 +1,385 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tags and reflections from end to end, over sch_csig on a router. Prints TAP.
+"""Tags and reflections from end to end, over sch_csig on a router; prints TAP.
+
+    a ---- [r-a] r [r-b: tbf 1gbit, csig] ---- b
+
 Needs root; changes nothing outside its own network namespaces.
 """
+import contextlib
+import ctypes
+import fcntl
+import socket
+import struct
 import subprocess
 import sys
+import time
 
+import csig_flows
 import hosts
-from hosts import A, B, Stream, close, connect, counts, since, sysctl, transfer, write
+from csig_flows import ABW, ABW_C, PD, PROVEN, STRIPPED
+from hosts import Stream, close, connect, counts, sysctl, transfer
 
 tap = hosts.Tap()
 EVERY = ("a", "r", "b")
-
-
-def csig(name):
-    return counts(name, "csig")
+COMPACT, EXPANDED = 1, 2
+TPID = {COMPACT: 0x88b5, EXPANDED: 0x88b6}
+BYTES = {COMPACT: 4, EXPANDED: 8}
+LM = {COMPACT: 42, EXPANDED: 4242}
+TBF = "root handle 1: tbf rate 1gbit burst 64k limit 1mb"
+CSIG = "parent 1:1 handle 10: csig rate 1gbit lm all compact 42 lm all expanded 4242"
+FORM = {COMPACT: "compact", EXPANDED: "expanded"}
+MIB = 1 << 20
+SIOCETHTOOL, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x1f, 0x2c
+SO_RCVBUFFORCE, SO_MARK = 33, 36
+EXID = 0x4353
 
 
 def knob(name, key, value):
     sysctl(name, f"hopcc/{key}", value)
 
 
+def csig(name):
+    return counts(name, "csig")
+
+
+class Since:
+    """What was counted since then, where it changed."""
+
+    def __init__(self):
+        self.before = {name: csig(name) for name in EVERY}
+
+    def __call__(self, name):
+        return {k: v - self.before[name][k] for k, v in csig(name).items()
+                if v != self.before[name][k]}
+
+
 def setup():
     hosts.build_path()
-    hosts.run("tc -n r qdisc replace dev r-b root handle 1: tbf rate 1gbit burst 64k limit 1mb")
-    hosts.run("tc -n r qdisc add dev r-b parent 1:1 handle 10: csig rate 1gbit "
-              "lm all compact 42 lm all expanded 4242")
+    hosts.run(f"tc -n r qdisc replace dev r-b {TBF}")
+    hosts.run(f"tc -n r qdisc add dev r-b {CSIG}")
     for name in EVERY:
-        knob(name, "csig_ports", "*")
+        knob(name, "csig_ports", "a-r r-a r-b b-r")
     knob("a", "csig", 2)
     knob("b", "csig", 1)
     knob("a", "csig_cc", "cubic")
 
 
-def send(version, total=3 << 20, cc="cubic"):
+def offload(name, dev, command, on):
+    """ETHTOOL_SGRO, ETHTOOL_STSO."""
+    with hosts.inside(name):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    value = ctypes.create_string_buffer(struct.pack("II", command, on))
+    with sock:
+        fcntl.ioctl(sock, SIOCETHTOOL,
+                    struct.pack("16sP16x", dev.encode(), ctypes.addressof(value)))
+
+
+class Sniffer:
+    """Frames that pass a device, as they are on the wire."""
+
+    def __init__(self, name, dev):
+        with hosts.inside(name):
+            self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.sock.bind((dev, 3))
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
+        self.sock.setblocking(False)
+
+    def frames(self):
+        found = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                found.append(self.sock.recv(70000))
+        return found
+
+    def put(self, data):
+        self.sock.send(data)
+
+    def close(self):
+        self.sock.close()
+
+
+def send(version=4, total=MIB, cc="cubic", mark=0):
     pair = connect(version, cc)
-    good = pair and transfer([Stream(*pair, total)])
-    if pair:
-        close(*pair)
+    if not pair:
+        return False
+    if mark:
+        pair[0].setsockopt(socket.SOL_SOCKET, SO_MARK, mark)
+    good = transfer([Stream(*pair, total)])
+    close(*pair)
     return good
+
+
+def check_forms():
+    for version in (4, 6):
+        for form in (COMPACT, EXPANDED):
+            knob("a", "csig_form", form)
+            since = Since()
+            pair = connect(version, "cubic")
+            stream = Stream(*pair, 2 * MIB)
+            good = transfer([stream])
+            what = f"IPv{version}, {FORM[form]}"
+            flow = csig_flows.flow_of("a", pair[0])
+            far = csig_flows.flow_of("b", pair[1])
+            close(*pair)
+            tap.claim(f"{what}: the stream is whole", good)
+            a, r, b = since("a"), since("r"), since("b")
+            tap.claim(f"{what}: packets leave with tags, are forwarded with them, and are reflected",
+                      a["out_tag"] >= 1400 and r["out_forwarded"] == a["out_tag"] and
+                      a["in_value"] == b["out_value"] > 50, f"{a} {r} {b}")
+            tap.equal(f"{what}: nothing malformed, without room or forged",
+                      {k: v for c in (a, r, b) for k, v in c.items()
+                       if k.startswith(("bad", "out_no", "in_no", "in_f", "in_t_"))}, {})
+            tap.equal(f"{what}: three signals, of the router's locator",
+                      {k: (s["form"], s["locator"]) for k, s in flow["signal"].items()},
+                      {k: (form, LM[form]) for k in (ABW, ABW_C, PD)})
+            tap.claim(f"{what}: what is told is what was heard",
+                      flow["path"] == PROVEN and
+                      all(flow["signal"][k]["value"] == far["heard"][k]["value"]
+                          for k in (ABW, ABW_C, PD)), f"{flow} {far}")
+    knob("a", "csig_form", COMPACT)
+
+
+def tcp_of(data):
+    """(tag as (tpid, bytes) or None, TCP's header and what follows, bytes of payload) of a frame"""
+    at, tag = 12, None
+    kind, = struct.unpack_from("!H", data, at)
+    for form, tpid in TPID.items():
+        if kind == tpid:
+            tag = kind, data[14:12 + BYTES[form]]
+            at += BYTES[form]
+            kind, = struct.unpack_from("!H", data, at)
+    ip = data[at + 2:]
+    if kind != 0x0800 or ip[9] != socket.IPPROTO_TCP:
+        return None
+    tcp = ip[(ip[0] & 15) * 4:struct.unpack_from("!H", ip, 2)[0]]
+    return tag, tcp, len(tcp) - (tcp[12] >> 4) * 4
+
+
+def option_of(tcp):
+    """Data of our option; None: there is none."""
+    at, end = 20, (tcp[12] >> 4) * 4
+    while at < end and tcp[at]:
+        if tcp[at] == 1:
+            at += 1
+            continue
+        if tcp[at] == 253 and struct.unpack_from("!H", tcp, at + 2)[0] == EXID:
+            return tcp[at + 4:at + tcp[at + 1]]
+        at += tcp[at + 1]
+    return None
+
+
+def check_frames():
+    """Each on the wire: the sender's device segments nothing."""
+    offload("a", "a-r", ETHTOOL_STSO, 0)
+    hosts.run("ip -n a link set dev a-r gso_max_segs 1")
+    sniffer = Sniffer("a", "a-r")
+    tap.claim("a stream without super-packets is whole", send())
+    frames = [f for f in map(tcp_of, sniffer.frames()) if f]
+    sizes = {len(tag[1]) + 2 + 14 + 20 + len(tcp) for tag, tcp, _ in frames if tag}
+    sniffer.close()
+    syns = [tcp for _, tcp, _ in frames if tcp[13] & 2]
+    tap.equal("SYN and SYN-ACK bear the option, and nothing in it", [option_of(t) for t in syns],
+              [b"", b""])
+    tap.equal("no tag on a handshake or an ACK",
+              [tcp for tag, tcp, payload in frames if tag and not payload], [])
+    tags = [tag for tag, _, payload in frames if tag]
+    tap.equal("tags take turns, as compact ones that no hop has seen",
+              tags[:6], 2 * [(0x88b5, b"\x0f\x80"), (0x88b5, b"\x2f\x80"), (0x88b5, b"\x40\x00")])
+    tap.equal("the longest frame with a tag fits the MTU", max(sizes), 14 + 1500)
+    told = {option_of(tcp) for _, tcp, payload in frames
+            if not payload and option_of(tcp) and not tcp[13] & 2}
+    tap.claim("reflections have two bytes, with the router's locator",
+              told and all(len(t) == 2 and t[1] & 127 == 42 for t in told - {b"\x40\0"}), f"{sorted(told)}")
+    first = next(i for i, (tag, _, _) in enumerate(frames) if tag)
+    answer = next(i for i, (_, tcp, payload) in enumerate(frames) if i > first and option_of(tcp))
+    tap.equal("one tag until one was reflected",
+              sum(tag is not None for tag, _, _ in frames[:answer]), 1)
+
+
+def check_merge():
+    """GRO, of what left as single frames."""
+    knob("a", "csig_weights", "8 8 8")
+    plain = merged_part(lambda: send(4, 2 * MIB, "reno"))
+    tagged = merged_part(lambda: send(4, 2 * MIB, "cubic"))
+    tap.claim("the receiver merges packets with tags as it does those without",
+              plain < 0.75 and tagged < 1.1 * plain,
+              f"packets left after merging: {plain:.3f} without, {tagged:.3f} with")
+    knob("a", "csig_weights", "1 1 1")
+    hosts.run("ip -n a link set dev a-r gso_max_segs 65535")
+    offload("a", "a-r", ETHTOOL_STSO, 1)
+
+
+def merged_part(stream):
+    """TCP segments that b's IP sees, of those that a's IP sent."""
+    offload("b", "b-r", ETHTOOL_SGRO, 1)
+    sent, got = (hosts.snmp(n, "Ip", k) for n, k in (("r", "ForwDatagrams"), ("b", "InReceives")))
+    good = stream()
+    sent = hosts.snmp("r", "Ip", "ForwDatagrams") - sent
+    got = hosts.snmp("b", "Ip", "InReceives") - got
+    offload("b", "b-r", ETHTOOL_SGRO, 0)
+    return got / sent if good else 9
+
+
+def check_levels():
+    for what, name, level in (("not authorised", "a", 1), ("off", "a", 0)):
+        knob(name, "csig", level)
+        since = Since()
+        tap.claim(f"a sender that is {what} sends without tag or option",
+                  send() and not since("a").get("out_tag") and not since("b").get("in_hello"),
+                  f"{since('a')} {since('b')}")
+    knob("a", "csig", 2)
+    since = Since()
+    tap.claim("so do flows that nothing names", send(cc="reno") and not since("a"), f"{since('a')}")
+    knob("b", "csig", 0)
+    since = Since()
+    good = send() and send()
+    tap.claim("a receiver without CSIG: no tag, and it is remembered",
+              good and since("a") == {"out_hello": 1, "peer_silent": 1, "peer_avoided": 1, "flows": 1},
+              f"{since('a')}")
+    knob("b", "csig", 1)
+    knob("a", "csig_silent_s", 1)
+    time.sleep(61)
+    knob("a", "csig_silent_s", 60)
+
+
+def stripped(what, retry=None):
+    """A stream through something that takes tags off; and after retry(), another on the same."""
+    knob("a", "csig_retry_s", 1)
+    since = Since()
+    pair = connect(4, "cubic")
+    source = Stream(pair[0], pair[1], 16 * MIB)
+    sent = []
+
+    def look(received):
+        if len(sent) < 2 and received >= (2 + 6 * len(sent)) * MIB:
+            sent.append(since("a").get("out_tag", 0))
+        if len(sent) == 2 and retry and received < 12 * MIB:
+            retry()
+            time.sleep(1.5)
+            sent.append(0)
+
+    good = transfer([source], meanwhile=look)
+    flow = csig_flows.flow_of("a", pair[0])
+    close(*pair)
+    a, b = since("a"), since("b")
+    tap.claim(f"{what}: the stream is whole, nothing arrives, the sender stops",
+              good and a.get("path_stripped") and sent[0] == sent[1] > 0 and
+              (retry or not b.get("in_heard")), f"{sent} {a} {b}")
+    if retry:
+        tap.claim("when it does not any more, the sender finds out",
+                  flow["path"] == PROVEN and a.get("in_value", 0) > 100, f"{flow} {a}")
+    else:
+        tap.equal(f"{what}: and that is its state", flow["path"], STRIPPED)
+    knob("a", "csig_retry_s", 10)
+
+
+def check_borders():
+    knob("r", "csig_ports", "r-b")
+    since = Since()
+    stripped("a router's port that is not trusted on ingress")
+    tap.claim("what came by it is counted, and not forwarded",
+              since("r").get("in_fenced") and not since("r").get("out_forwarded"), f"{since('r')}")
+    knob("r", "csig_ports", "r-a")
+    since = Since()
+    stripped("a router's port that is not trusted on egress",
+             retry=lambda: knob("r", "csig_ports", "r-a r-b"))
+    since = Since()
+    hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode strip")
+    stripped("a hop that strips")
+    hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode update")
+    knob("a", "csig_ports", "")
+    since = Since()
+    tap.claim("a sender whose port is not trusted sends no tag",
+              send() and not since("a").get("out_tag"), f"{since('a')}")
+    knob("a", "csig_ports", "a-r")
+
+
+def check_rules():
+    """(rule, mark, whether it matches, packets a tag)"""
+    knob("a", "csig_cc", "csig")
+    hosts.run("ip -n a link set dev a-r gso_max_segs 1")
+    for rule, mark, matches, every in (
+            ("to 198.51.100.0/24", 0, True, 1),
+            ("to 198.51.101.0/24", 0, False, 1),
+            ("port 9; to 198.51.100.1 every 10 expanded", 0, True, 10),
+            ("to 2001:db8::/32", 0, False, 1)):
+        knob("a", "csig_rules", rule)
+        since = Since()
+        good = send(mark=mark)
+        tags = since("a").get("out_tag", 0)
+        data = MIB / 1440
+        tap.claim(f"rule '{rule}'", good and (0.8 * data / every < tags < 1.2 * data / every
+                                              if matches else not tags), f"{since('a')}")
+    knob("a", "csig_rules", "probes")
+    since = Since()
+    sniffer = Sniffer("a", "a-r")
+    good = send()
+    tagged = [payload for tag, _, payload in filter(None, map(tcp_of, sniffer.frames())) if tag]
+    sniffer.close()
+    tap.claim("rule 'probes': data has no tag", good and tagged and not any(tagged), f"{tagged}")
+    for bad in ("to", "to 1.2.3.4/33", "port 0", "every 0", "mark 3/1", "often", "to x"):
+        refused = False
+        try:
+            knob("a", "csig_rules", bad)
+        except OSError:
+            refused = True
+        with hosts.inside("a"), open("/proc/sys/net/hopcc/csig_rules", encoding="ascii") as file:
+            tap.claim(f"'{bad}' is refused, and the old rule stays",
+                      refused and file.read().strip() == "probes")
+    knob("a", "csig_rules", "")
+    hosts.run("ip -n a link set dev a-r gso_max_segs 65535")
+    knob("a", "csig_cc", "cubic")
+
+
+def check_both_ways():
+    knob("b", "csig", 2)
+    knob("b", "csig_cc", "cubic")
+    hosts.run("tc -n r qdisc replace dev r-a root handle 1: tbf rate 1gbit burst 64k limit 1mb")
+    hosts.run("tc -n r qdisc add dev r-a " + CSIG.replace("42 ", "7 "))
+    since = Since()
+    pair = connect(4, "cubic")
+    good = transfer([Stream(*pair, 2 * MIB), Stream(*reversed(pair), 2 * MIB)])
+    flows = {n: csig_flows.flow_of(n, p) for n, p in zip("ab", pair)}
+    close(*pair)
+    tap.claim("both ways at once: both are whole", good)
+    tap.claim("both ends tag and reflect", all(since(n).get(k, 0) > 20 for n in "ab"
+                                               for k in ("out_tag", "in_value", "out_value")),
+              f"{since('a')} {since('b')}")
+    tap.equal("each is told of its own path",
+              {n: {s["locator"] for k, s in f["signal"].items() if k != PD or s["value"]}
+               for n, f in flows.items()}, {"a": {42}, "b": {7}})
+    hosts.run("tc -n r qdisc del dev r-a root")
+    knob("b", "csig", 1)
+
+
+def check_malformed():
+    wire = Sniffer("r", "r-b")
+    shown = subprocess.check_output("ip -n b -br link show dev b-r".split(), text=True)
+    head = bytes.fromhex(shown.split()[2].replace(":", "")) + b"\x02" + bytes(5)
+    compact, ip = struct.pack("!HH", TPID[COMPACT], 0x0f80), struct.pack("!H", 0x0800)
+    since = Since()
+    for middle, size in ((compact[:3], 0), (compact, 0), (struct.pack("!HI", TPID[EXPANDED], 0), 0),
+                         (compact * 2 + ip, 46), (compact + b"\x81\0\0\5" + ip, 46),
+                         (compact + struct.pack("!H", 0x0806), 46),
+                         (compact + struct.pack("!H", 0x88cc), 46), (compact + b"\0\4", 46),
+                         (compact + ip, 10), (compact + ip + b"\x45" + bytes(45), 0)):
+        with contextlib.suppress(OSError):
+            wire.put(head + middle + bytes(size))
+    wire.close()
+    time.sleep(0.1)
+    tap.equal("cut and stacked tags are counted by cause; others come off",
+              since("b"), {"bad_truncated": 3, "bad_order": 2, "in_tag": 5})
+    tap.claim("and a stream passes", send())
 
 
 def main():
     setup()
-    for version in (4, 6):
-        before = {n: csig(n) for n in EVERY}
-        print("# IPv", version, send(version))
-        for n in EVERY:
-            print("#", n, {k: v - before[n][k] for k, v in csig(n).items() if v != before[n][k]})
-    print(subprocess.check_output("tc -n r -s qdisc show dev r-b".split()).decode().replace("\n", "\n# "))
+    for check in (check_forms, check_frames, check_merge, check_levels, check_borders,
+                  check_rules, check_both_ways, check_malformed):
+        print("#", check.__name__)
+        check()
+    hosts.remove_path()
     return tap.done()
 
 

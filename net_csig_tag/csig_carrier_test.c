@@ -1,5 +1,351 @@
 // SPDX-License-Identifier: GPL-2.0
+/* CSIG's end host: cases that can be redone by hand. Kernel and host. */
 #include <kunit/test.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
+
 #include "csig_carrier.h"
+
+#define EXID 0x4353
+#define MS 1000000ULL
+
+static const struct opt_case {
+	const char *what;
+	u8 bytes;
+	u8 opts[40];
+	enum csig_opt want;
+	u8 data[CSIG_DATA_MAX_BYTES];
+	bool has_end;
+} opt_cases[] = {
+	{ "none", 0, {}, CSIG_OPT_NONE, {}, true },
+	{ "others: timestamps", 12, { 1, 1, 8, 10 }, CSIG_OPT_NONE, {}, true },
+	{ "empty", 4, { 253, 4, 0x43, 0x53 }, CSIG_OPT_EMPTY, {}, true },
+	{ "another's", 4, { 253, 4, 0x43, 0x54 }, CSIG_OPT_NONE, {}, true },
+	{ "another's, then ours", 8, { 253, 4, 0x43, 0x54, 253, 4, 0x43, 0x53 },
+	  CSIG_OPT_EMPTY, {}, true },
+	{ "compact, behind two NOPs", 8, { 1, 1, 253, 6, 0x43, 0x53, 0xab, 0xcd },
+	  CSIG_OPT_COMPACT, { 0xab, 0xcd }, true },
+	{ "expanded", 12, { 1, 1, 253, 10, 0x43, 0x53, 1, 2, 3, 4, 5, 6 },
+	  CSIG_OPT_EXPANDED, { 1, 2, 3, 4, 5, 6 }, true },
+	{ "of a length between", 8, { 253, 8, 0x43, 0x53 }, CSIG_OPT_BAD, {}, true },
+	{ "of a length of one more", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
+	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
+	{ "shorter than an ExID", 4, { 253, 3, 0x43, 1 }, CSIG_OPT_NONE, {}, true },
+	{ "behind the end", 8, { 0, 1, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
+	{ "a length of 0", 8, { 8, 0, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
+	{ "a kind without its length", 4, { 1, 1, 1, 253 }, CSIG_OPT_NONE, {}, false },
+	{ "signed, MD5", 20, { 1, 1, 19, 18 }, CSIG_OPT_NONE, {}, false },
+	{ "signed, AO", 16, { 29, 16 }, CSIG_OPT_NONE, {}, false },
+};
+
+static void opt_desc(const struct opt_case *c, char *desc)
+{
+	strcpy(desc, c->what);
+}
+
+KUNIT_ARRAY_PARAM(opt, opt_cases, opt_desc);
+
+static void opt_test(struct kunit *test)
+{
+	const struct opt_case *c = test->param_value;
+	u8 data[CSIG_DATA_MAX_BYTES] = {};
+
+	KUNIT_EXPECT_EQ(test, csig_opt_read(c->opts, c->bytes, EXID, data), c->want);
+	KUNIT_EXPECT_EQ(test, memcmp(data, c->data, sizeof(data)), 0);
+	KUNIT_EXPECT_EQ(test, csig_opt_has_end(c->opts, c->bytes), c->has_end);
+}
+
+/* What is written fills whole words, and is read again. */
+static void write_test(struct kunit *test)
+{
+	static const u32 bytes[CSIG_FORMS] = { 4, 8, 12 };
+	static const struct csig_tag t = { .type = 2, .value = 17, .locator = 99 };
+	u8 to[CSIG_OPT_MAX_BYTES], data[CSIG_DATA_MAX_BYTES];
+	enum csig_form form;
+
+	for (form = CSIG_NONE; form < CSIG_FORMS; form++) {
+		enum csig_opt opt;
+
+		KUNIT_ASSERT_EQ(test, csig_opt_bytes(form), bytes[form]);
+		csig_opt_write(to, EXID, form, &t);
+		opt = csig_opt_read(to, bytes[form], EXID, data);
+		KUNIT_EXPECT_EQ(test, csig_opt_form(opt), form);
+		KUNIT_EXPECT_EQ(test, csig_opt_has_end(to, bytes[form]), true);
+		if (form) {
+			const struct csig_tag got = csig_read(form, data);
+
+			KUNIT_EXPECT_EQ(test, memcmp(&got, &t, sizeof(t)), 0);
+		}
+	}
+}
+
+/* A mark is read as it was written; with any bit changed it is none, nearly always. */
+static void mark_test(struct kunit *test)
+{
+	static const struct csig_tag t = { .type = 1, .value = 30, .locator = 77, .reserved = 1 };
+	const u64 secret = 0x123456789abcdef0ULL;
+	u8 mark[CSIG_MARK_BYTES] = {};
+	enum csig_form form;
+	struct csig_tag got;
+	u32 bit, taken = 0;
+
+	KUNIT_EXPECT_EQ(test, csig_mark_read(mark, &got, secret), CSIG_NONE);
+	for (form = CSIG_COMPACT; form < CSIG_FORMS; form++) {
+		csig_mark_write(mark, form, &t, secret);
+		KUNIT_ASSERT_EQ(test, csig_mark_read(mark, &got, secret), form);
+		KUNIT_EXPECT_EQ(test, memcmp(&got, &t, sizeof(t)), 0);
+		KUNIT_EXPECT_EQ(test, csig_mark_read(mark, &got, secret + 1), CSIG_NONE);
+		for (bit = 0; bit < 8 * CSIG_MARK_BYTES; bit++) {
+			mark[bit / 8] ^= 1 << bit % 8;
+			taken += csig_mark_read(mark, &got, secret) != CSIG_NONE;
+			mark[bit / 8] ^= 1 << bit % 8;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, taken, 0);
+}
+
+static const struct turn_case {
+	const char *what;
+	u32 weight_pkts[CSIG_TYPES];
+	char want[12];
+} turn_cases[] = {
+	{ "one each", { 1, 1, 1 }, "012012012" },
+	{ "in a row", { 3, 1, 2 }, "000122000" },
+	{ "one never", { 1, 0, 2 }, "022022022" },
+	{ "one only", { 0, 1, 0 }, "111111111" },
+	{ "none", { 0, 0, 0 }, "333333333" },
+};
+
+static void turn_desc(const struct turn_case *c, char *desc)
+{
+	strcpy(desc, c->what);
+}
+
+KUNIT_ARRAY_PARAM(turn, turn_cases, turn_desc);
+
+static void turn_test(struct kunit *test)
+{
+	const struct turn_case *c = test->param_value;
+	struct csig_turns v;
+	u32 i;
+
+	csig_turns_start(&v);
+	for (i = 0; c->want[i]; i++)
+		KUNIT_EXPECT_EQ(test, csig_turn(&v, c->weight_pkts), c->want[i] - '0');
+}
+
+/* Weights that change meanwhile: what has none left has no turn left. */
+static void turn_change_test(struct kunit *test)
+{
+	static const u32 before[CSIG_TYPES] = { 5, 0, 0 }, after[CSIG_TYPES] = { 0, 0, 1 };
+	struct csig_turns v;
+
+	csig_turns_start(&v);
+	KUNIT_EXPECT_EQ(test, csig_turn(&v, before), CSIG_ABW);
+	KUNIT_EXPECT_EQ(test, csig_turn(&v, after), CSIG_PD);
+}
+
+/* Tags of a signal, and what of them is reflected. */
+static const struct heard_case {
+	const char *what;
+	enum csig_type type;
+	u32 values[5];
+	u32 count, latest, worst, ewma;
+} heard_cases[] = {
+	{ "one", CSIG_ABW, { 20 }, 1, 20, 20, 20 },
+	{ "bandwidth: the least is worst", CSIG_ABW, { 20, 12, 28 }, 3, 28, 12, 20 },
+	{ "delay: the most is worst", CSIG_PD, { 3, 27, 11 }, 3, 11, 27, 7 },
+	/* 80 + 8/8 = 81 - 81/8 = 70.9 */
+	{ "a mean of 1/8 a tag", CSIG_ABW_C, { 80, 88, 0 }, 3, 0, 0, 71 },
+};
+
+static void heard_desc(const struct heard_case *c, char *desc)
+{
+	strcpy(desc, c->what);
+}
+
+KUNIT_ARRAY_PARAM(heard, heard_cases, heard_desc);
+
+static void heard_test(struct kunit *test)
+{
+	const struct heard_case *c = test->param_value;
+	const u32 want[CSIG_SUMMARIES] = { c->latest, c->worst, c->ewma };
+	enum csig_summary summary;
+	u32 i;
+
+	for (summary = 0; summary < CSIG_SUMMARIES; summary++) {
+		struct csig_heard h = {};
+
+		for (i = 0; i < c->count; i++) {
+			const struct csig_tag t = { .type = c->type, .value = c->values[i] };
+
+			csig_hear(&h, CSIG_EXPANDED, &t, i);
+		}
+		KUNIT_EXPECT_EQ(test, csig_reflect(&h, summary, 9).value, want[summary]);
+		KUNIT_EXPECT_EQ(test, h.fresh, false);
+	}
+}
+
+/* The worst is that since the last reflection; another form starts anew. */
+static void heard_again_test(struct kunit *test)
+{
+	static const struct csig_tag bad = { .type = CSIG_PD, .value = 30, .locator = 3 };
+	static const struct csig_tag good = { .type = CSIG_PD, .value = 2, .locator = 1 };
+	struct csig_heard h = {};
+	struct csig_tag t;
+
+	csig_hear(&h, CSIG_COMPACT, &bad, 1);
+	csig_hear(&h, CSIG_COMPACT, &good, 2);
+	t = csig_reflect(&h, CSIG_SUMMARY_WORST, 3);
+	KUNIT_EXPECT_EQ(test, t.locator, 3);
+	csig_hear(&h, CSIG_COMPACT, &good, 4);
+	t = csig_reflect(&h, CSIG_SUMMARY_WORST, 5);
+	KUNIT_EXPECT_EQ(test, t.locator, 1);
+	csig_hear(&h, CSIG_COMPACT, &bad, 6);
+	csig_hear(&h, CSIG_EXPANDED, &good, 7);
+	t = csig_reflect(&h, CSIG_SUMMARY_WORST, 8);
+	KUNIT_EXPECT_EQ(test, t.locator, 1);
+	KUNIT_EXPECT_EQ(test, csig_reflect(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
+}
+
+/* Of the fresh, the one that has waited most. */
+static void pick_test(struct kunit *test)
+{
+	static const struct csig_tag t;
+	struct csig_heard h[CSIG_TYPES] = {};
+	static const u32 want[] = { 0, 1, 2, 0, 1, 2 };
+	u32 i, j;
+
+	KUNIT_EXPECT_EQ(test, csig_reflect_pick(h), CSIG_TYPES);
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		for (j = 0; j < CSIG_TYPES; j++)
+			csig_hear(&h[j], CSIG_COMPACT, &t, i);
+		KUNIT_ASSERT_EQ(test, csig_reflect_pick(h), want[i]);
+		csig_reflect(&h[want[i]], CSIG_SUMMARY_LATEST, 10 + i);
+	}
+	h[0].fresh = false;
+	KUNIT_EXPECT_EQ(test, csig_reflect_pick(h), CSIG_ABW_C);
+}
+
+/*
+ * At a time in ms: t: a packet wants to leave, and whether it may bear a tag: it then does;
+ * v: a value comes back; e: "no tag came", on an ACK of so many packets.
+ */
+struct path_step {
+	u32 ms;
+	char what;
+	u32 arg;
+};
+
+#define PATIENCE_NS (40 * MS)
+#define RETRY_NS (1000 * MS)
+
+static const struct path_case {
+	const char *what;
+	struct path_step step[14];
+	enum csig_path_state want;
+} path_cases[] = {
+	{ "one until a value comes back, then all",
+	  { { 0, 't', 1 }, { 1, 't', 0 }, { 2, 't', 0 }, { 10, 'v', 0 }, { 10, 't', 1 }, { 11, 't', 1 } },
+	  CSIG_PATH_PROVEN },
+	{ "three that nobody answers",
+	  { { 0, 't', 1 }, { 40, 't', 0 }, { 41, 't', 1 }, { 81, 't', 0 }, { 82, 't', 1 },
+	    { 123, 't', 0 }, { 200, 't', 0 } }, CSIG_PATH_STRIPPED },
+	{ "three that did not come", { { 0, 't', 1 }, { 1, 'e', 1 }, { 1, 't', 1 }, { 2, 'e', 2 },
+	  { 2, 't', 1 }, { 3, 'e', 3 }, { 3, 't', 0 } }, CSIG_PATH_STRIPPED },
+	{ "one that did not come, one that did", { { 0, 't', 1 }, { 1, 'e', 1 }, { 1, 't', 1 },
+	  { 2, 'v', 0 }, { 2, 't', 1 }, { 2, 't', 1 } }, CSIG_PATH_PROVEN },
+	{ "an empty one for what left before is none", { { 0, 't', 1 }, { 1, 'e', 0 }, { 1, 't', 0 } },
+	  CSIG_PATH_UNPROVEN },
+	{ "proven, then stripped", { { 0, 't', 1 }, { 1, 'v', 0 }, { 1, 't', 1 }, { 2, 't', 1 },
+	  { 2, 'e', 2 }, { 2, 't', 1 }, { 3, 't', 0 }, { 3, 'e', 4 }, { 3, 't', 1 }, { 4, 'e', 9 },
+	  { 5, 't', 0 } }, CSIG_PATH_STRIPPED },
+	{ "another try after a while", { { 0, 't', 1 }, { 1, 'e', 1 }, { 1, 't', 1 }, { 2, 'e', 2 },
+	  { 2, 't', 1 }, { 3, 'e', 3 }, { 1002, 't', 0 }, { 1003, 't', 1 }, { 1004, 't', 0 },
+	  { 1005, 'v', 0 }, { 1005, 't', 1 }, { 1005, 't', 1 } }, CSIG_PATH_PROVEN },
+	{ "one try, no more", { { 0, 't', 1 }, { 1, 'e', 1 }, { 1, 't', 1 }, { 2, 'e', 2 },
+	  { 2, 't', 1 }, { 3, 'e', 3 }, { 1003, 't', 1 }, { 1004, 'e', 4 }, { 1005, 't', 0 },
+	  { 2003, 't', 0 }, { 2004, 't', 1 } }, CSIG_PATH_UNPROVEN },
+	{ "an idle flow is not in doubt", { { 0, 't', 1 }, { 1, 'v', 0 }, { 9000, 't', 1 },
+	  { 9001, 't', 1 } }, CSIG_PATH_PROVEN },
+};
+
+static void path_desc(const struct path_case *c, char *desc)
+{
+	strcpy(desc, c->what);
+}
+
+KUNIT_ARRAY_PARAM(path, path_cases, path_desc);
+
+static void path_test(struct kunit *test)
+{
+	const struct path_case *c = test->param_value;
+	struct csig_path p = {};
+	const struct path_step *s;
+	u32 tags = 0;
+
+	for (s = c->step; s->what; s++) {
+		const u64 now_ns = (s->ms + 5000) * MS;
+		bool may;
+
+		switch (s->what) {
+		case 't':
+			may = csig_path_may_tag(&p, now_ns, PATIENCE_NS, RETRY_NS);
+			KUNIT_EXPECT_EQ(test, may, s->arg);
+			if (may)
+				csig_path_tagged(&p, ++tags, now_ns);
+			break;
+		case 'v':
+			csig_path_answered(&p);
+			break;
+		case 'e':
+			csig_path_empty(&p, s->arg, now_ns);
+			break;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, p.state, c->want);
+}
+
+/* Sequence numbers wrap. */
+static void path_wrap_test(struct kunit *test)
+{
+	struct csig_path p = {};
+
+	csig_path_tagged(&p, 5, 1);
+	csig_path_empty(&p, 0xfffffff0, 2);
+	KUNIT_EXPECT_EQ(test, p.misses, 0);
+	csig_path_empty(&p, 5, 3);
+	KUNIT_EXPECT_EQ(test, p.misses, 1);
+}
+
+static void patience_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, csig_patience_ns(0), 1000 * MS);
+	KUNIT_EXPECT_EQ(test, csig_patience_ns(20), 4 * MS);
+	KUNIT_EXPECT_EQ(test, csig_patience_ns(100000), 400 * MS);
+}
+
+static struct kunit_case csig_carrier_cases[] = {
+	KUNIT_CASE_PARAM(opt_test, opt_gen_params),
+	KUNIT_CASE(write_test),
+	KUNIT_CASE(mark_test),
+	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
+	KUNIT_CASE(turn_change_test),
+	KUNIT_CASE_PARAM(heard_test, heard_gen_params),
+	KUNIT_CASE(heard_again_test),
+	KUNIT_CASE(pick_test),
+	KUNIT_CASE_PARAM(path_test, path_gen_params),
+	KUNIT_CASE(path_wrap_test),
+	KUNIT_CASE(patience_test),
+	{}
+};
+
+static struct kunit_suite csig_carrier_suite = {
+	.name = "csig_carrier",
+	.test_cases = csig_carrier_cases,
+};
+
+kunit_test_suite(csig_carrier_suite);
+
 MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of CSIG's end host");

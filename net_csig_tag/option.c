@@ -107,7 +107,8 @@ static bool may_append(const struct sk_buff *skb, const struct ctag_segment *seg
 	const u32 length = ip_length(skb);
 
 	return tcp_bytes + bytes <= TCP_HEADER_MAX_BYTES && length &&
-	       length + bytes <= IP_MAX_MTU && (!dst || wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
+	       length + bytes <= IP_MAX_MTU &&
+	       (!dst || wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
 	       csig_opt_has_end(skb->data + seg->tcp_bytes + sizeof(struct tcphdr),
 				tcp_bytes - sizeof(struct tcphdr));
 }

@@ -288,7 +288,7 @@ def check_borders():
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode strip")
     stripped("a hop that strips")
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode update")
-    knob("a", "csig_ports", "")
+    knob("a", "csig_ports", "\n")
     since = Since()
     tap.claim("a sender whose port is not trusted sends no tag",
               send() and not since("a").get("out_tag"), f"{since('a')}")
@@ -327,7 +327,7 @@ def check_rules():
         with hosts.inside("a"), open("/proc/sys/net/hopcc/csig_rules", encoding="ascii") as file:
             tap.claim(f"'{bad}' is refused, and the old rule stays",
                       refused and file.read().strip() == "probes")
-    knob("a", "csig_rules", "")
+    knob("a", "csig_rules", "\n")
     hosts.run("ip -n a link set dev a-r gso_max_segs 65535")
     knob("a", "csig_cc", "cubic")
 

@@ -7,6 +7,7 @@ DESTDIR	?=
 # where stock tc looks for plug-ins
 TCLIB	?= $(DESTDIR)/usr/lib/$(shell gcc -print-multiarch)/tc
 MANDIR	?= $(DESTDIR)/usr/share/man
+SBINDIR	?= $(DESTDIR)/usr/sbin
 INCDIR	?= $(DESTDIR)/usr/include
 # Of the kernel that KDIR is for, not of the one that runs. As uname and the modules have
 # it: Debian 12's headers have another word, 6.1.192, for kernelrelease.
@@ -57,9 +58,10 @@ figures:
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }
 	@test -n "$(RELEASE)" || { echo "$(KDIR) does not say for which kernel it is" >&2; exit 2; }
-	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux
+	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux $(SBINDIR)
 	install -m 644 $(MODULES) $(MODDIR)
 	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so build/tc/q_csig.so $(TCLIB)
+	install -m 755 tools/csigd/csigd $(SBINDIR)
 	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)

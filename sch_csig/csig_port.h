@@ -30,6 +30,7 @@
 #ifndef HOPCC_CSIG_PORT_H
 #define HOPCC_CSIG_PORT_H
 
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -40,12 +41,17 @@
 #define CSIG_NS_PER_S		1000000000U
 /* 10^3 / 8 */
 #define CSIG_BYTES_PER_KBIT	125U
-/* DRE's X in 2^-16 bytes: 1.6 Tbit/s * 1 s are 2^38 bytes, so below 2^54. */
+/*
+ * Of what leaves in a period: 1.6 Tbit/s * 1 s are 2^38 bytes, but forged super-packets may
+ * claim more. 2^39 bytes * 10^9 / 10^4 ns < 2^56.
+ */
+#define CSIG_BYTES_MAX		BIT_ULL(39)
+/* DRE's X in 2^-16 bytes: below 2^39 * 2^16 * 2^8 = 2^63; * 10^9 / (10^4 * 2^16) < 2^64. */
 #define CSIG_DRE_SHIFT		16
 /* Discounts are multiplied in 2^-32. */
 #define CSIG_DISCOUNT_SHIFT	32
 /* No estimate is greater than a device could be; 2^40 bytes/s. */
-#define CSIG_USED_MAX_BYTES_PS	(1ULL << 40)
+#define CSIG_USED_MAX_BYTES_PS	BIT_ULL(40)
 
 /**
  * struct csig_port_params - of a port; written by its owner
@@ -128,7 +134,7 @@ static inline void csig_port_weigh(struct csig_port_vars *v, const struct csig_p
 
 	v->used_bytes_ps = mul_u64_u64_div_u64(v->used_bytes_ps, p->interval_ns, whole_ns) +
 			   csig_port_rate(v->bytes, whole_ns);
-	v->used_bytes_ps = min(v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
+	v->used_bytes_ps = min_t(u64, v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 }
 
 /**
@@ -180,7 +186,7 @@ static inline void csig_port_sent(struct csig_port_vars *v, u64 now_ns, u32 byte
 		v->runs = true;
 		v->start_ns = now_ns;
 	}
-	v->bytes += bytes;
+	v->bytes = min_t(u64, v->bytes + bytes, CSIG_BYTES_MAX);
 }
 
 /**

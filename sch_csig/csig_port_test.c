@@ -194,7 +194,7 @@ static void discount_test(struct kunit *test)
 	}
 }
 
-/* The greatest port there can be, the longest interval, a forged super-packet each ns. */
+/* The greatest port there can be, forged super-packets at every ns, 300 of them at each. */
 static void saturation_test(struct kunit *test)
 {
 	u32 n, estimator;
@@ -207,10 +207,15 @@ static void saturation_test(struct kunit *test)
 		};
 		struct csig_port_vars v = {};
 
-		for (n = 0; n < 200000; n++)
-			leave(&v, &p, n, S32_MAX);
+		for (n = 0; n < 300 * 2000; n++)
+			leave(&v, &p, n / 300, S32_MAX);
+		for (n = 0; n < 20000; n++)
+			leave(&v, &p, 2000 + n, S32_MAX);
 		KUNIT_EXPECT_EQ(test, csig_port_available_bytes_ps(&v, &p), 0ULL);
 		KUNIT_EXPECT_EQ(test, csig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
+		KUNIT_EXPECT_LE(test, v.bytes, CSIG_BYTES_MAX);
+		if (estimator == TC_CSIG_ESTIMATOR_EWMA)
+			KUNIT_EXPECT_LE(test, v.used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 	}
 }
 

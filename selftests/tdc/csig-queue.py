@@ -563,6 +563,11 @@ def macsec(wire):
         sh("ip link del dev ma; ip link del dev mb")
 
 
+def flood_frames():
+    """One of each."""
+    return [row[1] for rows in (updated_rows(), kept_rows(), malformed_rows()) for row in rows]
+
+
 def main():
     rows = [("updated", ROOT, updated_rows()), ("kept", ROOT, kept_rows()),
             ("malformed", ROOT, malformed_rows()),

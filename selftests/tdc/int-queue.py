@@ -694,6 +694,11 @@ def trace_tells(wire):
     assert words in lines[0], lines[0]
 
 
+def flood_frames():
+    """One of each."""
+    return [row[1](row[2]) for row in STAMPED] + [row[1] for row in UNTOUCHED]
+
+
 def main():
     groups = [(f"stamped, {'/'.join(kinds)}", [stamped(*r[:4], **r[4]) for r in STAMPED
                                                if r[3] in kinds])

@@ -212,10 +212,11 @@ loads_by_name()
 {
 	tc qdisc add dev lo root wred limit 100k || return 1
 	tc qdisc replace dev lo root int rate 1gbit || return 1
+	tc qdisc replace dev lo root csig rate 1gbit || return 1
 	tc qdisc del dev lo root
 	sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms || return 1
 	sysctl -w net.ipv4.tcp_congestion_control=cubic
-	loaded sch_wred && loaded sch_int && loaded tcp_dctcp_ms
+	loaded sch_wred && loaded sch_int && loaded sch_csig && loaded tcp_dctcp_ms
 }
 
 # Two classes that share a port, on two CPUs: changed, replaced, read while frames leave.
@@ -225,7 +226,7 @@ churn_int()
 	ip link set i0 up && ip link set i1 up || return 1
 	floods=
 	for priority in 0 6; do	# of both classes
-		/usr/bin/python3 "$here/int_flood.py" i0 600 $priority &
+		/usr/bin/python3 "$here/flood.py" int i0 600 $priority &
 		floods="$floods $!"
 	done
 	two_ints share
@@ -260,6 +261,49 @@ two_ints()
 }
 
 both_stamp() { [ "$(tc -s qdisc show dev i0 | grep -c 'stamped: data [1-9]')" -eq 2 ]; }
+
+# The same of csig, whose timer runs meanwhile.
+churn_csig()
+{
+	ip link add name i0 type veth peer name i1
+	ip link set i0 up && ip link set i1 up || return 1
+	floods=
+	for priority in 0 6; do	# of both classes
+		/usr/bin/python3 "$here/flood.py" csig i0 600 $priority &
+		floods="$floods $!"
+	done
+	two_csigs
+	until_true 30 both_update || return 1
+	refused rmmod sch_csig || return 1
+	i=0
+	while [ $i -lt 8 ]; do
+		i=$((i + 1))
+		two_csigs
+		tc qdisc change dev i0 handle 11: parent 1:1 csig mode strip notimer interval ${i}ms
+		tc qdisc change dev i0 handle 12: parent 1:2 csig estimator ewma # with timer: refused
+		tc -s qdisc show dev i0
+		tc qdisc change dev i0 handle 11: parent 1:1 csig mode update estimator dre timer
+		[ $((i % 4)) -ne 0 ] || tc qdisc del dev i0 root
+	done
+	two_csigs
+	until_true 30 both_update
+	status=$?
+	ip link del i0
+	# shellcheck disable=SC2086 # numbers
+	kill $floods
+	return $status
+}
+
+two_csigs()
+{
+	tc qdisc replace dev i0 root handle 1: prio
+	for class in 1 2; do
+		tc qdisc replace dev i0 parent 1:$class handle 1$class: csig rate 1gbit interval 20us \
+			estimator raw timer mode update
+	done
+}
+
+both_update() { [ "$(tc -s qdisc show dev i0 | grep -c 'updated: abw [1-9]')" -eq 2 ]; }
 
 # works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
@@ -420,6 +464,7 @@ works dctcp_ms marked 'dctcp.*alpha:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
 ok "int: its options change while frames leave" churn_int
+ok "csig: its options change while frames leave, its timer runs" churn_csig
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

@@ -157,7 +157,8 @@ static bool csig_read_value(__u32 *value, int type, const char *word)
 		return false;
 	switch (type) {
 	case TC_CSIG_ABW:
-		if (get_rate64(&rate_bytes_ps, word) || rate_bytes_ps % CSIG_RATE_BYTES_PER_KBIT ||
+		if (get_rate64(&rate_bytes_ps, word) ||
+		    rate_bytes_ps % CSIG_RATE_BYTES_PER_KBIT ||
 		    rate_bytes_ps / CSIG_RATE_BYTES_PER_KBIT > UINT32_MAX)
 			return false;
 		*value = rate_bytes_ps / CSIG_RATE_BYTES_PER_KBIT;
@@ -185,7 +186,8 @@ static int csig_add_edge(struct csig_signal *s, int type, const char *word)
 	if (!csig_read_value(&edge, type, word))
 		return csig_refuse_value(type, "buckets", word);
 	if (edge <= (s->edges ? s->edge[s->edges - 1] : 0))
-		return word_refuse("csig", "buckets", word, "above the edge before it, and above 0");
+		return word_refuse("csig", "buckets", word,
+				   "above the edge before it, and above 0");
 	if (s->edges == TC_CSIG_EDGES_MAX)
 		return word_refuse("csig", "buckets", word,
 				   "among " WORD_TEXT(TC_CSIG_EDGES_MAX) " edges, which are all");
@@ -242,7 +244,8 @@ static int csig_fill_linear(struct csig_signal *s, int type, const char *word)
 	if (!csig_read_value(&step, type, word))
 		return csig_refuse_value(type, "buckets linear", word);
 	if (!step || step > UINT32_MAX / TC_CSIG_EDGES_MAX)
-		return word_refuse("csig", "buckets linear", word, "above 0, and 31 times below 2^32");
+		return word_refuse("csig", "buckets linear", word,
+				   "above 0, and 31 times below 2^32");
 	s->edges = TC_CSIG_EDGES_MAX;
 	for (i = 0; i < TC_CSIG_EDGES_MAX; i++)
 		s->edge[i] = (i + 1) * step;
@@ -282,7 +285,7 @@ static int csig_take_edges(struct csig_signal *s, int type, const char *word)
 		return csig_fill_pow2(s, type, NULL);
 	if (!strcmp(word, "appendix_a")) {
 		s->edges = TC_CSIG_APPENDIX_A_EDGES;
-		memcpy(s->edge, tc_csig_appendix_a[type], sizeof(tc_csig_appendix_a[type]));
+		tc_csig_appendix_a(s->edge, type);
 		return 0;
 	}
 	more = csig_behind(word, "pow2");
@@ -423,7 +426,8 @@ static int csig_parse_signals(struct csig_request *r, struct words *w)
 	if (typed && !strcmp(typed, "none"))
 		return 0;
 	if (!typed || !*typed || strlen(typed) >= sizeof(list))
-		return word_refuse("csig", "signals", typed, "a list of abw, abw_c and pd, or none");
+		return word_refuse("csig", "signals", typed,
+				   "a list of abw, abw_c and pd, or none");
 	strcpy(list, typed);
 	for (word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
 		type = csig_index(word, csig_signals, TC_CSIG_SIGNALS);
@@ -618,8 +622,9 @@ static bool csig_name_edges(char *text, size_t size, int type, const __u32 *edge
 	struct csig_signal known = {};
 	char value[32];
 
+	tc_csig_appendix_a(known.edge, type);
 	if (edges == TC_CSIG_APPENDIX_A_EDGES &&
-	    !memcmp(edge, tc_csig_appendix_a[type], sizeof(tc_csig_appendix_a[type]))) {
+	    !memcmp(known.edge, edge, edges * sizeof(*edge))) {
 		snprintf(text, size, "appendix_a");
 		return true;
 	}

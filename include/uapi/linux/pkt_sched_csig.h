@@ -219,10 +219,18 @@ static inline void tc_csig_pow2(__u32 *edge, __u32 base)
 /* Appendix A of the draft: 8 buckets. */
 #define TC_CSIG_APPENDIX_A_EDGES	7
 
-static const __u32 tc_csig_appendix_a[TC_CSIG_SIGNALS][TC_CSIG_APPENDIX_A_EDGES] = {
-	[TC_CSIG_ABW] = { 1000000, 5000000, 10000000, 20000000, 50000000, 75000000, 90000000 },
-	[TC_CSIG_ABW_C] = { 10000, 50000, 100000, 200000, 500000, 750000, 900000 },
-	[TC_CSIG_PD] = { 10000, 50000, 100000, 200000, 400000, 800000, 2000000 },
-};
+static inline void tc_csig_appendix_a(__u32 *edge, int signal)
+{
+	static const __u32 table[TC_CSIG_SIGNALS][TC_CSIG_APPENDIX_A_EDGES] = {
+		[TC_CSIG_ABW] = { 1000000, 5000000, 10000000, 20000000, 50000000, 75000000,
+				  90000000 },
+		[TC_CSIG_ABW_C] = { 10000, 50000, 100000, 200000, 500000, 750000, 900000 },
+		[TC_CSIG_PD] = { 10000, 50000, 100000, 200000, 400000, 800000, 2000000 },
+	};
+	int i;
+
+	for (i = 0; i < TC_CSIG_APPENDIX_A_EDGES; i++)
+		edge[i] = table[signal][i];
+}
 
 #endif /* HOPCC_UAPI_PKT_SCHED_CSIG_H */

@@ -53,6 +53,16 @@ enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
+static void set_wish(struct hop_flow *flow, const struct sock *sk)
+{
+	const struct ctag_wish wish = ctag_wish(ctag_net(flow->key.net), &flow->key, sk);
+	struct csig_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	f->wish = wish;
+	spin_unlock_bh(&f->lock);
+}
+
 /**
  * ctag_flow_settle() - a full socket is there: the handshake is over
  * @flow: its flow
@@ -62,17 +72,10 @@ enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
  */
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 {
-	const struct ctag_net *cn = ctag_net(flow->key.net);
-	struct csig_flow *f = hop_flow_state(flow);
-	struct ctag_wish wish;
-
 	if (!hop_flow_settle(flow))
 		return;
 	ctag_flow_event(flow, HOP_EVENT_ESTABLISHED);
-	wish = ctag_wish(cn, &flow->key, sk);
-	spin_lock_bh(&f->lock);
-	f->wish = wish;
-	spin_unlock_bh(&f->lock);
+	set_wish(flow, sk);
 }
 
 /**
@@ -245,6 +248,9 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 		goto out;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
+	/* It may be one that the connection did not begin with. */
+	if (!f->wish.form)
+		set_wish(flow, sk);
 	if (READ_ONCE(f->stage) == HOP_STAGE_SPEAKS)
 		goto out;
 	f = NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The knobs of a network namespace, below net.hopcc. */
 
+#include <linux/capability.h>
 #include <linux/kernel.h>
 #include <uapi/linux/pkt_sched_csig.h>
 #include <linux/slab.h>
@@ -24,12 +25,31 @@ static int edit_text(char *text, size_t bytes, int write, void *buffer, size_t *
 	return proc_dostring(&one, write, buffer, len, pos);
 }
 
+/*
+ * Who authorises a netns is the machine's administrator, not that of a container, who may
+ * set the rest of its own.
+ */
+static bool may_authorise(int write)
+{
+	return !write || capable(CAP_NET_ADMIN);
+}
+
+static int set_level(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	if (!may_authorise(write))
+		return -EPERM;
+	return proc_douintvec_minmax(table, write, buffer, len, pos);
+}
+
 static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct ctag_net *cn = container_of(table->data, struct ctag_net, port_names[0]);
-	char *names = kmemdup(cn->port_names, CTAG_PORTS_BYTES, GFP_KERNEL);
+	char *names;
 	int err;
 
+	if (!may_authorise(write))
+		return -EPERM;
+	names = kmemdup(cn->port_names, CTAG_PORTS_BYTES, GFP_KERNEL);
 	if (!names)
 		return -ENOMEM;
 	err = edit_text(names, CTAG_PORTS_BYTES, write, buffer, len, pos);
@@ -55,12 +75,12 @@ static int set_rules(compat_ctl_table *table, int write, void *buffer, size_t *l
 	return err;
 }
 
-#define CTAG_KNOB(name, member, low, high) {			\
+#define CTAG_KNOB(name, member, handler, low, high) {		\
 		.procname	= name,				\
 		.data		= hop_sysctl_at(struct ctag_net, member),	\
 		.maxlen		= sizeof(unsigned int),		\
 		.mode		= 0644,				\
-		.proc_handler	= proc_douintvec_minmax,	\
+		.proc_handler	= handler,			\
 		.extra1		= low,				\
 		.extra2		= high,				\
 	}
@@ -78,12 +98,13 @@ static int set_rules(compat_ctl_table *table, int write, void *buffer, size_t *l
 
 /* The last entry ends the table where entries are not counted. */
 const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
-	CTAG_KNOB("csig", level, SYSCTL_ZERO, &level_max),
-	CTAG_KNOB("csig_form", form, &form_min, &form_max),
-	CTAG_KNOB("csig_every", every_pkts, SYSCTL_ONE, &every_max_pkts),
-	CTAG_KNOB("csig_summary", summary, SYSCTL_ZERO, &summary_max),
-	CTAG_KNOB("csig_retry_s", retry_s, SYSCTL_ONE, &silent_max_s),
-	CTAG_KNOB("csig_silent_s", silent_s, SYSCTL_ZERO, &silent_max_s),
+	CTAG_KNOB("csig", level, set_level, SYSCTL_ZERO, &level_max),
+	CTAG_KNOB("csig_form", form, proc_douintvec_minmax, &form_min, &form_max),
+	CTAG_KNOB("csig_every", every_pkts, proc_douintvec_minmax, SYSCTL_ONE,
+		  &every_max_pkts),
+	CTAG_KNOB("csig_summary", summary, proc_douintvec_minmax, SYSCTL_ZERO, &summary_max),
+	CTAG_KNOB("csig_retry_s", retry_s, proc_douintvec_minmax, SYSCTL_ONE, &silent_max_s),
+	CTAG_KNOB("csig_silent_s", silent_s, proc_douintvec_minmax, SYSCTL_ZERO, &silent_max_s),
 	CTAG_SIGNAL_KNOB("csig_weights", weight_pkts, SYSCTL_ZERO, &weight_max_pkts),
 	CTAG_SIGNAL_KNOB("csig_quantum", quantum, SYSCTL_ONE, SYSCTL_INT_MAX),
 	{

@@ -353,6 +353,42 @@ def check_both_ways():
     knob("b", "csig", 1)
 
 
+def check_vlan():
+    """The tag stands behind 802.1Q: the VLAN device is the port."""
+    for name, dev, other in (("a", "a-r", "192.0.3.1"), ("r", "r-a", "192.0.3.2")):
+        hosts.run(f"ip -n {name} link add link {dev} name v5 type vlan id 5")
+        hosts.run(f"ip -n {name} addr add {other}/24 dev v5")
+        hosts.run(f"ip -n {name} link set v5 up")
+    hosts.run("ip -n a route add 198.51.100.0/24 via 192.0.3.2")
+    knob("a", "csig_ports", "v5")
+    knob("r", "csig_ports", "v5 r-b")
+    since = Since()
+    tap.claim("behind a VLAN tag: whole, tagged, forwarded, reflected",
+              send() and since("a").get("in_value", 0) > 20 and
+              since("a")["out_tag"] == since("r").get("out_forwarded"),
+              f"{since('a')} {since('r')}")
+    since = Since()
+    knob("r", "csig_ports", "r-a r-b")
+    tap.claim("trust in the device below is none in the VLAN",
+              send() and since("r").get("in_fenced") and not since("r").get("in_tag"),
+              f"{since('r')}")
+    for name in "ar":
+        hosts.run(f"ip -n {name} link del v5")
+    knob("a", "csig_ports", "a-r")
+    knob("r", "csig_ports", "r-a r-b")
+
+
+def check_container():
+    """A container's root may set how, not whether."""
+    def tries(key, value):
+        return subprocess.run(["unshare", "-Urn", "sh", "-c",
+                               f"echo {value} > /proc/sys/net/hopcc/{key}"], check=False,
+                              stderr=subprocess.DEVNULL).returncode == 0
+    tap.equal("a container's root may weigh signals, not authorise himself",
+              [tries(*what) for what in (("csig_weights", "1 2 3"), ("csig", 2),
+                                         ("csig_ports", "lo"))], [True, False, False])
+
+
 def check_malformed():
     wire = Sniffer("r", "r-b")
     shown = subprocess.check_output("ip -n b -br link show dev b-r".split(), text=True)
@@ -376,7 +412,8 @@ def check_malformed():
 def main():
     setup()
     for check in (check_forms, check_frames, check_merge, check_levels, check_borders,
-                  check_rules, check_both_ways, check_malformed):
+                  check_rules, check_both_ways, check_vlan,
+                  check_container, check_malformed):
         print("#", check.__name__)
         check()
     hosts.remove_path()

@@ -103,6 +103,18 @@ void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	spin_unlock_bh(&f->lock);
 }
 
+/* The receiver: data came without a tag. A tunnel's packet may have had one. */
+void ctag_flow_miss(struct hop_flow *flow)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+
+	if (!READ_ONCE(f->asked_us))
+		return;
+	spin_lock_bh(&f->lock);
+	f->untagged = csig_reflect_pick(f->heard) == CSIG_TYPES;
+	spin_unlock_bh(&f->lock);
+}
+
 static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from, u8 to)
 {
 	if (from == to)

@@ -149,7 +149,6 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 		    const struct ctag_arrival *a)
 {
 	struct hop_flow_key key;
-	struct csig_flow *f;
 	struct hop_flow *flow;
 
 	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, tcp_of(skb, seg));
@@ -166,11 +165,78 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	}
 	if (a->opt)
 		receive_reflection(cn, skb, flow, seg, a);
-	f = hop_flow_state(flow);
 	if (a->form)
 		ctag_flow_hear(cn, flow, a->form, &a->tag);
-	else if (seg->payload_bytes && READ_ONCE(f->asked_us))
-		WRITE_ONCE(f->untagged, true);
+	else if (seg->payload_bytes)
+		ctag_flow_miss(flow);
+}
+
+/* The addresses in an IP header within a packet: theirs are its source. */
+static bool read_addresses(const struct sk_buff *skb, u32 at_bytes, __be16 protocol,
+			   struct hop_flow_key *key)
+{
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	} buf;
+	const void *ip;
+
+	ip = skb_header_pointer(skb, at_bytes, protocol == htons(ETH_P_IP) ?
+				sizeof(buf.v4) : sizeof(buf.v6), &buf);
+	if (!ip)
+		return false;
+	if (protocol == htons(ETH_P_IP)) {
+		const struct iphdr *v4 = ip;
+
+		ipv6_addr_set_v4mapped(v4->saddr, &key->peer);
+		ipv6_addr_set_v4mapped(v4->daddr, &key->local);
+	} else {
+		const struct ipv6hdr *v6 = ip;
+
+		key->peer = v6->saddr;
+		key->local = v6->daddr;
+	}
+	return true;
+}
+
+/* IP in IP: the flow that the packet within belongs to. */
+static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
+{
+	struct hop_shim_place outer, inner;
+	struct tcphdr buf;
+	const struct tcphdr *th;
+	__be16 protocol;
+
+	if (!hop_shim_find(skb, &outer) ||
+	    (outer.next != IPPROTO_IPIP && outer.next != IPPROTO_IPV6))
+		return false;
+	protocol = htons(outer.next == IPPROTO_IPIP ? ETH_P_IP : ETH_P_IPV6);
+	if (!hop_shim_find_at(skb, outer.offset_bytes, protocol, &inner) ||
+	    inner.next != IPPROTO_TCP || !read_addresses(skb, outer.offset_bytes, protocol, key))
+		return false;
+	th = skb_header_pointer(skb, outer.offset_bytes + inner.offset_bytes, sizeof(buf), &buf);
+	if (!th)
+		return false;
+	key->peer_port = th->source;
+	key->local_port = th->dest;
+	return true;
+}
+
+/* A tunnel ends here: the tag was on its packet, and is about what is within. */
+static void receive_tunnelled(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
+{
+	struct hop_flow_key key = { .net = net, .kind = &ctag_flow_kind };
+	struct hop_flow *flow;
+	struct csig_tag t;
+	const enum csig_form form = ctag_ingress_tag(skb, &t);
+
+	if (!form || !hop_flow_any(net) || !find_inner(skb, &key))
+		return;
+	flow = hop_flow_find(&key);
+	if (flow)
+		ctag_flow_hear(cn, flow, form, &t);
+	else
+		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
 static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
@@ -179,7 +245,13 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	struct ctag_arrival a = {};
 	struct ctag_segment seg;
 
-	if (!READ_ONCE(cn->level) || !ctag_read_segment(skb, &seg) || seg.rst)
+	if (!READ_ONCE(cn->level))
+		return NF_ACCEPT;
+	if (!ctag_read_segment(skb, &seg)) {
+		receive_tunnelled(cn, skb, state->net);
+		return NF_ACCEPT;
+	}
+	if (seg.rst)
 		return NF_ACCEPT;
 	a.form = ctag_ingress_tag(skb, &a.tag);
 	read_option(cn, skb, &seg, &a);

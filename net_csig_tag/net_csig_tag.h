@@ -73,7 +73,7 @@ enum ctag_packets {
  * @CTAG_BAD_LENGTH: options of a wrong length
  * @CTAG_OUT_TAG: packets on the wire that left with a tag of a flow of this netns
  * @CTAG_OUT_SUPER: super-packets that some of them left in
- * @CTAG_OUT_FORWARDED: packets on the wire whose tag was forwarded
+ * @CTAG_OUT_FORWARDED: the same, without a socket: forwarded, or behind an MPLS label
  * @CTAG_OUT_HELLO: handshakes with an option
  * @CTAG_OUT_VALUE: reflections with a value
  * @CTAG_OUT_EMPTY: reflections that say that no tag came
@@ -325,6 +325,7 @@ enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event);
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk);
 void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 		    const struct csig_tag *t);
+void ctag_flow_miss(struct hop_flow *flow);
 void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 		    const struct csig_tag *t);
 void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);

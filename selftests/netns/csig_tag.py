@@ -18,7 +18,7 @@ import time
 import csig_flows
 import hosts
 from csig_flows import ABW, ABW_C, PD, PROVEN, STRIPPED
-from hosts import Stream, close, connect, counts, sysctl, transfer
+from hosts import A, B, Stream, close, connect, counts, sysctl, transfer
 
 tap = hosts.Tap()
 EVERY = ("a", "r", "b")
@@ -365,7 +365,7 @@ def check_vlan():
     since = Since()
     tap.claim("behind a VLAN tag: whole, tagged, forwarded, reflected",
               send() and since("a").get("in_value", 0) > 20 and
-              since("a")["out_tag"] == since("r").get("out_forwarded"),
+              since("a").get("out_tag") == since("r").get("out_forwarded"),
               f"{since('a')} {since('r')}")
     since = Since()
     knob("r", "csig_ports", "r-a r-b")
@@ -376,6 +376,43 @@ def check_vlan():
         hosts.run(f"ip -n {name} link del v5")
     knob("a", "csig_ports", "a-r")
     knob("r", "csig_ports", "r-a r-b")
+
+
+def check_mpls():
+    """a pushes a label, r pops it: the tag stands in front of it."""
+    for module in ("mpls_router", "mpls_iptunnel", "mpls_gso"):
+        hosts.run(f"modprobe {module}")
+    sysctl("r", "mpls/platform_labels", 1000)
+    sysctl("r", "mpls/conf/r-a/input", 1)
+    hosts.run("ip -n a route add 198.51.100.0/24 encap mpls 100 via 192.0.2.2 dev a-r")
+    hosts.run("ip -n r -f mpls route add 100 via inet 198.51.100.1 dev r-b")
+    since = Since()
+    good = send()
+    tap.claim("through MPLS: whole, tagged, forwarded, reflected",
+              good and since("a").get("in_value", 0) > 20 and
+              since("a").get("out_forwarded") == since("r").get("out_forwarded"),
+              f"{since('a')} {since('r')}")
+    hosts.run("ip -n a route del 198.51.100.0/24")
+
+
+def check_tunnel():
+    """IPIP from a to b: the tag is on the outer packet, and tells of the inner flow."""
+    hosts.run("modprobe ipip")
+    for name, local, remote, addr in (("a", A[4], B[4], "203.0.113.1"),
+                                      ("b", B[4], A[4], "203.0.113.2")):
+        hosts.run(f"ip -n {name} link add t0 type ipip local {local} remote {remote}")
+        hosts.run(f"ip -n {name} addr add {addr}/24 dev t0")
+        hosts.run(f"ip -n {name} link set t0 up")
+    since = Since()
+    pair = connect(4, "cubic", to={4: "203.0.113.2"})
+    good = transfer([Stream(*pair, MIB)])
+    close(*pair)
+    tap.claim("through a tunnel: whole, tags are outside, forwarded, and told to the flow within",
+              good and since("a").get("out_tag") == since("r").get("out_forwarded") and
+              since("a").get("in_value", 0) > 20,
+              f"{since('a')} {since('r')} {since('b')}")
+    for name in "ab":
+        hosts.run(f"ip -n {name} link del t0")
 
 
 def check_container():
@@ -413,6 +450,7 @@ def main():
     setup()
     for check in (check_forms, check_frames, check_merge, check_levels, check_borders,
                   check_rules, check_both_ways, check_vlan,
+                  check_mpls, check_tunnel,
                   check_container, check_malformed):
         print("#", check.__name__)
         check()

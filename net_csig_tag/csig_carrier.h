@@ -285,6 +285,27 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 }
 
 /**
+ * csig_nth_turn() - csig_turn() for who keeps no state
+ * @n: how many tags went before
+ * @weight_pkts: by signal; 0: never
+ *
+ * Return: enum csig_type; CSIG_TYPES if all weights are 0.
+ */
+static inline u32 csig_nth_turn(u32 n, const u32 *weight_pkts)
+{
+	u32 i, sum_pkts = 0;
+
+	for (i = 0; i < CSIG_TYPES; i++)
+		sum_pkts += weight_pkts[i];
+	if (!sum_pkts)
+		return CSIG_TYPES;
+	n %= sum_pkts;
+	for (i = 0; n >= weight_pkts[i]; i++)
+		n -= weight_pkts[i];
+	return i;
+}
+
+/**
  * enum csig_summary - what of a signal is reflected (4.2: "the latest ... or a more
  *	advanced summary")
  * @CSIG_SUMMARY_LATEST: the latest tag

@@ -130,8 +130,10 @@ static void turn_test(struct kunit *test)
 	u32 i;
 
 	csig_turns_start(&v);
-	for (i = 0; c->want[i]; i++)
+	for (i = 0; c->want[i]; i++) {
 		KUNIT_EXPECT_EQ(test, csig_turn(&v, c->weight_pkts), c->want[i] - '0');
+		KUNIT_EXPECT_EQ(test, csig_nth_turn(i, c->weight_pkts), c->want[i] - '0');
+	}
 }
 
 /* Weights that change meanwhile: what has none left has no turn left. */

@@ -222,15 +222,18 @@ static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
 	return true;
 }
 
-/* A tunnel ends here: the tag was on its packet, and is about what is within. */
-static void receive_tunnelled(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
+/* A tunnel ends here: the tag was on its packet, and is about what is within. Or UDP. */
+static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
 {
 	struct hop_flow_key key = { .net = net, .kind = &ctag_flow_kind };
 	struct hop_flow *flow;
 	struct csig_tag t;
 	const enum csig_form form = ctag_ingress_tag(skb, &t);
 
-	if (!form || !hop_flow_any(net) || !find_inner(skb, &key))
+	if (!form)
+		return;
+	ctag_udp_hear(cn, skb, form, &t);
+	if (!hop_flow_any(net) || !find_inner(skb, &key))
 		return;
 	flow = hop_flow_find(&key);
 	if (flow)
@@ -248,7 +251,7 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	if (!READ_ONCE(cn->level))
 		return NF_ACCEPT;
 	if (!ctag_read_segment(skb, &seg)) {
-		receive_tunnelled(cn, skb, state->net);
+		receive_other(cn, skb, state->net);
 		return NF_ACCEPT;
 	}
 	if (seg.rst)

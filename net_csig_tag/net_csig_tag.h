@@ -127,6 +127,8 @@ enum ctag_count {
  * @every_pkts: each n-th packet
  * @packets: enum ctag_packets
  * @form: CSIG_COMPACT or CSIG_EXPANDED
+ * @udp: of UDP, not of TCP
+ * @datagrams: that it matched on output, of UDP
  */
 struct ctag_rule {
 	struct in6_addr prefix;
@@ -137,6 +139,8 @@ struct ctag_rule {
 	u32 every_pkts;
 	u8 packets;
 	u8 form;
+	bool udp;
+	atomic_t datagrams;
 };
 
 /**
@@ -311,6 +315,8 @@ void ctag_knobs_default(struct ctag_net *cn);
 /* rules.c */
 int ctag_rules_set(struct ctag_net *cn, const char *text);
 void ctag_rules_text(struct ctag_net *cn, char *text);
+struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
+				 __be16 port, u32 mark);
 struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key *key,
 			   const struct sock *sk);
 
@@ -355,6 +361,12 @@ void ctag_ingress_exit(void);
 /* gro.c */
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
+
+/* udp.c */
+enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
+			    const struct sock *sk, struct csig_tag *t);
+void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+		   const struct csig_tag *t);
 
 /* netlink.c */
 int ctag_netlink_init(void);

@@ -154,6 +154,25 @@ static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_s
 		output_synack(cn, skb, seg, sk);
 }
 
+/* A datagram of this host. */
+static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct sock *sk)
+{
+	enum csig_form form;
+	struct csig_tag t;
+
+	ctag_mark_clear(skb);
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || !leads_into_domain(cn, skb->dev))
+		return;
+	form = ctag_udp_tag(cn, skb, sk, &t);
+	if (form)
+		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+}
+
+static bool is_udp(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_UDP;
+}
+
 static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
@@ -162,6 +181,10 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	struct ctag_segment seg;
 	const bool tcp = ctag_read_segment(skb, &seg);
 
+	if (is_udp(sk)) {
+		output_udp(cn, skb, sk);
+		return NF_ACCEPT;
+	}
 	if (!is_tcp(sk)) {
 		output_other(cn, skb, tcp ? &seg : NULL, sk);
 		return NF_ACCEPT;

@@ -98,6 +98,8 @@ static int parse_rule(char *text, struct ctag_rule *r)
 			r->form = CSIG_COMPACT;
 		} else if (!strcmp(word, "expanded")) {
 			r->form = CSIG_EXPANDED;
+		} else if (!strcmp(word, "udp")) {
+			r->udp = true;
 		} else if (!strcmp(word, "probes")) {
 			r->packets = CTAG_PROBES;
 		} else {
@@ -105,7 +107,8 @@ static int parse_rule(char *text, struct ctag_rule *r)
 			err = value ? parse_pair(word, value, r) : -EINVAL;
 		}
 	}
-	return err;
+	/* A datagram has no packets beside it. */
+	return r->udp && r->packets == CTAG_PROBES ? -EINVAL : err;
 }
 
 /* @text is cut up. */
@@ -164,10 +167,31 @@ void ctag_rules_text(struct ctag_net *cn, char *text)
 	rcu_read_unlock();
 }
 
-static bool matches(const struct ctag_rule *r, const struct hop_flow_key *key, u32 mark)
+/**
+ * ctag_rule_find() - the first rule that matches
+ * @cn: of the netns
+ * @udp: one of UDP, or one of TCP
+ * @to: destination; IPv4 is v4-mapped
+ * @port: destination port
+ * @mark: of the socket; 0 where there is none
+ *
+ * Context: RCU read lock.
+ * Return: the rule, or NULL.
+ */
+struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
+				 __be16 port, u32 mark)
 {
-	return ipv6_prefix_equal(&r->prefix, &key->peer, r->prefix_bits) &&
-	       (!r->port || r->port == key->peer_port) && (mark & r->mark_mask) == r->mark;
+	struct ctag_rules *rules = rcu_dereference(cn->rules);
+	u32 i;
+
+	for (i = 0; rules && i < rules->count; i++) {
+		struct ctag_rule *r = &rules->rule[i];
+
+		if (r->udp == udp && ipv6_prefix_equal(&r->prefix, to, r->prefix_bits) &&
+		    (!r->port || r->port == port) && (mark & r->mark_mask) == r->mark)
+			return r;
+	}
+	return NULL;
 }
 
 /* Is the congestion control one of net.hopcc.csig_cc? */
@@ -199,15 +223,11 @@ static bool is_named(const struct ctag_net *cn, const struct sock *sk)
 struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key *key,
 			   const struct sock *sk)
 {
-	const struct ctag_rules *rules = rcu_dereference(cn->rules);
-	u32 i;
+	const struct ctag_rule *r = ctag_rule_find(cn, false, &key->peer, key->peer_port,
+						   READ_ONCE(sk->sk_mark));
 
-	for (i = 0; rules && i < rules->count; i++) {
-		const struct ctag_rule *r = &rules->rule[i];
-
-		if (matches(r, key, READ_ONCE(sk->sk_mark)))
-			return (struct ctag_wish) { r->every_pkts, r->packets, r->form };
-	}
+	if (r)
+		return (struct ctag_wish) { r->every_pkts, r->packets, r->form };
 	if (is_named(cn, sk))
 		return (struct ctag_wish) { READ_ONCE(cn->every_pkts), CTAG_DATA,
 					    READ_ONCE(cn->form) };

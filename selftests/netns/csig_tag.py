@@ -31,7 +31,7 @@ CSIG = "parent 1:1 handle 10: csig rate 1gbit lm all compact 42 lm all expanded 
 FORM = {COMPACT: "compact", EXPANDED: "expanded"}
 MIB = 1 << 20
 SIOCETHTOOL, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x1f, 0x2c
-SO_RCVBUFFORCE, SO_MARK = 33, 36
+SO_RCVBUFFORCE, SO_MARK, SO_RCVMARK = 33, 36, 75
 EXID = 0x4353
 
 
@@ -318,7 +318,7 @@ def check_rules():
     tagged = [payload for tag, _, payload in filter(None, map(tcp_of, sniffer.frames())) if tag]
     sniffer.close()
     tap.claim("rule 'probes': data has no tag", good and tagged and not any(tagged), f"{tagged}")
-    for bad in ("to", "to 1.2.3.4/33", "port 0", "every 0", "mark 3/1", "often", "to x"):
+    for bad in ("to", "to 1.2.3.4/33", "port 0", "every 0", "mark 3/1", "often", "to x", "udp probes"):
         refused = False
         try:
             knob("a", "csig_rules", bad)
@@ -415,6 +415,50 @@ def check_tunnel():
         hosts.run(f"ip -n {name} link del t0")
 
 
+def udp(name, version, to):
+    with hosts.inside(name):
+        sock = socket.socket(hosts.FAMILY[version], socket.SOCK_DGRAM)
+    sock.bind(to)
+    sock.settimeout(2)
+    return sock
+
+
+def mark_of(sock):
+    """(payload, mark, from) of a datagram"""
+    data, control, _, source = sock.recvmsg(2000, 100)
+    return data, next((struct.unpack("I", value)[0] for _, kind, value in control
+                       if kind == SO_MARK), 0), source
+
+
+def check_udp():
+    """b reflects in the payload what a's datagrams came with: figure 4."""
+    for name in "ab":
+        knob(name, "csig_rules", f"udp to {B[4]} port 7000 every 2; udp to {B[6]} port 7000 expanded")
+    for version, every in ((4, 2), (6, 1)):
+        one, two = udp("a", version, (A[version], 0)), udp("b", version, (B[version], 7000))
+        other = udp("b", version, (B[version], 7001))
+        for sock in (two, other):
+            sock.setsockopt(socket.SOL_SOCKET, SO_RCVMARK, 1)
+        told = []
+        for _ in range(6):
+            one.sendto(b"?", other.getsockname())
+            assert mark_of(other)[1] == 0
+            one.sendto(b"?", two.getsockname())
+            _, mark, source = mark_of(two)
+            two.sendto(struct.pack("!BI", mark >> 31, mark & 0x7fffffff), source)
+            told.append(struct.unpack("!BI", one.recv(100)))
+        close(one, two, other)
+        valid = [mark for flag, mark in told if flag]
+        types = [mark >> 13 & 7 if version == 4 else mark >> 24 & 15 for mark in valid]
+        tap.claim(f"UDP, IPv{version}: each tag is told and reflected, where a rule names it",
+                  [flag for flag, _ in told] == [int(n % every == 0) for n in range(6)] and
+                  types == ([0, 1, 2] if version == 4 else [0, 1, 2, 0, 1, 2]) and
+                  all(mark & 127 == 42 for mark in valid[:2] if version == 4),
+                  f"{[(flag, hex(mark)) for flag, mark in told]}")
+    for name in "ab":
+        knob(name, "csig_rules", "\n")
+
+
 def check_container():
     """A container's root may set how, not whether."""
     def tries(key, value):
@@ -450,7 +494,7 @@ def main():
     setup()
     for check in (check_forms, check_frames, check_merge, check_levels, check_borders,
                   check_rules, check_both_ways, check_vlan,
-                  check_mpls, check_tunnel,
+                  check_mpls, check_tunnel, check_udp,
                   check_container, check_malformed):
         print("#", check.__name__)
         check()

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * UDP, section 4.2.2: datagrams that a rule names bear tags, and what tags they came with is
+ * told to the application by their mark; see uapi/linux/csig_udp.h. No state and no
+ * negotiation: who writes the rule knows both ends, and the path.
+ */
+#include <linux/udp.h>
+#include <net/sock.h>
+#include <uapi/linux/csig_udp.h>
+
+#include "net_csig_tag.h"
+
+/* Where a datagram goes. */
+static bool read_destination(const struct sk_buff *skb, struct in6_addr *addr, __be16 *port)
+{
+	struct hop_shim_place place;
+	struct udphdr buf;
+	const struct udphdr *uh;
+
+	if (!hop_shim_find(skb, &place) || place.next != IPPROTO_UDP)
+		return false;
+	uh = skb_header_pointer(skb, place.offset_bytes, sizeof(buf), &buf);
+	if (!uh)
+		return false;
+	*port = uh->dest;
+	if (skb->protocol == htons(ETH_P_IP))
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, addr);
+	else
+		*addr = ipv6_hdr(skb)->daddr;
+	return true;
+}
+
+static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_buff *skb, u32 mark)
+{
+	struct in6_addr addr;
+	__be16 port;
+
+	return read_destination(skb, &addr, &port) ?
+		ctag_rule_find(cn, true, &addr, port, mark) : NULL;
+}
+
+/**
+ * ctag_udp_tag() - the sender: does a datagram bear a tag?
+ * @cn: of the netns
+ * @skb: the datagram; skb->data at its network header
+ * @sk: its socket
+ * @t: result
+ *
+ * Context: RCU read lock.
+ * Return: the tag's form, or CSIG_NONE.
+ */
+enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
+			    const struct sock *sk, struct csig_tag *t)
+{
+	struct ctag_rule *rule = find_rule(cn, skb, READ_ONCE(sk->sk_mark));
+	u32 number, type;
+
+	if (!rule)
+		return CSIG_NONE;
+	number = atomic_inc_return(&rule->datagrams) - 1;
+	if (number % rule->every_pkts)
+		return CSIG_NONE;
+	type = csig_nth_turn(number / rule->every_pkts, cn->weight_pkts);
+	if (type == CSIG_TYPES)
+		return CSIG_NONE;
+	*t = (struct csig_tag) { .type = type, .value = csig_initial(rule->form, type) };
+	return rule->form;
+}
+
+/**
+ * ctag_udp_hear() - the receiver: tell the application
+ * @cn: of the netns
+ * @skb: a datagram for this host, with a tag; skb->data at its network header
+ * @form: of its tag
+ * @t: its tag
+ *
+ * Context: RCU read lock.
+ */
+void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+		   const struct csig_tag *t)
+{
+	u8 data[CSIG_DATA_MAX_BYTES];
+
+	if (!find_rule(cn, skb, 0))
+		return;
+	ctag_count(cn, CTAG_IN_HEARD);
+	if (form == CSIG_COMPACT) {
+		csig_write(form, data, t);
+		skb->mark = CSIG_UDP_VALID | data[0] << 8 | data[1];
+	} else {
+		skb->mark = CSIG_UDP_VALID | CSIG_UDP_EXPANDED | t->type << CSIG_UDP_TYPE_SHIFT |
+			    t->value << CSIG_UDP_VALUE_SHIFT;
+	}
+}

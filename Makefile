@@ -69,7 +69,7 @@ install: all
 # Style alone: checkpatch, sparse, shellcheck, the length of functions.
 style:
 	@tools/setup/setup.sh check
-	@prove selftests/build/checkpatch.t selftests/build/sparse.t selftests/build/shellcheck.t selftests/build/functions.t
+	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t selftests/build/functions.t
 
 clean:
 	rm -rf build lab-results

@@ -33,6 +33,51 @@ bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th)
 }
 EXPORT_SYMBOL_GPL(hop_input_is_mangled);
 
+/*
+ * The fields change below us while a process sends: snd_nxt grows only when the packet is
+ * on its way, so write_seq bounds what may be acknowledged.
+ */
+static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
+			 unsigned int payload_bytes)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const u32 seq = ntohl(th->seq), ack = ntohl(th->ack_seq);
+	const u32 una = READ_ONCE(tp->snd_una), next = READ_ONCE(tp->rcv_nxt);
+
+	if (!th->ack || !between(ack, una - READ_ONCE(tp->max_window), READ_ONCE(tp->write_seq)))
+		return false;
+	if (th->syn)
+		return sk->sk_state != TCP_SYN_SENT || after(ack, una);
+	return !before(seq + payload_bytes, next - READ_ONCE(tp->window_clamp)) &&
+	       !after(seq, READ_ONCE(tp->rcv_wup) + READ_ONCE(tp->rcv_wnd));
+}
+
+/* What comes to a request is the end of its handshake. */
+static bool ends_handshake(const struct request_sock *req, const struct tcphdr *th)
+{
+	const struct tcp_request_sock *trsk = tcp_rsk(req);
+
+	return th->ack && ntohl(th->ack_seq) == trsk->snt_isn + 1 &&
+	       between(ntohl(th->seq), trsk->rcv_nxt, trsk->rcv_nxt + req->rsk_rcv_wnd);
+}
+
+bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
+			    unsigned int payload_bytes)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool in = true;
+
+	if (!sk)
+		return true;
+	if (sk->sk_state == TCP_NEW_SYN_RECV)
+		in = ends_handshake(inet_reqsk(sk), th);
+	else if (sk_fullsock(sk))
+		in = is_in_window(sk, th, payload_bytes);
+	sock_gen_put(sk);
+	return in;
+}
+EXPORT_SYMBOL_GPL(hop_input_is_in_window);
+
 bool hop_input_opens_flow(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);

@@ -101,13 +101,18 @@ static void write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
 	ip_send_check(ip_hdr(skb));
 }
 
+/* A MAC header in front would be overwritten; a tunnel's device left one behind. */
+bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes)
+{
+	return ip_length(skb, bytes) &&
+	       !(skb_mac_header_was_set(skb) && skb_mac_header(skb) < skb->data);
+}
+EXPORT_SYMBOL_GPL(hop_shim_fits);
+
 void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 		      unsigned int bytes, u8 protocol, bool keep_partial)
 {
-	unsigned int length = ip_length(skb, bytes);
-
-	/* A MAC header in front would be overwritten; a tunnel's device left one behind. */
-	if (!length || (skb_mac_header_was_set(skb) && skb_mac_header(skb) < skb->data))
+	if (!hop_shim_fits(skb, bytes))
 		return NULL;
 	if (skb->ip_summed == CHECKSUM_PARTIAL && !skb_is_gso(skb) && !keep_partial &&
 	    skb_checksum_help(skb))
@@ -122,7 +127,7 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 	skb_push(skb, bytes);
 	memmove(skb->data, skb->data + bytes, place->offset_bytes);
 	skb_reset_network_header(skb);
-	write_ip(skb, place, length, protocol);
+	write_ip(skb, place, ip_length(skb, bytes), protocol);
 	return skb->data + place->offset_bytes;
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A driver is asked for its speed under RTNL only, a sender wants to know it in
- * softirq: ask when a device comes up or changes, remember the answer.
+ * softirq: ask when a device comes up or changes, remember the answer. Both notifiers
+ * come with the device's own lock held, where the kernel has one.
  */
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
@@ -36,7 +37,7 @@ static u32 hop_speed_ask_mbit(struct net_device *dev)
 {
 	struct ethtool_link_ksettings settings;
 
-	if (__ethtool_get_link_ksettings(dev, &settings) ||
+	if (compat_get_link_ksettings(dev, &settings) ||
 	    settings.base.speed == (u32)SPEED_UNKNOWN)
 		return 0;
 	return settings.base.speed;
@@ -46,7 +47,8 @@ static u32 hop_speed_ask_mbit(struct net_device *dev)
  * hop_speed_ask_bytes_ps() - the rate of a device, as its driver says now
  * @dev: the device
  *
- * Context: process, RTNL held.
+ * Context: process, RTNL held, and the device's own lock where the kernel has one:
+ * init() and change() of a qdisc.
  * Return: bytes/s; 0: not known.
  */
 u64 hop_speed_ask_bytes_ps(struct net_device *dev)

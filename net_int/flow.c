@@ -54,16 +54,20 @@ enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
-/* One congestion control a flow: one that is switched to another closes before that opens. */
-static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net *in)
+/*
+ * One congestion control a flow: one that is switched to another closes before that opens,
+ * but for a program's.
+ */
+static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net *in, bool lend)
 {
 	bool taken;
 
 	spin_lock_bh(&f->lock);
-	taken = f->stage == HOP_STAGE_SPEAKS && !f->sk;
+	taken = f->stage == HOP_STAGE_SPEAKS && (!f->sk || f->lent);
 	if (taken) {
 		f->sk = sk;
-		f->forward = READ_ONCE(in->forward);
+		f->lent = lend;
+		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = READ_ONCE(in->slots);
 		/* What came before is not for this one. */
@@ -78,24 +82,35 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 	return taken;
 }
 
+/* Context: RCU read lock. Return: the flow of a connection that may have telemetry, or NULL. */
+static struct hop_flow *find_open(struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	/* cc set between SYN and SYN-ACK: too early to know. */
+	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(int_net(sock_net(sk))->on))
+		return NULL;
+	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return NULL;
+	hop_flow_settle(flow);
+	int_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	return flow;
+}
+
 struct int_flow *int_flow_open(struct sock *sk)
 {
 	const struct int_net *in = int_net(sock_net(sk));
-	struct hop_flow_key key;
-	struct hop_flow *flow;
 	struct int_flow *f = NULL;
+	struct hop_flow *flow;
 
-	/* cc set between SYN and SYN-ACK: too early to know. */
-	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(in->on))
-		return NULL;
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
 	rcu_read_lock();
-	flow = hop_flow_find(&key);
+	flow = find_open(sk);
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
-	hop_flow_settle(flow);
-	int_flow_event(flow, HOP_EVENT_ESTABLISHED);
-	if (take_part(hop_flow_state(flow), sk, in))
+	if (take_part(hop_flow_state(flow), sk, in, false))
 		f = hop_flow_state(flow);
 	else
 		hop_flow_put(flow);
@@ -107,6 +122,40 @@ out:
 	return f;
 }
 EXPORT_SYMBOL_GPL(int_flow_open);
+
+/* As int_flow_open(), for who holds no reference; see kfunc.c. Return: 0 or an error. */
+int int_flow_join(struct sock *sk)
+{
+	struct hop_flow *flow;
+	int err = -ENOENT;
+
+	rcu_read_lock();
+	flow = find_open(sk);
+	if (flow && int_flow_peer(hop_flow_state(flow)) == INT_PEER_SPEAKS)
+		err = take_part(hop_flow_state(flow), sk, int_net(sock_net(sk)), true) ? 0 : -EBUSY;
+	rcu_read_unlock();
+	return err;
+}
+
+/* Undoes int_flow_join(). */
+void int_flow_leave(struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct int_flow *f;
+
+	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	rcu_read_lock();
+	flow = hop_flow_find(&key);
+	if (flow) {
+		f = hop_flow_state(flow);
+		spin_lock_bh(&f->lock);
+		if (f->lent)
+			f->sk = NULL;
+		spin_unlock_bh(&f->lock);
+	}
+	rcu_read_unlock();
+}
 
 void int_flow_close(struct int_flow *flow)
 {

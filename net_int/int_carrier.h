@@ -10,9 +10,15 @@
  *	     v                                                    |          v a patience
  *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a patience
  *
- * A period is min(T, 4 ms) ("once per round trip"), and an eighth of it from a start,
- * or a restart after a pause, until two answers are there: a rate is the difference of
- * two, and the second must not wait behind all that a window at the line's rate queues.
+ * A period is min(T, 4 ms) ("once per round trip").
+ *
+ * Two answers are wanted soon from a start, or a restart after a pause, and while an
+ * answer tells of a queue of more than half of T, of which round trips are much longer
+ * than T. Then it is an eighth of a period; and what left within less from the start is
+ * followed after as long again: of N senders that start at once a packet that leaves d
+ * after the start waits for (N - 1) d, so that whatever N is, one answer comes soon after
+ * the first, and tells of a queue.
+ *
  * A patience is long enough for an answer to come back through full queues.
  *
  * Deviations:
@@ -27,9 +33,12 @@
 #define NET_INT_INT_CARRIER_H
 
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <net/hpcc.h>
 #include <net/int.h>
+#include <net/int_flow.h>
 
 /* Draft: once per round trip; a long one is told more often. */
 #define INT_PERIOD_MAX_NS	4000000U
@@ -39,6 +48,8 @@
 #define INT_PAUSE_NS		8000000ULL
 #define INT_START_ANSWERS	2U
 #define INT_START_SHIFT		3
+/* A queue of more than T in 2^this is one to look at often. */
+#define INT_QUEUE_SHIFT		1
 
 /* In units of T and of TCP's own RTT; at least a period of the longest kind. */
 #define INT_PATIENCE_RTTS	4U
@@ -58,6 +69,7 @@
 /**
  * struct int_asker - of a flow whose congestion control collects; under its lock
  * @id: of the newest packet that left
+ * @begun_ns: when the first left, or the first after a pause
  * @left_ns: when it left
  * @waiting_ns: since when an answer is waited for
  * @doubt_ns: when the last packet in doubt left
@@ -71,6 +83,7 @@
  */
 struct int_asker {
 	u32 id;
+	u64 begun_ns;
 	u64 left_ns;
 	u64 waiting_ns;
 	u64 doubt_ns;
@@ -144,7 +157,9 @@ static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 
 				     u64 patience_ns)
 {
 	if (!int_in_doubt(a, now_ns, patience_ns)) {
-		period_ns >>= a->starting ? INT_START_SHIFT : 0;
+		if (a->starting)
+			period_ns = min_t(u64, period_ns >> INT_START_SHIFT,
+					  a->left_ns - a->begun_ns);
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
 	}
@@ -172,8 +187,10 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns)
 		a->waiting = true;
 		a->waiting_ns = now_ns;
 	}
-	if (now_ns - a->left_ns > INT_PAUSE_NS)
+	if (now_ns - a->left_ns > INT_PAUSE_NS) {
 		a->starting = INT_START_ANSWERS;
+		a->begun_ns = now_ns;
+	}
 	a->left_ns = now_ns;
 	return ++a->id;
 }
@@ -216,6 +233,59 @@ static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, u
 	a->waiting = id != a->id;
 	a->waiting_ns = now_ns;
 	return INT_NEWS;
+}
+
+static inline u64 int_record_queue_ns(const struct int_record *r)
+{
+	/* 2^16 * 2^20 */
+	return div_u64((u64)r->qlen_units * int_speeds[r->speed].unit_ps, HPCC_PS_PER_NS);
+}
+
+/**
+ * int_answer_queue_ns() - the queue that an answer tells of
+ * @a: the answer
+ * @t_ns: T
+ *
+ * Return: ns, of the longest on the path; a ratio holds it, in T, and the load, 1 at most.
+ * The receiver's window says nothing of it.
+ */
+static inline u64 int_answer_queue_ns(const struct int_answer *a, u32 t_ns)
+{
+	u64 queue_ns = 0;
+	unsigned int i;
+
+	switch (a->kind) {
+	case INT_ANSWER_RECORDS:
+		for (i = 0; i < int_records(&a->hdr); i++) {
+			struct int_record r = int_unpack(a->hdr.record[i]);
+
+			queue_ns = max(queue_ns, int_record_queue_ns(&r));
+		}
+		return queue_ns;
+	case INT_ANSWER_SUMMARY:
+		return int_record_queue_ns(&a->record);
+	case INT_ANSWER_RATIO:
+		/* 2^32 * 2^30 < 2^64 */
+		return a->u > HPCC_U_ONE ?
+		       (u64)(a->u - HPCC_U_ONE) * t_ns >> HPCC_U_SHIFT : 0;
+	case INT_ANSWER_WINDOW:
+		break;
+	}
+	return 0;
+}
+
+/**
+ * int_hurry() - the newest answer tells of a queue
+ * @a: the flow
+ * @queue_ns: of int_answer_queue_ns()
+ * @t_ns: T
+ *
+ * Its next answers are wanted soon, if the queue is long.
+ */
+static inline void int_hurry(struct int_asker *a, u64 queue_ns, u32 t_ns)
+{
+	if (queue_ns > t_ns >> INT_QUEUE_SHIFT)
+		a->starting = INT_START_ANSWERS;
 }
 
 /**

@@ -13,7 +13,8 @@
 
 /*
  * What happens at a time in us: s: a packet wants to leave, and the turn that it
- * finds; a: an answer to the id that is so many older than the newest.
+ * finds; a: an answer to the id that is so many older than the newest; q: an answer to
+ * the newest, which tells of a queue of so many ns.
  */
 struct step {
 	u32 us;
@@ -24,7 +25,7 @@ struct step {
 
 static const struct turn_case {
 	const char *what;
-	struct step step[12];
+	struct step step[14];
 } turn_cases[] = {
 	{ "the first is sent, and proves the path", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 's', 0, INT_TURN_WAIT },
@@ -49,11 +50,26 @@ static const struct turn_case {
 	{ "nothing sent for long is no silence", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
-	{ "after a pause: an eighth of a period until two are answered", {
+	{ "after a pause: soon again until two are answered", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
-		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
-		{ 20020, 'a', 0, INT_NEWS }, { 20112, 's', 0, INT_TURN_WAIT },
-		{ 20113, 's', 0, INT_TURN_SEND } } },
+		{ 20012, 's', 0, INT_TURN_SEND }, { 20023, 's', 0, INT_TURN_WAIT },
+		{ 20024, 's', 0, INT_TURN_SEND }, { 20030, 'a', 0, INT_NEWS },
+		{ 20123, 's', 0, INT_TURN_WAIT }, { 20124, 's', 0, INT_TURN_SEND } } },
+	{ "many begin at once: after as long again as since the start, an eighth at most", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20001, 's', 0, INT_TURN_SEND },
+		{ 20002, 's', 0, INT_TURN_SEND }, { 20003, 's', 0, INT_TURN_WAIT },
+		{ 20004, 's', 0, INT_TURN_SEND }, { 20007, 's', 0, INT_TURN_WAIT },
+		{ 20008, 's', 0, INT_TURN_SEND }, { 20015, 's', 0, INT_TURN_WAIT },
+		{ 20016, 's', 0, INT_TURN_SEND }, { 20028, 's', 0, INT_TURN_WAIT },
+		{ 20029, 's', 0, INT_TURN_SEND } } },
+	{ "a queue of more than half of T: an eighth of a period until two are answered", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 10, 'a', 0, INT_NEWS },
+		{ 100, 's', 0, INT_TURN_SEND }, { 105, 'q', 50000, INT_NEWS },
+		{ 112, 's', 0, INT_TURN_WAIT }, { 200, 's', 0, INT_TURN_SEND },
+		{ 205, 'q', 50001, INT_NEWS }, { 212, 's', 0, INT_TURN_WAIT },
+		{ 213, 's', 0, INT_TURN_SEND }, { 220, 'q', 50001, INT_NEWS },
+		{ 226, 's', 0, INT_TURN_SEND } } },
 	{ "the last answer lost, then idle: one in doubt", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 100, 's', 0, INT_TURN_SEND }, { 900000, 's', 0, INT_TURN_SEND },
@@ -76,6 +92,12 @@ static int take_step(struct int_asker *a, const struct step *s, u32 seq)
 	u64 now_ns = MS + s->us * 1000ULL;
 	enum int_turn turn;
 
+	if (s->what == 'q') {
+		int news = int_answered(a, a->id, seq, now_ns);
+
+		int_hurry(a, s->older, PERIOD_NS);
+		return news;
+	}
 	if (s->what == 'a')
 		return int_answered(a, a->id - s->older, seq - s->older, now_ns);
 	turn = int_turn(a, now_ns, PERIOD_NS, PATIENCE_NS);
@@ -116,6 +138,30 @@ static void segments_test(struct kunit *test)
 	id = int_leaves(&a, MS, PATIENCE_NS);
 	/* A retransmission: its id is newer, its seq is not. */
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, MS), INT_NEWS);
+}
+
+/* 1000 units of 512 bytes at 100G, 40.96 ns each; a port of no known speed says nothing. */
+static void queue_test(struct kunit *test)
+{
+	struct int_record r = { .speed = 9, .qlen_units = 1000 };
+	struct int_answer a = { .kind = INT_ANSWER_SUMMARY, .record = r };
+
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 40960ULL);
+	a.record.speed = 15;
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	a.kind = INT_ANSWER_RECORDS;
+	int_write(&a.hdr, 0, INT_TYPE_ECHO, 0, 2);
+	a.hdr.path = cpu_to_be32(3U << INT_HOPS_SHIFT | 7 << INT_PATH_ID_SHIFT);
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	a.hdr.record[1] = int_pack(&r);
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 40960ULL);
+	a.kind = INT_ANSWER_RATIO;
+	a.u = 3 * HPCC_U_ONE;
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 10000ULL);
+	a.u = HPCC_U_ONE - 1;
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	a.kind = INT_ANSWER_WINDOW;
+	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
 }
 
 static void times_test(struct kunit *test)
@@ -387,6 +433,7 @@ static void scale_test(struct kunit *test)
 static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
 	KUNIT_CASE(segments_test),
+	KUNIT_CASE(queue_test),
 	KUNIT_CASE(times_test),
 	KUNIT_CASE(option_test),
 	KUNIT_CASE(option_noise_test),

@@ -210,8 +210,14 @@ static int __init int_init(void)
 	err = int_input_init();
 	if (err)
 		goto no_input;
+	/* No way back from this one: it is last. */
+	err = int_kfunc_init();
+	if (err)
+		goto no_kfunc;
 	return 0;
 
+no_kfunc:
+	int_input_exit();
 no_input:
 	int_gso_exit();
 no_gso:

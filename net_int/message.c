@@ -146,6 +146,7 @@ unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_an
 	if (news == INT_NEWS) {
 		f->answer = *a;
 		f->answered = true;
+		int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 	}
 	spin_unlock_bh(&f->lock);
 	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :

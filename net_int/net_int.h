@@ -183,6 +183,7 @@ struct int_net {
  * @peer_cookie: the peer's
  * @sk: the socket of the congestion control while it takes part; compared, never followed
  *	by hooks but where they hold it
+ * @lent: @sk is of a program in BPF, which may be gone without a word
  * @forward: what collects, as it was when @sk took part
  * @encap: inband in UDP
  * @slots: records to make room for
@@ -206,6 +207,7 @@ struct int_flow {
 	u64 cookie;
 	u64 peer_cookie;
 	struct sock *sk;
+	bool lent;
 	u8 forward;
 	bool encap;
 	u8 slots;
@@ -303,6 +305,8 @@ void int_knobs_default(struct int_net *in);
 
 /* flow.c */
 enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event);
+int int_flow_join(struct sock *sk);
+void int_flow_leave(struct sock *sk);
 
 /* input.c */
 extern const struct nf_hook_ops int_input_hooks[2];
@@ -334,6 +338,16 @@ u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 
 /* output.c */
 extern const struct nf_hook_ops int_output_hooks[2];
+
+/* kfunc.c */
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+int int_kfunc_init(void);
+#else
+static inline int int_kfunc_init(void)
+{
+	return 0;
+}
+#endif
 
 /* gso.c */
 int int_gso_init(void);

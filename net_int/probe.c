@@ -131,12 +131,11 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	turn = turn_of(f, now_ns, patience_ns);
 	if (turn != INT_TURN_SEND)
 		goto out;
+	/*
+	 * It stands in front of SND.UNA; the first of a connection, whose window may queue for
+	 * many T, in front of its SYN: the peer knows it by its magic, and is known to.
+	 */
 	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
-	/* It stands in front of SND.UNA. */
-	if (tcp_sk(sk)->bytes_acked <= bytes) {
-		turn = INT_TURN_WAIT;
-		goto out;
-	}
 	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns));
 	/* It counts all the same: who can never probe must give up too. */
 	if (!has_room(skb, seg, bytes)) {

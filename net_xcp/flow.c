@@ -129,6 +129,17 @@ s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers)
 }
 EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);
 
+bool xcp_flow_was_asked(struct xcp_flow *flow)
+{
+	bool asked;
+
+	spin_lock_bh(&flow->lock);
+	asked = xcp_take_asked(&flow->vars);
+	spin_unlock_bh(&flow->lock);
+	return asked;
+}
+EXPORT_SYMBOL_GPL(xcp_flow_was_asked);
+
 enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow)
 {
 	return xcp_peer(READ_ONCE(flow->vars.stage));

@@ -39,10 +39,15 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
 		    const struct tcphdr *th, unsigned int payload_bytes)
 {
-	struct hop_flow *flow = hop_flow_find(key) ?: hop_input_adopt(key);
+	struct hop_flow *flow;
 	struct xcp_flow *xf;
 	bool small;
 
+	if (!hop_input_is_in_window(key, th, payload_bytes)) {
+		xcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
+		return;
+	}
+	flow = hop_flow_find(key) ?: hop_input_adopt(key);
 	if (!flow) {
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 		return;
@@ -112,6 +117,25 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
+/* Take the header at @place out. Return: whether that went well; if not, it is counted. */
+static bool strip(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		  struct xcp_hdr *h)
+{
+	enum xcp_fault fault = read_header(skb, place->offset_bytes, h);
+	int err;
+
+	if (fault) {
+		xcp_count_fault(xn, fault);
+		return false;
+	}
+	err = hop_shim_strip(skb, place, sizeof(*h), h->protocol);
+	if (err == -ENOMEM)
+		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+	else if (err)
+		xcp_count_fault(xn, XCP_BAD_TRUNCATED);
+	return !err;
+}
+
 /* The header is out; @offset_bytes: from skb->data to what followed it. */
 static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		 const struct xcp_hdr *h)
@@ -138,7 +162,6 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 {
 	struct xcp_net *xn = xcp_net(state->net);
 	struct hop_shim_place place;
-	enum xcp_fault fault;
 	struct xcp_hdr h;
 	/* Asked of every packet, fragments too. */
 	bool decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
@@ -151,15 +174,8 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	}
 	if (place.next != xcp_protocol || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	fault = read_header(skb, place.offset_bytes, &h);
-	if (fault) {
-		xcp_count_fault(xn, fault);
+	if (!strip(xn, skb, &place, &h))
 		return NF_DROP;
-	}
-	if (hop_shim_strip(skb, &place, sizeof(h), h.protocol)) {
-		xcp_count(xn, XCP_COUNT_NO_MEMORY);
-		return NF_DROP;
-	}
 	take(xn, skb, place.offset_bytes, &h);
 	return NF_ACCEPT;
 }
@@ -180,36 +196,40 @@ const struct nf_hook_ops xcp_input_hooks[2] = {
 };
 
 /*
- * Behind the hook, skb->data is at our header. TCP and tunnels read neither the
- * protocol nor the length that IP's header says: pulling is enough.
+ * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's
+ * headers names. IPsec reads IP's header, so that has to say what follows now.
  *
- * Return: the protocol that follows; 0: the packet is gone.
+ * Return: the protocol that follows, skb->data at IP's header, skb->transport_header
+ * behind ours; 0: the packet is gone.
  */
-static u8 receive_late(struct sk_buff *skb)
+static u8 receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
 	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
-	enum xcp_fault fault;
+	struct hop_shim_place place = {
+		.offset_bytes = -skb_network_offset(skb),
+		.name_bytes = name_bytes,
+		.next = xcp_protocol,
+	};
 	struct xcp_hdr h;
 
-	fault = read_header(skb, 0, &h);
-	if (fault) {
-		xcp_count_fault(xn, fault);
+	__skb_push(skb, place.offset_bytes);
+	if (!strip(xn, skb, &place, &h)) {
 		kfree_skb(skb);
 		return 0;
 	}
-	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
-		skb->ip_summed = CHECKSUM_NONE;
-	skb_pull_rcsum(skb, sizeof(h));
-	skb_reset_transport_header(skb);
 	xcp_count(xn, XCP_COUNT_IN_LATE);
-	take(xn, skb, 0, &h);
+	take(xn, skb, place.offset_bytes, &h);
 	return h.protocol;
 }
 
 /* "Less than 0: hand it to the protocol of that number." */
 static int xcp_late_v4(struct sk_buff *skb)
 {
-	return -receive_late(skb);
+	u8 next = receive_late(skb, offsetof(struct iphdr, protocol));
+
+	if (next)
+		__skb_pull(skb, skb_transport_offset(skb));
+	return -next;
 }
 
 static const struct net_protocol xcp_protocol_v4 = {
@@ -221,16 +241,17 @@ static const struct net_protocol xcp_protocol_v4 = {
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* "Greater than 0: hand it to the protocol of that number." */
+/* "Greater than 0: go on at the transport header", as behind any extension header. */
 static int xcp_late_v6(struct sk_buff *skb)
 {
-	return receive_late(skb);
+	return receive_late(skb, IP6CB(skb)->nhoff) ? 1 : 0;
 }
 
 static const struct inet6_protocol xcp_protocol_v6 = {
 	.handler	= xcp_late_v6,
 	.err_handler	= xcp_icmp_v6,
-	.flags		= INET6_PROTO_NOPOLICY | INET6_PROTO_FINAL,
+	/* Not final: AH and ESP may follow. */
+	.flags		= INET6_PROTO_NOPOLICY,
 };
 #endif
 

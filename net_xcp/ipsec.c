@@ -21,6 +21,7 @@
  * a note is known by a number drawn at boot, by the skb that it is of, and by a ticket
  * that is good once.
  */
+#include <linux/kmsan-checks.h>
 #include <linux/random.h>
 #include <net/dst.h>
 #include <net/xfrm.h>
@@ -111,7 +112,11 @@ static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
 {
 	const struct xcp_note *note = (const struct xcp_note *)skb->head;
 
-	if (free_bytes(skb) < (int)sizeof(*note) || note->mark != mark_of(skb))
+	if (free_bytes(skb) < (int)sizeof(*note))
+		return false;
+	/* Without a note, what lies there is what the allocator left. */
+	kmsan_unpoison_memory(note, sizeof(*note));
+	if (note->mark != mark_of(skb))
 		return false;
 	*taken = *note;
 	return use_ticket(taken->ticket);
@@ -153,13 +158,10 @@ static unsigned int pushed_bytes(const struct sk_buff *skb)
 	return dst->header_len + LL_RESERVED_SPACE(dst->dev) + XCP_HDR_BYTES;
 }
 
-/*
- * Instead of a place in the packet. Return: where to write the header, or NULL.
- * Segments of a super-packet would each need a note.
- */
+/* Instead of a place in the packet. Return: where to write the header, or NULL: no memory. */
 struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
 {
-	struct xcp_note *note = skb_is_gso(skb) ? NULL : leave_note(skb, pushed_bytes(skb));
+	struct xcp_note *note = leave_note(skb, pushed_bytes(skb));
 
 	return note ? &note->header : NULL;
 }
@@ -207,6 +209,8 @@ static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 		return;
 	*h = note.header;
 	h->protocol = place->next;
+	if (!note.tunnel)
+		xcp_output_pay(h, skb->sk);
 	xcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 

@@ -40,6 +40,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IN_FLAGS] = "in_flags_unknown",
 	[XCP_COUNT_IN_NO_FLOW] = "in_no_flow",
 	[XCP_COUNT_IN_BAD_SUM] = "in_bad_sum",
+	[XCP_COUNT_IN_BAD_SEQ] = "in_bad_seq",
 	[XCP_COUNT_BAD + XCP_BAD_TRUNCATED] = "bad_truncated",
 	[XCP_COUNT_BAD + XCP_BAD_VERSION] = "bad_version",
 	[XCP_COUNT_BAD + XCP_BAD_FORMAT] = "bad_format",

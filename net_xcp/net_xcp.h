@@ -22,24 +22,28 @@
  * @XCP_COUNT_IN_FLAGS: of these, with unknown flags
  * @XCP_COUNT_IN_NO_FLOW: of these, for no socket of ours
  * @XCP_COUNT_IN_BAD_SUM: of these, SYNs whose TCP checksum is wrong
+ * @XCP_COUNT_IN_BAD_SEQ: of these, that TCP's windows have no place for: anybody's
  * @XCP_COUNT_BAD: malformed, by enum xcp_fault
  * @XCP_COUNT_BAD_LAST: the last of them
  * @XCP_COUNT_OUT_DATA: headers put on data
  * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
  * @XCP_COUNT_OUT_SYN: headers put on SYNs and SYN-ACKs
- * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU
+ * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU, and packets
+ *	that a header does not fit in otherwise
  * @XCP_COUNT_OUT_SUPER: super-packets that some of XCP_COUNT_OUT_DATA left in
- * @XCP_COUNT_NO_MEMORY: packets that could not be made writable
+ * @XCP_COUNT_NO_MEMORY: packets that could not be made writable, for want of memory
  * @XCP_COUNT_ACK_NOW: ACKs sent at once for a small window
  * @XCP_COUNT_ICMP: errors about packets with a header, told to TCP
  * @XCP_COUNT_ICMP_REFUSED: errors that say that our headers are not welcome
- * @XCP_COUNT_ICMP_SHORT: errors that quote too little, or no header of ours
+ * @XCP_COUNT_ICMP_SHORT: errors that quote too little, no header of ours, or no packet
+ *	of this host's
  * @XCP_COUNT_SPEAKS: connections whose peer speaks XCP
  * @XCP_COUNT_SILENT: connections that found out that it does not
  * @XCP_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
  * @XCP_COUNT_TUNNEL_OUT: copies put in front of what enters a tunnel
  * @XCP_COUNT_TUNNEL_NO_ROOM: packets that a copy would make exceed the MTU
- * @XCP_COUNT_TUNNEL_SUPER: super-packets that entered a tunnel, without a copy
+ * @XCP_COUNT_TUNNEL_SUPER: super-packets that entered a tunnel or IPsec, without a header
+ *	in front
  * @XCP_COUNT_TUNNEL_AVOIDED: packets into tunnels whose far end is remembered
  * @XCP_COUNT_TUNNEL_REFUSED: errors that say that the far end takes no copies
  * @XCP_COUNT_TUNNEL_IN: copies taken off
@@ -55,6 +59,7 @@ enum xcp_count {
 	XCP_COUNT_IN_FLAGS,
 	XCP_COUNT_IN_NO_FLOW,
 	XCP_COUNT_IN_BAD_SUM,
+	XCP_COUNT_IN_BAD_SEQ,
 	XCP_COUNT_BAD,
 	XCP_COUNT_BAD_LAST = XCP_COUNT_BAD + XCP_FAULTS - 1,
 	XCP_COUNT_OUT_DATA,
@@ -183,6 +188,7 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 
 /* output.c */
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
+void xcp_output_pay(struct xcp_hdr *h, const struct sock *sk);
 extern const struct nf_hook_ops xcp_output_hooks[2];
 
 /* gso.c */

@@ -59,19 +59,62 @@ static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
 	return true;
 }
 
+/* Why a packet gets no header; XCP_COUNTS for none. */
+static enum xcp_count find_hindrance(const struct sk_buff *skb, bool transport)
+{
+	/* Its segments would each need a note. */
+	if (transport)
+		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_SUPER : XCP_COUNTS;
+	return hop_shim_fits(skb, XCP_HDR_BYTES) ? XCP_COUNTS : XCP_COUNT_NO_ROOM;
+}
+
 /* On loopback nothing parses a packet to checksum it, and none leaves it. */
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
 {
-	struct xcp_hdr *h;
+	const bool transport = xcp_ipsec_is_transport(skb);
+	enum xcp_count why = find_hindrance(skb, transport);
+	struct xcp_hdr *h = NULL;
 
-	if (xcp_ipsec_is_transport(skb))
-		h = xcp_ipsec_note(skb);
-	else
-		h = hop_shim_insert(skb, place, XCP_HDR_BYTES, xcp_protocol,
+	if (why == XCP_COUNTS) {
+		h = transport ? xcp_ipsec_note(skb) :
+		    hop_shim_insert(skb, place, XCP_HDR_BYTES, xcp_protocol,
 				    skb->dev->flags & IFF_LOOPBACK);
+		why = XCP_COUNT_NO_MEMORY;
+	}
 	if (!h)
-		xcp_count(xcp_net(dev_net(skb->dev)), XCP_COUNT_NO_MEMORY);
+		xcp_count(xcp_net(dev_net(skb->dev)), why);
 	return h;
+}
+
+/* A TCP socket and not one of those that resets are sent with. */
+static bool is_tcp(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+/* Of xcp_pay(); in front of IPsec the header leaves later, if it does: xcp_output_pay(). */
+static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
+{
+	return xcp_ipsec_is_transport(skb) ? 0 : xcp_pay(&xf->vars);
+}
+
+/* A header that was noted leaves; @sk: the packet's. What is owed now goes with it. */
+void xcp_output_pay(struct xcp_hdr *h, const struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct xcp_flow *xf;
+
+	if (!is_tcp(sk))
+		return;
+	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	xf = hop_flow_state(flow);
+	spin_lock_bh(&xf->lock);
+	h->reverse = cpu_to_be32(xcp_pay(&xf->vars));
+	spin_unlock_bh(&xf->lock);
 }
 
 /* "An RTT of zero: not yet known" (section 2.2). */
@@ -195,7 +238,7 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		return;
 	spin_lock_bh(&xf->lock);
 	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &xf->offer,
-			xcp_pay(&xf->vars));
+			pay(skb, xf));
 	spin_unlock_bh(&xf->lock);
 	count_data(xn, skb);
 	trace_xcp_header_out(&flow->key, h);
@@ -214,7 +257,7 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp
 	if (!h)
 		return;
 	spin_lock_bh(&xf->lock);
-	xcp_write_minimal(h, seg->place.next, xcp_pay(&xf->vars));
+	xcp_write_minimal(h, seg->place.next, pay(skb, xf));
 	spin_unlock_bh(&xf->lock);
 	xcp_count(xn, XCP_COUNT_OUT_ACK);
 	trace_xcp_header_out(&flow->key, h);
@@ -239,12 +282,6 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 		output_ack(xn, skb, seg, flow);
 	else if (READ_ONCE(xf->sk) == sk)
 		output_data(xn, skb, seg, sk, flow);
-}
-
-/* A TCP socket and not one of those that resets are sent with. */
-static bool is_tcp(const struct sock *sk)
-{
-	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
 static void output_segment(struct xcp_net *xn, struct sk_buff *skb,

@@ -13,10 +13,12 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/gre.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 
 #include "net_xcp.h"
 #include "trace.h"
@@ -199,11 +201,32 @@ void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offs
 		xcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
+/* Did this host send what an error quotes? Anybody may write one about others' packets. */
+static bool is_ours(const struct sk_buff *skb)
+{
+	struct net *net = dev_net(skb->dev);
+
+	if (skb->protocol == htons(ETH_P_IP)) {
+		const struct iphdr *iph = (const struct iphdr *)skb->data;
+
+		return inet_addr_type_dev_table(net, skb->dev, iph->saddr) == RTN_LOCAL;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_chk_addr(net, &((const struct ipv6hdr *)skb->data)->saddr, NULL, 0);
+#else
+	return false;
+#endif
+}
+
 /* An error says that the far end does not know our protocol; skb->data is what it quotes. */
 void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb)
 {
 	struct in6_addr peer;
 
+	if (!is_ours(skb)) {
+		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
+		return;
+	}
 	xcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
 	if (skb->protocol == htons(ETH_P_IP))
 		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);

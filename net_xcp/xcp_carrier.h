@@ -43,6 +43,7 @@
  * @feedback_bytes_ps: sum of Reverse_Feedback that the reactor did not take yet
  * @feedback_headers: headers that it came in
  * @segment_bytes: the peer's longest payload
+ * @asked: a header asked for something since the reactor wanted to know
  */
 struct xcp_vars {
 	enum hop_stage stage;
@@ -51,6 +52,7 @@ struct xcp_vars {
 	s64 feedback_bytes_ps;
 	u32 feedback_headers;
 	u32 segment_bytes;
+	bool asked;
 };
 
 /**
@@ -99,6 +101,7 @@ static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 
 		return;
 	v->owed_bytes_ps = xcp_bounded_sum(v->owed_bytes_ps, xcp_delta(h));
 	v->owed_headers = xcp_saturating_inc(v->owed_headers);
+	v->asked = true;
 }
 
 /* Is there anything to tell the peer? */
@@ -137,6 +140,20 @@ static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
 	v->feedback_bytes_ps = 0;
 	v->feedback_headers = 0;
 	return feedback_bytes_ps;
+}
+
+/**
+ * xcp_take_asked() - the reactor wants to know whether the peer asks
+ * @v: the flow
+ *
+ * Return: whether it did since the last call.
+ */
+static inline bool xcp_take_asked(struct xcp_vars *v)
+{
+	bool asked = v->asked;
+
+	v->asked = false;
+	return asked;
 }
 
 /**

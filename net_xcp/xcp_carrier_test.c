@@ -63,6 +63,23 @@ static void owe_test(struct kunit *test)
 	}
 }
 
+/* Headers of which a reactor's data brings the answer: those that ask. */
+static void asked_test(struct kunit *test)
+{
+	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 0, 0, 0, 5);
+	struct xcp_hdr unknown = header(XCP_FORMAT_MICRO, 0, 0, 0, 5);
+	struct xcp_hdr asks = header(XCP_FORMAT_MICRO, 100, 1, 0, 0);
+	struct xcp_vars v = { };
+
+	xcp_account(&v, &minimal, 0);
+	xcp_account(&v, &unknown, 1000);
+	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
+	xcp_account(&v, &asks, 1000);
+	xcp_pay(&v);
+	KUNIT_EXPECT_TRUE(test, xcp_take_asked(&v));
+	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
+}
+
 static void saturation_test(struct kunit *test)
 {
 	struct xcp_hdr up = header(XCP_FORMAT_STANDARD, 1, 1, S32_MAX, S32_MAX);
@@ -202,6 +219,7 @@ static void copy_test(struct kunit *test)
 
 static struct kunit_case xcp_carrier_cases[] = {
 	KUNIT_CASE(owe_test),
+	KUNIT_CASE(asked_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(silent_header_test),
 	KUNIT_CASE(window_test),

@@ -618,13 +618,33 @@ static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 		xcp_start(&q->vars, &q->params);
 }
 
+static bool xcp_lacks_second(const struct Qdisc *sch, const struct xcp_config *config)
+{
+	return config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF &&
+	       !hop_child_at(sch, XCP_SIDE_OTHER);
+}
+
+static int xcp_parse_limit(const struct Qdisc *sch, const struct xcp_config *config,
+			   u32 *limit_bytes, const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	static const char refusal[] = "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes";
+
+	/* A default child will be there in a moment, whatever the first is. */
+	if (xcp_lacks_second(sch, config))
+		return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr, refusal,
+				   extack);
+	return hop_limit_parse(sch, limit_bytes, TC_XCP_LIMIT_MIN_BYTES, attr, refusal, extack);
+}
+
 /* The second child, if @config needs one that is not there; NULL if not. */
 static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config *config,
 				     u32 limit_bytes, struct netlink_ext_ack *extack)
 {
 	const struct Qdisc *first = hop_limit_child(sch);
 
-	if (config->value[TCA_XCP_SHARE] == TC_XCP_SHARE_OFF || hop_child_at(sch, XCP_SIDE_OTHER))
+	if (!xcp_lacks_second(sch, config))
 		return NULL;
 	return hop_child_create(sch, XCP_SIDE_OTHER, limit_bytes ?: first ? first->limit : 0,
 				extack);
@@ -641,9 +661,7 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 
 	err = xcp_parse(&config, tb, extack);
 	if (!err)
-		err = hop_limit_parse(sch, &limit_bytes, TC_XCP_LIMIT_MIN_BYTES, tb[TCA_XCP_LIMIT],
-				      "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
-				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes", extack);
+		err = xcp_parse_limit(sch, &config, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
 	if (err)
 		return err;
 	params.capacity_bytes_ps = config.rate_bytes_ps ?: xcp_device_rate_bytes_ps(sch);

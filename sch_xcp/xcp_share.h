@@ -23,7 +23,8 @@
  *   while weights move: the loop has no lag of its own.
  * - p is of events, as TFRC's is, not of packets: in an RTT of TCP's, losses beyond one
  *   for each flow tell TCP nothing new. Slow start into a full buffer loses half a window
- *   at once, and a tail that drops loses in bursts.
+ *   at once, and a tail that drops loses in bursts: N flows that each send a packet more
+ *   lose N in the RTT until they hear of it, and these hit two of three flows only.
  * - p is of bytes, and size their mean, weighted by bytes: ACKs hardly count.
  * - CUBIC, by an option: the greater of the window above and RFC 9438's
  *   1.054 (RTT / p)^(3/4). Who loses as often as Reno has a greater window then.
@@ -82,7 +83,7 @@ enum xcp_side {
  * @size_q16: mean packet, bytes
  * @owed_bytes: losses that were counted too early, not above 0
  * @event_ns: what is left of the RTT in which more losses tell a flow nothing new
- * @event_bytes: what may still be lost in it to flows that did not lose yet
+ * @event_q16: bytes: a packet each of the flows that did not lose any in it yet
  * @flows_q16: number of the other flows
  * @intervals: that the means are over
  * @weight: of each queue, of XCP_SHARE_ONE; both add up to it
@@ -109,7 +110,7 @@ struct xcp_share_vars {
 	s64 size_q16;
 	s64 owed_bytes;
 	u64 event_ns;
-	s64 event_bytes;
+	u64 event_q16;
 	u64 flows_q16;
 	u32 intervals;
 	u32 weight[XCP_SIDES];
@@ -310,24 +311,57 @@ static inline u64 xcp_share_rtt_ns(const struct xcp_share_vars *v, u64 avg_rtt_n
 	return avg_rtt_ns + xcp_ratio_times(&delay, v->elapsed_q16 >> XCP_MEAN_SHIFT);
 }
 
-/* Of an interval's losses, what flows take notice of: one packet each in an RTT. */
-static inline u64 xcp_share_noticed_bytes(struct xcp_share_vars *v,
-					  const struct xcp_share_interval *i)
+/*
+ * Losses hit any flow: after k of them each of N is still without one with a chance of
+ * (1 - 1/N)^k, which is exp(-k / (N - 1/2)) but for a percent. The exponential is
+ * (1 + x/16)^-16, at x = 1 too great by 3 percent.
+ *
+ * Return: that chance in Q32.
+ */
+static inline u64 xcp_share_missed_q32(const struct xcp_share_vars *v, u64 lost_q16)
+{
+	/* 2^40 * 2^32 >> 16 */
+	const u64 flows_q16 = mul_u64_u64_shr(v->flows_q16 - (1 << 15), v->size_q16, 16) ?: 1;
+	const struct xcp_ratio root = xcp_ratio(flows_q16, flows_q16 + (lost_q16 >> 4));
+	u64 missed_q32 = min_t(u64, xcp_ratio_times(&root, 1ULL << 32), 1ULL << 32);
+	int squarings;
+
+	for (squarings = 4; squarings; squarings--)
+		missed_q32 = xcp_q32_times(missed_q32, missed_q32);
+	return missed_q32;
+}
+
+/* Losses while an event lasts, bytes in Q16. Return: what flows take notice of. */
+static inline u64 xcp_share_hit_q16(struct xcp_share_vars *v, u64 lost_q16)
+{
+	/* 2^56 */
+	const u64 before_q16 = v->event_q16;
+
+	v->event_q16 = xcp_q32_times(before_q16, xcp_share_missed_q32(v, lost_q16));
+	return before_q16 - v->event_q16;
+}
+
+/* Of an interval's losses, what flows take notice of, bytes in Q16: one packet each in an RTT. */
+static inline u64 xcp_share_noticed_q16(struct xcp_share_vars *v,
+					const struct xcp_share_interval *i)
 {
 	const s64 lost_bytes = i->lost_bytes + v->marked_bytes + v->owed_bytes;
-	s64 noticed_bytes = 0;
+	u64 noticed_q16 = 0, lost_q16;
 
 	v->owed_bytes = min_t(s64, lost_bytes, 0);
 	if (lost_bytes > 0) {
+		lost_q16 = min_t(u64, lost_bytes, XCP_SHARE_BYTES_MAX) << XCP_MEAN_SHIFT;
 		if (!v->event_ns) {
 			v->event_ns = xcp_share_rtt_ns(v, i->avg_rtt_ns);
-			v->event_bytes = mul_u64_u64_shr(v->flows_q16, v->size_q16, 32);
+			v->event_q16 = mul_u64_u64_shr(v->flows_q16 - (1 << 16), v->size_q16, 16);
+			/* The first hits somebody who had none. */
+			noticed_q16 = min_t(u64, lost_q16, v->size_q16);
+			lost_q16 -= noticed_q16;
 		}
-		noticed_bytes = min(lost_bytes, v->event_bytes);
-		v->event_bytes -= noticed_bytes;
+		noticed_q16 += xcp_share_hit_q16(v, lost_q16);
 	}
 	v->event_ns -= min(v->event_ns, i->elapsed_ns);
-	return noticed_bytes;
+	return noticed_q16;
 }
 
 /* The interval into the means. */
@@ -344,7 +378,7 @@ static inline void xcp_share_remember(struct xcp_share_vars *v,
 	xcp_mean(&v->elapsed_q16, i->elapsed_ns, n);
 	if (v->arrived_bytes)
 		xcp_mean(&v->size_q16, div64_u64(v->sized_bytes2, v->arrived_bytes), n);
-	xcp_mean(&v->lost_q16, xcp_share_noticed_bytes(v, i), n);
+	v->lost_q16 += div_s64((s64)xcp_share_noticed_q16(v, i) - v->lost_q16, n);
 }
 
 /* p of the means: at least one packet in the time that they are over. */

@@ -263,15 +263,18 @@ static const struct {
 	s32 lost_bytes, marked_bytes;
 	u64 want;
 } event_steps[] = {
-	{ "two",			2000, 0, 2000 },
-	{ "a burst in the same RTT",	9000, 0, 3000 },
-	{ "more of it",			1000, 0, 0 },
-	{ "the next RTT",		9000, 0, 5000 },
+	/* 1000 + 4000 (1 - (1 + 1/72)^-16): chance has 1000 + 4000 / 5 */
+	{ "two",			2000, 0, 1792 },
+	/* (1 + 9/72)^-16 of 3207.8 is left: chance has 430 */
+	{ "a burst in the same RTT",	9000, 0, 2720 },
+	{ "more of it",			1000, 0, 96 },
+	/* chance: 1000 + 4000 (1 - 0.8^8) = 4329 */
+	{ "the next RTT",		9000, 0, 4258 },
 	{ "nothing",			0, 0, 0 },
-	{ "still the same RTT",		3000, 0, 0 },
+	{ "still the same RTT",		3000, 0, 355 },
 	{ "a mark counts as a loss",	0, 1000, 1000 },
 	{ "counted too early",		-3000, 0, 0 },
-	{ "so not again",		4000, 0, 1000 },
+	{ "so not again",		4000, 0, 792 },
 };
 
 static void event_test(struct kunit *test)
@@ -289,7 +292,7 @@ static void event_test(struct kunit *test)
 		};
 
 		v.marked_bytes = event_steps[i].marked_bytes;
-		KUNIT_EXPECT_EQ_MSG(test, xcp_share_noticed_bytes(&v, &interval),
+		KUNIT_EXPECT_EQ_MSG(test, xcp_share_noticed_q16(&v, &interval) >> XCP_MEAN_SHIFT,
 				    event_steps[i].want, "%s", event_steps[i].name);
 	}
 }

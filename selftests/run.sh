@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# All tests, by prove: two at a time, the last line counts them. A test that
-# could run here and does not is a failure when HOPCC_NO_SKIP=1 (the gate).
+# All tests, by prove: two at a time, the longest first, so that both lanes end
+# together; the last line counts them. A test that could run here and does not is a
+# failure when HOPCC_NO_SKIP=1 (the gate).
 #
 #   selftests/run.sh [TEST.t ...]
 #
@@ -9,8 +10,30 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-log=build/check.log
+log=build/check.log times=build/check.times
 mkdir -p build
+touch "$times"
+
+# The tests named on stdin, by what they took last time; those that are new first, and of
+# those the kinds that take longest.
+longest_first()
+{
+	awk -v times="$times" '
+		BEGIN {
+			while ((getline line < times) > 0) {
+				split(line, word, " ")
+				took[word[2]] = word[1]
+			}
+			kinds = split("unit build kunit tdc netns lab vm", kind, " ")
+			for (i = 1; i <= kinds; i++)
+				weight[kind[i]] = 1e9 + i
+		}
+		{
+			split($0, part, "/")
+			print ($0 in took ? took[$0] : weight[part[2]] + 0), $0
+		}' | sort -s -k 1,1nr | cut -d ' ' -f 2
+}
+
 if [ $# -eq 0 ]; then
 	series=$(tools/setup/setup.sh series) || exit 2
 	for test in selftests/*/*.t; do
@@ -20,6 +43,8 @@ if [ $# -eq 0 ]; then
 		*) echo "not for this system: $test: there is no Linux $needs" ;;
 		esac
 	done
+	# shellcheck disable=SC2046 # names without blanks
+	set -- $(printf '%s\n' "$@" | longest_first)
 fi
 
 # Kernels and modules first: what the tests share is built once.
@@ -29,6 +54,10 @@ tools/lab/lab setup --kernel debug || exit 1
 status_file=build/check.status
 { prove --timer -j2 "$@" 2>&1; echo $? > "$status_file"; } | tee "$log"
 status=$(cat "$status_file")
+
+# "[12:00:00] selftests/KIND/NAME.t .. ok 1234 ms ( ...": of what ran now, the rest as before.
+sed -nE 's,^\[[0-9:]+\] (selftests/[^ ]+\.t) \.+ *ok +([0-9]+) ms.*,\2 \1,p' "$log" |
+	awk '!seen[$2]++' - "$times" >"$times.new" && mv "$times.new" "$times"
 
 if grep -E 'skipped: ' "$log" && [ -n "${HOPCC_NO_SKIP:-}" ]; then
 	echo "a test was skipped that should run here" >&2

@@ -23,9 +23,12 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* As Linux paces Reno in congestion avoidance: 6/5 of the window per RTT. */
-#define HPCCPP_RENO_PACING_NUM	6
-#define HPCCPP_RENO_PACING_DEN	5
+/*
+ * Windows per RTT that Reno is paced at. A window that was halved a moment ago is half
+ * the link's rate over an RTT that still has the queue in it: less than 2 leaves the
+ * link idle after each loss.
+ */
+#define HPCCPP_RENO_PACING	2
 
 /* ss shows a gain in 1/256. */
 #define HPCCPP_INFO_GAIN_SHIFT	8
@@ -285,9 +288,8 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp));
 	if (!tp->srtt_us)
 		return;
-	/* 2^32 * 2^16 * 2^3 < 2^64 */
-	bytes_ps = (u64)tcp_snd_cwnd(tp) * hpccpp_mss_bytes(sk) * 8;
-	bytes_ps = div_u64(bytes_ps, HPCCPP_RENO_PACING_DEN) * HPCCPP_RENO_PACING_NUM;
+	/* 2^32 * 2^16 * 2^4 < 2^64 */
+	bytes_ps = (u64)tcp_snd_cwnd(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
 	WRITE_ONCE(sk->sk_pacing_rate,
 		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
@@ -332,6 +334,7 @@ compat_cong_control(hpccpp_cong_control)
 		hpccpp_run_reno(sk, rs);
 		return;
 	}
+	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	changed = int_flow_take(hs->flow, &law->answer);
 	if (changed)
 		hpccpp_hear_answer(sk, law);

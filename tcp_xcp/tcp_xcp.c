@@ -24,9 +24,12 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* As Linux paces Reno in congestion avoidance: 6/5 of the window per RTT. */
-#define XCP_RENO_PACING_NUM	6
-#define XCP_RENO_PACING_DEN	5
+/*
+ * Windows per RTT that Reno is paced at. A window that was halved a moment ago is half
+ * the link's rate over an RTT that still has the queue in it: less than 2 leaves the
+ * link idle after each loss.
+ */
+#define XCP_RENO_PACING		2
 
 /* ss shows a gain in 1/256. */
 #define XCP_INFO_GAIN_SHIFT	8
@@ -40,6 +43,7 @@ struct xcp_sock {
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;		/* the last offer's; for dumps */
 	bool limited;		/* the last whole round did not fill its window */
+	bool paces;		/* it was xcp that switched pacing on */
 };
 
 struct xcp_net {
@@ -116,7 +120,7 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *of
 	xcp_offer(sk, xs, wnd_bytes, offer);
 	rate_bytes_ps = offer->throughput_bytes_ps;
 	if (xs->v.reno)
-		rate_bytes_ps = div_u64(rate_bytes_ps * XCP_RENO_PACING_NUM, XCP_RENO_PACING_DEN);
+		rate_bytes_ps *= XCP_RENO_PACING;
 	xcp_pace(sk, rate_bytes_ps);
 }
 
@@ -143,8 +147,16 @@ static void xcp_init(struct sock *sk)
 	xs->round_end_pkts = tp->delivered;
 	xs->ack_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
+		    SK_PACING_NONE;
 	xcp_apply(sk, xs, &offer);
+}
+
+/* SO_MAX_PACING_RATE wants pacing whatever the congestion control. */
+static void xcp_stop_pacing(struct sock *sk, const struct xcp_sock *xs)
+{
+	if (xs->paces && READ_ONCE(sk->sk_max_pacing_rate) == ~0UL)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED, SK_PACING_NONE);
 }
 
 /* Leaves the socket as another congestion control may take it. */
@@ -157,6 +169,18 @@ static void xcp_release(struct sock *sk)
 		return;
 	hop_shim_release(sk, XCP_HDR_BYTES);
 	xcp_flow_close(xs->flow);
+	xs->flow = NULL;
+	xcp_stop_pacing(sk, xs);
+}
+
+/*
+ * Reno for the rest of the connection: what the network allots is nothing to it any
+ * more, so its packets go without a header, and routers take them for what they are.
+ */
+static void xcp_give_up(struct sock *sk)
+{
+	xcp_release(sk);
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
 }
 
 /* The window was not filled since there was nothing to fill it with. */
@@ -175,19 +199,26 @@ static enum xcp_loss xcp_loss_of(const struct sock *sk, const struct xcp_sock *x
 	return READ_ONCE(xn->loss);
 }
 
-static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
+static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
 {
+	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
+	enum xcp_loss loss = xcp_loss_of(sk, xs);
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 
-	if (xs->v.reno) {
-		if (xcp_reno_over(&xs->v, xcp_loss_of(sk, xs), recovered,
-				  (u64)tcp_snd_cwnd(tp) * mss_bytes, mss_bytes))
-			trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
-	} else if (xs->v.app_limited) {
-		xcp_age(&xs->v, xs->v.round_sent_bytes, mss_bytes);
-	}
+	if (xcp_gives_up(&xs->v, loss, recovered, xcp_flow_was_asked(xs->flow)))
+		xcp_give_up(sk);
+	else if (xcp_reno_over(&xs->v, loss, recovered, (u64)tcp_snd_cwnd(tp) * mss_bytes,
+			       mss_bytes))
+		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
+}
+
+static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
+{
+	if (xs->v.reno)
+		xcp_end_reno_round(sk, xs);
+	else if (xs->v.app_limited)
+		xcp_age(&xs->v, xs->v.round_sent_bytes, xcp_mss_bytes(sk));
 	xs->limited = xs->v.app_limited;
 	xs->v.app_limited = false;
 	xs->v.round_sent_bytes = 0;
@@ -225,6 +256,8 @@ compat_cong_control(xcp_cong_control)
 		xcp_apply_feedback(&xs->v, feedback_bytes_ps, xcp_mss_bytes(sk));
 	}
 	xcp_count(sk, xs, rs);
+	if (!xs->flow)
+		return;
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
 	xcp_apply(sk, xs, &offer);

@@ -231,6 +231,21 @@ static inline void xcp_begin_reno(struct xcp_vars *v)
 }
 
 /**
+ * xcp_gives_up() - at the end of a round of Reno's: is it for the rest of the connection?
+ * @v: the state
+ * @loss: what a loss does
+ * @recovered: no loss is being repaired, so none can turn out not to have been one
+ * @asked: the peer sent headers in this round that our data has to answer
+ *
+ * Return: true if packets need no header any more.
+ */
+static inline bool xcp_gives_up(const struct xcp_vars *v, enum xcp_loss loss, bool recovered,
+				bool asked)
+{
+	return loss == XCP_LOSS_RENO && v->reno_rounds && recovered && !asked;
+}
+
+/**
  * xcp_reno_over() - at the end of a round: does XCP rule again?
  * @v: the state; its window starts the next round at the end-to-end control's
  * @loss: what a loss does

@@ -224,6 +224,41 @@ static void loss_test(struct kunit *test)
 	}
 }
 
+/* Rounds that ended before; the first had begun before the loss. */
+static const struct give_up_case {
+	const char *what;
+	enum xcp_loss loss;
+	int rounds;
+	bool recovered;
+	bool asked;
+	bool want;
+} give_up_cases[] = {
+	{ "as drafted: for the rest", XCP_LOSS_RENO, 1, true, false, true },
+	{ "not in the round of the loss", XCP_LOSS_RENO, 0, true, false, false },
+	{ "not while it is repaired", XCP_LOSS_RENO, 1, false, false, false },
+	{ "not while data has to answer", XCP_LOSS_RENO, 1, true, true, false },
+	{ "who comes back keeps headers", XCP_LOSS_ROUND, 1, true, false, false },
+	{ "who may come back, too", XCP_LOSS_TIGHTER, 5, true, false, false },
+};
+
+static void give_up_test(struct kunit *test)
+{
+	size_t i;
+	int round;
+
+	for (i = 0; i < ARRAY_SIZE(give_up_cases); i++) {
+		const struct give_up_case *c = &give_up_cases[i];
+		struct xcp_vars v;
+
+		xcp_start(&v, 10 * MSS, MSS);
+		xcp_begin_reno(&v);
+		for (round = 0; round < c->rounds; round++)
+			xcp_reno_over(&v, XCP_LOSS_RENO, true, 10 * MSS, MSS);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_gives_up(&v, c->loss, c->recovered, c->asked),
+				    c->want, "%s", c->what);
+	}
+}
+
 static struct kunit_case xcp_sender_cases[] = {
 	KUNIT_CASE(feedback_test),
 	KUNIT_CASE(rate_test),
@@ -233,6 +268,7 @@ static struct kunit_case xcp_sender_cases[] = {
 	KUNIT_CASE(rtt_test),
 	KUNIT_CASE(pkts_test),
 	KUNIT_CASE(loss_test),
+	KUNIT_CASE(give_up_test),
 	{}
 };
 

@@ -8,6 +8,8 @@
 #define HOPCC_COMPAT_H
 
 #include <linux/version.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
 #include <linux/netdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/sysctl.h>
@@ -61,6 +63,45 @@
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt, 0)
 #else
 #define compat_send_ack(sk, rcv_nxt) __tcp_send_ack(sk, rcv_nxt)
+#endif
+
+/*
+ * For who holds the device's own lock, as the qdiscs' init() and change() and the
+ * notifiers NETDEV_UP and NETDEV_CHANGE do: __ethtool_get_link_ksettings() takes it
+ * there. The top Kbuild asks the header; goes when 6.12 does.
+ */
+#ifdef COMPAT_NETIF_LINK_KSETTINGS
+#define compat_get_link_ksettings netif_get_link_ksettings
+#else
+#define compat_get_link_ksettings __ethtool_get_link_ksettings
+#endif
+
+/*
+ * kfuncs: marked as such since 6.2, their set since 6.9, a list of diagnostics around them
+ * since 6.7; go with 6.1. That pointers must be trusted is said by a flag, in 6.1 too
+ * narrow for arguments of struct_ops, in 7.0 the rule without one; goes when 6.12 does.
+ */
+#ifndef __bpf_kfunc
+#define __bpf_kfunc noinline
+#endif
+#ifdef __bpf_kfunc_start_defs
+#define compat_kfunc_start_defs() __bpf_kfunc_start_defs()
+#define compat_kfunc_end_defs() __bpf_kfunc_end_defs()
+#else
+#define compat_kfunc_start_defs() struct compat_nothing
+#define compat_kfunc_end_defs() struct compat_nothing
+#endif
+#ifdef BTF_KFUNCS_START
+#define compat_kfunc_ids_start(name) BTF_KFUNCS_START(name)
+#define compat_kfunc_ids_end(name) BTF_KFUNCS_END(name)
+#else
+#define compat_kfunc_ids_start(name) BTF_SET8_START(name)
+#define compat_kfunc_ids_end(name) BTF_SET8_END(name)
+#endif
+#if KV(6, 3, 0) && defined(KF_TRUSTED_ARGS)
+#define COMPAT_KF_TRUSTED KF_TRUSTED_ARGS
+#else
+#define COMPAT_KF_TRUSTED 0
 #endif
 
 /* The socket tables lost their argument; goes when 6.12 does. */

@@ -32,6 +32,21 @@ bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *s
 bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
 
 /**
+ * hop_input_is_in_window() - may a packet be of its connection?
+ * @key: of its flow
+ * @th: its TCP header, without the SYN bit or a SYN-ACK's
+ * @payload_bytes: what it carries
+ *
+ * As RFC 5961 has it, but for old data: a segment that was sent again bears a header of
+ * its own. Who does not see the connection has to guess both numbers.
+ *
+ * Context: RCU read lock.
+ * Return: whether it may; true without a socket: then nobody is deceived.
+ */
+bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
+			    unsigned int payload_bytes);
+
+/**
  * hop_input_opens_flow() - may a SYN begin a flow?
  * @key: of the flow; one with its ports may be there, alive or not
  *

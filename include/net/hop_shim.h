@@ -62,6 +62,17 @@ static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_plac
 }
 
 /**
+ * hop_shim_fits() - may a packet have a header?
+ * @skb: as for hop_shim_insert()
+ * @bytes: length of the header
+ *
+ * Context: any.
+ * Return: false if IP's length could not say it, or a MAC header is in the way: then
+ * hop_shim_insert() fails, and else for want of memory only.
+ */
+bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes);
+
+/**
  * hop_shim_insert() - make room for a header
  * @skb: a packet of this host that has not met a device but that of a tunnel;
  *	skb->data at its network header, no MAC header in front of it

@@ -24,6 +24,10 @@
  *   a turn of its clock is late, and is not stored either.
  * - Records that are stored for longer than half a turn of a hop's clock are replaced
  *   and not differenced. So are all when the path changes; W stays.
+ * - Where W was cut so far that nothing left until a queue of many T had drained, Wc is
+ *   what then leaves, W, and not the window of the first of those T: else that comes back
+ *   as soon as U says that the queue is gone. Once until U is below eta again. The
+ *   receiver's law, which does not see packets leave, does without.
  * - W has bounds: from HPCC_WND_MIN_BYTES to a BDP at the line's rate.
  */
 #ifndef HOPCC_NET_HPCC_H
@@ -87,6 +91,8 @@ struct hpcc_hop {
  * @bottleneck: the hop with the greatest u'
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
+ * @left: a packet has left since lastUpdateSeq
+ * @held: Wc was taken from W since U was below eta
  * @update_ns: lastUpdateTime, the receiver's
  * @stored_ns: when the records were stored, local clock
  * @hop: the records
@@ -101,6 +107,8 @@ struct hpcc_vars {
 	u8 bottleneck;
 	u32 update_seq;
 	bool updated;
+	bool left;
+	bool held;
 	u64 update_ns;
 	u64 stored_ns;
 	struct hpcc_hop hop[INT_SLOTS_MAX];
@@ -387,6 +395,28 @@ static inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p,
 		return;
 	v->updated = true;
 	v->update_seq = snd_nxt;
+	v->left = false;
+}
+
+/**
+ * hpcc_leaves() - packets have left; before the next answer is heard
+ * @v: the state
+ * @p: its parameters
+ * @snd_nxt: behind them
+ *
+ * The first of a round: if W is below Wc, the flow was held, and W is what is in flight.
+ */
+static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
+{
+	if (v->u < p->eta)
+		v->held = false;
+	if (!v->updated || v->left || (s32)(snd_nxt - v->update_seq) <= 0)
+		return;
+	v->left = true;
+	if (v->held || v->wnd >= v->wnd_ref)
+		return;
+	v->held = true;
+	v->wnd_ref = v->wnd;
 }
 
 /**

@@ -82,6 +82,17 @@ void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer);
 s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers);
 
 /**
+ * xcp_flow_was_asked() - did the peer's headers ask for anything since the last call?
+ * @flow: of xcp_flow_open()
+ *
+ * If so, our packets have feedback to bring.
+ *
+ * Context: socket lock held.
+ * Return: whether they did.
+ */
+bool xcp_flow_was_asked(struct xcp_flow *flow);
+
+/**
  * xcp_flow_peer() - what is known of the peer now
  * @flow: of xcp_flow_open()
  *

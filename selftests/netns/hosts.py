@@ -68,11 +68,22 @@ def run(line, check=True):
     subprocess.run(line.split(), check=check, stderr=None if check else subprocess.DEVNULL)
 
 
+def ip(lines):
+    """Commands of ip: those of each "-n NAME" by one ip, after those of none."""
+    batches = {}
+    for line in lines.strip().splitlines():
+        words = line.split()
+        options = tuple(words[:2]) if words[0] == "-n" else ()
+        batches.setdefault(options, []).append(" ".join(words[len(options):]))
+    for options in sorted(batches, key=len):
+        subprocess.run(["ip", *options, "-batch", "-"], input="\n".join(batches[options]) + "\n",
+                       text=True, check=True)
+
+
 def build(*names):
     """Empty namespaces with loopback up."""
+    ip("".join(f"netns add {name}\n-n {name} link set lo up\n" for name in names))
     for name in names:
-        run(f"ip netns add {name}")
-        run(f"ip -n {name} link set lo up")
         with inside(name):
             write("/proc/sys/net/ipv4/tcp_no_metrics_save", 1)
             write("/proc/sys/net/ipv4/ip_forward", 1)
@@ -81,15 +92,13 @@ def build(*names):
 
 def build_path():
     build("a", "r", "b")
-    for line in TOPOLOGY.strip().splitlines():
-        run("ip " + line)
+    ip(TOPOLOGY)
     # Link-local addresses, which neighbours are asked from, are checked for twins.
     time.sleep(3)
 
 
 def remove_path():
-    for name in ("a", "r", "b"):
-        run(f"ip netns del {name}")
+    ip("netns del a\nnetns del r\nnetns del b")
 
 
 @contextlib.contextmanager
@@ -124,6 +133,13 @@ def snmp(name, group, key):
     """A counter of /proc/net/snmp."""
     with inside(name), open("/proc/thread-self/net/snmp", encoding="ascii") as file:
         names, values = [line.split() for line in file if line.startswith(group + ":")]
+    return int(values[names.index(key)])
+
+
+def netstat(name, key):
+    """A counter of TcpExt in /proc/net/netstat."""
+    with inside(name), open("/proc/thread-self/net/netstat", encoding="ascii") as file:
+        names, values = [line.split() for line in file if line.startswith("TcpExt:")]
     return int(values[names.index(key)])
 
 

@@ -15,7 +15,7 @@ import time
 import hosts
 import wire
 from wire import ACK, RST, SYN, Peer, inet_sum
-from xcp_wire import at_is_right, finish, ip_bytes, listen, quoted_error, set_next, \
+from xcp_wire import at_is_right, finish, fragments, ip_bytes, listen, quoted_error, set_next, \
     tcp_sum_is_right, REFUSALS, TOO_BIG
 
 INT, TCP, UDP = 254, 6, 17
@@ -300,6 +300,30 @@ def encap_tos(peer, sock, version, shim):
     tap.claim(f"IPv{version} data in UDP: taken, answered",
               sock.recv(2 * MSS) == b"y" * MSS and len(got) == 1 and
               grown(before) == {"in_data": 1, "out_answer": 1}, f"{grown(before)}")
+
+
+def in_fragments(tun, version):
+    """Data with a header, cut: by a router, or where IPv6 allows it by its sender."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50150)
+    sock = peer.open(listener)
+    for n, step in enumerate((512, 8)):
+        before, raw = counts(), []
+        payload = random.Random(step).randbytes(MSS)
+        peer.send(ACK, pos=n * MSS, payload=payload,
+                  shim=data_shim(90 + n, peer.cookie, slots=2, hops=1, path=5),
+                  change=lambda data: raw.extend(fragments(data, ip_bytes(data), step)) or raw[0])
+        for more in raw[1:]:
+            tun.write(more)
+        got = [p for p in peer.read(2) if p.dscp == DSCP_RESPONSE]
+        m = Message(got[0].payload) if got else None
+        tap.equal(f"IPv{version} data with a header in fragments of {step} bytes: answer, data",
+                  (m and (m.id, m.seq, m.hops, m.path), grown(before), sock.recv(2 * MSS)),
+                  ((90 + n, (peer.isn + 1 + (n + 1) * MSS) % 2**32, 1, 5),
+                   {"in_data": 1, "in_late": 1, "out_answer": 1}, payload))
+    peer.send(RST, pos=2 * MSS)
+    sock.close()
+    listener.close()
 
 
 def sock_has_data(sock):
@@ -780,6 +804,7 @@ def main():
     for version in (4, 6):
         handshake(tun, version)
         answered(tun, version)
+        in_fragments(tun, version)
         kinds(tun, version)
         signed(tun, version)
         malformed(tun, version)

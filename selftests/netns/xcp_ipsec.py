@@ -5,17 +5,26 @@ net.hopcc.xcp_ipsec the header stands in front of AH and ESP, and the router on 
 way is heard; without, the connection is what it would be without XCP. Prints TAP.
 Needs root; all is in network namespaces of its own.
 """
+import json
+import os
+import signal
+import socket
+import subprocess
 import sys
 import time
 
+import hosts
 import xcp_tunnel
 from hosts import run, sysctl
 from xcp_tunnel import A, B, DEBUG, MB, OUTER, through
+from xcp_wire import XCP, fragments, ip_bytes
 
 KEY = "0x" + "5a" * 20
 KEY256 = "0x" + "a5" * 32
 
 tap = xcp_tunnel.tap
+
+ETH_P_ALL = 3
 
 ALGORITHM = {"esp": f"aead rfc4106(gcm(aes)) {KEY} 128",
              "ah": f"auth-trunc hmac(sha256) {KEY256} 128"}
@@ -145,13 +154,64 @@ def narrow(version):
     protect("a", "b", "esp", "transport", ends, ends)
     switch(1, "a", "b")
     run("ip -n r link set r-x mtu 1320")
+    # ICMP tells ESP and not TCP: what was too big counts as lost.
+    sysctl("a", "hopcc/xcp_loss", 1)
     got = through(version, 2 * MB)
     tap.claim(f"IPv{version} in ESP transport: the path's MTU is found, with headers on",
               got["exact"] and got["a"]["icmp"] > 0 and got["took"] < 20 and
               got["a"]["ipsec_out"] > 2 * MB // 1400, f"{got['a']['icmp']} errors")
     run("ip -n r link set r-x mtu 1500")
+    sysctl("a", "hopcc/xcp_loss", 0)
     switch(0, "a", "b")
     lay_open("a", "b")
+
+
+def cut(version):
+    """A child that puts what a sends with a header in front into fragments, at r."""
+    kind = {4: 0x0800, 6: 0x86dd}[version]
+    run("ip netns exec r tc qdisc add dev r-e clsact")
+    run(f"ip netns exec r tc filter add dev r-e ingress protocol {'ip' if version == 4 else 'ipv6'}"
+        " flower ip_proto fd action drop")
+    shown = subprocess.run("ip -n x -j link show dev x-r".split(), stdout=subprocess.PIPE,
+                           check=True).stdout
+    mac = bytes.fromhex(json.loads(shown)[0]["address"].replace(":", ""))
+    with hosts.inside("r"):
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+    # Of every protocol: others come behind the filter.
+    wire.bind(("r-e", ETH_P_ALL))
+    pid = os.fork()
+    while not pid:
+        data, where = wire.recvfrom(65536)
+        if (where[1] != kind or where[2] == socket.PACKET_OUTGOING or
+                data[6 if version == 6 else 9] != XCP):
+            continue
+        # A single fragment of IPv6 keeps its header, which AH was not told of.
+        pieces = fragments(data, ip_bytes(data), 512) if len(data) > 512 else [data]
+        for piece in pieces:
+            wire.sendto(piece, ("r-x", kind, 0, 0, mac))
+    wire.close()
+    return pid
+
+
+def in_pieces(version, proto):
+    """Fragments, header in front and all: what is put together goes the same way."""
+    ends = A[version], B[version]
+    protect("a", "b", proto, "transport", ends, ends)
+    switch(1, "a", "b")
+    child = cut(version)
+    time.sleep(0.1)
+    got = through(version, MB // 4)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    a, b = got["a"], got["b"]
+    tap.claim(f"IPv{version} in {proto.upper()} transport, in fragments: exact, each header taken",
+              got["exact"] and a["ipsec_out"] == b["ipsec_in"] == b["in"] > MB // 4 // 1400 and
+              b["in_late"] > b["in"] * 0.9 and a["peer_speaks"] == 1 and no_trouble(got),
+              f"{a['ipsec_out']} in front, {b['in_late']} in fragments, {b['in']} taken")
+    run("ip netns exec r tc qdisc del dev r-e clsact")
+    switch(0, "a", "b")
+    lay_open("a", "b")
+    time.sleep(61)
 
 
 def main():
@@ -163,6 +223,8 @@ def main():
             (4, 4, "esp"), (6, 6, "esp"), (4, 6, "esp"), (4, 4, "ah")):
         gateways(version, outer, proto)
     forged()
+    for version, proto in ((4, "esp"), (6, "ah")):
+        in_pieces(version, proto)
     for version in () if DEBUG else (4, 6):
         narrow(version)
     return tap.done()

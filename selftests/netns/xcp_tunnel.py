@@ -100,8 +100,7 @@ def few(*cases):
 
 def build_path():
     hosts.build("a", "e", "r", "x", "b")
-    for line in TOPOLOGY.strip().splitlines():
-        run("ip " + line)
+    hosts.ip(TOPOLOGY)
     for line in (f"r tc qdisc add dev r-x root handle 1: tbf rate {8 * RATE_BYTES_PS}bit"
                  " burst 3000 limit 1mb",
                  f"r tc qdisc add dev r-x parent 1: handle 10: xcp rate {8 * RATE_BYTES_PS}bit"
@@ -113,14 +112,13 @@ def build_path():
 
 
 def build_tunnel(version, kind, options, mtu=1400):
-    for name, other in (("e", "x"), ("x", "e")):
-        run(f"ip -n {name} link add t0 type {kind} local {OUTER[name][version]}"
-            f" remote {OUTER[other][version]} {options}")
-        run(f"ip -n {name} link set t0 mtu {mtu} up")
-    run("ip -n e route add 192.0.2.128/25 dev t0")
-    run("ip -n x route add 192.0.2.0/25 dev t0")
-    run("ip -n e -6 route add 2001:db8:2::/64 dev t0")
-    run("ip -n x -6 route add 2001:db8:1::/64 dev t0")
+    hosts.ip("".join(f"""
+-n {name} link add t0 type {kind} local {OUTER[name][version]} remote {OUTER[other][version]} {options}
+-n {name} link set t0 mtu {mtu} up
+-n {name} route add {behind[0]} dev t0
+-n {name} route add {behind[1]} dev t0""" for name, other, behind in (
+        ("e", "x", ("192.0.2.128/25", "2001:db8:2::/64")),
+        ("x", "e", ("192.0.2.0/25", "2001:db8:1::/64")))))
     time.sleep(3)
 
 
@@ -288,12 +286,9 @@ def send(name, version, packet):
         raw.sendto(packet, (to, 0))
 
 
-def refused(outer):
-    """The far end does not know our protocol: a tunnel without copies, for a while."""
-    switch(1)
-    build_tunnel(outer, "gre" if outer == 4 else "ip6gre", "")
-    before = counts("e")
-    quoted = ip(outer, XCP, addresses(outer, OUTER["e"][outer], OUTER["x"][outer]),
+def refuse(outer, source):
+    """x says to e that it does not know the protocol of a packet from source."""
+    quoted = ip(outer, XCP, addresses(outer, source, OUTER["x"][outer]),
                 header(following=47) + bytes(8))
     back = addresses(outer, OUTER["x"][outer], OUTER["e"][outer])
     if outer == 4:
@@ -305,6 +300,18 @@ def refused(outer):
         check = inet_sum(back + struct.pack("!II", len(body), 58) + body)
         send("x", 6, ip(6, 58, back, body[:2] + struct.pack("!H", check) + body[4:]))
     time.sleep(0.5)
+
+
+def refused(outer):
+    """The far end does not know our protocol: a tunnel without copies, for a while."""
+    switch(1)
+    build_tunnel(outer, "gre" if outer == 4 else "ip6gre", "")
+    refuse(outer, A[outer])
+    got = through(4, MB)["e"]
+    tap.claim(f"over IPv{outer}: an error about a packet that is not ours changes nothing",
+              got["tunnel_out"] > 0 and not got["tunnel_avoided"])
+    before = counts("e")
+    refuse(outer, OUTER["e"][outer])
     tap.equal(f"over IPv{outer}: an error says that our protocol is not known",
               since("e", before)["tunnel_refused"], 1)
     got = through(4, MB)["e"]

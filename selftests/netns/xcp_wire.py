@@ -365,6 +365,32 @@ def strangers(tun, version):
     listener.close()
 
 
+def windows(tun, version):
+    """Who does not see the connection cannot speak for it."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50450)
+    sock = peer.open(listener, UNKNOWN)
+    far = 1 << 30
+    for what, pos, ack, counted in (
+            ("data of long ago", -far, 0, True), ("data of the far future", far, 0, True),
+            ("an ACK of long ago", 0, -far, True), ("an ACK of what was not sent", 0, 1, True),
+            ("old data", -5000, 0, False), ("an old ACK", 0, -1, False)):
+        before = counts()
+        peer.send(ACK, pos=pos, ack=ack, payload=bytes(50) if pos else b"",
+                  xcp=header(delta=1000 if counted else 0, **BIG))
+        peer.read(5)
+        after = counts()
+        tap.equal(f"IPv{version} {what}: {'not heard' if counted else 'heard'}",
+                  after["in_bad_seq"] - before["in_bad_seq"], int(counted))
+    peer.read(500)
+    peer.send(ACK, payload=bytes(MSS), xcp=header(throughput=1, delta=5))
+    tap.equal(f"IPv{version} what was not heard is not owed",
+              [p.xcp and p.xcp[5] for p in peer.read(5)], [5])
+    peer.send(RST, pos=MSS)
+    sock.close()
+    listener.close()
+
+
 def fuzz(tun, version):
     """Random damage between good segments."""
     listener = listen(version)
@@ -607,6 +633,7 @@ def main():
         malformed(tun, version)
         odd_shapes(tun, version)
         strangers(tun, version)
+        windows(tun, version)
         fuzz(tun, version)
         raw_socket(version)
         asking(tun, version)

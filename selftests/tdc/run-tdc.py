@@ -7,23 +7,58 @@
 Needs root and stock tc with TC_LIB_DIR set; every case gets a network
 namespace of its own with a dummy device, as tdc's nsPlugin gives it. Known
 words: $TC $IP $DUMMY $DIR (where this program is).
+
+In the lab's guest a program costs 10 to 30 ms of a core to start and python ten times
+that, whatever it does then: so there is no shell where a command needs none, and the
+programs of $DIR run here.
 """
+import contextlib
+import ctypes
+import importlib
+import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
 DIR = os.path.dirname(os.path.realpath(__file__))
-NS = "tdc"
 DUMMY = "dummy1"
+CLONE_NEWNET = 0x40000000
+LIBC = ctypes.CDLL(None, use_errno=True)
+OURS = re.compile(r"python3 \$DIR/([\w-]+)\.py ")
+
+
+def fresh_namespace():
+    """The one before goes with its last process and device."""
+    if LIBC.unshare(CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "unshare")
+
+
+def add_dummy():
+    status, _ = run("$IP link add dev $DUMMY type dummy")
+    if status:
+        run(f"$IP link add dev $DUMMY type veth peer name {DUMMY}p")
+
+
+def call(name, words):
+    """main(*words) of a program beside this one."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        status = importlib.import_module(name).main(*words)
+    return status or 0, said.getvalue()
 
 
 def run(command):
-    """Exit status and both streams of a command in the namespace."""
+    """Exit status and both streams of a command."""
+    ours = OURS.match(command)
     command = (command.replace("$TC", "tc").replace("$IP", "ip")
                .replace("$DUMMY", DUMMY).replace("$DIR", DIR))
-    done = subprocess.run(["ip", "netns", "exec", NS, "sh", "-c", command],
+    plain = not re.search(r"[|&;<>()`$*?~#\n]", command)
+    if ours and plain:
+        return call(ours[1], shlex.split(command)[2:])
+    done = subprocess.run(shlex.split(command) if plain else ["sh", "-c", command],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 
@@ -68,10 +103,9 @@ def main(files):
     failures = 0
     print(f"1..{len(cases)}")
     for number, case in enumerate(cases, 1):
-        subprocess.run(["ip", "netns", "add", NS], check=True)
-        run(f"ip link add dev $DUMMY type dummy || ip link add dev $DUMMY type veth peer name {DUMMY}p")
+        fresh_namespace()
+        add_dummy()
         wrong = judge(case)
-        subprocess.run(["ip", "netns", "del", NS], check=True)
         failures += wrong is not None
         print(f"{'not ok' if wrong else 'ok'} {number} - {case['id']} {case['name']}")
         for line in (wrong or "").splitlines():

@@ -9,10 +9,8 @@ sending takes no virtual time: so frame n of equal length L finds a backlog of
 0, 0, L, 2L, 3L, ... Then the queue drains, and all that arrived is looked at.
 """
 import errno
-import json
 import socket
 import struct
-import subprocess
 import sys
 import time
 
@@ -334,9 +332,7 @@ def below(name):
                 wire.send("ipv4", ecn, 10)
             time.sleep(0.01)
         arrived = len(wire.arrived())
-        shown = json.loads(subprocess.check_output(
-            ["tc", "-s", "-j", "qdisc", "show", "dev", "va"]))
-        wreds = [q for q in shown if q["kind"] == "wred"]
+        wreds = [q for q in wire.shown() if q["kind"] == "wred"]
         lost = sum(q["limit_dropped"] + q["nect_dropped"] + q["ect_dropped"] for q in wreds)
         expect(arrived + lost, 90, "arrived + dropped")
         expect(sum(q["drops"] for q in wreds), lost, "tc's drops")

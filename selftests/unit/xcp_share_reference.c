@@ -60,12 +60,17 @@ static double noticed(struct reference *r, const struct seen *s)
 	double n = 0;
 
 	if (s->lost > 0) {
+		double lost = s->lost, missed;
+
 		if (r->event_s <= 0) {
 			r->event_s = s->rtt + (r->left ? r->queued * r->elapsed / r->left : 0);
-			r->event_bytes = r->flows * r->size;
+			r->event_bytes = (r->flows - 1) * r->size;
+			n = fmin(lost, r->size);
+			lost -= n;
 		}
-		n = fmin(s->lost, r->event_bytes);
-		r->event_bytes -= n;
+		missed = r->event_bytes * pow(1 + lost / 16 / ((r->flows - 0.5) * r->size), -16);
+		n += r->event_bytes - missed;
+		r->event_bytes = missed;
 	}
 	r->event_s = fmax(0, r->event_s - s->elapsed);
 	return n;
@@ -168,7 +173,7 @@ static double off(double got, double want)
 
 static struct {
 	double weight, capacity, estimate;
-	u64 moved, failures;
+	u64 moved, failures, parted;
 } worst;
 
 /* Right at a threshold the two may decide otherwise. */
@@ -232,6 +237,11 @@ static u64 run_port(u64 intervals)
 		/* A mean's memory is whole intervals of a window: rounding may differ by one. */
 		if (v.intervals != r.intervals)
 			return n;
+		/* An RTT that ends with an interval, but for a nanosecond. */
+		if (fabs(r.event_s * 1e9 - v.event_ns) > 1000) {
+			worst.parted++;
+			return n;
+		}
 		compare(&r, &v, capacity, s.port);
 	}
 	return n;
@@ -247,6 +257,9 @@ int main(int argc, char **argv)
 	printf("# %llu intervals, weights moved in %llu\n", done, worst.moved);
 	printf("# worst: weight %.2g of the port, capacity %.2g, estimates %.2g\n", worst.weight,
 	       worst.capacity, worst.estimate);
+	/* One in ten thousand is chance. */
+	worst.failures += worst.parted > done / 10000;
+	printf("# parted at the end of an RTT %llu times\n", worst.parted);
 	printf("%s 1 - weights and capacity equal the formulas\n",
 	       worst.failures ? "not ok" : "ok");
 	printf("%s 2 - weights moved in a tenth of the intervals or more\n1..2\n",

@@ -87,7 +87,7 @@ timeout -k 5 $((limit_s + boot_s)) qemu-system-x86_64 \
 qemu=$!
 
 # What the script says, while it says it, but for the last line: its status.
-tail -n +1 -f --pid="$qemu" "$tmp/output" | tr -d '\r' | grep --line-buffered -v '^VM-EXIT ' || :
+tail -n +1 -f --pid="$qemu" "$tmp/output" | sed -un 's/\r//g; /^VM-EXIT /!p' || :
 status=0
 wait "$qemu" || status=$?
 qemu=

@@ -3,8 +3,10 @@
 """TCP streams whose every byte is checked.
 
     stream.py serve CC                     until it is killed
-    stream.py send CC ADDR FLOWS SECONDS   one line of JSON a flow
-    stream.py rough CC ADDR FLOWS SECONDS  the same on a network that may vanish,
+    stream.py send CC ADDRS FLOWS SECONDS [FILE]
+                                           FLOWS to each of ADDR,ADDR: a line of JSON a flow;
+                                           they go on until FILE is there, a minute at most
+    stream.py rough CC ADDRS FLOWS SECONDS the same on a network that may vanish,
                                            and the cc is swapped now and then
 
 A stream is random blocks and at its end their CRC; the receiver answers "ok".
@@ -12,6 +14,7 @@ Status 1: a stream was corrupted, or (send) did not end.
 """
 
 import json
+import os
 import random
 import socket
 import struct
@@ -63,11 +66,20 @@ def serve(cc):
         threading.Thread(target=receive, args=(sock,), daemon=True).start()
 
 
-def stream(sock, address, end_s, swap_with):
+def seconds_of(least_s, until):
+    """A turn each, until it is time to end."""
+    start_s = time.monotonic()
+    while (took_s := time.monotonic() - start_s) < least_s or (
+            until and took_s < least_s + 60 and not os.path.exists(until)):
+        yield took_s
+
+
+def stream(sock, address, least_s, until, swap_with):
     crc, sent_bytes = 0, 0
     ccs = swap_with or []
     sock.connect((address, PORT))
-    while time.monotonic() < end_s:
+    start_s = time.monotonic()
+    for _ in seconds_of(least_s, until):
         at = random.randrange(len(POOL) - BLOCK_BYTES)
         block = POOL[at:at + BLOCK_BYTES]
         sock.sendall(block)
@@ -75,20 +87,20 @@ def stream(sock, address, end_s, swap_with):
         sent_bytes += len(block)
         if ccs and random.random() < 0.1:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, random.choice(ccs))
+    mbit = sent_bytes * 8 / 1e6 / (time.monotonic() - start_s)
     cc = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     sock.sendall(struct.pack("!I", crc))
     sock.shutdown(socket.SHUT_WR)
-    return {"bytes": sent_bytes, "cc": cc.rstrip(b"\0").decode(), "answer": sock.recv(3).decode()}
+    return {"bytes": sent_bytes, "mbit": round(mbit, 2), "cc": cc.rstrip(b"\0").decode(), "answer": sock.recv(3).decode()}
 
 
-def send(cc, address, seconds, rough, results):
-    result = {"answer": "none"}
+def send(cc, address, seconds, until, rough, results):
+    result = {"to": address, "answer": "none"}
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         sock = tcp_socket(family, cc)
         sock.settimeout(3 if rough else 20)
-        result = stream(sock, address, time.monotonic() + seconds,
-                        [b"cubic", cc.encode()] if rough else None)
+        result |= stream(sock, address, seconds, until, [b"cubic", cc.encode()] if rough else None)
         sock.close()
     except OSError as error:
         result["error"] = str(error)
@@ -99,10 +111,11 @@ def main():
     action, cc = sys.argv[1:3]
     if action == "serve":
         return serve(cc)
-    address, flows, seconds = sys.argv[3], int(sys.argv[4]), float(sys.argv[5])
+    addresses, flows, seconds = sys.argv[3].split(","), int(sys.argv[4]), float(sys.argv[5])
+    until = sys.argv[6] if len(sys.argv) > 6 else None
     results = []
-    threads = [threading.Thread(target=send, args=(cc, address, seconds, action == "rough", results))
-               for _ in range(flows)]
+    threads = [threading.Thread(target=send, args=(cc, address, seconds, until, action == "rough", results))
+               for address in addresses for _ in range(flows)]
     for thread in threads:
         thread.start()
     for thread in threads:

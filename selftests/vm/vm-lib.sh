@@ -29,22 +29,22 @@ newest()
 # FIRST: 0 or 1, which half of what can happen at once
 distro_test()
 {
-	series=$1 first=$2 root=$3 rounds=${VM_ROUNDS:-6}
+	series=$1 first=$2 root=$3 rounds=${VM_ROUNDS:-4}
 	ver=$(newest "$series" "$root/boot")
 	[ -n "$ver" ] || skip "no kernel $series in $root/boot: run tools/setup/setup.sh check"
 	headers=$root/usr/src/linux-headers-$ver
 	[ -e "$headers/Makefile" ] || skip "no headers of Linux $ver: run tools/setup/setup.sh check"
 
-	log=build/vm-$series.log
-	tools/build-modules.sh "vm-$series" "$headers" >"$log" 2>&1 ||
-		fail "modules build for Linux $ver" "$log"
-	make -C tools/tc OUT="$PWD/build/vm-$series/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
+	modules=build/linux-$series log=build/vm-$series.log
+	selftests/build/built-modules.sh "$series" "$headers" ||
+		fail "modules build for Linux $ver" "$modules.log"
+	make -C tools/tc OUT="$PWD/$modules/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
 
 	out=build/vm-$series.tap
 	{
-		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((300 + rounds * 60)) \
+		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((720 + rounds * 60)) \
 			selftests/vm/run-vm.sh "$root/boot/vmlinuz-$ver" "$root/lib/modules/$ver" \
-			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/build/vm-$series" "$rounds" "$first" 2>&1
+			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/$modules" "$rounds" "$first" 2>&1
 		echo $? >"$out.status"
 	} | tee "$out"
 	status=$(cat "$out.status")

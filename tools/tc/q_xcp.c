@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tc's plug-in for sch_xcp: words to netlink, netlink to text and JSON. */
-#include <stdlib.h>
 #include <linux/pkt_sched_xcp.h>
-#include "tc_plugin.h"
+#include "tc_words.h"
 
 #define XCP_PPM 1000000
 #define XCP_PPB 1000000000
 #define XCP_NS_PER_US 1000
-
-/* The text of a bound. */
-#define XCP_TEXT_(bound) #bound
-#define XCP_TEXT(bound) XCP_TEXT_(bound)
 
 /* What is printed can be typed again. */
 static const char xcp_usage[] =
@@ -42,15 +37,6 @@ static void xcp_print_usage(void)
 		TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX, TC_XCP_PROTOCOL_DEFAULT);
 }
 
-static int xcp_refuse(const char *option, const char *word, const char *allowed)
-{
-	if (word)
-		fprintf(stderr, "xcp: %s: \"%s\" is not %s\n", option, word, allowed);
-	else
-		fprintf(stderr, "xcp: %s: missing; expected %s\n", option, allowed);
-	return -1;
-}
-
 static int xcp_put_rate(struct nlmsghdr *n, const char *word)
 {
 	__u64 rate_bytes_ps;
@@ -59,7 +45,7 @@ static int xcp_put_rate(struct nlmsghdr *n, const char *word)
 		return addattr64(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_RATE, TC_XCP_RATE_AUTO);
 	if (!word || word[0] == '-' || get_rate64(&rate_bytes_ps, word) ||
 	    rate_bytes_ps < TC_XCP_RATE_MIN_BYTES_PS || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
-		return xcp_refuse("rate", word, "10kbit to 1600gbit, or auto");
+		return word_refuse("xcp", "rate", word, "10kbit to 1600gbit, or auto");
 	return addattr64(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_RATE, rate_bytes_ps);
 }
 
@@ -91,75 +77,74 @@ static bool xcp_read_us(__u32 *us, const char *word)
 	return true;
 }
 
-/* get_size() wraps on what does not fit 32 bits, so the word is also read as a number. */
-static bool xcp_read_bytes(__u32 *bytes, const char *word)
+/* What is a part of one, and what is a time, is printed as it may be typed. */
+static void xcp_print_ppm(const struct word *o, __u32 ppm)
 {
-	return word[0] != '-' && !get_size(bytes, word) &&
-	       strtod(word, NULL) <= TC_XCP_LIMIT_MAX_BYTES;
+	char format[32];
+
+	snprintf(format, sizeof(format), "%s %%g ", o->name);
+	print_color_float(PRINT_ANY, COLOR_NONE, o->name, format, (double)ppm / XCP_PPM);
 }
 
-static bool xcp_read_number(__u32 *number, const char *word)
+/* In the greatest unit that divides it: "1gbit", "1500us". */
+static void xcp_print_scaled(const char *key, __u64 value, const char *const *units)
 {
-	return word[0] != '-' && !get_u32(number, word, 0);
+	char text[64];
+
+	while (units[1] && value && value % 1000 == 0) {
+		value /= 1000;
+		units++;
+	}
+	snprintf(text, sizeof(text), "%s %llu%s ", key, (unsigned long long)value, *units);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
 }
 
-/**
- * struct xcp_word - an option of 32 bits
- * @name: as typed, as printed, in JSON
- * @attr: TCA_XCP_*
- * @read: from a word; false if it is none
- * @min: least
- * @max: greatest
- * @zero: the word for 0; NULL if there is none
- * @allowed: for messages
- */
-struct xcp_word {
-	const char *name;
-	int attr;
-	bool (*read)(__u32 *value, const char *word);
-	__u32 min, max;
-	const char *zero;
-	const char *allowed;
-};
+static void xcp_print_us(const struct word *o, __u32 us)
+{
+	static const char *const units[] = { "us", "ms", "s", NULL };
+	char key[32];
 
-static const struct xcp_word xcp_words[] = {
-	{ "overhead", TCA_XCP_OVERHEAD, xcp_read_bytes, 0, TC_XCP_OVERHEAD_MAX_BYTES, NULL,
-	  "0 to " XCP_TEXT(TC_XCP_OVERHEAD_MAX_BYTES) " bytes" },
-	{ "alpha", TCA_XCP_ALPHA, xcp_read_ppm, TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM, NULL,
-	  "0.000001 to 0.554999: from 0.555 on it is unstable" },
-	{ "beta", TCA_XCP_BETA, xcp_read_ppm, 1, TC_XCP_BETA_MAX_PPM, "auto",
-	  "0.000001 to 1, or auto" },
-	{ "gamma", TCA_XCP_GAMMA, xcp_read_ppm, 0, TC_XCP_GAMMA_MAX_PPM, NULL,
-	  "0 to 1, in steps of 0.000001" },
-	{ "min_interval", TCA_XCP_MIN_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
-	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
-	{ "max_interval", TCA_XCP_MAX_INTERVAL, xcp_read_us, TC_XCP_TIME_MIN_US,
-	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
-	{ "allowed_queue", TCA_XCP_ALLOWED_QUEUE, xcp_read_us, TC_XCP_TIME_MIN_US,
-	  TC_XCP_TIME_MAX_US, NULL, "10us to 10s, in whole us" },
-	{ "e2e_share", TCA_XCP_E2E_SHARE, xcp_read_ppm, 0, TC_XCP_SHARE_MAX_PPM, NULL,
-	  "0 to 1, in steps of 0.000001" },
-	{ "sampler", TCA_XCP_SAMPLER, xcp_read_us, 1, TC_XCP_TIME_MAX_US, "off",
-	  "1us to 10s, in whole us, or off" },
-	{ "protocol", TCA_XCP_PROTOCOL, xcp_read_number, TC_XCP_PROTOCOL_MIN,
-	  TC_XCP_PROTOCOL_MAX, NULL,
-	  XCP_TEXT(TC_XCP_PROTOCOL_MIN) " to " XCP_TEXT(TC_XCP_PROTOCOL_MAX) },
-	{ "limit", TCA_XCP_LIMIT, xcp_read_bytes, TC_XCP_LIMIT_MIN_BYTES, TC_XCP_LIMIT_MAX_BYTES,
-	  NULL, XCP_TEXT(TC_XCP_LIMIT_MIN_BYTES) " to " XCP_TEXT(TC_XCP_LIMIT_MAX_BYTES) " bytes" },
+	xcp_print_scaled(o->name, us, units);
+	snprintf(key, sizeof(key), "%s_us", o->name);
+	print_color_uint(PRINT_JSON, COLOR_NONE, key, NULL, us);
+}
+
+#define XCP_PART(option, number, least, most, text)			\
+	{ .name = option, .attr = number, .read = xcp_read_ppm, .min = least, \
+	  .max = most, .allowed = text, .print = xcp_print_ppm }
+#define XCP_TIME(option, number)					\
+	{ .name = option, .attr = number, .read = xcp_read_us, .min = TC_XCP_TIME_MIN_US, \
+	  .max = TC_XCP_TIME_MAX_US, .allowed = "10us to 10s, in whole us", \
+	  .print = xcp_print_us }
+
+static const struct word xcp_words[] = {
+	{ .name = "overhead", .attr = TCA_XCP_OVERHEAD, .read = word_read_bytes,
+	  .max = TC_XCP_OVERHEAD_MAX_BYTES, .unit = "b",
+	  .allowed = "0 to " WORD_TEXT(TC_XCP_OVERHEAD_MAX_BYTES) " bytes" },
+	XCP_PART("alpha", TCA_XCP_ALPHA, TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM,
+		 "0.000001 to 0.554999: from 0.555 on it is unstable"),
+	{ .name = "beta", .attr = TCA_XCP_BETA, .read = xcp_read_ppm, .min = 1,
+	  .max = TC_XCP_BETA_MAX_PPM, .allowed = "0.000001 to 1, or auto", .zero = "auto",
+	  .print = xcp_print_ppm },
+	XCP_PART("gamma", TCA_XCP_GAMMA, 0, TC_XCP_GAMMA_MAX_PPM, "0 to 1, in steps of 0.000001"),
+	XCP_TIME("min_interval", TCA_XCP_MIN_INTERVAL),
+	XCP_TIME("max_interval", TCA_XCP_MAX_INTERVAL),
+	XCP_TIME("allowed_queue", TCA_XCP_ALLOWED_QUEUE),
+	XCP_PART("e2e_share", TCA_XCP_E2E_SHARE, 0, TC_XCP_SHARE_MAX_PPM,
+		 "0 to 1, in steps of 0.000001"),
+	{ .name = "sampler", .attr = TCA_XCP_SAMPLER, .read = xcp_read_us, .min = 1,
+	  .max = TC_XCP_TIME_MAX_US, .allowed = "1us to 10s, in whole us, or off",
+	  .zero = "off", .print = xcp_print_us },
+	{ .name = "protocol", .attr = TCA_XCP_PROTOCOL, .read = word_read_number,
+	  .min = TC_XCP_PROTOCOL_MIN, .max = TC_XCP_PROTOCOL_MAX, .unit = "",
+	  .allowed = WORD_TEXT(TC_XCP_PROTOCOL_MIN) " to " WORD_TEXT(TC_XCP_PROTOCOL_MAX) },
+	{ .name = "limit", .attr = TCA_XCP_LIMIT, .read = word_read_bytes,
+	  .min = TC_XCP_LIMIT_MIN_BYTES, .max = TC_XCP_LIMIT_MAX_BYTES, .unit = "b",
+	  .allowed = WORD_TEXT(TC_XCP_LIMIT_MIN_BYTES) " to "
+		     WORD_TEXT(TC_XCP_LIMIT_MAX_BYTES) " bytes" },
 };
 
 #define XCP_WORDS (sizeof(xcp_words) / sizeof(*xcp_words))
-
-static int xcp_put_word(struct nlmsghdr *n, const struct xcp_word *w, const char *word)
-{
-	__u32 value;
-
-	if (word && w->zero && !strcmp(word, w->zero))
-		value = 0;
-	else if (!word || !w->read(&value, word) || value < w->min || value > w->max)
-		return xcp_refuse(w->name, word, w->allowed);
-	return addattr32(n, TC_PLUGIN_REQ_BYTES, w->attr, value);
-}
 
 /* "share", "share cubic" or "noshare": the word is taken already. */
 static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool shares)
@@ -167,7 +152,8 @@ static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool s
 	__u32 share = TC_XCP_SHARE_OFF;
 
 	if (*seen)
-		return xcp_refuse("share", shares ? "share" : "noshare", "to be given twice");
+		return word_refuse("xcp", "share", shares ? "share" : "noshare",
+				   "to be given twice");
 	*seen = true;
 	if (shares)
 		share = words_take_if(w, "cubic") ? TC_XCP_SHARE_CUBIC : TC_XCP_SHARE_RENO;
@@ -180,10 +166,11 @@ static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool s
 static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 {
 	size_t i;
+	bool on;
 
 	if (words_take_if(w, "rate")) {
 		if (seen[XCP_WORDS])
-			return xcp_refuse("rate", "rate", "to be given twice");
+			return word_refuse("xcp", "rate", "rate", "to be given twice");
 		seen[XCP_WORDS] = true;
 		return xcp_put_rate(n, words_take(w));
 	}
@@ -192,13 +179,13 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 	if (words_take_if(w, "noshare"))
 		return xcp_put_share(n, w, &seen[XCP_WORDS + 1], false);
 	for (i = 0; i < XCP_WORDS; i++) {
-		if (!words_take_if(w, xcp_words[i].name))
+		if (!word_take(&xcp_words[i], w, &on))
 			continue;
 		if (seen[i])
-			return xcp_refuse(xcp_words[i].name, xcp_words[i].name,
-					  "to be given twice");
+			return word_refuse("xcp", xcp_words[i].name, xcp_words[i].name,
+					   "to be given twice");
 		seen[i] = true;
-		return xcp_put_word(n, &xcp_words[i], words_take(w));
+		return word_put(n, "xcp", &xcp_words[i], w, on);
 	}
 	if (strcmp(*w->argv, "help"))
 		fprintf(stderr, "xcp: \"%s\" is not an option\n", *w->argv);
@@ -220,19 +207,6 @@ static int xcp_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nl
 	return 0;
 }
 
-/* In the greatest unit that divides it: "1gbit", "1500us". */
-static void xcp_print_scaled(const char *key, __u64 value, const char *const *units)
-{
-	char text[64];
-
-	while (units[1] && value && value % 1000 == 0) {
-		value /= 1000;
-		units++;
-	}
-	snprintf(text, sizeof(text), "%s %llu%s ", key, (unsigned long long)value, *units);
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
-}
-
 static void xcp_print_rate(const struct rtattr *attr)
 {
 	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
@@ -247,43 +221,6 @@ static void xcp_print_rate(const struct rtattr *attr)
 	}
 	xcp_print_scaled("rate", rate_bytes_ps * 8, units);
 	print_color_u64(PRINT_JSON, COLOR_NONE, "rate", NULL, rate_bytes_ps);
-}
-
-static void xcp_print_ppm(const char *name, __u32 ppm)
-{
-	char format[32];
-
-	snprintf(format, sizeof(format), "%s %%g ", name);
-	print_color_float(PRINT_ANY, COLOR_NONE, name, format, (double)ppm / XCP_PPM);
-}
-
-static void xcp_print_us(const char *name, __u32 us)
-{
-	static const char *const units[] = { "us", "ms", "s", NULL };
-	char key[32];
-
-	xcp_print_scaled(name, us, units);
-	snprintf(key, sizeof(key), "%s_us", name);
-	print_color_uint(PRINT_JSON, COLOR_NONE, key, NULL, us);
-}
-
-static void xcp_print_word(const struct xcp_word *w, __u32 value)
-{
-	char format[32];
-
-	if (w->zero && !value) {
-		snprintf(format, sizeof(format), "%s %s ", w->name, w->zero);
-		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", format);
-		print_color_null(PRINT_JSON, COLOR_NONE, w->name, NULL, NULL);
-	} else if (w->read == xcp_read_ppm) {
-		xcp_print_ppm(w->name, value);
-	} else if (w->read == xcp_read_us) {
-		xcp_print_us(w->name, value);
-	} else {
-		snprintf(format, sizeof(format), "%s %%u%s ", w->name,
-			 w->read == xcp_read_bytes ? "b" : "");
-		plugin_print_uint(w->name, format, value);
-	}
 }
 
 static void xcp_print_share(const struct rtattr *attr)
@@ -303,22 +240,12 @@ static void xcp_print_share(const struct rtattr *attr)
 static int xcp_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_XCP_MAX + 1];
-	__u32 value;
-	size_t i;
 
 	if (!opt)
 		return 0;
 	plugin_parse_nested(tb, TCA_XCP_MAX, opt);
 	xcp_print_rate(tb[TCA_XCP_RATE]);
-	for (i = 0; i < XCP_WORDS; i++) {
-		const struct rtattr *attr = tb[xcp_words[i].attr];
-
-		/* A module of another age knows fewer; a grafted child has its own limit. */
-		if (!attr || RTA_PAYLOAD(attr) < sizeof(value))
-			continue;
-		memcpy(&value, RTA_DATA(attr), sizeof(value));
-		xcp_print_word(&xcp_words[i], value);
-	}
+	word_print_all(xcp_words, XCP_WORDS, tb);
 	xcp_print_share(tb[TCA_XCP_SHARE]);
 	return 0;
 }

@@ -20,6 +20,8 @@
  * @max: greatest
  * @unit: printed behind the value
  * @allowed: for messages
+ * @zero: the word for 0, null in JSON; NULL if there is none
+ * @print: of a value that is not @zero; NULL: the number and @unit
  */
 struct word {
 	const char *name;
@@ -28,6 +30,8 @@ struct word {
 	__u32 min, max;
 	const char *unit;
 	const char *allowed;
+	const char *zero;
+	void (*print)(const struct word *o, __u32 value);
 };
 
 static inline bool word_read_number(__u32 *number, const char *word)
@@ -73,7 +77,9 @@ static inline int word_put(struct nlmsghdr *n, const char *kind, const struct wo
 
 	if (o->read) {
 		word = words_take(w);
-		if (!word || !o->read(&value, word) || value < o->min || value > o->max)
+		if (word && o->zero && !strcmp(word, o->zero))
+			value = 0;
+		else if (!word || !o->read(&value, word) || value < o->min || value > o->max)
 			return word_refuse(kind, o->name, word, o->allowed);
 	}
 	return addattr32(n, TC_PLUGIN_REQ_BYTES, o->attr, value);
@@ -83,6 +89,16 @@ static inline void word_print(const struct word *o, __u32 value)
 {
 	char text[32];
 
+	if (o->zero && !value) {
+		snprintf(text, sizeof(text), "%s %s ", o->name, o->zero);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
+		print_color_null(PRINT_JSON, COLOR_NONE, o->name, NULL, NULL);
+		return;
+	}
+	if (o->print) {
+		o->print(o, value);
+		return;
+	}
 	if (o->read) {
 		snprintf(text, sizeof(text), "%s %%u%s ", o->name, o->unit);
 		plugin_print_uint(o->name, text, value);

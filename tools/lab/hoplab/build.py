@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import hashlib
+import os
 import re
 import shlex
 import shutil
@@ -88,7 +89,8 @@ def build_modules(kernel, kdir):
     if stamp.exists() and stamp.read_text() == now:
         return BUILD / name
     say(f"building the modules for the {kernel} kernel")
-    run_quietly([TOP / "tools/build-modules.sh", name, kdir, "ARCH=um"],
+    run_quietly([TOP / "tools/build-modules.sh", name, kdir, "ARCH=um",
+                 f"-j{len(os.sched_getaffinity(0))}"],
                 BUILD / f"{name}.log", f"the modules for the {kernel} kernel")
     stamp.write_text(now)
     return BUILD / name

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -319,6 +320,11 @@ class Measures:
         """= mean backlog"""
         return mean(self.samples(port))
 
+    def queue_sd(self, port=None):
+        """= standard deviation of the backlog"""
+        samples = self.samples(port)
+        return statistics.pstdev(samples) if samples else math.nan
+
     def queue_max(self, port=None):
         """= largest backlog sampled"""
         return max(self.samples(port), default=math.nan)
@@ -342,6 +348,11 @@ class Measures:
     def marks(self, port=None):
         """= packets that a port's queue marked CE"""
         return self.run.ports[self.port(port)]["marked"] or 0
+
+    def xstat(self, name, port=None):
+        """= a counter of a port's own qdisc, by its name in the results: xstat('nect_dropped_pkts')"""
+        xstats = self.run.ports[self.port(port)]["xstats"] or {}
+        return xstats.get(name, math.nan)
 
     def packets(self, port=None):
         """= packets that a port sent"""

@@ -1,0 +1,467 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""LDCP packet by packet: the ACK and ECE stream of the receiver, and of the sender the
+ECN field of each packet, cw after each ACK, and the instants at which packets leave.
+Prints TAP. Needs root and the module tcp_ldcp; changes nothing outside its own network
+namespace.
+"""
+import socket
+import struct
+import sys
+import time
+
+import wire
+from wire import ACK, CE, CWR, ECE, ECT0, NOT_ECT, SYN, Peer
+
+TCP_CC_INFO = 26
+MSS = Peer.MSS
+KNOBS = "/proc/sys/net/hopcc/ldcp_"
+FIRST_RTT, FAST, STABLE = 0, 1, 2
+CW_ONE = 256        # what ss shows a window of one packet as
+
+count = failures = 0
+
+
+def claim(what, got, want):
+    global count, failures
+    count += 1
+    good = want(got) if callable(want) else got == want
+    failures += not good
+    print(("ok" if good else "not ok"), count, "-", what)
+    if not good:
+        print(f"# got  {got}\n# want {want}")
+    sys.stdout.flush()
+
+
+def knob(name, value):
+    with open(KNOBS + name, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def new_socket(version, cc="ldcp"):
+    sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    return sock
+
+
+def cc_name(sock):
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+
+
+def law(sock):
+    """cw in 1/256 packets, and the stage"""
+    info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
+    cw, stage = struct.unpack_from("II", info, 12)
+    return cw, stage // CW_ONE
+
+
+def cwnd(sock):
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return struct.unpack_from("I", info, 8 + 4 * 18)[0]
+
+
+# The receiver ---------------------------------------------------------------
+
+# Before: nothing is unacknowledged. A segment by number and codepoint, then the ACKs it
+# draws: (segments, ECE). NOT: Not-ECT, as first-RTT packets are.
+EACH = (
+    ("1 ECT", [(1, 0)]),
+    ("2 ECT", [(2, 0)]),
+    ("3 CE", [(3, 1)]),                     # a mark, alone
+    ("4 ECT", [(4, 0)]),                    # and no ACK more
+    ("5 CE", [(5, 1)]),
+    ("6 CE", [(6, 1)]),
+    ("7 NOT", [(7, 0)]),                    # of the next message's first RTT
+    ("8 NOT", [(8, 0)]),
+    ("9 CE +CWR", [(9, 1)]),
+    ("10 NOT +CWR", [(10, 0)]),
+    ("12 CE", [(10, 1)]),                   # a hole: its own duplicate ACK
+    ("13 ECT", [(10, 0)]),
+    ("14 NOT", [(10, 0)]),
+    ("11 CE", [(11, 1), (14, 0)]),          # filled: the mark by itself, then what it set free
+    ("16 CE", [(14, 1)]),
+    ("15 ECT", [(16, 0)]),
+    ("17 NOT", [(17, 0)]),
+)
+
+SECOND = (
+    ("1 ECT", []),
+    ("2 ECT", [(2, 0)]),                    # every second segment
+    ("3 ECT", []),
+    ("4 CE", [(3, 0), (4, 1)]),             # what waits first, then the mark at once
+    ("5 CE", [(5, 1)]),                     # nothing waits
+    ("6 ECT", []),
+    ("7 ECT", [(7, 0)]),
+    ("8 ECT LATE", [(8, 0)]),
+    ("9 CE", [(9, 1)]),
+    ("10 NOT", [(10, 0)]),                  # the stack's quick ACK, without ECE
+    ("12 CE", [(10, 1)]),
+    ("11 ECT", [(12, 0)]),
+)
+
+
+def send_step(peer, words):
+    flags = ACK | (CWR if "+CWR" in words else 0)
+    ecn = CE if "CE" in words else NOT_ECT if "NOT" in words else ECT0
+    peer.send(flags, pos=(int(words[0]) - 1) * MSS, ecn=ecn, payload=bytes(MSS))
+
+
+def receiver(tun, version, steps, ack_pkts):
+    name = f"IPv{version}, an ACK for {ack_pkts}: "
+    knob("ack_pkts", ack_pkts)
+    listener = new_socket(version)
+    listener.bind((wire.STACK[version], 0))
+    listener.listen()
+    peer = Peer(tun, version, 40000 + version + 10 * ack_pkts)
+    sock, synack = peer.connect(listener)
+    wire.make_room(sock)
+    claim(name + "SYN-ACK agrees to ECN and is ECT",
+          (synack.flags, synack.ecn), (SYN | ACK | ECE, ECT0))
+    warm_up(peer, sock, ack_pkts)
+    ecns = set()
+    for step, want in steps:
+        words = step.split()
+        if ack_pkts > 1:
+            delay_acks(sock)
+        send_step(peer, words)
+        packets = peer.read(500 if "LATE" in words else 2)
+        ecns |= {p.ecn for p in packets}
+        claim(name + step, [(p.ack // MSS, int(bool(p.flags & ECE))) for p in packets], want)
+    claim(name + "ACKs are ECT", ecns, {ECT0})
+    sock.close()
+    listener.close()
+    tun.read(5)
+    knob("ack_pkts", 1)
+
+
+def delay_acks(sock):
+    """The delayed ACK's timer, marks and holes turn quick ACKs on: off again."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+
+
+def warm_up(peer, sock, ack_pkts):
+    """Past the quick ACKs of a new connection, then start positions at 0."""
+    for pos in range(0, 40 * MSS, MSS):
+        peer.send(ACK, pos=pos, ecn=ECT0, payload=bytes(MSS))
+        peer.read(1)
+    if ack_pkts > 1:
+        delay_acks(sock)
+    sock.recv(40 * MSS)
+    peer.read(500)
+    peer.isn = (peer.isn + 40 * MSS) % 2**32
+
+
+def fresh(tun):
+    """A connection whose first packets are Not-ECT: each is acknowledged from the first on."""
+    listener = new_socket(4)
+    listener.bind((wire.STACK[4], 0))
+    listener.listen()
+    peer = Peer(tun, 4, 40100)
+    sock, _ = peer.connect(listener)
+    wire.make_room(sock)
+    got = []
+    for number in range(1, 41):
+        peer.send(ACK, pos=(number - 1) * MSS, ecn=NOT_ECT, payload=bytes(MSS))
+        got.append([(p.ack // MSS, p.flags & ECE) for p in peer.read(1)])
+    claim("a new connection: 40 Not-ECT packets, 40 ACKs", got,
+          [[(n, 0)] for n in range(1, 41)])
+    sock.close()
+    listener.close()
+    tun.read(5)
+
+
+# The sender -----------------------------------------------------------------
+
+class Sender:
+    """The stack sends, the script acknowledges."""
+
+    def __init__(self, tun, version, port, flags=ECE, rtt_ms=0, cc="ldcp"):
+        self.sock = new_socket(version, cc)
+        self.sock.setblocking(False)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self.peer = Peer(tun, version, port)
+        self.syn = self.peer.accept(self.sock, flags, rtt_ms)
+        self.una = 0
+        self.packets = []
+
+    def send(self, segments, extra=0):
+        self.sock.send(bytes(segments * MSS + extra))
+        return self.collect()
+
+    def collect(self, wait_ms=2):
+        self.packets = self.peer.read(wait_ms)
+        return self.packets
+
+    def ack(self, segments=1, ece=False):
+        self.una += segments * MSS
+        self.peer.send(ACK | (ECE if ece else 0), ack=self.una)
+        return self.collect()
+
+    def close(self):
+        self.peer.send(wire.RST | ACK, ack=self.una)
+        self.sock.close()
+        self.peer.wire.read(5)
+
+
+def segments(packets):
+    """The ECN field of each segment's worth of data, in order; a tun takes super-packets apart."""
+    return [p.ecn for p in packets for _ in range(max(1, -(-p.size // MSS)))]
+
+
+def first_window(tun, version):
+    """20 packets: 19 Not-ECT, the last ECT; then, with the first ACK, ECT ever since."""
+    name = f"IPv{version} sender: "
+    s = Sender(tun, version, 41000 + version)
+    claim(name + "SYN asks for ECN and is ECT",
+          (s.syn.flags, s.syn.ecn), (SYN | ECE | CWR, ECT0))
+    claim(name + "the first window is the knob's", law(s.sock), (20 * CW_ONE, FIRST_RTT))
+    claim(name + "19 packets Not-ECT, the 20th ECT", segments(s.send(300)),
+          [NOT_ECT] * 19 + [ECT0])
+    claim(name + "an ACK: one packet, ECT", segments(s.ack()), [ECT0])
+    claim(name + "and the first RTT is over", law(s.sock), (20 * CW_ONE, FAST))
+    claim(name + "ten ACKs, no credit yet", segments([p for _ in range(18) for p in s.ack()]),
+          [ECT0] * 18)
+    claim(name + "nor a stage", law(s.sock), (20 * CW_ONE, FAST))
+    s.ack()
+    claim(name + "all of the first window acked: cw = BDP", law(s.sock), (20 * CW_ONE, STABLE))
+    return s
+
+
+def exact_windows(name, s):
+    """(1) and (2), against plain arithmetic."""
+    cw = 20.0
+    for pkts, ece in ((1, False), (1, False), (2, False), (1, True), (1, False), (2, True),
+                      (1, True)):
+        s.ack(pkts, ece)
+        cw += -pkts / 2 if ece else pkts / cw
+        claim(name + f"an ACK of {pkts}, ECE = {int(ece)}: cw = {cw:.3f}",
+              (law(s.sock)[0], cwnd(s.sock)), (int(cw * CW_ONE), int(cw)))
+
+
+def crossing(name, s):
+    """Down below one packet, and up again."""
+    while law(s.sock)[0] > 2 * CW_ONE:
+        s.ack(1, True)
+    cw = law(s.sock)[0] / CW_ONE
+    for ece in (True, True, True, True, True, True, False, False, False, False):
+        while not s.packets:
+            s.collect(50)
+        s.packets = []
+        s.ack(1, ece)
+        if cw >= 1:
+            cw += -0.5 if ece else 1 / cw
+        else:
+            cw = max(0.25, cw / 2) if ece else cw + 0.25
+        cw = max(cw, 0.25)
+        claim(name + f"ECE = {int(ece)}: cw = {cw:.3f}", law(s.sock)[0],
+              lambda got, cw=cw: abs(got - cw * CW_ONE) <= 1)
+
+
+def messages(tun):
+    """The last packet of a message is ECT; and each message of a flow below BDP begins anew."""
+    s = Sender(tun, 4, 41100)
+    claim("a message of five packets: the last is ECT", segments(s.send(5)),
+          [NOT_ECT] * 4 + [ECT0])
+    s.ack(5)
+    claim("all acked, the first window is not: no end of the stage", law(s.sock),
+          (20 * CW_ONE, FAST))
+    claim("the next message: the same", segments(s.send(3, 500)), [NOT_ECT] * 3 + [ECT0])
+    claim("it is the first RTT again", law(s.sock), (20 * CW_ONE, FIRST_RTT))
+    s.una += 500
+    s.ack(3)
+    claim("one packet is the last", segments(s.send(1)), [ECT0])
+    s.ack()
+    claim("a mark revokes a credit here too", (segments(s.send(2)), s.ack(2, True),
+                                               law(s.sock)[0]),
+          ([NOT_ECT, ECT0], [], 19 * CW_ONE))
+    s.close()
+
+
+def idle(tun):
+    s = first_window(tun, 4)
+    for _ in range(290):
+        s.ack(1)
+        if s.una >= 300 * MSS:
+            break
+    for _ in range(8):
+        s.send(1)
+        s.ack(1, True)
+    cw = law(s.sock)
+    time.sleep(0.1)
+    claim("idle for less than an RTO: cw stays, packets are ECT",
+          (segments(s.send(2)), law(s.sock)), ([ECT0] * 2, cw))
+    s.ack(2)
+    time.sleep(0.5)
+    claim("idle for an RTO: a first window again", (segments(s.send(40)), law(s.sock)),
+          ([NOT_ECT] * 19 + [ECT0], (20 * CW_ONE, FIRST_RTT)))
+    s.close()
+
+
+def losses(tun):
+    """A loss in the first window: cw is what was cumulatively acked before it."""
+    for lost, want in ((0, 0.25), (7, 7)):
+        s = Sender(tun, 4, 41200 + lost)
+        s.send(300)
+        if lost:
+            s.ack(lost)
+        # With what the ACKs before it drew.
+        s.peer.sack(s.una, [(19 * MSS, (20 + lost) * MSS)])
+        packets = s.collect(10)
+        claim(f"{lost} of 20 acked, then the last alone arrives: cw = {want}",
+              law(s.sock), (int(want * CW_ONE), STABLE))
+        again = [p for p in packets if p.seq < 20 * MSS]
+        claim("what is repeated is ECT, and begins at the hole",
+              ({p.ecn for p in again}, min(p.seq for p in again) if again else None),
+              ({ECT0}, lost * MSS))
+        s.close()
+
+
+def undo(tun):
+    """Packets that overtook each other: the window is what it was."""
+    s = Sender(tun, 4, 41300, rtt_ms=5)
+    s.send(300)
+    s.peer.sack(0, [(MSS, 2 * MSS)])
+    claim("the second packet overtakes the first: a loss, it seems", law(s.sock),
+          (CW_ONE // 4, STABLE))
+    s.una = 2 * MSS
+    s.peer.send(ACK, ack=s.una)
+    s.peer.sack(s.una, [(0, MSS)])
+    s.collect()
+    claim("DSACK: it was none, cw = BDP", law(s.sock), (20 * CW_ONE, STABLE))
+    s.close()
+
+
+def clocked(tun):
+    """cw = 1/4 from the second packet of a connection on: the stack's own pacing sleeps then."""
+    rtt_ms = 20
+    knob("bdp_bytes", 1)
+    s = Sender(tun, 4, 41400, rtt_ms=rtt_ms)
+    s.send(60)
+    sent_ns = [s.packets[0].time_ns]
+    claim("a first window of one packet: ECT", [p.ecn for p in s.packets], [ECT0])
+    waits = []
+    for _ in range(6):
+        delay = rtt_ms / 1000 - (time.monotonic_ns() - sent_ns[-1]) / 1e9
+        time.sleep(max(0, delay))
+        s.ack(1, True)
+        while not s.packets:
+            s.collect(10)
+        sent_ns.append(s.packets[0].time_ns)
+        waits.append((sent_ns[-1] - sent_ns[-2]) / 1e6)
+        s.collect(10)
+    claim("a packet each RTT / cw: 40, then 80 ms", waits,
+          lambda got: abs(got[0] - 40) < 4 and all(abs(w - 80) < 6 for w in got[1:]))
+    claim("and one at a time", (cwnd(s.sock), law(s.sock)[0]), (1, CW_ONE // 4))
+    s.close()
+    knob("bdp_bytes", 20 * FULL)
+
+
+def timeouts(tun):
+    """Nothing comes back any more: ECT may be what is swallowed."""
+    s = Sender(tun, 4, 41500)
+    s.send(300)
+    end = time.monotonic() + 30
+    while cc_name(s.sock) == "ldcp" and time.monotonic() < end:
+        s.collect(100)
+    s.collect(100)
+    claim("three timeouts in a row: Reno", cc_name(s.sock), "ldcp-reno")
+    end = time.monotonic() + 30
+    while not s.packets and time.monotonic() < end:
+        s.collect(500)
+    s.ack(1)
+    claim("and Not-ECT", {p.ecn for p in s.packets}, {NOT_ECT})
+    s.close()
+
+
+def without_ecn(tun):
+    s = Sender(tun, 4, 41600, flags=0)
+    packets = s.send(40)
+    claim("no ECN agreed: Reno, ten packets, Not-ECT",
+          (cc_name(s.sock), segments(packets)), ("ldcp-reno", [NOT_ECT] * 10))
+    s.close()
+    sock = new_socket(4)
+    sock.setblocking(False)
+    peer = Peer(tun, 4, 41601)
+    sock.connect_ex((wire.SCRIPT[4], peer.port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ldcp")
+    peer.answer(sock, 0, 0)
+    sock.send(bytes(MSS))
+    claim("cc changed before a SYN-ACK that refuses ECN: Reno, Not-ECT",
+          ({p.ecn for p in peer.read()}, cc_name(sock)), ({NOT_ECT}, "ldcp-reno"))
+    peer.send(wire.RST | ACK, ack=0)
+    sock.close()
+
+
+def changed(tun):
+    """A connection that changes to LDCP keeps its window, and is stable."""
+    s = Sender(tun, 4, 41700, cc="dctcp_ms")
+    s.send(300)
+    s.ack(2)
+    s.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ldcp")
+    claim("changed in mid-flow: 12 packets, stable", law(s.sock), (12 * CW_ONE, STABLE))
+    claim("and ECT", segments(s.ack(1)), [ECT0])
+    s.close()
+
+
+def sysctls():
+    good = (("alpha_ppm", 1), ("alpha_ppm", 1000000), ("beta_ppm", 1000000), ("beta_ppm", 1),
+            ("gamma_ppm", 3906), ("eta_ppm", 999999), ("per_rtt", 1), ("ack_pkts", 2),
+            ("rate_mbit", 1600000), ("rtt_us", 10000000), ("bdp_bytes", 1 << 30))
+    bad = (("alpha_ppm", 0), ("alpha_ppm", 1000001), ("beta_ppm", 0), ("beta_ppm", 1000001),
+           ("gamma_ppm", 0), ("gamma_ppm", 1000001), ("eta_ppm", 0), ("eta_ppm", 1000000),
+           ("per_rtt", 2), ("ack_pkts", 0), ("ack_pkts", 3), ("rate_mbit", 1600001),
+           ("rtt_us", 10000001), ("bdp_bytes", (1 << 30) + 1), ("alpha_ppm", -1))
+    defaults = {"alpha_ppm": 1000000, "beta_ppm": 500000, "gamma_ppm": 250000, "eta_ppm": 500000,
+                "per_rtt": 0, "ack_pkts": 1, "rate_mbit": 0, "rtt_us": 0, "bdp_bytes": 0}
+    got = {}
+    for name in defaults:
+        with open(KNOBS + name, encoding="ascii") as file:
+            got[name] = int(file.read())
+    claim("defaults", got, defaults)
+    for values, takes in ((good, True), (bad, False)):
+        for name, value in values:
+            try:
+                knob(name, value)
+                took = True
+            except OSError:
+                took = False
+            claim(f"{name} {'takes' if takes else 'refuses'} {value}", took, takes)
+    for name, value in defaults.items():
+        knob(name, value)
+
+
+# 20 packets' worth of this is a first window of 20; without timestamps.
+FULL = MSS + 20 + 20 + 38
+
+
+def main():
+    tun = wire.Wire()
+    with open("/proc/sys/net/ipv4/tcp_ecn", "w", encoding="ascii") as file:
+        file.write("1")
+    sysctls()
+    for version in (4, 6):
+        receiver(tun, version, EACH, 1)
+        receiver(tun, version, SECOND, 2)
+    fresh(tun)
+    for version in (4, 6):
+        knob("bdp_bytes", 20 * (FULL if version == 4 else FULL + 20))
+        s = first_window(tun, version)
+        exact_windows(f"IPv{version} sender: ", s)
+        crossing(f"IPv{version} sender: ", s)
+        s.close()
+    knob("bdp_bytes", 20 * FULL)
+    messages(tun)
+    idle(tun)
+    losses(tun)
+    undo(tun)
+    clocked(tun)
+    without_ecn(tun)
+    changed(tun)
+    timeouts(tun)
+    print(f"1..{count}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""XCP between hosts whose link is in a VRF. Status 1 if a claim fails. Needs root, tcp_xcp,
+net_xcp and the kernel's vrf; all is in network namespaces of its own.
+"""
+import select
+import socket
+import sys
+import time
+
+import hosts
+from hosts import A, B, Stream, counts, run, since, sysctl, transfer
+
+TOTAL = 1 << 18
+
+tap = hosts.Tap()
+
+
+def bound(name, version, device, cc):
+    sock = hosts.tcp(name, version, cc)
+    if device:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+    return sock
+
+
+def connect_bound(version, source_device, sink_device):
+    """As connect(), sockets bound to devices."""
+    listener = bound("b", version, sink_device, "cubic")
+    listener.bind((B[version] if sink_device else {4: "0.0.0.0", 6: "::"}[version], 0))
+    listener.listen()
+    sock = bound("a", version, source_device, "xcp")
+    sock.setblocking(False)
+    sock.connect_ex((B[version], listener.getsockname()[1]))
+    if not select.select([listener], [], [], 20)[0]:
+        return None
+    other = listener.accept()[0]
+    select.select([], [sock], [], 20)
+    listener.close()
+    other.setblocking(False)
+    return sock, other
+
+
+def enslave(name, device, gateway):
+    """A namespace's only link into a VRF, addresses and routes with it."""
+    run(f"ip -n {name} link add red type vrf table 10")
+    run(f"ip -n {name} link set red up")
+    run(f"ip -n {name} link set {device} master red")
+    # IPv6 forgets addresses of a device that changes its table.
+    run(f"ip -n {name} addr replace {(A if name == 'a' else B)[6]}/64 dev {device} nodad")
+    run(f"ip -n {name} route add default via {gateway[4]} vrf red")
+    run(f"ip -n {name} route add default via {gateway[6]} vrf red")
+    time.sleep(3)
+
+
+def speaks(what, version, source_device, sink_device):
+    """A stream: exact, headers on data and on ACKs, and each finds its flow."""
+    before = {name: counts(name) for name in "ab"}
+    pair = connect_bound(version, source_device, sink_device)
+    exact = bool(pair) and transfer([Stream(*pair, TOTAL)], limit_s=60)
+    if pair:
+        hosts.close(*pair)
+    time.sleep(0.5)
+    a, b = (since(name, before[name]) for name in "ab")
+    tap.claim(f"IPv{version} in a VRF, {what}: exact, with headers, each for its flow",
+              exact and a["peer_speaks"] == b["peer_speaks"] == 1 and
+              b["in"] >= TOTAL // 1460 and a["in"] > 1 and
+              not any(end[k] for end in (a, b) for k in ("in_no_flow", "in_bad_seq")),
+              f"{a['out_data']} sent, {b['in']} heard, {a['in']} answers")
+
+
+def main():
+    hosts.build_path()
+    enslave("a", "a-r", {4: "192.0.2.2", 6: "2001:db8:1::2"})
+    enslave("b", "b-r", {4: "198.51.100.2", 6: "2001:db8:2::2"})
+    sysctl("b", "ipv4/tcp_l3mdev_accept", 1)
+    for version in (4, 6):
+        speaks("sockets of the VRF", version, "red", "red")
+        speaks("sockets of its port", version, "a-r", "b-r")
+        speaks("a listener for all", version, "red", None)
+    hosts.remove_path()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

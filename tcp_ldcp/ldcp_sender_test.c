@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/* LDCP's cores: cases that can be redone by hand. Kernel and host. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "ldcp_receiver.h"
+#include "ldcp_sender.h"
+
+#define ONE	LDCP_ONE
+#define HALF	(LDCP_ONE / 2)
+#define QUARTER	(LDCP_ONE / 4)
+
+/* alpha 1, beta 1/2, gamma 1/4, eta 1/2 */
+static const struct ldcp_params params = {
+	.alpha = ONE,
+	.beta = HALF,
+	.gamma = QUARTER,
+	.eta = HALF,
+};
+
+static const struct window_case {
+	const char *what;
+	u64 cw;
+	u32 n_pkts;
+	bool ece;
+	u64 want;
+} window_cases[] = {
+	{ "(1): 10 + 1/10", 10 * ONE, 1, false, 10 * ONE + 1677722 },	/* 2^24 / 10 = 1677721.6 */
+	{ "(1): 10 - 1/2", 10 * ONE, 1, true, 10 * ONE - HALF },
+	{ "(2): 8 + 2/8", 8 * ONE, 2, false, 8 * ONE + QUARTER },
+	{ "(2): 8 - 2/2", 8 * ONE, 2, true, 7 * ONE },
+	{ "no packet, no credit", 8 * ONE, 0, false, 8 * ONE },
+	{ "no packet, no mark", 8 * ONE, 0, true, 8 * ONE },
+	{ "one packet: 1 + 1/1", ONE, 1, false, 2 * ONE },
+	{ "the rule of the larger window holds at one packet: 1 - 1/2", ONE, 1, true, HALF },
+	{ "and so does the smaller one's: 1/2 * 1/2", HALF, 1, true, QUARTER },
+	{ "below: 1/2 + 1/4", HALF, 1, false, HALF + QUARTER },
+	{ "up to one packet: 3/4 + 1/4", HALF + QUARTER, 1, false, ONE },
+	{ "across it: the second packet's credit is alpha / cw", HALF + QUARTER, 2, false,
+	  2 * ONE },
+	{ "gamma is the least", QUARTER, 1, true, QUARTER },
+	{ "max(gamma, eta cw)", HALF - QUARTER / 2, 1, true, QUARTER },
+	{ "down across one packet: 1.25 - 1/2, then by eta", ONE + QUARTER, 2, true,
+	  (ONE + QUARTER - HALF) / 2 },
+	{ "far more marks than window", 3 * ONE, 1000000, true, QUARTER },
+	{ "the largest window", (u64)LDCP_WND_MAX_PKTS * ONE, LDCP_ACK_MAX_PKTS, false,
+	  (u64)LDCP_WND_MAX_PKTS * ONE },
+	{ "the largest ACK: 32768 / 2", 2 * ONE, LDCP_ACK_MAX_PKTS, false, 16386 * ONE },
+};
+
+static void window_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(window_cases); i++) {
+		const struct window_case *c = &window_cases[i];
+		u64 got = c->ece ? ldcp_shrink(c->cw, &params, c->n_pkts) :
+				   ldcp_grow(c->cw, &params, c->n_pkts);
+
+		KUNIT_EXPECT_EQ_MSG(test, got, c->want, "%s", c->what);
+	}
+}
+
+static void constants_test(struct kunit *test)
+{
+	struct ldcp_params p = params;
+
+	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(1000000), (u32)ONE);
+	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(500000), (u32)HALF);
+	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(62500), (u32)ONE / 16);
+	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(1), 17u);	/* 2^24 / 10^6 = 16.8 */
+	p.beta = ONE;
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_shrink(ONE, &p, 1), (u64)p.gamma, "1 - 1: gamma");
+	p.beta = 1;
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_shrink(2 * ONE, &p, 3), 2 * ONE - 3, "the least beta");
+	p.gamma = ONE;
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_shrink(ONE + 1, &p, 9), ONE, "gamma 1: no window below it");
+}
+
+/* One flow of a first window of 4 packets; 100 were delivered before it. */
+static const struct stage_case {
+	const char *what;
+	u32 n_pkts, delivered_pkts, prior_pkts;
+	bool ece, limited;
+	u64 want_cw;
+	enum ldcp_stage want;
+} stage_cases[] = {
+	{ "nothing acked: still the first RTT", 0, 100, 99, false, true, 4 * ONE, LDCP_FIRST_RTT },
+	{ "an ACK: no packet is Not-ECT any more", 1, 101, 100, false, true, 4 * ONE, LDCP_FAST },
+	{ "no credit before the first window is acked", 2, 103, 100, false, true, 4 * ONE,
+	  LDCP_FAST },
+	{ "all of it: cw = BDP", 1, 104, 100, false, true, 4 * ONE, LDCP_STABLE },
+	{ "credits count", 1, 105, 101, false, true, 4 * ONE + QUARTER, LDCP_STABLE },
+	{ "not where the window was not the limit", 1, 106, 101, false, false, 4 * ONE + QUARTER,
+	  LDCP_STABLE },
+	{ "marks do", 1, 107, 103, true, false, 4 * ONE - QUARTER, LDCP_STABLE },
+};
+
+static void stage_test(struct kunit *test)
+{
+	struct ldcp_vars v;
+	size_t i;
+
+	ldcp_begin(&v, 4, 100);
+	for (i = 0; i < ARRAY_SIZE(stage_cases); i++) {
+		const struct stage_case *c = &stage_cases[i];
+		const struct ldcp_ack a = { c->n_pkts, c->delivered_pkts, c->prior_pkts, c->ece,
+					    c->limited };
+
+		ldcp_hear(&v, &params, &a);
+		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want_cw, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, (enum ldcp_stage)v.stage, c->want, "%s", c->what);
+	}
+}
+
+static void first_mark_test(struct kunit *test)
+{
+	const struct ldcp_ack tail = { 4, 4, 0, true, true };
+	struct ldcp_vars v;
+
+	ldcp_begin(&v, 4, 0);
+	ldcp_hear(&v, &params, &tail);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 2 * ONE, "BDP, and what the marks of its ACK revoke");
+	KUNIT_EXPECT_EQ(test, (enum ldcp_stage)v.stage, LDCP_STABLE);
+}
+
+static void loss_test(struct kunit *test)
+{
+	struct ldcp_ack a = { 1, 131, 129, false, true };
+	struct ldcp_vars v;
+
+	ldcp_begin(&v, 80, 100);
+	ldcp_lose(&v, &params, 130, 117, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE, "packets cumulatively acked before the loss");
+	KUNIT_EXPECT_EQ(test, (enum ldcp_stage)v.stage, LDCP_STABLE);
+	ldcp_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE, "sent before the loss was found: no credit");
+	a.prior_pkts = 130;
+	ldcp_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE + 986895, "sent after it: 1/17");
+	ldcp_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 80 * ONE, "it was none");
+	ldcp_lose(&v, &params, 200, 200, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 40 * ONE, "stable: a half");
+	ldcp_lose(&v, &params, 200, 200, true);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, ONE, "a timeout: one packet");
+	v.cw = QUARTER;
+	ldcp_lose(&v, &params, 200, 200, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, QUARTER, "a loss does not raise it");
+
+	ldcp_begin(&v, 80, 100);
+	ldcp_lose(&v, &params, 170, 100, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, QUARTER, "none acked: gamma");
+}
+
+static void per_rtt_test(struct kunit *test)
+{
+	struct ldcp_params p = params;
+	struct ldcp_ack a = { 1, 11, 10, false, true };
+	struct ldcp_vars v;
+
+	p.per_rtt = true;
+	ldcp_begin(&v, 8, 0);
+	v.stage = LDCP_STABLE;
+	v.round_pkts = 10;
+	ldcp_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE, "a round trip is over: + alpha");
+	a.delivered_pkts = 12;
+	ldcp_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE, "within the next: nothing");
+	a.ece = true;
+	ldcp_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 8 * ONE + HALF, "beta upon every mark");
+	a.prior_pkts = 11;
+	ldcp_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE, "both at once");
+	v.cw = HALF;
+	a.ece = false;
+	ldcp_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, HALF + QUARTER, "below one packet an ACK is a round trip");
+}
+
+static void clock_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(ONE, 100), 0ULL);
+	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(ONE / 16, 10), 160000ULL);
+	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(HALF + QUARTER, 9), 12000ULL);
+	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(1, U32_MAX), 10000000ULL * 1000 << 24);
+	KUNIT_EXPECT_EQ(test, ldcp_cwnd_pkts(QUARTER), 1u);
+	KUNIT_EXPECT_EQ(test, ldcp_cwnd_pkts(2 * ONE - 1), 1u);
+	KUNIT_EXPECT_EQ(test, ldcp_cwnd_pkts(2 * ONE), 2u);
+}
+
+static const struct first_case {
+	const char *what;
+	struct ldcp_bdp bdp;
+	u32 rtt_us, want_pkts;
+} first_cases[] = {
+	{ "nothing is known: the stack's", { 0, 0, 0 }, 100, 10 },
+	{ "10G, 100 us: 125000 / 1538 = 81.3", { 0, 10000, 100 }, 0, 82 },
+	{ "the RTT that was measured", { 0, 10000, 0 }, 100, 82 },
+	{ "none was", { 0, 10000, 0 }, 0, 10 },
+	{ "bytes go before the rate", { 3076, 10000, 100 }, 0, 2 },
+	{ "a byte more is a packet more", { 3077, 0, 0 }, 0, 3 },
+	{ "1.6T, 10 s: the most", { 0, 1600000, 10000000 }, 0, LDCP_WND_MAX_PKTS },
+};
+
+static void first_window_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(first_cases); i++) {
+		const struct first_case *c = &first_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, ldcp_first_pkts(&c->bdp, c->rtt_us, 1538, 10),
+				    c->want_pkts, "%s", c->what);
+	}
+}
+
+static const struct tail_case {
+	const char *what;
+	u32 room_pkts, room_bytes, left_bytes, segs_pkts, payload_bytes;
+	bool want;
+} tail_cases[] = {
+	{ "one of many", 80, 200000, 100000, 1, 1000, false },
+	{ "the last but one of the window", 2, 200000, 100000, 1, 1000, false },
+	{ "the last of the window", 1, 200000, 100000, 1, 1000, true },
+	{ "a super-packet up to the last but one", 45, 200000, 100000, 44, 44000, false },
+	{ "a super-packet with the last", 44, 200000, 100000, 44, 44000, true },
+	{ "the last of the message", 80, 200000, 700, 1, 700, true },
+	{ "the last but one of the message", 80, 200000, 1001, 1, 1000, false },
+	{ "the last that the receiver takes", 80, 1999, 5000, 1, 1000, true },
+	{ "the last but one that it takes", 80, 2000, 5000, 1, 1000, false },
+	{ "a short one behind it fits", 80, 1100, 1100, 1, 1000, false },
+};
+
+static void tail_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tail_cases); i++) {
+		const struct tail_case *c = &tail_cases[i];
+		const struct ldcp_flight f = { c->room_pkts, c->room_bytes, c->left_bytes, 1000 };
+
+		KUNIT_EXPECT_EQ_MSG(test, ldcp_has_tail(&f, c->segs_pkts, c->payload_bytes),
+				    c->want, "%s", c->what);
+	}
+}
+
+static void burst_test(struct kunit *test)
+{
+	struct ldcp_vars v = { .cw = 80 * ONE, .stage = LDCP_FIRST_RTT };
+
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 44u);
+	v.stage = LDCP_FAST;
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 5u);
+	v.cw = QUARTER;
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 1u);
+	v.cw = 10000 * ONE;
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 44u);
+}
+
+static const struct receive_case {
+	const char *what;
+	bool ce;
+	u32 rcv_nxt_seq, acked_seq, ack_pkts;
+	enum ldcp_answer want;
+} receive_cases[] = {
+	{ "m = 1: each", false, 2000, 2000, 1, LDCP_ACK_NOW },
+	{ "m = 2: as usual", false, 2000, 1000, 2, LDCP_ACK_AS_USUAL },
+	{ "a mark, nothing waits", true, 2000, 2000, 2, LDCP_ACK_NOW },
+	{ "a mark, one waits", true, 2000, 1000, 2, LDCP_ACK_FLUSH },
+	{ "m = 1, one waits for another reason", true, 2000, 1000, 1, LDCP_ACK_FLUSH },
+	{ "across the wrap", true, 1, 0xffffffff, 2, LDCP_ACK_FLUSH },
+	{ "never acknowledge backwards", true, 1000, 2000, 2, LDCP_ACK_NOW },
+};
+
+static void receive_test(struct kunit *test)
+{
+	struct ldcp_receiver r = { .ece_seq = 3000, .ce = true };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(receive_cases); i++) {
+		const struct receive_case *c = &receive_cases[i];
+
+		r.rcv_nxt_seq = c->rcv_nxt_seq;
+		KUNIT_EXPECT_EQ_MSG(test, ldcp_classify(&r, c->ce, c->acked_seq, c->ack_pkts),
+				    c->want, "%s", c->what);
+	}
+	KUNIT_EXPECT_TRUE(test, ldcp_echoes(&r, 3000));
+	KUNIT_EXPECT_FALSE_MSG(test, ldcp_echoes(&r, 4000), "a packet without a mark came since");
+	r.ce = false;
+	KUNIT_EXPECT_FALSE(test, ldcp_echoes(&r, 3000));
+}
+
+static struct kunit_case ldcp_cases[] = {
+	KUNIT_CASE(window_test),
+	KUNIT_CASE(constants_test),
+	KUNIT_CASE(stage_test),
+	KUNIT_CASE(first_mark_test),
+	KUNIT_CASE(loss_test),
+	KUNIT_CASE(per_rtt_test),
+	KUNIT_CASE(clock_test),
+	KUNIT_CASE(first_window_test),
+	KUNIT_CASE(tail_test),
+	KUNIT_CASE(burst_test),
+	KUNIT_CASE(receive_test),
+	{}
+};
+
+static struct kunit_suite ldcp_suite = {
+	.name = "ldcp_sender",
+	.test_cases = ldcp_cases,
+};
+
+kunit_test_suite(ldcp_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of LDCP's cores");

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_ldcp: LDCP's sender and receiver, draft-dai-pfc-free-low-delay-control (April
+ * 2021). The law is in ldcp_sender.h and ldcp_receiver.h; this file hangs it on the stack.
+ *
+ * cong_control() owns the window. What the stack does for us: it finds and repairs losses,
+ * makes every packet ECT (TCP_CONG_NEEDS_ECN; output.c takes that from first-RTT packets)
+ * and has a timer for pacing, which clocks windows below one packet: it looks at the time
+ * at which the next packet may leave, and that we set.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <net/dst.h>
+#include <net/inet_ecn.h>
+#include <net/netns/generic.h>
+
+#include "tcp_ldcp.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* So many timeouts in a row: ECT may be what is swallowed. */
+#define LDCP_TIMEOUTS_MAX	3
+
+/* ss shows a gain in 1/256. */
+#define LDCP_INFO_SHIFT		8
+
+static unsigned int ldcp_net_id;
+static struct tcp_congestion_ops ldcp, ldcp_reno;
+
+struct ldcp_net *ldcp_net(const struct net *net)
+{
+	return net_generic(net, ldcp_net_id);
+}
+
+bool ldcp_is(const struct sock *sk)
+{
+	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
+}
+
+/* Leaves the socket's bursts as the route has them. */
+static void ldcp_release(struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+
+/* Nothing here has a meaning without ECN on the connection. */
+static void ldcp_fall_back(struct sock *sk)
+{
+	ldcp_release(sk);
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ldcp_reno);
+	tcp_sk(sk)->ecn_flags = 0;
+	INET_ECN_dontxmit(sk);
+}
+
+static struct ldcp_params ldcp_params(const struct sock *sk)
+{
+	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
+
+	return (struct ldcp_params){
+		.alpha = READ_ONCE(ln->alpha.value),
+		.beta = READ_ONCE(ln->beta.value),
+		.gamma = READ_ONCE(ln->gamma.value),
+		.eta = READ_ONCE(ln->eta.value),
+		.per_rtt = READ_ONCE(ln->per_rtt),
+	};
+}
+
+/* A full packet on the wire. */
+static u32 ldcp_wire_bytes(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1) + tcp_sk(sk)->tcp_header_len +
+	       icsk->icsk_ext_hdr_len + icsk->icsk_af_ops->net_header_len + LDCP_FRAME_BYTES;
+}
+
+/* The route's word, then the knobs', then the stack's. */
+static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
+{
+	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
+	const struct ldcp_bdp bdp = {
+		.bytes = READ_ONCE(ln->bdp.bytes),
+		.rate_mbit = READ_ONCE(ln->bdp.rate_mbit),
+		.rtt_us = READ_ONCE(ln->bdp.rtt_us),
+	};
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	u32 pkts = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
+
+	if (!pkts)
+		pkts = ldcp_first_pkts(&bdp, tcp_sk(sk)->srtt_us >> 3, ldcp_wire_bytes(sk),
+				       ls->default_pkts);
+	return min(pkts, tcp_sk(sk)->snd_cwnd_clamp);
+}
+
+static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 most_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd_pkts = min3(ldcp_cwnd_pkts(v->cw), most_pkts, tp->snd_cwnd_clamp);
+
+	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+	sk->sk_gso_max_segs = sk_can_gso(sk) ? ldcp_burst_pkts(v) : 1;
+}
+
+static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	/*
+	 * First-RTT packets are dropped on purpose, and often all but the last: its ACK is
+	 * enough to tell. The stack raises this where it sees packets overtake each other.
+	 */
+	if (!tp->reord_seen)
+		tp->reordering = 1;
+	ldcp_begin(&ls->v, ldcp_first_window(sk, ls), tp->delivered);
+	ldcp_set_window(sk, &ls->v, U32_MAX);
+	trace_ldcp_enter(sk, &ls->v, false);
+}
+
+static void ldcp_init(struct sock *sk)
+{
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	memset(ls, 0, sizeof(*ls));
+	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
+	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_ok(tp)) {
+		ldcp_fall_back(sk);
+		return;
+	}
+	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
+	ls->default_pkts = tcp_snd_cwnd(tp);
+	/* Each packet is acknowledged from the first one on, ECT or not. */
+	if (READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts) == 1)
+		inet_csk(sk)->icsk_ack.quick = U8_MAX;
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	ldcp_start(sk, ls);
+	/* A connection that changes to LDCP keeps its window. */
+	if (tp->data_segs_out) {
+		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
+		ls->v.stage = LDCP_STABLE;
+		ldcp_set_window(sk, &ls->v, U32_MAX);
+	}
+}
+
+static void ldcp_echo(struct tcp_sock *tp, struct ldcp_receiver *r, bool ce)
+{
+	WRITE_ONCE(r->ce, ce);
+	if (ce)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 ack_pkts = READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts);
+	enum ldcp_answer answer = ldcp_classify(r, ce, tp->rcv_wup, ack_pkts);
+	bool in_order = tp->rcv_nxt != r->rcv_nxt_seq;
+
+	if (answer == LDCP_ACK_FLUSH) {
+		ldcp_echo(tp, r, false);
+		compat_send_ack(sk, r->rcv_nxt_seq);
+	}
+	r->rcv_nxt_seq = tp->rcv_nxt;
+	WRITE_ONCE(r->ece_seq, tp->rcv_nxt);
+	ldcp_echo(tp, r, ce);
+	if (answer == LDCP_ACK_AS_USUAL)
+		return;
+	/* What fills a hole sets free what came before it: the mark by itself first. */
+	if (ce && in_order && !RB_EMPTY_ROOT(&tp->out_of_order_queue))
+		compat_send_ack(sk, tp->rcv_nxt);
+	inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
+}
+
+/* Runs after SND.UNA has moved, before the stack and cong_control() react. */
+static void ldcp_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	/* The SYN-ACK comes here before init(). */
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
+	if (unlikely(!compat_ecn_ok(tp))) {
+		ldcp_fall_back(sk);
+		return;
+	}
+	ls->ack_ece = flags & CA_ACK_ECE;
+	ls->tail_lost = tp->tlp_retrans && tp->tlp_high_seq &&
+			after(tp->snd_una, tp->tlp_high_seq);
+	/*
+	 * On the slow path an ACK is processed before its data is queued: this is
+	 * RCV.NXT before the packet, and the packet with the mark is not the last any more.
+	 */
+	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
+	ldcp_echo(tp, &ls->receiver, false);
+}
+
+/*
+ * RTT / cw after the packet that the ACK is of, the next one may leave. RTT is that packet's:
+ * a smoothed one remembers a queue for many packets, and they are rare here. RACK knows it of
+ * repeated packets too; the stack's other samples have milliseconds then.
+ */
+static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = tp->rack.rtt_us ?: tp->srtt_us >> 3;
+	u64 gap_ns = ldcp_gap_ns(v->cw, rtt_us);
+	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
+	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
+
+	if (!wait_ns)
+		return;
+	/* The retransmission timer runs meanwhile: what waits is not lost. */
+	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
+	trace_ldcp_hold(sk, v->cw, wait_ns);
+}
+
+compat_cong_control(ldcp_cong_control)
+{
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct ldcp_params p = ldcp_params(sk);
+	struct ldcp_ack a = {
+		.acked_pkts = rs->acked_sacked,
+		.delivered_pkts = tp->delivered,
+		.prior_pkts = rs->prior_delivered,
+		.ece = ls->ack_ece,
+		.limited = tcp_is_cwnd_limited(sk),
+	};
+	u8 stage = ls->v.stage;
+	u32 most_pkts = U32_MAX;
+
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
+	/* No sample: nothing was delivered. */
+	if (!rs->prior_mstamp)
+		a.prior_pkts = ls->v.round_pkts - 1;
+	ldcp_hear(&ls->v, &p, &a);
+	trace_ldcp_ack(sk, &a, &ls->v);
+	if (ls->v.stage != stage)
+		trace_ldcp_enter(sk, &ls->v, false);
+	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
+		most_pkts = tcp_packets_in_flight(tp) + a.acked_pkts + 1;
+	ldcp_set_window(sk, &ls->v, most_pkts);
+	ldcp_hold(sk, &ls->v);
+}
+
+/*
+ * A new flow, until its first window is acknowledged whole; and one whose path was idle
+ * for an RTO: what it knew of the path is worth nothing by then.
+ */
+static void ldcp_tx_start(struct sock *sk)
+{
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 idle_jiffies = tcp_jiffies32 - tp->lsndtime;
+
+	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
+		return;
+	if (ls->v.stage != LDCP_STABLE || idle_jiffies >= inet_csk(sk)->icsk_rto)
+		ldcp_start(sk, ls);
+}
+
+static void ldcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+{
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+
+	switch (ev) {
+	case CA_EVENT_ECN_IS_CE:
+	case CA_EVENT_ECN_NO_CE:
+		ldcp_receive(sk, &ls->receiver, ev == CA_EVENT_ECN_IS_CE);
+		break;
+	case CA_EVENT_TX_START:
+		ldcp_tx_start(sk);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
+static bool ldcp_is_too_big(const struct sock *sk, u8 new_state)
+{
+	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
+}
+
+static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
+{
+	const struct ldcp_params p = ldcp_params(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	ldcp_lose(&ls->v, &p, tp->delivered, tp->delivered - tp->sacked_out, timeout);
+	/* What is sent again after a timeout waits for nothing. */
+	if (timeout)
+		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
+	trace_ldcp_enter(sk, &ls->v, true);
+}
+
+/* icsk_ca_state is still the old one. */
+static void ldcp_set_state(struct sock *sk, u8 new_state)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+	u8 old_state = icsk->icsk_ca_state;
+
+	if (!icsk->icsk_ca_initialized || ldcp_is_too_big(sk, new_state))
+		return;
+	if (new_state == TCP_CA_Loss && icsk->icsk_retransmits + 1 >= LDCP_TIMEOUTS_MAX)
+		ldcp_fall_back(sk);
+	else if (new_state == TCP_CA_Loss)
+		ldcp_lost(sk, ls, true);
+	else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery)
+		ldcp_lost(sk, ls, false);
+	else if (new_state == TCP_CA_CWR && ls->tail_lost)
+		ldcp_lost(sk, ls, false);
+	else if (new_state == TCP_CA_Open)
+		ls->v.undo_cw = 0;
+}
+
+/* The stack wants a number; cong_control() goes by none. */
+static u32 ldcp_ssthresh(struct sock *sk)
+{
+	return max(tcp_snd_cwnd(tcp_sk(sk)) >> 1, 2U);
+}
+
+/* Nothing was lost after all. */
+static u32 ldcp_undo_cwnd(struct sock *sk)
+{
+	struct ldcp_sock *ls = inet_csk_ca(sk);
+
+	ldcp_undo(&ls->v);
+	return ldcp_cwnd_pkts(ls->v.cw);
+}
+
+/*
+ * Read by ss without the socket lock. BBR's answer is the one with room that ss
+ * prints: bw is cw / RTT, mrtt the least RTT, pacing_gain cw, cwnd_gain enum ldcp_stage.
+ */
+static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	const struct ldcp_sock *ls = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = max(READ_ONCE(tp->srtt_us) >> 3, 1U);
+	u64 cw, bytes_ps;
+
+	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	if (ldcp_is(sk)) {
+		/* 2^44 * 2^16 >> 8 = 2^52, * 10^6 in parts */
+		cw = READ_ONCE(ls->v.cw);
+		bytes_ps = mul_u64_u32_div((cw * tp->mss_cache) >> LDCP_INFO_SHIFT, USEC_PER_SEC,
+					   rtt_us) >> (LDCP_SHIFT - LDCP_INFO_SHIFT);
+		info->bbr.bbr_bw_lo = (u32)bytes_ps;
+		info->bbr.bbr_bw_hi = bytes_ps >> 32;
+		info->bbr.bbr_min_rtt = tcp_min_rtt(tp);
+		info->bbr.bbr_pacing_gain = cw >> (LDCP_SHIFT - LDCP_INFO_SHIFT);
+		info->bbr.bbr_cwnd_gain = READ_ONCE(ls->v.stage) << LDCP_INFO_SHIFT;
+	}
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+static struct tcp_congestion_ops ldcp __read_mostly = {
+	.init		= ldcp_init,
+	.release	= ldcp_release,
+	.in_ack_event	= ldcp_in_ack_event,
+	.cong_control	= ldcp_cong_control,
+	compat_cc_events(ldcp_cwnd_event, ldcp_tx_start),
+	.ssthresh	= ldcp_ssthresh,
+	.undo_cwnd	= ldcp_undo_cwnd,
+	.set_state	= ldcp_set_state,
+	.get_info	= ldcp_get_info,
+	.flags		= TCP_CONG_NEEDS_ECN,
+	.owner		= THIS_MODULE,
+	.name		= "ldcp",
+};
+
+/* Not registered: only ldcp_fall_back() leads here, on the same module reference. */
+static struct tcp_congestion_ops ldcp_reno __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.get_info	= ldcp_get_info,
+	.owner		= THIS_MODULE,
+	.name		= "ldcp-reno",
+};
+
+static int __net_init ldcp_net_init(struct net *net)
+{
+	struct ldcp_net *ln = ldcp_net(net);
+	int err = ldcp_sysctl_start(net, ln);
+
+	if (err)
+		return err;
+	err = nf_register_net_hooks(net, ldcp_output_hooks, ARRAY_SIZE(ldcp_output_hooks));
+	if (err)
+		hop_sysctl_stop(&ln->sysctl);
+	return err;
+}
+
+static void __net_exit ldcp_net_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, ldcp_output_hooks, ARRAY_SIZE(ldcp_output_hooks));
+	hop_sysctl_stop(&ldcp_net(net)->sysctl);
+}
+
+static struct pernet_operations ldcp_net_ops = {
+	.init	= ldcp_net_init,
+	.exit	= ldcp_net_exit,
+	.id	= &ldcp_net_id,
+	.size	= sizeof(struct ldcp_net),
+};
+
+static int __init ldcp_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct ldcp_sock) > ICSK_CA_PRIV_SIZE);
+
+	err = register_pernet_subsys(&ldcp_net_ops);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&ldcp);
+	if (err)
+		unregister_pernet_subsys(&ldcp_net_ops);
+	return err;
+}
+
+/* Every socket holds a reference to the module: none is left here. */
+static void __exit ldcp_unregister(void)
+{
+	tcp_unregister_congestion_control(&ldcp);
+	unregister_pernet_subsys(&ldcp_net_ops);
+}
+
+module_init(ldcp_register);
+module_exit(ldcp_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");

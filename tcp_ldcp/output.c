@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that leave, at LOCAL_OUT: the stack makes all data of a NEEDS_ECN socket ECT
+ * and repeats ECE until it is told to stop; here a packet of the first window becomes
+ * Not-ECT, and ECE goes from an ACK that tells of more than the packet with the mark. A
+ * handshake without ECN is Not-ECT too.
+ *
+ * Behind all other hooks of LOCAL_OUT, so that a super-packet that is cut here needs
+ * none of them. This reads the socket and writes packets only: below a VRF with a qdisc
+ * the hook runs a second time, without the socket lock.
+ */
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "tcp_ldcp.h"
+
+static bool clear_ect(struct sk_buff *skb)
+{
+	if (skb_ensure_writable(skb, skb_network_offset(skb) + sizeof(struct ipv6hdr)))
+		return false;
+	if (skb->protocol == htons(ETH_P_IP))
+		ipv4_change_dsfield(ip_hdr(skb), (u8)~INET_ECN_MASK, INET_ECN_NOT_ECT);
+	else
+		ipv6_change_dsfield(ipv6_hdr(skb), (u8)~INET_ECN_MASK, INET_ECN_NOT_ECT);
+	return true;
+}
+
+static void clear_ece(struct sk_buff *skb)
+{
+	struct tcphdr *th;
+	__be16 *flags, old;
+
+	if (skb_ensure_writable(skb, skb_transport_offset(skb) + sizeof(*th)))
+		return;
+	th = tcp_hdr(skb);
+	flags = (__be16 *)th + 6;
+	old = *flags;
+	th->ece = 0;
+	/* A partial sum has the pseudo header only. */
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		inet_proto_csum_replace2(&th->check, skb, old, *flags, false);
+}
+
+/* Each segment by itself: one IP header serves all of a super-packet. */
+static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct sk_buff *segs, *seg, *next;
+	struct sock *sk = skb->sk;
+
+	/* As TCP's own single packets: whoever cannot take them so changes that later. */
+	segs = skb_gso_segment(skb, NETIF_F_SG | NETIF_F_HW_CSUM);
+	if (IS_ERR_OR_NULL(segs))
+		return NF_ACCEPT;
+	/* One of them takes over its owner; the others must not overtake what is queued by owner. */
+	sock_hold(sk);
+	consume_skb(skb);
+	skb_list_walk_safe(segs, seg, next) {
+		skb_mark_not_on_list(seg);
+		if (!seg->sk)
+			skb_set_owner_w(seg, sk);
+		if (next)
+			clear_ect(seg);
+		state->okfn(state->net, state->sk, seg);
+	}
+	sock_put(sk);
+	return NF_STOLEN;
+}
+
+/* While an application's call is still copying, nobody knows where its message ends. */
+static u32 left_bytes(const struct tcp_sock *tp, u32 seq)
+{
+	const u32 write_seq = READ_ONCE(tp->write_seq);
+
+	return tp->pushed_seq == write_seq ? write_seq - seq : S32_MAX;
+}
+
+static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state *state,
+				 u32 seq, u32 payload_bytes)
+{
+	const struct tcp_sock *tp = tcp_sk(skb->sk);
+	const u32 segs_pkts = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+	struct ldcp_flight f = {
+		.room_pkts = max_t(s32, tcp_snd_cwnd(tp) - tcp_packets_in_flight(tp), 0),
+		.room_bytes = tcp_wnd_end(tp) - seq,
+		.left_bytes = left_bytes(tp, seq) - tcp_hdr(skb)->fin,
+		.mss_bytes = tp->mss_cache,
+	};
+
+	if (ldcp_has_tail(&f, segs_pkts, payload_bytes))
+		return skb_is_gso(skb) ? cut(skb, state) : NF_ACCEPT;
+	clear_ect(skb);
+	return NF_ACCEPT;
+}
+
+/* A segment of the socket itself, not what a tunnel made of it. */
+static bool is_segment(const struct sk_buff *skb, const struct sock *sk)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	const int offset = skb_transport_offset(skb);
+	const struct tcphdr *th = tcp_hdr(skb);
+
+	if (skb->encapsulation || offset <= 0 || offset + sizeof(*th) > skb_headlen(skb))
+		return false;
+	if (skb->protocol == htons(ETH_P_IP) && ip_hdr(skb)->protocol != IPPROTO_TCP)
+		return false;
+	return th->source == inet->inet_sport && (th->dest == inet->inet_dport || th->syn);
+}
+
+/*
+ * A SYN that does not ask for ECN any more, a SYN-ACK that does not agree: where ECT is
+ * swallowed, a connection without ECN is to come about.
+ */
+static unsigned int output_syn(struct sk_buff *skb)
+{
+	if (!tcp_hdr(skb)->ece)
+		clear_ect(skb);
+	return NF_ACCEPT;
+}
+
+/* A SYN-ACK's owner is a request: its listener. */
+static const struct sock *owner(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (sk && sk->sk_state == TCP_NEW_SYN_RECV)
+		sk = inet_reqsk(sk)->rsk_listener;
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk) ? sk : NULL;
+}
+
+static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	const struct sock *sk = owner(skb);
+	const struct ldcp_sock *ls;
+	const struct tcphdr *th;
+	unsigned int headers_bytes;
+
+	if (!sk || !ldcp_is(sk) || !is_segment(skb, sk))
+		return NF_ACCEPT;
+	ls = inet_csk_ca(sk);
+	th = tcp_hdr(skb);
+	if (th->syn)
+		return output_syn(skb);
+	if (skb->sk != sk)
+		return NF_ACCEPT;
+	if (th->ece && !ldcp_echoes(&ls->receiver, ntohl(th->ack_seq))) {
+		clear_ece(skb);
+		th = tcp_hdr(skb);
+	}
+	headers_bytes = skb_transport_offset(skb) + __tcp_hdrlen(th);
+	/* What was sent before is no first-RTT packet any more. */
+	if (skb->len <= headers_bytes || READ_ONCE(ls->v.stage) != LDCP_FIRST_RTT ||
+	    ntohl(th->seq) != READ_ONCE(tcp_sk(sk)->snd_nxt))
+		return NF_ACCEPT;
+	return output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
+}
+
+const struct nf_hook_ops ldcp_output_hooks[2] = {
+	{
+		.hook		= ldcp_output,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP_PRI_LAST,
+	},
+	{
+		.hook		= ldcp_output,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP6_PRI_LAST,
+	},
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of tcp_ldcp share. */
+#ifndef TCP_LDCP_TCP_LDCP_H
+#define TCP_LDCP_TCP_LDCP_H
+
+#include <linux/netfilter.h>
+#include <net/hop_sysctl.h>
+#include <net/tcp.h>
+
+#include "ldcp_receiver.h"
+#include "ldcp_sender.h"
+
+/**
+ * struct ldcp_sock - both ends of a connection; written under the socket lock
+ * @v: the sender's law
+ * @receiver: the other half
+ * @default_pkts: the stack's first window, for where the knobs say nothing
+ * @ack_ece: the ACK that is processed has ECE
+ * @tail_lost: it acknowledges beyond a probe that repaired a lost tail
+ */
+struct ldcp_sock {
+	struct ldcp_vars v;
+	struct ldcp_receiver receiver;
+	u32 default_pkts;
+	bool ack_ece;
+	bool tail_lost;
+};
+
+/**
+ * struct ldcp_gain - a constant of the law, a knob
+ * @ppm: as it is written
+ * @value: << LDCP_SHIFT
+ */
+struct ldcp_gain {
+	unsigned int ppm;
+	u32 value;
+};
+
+/**
+ * struct ldcp_net - the knobs of a netns; read without a lock
+ * @sysctl: as registered
+ * @alpha: of the law
+ * @beta: of the law
+ * @gamma: of the law
+ * @eta: of the law
+ * @per_rtt: section 3.2
+ * @ack_pkts: m of the receiver
+ * @bdp: of the first window
+ */
+struct ldcp_net {
+	struct hop_sysctl sysctl;
+	struct ldcp_gain alpha;
+	struct ldcp_gain beta;
+	struct ldcp_gain gamma;
+	struct ldcp_gain eta;
+	u8 per_rtt;
+	u8 ack_pkts;
+	struct ldcp_bdp bdp;
+};
+
+struct ldcp_net *ldcp_net(const struct net *net);
+int ldcp_sysctl_start(struct net *net, struct ldcp_net *ln);
+bool ldcp_is(const struct sock *sk);
+
+extern const struct nf_hook_ops ldcp_output_hooks[2];
+
+#endif /* TCP_LDCP_TCP_LDCP_H */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tcp_ldcp decides. Fields and their names are an interface: monitors read
+ * them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM tcp_ldcp
+
+#if !defined(TCP_LDCP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define TCP_LDCP_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/hop_trace.h>
+
+/* Section 2.2: an ACK of acked_pkts packets made the window cw_2pow24 / 2^24. */
+TRACE_EVENT(ldcp_ack,
+
+	TP_PROTO(const struct sock *sk, const struct ldcp_ack *ack, const struct ldcp_vars *v),
+
+	TP_ARGS(sk, ack, v),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u64, cw)
+		__field(u32, acked_pkts)
+		__field(bool, ece)
+		__field(u8, stage)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cw = v->cw;
+		__entry->acked_pkts = ack->acked_pkts;
+		__entry->ece = ack->ece;
+		__entry->stage = v->stage;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u acked_pkts=%u ece=%d cw_2pow24=%llu stage=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->acked_pkts, __entry->ece, __entry->cw, __entry->stage)
+);
+
+/* Section 2.3: a flow entered a stage (enum ldcp_stage); loss: since a packet was lost. */
+TRACE_EVENT(ldcp_enter,
+
+	TP_PROTO(const struct sock *sk, const struct ldcp_vars *v, bool loss),
+
+	TP_ARGS(sk, v, loss),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u64, cw)
+		__field(u32, first_pkts)
+		__field(u8, stage)
+		__field(bool, loss)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cw = v->cw;
+		__entry->first_pkts = v->first_pkts;
+		__entry->stage = v->stage;
+		__entry->loss = loss;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u stage=%u loss=%d cw_2pow24=%llu first_pkts=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->stage, __entry->loss, __entry->cw, __entry->first_pkts)
+);
+
+/* A window below one packet: the next packet leaves wait_ns from now at the earliest. */
+TRACE_EVENT(ldcp_hold,
+
+	TP_PROTO(const struct sock *sk, u64 cw, u64 wait_ns),
+
+	TP_ARGS(sk, cw, wait_ns),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u64, cw)
+		__field(u64, wait_ns)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cw = cw;
+		__entry->wait_ns = wait_ns;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u cw_2pow24=%llu wait_ns=%llu",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->cw, __entry->wait_ns)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -38,12 +38,22 @@ static void pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 	skb_reset_transport_header(skb);
 }
 
+/* Else it is as if the module were not there: nobody knows the EtherType. */
+static bool takes_part(const struct ctag_net *cn)
+{
+	return READ_ONCE(cn->level) || !xa_empty(&cn->ports);
+}
+
 static int receive(struct sk_buff *skb, enum csig_form form)
 {
 	struct ctag_net *cn = ctag_net(dev_net(skb->dev));
 	struct csig_tag t;
 	int inner;
 
+	if (!takes_part(cn)) {
+		kfree_skb(skb);
+		return NET_RX_DROP;
+	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;

@@ -483,11 +483,17 @@ def check_malformed():
                          (compact + ip, 10), (compact + ip + b"\x45" + bytes(45), 0)):
         with contextlib.suppress(OSError):
             wire.put(head + middle + bytes(size))
-    wire.close()
     time.sleep(0.1)
     tap.equal("cut and stacked tags are counted by cause; others come off",
               since("b"), {"bad_truncated": 3, "bad_order": 2, "in_tag": 5})
     tap.claim("and a stream passes", send())
+    knob("b", "csig", 0)
+    knob("b", "csig_ports", "\n")
+    since = Since()
+    wire.put(head + compact + ip + bytes(46))
+    wire.close()
+    time.sleep(0.1)
+    tap.equal("a namespace that takes no part does not know tags", since("b"), {})
 
 
 def main():

@@ -287,7 +287,7 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 /**
  * csig_nth_turn() - csig_turn() for who keeps no state
  * @n: how many tags went before
- * @weight_pkts: by signal; 0: never
+ * @weight_pkts: by signal; 0: never; may change meanwhile
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
@@ -300,7 +300,7 @@ static inline u32 csig_nth_turn(u32 n, const u32 *weight_pkts)
 	if (!sum_pkts)
 		return CSIG_TYPES;
 	n %= sum_pkts;
-	for (i = 0; n >= weight_pkts[i]; i++)
+	for (i = 0; i < CSIG_TYPES - 1 && n >= weight_pkts[i]; i++)
 		n -= weight_pkts[i];
 	return i;
 }

@@ -8,9 +8,11 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <net/geneve.h>
 #include <net/hop_pkt.h>
 #include <net/pkt_sched.h>
 #include <net/rtnetlink.h>
+#include <net/vxlan.h>
 
 #include "net_csig_tag.h"
 
@@ -60,7 +62,9 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 		ctag_count(cn, CTAG_NO_MEMORY);
 		return false;
 	}
-	if (sums && !(sums & NETIF_F_HW_CSUM)) {
+	/* A tunnel in UDP would take the mark below for remote checksums of its own. */
+	if (skb->encapsulation || netif_is_vxlan(dev) || netif_is_geneve(dev) ||
+	    (sums && !(sums & NETIF_F_HW_CSUM))) {
 		ctag_count(cn, CTAG_OUT_NO_DEVICE);
 		return false;
 	}

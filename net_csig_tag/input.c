@@ -44,10 +44,12 @@ static void read_option(struct ctag_net *cn, const struct sk_buff *skb,
 
 static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 {
+	const bool opens = hop_input_opens_flow(key);
 	struct hop_flow *flow = hop_flow_find(key);
 	struct csig_flow *f;
+	enum hop_stage stage;
 
-	if (hop_input_opens_flow(key)) {
+	if (opens) {
 		if (flow)
 			hop_flow_remove(flow);
 		if (hop_silent_is(&cn->silent, &key->peer)) {
@@ -62,6 +64,10 @@ static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 		return;
 	}
 	f = hop_flow_state(flow);
+	stage = READ_ONCE(f->stage);
+	/* Anybody may send a SYN for a connection that is there. */
+	if (!opens && stage != HOP_STAGE_ASKED && stage != HOP_STAGE_HEARD)
+		return;
 	WRITE_ONCE(f->asked_us, true);
 	ctag_flow_event(flow, HOP_EVENT_SYN_IN);
 }

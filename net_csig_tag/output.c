@@ -59,6 +59,8 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 
 	if (sk)
 		hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	else if (!skb->dev)	/* IPsec's */
+		return;
 	else
 		hop_flow_key_of_output(&key, &ctag_flow_kind, skb,
 				       (const struct tcphdr *)(skb->data + seg->tcp_bytes));
@@ -95,11 +97,14 @@ static void reserve(struct csig_flow *f, struct sock *sk)
 /* A tunnel's device puts the packet into another, whose device is asked. */
 static bool leads_into_domain(struct ctag_net *cn, const struct net_device *dev)
 {
-	return dev->type != ARPHRD_ETHER || ctag_port_is_trusted(cn, dev);
+	if (dev->type == ARPHRD_ETHER)
+		return ctag_port_is_trusted(cn, dev);
+	return !(dev->flags & IFF_LOOPBACK);
 }
 
 static void output_established(struct ctag_net *cn, struct sk_buff *skb,
-			       struct ctag_segment *seg, struct sock *sk)
+			       struct ctag_segment *seg, struct sock *sk,
+			       const struct net_device *out)
 {
 	struct csig_flow *f;
 	struct hop_flow_key key;
@@ -118,7 +123,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 	reserve(f, sk);
 	ctag_reflect(cn, skb, seg, flow, sk);
 	if (!f->wish.form || READ_ONCE(cn->level) != CTAG_INITIATES ||
-	    !leads_into_domain(cn, skb->dev))
+	    !leads_into_domain(cn, out))
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);
 	if (form)
@@ -155,13 +160,14 @@ static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_s
 }
 
 /* A datagram of this host. */
-static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct sock *sk)
+static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct sock *sk,
+		       const struct net_device *out)
 {
 	enum csig_form form;
 	struct csig_tag t;
 
 	ctag_mark_clear(skb);
-	if (READ_ONCE(cn->level) != CTAG_INITIATES || !leads_into_domain(cn, skb->dev))
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || !leads_into_domain(cn, out))
 		return;
 	form = ctag_udp_tag(cn, skb, sk, &t);
 	if (form)
@@ -179,10 +185,15 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	struct ctag_net *cn = ctag_net(state->net);
 	struct sock *sk = skb->sk;
 	struct ctag_segment seg;
-	const bool tcp = ctag_read_segment(skb, &seg);
+	bool tcp;
 
+	/* A VRF's: it comes again, with the device below. */
+	if (netif_is_l3_master(state->out))
+		return NF_ACCEPT;
+	tcp = ctag_read_segment(skb, &seg);
+	/* skb->dev is not set where IPsec's output asks. */
 	if (is_udp(sk)) {
-		output_udp(cn, skb, sk);
+		output_udp(cn, skb, sk, state->out);
 		return NF_ACCEPT;
 	}
 	if (!is_tcp(sk)) {
@@ -202,7 +213,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	else if (seg.syn)
 		output_syn(cn, skb, &seg, sk);
 	else if (hop_flow_any(state->net))
-		output_established(cn, skb, &seg, sk);
+		output_established(cn, skb, &seg, sk, state->out);
 	return NF_ACCEPT;
 }
 

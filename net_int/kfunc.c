@@ -100,7 +100,7 @@ __bpf_kfunc int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask)
 	};
 	struct int_flow *f;
 
-	if (ask->kind > INT_ANSWER_WINDOW || ask->max_stage > U16_MAX)
+	if (!ask->t_ns || ask->kind > INT_ANSWER_WINDOW || ask->max_stage > U16_MAX)
 		return -EINVAL;
 	rcu_read_lock();
 	f = flow_of(sk);

@@ -4,10 +4,13 @@
  * for each packet, or one for two that bear no mark; a packet with a mark is acknowledged at
  * once, alone, with ECE.
  *
- *	what waits for a delayed ACK | CE	flush (ECE = 0), then ACK now (ECE = 1)
- *	                             | not CE	ACK now if m = 1, else as usual (ECE = 0)
+ *	what waits for an ACK | CE	flush, then ACK now (ECE = 1)
+ *	with a mark           | not CE	flush, then ACK now (ECE = 0)
+ *	without one           | not CE	ACK now if m = 1, else as usual (ECE = 0)
  *
- * flush: what arrived before this packet is acknowledged with RCV.NXT as it was.
+ * flush: what arrived before this packet is acknowledged with RCV.NXT and ECE as they were.
+ * A mark waits where the stack puts off an ACK that is wanted now: in the backlog of a socket
+ * that its application holds, from 6.12 on.
  *
  * Deviations:
  * - m is 1 or 2: Linux itself acknowledges every second full segment.
@@ -55,9 +58,9 @@ enum ldcp_answer {
 static inline enum ldcp_answer ldcp_classify(const struct ldcp_receiver *r, bool ce,
 					     u32 acked_seq, u32 ack_pkts)
 {
-	if (!ce)
-		return ack_pkts > 1 ? LDCP_ACK_AS_USUAL : LDCP_ACK_NOW;
-	return (s32)(r->rcv_nxt_seq - acked_seq) > 0 ? LDCP_ACK_FLUSH : LDCP_ACK_NOW;
+	if ((ce || r->ce) && (s32)(r->rcv_nxt_seq - acked_seq) > 0)
+		return LDCP_ACK_FLUSH;
+	return ce || ack_pkts == 1 ? LDCP_ACK_NOW : LDCP_ACK_AS_USUAL;
 }
 
 /**

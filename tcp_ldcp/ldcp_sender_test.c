@@ -263,17 +263,20 @@ static void burst_test(struct kunit *test)
 
 static const struct receive_case {
 	const char *what;
-	bool ce;
+	bool was_ce, ce;
 	u32 rcv_nxt_seq, acked_seq, ack_pkts;
 	enum ldcp_answer want;
 } receive_cases[] = {
-	{ "m = 1: each", false, 2000, 2000, 1, LDCP_ACK_NOW },
-	{ "m = 2: as usual", false, 2000, 1000, 2, LDCP_ACK_AS_USUAL },
-	{ "a mark, nothing waits", true, 2000, 2000, 2, LDCP_ACK_NOW },
-	{ "a mark, one waits", true, 2000, 1000, 2, LDCP_ACK_FLUSH },
-	{ "m = 1, one waits for another reason", true, 2000, 1000, 1, LDCP_ACK_FLUSH },
-	{ "across the wrap", true, 1, 0xffffffff, 2, LDCP_ACK_FLUSH },
-	{ "never acknowledge backwards", true, 1000, 2000, 2, LDCP_ACK_NOW },
+	{ "m = 1: each", false, false, 2000, 2000, 1, LDCP_ACK_NOW },
+	{ "m = 2: as usual", false, false, 2000, 1000, 2, LDCP_ACK_AS_USUAL },
+	{ "a mark, nothing waits", false, true, 2000, 2000, 2, LDCP_ACK_NOW },
+	{ "a mark, one waits", false, true, 2000, 1000, 2, LDCP_ACK_FLUSH },
+	{ "m = 1, one waits for another reason", false, true, 2000, 1000, 1, LDCP_ACK_FLUSH },
+	{ "across the wrap", false, true, 1, 0xffffffff, 2, LDCP_ACK_FLUSH },
+	{ "never acknowledge backwards", false, true, 1000, 2000, 2, LDCP_ACK_NOW },
+	{ "two marks", true, true, 2000, 1000, 1, LDCP_ACK_FLUSH },
+	{ "a mark waits, for none", true, false, 2000, 1000, 2, LDCP_ACK_FLUSH },
+	{ "a mark was told", true, false, 2000, 2000, 2, LDCP_ACK_AS_USUAL },
 };
 
 static void receive_test(struct kunit *test)
@@ -285,9 +288,11 @@ static void receive_test(struct kunit *test)
 		const struct receive_case *c = &receive_cases[i];
 
 		r.rcv_nxt_seq = c->rcv_nxt_seq;
+		r.ce = c->was_ce;
 		KUNIT_EXPECT_EQ_MSG(test, ldcp_classify(&r, c->ce, c->acked_seq, c->ack_pkts),
 				    c->want, "%s", c->what);
 	}
+	r.ce = true;
 	KUNIT_EXPECT_TRUE(test, ldcp_echoes(&r, 3000));
 	KUNIT_EXPECT_FALSE_MSG(test, ldcp_echoes(&r, 4000), "a packet without a mark came since");
 	r.ce = false;

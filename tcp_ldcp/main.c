@@ -163,7 +163,7 @@ static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
 	bool in_order = tp->rcv_nxt != r->rcv_nxt_seq;
 
 	if (answer == LDCP_ACK_FLUSH) {
-		ldcp_echo(tp, r, false);
+		ldcp_echo(tp, r, r->ce);
 		compat_send_ack(sk, r->rcv_nxt_seq);
 	}
 	r->rcv_nxt_seq = tp->rcv_nxt;
@@ -193,6 +193,9 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ls->ack_ece = flags & CA_ACK_ECE;
 	ls->tail_lost = tp->tlp_retrans && tp->tlp_high_seq &&
 			after(tp->snd_una, tp->tlp_high_seq);
+	/* On the fast path the packet's own data was queued before: its mark is not told yet. */
+	if (inet_csk(sk)->icsk_ack.pending & ICSK_ACK_NOW)
+		return;
 	/*
 	 * On the slow path an ACK is processed before its data is queued: this is
 	 * RCV.NXT before the packet, and the packet with the mark is not the last any more.

@@ -86,7 +86,7 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
 	struct ldcp_flight f = {
 		.room_pkts = max_t(s32, tcp_snd_cwnd(tp) - tcp_packets_in_flight(tp), 0),
 		.room_bytes = tcp_wnd_end(tp) - seq,
-		.left_bytes = left_bytes(tp, seq) - tcp_hdr(skb)->fin,
+		.left_bytes = tcp_hdr(skb)->fin ? payload_bytes : left_bytes(tp, seq),
 		.mss_bytes = tp->mss_cache,
 	};
 

@@ -686,7 +686,6 @@ def options(tun, version):
     """Answers in a TCP option."""
     drive_reset()
     caller = Caller(tun, version, 51200)
-    caller.data(MSS)
     m = caller.probe()
     good = option(m.id, 1, 2, 9, record(tx=77))
     for what, opts, where, key in (
@@ -786,7 +785,6 @@ def spoofed_synack(tun, version):
     tap.claim(f"IPv{version} spoofed SYN-ACK: not believed",
               grown(before).get("in_no_flow") == 1 and "peer_speaks" not in grown(before))
     caller.answer(hello())
-    caller.data(MSS)
     m = caller.probe()
     tap.equal(f"IPv{version} after a spoofed SYN-ACK: the true cookie", m and m.cookie, COOKIE)
     caller.close()

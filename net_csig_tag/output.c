@@ -57,10 +57,10 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 	struct hop_flow *flow;
 	enum hop_stage stage;
 
+	if (!sk && !skb->dev)	/* IPsec's */
+		return;
 	if (sk)
 		hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	else if (!skb->dev)	/* IPsec's */
-		return;
 	else
 		hop_flow_key_of_output(&key, &ctag_flow_kind, skb,
 				       (const struct tcphdr *)(skb->data + seg->tcp_bytes));

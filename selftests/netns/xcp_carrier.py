@@ -125,6 +125,44 @@ def other_way(version):
               exact and got["out_data"] == 0)
 
 
+def on_data(version, gso):
+    """b's cc is not ours, and its data brings all ACKs: it brings a's answers, too."""
+    for dev in ("r-a", "r-b"):
+        run(f"ip netns exec r tc qdisc add dev {dev} root netem delay 2ms rate 100mbit limit 60")
+    drive("throughput", 10**9)      # not a small window
+    sysctl("b", "hopcc/xcp_gso", gso)
+    drive_reset()
+    before = counts("b")
+    a, b = connect(version)
+    a.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    asked = late = 0
+
+    def ask(received):
+        nonlocal asked, late
+        if received > asked * 20000:
+            a.send(bytes(100))
+            asked += 1
+            late = max(late, asked - drive("feedback") // drive("delta"))
+
+    exact = transfer([Stream(b, a, 5 * MB)], meanwhile=ask)
+    got = since("b", before)
+    tap.claim(f"IPv{version}, {'super-packets' if gso else 'packets'} of cubic's data answer",
+              exact and got["out_data"] > asked // 2 and late < asked // 4 and
+              bool(got["out_super"]) == bool(gso),
+              f"{asked} asked, at most {late} not answered, {got['out_ack']} ACKs, "
+              f"{got['out_data']} segments, {got['out_super']} super-packets")
+    # From now on it is its reactor's room.
+    for cc in ("xcp", "cubic", "xcp"):
+        b.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    drive_reset()
+    hosts.close(a, b)
+    settle()
+    sysctl("b", "hopcc/xcp_gso", 1)
+    drive("throughput", 1000000)
+    for dev in ("r-a", "r-b"):
+        run(f"ip netns exec r tc qdisc del dev {dev} root")
+
+
 def lossy(version):
     for node, dev in (("r", "r-a"), ("r", "r-b")):
         run(f"ip netns exec {node} tc qdisc add dev {dev} root netem delay 100us loss 0.5%"
@@ -349,6 +387,8 @@ def main():
         small_windows(version)
         both_ways(version)
         other_way(version)
+        for gso in (1, 0):
+            on_data(version, gso)
         lossy(version)
         switched(version)
         path_mtu(version)

@@ -231,6 +231,39 @@ def answers(tun, version):
     listener.close()
 
 
+def data_answers(tun, version):
+    """Data of a socket that is no reactor's takes along what is owed, once."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50150)
+    sock = peer.open(listener, UNKNOWN)
+    sent = 0
+    for what, delta, content, want in (
+            ("a short segment", 7, b"short", [7]), ("nothing is owed", None, b"plain", [None]),
+            ("a full segment", -8, bytes(MSS), [-8]),
+            ("a super-packet: the first of its segments", 9, bytes(3 * MSS), [9, 0, 0])):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+        if delta:
+            peer.send(ACK, ack=sent, payload=bytes(MSS), xcp=header(delta=delta, **BIG))
+            peer.isn = (peer.isn + MSS) % 2**32
+        before = counts()
+        sock.send(content)
+        got = peer.read(5)
+        sent += len(content)
+        tap.equal(f"IPv{version} answer on data: {what}",
+                  ([p.xcp and p.xcp[5] for p in got], sum(p.size for p in got),
+                   counts()["out_super"] - before["out_super"]),
+                  (want, len(content), int(len(want) > 1)))
+        tap.claim(f"IPv{version} answer on data: {what}: Minimal, bytes and sums right",
+                  all((p.xcp is None or p.xcp[:5] == (MINIMAL, 0, 0, 0, 0)) and
+                      p.sum_is_right and p.ip_is_right for p in got) and
+                  b"".join(p.raw[-p.size:] for p in got) == content)
+        peer.send(ACK, ack=sent)
+        peer.read(5)
+    peer.send(RST, ack=sent)
+    sock.close()
+    listener.close()
+
+
 def truncate(keep):
     """A change: the packet ends `keep` bytes behind IP."""
     return lambda data: finish(data[:ip_bytes(data) + keep])
@@ -630,6 +663,7 @@ def main():
     for version in (4, 6):
         handshake(tun, version)
         answers(tun, version)
+        data_answers(tun, version)
         malformed(tun, version)
         odd_shapes(tun, version)
         strangers(tun, version)

@@ -327,9 +327,6 @@ static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
 {
 	const struct sock *sk = skb->sk;
 
-	/* A bridge may call us for what came from another netns: that has answered for it. */
-	if (sk && !net_eq(sock_net(sk), net))
-		return;
 	if (seg->syn && seg->ack) {
 		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
 			output_synack(xn, skb, seg, sk);

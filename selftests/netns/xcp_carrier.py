@@ -144,7 +144,7 @@ def on_data(version, gso):
             asked += 1
             late = max(late, asked - drive("feedback") // drive("delta"))
 
-    exact = transfer([Stream(b, a, 5 * MB)], meanwhile=ask)
+    exact = transfer([Stream(b, a, 5 << 20)], meanwhile=ask)
     got = since("b", before)
     tap.claim(f"IPv{version}, {'super-packets' if gso else 'packets'} of cubic's data answer",
               exact and got["out_data"] > asked // 2 and late < asked // 4 and
@@ -343,16 +343,26 @@ def limit(version):
 
 
 def knobs():
-    for knob, value, good in (("xcp", 2, False), ("xcp", 1, True), ("xcp_format", 2, False),
-                              ("xcp_format", 4, False), ("xcp_format", 1, True),
-                              ("xcp_format", 3, True), ("xcp_silent_s", 86401, False),
-                              ("xcp_silent_s", 60, True), ("flow_limit", 4194305, False)):
-        try:
-            sysctl("a", "hopcc/" + knob, value)
-            took = True
-        except OSError:
-            took = False
-        tap.equal(f"sysctl {knob} {'takes' if good else 'refuses'} {value}", took, good)
+    """Out of range: refused, and the value stays."""
+    for knob, old, takes, refuses in (
+            ("xcp", 1, (0,), (2, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
+            ("xcp_silent_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
+            ("xcp_tunnel", 0, (1,), (2,)), ("xcp_ipsec", 0, (1,), (2,)),
+            ("xcp_loss", 0, (1, 2), (3, -1)), ("flow_limit", 65536, (0,), (4194305, -1))):
+        got = [set_knob(knob, value) for value in (*takes, old, *refuses)]
+        tap.equal(f"sysctl {knob}: {takes} or {old}, not {refuses}", got,
+                  [(True, value) for value in (*takes, old)] + [(False, old)] * len(refuses))
+
+
+def set_knob(knob, value):
+    """(whether it was taken, the value then)"""
+    path, taken = "/proc/sys/net/hopcc/" + knob, True
+    try:
+        hosts.write(path, value)
+    except OSError:
+        taken = False
+    with open(path, encoding="ascii") as file:
+        return taken, int(file.read())
 
 
 def leave(module):
@@ -373,9 +383,10 @@ def leave(module):
 
 def main():
     module = sys.argv[1]
+    # One is the reactor's, in whose place the module comes.
+    knobs()
     hosts.insmod(module)
     hosts.build_path()
-    knobs()
     for version in (4, 6):
         conservation(version, "through a router")
         conservation(version, "loopback", source="a", sink="a", to=hosts.A, gso=False)

@@ -20,6 +20,7 @@ XCP = 253
 STANDARD, MINIMAL, MICRO = 1, 2, 3
 MSS = Peer.MSS
 COUNTS = "/proc/thread-self/net/hopcc_xcp"
+LIMIT = "/proc/sys/net/hopcc/flow_limit"
 
 tap = hosts.Tap()
 
@@ -195,6 +196,32 @@ def handshake(tun, version):
     time.sleep(200)
     tun.read(5)
     listener.close()
+
+
+def flooded(tun, version):
+    """SYNs with a header are free to send: half-open flows have a quarter of the table."""
+    hosts.write(LIMIT, 40)
+    listener, before = listen(version), counts()
+    peers = [Talker(tun, version, 52000 + n) for n in range(50)]
+    got = [peer.knock(listener, UNKNOWN) for peer in peers]
+    after = counts()
+    tap.equal(f"IPv{version} 50 SYNs, room for 10: the others' SYN-ACKs are plain",
+              ([bool(p.xcp) for packets in got for p in packets],
+               after["flows_half_open"] - before["flows_half_open"],
+               after["flows_refused"] - before["flows_refused"]),
+              ([True] * 10 + [False] * 40, 10, 40))
+    peers[0].send(ACK)
+    peers[0].send(ACK, payload=bytes(MSS), xcp=header(throughput=1, delta=6))
+    tap.equal(f"IPv{version} 50 SYNs: one of the 10 goes on",
+              ([p.xcp[5] for p in peers[0].read(5) if p.xcp], counts()["flows_half_open"]), ([6], 9))
+    listener.accept()[0].close()
+    for peer in peers:
+        peer.send(RST, pos=MSS if peer is peers[0] else 0)
+    listener.close()
+    time.sleep(5)
+    tun.read(5)
+    tap.equal(f"IPv{version} 50 SYNs: nothing is left", counts()["flows"], 0)
+    hosts.write(LIMIT, 65536)
 
 
 def answers(tun, version):
@@ -662,6 +689,7 @@ def main():
     tun = Wire()
     for version in (4, 6):
         handshake(tun, version)
+        flooded(tun, version)
         answers(tun, version)
         data_answers(tun, version)
         malformed(tun, version)

@@ -104,9 +104,10 @@ struct hop_flow *hop_input_adopt(const struct hop_flow_key *key)
 EXPORT_SYMBOL_GPL(hop_input_adopt);
 
 /* Below, the socket's lock is held and no process owns it. */
-static void set_ack_now(struct sock *sk, unsigned int more_pkts)
+static void set_ack_now(struct sock *sk, void *more)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
+	const unsigned int more_pkts = *(const unsigned int *)more;
 
 	icsk->icsk_ack.pending |= ICSK_ACK_NOW;
 	if (!more_pkts)
@@ -121,7 +122,8 @@ static void set_ack_now(struct sock *sk, unsigned int more_pkts)
  * moment later: the fields are written by their owner only. Where the socket is in use
  * by its process the packet goes to the backlog, and the next one tries again.
  */
-bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
+bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),
+		   void *what)
 {
 	struct sock *sk = hop_flow_socket(key);
 	bool done = false;
@@ -132,10 +134,16 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 		bh_lock_sock_nested(sk);
 		done = !sock_owned_by_user(sk);
 		if (done)
-			set_ack_now(sk, more_pkts);
+			act(sk, what);
 		bh_unlock_sock(sk);
 	}
 	sock_gen_put(sk);
 	return done;
+}
+EXPORT_SYMBOL_GPL(hop_input_act);
+
+bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
+{
+	return hop_input_act(key, set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);

@@ -70,6 +70,34 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 	return taken;
 }
 
+/* A socket's data is to bring answers, and it is no reactor's. Context: socket lock. */
+void xcp_flow_make_room(struct sock *sk, void *flow)
+{
+	struct xcp_flow *xf = flow;
+
+	if (xf->room || READ_ONCE(xf->sk))
+		return;
+	xf->room = true;
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
+	hop_shim_reserve(sk, XCP_HDR_BYTES);
+}
+
+/* A reactor makes its own. */
+static void take_room_back(struct sock *sk, struct xcp_flow *xf)
+{
+	if (!xf->room)
+		return;
+	xf->room = false;
+	hop_shim_close_sock(sk, xf->no_gso);
+	hop_shim_release(sk, XCP_HDR_BYTES);
+}
+
+static void enter_sock(struct sock *sk, struct xcp_flow *xf)
+{
+	take_room_back(sk, xf);
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
+}
+
 struct xcp_flow *xcp_flow_open(struct sock *sk)
 {
 	struct hop_flow_key key;
@@ -93,7 +121,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 out:
 	rcu_read_unlock();
 	if (xf)
-		xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
+		enter_sock(sk, xf);
 	return xf;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_open);

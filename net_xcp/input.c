@@ -41,7 +41,7 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 {
 	struct hop_flow *flow;
 	struct xcp_flow *xf;
-	bool small;
+	bool small, crowded;
 
 	if (!hop_input_is_in_window(key, th, payload_bytes)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
@@ -59,7 +59,10 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	spin_lock_bh(&xf->lock);
 	xcp_account(&xf->vars, h, payload_bytes);
 	small = payload_bytes && xcp_window_is_small(&xf->vars, h);
+	crowded = xcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
+	if (crowded)
+		hop_input_act(key, xcp_flow_make_room, xf);
 	if (small && hop_input_ack_now(key, 0))
 		xcp_count(xn, XCP_COUNT_ACK_NOW);
 }

@@ -9,8 +9,8 @@
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
  *	 input.c: strip, sum  -------+            +-> output.c: ask, answer
  *
- * It speaks for sockets whose congestion control is "xcp", and answers on the
- * pure ACKs of any socket whose peer speaks. What is malformed is dropped here:
+ * It speaks for sockets whose congestion control is "xcp", and answers on what any
+ * socket sends next, data or ACK, whose peer speaks. What is malformed is dropped here:
  * nobody else knows the protocol number.
  *
  * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c, both off until

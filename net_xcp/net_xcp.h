@@ -25,7 +25,7 @@
  * @XCP_COUNT_IN_BAD_SEQ: of these, that TCP's windows have no place for: anybody's
  * @XCP_COUNT_BAD: malformed, by enum xcp_fault
  * @XCP_COUNT_BAD_LAST: the last of them
- * @XCP_COUNT_OUT_DATA: headers put on data
+ * @XCP_COUNT_OUT_DATA: headers put on data, a reactor's and answers on others'
  * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
  * @XCP_COUNT_OUT_SYN: headers put on SYNs and SYN-ACKs
  * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU, and packets
@@ -116,18 +116,20 @@ struct xcp_net {
 
 /**
  * struct xcp_flow - what net_xcp knows of a connection; state of a hop_flow
- * @lock: of all that follows; taken with BH off
+ * @lock: of all that follows but where another is named; taken with BH off
  * @vars: the law's
  * @offer: the reactor's
  * @sk: the reactor's socket while it takes part; compared, never followed by hooks
- * @no_gso: the carrier has switched its super-packets off
+ * @no_gso: the carrier has switched the socket's super-packets off; socket lock
+ * @room: the socket is no reactor's, and its data leaves room for answers; socket lock
  */
 struct xcp_flow {
-	spinlock_t lock;	/* of all below */
+	spinlock_t lock;	/* of what is not the socket lock's */
 	struct xcp_vars vars;
 	struct xcp_offer offer;
 	struct sock *sk;
 	bool no_gso;
+	bool room;
 };
 
 extern unsigned int xcp_net_id;
@@ -156,6 +158,7 @@ static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault faul
 
 /* flow.c */
 enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
+void xcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */
 extern const struct nf_hook_ops xcp_input_hooks[2];

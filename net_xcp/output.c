@@ -216,18 +216,25 @@ static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
 	hop_shim_mark_gso(skb);
 }
 
+/* No: it may have changed to one that drops our headers. */
+static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
+{
+	const struct xcp_flow *xf = hop_flow_state(flow);
+	enum hop_stage stage = READ_ONCE(xf->vars.stage);
+
+	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
+		stage = xcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	return stage == HOP_STAGE_SPEAKS;
+}
+
 /* Of a reactor's socket. */
 static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
 			const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	enum hop_stage stage = READ_ONCE(xf->vars.stage);
 	struct xcp_hdr *h;
 
-	/* The path may have changed to one that drops our headers. */
-	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
-		stage = xcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
-	if (stage != HOP_STAGE_SPEAKS)
+	if (!path_takes_headers(sk, flow))
 		return;
 	if (!has_room(skb, seg)) {
 		xcp_count(xn, XCP_COUNT_NO_ROOM);
@@ -244,23 +251,52 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	trace_xcp_header_out(&flow->key, h);
 }
 
-/* Of any socket: only what is put in a packet is no longer owed. */
-static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
-		       struct hop_flow *flow)
+/* Only what is put in a packet is no longer owed. Return: whether it was. */
+static bool answer(struct sk_buff *skb, const struct xcp_segment *seg, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	struct xcp_hdr *h;
+	struct xcp_hdr *h = xcp_insert(skb, &seg->place);
 
-	if (!xcp_owes(&xf->vars))
-		return;
-	h = xcp_insert(skb, &seg->place);
 	if (!h)
-		return;
+		return false;
 	spin_lock_bh(&xf->lock);
 	xcp_write_minimal(h, seg->place.next, pay(skb, xf));
 	spin_unlock_bh(&xf->lock);
-	xcp_count(xn, XCP_COUNT_OUT_ACK);
 	trace_xcp_header_out(&flow->key, h);
+	return true;
+}
+
+/* Of any socket. */
+static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+		       struct hop_flow *flow)
+{
+	const struct xcp_flow *xf = hop_flow_state(flow);
+
+	if (xcp_owes(&xf->vars) && answer(skb, seg, flow))
+		xcp_count(xn, XCP_COUNT_OUT_ACK);
+}
+
+static bool has_room_for_answer(const struct xcp_net *xn, const struct sk_buff *skb,
+				const struct xcp_segment *seg)
+{
+	return has_room(skb, seg) && (READ_ONCE(xn->gso) || !skb_is_gso(skb));
+}
+
+/* Of any socket that is no reactor's. What does not fit waits: xcp_wants_room(). */
+static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+			  const struct sock *sk, struct hop_flow *flow)
+{
+	struct xcp_flow *xf = hop_flow_state(flow);
+
+	if (!xcp_owes(&xf->vars) || !path_takes_headers(sk, flow))
+		return;
+	if (!has_room_for_answer(xn, skb, seg)) {
+		spin_lock_bh(&xf->lock);
+		xf->vars.crowded = true;
+		spin_unlock_bh(&xf->lock);
+	} else if (answer(skb, seg, flow)) {
+		count_data(xn, skb);
+	}
 }
 
 static void output_established(struct xcp_net *xn, struct sk_buff *skb,
@@ -282,6 +318,8 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 		output_ack(xn, skb, seg, flow);
 	else if (READ_ONCE(xf->sk) == sk)
 		output_data(xn, skb, seg, sk, flow);
+	else
+		output_answer(xn, skb, seg, sk, flow);
 }
 
 static void output_segment(struct xcp_net *xn, struct sk_buff *skb,

@@ -35,6 +35,9 @@
 /* A window below so many segments wants its ACKs at once. */
 #define XCP_SMALL_WINDOW_PKTS	4U
 
+/* Two delayed ACKs' worth: so many headers wait for the next ACK, but no more. */
+#define XCP_PATIENCE_HEADERS	4U
+
 /**
  * struct xcp_vars - a flow's share of the law; written under the flow's lock
  * @stage: of discovery
@@ -44,6 +47,7 @@
  * @feedback_headers: headers that it came in
  * @segment_bytes: the peer's longest payload
  * @asked: a header asked for something since the reactor wanted to know
+ * @crowded: since the last answer, data left that had no room for one
  */
 struct xcp_vars {
 	enum hop_stage stage;
@@ -53,6 +57,7 @@ struct xcp_vars {
 	u32 feedback_headers;
 	u32 segment_bytes;
 	bool asked;
+	bool crowded;
 };
 
 /**
@@ -122,7 +127,21 @@ static inline s32 xcp_pay(struct xcp_vars *v)
 
 	v->owed_bytes_ps -= reverse_bytes_ps;
 	v->owed_headers = 0;
+	v->crowded = false;
 	return reverse_bytes_ps;
+}
+
+/**
+ * xcp_wants_room() - shall a socket's data leave room for answers?
+ * @v: the flow, after xcp_account()
+ *
+ * Where data goes both ways it brings the ACKs, and no other packet brings an answer.
+ *
+ * Return: whether XCP_PATIENCE_HEADERS wait, and data did not take them along.
+ */
+static inline bool xcp_wants_room(const struct xcp_vars *v)
+{
+	return v->crowded && v->owed_headers >= XCP_PATIENCE_HEADERS;
 }
 
 /**

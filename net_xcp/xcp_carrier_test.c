@@ -80,6 +80,38 @@ static void asked_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
 }
 
+/* Headers wait, data passes them by: when is it to leave room? */
+static const struct room_case {
+	const char *what;
+	int headers;
+	bool crowded, want;
+} room_cases[] = {
+	{ "four, and data had no room", 4, true, true },
+	{ "three: the next ACK will do", 3, true, false },
+	{ "forty, and no data left", 40, false, false },
+	{ "none", 0, true, false },
+};
+
+static void room_test(struct kunit *test)
+{
+	struct xcp_hdr asks = header(XCP_FORMAT_MICRO, 100, 1, 0, 0);
+	size_t i;
+	int n;
+
+	for (i = 0; i < ARRAY_SIZE(room_cases); i++) {
+		const struct room_case *c = &room_cases[i];
+		struct xcp_vars v = { .crowded = c->crowded };
+
+		for (n = 0; n < c->headers; n++)
+			xcp_account(&v, &asks, 1000);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_wants_room(&v), c->want, "%s", c->what);
+		xcp_pay(&v);
+		for (n = 0; n < c->headers; n++)
+			xcp_account(&v, &asks, 1000);
+		KUNIT_EXPECT_FALSE_MSG(test, xcp_wants_room(&v), "%s, answered", c->what);
+	}
+}
+
 static void saturation_test(struct kunit *test)
 {
 	struct xcp_hdr up = header(XCP_FORMAT_STANDARD, 1, 1, S32_MAX, S32_MAX);
@@ -220,6 +252,7 @@ static void copy_test(struct kunit *test)
 static struct kunit_case xcp_carrier_cases[] = {
 	KUNIT_CASE(owe_test),
 	KUNIT_CASE(asked_test),
+	KUNIT_CASE(room_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(silent_header_test),
 	KUNIT_CASE(window_test),

@@ -39,6 +39,7 @@ static const struct sender senders[] = {
 	{ "doubles as allowed",		4, 8, 4000, 12500, 0, false, false },
 	/* 4 packets an RTT: 0.4 a ms is the floor, but 1 is above it */
 	{ "told to stop, does not",	4, 4, 4000, -100000, 0, false, true },
+	{ "not told, doubles",		4, 8, 4000, 0, 0, false, false },
 	{ "lies in both ways",		4, 4, 400, -6250, 0, true, true },
 };
 
@@ -120,6 +121,45 @@ static void one_flow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.result.key, 4U);
 }
 
+/* Told to stop, with a packet of 1000 bytes every so often: four an RTT are not too many. */
+static bool stays(u64 every_ns)
+{
+	struct xcp_sampler s = {};
+	u64 now_ns = 0;
+	bool complete;
+
+	do {
+		struct xcp_pkt pkt = packet(1000);
+
+		pkt.delta_bytes_ps = now_ns >= 80 * MS && now_ns < 160 * MS ? -100000 : 0;
+		complete = xcp_sampler_see(&s, &pkt, 1, now_ns, PAUSE_NS);
+		now_ns += every_ns;
+	} while (!complete && now_ns < 400 * MS);
+	return complete && s.result.ignores;
+}
+
+static void floor_test(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, stays(2 * MS));
+	KUNIT_EXPECT_FALSE(test, stays(5 * MS / 2));
+}
+
+/* Each packet of a super-packet is told as much. */
+static void super_packet_test(struct kunit *test)
+{
+	struct xcp_sampler s = { .phase = XCP_SAMPLE_TOLD };
+	struct xcp_pkt pkt = packet(10000);
+
+	pkt.pkts = 10;
+	pkt.delta_bytes_ps = -7;
+	xcp_sample_add(&s, &pkt);
+	KUNIT_EXPECT_EQ(test, s.result.told_bytes_ps, -70LL);
+	s.phase = XCP_SAMPLE_WAIT;
+	pkt.delta_bytes_ps = 3;
+	xcp_sample_add(&s, &pkt);
+	KUNIT_EXPECT_EQ(test, s.result.granted_bytes_ps, 30LL);
+}
+
 /* Whatever packets claim: no overflow, and an end. */
 static void extremes_test(struct kunit *test)
 {
@@ -147,6 +187,8 @@ static void extremes_test(struct kunit *test)
 static struct kunit_case xcp_sampler_cases[] = {
 	KUNIT_CASE(senders_test),
 	KUNIT_CASE(one_flow_test),
+	KUNIT_CASE(floor_test),
+	KUNIT_CASE(super_packet_test),
 	KUNIT_CASE(extremes_test),
 	{}
 };

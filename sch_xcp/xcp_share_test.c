@@ -129,6 +129,8 @@ static void idle_test(struct kunit *test)
 	enum xcp_side idle;
 	int n;
 
+	/* Nobody is ahead. */
+	KUNIT_EXPECT_EQ(test, (int)xcp_share_turn(&v), (int)XCP_SIDE_XCP);
 	for (idle = 0; idle < XCP_SIDES; idle++) {
 		const enum xcp_side busy = XCP_SIDES - 1 - idle;
 

@@ -65,6 +65,20 @@ bool hop_input_opens_flow(const struct hop_flow_key *key);
 struct hop_flow *hop_input_adopt(const struct hop_flow_key *key);
 
 /**
+ * hop_input_act() - do something to a connection's socket, as TCP might on input
+ * @key: of its flow
+ * @act: called with the socket locked, and no process at work on it
+ * @what: for @act
+ *
+ * Not of one that is closing down: it must still receive.
+ *
+ * Context: softirq, RCU read lock; takes the socket's lock.
+ * Return: whether it was done.
+ */
+bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),
+		   void *what);
+
+/**
  * hop_input_ack_now() - let TCP acknowledge at once what is on its way to it
  * @key: of its flow
  * @more_pkts: and so many packets after that

@@ -125,6 +125,44 @@ def other_way(version):
               exact and got["out_data"] == 0)
 
 
+def on_data(version, gso):
+    """b's cc is not ours, and its data brings all ACKs: it brings a's answers, too."""
+    for dev in ("r-a", "r-b"):
+        run(f"ip netns exec r tc qdisc add dev {dev} root netem delay 2ms rate 100mbit limit 60")
+    drive("throughput", 10**9)      # not a small window
+    sysctl("b", "hopcc/xcp_gso", gso)
+    drive_reset()
+    before = counts("b")
+    a, b = connect(version)
+    a.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    asked = late = 0
+
+    def ask(received):
+        nonlocal asked, late
+        if received > asked * 20000:
+            a.send(bytes(100))
+            asked += 1
+            late = max(late, asked - drive("feedback") // drive("delta"))
+
+    exact = transfer([Stream(b, a, 2 << 20)], meanwhile=ask)
+    got = since("b", before)
+    tap.claim(f"IPv{version}, {'super-packets' if gso else 'packets'} of cubic's data answer",
+              exact and got["out_data"] > asked // 2 and late < asked // 2 and
+              bool(got["out_super"]) == bool(gso),
+              f"{asked} asked, at most {late} not answered, {got['out_ack']} ACKs, "
+              f"{got['out_data']} segments, {got['out_super']} super-packets")
+    # From now on it is its reactor's room.
+    for cc in ("xcp", "cubic", "xcp"):
+        b.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+    drive_reset()
+    hosts.close(a, b)
+    settle()
+    sysctl("b", "hopcc/xcp_gso", 1)
+    drive("throughput", 1000000)
+    for dev in ("r-a", "r-b"):
+        run(f"ip netns exec r tc qdisc del dev {dev} root")
+
+
 def lossy(version):
     for node, dev in (("r", "r-a"), ("r", "r-b")):
         run(f"ip netns exec {node} tc qdisc add dev {dev} root netem delay 100us loss 0.5%"
@@ -305,16 +343,26 @@ def limit(version):
 
 
 def knobs():
-    for knob, value, good in (("xcp", 2, False), ("xcp", 1, True), ("xcp_format", 2, False),
-                              ("xcp_format", 4, False), ("xcp_format", 1, True),
-                              ("xcp_format", 3, True), ("xcp_silent_s", 86401, False),
-                              ("xcp_silent_s", 60, True), ("flow_limit", 4194305, False)):
-        try:
-            sysctl("a", "hopcc/" + knob, value)
-            took = True
-        except OSError:
-            took = False
-        tap.equal(f"sysctl {knob} {'takes' if good else 'refuses'} {value}", took, good)
+    """Out of range: refused, and the value stays."""
+    for knob, old, takes, refuses in (
+            ("xcp", 1, (0,), (2, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
+            ("xcp_silent_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
+            ("xcp_tunnel", 0, (1,), (2,)), ("xcp_ipsec", 0, (1,), (2,)),
+            ("xcp_loss", 0, (1, 2), (3, -1)), ("flow_limit", 65536, (0,), (4194305, -1))):
+        got = [set_knob(knob, value) for value in (*takes, old, *refuses)]
+        tap.equal(f"sysctl {knob}: {takes} or {old}, not {refuses}", got,
+                  [(True, value) for value in (*takes, old)] + [(False, old)] * len(refuses))
+
+
+def set_knob(knob, value):
+    """(whether it was taken, the value then)"""
+    path, taken = "/proc/sys/net/hopcc/" + knob, True
+    try:
+        hosts.write(path, value)
+    except OSError:
+        taken = False
+    with open(path, encoding="ascii") as file:
+        return taken, int(file.read())
 
 
 def leave(module):
@@ -335,9 +383,10 @@ def leave(module):
 
 def main():
     module = sys.argv[1]
+    # One is the reactor's, in whose place the module comes.
+    knobs()
     hosts.insmod(module)
     hosts.build_path()
-    knobs()
     for version in (4, 6):
         conservation(version, "through a router")
         conservation(version, "loopback", source="a", sink="a", to=hosts.A, gso=False)
@@ -349,6 +398,8 @@ def main():
         small_windows(version)
         both_ways(version)
         other_way(version)
+        for gso in (1, 0):
+            on_data(version, gso)
         lossy(version)
         switched(version)
         path_mtu(version)

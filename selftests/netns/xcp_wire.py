@@ -20,6 +20,7 @@ XCP = 253
 STANDARD, MINIMAL, MICRO = 1, 2, 3
 MSS = Peer.MSS
 COUNTS = "/proc/thread-self/net/hopcc_xcp"
+LIMIT = "/proc/sys/net/hopcc/flow_limit"
 
 tap = hosts.Tap()
 
@@ -197,6 +198,32 @@ def handshake(tun, version):
     listener.close()
 
 
+def flooded(tun, version):
+    """SYNs with a header are free to send: half-open flows have a quarter of the table."""
+    hosts.write(LIMIT, 40)
+    listener, before = listen(version), counts()
+    peers = [Talker(tun, version, 52000 + n) for n in range(50)]
+    got = [peer.knock(listener, UNKNOWN) for peer in peers]
+    after = counts()
+    tap.equal(f"IPv{version} 50 SYNs, room for 10: the others' SYN-ACKs are plain",
+              ([bool(p.xcp) for packets in got for p in packets],
+               after["flows_half_open"] - before["flows_half_open"],
+               after["flows_refused"] - before["flows_refused"]),
+              ([True] * 10 + [False] * 40, 10, 40))
+    peers[0].send(ACK)
+    peers[0].send(ACK, payload=bytes(MSS), xcp=header(throughput=1, delta=6))
+    tap.equal(f"IPv{version} 50 SYNs: one of the 10 goes on",
+              ([p.xcp[5] for p in peers[0].read(5) if p.xcp], counts()["flows_half_open"]), ([6], 9))
+    listener.accept()[0].close()
+    for peer in peers:
+        peer.send(RST, pos=MSS if peer is peers[0] else 0)
+    listener.close()
+    time.sleep(5)
+    tun.read(5)
+    tap.equal(f"IPv{version} 50 SYNs: nothing is left", counts()["flows"], 0)
+    hosts.write(LIMIT, 65536)
+
+
 def answers(tun, version):
     """What is owed, and when it is told."""
     listener = listen(version)
@@ -227,6 +254,39 @@ def answers(tun, version):
                   all((p.xcp is None or p.xcp[0] == MINIMAL) and p.sum_is_right and
                       p.ip_is_right for p in got))
     peer.send(RST, pos=pos)
+    sock.close()
+    listener.close()
+
+
+def data_answers(tun, version):
+    """Data of a socket that is no reactor's takes along what is owed, once."""
+    listener = listen(version)
+    peer = Talker(tun, version, 50150)
+    sock = peer.open(listener, UNKNOWN)
+    sent = 0
+    for what, delta, content, want in (
+            ("a short segment", 7, b"short", [7]), ("nothing is owed", None, b"plain", [None]),
+            ("a full segment", -8, bytes(MSS), [-8]),
+            ("a super-packet: the first of its segments", 9, bytes(3 * MSS), [9, 0, 0])):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+        if delta:
+            peer.send(ACK, ack=sent, payload=bytes(MSS), xcp=header(delta=delta, **BIG))
+            peer.isn = (peer.isn + MSS) % 2**32
+        before = counts()
+        sock.send(content)
+        got = peer.read(5)
+        sent += len(content)
+        tap.equal(f"IPv{version} answer on data: {what}",
+                  ([p.xcp and p.xcp[5] for p in got], sum(p.size for p in got),
+                   counts()["out_super"] - before["out_super"]),
+                  (want, len(content), int(len(want) > 1)))
+        tap.claim(f"IPv{version} answer on data: {what}: Minimal, bytes and sums right",
+                  all((p.xcp is None or p.xcp[:5] == (MINIMAL, 0, 0, 0, 0)) and
+                      p.sum_is_right and p.ip_is_right for p in got) and
+                  b"".join(p.raw[-p.size:] for p in got) == content)
+        peer.send(ACK, ack=sent)
+        peer.read(5)
+    peer.send(RST, ack=sent)
     sock.close()
     listener.close()
 
@@ -629,7 +689,9 @@ def main():
     tun = Wire()
     for version in (4, 6):
         handshake(tun, version)
+        flooded(tun, version)
         answers(tun, version)
+        data_answers(tun, version)
         malformed(tun, version)
         odd_shapes(tun, version)
         strangers(tun, version)

@@ -4,9 +4,9 @@
  * a packet collects, which answer is news, and when the path is given up.
  *
  *	 UNPROVEN  --------------------- an answer ------------------> PROVEN
- *	  some, then one a patience                             one packet a period
+ *	  two, then one a patience                              one packet a period
  *	     |                                                    ^          |
- *	     | for three of these                       an answer |          | none for
+ *	     | three of them                            an answer |          | none for
  *	     v                                                    |          v a patience
  *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a patience
  *
@@ -14,11 +14,11 @@
  *
  * Two answers are wanted soon from a start, or a restart after a pause, and while an
  * answer tells of a queue of more than half of T, of which round trips are much longer
- * than T. Then it is an eighth of a period. Within the first window, and before the path is
- * proven, a packet that is twice as far from the start, in bytes, as the last that had a
- * probe has one, too: of N senders that start at once the packet with d bytes in front of it
- * waits for N d, so that whatever N is, an answer comes soon after the first, and tells of a
- * queue.
+ * than T. Then it is an eighth of a period. In the first window a packet that is twice as
+ * far from the start, in bytes, as the last that had a probe has one, too: of N senders that
+ * start at once the packet with d bytes in front of it waits for N d, so that whatever N is,
+ * an answer comes soon after the first, and tells of a queue. An unproven path gets the
+ * first two of these.
  *
  * A patience is long enough for an answer to come back through full queues.
  *
@@ -60,6 +60,8 @@
 
 /* Packets without an answer after which the path is given up. */
 #define INT_DOUBTS_MAX		3U
+/* Of these, as many may leave with the first window: the last shall find other weather. */
+#define INT_OPENING_DOUBTS	2U
 
 /* Inband: how often the receiver's law is told its terms. */
 #define INT_TERMS_PERIOD_NS	10000000ULL
@@ -77,7 +79,7 @@
  * @doubt_ns: when the last packet in doubt left
  * @doubts: packets that left in doubt
  * @starting: answers that are wanted soon
- * @opening: less than two came since the start, which was less than a patience ago
+ * @opening: less than two came since the start
  * @waiting: an answer is waited for
  * @proven: an answer came once
  * @heard: @heard_id and @heard_seq are valid
@@ -159,8 +161,8 @@ static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
 {
 	u32 last_bytes = a->left_seq - a->begun_seq, bytes = seq - a->begun_seq;
 
-	return a->opening && last_bytes < wnd_bytes && (s32)bytes > 0 &&
-	       bytes >= 2ULL * last_bytes;
+	return a->opening && (a->proven || a->doubts < INT_OPENING_DOUBTS) &&
+	       last_bytes < wnd_bytes && (s32)bytes > 0 && bytes >= 2ULL * last_bytes;
 }
 
 /**
@@ -201,12 +203,11 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u
 {
 	if (now_ns - a->left_ns > INT_PAUSE_NS) {
 		a->starting = INT_START_ANSWERS;
-		a->opening = !a->doubts;
+		a->opening = true;
 		a->begun_seq = seq;
 	}
 	if (int_in_doubt(a, now_ns, patience_ns) &&
-	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns)) {
-		a->opening &= !a->doubts;
+	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns || int_is_far(a, seq, U32_MAX))) {
 		a->doubts += a->doubts < INT_DOUBTS_MAX;
 		a->doubt_ns = now_ns;
 	}

@@ -59,23 +59,21 @@ static const struct turn_case {
 		{ 20025, 's', 0, INT_TURN_WAIT }, { 20026, 's', 0, INT_TURN_SEND },
 		{ 20030, 'a', 0, INT_NEWS }, { 20125, 's', 0, INT_TURN_WAIT },
 		{ 20126, 's', 0, INT_TURN_SEND } } },
-	{ "from a start: at twice the distance, and before an answer", {
+	{ "from a start: at twice the distance, one of it before an answer", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', 0, INT_TURN_WAIT },
-		{ 20000, 's', 1000, INT_TURN_SEND }, { 20001, 's', 1999, INT_TURN_WAIT },
-		{ 20001, 's', 3000, INT_TURN_SEND }, { 20002, 's', 5000, INT_TURN_WAIT },
-		{ 20002, 's', 6000, INT_TURN_SEND }, { 20003, 's', 2000, INT_TURN_WAIT },
-		{ 20006, 'a', 3, INT_NEWS }, { 20007, 's', 11000, INT_TURN_WAIT },
-		{ 20007, 's', 12000, INT_TURN_SEND }, { 20008, 'a', 2, INT_NEWS },
-		{ 20009, 's', 24000, INT_TURN_WAIT } } },
-	{ "a start that nobody answers: so for a patience, then one, and one", {
+		{ 20000, 's', 1000, INT_TURN_SEND }, { 20001, 's', 3000, INT_TURN_WAIT },
+		{ 20003, 'a', 1, INT_NEWS }, { 20004, 's', 1999, INT_TURN_WAIT },
+		{ 20004, 's', 3000, INT_TURN_SEND }, { 20005, 's', 5999, INT_TURN_WAIT },
+		{ 20005, 's', 6000, INT_TURN_SEND }, { 20006, 's', 2000, INT_TURN_WAIT },
+		{ 20008, 'a', 2, INT_NEWS }, { 20009, 's', 24000, INT_TURN_WAIT } } },
+	{ "a start that nobody answers: two, a patience, the third", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20001, 's', 1000, INT_TURN_SEND },
-		{ 23999, 's', 2000, INT_TURN_SEND }, { 24000, 's', 3000, INT_TURN_SEND },
-		{ 24001, 's', 8000, INT_TURN_WAIT }, { 28000, 's', 9000, INT_TURN_SEND },
-		{ 28001, 's', 30000, INT_TURN_WAIT }, { 32000, 's', 40000, INT_TURN_GIVE_UP } } },
+		{ 20002, 's', 8000, INT_TURN_WAIT }, { 24000, 's', 9000, INT_TURN_WAIT },
+		{ 24001, 's', 10000, INT_TURN_SEND }, { 28000, 's', 30000, INT_TURN_WAIT },
+		{ 28001, 's', 40000, INT_TURN_GIVE_UP } } },
 	{ "behind the first window distance does not count", {
-		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', WND_BYTES - 1, INT_TURN_SEND },
-		{ 20000, 's', 2 * WND_BYTES - 2, INT_TURN_SEND },
-		{ 20001, 's', 4 * WND_BYTES, INT_TURN_WAIT } } },
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', WND_BYTES, INT_TURN_SEND },
+		{ 20001, 'a', 1, INT_NEWS }, { 20001, 's', 4 * WND_BYTES, INT_TURN_WAIT } } },
 	{ "by distance after a pause, too", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 20000, 's', 5000, INT_TURN_SEND }, { 20001, 's', 6000, INT_TURN_SEND },

@@ -159,6 +159,7 @@ static bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
 		.eta_ppm = READ_ONCE(c->eta_ppm),
 		.max_stage = READ_ONCE(c->max_stage),
 		.flows = law->answer.flows ?: READ_ONCE(c->flows),
+		.hold = READ_ONCE(c->hold),
 	};
 
 	if (hpccpp_base_equal(&base, &law->base))
@@ -484,7 +485,7 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 		.extra2		= max,					\
 	}
 
-#define HPCCPP_SYSCTLS 7
+#define HPCCPP_SYSCTLS 8
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
@@ -493,6 +494,7 @@ static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
 	HPCCPP_KNOB("flows", config.flows, SYSCTL_ONE, &hpccpp_flows_max),
 	HPCCPP_KNOB("rate_mbit", config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
 	HPCCPP_KNOB("answer", answer, SYSCTL_ZERO, &hpccpp_answer_max),
+	HPCCPP_KNOB("hold", config.hold, SYSCTL_ZERO, SYSCTL_ONE),
 	HPCCPP_KNOB("move", move, SYSCTL_ZERO, SYSCTL_ONE),
 	{
 		.procname	= "hpccpp_t_ns",

@@ -181,6 +181,7 @@ struct ctag_port {
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; under RTNL
  * @ports: by interface index: struct ctag_port; changed under RTNL
+ * @devices: tells of devices that come and go
  * @rules: net.hopcc.csig_rules, NULL for none
  * @counts: CTAG_COUNTS of them, of each CPU
  * @sysctl: the sysctls
@@ -199,6 +200,7 @@ struct ctag_net {
 	char cc[CTAG_CC_BYTES];
 	char port_names[CTAG_PORTS_BYTES];
 	struct xarray ports;
+	struct notifier_block devices;
 	struct ctag_rules __rcu *rules;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
@@ -276,6 +278,18 @@ struct ctag_segment {
 	bool rst;
 };
 
+/**
+ * struct ctag_inner - an IP packet, within another or not
+ * @at_bytes: from skb->data to where it begins
+ * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
+ * @place: where its headers end, counted from @at_bytes
+ */
+struct ctag_inner {
+	u32 at_bytes;
+	__be16 protocol;
+	struct hop_shim_place place;
+};
+
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
 extern struct csig_tpids ctag_tpids;
@@ -321,9 +335,9 @@ struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key 
 			   const struct sock *sk);
 
 /* ports.c */
-extern struct notifier_block ctag_ports_notifier;
+int ctag_ports_start(struct ctag_net *cn);
+void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
-void ctag_ports_clear(struct ctag_net *cn);
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */
@@ -336,6 +350,10 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 		    const struct csig_tag *t);
 void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
 bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s);
+void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts);
+void ctag_flow_unsent(struct hop_flow *flow);
+bool ctag_flow_lacks_room(const struct csig_flow *f);
+void ctag_flow_reserve(struct csig_flow *f, struct sock *sk);
 enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
 			     const struct ctag_segment *seg, struct csig_tag *t);
 
@@ -361,6 +379,11 @@ void ctag_ingress_exit(void);
 /* gro.c */
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
+
+/* inner.c */
+bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
+bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
+			  struct in6_addr *source, struct in6_addr *destination);
 
 /* udp.c */
 enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,

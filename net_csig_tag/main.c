@@ -210,8 +210,8 @@ no_netlink:
 /* Congestion controls hold a reference to this module: no flow is open. */
 static void __exit ctag_exit(void)
 {
-	ctag_ingress_exit();
 	ctag_gro_exit();
+	ctag_ingress_exit();
 	ctag_netlink_exit();
 	unregister_pernet_subsys(&ctag_net_ops);
 	hop_flow_retire(&ctag_flow_kind);

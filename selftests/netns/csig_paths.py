@@ -14,7 +14,7 @@ import csig_flows
 import csig_tag
 import hosts
 from csig_flows import STRIPPED
-from csig_tag import MIB, SO_RCVMARK, Since, Sniffer, knob, mark_of, offload, udp
+from csig_tag import COMPACT, EXPANDED, MIB, SO_RCVMARK, Since, Sniffer, knob, mark_of, offload, udp
 from hosts import A, B, Stream, close, connect, run, transfer
 
 tap = hosts.Tap()
@@ -160,6 +160,77 @@ def check_udp_tunnel():
         knob(name, "csig_rules", "\n")
 
 
+def check_full_frames():
+    """MTU 1500 at each link: the longest frames with tags of both sizes."""
+    run("ip -n a link set a-r gso_max_segs 1")
+    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 0)
+    for form in (COMPACT, EXPANDED):
+        knob("a", "csig_form", form)
+        sniffer = Sniffer("r", "r-a")
+        good, _, got = stream()
+        sizes = {len(f) for f in sniffer.frames() if f[12:14] == TPIDS[form - 1]}
+        sniffer.close()
+        tap.claim(f"{csig_tag.FORM[form]}: the longest frame with a tag fills the MTU, and none is lost",
+                  good and max(sizes) == 1514 and got["a"].get("out_tag") == got["r"].get("in_tag"),
+                  f"{max(sizes, default=0)} bytes, {got}")
+    knob("a", "csig_form", COMPACT)
+    run("ip -n a link set a-r gso_max_segs 65535")
+    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 1)
+
+
+SWITCH = """
+link add c-s netns c type veth peer name s-c netns s
+link add d-s netns d type veth peer name s-d netns s
+-n c link set c-s up
+-n d link set d-s up
+-n c addr add 192.0.2.1/24 dev c-s
+-n d link add link d-s name v10 type vlan id 10
+-n d addr add 192.0.2.2/24 dev v10
+-n d link set v10 up
+-n s link add name sw type bridge vlan_filtering 1
+-n s link set sw up
+-n s link set s-c master sw
+-n s link set s-d master sw
+-n s link set s-c up
+-n s link set s-d up
+"""
+
+
+def check_bridge():
+    """c in VLAN 10, d at a trunk. The bridge's port shapes: a super-packet is segmented there
+    as the bridge has it, by its tag's EtherType; then sch_csig below sees IP in it."""
+    hosts.build("c", "s", "d")
+    hosts.ip(SWITCH)
+    for line in ("add dev s-c vid 10 pvid untagged", "del dev s-c vid 1", "add dev s-d vid 10"):
+        run(f"bridge -n s vlan {line}")
+    for name in "cd":
+        knob(name, "csig_ports", "c-s v10")
+        knob(name, "csig", 2)
+        knob(name, "csig_cc", "cubic")
+    for what, lines in (
+            ("tbf, which segments", ("root tbf rate 1gbit burst 2k limit 3mb",)),
+            ("tbf and sch_csig", ("root handle 1: tbf rate 1gbit burst 2k limit 3mb",
+                                  "parent 1:1 csig rate 1gbit lm all compact 42"))):
+        for line in lines:
+            run(f"tc -n s qdisc replace dev s-d {line}")
+        before = {name: csig_tag.csig(name) for name in "cd"}
+        pair = connect(4, "cubic", source="c", sink="d", to={4: "192.0.2.2"})
+        good = transfer([Stream(*pair, 2 * MIB)])
+        flow = csig_flows.flow_of("c", pair[0])
+        close(*pair)
+        got = {name: {k: v - before[name][k] for k, v in csig_tag.csig(name).items()}
+               for name in "cd"}
+        shown = subprocess.check_output("tc -n s -s qdisc show dev s-d".split(), text=True)
+        tap.claim(f"a bridge with VLANs, its port has {what}: whole, no drop, segments have the tag",
+                  good and "dropped 0" in shown and got["c"]["out_super"] > 20 and
+                  got["c"]["out_tag"] > 1400 and
+                  got["d"]["in_tag"] > 0.99 * got["c"]["out_tag"] and got["c"]["in_value"] > 20,
+                  f"{got['c']} {got['d']['in_tag']}")
+        told = {signal["locator"] for signal in flow["signal"].values()}
+        tap.equal("and of whom it is", told, {42} if len(lines) == 2 else {0})
+    hosts.ip("netns del c\nnetns del s\nnetns del d")
+
+
 def check_unload():
     """The module goes in the midst of a stream, while GRO holds packets for 50 ms."""
     knob("a", "csig_weights", "8 8 8")
@@ -183,7 +254,8 @@ def check_unload():
 
 def main():
     csig_tag.setup()
-    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_unload):
+    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_full_frames,
+                  check_bridge, check_unload):
         print("#", check.__name__)
         check()
     return tap.done()

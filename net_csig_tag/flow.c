@@ -2,7 +2,6 @@
 /* A connection's state: negotiation, what it hears and is told; see net/csig_flow.h. */
 
 #include <linux/module.h>
-#include <uapi/linux/pkt_sched_csig.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -328,24 +327,9 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
-/* The defaults of sch_csig; quanta are the netns' own. */
-static struct csig_scale scale_of(const struct ctag_net *cn, enum csig_type type)
-{
-	static const u32 bases[CSIG_TYPES] = {
-		TC_CSIG_POW2_DEFAULT_KBIT_PS, TC_CSIG_POW2_DEFAULT_PPM, TC_CSIG_POW2_DEFAULT_NS,
-	};
-	struct csig_scale scale = {
-		.quantum = READ_ONCE(cn->quantum[type]),
-		.edges = CSIG_EDGES,
-	};
-
-	tc_csig_pow2(scale.edge, bases[type]);
-	return scale;
-}
-
 static void set_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
 {
-	const struct csig_scale scale = scale_of(cn, type);
+	const struct csig_scale scale = ctag_scale(cn, type);
 
 	s->low = csig_low(&scale, s->form, s->value);
 	s->high = csig_high(&scale, s->form, s->value);

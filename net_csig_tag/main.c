@@ -169,6 +169,7 @@ static void __net_exit ctag_net_exit(struct net *net)
 	xa_destroy(&cn->ports);
 	free_percpu(cn->counts);
 	kfree(rcu_dereference_protected(cn->rules, true));
+	kfree(rcu_dereference_protected(cn->scales, true));
 }
 
 static struct pernet_operations ctag_net_ops = {
@@ -198,10 +199,15 @@ static int __init ctag_init(void)
 	err = ctag_netlink_init();
 	if (err)
 		goto no_netlink;
+	err = ctag_kfunc_init();
+	if (err)
+		goto no_kfunc;
 	ctag_gro_init();
 	ctag_ingress_init();
 	return 0;
 
+no_kfunc:
+	ctag_netlink_exit();
 no_netlink:
 	unregister_pernet_subsys(&ctag_net_ops);
 	return err;

@@ -19,10 +19,11 @@
 
 #include "csig_carrier.h"
 
-/* Of net.hopcc.csig_cc, csig_ports, csig_rules. */
+/* Of net.hopcc.csig_cc, csig_ports, csig_rules, csig_buckets. */
 #define CTAG_CC_BYTES		128
 #define CTAG_PORTS_BYTES	512
 #define CTAG_RULES_BYTES	1024
+#define CTAG_BUCKETS_BYTES	1024
 #define CTAG_RULES_MAX		16
 
 /* Of net.hopcc.csig_weights and csig_every. */
@@ -158,6 +159,18 @@ struct ctag_rules {
 };
 
 /**
+ * struct ctag_scales - net.hopcc.csig_buckets
+ * @rcu: frees it
+ * @scale: by signal; quanta are the netns'
+ * @text: as written
+ */
+struct ctag_scales {
+	struct rcu_head rcu;
+	struct csig_scale scale[CSIG_TYPES];
+	char text[CTAG_BUCKETS_BYTES];
+};
+
+/**
  * struct ctag_port - a device that net.hopcc.csig_ports names
  * @ops: the hook on its egress
  * @rcu: frees it
@@ -183,6 +196,7 @@ struct ctag_port {
  * @ports: by interface index: struct ctag_port; changed under RTNL
  * @devices: tells of devices that come and go
  * @rules: net.hopcc.csig_rules, NULL for none
+ * @scales: net.hopcc.csig_buckets, NULL for the defaults
  * @counts: CTAG_COUNTS of them, of each CPU
  * @sysctl: the sysctls
  * @silent: the memory for destinations
@@ -202,6 +216,7 @@ struct ctag_net {
 	struct xarray ports;
 	struct notifier_block devices;
 	struct ctag_rules __rcu *rules;
+	struct ctag_scales __rcu *scales;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	struct hop_silent silent;
@@ -322,11 +337,17 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 }
 
 /* knobs.c */
-#define CTAG_SYSCTLS 11
+#define CTAG_SYSCTLS 12
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);
 
+/* scales.c */
+int ctag_scales_set(struct ctag_net *cn, const char *text);
+void ctag_scales_text(struct ctag_net *cn, char *text);
+struct csig_scale ctag_scale(const struct ctag_net *cn, enum csig_type type);
+
 /* rules.c */
+char *ctag_next_word(char **rest);
 int ctag_rules_set(struct ctag_net *cn, const char *text);
 void ctag_rules_text(struct ctag_net *cn, char *text);
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
@@ -390,6 +411,16 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 			    const struct sock *sk, struct csig_tag *t);
 void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		   const struct csig_tag *t);
+
+/* kfunc.c */
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+int ctag_kfunc_init(void);
+#else
+static inline int ctag_kfunc_init(void)
+{
+	return 0;
+}
+#endif
 
 /* netlink.c */
 int ctag_netlink_init(void);

@@ -6,9 +6,11 @@
 
 Needs root and nft; changes nothing outside its own network namespaces.
 """
+import os
 import socket
 import subprocess
 import sys
+import time
 
 import csig_flows
 import csig_tag
@@ -160,6 +162,52 @@ def check_udp_tunnel():
         knob(name, "csig_rules", "\n")
 
 
+def check_udp_program():
+    """tools/csig-udp, at both ends; a signal's turn is a datagram each, every second has a tag."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/csig-udp")
+    for name in "ab":
+        knob(name, "csig_rules", f"udp to {B[4]} port 7000 every 2")
+    with subprocess.Popen(["ip", "netns", "exec", "b", program, "serve", "7000"]) as server:
+        time.sleep(0.5)
+        said = subprocess.check_output(["ip", "netns", "exec", "a", program, "ask", B[4], "7000", "6"],
+                                       text=True).splitlines()
+        server.kill()
+    tap.claim("csig-udp: each second datagram had a tag, and its answer says what came",
+              said[1::2] == ["no tag came"] * 3 and
+              [line.split()[0] for line in said[::2]] == ["min(ABW)", "min(ABW/C)", "max(PD)"] and
+              all(line.endswith("locator 42") for line in said[:3:2]), f"{said}")
+    for name in "ab":
+        knob(name, "csig_rules", "\n")
+
+
+def ranges():
+    _, flow, _ = stream(MIB // 4)
+    return {kind: (s["value"], s["low"], s["high"]) for kind, s in flow["signal"].items()}
+
+
+def check_buckets():
+    """The domain's table on the hop and on the host: values mean the same."""
+    run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig buckets abw appendix_a "
+        "buckets pd 1us,2us,1s")
+    knob("a", "csig_buckets", "abw appendix_a; pd 1000 2000 1000000000")
+    got = ranges()
+    tap.claim("buckets of the host's own: of bandwidth the first, of delay one of four",
+              got[csig_flows.ABW] == (0, 0, 1000000) and
+              got[csig_flows.PD] in ((0, 0, 1000), (1, 1000, 2000), (2, 2000, 1000000000)), f"{got}")
+    for bad in ("abw", "abw 2 1", "abw 0", "loss 1", "pd pow2", "pd pow2 0", "pd appendix_a 1",
+                "abw " + " ".join(map(str, range(1, 33)))):
+        refused = False
+        try:
+            knob("a", "csig_buckets", bad)
+        except OSError:
+            refused = True
+        with hosts.inside("a"), open("/proc/sys/net/hopcc/csig_buckets", encoding="ascii") as file:
+            tap.claim(f"'{bad[:20]}' is refused, and the old ones stay",
+                      refused and file.read().startswith("abw appendix_a; pd 1000"))
+    knob("a", "csig_buckets", "\n")
+    run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig buckets abw pow2 buckets pd pow2")
+
+
 def check_full_frames():
     """MTU 1500 at each link: the longest frames with tags of both sizes."""
     run("ip -n a link set a-r gso_max_segs 1")
@@ -254,8 +302,8 @@ def check_unload():
 
 def main():
     csig_tag.setup()
-    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_full_frames,
-                  check_bridge, check_unload):
+    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_udp_program,
+                  check_buckets, check_full_frames, check_bridge, check_unload):
         print("#", check.__name__)
         check()
     return tap.done()

@@ -8,4 +8,8 @@ command -v nft >/dev/null || {
 	exit 0
 }
 tools/lab/lab setup >/dev/null || exit 1
+make -s -C tools/csig-udp OUT="$PWD/build" || {
+	echo "Bail out! csig-udp did not build"
+	exit 1
+}
 exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/csig_paths.py

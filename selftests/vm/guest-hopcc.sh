@@ -349,6 +349,14 @@ two_csigs()
 
 both_update() { [ "$(tc -s qdisc show dev i0 | grep -c 'updated: abw [1-9]')" -eq 2 ]; }
 
+csig_hosts()
+{
+	/usr/bin/python3 -B "$here/csig_host.py" /run/hopcc/modprobe >"$tmp/csig" 2>&1
+	status=$?
+	grep -A 1 '^not ok' "$tmp/csig" || tail -n 3 "$tmp/csig"
+	return $status
+}
+
 # works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
 {
@@ -549,6 +557,8 @@ if [ -e /sys/kernel/btf/net_int ]; then
 	ok "int: programs in BPF may call the kfuncs" $python "$here/int_kfunc.py"
 fi
 ok "csig: its options change while frames leave, its timer runs" churn_csig
+ok "csig: hosts with tags, while all changes; what tags cost" csig_hosts
+grep -h 'ns a byte' "$tmp/csig"
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

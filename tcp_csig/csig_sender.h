@@ -18,7 +18,7 @@
  *
  * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: it
  * doubles. After the jump the other half follows packet by packet as ACKs come of what the
- * first half sent, while the delay stays below the target: who jumps together finds out.
+ * first half sent, while the delay stays below half the target: who jumps together finds out.
  *
  * A cut is of the window at the beginning of a round: what the rest of the round's packets
  * tell deepens it, and does not repeat it. The same holds for growth by min(ABW/C). Rounds
@@ -340,7 +340,7 @@ static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p
 		tcsig_double(v, a, min(v->ssthresh, TCSIG_WND_MAX));
 	else if (v->stage == TCSIG_STEADY)
 		v->cw = tcsig_add(v->cw, p, min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
-	else if (v->proven)
+	else if (v->proven && v->delay_ns <= p->target_ns / 2)
 		tcsig_double(v, a, v->goal);
 }
 

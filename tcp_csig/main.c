@@ -19,6 +19,12 @@
 /* A silence of so many round trips: what was known of the path is worth nothing. */
 #define TCSIG_IDLE_RTTS		8
 
+/*
+ * A silent connection's next super-packets: its first window is to ask for each signal, and
+ * a super-packet asks for one.
+ */
+#define TCSIG_FIRST_BURST_PKTS	3U
+
 /* ss shows a gain in 1/256. */
 #define TCSIG_INFO_SHIFT	8
 
@@ -40,6 +46,17 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 	};
 }
 
+static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_vars *v)
+{
+	u32 burst_pkts = hop_burst_pkts(v->cw);
+
+	if (!sk_can_gso(sk))
+		return 1;
+	if (v->stage == TCSIG_SEEK || !tcp_sk(sk)->packets_out)
+		return min(burst_pkts, TCSIG_FIRST_BURST_PKTS);
+	return burst_pkts;
+}
+
 static void tcsig_apply(struct sock *sk, const struct tcsig_vars *v, u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -48,7 +65,7 @@ static void tcsig_apply(struct sock *sk, const struct tcsig_vars *v, u32 most_pk
 	u64 bytes_ps;
 
 	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
-	sk->sk_gso_max_segs = sk_can_gso(sk) ? hop_burst_pkts(v->cw) : 1;
+	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, v);
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
 	if (!rtt_us)

@@ -458,41 +458,66 @@ static inline u64 tcsig_estimate(u64 low, u64 high)
 	return high == U64_MAX ? low : low + (high - low) / 2;
 }
 
+#define TCSIG_EDGES	2U
+
 /**
- * struct tcsig_last_hop - which locators are a path's last hop, by stage and orientation
+ * struct tcsig_edge - locators of ports that no other path avoids: by stage and orientation
+ * those of last hops, or of hosts
  * @value: of these bits
- * @mask: the bits; 0: not known which
+ * @mask: the bits; 0: none
  */
-struct tcsig_last_hop {
+struct tcsig_edge {
 	u32 value;
 	u32 mask;
 };
 
 /**
  * tcsig_is_core() - 8.2.1: is the bottleneck one that another path could avoid?
- * @l: which is not
+ * @edge: TCSIG_EDGES of those that are not; without any, nobody knows
  * @locator: of the bottleneck
  */
-static inline bool tcsig_is_core(const struct tcsig_last_hop *l, u32 locator)
+static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
 {
-	return l->mask && locator && ((locator ^ l->value) & l->mask);
+	bool known = false;
+	u32 i;
+
+	for (i = 0; i < TCSIG_EDGES; i++) {
+		known |= edge[i].mask;
+		if (edge[i].mask && !((locator ^ edge[i].value) & edge[i].mask))
+			return false;
+	}
+	return known && locator;
 }
+
+/* A round with all of its delays above the target speaks for a move as so many others do. */
+#define TCSIG_MOVE_POINTS	8
 
 /**
  * struct tcsig_path - 8.2.1: when to try another path
  * @left: the bottleneck that was left last; 0: none
- * @rounds: in a row that had their bottleneck in the core
+ * @points: what spoke for a move
  * @waits: what is told now is of the path before
  */
 struct tcsig_path {
 	u32 left;
-	u16 rounds;
+	s32 points;
 	bool waits;
 };
 
-static inline bool tcsig_leave(struct tcsig_path *path, u32 locator)
+/* A queue that stands: the law leaves about the target where it is the bottleneck. */
+static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
 {
-	*path = (struct tcsig_path){ .left = locator, .waits = true };
+	return delay_ns != U64_MAX && delay_ns > p->target_ns / 2;
+}
+
+/* By chance some of those who share the new path stay longer on it than others. */
+static inline bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
+{
+	*path = (struct tcsig_path){
+		.left = locator,
+		.points = -(s32)(random % TCSIG_MOVE_POINTS),
+		.waits = true,
+	};
 	return true;
 }
 
@@ -502,15 +527,16 @@ static inline bool tcsig_leave(struct tcsig_path *path, u32 locator)
  * @p: constants
  * @delay_ns: told
  * @locator: of the bottleneck
+ * @random: any
  *
  * Return: whether to try another path now: the last try led to the same.
  */
 static inline bool tcsig_path_told(struct tcsig_path *path, const struct tcsig_params *p,
-				   u64 delay_ns, u32 locator)
+				   u64 delay_ns, u32 locator, u32 random)
 {
 	if (path->waits || !path->left || locator != path->left || delay_ns <= p->target_ns)
 		return false;
-	return tcsig_leave(path, locator);
+	return tcsig_leave(path, locator, random);
 }
 
 /**
@@ -519,23 +545,29 @@ static inline bool tcsig_path_told(struct tcsig_path *path, const struct tcsig_p
  * @p: constants
  * @least_ns: the least delay that was told in it; U64_MAX: none
  * @locator: of the bottleneck, if it is in the core; else 0
- * @wanted: after so many rounds; 0: never
+ * @wanted: after so many rounds above the target; 0: never
+ * @random: any
+ *
+ * A queue below the target is as the law leaves it: with others, or alone where the core is
+ * slower than the host. That is known only by trying, so it takes longer.
  *
  * Return: whether to try another path now.
  */
 static inline bool tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
-				    u64 least_ns, u32 locator, u32 wanted)
+				    u64 least_ns, u32 locator, u32 wanted, u32 random)
 {
 	if (path->waits) {
 		path->waits = false;
 		return false;
 	}
 	path->left = 0;
-	if (!wanted || !locator || least_ns == U64_MAX || least_ns <= p->target_ns) {
-		path->rounds = 0;
+	if (!wanted || !locator || !tcsig_is_queue(p, least_ns)) {
+		path->points = min(path->points, 0);
 		return false;
 	}
-	return ++path->rounds >= wanted && tcsig_leave(path, locator);
+	path->points += least_ns > p->target_ns ? TCSIG_MOVE_POINTS : 1;
+	return path->points >= (s32)wanted * TCSIG_MOVE_POINTS &&
+	       tcsig_leave(path, locator, random);
 }
 
 #endif /* TCP_CSIG_CSIG_SENDER_H */

@@ -264,36 +264,74 @@ static void pace_test(struct kunit *test)
 			    2ULL * TCSIG_WND_MAX_PKTS * 65535 * 1000000, "the greatest");
 }
 
-/* Stage 2 of 4 bits, orientation 1 of 2 bits, "down", is the last hop: 0b001001. */
-static const struct tcsig_last_hop last = { .value = 0x09, .mask = 0x3f };
+/* Stage and orientation of 4 and 2 bits: stage 2, 1 is the last hop, 0, 1 the host's own. */
+static const struct tcsig_edge edges[TCSIG_EDGES] = { { 0x09, 0x3f }, { 0x01, 0x3f } };
+static const struct tcsig_edge no_edges[TCSIG_EDGES];
+
+static const struct core_case {
+	const char *what;
+	const struct tcsig_edge *edge;
+	u32 locator;
+	bool want;
+} core_cases[] = {
+	{ "the last hop", edges, 0x09, false },
+	{ "whatever its port", edges, 0x49, false },
+	{ "the host", edges, 0x01, false },
+	{ "the last hop's stage, up", edges, 0x08, true },
+	{ "nobody wrote", edges, 0, false },
+	{ "nobody knows", no_edges, 0x08, false },
+};
+
+/* Locator 8 unless said otherwise; wanted 2; random 3. */
+static const struct path_case {
+	const char *what;
+	char event;		/* a round's end, or what is told */
+	u64 delay_ns;
+	u32 locator;
+	u32 wanted;
+	bool want;
+} path_cases[] = {
+	{ "off", 'r', 20000, 8, 0, false },
+	{ "one of two", 'r', 10001, 8, 2, false },
+	{ "no queue", 'r', 5000, 8, 2, false },
+	{ "anew", 'r', 20000, 8, 2, false },
+	{ "the last hop", 'r', 20000, 0, 2, false },
+	{ "not told", 'r', U64_MAX, 8, 2, false },
+	{ "anew", 'r', 20000, 8, 2, false },
+	{ "two in a row", 'r', 20000, 8, 2, true },
+	{ "what is told is of before", 't', 20000, 8, 1, false },
+	{ "the round of the move", 'r', 20000, 8, 1, false },
+	{ "another bottleneck", 't', 20000, 10, 1, false },
+	{ "the same, below the target", 't', 10000, 8, 1, false },
+	{ "the same", 't', 10001, 8, 1, true },
+	{ "the round of the move", 'r', 20000, 8, 1, false },
+	{ "all is well", 'r', 500, 8, 1, false },
+	{ "what was left is forgotten", 't', 20000, 8, 1, false },
+	{ "-3 + 8 of 8: by chance a round longer", 'r', 20000, 8, 1, false },
+	{ "a queue as the law leaves it: 6", 'r', 5001, 8, 1, false },
+	{ "7", 'r', 10000, 8, 1, false },
+	{ "8", 'r', 10000, 8, 1, true },
+};
 
 static void path_test(struct kunit *test)
 {
 	struct tcsig_path path = { 0 };
+	size_t i;
 
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_is_core(&last, 0x09), "the last hop");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_is_core(&last, 0x49), "whatever is above");
-	KUNIT_EXPECT_TRUE_MSG(test, tcsig_is_core(&last, 0x08), "the same stage, up");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_is_core(&last, 0), "nobody wrote");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_is_core(&(struct tcsig_last_hop){ 0 }, 8), "unknown");
+	for (i = 0; i < ARRAY_SIZE(core_cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_is_core(core_cases[i].edge, core_cases[i].locator),
+				    core_cases[i].want, "%s", core_cases[i].what);
+	for (i = 0; i < ARRAY_SIZE(path_cases); i++) {
+		const struct path_case *c = &path_cases[i];
+		bool got;
 
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 20000, 8, 0), "off");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 20000, 8, 2), "one of two");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 10000, 8, 2), "no excess");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 20000, 8, 2), "anew");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 20000, 0, 2), "last hop");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, U64_MAX, 8, 2), "untold");
-	KUNIT_EXPECT_FALSE(test, tcsig_path_round(&path, &params, 20000, 8, 2));
-	KUNIT_EXPECT_TRUE_MSG(test, tcsig_path_round(&path, &params, 20000, 8, 2), "two in a row");
-
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_told(&path, &params, 20000, 8), "of before");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 20000, 8, 1), "of before");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_told(&path, &params, 20000, 10), "another one");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_told(&path, &params, 9000, 8), "it is free");
-	KUNIT_EXPECT_TRUE_MSG(test, tcsig_path_told(&path, &params, 20000, 8), "the same again");
-	KUNIT_EXPECT_FALSE(test, tcsig_path_round(&path, &params, 20000, 8, 1));
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_round(&path, &params, 500, 8, 1), "well there");
-	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_told(&path, &params, 20000, 8), "forgotten");
+		if (c->event == 'r')
+			got = tcsig_path_round(&path, &params, c->delay_ns, c->locator, c->wanted,
+					       3);
+		else
+			got = tcsig_path_told(&path, &params, c->delay_ns, c->locator, 3);
+		KUNIT_EXPECT_EQ_MSG(test, got, c->want, "%zu: %s", i, c->what);
+	}
 }
 
 static struct kunit_case csig_sender_cases[] = {

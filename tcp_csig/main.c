@@ -103,25 +103,36 @@ static void tcsig_release(struct sock *sk)
 	hop_restore_bursts(sk);
 }
 
+/* The bottleneck, if another path could avoid it; else 0. */
+static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
+{
+	struct tcsig_edge edge[TCSIG_EDGES];
+	u32 i;
+
+	for (i = 0; i < TCSIG_EDGES; i++) {
+		edge[i].value = READ_ONCE(cn->edge[2 * i]);
+		edge[i].mask = READ_ONCE(cn->edge[2 * i + 1]);
+	}
+	return tcsig_is_core(edge, locator) ? locator : 0;
+}
+
 /* 8.2.1: another hash, and where hashes choose paths another path. */
 static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 			     const struct tcsig_params *p, const struct tcsig_ack *a, bool turned)
 {
 	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
 	const u32 wanted = READ_ONCE(cn->move_rounds);
-	const struct tcsig_last_hop last = {
-		.value = READ_ONCE(cn->last_hop[0]),
-		.mask = READ_ONCE(cn->last_hop[1]),
-	};
 	struct tcsig_told *told = cs->told;
 	bool again, moves;
-	u32 core;
+	u32 core, random;
 
-	if (!wanted || !cs->hop)
+	if (!wanted || !cs->hop || !(turned || a->has_delay))
 		return;
-	core = tcsig_is_core(&last, told->locator) ? told->locator : 0;
-	moves = turned && tcsig_path_round(&told->path, p, cs->v.ended_ns, core, wanted);
-	again = !moves && a->has_delay && tcsig_path_told(&told->path, p, a->delay_ns, core);
+	core = tcsig_core(cn, told->locator);
+	random = get_random_u32();
+	moves = turned && tcsig_path_round(&told->path, p, cs->v.ended_ns, core, wanted, random);
+	again = !moves && a->has_delay &&
+		tcsig_path_told(&told->path, p, a->delay_ns, core, random);
 	if (!moves && !again)
 		return;
 	trace_csig_move(sk, told->locator, cs->v.delay_ns, again);

@@ -32,7 +32,7 @@ static const struct ctl_table tcsig_table[SYSCTLS + 1] = {
 	KNOB("ai_ppm", ai_ppm, proc_douintvec_minmax, &ai_min, &ai_max),
 	KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
 	KNOB("move_rounds", move_rounds, proc_douintvec_minmax, SYSCTL_ZERO, &rounds_max),
-	KNOB("last_hop", last_hop, proc_dointvec_minmax, SYSCTL_ZERO, &locator_max),
+	KNOB("edges", edge, proc_dointvec_minmax, SYSCTL_ZERO, &locator_max),
 	{ }
 };
 

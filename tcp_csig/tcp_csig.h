@@ -53,8 +53,8 @@ struct tcsig_sock {
  * @beta_ppm: of the law
  * @ai_ppm: of the law
  * @jump: jump start
- * @move_rounds: rounds after which another path is tried; 0: never
- * @last_hop: value and mask
+ * @move_rounds: rounds of excess after which another path is tried; 0: never
+ * @edge: TCSIG_EDGES times value and mask
  */
 struct tcsig_net {
 	struct hop_sysctl sysctl;
@@ -64,7 +64,7 @@ struct tcsig_net {
 	unsigned int ai_ppm;
 	u8 jump;
 	unsigned int move_rounds;
-	int last_hop[2];
+	int edge[2 * TCSIG_EDGES];
 };
 
 struct tcsig_net *tcsig_net(const struct net *net);

@@ -34,11 +34,14 @@
  *   for one hop's delay, the second would leave a queue that nobody asked for.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
  * - Growth in proportion: the draft has no word on capacity that becomes free.
+ * - A window below two packets is two, less often: a receiver that knows nothing of it
+ *   acknowledges two at once, but one after 40 ms.
  * - Loss and ECN, on which the draft is silent: half, once a window, as Reno.
  */
 #ifndef TCP_CSIG_CSIG_SENDER_H
 #define TCP_CSIG_CSIG_SENDER_H
 
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -56,6 +59,16 @@
 #define TCSIG_WND_MAX		((u64)TCSIG_WND_MAX_PKTS << TCSIG_SHIFT)
 /* 1/256: a packet in 256 round trips. */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 8)
+/*
+ * By the path's delay, as any TCP: a receiver that reads late holds its ACKs back, which is no
+ * queue.
+ */
+#define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
+
+/* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
+#define TCSIG_FLIGHT_PKTS	2U
+/* A flight is one burst: its own pace is this many packets an RTT. */
+#define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
 
 /* A port that says less is free has counted a packet more or less. */
 #define TCSIG_SHARE_MIN_PPM	20000U
@@ -76,17 +89,19 @@
 #define TCSIG_US_PER_S		1000000U
 #define TCSIG_KBIT_MAX		1600000000U
 /* 2^38 bytes are more than the largest window of the smallest packets. */
-#define TCSIG_FREE_MAX_BYTES	(1ULL << 38)
+#define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
 
 /**
  * struct tcsig_params - the law's constants
  * @target_ns: what delay is aimed at
  * @ai: what a round trip adds, packets << TCSIG_SHIFT
+ * @least: the least window, packets << TCSIG_SHIFT; TCSIG_WND_MIN at least
  * @beta_ppm: how much of the excess a cut takes, millionths; 1 to TCSIG_PPM
  */
 struct tcsig_params {
 	u64 target_ns;
 	u64 ai;
+	u64 least;
 	u32 beta_ppm;
 };
 
@@ -199,7 +214,7 @@ static inline u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
  * @p: constants
  * @delay_ns: above the target
  *
- * Return: the smaller window, at least TCSIG_WND_MIN.
+ * Return: the smaller window, at least the least.
  */
 static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 {
@@ -207,7 +222,7 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 	u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
 	u64 excess_ns = delay_ns - p->target_ns;
 
-	return max(cw - mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns), TCSIG_WND_MIN);
+	return max(cw - mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns), p->least);
 }
 
 /**
@@ -374,6 +389,7 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 {
 	const bool turned = tcsig_turn_round(v, a);
 
+	v->cw = max(v->cw, p->least);
 	if (a->has_delay) {
 		v->delay_ns = a->delay_ns;
 		v->least_ns = min(v->least_ns, a->delay_ns);
@@ -439,8 +455,9 @@ static inline void tcsig_undo(struct tcsig_vars *v)
 static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us)
 {
 	const bool doubles = v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
+	const u64 cw = v->cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE ? TCSIG_FLIGHT_PACE : v->cw;
 	/* 2^(44 - 8) * 2^17 */
-	u64 bytes = ((v->cw >> 8) * mss_bytes) << doubles;
+	u64 bytes = ((cw >> 8) * mss_bytes) << doubles;
 
 	return max_t(u64, mul_u64_u64_div_u64(bytes, TCSIG_US_PER_S,
 					      (u64)rtt_us << (TCSIG_SHIFT - 8)), 1);

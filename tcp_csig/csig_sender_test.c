@@ -13,6 +13,7 @@
 static const struct tcsig_params params = {
 	.target_ns = 10000,
 	.ai = ONE,
+	.least = TCSIG_WND_MIN,
 	.beta_ppm = 500000,
 };
 
@@ -43,6 +44,19 @@ static void cut_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(c->cw, &p, c->delay_ns), c->want, "%s",
 				    c->what);
 	}
+}
+
+static void least_test(struct kunit *test)
+{
+	const struct tcsig_ack a = { .delay_ns = 40000000, .acked_pkts = 2, .has_delay = true };
+	struct tcsig_params p = params;
+	struct tcsig_vars v;
+
+	p.least = TCSIG_E2E_WND_MIN;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(3 * ONE, &p, U64_MAX), 2 * ONE, "two packets");
+	tcsig_begin(&v, ONE, TCSIG_WND_MAX, 0);
+	tcsig_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 2 * ONE, "and of a window that was smaller");
 }
 
 static void add_test(struct kunit *test)
@@ -206,7 +220,7 @@ static const struct life_case share_cases[] = {
 
 static void share_test(struct kunit *test)
 {
-	const struct tcsig_params p = { .target_ns = 10000, .beta_ppm = 500000 };
+	const struct tcsig_params p = { .target_ns = 10000, .least = ONE, .beta_ppm = 500000 };
 	struct tcsig_vars v;
 	size_t i;
 
@@ -259,7 +273,15 @@ static void pace_test(struct kunit *test)
 	v.proven = true;
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 200000000ULL,
 			    "the rest");
-	v.cw = TCSIG_WND_MAX;
+	v = (struct tcsig_vars){ .cw = ONE, .stage = TCSIG_STEADY };
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 160000000ULL,
+			    "two packets, held by the timer, are one burst");
+	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE, TCSIG_FLIGHT_PKTS, 100), 200000ULL,
+			    "two in 2 RTT");
+	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE / 8, TCSIG_FLIGHT_PKTS, 100), 1600000ULL,
+			    "two in 16 RTT");
+	KUNIT_EXPECT_EQ(test, hop_gap_ns(2 * ONE, TCSIG_FLIGHT_PKTS, 100), 0ULL);
+	v = (struct tcsig_vars){ .cw = TCSIG_WND_MAX, .stage = TCSIG_JUMP, .proven = true };
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 65535, 1),
 			    2ULL * TCSIG_WND_MAX_PKTS * 65535 * 1000000, "the greatest");
 }
@@ -336,6 +358,7 @@ static void path_test(struct kunit *test)
 
 static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(cut_test),
+	KUNIT_CASE(least_test),
 	KUNIT_CASE(add_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),

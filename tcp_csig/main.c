@@ -42,6 +42,7 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 	return (struct tcsig_params){
 		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) : READ_ONCE(cn->e2e_target_ns),
 		.ai = tcsig_of_ppm(READ_ONCE(cn->ai_ppm)),
+		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
 	};
 }
@@ -60,7 +61,7 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_vars *v)
 static void tcsig_apply(struct sock *sk, const struct tcsig_vars *v, u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw), most_pkts, tp->snd_cwnd_clamp);
+	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts, tp->snd_cwnd_clamp);
 	u32 rtt_us = tcp_min_rtt(tp);
 	u64 bytes_ps;
 
@@ -82,7 +83,9 @@ static void tcsig_init(struct sock *sk)
 
 	memset(cs, 0, sizeof(*cs));
 	/* Without CSIG the delay of the whole path has to do. */
-	tcsig_open(sk, cs);
+	cs->early = sk->sk_state == TCP_SYN_SENT;
+	if (!cs->early)
+		tcsig_open(sk, cs);
 	cs->init_pkts = tcp_snd_cwnd(tp);
 	cs->ack_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -179,12 +182,16 @@ compat_cong_control(tcsig_cong_control)
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
 	cs->ack_us = tp->tcp_mstamp;
+	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT) {
+		cs->early = false;
+		tcsig_open(sk, cs);
+	}
 	tcsig_hear_ack(sk, cs, rs);
 	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = tcp_packets_in_flight(tp) + rs->acked_sacked + 1;
 	tcsig_apply(sk, &cs->v, most_pkts);
-	wait_ns = hop_hold(sk, cs->v.cw);
+	wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS);
 	if (wait_ns)
 		trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
@@ -248,7 +255,7 @@ static u32 tcsig_undo_cwnd(struct sock *sk)
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
 	tcsig_undo(&cs->v);
-	return hop_wnd_pkts(cs->v.cw);
+	return hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
 }
 
 /*

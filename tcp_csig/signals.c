@@ -8,19 +8,18 @@
 /* So many readings that no hop wrote to: the path has none any more. */
 #define TCSIG_BLANK_MAX		64
 
-bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
+/* Leaves cs->told NULL where there is no CSIG. */
+void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 {
 	struct csig_flow *flow = csig_flow_open(sk);
 
 	if (!flow)
-		return false;
+		return;
 	cs->told = kzalloc(sizeof(*cs->told), GFP_ATOMIC);
-	if (!cs->told) {
+	if (cs->told)
+		cs->told->flow = flow;
+	else
 		csig_flow_close(flow);
-		return false;
-	}
-	cs->told->flow = flow;
-	return true;
 }
 
 void tcsig_close(struct tcsig_sock *cs)

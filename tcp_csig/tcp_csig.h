@@ -36,6 +36,7 @@ struct tcsig_told {
  * @init_pkts: the stack's first window
  * @ack_us: of the last ACK, tcp_mstamp
  * @hop: the delay is a hop's, not the path's; read by dumps without the lock
+ * @early: the handshake was not over: the carrier could not be asked yet
  */
 struct tcsig_sock {
 	struct tcsig_vars v;
@@ -43,6 +44,7 @@ struct tcsig_sock {
 	u32 init_pkts;
 	u32 ack_us;
 	bool hop;
+	bool early;
 };
 
 /**
@@ -70,7 +72,7 @@ struct tcsig_net {
 struct tcsig_net *tcsig_net(const struct net *net);
 
 /* signals.c */
-bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
+void tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(struct tcsig_sock *cs);
 void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a);

@@ -81,7 +81,7 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw), most_pkts, tp->snd_cwnd_clamp);
+	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, 1), most_pkts, tp->snd_cwnd_clamp);
 
 	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? ldcp_burst_pkts(v) : 1;
@@ -215,7 +215,7 @@ compat_cong_control(ldcp_cong_control)
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = tcp_packets_in_flight(tp) + a.acked_pkts + 1;
 	ldcp_set_window(sk, &ls->v, most_pkts);
-	wait_ns = hop_hold(sk, ls->v.cw);
+	wait_ns = hop_hold(sk, ls->v.cw, 1);
 	if (wait_ns)
 		trace_ldcp_hold(sk, ls->v.cw, wait_ns);
 }
@@ -298,7 +298,7 @@ static u32 ldcp_undo_cwnd(struct sock *sk)
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 
 	ldcp_undo(&ls->v);
-	return hop_wnd_pkts(ls->v.cw);
+	return hop_wnd_pkts(ls->v.cw, 1);
 }
 
 /*

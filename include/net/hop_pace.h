@@ -25,27 +25,33 @@
 /**
  * hop_wnd_pkts() - a window in whole packets
  * @wnd: packets << HOP_WND_SHIFT
+ * @flight_pkts: least number of packets that leave together
  *
- * Return: rounded down, at least 1: what is below is the timer's, see hop_gap_ns().
+ * Return: rounded down, at least @flight_pkts: what is below is the timer's, see
+ * hop_gap_ns().
  */
-static inline u32 hop_wnd_pkts(u64 wnd)
+static inline u32 hop_wnd_pkts(u64 wnd, u32 flight_pkts)
 {
-	return max_t(u64, wnd >> HOP_WND_SHIFT, 1);
+	return max_t(u64, wnd >> HOP_WND_SHIFT, flight_pkts);
 }
 
 /**
- * hop_gap_ns() - the timer of a window below one packet
+ * hop_gap_ns() - the timer of a window below one flight
  * @wnd: packets << HOP_WND_SHIFT, not 0
+ * @flight_pkts: least number of packets that leave together, at most 16
  * @rtt_us: RTT, microseconds
  *
- * Return: RTT / @wnd from one packet to the next; 0 if the window is a packet or more.
+ * Return: from one flight to the next; 0 if the window is a flight or more.
  */
-static inline u64 hop_gap_ns(u64 wnd, u32 rtt_us)
+static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 {
-	if (wnd >= HOP_WND_ONE)
+	/* 10^7 us * 10^3 * 2^4 < 2^38 */
+	const u64 all_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US * flight_pkts;
+
+	if (wnd >= flight_pkts * HOP_WND_ONE)
 		return 0;
-	/* 10^7 us * 10^3 * 2^24 < 2^58 */
-	return div64_u64((u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US << HOP_WND_SHIFT, wnd);
+	/* 2^38 * 2^24 = 2^62 */
+	return div64_u64(all_ns << HOP_WND_SHIFT, wnd);
 }
 
 /**

@@ -23,23 +23,25 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
 }
 
 /**
- * hop_hold() - a window below one packet: when the next packet may leave
+ * hop_hold() - a window below one flight: when the next may leave
  * @sk: a TCP socket that paces
  * @wnd: packets << HOP_WND_SHIFT
+ * @flight_pkts: least number of packets that leave together: 1, or 2 for a receiver that
+ *	acknowledges every second one at once
  *
- * RTT / @wnd after the packet that the ACK is of. RTT is that packet's: a smoothed one
- * remembers a queue for many packets, and they are rare here. RACK knows it of repeated
- * packets too; the stack's other samples have milliseconds then. The timer is the stack's,
- * for pacing: it looks at the time that is set here.
+ * RTT @flight_pkts / @wnd after the packet that the ACK is of. RTT is that packet's: a
+ * smoothed one remembers a queue for many packets, and they are rare here. RACK knows it of
+ * repeated packets too; the stack's other samples have milliseconds then. The timer is the
+ * stack's, for pacing: it looks at the time that is set here.
  *
  * Context: socket lock held, in cong_control().
  * Return: how long from now, ns; 0: at once.
  */
-static inline u64 hop_hold(struct sock *sk, u64 wnd)
+static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tp->rack.rtt_us ?: tp->srtt_us >> 3;
-	u64 gap_ns = hop_gap_ns(wnd, rtt_us);
+	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, rtt_us);
 	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
 	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
 

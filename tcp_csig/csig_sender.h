@@ -29,7 +29,8 @@
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
  * Deviations:
- * - Swift's ai below one packet is ai for each packet acknowledged; here it is ai cw.
+ * - Swift's ai below one packet is ai for each packet acknowledged; here it is a sixteenth:
+ *   where many flows have less than a packet each, one packet more for each is too much.
  * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
  *   for one hop's delay, the second would leave a queue that nobody asked for.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
@@ -65,6 +66,8 @@
  */
 #define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
 
+/* 1/16: of ai, for each packet, where a window is less than one. */
+#define TCSIG_BELOW_SHIFT	4
 /* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 /* A flight is one burst: its own pace is this many packets an RTT. */
@@ -242,7 +245,7 @@ static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
 	if (cw >= TCSIG_ONE)
 		cw += mul_u64_u64_div_u64(all, TCSIG_ONE, cw);
 	else
-		cw += mul_u64_u64_shr(all, cw, TCSIG_SHIFT);
+		cw += all >> TCSIG_BELOW_SHIFT;
 	return min(cw, TCSIG_WND_MAX);
 }
 

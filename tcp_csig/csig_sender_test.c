@@ -65,7 +65,8 @@ static void add_test(struct kunit *test)
 
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(8 * ONE, &p, 2), 8 * ONE + ONE / 4, "2 / 8");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, 1), 2 * ONE, "1 / 1");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(HALF, &p, 1), ONE, "below one packet: ai cw");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(HALF, &p, 2), HALF + ONE / 8,
+			    "below one packet: ai / 16 each");
 	p.ai = tcsig_of_ppm(TCSIG_AI_MAX_PPM);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 1), 101 * ONE, "ai 100: 100 / 100");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, TCSIG_ACK_MAX_PKTS), TCSIG_WND_MAX,

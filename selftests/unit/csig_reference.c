@@ -92,7 +92,7 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 	} else if (rest && r->delay <= floor(r->target / 2)) {
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
-		r->cw = fmin(r->cw + (r->cw < 1 ? r->ai * n * r->cw : r->ai * n / r->cw), WND_MAX);
+		r->cw = fmin(r->cw + r->ai * n / (r->cw < 1 ? 16 : r->cw), WND_MAX);
 	}
 }
 

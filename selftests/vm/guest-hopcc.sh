@@ -97,6 +97,8 @@ xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
 	queue="xcp rate 50mbit limit 8m"; }
 hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
 	queue="int rate 50mbit speed 100mbit limit 8m"; }
+csig() { cc=csig modules="sch_csig tcp_csig net_csig_tag" least_mbit=2
+	queue="csig rate 50mbit interval 1ms limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2
 attach()
@@ -125,7 +127,8 @@ network()
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
 			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
-			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1
+			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1 \
+			net.hopcc.csig=2 net.hopcc.csig_ports='*' net.hopcc.tcp_csig_target_ns=2000000
 	done
 	ip link add h1s1 netns h1 type veth peer name s1h1 netns s1
 	ip link add h2s1 netns h2 type veth peer name s1h2 netns s1
@@ -360,6 +363,10 @@ gentle_change()
 		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 7 overhead 24
 		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 9 overhead 0
 		;;
+	csig)
+		tc -n s1 qdisc change dev s1h2 handle 10: csig interval 10ms estimator ewma
+		tc -n s1 qdisc change dev s1h2 handle 10: csig interval 1ms estimator raw
+		;;
 	esac
 }
 
@@ -368,6 +375,13 @@ change_queue()
 	if [ "$cc" = xcp ]; then
 		gentle_change
 		tc -n s1 qdisc change dev s1h2 handle 10: xcp alpha 9 # out of range: refused
+		return
+	fi
+	if [ "$cc" = csig ]; then
+		gentle_change
+		tc -n s1 qdisc change dev s1h2 handle 10: csig mode strip
+		tc -n s1 qdisc change dev s1h2 handle 10: csig mode update lm all compact 200 # refused
+		tc -n s1 qdisc change dev s1h2 handle 10: csig mode update
 		return
 	fi
 	if [ "$cc" = hpccpp ]; then
@@ -400,6 +414,11 @@ read_all()
 		ip netns exec h2 sysctl -w net.hopcc.ldcp_ack_pkts=$value
 		ip netns exec h1 sysctl -w net.hopcc.ldcp_per_rtt=$((value - 1)) \
 			net.hopcc.ldcp_beta_ppm=$((250000 * value)) net.hopcc.ldcp_bdp_bytes=$((10000 * value))
+	done
+	for value in 1 0; do
+		ip netns exec h1 sysctl -w net.hopcc.tcp_csig_move_rounds=$value net.hopcc.tcp_csig_jump=$value \
+			net.hopcc.tcp_csig_edges="1 $value"
+		ip netns exec h2 sysctl -w net.hopcc.csig=$value
 	done
 	ip netns exec h1 sysctl -w net.hopcc.dctcp_rtt_max_us=$(($(date +%N | sed 's/^0*//') % 20000))
 }
@@ -460,7 +479,8 @@ all_at_once()
 	set -- "dctcp_ms replace device tbf" "dctcp_ms down netns htb" \
 		"xcp down netns htb" "xcp replace device tbf" \
 		"hpccpp replace peer root" "hpccpp down device netem" \
-		"ldcp down peer htb" "ldcp replace netns tbf" \
+		"ldcp down peer htb" "csig replace netns tbf" "ldcp replace netns tbf" \
+		"csig down peer root" \
 		"dctcp_ms down peer root" "xcp replace peer netem" "hpccpp down netns htb"
 	kinds=$#
 	while [ $i -lt "$rounds" ]; do
@@ -484,6 +504,7 @@ works dctcp_ms marked 'dctcp.*alpha:'
 works ldcp marked ' ldcp .*bbr:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
+works csig compact ' csig .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.

@@ -26,8 +26,6 @@
 
 #define HPCCPP_NS_PER_S		1000000000U
 #define HPCCPP_BYTES_PER_MBIT	125000U
-/* Ethernet's header, preamble, FCS and gap: what sch_int counts with overhead 24. */
-#define HPCCPP_FRAME_BYTES	38U
 /* A burst is a part of the window: a super-packet of all of it would be a queue. */
 #define HPCCPP_BURST_SHIFT	4
 #define HPCCPP_BURST_MAX_PKTS	44U

@@ -103,6 +103,8 @@ xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
 	queue="xcp rate 50mbit limit 8m"; }
 hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
 	queue="int rate 50mbit speed 100mbit limit 8m"; }
+csig() { cc=csig modules="sch_csig tcp_csig net_csig_tag" least_mbit=2
+	queue="csig rate 50mbit interval 1ms limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2
 attach()
@@ -136,7 +138,8 @@ network()
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
 			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
-			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1
+			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1 \
+			net.hopcc.csig=2 net.hopcc.csig_ports='*' net.hopcc.tcp_csig_target_ns=2000000
 	done
 	{
 		address h1s1 192.0.2.1/25 2001:db8:1::1/64
@@ -397,6 +400,10 @@ gentle_words()
 		echo "int switch_id 7 overhead 24"
 		echo "int switch_id 9 overhead 0"
 		;;
+	csig)
+		echo "csig interval 10ms estimator ewma"
+		echo "csig interval 1ms estimator raw"
+		;;
 	esac
 }
 
@@ -418,6 +425,12 @@ rough_words()
 		echo "int sojourn share"
 		echo "int nosojourn noshare"
 		echo "int switch_id 4096"
+		;;
+	csig)
+		gentle_words
+		echo "csig mode strip"
+		echo "csig mode update"
+		echo "csig mode update lm all compact 200"
 		;;
 	esac
 }
@@ -443,6 +456,9 @@ for value in 0 1; do
 	echo $value >ldcp_per_rtt
 	echo $((250000 + 250000 * value)) >ldcp_beta_ppm
 	echo $((10000 + 10000 * value)) >ldcp_bdp_bytes
+	echo $value >tcp_csig_move_rounds
+	echo $value >tcp_csig_jump
+	echo "1 $value" >tcp_csig_edges
 done
 for value in 1 0; do
 	echo $value >int_forward
@@ -459,6 +475,7 @@ for value in 0 1; do
 	echo $((1 - value)) >int_reverse
 	echo $((1 - value)) >int_anonymous
 	echo $((2 - value)) >ldcp_ack_pkts
+	echo $((1 + value)) >csig
 done
 END
 
@@ -527,6 +544,7 @@ all_at_once()
 		"xcp down netns htb" "xcp replace device tbf" \
 		"hpccpp replace peer root" "hpccpp down device netem" \
 		"ldcp down peer htb" "ldcp replace netns tbf" \
+		"csig replace netns tbf" "csig down peer root" \
 		"dctcp_ms down peer root" "xcp replace peer netem" "hpccpp down netns htb"
 	kinds=$#
 	while [ $i -lt "$rounds" ]; do
@@ -550,6 +568,7 @@ works dctcp_ms marked 'dctcp.*alpha:'
 works ldcp marked ' ldcp .*bbr:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
+works csig compact ' csig .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.

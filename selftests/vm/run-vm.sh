@@ -11,6 +11,8 @@
 #
 #   VM_LIMIT_S  seconds for the script (600)
 #   VM_LOG      keep the kernel's console here
+#   VM_ICOUNT   1: one CPU whose clock counts instructions, one a ns: for what code costs,
+#               whatever else the machine does
 #
 # The script's output is our output, its exit status ours. Status 1 as well
 # when the kernel warns, oopses, locks up or leaks a device; 124 when the
@@ -74,10 +76,13 @@ initramfs()
 	(cd "$tmp/root" && find . | cpio --quiet -o -H newc) >"$tmp/initramfs"
 }
 
+cpus="-accel tcg,thread=multi -smp 2"
+[ "${VM_ICOUNT:-0}" != 1 ] || cpus="-accel tcg -smp 1 -icount shift=0,sleep=off"
 initramfs "$@"
 : >"$tmp/output"
+# shellcheck disable=SC2086 # words
 timeout -k 5 $((limit_s + boot_s)) qemu-system-x86_64 \
-	-accel tcg,thread=multi -smp 2 -m 1024 -display none -monitor none -no-reboot \
+	$cpus -m 1024 -display none -monitor none -no-reboot \
 	-nodefaults -kernel "$kernel" -initrd "$tmp/initramfs" \
 	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic hung_task_panic=0 tsc=nowatchdog mitigations=off net.ifnames=0" \
 	-serial "file:$console" -serial "file:$tmp/output" \

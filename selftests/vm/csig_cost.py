@@ -69,7 +69,7 @@ def main():
     offload("r", "r-b", ETHTOOL_STSO, False)
     offload("b", "b-r", ETHTOOL_SGRO, True)
     knob("a", "csig_weights", "64 64 64")
-    compare("single packets, merged at the receiver")
+    compare("segmented on the way, merged at the receiver")
     return tap.done()
 
 

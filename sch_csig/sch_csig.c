@@ -174,8 +174,8 @@ static bool csig_admit(struct csig_sched_data *q, struct sk_buff *skb, struct cs
 static bool csig_is_timed(const struct csig_sched_data *q, const struct sk_buff *skb,
 			  const struct csig_place *place)
 {
-	return place->form && !place->fault && q->set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE &&
-	       csig_type_of(skb, place) == CSIG_PD;
+	return place->form && !place->fault && csig_type_of(skb, place) == CSIG_PD &&
+	       q->set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE;
 }
 
 /* @timed: of csig_is_timed() */

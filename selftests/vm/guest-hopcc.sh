@@ -574,10 +574,10 @@ ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.
 if [ -e /sys/kernel/btf/net_int ]; then
 	ok "int: programs in BPF may call the kfuncs" $python "$here/int_kfunc.py"
+	ok "csig: programs in BPF may call the kfunc" /usr/bin/python3 -B "$here/csig_kfunc.py"
 fi
 ok "csig: its options change while frames leave, its timer runs" churn_csig
-ok "csig: hosts with tags, while all changes; what tags cost" csig_hosts
-grep -h 'ns a byte' "$tmp/csig"
+ok "csig: hosts with tags, while all changes and the module goes" csig_hosts
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

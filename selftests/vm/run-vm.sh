@@ -11,6 +11,8 @@
 #
 #   VM_LIMIT_S  seconds for the script (600)
 #   VM_LOG      keep the kernel's console here
+#   VM_ICOUNT   1: one CPU whose clock counts instructions, one a ns: for what code costs,
+#               whatever else the machine does
 #
 # The script's output is our output, its exit status ours. Status 1 as well
 # when the kernel warns, oopses, locks up or leaks a device; 124 when the
@@ -77,6 +79,11 @@ initramfs()
 # A busy host misleads the guest when it measures its clock: its second was once a fifth of
 # ours. Both have the same counter, and Linux prints twice its rate as bogomips.
 clock=$(awk '/^bogomips/ { printf "tsc_early_khz=%d", $3 * 500; exit }' /proc/cpuinfo)
+cpus="-accel tcg,thread=multi -smp 2"
+if [ "${VM_ICOUNT:-0}" = 1 ]; then
+	cpus="-accel tcg -smp 1 -icount shift=0,sleep=off"
+	clock=
+fi
 initramfs "$@"
 
 # boot: run the guest, to its end. What the script says, while it says it, but for the
@@ -86,8 +93,9 @@ boot()
 {
 	: >"$tmp/output"
 	: >"$console"
+	# shellcheck disable=SC2086 # words
 	timeout -k 5 $((limit_s + boot_s)) qemu-system-x86_64 \
-		-accel tcg,thread=multi -smp 2 -m 1024 -display none -monitor none -no-reboot \
+		$cpus -m 1024 -display none -monitor none -no-reboot \
 		-nodefaults -kernel "$kernel" -initrd "$tmp/initramfs" \
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic hung_task_panic=0 tsc=nowatchdog $clock norandmaps mitigations=off net.ifnames=0" \
 		-serial "file:$console" -serial "file:$tmp/output" \

@@ -57,6 +57,8 @@
 #define TCSIG_ACK_MAX_PKTS	32768U
 /* 1.6 Tbit/s over 8 ms. */
 #define TCSIG_WND_MAX_PKTS	1048576U
+/* What an ACK can add to a window of one packet. */
+#define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
 #define TCSIG_WND_MAX		((u64)TCSIG_WND_MAX_PKTS << TCSIG_SHIFT)
 /* 1/256: a packet in 256 round trips. */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 8)
@@ -239,11 +241,11 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
 {
 	/* 2^24 * 10^2 * 2^15 < 2^46 */
-	const u64 all = p->ai * n_pkts;
+	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
 
-	/* 2^46 * 2^24 does not fit, and what is divided by one packet or more is less. */
+	/* 2^39 * 2^24 = 2^63 */
 	if (cw >= TCSIG_ONE)
-		cw += mul_u64_u64_div_u64(all, TCSIG_ONE, cw);
+		cw += div64_u64(all << TCSIG_SHIFT, cw);
 	else
 		cw += all >> TCSIG_BELOW_SHIFT;
 	return min(cw, TCSIG_WND_MAX);

@@ -69,8 +69,8 @@ static void add_test(struct kunit *test)
 			    "below one packet: ai / 16 each");
 	p.ai = tcsig_of_ppm(TCSIG_AI_MAX_PPM);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 1), 101 * ONE, "ai 100: 100 / 100");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, TCSIG_ACK_MAX_PKTS), TCSIG_WND_MAX,
-			    "the largest of all");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, TCSIG_ACK_MAX_PKTS), 32769 * ONE,
+			    "no ACK adds more");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(TCSIG_WND_MAX, &p, 1), TCSIG_WND_MAX, "no more");
 }
 

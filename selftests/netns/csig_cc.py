@@ -10,6 +10,7 @@ import errno
 import select
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -119,6 +120,39 @@ def see_without():
 def see_loss():
     hosts.run("tc -n a qdisc replace dev a-r root netem loss 1% limit 10000")
     run("1 % loss", total=4 * MIB)
+    hosts.run("tc -n a qdisc del dev a-r root")
+
+
+def port(queue, handle):
+    hosts.run(f"tc -n r qdisc replace dev r-b parent 1:1 handle {handle}: {queue}")
+
+
+def counted(word):
+    """A counter of the port, by the word before it."""
+    words = subprocess.run(["tc", "-n", "r", "-s", "qdisc", "show", "dev", "r-b", "parent", "1:1"],
+                           check=True, capture_output=True, text=True).stdout.split()
+    return int(words[words.index(word) + 1].rstrip(","))
+
+
+def see_conventional():
+    """Where no delay is too much, marks and drops are what there is to go by."""
+    sysctl("b", "hopcc/csig", 0)
+    sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 1000000000)
+    for name in ("a", "b"):
+        sysctl(name, "ipv4/tcp_ecn", 1)
+        sysctl(name, "ipv4/tcp_rmem", "4096 4194304 67108864")
+        sysctl(name, "ipv4/tcp_wmem", "4096 4194304 67108864")
+    port("wred limit 400k ect min 60k max 60k prob 1", 20)
+    run("marked at 60 kB", total=16 * MIB)
+    tap.claim("marks keep the queue from 400 kB, where it is cut off",
+              counted("marked") > 10 and counted("(dropped") == 0,
+              f"{counted('marked')} marked, {counted('(dropped')} dropped")
+    port("bfifo limit 90k", 30)
+    before = hosts.snmp("a", "Tcp", "RetransSegs")
+    run("dropped at 90 kB", total=16 * MIB)
+    again = hosts.snmp("a", "Tcp", "RetransSegs") - before
+    tap.claim("drops halve the window: 5 % of 11600 packets at most go twice",
+              counted("(dropped") > 0 and again < 580, f"{again} sent again")
 
 
 def push(pair, total):
@@ -186,6 +220,7 @@ def main():
     see_changes()
     see_without()
     see_loss()
+    see_conventional()
     return tap.done()
 
 

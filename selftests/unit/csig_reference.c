@@ -92,7 +92,8 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 	} else if (rest && r->delay <= floor(r->target / 2)) {
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
-		r->cw = fmin(r->cw + r->ai * n / (r->cw < 1 ? 16 : r->cw), WND_MAX);
+		n = fmin(r->ai * n, 32768);
+		r->cw = fmin(r->cw + n / (r->cw < 1 ? 16 : r->cw), WND_MAX);
 	}
 }
 
@@ -156,7 +157,7 @@ static const char *stage_name(const struct tcsig_vars *v)
 static bool same(const char *what, const struct reference *r, const struct tcsig_vars *v)
 {
 	double error = fabs(v->cw / ONE - r->cw) * ONE;
-	double bound = 12 + r->cw * ONE * 1e-15;
+	double bound = 12 + r->cw * ONE / 1e15;
 	bool sane = v->cw >= TCSIG_WND_MIN && v->cw <= TCSIG_WND_MAX &&
 		    tcsig_pace_bytes_ps(v, 1 + below(65535), 1 + below(1000)) >= 1;
 

@@ -115,12 +115,14 @@ static void mount_new(const char *type, const char *where)
 /* Nothing the guest writes may reach the host. */
 static void cover(void)
 {
-	static const char *const dirs[] = { "/tmp", "/var/tmp", "/var/log", "/var/lib", "/mnt" };
-	size_t i;
+	static const char *const dirs[] = {
+		"/tmp", "/var/tmp", "/var/log", "/var/lib", "/mnt", NULL
+	};
+	const char *const *dir;
 
-	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		if (is_dir(dirs[i]))
-			mount_new("tmpfs", dirs[i]);
+	for (dir = dirs; *dir; dir++)
+		if (is_dir(*dir))
+			mount_new("tmpfs", *dir);
 }
 
 /* And what is below a folder that is covered stays visible. A path of the host is all of
@@ -198,13 +200,12 @@ static void read_env(void)
 
 static void mount_all(void)
 {
-	static const char *const shown[] = { "HOPLAB_TOP", "HOPLAB_CWD", "HOPLAB_KO", "HOPLAB_MODULES" };
-	size_t i;
-
 	mount_new("sysfs", "/sys");
 	cover();
-	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
-		show(shown[i]);
+	show("HOPLAB_TOP");
+	show("HOPLAB_CWD");
+	show("HOPLAB_KO");
+	show("HOPLAB_MODULES");
 	mount_devices();
 	mount("none", "/sys/kernel/debug", "debugfs", 0, "");
 	mount("none", "/sys/kernel/tracing", "tracefs", 0, "");

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""What tcp_xcp asks for, packet by packet: the application's rate, the network's feedback,
+silence, a mark. Prints TAP. Needs root; changes nothing outside its own network namespace.
+"""
+import socket
+import sys
+import time
+import typing
+
+import hosts
+import xcp_wire
+from wire import ACK, ECE, SYN, Peer
+from xcp_wire import MICRO, MINIMAL, UNKNOWN, Wire, header
+
+RTT_S = 0.1
+MSS = Peer.MSS - 20
+SO_MAX_PACING_RATE = 47
+WANTED = 1000000        # bytes/s
+
+tap = hosts.Tap()
+
+
+class Sender(xcp_wire.Caller):
+    """A socket of the stack whose peer answers after an RTT."""
+
+    def __init__(self, tun, version, port, rate=None):
+        super().__init__(tun, version, port)
+        self.acked = 0
+        if rate:
+            self.sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, rate)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        time.sleep(RTT_S)
+        self.peer.send(SYN | ACK | ECE, pos=-1, ack=0, options=Peer.OPTIONS, xcp=UNKNOWN)
+        self.peer.read(5)
+
+    def ask(self, segments):
+        """What the first of some segments says of its sender."""
+        self.sock.send(bytes(segments * MSS))
+        return self.read()
+
+    def read(self):
+        packets = [p for p in self.peer.read(RTT_S * 1000) if p.size]
+        self.acked = max(p.seq + p.size for p in packets)
+        return Offer(*packets[0].xcp)
+
+    def answer(self, feedback=0, flags=ACK):
+        """What of a longer queue leaves then is for read()."""
+        self.peer.send(flags, ack=self.acked, xcp=header(MINIMAL, 0, 0, 0, feedback))
+
+
+class Offer(typing.NamedTuple):
+    """A header, but for what it has in common with all."""
+    form: int
+    flags: int
+    rtt_us: int
+    throughput: int
+    delta: int
+    reverse: int
+
+    def rate(self):
+        return self.throughput * 1000
+
+    def window(self):
+        return self.rate() * self.rtt_us // 1000000
+
+
+def near(got, want, part=0.05):
+    return abs(got - want) <= abs(want) * part
+
+
+def asks(tun, version):
+    sender = Sender(tun, version, 53000, WANTED)
+    offer = sender.ask(2)
+    tap.claim(f"IPv{version}: two segments an RTT, in microseconds and bytes/ms",
+              (offer.form, offer.flags) == (MICRO, 0) and
+              near(offer.rtt_us, RTT_S * 1e6, 0.1) and near(offer.window(), 2 * MSS, 0.06),
+              str(offer))
+    tap.claim(f"IPv{version}: two packets ask for what SO_MAX_PACING_RATE leaves",
+              near(offer.rate() + 2 * offer.delta, WANTED), str(offer))
+    sender.close()
+
+
+# bytes/s of feedback to a window of two segments, and the window then
+FEEDBACK = ((100000, 2 * MSS + 10000), (-5000, 2 * MSS - 500), (0, 2 * MSS), (-1000000, MSS))
+
+
+def obeys(tun, version):
+    for n, (feedback, want) in enumerate(FEEDBACK):
+        sender = Sender(tun, version, 53010 + n)
+        # TCP calls the first packets of a connection application-limited.
+        sender.ask(40)
+        sender.answer()
+        sender.read()
+        sender.answer(feedback)
+        offer = sender.read()
+        tap.claim(f"IPv{version}: feedback of {feedback} bytes/s: a window of {want} bytes",
+                  near(offer.window(), want, 0.1), f"{offer.window()} bytes, {offer}")
+        sender.close()
+
+
+# RTT of silence after that feedback, and the window then: two of its segments were sent
+# while it came, (11960 + 1960) / 2, and then it is halved, down to a new connection's.
+SILENCE = ((0, 6960), (1, 3480), (20, 2 * MSS))
+
+
+def silence(tun, version):
+    for rtts, want in SILENCE:
+        sender = Sender(tun, version, 53020 + rtts)
+        sender.ask(2)
+        sender.answer(100000)
+        time.sleep(rtts * RTT_S * 1.2)
+        offer = sender.ask(1)
+        tap.claim(f"IPv{version}: {rtts} RTT of silence leave a window of {want} bytes",
+                  near(offer.window(), want, 0.1), f"{offer.window()} bytes, {offer}")
+        sender.close()
+
+
+def marked(tun, version):
+    """A mark is a loss: Reno's half, and a header that says so."""
+    sender = Sender(tun, version, 53002)
+    sender.ask(80)
+    sender.answer(100000)
+    before = sender.read()
+    sender.answer(flags=ACK | ECE)
+    after = sender.read()
+    tap.claim(f"IPv{version}: a mark: end-to-end limited (4.1), half the window (3.1.3.2)",
+              (before.flags, after.flags) == (0, 1) and
+              near(after.window(), before.window() / 2, 0.2), f"{before}, {after}")
+    sender.close()
+
+
+def main():
+    tun = Wire()
+    hosts.write("/proc/sys/net/ipv4/tcp_ecn", 1)
+    for version in (4, 6):
+        asks(tun, version)
+        obeys(tun, version)
+        silence(tun, version)
+        marked(tun, version)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

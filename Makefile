@@ -9,6 +9,7 @@ TCLIB	?= $(DESTDIR)/usr/lib/$(shell gcc -print-multiarch)/tc
 MANDIR	?= $(DESTDIR)/usr/share/man
 SBINDIR	?= $(DESTDIR)/usr/sbin
 INCDIR	?= $(DESTDIR)/usr/include
+SHAREDIR ?= $(DESTDIR)/usr/share/hopcc
 # Of the kernel that KDIR is for, not of the one that runs. As uname and the modules have
 # it: Debian 12's headers have another word, 6.1.192, for kernelrelease.
 RELEASE	 = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
@@ -62,6 +63,10 @@ install: all
 	install -m 644 $(MODULES) $(MODDIR)
 	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so build/tc/q_csig.so $(TCLIB)
 	install -m 755 tools/csigd/csigd $(SBINDIR)
+	install -d $(SHAREDIR)/hopstat_lib
+	install -m 755 tools/hopstat/hopstat $(SHAREDIR)
+	install -m 644 tools/hopstat/hopstat_lib/*.py $(SHAREDIR)/hopstat_lib
+	ln -sf ../share/hopcc/hopstat $(SBINDIR)/hopstat
 	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)

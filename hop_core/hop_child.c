@@ -151,8 +151,9 @@ int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
 EXPORT_SYMBOL_GPL(hop_child_enqueue_at);
 
 /**
- * hop_child_enqueue_segments() - hand a super-packet to the child in wire packets
+ * hop_child_enqueue_list() - hand a super-packet's segments to the child
  * @skb: the super-packet
+ * @segs: of skb_gso_segment()
  * @sch: the wrapper
  * @to_free: where dropped packets go
  *
@@ -162,15 +163,13 @@ EXPORT_SYMBOL_GPL(hop_child_enqueue_at);
  * Context: under the qdisc's lock.
  * Return: NET_XMIT_SUCCESS if a segment was queued, else NET_XMIT_DROP.
  */
-int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-			       struct sk_buff **to_free)
+int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdisc *sch,
+			   struct sk_buff **to_free)
 {
 	unsigned int whole_bytes = qdisc_pkt_len(skb), queued_bytes = 0;
-	netdev_features_t features = netif_skb_features(skb);
-	struct sk_buff *segs, *next;
+	struct sk_buff *next;
 	int queued_pkts = 0;
 
-	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(segs))
 		return qdisc_drop(skb, sch, to_free);
 
@@ -191,6 +190,25 @@ int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 	qdisc_tree_reduce_backlog(sch, 1 - queued_pkts, whole_bytes - queued_bytes);
 	consume_skb(skb);
 	return NET_XMIT_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(hop_child_enqueue_list);
+
+/**
+ * hop_child_enqueue_segments() - hand a super-packet to the child in wire packets
+ * @skb: the super-packet
+ * @sch: the wrapper
+ * @to_free: where dropped packets go
+ *
+ * Context: under the qdisc's lock.
+ * Return: as hop_child_enqueue_list().
+ */
+int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+			       struct sk_buff **to_free)
+{
+	const netdev_features_t features = netif_skb_features(skb);
+
+	return hop_child_enqueue_list(skb, skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK), sch,
+				      to_free);
 }
 EXPORT_SYMBOL_GPL(hop_child_enqueue_segments);
 

@@ -268,7 +268,9 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 {
 	u32 i;
 
-	if (v->left_pkts && weight_pkts[v->type]) {
+	/* It may have been lowered meanwhile. */
+	v->left_pkts = min(v->left_pkts, weight_pkts[v->type]);
+	if (v->left_pkts) {
 		v->left_pkts--;
 		return v->type;
 	}
@@ -287,7 +289,7 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 /**
  * csig_nth_turn() - csig_turn() for who keeps no state
  * @n: how many tags went before
- * @weight_pkts: by signal; 0: never; may change meanwhile
+ * @weight_pkts: by signal; 0: never; may differ from call to call
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
@@ -434,6 +436,7 @@ enum csig_path_state {
  * @state: enum csig_path_state
  * @misses: tags in a row that went unanswered
  * @waiting: a tag's answer is waited for
+ * @newest: of all tags, it is the newest
  * @end_seq: what acknowledges the packet of this tag
  * @since_ns: when it left; of CSIG_PATH_STRIPPED, since when
  */
@@ -441,6 +444,7 @@ struct csig_path {
 	u8 state;
 	u8 misses;
 	bool waiting;
+	bool newest;
 	u32 end_seq;
 	u64 since_ns;
 };
@@ -495,11 +499,19 @@ static inline bool csig_path_may_tag(struct csig_path *p, u64 now_ns, u64 patien
  */
 static inline void csig_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns)
 {
+	p->newest = !p->waiting;
 	if (p->waiting)
 		return;
 	p->waiting = true;
 	p->end_seq = end_seq;
 	p->since_ns = now_ns;
+}
+
+/* The newest tag did not leave: that there is no answer says nothing of the path. */
+static inline void csig_path_unsent(struct csig_path *p)
+{
+	if (p->newest)
+		p->waiting = false;
 }
 
 /* A value came back. */

@@ -147,6 +147,20 @@ static void turn_change_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_turn(&v, after), CSIG_PD);
 }
 
+/* A lower weight counts at once, for a turn that is under way too. */
+static void turn_lower_test(struct kunit *test)
+{
+	static const u32 before[CSIG_TYPES] = { 1000, 1, 1 }, after[CSIG_TYPES] = { 2, 1, 1 };
+	static const u32 want[] = { CSIG_ABW, CSIG_ABW, CSIG_ABW_C, CSIG_PD, CSIG_ABW };
+	struct csig_turns v;
+	u32 i;
+
+	csig_turns_start(&v);
+	KUNIT_EXPECT_EQ(test, csig_turn(&v, before), CSIG_ABW);
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		KUNIT_EXPECT_EQ(test, csig_turn(&v, after), want[i]);
+}
+
 /* Tags of a signal, and what of them is reflected. */
 static const struct heard_case {
 	const char *what;
@@ -231,7 +245,7 @@ static void pick_test(struct kunit *test)
 
 /*
  * At a time in ms: t: a packet wants to leave, and whether it may bear a tag: it then does;
- * v: a value comes back; e: "no tag came", on an ACK of so many packets.
+ * u: the tag did not leave after all; v: a value comes back; e: "no tag came", on an ACK of so many packets.
  */
 struct path_step {
 	u32 ms;
@@ -269,6 +283,13 @@ static const struct path_case {
 	{ "one try, no more", { { 0, 't', 1 }, { 1, 'e', 1 }, { 1, 't', 1 }, { 2, 'e', 2 },
 	  { 2, 't', 1 }, { 3, 'e', 3 }, { 1003, 't', 1 }, { 1004, 'e', 4 }, { 1005, 't', 0 },
 	  { 2003, 't', 0 }, { 2004, 't', 1 } }, CSIG_PATH_UNPROVEN },
+	{ "one that did not leave is not waited for", { { 0, 't', 1 }, { 0, 'u', 0 }, { 1, 't', 1 },
+	  { 1, 'u', 0 }, { 50, 't', 1 }, { 50, 'u', 0 }, { 99, 't', 1 }, { 99, 't', 0 },
+	  { 100, 'v', 0 } }, CSIG_PATH_PROVEN },
+	{ "of a proven path neither", { { 0, 't', 1 }, { 1, 'v', 0 }, { 2, 't', 1 }, { 2, 'u', 0 },
+	  { 99, 't', 1 } }, CSIG_PATH_PROVEN },
+	{ "it was not the one that is waited for", { { 0, 't', 1 }, { 1, 'v', 0 }, { 2, 't', 1 },
+	  { 3, 't', 1 }, { 3, 'u', 0 }, { 43, 't', 1 } }, CSIG_PATH_UNPROVEN },
 	{ "an idle flow is not in doubt", { { 0, 't', 1 }, { 1, 'v', 0 }, { 9000, 't', 1 },
 	  { 9001, 't', 1 } }, CSIG_PATH_PROVEN },
 };
@@ -297,6 +318,9 @@ static void path_test(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, may, s->arg);
 			if (may)
 				csig_path_tagged(&p, ++tags, now_ns);
+			break;
+		case 'u':
+			csig_path_unsent(&p);
 			break;
 		case 'v':
 			csig_path_answered(&p);
@@ -334,6 +358,7 @@ static struct kunit_case csig_carrier_cases[] = {
 	KUNIT_CASE(mark_test),
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),
+	KUNIT_CASE(turn_lower_test),
 	KUNIT_CASE_PARAM(heard_test, heard_gen_params),
 	KUNIT_CASE(heard_again_test),
 	KUNIT_CASE(pick_test),

@@ -9,9 +9,9 @@
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <net/geneve.h>
+#include <net/hop_device.h>
 #include <net/hop_pkt.h>
 #include <net/pkt_sched.h>
-#include <net/rtnetlink.h>
 #include <net/vxlan.h>
 
 #include "net_csig_tag.h"
@@ -39,24 +39,17 @@ static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 ta
 	return skb->len + tag_bytes <= room_bytes;
 }
 
-static bool is_veth(const struct net_device *dev)
-{
-	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth");
-}
-
 /*
  * A card would take the tag for something else when it segments or sums up. On a veth the
  * peer's stack does that, behind the tag.
  */
 static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
-			    const struct net_device *dev)
+			    struct net_device *dev)
 {
-	const netdev_features_t sums = dev->features & NETIF_F_CSUM_MASK;
-
-	if (is_veth(dev))
+	if (hop_device_is_veth(dev))
 		return true;
 	if (!skb_is_gso(skb)) {
-		if (skb->ip_summed != CHECKSUM_PARTIAL || sums & NETIF_F_HW_CSUM ||
+		if (skb->ip_summed != CHECKSUM_PARTIAL || !hop_device_parses(dev) ||
 		    !skb_checksum_help(skb))
 			return true;
 		ctag_count(cn, CTAG_NO_MEMORY);
@@ -64,7 +57,7 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 	}
 	/* A tunnel in UDP would take the mark below for remote checksums of its own. */
 	if (skb->encapsulation || netif_is_vxlan(dev) || netif_is_geneve(dev) ||
-	    (sums && !(sums & NETIF_F_HW_CSUM))) {
+	    hop_device_parses(dev)) {
 		ctag_count(cn, CTAG_OUT_NO_DEVICE);
 		return false;
 	}
@@ -96,32 +89,49 @@ static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_byte
 		ctag_count(cn, CTAG_OUT_SUPER);
 }
 
-static void put_tag(const struct ctag_net *cn, struct sk_buff *skb, const struct net_device *dev,
+/* Return: whether the packet bears it. */
+static bool put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct net_device *dev,
 		    enum csig_form form, const struct csig_tag *t)
 {
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 	const u32 offset_bytes = place_bytes(skb);
 
 	if (!offset_bytes)
-		return;
+		return false;
 	if (!fits(skb, dev, tag_bytes)) {
 		ctag_count(cn, CTAG_OUT_NO_ROOM);
-		return;
+		return false;
 	}
 	if (!settle_offloads(cn, skb, dev))
-		return;
+		return false;
 	if (skb_cow_head(skb, tag_bytes)) {
 		ctag_count(cn, CTAG_NO_MEMORY);
-		return;
+		return false;
 	}
 	push_tag(skb, offset_bytes, form, t);
 	account(cn, skb, tag_bytes);
+	return true;
+}
+
+/* No answer will come to a tag that stays behind: its flow must not wait for one. */
+static void take_back(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
+		return;
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (flow)
+		ctag_flow_unsent(flow);
 }
 
 /* skb->data is the start of the frame. */
 unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	const struct net_device *dev = state->out;
+	struct net_device *dev = state->out;
 	struct csig_tag t;
 	enum csig_form form;
 
@@ -132,6 +142,7 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 	if (!form)
 		return NF_ACCEPT;
 	ctag_mark_clear(skb);
-	put_tag(ctag_net(state->net), skb, dev, form, &t);
+	if (!put_tag(ctag_net(state->net), skb, dev, form, &t))
+		take_back(skb);
 	return NF_ACCEPT;
 }

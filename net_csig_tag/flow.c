@@ -2,7 +2,6 @@
 /* A connection's state: negotiation, what it hears and is told; see net/csig_flow.h. */
 
 #include <linux/module.h>
-#include <uapi/linux/pkt_sched_csig.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -192,6 +191,15 @@ static bool is_turn(struct csig_flow *f)
 	return true;
 }
 
+/* The knob as it is now: csig_turn() must not see it change. */
+void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
+{
+	u32 i;
+
+	for (i = 0; i < CSIG_TYPES; i++)
+		weight_pkts[i] = READ_ONCE(cn->weight_pkts[i]);
+}
+
 /* @f's lock held. Return: the type, or CSIG_TYPES. */
 static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
 		     const struct sock *sk)
@@ -199,10 +207,11 @@ static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag
 	const u64 now_ns = ktime_get_ns();
 	const u64 patience_ns = csig_patience_ns(tcp_sk(sk)->srtt_us >> 3);
 	const u64 retry_ns = (u64)READ_ONCE(cn->retry_s) * NSEC_PER_SEC;
-	u32 type = CSIG_TYPES;
+	u32 weight_pkts[CSIG_TYPES], type = CSIG_TYPES;
 
+	ctag_weights(cn, weight_pkts);
 	if (csig_path_may_tag(&f->path, now_ns, patience_ns, retry_ns) && is_turn(f))
-		type = csig_turn(&f->turns, cn->weight_pkts);
+		type = csig_turn(&f->turns, weight_pkts);
 	if (type != CSIG_TYPES) {
 		csig_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
 		f->sent = true;
@@ -243,6 +252,51 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	return form;
 }
 
+/* The sender: the tag of the packet that was decided on last did not leave. */
+void ctag_flow_unsent(struct hop_flow *flow)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	csig_path_unsent(&f->path);
+	spin_unlock_bh(&f->lock);
+}
+
+/* What this end adds to packets with data: it must fit before TCP knows of it. */
+static u32 added_bytes(const struct csig_flow *f)
+{
+	u32 i, option_bytes = 0, tag_bytes = f->wish.form ?
+		csig_shapes[f->wish.form].tag_bytes : 0;
+
+	for (i = 0; i < CSIG_TYPES; i++)
+		if (f->heard[i].form)
+			option_bytes = max(option_bytes, csig_opt_bytes(f->heard[i].form));
+	return tag_bytes + option_bytes;
+}
+
+/* Has ctag_flow_reserve() something to do? */
+bool ctag_flow_lacks_room(const struct csig_flow *f)
+{
+	return added_bytes(f) > READ_ONCE(f->reserved_bytes);
+}
+
+/**
+ * ctag_flow_reserve() - segments leave room for what this end adds
+ * @f: the flow
+ * @sk: its socket
+ *
+ * Context: socket lock held.
+ */
+void ctag_flow_reserve(struct csig_flow *f, struct sock *sk)
+{
+	const u32 bytes = added_bytes(f);
+
+	if (bytes <= f->reserved_bytes)
+		return;
+	hop_shim_reserve(sk, bytes - f->reserved_bytes);
+	WRITE_ONCE(f->reserved_bytes, bytes);
+}
+
 struct csig_flow *csig_flow_open(struct sock *sk)
 {
 	const struct ctag_net *cn = ctag_net(sock_net(sk));
@@ -273,24 +327,9 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
-/* The defaults of sch_csig; quanta are the netns' own. */
-static struct csig_scale scale_of(const struct ctag_net *cn, enum csig_type type)
-{
-	static const u32 bases[CSIG_TYPES] = {
-		TC_CSIG_POW2_DEFAULT_KBIT_PS, TC_CSIG_POW2_DEFAULT_PPM, TC_CSIG_POW2_DEFAULT_NS,
-	};
-	struct csig_scale scale = {
-		.quantum = READ_ONCE(cn->quantum[type]),
-		.edges = CSIG_EDGES,
-	};
-
-	tc_csig_pow2(scale.edge, bases[type]);
-	return scale;
-}
-
 static void set_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
 {
-	const struct csig_scale scale = scale_of(cn, type);
+	const struct csig_scale scale = ctag_scale(cn, type);
 
 	s->low = csig_low(&scale, s->form, s->value);
 	s->high = csig_high(&scale, s->form, s->value);

@@ -4,10 +4,17 @@
  * the worst value stays, with its locator. And super-packets whose protocol is the tag's,
  * as bridges have them, can be segmented.
  */
+#include <linux/delay.h>
 #include <linux/netdevice.h>
 #include <net/gro.h>
 
 #include "net_csig_tag.h"
+
+/* How long a device may hold what it merges: its gro_flush_timeout, microseconds usually. */
+#define CTAG_GRO_HELD_MS 200
+
+/* The module goes: nothing more is merged, and what is held is completed meanwhile. */
+static bool retired;
 
 /* May @p, a packet that is held, take another one's tag in? */
 static bool may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form,
@@ -50,7 +57,7 @@ static struct sk_buff *gro_receive(struct list_head *head, struct sk_buff *skb,
 	int flush = 1;
 	u16 inner;
 
-	if (!data)
+	if (!data || READ_ONCE(retired))
 		goto out;
 	inner = csig_ether_type(data, csig_data_bytes(form));
 	t = csig_read(form, data);
@@ -72,15 +79,21 @@ out:
 	return done;
 }
 
+/* @skb: merged. A bridge may hand it to a card, which must not segment it: see egress.c. */
 static int gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
 {
 	const u32 data_bytes = csig_data_bytes(form);
 	const u16 inner = csig_ether_type(skb->data + at_bytes, data_bytes);
 	const struct packet_offload *offload = gro_find_complete_by_type(htons(inner));
 
+	int err;
+
 	if (!offload)
 		return -ENOENT;
-	return offload->callbacks.gro_complete(skb, at_bytes + data_bytes + CSIG_TPID_BYTES);
+	err = offload->callbacks.gro_complete(skb, at_bytes + data_bytes + CSIG_TPID_BYTES);
+	if (!err && !skb->encapsulation)
+		hop_shim_mark_gso(skb);
+	return err;
 }
 
 /*
@@ -171,8 +184,12 @@ void ctag_gro_init(void)
 	dev_add_offload(&ctag_offloads[1]);
 }
 
+/* A held packet that nobody can complete is a warning and a lost packet. */
 void ctag_gro_exit(void)
 {
+	WRITE_ONCE(retired, true);
+	synchronize_net();
+	msleep(CTAG_GRO_HELD_MS);
 	dev_remove_offload(&ctag_offloads[1]);
 	dev_remove_offload(&ctag_offloads[0]);
 }

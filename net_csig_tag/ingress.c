@@ -30,8 +30,11 @@ static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t
 	return inner;
 }
 
+/* What gro.c marked may be segmented by devices again. */
 static void pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 {
+	if (skb_is_gso(skb) && !skb->encapsulation)
+		skb_shinfo(skb)->gso_type &= ~SKB_GSO_TUNNEL_REMCSUM;
 	skb_pull_rcsum(skb, csig_data_bytes(form) + CSIG_TPID_BYTES);
 	skb->protocol = protocol_of(inner);
 	skb_reset_network_header(skb);

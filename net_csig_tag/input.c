@@ -151,6 +151,26 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 	ctag_flow_told(cn, flow, form, &t);
 }
 
+/* Room that output could not make: see is_locked() there. */
+static void make_room(struct hop_flow *flow)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+	struct sock *sk;
+
+	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS || !ctag_flow_lacks_room(f))
+		return;
+	sk = hop_flow_socket(&flow->key);
+	if (!sk)
+		return;
+	if (sk_fullsock(sk)) {
+		bh_lock_sock_nested(sk);
+		if (!sock_owned_by_user(sk))
+			ctag_flow_reserve(f, sk);
+		bh_unlock_sock(sk);
+	}
+	sock_gen_put(sk);
+}
+
 static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
 		    const struct ctag_arrival *a)
 {
@@ -175,52 +195,20 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 		ctag_flow_hear(cn, flow, a->form, &a->tag);
 	else if (seg->payload_bytes)
 		ctag_flow_miss(flow);
-}
-
-/* The addresses in an IP header within a packet: theirs are its source. */
-static bool read_addresses(const struct sk_buff *skb, u32 at_bytes, __be16 protocol,
-			   struct hop_flow_key *key)
-{
-	union {
-		struct iphdr v4;
-		struct ipv6hdr v6;
-	} buf;
-	const void *ip;
-
-	ip = skb_header_pointer(skb, at_bytes, protocol == htons(ETH_P_IP) ?
-				sizeof(buf.v4) : sizeof(buf.v6), &buf);
-	if (!ip)
-		return false;
-	if (protocol == htons(ETH_P_IP)) {
-		const struct iphdr *v4 = ip;
-
-		ipv6_addr_set_v4mapped(v4->saddr, &key->peer);
-		ipv6_addr_set_v4mapped(v4->daddr, &key->local);
-	} else {
-		const struct ipv6hdr *v6 = ip;
-
-		key->peer = v6->saddr;
-		key->local = v6->daddr;
-	}
-	return true;
+	make_room(flow);
 }
 
 /* IP in IP: the flow that the packet within belongs to. */
 static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
 {
-	struct hop_shim_place outer, inner;
+	struct ctag_inner inner;
 	struct tcphdr buf;
 	const struct tcphdr *th;
-	__be16 protocol;
 
-	if (!hop_shim_find(skb, &outer) ||
-	    (outer.next != IPPROTO_IPIP && outer.next != IPPROTO_IPV6))
+	if (!ctag_find_inner(skb, &inner) || inner.place.next != IPPROTO_TCP ||
+	    !ctag_inner_addresses(skb, &inner, &key->peer, &key->local))
 		return false;
-	protocol = htons(outer.next == IPPROTO_IPIP ? ETH_P_IP : ETH_P_IPV6);
-	if (!hop_shim_find_at(skb, outer.offset_bytes, protocol, &inner) ||
-	    inner.next != IPPROTO_TCP || !read_addresses(skb, outer.offset_bytes, protocol, key))
-		return false;
-	th = skb_header_pointer(skb, outer.offset_bytes + inner.offset_bytes, sizeof(buf), &buf);
+	th = skb_header_pointer(skb, inner.at_bytes + inner.place.offset_bytes, sizeof(buf), &buf);
 	if (!th)
 		return false;
 	key->peer_port = th->source;

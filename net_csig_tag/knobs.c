@@ -59,20 +59,34 @@ static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *l
 	return err;
 }
 
-static int set_rules(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+/* Such a text has @bytes at most; what it is now: @show, what it shall be: @set. */
+static int set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_net *, char *),
+		    int (*set)(struct ctag_net *, const char *), int write, void *buffer,
+		    size_t *len, loff_t *pos)
 {
-	struct ctag_net *cn = container_of(table->data, struct ctag_net, rules);
-	char *text = kzalloc(CTAG_RULES_BYTES, GFP_KERNEL);
+	char *text = kzalloc(bytes, GFP_KERNEL);
 	int err;
 
 	if (!text)
 		return -ENOMEM;
-	ctag_rules_text(cn, text);
-	err = edit_text(text, CTAG_RULES_BYTES, write, buffer, len, pos);
+	show(cn, text);
+	err = edit_text(text, bytes, write, buffer, len, pos);
 	if (!err && write)
-		err = ctag_rules_set(cn, text);
+		err = set(cn, text);
 	kfree(text);
 	return err;
+}
+
+static int set_rules(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return set_text(container_of(table->data, struct ctag_net, rules), CTAG_RULES_BYTES,
+			ctag_rules_text, ctag_rules_set, write, buffer, len, pos);
+}
+
+static int set_buckets(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return set_text(container_of(table->data, struct ctag_net, scales), CTAG_BUCKETS_BYTES,
+			ctag_scales_text, ctag_scales_set, write, buffer, len, pos);
 }
 
 #define CTAG_KNOB(name, member, handler, low, high) {		\
@@ -125,6 +139,12 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 		.data		= hop_sysctl_at(struct ctag_net, rules),
 		.mode		= 0644,
 		.proc_handler	= set_rules,
+	},
+	{
+		.procname	= "csig_buckets",
+		.data		= hop_sysctl_at(struct ctag_net, scales),
+		.mode		= 0644,
+		.proc_handler	= set_buckets,
 	},
 	{ }
 };

@@ -119,11 +119,14 @@ static int __net_init ctag_net_init(struct net *net)
 
 	cn->net = net;
 	ctag_knobs_default(cn);
-	xa_init(&cn->ports);
 	spin_lock_init(&cn->silent.lock);
 	cn->counts = __alloc_percpu(CTAG_COUNTS * sizeof(*cn->counts), __alignof__(*cn->counts));
 	if (!cn->counts)
 		return -ENOMEM;
+	err = ctag_ports_start(cn);
+	if (err)
+		goto no_ports;
+	err = -ENOMEM;
 	if (!proc_create_net_single("hopcc_csig", 0444, net->proc_net, ctag_counts_show, NULL))
 		goto no_proc;
 	err = ctag_hooks_init(net);
@@ -140,6 +143,8 @@ no_sysctl:
 no_hooks:
 	remove_proc_entry("hopcc_csig", net->proc_net);
 no_proc:
+	ctag_ports_stop(cn);
+no_ports:
 	free_percpu(cn->counts);
 	return err;
 }
@@ -151,7 +156,7 @@ static void __net_exit ctag_net_pre_exit(struct net *net)
 
 	/* Its sysctl could make ports again. */
 	hop_sysctl_stop(&cn->sysctl);
-	ctag_ports_clear(cn);
+	ctag_ports_stop(cn);
 	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
 	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 }
@@ -164,6 +169,7 @@ static void __net_exit ctag_net_exit(struct net *net)
 	xa_destroy(&cn->ports);
 	free_percpu(cn->counts);
 	kfree(rcu_dereference_protected(cn->rules, true));
+	kfree(rcu_dereference_protected(cn->scales, true));
 }
 
 static struct pernet_operations ctag_net_ops = {
@@ -190,19 +196,19 @@ static int __init ctag_init(void)
 	err = register_pernet_subsys(&ctag_net_ops);
 	if (err)
 		return err;
-	err = register_netdevice_notifier(&ctag_ports_notifier);
-	if (err)
-		goto no_notifier;
 	err = ctag_netlink_init();
 	if (err)
 		goto no_netlink;
+	err = ctag_kfunc_init();
+	if (err)
+		goto no_kfunc;
 	ctag_gro_init();
 	ctag_ingress_init();
 	return 0;
 
+no_kfunc:
+	ctag_netlink_exit();
 no_netlink:
-	unregister_netdevice_notifier(&ctag_ports_notifier);
-no_notifier:
 	unregister_pernet_subsys(&ctag_net_ops);
 	return err;
 }
@@ -210,10 +216,9 @@ no_notifier:
 /* Congestion controls hold a reference to this module: no flow is open. */
 static void __exit ctag_exit(void)
 {
-	ctag_ingress_exit();
 	ctag_gro_exit();
+	ctag_ingress_exit();
 	ctag_netlink_exit();
-	unregister_netdevice_notifier(&ctag_ports_notifier);
 	unregister_pernet_subsys(&ctag_net_ops);
 	hop_flow_retire(&ctag_flow_kind);
 }

@@ -19,10 +19,11 @@
 
 #include "csig_carrier.h"
 
-/* Of net.hopcc.csig_cc, csig_ports, csig_rules. */
+/* Of net.hopcc.csig_cc, csig_ports, csig_rules, csig_buckets. */
 #define CTAG_CC_BYTES		128
 #define CTAG_PORTS_BYTES	512
 #define CTAG_RULES_BYTES	1024
+#define CTAG_BUCKETS_BYTES	1024
 #define CTAG_RULES_MAX		16
 
 /* Of net.hopcc.csig_weights and csig_every. */
@@ -158,6 +159,18 @@ struct ctag_rules {
 };
 
 /**
+ * struct ctag_scales - net.hopcc.csig_buckets
+ * @rcu: frees it
+ * @scale: by signal; quanta are the netns'
+ * @text: as written
+ */
+struct ctag_scales {
+	struct rcu_head rcu;
+	struct csig_scale scale[CSIG_TYPES];
+	char text[CTAG_BUCKETS_BYTES];
+};
+
+/**
  * struct ctag_port - a device that net.hopcc.csig_ports names
  * @ops: the hook on its egress
  * @rcu: frees it
@@ -181,7 +194,9 @@ struct ctag_port {
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; under RTNL
  * @ports: by interface index: struct ctag_port; changed under RTNL
+ * @devices: tells of devices that come and go
  * @rules: net.hopcc.csig_rules, NULL for none
+ * @scales: net.hopcc.csig_buckets, NULL for the defaults
  * @counts: CTAG_COUNTS of them, of each CPU
  * @sysctl: the sysctls
  * @silent: the memory for destinations
@@ -199,7 +214,9 @@ struct ctag_net {
 	char cc[CTAG_CC_BYTES];
 	char port_names[CTAG_PORTS_BYTES];
 	struct xarray ports;
+	struct notifier_block devices;
 	struct ctag_rules __rcu *rules;
+	struct ctag_scales __rcu *scales;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	struct hop_silent silent;
@@ -276,6 +293,18 @@ struct ctag_segment {
 	bool rst;
 };
 
+/**
+ * struct ctag_inner - an IP packet, within another or not
+ * @at_bytes: from skb->data to where it begins
+ * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
+ * @place: where its headers end, counted from @at_bytes
+ */
+struct ctag_inner {
+	u32 at_bytes;
+	__be16 protocol;
+	struct hop_shim_place place;
+};
+
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
 extern struct csig_tpids ctag_tpids;
@@ -308,11 +337,17 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 }
 
 /* knobs.c */
-#define CTAG_SYSCTLS 11
+#define CTAG_SYSCTLS 12
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);
 
+/* scales.c */
+int ctag_scales_set(struct ctag_net *cn, const char *text);
+void ctag_scales_text(struct ctag_net *cn, char *text);
+struct csig_scale ctag_scale(const struct ctag_net *cn, enum csig_type type);
+
 /* rules.c */
+char *ctag_next_word(char **rest);
 int ctag_rules_set(struct ctag_net *cn, const char *text);
 void ctag_rules_text(struct ctag_net *cn, char *text);
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
@@ -321,9 +356,9 @@ struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key 
 			   const struct sock *sk);
 
 /* ports.c */
-extern struct notifier_block ctag_ports_notifier;
+int ctag_ports_start(struct ctag_net *cn);
+void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
-void ctag_ports_clear(struct ctag_net *cn);
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */
@@ -336,6 +371,10 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 		    const struct csig_tag *t);
 void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
 bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s);
+void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts);
+void ctag_flow_unsent(struct hop_flow *flow);
+bool ctag_flow_lacks_room(const struct csig_flow *f);
+void ctag_flow_reserve(struct csig_flow *f, struct sock *sk);
 enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
 			     const struct ctag_segment *seg, struct csig_tag *t);
 
@@ -362,11 +401,26 @@ void ctag_ingress_exit(void);
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
 
+/* inner.c */
+bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
+bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
+			  struct in6_addr *source, struct in6_addr *destination);
+
 /* udp.c */
 enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
 			    const struct sock *sk, struct csig_tag *t);
 void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		   const struct csig_tag *t);
+
+/* kfunc.c */
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+int ctag_kfunc_init(void);
+#else
+static inline int ctag_kfunc_init(void)
+{
+	return 0;
+}
+#endif
 
 /* netlink.c */
 int ctag_netlink_init(void);

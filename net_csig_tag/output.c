@@ -79,24 +79,25 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 		send_hello(cn, skb, seg);
 }
 
-/* What this end adds to packets with data: it must fit before TCP knows of it. */
-static void reserve(struct csig_flow *f, struct sock *sk)
+/*
+ * A packet that comes straight from TCP comes with TCP's lock held. One that waited, for
+ * NFQUEUE's say, has a reference to its route of its own; so has one that was given another
+ * route. For these, room is made when something arrives.
+ */
+static bool is_locked(const struct sk_buff *skb)
 {
-	u32 i, option_bytes = 0, tag_bytes = f->wish.form ?
-		csig_shapes[f->wish.form].tag_bytes : 0;
-
-	for (i = 0; i < CSIG_TYPES; i++)
-		if (f->heard[i].form)
-			option_bytes = max(option_bytes, csig_opt_bytes(f->heard[i].form));
-	if (tag_bytes + option_bytes <= f->reserved_bytes)
-		return;
-	hop_shim_reserve(sk, tag_bytes + option_bytes - f->reserved_bytes);
-	f->reserved_bytes = tag_bytes + option_bytes;
+	return skb_dst_is_noref(skb);
 }
 
-/* A tunnel's device puts the packet into another, whose device is asked. */
-static bool leads_into_domain(struct ctag_net *cn, const struct net_device *dev)
+/*
+ * A tunnel's device puts the packet into another, whose device is asked. What IPsec wraps
+ * up gets no tag.
+ */
+static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
+			      const struct net_device *dev)
 {
+	if (skb_dst(skb) && dst_xfrm(skb_dst(skb)))
+		return false;
 	if (dev->type == ARPHRD_ETHER)
 		return ctag_port_is_trusted(cn, dev);
 	return !(dev->flags & IFF_LOOPBACK);
@@ -120,10 +121,11 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 	f = hop_flow_state(flow);
 	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
 		return;
-	reserve(f, sk);
+	if (is_locked(skb))
+		ctag_flow_reserve(f, sk);
 	ctag_reflect(cn, skb, seg, flow, sk);
 	if (!f->wish.form || READ_ONCE(cn->level) != CTAG_INITIATES ||
-	    !leads_into_domain(cn, out))
+	    !leads_into_domain(cn, skb, out))
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);
 	if (form)
@@ -136,12 +138,23 @@ static bool is_tcp(const struct sock *sk)
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
-/* The packet around one that was marked, if it leaves that in peace: not IPsec. */
-static bool is_tunnel(const struct sk_buff *skb)
+/* IPsec has made it, ESP in UDP too. */
+static bool is_transformed(const struct sk_buff *skb)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return IPCB(skb)->flags & IPSKB_XFRM_TRANSFORMED;
+	return IP6CB(skb)->flags & IP6SKB_XFRM_TRANSFORMED;
+}
+
+/*
+ * A tunnel's packet around one of this host that was decided on: the tunnel sends it, not
+ * the socket. Its mark stays.
+ */
+static bool is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct hop_shim_place place;
 
-	return hop_shim_find(skb, &place) &&
+	return state->sk != skb->sk && !is_transformed(skb) && hop_shim_find(skb, &place) &&
 	       (place.next == IPPROTO_IPIP || place.next == IPPROTO_IPV6 ||
 		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
 }
@@ -167,7 +180,7 @@ static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct so
 	struct csig_tag t;
 
 	ctag_mark_clear(skb);
-	if (READ_ONCE(cn->level) != CTAG_INITIATES || !leads_into_domain(cn, out))
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || !leads_into_domain(cn, skb, out))
 		return;
 	form = ctag_udp_tag(cn, skb, sk, &t);
 	if (form)
@@ -190,23 +203,20 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	/* A VRF's: it comes again, with the device below. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
+	if ((is_tcp(sk) || is_udp(sk)) && is_tunnel(skb, state))
+		return NF_ACCEPT;
 	tcp = ctag_read_segment(skb, &seg);
-	/* skb->dev is not set where IPsec's output asks. */
 	if (is_udp(sk)) {
 		output_udp(cn, skb, sk, state->out);
 		return NF_ACCEPT;
 	}
+	/* skb->dev is not set where IPsec's output asks. */
 	if (!is_tcp(sk)) {
 		output_other(cn, skb, tcp ? &seg : NULL, sk);
 		return NF_ACCEPT;
 	}
-	if (!tcp) {
-		if (!is_tunnel(skb))
-			ctag_mark_clear(skb);
-		return NF_ACCEPT;
-	}
 	ctag_mark_clear(skb);
-	if (!READ_ONCE(cn->level) || seg.rst)
+	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
 		return NF_ACCEPT;
 	if (seg.syn && seg.ack)
 		output_synack(cn, skb, &seg, sk);

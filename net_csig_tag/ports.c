@@ -96,19 +96,6 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	return err;
 }
 
-/* None is trusted any more. Context: process; takes RTNL. */
-void ctag_ports_clear(struct ctag_net *cn)
-{
-	struct ctag_port *port;
-	unsigned long ifindex;
-
-	rtnl_lock();
-	cn->port_names[0] = 0;
-	xa_for_each(&cn->ports, ifindex, port)
-		remove_port(cn, ifindex);
-	rtnl_unlock();
-}
-
 /* Context: RCU read lock. */
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev)
 {
@@ -118,7 +105,7 @@ bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev)
 static int on_device(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
-	struct ctag_net *cn = ctag_net(dev_net(dev));
+	struct ctag_net *cn = container_of(nb, struct ctag_net, devices);
 
 	switch (event) {
 	case NETDEV_REGISTER:
@@ -131,6 +118,19 @@ static int on_device(struct notifier_block *nb, unsigned long event, void *info)
 	return NOTIFY_DONE;
 }
 
-struct notifier_block ctag_ports_notifier = {
-	.notifier_call = on_device,
-};
+/* Before anybody can name ports. Context: process; takes RTNL. */
+int ctag_ports_start(struct ctag_net *cn)
+{
+	xa_init(&cn->ports);
+	cn->devices.notifier_call = on_device;
+	return register_netdevice_notifier_net(cn->net, &cn->devices);
+}
+
+/*
+ * After nobody can any more: we are told that all devices go, and trust none. Context:
+ * process; takes RTNL.
+ */
+void ctag_ports_stop(struct ctag_net *cn)
+{
+	unregister_netdevice_notifier_net(cn->net, &cn->devices);
+}

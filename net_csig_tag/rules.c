@@ -77,7 +77,8 @@ static int parse_pair(const char *word, char *value, struct ctag_rule *r)
 	return 0;
 }
 
-static char *next_word(char **rest)
+/* The next of words that blanks separate, or NULL; @rest is cut up. */
+char *ctag_next_word(char **rest)
 {
 	char *word;
 
@@ -93,7 +94,7 @@ static int parse_rule(char *text, struct ctag_rule *r)
 	int err = 0;
 
 	*r = (struct ctag_rule) { .every_pkts = 1, .form = CSIG_COMPACT };
-	while (!err && (word = next_word(&text))) {
+	while (!err && (word = ctag_next_word(&text))) {
 		if (!strcmp(word, "compact")) {
 			r->form = CSIG_COMPACT;
 		} else if (!strcmp(word, "expanded")) {
@@ -103,7 +104,7 @@ static int parse_rule(char *text, struct ctag_rule *r)
 		} else if (!strcmp(word, "probes")) {
 			r->packets = CTAG_PROBES;
 		} else {
-			value = next_word(&text);
+			value = ctag_next_word(&text);
 			err = value ? parse_pair(word, value, r) : -EINVAL;
 		}
 	}

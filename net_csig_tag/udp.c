@@ -10,33 +10,19 @@
 
 #include "net_csig_tag.h"
 
-/* Where a datagram goes. */
-static bool read_destination(const struct sk_buff *skb, struct in6_addr *addr, __be16 *port)
+/* Of a datagram, or of one in IP in IP. */
+static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_buff *skb,
+				   const struct ctag_inner *inner, u32 mark)
 {
-	struct hop_shim_place place;
-	struct udphdr buf;
+	struct in6_addr from, to;
 	const struct udphdr *uh;
+	struct udphdr buf;
 
-	if (!hop_shim_find(skb, &place) || place.next != IPPROTO_UDP)
-		return false;
-	uh = skb_header_pointer(skb, place.offset_bytes, sizeof(buf), &buf);
-	if (!uh)
-		return false;
-	*port = uh->dest;
-	if (skb->protocol == htons(ETH_P_IP))
-		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, addr);
-	else
-		*addr = ipv6_hdr(skb)->daddr;
-	return true;
-}
-
-static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_buff *skb, u32 mark)
-{
-	struct in6_addr addr;
-	__be16 port;
-
-	return read_destination(skb, &addr, &port) ?
-		ctag_rule_find(cn, true, &addr, port, mark) : NULL;
+	if (inner->place.next != IPPROTO_UDP || !ctag_inner_addresses(skb, inner, &from, &to))
+		return NULL;
+	uh = skb_header_pointer(skb, inner->at_bytes + inner->place.offset_bytes, sizeof(buf),
+				&buf);
+	return uh ? ctag_rule_find(cn, true, &to, uh->dest, mark) : NULL;
 }
 
 /**
@@ -52,15 +38,18 @@ static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_bu
 enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
 			    const struct sock *sk, struct csig_tag *t)
 {
-	struct ctag_rule *rule = find_rule(cn, skb, READ_ONCE(sk->sk_mark));
-	u32 number, type;
+	struct ctag_inner inner = { .protocol = skb->protocol };
+	struct ctag_rule *rule = hop_shim_find(skb, &inner.place) ?
+		find_rule(cn, skb, &inner, READ_ONCE(sk->sk_mark)) : NULL;
+	u32 weight_pkts[CSIG_TYPES], number, type;
 
 	if (!rule)
 		return CSIG_NONE;
 	number = atomic_inc_return(&rule->datagrams) - 1;
 	if (number % rule->every_pkts)
 		return CSIG_NONE;
-	type = csig_nth_turn(number / rule->every_pkts, cn->weight_pkts);
+	ctag_weights(cn, weight_pkts);
+	type = csig_nth_turn(number / rule->every_pkts, weight_pkts);
 	if (type == CSIG_TYPES)
 		return CSIG_NONE;
 	*t = (struct csig_tag) { .type = type, .value = csig_initial(rule->form, type) };
@@ -70,7 +59,8 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 /**
  * ctag_udp_hear() - the receiver: tell the application
  * @cn: of the netns
- * @skb: a datagram for this host, with a tag; skb->data at its network header
+ * @skb: a datagram for this host, or one in IP in IP, with a tag; skb->data at its network
+ *	header
  * @form: of its tag
  * @t: its tag
  *
@@ -79,9 +69,16 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		   const struct csig_tag *t)
 {
+	struct ctag_inner inner;
 	u8 data[CSIG_DATA_MAX_BYTES];
 
-	if (!find_rule(cn, skb, 0))
+	if (!ctag_find_inner(skb, &inner)) {
+		inner.at_bytes = 0;
+		inner.protocol = skb->protocol;
+		if (!hop_shim_find(skb, &inner.place))
+			return;
+	}
+	if (!find_rule(cn, skb, &inner, 0))
 		return;
 	ctag_count(cn, CTAG_IN_HEARD);
 	if (form == CSIG_COMPACT) {

@@ -4,7 +4,7 @@
  * a packet collects, which answer is news, and when the path is given up.
  *
  *	 UNPROVEN  --------------------- an answer ------------------> PROVEN
- *	  one packet a patience                                 one packet a period
+ *	  two, then one a patience                              one packet a period
  *	     |                                                    ^          |
  *	     | three of them                            an answer |          | none for
  *	     v                                                    |          v a patience
@@ -14,10 +14,11 @@
  *
  * Two answers are wanted soon from a start, or a restart after a pause, and while an
  * answer tells of a queue of more than half of T, of which round trips are much longer
- * than T. Then it is an eighth of a period; and what left within less from the start is
- * followed after as long again: of N senders that start at once a packet that leaves d
- * after the start waits for (N - 1) d, so that whatever N is, one answer comes soon after
- * the first, and tells of a queue.
+ * than T. Then it is an eighth of a period. In the first window a packet that is twice as
+ * far from the start, in bytes, as the last that had a probe has one, too: of N senders that
+ * start at once the packet with d bytes in front of it waits for N d, so that whatever N is,
+ * an answer comes soon after the first, and tells of a queue. An unproven path gets the
+ * first two of these.
  *
  * A patience is long enough for an answer to come back through full queues.
  *
@@ -59,6 +60,8 @@
 
 /* Packets without an answer after which the path is given up. */
 #define INT_DOUBTS_MAX		3U
+/* Of these, as many may leave with the first window: the last shall find other weather. */
+#define INT_OPENING_DOUBTS	2U
 
 /* Inband: how often the receiver's law is told its terms. */
 #define INT_TERMS_PERIOD_NS	10000000ULL
@@ -69,12 +72,14 @@
 /**
  * struct int_asker - of a flow whose congestion control collects; under its lock
  * @id: of the newest packet that left
- * @begun_ns: when the first left, or the first after a pause
+ * @begun_seq: of the data that the first left with, or the first after a pause
+ * @left_seq: of the data that it left with
  * @left_ns: when it left
  * @waiting_ns: since when an answer is waited for
  * @doubt_ns: when the last packet in doubt left
  * @doubts: packets that left in doubt
  * @starting: answers that are wanted soon
+ * @opening: less than two came since the start
  * @waiting: an answer is waited for
  * @proven: an answer came once
  * @heard: @heard_id and @heard_seq are valid
@@ -83,12 +88,14 @@
  */
 struct int_asker {
 	u32 id;
-	u64 begun_ns;
+	u32 begun_seq;
+	u32 left_seq;
 	u64 left_ns;
 	u64 waiting_ns;
 	u64 doubt_ns;
 	u8 doubts;
 	u8 starting;
+	bool opening;
 	bool waiting;
 	bool proven;
 	bool heard;
@@ -143,6 +150,22 @@ static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patie
 }
 
 /**
+ * int_is_far() - in the first window: twice as far from the start as the last that collects?
+ * @a: the flow
+ * @seq: of the data
+ * @wnd_bytes: the window
+ *
+ * Return: whether.
+ */
+static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
+{
+	u32 last_bytes = a->left_seq - a->begun_seq, bytes = seq - a->begun_seq;
+
+	return a->opening && (a->proven || a->doubts < INT_OPENING_DOUBTS) &&
+	       last_bytes < wnd_bytes && (s32)bytes > 0 && bytes >= 2ULL * last_bytes;
+}
+
+/**
  * int_turn() - is it time to collect?
  * @a: the flow
  * @now_ns: now
@@ -158,8 +181,7 @@ static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 
 {
 	if (!int_in_doubt(a, now_ns, patience_ns)) {
 		if (a->starting)
-			period_ns = min_t(u64, period_ns >> INT_START_SHIFT,
-					  a->left_ns - a->begun_ns);
+			period_ns >>= INT_START_SHIFT;
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
 	}
@@ -173,13 +195,19 @@ static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 
  * @a: the flow
  * @now_ns: now
  * @patience_ns: of int_patience_ns()
+ * @seq: of the data that it leaves with; inband does without
  *
  * Return: its id.
  */
-static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns)
+static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u32 seq)
 {
+	if (now_ns - a->left_ns > INT_PAUSE_NS) {
+		a->starting = INT_START_ANSWERS;
+		a->opening = true;
+		a->begun_seq = seq;
+	}
 	if (int_in_doubt(a, now_ns, patience_ns) &&
-	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns)) {
+	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns || int_is_far(a, seq, U32_MAX))) {
 		a->doubts += a->doubts < INT_DOUBTS_MAX;
 		a->doubt_ns = now_ns;
 	}
@@ -187,11 +215,8 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns)
 		a->waiting = true;
 		a->waiting_ns = now_ns;
 	}
-	if (now_ns - a->left_ns > INT_PAUSE_NS) {
-		a->starting = INT_START_ANSWERS;
-		a->begun_ns = now_ns;
-	}
 	a->left_ns = now_ns;
+	a->left_seq = seq;
 	return ++a->id;
 }
 
@@ -229,6 +254,7 @@ static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, u
 	a->proven = true;
 	a->doubts = 0;
 	a->starting -= a->starting > 0;
+	a->opening &= a->starting > 0;
 	/* What left since is waited for from now on. */
 	a->waiting = id != a->id;
 	a->waiting_ns = now_ns;

@@ -10,10 +10,13 @@
 #define MS 1000000ULL
 #define PERIOD_NS 100000U
 #define PATIENCE_NS (4 * MS)
+#define WND_BYTES 100000U
+/* Sequence numbers wrap on the way. */
+#define BEGUN_SEQ 0xfffffc00U
 
 /*
- * What happens at a time in us: s: a packet wants to leave, and the turn that it
- * finds; a: an answer to the id that is so many older than the newest; q: an answer to
+ * What happens at a time in us: s: a packet with so many bytes in front of it wants to leave,
+ * and the turn that it finds; a: an answer to the id that is so many older than the newest; q: an answer to
  * the newest, which tells of a queue of so many ns.
  */
 struct step {
@@ -52,17 +55,30 @@ static const struct turn_case {
 		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
 	{ "after a pause: soon again until two are answered", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
-		{ 20012, 's', 0, INT_TURN_SEND }, { 20023, 's', 0, INT_TURN_WAIT },
-		{ 20024, 's', 0, INT_TURN_SEND }, { 20030, 'a', 0, INT_NEWS },
-		{ 20123, 's', 0, INT_TURN_WAIT }, { 20124, 's', 0, INT_TURN_SEND } } },
-	{ "many begin at once: after as long again as since the start, an eighth at most", {
+		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
+		{ 20025, 's', 0, INT_TURN_WAIT }, { 20026, 's', 0, INT_TURN_SEND },
+		{ 20030, 'a', 0, INT_NEWS }, { 20125, 's', 0, INT_TURN_WAIT },
+		{ 20126, 's', 0, INT_TURN_SEND } } },
+	{ "from a start: at twice the distance, one of it before an answer", {
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', 0, INT_TURN_WAIT },
+		{ 20000, 's', 1000, INT_TURN_SEND }, { 20001, 's', 3000, INT_TURN_WAIT },
+		{ 20003, 'a', 1, INT_NEWS }, { 20004, 's', 1999, INT_TURN_WAIT },
+		{ 20004, 's', 3000, INT_TURN_SEND }, { 20005, 's', 5999, INT_TURN_WAIT },
+		{ 20005, 's', 6000, INT_TURN_SEND }, { 20006, 's', 2000, INT_TURN_WAIT },
+		{ 20008, 'a', 2, INT_NEWS }, { 20009, 's', 24000, INT_TURN_WAIT } } },
+	{ "a start that nobody answers: two, a patience, the third", {
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20001, 's', 1000, INT_TURN_SEND },
+		{ 20002, 's', 8000, INT_TURN_WAIT }, { 24000, 's', 9000, INT_TURN_WAIT },
+		{ 24001, 's', 10000, INT_TURN_SEND }, { 28000, 's', 30000, INT_TURN_WAIT },
+		{ 28001, 's', 40000, INT_TURN_GIVE_UP } } },
+	{ "behind the first window distance does not count", {
+		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', WND_BYTES, INT_TURN_SEND },
+		{ 20001, 'a', 1, INT_NEWS }, { 20001, 's', 4 * WND_BYTES, INT_TURN_WAIT } } },
+	{ "by distance after a pause, too", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
-		{ 20000, 's', 0, INT_TURN_SEND }, { 20001, 's', 0, INT_TURN_SEND },
-		{ 20002, 's', 0, INT_TURN_SEND }, { 20003, 's', 0, INT_TURN_WAIT },
-		{ 20004, 's', 0, INT_TURN_SEND }, { 20007, 's', 0, INT_TURN_WAIT },
-		{ 20008, 's', 0, INT_TURN_SEND }, { 20015, 's', 0, INT_TURN_WAIT },
-		{ 20016, 's', 0, INT_TURN_SEND }, { 20028, 's', 0, INT_TURN_WAIT },
-		{ 20029, 's', 0, INT_TURN_SEND } } },
+		{ 20000, 's', 5000, INT_TURN_SEND }, { 20001, 's', 6000, INT_TURN_SEND },
+		{ 20002, 's', 7000, INT_TURN_SEND }, { 20003, 's', 8000, INT_TURN_WAIT },
+		{ 20004, 's', 9000, INT_TURN_SEND } } },
 	{ "a queue of more than half of T: an eighth of a period until two are answered", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 10, 'a', 0, INT_NEWS },
 		{ 100, 's', 0, INT_TURN_SEND }, { 105, 'q', 50000, INT_NEWS },
@@ -100,9 +116,10 @@ static int take_step(struct int_asker *a, const struct step *s, u32 seq)
 	}
 	if (s->what == 'a')
 		return int_answered(a, a->id - s->older, seq - s->older, now_ns);
-	turn = int_turn(a, now_ns, PERIOD_NS, PATIENCE_NS);
+	turn = int_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :
+	       int_turn(a, now_ns, PERIOD_NS, PATIENCE_NS);
 	if (turn == INT_TURN_SEND)
-		int_leaves(a, now_ns, PATIENCE_NS);
+		int_leaves(a, now_ns, PATIENCE_NS, BEGUN_SEQ + s->older);
 	return turn;
 }
 
@@ -129,13 +146,13 @@ static void turn_test(struct kunit *test)
 static void segments_test(struct kunit *test)
 {
 	struct int_asker a = { };
-	u32 id = int_leaves(&a, MS, PATIENCE_NS);
+	u32 id = int_leaves(&a, MS, PATIENCE_NS, 0);
 
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, MS), INT_NEWS);
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, MS), INT_NEWS);
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, MS), INT_NEWS_OLD);
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, MS), INT_NEWS_OLD);
-	id = int_leaves(&a, MS, PATIENCE_NS);
+	id = int_leaves(&a, MS, PATIENCE_NS, 0);
 	/* A retransmission: its id is newer, its seq is not. */
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, MS), INT_NEWS);
 }

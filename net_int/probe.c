@@ -92,12 +92,13 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 }
 
 /* Inband: for the receiver's law only. Context: f->lock. */
-static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns)
+static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq)
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
 	if (f->forward == INT_FORWARD_PROBE)
-		return int_turn(&f->asker, now_ns, int_period_ns(f->ask.t_ns), patience_ns);
+		return int_is_far(&f->asker, seq, f->ask.wnd_bytes) ? INT_TURN_SEND :
+		       int_turn(&f->asker, now_ns, int_period_ns(f->ask.t_ns), patience_ns);
 	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_told)
 		return INT_TURN_WAIT;
 	return f->terms_told && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
@@ -117,18 +118,24 @@ static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
 	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes <= dst_mtu(skb_dst(skb));
 }
 
+static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct int_segment *seg)
+{
+	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+}
+
 /* Is it time, and what to ask. */
 static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 			     const struct int_segment *seg, const struct sock *sk,
 			     struct int_mail *mail)
 {
+	u32 seq = ntohl(tcp_of(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), patience_ns;
 	unsigned int bytes;
 	enum int_turn turn;
 
 	spin_lock_bh(&f->lock);
 	patience_ns = int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3);
-	turn = turn_of(f, now_ns, patience_ns);
+	turn = turn_of(f, now_ns, patience_ns, seq);
 	if (turn != INT_TURN_SEND)
 		goto out;
 	/*
@@ -136,7 +143,7 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 * many T, in front of its SYN: the peer knows it by its magic, and is known to.
 	 */
 	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
-	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns));
+	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns, seq));
 	/* It counts all the same: who can never probe must give up too. */
 	if (!has_room(skb, seg, bytes)) {
 		turn = INT_TURN_NO_ROOM;
@@ -159,7 +166,7 @@ static u32 seq_behind(const struct tcphdr *th, const struct int_segment *seg)
 void int_probe(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
 	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+	const struct tcphdr *th = tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_mail mail;
 	struct sk_buff *probe;

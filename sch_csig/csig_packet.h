@@ -18,6 +18,7 @@
 #include <linux/mpls.h>
 #include <linux/skbuff.h>
 #include <net/csig.h>
+#include <net/hop_device.h>
 #include <net/hop_pkt.h>
 
 /* csig_find() in a packet, without pulling anything. */
@@ -49,12 +50,22 @@ static inline u32 csig_packet_behind_bytes(const struct csig_place *place)
 }
 
 /* Who knows no such tag would compute the checksum in the wrong place, or not at all. */
-static inline bool csig_packet_settle_check(struct sk_buff *skb, const struct net_device *dev)
+static inline bool csig_packet_settle_check(struct sk_buff *skb, struct net_device *dev)
 {
-	if (skb->ip_summed != CHECKSUM_PARTIAL || skb_is_gso(skb) ||
-	    dev->features & NETIF_F_HW_CSUM)
+	if (skb->ip_summed != CHECKSUM_PARTIAL || skb_is_gso(skb) || !hop_device_parses(dev))
 		return true;
 	return !skb_checksum_help(skb);
+}
+
+/* Who received it thought that the tag was the transport header, or IP's. */
+static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_bytes)
+{
+	if (skb_transport_header_was_set(skb) && skb_transport_offset(skb) >= (int)behind_bytes)
+		return;
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		skb_set_transport_header(skb, skb_checksum_start_offset(skb));
+	else
+		skb_set_transport_header(skb, behind_bytes);
 }
 
 /**
@@ -64,19 +75,23 @@ static inline bool csig_packet_settle_check(struct sk_buff *skb, const struct ne
  * @place: of its tag, well placed
  *
  * Left as it is without memory for a checksum.
+ *
+ * Return: whether it was of the second form, and is of the first now.
  */
-static inline void csig_packet_normalise(struct sk_buff *skb, const struct net_device *dev,
+static inline bool csig_packet_normalise(struct sk_buff *skb, struct net_device *dev,
 					 const struct csig_place *place)
 {
 	const u32 behind_bytes = csig_packet_behind_bytes(place);
 
 	if (skb_network_offset(skb) >= (int)behind_bytes)
-		return;
+		return false;
 	if (!csig_packet_settle_check(skb, dev))
-		return;
+		return false;
 	skb->protocol = csig_packet_protocol(place->inner);
 	skb_set_network_header(skb, behind_bytes);
+	csig_packet_settle_transport(skb, behind_bytes);
 	skb_reset_mac_len(skb);
+	return true;
 }
 
 /* What a card has summed up, and from where, we do not know. */

@@ -7,10 +7,12 @@
  * it has to go, removed; when its packet leaves, it is compared and replaced. A peek goes
  * through to the child, so a shaper above does not make us do so a packet time early.
  *
- * A packet's arrival time travels with it in skb->cb, behind what qdiscs may use
- * (QDISC_CB_PRIV_LEN) and beside sch_int's. Segmentation by a child overwrites it there,
- * and so may connection tracking in a child's filter and another sch_csig below: the check
- * of hop_mark() tells, and such a packet's delay is not known.
+ * The arrival time of a packet whose tag asks for its delay travels with it in skb->cb,
+ * behind what qdiscs may use (QDISC_CB_PRIV_LEN) and beside sch_int's. Segmentation by a
+ * child overwrites it there, and so may another sch_csig below: the check of hop_mark()
+ * tells, and such a packet's delay is not known. A child's filters have struct tc_skb_cb
+ * there, of which connection tracking reads a zone and an MTU: what asks for no delay keeps
+ * them.
  *
  * The kernel's own arrival time (skb->tstamp) is of no use: forwarding and redirecting
  * clear it before any qdisc.
@@ -64,6 +66,7 @@ struct csig_signal {
  * @port: what is made of it, as the rest below; the rate may follow the device's
  * @tpids: of tags
  * @attrs: by enum csig_what
+ * @rcu: frees it: dump() reads it without a lock
  */
 struct csig_settings {
 	u64 rate_bytes_ps;
@@ -72,6 +75,7 @@ struct csig_settings {
 	struct csig_port_params port;
 	struct csig_tpids tpids;
 	u32 attrs[CSIG_WHATS];
+	struct rcu_head rcu;
 };
 
 /**
@@ -152,7 +156,7 @@ static bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, struct cs
 	return true;
 }
 
-/* A tagged packet arrives. Returns whether it may be queued. */
+/* A tagged packet arrives. Returns whether it may be queued; @place: of the tag that it has. */
 static bool csig_admit(struct csig_sched_data *q, struct sk_buff *skb, struct csig_place *place)
 {
 	const u32 pkts = hop_pkt_wire(skb, 0).segs_pkts;
@@ -163,9 +167,41 @@ static bool csig_admit(struct csig_sched_data *q, struct sk_buff *skb, struct cs
 		q->stats.expanded_pkts += pkts;
 	if (csig_must_strip(q, skb, place, pkts))
 		return csig_strip(q, skb, place, pkts);
-	if (!place->fault)
-		csig_packet_normalise(skb, qdisc_dev(q->sch), place);
 	return true;
+}
+
+/* Does its tag ask how long it waits here? */
+static bool csig_is_timed(const struct csig_sched_data *q, const struct sk_buff *skb,
+			  const struct csig_place *place)
+{
+	return place->form && !place->fault && csig_type_of(skb, place) == CSIG_PD &&
+	       q->set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE;
+}
+
+/* @timed: of csig_is_timed() */
+static int csig_queue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free, bool timed)
+{
+	const struct csig_sched_data *q = qdisc_priv(sch);
+
+	if (timed)
+		*csig_cb(skb) = hop_mark(ktime_get_ns(), q->secret);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/*
+ * A super-packet of the second form, as bridges have them: a card would segment it as if its
+ * tag were IP's header. So its segments are queued.
+ */
+static int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
+			       bool timed)
+{
+	const struct csig_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *seg;
+
+	if (timed && !IS_ERR(segs))
+		for (seg = segs; seg; seg = seg->next)
+			*csig_cb(seg) = hop_mark(ktime_get_ns(), q->secret);
+	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
 static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -173,10 +209,15 @@ static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	struct csig_sched_data *q = qdisc_priv(sch);
 	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
 
+	bool timed;
+
 	if (place.form && !csig_admit(q, skb, &place))
 		return qdisc_drop(skb, sch, to_free);
-	*csig_cb(skb) = hop_mark(ktime_get_ns(), q->secret);
-	return hop_child_enqueue(skb, sch, to_free);
+	timed = csig_is_timed(q, skb, &place);
+	if (place.form && !place.fault && csig_packet_normalise(skb, qdisc_dev(sch), &place) &&
+	    skb_is_gso(skb) && !hop_device_is_veth(qdisc_dev(sch)))
+		return csig_queue_segments(skb, sch, to_free, timed);
+	return csig_queue(skb, sch, to_free, timed);
 }
 
 static void csig_start_timer(struct csig_sched_data *q)
@@ -275,6 +316,8 @@ static void csig_update(struct csig_sched_data *q, struct sk_buff *skb,
 			q->stats.untimed_pkts += pkts;
 			return;
 		}
+		/* A later qdisc of this kind must not take it for its own. */
+		*csig_cb(skb) = 0;
 		q->stats.longest_ns = max(q->stats.longest_ns, waited_ns);
 	}
 	measured = csig_port_value(&q->port, &set->port, t.type, waited_ns);
@@ -312,8 +355,6 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	q->tx_bytes += wire.bytes;
 	if (set->value[TCA_CSIG_TIMER] && !q->runs)
 		csig_start_timer(q);
-	/* A later qdisc of this kind must not take it for its own. */
-	*csig_cb(skb) = 0;
 	return skb;
 }
 
@@ -578,7 +619,7 @@ static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_set
 	}
 	if (!set->value[TCA_CSIG_TIMER])
 		csig_stop_timer(q);
-	q->set = set;
+	smp_store_release(&q->set, set);	/* for dump() */
 	return old;
 }
 
@@ -619,7 +660,8 @@ static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct n
 	sch_tree_lock(sch);
 	set = csig_use(q, set);
 	sch_tree_unlock(sch);
-	kfree(set);
+	if (set)
+		kfree_rcu(set, rcu);
 	return 0;
 }
 
@@ -714,7 +756,8 @@ static void csig_destroy(struct Qdisc *sch)
 	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->timer);
 	hop_child_destroy(sch);
-	kfree(q->set);
+	if (q->set)
+		kfree_rcu(q->set, rcu);
 }
 
 static int csig_dump_layout(struct sk_buff *skb, const struct csig_signal *signal, int form)
@@ -745,22 +788,31 @@ static int csig_dump_signal(struct sk_buff *skb, const struct csig_signal *signa
 	return 0;
 }
 
-/* RTNL keeps change() away. */
+static int csig_dump_settings(struct sk_buff *skb, const struct csig_settings *set)
+{
+	int type, err = nla_put_u64_64bit(skb, TCA_CSIG_RATE, set->rate_bytes_ps, TCA_CSIG_PAD);
+
+	if (!err)
+		err = hop_nla_put_options(skb, set->value, csig_options_u32, TCA_CSIG_MAX);
+	for (type = 0; type < CSIG_TYPES && !err; type++)
+		err = csig_dump_signal(skb, &set->signal[type], TCA_CSIG_SIGNAL_ABW + type);
+	return err;
+}
+
+/* Whether RTNL keeps change() away is the kernel's to say: it does not have to. */
 static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
 	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	int err, type;
+	int err;
 
 	if (!opts)
 		return -EMSGSIZE;
-	err = nla_put_u64_64bit(skb, TCA_CSIG_RATE, q->set->rate_bytes_ps, TCA_CSIG_PAD);
-	if (!err)
-		err = hop_nla_put_options(skb, q->set->value, csig_options_u32, TCA_CSIG_MAX);
-	for (type = 0; type < CSIG_TYPES && !err; type++)
-		err = csig_dump_signal(skb, &q->set->signal[type], TCA_CSIG_SIGNAL_ABW + type);
+	rcu_read_lock();
+	err = csig_dump_settings(skb, READ_ONCE(q->set));
 	if (!err)
 		err = hop_limit_put(skb, sch, TCA_CSIG_LIMIT);
+	rcu_read_unlock();
 	if (err) {
 		nla_nest_cancel(skb, opts);
 		return err;

@@ -26,8 +26,6 @@
 
 #define HPCCPP_NS_PER_S		1000000000U
 #define HPCCPP_BYTES_PER_MBIT	125000U
-/* Ethernet's header, preamble, FCS and gap: what sch_int counts with overhead 24. */
-#define HPCCPP_FRAME_BYTES	38U
 /* A burst is a part of the window: a super-packet of all of it would be a queue. */
 #define HPCCPP_BURST_SHIFT	4
 #define HPCCPP_BURST_MAX_PKTS	44U
@@ -47,6 +45,7 @@
  * @flows: N
  * @t_ns: T; 0: the least RTT that was measured
  * @rate_mbit: the line's rate; 0: the device's
+ * @hold: a flow that an incast held lowers Wc, too
  */
 struct hpccpp_config {
 	u32 eta_ppm;
@@ -54,6 +53,7 @@ struct hpccpp_config {
 	u32 flows;
 	u32 t_ns;
 	u32 rate_mbit;
+	u32 hold;
 };
 
 /**
@@ -63,6 +63,7 @@ struct hpccpp_config {
  * @eta_ppm: target utilisation
  * @max_stage: maxStage
  * @flows: N, at least 1
+ * @hold: a flow that an incast held lowers Wc, too
  */
 struct hpccpp_base {
 	u64 rate_bytes_ps;
@@ -70,12 +71,14 @@ struct hpccpp_base {
 	u32 eta_ppm;
 	u32 max_stage;
 	u32 flows;
+	bool hold;
 };
 
 static inline bool hpccpp_base_equal(const struct hpccpp_base *a, const struct hpccpp_base *b)
 {
 	return a->rate_bytes_ps == b->rate_bytes_ps && a->t_ns == b->t_ns &&
-	       a->eta_ppm == b->eta_ppm && a->max_stage == b->max_stage && a->flows == b->flows;
+	       a->eta_ppm == b->eta_ppm && a->max_stage == b->max_stage && a->flows == b->flows &&
+	       a->hold == b->hold;
 }
 
 /**
@@ -89,6 +92,7 @@ static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_
 	/* 10^6 * 2^20 < 2^64 */
 	p->eta = div_u64((u64)b->eta_ppm << HPCC_U_SHIFT, HPCC_PPM);
 	p->max_stage = b->max_stage;
+	p->hold = b->hold;
 	p->wnd_max_bytes = hpcc_bdp_bytes(b->rate_bytes_ps, b->t_ns);
 	p->wnd_ai = hpcc_wnd_ai(p->wnd_max_bytes, p->eta, b->flows);
 }

@@ -190,15 +190,16 @@ static void round_test(struct kunit *test)
 static const struct leave_case {
 	const char *what;
 	u32 snd_nxt;
-	bool left, held;
+	bool hold, left, held;
 	u32 u, wnd, want;
 } leave_cases[] = {
-	{ "nothing new has left", 5000, false, false, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "the first of the round, after a cut", 5001, false, false, 2 * HPCC_U_ONE, 100, 100 },
-	{ "the first of the round, W has grown", 5001, false, false, 2 * HPCC_U_ONE, 1100, 1000 },
-	{ "a later one", 5001, true, false, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "not twice in an overload", 5001, false, true, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "that one is over", 5001, false, true, HPCC_U_ONE / 2, 100, 100 },
+	{ "nothing new has left", 5000, true, false, false, 2 * HPCC_U_ONE, 100, 1000 },
+	{ "the first of the round, after a cut", 5001, true, false, false, 2 * HPCC_U_ONE, 100, 100 },
+	{ "the first of the round, W has grown", 5001, true, false, false, 2 * HPCC_U_ONE, 1100, 1000 },
+	{ "a later one", 5001, true, true, false, 2 * HPCC_U_ONE, 100, 1000 },
+	{ "not twice in an overload", 5001, true, false, true, 2 * HPCC_U_ONE, 100, 1000 },
+	{ "that one is over", 5001, true, false, true, HPCC_U_ONE / 2, 100, 100 },
+	{ "NewAck as drafted", 5001, false, false, false, 2 * HPCC_U_ONE, 100, 1000 },
 };
 
 static void leave_test(struct kunit *test)
@@ -207,6 +208,7 @@ static void leave_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(leave_cases); i++) {
 		const struct leave_case *c = &leave_cases[i];
+		struct hpcc_params p = params;
 		struct hpcc_vars v = {
 			.wnd_ref = 1000 << HPCC_WND_SHIFT,
 			.wnd = (u64)c->wnd << HPCC_WND_SHIFT,
@@ -214,7 +216,8 @@ static void leave_test(struct kunit *test)
 			.updated = true, .update_seq = 5000,
 		};
 
-		hpcc_leaves(&v, &params, c->snd_nxt);
+		p.hold = c->hold;
+		hpcc_leaves(&v, &p, c->snd_nxt);
 		KUNIT_EXPECT_EQ_MSG(test, v.wnd_ref >> HPCC_WND_SHIFT, (u64)c->want, "%s",
 				    c->what);
 		hpcc_decide(&v, &params, 5001, 6000);

@@ -11,8 +11,8 @@
 #include <linux/inet_diag.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <net/dst.h>
 #include <net/hop_shim.h>
+#include <net/hop_sock.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -95,15 +95,6 @@ static u32 hpccpp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-/* A full packet on the wire. */
-static u32 hpccpp_wire_bytes(const struct sock *sk)
-{
-	const struct inet_connection_sock *icsk = inet_csk(sk);
-
-	return hpccpp_mss_bytes(sk) + tcp_sk(sk)->tcp_header_len + icsk->icsk_ext_hdr_len +
-	       icsk->icsk_af_ops->net_header_len + HPCCPP_FRAME_BYTES;
-}
-
 /* The knob's word, then the application's, the device's, the path's; 0: nobody's. */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {
@@ -144,7 +135,7 @@ static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
 /* Where nobody knows how fast the line is, a first window as TCP's. */
 static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 {
-	u64 bytes = (u64)TCP_INIT_CWND * hpccpp_wire_bytes(sk);
+	u64 bytes = (u64)TCP_INIT_CWND * hop_wire_bytes(sk);
 
 	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
 }
@@ -159,6 +150,7 @@ static bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
 		.eta_ppm = READ_ONCE(c->eta_ppm),
 		.max_stage = READ_ONCE(c->max_stage),
 		.flows = law->answer.flows ?: READ_ONCE(c->flows),
+		.hold = READ_ONCE(c->hold),
 	};
 
 	if (hpccpp_base_equal(&base, &law->base))
@@ -186,7 +178,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts)
 /* Line 27: the window and the pace. */
 static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
-	u32 wire_bytes = hpccpp_wire_bytes(sk), wnd_bytes = hpcc_wnd_bytes(&law->v);
+	u32 wire_bytes = hop_wire_bytes(sk), wnd_bytes = hpcc_wnd_bytes(&law->v);
 	u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
@@ -253,7 +245,6 @@ static void hpccpp_init(struct sock *sk)
 static void hpccpp_release(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
-	struct dst_entry *dst;
 
 	/* A socket may close before init(). */
 	if (!hs->law)
@@ -262,9 +253,7 @@ static void hpccpp_release(struct sock *sk)
 	int_flow_close(hs->flow);
 	kfree(hs->law);
 	hs->law = NULL;
-	dst = sk_dst_get(sk);
-	if (dst)
-		sk_setup_caps(sk, dst);
+	hop_restore_bursts(sk);
 }
 
 /* The peer does not answer any more: Reno, from the window that there is. */
@@ -366,19 +355,13 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		hpccpp_tx_start(sk);
 }
 
-/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
-static bool hpccpp_is_too_big(const struct sock *sk, u8 new_state)
-{
-	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
-}
-
 /* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
 static void hpccpp_set_state(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno || hpccpp_is_too_big(sk, new_state))
+	if (!law || law->reno || hop_is_too_big(sk, new_state))
 		return;
 	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
@@ -484,7 +467,7 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 		.extra2		= max,					\
 	}
 
-#define HPCCPP_SYSCTLS 7
+#define HPCCPP_SYSCTLS 8
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
@@ -493,6 +476,7 @@ static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
 	HPCCPP_KNOB("flows", config.flows, SYSCTL_ONE, &hpccpp_flows_max),
 	HPCCPP_KNOB("rate_mbit", config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
 	HPCCPP_KNOB("answer", answer, SYSCTL_ZERO, &hpccpp_answer_max),
+	HPCCPP_KNOB("hold", config.hold, SYSCTL_ZERO, SYSCTL_ONE),
 	HPCCPP_KNOB("move", move, SYSCTL_ZERO, SYSCTL_ONE),
 	{
 		.procname	= "hpccpp_t_ns",

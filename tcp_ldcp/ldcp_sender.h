@@ -34,16 +34,17 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <net/hop_pace.h>
 
-#define LDCP_SHIFT		24
-#define LDCP_ONE		0x1000000ULL	/* 1.0 << LDCP_SHIFT */
+#define LDCP_SHIFT		HOP_WND_SHIFT
+#define LDCP_ONE		HOP_WND_ONE
 #define LDCP_PPM		1000000U
 
 /* One ACK's packets: more are taken for so many. */
 #define LDCP_ACK_MAX_PKTS	32768U
 /* 1.6 Tbit/s over 8 ms. */
 #define LDCP_WND_MAX_PKTS	1048576U
-#define LDCP_RTT_MAX_US		10000000U
+#define LDCP_RTT_MAX_US		HOP_RTT_MAX_US
 
 #define LDCP_ALPHA_DEFAULT_PPM	1000000U
 #define LDCP_BETA_DEFAULT_PPM	500000U
@@ -55,13 +56,6 @@
 #define LDCP_BDP_MAX_BYTES	0x40000000U
 #define LDCP_BYTES_PER_MBIT	125000U
 #define LDCP_US_PER_S		1000000U
-#define LDCP_NS_PER_US		1000U
-
-/* Ethernet's header, preamble, FCS and gap. */
-#define LDCP_FRAME_BYTES	38U
-/* A burst is a part of the window: a super-packet of all of it would be a queue. */
-#define LDCP_BURST_SHIFT	4
-#define LDCP_BURST_MAX_PKTS	44U
 
 /**
  * struct ldcp_params - the law's constants, << LDCP_SHIFT
@@ -280,32 +274,6 @@ static inline void ldcp_undo(struct ldcp_vars *v)
 }
 
 /**
- * ldcp_cwnd_pkts() - the window in whole packets
- * @cw: the window << LDCP_SHIFT
- *
- * Return: rounded down, at least 1: what is below is the timer's, see ldcp_gap_ns().
- */
-static inline u32 ldcp_cwnd_pkts(u64 cw)
-{
-	return max_t(u64, cw >> LDCP_SHIFT, 1);
-}
-
-/**
- * ldcp_gap_ns() - the timer of a window below one packet
- * @cw: the window << LDCP_SHIFT, not 0
- * @rtt_us: RTT, microseconds
- *
- * Return: RTT / cw from one packet to the next; 0 if the window is a packet or more.
- */
-static inline u64 ldcp_gap_ns(u64 cw, u32 rtt_us)
-{
-	if (cw >= LDCP_ONE)
-		return 0;
-	/* 10^7 us * 10^3 * 2^24 < 2^58 */
-	return div64_u64((u64)min(rtt_us, LDCP_RTT_MAX_US) * LDCP_NS_PER_US << LDCP_SHIFT, cw);
-}
-
-/**
  * ldcp_burst_pkts() - packets that may leave back to back
  * @v: the state
  *
@@ -314,8 +282,8 @@ static inline u64 ldcp_gap_ns(u64 cw, u32 rtt_us)
 static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v)
 {
 	if (v->stage == LDCP_FIRST_RTT)
-		return LDCP_BURST_MAX_PKTS;
-	return clamp_t(u64, v->cw >> (LDCP_SHIFT + LDCP_BURST_SHIFT), 1, LDCP_BURST_MAX_PKTS);
+		return HOP_BURST_MAX_PKTS;
+	return hop_burst_pkts(v->cw);
 }
 
 /**

@@ -183,13 +183,13 @@ static void per_rtt_test(struct kunit *test)
 
 static void clock_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(ONE, 100), 0ULL);
-	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(ONE / 16, 10), 160000ULL);
-	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(HALF + QUARTER, 9), 12000ULL);
-	KUNIT_EXPECT_EQ(test, ldcp_gap_ns(1, U32_MAX), 10000000ULL * 1000 << 24);
-	KUNIT_EXPECT_EQ(test, ldcp_cwnd_pkts(QUARTER), 1u);
-	KUNIT_EXPECT_EQ(test, ldcp_cwnd_pkts(2 * ONE - 1), 1u);
-	KUNIT_EXPECT_EQ(test, ldcp_cwnd_pkts(2 * ONE), 2u);
+	KUNIT_EXPECT_EQ(test, hop_gap_ns(ONE, 1, 100), 0ULL);
+	KUNIT_EXPECT_EQ(test, hop_gap_ns(ONE / 16, 1, 10), 160000ULL);
+	KUNIT_EXPECT_EQ(test, hop_gap_ns(HALF + QUARTER, 1, 9), 12000ULL);
+	KUNIT_EXPECT_EQ(test, hop_gap_ns(1, 1, U32_MAX), 10000000ULL * 1000 << 24);
+	KUNIT_EXPECT_EQ(test, hop_wnd_pkts(QUARTER, 1), 1u);
+	KUNIT_EXPECT_EQ(test, hop_wnd_pkts(2 * ONE - 1, 1), 1u);
+	KUNIT_EXPECT_EQ(test, hop_wnd_pkts(2 * ONE, 1), 2u);
 }
 
 static const struct first_case {

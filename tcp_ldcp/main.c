@@ -10,7 +10,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/dst.h>
+#include <net/hop_sock.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 
@@ -38,19 +38,10 @@ bool ldcp_is(const struct sock *sk)
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
 }
 
-/* Leaves the socket's bursts as the route has them. */
-static void ldcp_release(struct sock *sk)
-{
-	struct dst_entry *dst = sk_dst_get(sk);
-
-	if (dst)
-		sk_setup_caps(sk, dst);
-}
-
 /* Nothing here has a meaning without ECN on the connection. */
 static void ldcp_fall_back(struct sock *sk)
 {
-	ldcp_release(sk);
+	hop_restore_bursts(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ldcp_reno);
 	tcp_sk(sk)->ecn_flags = 0;
 	INET_ECN_dontxmit(sk);
@@ -69,15 +60,6 @@ static struct ldcp_params ldcp_params(const struct sock *sk)
 	};
 }
 
-/* A full packet on the wire. */
-static u32 ldcp_wire_bytes(const struct sock *sk)
-{
-	const struct inet_connection_sock *icsk = inet_csk(sk);
-
-	return max_t(u32, tcp_sk(sk)->mss_cache, 1) + tcp_sk(sk)->tcp_header_len +
-	       icsk->icsk_ext_hdr_len + icsk->icsk_af_ops->net_header_len + LDCP_FRAME_BYTES;
-}
-
 /* The route's word, then the knobs', then the stack's. */
 static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 {
@@ -91,7 +73,7 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 	u32 pkts = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
 
 	if (!pkts)
-		pkts = ldcp_first_pkts(&bdp, tcp_sk(sk)->srtt_us >> 3, ldcp_wire_bytes(sk),
+		pkts = ldcp_first_pkts(&bdp, tcp_sk(sk)->srtt_us >> 3, hop_wire_bytes(sk),
 				       ls->default_pkts);
 	return min(pkts, tcp_sk(sk)->snd_cwnd_clamp);
 }
@@ -99,7 +81,7 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd_pkts = min3(ldcp_cwnd_pkts(v->cw), most_pkts, tp->snd_cwnd_clamp);
+	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, 1), most_pkts, tp->snd_cwnd_clamp);
 
 	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? ldcp_burst_pkts(v) : 1;
@@ -204,27 +186,6 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ldcp_echo(tp, &ls->receiver, false);
 }
 
-/*
- * RTT / cw after the packet that the ACK is of, the next one may leave. RTT is that packet's:
- * a smoothed one remembers a queue for many packets, and they are rare here. RACK knows it of
- * repeated packets too; the stack's other samples have milliseconds then.
- */
-static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tp->rack.rtt_us ?: tp->srtt_us >> 3;
-	u64 gap_ns = ldcp_gap_ns(v->cw, rtt_us);
-	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
-	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
-
-	if (!wait_ns)
-		return;
-	/* The retransmission timer runs meanwhile: what waits is not lost. */
-	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
-	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
-	trace_ldcp_hold(sk, v->cw, wait_ns);
-}
-
 compat_cong_control(ldcp_cong_control)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
@@ -239,6 +200,7 @@ compat_cong_control(ldcp_cong_control)
 	};
 	u8 stage = ls->v.stage;
 	u32 most_pkts = U32_MAX;
+	u64 wait_ns;
 
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
@@ -253,7 +215,9 @@ compat_cong_control(ldcp_cong_control)
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = tcp_packets_in_flight(tp) + a.acked_pkts + 1;
 	ldcp_set_window(sk, &ls->v, most_pkts);
-	ldcp_hold(sk, &ls->v);
+	wait_ns = hop_hold(sk, ls->v.cw, 1);
+	if (wait_ns)
+		trace_ldcp_hold(sk, ls->v.cw, wait_ns);
 }
 
 /*
@@ -289,12 +253,6 @@ static void ldcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 	}
 }
 
-/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
-static bool ldcp_is_too_big(const struct sock *sk, u8 new_state)
-{
-	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
-}
-
 static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 {
 	const struct ldcp_params p = ldcp_params(sk);
@@ -314,7 +272,7 @@ static void ldcp_set_state(struct sock *sk, u8 new_state)
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	u8 old_state = icsk->icsk_ca_state;
 
-	if (!icsk->icsk_ca_initialized || ldcp_is_too_big(sk, new_state))
+	if (!icsk->icsk_ca_initialized || hop_is_too_big(sk, new_state))
 		return;
 	if (new_state == TCP_CA_Loss && icsk->icsk_retransmits + 1 >= LDCP_TIMEOUTS_MAX)
 		ldcp_fall_back(sk);
@@ -340,7 +298,7 @@ static u32 ldcp_undo_cwnd(struct sock *sk)
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 
 	ldcp_undo(&ls->v);
-	return ldcp_cwnd_pkts(ls->v.cw);
+	return hop_wnd_pkts(ls->v.cw, 1);
 }
 
 /*
@@ -374,7 +332,7 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 
 static struct tcp_congestion_ops ldcp __read_mostly = {
 	.init		= ldcp_init,
-	.release	= ldcp_release,
+	.release	= hop_restore_bursts,
 	.in_ack_event	= ldcp_in_ack_event,
 	.cong_control	= ldcp_cong_control,
 	compat_cc_events(ldcp_cwnd_event, ldcp_tx_start),

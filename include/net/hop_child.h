@@ -47,6 +47,8 @@ void hop_child_destroy(struct Qdisc *sch);
 
 int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
 			 struct sk_buff **to_free);
+int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdisc *sch,
+			   struct sk_buff **to_free);
 int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 			       struct sk_buff **to_free);
 

@@ -24,10 +24,10 @@
  *   a turn of its clock is late, and is not stored either.
  * - Records that are stored for longer than half a turn of a hop's clock are replaced
  *   and not differenced. So are all when the path changes; W stays.
- * - Where W was cut so far that nothing left until a queue of many T had drained, Wc is
- *   what then leaves, W, and not the window of the first of those T: else that comes back
- *   as soon as U says that the queue is gone. Once until U is below eta again. The
- *   receiver's law, which does not see packets leave, does without.
+ * - Only if @hold asks for it: where W was cut so far that nothing left until a queue of
+ *   many T had drained, Wc is what then leaves, W, and not the window of the first of those
+ *   T, which comes back as soon as U says that the queue is gone. Once until U is below eta
+ *   again. The receiver's law, which does not see packets leave, does without.
  * - W has bounds: from HPCC_WND_MIN_BYTES to a BDP at the line's rate.
  */
 #ifndef HOPCC_NET_HPCC_H
@@ -61,6 +61,7 @@
  * @max_stage: maxStage
  * @wnd_max_bytes: BDP at the line's rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
  * @wnd_ai: W_ai, bytes << HPCC_WND_SHIFT
+ * @hold: hpcc_leaves() may lower Wc
  */
 struct hpcc_params {
 	u32 t_ns;
@@ -68,6 +69,7 @@ struct hpcc_params {
 	u32 max_stage;
 	u32 wnd_max_bytes;
 	u64 wnd_ai;
+	bool hold;
 };
 
 /**
@@ -405,6 +407,7 @@ static inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p,
  * @snd_nxt: behind them
  *
  * The first of a round: if W is below Wc, the flow was held, and W is what is in flight.
+ * Nothing changes without @hold.
  */
 static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
 {
@@ -413,7 +416,7 @@ static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p,
 	if (!v->updated || v->left || (s32)(snd_nxt - v->update_seq) <= 0)
 		return;
 	v->left = true;
-	if (v->held || v->wnd >= v->wnd_ref)
+	if (!p->hold || v->held || v->wnd >= v->wnd_ref)
 		return;
 	v->held = true;
 	v->wnd_ref = v->wnd;

@@ -65,7 +65,7 @@ fails_with 'within 50 s of virtual time' "$lab" exec --limit 50 -- sleep 1000
 ok $? "a guest that sleeps for ever is ended"
 fails_with 'kernel complains' "$lab" exec -- sh -c 'echo "<2>WARNING: said by a test" > /dev/kmsg'
 ok $? "a kernel that warns fails the run"
-fails_with 'the guest died' "$lab" exec -- "$top/build/guest/off"
+fails_with 'the guest died' "$lab" exec -- busybox poweroff -f
 ok $? "a guest that ends early fails the run"
 "$lab" exec -- sh -c 'exit 7' 2> /dev/null
 [ $? = 7 ]

@@ -122,19 +122,20 @@ def spread():
 
 def together():
     """Probes go where their flow's data goes."""
-    ways = set()
-    good = True
+    ways = []
+    strayed = []
     for _ in range(12):
         before = [(device_bytes(dev), stamped("r", dev, "probe")) for dev in ("x0", "y0")]
-        good &= flows(1, 200000)
+        exact = flows(1, 200000)
         got = [(device_bytes(dev) - b, stamped("r", dev, "probe") - p)
                for dev, (b, p) in zip(("x0", "y0"), before)]
         way = got[1][0] > got[0][0]
-        ways.add(way)
+        ways.append(way)
         # The SYN with its header may go the other way.
-        good &= got[way][1] > 2 and got[not way][1] == 0 and got[not way][0] < 1000
+        if not exact or got[way][1] <= 2 or got[not way][1] or got[not way][0] >= 1000:
+            strayed.append(got)
     tap.claim("ECMP, probes: each on its flow's way, and flows on both",
-              good and ways == {False, True}, f"{got}")
+              not strayed and set(ways) == {False, True}, f"{ways} {strayed}")
 
 
 def fragments():
@@ -237,18 +238,17 @@ def stamps(tx_bytes_ps, qlen, speed=2):
     return one
 
 
-# The last: whether the other flow keeps its half without a key. Who reads the cookie on the
-# path and leaves the victim nothing to compute with, or tells it less load, wins it some.
+# What an attack is, what it tells, what counts it.
 ATTACKS = (
     ("off-path, overload", lambda m: {"cookie": random.getrandbits(64), "records":
-                                      (record(2, 0, 0, 65535),)}, "in_bad_cookie", True),
-    ("replayed", lambda m: {"number": m.id - 3, "seq": 0}, "in_old", True),
-    ("of an id that never left", lambda m: {"number": m.id + 9999}, "in_forged", True),
+                                      (record(2, 0, 0, 65535),)}, "in_bad_cookie"),
+    ("replayed", lambda m: {"number": m.id - 3, "seq": 0}, "in_old"),
+    ("of an id that never left", lambda m: {"number": m.id + 9999}, "in_forged"),
     ("absurd nHop", lambda m: {"hops": 15, "records": (record(15), record(0, qlen=9))},
-     "in_answer", False),
-    ("wrong pathID", lambda m: {"path": 0x777}, "in_answer", True),
-    ("overload", stamps(50 * 12500000, 65535), "in_answer", True),
-    ("underload", stamps(12500, 0), "in_answer", False),
+     "in_answer"),
+    ("wrong pathID", lambda m: {"path": 0x777}, "in_answer"),
+    ("overload", stamps(50 * 12500000, 65535), "in_answer"),
+    ("underload", stamps(12500, 0), "in_answer"),
 )
 
 # What is within 5 % of before is so in windows of 0.3 s.
@@ -291,12 +291,14 @@ def hostile():
     run("modprobe tcp_hpccpp", check=False)
     run("ip -n r route replace 198.51.100.0/24 via 203.0.113.2")
     sysctl("a", "hopcc/hpccpp_rate_mbit", 100)
-    # They shall be equal soon: W_ai for two flows.
+    # They shall be equal soon: W_ai for two flows. And stay so: windows of many packets, since
+    # one of four is a packet more or less, for long.
     sysctl("a", "hopcc/hpccpp_flows", 2)
+    tc("r", "qdisc change dev r-a root netem delay 4ms limit 10000")
     for key in (None, "000102030405060708090a0b0c0d0e0f"):
         for name in ("a", "b"):
             sysctl(name, "hopcc/int_key", key or "\n")
-        for what, attack, counter, harmless in ATTACKS:
+        for what, attack, counter in ATTACKS:
             if key and counter != "in_answer":
                 continue
             seen = counts("a")
@@ -306,10 +308,10 @@ def hostile():
             other = under[1] / min(before[1], sum(before) / 2)
             good = seen > 100 and 0 < under[0] <= 100 and sum(under) <= 100
             tap.claim(f"hostile, {what}{', with a key' if key else ''}: counted, in bounds, the "
-                      f"other flow {'as before' if harmless or key else 'above nothing'}",
-                      good and (other >= 0.95 if harmless or key else other > 0),
+                      "other flow as before", good and other >= 0.95,
                       f"{seen} {counter}; {before[0]:.1f} and {before[1]:.1f}, then "
                       f"{under[0]:.1f} and {under[1]:.1f} Mbit/s")
+    tc("r", "qdisc change dev r-a root netem delay 500us limit 10000")
     run("ip -n r route replace 198.51.100.0/24 nexthop via 203.0.113.2 nexthop via 203.0.113.6")
 
 
@@ -317,7 +319,7 @@ def main():
     run("modprobe sch_int", check=False)
     run(f"insmod {sys.argv[1]}")
     build_network()
-    for test in (hostile, spread, together, fragments, classes):
+    for test in (spread, together, hostile, fragments, classes):
         test()
     return tap.done()
 

@@ -7,6 +7,6 @@ out=${HOPCC_UNIT_OUT:-build/unit}
 mkdir -p "$out"
 ${CC:-cc} -std=gnu11 -g -O2 -Wall -Wextra -Werror -Wno-sign-compare \
 	-fsanitize=undefined -fno-sanitize-recover=all \
-	-Iselftests/unit/shim -Itcp_ldcp \
+	-Iselftests/unit/shim -Iinclude -Itcp_ldcp \
 	-o "$out/ldcp_reference" selftests/unit/ldcp_reference.c -lm
 "$out/ldcp_reference" "$@"

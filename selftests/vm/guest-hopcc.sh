@@ -38,13 +38,23 @@ ok()
 
 refused() { ! "$@"; }
 
+# Programs are slow to start here, 50 ms each: what the shell can do, it does, and ip and
+# tc take their commands from a file.
+uptime_s()
+{
+	read -r up _ </proc/uptime
+	up=${up%.*}
+}
+
 # until_true SECONDS COMMAND...: wait for a condition
 until_true()
 {
-	end=$(($(cut -d. -f1 /proc/uptime) + $1))
+	uptime_s
+	end=$((up + $1))
 	shift
 	until "$@"; do
-		[ "$(cut -d. -f1 /proc/uptime)" -lt "$end" ] || return 1
+		uptime_s
+		[ "$up" -lt "$end" ] || return 1
 		sleep 0.2
 	done
 }
@@ -55,7 +65,7 @@ install_modules()
 	ver=$(uname -r)
 	tree=/run/hopcc/lib/modules/$ver
 	mkdir -p "$tree/updates"
-	find "$build" -name '*.ko' ! -name '*_test.ko' -exec cp -L {} "$tree/updates" \;
+	find "$build" -name '*.ko' ! -name '*_test.ko' -exec cp -L -t "$tree/updates" {} +
 	cp "$kernel_modules/$ver"/modules.order "$kernel_modules/$ver"/modules.builtin* "$tree"
 	depmod -b /run/hopcc "$ver"
 	cat >/run/hopcc/modprobe <<-END
@@ -67,21 +77,16 @@ install_modules()
 	names=$(cd "$tree/updates" && ls ./*.ko | sed 's,^./,,; s,\.ko$,,')
 }
 
-load_all()
-{
-	for name in $names; do
-		modprobe -d /run/hopcc "$name" || return 1
-	done
-}
+# shellcheck disable=SC2086 # a list
+load_all() { modprobe -d /run/hopcc -a $names; }
 
-loaded() { grep -q "^$1 " /proc/modules; }
+loaded() { [ -e "/sys/module/$1" ]; }
 
-# Those that stand on others first.
+# Three storeys: those that stand on others first.
 unload_all()
 {
-	for name in $names $names $names; do
-		! loaded "$name" || rmmod "$name" || :
-	done
+	# shellcheck disable=SC2086 # a list
+	rmmod $names $names $names
 	for name in $names; do
 		! loaded "$name" || return 1
 	done
@@ -89,14 +94,17 @@ unload_all()
 
 # The system under test: its congestion control and its queue, with room for what a
 # starved machine makes of a round trip: what is dropped then, a change has dropped.
-dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=20
+# least_mbit: of 50, so that it has not stalled; how fast it is, the lab says.
+dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=2
 	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
-ldcp() { cc=ldcp modules="sch_wred tcp_ldcp" least_mbit=20
+ldcp() { cc=ldcp modules="sch_wred tcp_ldcp" least_mbit=2
 	queue="wred limit 500k ect min 30k max 90k nect min 300k max 300k"; }
 xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
 	queue="xcp rate 50mbit limit 8m"; }
 hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
 	queue="int rate 50mbit speed 100mbit limit 8m"; }
+csig() { cc=csig modules="sch_csig tcp_csig net_csig_tag" least_mbit=2
+	queue="csig rate 50mbit interval 1ms limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2
 attach()
@@ -119,31 +127,47 @@ attach()
 # A starved machine has timeouts: XCP goes on after one, or ss would show it no more.
 network()
 {
+	ip -batch - <<-END
+		netns add h1
+		netns add s1
+		netns add h2
+		link add h1s1 netns h1 type veth peer name s1h1 netns s1
+		link add h2s1 netns h2 type veth peer name s1h2 netns s1
+	END
 	for ns in h1 s1 h2; do
-		ip netns add $ns
-		ip -n $ns link set lo up
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
 			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
-			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1
+			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1 \
+			net.hopcc.csig=2 net.hopcc.csig_ports='*' net.hopcc.tcp_csig_target_ns=2000000
 	done
-	ip link add h1s1 netns h1 type veth peer name s1h1 netns s1
-	ip link add h2s1 netns h2 type veth peer name s1h2 netns s1
-	address h1 h1s1 192.0.2.1/25 2001:db8:1::1/64
-	address s1 s1h1 192.0.2.2/25 2001:db8:1::2/64
-	address s1 s1h2 192.0.2.130/25 2001:db8:2::2/64
-	address h2 h2s1 192.0.2.129/25 2001:db8:2::1/64
-	ip -n h1 route add default via 192.0.2.2
-	ip -n h2 route add default via 192.0.2.130
-	ip -n h1 route add default via 2001:db8:1::2
-	ip -n h2 route add default via 2001:db8:2::2
+	{
+		address h1s1 192.0.2.1/25 2001:db8:1::1/64
+		routes 192.0.2.2 2001:db8:1::2
+	} | ip -n h1 -batch -
+	{
+		address s1h1 192.0.2.2/25 2001:db8:1::2/64
+		address s1h2 192.0.2.130/25 2001:db8:2::2/64
+	} | ip -n s1 -batch -
+	{
+		address h2s1 192.0.2.129/25 2001:db8:2::1/64
+		routes 192.0.2.130 2001:db8:2::2
+	} | ip -n h2 -batch -
 }
 
+# address DEVICE IPV4 IPV6: as ip -batch reads it
 address()
 {
-	ip -n "$1" link set "$2" up
-	ip -n "$1" addr add "$3" dev "$2"
-	ip -n "$1" addr add "$4" dev "$2" nodad
+	echo "link set lo up"
+	echo "link set $1 up"
+	echo "addr add $2 dev $1"
+	echo "addr add $3 dev $1 nodad"
+}
+
+routes()
+{
+	echo "route add default via $1"
+	echo "route add default via $2"
 }
 
 serve()
@@ -156,7 +180,7 @@ serve()
 # background COMMAND...: over and over until jobs_end
 background()
 {
-	( while :; do "$@" >/dev/null 2>&1; sleep 0.01; done ) &
+	( while :; do "$@" >/dev/null 2>&1; sleep 0.05; done ) &
 	jobs="$jobs $!"
 }
 
@@ -252,11 +276,14 @@ churn_int()
 	while [ $i -lt 4 ]; do
 		i=$((i + 1))
 		two_ints "share port_id $((i % 3))"
-		tc qdisc change dev i0 handle 11: parent 1:1 int noshare sojourn overhead $i
-		tc qdisc change dev i0 handle 12: parent 1:2 int rate 7gbit # no code: refused
-		tc -s qdisc show dev i0
-		tc qdisc change dev i0 handle 11: parent 1:1 int share nosojourn
-		[ $((i % 4)) -ne 0 ] || tc qdisc del dev i0 root
+		# 7gbit: no code has it, refused
+		tc -force -batch - <<-END
+			qdisc change dev i0 handle 11: parent 1:1 int noshare sojourn overhead $i
+			qdisc change dev i0 handle 12: parent 1:2 int rate 7gbit
+			-s qdisc show dev i0
+			qdisc change dev i0 handle 11: parent 1:1 int share nosojourn
+		END
+		[ $i -ne 4 ] || tc qdisc del dev i0 root
 	done
 	two_ints share
 	until_true 30 both_stamp
@@ -269,11 +296,11 @@ churn_int()
 
 two_ints()
 {
-	tc qdisc replace dev i0 root handle 1: prio
-	for class in 1 2; do
-		# shellcheck disable=SC2086 # words
-		tc qdisc replace dev i0 parent 1:$class handle 1$class: int rate 1gbit $1
-	done
+	tc -batch - <<-END
+		qdisc replace dev i0 root handle 1: prio
+		qdisc replace dev i0 parent 1:1 handle 11: int rate 1gbit $1
+		qdisc replace dev i0 parent 1:2 handle 12: int rate 1gbit $1
+	END
 }
 
 both_stamp() { [ "$(tc -s qdisc show dev i0 | grep -c 'stamped: data [1-9]')" -eq 2 ]; }
@@ -295,10 +322,13 @@ churn_csig()
 	while [ $i -lt 8 ]; do
 		i=$((i + 1))
 		two_csigs
-		tc qdisc change dev i0 handle 11: parent 1:1 csig mode strip notimer interval ${i}ms
-		tc qdisc change dev i0 handle 12: parent 1:2 csig estimator ewma # with timer: refused
-		tc -s qdisc show dev i0
-		tc qdisc change dev i0 handle 11: parent 1:1 csig mode update estimator dre timer
+		# ewma with a timer: refused
+		tc -force -batch - <<-END
+			qdisc change dev i0 handle 11: parent 1:1 csig mode strip notimer interval ${i}ms
+			qdisc change dev i0 handle 12: parent 1:2 csig estimator ewma
+			-s qdisc show dev i0
+			qdisc change dev i0 handle 11: parent 1:1 csig mode update estimator dre timer
+		END
 		[ $((i % 4)) -ne 0 ] || tc qdisc del dev i0 root
 	done
 	two_csigs
@@ -312,14 +342,23 @@ churn_csig()
 
 two_csigs()
 {
-	tc qdisc replace dev i0 root handle 1: prio
-	for class in 1 2; do
-		tc qdisc replace dev i0 parent 1:$class handle 1$class: csig rate 1gbit interval 20us \
-			estimator raw timer mode update
-	done
+	csig="csig rate 1gbit interval 20us estimator raw timer mode update"
+	tc -batch - <<-END
+		qdisc replace dev i0 root handle 1: prio
+		qdisc replace dev i0 parent 1:1 handle 11: $csig
+		qdisc replace dev i0 parent 1:2 handle 12: $csig
+	END
 }
 
 both_update() { [ "$(tc -s qdisc show dev i0 | grep -c 'updated: abw [1-9]')" -eq 2 ]; }
+
+csig_hosts()
+{
+	/usr/bin/python3 -B "$here/csig_host.py" /run/hopcc/modprobe >"$tmp/csig" 2>&1
+	status=$?
+	grep -A 1 '^not ok' "$tmp/csig" || tail -n 3 "$tmp/csig"
+	return $status
+}
 
 # works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
@@ -333,82 +372,125 @@ works()
 	ok "$1: two streams to either address arrive whole" transfer "$h2_4,$h2_6" "$tmp/shown"
 	wait $ss
 	for destination in "$h2_4" "$h2_6"; do
-		ok "$1: those to $destination fill a good part of 50 Mbit/s" fast_enough $destination
+		ok "$1: those to $destination do not stall" fast_enough $destination
 		ok "$1: ss shows $3 to $destination" shown $destination
 	done
 	ok "$1: $2 counts" test "$(statistic "$2")" -gt 0
-	background gentle_change
+	changes_of gentle_words
+	background change_queue
 	ok "$1: two streams arrive whole while the queue changes" transfer "$h2_4"
 	ok "$1: nothing was dropped there" test "$(statistic '(dropped')" -eq 0
 	ok "$1: nothing is left in the queues" until_true 5 queues_empty
 	teardown
 }
 
-# Changes that give no reason to drop.
-gentle_change()
+# Changes that give no reason to drop, as words of tc.
+gentle_words()
 {
 	case $cc in
 	dctcp_ms | ldcp)
-		tc -n s1 qdisc change dev s1h2 handle 10: wred limit 1m ect min 20k max 20k prob 1
-		tc -n s1 qdisc change dev s1h2 handle 10: wred limit 500k ect min 40k max 80k prob 0.5
+		echo "wred limit 1m ect min 20k max 20k prob 1"
+		echo "wred limit 500k ect min 40k max 80k prob 0.5"
 		;;
 	xcp)
-		tc -n s1 qdisc change dev s1h2 handle 10: xcp rate 48mbit alpha 0.3
-		tc -n s1 qdisc change dev s1h2 handle 10: xcp rate 50mbit alpha 0.4
+		echo "xcp rate 48mbit alpha 0.3"
+		echo "xcp rate 50mbit alpha 0.4"
 		;;
 	hpccpp)
-		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 7 overhead 24
-		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 9 overhead 0
+		echo "int switch_id 7 overhead 24"
+		echo "int switch_id 9 overhead 0"
+		;;
+	csig)
+		echo "csig interval 10ms estimator ewma"
+		echo "csig interval 1ms estimator raw"
 		;;
 	esac
 }
 
-change_queue()
+# And others; the last of each is out of range: refused.
+rough_words()
 {
-	if [ "$cc" = xcp ]; then
-		gentle_change
-		tc -n s1 qdisc change dev s1h2 handle 10: xcp alpha 9 # out of range: refused
-		return
-	fi
-	if [ "$cc" = hpccpp ]; then
-		gentle_change
-		tc -n s1 qdisc change dev s1h2 handle 10: int sojourn share
-		tc -n s1 qdisc change dev s1h2 handle 10: int nosojourn noshare
-		tc -n s1 qdisc change dev s1h2 handle 10: int switch_id 4096 # out of range: refused
-		return
-	fi
-	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 20k ect min 5k max 15k prob 0.5
-	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 1m ect min 50k max 50k nect min 40k max 60k prob 1
-	tc -n s1 qdisc change dev s1h2 handle 10: wred limit 10 # out of range: refused
+	case $cc in
+	dctcp_ms | ldcp)
+		echo "wred limit 20k ect min 5k max 15k prob 0.5"
+		echo "wred limit 1m ect min 50k max 50k nect min 40k max 60k prob 1"
+		echo "wred limit 10"
+		;;
+	xcp)
+		gentle_words
+		echo "xcp alpha 9"
+		;;
+	hpccpp)
+		gentle_words
+		echo "int sojourn share"
+		echo "int nosojourn noshare"
+		echo "int switch_id 4096"
+		;;
+	csig)
+		gentle_words
+		echo "csig mode strip"
+		echo "csig mode update"
+		echo "csig mode update lm all compact 200"
+		;;
+	esac
 }
+
+# changes_of WORDS_FUNCTION: a file for tc -batch, each change a few times
+changes_of()
+{
+	for _ in 1 2 3 4; do
+		"$1" | sed 's/^/qdisc change dev s1h2 handle 10: /'
+	done >"$tmp/changes"
+}
+
+change_queue() { tc -n s1 -force -batch "$tmp/changes"; }
+
+# The settings of a sender and a receiver, turned about; run in their namespaces.
+cat >"$tmp/turn-h1" <<'END'
+cd /proc/sys/net/hopcc
+for value in 0 1; do
+	echo $value >xcp_gso
+	echo $value >xcp_loss
+	echo $value >xcp
+	echo $((3 - 2 * value)) >xcp_format
+	echo $value >ldcp_per_rtt
+	echo $((250000 + 250000 * value)) >ldcp_beta_ppm
+	echo $((10000 + 10000 * value)) >ldcp_bdp_bytes
+	echo $value >tcp_csig_move_rounds
+	echo $value >tcp_csig_jump
+	echo "1 $value" >tcp_csig_edges
+done
+for value in 1 0; do
+	echo $value >int_forward
+	echo $((3 * value)) >hpccpp_answer
+done
+read -r turn <dctcp_rtt_max_us
+echo $(((turn + 7001) % 20000)) >dctcp_rtt_max_us
+cat /proc/net/hopcc_xcp /proc/net/hopcc_int
+END
+cat >"$tmp/turn-h2" <<'END'
+cd /proc/sys/net/hopcc
+for value in 0 1; do
+	echo $((value * 1000)) >flow_limit
+	echo $((1 - value)) >int_reverse
+	echo $((1 - value)) >int_anonymous
+	echo $((2 - value)) >ldcp_ack_pkts
+	echo $((1 + value)) >csig
+done
+END
 
 read_all()
 {
 	tc -n s1 -s qdisc show
 	ip netns exec h1 ss -tin
-	for value in 0 1; do
-		ip netns exec h1 sysctl -w net.hopcc.xcp_gso=$value net.hopcc.xcp_loss=$value
-		ip netns exec h2 sysctl -w net.hopcc.flow_limit=$((value * 1000))
-		ip netns exec h1 sysctl -w net.hopcc.xcp=$value net.hopcc.xcp_format=$((3 - 2 * value))
-	done
-	for value in 1 0; do
-		ip netns exec h1 sysctl -w net.hopcc.int_forward=$value net.hopcc.hpccpp_answer=$((3 * value))
-		ip netns exec h2 sysctl -w net.hopcc.int_reverse=$value net.hopcc.int_anonymous=$value
-	done
-	ip netns exec h1 cat /proc/net/hopcc_xcp /proc/net/hopcc_int
-	for value in 2 1; do
-		ip netns exec h2 sysctl -w net.hopcc.ldcp_ack_pkts=$value
-		ip netns exec h1 sysctl -w net.hopcc.ldcp_per_rtt=$((value - 1)) \
-			net.hopcc.ldcp_beta_ppm=$((250000 * value)) net.hopcc.ldcp_bdp_bytes=$((10000 * value))
-	done
-	ip netns exec h1 sysctl -w net.hopcc.dctcp_rtt_max_us=$(($(date +%N | sed 's/^0*//') % 20000))
+	ip netns exec h1 sh "$tmp/turn-h1"
+	ip netns exec h2 sh "$tmp/turn-h2"
 }
 
 unload_attempt()
 {
-	for name in $modules; do
-		rmmod "$name"
-	done
+	# shellcheck disable=SC2086 # a list
+	rmmod $modules
 }
 
 # rough SYSTEM FIRST LAST PARENT: everything at once, and in the midst of it FIRST happens,
@@ -426,8 +508,9 @@ rough()
 all_of_it()
 {
 	network && attach "$3" && serve h2 || return 1
-	ip netns exec h1 $python "$here/stream.py" rough "$cc" 192.0.2.129,2001:db8:2::1 3 6 >"$tmp/streams" 2>&1 &
+	ip netns exec h1 $python "$here/stream.py" rough "$cc" 192.0.2.129,2001:db8:2::1 3 4 >"$tmp/streams" 2>&1 &
 	streams=$!
+	changes_of rough_words
 	background change_queue
 	background read_all
 	until_true 60 sent_something || return 1
@@ -461,6 +544,7 @@ all_at_once()
 		"xcp down netns htb" "xcp replace device tbf" \
 		"hpccpp replace peer root" "hpccpp down device netem" \
 		"ldcp down peer htb" "ldcp replace netns tbf" \
+		"csig replace netns tbf" "csig down peer root" \
 		"dctcp_ms down peer root" "xcp replace peer netem" "hpccpp down netns htb"
 	kinds=$#
 	while [ $i -lt "$rounds" ]; do
@@ -484,13 +568,16 @@ works dctcp_ms marked 'dctcp.*alpha:'
 works ldcp marked ' ldcp .*bbr:'
 works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
+works csig compact ' csig .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
 # Where the headers bring what module BTF is made with.
 if [ -e /sys/kernel/btf/net_int ]; then
 	ok "int: programs in BPF may call the kfuncs" $python "$here/int_kfunc.py"
+	ok "csig: programs in BPF may call the kfunc" /usr/bin/python3 -B "$here/csig_kfunc.py"
 fi
 ok "csig: its options change while frames leave, its timer runs" churn_csig
+ok "csig: hosts with tags, while all changes and the module goes" csig_hosts
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once
 exit $failed

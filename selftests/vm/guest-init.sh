@@ -33,5 +33,6 @@ echo 60 >/proc/sys/kernel/watchdog_thresh
 ) &
 
 cd "$cwd" || finish 2
+echo VM-START >/dev/ttyS1
 setsid "$script" "$@" </dev/null >/dev/ttyS1 2>&1
 finish $?

@@ -29,7 +29,7 @@ newest()
 # FIRST: 0 or 1, which half of what can happen at once
 distro_test()
 {
-	series=$1 first=$2 root=$3 rounds=${VM_ROUNDS:-4}
+	series=$1 first=$2 root=$3 rounds=${VM_ROUNDS:-5}
 	ver=$(newest "$series" "$root/boot")
 	[ -n "$ver" ] || skip "no kernel $series in $root/boot: run tools/setup/setup.sh check"
 	headers=$root/usr/src/linux-headers-$ver

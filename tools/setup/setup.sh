@@ -35,7 +35,7 @@ xz-utils linux-source-$series iproute2 procps util-linux python3 python3-matplot
 figures="parallel rsync"
 # The distribution's kernels in QEMU, the tools that judge the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck nftables"
+sparse shellcheck nftables tmux python3-prometheus-client"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;

@@ -11,6 +11,8 @@
  *	valid  expanded   type   value                of an expanded tag, whose locator is left out
  *	valid  0                            T R S LM  of a compact tag, as in the frame
  *
+ * It is the packet's mark to the kernel, too: see Documentation/net_csig_tag.md.
+ *
  * In the payload, figure 4 of the draft: three bytes, flags and the compact tag's fields.
  */
 #ifndef HOPCC_UAPI_CSIG_UDP_H

@@ -5,7 +5,6 @@ import fcntl
 import hashlib
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -111,7 +110,9 @@ def build_guest_tools():
     out = BUILD / "guest"
     out.mkdir(parents=True, exist_ok=True)
     for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
-                                ("off", "off", []), ("settings", "settings", []), ("at", "at", [])):
+                                ("each", "each.so", ["-shared", "-fPIC"]),
+                                ("init", "init", ["-static"]),
+                                ("settings", "settings", ["-static"]), ("at", "at", ["-static"])):
         source = LAB / f"guest/{name}.c"
         if not newer(out / target, source):
             run_quietly(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out / target, source],
@@ -161,6 +162,3 @@ def dependencies(module):
     match = re.search(rb"\0depends=([^\0]*)\0", module.read_bytes())
     return [x.replace("-", "_") for x in match.group(1).decode().split(",") if x] if match else []
 
-
-def shell_assignments(**variables):
-    return "".join(f"export {k}={shlex.quote(str(v))}\n" for k, v in variables.items())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import LabError
-from .build import BUILD, LAB, TOP, load_order, shell_assignments
+from .build import BUILD, LAB, TOP, load_order
 
 # What the kernel writes when something is wrong with it.
 TROUBLE = re.compile(
@@ -70,7 +70,7 @@ def memory_folder(folders=None):
 
 
 def write_inputs(boot):
-    """The files guest/init reads; its head lists them."""
+    """The files guest/init.c reads; its head lists them."""
     boot.run.mkdir(parents=True, exist_ok=True)
     for stale in ("status", "dmesg", "leaks"):
         (boot.run / stale).unlink(missing_ok=True)
@@ -82,7 +82,10 @@ def write_inputs(boot):
         HOPLAB_OUT=boot.run, HOPLAB_MODULES=boot.kdir / "modules-root", HOPLAB_KO=boot.modules,
         HOPLAB_LIMIT=f"{boot.limit_s:g}" if boot.limit_s else "",
         HOPLAB_TTY="1" if boot.tty else "", **boot.variables)
-    (boot.run / "env").write_text(shell_assignments(**variables))
+    for name, value in variables.items():
+        if "\n" in str(value):
+            raise LabError(f"{name}: a path with a line break: {str(value)!r}")
+    (boot.run / "env").write_text("".join(f"{k}={v}\n" for k, v in variables.items()))
     (boot.run / "command").write_text(boot.command + "\n")
     (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.modules)))
 
@@ -91,7 +94,7 @@ def command_line(boot):
     # The kernel mixes its command line into its entropy: it must not vary from
     # run to run. So the guest finds its run directory as our current directory.
     kernel = [str(boot.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
-              f'init="{LAB}/guest/init"', "console=tty1", "con=null", "con1=null,fd:2",
+              f'init="{BUILD}/guest/init"', "console=tty1", "con=null", "con1=null,fd:2",
               "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
     if not boot.tty:
         kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]

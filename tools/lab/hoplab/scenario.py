@@ -168,7 +168,7 @@ def queue(value):
     """Qdisc strings, the next one below: the first word is a kind, the rest is tc's to judge."""
     for one in text(value).split(" / "):
         words = one.split()
-        if not words or not re.fullmatch(r"[a-z_]+", words[0]) or not re.fullmatch(r"[\w .%/-]*", one):
+        if not words or not re.fullmatch(r"[a-z_]+", words[0]) or not re.fullmatch(r"[\w .,:%/-]*", one):
             raise ValueError(f"{value!r} is no qdisc: write as tc does, \"bfifo limit 150k\", or "
                              "\"int switch_id 1 / wred limit 150k\"")
     return value

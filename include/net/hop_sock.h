@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What congestion controls ask of a socket, and do to it, alike. */
+#ifndef HOPCC_NET_HOP_SOCK_H
+#define HOPCC_NET_HOP_SOCK_H
+
+#include <net/dst.h>
+#include <net/hop_pace.h>
+#include <net/tcp.h>
+
+/**
+ * hop_wire_bytes() - a full packet on the wire
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: bytes, with Ethernet's header, preamble, FCS and gap.
+ */
+static inline u32 hop_wire_bytes(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1) + tcp_sk(sk)->tcp_header_len +
+	       icsk->icsk_ext_hdr_len + icsk->icsk_af_ops->net_header_len + HOP_FRAME_BYTES;
+}
+
+/**
+ * hop_hold() - a window below one flight: when the next may leave
+ * @sk: a TCP socket that paces
+ * @wnd: packets << HOP_WND_SHIFT
+ * @flight_pkts: least number of packets that leave together: 1, or 2 for a receiver that
+ *	acknowledges every second one at once
+ *
+ * RTT @flight_pkts / @wnd after the packet that the ACK is of. RTT is that packet's: a
+ * smoothed one remembers a queue for many packets, and they are rare here. RACK knows it of
+ * repeated packets too; the stack's other samples have milliseconds then. The timer is the
+ * stack's, for pacing: it looks at the time that is set here.
+ *
+ * Context: socket lock held, in cong_control().
+ * Return: how long from now, ns; 0: at once.
+ */
+static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = tp->rack.rtt_us ?: tp->srtt_us >> 3;
+	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, rtt_us);
+	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
+	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
+
+	if (!wait_ns)
+		return 0;
+	/* The retransmission timer runs meanwhile: what waits is not lost. */
+	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
+	return wait_ns;
+}
+
+/**
+ * hop_is_too_big() - are packets sent again only since they do not fit the path any more?
+ * @sk: a TCP socket
+ * @new_state: of the stack's congestion avoidance, TCP_CA_*
+ *
+ * The stack's tcp_simple_retransmit(): no loss.
+ *
+ * Context: socket lock held, in set_state().
+ */
+static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
+{
+	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
+}
+
+/**
+ * hop_restore_bursts() - leave the socket's bursts as the route has them
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held, in release().
+ */
+static inline void hop_restore_bursts(struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+
+#endif /* HOPCC_NET_HOP_SOCK_H */

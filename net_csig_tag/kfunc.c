@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signals for a congestion control in BPF: what net/csig_flow.h is to one in C. For
+ * struct_ops programs, of which tcp_congestion_ops is the use; in other programs nobody
+ * holds the socket's lock.
+ *
+ * A program may forget to leave. So it holds no reference to the flow, which is looked up
+ * at each call. net.hopcc.csig_cc names it, or a rule its flows: there is nothing to open.
+ */
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/module.h>
+#include <net/csig_bpf.h>
+#include <net/sock.h>
+
+#include "net_csig_tag.h"
+
+/* Context: RCU read lock. Return: false if nothing came yet. */
+static bool read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fed)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct csig_flow *f;
+
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return false;
+	f = hop_flow_state(flow);
+	*fed = csig_flow_is_fed(f);
+	return csig_flow_read(f, type, s);
+}
+
+compat_kfunc_start_defs();
+
+/**
+ * bpf_csig_read() - the latest of a signal
+ * @sk: a TCP socket
+ * @type: 0 min(ABW), 1 min(ABW/C), 2 max(PD)
+ * @s: result
+ *
+ * Context: socket lock held.
+ * Return: 0; -EINVAL for another type; -ENOENT if none was reflected yet.
+ */
+__bpf_kfunc int bpf_csig_read(struct sock *sk, u32 type, struct csig_bpf_signal *s)
+{
+	struct csig_signal one;
+	bool found, fed = false;
+
+	if (type >= CSIG_TYPES)
+		return -EINVAL;
+	rcu_read_lock();
+	found = read_flow(sk, type, &one, &fed);
+	rcu_read_unlock();
+	if (!found)
+		return -ENOENT;
+	*s = (struct csig_bpf_signal) {
+		.low = one.low,
+		.high = one.high,
+		.age_ns = one.age_ns,
+		.count = one.count,
+		.form = one.form,
+		.value = one.value,
+		.locator = one.locator,
+		.fed = fed,
+	};
+	return 0;
+}
+
+compat_kfunc_end_defs();
+
+compat_kfunc_ids_start(ctag_kfunc_ids)
+BTF_ID_FLAGS(func, bpf_csig_read, COMPAT_KF_TRUSTED)
+compat_kfunc_ids_end(ctag_kfunc_ids)
+
+static const struct btf_kfunc_id_set ctag_kfunc_set = {
+	.owner = THIS_MODULE,
+	.set = &ctag_kfunc_ids,
+};
+
+/* A module that was built without the kernel's vmlinux has no BTF: then there is none. */
+int ctag_kfunc_init(void)
+{
+	if (!THIS_MODULE->btf_data_size)
+		return 0;
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &ctag_kfunc_set);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A bridge's packet with a tag, made by hand, becomes as one of a host. Kernel only. */
+#include <kunit/test.h>
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+
+#include "csig_packet.h"
+
+#define IP_AT	(ETH_HLEN + 4)
+#define TCP_AT	(IP_AT + sizeof(struct iphdr))
+#define BYTES	(TCP_AT + sizeof(struct tcphdr) + 100)
+
+static const struct csig_tpids tpids = {
+	{ 0, CSIG_TPID_COMPACT_DEFAULT, CSIG_TPID_EXPANDED_DEFAULT },
+};
+
+static const struct packet_case {
+	const char *what;
+	u8 ip_summed;
+	int transport_at;	/* 0: not set */
+	int want_at;
+} packet_cases[] = {
+	{ "received", CHECKSUM_NONE, ETH_HLEN, IP_AT },
+	{ "never set", CHECKSUM_NONE, 0, IP_AT },
+	{ "its sum is left to the device", CHECKSUM_PARTIAL, ETH_HLEN, TCP_AT },
+	{ "of a host of ours, bridged", CHECKSUM_PARTIAL, TCP_AT, TCP_AT },
+};
+
+static void packet_desc(const struct packet_case *c, char *desc)
+{
+	strcpy(desc, c->what);
+}
+
+KUNIT_ARRAY_PARAM(packet, packet_cases, packet_desc);
+
+/* As a bridge has it: behind the frame's header the tag is what comes next. */
+static struct sk_buff *make_packet(const struct packet_case *c)
+{
+	struct sk_buff *skb = alloc_skb(BYTES, GFP_KERNEL);
+	u8 *frame;
+
+	if (!skb)
+		return NULL;
+	frame = skb_put_zero(skb, BYTES);
+	csig_put(CSIG_COMPACT, frame + CSIG_FIRST_TAG_BYTES, &tpids, &(struct csig_tag){});
+	frame[IP_AT - 2] = ETH_P_IP >> 8;
+	frame[IP_AT] = 0x45;
+	skb->protocol = htons(CSIG_TPID_COMPACT_DEFAULT);
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+	if (c->transport_at)
+		skb_set_transport_header(skb, c->transport_at);
+	skb->ip_summed = c->ip_summed;
+	skb->csum_start = skb_headroom(skb) + TCP_AT;
+	skb->csum_offset = offsetof(struct tcphdr, check);
+	return skb;
+}
+
+static void normalise_test(struct kunit *test)
+{
+	struct sk_buff *skb = make_packet(test->param_value);
+	struct net_device *dev = alloc_etherdev(0);
+	const struct packet_case *c = test->param_value;
+	struct csig_place place;
+
+	KUNIT_EXPECT_TRUE(test, skb && dev);
+	if (skb && dev) {
+		dev->features = NETIF_F_HW_CSUM;
+		place = csig_packet_find(skb, &tpids);
+		rcu_read_lock();
+		KUNIT_EXPECT_TRUE(test, csig_packet_normalise(skb, dev, &place));
+		KUNIT_EXPECT_FALSE(test, csig_packet_normalise(skb, dev, &place));
+		rcu_read_unlock();
+		KUNIT_EXPECT_EQ(test, ntohs(skb->protocol), ETH_P_IP);
+		KUNIT_EXPECT_EQ(test, skb_network_offset(skb), IP_AT);
+		KUNIT_EXPECT_EQ(test, skb_transport_offset(skb), c->want_at);
+	}
+	kfree_skb(skb);
+	if (dev)
+		free_netdev(dev);
+}
+
+static struct kunit_case csig_packet_cases[] = {
+	KUNIT_CASE_PARAM(normalise_test, packet_gen_params),
+	{}
+};
+
+static struct kunit_suite csig_packet_suite = {
+	.name = "csig_packet",
+	.test_cases = csig_packet_cases,
+};
+
+kunit_test_suite(csig_packet_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of tags in packets");

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""What tags cost, many bytes, and many flows that are none; prints TAP.
+
+    a ---- [r-a] r [r-b: link, csig] ---- b
+
+csig_bulk.py [BYTES [FLOWS]]: of each volume, 16 MiB, and of the flood, 20000. Needs root;
+changes nothing outside its own network namespaces.
+"""
+import contextlib
+import random
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import csig_tag
+import hosts
+from csig_tag import ETHTOOL_STSO, Since, Sniffer, knob, merge_at_b, offload, sum16
+from hosts import A, B, Stream, close, connect, sysctl, transfer
+
+tap = hosts.Tap()
+BYTES = int(sys.argv[1]) if len(sys.argv) > 1 else 16 << 20
+FLOWS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
+# Frame and wire beside TCP's data: addresses, IP, TCP with timestamps; link overhead.
+HEADERS, WIRE, MTU = 14 + 20 + 32, 24, 1500
+FLOW_LIMIT = 1000
+TCP_INFO_BYTES_RECEIVED = 128
+
+
+def setup():
+    hosts.build_path()
+    for name in "arb":
+        knob(name, "csig_ports", "*")
+        sysctl(name, "ipv4/tcp_rmem", "4096 8000000 64000000")
+        sysctl(name, "ipv4/tcp_wmem", "4096 8000000 64000000")
+    hosts.write("/proc/sys/net/core/netdev_max_backlog", 100000)
+    knob("a", "csig", 2)
+    knob("b", "csig", 1)
+
+
+def link(rate):
+    hosts.run(f"tc -n r qdisc replace dev r-b root handle 1: link rate {rate} overhead {WIRE}")
+    hosts.run(f"tc -n r qdisc replace dev r-b parent 1:1 handle 10: csig rate {rate} limit 100mb")
+
+
+def goodput(rate_gbit, total):
+    """Bits a second that TCP hands over while the link is busy, of all that it carries."""
+    pair = connect(4, "cubic")
+    looks = []
+
+    def look(received):
+        info = pair[1].getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        got = struct.unpack_from("Q", info, TCP_INFO_BYTES_RECEIVED)[0]
+        if total * 0.3 < received < total * 0.7:
+            looks.append((time.monotonic_ns(), got))
+
+    good = transfer([Stream(*pair, total)], meanwhile=look)
+    close(*pair)
+    (t0_ns, first), (t1_ns, last) = looks[0], looks[-1]
+    return good, (last - first) * 8 / (t1_ns - t0_ns) / rate_gbit
+
+
+def check_overhead():
+    """Tags take their bytes, and nothing else."""
+    merge_at_b(True)
+    for rate_gbit in (10, 100):
+        link(f"{rate_gbit}gbit")
+        total = max(BYTES, rate_gbit * 2 << 20)
+        for what, cc, tag_bytes in (("none", "csig", 0), ("compact", "cubic", 4), ("expanded", "cubic", 8)):
+            knob("a", "csig_cc", cc)
+            knob("a", "csig_form", 2 if tag_bytes == 8 else 1)
+            since = Since()
+            good, got = goodput(rate_gbit, total)
+            due = (MTU + 14 - HEADERS - tag_bytes) / (MTU + 14 + WIRE)
+            tap.claim(f"{rate_gbit} Gbit/s, tags: {what}: TCP gets what their bytes leave",
+                      good and abs(got / due - 1) < 0.001 and
+                      (since("a").get("out_tag", 0) > total / 1500) == bool(tag_bytes),
+                      f"{got:.5f} of the link, {due:.5f} due, {since('a')}")
+    merge_at_b(False)
+    knob("a", "csig_form", 1)
+
+
+def check_volume():
+    """Each byte, with super-packets and merging, and without; both sizes."""
+    link("10gbit")
+    knob("a", "csig_cc", "cubic")
+    for on in (True, False):
+        merge_at_b(on)
+        offload("a", "a-r", ETHTOOL_STSO, on)
+        hosts.run(f"ip -n a link set a-r gso_max_segs {65535 if on else 1}")
+        for form in (1, 2):
+            knob("a", "csig_form", form)
+            since = Since()
+            pair = connect(4, "cubic")
+            good = transfer([Stream(*pair, BYTES)])
+            close(*pair)
+            got = since("a")
+            tap.claim(f"{BYTES >> 20} MiB, offloads {'on' if on else 'off'}, {csig_tag.FORM[form]}: equal",
+                      good and got.get("out_tag", 0) > 0.9 * BYTES / 1448 and
+                      bool(got.get("out_super")) == on, f"{got}")
+    hosts.run("ip -n a link set a-r gso_max_segs 65535")
+    offload("a", "a-r", ETHTOOL_STSO, 1)
+    knob("a", "csig_form", 1)
+
+
+def syns(head, port):
+    """SYNs with our option, each of another connection."""
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 44, 0, 0x4000, 64, 6, 0)
+    rest = struct.pack("!IIBBHHH", 1, 0, 6 << 4, 2, 1000, 0, 0) + struct.pack("!BBH", 253, 4, csig_tag.EXID)
+    for _ in range(FLOWS):
+        ends = struct.pack("!II", 0xc0000300 | random.randrange(1, 255), 0xc6336401)
+        tcp = struct.pack("!HH", random.randrange(1024, 65536), port) + rest
+        check = sum16(ends + struct.pack("!HH", 6, len(tcp)) + tcp)
+        packet = ip + ends
+        yield (head + struct.pack("!HHH", 0x88b5, random.randrange(65536), 0x0800) + packet[:10] +
+               struct.pack("!H", sum16(packet)) + packet[12:] + tcp[:16] + struct.pack("!H", check) + tcp[18:])
+
+
+def check_flood():
+    """Connections that nobody opens: their share of the table, and no more; then none."""
+    sysctl("b", "hopcc/flow_limit", FLOW_LIMIT)
+    sysctl("b", "ipv4/conf/all/rp_filter", 0)
+    hosts.run("ip -n b route add blackhole 192.0.3.0/24")
+    listener = hosts.tcp("b", 4)
+    listener.bind(("0.0.0.0", 0))
+    listener.listen()
+    wire = Sniffer("r", "r-b")
+    wire.sock.setsockopt(csig_tag.SOL_PACKET, csig_tag.PACKET_QDISC_BYPASS, 1)
+    shown = subprocess.check_output("ip -n b -br link show dev b-r".split(), text=True)
+    head = bytes.fromhex(shown.split()[2].replace(":", "")) + b"\x02" + bytes(5)
+    since, most = Since(), 0
+    before = csig_tag.csig("b")
+    for number, frame in enumerate(syns(head, listener.getsockname()[1])):
+        with contextlib.suppress(BlockingIOError):
+            wire.put(frame)
+        if number % 1000 == 999:
+            time.sleep(0.001)
+            most = max(most, csig_tag.csig("b")["flows"] - before["flows"])
+    got = since("b")
+    tap.claim(f"{FLOWS} connections that nobody opens: {FLOW_LIMIT // 4} flows at most, all others are refused",
+              most <= FLOW_LIMIT // 4 and got.get("in_hello", 0) > 0.9 * FLOWS and
+              got.get("flows_refused", 0) > 0.5 * FLOWS, f"{most} flows, {got}")
+    pair = connect(4, "cubic")
+    tap.claim("a stream passes meanwhile", transfer([Stream(*pair, 1 << 20)]))
+    close(*pair, wire, listener)
+    time.sleep(200)
+    tap.equal("in the end no flow is left", [csig_tag.csig(name)["flows"] for name in "ab"], [0, 0])
+
+
+def main():
+    setup()
+    for check in (check_overhead, check_volume, check_flood):
+        print("#", check.__name__)
+        check()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

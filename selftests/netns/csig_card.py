@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tags on cards that sum up and segment only what they can parse: of their own, and below
+VLAN devices and bridges, which offer more than their card. Prints TAP.
+
+    a ---- [r-a] r [card0] ---- [card1] b
+
+Needs root and the path of csig_card.ko; changes nothing outside its own network namespaces.
+"""
+import sys
+
+import hosts
+from csig_tag import Since, knob
+from hosts import Stream, close, connect, drive, transfer
+
+tap = hosts.Tap()
+MIB = 1 << 20
+LINKS = """
+link add a-r netns a type veth peer name r-a netns r
+link set card0 netns r
+link set card1 netns b
+-n a link set a-r up
+-n r link set r-a up
+-n r link set card0 up
+-n b link set card1 up
+"""
+
+
+def address(name, dev, addr):
+    hosts.run(f"ip -n {name} addr add {addr}/24 dev {dev}")
+
+
+def stream(source, to, what, least=20):
+    """A whole stream, of which the cards were left nothing that they cannot parse."""
+    drive("mistaken", 0, "csig_card")
+    drive("parsed", 0, "csig_card")
+    since = Since()
+    pair = connect(4, "cubic", source=source, to={4: to})
+    good = transfer([Stream(*pair, MIB)])
+    close(*pair)
+    got = {name: since(name) for name in "arb"}
+    mistaken = drive("mistaken", module="csig_card")
+    tap.claim(f"{what}: whole, tagged, nothing left to a card that it cannot parse",
+              good and not mistaken and got["b"].get("in_tag", 0) >= least and
+              got[source].get("in_value", 0) >= least,
+              f"{mistaken} mistaken, {drive('parsed', module='csig_card')} parsed, {got}")
+    return got
+
+
+def own():
+    """r sends. What it cannot tag, it does not wait for."""
+    address("r", "card0", "203.0.113.2")
+    address("b", "card1", "203.0.113.1")
+    hosts.run("ip -n r link set card0 gso_max_segs 1")
+    stream("r", "203.0.113.1", "its own packets")
+    hosts.run("ip -n r link set card0 gso_max_segs 65535")
+    got = stream("r", "203.0.113.1", "its own super-packets", 1)
+    tap.claim("super-packets have no tags, and that does not count against the path",
+              got["r"].get("out_no_device", 0) > 5 and not got["r"].get("path_stripped"))
+    for name, dev in (("r", "card0"), ("b", "card1")):
+        hosts.run(f"ip -n {name} addr flush dev {dev}")
+
+
+def vlan():
+    for name, dev, addr in (("r", "card0", "203.0.113.2"), ("b", "card1", "203.0.113.1")):
+        hosts.run(f"ip -n {name} link add link {dev} name v5 type vlan id 5")
+        hosts.run(f"ip -n {name} link set v5 up gso_max_segs 1")
+        address(name, "v5", addr)
+    stream("r", "203.0.113.1", "a VLAN device")
+    for name in "rb":
+        hosts.run(f"ip -n {name} link del v5")
+
+
+def bridge():
+    """r's own on a bridge's address, then a's through it: with super-packets."""
+    hosts.run("ip -n r link add name sw type bridge")
+    for dev in ("card0", "r-a"):
+        hosts.run(f"ip -n r link set {dev} master sw")
+    hosts.run("ip -n r link set sw up gso_max_segs 1")
+    for name, dev, addr in (("a", "a-r", "203.0.113.3"), ("r", "sw", "203.0.113.2"),
+                            ("b", "card1", "203.0.113.1")):
+        address(name, dev, addr)
+    stream("r", "203.0.113.1", "a bridge's own")
+    hosts.run("tc -n r qdisc add dev card0 root handle 1: csig rate 10gbit lm all compact 42")
+    got = stream("a", "203.0.113.1", "super-packets through a bridge with sch_csig")
+    tap.claim("which were some", got["a"].get("out_super", 0) > 5)
+
+
+def main():
+    hosts.run(f"insmod {sys.argv[1]}")
+    hosts.build("a", "r", "b")
+    hosts.ip(LINKS)
+    for name in "arb":
+        knob(name, "csig_ports", "*")
+        knob(name, "csig", 2)
+        knob(name, "csig_cc", "cubic")
+    for check in (own, vlan, bridge):
+        print("#", check.__name__)
+        check()
+    return tap.done()
+
+
+sys.exit(main())

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CSIG's sender against its law in double precision. Each of 2^19 random streams is an own
+ * connection: constants, a first window, ACKs that tell of the path or do not, losses, idle
+ * times, all of any size. The reference keeps rounds and stages by their words; its arithmetic
+ * is that of doubles.
+ *
+ * Claims, after every event:
+ *	from the same state, |cw / 2^24 - exact| <= 12 * 2^-24 (a rounding, and eight times it where
+ *	min(ABW/C) multiplies), and 10^-15 of it for the doubles
+ *	the stages are equal
+ *	1/256 <= cw <= 2^20, and the pace is at least 1 byte/s
+ *
+ *	csig_reference [STREAMS [SEED]]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csig_sender.h"
+#include "random.h"
+
+#define ONE		((double)TCSIG_ONE)
+#define WND_MAX		((double)TCSIG_WND_MAX_PKTS)
+#define EVENTS_MAX	96
+
+static u64 acks, cuts, jumps, scales, losses;
+static double worst;
+
+struct reference {
+	double target, ai, beta, least;
+	double cw, begun, goal, ssthresh, before_loss, delay;
+	const char *stage;		/* seek, jump, rest, steady */
+	const char *round;		/* plain, cut, grown */
+	bool stale;
+	u64 since, delivered;
+};
+
+static void begin_round(struct reference *r, const char *what)
+{
+	r->since = r->delivered;
+	r->begun = r->cw;
+	r->round = what;
+}
+
+static void end_round(struct reference *r)
+{
+	r->stale = !strcmp(r->round, "grown");
+	if (!strcmp(r->stage, "rest"))
+		r->stage = "steady";
+	if (!strcmp(r->stage, "jump")) {
+		r->stage = "rest";
+		r->stale = true;
+	}
+	begin_round(r, "plain");
+}
+
+static void excess(struct reference *r, double delay)
+{
+	double md = r->beta * (delay - r->target) / delay;
+
+	if (strcmp(r->round, "cut"))
+		begin_round(r, "cut");
+	r->stage = "steady";
+	r->cw = fmin(r->cw, fmax((1 - md) * r->begun, r->least));
+	cuts++;
+}
+
+static void doubled(struct reference *r, double n, double limit)
+{
+	r->cw = fmin(r->cw + n, fmax(limit, r->cw));
+	if (r->cw >= limit)
+		r->stage = "steady";
+}
+
+static void grown(struct reference *r, const struct tcsig_ack *a)
+{
+	double n = fmin(a->acked_pkts, TCSIG_ACK_MAX_PKTS), free = a->free / ONE;
+	bool rest = !strcmp(r->stage, "rest");
+
+	if (a->has_free && (rest || !strcmp(r->stage, "jump")))
+		r->goal = fmin(r->goal, r->cw + free);
+	if (!strcmp(r->stage, "seek") && a->has_free) {
+		r->goal = fmin(fmin(r->cw + free, fmax(r->ssthresh, r->cw)), WND_MAX);
+		r->cw = (r->cw + r->goal) / 2;
+		r->stage = "jump";
+		begin_round(r, "plain");
+		jumps++;
+	} else if (!strcmp(r->stage, "seek")) {
+		doubled(r, n, r->ssthresh);
+	} else if (rest && r->delay <= floor(r->target / 2)) {
+		doubled(r, n, r->goal);
+	} else if (!strcmp(r->stage, "steady")) {
+		n = fmin(r->ai * n, 32768);
+		r->cw = fmin(r->cw + n / (r->cw < 1 ? 16 : r->cw), WND_MAX);
+	}
+}
+
+static void shared(struct reference *r, const struct tcsig_ack *a)
+{
+	bool again = !strcmp(r->round, "grown");
+	double share = fmin(a->share_ppm, TCSIG_SHARE_MAX_PPM) / TCSIG_PPM, want;
+
+	if (strcmp(r->stage, "steady") || r->stale || a->share_ppm < TCSIG_SHARE_MIN_PPM)
+		return;
+	want = again ? r->begun : r->cw;
+	want = fmin(fmin(want / (1 - share), want + a->free / ONE), WND_MAX);
+	if (want <= r->cw)
+		return;
+	if (!again)
+		begin_round(r, "grown");
+	r->cw = want;
+	scales++;
+}
+
+static void reference_ack(struct reference *r, const struct tcsig_ack *a)
+{
+	if (a->acked_pkts && a->prior_pkts >= r->since)
+		end_round(r);
+	r->cw = fmax(r->cw, r->least);
+	if (a->has_delay)
+		r->delay = a->delay_ns;
+	if (a->has_delay && r->delay > r->target)
+		excess(r, r->delay);
+	if (!strcmp(r->round, "cut") || !a->limited || r->delay > r->target)
+		return;
+	grown(r, a);
+	if (a->has_share)
+		shared(r, a);
+}
+
+static void reference_loss(struct reference *r, bool timeout)
+{
+	double half = fmax(r->cw / 2, fmin(r->cw, 1));
+
+	if (!r->before_loss)
+		r->before_loss = r->cw;
+	r->stage = timeout ? "seek" : "steady";
+	r->cw = timeout ? fmin(r->cw, 1) : half;
+	if (timeout) {
+		r->ssthresh = half;
+		r->goal = 0;
+		r->delay = 0;
+		r->stale = false;
+	}
+	begin_round(r, timeout ? "plain" : "cut");
+}
+
+static const char *stage_name(const struct tcsig_vars *v)
+{
+	static const char * const names[] = { "seek", "jump", "steady" };
+
+	return v->stage == TCSIG_JUMP && v->proven ? "rest" : names[v->stage];
+}
+
+static bool same(const char *what, const struct reference *r, const struct tcsig_vars *v)
+{
+	double error = fabs(v->cw / ONE - r->cw) * ONE;
+	double bound = 12 + r->cw * ONE / 1e15;
+	bool sane = v->cw >= TCSIG_WND_MIN && v->cw <= TCSIG_WND_MAX &&
+		    tcsig_pace_bytes_ps(v, 1 + below(65535), 1 + below(1000)) >= 1;
+
+	worst = fmax(worst, error);
+	if (error <= bound && !strcmp(stage_name(v), r->stage) && sane)
+		return true;
+	printf("# %s: cw %.9f stage %s; reference %.9f %s\n", what, v->cw / ONE, stage_name(v),
+	       r->cw, r->stage);
+	return false;
+}
+
+/* Each event begins where the law is: its errors do not add up. */
+static void follow(struct reference *r, const struct tcsig_vars *v)
+{
+	r->cw = v->cw / ONE;
+	r->begun = v->ref / ONE;
+	r->goal = v->goal / ONE;
+	r->ssthresh = v->ssthresh / ONE;
+	r->before_loss = v->undo_cw / ONE;
+}
+
+static void start(struct reference *r, struct tcsig_vars *v)
+{
+	u64 cw = below(4) ? 10 * TCSIG_ONE : below(TCSIG_WND_MAX);
+
+	tcsig_begin(v, cw, TCSIG_WND_MAX, r->delivered);
+	r->stage = "seek";
+	r->delay = 0;
+	r->stale = false;
+	r->cw = v->cw / ONE;
+	begin_round(r, "plain");
+}
+
+static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tcsig_params *p)
+{
+	u64 back = below(200);
+	struct tcsig_ack a = {
+		.acked_pkts = below(4) ? 1 + below(2) : below(below(8) ? 40 : 100000),
+		.share_ppm = below(2) ? below(1000001) : below(50000),
+		.free = below(3) ? log_uniform(1, 2 * ONE * WND_MAX) : 0,
+		.delay_ns = below(3) ? uniform(0, 2 * r->target) : log_uniform(1, 1e15),
+		.has_free = !below(3),
+		.has_delay = !below(3),
+		.has_share = !below(3),
+		.limited = below(8) != 0,
+	};
+
+	a.free = min(a.free, TCSIG_WND_MAX);
+	r->delivered += a.acked_pkts;
+	a.delivered_pkts = r->delivered;
+	a.prior_pkts = r->delivered > back ? r->delivered - back : 0;
+	follow(r, v);
+	reference_ack(r, &a);
+	tcsig_hear(v, p, &a);
+	acks++;
+	return same("ACK", r, v);
+}
+
+static bool loss_event(struct reference *r, struct tcsig_vars *v)
+{
+	bool timeout = !below(3);
+
+	losses++;
+	follow(r, v);
+	reference_loss(r, timeout);
+	tcsig_lose(v, r->delivered, timeout);
+	if (!same("loss", r, v))
+		return false;
+	if (below(4)) {
+		v->undo_cw = 0;
+		return true;
+	}
+	r->cw = fmax(r->cw, r->before_loss);
+	tcsig_undo(v);
+	return same("undo", r, v);
+}
+
+static bool run_stream(void)
+{
+	struct tcsig_params p = {
+		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
+		.ai = tcsig_of_ppm(below(2) ? 1000000 : log_uniform(1000, TCSIG_AI_MAX_PPM)),
+		.least = below(2) ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.beta_ppm = below(2) ? 500000 : 1 + below(1000000),
+	};
+	struct reference r = {
+		.target = p.target_ns,
+		.ai = p.ai / ONE,
+		.least = p.least / ONE,
+		.beta = p.beta_ppm / 1e6,
+		.delivered = 1000 + below(1 << 20),
+	};
+	u32 left = 1 + below(EVENTS_MAX);
+	struct tcsig_vars v;
+	bool good = true;
+
+	start(&r, &v);
+	while (good && left--) {
+		u64 what = below(64);
+
+		if (what == 0)
+			start(&r, &v);
+		else if (what < 4)
+			good = loss_event(&r, &v);
+		else
+			good = ack_event(&r, &v, &p);
+	}
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	u64 streams = argc > 1 ? strtoull(argv[1], NULL, 0) : 1 << 19, i;
+	u64 failures = 0;
+
+	rng_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	for (i = 0; i < streams && failures < 5; i++)
+		failures += !run_stream();
+	printf("# %llu streams, %llu ACKs, %llu losses\n", i, acks, losses);
+	printf("# %llu cuts, %llu jumps, %llu times in proportion\n", cuts, jumps, scales);
+	printf("# at most %.2f units of 2^-24 off\n", worst);
+	printf("%s 1 - csig_sender equals its law over random streams\n1..1\n",
+	       failures ? "not ok" : "ok");
+	return failures ? 1 : 0;
+}

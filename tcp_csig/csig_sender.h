@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CSIG in congestion control, draft-ravi-ippm-csig-01 section 8.1: a window by delay, as
+ * Swift has it, where the delay is the bottleneck's alone, and by what the bottleneck has
+ * free.
+ *
+ *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
+ *				at most once a round trip
+ *	max(PD) <= target	cwnd += ai n / cwnd for n packets acknowledged
+ *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
+ *				of what became free what they have of what is used
+ *
+ *	        min(ABW) is told: + half of it		the rest, or no more of it
+ *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
+ *	 | ^									    |
+ *	 | +---- idle for many round trips, or a timeout ----------------------------+
+ *	 +----- max(PD) > target ----------------------------------------------------^
+ *
+ * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: it
+ * doubles. After the jump the other half follows packet by packet as ACKs come of what the
+ * first half sent, while the delay stays below half the target: who jumps together finds out.
+ *
+ * A cut is of the window at the beginning of a round: what the rest of the round's packets
+ * tell deepens it, and does not repeat it. The same holds for growth by min(ABW/C). Rounds
+ * begin anew with the first of either, since the packets of a whole RTT then know nothing of
+ * it. Bandwidth is measured over intervals: after growth a whole round is left out, for
+ * intervals of half an RTT.
+ *
+ * Fixed point: cw has 24 fractional bits; rounding is down.
+ *
+ * Deviations:
+ * - Swift's ai below one packet is ai for each packet acknowledged; here it is a sixteenth:
+ *   where many flows have less than a packet each, one packet more for each is too much.
+ * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
+ *   for one hop's delay, the second would leave a queue that nobody asked for.
+ * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
+ * - Growth in proportion: the draft has no word on capacity that becomes free.
+ * - A window below two packets is two, less often: a receiver that knows nothing of it
+ *   acknowledges two at once, but one after 40 ms.
+ * - Loss and ECN, on which the draft is silent: half, once a window, as Reno.
+ */
+#ifndef TCP_CSIG_CSIG_SENDER_H
+#define TCP_CSIG_CSIG_SENDER_H
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <net/csig.h>
+#include <net/hop_pace.h>
+
+#define TCSIG_SHIFT		HOP_WND_SHIFT
+#define TCSIG_ONE		HOP_WND_ONE
+#define TCSIG_PPM		1000000U
+
+#define TCSIG_ACK_MAX_PKTS	32768U
+/* 1.6 Tbit/s over 8 ms. */
+#define TCSIG_WND_MAX_PKTS	1048576U
+/* What an ACK can add to a window of one packet. */
+#define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
+#define TCSIG_WND_MAX		((u64)TCSIG_WND_MAX_PKTS << TCSIG_SHIFT)
+/* 1/256: a packet in 256 round trips. */
+#define TCSIG_WND_MIN		(TCSIG_ONE >> 8)
+/*
+ * By the path's delay, as any TCP: a receiver that reads late holds its ACKs back, which is no
+ * queue.
+ */
+#define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
+
+/* 1/16: of ai, for each packet, where a window is less than one. */
+#define TCSIG_BELOW_SHIFT	4
+/* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
+#define TCSIG_FLIGHT_PKTS	2U
+/* A flight is one burst: its own pace is this many packets an RTT. */
+#define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
+
+/* A port that says less is free has counted a packet more or less. */
+#define TCSIG_SHARE_MIN_PPM	20000U
+/* No round multiplies by more than 8. */
+#define TCSIG_SHARE_MAX_PPM	875000U
+
+#define TCSIG_TARGET_DEFAULT_NS		10000U
+#define TCSIG_E2E_TARGET_DEFAULT_NS	50000U
+#define TCSIG_TARGET_MIN_NS		100U
+#define TCSIG_TARGET_MAX_NS		1000000000U
+#define TCSIG_BETA_DEFAULT_PPM		500000U
+#define TCSIG_AI_DEFAULT_PPM		1000000U
+#define TCSIG_AI_MIN_PPM		1000U
+#define TCSIG_AI_MAX_PPM		100000000U
+#define TCSIG_MOVE_MAX_ROUNDS		1000U
+
+#define TCSIG_BYTES_PER_KBIT	125U
+#define TCSIG_US_PER_S		1000000U
+#define TCSIG_KBIT_MAX		1600000000U
+/* 2^38 bytes are more than the largest window of the smallest packets. */
+#define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
+
+/**
+ * struct tcsig_params - the law's constants
+ * @target_ns: what delay is aimed at
+ * @ai: what a round trip adds, packets << TCSIG_SHIFT
+ * @least: the least window, packets << TCSIG_SHIFT; TCSIG_WND_MIN at least
+ * @beta_ppm: how much of the excess a cut takes, millionths; 1 to TCSIG_PPM
+ */
+struct tcsig_params {
+	u64 target_ns;
+	u64 ai;
+	u64 least;
+	u32 beta_ppm;
+};
+
+/**
+ * enum tcsig_stage - where in its life a transfer is
+ * @TCSIG_SEEK: what is free is not known: slow start
+ * @TCSIG_JUMP: half of it is taken
+ * @TCSIG_STEADY: 8.1.1
+ */
+enum tcsig_stage {
+	TCSIG_SEEK,
+	TCSIG_JUMP,
+	TCSIG_STEADY,
+};
+
+/**
+ * struct tcsig_vars - written under the socket lock
+ * @cw: the window, packets << TCSIG_SHIFT; read by dumps without the lock
+ * @ref: what it was when the round began
+ * @goal: of a jump: with all of what was free
+ * @ssthresh: where slow start ends
+ * @undo_cw: before the last loss; 0: none
+ * @delay_ns: told last
+ * @least_ns: the least delay that was told in this round; U64_MAX: none
+ * @ended_ns: the same of the round before
+ * @round_pkts: packets delivered when the round began
+ * @stage: enum tcsig_stage; read by dumps without the lock
+ * @wait_rounds: so many more until bandwidths know of the last growth
+ * @cut: this round has cut
+ * @grown: this round has grown by min(ABW/C)
+ * @proven: of a jump: its own packets are acknowledged
+ */
+struct tcsig_vars {
+	u64 cw;
+	u64 ref;
+	u64 goal;
+	u64 ssthresh;
+	u64 undo_cw;
+	u64 delay_ns;
+	u64 least_ns;
+	u64 ended_ns;
+	u32 round_pkts;
+	u8 stage;
+	u8 wait_rounds;
+	bool cut;
+	bool grown;
+	bool proven;
+};
+
+/**
+ * struct tcsig_ack - what an ACK says
+ * @free: min(ABW), packets of an RTT << TCSIG_SHIFT
+ * @delay_ns: max(PD), or of the whole path
+ * @acked_pkts: packets delivered by it
+ * @delivered_pkts: by all ACKs so far, this one included
+ * @prior_pkts: as @delivered_pkts was when the newest of them was sent
+ * @share_ppm: min(ABW/C)
+ * @has_free: @free is new
+ * @has_delay: @delay_ns is new
+ * @has_share: @share_ppm is new
+ * @limited: the window was the limit
+ */
+struct tcsig_ack {
+	u64 free;
+	u64 delay_ns;
+	u32 acked_pkts;
+	u32 delivered_pkts;
+	u32 prior_pkts;
+	u32 share_ppm;
+	bool has_free;
+	bool has_delay;
+	bool has_share;
+	bool limited;
+};
+
+/**
+ * tcsig_of_ppm() - packets in the law's fixed point
+ * @ppm: millionths of a packet
+ *
+ * Return: << TCSIG_SHIFT, rounded to the nearest.
+ */
+static inline u64 tcsig_of_ppm(u32 ppm)
+{
+	/* 2^32 * 2^24 */
+	return div_u64(((u64)ppm << TCSIG_SHIFT) + TCSIG_PPM / 2, TCSIG_PPM);
+}
+
+/**
+ * tcsig_free() - a bandwidth as a window
+ * @kbit_ps: min(ABW)
+ * @rtt_us: RTT, microseconds
+ * @wire_bytes: a full packet on the wire, at least 1
+ *
+ * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
+ */
+static inline u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
+{
+	u64 bytes_ps = min_t(u64, kbit_ps, TCSIG_KBIT_MAX) * TCSIG_BYTES_PER_KBIT;
+	/* 2^38 bytes/s * 2^24 us < 2^62 */
+	u64 bytes = div_u64(bytes_ps * min(rtt_us, HOP_RTT_MAX_US), TCSIG_US_PER_S);
+
+	/* 2^38 * 2^24 = 2^62 */
+	bytes = min(bytes, TCSIG_FREE_MAX_BYTES);
+	return min(div_u64(bytes << TCSIG_SHIFT, wire_bytes), TCSIG_WND_MAX);
+}
+
+/**
+ * tcsig_cut() - 8.1.1: the delay exceeds its target
+ * @cw: a window << TCSIG_SHIFT
+ * @p: constants
+ * @delay_ns: above the target
+ *
+ * Return: the smaller window, at least the least.
+ */
+static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
+{
+	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
+	u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
+	u64 excess_ns = delay_ns - p->target_ns;
+
+	return max(cw - mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns), p->least);
+}
+
+/**
+ * tcsig_add() - additive increase
+ * @cw: the window << TCSIG_SHIFT
+ * @p: constants
+ * @n_pkts: packets acknowledged, at most TCSIG_ACK_MAX_PKTS
+ *
+ * Return: the greater window, at most TCSIG_WND_MAX.
+ */
+static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
+{
+	/* 2^24 * 10^2 * 2^15 < 2^46 */
+	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
+
+	/* 2^39 * 2^24 = 2^63 */
+	if (cw >= TCSIG_ONE)
+		cw += div64_u64(all << TCSIG_SHIFT, cw);
+	else
+		cw += all >> TCSIG_BELOW_SHIFT;
+	return min(cw, TCSIG_WND_MAX);
+}
+
+/**
+ * tcsig_scale() - a port's flows take in proportion what is free
+ * @cw: the window << TCSIG_SHIFT that @share_ppm knows of
+ * @share_ppm: min(ABW/C)
+ * @free: min(ABW) as a window << TCSIG_SHIFT: no more than this is added
+ *
+ * Return: the greater window, at most TCSIG_WND_MAX.
+ */
+static inline u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
+{
+	const u32 used_ppm = TCSIG_PPM - min(share_ppm, TCSIG_SHARE_MAX_PPM);
+	/* 2^44 * 10^6 < 2^64 */
+	const u64 all = div_u64(cw * TCSIG_PPM, used_ppm);
+
+	return min3(all, cw + free, TCSIG_WND_MAX);
+}
+
+/**
+ * tcsig_begin() - a new transfer, or one after a long silence
+ * @v: the state
+ * @cw: its first window << TCSIG_SHIFT
+ * @ssthresh: where slow start ends << TCSIG_SHIFT
+ * @delivered_pkts: so far
+ */
+static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
+{
+	*v = (struct tcsig_vars){
+		.cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
+		.ref = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
+		.ssthresh = ssthresh,
+		.least_ns = U64_MAX,
+		.round_pkts = delivered_pkts,
+		.stage = TCSIG_SEEK,
+	};
+}
+
+/* A round begins: what comes from here on is of packets of this window, or of before. */
+static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
+{
+	v->round_pkts = delivered_pkts;
+	v->ref = v->cw;
+	v->cut = false;
+	v->grown = false;
+	v->least_ns = U64_MAX;
+}
+
+/* An ACK of a packet that was sent in this round ends it. Returns whether it does. */
+static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
+{
+	if (!a->acked_pkts || (s32)(a->prior_pkts - v->round_pkts) < 0)
+		return false;
+	if (v->grown)
+		v->wait_rounds = 1;
+	else if (v->wait_rounds)
+		v->wait_rounds--;
+	if (v->stage == TCSIG_JUMP && v->proven)
+		v->stage = TCSIG_STEADY;
+	if (v->stage == TCSIG_JUMP) {
+		v->proven = true;
+		v->wait_rounds = 1;
+	}
+	v->ended_ns = v->least_ns;
+	tcsig_begin_round(v, a->delivered_pkts);
+	return true;
+}
+
+/* 8.1.1, once a round: more of the excess deepens the cut of this round. */
+static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_params *p,
+				     const struct tcsig_ack *a)
+{
+	if (!v->cut) {
+		/* Growth of this round is what may be too much: it is cut with the rest. */
+		tcsig_begin_round(v, a->delivered_pkts);
+		v->cut = true;
+		v->least_ns = a->delay_ns;
+		v->stage = TCSIG_STEADY;
+	}
+	v->cw = min(v->cw, tcsig_cut(v->ref, p, a->delay_ns));
+}
+
+/* 8.1.3: half of what is free at once. */
+static inline void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a)
+{
+	v->goal = min3(v->cw + a->free, max(v->ssthresh, v->cw), TCSIG_WND_MAX);
+	v->cw += (v->goal - v->cw) / 2;
+	v->stage = TCSIG_JUMP;
+	v->proven = false;
+	tcsig_begin_round(v, a->delivered_pkts);
+}
+
+/* Slow start, and the second half of a jump. */
+static inline void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a, u64 limit)
+{
+	const u64 more = (u64)min(a->acked_pkts, TCSIG_ACK_MAX_PKTS) << TCSIG_SHIFT;
+
+	v->cw = min(v->cw + more, max(limit, v->cw));
+	if (v->cw >= limit)
+		v->stage = TCSIG_STEADY;
+}
+
+static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
+			      const struct tcsig_ack *a)
+{
+	if (v->stage == TCSIG_JUMP && a->has_free)
+		v->goal = min(v->goal, v->cw + a->free);
+	if (v->stage == TCSIG_SEEK)
+		tcsig_double(v, a, min(v->ssthresh, TCSIG_WND_MAX));
+	else if (v->stage == TCSIG_STEADY)
+		v->cw = tcsig_add(v->cw, p, min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
+	else if (v->proven && v->delay_ns <= p->target_ns / 2)
+		tcsig_double(v, a, v->goal);
+}
+
+/* A port tells that it has room. */
+static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_ack *a)
+{
+	u64 want;
+
+	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM)
+		return;
+	want = tcsig_scale(v->grown ? v->ref : v->cw, a->share_ppm, a->free);
+	if (want <= v->cw)
+		return;
+	if (!v->grown) {
+		tcsig_begin_round(v, a->delivered_pkts);
+		v->grown = true;
+	}
+	v->cw = want;
+}
+
+/**
+ * tcsig_hear() - an ACK
+ * @v: the state
+ * @p: constants
+ * @a: the ACK
+ *
+ * Return: whether a round ended before it.
+ */
+static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p,
+			      const struct tcsig_ack *a)
+{
+	const bool turned = tcsig_turn_round(v, a);
+
+	v->cw = max(v->cw, p->least);
+	if (a->has_delay) {
+		v->delay_ns = a->delay_ns;
+		v->least_ns = min(v->least_ns, a->delay_ns);
+		if (a->delay_ns > p->target_ns)
+			tcsig_hear_excess(v, p, a);
+	}
+	if (v->cut || !a->limited || v->delay_ns > p->target_ns)
+		return turned;
+	if (v->stage == TCSIG_SEEK && a->has_free)
+		tcsig_jump(v, a);
+	else
+		tcsig_grow(v, p, a);
+	if (a->has_share)
+		tcsig_hear_share(v, a);
+	return turned;
+}
+
+/**
+ * tcsig_lose() - a loss was found, or a mark
+ * @v: the state
+ * @delivered_pkts: so far
+ * @timeout: by a timeout
+ *
+ * As Reno: not twice in a window, unless a timeout follows.
+ */
+static inline void tcsig_lose(struct tcsig_vars *v, u32 delivered_pkts, bool timeout)
+{
+	const u64 half = max(v->cw / 2, min(v->cw, TCSIG_ONE));
+	const u64 undo_cw = v->undo_cw ?: v->cw;
+
+	if (timeout)
+		tcsig_begin(v, min(v->cw, TCSIG_ONE), half, delivered_pkts);
+	else
+		v->cw = half;
+	v->undo_cw = undo_cw;
+	if (timeout)
+		return;
+	v->stage = TCSIG_STEADY;
+	tcsig_begin_round(v, delivered_pkts);
+	v->cut = true;
+}
+
+/**
+ * tcsig_undo() - nothing was lost after all
+ * @v: the state
+ */
+static inline void tcsig_undo(struct tcsig_vars *v)
+{
+	v->cw = max(v->cw, v->undo_cw);
+	v->undo_cw = 0;
+}
+
+/**
+ * tcsig_pace_bytes_ps() - the pace of a window
+ * @v: the state
+ * @mss_bytes: payload of a full packet
+ * @rtt_us: the least RTT, at least 1
+ *
+ * Twice the window an RTT while it doubles, so that what ACKs set free leaves.
+ *
+ * Return: payload, bytes/s, at least 1.
+ */
+static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us)
+{
+	const bool doubles = v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
+	const u64 cw = v->cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE ? TCSIG_FLIGHT_PACE : v->cw;
+	/* 2^(44 - 8) * 2^17 */
+	u64 bytes = ((cw >> 8) * mss_bytes) << doubles;
+
+	return max_t(u64, mul_u64_u64_div_u64(bytes, TCSIG_US_PER_S,
+					      (u64)rtt_us << (TCSIG_SHIFT - 8)), 1);
+}
+
+/**
+ * tcsig_estimate() - a range of values as one
+ * @low: the least
+ * @high: the least above all; U64_MAX: no bound
+ *
+ * Return: its middle; @low if it has no end.
+ */
+static inline u64 tcsig_estimate(u64 low, u64 high)
+{
+	return high == U64_MAX ? low : low + (high - low) / 2;
+}
+
+#define TCSIG_EDGES	2U
+
+/**
+ * struct tcsig_edge - locators of ports that no other path avoids: by stage and orientation
+ * those of last hops, or of hosts
+ * @value: of these bits
+ * @mask: the bits; 0: none
+ */
+struct tcsig_edge {
+	u32 value;
+	u32 mask;
+};
+
+/**
+ * tcsig_is_core() - 8.2.1: is the bottleneck one that another path could avoid?
+ * @edge: TCSIG_EDGES of those that are not; without any, nobody knows
+ * @locator: of the bottleneck
+ */
+static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
+{
+	bool known = false;
+	u32 i;
+
+	for (i = 0; i < TCSIG_EDGES; i++) {
+		known |= edge[i].mask;
+		if (edge[i].mask && !((locator ^ edge[i].value) & edge[i].mask))
+			return false;
+	}
+	return known && locator;
+}
+
+/* A round with all of its delays above the target speaks for a move as so many others do. */
+#define TCSIG_MOVE_POINTS	8
+
+/**
+ * struct tcsig_path - 8.2.1: when to try another path
+ * @left: the bottleneck that was left last; 0: none
+ * @points: what spoke for a move
+ * @waits: what is told now is of the path before
+ */
+struct tcsig_path {
+	u32 left;
+	s32 points;
+	bool waits;
+};
+
+/* A queue that stands: the law leaves about the target where it is the bottleneck. */
+static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
+{
+	return delay_ns != U64_MAX && delay_ns > p->target_ns / 2;
+}
+
+/* By chance some of those who share the new path stay longer on it than others. */
+static inline bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
+{
+	*path = (struct tcsig_path){
+		.left = locator,
+		.points = -(s32)(random % TCSIG_MOVE_POINTS),
+		.waits = true,
+	};
+	return true;
+}
+
+/**
+ * tcsig_path_told() - a delay was told: is it the bottleneck that was just left?
+ * @path: the state
+ * @p: constants
+ * @delay_ns: told
+ * @locator: of the bottleneck
+ * @random: any
+ *
+ * Return: whether to try another path now: the last try led to the same.
+ */
+static inline bool tcsig_path_told(struct tcsig_path *path, const struct tcsig_params *p,
+				   u64 delay_ns, u32 locator, u32 random)
+{
+	if (path->waits || !path->left || locator != path->left || delay_ns <= p->target_ns)
+		return false;
+	return tcsig_leave(path, locator, random);
+}
+
+/**
+ * tcsig_path_round() - a round ended: would another path be better?
+ * @path: the state
+ * @p: constants
+ * @least_ns: the least delay that was told in it; U64_MAX: none
+ * @locator: of the bottleneck, if it is in the core; else 0
+ * @wanted: after so many rounds above the target; 0: never
+ * @random: any
+ *
+ * A queue below the target is as the law leaves it: with others, or alone where the core is
+ * slower than the host. That is known only by trying, so it takes longer.
+ *
+ * Return: whether to try another path now.
+ */
+static inline bool tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
+				    u64 least_ns, u32 locator, u32 wanted, u32 random)
+{
+	if (path->waits) {
+		path->waits = false;
+		return false;
+	}
+	path->left = 0;
+	if (!wanted || !locator || !tcsig_is_queue(p, least_ns)) {
+		path->points = min(path->points, 0);
+		return false;
+	}
+	path->points += least_ns > p->target_ns ? TCSIG_MOVE_POINTS : 1;
+	return path->points >= (s32)wanted * TCSIG_MOVE_POINTS &&
+	       tcsig_leave(path, locator, random);
+}
+
+#endif /* TCP_CSIG_CSIG_SENDER_H */

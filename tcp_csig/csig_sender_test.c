@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The law of CSIG's sender: cases that can be redone by hand. Kernel and host. */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "csig_sender.h"
+
+#define ONE	TCSIG_ONE
+#define HALF	(TCSIG_ONE / 2)
+
+/* target 10 us, beta 1/2, ai 1 */
+static const struct tcsig_params params = {
+	.target_ns = 10000,
+	.ai = ONE,
+	.least = TCSIG_WND_MIN,
+	.beta_ppm = 500000,
+};
+
+static const struct cut_case {
+	const char *what;
+	u64 cw;
+	u32 beta_ppm;
+	u64 delay_ns, want;
+} cut_cases[] = {
+	{ "twice the target: 1/2 * 10/20", 8 * ONE, 500000, 20000, 6 * ONE },
+	{ "beta 1: 10/40 is left", 8 * ONE, 1000000, 40000, 2 * ONE },
+	{ "a tenth above: 1/2 * 1/11", 22 * ONE, 500000, 11000, 21 * ONE },
+	{ "no delay takes more than beta", 8 * ONE, 500000, U64_MAX, 4 * ONE + 1 },
+	{ "below one packet", HALF, 500000, 20000, HALF / 4 * 3 },
+	{ "the least window", ONE / 256, 1000000, 1000000, ONE / 256 },
+	{ "the largest", TCSIG_WND_MAX, 1000000, 20000, TCSIG_WND_MAX / 2 },
+};
+
+static void cut_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cut_cases); i++) {
+		const struct cut_case *c = &cut_cases[i];
+		struct tcsig_params p = params;
+
+		p.beta_ppm = c->beta_ppm;
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(c->cw, &p, c->delay_ns), c->want, "%s",
+				    c->what);
+	}
+}
+
+static void least_test(struct kunit *test)
+{
+	const struct tcsig_ack a = { .delay_ns = 40000000, .acked_pkts = 2, .has_delay = true };
+	struct tcsig_params p = params;
+	struct tcsig_vars v;
+
+	p.least = TCSIG_E2E_WND_MIN;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(3 * ONE, &p, U64_MAX), 2 * ONE, "two packets");
+	tcsig_begin(&v, ONE, TCSIG_WND_MAX, 0);
+	tcsig_hear(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 2 * ONE, "and of a window that was smaller");
+}
+
+static void add_test(struct kunit *test)
+{
+	struct tcsig_params p = params;
+
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(8 * ONE, &p, 2), 8 * ONE + ONE / 4, "2 / 8");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, 1), 2 * ONE, "1 / 1");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(HALF, &p, 2), HALF + ONE / 8,
+			    "below one packet: ai / 16 each");
+	p.ai = tcsig_of_ppm(TCSIG_AI_MAX_PPM);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 1), 101 * ONE, "ai 100: 100 / 100");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, TCSIG_ACK_MAX_PKTS), 32769 * ONE,
+			    "no ACK adds more");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(TCSIG_WND_MAX, &p, 1), TCSIG_WND_MAX, "no more");
+}
+
+static const struct scale_case {
+	const char *what;
+	u64 cw;
+	u32 share_ppm;
+	u64 free, want;
+} scale_cases[] = {
+	{ "half is free: twice", 10 * ONE, 500000, 100 * ONE, 20 * ONE },
+	{ "a fifth: 5/4", 8 * ONE, 200000, 100 * ONE, 10 * ONE },
+	{ "no more than min(ABW)", 10 * ONE, 500000, 3 * ONE, 13 * ONE },
+	{ "all of it: eight times", 10 * ONE, 1000000, 100 * ONE, 80 * ONE },
+	{ "nothing", 10 * ONE, 0, 100 * ONE, 10 * ONE },
+	{ "the largest", TCSIG_WND_MAX, 1000000, TCSIG_WND_MAX, TCSIG_WND_MAX },
+};
+
+static void scale_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(scale_cases); i++) {
+		const struct scale_case *c = &scale_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_scale(c->cw, c->share_ppm, c->free), c->want,
+				    "%s", c->what);
+	}
+}
+
+static void free_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_free(200000000, 20, 1000), 500 * ONE,
+			    "200 Gbit/s * 20 us = 500 kB");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_free(100, 1000000, 1000), 12 * ONE + HALF,
+			    "100 kbit/s * 1 s = 12.5 kB");
+	KUNIT_EXPECT_EQ(test, tcsig_free(0, 20, 1000), 0ULL);
+	KUNIT_EXPECT_EQ(test, tcsig_free(U64_MAX, U32_MAX, 1), TCSIG_WND_MAX);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_estimate(128, 256), 192ULL, "the middle of a bucket");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_estimate(128, U64_MAX), 128ULL, "the last bucket");
+}
+
+/*
+ * A connection's life, an ACK a line: first window 4 packets, 100 delivered before it.
+ * free 0: not told; delay -1: not told.
+ */
+static const struct life_case {
+	const char *what;
+	u32 n_pkts, delivered_pkts, prior_pkts;
+	s64 delay_ns;
+	u32 free_pkts;
+	u32 share_ppm;
+	bool limited;
+	u64 want;
+	enum tcsig_stage stage;
+} life_cases[] = {
+	{ "slow start: 4 + 1", 1, 101, 100, 0, 0, 0, true, 5 * ONE, TCSIG_SEEK },
+	{ "not the limit: no growth", 1, 102, 100, 0, 0, 0, false, 5 * ONE, TCSIG_SEEK },
+	{ "nor a jump", 1, 103, 100, -1, 95, 0, false, 5 * ONE, TCSIG_SEEK },
+	{ "95 packets are free: half", 1, 104, 100, -1, 95, 0, true, 52 * ONE + HALF, TCSIG_JUMP },
+	{ "what the first window still tells is nothing new", 1, 105, 102, -1, 95, 500000, true,
+	  52 * ONE + HALF, TCSIG_JUMP },
+	{ "its own packets: the rest, packet by packet", 4, 109, 104, 0, 0, 0, true,
+	  56 * ONE + HALF, TCSIG_JUMP },
+	{ "above half the target: no more", 4, 113, 105, 5001, 0, 0, true, 56 * ONE + HALF,
+	  TCSIG_JUMP },
+	{ "and more", 10, 123, 106, 5000, 0, 0, true, 66 * ONE + HALF, TCSIG_JUMP },
+	{ "17 are free: up to there", 50, 173, 107, -1, 17, 0, true, 83 * ONE + HALF,
+	  TCSIG_STEADY },
+	{ "min(ABW/C) does not know yet", 1, 174, 107, -1, 0, 500000, true,
+	  83 * ONE + HALF + 200924, TCSIG_STEADY },		/* 1 / 83.5 * 2^24 = 200924.6 */
+};
+
+static struct tcsig_ack ack_of(const struct life_case *c)
+{
+	return (struct tcsig_ack){
+		.free = (u64)c->free_pkts << TCSIG_SHIFT,
+		.delay_ns = c->delay_ns,
+		.acked_pkts = c->n_pkts,
+		.delivered_pkts = c->delivered_pkts,
+		.prior_pkts = c->prior_pkts,
+		.share_ppm = c->share_ppm,
+		.has_free = c->free_pkts,
+		.has_delay = c->delay_ns >= 0,
+		.has_share = c->share_ppm,
+		.limited = c->limited,
+	};
+}
+
+static void life_test(struct kunit *test)
+{
+	struct tcsig_vars v;
+	size_t i;
+
+	tcsig_begin(&v, 4 * ONE, TCSIG_WND_MAX, 100);
+	for (i = 0; i < ARRAY_SIZE(life_cases); i++) {
+		const struct life_case *c = &life_cases[i];
+		const struct tcsig_ack a = ack_of(c);
+
+		tcsig_hear(&v, &params, &a);
+		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, (enum tcsig_stage)v.stage, c->stage, "%s", c->what);
+	}
+}
+
+/* Steady, 88 packets. */
+static const struct life_case round_cases[] = {
+	{ "twice the target: 1/4 of 88", 1, 201, 150, 20000, 0, 0, true, 66 * ONE, TCSIG_STEADY },
+	{ "the same again in this round trip: no more", 1, 202, 151, 20000, 0, 0, true, 66 * ONE,
+	  TCSIG_STEADY },
+	{ "less: not less", 1, 203, 152, 10500, 0, 0, true, 66 * ONE, TCSIG_STEADY },
+	{ "four times: 3/8 of 88", 1, 204, 153, 40000, 0, 0, true, 55 * ONE, TCSIG_STEADY },
+	{ "nor does the round add", 1, 205, 154, 0, 0, 500000, true, 55 * ONE, TCSIG_STEADY },
+	{ "a packet sent after the cut: 55 + 5/55 and then", 5, 210, 201, 10000, 0, 0, true,
+	  55 * ONE + 1525201, TCSIG_STEADY },			/* 2^24 / 11 = 1525201.5 */
+	{ "of the target, nothing; above it, a cut of what is there", 1, 211, 202, 12500, 0, 0,
+	  true, 49 * ONE + 9761289, TCSIG_STEADY },		/* 55.0909 * 0.9 = 49.5818 */
+};
+
+static void round_test(struct kunit *test)
+{
+	struct tcsig_vars v;
+	size_t i;
+
+	tcsig_begin(&v, 88 * ONE, TCSIG_WND_MAX, 200);
+	v.stage = TCSIG_STEADY;
+	for (i = 0; i < ARRAY_SIZE(round_cases); i++) {
+		const struct life_case *c = &round_cases[i];
+		const struct tcsig_ack a = ack_of(c);
+
+		tcsig_hear(&v, &params, &a);
+		KUNIT_EXPECT_LE_MSG(test, v.cw, c->want + 2, "%s", c->what);
+		KUNIT_EXPECT_LE_MSG(test, c->want, v.cw + 2, "%s", c->what);
+	}
+}
+
+/* ai 0, so that only min(ABW/C) moves the window of 40 packets. */
+static const struct life_case share_cases[] = {
+	{ "a fifth is free: 5/4", 1, 301, 250, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
+	{ "the same again: no more", 1, 302, 251, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
+	{ "half: twice the 40", 1, 303, 252, 0, 200, 500000, true, 80 * ONE, TCSIG_STEADY },
+	{ "its own packets: what is told is older", 1, 304, 301, 0, 200, 500000, true, 80 * ONE,
+	  TCSIG_STEADY },
+	{ "the next round knows of it", 1, 305, 304, 0, 200, 200000, true, 100 * ONE,
+	  TCSIG_STEADY },
+	{ "a packet more or less is nothing", 1, 340, 310, 0, 200, 19999, true, 100 * ONE,
+	  TCSIG_STEADY },
+};
+
+static void share_test(struct kunit *test)
+{
+	const struct tcsig_params p = { .target_ns = 10000, .least = ONE, .beta_ppm = 500000 };
+	struct tcsig_vars v;
+	size_t i;
+
+	tcsig_begin(&v, 40 * ONE, TCSIG_WND_MAX, 300);
+	v.stage = TCSIG_STEADY;
+	for (i = 0; i < ARRAY_SIZE(share_cases); i++) {
+		const struct life_case *c = &share_cases[i];
+		const struct tcsig_ack a = ack_of(c);
+
+		tcsig_hear(&v, &p, &a);
+		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
+	}
+}
+
+static void loss_test(struct kunit *test)
+{
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 80 * ONE, TCSIG_WND_MAX, 100);
+	tcsig_lose(&v, 130, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 40 * ONE, "half");
+	KUNIT_EXPECT_EQ(test, (enum tcsig_stage)v.stage, TCSIG_STEADY);
+	tcsig_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 80 * ONE, "it was none");
+	tcsig_lose(&v, 200, true);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, ONE, "a timeout: one packet");
+	KUNIT_EXPECT_EQ_MSG(test, v.ssthresh, 40 * ONE, "and slow start up to half");
+	KUNIT_EXPECT_EQ(test, (enum tcsig_stage)v.stage, TCSIG_SEEK);
+	tcsig_lose(&v, 200, true);
+	tcsig_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 80 * ONE, "none of both was one");
+	v.undo_cw = 0;
+	v.cw = HALF;
+	tcsig_lose(&v, 300, false);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, HALF, "a window below one packet is the timer's");
+}
+
+static void pace_test(struct kunit *test)
+{
+	struct tcsig_vars v = { .cw = 10 * ONE, .stage = TCSIG_STEADY };
+
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 100000000ULL,
+			    "10 kB in 100 us");
+	v.stage = TCSIG_SEEK;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 200000000ULL,
+			    "slow start: twice that");
+	v.stage = TCSIG_JUMP;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 100000000ULL,
+			    "half of what is free is half of it");
+	v.proven = true;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 200000000ULL,
+			    "the rest");
+	v = (struct tcsig_vars){ .cw = ONE, .stage = TCSIG_STEADY };
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 160000000ULL,
+			    "two packets, held by the timer, are one burst");
+	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE, TCSIG_FLIGHT_PKTS, 100), 200000ULL,
+			    "two in 2 RTT");
+	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE / 8, TCSIG_FLIGHT_PKTS, 100), 1600000ULL,
+			    "two in 16 RTT");
+	KUNIT_EXPECT_EQ(test, hop_gap_ns(2 * ONE, TCSIG_FLIGHT_PKTS, 100), 0ULL);
+	v = (struct tcsig_vars){ .cw = TCSIG_WND_MAX, .stage = TCSIG_JUMP, .proven = true };
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 65535, 1),
+			    2ULL * TCSIG_WND_MAX_PKTS * 65535 * 1000000, "the greatest");
+}
+
+/* Stage and orientation of 4 and 2 bits: stage 2, 1 is the last hop, 0, 1 the host's own. */
+static const struct tcsig_edge edges[TCSIG_EDGES] = { { 0x09, 0x3f }, { 0x01, 0x3f } };
+static const struct tcsig_edge no_edges[TCSIG_EDGES];
+
+static const struct core_case {
+	const char *what;
+	const struct tcsig_edge *edge;
+	u32 locator;
+	bool want;
+} core_cases[] = {
+	{ "the last hop", edges, 0x09, false },
+	{ "whatever its port", edges, 0x49, false },
+	{ "the host", edges, 0x01, false },
+	{ "the last hop's stage, up", edges, 0x08, true },
+	{ "nobody wrote", edges, 0, false },
+	{ "nobody knows", no_edges, 0x08, false },
+};
+
+/* Locator 8 unless said otherwise; wanted 2; random 3. */
+static const struct path_case {
+	const char *what;
+	char event;		/* a round's end, or what is told */
+	u64 delay_ns;
+	u32 locator;
+	u32 wanted;
+	bool want;
+} path_cases[] = {
+	{ "off", 'r', 20000, 8, 0, false },
+	{ "one of two", 'r', 10001, 8, 2, false },
+	{ "no queue", 'r', 5000, 8, 2, false },
+	{ "anew", 'r', 20000, 8, 2, false },
+	{ "the last hop", 'r', 20000, 0, 2, false },
+	{ "not told", 'r', U64_MAX, 8, 2, false },
+	{ "anew", 'r', 20000, 8, 2, false },
+	{ "two in a row", 'r', 20000, 8, 2, true },
+	{ "what is told is of before", 't', 20000, 8, 1, false },
+	{ "the round of the move", 'r', 20000, 8, 1, false },
+	{ "another bottleneck", 't', 20000, 10, 1, false },
+	{ "the same, below the target", 't', 10000, 8, 1, false },
+	{ "the same", 't', 10001, 8, 1, true },
+	{ "the round of the move", 'r', 20000, 8, 1, false },
+	{ "all is well", 'r', 500, 8, 1, false },
+	{ "what was left is forgotten", 't', 20000, 8, 1, false },
+	{ "-3 + 8 of 8: by chance a round longer", 'r', 20000, 8, 1, false },
+	{ "a queue as the law leaves it: 6", 'r', 5001, 8, 1, false },
+	{ "7", 'r', 10000, 8, 1, false },
+	{ "8", 'r', 10000, 8, 1, true },
+};
+
+static void path_test(struct kunit *test)
+{
+	struct tcsig_path path = { 0 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(core_cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_is_core(core_cases[i].edge, core_cases[i].locator),
+				    core_cases[i].want, "%s", core_cases[i].what);
+	for (i = 0; i < ARRAY_SIZE(path_cases); i++) {
+		const struct path_case *c = &path_cases[i];
+		bool got;
+
+		if (c->event == 'r')
+			got = tcsig_path_round(&path, &params, c->delay_ns, c->locator, c->wanted,
+					       3);
+		else
+			got = tcsig_path_told(&path, &params, c->delay_ns, c->locator, 3);
+		KUNIT_EXPECT_EQ_MSG(test, got, c->want, "%zu: %s", i, c->what);
+	}
+}
+
+static struct kunit_case csig_sender_cases[] = {
+	KUNIT_CASE(cut_test),
+	KUNIT_CASE(least_test),
+	KUNIT_CASE(add_test),
+	KUNIT_CASE(scale_test),
+	KUNIT_CASE(free_test),
+	KUNIT_CASE(life_test),
+	KUNIT_CASE(round_test),
+	KUNIT_CASE(share_test),
+	KUNIT_CASE(loss_test),
+	KUNIT_CASE(pace_test),
+	KUNIT_CASE(path_test),
+	{ }
+};
+
+static struct kunit_suite csig_sender_suite = {
+	.name = "csig_sender",
+	.test_cases = csig_sender_cases,
+};
+
+kunit_test_suite(csig_sender_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit cases of CSIG's sender");

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_csig: congestion control by CSIG, draft-ravi-ippm-csig-01 section 8. The law is in
+ * csig_sender.h, what the network says comes from net_csig_tag by signals.c; this file
+ * hangs the law on the stack.
+ *
+ * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <net/hop_sock.h>
+#include <net/netns/generic.h>
+
+#include "tcp_csig.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* A silence of so many round trips: what was known of the path is worth nothing. */
+#define TCSIG_IDLE_RTTS		8
+
+/*
+ * A silent connection's next super-packets: its first window is to ask for each signal, and
+ * a super-packet asks for one.
+ */
+#define TCSIG_FIRST_BURST_PKTS	3U
+
+/* ss shows a gain in 1/256. */
+#define TCSIG_INFO_SHIFT	8
+
+static unsigned int tcsig_net_id;
+
+struct tcsig_net *tcsig_net(const struct net *net)
+{
+	return net_generic(net, tcsig_net_id);
+}
+
+static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
+
+	return (struct tcsig_params){
+		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) : READ_ONCE(cn->e2e_target_ns),
+		.ai = tcsig_of_ppm(READ_ONCE(cn->ai_ppm)),
+		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.beta_ppm = READ_ONCE(cn->beta_ppm),
+	};
+}
+
+static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_vars *v)
+{
+	u32 burst_pkts = hop_burst_pkts(v->cw);
+
+	if (!sk_can_gso(sk))
+		return 1;
+	if (v->stage == TCSIG_SEEK || !tcp_sk(sk)->packets_out)
+		return min(burst_pkts, TCSIG_FIRST_BURST_PKTS);
+	return burst_pkts;
+}
+
+static void tcsig_apply(struct sock *sk, const struct tcsig_vars *v, u32 most_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts, tp->snd_cwnd_clamp);
+	u32 rtt_us = tcp_min_rtt(tp);
+	u64 bytes_ps;
+
+	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, v);
+	if (rtt_us == ~0U)
+		rtt_us = tp->srtt_us >> 3;
+	if (!rtt_us)
+		return;
+	bytes_ps = tcsig_pace_bytes_ps(v, max_t(u32, tp->mss_cache, 1), rtt_us);
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
+static void tcsig_init(struct sock *sk)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	memset(cs, 0, sizeof(*cs));
+	/* Without CSIG the delay of the whole path has to do. */
+	cs->early = sk->sk_state == TCP_SYN_SENT;
+	if (!cs->early)
+		tcsig_open(sk, cs);
+	cs->init_pkts = tcp_snd_cwnd(tp);
+	cs->ack_us = tp->tcp_mstamp;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
+	tcsig_apply(sk, &cs->v, U32_MAX);
+}
+
+/* Leaves the socket as another congestion control may take it. */
+static void tcsig_release(struct sock *sk)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+
+	/* A socket may close before init(). */
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
+	tcsig_close(cs);
+	hop_restore_bursts(sk);
+}
+
+/* The bottleneck, if another path could avoid it; else 0. */
+static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
+{
+	struct tcsig_edge edge[TCSIG_EDGES];
+	u32 i;
+
+	for (i = 0; i < TCSIG_EDGES; i++) {
+		edge[i].value = READ_ONCE(cn->edge[2 * i]);
+		edge[i].mask = READ_ONCE(cn->edge[2 * i + 1]);
+	}
+	return tcsig_is_core(edge, locator) ? locator : 0;
+}
+
+/* 8.2.1: another hash, and where hashes choose paths another path. */
+static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
+			     const struct tcsig_params *p, const struct tcsig_ack *a, bool turned)
+{
+	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
+	const u32 wanted = READ_ONCE(cn->move_rounds);
+	struct tcsig_told *told = cs->told;
+	bool again, moves;
+	u32 core, random;
+
+	if (!wanted || !cs->hop || !(turned || a->has_delay))
+		return;
+	core = tcsig_core(cn, told->locator);
+	random = get_random_u32();
+	moves = turned && tcsig_path_round(&told->path, p, cs->v.ended_ns, core, wanted, random);
+	again = !moves && a->has_delay &&
+		tcsig_path_told(&told->path, p, a->delay_ns, core, random);
+	if (!moves && !again)
+		return;
+	trace_csig_move(sk, told->locator, cs->v.delay_ns, again);
+	sk_rethink_txhash(sk);
+	/* What comes of packets sent before tells of the path that was left. */
+	tcsig_begin_round(&cs->v, a->delivered_pkts);
+}
+
+static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const u8 stage = cs->v.stage;
+	struct tcsig_params p;
+	struct tcsig_ack a = {
+		.acked_pkts = rs->acked_sacked,
+		.delivered_pkts = tp->delivered,
+		.prior_pkts = rs->prior_delivered,
+		.limited = tcp_is_cwnd_limited(sk),
+	};
+	bool turned;
+
+	/* No sample: nothing was delivered. */
+	if (!rs->prior_mstamp)
+		a.prior_pkts = cs->v.round_pkts - 1;
+	tcsig_read(sk, cs, rs, &a);
+	if (!READ_ONCE(tcsig_net(sock_net(sk))->jump))
+		a.has_free = false;
+	p = tcsig_params(sk, cs);
+	turned = tcsig_hear(&cs->v, &p, &a);
+	trace_csig_ack(sk, &a, cs);
+	if (cs->v.stage != stage)
+		trace_csig_enter(sk, &cs->v, false);
+	tcsig_maybe_move(sk, cs, &p, &a, turned);
+}
+
+compat_cong_control(tcsig_cong_control)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 most_pkts = U32_MAX;
+	u64 wait_ns;
+
+	/* The SYN-ACK comes here before init(). */
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
+	cs->ack_us = tp->tcp_mstamp;
+	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT) {
+		cs->early = false;
+		tcsig_open(sk, cs);
+	}
+	tcsig_hear_ack(sk, cs, rs);
+	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
+		most_pkts = tcp_packets_in_flight(tp) + rs->acked_sacked + 1;
+	tcsig_apply(sk, &cs->v, most_pkts);
+	wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS);
+	if (wait_ns)
+		trace_csig_hold(sk, cs->v.cw, wait_ns);
+}
+
+/*
+ * 8.1.3: a transfer on a connection that has been idle for many round trips begins as a new
+ * one. Without CSIG it finds out at the price of slow start: only after an RTO.
+ */
+static void tcsig_tx_start(struct sock *sk)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 idle_us = (u32)tp->tcp_mstamp - cs->ack_us;
+	u64 long_us = cs->hop ? (u64)(tp->srtt_us >> 3) * TCSIG_IDLE_RTTS :
+				jiffies_to_usecs(inet_csk(sk)->icsk_rto);
+
+	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out || idle_us < long_us)
+		return;
+	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
+		    tp->delivered);
+	tcsig_apply(sk, &cs->v, U32_MAX);
+	trace_csig_enter(sk, &cs->v, false);
+}
+
+static void tcsig_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+{
+	if (ev == CA_EVENT_TX_START)
+		tcsig_tx_start(sk);
+}
+
+/* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
+static void tcsig_set_state(struct sock *sk, u8 new_state)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	const bool timeout = new_state == TCP_CA_Loss;
+
+	if (!icsk->icsk_ca_initialized || hop_is_too_big(sk, new_state))
+		return;
+	if (new_state == TCP_CA_Open)
+		cs->v.undo_cw = 0;
+	if (!timeout && (new_state < TCP_CA_CWR || icsk->icsk_ca_state >= TCP_CA_CWR))
+		return;
+	tcsig_lose(&cs->v, tp->delivered, timeout);
+	/* What is sent again after a timeout waits for nothing. */
+	if (timeout)
+		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
+	trace_csig_enter(sk, &cs->v, true);
+}
+
+/* cong_control() goes by none, and so the stack never leaves slow start. */
+static u32 tcsig_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+
+/* Nothing was lost after all. */
+static u32 tcsig_undo_cwnd(struct sock *sk)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+
+	tcsig_undo(&cs->v);
+	return hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
+}
+
+/*
+ * Read by ss without the socket lock. BBR's answer is the one with room that ss
+ * prints: bw is the pace, mrtt the delay that is steered by, pacing_gain cw, cwnd_gain
+ * enum tcsig_stage, and 4 more where the delay is the whole path's.
+ */
+static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	const struct tcsig_sock *cs = inet_csk_ca(sk);
+	const u64 bytes_ps = READ_ONCE(sk->sk_pacing_rate);
+	const u32 stage = READ_ONCE(cs->v.stage) + (READ_ONCE(cs->hop) ? 0 : 4);
+
+	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	info->bbr.bbr_bw_lo = (u32)bytes_ps;
+	info->bbr.bbr_bw_hi = bytes_ps >> 32;
+	info->bbr.bbr_min_rtt = div_u64(READ_ONCE(cs->v.delay_ns), NSEC_PER_USEC);
+	info->bbr.bbr_pacing_gain = READ_ONCE(cs->v.cw) >> (TCSIG_SHIFT - TCSIG_INFO_SHIFT);
+	info->bbr.bbr_cwnd_gain = stage << TCSIG_INFO_SHIFT;
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+static struct tcp_congestion_ops tcsig __read_mostly = {
+	.init		= tcsig_init,
+	.release	= tcsig_release,
+	.cong_control	= tcsig_cong_control,
+	compat_cc_events(tcsig_cwnd_event, tcsig_tx_start),
+	.ssthresh	= tcsig_ssthresh,
+	.undo_cwnd	= tcsig_undo_cwnd,
+	.set_state	= tcsig_set_state,
+	.get_info	= tcsig_get_info,
+	.owner		= THIS_MODULE,
+	.name		= "csig",
+};
+
+static int __net_init tcsig_net_init(struct net *net)
+{
+	return tcsig_sysctl_start(net, tcsig_net(net));
+}
+
+static void __net_exit tcsig_net_exit(struct net *net)
+{
+	hop_sysctl_stop(&tcsig_net(net)->sysctl);
+}
+
+static struct pernet_operations tcsig_net_ops = {
+	.init	= tcsig_net_init,
+	.exit	= tcsig_net_exit,
+	.id	= &tcsig_net_id,
+	.size	= sizeof(struct tcsig_net),
+};
+
+static int __init tcsig_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct tcsig_sock) > ICSK_CA_PRIV_SIZE);
+
+	err = register_pernet_subsys(&tcsig_net_ops);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&tcsig);
+	if (err)
+		unregister_pernet_subsys(&tcsig_net_ops);
+	return err;
+}
+
+/* Every socket holds a reference to the module: none is left here. */
+static void __exit tcsig_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcsig);
+	unregister_pernet_subsys(&tcsig_net_ops);
+}
+
+module_init(tcsig_register);
+module_exit(tcsig_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Congestion control by CSIG (draft-ravi-ippm-csig-01)");

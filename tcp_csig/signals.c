@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What an ACK tells: the carrier's signals, or where no hop tells, the RTT. */
+#include <linux/slab.h>
+#include <net/hop_sock.h>
+
+#include "tcp_csig.h"
+
+/* So many readings that no hop wrote to: the path has none any more. */
+#define TCSIG_BLANK_MAX		64
+
+/* Leaves cs->told NULL where there is no CSIG. */
+void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
+{
+	struct csig_flow *flow = csig_flow_open(sk);
+
+	if (!flow)
+		return;
+	cs->told = kzalloc(sizeof(*cs->told), GFP_ATOMIC);
+	if (cs->told)
+		cs->told->flow = flow;
+	else
+		csig_flow_close(flow);
+}
+
+void tcsig_close(struct tcsig_sock *cs)
+{
+	if (!cs->told)
+		return;
+	csig_flow_close(cs->told->flow);
+	kfree(cs->told);
+	cs->told = NULL;
+}
+
+/* Is there a reading that was not there before, and did a hop write to it? */
+static bool read_new(struct tcsig_told *told, enum csig_type type, struct csig_signal *s)
+{
+	if (!csig_flow_read(told->flow, type, s) || s->count == told->count[type])
+		return false;
+	told->count[type] = s->count;
+	if (s->value == csig_initial(s->form, type)) {
+		told->blank += told->blank < TCSIG_BLANK_MAX;
+		/* Of a delay it is a value as well. */
+		return type == CSIG_PD;
+	}
+	told->blank = 0;
+	told->hop = true;
+	return true;
+}
+
+static u32 rtt_us(const struct sock *sk, const struct rate_sample *rs)
+{
+	return rs->rtt_us > 0 ? rs->rtt_us : tcp_sk(sk)->srtt_us >> 3;
+}
+
+/* Return: whether the path's hops tell. */
+static bool read_hops(const struct sock *sk, struct tcsig_told *told,
+		      const struct rate_sample *rs, struct tcsig_ack *a)
+{
+	struct csig_signal s;
+
+	if (read_new(told, CSIG_ABW, &s)) {
+		told->free_kbit_ps = s.low;
+		a->has_free = true;
+	}
+	a->free = tcsig_free(told->free_kbit_ps, rtt_us(sk, rs), hop_wire_bytes(sk));
+	if (read_new(told, CSIG_ABW_C, &s)) {
+		a->share_ppm = min_t(u64, s.low, CSIG_PPM_MAX);
+		a->has_share = true;
+	}
+	if (read_new(told, CSIG_PD, &s)) {
+		a->delay_ns = tcsig_estimate(s.low, s.high);
+		a->has_delay = true;
+		told->locator = s.locator;
+	}
+	told->hop = told->hop && told->blank < TCSIG_BLANK_MAX;
+	return told->hop && csig_flow_is_fed(told->flow);
+}
+
+/* What the path takes beyond the least it took. */
+static void read_path(const struct sock *sk, const struct rate_sample *rs, struct tcsig_ack *a)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+
+	a->has_free = false;
+	a->has_share = false;
+	a->has_delay = rs->rtt_us > 0 && !rs->is_ack_delayed;
+	if (a->has_delay)
+		a->delay_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+}
+
+/**
+ * tcsig_read() - what an ACK tells of the path
+ * @sk: the socket
+ * @cs: of it
+ * @rs: of the ACK
+ * @a: result; what is not of the path is kept
+ */
+void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
+		struct tcsig_ack *a)
+{
+	const bool hop = cs->told && read_hops(sk, cs->told, rs, a);
+
+	if (!hop)
+		read_path(sk, rs, a);
+	WRITE_ONCE(cs->hop, hop);
+}

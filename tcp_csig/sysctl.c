@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The knobs, net.hopcc.tcp_csig_*: each has one place where its bounds are. */
+#include "tcp_csig.h"
+
+static unsigned int target_min = TCSIG_TARGET_MIN_NS;
+static unsigned int target_max = TCSIG_TARGET_MAX_NS;
+static unsigned int beta_min = 1;
+static unsigned int beta_max = TCSIG_PPM;
+static unsigned int ai_min = TCSIG_AI_MIN_PPM;
+static unsigned int ai_max = TCSIG_AI_MAX_PPM;
+static unsigned int rounds_max = TCSIG_MOVE_MAX_ROUNDS;
+static int locator_max = U16_MAX;
+
+#define KNOB(name, member, handler, min, max)				\
+	{								\
+		.procname	= "tcp_csig_" name,			\
+		.data		= hop_sysctl_at(struct tcsig_net, member), \
+		.maxlen		= sizeof_field(struct tcsig_net, member), \
+		.mode		= 0644,					\
+		.proc_handler	= handler,				\
+		.extra1		= min,					\
+		.extra2		= max,					\
+	}
+
+#define SYSCTLS 7
+
+/* The last entry ends the table where entries are not counted. */
+static const struct ctl_table tcsig_table[SYSCTLS + 1] = {
+	KNOB("target_ns", target_ns, proc_douintvec_minmax, &target_min, &target_max),
+	KNOB("e2e_target_ns", e2e_target_ns, proc_douintvec_minmax, &target_min, &target_max),
+	KNOB("beta_ppm", beta_ppm, proc_douintvec_minmax, &beta_min, &beta_max),
+	KNOB("ai_ppm", ai_ppm, proc_douintvec_minmax, &ai_min, &ai_max),
+	KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
+	KNOB("move_rounds", move_rounds, proc_douintvec_minmax, SYSCTL_ZERO, &rounds_max),
+	KNOB("edges", edge, proc_dointvec_minmax, SYSCTL_ZERO, &locator_max),
+	{ }
+};
+
+int tcsig_sysctl_start(struct net *net, struct tcsig_net *cn)
+{
+	cn->target_ns = TCSIG_TARGET_DEFAULT_NS;
+	cn->e2e_target_ns = TCSIG_E2E_TARGET_DEFAULT_NS;
+	cn->beta_ppm = TCSIG_BETA_DEFAULT_PPM;
+	cn->ai_ppm = TCSIG_AI_DEFAULT_PPM;
+	cn->jump = 1;
+	return hop_sysctl_start(net, &cn->sysctl, tcsig_table, SYSCTLS, cn);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tcp_csig decides. Fields and their names are an interface: monitors read
+ * them. IPv4 addresses are v4-mapped; ports are in host order.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM tcp_csig
+
+#if !defined(TCP_CSIG_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define TCP_CSIG_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/hop_trace.h>
+
+/* An ACK of acked_pkts packets made the window cw_2pow24 / 2^24; what it told was new or not. */
+TRACE_EVENT(csig_ack,
+
+	TP_PROTO(const struct sock *sk, const struct tcsig_ack *ack, const struct tcsig_sock *cs),
+
+	TP_ARGS(sk, ack, cs),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u64, cw)
+		__field(u64, free)
+		__field(u64, delay_ns)
+		__field(u32, acked_pkts)
+		__field(u32, share_ppm)
+		__field(bool, has_free)
+		__field(bool, has_share)
+		__field(bool, has_delay)
+		__field(bool, limited)
+		__field(bool, hop)
+		__field(bool, cut)
+		__field(bool, grown)
+		__field(u8, stage)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cw = cs->v.cw;
+		__entry->free = ack->free;
+		__entry->delay_ns = cs->v.delay_ns;
+		__entry->acked_pkts = ack->acked_pkts;
+		__entry->share_ppm = ack->share_ppm;
+		__entry->has_free = ack->has_free;
+		__entry->has_share = ack->has_share;
+		__entry->has_delay = ack->has_delay;
+		__entry->limited = ack->limited;
+		__entry->hop = cs->hop;
+		__entry->cut = cs->v.cut;
+		__entry->grown = cs->v.grown;
+		__entry->stage = cs->v.stage;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u acked_pkts=%u cw_2pow24=%llu delay_ns=%llu delay_new=%d free_2pow24=%llu free_new=%d share_ppm=%u share_new=%d limited=%d hop=%d cut=%d grown=%d stage=%u",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->acked_pkts, __entry->cw, __entry->delay_ns, __entry->has_delay,
+		  __entry->free, __entry->has_free, __entry->share_ppm, __entry->has_share,
+		  __entry->limited, __entry->hop, __entry->cut, __entry->grown, __entry->stage)
+);
+
+/* A transfer entered a stage (enum tcsig_stage), or a loss was found. */
+TRACE_EVENT(csig_enter,
+
+	TP_PROTO(const struct sock *sk, const struct tcsig_vars *v, bool loss),
+
+	TP_ARGS(sk, v, loss),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u64, cw)
+		__field(u64, goal)
+		__field(u8, stage)
+		__field(bool, loss)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cw = v->cw;
+		__entry->goal = v->goal;
+		__entry->stage = v->stage;
+		__entry->loss = loss;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u stage=%u loss=%d cw_2pow24=%llu goal_2pow24=%llu",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->stage, __entry->loss, __entry->cw, __entry->goal)
+);
+
+/* A window below one packet: the next packet leaves wait_ns from now at the earliest. */
+TRACE_EVENT(csig_hold,
+
+	TP_PROTO(const struct sock *sk, u64 cw, u64 wait_ns),
+
+	TP_ARGS(sk, cw, wait_ns),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u64, cw)
+		__field(u64, wait_ns)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->cw = cw;
+		__entry->wait_ns = wait_ns;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u cw_2pow24=%llu wait_ns=%llu",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->cw, __entry->wait_ns)
+);
+
+/* 8.2.1: another path is tried; again: the one before led to the same bottleneck. */
+TRACE_EVENT(csig_move,
+
+	TP_PROTO(const struct sock *sk, u32 locator, u64 delay_ns, bool again),
+
+	TP_ARGS(sk, locator, delay_ns, again),
+
+	TP_STRUCT__entry(
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, locator)
+		__field(u64, delay_ns)
+		__field(bool, again)
+	),
+
+	TP_fast_assign(
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->locator = locator;
+		__entry->delay_ns = delay_ns;
+		__entry->again = again;
+	),
+
+	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u locator=%u delay_ns=%llu again=%d",
+		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+		  __entry->locator, __entry->delay_ns, __entry->again)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

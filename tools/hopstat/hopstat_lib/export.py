@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""8.2.2, for traffic engineering: signals summed up in space, by destination prefix and
+locator, and in time, over the samples of a period; for Prometheus and as JSON lines."""
+import contextlib
+import ipaddress
+import json
+import os
+import tempfile
+import time
+
+from . import flows
+
+# By signal: name, from the tag's unit to the base unit, and which is worse.
+METRICS = {
+    0: ("available_bits_per_second", 1000.0, min, "min(ABW) of the paths"),
+    1: ("available_ratio", 1e-6, min, "min(ABW/C) of the paths"),
+    2: ("hop_delay_seconds", 1e-9, max, "max(PD) of the paths"),
+}
+
+
+def prefix_of(peer, bits4, bits6):
+    host = ipaddress.ip_address(peer.rsplit(":", 1)[0].strip("[]"))
+    bits = bits4 if host.version == 4 else bits6
+    return str(ipaddress.ip_network((host, bits), strict=False))
+
+
+class Period:
+    """What was told in it. A reading counts once: it is known by how many came before."""
+
+    def __init__(self, bits4=24, bits6=64):
+        self.bits = bits4, bits6
+        self.counts = {}
+        self.begin()
+
+    def begin(self):
+        self.sums = {}
+
+    def take(self, rows):
+        """Of csig_flows()."""
+        for local, peer, _, signals in rows:
+            for kind, signal in signals.items():
+                key = local, peer, kind
+                if kind in METRICS and self.counts.get(key) != signal["count"]:
+                    self.counts[key] = signal["count"]
+                    self.add(prefix_of(peer, *self.bits), kind, signal)
+
+    def add(self, prefix, kind, signal):
+        _, unit, choose, _ = METRICS[kind]
+        value = (flows.middle(signal) if kind == 2 else signal["low"]) * unit
+        key = kind, prefix, signal["locator"]
+        had = self.sums.get(key)
+        if had is None:
+            self.sums[key] = [1, value, value]
+        else:
+            self.sums[key] = [had[0] + 1, had[1] + value, choose(had[2], value)]
+
+    def rows(self):
+        """(kind, prefix, locator, samples, mean, worst), sorted."""
+        return [(*key, n, total / n, extreme)
+                for key, (n, total, extreme) in sorted(self.sums.items())]
+
+
+def prometheus(rows):
+    """Text of format 0.0.4."""
+    out = []
+    for kind, (name, _, _, what) in METRICS.items():
+        own = [r for r in rows if r[0] == kind]
+        if not own:
+            continue
+        for at, suffix, text in ((4, "mean", "mean"), (5, "worst", "worst"),
+                                 (3, "readings", "readings in the period")):
+            full = f"hopcc_csig_{name}_{suffix}"
+            out += [f"# HELP {full} {what}, {text}.", f"# TYPE {full} gauge"]
+            out += [f'{full}{{prefix="{r[1]}",locator="{r[2]}"}} {r[at]:.9g}' for r in own]
+    return "".join(line + "\n" for line in out)
+
+
+def json_lines(rows, when_s):
+    for kind, prefix, locator, count, mean, extreme in rows:
+        yield json.dumps(dict(time_s=round(when_s, 6), signal=METRICS[kind][0], prefix=prefix,
+                              locator=locator, readings=count, mean=mean, worst=extreme))
+
+
+def replace(path, text):
+    """Who reads sees the old file or the new one, whole."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".hopstat-")
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(text)
+        os.chmod(name, 0o644)
+        os.rename(name, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def run(options):
+    period = Period(options.bits4, options.bits6)
+    count = options.count
+    while count is None or count > 0:
+        end = time.monotonic() + options.interval
+        period.begin()
+        while time.monotonic() < end:
+            period.take(flows.csig_flows())
+            time.sleep(min(options.sample, max(end - time.monotonic(), 0)))
+        rows = period.rows()
+        if options.textfile:
+            replace(options.textfile, prometheus(rows))
+        if options.jsonl:
+            with open(options.jsonl, "a", encoding="ascii") as file:
+                file.writelines(line + "\n" for line in json_lines(rows, time.time()))
+        count = count and count - 1
+    return 0

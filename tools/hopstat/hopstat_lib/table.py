@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Rows as text: a table for people, JSON lines, CSV."""
+import csv
+import json
+
+UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def number(value):
+    for size, letter in UNITS:
+        if abs(value) >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def cell(key, value):
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    if key.endswith("_ppm"):
+        return f"{value / 10000:.1f}%"
+    if key.endswith("_ns"):
+        return f"{value / 1000:.1f}us" if value < 1e6 else f"{value / 1e6:.2f}ms"
+    if key.endswith("_us"):
+        return f"{value}us"
+    if key.endswith("_kbit_ps"):
+        return number(value * 1000)
+    if key.endswith(("_bit_ps", "_bytes", "_pkts")):
+        return number(value)
+    return str(value)
+
+
+def head(key):
+    for unit in ("_ppm", "_ns", "_us", "_kbit_ps", "_bit_ps"):
+        key = key.removesuffix(unit)
+    return key.replace("_", " ")
+
+
+def lines(rows, columns):
+    """A table, its heading first."""
+    text = [[head(c) for c in columns]]
+    text += [[cell(c, r[c]) for c in columns] for r in rows]
+    widths = [max(len(t[i]) for t in text) for i in range(len(columns))]
+    left = ("system", "cc", "local", "peer", "path", "dev", "kind", "handle", "detail", "host",
+            "signal")
+    return ["  ".join(t.ljust(w) if c in left else t.rjust(w)
+                      for t, w, c in zip(row, widths, columns)).rstrip() for row in text]
+
+
+def write_json(file, rows, **more):
+    for r in rows:
+        file.write(json.dumps(more | r) + "\n")
+    file.flush()
+
+
+def write_csv(file, rows, columns, heading=True):
+    out = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+    if heading:
+        out.writeheader()
+    out.writerows(rows)
+    file.flush()

@@ -183,14 +183,10 @@ static void xcp_give_up(struct sock *sk)
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
 }
 
-/*
- * The window was not filled since there was nothing to fill it with. What leaves after
- * silence is called limited until it is acknowledged, though more may wait behind it.
- */
-static bool xcp_is_limited(const struct sock *sk, const struct rate_sample *rs)
+/* The window was not filled since there was nothing to fill it with. */
+static bool xcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
-	return (rs->is_app_limited && !tcp_send_head(sk)) ||
-	       tcp_sk(sk)->chrono_type == TCP_CHRONO_RWND_LIMITED;
+	return rs->is_app_limited || tp->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
 /* A path that swallows our headers leaves nothing to come back to. */
@@ -236,7 +232,7 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	if (rs->rtt_us > 0)
 		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
 	xs->v.round_sent_bytes += (u64)rs->acked_sacked * xcp_mss_bytes(sk);
-	if (xcp_is_limited(sk, rs))
+	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (rs->delivered > 0 && !before(rs->prior_delivered, xs->round_end_pkts)) {
 		xs->round_end_pkts = tp->delivered;

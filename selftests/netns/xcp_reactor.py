@@ -88,7 +88,10 @@ FEEDBACK = ((100000, 2 * MSS + 10000), (-5000, 2 * MSS - 500), (0, 2 * MSS), (-1
 def obeys(tun, version):
     for n, (feedback, want) in enumerate(FEEDBACK):
         sender = Sender(tun, version, 53010 + n)
+        # TCP calls the first packets of a connection application-limited.
         sender.ask(40)
+        sender.answer()
+        sender.read()
         sender.answer(feedback)
         offer = sender.read()
         tap.claim(f"IPv{version}: feedback of {feedback} bytes/s: a window of {want} bytes",

@@ -16,8 +16,8 @@
 
 /*
  * What happens at a time in us: s: a packet with so many bytes in front of it wants to leave,
- * and the turn that it finds; a: an answer to the id that is so many older than the newest; q: an answer to
- * the newest, which tells of a queue of so many ns.
+ * and the turn that it finds; a: an answer to the id that is so many older than the newest;
+ * q: an answer to the newest, which tells of a queue of so many ns.
  */
 struct step {
 	u32 us;

@@ -194,8 +194,8 @@ static const struct leave_case {
 	u32 u, wnd, want;
 } leave_cases[] = {
 	{ "nothing new has left", 5000, true, false, false, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "the first of the round, after a cut", 5001, true, false, false, 2 * HPCC_U_ONE, 100, 100 },
-	{ "the first of the round, W has grown", 5001, true, false, false, 2 * HPCC_U_ONE, 1100, 1000 },
+	{ "the first of a round, after a cut", 5001, true, false, false, 2 * HPCC_U_ONE, 100, 100 },
+	{ "the first, W has grown", 5001, true, false, false, 2 * HPCC_U_ONE, 1100, 1000 },
 	{ "a later one", 5001, true, true, false, 2 * HPCC_U_ONE, 100, 1000 },
 	{ "not twice in an overload", 5001, true, false, true, 2 * HPCC_U_ONE, 100, 1000 },
 	{ "that one is over", 5001, true, false, true, HPCC_U_ONE / 2, 100, 100 },

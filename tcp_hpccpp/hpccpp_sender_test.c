@@ -186,9 +186,6 @@ static void round_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hpcc_new_int(&v, &params, one_hop(&path, 20000, 488, 0), 70000));
 }
 
-#define HEAVY_U (2 * HPCC_U_ONE)
-#define LIGHT_U (HPCC_U_ONE / 2)
-
 /* Wc, W and U before a packet leaves, and Wc behind it. ETA is 0.95. */
 static const struct leave_case {
 	const char *what;
@@ -196,13 +193,13 @@ static const struct leave_case {
 	bool hold, left, held;
 	u32 u, wnd, want;
 } leave_cases[] = {
-	{ "nothing new has left", 5000, true, false, false, HEAVY_U, 100, 1000 },
-	{ "the first of the round, after a cut", 5001, true, false, false, HEAVY_U, 100, 100 },
-	{ "the first of the round, W has grown", 5001, true, false, false, HEAVY_U, 1100, 1000 },
-	{ "a later one", 5001, true, true, false, HEAVY_U, 100, 1000 },
-	{ "not twice in an overload", 5001, true, false, true, HEAVY_U, 100, 1000 },
-	{ "that one is over", 5001, true, false, true, LIGHT_U, 100, 100 },
-	{ "NewAck as drafted", 5001, false, false, false, HEAVY_U, 100, 1000 },
+	{ "nothing new has left", 5000, true, false, false, 2 * HPCC_U_ONE, 100, 1000 },
+	{ "the first of a round, after a cut", 5001, true, false, false, 2 * HPCC_U_ONE, 100, 100 },
+	{ "the first, W has grown", 5001, true, false, false, 2 * HPCC_U_ONE, 1100, 1000 },
+	{ "a later one", 5001, true, true, false, 2 * HPCC_U_ONE, 100, 1000 },
+	{ "not twice in an overload", 5001, true, false, true, 2 * HPCC_U_ONE, 100, 1000 },
+	{ "that one is over", 5001, true, false, true, HPCC_U_ONE / 2, 100, 100 },
+	{ "NewAck as drafted", 5001, false, false, false, 2 * HPCC_U_ONE, 100, 1000 },
 };
 
 static void leave_test(struct kunit *test)

@@ -245,8 +245,8 @@ static void pick_test(struct kunit *test)
 
 /*
  * At a time in ms: t: a packet wants to leave, and whether it may bear a tag: it then does;
- * u: the tag did not leave after all; v: a value comes back; e: "no tag came", on an ACK of
- * so many packets.
+ * u: the tag did not leave after all; v: a value comes back; e: "no tag came", on an ACK of so
+ * many packets.
  */
 struct path_step {
 	u32 ms;

@@ -3,6 +3,7 @@
 """Figure 5 of the draft at a hundredth of its rates, as a TCP sender's own flow state has it.
 
     a ---- b0 ==five hops of csig-path.py== b5 ---- b
+    c -VLAN 5- ra -- b0                     b5 -- rb -VLAN 6- d     ra, rb: routers
 
 A write of a byte each 1.5 ms: 0.1 % of the narrowest link. Each asks for another signal, and
 looked at a little later: its answer was there within 100 us, one RTT.
@@ -20,7 +21,11 @@ import hosts
 path = importlib.import_module("csig-path")
 path.RUN_NS = 12000000
 
-HOST = {"a": ("192.0.2.1", "02:00:00:00:0a:01"), "b": ("192.0.2.2", "02:00:00:00:0b:01")}
+HOST = {"a": ("192.0.2.1", "02:00:00:00:0a:01"), "b": ("192.0.2.2", "02:00:00:00:0b:01"),
+        "ra": ("192.0.2.11", "02:00:00:00:0a:02"), "rb": ("192.0.2.12", "02:00:00:00:0b:02")}
+OTHER = {"a": "b", "b": "a", "ra": "rb", "rb": "ra"}
+# Behind a router: its name, the router, VLAN, net
+BEHIND = (("c", "ra", 5, "198.51.100"), ("d", "rb", 6, "203.0.113"))
 NAMES = {path.ABW: "min(ABW)", path.ABW_C: "min(ABW/C)", path.PD: "max(PD)"}
 FORMS = {1: path.COMPACT, 2: path.EXPANDED}
 GAP_S, RTT_S = 1.5e-3, 100e-6
@@ -28,7 +33,7 @@ tap = hosts.Tap()
 
 
 def attach(name, bridge):
-    other = "b" if name == "a" else "a"
+    other = OTHER[name]
     hosts.build(name)
     path.must(f"ip link add name {name}x type veth peer name e0 netns {name};"
               f"sysctl -qw net.ipv6.conf.{name}x.disable_ipv6=1;"
@@ -41,50 +46,73 @@ def attach(name, bridge):
     hosts.sysctl(name, "hopcc/csig_quantum", "1000 100 64")
 
 
+def behind(host, router, vlan, net):
+    """A host behind a router, in a VLAN of the link between them."""
+    hosts.build(host)
+    path.must(f"ip link add name {host}{router} netns {router} type veth peer name e0 netns {host}")
+    for name, dev, number in ((host, "e0", 1), (router, host + router, 2)):
+        path.must(f"ip -n {name} link set {dev} up;"
+                  f"ip -n {name} link add link {dev} name v{vlan} type vlan id {vlan};"
+                  f"ip -n {name} link set v{vlan} up;"
+                  f"ip -n {name} addr add {net}.{number}/24 dev v{vlan}")
+        hosts.sysctl(name, "hopcc/csig_ports", f"e0 v{vlan}" if name == router else f"v{vlan}")
+    path.must(f"ip -n {host} route add default via {net}.2")
+    hosts.sysctl(host, "hopcc/csig_quantum", "1000 100 64")
+
+
 def network():
     path.network()
     attach("a", "b0")
     attach("b", "b5")
+    attach("ra", "b0")
+    attach("rb", "b5")
+    for host, router, vlan, net in BEHIND:
+        behind(host, router, vlan, net)
+    path.must(f"ip -n ra route add 203.0.113.0/24 via {HOST['rb'][0]};"
+              f"ip -n rb route add 198.51.100.0/24 via {HOST['ra'][0]}")
     for hop in range(1, len(path.HOPS) + 1):
-        path.must(f"bridge fdb replace {HOST['b'][1]} dev h{hop} master static;"
-                  f"bridge fdb replace {HOST['a'][1]} dev h{hop}x master static")
-    hosts.sysctl("a", "hopcc/csig", 2)
-    hosts.sysctl("b", "hopcc/csig", 1)
-    hosts.sysctl("a", "hopcc/csig_cc", "cubic")
+        for near, far in (("a", "b"), ("ra", "rb")):
+            path.must(f"bridge fdb replace {HOST[far][1]} dev h{hop} master static;"
+                      f"bridge fdb replace {HOST[near][1]} dev h{hop}x master static")
+    for near, far in (("a", "b"), ("c", "d")):
+        hosts.sysctl(near, "hopcc/csig", 2)
+        hosts.sysctl(far, "hopcc/csig", 1)
+        hosts.sysctl(near, "hopcc/csig_cc", "cubic")
     time.sleep(3)
 
 
-def connect():
-    pair = hosts.connect(4, "cubic", to={4: HOST["b"][0]})
+def connect(source="a"):
+    sink, to = ("b", HOST["b"][0]) if source == "a" else ("d", "203.0.113.1")
+    pair = hosts.connect(4, "cubic", source, sink, {4: to})
     for sock in pair:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return pair
 
 
-def write(pair):
+def write(pair, source="a"):
     """A byte; the flow as its sender has it later, and when that is."""
     pair[1].setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
     left_ns = time.monotonic_ns()
     pair[0].send(b"x")
     time.sleep(2 * RTT_S)
-    flow = csig_flows.flow_of("a", pair[0])
+    flow = csig_flows.flow_of(source, pair[0])
     flow["since_ns"] = time.monotonic_ns() - left_ns
     return flow
 
 
-def judge(form, worst, what):
+def judge(form, worst, what, source="a"):
     """A write a signal, under load."""
-    hosts.sysctl("a", "hopcc/csig_form", form)
-    pair = connect()
+    hosts.sysctl(source, "hopcc/csig_form", form)
+    pair = connect(source)
     # The path is proven, and the next turn is the first signal's.
     for _ in range(3):
-        write(pair)
+        write(pair, source)
         time.sleep(GAP_S)
     load = path.Path()
     load.load()
     time.sleep(2.2 * path.INTERVAL_NS / 1e9)
     for kind in (path.ABW, path.ABW_C, path.PD):
-        flow = write(pair)
+        flow = write(pair, source)
         got = flow["signal"].get(kind, dict(value=-1, locator=0, age_ns=1 << 40, low=0, high=0))
         took_ns = flow["since_ns"] - got["age_ns"]
         tap.claim(f"{what}: {NAMES[kind]} and its locator, one RTT after",
@@ -106,6 +134,7 @@ def main():
     judge(2, path.WORST, "expanded")
     path.must("tc qdisc change dev h3 parent 1:1 handle 10: csig mode pass")
     judge(2, {**path.WORST, path.PD: (1, 10000)}, "a hop that passes is missing")
+    judge(2, {**path.WORST, path.PD: (1, 10000)}, "and between routers, VLANs at both ends", "c")
     path.must("tc qdisc change dev h3 parent 1:1 handle 10: csig mode strip")
     before = hosts.counts("a", "csig")
     pair = connect()

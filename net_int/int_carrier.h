@@ -195,7 +195,7 @@ static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 
  * @a: the flow
  * @now_ns: now
  * @patience_ns: of int_patience_ns()
- * @seq: of the data that it leaves with; inband does without
+ * @seq: of the data that it leaves with; inband distance does not count: as of the last
  *
  * Return: its id.
  */

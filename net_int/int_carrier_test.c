@@ -157,6 +157,21 @@ static void segments_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, MS), INT_NEWS);
 }
 
+/* Inband all that leave within a patience are one doubt, whatever probes told terms before. */
+static void inband_test(struct kunit *test)
+{
+	struct int_asker a = { };
+	int i;
+
+	int_leaves(&a, 20 * MS, PATIENCE_NS, BEGUN_SEQ);
+	int_leaves(&a, 20 * MS, PATIENCE_NS, a.left_seq);
+	for (i = 0; i < 100; i++)
+		int_leaves(&a, 21 * MS, PATIENCE_NS, a.left_seq);
+	KUNIT_EXPECT_EQ(test, a.doubts, 1);
+	int_leaves(&a, 24 * MS, PATIENCE_NS, a.left_seq);
+	KUNIT_EXPECT_EQ(test, a.doubts, 2);
+}
+
 /* 1000 units of 512 bytes at 100G, 40.96 ns each; a port of no known speed says nothing. */
 static void queue_test(struct kunit *test)
 {
@@ -450,6 +465,7 @@ static void scale_test(struct kunit *test)
 static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
 	KUNIT_CASE(segments_test),
+	KUNIT_CASE(inband_test),
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(times_test),
 	KUNIT_CASE(option_test),

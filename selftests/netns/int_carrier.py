@@ -358,11 +358,14 @@ def lossy(version):
     for forward, encap in ((0, 0), (1, 0), (1, 1)):
         sysctl("a", "hopcc/int_forward", forward)
         sysctl("a", "hopcc/int_encap", encap)
+        timeouts = hosts.netstat("a", "TCPTimeouts")
         good, a, b = impaired(version, "loss 0.5% duplicate 0.5% reorder 1%", 10 * MB)
         tap.claim(f"IPv{version} {('probe', 'inband')[forward]}{' in UDP' * encap}, loss, "
                   "duplicates, reordering: exact, answers, not given up",
                   good and not drive("silenced") and not malformed(a) and not malformed(b) and
-                  not a["in_forged"], f"{drive('records')} answers, {a['in_old']} old")
+                  not a["in_forged"], f"{drive('records')} answers, {a['in_old']} old, silent "
+                  f"{a['peer_silent']}, for want of answers {a['peer_given_up']}, "
+                  f"{hosts.netstat('a', 'TCPTimeouts') - timeouts} timeouts")
     sysctl("a", "hopcc/int_forward", 0)
     sysctl("a", "hopcc/int_encap", 0)
 

@@ -51,9 +51,25 @@ fi
 tools/lab/lab setup || exit 1
 tools/lab/lab setup --kernel debug || exit 1
 
-status_file=build/check.status
+# What failed, in the tests' words, and what they said last where they broke off.
+failures()
+{
+	sed -nE 's/^(selftests[^ ]+\.t) +\(Wstat: .*/\1/p' "$log" | while read -r test; do
+		echo "--- $test"
+		awk '/^not ok/ { left = 12; failed = 1 } /^ok/ { left = 0 } left-- > 0
+			{ last[NR % 12] = $0 }
+			END { if (!failed) for (i = 1; i <= 12; i++) if ((NR + i) % 12 in last) print last[(NR + i) % 12] }' \
+			"$tap/$test"
+	done
+	tail -n 2 "$log"
+}
+
+tap=build/tap status_file=build/check.status
+rm -rf "$tap"
+export PERL_TEST_HARNESS_DUMP_TAP="$tap"
 { prove --timer -j2 "$@" 2>&1; echo $? > "$status_file"; } | tee "$log"
 status=$(cat "$status_file")
+[ "$status" -eq 0 ] || failures
 
 # "[12:00:00] selftests/KIND/NAME.t .. ok 1234 ms ( ...": of what ran now, the rest as before.
 sed -nE 's,^\[[0-9:]+\] (selftests/[^ ]+\.t) \.+ *ok +([0-9]+) ms.*,\2 \1,p' "$log" |

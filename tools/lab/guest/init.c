@@ -112,7 +112,9 @@ static void mount_new(const char *type, const char *where)
 		fail("mount", where);
 }
 
-/* Nothing the guest writes may reach the host. */
+/* Nothing the guest writes may reach the host. Not tmpfs, which draws a random number for
+ * each folder: the path of the checkout would be mixed into all that chance decides.
+ */
 static void cover(void)
 {
 	static const char *const dirs[] = {
@@ -122,17 +124,17 @@ static void cover(void)
 
 	for (dir = dirs; *dir; dir++)
 		if (is_dir(*dir))
-			mount_new("tmpfs", *dir);
+			mount_new("ramfs", *dir);
 }
 
-/* And what is below a folder that is covered stays visible. A path of the host is all of
- * hostfs's mount data.
+/* And what is below a folder that is covered stays visible; mounted wherever it is, so
+ * that all checkouts see the same. A path of the host is all of hostfs's mount data.
  */
 static void show(const char *variable)
 {
 	const char *dir = getenv(variable);
 
-	if (!dir || is_dir(dir))
+	if (!dir)
 		return;
 	make_dirs(dir);
 	if (mount("none", dir, "hostfs", MS_RDONLY, dir))
@@ -238,6 +240,20 @@ static void load_modules(void)
 		close(fd);
 	}
 	fclose(file);
+}
+
+/* Virtual time passes where the kernel waits for itself, and more in a longer path: the
+ * command starts on a full second, or chance would know how long it took to get there.
+ */
+static void await_second(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec++;
+	now.tv_nsec = 0;
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &now, NULL) == EINTR)
+		;
 }
 
 /* A limit in virtual time: a guest in which all sleep jumps straight to it. */
@@ -348,6 +364,7 @@ int main(void)
 	mount_all();
 	loopback_up();
 	load_modules();
+	await_second();
 	watch(getenv("HOPLAB_LIMIT"));
 	if (chdir(getenv("HOPLAB_CWD")))
 		fail("cd", getenv("HOPLAB_CWD"));

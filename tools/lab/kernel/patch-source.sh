@@ -6,6 +6,8 @@
 # tick of 10 ms; virtual time can be exact.
 # The fork handler walks the address space without its lock: lockdep reports that
 # at the first fork, and is silent for ever after.
+# Chance: stock kernels mix the nanosecond of each interrupt in, and that knows how long
+# the path of a checkout is; here it is the seed's alone.
 #
 #   patch-source.sh SOURCE
 set -eu
@@ -25,6 +27,14 @@ if ! grep -q mmap_read_lock "$um/kernel/tlb.c"; then
 	}' "$um/kernel/tlb.c"
 fi
 
+random=$1/drivers/char/random.c
+grep -q 'if (IS_ENABLED(CONFIG_UML))' "$random" ||
+	sed -i 's/^\tfast_mix(fast_pool->pool, entropy,$/\tif (IS_ENABLED(CONFIG_UML))\n\t\treturn;\n&/' "$random"
+
+if ! grep -q 'if (IS_ENABLED(CONFIG_UML))' "$random"; then
+	echo "patch-source.sh: what interrupts add to entropy is not where it was in 6.1" >&2
+	exit 1
+fi
 if ! grep -rq 'define TIMER_MULTIPLIER 1$' "$um/include" ||
    ! grep -rq 'define TIMER_MIN_DELTA 1$' "$um/include" ||
    ! grep -q 'default 1000$' "$um/Kconfig"; then

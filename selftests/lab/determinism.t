@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Same seed, same bytes; another seed, others. And a claim that does not hold,
+# Same seed, same bytes, wherever the checkout is; another seed, others. And a claim that does not hold,
 # a guest that hangs, complains or dies make the lab fail.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 lab=$top/tools/lab/lab
@@ -34,7 +34,15 @@ fails_with() { # TEXT COMMAND...
 	return 1
 }
 
-echo 1..9
+# A checkout with what is built here, in a place with a longer name: below a folder that
+# the guest covers.
+copy_checkout() {
+	mkdir -p "$1"
+	(cd "$top" && tar cf - Kbuild Makefile include hop_core sch_* net_* tcp_* tools \
+		build/uml-release build/guest build/tc build/lab) | tar xf - -C "$1"
+}
+
+echo 1..10
 first=$(digest a 7)
 second=$(digest b 7)
 third=$(digest c 8)
@@ -47,6 +55,12 @@ echo "# seed 7: $second"
 echo "# seed 8: $third"
 [ -n "$first" ] && [ "$first" = "$second" ]
 ok $? "the same seed gives the same digest"
+far=$out/a/checkout/somewhere/else
+copy_checkout "$far"
+fourth=$(lab=$far/tools/lab/lab; digest far 7)
+echo "# seed 7: $fourth"
+[ -n "$fourth" ] && [ "$first" = "$fourth" ] && ! grep building "$out/far.err"
+ok $? "and in another checkout"
 [ -n "$third" ] && [ "$(body a 7)" != "$(body c 8)" ]
 ok $? "another seed gives another"
 

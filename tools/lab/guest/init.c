@@ -113,7 +113,7 @@ static void mount_new(const char *type, const char *where)
 }
 
 /* Nothing the guest writes may reach the host. Not tmpfs, which draws a random number for
- * each folder: the path of the checkout would be mixed into all that chance decides.
+ * each folder: the next draws would depend on the path of the checkout.
  */
 static void cover(void)
 {
@@ -127,14 +127,14 @@ static void cover(void)
 			mount_new("ramfs", *dir);
 }
 
-/* And what is below a folder that is covered stays visible; mounted wherever it is, so
- * that all checkouts see the same. A path of the host is all of hostfs's mount data.
+/* And what is below a folder that is covered stays visible. A path of the host is all of
+ * hostfs's mount data.
  */
 static void show(const char *variable)
 {
 	const char *dir = getenv(variable);
 
-	if (!dir)
+	if (!dir || is_dir(dir))
 		return;
 	make_dirs(dir);
 	if (mount("none", dir, "hostfs", MS_RDONLY, dir))
@@ -242,8 +242,8 @@ static void load_modules(void)
 	fclose(file);
 }
 
-/* Virtual time passes where the kernel waits for itself, and more in a longer path: the
- * command starts on a full second, or chance would know how long it took to get there.
+/* Each look at the clock takes a nanosecond, and a longer path more of them: the command
+ * starts on a full second in every checkout.
  */
 static void await_second(void)
 {

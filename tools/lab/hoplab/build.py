@@ -77,7 +77,7 @@ def signature(*parts):
     for path in sorted(files):
         if path.suffix in (".c", ".h", ".sh") or path.name == "Kbuild":
             stat = path.stat()
-            digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}\n".encode())
+            digest.update(f"{path.relative_to(TOP)} {stat.st_mtime_ns} {stat.st_size}\n".encode())
     return digest.hexdigest()
 
 

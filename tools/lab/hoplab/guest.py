@@ -88,16 +88,12 @@ def write_inputs(boot):
     (boot.run / "env").write_text("".join(f"{k}={v}\n" for k, v in variables.items()))
     (boot.run / "command").write_text(boot.command + "\n")
     (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.modules)))
-    (boot.run / "init").unlink(missing_ok=True)
-    (boot.run / "init").symlink_to(BUILD / "guest/init")
 
 
 def command_line(boot):
-    # The kernel mixes its command line into its entropy: it must not vary from run to
-    # run, nor from checkout to checkout. So the guest finds its run directory, and its
-    # first process there, as our current directory.
+    # The guest finds its run directory as our current directory.
     kernel = [str(boot.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
-              "init=/proc/self/cwd/init", "console=tty1", "con=null", "con1=null,fd:2",
+              f'init="{BUILD}/guest/init"', "console=tty1", "con=null", "con1=null,fd:2",
               "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
     if not boot.tty:
         kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]

@@ -36,13 +36,8 @@ source_key() {
 	dpkg-query -W -f '${Version}' "linux-source-$version"
 }
 
-# The kernel mixes its version into its entropy, and that names who built it, and when:
-# the same for all, so that the same seed is the same run on every machine.
-export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSION=1
-export KBUILD_BUILD_USER=hopcc KBUILD_BUILD_HOST=lab
-
 src_key=$(source_key)-$(sha256sum < "$here/patch-source.sh" | cut -c1-8)
-key=$({ echo "$src_key $KBUILD_BUILD_TIMESTAMP"; cat "$@"; gcc -dumpfullversion; } | sha256sum | cut -c1-12)
+key=$({ echo "$src_key"; cat "$@"; gcc -dumpfullversion; } | sha256sum | cut -c1-12)
 src=$cache/src-$src_key
 build=$cache/uml-$variant-$key
 

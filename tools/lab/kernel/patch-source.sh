@@ -6,8 +6,9 @@
 # tick of 10 ms; virtual time can be exact.
 # The fork handler walks the address space without its lock: lockdep reports that
 # at the first fork, and is silent for ever after.
-# Chance: stock kernels mix the nanosecond of each interrupt in, and that knows how long
-# the path of a checkout is; here it is the seed's alone.
+# Chance: stock kernels mix the moments of interrupts, exits and much else in, and those
+# know how long the path of a checkout is; here it is getrandom() of the host's alone,
+# which the lab seeds (guest/entropy.c).
 #
 #   patch-source.sh SOURCE
 set -eu
@@ -27,14 +28,15 @@ if ! grep -q mmap_read_lock "$um/kernel/tlb.c"; then
 	}' "$um/kernel/tlb.c"
 fi
 
+pool='^\tblake2s_update(&input_pool\.hash, buf, len);$'
 random=$1/drivers/char/random.c
-grep -q 'if (IS_ENABLED(CONFIG_UML))' "$random" ||
-	sed -i 's/^\tfast_mix(fast_pool->pool, entropy,$/\tif (IS_ENABLED(CONFIG_UML))\n\t\treturn;\n&/' "$random"
+sed -i "s/$pool/\tif (!IS_ENABLED(CONFIG_UML))\n\t&/" "$random"
 
-if ! grep -q 'if (IS_ENABLED(CONFIG_UML))' "$random"; then
-	echo "patch-source.sh: what interrupts add to entropy is not where it was in 6.1" >&2
+if ! grep -q 'if (!IS_ENABLED(CONFIG_UML))' "$random"; then
+	echo "patch-source.sh: the pool of entropy is not where it was in 6.1" >&2
 	exit 1
 fi
+
 if ! grep -rq 'define TIMER_MULTIPLIER 1$' "$um/include" ||
    ! grep -rq 'define TIMER_MIN_DELTA 1$' "$um/include" ||
    ! grep -q 'default 1000$' "$um/Kconfig"; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Same seed, same bytes, wherever the checkout is; another seed, others. And a claim that does not hold,
-# a guest that hangs, complains or dies make the lab fail.
+# Same seed, same bytes, wherever the checkout is; another seed, others. And a claim that
+# does not hold, a guest that hangs, complains or dies make the lab fail.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 lab=$top/tools/lab/lab
 out=$(mktemp -d) || exit 1
@@ -38,8 +38,8 @@ fails_with() { # TEXT COMMAND...
 # the guest covers.
 copy_checkout() {
 	mkdir -p "$1"
-	(cd "$top" && tar cf - Kbuild Makefile include hop_core sch_* net_* tcp_* tools \
-		build/uml-release build/guest build/tc build/lab) | tar xf - -C "$1"
+	(cd "$top" && cp -a --parents Kbuild Makefile include hop_core sch_* net_* tcp_* tools \
+		build/uml-release build/guest build/tc build/lab "$1")
 }
 
 echo 1..10

@@ -78,12 +78,13 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 	return min(pkts, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
-static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 most_pkts)
+static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 least_pkts,
+			    u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, 1), most_pkts, tp->snd_cwnd_clamp);
 
-	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+	tcp_snd_cwnd_set(tp, max(cwnd_pkts, least_pkts));
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? ldcp_burst_pkts(v) : 1;
 }
 
@@ -98,7 +99,7 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 	if (!tp->reord_seen)
 		tp->reordering = 1;
 	ldcp_begin(&ls->v, ldcp_first_window(sk, ls), tp->delivered);
-	ldcp_set_window(sk, &ls->v, U32_MAX);
+	ldcp_set_window(sk, &ls->v, 1, U32_MAX);
 	trace_ldcp_enter(sk, &ls->v, false);
 }
 
@@ -124,7 +125,7 @@ static void ldcp_init(struct sock *sk)
 	if (tp->data_segs_out) {
 		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
 		ls->v.stage = LDCP_STABLE;
-		ldcp_set_window(sk, &ls->v, U32_MAX);
+		ldcp_set_window(sk, &ls->v, 1, U32_MAX);
 	}
 }
 
@@ -186,6 +187,29 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ldcp_echo(tp, &ls->receiver, false);
 }
 
+/*
+ * What the law says, to the stack: a window, and below one packet a time.
+ *
+ * Repairs of many losses at once would be a burst: two for each that arrived, as PRR. The
+ * first waits for no room: what is in flight may be lost as well, and only a repair's ACK
+ * can tell.
+ */
+static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 flight_pkts = tcp_packets_in_flight(tp);
+	u64 wait_ns;
+
+	if (state == TCP_CA_Recovery)
+		ldcp_set_window(sk, v, tp->retrans_out ? 1 : flight_pkts + 1,
+				flight_pkts + acked_pkts + 1);
+	else
+		ldcp_set_window(sk, v, 1, U32_MAX);
+	wait_ns = hop_hold(sk, v->cw, 1);
+	if (wait_ns)
+		trace_ldcp_hold(sk, v->cw, wait_ns);
+}
+
 compat_cong_control(ldcp_cong_control)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
@@ -199,8 +223,6 @@ compat_cong_control(ldcp_cong_control)
 		.limited = tcp_is_cwnd_limited(sk),
 	};
 	u8 stage = ls->v.stage;
-	u32 most_pkts = U32_MAX;
-	u64 wait_ns;
 
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
@@ -211,13 +233,7 @@ compat_cong_control(ldcp_cong_control)
 	trace_ldcp_ack(sk, &a, &ls->v);
 	if (ls->v.stage != stage)
 		trace_ldcp_enter(sk, &ls->v, false);
-	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		most_pkts = tcp_packets_in_flight(tp) + a.acked_pkts + 1;
-	ldcp_set_window(sk, &ls->v, most_pkts);
-	wait_ns = hop_hold(sk, ls->v.cw, 1);
-	if (wait_ns)
-		trace_ldcp_hold(sk, ls->v.cw, wait_ns);
+	ldcp_apply(sk, &ls->v, inet_csk(sk)->icsk_ca_state, a.acked_pkts);
 }
 
 /*
@@ -265,6 +281,16 @@ static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 	trace_ldcp_enter(sk, &ls->v, true);
 }
 
+/*
+ * Where a timer of the stack finds the loss, it repairs before cong_control() runs again:
+ * with the window of now, which may be all of a first window at once.
+ */
+static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
+{
+	ldcp_lost(sk, ls, false);
+	ldcp_apply(sk, &ls->v, TCP_CA_Recovery, 0);
+}
+
 /* icsk_ca_state is still the old one. */
 static void ldcp_set_state(struct sock *sk, u8 new_state)
 {
@@ -279,7 +305,7 @@ static void ldcp_set_state(struct sock *sk, u8 new_state)
 	else if (new_state == TCP_CA_Loss)
 		ldcp_lost(sk, ls, true);
 	else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery)
-		ldcp_lost(sk, ls, false);
+		ldcp_recover(sk, ls);
 	else if (new_state == TCP_CA_CWR && ls->tail_lost)
 		ldcp_lost(sk, ls, false);
 	else if (new_state == TCP_CA_Open)

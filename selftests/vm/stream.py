@@ -16,6 +16,7 @@ Status 1: a stream was corrupted, or (send) did not end.
 import json
 import os
 import random
+import select
 import socket
 import struct
 import sys
@@ -51,10 +52,17 @@ def receive(sock):
             tail += data
             crc, tail = zlib.crc32(tail[:-4], crc), tail[-4:]
         sock.sendall(b"ok" if tail == struct.pack("!I", crc) else b"bad")
-        sock.recv(1)
+        wait_for_reset(sock)
     except OSError:
         pass
     sock.close()
+
+
+def wait_for_reset(sock):
+    """Until the sender has read the answer and is gone: our own reset might overtake it."""
+    poll = select.poll()
+    poll.register(sock, 0)
+    poll.poll(PATIENCE_S * 1000)
 
 
 def serve(cc):

@@ -38,12 +38,35 @@ bool ldcp_is(const struct sock *sk)
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
 }
 
-/* Nothing here has a meaning without ECN on the connection. */
+bool ldcp_is_reno(const struct sock *sk)
+{
+	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_reno;
+}
+
+/* What ldcp_start() lowered is the next congestion control's again. */
+static void ldcp_release(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	hop_restore_bursts(sk);
+	if (!tp->reord_seen && tp->reordering == 1)
+		tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+}
+
+/*
+ * Nothing here has a meaning without ECN on the connection, or with AccECN, which is the
+ * stack's own affair. Where ECT seems to be swallowed the peer's marks still come: they are
+ * echoed as RFC 3168 has it, and output.c makes all packets Not-ECT.
+ */
 static void ldcp_fall_back(struct sock *sk)
 {
-	hop_restore_bursts(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	ldcp_release(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ldcp_reno);
-	tcp_sk(sk)->ecn_flags = 0;
+	if (compat_ecn_ok(tp))
+		return;
+	tp->ecn_flags = 0;
 	INET_ECN_dontxmit(sk);
 }
 
@@ -110,7 +133,7 @@ static void ldcp_init(struct sock *sk)
 
 	memset(ls, 0, sizeof(*ls));
 	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
-	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_ok(tp)) {
+	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_rfc3168(tp)) {
 		ldcp_fall_back(sk);
 		return;
 	}
@@ -169,7 +192,7 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	/* The SYN-ACK comes here before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
-	if (unlikely(!compat_ecn_ok(tp))) {
+	if (unlikely(!compat_ecn_rfc3168(tp))) {
 		ldcp_fall_back(sk);
 		return;
 	}
@@ -358,7 +381,7 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 
 static struct tcp_congestion_ops ldcp __read_mostly = {
 	.init		= ldcp_init,
-	.release	= hop_restore_bursts,
+	.release	= ldcp_release,
 	.in_ack_event	= ldcp_in_ack_event,
 	.cong_control	= ldcp_cong_control,
 	compat_cc_events(ldcp_cwnd_event, ldcp_tx_start),

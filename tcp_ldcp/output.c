@@ -140,6 +140,14 @@ static unsigned int output_syn(struct sk_buff *skb)
 	return NF_ACCEPT;
 }
 
+/* Timeouts led here: ECT may be what is swallowed. */
+static unsigned int output_reno(struct sk_buff *skb, const struct sock *sk)
+{
+	if (compat_ecn_rfc3168(tcp_sk(sk)))
+		clear_ect(skb);
+	return NF_ACCEPT;
+}
+
 /* A SYN-ACK's owner is a request: its listener. */
 static const struct sock *owner(const struct sk_buff *skb)
 {
@@ -158,8 +166,10 @@ static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!sk || !ldcp_is(sk) || !is_segment(skb, sk))
+	if (!sk || !(ldcp_is(sk) || ldcp_is_reno(sk)) || !is_segment(skb, sk))
 		return NF_ACCEPT;
+	if (ldcp_is_reno(sk))
+		return output_reno(skb, sk);
 	ls = inet_csk_ca(sk);
 	th = tcp_hdr(skb);
 	if (th->syn)

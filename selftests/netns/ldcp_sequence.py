@@ -208,6 +208,11 @@ class Sender:
         self.peer.wire.read(5)
 
 
+def reordering(sock):
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return struct.unpack_from("I", info, 8 + 4 * 20)[0]
+
+
 def segments(packets):
     """The ECN field of each segment's worth of data, in order; a tun takes super-packets apart."""
     return [p.ecn for p in packets for _ in range(max(1, -(-p.size // MSS)))]
@@ -447,6 +452,13 @@ def timeouts(tun):
         s.collect(500)
     s.ack(1)
     claim("and Not-ECT", {p.ecn for p in s.packets}, {NOT_ECT})
+    s.peer.send(ACK, ack=s.una, ecn=CE, payload=bytes(MSS))
+    acks = [(p.ack // MSS, bool(p.flags & ECE), p.ecn) for p in s.collect(100)]
+    claim("the peer's marks are echoed still, Not-ECT", acks[-1:], [(1, True, NOT_ECT)])
+    s.peer.send(ACK | CWR, pos=MSS, ack=s.una, ecn=ECT0, payload=bytes(MSS))
+    acks = [(p.ack // MSS, bool(p.flags & ECE)) for p in s.collect(100)]
+    claim("until it has heard", acks[-1:], [(2, False)])
+    claim("packets may overtake each other as ever", reordering(s.sock), 3)
     s.close()
 
 
@@ -478,6 +490,8 @@ def changed(tun):
     s.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ldcp")
     claim("changed in mid-flow: 12 packets, stable", law(s.sock), (12 * CW_ONE, STABLE))
     claim("and ECT", segments(s.ack(1)), [ECT0])
+    s.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    claim("and from LDCP: packets may overtake each other as ever", reordering(s.sock), 3)
     s.close()
 
 

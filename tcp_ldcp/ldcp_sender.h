@@ -327,13 +327,28 @@ static inline u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire
  * @room_bytes: bytes that the receiver still allows, with those at hand
  * @left_bytes: bytes there are to send, with those at hand
  * @mss_bytes: payload of a full packet
+ * @defer_bytes: of less room than this the stack may make no use before an ACK comes
  */
 struct ldcp_flight {
 	u32 room_pkts;
 	u32 room_bytes;
 	u32 left_bytes;
 	u32 mss_bytes;
+	u32 defer_bytes;
 };
+
+/**
+ * ldcp_defer_bytes() - room that the stack may leave unused for now, for larger super-packets
+ * @window_bytes: of the receiver or the sender, whichever is less
+ * @segs_pkts: packets of a super-packet as it makes them now; single packets are not put off
+ * @mss_bytes: payload of a full packet
+ *
+ * Return: a third of the window (tcp_tso_win_divisor's default) or a full super-packet.
+ */
+static inline u32 ldcp_defer_bytes(u32 window_bytes, u32 segs_pkts, u32 mss_bytes)
+{
+	return segs_pkts > 1 ? min(window_bytes / 3, HOP_BURST_MAX_PKTS * mss_bytes) : 0;
+}
 
 /**
  * ldcp_has_tail() - section 3.1: are these the last of the first window?
@@ -348,8 +363,34 @@ struct ldcp_flight {
  */
 static inline bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32 payload_bytes)
 {
-	return segs_pkts >= f->room_pkts || payload_bytes >= f->left_bytes ||
-	       payload_bytes + min(f->mss_bytes, f->left_bytes - payload_bytes) > f->room_bytes;
+	u64 room_bytes;
+
+	if (segs_pkts >= f->room_pkts || payload_bytes >= f->left_bytes ||
+	    payload_bytes >= f->room_bytes)
+		return true;
+	/* 2^32 packets of less than 2^16 bytes */
+	room_bytes = min_t(u64, (u64)(f->room_pkts - segs_pkts) * f->mss_bytes,
+			   f->room_bytes - payload_bytes);
+	return room_bytes < max(min(f->mss_bytes, f->left_bytes - payload_bytes), f->defer_bytes);
+}
+
+/**
+ * ldcp_is_midway() - does the stack push here by itself, in the midst of a write?
+ * @written_bytes: since nothing was in flight
+ * @full_bytes: a full super-packet
+ * @window_bytes: the largest that the receiver has told
+ *
+ * It does so after each super-packet that ends beyond half of that window, and counts anew:
+ * no message's last packet. A message that ends in just such a place is not told from it.
+ *
+ * Return: whether all that was written is a whole number of such steps.
+ */
+static inline bool ldcp_is_midway(u32 written_bytes, u32 full_bytes, u32 window_bytes)
+{
+	/* At most half of 2^30, and a super-packet. */
+	const u32 step_bytes = (window_bytes / 2 / full_bytes + 1) * full_bytes;
+
+	return written_bytes && written_bytes % step_bytes == 0;
 }
 
 #endif /* TCP_LDCP_LDCP_SENDER_H */

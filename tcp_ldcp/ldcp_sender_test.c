@@ -222,17 +222,23 @@ static const struct tail_case {
 	const char *what;
 	u32 room_pkts, room_bytes, left_bytes, segs_pkts, payload_bytes;
 	bool want;
+	u32 defer_bytes;
 } tail_cases[] = {
-	{ "one of many", 80, 200000, 100000, 1, 1000, false },
-	{ "the last but one of the window", 2, 200000, 100000, 1, 1000, false },
-	{ "the last of the window", 1, 200000, 100000, 1, 1000, true },
-	{ "a super-packet up to the last but one", 45, 200000, 100000, 44, 44000, false },
-	{ "a super-packet with the last", 44, 200000, 100000, 44, 44000, true },
-	{ "the last of the message", 80, 200000, 700, 1, 700, true },
-	{ "the last but one of the message", 80, 200000, 1001, 1, 1000, false },
-	{ "the last that the receiver takes", 80, 1999, 5000, 1, 1000, true },
-	{ "the last but one that it takes", 80, 2000, 5000, 1, 1000, false },
-	{ "a short one behind it fits", 80, 1100, 1100, 1, 1000, false },
+	{ "one of many", 80, 200000, 100000, 1, 1000, false, 0 },
+	{ "the last but one of the window", 2, 200000, 100000, 1, 1000, false, 0 },
+	{ "the last of the window", 1, 200000, 100000, 1, 1000, true, 0 },
+	{ "a super-packet up to the last but one", 45, 200000, 100000, 44, 44000, false, 0 },
+	{ "a super-packet with the last", 44, 200000, 100000, 44, 44000, true, 0 },
+	{ "the last of the message", 80, 200000, 700, 1, 700, true, 0 },
+	{ "the last but one of the message", 80, 200000, 1001, 1, 1000, false, 0 },
+	{ "the last that the receiver takes", 80, 1999, 5000, 1, 1000, true, 0 },
+	{ "the last but one that it takes", 80, 2000, 5000, 1, 1000, false, 0 },
+	{ "a short one behind it fits", 80, 1100, 1100, 1, 1000, false, 0 },
+	{ "all that it takes", 80, 1000, 5000, 1, 1000, true, 0 },
+	{ "38 of 82 are left, more than a third", 82, 200000, 100000, 44, 44000, false, 27333 },
+	{ "6 of 50: the stack may wait with them", 50, 200000, 100000, 44, 44000, true, 16666 },
+	{ "the receiver's room: 21 of 65", 80, 65000, 100000, 44, 44000, true, 21666 },
+	{ "22 of 66", 80, 66000, 100000, 44, 44000, false, 22000 },
 };
 
 static void tail_test(struct kunit *test)
@@ -241,10 +247,48 @@ static void tail_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(tail_cases); i++) {
 		const struct tail_case *c = &tail_cases[i];
-		const struct ldcp_flight f = { c->room_pkts, c->room_bytes, c->left_bytes, 1000 };
+		const struct ldcp_flight f = { c->room_pkts, c->room_bytes, c->left_bytes, 1000,
+					       c->defer_bytes };
 
 		KUNIT_EXPECT_EQ_MSG(test, ldcp_has_tail(&f, c->segs_pkts, c->payload_bytes),
 				    c->want, "%s", c->what);
+	}
+}
+
+static void defer_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(82000, 44, 1000), 27333u, "a third");
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(200000, 44, 1000), 44000u, "a super-packet");
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(82000, 1, 1000), 0u, "single packets");
+}
+
+static const struct midway_case {
+	const char *what;
+	u32 written_bytes, full_bytes, window_bytes;
+	bool want;
+} midway_cases[] = {
+	{ "64 KB, super-packets of 44: each is beyond 32 KB", 44000, 44000, 65535, true },
+	{ "the next one", 88000, 44000, 65535, true },
+	{ "a message's end", 60000, 44000, 65535, false },
+	{ "single packets: the first beyond 32767 bytes is the 33rd", 33000, 1000, 65535, true },
+	{ "half of the window is not beyond it", 32000, 1000, 64000, false },
+	{ "one more is", 33000, 1000, 64000, true },
+	{ "two steps", 66000, 1000, 64000, true },
+	{ "64 packets are no whole number of steps", 64000, 1000, 65535, false },
+	{ "nothing written", 0, 44000, 65535, false },
+	{ "no window was told yet", 1000, 1000, 0, true },
+	{ "the largest window: 2^29 / 65536 + 1 packets", 536936448, 65536, 1 << 30, true },
+};
+
+static void midway_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(midway_cases); i++) {
+		const struct midway_case *c = &midway_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, ldcp_is_midway(c->written_bytes, c->full_bytes,
+							 c->window_bytes), c->want, "%s", c->what);
 	}
 }
 
@@ -309,6 +353,8 @@ static struct kunit_case ldcp_cases[] = {
 	KUNIT_CASE(clock_test),
 	KUNIT_CASE(first_window_test),
 	KUNIT_CASE(tail_test),
+	KUNIT_CASE(defer_test),
+	KUNIT_CASE(midway_test),
 	KUNIT_CASE(burst_test),
 	KUNIT_CASE(receive_test),
 	{}

@@ -38,12 +38,35 @@ bool ldcp_is(const struct sock *sk)
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
 }
 
-/* Nothing here has a meaning without ECN on the connection. */
+bool ldcp_is_reno(const struct sock *sk)
+{
+	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_reno;
+}
+
+/* What ldcp_start() lowered is the next congestion control's again. */
+static void ldcp_release(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	hop_restore_bursts(sk);
+	if (!tp->reord_seen && tp->reordering == 1)
+		tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+}
+
+/*
+ * Nothing here has a meaning without ECN on the connection, or with AccECN, which is the
+ * stack's own affair. Where ECT seems to be swallowed the peer's marks still come: they are
+ * echoed as RFC 3168 has it, and output.c makes all packets Not-ECT.
+ */
 static void ldcp_fall_back(struct sock *sk)
 {
-	hop_restore_bursts(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	ldcp_release(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ldcp_reno);
-	tcp_sk(sk)->ecn_flags = 0;
+	if (compat_ecn_ok(tp))
+		return;
+	tp->ecn_flags = 0;
 	INET_ECN_dontxmit(sk);
 }
 
@@ -78,12 +101,13 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 	return min(pkts, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
-static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 most_pkts)
+static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 least_pkts,
+			    u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, 1), most_pkts, tp->snd_cwnd_clamp);
 
-	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+	tcp_snd_cwnd_set(tp, max(cwnd_pkts, least_pkts));
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? ldcp_burst_pkts(v) : 1;
 }
 
@@ -98,7 +122,7 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 	if (!tp->reord_seen)
 		tp->reordering = 1;
 	ldcp_begin(&ls->v, ldcp_first_window(sk, ls), tp->delivered);
-	ldcp_set_window(sk, &ls->v, U32_MAX);
+	ldcp_set_window(sk, &ls->v, 1, U32_MAX);
 	trace_ldcp_enter(sk, &ls->v, false);
 }
 
@@ -109,7 +133,7 @@ static void ldcp_init(struct sock *sk)
 
 	memset(ls, 0, sizeof(*ls));
 	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
-	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_ok(tp)) {
+	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_rfc3168(tp)) {
 		ldcp_fall_back(sk);
 		return;
 	}
@@ -124,7 +148,7 @@ static void ldcp_init(struct sock *sk)
 	if (tp->data_segs_out) {
 		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
 		ls->v.stage = LDCP_STABLE;
-		ldcp_set_window(sk, &ls->v, U32_MAX);
+		ldcp_set_window(sk, &ls->v, 1, U32_MAX);
 	}
 }
 
@@ -168,7 +192,7 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	/* The SYN-ACK comes here before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
-	if (unlikely(!compat_ecn_ok(tp))) {
+	if (unlikely(!compat_ecn_rfc3168(tp))) {
 		ldcp_fall_back(sk);
 		return;
 	}
@@ -186,6 +210,29 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ldcp_echo(tp, &ls->receiver, false);
 }
 
+/*
+ * What the law says, to the stack: a window, and below one packet a time.
+ *
+ * Repairs of many losses at once would be a burst: two for each that arrived, as PRR. The
+ * first waits for no room: what is in flight may be lost as well, and only a repair's ACK
+ * can tell.
+ */
+static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 flight_pkts = tcp_packets_in_flight(tp);
+	u64 wait_ns;
+
+	if (state == TCP_CA_Recovery)
+		ldcp_set_window(sk, v, tp->retrans_out ? 1 : flight_pkts + 1,
+				flight_pkts + acked_pkts + 1);
+	else
+		ldcp_set_window(sk, v, 1, U32_MAX);
+	wait_ns = hop_hold(sk, v->cw, 1);
+	if (wait_ns)
+		trace_ldcp_hold(sk, v->cw, wait_ns);
+}
+
 compat_cong_control(ldcp_cong_control)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
@@ -199,8 +246,6 @@ compat_cong_control(ldcp_cong_control)
 		.limited = tcp_is_cwnd_limited(sk),
 	};
 	u8 stage = ls->v.stage;
-	u32 most_pkts = U32_MAX;
-	u64 wait_ns;
 
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
@@ -211,13 +256,7 @@ compat_cong_control(ldcp_cong_control)
 	trace_ldcp_ack(sk, &a, &ls->v);
 	if (ls->v.stage != stage)
 		trace_ldcp_enter(sk, &ls->v, false);
-	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		most_pkts = tcp_packets_in_flight(tp) + a.acked_pkts + 1;
-	ldcp_set_window(sk, &ls->v, most_pkts);
-	wait_ns = hop_hold(sk, ls->v.cw, 1);
-	if (wait_ns)
-		trace_ldcp_hold(sk, ls->v.cw, wait_ns);
+	ldcp_apply(sk, &ls->v, inet_csk(sk)->icsk_ca_state, a.acked_pkts);
 }
 
 /*
@@ -265,6 +304,16 @@ static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 	trace_ldcp_enter(sk, &ls->v, true);
 }
 
+/*
+ * Where a timer of the stack finds the loss, it repairs before cong_control() runs again:
+ * with the window of now, which may be all of a first window at once.
+ */
+static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
+{
+	ldcp_lost(sk, ls, false);
+	ldcp_apply(sk, &ls->v, TCP_CA_Recovery, 0);
+}
+
 /* icsk_ca_state is still the old one. */
 static void ldcp_set_state(struct sock *sk, u8 new_state)
 {
@@ -279,7 +328,7 @@ static void ldcp_set_state(struct sock *sk, u8 new_state)
 	else if (new_state == TCP_CA_Loss)
 		ldcp_lost(sk, ls, true);
 	else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery)
-		ldcp_lost(sk, ls, false);
+		ldcp_recover(sk, ls);
 	else if (new_state == TCP_CA_CWR && ls->tail_lost)
 		ldcp_lost(sk, ls, false);
 	else if (new_state == TCP_CA_Open)
@@ -332,7 +381,7 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 
 static struct tcp_congestion_ops ldcp __read_mostly = {
 	.init		= ldcp_init,
-	.release	= hop_restore_bursts,
+	.release	= ldcp_release,
 	.in_ack_event	= ldcp_in_ack_event,
 	.cong_control	= ldcp_cong_control,
 	compat_cc_events(ldcp_cwnd_event, ldcp_tx_start),

@@ -70,12 +70,30 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 	return NF_STOLEN;
 }
 
-/* While an application's call is still copying, nobody knows where its message ends. */
-static u32 left_bytes(const struct tcp_sock *tp, u32 seq)
+/*
+ * While an application's call is still copying, nobody knows where its message ends; but
+ * where the send buffer is full nothing more leaves before an ACK comes.
+ */
+static u32 left_bytes(const struct sock *sk, u32 seq)
 {
+	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 write_seq = READ_ONCE(tp->write_seq);
+	const u32 full_bytes = max_t(u32, tp->gso_segs, 1) * max_t(u32, tp->mss_cache, 1);
 
-	return tp->pushed_seq == write_seq ? write_seq - seq : S32_MAX;
+	if (READ_ONCE(sk->sk_wmem_queued) >= READ_ONCE(sk->sk_sndbuf))
+		return write_seq - seq;
+	if (tp->pushed_seq != write_seq ||
+	    ldcp_is_midway(write_seq - READ_ONCE(tp->snd_una), full_bytes, tp->max_window))
+		return S32_MAX;
+	return write_seq - seq;
+}
+
+static u32 defer_bytes(const struct tcp_sock *tp, u32 segs_pkts)
+{
+	/* 2^20 packets of less than 2^16 bytes */
+	const u64 cwnd_bytes = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;
+
+	return ldcp_defer_bytes(min_t(u64, cwnd_bytes, tp->snd_wnd), segs_pkts, tp->mss_cache);
 }
 
 static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state *state,
@@ -86,8 +104,9 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
 	struct ldcp_flight f = {
 		.room_pkts = max_t(s32, tcp_snd_cwnd(tp) - tcp_packets_in_flight(tp), 0),
 		.room_bytes = tcp_wnd_end(tp) - seq,
-		.left_bytes = tcp_hdr(skb)->fin ? payload_bytes : left_bytes(tp, seq),
+		.left_bytes = tcp_hdr(skb)->fin ? payload_bytes : left_bytes(skb->sk, seq),
 		.mss_bytes = tp->mss_cache,
+		.defer_bytes = defer_bytes(tp, segs_pkts),
 	};
 
 	if (ldcp_has_tail(&f, segs_pkts, payload_bytes))
@@ -121,6 +140,14 @@ static unsigned int output_syn(struct sk_buff *skb)
 	return NF_ACCEPT;
 }
 
+/* Timeouts led here: ECT may be what is swallowed. */
+static unsigned int output_reno(struct sk_buff *skb, const struct sock *sk)
+{
+	if (compat_ecn_rfc3168(tcp_sk(sk)))
+		clear_ect(skb);
+	return NF_ACCEPT;
+}
+
 /* A SYN-ACK's owner is a request: its listener. */
 static const struct sock *owner(const struct sk_buff *skb)
 {
@@ -139,8 +166,10 @@ static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!sk || !ldcp_is(sk) || !is_segment(skb, sk))
+	if (!sk || !(ldcp_is(sk) || ldcp_is_reno(sk)) || !is_segment(skb, sk))
 		return NF_ACCEPT;
+	if (ldcp_is_reno(sk))
+		return output_reno(skb, sk);
 	ls = inet_csk_ca(sk);
 	th = tcp_hdr(skb);
 	if (th->syn)

@@ -51,8 +51,10 @@
 /* AccECN split the "ECN negotiated" bit; goes when 6.12 does. */
 #ifdef TCP_ECN_MODE_RFC3168
 #define compat_ecn_ok(tp) tcp_ecn_mode_any(tp)
+#define compat_ecn_rfc3168(tp) tcp_ecn_mode_rfc3168(tp)
 #else
 #define compat_ecn_ok(tp) (!!((tp)->ecn_flags & TCP_ECN_OK))
+#define compat_ecn_rfc3168(tp) compat_ecn_ok(tp)
 #endif
 
 /*

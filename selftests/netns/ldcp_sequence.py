@@ -175,14 +175,19 @@ def fresh(tun):
 class Sender:
     """The stack sends, the script acknowledges."""
 
-    def __init__(self, tun, version, port, flags=ECE, rtt_ms=0, cc="ldcp"):
+    def __init__(self, tun, version, port, flags=ECE, rtt_ms=0, cc="ldcp", scale=0):
         self.sock = new_socket(version, cc)
         self.sock.setblocking(False)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.peer = Peer(tun, version, port)
+        if scale:
+            self.peer.OPTIONS += bytes([1, 3, 3, scale])
         self.syn = self.peer.accept(self.sock, flags, rtt_ms)
         self.una = 0
         self.packets = []
+        # A SYN-ACK's window is not scaled.
+        if scale:
+            self.peer.send(ACK)
 
     def send(self, segments, extra=0):
         self.sock.send(bytes(segments * MSS + extra))
@@ -201,6 +206,11 @@ class Sender:
         self.peer.send(wire.RST | ACK, ack=self.una)
         self.sock.close()
         self.peer.wire.read(5)
+
+
+def reordering(sock):
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return struct.unpack_from("I", info, 8 + 4 * 20)[0]
 
 
 def segments(packets):
@@ -331,6 +341,78 @@ def undo(tun):
     s.close()
 
 
+def late_loss(tun):
+    """Where packets have overtaken each other a timer finds the loss: no burst of repairs."""
+    s = Sender(tun, 4, 41350, rtt_ms=5)
+    s.send(20)
+    s.peer.sack(0, [(MSS, 2 * MSS)])
+    s.una = 20 * MSS
+    s.peer.send(ACK, ack=s.una)
+    s.peer.sack(s.una, [(0, MSS)])
+    s.collect(20)
+    time.sleep(1)
+    claim("a first window again", segments(s.send(20)), [NOT_ECT] * 19 + [ECT0])
+    time.sleep(0.005)
+    s.peer.sack(s.una, [(s.una + 19 * MSS, s.una + 20 * MSS)])
+    claim("its last alone arrives: no loss for now", (s.collect(0.2), law(s.sock)[1]), ([], FAST))
+    sent_ns = time.monotonic_ns()
+    again = s.collect(10)
+    claim("the timer finds it: cw = 0.25", law(s.sock), (CW_ONE // 4, STABLE))
+    claim("and one packet is repeated, in its time", (len(again), (again or s.collect(40))[0].seq),
+          lambda got: got[0] <= 1 and got[1] == s.una)
+    claim("the window is one packet", cwnd(s.sock), 1)
+    s.close()
+
+
+def lost_tail(tun):
+    """Packets 5 to 9 of 20 arrive, the ECT tail too is lost: found without a timeout."""
+    rtt_ms = 5
+    s = Sender(tun, 4, 41370, rtt_ms=rtt_ms)
+    s.send(300)
+    time.sleep(rtt_ms / 1000)
+    arrived = set(range(5, 10))
+    s.peer.sack(0, [(5 * MSS, 10 * MSS)])
+    start_s = time.monotonic()
+    s.packets, took_ms = [], 0
+    while time.monotonic() - start_s < 1 and not set(range(20)) <= arrived:
+        s.collect(1)
+        arrived |= {p.seq // MSS + i for p in s.packets for i in range(max(1, p.size // MSS))}
+        took_ms = took_ms or (time.monotonic() - start_s) * 1000 * (0 in arrived)
+        if s.packets:
+            time.sleep(rtt_ms / 1000)
+            first = min(set(range(320)) - arrived)
+            s.una = first * MSS
+            beyond = min(set(range(5, 320)) - arrived)
+            s.peer.sack(s.una, [(5 * MSS, beyond * MSS)] if first < 5 else [])
+    claim("the first hole is repaired at RTT / cw: ten packets may be in flight, or lost", took_ms,
+          lambda got: 10 < got < 40)
+    claim("then all the others, the tail too", sorted(set(range(20)) - arrived), [])
+    claim("without a timeout", time.monotonic() - start_s, lambda got: got < 0.4)
+    claim("which LDCP would have remembered", cc_name(s.sock), "ldcp")
+    s.close()
+
+
+def pushes(tun):
+    """Linux pushes in the midst of a write; nothing but its end is a message's last."""
+    knob("bdp_bytes", 250 * FULL)
+    s = Sender(tun, 4, 41360, scale=2)
+    claim("140 packets, the stack pushes after 132 by itself: the 140th is ECT, no other",
+          segments(s.send(140)), [NOT_ECT] * 139 + [ECT0])
+    s.close()
+    s = Sender(tun, 4, 41362)
+    claim("80 packets, the receiver takes 65: what is last to leave is ECT",
+          segments(s.send(80)), lambda got: set(got[:31]) == {NOT_ECT} and got[-1] == ECT0)
+    s.close()
+    s = Sender(tun, 4, 41361)
+    s.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 5000)
+    sent = segments(s.send(60))
+    claim("a send buffer ends the window: what is last to leave is ECT",
+          (len(sent), sent[:-1], sent[-1]),
+          lambda got: 1 < got[0] < 40 and set(got[1]) == {NOT_ECT} and got[2] == ECT0)
+    s.close()
+    knob("bdp_bytes", 20 * FULL)
+
+
 def clocked(tun):
     """cw = 1/4 from the second packet of a connection on: the stack's own pacing sleeps then."""
     rtt_ms = 20
@@ -370,6 +452,13 @@ def timeouts(tun):
         s.collect(500)
     s.ack(1)
     claim("and Not-ECT", {p.ecn for p in s.packets}, {NOT_ECT})
+    s.peer.send(ACK, ack=s.una, ecn=CE, payload=bytes(MSS))
+    acks = [(p.ack // MSS, bool(p.flags & ECE), p.ecn) for p in s.collect(100)]
+    claim("the peer's marks are echoed still, Not-ECT", acks[-1:], [(1, True, NOT_ECT)])
+    s.peer.send(ACK | CWR, pos=MSS, ack=s.una, ecn=ECT0, payload=bytes(MSS))
+    acks = [(p.ack // MSS, bool(p.flags & ECE)) for p in s.collect(100)]
+    claim("until it has heard", acks[-1:], [(2, False)])
+    claim("packets may overtake each other as ever", reordering(s.sock), 3)
     s.close()
 
 
@@ -401,6 +490,8 @@ def changed(tun):
     s.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ldcp")
     claim("changed in mid-flow: 12 packets, stable", law(s.sock), (12 * CW_ONE, STABLE))
     claim("and ECT", segments(s.ack(1)), [ECT0])
+    s.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    claim("and from LDCP: packets may overtake each other as ever", reordering(s.sock), 3)
     s.close()
 
 
@@ -455,6 +546,9 @@ def main():
     idle(tun)
     losses(tun)
     undo(tun)
+    late_loss(tun)
+    lost_tail(tun)
+    pushes(tun)
     clocked(tun)
     without_ecn(tun)
     changed(tun)

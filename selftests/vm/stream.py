@@ -16,6 +16,7 @@ Status 1: a stream was corrupted, or (send) did not end.
 import json
 import os
 import random
+import select
 import socket
 import struct
 import sys
@@ -25,6 +26,10 @@ import zlib
 
 PORT = 5001
 BLOCK_BYTES = 65536
+# Doubled by the kernel; autotuned it is megabytes, and they have to leave before the answer
+# comes, on a machine that may be starved.
+SNDBUF_BYTES = 131072
+PATIENCE_S = 60
 POOL = random.Random(1).randbytes(1 << 20)
 # Gone at close: a socket that lingers would hold its cc's module.
 ABORT = struct.pack("ii", 1, 0)
@@ -33,8 +38,9 @@ ABORT = struct.pack("ii", 1, 0)
 def tcp_socket(family, cc):
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SNDBUF_BYTES)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
-    sock.settimeout(20)
+    sock.settimeout(PATIENCE_S)
     return sock
 
 
@@ -46,10 +52,17 @@ def receive(sock):
             tail += data
             crc, tail = zlib.crc32(tail[:-4], crc), tail[-4:]
         sock.sendall(b"ok" if tail == struct.pack("!I", crc) else b"bad")
-        sock.recv(1)
+        wait_for_reset(sock)
     except OSError:
         pass
     sock.close()
+
+
+def wait_for_reset(sock):
+    """Until the sender has read the answer and is gone: our own reset might overtake it."""
+    poll = select.poll()
+    poll.register(sock, 0)
+    poll.poll(PATIENCE_S * 1000)
 
 
 def serve(cc):
@@ -62,7 +75,7 @@ def serve(cc):
     while True:
         sock, _ = server.accept()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
-        sock.settimeout(20)
+        sock.settimeout(PATIENCE_S)
         threading.Thread(target=receive, args=(sock,), daemon=True).start()
 
 
@@ -97,13 +110,14 @@ def stream(sock, address, least_s, until, swap_with):
 def send(cc, address, seconds, until, rough, results):
     result = {"to": address, "answer": "none"}
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    start_s = time.monotonic()
     try:
         sock = tcp_socket(family, cc)
-        sock.settimeout(3 if rough else 20)
+        sock.settimeout(3 if rough else PATIENCE_S)
         result |= stream(sock, address, seconds, until, [b"cubic", cc.encode()] if rough else None)
         sock.close()
     except OSError as error:
-        result["error"] = str(error)
+        result |= {"error": str(error), "after_s": round(time.monotonic() - start_s, 1)}
     results.append(result)
 
 

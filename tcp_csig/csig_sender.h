@@ -8,7 +8,7 @@
  *				at most once a round trip
  *	max(PD) <= target	cwnd += ai n / cwnd for n packets acknowledged
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
- *				of what became free what they have of what is used
+ *	and no queue stands	of what became free what they have of what is used
  *
  *	        min(ABW) is told: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
@@ -364,12 +364,17 @@ static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p
 		tcsig_double(v, a, v->goal);
 }
 
-/* A port tells that it has room. */
-static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_ack *a)
+/*
+ * A port tells that it has room. Where a queue stands it has none: it was late, and counted in
+ * the next interval what belongs to this one.
+ */
+static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_params *p,
+				    const struct tcsig_ack *a)
 {
 	u64 want;
 
-	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM)
+	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	    v->delay_ns > p->target_ns / 2)
 		return;
 	want = tcsig_scale(v->grown ? v->ref : v->cw, a->share_ppm, a->free);
 	if (want <= v->cw)
@@ -408,7 +413,7 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 	else
 		tcsig_grow(v, p, a);
 	if (a->has_share)
-		tcsig_hear_share(v, a);
+		tcsig_hear_share(v, p, a);
 	return turned;
 }
 
@@ -469,15 +474,42 @@ static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes,
 }
 
 /**
- * tcsig_estimate() - a range of values as one
+ * struct tcsig_reckoning - where in a range of delays the delay is; compact tags' ranges are
+ *	half as wide as their values
+ * @delay_ns: as it was told last
+ * @cw: the window of then << TCSIG_SHIFT; 0: none was told
+ */
+struct tcsig_reckoning {
+	u64 delay_ns;
+	u64 cw;
+};
+
+/**
+ * tcsig_reckon() - a range of delays as one: by dead reckoning from its ends
+ * @r: the state
  * @low: the least
  * @high: the least above all; U64_MAX: no bound
+ * @cw: the window << TCSIG_SHIFT; at least TCSIG_WND_MIN
+ * @rtt_us: RTT
  *
- * Return: its middle; @low if it has no end.
+ * Flows that share a bottleneck grow and shrink together, so that its delay grows by that part
+ * of the RTT by which the window grew. What that gets wrong ends at the ends of the range.
+ *
+ * Return: within the range; @low if it has no end.
  */
-static inline u64 tcsig_estimate(u64 low, u64 high)
+static inline u64 tcsig_reckon(struct tcsig_reckoning *r, u64 low, u64 high, u64 cw, u32 rtt_us)
 {
-	return high == U64_MAX ? low : low + (high - low) / 2;
+	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
+	const u64 was_cw = r->cw ?: cw;
+	/* 2^34 * 2^44 / 2^16 = 2^62 */
+	const u64 more_ns = mul_u64_u64_div_u64(rtt_ns, max(cw, was_cw) - was_cw, was_cw);
+	const u64 less_ns = mul_u64_u64_div_u64(rtt_ns, was_cw - min(cw, was_cw), was_cw);
+	const u64 want_ns = r->delay_ns + more_ns;
+
+	r->cw = cw;
+	r->delay_ns = high == U64_MAX ? low :
+		clamp(want_ns - min(want_ns, less_ns), low, high - 1);
+	return r->delay_ns;
 }
 
 #define TCSIG_EDGES	2U

@@ -17,6 +17,7 @@
  * @hop: some hop of the path tells
  * @locator: of max(PD)
  * @free_kbit_ps: min(ABW)
+ * @reckoning: of max(PD)
  * @path: choice of paths
  */
 struct tcsig_told {
@@ -26,6 +27,7 @@ struct tcsig_told {
 	bool hop;
 	u32 locator;
 	u64 free_kbit_ps;
+	struct tcsig_reckoning reckoning;
 	struct tcsig_path path;
 };
 

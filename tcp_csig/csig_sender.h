@@ -32,7 +32,8 @@
  * - Swift's ai below one packet is ai for each packet acknowledged; here it is a sixteenth:
  *   where many flows have less than a packet each, one packet more for each is too much.
  * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
- *   for one hop's delay, the second would leave a queue that nobody asked for.
+ *   for one hop's delay, the second would leave a queue that nobody asked for. Of the whole
+ *   path's delay the second holds; the first, Linux keeps no TTL for, is the knob's.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
  * - Growth in proportion: the draft has no word on capacity that becomes free.
  * - A window below two packets is two, less often: a receiver that knows nothing of it
@@ -44,6 +45,7 @@
 
 #include <linux/bits.h>
 #include <linux/kernel.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -67,6 +69,16 @@
  * queue.
  */
 #define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
+
+/*
+ * By the path's delay, Swift's 1 / sqrt(cwnd): a flow whose path has several queues, or one on the
+ * way back, has a small window, and a greater target than those that make them. Five times the
+ * target at two packets, once from 256 on.
+ */
+#define TCSIG_E2E_MORE		4U
+#define TCSIG_E2E_ROOT_SHIFT	16
+#define TCSIG_E2E_ROOT_MOST	46341U	/* 1 / sqrt(2) << TCSIG_E2E_ROOT_SHIFT */
+#define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
 
 /* 1/16: of ai, for each packet, where a window is less than one. */
 #define TCSIG_BELOW_SHIFT	4
@@ -228,6 +240,23 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 	u64 excess_ns = delay_ns - p->target_ns;
 
 	return max(cw - mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns), p->least);
+}
+
+/**
+ * tcsig_e2e_target_ns() - what delay of a whole path is aimed at
+ * @target_ns: with a large window; at most TCSIG_TARGET_MAX_NS
+ * @cw: the window << TCSIG_SHIFT, not 0
+ */
+static inline u64 tcsig_e2e_target_ns(u64 target_ns, u64 cw)
+{
+	/* sqrt(cwnd) << 12 */
+	const u64 root = div64_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2), int_sqrt64(cw));
+	const u64 part = clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
+			 TCSIG_E2E_ROOT_LEAST;
+
+	/* 2^30 * 2^2 * 2^16 = 2^48 */
+	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * part,
+				   TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST);
 }
 
 /**

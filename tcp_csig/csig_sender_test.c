@@ -110,6 +110,22 @@ static void free_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcsig_free(U64_MAX, U32_MAX, 1), TCSIG_WND_MAX);
 }
 
+static void e2e_test(struct kunit *test)
+{
+	static const struct {
+		u64 cw, want_ns;
+	} cases[] = {
+		{ 1, 50000 }, { ONE, 50000 }, { 2 * ONE, 50000 }, { 16 * ONE, 21634 },
+		{ 64 * ONE, 13878 }, { 256 * ONE, 10000 }, { TCSIG_WND_MAX, 10000 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ(test, tcsig_e2e_target_ns(10000, cases[i].cw), cases[i].want_ns);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, ONE),
+			    5ULL * TCSIG_TARGET_MAX_NS, "no overflow");
+}
+
 /* A delay's readings, one after the other; the RTT is 20 us. */
 static void reckon_test(struct kunit *test)
 {
@@ -396,6 +412,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(add_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),
+	KUNIT_CASE(e2e_test),
 	KUNIT_CASE(reckon_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),

@@ -252,7 +252,8 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 static inline u64 tcsig_e2e_target_ns(u64 target_ns, u64 cw)
 {
 	/* sqrt(cwnd) << 12 */
-	const u64 root = div64_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2), int_sqrt64(cw));
+	const u64 root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2),
+				 int_sqrt64(cw));
 	const u64 part = clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
 			 TCSIG_E2E_ROOT_LEAST;
 

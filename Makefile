@@ -43,7 +43,8 @@ check:
 	@selftests/run.sh
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
-# SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines").
+# SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags
+# cost: a gigabyte, a million connections, instructions a byte.
 FIGURES	:= lab-results/figures
 SSHLOGIN ?=
 figures:
@@ -55,6 +56,8 @@ figures:
 		$(if $(SSHLOGIN),--sshloginfile $(SSHLOGIN) --return '{= s/.* //s =}' --cleanup) < $(FIGURES)/jobs
 	@rm $(FIGURES)/log
 	@$(LAB) report $(FIGURES)
+	@prove selftests/netns/csig_bulk.t :: 268435456 1000000
+	@prove --exec '' selftests/vm/csig-cost.sh
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }

@@ -327,14 +327,6 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
-static void set_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
-{
-	const struct csig_scale scale = ctag_scale(cn, type);
-
-	s->low = csig_low(&scale, s->form, s->value);
-	s->high = csig_high(&scale, s->form, s->value);
-}
-
 bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	const struct ctag_net *cn = ctag_net(hop_flow_of_state(f)->key.net);
@@ -348,7 +340,7 @@ bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal
 	spin_unlock_bh(&f->lock);
 	if (!s->count)
 		return false;
-	set_range(cn, type, s);
+	ctag_range(cn, type, s);
 	return true;
 }
 EXPORT_SYMBOL_GPL(csig_flow_read);
@@ -369,7 +361,7 @@ bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signa
 	spin_unlock_bh(&f->lock);
 	if (!s->form)
 		return false;
-	set_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
+	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
 	return true;
 }
 

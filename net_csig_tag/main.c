@@ -123,6 +123,9 @@ static int __net_init ctag_net_init(struct net *net)
 	cn->counts = __alloc_percpu(CTAG_COUNTS * sizeof(*cn->counts), __alignof__(*cn->counts));
 	if (!cn->counts)
 		return -ENOMEM;
+	err = ctag_scales_set(cn, "");
+	if (err)
+		goto no_scales;
 	err = ctag_ports_start(cn);
 	if (err)
 		goto no_ports;
@@ -145,6 +148,8 @@ no_hooks:
 no_proc:
 	ctag_ports_stop(cn);
 no_ports:
+	kfree(rcu_dereference_protected(cn->scales, true));
+no_scales:
 	free_percpu(cn->counts);
 	return err;
 }

@@ -196,7 +196,7 @@ struct ctag_port {
  * @ports: by interface index: struct ctag_port; changed under RTNL
  * @devices: tells of devices that come and go
  * @rules: net.hopcc.csig_rules, NULL for none
- * @scales: net.hopcc.csig_buckets, NULL for the defaults
+ * @scales: net.hopcc.csig_buckets
  * @counts: CTAG_COUNTS of them, of each CPU
  * @sysctl: the sysctls
  * @silent: the memory for destinations
@@ -344,7 +344,7 @@ void ctag_knobs_default(struct ctag_net *cn);
 /* scales.c */
 int ctag_scales_set(struct ctag_net *cn, const char *text);
 void ctag_scales_text(struct ctag_net *cn, char *text);
-struct csig_scale ctag_scale(const struct ctag_net *cn, enum csig_type type);
+void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s);
 
 /* rules.c */
 char *ctag_next_word(char **rest);

@@ -128,29 +128,27 @@ void ctag_scales_text(struct ctag_net *cn, char *text)
 
 	rcu_read_lock();
 	scales = rcu_dereference(cn->scales);
-	strscpy(text, scales ? scales->text : "", CTAG_BUCKETS_BYTES);
+	strscpy(text, scales->text, CTAG_BUCKETS_BYTES);
 	rcu_read_unlock();
 }
 
 /**
- * ctag_scale() - what a signal's values stand for
+ * ctag_range() - what a value that was told stands for
  * @cn: of the netns
  * @type: enum csig_type
+ * @s: form and value; low and high are the result
  *
  * Context: any but hard interrupt.
  */
-struct csig_scale ctag_scale(const struct ctag_net *cn, enum csig_type type)
+void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
 {
-	const struct ctag_scales *scales;
-	struct csig_scale scale;
+	const struct csig_scale quanta = { .quantum = READ_ONCE(cn->quantum[type]) };
+	const struct csig_scale *scale = &quanta;
 
 	rcu_read_lock();
-	scales = rcu_dereference(cn->scales);
-	if (scales)
-		scale = scales->scale[type];
-	else
-		use_pow2(&scale, pow2_bases[type]);
+	if (s->form == CSIG_COMPACT)
+		scale = &rcu_dereference(cn->scales)->scale[type];
+	s->low = csig_low(scale, s->form, s->value);
+	s->high = csig_high(scale, s->form, s->value);
 	rcu_read_unlock();
-	scale.quantum = READ_ONCE(cn->quantum[type]);
-	return scale;
 }

@@ -8,7 +8,7 @@
  *				at most once a round trip
  *	max(PD) <= target	cwnd += ai n / cwnd for n packets acknowledged
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
- *				of what became free what they have of what is used
+ *	and no queue stands	of what became free what they have of what is used
  *
  *	        min(ABW) is told: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
@@ -32,7 +32,8 @@
  * - Swift's ai below one packet is ai for each packet acknowledged; here it is a sixteenth:
  *   where many flows have less than a packet each, one packet more for each is too much.
  * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
- *   for one hop's delay, the second would leave a queue that nobody asked for.
+ *   for one hop's delay, the second would leave a queue that nobody asked for. Of the whole
+ *   path's delay the second holds; the first, Linux keeps no TTL for, is the knob's.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
  * - Growth in proportion: the draft has no word on capacity that becomes free.
  * - A window below two packets is two, less often: a receiver that knows nothing of it
@@ -44,6 +45,7 @@
 
 #include <linux/bits.h>
 #include <linux/kernel.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -68,6 +70,16 @@
  */
 #define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
 
+/*
+ * By the path's delay, Swift's 1 / sqrt(cwnd): a flow whose path has several queues, or one on the
+ * way back, has a small window, and a greater target than those that make them. Five times the
+ * target at two packets, once from 256 on.
+ */
+#define TCSIG_E2E_MORE		4U
+#define TCSIG_E2E_ROOT_SHIFT	16
+#define TCSIG_E2E_ROOT_MOST	46341U	/* 1 / sqrt(2) << TCSIG_E2E_ROOT_SHIFT */
+#define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
+
 /* 1/16: of ai, for each packet, where a window is less than one. */
 #define TCSIG_BELOW_SHIFT	4
 /* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
@@ -89,6 +101,8 @@
 #define TCSIG_AI_MIN_PPM		1000U
 #define TCSIG_AI_MAX_PPM		100000000U
 #define TCSIG_MOVE_MAX_ROUNDS		1000U
+#define TCSIG_IDLE_DEFAULT_ROUNDS	8U
+#define TCSIG_IDLE_MAX_ROUNDS		1000000U
 
 #define TCSIG_BYTES_PER_KBIT	125U
 #define TCSIG_US_PER_S		1000000U
@@ -231,6 +245,24 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 }
 
 /**
+ * tcsig_e2e_target_ns() - what delay of a whole path is aimed at
+ * @target_ns: with a large window; at most TCSIG_TARGET_MAX_NS
+ * @cw: the window << TCSIG_SHIFT, not 0
+ */
+static inline u64 tcsig_e2e_target_ns(u64 target_ns, u64 cw)
+{
+	/* sqrt(cwnd) << 12 */
+	const u64 root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2),
+				 int_sqrt64(cw));
+	const u64 part = clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
+			 TCSIG_E2E_ROOT_LEAST;
+
+	/* 2^30 * 2^2 * 2^16 = 2^48 */
+	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * part,
+				   TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST);
+}
+
+/**
  * tcsig_add() - additive increase
  * @cw: the window << TCSIG_SHIFT
  * @p: constants
@@ -364,12 +396,17 @@ static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p
 		tcsig_double(v, a, v->goal);
 }
 
-/* A port tells that it has room. */
-static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_ack *a)
+/*
+ * A port tells that it has room. Where a queue stands it has none: it was late, and counted in
+ * the next interval what belongs to this one.
+ */
+static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_params *p,
+				    const struct tcsig_ack *a)
 {
 	u64 want;
 
-	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM)
+	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	    v->delay_ns > p->target_ns / 2)
 		return;
 	want = tcsig_scale(v->grown ? v->ref : v->cw, a->share_ppm, a->free);
 	if (want <= v->cw)
@@ -408,7 +445,7 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 	else
 		tcsig_grow(v, p, a);
 	if (a->has_share)
-		tcsig_hear_share(v, a);
+		tcsig_hear_share(v, p, a);
 	return turned;
 }
 
@@ -469,15 +506,42 @@ static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes,
 }
 
 /**
- * tcsig_estimate() - a range of values as one
+ * struct tcsig_reckoning - where in a range of delays the delay is; compact tags' ranges are
+ *	half as wide as their values
+ * @delay_ns: as it was told last
+ * @cw: the window of then << TCSIG_SHIFT; 0: none was told
+ */
+struct tcsig_reckoning {
+	u64 delay_ns;
+	u64 cw;
+};
+
+/**
+ * tcsig_reckon() - a range of delays as one: by dead reckoning from its ends
+ * @r: the state
  * @low: the least
  * @high: the least above all; U64_MAX: no bound
+ * @cw: the window << TCSIG_SHIFT; at least TCSIG_WND_MIN
+ * @rtt_us: RTT
  *
- * Return: its middle; @low if it has no end.
+ * Flows that share a bottleneck grow and shrink together, so that its delay grows by that part
+ * of the RTT by which the window grew. What that gets wrong ends at the ends of the range.
+ *
+ * Return: within the range; @low if it has no end.
  */
-static inline u64 tcsig_estimate(u64 low, u64 high)
+static inline u64 tcsig_reckon(struct tcsig_reckoning *r, u64 low, u64 high, u64 cw, u32 rtt_us)
 {
-	return high == U64_MAX ? low : low + (high - low) / 2;
+	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
+	const u64 was_cw = r->cw ?: cw;
+	/* 2^34 * 2^44 / 2^16 = 2^62 */
+	const u64 more_ns = mul_u64_u64_div_u64(rtt_ns, max(cw, was_cw) - was_cw, was_cw);
+	const u64 less_ns = mul_u64_u64_div_u64(rtt_ns, was_cw - min(cw, was_cw), was_cw);
+	const u64 want_ns = r->delay_ns + more_ns;
+
+	r->cw = cw;
+	r->delay_ns = high == U64_MAX ? low :
+		clamp(want_ns - min(want_ns, less_ns), low, high - 1);
+	return r->delay_ns;
 }
 
 #define TCSIG_EDGES	2U

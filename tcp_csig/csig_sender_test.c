@@ -108,8 +108,54 @@ static void free_test(struct kunit *test)
 			    "100 kbit/s * 1 s = 12.5 kB");
 	KUNIT_EXPECT_EQ(test, tcsig_free(0, 20, 1000), 0ULL);
 	KUNIT_EXPECT_EQ(test, tcsig_free(U64_MAX, U32_MAX, 1), TCSIG_WND_MAX);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_estimate(128, 256), 192ULL, "the middle of a bucket");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_estimate(128, U64_MAX), 128ULL, "the last bucket");
+}
+
+static void e2e_test(struct kunit *test)
+{
+	static const struct {
+		u64 cw, want_ns;
+	} cases[] = {
+		{ 1, 50000 }, { ONE, 50000 }, { 2 * ONE, 50000 }, { 16 * ONE, 21634 },
+		{ 64 * ONE, 13878 }, { 256 * ONE, 10000 }, { TCSIG_WND_MAX, 10000 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ(test, tcsig_e2e_target_ns(10000, cases[i].cw), cases[i].want_ns);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, ONE),
+			    5ULL * TCSIG_TARGET_MAX_NS, "no overflow");
+}
+
+/* A delay's readings, one after the other; the RTT is 20 us. */
+static void reckon_test(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u64 low, high, cw, want_ns;
+	} cases[] = {
+		{ "the first: where it begins", 8192, 12288, 100 * ONE, 8192 },
+		{ "5 % of a window more is 5 % of the RTT", 8192, 12288, 105 * ONE, 9192 },
+		{ "the same window, the same delay", 8192, 12288, 105 * ONE, 9192 },
+		{ "20 % less: not below", 8192, 12288, 84 * ONE, 8192 },
+		{ "50 % more: not beyond", 8192, 12288, 126 * ONE, 12287 },
+		{ "from above", 6144, 8192, 126 * ONE, 8191 },
+		{ "10 % less", 6144, 8192, 113 * ONE + 2 * ONE / 5, 6191 },
+		{ "a narrow range is its own place", 9984, 10112, 226 * ONE, 10111 },
+		{ "no end", 4194304, U64_MAX, 226 * ONE, 4194304 },
+		{ "from far above: its end", 0, 128, 226 * ONE, 127 },
+		{ "much less than nothing", 0, 128, ONE, 0 },
+	};
+	struct tcsig_reckoning r = {};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const u64 got_ns = tcsig_reckon(&r, cases[i].low, cases[i].high, cases[i].cw, 20);
+
+		KUNIT_EXPECT_EQ_MSG(test, got_ns, cases[i].want_ns, "%s", cases[i].what);
+	}
+	r = (struct tcsig_reckoning){ .delay_ns = 1, .cw = TCSIG_WND_MIN };
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_reckon(&r, 0, 1ULL << 40, TCSIG_WND_MAX, U32_MAX),
+			    (1ULL << 40) - 1, "no overflow");
 }
 
 /*
@@ -217,6 +263,9 @@ static const struct life_case share_cases[] = {
 	  TCSIG_STEADY },
 	{ "a packet more or less is nothing", 1, 340, 310, 0, 200, 19999, true, 100 * ONE,
 	  TCSIG_STEADY },
+	{ "a queue stands: it counted late", 1, 345, 341, 5001, 200, 200000, true, 100 * ONE,
+	  TCSIG_STEADY },
+	{ "none stands", 1, 346, 342, 5000, 200, 200000, true, 125 * ONE, TCSIG_STEADY },
 };
 
 static void share_test(struct kunit *test)
@@ -363,6 +412,8 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(add_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),
+	KUNIT_CASE(e2e_test),
+	KUNIT_CASE(reckon_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(share_test),

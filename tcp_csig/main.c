@@ -16,9 +16,6 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* A silence of so many round trips: what was known of the path is worth nothing. */
-#define TCSIG_IDLE_RTTS		8
-
 /*
  * A silent connection's next super-packets: its first window is to ask for each signal, and
  * a super-packet asks for one.
@@ -40,7 +37,8 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
 
 	return (struct tcsig_params){
-		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) : READ_ONCE(cn->e2e_target_ns),
+		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) :
+			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.cw),
 		.ai = tcsig_of_ppm(READ_ONCE(cn->ai_ppm)),
 		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
@@ -196,19 +194,29 @@ compat_cong_control(tcsig_cong_control)
 		trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
+/* As others, and without CSIG, which finds out at the price of slow start: after an RTO. */
+static u64 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const u32 rounds = READ_ONCE(tcsig_net(sock_net(sk))->idle_rounds);
+	const u32 rto_us = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
+
+	if (!cs->hop || !rounds)
+		return rto_us;
+	return min_t(u64, (u64)(tcp_sk(sk)->srtt_us >> 3) * rounds, rto_us);
+}
+
 /*
  * 8.1.3: a transfer on a connection that has been idle for many round trips begins as a new
- * one. Without CSIG it finds out at the price of slow start: only after an RTO.
+ * one: what was known of the path is worth nothing.
  */
 static void tcsig_tx_start(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 idle_us = (u32)tp->tcp_mstamp - cs->ack_us;
-	u64 long_us = cs->hop ? (u64)(tp->srtt_us >> 3) * TCSIG_IDLE_RTTS :
-				jiffies_to_usecs(inet_csk(sk)->icsk_rto);
 
-	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out || idle_us < long_us)
+	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out ||
+	    idle_us < tcsig_idle_us(sk, cs))
 		return;
 	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
 		    tp->delivered);

@@ -53,7 +53,7 @@ static u32 rtt_us(const struct sock *sk, const struct rate_sample *rs)
 }
 
 /* Return: whether the path's hops tell. */
-static bool read_hops(const struct sock *sk, struct tcsig_told *told,
+static bool read_hops(const struct sock *sk, struct tcsig_told *told, u64 cw,
 		      const struct rate_sample *rs, struct tcsig_ack *a)
 {
 	struct csig_signal s;
@@ -68,7 +68,7 @@ static bool read_hops(const struct sock *sk, struct tcsig_told *told,
 		a->has_share = true;
 	}
 	if (read_new(told, CSIG_PD, &s)) {
-		a->delay_ns = tcsig_estimate(s.low, s.high);
+		a->delay_ns = tcsig_reckon(&told->reckoning, s.low, s.high, cw, rtt_us(sk, rs));
 		a->has_delay = true;
 		told->locator = s.locator;
 	}
@@ -98,7 +98,7 @@ static void read_path(const struct sock *sk, const struct rate_sample *rs, struc
 void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a)
 {
-	const bool hop = cs->told && read_hops(sk, cs->told, rs, a);
+	const bool hop = cs->told && read_hops(sk, cs->told, cs->v.cw, rs, a);
 
 	if (!hop)
 		read_path(sk, rs, a);

@@ -8,6 +8,7 @@ static unsigned int beta_min = 1;
 static unsigned int beta_max = TCSIG_PPM;
 static unsigned int ai_min = TCSIG_AI_MIN_PPM;
 static unsigned int ai_max = TCSIG_AI_MAX_PPM;
+static unsigned int idle_max = TCSIG_IDLE_MAX_ROUNDS;
 static unsigned int rounds_max = TCSIG_MOVE_MAX_ROUNDS;
 static int locator_max = U16_MAX;
 
@@ -22,7 +23,7 @@ static int locator_max = U16_MAX;
 		.extra2		= max,					\
 	}
 
-#define SYSCTLS 7
+#define SYSCTLS 8
 
 /* The last entry ends the table where entries are not counted. */
 static const struct ctl_table tcsig_table[SYSCTLS + 1] = {
@@ -31,6 +32,7 @@ static const struct ctl_table tcsig_table[SYSCTLS + 1] = {
 	KNOB("beta_ppm", beta_ppm, proc_douintvec_minmax, &beta_min, &beta_max),
 	KNOB("ai_ppm", ai_ppm, proc_douintvec_minmax, &ai_min, &ai_max),
 	KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
+	KNOB("idle_rounds", idle_rounds, proc_douintvec_minmax, SYSCTL_ZERO, &idle_max),
 	KNOB("move_rounds", move_rounds, proc_douintvec_minmax, SYSCTL_ZERO, &rounds_max),
 	KNOB("edges", edge, proc_dointvec_minmax, SYSCTL_ZERO, &locator_max),
 	{ }
@@ -43,5 +45,6 @@ int tcsig_sysctl_start(struct net *net, struct tcsig_net *cn)
 	cn->beta_ppm = TCSIG_BETA_DEFAULT_PPM;
 	cn->ai_ppm = TCSIG_AI_DEFAULT_PPM;
 	cn->jump = 1;
+	cn->idle_rounds = TCSIG_IDLE_DEFAULT_ROUNDS;
 	return hop_sysctl_start(net, &cn->sysctl, tcsig_table, SYSCTLS, cn);
 }

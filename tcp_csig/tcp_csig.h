@@ -17,6 +17,7 @@
  * @hop: some hop of the path tells
  * @locator: of max(PD)
  * @free_kbit_ps: min(ABW)
+ * @reckoning: of max(PD)
  * @path: choice of paths
  */
 struct tcsig_told {
@@ -26,6 +27,7 @@ struct tcsig_told {
 	bool hop;
 	u32 locator;
 	u64 free_kbit_ps;
+	struct tcsig_reckoning reckoning;
 	struct tcsig_path path;
 };
 
@@ -55,6 +57,7 @@ struct tcsig_sock {
  * @beta_ppm: of the law
  * @ai_ppm: of the law
  * @jump: jump start
+ * @idle_rounds: round trips of silence after which a transfer begins anew; 0: an RTO
  * @move_rounds: rounds of excess after which another path is tried; 0: never
  * @edge: TCSIG_EDGES times value and mask
  */
@@ -65,6 +68,7 @@ struct tcsig_net {
 	unsigned int beta_ppm;
 	unsigned int ai_ppm;
 	u8 jump;
+	unsigned int idle_rounds;
 	unsigned int move_rounds;
 	int edge[2 * TCSIG_EDGES];
 };

@@ -57,7 +57,7 @@ def refused(knob, value):
 def see_knobs():
     bad = (("target_ns", 99), ("target_ns", 1000000001), ("e2e_target_ns", 0), ("beta_ppm", 0),
            ("beta_ppm", 1000001), ("ai_ppm", 999), ("jump", 2), ("move_rounds", 1001),
-           ("edges", "65536 1"), ("edges", "-1 1"))
+           ("idle_rounds", 1000001), ("edges", "65536 1"), ("edges", "-1 1"))
     taken = [f"{k}={v}" for k, v in bad if not refused(k, v)]
     tap.claim("knobs refuse what is out of bounds", not taken, " ".join(taken))
     sysctl("a", "hopcc/tcp_csig_edges", "6144 64512 1024 64512")
@@ -185,6 +185,25 @@ def see_idle():
     close(*pair)
 
 
+def see_kept():
+    """idle_rounds 0: as long as other congestion controls."""
+    sysctl("a", "hopcc/tcp_csig_idle_rounds", 0)
+    pair = connect(4, "csig")
+    push(pair, 2 * MIB)
+    before = law(pair[0])
+    time.sleep(0.05)
+    pair[0].send(b"x")
+    kept = law(pair[0])
+    time.sleep(2)
+    pair[0].send(b"x")
+    after = law(pair[0])
+    tap.claim("with idle_rounds 0 not before a timeout's time has passed",
+              kept[0] == before[0] > 12 and kept[2] != SEEK and after[0] <= 10 and after[2] == SEEK,
+              f"{before}, {kept}, {after}")
+    close(*pair)
+    sysctl("a", "hopcc/tcp_csig_idle_rounds", 8)
+
+
 def see_changes():
     pair = connect(4, "cubic")
     push(pair, MIB)
@@ -217,6 +236,7 @@ def main():
     see_knobs()
     see_csig()
     see_idle()
+    see_kept()
     see_changes()
     see_without()
     see_loss()

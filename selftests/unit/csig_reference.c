@@ -102,7 +102,8 @@ static void shared(struct reference *r, const struct tcsig_ack *a)
 	bool again = !strcmp(r->round, "grown");
 	double share = fmin(a->share_ppm, TCSIG_SHARE_MAX_PPM) / TCSIG_PPM, want;
 
-	if (strcmp(r->stage, "steady") || r->stale || a->share_ppm < TCSIG_SHARE_MIN_PPM)
+	if (strcmp(r->stage, "steady") || r->stale || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	    r->delay > floor(r->target / 2))
 		return;
 	want = again ? r->begun : r->cw;
 	want = fmin(fmin(want / (1 - share), want + a->free / ONE), WND_MAX);

@@ -14,6 +14,9 @@
  * Deviations:
  * - A line whose rate nobody tells is as fast as the slowest port of the path.
  * - The draft has no word on loss: W is halved, once a window.
+ * - The line is the host's. Of flows that start to one peer, each within T of the one before,
+ *   the k-th has BDP / k for its first window: no answer could tell it of the others, whose
+ *   windows stand in front of it in the host's own queue.
  */
 #ifndef TCP_HPCCPP_HPCCPP_SENDER_H
 #define TCP_HPCCPP_HPCCPP_SENDER_H
@@ -201,6 +204,52 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
 static inline u32 hpccpp_burst_pkts(u32 cwnd_pkts)
 {
 	return clamp(cwnd_pkts >> HPCCPP_BURST_SHIFT, 1U, HPCCPP_BURST_MAX_PKTS);
+}
+
+/**
+ * struct hpccpp_start - flows that started to a peer; under a lock of the netns
+ * @peer: hash of its address
+ * @flows: that started, each within T of the one before
+ * @last_ns: when the last did
+ */
+struct hpccpp_start {
+	u32 peer;
+	u32 flows;
+	u64 last_ns;
+};
+
+/**
+ * hpccpp_join_start() - a flow starts
+ * @s: flows to its peer, or of another that had the place before
+ * @peer: hash of the peer's address
+ * @t_ns: T
+ * @now_ns: now
+ *
+ * Return: which of them it is, from 1.
+ */
+static inline u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, u64 now_ns)
+{
+	if (s->peer != peer || now_ns - s->last_ns > t_ns)
+		*s = (struct hpccpp_start){ .peer = peer };
+	s->last_ns = now_ns;
+	s->flows += s->flows < U32_MAX;
+	return s->flows;
+}
+
+/**
+ * hpccpp_share_start() - the first window of a flow that starts beside others
+ * @v: the law, started
+ * @p: its parameters
+ * @flows: of hpccpp_join_start()
+ * @wire_bytes: a full packet on the wire, the least
+ */
+static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_params *p,
+				      u32 flows, u32 wire_bytes)
+{
+	u32 wnd_bytes = min(max(p->wnd_max_bytes / flows, wire_bytes), p->wnd_max_bytes);
+
+	v->wnd = (u64)wnd_bytes << HPCC_WND_SHIFT;
+	v->wnd_ref = v->wnd;
 }
 
 /**

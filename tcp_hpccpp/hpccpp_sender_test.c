@@ -310,6 +310,42 @@ static void answer_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 13000), HPCC_HEARD_NOTHING);
 }
 
+static const struct start_case {
+	const char *what;
+	u32 peer;
+	u64 now_ns;
+	u32 want_flows, want_wnd_bytes;
+} start_cases[] = {
+	{ "the first", 7, 1000000, 1, BDP_BYTES },
+	{ "beside it", 7, 1000000, 2, BDP_BYTES / 2 },
+	{ "T after that", 7, 1000000 + T_NS, 3, BDP_BYTES / 3 },
+	{ "more than T later", 7, 1000001 + 2 * T_NS, 1, BDP_BYTES },
+	{ "to another peer of this place", 8, 1000001 + 2 * T_NS, 1, BDP_BYTES },
+	{ "which took it", 7, 1000002 + 2 * T_NS, 1, BDP_BYTES },
+};
+
+static void start_test(struct kunit *test)
+{
+	struct hpccpp_start s = { .peer = 7 };
+	struct hpcc_vars v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(start_cases); i++) {
+		const struct start_case *c = &start_cases[i];
+		u32 flows = hpccpp_join_start(&s, c->peer, T_NS, c->now_ns);
+
+		KUNIT_EXPECT_EQ_MSG(test, flows, c->want_flows, "%s", c->what);
+		hpcc_start(&v, &params);
+		hpccpp_share_start(&v, &params, flows, 1538);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), c->want_wnd_bytes, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.wnd_ref, v.wnd, "%s", c->what);
+	}
+	hpccpp_share_start(&v, &params, 1000, 1538);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), 1538U, "a packet at least");
+	hpccpp_share_start(&v, &params, 1, 2 * BDP_BYTES);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "but no more than the line takes");
+}
+
 static void move_test(struct kunit *test)
 {
 	struct hpcc_vars v = { .u = U(1200), .hops = 3, .bottleneck = 1,
@@ -339,6 +375,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(answer_test),
+	KUNIT_CASE(start_test),
 	KUNIT_CASE(move_test),
 	{}
 };

@@ -8,6 +8,7 @@
  * Without a peer that answers, or once it does not answer any more, the stack's Reno
  * rules.
  */
+#include <linux/hash.h>
 #include <linux/inet_diag.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -36,6 +37,9 @@
 /* A path that is overloaded for so many answers is left, if that is asked for. */
 #define HPCCPP_MOVE_ROUNDS	8
 
+/* Peers that flows start to within one T; a newer one may take a place. */
+#define HPCCPP_STARTS_BITS	6
+
 /**
  * struct hpccpp_law - the law and what it needs; too large for a socket's space
  * @v: its state
@@ -47,6 +51,7 @@
  * @cwnd_pkts: as it was set last
  * @move_rounds: answers in a row that spoke for another path
  * @reno: Reno rules
+ * @fresh: no data was sent yet
  */
 struct hpccpp_law {
 	struct hpcc_vars v;
@@ -58,6 +63,7 @@ struct hpccpp_law {
 	u32 cwnd_pkts;
 	u8 move_rounds;
 	bool reno;
+	bool fresh;
 };
 
 /*
@@ -80,6 +86,8 @@ struct hpccpp_net {
 	struct hpccpp_config config;
 	u32 answer;
 	u32 move;
+	spinlock_t start_lock;	/* of @starts */
+	struct hpccpp_start starts[1 << HPCCPP_STARTS_BITS];
 };
 
 static unsigned int hpccpp_net_id;
@@ -209,11 +217,36 @@ static void hpccpp_ask(const struct sock *sk, const struct hpccpp_sock *hs,
 	int_flow_ask(hs->flow, &ask);
 }
 
+static u32 hpccpp_peer(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_hash(&sk->sk_v6_daddr);
+#endif
+	return (__force u32)sk->sk_daddr;
+}
+
+/* Of flows that start to one peer at a time, which one is this? */
+static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
+{
+	struct hpccpp_net *hn = hpccpp_net(sk);
+	u32 peer = hpccpp_peer(sk), flows;
+
+	spin_lock_bh(&hn->start_lock);
+	flows = hpccpp_join_start(&hn->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer, t_ns,
+				  ktime_get_ns());
+	spin_unlock_bh(&hn->start_lock);
+	return flows;
+}
+
 /* At the line's rate, W = BDP. */
 static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
+	if (!law->fresh)
+		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
+				   hop_wire_bytes(sk));
 	hpccpp_apply(sk, hs, law);
 	hpccpp_ask(sk, hs, law);
 }
@@ -233,6 +266,7 @@ static void hpccpp_init(struct sock *sk)
 		return;
 	}
 	hs->law = law;
+	law->fresh = true;
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
@@ -338,15 +372,18 @@ compat_cong_control(hpccpp_cong_control)
 	hpccpp_ask(sk, hs, law);
 }
 
-/* Data after a silence of more than an RTO: as a new flow, at the line's rate. */
+/* The first data, or data after a silence of more than an RTO: as a new flow. */
 static void hpccpp_tx_start(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
+	struct hpccpp_law *law = hs->law;
 
-	if (!hs->law || hs->law->reno || idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto))
+	if (!law || law->reno ||
+	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
-	hpccpp_begin(sk, hs, hs->law);
+	law->fresh = false;
+	hpccpp_begin(sk, hs, law);
 }
 
 static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
@@ -497,6 +534,7 @@ static int __net_init hpccpp_net_init(struct net *net)
 		.max_stage = HPCCPP_STAGE_DEFAULT,
 		.flows = HPCCPP_FLOWS_DEFAULT,
 	};
+	spin_lock_init(&hn->start_lock);
 	return hop_sysctl_start(net, &hn->sysctl, hpccpp_table, HPCCPP_SYSCTLS, hn);
 }
 

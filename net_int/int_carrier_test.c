@@ -16,7 +16,7 @@
 
 /*
  * What happens at a time in us: s: a packet with so many bytes in front of it wants to leave,
- * and the turn that it finds; a: an answer to the id that is so many older than the newest;
+ * and the turn that it finds; p: whether it is to leave without asking; a: an answer to the id that is so many older than the newest;
  * q: an answer to the newest, which tells of a queue of so many ns.
  */
 struct step {
@@ -55,10 +55,15 @@ static const struct turn_case {
 		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
 	{ "after a pause: soon again until two are answered", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
-		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
-		{ 20025, 's', 0, INT_TURN_WAIT }, { 20026, 's', 0, INT_TURN_SEND },
-		{ 20030, 'a', 0, INT_NEWS }, { 20125, 's', 0, INT_TURN_WAIT },
-		{ 20126, 's', 0, INT_TURN_SEND } } },
+		{ 20024, 's', 0, INT_TURN_WAIT }, { 20025, 's', 0, INT_TURN_SEND },
+		{ 20049, 's', 0, INT_TURN_WAIT }, { 20050, 's', 0, INT_TURN_SEND },
+		{ 20055, 'a', 0, INT_NEWS }, { 20149, 's', 0, INT_TURN_WAIT },
+		{ 20150, 's', 0, INT_TURN_SEND } } },
+	{ "a start behind the first data: twice as far from that", {
+		{ 20000, 'p', 0, true }, { 20000, 'p', 1000, false },
+		{ 20000, 's', 1000, INT_TURN_SEND }, { 20000, 'p', 1500, false },
+		{ 20000, 's', 1999, INT_TURN_WAIT }, { 20000, 's', 2000, INT_TURN_SEND },
+		{ 40000, 'p', 3000, true }, { 40000, 's', 4000, INT_TURN_SEND } } },
 	{ "from a start: at twice the distance, one of it before an answer", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', 0, INT_TURN_WAIT },
 		{ 20000, 's', 1000, INT_TURN_SEND }, { 20001, 's', 3000, INT_TURN_WAIT },
@@ -114,6 +119,8 @@ static int take_step(struct int_asker *a, const struct step *s, u32 seq)
 		int_hurry(a, s->older, PERIOD_NS);
 		return news;
 	}
+	if (s->what == 'p')
+		return int_passes(a, now_ns, BEGUN_SEQ + s->older, true);
 	if (s->what == 'a')
 		return int_answered(a, a->id - s->older, seq - s->older, now_ns);
 	turn = int_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :

@@ -252,28 +252,35 @@ static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_par
 	v->wnd_ref = v->wnd;
 }
 
+/* Rounds in a row that speak for another path, until it is tried. */
+#define HPCCPP_MOVE_ROUNDS	4
+/* A port that nobody overloads is at eta, and now and then below it. */
+#define HPCCPP_MOVE_OF_ETA	9U	/* of 10 */
+
 /**
  * hpccpp_should_move() - section 9.4: would another path be better?
- * @v: the law
+ * @v: the law; Wc is new
  * @p: its parameters
- * @rounds: rounds in a row that this was so before; updated
- * @wanted: after so many
+ * @rounds: rounds in a row that this was so before, negative behind a move; updated
+ * @random: any: by chance some of those who share the next path stay longer than others
  *
- * A flow cannot avoid its last hop, nor a hop that is not overloaded.
+ * A flow cannot avoid its last hop. Of another that is as full as the law leaves it, a flow
+ * that has half of its line has enough.
  *
  * Return: whether to try another path now.
  */
 static inline bool hpccpp_should_move(const struct hpcc_vars *v, const struct hpcc_params *p,
-				      u8 *rounds, u8 wanted)
+				      s8 *rounds, u32 random)
 {
-	if (v->u < HPCC_U_ONE || v->bottleneck + 1 >= v->hops ||
+	/* 2^32 * 10 < 2^64 */
+	if ((u64)v->u * 10 < (u64)p->eta * HPCCPP_MOVE_OF_ETA || v->bottleneck + 1 >= v->hops ||
 	    hpcc_wnd_bytes(v) > p->wnd_max_bytes / 2) {
-		*rounds = 0;
+		*rounds = min_t(s8, *rounds, 0);
 		return false;
 	}
-	if (++*rounds < wanted)
+	if (++*rounds < HPCCPP_MOVE_ROUNDS)
 		return false;
-	*rounds = 0;
+	*rounds = -(s8)(random % HPCCPP_MOVE_ROUNDS) - 1;
 	return true;
 }
 

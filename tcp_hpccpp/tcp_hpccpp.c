@@ -11,6 +11,7 @@
 #include <linux/hash.h>
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
@@ -34,9 +35,6 @@
 /* ss shows a gain in 1/256. */
 #define HPCCPP_INFO_GAIN_SHIFT	8
 
-/* A path that is overloaded for so many answers is left, if that is asked for. */
-#define HPCCPP_MOVE_ROUNDS	8
-
 /* Peers that flows start to within one T; a newer one may take a place. */
 #define HPCCPP_STARTS_BITS	6
 
@@ -49,7 +47,7 @@
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @cwnd_pkts: as it was set last
- * @move_rounds: answers in a row that spoke for another path
+ * @move_rounds: of hpccpp_should_move()
  * @reno: Reno rules
  * @fresh: no data was sent yet
  */
@@ -61,7 +59,7 @@ struct hpccpp_law {
 	u64 undo_wnd;
 	struct hpccpp_base base;
 	u32 cwnd_pkts;
-	u8 move_rounds;
+	s8 move_rounds;
 	bool reno;
 	bool fresh;
 };
@@ -318,26 +316,31 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
-/* Section 9.4: another hash, and where hashes choose paths another path. */
+/*
+ * Section 9.4, once a round: another hash, and where hashes choose paths another path, on
+ * which the flow is a new one.
+ */
 static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law)
 {
 	if (!READ_ONCE(hpccpp_net(sk)->move) ||
-	    !hpccpp_should_move(&law->v, &law->p, &law->move_rounds, HPCCPP_MOVE_ROUNDS))
+	    !hpccpp_should_move(&law->v, &law->p, &law->move_rounds, get_random_u32()))
 		return;
 	trace_hpccpp_move(sk, law->v.bottleneck, law->v.hops);
 	sk_rethink_txhash(sk);
+	hpccpp_begin(sk, inet_csk_ca(sk), law);
 }
 
 static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
+	u32 update_seq = law->v.update_seq;
 	enum hpcc_heard heard;
 
 	if (a->kind == INT_ANSWER_RECORDS)
 		law->path_bytes_ps = hpccpp_path_bytes_ps(&a->hdr);
 	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
-	if (heard == HPCC_HEARD_NEW)
+	if (heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq)
 		hpccpp_maybe_move(sk, law);
 }
 

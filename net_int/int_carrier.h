@@ -88,6 +88,7 @@
  * @waiting: an answer is waited for
  * @proven: an answer came once
  * @heard: @heard_id and @heard_seq are valid
+ * @heard_empty: that answer had nothing to compute with
  * @heard_id: of the newest answer
  * @heard_seq: of it
  */
@@ -105,6 +106,7 @@ struct int_asker {
 	bool waiting;
 	bool proven;
 	bool heard;
+	bool heard_empty;
 	u32 heard_id;
 	u32 heard_seq;
 };
@@ -168,7 +170,8 @@ static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
 	u32 last_bytes = a->left_seq - a->begun_seq, bytes = seq - a->begun_seq;
 
 	return a->opening && (a->proven || a->doubts < INT_OPENING_DOUBTS) &&
-	       last_bytes < wnd_bytes >> INT_FAR_SHIFT && (s32)bytes > 0 && bytes >= 2ULL * last_bytes;
+	       last_bytes < wnd_bytes >> INT_FAR_SHIFT && (s32)bytes > 0 &&
+	       bytes >= 2ULL * last_bytes;
 }
 
 /**
@@ -266,18 +269,27 @@ enum int_news {
  * @a: the flow
  * @id: of the packet that it answers
  * @seq: SND.NXT when that had left
+ * @empty: there is nothing in it to compute with
  * @now_ns: now
+ *
+ * An empty one proves that somebody listens. One to the same packet that is not empty is
+ * still news: else who forges the first takes the place of the other.
  *
  * Return: what it is.
  */
-static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, u64 now_ns)
+static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, bool empty,
+					 u64 now_ns)
 {
+	const bool again = a->heard && id == a->heard_id;
+
 	if (!a->left_ns || a->id - id >= INT_IDS_MEMORY)
 		return INT_NEWS_FORGED;
-	if (a->heard && ((s32)(id - a->heard_id) < 0 ||
-			 (id == a->heard_id && (s32)(seq - a->heard_seq) <= 0)))
+	if (a->heard && (s32)(id - a->heard_id) < 0)
+		return INT_NEWS_OLD;
+	if (again && (s32)(seq - a->heard_seq) <= 0 && (empty || !a->heard_empty))
 		return INT_NEWS_OLD;
 	a->heard = true;
+	a->heard_empty = empty;
 	a->heard_id = id;
 	a->heard_seq = seq;
 	a->proven = true;

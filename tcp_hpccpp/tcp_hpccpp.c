@@ -17,6 +17,7 @@
 #include <net/hop_sock.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
+#include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 

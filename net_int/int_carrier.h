@@ -14,11 +14,12 @@
  *
  * Two answers are wanted soon from a start, or a restart after a pause, and while an
  * answer tells of a queue of more than half of T, of which round trips are much longer
- * than T. Then it is an eighth of a period. In the first window a packet that is twice as
- * far from the start, in bytes, as the last that had a probe has one, too: of N senders that
- * start at once the packet with d bytes in front of it waits for N d, so that whatever N is,
- * an answer comes soon after the first, and tells of a queue. An unproven path gets the
- * first two of these.
+ * than T: an eighth of a period, from a start a quarter. A start's first probe stands
+ * behind the first data, if there is more: see int_passes(). In the first eighth of the window a
+ * packet that is twice as far from the start, in bytes, as the last that had a probe has
+ * one, too: of N senders that start at once the packet with d bytes in front of it waits
+ * for N d, so that whatever N is, an answer comes soon after the first, and tells of a
+ * queue. An unproven path gets the first two of these.
  *
  * A patience is long enough for an answer to come back through full queues.
  *
@@ -49,6 +50,9 @@
 #define INT_PAUSE_NS		8000000ULL
 #define INT_START_ANSWERS	2U
 #define INT_START_SHIFT		3
+#define INT_OPENING_SHIFT	2
+/* What part of the first window packets that are twice as far count in. */
+#define INT_FAR_SHIFT		3
 /* A queue of more than T in 2^this is one to look at often. */
 #define INT_QUEUE_SHIFT		1
 
@@ -80,9 +84,11 @@
  * @doubts: packets that left in doubt
  * @starting: answers that are wanted soon
  * @opening: less than two came since the start
+ * @passed: data has left since a pause, and nothing that collects yet
  * @waiting: an answer is waited for
  * @proven: an answer came once
  * @heard: @heard_id and @heard_seq are valid
+ * @heard_empty: that answer had nothing to compute with
  * @heard_id: of the newest answer
  * @heard_seq: of it
  */
@@ -96,9 +102,11 @@ struct int_asker {
 	u8 doubts;
 	u8 starting;
 	bool opening;
+	bool passed;
 	bool waiting;
 	bool proven;
 	bool heard;
+	bool heard_empty;
 	u32 heard_id;
 	u32 heard_seq;
 };
@@ -150,7 +158,7 @@ static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patie
 }
 
 /**
- * int_is_far() - in the first window: twice as far from the start as the last that collects?
+ * int_is_far() - early in the first window: twice as far from the start as the last that collects?
  * @a: the flow
  * @seq: of the data
  * @wnd_bytes: the window
@@ -162,7 +170,29 @@ static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
 	u32 last_bytes = a->left_seq - a->begun_seq, bytes = seq - a->begun_seq;
 
 	return a->opening && (a->proven || a->doubts < INT_OPENING_DOUBTS) &&
-	       last_bytes < wnd_bytes && (s32)bytes > 0 && bytes >= 2ULL * last_bytes;
+	       last_bytes < wnd_bytes >> INT_FAR_SHIFT && (s32)bytes > 0 &&
+	       bytes >= 2ULL * last_bytes;
+}
+
+/**
+ * int_passes() - data leaves: is the first probe to stand behind it, and not in front?
+ * @a: the flow
+ * @now_ns: now
+ * @seq: of the data
+ * @more: other data follows at once
+ *
+ * Senders that start at once have nothing but probes in front of them: what the first ones
+ * read is an empty queue, which the law would compare the next answer with.
+ *
+ * Return: whether; once a start.
+ */
+static inline bool int_passes(struct int_asker *a, u64 now_ns, u32 seq, bool more)
+{
+	if (!more || a->passed || (a->left_ns && now_ns - a->left_ns <= INT_PAUSE_NS))
+		return false;
+	a->passed = true;
+	a->begun_seq = seq;
+	return true;
 }
 
 /**
@@ -181,7 +211,7 @@ static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 
 {
 	if (!int_in_doubt(a, now_ns, patience_ns)) {
 		if (a->starting)
-			period_ns >>= INT_START_SHIFT;
+			period_ns >>= a->opening ? INT_OPENING_SHIFT : INT_START_SHIFT;
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
 	}
@@ -204,8 +234,10 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u
 	if (now_ns - a->left_ns > INT_PAUSE_NS) {
 		a->starting = INT_START_ANSWERS;
 		a->opening = true;
-		a->begun_seq = seq;
+		if (!a->passed)
+			a->begun_seq = seq;
 	}
+	a->passed = false;
 	if (int_in_doubt(a, now_ns, patience_ns) &&
 	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns || int_is_far(a, seq, U32_MAX))) {
 		a->doubts += a->doubts < INT_DOUBTS_MAX;
@@ -237,18 +269,27 @@ enum int_news {
  * @a: the flow
  * @id: of the packet that it answers
  * @seq: SND.NXT when that had left
+ * @empty: there is nothing in it to compute with
  * @now_ns: now
+ *
+ * An empty one proves that somebody listens. One to the same packet that is not empty is
+ * still news: else who forges the first takes the place of the other.
  *
  * Return: what it is.
  */
-static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, u64 now_ns)
+static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, bool empty,
+					 u64 now_ns)
 {
+	const bool again = a->heard && id == a->heard_id;
+
 	if (!a->left_ns || a->id - id >= INT_IDS_MEMORY)
 		return INT_NEWS_FORGED;
-	if (a->heard && ((s32)(id - a->heard_id) < 0 ||
-			 (id == a->heard_id && (s32)(seq - a->heard_seq) <= 0)))
+	if (a->heard && (s32)(id - a->heard_id) < 0)
+		return INT_NEWS_OLD;
+	if (again && (s32)(seq - a->heard_seq) <= 0 && (empty || !a->heard_empty))
 		return INT_NEWS_OLD;
 	a->heard = true;
+	a->heard_empty = empty;
 	a->heard_id = id;
 	a->heard_seq = seq;
 	a->proven = true;

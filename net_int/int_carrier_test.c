@@ -16,8 +16,9 @@
 
 /*
  * What happens at a time in us: s: a packet with so many bytes in front of it wants to leave,
- * and the turn that it finds; a: an answer to the id that is so many older than the newest;
- * q: an answer to the newest, which tells of a queue of so many ns.
+ * and the turn that it finds; p: whether it is to leave without asking; a: an answer to the id
+ * that is so many older than the newest; e: an empty one; q: an answer to the newest, which
+ * tells of a queue of so many ns.
  */
 struct step {
 	u32 us;
@@ -55,10 +56,15 @@ static const struct turn_case {
 		{ 900000, 's', 0, INT_TURN_SEND }, { 900100, 's', 0, INT_TURN_SEND } } },
 	{ "after a pause: soon again until two are answered", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20005, 'a', 0, INT_NEWS },
-		{ 20012, 's', 0, INT_TURN_WAIT }, { 20013, 's', 0, INT_TURN_SEND },
-		{ 20025, 's', 0, INT_TURN_WAIT }, { 20026, 's', 0, INT_TURN_SEND },
-		{ 20030, 'a', 0, INT_NEWS }, { 20125, 's', 0, INT_TURN_WAIT },
-		{ 20126, 's', 0, INT_TURN_SEND } } },
+		{ 20024, 's', 0, INT_TURN_WAIT }, { 20025, 's', 0, INT_TURN_SEND },
+		{ 20049, 's', 0, INT_TURN_WAIT }, { 20050, 's', 0, INT_TURN_SEND },
+		{ 20055, 'a', 0, INT_NEWS }, { 20149, 's', 0, INT_TURN_WAIT },
+		{ 20150, 's', 0, INT_TURN_SEND } } },
+	{ "a start behind the first data: twice as far from that", {
+		{ 20000, 'p', 0, true }, { 20000, 'p', 1000, false },
+		{ 20000, 's', 1000, INT_TURN_SEND }, { 20000, 'p', 1500, false },
+		{ 20000, 's', 1999, INT_TURN_WAIT }, { 20000, 's', 2000, INT_TURN_SEND },
+		{ 40000, 'p', 3000, true }, { 40000, 's', 4000, INT_TURN_SEND } } },
 	{ "from a start: at twice the distance, one of it before an answer", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20000, 's', 0, INT_TURN_WAIT },
 		{ 20000, 's', 1000, INT_TURN_SEND }, { 20001, 's', 3000, INT_TURN_WAIT },
@@ -96,6 +102,11 @@ static const struct turn_case {
 		{ 60, 'a', 0, INT_NEWS_OLD }, { 100, 's', 0, INT_TURN_SEND },
 		{ 200, 's', 0, INT_TURN_SEND }, { 210, 'a', 0, INT_NEWS },
 		{ 220, 'a', 1, INT_NEWS_OLD }, { 230, 'a', 2, INT_NEWS_OLD } } },
+	{ "an empty answer does not take the place of a whole one", {
+		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'e', 0, INT_NEWS },
+		{ 50, 'e', 0, INT_NEWS_OLD }, { 51, 'a', 0, INT_NEWS },
+		{ 52, 'a', 0, INT_NEWS_OLD },
+		{ 53, 'e', 0, INT_NEWS_OLD } } },
 	{ "to what never left, or long ago", {
 		{ 0, 'a', 0, INT_NEWS_FORGED }, { 10, 's', 0, INT_TURN_SEND },
 		{ 50, 'a', U32_MAX, INT_NEWS_FORGED },
@@ -109,13 +120,15 @@ static int take_step(struct int_asker *a, const struct step *s, u32 seq)
 	enum int_turn turn;
 
 	if (s->what == 'q') {
-		int news = int_answered(a, a->id, seq, now_ns);
+		int news = int_answered(a, a->id, seq, false, now_ns);
 
 		int_hurry(a, s->older, PERIOD_NS);
 		return news;
 	}
-	if (s->what == 'a')
-		return int_answered(a, a->id - s->older, seq - s->older, now_ns);
+	if (s->what == 'p')
+		return int_passes(a, now_ns, BEGUN_SEQ + s->older, true);
+	if (s->what == 'a' || s->what == 'e')
+		return int_answered(a, a->id - s->older, seq - s->older, s->what == 'e', now_ns);
 	turn = int_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :
 	       int_turn(a, now_ns, PERIOD_NS, PATIENCE_NS);
 	if (turn == INT_TURN_SEND)
@@ -148,13 +161,13 @@ static void segments_test(struct kunit *test)
 	struct int_asker a = { };
 	u32 id = int_leaves(&a, MS, PATIENCE_NS, 0);
 
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, MS), INT_NEWS);
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, MS), INT_NEWS);
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, MS), INT_NEWS_OLD);
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, MS), INT_NEWS_OLD);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, false, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, false, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, false, MS), INT_NEWS_OLD);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, false, MS), INT_NEWS_OLD);
 	id = int_leaves(&a, MS, PATIENCE_NS, 0);
 	/* A retransmission: its id is newer, its seq is not. */
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, false, MS), INT_NEWS);
 }
 
 /* Inband all that leave within a patience are one doubt, whatever probes told terms before. */

@@ -131,6 +131,22 @@ static bool read_answer(const struct int_mail *mail, struct int_answer *a)
 	return false;
 }
 
+/* Where no hop speaks, or one of a speed that nobody knows. */
+static bool is_empty(const struct int_answer *a)
+{
+	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
+}
+
+/* Context: f->lock. An empty answer is told, but not in place of one that waits. */
+static void keep_answer(struct int_flow *f, const struct int_answer *a)
+{
+	if (f->answered && is_empty(a))
+		return;
+	f->answer = *a;
+	f->answered = true;
+	int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
+}
+
 /* Return: INT_COUNTS, or why it is no news. */
 unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
 {
@@ -142,12 +158,9 @@ unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_an
 		spin_unlock_bh(&f->lock);
 		return INT_COUNT_IN_UNASKED;
 	}
-	news = int_answered(&f->asker, id, a->seq, ktime_get_ns());
-	if (news == INT_NEWS) {
-		f->answer = *a;
-		f->answered = true;
-		int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
-	}
+	news = int_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
+	if (news == INT_NEWS)
+		keep_answer(f, a);
 	spin_unlock_bh(&f->lock);
 	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
 			    a->wnd_bytes, a->flows, news);

@@ -123,6 +123,13 @@ static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct int_s
 	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
 }
 
+/* Does more follow at once? The last packet of what was written is pushed. Context: f->lock. */
+static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
+			const struct int_segment *seg)
+{
+	return !tcp_of(skb, seg)->psh && f->ask.wnd_bytes / 2 > seg->payload_bytes;
+}
+
 /* Is it time, and what to ask. */
 static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 			     const struct int_segment *seg, const struct sock *sk,
@@ -136,6 +143,9 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	spin_lock_bh(&f->lock);
 	patience_ns = int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3);
 	turn = turn_of(f, now_ns, patience_ns, seq);
+	if (turn == INT_TURN_SEND && f->forward == INT_FORWARD_PROBE &&
+	    int_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
+		turn = INT_TURN_WAIT;
 	if (turn != INT_TURN_SEND)
 		goto out;
 	/*

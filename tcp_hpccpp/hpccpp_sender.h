@@ -14,6 +14,9 @@
  * Deviations:
  * - A line whose rate nobody tells is as fast as the slowest port of the path.
  * - The draft has no word on loss: W is halved, once a window.
+ * - The line is the host's. Of flows that start to one peer, each within T of the one before,
+ *   the k-th has BDP / k for its first window: no answer could tell it of the others, whose
+ *   windows stand in front of it in the host's own queue.
  */
 #ifndef TCP_HPCCPP_HPCCPP_SENDER_H
 #define TCP_HPCCPP_HPCCPP_SENDER_H
@@ -204,27 +207,80 @@ static inline u32 hpccpp_burst_pkts(u32 cwnd_pkts)
 }
 
 /**
- * hpccpp_should_move() - section 9.4: would another path be better?
- * @v: the law
- * @p: its parameters
- * @rounds: rounds in a row that this was so before; updated
- * @wanted: after so many
+ * struct hpccpp_start - flows that started to a peer; under a lock of the netns
+ * @peer: hash of its address
+ * @flows: that started, each within T of the one before
+ * @last_ns: when the last did
+ */
+struct hpccpp_start {
+	u32 peer;
+	u32 flows;
+	u64 last_ns;
+};
+
+/**
+ * hpccpp_join_start() - a flow starts
+ * @s: flows to its peer, or of another that had the place before
+ * @peer: hash of the peer's address
+ * @t_ns: T
+ * @now_ns: now
  *
- * A flow cannot avoid its last hop, nor a hop that is not overloaded.
+ * Return: which of them it is, from 1.
+ */
+static inline u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, u64 now_ns)
+{
+	if (s->peer != peer || now_ns - s->last_ns > t_ns)
+		*s = (struct hpccpp_start){ .peer = peer };
+	s->last_ns = now_ns;
+	s->flows += s->flows < U32_MAX;
+	return s->flows;
+}
+
+/**
+ * hpccpp_share_start() - the first window of a flow that starts beside others
+ * @v: the law, started
+ * @p: its parameters
+ * @flows: of hpccpp_join_start()
+ * @wire_bytes: a full packet on the wire, the least
+ */
+static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_params *p,
+				      u32 flows, u32 wire_bytes)
+{
+	u32 wnd_bytes = min(max(p->wnd_max_bytes / flows, wire_bytes), p->wnd_max_bytes);
+
+	v->wnd = (u64)wnd_bytes << HPCC_WND_SHIFT;
+	v->wnd_ref = v->wnd;
+}
+
+/* Rounds in a row that speak for another path, until it is tried. */
+#define HPCCPP_MOVE_ROUNDS	4
+/* A port that nobody overloads is at eta, and now and then below it. */
+#define HPCCPP_MOVE_OF_ETA	9U	/* of 10 */
+
+/**
+ * hpccpp_should_move() - section 9.4: would another path be better?
+ * @v: the law; Wc is new
+ * @p: its parameters
+ * @rounds: rounds in a row that this was so before, negative behind a move; updated
+ * @random: any: by chance some of those who share the next path stay longer than others
+ *
+ * A flow cannot avoid its last hop. Of another that is as full as the law leaves it, a flow
+ * that has half of its line has enough.
  *
  * Return: whether to try another path now.
  */
 static inline bool hpccpp_should_move(const struct hpcc_vars *v, const struct hpcc_params *p,
-				      u8 *rounds, u8 wanted)
+				      s8 *rounds, u32 random)
 {
-	if (v->u < HPCC_U_ONE || v->bottleneck + 1 >= v->hops ||
+	/* 2^32 * 10 < 2^64 */
+	if ((u64)v->u * 10 < (u64)p->eta * HPCCPP_MOVE_OF_ETA || v->bottleneck + 1 >= v->hops ||
 	    hpcc_wnd_bytes(v) > p->wnd_max_bytes / 2) {
-		*rounds = 0;
+		*rounds = min_t(s8, *rounds, 0);
 		return false;
 	}
-	if (++*rounds < wanted)
+	if (++*rounds < HPCCPP_MOVE_ROUNDS)
 		return false;
-	*rounds = 0;
+	*rounds = -(s8)(random % HPCCPP_MOVE_ROUNDS) - 1;
 	return true;
 }
 

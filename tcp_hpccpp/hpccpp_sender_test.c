@@ -310,24 +310,93 @@ static void answer_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 13000), HPCC_HEARD_NOTHING);
 }
 
+static const struct start_case {
+	const char *what;
+	u32 peer;
+	u64 now_ns;
+	u32 want_flows, want_wnd_bytes;
+} start_cases[] = {
+	{ "the first", 7, 1000000, 1, BDP_BYTES },
+	{ "beside it", 7, 1000000, 2, BDP_BYTES / 2 },
+	{ "T after that", 7, 1000000 + T_NS, 3, BDP_BYTES / 3 },
+	{ "more than T later", 7, 1000001 + 2 * T_NS, 1, BDP_BYTES },
+	{ "to another peer of this place", 8, 1000001 + 2 * T_NS, 1, BDP_BYTES },
+	{ "which took it", 7, 1000002 + 2 * T_NS, 1, BDP_BYTES },
+};
+
+static void start_test(struct kunit *test)
+{
+	struct hpccpp_start s = { .peer = 7 };
+	struct hpcc_vars v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(start_cases); i++) {
+		const struct start_case *c = &start_cases[i];
+		u32 flows = hpccpp_join_start(&s, c->peer, T_NS, c->now_ns);
+
+		KUNIT_EXPECT_EQ_MSG(test, flows, c->want_flows, "%s", c->what);
+		hpcc_start(&v, &params);
+		hpccpp_share_start(&v, &params, flows, 1538);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), c->want_wnd_bytes, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.wnd_ref, v.wnd, "%s", c->what);
+	}
+	hpccpp_share_start(&v, &params, 1000, 1538);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), 1538U, "a packet at least");
+	hpccpp_share_start(&v, &params, 1, 2 * BDP_BYTES);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "but no more than the line takes");
+}
+
+/* Four rounds in a row. ETA is 0.95: from 0.855 on; half of a BDP is 62500. */
+static const struct move_case {
+	const char *what;
+	u32 u_x1000, wnd_bytes;
+	u8 bottleneck;
+	bool want;
+} move_cases[] = {
+	{ "as full as the law leaves it", 856, 62500, 1, true },
+	{ "the first hop", 1200, 1000, 0, true },
+	{ "not full", 854, 1000, 1, false },
+	{ "the last hop", 1200, 1000, 2, false },
+	{ "it has more than half of the line", 1200, 62501, 1, false },
+};
+
 static void move_test(struct kunit *test)
 {
-	struct hpcc_vars v = { .u = U(1200), .hops = 3, .bottleneck = 1,
-			       .wnd = 1000 << HPCC_WND_SHIFT };
-	u8 rounds = 0;
+	size_t i, n;
 
-	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 2));
-	KUNIT_EXPECT_TRUE(test, hpccpp_should_move(&v, &params, &rounds, 2));
-	KUNIT_EXPECT_EQ(test, rounds, (u8)0);
-	v.bottleneck = 2;
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 1), "the last hop");
-	v.bottleneck = 0;
-	v.u = U(900);
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 1), "no overload");
+	for (i = 0; i < ARRAY_SIZE(move_cases); i++) {
+		const struct move_case *c = &move_cases[i];
+		struct hpcc_vars v = { .u = U(c->u_x1000), .hops = 3, .bottleneck = c->bottleneck,
+				       .wnd = (u64)c->wnd_bytes << HPCC_WND_SHIFT };
+		s8 rounds = 0;
+
+		for (n = 0; n < HPCCPP_MOVE_ROUNDS - 1; n++)
+			KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 0),
+					       "%s: too early", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_should_move(&v, &params, &rounds, 6), c->want,
+				    "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, rounds, (s8)(c->want ? -3 : 0), "%s: 6 mod 4", c->what);
+	}
+}
+
+static void move_again_test(struct kunit *test)
+{
+	struct hpcc_vars v = { .u = U(1200), .hops = 3, .wnd = 1000 << HPCC_WND_SHIFT };
+	s8 rounds = -2;
+	size_t n;
+
+	for (n = 0; n < 5; n++)
+		KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 0));
+	KUNIT_EXPECT_TRUE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 0), "two later");
+	rounds = 3;
+	v.u = U(500);
+	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 0));
 	v.u = U(1200);
-	v.wnd = (u64)BDP_BYTES << HPCC_WND_SHIFT;
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 1),
-			       "it has more than half of the line");
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 0), "in a row");
+	rounds = -2;
+	v.u = U(500);
+	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 0));
+	KUNIT_EXPECT_EQ_MSG(test, rounds, (s8)-2, "the back-off stays");
 }
 
 static struct kunit_case hpccpp_sender_cases[] = {
@@ -339,7 +408,9 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(answer_test),
+	KUNIT_CASE(start_test),
 	KUNIT_CASE(move_test),
+	KUNIT_CASE(move_again_test),
 	{}
 };
 

@@ -8,13 +8,16 @@
  * Without a peer that answers, or once it does not answer any more, the stack's Reno
  * rules.
  */
+#include <linux/hash.h>
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
+#include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
@@ -33,8 +36,8 @@
 /* ss shows a gain in 1/256. */
 #define HPCCPP_INFO_GAIN_SHIFT	8
 
-/* A path that is overloaded for so many answers is left, if that is asked for. */
-#define HPCCPP_MOVE_ROUNDS	8
+/* Peers that flows start to within one T; a newer one may take a place. */
+#define HPCCPP_STARTS_BITS	6
 
 /**
  * struct hpccpp_law - the law and what it needs; too large for a socket's space
@@ -45,8 +48,9 @@
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @cwnd_pkts: as it was set last
- * @move_rounds: answers in a row that spoke for another path
+ * @move_rounds: of hpccpp_should_move()
  * @reno: Reno rules
+ * @fresh: no data was sent yet
  */
 struct hpccpp_law {
 	struct hpcc_vars v;
@@ -56,8 +60,9 @@ struct hpccpp_law {
 	u64 undo_wnd;
 	struct hpccpp_base base;
 	u32 cwnd_pkts;
-	u8 move_rounds;
+	s8 move_rounds;
 	bool reno;
+	bool fresh;
 };
 
 /*
@@ -80,6 +85,8 @@ struct hpccpp_net {
 	struct hpccpp_config config;
 	u32 answer;
 	u32 move;
+	spinlock_t start_lock;	/* of @starts */
+	struct hpccpp_start starts[1 << HPCCPP_STARTS_BITS];
 };
 
 static unsigned int hpccpp_net_id;
@@ -209,11 +216,36 @@ static void hpccpp_ask(const struct sock *sk, const struct hpccpp_sock *hs,
 	int_flow_ask(hs->flow, &ask);
 }
 
+static u32 hpccpp_peer(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_hash(&sk->sk_v6_daddr);
+#endif
+	return (__force u32)sk->sk_daddr;
+}
+
+/* Of flows that start to one peer at a time, which one is this? */
+static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
+{
+	struct hpccpp_net *hn = hpccpp_net(sk);
+	u32 peer = hpccpp_peer(sk), flows;
+
+	spin_lock_bh(&hn->start_lock);
+	flows = hpccpp_join_start(&hn->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer, t_ns,
+				  ktime_get_ns());
+	spin_unlock_bh(&hn->start_lock);
+	return flows;
+}
+
 /* At the line's rate, W = BDP. */
 static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
+	if (!law->fresh)
+		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
+				   hop_wire_bytes(sk));
 	hpccpp_apply(sk, hs, law);
 	hpccpp_ask(sk, hs, law);
 }
@@ -233,6 +265,7 @@ static void hpccpp_init(struct sock *sk)
 		return;
 	}
 	hs->law = law;
+	law->fresh = true;
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
@@ -284,26 +317,31 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
-/* Section 9.4: another hash, and where hashes choose paths another path. */
+/*
+ * Section 9.4, once a round: another hash, and where hashes choose paths another path, on
+ * which the flow is a new one.
+ */
 static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law)
 {
 	if (!READ_ONCE(hpccpp_net(sk)->move) ||
-	    !hpccpp_should_move(&law->v, &law->p, &law->move_rounds, HPCCPP_MOVE_ROUNDS))
+	    !hpccpp_should_move(&law->v, &law->p, &law->move_rounds, get_random_u32()))
 		return;
 	trace_hpccpp_move(sk, law->v.bottleneck, law->v.hops);
 	sk_rethink_txhash(sk);
+	hpccpp_begin(sk, inet_csk_ca(sk), law);
 }
 
 static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
+	u32 update_seq = law->v.update_seq;
 	enum hpcc_heard heard;
 
 	if (a->kind == INT_ANSWER_RECORDS)
 		law->path_bytes_ps = hpccpp_path_bytes_ps(&a->hdr);
 	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
-	if (heard == HPCC_HEARD_NEW)
+	if (heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq)
 		hpccpp_maybe_move(sk, law);
 }
 
@@ -338,15 +376,18 @@ compat_cong_control(hpccpp_cong_control)
 	hpccpp_ask(sk, hs, law);
 }
 
-/* Data after a silence of more than an RTO: as a new flow, at the line's rate. */
+/* The first data, or data after a silence of more than an RTO: as a new flow. */
 static void hpccpp_tx_start(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
+	struct hpccpp_law *law = hs->law;
 
-	if (!hs->law || hs->law->reno || idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto))
+	if (!law || law->reno ||
+	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
-	hpccpp_begin(sk, hs, hs->law);
+	law->fresh = false;
+	hpccpp_begin(sk, hs, law);
 }
 
 static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
@@ -497,6 +538,7 @@ static int __net_init hpccpp_net_init(struct net *net)
 		.max_stage = HPCCPP_STAGE_DEFAULT,
 		.flows = HPCCPP_FLOWS_DEFAULT,
 	};
+	spin_lock_init(&hn->start_lock);
 	return hop_sysctl_start(net, &hn->sysctl, hpccpp_table, HPCCPP_SYSCTLS, hn);
 }
 

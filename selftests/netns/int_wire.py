@@ -666,6 +666,24 @@ def good_kinds(caller, version):
         tap.equal(f"IPv{version} kind {kind}: taken",
                   (took[kind], drive("value"), (drive("hops"), drive("path_id")), drive("odd")),
                   (1, value, where, 0))
+    empty_first(caller, version)
+
+
+def empty_first(caller, version):
+    """One without records, whoever sent it, does not keep the true one out, nor displace it."""
+    def whole(m):
+        return message(m.id, caller.cookie, seq=m.seq, kind=RECORDS) + \
+            header(ECHO, 1, 1, hops=1, path=7, records=(record(tx=55),), following=0)
+
+    time.sleep(0.001)
+    m = caller.probe()
+    before = counts()
+    caller.reply(m)
+    caller.reply(m, whole(m))
+    caller.reply(m)
+    got = caller.take()[RECORDS], drive("hops"), drive("path_id"), grown(before).get("in_old")
+    tap.equal(f"IPv{version} hostile: an empty answer in front of the true one, and behind it",
+              got[1:], (1, 7, 1))
 
 
 def silence(tun, version):

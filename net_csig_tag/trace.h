@@ -10,6 +10,7 @@
 #define NET_CSIG_TAG_TRACE_H
 
 #include <linux/tracepoint.h>
+#include <net/hop_trace.h>
 #include <net/csig.h>
 #include <net/hop_flow.h>
 
@@ -21,10 +22,7 @@ DECLARE_EVENT_CLASS(csig_signal_class,
 	TP_ARGS(key, form, t),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(int, form)
 		__field(u32, type)
 		__field(u32, value)
@@ -32,18 +30,15 @@ DECLARE_EVENT_CLASS(csig_signal_class,
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->form = form;
 		__entry->type = t->type;
 		__entry->value = t->value;
 		__entry->locator = t->locator;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u form=%d type=%u value=%u locator=%u",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " form=%d type=%u value=%u locator=%u",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->form, __entry->type, __entry->value, __entry->locator)
 );
 
@@ -67,27 +62,21 @@ TRACE_EVENT(csig_discover,
 	TP_ARGS(key, event, from, to),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(int, event)
 		__field(int, from)
 		__field(int, to)
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->event = event;
 		__entry->from = from;
 		__entry->to = to;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u event=%d from=%d to=%d",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " event=%d from=%d to=%d",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->event, __entry->from, __entry->to)
 );
 
@@ -99,25 +88,19 @@ TRACE_EVENT(csig_path,
 	TP_ARGS(key, from, to),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(int, from)
 		__field(int, to)
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->from = from;
 		__entry->to = to;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u from=%d to=%d",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " from=%d to=%d",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->from, __entry->to)
 );
 

@@ -10,6 +10,7 @@
 #define NET_INT_TRACE_H
 
 #include <linux/tracepoint.h>
+#include <net/hop_trace.h>
 #include <net/hop_flow.h>
 #include <net/int.h>
 
@@ -21,10 +22,7 @@ DECLARE_EVENT_CLASS(int_header,
 	TP_ARGS(key, h, id, seq),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(u8, type)
 		__field(u8, flags)
 		__field(u8, hops)
@@ -34,10 +32,7 @@ DECLARE_EVENT_CLASS(int_header,
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->type = h->type;
 		__entry->flags = h->flags;
 		__entry->hops = int_hops(h);
@@ -46,8 +41,8 @@ DECLARE_EVENT_CLASS(int_header,
 		__entry->seq = seq;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u type=%u flags=0x%02x hops=%u path_id=0x%03x id=%u seq=%u",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " type=%u flags=0x%02x hops=%u path_id=0x%03x id=%u seq=%u",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->type, __entry->flags, __entry->hops, __entry->path_id,
 		  __entry->id, __entry->seq)
 );
@@ -71,10 +66,7 @@ DECLARE_EVENT_CLASS(int_answer_class,
 	TP_ARGS(key, id, kind, wnd_bytes, flows, news),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(u32, id)
 		__field(u32, kind)
 		__field(u32, wnd_bytes)
@@ -83,10 +75,7 @@ DECLARE_EVENT_CLASS(int_answer_class,
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->id = id;
 		__entry->kind = kind;
 		__entry->wnd_bytes = wnd_bytes;
@@ -94,8 +83,8 @@ DECLARE_EVENT_CLASS(int_answer_class,
 		__entry->news = news;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u id=%u kind=%u wnd_bytes=%u flows=%u news=%d",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " id=%u kind=%u wnd_bytes=%u flows=%u news=%d",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->id, __entry->kind, __entry->wnd_bytes, __entry->flows,
 		  __entry->news)
 );
@@ -120,27 +109,21 @@ TRACE_EVENT(int_discover,
 	TP_ARGS(key, event, from, to),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(int, event)
 		__field(int, from)
 		__field(int, to)
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->event = event;
 		__entry->from = from;
 		__entry->to = to;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u event=%d from=%d to=%d",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " event=%d from=%d to=%d",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->event, __entry->from, __entry->to)
 );
 

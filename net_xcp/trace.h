@@ -10,6 +10,7 @@
 #define NET_XCP_TRACE_H
 
 #include <linux/tracepoint.h>
+#include <net/hop_trace.h>
 #include <net/hop_flow.h>
 #include <net/xcp.h>
 
@@ -21,10 +22,7 @@ DECLARE_EVENT_CLASS(xcp_header,
 	TP_ARGS(key, h),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(u8, format)
 		__field(u8, flags)
 		__field(u32, rtt_us)
@@ -34,10 +32,7 @@ DECLARE_EVENT_CLASS(xcp_header,
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->format = xcp_format(h);
 		__entry->flags = h->flags;
 		__entry->rtt_us = xcp_rtt_us(h);
@@ -46,8 +41,8 @@ DECLARE_EVENT_CLASS(xcp_header,
 		__entry->reverse = xcp_reverse(h);
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u format=%u flags=%u rtt_us=%u throughput_bytes_pms=%u delta_bytes_ps=%d reverse_bytes_ps=%d",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " format=%u flags=%u rtt_us=%u throughput_bytes_pms=%u delta_bytes_ps=%d reverse_bytes_ps=%d",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->format, __entry->flags, __entry->rtt_us, __entry->throughput,
 		  __entry->delta, __entry->reverse)
 );
@@ -70,27 +65,21 @@ TRACE_EVENT(xcp_discover,
 	TP_ARGS(key, event, from, to),
 
 	TP_STRUCT__entry(
-		__array(u8, local, 16)
-		__array(u8, peer, 16)
-		__field(u16, lport)
-		__field(u16, pport)
+		HOP_TRACE_KEY_FIELDS
 		__field(int, event)
 		__field(int, from)
 		__field(int, to)
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->local, &key->local, sizeof(struct in6_addr));
-		memcpy(__entry->peer, &key->peer, sizeof(struct in6_addr));
-		__entry->lport = ntohs(key->local_port);
-		__entry->pport = ntohs(key->peer_port);
+		HOP_TRACE_KEY_ASSIGN(key);
 		__entry->event = event;
 		__entry->from = from;
 		__entry->to = to;
 	),
 
-	TP_printk("local=%pI6c lport=%u peer=%pI6c pport=%u event=%d from=%d to=%d",
-		  __entry->local, __entry->lport, __entry->peer, __entry->pport,
+	TP_printk(HOP_TRACE_KEY_FORMAT " event=%d from=%d to=%d",
+		  HOP_TRACE_KEY_VALUES,
 		  __entry->event, __entry->from, __entry->to)
 );
 

@@ -20,10 +20,7 @@ TRACE_EVENT(csig_ack,
 	TP_ARGS(sk, ack, cs),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
 		__field(u64, free)
 		__field(u64, delay_ns)
@@ -40,9 +37,7 @@ TRACE_EVENT(csig_ack,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = cs->v.cw;
 		__entry->free = ack->free;
 		__entry->delay_ns = cs->v.delay_ns;
@@ -58,8 +53,8 @@ TRACE_EVENT(csig_ack,
 		__entry->stage = cs->v.stage;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u acked_pkts=%u cw_2pow24=%llu delay_ns=%llu delay_new=%d free_2pow24=%llu free_new=%d share_ppm=%u share_new=%d limited=%d hop=%d cut=%d grown=%d stage=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " acked_pkts=%u cw_2pow24=%llu delay_ns=%llu delay_new=%d free_2pow24=%llu free_new=%d share_ppm=%u share_new=%d limited=%d hop=%d cut=%d grown=%d stage=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->acked_pkts, __entry->cw, __entry->delay_ns, __entry->has_delay,
 		  __entry->free, __entry->has_free, __entry->share_ppm, __entry->has_share,
 		  __entry->limited, __entry->hop, __entry->cut, __entry->grown, __entry->stage)
@@ -73,10 +68,7 @@ TRACE_EVENT(csig_enter,
 	TP_ARGS(sk, v, loss),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
 		__field(u64, goal)
 		__field(u8, stage)
@@ -84,17 +76,15 @@ TRACE_EVENT(csig_enter,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = v->cw;
 		__entry->goal = v->goal;
 		__entry->stage = v->stage;
 		__entry->loss = loss;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u stage=%u loss=%d cw_2pow24=%llu goal_2pow24=%llu",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " stage=%u loss=%d cw_2pow24=%llu goal_2pow24=%llu",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->stage, __entry->loss, __entry->cw, __entry->goal)
 );
 
@@ -106,24 +96,19 @@ TRACE_EVENT(csig_hold,
 	TP_ARGS(sk, cw, wait_ns),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
 		__field(u64, wait_ns)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = cw;
 		__entry->wait_ns = wait_ns;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u cw_2pow24=%llu wait_ns=%llu",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " cw_2pow24=%llu wait_ns=%llu",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->cw, __entry->wait_ns)
 );
 
@@ -135,26 +120,21 @@ TRACE_EVENT(csig_move,
 	TP_ARGS(sk, locator, delay_ns, again),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u32, locator)
 		__field(u64, delay_ns)
 		__field(bool, again)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->locator = locator;
 		__entry->delay_ns = delay_ns;
 		__entry->again = again;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u locator=%u delay_ns=%llu again=%d",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " locator=%u delay_ns=%llu again=%d",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->locator, __entry->delay_ns, __entry->again)
 );
 

@@ -21,10 +21,7 @@ TRACE_EVENT(dctcp_ms_update,
 	TP_ARGS(sk, alpha, sent_bytes, marked_bytes, cwnd_pkts, dctcp),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u32, alpha)
 		__field(u32, sent_bytes)
 		__field(u32, marked_bytes)
@@ -33,9 +30,7 @@ TRACE_EVENT(dctcp_ms_update,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->alpha = alpha;
 		__entry->sent_bytes = sent_bytes;
 		__entry->marked_bytes = marked_bytes;
@@ -43,8 +38,8 @@ TRACE_EVENT(dctcp_ms_update,
 		__entry->dctcp = dctcp;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u alpha_2pow31=%u sent_bytes=%u marked_bytes=%u cwnd_pkts=%u dctcp=%d",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " alpha_2pow31=%u sent_bytes=%u marked_bytes=%u cwnd_pkts=%u dctcp=%d",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->alpha, __entry->sent_bytes, __entry->marked_bytes,
 		  __entry->cwnd_pkts, __entry->dctcp)
 );
@@ -57,26 +52,21 @@ TRACE_EVENT(dctcp_ms_reduce,
 	TP_ARGS(sk, loss, from_pkts, to_pkts),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u32, from_pkts)
 		__field(u32, to_pkts)
 		__field(bool, loss)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->from_pkts = from_pkts;
 		__entry->to_pkts = to_pkts;
 		__entry->loss = loss;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u loss=%d from_pkts=%u to_pkts=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " loss=%d from_pkts=%u to_pkts=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->loss, __entry->from_pkts, __entry->to_pkts)
 );
 

@@ -21,10 +21,7 @@ TRACE_EVENT(hpccpp_answer,
 	TP_ARGS(sk, answer, heard, v, t_ns),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u8, kind)
 		__field(u8, heard)
 		__field(u8, hops)
@@ -38,9 +35,7 @@ TRACE_EVENT(hpccpp_answer,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->kind = answer->kind;
 		__entry->heard = heard;
 		__entry->hops = v->hops;
@@ -53,8 +48,8 @@ TRACE_EVENT(hpccpp_answer,
 		__entry->flows = answer->flows;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u kind=%u heard=%u hops=%u bottleneck=%u u_ppm=%u inc_stage=%u wnd_ref_bytes=%u wnd_bytes=%u t_ns=%u flows=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " kind=%u heard=%u hops=%u bottleneck=%u u_ppm=%u inc_stage=%u wnd_ref_bytes=%u wnd_bytes=%u t_ns=%u flows=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->kind, __entry->heard, __entry->hops, __entry->bottleneck,
 		  __entry->u_ppm, __entry->inc_stage, __entry->wnd_ref_bytes,
 		  __entry->wnd_bytes, __entry->t_ns, __entry->flows)
@@ -68,24 +63,19 @@ TRACE_EVENT(hpccpp_rule,
 	TP_ARGS(sk, reno, cwnd_pkts),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u32, cwnd_pkts)
 		__field(bool, reno)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cwnd_pkts = cwnd_pkts;
 		__entry->reno = reno;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u reno=%d cwnd_pkts=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " reno=%d cwnd_pkts=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->reno, __entry->cwnd_pkts)
 );
 
@@ -97,24 +87,19 @@ TRACE_EVENT(hpccpp_move,
 	TP_ARGS(sk, bottleneck, hops),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u8, bottleneck)
 		__field(u8, hops)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->bottleneck = bottleneck;
 		__entry->hops = hops;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u bottleneck=%u hops=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " bottleneck=%u hops=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->bottleneck, __entry->hops)
 );
 

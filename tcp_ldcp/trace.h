@@ -20,10 +20,7 @@ TRACE_EVENT(ldcp_ack,
 	TP_ARGS(sk, ack, v),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
 		__field(u32, acked_pkts)
 		__field(bool, ece)
@@ -31,17 +28,15 @@ TRACE_EVENT(ldcp_ack,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = v->cw;
 		__entry->acked_pkts = ack->acked_pkts;
 		__entry->ece = ack->ece;
 		__entry->stage = v->stage;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u acked_pkts=%u ece=%d cw_2pow24=%llu stage=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " acked_pkts=%u ece=%d cw_2pow24=%llu stage=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->acked_pkts, __entry->ece, __entry->cw, __entry->stage)
 );
 
@@ -53,10 +48,7 @@ TRACE_EVENT(ldcp_enter,
 	TP_ARGS(sk, v, loss),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
 		__field(u32, first_pkts)
 		__field(u8, stage)
@@ -64,17 +56,15 @@ TRACE_EVENT(ldcp_enter,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = v->cw;
 		__entry->first_pkts = v->first_pkts;
 		__entry->stage = v->stage;
 		__entry->loss = loss;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u stage=%u loss=%d cw_2pow24=%llu first_pkts=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " stage=%u loss=%d cw_2pow24=%llu first_pkts=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->stage, __entry->loss, __entry->cw, __entry->first_pkts)
 );
 
@@ -86,24 +76,19 @@ TRACE_EVENT(ldcp_hold,
 	TP_ARGS(sk, cw, wait_ns),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
 		__field(u64, wait_ns)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = cw;
 		__entry->wait_ns = wait_ns;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u cw_2pow24=%llu wait_ns=%llu",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " cw_2pow24=%llu wait_ns=%llu",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->cw, __entry->wait_ns)
 );
 

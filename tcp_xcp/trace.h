@@ -21,10 +21,7 @@ TRACE_EVENT(xcp_feedback,
 	TP_ARGS(sk, feedback_bytes_ps, headers, wnd_bytes, rtt_us, offer),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(s64, feedback_bytes_ps)
 		__field(u64, wnd_bytes)
 		__field(u64, throughput_bytes_ps)
@@ -35,9 +32,7 @@ TRACE_EVENT(xcp_feedback,
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->feedback_bytes_ps = feedback_bytes_ps;
 		__entry->wnd_bytes = wnd_bytes;
 		__entry->throughput_bytes_ps = offer->throughput_bytes_ps;
@@ -47,8 +42,8 @@ TRACE_EVENT(xcp_feedback,
 		__entry->flags = offer->flags;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u feedback_bytes_ps=%lld headers=%u wnd_bytes=%llu rtt_us=%u throughput_bytes_ps=%llu demand_bytes_ps=%d flags=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " feedback_bytes_ps=%lld headers=%u wnd_bytes=%llu rtt_us=%u throughput_bytes_ps=%llu demand_bytes_ps=%d flags=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->feedback_bytes_ps, __entry->headers, __entry->wnd_bytes,
 		  __entry->rtt_us, __entry->throughput_bytes_ps, __entry->demand_bytes_ps,
 		  __entry->flags)
@@ -62,24 +57,19 @@ TRACE_EVENT(xcp_rule,
 	TP_ARGS(sk, reno, cwnd_pkts),
 
 	TP_STRUCT__entry(
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
+		HOP_TRACE_SOCK_FIELDS
 		__field(u32, cwnd_pkts)
 		__field(bool, reno)
 	),
 
 	TP_fast_assign(
-		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cwnd_pkts = cwnd_pkts;
 		__entry->reno = reno;
 	),
 
-	TP_printk("saddr=%pI6c sport=%u daddr=%pI6c dport=%u reno=%d cwnd_pkts=%u",
-		  __entry->saddr, __entry->sport, __entry->daddr, __entry->dport,
+	TP_printk(HOP_TRACE_SOCK_FORMAT " reno=%d cwnd_pkts=%u",
+		  HOP_TRACE_SOCK_VALUES,
 		  __entry->reno, __entry->cwnd_pkts)
 );
 

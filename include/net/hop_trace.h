@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tracepoints about a connection have in common. */
+/*
+ * What tracepoints about a connection have in common: its fields, their values, and how
+ * they print; to be followed by the event's own.
+ */
 #ifndef HOPCC_NET_HOP_TRACE_H
 #define HOPCC_NET_HOP_TRACE_H
 
@@ -25,5 +28,42 @@ static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, (struct in6_addr *)saddr);
 	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, (struct in6_addr *)daddr);
 }
+
+/* Of a socket. */
+#define HOP_TRACE_SOCK_FIELDS	\
+	__array(u8, saddr, 16)	\
+	__array(u8, daddr, 16)	\
+	__field(u16, sport)	\
+	__field(u16, dport)
+
+#define HOP_TRACE_SOCK_ASSIGN(sk)					\
+	do {								\
+		hop_trace_addrs(sk, __entry->saddr, __entry->daddr);	\
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);	\
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);	\
+	} while (0)
+
+#define HOP_TRACE_SOCK_FORMAT	"saddr=%pI6c sport=%u daddr=%pI6c dport=%u"
+#define HOP_TRACE_SOCK_VALUES	\
+	__entry->saddr, __entry->sport, __entry->daddr, __entry->dport
+
+/* Of a carrier's flow, struct hop_flow_key. */
+#define HOP_TRACE_KEY_FIELDS	\
+	__array(u8, local, 16)	\
+	__array(u8, peer, 16)	\
+	__field(u16, lport)	\
+	__field(u16, pport)
+
+#define HOP_TRACE_KEY_ASSIGN(key)						\
+	do {									\
+		memcpy(__entry->local, &(key)->local, sizeof(struct in6_addr));	\
+		memcpy(__entry->peer, &(key)->peer, sizeof(struct in6_addr));	\
+		__entry->lport = ntohs((key)->local_port);			\
+		__entry->pport = ntohs((key)->peer_port);			\
+	} while (0)
+
+#define HOP_TRACE_KEY_FORMAT	"local=%pI6c lport=%u peer=%pI6c pport=%u"
+#define HOP_TRACE_KEY_VALUES	\
+	__entry->local, __entry->lport, __entry->peer, __entry->pport
 
 #endif /* HOPCC_NET_HOP_TRACE_H */

@@ -7,6 +7,7 @@ namespace.
 """
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -235,6 +236,20 @@ def first_window(tun, version):
     s.ack()
     claim(name + "all of the first window acked: cw = BDP", law(s.sock), (20 * CW_ONE, STABLE))
     return s
+
+
+def route_window(tun, version):
+    """The route's initcwnd comes before the knobs."""
+    to = f"{wire.SCRIPT[version]}/{32 if version == 4 else 128}"
+    route = f"ip -{version} route replace {to} dev tun0 initcwnd"
+    for pkts in (30, 12):
+        subprocess.run([*route.split(), str(pkts)], check=True)
+        s = Sender(tun, version, 41800 + version + pkts)
+        claim(f"IPv{version} sender: initcwnd {pkts} of the route: a first window of {pkts}",
+              (segments(s.send(300)), law(s.sock)),
+              ([NOT_ECT] * (pkts - 1) + [ECT0], (pkts * CW_ONE, FIRST_RTT)))
+        s.close()
+    subprocess.run(f"ip -{version} route del {to} dev tun0".split(), check=True)
 
 
 def exact_windows(name, s):
@@ -537,6 +552,7 @@ def main():
     fresh(tun)
     for version in (4, 6):
         knob("bdp_bytes", 20 * (FULL if version == 4 else FULL + 20))
+        route_window(tun, version)
         s = first_window(tun, version)
         exact_windows(f"IPv{version} sender: ", s)
         crossing(f"IPv{version} sender: ", s)

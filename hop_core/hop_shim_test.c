@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A header in and out of packets made by hand, in every state of a checksum. Kernel
- * only: no device of the lab computes a sum over the packet (CHECKSUM_COMPLETE).
+ * A header in and out of packets made by hand, in every state of a checksum. Kernel only;
+ * with streams: selftests/netns/sum_card.t.
  */
 #include <kunit/test.h>
 #include <linux/if_ether.h>

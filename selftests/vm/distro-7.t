@@ -4,11 +4,9 @@
 # shellcheck source=selftests/vm/vm-lib.sh
 . "$(dirname "$0")/vm-lib.sh"
 
-# shellcheck disable=SC2034 # for boot_test
-series=7 first=1
-root=$(tools/setup/newest-kernel.sh --path 2>/dev/null) ||
+debian=$(tools/setup/newest-kernel.sh --path 2>/dev/null) ||
 	skip "no Linux 7 here: run tools/setup/setup.sh matrix"
-ver=$(cat "$root/version")
+ver=$(cat "$debian/version")
 selftests/build/built-modules.sh 7 "/usr/src/linux-headers-$ver" tools/setup/newest-kernel.sh --run ||
 	fail "modules build for Linux $ver" build/linux-7.log
-boot_test
+boot_test 7 "$ver" 1 "$debian/kernel"

@@ -36,12 +36,13 @@ distro_test()
 	[ -e "$headers/Makefile" ] || skip "no headers of Linux $ver: run tools/setup/setup.sh check"
 	selftests/build/built-modules.sh "$series" "$headers" ||
 		fail "modules build for Linux $ver" "build/linux-$series.log"
-	boot_test
+	boot_test "$series" "$ver" "$first" "$root"
 }
 
-# boot_test: kernel $ver of $root with the modules of build/linux-$series
+# boot_test SERIES VERSION FIRST ROOT: the same with the modules that are built
 boot_test()
 {
+	series=$1 ver=$2 first=$3 root=$4
 	modules=build/linux-$series log=build/vm-$series.log rounds=${VM_ROUNDS:-5}
 	make -C tools/tc OUT="$PWD/$modules/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
 

@@ -23,24 +23,24 @@ die()
 	exit 1
 }
 
-# in_root COMMAND...: mounts of its own, gone with it
+# in_root FOLDER COMMAND...: in FOLDER, which is the machine's; mounts of its own, gone with it
 in_root()
 {
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare --mount sh -euc '
-		root=$1 here=$2
+		root=$1 folder=$2
 		shift 2
 		mount -t proc proc "$root/proc"
-		mkdir -p "$root$here"
-		mount --bind "$here" "$root$here"
-		exec chroot "$root" sh -euc "cd \"\$1\"; shift; exec \"\$@\"" sh "$here" "$@"
-	' sh "$dir" "$PWD" "$@"
+		mkdir -p "$root$folder"
+		mount --rbind "$folder" "$root$folder"
+		exec chroot "$root" sh -euc "cd \"\$1\"; shift; exec \"\$@\"" sh "$folder" "$@"
+	' sh "$dir" "$@"
 }
 
 if [ "${1:-}" = --run ]; then
 	[ -e "$dir/version" ] || die "nothing in $dir: run tools/setup/setup.sh matrix"
 	shift
-	in_root "$@"
+	in_root "$PWD" "$@"
 	exit
 fi
 if [ -e "$dir/version" ]; then
@@ -74,18 +74,31 @@ debootstrap --variant=minbase "$suite" "$dir" "$uri" >"$log" 2>&1 ||
 	{ tail -3 "$log" >&2; die "debootstrap: all of it is in $log"; }
 echo "deb $uri $suite-backports main" >"$dir/etc/apt/sources.list.d/backports.list"
 echo "fetching its newest kernel, headers and compiler" >&2
-cd "$dir/tmp"
+debs=$(mktemp -d)
+trap 'rm -rf "$debs"' EXIT
 # shellcheck disable=SC2016 # the inner shell's
-DEBIAN_FRONTEND=noninteractive in_root sh -euc '
+DEBIAN_FRONTEND=noninteractive in_root "$debs" sh -euc '
 	apt-get -q update
 	apt-get -q -y --no-install-recommends -t "$1-backports" install \
 		make kmod linux-headers-amd64
 	ver=$(ls /usr/src | sed -n "s/^linux-headers-\(.*-amd64\)$/\1/p" | sort -V | tail -1)
-	apt-get -q -o APT::Sandbox::User= download "linux-image-$ver"
-	dpkg-deb -x linux-image-"$ver"_*.deb /
-	rm linux-image-"$ver"_*.deb
+	# Unpacked, not installed: an image wants an initramfs. Newer ones are split.
+	apt-get -q -o APT::Sandbox::User= download \
+		$(apt-cache pkgnames linux- | grep -Fx -e "linux-image-$ver" \
+			-e "linux-binary-$ver" -e "linux-modules-$ver")
+	mkdir /kernel
+	for deb in linux-*.deb; do
+		dpkg-deb -x "$deb" /kernel
+	done
+	[ -e /kernel/lib ] || ln -s usr/lib /kernel/lib
+	# 7.3 has it beside the modules.
+	if [ ! -e "/kernel/boot/vmlinuz-$ver" ]; then
+		mkdir -p /kernel/boot
+		ln -s "../lib/modules/$ver/vmlinuz" "/kernel/boot/vmlinuz-$ver"
+	fi
+	test -r "/kernel/boot/vmlinuz-$ver"
+	depmod -b /kernel "$ver"
 	apt-get clean
-	depmod "$ver"
 	echo "$ver" >/version.new
 ' sh "$suite" >>"$log" 2>&1 9>&- || { tail -3 "$log" >&2; die "all of it is in $log"; }
 mv "$dir/version.new" "$dir/version"

@@ -85,7 +85,7 @@ DEBIAN_FRONTEND=noninteractive in_root "$debs" sh -euc '
 	# Unpacked, not installed: an image wants an initramfs. Newer ones are split.
 	apt-get -q -o APT::Sandbox::User= download \
 		$(apt-cache pkgnames linux- | grep -Fx -e "linux-image-$ver" \
-			-e "linux-binary-$ver" -e "linux-modules-$ver")
+			-e "linux-base-$ver" -e "linux-binary-$ver" -e "linux-modules-$ver")
 	mkdir /kernel
 	for deb in linux-*.deb; do
 		dpkg-deb -x "$deb" /kernel

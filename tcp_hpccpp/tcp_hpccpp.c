@@ -396,22 +396,33 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		hpccpp_tx_start(sk);
 }
 
+/* Now, and not with the next ACK: the stack's timer repairs what it found lost before one. */
+static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	if (law->reno)
+		tcp_snd_cwnd_set(tcp_sk(sk), tcp_sk(sk)->snd_ssthresh);
+	else
+		hpccpp_apply(sk, hs, law);
+}
+
 /* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
 static void hpccpp_set_state(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno || hop_is_too_big(sk, new_state))
+	if (!law || hop_is_too_big(sk, new_state))
 		return;
 	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
-	law->undo_wnd = law->v.wnd;
-	hpcc_halve(&law->v);
+	if (!law->reno) {
+		law->undo_wnd = law->v.wnd;
+		hpcc_halve(&law->v);
+	}
 	/* For TCP_CA_Loss the stack has set the window itself. */
 	if (new_state != TCP_CA_Loss)
-		hpccpp_apply(sk, hs, law);
-	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
+		hpccpp_set_lower(sk, hs, law);
+	trace_hpccpp_rule(sk, law->reno, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 /* Nothing was lost after all. */

@@ -185,9 +185,8 @@ compat_cong_control(tcsig_cong_control)
 		tcsig_open(sk, cs);
 	}
 	tcsig_hear_ack(sk, cs, rs);
-	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		most_pkts = tcp_packets_in_flight(tp) + rs->acked_sacked + 1;
+		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
 	tcsig_apply(sk, &cs->v, most_pkts);
 	wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS);
 	if (wait_ns)
@@ -248,6 +247,9 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 	/* What is sent again after a timeout waits for nothing. */
 	if (timeout)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
+	/* Where the stack's timer finds the loss it repairs before cong_control() runs again. */
+	if (new_state == TCP_CA_Recovery)
+		tcsig_apply(sk, &cs->v, hop_repair_pkts(sk, 0));
 	trace_csig_enter(sk, &cs->v, true);
 }
 

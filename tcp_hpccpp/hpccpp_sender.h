@@ -256,12 +256,29 @@ static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_par
 #define HPCCPP_MOVE_ROUNDS	4
 /* A port that nobody overloads is at eta, and now and then below it. */
 #define HPCCPP_MOVE_OF_ETA	9U	/* of 10 */
+/* Tries that lead to the same path, in a row: there may be no other. */
+#define HPCCPP_MOVE_TRIES	8
+
+/**
+ * struct hpccpp_move - section 9.4: a flow and its paths
+ * @rounds: in a row that speak for a move, negative behind one
+ * @left: pathID of the path that was left
+ * @tries: since it was; 0: none under way
+ * @seq: snd_nxt at the last try
+ */
+struct hpccpp_move {
+	s8 rounds;
+	u16 left;
+	u8 tries;
+	u32 seq;
+};
 
 /**
  * hpccpp_should_move() - section 9.4: would another path be better?
+ * @m: the flow's moves
  * @v: the law; Wc is new
  * @p: its parameters
- * @rounds: rounds in a row that this was so before, negative behind a move; updated
+ * @snd_nxt: now
  * @random: any: by chance some of those who share the next path stay longer than others
  *
  * A flow cannot avoid its last hop. Of another that is as full as the law leaves it, a flow
@@ -269,19 +286,63 @@ static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_par
  *
  * Return: whether to try another path now.
  */
-static inline bool hpccpp_should_move(const struct hpcc_vars *v, const struct hpcc_params *p,
-				      s8 *rounds, u32 random)
+static inline bool hpccpp_should_move(struct hpccpp_move *m, const struct hpcc_vars *v,
+				      const struct hpcc_params *p, u32 snd_nxt, u32 random)
 {
 	/* 2^32 * 10 < 2^64 */
 	if ((u64)v->u * 10 < (u64)p->eta * HPCCPP_MOVE_OF_ETA || v->bottleneck + 1 >= v->hops ||
 	    hpcc_wnd_bytes(v) > p->wnd_max_bytes / 2) {
-		*rounds = min_t(s8, *rounds, 0);
+		m->rounds = min_t(s8, m->rounds, 0);
 		return false;
 	}
-	if (++*rounds < HPCCPP_MOVE_ROUNDS)
+	if (++m->rounds < HPCCPP_MOVE_ROUNDS)
 		return false;
-	*rounds = -(s8)(random % HPCCPP_MOVE_ROUNDS) - 1;
+	*m = (struct hpccpp_move) {
+		.rounds = -(s8)(random % HPCCPP_MOVE_ROUNDS) - 1,
+		.left = v->path_id,
+		.tries = 1,
+		.seq = snd_nxt,
+	};
 	return true;
+}
+
+/**
+ * enum hpccpp_came - where a try has led
+ * @HPCCPP_CAME_UNKNOWN: no answer tells yet, or there was no try
+ * @HPCCPP_CAME_BACK: to the path that was left, and another try is due
+ * @HPCCPP_CAME_LATE: to another path, not by the first try
+ * @HPCCPP_CAME_ELSEWHERE: to another path at once; or there is none
+ */
+enum hpccpp_came {
+	HPCCPP_CAME_UNKNOWN,
+	HPCCPP_CAME_BACK,
+	HPCCPP_CAME_LATE,
+	HPCCPP_CAME_ELSEWHERE,
+};
+
+/**
+ * hpccpp_came() - where has the last try led?
+ * @m: the flow's moves
+ * @v: the law; it has stored the records of a packet
+ * @seq: snd_nxt when that packet had left
+ * @snd_nxt: now
+ *
+ * Who is back where it was waits for no rounds, which are long there.
+ */
+static inline enum hpccpp_came hpccpp_came(struct hpccpp_move *m, const struct hpcc_vars *v,
+					   u32 seq, u32 snd_nxt)
+{
+	bool first = m->tries == 1;
+
+	if (!m->tries || (s32)(seq - m->seq) <= 0)
+		return HPCCPP_CAME_UNKNOWN;
+	if (v->path_id == m->left && m->tries < HPCCPP_MOVE_TRIES) {
+		m->tries++;
+		m->seq = snd_nxt;
+		return HPCCPP_CAME_BACK;
+	}
+	m->tries = 0;
+	return v->path_id == m->left || first ? HPCCPP_CAME_ELSEWHERE : HPCCPP_CAME_LATE;
 }
 
 #endif /* TCP_HPCCPP_HPCCPP_SENDER_H */

@@ -368,35 +368,76 @@ static void move_test(struct kunit *test)
 		const struct move_case *c = &move_cases[i];
 		struct hpcc_vars v = { .u = U(c->u_x1000), .hops = 3, .bottleneck = c->bottleneck,
 				       .wnd = (u64)c->wnd_bytes << HPCC_WND_SHIFT };
-		s8 rounds = 0;
+		struct hpccpp_move m = {};
 
 		for (n = 0; n < HPCCPP_MOVE_ROUNDS - 1; n++)
-			KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 0),
+			KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&m, &v, &params, 0, 0),
 					       "%s: too early", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, hpccpp_should_move(&v, &params, &rounds, 6), c->want,
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_should_move(&m, &v, &params, 0, 6), c->want,
 				    "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, rounds, (s8)(c->want ? -3 : 0), "%s: 6 mod 4", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, m.rounds, (s8)(c->want ? -3 : 0), "%s: 6 mod 4", c->what);
 	}
 }
 
 static void move_again_test(struct kunit *test)
 {
 	struct hpcc_vars v = { .u = U(1200), .hops = 3, .wnd = 1000 << HPCC_WND_SHIFT };
-	s8 rounds = -2;
+	struct hpccpp_move m = { .rounds = -2 };
 	size_t n;
 
 	for (n = 0; n < 5; n++)
-		KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 0));
-	KUNIT_EXPECT_TRUE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 0), "two later");
-	rounds = 3;
+		KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&m, &v, &params, 0, 0));
+	KUNIT_EXPECT_TRUE_MSG(test, hpccpp_should_move(&m, &v, &params, 0, 0), "two later");
+	m.rounds = 3;
 	v.u = U(500);
-	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 0));
+	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&m, &v, &params, 0, 0));
 	v.u = U(1200);
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&v, &params, &rounds, 0), "in a row");
-	rounds = -2;
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_should_move(&m, &v, &params, 0, 0), "in a row");
+	m.rounds = -2;
 	v.u = U(500);
-	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&v, &params, &rounds, 0));
-	KUNIT_EXPECT_EQ_MSG(test, rounds, (s8)-2, "the back-off stays");
+	KUNIT_EXPECT_FALSE(test, hpccpp_should_move(&m, &v, &params, 0, 0));
+	KUNIT_EXPECT_EQ_MSG(test, m.rounds, (s8)-2, "the back-off stays");
+}
+
+/* A flow left path 7 when SND.NXT was 1000; every answer until the next line. */
+static const struct came_case {
+	const char *what;
+	u32 seq, snd_nxt;
+	u16 path_id;
+	enum hpccpp_came want;
+} came_cases[] = {
+	{ "a probe that left before", 1000, 1500, 7, HPCCPP_CAME_UNKNOWN },
+	{ "back: the second try", 1001, 1500, 7, HPCCPP_CAME_BACK },
+	{ "a probe of the first", 1500, 1600, 7, HPCCPP_CAME_UNKNOWN },
+	{ "the third", 1501, 2000, 7, HPCCPP_CAME_BACK },
+	{ "another path: as a new flow", 2001, 3000, 5, HPCCPP_CAME_LATE },
+	{ "it is known since", 3001, 4000, 7, HPCCPP_CAME_UNKNOWN },
+};
+
+static void came_test(struct kunit *test)
+{
+	const struct hpccpp_move left = { .left = 7, .tries = 1, .seq = 1000 };
+	struct hpcc_vars v = { .hops = 3, .path_id = 5 };
+	struct hpccpp_move m = left;
+	u32 n, seq = 1001;
+
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_came(&m, &v, seq, 1500), HPCCPP_CAME_ELSEWHERE,
+			    "the first try: the flow began anew with it");
+	m = left;
+	for (n = 0; n < ARRAY_SIZE(came_cases); n++) {
+		const struct came_case *c = &came_cases[n];
+
+		v.path_id = c->path_id;
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_came(&m, &v, c->seq, c->snd_nxt), c->want, "%s",
+				    c->what);
+	}
+	m = left;
+	v.path_id = 7;
+	for (n = 1; n < HPCCPP_MOVE_TRIES; n++, seq++)
+		KUNIT_EXPECT_EQ(test, hpccpp_came(&m, &v, seq, seq), HPCCPP_CAME_BACK);
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_came(&m, &v, seq, seq), HPCCPP_CAME_ELSEWHERE,
+			    "there is no other path");
+	KUNIT_EXPECT_EQ(test, hpccpp_came(&m, &v, seq + 1, seq + 1), HPCCPP_CAME_UNKNOWN);
 }
 
 static struct kunit_case hpccpp_sender_cases[] = {
@@ -411,6 +452,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(start_test),
 	KUNIT_CASE(move_test),
 	KUNIT_CASE(move_again_test),
+	KUNIT_CASE(came_test),
 	{}
 };
 

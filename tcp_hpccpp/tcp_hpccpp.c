@@ -48,7 +48,7 @@
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @cwnd_pkts: as it was set last
- * @move_rounds: of hpccpp_should_move()
+ * @move: section 9.4
  * @reno: Reno rules
  * @fresh: no data was sent yet
  */
@@ -60,7 +60,7 @@ struct hpccpp_law {
 	u64 undo_wnd;
 	struct hpccpp_base base;
 	u32 cwnd_pkts;
-	s8 move_rounds;
+	struct hpccpp_move move;
 	bool reno;
 	bool fresh;
 };
@@ -317,17 +317,36 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
-/*
- * Section 9.4, once a round: another hash, and where hashes choose paths another path, on
- * which the flow is a new one.
- */
-static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law)
+/* Another hash, and where hashes choose paths another path. */
+static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
 {
-	if (!READ_ONCE(hpccpp_net(sk)->move) ||
-	    !hpccpp_should_move(&law->v, &law->p, &law->move_rounds, get_random_u32()))
-		return;
 	trace_hpccpp_move(sk, law->v.bottleneck, law->v.hops);
 	sk_rethink_txhash(sk);
+}
+
+/*
+ * Section 9.4, behind each answer: a flow is a new one on another path. One that came back
+ * to the path that it left is not.
+ */
+static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
+{
+	u32 snd_nxt = tcp_sk(sk)->snd_nxt;
+
+	if (!READ_ONCE(hpccpp_net(sk)->move))
+		return;
+	switch (hpccpp_came(&law->move, &law->v, law->answer.seq, snd_nxt)) {
+	case HPCCPP_CAME_BACK:
+		hpccpp_try_path(sk, law);
+		return;
+	case HPCCPP_CAME_LATE:
+		hpccpp_begin(sk, inet_csk_ca(sk), law);
+		return;
+	default:
+		break;
+	}
+	if (!round || !hpccpp_should_move(&law->move, &law->v, &law->p, snd_nxt, get_random_u32()))
+		return;
+	hpccpp_try_path(sk, law);
 	hpccpp_begin(sk, inet_csk_ca(sk), law);
 }
 
@@ -336,13 +355,15 @@ static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 	struct int_answer *a = &law->answer;
 	u32 update_seq = law->v.update_seq;
 	enum hpcc_heard heard;
+	bool round;
 
 	if (a->kind == INT_ANSWER_RECORDS)
 		law->path_bytes_ps = hpccpp_path_bytes_ps(&a->hdr);
 	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
-	if (heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq)
-		hpccpp_maybe_move(sk, law);
+	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
+	if (heard != HPCC_HEARD_NOTHING)
+		hpccpp_maybe_move(sk, law, round);
 }
 
 compat_cong_control(hpccpp_cong_control)
@@ -396,22 +417,33 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		hpccpp_tx_start(sk);
 }
 
+/* Now, and not with the next ACK: the stack's timer repairs what it found lost before one. */
+static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	if (law->reno)
+		tcp_snd_cwnd_set(tcp_sk(sk), tcp_sk(sk)->snd_ssthresh);
+	else
+		hpccpp_apply(sk, hs, law);
+}
+
 /* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
 static void hpccpp_set_state(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno || hop_is_too_big(sk, new_state))
+	if (!law || hop_is_too_big(sk, new_state))
 		return;
 	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
-	law->undo_wnd = law->v.wnd;
-	hpcc_halve(&law->v);
+	if (!law->reno) {
+		law->undo_wnd = law->v.wnd;
+		hpcc_halve(&law->v);
+	}
 	/* For TCP_CA_Loss the stack has set the window itself. */
 	if (new_state != TCP_CA_Loss)
-		hpccpp_apply(sk, hs, law);
-	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
+		hpccpp_set_lower(sk, hs, law);
+	trace_hpccpp_rule(sk, law->reno, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 /* Nothing was lost after all. */

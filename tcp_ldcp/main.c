@@ -213,19 +213,17 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 /*
  * What the law says, to the stack: a window, and below one packet a time.
  *
- * Repairs of many losses at once would be a burst: two for each that arrived, as PRR. The
- * first waits for no room: what is in flight may be lost as well, and only a repair's ACK
- * can tell.
+ * The first repair waits for no room: what is in flight may be lost as well, and only a
+ * repair's ACK can tell.
  */
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 flight_pkts = tcp_packets_in_flight(tp);
+	u32 first_pkts = tp->retrans_out ? 1 : tcp_packets_in_flight(tp) + 1;
 	u64 wait_ns;
 
 	if (state == TCP_CA_Recovery)
-		ldcp_set_window(sk, v, tp->retrans_out ? 1 : flight_pkts + 1,
-				flight_pkts + acked_pkts + 1);
+		ldcp_set_window(sk, v, first_pkts, hop_repair_pkts(sk, acked_pkts));
 	else
 		ldcp_set_window(sk, v, 1, U32_MAX);
 	wait_ns = hop_hold(sk, v->cw, 1);
@@ -304,10 +302,7 @@ static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 	trace_ldcp_enter(sk, &ls->v, true);
 }
 
-/*
- * Where a timer of the stack finds the loss, it repairs before cong_control() runs again:
- * with the window of now, which may be all of a first window at once.
- */
+/* Where the stack's timer finds the loss it repairs before cong_control() runs again. */
 static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
 {
 	ldcp_lost(sk, ls, false);

@@ -68,6 +68,30 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
 }
 
 /**
+ * hop_repair_pkts() - the most that a window may be while losses are repaired
+ * @sk: a TCP socket, in recovery
+ * @acked_pkts: packets that the ACK at hand tells to have arrived
+ *
+ * Repairs of many losses at once would be a burst: one, then two for each packet that
+ * arrived, as PRR, which the stack leaves to who has a cong_control(). What the pace held
+ * back may leave still. A loss that the stack's timer finds is repaired before
+ * cong_control() runs: for that, in set_state(), nothing arrived.
+ *
+ * Context: socket lock held.
+ * Return: packets, at least 1.
+ */
+static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 may_pkts;
+
+	tp->prr_delivered += acked_pkts;
+	may_pkts = 2 * tp->prr_delivered + 1;
+	may_pkts -= min(may_pkts, tp->prr_out);
+	return max(tcp_packets_in_flight(tp) + may_pkts, 1U);
+}
+
+/**
  * hop_restore_bursts() - leave the socket's bursts as the route has them
  * @sk: a TCP socket
  *

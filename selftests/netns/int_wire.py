@@ -602,8 +602,9 @@ def probing(tun, version):
               (probes[0].seq + probes[0].size + 100 - caller.acked) % 2**32 == 0)
     m = Message(probes[0].payload)
     tap.equal(f"IPv{version}: the probe", (
-        m.magic, m.cookie, m.t_ns, m.wnd, m.kind, m.type, m.slots, m.hops, m.rest),
-        (MAGIC, COOKIE, 100000, 1000000, RECORDS, PROBE, 5, 0, TERMS))
+        m.magic, m.cookie, m.t_ns, m.wnd, m.kind, m.type, m.slots, m.hops, m.rest,
+        probes[0].size),
+        (MAGIC, COOKIE, 100000, 1000000, RECORDS, PROBE, 5, 0, TERMS, 144 - 40))
     tap.equal(f"IPv{version}: the probe tells SND.NXT",
               (m.seq - caller.peer.stack_isn - 1) % 2**32, caller.acked)
     tap.equal(f"IPv{version}: unanswered: the second packet, too, then no other for now",

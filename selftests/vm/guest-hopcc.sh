@@ -360,6 +360,19 @@ csig_hosts()
 	return $status
 }
 
+# Where the headers bring what module BTF is made with; the port also has CSIG meanwhile.
+in_bpf()
+{
+	[ -e /sys/kernel/btf/net_int ] || return 0
+	ip netns exec h1 sysctl -qw net.hopcc.int_cc=bpf_int net.hopcc.csig_cc=bpf_csig
+	tc -n s1 qdisc add dev s1h2 parent 10:1 handle 20: csig rate 50mbit interval 1ms limit 8m
+	ok "congestion controls in BPF hear the hop, by kfuncs of net_int and net_csig_tag" \
+		ip netns exec h1 $python "$here/kfuncs.py" $h2_4
+	ip netns exec h1 sysctl -qw net.hopcc.int_cc=hpccpp
+	tc -n s1 qdisc del dev s1h2 root
+	attach tbf
+}
+
 # works SYSTEM STATISTIC REGEX: transfers, that statistic counts, ss shows the regex
 works()
 {
@@ -376,6 +389,7 @@ works()
 		ok "$1: ss shows $3 to $destination" shown $destination
 	done
 	ok "$1: $2 counts" test "$(statistic "$2")" -gt 0
+	[ "$1" != hpccpp ] || in_bpf
 	changes_of gentle_words
 	background change_queue
 	ok "$1: two streams arrive whole while the queue changes" transfer "$h2_4"
@@ -571,11 +585,6 @@ works hpccpp probe ' hpccpp .*bbr:'
 works csig compact ' csig .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "int: its options change while frames leave" churn_int
-# Where the headers bring what module BTF is made with.
-if [ -e /sys/kernel/btf/net_int ]; then
-	ok "int: programs in BPF may call the kfuncs" $python "$here/int_kfunc.py"
-	ok "csig: programs in BPF may call the kfunc" /usr/bin/python3 -B "$here/csig_kfunc.py"
-fi
 ok "csig: its options change while frames leave, its timer runs" churn_csig
 ok "csig: hosts with tags, while all changes and the module goes" csig_hosts
 ok "all modules unload after use" until_true 20 unload_all

@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""A burst is lost but for its last packet, and the stack's timer finds it: what leaves before
+the congestion control hears of it? Prints TAP. Needs root and tcp_hpccpp, tcp_xcp, tcp_csig;
+changes nothing outside its own network namespaces.
+
+    a [tap0] ---- script, 5 ms there and back ---- [tap0] b
+"""
+import socket
+import struct
+import sys
+import time
+
+import hosts
+import relay
+from hosts import sysctl
+
+RTT_S, RATE_BYTES_PS = 0.005, 51360000      # 240 packets of 1070 bytes an RTT
+MSS, DSCP_PROBE = 1000, 27
+TCP_MAXSEG, SO_MAX_PACING_RATE = 2, 47
+
+tap = hosts.Tap()
+
+
+def segment(frame):
+    """(sequence number, bytes) of TCP's data, below whatever header"""
+    at = frame.find(b"\x08\x00\x45", 12)
+    if at < 0:
+        return 0, 0
+    ip = frame[at + 2:]
+    tcp = ip[40 if ip[9] == 253 else 20:struct.unpack_from("!H", ip, 2)[0]]
+    if ip[9] not in (6, 253) or ip[1] >> 2 == DSCP_PROBE:
+        return 0, 0
+    return struct.unpack_from("!I", tcp, 4)[0], len(tcp) - (tcp[12] >> 4) * 4
+
+
+class Flow:
+    """A connection from a to b whose receiver reads, and what it sent."""
+
+    def __init__(self, wire, cc):
+        listener = hosts.tcp("b", 4)
+        listener.bind(("0.0.0.0", 0))
+        listener.listen()
+        self.wire, self.sock = wire, hosts.tcp("a", 4, cc)
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, RATE_BYTES_PS)
+        self.sock.setsockopt(socket.IPPROTO_TCP, TCP_MAXSEG, MSS)
+        self.sock.setblocking(False)
+        self.sock.connect_ex((relay.ADDRESS["b"], listener.getsockname()[1]))
+        wire.run(4 * RTT_S)
+        self.other = listener.accept()[0]
+        listener.close()
+        self.received, self.repairs, self.lose = 0, [], 0
+        self.first = self.highest = None
+        wire.drop = self.see
+
+    def info(self, form, at):
+        info = self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 112)
+        return struct.unpack_from(form, info, at)[0]
+
+    def cwnd(self):
+        return self.info("I", 80)
+
+    def pace(self):
+        return self.info("Q", 104)
+
+    def see(self, frame):
+        """Whether a frame is to be lost: the first @lose bytes, once."""
+        seq, size = segment(frame)
+        if not size:
+            return False
+        self.first = seq if self.first is None else self.first
+        at = (seq - self.first) % 2**32
+        if self.highest is not None and at <= self.highest:
+            self.repairs.append((time.monotonic(), at, size))
+            return False
+        self.highest = at
+        return at < self.lose
+
+    def read(self, sock):
+        self.received += len(sock.recv(1 << 20))
+
+    def run(self, seconds):
+        self.wire.run(seconds, [self.other], self.read)
+
+    def warm_up(self):
+        for _ in range(10):
+            self.sock.send(bytes(240 * MSS))
+            self.run(3 * RTT_S)
+
+    def send_and_lose(self, pkts):
+        """All but the last, which the reordering window still covers when it arrives."""
+        mss = self.info("I", 16)
+        self.received, self.repairs = 0, []
+        self.first = self.highest = None
+        self.lose = (pkts - 1) * mss
+        self.sock.send(bytes(pkts * mss))
+        while not self.repairs:
+            self.run(RTT_S / 20)
+
+    def close(self):
+        hosts.close(self.sock, self.other)
+        self.wire.drop = None
+        self.wire.run(1)
+
+
+def left(repairs, seconds):
+    """Repairs that left in so long from the first on."""
+    return sum(t < repairs[0][0] + seconds for t, _, _ in repairs)
+
+
+def by_timer(wire, cc, pkts, judge):
+    flow = Flow(wire, cc)
+    flow.warm_up()
+    timeouts = hosts.netstat("a", "TCPTimeouts")
+    before = flow.cwnd(), flow.pace()
+    flow.send_and_lose(pkts)
+    judge(flow, *before)
+    flow.run(40 * RTT_S)
+    tap.claim(f"{cc}: all is repaired, each once, without a timeout",
+              flow.received == pkts * flow.info("I", 16) and
+              len({at for _, at, _ in flow.repairs}) == len(flow.repairs) == pkts - 1 and
+              hosts.netstat("a", "TCPTimeouts") == timeouts,
+              f"{flow.received} bytes, {len(flow.repairs)} repairs of {pkts - 1}")
+    flow.close()
+
+
+def hpccpp(flow, cwnd, pace):
+    """W and R are halved before the first repair leaves."""
+    flow.run(RTT_S / 4)
+    got = left(flow.repairs, RTT_S / 4)
+    tap.claim("hpccpp: the timer's repairs leave at half the pace, by a sixteenth of the window",
+              0.4 < flow.cwnd() / cwnd < 0.6 and 0.4 < flow.pace() / pace < 0.6 and
+              cwnd / 16 < got <= cwnd / 2 / 4 + cwnd / 2 / 16 + 1,
+              f"{got} in a quarter of an RTT; window {cwnd}, {flow.cwnd()} then")
+
+
+def xcp(flow, cwnd, pace):
+    """Reno's half; the pace, two windows an RTT, is what it was."""
+    flow.run(RTT_S / 4)
+    tap.claim("xcp: the timer's repairs leave in half a window at the data's pace",
+              flow.cwnd() == flow.info("I", 76) < 0.6 * cwnd and
+              len(flow.repairs) <= flow.cwnd() and flow.pace() < 1.1 * pace,
+              f"{len(flow.repairs)}; window {cwnd}, {flow.cwnd()} then")
+
+
+def csig(flow, cwnd, _pace):
+    counts, done = [], 0
+    for _ in range(5):
+        flow.run(RTT_S * 0.95)
+        counts.append(len(flow.repairs) - done)
+        done = len(flow.repairs)
+        flow.run(RTT_S * 0.05)
+    tap.claim("csig: the timer repairs one, then two leave for each that arrived",
+              cwnd > 100 and counts == [1, 2, 4, 8, 16], f"{counts}; window {cwnd}")
+
+
+def without_answers(wire):
+    """The peer's carrier falls silent: Reno, whose losses halve the window."""
+    flow = Flow(wire, "hpccpp")
+    flow.warm_up()
+    sysctl("b", "hopcc/int", 0)
+    flow.warm_up()
+    windows = [flow.cwnd()]
+    for _ in range(3):
+        flow.first = flow.highest = None
+        flow.lose = 1
+        flow.sock.send(bytes(40 * MSS))
+        flow.run(8 * RTT_S)
+        windows.append(flow.cwnd())
+    tap.claim("hpccpp as Reno: each loss halves the window",
+              windows[0] > 100 and all(0.45 < b / a < 0.6 for a, b in zip(windows, windows[1:])),
+              f"{windows}")
+    flow.close()
+    sysctl("b", "hopcc/int", 1)
+
+
+def main():
+    wire = relay.Relay(RTT_S / 2)
+    for name in ("a", "b"):
+        for knob in ("rmem", "wmem"):
+            sysctl(name, f"ipv4/tcp_{knob}", "4096 4194304 67108864")
+        sysctl(name, "hopcc/csig_ports", "tap0")
+    sysctl("a", "hopcc/hpccpp_rate_mbit", RATE_BYTES_PS * 8 // 1000000)
+    sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 20000000)
+    sysctl("a", "hopcc/csig", 2)
+    sysctl("b", "hopcc/csig", 1)
+    by_timer(wire, "hpccpp", 50, hpccpp)
+    by_timer(wire, "xcp", 18, xcp)
+    by_timer(wire, "csig", 50, csig)
+    without_answers(wire)
+    wire.close()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

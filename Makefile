@@ -20,7 +20,7 @@ OUT	:= build/modules
 # what users load: not the tests, not the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 
-.PHONY: all modules tools demo check quick figures install style clean setup
+.PHONY: all modules tools demo check matrix quick figures install style clean setup
 
 all: modules tools
 
@@ -41,6 +41,11 @@ demo:
 check:
 	@tools/setup/setup.sh check
 	@selftests/run.sh
+
+# The modules in every kernel that they are for, 7.x of Debian 13's backports among them.
+matrix:
+	@tools/setup/setup.sh matrix
+	@selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags

@@ -40,7 +40,7 @@ if [ $# -eq 0 ]; then
 		needs=$(expr "$test" : '.*-\([0-9][0-9.]*\)\.t$')
 		case " $series " in
 		*" ${needs:-$series} "*) set -- "$@" "$test" ;;
-		*) echo "not for this system: $test: there is no Linux $needs" ;;
+		*) echo "left out: $test: Linux $needs is not among this system's ($series)" ;;
 		esac
 	done
 	# shellcheck disable=SC2046 # names without blanks

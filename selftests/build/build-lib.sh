@@ -50,14 +50,22 @@ kernel_scripts()
 		sort -V | tail -1 | sed 's,/checkpatch.pl$,,'
 }
 
-# build_kernel SERIES: modules, and the two who judge them
+# build_kernel SERIES: modules for the headers of that series here, and the two who judge them
 build_kernel()
 {
 	command -v sparse >/dev/null || tap_skip "no sparse: run tools/setup/setup.sh check"
 	kdir=$(headers_of "$1")
 	[ -n "$kdir" ] || tap_skip "no headers of Linux $1 here: run tools/setup/setup.sh check"
-	log=build/linux-$1.log
-	if selftests/build/built-modules.sh "$1" "$kdir"; then
+	judge_build "$1" "$kdir"
+	! complaints "$log" | grep -v -e '\[-W' >"$log.bad" && grep -q '^ *CHECK ' "$log"
+	tap_result $? "sparse is content: types on the wire, address spaces, locks" "$log.bad"
+}
+
+# judge_build SERIES KDIR [COMMAND...]: what gcc says; the arguments are built-modules.sh's
+judge_build()
+{
+	kdir=$2 log=build/linux-$1.log
+	if selftests/build/built-modules.sh "$@"; then
 		tap_result 0 "modules build for ${kdir##*/linux-headers-}"
 	else
 		grep -E 'error|Error|No rule' "$log" >"$log.bad" || cp "$log" "$log.bad"
@@ -66,8 +74,6 @@ build_kernel()
 	# gcc names the switch that a complaint is of; the rest is sparse's.
 	! complaints "$log" | grep -e '\[-W' >"$log.bad"
 	tap_result $? "no warning with W=1" "$log.bad"
-	! complaints "$log" | grep -v -e '\[-W' >"$log.bad" && grep -q '^ *CHECK ' "$log"
-	tap_result $? "sparse is content: types on the wire, address spaces, locks" "$log.bad"
 }
 
 # Every complaint counts but those about the kernel's own headers. Our own path

@@ -63,12 +63,13 @@ refusal="is not supported: Debian 12 or 13 is needed 2"
 release 'ID=debian' 'VERSION_ID="12"' 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"'
 is "Debian 12 tests with its kernel and its backports'" "$(setup series)" "6.1 6.12 0"
 is "an unknown goal is refused" "$(setup all)" \
-	"setup.sh: unknown goal 'all': demo, figures, check or series 2"
+	"setup.sh: unknown goal 'all': demo, figures, check, matrix or series 2"
 demo=$(setup demo)
 contains "Debian 12: one line of apt-get" "$demo" apt-get install --no-install-recommends 2
 contains "Debian 12: what the demo needs" "$demo" gcc linux-source-6.1 iproute2 python3
 contains "Debian 12: what the figures need" "$(setup figures)" gcc python3-matplotlib parallel
 contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64
+contains "Debian 12: what the matrix needs" "$(setup matrix)" gcc qemu-system-x86 debootstrap
 
 release 'ID=debian' 'VERSION_ID="13"' 'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"'
 is "Debian 13 tests with its own kernel" "$(setup series)" "6.12 0"

@@ -29,15 +29,21 @@ newest()
 # FIRST: 0 or 1, which half of what can happen at once
 distro_test()
 {
-	series=$1 first=$2 root=$3 rounds=${VM_ROUNDS:-5}
+	series=$1 first=$2 root=$3
 	ver=$(newest "$series" "$root/boot")
 	[ -n "$ver" ] || skip "no kernel $series in $root/boot: run tools/setup/setup.sh check"
 	headers=$root/usr/src/linux-headers-$ver
 	[ -e "$headers/Makefile" ] || skip "no headers of Linux $ver: run tools/setup/setup.sh check"
-
-	modules=build/linux-$series log=build/vm-$series.log
 	selftests/build/built-modules.sh "$series" "$headers" ||
-		fail "modules build for Linux $ver" "$modules.log"
+		fail "modules build for Linux $ver" "build/linux-$series.log"
+	boot_test "$series" "$ver" "$first" "$root"
+}
+
+# boot_test SERIES VERSION FIRST ROOT: the same with the modules that are built
+boot_test()
+{
+	series=$1 ver=$2 first=$3 root=$4
+	modules=build/linux-$series log=build/vm-$series.log rounds=${VM_ROUNDS:-5}
 	make -C tools/tc OUT="$PWD/$modules/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
 
 	out=build/vm-$series.tap

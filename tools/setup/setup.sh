@@ -3,11 +3,12 @@
 # Install what is missing on a Debian 12 or 13, and nothing else: as root, by
 # sudo where it asks for no password, else print the one line to type.
 #
-#   setup.sh [demo|figures|check|series]
+#   setup.sh [demo|figures|check|matrix|series]
 #
 # demo: to build the modules and the lab's kernel, run scenarios, draw.
 # figures: the same, and what runs many scenarios, here or on other machines.
 # check: the same, and what the tests need.
+# matrix: the same, and the newest kernel that Debian packages, with a system of its own.
 # series: install nothing; print the kernel series that this system tests with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,13 +37,15 @@ figures="parallel rsync"
 # The distribution's kernels in QEMU, the tools that judge the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
 sparse shellcheck nftables tmux python3-prometheus-client"
+matrix="debootstrap"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;
 figures) wanted="$demo $figures" ;;
 check) wanted="$demo $figures $check" ;;
+matrix) wanted="$demo $figures $check $matrix" ;;
 series) echo "$tested"; exit 0 ;;
-*) die "unknown goal '$1': demo, figures, check or series" ;;
+*) die "unknown goal '$1': demo, figures, check, matrix or series" ;;
 esac
 
 missing()
@@ -84,7 +87,10 @@ packages=$(missing)
 # shellcheck disable=SC2086 # a list
 [ -z "$packages" ] || install_packages $packages
 
-# The second kernel is unpacked, not installed.
-if [ "${1:-demo}" = check ] && [ "$tested" != "$series" ]; then
-	"$here/backport-kernel.sh" >/dev/null || exit 2
-fi
+# The other kernels are unpacked, not installed.
+case ${1:-demo} in
+check | matrix)
+	[ "$tested" = "$series" ] || "$here/backport-kernel.sh" >/dev/null || exit 2
+	;;
+esac
+[ "${1:-demo}" != matrix ] || "$here/newest-kernel.sh" >/dev/null || exit 2

@@ -23,10 +23,10 @@ SOURCES = ("Kbuild", "include", "hop_core", "sch_*", "net_*", "tcp_*",
 
 
 @contextlib.contextmanager
-def lock(name):
-    """Held by one lab process of this checkout at a time."""
-    BUILD.mkdir(exist_ok=True)
-    with open(BUILD / f".{name}.lock", "w") as handle:
+def lock(name, folder=BUILD):
+    """Held by one lab process at a time: of this checkout, or of all that share `folder`."""
+    folder.mkdir(exist_ok=True)
+    with open(folder / f".{name}.lock", "w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
@@ -126,10 +126,12 @@ def newer(target, source):
 def install_kernel_modules(kdir):
     """The kernel's own modules (VXLAN, conntrack ...), where modprobe finds them."""
     root = kdir / "modules-root"
-    if not (root / ".done").exists():
-        run_quietly(["make", "-C", kdir, "ARCH=um", f"INSTALL_MOD_PATH={root}", "modules_install"],
-                    BUILD / "modules-install.log", "the kernel's own modules")
-        (root / ".done").touch()
+    with lock("modules-install", kdir):
+        if not (root / ".done").exists():
+            run_quietly(["make", "-C", kdir, "ARCH=um", f"INSTALL_MOD_PATH={root}",
+                         "modules_install"],
+                        BUILD / "modules-install.log", "the kernel's own modules")
+            (root / ".done").touch()
     return root
 
 

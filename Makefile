@@ -20,7 +20,7 @@ OUT	:= build/modules
 # what users load: not the tests, not the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 
-.PHONY: all modules tools demo check matrix quick figures install style clean setup
+.PHONY: all modules tools demo check matrix figures install style clean
 
 all: modules tools
 

@@ -25,6 +25,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <net/hop_count.h>
 #include <net/hop_icmp.h>
 #include <net/net_namespace.h>
 
@@ -96,27 +97,10 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_AVOIDED] = "peer_avoided",
 };
 
-static unsigned long sum_of(const struct int_net *in, unsigned int count)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(in->counts, cpu)[count];
-	return sum;
-}
-
 static int int_counts_show(struct seq_file *seq, void *unused)
 {
-	const struct net *net = seq_file_single_net(seq);
-	struct hop_flow_counts flows = hop_flow_count(net);
-	unsigned int i;
-
-	for (i = 0; i < INT_COUNTS; i++)
-		if (int_count_names[i])
-			seq_printf(seq, "%s %lu\n", int_count_names[i], sum_of(int_net(net), i));
-	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
-		   flows.flows, flows.half_open, flows.refused);
+	hop_counts_show(seq, int_net(seq_file_single_net(seq))->counts,
+			int_count_names, INT_COUNTS);
 	return 0;
 }
 

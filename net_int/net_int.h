@@ -11,6 +11,7 @@
 #include <linux/udp.h>
 #include <net/hop_discover.h>
 #include <net/hop_flow.h>
+#include <net/hop_output.h>
 #include <net/hop_shim.h>
 #include <net/hop_silent.h>
 #include <net/hop_sysctl.h>
@@ -227,22 +228,6 @@ struct int_flow {
 };
 
 /**
- * struct int_segment - an outgoing TCP packet
- * @place: where a header goes
- * @payload_bytes: its data
- * @syn: a SYN or SYN-ACK
- * @ack: its ACK bit
- * @rst: a reset: never with a header
- */
-struct int_segment {
-	struct hop_shim_place place;
-	unsigned int payload_bytes;
-	bool syn;
-	bool ack;
-	bool rst;
-};
-
-/**
  * struct int_mail - a message with its header, out of a packet
  * @msg: the message
  * @hdr: the header, checked
@@ -322,12 +307,12 @@ void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		const struct int_arrival *arrival);
 
 /* probe.c */
-void int_probe(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
 void int_give_up(struct int_net *in, struct hop_flow *flow);
 
 /* option.c */
-void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow);
 void int_option_input(struct int_net *in, struct sk_buff *skb, unsigned int offset_bytes);
 

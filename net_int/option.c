@@ -45,14 +45,14 @@ static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct
 }
 
 /* Behind a routing header TCP's sum is over an address that is not in IP's header. */
-static bool has_extensions(const struct sk_buff *skb, const struct int_segment *seg)
+static bool has_extensions(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return skb->protocol == htons(ETH_P_IPV6) &&
 	       seg->place.offset_bytes != sizeof(struct ipv6hdr);
 }
 
 /* A pure ACK of any socket that owes an answer. */
-void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);

@@ -3,10 +3,9 @@
  * Packets that leave: POST_ROUTING behind source NAT, which would take our header
  * for TCP's ports. Flows are found by their socket, whatever NAT has done.
  */
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
 #include <net/dsfield.h>
 #include <net/dst.h>
+#include <net/hop_hook.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -28,29 +27,8 @@ static bool is_transport_ipsec(const struct sk_buff *skb)
 #endif
 }
 
-static bool read_segment(struct sk_buff *skb, struct int_segment *seg)
-{
-	const struct tcphdr *th;
-	unsigned int headers_bytes;
-
-	if (!hop_shim_find(skb, &seg->place) || seg->place.next != IPPROTO_TCP)
-		return false;
-	headers_bytes = seg->place.offset_bytes + sizeof(*th);
-	if (!pskb_may_pull(skb, headers_bytes) || is_transport_ipsec(skb))
-		return false;
-	th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
-	headers_bytes = seg->place.offset_bytes + __tcp_hdrlen(th);
-	if (skb->len < headers_bytes)
-		return false;
-	seg->payload_bytes = skb->len - headers_bytes;
-	seg->syn = th->syn;
-	seg->ack = th->ack;
-	seg->rst = th->rst;
-	return true;
-}
-
 /* On loopback nothing parses a packet to checksum it, and none leaves it. */
-static void *insert(struct sk_buff *skb, const struct int_segment *seg, unsigned int bytes,
+static void *insert(struct sk_buff *skb, const struct hop_segment *seg, unsigned int bytes,
 		    u8 protocol)
 {
 	void *room = hop_shim_insert(skb, &seg->place, bytes, protocol,
@@ -70,7 +48,7 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
 	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
 }
 
-static void send_hello(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+static void send_hello(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
@@ -100,79 +78,35 @@ static bool speaks_for_itself(const struct int_net *in, const struct sock *sk)
 	return false;
 }
 
-/* The flow of a first SYN that asks, or NULL. */
-static struct hop_flow *ask(struct int_net *in, const struct hop_flow_key *key,
-			    const struct int_segment *seg, const struct sock *sk)
+static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
-	if (seg->payload_bytes || !speaks_for_itself(in, sk))
-		return NULL;
+	struct int_net *in = int_net(key->net);
+
+	if (!speaks_for_itself(in, sk))
+		return false;
 	if (hop_silent_is(&in->silent, &key->peer)) {
 		int_count(in, INT_COUNT_AVOIDED);
-		return NULL;
+		return false;
 	}
-	return hop_flow_add(key, true);
+	return true;
 }
 
-static void output_syn(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
-		       const struct sock *sk)
+static enum hop_stage stage_of(struct hop_flow *flow)
 {
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	const struct int_flow *f = hop_flow_state(flow);
 
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (!inet_csk(sk)->icsk_retransmits) {
-		/* What is there is of an earlier connection with these ports. */
-		if (flow)
-			hop_flow_remove(flow);
-		flow = ask(in, &key, seg, sk);
-	}
-	if (flow && int_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
-		send_hello(in, skb, seg, flow);
+	return READ_ONCE(f->stage);
 }
 
-/* Its socket is a request, or with a SYN cookie there is none. */
-static void output_synack(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
-			  const struct sock *sk)
-{
-	const struct int_flow *f;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	enum hop_stage stage;
-
-	if (sk)
-		hop_flow_key_of_sock(&key, &int_flow_kind, sk);
-	else
-		hop_flow_key_of_output(&key, &int_flow_kind, skb, (const struct tcphdr *)
-				       (skb->data + seg->place.offset_bytes));
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return;
-	f = hop_flow_state(flow);
-	stage = READ_ONCE(f->stage);
-	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
-		/* Of an earlier connection; this one's SYN had no header. */
-		if (stage == HOP_STAGE_SPEAKS)
-			hop_flow_remove(flow);
-		return;
-	}
-	if (int_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
-		send_hello(in, skb, seg, flow);
-}
-
-/* No: sent before it was reserved, or IP's options took it. */
-static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
-		     unsigned int shim_bytes)
-{
-	unsigned int wire_bytes = skb->len + shim_bytes;
-
-	if (skb_is_gso(skb))
-		wire_bytes += skb_shinfo(skb)->gso_size - seg->payload_bytes;
-	return wire_bytes <= dst_mtu(skb_dst(skb));
-}
+static const struct hop_greeter greeter = {
+	.kind = &int_flow_kind,
+	.asks = asks,
+	.stage = stage_of,
+	.event = int_flow_event,
+};
 
 /* Where ECMP wants ports. Return: the user's DSCP, which ours replaces. */
-static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct int_segment *seg,
+static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_segment *seg,
 		    const struct sock *sk)
 {
 	const u32 hash = READ_ONCE(sk->sk_txhash);
@@ -237,7 +171,7 @@ static bool is_given_up(struct int_flow *f, const struct sock *sk)
 	return turn == INT_TURN_GIVE_UP;
 }
 
-static void output_inband(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+static void output_inband(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -250,7 +184,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 	if (!begin_inband(in, f, sk, &flags, &id))
 		return;
 	/* It counts all the same: who can never collect must give up too. */
-	if (!has_room(skb, seg, bytes) || (f->encap && skb_is_gso(skb))) {
+	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (f->encap && skb_is_gso(skb))) {
 		int_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
@@ -268,7 +202,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 }
 
 /* Of a socket whose congestion control takes part; it is locked: it sends. */
-static void output_data(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+static void output_data(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -288,17 +222,17 @@ static void output_data(struct int_net *in, struct sk_buff *skb, const struct in
 }
 
 /* A probe, which passes here once more behind a VRF: TCP's own data is not acknowledged yet. */
-static bool is_probe(const struct sk_buff *skb, const struct int_segment *seg,
+static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 		     const struct sock *sk)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 
 	return seg->payload_bytes && !after(ntohl(th->seq) + seg->payload_bytes,
 					    READ_ONCE(tcp_sk(sk)->snd_una));
 }
 
 static void output_established(struct int_net *in, struct sk_buff *skb,
-			       const struct int_segment *seg, struct sock *sk,
+			       const struct hop_segment *seg, struct sock *sk,
 			       const struct nf_hook_state *state)
 {
 	const struct int_flow *f;
@@ -319,43 +253,30 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 		output_data(in, skb, seg, sk, flow, state);
 }
 
-/* A TCP socket and not one of those that resets are sent with. */
-static bool is_tcp(const struct sock *sk)
+static void output_handshake(struct int_net *in, struct sk_buff *skb,
+			     const struct hop_segment *seg)
 {
-	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
+	struct hop_flow *flow = hop_output_greet(&greeter, skb, hop_segment_tcp(skb, seg),
+						 seg->payload_bytes);
+
+	if (flow)
+		send_hello(in, skb, seg, flow);
 }
 
 static unsigned int int_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct int_net *in = int_net(state->net);
-	struct sock *sk = skb->sk;
-	struct int_segment seg;
+	struct hop_segment seg;
 
-	if (!READ_ONCE(in->on) || !read_segment(skb, &seg) || seg.rst)
+	if (!READ_ONCE(in->on) || !hop_shim_find(skb, &seg.place) ||
+	    !hop_output_read(skb, &seg) || is_transport_ipsec(skb) || seg.rst)
 		return NF_ACCEPT;
-	if (seg.syn && seg.ack) {
-		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			output_synack(in, skb, &seg, sk);
-	} else if (is_tcp(sk)) {
-		if (seg.syn)
-			output_syn(in, skb, &seg, sk);
-		else if (hop_flow_any(state->net))
-			output_established(in, skb, &seg, sk, state);
-	}
+	if (seg.syn)
+		output_handshake(in, skb, &seg);
+	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(state->net))
+		output_established(in, skb, &seg, skb->sk, state);
 	return NF_ACCEPT;
 }
 
-const struct nf_hook_ops int_output_hooks[2] = {
-	{
-		.hook		= int_output,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= NF_IP_PRI_CONNTRACK_HELPER + 1,
-	},
-	{
-		.hook		= int_output,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= NF_IP6_PRI_CONNTRACK_HELPER + 1,
-	},
-};
+const struct nf_hook_ops int_output_hooks[2] =
+	HOP_HOOKS(int_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);

@@ -109,7 +109,7 @@ static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_
  * Does it fit on the way? A message has no room for extension headers, and its sum does
  * not know the last address of a routing header.
  */
-static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
+static bool has_room(const struct sk_buff *skb, const struct hop_segment *seg,
 		     unsigned int bytes)
 {
 	if (skb->protocol == htons(ETH_P_IPV6) &&
@@ -118,21 +118,21 @@ static bool has_room(const struct sk_buff *skb, const struct int_segment *seg,
 	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes <= dst_mtu(skb_dst(skb));
 }
 
-static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct int_segment *seg)
+static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
 }
 
 /* Does more follow at once? The last packet of what was written is pushed. Context: f->lock. */
 static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
-			const struct int_segment *seg)
+			const struct hop_segment *seg)
 {
 	return !tcp_of(skb, seg)->psh && f->ask.wnd_bytes / 2 > seg->payload_bytes;
 }
 
 /* Is it time, and what to ask. */
 static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
-			     const struct int_segment *seg, const struct sock *sk,
+			     const struct hop_segment *seg, const struct sock *sk,
 			     struct int_mail *mail)
 {
 	u32 seq = ntohl(tcp_of(skb, seg)->seq);
@@ -167,13 +167,13 @@ out:
 }
 
 /* The sequence number behind the data packet: SND.NXT when it has left. */
-static u32 seq_behind(const struct tcphdr *th, const struct int_segment *seg)
+static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
 {
 	return ntohl(th->seq) + seg->payload_bytes;
 }
 
 /* Of a socket that takes part; it is locked: it sends. */
-void int_probe(struct int_net *in, struct sk_buff *skb, const struct int_segment *seg,
+void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = tcp_of(skb, seg);

@@ -4,8 +4,7 @@
  * that all that follows sees TCP. What comes later than that, such as a packet
  * that arrived in fragments, meets us as the handler of our protocol number.
  */
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
+#include <net/hop_hook.h>
 #include <net/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
@@ -183,20 +182,8 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	return NF_ACCEPT;
 }
 
-const struct nf_hook_ops xcp_input_hooks[2] = {
-	{
-		.hook		= xcp_input,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_PRE_ROUTING,
-		.priority	= XCP_INPUT_PRIORITY,
-	},
-	{
-		.hook		= xcp_input,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_PRE_ROUTING,
-		.priority	= XCP_INPUT_PRIORITY,
-	},
-};
+const struct nf_hook_ops xcp_input_hooks[2] =
+	HOP_HOOKS(xcp_input, NF_INET_PRE_ROUTING, XCP_INPUT_PRIORITY);
 
 /*
  * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's

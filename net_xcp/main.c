@@ -21,6 +21,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <net/hop_count.h>
 #include <net/net_namespace.h>
 
 #include "net_xcp.h"
@@ -71,27 +72,10 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
 };
 
-static unsigned long sum_of(const struct xcp_net *xn, unsigned int count)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(xn->counts, cpu)[count];
-	return sum;
-}
-
 static int xcp_counts_show(struct seq_file *seq, void *unused)
 {
-	const struct net *net = seq_file_single_net(seq);
-	struct hop_flow_counts flows = hop_flow_count(net);
-	unsigned int i;
-
-	for (i = 0; i < XCP_COUNTS; i++)
-		if (xcp_count_names[i])
-			seq_printf(seq, "%s %lu\n", xcp_count_names[i], sum_of(xcp_net(net), i));
-	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
-		   flows.flows, flows.half_open, flows.refused);
+	hop_counts_show(seq, xcp_net(seq_file_single_net(seq))->counts,
+			xcp_count_names, XCP_COUNTS);
 	return 0;
 }
 

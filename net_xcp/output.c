@@ -3,9 +3,8 @@
  * Packets that leave: POST_ROUTING behind source NAT, which would take our header
  * for TCP's ports. Flows are found by their socket, whatever NAT has done.
  */
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
-#include <net/dst.h>
+#include <net/hop_hook.h>
+#include <net/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -14,49 +13,11 @@
 /* The reactor's name: its SYN asks before it can open the flow. */
 #define XCP_CC_NAME "xcp"
 
-/**
- * struct xcp_segment - an outgoing TCP packet
- * @place: where a header goes
- * @payload_bytes: its data
- * @syn: a SYN or SYN-ACK
- * @ack: its ACK bit
- * @rst: a reset: never with a header
- */
-struct xcp_segment {
-	struct hop_shim_place place;
-	unsigned int payload_bytes;
-	bool syn;
-	bool ack;
-	bool rst;
-};
-
 /* In IPsec's transport mode the header has its place outside, if the user wants it there. */
 static bool is_hidden(const struct xcp_net *xn, const struct sk_buff *skb)
 {
 	return xcp_ipsec_is_unknown(skb) ||
 	       (xcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
-}
-
-/* seg->place is set. */
-static bool read_segment(struct sk_buff *skb, struct xcp_segment *seg)
-{
-	const struct tcphdr *th;
-	unsigned int headers_bytes;
-
-	if (seg->place.next != IPPROTO_TCP)
-		return false;
-	headers_bytes = seg->place.offset_bytes + sizeof(*th);
-	if (!pskb_may_pull(skb, headers_bytes))
-		return false;
-	th = (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
-	headers_bytes = seg->place.offset_bytes + __tcp_hdrlen(th);
-	if (skb->len < headers_bytes)
-		return false;
-	seg->payload_bytes = skb->len - headers_bytes;
-	seg->syn = th->syn;
-	seg->ack = th->ack;
-	seg->rst = th->rst;
-	return true;
 }
 
 /* Why a packet gets no header; XCP_COUNTS for none. */
@@ -86,12 +47,6 @@ struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *pla
 	return h;
 }
 
-/* A TCP socket and not one of those that resets are sent with. */
-static bool is_tcp(const struct sock *sk)
-{
-	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
-}
-
 /* Of xcp_pay(); in front of IPsec the header leaves later, if it does: xcp_output_pay(). */
 static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
 {
@@ -105,7 +60,7 @@ void xcp_output_pay(struct xcp_hdr *h, const struct sock *sk)
 	struct hop_flow *flow;
 	struct xcp_flow *xf;
 
-	if (!is_tcp(sk))
+	if (!hop_output_is_tcp(sk))
 		return;
 	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
 	flow = hop_flow_find(&key);
@@ -118,7 +73,7 @@ void xcp_output_pay(struct xcp_hdr *h, const struct sock *sk)
 }
 
 /* "An RTT of zero: not yet known" (section 2.2). */
-static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct hop_flow_key *key)
 {
 	static const struct xcp_offer unknown;
@@ -136,74 +91,41 @@ static bool speaks_for_itself(const struct sock *sk)
 	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
 
-/* The flow of a first SYN that asks, or NULL. */
-static struct hop_flow *ask(struct xcp_net *xn, const struct hop_flow_key *key,
-			    const struct xcp_segment *seg, const struct sock *sk)
+static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
-	if (seg->payload_bytes || !speaks_for_itself(sk))
-		return NULL;
+	struct xcp_net *xn = xcp_net(key->net);
+
+	if (!speaks_for_itself(sk))
+		return false;
 	if (hop_silent_is(&xn->silent, &key->peer)) {
 		xcp_count(xn, XCP_COUNT_AVOIDED);
-		return NULL;
+		return false;
 	}
-	return hop_flow_add(key, true);
+	return true;
 }
 
-static void output_syn(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
-		       const struct sock *sk)
+static enum hop_stage stage_of(struct hop_flow *flow)
 {
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	const struct xcp_flow *xf = hop_flow_state(flow);
 
-	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (!inet_csk(sk)->icsk_retransmits) {
-		/* What is there is of an earlier connection with these ports. */
-		if (flow)
-			hop_flow_remove(flow);
-		flow = ask(xn, &key, seg, sk);
-	}
-	if (flow && xcp_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
-		send_unknown(xn, skb, seg, &key);
+	return READ_ONCE(xf->vars.stage);
 }
 
-/* Its socket is a request, or with a cookie there is none. */
-static void output_synack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
-			  const struct sock *sk)
+static const struct hop_greeter greeter = {
+	.kind = &xcp_flow_kind,
+	.asks = asks,
+	.stage = stage_of,
+	.event = xcp_flow_event,
+};
+
+static void output_handshake(struct xcp_net *xn, struct sk_buff *skb,
+			     const struct hop_segment *seg)
 {
-	const struct xcp_flow *xf;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	enum hop_stage stage;
+	struct hop_flow *flow = hop_output_greet(&greeter, skb, hop_segment_tcp(skb, seg),
+						 seg->payload_bytes);
 
-	if (sk)
-		hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
-	else
-		hop_flow_key_of_output(&key, &xcp_flow_kind, skb, (const struct tcphdr *)
-				       (skb->data + seg->place.offset_bytes));
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return;
-	xf = hop_flow_state(flow);
-	stage = READ_ONCE(xf->vars.stage);
-	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
-		/* Of an earlier connection; this one's SYN had no header. */
-		if (stage == HOP_STAGE_SPEAKS)
-			hop_flow_remove(flow);
-		return;
-	}
-	if (xcp_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
-		send_unknown(xn, skb, seg, &key);
-}
-
-/* No: sent before the reactor had reserved it, or IP's options took it. */
-static bool has_room(const struct sk_buff *skb, const struct xcp_segment *seg)
-{
-	unsigned int wire_bytes = skb->len + XCP_HDR_BYTES;
-
-	if (skb_is_gso(skb))
-		wire_bytes += skb_shinfo(skb)->gso_size - seg->payload_bytes;
-	return wire_bytes <= dst_mtu(skb_dst(skb));
+	if (flow)
+		send_unknown(xn, skb, seg, &flow->key);
 }
 
 /* A super-packet: see gso.c. */
@@ -228,7 +150,7 @@ static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 }
 
 /* Of a reactor's socket. */
-static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
@@ -236,7 +158,7 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 
 	if (!path_takes_headers(sk, flow))
 		return;
-	if (!has_room(skb, seg)) {
+	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
 		xcp_count(xn, XCP_COUNT_NO_ROOM);
 		return;
 	}
@@ -252,7 +174,7 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 }
 
 /* Only what is put in a packet is no longer owed. Return: whether it was. */
-static bool answer(struct sk_buff *skb, const struct xcp_segment *seg, struct hop_flow *flow)
+static bool answer(struct sk_buff *skb, const struct hop_segment *seg, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
 	struct xcp_hdr *h = xcp_insert(skb, &seg->place);
@@ -267,7 +189,7 @@ static bool answer(struct sk_buff *skb, const struct xcp_segment *seg, struct ho
 }
 
 /* Of any socket. */
-static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
 	const struct xcp_flow *xf = hop_flow_state(flow);
@@ -277,13 +199,14 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct xcp
 }
 
 static bool has_room_for_answer(const struct xcp_net *xn, const struct sk_buff *skb,
-				const struct xcp_segment *seg)
+				const struct hop_segment *seg)
 {
-	return has_room(skb, seg) && (READ_ONCE(xn->gso) || !skb_is_gso(skb));
+	return hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES) &&
+	       (READ_ONCE(xn->gso) || !skb_is_gso(skb));
 }
 
 /* Of any socket that is no reactor's. What does not fit waits: xcp_wants_room(). */
-static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_segment *seg,
+static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
@@ -300,7 +223,7 @@ static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct 
 }
 
 static void output_established(struct xcp_net *xn, struct sk_buff *skb,
-			       const struct xcp_segment *seg, const struct sock *sk)
+			       const struct hop_segment *seg, const struct sock *sk)
 {
 	const struct xcp_flow *xf;
 	struct hop_flow_key key;
@@ -323,25 +246,18 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 }
 
 static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
-			   const struct xcp_segment *seg, struct net *net)
+			   const struct hop_segment *seg, struct net *net)
 {
-	const struct sock *sk = skb->sk;
-
-	if (seg->syn && seg->ack) {
-		if (!sk || is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			output_synack(xn, skb, seg, sk);
-	} else if (is_tcp(sk)) {
-		if (seg->syn)
-			output_syn(xn, skb, seg, sk);
-		else if (hop_flow_any(net))
-			output_established(xn, skb, seg, sk);
-	}
+	if (seg->syn)
+		output_handshake(xn, skb, seg);
+	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(net))
+		output_established(xn, skb, seg, skb->sk);
 }
 
 static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
-	struct xcp_segment seg;
+	struct hop_segment seg;
 
 	if (!READ_ONCE(xn->on))
 		return NF_ACCEPT;
@@ -351,7 +267,7 @@ static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_
 		return NF_ACCEPT;
 	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(seg.place.next))
 		xcp_tunnel_enter(xn, skb, &seg.place);
-	if (read_segment(skb, &seg) && !seg.rst && !is_hidden(xn, skb))
+	if (hop_output_read(skb, &seg) && !seg.rst && !is_hidden(xn, skb))
 		output_segment(xn, skb, &seg, state->net);
 	/* Our header may be there now. */
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &seg.place))
@@ -359,17 +275,5 @@ static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_
 	return NF_ACCEPT;
 }
 
-const struct nf_hook_ops xcp_output_hooks[2] = {
-	{
-		.hook		= xcp_output,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= NF_IP_PRI_CONNTRACK_HELPER + 1,
-	},
-	{
-		.hook		= xcp_output,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= NF_IP6_PRI_CONNTRACK_HELPER + 1,
-	},
-};
+const struct nf_hook_ops xcp_output_hooks[2] =
+	HOP_HOOKS(xcp_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);

@@ -9,9 +9,8 @@
  * none of them. This reads the socket and writes packets only: below a VRF with a qdisc
  * the hook runs a second time, without the socket lock.
  */
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
 #include <net/dsfield.h>
+#include <net/hop_hook.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -188,17 +187,5 @@ static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 	return output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
 }
 
-const struct nf_hook_ops ldcp_output_hooks[2] = {
-	{
-		.hook		= ldcp_output,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_LOCAL_OUT,
-		.priority	= NF_IP_PRI_LAST,
-	},
-	{
-		.hook		= ldcp_output,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_LOCAL_OUT,
-		.priority	= NF_IP6_PRI_LAST,
-	},
-};
+const struct nf_hook_ops ldcp_output_hooks[2] =
+	HOP_HOOKS(ldcp_output, NF_INET_LOCAL_OUT, NF_IP_PRI_LAST);

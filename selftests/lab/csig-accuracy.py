@@ -13,9 +13,11 @@ should say.
 import os
 import socket
 import struct
-import subprocess
 import sys
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap, must
 
 SIZE, RATE_KBIT, PACKET_NS = 1250, 10**6, 10000
 EXPANDED, ABW, PD = 0x88b6, 0, 2
@@ -24,22 +26,8 @@ SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
 # At the first, the interval is n packet times; the error may be 1/n of the rate.
 PACKETS = (10, 100)
 LOADS = (*range(5, 100, 10), 100)
-count = failed = 0
-
-
-def result(ok, text, note=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}", flush=True)
-    if note:
-        print(f"# {note}")
-
-
-def must(command):
-    done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr.strip()}")
+tap = Tap()
+result = tap.result
 
 
 def network():
@@ -126,8 +114,7 @@ def main():
         for words in ("raw", "ewma", "dre shift 3"):
             estimator(wire, words, packets)
     delay(wire)
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.done()
 
 
 sys.exit(main())

@@ -16,9 +16,11 @@ hop's number for a locator, below it a delay.
 import os
 import socket
 import struct
-import subprocess
 import sys
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap, must
 
 COMPACT, EXPANDED, ABW, ABW_C, PD = 0x88b5, 0x88b6, 0, 1, 2
 # rate, left, in Mbit/s; delay in us; bytes of a frame of cross traffic
@@ -32,22 +34,8 @@ INTERVAL_NS, RUN_NS = 400000, 4000000
 PROBE_GAP_S = 450e-6
 PROBE = b"\x02\0\0\0\0\x77"
 SO_SNDBUFFORCE = 32
-count = failed = 0
-
-
-def result(ok, text, note=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}", flush=True)
-    if note:
-        print(f"# {note}")
-
-
-def must(command):
-    done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr.strip()}")
+tap = Tap()
+result = tap.result
 
 
 def veth(here, there, bridge=None):
@@ -182,8 +170,7 @@ def main():
     frames = path.tags()
     result(len(frames) == 6 and all(frame[12:14] == b"\x08\0" for frame in frames),
            "behind a hop that strips no tag arrives, but every frame")
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.done()
 
 
 if __name__ == "__main__":

@@ -15,10 +15,12 @@ import math
 import os
 import socket
 import struct
-import subprocess
 import sys
 import time
 from fractions import Fraction
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap, must
 
 INT, DATA, TCP = 254, 2, 6
 ETH_P_IP = 0x0800
@@ -32,22 +34,8 @@ HOPS = [
     (10**11, 2000, 9, 512, 0x444, 33),
 ]
 LATE_NS = 1
-count = failed = 0
-
-
-def result(ok, text, note=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}")
-    if note and not ok:
-        print(f"# {note}")
-
-
-def must(command):
-    done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr.strip()}")
+tap = Tap()
+result = tap.result
 
 
 def network():
@@ -136,8 +124,7 @@ def main():
         except BlockingIOError:
             break
     judge(got, sizes, computed(start_ns, sizes))
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.done()
 
 
 def judge(got, sizes, entries):

@@ -17,6 +17,9 @@ import sys
 import time
 from fractions import Fraction
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap, must
+
 OVERHEAD_BYTES = 24
 LATE_NS = 1
 FRAMES = 400
@@ -25,28 +28,12 @@ SO_TIMESTAMPNS = 35
 SO_SNDBUFFORCE = 32
 SO_RCVBUFFORCE = 33
 
-count = 0
-failed = 0
-
-
-def result(ok, text, note=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}")
-    if note and not ok:
-        print(f"# {note}")
+tap = Tap()
+result = tap.result
 
 
 def run(command):
     return subprocess.run(command.split(), capture_output=True, text=True, check=False)
-
-
-def must(command):
-    done = run(command)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def link(options):
@@ -259,8 +246,7 @@ def main():
         test(wire)
     test_options()
     must("ip link del wa")
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.done()
 
 
 sys.exit(main())

@@ -9,24 +9,12 @@ import os
 import subprocess
 import sys
 
-count = 0
-failed = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap, must
+
+tap = Tap()
+result = tap.result
 DIR = "/tmp"
-
-
-def result(ok, text, note=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}")
-    if note and not ok:
-        print(f"# {note}")
-
-
-def must(command):
-    done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr.strip()}")
 
 
 def launch(program, plan):
@@ -202,8 +190,7 @@ def main():
     network()
     for test in (test_modes, test_samples, test_faults, test_incast, test_refusals):
         test()
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.done()
 
 
 sys.exit(main())

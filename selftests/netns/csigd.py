@@ -15,6 +15,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap, must
+
 COMPACT, EXPANDED = 0x88b5, 0x88b6
 ABW, ABW_C, PD = 0, 1, 2
 TOP = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
@@ -22,16 +25,8 @@ CSIGD = os.path.join(TOP, "tools/csigd/csigd")
 SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
 SIZE = 1250
 LM = {COMPACT: 0x55, EXPANDED: 0xbeef}
-count = failed = 0
-
-
-def result(ok, text, note=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}", flush=True)
-    if note:
-        print(f"# {note}")
+tap = Tap()
+result = tap.result
 
 
 def load(name, path):
@@ -40,13 +35,6 @@ def load(name, path):
     sys.dont_write_bytecode = True
     loader.exec_module(module)
     return module
-
-
-def must(command):
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def network():
@@ -219,8 +207,7 @@ def main():
     result(status == 0 and "clsact" not in left and "u32" not in left, "it leaves nothing behind", left)
     wire.send(tag(COMPACT, ABW, 31))
     result(read(wire.arrived(1)[-1]) == (ABW, 31, 1, 0), "without it tags are as they were")
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return tap.done()
 
 
 sys.exit(main())

@@ -15,6 +15,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from tap import Tap  # for who imports this
+
 CLONE_NEWNET = 0x40000000
 FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -42,26 +45,6 @@ link add b-r netns b type veth peer name r-b netns r
 -n a route add default via 2001:db8:1::2
 -n b route add default via 2001:db8:2::2
 """
-
-
-class Tap:
-    """Claims as TAP."""
-    count = failures = 0
-
-    def claim(self, what, good, detail=""):
-        self.count += 1
-        self.failures += not good
-        print(("ok" if good else "not ok"), self.count, "-", what)
-        if detail:
-            print("#", detail)
-        sys.stdout.flush()
-
-    def equal(self, what, got, want):
-        self.claim(what, got == want, "" if got == want else f"got {got}, want {want}")
-
-    def done(self):
-        print(f"1..{self.count}")
-        return 1 if self.failures else 0
 
 
 def run(line, check=True):
@@ -226,6 +209,17 @@ def transfer(streams, limit_s=600, meanwhile=None):
         if meanwhile:
             meanwhile(sum(s.received for s in streams))
     return all(s.exact() for s in streams)
+
+
+def transfer_switching(a, b, names):
+    """A stream whose sender takes the next congestion control after each half of a MiB."""
+    step, left = 1 << 19, list(names)
+
+    def turn(received):
+        if left and received > (len(names) - len(left) + 1) * step:
+            a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, left.pop(0).encode())
+
+    return transfer([Stream(a, b, (len(names) + 2) * step)], meanwhile=turn)
 
 
 def close(*socks):

@@ -10,7 +10,7 @@ import sys
 import time
 
 import hosts
-from hosts import Stream, connect, run, sysctl, transfer
+from hosts import Stream, connect, run, sysctl, transfer, transfer_switching
 
 # The debug kernel is slow.
 SCALE = 10 if os.environ.get("HOPLAB_KERNEL") == "debug" else 1
@@ -391,19 +391,7 @@ def switched(version):
         sysctl("a", "hopcc/int_forward", forward)
         drive_reset()
         a, b = connect(version, cc=CC)
-        turns = iter(("cubic", CC) * 5)
-        step = 1 << 19
-        state = {"next": step}
-
-        def turn(received):
-            if received > state["next"]:
-                state["next"] += step
-                name = next(turns, None)
-                if name:
-                    a.setsockopt(hosts.socket.IPPROTO_TCP, hosts.socket.TCP_CONGESTION,
-                                 name.encode())
-
-        exact = transfer([Stream(a, b, 12 * step)], meanwhile=turn)
+        exact = transfer_switching(a, b, ("cubic", CC) * 5)
         hosts.close(a, b)
         settle()
         tap.claim(f"IPv{version}: cc switched ten times: exact, opened and closed as often",

@@ -4,7 +4,6 @@
 Needs root and the path of int_drive.ko; changes nothing outside its own network
 namespace.
 """
-import os
 import random
 import select
 import socket
@@ -13,10 +12,11 @@ import sys
 import time
 
 import hosts
+import shims
 import wire
-from wire import ACK, RST, SYN, Peer, inet_sum
-from xcp_wire import at_is_right, finish, fragments, ip_bytes, listen, quoted_error, set_next, \
-    tcp_sum_is_right, REFUSALS, TOO_BIG
+from shims import REFUSALS, TOO_BIG, finish, fragments, insert, ip_bytes, listen, quoted_error, \
+    set_next, truncate
+from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
 HELLO, DATA, PROBE, ECHO = 1, 2, 3, 4
@@ -24,7 +24,6 @@ RECORDS, SUMMARY, RATIO, WINDOW = range(4)
 MSS = Peer.MSS
 PORT = 65108
 DSCP_DATA, DSCP_PROBE, DSCP_RESPONSE = 0x17, 0x1b, 0x1f
-COUNTS = "/proc/thread-self/net/hopcc_int"
 COOKIE = 0x1122334455667788
 MAGIC = 0x68494e54
 KEY = bytes(range(16))
@@ -115,11 +114,6 @@ class Message:
         self.rest = payload[40 + self.words * 4:]
 
 
-def insert(data, shim):
-    at = ip_bytes(data)
-    return finish(set_next(data[:at], INT) + shim + data[at:])
-
-
 def in_udp(data, shim):
     """Also sets the DSCP."""
     at = ip_bytes(data)
@@ -134,22 +128,15 @@ def in_udp(data, shim):
 
 def unwrap(data):
     """(packet without the header, header and tail or None)"""
-    at = ip_bytes(data)
-    if data[6 if data[0] >> 4 == 6 else 9] != INT:
+    if shims.next_of(data) != INT:
         return data, None
+    at = ip_bytes(data)
     size = data[at + 1] * 4 + 8
-    return finish(set_next(data[:at], data[at]) + data[at + size:]), data[at:at + size]
-
-
-def dscp_of(data):
-    if data[0] >> 4 == 6:
-        return struct.unpack_from("!H", data)[0] >> 6 & 63
-    return data[1] >> 2
+    return shims.remove(data, size, data[at]), data[at:at + size]
 
 
 def counts():
-    with open(COUNTS, encoding="ascii") as file:
-        return {k: int(v) for k, v in (line.split() for line in file)}
+    return shims.counts("int")
 
 
 def grown(before):
@@ -166,68 +153,24 @@ def drive(name, value=None):
     return hosts.drive(name, value, "int_drive")
 
 
-class Wire(wire.Wire):
-    """Packets with a header are read, too; it becomes .shim of the packet."""
-
-    def read(self, wait_ms):
-        packets = []
-        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
-            raw = os.read(self.fd, 65536)
-            data, shim = unwrap(raw)
-            packet = wire.parse(data)
-            if packet:
-                packet.shim, packet.raw, packet.plain = shim, raw, data
-                packet.dscp = dscp_of(raw)
-                packet.good = tcp_sum_is_right(data) and at_is_right(raw)
-                packet.payload = data[len(data) - packet.size:]
-                packets.append(packet)
-        return packets
+class Wire(shims.Wire):
+    """.shim is of unwrap()."""
+    unwrap = staticmethod(unwrap)
 
 
-class Talker(Peer):
-    """A peer that may put a header on what it sends, or change it otherwise."""
+class Talker(shims.Talker):
+    """A peer that speaks INT."""
+    protocol = INT
     cookie = 0
 
-    def send(self, *args, shim=None, change=None, **kwargs):
-        wire_ = self.wire
-
-        class Once:
-            """What Peer.send() writes to."""
-
-            @staticmethod
-            def write(data):
-                data = insert(data, shim) if shim else data
-                wire_.write(change(data) if change else data)
-
-        self.wire = Once
-        try:
-            super().send(*args, **kwargs)
-        finally:
-            self.wire = wire_
-
     def knock(self, listener, shim):
-        """A SYN with or without a header; the SYN-ACKs."""
-        self.stack_port = listener.getsockname()[1]
-        self.send(SYN, pos=-1, ack=-1, options=self.OPTIONS, shim=shim)
-        answers = self.wire.read(5)
-        if answers:
-            self.stack_isn = answers[0].seq
-            if answers[0].shim:
-                self.cookie, = struct.unpack("!Q", answers[0].shim[-8:])
+        answers = super().knock(listener, shim)
+        if answers and answers[0].shim:
+            self.cookie, = struct.unpack("!Q", answers[0].shim[-8:])
         return answers
 
-    def open(self, listener):
-        self.knock(listener, hello())
-        self.send(ACK)
-        sock = listener.accept()[0]
-        wire.make_room(sock)
-        for pos in range(0, 40 * MSS, MSS):
-            self.send(ACK, pos=pos, payload=bytes(MSS))
-            self.wire.read(1)
-        sock.recv(40 * MSS)
-        self.wire.read(500)
-        self.isn = (self.isn + 40 * MSS) % 2**32
-        return sock
+    def open(self, listener, shim=hello()):
+        return super().open(listener, shim)
 
     def say(self, payload, dscp, ack=0, **options):
         """A message: old bytes, as a carrier sends them."""
@@ -382,11 +325,6 @@ def signed(tun, version):
     listener.close()
 
 
-def truncate(keep):
-    """A change: the packet ends `keep` bytes behind IP."""
-    return lambda data: finish(data[:ip_bytes(data) + keep])
-
-
 FULL = data_shim(1, 0, slots=2)
 BAD_SHIMS = (
     # what, header, change of the packet, counter
@@ -425,7 +363,7 @@ def malformed(tun, version):
             payload = random.Random(what).randbytes(100)
 
             def bend(data, shim=shim, change=change):
-                data = in_udp(data, shim) if encap else insert(data, shim)
+                data = in_udp(data, shim) if encap else insert(data, INT, shim)
                 keep = len(change(data)) + 8 if change and encap else None
                 return finish(data[:keep]) if keep else change(data) if change else data
 
@@ -522,26 +460,17 @@ def fuzz(tun, version):
     listener.close()
 
 
-class Caller:
-    """An active open by the stack, its cc the test's."""
-    acked = 0
+class Caller(shims.Caller):
+    """Its cc is the test's."""
+    talker = Talker
+    cc = b"int_drive"
     newest = None       # probe
 
     def __init__(self, tun, version, port, answer=True):
-        self.sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
-        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"int_drive")
-        self.sock.setblocking(False)
-        self.peer = Talker(tun, version, port)
-        self.sock.connect_ex((wire.SCRIPT[version], port))
-        self.syn, = tun.read(5)
-        self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
+        super().__init__(tun, version, port)
         self.cookie = struct.unpack("!Q", self.syn.shim[-8:])[0] if self.syn.shim else 0
         if answer:
             self.answer(hello())
-
-    def answer(self, shim):
-        self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, shim=shim)
-        self.peer.read(5)
 
     def data(self, size):
         """Packets that go out for it; all is acknowledged."""
@@ -573,14 +502,6 @@ class Caller:
         """What the test's cc has found at the next ACK."""
         self.data(MSS)
         return [drive(name) for name in ("records", "summaries", "ratios", "windows")]
-
-    def error(self):
-        return self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-
-    def close(self):
-        self.peer.send(RST | ACK, ack=self.acked)
-        self.sock.close()
-        self.peer.wire.read(5)
 
 
 def drive_reset():

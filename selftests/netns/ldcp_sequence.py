@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import hosts
 import wire
 from wire import ACK, CE, CWR, ECE, ECT0, NOT_ECT, SYN, Peer
 
@@ -20,18 +21,8 @@ KNOBS = "/proc/sys/net/hopcc/ldcp_"
 FIRST_RTT, FAST, STABLE = 0, 1, 2
 CW_ONE = 256        # what ss shows a window of one packet as
 
-count = failures = 0
-
-
-def claim(what, got, want):
-    global count, failures
-    count += 1
-    good = want(got) if callable(want) else got == want
-    failures += not good
-    print(("ok" if good else "not ok"), count, "-", what)
-    if not good:
-        print(f"# got  {got}\n# want {want}")
-    sys.stdout.flush()
+tap = hosts.Tap()
+claim = tap.equal
 
 
 def knob(name, value):
@@ -569,8 +560,7 @@ def main():
     without_ecn(tun)
     changed(tun)
     timeouts(tun)
-    print(f"1..{count}")
-    return 1 if failures else 0
+    return tap.done()
 
 
 if __name__ == "__main__":

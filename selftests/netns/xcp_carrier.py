@@ -11,7 +11,8 @@ import sys
 import time
 
 import hosts
-from hosts import Stream, connect, counts, drive, drive_reset, run, since, sysctl, transfer
+from hosts import Stream, connect, counts, drive, drive_reset, run, since, sysctl, transfer, \
+    transfer_switching
 
 # The debug kernel is slow.
 SCALE = 10 if os.environ.get("HOPLAB_KERNEL") == "debug" else 1
@@ -180,18 +181,7 @@ def switched(version):
     """The cc changes while data flows."""
     drive_reset()
     a, b = connect(version)
-    turns = iter(("cubic", "xcp") * 5)
-    step = 1 << 19
-    state = {"next": step}
-
-    def turn(received):
-        if received > state["next"]:
-            state["next"] += step
-            name = next(turns, None)
-            if name:
-                a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-
-    exact = transfer([Stream(a, b, 12 * step)], meanwhile=turn)
+    exact = transfer_switching(a, b, ("cubic", "xcp") * 5)
     hosts.close(a, b)
     settle()
     tap.claim(f"IPv{version}: cc switched ten times: exact, opened and closed as often",

@@ -16,8 +16,9 @@ import time
 import hosts
 import xcp_tunnel
 from hosts import run, sysctl
+from shims import fragments, ip_bytes
 from xcp_tunnel import A, B, DEBUG, MB, OUTER, through
-from xcp_wire import XCP, fragments, ip_bytes
+from xcp_wire import XCP
 
 KEY = "0x" + "5a" * 20
 KEY256 = "0x" + "a5" * 32

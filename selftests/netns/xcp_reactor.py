@@ -31,7 +31,7 @@ class Sender(xcp_wire.Caller):
             self.sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, rate)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         time.sleep(RTT_S)
-        self.peer.send(SYN | ACK | ECE, pos=-1, ack=0, options=Peer.OPTIONS, xcp=UNKNOWN)
+        self.peer.send(SYN | ACK | ECE, pos=-1, ack=0, options=Peer.OPTIONS, shim=UNKNOWN)
         self.peer.read(5)
 
     def ask(self, segments):
@@ -42,11 +42,11 @@ class Sender(xcp_wire.Caller):
     def read(self):
         packets = [p for p in self.peer.read(RTT_S * 1000) if p.size]
         self.acked = max(p.seq + p.size for p in packets)
-        return Offer(*packets[0].xcp)
+        return Offer(*packets[0].shim)
 
     def answer(self, feedback=0, flags=ACK):
         """What of a longer queue leaves then is for read()."""
-        self.peer.send(flags, ack=self.acked, xcp=header(MINIMAL, 0, 0, 0, feedback))
+        self.peer.send(flags, ack=self.acked, shim=header(MINIMAL, 0, 0, 0, feedback))
 
 
 class Offer(typing.NamedTuple):

@@ -18,8 +18,9 @@ import time
 
 import hosts
 from hosts import Stream, connect, counts, run, since, sysctl, transfer
+from shims import finish, fragments
 from wire import inet_sum
-from xcp_wire import XCP, finish, fragments, header
+from xcp_wire import XCP, header
 
 # The debug kernel is slow.
 DEBUG = os.environ.get("HOPLAB_KERNEL") == "debug"

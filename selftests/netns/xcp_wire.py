@@ -4,22 +4,22 @@
 Needs root and the path of xcp_drive.ko; changes nothing outside its own network
 namespace.
 """
-import os
 import random
-import select
 import socket
 import struct
 import sys
 import time
 
 import hosts
+import shims
 import wire
-from wire import ACK, RST, SYN, Peer, inet_sum
+from shims import REFUSALS, TOO_BIG, finish, fragments, ip_bytes, listen, quoted_error, set_next, \
+    truncate
+from wire import ACK, RST, SYN, Peer
 
 XCP = 253
 STANDARD, MINIMAL, MICRO = 1, 2, 3
 MSS = Peer.MSS
-COUNTS = "/proc/thread-self/net/hopcc_xcp"
 LIMIT = "/proc/sys/net/hopcc/flow_limit"
 
 tap = hosts.Tap()
@@ -35,132 +35,28 @@ BIG = {"throughput": 1000000}       # not a small window
 UNKNOWN = header(rtt=0, throughput=0)
 
 
-def ip_bytes(data):
-    return 40 if data[0] >> 4 == 6 else (data[0] & 15) * 4
-
-
-def finish(data):
-    """IP's length and checksum."""
-    data = bytearray(data)
-    if data[0] >> 4 == 6:
-        struct.pack_into("!H", data, 4, len(data) - 40)
-        return bytes(data)
-    end = ip_bytes(data)
-    struct.pack_into("!HHHBBH", data, 2, len(data), *struct.unpack_from("!HHBB", data, 4), 0)
-    struct.pack_into("!H", data, 10, inet_sum(bytes(data[:end])))
-    return bytes(data)
-
-
-def set_next(data, following):
-    data = bytearray(data)
-    data[6 if data[0] >> 4 == 6 else 9] = following
-    return bytes(data)
-
-
-def insert(data, xcp):
-    at = ip_bytes(data)
-    return finish(set_next(data[:at], XCP) + xcp + data[at:])
-
-
 def unwrap(data):
     """(packet without the header, its fields or None)"""
-    at = ip_bytes(data)
-    if data[6 if data[0] >> 4 == 6 else 9] != XCP:
+    if shims.next_of(data) != XCP:
         return data, None
-    first, following, length, flags, *rest = struct.unpack_from("!BBBBIIii", data, at)
+    first, following, length, flags, *rest = struct.unpack_from("!BBBBIIii", data, ip_bytes(data))
     assert first >> 4 == 1 and length == 20, "the stack sent no header of ours"
-    plain = finish(set_next(data[:at], following) + data[at + 20:])
-    return plain, (first & 15, flags, *rest)
-
-
-def tcp_sum_is_right(data):
-    at = ip_bytes(data)
-    addresses = data[8:40] if at == 40 else data[12:20]
-    tcp = data[at:]
-    return inet_sum(addresses + struct.pack("!II", len(tcp), 6) + tcp) == 0
+    return shims.remove(data, length, following), (first & 15, flags, *rest)
 
 
 def counts():
-    with open(COUNTS, encoding="ascii") as file:
-        return {k: int(v) for k, v in (line.split() for line in file)}
+    return shims.counts("xcp")
 
 
-class Wire(wire.Wire):
-    """Packets with a header are read, too; it becomes .xcp of the packet."""
-
-    def read(self, wait_ms):
-        packets = []
-        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
-            raw = os.read(self.fd, 65536)
-            data, xcp = unwrap(raw)
-            packet = wire.parse(data)
-            if packet:
-                packet.xcp, packet.raw = xcp, raw
-                packet.sum_is_right = tcp_sum_is_right(data)
-                packet.ip_is_right = at_is_right(raw)
-                packets.append(packet)
-        return packets
+class Wire(shims.Wire):
+    """.shim is of unwrap()."""
+    unwrap = staticmethod(unwrap)
 
 
-def at_is_right(raw):
-    if raw[0] >> 4 == 6:
-        return struct.unpack_from("!H", raw, 4)[0] == len(raw) - 40
-    return (struct.unpack_from("!H", raw, 2)[0] == len(raw) and
-            inet_sum(raw[:ip_bytes(raw)]) == 0)
-
-
-class Talker(Peer):
-    """A peer that may put a header on what it sends, or change it otherwise."""
-    change = staticmethod(lambda data: data)
-
-    def send(self, *args, xcp=None, change=None, **kwargs):
-        wire_ = self.wire
-
-        class Once:
-            """What Peer.send() writes to."""
-
-            @staticmethod
-            def write(data):
-                data = insert(data, xcp) if xcp else data
-                wire_.write(change(data) if change else data)
-
-        self.wire = Once
-        try:
-            super().send(*args, **kwargs)
-        finally:
-            self.wire = wire_
-
-    def knock(self, listener, xcp):
-        """A SYN with or without a header; the SYN-ACKs."""
-        self.stack_port = listener.getsockname()[1]
-        self.send(SYN, pos=-1, ack=-1, options=self.OPTIONS, xcp=xcp)
-        answers = self.wire.read(5)
-        if answers:
-            self.stack_isn = answers[0].seq
-        return answers
-
-    def open(self, listener, xcp):
-        self.knock(listener, xcp)
-        self.send(ACK)
-        sock = listener.accept()[0]
-        wire.make_room(sock)
-        # Past the quick ACKs of a new connection.
-        for pos in range(0, 40 * MSS, MSS):
-            self.send(ACK, pos=pos, payload=bytes(MSS))
-            self.wire.read(1)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
-        sock.recv(40 * MSS)
-        self.wire.read(500)
-        self.isn = (self.isn + 40 * MSS) % 2**32
-        return sock
-
-
-def listen(version):
-    listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
-    listener.bind((wire.STACK[version], 0))
-    listener.listen()
-    return listener
+class Talker(shims.Talker):
+    """A peer that speaks XCP."""
+    protocol = XCP
+    quick_acks = False
 
 
 def handshake(tun, version):
@@ -168,29 +64,28 @@ def handshake(tun, version):
     peer = Talker(tun, version, 50000)
     got = peer.knock(listener, UNKNOWN)
     tap.equal(f"IPv{version}: SYN with a header: SYN-ACK with one, all 0",
-              [(p.xcp, p.sum_is_right, p.ip_is_right) for p in got],
-              [((MICRO, 0, 0, 0, 0, 0), True, True)])
+              [(p.shim, p.good) for p in got], [((MICRO, 0, 0, 0, 0, 0), True)])
     time.sleep(1.5)
     got = tun.read(5)
-    tap.equal(f"IPv{version}: SYN-ACK again: without", [p.xcp for p in got], [None])
+    tap.equal(f"IPv{version}: SYN-ACK again: without", [p.shim for p in got], [None])
     peer.send(ACK)
     peer.send(ACK, payload=b"x")
-    tap.equal(f"IPv{version}: SYN-ACK again, then open: plain", [p.xcp for p in peer.read(50)],
+    tap.equal(f"IPv{version}: SYN-ACK again, then open: plain", [p.shim for p in peer.read(50)],
               [None])
     peer.send(RST, pos=1)
     peer = Talker(tun, version, 50001)
     tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
-              [p.xcp for p in peer.knock(listener, None)], [None])
+              [p.shim for p in peer.knock(listener, None)], [None])
     peer.send(RST, pos=0)
     peer = Talker(tun, version, 50002)
     tap.equal(f"IPv{version}: SYN with a header from who lost our SYN-ACK: without",
-              [p.xcp for p in peer.knock(listener, UNKNOWN)], [None])
+              [p.shim for p in peer.knock(listener, UNKNOWN)], [None])
     peer.send(RST, pos=0)
     time.sleep(61)
     for port in (50003, 50004):
         peer = Talker(tun, version, port)
         tap.equal(f"IPv{version}: memory is over, and who is not there is not remembered",
-                  [bool(p.xcp) for p in peer.knock(listener, UNKNOWN)], [True])
+                  [bool(p.shim) for p in peer.knock(listener, UNKNOWN)], [True])
         time.sleep(1.5)
         tun.read(5)
     time.sleep(200)
@@ -206,14 +101,14 @@ def flooded(tun, version):
     got = [peer.knock(listener, UNKNOWN) for peer in peers]
     after = counts()
     tap.equal(f"IPv{version} 50 SYNs, room for 10: the others' SYN-ACKs are plain",
-              ([bool(p.xcp) for packets in got for p in packets],
+              ([bool(p.shim) for packets in got for p in packets],
                after["flows_half_open"] - before["flows_half_open"],
                after["flows_refused"] - before["flows_refused"]),
               ([True] * 10 + [False] * 40, 10, 40))
     peers[0].send(ACK)
-    peers[0].send(ACK, payload=bytes(MSS), xcp=header(throughput=1, delta=6))
+    peers[0].send(ACK, payload=bytes(MSS), shim=header(throughput=1, delta=6))
     tap.equal(f"IPv{version} 50 SYNs: one of the 10 goes on",
-              ([p.xcp[5] for p in peers[0].read(5) if p.xcp], counts()["flows_half_open"]), ([6], 9))
+              ([p.shim[5] for p in peers[0].read(5) if p.shim], counts()["flows_half_open"]), ([6], 9))
     listener.accept()[0].close()
     for peer in peers:
         peer.send(RST, pos=MSS if peer is peers[0] else 0)
@@ -246,13 +141,12 @@ def answers(tun, version):
     for what, headers, want in steps:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
         for xcp in headers:
-            peer.send(ACK, pos=pos, payload=bytes(MSS), xcp=xcp)
+            peer.send(ACK, pos=pos, payload=bytes(MSS), shim=xcp)
             pos += MSS
         got = peer.read(2)
-        tap.equal(f"IPv{version} answer: {what}", [p.xcp and p.xcp[5] for p in got], want)
+        tap.equal(f"IPv{version} answer: {what}", [p.shim and p.shim[5] for p in got], want)
         tap.claim(f"IPv{version} answer: {what}: Minimal, sums right",
-                  all((p.xcp is None or p.xcp[0] == MINIMAL) and p.sum_is_right and
-                      p.ip_is_right for p in got))
+                  all((p.shim is None or p.shim[0] == MINIMAL) and p.good for p in got))
     peer.send(RST, pos=pos)
     sock.close()
     listener.close()
@@ -270,30 +164,25 @@ def data_answers(tun, version):
             ("a super-packet: the first of its segments", 9, bytes(3 * MSS), [9, 0, 0])):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
         if delta:
-            peer.send(ACK, ack=sent, payload=bytes(MSS), xcp=header(delta=delta, **BIG))
+            peer.send(ACK, ack=sent, payload=bytes(MSS), shim=header(delta=delta, **BIG))
             peer.isn = (peer.isn + MSS) % 2**32
         before = counts()
         sock.send(content)
         got = peer.read(5)
         sent += len(content)
         tap.equal(f"IPv{version} answer on data: {what}",
-                  ([p.xcp and p.xcp[5] for p in got], sum(p.size for p in got),
+                  ([p.shim and p.shim[5] for p in got], sum(p.size for p in got),
                    counts()["out_super"] - before["out_super"]),
                   (want, len(content), int(len(want) > 1)))
         tap.claim(f"IPv{version} answer on data: {what}: Minimal, bytes and sums right",
-                  all((p.xcp is None or p.xcp[:5] == (MINIMAL, 0, 0, 0, 0)) and
-                      p.sum_is_right and p.ip_is_right for p in got) and
+                  all((p.shim is None or p.shim[:5] == (MINIMAL, 0, 0, 0, 0)) and
+                      p.good for p in got) and
                   b"".join(p.raw[-p.size:] for p in got) == content)
         peer.send(ACK, ack=sent)
         peer.read(5)
     peer.send(RST, ack=sent)
     sock.close()
     listener.close()
-
-
-def truncate(keep):
-    """A change: the packet ends `keep` bytes behind IP."""
-    return lambda data: finish(data[:ip_bytes(data) + keep])
 
 
 MALFORMED = (
@@ -332,11 +221,11 @@ def malformed(tun, version):
     for what, xcp, change, counter in MALFORMED + TUNNELLED:
         before = counts()
         payload = random.Random(what).randbytes(MSS)
-        peer.send(ACK, pos=len(sent), payload=bytes(MSS), xcp=xcp, change=change)
+        peer.send(ACK, pos=len(sent), payload=bytes(MSS), shim=xcp, change=change)
         peer.read(1)
         after = counts()
         grown = {k: after[k] - before[k] for k in after if after[k] != before[k]}
-        peer.send(ACK, pos=len(sent), payload=payload, xcp=header())
+        peer.send(ACK, pos=len(sent), payload=payload, shim=header())
         sent += payload
         peer.read(1)
         tap.equal(f"IPv{version} malformed: {what}", grown, {counter: 1})
@@ -344,20 +233,6 @@ def malformed(tun, version):
     peer.send(RST, pos=len(sent))
     sock.close()
     listener.close()
-
-
-def fragments(data, at, step):
-    """IPv4 fragments of a packet, the payload cut at each step (a multiple of 8)."""
-    body = data[at:]
-    for start in range(0, len(body), step):
-        more = start + step < len(body)
-        if data[0] >> 4 == 4:
-            head = bytearray(data[:at])
-            struct.pack_into("!HH", head, 4, 77, start // 8 | (0x2000 if more else 0))
-            yield finish(bytes(head) + body[start:start + step])
-        else:
-            extension = struct.pack("!BBHI", data[6], 0, start | more, 77)
-            yield finish(set_next(data[:at], 44) + extension + body[start:start + step])
 
 
 def odd_shapes(tun, version):
@@ -373,7 +248,7 @@ def odd_shapes(tun, version):
         before = counts()
         payload = random.Random(what).randbytes(MSS)
         raw.clear()
-        peer.send(ACK, pos=len(sent), payload=payload, xcp=header(throughput=1, delta=4),
+        peer.send(ACK, pos=len(sent), payload=payload, shim=header(throughput=1, delta=4),
                   change=lambda data: raw.extend(change(data)) or raw[0])
         for more in raw[1:]:
             tun.write(more)
@@ -382,7 +257,7 @@ def odd_shapes(tun, version):
         after = counts()
         tap.equal(f"IPv{version} {what}: taken, answered",
                   (after["in"] - before["in"], after["in_late"] - before["in_late"],
-                   [p.xcp and p.xcp[5] for p in got]), (1, late, [4]))
+                   [p.shim and p.shim[5] for p in got]), (1, late, [4]))
 
     deliver("fragments of 512 bytes", lambda d: fragments(d, ip_bytes(d), 512), 1)
     deliver("fragments of 8 bytes", lambda d: fragments(d, ip_bytes(d), 8), 1)
@@ -407,19 +282,19 @@ def strangers(tun, version):
     peer = Talker(tun, version, 50400)
     peer.stack_port = 9
     before = counts()
-    peer.send(SYN, pos=-1, ack=-1, xcp=UNKNOWN)
+    peer.send(SYN, pos=-1, ack=-1, shim=UNKNOWN)
     got = tun.read(5)
-    peer.send(ACK, pos=5, payload=b"x", xcp=header(delta=1))
+    peer.send(ACK, pos=5, payload=b"x", shim=header(delta=1))
     got += tun.read(5)
     after = counts()
     tap.equal(f"IPv{version} no socket: plain resets, no flow",
-              ([(bool(p.flags & RST), p.xcp) for p in got], after["flows"] - before["flows"],
+              ([(bool(p.flags & RST), p.shim) for p in got], after["flows"] - before["flows"],
                after["in_no_flow"] - before["in_no_flow"]), ([(True, None)] * 2, 0, 2))
     peer = Talker(tun, version, 50401)
     sock = peer.open(listener, None)
-    peer.send(ACK, pos=0, payload=bytes(MSS), xcp=header(throughput=1, delta=8))
+    peer.send(ACK, pos=0, payload=bytes(MSS), shim=header(throughput=1, delta=8))
     tap.equal(f"IPv{version} a header out of the blue: the socket is there: answered",
-              [p.xcp and p.xcp[5] for p in peer.read(2)], [8])
+              [p.shim and p.shim[5] for p in peer.read(2)], [8])
     peer.send(RST, pos=MSS)
     sock.close()
     listener.close()
@@ -437,15 +312,15 @@ def windows(tun, version):
             ("old data", -5000, 0, False), ("an old ACK", 0, -1, False)):
         before = counts()
         peer.send(ACK, pos=pos, ack=ack, payload=bytes(50) if pos else b"",
-                  xcp=header(delta=1000 if counted else 0, **BIG))
+                  shim=header(delta=1000 if counted else 0, **BIG))
         peer.read(5)
         after = counts()
         tap.equal(f"IPv{version} {what}: {'not heard' if counted else 'heard'}",
                   after["in_bad_seq"] - before["in_bad_seq"], int(counted))
     peer.read(500)
-    peer.send(ACK, payload=bytes(MSS), xcp=header(throughput=1, delta=5))
+    peer.send(ACK, payload=bytes(MSS), shim=header(throughput=1, delta=5))
     tap.equal(f"IPv{version} what was not heard is not owed",
-              [p.xcp and p.xcp[5] for p in peer.read(5)], [5])
+              [p.shim and p.shim[5] for p in peer.read(5)], [5])
     peer.send(RST, pos=MSS)
     sock.close()
     listener.close()
@@ -473,8 +348,8 @@ def fuzz(tun, version):
     for _ in range(2000):
         payload = dice.randbytes(dice.randrange(1, MSS))
         # An old sequence number: what survives the damage is a duplicate.
-        peer.send(ACK, pos=-5000, payload=bytes(50), xcp=header(delta=1), change=damage)
-        peer.send(ACK, pos=len(sent), payload=payload, xcp=header(delta=1))
+        peer.send(ACK, pos=-5000, payload=bytes(50), shim=header(delta=1), change=damage)
+        peer.send(ACK, pos=len(sent), payload=payload, shim=header(delta=1))
         sent += payload
         peer.read(0)
         got += sock.recv(1 << 20)
@@ -487,50 +362,28 @@ def fuzz(tun, version):
 
 # The stack asks -------------------------------------------------------------
 
-class Caller:
-    """An active open of the stack, its cc the test's reactor."""
-
-    def __init__(self, tun, version, port):
-        self.sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
-        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"xcp")
-        self.sock.setblocking(False)
-        self.peer = Talker(tun, version, port)
-        self.sock.connect_ex((wire.SCRIPT[version], port))
-        self.syn, = tun.read(5)
-        self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
-
-    # Bytes that the peer has sent.
-    heard = 0
-
-    def answer(self, xcp):
-        self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, xcp=xcp)
-        self.peer.read(5)
+class Caller(shims.Caller):
+    """Its cc is the test's reactor."""
+    talker = Talker
+    cc = b"xcp"
 
     def data(self, size):
         self.sock.send(bytes(size))
         return self.peer.read(5)
 
-    def error(self):
-        return self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-
-    def close(self):
-        self.peer.send(RST | ACK, pos=self.heard, ack=0)
-        self.sock.close()
-        self.peer.wire.read(5)
-
 
 def asking(tun, version):
     hosts.drive_reset()
     caller = Caller(tun, version, 51000)
-    tap.equal(f"IPv{version}: our SYN has a header", caller.syn.xcp, (MICRO, 0, 0, 0, 0, 0))
+    tap.equal(f"IPv{version}: our SYN has a header", caller.syn.shim, (MICRO, 0, 0, 0, 0, 0))
     caller.answer(UNKNOWN)
     packets = caller.data(3 * MSS)
     tap.equal(f"IPv{version}: each data packet has the offer",
-              {p.xcp for p in packets if p.size}, {(MICRO, 0, 100, 1000, 1000, 0)})
+              {p.shim for p in packets if p.size}, {(MICRO, 0, 100, 1000, 1000, 0)})
     tap.claim(f"IPv{version}: MSS leaves room, sums right",
-              all(p.size <= MSS - 20 and p.sum_is_right and p.ip_is_right for p in packets))
+              all(p.size <= MSS - 20 and p.good for p in packets))
     super_packet(caller, version)
-    caller.peer.send(ACK, pos=2, ack=3 * MSS + 6 * 980, xcp=header(MINIMAL, 0, 0, 0, -1234))
+    caller.peer.send(ACK, pos=2, ack=3 * MSS + 6 * 980, shim=header(MINIMAL, 0, 0, 0, -1234))
     caller.peer.read(5)
     tap.equal(f"IPv{version}: Reverse_Feedback reaches the reactor",
               hosts.drive("feedback"), -1234)
@@ -539,11 +392,11 @@ def asking(tun, version):
 
 def super_packet(caller, version):
     """TCP hands down one packet: the wire has many, and one answer."""
-    caller.peer.send(ACK, ack=3 * MSS, payload=b"x", xcp=header(delta=55))
+    caller.peer.send(ACK, ack=3 * MSS, payload=b"x", shim=header(delta=55))
     caller.peer.read(5)
     caller.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
     # What is owed waits for data: the ACK of this is delayed.
-    caller.peer.send(ACK, pos=1, ack=3 * MSS, payload=b"y", xcp=header(delta=66, **BIG))
+    caller.peer.send(ACK, pos=1, ack=3 * MSS, payload=b"y", shim=header(delta=66, **BIG))
     caller.heard = 2
     before = counts()["out_super"]
     content = random.Random(4).randbytes(6 * (MSS - 20))
@@ -551,35 +404,13 @@ def super_packet(caller, version):
     packets = [p for p in caller.peer.read(5) if p.size]
     tap.equal(f"IPv{version} super-packet: segments, each with the offer, one answer",
               (counts()["out_super"] > before, [p.size for p in packets],
-               [p.xcp for p in packets]),
+               [p.shim for p in packets]),
               (True, [MSS - 20] * 6, [(MICRO, 0, 100, 1000, 1000, 66)] +
                [(MICRO, 0, 100, 1000, 1000, 0)] * 5))
     tap.claim(f"IPv{version} super-packet: bytes, sums, lengths and identifiers right",
               b"".join(p.raw[-p.size:] for p in packets) == content and
-              all(p.sum_is_right and p.ip_is_right for p in packets) and
+              all(p.good for p in packets) and
               (version == 6 or len({p.raw[4:6] for p in packets}) == 6))
-
-
-def quoted_error(version, packet, kind, code, info, keep):
-    """An ICMP error about a packet of the stack."""
-    quoted = packet.raw[:ip_bytes(packet.raw) + keep]
-    if version == 4:
-        body = struct.pack("!BBHI", kind, code, 0, info) + quoted
-        body = body[:2] + struct.pack("!H", inet_sum(body)) + body[4:]
-        ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 64, 1, 0)
-        addresses = socket.inet_aton(wire.SCRIPT[4]) + socket.inet_aton(wire.STACK[4])
-        return finish(ip + addresses + body)
-    addresses = b"".join(socket.inet_pton(socket.AF_INET6, x[6])
-                         for x in (wire.SCRIPT, wire.STACK))
-    body = struct.pack("!BBHI", kind, code, 0, info) + quoted
-    check = inet_sum(addresses + struct.pack("!II", len(body), 58) + body)
-    body = body[:2] + struct.pack("!H", check) + body[4:]
-    return finish(struct.pack("!IHBB", 6 << 28, 0, 58, 64) + addresses + body)
-
-
-# Protocol unreachable, filtered: kind, code
-REFUSALS = {4: ((3, 2), (3, 13), (3, 3)), 6: ((4, 1), (1, 1), (1, 4))}
-TOO_BIG = {4: (3, 4), 6: (2, 0)}
 
 
 def refused(tun, version):
@@ -591,11 +422,11 @@ def refused(tun, version):
         again = tun.read(5)
         after = counts()
         tap.equal(f"IPv{version} ICMP {kind}/{code} for our SYN: again without, no error",
-                  ([p.xcp for p in again], caller.error(),
+                  ([p.shim for p in again], caller.error(),
                    after["icmp_refused"] - before["icmp_refused"]), ([None], 0, 1))
         caller.answer(None)
         tap.equal(f"IPv{version} ICMP {kind}/{code}: plain data", {
-            p.xcp for p in caller.data(MSS) if p.size}, {None})
+            p.shim for p in caller.data(MSS) if p.size}, {None})
         caller.close()
         time.sleep(61)
 
@@ -610,7 +441,7 @@ def blind_error(tun, version):
     tun.write(quoted_error(version, packet, *REFUSALS[version][0], 0, 60))
     caller.peer.send(ACK, ack=980)
     tap.equal(f"IPv{version} ICMP with a wrong sequence number: XCP goes on",
-              {p.xcp is None for p in caller.data(MSS) if p.size}, {False})
+              {p.shim is None for p in caller.data(MSS) if p.size}, {False})
     caller.close()
 
 
@@ -631,7 +462,7 @@ def too_big(tun, version):
     smaller = caller.peer.read(5)
     if version == 4:
         tap.claim("IPv4 ICMP fragmentation needed: smaller packets, with headers",
-                  smaller and all(len(p.raw) <= mtu and p.xcp for p in smaller),
+                  smaller and all(len(p.raw) <= mtu and p.shim for p in smaller),
                   f"{[len(p.raw) for p in smaller]}")
     else:
         tap.claim("IPv6 ICMP packet too big is told to TCP",

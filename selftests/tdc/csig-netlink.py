@@ -10,7 +10,7 @@
 import struct
 import sys
 
-from qdisc_netlink import NLA_F_NESTED, TCA_OPTIONS, attr, request
+from qdisc_netlink import attr, send
 
 TYPES = {"rate": 2, "overhead": 3, "mode": 4, "unsupported": 5, "estimator": 6, "interval": 7,
          "shift": 8, "timer": 9, "tpid_compact": 10, "tpid_expanded": 11, "stage": 12,
@@ -45,10 +45,8 @@ def option(word):
     return attr(TYPES.get(name) or int(name), payload)
 
 
-def main(verb, dev, *words):
-    nested = NLA_F_NESTED if "strict" in words else 0
-    body = b"".join(option(w) for w in words if w != "strict")
-    return request("csig", verb, dev, attr(TCA_OPTIONS | nested, body))
+def main(*words):
+    return send("csig", option, *words)
 
 
 if __name__ == "__main__":

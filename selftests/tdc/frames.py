@@ -178,6 +178,11 @@ class Wire:
 
 
 def flood(wire, qdisc, data):
+    """flood_all() of one frame: what arrives at either port."""
+    return [got[0] for got in flood_all(wire, qdisc, [data])]
+
+
+def flood_all(wire, qdisc, frames):
     """A bridge behind vb floods clones to two ports, the first with a qdisc: what arrives."""
     sh("ip link add dev br type bridge mcast_snooping 0;"
        "sysctl -qw net.ipv6.conf.br.disable_ipv6=1; ip link set dev br up")
@@ -193,8 +198,9 @@ def flood(wire, qdisc, data):
         ends.append(end)
     time.sleep(0.5)
     try:
-        wire.put(data)
-        return [end.recv(70000) for end in ends]
+        for data in frames:
+            wire.put(data)
+        return [[end.recv(70000) for _ in frames] for end in ends]
     finally:
         sh("ip link del dev br; ip link del dev p1; ip link del dev p2")
         for end in ends:

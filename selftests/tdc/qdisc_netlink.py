@@ -52,3 +52,24 @@ def request(kind, verb, dev, options):
     where = "none" if bad is None else struct.unpack_from("=H", message, bad + 2)[0] & 0x3fff
     print(f"Error: {text or os.strerror(-error)} (attribute {where})")
     return 2
+
+
+def plain(types, wide=("rate",)):
+    """A function of a word NAME=NUMBER or NAME=hex:BYTES: its attribute. Names are of types,
+    or numbers; those of `wide` have eight bytes, all others four."""
+    def option(word):
+        name, _, text = word.partition("=")
+        if text.startswith("hex:"):
+            payload = bytes.fromhex(text[4:])
+        else:
+            payload = struct.pack("=Q" if name in wide else "=I", int(text))
+        return attr(types.get(name) or int(name), payload)
+    return option
+
+
+def send(kind, option, verb, dev, *words):
+    """A request with the attributes that option() makes of words; "strict" is none of them:
+    it sets NLA_F_NESTED, which tc omits."""
+    nested = NLA_F_NESTED if "strict" in words else 0
+    body = b"".join(option(w) for w in words if w != "strict")
+    return request(kind, verb, dev, attr(TCA_OPTIONS | nested, body))

@@ -15,12 +15,13 @@ import sys
 import time
 
 import frames
-from frames import PACKET_VNET_HDR, checksum, expect, run_checks, sh
+from frames import (ETH_P_IP, ETH_P_IPV6, PACKET_VNET_HDR, checksum, expect, flood_all, run_checks,
+                    sh)
 
 LEN = 1000
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
 SO_SNDBUFFORCE = 32
-ETH_P_ALL, ETH_P_IP, ETH_P_IPV6, ETH_P_ARP = 0x0003, 0x0800, 0x86dd, 0x0806
+ETH_P_ARP = 0x0806
 ETH_P_8021Q, ETH_P_8021AD = 0x8100, 0x88a8
 HELD_BY_TBF = "root handle 1: tbf rate 8mbit burst 1100 limit 100mb"
 HTB = ["root handle 1: htb default 1",
@@ -283,28 +284,11 @@ def segmented_by_tbf(wire):
 
 def flooded_clones_are_not_marked(wire):
     """A bridge floods clones to vb's two neighbours; only the port with wred marks."""
-    sh("ip link add dev br type bridge mcast_snooping 0;"
-       "sysctl -qw net.ipv6.conf.br.disable_ipv6=1; ip link set dev br up")
-    sh("for i in 1 2; do ip link add dev p$i type veth peer name q$i;"
-       "sysctl -qw net.ipv6.conf.p$i.disable_ipv6=1 net.ipv6.conf.q$i.disable_ipv6=1;"
-       "ip link set dev p$i master br; ip link set dev p$i up; ip link set dev q$i up; done")
-    sh("ip link set dev vb master br; tc qdisc add dev p1 root wred ect min 0 max 0")
-    ends = []
-    for name in ("q1", "q2"):
-        end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        end.bind((name, 0))
-        end.settimeout(0.2)
-        ends.append(end)
-    time.sleep(0.5)
-    wire.send("ipv4", ECT_0, 3)
+    sent = [frame("ipv4", ECT_0, number) for number in range(3)]
+    got = flood_all(wire, "root wred ect min 0 max 0", sent)
     want = [[(n, ecn) for n in range(3)] for ecn in (CE, ECT_0)]
-    got = []
-    for end in ends:
-        frames = [end.recv(70000) for _ in range(3)]
-        got.append([read_back(f, "ipv4") for f in frames])
-        end.close()
-    sh("ip link del dev p1; ip link del dev p2; ip link set dev vb nomaster; ip link del dev br")
-    expect(got, want, "marked port, other port")
+    expect([[read_back(data, "ipv4") for data in port] for port in got], want,
+           "marked port, other port")
 
 
 PARENTS = {

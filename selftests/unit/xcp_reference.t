@@ -1,12 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # XCP's router against the draft's pseudo-code in double precision, 10^7 packets.
-set -eu
-cd "$(dirname "$0")/../.."
-out=${HOPCC_UNIT_OUT:-build/unit}
-mkdir -p "$out"
-${CC:-cc} -std=gnu11 -g -O2 -Wall -Wextra -Werror -Wno-sign-compare \
-	-fsanitize=undefined -fno-sanitize-recover=all \
-	-Iselftests/unit/shim -Iinclude -Isch_xcp \
-	-o "$out/xcp_reference" selftests/unit/xcp_reference.c -lm
-"$out/xcp_reference" "$@"
+# shellcheck source=selftests/unit/reference.sh
+. "$(dirname "$0")/reference.sh"
+reference sch_xcp "$@"

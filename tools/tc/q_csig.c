@@ -527,65 +527,17 @@ static int csig_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct n
 	return 0;
 }
 
-static void csig_text(const char *text)
-{
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
-}
-
-/* In the greatest unit that divides it: "1gbit", "2500mbit". */
-static void csig_format_bits(char *text, size_t size, __u64 bits_ps)
-{
-	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
-	const char *const *unit = units;
-
-	while (unit[1] && bits_ps && bits_ps % 1000 == 0) {
-		bits_ps /= 1000;
-		unit++;
-	}
-	snprintf(text, size, "%llu%s", (unsigned long long)bits_ps, *unit);
-}
-
 /* A value of a signal as it can be typed. */
 static void csig_format_value(char *text, size_t size, int type, __u32 value)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s", NULL };
-	const char *const *unit = units;
 
-	if (type == TC_CSIG_ABW) {
-		csig_format_bits(text, size, value * 1000ULL);
-	} else if (type == TC_CSIG_ABW_C) {
+	if (type == TC_CSIG_ABW)
+		plugin_format_rate(text, size, value * 1000ULL);
+	else if (type == TC_CSIG_ABW_C)
 		snprintf(text, size, "%g%%", value / 10000.0);
-	} else {
-		while (unit[1] && value && value % 1000 == 0) {
-			value /= 1000;
-			unit++;
-		}
-		snprintf(text, size, "%u%s", value, *unit);
-	}
-}
-
-static void csig_print_bits(const char *name, __u64 rate_bytes_ps)
-{
-	char bits[32], text[64];
-
-	csig_format_bits(bits, sizeof(bits), rate_bytes_ps * 8);
-	snprintf(text, sizeof(text), "%s %s ", name, bits);
-	csig_text(text);
-	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, rate_bytes_ps);
-}
-
-static void csig_print_rate(const struct rtattr *attr)
-{
-	__u64 rate_bytes_ps = 0;
-
-	if (attr && RTA_PAYLOAD(attr) >= sizeof(rate_bytes_ps))
-		memcpy(&rate_bytes_ps, RTA_DATA(attr), sizeof(rate_bytes_ps));
-	if (rate_bytes_ps) {
-		csig_print_bits("rate", rate_bytes_ps);
-		return;
-	}
-	csig_text("rate auto ");
-	print_color_null(PRINT_JSON, COLOR_NONE, "rate", NULL, NULL);
+	else
+		plugin_format_scaled(text, size, value, units);
 }
 
 /* Options of one word; those whose value is a name by that. */
@@ -655,17 +607,17 @@ static void csig_print_edges(int type, const struct rtattr *attr)
 		edges = TC_CSIG_EDGES_MAX;
 	memcpy(edge, RTA_DATA(attr), edges * sizeof(*edge));
 	snprintf(text, sizeof(text), "buckets %s ", csig_signals[type]);
-	csig_text(text);
+	plugin_print_text(text);
 	if (csig_name_edges(text, sizeof(text), type, edge, edges)) {
-		csig_text(text);
+		plugin_print_text(text);
 	} else {
 		for (i = 0; i < edges; i++) {
-			csig_text(i ? "," : "");
+			plugin_print_text(i ? "," : "");
 			csig_format_value(text, sizeof(text), type, edge[i]);
-			csig_text(text);
+			plugin_print_text(text);
 		}
 	}
-	csig_text(" ");
+	plugin_print_text(" ");
 	open_json_array(PRINT_JSON, "buckets");
 	for (i = 0; i < edges; i++)
 		print_color_uint(PRINT_JSON, COLOR_NONE, NULL, NULL, edge[i]);
@@ -685,11 +637,11 @@ static void csig_print_layout(int type, int form, const struct rtattr *attr)
 		at += snprintf(at, end - at, "%s%s:%u", i ? "," : "",
 			       l.field[i].what < TC_CSIG_WHATS ? csig_whats[l.field[i].what] : "?",
 			       l.field[i].bits);
-	csig_text("lm ");
-	csig_text(csig_signals[type]);
-	csig_text(form ? " expanded " : " compact ");
-	csig_text(text);
-	csig_text(" ");
+	plugin_print_text("lm ");
+	plugin_print_text(csig_signals[type]);
+	plugin_print_text(form ? " expanded " : " compact ");
+	plugin_print_text(text);
+	plugin_print_text(" ");
 	print_color_string(PRINT_JSON, COLOR_NONE, form ? "lm_expanded" : "lm_compact", NULL, text);
 }
 
@@ -712,12 +664,12 @@ static void csig_print_signal(int type, struct rtattr **tb)
 	print_color_bool(PRINT_JSON, COLOR_NONE, "on", NULL, csig_attr_u32(tb[TCA_CSIG_SIGNAL_ON]));
 	if (tb[TCA_CSIG_SIGNAL_EDGES])
 		csig_print_edges(type, tb[TCA_CSIG_SIGNAL_EDGES]);
-	csig_text("quantum ");
-	csig_text(csig_signals[type]);
+	plugin_print_text("quantum ");
+	plugin_print_text(csig_signals[type]);
 	csig_format_value(text, sizeof(text), type, quantum);
-	csig_text(" ");
-	csig_text(text);
-	csig_text(" ");
+	plugin_print_text(" ");
+	plugin_print_text(text);
+	plugin_print_text(" ");
 	print_color_uint(PRINT_JSON, COLOR_NONE, "quantum", NULL, quantum);
 	for (form = 0; form < CSIG_FORMS; form++) {
 		const struct rtattr *attr = tb[TCA_CSIG_SIGNAL_LM_COMPACT + form];
@@ -734,15 +686,15 @@ static void csig_print_signals(struct rtattr *tb[][TCA_CSIG_SIGNAL_MAX + 1])
 	bool any = false;
 	int type;
 
-	csig_text("signals ");
+	plugin_print_text("signals ");
 	for (type = 0; type < TC_CSIG_SIGNALS; type++) {
 		if (!csig_attr_u32(tb[type][TCA_CSIG_SIGNAL_ON]))
 			continue;
-		csig_text(any ? "," : "");
-		csig_text(csig_signals[type]);
+		plugin_print_text(any ? "," : "");
+		plugin_print_text(csig_signals[type]);
 		any = true;
 	}
-	csig_text(any ? " " : "none ");
+	plugin_print_text(any ? " " : "none ");
 }
 
 static int csig_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
@@ -758,7 +710,7 @@ static int csig_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		if (tb[TCA_CSIG_SIGNAL_ABW + type])
 			plugin_parse_nested(signal[type], TCA_CSIG_SIGNAL_MAX,
 					    tb[TCA_CSIG_SIGNAL_ABW + type]);
-	csig_print_rate(tb[TCA_CSIG_RATE]);
+	plugin_print_rate_attr("rate", tb[TCA_CSIG_RATE]);
 	csig_print_words(tb);
 	csig_print_signals(signal);
 	for (type = 0; type < TC_CSIG_SIGNALS; type++)
@@ -768,29 +720,12 @@ static int csig_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 
 static void csig_print_port(const struct tc_csig_xstats *st)
 {
-	csig_text("  ");
-	csig_print_bits("port_rate", st->rate_bytes_ps);
-	csig_print_bits("available", st->available_bytes_ps);
+	plugin_print_text("  ");
+	plugin_print_rate("port_rate", st->rate_bytes_ps);
+	plugin_print_rate("available", st->available_bytes_ps);
 	plugin_print_u64("tx_bytes", "tx_bytes %llu", st->tx_bytes);
 	plugin_print_u64("longest_delay", " longest_delay %lluns", st->longest_ns);
 	print_nl();
-}
-
-/* Counters by their names, in an object. */
-static void csig_print_counters(const char *object, const char *const *names, const __u64 *values,
-				int count)
-{
-	char text[32];
-	int i;
-
-	open_json_object(object);
-	snprintf(text, sizeof(text), "  %s:", object);
-	csig_text(text);
-	for (i = 0; i < count; i++) {
-		snprintf(text, sizeof(text), " %s %%llu", names[i]);
-		plugin_print_u64(names[i], text, values[i]);
-	}
-	close_json_object();
 }
 
 static int csig_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
@@ -799,25 +734,22 @@ static int csig_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xsta
 		[TC_CSIG_MALFORMED_TRUNCATED] = "truncated",
 		[TC_CSIG_MALFORMED_ORDER] = "order",
 	};
-	struct tc_csig_xstats st = {};
-	size_t len;
+	struct tc_csig_xstats st;
 
 	if (!xstats)
 		return 0;
-	/* A module of another age knows fewer or more counters. */
-	len = RTA_PAYLOAD(xstats);
-	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	plugin_read_xstats(&st, sizeof(st), xstats);
 	csig_print_port(&st);
-	csig_print_counters("tagged", csig_forms,
-			    (__u64 []){ st.compact_pkts, st.expanded_pkts }, CSIG_FORMS);
-	csig_print_counters("updated", csig_signals, st.updated_pkts, TC_CSIG_SIGNALS);
+	plugin_print_counters("tagged", csig_forms,
+			      (__u64 []){ st.compact_pkts, st.expanded_pkts }, CSIG_FORMS);
+	plugin_print_counters("updated", csig_signals, st.updated_pkts, TC_CSIG_SIGNALS);
 	print_nl();
 	plugin_print_u64("unsupported", "  unsupported %llu", st.unsupported_pkts);
 	plugin_print_u64("stripped", " stripped %llu", st.stripped_pkts);
 	plugin_print_u64("fenced", " fenced %llu", st.fenced_pkts);
 	plugin_print_u64("untimed", " untimed %llu", st.untimed_pkts);
 	plugin_print_u64("unwritable", " unwritable %llu", st.unwritable_pkts);
-	csig_print_counters("malformed", causes, st.malformed_pkts, TC_CSIG_MALFORMED_CAUSES);
+	plugin_print_counters("malformed", causes, st.malformed_pkts, TC_CSIG_MALFORMED_CAUSES);
 	return 0;
 }
 

@@ -135,39 +135,6 @@ static int int_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nl
 	return 0;
 }
 
-/* In the greatest unit that divides it: "1gbit", "2500mbit". */
-static void int_print_bits(const char *name, __u64 rate_bytes_ps)
-{
-	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
-	const char *const *unit = units;
-	__u64 value = rate_bytes_ps * 8;
-	char text[64];
-
-	while (unit[1] && value && value % 1000 == 0) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(text, sizeof(text), "%s %llu%s ", name, (unsigned long long)value, *unit);
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
-	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, rate_bytes_ps);
-}
-
-static void int_print_rate(const struct int_rate *o, const struct rtattr *attr)
-{
-	__u64 rate_bytes_ps = 0;
-	char text[32];
-
-	if (attr && RTA_PAYLOAD(attr) >= sizeof(rate_bytes_ps))
-		memcpy(&rate_bytes_ps, RTA_DATA(attr), sizeof(rate_bytes_ps));
-	if (rate_bytes_ps) {
-		int_print_bits(o->name, rate_bytes_ps);
-		return;
-	}
-	snprintf(text, sizeof(text), "%s auto ", o->name);
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
-	print_color_null(PRINT_JSON, COLOR_NONE, o->name, NULL, NULL);
-}
-
 static int int_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_INT_MAX + 1];
@@ -177,36 +144,19 @@ static int int_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		return 0;
 	plugin_parse_nested(tb, TCA_INT_MAX, opt);
 	for (i = 0; i < INT_RATES; i++)
-		int_print_rate(&int_rates[i], tb[int_rates[i].attr]);
+		plugin_print_rate_attr(int_rates[i].name, tb[int_rates[i].attr]);
 	word_print_all(int_words, INT_WORDS, tb);
 	return 0;
 }
 
 static void int_print_port(const struct tc_int_xstats *st)
 {
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", "  ");
-	int_print_bits("port_rate", st->rate_bytes_ps);
-	int_print_bits("port_speed", st->speed_bytes_ps);
+	plugin_print_text("  ");
+	plugin_print_rate("port_rate", st->rate_bytes_ps);
+	plugin_print_rate("port_speed", st->speed_bytes_ps);
 	plugin_print_u64("tx_bytes", "tx_bytes %llu", st->tx_bytes);
 	plugin_print_u64("longest_queue", " longest_queue %llub", st->longest_queue_bytes);
 	print_nl();
-}
-
-/* Counters by their names, in an object. */
-static void int_print_counters(const char *object, const char *const *names, const __u64 *values,
-			       int count)
-{
-	char text[32];
-	int i;
-
-	open_json_object(object);
-	snprintf(text, sizeof(text), "  %s:", object);
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
-	for (i = 0; i < count; i++) {
-		snprintf(text, sizeof(text), " %s %%llu", names[i]);
-		plugin_print_u64(names[i], text, values[i]);
-	}
-	close_json_object();
 }
 
 static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
@@ -224,22 +174,19 @@ static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 		[TC_INT_MALFORMED_SLOTS] = "slots",
 		[TC_INT_MALFORMED_HOPS] = "hops",
 	};
-	struct tc_int_xstats st = {};
-	size_t len;
+	struct tc_int_xstats st;
 
 	if (!xstats)
 		return 0;
-	/* A module of another age knows fewer or more counters. */
-	len = RTA_PAYLOAD(xstats);
-	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	plugin_read_xstats(&st, sizeof(st), xstats);
 	int_print_port(&st);
-	int_print_counters("stamped", kinds, st.stamped_pkts, TC_INT_STAMPED_KINDS);
+	plugin_print_counters("stamped", kinds, st.stamped_pkts, TC_INT_STAMPED_KINDS);
 	plugin_print_u64("full", " full %llu", st.full_pkts);
 	plugin_print_u64("untimed", " untimed %llu", st.untimed_pkts);
 	plugin_print_u64("echo", " echo %llu", st.echo_pkts);
 	plugin_print_u64("unwritable", " unwritable %llu", st.unwritable_pkts);
 	print_nl();
-	int_print_counters("malformed", causes, st.malformed_pkts, TC_INT_MALFORMED_CAUSES);
+	plugin_print_counters("malformed", causes, st.malformed_pkts, TC_INT_MALFORMED_CAUSES);
 	return 0;
 }
 

@@ -288,14 +288,11 @@ static int wred_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 
 static int wred_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
-	struct tc_wred_xstats st = {};
-	size_t len;
+	struct tc_wred_xstats st;
 
 	if (!xstats)
 		return 0;
-	/* A module of another age knows fewer or more counters. */
-	len = RTA_PAYLOAD(xstats);
-	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	plugin_read_xstats(&st, sizeof(st), xstats);
 	plugin_print_u64("marked", "  marked %llu", st.marked_pkts);
 	plugin_print_u64("ce", " ce %llu", st.ce_pkts);
 	plugin_print_u64("ect_dropped", " ect_dropped %llu", st.ect_dropped_pkts);

@@ -86,25 +86,14 @@ static void xcp_print_ppm(const struct word *o, __u32 ppm)
 	print_color_float(PRINT_ANY, COLOR_NONE, o->name, format, (double)ppm / XCP_PPM);
 }
 
-/* In the greatest unit that divides it: "1gbit", "1500us". */
-static void xcp_print_scaled(const char *key, __u64 value, const char *const *units)
-{
-	char text[64];
-
-	while (units[1] && value && value % 1000 == 0) {
-		value /= 1000;
-		units++;
-	}
-	snprintf(text, sizeof(text), "%s %llu%s ", key, (unsigned long long)value, *units);
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
-}
-
 static void xcp_print_us(const struct word *o, __u32 us)
 {
 	static const char *const units[] = { "us", "ms", "s", NULL };
-	char key[32];
+	char time[32], text[64], key[32];
 
-	xcp_print_scaled(o->name, us, units);
+	plugin_format_scaled(time, sizeof(time), us, units);
+	snprintf(text, sizeof(text), "%s %s ", o->name, time);
+	plugin_print_text(text);
 	snprintf(key, sizeof(key), "%s_us", o->name);
 	print_color_uint(PRINT_JSON, COLOR_NONE, key, NULL, us);
 }
@@ -207,22 +196,6 @@ static int xcp_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nl
 	return 0;
 }
 
-static void xcp_print_rate(const struct rtattr *attr)
-{
-	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
-	__u64 rate_bytes_ps = 0;
-
-	if (attr && RTA_PAYLOAD(attr) >= sizeof(rate_bytes_ps))
-		memcpy(&rate_bytes_ps, RTA_DATA(attr), sizeof(rate_bytes_ps));
-	if (rate_bytes_ps == TC_XCP_RATE_AUTO) {
-		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", "rate auto ");
-		print_color_null(PRINT_JSON, COLOR_NONE, "rate", NULL, NULL);
-		return;
-	}
-	xcp_print_scaled("rate", rate_bytes_ps * 8, units);
-	print_color_u64(PRINT_JSON, COLOR_NONE, "rate", NULL, rate_bytes_ps);
-}
-
 static void xcp_print_share(const struct rtattr *attr)
 {
 	__u32 share = TC_XCP_SHARE_OFF;
@@ -244,7 +217,7 @@ static int xcp_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	if (!opt)
 		return 0;
 	plugin_parse_nested(tb, TCA_XCP_MAX, opt);
-	xcp_print_rate(tb[TCA_XCP_RATE]);
+	plugin_print_rate_attr("rate", tb[TCA_XCP_RATE]);
 	word_print_all(xcp_words, XCP_WORDS, tb);
 	xcp_print_share(tb[TCA_XCP_SHARE]);
 	return 0;
@@ -293,16 +266,8 @@ static void xcp_print_malformed(const struct tc_xcp_xstats *st)
 		[TC_XCP_MALFORMED_LENGTH] = "length",
 		[TC_XCP_MALFORMED_NEXT] = "next",
 	};
-	char format[32];
-	int i;
 
-	open_json_object("malformed");
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", "  malformed:");
-	for (i = 0; i < TC_XCP_MALFORMED_CAUSES; i++) {
-		snprintf(format, sizeof(format), " %s %%llu", causes[i]);
-		plugin_print_u64(causes[i], format, st->malformed_pkts[i]);
-	}
-	close_json_object();
+	plugin_print_counters("malformed", causes, st->malformed_pkts, TC_XCP_MALFORMED_CAUSES);
 }
 
 static void xcp_print_share_stats(const struct tc_xcp_xstats *st)
@@ -327,14 +292,11 @@ static void xcp_print_share_stats(const struct tc_xcp_xstats *st)
 
 static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
-	struct tc_xcp_xstats st = {};
-	size_t len;
+	struct tc_xcp_xstats st;
 
 	if (!xstats)
 		return 0;
-	/* A module of another age knows fewer or more counters. */
-	len = RTA_PAYLOAD(xstats);
-	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	plugin_read_xstats(&st, sizeof(st), xstats);
 	xcp_print_law(&st);
 	xcp_print_packets(&st);
 	xcp_print_malformed(&st);

@@ -120,6 +120,84 @@ static inline void plugin_print_string(const char *key, const char *fmt, const c
 	print_color_string(PRINT_ANY, COLOR_NONE, key, fmt, value);
 }
 
+/* Text, and nothing in JSON. */
+static inline void plugin_print_text(const char *text)
+{
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
+}
+
+/* "1gbit": in the greatest of @units, a thousand of the one before each, that divides it. */
+static inline void plugin_format_scaled(char *text, size_t size, uint64_t value,
+					const char *const *units)
+{
+	while (units[1] && value && value % 1000 == 0) {
+		value /= 1000;
+		units++;
+	}
+	snprintf(text, size, "%llu%s", (unsigned long long)value, *units);
+}
+
+static inline void plugin_format_rate(char *text, size_t size, uint64_t rate_bits_ps)
+{
+	static const char *const units[] = { "bit", "kbit", "mbit", "gbit", NULL };
+
+	plugin_format_scaled(text, size, rate_bits_ps, units);
+}
+
+/* A rate: in bit/s as text, in bytes/s in JSON. */
+static inline void plugin_print_rate(const char *name, uint64_t rate_bytes_ps)
+{
+	char rate[32], text[64];
+
+	plugin_format_rate(rate, sizeof(rate), rate_bytes_ps * 8);
+	snprintf(text, sizeof(text), "%s %s ", name, rate);
+	plugin_print_text(text);
+	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, rate_bytes_ps);
+}
+
+/* The same of an attribute: 0, or none, is "auto", in JSON null. */
+static inline void plugin_print_rate_attr(const char *name, const struct rtattr *attr)
+{
+	uint64_t rate_bytes_ps = 0;
+	char text[32];
+
+	if (attr && RTA_PAYLOAD(attr) >= sizeof(rate_bytes_ps))
+		memcpy(&rate_bytes_ps, RTA_DATA(attr), sizeof(rate_bytes_ps));
+	if (rate_bytes_ps) {
+		plugin_print_rate(name, rate_bytes_ps);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s auto ", name);
+	plugin_print_text(text);
+	print_color_null(PRINT_JSON, COLOR_NONE, name, NULL, NULL);
+}
+
+/* Counters by their names, in an object. */
+static inline void plugin_print_counters(const char *object, const char *const *names,
+					 const __u64 *values, int count)
+{
+	char text[32];
+	int i;
+
+	open_json_object(object);
+	snprintf(text, sizeof(text), "  %s:", object);
+	plugin_print_text(text);
+	for (i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), " %s %%llu", names[i]);
+		plugin_print_u64(names[i], text, values[i]);
+	}
+	close_json_object();
+}
+
+/* Statistics of @bytes: a module of another age knows fewer or more. */
+static inline void plugin_read_xstats(void *st, size_t bytes, const struct rtattr *xstats)
+{
+	size_t known_bytes = RTA_PAYLOAD(xstats);
+
+	memset(st, 0, bytes);
+	memcpy(st, RTA_DATA(xstats), known_bytes < bytes ? known_bytes : bytes);
+}
+
 static inline void plugin_parse_nested(struct rtattr *tb[], int max, struct rtattr *nest)
 {
 	parse_rtattr(tb, max, RTA_DATA(nest), RTA_PAYLOAD(nest));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user of telemetry for tests of its carrier: a congestion control "int_drive" that
- * asks for constants, counts what comes back and otherwise is Reno. Its parameters are
- * its counters; they may be written.
+ * A user of telemetry for tests of its carrier, "int_drive": asks for constants, counts
+ * what comes back; see drive.h.
  */
-#include <linux/module.h>
-#include <net/hop_shim.h>
 #include <net/int_flow.h>
-#include <net/tcp.h>
+
+#define DRIVE_CC "int_drive"
+#define DRIVE_FLOW int_flow
+#include "drive.h"
 
 static uint t_ns = 100000;
 module_param(t_ns, uint, 0644);
@@ -18,15 +18,6 @@ module_param(wnd_max, uint, 0644);
 static uint kind;
 module_param(kind, uint, 0644);
 
-/* The lab has one CPU, and this is softirq or BH off: no race. */
-static uint opened;
-module_param(opened, uint, 0644);
-static uint refused;
-module_param(refused, uint, 0644);
-static uint closed;
-module_param(closed, uint, 0644);
-static uint silenced;
-module_param(silenced, uint, 0644);
 /* Answers by kind. */
 static uint records;
 module_param(records, uint, 0644);
@@ -49,10 +40,25 @@ module_param(value, uint, 0644);
 static uint odd;
 module_param(odd, uint, 0644);
 
-struct drive {
-	struct int_flow *flow;
-	u32 reserved;
-};
+static struct int_flow *drive_open(struct sock *sk)
+{
+	return int_flow_open(sk);
+}
+
+static void drive_close(struct int_flow *flow)
+{
+	int_flow_close(flow);
+}
+
+static u32 drive_hdr_bytes(const struct int_flow *flow)
+{
+	return int_flow_hdr_bytes(flow);
+}
+
+static bool drive_is_silent(const struct int_flow *flow)
+{
+	return int_flow_peer(flow) == INT_PEER_SILENT;
+}
 
 static void drive_ask(struct int_flow *flow)
 {
@@ -66,21 +72,6 @@ static void drive_ask(struct int_flow *flow)
 	};
 
 	int_flow_ask(flow, &ask);
-}
-
-static void drive_init(struct sock *sk)
-{
-	struct drive *d = inet_csk_ca(sk);
-
-	d->flow = int_flow_open(sk);
-	if (!d->flow) {
-		refused++;
-		return;
-	}
-	opened++;
-	d->reserved = int_flow_hdr_bytes(d->flow);
-	hop_shim_reserve(sk, d->reserved);
-	drive_ask(d->flow);
 }
 
 static void count(const struct sock *sk, struct int_answer *a)
@@ -111,61 +102,13 @@ static void count(const struct sock *sk, struct int_answer *a)
 	}
 }
 
-static void collect(const struct sock *sk, struct drive *d)
+static void drive_collect(const struct sock *sk, struct int_flow *flow)
 {
 	struct int_answer answer;
 
-	if (int_flow_take(d->flow, &answer))
+	if (int_flow_take(flow, &answer))
 		count(sk, &answer);
 }
-
-static void drive_release(struct sock *sk)
-{
-	struct drive *d = inet_csk_ca(sk);
-
-	if (!d->flow)
-		return;
-	collect(sk, d);
-	silenced += int_flow_peer(d->flow) == INT_PEER_SILENT;
-	int_flow_close(d->flow);
-	d->flow = NULL;
-	closed++;
-	hop_shim_release(sk, d->reserved);
-}
-
-static void drive_in_ack(struct sock *sk, u32 flags)
-{
-	struct drive *d = inet_csk_ca(sk);
-
-	if (!inet_csk(sk)->icsk_ca_initialized || !d->flow)
-		return;
-	collect(sk, d);
-	drive_ask(d->flow);
-}
-
-static struct tcp_congestion_ops drive __read_mostly = {
-	.init		= drive_init,
-	.release	= drive_release,
-	.in_ack_event	= drive_in_ack,
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.owner		= THIS_MODULE,
-	.name		= "int_drive",
-};
-
-static int __init drive_register(void)
-{
-	return tcp_register_congestion_control(&drive);
-}
-
-static void __exit drive_unregister(void)
-{
-	tcp_unregister_congestion_control(&drive);
-}
-
-module_init(drive_register);
-module_exit(drive_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("A user of telemetry for tests of its carrier");

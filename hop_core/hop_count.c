@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counters; see net/hop_count.h. */
+
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <net/hop_count.h>
+#include <net/hop_flow.h>
+
+static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int count)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(counts, cpu)[count];
+	return sum;
+}
+
+void hop_counts_show(struct seq_file *seq, const unsigned long __percpu *counts,
+		     const char * const *names, unsigned int n)
+{
+	struct hop_flow_counts flows = hop_flow_count(seq_file_single_net(seq));
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (names[i])
+			seq_printf(seq, "%s %lu\n", names[i], sum_of(counts, i));
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
+		   flows.flows, flows.half_open, flows.refused);
+}
+EXPORT_SYMBOL_GPL(hop_counts_show);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A user of a carrier, for its tests: a congestion control that opens a flow, collects and
+ * asks at each ACK and otherwise is Reno. Its parameters are its counters; they may be
+ * written. Who includes it defines DRIVE_CC, its name; DRIVE_FLOW, the carrier's struct;
+ * and the functions declared below.
+ */
+#ifndef HOPCC_SELFTESTS_DRIVE_H
+#define HOPCC_SELFTESTS_DRIVE_H
+
+#include <linux/module.h>
+#include <net/hop_shim.h>
+#include <net/tcp.h>
+
+/* The lab has one CPU, and this is softirq or BH off: no race. */
+static uint opened;
+module_param(opened, uint, 0644);
+static uint refused;
+module_param(refused, uint, 0644);
+static uint closed;
+module_param(closed, uint, 0644);
+static uint silenced;
+module_param(silenced, uint, 0644);
+
+struct drive {
+	struct DRIVE_FLOW *flow;
+	u32 reserved_bytes;
+};
+
+static struct DRIVE_FLOW *drive_open(struct sock *sk);
+static void drive_close(struct DRIVE_FLOW *flow);
+static u32 drive_hdr_bytes(const struct DRIVE_FLOW *flow);
+static bool drive_is_silent(const struct DRIVE_FLOW *flow);
+static void drive_ask(struct DRIVE_FLOW *flow);
+static void drive_collect(const struct sock *sk, struct DRIVE_FLOW *flow);
+
+static void drive_init(struct sock *sk)
+{
+	struct drive *d = inet_csk_ca(sk);
+
+	d->flow = drive_open(sk);
+	if (!d->flow) {
+		refused++;
+		return;
+	}
+	opened++;
+	d->reserved_bytes = drive_hdr_bytes(d->flow);
+	hop_shim_reserve(sk, d->reserved_bytes);
+	drive_ask(d->flow);
+}
+
+static void drive_release(struct sock *sk)
+{
+	struct drive *d = inet_csk_ca(sk);
+
+	if (!d->flow)
+		return;
+	drive_collect(sk, d->flow);
+	silenced += drive_is_silent(d->flow);
+	drive_close(d->flow);
+	d->flow = NULL;
+	closed++;
+	hop_shim_release(sk, d->reserved_bytes);
+}
+
+static void drive_in_ack(struct sock *sk, u32 flags)
+{
+	struct drive *d = inet_csk_ca(sk);
+
+	if (!inet_csk(sk)->icsk_ca_initialized || !d->flow)
+		return;
+	drive_collect(sk, d->flow);
+	drive_ask(d->flow);
+}
+
+static struct tcp_congestion_ops drive __read_mostly = {
+	.init		= drive_init,
+	.release	= drive_release,
+	.in_ack_event	= drive_in_ack,
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.owner		= THIS_MODULE,
+	.name		= DRIVE_CC,
+};
+
+static int __init drive_register(void)
+{
+	return tcp_register_congestion_control(&drive);
+}
+
+static void __exit drive_unregister(void)
+{
+	tcp_unregister_congestion_control(&drive);
+}
+
+module_init(drive_register);
+module_exit(drive_unregister);
+
+#endif /* HOPCC_SELFTESTS_DRIVE_H */

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Headers of ours between IP and TCP, byte by byte: packets with one, in parts, and
+errors about them; a peer and a caller that speak so. Beside wire.py, which has TCP.
+"""
+import os
+import select
+import socket
+import struct
+
+import wire
+from wire import ACK, RST, SYN, Peer, inet_sum
+
+MSS = Peer.MSS
+
+# Protocol unreachable, filtered: kind, code
+REFUSALS = {4: ((3, 2), (3, 13), (3, 3)), 6: ((4, 1), (1, 1), (1, 4))}
+TOO_BIG = {4: (3, 4), 6: (2, 0)}
+
+
+def ip_bytes(data):
+    return 40 if data[0] >> 4 == 6 else (data[0] & 15) * 4
+
+
+def next_of(data):
+    """What IP's header says follows."""
+    return data[6 if data[0] >> 4 == 6 else 9]
+
+
+def set_next(data, following):
+    data = bytearray(data)
+    data[6 if data[0] >> 4 == 6 else 9] = following
+    return bytes(data)
+
+
+def dscp_of(data):
+    if data[0] >> 4 == 6:
+        return struct.unpack_from("!H", data)[0] >> 6 & 63
+    return data[1] >> 2
+
+
+def finish(data):
+    """IP's length and checksum."""
+    data = bytearray(data)
+    if data[0] >> 4 == 6:
+        struct.pack_into("!H", data, 4, len(data) - 40)
+        return bytes(data)
+    end = ip_bytes(data)
+    struct.pack_into("!HHHBBH", data, 2, len(data), *struct.unpack_from("!HHBB", data, 4), 0)
+    struct.pack_into("!H", data, 10, inet_sum(bytes(data[:end])))
+    return bytes(data)
+
+
+def insert(data, protocol, shim):
+    at = ip_bytes(data)
+    return finish(set_next(data[:at], protocol) + shim + data[at:])
+
+
+def remove(data, size, following):
+    at = ip_bytes(data)
+    return finish(set_next(data[:at], following) + data[at + size:])
+
+
+def truncate(keep):
+    """A change: the packet ends `keep` bytes behind IP."""
+    return lambda data: finish(data[:ip_bytes(data) + keep])
+
+
+def fragments(data, at, step):
+    """IP fragments of a packet, what is behind `at` cut at each step (a multiple of 8)."""
+    body = data[at:]
+    for start in range(0, len(body), step):
+        more = start + step < len(body)
+        if data[0] >> 4 == 4:
+            head = bytearray(data[:at])
+            struct.pack_into("!HH", head, 4, 77, start // 8 | (0x2000 if more else 0))
+            yield finish(bytes(head) + body[start:start + step])
+        else:
+            extension = struct.pack("!BBHI", data[6], 0, start | more, 77)
+            yield finish(set_next(data[:at], 44) + extension + body[start:start + step])
+
+
+def tcp_is_right(data):
+    """TCP's checksum, of a packet without a header of ours."""
+    at = ip_bytes(data)
+    addresses = data[8:40] if at == 40 else data[12:20]
+    tcp = data[at:]
+    return inet_sum(addresses + struct.pack("!II", len(tcp), 6) + tcp) == 0
+
+
+def ip_is_right(data):
+    """IP's length and checksum."""
+    if data[0] >> 4 == 6:
+        return struct.unpack_from("!H", data, 4)[0] == len(data) - 40
+    return (struct.unpack_from("!H", data, 2)[0] == len(data) and
+            inet_sum(data[:ip_bytes(data)]) == 0)
+
+
+def quoted_error(version, packet, kind, code, info, keep):
+    """An ICMP error about a packet of the stack, of which it quotes `keep` bytes behind IP."""
+    quoted = packet.raw[:ip_bytes(packet.raw) + keep]
+    if version == 4:
+        body = struct.pack("!BBHI", kind, code, 0, info) + quoted
+        body = body[:2] + struct.pack("!H", inet_sum(body)) + body[4:]
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 64, 1, 0)
+        addresses = socket.inet_aton(wire.SCRIPT[4]) + socket.inet_aton(wire.STACK[4])
+        return finish(ip + addresses + body)
+    addresses = b"".join(socket.inet_pton(socket.AF_INET6, x[6])
+                         for x in (wire.SCRIPT, wire.STACK))
+    body = struct.pack("!BBHI", kind, code, 0, info) + quoted
+    check = inet_sum(addresses + struct.pack("!II", len(body), 58) + body)
+    body = body[:2] + struct.pack("!H", check) + body[4:]
+    return finish(struct.pack("!IHBB", 6 << 28, 0, 58, 64) + addresses + body)
+
+
+def counts(carrier):
+    with open(f"/proc/thread-self/net/hopcc_{carrier}", encoding="ascii") as file:
+        return {k: int(v) for k, v in (line.split() for line in file)}
+
+
+def listen(version):
+    listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    listener.bind((wire.STACK[version], 0))
+    listener.listen()
+    return listener
+
+
+class Wire(wire.Wire):
+    """Packets with a header are read, too: .shim of the packet is what it was, .raw is all
+    that came, .good whether its sums and lengths are right."""
+
+    @staticmethod
+    def unwrap(data):
+        """(packet without the header, header as the test wants it or None)"""
+        raise NotImplementedError
+
+    def read(self, wait_ms):
+        packets = []
+        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
+            raw = os.read(self.fd, 65536)
+            data, shim = self.unwrap(raw)
+            packet = wire.parse(data)
+            if packet:
+                packet.shim, packet.raw, packet.dscp = shim, raw, dscp_of(raw)
+                packet.good = tcp_is_right(data) and ip_is_right(raw)
+                packet.payload = data[len(data) - packet.size:]
+                packets.append(packet)
+        return packets
+
+
+class Talker(Peer):
+    """A peer that may put a header on what it sends, or change it otherwise."""
+    protocol = None     # number of the header
+    quick_acks = True   # the stack's, after open()
+
+    def send(self, *args, shim=None, change=None, **kwargs):
+        wire_ = self.wire
+
+        class Once:
+            """What Peer.send() writes to."""
+
+            @staticmethod
+            def write(data):
+                data = insert(data, self.protocol, shim) if shim else data
+                wire_.write(change(data) if change else data)
+
+        self.wire = Once
+        try:
+            super().send(*args, **kwargs)
+        finally:
+            self.wire = wire_
+
+    def knock(self, listener, shim):
+        """A SYN with or without a header; the SYN-ACKs."""
+        self.stack_port = listener.getsockname()[1]
+        self.send(SYN, pos=-1, ack=-1, options=self.OPTIONS, shim=shim)
+        answers = self.wire.read(5)
+        if answers:
+            self.stack_isn = answers[0].seq
+        return answers
+
+    def open(self, listener, shim):
+        """A connection, its SYN with or without a header, past the quick ACKs of a new one."""
+        self.knock(listener, shim)
+        self.send(ACK)
+        sock = listener.accept()[0]
+        wire.make_room(sock)
+        for pos in range(0, 40 * MSS, MSS):
+            self.send(ACK, pos=pos, payload=bytes(MSS))
+            self.wire.read(1)
+        if not self.quick_acks:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+        sock.recv(40 * MSS)
+        self.wire.read(500)
+        self.isn = (self.isn + 40 * MSS) % 2**32
+        return sock
+
+
+class Caller:
+    """An active open of the stack; its SYN is .syn, and unanswered."""
+    talker = Talker     # who is called
+    cc = None
+    # Bytes that the peer has sent, and acknowledged.
+    heard = acked = 0
+
+    def __init__(self, tun, version, port):
+        self.sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.cc)
+        self.sock.setblocking(False)
+        self.peer = self.talker(tun, version, port)
+        self.sock.connect_ex((wire.SCRIPT[version], port))
+        self.syn, = tun.read(5)
+        self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
+
+    def answer(self, shim):
+        """A SYN-ACK with or without a header."""
+        self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, shim=shim)
+        self.peer.read(5)
+
+    def error(self):
+        return self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+    def close(self):
+        self.peer.send(RST | ACK, pos=self.heard, ack=self.acked)
+        self.sock.close()
+        self.peer.wire.read(5)

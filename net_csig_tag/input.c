@@ -198,7 +198,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	make_room(flow);
 }
 
-/* IP in IP: the flow that the packet within belongs to. */
+/* A tunnel: the flow that the packet within belongs to. */
 static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
 {
 	struct ctag_inner inner;

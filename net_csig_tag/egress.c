@@ -72,8 +72,12 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 	return false;
 }
 
-/* Each has a copy of the tag and no note: when it comes here again, it just passes. */
-static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb)
+/*
+ * Each has a copy of the tag and no note: when it comes here again, it just passes. A
+ * tunnel's outer sum may be left to the device even so.
+ */
+static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb,
+				  struct net_device *dev)
 {
 	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *next;
 
@@ -85,7 +89,10 @@ static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb
 	consume_skb(skb);
 	skb_list_walk_safe(segs, segs, next) {
 		skb_mark_not_on_list(segs);
-		dev_queue_xmit(segs);
+		if (settle_offloads(cn, segs, dev))
+			dev_queue_xmit(segs);
+		else
+			kfree_skb(segs);
 	}
 	return NF_STOLEN;
 }
@@ -172,5 +179,5 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 		take_back(skb);
 		return NF_ACCEPT;
 	}
-	return must_segment(skb, dev) ? send_segments(cn, skb) : NF_ACCEPT;
+	return must_segment(skb, dev) ? send_segments(cn, skb, dev) : NF_ACCEPT;
 }

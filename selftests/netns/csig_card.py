@@ -44,7 +44,10 @@ def stream(source, to, what, least=20):
     mistaken = drive("mistaken", module="csig_card")
     tap.claim(f"{what}: whole, tagged, nothing left to a card that it cannot parse",
               good and not mistaken and got["b"].get("in_tag", 0) >= least and
-              got[source].get("in_value", 0) >= least,
+              got[source].get("in_value", 0) >= least and
+              # To the last one, which may come when the socket is in TIME_WAIT.
+              got[source]["in_value"] == got["b"]["out_value"] and
+              not got[source].get("in_forged"),
               f"{mistaken} mistaken, {drive('parsed', module='csig_card')} parsed, {got}")
     return got
 

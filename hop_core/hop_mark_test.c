@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Arrival times that travel with packets, of one user and of two. Kernel and host. */
 #include <kunit/test.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include <net/hop_mark.h>
 
@@ -29,8 +30,10 @@ static void time_test(struct kunit *test)
 		const u64 start_ns = starts_ns[n / 4], wait_ns = waits_ns[n % 4];
 		const u64 mark = hop_mark_arrive(0, start_ns, HOP_MARK_CSIG, SECRET);
 
-		KUNIT_EXPECT_EQ_MSG(test, wait_ns, hop_mark_waited_ns(mark, start_ns + wait_ns,
-				    HOP_MARK_CSIG, SECRET), "case %u", n);
+		KUNIT_EXPECT_EQ_MSG(test, wait_ns,
+				    hop_mark_waited_ns(mark, start_ns + wait_ns, HOP_MARK_CSIG,
+						       SECRET),
+				    "case %u", n);
 		KUNIT_EXPECT_EQ_MSG(test, HOP_MARK_UNKNOWN_NS,
 				    hop_mark_waited_ns(mark, start_ns, HOP_MARK_CSIG, SECRET + 1),
 				    "another's, case %u", n);
@@ -114,7 +117,7 @@ static void users_test(struct kunit *test)
 {
 	u32 i;
 
-	for (i = 0; i < sizeof(users_cases) / sizeof(users_cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(users_cases); i++) {
 		const struct users_case *c = &users_cases[i];
 		u64 now_ns = 1700000000000000000ULL;
 		const u64 mark = mark_after(c->steps, &now_ns);

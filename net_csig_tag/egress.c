@@ -8,11 +8,9 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
-#include <net/geneve.h>
 #include <net/hop_device.h>
 #include <net/hop_pkt.h>
 #include <net/pkt_sched.h>
-#include <net/vxlan.h>
 
 #include "net_csig_tag.h"
 
@@ -47,8 +45,7 @@ static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 ta
 static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
 {
 	return skb_is_gso(skb) && !hop_device_is_veth(dev) &&
-	       (skb->encapsulation || netif_is_vxlan(dev) || netif_is_geneve(dev) ||
-		hop_device_parses(dev));
+	       (skb->encapsulation || hop_device_parses(dev));
 }
 
 /*

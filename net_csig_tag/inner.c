@@ -19,8 +19,9 @@ ushort ctag_geneve_port = GENEVE_UDP_PORT;
 static bool behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct gre_base_hdr buf;
-	const struct gre_base_hdr *gre = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
+	const struct gre_base_hdr *gre;
 
+	gre = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
 	if (!gre || gre->flags & (GRE_VERSION | GRE_ROUTING))
 		return false;
 	inner->protocol = gre->protocol;

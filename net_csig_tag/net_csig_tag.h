@@ -360,6 +360,7 @@ struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key 
 int ctag_ports_start(struct ctag_net *cn);
 void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
+bool ctag_is_frame_tunnel(const struct net_device *dev);
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */

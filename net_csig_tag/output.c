@@ -6,10 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <net/geneve.h>
-#include <net/gre.h>
 #include <net/tcp.h>
-#include <net/vxlan.h>
 
 #include "net_csig_tag.h"
 
@@ -92,16 +89,9 @@ static bool is_locked(const struct sk_buff *skb)
 	return skb_dst_is_noref(skb);
 }
 
-/* Of a tunnel that carries frames: they are not on a wire of ours. */
-static bool is_frame_tunnel(const struct net_device *dev)
-{
-	return netif_is_vxlan(dev) || netif_is_geneve(dev) || netif_is_gretap(dev) ||
-	       netif_is_ip6gretap(dev);
-}
-
 /*
- * A tunnel's device puts the packet into another, whose device is asked, unless the tunnel
- * itself is a trusted port. What IPsec wraps up gets no tag.
+ * A tunnel's device puts the packet into another, whose device is asked. What IPsec wraps
+ * up gets no tag.
  */
 static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 			      const struct net_device *dev)
@@ -109,7 +99,7 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 	if (skb_dst(skb) && dst_xfrm(skb_dst(skb)))
 		return false;
 	if (dev->type == ARPHRD_ETHER)
-		return is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev);
+		return ctag_is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev);
 	return !(dev->flags & IFF_LOOPBACK);
 }
 

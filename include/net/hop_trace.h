@@ -66,4 +66,25 @@ static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 #define HOP_TRACE_KEY_VALUES	\
 	__entry->local, __entry->lport, __entry->peer, __entry->pport
 
+/* What discovery decides, a tracepoint of each carrier; enum hop_event and enum hop_stage. */
+#define HOP_TRACE_DISCOVER(name) TRACE_EVENT(name,				\
+	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),	\
+	TP_ARGS(key, event, from, to),						\
+	TP_STRUCT__entry(							\
+		HOP_TRACE_KEY_FIELDS						\
+		__field(int, event)						\
+		__field(int, from)						\
+		__field(int, to)						\
+	),									\
+	TP_fast_assign(								\
+		HOP_TRACE_KEY_ASSIGN(key);					\
+		__entry->event = event;						\
+		__entry->from = from;						\
+		__entry->to = to;						\
+	),									\
+	TP_printk(HOP_TRACE_KEY_FORMAT " event=%d from=%d to=%d",		\
+		  HOP_TRACE_KEY_VALUES,						\
+		  __entry->event, __entry->from, __entry->to)			\
+)
+
 #endif /* HOPCC_NET_HOP_TRACE_H */

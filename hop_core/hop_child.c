@@ -4,10 +4,14 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/hop_arrival.h>
 #include <net/hop_child.h>
 
 /* A default fifo that holds no super-packet at all would be a trap. */
 #define HOP_CHILD_LIMIT_MIN_BYTES 65536
+
+u64 hop_arrival_secret __read_mostly;
+EXPORT_SYMBOL_GPL(hop_arrival_secret);
 
 static struct hop_child *hop_child(struct Qdisc *sch)
 {

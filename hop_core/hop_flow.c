@@ -3,9 +3,11 @@
 
 #include <linux/ipv6.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <net/hop_arrival.h>
 #include <net/hop_flow.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
@@ -476,6 +478,7 @@ static int __init hop_core_init(void)
 		      2 * sizeof(void *) + 2 * sizeof(struct in6_addr) + sizeof(int) +
 		      2 * sizeof(__be16));
 
+	get_random_bytes(&hop_arrival_secret, sizeof(hop_arrival_secret));
 	err = rhashtable_init(&hop_flows, &hop_flow_params);
 	if (err)
 		return err;

@@ -8,11 +8,9 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
-#include <net/geneve.h>
 #include <net/hop_device.h>
 #include <net/hop_pkt.h>
 #include <net/pkt_sched.h>
-#include <net/vxlan.h>
 
 #include "net_csig_tag.h"
 
@@ -40,6 +38,17 @@ static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 ta
 }
 
 /*
+ * Must a super-packet be segmented here? Where all sums would be left to a card that looks
+ * for headers; and where hop_shim_mark_gso()'s mark means something else: to tunnels in UDP
+ * it is remote checksums.
+ */
+static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
+{
+	return skb_is_gso(skb) && !hop_device_is_veth(dev) &&
+	       (skb->encapsulation || hop_device_parses(dev));
+}
+
+/*
  * A card would take the tag for something else when it segments or sums up. On a veth the
  * peer's stack does that, behind the tag.
  */
@@ -48,21 +57,41 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 {
 	if (hop_device_is_veth(dev))
 		return true;
-	if (!skb_is_gso(skb)) {
-		if (skb->ip_summed != CHECKSUM_PARTIAL || !hop_device_parses(dev) ||
-		    !skb_checksum_help(skb))
-			return true;
+	if (skb_is_gso(skb)) {
+		if (!must_segment(skb, dev))
+			hop_shim_mark_gso(skb);
+		return true;
+	}
+	if (skb->ip_summed != CHECKSUM_PARTIAL || !hop_device_parses(dev) ||
+	    !skb_checksum_help(skb))
+		return true;
+	ctag_count(cn, CTAG_NO_MEMORY);
+	return false;
+}
+
+/*
+ * Each has a copy of the tag and no note: when it comes here again, it just passes. A
+ * tunnel's outer sum may be left to the device even so.
+ */
+static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb,
+				  struct net_device *dev)
+{
+	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *next;
+
+	if (IS_ERR_OR_NULL(segs)) {
 		ctag_count(cn, CTAG_NO_MEMORY);
-		return false;
+		return NF_DROP;
 	}
-	/* A tunnel in UDP would take the mark below for remote checksums of its own. */
-	if (skb->encapsulation || netif_is_vxlan(dev) || netif_is_geneve(dev) ||
-	    hop_device_parses(dev)) {
-		ctag_count(cn, CTAG_OUT_NO_DEVICE);
-		return false;
+	ctag_count(cn, CTAG_OUT_SEGMENTED);
+	consume_skb(skb);
+	skb_list_walk_safe(segs, segs, next) {
+		skb_mark_not_on_list(segs);
+		if (settle_offloads(cn, segs, dev))
+			dev_queue_xmit(segs);
+		else
+			kfree_skb(segs);
 	}
-	hop_shim_mark_gso(skb);
-	return true;
+	return NF_STOLEN;
 }
 
 static void push_tag(struct sk_buff *skb, u32 offset_bytes, enum csig_form form,
@@ -131,6 +160,7 @@ static void take_back(const struct sk_buff *skb)
 /* skb->data is the start of the frame. */
 unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
+	const struct ctag_net *cn = ctag_net(state->net);
 	struct net_device *dev = state->out;
 	struct csig_tag t;
 	enum csig_form form;
@@ -142,7 +172,9 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 	if (!form)
 		return NF_ACCEPT;
 	ctag_mark_clear(skb);
-	if (!put_tag(ctag_net(state->net), skb, dev, form, &t))
+	if (!put_tag(cn, skb, dev, form, &t)) {
 		take_back(skb);
-	return NF_ACCEPT;
+		return NF_ACCEPT;
+	}
+	return must_segment(skb, dev) ? send_segments(cn, skb, dev) : NF_ACCEPT;
 }

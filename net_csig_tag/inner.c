@@ -1,14 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0
-/* IP in IP: the tag on the packet outside is about what is within. */
+/* Tunnels: the tag on the packet outside is about what is within. */
 
+#include <linux/bitops.h>
+#include <linux/if_ether.h>
+#include <linux/udp.h>
+#include <net/geneve.h>
+#include <net/gre.h>
 #include <net/ipv6.h>
+#include <net/vxlan.h>
 
 #include "net_csig_tag.h"
+
+/* Not the draft's, nor IANA's for all: devices say which they use. */
+ushort ctag_vxlan_port = IANA_VXLAN_UDP_PORT;
+ushort ctag_geneve_port = GENEVE_UDP_PORT;
+
+/* GRE of version 0: a checksum, a key and a sequence number, or not. */
+static bool behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
+{
+	struct gre_base_hdr buf;
+	const struct gre_base_hdr *gre;
+
+	gre = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
+	if (!gre || gre->flags & (GRE_VERSION | GRE_ROUTING))
+		return false;
+	inner->protocol = gre->protocol;
+	inner->at_bytes += sizeof(*gre) + 4 * hweight16((__force u16)(gre->flags &
+			   (GRE_CSUM | GRE_KEY | GRE_SEQ)));
+	return true;
+}
+
+/* VXLAN has an Ethernet frame within, GENEVE says what it has. */
+static bool behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
+{
+	struct {
+		struct udphdr udp;
+		union {
+			struct vxlanhdr vxlan;
+			struct genevehdr geneve;
+		};
+	} buf;
+	const typeof(buf) *h = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
+
+	if (!h)
+		return false;
+	inner->at_bytes += sizeof(buf);
+	if (h->udp.dest == htons(ctag_vxlan_port)) {
+		inner->protocol = htons(ETH_P_TEB);
+		return h->vxlan.vx_flags == VXLAN_HF_VNI;
+	}
+	inner->protocol = h->geneve.proto_type;
+	inner->at_bytes += h->geneve.opt_len * 4;
+	return h->udp.dest == htons(ctag_geneve_port) && !h->geneve.ver &&
+	       !h->geneve.oam;
+}
+
+static bool behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
+{
+	struct ethhdr buf;
+	const struct ethhdr *eth = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
+
+	if (!eth)
+		return false;
+	inner->protocol = eth->h_proto;
+	inner->at_bytes += ETH_HLEN;
+	return true;
+}
+
+/* What a packet has behind its IP header. */
+static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *outer,
+		      struct ctag_inner *inner)
+{
+	inner->at_bytes = outer->offset_bytes;
+	switch (outer->next) {
+	case IPPROTO_IPIP:
+		inner->protocol = htons(ETH_P_IP);
+		return true;
+	case IPPROTO_IPV6:
+		inner->protocol = htons(ETH_P_IPV6);
+		return true;
+	case IPPROTO_GRE:
+		return behind_gre(skb, inner);
+	case IPPROTO_UDP:
+		return behind_udp(skb, inner);
+	}
+	return false;
+}
 
 /**
  * ctag_find_inner() - the packet that another carries
  * @skb: a packet; skb->data at its network header
  * @inner: result
+ *
+ * In IP in IP, GRE, VXLAN or GENEVE; behind a VLAN tag within it is not looked for.
  *
  * Context: any.
  * Return: false if it carries none.
@@ -17,11 +101,10 @@ bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct hop_shim_place outer;
 
-	if (!hop_shim_find(skb, &outer) ||
-	    (outer.next != IPPROTO_IPIP && outer.next != IPPROTO_IPV6))
+	if (!hop_shim_find(skb, &outer) || !behind_ip(skb, &outer, inner))
 		return false;
-	inner->at_bytes = outer.offset_bytes;
-	inner->protocol = htons(outer.next == IPPROTO_IPIP ? ETH_P_IP : ETH_P_IPV6);
+	if (inner->protocol == htons(ETH_P_TEB) && !behind_ethernet(skb, inner))
+		return false;
 	return hop_shim_find_at(skb, inner->at_bytes, inner->protocol, &inner->place);
 }
 

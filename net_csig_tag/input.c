@@ -105,6 +105,16 @@ static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
+/* The peer's last, when our end has been closed and all of it was acknowledged. */
+static bool is_in_time_wait(const struct sock *sk, const struct ctag_segment *seg)
+{
+	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
+	const u32 nxt = READ_ONCE(tw->tw_rcv_nxt);
+
+	return seg->ack_seq == tw->tw_snd_nxt &&
+	       between(seg->seq, nxt - tw->tw_rcv_wnd, nxt + tw->tw_rcv_wnd);
+}
+
 /* What TCP itself would take for the peer's; what it is sending now may count as sent. */
 static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segment *seg)
 {
@@ -120,6 +130,8 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segme
 
 		good = between(seg->ack_seq, una - tp->max_window, READ_ONCE(tp->write_seq)) &&
 		       between(seg->seq, nxt - wnd_bytes, nxt + wnd_bytes);
+	} else if (sk->sk_state == TCP_TIME_WAIT) {
+		good = is_in_time_wait(sk, seg);
 	} else {
 		/* The handshake's last ACK may come with one. */
 		good = sk->sk_state == TCP_NEW_SYN_RECV;
@@ -198,7 +210,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	make_room(flow);
 }
 
-/* IP in IP: the flow that the packet within belongs to. */
+/* A tunnel: the flow that the packet within belongs to. */
 static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
 {
 	struct ctag_inner inner;

@@ -47,6 +47,11 @@ ushort ctag_exid = CSIG_EXID_DEFAULT;
 module_param_named(exid, ctag_exid, ushort, 0444);
 MODULE_PARM_DESC(exid, "ExID of the TCP option, RFC 6994 (17235)");
 
+module_param_named(port_vxlan, ctag_vxlan_port, ushort, 0444);
+MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN, in which tags are told to who is within (4789)");
+module_param_named(port_geneve, ctag_geneve_port, ushort, 0444);
+MODULE_PARM_DESC(port_geneve, "UDP port of GENEVE, as port_vxlan (6081)");
+
 static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_IN_TAG] = "in_tag",
 	[CTAG_IN_FENCED] = "in_fenced",
@@ -69,7 +74,7 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_OUT_VALUE] = "out_value",
 	[CTAG_OUT_EMPTY] = "out_empty",
 	[CTAG_OUT_NO_ROOM] = "out_no_room",
-	[CTAG_OUT_NO_DEVICE] = "out_no_device",
+	[CTAG_OUT_SEGMENTED] = "out_segmented",
 	[CTAG_NO_MEMORY] = "no_memory",
 	[CTAG_SPEAKS] = "peer_speaks",
 	[CTAG_SILENT] = "peer_silent",

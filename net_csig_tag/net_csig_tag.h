@@ -79,7 +79,7 @@ enum ctag_packets {
  * @CTAG_OUT_VALUE: reflections with a value
  * @CTAG_OUT_EMPTY: reflections that say that no tag came
  * @CTAG_OUT_NO_ROOM: tags and options that would exceed the MTU or TCP's header
- * @CTAG_OUT_NO_DEVICE: tags on super-packets to a device that could not segment them
+ * @CTAG_OUT_SEGMENTED: super-packets with tags that no device could be left
  * @CTAG_NO_MEMORY: packets that could not be made writable
  * @CTAG_SPEAKS: connections whose peer knows CSIG
  * @CTAG_SILENT: connections that found out that it does not
@@ -109,7 +109,7 @@ enum ctag_count {
 	CTAG_OUT_VALUE,
 	CTAG_OUT_EMPTY,
 	CTAG_OUT_NO_ROOM,
-	CTAG_OUT_NO_DEVICE,
+	CTAG_OUT_SEGMENTED,
 	CTAG_NO_MEMORY,
 	CTAG_SPEAKS,
 	CTAG_SILENT,
@@ -307,6 +307,7 @@ struct ctag_inner {
 
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
+extern ushort ctag_vxlan_port, ctag_geneve_port;
 extern struct csig_tpids ctag_tpids;
 extern u64 ctag_secret;
 extern const struct hop_flow_kind ctag_flow_kind;
@@ -359,6 +360,7 @@ struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key 
 int ctag_ports_start(struct ctag_net *cn);
 void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
+bool ctag_is_frame_tunnel(const struct net_device *dev);
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */

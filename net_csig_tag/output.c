@@ -99,7 +99,7 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 	if (skb_dst(skb) && dst_xfrm(skb_dst(skb)))
 		return false;
 	if (dev->type == ARPHRD_ETHER)
-		return ctag_port_is_trusted(cn, dev);
+		return ctag_is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev);
 	return !(dev->flags & IFF_LOOPBACK);
 }
 

@@ -7,6 +7,9 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <net/geneve.h>
+#include <net/gre.h>
+#include <net/vxlan.h>
 
 #include "net_csig_tag.h"
 
@@ -24,6 +27,16 @@ static bool is_named(const char *names, const char *name)
 		    (bytes == strlen(name) && !strncmp(names, name, bytes)))
 			return true;
 	}
+}
+
+/*
+ * Of a tunnel that carries frames: they are on no wire of ours, their packets outside are. It
+ * is no port, whatever is named.
+ */
+bool ctag_is_frame_tunnel(const struct net_device *dev)
+{
+	return netif_is_vxlan(dev) || netif_is_geneve(dev) || netif_is_gretap(dev) ||
+	       netif_is_ip6gretap(dev);
 }
 
 static int add_port(struct ctag_net *cn, struct net_device *dev)
@@ -66,7 +79,8 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 /* RTNL held. */
 static int settle_port(struct ctag_net *cn, struct net_device *dev)
 {
-	const bool trusted = dev->type == ARPHRD_ETHER && is_named(cn->port_names, dev->name);
+	const bool trusted = dev->type == ARPHRD_ETHER && !ctag_is_frame_tunnel(dev) &&
+			     is_named(cn->port_names, dev->name);
 
 	if (!trusted)
 		remove_port(cn, dev->ifindex);

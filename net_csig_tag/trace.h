@@ -55,30 +55,7 @@ DEFINE_EVENT(csig_signal_class, csig_reflected,
 );
 
 /* Negotiation goes on; enum hop_event and enum hop_stage. */
-TRACE_EVENT(csig_discover,
-
-	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),
-
-	TP_ARGS(key, event, from, to),
-
-	TP_STRUCT__entry(
-		HOP_TRACE_KEY_FIELDS
-		__field(int, event)
-		__field(int, from)
-		__field(int, to)
-	),
-
-	TP_fast_assign(
-		HOP_TRACE_KEY_ASSIGN(key);
-		__entry->event = event;
-		__entry->from = from;
-		__entry->to = to;
-	),
-
-	TP_printk(HOP_TRACE_KEY_FORMAT " event=%d from=%d to=%d",
-		  HOP_TRACE_KEY_VALUES,
-		  __entry->event, __entry->from, __entry->to)
-);
+HOP_TRACE_DISCOVER(csig_discover);
 
 /* Does the path take tags? enum csig_path_state. */
 TRACE_EVENT(csig_path,

@@ -10,7 +10,7 @@
 
 #include "net_csig_tag.h"
 
-/* Of a datagram, or of one in IP in IP. */
+/* Of a datagram, or of one in a tunnel. */
 static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_buff *skb,
 				   const struct ctag_inner *inner, u32 mark)
 {
@@ -59,7 +59,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 /**
  * ctag_udp_hear() - the receiver: tell the application
  * @cn: of the netns
- * @skb: a datagram for this host, or one in IP in IP, with a tag; skb->data at its network
+ * @skb: a datagram for this host, or one in a tunnel, with a tag; skb->data at its network
  *	header
  * @form: of its tag
  * @t: its tag

@@ -7,12 +7,9 @@
  * it has to go, removed; when its packet leaves, it is compared and replaced. A peek goes
  * through to the child, so a shaper above does not make us do so a packet time early.
  *
- * The arrival time of a packet whose tag asks for its delay travels with it in skb->cb,
- * behind what qdiscs may use (QDISC_CB_PRIV_LEN) and beside sch_int's. Segmentation by a
- * child overwrites it there, and so may another sch_csig below: the check of hop_mark()
- * tells, and such a packet's delay is not known. A child's filters have struct tc_skb_cb
- * there, of which connection tracking reads a zone and an MTU: what asks for no delay keeps
- * them.
+ * The arrival time of a packet whose tag asks for its delay travels with it (hop_arrival).
+ * Segmentation by a child overwrites it, and another sch_csig below takes it: such a packet's
+ * delay is not known.
  *
  * The kernel's own arrival time (skb->tstamp) is of no use: forwarding and redirecting
  * clear it before any qdisc.
@@ -21,13 +18,12 @@
 #include <linux/if_arp.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/random.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/csig.h>
+#include <net/hop_arrival.h>
 #include <net/hop_child.h>
 #include <net/hop_limit.h>
-#include <net/hop_mark.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
 #include <net/hop_speed.h>
@@ -39,12 +35,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/* Behind what qdiscs use, in front of sch_int's; free but while a packet is segmented. */
-#define CSIG_CB_OFFSET 32
-
-static_assert(sizeof(struct qdisc_skb_cb) <= CSIG_CB_OFFSET);
-static_assert(CSIG_CB_OFFSET + sizeof(u64) <= sizeof_field(struct sk_buff, cb));
 
 /**
  * struct csig_signal - what this port does for a type
@@ -85,7 +75,6 @@ struct csig_settings {
  * @set: what tc set and what is made of it; NULL only before the first
  * @port: the estimate
  * @tx_bytes: sent, on the wire
- * @secret: of the check of arrival times
  * @stats: for tc
  * @timer: ends intervals while nothing leaves
  * @runs: it does
@@ -97,17 +86,11 @@ struct csig_sched_data {
 	struct csig_settings *set;
 	struct csig_port_vars port;
 	u64 tx_bytes;
-	u64 secret;
 	struct tc_csig_xstats stats;
 	struct hrtimer timer;
 	bool runs;
 	struct hop_speed_watch speed;
 };
-
-static u64 *csig_cb(struct sk_buff *skb)
-{
-	return (u64 *)(skb->cb + CSIG_CB_OFFSET);
-}
 
 static u32 csig_type_of(const struct sk_buff *skb, const struct csig_place *place)
 {
@@ -181,26 +164,28 @@ static bool csig_is_timed(const struct csig_sched_data *q, const struct sk_buff 
 /* @timed: of csig_is_timed() */
 static int csig_queue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free, bool timed)
 {
-	const struct csig_sched_data *q = qdisc_priv(sch);
-
 	if (timed)
-		*csig_cb(skb) = hop_mark(ktime_get_ns(), q->secret);
+		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /*
  * A super-packet of the second form, as bridges have them: a card would segment it as if its
- * tag were IP's header. So its segments are queued.
+ * tag were IP's header. So its segments are queued; they arrived when it did.
  */
 static int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
 			       bool timed)
 {
-	const struct csig_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *seg;
+	struct sk_buff *segs, *seg;
+	u64 mark;
 
-	if (timed && !IS_ERR(segs))
+	if (timed)
+		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
+	mark = *hop_arrival_mark(skb);
+	segs = skb_gso_segment(skb, NETIF_F_SG);
+	if (!IS_ERR(segs))
 		for (seg = segs; seg; seg = seg->next)
-			*csig_cb(seg) = hop_mark(ktime_get_ns(), q->secret);
+			*hop_arrival_mark(seg) = mark;
 	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
@@ -297,14 +282,14 @@ static void csig_write_update(struct csig_sched_data *q, struct sk_buff *skb,
 	trace_csig_update(q->sch, place->form, &t, measured);
 }
 
-/* A packet with a well placed tag leaves. */
+/* A packet with a well placed tag leaves. @waited_ns: of hop_arrival_waited_ns() */
 static void csig_update(struct csig_sched_data *q, struct sk_buff *skb,
-			const struct csig_place *place, u32 pkts, u64 now_ns)
+			const struct csig_place *place, u32 pkts, u64 waited_ns)
 {
 	const struct csig_settings *set = q->set;
 	u8 buf[CSIG_TAG_MAX_BYTES];
-	u64 measured, waited_ns = 0;
 	struct csig_tag t;
+	u64 measured;
 
 	skb_copy_bits(skb, place->offset_bytes + CSIG_TPID_BYTES, buf,
 		      csig_data_bytes(place->form));
@@ -312,12 +297,10 @@ static void csig_update(struct csig_sched_data *q, struct sk_buff *skb,
 	if (!csig_has(set, t.type))
 		return;
 	if (t.type == CSIG_PD) {
-		if (!hop_mark_waited(*csig_cb(skb), now_ns, q->secret, &waited_ns)) {
+		if (waited_ns == HOP_MARK_UNKNOWN_NS) {
 			q->stats.untimed_pkts += pkts;
 			return;
 		}
-		/* A later qdisc of this kind must not take it for its own. */
-		*csig_cb(skb) = 0;
 		q->stats.longest_ns = max(q->stats.longest_ns, waited_ns);
 	}
 	measured = csig_port_value(&q->port, &set->port, t.type, waited_ns);
@@ -339,17 +322,19 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	const struct csig_settings *set = q->set;
 	struct hop_pkt_wire wire;
 	struct csig_place place;
-	u64 now_ns;
+	u64 now_ns, waited_ns;
 
 	if (!skb)
 		return NULL;
 	now_ns = ktime_get_ns();
+	waited_ns = hop_arrival_waited_ns(skb, sch, HOP_MARK_CSIG, now_ns);
+	hop_arrival_forget(skb, sch, HOP_MARK_CSIG);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	csig_look(q, now_ns);
 	if (set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE) {
 		place = csig_packet_find(skb, &set->tpids);
 		if (place.form && !place.fault)
-			csig_update(q, skb, &place, wire.segs_pkts, now_ns);
+			csig_update(q, skb, &place, wire.segs_pkts, waited_ns);
 	}
 	csig_port_sent(&q->port, now_ns, wire.bytes);
 	q->tx_bytes += wire.bytes;
@@ -731,7 +716,6 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	q->speed.dev = dev;
 	q->speed.changed = csig_follow_speed;
 	q->sch = sch;
-	q->secret = get_random_u64();
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
 		return hop_nla_refuse(extack, NULL, "the device has no Ethernet frames: no tags");
 	if (opt)

@@ -178,42 +178,6 @@ static void waited_test(struct kunit *test)
 	}
 }
 
-/* Its own times are told, over the wrap of 2^40; nobody else's, and no overwritten one. */
-static void mark_test(struct kunit *test)
-{
-	static const u64 starts_ns[] = {
-		0, 1, 1700000000000000000ULL, (1ULL << 40) - 5, U64_MAX - 5,
-	};
-	static const u64 waits_ns[] = { 0, 1, 12345, (1ULL << 40) - 1 };
-	const u64 secret = 0x0123456789abcdefULL;
-	u64 waited_ns;
-	u32 n, taken = 0;
-
-	for (n = 0; n < 5 * 4; n++) {
-		const u64 start_ns = starts_ns[n / 4], wait_ns = waits_ns[n % 4];
-		const u64 mark = hop_mark(start_ns, secret);
-
-		KUNIT_EXPECT_TRUE(test, hop_mark_waited(mark, start_ns + wait_ns, secret,
-							&waited_ns));
-		KUNIT_EXPECT_EQ_MSG(test, waited_ns, wait_ns, "case %u", n);
-		KUNIT_EXPECT_FALSE(test, hop_mark_waited(mark, start_ns, secret + 1, &waited_ns));
-	}
-	/* One bit is another. */
-	for (n = 0; n < 64; n++) {
-		const u64 mark = hop_mark(12345, secret) ^ 1ULL << n;
-
-		taken += hop_mark_waited(mark, 0, secret, &waited_ns);
-	}
-	/* Anything at all: one in 2^24. */
-	for (n = 0; n < 1000000; n++) {
-		const u64 mark = (u64)random_u32() << 32 | random_u32();
-
-		taken += hop_mark_waited(mark, 0, secret, &waited_ns);
-	}
-	KUNIT_EXPECT_LE(test, taken, 3U);
-	KUNIT_EXPECT_FALSE(test, hop_mark_waited(0, 0, secret, &waited_ns));
-}
-
 /* A path of five hops with places for three. */
 static const struct {
 	u32 code, qlen_units, switch_id, port_id;
@@ -392,7 +356,6 @@ static struct kunit_case int_hop_cases[] = {
 	KUNIT_CASE(record_test),
 	KUNIT_CASE(wire_test),
 	KUNIT_CASE(waited_test),
-	KUNIT_CASE(mark_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(check_test),

@@ -7,10 +7,8 @@
  * dequeued: a peek goes through to the child, so a shaper above does not make us stamp
  * a packet time early.
  *
- * With `sojourn`, a packet's arrival time travels with it in skb->cb, behind what qdiscs
- * may use (QDISC_CB_PRIV_LEN). Segmentation by a child overwrites it there, and so does
- * connection tracking in a child's filter: the check of hop_mark() tells, and such a
- * packet reports the backlog instead.
+ * With `sojourn`, a packet's arrival time travels with it (hop_arrival). Segmentation by a
+ * child overwrites it: such a packet reports the backlog instead.
  *
  * With `share`, several on one device that bear one port ID count what they send
  * together: they are the classes of one port.
@@ -18,9 +16,9 @@
 #include <linux/atomic.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/random.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <net/hop_arrival.h>
 #include <net/hop_child.h>
 #include <net/hop_limit.h>
 #include <net/hop_nla.h>
@@ -33,12 +31,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/* Behind what qdiscs use; cb[32..] is free but while a packet is segmented. */
-#define INT_CB_OFFSET 40
-
-static_assert(sizeof(struct qdisc_skb_cb) <= INT_CB_OFFSET);
-static_assert(INT_CB_OFFSET + sizeof(u64) <= sizeof_field(struct sk_buff, cb));
 
 /**
  * struct int_config - what tc sets, in its units; RTNL
@@ -92,7 +84,6 @@ struct int_port {
  * @params: what is made of it
  * @own: counts what is sent, if it is not shared
  * @port: where what is sent is counted; changed under the tree lock
- * @secret: of the check of arrival times
  * @stats: for tc
  * @speed: tells when the device's changes; RTNL
  */
@@ -103,7 +94,6 @@ struct int_sched_data {
 	struct int_params params;
 	struct int_port own;
 	struct int_port *port;
-	u64 secret;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
 };
@@ -111,17 +101,12 @@ struct int_sched_data {
 /* Those that are shared; RTNL. */
 static LIST_HEAD(int_ports);
 
-static u64 *int_cb(struct sk_buff *skb)
-{
-	return (u64 *)(skb->cb + INT_CB_OFFSET);
-}
-
 static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	const struct int_sched_data *q = qdisc_priv(sch);
 
 	if (q->params.sojourn)
-		*int_cb(skb) = hop_mark(ktime_get_ns(), q->secret);
+		hop_arrival_note(skb, sch, HOP_MARK_INT);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
@@ -136,7 +121,8 @@ static u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pk
 	u64 waited_ns;
 
 	if (q->params.sojourn) {
-		if (hop_mark_waited(*int_cb(skb), now_ns, q->secret, &waited_ns))
+		waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
+		if (waited_ns != HOP_MARK_UNKNOWN_NS)
 			return int_hop_waited_bytes(&q->params.hop, waited_ns);
 		q->stats.untimed_pkts += pkts;
 	}
@@ -225,9 +211,7 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 	int_find(skb, &q->params.marks, &place);
 	if (place.carrier != INT_CARRIER_NONE)
 		int_stamp(q, skb, &place, wire.segs_pkts, tx_bytes);
-	/* A later qdisc of this kind must not take it for its own. */
-	if (q->params.sojourn)
-		*int_cb(skb) = 0;
+	hop_arrival_forget(skb, sch, HOP_MARK_INT);
 	return skb;
 }
 
@@ -459,7 +443,6 @@ static int int_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	q->speed.changed = int_follow_speed;
 	q->sch = sch;
 	q->port = &q->own;
-	q->secret = get_random_u64();
 	hop_nla_defaults(q->config.value, int_options_u32, TCA_INT_MAX);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)

@@ -162,6 +162,41 @@ def check_udp_tunnel():
         knob(name, "csig_rules", "\n")
 
 
+# From a, in terms of the ends' outer addresses.
+TUNNELS = {
+    "VXLAN": "t0 type vxlan id 7 local {} remote {} dstport 4789",
+    "VXLAN on IPv6": "t0 type vxlan id 7 local {} remote {} dstport 4789",
+    "GENEVE": "t0 type geneve id 7 remote {1}",
+    "GRE with a key": "t0 type gre local {} remote {} key 7",
+    "GRE with frames": "t0 type gretap local {} remote {}",
+}
+
+
+def check_frame_tunnels():
+    """Super-packets in tunnels: one tag outside, as many frames on the wire as segments, and the
+    connection within is told."""
+    run("modprobe -a vxlan geneve ip_gre")
+    for what, words in TUNNELS.items():
+        ends = [(end[6 if "IPv6" in what else 4]) for end in (A, B)]
+        for name, pair, addr in (("a", ends, "203.0.113.1"), ("b", ends[::-1], "203.0.113.2")):
+            run(f"ip -n {name} link add {words.format(*pair)}")
+            run(f"ip -n {name} addr add {addr}/24 dev t0")
+            run(f"ip -n {name} link set t0 up")
+        sniffer = Sniffer("b", "b-r")
+        good, flow, got = stream(to="203.0.113.2")
+        frames = [f for f in sniffer.frames() if len(f) > 1000 and f[12:14] == TPIDS[0]]
+        sniffer.close()
+        a, r = got["a"], got["r"]
+        tap.claim(f"super-packets in {what}: whole, each has a tag outside, forwarded and told within",
+                  good and a.get("out_super", 0) > 10 and a["out_tag"] > 1400 and
+                  a["out_tag"] == r.get("out_forwarded") and
+                  a.get("in_value", 0) > 20 and not a.get("path_stripped"),
+                  f"{len(frames)} long frames, {got}")
+        tap.equal(f"{what}: and of whom it is", {s["locator"] for s in flow["signal"].values()}, {42})
+        for name in "ab":
+            run(f"ip -n {name} link del t0")
+
+
 def check_udp_program():
     """tools/csig-udp, at both ends; a signal's turn is a datagram each, every second has a tag."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/csig-udp")
@@ -303,7 +338,7 @@ def check_unload():
 
 def main():
     csig_tag.setup()
-    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_udp_program,
+    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_frame_tunnels, check_udp_program,
                   check_buckets, check_full_frames, check_bridge, check_unload):
         print("#", check.__name__)
         check()

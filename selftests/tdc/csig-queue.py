@@ -9,6 +9,7 @@ tag's EtherType for a protocol, as those of a bridge; behind another csig they h
 behind the tag, as those of a host of ours.
 """
 import errno
+import importlib
 import random
 import socket
 import struct
@@ -19,6 +20,8 @@ import time
 import frames
 from frames import (ETH_P_IP, ETH_P_IPV6, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
                     run_checks, sh)
+
+int_queue = importlib.import_module("int-queue")
 
 COMPACT, EXPANDED = 0x88b5, 0x88b6
 ABW, ABW_C, PD = 0, 1, 2
@@ -273,6 +276,46 @@ def delay_of_each(wire):
     longest = wire.stats()["longest_delay"]
     assert abs(longest - 289 * 10**5) < 1000, longest
     wire.empty()
+
+
+def delay_beside_int(wire):
+    """One around the other: both know when a packet came."""
+    of_int = "int rate 10mbit sojourn"
+    data = frame(tag(EXPANDED, PD), *frames.ipv4((int_queue.H + filler(1000))[:958], int_queue.INT))
+    expect(len(data), 1000, "length")
+    for outer, inner in ((f"csig rate 10gbit {LMS}", of_int), (of_int, f"csig rate 10gbit {LMS}")):
+        wire.qdisc(SHAPER, f"parent 1:1 handle 10: {outer}", f"parent 10:1 handle 20: {inner}")
+        for _ in range(20):
+            wire.put(data)
+        got = [(read(data)[1] * 128, int_queue.read(data, 42)[3][0][3]) for data in wire.arrived()]
+        expect(len(got), 20, "arrived")
+        for number, (waited_ns, queue_bytes) in enumerate(got[1:], 1):
+            assert abs(waited_ns - number * 10**6 + 10**5) < 1000, got
+            # At 1250 bytes a ms.
+            assert abs(queue_bytes - waited_ns * 1250 / 10**6) < 2, got
+        expect([q["untimed"] for q in wire.shown() if "untimed" in q], [0, 0], "untimed")
+        wire.empty()
+        wire.clear()
+
+
+def connection_tracking_below(wire):
+    """A child's filters see no packet that conntrack has seen: there is no conntrack here."""
+    sh("modprobe act_ct")
+    for hop in (f"csig rate 10gbit {LMS}", "int rate 10mbit sojourn"):
+        wire.qdisc(f"root handle 10: {hop}", "parent 10:1 handle 20: prio")
+        for state in ("+trk", "+trk+inv", "+trk+est"):
+            sh(f"tc filter add dev va parent 20: protocol ip flower ct_state {state} action drop")
+        sh("tc filter add dev va parent 20: protocol ip flower ct_state -trk classid 20:2")
+        # What was beside the packet, each bit of the clock of these times was set in one of them.
+        sent = 0
+        for _ in range(12):
+            for tpid in (COMPACT, EXPANDED):
+                wire.put(tagged_1000(tpid, PD))
+                sent += 1
+            time.sleep(0.0137)
+        expect(len(wire.arrived()), sent, "arrived")
+        expect(wire.stats_of("prio")["drops"], 0, "drops")
+        wire.clear()
 
 
 def half_used(wire):
@@ -579,7 +622,7 @@ def main():
              unsupported_rows((ABW,), True))]
     rows = [(name, root, list(group)) for name, root, group in rows]
     checks = [(f"{name}: {len(group)} frames", each_row(root, group), ()) for name, root, group in rows]
-    for check in (queues_see_ip, other_form, delay_of_each, half_used, timer_rests, trace_tells, locators,
+    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, timer_rests, trace_tells, locators,
                   other_tpids, change_in_the_stream, refused_change_leaves_all, down_and_up,
                   flooded_clones_differ, random_frames, speed_of_the_device, no_frames_no_tags, macsec):
         checks.append((check.__name__.replace("_", " "), check, ()))

@@ -155,7 +155,10 @@ class Wire:
         return got[0]
 
     def stats(self):
-        return next(q for q in self.shown() if q["kind"] == self.kind)
+        return self.stats_of(self.kind)
+
+    def stats_of(self, kind):
+        return next(q for q in self.shown() if q["kind"] == kind)
 
     def shown(self):
         return Tc.ours.show()

@@ -575,19 +575,30 @@ static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
 	return known && locator;
 }
 
-/* A round with all of its delays above the target speaks for a move as so many others do. */
+/* A round trip with all of its delays above the target speaks for a move as so many others do. */
 #define TCSIG_MOVE_POINTS	8
+/* So many tries that led back in a row, and there may be no other path. */
+#define TCSIG_MOVE_TRIES	3
 
 /**
  * struct tcsig_path - 8.2.1: when to try another path
  * @left: the bottleneck that was left last; 0: none
  * @points: what spoke for a move
- * @waits: what is told now is of the path before
+ * @above_pkts: packets delivered when the delay rose above the target, or a round trip after
+ * @tries: so many in a row led back to @left
+ * @above: the delay is above the target
+ * @waits: packets are on their way on the path before, whose queue the first of the new one
+ *	overtake
+ * @fresh: they are not, but no whole round has told of the new path yet
  */
 struct tcsig_path {
 	u32 left;
 	s32 points;
+	u32 above_pkts;
+	u8 tries;
+	bool above;
 	bool waits;
+	bool fresh;
 };
 
 /* A queue that stands: the law leaves about the target where it is the bottleneck. */
@@ -599,61 +610,111 @@ static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
 /* By chance some of those who share the new path stay longer on it than others. */
 static inline bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
 {
-	*path = (struct tcsig_path){
-		.left = locator,
-		.points = -(s32)(random % TCSIG_MOVE_POINTS),
-		.waits = true,
-	};
+	path->left = locator;
+	path->points = -(s32)(random % TCSIG_MOVE_POINTS);
+	path->above = false;
+	path->waits = true;
+	return true;
+}
+
+/*
+ * Is it the bottleneck that was just left? A queue below the target is reason enough to go on:
+ * what one leaves others take.
+ */
+static inline bool tcsig_path_is_back(const struct tcsig_path *path, const struct tcsig_params *p,
+				      const struct tcsig_ack *a, u32 locator)
+{
+	return a->has_delay && path->left && locator == path->left &&
+	       path->tries < TCSIG_MOVE_TRIES && tcsig_is_queue(p, a->delay_ns);
+}
+
+/**
+ * tcsig_path_is_old() - is what was told of the path that was left?
+ * @path: the state
+ * @locator: of the bottleneck
+ */
+static inline bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
+{
+	return path->waits && locator == path->left;
+}
+
+/**
+ * tcsig_path_settle() - all that was sent before the move has arrived
+ * @path: the state; waits
+ */
+static inline void tcsig_path_settle(struct tcsig_path *path)
+{
+	path->waits = false;
+	path->fresh = true;
+}
+
+/* Was the delay above the target for a whole round trip? From any ACK on, not the law's round. */
+static inline bool tcsig_path_is_above(struct tcsig_path *path, const struct tcsig_params *p,
+				       const struct tcsig_ack *a)
+{
+	if (a->has_delay && a->delay_ns <= p->target_ns) {
+		path->above = false;
+	} else if (a->has_delay && !path->above) {
+		path->above = true;
+		path->above_pkts = a->delivered_pkts;
+	}
+	if (!path->above || !a->acked_pkts || (s32)(a->prior_pkts - path->above_pkts) < 0)
+		return false;
+	path->above_pkts = a->delivered_pkts;
 	return true;
 }
 
 /**
- * tcsig_path_told() - a delay was told: is it the bottleneck that was just left?
- * @path: the state
- * @p: constants
- * @delay_ns: told
- * @locator: of the bottleneck
- * @random: any
- *
- * Return: whether to try another path now: the last try led to the same.
- */
-static inline bool tcsig_path_told(struct tcsig_path *path, const struct tcsig_params *p,
-				   u64 delay_ns, u32 locator, u32 random)
-{
-	if (path->waits || !path->left || locator != path->left || delay_ns <= p->target_ns)
-		return false;
-	return tcsig_leave(path, locator, random);
-}
-
-/**
- * tcsig_path_round() - a round ended: would another path be better?
+ * tcsig_path_round() - a round of the law ended
  * @path: the state
  * @p: constants
  * @least_ns: the least delay that was told in it; U64_MAX: none
  * @locator: of the bottleneck, if it is in the core; else 0
- * @wanted: after so many rounds above the target; 0: never
- * @random: any
  *
  * A queue below the target is as the law leaves it: with others, or alone where the core is
  * slower than the host. That is known only by trying, so it takes longer.
+ */
+static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
+				    u64 least_ns, u32 locator)
+{
+	if (path->waits || path->fresh) {
+		path->fresh = false;
+		return;
+	}
+	path->left = 0;
+	path->tries = 0;
+	if (locator && tcsig_is_queue(p, least_ns))
+		path->points++;
+	else
+		path->points = min(path->points, 0);
+}
+
+/**
+ * tcsig_path_hear() - an ACK: would another path be better?
+ * @path: the state; tcsig_path_round() first, if the ACK ended a round
+ * @p: constants
+ * @a: the ACK
+ * @locator: of the bottleneck, if it is in the core; else 0
+ * @wanted: after so many round trips above the target, at least 1
+ * @random: any
  *
  * Return: whether to try another path now.
  */
-static inline bool tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
-				    u64 least_ns, u32 locator, u32 wanted, u32 random)
+static inline bool tcsig_path_hear(struct tcsig_path *path, const struct tcsig_params *p,
+				   const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)
 {
-	if (path->waits) {
-		path->waits = false;
+	if (path->waits)
 		return false;
+	if (tcsig_path_is_back(path, p, a, locator)) {
+		path->tries++;
+		return tcsig_leave(path, locator, random);
 	}
-	path->left = 0;
-	if (!wanted || !locator || !tcsig_is_queue(p, least_ns)) {
-		path->points = min(path->points, 0);
+	if (tcsig_path_is_above(path, p, a) && locator)
+		path->points += TCSIG_MOVE_POINTS;
+	if (!locator || path->points < (s32)wanted * TCSIG_MOVE_POINTS)
 		return false;
-	}
-	path->points += least_ns > p->target_ns ? TCSIG_MOVE_POINTS : 1;
-	return path->points >= (s32)wanted * TCSIG_MOVE_POINTS &&
-	       tcsig_leave(path, locator, random);
+	path->tries = 0;
+	return tcsig_leave(path, locator, random);
 }
 
 #endif /* TCP_CSIG_CSIG_SENDER_H */

@@ -124,19 +124,22 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
 	const u32 wanted = READ_ONCE(cn->move_rounds);
 	struct tcsig_told *told = cs->told;
-	bool again, moves;
-	u32 core, random;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 core;
 
-	if (!wanted || !cs->hop || !(turned || a->has_delay))
+	if (!cs->hop)
+		return;
+	if (told->path.waits && !before(tp->snd_una, told->moved_seq))
+		tcsig_path_settle(&told->path);
+	if (!wanted)
 		return;
 	core = tcsig_core(cn, told->locator);
-	random = get_random_u32();
-	moves = turned && tcsig_path_round(&told->path, p, cs->v.ended_ns, core, wanted, random);
-	again = !moves && a->has_delay &&
-		tcsig_path_told(&told->path, p, a->delay_ns, core, random);
-	if (!moves && !again)
+	if (turned)
+		tcsig_path_round(&told->path, p, cs->v.ended_ns, core);
+	if (!tcsig_path_hear(&told->path, p, a, core, wanted, sk->sk_txhash))
 		return;
-	trace_csig_move(sk, told->locator, cs->v.delay_ns, again);
+	trace_csig_move(sk, told->locator, cs->v.delay_ns, told->path.tries);
+	told->moved_seq = tp->snd_nxt;
 	sk_rethink_txhash(sk);
 	/* What comes of packets sent before tells of the path that was left. */
 	tcsig_begin_round(&cs->v, a->delivered_pkts);

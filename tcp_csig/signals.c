@@ -67,7 +67,7 @@ static bool read_hops(const struct sock *sk, struct tcsig_told *told, u64 cw,
 		a->share_ppm = min_t(u64, s.low, CSIG_PPM_MAX);
 		a->has_share = true;
 	}
-	if (read_new(told, CSIG_PD, &s)) {
+	if (read_new(told, CSIG_PD, &s) && !tcsig_path_is_old(&told->path, s.locator)) {
 		a->delay_ns = tcsig_reckon(&told->reckoning, s.low, s.high, cw, rtt_us(sk, rs));
 		a->has_delay = true;
 		told->locator = s.locator;

@@ -19,6 +19,7 @@
  * @free_kbit_ps: min(ABW)
  * @reckoning: of max(PD)
  * @path: choice of paths
+ * @moved_seq: SND.NXT when a path was left
  */
 struct tcsig_told {
 	struct csig_flow *flow;
@@ -29,6 +30,7 @@ struct tcsig_told {
 	u64 free_kbit_ps;
 	struct tcsig_reckoning reckoning;
 	struct tcsig_path path;
+	u32 moved_seq;
 };
 
 /**

@@ -79,6 +79,8 @@
 #define TCSIG_E2E_ROOT_SHIFT	16
 #define TCSIG_E2E_ROOT_MOST	46341U	/* 1 / sqrt(2) << TCSIG_E2E_ROOT_SHIFT */
 #define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
+#define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
+#define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
 
 /* 1/16: of ai, for each packet, where a window is less than one. */
 #define TCSIG_BELOW_SHIFT	4
@@ -147,6 +149,7 @@ enum tcsig_stage {
  * @least_ns: the least delay that was told in this round; U64_MAX: none
  * @ended_ns: the same of the round before
  * @round_pkts: packets delivered when the round began
+ * @small: of the window when the round began, tcsig_small()
  * @stage: enum tcsig_stage; read by dumps without the lock
  * @wait_rounds: so many more until bandwidths know of the last growth
  * @cut: this round has cut
@@ -163,6 +166,7 @@ struct tcsig_vars {
 	u64 least_ns;
 	u64 ended_ns;
 	u32 round_pkts;
+	u16 small;
 	u8 stage;
 	u8 wait_rounds;
 	bool cut;
@@ -245,21 +249,36 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 }
 
 /**
+ * tcsig_small() - how small a window is
+ * @cw: the window << TCSIG_SHIFT
+ *
+ * Once a round: it takes a root and a division.
+ *
+ * Return: 0 from 256 packets on, TCSIG_SMALL_MAX up to 2, 1 / sqrt(@cw) between.
+ */
+static inline u16 tcsig_small(u64 cw)
+{
+	u64 root;
+
+	if (cw >= TCSIG_E2E_WND_LARGE)
+		return 0;
+	if (cw <= TCSIG_E2E_WND_MIN)
+		return TCSIG_SMALL_MAX;
+	/* int_sqrt64() is sqrt(packets) << 12 */
+	root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2), int_sqrt64(cw));
+	return clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
+	       TCSIG_E2E_ROOT_LEAST;
+}
+
+/**
  * tcsig_e2e_target_ns() - what delay of a whole path is aimed at
  * @target_ns: with a large window; at most TCSIG_TARGET_MAX_NS
- * @cw: the window << TCSIG_SHIFT, not 0
+ * @small: of the window, tcsig_small()
  */
-static inline u64 tcsig_e2e_target_ns(u64 target_ns, u64 cw)
+static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 {
-	/* sqrt(cwnd) << 12 */
-	const u64 root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2),
-				 int_sqrt64(cw));
-	const u64 part = clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
-			 TCSIG_E2E_ROOT_LEAST;
-
 	/* 2^30 * 2^2 * 2^16 = 2^48 */
-	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * part,
-				   TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST);
+	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * small, TCSIG_SMALL_MAX);
 }
 
 /**
@@ -315,6 +334,7 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 		.ssthresh = ssthresh,
 		.least_ns = U64_MAX,
 		.round_pkts = delivered_pkts,
+		.small = tcsig_small(cw),
 		.stage = TCSIG_SEEK,
 	};
 }
@@ -324,6 +344,7 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 {
 	v->round_pkts = delivered_pkts;
 	v->ref = v->cw;
+	v->small = tcsig_small(v->cw);
 	v->cut = false;
 	v->grown = false;
 	v->least_ns = U64_MAX;

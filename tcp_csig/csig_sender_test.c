@@ -122,9 +122,29 @@ static void e2e_test(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		KUNIT_EXPECT_EQ(test, tcsig_e2e_target_ns(10000, cases[i].cw), cases[i].want_ns);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, ONE),
+		KUNIT_EXPECT_EQ(test, tcsig_e2e_target_ns(10000, tcsig_small(cases[i].cw)),
+				cases[i].want_ns);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, TCSIG_SMALL_MAX),
 			    5ULL * TCSIG_TARGET_MAX_NS, "no overflow");
+}
+
+/* How small the window is, is reckoned once a round, at its beginning. */
+static void small_test(struct kunit *test)
+{
+	struct tcsig_ack a = { .acked_pkts = 8, .delivered_pkts = 108, .prior_pkts = 99,
+			       .limited = true };
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 16 * ONE, TCSIG_WND_MAX, 100);
+	KUNIT_EXPECT_EQ(test, v.small, tcsig_small(16 * ONE));
+	tcsig_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ(test, v.cw, 24 * ONE);
+	KUNIT_EXPECT_EQ_MSG(test, v.small, tcsig_small(16 * ONE), "within the round");
+	a.prior_pkts = 100;
+	tcsig_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.small, tcsig_small(24 * ONE), "of the next one's beginning");
+	tcsig_lose(&v, 200, true);
+	KUNIT_EXPECT_EQ_MSG(test, v.small, TCSIG_SMALL_MAX, "of one packet, at once");
 }
 
 /* A delay's readings, one after the other; the RTT is 20 us. */
@@ -458,6 +478,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),
 	KUNIT_CASE(e2e_test),
+	KUNIT_CASE(small_test),
 	KUNIT_CASE(reckon_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),

@@ -38,7 +38,7 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 
 	return (struct tcsig_params){
 		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) :
-			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.cw),
+			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small),
 		.ai = tcsig_of_ppm(READ_ONCE(cn->ai_ppm)),
 		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),

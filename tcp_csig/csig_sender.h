@@ -17,8 +17,10 @@
  *	 +----- max(PD) > target ----------------------------------------------------^
  *
  * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: it
- * doubles. After the jump the other half follows packet by packet as ACKs come of what the
- * first half sent, while the delay stays below half the target: who jumps together finds out.
+ * doubles. It jumps when a few packets of its first window are back. After the jump the other half follows
+ * packet by packet as ACKs come of what the first half sent, while the delay stays below half the
+ * target: who jumps together finds out. The first cut is of a guess, and not by beta: all of
+ * what waits too long goes, cw = cw (1 - (max(PD) - target) / RTT).
  *
  * A cut is of the window at the beginning of a round: what the rest of the round's packets
  * tell deepens it, and does not repeat it. The same holds for growth by min(ABW/C). Rounds
@@ -35,6 +37,8 @@
  *   for one hop's delay, the second would leave a queue that nobody asked for. Of the whole
  *   path's delay the second holds; the first, Linux keeps no TTL for, is the knob's.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
+ * - The first cut: the draft's first windows are nobody's. By beta a queue of n windows that began
+ *   at once would take log2(n) round trips of its own length.
  * - Growth in proportion: the draft has no word on capacity that becomes free.
  * - A window below two packets is two, less often: a receiver that knows nothing of it
  *   acknowledges two at once, but one after 40 ms.
@@ -89,6 +93,9 @@
 /* A flight is one burst: its own pace is this many packets an RTT. */
 #define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
 
+/* One for each signal. */
+#define TCSIG_JUMP_PKTS		3U
+
 /* A port that says less is free has counted a packet more or less. */
 #define TCSIG_SHARE_MIN_PPM	20000U
 /* No round multiplies by more than 8. */
@@ -142,17 +149,19 @@ enum tcsig_stage {
  * struct tcsig_vars - written under the socket lock
  * @cw: the window, packets << TCSIG_SHIFT; read by dumps without the lock
  * @ref: what it was when the round began
- * @goal: of a jump: with all of what was free
+ * @goal: of a jump: with all of what was free; in SEEK: not 0 once that was told
  * @ssthresh: where slow start ends
  * @undo_cw: before the last loss; 0: none
  * @delay_ns: told last
  * @least_ns: the least delay that was told in this round; U64_MAX: none
  * @ended_ns: the same of the round before
  * @round_pkts: packets delivered when the round began
+ * @jump_pkts: packets delivered when enough of the transfer's first window is
  * @small: of the window when the round began, tcsig_small()
  * @stage: enum tcsig_stage; read by dumps without the lock
  * @wait_rounds: so many more until bandwidths know of the last growth
  * @cut: this round has cut
+ * @guess: what it has cut was a guess
  * @grown: this round has grown by min(ABW/C)
  * @proven: of a jump: its own packets are acknowledged
  */
@@ -166,10 +175,12 @@ struct tcsig_vars {
 	u64 least_ns;
 	u64 ended_ns;
 	u32 round_pkts;
+	u32 jump_pkts;
 	u16 small;
 	u8 stage;
 	u8 wait_rounds;
 	bool cut;
+	bool guess;
 	bool grown;
 	bool proven;
 };
@@ -178,6 +189,8 @@ struct tcsig_vars {
  * struct tcsig_ack - what an ACK says
  * @free: min(ABW), packets of an RTT << TCSIG_SHIFT
  * @delay_ns: max(PD), or of the whole path
+ * @rtt_ns: RTT, with it; 0: not to go by
+ * @path_ns: of it beyond the least RTT: no hop's delay is more
  * @acked_pkts: packets delivered by it
  * @delivered_pkts: by all ACKs so far, this one included
  * @prior_pkts: as @delivered_pkts was when the newest of them was sent
@@ -190,6 +203,8 @@ struct tcsig_vars {
 struct tcsig_ack {
 	u64 free;
 	u64 delay_ns;
+	u64 rtt_ns;
+	u64 path_ns;
 	u32 acked_pkts;
 	u32 delivered_pkts;
 	u32 prior_pkts;
@@ -246,6 +261,23 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 	u64 excess_ns = delay_ns - p->target_ns;
 
 	return max(cw - mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns), p->least);
+}
+
+/**
+ * tcsig_cut_guess() - the delay exceeds its target by windows that nobody knew to be right
+ * @cw: such a window << TCSIG_SHIFT
+ * @p: constants
+ * @delay_ns: above the target
+ * @rtt_ns: RTT, the delay included
+ *
+ * Without what of the RTT is too much, all who began together keep the target. A flight is left:
+ * it is no guess, and with less the timer would wait for an RTT that is over.
+ */
+static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
+{
+	const u64 less = mul_u64_u64_div_u64(cw, delay_ns - p->target_ns, max(rtt_ns, delay_ns));
+
+	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), p->least);
 }
 
 /**
@@ -334,6 +366,7 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 		.ssthresh = ssthresh,
 		.least_ns = U64_MAX,
 		.round_pkts = delivered_pkts,
+		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
 		.small = tcsig_small(cw),
 		.stage = TCSIG_SEEK,
 	};
@@ -346,6 +379,7 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->ref = v->cw;
 	v->small = tcsig_small(v->cw);
 	v->cut = false;
+	v->guess = false;
 	v->grown = false;
 	v->least_ns = U64_MAX;
 }
@@ -375,13 +409,40 @@ static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_pa
 				     const struct tcsig_ack *a)
 {
 	if (!v->cut) {
+		const bool guess = v->stage != TCSIG_STEADY;
+
 		/* Growth of this round is what may be too much: it is cut with the rest. */
 		tcsig_begin_round(v, a->delivered_pkts);
 		v->cut = true;
+		v->guess = guess;
 		v->least_ns = a->delay_ns;
 		v->stage = TCSIG_STEADY;
 	}
 	v->cw = min(v->cw, tcsig_cut(v->ref, p, a->delay_ns));
+	if (v->guess && a->rtt_ns)
+		v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
+}
+
+/*
+ * Before a transfer's hops have told more than how empty they were in front of it, the path's delay
+ * may be its queue: what was a guess is held back, as if it were, until they tell.
+ */
+static inline bool tcsig_hold_back(struct tcsig_vars *v, const struct tcsig_params *p,
+				   const struct tcsig_ack *a)
+{
+	if (v->stage != TCSIG_SEEK || a->has_delay || a->path_ns <= p->target_ns)
+		return false;
+	v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->path_ns, a->rtt_ns));
+	return true;
+}
+
+/*
+ * Where many begin together, their first packets tell of an empty port, and the next ones of the
+ * queue.
+ */
+static inline bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig_ack *a)
+{
+	return v->stage == TCSIG_SEEK && v->goal && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
 }
 
 /* 8.1.3: half of what is free at once. */
@@ -459,9 +520,11 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 		if (a->delay_ns > p->target_ns)
 			tcsig_hear_excess(v, p, a);
 	}
-	if (v->cut || !a->limited || v->delay_ns > p->target_ns)
-		return turned;
 	if (v->stage == TCSIG_SEEK && a->has_free)
+		v->goal = 1;
+	if (tcsig_hold_back(v, p, a) || v->cut || !a->limited || v->delay_ns > p->target_ns)
+		return turned;
+	if (tcsig_may_jump(v, a))
 		tcsig_jump(v, a);
 	else
 		tcsig_grow(v, p, a);

@@ -47,6 +47,83 @@ static void cut_test(struct kunit *test)
 	}
 }
 
+static const struct guess_case {
+	const char *what;
+	u64 cw, delay_ns, rtt_ns, want;
+} guess_cases[] = {
+	{ "30 of 50 us are too much", 10 * ONE, 40000, 50000, 4 * ONE },
+	{ "1 of 11", 11 * ONE, 11000, 11000, 10 * ONE },
+	{ "a flight is left", 10 * ONE, 290000, 300000, 2 * ONE },
+	{ "of less than one all", HALF, 290000, 300000, HALF },
+	{ "an RTT that is less than the delay: the delay", 10 * ONE, 20000, 0, 5 * ONE },
+	{ "the largest", TCSIG_WND_MAX, U64_MAX, 1, 2 * ONE },
+};
+
+static void guess_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(guess_cases); i++) {
+		const struct guess_case *c = &guess_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut_guess(c->cw, &params, c->delay_ns, c->rtt_ns),
+				    c->want, "%s", c->what);
+	}
+}
+
+/* The first window of many that begin together, ten packets each. */
+static const struct first_case {
+	const char *what;
+	u32 delivered_pkts, prior_pkts;
+	s64 delay_ns, path_ns;		/* the least RTT is 10 us; delay -1: not told */
+	bool has_free;
+	u64 want;
+	enum tcsig_stage stage;
+} first_cases[] = {
+	{ "the first one found nobody", 101, 100, 0, 0, true, 11 * ONE, TCSIG_SEEK },
+	{ "the second a queue, says the path: 10 (1 - 10/30)", 102, 100, -1, 20000, true,
+	  6 * ONE + 11184811, TCSIG_SEEK },
+	{ "the third waits longer: 10 (1 - 30/50)", 103, 100, -1, 40000, false, 4 * ONE,
+	  TCSIG_SEEK },
+	{ "less, but not told: no more", 104, 100, -1, 10001, false, 4 * ONE, TCSIG_SEEK },
+	{ "it was on the way back: half of what is free", 105, 100, 5000, 40000, false, 54 * ONE,
+	  TCSIG_JUMP },
+	{ "then the hop counts", 106, 100, -1, 40000, false, 54 * ONE, TCSIG_JUMP },
+	{ "20 of 40 us are too much: a guess", 107, 100, 30000, 30000, false, 27 * ONE,
+	  TCSIG_STEADY },
+	{ "more, 30 of 50: it deepens", 108, 100, 40000, 40000, false, 21 * ONE + 10066330,
+	  TCSIG_STEADY },
+	{ "the round after: by beta, 1/4", 130, 107, 20000, 20000, false, 16 * ONE + 3355444,
+	  TCSIG_STEADY },
+};
+
+static void first_test(struct kunit *test)
+{
+	struct tcsig_vars v;
+	size_t i;
+
+	tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 100);
+	for (i = 0; i < ARRAY_SIZE(first_cases); i++) {
+		const struct first_case *c = &first_cases[i];
+		const struct tcsig_ack a = {
+			.free = 100 * ONE,
+			.delay_ns = c->delay_ns,
+			.rtt_ns = 10000 + c->path_ns,
+			.path_ns = c->path_ns,
+			.acked_pkts = 1,
+			.delivered_pkts = c->delivered_pkts,
+			.prior_pkts = c->prior_pkts,
+			.has_free = c->has_free,
+			.has_delay = c->delay_ns >= 0,
+			.limited = true,
+		};
+
+		tcsig_hear(&v, &params, &a);
+		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.stage, c->stage, "%s", c->what);
+	}
+}
+
 static void least_test(struct kunit *test)
 {
 	const struct tcsig_ack a = { .delay_ns = 40000000, .acked_pkts = 2, .has_delay = true };
@@ -473,6 +550,8 @@ static void default_test(struct kunit *test)
 
 static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(cut_test),
+	KUNIT_CASE(guess_test),
+	KUNIT_CASE(first_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(add_test),
 	KUNIT_CASE(scale_test),

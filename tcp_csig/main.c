@@ -20,7 +20,7 @@
  * A silent connection's next super-packets: its first window is to ask for each signal, and
  * a super-packet asks for one.
  */
-#define TCSIG_FIRST_BURST_PKTS	3U
+#define TCSIG_FIRST_BURST_PKTS	1U
 
 /* ss shows a gain in 1/256. */
 #define TCSIG_INFO_SHIFT	8
@@ -154,7 +154,8 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 		.acked_pkts = rs->acked_sacked,
 		.delivered_pkts = tp->delivered,
 		.prior_pkts = rs->prior_delivered,
-		.limited = tcp_is_cwnd_limited(sk),
+		/* Below a flight the timer holds back what the stack's window lets through. */
+		.limited = tcp_is_cwnd_limited(sk) || cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE,
 	};
 	bool turned;
 

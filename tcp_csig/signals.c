@@ -56,13 +56,20 @@ static u32 rtt_us(const struct sock *sk, const struct rate_sample *rs)
 static bool read_hops(const struct sock *sk, struct tcsig_told *told, u64 cw,
 		      const struct rate_sample *rs, struct tcsig_ack *a)
 {
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	struct csig_signal s;
 
 	if (read_new(told, CSIG_ABW, &s)) {
 		told->free_kbit_ps = s.low;
 		a->has_free = true;
 	}
-	a->free = tcsig_free(told->free_kbit_ps, rtt_us(sk, rs), hop_wire_bytes(sk));
+	/* What is free fills no queue: the RTT without. */
+	a->free = tcsig_free(told->free_kbit_ps, min(rtt_us(sk, rs), least_us),
+			     hop_wire_bytes(sk));
+	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
+		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
+		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+	}
 	if (read_new(told, CSIG_ABW_C, &s)) {
 		a->share_ppm = min_t(u64, s.low, CSIG_PPM_MAX);
 		a->has_share = true;
@@ -83,6 +90,8 @@ static void read_path(const struct sock *sk, const struct rate_sample *rs, struc
 
 	a->has_free = false;
 	a->has_share = false;
+	a->rtt_ns = 0;
+	a->path_ns = 0;
 	a->has_delay = rs->rtt_us > 0 && !rs->is_ack_delayed;
 	if (a->has_delay)
 		a->delay_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;

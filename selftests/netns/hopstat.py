@@ -213,6 +213,10 @@ def see_probes():
     server.wait()
     done = hopstat("a", "trace", B[4], check=False)
     tap.claim("nobody answers: exit 1", done.returncode == 1, done.stdout)
+    done = subprocess.run([*within("a"), HOPSTAT], check=False, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    tap.claim("no terminal: one line, exit 2", done.returncode == 2 and
+              done.stderr.count("\n") == 1 and "--json" in done.stderr, done.stderr)
 
 
 def see_other(kind, cc, handle, options, wanted):

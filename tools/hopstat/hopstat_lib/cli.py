@@ -125,7 +125,7 @@ def run_probes(options):
         raise ValueError("mesh: name hosts, or --hosts FILE")
     rows = list(probe.mesh(hosts, port=options.port, cc=options.cc, count=options.probes))
     write(options, rows, probe.COLUMNS)
-    return 0 if any(r["hop"] for r in rows) else 1
+    return 0 if any(map(probe.is_told, rows)) else 1
 
 
 def run_lists(options):

@@ -26,6 +26,9 @@ EVENTS = {"hpccpp": "tcp_hpccpp/hpccpp_answer", "xcp": "tcp_xcp/xcp_feedback"}
 # So long is looked at what comes and goes.
 LOOK_S = 0.05
 
+# Without a connection that is known, what is older is over.
+ENDED_NS = 1000000000
+
 COLUMNS = ("system", "cc", "local", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps",
            "feedback_bit_ps", "rate_bit_ps", "rtt_us", "path", "age_ns")
 
@@ -213,6 +216,8 @@ def read(events=True):
     add_rates(known, before, time.monotonic() - then)
     rows = [csig_row(local, peer, path, signals, known.get((local, peer), {}))
             for local, peer, path, signals in csig_flows() if signals]
+    # The carrier remembers connections for a while that are over; UDP has no socket here either.
+    rows = [r for r in rows if (r["local"], r["peer"]) in known or r["age_ns"] < ENDED_NS]
     told = {(r["local"], r["peer"]) for r in rows}
     rows += [other_row(*ends, s, heard.get(ends, {})) for ends, s in known.items()
              if s["cc"] in SYSTEMS and ends not in told]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The live screen: flows above, ports below."""
 import curses
+import sys
 import time
 
 from . import flows, ports, table
@@ -60,10 +61,10 @@ def draw(window, lines):
 def wait(window, interval_s):
     """The key that was pressed meanwhile; -1: none."""
     end = time.monotonic() + interval_s
-    key = -1
-    while key == -1 and time.monotonic() < end:
-        window.timeout(max(int((end - time.monotonic()) * 1000), 1))
-        key = window.getch()
+    window.timeout(max(int(interval_s * 1000), 1))
+    key = window.getch()
+    if key == -1:       # at once, where the terminal has gone
+        time.sleep(max(0, end - time.monotonic()))
     return key
 
 
@@ -87,4 +88,9 @@ def loop(window, interval_s, count):
 
 
 def show(interval_s, count):
-    curses.wrapper(loop, interval_s, count)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise ValueError("the screen needs a terminal; without one: --json or --csv")
+    try:
+        curses.wrapper(loop, interval_s, count)
+    except curses.error as error:
+        raise ValueError(f"the terminal: {error}") from None

@@ -36,7 +36,8 @@
  * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
  *   for one hop's delay, the second would leave a queue that nobody asked for. Of the whole
  *   path's delay the second holds; the first, Linux keeps no TTL for, is the knob's.
- * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
+ * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free. Those
+ *   of one host to one peer know of each other, and divide it.
  * - The first cut: the draft's first windows are nobody's. By beta a queue of n windows that began
  *   at once would take log2(n) round trips of its own length.
  * - Growth in proportion: the draft has no word on capacity that becomes free.
@@ -195,6 +196,7 @@ struct tcsig_vars {
  * @delivered_pkts: by all ACKs so far, this one included
  * @prior_pkts: as @delivered_pkts was when the newest of them was sent
  * @share_ppm: min(ABW/C)
+ * @sharers: of this host's connections to the peer those that seek, this one among them
  * @has_free: @free is new
  * @has_delay: @delay_ns is new
  * @has_share: @share_ppm is new
@@ -209,6 +211,7 @@ struct tcsig_ack {
 	u32 delivered_pkts;
 	u32 prior_pkts;
 	u32 share_ppm;
+	u32 sharers;
 	bool has_free;
 	bool has_delay;
 	bool has_share;
@@ -445,10 +448,12 @@ static inline bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig
 	return v->stage == TCSIG_SEEK && v->goal && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
 }
 
-/* 8.1.3: half of what is free at once. */
+/* 8.1.3: half of what is free at once; who jump together from one host have it together. */
 static inline void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
-	v->goal = min3(v->cw + a->free, max(v->ssthresh, v->cw), TCSIG_WND_MAX);
+	const u64 free = div_u64(a->free, max(a->sharers, 1U));
+
+	v->goal = min3(v->cw + free, max(v->ssthresh, v->cw), TCSIG_WND_MAX);
 	v->cw += (v->goal - v->cw) / 2;
 	v->stage = TCSIG_JUMP;
 	v->proven = false;

@@ -224,6 +224,20 @@ static void small_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.small, TCSIG_SMALL_MAX, "of one packet, at once");
 }
 
+/* Four connections of a host that begin together. */
+static void sharers_test(struct kunit *test)
+{
+	const struct tcsig_ack a = { .free = 80 * ONE, .acked_pkts = 3, .delivered_pkts = 103,
+				     .prior_pkts = 100, .sharers = 4, .has_free = true,
+				     .limited = true };
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 100);
+	tcsig_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 20 * ONE, "half of a quarter of 80");
+	KUNIT_EXPECT_EQ(test, v.goal, 30 * ONE);
+}
+
 /* A delay's readings, one after the other; the RTT is 20 us. */
 static void reckon_test(struct kunit *test)
 {
@@ -558,6 +572,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(free_test),
 	KUNIT_CASE(e2e_test),
 	KUNIT_CASE(small_test),
+	KUNIT_CASE(sharers_test),
 	KUNIT_CASE(reckon_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),

@@ -100,7 +100,7 @@ static void tcsig_release(struct sock *sk)
 	/* A socket may close before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
-	tcsig_close(cs);
+	tcsig_close(sk, cs);
 	hop_restore_bursts(sk);
 }
 
@@ -189,6 +189,8 @@ compat_cong_control(tcsig_cong_control)
 		tcsig_open(sk, cs);
 	}
 	tcsig_hear_ack(sk, cs, rs);
+	if (cs->told)
+		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	/* Repairs of many losses at once would be a burst: two for each that arrived, as PRR. */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = tcp_packets_in_flight(tp) + rs->acked_sacked + 1;
@@ -213,19 +215,27 @@ static u64 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
  * 8.1.3: a transfer on a connection that has been idle for many round trips begins as a new
  * one: what was known of the path is worth nothing.
  */
-static void tcsig_tx_start(struct sock *sk)
+static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 {
-	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 idle_us = (u32)tp->tcp_mstamp - cs->ack_us;
 
-	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out ||
-	    idle_us < tcsig_idle_us(sk, cs))
-		return;
 	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
 		    tp->delivered);
 	tcsig_apply(sk, &cs->v, U32_MAX);
 	trace_csig_enter(sk, &cs->v, false);
+}
+
+static void tcsig_tx_start(struct sock *sk)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
+		return;
+	if ((u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs))
+		tcsig_begin_anew(sk, cs);
+	if (cs->told)
+		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK);
 }
 
 static void tcsig_cwnd_event(struct sock *sk, enum tcp_ca_event ev)

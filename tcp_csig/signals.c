@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What an ACK tells: the carrier's signals, or where no hop tells, the RTT. */
+#include <linux/hash.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include <net/hop_sock.h>
 
 #include "tcp_csig.h"
@@ -22,13 +24,42 @@ void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 		csig_flow_close(flow);
 }
 
-void tcsig_close(struct tcsig_sock *cs)
+void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
 {
 	if (!cs->told)
 		return;
+	tcsig_count(sk, cs->told, false);
 	csig_flow_close(cs->told->flow);
 	kfree(cs->told);
 	cs->told = NULL;
+}
+
+static atomic_t *seeking(const struct sock *sk)
+{
+	u32 peer = (__force u32)sk->sk_daddr;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		peer = ipv6_addr_hash(&sk->sk_v6_daddr);
+#endif
+	return &tcsig_net(sock_net(sk))->seeking[hash_32(peer, TCSIG_PEER_BITS)];
+}
+
+/**
+ * tcsig_count() - is this one of those that are about to jump?
+ * @sk: the socket
+ * @told: of it
+ * @seeks: it sends, and seeks what is free
+ */
+void tcsig_count(const struct sock *sk, struct tcsig_told *told, bool seeks)
+{
+	if (told->seeks == seeks)
+		return;
+	told->seeks = seeks;
+	if (seeks)
+		told->sharers = atomic_inc_return(seeking(sk));
+	else
+		atomic_dec(seeking(sk));
 }
 
 /* Is there a reading that was not there before, and did a hop write to it? */
@@ -79,6 +110,9 @@ static bool read_hops(const struct sock *sk, struct tcsig_told *told, u64 cw,
 		a->has_delay = true;
 		told->locator = s.locator;
 	}
+	/* Those that began after it are counted now, those that jump before it were then. */
+	if (told->seeks)
+		a->sharers = max_t(s32, told->sharers, atomic_read(seeking(sk)));
 	told->hop = told->hop && told->blank < TCSIG_BLANK_MAX;
 	return told->hop && csig_flow_is_fed(told->flow);
 }

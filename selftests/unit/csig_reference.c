@@ -96,7 +96,7 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 	if (a->has_free && (rest || !strcmp(r->stage, "jump")))
 		r->goal = fmin(r->goal, r->cw + free);
 	if (!strcmp(r->stage, "seek") && r->told && r->delivered >= r->jump_at) {
-		r->goal = fmin(fmin(r->cw + free, fmax(r->ssthresh, r->cw)), WND_MAX);
+		r->goal = fmin(fmin(r->cw + free / fmax(a->sharers, 1), fmax(r->ssthresh, r->cw)), WND_MAX);
 		r->cw = (r->cw + r->goal) / 2;
 		r->stage = "jump";
 		begin_round(r, "plain");
@@ -229,6 +229,7 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 		.share_ppm = below(2) ? below(1000001) : below(50000),
 		.free = below(3) ? log_uniform(1, 2 * ONE * WND_MAX) : 0,
 		.delay_ns = below(3) ? uniform(0, 2 * r->target) : log_uniform(1, 1e15),
+		.sharers = below(3) ? below(3) : below(1000),
 		.has_free = !below(3),
 		.has_delay = !below(3),
 		.has_share = !below(3),

@@ -17,8 +17,10 @@
  *	 +----- max(PD) > target ----------------------------------------------------^
  *
  * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: it
- * doubles. After the jump the other half follows packet by packet as ACKs come of what the
- * first half sent, while the delay stays below half the target: who jumps together finds out.
+ * doubles. It jumps when a few packets of its first window are back. After the jump the other half follows
+ * packet by packet as ACKs come of what the first half sent, while the delay stays below half the
+ * target: who jumps together finds out. The first cut is of a guess, and not by beta: all of
+ * what waits too long goes, cw = cw (1 - (max(PD) - target) / RTT).
  *
  * A cut is of the window at the beginning of a round: what the rest of the round's packets
  * tell deepens it, and does not repeat it. The same holds for growth by min(ABW/C). Rounds
@@ -34,7 +36,10 @@
  * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
  *   for one hop's delay, the second would leave a queue that nobody asked for. Of the whole
  *   path's delay the second holds; the first, Linux keeps no TTL for, is the knob's.
- * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free.
+ * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free. Those
+ *   of one host to one peer know of each other, and divide it.
+ * - The first cut: the draft's first windows are nobody's. By beta a queue of n windows that began
+ *   at once would take log2(n) round trips of its own length.
  * - Growth in proportion: the draft has no word on capacity that becomes free.
  * - A window below two packets is two, less often: a receiver that knows nothing of it
  *   acknowledges two at once, but one after 40 ms.
@@ -79,6 +84,8 @@
 #define TCSIG_E2E_ROOT_SHIFT	16
 #define TCSIG_E2E_ROOT_MOST	46341U	/* 1 / sqrt(2) << TCSIG_E2E_ROOT_SHIFT */
 #define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
+#define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
+#define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
 
 /* 1/16: of ai, for each packet, where a window is less than one. */
 #define TCSIG_BELOW_SHIFT	4
@@ -86,6 +93,9 @@
 #define TCSIG_FLIGHT_PKTS	2U
 /* A flight is one burst: its own pace is this many packets an RTT. */
 #define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
+
+/* One for each signal. */
+#define TCSIG_JUMP_PKTS		3U
 
 /* A port that says less is free has counted a packet more or less. */
 #define TCSIG_SHARE_MIN_PPM	20000U
@@ -140,16 +150,19 @@ enum tcsig_stage {
  * struct tcsig_vars - written under the socket lock
  * @cw: the window, packets << TCSIG_SHIFT; read by dumps without the lock
  * @ref: what it was when the round began
- * @goal: of a jump: with all of what was free
+ * @goal: of a jump: with all of what was free; in SEEK: not 0 once that was told
  * @ssthresh: where slow start ends
  * @undo_cw: before the last loss; 0: none
  * @delay_ns: told last
  * @least_ns: the least delay that was told in this round; U64_MAX: none
  * @ended_ns: the same of the round before
  * @round_pkts: packets delivered when the round began
+ * @jump_pkts: packets delivered when enough of the transfer's first window is
+ * @small: of the window when the round began, tcsig_small()
  * @stage: enum tcsig_stage; read by dumps without the lock
  * @wait_rounds: so many more until bandwidths know of the last growth
  * @cut: this round has cut
+ * @guess: what it has cut was a guess
  * @grown: this round has grown by min(ABW/C)
  * @proven: of a jump: its own packets are acknowledged
  */
@@ -163,9 +176,12 @@ struct tcsig_vars {
 	u64 least_ns;
 	u64 ended_ns;
 	u32 round_pkts;
+	u32 jump_pkts;
+	u16 small;
 	u8 stage;
 	u8 wait_rounds;
 	bool cut;
+	bool guess;
 	bool grown;
 	bool proven;
 };
@@ -174,10 +190,13 @@ struct tcsig_vars {
  * struct tcsig_ack - what an ACK says
  * @free: min(ABW), packets of an RTT << TCSIG_SHIFT
  * @delay_ns: max(PD), or of the whole path
+ * @rtt_ns: RTT, with it; 0: not to go by
+ * @path_ns: of it beyond the least RTT: no hop's delay is more
  * @acked_pkts: packets delivered by it
  * @delivered_pkts: by all ACKs so far, this one included
  * @prior_pkts: as @delivered_pkts was when the newest of them was sent
  * @share_ppm: min(ABW/C)
+ * @sharers: of this host's connections to the peer those that seek, this one among them
  * @has_free: @free is new
  * @has_delay: @delay_ns is new
  * @has_share: @share_ppm is new
@@ -186,10 +205,13 @@ struct tcsig_vars {
 struct tcsig_ack {
 	u64 free;
 	u64 delay_ns;
+	u64 rtt_ns;
+	u64 path_ns;
 	u32 acked_pkts;
 	u32 delivered_pkts;
 	u32 prior_pkts;
 	u32 share_ppm;
+	u32 sharers;
 	bool has_free;
 	bool has_delay;
 	bool has_share;
@@ -245,21 +267,53 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 }
 
 /**
+ * tcsig_cut_guess() - the delay exceeds its target by windows that nobody knew to be right
+ * @cw: such a window << TCSIG_SHIFT
+ * @p: constants
+ * @delay_ns: above the target
+ * @rtt_ns: RTT, the delay included
+ *
+ * Without what of the RTT is too much, all who began together keep the target. A flight is left:
+ * it is no guess, and with less the timer would wait for an RTT that is over.
+ */
+static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
+{
+	const u64 less = mul_u64_u64_div_u64(cw, delay_ns - p->target_ns, max(rtt_ns, delay_ns));
+
+	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), p->least);
+}
+
+/**
+ * tcsig_small() - how small a window is
+ * @cw: the window << TCSIG_SHIFT
+ *
+ * Once a round: it takes a root and a division.
+ *
+ * Return: 0 from 256 packets on, TCSIG_SMALL_MAX up to 2, 1 / sqrt(@cw) between.
+ */
+static inline u16 tcsig_small(u64 cw)
+{
+	u64 root;
+
+	if (cw >= TCSIG_E2E_WND_LARGE)
+		return 0;
+	if (cw <= TCSIG_E2E_WND_MIN)
+		return TCSIG_SMALL_MAX;
+	/* int_sqrt64() is sqrt(packets) << 12 */
+	root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2), int_sqrt64(cw));
+	return clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
+	       TCSIG_E2E_ROOT_LEAST;
+}
+
+/**
  * tcsig_e2e_target_ns() - what delay of a whole path is aimed at
  * @target_ns: with a large window; at most TCSIG_TARGET_MAX_NS
- * @cw: the window << TCSIG_SHIFT, not 0
+ * @small: of the window, tcsig_small()
  */
-static inline u64 tcsig_e2e_target_ns(u64 target_ns, u64 cw)
+static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 {
-	/* sqrt(cwnd) << 12 */
-	const u64 root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2),
-				 int_sqrt64(cw));
-	const u64 part = clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
-			 TCSIG_E2E_ROOT_LEAST;
-
 	/* 2^30 * 2^2 * 2^16 = 2^48 */
-	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * part,
-				   TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST);
+	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * small, TCSIG_SMALL_MAX);
 }
 
 /**
@@ -315,6 +369,8 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 		.ssthresh = ssthresh,
 		.least_ns = U64_MAX,
 		.round_pkts = delivered_pkts,
+		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
+		.small = tcsig_small(cw),
 		.stage = TCSIG_SEEK,
 	};
 }
@@ -324,7 +380,9 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 {
 	v->round_pkts = delivered_pkts;
 	v->ref = v->cw;
+	v->small = tcsig_small(v->cw);
 	v->cut = false;
+	v->guess = false;
 	v->grown = false;
 	v->least_ns = U64_MAX;
 }
@@ -354,19 +412,48 @@ static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_pa
 				     const struct tcsig_ack *a)
 {
 	if (!v->cut) {
+		const bool guess = v->stage != TCSIG_STEADY;
+
 		/* Growth of this round is what may be too much: it is cut with the rest. */
 		tcsig_begin_round(v, a->delivered_pkts);
 		v->cut = true;
+		v->guess = guess;
 		v->least_ns = a->delay_ns;
 		v->stage = TCSIG_STEADY;
 	}
 	v->cw = min(v->cw, tcsig_cut(v->ref, p, a->delay_ns));
+	if (v->guess && a->rtt_ns)
+		v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
 }
 
-/* 8.1.3: half of what is free at once. */
+/*
+ * Before a transfer's hops have told more than how empty they were in front of it, the path's delay
+ * may be its queue: what was a guess is held back, as if it were, until they tell.
+ */
+static inline bool tcsig_hold_back(struct tcsig_vars *v, const struct tcsig_params *p,
+				   const struct tcsig_ack *a)
+{
+	if (v->stage != TCSIG_SEEK || a->has_delay || a->path_ns <= p->target_ns)
+		return false;
+	v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->path_ns, a->rtt_ns));
+	return true;
+}
+
+/*
+ * Where many begin together, their first packets tell of an empty port, and the next ones of the
+ * queue.
+ */
+static inline bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig_ack *a)
+{
+	return v->stage == TCSIG_SEEK && v->goal && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
+}
+
+/* 8.1.3: half of what is free at once; who jump together from one host have it together. */
 static inline void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
-	v->goal = min3(v->cw + a->free, max(v->ssthresh, v->cw), TCSIG_WND_MAX);
+	const u64 free = div_u64(a->free, max(a->sharers, 1U));
+
+	v->goal = min3(v->cw + free, max(v->ssthresh, v->cw), TCSIG_WND_MAX);
 	v->cw += (v->goal - v->cw) / 2;
 	v->stage = TCSIG_JUMP;
 	v->proven = false;
@@ -438,9 +525,11 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 		if (a->delay_ns > p->target_ns)
 			tcsig_hear_excess(v, p, a);
 	}
-	if (v->cut || !a->limited || v->delay_ns > p->target_ns)
-		return turned;
 	if (v->stage == TCSIG_SEEK && a->has_free)
+		v->goal = 1;
+	if (tcsig_hold_back(v, p, a) || v->cut || !a->limited || v->delay_ns > p->target_ns)
+		return turned;
+	if (tcsig_may_jump(v, a))
 		tcsig_jump(v, a);
 	else
 		tcsig_grow(v, p, a);
@@ -575,19 +664,30 @@ static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
 	return known && locator;
 }
 
-/* A round with all of its delays above the target speaks for a move as so many others do. */
+/* A round trip with all of its delays above the target speaks for a move as so many others do. */
 #define TCSIG_MOVE_POINTS	8
+/* So many tries that led back in a row, and there may be no other path. */
+#define TCSIG_MOVE_TRIES	3
 
 /**
  * struct tcsig_path - 8.2.1: when to try another path
  * @left: the bottleneck that was left last; 0: none
  * @points: what spoke for a move
- * @waits: what is told now is of the path before
+ * @above_pkts: packets delivered when the delay rose above the target, or a round trip after
+ * @tries: so many in a row led back to @left
+ * @above: the delay is above the target
+ * @waits: packets are on their way on the path before, whose queue the first of the new one
+ *	overtake
+ * @fresh: they are not, but no whole round has told of the new path yet
  */
 struct tcsig_path {
 	u32 left;
 	s32 points;
+	u32 above_pkts;
+	u8 tries;
+	bool above;
 	bool waits;
+	bool fresh;
 };
 
 /* A queue that stands: the law leaves about the target where it is the bottleneck. */
@@ -599,61 +699,111 @@ static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
 /* By chance some of those who share the new path stay longer on it than others. */
 static inline bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
 {
-	*path = (struct tcsig_path){
-		.left = locator,
-		.points = -(s32)(random % TCSIG_MOVE_POINTS),
-		.waits = true,
-	};
+	path->left = locator;
+	path->points = -(s32)(random % TCSIG_MOVE_POINTS);
+	path->above = false;
+	path->waits = true;
+	return true;
+}
+
+/*
+ * Is it the bottleneck that was just left? A queue below the target is reason enough to go on:
+ * what one leaves others take.
+ */
+static inline bool tcsig_path_is_back(const struct tcsig_path *path, const struct tcsig_params *p,
+				      const struct tcsig_ack *a, u32 locator)
+{
+	return a->has_delay && path->left && locator == path->left &&
+	       path->tries < TCSIG_MOVE_TRIES && tcsig_is_queue(p, a->delay_ns);
+}
+
+/**
+ * tcsig_path_is_old() - is what was told of the path that was left?
+ * @path: the state
+ * @locator: of the bottleneck
+ */
+static inline bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
+{
+	return path->waits && locator == path->left;
+}
+
+/**
+ * tcsig_path_settle() - all that was sent before the move has arrived
+ * @path: the state; waits
+ */
+static inline void tcsig_path_settle(struct tcsig_path *path)
+{
+	path->waits = false;
+	path->fresh = true;
+}
+
+/* Was the delay above the target for a whole round trip? From any ACK on, not the law's round. */
+static inline bool tcsig_path_is_above(struct tcsig_path *path, const struct tcsig_params *p,
+				       const struct tcsig_ack *a)
+{
+	if (a->has_delay && a->delay_ns <= p->target_ns) {
+		path->above = false;
+	} else if (a->has_delay && !path->above) {
+		path->above = true;
+		path->above_pkts = a->delivered_pkts;
+	}
+	if (!path->above || !a->acked_pkts || (s32)(a->prior_pkts - path->above_pkts) < 0)
+		return false;
+	path->above_pkts = a->delivered_pkts;
 	return true;
 }
 
 /**
- * tcsig_path_told() - a delay was told: is it the bottleneck that was just left?
- * @path: the state
- * @p: constants
- * @delay_ns: told
- * @locator: of the bottleneck
- * @random: any
- *
- * Return: whether to try another path now: the last try led to the same.
- */
-static inline bool tcsig_path_told(struct tcsig_path *path, const struct tcsig_params *p,
-				   u64 delay_ns, u32 locator, u32 random)
-{
-	if (path->waits || !path->left || locator != path->left || delay_ns <= p->target_ns)
-		return false;
-	return tcsig_leave(path, locator, random);
-}
-
-/**
- * tcsig_path_round() - a round ended: would another path be better?
+ * tcsig_path_round() - a round of the law ended
  * @path: the state
  * @p: constants
  * @least_ns: the least delay that was told in it; U64_MAX: none
  * @locator: of the bottleneck, if it is in the core; else 0
- * @wanted: after so many rounds above the target; 0: never
- * @random: any
  *
  * A queue below the target is as the law leaves it: with others, or alone where the core is
  * slower than the host. That is known only by trying, so it takes longer.
+ */
+static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
+				    u64 least_ns, u32 locator)
+{
+	if (path->waits || path->fresh) {
+		path->fresh = false;
+		return;
+	}
+	path->left = 0;
+	path->tries = 0;
+	if (locator && tcsig_is_queue(p, least_ns))
+		path->points++;
+	else
+		path->points = min(path->points, 0);
+}
+
+/**
+ * tcsig_path_hear() - an ACK: would another path be better?
+ * @path: the state; tcsig_path_round() first, if the ACK ended a round
+ * @p: constants
+ * @a: the ACK
+ * @locator: of the bottleneck, if it is in the core; else 0
+ * @wanted: after so many round trips above the target, at least 1
+ * @random: any
  *
  * Return: whether to try another path now.
  */
-static inline bool tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
-				    u64 least_ns, u32 locator, u32 wanted, u32 random)
+static inline bool tcsig_path_hear(struct tcsig_path *path, const struct tcsig_params *p,
+				   const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)
 {
-	if (path->waits) {
-		path->waits = false;
+	if (path->waits)
 		return false;
+	if (tcsig_path_is_back(path, p, a, locator)) {
+		path->tries++;
+		return tcsig_leave(path, locator, random);
 	}
-	path->left = 0;
-	if (!wanted || !locator || !tcsig_is_queue(p, least_ns)) {
-		path->points = min(path->points, 0);
+	if (tcsig_path_is_above(path, p, a) && locator)
+		path->points += TCSIG_MOVE_POINTS;
+	if (!locator || path->points < (s32)wanted * TCSIG_MOVE_POINTS)
 		return false;
-	}
-	path->points += least_ns > p->target_ns ? TCSIG_MOVE_POINTS : 1;
-	return path->points >= (s32)wanted * TCSIG_MOVE_POINTS &&
-	       tcsig_leave(path, locator, random);
+	path->tries = 0;
+	return tcsig_leave(path, locator, random);
 }
 
 #endif /* TCP_CSIG_CSIG_SENDER_H */

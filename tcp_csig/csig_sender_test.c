@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <uapi/linux/pkt_sched_csig.h>
 
 #include "csig_sender.h"
 
@@ -43,6 +44,83 @@ static void cut_test(struct kunit *test)
 		p.beta_ppm = c->beta_ppm;
 		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(c->cw, &p, c->delay_ns), c->want, "%s",
 				    c->what);
+	}
+}
+
+static const struct guess_case {
+	const char *what;
+	u64 cw, delay_ns, rtt_ns, want;
+} guess_cases[] = {
+	{ "30 of 50 us are too much", 10 * ONE, 40000, 50000, 4 * ONE },
+	{ "1 of 11", 11 * ONE, 11000, 11000, 10 * ONE },
+	{ "a flight is left", 10 * ONE, 290000, 300000, 2 * ONE },
+	{ "of less than one all", HALF, 290000, 300000, HALF },
+	{ "an RTT that is less than the delay: the delay", 10 * ONE, 20000, 0, 5 * ONE },
+	{ "the largest", TCSIG_WND_MAX, U64_MAX, 1, 2 * ONE },
+};
+
+static void guess_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(guess_cases); i++) {
+		const struct guess_case *c = &guess_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut_guess(c->cw, &params, c->delay_ns, c->rtt_ns),
+				    c->want, "%s", c->what);
+	}
+}
+
+/* The first window of many that begin together, ten packets each. */
+static const struct first_case {
+	const char *what;
+	u32 delivered_pkts, prior_pkts;
+	s64 delay_ns, path_ns;		/* the least RTT is 10 us; delay -1: not told */
+	bool has_free;
+	u64 want;
+	enum tcsig_stage stage;
+} first_cases[] = {
+	{ "the first one found nobody", 101, 100, 0, 0, true, 11 * ONE, TCSIG_SEEK },
+	{ "the second a queue, says the path: 10 (1 - 10/30)", 102, 100, -1, 20000, true,
+	  6 * ONE + 11184811, TCSIG_SEEK },
+	{ "the third waits longer: 10 (1 - 30/50)", 103, 100, -1, 40000, false, 4 * ONE,
+	  TCSIG_SEEK },
+	{ "less, but not told: no more", 104, 100, -1, 10001, false, 4 * ONE, TCSIG_SEEK },
+	{ "it was on the way back: half of what is free", 105, 100, 5000, 40000, false, 54 * ONE,
+	  TCSIG_JUMP },
+	{ "then the hop counts", 106, 100, -1, 40000, false, 54 * ONE, TCSIG_JUMP },
+	{ "20 of 40 us are too much: a guess", 107, 100, 30000, 30000, false, 27 * ONE,
+	  TCSIG_STEADY },
+	{ "more, 30 of 50: it deepens", 108, 100, 40000, 40000, false, 21 * ONE + 10066330,
+	  TCSIG_STEADY },
+	{ "the round after: by beta, 1/4", 130, 107, 20000, 20000, false, 16 * ONE + 3355444,
+	  TCSIG_STEADY },
+};
+
+static void first_test(struct kunit *test)
+{
+	struct tcsig_vars v;
+	size_t i;
+
+	tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 100);
+	for (i = 0; i < ARRAY_SIZE(first_cases); i++) {
+		const struct first_case *c = &first_cases[i];
+		const struct tcsig_ack a = {
+			.free = 100 * ONE,
+			.delay_ns = c->delay_ns,
+			.rtt_ns = 10000 + c->path_ns,
+			.path_ns = c->path_ns,
+			.acked_pkts = 1,
+			.delivered_pkts = c->delivered_pkts,
+			.prior_pkts = c->prior_pkts,
+			.has_free = c->has_free,
+			.has_delay = c->delay_ns >= 0,
+			.limited = true,
+		};
+
+		tcsig_hear(&v, &params, &a);
+		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.stage, c->stage, "%s", c->what);
 	}
 }
 
@@ -121,9 +199,43 @@ static void e2e_test(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		KUNIT_EXPECT_EQ(test, tcsig_e2e_target_ns(10000, cases[i].cw), cases[i].want_ns);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, ONE),
+		KUNIT_EXPECT_EQ(test, tcsig_e2e_target_ns(10000, tcsig_small(cases[i].cw)),
+				cases[i].want_ns);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, TCSIG_SMALL_MAX),
 			    5ULL * TCSIG_TARGET_MAX_NS, "no overflow");
+}
+
+/* How small the window is, is reckoned once a round, at its beginning. */
+static void small_test(struct kunit *test)
+{
+	struct tcsig_ack a = { .acked_pkts = 8, .delivered_pkts = 108, .prior_pkts = 99,
+			       .limited = true };
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 16 * ONE, TCSIG_WND_MAX, 100);
+	KUNIT_EXPECT_EQ(test, v.small, tcsig_small(16 * ONE));
+	tcsig_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ(test, v.cw, 24 * ONE);
+	KUNIT_EXPECT_EQ_MSG(test, v.small, tcsig_small(16 * ONE), "within the round");
+	a.prior_pkts = 100;
+	tcsig_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.small, tcsig_small(24 * ONE), "of the next one's beginning");
+	tcsig_lose(&v, 200, true);
+	KUNIT_EXPECT_EQ_MSG(test, v.small, TCSIG_SMALL_MAX, "of one packet, at once");
+}
+
+/* Four connections of a host that begin together. */
+static void sharers_test(struct kunit *test)
+{
+	const struct tcsig_ack a = { .free = 80 * ONE, .acked_pkts = 3, .delivered_pkts = 103,
+				     .prior_pkts = 100, .sharers = 4, .has_free = true,
+				     .limited = true };
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 100);
+	tcsig_hear(&v, &params, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 20 * ONE, "half of a quarter of 80");
+	KUNIT_EXPECT_EQ(test, v.goal, 30 * ONE);
 }
 
 /* A delay's readings, one after the other; the RTT is 20 us. */
@@ -357,37 +469,62 @@ static const struct core_case {
 /* Locator 8 unless said otherwise; wanted 2; random 3. */
 static const struct path_case {
 	const char *what;
-	char event;		/* a round's end, or what is told */
-	u64 delay_ns;
+	/* An ACK, and of the round that it ended, if it did, the least delay. */
+	u32 delivered_pkts, prior_pkts;
+	u64 delay_ns;		/* 0: none is told */
+	u64 least_ns;		/* 0: no round ended */
 	u32 locator;
 	u32 wanted;
+	bool settles;
 	bool want;
 } path_cases[] = {
-	{ "off", 'r', 20000, 8, 0, false },
-	{ "one of two", 'r', 10001, 8, 2, false },
-	{ "no queue", 'r', 5000, 8, 2, false },
-	{ "anew", 'r', 20000, 8, 2, false },
-	{ "the last hop", 'r', 20000, 0, 2, false },
-	{ "not told", 'r', U64_MAX, 8, 2, false },
-	{ "anew", 'r', 20000, 8, 2, false },
-	{ "two in a row", 'r', 20000, 8, 2, true },
-	{ "what is told is of before", 't', 20000, 8, 1, false },
-	{ "the round of the move", 'r', 20000, 8, 1, false },
-	{ "another bottleneck", 't', 20000, 10, 1, false },
-	{ "the same, below the target", 't', 10000, 8, 1, false },
-	{ "the same", 't', 10001, 8, 1, true },
-	{ "the round of the move", 'r', 20000, 8, 1, false },
-	{ "all is well", 'r', 500, 8, 1, false },
-	{ "what was left is forgotten", 't', 20000, 8, 1, false },
-	{ "-3 + 8 of 8: by chance a round longer", 'r', 20000, 8, 1, false },
-	{ "a queue as the law leaves it: 6", 'r', 5001, 8, 1, false },
-	{ "7", 'r', 10000, 8, 1, false },
-	{ "8", 'r', 10000, 8, 1, true },
+	{ "above the target", 100, 50, 10001, 0, 8, 2, 0, false },
+	{ "for less than a round trip", 110, 99, 20000, 0, 8, 2, 0, false },
+	{ "for one, of two", 120, 100, 20000, 0, 8, 2, 0, false },
+	{ "not above", 130, 110, 10000, 0, 8, 2, 0, false },
+	{ "above again: counts from here", 140, 120, 10001, 0, 8, 2, 0, false },
+	{ "less than a round trip", 150, 139, 20000, 0, 8, 2, 0, false },
+	{ "nothing acknowledged", 150, 145, 0, 0, 8, 2, 0, false },
+	{ "two, whatever is told when it is over", 155, 140, 0, 0, 8, 2, 0, true },
+	{ "what is told is of before", 160, 150, 20000, 0, 8, 1, 0, false },
+	{ "rounds tell nothing either", 165, 155, 20000, 20000, 8, 1, 0, false },
+	{ "arrived: another bottleneck", 170, 155, 4000, 20000, 10, 1, 1, false },
+	{ "the same, no queue", 180, 160, 5000, 0, 8, 1, 0, false },
+	{ "the same, a queue below the target", 190, 165, 5001, 0, 8, 1, 0, true },
+	{ "arrived: the same", 200, 190, 20000, 20000, 8, 1, 1, true },
+	{ "the third time", 210, 200, 20000, 20000, 8, 1, 1, true },
+	{ "no more: perhaps there is no other path", 220, 210, 20000, 20000, 8, 1, 1, false },
+	{ "-3 + 8 of 8", 230, 220, 20000, 0, 8, 1, 0, false },
+	{ "5 + 1, and what was left is forgotten", 240, 225, 20000, 20000, 8, 1, 0, false },
+	{ "6 + 8", 250, 230, 20000, 0, 8, 1, 0, true },
+	{ "the first time", 260, 250, 20000, 20000, 8, 1, 1, true },
+	{ "arrived, no queue", 270, 260, 500, 20000, 8, 1, 1, false },
+	{ "a queue as the law leaves it: -3 + 1", 280, 270, 5001, 5001, 8, 1, 0, false },
+	{ "no queue: what spoke against it stays", 290, 280, 5000, 5000, 8, 1, 0, false },
+	{ "-1", 300, 290, 6000, 6000, 8, 1, 0, false },
+	{ "above", 310, 300, 10001, 0, 8, 1, 0, false },
+	{ "-1 + 8 of 8", 320, 310, 10001, 0, 8, 1, 0, false },
+	{ "7 + 1", 325, 312, 9000, 6000, 8, 1, 0, true },
+	{ "arrived", 330, 325, 500, 20000, 8, 1, 1, false },
+	{ "the last hop above the target", 340, 330, 20000, 500, 0, 1, 0, false },
+	{ "is never left", 350, 340, 20000, 20000, 0, 1, 0, false },
+	{ "nor after many rounds", 360, 350, 20000, 20000, 0, 1, 0, false },
 };
+
+static void old_path_test(struct kunit *test)
+{
+	struct tcsig_path path = { .left = 8, .waits = true };
+
+	KUNIT_EXPECT_TRUE(test, tcsig_path_is_old(&path, 8));
+	KUNIT_EXPECT_FALSE(test, tcsig_path_is_old(&path, 9));
+	tcsig_path_settle(&path);
+	KUNIT_EXPECT_FALSE_MSG(test, tcsig_path_is_old(&path, 8), "the new path has it, too");
+}
 
 static void path_test(struct kunit *test)
 {
 	struct tcsig_path path = { 0 };
+	u32 delivered_pkts = 0;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(core_cases); i++)
@@ -395,24 +532,47 @@ static void path_test(struct kunit *test)
 				    core_cases[i].want, "%s", core_cases[i].what);
 	for (i = 0; i < ARRAY_SIZE(path_cases); i++) {
 		const struct path_case *c = &path_cases[i];
-		bool got;
+		const struct tcsig_ack a = {
+			.acked_pkts = c->delivered_pkts - delivered_pkts,
+			.delivered_pkts = c->delivered_pkts,
+			.prior_pkts = c->prior_pkts,
+			.delay_ns = c->delay_ns,
+			.has_delay = c->delay_ns,
+		};
 
-		if (c->event == 'r')
-			got = tcsig_path_round(&path, &params, c->delay_ns, c->locator, c->wanted,
-					       3);
-		else
-			got = tcsig_path_told(&path, &params, c->delay_ns, c->locator, 3);
-		KUNIT_EXPECT_EQ_MSG(test, got, c->want, "%zu: %s", i, c->what);
+		delivered_pkts = c->delivered_pkts;
+		if (c->settles)
+			tcsig_path_settle(&path);
+		if (c->least_ns)
+			tcsig_path_round(&path, &params, c->least_ns, c->locator);
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_path_hear(&path, &params, &a, c->locator,
+							  c->wanted, 3), c->want,
+				    "%zu: %s", i, c->what);
 	}
+}
+
+/* By compact tags the law knows best where a bucket ends. */
+static void default_test(struct kunit *test)
+{
+	u32 edge[TC_CSIG_EDGES_MAX], i, found = 0;
+
+	tc_csig_pow2(edge, TC_CSIG_POW2_DEFAULT_NS);
+	for (i = 0; i < TC_CSIG_EDGES_MAX; i++)
+		found += edge[i] == TCSIG_TARGET_DEFAULT_NS;
+	KUNIT_EXPECT_EQ_MSG(test, found, 1U, "the default target is an edge of default buckets");
 }
 
 static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(cut_test),
+	KUNIT_CASE(guess_test),
+	KUNIT_CASE(first_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(add_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),
 	KUNIT_CASE(e2e_test),
+	KUNIT_CASE(small_test),
+	KUNIT_CASE(sharers_test),
 	KUNIT_CASE(reckon_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),
@@ -420,6 +580,8 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(path_test),
+	KUNIT_CASE(old_path_test),
+	KUNIT_CASE(default_test),
 	{ }
 };
 

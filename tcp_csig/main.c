@@ -20,7 +20,7 @@
  * A silent connection's next super-packets: its first window is to ask for each signal, and
  * a super-packet asks for one.
  */
-#define TCSIG_FIRST_BURST_PKTS	3U
+#define TCSIG_FIRST_BURST_PKTS	1U
 
 /* ss shows a gain in 1/256. */
 #define TCSIG_INFO_SHIFT	8
@@ -38,7 +38,7 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 
 	return (struct tcsig_params){
 		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) :
-			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.cw),
+			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small),
 		.ai = tcsig_of_ppm(READ_ONCE(cn->ai_ppm)),
 		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
@@ -100,7 +100,7 @@ static void tcsig_release(struct sock *sk)
 	/* A socket may close before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
-	tcsig_close(cs);
+	tcsig_close(sk, cs);
 	hop_restore_bursts(sk);
 }
 
@@ -124,19 +124,22 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
 	const u32 wanted = READ_ONCE(cn->move_rounds);
 	struct tcsig_told *told = cs->told;
-	bool again, moves;
-	u32 core, random;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 core;
 
-	if (!wanted || !cs->hop || !(turned || a->has_delay))
+	if (!cs->hop)
+		return;
+	if (told->path.waits && !before(tp->snd_una, told->moved_seq))
+		tcsig_path_settle(&told->path);
+	if (!wanted)
 		return;
 	core = tcsig_core(cn, told->locator);
-	random = get_random_u32();
-	moves = turned && tcsig_path_round(&told->path, p, cs->v.ended_ns, core, wanted, random);
-	again = !moves && a->has_delay &&
-		tcsig_path_told(&told->path, p, a->delay_ns, core, random);
-	if (!moves && !again)
+	if (turned)
+		tcsig_path_round(&told->path, p, cs->v.ended_ns, core);
+	if (!tcsig_path_hear(&told->path, p, a, core, wanted, sk->sk_txhash))
 		return;
-	trace_csig_move(sk, told->locator, cs->v.delay_ns, again);
+	trace_csig_move(sk, told->locator, cs->v.delay_ns, told->path.tries);
+	told->moved_seq = tp->snd_nxt;
 	sk_rethink_txhash(sk);
 	/* What comes of packets sent before tells of the path that was left. */
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
@@ -151,7 +154,8 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 		.acked_pkts = rs->acked_sacked,
 		.delivered_pkts = tp->delivered,
 		.prior_pkts = rs->prior_delivered,
-		.limited = tcp_is_cwnd_limited(sk),
+		/* Below a flight the timer holds back what the stack's window lets through. */
+		.limited = tcp_is_cwnd_limited(sk) || cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE,
 	};
 	bool turned;
 
@@ -185,6 +189,8 @@ compat_cong_control(tcsig_cong_control)
 		tcsig_open(sk, cs);
 	}
 	tcsig_hear_ack(sk, cs, rs);
+	if (cs->told)
+		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
 	tcsig_apply(sk, &cs->v, most_pkts);
@@ -208,19 +214,27 @@ static u64 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
  * 8.1.3: a transfer on a connection that has been idle for many round trips begins as a new
  * one: what was known of the path is worth nothing.
  */
-static void tcsig_tx_start(struct sock *sk)
+static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 {
-	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 idle_us = (u32)tp->tcp_mstamp - cs->ack_us;
 
-	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out ||
-	    idle_us < tcsig_idle_us(sk, cs))
-		return;
 	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
 		    tp->delivered);
 	tcsig_apply(sk, &cs->v, U32_MAX);
 	trace_csig_enter(sk, &cs->v, false);
+}
+
+static void tcsig_tx_start(struct sock *sk)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
+		return;
+	if ((u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs))
+		tcsig_begin_anew(sk, cs);
+	if (cs->told)
+		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK);
 }
 
 static void tcsig_cwnd_event(struct sock *sk, enum tcp_ca_event ev)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What an ACK tells: the carrier's signals, or where no hop tells, the RTT. */
+#include <linux/hash.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include <net/hop_sock.h>
 
 #include "tcp_csig.h"
@@ -22,13 +24,42 @@ void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 		csig_flow_close(flow);
 }
 
-void tcsig_close(struct tcsig_sock *cs)
+void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
 {
 	if (!cs->told)
 		return;
+	tcsig_count(sk, cs->told, false);
 	csig_flow_close(cs->told->flow);
 	kfree(cs->told);
 	cs->told = NULL;
+}
+
+static atomic_t *seeking(const struct sock *sk)
+{
+	u32 peer = (__force u32)sk->sk_daddr;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		peer = ipv6_addr_hash(&sk->sk_v6_daddr);
+#endif
+	return &tcsig_net(sock_net(sk))->seeking[hash_32(peer, TCSIG_PEER_BITS)];
+}
+
+/**
+ * tcsig_count() - is this one of those that are about to jump?
+ * @sk: the socket
+ * @told: of it
+ * @seeks: it sends, and seeks what is free
+ */
+void tcsig_count(const struct sock *sk, struct tcsig_told *told, bool seeks)
+{
+	if (told->seeks == seeks)
+		return;
+	told->seeks = seeks;
+	if (seeks)
+		told->sharers = atomic_inc_return(seeking(sk));
+	else
+		atomic_dec(seeking(sk));
 }
 
 /* Is there a reading that was not there before, and did a hop write to it? */
@@ -56,22 +87,32 @@ static u32 rtt_us(const struct sock *sk, const struct rate_sample *rs)
 static bool read_hops(const struct sock *sk, struct tcsig_told *told, u64 cw,
 		      const struct rate_sample *rs, struct tcsig_ack *a)
 {
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	struct csig_signal s;
 
 	if (read_new(told, CSIG_ABW, &s)) {
 		told->free_kbit_ps = s.low;
 		a->has_free = true;
 	}
-	a->free = tcsig_free(told->free_kbit_ps, rtt_us(sk, rs), hop_wire_bytes(sk));
+	/* What is free fills no queue: the RTT without. */
+	a->free = tcsig_free(told->free_kbit_ps, min(rtt_us(sk, rs), least_us),
+			     hop_wire_bytes(sk));
+	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
+		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
+		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+	}
 	if (read_new(told, CSIG_ABW_C, &s)) {
 		a->share_ppm = min_t(u64, s.low, CSIG_PPM_MAX);
 		a->has_share = true;
 	}
-	if (read_new(told, CSIG_PD, &s)) {
+	if (read_new(told, CSIG_PD, &s) && !tcsig_path_is_old(&told->path, s.locator)) {
 		a->delay_ns = tcsig_reckon(&told->reckoning, s.low, s.high, cw, rtt_us(sk, rs));
 		a->has_delay = true;
 		told->locator = s.locator;
 	}
+	/* Those that began after it are counted now, those that jump before it were then. */
+	if (told->seeks)
+		a->sharers = max_t(s32, told->sharers, atomic_read(seeking(sk)));
 	told->hop = told->hop && told->blank < TCSIG_BLANK_MAX;
 	return told->hop && csig_flow_is_fed(told->flow);
 }
@@ -83,6 +124,8 @@ static void read_path(const struct sock *sk, const struct rate_sample *rs, struc
 
 	a->has_free = false;
 	a->has_share = false;
+	a->rtt_ns = 0;
+	a->path_ns = 0;
 	a->has_delay = rs->rtt_us > 0 && !rs->is_ack_delayed;
 	if (a->has_delay)
 		a->delay_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;

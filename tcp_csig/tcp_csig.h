@@ -19,6 +19,9 @@
  * @free_kbit_ps: min(ABW)
  * @reckoning: of max(PD)
  * @path: choice of paths
+ * @moved_seq: SND.NXT when a path was left
+ * @sharers: connections to the peer that sought when this one began to, itself included
+ * @seeks: it is counted among them
  */
 struct tcsig_told {
 	struct csig_flow *flow;
@@ -29,7 +32,13 @@ struct tcsig_told {
 	u64 free_kbit_ps;
 	struct tcsig_reckoning reckoning;
 	struct tcsig_path path;
+	u32 moved_seq;
+	u32 sharers;
+	bool seeks;
 };
+
+/* Peers that share a counter make jumps smaller than they need be. */
+#define TCSIG_PEER_BITS	8
 
 /**
  * struct tcsig_sock - a connection; written under the socket lock
@@ -60,6 +69,7 @@ struct tcsig_sock {
  * @idle_rounds: round trips of silence after which a transfer begins anew; 0: an RTO
  * @move_rounds: rounds of excess after which another path is tried; 0: never
  * @edge: TCSIG_EDGES times value and mask
+ * @seeking: connections that seek what is free, by peer
  */
 struct tcsig_net {
 	struct hop_sysctl sysctl;
@@ -71,13 +81,15 @@ struct tcsig_net {
 	unsigned int idle_rounds;
 	unsigned int move_rounds;
 	int edge[2 * TCSIG_EDGES];
+	atomic_t seeking[1 << TCSIG_PEER_BITS];
 };
 
 struct tcsig_net *tcsig_net(const struct net *net);
 
 /* signals.c */
 void tcsig_open(struct sock *sk, struct tcsig_sock *cs);
-void tcsig_close(struct tcsig_sock *cs);
+void tcsig_close(const struct sock *sk, struct tcsig_sock *cs);
+void tcsig_count(const struct sock *sk, struct tcsig_told *told, bool seeks);
 void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a);
 

@@ -112,30 +112,30 @@ TRACE_EVENT(csig_hold,
 		  __entry->cw, __entry->wait_ns)
 );
 
-/* 8.2.1: another path is tried; again: the one before led to the same bottleneck. */
+/* 8.2.1: another path is tried; tries: so many before in a row led to the same bottleneck. */
 TRACE_EVENT(csig_move,
 
-	TP_PROTO(const struct sock *sk, u32 locator, u64 delay_ns, bool again),
+	TP_PROTO(const struct sock *sk, u32 locator, u64 delay_ns, u8 tries),
 
-	TP_ARGS(sk, locator, delay_ns, again),
+	TP_ARGS(sk, locator, delay_ns, tries),
 
 	TP_STRUCT__entry(
 		HOP_TRACE_SOCK_FIELDS
 		__field(u32, locator)
 		__field(u64, delay_ns)
-		__field(bool, again)
+		__field(u8, tries)
 	),
 
 	TP_fast_assign(
 		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->locator = locator;
 		__entry->delay_ns = delay_ns;
-		__entry->again = again;
+		__entry->tries = tries;
 	),
 
-	TP_printk(HOP_TRACE_SOCK_FORMAT " locator=%u delay_ns=%llu again=%d",
+	TP_printk(HOP_TRACE_SOCK_FORMAT " locator=%u delay_ns=%llu tries=%u",
 		  HOP_TRACE_SOCK_VALUES,
-		  __entry->locator, __entry->delay_ns, __entry->again)
+		  __entry->locator, __entry->delay_ns, __entry->tries)
 );
 
 #endif

@@ -387,10 +387,14 @@ static inline bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32
  */
 static inline bool ldcp_is_midway(u32 written_bytes, u32 full_bytes, u32 window_bytes)
 {
-	/* At most half of 2^30, and a super-packet. */
-	const u32 step_bytes = (window_bytes / 2 / full_bytes + 1) * full_bytes;
+	u32 step_bytes;
 
-	return written_bytes && written_bytes % step_bytes == 0;
+	/* Less than a step: most messages, for which nothing need be divided. */
+	if (written_bytes <= window_bytes / 2 || !written_bytes)
+		return false;
+	/* At most half of 2^30, and a super-packet. */
+	step_bytes = (window_bytes / 2 / full_bytes + 1) * full_bytes;
+	return written_bytes % step_bytes == 0;
 }
 
 #endif /* TCP_LDCP_LDCP_SENDER_H */

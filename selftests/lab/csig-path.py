@@ -132,7 +132,7 @@ class Path:
 
 def bucket(kind, value):
     """Of pow2: the edges are base and 1.5 times base, doubled."""
-    base = {ABW: 32000, ABW_C: 32, PD: 128}[kind]
+    base = {ABW: 32000, ABW_C: 32, PD: 625}[kind]
     edges = [(base << i // 2) * (3 if i % 2 else 2) // 2 for i in range(31)]
     return sum(edge <= value for edge in edges)
 

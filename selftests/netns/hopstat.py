@@ -80,20 +80,31 @@ class Load:
             close(*pair)
 
 
+def during(load, seconds, *names):
+    """What hopstat lists in these namespaces while there is load."""
+    watch = [subprocess.Popen([*within(name), HOPSTAT, "--json"], stdout=subprocess.PIPE, text=True)
+             for name in names]
+    load.run(seconds)
+    return [json.loads(line) for one in watch for line in one.communicate()[0].splitlines()]
+
+
 def see_lists(load):
     load.run(0.05)
-    found = rows("a", "--json")
+    found = during(load, 0.4, "a")
     flow = [r for r in found if r["what"] == "flow" and r["peer"].startswith(B[4])]
     tap.claim("a flow, its bottleneck by locator, and what the bottleneck says",
               len(flow) == 1 and flow[0]["system"] == "CSIG" and flow[0]["cc"] == "csig" and
               flow[0]["hop"] == LM and flow[0]["local"].startswith(A[4]) and
               flow[0]["used_ppm"] > 500000 and flow[0]["path"] == "proven", f"{flow}")
+    tap.claim("the rate is what is acknowledged, all flows together what the port carries",
+              0.5e9 < sum(r["rate_bit_ps"] for r in found if r["what"] == "flow") < 1e9)
     tap.claim("IPv6", any(r["what"] == "flow" and r["peer"].startswith(f"[{B[6]}]:") and
                           r["hop"] == LM for r in found))
-    port = [r for r in rows("r", "--json") if r["what"] == "port" and r["kind"] == "csig"]
+    port = [r for r in during(load, 0.4, "r") if r["what"] == "port" and r["kind"] == "csig"]
     tap.claim("the port at r", len(port) == 1 and port[0]["dev"] == "r-b" and
               port[0]["handle"] == "10:" and port[0]["sent_pkts"] > 1000 and
-              "rate_bytes_ps=125000000" in port[0]["detail"] and port[0]["used_ppm"] is not None,
+              port[0]["rate_bit_ps"] == 1000000000 and port[0]["used_ppm"] > 500000 and
+              "rate_bytes_ps=125000000" in port[0]["detail"] and port[0]["delay_ns"] is not None,
               f"{port}")
     table = list(csv.DictReader(io.StringIO(hopstat("a", "--csv").stdout)))
     tap.claim("the flows as CSV", sorted(r["hop"] for r in table) == [str(LM)] * 2, f"{table}")
@@ -104,30 +115,61 @@ def tmux(*words):
                           text=True).stdout
 
 
-def see_screen(load):
-    load.run(0.02)
-    tmux("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "30",
-         f"nsenter --net=/run/netns/a {HOPSTAT} --interval 0.2; echo over; sleep 9")
+def screen(name, load, wanted, size="140x30", keys=()):
+    """What hopstat shows in a terminal, once all of what is wanted is there; and what after each key."""
+    columns, lines = size.split("x")
+    tmux("-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", lines,
+         f"nsenter --net=/run/netns/{name} {HOPSTAT} --interval 0.2; echo over; sleep 9")
     for _ in range(20):
         load.run(0.02)
         time.sleep(0.2)
-        lines = tmux("capture-pane", "-p").splitlines()
-        if any(str(LM) in line for line in lines):
+        shown = [tmux("capture-pane", "-p")]
+        if all(word in shown[0] for word in wanted):
             break
-    print("".join(f"# {line}\n" for line in lines if line.strip()), end="")
-    tap.claim("the screen: a heading, and a line a flow with its hop",
-              lines[0].startswith("flows: 2   ports: 0") and lines[1].split()[:3] ==
-              ["system", "cc", "local"] and sum(f" {LM} " in line for line in lines) == 2)
-    tmux("send-keys", "q")
-    time.sleep(0.5)
-    tap.claim("q leaves it", "over" in tmux("capture-pane", "-p"))
+    for key in keys:
+        tmux("send-keys", key)
+        load.run(0.02)
+        time.sleep(0.5)
+        shown.append(tmux("capture-pane", "-p"))
     tmux("kill-server")
+    for text in shown:
+        print("".join(f"# {line}\n" for line in text.splitlines() if line.strip()), end="")
+    return [text.splitlines() for text in shown]
+
+
+def columns_of(lines, first):
+    """The heading that begins with this word, and the lines under it, by where its words end."""
+    at = next(i for i, line in enumerate(lines) if line.startswith(first))
+    return lines[at], [line for line in lines[at + 1:] if line.strip()]
+
+
+def see_screen(load):
+    now, explained, over = screen("a", load, [f" {LM} "], keys=("h", "q"), size="80x24")
+    heading, below = columns_of(now, "system")
+    ours = [line for line in below if f" {LM} " in line]
+    tap.claim("the screen: a heading, and a line a flow with its hop",
+              now[0].startswith("flows: 2   ports: 0") and heading.split()[:4] ==
+              ["system", "peer", "hop", "used"] and len(ours) == 2)
+    ends = [heading.index(word) + len(word) for word in ("hop", "used", "delay", "free", "rate")]
+    tap.claim("its columns end where their headings end",
+              all(line[end - 1] != " " and line[end:end + 2] == "  " for line in ours
+                  for end in ends), f"{ends}")
+    tap.claim("without ports it says so", any("no queue of sch_csig" in line for line in now))
+    tap.claim("h explains the columns", any(line.endswith("XCP names none") for line in explained) and
+              any("not known" in line for line in explained))
+    tap.claim("q leaves it", "over" in "\n".join(over))
+    ports = screen("r", load, ["10:"])[0]
+    heading, below = columns_of(ports, "dev")
+    tap.claim("a switch: its port, its rate, load and queue, and that it has no flows",
+              any("no flow of csig" in line for line in ports) and
+              heading.split()[:7] == ["dev", "kind", "handle", "rate", "used", "backlog", "delay"]
+              and below[0].split()[:4] == ["r-b", "csig", "10:", "1G"] and "free" in below[0])
 
 
 def see_export(load):
     text, lines = f"{OUT}/csig.prom", f"{OUT}/csig.jsonl"
-    child = subprocess.Popen([*within("a"), HOPSTAT, "--interval", "0.1", "--count", "1",
-                              "export", "--sample", "0.01", "--textfile", text, "--jsonl", lines])
+    child = subprocess.Popen([*within("a"), HOPSTAT, "export", "--interval", "0.1", "--count",
+                              "1", "--sample", "0.01", "--textfile", text, "--jsonl", lines])
     load.run(0.3)
     child.wait()
     try:
@@ -171,20 +213,30 @@ def see_probes():
     server.wait()
     done = hopstat("a", "trace", B[4], check=False)
     tap.claim("nobody answers: exit 1", done.returncode == 1, done.stdout)
+    done = subprocess.run([*within("a"), HOPSTAT], check=False, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    tap.claim("no terminal: one line, exit 2", done.returncode == 2 and
+              done.stderr.count("\n") == 1 and "--json" in done.stderr, done.stderr)
 
 
 def see_other(kind, cc, handle, options, wanted):
+    """Flows of another system; and its port, by its own qdisc, in a terminal too."""
     hosts.run(f"tc -n r qdisc replace dev r-b parent 1:1 handle {handle}: {kind} {options}")
+    hosts.run(f"tc -n r qdisc replace dev r-b parent {handle}:1 handle 99: wred limit 400000 "
+              "ect min 60000 max 60000 prob 1")
     load = Load((4, cc))
     load.run(0.2)
-    watch = subprocess.Popen([*within("a"), HOPSTAT, "--json"],
-                             stdout=subprocess.PIPE, text=True)
-    load.run(0.5)
-    found = [json.loads(line) for line in watch.communicate()[0].splitlines()]
+    found = during(load, 0.6, "a", "r")
     flow = [r for r in found if r["what"] == "flow" and r["cc"] == cc]
     tap.claim(f"{wanted['system']}: a flow, and what is known of its path",
               len(flow) == 1 and all(flow[0][k] == v for k, v in wanted.items()) and
-              flow[0]["rate_bit_ps"] > 1e7, f"{flow}")
+              flow[0]["rate_bit_ps"] > 1e7 and flow[0]["delay_ns"] is not None, f"{flow}")
+    port = {r["kind"]: r for r in found if r["what"] == "port"}
+    tap.claim(f"its port: rate, load and queue, by sch_{kind} and by the sch_wred below it",
+              set(port) == {kind, "wred"} and all(r["rate_bit_ps"] == 1000000000 and
+                                                  100000 < r["used_ppm"] < 1100000 and
+                                                  r["delay_ns"] == r["backlog_bytes"] * 8
+                                                  for r in port.values()), f"{port}")
     load.close()
     return flow
 
@@ -199,7 +251,11 @@ def main():
     see_probes()
     flow = see_other("int", "hpccpp", 20, "rate 1gbit switch_id 1", dict(system="INT", hop=1))
     tap.claim("INT: what is used", bool(flow) and flow[0]["used_ppm"] > 300000)
-    see_other("xcp", "xcp", 30, "rate 1gbit", dict(system="XCP", hop=None))
+    flow = see_other("xcp", "xcp", 30, "rate 1gbit min_interval 1ms", dict(system="XCP", hop=None))
+    tap.claim("XCP: what its routers change, and how much of what it may have it has",
+              bool(flow) and flow[0]["feedback_bit_ps"] is not None and
+              100000 < flow[0]["used_ppm"] < 3000000 and
+              flow[0]["free_kbit_ps"] == max(0, flow[0]["feedback_bit_ps"]) // 1000, f"{flow}")
     return tap.done()
 
 

@@ -25,7 +25,7 @@
 #define WND_MAX		((double)TCSIG_WND_MAX_PKTS)
 #define EVENTS_MAX	96
 
-static u64 acks, cuts, jumps, scales, losses;
+static u64 acks, cuts, guesses, held, jumps, scales, losses;
 static double worst;
 
 struct reference {
@@ -33,8 +33,8 @@ struct reference {
 	double cw, begun, goal, ssthresh, before_loss, delay;
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
-	bool stale;
-	u64 since, delivered;
+	bool stale, guess, told;
+	u64 since, delivered, jump_at;
 };
 
 static void begin_round(struct reference *r, const char *what)
@@ -56,14 +56,28 @@ static void end_round(struct reference *r)
 	begin_round(r, "plain");
 }
 
-static void excess(struct reference *r, double delay)
+/* What waits longer than it should goes, but for a flight. */
+static double without_queue(const struct reference *r, double delay, double rtt)
+{
+	double left = r->begun * (1 - (delay - r->target) / fmax(rtt, delay));
+
+	return fmax(fmax(left, fmin(r->begun, 2)), r->least);
+}
+
+static void excess(struct reference *r, double delay, double rtt)
 {
 	double md = r->beta * (delay - r->target) / delay;
 
-	if (strcmp(r->round, "cut"))
+	if (strcmp(r->round, "cut")) {
+		r->guess = strcmp(r->stage, "steady");
 		begin_round(r, "cut");
+	}
 	r->stage = "steady";
 	r->cw = fmin(r->cw, fmax((1 - md) * r->begun, r->least));
+	if (r->guess && rtt) {
+		r->cw = fmin(r->cw, without_queue(r, delay, rtt));
+		guesses++;
+	}
 	cuts++;
 }
 
@@ -81,8 +95,8 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 
 	if (a->has_free && (rest || !strcmp(r->stage, "jump")))
 		r->goal = fmin(r->goal, r->cw + free);
-	if (!strcmp(r->stage, "seek") && a->has_free) {
-		r->goal = fmin(fmin(r->cw + free, fmax(r->ssthresh, r->cw)), WND_MAX);
+	if (!strcmp(r->stage, "seek") && r->told && r->delivered >= r->jump_at) {
+		r->goal = fmin(fmin(r->cw + free / fmax(a->sharers, 1), fmax(r->ssthresh, r->cw)), WND_MAX);
 		r->cw = (r->cw + r->goal) / 2;
 		r->stage = "jump";
 		begin_round(r, "plain");
@@ -123,12 +137,24 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 	if (a->has_delay)
 		r->delay = a->delay_ns;
 	if (a->has_delay && r->delay > r->target)
-		excess(r, r->delay);
+		excess(r, r->delay, a->rtt_ns);
+	r->told |= a->has_free;
+	if (!strcmp(r->stage, "seek") && !a->has_delay && a->path_ns > r->target) {
+		r->cw = fmin(r->cw, without_queue(r, a->path_ns, a->rtt_ns));
+		held++;
+		return;
+	}
 	if (!strcmp(r->round, "cut") || !a->limited || r->delay > r->target)
 		return;
 	grown(r, a);
 	if (a->has_share)
 		shared(r, a);
+}
+
+static void begin_transfer(struct reference *r)
+{
+	r->told = false;
+	r->jump_at = r->delivered + fmin(fmax(floor(r->cw), 1), 3);
 }
 
 static void reference_loss(struct reference *r, bool timeout)
@@ -144,7 +170,9 @@ static void reference_loss(struct reference *r, bool timeout)
 		r->goal = 0;
 		r->delay = 0;
 		r->stale = false;
+		begin_transfer(r);
 	}
+	r->guess = false;
 	begin_round(r, timeout ? "plain" : "cut");
 }
 
@@ -189,6 +217,7 @@ static void start(struct reference *r, struct tcsig_vars *v)
 	r->delay = 0;
 	r->stale = false;
 	r->cw = v->cw / ONE;
+	begin_transfer(r);
 	begin_round(r, "plain");
 }
 
@@ -200,6 +229,7 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 		.share_ppm = below(2) ? below(1000001) : below(50000),
 		.free = below(3) ? log_uniform(1, 2 * ONE * WND_MAX) : 0,
 		.delay_ns = below(3) ? uniform(0, 2 * r->target) : log_uniform(1, 1e15),
+		.sharers = below(3) ? below(3) : below(1000),
 		.has_free = !below(3),
 		.has_delay = !below(3),
 		.has_share = !below(3),
@@ -207,6 +237,10 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 	};
 
 	a.free = min(a.free, TCSIG_WND_MAX);
+	if (below(4)) {
+		a.rtt_ns = uniform(0, 1e10);
+		a.path_ns = below(2) ? uniform(0, 2 * r->target) : below(a.rtt_ns + 1);
+	}
 	r->delivered += a.acked_pkts;
 	a.delivered_pkts = r->delivered;
 	a.prior_pkts = r->delivered > back ? r->delivered - back : 0;
@@ -278,7 +312,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < streams && failures < 5; i++)
 		failures += !run_stream();
 	printf("# %llu streams, %llu ACKs, %llu losses\n", i, acks, losses);
-	printf("# %llu cuts, %llu jumps, %llu times in proportion\n", cuts, jumps, scales);
+	printf("# %llu cuts, %llu of them of guesses, %llu times held back\n", cuts, guesses, held);
+	printf("# %llu jumps, %llu times in proportion\n", jumps, scales);
 	printf("# at most %.2f units of 2^-24 off\n", worst);
 	printf("%s 1 - csig_sender equals its law over random streams\n1..1\n",
 	       failures ? "not ok" : "ok");

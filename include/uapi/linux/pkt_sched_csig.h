@@ -202,10 +202,14 @@ struct tc_csig_xstats {
 
 /* Tables of buckets, for the module's defaults and for tc. */
 
-/* Edges of powers of two and halves between: base, 1.5, 2, 3, 4, 6 ... 2^15 times base. */
+/*
+ * Edges of powers of two and halves between: base, 1.5, 2, 3, 4, 6 ... 2^15 times base. 16 times
+ * the delay's is 10 us, what congestion controls aim at by default: who is told by a bucket
+ * knows best at its edges.
+ */
 #define TC_CSIG_POW2_DEFAULT_KBIT_PS	32000
 #define TC_CSIG_POW2_DEFAULT_PPM	32
-#define TC_CSIG_POW2_DEFAULT_NS		128
+#define TC_CSIG_POW2_DEFAULT_NS		625
 #define TC_CSIG_POW2_BASE_MAX		131071
 
 static inline void tc_csig_pow2(__u32 *edge, __u32 base)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Flows and what their path says of its bottleneck: of CSIG by net_csig_tag's own netlink
-(include/uapi/linux/csig_flow.h), of INT and XCP by what their congestion controls tell ss, and
-the hop of INT by tracepoints."""
+(include/uapi/linux/csig_flow.h), of INT and XCP by what their congestion controls tell ss; the
+hop of INT and the feedback of XCP by tracepoints, which need root."""
 import os
 import re
 import socket
@@ -20,8 +20,17 @@ TRACING = "/sys/kernel/tracing"
 GAIN = 256          # what ss takes for 1
 SYSTEMS = {"hpccpp": "INT", "xcp": "XCP", "csig": "CSIG"}
 
+# By congestion control: the tracepoint to listen to.
+EVENTS = {"hpccpp": "tcp_hpccpp/hpccpp_answer", "xcp": "tcp_xcp/xcp_feedback"}
+
+# So long is looked at what comes and goes.
+LOOK_S = 0.05
+
+# Without a connection that is known, what is older is over.
+ENDED_NS = 1000000000
+
 COLUMNS = ("system", "cc", "local", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps",
-           "rate_bit_ps", "rtt_us", "path", "age_ns")
+           "feedback_bit_ps", "rate_bit_ps", "rtt_us", "path", "age_ns")
 
 
 def row(system, cc, local, peer):
@@ -50,7 +59,7 @@ def one_socket(data):
     size = 4 if family == socket.AF_INET else 16
     local = endpoint(netlink.address(data[8:8 + size]), sport)
     peer = endpoint(netlink.address(data[24:24 + size]), dport)
-    out = dict(cc="", bbr=None, rtt_us=None, rate_bit_ps=None)
+    out = dict(cc="", bbr=None, rtt_us=None, least_us=None, acked_bytes=0, rate_bit_ps=None)
     for kind, value in netlink.attributes(data[72:]):
         if kind == DIAG_CONG:
             out["cc"] = value.split(b"\0")[0].decode()
@@ -59,7 +68,9 @@ def one_socket(data):
             out["bbr"] = (low | high << 32, mrtt_us, gain, gain2)
         elif kind == DIAG_INFO and len(value) >= 112:
             out["rtt_us"], = struct.unpack_from("I", value, 68)
-            out["rate_bit_ps"] = 8 * struct.unpack_from("Q", value, 104)[0]
+            if len(value) >= 152:
+                out["acked_bytes"], = struct.unpack_from("Q", value, 120)
+                out["least_us"], = struct.unpack_from("I", value, 148)
     return (local, peer), out
 
 
@@ -113,59 +124,101 @@ def csig_row(local, peer, path, signals, known):
     return out
 
 
-def other_row(local, peer, known, hops):
+def other_row(local, peer, known, told):
+    """INT and XCP; told: what the tracepoints said of this flow, or nothing."""
     cc = known["cc"]
     out = row(SYSTEMS[cc], cc, local, peer)
     out["rtt_us"], out["rate_bit_ps"] = known["rtt_us"], known["rate_bit_ps"]
     if not known["bbr"]:
         return out
     bw_bytes_ps, mrtt_us, gain, _ = known["bbr"]
-    # XCP's routers do not name themselves, and say no more than this: what they allot.
     out["rate_bit_ps"] = 8 * bw_bytes_ps
+    # hpccpp tells T, which is the RTT without queues; of XCP the least RTT is.
+    least_us = mrtt_us if cc == "hpccpp" else known["least_us"]
+    if out["rtt_us"] is not None and least_us is not None:
+        out["delay_ns"] = max(0, out["rtt_us"] - least_us) * 1000
     if cc == "hpccpp":
         out["used_ppm"] = gain * 1000000 // GAIN
-        out["hop"] = hops.get((local, peer))
-        out["delay_ns"] = max(0, (out["rtt_us"] or mrtt_us) - mrtt_us) * 1000
+        out["hop"] = told.get("hop")
+    elif "feedback_bytes_ps" in told:
+        add_feedback(out, told["feedback_bytes_ps"] * (out["rtt_us"] or 0) / 1e6)
     return out
 
 
-def trace_hops(wait_s=0.05):
-    """{(local, peer): hop} by INT, from hpccpp_answer over a short while; needs root."""
+def add_feedback(out, change_bytes_ps):
+    """What XCP's routers change in a round trip. They do not name themselves, but say by it how
+    much of what the flow may have it has."""
+    out["feedback_bit_ps"] = round(8 * change_bytes_ps)
+    rate = out["rate_bit_ps"]
+    if rate and rate + out["feedback_bit_ps"] > 0:
+        out["used_ppm"] = round(rate * 1e6 / (rate + out["feedback_bit_ps"]))
+    out["free_kbit_ps"] = max(0, out["feedback_bit_ps"]) // 1000
+
+
+def listen(ccs, wait_s=LOOK_S):
+    """{(local, peer): {...}} by what these congestion controls' tracepoints say for a short while;
+    nothing without root, or without them."""
     instance = f"{TRACING}/instances/hopstat.{os.getpid()}"
-    switch = instance + "/events/tcp_hpccpp/hpccpp_answer/enable"
     try:
         os.mkdir(instance)
     except OSError:
         return {}
     try:
-        with open(switch, "w", encoding="ascii") as file:
-            file.write("1")
+        for cc in ccs:
+            with open(f"{instance}/events/{EVENTS[cc]}/enable", "w", encoding="ascii") as file:
+                file.write("1")
         time.sleep(wait_s)
         with open(instance + "/trace", encoding="ascii") as file:
-            return dict(parse_hops(file))
+            return parse_events(file)
     except OSError:
         return {}
     finally:
         os.rmdir(instance)
 
 
-def parse_hops(lines):
+def parse_events(lines):
+    told = {}
     for line in lines:
         found = dict(re.findall(r"(\w+)=(\S+)", line))
+        when = re.search(r" (\d+\.\d+): \w+: ", line)
+        if not when or "daddr" not in found:
+            continue
+        ends = [endpoint(netlink.address(socket.inet_pton(socket.AF_INET6, found[a])), found[p])
+                for a, p in (("saddr", "sport"), ("daddr", "dport"))]
+        flow = told.setdefault(tuple(ends), dict(first_s=float(when[1]), sum=0))
+        flow["last_s"] = float(when[1])
         if "bottleneck" in found:
-            ends = [netlink.address(socket.inet_pton(socket.AF_INET6, found[k]))
-                    for k in ("saddr", "daddr")]
-            yield ((endpoint(ends[0], found["sport"]), endpoint(ends[1], found["dport"])),
-                   int(found["bottleneck"]) + 1)
+            flow["hop"] = int(found["bottleneck"]) + 1
+        if "feedback_bytes_ps" in found:
+            flow["sum"] += int(found["feedback_bytes_ps"])
+    # Each header has a packet's part of the change: their sum over a second, to be taken by RTTs.
+    for flow in told.values():
+        if "hop" not in flow and flow["last_s"] > flow["first_s"]:
+            flow["feedback_bytes_ps"] = flow["sum"] / (flow["last_s"] - flow["first_s"])
+    return told
+
+
+def add_rates(known, before, seconds):
+    """What was acknowledged meanwhile."""
+    for ends, flow in known.items():
+        if ends in before and seconds > 0:
+            acked_bytes = flow["acked_bytes"] - before[ends]["acked_bytes"]
+            flow["rate_bit_ps"] = round(8 * acked_bytes / seconds)
 
 
 def read(events=True):
-    """A row a flow that listens to its hops."""
+    """A row a flow that listens to its hops; takes LOOK_S."""
+    before, then = sockets(), time.monotonic()
+    ccs = {s["cc"] for s in before.values()} & set(EVENTS) if events else ()
+    heard = listen(ccs) if ccs else {}
+    time.sleep(max(0, then + LOOK_S - time.monotonic()))
     known = sockets()
+    add_rates(known, before, time.monotonic() - then)
     rows = [csig_row(local, peer, path, signals, known.get((local, peer), {}))
             for local, peer, path, signals in csig_flows() if signals]
+    # The carrier remembers connections for a while that are over; UDP has no socket here either.
+    rows = [r for r in rows if (r["local"], r["peer"]) in known or r["age_ns"] < ENDED_NS]
     told = {(r["local"], r["peer"]) for r in rows}
-    rest = {ends: s for ends, s in known.items() if s["cc"] in SYSTEMS and ends not in told}
-    hops = trace_hops() if events and any(s["cc"] == "hpccpp" for s in rest.values()) else {}
-    rows += [other_row(*ends, s, hops) for ends, s in rest.items()]
+    rows += [other_row(*ends, s, heard.get(ends, {})) for ends, s in known.items()
+             if s["cc"] in SYSTEMS and ends not in told]
     return sorted(rows, key=lambda r: -(r["rate_bit_ps"] or 0))

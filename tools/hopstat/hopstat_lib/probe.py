@@ -84,6 +84,11 @@ def trace(host, port=PORT, cc="csig", count=12, gap_s=0.01, timeout_s=3):
     return rows or [base | dict(signal=None, hop=None, value=None, high=None)]
 
 
+def is_told(row):
+    """Did a hop write? One without a locator is known by the bandwidth, which has a bound then."""
+    return bool(row["hop"]) or row["signal"] in flows.SIGNALS[:2] and row["high"] is not None
+
+
 def mesh(hosts, **options):
     """trace() to each, and a row for those that do not answer."""
     for host in hosts:

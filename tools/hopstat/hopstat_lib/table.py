@@ -6,11 +6,12 @@ import json
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def number(value):
+def number(value, sign="-"):
+    """Three digits; sign "+": of what is more than nothing, too."""
     for size, letter in UNITS:
         if abs(value) >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
+            return f"{value / size:{sign}.3g}{letter}"
+    return f"{value:{sign}.3g}"
 
 
 def cell(key, value):
@@ -23,15 +24,19 @@ def cell(key, value):
         return f"{value / 1000:.1f}us" if value < 1e6 else f"{value / 1e6:.2f}ms"
     if key.endswith("_us"):
         return f"{value}us"
+    if key == "feedback_bit_ps":
+        return number(value, "+")
     if key.endswith("_kbit_ps"):
         return number(value * 1000)
-    if key.endswith(("_bit_ps", "_bytes", "_pkts")):
+    if key.endswith("_bytes"):
+        return number(value) + "B"
+    if key.endswith(("_bit_ps", "_pkts")):
         return number(value)
     return str(value)
 
 
 def head(key):
-    for unit in ("_ppm", "_ns", "_us", "_kbit_ps", "_bit_ps"):
+    for unit in ("_ppm", "_ns", "_us", "_kbit_ps", "_bit_ps", "_bytes"):
         key = key.removesuffix(unit)
     return key.replace("_", " ")
 
@@ -41,7 +46,7 @@ def lines(rows, columns):
     text = [[head(c) for c in columns]]
     text += [[cell(c, r[c]) for c in columns] for r in rows]
     widths = [max(len(t[i]) for t in text) for i in range(len(columns))]
-    left = ("system", "cc", "local", "peer", "path", "dev", "kind", "handle", "detail", "host",
+    left = ("system", "cc", "local", "peer", "path", "dev", "kind", "handle", "says", "host",
             "signal")
     return ["  ".join(t.ljust(w) if c in left else t.rjust(w)
                       for t, w, c in zip(row, widths, columns)).rstrip() for row in text]

@@ -80,7 +80,7 @@ trap 'rm -rf "$debs"' EXIT
 DEBIAN_FRONTEND=noninteractive in_root "$debs" sh -euc '
 	apt-get -q update
 	apt-get -q -y --no-install-recommends -t "$1-backports" install \
-		make kmod linux-headers-amd64
+		make kmod binutils gcc linux-headers-amd64
 	ver=$(ls /usr/src | sed -n "s/^linux-headers-\(.*-amd64\)$/\1/p" | sort -V | tail -1)
 	# Unpacked, not installed: an image wants an initramfs. Newer ones are split.
 	apt-get -q -o APT::Sandbox::User= download \

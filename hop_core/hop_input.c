@@ -120,7 +120,8 @@ static void set_ack_now(struct sock *sk, void *more)
 /*
  * Safe as TCP's own receive path is, which takes the same lock in the same context a
  * moment later: the fields are written by their owner only. Where the socket is in use
- * by its process the packet goes to the backlog, and the next one tries again.
+ * by its process the packet goes to the backlog, and the next one tries again. Only a packet
+ * that waited for NFQUEUE's say comes in its program's context, with BH on.
  */
 bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),
 		   void *what)
@@ -131,11 +132,13 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk) && 1 << sk->sk_state & HOP_INPUT_RECEIVES) {
+		local_bh_disable();
 		bh_lock_sock_nested(sk);
 		done = !sock_owned_by_user(sk);
 		if (done)
 			act(sk, what);
 		bh_unlock_sock(sk);
+		local_bh_enable();
 	}
 	sock_gen_put(sk);
 	return done;

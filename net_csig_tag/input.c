@@ -175,10 +175,13 @@ static void make_room(struct hop_flow *flow)
 	if (!sk)
 		return;
 	if (sk_fullsock(sk)) {
+		/* A packet that waited for NFQUEUE's say comes in its program's context. */
+		local_bh_disable();
 		bh_lock_sock_nested(sk);
 		if (!sock_owned_by_user(sk))
 			ctag_flow_reserve(f, sk);
 		bh_unlock_sock(sk);
+		local_bh_enable();
 	}
 	sock_gen_put(sk);
 }

@@ -17,10 +17,10 @@
  *	 +----- max(PD) > target ----------------------------------------------------^
  *
  * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: it
- * doubles. It jumps when a few packets of its first window are back. After the jump the other half follows
- * packet by packet as ACKs come of what the first half sent, while the delay stays below half the
- * target: who jumps together finds out. The first cut is of a guess, and not by beta: all of
- * what waits too long goes, cw = cw (1 - (max(PD) - target) / RTT).
+ * doubles. It jumps when a few packets of its first window are back. After the jump the other
+ * half follows packet by packet as ACKs come of what the first half sent, while the delay stays
+ * below half the target: who jumps together finds out. The first cut is of a guess, and not by
+ * beta: all of what waits too long goes, cw = cw (1 - (max(PD) - target) / RTT).
  *
  * A cut is of the window at the beginning of a round: what the rest of the round's packets
  * tell deepens it, and does not repeat it. The same holds for growth by min(ABW/C). Rounds

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/../.." || exit 2
 # `inband` and `ack` meet in inband_ack.
 exec tools/lab/lab run --tap --kernel debug --out build/results/debug \
 	--only all --only dctcp_ms --only probe --only inband_ack --only ratio --only receiver \
-	--only each --only second \
+	--only each --only second --only hosts \
 	smoke dctcp-1g dctcp-ipv6 dctcp-noecn ldcp-acks xcp-joins hpccpp-forms csig-together

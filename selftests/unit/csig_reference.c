@@ -96,7 +96,8 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 	if (a->has_free && (rest || !strcmp(r->stage, "jump")))
 		r->goal = fmin(r->goal, r->cw + free);
 	if (!strcmp(r->stage, "seek") && r->told && r->delivered >= r->jump_at) {
-		r->goal = fmin(fmin(r->cw + free / fmax(a->sharers, 1), fmax(r->ssthresh, r->cw)), WND_MAX);
+		free /= fmax(a->sharers, 1);
+		r->goal = fmin(fmin(r->cw + free, fmax(r->ssthresh, r->cw)), WND_MAX);
 		r->cw = (r->cw + r->goal) / 2;
 		r->stage = "jump";
 		begin_round(r, "plain");

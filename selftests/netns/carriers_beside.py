@@ -5,7 +5,7 @@
     a [1 output, 2 behind the carriers] ---- [3 forward] r [tbf 1gbit, hop] ---- [4 in front
     of the carriers, 5 input] b
 
-Prints TAP. Needs root and nft; changes nothing outside its own network namespaces.
+carriers_beside.py [CARRIER ...], all without. Prints TAP. Needs root and nft; changes nothing outside its own network namespaces.
 """
 import signal
 import subprocess
@@ -209,7 +209,7 @@ def queued(name):
 
 def main():
     run("modprobe -a nfnetlink_queue act_ct")
-    for carrier in CARRIERS:
+    for carrier in sys.argv[1:] or CARRIERS:
         build(carrier)
         check_judged(carrier)
         check_dies(carrier)

@@ -61,7 +61,7 @@ min = 1
 max = 1
 END
 
-echo 1..7
+echo 1..8
 $lab jobs "$out/small.toml" --out "$out/by-jobs" > "$out/jobs"
 sed 's/^/# /' "$out/jobs"
 [ "$(wc -l < "$out/jobs")" = 4 ] && [ "$(awk '{ print $NF }' "$out/jobs" | sort -u | wc -l)" = 4 ]
@@ -84,6 +84,11 @@ status=$?
 grep -q 'slowdown by flow size' "$out/report" && grep -q 'cubic.transfers / dctcp.transfers .* pass' "$out/report" &&
 	grep -q 'slowdown by size: few-cubic' "$out/by-jobs/report.html" && [ $status = 0 ]
 ok $? "one report of all, with claims on several cases"
+
+python3 -c 'import sys, xml.etree.ElementTree as xml
+sys.exit(any(xml.parse(file).getroot().tag != "{http://www.w3.org/2000/svg}svg" for file in sys.argv[1:]))' \
+	"$out"/by-jobs/small-few-*.svg 2> "$out/err"
+ok $? "slowdowns by size as a picture of its own"
 
 $lab measure "$out/small.toml" nosuch 1 "$out/none/x.jsonl" 2> "$out/err"
 [ $? = 2 ] && grep -q 'no such case' "$out/err" && [ ! -e "$out/none" ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One HTML file with tables and plots; it needs no network."""
+"""One HTML file with tables and plots, and files of those that go into documents; no network."""
 import html
 
 from . import slowdown, table
@@ -22,7 +22,7 @@ th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left }
 
 
 def write(path, runs, verdicts):
-    """Write the page; returns its path."""
+    """Write the page, and slowdowns by size as SCENARIO-CASE-GROUP.svg beside it; returns its path."""
     by_scenario = {}
     for run in runs:
         by_scenario.setdefault(run.meta["scenario"], []).append(run)
@@ -34,6 +34,9 @@ def write(path, runs, verdicts):
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>hopcc lab</title>'
         f"<style>{STYLE}</style><h1>hopcc lab: real Linux networking in virtual time</h1>"
         f"<ul>{head}</ul>{''.join(parts)}</html>\n")
+    for name, mine in by_scenario.items():
+        for words, picture in slowdown_plots(slowdown.rows(mine)):
+            (path.parent / f"{'-'.join([name, *words])}.svg").write_text(picture + "\n")
     return path
 
 
@@ -50,20 +53,25 @@ def section(name, runs, verdicts):
     by_size = slowdown.rows(runs)
     sizes = ("<p>Slowdown by flow size; over seeds: mean and 95 % confidence interval.</p>"
              f"{grid([slowdown.HEAD[1:]] + [r.words()[1:] for r in by_size])}") if by_size else ""
-    pictures = [*slowdown_plots(by_size), *plots(runs)]
+    pictures = [*(picture for _, picture in slowdown_plots(by_size)), *plots(runs)]
     return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}{sizes}'
             f'{claims(verdicts)}<div class="plots">{"".join(pictures)}</div>')
 
 
 def slowdown_plots(rows):
-    """The 99th percentile and the median over the size: a plot for cases that differ in the last word."""
+    """
+    The 99th percentile and the median over the size: a plot for cases that differ in the last word.
+    Yields (words that name it, SVG).
+    """
     together = {}
     for row in (r for r in rows if not r.is_all):
         first, _, last = row.case.rpartition("-")
         points = together.setdefault((row.group, first), {}).setdefault(last, [])
         points.append((row.size_bytes, row.slowdown[50], row.slowdown[99]))
     for (group, first), by_case in together.items():
-        yield plot_slowdown(f"slowdown by size: {group}{f', {first}' if first else ''}", by_case)
+        picture = plot_slowdown(f"slowdown by size: {group}{f', {first}' if first else ''}", by_case)
+        if picture:
+            yield [word for word in (first, group) if word], picture
 
 
 def grid(rows):

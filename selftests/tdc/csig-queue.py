@@ -264,8 +264,10 @@ def delay_of_each(wire):
         waits = [read(data)[1] for data in wire.arrived()]
         expect(len(waits), 30, "arrived")
         if tpid == COMPACT:
-            # 4.19 ms and more are the last bucket.
-            expect(waits[6:], [31] * 24, "long delays")
+            # The default edges: powers of two and halves between, 20.48 ms and more the last bucket.
+            edges_ns = [625 * 2 ** n * half // 2 for n in range(16) for half in (2, 3)][:31]
+            expect(waits[6:], [sum(number * 10**6 - 10**5 >= edge for edge in edges_ns)
+                               for number in range(6, 30)], "long delays")
             continue
         # The bucket has 100 bytes, 100 us, to spare.
         for number, wait in enumerate(waits[1:], 1):

@@ -88,29 +88,7 @@ TRACE_EVENT(csig_enter,
 		  __entry->stage, __entry->loss, __entry->cw, __entry->goal)
 );
 
-/* A window below one packet: the next packet leaves wait_ns from now at the earliest. */
-TRACE_EVENT(csig_hold,
-
-	TP_PROTO(const struct sock *sk, u64 cw, u64 wait_ns),
-
-	TP_ARGS(sk, cw, wait_ns),
-
-	TP_STRUCT__entry(
-		HOP_TRACE_SOCK_FIELDS
-		__field(u64, cw)
-		__field(u64, wait_ns)
-	),
-
-	TP_fast_assign(
-		HOP_TRACE_SOCK_ASSIGN(sk);
-		__entry->cw = cw;
-		__entry->wait_ns = wait_ns;
-	),
-
-	TP_printk(HOP_TRACE_SOCK_FORMAT " cw_2pow24=%llu wait_ns=%llu",
-		  HOP_TRACE_SOCK_VALUES,
-		  __entry->cw, __entry->wait_ns)
-);
+HOP_TRACE_HOLD(csig_hold);
 
 /* 8.2.1: another path is tried; tries: so many before in a row led to the same bottleneck. */
 TRACE_EVENT(csig_move,

@@ -56,28 +56,7 @@ TRACE_EVENT(hpccpp_answer,
 );
 
 /* Who rules the window from here on, or a loss that halved it. */
-TRACE_EVENT(hpccpp_rule,
-
-	TP_PROTO(const struct sock *sk, bool reno, u32 cwnd_pkts),
-
-	TP_ARGS(sk, reno, cwnd_pkts),
-
-	TP_STRUCT__entry(
-		HOP_TRACE_SOCK_FIELDS
-		__field(u32, cwnd_pkts)
-		__field(bool, reno)
-	),
-
-	TP_fast_assign(
-		HOP_TRACE_SOCK_ASSIGN(sk);
-		__entry->cwnd_pkts = cwnd_pkts;
-		__entry->reno = reno;
-	),
-
-	TP_printk(HOP_TRACE_SOCK_FORMAT " reno=%d cwnd_pkts=%u",
-		  HOP_TRACE_SOCK_VALUES,
-		  __entry->reno, __entry->cwnd_pkts)
-);
+HOP_TRACE_RULE(hpccpp_rule);
 
 /* Section 9.4: another path is tried. */
 TRACE_EVENT(hpccpp_move,

@@ -50,28 +50,7 @@ TRACE_EVENT(xcp_feedback,
 );
 
 /* Sections 3.1.3.2 and 4.1: who rules the window from here on. */
-TRACE_EVENT(xcp_rule,
-
-	TP_PROTO(const struct sock *sk, bool reno, u32 cwnd_pkts),
-
-	TP_ARGS(sk, reno, cwnd_pkts),
-
-	TP_STRUCT__entry(
-		HOP_TRACE_SOCK_FIELDS
-		__field(u32, cwnd_pkts)
-		__field(bool, reno)
-	),
-
-	TP_fast_assign(
-		HOP_TRACE_SOCK_ASSIGN(sk);
-		__entry->cwnd_pkts = cwnd_pkts;
-		__entry->reno = reno;
-	),
-
-	TP_printk(HOP_TRACE_SOCK_FORMAT " reno=%d cwnd_pkts=%u",
-		  HOP_TRACE_SOCK_VALUES,
-		  __entry->reno, __entry->cwnd_pkts)
-);
+HOP_TRACE_RULE(xcp_rule);
 
 #endif
 

@@ -66,6 +66,44 @@ static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 #define HOP_TRACE_KEY_VALUES	\
 	__entry->local, __entry->lport, __entry->peer, __entry->pport
 
+/* A window below one packet: the next packet leaves wait_ns from now at the earliest. */
+#define HOP_TRACE_HOLD(name)							\
+TRACE_EVENT(name,								\
+	TP_PROTO(const struct sock *sk, u64 cw, u64 wait_ns),			\
+	TP_ARGS(sk, cw, wait_ns),						\
+	TP_STRUCT__entry(							\
+		HOP_TRACE_SOCK_FIELDS						\
+		__field(u64, cw)						\
+		__field(u64, wait_ns)						\
+	),									\
+	TP_fast_assign(								\
+		HOP_TRACE_SOCK_ASSIGN(sk);					\
+		__entry->cw = cw;						\
+		__entry->wait_ns = wait_ns;					\
+	),									\
+	TP_printk(HOP_TRACE_SOCK_FORMAT " cw_2pow24=%llu wait_ns=%llu",		\
+		  HOP_TRACE_SOCK_VALUES, __entry->cw, __entry->wait_ns)		\
+)
+
+/* Who rules the window from here on: Reno, or the law. */
+#define HOP_TRACE_RULE(name)							\
+TRACE_EVENT(name,								\
+	TP_PROTO(const struct sock *sk, bool reno, u32 cwnd_pkts),		\
+	TP_ARGS(sk, reno, cwnd_pkts),						\
+	TP_STRUCT__entry(							\
+		HOP_TRACE_SOCK_FIELDS						\
+		__field(u32, cwnd_pkts)						\
+		__field(bool, reno)						\
+	),									\
+	TP_fast_assign(								\
+		HOP_TRACE_SOCK_ASSIGN(sk);					\
+		__entry->cwnd_pkts = cwnd_pkts;					\
+		__entry->reno = reno;						\
+	),									\
+	TP_printk(HOP_TRACE_SOCK_FORMAT " reno=%d cwnd_pkts=%u",		\
+		  HOP_TRACE_SOCK_VALUES, __entry->reno, __entry->cwnd_pkts)	\
+)
+
 /* Of all carriers: discovery goes on; enum hop_event and enum hop_stage. */
 #define HOP_TRACE_DISCOVER(name)						\
 TRACE_EVENT(name,								\

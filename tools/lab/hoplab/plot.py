@@ -74,15 +74,16 @@ def plot_slowdown(title, series):
     for number, (case, points) in enumerate(series.items()):
         sizes, middle, tail = zip(*points)
         colour = COLOURS[number % len(COLOURS)]
-        # Where a seed is alone there is no interval; on a log axis it must not reach 0.
-        error = [[min(e, v * 0.99) if e == e else 0 for v, e in tail], [e if e == e else 0 for _, e in tail]]
+        # Where a seed is alone there is no interval; nothing is faster than alone.
+        error = [[min(e, max(v - 1, 0)) if e == e else 0 for v, e in tail],
+                 [e if e == e else 0 for _, e in tail]]
         axes.errorbar(sizes, [v for v, _ in tail], error, marker=".", capsize=2, color=colour,
                       label=case if number < LEGEND else None)
         axes.plot(sizes, [v for v, _ in middle], linestyle="--", color=colour)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.legend(fontsize=8, framealpha=0.85, edgecolor="none", loc="best")
+    axes.legend(fontsize=8, edgecolor="none", loc="upper left", bbox_to_anchor=(1, 1))
     return inline(figure, title)
 
 

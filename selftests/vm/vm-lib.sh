@@ -43,7 +43,7 @@ distro_test()
 boot_test()
 {
 	series=$1 ver=$2 first=$3 root=$4
-	modules=build/linux-$series log=build/vm-$series.log rounds=${VM_ROUNDS:-5}
+	modules=build/linux-$series log=build/vm-$series.log rounds=${VM_ROUNDS:-3}
 	make -C tools/tc OUT="$PWD/$modules/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
 
 	out=build/vm-$series.tap

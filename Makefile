@@ -43,10 +43,10 @@ check:
 	@selftests/run.sh
 
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
-# more rounds of races than the gate has.
+# more rounds of races than the gate has; the lab from each kernel source.
 matrix:
 	@tools/setup/setup.sh matrix
-	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t
+	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t selftests/*/*-matrix.t
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags

@@ -6,6 +6,7 @@
 #
 #   backport-kernel.sh          fetch if it is not there; print its directory
 #   backport-kernel.sh --path   print the directory only; exit 1 if not there
+#   backport-kernel.sh --source its source as well, for the lab's kernel; print the tarball
 #
 # In it: boot/vmlinuz-VER, lib/modules/VER, usr/src/linux-headers-VER, and the
 # file `version` with VER.
@@ -19,19 +20,26 @@ die()
 	exit 1
 }
 
-if [ -e "$dir/version" ]; then
+option=${1:-}
+source=$dir/usr/src/linux-source-$series.tar.xz
+
+# finished: print what was asked for; fails if it is not there
+finished()
+{
+	result=$dir/version
+	[ "$option" != --source ] || result=$source
+	[ -e "$result" ] || return 1
+	[ "$option" != --source ] || { echo "$source"; return; }
 	echo "$dir"
-	exit 0
-fi
-[ "${1:-}" != --path ] || die "no $series kernel in $dir: run tools/setup/setup.sh check"
+}
+
+finished && exit
+[ "$option" != --path ] || die "no $series kernel in $dir: run tools/setup/setup.sh check"
 
 mkdir -p "$dir"
 exec 9>"$dir/lock"
 flock 9
-if [ -e "$dir/version" ]; then
-	echo "$dir"
-	exit 0
-fi
+finished && exit
 
 # Where this machine gets Debian 12 from is where its backports are.
 # shellcheck disable=SC2016 # $(REPO_URI) is apt's
@@ -43,25 +51,44 @@ uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' \
 apt=$dir/apt
 mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/none"
 echo "deb [arch=amd64] $uri $suite main" >"$apt/sources.list"
-set -- -o "Dir::Etc::SourceList=$apt/sources.list" \
-	-o "Dir::Etc::SourceParts=$apt/none" \
-	-o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt" \
-	-o Acquire::Languages=none -o APT::Sandbox::User= -q
-apt-get "$@" update >"$apt/log" 2>&1 ||
+cat >"$apt/apt.conf" <<END
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "$apt/none";
+Dir::State::Lists "$apt/lists";
+Dir::Cache "$apt";
+Acquire::Languages "none";
+APT::Sandbox::User "";
+END
+export APT_CONFIG="$apt/apt.conf"
+apt-get -q update >"$apt/log" 2>&1 ||
 	{ tail -3 "$apt/log" >&2; die "cannot read $suite of this machine's mirror"; }
 
+# download PACKAGE...: into the archives, by the options of our apt
+download()
+{
+	(cd "$apt/archives" && apt-get -q download "$@" >>"$apt/log" 2>&1) ||
+		{ tail -3 "$apt/log" >&2; die "cannot download $*"; }
+}
+
+if [ "$option" = --source ]; then
+	echo "fetching the source of Linux $series" >&2
+	download "linux-source-$series"
+	dpkg-deb -x "$apt/archives/linux-source-$series"_*.deb "$apt/unpacked"
+	mkdir -p "${source%/*}"
+	mv "$apt/unpacked${source#"$dir"}" "$source"
+	rm -rf "$apt"
+	finished
+	exit
+fi
+
 # The newest generic kernel of the series: linux-headers-6.12.N+deb12-amd64.
-ver=$(apt-cache "$@" pkgnames "linux-headers-$series." |
+ver=$(apt-cache pkgnames "linux-headers-$series." |
 	sed -n 's/^linux-headers-\(.*+deb12-amd64\)$/\1/p' |
 	grep -v -e cloud -e '-rt-' | sort -V | tail -1)
 [ -n "$ver" ] || die "no linux-headers-$series.*+deb12-amd64 in $suite"
 base=${ver%-amd64}
 echo "fetching Linux $ver" >&2
-(
-	cd "$apt/archives"
-	apt-get "$@" download "linux-image-$ver" "linux-headers-$ver" \
-		"linux-headers-$base-common" "linux-kbuild-$base" >>"$apt/log" 2>&1
-) || { tail -3 "$apt/log" >&2; die "cannot download Linux $ver"; }
+download "linux-image-$ver" "linux-headers-$ver" "linux-headers-$base-common" "linux-kbuild-$base"
 
 for deb in "$apt"/archives/*.deb; do
 	dpkg-deb -x "$deb" "$dir"

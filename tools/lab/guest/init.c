@@ -134,7 +134,7 @@ static void show(const char *variable)
 {
 	const char *dir = getenv(variable);
 
-	if (!dir || is_dir(dir))
+	if (!dir || !*dir || is_dir(dir))
 		return;
 	make_dirs(dir);
 	if (mount("none", dir, "hostfs", MS_RDONLY, dir))

@@ -27,10 +27,14 @@
  *	flow	one a transfer: start_ns is when it was asked for (connect, request or first
  *		write), end_ns when the sink had the last byte; retrans is of this transfer.
  *		A connection that fails has "error". timeouts is null: TCP_INFO of 6.1 does
- *		not count them; the hosts' lines do.
+ *		not count them; the hosts' lines do. late_ns is how much of it is this
+ *		program's own delay: 0 unless its clock moved while it ran.
  *	goodput	what the sink's TCP had received in order, read or not; until two after the end
  *	socket	the sender's TCP_INFO; ssthresh null while it is infinite
- *	host	TCP counters of each namespace over the run; timeouts is TCPTimeouts
+ *	host	TCP counters of each namespace over the run; timeouts is TCPTimeouts,
+ *		loss_probes is TCPLossProbes
+ *	lateness	the longest delay of this program: of an event behind its time, or of
+ *		its last work behind the instant at which it woke
  *
  * In virtual time a process costs nothing and wake-ups cost wall time, so: big buffers,
  * SO_RCVLOWAT, data that nobody checks is dropped in the kernel (MSG_TRUNC), and one
@@ -90,7 +94,7 @@ struct flow {
 	/* transfers: number, whether one is running, its start */
 	u64 n;
 	bool active, connected, over;
-	s64 began_ns;
+	s64 began_ns, late_ns;
 	/* it runs to warm up; its first transfer is due since */
 	bool warming, due;
 	/* of this transfer: all, to send yet, read, requests on their way; of this connection */
@@ -112,9 +116,12 @@ struct event {
 	struct flow *flow;
 };
 
+/* Counters of a namespace, in the order of host_counters. */
+#define HOST_COUNTERS 4
+
 struct host {
 	char *ns;
-	u64 first[3];
+	u64 first[HOST_COUNTERS];
 	struct host *next;
 };
 
@@ -127,7 +134,8 @@ static struct host *hosts;
 static u64 flow_count, flows_left, trigger_count;
 static struct event *heap;
 static size_t heap_len, heap_room;
-static s64 t0_ns;
+/* On the clock, and since t0: the instant at which the program woke; its longest delay. */
+static s64 t0_ns, wake_ns, lateness_ns;
 static int epoll_fd, timer_fd;
 static struct out out;
 static unsigned char *zeros, *scratch;
@@ -235,7 +243,8 @@ static void event_add(s64 t_ns, enum event_type type, struct flow *flow)
 		if (!heap)
 			die("out of memory");
 	}
-	heap[i] = (struct event){ t_ns, seq++, type, flow };
+	/* What should have been before it was known of is due now, and not late. */
+	heap[i] = (struct event){ t_ns > wake_ns ? t_ns : wake_ns, seq++, type, flow };
 	for (; i && event_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
 		heap_swap(i, (i - 1) / 2);
 }
@@ -257,9 +266,27 @@ static struct event event_take(void)
 	return first;
 }
 
+/* All that is done between two waits happens at one instant, however much it is. */
 static s64 run_ns(void)
 {
-	return now_ns() - t0_ns;
+	return wake_ns;
+}
+
+/* How far the clock has moved on since the program woke. */
+static s64 behind_ns(void)
+{
+	return now_ns() - t0_ns - wake_ns;
+}
+
+static void note_delay(s64 delay_ns)
+{
+	if (delay_ns > lateness_ns)
+		lateness_ns = delay_ns;
+}
+
+static void wake(void)
+{
+	wake_ns = now_ns() - t0_ns;
 }
 
 /* --- payload: a hash of flow and offset --- */
@@ -412,8 +439,8 @@ static void print_flow(struct flow *flow, bool done, const char *error)
 	fprintf(out.f, ",\"n\":%lu,\"start_ns\":%ld,\"end_ns\":%ld,\"bytes\":%lu",
 		flow->n, flow->began_ns, run_ns(), flow->got);
 	fprintf(out.f, ",\"retrans\":%lu", info.tcpi_total_retrans - flow->retrans_before);
-	fprintf(out.f, ",\"timeouts\":null,\"done\":%s,\"corrupt\":%lu",
-		done ? "true" : "false", flow->corrupt);
+	fprintf(out.f, ",\"timeouts\":null,\"done\":%s,\"corrupt\":%lu,\"late_ns\":%ld",
+		done ? "true" : "false", flow->corrupt, flow->late_ns + behind_ns());
 	print_text("cc", cc);
 	fprintf(out.f, ",\"ecn\":%s", info.tcpi_options & TCPI_OPT_ECN ? "true" : "false");
 	if (error)
@@ -785,12 +812,23 @@ static u64 snmp_value(const char *path, const char *section, const char *name)
 	return value;
 }
 
-static void read_host(const struct host *host, u64 values[3])
+static const struct {
+	const char *key, *path, *section, *name;
+} host_counters[HOST_COUNTERS] = {
+	{ "timeouts", "/proc/thread-self/net/netstat", "TcpExt", "TCPTimeouts" },
+	{ "loss_probes", "/proc/thread-self/net/netstat", "TcpExt", "TCPLossProbes" },
+	{ "retrans", "/proc/thread-self/net/snmp", "Tcp", "RetransSegs" },
+	{ "in_errs", "/proc/thread-self/net/snmp", "Tcp", "InErrs" },
+};
+
+static void read_host(const struct host *host, u64 values[HOST_COUNTERS])
 {
+	int i;
+
 	enter_netns(host->ns);
-	values[0] = snmp_value("/proc/thread-self/net/netstat", "TcpExt", "TCPTimeouts");
-	values[1] = snmp_value("/proc/thread-self/net/snmp", "Tcp", "RetransSegs");
-	values[2] = snmp_value("/proc/thread-self/net/snmp", "Tcp", "InErrs");
+	for (i = 0; i < HOST_COUNTERS; i++)
+		values[i] = snmp_value(host_counters[i].path, host_counters[i].section,
+				       host_counters[i].name);
 }
 
 static void add_host(char *ns)
@@ -807,15 +845,17 @@ static void add_host(char *ns)
 
 static void print_hosts(void)
 {
+	u64 now[HOST_COUNTERS];
 	struct host *host;
-	u64 now[3];
+	int i;
 
 	for (host = hosts; host; host = host->next) {
 		read_host(host, now);
 		fprintf(out.f, "{\"type\":\"host\",\"ns\":\"%s\"", host->ns ?: "");
-		fprintf(out.f, ",\"timeouts\":%lu,\"retrans\":%lu,\"in_errs\":%lu}\n",
-			now[0] - host->first[0], now[1] - host->first[1],
-			now[2] - host->first[2]);
+		for (i = 0; i < HOST_COUNTERS; i++)
+			fprintf(out.f, ",\"%s\":%lu", host_counters[i].key,
+				now[i] - host->first[i]);
+		fputs("}\n", out.f);
 	}
 }
 
@@ -839,11 +879,14 @@ static void sample_all(const struct event *event)
 
 static void handle_event(const struct event *event)
 {
+	note_delay(run_ns() - event->t_ns);
 	switch (event->type) {
 	case EVENT_OPEN:
+		event->flow->late_ns = run_ns() - event->t_ns;
 		open_connection(event->flow);
 		break;
 	case EVENT_TRANSFER:
+		event->flow->late_ns = run_ns() - event->t_ns;
 		begin_transfer(event->flow);
 		break;
 	case EVENT_STOP:
@@ -891,6 +934,7 @@ static void run(void)
 	struct epoll_event ready[256];
 	int i, n;
 
+	wake();
 	while (!stopped && flows_left) {
 		while (!stopped && heap_len && heap[0].t_ns <= run_ns()) {
 			struct event event = event_take();
@@ -899,8 +943,10 @@ static void run(void)
 		}
 		if (stopped || !flows_left)
 			return;
+		note_delay(behind_ns());
 		arm_timer();
 		n = epoll_wait(epoll_fd, ready, ARRAY_SIZE(ready), -1);
+		wake();
 		for (i = 0; i < n; i++)
 			handle_socket(ready[i].data.ptr, ready[i].events);
 	}
@@ -940,6 +986,7 @@ int main(int argc, char **argv)
 	prepare();
 	out_open(&out);
 	t0_ns = argc == 5 ? strtoll(argv[4], NULL, 10) : now_ns();
+	wake();
 	plan_events();
 	run();
 	for (flow = flows; flow; flow = flow->next) {
@@ -949,6 +996,8 @@ int main(int argc, char **argv)
 			print_goodput(flow, run_ns());
 	}
 	print_hosts();
+	fprintf(out.f, "{\"type\":\"lateness\",\"program\":\"hopflow\",\"late_ns\":%ld}\n",
+		lateness_ns);
 	out_write(&out, argv[2]);
 	return 0;
 }

@@ -8,12 +8,16 @@
  *	config period_ns=10000 start_ns=0 end_ns=5000000000
  *	port ns=s1 dev=eth1 name=s1:h2 handle=10:
  *	port ns=s1 dev=eth1 name=s1:h2 parent=1:1	(the queue there, whatever its handle)
+ *	     below=10:1,11:1	(queues below it: their marks and counters are the port's, too)
  *
  * OUT: one line a port and period, at the end one a port with its totals:
  *	{"type":"queue","t_ns":10000,"port":"s1:h2","bytes":0,"pkts":0,"sent_bytes":0,"sent_pkts":0}
  *	{"type":"port","port":"s1:h2","kind":"wred","bytes":..,"pkts":..,"drops":..,
  *	 "marked":..,"xstats":{..}}
- * bytes and pkts of a port are what it sent; marked is null for a kind without marking.
+ *	{"type":"lateness","program":"hopsample","late_ns":0}
+ * bytes and pkts of a port are what it sent. marked is the sum of it and what is below; null
+ * where one of them is of a kind that this program does not know, or the kernel does not count:
+ * unknown is not 0. xstats are the counters of all, of one name those of the upper.
  * Times are relative to t0, a value of CLOCK_MONOTONIC; without --t0, the start.
  *
  * A sample is taken at its instant exactly when the clock is virtual; a period that is
@@ -25,6 +29,7 @@
 #include <linux/pkt_sched_wred.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -33,7 +38,7 @@
 #include "plan.h"
 
 struct port {
-	char *ns, *dev, *name, *handle, *parent;
+	char *ns, *dev, *name, *handle, *parent, *below;
 	int fd;
 	struct {
 		struct nlmsghdr n;
@@ -47,6 +52,9 @@ static struct port *ports, **ports_end = &ports;
 static struct config {
 	u64 period_ns, start_ns, end_ns;
 } config = { .period_ns = 10000 };
+
+/* The longest delay of a sample behind its time. */
+static s64 lateness_ns;
 
 /* The newest answer about a port. */
 static struct {
@@ -68,6 +76,7 @@ static const struct key port_keys[] = {
 	{ "name", KEY_TEXT, offsetof(struct port, name), NULL },
 	{ "handle", KEY_TEXT, offsetof(struct port, handle), NULL },
 	{ "parent", KEY_TEXT, offsetof(struct port, parent), NULL },
+	{ "below", KEY_TEXT, offsetof(struct port, below), NULL },
 };
 
 /* "10:" or "1:1", both halves hexadecimal as in tc. */
@@ -191,7 +200,7 @@ struct field {
 
 #define FIELD(type, name) { #name, offsetof(struct type, name), sizeof(((struct type *)0)->name) }
 
-/* The first field of a kind that marks is its count of marks. */
+/* The first fields of a kind that marks are its counts of marks. */
 static const struct field wred_fields[] = {
 	FIELD(tc_wred_xstats, marked_pkts), FIELD(tc_wred_xstats, ce_pkts),
 	FIELD(tc_wred_xstats, ect_dropped_pkts), FIELD(tc_wred_xstats, nect_dropped_pkts),
@@ -205,13 +214,23 @@ static const struct field red_fields[] = {
 };
 
 static const struct field codel_fields[] = {
-	FIELD(tc_codel_xstats, ecn_mark), FIELD(tc_codel_xstats, drop_overlimit), {}
+	FIELD(tc_codel_xstats, ecn_mark), FIELD(tc_codel_xstats, ce_mark),
+	FIELD(tc_codel_xstats, drop_overlimit), {}
 };
 
 static const struct field fq_codel_fields[] = {
 	{ "ecn_mark", offsetof(struct tc_fq_codel_xstats, qdisc_stats.ecn_mark), 4 },
+	{ "ce_mark", offsetof(struct tc_fq_codel_xstats, qdisc_stats.ce_mark), 4 },
 	{ "drop_overlimit", offsetof(struct tc_fq_codel_xstats, qdisc_stats.drop_overlimit), 4 },
 	{}
+};
+
+static const struct field fq_fields[] = {
+	FIELD(tc_fq_qd_stats, ce_mark), FIELD(tc_fq_qd_stats, throttled), {}
+};
+
+static const struct field pie_fields[] = {
+	FIELD(tc_pie_xstats, ecn_mark), FIELD(tc_pie_xstats, dropped), {}
 };
 
 static const struct field link_fields[] = {
@@ -221,72 +240,138 @@ static const struct field link_fields[] = {
 	FIELD(tc_link_xstats, corrupted_pkts), FIELD(tc_link_xstats, in_flight_pkts), {}
 };
 
-static const struct {
-	const char *kind;
+static const struct field no_fields[] = { {} };
+
+/* Kinds whose marks are known: how many of their fields are counts of marks. */
+static const struct kind {
+	const char *name;
 	const struct field *fields;
 	int marks;
-} xstats_kinds[] = {
-	{ "wred", wred_fields, 1 },
-	{ "red", red_fields, 1 },
-	{ "codel", codel_fields, 1 },
-	{ "fq_codel", fq_codel_fields, 1 },
+} kinds[] = {
+	{ "wred", wred_fields, 1 }, { "red", red_fields, 1 }, { "codel", codel_fields, 2 },
+	{ "fq_codel", fq_codel_fields, 2 }, { "fq", fq_fields, 1 }, { "pie", pie_fields, 1 },
 	{ "link", link_fields, 0 },
+	/* These never mark. */
+	{ "bfifo", no_fields, 0 }, { "pfifo", no_fields, 0 }, { "pfifo_fast", no_fields, 0 },
+	{ "pfifo_head_drop", no_fields, 0 }, { "int", no_fields, 0 }, { "xcp", no_fields, 0 },
+	{ "csig", no_fields, 0 }, { "tbf", no_fields, 0 }, { "netem", no_fields, 0 },
+	{ "plug", no_fields, 0 }, { "etf", no_fields, 0 }, { "cbs", no_fields, 0 },
 };
 
-/* A field that this kernel does not report yet is 0. */
-static u64 field_value(const struct field *field)
+#define FIELDS_MAX 64
+
+/* What a port's qdiscs counted, the upper first. */
+struct totals {
+	bool marked_known;
+	u64 marked;
+	int n;
+	struct {
+		const char *name;
+		u64 value;
+	} xstats[FIELDS_MAX];
+};
+
+/* Does this kernel report it? */
+static bool field_value(const struct field *field, u64 *value)
 {
 	u32 value32 = 0;
-	u64 value64 = 0;
 
 	if (!answer.app || RTA_PAYLOAD(answer.app) < field->offset + field->bytes)
-		return 0;
-	if (field->bytes == sizeof(value64)) {
-		memcpy(&value64, (char *)RTA_DATA(answer.app) + field->offset, sizeof(value64));
-		return value64;
+		return false;
+	if (field->bytes == sizeof(*value)) {
+		memcpy(value, (char *)RTA_DATA(answer.app) + field->offset, sizeof(*value));
+		return true;
 	}
 	memcpy(&value32, (char *)RTA_DATA(answer.app) + field->offset, sizeof(value32));
-	return value32;
+	*value = value32;
+	return true;
 }
 
-static void print_fields(FILE *f, const struct field *fields, int marks)
+static void add_field(struct totals *totals, const char *name, u64 value)
 {
-	const struct field *field;
+	int i;
 
-	if (marks)
-		fprintf(f, "\"marked\":%lu,\"xstats\":{", field_value(fields));
-	else
-		fputs("\"marked\":null,\"xstats\":{", f);
-	for (field = fields; field->name; field++)
-		fprintf(f, "%s\"%s\":%lu", field == fields ? "" : ",", field->name,
-			field_value(field));
-	fputs("}", f);
+	for (i = 0; i < totals->n; i++)
+		if (!strcmp(totals->xstats[i].name, name))
+			return;
+	if (totals->n == FIELDS_MAX)
+		return;
+	totals->xstats[totals->n].name = name;
+	totals->xstats[totals->n++].value = value;
 }
 
-static void print_xstats(FILE *f)
+static const struct kind *find_kind(const char *name)
 {
-	static const struct field none[] = { {} };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(xstats_kinds); i++) {
-		if (strcmp(xstats_kinds[i].kind, answer.kind))
-			continue;
-		print_fields(f, xstats_kinds[i].fields, xstats_kinds[i].marks);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+/* Add what the newest answer tells. */
+static void add_answer(struct totals *totals)
+{
+	const struct kind *kind = find_kind(answer.kind);
+	const struct field *field;
+	u64 value;
+
+	if (!kind) {
+		totals->marked_known = false;
 		return;
 	}
-	print_fields(f, none, 0);
+	for (field = kind->fields; field->name; field++) {
+		bool is_mark = field - kind->fields < kind->marks;
+
+		if (!field_value(field, &value)) {
+			totals->marked_known &= !is_mark;
+			continue;
+		}
+		add_field(totals, field->name, value);
+		if (is_mark)
+			totals->marked += value;
+	}
+}
+
+static void ask_below(const struct port *port, struct totals *totals)
+{
+	struct plan_place nowhere = { port->name, 0 };
+	char *parents = port->below ? strdup(port->below) : NULL, *rest = parents, *parent;
+	struct port lower = *port;
+
+	while ((parent = strsep(&rest, ","))) {
+		lower.parent = parent;
+		lower.handle = NULL;
+		lower.req.t.tcm_handle = 0;
+		lower.req.t.tcm_parent = read_handle(&nowhere, "below", parent);
+		ask(&lower);
+		add_answer(totals);
+	}
+	free(parents);
 }
 
 static void print_port(FILE *f, struct port *port)
 {
+	struct totals totals = { .marked_known = true };
+	int i;
+
 	ask(port);
 	fprintf(f, "{\"type\":\"port\",\"port\":\"%s\",\"kind\":\"%s\"", port->name,
 		answer.kind);
 	fprintf(f, ",\"bytes\":%llu,\"pkts\":%u,\"drops\":%u,\"overlimits\":%u,",
 		answer.basic.bytes, answer.basic.packets, answer.queue.drops,
 		answer.queue.overlimits);
-	print_xstats(f);
-	fputs("}\n", f);
+	add_answer(&totals);
+	ask_below(port, &totals);
+	if (totals.marked_known)
+		fprintf(f, "\"marked\":%lu,\"xstats\":{", totals.marked);
+	else
+		fputs("\"marked\":null,\"xstats\":{", f);
+	for (i = 0; i < totals.n; i++)
+		fprintf(f, "%s\"%s\":%lu", i ? "," : "", totals.xstats[i].name,
+			totals.xstats[i].value);
+	fputs("}}\n", f);
 }
 
 static void sample(FILE *f, s64 t0_ns)
@@ -298,6 +383,9 @@ static void sample(FILE *f, s64 t0_ns)
 	while (t_ns <= (s64)config.end_ns) {
 		at = ns_to_timespec(t0_ns + t_ns);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		late_ns = now_ns() - t0_ns - t_ns;
+		if (late_ns > lateness_ns)
+			lateness_ns = late_ns;
 		for (port = ports; port; port = port->next) {
 			ask(port);
 			fprintf(f, "{\"type\":\"queue\",\"t_ns\":%lld,\"port\":\"%s\"",
@@ -335,6 +423,8 @@ int main(int argc, char **argv)
 	sample(out.f, t0_ns);
 	for (port = ports; port; port = port->next)
 		print_port(out.f, port);
+	fprintf(out.f, "{\"type\":\"lateness\",\"program\":\"hopsample\",\"late_ns\":%lld}\n",
+		(long long)lateness_ns);
 	out_write(&out, argv[2]);
 	return 0;
 }

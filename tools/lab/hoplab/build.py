@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import LabError
@@ -45,6 +46,14 @@ def scratch(prefix):
     return Path(tempfile.mkdtemp(prefix=prefix, dir=root))
 
 
+def read(path):
+    """A file's text; nothing where there is none."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
 def run_quietly(command, log, what):
     """Run a build step; what it says is shown only when it fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -59,40 +68,71 @@ def run_quietly(command, log, what):
         raise LabError(f"{what} did not build: all of it is in {log}")
 
 
-def kernel_dir(kernel):
-    """The kernel's build directory; builds it on first use (minutes, with progress)."""
-    done = subprocess.run([LAB / "kernel/build.sh", kernel], stdout=subprocess.PIPE, text=True)
+@dataclass
+class Built:
+    """What a guest boots with."""
+    kernel: str             # release or debug
+    kdir: Path              # the kernel's build directory, in the cache
+    modules: Path           # folder of our .ko files
+    kernel_modules: Path    # root of the kernel's own modules; absent unless they were asked for
+
+
+def kernel_script(kernel, *options):
+    """What kernel/build.sh prints; builds on first use (minutes, with progress)."""
+    done = subprocess.run([LAB / "kernel/build.sh", kernel, *options], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise LabError(f"the {kernel} kernel could not be built")
     return Path(done.stdout.strip().splitlines()[-1])
 
 
-def signature(*parts):
-    """A name for the present state of all module sources."""
-    digest = hashlib.sha256(repr(parts).encode())
+def hash_files(digest, files, top):
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(top)} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+
+
+def modular(prefix):
+    """Lower-case names of the lab kernel's options that are modules: modular("NET_SCH") has "pie"."""
+    config = (LAB / "kernel/lab.config").read_text()
+    return {name.lower() for name in re.findall(rf"^CONFIG_{prefix}_(\w+)=m$", config, re.M)}
+
+
+def kernel_identity(kdir):
+    """A name for the kernel itself, wherever it is: its code, its symbols, its configuration."""
+    digest = hashlib.sha256()
+    hash_files(digest, [kdir / name for name in ("linux", "Module.symvers", ".config")], kdir)
+    return digest.hexdigest()
+
+
+def sources_identity():
+    """A name for the content of all module sources."""
+    digest = hashlib.sha256()
     files = []
     for pattern in SOURCES:
         for root in TOP.glob(pattern):
             files += [root] if root.is_file() else root.rglob("*")
-    for path in sorted(files):
-        if path.suffix in (".c", ".h", ".sh") or path.name == "Kbuild":
-            stat = path.stat()
-            digest.update(f"{path.relative_to(TOP)} {stat.st_mtime_ns} {stat.st_size}\n".encode())
+    hash_files(digest, [f for f in files if f.suffix in (".c", ".h", ".sh") or f.name == "Kbuild"], TOP)
     return digest.hexdigest()
 
 
 def build_modules(kernel, kdir):
-    name = f"uml-{kernel}"
-    stamp = BUILD / name / ".stamp"
-    now = signature(str(kdir))
-    if stamp.exists() and stamp.read_text() == now:
-        return BUILD / name
+    # Beside the modules for the distribution's source, if another is asked for (kernel/build.sh).
+    other = "-other" if os.environ.get("HOPLAB_KERNEL_SOURCE") else ""
+    folder = BUILD / f"uml-{kernel}{other}"
+    stamp = folder / ".stamp"
+    now = f"{kernel_identity(kdir)} {sources_identity()}"
+    old = read(stamp)
+    if old == now:
+        return folder
     say(f"building the modules for the {kernel} kernel")
-    run_quietly([TOP / "tools/build-modules.sh", name, kdir, "ARCH=um",
+    if old.partition(" ")[0] != now.partition(" ")[0]:
+        # Make compares times: what was built for another kernel looks up to date.
+        shutil.rmtree(folder, ignore_errors=True)
+    run_quietly([TOP / "tools/build-modules.sh", folder.name, kdir, "ARCH=um",
                  f"-j{len(os.sched_getaffinity(0))}"],
-                BUILD / f"{name}.log", f"the modules for the {kernel} kernel")
+                BUILD / f"{folder.name}.log", f"the modules for the {kernel} kernel")
     stamp.write_text(now)
-    return BUILD / name
+    return folder
 
 
 def build_programs():
@@ -123,25 +163,14 @@ def newer(target, source):
     return target.exists() and target.stat().st_mtime_ns >= source.stat().st_mtime_ns
 
 
-def install_kernel_modules(kdir):
-    """The kernel's own modules (VXLAN, conntrack ...), where modprobe finds them."""
-    root = kdir / "modules-root"
-    with lock("modules-install", kdir):
-        if not (root / ".done").exists():
-            run_quietly(["make", "-C", kdir, "ARCH=um", f"INSTALL_MOD_PATH={root}",
-                         "modules_install"],
-                        BUILD / "modules-install.log", "the kernel's own modules")
-            (root / ".done").touch()
-    return root
-
-
-def everything(kernel, modules=None):
-    """Bring all up to date; returns (kernel directory, modules directory)."""
+def everything(kernel, modules=None, kernel_modules=True):
+    """Bring all up to date: modules: a folder of .ko files instead of ours; kernel_modules: whether
+    the kernel's own are needed."""
     with lock("build"):
-        kdir = kernel_dir(kernel)
-        install_kernel_modules(kdir)
+        kdir = kernel_script(kernel)
+        root = kernel_script(kernel, "--modules", *([] if kernel_modules else ["--path"]))
         build_programs()
-        return kdir, Path(modules) if modules else build_modules(kernel, kdir)
+        return Built(kernel, kdir, Path(modules) if modules else build_modules(kernel, kdir), root)
 
 
 def load_order(folder):

@@ -29,9 +29,11 @@ def parse(formula):
         raise ValueError(f"a formula has {FORMULA_MAX} characters at most")
 
     def number(match):
-        return repr(float(match[1]) * UNITS[match[2]])
+        # A quoted name stays as it is, whatever it contains: "long-5ms".
+        return match[0] if match["quoted"] else repr(float(match["value"]) * UNITS[match["unit"]])
     units = "|".join(sorted(UNITS, key=len, reverse=True))
-    plain = re.sub(rf"(?<![\w.\"'])([0-9]+(?:\.[0-9]+)?)({units})\b", number, str(formula))
+    plain = re.sub(rf"(?P<quoted>\"[^\"]*\"|'[^']*')"
+                   rf"|(?<![\w.])(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>{units})\b", number, str(formula))
     try:
         return ast.parse(plain.strip(), mode="eval").body
     except SyntaxError:

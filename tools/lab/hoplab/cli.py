@@ -8,16 +8,17 @@ import shlex
 import shutil
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
 
-from . import LabError, build, claims, guest, results, runner, scenario, slowdown, table, topology
+from . import LabError, build, claims, digests, guest, ready, results, runner, scenario, slowdown, table, topology
 
 
 def cmd_setup(args):
-    kdir, _ = build.everything(args.kernel)
-    print(f"the lab is ready, {args.kernel} kernel: {kdir}")
+    built = ready.prepare(args.kernel, kernel_modules=args.all)
+    print(f"the lab is ready, {args.kernel} kernel: {built.kdir}")
     return 0
 
 
@@ -47,7 +48,7 @@ def cmd_run(args):
     jobs = runner.plan(scenarios, args, out)
     progress = runner.Progress(len(jobs))
     start = time.monotonic()
-    for job in runner.run_all(jobs, args.jobs):
+    for job in runner.run_all(jobs, args.jobs, args.kernel_argument):
         progress.step(job)
     runs = [results.Run(j.file) for j in jobs if j.file]
     verdicts = claims.judge(runs)
@@ -71,14 +72,23 @@ def show_results(args, jobs, runs, verdicts, out):
         table.show(runs, walls)
     table.show_claims(verdicts)
     page = draw(out, runs, verdicts) if runs else None
-    for job in jobs:
-        if job.outcome.problem:
-            guest.describe(job.outcome, job.label)
-            print(f"lab: all of it is in {job.outcome.folder}", file=sys.stderr)
+    show_failures(jobs)
     for job in jobs if args.digest else []:
         print(f"{job.digest or 'failed':64}  {job.label}")
     if page:
         print(f"\nresults: {out}/*.jsonl; plots: {page}")
+
+
+def show_failures(jobs):
+    """Each failure once: runs that failed alike are named beside the first of them."""
+    alike = {}
+    for job in jobs:
+        if job.outcome.problem:
+            alike.setdefault(guest.signature(job.outcome), []).append(job)
+    for first, *others in alike.values():
+        guest.describe(first.outcome, first.label)
+        if others:
+            print(f"lab: {len(others)} more failed alike: {' '.join(j.label for j in others)}", file=sys.stderr)
 
 
 def draw(out, runs, verdicts):
@@ -93,6 +103,7 @@ def as_json(jobs, runs, verdicts):
                   "file": str(j.file), "problem": j.outcome.problem} for j in jobs],
         "table": [dict(zip(table.HEAD, table.row(r))) for r in runs],
         "groups": [dict(zip(table.GROUP_HEAD, r)) for r in table.group_rows(runs)[1:]],
+        "late": [{"run": r.label, "what": words} for r in runs for words in r.late()],
         "slowdown": [r.as_json() for r in slowdown.rows(runs)],
         "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim["metric"],
                     "measured": v.values, "required": v.required, "passed": v.passed,
@@ -127,6 +138,28 @@ def cmd_measure(args):
     return 0
 
 
+def cmd_digests(args):
+    """Are the bytes of a few results those that the repository has?"""
+    jobs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, case, seed in digests.CHOSEN:
+            only = argparse.Namespace(only=[case], seed=seed, kernel="release")
+            jobs += runner.plan([scenario.load(name)], only, Path(folder))
+        for _ in runner.run_all(jobs, args.jobs):
+            pass
+    show_failures(jobs)
+    if any(job.outcome.problem for job in jobs):
+        return 1
+    found, kdir = {job.label: job.digest for job in jobs}, build.kernel_script("release")
+    if args.record:
+        digests.record(args.file, found, kdir)
+        print(f"recorded in {args.file}")
+        return 0
+    holds, lines = digests.compare(args.file, found, kdir)
+    print("\n".join(lines))
+    return 0 if holds else 1
+
+
 def cmd_report(args):
     files = sorted(Path(args.folder).glob("*.jsonl"))
     if not files:
@@ -146,15 +179,15 @@ def cmd_shell(args):
         raise LabError(f"no case {args.only!r}; there are: {' '.join(c.name for c in found.cases)}")
     if not sys.stdin.isatty():
         raise LabError("shell: needs a terminal")
-    kdir, modules = build.everything(args.kernel)
+    built = ready.prepare(args.kernel)
     folder = build.scratch("shell-")
     net = topology.build(case)
     topology.write(net, folder)
     print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ip route get "
           f"{topology.address(net, case.network['hosts'][-1])}; exit ends the guest", flush=True)
     outcome = guest.run(guest.Boot(
-        command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, kernel=args.kernel,
-        kdir=kdir, modules=modules, timeout_s=0, tty=True, variables={"PS1": "lab# "}))
+        command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, built=built,
+        timeout_s=0, tty=True, variables={"PS1": "lab# "}))
     os.system("stty sane")
     shutil.rmtree(folder)
     if outcome.problem:
@@ -163,14 +196,13 @@ def cmd_shell(args):
 
 
 def cmd_exec(args):
-    kdir, modules = build.everything(args.kernel, args.modules)
+    built = ready.prepare(args.kernel, args.modules)
     run = build.scratch("exec-")
     outcome = guest.run(guest.Boot(
-        command=shlex.join(args.command), run=run, kernel=args.kernel, kdir=kdir, modules=modules,
-        seed=args.seed, timeout_s=args.timeout, limit_s=args.limit))
+        command=shlex.join(args.command), run=run, built=built, seed=args.seed,
+        timeout_s=args.timeout, limit_s=args.limit, arguments=args.kernel_argument))
     if outcome.problem:
         guest.describe(outcome, shlex.join(args.command))
-        print(f"lab: all of it is in {run}", file=sys.stderr)
     else:
         shutil.rmtree(run)
     return outcome.status
@@ -200,6 +232,11 @@ def add_kernel(command):
                          help="debug: KASAN, lockdep, kmemleak")
 
 
+def add_kernel_argument(command):
+    command.add_argument("--kernel-argument", action="append", default=[], metavar="WORD",
+                         help="one more word for the guest kernel's command line; may be repeated")
+
+
 def add_run(commands):
     run = commands.add_parser("run", help="run scenarios, by name or file; measure, judge, draw")
     run.add_argument("scenarios", nargs="*", metavar="SCENARIO")
@@ -212,6 +249,7 @@ def add_run(commands):
     run.add_argument("--only", action="append", metavar="CASE", help="this case; may be repeated")
     run.add_argument("--json", action="store_true", help="print all as JSON")
     run.add_argument("--tap", action="store_true", help="print claims as TAP, for prove")
+    add_kernel_argument(run)
     run.add_argument("--digest", action="store_true", help="print the SHA-256 of each result file")
     run.set_defaults(call=cmd_run)
 
@@ -240,6 +278,7 @@ def add_exec(commands):
     run.add_argument("--seed", type=SEED, default=1)
     run.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
     run.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
+    add_kernel_argument(run)
     run.add_argument("--modules", metavar="DIR", help="load the .ko of DIR, build none")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
     run.set_defaults(call=cmd_exec)
@@ -252,9 +291,12 @@ class Parser(argparse.ArgumentParser):
 
 def parser():
     top = Parser(prog="lab", description="real Linux networking in virtual time")
+    top.add_argument("--debug", action="store_true", help="a failure of the lab shows its Python traceback")
     commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
     setup = commands.add_parser("setup", help="build all that guests need; at once when done before")
     add_kernel(setup)
+    setup.add_argument("--all", action="store_true",
+                       help="also the kernel's own modules, which are else built on first use")
     setup.set_defaults(call=cmd_setup)
     commands.add_parser("list", help="the scenarios").set_defaults(call=cmd_list)
     add_run(commands)
@@ -262,6 +304,11 @@ def parser():
     again = commands.add_parser("report", help="table, claims and plots of results, again")
     again.add_argument("folder", metavar="DIR")
     again.set_defaults(call=cmd_report)
+    same = commands.add_parser("digests", help="are the bytes of a few results the recorded ones, on this CPU, too?")
+    same.add_argument("--record", action="store_true", help="record those of this machine")
+    same.add_argument("--file", type=Path, default=digests.FILE, help="where they are recorded")
+    same.add_argument("--jobs", type=whole(1, 1024), default=len(os.sched_getaffinity(0)), help="guests at once")
+    same.set_defaults(call=cmd_digests)
     shell = commands.add_parser("shell", help="a shell in a scenario's network, in real time")
     shell.add_argument("scenario", metavar="SCENARIO")
     shell.add_argument("--only", metavar="CASE")
@@ -282,6 +329,8 @@ def main(argv):
         if not args.command:
             parser().error("exec: which command?")
     signal.signal(signal.SIGTERM, interrupted)
+    if args.debug:
+        return args.call(args)
     try:
         return args.call(args)
     except (LabError, OSError) as error:
@@ -293,5 +342,5 @@ def main(argv):
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         print(f"lab: a fault of the lab itself: {type(error).__name__}: {error} "
-              f"({Path(place.filename).name}:{place.lineno})", file=sys.stderr)
+              f"({Path(place.filename).name}:{place.lineno}); lab --debug shows where", file=sys.stderr)
         return 3

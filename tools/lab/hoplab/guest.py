@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import LabError
-from .build import BUILD, LAB, TOP, load_order
+from .build import BUILD, LAB, TOP, Built, load_order, read
 
 # What the kernel writes when something is wrong with it.
 TROUBLE = re.compile(
     r"WARNING:|BUG:|Oops|KASAN:|Call Trace|INFO: (possible|rcu|task|suspicious)"
     r"|possible (circular|recursive)|inconsistent lock state|suspicious RCU"
     r"|lockdep is turned off|Kernel panic|general protection|scheduling while atomic"
-    r"|refcount_t:|unregister_netdevice: waiting")
+    r"|refcount_t:|unregister_netdevice: waiting|corrupted stack end|failed, errno = ")
 
 
 @dataclass
@@ -27,9 +27,7 @@ class Boot:
     """What to run, and where."""
     command: str                # a shell script
     run: Path                   # the run directory: the only place the guest can write to
-    kernel: str = "release"
-    kdir: Path = None
-    modules: Path = None        # folder of .ko files
+    built: Built                # the kernel and the modules
     seed: int = 1
     timeout_s: float = 600      # wall time
     limit_s: float = 0          # virtual time after boot; 0: none
@@ -37,6 +35,8 @@ class Boot:
     cpu: int = None             # pinned to this CPU; None: the first that is free
     tty: bool = False           # interactive: real time, stdin passed on
     output: object = None       # where the guest's output goes; None: our stdout
+    arguments: list = field(default_factory=list)   # more words for the kernel's command line
+    preload: list = field(default_factory=list)     # more libraries for the process that is the guest
     variables: dict = field(default_factory=dict)
 
 
@@ -45,12 +45,15 @@ class Outcome:
     """How it went. `problem` is None or one line that says what went wrong."""
     status: int = 0
     problem: str = None
-    tail: list = field(default_factory=list)
+    lines: list = field(default_factory=list)   # of its log: what went before, and what came of it
+    log: Path = None
     wall_s: float = 0
     cpu_s: float = 0            # of the guest's processes; on an idle CPU the same
     folder: Path = None
 
 
+# Of a log, around the first trouble.
+LINES_BEFORE, LINES_AFTER = 20, 40
 RUNNING = set()
 # What a guest touches of its memory, at most; the rest of `mem` costs nothing.
 MEMORY_BYTES = 1 << 30
@@ -78,25 +81,29 @@ def write_inputs(boot):
     variables = dict(
         PATH=path, HOME="/tmp", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE=1,
         TC_LIB_DIR=BUILD / "tc", HOPLAB_TOP=TOP, HOPLAB_CWD=os.getcwd(), HOPLAB_GUEST=LAB / "guest",
-        HOPLAB_TOOLS=BUILD / "guest", HOPLAB_KERNEL=boot.kernel, HOPLAB_SEED=boot.seed,
-        HOPLAB_OUT=boot.run, HOPLAB_MODULES=boot.kdir / "modules-root", HOPLAB_KO=boot.modules,
+        HOPLAB_TOOLS=BUILD / "guest", HOPLAB_KERNEL=boot.built.kernel, HOPLAB_SEED=boot.seed,
+        HOPLAB_OUT=boot.run, HOPLAB_MODULES=boot.built.kernel_modules if boot.built.kernel_modules.exists() else "", HOPLAB_KO=boot.built.modules,
         HOPLAB_LIMIT=f"{boot.limit_s:g}" if boot.limit_s else "",
         HOPLAB_TTY="1" if boot.tty else "", **boot.variables)
+    if "GLIBC_TUNABLES" in os.environ:
+        # Masks features of the CPU: for the guest's programs, too.
+        variables.setdefault("GLIBC_TUNABLES", os.environ["GLIBC_TUNABLES"])
     for name, value in variables.items():
         if "\n" in str(value):
             raise LabError(f"{name}: a path with a line break: {str(value)!r}")
     (boot.run / "env").write_text("".join(f"{k}={v}\n" for k, v in variables.items()))
     (boot.run / "command").write_text(boot.command + "\n")
-    (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.modules)))
+    (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.built.modules)))
 
 
 def command_line(boot):
     # The guest finds its run directory as our current directory.
-    kernel = [str(boot.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
+    kernel = [str(boot.built.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
               f'init="{BUILD}/guest/init"', "console=tty1", "con=null", "con1=null,fd:2",
               "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
     if not boot.tty:
         kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]
+    kernel += boot.arguments
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", str(boot.cpu),
             "setarch", "-R", *kernel]
 
@@ -153,7 +160,7 @@ def run(boot):
     """Boot, wait, judge. The caller reads what the guest left in boot.run."""
     write_inputs(boot)
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
-                       LD_PRELOAD=str(BUILD / "guest/entropy.so"), HOPLAB_SEED=str(boot.seed))
+                       LD_PRELOAD=":".join(map(str, [BUILD / "guest/entropy.so", *boot.preload])), HOPLAB_SEED=str(boot.seed))
     start = time.monotonic()
     with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
         boot.cpu = cpu
@@ -174,47 +181,68 @@ def run(boot):
 
 def judge(boot, timed_out, code):
     text = read(boot.run / "status").strip()
-    log = read(boot.run / "dmesg") or read(boot.run / "kernel.log")
-    trouble = [line for line in log.splitlines() if TROUBLE.search(line)]
-    leaks = read(boot.run / "leaks").strip()
-    outcome = Outcome(status=int(text) if text.isdigit() else 1)
+    # A guest that dies leaves no dmesg: only what the kernel wrote to its console.
+    log = next(f for f in (boot.run / "dmesg", boot.run / "kernel.log") if read(f) or f.name == "kernel.log")
+    lines = read(log).splitlines()
+    trouble = next((i for i, line in enumerate(lines) if TROUBLE.search(line)), None)
+    leaks = read(boot.run / "leaks").strip().splitlines()
+    outcome = Outcome(status=int(text) if text.isdigit() else 1, log=log)
     if timed_out:
         outcome.problem = f"no end within {boot.timeout_s:g} s of wall time"
     elif text.startswith("limit"):
         outcome.problem = f"no end within {text.split()[1]} s of virtual time"
     elif text.startswith("setup"):
         outcome.problem = f"the guest failed to {text}"
-    elif trouble:
-        outcome.problem = f"the guest's kernel complains: {trouble[0].strip()}"
+    elif trouble is not None:
+        outcome.problem = f"the guest's kernel complains: {lines[trouble].strip()}"
     elif leaks:
-        outcome.problem = "kmemleak: " + leaks.splitlines()[0]
+        outcome.problem = "kmemleak: " + leaks[0]
     elif not text:
         outcome.problem = "the guest died" + (f" by signal {-code}" if code < 0 else f" with status {code}")
     if outcome.problem:
         outcome.status = outcome.status or 1
-        outcome.tail = last_lines(log, leaks, trouble)
+        outcome.lines = telling(lines, trouble, leaks)
     return outcome
 
 
-def last_lines(log, leaks, trouble):
-    """The report of the kernel if there is one, else the end of its log."""
-    lines = log.splitlines()
-    if trouble:
-        first = next(i for i, line in enumerate(lines) if TROUBLE.search(line))
-        return lines[first:first + 40]
-    if leaks:
-        return leaks.splitlines()[:40]
-    return lines[-20:]
-
-
-def read(path):
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
+def telling(lines, trouble, leaks):
+    """The lines around the first trouble: the cause often stands before it. Else the end of the log."""
+    if trouble is not None:
+        return lines[max(0, trouble - LINES_BEFORE):trouble + 1 + LINES_AFTER]
+    return leaks[:LINES_AFTER] or lines[-LINES_BEFORE:]
 
 
 def describe(outcome, where):
-    print(f"lab: {where}: {outcome.problem}; the guest's last lines:", file=sys.stderr)
-    for line in outcome.tail:
+    print(f"lab: {where}: {outcome.problem}{advice(outcome)}", file=sys.stderr)
+    for line in outcome.lines:
         print(f"    {line}", file=sys.stderr)
+    if outcome.log:
+        print(f"lab: the whole log is {outcome.log}", file=sys.stderr)
+
+
+# What a log says, and what to do about it.
+ADVICE = (
+    (r"extended registers: the host refuses|set fp regs failed",
+     "this host's kernel refuses to save and restore the registers of its CPU for a traced process: "
+     "please report it with /proc/cpuinfo and uname -a"),
+    (r"ptrace.*(EPERM|not permitted|errno = 1\b)|check_ptrace",
+     "the host forbids ptrace, which User-Mode Linux needs: in a container allow it (docker run "
+     "--cap-add SYS_PTRACE --security-opt seccomp=unconfined), elsewhere see kernel.yama.ptrace_scope"),
+    (r"failed to set personality",
+     "the host forbids personality(2), which the lab needs for equal addresses in each run: in a "
+     "container allow it (docker run --security-opt seccomp=unconfined)"),
+    (r"[Cc]annot allocate memory|No space left|mapping .*failed|mmap.*failed",
+     "there is no memory for the guest: free some, or set TMPDIR to a folder that is not mounted noexec"),
+)
+
+
+def advice(outcome):
+    text = "\n".join(outcome.lines)
+    found = next((words for pattern, words in ADVICE if re.search(pattern, text)), None)
+    return f"; {found}" if found else ""
+
+
+def signature(outcome):
+    """What failures alike have in common: their words, whatever addresses, times and numbers they have."""
+    words = [outcome.problem, *outcome.lines]
+    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[0-9]+(\.[0-9]+)?", "N", "\n".join(words))

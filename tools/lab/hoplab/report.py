@@ -53,8 +53,9 @@ def section(name, runs, verdicts):
     by_size = slowdown.rows(runs)
     sizes = ("<p>Slowdown by flow size; over seeds: mean and 95 % confidence interval.</p>"
              f"{grid([slowdown.HEAD[1:]] + [r.words()[1:] for r in by_size])}") if by_size else ""
+    late = "".join(f'<p class="fail">Late: {esc(run.label)}: {esc(words)}</p>' for run in runs for words in run.late())
     pictures = [*(picture for _, picture in slowdown_plots(by_size)), *plots(runs)]
-    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{grid(rows)}{by_group}{sizes}'
+    return (f'<h2 id="{esc(name)}">{esc(meta["title"])}</h2>{source}{late}{grid(rows)}{by_group}{sizes}'
             f'{claims(verdicts)}<div class="plots">{"".join(pictures)}</div>')
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from . import LabError, arrivals, topology
 
 SCHEMA = 1
+# Of what is measured: a program of the lab that is later than that makes the lab warn.
+LATE_SHARE = 0.01
 
 
 def meta_line(scenario, case, seed, kernel, net):
@@ -120,6 +122,7 @@ class Run:
         self.queue = {}         # port -> ([t_ns], [pkts], [bytes], [sent bytes], [sent pkts])
         self.goodput = {}       # flow id -> ([t_ns], [bytes])
         self.ports, self.hosts, self.counters = {}, {}, []
+        self.lateness_ns = {}   # program -> its longest delay
         number_ = 0
         with open(path) as lines:
             try:
@@ -157,6 +160,8 @@ class Run:
             self.hosts[item["ns"] if "ns" in item else item["host"]] = item
         elif kind == "counter":
             self.counters.append(item)
+        elif kind == "lateness":
+            self.lateness_ns[item["program"]] = item["late_ns"]
         elif kind == "flow":
             self.flows.append(shared(item))
         elif kind == "socket":
@@ -167,6 +172,26 @@ class Run:
     @property
     def label(self):
         return f"{self.meta['scenario']}/{self.meta['case']}/{self.meta['seed']}"
+
+    def late(self):
+        """Lines that say where a program of the lab was later than LATE_SHARE of what it measured."""
+        found = []
+        slow = [f for f in self.flows if f["done"] and f["end_ns"] > f["start_ns"]
+                and f.get("late_ns", 0) > LATE_SHARE * (f["end_ns"] - f["start_ns"])]
+        if slow:
+            found.append(f"{len(slow)} completion times, by up to {max(f['late_ns'] for f in slow)} ns")
+        for program, what in (("hopflow", "goodput"), ("hopsample", "queue")):
+            late_ns, period_ns = self.lateness_ns.get(program, 0), self.period_ns(what)
+            if period_ns and late_ns > LATE_SHARE * period_ns:
+                found.append(f"samples of {what}, by up to {late_ns} ns")
+        return found
+
+    def period_ns(self, what):
+        """Of the samples of goodput or of a queue; None where there are none."""
+        if what == "goodput":
+            return self.meta["goodput_ns"]
+        times = next((series[0] for series in self.queue.values() if len(series[0]) > 1), None)
+        return times and times[1] - times[0]
 
     @property
     def packets(self):
@@ -346,11 +371,12 @@ class Measures:
         return self.run.ports[self.port(port)]["drops"]
 
     def marks(self, port=None):
-        """= packets that a port's queue marked CE"""
-        return self.run.ports[self.port(port)]["marked"] or 0
+        """= packets that a port's queues marked CE; NaN where one of them is of a kind whose marks nobody counts"""
+        marked = self.run.ports[self.port(port)]["marked"]
+        return math.nan if marked is None else marked
 
     def xstat(self, name, port=None):
-        """= a counter of a port's own qdisc, by its name in the results: xstat('nect_dropped_pkts')"""
+        """= a counter of a port's qdiscs, by its name in the results: xstat('nect_dropped_pkts')"""
         xstats = self.run.ports[self.port(port)]["xstats"] or {}
         return xstats.get(name, math.nan)
 
@@ -434,10 +460,17 @@ class Measures:
         """= number of a group's transfers that ended, by size as slowdown_p"""
         return len(self.finished(group, low_bytes, high_bytes))
 
-    def timeouts(self, group=None):
-        """= retransmission timeouts of a group's hosts (the kernel counts them by host)"""
+    def host_counter(self, name, group):
         hosts = {self.plan[i]["from"] for i in self.ids(group)}
-        return sum(self.run.hosts[h]["timeouts"] for h in hosts)
+        return sum(self.run.hosts[h].get(name, math.nan) for h in hosts)
+
+    def timeouts(self, group=None):
+        """= retransmission timeouts (RTO) of a group's hosts (the kernel counts them by host)"""
+        return self.host_counter("timeouts", group)
+
+    def loss_probes(self, group=None):
+        """= tail loss probes (RFC 8985) of a group's hosts (the kernel counts them by host)"""
+        return self.host_counter("loss_probes", group)
 
     def retrans(self, group=None):
         """= segments retransmitted"""

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import LabError, build, guest, results, topology
+from . import LabError, build, guest, ready, results, topology
 
 DEBUG_DURATION_NS = 10_000_000
 # Between the end of the traffic and the guest's own limit.
@@ -87,12 +87,23 @@ def need_nft(jobs, path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
         raise LabError(f"{walled[0]} has firewalls, and there is no nft: run tools/setup/setup.sh check")
 
 
-def run_all(jobs, workers):
+def need_kernel_modules(case):
+    """Whether a run needs modules of the kernel's own: most do not, and go without building them."""
+    kinds, ccs = build.modular("NET_SCH"), build.modular("TCP_CONG")
+    queues = {words.split()[0] for link in case.links for key in ("queue_a", "queue_b")
+              for words in link[key].split(" / ")}
+    settings = [case.network["sysctl"], *(host["sysctl"] for host in case.hosts)]
+    return bool(case.network["bridges"] or any(h["nft"].strip() for h in case.hosts)
+                or queues & kinds or {f["cc"] for f in case.flows} & ccs
+                or any(key.startswith(("net.netfilter.", "net.bridge.")) for s in settings for key in s))
+
+
+def run_all(jobs, workers, arguments=()):
     """Run all jobs; a generator of those that ended, as they end."""
     need_nft(jobs)
-    kdir, modules = build.everything(jobs[0].kernel)
+    built = ready.prepare(jobs[0].kernel, kernel_modules=any(need_kernel_modules(j.case) for j in jobs))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(run_one, job, kdir, modules) for job in jobs]
+        waiting = [pool.submit(run_one, job, built, arguments) for job in jobs]
         try:
             for done in concurrent.futures.as_completed(waiting):
                 yield done.result()
@@ -102,30 +113,30 @@ def run_all(jobs, workers):
             raise
 
 
-def run_one(job, kdir, modules):
+def run_one(job, built, arguments):
     folder = build.scratch("run-")
     net = topology.build(job.case, job.seed)
     topology.write(net, folder)
     with open(folder / "output", "wb") as output:
-        job.outcome = guest.run(boot_of(job, folder, kdir, modules, output))
+        job.outcome = guest.run(boot_of(job, folder, built, output, arguments))
     job.outcome.folder = folder
     if not job.outcome.problem and job.outcome.status:
         job.outcome.problem = f"the run ended with status {job.outcome.status}"
-        job.outcome.tail = []
+        job.outcome.lines = []
     if job.outcome.problem:
         # A panic comes on the guest's output, after what its programs said.
-        job.outcome.tail += guest.read(folder / "output").splitlines()[-20:]
+        job.outcome.lines += build.read(folder / "output").splitlines()[-20:]
     if not job.outcome.problem:
         keep(job, net, folder)
         shutil.rmtree(folder)
     return job
 
 
-def boot_of(job, folder, kdir, modules, output):
+def boot_of(job, folder, built, output, arguments):
     duration_s = (job.case.run["duration"] + topology.T0_NS) / 1e9
     return guest.Boot(
-        command='"$HOPLAB_GUEST/scenario" "$HOPLAB_GUEST/traffic"', run=folder, kernel=job.kernel,
-        kdir=kdir, modules=modules, seed=job.seed, timeout_s=job.case.run["timeout"] / 1e9,
+        command='"$HOPLAB_GUEST/scenario" "$HOPLAB_GUEST/traffic"', run=folder, built=built,
+        arguments=list(arguments), seed=job.seed, timeout_s=job.case.run["timeout"] / 1e9,
         limit_s=duration_s + GRACE_S, output=output, variables={"HOPLAB_T0_NS": topology.T0_NS})
 
 

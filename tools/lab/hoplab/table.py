@@ -7,7 +7,7 @@ from .results import Measures
 from .units import show_rate, show_time
 
 GROUP_HEAD = ("scenario", "case", "seed", "flows", "goodput", "transfers", "fct p50", "fct p95", "fct p99",
-              "fct max", "slow p50", "retrans", "timeouts")
+              "fct max", "slow p50", "retrans", "probes", "timeouts")
 HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q max", "drops",
         "marks", "jain", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
 
@@ -22,7 +22,7 @@ def row(run, wall_s=None):
             show_rate(m.goodput()), number(m.utilization(), 3) if sampled else "-",
             *((number(v, 1) if sampled else "-")
               for v in ((m.queue_mean(), m.queue_p99(), m.queue_max()) if sampled else (0,) * 3)),
-            str(m.drops()) if sampled else "-", str(m.marks()) if sampled else "-",
+            str(m.drops()) if sampled else "-", number(m.marks(), 0) if sampled else "-",
             number(m.jain(steady[0]), 3) if steady else "-",
             *(fct(m.fct_p(p)) for p in (50, 95, 99)), number(m.slowdown_p50(), 2),
             number(wall_s * 1e6 / packets, 1) if wall_s and packets else "-")
@@ -38,7 +38,8 @@ def group_rows(runs):
             rows.append((run.meta["scenario"], run.meta["case"], str(run.meta["seed"]), name,
                          show_rate(m.goodput(name)), str(m.transfers(name) or "-"),
                          *(fct(m.fct_p(p, name)) for p in (50, 95, 99)), fct(m.fct_max(name)),
-                         number(m.slowdown_p50(name), 2), str(m.retrans(name)), str(m.timeouts(name))))
+                         number(m.slowdown_p50(name), 2), str(m.retrans(name)),
+                         number(m.loss_probes(name), 0), str(m.timeouts(name))))
     return [GROUP_HEAD] + rows if rows else []
 
 
@@ -69,6 +70,17 @@ def show(runs, walls):
         print()
     print("ceiling: goodput through the first sampled port as a share of its payload rate; "
           "queues in packets;\njain: of the first group; slow: completion time over the ideal one")
+    if groups:
+        print("probes: tail loss probes of the group's hosts; one waits for two round trips, and 200 ms "
+              "longer\nwhere a single segment is in flight; timeouts: retransmission timeouts (RTO)")
+    show_late(runs)
+
+
+def show_late(runs):
+    late = [(run.label, words) for run in runs for words in run.late()]
+    if late:
+        print("\nWARNING: the lab's own programs were late by more than 1 % of what they measured:")
+        print("\n".join(f"  {label}: {words}" for label, words in late))
 
 
 def show_claims(verdicts):
@@ -89,7 +101,7 @@ def show_tap(jobs, verdicts):
         count += 1
         print(f"{'not ' if job.outcome.problem else ''}ok {count} - {job.label} runs")
         if job.outcome.problem:
-            print("\n".join(f"# {line}" for line in [job.outcome.problem, *job.outcome.tail]))
+            print("\n".join(f"# {line}" for line in [job.outcome.problem, *job.outcome.lines]))
     for v in verdicts:
         count += 1
         print(f"{'' if v.passed else 'not '}ok {count} - {v.scenario}/{v.case}: "

@@ -16,6 +16,8 @@ from . import arrivals
 T0_NS = 2_000_000_000
 TAIL_NS = 1_000_000
 PORT_FIRST = 5001
+# Of the qdisc below a port's wire; those below it count on.
+FIRST_HANDLE = 10
 # A port each.
 FLOWS_MAX = 65536 - PORT_FIRST
 
@@ -250,7 +252,7 @@ def tc_batch(net, node):
     for port in net.at[node]:
         lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
         parent = "1:1"
-        for handle, words in enumerate(port.value("queue").split(" / "), 10):
+        for handle, words in enumerate(port.value("queue").split(" / "), FIRST_HANDLE):
             lines.append(f"qdisc add dev {port.peer} parent {parent} handle {handle}: {words}")
             parent = f"{handle}:1"
     return lines
@@ -374,7 +376,10 @@ def sample_plan(net):
     lines = [f"config period_ns={case.sample['queue']} start_ns=0 end_ns={case.run['duration']}"]
     for name in case.sample["ports"]:
         port = net.ports[name]
-        lines.append(f"port ns={port.node} dev={port.peer} name={name} parent=1:1")
+        depth = len(port.value("queue").split(" / "))
+        below = ",".join(f"{handle}:1" for handle in range(FIRST_HANDLE, FIRST_HANDLE + depth - 1))
+        lines.append(f"port ns={port.node} dev={port.peer} name={name} parent=1:1"
+                     + (f" below={below}" if below else ""))
     return lines
 
 

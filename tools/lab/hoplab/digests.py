@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Digests of a few results, recorded in the repository: the same bytes on every CPU.
+
+They hold for a kernel, a compiler and the other packages that make a result. Where those are the
+recorded ones, another digest is a fault: of the CPU's family, of the host, or a change of ours that
+was not meant. Where they are not, the parts that differ are named, and nothing can be said.
+"""
+import hashlib
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from . import LabError, build
+
+FILE = build.LAB / "digests.json"
+# Scenario, case, seed: mainline's TCP alone; marks and the receiver's ACKs; telemetry both ways.
+CHOSEN = (("smoke", "all", 1), ("dctcp-ipv6", "all", 1), ("hpccpp-forms", "inband_ack", 1))
+PACKAGES = ("libc6", "iproute2")
+
+
+def identity(kdir):
+    """What legitimately changes results, by name."""
+    parts = {"linux": build.read(kdir / "include/config/kernel.release").strip(),
+             "config": hashlib.sha256((kdir / ".config").read_bytes()).hexdigest()[:12],
+             "source": kdir_source(kdir)}
+    for tool in ("gcc", "ld"):
+        parts[tool] = output([tool, "--version"]).splitlines()[0]
+    for package in PACKAGES:
+        parts[package] = output(["dpkg-query", "-W", "-f", "${Version}", package])
+    return parts
+
+
+def kdir_source(kdir):
+    """The name of the unpacked source: a hash of the package's version and our patch."""
+    return (kdir / "source").resolve().name
+
+
+def output(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def cpu():
+    """The CPU's name, and what of it decides which code glibc runs."""
+    text = Path("/proc/cpuinfo").read_text()
+    name = re.search(r"^model name\s*: (.*)$", text, re.M)[1]
+    flags = re.search(r"^flags\s*: (.*)$", text, re.M)[1].split()
+    return " ".join([name, *(f for f in ("avx2", "avx512f", "amx_tile") if f in flags)])
+
+
+def recorded(file):
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise LabError(f"{file}: {error}; lab digests --record writes it") from None
+
+
+def record(file, digests, kdir):
+    here = identity(kdir)
+    old = recorded(file) if file.exists() else {}
+    same = old.get("digests") == digests and old.get("identity") == here
+    cpus = set(old.get("cpus", []) if same else []) | {cpu()}
+    file.write_text(json.dumps({"identity": here, "cpus": sorted(cpus), "digests": digests}, indent=1) + "\n")
+
+
+def compare(file, digests, kdir):
+    """(holds, lines that say why)"""
+    old, here = recorded(file), identity(kdir)
+    changed = [f"{part}: recorded {old['identity'].get(part)}, here {value}"
+               for part, value in here.items() if old["identity"].get(part) != value]
+    different = [f"{run}: recorded {old['digests'].get(run)}, here {digest}"
+                 for run, digest in digests.items() if old["digests"].get(run) != digest]
+    if changed:
+        return True, ["not comparable with what is recorded, since these differ:", *changed,
+                      f"(of {len(digests)} digests {len(different)} differ; lab digests --record records these)"]
+    if different:
+        return False, ["the same kernel, compiler and packages give other bytes:", *different,
+                       f"recorded on: {'; '.join(old['cpus'])}", f"here: {cpu()}",
+                       "if a change of the sources is meant to change results, lab digests --record"]
+    return True, [f"the same bytes as on: {'; '.join(old['cpus'])}", f"here: {cpu()}"]

@@ -31,10 +31,6 @@ program() {
 first=$(key)
 [ -n "$first" ] && [ "$first" = "$(tools/lab/kernel/build.sh release --path)" ]
 ok $? "the same key in another checkout"
-program pahole v9.9
-program rustc 'rustc 9.9'
-[ "$(key)" = "$first" ]
-ok $? "and with other tools that a kernel's configuration may ask for"
 [ "$(key debug)" != "$first" ]
 ok $? "another key for the debug kernel"
 for tool in gcc ld; do
@@ -59,6 +55,18 @@ listing() { find "$kdir" -printf '%p %s %T@\n' | sort; }
 
 tools/lab/lab setup >/dev/null || exit 1
 kdir=$(tools/lab/kernel/build.sh release --path)
+
+# The configuration once more, with tools beside the compiler that Kconfig asks for.
+program pahole v9.9
+program rustc 'rustc 9.9.9'
+program bindgen 'bindgen 9.9.9'
+eval "$(sed -n '/^make_kernel() {/,/^}/p' tools/lab/kernel/build.sh)"
+# shellcheck disable=SC2034 # make_kernel's
+src=$(readlink -f "$kdir/source")
+PATH=$tmp/bin:$PATH make_kernel "$tmp/again" -s KCONFIG_ALLCONFIG="$kdir/all.config" allnoconfig >"$tmp/log"
+cmp "$kdir/.config" "$tmp/again/.config" >"$tmp/log"
+ok $? "the same configuration where pahole, rustc and bindgen are installed"
+
 listing >"$tmp/before"
 mkdir "$tmp/module"
 ln -s "$top"/selftests/lab/stack_depth/* "$tmp/module/"

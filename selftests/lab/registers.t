@@ -64,7 +64,7 @@ def main():
         shim = compiled(folder, "ptrace_shim", "-shared", "-fPIC")
         program = compiled(folder, "keep_registers", "-static", "-pthread")
         for kernel in ("release", "debug"):
-            built = ready.prepare(kernel)
+            built = ready.prepare(kernel, kernel_modules=False)
             test_sizes(built, folder, shim, program)
             for width in widths():
                 good, said = boots(built, folder, f"{program} {width}")

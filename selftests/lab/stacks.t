@@ -5,6 +5,7 @@ cd "$(dirname "$0")/../.." || exit 2
 top=$(pwd)
 tools/lab/lab setup --kernel debug >/dev/null || exit 1
 out=build/stack_depth
+rm -rf "$out"
 mkdir -p "$out"
 ln -sf "$top"/selftests/lab/stack_depth/* "$out/"
 make -C "$(tools/lab/kernel/build.sh debug --path)" M="$top/$out" ARCH=um modules >"$out.log" 2>&1 || {

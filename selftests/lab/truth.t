@@ -57,6 +57,10 @@ goodput = "1ms"
 metric = "transfers('idle')"
 min = 100
 [[claim]]
+metric = "goodput('busy')"
+min = "{35 * n}gbit"
+note = "94 % of the first of two milliseconds at most"
+[[claim]]
 metric = "fct_p50('idle')"
 min = 0
 [[claim]]
@@ -97,7 +101,7 @@ def test_pairs(folder):
 
 def test_warning(folder):
     """With stock User-Mode Linux's clock, whose reads take time, the lab must notice."""
-    answer, said = run(folder, pairs(16), "--kernel-argument", "time-travel-free-calls=0")
+    answer, said = run(folder, pairs(16), "--kernel-argument", "free-clock-calls=0")
     tap.result(answer and answer["late"] and "completion times" in str(answer["late"]),
                "a clock whose reads take time: results are marked as late", f"{answer and answer['late']}\n{said}")
 
@@ -137,10 +141,12 @@ def test_marks(folder):
         answer, said = run(folder, port(queue))
         got = measured(answer) if answer else {}
         tap.result(got.get("marks", 0) >= 1, f"marks of {queue}", f"{got}\n{said}")
-        tap.result((got.get("xstat('marked_pkts')", 0) >= 1) == own, f"and the counter of wred: {own}", str(got))
+        counter = got.get("xstat('marked_pkts')", 0)
+        tap.result(counter is not None and counter >= 1 if own else counter is None,
+                   f"and {'the counter' if own else 'no counter'} of wred", str(got))
     answer, said = run(folder, port("hhf"))
     got = measured(answer) if answer else {}
-    tap.result(str(got.get("marks")) == "nan", "of a qdisc that the lab does not know: not a number", f"{got}\n{said}")
+    tap.result("marks" in got and got["marks"] is None, "of a qdisc that the lab does not know: not a number", f"{got}\n{said}")
     tap.result(got.get("goodput('long-5ms') / 2mbit", 0) > 1, "a unit in a quoted name is part of the name", str(got))
 
 

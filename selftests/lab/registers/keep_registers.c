@@ -3,9 +3,9 @@
  * Does a guest's kernel keep a program's extended registers? keep_registers sse|avx|avx512
  *
  * Processes and threads each hold a pattern of their own in all vector registers while they make
- * system calls, fault pages in, yield to one another, and get signals whose handler holds another
- * pattern. Exit status 0: each register had its value each time; else the first difference is
- * printed.
+ * system calls, fault pages in, yield to one another, fork, and get signals whose handler holds
+ * another pattern, on a stack of its own. Exit status 0: each register had its value each time;
+ * else the first difference is printed.
  */
 #define _GNU_SOURCE
 #include <immintrin.h>
@@ -25,6 +25,10 @@
 #define PROCESSES 3
 #define THREADS 3
 #define PAGE_BYTES 4096
+/* What programs give a handler that needs little. */
+#define SIGNAL_STACK_BYTES 8192
+/* A fork takes long in the debug kernel. */
+#define FORK_EVERY 50
 
 /* Registers of each width: 16 of SSE and AVX, 32 of AVX-512. */
 struct registers {
@@ -62,7 +66,9 @@ static void fill(struct registers *r, unsigned int seed)
 	asm volatile(load "syscall\n\t" store				\
 		     : "+a"(result), "+D"(a), "+S"(b)			\
 		     : [in] "r"(in), [out] "r"(out), "d"(c)		\
-		     : "rcx", "r11", "memory")
+		     : "rcx", "r11", "memory", "xmm0", "xmm1", "xmm2", "xmm3",	\
+		       "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",	\
+		       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
 
 static long hold(const struct registers *in, struct registers *out, long number, long a, long b, long c)
 {
@@ -107,6 +113,20 @@ static void handler(int sig)
 	handled++;
 }
 
+/* Both the parent and the child go on with the parent's registers. */
+static int fork_round(unsigned int seed)
+{
+	struct registers in, out;
+	int status;
+	pid_t child;
+
+	fill(&in, seed);
+	child = hold(&in, &out, SYS_fork, 0, 0, 0);
+	if (!child)
+		_exit(differs(&in, &out, "fork, in the child", seed));
+	return waitpid(child, &status, 0) != child || status || differs(&in, &out, "fork", seed);
+}
+
 static int one_round(unsigned int seed, uint8_t *pages)
 {
 	struct registers in, out;
@@ -132,10 +152,13 @@ static void *work(void *arg)
 {
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
 	uint8_t *pages = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = { .ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES };
 	int i;
 
+	if (sigaltstack(&stack, NULL))
+		exit(1);
 	for (i = 0; i < ROUNDS; i++)
-		if (one_round(seed + i * 100, pages))
+		if (one_round(seed + i * 100, pages) || (i % FORK_EVERY == 0 && fork_round(seed + i * 100)))
 			exit(1);
 	return NULL;
 }
@@ -155,12 +178,13 @@ static void work_in_threads(unsigned int seed)
 int main(int argc, char **argv)
 {
 	static const char *const words[] = { "sse", "avx", "avx512" };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
 	int i, status, failed = 0;
 
 	for (i = 0; i < 3; i++)
 		if (argc == 2 && !strcmp(argv[1], words[i]))
 			width = i;
-	signal(SIGUSR1, handler);
+	sigaction(SIGUSR1, &action, NULL);
 	for (i = 0; i < PROCESSES; i++)
 		if (!fork())
 			work_in_threads(10 * (i + 1));

@@ -242,8 +242,8 @@ static void load_modules(void)
 	fclose(file);
 }
 
-/* Each look at the clock takes a nanosecond, and a longer path more of them: the command
- * starts on a full second in every checkout.
+/* A longer path of the checkout may take more time to set up: the command starts on a full
+ * second in every checkout.
  */
 static void await_second(void)
 {

@@ -55,13 +55,13 @@ def cmd_run(args):
     show_results(args, jobs, runs, verdicts, out)
     packets = sum(r.packets for r in runs)
     speed = (f"; {packets / 1e6:.2f} million packets, a million in "
-             f"{sum(j.traffic_s for j in jobs) * 1e6 / packets:.1f} s") if packets else ""
+             f"{sum(j.traffic_s for j in jobs) * 1e6 / packets:.1f} s of CPU time") if packets else ""
     print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s{speed}", file=sys.stderr)
     return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in verdicts) else 0
 
 
 def show_results(args, jobs, runs, verdicts, out):
-    walls = {j.label: j.traffic_s for j in jobs}
+    traffic_s = {j.label: j.traffic_s for j in jobs}
     if args.tap:
         table.show_tap(jobs, verdicts)
         return
@@ -69,7 +69,7 @@ def show_results(args, jobs, runs, verdicts, out):
         print(json.dumps(as_json(jobs, runs, verdicts), indent=1))
         return
     if runs:
-        table.show(runs, walls)
+        table.show(runs, traffic_s)
     table.show_claims(verdicts)
     page = draw(out, runs, verdicts) if runs else None
     show_failures(jobs)
@@ -100,13 +100,14 @@ def draw(out, runs, verdicts):
 def as_json(jobs, runs, verdicts):
     return {
         "runs": [{"run": j.label, "digest": j.digest, "wall_s": round(j.outcome.wall_s, 2),
-                  "file": str(j.file), "problem": j.outcome.problem} for j in jobs],
+                  "file": str(j.file), "problem": j.outcome.problem, "lines": j.outcome.lines,
+                  "log": j.outcome.log and str(j.outcome.log)} for j in jobs],
         "table": [dict(zip(table.HEAD, table.row(r))) for r in runs],
         "groups": [dict(zip(table.GROUP_HEAD, r)) for r in table.group_rows(runs)[1:]],
         "late": [{"run": r.label, "what": words} for r in runs for words in r.late()],
         "slowdown": [r.as_json() for r in slowdown.rows(runs)],
         "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim["metric"],
-                    "measured": v.values, "required": v.required, "passed": v.passed,
+                    "measured": [slowdown.finite(x) for x in v.values], "required": v.required, "passed": v.passed,
                     "problem": v.problem, "source": v.claim["source"]} for v in verdicts]}
 
 
@@ -156,7 +157,7 @@ def cmd_digests(args):
         print(f"recorded in {args.file}")
         return 0
     holds, lines = digests.compare(args.file, found, kdir)
-    print("\n".join(lines))
+    print("\n".join([*(f"{digest}  {label}" for label, digest in found.items()), *lines]))
     return 0 if holds else 1
 
 
@@ -329,18 +330,23 @@ def main(argv):
         if not args.command:
             parser().error("exec: which command?")
     signal.signal(signal.SIGTERM, interrupted)
-    if args.debug:
-        return args.call(args)
     try:
         return args.call(args)
-    except (LabError, OSError) as error:
-        print(f"lab: {error}", file=sys.stderr)
-        return 2
+    except Exception as error:
+        if args.debug:
+            raise
+        return fault(error)
     except KeyboardInterrupt:
         print("lab: interrupted", file=sys.stderr)
         return 130
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"lab: a fault of the lab itself: {type(error).__name__}: {error} "
-              f"({Path(place.filename).name}:{place.lineno}); lab --debug shows where", file=sys.stderr)
-        return 3
+
+
+def fault(error):
+    """One line about it. Return: the exit status."""
+    if isinstance(error, (LabError, OSError)):
+        print(f"lab: {error}", file=sys.stderr)
+        return 2
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    print(f"lab: a fault of the lab itself: {type(error).__name__}: {error} "
+          f"({Path(place.filename).name}:{place.lineno}); lab --debug shows where", file=sys.stderr)
+    return 3

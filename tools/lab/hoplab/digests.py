@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Digests of a few results, recorded in the repository: the same bytes on every CPU.
 
-They hold for a kernel, a compiler and the other packages that make a result. Where those are the
-recorded ones, another digest is a fault: of the CPU's family, of the host, or a change of ours that
-was not meant. Where they are not, the parts that differ are named, and nothing can be said.
+The digests are valid for one kernel, compiler and set of packages. If these match and a digest
+differs, the cause is the CPU, the host or an unintended change of ours. If one of them differs, it is
+named, and the digests are not compared.
 """
 import hashlib
 import json
@@ -20,7 +20,7 @@ PACKAGES = ("libc6", "iproute2")
 
 
 def identity(kdir):
-    """What legitimately changes results, by name."""
+    """The parts that may legitimately change results, by name."""
     parts = {"linux": build.read(kdir / "include/config/kernel.release").strip(),
              "config": hashlib.sha256((kdir / ".config").read_bytes()).hexdigest()[:12],
              "source": kdir_source(kdir)}
@@ -41,7 +41,7 @@ def output(command):
 
 
 def cpu():
-    """The CPU's name, and what of it decides which code glibc runs."""
+    """The CPU's name and the features by which glibc chooses its code."""
     text = Path("/proc/cpuinfo").read_text()
     name = re.search(r"^model name\s*: (.*)$", text, re.M)[1]
     flags = re.search(r"^flags\s*: (.*)$", text, re.M)[1].split()

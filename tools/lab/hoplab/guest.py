@@ -38,6 +38,7 @@ class Boot:
     arguments: list = field(default_factory=list)   # more words for the kernel's command line
     preload: list = field(default_factory=list)     # more libraries for the process that is the guest
     variables: dict = field(default_factory=dict)
+    begin: str = ""             # a file in `run` that the guest makes when its set-up is over
 
 
 @dataclass
@@ -45,14 +46,15 @@ class Outcome:
     """How it went. `problem` is None or one line that says what went wrong."""
     status: int = 0
     problem: str = None
-    lines: list = field(default_factory=list)   # of its log: what went before, and what came of it
+    lines: list = field(default_factory=list)   # of the kernel's log, around the first trouble
     log: Path = None
     wall_s: float = 0
     cpu_s: float = 0            # of the guest's processes; on an idle CPU the same
+    setup_cpu_s: float = 0      # of it, until the file named by Boot.begin was there
     folder: Path = None
 
 
-# Of a log, around the first trouble.
+# Log lines to show before and after the first trouble.
 LINES_BEFORE, LINES_AFTER = 20, 40
 RUNNING = set()
 # What a guest touches of its memory, at most; the rest of `mem` costs nothing.
@@ -72,6 +74,10 @@ def memory_folder(folders=None):
                    f"with {MEMORY_BYTES >> 20} MB free that is not mounted noexec")
 
 
+def existing(folder):
+    return folder if folder.exists() else ""
+
+
 def write_inputs(boot):
     """The files guest/init.c reads; its head lists them."""
     boot.run.mkdir(parents=True, exist_ok=True)
@@ -82,7 +88,7 @@ def write_inputs(boot):
         PATH=path, HOME="/tmp", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE=1,
         TC_LIB_DIR=BUILD / "tc", HOPLAB_TOP=TOP, HOPLAB_CWD=os.getcwd(), HOPLAB_GUEST=LAB / "guest",
         HOPLAB_TOOLS=BUILD / "guest", HOPLAB_KERNEL=boot.built.kernel, HOPLAB_SEED=boot.seed,
-        HOPLAB_OUT=boot.run, HOPLAB_MODULES=boot.built.kernel_modules if boot.built.kernel_modules.exists() else "", HOPLAB_KO=boot.built.modules,
+        HOPLAB_OUT=boot.run, HOPLAB_KO=boot.built.modules, HOPLAB_MODULES=existing(boot.built.kernel_modules),
         HOPLAB_LIMIT=f"{boot.limit_s:g}" if boot.limit_s else "",
         HOPLAB_TTY="1" if boot.tty else "", **boot.variables)
     if "GLIBC_TUNABLES" in os.environ:
@@ -126,16 +132,30 @@ def free_cpu(wanted=None):
     yield cpus[os.getpid() % len(cpus)]
 
 
-def wait(process, timeout_s):
-    """CPU seconds once it has ended; None when the time is over."""
-    start = time.monotonic()
-    while not timeout_s or time.monotonic() - start < timeout_s:
+def wait(process, boot):
+    """(CPU seconds once it has ended, those of the set-up); None when the time is over."""
+    start, setup_cpu_s = time.monotonic(), 0
+    begin = boot.run / boot.begin if boot.begin else None
+    while not boot.timeout_s or time.monotonic() - start < boot.timeout_s:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
-            return usage.ru_utime + usage.ru_stime
+            return usage.ru_utime + usage.ru_stime, setup_cpu_s
+        if begin and begin.exists():
+            setup_cpu_s, begin = group_cpu_s(process.pid), None
         time.sleep(0.01)
     return None
+
+
+def group_cpu_s(group):
+    """CPU seconds of a process group, of those of its processes that have ended as well."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        fields = read(stat).rpartition(")")[2].split()
+        # State, parent, group; then, from the twelfth on, the times in clock ticks.
+        if len(fields) > 14 and int(fields[2]) == group:
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def end(process, alone=False):
@@ -159,8 +179,9 @@ def end_all():
 def run(boot):
     """Boot, wait, judge. The caller reads what the guest left in boot.run."""
     write_inputs(boot)
+    libraries = [BUILD / "guest/entropy.so", *boot.preload]
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
-                       LD_PRELOAD=":".join(map(str, [BUILD / "guest/entropy.so", *boot.preload])), HOPLAB_SEED=str(boot.seed))
+                       LD_PRELOAD=":".join(map(str, libraries)), HOPLAB_SEED=str(boot.seed))
     start = time.monotonic()
     with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
         boot.cpu = cpu
@@ -169,13 +190,13 @@ def run(boot):
             stderr=log, env=environment, start_new_session=not boot.tty)
         RUNNING.add(process)
         try:
-            cpu_s = wait(process, boot.timeout_s)
+            spent = wait(process, boot)
         finally:
             end(process, boot.tty)
             RUNNING.discard(process)
-    outcome = judge(boot, cpu_s is None, process.returncode)
+    outcome = judge(boot, spent is None, process.returncode)
     outcome.wall_s = time.monotonic() - start
-    outcome.cpu_s = cpu_s or 0
+    outcome.cpu_s, outcome.setup_cpu_s = spent or (0, 0)
     return outcome
 
 
@@ -206,7 +227,7 @@ def judge(boot, timed_out, code):
 
 
 def telling(lines, trouble, leaks):
-    """The lines around the first trouble: the cause often stands before it. Else the end of the log."""
+    """The lines around the first trouble, as its cause often stands before it; else the end of the log."""
     if trouble is not None:
         return lines[max(0, trouble - LINES_BEFORE):trouble + 1 + LINES_AFTER]
     return leaks[:LINES_AFTER] or lines[-LINES_BEFORE:]
@@ -245,4 +266,4 @@ def advice(outcome):
 def signature(outcome):
     """What failures alike have in common: their words, whatever addresses, times and numbers they have."""
     words = [outcome.problem, *outcome.lines]
-    return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[0-9]+(\.[0-9]+)?", "N", "\n".join(words))
+    return re.sub(r"\b(run|boot|exec)-\w+|0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[0-9]+(\.[0-9]+)?", "N", "\n".join(words))

@@ -15,7 +15,7 @@ BOOT_TIMEOUT_S = 120
 def prepare(kernel, modules=None, kernel_modules=True):
     """Build what is missing; boot it once, and once more whenever CPU or host kernel changed."""
     built = build.everything(kernel, modules, kernel_modules)
-    stamp = built.kdir.parent / "booted" / built.kdir.name
+    stamp = stamp_of(built)
     if build.read(stamp) != host():
         boot(built)
         stamp.parent.mkdir(exist_ok=True)
@@ -23,8 +23,13 @@ def prepare(kernel, modules=None, kernel_modules=True):
     return built
 
 
+def stamp_of(built):
+    """The file that names the host on which this kernel booted."""
+    return built.kdir.parent / "booted" / built.kdir.name
+
+
 def host():
-    """What a guest depends on that the cache's key does not tell: the CPU and the host's kernel."""
+    """A name for the CPU and the host's kernel: a guest depends on them, and the cache's key does not hold them."""
     cpu = re.split(r"\n\s*\n", build.read(Path("/proc/cpuinfo")))[0]
     lasting = [line for line in cpu.splitlines() if not re.match(r"cpu MHz|bogomips|processor|.*apicid|core id", line)]
     system = os.uname()
@@ -38,6 +43,5 @@ def boot(built):
     if not outcome.problem:
         shutil.rmtree(run)
         return
-    guest.describe(outcome, f"the {built.kernel} kernel does not boot here")
-    raise LabError(f"the {built.kernel} kernel was built, but does not boot on this machine: "
-                   f"{outcome.problem}{guest.advice(outcome)}")
+    guest.describe(outcome, f"the {built.kernel} kernel")
+    raise LabError(f"the {built.kernel} kernel was built, but does not boot on this machine{guest.advice(outcome)}")

@@ -19,7 +19,7 @@ from pathlib import Path
 from . import LabError, arrivals, topology
 
 SCHEMA = 1
-# Of what is measured: a program of the lab that is later than that makes the lab warn.
+# The lab warns when the delay of one of its programs exceeds this share of the measured time.
 LATE_SHARE = 0.01
 
 
@@ -180,18 +180,21 @@ class Run:
                 and f.get("late_ns", 0) > LATE_SHARE * (f["end_ns"] - f["start_ns"])]
         if slow:
             found.append(f"{len(slow)} completion times, by up to {max(f['late_ns'] for f in slow)} ns")
-        for program, what in (("hopflow", "goodput"), ("hopsample", "queue")):
+        for program, what in (("hopflow", "goodput"), ("hopflow", "sockets"), ("hopsample", "queue")):
             late_ns, period_ns = self.lateness_ns.get(program, 0), self.period_ns(what)
             if period_ns and late_ns > LATE_SHARE * period_ns:
                 found.append(f"samples of {what}, by up to {late_ns} ns")
         return found
 
     def period_ns(self, what):
-        """Of the samples of goodput or of a queue; None where there are none."""
+        """Of the samples of goodput, sockets or queues; None where there are less than two."""
         if what == "goodput":
             return self.meta["goodput_ns"]
-        times = next((series[0] for series in self.queue.values() if len(series[0]) > 1), None)
-        return times and times[1] - times[0]
+        if what == "sockets":
+            times = sorted({s["t_ns"] for s in self.sockets})[:2]
+        else:
+            times = next((series[0][:2] for series in self.queue.values()), [])
+        return times[1] - times[0] if len(times) == 2 else None
 
     @property
     def packets(self):
@@ -462,7 +465,8 @@ class Measures:
 
     def host_counter(self, name, group):
         hosts = {self.plan[i]["from"] for i in self.ids(group)}
-        return sum(self.run.hosts[h].get(name, math.nan) for h in hosts)
+        counts = [self.run.hosts[h].get(name) for h in hosts]
+        return math.nan if None in counts else sum(counts)
 
     def timeouts(self, group=None):
         """= retransmission timeouts (RTO) of a group's hosts (the kernel counts them by host)"""

@@ -3,6 +3,7 @@
 import concurrent.futures
 import copy
 import os
+import re
 import shutil
 import sys
 import time
@@ -26,7 +27,7 @@ class Job:
     out: Path
     outcome: object = None
     digest: str = ""
-    traffic_s: float = 0    # wall time of the traffic alone, without boot and set-up
+    traffic_s: float = 0    # CPU time of the traffic alone, without boot and set-up
     file: Path = None
     into: Path = None       # another file for the result than its name in `out`
 
@@ -88,14 +89,11 @@ def need_nft(jobs, path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 
 
 def need_kernel_modules(case):
-    """Whether a run needs modules of the kernel's own: most do not, and go without building them."""
-    kinds, ccs = build.modular("NET_SCH"), build.modular("TCP_CONG")
-    queues = {words.split()[0] for link in case.links for key in ("queue_a", "queue_b")
-              for words in link[key].split(" / ")}
-    settings = [case.network["sysctl"], *(host["sysctl"] for host in case.hosts)]
+    """Return True if a run may need the kernel's own modules. Most runs do not, and do not wait for their build."""
+    words = re.findall(r"[a-z0-9_]+", repr([case.network, case.hosts, case.links, case.routes, case.flows]))
     return bool(case.network["bridges"] or any(h["nft"].strip() for h in case.hosts)
-                or queues & kinds or {f["cc"] for f in case.flows} & ccs
-                or any(key.startswith(("net.netfilter.", "net.bridge.")) for s in settings for key in s))
+                or {"netfilter", "bridge", "mpls", "encap"} & set(words)
+                or (build.modular("NET_SCH") | build.modular("TCP_CONG")) & set(words))
 
 
 def run_all(jobs, workers, arguments=()):
@@ -137,14 +135,13 @@ def boot_of(job, folder, built, output, arguments):
     return guest.Boot(
         command='"$HOPLAB_GUEST/scenario" "$HOPLAB_GUEST/traffic"', run=folder, built=built,
         arguments=list(arguments), seed=job.seed, timeout_s=job.case.run["timeout"] / 1e9,
-        limit_s=duration_s + GRACE_S, output=output, variables={"HOPLAB_T0_NS": topology.T0_NS})
+        limit_s=duration_s + GRACE_S, output=output, begin="begin", variables={"HOPLAB_T0_NS": topology.T0_NS})
 
 
 def keep(job, net, folder):
     job.file = job.target
     meta = results.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
-    times = [(folder / name).stat().st_mtime_ns for name in ("begin", "end")]
-    job.traffic_s = (times[1] - times[0]) / 1e9
+    job.traffic_s = job.outcome.cpu_s - job.outcome.setup_cpu_s
     parts = [folder / "flow.jsonl", folder / "sample.jsonl"]
     if job.case.sample["trace"]:
         parts.append(folder / "trace.jsonl")

@@ -2,7 +2,7 @@
 """What the terminal shows: the table of runs, the claims, TAP."""
 import math
 
-from . import slowdown
+from . import guest, slowdown
 from .results import Measures
 from .units import show_rate, show_time
 
@@ -12,7 +12,7 @@ HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q 
         "marks", "jain", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
 
 
-def row(run, wall_s=None):
+def row(run, traffic_s=None):
     m = Measures(run)
     sampled = bool(run.meta["ports"])
     steady = [f["group"] for f in run.meta["flows"]
@@ -25,7 +25,7 @@ def row(run, wall_s=None):
             str(m.drops()) if sampled else "-", number(m.marks(), 0) if sampled else "-",
             number(m.jain(steady[0]), 3) if steady else "-",
             *(fct(m.fct_p(p)) for p in (50, 95, 99)), number(m.slowdown_p50(), 2),
-            number(wall_s * 1e6 / packets, 1) if wall_s and packets else "-")
+            number(traffic_s * 1e6 / packets, 1) if traffic_s and packets else "-")
 
 
 def group_rows(runs):
@@ -57,8 +57,8 @@ def aligned(rows, left=2):
                       for i, (c, w) in enumerate(zip(r, widths))).rstrip() for r in rows]
 
 
-def show(runs, walls):
-    rows = [HEAD] + [row(r, walls.get(r.label)) for r in runs]
+def show(runs, traffic_s):
+    rows = [HEAD] + [row(r, traffic_s.get(r.label)) for r in runs]
     print("\n".join(aligned(rows)))
     groups = group_rows(runs)
     if groups:
@@ -96,12 +96,14 @@ def show_claims(verdicts):
 
 def show_tap(jobs, verdicts):
     print(f"1..{len(jobs) + len(verdicts)}")
-    count = 0
+    count, told = 0, set()
     for job in jobs:
         count += 1
         print(f"{'not ' if job.outcome.problem else ''}ok {count} - {job.label} runs")
         if job.outcome.problem:
-            print("\n".join(f"# {line}" for line in [job.outcome.problem, *job.outcome.lines]))
+            alike = guest.signature(job.outcome)
+            print("\n".join(f"# {line}" for line in [job.outcome.problem, *([] if alike in told else job.outcome.lines)]))
+            told.add(alike)
     for v in verdicts:
         count += 1
         print(f"{'' if v.passed else 'not '}ok {count} - {v.scenario}/{v.case}: "

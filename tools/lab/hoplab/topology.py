@@ -16,7 +16,7 @@ from . import arrivals
 T0_NS = 2_000_000_000
 TAIL_NS = 1_000_000
 PORT_FIRST = 5001
-# Of the qdisc below a port's wire; those below it count on.
+# Handle of the first qdisc below a link; the next ones count up.
 FIRST_HANDLE = 10
 # A port each.
 FLOWS_MAX = 65536 - PORT_FIRST

@@ -63,25 +63,28 @@ recipe() {
 
 # The package's version names the tarball's content: to hash 140 MB takes longer than the
 # second call may. A compiler's or linker's first line has the distribution's own version.
-source_key=$series-$({
-	if [ -n "$package" ]; then dpkg-query -W -f '${Version}' "$package"; else sha256sum <"$tarball"; fi
-	cat "$patch"
-	recipe unpack
-} | short)
+if [ -n "$package" ]; then
+	version=$(dpkg-query -W -f '${Version}' "$package")
+else
+	version=$(sha256sum <"$tarball")
+fi
+source_key=$series-$({ echo "$version"; cat "$patch"; recipe unpack; } | short)
+libc=$(dpkg-query -W -f '${Version}' libc6-dev)
 # shellcheck disable=SC2086 # a list of files
 key=$({
 	echo "$source_key"
 	cat $configs
 	gcc --version | head -1
 	ld --version | head -1
-	recipe make_kernel build_image
+	echo "$libc"
+	recipe make_kernel build_kernel build_image
 } | short)
 src=$cache/src-$source_key
 kernel=$cache/uml-$variant-$key
 result=$kernel
-[ "$want" = kernel ] || result=$kernel.modules
+[ "$want" = kernel ] || result=$kernel.modules-$(recipe build_modules | short)
 
-# What holds the key's name is complete.
+# A directory with the key's name is complete.
 if [ "$mode" = path ] || [ -e "$result" ]; then
 	echo "$result"
 	exit 0
@@ -112,13 +115,13 @@ progress() {
 	[ ! -t 2 ] || echo >&2
 }
 
-# make_kernel FOLDER TARGET...: the same words wherever and whenever it runs. Of what is
-# installed beside the compiler, the configuration must know nothing.
+# make_kernel FOLDER TARGET...: the same command and environment wherever it runs. The
+# configuration must not depend on what is installed beside the compiler.
 make_kernel() {
 	folder=$1
 	shift
-	KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_USER=lab \
-		KBUILD_BUILD_HOST=hopcc KBUILD_BUILD_VERSION=1 \
+	env -i PATH="$PATH" HOME="$HOME" KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' \
+		KBUILD_BUILD_USER=lab KBUILD_BUILD_HOST=hopcc KBUILD_BUILD_VERSION=1 \
 		make -C "$src" ARCH=um O="$folder" PAHOLE=none RUSTC=none BINDGEN=none \
 		-j"$(nproc)" "$@" 2>&1
 }
@@ -127,8 +130,9 @@ make_kernel() {
 build_kernel() {
 	folder=$1 total=$2 log=$cache/build-$variant.log
 	shift 2
-	{ make_kernel "$folder" "$@"; echo $? >"$log.status"; } | tee "$log" | progress "$total"
-	[ "$(cat "$log.status")" = 0 ] && return
+	rm -f "$log.done"
+	{ make_kernel "$folder" "$@" && touch "$log.done"; } | tee "$log" | progress "$total"
+	[ ! -e "$log.done" ] || return 0
 	say "the kernel did not build; the last lines of $log:"
 	tail -20 "$log" >&2
 	exit 1
@@ -184,6 +188,9 @@ build_modules() {
 	rm -rf "$result.tree"
 	mv "$result.part" "$result"
 }
+
+# What interrupted builds left: under the lock nobody else builds.
+rm -rf "$cache"/uml-*.part "$cache"/uml-*.tree "$cache"/src-*.part
 
 # Another process may have built it while this one waited.
 [ -e "$kernel" ] || build_image

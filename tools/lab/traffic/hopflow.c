@@ -134,8 +134,11 @@ static struct host *hosts;
 static u64 flow_count, flows_left, trigger_count;
 static struct event *heap;
 static size_t heap_len, heap_room;
-/* On the clock, and since t0: the instant at which the program woke; its longest delay. */
-static s64 t0_ns, wake_ns, lateness_ns;
+/*
+ * t0 on CLOCK_MONOTONIC; the last wake-up, in ns after t0; how long the work before that wake-up
+ * went on, if the program did not sleep in between; the longest delay of the run.
+ */
+static s64 t0_ns, wake_ns, overdue_ns, lateness_ns;
 static int epoll_fd, timer_fd;
 static struct out out;
 static unsigned char *zeros, *scratch;
@@ -243,8 +246,7 @@ static void event_add(s64 t_ns, enum event_type type, struct flow *flow)
 		if (!heap)
 			die("out of memory");
 	}
-	/* What should have been before it was known of is due now, and not late. */
-	heap[i] = (struct event){ t_ns > wake_ns ? t_ns : wake_ns, seq++, type, flow };
+	heap[i] = (struct event){ t_ns, seq++, type, flow };
 	for (; i && event_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
 		heap_swap(i, (i - 1) / 2);
 }
@@ -266,13 +268,13 @@ static struct event event_take(void)
 	return first;
 }
 
-/* All that is done between two waits happens at one instant, however much it is. */
+/* All work between two waits carries the time of the wake-up. */
 static s64 run_ns(void)
 {
 	return wake_ns;
 }
 
-/* How far the clock has moved on since the program woke. */
+/* How far the clock has moved since the wake-up. */
 static s64 behind_ns(void)
 {
 	return now_ns() - t0_ns - wake_ns;
@@ -284,9 +286,14 @@ static void note_delay(s64 delay_ns)
 		lateness_ns = delay_ns;
 }
 
-static void wake(void)
+/* The program goes on after a wait that began when its work was @busy_ns behind. */
+static void wake(s64 busy_ns)
 {
-	wake_ns = now_ns() - t0_ns;
+	s64 slept_ns = now_ns() - t0_ns - wake_ns - busy_ns;
+
+	wake_ns += busy_ns + slept_ns;
+	/* What became ready meanwhile is handled only now. */
+	overdue_ns = slept_ns ? 0 : busy_ns;
 }
 
 /* --- payload: a hash of flow and offset --- */
@@ -440,7 +447,8 @@ static void print_flow(struct flow *flow, bool done, const char *error)
 		flow->n, flow->began_ns, run_ns(), flow->got);
 	fprintf(out.f, ",\"retrans\":%lu", info.tcpi_total_retrans - flow->retrans_before);
 	fprintf(out.f, ",\"timeouts\":null,\"done\":%s,\"corrupt\":%lu,\"late_ns\":%ld",
-		done ? "true" : "false", flow->corrupt, flow->late_ns + behind_ns());
+		done ? "true" : "false", flow->corrupt,
+		flow->late_ns + overdue_ns + behind_ns());
 	print_text("cc", cc);
 	fprintf(out.f, ",\"ecn\":%s", info.tcpi_options & TCPI_OPT_ECN ? "true" : "false");
 	if (error)
@@ -532,9 +540,12 @@ static void close_connection(struct flow *flow, bool abort)
 /* Its connection and, where that is opened ahead, its first transfer. */
 static void schedule_flow(struct flow *flow, s64 base_ns)
 {
-	s64 start_ns = base_ns + (s64)flow->start_ns;
+	s64 start_ns = base_ns + (s64)flow->start_ns, open_ns = start_ns - (s64)flow->warm_ns;
 
-	event_add(start_ns - (s64)flow->warm_ns, EVENT_OPEN, flow);
+	/* A connection that should have been open before it was planned opens at once. */
+	if (flow->warm_ns && open_ns < run_ns())
+		open_ns = run_ns();
+	event_add(open_ns, EVENT_OPEN, flow);
 	if (flow->warm_ns)
 		event_add(start_ns, EVENT_TRANSFER, flow);
 }
@@ -621,6 +632,7 @@ static void begin_transfer(struct flow *flow)
 		return;
 	flow->active = true;
 	flow->began_ns = run_ns();
+	flow->late_ns += behind_ns();
 	flow->got = 0;
 	flow->size_bytes = flow->warming ? flow->warm_bytes : flow->bytes;
 	flow->to_send = flow->size_bytes ? flow->size_bytes : NONE;
@@ -787,13 +799,13 @@ static void handle_socket(struct endpoint *end, u32 events)
 
 /* --- hosts' counters --- */
 
-/* Value @name of section @section in the two-line format of /proc/net/snmp. */
+/* Value @name of section @section in the two-line format of /proc/net/snmp, or NONE. */
 static u64 snmp_value(const char *path, const char *section, const char *name)
 {
 	char names[8192], values[8192], *n, *v, *np, *vp;
 	size_t len = strlen(section);
 	FILE *f = fopen(path, "r");
-	u64 value = 0;
+	u64 value = NONE;
 
 	while (f && fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
 		if (strncmp(names, section, len) || names[len] != ':')
@@ -853,8 +865,11 @@ static void print_hosts(void)
 		read_host(host, now);
 		fprintf(out.f, "{\"type\":\"host\",\"ns\":\"%s\"", host->ns ?: "");
 		for (i = 0; i < HOST_COUNTERS; i++)
-			fprintf(out.f, ",\"%s\":%lu", host_counters[i].key,
-				now[i] - host->first[i]);
+			if (now[i] == NONE || host->first[i] == NONE)
+				fprintf(out.f, ",\"%s\":null", host_counters[i].key);
+			else
+				fprintf(out.f, ",\"%s\":%lu", host_counters[i].key,
+					now[i] - host->first[i]);
 		fputs("}\n", out.f);
 	}
 }
@@ -932,9 +947,10 @@ static void arm_timer(void)
 static void run(void)
 {
 	struct epoll_event ready[256];
+	s64 busy_ns;
 	int i, n;
 
-	wake();
+	wake(0);
 	while (!stopped && flows_left) {
 		while (!stopped && heap_len && heap[0].t_ns <= run_ns()) {
 			struct event event = event_take();
@@ -943,10 +959,11 @@ static void run(void)
 		}
 		if (stopped || !flows_left)
 			return;
-		note_delay(behind_ns());
 		arm_timer();
+		busy_ns = behind_ns();
+		note_delay(busy_ns);
 		n = epoll_wait(epoll_fd, ready, ARRAY_SIZE(ready), -1);
-		wake();
+		wake(busy_ns);
 		for (i = 0; i < n; i++)
 			handle_socket(ready[i].data.ptr, ready[i].events);
 	}
@@ -986,7 +1003,7 @@ int main(int argc, char **argv)
 	prepare();
 	out_open(&out);
 	t0_ns = argc == 5 ? strtoll(argv[4], NULL, 10) : now_ns();
-	wake();
+	wake(0);
 	plan_events();
 	run();
 	for (flow = flows; flow; flow = flow->next) {

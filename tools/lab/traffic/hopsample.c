@@ -15,9 +15,9 @@
  *	{"type":"port","port":"s1:h2","kind":"wred","bytes":..,"pkts":..,"drops":..,
  *	 "marked":..,"xstats":{..}}
  *	{"type":"lateness","program":"hopsample","late_ns":0}
- * bytes and pkts of a port are what it sent. marked is the sum of it and what is below; null
- * where one of them is of a kind that this program does not know, or the kernel does not count:
- * unknown is not 0. xstats are the counters of all, of one name those of the upper.
+ * bytes and pkts of a port are what it sent. marked: packets that this qdisc and those below it
+ * marked CE; null if the count of one of them is not known. xstats: the counters of all of them;
+ * of two with one name, the upper qdisc's.
  * Times are relative to t0, a value of CLOCK_MONOTONIC; without --t0, the start.
  *
  * A sample is taken at its instant exactly when the clock is virtual; a period that is
@@ -200,7 +200,10 @@ struct field {
 
 #define FIELD(type, name) { #name, offsetof(struct type, name), sizeof(((struct type *)0)->name) }
 
-/* The first fields of a kind that marks are its counts of marks. */
+/*
+ * The first fields of a kind that marks are its counts of marks. CoDel may count a packet in both:
+ * ecn_mark instead of a drop, ce_mark above ce_threshold.
+ */
 static const struct field wred_fields[] = {
 	FIELD(tc_wred_xstats, marked_pkts), FIELD(tc_wred_xstats, ce_pkts),
 	FIELD(tc_wred_xstats, ect_dropped_pkts), FIELD(tc_wred_xstats, nect_dropped_pkts),
@@ -254,13 +257,13 @@ static const struct kind {
 	/* These never mark. */
 	{ "bfifo", no_fields, 0 }, { "pfifo", no_fields, 0 }, { "pfifo_fast", no_fields, 0 },
 	{ "pfifo_head_drop", no_fields, 0 }, { "int", no_fields, 0 }, { "xcp", no_fields, 0 },
-	{ "csig", no_fields, 0 }, { "tbf", no_fields, 0 }, { "netem", no_fields, 0 },
-	{ "plug", no_fields, 0 }, { "etf", no_fields, 0 }, { "cbs", no_fields, 0 },
+	{ "csig", no_fields, 0 }, { "tbf", no_fields, 0 }, { "plug", no_fields, 0 },
+	{ "etf", no_fields, 0 }, { "cbs", no_fields, 0 },
 };
 
 #define FIELDS_MAX 64
 
-/* What a port's qdiscs counted, the upper first. */
+/* The counters of a port's qdiscs, from the upper to the lower. */
 struct totals {
 	bool marked_known;
 	u64 marked;
@@ -271,7 +274,7 @@ struct totals {
 	} xstats[FIELDS_MAX];
 };
 
-/* Does this kernel report it? */
+/* Return: true if the kernel reports the field. */
 static bool field_value(const struct field *field, u64 *value)
 {
 	u32 value32 = 0;
@@ -310,7 +313,7 @@ static const struct kind *find_kind(const char *name)
 	return NULL;
 }
 
-/* Add what the newest answer tells. */
+/* Add the counters of the newest answer. */
 static void add_answer(struct totals *totals)
 {
 	const struct kind *kind = find_kind(answer.kind);
@@ -383,9 +386,6 @@ static void sample(FILE *f, s64 t0_ns)
 	while (t_ns <= (s64)config.end_ns) {
 		at = ns_to_timespec(t0_ns + t_ns);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-		late_ns = now_ns() - t0_ns - t_ns;
-		if (late_ns > lateness_ns)
-			lateness_ns = late_ns;
 		for (port = ports; port; port = port->next) {
 			ask(port);
 			fprintf(f, "{\"type\":\"queue\",\"t_ns\":%lld,\"port\":\"%s\"",
@@ -395,8 +395,12 @@ static void sample(FILE *f, s64 t0_ns)
 			fprintf(f, ",\"sent_bytes\":%llu,\"sent_pkts\":%u}\n",
 				(unsigned long long)answer.basic.bytes, answer.basic.packets);
 		}
-		t_ns += config.period_ns;
+		/* The last port is the latest. */
 		late_ns = now_ns() - t0_ns - t_ns;
+		if (late_ns > lateness_ns)
+			lateness_ns = late_ns;
+		t_ns += config.period_ns;
+		late_ns -= config.period_ns;
 		if (late_ns > 0)
 			t_ns += (late_ns + config.period_ns - 1) / config.period_ns *
 				config.period_ns;

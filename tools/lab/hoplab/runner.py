@@ -157,13 +157,15 @@ class Progress:
     """One line that says how far it is; on no terminal, a line a job."""
 
     def __init__(self, total, quiet=False):
-        self.total, self.done, self.start, self.quiet = total, 0, time.monotonic(), quiet
+        self.total, self.done, self.start, self.quiet = total, 0, None, quiet
         self.tty = sys.stderr.isatty()
 
     def step(self, job):
         self.done += 1
         if self.quiet:
             return
+        # Of the runs alone: the first may have waited for a build.
+        self.start = self.start or time.monotonic() - job.outcome.wall_s
         wall = time.monotonic() - self.start
         left = wall / self.done * (self.total - self.done)
         line = (f"[lab] {self.done}/{self.total} {job.label}: "

@@ -70,7 +70,8 @@ static void fill(struct registers *r, unsigned int seed)
 		       "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",	\
 		       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
 
-static long hold(const struct registers *in, struct registers *out, long number, long a, long b, long c)
+static long hold(const struct registers *in, struct registers *out, long number, long a, long b,
+		 long c)
 {
 	long result = number;
 
@@ -89,7 +90,8 @@ static long hold(const struct registers *in, struct registers *out, long number,
 	return result;
 }
 
-static int differs(const struct registers *a, const struct registers *b, const char *when, unsigned int seed)
+static int differs(const struct registers *a, const struct registers *b, const char *when,
+		   unsigned int seed)
 {
 	int i;
 
@@ -151,14 +153,16 @@ static int one_round(unsigned int seed, uint8_t *pages)
 static void *work(void *arg)
 {
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
-	uint8_t *pages = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *pages = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t stack = { .ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES };
 	int i;
 
 	if (sigaltstack(&stack, NULL))
 		exit(1);
 	for (i = 0; i < ROUNDS; i++)
-		if (one_round(seed + i * 100, pages) || (i % FORK_EVERY == 0 && fork_round(seed + i * 100)))
+		if (one_round(seed + i * 100, pages) ||
+		    (i % FORK_EVERY == 0 && fork_round(seed + i * 100)))
 			exit(1);
 	return NULL;
 }

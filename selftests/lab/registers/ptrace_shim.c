@@ -17,7 +17,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#define ROOM_BYTES (1 << 17)
+#define ROOM_BYTES (128 * 1024)
 
 static long (*host_ptrace)(enum __ptrace_request request, pid_t pid, void *addr, void *data);
 static unsigned char own[ROOM_BYTES];

@@ -132,6 +132,8 @@ def screen(name, load, wanted, size="140x30", keys=()):
         time.sleep(0.5)
         shown.append(tmux("capture-pane", "-p"))
     tmux("kill-server")
+    # It answers before it has ended, and programs take no time: the next session would meet it.
+    time.sleep(0.1)
     for text in shown:
         print("".join(f"# {line}\n" for line in text.splitlines() if line.strip()), end="")
     return [text.splitlines() for text in shown]

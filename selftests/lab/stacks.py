@@ -15,7 +15,7 @@ import hosts
 from hosts import Stream, connect, ip, run, transfer
 
 BYTES = 100000
-# Of a stack: what must never have been used.
+# The share of each stack that must stay unused.
 FREE_SHARE = 0.25
 A, B = "10.3.0.1", "10.3.0.2"
 

@@ -25,7 +25,7 @@
 #define PROCESSES 3
 #define THREADS 3
 #define PAGE_BYTES 4096
-/* What programs give a handler that needs little. */
+/* A common size for a handler with few needs. */
 #define SIGNAL_STACK_BYTES 8192
 /* A fork takes long in the debug kernel. */
 #define FORK_EVERY 50

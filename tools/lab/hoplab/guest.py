@@ -241,7 +241,7 @@ def describe(outcome, where):
         print(f"lab: the whole log is {outcome.log}", file=sys.stderr)
 
 
-# What a log says, and what to do about it.
+# Pairs of a pattern in the log and the advice for it.
 ADVICE = (
     (r"extended registers: the host refuses|set fp regs failed",
      "this host's kernel refuses to save and restore the registers of its CPU for a traced process: "

@@ -189,7 +189,7 @@ build_modules() {
 	mv "$result.part" "$result"
 }
 
-# What interrupted builds left: under the lock nobody else builds.
+# Remove the remains of interrupted builds: nobody else builds under the lock.
 rm -rf "$cache"/uml-*.part "$cache"/uml-*.tree "$cache"/src-*.part
 
 # Another process may have built it while this one waited.

@@ -292,7 +292,7 @@ static void wake(s64 busy_ns)
 	s64 slept_ns = now_ns() - t0_ns - wake_ns - busy_ns;
 
 	wake_ns += busy_ns + slept_ns;
-	/* What became ready meanwhile is handled only now. */
+	/* Sockets that became ready during that work are handled only now. */
 	overdue_ns = slept_ns ? 0 : busy_ns;
 }
 

@@ -26,6 +26,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -34,6 +35,8 @@
 #define RUN "/run/hoplab/run"
 #define LEAKS "/sys/kernel/debug/kmemleak"
 #define SYSLOG_ACTION_READ_ALL 3
+#define TUN_MAJOR 10
+#define TUN_MINOR 200
 #define LINE_MAX_BYTES 4096
 
 static void write_file(const char *path, const char *text)
@@ -151,6 +154,9 @@ static void mount_devices(void)
 	make_dirs("/dev/shm");
 	mount_new("devpts", "/dev/pts");
 	mount_new("tmpfs", "/dev/shm");
+	/* As kmod does at boot on a host: the module is loaded when the node is opened. */
+	make_dirs("/dev/net");
+	mknod("/dev/net/tun", S_IFCHR | 0666, makedev(TUN_MAJOR, TUN_MINOR));
 }
 
 /* The run directory is the current directory of the host's process. */

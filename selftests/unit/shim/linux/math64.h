@@ -52,14 +52,22 @@ static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
 	return ((unsigned __int128)a * mul) >> shift;
 }
 
+/* x86's division instruction traps where the quotient does not fit; so must a test. */
+static inline u64 shim_quotient(unsigned __int128 dividend, u64 divisor)
+{
+	if (!divisor || (dividend / divisor) >> 64)
+		__builtin_trap();
+	return dividend / divisor;
+}
+
 static inline u64 mul_u64_u32_div(u64 a, u32 mul, u32 divisor)
 {
-	return ((unsigned __int128)a * mul) / divisor;
+	return shim_quotient((unsigned __int128)a * mul, divisor);
 }
 
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 mul, u64 divisor)
 {
-	return ((unsigned __int128)a * mul) / divisor;
+	return shim_quotient((unsigned __int128)a * mul, divisor);
 }
 
 #endif

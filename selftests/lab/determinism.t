@@ -6,18 +6,9 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 lab=$top/tools/lab/lab
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
-failed=0
-count=0
 
-ok() {
-	count=$((count + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
+# shellcheck source=selftests/lib/tap.sh
+. "$top/selftests/lib/tap.sh"
 
 digest() { # FOLDER SEED
 	"$lab" run smoke --seed "$2" --out "$out/$1" --digest 2> "$out/$1.err" > "$out/$1.out"

@@ -10,18 +10,8 @@ trap 'rm -rf "$out"' EXIT
 PARALLEL_HOME=$out/home
 export PARALLEL_HOME
 mkdir "$PARALLEL_HOME"
-failed=0
-count=0
 
-ok() {
-	count=$((count + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
+. selftests/lib/tap.sh
 
 work() { # JOBS
 	parallel -j2 --joblog "$out/log" --resume-failed < "$1"

@@ -6,17 +6,8 @@ cd "$(dirname "$0")/../.." || exit 2
 top=$(pwd)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-failed=0 count=0
 
-ok() { # STATUS WORDS
-	count=$((count + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
+. selftests/lib/tap.sh
 
 # A copy of the kernel's folder, to change.
 cp -r tools/lab/kernel "$tmp/kernel"

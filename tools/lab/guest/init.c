@@ -154,9 +154,18 @@ static void mount_devices(void)
 	make_dirs("/dev/shm");
 	mount_new("devpts", "/dev/pts");
 	mount_new("tmpfs", "/dev/shm");
-	/* As kmod does at boot on a host: the module is loaded when the node is opened. */
+}
+
+/* As kmod does at boot on a host: opening the node loads the module. Not for a scenario, which
+ * needs none: each new node draws a random number, and all that are drawn later change.
+ */
+static void make_tun(void)
+{
+	if (!getenv("HOPLAB_TUN"))
+		return;
 	make_dirs("/dev/net");
-	mknod("/dev/net/tun", S_IFCHR | 0666, makedev(TUN_MAJOR, TUN_MINOR));
+	if (mknod("/dev/net/tun", S_IFCHR | 0666, makedev(TUN_MAJOR, TUN_MINOR)))
+		fail("mknod", "/dev/net/tun");
 }
 
 /* The run directory is the current directory of the host's process. */
@@ -215,6 +224,7 @@ static void mount_all(void)
 	show("HOPLAB_KO");
 	show("HOPLAB_MODULES");
 	mount_devices();
+	make_tun();
 	mount("none", "/sys/kernel/debug", "debugfs", 0, "");
 	mount("none", "/sys/kernel/tracing", "tracefs", 0, "");
 }

@@ -205,7 +205,8 @@ def cmd_exec(args):
     run = build.scratch("exec-")
     outcome = guest.run(guest.Boot(
         command=shlex.join(args.command), run=run, built=built, seed=args.seed,
-        timeout_s=args.timeout, limit_s=args.limit, arguments=[EXEC_CLOCK, *args.kernel_argument]))
+        timeout_s=args.timeout, limit_s=args.limit, variables={"HOPLAB_TUN": "1"},
+        arguments=[EXEC_CLOCK, *args.kernel_argument]))
     if outcome.problem:
         guest.describe(outcome, shlex.join(args.command))
     else:

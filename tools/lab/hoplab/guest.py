@@ -115,14 +115,14 @@ def command_line(boot):
 
 
 @contextlib.contextmanager
-def free_cpu(wanted=None):
-    """A CPU for a guest: guests that share one while another idles are twice as slow."""
+def free_cpu(cache, wanted=None):
+    """A CPU that no guest of any checkout has: two guests that share one are twice as slow."""
     cpus = sorted(os.sched_getaffinity(0))
     if wanted is not None:
         yield cpus[wanted % len(cpus)]
         return
     for cpu in cpus:
-        with open(BUILD / f".cpu{cpu}.lock", "w") as handle:
+        with open(cache / f".cpu{cpu}.lock", "w") as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -183,7 +183,7 @@ def run(boot):
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
                        LD_PRELOAD=":".join(map(str, libraries)), HOPLAB_SEED=str(boot.seed))
     start = time.monotonic()
-    with free_cpu(boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
+    with free_cpu(boot.built.kdir.parent, boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
         boot.cpu = cpu
         process = subprocess.Popen(
             command_line(boot), cwd=boot.run, stdin=None if boot.tty else subprocess.DEVNULL, stdout=boot.output,

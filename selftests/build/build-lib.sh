@@ -42,12 +42,13 @@ headers_of()
 	done | sort -V | tail -1
 }
 
-# The tree of the kernel's own scripts, from the lab's source.
+# The tree of the kernel's own scripts, from the lab's source: of the oldest series that is there,
+# so that what make matrix unpacks does not change what the gate says.
 kernel_scripts()
 {
 	src=$(tools/lab/kernel/build.sh release --path 2>/dev/null)
 	find "${src%/*}" -maxdepth 3 -path '*/src-*/scripts/checkpatch.pl' 2>/dev/null |
-		sort -V | tail -1 | sed 's,/checkpatch.pl$,,'
+		sort -V | head -n 1 | sed 's,/checkpatch.pl$,,'
 }
 
 # build_kernel SERIES: modules for the headers of that series here, and the two who judge them

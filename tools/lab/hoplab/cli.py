@@ -188,7 +188,7 @@ def cmd_shell(args):
           f"{topology.address(net, case.network['hosts'][-1])}; exit ends the guest", flush=True)
     outcome = guest.run(guest.Boot(
         command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, built=built,
-        timeout_s=0, tty=True, variables={"PS1": "lab# "}))
+        timeout_s=0, tty=True, variables={"PS1": "lab# ", "HOPLAB_TUN": "1"}))
     os.system("stty sane")
     shutil.rmtree(folder)
     if outcome.problem:

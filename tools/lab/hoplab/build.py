@@ -28,7 +28,11 @@ def lock(name, folder=BUILD):
     """Held by one lab process at a time: of this checkout, or of all that share `folder`."""
     folder.mkdir(exist_ok=True)
     with open(folder / f".{name}.lock", "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another lab command that holds {handle.name}")
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 

@@ -16,11 +16,12 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	};
 }
 
-/* As read_hops() makes it of a tag: any value of 20 bits times any quantum, any range. */
+/* As read_hops() makes them of tags: a bucket that is not used begins at U64_MAX. */
 static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw, u32 rtt_us)
 {
 	const u64 low_ns = fuzz_u64();
-	const u64 high_ns = fuzz_flag() ? U64_MAX : fuzz_range(low_ns + !(low_ns + 1), U64_MAX);
+	const u64 high_ns = fuzz_flag() || low_ns == U64_MAX ? U64_MAX :
+			    fuzz_range(low_ns + 1, U64_MAX);
 
 	a->free = tcsig_free(fuzz_u64(), rtt_us, fuzz_range(1, 1 << 17));
 	a->has_free = fuzz_flag();
@@ -30,8 +31,8 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw,
 	FUZZ_CLAIM(a->free <= TCSIG_WND_MAX);
 	if (!a->has_delay)
 		return;
-	a->delay_ns = low_ns == high_ns ? low_ns : tcsig_reckon(r, low_ns, high_ns, cw, rtt_us);
-	FUZZ_CLAIM(a->delay_ns >= low_ns && (high_ns == U64_MAX || a->delay_ns <= high_ns));
+	a->delay_ns = tcsig_reckon(r, low_ns, high_ns, cw, rtt_us);
+	FUZZ_CLAIM(a->delay_ns >= low_ns && (high_ns == U64_MAX || a->delay_ns < high_ns));
 }
 
 static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_reckoning *r,

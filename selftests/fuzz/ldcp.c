@@ -112,7 +112,7 @@ static void fuzz_once(void)
 		default:
 			hear(&v, &p, &delivered_pkts);
 		}
-		FUZZ_CLAIM(v.cw >= LDCP_ONE >> 8 && v.cw <= WND_MAX);
+		FUZZ_CLAIM(v.cw >= ldcp_of_ppm(LDCP_GAMMA_MIN_PPM) && v.cw <= WND_MAX);
 		FUZZ_CLAIM(v.stage <= LDCP_STABLE);
 		send(&v);
 	}

@@ -20,7 +20,7 @@ OUT	:= build/modules
 # what users load: not the tests, not the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 
-.PHONY: all modules tools demo check matrix figures install style clean
+.PHONY: all modules tools demo check soak matrix figures install style clean
 
 all: modules tools
 
@@ -41,6 +41,13 @@ demo:
 check:
 	@tools/setup/setup.sh check
 	@selftests/run.sh
+
+# The fuzzers for as long as nobody would wait for a gate: so many inputs. Interrupted, it goes on
+# where it was.
+SOAK_INPUTS ?= 1000000000
+soak:
+	@tools/setup/setup.sh check
+	@selftests/fuzz/fuzz.sh soak $(SOAK_INPUTS)
 
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
 # more rounds of races than the gate has; the lab from each kernel source.

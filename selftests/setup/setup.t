@@ -68,7 +68,8 @@ demo=$(setup demo)
 contains "Debian 12: one line of apt-get" "$demo" apt-get install --no-install-recommends 2
 contains "Debian 12: what the demo needs" "$demo" gcc linux-source-6.1 iproute2 python3
 contains "Debian 12: what the figures need" "$(setup figures)" gcc python3-matplotlib parallel
-contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64
+contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64 \
+	clang libclang-rt-dev
 contains "Debian 12: what the matrix needs" "$(setup matrix)" gcc qemu-system-x86 debootstrap
 
 release 'ID=debian' 'VERSION_ID="13"' 'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"'

@@ -36,7 +36,7 @@ xz-utils patch linux-source-$series iproute2 procps util-linux python3 python3-m
 figures="parallel rsync"
 # The distribution's kernels in QEMU, the tools that judge the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck nftables tmux python3-prometheus-client"
+sparse shellcheck nftables tmux python3-prometheus-client clang libclang-rt-dev"
 matrix="debootstrap"
 
 case ${1:-demo} in

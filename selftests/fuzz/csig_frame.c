@@ -75,8 +75,8 @@ static void check_frame(const struct csig_tpids *tpids)
 
 	FUZZ_CLAIM(place.form < CSIG_FORMS && place.fault < CSIG_FAULTS);
 	if (place.form && !place.fault) {
-		FUZZ_CLAIM(place.offset_bytes + csig_shapes[place.form].tag_bytes +
-			   CSIG_TPID_BYTES <= walk_bytes);
+		/* And the EtherType behind it. */
+		FUZZ_CLAIM(place.offset_bytes + csig_shapes[place.form].tag_bytes + 2 <= walk_bytes);
 		check_tag(frame + place.offset_bytes + CSIG_TPID_BYTES, place.form);
 	}
 	free(frame);

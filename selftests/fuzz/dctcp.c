@@ -5,7 +5,7 @@
 #include "dctcp_sender.h"
 
 /* TCP's largest window: RFC 7323. */
-#define WINDOW_MAX_BYTES (1U << 30)
+#define WINDOW_MAX_BYTES 0x40000000U
 
 static const struct dctcp_params params = { .gain_shift = 4 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetry in a packet on egress: found within it, and its checksum is only corrected if it stands. */
+/* Telemetry in a packet on egress: found within it; a checksum is only corrected if it stands. */
 #include "packet.h"
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_packet.h"

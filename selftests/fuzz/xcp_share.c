@@ -4,7 +4,7 @@
 #include "xcp_share.h"
 
 /* A queue's bytes beyond this are more than memory holds. */
-#define LOST_MAX (1LL << 41)
+#define LOST_MAX 0x20000000000LL
 
 static void close(struct xcp_share_vars *v, u64 port_bytes_ps)
 {

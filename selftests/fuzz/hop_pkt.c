@@ -45,7 +45,7 @@ static void fuzz_once(void)
 	struct sk_buff skb = {};
 	u32 at;
 
-	at = put_ethernet(frame, &skb.protocol, &skb.network);
+	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
 	at = put_ip(frame, at, fuzz_byte(), fuzz_byte());
 	while (at < FRAME_MAX_BYTES && fuzz_has_more() && fuzz_flag())
 		frame[at++] = fuzz_byte();

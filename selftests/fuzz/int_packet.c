@@ -87,7 +87,7 @@ static void fuzz_once(void)
 	struct int_place place;
 	u32 at;
 
-	at = put_ethernet(frame, &skb.protocol, &skb.network);
+	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
 	at = put_carrier(frame, at);
 	at = put_telemetry(frame, at);
 	draw_packet(frame, &skb);

@@ -59,19 +59,22 @@ static inline u32 put_ip(u8 *frame, u32 at, u8 protocol, u8 dsfield)
 		.version = 4, .ihl = fuzz_range(5, 15), .tos = dsfield,
 		.tot_len = htons(fuzz_range(0, U16_MAX)), .protocol = protocol,
 	};
-	const u8 extension[8] = { protocol, 0 };
+	u32 extensions = fuzz_range(0, 10);
 
 	if (fuzz_flag()) {
 		if (ip.ihl == 5)
 			ip.check = ip_fast_csum(&ip, 5);
 		return put_header(frame, at, &ip, sizeof(ip)) + 4 * (ip.ihl - 5);
 	}
-	if (!fuzz_choice(4)) {
-		ip6.nexthdr = fuzz_flag() ? NEXTHDR_DEST : NEXTHDR_FRAGMENT;
-		at = put_header(frame, at, &ip6, sizeof(ip6));
-		return put_header(frame, at, extension, sizeof(extension));
+	if (extensions)
+		ip6.nexthdr = fuzz_choice(4) ? NEXTHDR_DEST : NEXTHDR_FRAGMENT;
+	at = put_header(frame, at, &ip6, sizeof(ip6));
+	while (extensions--) {
+		const u8 extension[8] = { extensions ? NEXTHDR_DEST : protocol };
+
+		at = put_header(frame, at, extension, sizeof(extension));
 	}
-	return put_header(frame, at, &ip6, sizeof(ip6));
+	return at;
 }
 
 /**
@@ -85,9 +88,10 @@ static inline void draw_packet(const u8 *frame, struct sk_buff *skb)
 {
 	skb->len = fuzz_range(ETH_HLEN, FRAME_MAX_BYTES);
 	skb->head_bytes = fuzz_range(ETH_HLEN, skb->len);
-	skb->network = min_t(int, skb->network, skb->len);
-	skb->transport = fuzz_flag() ? -1 : (int)fuzz_range(skb->network, skb->len);
-	skb->inner_transport = fuzz_range(skb->network, skb->len);
+	skb->network_header = min_t(int, skb->network_header, skb->len);
+	skb->transport_header = fuzz_flag() ? -1 :
+				(int)fuzz_range(skb->network_header, skb->len);
+	skb->inner_transport = fuzz_range(skb->network_header, skb->len);
 	skb->check_start = fuzz_range(0, skb->len);
 	skb->encapsulation = fuzz_flag();
 	skb->vlan_tag = fuzz_flag();
@@ -99,7 +103,8 @@ static inline void draw_packet(const u8 *frame, struct sk_buff *skb)
 			.gso_segs = fuzz_range(0, U16_MAX),
 			.gso_type = fuzz_byte(),
 		};
-	skb->data = malloc(skb->head_bytes);
+	skb->head = malloc(skb->head_bytes);
+	skb->data = skb->head;
 	skb->rest = malloc(skb->len - skb->head_bytes);
 	memcpy(skb->data, frame, skb->head_bytes);
 	memcpy(skb->rest, frame + skb->head_bytes, skb->len - skb->head_bytes);
@@ -107,7 +112,7 @@ static inline void draw_packet(const u8 *frame, struct sk_buff *skb)
 
 static inline void free_packet(struct sk_buff *skb)
 {
-	free(skb->data);
+	free(skb->head);
 	free(skb->rest);
 }
 

@@ -30,6 +30,11 @@ struct ipv6_opt_hdr {
 	u8 hdrlen;
 };
 
+static inline struct ipv6hdr *ipv6_hdr(const struct sk_buff *skb)
+{
+	return (struct ipv6hdr *)skb_network_header(skb);
+}
+
 #define ipv6_optlen(opt) (((opt)->hdrlen + 1) << 3)
 
 #endif

@@ -30,4 +30,15 @@ static inline __wsum csum_unfold(__sum16 sum)
 	return sum;
 }
 
+/* @bytes is even but at the end of a packet. */
+static inline __wsum csum_partial(const void *from, int bytes, __wsum sum)
+{
+	const u8 *byte = from;
+	int i;
+
+	for (i = 0; i + 1 < bytes; i += 2)
+		sum = csum_add(sum, cpu_to_be16(byte[i] << 8 | byte[i + 1]));
+	return i < bytes ? csum_add(sum, cpu_to_be16(byte[i] << 8)) : sum;
+}
+
 #endif

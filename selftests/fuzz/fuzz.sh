@@ -55,6 +55,7 @@ fuzz()
 {
 	name=$1 inputs=$2 seed=$3 log=$4
 	shift 4
+	rm -f "$out/$name".crash-* "$out/$name".timeout-* "$out/$name".oom-*
 	$fixed "$out/$name" -runs="$inputs" -seed="$seed" -max_len=1024 -timeout=10 \
 		-rss_limit_mb=1024 -artifact_prefix="$out/$name." "$@" >"$log" 2>&1 && return
 	grep -vE '^(#|INFO: |[[:space:]]*NEW|==[0-9]+==WARNING)' "$log" | head -n 40
@@ -136,7 +137,7 @@ soak()
 	for name in $names; do
 		build "$name" || return
 	done
-	echo "$names" | xargs -P "$(nproc)" -I NAME "$0" soak_one NAME "$part"
+	echo "$names" | xargs -P "$(nproc)" -I NAME selftests/fuzz/fuzz.sh soak_one NAME "$part"
 	status=$?
 	sum=0
 	for name in $names; do

@@ -11,6 +11,10 @@ struct mpls_shim_hdr {
 	__be32 label_stack_entry;
 };
 
+struct mpls_label {
+	__be32 entry;
+};
+
 static inline bool eth_p_mpls(__be16 type)
 {
 	return type == htons(ETH_P_MPLS_UC) || type == htons(ETH_P_MPLS_MC);

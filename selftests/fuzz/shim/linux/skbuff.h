@@ -244,6 +244,26 @@ static inline void skb_reset_transport_header(struct sk_buff *skb)
 	skb->transport_header = 0;
 }
 
+static inline void skb_set_network_header(struct sk_buff *skb, int offset)
+{
+	skb->network_header = offset;
+}
+
+static inline void skb_set_transport_header(struct sk_buff *skb, int offset)
+{
+	skb->transport_header = offset;
+}
+
+static inline void skb_reset_mac_header(struct sk_buff *skb)
+{
+	skb->mac_header = 0;
+}
+
+/* What is computed from the two headers above. */
+static inline void skb_reset_mac_len(struct sk_buff *skb)
+{
+}
+
 static inline bool skb_vlan_tag_present(const struct sk_buff *skb)
 {
 	return skb->vlan_tag;

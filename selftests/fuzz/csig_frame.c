@@ -76,7 +76,8 @@ static void check_frame(const struct csig_tpids *tpids)
 	FUZZ_CLAIM(place.form < CSIG_FORMS && place.fault < CSIG_FAULTS);
 	if (place.form && !place.fault) {
 		/* And the EtherType behind it. */
-		FUZZ_CLAIM(place.offset_bytes + csig_shapes[place.form].tag_bytes + 2 <= walk_bytes);
+		FUZZ_CLAIM(place.offset_bytes + csig_shapes[place.form].tag_bytes <=
+			   walk_bytes - CSIG_TPID_BYTES);
 		check_tag(frame + place.offset_bytes + CSIG_TPID_BYTES, place.form);
 	}
 	free(frame);

@@ -5,8 +5,6 @@
 
 #include <linux/skbuff.h>
 
-#define EXPORT_SYMBOL_GPL(symbol) _Static_assert(sizeof(&symbol), "")
-#define IS_ENABLED(option) 0
 #define rcu_dereference(pointer) (pointer)
 #define rcu_read_lock() do { } while (0)
 #define rcu_read_unlock() do { } while (0)

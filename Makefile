@@ -42,8 +42,17 @@ check:
 	@tools/setup/setup.sh check
 	@selftests/run.sh
 
+# What the gate fuzzes for a minute, for hours: parsers and laws, so many inputs in all.
+.PHONY: soak soak-laws
+SOAK_INPUTS ?= 1000000000
+soak: soak-laws
+soak-laws:
+	@tools/setup/setup.sh check
+	@selftests/fuzz/fuzz.sh soak $(SOAK_INPUTS)
+
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
-# more rounds of races than the gate has; the lab from each kernel source.
+# more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
+# s390x; the lab from each kernel source.
 matrix:
 	@tools/setup/setup.sh matrix
 	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t selftests/*/*-matrix.t

@@ -58,6 +58,26 @@ build_kernel()
 	kdir=$(headers_of "$1")
 	[ -n "$kdir" ] || tap_skip "no headers of Linux $1 here: run tools/setup/setup.sh check"
 	judge_build "$1" "$kdir"
+	judge_sparse
+}
+
+# cross_build ARCH PREFIX [DEBIAN'S NAME]: modules for another architecture, by its compiler
+# PREFIXgcc, and the two who judge them
+cross_build()
+{
+	command -v sparse >/dev/null || tap_skip "no sparse: run tools/setup/setup.sh check"
+	command -v "${2}gcc" >/dev/null || tap_skip "no ${2}gcc: run tools/setup/setup.sh matrix"
+	flavour=${3:-$1}
+	root=$(tools/setup/other-kernel.sh "$flavour" --path 2>/dev/null) ||
+		tap_skip "no headers of $flavour here: run tools/setup/setup.sh matrix"
+	judge_build "$flavour" "$root/usr/src/linux-headers-$(cat "$root/version")" \
+		env "ARCH=$1" "CROSS_COMPILE=$2"
+	judge_sparse
+}
+
+# What sparse says of the build that was judged last.
+judge_sparse()
+{
 	! complaints "$log" | grep -v -e '\[-W' >"$log.bad" && grep -q '^ *CHECK ' "$log"
 	tap_result $? "sparse is content: types on the wire, address spaces, locks" "$log.bad"
 }

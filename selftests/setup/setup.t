@@ -68,8 +68,10 @@ demo=$(setup demo)
 contains "Debian 12: one line of apt-get" "$demo" apt-get install --no-install-recommends 2
 contains "Debian 12: what the demo needs" "$demo" gcc linux-source-6.1 iproute2 python3
 contains "Debian 12: what the figures need" "$(setup figures)" gcc python3-matplotlib parallel
-contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64
-contains "Debian 12: what the matrix needs" "$(setup matrix)" gcc qemu-system-x86 debootstrap
+contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64 \
+	clang libclang-rt-dev
+contains "Debian 12: what the matrix needs" "$(setup matrix)" gcc qemu-system-x86 debootstrap \
+	gcc-aarch64-linux-gnu gcc-s390x-linux-gnu qemu-user
 
 release 'ID=debian' 'VERSION_ID="13"' 'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"'
 is "Debian 13 tests with its own kernel" "$(setup series)" "6.12 0"

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every core's table of cases as a host program under ASan and UBSan: each
 # */x_test.c becomes build/unit/x_test, its cases a subtest of ours.
+#
+# For another architecture: CC, HOPCC_UNIT_SANITIZE in place of the switches for ASan and UBSan,
+# HOPCC_UNIT_RUN, what a program is run by, and HOPCC_UNIT_OUT in place of build/unit.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top" || exit 2
@@ -10,7 +13,7 @@ mkdir -p "$out" || exit 2
 
 flags="-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter
 	-Wno-unused-function -Wno-sign-compare
-	-fsanitize=address,undefined -fno-sanitize-recover=all
+	${HOPCC_UNIT_SANITIZE:--fsanitize=address,undefined -fno-sanitize-recover=all}
 	-Iselftests/unit/shim -Iinclude -Iinclude/uapi"
 
 run_one()
@@ -18,7 +21,7 @@ run_one()
 	name=$(basename "$1" .c)
 	# shellcheck disable=SC2086
 	${CC:-cc} $flags -I"${1%/*}" -o "$out/$name" "$1" >"$out/$name.log" 2>&1 &&
-		"$out/$name" >"$out/$name.log" 2>&1
+		${HOPCC_UNIT_RUN:-} "$out/$name" >"$out/$name.log" 2>&1
 	status=$?
 	sed 's/^/    /' "$out/$name.log"
 	return $status

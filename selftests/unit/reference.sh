@@ -11,9 +11,11 @@ reference()
 	cd "$(dirname "$0")/../.." || exit 2
 	out=${HOPCC_UNIT_OUT:-build/unit}
 	mkdir -p "$out" || exit 2
+	# shellcheck disable=SC2086 # a list
 	${CC:-cc} -std=gnu11 -g -O2 -Wall -Wextra -Werror -Wno-sign-compare -Wno-unused-function \
-		-fsanitize=undefined -fno-sanitize-recover=all \
+		${HOPCC_UNIT_SANITIZE:--fsanitize=undefined -fno-sanitize-recover=all} \
 		-Iselftests/unit/shim -Iinclude "-I$folder" \
 		-o "$out/$name" "selftests/unit/$name.c" -lm || exit 1
-	exec "$out/$name" "$@"
+	# shellcheck disable=SC2086 # a command and its words
+	exec ${HOPCC_UNIT_RUN:-} "$out/$name" "$@"
 }

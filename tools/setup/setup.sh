@@ -8,7 +8,8 @@
 # demo: to build the modules and the lab's kernel, run scenarios, draw.
 # figures: the same, and what runs many scenarios, here or on other machines.
 # check: the same, and what the tests need.
-# matrix: the same, and the newest kernel that Debian packages, with a system of its own.
+# matrix: the same, the newest kernel that Debian packages, with a system of its own, and this
+#	system's kernel for arm64, for s390x and with PREEMPT_RT.
 # series: install nothing; print the kernel series that this system tests with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -36,8 +37,8 @@ xz-utils patch linux-source-$series iproute2 procps util-linux python3 python3-m
 figures="parallel rsync"
 # The distribution's kernels in QEMU, the tools that judge the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck nftables tmux python3-prometheus-client"
-matrix="debootstrap"
+sparse shellcheck nftables tmux python3-prometheus-client clang libclang-rt-dev"
+matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;
@@ -95,3 +96,7 @@ check | matrix)
 esac
 [ "${1:-demo}" != matrix ] || [ "$tested" = "$series" ] || "$here/backport-kernel.sh" --source >/dev/null || exit 2
 [ "${1:-demo}" != matrix ] || "$here/newest-kernel.sh" >/dev/null || exit 2
+[ "${1:-demo}" = matrix ] || exit 0
+for flavour in arm64 s390x rt-amd64; do
+	"$here/other-kernel.sh" "$flavour" >/dev/null || exit 2
+done

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CSIG's end host: turns, what is reflected, and whether the path takes tags. */
+#include "fuzz.h"
+#include "csig_carrier.h"
+
+static void take_turn(struct csig_turns *turns)
+{
+	const u32 weights[CSIG_TYPES] = { fuzz_range(0, 1 << 20), fuzz_range(0, 1 << 20),
+					  fuzz_range(0, 1 << 20) };
+	const u32 type = csig_turn(turns, weights), nth = csig_nth_turn(fuzz_u32(), weights);
+	const bool any = weights[0] || weights[1] || weights[2];
+
+	FUZZ_CLAIM(type <= CSIG_TYPES && (type < CSIG_TYPES) == any);
+	FUZZ_CLAIM(nth <= CSIG_TYPES && (nth < CSIG_TYPES) == any);
+	/* Who has no weight has no turn. */
+	FUZZ_CLAIM(!any || (weights[type] && weights[nth]));
+	FUZZ_CLAIM(turns->type < CSIG_TYPES);
+}
+
+static void hear(struct csig_heard *heard, u64 now_ns)
+{
+	const enum csig_form form = fuzz_range(CSIG_COMPACT, CSIG_EXPANDED);
+	const u32 type = fuzz_choice(CSIG_TYPES);
+	const struct csig_tag t = {
+		.type = type,
+		.value = fuzz_range(0, csig_shapes[form].value_max),
+		.locator = fuzz_byte(),
+	};
+
+	csig_hear(&heard[type], form, &t, now_ns);
+	FUZZ_CLAIM(heard[type].fresh && !csig_worse(type, t.value, heard[type].worst.value));
+	FUZZ_CLAIM(heard[type].ewma <= csig_shapes[form].value_max << CSIG_EWMA_FRACTION);
+}
+
+static void reflect(struct csig_heard *heard, u64 now_ns)
+{
+	const u32 type = csig_reflect_pick(heard);
+	const enum csig_summary summary = fuzz_choice(CSIG_SUMMARIES);
+	struct csig_tag t;
+
+	FUZZ_CLAIM(type <= CSIG_TYPES);
+	if (type == CSIG_TYPES) {
+		FUZZ_CLAIM(!heard[0].fresh && !heard[1].fresh && !heard[2].fresh);
+		return;
+	}
+	FUZZ_CLAIM(heard[type].fresh);
+	t = csig_reflect(&heard[type], summary, now_ns);
+	FUZZ_CLAIM(t.type == type && t.value <= csig_shapes[heard[type].form].value_max);
+}
+
+static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)
+{
+	const u64 patience_ns = csig_patience_ns(fuzz_u32());
+
+	FUZZ_CLAIM(patience_ns >= CSIG_PATIENCE_MIN_NS);
+	*seq += fuzz_range(0, 1 << 20);
+	if (csig_path_may_tag(path, now_ns, patience_ns, fuzz_range(0, 1ULL << 40))) {
+		/* One tag at a time, until one came back. */
+		FUZZ_CLAIM(path->state == CSIG_PATH_PROVEN || !path->waiting);
+		FUZZ_CLAIM(path->state != CSIG_PATH_STRIPPED);
+		csig_path_tagged(path, *seq, now_ns);
+	}
+	switch (fuzz_choice(4)) {
+	case 0:
+		csig_path_answered(path);
+		break;
+	case 1:
+		csig_path_empty(path, *seq - fuzz_range(0, 1 << 20), now_ns);
+		break;
+	case 2:
+		csig_path_unsent(path);
+		break;
+	}
+	FUZZ_CLAIM(path->state <= CSIG_PATH_STRIPPED && path->misses <= CSIG_MISSES_MAX);
+	FUZZ_CLAIM(path->state != CSIG_PATH_PROVEN || !path->misses);
+}
+
+static void fuzz_once(void)
+{
+	struct csig_heard heard[CSIG_TYPES] = {};
+	struct csig_path path = {};
+	struct csig_turns turns;
+	u64 now_ns = fuzz_range(0, 1ULL << 60);
+	u32 seq = fuzz_u32();
+
+	csig_turns_start(&turns);
+	while (fuzz_has_more()) {
+		now_ns += fuzz_range(0, 1ULL << 40);
+		switch (fuzz_choice(4)) {
+		case 0:
+			take_turn(&turns);
+			break;
+		case 1:
+			hear(heard, now_ns);
+			break;
+		case 2:
+			reflect(heard, now_ns);
+			break;
+		default:
+			try_path(&path, &seq, now_ns);
+		}
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CSIG's TCP option among any others, and the tag's mark beside a packet. */
+#include "fuzz.h"
+#include "csig_carrier.h"
+
+#define OPTIONS_MAX_BYTES 40
+
+static struct csig_tag draw_tag(enum csig_form form)
+{
+	const struct csig_shape *shape = &csig_shapes[form];
+
+	return (struct csig_tag) {
+		.type = fuzz_range(0, shape->type_max),
+		.value = fuzz_range(0, shape->value_max),
+		.locator = fuzz_range(0, (1U << shape->locator_bits) - 1),
+		.reserved = fuzz_range(0, shape->reserved_max),
+	};
+}
+
+static void check_written(u16 exid, enum csig_form form, const struct csig_tag *t)
+{
+	u8 *opt = malloc(csig_opt_bytes(form)), data[CSIG_DATA_MAX_BYTES];
+	struct csig_tag read;
+
+	csig_opt_write(opt, exid, form, t);
+	FUZZ_CLAIM(csig_opt_has_end(opt, csig_opt_bytes(form)));
+	FUZZ_CLAIM(csig_opt_form(csig_opt_read(opt, csig_opt_bytes(form), exid, data)) == form);
+	if (form) {
+		read = csig_read(form, data);
+		FUZZ_CLAIM(!memcmp(&read, t, sizeof(read)));
+	}
+	free(opt);
+}
+
+static void check_mark(enum csig_form form, const struct csig_tag *t)
+{
+	const u64 secret = fuzz_u64();
+	u8 *mark = fuzz_buffer(CSIG_MARK_BYTES);
+	struct csig_tag read;
+
+	FUZZ_CLAIM(csig_mark_read(mark, &read, secret) < CSIG_FORMS);
+	csig_mark_write(mark, form, t, secret);
+	/* One in 2^16 has the check of the other form. */
+	if (csig_mark_read(mark, &read, secret) == form)
+		FUZZ_CLAIM(!memcmp(&read, t, sizeof(read)));
+	else
+		FUZZ_CLAIM(form == CSIG_EXPANDED && csig_mark_read(mark, &read, secret));
+	memset(mark, 0, CSIG_MARK_BYTES);
+	FUZZ_CLAIM(!csig_mark_read(mark, &read, secret));
+	free(mark);
+}
+
+static void fuzz_once(void)
+{
+	const u16 exid = fuzz_flag() ? CSIG_EXID_DEFAULT : fuzz_range(0, U16_MAX);
+	const enum csig_form form = fuzz_range(CSIG_NONE, CSIG_EXPANDED);
+	const u32 bytes = fuzz_range(0, OPTIONS_MAX_BYTES);
+	u8 *opts = fuzz_buffer(bytes), data[CSIG_DATA_MAX_BYTES];
+	const struct csig_tag t = draw_tag(form ?: CSIG_COMPACT);
+
+	FUZZ_CLAIM(csig_opt_read(opts, bytes, exid, data) <= CSIG_OPT_BAD);
+	csig_opt_has_end(opts, bytes);
+	free(opts);
+	check_written(exid, form, &t);
+	check_mark(form ?: CSIG_COMPACT, &t);
+}

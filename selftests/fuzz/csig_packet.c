@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CSIG's tag in packets on egress: brought into the form that queues know, and taken out. */
+#include "packet.h"
+#include <linux/netdevice.h>
+#include "csig_packet.h"
+
+static const struct csig_tpids tpids = { .tpid = {
+	[CSIG_COMPACT] = CSIG_TPID_COMPACT_DEFAULT, [CSIG_EXPANDED] = CSIG_TPID_EXPANDED_DEFAULT,
+} };
+
+/* Two addresses, tags of any kind, an EtherType. */
+static u32 put_tags(u8 *frame)
+{
+	static const u16 types[] = { CSIG_TPID_8021Q, CSIG_TPID_8021AD, CSIG_TPID_QINQ, ETH_P_IP,
+				     ETH_P_IPV6, ETH_P_MPLS_UC, 46 };
+	const struct csig_tag t = { .type = fuzz_choice(CSIG_TYPES) };
+	u32 at = CSIG_FIRST_TAG_BYTES, tags = fuzz_range(0, 40);
+	u16 type;
+
+	while (tags-- && at + CSIG_TAG_MAX_BYTES < FRAME_MAX_BYTES) {
+		const enum csig_form form = fuzz_range(CSIG_NONE, CSIG_EXPANDED);
+
+		if (form) {
+			csig_put(form, frame + at, &tpids, &t);
+			at += csig_shapes[form].tag_bytes;
+		} else {
+			type = htons(types[fuzz_choice(3)]);
+			at = put_header(frame, at, &type, sizeof(type)) + 2;
+		}
+	}
+	type = htons(types[fuzz_choice(ARRAY_SIZE(types))]);
+	return put_header(frame, at, &type, sizeof(type));
+}
+
+static void normalise(struct sk_buff *skb, const struct csig_place *place)
+{
+	struct net_device dev = { .features = fuzz_byte() };
+	const u32 len = skb->len;
+
+	if (!csig_packet_normalise(skb, &dev, place))
+		return;
+	FUZZ_CLAIM(skb->len == len);
+	FUZZ_CLAIM(skb->network_header == (int)csig_packet_behind_bytes(place));
+	FUZZ_CLAIM(skb_transport_header_was_set(skb));
+	FUZZ_CLAIM(!csig_packet_normalise(skb, &dev, place));
+}
+
+/* All that was not the tag is still there. */
+static void cut(struct sk_buff *skb, const struct csig_place *place)
+{
+	const u32 tag_bytes = csig_shapes[place->form].tag_bytes, len = skb->len;
+	u8 before[FRAME_MAX_BYTES], after[FRAME_MAX_BYTES];
+
+	skb_copy_bits(skb, 0, before, len);
+	if (!csig_packet_cut(skb, place)) {
+		FUZZ_CLAIM(skb->len == len);
+		return;
+	}
+	FUZZ_CLAIM(skb->len == len - tag_bytes && skb->ip_summed != CHECKSUM_COMPLETE);
+	skb_copy_bits(skb, 0, after, skb->len);
+	FUZZ_CLAIM(!memcmp(after, before, place->offset_bytes));
+	FUZZ_CLAIM(!memcmp(after + place->offset_bytes, before + place->offset_bytes + tag_bytes,
+			   skb->len - place->offset_bytes));
+}
+
+static void fuzz_once(void)
+{
+	u8 frame[FRAME_MAX_BYTES] = {};
+	struct sk_buff skb = {};
+	struct csig_place place;
+	u32 cuts = 0;
+
+	put_tags(frame);
+	skb.network_header = fuzz_range(ETH_HLEN, 64);
+	skb.protocol = htons(fuzz_flag() ? ETH_P_IP : CSIG_TPID_COMPACT_DEFAULT);
+	draw_packet(frame, &skb);
+	place = csig_packet_find(&skb, &tpids);
+	if (place.form && !place.fault) {
+		csig_packet_ttl(&skb, &place);
+		normalise(&skb, &place);
+	}
+	/* As a port that strips: until none is left, or one cannot be removed. */
+	while (place.form && place.fault != CSIG_BAD_TRUNCATED && cuts++ < FRAME_MAX_BYTES) {
+		const u32 len = skb.len;
+
+		cut(&skb, &place);
+		if (skb.len == len)
+			break;
+		place = csig_packet_find(&skb, &tpids);
+	}
+	FUZZ_CLAIM(cuts < FRAME_MAX_BYTES);
+	free_packet(&skb);
+}

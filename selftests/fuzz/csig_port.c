@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CSIG's port: what is said to be free is never more than the port has. */
+#include "fuzz.h"
+#include "csig_port.h"
+
+static struct csig_port_params draw_params(void)
+{
+	return (struct csig_port_params) {
+		.capacity_bytes_ps = fuzz_range(1, TC_CSIG_RATE_MAX_BYTES_PS),
+		.interval_ns = fuzz_range(TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
+		.estimator = fuzz_range(0, TC_CSIG_ESTIMATOR_MAX),
+		.shift = fuzz_range(TC_CSIG_SHIFT_MIN, TC_CSIG_SHIFT_MAX),
+	};
+}
+
+static void check(const struct csig_port_vars *v, const struct csig_port_params *p)
+{
+	const u64 waited_ns = fuzz_u64();
+
+	FUZZ_CLAIM(csig_port_available_bytes_ps(v, p) <= p->capacity_bytes_ps);
+	FUZZ_CLAIM(csig_port_value(v, p, CSIG_ABW, 0) <=
+		   p->capacity_bytes_ps / CSIG_BYTES_PER_KBIT);
+	FUZZ_CLAIM(csig_port_value(v, p, CSIG_ABW_C, 0) <= CSIG_PPM_MAX);
+	FUZZ_CLAIM(csig_port_value(v, p, CSIG_PD, waited_ns) == waited_ns);
+	FUZZ_CLAIM(v->bytes <= CSIG_BYTES_MAX);
+}
+
+static void fuzz_once(void)
+{
+	struct csig_port_params p = draw_params();
+	struct csig_port_vars v = {};
+	u64 now_ns = fuzz_range(0, 1ULL << 60);
+
+	while (fuzz_has_more()) {
+		const u64 periods = v.periods, used_bytes_ps = v.used_bytes_ps;
+
+		now_ns += fuzz_range(0, 1ULL << 50);
+		if (!csig_port_look(&v, &p, now_ns))
+			FUZZ_CLAIM(v.used_bytes_ps == used_bytes_ps && v.periods == periods);
+		else
+			FUZZ_CLAIM(v.periods > periods && !v.bytes);
+		FUZZ_CLAIM(!v.runs || v.start_ns <= now_ns);
+		if (fuzz_choice(4))
+			csig_port_sent(&v, now_ns, fuzz_range(1, S32_MAX));
+		else
+			/* A change while traffic flows starts the estimate anew. */
+			v = (struct csig_port_vars) {}, p = draw_params();
+		check(&v, &p);
+	}
+}

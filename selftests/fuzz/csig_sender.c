@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CSIG's sender: window and pace within their bounds, whatever is reflected. */
+#include "fuzz.h"
+#include "csig_sender.h"
+
+/* The ranges of net.hopcc.tcp_csig_*. */
+static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
+{
+	const u64 target_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
+
+	return (struct tcsig_params) {
+		.target_ns = hop ? target_ns : tcsig_e2e_target_ns(target_ns, v->small),
+		.ai = tcsig_of_ppm(fuzz_range(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),
+		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.beta_ppm = fuzz_range(1, TCSIG_PPM),
+	};
+}
+
+/* As read_hops() makes them of tags: a bucket that is not used begins at U64_MAX. */
+static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw, u32 rtt_us)
+{
+	const u64 low_ns = fuzz_u64();
+	const u64 high_ns = fuzz_flag() || low_ns == U64_MAX ? U64_MAX :
+			    fuzz_range(low_ns + 1, U64_MAX);
+
+	a->free = tcsig_free(fuzz_u64(), rtt_us, fuzz_range(1, 1 << 17));
+	a->has_free = fuzz_flag();
+	a->share_ppm = fuzz_range(0, CSIG_PPM_MAX);
+	a->has_share = fuzz_flag();
+	a->has_delay = fuzz_flag();
+	FUZZ_CLAIM(a->free <= TCSIG_WND_MAX);
+	if (!a->has_delay)
+		return;
+	a->delay_ns = tcsig_reckon(r, low_ns, high_ns, cw, rtt_us);
+	FUZZ_CLAIM(a->delay_ns >= low_ns && (high_ns == U64_MAX || a->delay_ns < high_ns));
+}
+
+static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_reckoning *r,
+				 u32 *delivered_pkts)
+{
+	const u32 before_pkts = *delivered_pkts, rtt_us = fuzz_u32();
+	struct tcsig_ack a = {
+		.rtt_ns = fuzz_flag() ? (u64)rtt_us * NSEC_PER_USEC : 0,
+		.acked_pkts = fuzz_range(0, 1 << 20),
+		.prior_pkts = before_pkts - fuzz_range(0, 1 << 21),
+		.sharers = fuzz_u32(),
+		.limited = fuzz_flag(),
+	};
+
+	a.path_ns = fuzz_range(0, a.rtt_ns);
+	a.delivered_pkts = *delivered_pkts += a.acked_pkts;
+	draw_signals(&a, r, v->cw, rtt_us);
+	return a;
+}
+
+static void check_pace(const struct tcsig_vars *v)
+{
+	const u32 mss_bytes = fuzz_range(1, U16_MAX), rtt_us = fuzz_range(1, U32_MAX);
+	const u64 pace_bytes_ps = tcsig_pace_bytes_ps(v, mss_bytes, rtt_us);
+	/* Two windows, or two flights' pace, an RTT: below 2^(21 + 1 + 16 + 20). */
+	const u64 pkts = max(v->cw, TCSIG_FLIGHT_PACE) / TCSIG_ONE + 1;
+
+	FUZZ_CLAIM(pace_bytes_ps >= 1);
+	FUZZ_CLAIM(pace_bytes_ps <= 2 * pkts * mss_bytes * TCSIG_US_PER_S / rtt_us + 1);
+	FUZZ_CLAIM(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS) <= TCSIG_WND_MAX_PKTS);
+	hop_gap_ns(v->cw, TCSIG_FLIGHT_PKTS, rtt_us);
+}
+
+static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
+			const struct tcsig_vars *v, const struct tcsig_ack *a, bool turned)
+{
+	const struct tcsig_edge edge[TCSIG_EDGES] = {
+		{ fuzz_byte(), fuzz_byte() }, { fuzz_byte(), fuzz_byte() },
+	};
+	const u32 told = fuzz_byte(), locator = tcsig_is_core(edge, told) ? told : 0;
+	const u32 wanted = fuzz_range(1, TCSIG_MOVE_MAX_ROUNDS);
+
+	if (path->waits && fuzz_flag())
+		tcsig_path_settle(path);
+	tcsig_path_is_old(path, told);
+	if (turned)
+		tcsig_path_round(path, p, v->ended_ns, locator);
+	if (tcsig_path_hear(path, p, a, locator, wanted, fuzz_u32()))
+		FUZZ_CLAIM(locator && path->waits && path->points <= 0);
+	FUZZ_CLAIM(path->tries <= TCSIG_MOVE_TRIES);
+	FUZZ_CLAIM(path->points > -TCSIG_MOVE_POINTS);
+}
+
+static bool hear(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
+{
+	const u64 cw = max(v->cw, p->least);
+	const bool turned = tcsig_hear(v, p, a);
+
+	FUZZ_CLAIM(v->cw >= p->least);
+	/* Too much delay, or a window that was not the limit, is no reason to grow. */
+	FUZZ_CLAIM(v->cw <= cw || (a->limited && v->delay_ns <= p->target_ns));
+	return turned;
+}
+
+static void fuzz_once(void)
+{
+	u32 delivered_pkts = fuzz_u32();
+	struct tcsig_reckoning reckoning = {};
+	struct tcsig_path path = {};
+	struct tcsig_params p;
+	struct tcsig_vars v;
+	bool hop = fuzz_flag();
+
+	tcsig_begin(&v, fuzz_range(0, TCSIG_WND_MAX), TCSIG_WND_MAX, delivered_pkts);
+	p = draw_params(&v, hop);
+	while (fuzz_has_more()) {
+		const struct tcsig_ack a = draw_ack(&v, &reckoning, &delivered_pkts);
+
+		switch (fuzz_choice(8)) {
+		case 0:
+			tcsig_lose(&v, delivered_pkts, fuzz_flag());
+			break;
+		case 1:
+			tcsig_undo(&v);
+			break;
+		case 2:
+			/* The hops tell no more, or a knob changes. */
+			hop = fuzz_flag();
+			p = draw_params(&v, hop);
+			break;
+		default:
+			choose_path(&path, &p, &v, &a, hear(&v, &p, &a));
+		}
+		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);
+		FUZZ_CLAIM(v.stage <= TCSIG_STEADY && v.small <= TCSIG_SMALL_MAX);
+		check_pace(&v);
+	}
+}

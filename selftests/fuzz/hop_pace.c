@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Windows in fractions of a packet: whole packets, the timer below a flight, bursts. */
+#include "fuzz.h"
+#include <net/hop_pace.h>
+
+/* Laws' least and greatest window: 1/256 and 2^20 packets. */
+#define WND_MIN (HOP_WND_ONE >> 8)
+#define WND_MAX (HOP_WND_ONE << 20)
+
+static void fuzz_once(void)
+{
+	while (fuzz_has_more()) {
+		const u64 wnd = fuzz_range(WND_MIN, WND_MAX);
+		const u32 flight_pkts = fuzz_range(1, 16), rtt_us = fuzz_u32();
+		const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
+		const u64 gap_ns = hop_gap_ns(wnd, flight_pkts, rtt_us);
+		const u32 pkts = hop_wnd_pkts(wnd, flight_pkts);
+
+		FUZZ_CLAIM(pkts >= flight_pkts);
+		FUZZ_CLAIM(pkts == flight_pkts || (u64)pkts << HOP_WND_SHIFT <= wnd);
+		/* The timer is only for windows below a flight, and longer than an RTT then. */
+		FUZZ_CLAIM(wnd < flight_pkts * HOP_WND_ONE || !gap_ns);
+		FUZZ_CLAIM(wnd >= flight_pkts * HOP_WND_ONE || gap_ns >= rtt_ns);
+		FUZZ_CLAIM(gap_ns <= rtt_ns * flight_pkts * 256);
+		FUZZ_CLAIM(hop_burst_pkts(wnd) >= 1 && hop_burst_pkts(wnd) <= HOP_BURST_MAX_PKTS);
+	}
+}

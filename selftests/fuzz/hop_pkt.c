@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Packets on egress: where IP and its payload are, what a super-packet becomes, CE. */
+#include "packet.h"
+#include <net/hop_pkt.h>
+
+static void check_wire(const struct sk_buff *skb)
+{
+	const u32 overhead_bytes = fuzz_range(0, 1024);
+	const struct hop_pkt_wire wire = hop_pkt_wire(skb, overhead_bytes);
+
+	FUZZ_CLAIM(wire.segs_pkts >= 1);
+	FUZZ_CLAIM(wire.bytes >= skb->len && wire.bytes <= S32_MAX);
+	FUZZ_CLAIM(hop_pkt_hdr_bytes(skb) <= skb->len);
+	FUZZ_CLAIM(skb_is_gso(skb) || wire.segs_pkts == 1);
+}
+
+static void check_inner(const struct sk_buff *skb)
+{
+	struct hop_pkt_inner inner;
+	int offset_bytes;
+	const __be16 proto = hop_pkt_labelled_ip_offset(skb, &offset_bytes);
+
+	FUZZ_CLAIM(!proto || offset_bytes >= 0);
+	if (!hop_pkt_inner(skb, fuzz_byte(), &inner))
+		return;
+	FUZZ_CLAIM(proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6));
+	FUZZ_CLAIM(inner.offset_bytes >= offset_bytes + 20);
+}
+
+static void check_mark(struct sk_buff *skb)
+{
+	const int ecn = hop_pkt_ecn(skb);
+
+	FUZZ_CLAIM(ecn >= -1 && ecn <= INET_ECN_CE);
+	if (!hop_pkt_set_ce(skb))
+		return;
+	/* Not-ECT stays Not-ECT. */
+	FUZZ_CLAIM(ecn != INET_ECN_NOT_ECT);
+	FUZZ_CLAIM(ecn == -1 || hop_pkt_ecn(skb) == INET_ECN_CE);
+}
+
+static void fuzz_once(void)
+{
+	u8 frame[FRAME_MAX_BYTES] = {};
+	struct sk_buff skb = {};
+	u32 at;
+
+	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
+	at = put_ip(frame, at, fuzz_byte(), fuzz_byte());
+	while (at < FRAME_MAX_BYTES && fuzz_has_more() && fuzz_flag())
+		frame[at++] = fuzz_byte();
+	draw_packet(frame, &skb);
+	check_wire(&skb);
+	check_inner(&skb);
+	check_mark(&skb);
+	free_packet(&skb);
+}

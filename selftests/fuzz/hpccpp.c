@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* HPCC++'s sender: window and pace within the line's, whatever records and answers say. */
+#include "int_header.h"
+#include "hpccpp_sender.h"
+
+/* The ranges of net.hopcc.hpccpp_*; a rate may be an application's SO_MAX_PACING_RATE. */
+static struct hpccpp_base draw_base(u64 path_bytes_ps)
+{
+	struct hpccpp_base base = {
+		.rate_bytes_ps = path_bytes_ps,
+		.t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS),
+		.eta_ppm = fuzz_range(HPCCPP_ETA_MIN_PPM, HPCC_PPM),
+		.max_stage = fuzz_range(0, HPCCPP_STAGE_MAX),
+		.flows = fuzz_range(1, HPCCPP_FLOWS_MAX),
+		.hold = fuzz_flag(),
+	};
+
+	if (!path_bytes_ps || fuzz_choice(4))
+		base.rate_bytes_ps = fuzz_range(1, U64_MAX);
+	return base;
+}
+
+static void draw_answer(struct int_answer *a, u32 seq)
+{
+	const u64 record = fuzz_u64();
+
+	*a = (struct int_answer) {
+		.kind = fuzz_choice(INT_ANSWER_WINDOW + 1),
+		.seq = seq,
+		.flows = fuzz_range(0, U16_MAX),
+		.hops = fuzz_range(0, INT_HOPS_SATURATED),
+		.path_id = fuzz_range(0, INT_SWITCH_ID_MAX),
+		.index = fuzz_range(0, INT_FLAGS_VALUE),
+		.record = int_unpack(cpu_to_be64(record)),
+		.u = fuzz_u32(),
+		.tau_ns = fuzz_u32(),
+		.wnd_bytes = fuzz_u32(),
+	};
+	if (a->kind == INT_ANSWER_RECORDS) {
+		u32 bytes;
+		struct int_hdr *h = draw_header(&bytes);
+
+		/* Messages without a sound header are not answers. */
+		if (int_check(bytes < INT_HDR_BYTES ? NULL : h, bytes) == INT_OK)
+			memcpy(a->room, h, h->words * INT_WORD_BYTES);
+		else
+			int_write(&a->hdr, 0, INT_TYPE_ECHO, 0, 0);
+		free(h);
+	}
+}
+
+static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 rate_bytes_ps)
+{
+	const u32 wnd_bytes = hpcc_wnd_bytes(v), mss_bytes = fuzz_range(1, U16_MAX);
+	const u32 wire_bytes = mss_bytes + fuzz_range(40, 512);
+	const u64 pace_bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, p->t_ns, mss_bytes, wire_bytes);
+	const u64 least_bytes_ps = (u64)HPCC_WND_MIN_BYTES * HPCCPP_NS_PER_S / p->t_ns;
+	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
+
+	FUZZ_CLAIM(wnd_bytes >= HPCC_WND_MIN_BYTES && wnd_bytes <= p->wnd_max_bytes);
+	FUZZ_CLAIM(v->wnd_ref >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
+	/* Never above the line's rate, but for the least window. */
+	FUZZ_CLAIM(pace_bytes_ps >= 1 && pace_bytes_ps <= max(rate_bytes_ps, least_bytes_ps + 1));
+	FUZZ_CLAIM(cwnd_pkts >= 1 && (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes);
+	FUZZ_CLAIM(hpccpp_burst_pkts(cwnd_pkts) >= 1);
+	FUZZ_CLAIM(hpccpp_burst_pkts(cwnd_pkts) <= HPCCPP_BURST_MAX_PKTS);
+	FUZZ_CLAIM(v->bottleneck < INT_SLOTS_MAX);
+}
+
+static void move(struct hpccpp_move *m, const struct hpcc_vars *v, const struct hpcc_params *p,
+		 u32 seq, u32 snd_nxt)
+{
+	hpccpp_came(m, v, seq, snd_nxt);
+	if (hpccpp_should_move(m, v, p, snd_nxt, fuzz_u32()))
+		FUZZ_CLAIM(m->tries == 1 && m->rounds < 0);
+	FUZZ_CLAIM(m->tries <= HPCCPP_MOVE_TRIES);
+	FUZZ_CLAIM(m->rounds >= -HPCCPP_MOVE_ROUNDS && m->rounds < HPCCPP_MOVE_ROUNDS);
+}
+
+static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,
+		 struct hpccpp_move *m, u64 *path_bytes_ps)
+{
+	const u32 seq = snd_nxt - fuzz_range(0, 1 << 30);
+	struct int_answer a;
+
+	draw_answer(&a, seq);
+	if (a.kind == INT_ANSWER_RECORDS)
+		*path_bytes_ps = hpccpp_path_bytes_ps(&a.hdr);
+	if (hpccpp_hear(v, p, &a, snd_nxt, now_ns) != HPCC_HEARD_NOTHING)
+		move(m, v, p, seq, snd_nxt);
+}
+
+static void start(struct hpcc_vars *v, const struct hpcc_params *p, struct hpccpp_start *s,
+		  u64 now_ns)
+{
+	const u32 flows = hpccpp_join_start(s, fuzz_choice(2), p->t_ns, now_ns);
+
+	FUZZ_CLAIM(flows >= 1);
+	hpcc_start(v, p);
+	/* Ethernet's least packet is more than the least window. */
+	hpccpp_share_start(v, p, flows, fuzz_range(HPCC_WND_MIN_BYTES, 1 << 17));
+}
+
+static void fuzz_once(void)
+{
+	u64 now_ns = fuzz_range(0, 1ULL << 60), path_bytes_ps = 0;
+	struct hpccpp_base base = draw_base(0);
+	struct hpccpp_start starts = {};
+	struct hpccpp_move moves = {};
+	u32 snd_nxt = fuzz_u32();
+	struct hpcc_params p;
+	struct hpcc_vars v;
+
+	hpccpp_set_params(&p, &base);
+	start(&v, &p, &starts, now_ns);
+	while (fuzz_has_more()) {
+		now_ns += fuzz_range(0, 1ULL << 40);
+		snd_nxt += fuzz_range(0, 1 << 20);
+		hpcc_leaves(&v, &p, snd_nxt);
+		switch (fuzz_choice(8)) {
+		case 0:
+			hpcc_halve(&v);
+			break;
+		case 1:
+			/* A knob, T or the line's rate changes under the connection. */
+			base = draw_base(path_bytes_ps);
+			hpccpp_set_params(&p, &base);
+			hpccpp_bound(&v, &p);
+			break;
+		case 2:
+			start(&v, &p, &starts, now_ns);
+			break;
+		default:
+			hear(&v, &p, snd_nxt, now_ns, &moves, &path_bytes_ps);
+		}
+		check(&v, &p, base.rate_bytes_ps);
+	}
+}

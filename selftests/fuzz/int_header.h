@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A header of telemetry out of raw bytes, or one that is sound but for a few bits. */
+#ifndef SELFTESTS_FUZZ_INT_HEADER_H
+#define SELFTESTS_FUZZ_INT_HEADER_H
+
+#include "fuzz.h"
+#include <net/int.h>
+
+/**
+ * draw_header() - a header
+ * @bytes: result: how much memory there is behind the pointer, and no byte more
+ *
+ * Nothing but int_check() knows whether it is one. The caller frees it.
+ */
+static inline struct int_hdr *draw_header(u32 *bytes)
+{
+	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
+	struct int_hdr *h;
+	u32 i;
+
+	if (!fuzz_choice(8)) {
+		*bytes = fuzz_range(0, 160);
+		return (struct int_hdr *)fuzz_buffer(*bytes);
+	}
+	*bytes = int_hdr_bytes(slots);
+	h = malloc(*bytes);
+	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HELLO, INT_TYPE_ECHO), fuzz_byte(), slots);
+	h->path = cpu_to_be32(fuzz_u32());
+	for (i = 0; i < slots; i++)
+		h->record[i] = cpu_to_be64(fuzz_u64());
+	return h;
+}
+
+#endif /* SELFTESTS_FUZZ_INT_HEADER_H */

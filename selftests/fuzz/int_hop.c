@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A hop's entry into telemetry: within the header, and a sound header after it. */
+#include "int_header.h"
+#include <uapi/linux/pkt_sched_int.h>
+#include "int_hop.h"
+
+static struct int_hop_params draw_params(void)
+{
+	const u64 rate_bytes_ps = fuzz_range(0, TC_INT_RATE_MAX_BYTES_PS);
+
+	return (struct int_hop_params) {
+		.code = fuzz_flag() ? int_hop_code(rate_bytes_ps) : fuzz_range(0, 14),
+		.switch_id = fuzz_range(0, TC_INT_SWITCH_ID_MAX),
+		.port_id = fuzz_range(0, TC_INT_PORT_ID_MAX),
+		.pace_q40 = int_hop_pace_q40(rate_bytes_ps),
+	};
+}
+
+static void stamp(struct int_hdr *h, u32 bytes, const struct int_hop_params *p)
+{
+	const struct int_hop_moment moment = { fuzz_u64(), fuzz_u64(), fuzz_u64() };
+	const struct int_record r = int_hop_record(p, &moment);
+	const u32 hops = int_hops(h), path_id = int_path_id(h), records = int_records(h);
+	const bool room = int_hop_stamp(h, p, &r);
+
+	FUZZ_CLAIM(room == hops < int_slots(h));
+	FUZZ_CLAIM(int_hops(h) == min(hops + 1, INT_HOPS_SATURATED));
+	FUZZ_CLAIM(int_path_id(h) == (path_id ^ p->switch_id));
+	FUZZ_CLAIM(int_records(h) == min(records + 1, int_slots(h)));
+	FUZZ_CLAIM(!room || h->record[hops] == int_pack(&r));
+	/* What a hop writes the next one takes. */
+	FUZZ_CLAIM(int_check(h, bytes) == INT_OK);
+}
+
+static void fuzz_once(void)
+{
+	const struct int_hop_params p = draw_params();
+	u64 waited_ns = fuzz_u64();
+	struct int_hdr *h;
+	u32 bytes;
+
+	/* 200 bytes a ns in 2^40 ns, and the rounding of the pace. */
+	FUZZ_CLAIM(int_hop_waited_bytes(&p, waited_ns) <= 200ULL << HOP_MARK_TIME_BITS);
+	h = draw_header(&bytes);
+	if (int_check(bytes < INT_HDR_BYTES ? NULL : h, bytes) == INT_OK)
+		do
+			stamp(h, bytes, &p);
+		while (fuzz_has_more());
+	free(h);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Telemetry in a packet on egress: found within it; a checksum is only corrected if it stands. */
+#include "packet.h"
+#include <uapi/linux/pkt_sched_int.h>
+#include "int_packet.h"
+
+static const struct int_marks *marks(void)
+{
+	static struct int_marks m = {
+		.protocol = TC_INT_PROTOCOL_DEFAULT,
+		.dscp_data = TC_INT_DSCP_DATA_DEFAULT,
+		.dscp_probe = TC_INT_DSCP_PROBE_DEFAULT,
+	};
+
+	m.udp_port = htons(TC_INT_UDP_PORT_DEFAULT);
+	return &m;
+}
+
+static u32 put_telemetry(u8 *frame, u32 at)
+{
+	u8 room[INT_HDR_MAX_BYTES] __aligned(4);
+	struct int_hdr *h = (struct int_hdr *)room;
+	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
+
+	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HELLO, INT_TYPE_ECHO), fuzz_byte(), slots);
+	h->path = cpu_to_be32(fuzz_u32());
+	if (!fuzz_choice(4))
+		room[fuzz_range(0, INT_HDR_BYTES - 1)] = fuzz_byte();
+	return put_header(frame, at, h, int_hdr_bytes(slots));
+}
+
+static u32 put_carrier(u8 *frame, u32 at)
+{
+	const struct udphdr uh = {
+		.dest = marks()->udp_port, .len = htons(fuzz_range(0, U16_MAX)),
+		.check = fuzz_byte(),
+	};
+	const struct tcphdr th = { .doff = fuzz_range(0, 15) };
+	struct int_msg msg = { .magic = cpu_to_be32(INT_MSG_MAGIC) };
+
+	switch (fuzz_choice(3)) {
+	case 0:
+		return put_ip(frame, at, marks()->protocol, fuzz_byte());
+	case 1:
+		at = put_ip(frame, at, IPPROTO_UDP, marks()->dscp_data << 2 | fuzz_choice(4));
+		return put_header(frame, at, &uh, sizeof(uh));
+	default:
+		at = put_ip(frame, at, IPPROTO_TCP, marks()->dscp_probe << 2 | fuzz_choice(4));
+		at = put_header(frame, at, &th, sizeof(th)) + 4 * (max_t(u8, th.doff, 5) - 5);
+		return put_header(frame, at, &msg, sizeof(msg));
+	}
+}
+
+static void check_header(const struct sk_buff *skb, const struct int_place *place)
+{
+	unsigned int bytes;
+	u8 type;
+
+	if (int_read(skb, place, &type, &bytes) != INT_OK)
+		return;
+	FUZZ_CLAIM(place->offset_bytes + (int)bytes <= place->end_bytes);
+	FUZZ_CLAIM(bytes >= INT_HDR_BYTES && bytes <= INT_HDR_MAX_BYTES);
+	FUZZ_CLAIM(type >= INT_TYPE_HELLO && type <= INT_TYPE_ECHO);
+	/* A probe's header in data would be a loop of answers. */
+	FUZZ_CLAIM(type == INT_TYPE_ECHO ||
+		   (type == INT_TYPE_PROBE) == (place->carrier == INT_CARRIER_PROBE));
+}
+
+static void correct_check(struct sk_buff *skb, const struct int_place *place)
+{
+	const u32 end_bytes = max(place->check_bytes, place->transport_bytes) + 2;
+
+	/* As sch_int does: the bytes are its own before. */
+	if (place->carrier != INT_CARRIER_INBAND && !hop_pkt_writable(skb, end_bytes))
+		return;
+	if (!int_check_stands(skb, place))
+		return;
+	int_correct_check(skb, place, fuzz_u32(), fuzz_u32());
+	FUZZ_CLAIM(place->carrier != INT_CARRIER_ENCAP ||
+		   *(__sum16 *)(skb->data + place->check_bytes));
+}
+
+static void fuzz_once(void)
+{
+	u8 frame[FRAME_MAX_BYTES] = {};
+	struct sk_buff skb = {};
+	struct int_place place;
+	u32 at;
+
+	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
+	at = put_carrier(frame, at);
+	at = put_telemetry(frame, at);
+	draw_packet(frame, &skb);
+	int_find(&skb, marks(), &place);
+	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
+	if (place.carrier) {
+		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);
+		check_header(&skb, &place);
+		correct_check(&skb, &place);
+	}
+	free_packet(&skb);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/* XCP's carrier: what arrives is returned or still owed, whatever headers say. */
+#include "fuzz.h"
+#include "xcp_carrier.h"
+
+static struct xcp_hdr draw_header(void)
+{
+	return (struct xcp_hdr) {
+		.version_format = XCP_VERSION << 4 | fuzz_range(XCP_FORMAT_STANDARD,
+								XCP_FORMAT_MICRO),
+		.length = XCP_HDR_BYTES,
+		.flags = fuzz_byte(),
+		.rtt = cpu_to_be32(fuzz_u32()),
+		.throughput = cpu_to_be32(fuzz_u32()),
+		.delta = cpu_to_be32(fuzz_u32()),
+		.reverse = cpu_to_be32(fuzz_u32()),
+	};
+}
+
+static void arrive(struct xcp_vars *v)
+{
+	const struct xcp_hdr h = draw_header(), outer = draw_header();
+	const s64 owed_bytes_ps = v->owed_bytes_ps;
+
+	xcp_account(v, &h, fuzz_range(0, U16_MAX));
+	if (!xcp_rtt_us(&h))
+		FUZZ_CLAIM(v->owed_bytes_ps == owed_bytes_ps);
+	else
+		FUZZ_CLAIM(xcp_owes(v) && v->asked);
+	xcp_window_is_small(v, &h);
+	xcp_wants_room(v);
+	FUZZ_CLAIM(xcp_is_copy(&h, &h));
+	/* A tunnel's header gives nobody more than the network did. */
+	FUZZ_CLAIM(!xcp_is_copy(&outer, &h) || xcp_delta(&outer) <= xcp_delta(&h));
+}
+
+static void leave(struct xcp_vars *v)
+{
+	const struct xcp_offer offer = {
+		.rtt_us = fuzz_u32(),
+		.throughput_bytes_ps = fuzz_range(0, BIT_ULL(40) - 1),
+		.delta_bytes_ps = fuzz_u32(),
+		.flags = fuzz_byte(),
+	};
+	const enum xcp_format format = fuzz_flag() ? XCP_FORMAT_STANDARD : XCP_FORMAT_MICRO;
+	const s64 owed_bytes_ps = v->owed_bytes_ps;
+	const s32 reverse_bytes_ps = xcp_pay(v);
+	struct xcp_hdr h;
+
+	FUZZ_CLAIM(v->owed_bytes_ps + reverse_bytes_ps == owed_bytes_ps);
+	FUZZ_CLAIM(!v->owed_headers);
+	xcp_write_offer(&h, 6, format, &offer, reverse_bytes_ps);
+	FUZZ_CLAIM(xcp_check(&h, XCP_PROTOCOL_DEFAULT) == XCP_OK);
+	FUZZ_CLAIM(xcp_reverse(&h) == reverse_bytes_ps);
+	FUZZ_CLAIM(offer.rtt_us || (!h.rtt && !h.throughput && !h.delta));
+	FUZZ_CLAIM(!(h.flags & ~XCP_FLAGS_KNOWN));
+}
+
+static void fuzz_once(void)
+{
+	struct xcp_vars v = {};
+	u32 headers;
+
+	while (fuzz_has_more()) {
+		switch (fuzz_choice(4)) {
+		case 0:
+			leave(&v);
+			break;
+		case 1:
+			FUZZ_CLAIM(llabs(xcp_take(&v, &headers)) <= XCP_OWED_MAX_BYTES_PS);
+			FUZZ_CLAIM(!v.feedback_bytes_ps && !v.feedback_headers);
+			xcp_take_asked(&v);
+			FUZZ_CLAIM(!v.asked);
+			break;
+		case 2:
+			v.stage = hop_next_stage(v.stage, fuzz_choice(HOP_EVENT_TIMEOUTS + 1));
+			FUZZ_CLAIM(v.stage <= HOP_STAGE_SILENT);
+			FUZZ_CLAIM(xcp_peer(v.stage) <= XCP_PEER_SILENT);
+			break;
+		default:
+			arrive(&v);
+		}
+		FUZZ_CLAIM(llabs(v.owed_bytes_ps) <= XCP_OWED_MAX_BYTES_PS);
+		FUZZ_CLAIM(llabs(v.feedback_bytes_ps) <= XCP_OWED_MAX_BYTES_PS);
+	}
+}

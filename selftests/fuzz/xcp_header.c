@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* XCP's header: any 20 bytes read as the router reads them, and what the carrier writes. */
+#include "fuzz.h"
+#include "xcp_router.h"
+
+static void check_read(const struct xcp_hdr *h, u8 protocol)
+{
+	struct xcp_stats stats = {};
+	struct xcp_pkt pkt = { .pkts = 1, .bytes = 1500 };
+
+	xcp_read(&pkt, h, protocol);
+	FUZZ_CLAIM((pkt.class == XCP_CLASS_MALFORMED) == (pkt.fault != XCP_OK));
+	FUZZ_CLAIM(pkt.fault < XCP_FAULTS);
+	xcp_count(&stats, &pkt);
+	if (pkt.class == XCP_CLASS_ASKING)
+		/* What the law divides by. */
+		FUZZ_CLAIM(pkt.rtt_us && pkt.throughput_bytes_pms);
+	if (pkt.fault == XCP_OK) {
+		FUZZ_CLAIM(h->protocol != protocol);
+		FUZZ_CLAIM(xcp_format(h) != XCP_FORMAT_MINIMAL || !xcp_rtt_us(h));
+	}
+}
+
+static void check_fields(void)
+{
+	const u32 rtt_us = fuzz_u32();
+	const u64 bytes_ps = fuzz_range(0, (u64)U32_MAX * XCP_MS_PER_S);
+	struct xcp_hdr h = { .version_format = XCP_FORMAT_STANDARD };
+
+	/* Rounded up: what is known stays known. */
+	h.rtt = xcp_rtt_field(XCP_FORMAT_STANDARD, rtt_us);
+	FUZZ_CLAIM(xcp_rtt_us(&h) >= rtt_us && !xcp_rtt_us(&h) == !rtt_us);
+	h.version_format = XCP_FORMAT_MICRO;
+	h.rtt = xcp_rtt_field(XCP_FORMAT_MICRO, rtt_us);
+	FUZZ_CLAIM(xcp_rtt_us(&h) == rtt_us);
+	h.throughput = xcp_throughput_field(bytes_ps);
+	FUZZ_CLAIM((u64)be32_to_cpu(h.throughput) * XCP_MS_PER_S >= bytes_ps);
+	FUZZ_CLAIM(!h.throughput == !bytes_ps);
+}
+
+static void fuzz_once(void)
+{
+	const u8 protocol = fuzz_byte();
+	u8 *h = fuzz_buffer(XCP_HDR_BYTES);
+
+	check_read((struct xcp_hdr *)h, protocol);
+	check_read(NULL, protocol);
+	free(h);
+	check_fields();
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the router's laws are given: options as sch_xcp admits them, packets of any header. */
+#ifndef SELFTESTS_FUZZ_XCP_PACKET_H
+#define SELFTESTS_FUZZ_XCP_PACKET_H
+
+#include "fuzz.h"
+#include <uapi/linux/pkt_sched_xcp.h>
+#include "xcp_router.h"
+
+/* As sch_xcp's parse and xcp_set_params(). */
+static inline struct xcp_params draw_params(void)
+{
+	const u32 alpha_ppm = fuzz_range(TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM);
+	const u32 beta_ppm = fuzz_range(TC_XCP_BETA_AUTO, TC_XCP_BETA_MAX_PPM);
+	const u32 min_us = fuzz_range(TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US);
+	const u32 max_us = fuzz_range(min_us, TC_XCP_TIME_MAX_US);
+
+	return (struct xcp_params) {
+		.capacity_bytes_ps = fuzz_range(TC_XCP_RATE_MIN_BYTES_PS,
+						TC_XCP_RATE_MAX_BYTES_PS),
+		.alpha_q32 = xcp_gain_q32(alpha_ppm),
+		.beta_q32 = xcp_gain_q32(beta_ppm ?: xcp_beta_ppm(alpha_ppm)),
+		.gamma_q32 = xcp_gain_q32(fuzz_range(0, TC_XCP_GAMMA_MAX_PPM)),
+		.min_interval_ns = min_us * XCP_NS_PER_US,
+		.max_interval_ns = max_us * XCP_NS_PER_US,
+		.allowed_queue_ns = fuzz_range(TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US) *
+				    XCP_NS_PER_US,
+		.e2e_share_q32 = xcp_gain_q32(fuzz_range(0, TC_XCP_SHARE_MAX_PPM)),
+		.overhead_bytes = fuzz_range(0, TC_XCP_OVERHEAD_MAX_BYTES),
+		.protocol = TC_XCP_PROTOCOL_DEFAULT,
+	};
+}
+
+/* A header with any fields, of a packet of any size that hop_pkt_wire() says. */
+static inline struct xcp_pkt draw_packet(u8 protocol)
+{
+	struct xcp_pkt pkt = { .pkts = 1, .bytes = fuzz_range(1, S32_MAX) };
+	const struct xcp_hdr h = {
+		.version_format = XCP_VERSION << 4 | fuzz_range(XCP_FORMAT_STANDARD,
+								XCP_FORMAT_MICRO),
+		.length = XCP_HDR_BYTES,
+		.flags = fuzz_byte(),
+		.rtt = cpu_to_be32(fuzz_u32()),
+		.throughput = cpu_to_be32(fuzz_u32()),
+		.delta = cpu_to_be32(fuzz_u32()),
+	};
+
+	if (fuzz_flag())
+		pkt.pkts = fuzz_range(1, min_t(u32, pkt.bytes, 1 << 19));
+	if (fuzz_choice(8))
+		xcp_read(&pkt, &h, protocol);
+	return pkt;
+}
+
+#endif /* SELFTESTS_FUZZ_XCP_PACKET_H */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/* XCP's router: pools, intervals and feedback stay within their bounds. */
+#include "xcp_packet.h"
+
+static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
+{
+	FUZZ_CLAIM(v->residue_pos_q16 >= 0 && v->residue_pos_q16 <= XCP_RATE_MAX_Q16);
+	FUZZ_CLAIM(v->residue_neg_q16 >= 0 && v->residue_neg_q16 <= XCP_RATE_MAX_Q16);
+	FUZZ_CLAIM(v->input_bw_q16 >= 0 && v->input_bw_q16 <= XCP_RATE_MAX_Q16);
+	FUZZ_CLAIM(v->ctl_interval_ns >= p->min_interval_ns);
+	FUZZ_CLAIM(v->ctl_interval_ns <= p->max_interval_ns);
+	/* A mean of what is believed, and 2^-17 of it: the law's own bound. */
+	FUZZ_CLAIM(xcp_avg_rtt_ns(v) <= p->max_interval_ns + (p->max_interval_ns >> 16) + 1);
+}
+
+static void depart(struct xcp_vars *v, const struct xcp_params *p)
+{
+	struct xcp_pkt pkt = draw_packet(p->protocol);
+	const s64 neg_q16 = v->residue_neg_q16;
+	const s32 delta_bytes_ps = pkt.delta_bytes_ps;
+	const bool lowered = xcp_depart(v, p, &pkt);
+
+	/* A router may lower Delta_Throughput and nothing else. */
+	FUZZ_CLAIM(pkt.delta_bytes_ps <= delta_bytes_ps);
+	FUZZ_CLAIM(lowered || pkt.delta_bytes_ps == delta_bytes_ps);
+	FUZZ_CLAIM(!lowered || pkt.class == XCP_CLASS_ASKING);
+	FUZZ_CLAIM(v->residue_neg_q16 <= neg_q16);
+	xcp_see_queue(v, fuzz_u32());
+}
+
+static void close_queue(struct xcp_vars *v, const struct xcp_params *p)
+{
+	const u64 queue_ns = xcp_close_queue(v, p, fuzz_u32());
+
+	FUZZ_CLAIM(queue_ns >= p->allowed_queue_ns);
+	FUZZ_CLAIM(queue_ns <= max(p->allowed_queue_ns, p->max_interval_ns));
+}
+
+static void arrive(struct xcp_vars *v, const struct xcp_params *p)
+{
+	const struct xcp_pkt pkt = draw_packet(p->protocol);
+	struct xcp_stats stats = {};
+
+	xcp_arrive(v, p, &pkt);
+	xcp_count(&stats, &pkt);
+	FUZZ_CLAIM(!stats.malformed_pkts[XCP_OK]);
+}
+
+/* xcp_share moves the capacity of a port with two queues. */
+static void step(struct xcp_vars *v, struct xcp_params *p, u64 port_bytes_ps)
+{
+	switch (fuzz_choice(6)) {
+	case 0:
+		xcp_close_interval(v, p, fuzz_range(0, 1ULL << 51));
+		break;
+	case 1:
+		close_queue(v, p);
+		break;
+	case 2:
+		p->capacity_bytes_ps = fuzz_range(1, port_bytes_ps);
+		break;
+	case 3:
+		depart(v, p);
+		break;
+	default:
+		arrive(v, p);
+	}
+}
+
+static void fuzz_once(void)
+{
+	struct xcp_params p = draw_params();
+	const u64 port_bytes_ps = p.capacity_bytes_ps;
+	struct xcp_vars v = {};
+
+	xcp_start(&v, &p);
+	while (fuzz_has_more()) {
+		step(&v, &p, port_bytes_ps);
+		check_port(&v, &p);
+	}
+}

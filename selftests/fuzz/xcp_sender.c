@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* XCP's sender: the window stays within its bounds, whatever the network says. */
+#include "fuzz.h"
+#include "xcp_sender.h"
+
+#define WND_MAX (XCP_WND_MAX_BYTES << XCP_WND_SHIFT)
+
+static void offer(const struct xcp_vars *v, u32 mss_bytes)
+{
+	const u64 throughput_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(v), v->rtt_us);
+	const u64 desired_bytes_ps = fuzz_u64();
+	const u32 pkts = xcp_wnd_pkts(v, mss_bytes);
+	s64 demand_bytes_ps;
+
+	FUZZ_CLAIM(pkts >= 1 && pkts <= S32_MAX);
+	FUZZ_CLAIM(!v->rtt_us == !throughput_bytes_ps);
+	FUZZ_CLAIM(throughput_bytes_ps <= XCP_RATE_MAX_BYTES_PS);
+	demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
+					      fuzz_range(1, U32_MAX));
+	FUZZ_CLAIM(demand_bytes_ps >= -XCP_DELTA_MAX_BYTES_PS &&
+		   demand_bytes_ps <= XCP_DELTA_MAX_BYTES_PS);
+	FUZZ_CLAIM(desired_bytes_ps < throughput_bytes_ps ? demand_bytes_ps <= 0 :
+							    demand_bytes_ps >= 0);
+}
+
+static void feed_back(struct xcp_vars *v, u32 mss_bytes)
+{
+	const s64 feedback_bytes_ps = (s64)fuzz_u64();
+	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
+
+	xcp_apply_feedback(v, feedback_bytes_ps, mss_bytes);
+	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
+	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
+}
+
+static void end_round(struct xcp_vars *v, u32 mss_bytes)
+{
+	const enum xcp_loss loss = fuzz_choice(XCP_LOSS_TIGHTER + 1);
+	const bool recovered = fuzz_flag();
+
+	if (!v->reno) {
+		xcp_age(v, v->round_sent_bytes, mss_bytes);
+		v->round_sent_bytes = 0;
+		return;
+	}
+	FUZZ_CLAIM(!xcp_gives_up(v, loss, recovered, fuzz_flag()) || loss == XCP_LOSS_RENO);
+	FUZZ_CLAIM(xcp_reno_over(v, loss, recovered, fuzz_u64(), mss_bytes) == !v->reno);
+	FUZZ_CLAIM(v->reno || recovered);
+}
+
+static void step(struct xcp_vars *v, u32 mss_bytes)
+{
+	switch (fuzz_choice(6)) {
+	case 0:
+		feed_back(v, mss_bytes);
+		break;
+	case 1:
+		xcp_update_rtt(v, fuzz_range(1, XCP_RTT_MAX_US));
+		FUZZ_CLAIM(v->rtt_us);
+		break;
+	case 2:
+		xcp_age_idle(v, fuzz_u32(), fuzz_range(1, XCP_INIT_PKTS * U16_MAX), mss_bytes);
+		break;
+	case 3:
+		xcp_begin_reno(v);
+		break;
+	case 4:
+		v->round_sent_bytes += (u64)fuzz_range(0, 1 << 20) * mss_bytes;
+		break;
+	default:
+		end_round(v, mss_bytes);
+	}
+}
+
+static void fuzz_once(void)
+{
+	u32 mss_bytes = fuzz_range(1, U16_MAX), least_bytes = mss_bytes;
+	struct xcp_vars v;
+
+	xcp_start(&v, fuzz_u64(), mss_bytes);
+	v.rtt_us = fuzz_range(0, XCP_RTT_MAX_US);
+	while (fuzz_has_more()) {
+		/* The path's MTU may change. */
+		if (!fuzz_choice(16))
+			mss_bytes = fuzz_range(1, U16_MAX);
+		least_bytes = min(least_bytes, mss_bytes);
+		step(&v, mss_bytes);
+		FUZZ_CLAIM(v.wnd >= (u64)least_bytes << XCP_WND_SHIFT && v.wnd <= WND_MAX);
+		FUZZ_CLAIM(v.rtt_us <= XCP_RTT_MAX_US);
+		offer(&v, mss_bytes);
+	}
+}

@@ -193,13 +193,13 @@ class Stream:
         return self.over and not self.left and self.sent.digest() == self.got.digest()
 
 
-def transfer(streams, limit_s=600, meanwhile=None):
-    """Run streams to their ends; meanwhile(bytes received) is called now and then."""
+def transfer(streams, limit_s=600, meanwhile=None, step_s=5):
+    """Run streams to their ends; meanwhile(bytes received) is called every step_s at least."""
     writers = {s.source: s for s in streams}
     readers = {s.sink: s for s in streams}
     end = time.monotonic() + limit_s
     while (writers or readers) and time.monotonic() < end:
-        ready = select.select(list(readers), list(writers), [], 5)
+        ready = select.select(list(readers), list(writers), [], step_s)
         for sock in ready[0]:
             if not readers[sock].pull():
                 del readers[sock]

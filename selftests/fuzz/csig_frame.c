@@ -67,12 +67,33 @@ static void check_tag(u8 *data, enum csig_form form)
 	csig_write(form, data, &t);
 }
 
+/* VLAN tags and a tag behind them, as far as the frame goes. */
+static void put_tags(u8 *frame, u32 frame_bytes, const struct csig_tpids *tpids, u32 vlans)
+{
+	const u16 tpid = tpids->tpid[fuzz_range(CSIG_COMPACT, CSIG_EXPANDED)];
+	u32 at = CSIG_FIRST_TAG_BYTES;
+
+	for (; at + CSIG_TPID_BYTES <= frame_bytes; at += CSIG_VLAN_BYTES) {
+		const u16 ether_type = vlans-- ? CSIG_TPID_8021Q : tpid;
+
+		frame[at] = ether_type >> 8;
+		frame[at + 1] = ether_type;
+		if (ether_type == tpid)
+			return;
+	}
+}
+
 static void check_frame(const struct csig_tpids *tpids)
 {
-	const u32 frame_bytes = fuzz_range(0, 256), walk_bytes = min(frame_bytes, CSIG_WALK_BYTES);
+	const u32 vlans = fuzz_range(0, 30), at = CSIG_FIRST_TAG_BYTES + vlans * CSIG_VLAN_BYTES;
+	const u32 frame_bytes = fuzz_flag() ? fuzz_range(0, 256) : at + fuzz_range(0, 12);
+	const u32 walk_bytes = min(frame_bytes, CSIG_WALK_BYTES);
 	u8 *frame = fuzz_buffer(frame_bytes);
-	const struct csig_place place = csig_find(frame, walk_bytes, frame_bytes, tpids);
+	struct csig_place place;
 
+	if (fuzz_flag())
+		put_tags(frame, frame_bytes, tpids, vlans);
+	place = csig_find(frame, walk_bytes, frame_bytes, tpids);
 	FUZZ_CLAIM(place.form < CSIG_FORMS && place.fault < CSIG_FAULTS);
 	if (place.form && !place.fault) {
 		/* And the EtherType behind it. */

@@ -25,6 +25,16 @@ static void check(const struct csig_port_vars *v, const struct csig_port_params 
 	FUZZ_CLAIM(v->bytes <= CSIG_BYTES_MAX);
 }
 
+/* Packets at one instant: of forged sizes, more than any port sends in an interval. */
+static void send_burst(struct csig_port_vars *v, u64 now_ns)
+{
+	const u32 bytes = fuzz_range(1, S32_MAX);
+	u32 pkts = fuzz_range(1, 512);
+
+	while (pkts--)
+		csig_port_sent(v, now_ns, bytes);
+}
+
 static void fuzz_once(void)
 {
 	struct csig_port_params p = draw_params();
@@ -41,7 +51,7 @@ static void fuzz_once(void)
 			FUZZ_CLAIM(v.periods > periods && !v.bytes);
 		FUZZ_CLAIM(!v.runs || v.start_ns <= now_ns);
 		if (fuzz_choice(4))
-			csig_port_sent(&v, now_ns, fuzz_range(1, S32_MAX));
+			send_burst(&v, now_ns);
 		else
 			/* A change while traffic flows starts the estimate anew. */
 			v = (struct csig_port_vars) {}, p = draw_params();

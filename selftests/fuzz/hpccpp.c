@@ -30,7 +30,7 @@ static void draw_answer(struct int_answer *a, u32 seq)
 		.flows = fuzz_range(0, U16_MAX),
 		.hops = fuzz_range(0, INT_HOPS_SATURATED),
 		.path_id = fuzz_range(0, INT_SWITCH_ID_MAX),
-		.index = fuzz_range(0, INT_FLAGS_VALUE),
+		.index = fuzz_range(0, fuzz_flag() ? INT_SLOTS_MAX : INT_FLAGS_VALUE),
 		.record = int_unpack(cpu_to_be64(record)),
 		.u = fuzz_u32(),
 		.tau_ns = fuzz_u32(),

@@ -58,7 +58,13 @@ static void leave(struct xcp_vars *v)
 
 static void fuzz_once(void)
 {
-	struct xcp_vars v = {};
+	/* As after any number of headers. */
+	struct xcp_vars v = {
+		.owed_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
+				 XCP_OWED_MAX_BYTES_PS,
+		.feedback_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
+				     XCP_OWED_MAX_BYTES_PS,
+	};
 	u32 headers;
 
 	while (fuzz_has_more()) {

@@ -16,7 +16,7 @@ static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
 static void depart(struct xcp_vars *v, const struct xcp_params *p)
 {
 	struct xcp_pkt pkt = draw_packet(p->protocol);
-	const s64 neg_q16 = v->residue_neg_q16;
+	const s64 neg_q16 = v->residue_neg_q16, pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;
 	const s32 delta_bytes_ps = pkt.delta_bytes_ps;
 	const bool lowered = xcp_depart(v, p, &pkt);
 
@@ -25,6 +25,8 @@ static void depart(struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(lowered || pkt.delta_bytes_ps == delta_bytes_ps);
 	FUZZ_CLAIM(!lowered || pkt.class == XCP_CLASS_ASKING);
 	FUZZ_CLAIM(v->residue_neg_q16 <= neg_q16);
+	/* No more than the pool has, but for whole bytes/s. */
+	FUZZ_CLAIM(!lowered || (s64)pkt.delta_bytes_ps * pkt.pkts <= pos_bytes_ps + pkt.pkts);
 	xcp_see_queue(v, fuzz_u32());
 }
 

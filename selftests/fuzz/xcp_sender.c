@@ -48,6 +48,15 @@ static void end_round(struct xcp_vars *v, u32 mss_bytes)
 	FUZZ_CLAIM(v->reno || recovered);
 }
 
+static void sample_rtt(struct xcp_vars *v)
+{
+	const u32 before_us = v->rtt_us, sample_us = fuzz_range(1, XCP_RTT_MAX_US);
+
+	xcp_update_rtt(v, sample_us);
+	FUZZ_CLAIM(v->rtt_us >= min(before_us ?: sample_us, sample_us));
+	FUZZ_CLAIM(v->rtt_us <= max(before_us, sample_us));
+}
+
 static void step(struct xcp_vars *v, u32 mss_bytes)
 {
 	switch (fuzz_choice(6)) {
@@ -55,8 +64,7 @@ static void step(struct xcp_vars *v, u32 mss_bytes)
 		feed_back(v, mss_bytes);
 		break;
 	case 1:
-		xcp_update_rtt(v, fuzz_range(1, XCP_RTT_MAX_US));
-		FUZZ_CLAIM(v->rtt_us);
+		sample_rtt(v);
 		break;
 	case 2:
 		xcp_age_idle(v, fuzz_u32(), fuzz_range(1, XCP_INIT_PKTS * U16_MAX), mss_bytes);

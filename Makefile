@@ -20,7 +20,7 @@ OUT	:= build/modules
 # what users load: not the tests, not the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 
-.PHONY: all modules tools demo check matrix figures install style clean
+.PHONY: all modules tools demo check matrix soak soak-control figures install style clean
 
 all: modules tools
 
@@ -56,6 +56,13 @@ soak-laws:
 matrix:
 	@tools/setup/setup.sh matrix
 	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t selftests/*/*-matrix.t
+
+# What the gate fuzzes for minutes, for hours: the control surface.
+SOAK_HOURS ?= 4
+soak: soak-control
+soak-control:
+	@tools/setup/setup.sh check
+	@selftests/soak/control.sh $(SOAK_HOURS)
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags

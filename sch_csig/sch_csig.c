@@ -27,6 +27,7 @@
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
 #include <net/hop_speed.h>
+#include <net/hop_trust.h>
 #include <net/int.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_csig.h>
@@ -226,7 +227,10 @@ static void csig_look(struct csig_sched_data *q, u64 now_ns)
 				    csig_port_available_bytes_ps(&q->port, &q->set->port));
 }
 
-/* An interval is over. After one in which nothing left, and with nothing queued, rest. */
+/*
+ * An interval is over. After one in which nothing left, rest, whatever is queued: until the
+ * next departure each interval is as empty as this one, and who looks finds them over.
+ */
 static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 {
 	struct csig_sched_data *q = container_of(timer, struct csig_sched_data, timer);
@@ -238,7 +242,7 @@ static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 	spin_lock(qdisc_lock(root));
 	/* Unless it was stopped, or stopped and started anew. */
 	if (q->runs && !hrtimer_is_queued(timer)) {
-		q->runs = q->port.bytes || q->sch->q.qlen;
+		q->runs = q->port.bytes;
 		csig_look(q, ktime_get_ns());
 		if (q->runs) {
 			hrtimer_set_expires(timer, ns_to_ktime(q->port.start_ns +
@@ -525,6 +529,27 @@ static int csig_check_layouts(const struct csig_settings *set, struct nlattr **t
 	return 0;
 }
 
+/* A timer's period, for which the whole machine pays. */
+static int csig_check_period(const struct csig_settings *set, struct nlattr **tb,
+			     struct netlink_ext_ack *extack)
+{
+	static const int attrs[] = { TCA_CSIG_TIMER, TCA_CSIG_INTERVAL, TCA_CSIG_SHIFT,
+				     TCA_CSIG_ESTIMATOR };
+	int i;
+
+	if (csig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
+	    hop_is_trusted())
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (tb[attrs[i]])
+			return hop_nla_refuse(extack, tb[attrs[i]],
+					      "in a user namespace, with timer, the interval (of dre: "
+					      "over 2^shift) must be "
+					      __stringify(TC_CSIG_TIMER_CONTAINER_MIN_NS)
+					      " ns at least");
+	return 0;
+}
+
 static int csig_check_timer(const struct csig_settings *set, struct nlattr **tb,
 			    struct netlink_ext_ack *extack)
 {
@@ -536,7 +561,7 @@ static int csig_check_timer(const struct csig_settings *set, struct nlattr **tb,
 	if (csig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
 				      "with timer, the interval over 2^shift of dre must be 10us at least");
-	return 0;
+	return csig_check_period(set, tb, extack);
 }
 
 /* What must hold between options. */

@@ -16,6 +16,11 @@
  * persistent queue. Their callbacks take the root's lock. reset() holds it already,
  * so it cannot wait for a callback: a callback that finds the timers stopped, or
  * started again, has nothing to do.
+ *
+ * While packets are queued but none arrives or departs, each further period would
+ * compute what the last one did. After XCP_STILL_PERIODS of them a timer rests. The next
+ * packet starts it at the end of the period in which it would be by then, so the law sees
+ * no difference. Without that, a child that holds a packet for hours keeps a CPU busy.
  */
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
@@ -31,6 +36,7 @@
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
 #include <net/hop_speed.h>
+#include <net/hop_trust.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
@@ -51,6 +57,30 @@
 struct xcp_config {
 	u64 rate_bytes_ps;
 	u32 value[TCA_XCP_MAX + 1];
+};
+
+/*
+ * Shorter pauses, such as the time of a packet on a slow link, do not stop a timer: starting
+ * it again costs more than a few expiries.
+ */
+#define XCP_STILL_PERIODS 16
+
+/**
+ * struct xcp_timer - one of the port's two timers; under the qdisc lock
+ * @timer: expires at the end of each period
+ * @start_ns: start of the period that runs
+ * @period_ns: its length
+ * @moves: the port's count of arrivals and departures at @start_ns
+ * @still_periods: consecutive periods that ended without an arrival or departure
+ * @rests: the timer does not run, although the port does
+ */
+struct xcp_timer {
+	struct hrtimer timer;
+	u64 start_ns;
+	u64 period_ns;
+	u64 moves;
+	u32 still_periods;
+	bool rests;
 };
 
 /**
@@ -79,10 +109,11 @@ struct xcp_config {
  * @other_left_bytes: out of it
  * @other_lost_bytes: the difference, less what is queued, that is accounted for
  * @other_queue: of which all this holds; to compare, not to use
- * @runs: the timers run
- * @interval_start_ns: when the control interval that runs began
- * @ctl_timer: its end
- * @queue_timer: end of the period of the queue's estimate
+ * @runs: the port is in use: its timers run or rest
+ * @rests: the next packet that arrives or departs must start a timer
+ * @moves: arrivals and departures
+ * @ctl: ends control intervals
+ * @queue: ends periods of the queue's estimate
  * @speed: tells when the device's changes; RTNL
  */
 struct xcp_sched_data {
@@ -111,9 +142,10 @@ struct xcp_sched_data {
 	s64 other_lost_bytes;
 	const struct Qdisc *other_queue;
 	bool runs;
-	u64 interval_start_ns;
-	struct hrtimer ctl_timer;
-	struct hrtimer queue_timer;
+	bool rests;
+	u64 moves;
+	struct xcp_timer ctl;
+	struct xcp_timer queue;
 	struct hop_speed_watch speed;
 };
 
@@ -249,38 +281,87 @@ static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
 	return capacity_bytes_ps;
 }
 
+static void xcp_start_timer(struct xcp_timer *t, u64 start_ns, u64 period_ns, u64 moves)
+{
+	t->start_ns = start_ns;
+	t->period_ns = period_ns;
+	t->moves = moves;
+	t->still_periods = 0;
+	t->rests = false;
+	hrtimer_start(&t->timer, ns_to_ktime(start_ns + period_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* As if the timer had not rested: its periods went on without a gap. */
+static void xcp_resume_timer(struct xcp_timer *t, u64 now_ns, u64 moves)
+{
+	if (t->rests)
+		xcp_start_timer(t, xcp_period_start_ns(t->start_ns, t->period_ns, now_ns),
+				t->period_ns, moves);
+}
+
+/*
+ * A period ended, and the next one is like it unless a packet comes or @settled is false.
+ * Returns when the next one ends; 0 if the timer rests.
+ */
+static u64 xcp_next_period(struct xcp_sched_data *q, struct xcp_timer *t, u64 now_ns,
+			   u64 period_ns, bool settled)
+{
+	t->start_ns = now_ns;
+	t->period_ns = period_ns;
+	t->still_periods = t->moves == q->moves && settled ? t->still_periods + 1 : 0;
+	t->moves = q->moves;
+	t->rests = t->still_periods >= XCP_STILL_PERIODS;
+	if (!t->rests)
+		return now_ns + period_ns;
+	q->rests = true;
+	return 0;
+}
+
 /* Line 19, and its like for the queue: the first packet starts the timers. */
 static void xcp_wake(struct xcp_sched_data *q)
 {
-	u64 queue_ns = xcp_close_queue(&q->vars, &q->params, 0);
+	const u64 queue_ns = xcp_close_queue(&q->vars, &q->params, 0);
+	const u64 now_ns = ktime_get_ns();
 
 	q->runs = true;
-	q->interval_start_ns = ktime_get_ns();
-	hrtimer_start(&q->ctl_timer, ns_to_ktime(q->interval_start_ns + q->vars.ctl_interval_ns),
-		      HRTIMER_MODE_ABS_SOFT);
-	hrtimer_start(&q->queue_timer, ns_to_ktime(q->interval_start_ns + queue_ns),
-		      HRTIMER_MODE_ABS_SOFT);
+	q->rests = false;
+	xcp_start_timer(&q->ctl, now_ns, q->vars.ctl_interval_ns, q->moves);
+	xcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
+}
+
+/* The port, which is in use, has held @queue_bytes until now; something changes now. */
+static void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
+{
+	const u64 now_ns = ktime_get_ns();
+
+	q->rests = false;
+	if (q->queue.rests)
+		xcp_stand_queue(&q->vars, queue_bytes);
+	xcp_resume_timer(&q->ctl, now_ns, q->moves);
+	xcp_resume_timer(&q->queue, now_ns, q->moves);
 }
 
 /* A callback that runs already waits for our lock, and then sees that it came late. */
 static void xcp_sleep(struct xcp_sched_data *q)
 {
 	q->runs = false;
-	hrtimer_try_to_cancel(&q->ctl_timer);
-	hrtimer_try_to_cancel(&q->queue_timer);
+	q->rests = true;
+	q->ctl.rests = false;
+	q->queue.rests = false;
+	hrtimer_try_to_cancel(&q->ctl.timer);
+	hrtimer_try_to_cancel(&q->queue.timer);
 	q->params.capacity_bytes_ps = q->port_bytes_ps;
 	xcp_start(&q->vars, &q->params);
 }
 
-/* The control interval is over. Returns when the next one will be; 0 for never. */
+/* The control interval is over. Returns when the next one will be; 0 if no timer is due. */
 static u64 xcp_end_interval(struct xcp_sched_data *q)
 {
 	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
 	u64 now_ns = ktime_get_ns();
-	u64 elapsed_ns = now_ns - q->interval_start_ns;
+	u64 elapsed_ns = now_ns - q->ctl.start_ns;
 
 	q->intervals++;
-	q->interval_start_ns = now_ns;
 	if (q->shares)
 		q->params.capacity_bytes_ps = xcp_weigh(q, elapsed_ns);
 	xcp_close_interval(&q->vars, &q->params, elapsed_ns);
@@ -289,13 +370,20 @@ static u64 xcp_end_interval(struct xcp_sched_data *q)
 		xcp_sleep(q);
 		return 0;
 	}
-	return now_ns + q->vars.ctl_interval_ns;
+	return xcp_next_period(q, &q->ctl, now_ns, q->vars.ctl_interval_ns, true);
 }
 
 static u64 xcp_end_queue_period(struct xcp_sched_data *q)
 {
-	return ktime_get_ns() + xcp_close_queue(&q->vars, &q->params,
-						xcp_queue_bytes(q));
+	const u32 before_bytes = q->vars.queue_bytes;
+	const u64 period_ns = xcp_close_queue(&q->vars, &q->params, xcp_queue_bytes(q));
+	const u64 now_ns = ktime_get_ns();
+
+	/* F follows the estimate at the end of the control interval. */
+	if (q->vars.queue_bytes != before_bytes)
+		xcp_resume_timer(&q->ctl, now_ns, q->moves);
+	return xcp_next_period(q, &q->queue, now_ns, period_ns,
+			       q->vars.queue_bytes == q->vars.min_queue_bytes);
 }
 
 /* Under the root's lock, do what a timer is for, unless it was stopped or started anew. */
@@ -319,13 +407,13 @@ static enum hrtimer_restart xcp_expire(struct xcp_sched_data *q, struct hrtimer 
 
 static enum hrtimer_restart xcp_ctl_expired(struct hrtimer *timer)
 {
-	return xcp_expire(container_of(timer, struct xcp_sched_data, ctl_timer), timer,
+	return xcp_expire(container_of(timer, struct xcp_sched_data, ctl.timer), timer,
 			  xcp_end_interval);
 }
 
 static enum hrtimer_restart xcp_queue_expired(struct hrtimer *timer)
 {
-	return xcp_expire(container_of(timer, struct xcp_sched_data, queue_timer), timer,
+	return xcp_expire(container_of(timer, struct xcp_sched_data, queue.timer), timer,
 			  xcp_end_queue_period);
 }
 
@@ -350,6 +438,18 @@ static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk
 	return side;
 }
 
+/* A packet arrives while a timer does not run. */
+static void xcp_rouse(struct xcp_sched_data *q)
+{
+	/* A port whose child dropped all that it held is as one that nothing has used. */
+	if (q->runs && !q->sch->q.qlen)
+		xcp_sleep(q);
+	if (q->runs)
+		xcp_resume(q, xcp_queue_bytes(q));
+	else
+		xcp_wake(q);
+}
+
 static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	const u32 before_bytes = sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
@@ -359,8 +459,9 @@ static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	s32 grown_bytes;
 	int ret;
 
-	if (unlikely(!q->runs))
-		xcp_wake(q);
+	q->moves++;
+	if (unlikely(q->rests))
+		xcp_rouse(q);
 	xcp_look(skb, &q->params, &pkt);
 	xcp_count(&q->stats, &pkt);
 	if (q->shares)
@@ -373,6 +474,17 @@ static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	if (side == XCP_SIDE_OTHER && grown_bytes > 0)
 		q->other_arrived_bytes += grown_bytes;
 	return ret;
+}
+
+/* What the law takes for its queue, before a packet that has just left it. */
+static u32 xcp_queue_bytes_with(const struct xcp_sched_data *q, const struct sk_buff *skb,
+				enum xcp_side side)
+{
+	const u32 now_bytes = xcp_queue_bytes(q);
+
+	if (q->shares && side != XCP_SIDE_XCP)
+		return now_bytes;
+	return min_t(u64, U32_MAX, (u64)now_bytes + qdisc_pkt_len(skb) + q->params.overhead_bytes);
 }
 
 /* The queue to ask first. What was peeked is what is dequeued. */
@@ -465,6 +577,9 @@ static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 	skb = xcp_take(q, &side, &alone);
 	if (!skb)
 		return NULL;
+	q->moves++;
+	if (unlikely(q->rests && q->runs))
+		xcp_resume(q, xcp_queue_bytes_with(q, skb, side));
 	xcp_see_queue(&q->vars, xcp_queue_bytes(q));
 	offset = xcp_look(skb, &q->params, &pkt);
 	if (hop_child_at(sch, XCP_SIDE_OTHER))
@@ -575,6 +690,24 @@ static int xcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
 	return 0;
 }
 
+/* Each of these times is the period of a timer, for which the whole machine pays. */
+static int xcp_check_times(struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	static const int attrs[] = { TCA_XCP_MIN_INTERVAL, TCA_XCP_MAX_INTERVAL,
+				     TCA_XCP_ALLOWED_QUEUE };
+	int i;
+
+	if (hop_is_trusted())
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (tb[attrs[i]] && nla_get_u32(tb[attrs[i]]) < TC_XCP_TIME_CONTAINER_MIN_US)
+			return hop_nla_refuse(extack, tb[attrs[i]],
+					      "in a user namespace, intervals and allowed_queue must be "
+					      __stringify(TC_XCP_TIME_CONTAINER_MIN_US)
+					      " us at least");
+	return 0;
+}
+
 /* Overlay @c with the attributes of a request; on error @c is worthless. */
 static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
@@ -587,7 +720,7 @@ static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ex
 	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
 		return hop_nla_refuse(extack, tb[TCA_XCP_MIN_INTERVAL] ?: tb[TCA_XCP_MAX_INTERVAL],
 				      "min_interval must not exceed max_interval");
-	return 0;
+	return xcp_check_times(tb, extack);
 }
 
 /*
@@ -616,6 +749,8 @@ static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 	xcp_switch_share(q, config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF);
 	if (!q->runs)
 		xcp_start(&q->vars, &q->params);
+	else if (q->rests)
+		xcp_resume(q, xcp_queue_bytes(q));
 }
 
 static bool xcp_lacks_second(const struct Qdisc *sch, const struct xcp_config *config)
@@ -710,6 +845,8 @@ static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 		q->params.capacity_bytes_ps = rate_bytes_ps;
 	if (!q->runs)
 		xcp_start(&q->vars, &q->params);
+	else if (q->rests)
+		xcp_resume(q, xcp_queue_bytes(q));
 	sch_tree_unlock(q->sch);
 }
 
@@ -723,12 +860,13 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	INIT_LIST_HEAD(&q->speed.list);
 	q->speed.dev = qdisc_dev(sch);
 	q->speed.changed = xcp_follow_speed;
-	hrtimer_setup(&q->ctl_timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	hrtimer_setup(&q->queue_timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->ctl.timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->queue.timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->sampler_seed = get_random_u32();
 	hop_nla_defaults(q->config.value, xcp_options, TCA_XCP_MAX);
 	q->peeked = XCP_SIDES;
+	q->rests = true;
 	xcp_share_start(&q->share);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
@@ -743,8 +881,8 @@ static void xcp_destroy(struct Qdisc *sch)
 	struct xcp_sched_data *q = qdisc_priv(sch);
 
 	hop_speed_unwatch(&q->speed);
-	hrtimer_cancel(&q->ctl_timer);
-	hrtimer_cancel(&q->queue_timer);
+	hrtimer_cancel(&q->ctl.timer);
+	hrtimer_cancel(&q->queue.timer);
 	hop_child_destroy(sch);
 }
 

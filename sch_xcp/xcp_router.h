@@ -600,6 +600,34 @@ static inline u64 xcp_close_queue(struct xcp_vars *v, const struct xcp_params *p
 }
 
 /**
+ * xcp_stand_queue() - the estimate of a queue that has not changed for two periods
+ * @v: the port
+ * @queue_bytes: what is queued
+ */
+static inline void xcp_stand_queue(struct xcp_vars *v, u32 queue_bytes)
+{
+	v->queue_bytes = queue_bytes;
+	v->min_queue_bytes = queue_bytes;
+}
+
+/**
+ * xcp_period_start_ns() - start of the period that runs at a moment
+ * @start_ns: start of an earlier period
+ * @period_ns: length of each, not 0
+ * @now_ns: the moment, not before @start_ns
+ *
+ * Return: the last time at or before @now_ns that is a whole number of periods after
+ * @start_ns.
+ */
+static inline u64 xcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
+{
+	u64 rest_ns;
+
+	div64_u64_rem(now_ns - start_ns, period_ns, &rest_ns);
+	return now_ns - rest_ns;
+}
+
+/**
  * xcp_read() - a congestion header as the law wants it
  * @pkt: class, fault, format and all that the header holds are set
  * @h: the header, or NULL if the packet ends within it

@@ -476,6 +476,69 @@ static void start_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.residue_pos_q16, 0LL);
 }
 
+/* Field by field: a quotient has padding. */
+static bool same_ratio(const struct xcp_ratio *a, const struct xcp_ratio *b)
+{
+	return a->mul == b->mul && a->shift == b->shift;
+}
+
+static bool same_port(const struct xcp_vars *a, const struct xcp_vars *b)
+{
+	return a->input_bytes == b->input_bytes && a->sum_time == b->sum_time &&
+	       a->avg_rtt_time == b->avg_rtt_time && a->ctl_interval_ns == b->ctl_interval_ns &&
+	       a->input_bw_q16 == b->input_bw_q16 && a->feedback_q16 == b->feedback_q16 &&
+	       a->residue_pos_q16 == b->residue_pos_q16 &&
+	       a->residue_neg_q16 == b->residue_neg_q16 && a->carry_q16 == b->carry_q16 &&
+	       a->queue_bytes == b->queue_bytes && a->min_queue_bytes == b->min_queue_bytes &&
+	       same_ratio(&a->cp, &b->cp) && same_ratio(&a->cn, &b->cn);
+}
+
+/*
+ * A queue that stands: after two periods of the queue's estimate and one control interval,
+ * further ones change nothing. So the timers of such a port may rest.
+ */
+static void stand_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	struct xcp_pkt pkt = asking(1500, 80000, 15, S32_MAX);
+	struct xcp_vars v = {}, later, stands;
+	int i;
+
+	xcp_start(&v, &p);
+	xcp_arrive(&v, &p, &pkt);
+	xcp_close_interval(&v, &p, MS);
+	xcp_depart(&v, &p, &pkt);
+	stands = v;
+	xcp_close_queue(&v, &p, 9000);
+	xcp_close_queue(&v, &p, 9000);
+	xcp_close_interval(&v, &p, v.ctl_interval_ns);
+	KUNIT_EXPECT_EQ(test, v.queue_bytes, 9000U);
+	/* 0.4 * 10^7 - 0.2 * 9000 / 0.08 s */
+	KUNIT_EXPECT_TRUE(test, near(v.feedback_q16, Q16(3977500), 65536));
+
+	later = v;
+	for (i = 0; i < 1000; i++) {
+		xcp_close_queue(&later, &p, 9000);
+		xcp_close_interval(&later, &p, later.ctl_interval_ns);
+	}
+	KUNIT_EXPECT_TRUE(test, same_port(&later, &v));
+	xcp_stand_queue(&stands, 9000);
+	KUNIT_EXPECT_FALSE(test, same_port(&stands, &v));
+	xcp_close_interval(&stands, &p, stands.ctl_interval_ns);
+	KUNIT_EXPECT_TRUE(test, same_port(&stands, &v));
+}
+
+static void period_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 5), 5ULL);
+	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 14), 5ULL);
+	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 15), 15ULL);
+	/* A century of periods of 10 us, and 3 ns. */
+	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(7, 10000, 3155760000000000010ULL),
+			3155760000000000007ULL);
+	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(7, 10000000000ULL, 10000000006ULL), 7ULL);
+}
+
 /* The range's ends, and beyond: nothing wraps, pools stay within bounds. */
 static void extremes_test(struct kunit *test)
 {
@@ -607,6 +670,8 @@ static struct kunit_case xcp_router_cases[] = {
 	KUNIT_CASE(super_packet_test),
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(start_test),
+	KUNIT_CASE(stand_test),
+	KUNIT_CASE(period_test),
 	KUNIT_CASE(extremes_test),
 	KUNIT_CASE(header_test),
 	KUNIT_CASE(gains_test),

@@ -19,7 +19,7 @@ import time
 
 import frames
 from frames import (ETH_P_IP, ETH_P_IPV6, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
-                    run_checks, sh)
+                    expiries, in_container, run_checks, sh, traced)
 
 int_queue = importlib.import_module("int-queue")
 
@@ -340,12 +340,7 @@ def half_used(wire):
 
 
 def trace_lines(event, run):
-    trace = "/sys/kernel/tracing/"
-    sh(f"echo > {trace}trace; echo 1 > {trace}events/sch_csig/{event}/enable")
-    run()
-    sh(f"echo 0 > {trace}events/sch_csig/{event}/enable")
-    with open(f"{trace}trace", encoding="utf-8") as log:
-        return [line for line in log if f"{event}:" in line]
+    return traced(f"sch_csig/{event}", run)
 
 
 def timer_rests(wire):
@@ -361,6 +356,45 @@ def timer_rests(wire):
             assert "used_bytes_ps=100000 available_bytes_ps=900000" in lines[0], lines
             assert "used_bytes_ps=0 available_bytes_ps=1000000" in lines[1], lines
         sh("tc qdisc del dev va root")
+
+
+def held_queue_rests(wire):
+    """Around a child that holds its packets for hours: the timer stops all the same, and what tags
+    and tc are told is what a running timer would tell."""
+    for words in ("raw", "dre shift 4"):
+        wire.qdisc(f"root handle 10: csig rate 8mbit interval 160us estimator {words} timer "
+                   f"quantum abw 1kbit {LMS}",
+                   "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000")
+        for _ in range(10):
+            wire.put(tagged_1000(EXPANDED, ABW))
+        time.sleep(1)
+        expect(wire.stats()["qlen"], 8, "held")
+        expect(expiries("csig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
+        expect(wire.stats()["available"], 1000000, "available")
+        # All leave, the first of them as from an idle port; the timer goes on until then.
+        sh("tc qdisc change dev va parent 10:1 handle 20: tbf rate 8mbit burst 2000 limit 100000")
+        count = expiries("csig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
+        assert 8 <= count <= 1000, count
+        got = [read(data)[1] for data in wire.arrived()]
+        expect((len(got), got[2]), (11, 8000), "arrived, told")
+        wire.empty()
+        wire.clear()
+
+
+def containers_have_slow_timers(_wire):
+    """Of a user namespace: the timer's period is 1 ms at least, whatever gives it."""
+    said = in_container("""
+        for w in 'timer' 'timer interval 999999' 'estimator dre shift 2 timer interval 3900us'; do
+            tc qdisc add dev va root handle 1: csig rate 1gbit $w && echo taken: $w
+        done
+        tc qdisc add dev va root handle 1: csig rate 1gbit interval 10us && echo without a timer
+        tc qdisc change dev va root handle 1: csig timer && echo taken: a timer later
+        tc qdisc change dev va root handle 1: csig estimator dre shift 2 timer interval 4ms && echo slow
+        tc qdisc change dev va root handle 1: csig shift 3 && echo taken: a shift later
+        tc qdisc change dev va root handle 1: csig rate 2gbit && echo a rate""")
+    expect([line for line in said.splitlines() if not line.startswith("Error: ")],
+           ["without a timer", "slow", "a rate"], "in a container")
+    expect(said.count("must be 1000000 ns at least"), 5, "refusals")
 
 
 def trace_tells(wire):
@@ -624,7 +658,8 @@ def main():
              unsupported_rows((ABW,), True))]
     rows = [(name, root, list(group)) for name, root, group in rows]
     checks = [(f"{name}: {len(group)} frames", each_row(root, group), ()) for name, root, group in rows]
-    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, timer_rests, trace_tells, locators,
+    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, timer_rests,
+                  held_queue_rests, containers_have_slow_timers, trace_tells, locators,
                   other_tpids, change_in_the_stream, refused_change_leaves_all, down_and_up,
                   flooded_clones_differ, random_frames, speed_of_the_device, no_frames_no_tags, macsec):
         checks.append((check.__name__.replace("_", " "), check, ()))

@@ -180,6 +180,31 @@ class Wire:
         sh("ip link del dev va")
 
 
+TRACE = "/sys/kernel/tracing/"
+
+
+def traced(event, run, words=""):
+    """Lines of a tracepoint ("sch_csig/csig_interval") while run() runs, with these words."""
+    sh(f"echo > {TRACE}trace; echo 1 > {TRACE}events/{event}/enable")
+    run()
+    sh(f"echo 0 > {TRACE}events/{event}/enable")
+    with open(f"{TRACE}trace", encoding="utf-8") as log:
+        return [line for line in log if f"{event.split('/')[1]}:" in line and words in line]
+
+
+def expiries(function, run):
+    """How often a high-resolution timer with this callback expires while run() runs."""
+    return len(traced("timer/hrtimer_expire_entry", run, f"function={function} "))
+
+
+def in_container(script):
+    """Run lines of the shell as any user may: in a user and a network namespace of their own, with
+    va a pair of devices. Return: what they print, errors too."""
+    setup = "ip link add dev va type veth peer name vb; ip link set dev va up; ip link set dev vb up"
+    return subprocess.run(["unshare", "-Urn", "sh", "-c", f"{setup}\n{script}"], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+
 def flood(wire, qdisc, data):
     """flood_all() of one frame: what arrives at either port."""
     return [got[0] for got in flood_all(wire, qdisc, [data])]

@@ -14,7 +14,7 @@ import time
 
 import frames
 from frames import (checksum, ETH_P_IP, DSTOPTS, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
-                    expect, flood, frame, network, run_checks, sh)
+                    expect, expiries, flood, frame, in_container, network, run_checks, sh)
 
 LEN, RATE, DUE = 1000, 10000000, 400000
 STANDARD, MINIMAL, MICRO = 1, 2, 3
@@ -201,6 +201,104 @@ def intervals_end_and_stop(wire):
     wire.put(frame(*V4(header())))
     time.sleep(0.05)
     expect(wire.stats()["intervals"], 3, "intervals, after traffic came back")
+
+
+HELD = "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000"
+TIMERS = ("xcp_ctl_expired", "xcp_queue_expired")
+
+
+def held_queue_rests(wire):
+    """Around a child that holds its packets for hours: both timers stop within 16 periods."""
+    wire.qdisc(f"{ROOT} min_interval 10us max_interval 10us allowed_queue 10us", HELD)
+    put = lambda: [wire.put(frame(*V4(header(rtt=1000, delta=0)))) for _ in range(8)]
+    for timer in TIMERS:
+        # An arrival starts both: 16 periods each, then one control interval as the queue has grown.
+        count = expiries(timer, lambda: (put(), time.sleep(1)))
+        assert 16 <= count <= 40, f"{timer}: {count} expiries in a second with one burst"
+        expect(expiries(timer, lambda: time.sleep(1)), 0, f"{timer}: expiries without a packet")
+    before = wire.stats()
+    time.sleep(10)
+    expect(wire.stats(), before, "statistics")
+    sh("tc qdisc del dev va root")
+
+
+def periods_of(wire, wait, more=""):
+    """8 held for a time, then one more: what the law then says, at each half interval of 100 ms."""
+    wire.qdisc(f"{ROOT} min_interval 100ms max_interval 100ms allowed_queue 100ms {more}", HELD)
+    for _ in range(9):
+        wire.put(frame(*V4(header(rtt=100000, delta=0))))
+    time.sleep(wait)
+    wire.put(frame(*V4(header(rtt=100000, delta=0))))
+    seen = []
+    for _ in range(6):
+        shown = wire.stats()
+        seen.append([shown[n] for n in ("feedback", "input_bw", "persistent_queue", "residue_pos",
+                                        "residue_neg")])
+        time.sleep(0.05)
+    wire.clear()
+    return seen
+
+
+def time_goes_on_while_timers_rest(wire):
+    """After a rest of 15 minutes the law says what it says after 1.1 s, too soon for a rest."""
+    for more in ("", "share"):
+        # 11 intervals, 9011 intervals, and a fourth of one
+        short, long = periods_of(wire, 1.125, more), periods_of(wire, 901.125, more)
+        # The timer's latency, some ns an interval, moves the moment but not the interval.
+        for a, b in zip(short, long):
+            for got, want in zip(b, a):
+                assert abs(got - want) <= abs(want) / 10**5 + 1, (more, short, long)
+        expect(short[0][1:3], [0, 7 * LEN], "load and queue while they stand")
+        near(short[2][1], LEN * 10, "load of the interval with a packet")
+
+
+def departures_end_the_rest(wire):
+    """A frame a second, intervals of 10 ms: the law follows each departure, and rests again."""
+    wire.qdisc(f"{ROOT} min_interval 10ms max_interval 10ms allowed_queue 10ms",
+               "parent 10:1 handle 20: tbf rate 8kbit burst 1000 limit 100000")
+    for _ in range(12):
+        wire.put(frame(*V4(header(rtt=10000, delta=0))))
+    time.sleep(1.05)
+    for held in range(10, 5, -1):
+        time.sleep(0.25)
+        shown = wire.stats()
+        expect((shown["qlen"], shown["persistent_queue"]), (held, held * LEN), "queue after a departure")
+        # b = 0.226274; avg_rtt is 10 ms.
+        near(shown["feedback"], 0.4 * RATE - 0.226274 * held * LEN * 100, "feedback")
+        for timer in TIMERS:
+            expect(expiries(timer, lambda: time.sleep(0.3)), 0, f"{timer}: expiries between departures")
+        time.sleep(0.15)
+    wire.clear()
+
+
+def emptied_while_it_rests(wire):
+    """The child drops all that it holds: the port is as one that was idle."""
+    wire.qdisc(ROOT, HELD)
+    for _ in range(8):
+        wire.put(frame(*V4(header(rtt=1000, delta=0))))
+    time.sleep(10)
+    expect(wire.stats()["qlen"], 6, "held")
+    sh("tc qdisc replace dev va parent 10:1 handle 30: bfifo limit 1mb")
+    wire.empty()
+    expect(wire.stats()["persistent_queue"], 6 * LEN, "before the next packet")
+    wire.put(frame(*V4(header(delta=0))))
+    expect(wire.stats()["persistent_queue"], 0, "persistent queue")
+    expect(wire.stats()["residue_pos"], 0.4 * RATE, "residue_pos")
+
+
+def containers_have_slow_timers(_wire):
+    """Of a user namespace: all three times are 1 ms at least."""
+    said = in_container("""
+        for w in 'min_interval 999us' 'min_interval 10us max_interval 10us' 'allowed_queue 999us'; do
+            tc qdisc add dev va root handle 1: xcp rate 1gbit $w && echo taken: $w
+        done
+        tc qdisc add dev va root handle 1: xcp rate 1gbit min_interval 1ms max_interval 1ms \
+            allowed_queue 1ms && echo slow
+        tc qdisc change dev va root handle 1: xcp allowed_queue 10us && echo taken later
+        tc qdisc change dev va root handle 1: xcp rate 2gbit && echo a rate""")
+    expect([line for line in said.splitlines() if not line.startswith("Error: ")],
+           ["slow", "a rate"], "in a container")
+    expect(said.count("must be 1000 us at least"), 4, "refusals")
 
 
 def queue_persists(wire):
@@ -507,7 +605,9 @@ def main():
     checks += [(f"untouched: {row[0]}", lambda wire, r=row: untouched(wire, *r[1:]), ())
                for row in UNTOUCHED]
     for check in (pools_follow_the_draft, share_of_the_limited, intervals_end_and_stop,
-                  queue_persists, below_a_shaper, around_another, change_in_the_stream,
+                  held_queue_rests, time_goes_on_while_timers_rest,
+                  departures_end_the_rest, emptied_while_it_rests,
+                  containers_have_slow_timers, queue_persists, below_a_shaper, around_another, change_in_the_stream,
                   down_and_up, speed_of_the_device, sampler_finds_who_lies, flooded_clones_differ,
                   shared_by_turns, share_of_one_alone, share_counts_xcp_only, share_sees_marks,
                   share_changes_in_the_stream, share_grafts_in_the_stream):

@@ -49,6 +49,8 @@ enum {
 #define TC_CSIG_INTERVAL_MIN_NS		10000
 #define TC_CSIG_INTERVAL_MAX_NS		1000000000
 #define TC_CSIG_INTERVAL_DEFAULT_NS	256000
+/* With timer, the least period (dre: interval / 2^shift) set from within a user namespace. */
+#define TC_CSIG_TIMER_CONTAINER_MIN_NS	1000000
 
 /* DRE discounts by 2^-shift, 2^shift times an interval. */
 #define TC_CSIG_SHIFT_MIN		1

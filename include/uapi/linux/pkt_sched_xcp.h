@@ -34,6 +34,11 @@
 /* Control interval, and period of the queue's estimate: 10 us to 10 s. */
 #define TC_XCP_TIME_MIN_US		10
 #define TC_XCP_TIME_MAX_US		10000000
+/*
+ * The least of them that may be set from within a user namespace: a hundred qdiscs with two
+ * timers each make 200,000 expiries a second, and only while packets pass all of them.
+ */
+#define TC_XCP_TIME_CONTAINER_MIN_US	1000
 #define TC_XCP_MIN_INTERVAL_DEFAULT_US	1000
 #define TC_XCP_MAX_INTERVAL_DEFAULT_US	1000000
 #define TC_XCP_ALLOWED_QUEUE_DEFAULT_US	2000

@@ -62,11 +62,10 @@
 #define TCSIG_PPM		1000000U
 
 #define TCSIG_ACK_MAX_PKTS	32768U
-/* 1.6 Tbit/s over 8 ms. */
-#define TCSIG_WND_MAX_PKTS	1048576U
+#define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 /* What an ACK can add to a window of one packet. */
 #define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
-#define TCSIG_WND_MAX		((u64)TCSIG_WND_MAX_PKTS << TCSIG_SHIFT)
+#define TCSIG_WND_MAX		HOP_WND_MAX
 /* 1/256: a packet in 256 round trips. */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 8)
 /*

@@ -59,11 +59,10 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_vars *v)
 static void tcsig_apply(struct sock *sk, const struct tcsig_vars *v, u32 most_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts, tp->snd_cwnd_clamp);
 	u32 rtt_us = tcp_min_rtt(tp);
 	u64 bytes_ps;
 
-	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+	hop_set_cwnd(sk, min(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts));
 	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, v);
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
@@ -84,6 +83,7 @@ static void tcsig_init(struct sock *sk)
 	cs->early = sk->sk_state == TCP_SYN_SENT;
 	if (!cs->early)
 		tcsig_open(sk, cs);
+	hop_bound_window(sk);
 	cs->init_pkts = tcp_snd_cwnd(tp);
 	cs->ack_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -231,6 +231,7 @@ static void tcsig_tx_start(struct sock *sk)
 
 	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
 		return;
+	hop_bound_window(sk);
 	if ((u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs))
 		tcsig_begin_anew(sk, cs);
 	if (cs->told)

@@ -187,13 +187,12 @@ static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 {
 	u32 wire_bytes = hop_wire_bytes(sk), wnd_bytes = hpcc_wnd_bytes(&law->v);
 	u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
-	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
 
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hpccpp_mss_bytes(sk), wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
-	law->cwnd_pkts = min(cwnd_pkts, tp->snd_cwnd_clamp);
-	tcp_snd_cwnd_set(tp, law->cwnd_pkts);
+	hop_set_cwnd(sk, cwnd_pkts);
+	law->cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
 	hpccpp_limit_bursts(sk, cwnd_pkts);
 	hpccpp_show(hs, law, bytes_ps);
@@ -256,6 +255,7 @@ static void hpccpp_init(struct sock *sk)
 	struct hpccpp_law *law;
 
 	memset(hs, 0, sizeof(*hs));
+	hop_bound_window(sk);
 	law = kzalloc(sizeof(*law), GFP_ATOMIC);
 	if (law)
 		hs->flow = int_flow_open(sk);
@@ -295,7 +295,7 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	law->reno = true;
-	tcp_snd_cwnd_set(tp, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
+	hop_set_cwnd(sk, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
 	tp->snd_ssthresh = tcp_snd_cwnd(tp);
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
@@ -310,8 +310,8 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp));
 	if (!tp->srtt_us)
 		return;
-	/* 2^32 * 2^16 * 2^4 < 2^64 */
-	bytes_ps = (u64)tcp_snd_cwnd(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
+	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
+	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
 	WRITE_ONCE(sk->sk_pacing_rate,
 		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
@@ -404,7 +404,10 @@ static void hpccpp_tx_start(struct sock *sk)
 	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno ||
+	if (!law)
+		return;
+	hop_bound_window(sk);
+	if (law->reno ||
 	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
 	law->fresh = false;
@@ -421,7 +424,7 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	if (law->reno)
-		tcp_snd_cwnd_set(tcp_sk(sk), tcp_sk(sk)->snd_ssthresh);
+		hop_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
 	else
 		hpccpp_apply(sk, hs, law);
 }
@@ -458,7 +461,7 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 		law->undo_wnd = 0;
 		hpccpp_bound(&law->v, &law->p);
 	}
-	return tcp_reno_undo_cwnd(sk);
+	return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <net/dst.h>
 #include <net/hop_shim.h>
+#include <net/hop_sock.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -93,7 +94,7 @@ static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
 		offer->throughput_bytes_ps = throughput_bytes_ps;
 		offer->delta_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps,
 							    throughput_bytes_ps,
-							    tcp_snd_cwnd(tcp_sk(sk)));
+							    hop_cwnd_pkts(tcp_sk(sk)));
 	}
 	WRITE_ONCE(xs->demand_bytes_ps, offer->delta_bytes_ps);
 	xcp_flow_offer(xs->flow, offer);
@@ -114,8 +115,8 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *of
 	u64 wnd_bytes, rate_bytes_ps;
 
 	if (!xs->v.reno)
-		tcp_snd_cwnd_set(tp, min(xcp_wnd_pkts(&xs->v, mss_bytes), tp->snd_cwnd_clamp));
-	wnd_bytes = xs->v.reno ? (u64)tcp_snd_cwnd(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
+		hop_set_cwnd(sk, xcp_wnd_pkts(&xs->v, mss_bytes));
+	wnd_bytes = xs->v.reno ? (u64)hop_cwnd_pkts(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
 
 	xcp_offer(sk, xs, wnd_bytes, offer);
 	rate_bytes_ps = offer->throughput_bytes_ps;
@@ -132,6 +133,7 @@ static void xcp_init(struct sock *sk)
 	u32 cwnd_pkts;
 
 	memset(xs, 0, sizeof(*xs));
+	hop_bound_window(sk);
 	xs->flow = xcp_flow_open(sk);
 	if (!xs->flow) {
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
@@ -208,7 +210,7 @@ static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
 
 	if (xcp_gives_up(&xs->v, loss, recovered, xcp_flow_was_asked(xs->flow)))
 		xcp_give_up(sk);
-	else if (xcp_reno_over(&xs->v, loss, recovered, (u64)tcp_snd_cwnd(tp) * mss_bytes,
+	else if (xcp_reno_over(&xs->v, loss, recovered, (u64)hop_cwnd_pkts(tp) * mss_bytes,
 			       mss_bytes))
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
@@ -274,7 +276,10 @@ static void xcp_tx_start(struct sock *sk)
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	struct xcp_offer offer;
 
-	if (!xs->flow || xs->v.reno)
+	if (!xs->flow)
+		return;
+	hop_bound_window(sk);
+	if (xs->v.reno)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->limited = false;
@@ -307,7 +312,7 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 	xcp_begin_reno(&xs->v);
 	/* For TCP_CA_Loss the stack has set the window itself. */
 	if (new_state != TCP_CA_Loss)
-		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+		hop_set_cwnd(sk, tp->snd_ssthresh);
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
@@ -315,7 +320,7 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 static u32 xcp_undo_cwnd(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
-	u32 cwnd_pkts = tcp_reno_undo_cwnd(sk);
+	u32 cwnd_pkts = min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 
 	if (xs->undo_wnd) {
 		xs->v.wnd = xs->undo_wnd;

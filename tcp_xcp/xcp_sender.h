@@ -137,7 +137,7 @@ static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
 
 /**
  * xcp_throughput_bytes_ps() - a window as a rate
- * @bytes: the window, at most XCP_WND_MAX_BYTES
+ * @bytes: the window; more than XCP_WND_MAX_BYTES counts as that
  * @rtt_us: the RTT; 0: not known
  *
  * Return: bytes/s, rounded up; 0 without an RTT.
@@ -147,7 +147,7 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 	if (!rtt_us)
 		return 0;
 	/* 2^44 * 10^6 = 2^63.9 */
-	return min_t(u64, div_u64(bytes * XCP_US_PER_S + rtt_us - 1, rtt_us),
+	return min_t(u64, div_u64(min(bytes, XCP_WND_MAX_BYTES) * XCP_US_PER_S + rtt_us - 1, rtt_us),
 		     XCP_RATE_MAX_BYTES_PS);
 }
 
@@ -155,7 +155,7 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
  * xcp_demand_bytes_ps() - what each packet asks for (3.1.1)
  * @desired_bytes_ps: the throughput that the sender could use, bytes/s
  * @throughput_bytes_ps: the one it has, bytes/s
- * @wnd_pkts: packets in an RTT, at least 1
+ * @wnd_pkts: packets in an RTT; 0 counts as 1
  *
  * Return: bytes/s, within the header's field; negative above the desired one.
  */
@@ -164,7 +164,7 @@ static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes
 	s64 change = min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
 
 	change -= throughput_bytes_ps;
-	return clamp_t(s64, div_s64(change, min_t(u32, wnd_pkts, S32_MAX)),
+	return clamp_t(s64, div_s64(change, clamp_t(u32, wnd_pkts, 1, S32_MAX)),
 		       -XCP_DELTA_MAX_BYTES_PS, XCP_DELTA_MAX_BYTES_PS);
 }
 

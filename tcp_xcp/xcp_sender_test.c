@@ -56,6 +56,7 @@ static const struct rate_case {
 	{ "1 us", 200000, 1, 200000000000ULL },
 	{ "no more than the range", XCP_WND_MAX_BYTES, 1, XCP_RATE_MAX_BYTES_PS },
 	{ "the largest window", XCP_WND_MAX_BYTES, XCP_RTT_MAX_US, 1048576062501ULL },
+	{ "more than that", U64_MAX, XCP_RTT_MAX_US, 1048576062501ULL },
 };
 
 static void rate_test(struct kunit *test)
@@ -83,6 +84,7 @@ static const struct demand_case {
 	{ "no less either", 0, XCP_RATE_MAX_BYTES_PS, 1, -0x7fffffff },
 	{ "400G over 1000 packets", 50000000000ULL, 0, 1000, 50000000 },
 	{ "no limit at all", U64_MAX, 0, S32_MAX, 512 },
+	{ "a window of no packet counts as one", 2000000, 1000000, 0, 1000000 },
 };
 
 static void demand_test(struct kunit *test)

@@ -8,6 +8,51 @@
 #include <net/tcp.h>
 
 /**
+ * hop_cwnd_pkts() - the stack's window, for a law's arithmetic
+ * @tp: a TCP socket
+ *
+ * Context: any.
+ * Return: packets, 1 to HOP_WND_MAX_PKTS.
+ */
+static inline u32 hop_cwnd_pkts(const struct tcp_sock *tp)
+{
+	return clamp(tcp_snd_cwnd(tp), 1U, HOP_WND_MAX_PKTS);
+}
+
+/**
+ * hop_set_cwnd() - set the stack's window
+ * @sk: a TCP socket
+ * @cwnd_pkts: the window that the law computed, packets; any value
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_snd_cwnd_set(tp, clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS));
+}
+
+/**
+ * hop_bound_window() - bring the window and its limit into the range of the laws
+ * @sk: a TCP socket
+ *
+ * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
+ * any 32 bits, 0 included, which the stack takes as they are. A congestion control calls this
+ * before it reads either: in init(), and where data follows silence, since the stack may copy
+ * the metrics after init(), at the end of the handshake.
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_bound_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->snd_cwnd_clamp = clamp(tp->snd_cwnd_clamp, 1U, HOP_WND_MAX_PKTS);
+	hop_set_cwnd(sk, tcp_snd_cwnd(tp));
+}
+
+/**
  * hop_wire_bytes() - a full packet on the wire
  * @sk: a TCP socket
  *

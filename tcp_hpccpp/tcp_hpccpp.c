@@ -15,7 +15,6 @@
 #include <linux/slab.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
-#include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
@@ -44,7 +43,7 @@
  * @v: its state
  * @p: its parameters
  * @answer: the last
- * @path_bytes_ps: rate of the path's slowest port; 0: not known
+ * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @cwnd_pkts: as it was set last
@@ -107,17 +106,11 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 {
 	u32 rate_mbit = READ_ONCE(hpccpp_net(sk)->config.rate_mbit);
 	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-	const struct dst_entry *dst;
-	u64 speed_bytes_ps = 0;
+	u64 speed_bytes_ps;
 
 	if (rate_mbit)
 		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
-	rcu_read_lock();
-	dst = rcu_dereference_check(sk->sk_dst_cache, true);
-	if (dst)
-		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
-	rcu_read_unlock();
-	speed_bytes_ps = speed_bytes_ps ?: law->path_bytes_ps;
+	speed_bytes_ps = hop_sock_speed(sk).bytes_ps ?: law->path_bytes_ps;
 	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
 		return pacing_bytes_ps;
 	return speed_bytes_ps;
@@ -313,8 +306,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
 	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
-	WRITE_ONCE(sk->sk_pacing_rate,
-		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
+	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(hop_sock_speed(sk)));
 }
 
 /* Another hash, and where hashes choose paths another path. */
@@ -357,11 +349,13 @@ static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 	enum hpcc_heard heard;
 	bool round;
 
-	if (a->kind == INT_ANSWER_RECORDS)
-		law->path_bytes_ps = hpccpp_path_bytes_ps(&a->hdr);
 	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
 	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
+	if (a->kind == INT_ANSWER_RECORDS)
+		law->path_bytes_ps =
+			hpccpp_believe_bytes_ps(hpccpp_path_bytes_ps(&a->hdr), law->path_bytes_ps,
+						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	if (heard != HPCC_HEARD_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
 }

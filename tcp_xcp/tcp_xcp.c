@@ -10,10 +10,8 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/dst.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
-#include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -42,8 +40,10 @@ struct xcp_sock {
 	s64 feedback_bytes_ps;	/* the last; for dumps */
 	u32 round_end_pkts;	/* tp->delivered at which the round ends */
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
-	s32 demand_bytes_ps;		/* the last offer's; for dumps */
+	s32 demand_bytes_ps;	/* the last offer's */
+	u32 sent_pkts;		/* tp->data_segs_out when it was made */
 	bool limited;		/* the last whole round did not fill its window */
+	bool heard;		/* feedback came in this round */
 	bool paces;		/* it was xcp that switched pacing on */
 };
 
@@ -60,30 +60,31 @@ static u32 xcp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-/* SO_MAX_PACING_RATE is the application's word, the device's rate the default. */
-static u64 xcp_desired_bytes_ps(const struct sock *sk)
+static struct xcp_line xcp_line_of(const struct sock *sk, u64 throughput_bytes_ps)
 {
-	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-	const struct dst_entry *dst;
-	u64 speed_bytes_ps = 0;
+	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
+	const struct hop_speed speed = hop_sock_speed(sk);
 
-	if (pacing_bytes_ps != ~0UL)
-		return pacing_bytes_ps;
-	rcu_read_lock();
-	dst = rcu_dereference_check(sk->sk_dst_cache, true);
-	if (dst)
-		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
-	rcu_read_unlock();
-	return speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
+	return xcp_desire(speed.bytes_ps, speed.limits, app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps,
+			  throughput_bytes_ps);
+}
+
+/* What left since the last offer asked for that. */
+static void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
+{
+	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
+
+	xcp_ask(&xs->v, sent_pkts - xs->sent_pkts, xs->demand_bytes_ps);
+	xs->sent_pkts = sent_pkts;
 }
 
 /* What the next packets say of this sender. */
-static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
-		      struct xcp_offer *offer)
+static void xcp_offer(struct sock *sk, struct xcp_sock *xs, const struct xcp_line *line,
+		      u64 throughput_bytes_ps, struct xcp_offer *offer)
 {
-	u64 throughput_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	u64 desired_bytes_ps = xcp_desired_bytes_ps(sk);
+	u64 desired_bytes_ps = line->desired_bytes_ps;
 
+	xcp_count_asked(sk, xs);
 	/* Who does not use what it has asks for no more. */
 	if (xs->limited)
 		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
@@ -100,29 +101,25 @@ static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
 	xcp_flow_offer(xs->flow, offer);
 }
 
-static void xcp_pace(struct sock *sk, u64 rate_bytes_ps)
-{
-	if (rate_bytes_ps)
-		WRITE_ONCE(sk->sk_pacing_rate,
-			   min_t(u64, rate_bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
-}
-
 /* The window, the pace and the offer, from who rules. */
 static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *offer)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	u64 wnd_bytes, rate_bytes_ps;
+	struct xcp_line line;
 
 	if (!xs->v.reno)
 		hop_set_cwnd(sk, xcp_wnd_pkts(&xs->v, mss_bytes));
 	wnd_bytes = xs->v.reno ? (u64)hop_cwnd_pkts(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
 
-	xcp_offer(sk, xs, wnd_bytes, offer);
-	rate_bytes_ps = offer->throughput_bytes_ps;
+	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
+	line = xcp_line_of(sk, rate_bytes_ps);
+	xcp_offer(sk, xs, &line, rate_bytes_ps, offer);
 	if (xs->v.reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
-	xcp_pace(sk, rate_bytes_ps);
+	if (rate_bytes_ps)
+		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
 }
 
 static void xcp_init(struct sock *sk)
@@ -147,6 +144,7 @@ static void xcp_init(struct sock *sk)
 	xcp_start(&xs->v, (u64)cwnd_pkts * xcp_mss_bytes(sk), xcp_mss_bytes(sk));
 	xs->v.rtt_us = min(tp->srtt_us >> 3, XCP_RTT_MAX_US);
 	xs->round_end_pkts = tp->delivered;
+	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
@@ -221,6 +219,8 @@ static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
 		xcp_end_reno_round(sk, xs);
 	else if (xs->v.app_limited)
 		xcp_age(&xs->v, xs->v.round_sent_bytes, xcp_mss_bytes(sk));
+	xcp_end_asking(&xs->v, xs->heard);
+	xs->heard = false;
 	xs->limited = xs->v.app_limited;
 	xs->v.app_limited = false;
 	xs->v.round_sent_bytes = 0;
@@ -242,6 +242,17 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	}
 }
 
+static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps)
+{
+	/* For the window of an unknown line the round's counts: no need of the throughput. */
+	const struct xcp_line line = xcp_line_of(sk, 0);
+
+	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
+	xs->heard = true;
+	xcp_count_asked(sk, xs);
+	xcp_hear(&xs->v, &line, feedback_bytes_ps, xcp_mss_bytes(sk));
+}
+
 compat_cong_control(xcp_cong_control)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
@@ -253,10 +264,8 @@ compat_cong_control(xcp_cong_control)
 	if (!xs->flow)
 		return;
 	feedback_bytes_ps = xcp_flow_take_feedback(xs->flow, &headers);
-	if (headers) {
-		WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
-		xcp_apply_feedback(&xs->v, feedback_bytes_ps, xcp_mss_bytes(sk));
-	}
+	if (headers)
+		xcp_hear_feedback(sk, xs, feedback_bytes_ps);
 	xcp_count(sk, xs, rs);
 	if (!xs->flow)
 		return;

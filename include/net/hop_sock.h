@@ -5,6 +5,7 @@
 
 #include <net/dst.h>
 #include <net/hop_pace.h>
+#include <net/hop_speed.h>
 #include <net/tcp.h>
 
 /**
@@ -50,6 +51,51 @@ static inline void hop_bound_window(struct sock *sk)
 
 	tp->snd_cwnd_clamp = clamp(tp->snd_cwnd_clamp, 1U, HOP_WND_MAX_PKTS);
 	hop_set_cwnd(sk, tcp_snd_cwnd(tp));
+}
+
+/**
+ * hop_sock_speed() - the rate of the device that a socket's packets leave by
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: as hop_speed_of(); all 0 without a route.
+ */
+static inline struct hop_speed hop_sock_speed(const struct sock *sk)
+{
+	struct hop_speed speed = {};
+	const struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = rcu_dereference_check(sk->sk_dst_cache, true);
+	if (dst)
+		speed = hop_speed_of(dst->dev);
+	rcu_read_unlock();
+	return speed;
+}
+
+/**
+ * hop_limit_bytes_ps() - what a device cannot exceed
+ * @speed: the device's rate
+ *
+ * Return: bytes/s; U64_MAX: no limit is known.
+ */
+static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
+{
+	return speed.limits ? speed.bytes_ps : U64_MAX;
+}
+
+/**
+ * hop_set_pace() - set a socket's pace
+ * @sk: a TCP socket
+ * @bytes_ps: the pace that the law computed, payload, bytes/s
+ * @limit_bytes_ps: of the device, hop_limit_bytes_ps()
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_bytes_ps)
+{
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min3(bytes_ps, limit_bytes_ps, (u64)READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
 /**

@@ -301,12 +301,13 @@ static struct tcp_congestion_ops dctcp_ms __read_mostly = {
 	.name		= "dctcp_ms",
 };
 
-/* Not registered: only dctcp_fall_back() leads here, on the same module reference. */
+/* dctcp_fall_back() leads here, on the same module reference. */
 static struct tcp_congestion_ops dctcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.get_info	= dctcp_get_info,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "dctcp_ms-reno",
 };
@@ -358,7 +359,7 @@ static int __init dctcp_register(void)
 	err = register_pernet_subsys(&dctcp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&dctcp_ms);
+	err = hop_register_cc(&dctcp_ms, &dctcp_reno);
 	if (err)
 		unregister_pernet_subsys(&dctcp_net_ops);
 	return err;
@@ -367,7 +368,7 @@ static int __init dctcp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit dctcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&dctcp_ms);
+	hop_unregister_cc(&dctcp_ms, &dctcp_reno);
 	unregister_pernet_subsys(&dctcp_net_ops);
 }
 

@@ -123,10 +123,11 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
+	/* Read once: T is a divisor, and the knob may become 0. */
+	u32 t_ns = READ_ONCE(c->t_ns), rtt_us = tcp_min_rtt(tp);
 
-	if (c->t_ns)
-		return c->t_ns;
+	if (t_ns)
+		return t_ns;
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
 	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
@@ -493,11 +494,12 @@ static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.name		= "hpccpp",
 };
 
-/* Not registered: only hpccpp_init() leads here, on the same module reference. */
+/* hpccpp_init() leads here, on the same module reference. */
 static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "hpccpp-reno",
 };
@@ -594,7 +596,7 @@ static int __init hpccpp_register(void)
 	err = register_pernet_subsys(&hpccpp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&hpccpp);
+	err = hop_register_cc(&hpccpp, &hpccpp_reno);
 	if (err)
 		unregister_pernet_subsys(&hpccpp_net_ops);
 	return err;
@@ -603,7 +605,7 @@ static int __init hpccpp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit hpccpp_unregister(void)
 {
-	tcp_unregister_congestion_control(&hpccpp);
+	hop_unregister_cc(&hpccpp, &hpccpp_reno);
 	unregister_pernet_subsys(&hpccpp_net_ops);
 }
 

@@ -388,12 +388,13 @@ static struct tcp_congestion_ops ldcp __read_mostly = {
 	.name		= "ldcp",
 };
 
-/* Not registered: only ldcp_fall_back() leads here, on the same module reference. */
+/* ldcp_fall_back() leads here, on the same module reference. */
 static struct tcp_congestion_ops ldcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.get_info	= ldcp_get_info,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "ldcp-reno",
 };
@@ -433,7 +434,7 @@ static int __init ldcp_register(void)
 	err = register_pernet_subsys(&ldcp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&ldcp);
+	err = hop_register_cc(&ldcp, &ldcp_reno);
 	if (err)
 		unregister_pernet_subsys(&ldcp_net_ops);
 	return err;
@@ -442,7 +443,7 @@ static int __init ldcp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit ldcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&ldcp);
+	hop_unregister_cc(&ldcp, &ldcp_reno);
 	unregister_pernet_subsys(&ldcp_net_ops);
 }
 

@@ -391,11 +391,12 @@ static struct tcp_congestion_ops xcp __read_mostly = {
 	.name		= "xcp",
 };
 
-/* Not registered: only xcp_init() leads here, on the same module reference. */
+/* xcp_init() and xcp_give_up() lead here, on the same module reference. */
 static struct tcp_congestion_ops xcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "xcp-reno",
 };
@@ -446,7 +447,7 @@ static int __init xcp_register(void)
 	err = register_pernet_subsys(&xcp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&xcp);
+	err = hop_register_cc(&xcp, &xcp_reno);
 	if (err)
 		unregister_pernet_subsys(&xcp_net_ops);
 	return err;
@@ -455,7 +456,7 @@ static int __init xcp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit xcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&xcp);
+	hop_unregister_cc(&xcp, &xcp_reno);
 	unregister_pernet_subsys(&xcp_net_ops);
 }
 

@@ -196,4 +196,40 @@ static inline void hop_restore_bursts(struct sock *sk)
 		sk_setup_caps(sk, dst);
 }
 
+/**
+ * hop_register_cc() - register a congestion control and what it falls back to
+ * @cc: the congestion control
+ * @reno: the stack's Reno under a name that shows where it comes from
+ *
+ * getsockopt() returns the second name, so setsockopt() must take it. Its flags must allow it to
+ * everybody, like Reno.
+ *
+ * Context: process.
+ * Return: 0, or an error of registering.
+ */
+static inline int hop_register_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
+{
+	int err = tcp_register_congestion_control(reno);
+
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(cc);
+	if (err)
+		tcp_unregister_congestion_control(reno);
+	return err;
+}
+
+/**
+ * hop_unregister_cc() - undo hop_register_cc()
+ * @cc: the congestion control
+ * @reno: what it falls back to
+ *
+ * Context: process.
+ */
+static inline void hop_unregister_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
+{
+	tcp_unregister_congestion_control(cc);
+	tcp_unregister_congestion_control(reno);
+}
+
 #endif /* HOPCC_NET_HOP_SOCK_H */

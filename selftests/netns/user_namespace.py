@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What an unprivileged user can set in a user namespace of his own: route metrics, socket
 options, the knobs of his network namespace. No value may crash the kernel, stop a connection or
-lead a window out of its range. Prints TAP.
+lead a window out of its range. And every name of a congestion control that a socket shows can be
+set. Prints TAP.
 
 The script starts as root, and runs itself as user "nobody" in a new user and network namespace,
 where all connections are on the loopback device. The stack warns, once for each line of its code,
@@ -200,6 +201,27 @@ def options(cc):
         connection.close()
 
 
+def names():
+    """What getsockopt() returns can be set, on this socket and on another."""
+    write("/proc/sys/net/ipv4/tcp_ecn", 0)
+    for cc in ("ldcp", "xcp", "hpccpp", "dctcp_ms"):
+        address = next(addresses)
+        connection = Connection(address, "cubic", early=cc)
+        connection.transfer(60000)
+        name = connection.name()
+        connection.change(name)
+        other = Connection(address, name)
+        got, seen = other.transfer()
+        tap.claim(f"{cc} falls back to {cc}-reno, a name that setsockopt() takes",
+                  (name, connection.name(), other.name(), got) == (f"{cc}-reno",) * 3 + (SIZE,),
+                  f"{name}, {connection.name()}, {other.name()}, {got} bytes, {seen}")
+        connection.change(cc)
+        tap.claim(f"{cc} after that", connection.name() in (cc, f"{cc}-reno"), connection.name())
+        connection.close()
+        other.close()
+    write("/proc/sys/net/ipv4/tcp_ecn", 1)
+
+
 def settings(cc):
     """Every value that a knob of the namespace takes."""
     for knob in knobs(cc):
@@ -240,6 +262,7 @@ def ours():
         settings(cc)
     for words in ("cwnd lock 0", "initcwnd 2147483647", "initcwnd 2147483647 cwnd lock 1"):
         switches(words)
+    names()
     return tap.done()
 
 

@@ -190,7 +190,8 @@ static void free_test(struct kunit *test)
 
 static void believe_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(500 * ONE, 10 * ONE, 0), 500 * ONE, "less than the ceiling");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(500 * ONE, 10 * ONE, 0), 500 * ONE,
+			    "less than the ceiling");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(U64_MAX, 10 * ONE, 0), 630 * ONE,
 			    "a device of an unknown rate: 64 windows");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(U64_MAX, 10 * ONE, 81 * ONE), 81 * ONE,
@@ -221,13 +222,14 @@ static void lie_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(lie_cases); i++) {
 		const struct lie_case *c = &lie_cases[i];
-		const u64 line = tcsig_free((u64)c->line_mbit * TCSIG_KBIT_PER_MBIT, c->rtt_us, 1538);
+		const u64 line = tcsig_free(c->line_mbit * 1000ULL, c->rtt_us, 1538);
+		const u64 free = tcsig_free(U64_MAX, c->rtt_us, 1538);
 		struct tcsig_vars v;
 
 		tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 0);
 		for (n = 1; n <= 10; n++) {
 			const struct tcsig_ack a = {
-				.free = tcsig_believe(tcsig_free(U64_MAX, c->rtt_us, 1538), v.cw, line),
+				.free = tcsig_believe(free, v.cw, line),
 				.rtt_ns = c->rtt_us * 1000ULL,
 				.acked_pkts = 1,
 				.delivered_pkts = n,
@@ -241,7 +243,8 @@ static void lie_test(struct kunit *test)
 			tcsig_hear(&v, &params, &a);
 			tcsig_bound(&v, line);
 		}
-		KUNIT_EXPECT_EQ_MSG(test, (u32)(v.cw >> TCSIG_SHIFT), c->want_pkts, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)(v.cw >> TCSIG_SHIFT), c->want_pkts, "%s",
+				    c->what);
 	}
 }
 

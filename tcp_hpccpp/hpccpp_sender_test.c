@@ -358,7 +358,8 @@ static const struct believe_case {
 	{ "no more within a round", 200000000000ULL, 50000000000ULL, false, 50000000000ULL },
 	{ "a round later", 200000000000ULL, 50000000000ULL, true, 98432000000ULL },
 	{ "less at once", 1250000000, 50000000000ULL, false, 1250000000 },
-	{ "a small window takes nothing back", 200000000000ULL, 150000000000ULL, true, 150000000000ULL },
+	{ "a small window takes nothing back", 200000000000ULL, 150000000000ULL, true,
+	  150000000000ULL },
 	{ "not known", 0, 50000000000ULL, true, 0 },
 	{ "any value", U64_MAX, 0, true, 98432000000ULL },
 };
@@ -370,9 +371,10 @@ static void believe_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(believe_cases); i++) {
 		const struct believe_case *c = &believe_cases[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, hpccpp_believe_bytes_ps(c->path_bytes_ps, c->believed_bytes_ps,
-								  15380, 10000, c->round),
-				    c->want_bytes_ps, "%s", c->what);
+		const u64 got = hpccpp_believe_bytes_ps(c->path_bytes_ps, c->believed_bytes_ps,
+							15380, 10000, c->round);
+
+		KUNIT_EXPECT_EQ_MSG(test, got, c->want_bytes_ps, "%s", c->what);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, hpccpp_believe_bytes_ps(U64_MAX, 0, U32_MAX, HPCC_T_MIN_NS, true),
 			    4294967295000000ULL * 64, "no overflow");

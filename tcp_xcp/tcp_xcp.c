@@ -65,8 +65,8 @@ static struct xcp_line xcp_line_of(const struct sock *sk, u64 throughput_bytes_p
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
-	return xcp_desire(speed.bytes_ps, speed.limits, app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps,
-			  throughput_bytes_ps);
+	return xcp_desire(speed.bytes_ps, speed.limits,
+			  app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
 }
 
 /* What left since the last offer asked for that. */

@@ -164,7 +164,8 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 	if (!rtt_us)
 		return 0;
 	/* 2^44 * 10^6 = 2^63.9 */
-	return min_t(u64, div_u64(min(bytes, XCP_WND_MAX_BYTES) * XCP_US_PER_S + rtt_us - 1, rtt_us),
+	bytes = min(bytes, XCP_WND_MAX_BYTES);
+	return min_t(u64, div_u64(bytes * XCP_US_PER_S + rtt_us - 1, rtt_us),
 		     XCP_RATE_MAX_BYTES_PS);
 }
 
@@ -243,7 +244,8 @@ static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 ap
 
 	/* 2^40 * 2^6; without an RTT nothing is asked for */
 	if (!line.known && throughput_bytes_ps)
-		line.desired_bytes_ps = min(line.desired_bytes_ps, throughput_bytes_ps * XCP_GROWTH_MAX);
+		line.desired_bytes_ps = min(line.desired_bytes_ps,
+					    throughput_bytes_ps * XCP_GROWTH_MAX);
 	line.desired_bytes_ps = min(line.desired_bytes_ps, line.limit_bytes_ps);
 	return line;
 }

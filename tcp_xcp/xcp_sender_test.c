@@ -108,12 +108,17 @@ static const struct desire_case {
 	u64 app_bytes_ps, throughput_bytes_ps;
 	struct xcp_line want;
 } desire_cases[] = {
-	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000, { 1250000000, 1250000000, true } },
-	{ "veth, which limits nothing", 1250000000, false, U64_MAX, 1000, { 1250000000, U64_MAX, true } },
+	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000,
+	  { 1250000000, 1250000000, true } },
+	{ "veth, which limits nothing", 1250000000, false, U64_MAX, 1000,
+	  { 1250000000, U64_MAX, true } },
 	{ "the application wants less", 1250000000, true, 5000, 1000, { 5000, 1250000000, true } },
-	{ "and more than there is", 1250000000, true, 2000000000, 1000, { 1250000000, 1250000000, true } },
-	{ "more than veth reports", 1250000000, false, 2000000000, 1000, { 2000000000, U64_MAX, true } },
-	{ "not known: 64 times the throughput", 0, false, U64_MAX, 1000, { 64000, U64_MAX, false } },
+	{ "and more than there is", 1250000000, true, 2000000000, 1000,
+	  { 1250000000, 1250000000, true } },
+	{ "more than veth reports", 1250000000, false, 2000000000, 1000,
+	  { 2000000000, U64_MAX, true } },
+	{ "not known: 64 times the throughput", 0, false, U64_MAX, 1000,
+	  { 64000, U64_MAX, false } },
 	{ "the application wants less than that", 0, false, 5000, 1000, { 5000, U64_MAX, false } },
 	{ "and more", 0, false, U64_MAX - 1, 1000, { 64000, U64_MAX, false } },
 };
@@ -124,12 +129,15 @@ static void desire_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(desire_cases); i++) {
 		const struct desire_case *c = &desire_cases[i];
+		const struct xcp_line *want = &c->want;
 		const struct xcp_line got = xcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
 						       c->throughput_bytes_ps);
 
-		KUNIT_EXPECT_EQ_MSG(test, got.desired_bytes_ps, c->want.desired_bytes_ps, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, got.limit_bytes_ps, c->want.limit_bytes_ps, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, got.known, c->want.known, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, got.desired_bytes_ps, want->desired_bytes_ps, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, got.limit_bytes_ps, want->limit_bytes_ps, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, got.known, want->known, "%s", c->what);
 	}
 }
 
@@ -166,8 +174,8 @@ static void grant_test(struct kunit *test)
 		xcp_ask(&v, c->pkts, c->demand_bytes_ps);
 		if (c->ends)
 			xcp_end_asking(&v, c->heard);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps, "%s",
-				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps,
+				    "%s", c->what);
 	}
 }
 
@@ -206,6 +214,7 @@ static void lie_test(struct kunit *test)
 static void most_test(struct kunit *test)
 {
 	const struct xcp_line line = { .desired_bytes_ps = 1000000, .known = true };
+	const struct xcp_line fast = { .desired_bytes_ps = U64_MAX, .known = true };
 	const struct xcp_line unknown = { .desired_bytes_ps = U64_MAX };
 	struct xcp_vars v;
 
@@ -217,13 +226,13 @@ static void most_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xcp_most_wnd(&v, &unknown), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 	v.rtt_us = XCP_RTT_MAX_US;
 	xcp_ask(&v, U32_MAX, S32_MAX);
-	xcp_hear(&v, &(struct xcp_line){ .desired_bytes_ps = U64_MAX, .known = true }, S64_MAX, MSS);
+	xcp_hear(&v, &fast, S64_MAX, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
 	xcp_start(&v, 500000, MSS);
 	v.rtt_us = 100000;
 	xcp_ask(&v, 10, 1000000);
 	xcp_hear(&v, &line, 1000000, MSS);
-	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), 500000ULL, "a larger one stays, but does not grow");
+	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 
 static const struct age_case {

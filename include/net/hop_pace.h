@@ -88,7 +88,8 @@ static inline u64 hop_wnd_bytes_ps(u64 wnd, u32 mss_bytes, u32 rtt_us)
 	/* 2^(44 - 8) * 2^17 = 2^53; the quotient is at most 2^53 * 10^6 / 2^16 < 2^57 */
 	const u64 bytes = (min(wnd, HOP_WND_MAX) >> 8) * mss_bytes;
 
-	return mul_u64_u64_div_u64(bytes, HOP_US_PER_S, (u64)max(rtt_us, 1U) << (HOP_WND_SHIFT - 8));
+	return mul_u64_u64_div_u64(bytes, HOP_US_PER_S,
+				   (u64)max(rtt_us, 1U) << (HOP_WND_SHIFT - 8));
 }
 
 #endif /* HOPCC_NET_HOP_PACE_H */

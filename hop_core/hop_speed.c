@@ -119,6 +119,28 @@ static void hop_speed_remember(struct net_device *dev)
 		xa_erase(&hsn->speeds, dev->ifindex);
 }
 
+/* Does its rate still limit a device that has one more below it? */
+static int hop_speed_check(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	void *entry = xa_load(&hsn->speeds, dev->ifindex);
+	unsigned long value = entry ? xa_to_value(entry) : 0;
+
+	if ((value & HOP_SPEED_LIMITS) && !hop_speed_limits(dev))
+		xa_store(&hsn->speeds, dev->ifindex, xa_mk_value(value & ~HOP_SPEED_LIMITS),
+			 GFP_ATOMIC);
+	return 0;
+}
+
+static void hop_speed_check_above(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+
+	rcu_read_lock();
+	netdev_walk_all_upper_dev_rcu(dev, hop_speed_check, &priv);
+	rcu_read_unlock();
+}
+
 static void hop_speed_tell(struct net_device *dev)
 {
 	struct hop_speed_watch *watch;
@@ -138,6 +160,9 @@ static int hop_speed_event(struct notifier_block *nb, unsigned long event, void 
 	case NETDEV_CHANGE:
 		hop_speed_remember(dev);
 		hop_speed_tell(dev);
+		break;
+	case NETDEV_CHANGEUPPER:
+		hop_speed_check_above(dev);
 		break;
 	case NETDEV_UNREGISTER:
 		xa_erase(&hsn->speeds, dev->ifindex);

@@ -46,6 +46,9 @@ DEVICES = (
      ("link add top type bridge", "link set {port} master top",
       "link add stub0 type veth peer name stub1", "link set stub0 up", "link set stub1 up",
       "link set stub0 master top"), False),
+    ("bridge on a NIC, and later on a veth", "card",
+     ("link add top type bridge", "link set {port} master top", "link set top up",
+      "link add stub0 type veth peer name stub1", "link set stub0 master top"), False),
 )
 
 

@@ -66,7 +66,8 @@ static void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 
 static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)
 {
-	const u64 line_bytes_ps = (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT ?: U64_MAX;
+	const u64 line_bytes_ps =
+		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
 	const struct tcsig_vars *v = &cs->v;
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tcp_min_rtt(tp);

@@ -14,8 +14,13 @@
 
 #define HOP_SPEED_BYTES_PER_MBIT 125000U
 
+/* An entry is the rate, Mbit/s, above one bit: whether it limits. */
+#define HOP_SPEED_LIMITS	1UL
+#define HOP_SPEED_SHIFT		1
+#define HOP_SPEED_MAX_MBIT	(S32_MAX >> HOP_SPEED_SHIFT)
+
 struct hop_speed_net {
-	struct xarray mbit;	/* by ifindex; no entry: not known */
+	struct xarray speeds;	/* by ifindex; no entry: not known */
 };
 
 static unsigned int hop_speed_net_id;
@@ -23,14 +28,18 @@ static unsigned int hop_speed_net_id;
 /* RTNL. */
 static LIST_HEAD(hop_speed_watches);
 
-u64 hop_speed_bytes_ps(const struct net_device *dev)
+struct hop_speed hop_speed_of(const struct net_device *dev)
 {
 	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
-	void *entry = xa_load(&hsn->mbit, dev->ifindex);
+	void *entry = xa_load(&hsn->speeds, dev->ifindex);
+	unsigned long value = entry ? xa_to_value(entry) : 0;
 
-	return entry ? (u64)xa_to_value(entry) * HOP_SPEED_BYTES_PER_MBIT : 0;
+	return (struct hop_speed){
+		.bytes_ps = (u64)(value >> HOP_SPEED_SHIFT) * HOP_SPEED_BYTES_PER_MBIT,
+		.limits = value & HOP_SPEED_LIMITS,
+	};
 }
-EXPORT_SYMBOL_GPL(hop_speed_bytes_ps);
+EXPORT_SYMBOL_GPL(hop_speed_of);
 
 /* 0: not known. */
 static u32 hop_speed_ask_mbit(struct net_device *dev)
@@ -82,15 +91,54 @@ void hop_speed_unwatch(struct hop_speed_watch *watch)
 }
 EXPORT_SYMBOL_GPL(hop_speed_unwatch);
 
+/* The device of a driver that drives hardware has a parent: its slot on a bus. */
+static int hop_speed_is_virtual(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return list_empty(&dev->adj_list.lower) && !dev->dev.parent;
+}
+
+static bool hop_speed_limits(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+
+	return !hop_speed_is_virtual(dev, &priv) &&
+	       !netdev_walk_all_lower_dev(dev, hop_speed_is_virtual, &priv);
+}
+
 static void hop_speed_remember(struct net_device *dev)
 {
 	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
-	u32 mbit = hop_speed_ask_mbit(dev);
+	unsigned long value = min_t(u32, hop_speed_ask_mbit(dev), HOP_SPEED_MAX_MBIT);
 
-	if (mbit)	/* without memory: not known */
-		xa_store(&hsn->mbit, dev->ifindex, xa_mk_value(mbit), GFP_KERNEL);
+	value <<= HOP_SPEED_SHIFT;
+	if (value && hop_speed_limits(dev))
+		value |= HOP_SPEED_LIMITS;
+	if (value)	/* without memory: not known */
+		xa_store(&hsn->speeds, dev->ifindex, xa_mk_value(value), GFP_KERNEL);
 	else
-		xa_erase(&hsn->mbit, dev->ifindex);
+		xa_erase(&hsn->speeds, dev->ifindex);
+}
+
+/* Does its rate still limit a device that has one more below it? */
+static int hop_speed_check(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	void *entry = xa_load(&hsn->speeds, dev->ifindex);
+	unsigned long value = entry ? xa_to_value(entry) : 0;
+
+	if ((value & HOP_SPEED_LIMITS) && !hop_speed_limits(dev))
+		xa_store(&hsn->speeds, dev->ifindex, xa_mk_value(value & ~HOP_SPEED_LIMITS),
+			 GFP_ATOMIC);
+	return 0;
+}
+
+static void hop_speed_check_above(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+
+	rcu_read_lock();
+	netdev_walk_all_upper_dev_rcu(dev, hop_speed_check, &priv);
+	rcu_read_unlock();
 }
 
 static void hop_speed_tell(struct net_device *dev)
@@ -113,8 +161,11 @@ static int hop_speed_event(struct notifier_block *nb, unsigned long event, void 
 		hop_speed_remember(dev);
 		hop_speed_tell(dev);
 		break;
+	case NETDEV_CHANGEUPPER:
+		hop_speed_check_above(dev);
+		break;
 	case NETDEV_UNREGISTER:
-		xa_erase(&hsn->mbit, dev->ifindex);
+		xa_erase(&hsn->speeds, dev->ifindex);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -128,7 +179,7 @@ static int __net_init hop_speed_net_init(struct net *net)
 {
 	struct hop_speed_net *hsn = net_generic(net, hop_speed_net_id);
 
-	xa_init(&hsn->mbit);
+	xa_init(&hsn->speeds);
 	return 0;
 }
 
@@ -136,7 +187,7 @@ static void __net_exit hop_speed_net_exit(struct net *net)
 {
 	struct hop_speed_net *hsn = net_generic(net, hop_speed_net_id);
 
-	xa_destroy(&hsn->mbit);
+	xa_destroy(&hsn->speeds);
 }
 
 static struct pernet_operations hop_speed_net_ops = {

@@ -62,11 +62,10 @@
 #define TCSIG_PPM		1000000U
 
 #define TCSIG_ACK_MAX_PKTS	32768U
-/* 1.6 Tbit/s over 8 ms. */
-#define TCSIG_WND_MAX_PKTS	1048576U
+#define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 /* What an ACK can add to a window of one packet. */
 #define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
-#define TCSIG_WND_MAX		((u64)TCSIG_WND_MAX_PKTS << TCSIG_SHIFT)
+#define TCSIG_WND_MAX		HOP_WND_MAX
 /* 1/256: a packet in 256 round trips. */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 8)
 /*
@@ -102,6 +101,14 @@
 /* No round multiplies by more than 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
 
+/*
+ * Where the sender's device does not report its rate. 64 windows of ten packets an RTT of 20 us
+ * are 390 Gbit/s.
+ */
+#define TCSIG_GROWTH_MAX	64U
+/* Where it does: a window is two RTTs of the device's rate at most. */
+#define TCSIG_LINE_RTTS		2U
+
 #define TCSIG_TARGET_DEFAULT_NS		10000U
 #define TCSIG_E2E_TARGET_DEFAULT_NS	50000U
 #define TCSIG_TARGET_MIN_NS		100U
@@ -114,6 +121,8 @@
 #define TCSIG_IDLE_DEFAULT_ROUNDS	8U
 #define TCSIG_IDLE_MAX_ROUNDS		1000000U
 
+#define TCSIG_KBIT_PER_MBIT	1000U
+#define TCSIG_BYTES_PER_MBIT	125000U
 #define TCSIG_BYTES_PER_KBIT	125U
 #define TCSIG_US_PER_S		1000000U
 #define TCSIG_KBIT_MAX		1600000000U
@@ -247,6 +256,23 @@ static inline u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
 	/* 2^38 * 2^24 = 2^62 */
 	bytes = min(bytes, TCSIG_FREE_MAX_BYTES);
 	return min(div_u64(bytes << TCSIG_SHIFT, wire_bytes), TCSIG_WND_MAX);
+}
+
+/**
+ * tcsig_believe() - how much free bandwidth may be used at once
+ * @free: min(ABW) as the network reported it, packets of an RTT << TCSIG_SHIFT; any value
+ * @cw: the window << TCSIG_SHIFT
+ * @line: the same of the sender's own device at its full rate; 0: its rate is not known
+ *
+ * The report comes from the peer, who may lie. No path has more than the sender's device can
+ * send; of a device whose rate is not known, an RTT leads to at most TCSIG_GROWTH_MAX windows.
+ *
+ * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
+ */
+static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
+{
+	/* 2^44 * 2^6 = 2^50 */
+	return min3(free, line ?: cw * (TCSIG_GROWTH_MAX - 1), TCSIG_WND_MAX);
 }
 
 /**
@@ -571,6 +597,20 @@ static inline void tcsig_undo(struct tcsig_vars *v)
 {
 	v->cw = max(v->cw, v->undo_cw);
 	v->undo_cw = 0;
+}
+
+/**
+ * tcsig_bound() - no window of more than the sender's device can send
+ * @v: the state
+ * @line: packets of an RTT at the device's full rate << TCSIG_SHIFT; 0: its rate is not known
+ *
+ * A sender whose own device is the bottleneck has one RTT of its rate in flight, and in slow start
+ * a window of up to two.
+ */
+static inline void tcsig_bound(struct tcsig_vars *v, u64 line)
+{
+	if (line)
+		v->cw = min(v->cw, max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
 }
 
 /**

@@ -188,6 +188,66 @@ static void free_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcsig_free(U64_MAX, U32_MAX, 1), TCSIG_WND_MAX);
 }
 
+static void believe_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(500 * ONE, 10 * ONE, 0), 500 * ONE,
+			    "less than the ceiling");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(U64_MAX, 10 * ONE, 0), 630 * ONE,
+			    "a device of an unknown rate: 64 windows");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(U64_MAX, 10 * ONE, 81 * ONE), 81 * ONE,
+			    "what the device can send");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_believe(40 * ONE, 10 * ONE, 81 * ONE), 40 * ONE, "less");
+	KUNIT_EXPECT_EQ(test, tcsig_believe(U64_MAX, TCSIG_WND_MAX, 0), TCSIG_WND_MAX);
+}
+
+/*
+ * A peer that lies: every packet of the path's queues is gone, all of its bandwidth is free. Ten
+ * ACKs in one RTT, first window 10 packets of 1538 bytes on the wire.
+ */
+static const struct lie_case {
+	const char *what;
+	u32 rtt_us, line_mbit, want_pkts;
+} lie_cases[] = {
+	{ "10 Gbit/s, 100 us: a BDP of 81 packets, half of it at once", 100, 10000, 52 },
+	{ "10 Gbit/s, 10 ms: 8127 packets", 10000, 10000, 4075 },
+	{ "1 Gbit/s, 100 us: two RTTs of 8.1 packets", 100, 1000, 16 },
+	{ "unknown, 100 us: 64 windows, half of it at once", 100, 0, 390 },
+	{ "unknown, 10 ms", 10000, 0, 390 },
+};
+
+static void lie_test(struct kunit *test)
+{
+	size_t i;
+	u32 n;
+
+	for (i = 0; i < ARRAY_SIZE(lie_cases); i++) {
+		const struct lie_case *c = &lie_cases[i];
+		const u64 line = tcsig_free(c->line_mbit * 1000ULL, c->rtt_us, 1538);
+		const u64 free = tcsig_free(U64_MAX, c->rtt_us, 1538);
+		struct tcsig_vars v;
+
+		tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 0);
+		for (n = 1; n <= 10; n++) {
+			const struct tcsig_ack a = {
+				.free = tcsig_believe(free, v.cw, line),
+				.rtt_ns = c->rtt_us * 1000ULL,
+				.acked_pkts = 1,
+				.delivered_pkts = n,
+				.share_ppm = TCSIG_PPM,
+				.has_free = true,
+				.has_delay = true,
+				.has_share = true,
+				.limited = true,
+			};
+
+			tcsig_hear(&v, &params, &a);
+			tcsig_bound(&v, line);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, (u32)(v.cw >> TCSIG_SHIFT), c->want_pkts, "%s",
+				    c->what);
+	}
+}
+
 static void e2e_test(struct kunit *test)
 {
 	static const struct {
@@ -570,6 +630,8 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(add_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),
+	KUNIT_CASE(believe_test),
+	KUNIT_CASE(lie_test),
 	KUNIT_CASE(e2e_test),
 	KUNIT_CASE(small_test),
 	KUNIT_CASE(sharers_test),

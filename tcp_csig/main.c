@@ -56,22 +56,31 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_vars *v)
 	return burst_pkts;
 }
 
-static void tcsig_apply(struct sock *sk, const struct tcsig_vars *v, u32 most_pkts)
+/* Once a round: a look-up of the device. */
+static void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 {
+	const struct hop_speed speed = hop_sock_speed(sk);
+
+	cs->line_mbit = speed.limits ? div_u64(speed.bytes_ps, TCSIG_BYTES_PER_MBIT) : 0;
+}
+
+static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)
+{
+	const u64 line_bytes_ps =
+		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
+	const struct tcsig_vars *v = &cs->v;
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts, tp->snd_cwnd_clamp);
 	u32 rtt_us = tcp_min_rtt(tp);
 	u64 bytes_ps;
 
-	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+	hop_set_cwnd(sk, min(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts));
 	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, v);
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
 	if (!rtt_us)
 		return;
 	bytes_ps = tcsig_pace_bytes_ps(v, max_t(u32, tp->mss_cache, 1), rtt_us);
-	WRITE_ONCE(sk->sk_pacing_rate,
-		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
+	hop_set_pace(sk, bytes_ps, line_bytes_ps);
 }
 
 static void tcsig_init(struct sock *sk)
@@ -84,12 +93,14 @@ static void tcsig_init(struct sock *sk)
 	cs->early = sk->sk_state == TCP_SYN_SENT;
 	if (!cs->early)
 		tcsig_open(sk, cs);
+	hop_bound_window(sk);
 	cs->init_pkts = tcp_snd_cwnd(tp);
 	cs->ack_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
-	tcsig_apply(sk, &cs->v, U32_MAX);
+	tcsig_find_line(sk, cs);
+	tcsig_apply(sk, cs, U32_MAX);
 }
 
 /* Leaves the socket as another congestion control may take it. */
@@ -167,6 +178,9 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 		a.has_free = false;
 	p = tcsig_params(sk, cs);
 	turned = tcsig_hear(&cs->v, &p, &a);
+	if (turned)
+		tcsig_find_line(sk, cs);
+	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
 	trace_csig_ack(sk, &a, cs);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
@@ -193,7 +207,7 @@ compat_cong_control(tcsig_cong_control)
 		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
-	tcsig_apply(sk, &cs->v, most_pkts);
+	tcsig_apply(sk, cs, most_pkts);
 	wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS);
 	if (wait_ns)
 		trace_csig_hold(sk, cs->v.cw, wait_ns);
@@ -220,7 +234,7 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 
 	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
 		    tp->delivered);
-	tcsig_apply(sk, &cs->v, U32_MAX);
+	tcsig_apply(sk, cs, U32_MAX);
 	trace_csig_enter(sk, &cs->v, false);
 }
 
@@ -231,6 +245,7 @@ static void tcsig_tx_start(struct sock *sk)
 
 	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
 		return;
+	hop_bound_window(sk);
 	if ((u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs))
 		tcsig_begin_anew(sk, cs);
 	if (cs->told)
@@ -263,7 +278,7 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
 	/* Where the stack's timer finds the loss it repairs before cong_control() runs again. */
 	if (new_state == TCP_CA_Recovery)
-		tcsig_apply(sk, &cs->v, hop_repair_pkts(sk, 0));
+		tcsig_apply(sk, cs, hop_repair_pkts(sk, 0));
 	trace_csig_enter(sk, &cs->v, true);
 }
 

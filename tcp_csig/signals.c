@@ -83,20 +83,39 @@ static u32 rtt_us(const struct sock *sk, const struct rate_sample *rs)
 	return rs->rtt_us > 0 ? rs->rtt_us : tcp_sk(sk)->srtt_us >> 3;
 }
 
+/**
+ * tcsig_line() - the device's rate as a window
+ * @sk: the socket
+ * @cs: the connection
+ * @rtt_us: RTT
+ *
+ * Return: packets << TCSIG_SHIFT; 0: the rate is not known.
+ */
+u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+{
+	if (!cs->line_mbit)
+		return 0;
+	return tcsig_free((u64)cs->line_mbit * TCSIG_KBIT_PER_MBIT, rtt_us, hop_wire_bytes(sk));
+}
+
 /* Return: whether the path's hops tell. */
-static bool read_hops(const struct sock *sk, struct tcsig_told *told, u64 cw,
+static bool read_hops(const struct sock *sk, const struct tcsig_sock *cs,
 		      const struct rate_sample *rs, struct tcsig_ack *a)
 {
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+	struct tcsig_told *told = cs->told;
+	const u64 cw = cs->v.cw;
 	struct csig_signal s;
+	u32 bdp_us;
 
 	if (read_new(told, CSIG_ABW, &s)) {
 		told->free_kbit_ps = s.low;
 		a->has_free = true;
 	}
 	/* What is free fills no queue: the RTT without. */
-	a->free = tcsig_free(told->free_kbit_ps, min(rtt_us(sk, rs), least_us),
-			     hop_wire_bytes(sk));
+	bdp_us = min(rtt_us(sk, rs), least_us);
+	a->free = tcsig_believe(tcsig_free(told->free_kbit_ps, bdp_us, hop_wire_bytes(sk)), cw,
+				tcsig_line(sk, cs, bdp_us));
 	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
 		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
@@ -141,7 +160,7 @@ static void read_path(const struct sock *sk, const struct rate_sample *rs, struc
 void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a)
 {
-	const bool hop = cs->told && read_hops(sk, cs->told, cs->v.cw, rs, a);
+	const bool hop = cs->told && read_hops(sk, cs, rs, a);
 
 	if (!hop)
 		read_path(sk, rs, a);

@@ -46,6 +46,7 @@ struct tcsig_told {
  * @told: what the carrier told
  * @init_pkts: the stack's first window
  * @ack_us: of the last ACK, tcp_mstamp
+ * @line_mbit: rate that the device cannot exceed, of the last round; 0: not known
  * @hop: the delay is a hop's, not the path's; read by dumps without the lock
  * @early: the handshake was not over: the carrier could not be asked yet
  */
@@ -54,6 +55,7 @@ struct tcsig_sock {
 	struct tcsig_told *told;
 	u32 init_pkts;
 	u32 ack_us;
+	u32 line_mbit;
 	bool hop;
 	bool early;
 };
@@ -90,6 +92,7 @@ struct tcsig_net *tcsig_net(const struct net *net);
 void tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs);
 void tcsig_count(const struct sock *sk, struct tcsig_told *told, bool seeks);
+u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
 void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a);
 

@@ -12,6 +12,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <net/hop_sock.h>
 #include <net/hop_sysctl.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
@@ -78,6 +79,7 @@ static void dctcp_init(struct sock *sk)
 	struct dctcp_sock *ds = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
+	hop_bound_window(sk);
 	dctcp_start(&ds->sender, tp->snd_una);
 	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	ds->receiver.ce = false;
@@ -229,6 +231,13 @@ static u32 dctcp_undo_cwnd(struct sock *sk)
 	return tcp_reno_undo_cwnd(sk);
 }
 
+/* The stack may have copied the route's metrics after init(). */
+static void dctcp_tx_start(struct sock *sk)
+{
+	if (inet_csk(sk)->icsk_ca_initialized)
+		hop_bound_window(sk);
+}
+
 static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 {
 	struct dctcp_sock *ds = inet_csk_ca(sk);
@@ -240,6 +249,9 @@ static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		break;
 	case CA_EVENT_LOSS:
 		dctcp_react_to_loss(sk);
+		break;
+	case CA_EVENT_TX_START:
+		dctcp_tx_start(sk);
 		break;
 	default:
 		break;
@@ -278,7 +290,7 @@ static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
 static struct tcp_congestion_ops dctcp_ms __read_mostly = {
 	.init		= dctcp_init,
 	.in_ack_event	= dctcp_in_ack_event,
-	.cwnd_event	= dctcp_cwnd_event,
+	compat_cc_events(dctcp_cwnd_event, dctcp_tx_start),
 	.ssthresh	= dctcp_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= dctcp_undo_cwnd,
@@ -289,12 +301,13 @@ static struct tcp_congestion_ops dctcp_ms __read_mostly = {
 	.name		= "dctcp_ms",
 };
 
-/* Not registered: only dctcp_fall_back() leads here, on the same module reference. */
+/* dctcp_fall_back() leads here, on the same module reference. */
 static struct tcp_congestion_ops dctcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.get_info	= dctcp_get_info,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "dctcp_ms-reno",
 };
@@ -346,7 +359,7 @@ static int __init dctcp_register(void)
 	err = register_pernet_subsys(&dctcp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&dctcp_ms);
+	err = hop_register_cc(&dctcp_ms, &dctcp_reno);
 	if (err)
 		unregister_pernet_subsys(&dctcp_net_ops);
 	return err;
@@ -355,7 +368,7 @@ static int __init dctcp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit dctcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&dctcp_ms);
+	hop_unregister_cc(&dctcp_ms, &dctcp_reno);
 	unregister_pernet_subsys(&dctcp_net_ops);
 }
 

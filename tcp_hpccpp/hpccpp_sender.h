@@ -12,7 +12,8 @@
  * payload.
  *
  * Deviations:
- * - A line whose rate nobody tells is as fast as the slowest port of the path.
+ * - A line whose rate is not known is as fast as the slowest port of the path. The peer reports
+ *   that, and may lie: a round raises it to HPCCPP_GROWTH_MAX times W / T at most.
  * - The draft has no word on loss: W is halved, once a window.
  * - The line is the host's. Of flows that start to one peer, each within T of the one before,
  *   the k-th has BDP / k for its first window: no answer could tell it of the others, whose
@@ -40,6 +41,8 @@
 #define HPCCPP_FLOWS_DEFAULT	100U
 #define HPCCPP_FLOWS_MAX	1000000U
 #define HPCCPP_RATE_MAX_MBIT	1600000U
+/* Windows that a round leads to at most where the sender's device does not report its rate. */
+#define HPCCPP_GROWTH_MAX	64U
 
 /**
  * struct hpccpp_config - the knobs; read without a lock
@@ -127,6 +130,28 @@ static inline u64 hpccpp_path_bytes_ps(const struct int_hdr *h)
 	for (i = 0; i < int_records(h); i++)
 		least_mbit = min(least_mbit, int_speeds[int_unpack(h->record[i]).speed].mbit_ps);
 	return i ? (u64)least_mbit * HPCCPP_BYTES_PER_MBIT : 0;
+}
+
+/**
+ * hpccpp_believe_bytes_ps() - how much of a path's rate to use, where the line's is not known
+ * @path_bytes_ps: the rate of the slowest port, as the peer reported it; any value
+ * @believed_bytes_ps: the result for the answer before; 0: none came
+ * @wnd_bytes: W
+ * @t_ns: T, at least HPCC_T_MIN_NS
+ * @round: a round ended with this answer
+ *
+ * Return: bytes/s.
+ */
+static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_ps, u32 wnd_bytes,
+					  u32 t_ns, bool round)
+{
+	u64 most_bytes_ps;
+
+	if (path_bytes_ps <= believed_bytes_ps || (believed_bytes_ps && !round))
+		return min(path_bytes_ps, believed_bytes_ps);
+	/* 2^32 * 10^9 / 10^3 * 2^6 < 2^58 */
+	most_bytes_ps = div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S, t_ns) * HPCCPP_GROWTH_MAX;
+	return min(path_bytes_ps, max(most_bytes_ps, believed_bytes_ps));
 }
 
 /**

@@ -346,6 +346,40 @@ static void start_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "but no more than the line takes");
 }
 
+/* T 10 us; a window of 10 packets of 1538 bytes is 1.538 GB/s. */
+static const struct believe_case {
+	const char *what;
+	u64 path_bytes_ps, believed_bytes_ps;
+	bool round;
+	u64 want_bytes_ps;
+} believe_cases[] = {
+	{ "10 Gbit/s: less than 64 windows", 1250000000, 0, false, 1250000000 },
+	{ "1.6 Tbit/s: 64 windows", 200000000000ULL, 0, false, 98432000000ULL },
+	{ "no more within a round", 200000000000ULL, 50000000000ULL, false, 50000000000ULL },
+	{ "a round later", 200000000000ULL, 50000000000ULL, true, 98432000000ULL },
+	{ "less at once", 1250000000, 50000000000ULL, false, 1250000000 },
+	{ "a small window takes nothing back", 200000000000ULL, 150000000000ULL, true,
+	  150000000000ULL },
+	{ "not known", 0, 50000000000ULL, true, 0 },
+	{ "any value", U64_MAX, 0, true, 98432000000ULL },
+};
+
+static void believe_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(believe_cases); i++) {
+		const struct believe_case *c = &believe_cases[i];
+
+		const u64 got = hpccpp_believe_bytes_ps(c->path_bytes_ps, c->believed_bytes_ps,
+							15380, 10000, c->round);
+
+		KUNIT_EXPECT_EQ_MSG(test, got, c->want_bytes_ps, "%s", c->what);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_believe_bytes_ps(U64_MAX, 0, U32_MAX, HPCC_T_MIN_NS, true),
+			    4294967295000000ULL * 64, "no overflow");
+}
+
 /* Four rounds in a row. ETA is 0.95: from 0.855 on; half of a BDP is 62500. */
 static const struct move_case {
 	const char *what;
@@ -450,6 +484,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(answer_test),
 	KUNIT_CASE(start_test),
+	KUNIT_CASE(believe_test),
 	KUNIT_CASE(move_test),
 	KUNIT_CASE(move_again_test),
 	KUNIT_CASE(came_test),

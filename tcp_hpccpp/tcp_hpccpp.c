@@ -15,7 +15,6 @@
 #include <linux/slab.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
-#include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
@@ -44,7 +43,7 @@
  * @v: its state
  * @p: its parameters
  * @answer: the last
- * @path_bytes_ps: rate of the path's slowest port; 0: not known
+ * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @cwnd_pkts: as it was set last
@@ -107,17 +106,11 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 {
 	u32 rate_mbit = READ_ONCE(hpccpp_net(sk)->config.rate_mbit);
 	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-	const struct dst_entry *dst;
-	u64 speed_bytes_ps = 0;
+	u64 speed_bytes_ps;
 
 	if (rate_mbit)
 		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
-	rcu_read_lock();
-	dst = rcu_dereference_check(sk->sk_dst_cache, true);
-	if (dst)
-		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
-	rcu_read_unlock();
-	speed_bytes_ps = speed_bytes_ps ?: law->path_bytes_ps;
+	speed_bytes_ps = hop_sock_speed(sk).bytes_ps ?: law->path_bytes_ps;
 	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
 		return pacing_bytes_ps;
 	return speed_bytes_ps;
@@ -130,10 +123,11 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
+	/* Read once: T is a divisor, and the knob may become 0. */
+	u32 t_ns = READ_ONCE(c->t_ns), rtt_us = tcp_min_rtt(tp);
 
-	if (c->t_ns)
-		return c->t_ns;
+	if (t_ns)
+		return t_ns;
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
 	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
@@ -187,13 +181,12 @@ static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 {
 	u32 wire_bytes = hop_wire_bytes(sk), wnd_bytes = hpcc_wnd_bytes(&law->v);
 	u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
-	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
 
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hpccpp_mss_bytes(sk), wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
-	law->cwnd_pkts = min(cwnd_pkts, tp->snd_cwnd_clamp);
-	tcp_snd_cwnd_set(tp, law->cwnd_pkts);
+	hop_set_cwnd(sk, cwnd_pkts);
+	law->cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
 	hpccpp_limit_bursts(sk, cwnd_pkts);
 	hpccpp_show(hs, law, bytes_ps);
@@ -256,6 +249,7 @@ static void hpccpp_init(struct sock *sk)
 	struct hpccpp_law *law;
 
 	memset(hs, 0, sizeof(*hs));
+	hop_bound_window(sk);
 	law = kzalloc(sizeof(*law), GFP_ATOMIC);
 	if (law)
 		hs->flow = int_flow_open(sk);
@@ -295,7 +289,7 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	law->reno = true;
-	tcp_snd_cwnd_set(tp, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
+	hop_set_cwnd(sk, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
 	tp->snd_ssthresh = tcp_snd_cwnd(tp);
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
@@ -310,11 +304,10 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp));
 	if (!tp->srtt_us)
 		return;
-	/* 2^32 * 2^16 * 2^4 < 2^64 */
-	bytes_ps = (u64)tcp_snd_cwnd(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
+	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
+	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
-	WRITE_ONCE(sk->sk_pacing_rate,
-		   min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
+	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(hop_sock_speed(sk)));
 }
 
 /* Another hash, and where hashes choose paths another path. */
@@ -357,11 +350,13 @@ static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 	enum hpcc_heard heard;
 	bool round;
 
-	if (a->kind == INT_ANSWER_RECORDS)
-		law->path_bytes_ps = hpccpp_path_bytes_ps(&a->hdr);
 	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
 	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
+	if (a->kind == INT_ANSWER_RECORDS)
+		law->path_bytes_ps =
+			hpccpp_believe_bytes_ps(hpccpp_path_bytes_ps(&a->hdr), law->path_bytes_ps,
+						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	if (heard != HPCC_HEARD_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
 }
@@ -404,7 +399,10 @@ static void hpccpp_tx_start(struct sock *sk)
 	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || law->reno ||
+	if (!law)
+		return;
+	hop_bound_window(sk);
+	if (law->reno ||
 	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
 	law->fresh = false;
@@ -421,7 +419,7 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	if (law->reno)
-		tcp_snd_cwnd_set(tcp_sk(sk), tcp_sk(sk)->snd_ssthresh);
+		hop_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
 	else
 		hpccpp_apply(sk, hs, law);
 }
@@ -458,7 +456,7 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 		law->undo_wnd = 0;
 		hpccpp_bound(&law->v, &law->p);
 	}
-	return tcp_reno_undo_cwnd(sk);
+	return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 }
 
 /*
@@ -496,11 +494,12 @@ static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.name		= "hpccpp",
 };
 
-/* Not registered: only hpccpp_init() leads here, on the same module reference. */
+/* hpccpp_init() leads here, on the same module reference. */
 static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "hpccpp-reno",
 };
@@ -597,7 +596,7 @@ static int __init hpccpp_register(void)
 	err = register_pernet_subsys(&hpccpp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&hpccpp);
+	err = hop_register_cc(&hpccpp, &hpccpp_reno);
 	if (err)
 		unregister_pernet_subsys(&hpccpp_net_ops);
 	return err;
@@ -606,7 +605,7 @@ static int __init hpccpp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit hpccpp_unregister(void)
 {
-	tcp_unregister_congestion_control(&hpccpp);
+	hop_unregister_cc(&hpccpp, &hpccpp_reno);
 	unregister_pernet_subsys(&hpccpp_net_ops);
 }
 

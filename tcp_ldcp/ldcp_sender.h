@@ -42,8 +42,7 @@
 
 /* One ACK's packets: more are taken for so many. */
 #define LDCP_ACK_MAX_PKTS	32768U
-/* 1.6 Tbit/s over 8 ms. */
-#define LDCP_WND_MAX_PKTS	1048576U
+#define LDCP_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 #define LDCP_RTT_MAX_US		HOP_RTT_MAX_US
 
 #define LDCP_ALPHA_DEFAULT_PPM	1000000U

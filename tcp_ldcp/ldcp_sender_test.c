@@ -187,9 +187,38 @@ static void clock_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hop_gap_ns(ONE / 16, 1, 10), 160000ULL);
 	KUNIT_EXPECT_EQ(test, hop_gap_ns(HALF + QUARTER, 1, 9), 12000ULL);
 	KUNIT_EXPECT_EQ(test, hop_gap_ns(1, 1, U32_MAX), 10000000ULL * 1000 << 24);
+	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(0, 1, U32_MAX), 10000000ULL * 1000 << 24, "no window");
 	KUNIT_EXPECT_EQ(test, hop_wnd_pkts(QUARTER, 1), 1u);
 	KUNIT_EXPECT_EQ(test, hop_wnd_pkts(2 * ONE - 1, 1), 1u);
 	KUNIT_EXPECT_EQ(test, hop_wnd_pkts(2 * ONE, 1), 2u);
+}
+
+static const struct shown_case {
+	const char *what;
+	u64 cw;
+	u32 mss_bytes, rtt_us;
+	u64 want_bytes_ps;
+} shown_cases[] = {
+	{ "10 packets of 1448 bytes in 100 us", 10 * ONE, 1448, 100, 144800000 },
+	{ "half a packet in 10 s", HALF, 1448, 10000000, 72 },
+	{ "no RTT counts as 1 us", ONE, 1000, 0, 1000000000 },
+	{ "the largest window of the largest packets in 1 us", HOP_WND_MAX, 65535, 1,
+	  65535ULL * HOP_WND_MAX_PKTS * 1000000 },
+	{ "what another congestion control left there", U64_MAX, 65535, 0,
+	  65535ULL * HOP_WND_MAX_PKTS * 1000000 },
+};
+
+/* Of get_info(), which reads without the lock: nothing may trap. */
+static void shown_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(shown_cases); i++) {
+		const struct shown_case *c = &shown_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, hop_wnd_bytes_ps(c->cw, c->mss_bytes, c->rtt_us),
+				    c->want_bytes_ps, "%s", c->what);
+	}
 }
 
 static const struct first_case {
@@ -351,6 +380,7 @@ static struct kunit_case ldcp_cases[] = {
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(per_rtt_test),
 	KUNIT_CASE(clock_test),
+	KUNIT_CASE(shown_test),
 	KUNIT_CASE(first_window_test),
 	KUNIT_CASE(tail_test),
 	KUNIT_CASE(defer_test),

@@ -98,7 +98,7 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 	if (!pkts)
 		pkts = ldcp_first_pkts(&bdp, tcp_sk(sk)->srtt_us >> 3, hop_wire_bytes(sk),
 				       ls->default_pkts);
-	return min(pkts, tcp_sk(sk)->snd_cwnd_clamp);
+	return clamp(pkts, 1U, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
 static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 least_pkts,
@@ -115,6 +115,7 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	hop_bound_window(sk);
 	/*
 	 * First-RTT packets are dropped on purpose, and often all but the last: its ACK is
 	 * enough to tell. The stack raises this where it sees packets overtake each other.
@@ -138,7 +139,7 @@ static void ldcp_init(struct sock *sk)
 		return;
 	}
 	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
-	ls->default_pkts = tcp_snd_cwnd(tp);
+	ls->default_pkts = hop_cwnd_pkts(tp);
 	/* Each packet is acknowledged from the first one on, ECT or not. */
 	if (READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts) == 1)
 		inet_csk(sk)->icsk_ack.quick = U8_MAX;
@@ -353,17 +354,15 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 {
 	const struct ldcp_sock *ls = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = max(READ_ONCE(tp->srtt_us) >> 3, 1U);
 	u64 cw, bytes_ps;
 
 	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
 	if (ldcp_is(sk)) {
-		/* 2^44 * 2^16 >> 8 = 2^52, * 10^6 in parts */
 		cw = READ_ONCE(ls->v.cw);
-		bytes_ps = mul_u64_u32_div((cw * tp->mss_cache) >> LDCP_INFO_SHIFT, USEC_PER_SEC,
-					   rtt_us) >> (LDCP_SHIFT - LDCP_INFO_SHIFT);
+		bytes_ps = hop_wnd_bytes_ps(cw, READ_ONCE(tp->mss_cache),
+					    READ_ONCE(tp->srtt_us) >> 3);
 		info->bbr.bbr_bw_lo = (u32)bytes_ps;
 		info->bbr.bbr_bw_hi = bytes_ps >> 32;
 		info->bbr.bbr_min_rtt = tcp_min_rtt(tp);
@@ -389,12 +388,13 @@ static struct tcp_congestion_ops ldcp __read_mostly = {
 	.name		= "ldcp",
 };
 
-/* Not registered: only ldcp_fall_back() leads here, on the same module reference. */
+/* ldcp_fall_back() leads here, on the same module reference. */
 static struct tcp_congestion_ops ldcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.get_info	= ldcp_get_info,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "ldcp-reno",
 };
@@ -434,7 +434,7 @@ static int __init ldcp_register(void)
 	err = register_pernet_subsys(&ldcp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&ldcp);
+	err = hop_register_cc(&ldcp, &ldcp_reno);
 	if (err)
 		unregister_pernet_subsys(&ldcp_net_ops);
 	return err;
@@ -443,7 +443,7 @@ static int __init ldcp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit ldcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&ldcp);
+	hop_unregister_cc(&ldcp, &ldcp_reno);
 	unregister_pernet_subsys(&ldcp_net_ops);
 }
 

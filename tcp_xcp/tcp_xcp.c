@@ -10,9 +10,8 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/dst.h>
 #include <net/hop_shim.h>
-#include <net/hop_speed.h>
+#include <net/hop_sock.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -41,8 +40,10 @@ struct xcp_sock {
 	s64 feedback_bytes_ps;	/* the last; for dumps */
 	u32 round_end_pkts;	/* tp->delivered at which the round ends */
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
-	s32 demand_bytes_ps;		/* the last offer's; for dumps */
+	s32 demand_bytes_ps;	/* the last offer's */
+	u32 sent_pkts;		/* tp->data_segs_out when it was made */
 	bool limited;		/* the last whole round did not fill its window */
+	bool heard;		/* feedback came in this round */
 	bool paces;		/* it was xcp that switched pacing on */
 };
 
@@ -59,30 +60,31 @@ static u32 xcp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-/* SO_MAX_PACING_RATE is the application's word, the device's rate the default. */
-static u64 xcp_desired_bytes_ps(const struct sock *sk)
+static struct xcp_line xcp_line_of(const struct sock *sk, u64 throughput_bytes_ps)
 {
-	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-	const struct dst_entry *dst;
-	u64 speed_bytes_ps = 0;
+	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
+	const struct hop_speed speed = hop_sock_speed(sk);
 
-	if (pacing_bytes_ps != ~0UL)
-		return pacing_bytes_ps;
-	rcu_read_lock();
-	dst = rcu_dereference_check(sk->sk_dst_cache, true);
-	if (dst)
-		speed_bytes_ps = hop_speed_bytes_ps(dst->dev);
-	rcu_read_unlock();
-	return speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
+	return xcp_desire(speed.bytes_ps, speed.limits,
+			  app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
+}
+
+/* What left since the last offer asked for that. */
+static void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
+{
+	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
+
+	xcp_ask(&xs->v, sent_pkts - xs->sent_pkts, xs->demand_bytes_ps);
+	xs->sent_pkts = sent_pkts;
 }
 
 /* What the next packets say of this sender. */
-static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
-		      struct xcp_offer *offer)
+static void xcp_offer(struct sock *sk, struct xcp_sock *xs, const struct xcp_line *line,
+		      u64 throughput_bytes_ps, struct xcp_offer *offer)
 {
-	u64 throughput_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	u64 desired_bytes_ps = xcp_desired_bytes_ps(sk);
+	u64 desired_bytes_ps = line->desired_bytes_ps;
 
+	xcp_count_asked(sk, xs);
 	/* Who does not use what it has asks for no more. */
 	if (xs->limited)
 		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
@@ -93,17 +95,10 @@ static void xcp_offer(struct sock *sk, struct xcp_sock *xs, u64 wnd_bytes,
 		offer->throughput_bytes_ps = throughput_bytes_ps;
 		offer->delta_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps,
 							    throughput_bytes_ps,
-							    tcp_snd_cwnd(tcp_sk(sk)));
+							    hop_cwnd_pkts(tcp_sk(sk)));
 	}
 	WRITE_ONCE(xs->demand_bytes_ps, offer->delta_bytes_ps);
 	xcp_flow_offer(xs->flow, offer);
-}
-
-static void xcp_pace(struct sock *sk, u64 rate_bytes_ps)
-{
-	if (rate_bytes_ps)
-		WRITE_ONCE(sk->sk_pacing_rate,
-			   min_t(u64, rate_bytes_ps, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
 /* The window, the pace and the offer, from who rules. */
@@ -112,16 +107,19 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *of
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	u64 wnd_bytes, rate_bytes_ps;
+	struct xcp_line line;
 
 	if (!xs->v.reno)
-		tcp_snd_cwnd_set(tp, min(xcp_wnd_pkts(&xs->v, mss_bytes), tp->snd_cwnd_clamp));
-	wnd_bytes = xs->v.reno ? (u64)tcp_snd_cwnd(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
+		hop_set_cwnd(sk, xcp_wnd_pkts(&xs->v, mss_bytes));
+	wnd_bytes = xs->v.reno ? (u64)hop_cwnd_pkts(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
 
-	xcp_offer(sk, xs, wnd_bytes, offer);
-	rate_bytes_ps = offer->throughput_bytes_ps;
+	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
+	line = xcp_line_of(sk, rate_bytes_ps);
+	xcp_offer(sk, xs, &line, rate_bytes_ps, offer);
 	if (xs->v.reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
-	xcp_pace(sk, rate_bytes_ps);
+	if (rate_bytes_ps)
+		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
 }
 
 static void xcp_init(struct sock *sk)
@@ -132,6 +130,7 @@ static void xcp_init(struct sock *sk)
 	u32 cwnd_pkts;
 
 	memset(xs, 0, sizeof(*xs));
+	hop_bound_window(sk);
 	xs->flow = xcp_flow_open(sk);
 	if (!xs->flow) {
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
@@ -145,6 +144,7 @@ static void xcp_init(struct sock *sk)
 	xcp_start(&xs->v, (u64)cwnd_pkts * xcp_mss_bytes(sk), xcp_mss_bytes(sk));
 	xs->v.rtt_us = min(tp->srtt_us >> 3, XCP_RTT_MAX_US);
 	xs->round_end_pkts = tp->delivered;
+	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
@@ -208,7 +208,7 @@ static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
 
 	if (xcp_gives_up(&xs->v, loss, recovered, xcp_flow_was_asked(xs->flow)))
 		xcp_give_up(sk);
-	else if (xcp_reno_over(&xs->v, loss, recovered, (u64)tcp_snd_cwnd(tp) * mss_bytes,
+	else if (xcp_reno_over(&xs->v, loss, recovered, (u64)hop_cwnd_pkts(tp) * mss_bytes,
 			       mss_bytes))
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
@@ -219,6 +219,8 @@ static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
 		xcp_end_reno_round(sk, xs);
 	else if (xs->v.app_limited)
 		xcp_age(&xs->v, xs->v.round_sent_bytes, xcp_mss_bytes(sk));
+	xcp_end_asking(&xs->v, xs->heard);
+	xs->heard = false;
 	xs->limited = xs->v.app_limited;
 	xs->v.app_limited = false;
 	xs->v.round_sent_bytes = 0;
@@ -240,6 +242,17 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	}
 }
 
+static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps)
+{
+	/* For the window of an unknown line the round's counts: no need of the throughput. */
+	const struct xcp_line line = xcp_line_of(sk, 0);
+
+	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
+	xs->heard = true;
+	xcp_count_asked(sk, xs);
+	xcp_hear(&xs->v, &line, feedback_bytes_ps, xcp_mss_bytes(sk));
+}
+
 compat_cong_control(xcp_cong_control)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
@@ -251,10 +264,8 @@ compat_cong_control(xcp_cong_control)
 	if (!xs->flow)
 		return;
 	feedback_bytes_ps = xcp_flow_take_feedback(xs->flow, &headers);
-	if (headers) {
-		WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
-		xcp_apply_feedback(&xs->v, feedback_bytes_ps, xcp_mss_bytes(sk));
-	}
+	if (headers)
+		xcp_hear_feedback(sk, xs, feedback_bytes_ps);
 	xcp_count(sk, xs, rs);
 	if (!xs->flow)
 		return;
@@ -274,7 +285,10 @@ static void xcp_tx_start(struct sock *sk)
 	u32 mss_bytes = xcp_mss_bytes(sk);
 	struct xcp_offer offer;
 
-	if (!xs->flow || xs->v.reno)
+	if (!xs->flow)
+		return;
+	hop_bound_window(sk);
+	if (xs->v.reno)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->limited = false;
@@ -307,7 +321,7 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 	xcp_begin_reno(&xs->v);
 	/* For TCP_CA_Loss the stack has set the window itself. */
 	if (new_state != TCP_CA_Loss)
-		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+		hop_set_cwnd(sk, tp->snd_ssthresh);
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
@@ -315,7 +329,7 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 static u32 xcp_undo_cwnd(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
-	u32 cwnd_pkts = tcp_reno_undo_cwnd(sk);
+	u32 cwnd_pkts = min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 
 	if (xs->undo_wnd) {
 		xs->v.wnd = xs->undo_wnd;
@@ -377,11 +391,12 @@ static struct tcp_congestion_ops xcp __read_mostly = {
 	.name		= "xcp",
 };
 
-/* Not registered: only xcp_init() leads here, on the same module reference. */
+/* xcp_init() and xcp_give_up() lead here, on the same module reference. */
 static struct tcp_congestion_ops xcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "xcp-reno",
 };
@@ -432,7 +447,7 @@ static int __init xcp_register(void)
 	err = register_pernet_subsys(&xcp_net_ops);
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&xcp);
+	err = hop_register_cc(&xcp, &xcp_reno);
 	if (err)
 		unregister_pernet_subsys(&xcp_net_ops);
 	return err;
@@ -441,7 +456,7 @@ static int __init xcp_register(void)
 /* Every socket holds a reference to the module: none is left here. */
 static void __exit xcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&xcp);
+	hop_unregister_cc(&xcp, &xcp_reno);
 	unregister_pernet_subsys(&xcp_net_ops);
 }
 

@@ -19,6 +19,10 @@
  * - Section 4.1's "more restrictive over a round trip": both windows start a round
  *   equal, one follows the feedback, the other the end-to-end control; at its end
  *   the feedback's is the smaller one.
+ * - The peer returns the feedback, and may lie: all that it grants together is no more than what
+ *   was asked for and not granted yet, and leads to XCP_LINE_RTTS round trips of the desired
+ *   throughput at most. A sender that does not know the rate of its device asks for no more than
+ *   XCP_GROWTH_MAX times its throughput.
  */
 #ifndef TCP_XCP_XCP_SENDER_H
 #define TCP_XCP_XCP_SENDER_H
@@ -35,6 +39,12 @@
 #define XCP_RATE_MAX_BYTES_PS	(BIT_ULL(40) - 1)	/* bytes/s */
 #define XCP_DELTA_MAX_BYTES_PS	0x7fffffffLL	/* the field's bound, bytes/s */
 #define XCP_US_PER_S		1000000U
+
+/* Windows that a round leads to at most where the sender's device does not report its rate. */
+#define XCP_GROWTH_MAX		64U
+/* Where it does. Demands overlap: what is asked while the first answers are on their way. */
+#define XCP_LINE_RTTS		2U
+#define XCP_ASKED_MAX_BYTES_PS	BIT_ULL(60)
 
 /* "A hundred new flows with ten each would overflow a buffer of one BDP." */
 #define XCP_INIT_PKTS		2U
@@ -55,6 +65,9 @@ enum xcp_loss {
 /**
  * struct xcp_vars - a sender's state; written under the socket lock
  * @wnd: the window that XCP allots, bytes << XCP_WND_SHIFT
+ * @round_wnd: @wnd when the round began
+ * @asked_bytes_ps: sum of the positive demands sent in this round and not granted, bytes/s
+ * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
  * @round_sent_bytes: delivered in the round that ends now
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
  * @reno_rounds: rounds that ended since the end-to-end control took over
@@ -63,6 +76,9 @@ enum xcp_loss {
  */
 struct xcp_vars {
 	u64 wnd;
+	u64 round_wnd;
+	u64 asked_bytes_ps;
+	u64 asked_before_bytes_ps;
 	u64 round_sent_bytes;
 	u32 rtt_us;
 	u32 reno_rounds;
@@ -97,6 +113,7 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
 {
 	*v = (struct xcp_vars){};
 	xcp_wnd_set(v, min(cwnd_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
+	v->round_wnd = v->wnd;
 }
 
 /**
@@ -137,7 +154,7 @@ static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
 
 /**
  * xcp_throughput_bytes_ps() - a window as a rate
- * @bytes: the window, at most XCP_WND_MAX_BYTES
+ * @bytes: the window; more than XCP_WND_MAX_BYTES counts as that
  * @rtt_us: the RTT; 0: not known
  *
  * Return: bytes/s, rounded up; 0 without an RTT.
@@ -147,6 +164,7 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 	if (!rtt_us)
 		return 0;
 	/* 2^44 * 10^6 = 2^63.9 */
+	bytes = min(bytes, XCP_WND_MAX_BYTES);
 	return min_t(u64, div_u64(bytes * XCP_US_PER_S + rtt_us - 1, rtt_us),
 		     XCP_RATE_MAX_BYTES_PS);
 }
@@ -155,7 +173,7 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
  * xcp_demand_bytes_ps() - what each packet asks for (3.1.1)
  * @desired_bytes_ps: the throughput that the sender could use, bytes/s
  * @throughput_bytes_ps: the one it has, bytes/s
- * @wnd_pkts: packets in an RTT, at least 1
+ * @wnd_pkts: packets in an RTT; 0 counts as 1
  *
  * Return: bytes/s, within the header's field; negative above the desired one.
  */
@@ -164,7 +182,7 @@ static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes
 	s64 change = min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
 
 	change -= throughput_bytes_ps;
-	return clamp_t(s64, div_s64(change, min_t(u32, wnd_pkts, S32_MAX)),
+	return clamp_t(s64, div_s64(change, clamp_t(u32, wnd_pkts, 1, S32_MAX)),
 		       -XCP_DELTA_MAX_BYTES_PS, XCP_DELTA_MAX_BYTES_PS);
 }
 
@@ -189,6 +207,145 @@ static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps,
 	change += div_u64((u64)rest << XCP_WND_SHIFT, XCP_US_PER_S);
 	xcp_wnd_set(v, (s64)v->wnd + (signed_bytes_ps < 0 ? -(s64)change : (s64)change),
 		    mss_bytes);
+}
+
+/**
+ * struct xcp_line - what bounds a sender; bytes/s
+ * @desired_bytes_ps: the throughput that it could use
+ * @limit_bytes_ps: what its device cannot exceed; U64_MAX: no such limit is known
+ * @known: the device reports its rate
+ */
+struct xcp_line {
+	u64 desired_bytes_ps;
+	u64 limit_bytes_ps;
+	bool known;
+};
+
+/**
+ * xcp_desire() - the throughput that a sender could use
+ * @speed_bytes_ps: the rate of its device; 0: not known
+ * @limits: the device cannot send faster
+ * @app_bytes_ps: SO_MAX_PACING_RATE; U64_MAX: not set
+ * @throughput_bytes_ps: the throughput that it has
+ *
+ * SO_MAX_PACING_RATE is the application's word, the device's rate the default.
+ *
+ * Return: the bounds.
+ */
+static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
+					 u64 throughput_bytes_ps)
+{
+	const u64 rate_bytes_ps = speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
+	struct xcp_line line = {
+		.desired_bytes_ps = app_bytes_ps == U64_MAX ? rate_bytes_ps : app_bytes_ps,
+		.limit_bytes_ps = limits ? speed_bytes_ps : U64_MAX,
+		.known = speed_bytes_ps,
+	};
+
+	/* 2^40 * 2^6; without an RTT nothing is asked for */
+	if (!line.known && throughput_bytes_ps)
+		line.desired_bytes_ps = min(line.desired_bytes_ps,
+					    throughput_bytes_ps * XCP_GROWTH_MAX);
+	line.desired_bytes_ps = min(line.desired_bytes_ps, line.limit_bytes_ps);
+	return line;
+}
+
+/**
+ * xcp_ask() - packets have left that ask for more
+ * @v: the state
+ * @pkts: their number
+ * @demand_bytes_ps: what each asked for, bytes/s
+ */
+static inline void xcp_ask(struct xcp_vars *v, u32 pkts, s32 demand_bytes_ps)
+{
+	/* 2^60 + 2^32 * 2^31 < 2^64 */
+	if (demand_bytes_ps > 0)
+		v->asked_bytes_ps = min(v->asked_bytes_ps + (u64)pkts * demand_bytes_ps,
+					XCP_ASKED_MAX_BYTES_PS);
+}
+
+/* A part of the feedback, at most @asked_bytes_ps, which it lowers. */
+static inline u64 xcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
+{
+	const u64 granted_bytes_ps = min(*asked_bytes_ps, feedback_bytes_ps);
+
+	*asked_bytes_ps -= granted_bytes_ps;
+	return granted_bytes_ps;
+}
+
+/**
+ * xcp_grant() - feedback as far as it may be believed
+ * @v: the state
+ * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
+ *
+ * The network lowers what a packet asks for, and never raises it.
+ *
+ * Return: bytes/s; negative feedback as it is.
+ */
+static inline s64 xcp_grant(struct xcp_vars *v, s64 feedback_bytes_ps)
+{
+	u64 before_bytes_ps;
+
+	if (feedback_bytes_ps <= 0)
+		return feedback_bytes_ps;
+	before_bytes_ps = xcp_grant_from(&v->asked_before_bytes_ps, feedback_bytes_ps);
+	/* 2^60 + 2^60 */
+	return before_bytes_ps +
+	       xcp_grant_from(&v->asked_bytes_ps, feedback_bytes_ps - before_bytes_ps);
+}
+
+/**
+ * xcp_end_asking() - a round ended
+ * @v: the state
+ * @heard: feedback came in it
+ *
+ * Packets of the round before are answered, or lost; half of what they asked for still counts,
+ * for answers that were late. Where nothing came, all of it does.
+ */
+static inline void xcp_end_asking(struct xcp_vars *v, bool heard)
+{
+	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> heard) + v->asked_bytes_ps,
+				       XCP_ASKED_MAX_BYTES_PS);
+	v->asked_bytes_ps = 0;
+	v->round_wnd = v->wnd;
+}
+
+/**
+ * xcp_most_wnd() - the largest window that feedback may lead to
+ * @v: the state
+ * @line: the sender's bounds
+ *
+ * Return: bytes << XCP_WND_SHIFT, at most XCP_WND_MAX_BYTES << XCP_WND_SHIFT.
+ */
+static inline u64 xcp_most_wnd(const struct xcp_vars *v, const struct xcp_line *line)
+{
+	const u64 desired_bytes_ps = min(line->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
+	u64 bytes;
+
+	/* 2^60 / 2^6 */
+	if (!line->known)
+		return min(v->round_wnd, (XCP_WND_MAX_BYTES << XCP_WND_SHIFT) / XCP_GROWTH_MAX) *
+		       XCP_GROWTH_MAX;
+	/* 2^40 * 2^24 = 2^64 less than that; 2^64 / 10^6 * 2 < 2^46 */
+	bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_LINE_RTTS;
+	return min(bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
+}
+
+/**
+ * xcp_hear() - feedback came: section 3.1.3, within the sender's bounds
+ * @v: the state
+ * @line: the sender's bounds
+ * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
+ * @mss_bytes: the floor
+ */
+static inline void xcp_hear(struct xcp_vars *v, const struct xcp_line *line, s64 feedback_bytes_ps,
+			    u32 mss_bytes)
+{
+	const u64 wnd = v->wnd;
+
+	xcp_apply_feedback(v, xcp_grant(v, feedback_bytes_ps), mss_bytes);
+	if (v->wnd > wnd)
+		v->wnd = min(v->wnd, max(wnd, xcp_most_wnd(v, line)));
 }
 
 /**

@@ -56,6 +56,7 @@ static const struct rate_case {
 	{ "1 us", 200000, 1, 200000000000ULL },
 	{ "no more than the range", XCP_WND_MAX_BYTES, 1, XCP_RATE_MAX_BYTES_PS },
 	{ "the largest window", XCP_WND_MAX_BYTES, XCP_RTT_MAX_US, 1048576062501ULL },
+	{ "more than that", U64_MAX, XCP_RTT_MAX_US, 1048576062501ULL },
 };
 
 static void rate_test(struct kunit *test)
@@ -83,6 +84,7 @@ static const struct demand_case {
 	{ "no less either", 0, XCP_RATE_MAX_BYTES_PS, 1, -0x7fffffff },
 	{ "400G over 1000 packets", 50000000000ULL, 0, 1000, 50000000 },
 	{ "no limit at all", U64_MAX, 0, S32_MAX, 512 },
+	{ "a window of no packet counts as one", 2000000, 1000000, 0, 1000000 },
 };
 
 static void demand_test(struct kunit *test)
@@ -97,6 +99,140 @@ static void demand_test(struct kunit *test)
 
 		KUNIT_EXPECT_EQ_MSG(test, got_bytes_ps, c->want_bytes_ps, "%s", c->what);
 	}
+}
+
+static const struct desire_case {
+	const char *what;
+	u64 speed_bytes_ps;
+	bool limits;
+	u64 app_bytes_ps, throughput_bytes_ps;
+	struct xcp_line want;
+} desire_cases[] = {
+	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000,
+	  { 1250000000, 1250000000, true } },
+	{ "veth, which limits nothing", 1250000000, false, U64_MAX, 1000,
+	  { 1250000000, U64_MAX, true } },
+	{ "the application wants less", 1250000000, true, 5000, 1000, { 5000, 1250000000, true } },
+	{ "and more than there is", 1250000000, true, 2000000000, 1000,
+	  { 1250000000, 1250000000, true } },
+	{ "more than veth reports", 1250000000, false, 2000000000, 1000,
+	  { 2000000000, U64_MAX, true } },
+	{ "not known: 64 times the throughput", 0, false, U64_MAX, 1000,
+	  { 64000, U64_MAX, false } },
+	{ "the application wants less than that", 0, false, 5000, 1000, { 5000, U64_MAX, false } },
+	{ "and more", 0, false, U64_MAX - 1, 1000, { 64000, U64_MAX, false } },
+};
+
+static void desire_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(desire_cases); i++) {
+		const struct desire_case *c = &desire_cases[i];
+		const struct xcp_line *want = &c->want;
+		const struct xcp_line got = xcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
+						       c->throughput_bytes_ps);
+
+		KUNIT_EXPECT_EQ_MSG(test, got.desired_bytes_ps, want->desired_bytes_ps, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, got.limit_bytes_ps, want->limit_bytes_ps, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, got.known, want->known, "%s", c->what);
+	}
+}
+
+/* One after the other: packets that ask, a round that ends, feedback. */
+static const struct grant_case {
+	const char *what;
+	u32 pkts;
+	s32 demand_bytes_ps;
+	bool ends, heard;
+	s64 feedback_bytes_ps, want_bytes_ps;
+} grant_cases[] = {
+	{ "nothing was asked for", 0, 0, false, false, 1000, 0 },
+	{ "less is always granted", 0, 0, false, false, -1000, -1000 },
+	{ "ten packets, 100 each", 10, 100, false, false, 600, 600 },
+	{ "the rest", 0, 0, false, false, 600, 400 },
+	{ "who asks for less asks for nothing", 10, -100, false, false, 1000, 0 },
+	{ "asked a round ago", 10, 100, true, true, 300, 300 },
+	{ "two rounds ago: half of 700", 0, 0, true, true, 0, 0 },
+	{ "and the new ones", 1, 50, false, false, S64_MAX, 400 },
+	{ "asked", 10, 100, true, true, 0, 0 },
+	{ "no feedback came: all of it", 0, 0, true, false, S64_MAX, 1000 },
+	{ "the most that can be asked for", U32_MAX, S32_MAX, true, true, S64_MAX, 1LL << 60 },
+};
+
+static void grant_test(struct kunit *test)
+{
+	struct xcp_vars v;
+	size_t i;
+
+	xcp_start(&v, 2 * MSS, MSS);
+	for (i = 0; i < ARRAY_SIZE(grant_cases); i++) {
+		const struct grant_case *c = &grant_cases[i];
+
+		xcp_ask(&v, c->pkts, c->demand_bytes_ps);
+		if (c->ends)
+			xcp_end_asking(&v, c->heard);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps,
+				    "%s", c->what);
+	}
+}
+
+/* A peer that lies: two packets asked, each ACK brings the largest feedback there is. */
+static const struct lie_case {
+	const char *what;
+	struct xcp_line line;
+	u32 rtt_us;
+	u64 want_bytes;
+} lie_cases[] = {
+	/* 2 * (1.25 * 10^9 - 20 * 10^6) / 2 * 100 us, and the 2000 bytes before */
+	{ "10 Gbit/s, 100 us: what was asked for", { 1250000000, U64_MAX, true }, 100, 125000 },
+	{ "the same over 10 ms", { 1250000000, U64_MAX, true }, 10000, 12500000 },
+	{ "not known, 64 windows", { 1280000000, U64_MAX, false }, 100, 128000 },
+};
+
+static void lie_test(struct kunit *test)
+{
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(lie_cases); i++) {
+		const struct lie_case *c = &lie_cases[i];
+		struct xcp_vars v;
+		u64 rate_bytes_ps;
+
+		xcp_start(&v, 2 * MSS, MSS);
+		v.rtt_us = c->rtt_us;
+		rate_bytes_ps = xcp_throughput_bytes_ps(2 * MSS, c->rtt_us);
+		xcp_ask(&v, 2, xcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 2));
+		for (n = 0; n < 10; n++)
+			xcp_hear(&v, &c->line, S32_MAX, MSS);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
+	}
+}
+
+static void most_test(struct kunit *test)
+{
+	const struct xcp_line line = { .desired_bytes_ps = 1000000, .known = true };
+	const struct xcp_line fast = { .desired_bytes_ps = U64_MAX, .known = true };
+	const struct xcp_line unknown = { .desired_bytes_ps = U64_MAX };
+	struct xcp_vars v;
+
+	xcp_start(&v, 10000, MSS);
+	v.rtt_us = 100000;
+	KUNIT_EXPECT_EQ_MSG(test, xcp_most_wnd(&v, &line), 200000ULL << 16, "two RTTs of 1 MB/s");
+	KUNIT_EXPECT_EQ_MSG(test, xcp_most_wnd(&v, &unknown), 640000ULL << 16, "64 windows");
+	v.round_wnd = XCP_WND_MAX_BYTES << XCP_WND_SHIFT;
+	KUNIT_EXPECT_EQ(test, xcp_most_wnd(&v, &unknown), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
+	v.rtt_us = XCP_RTT_MAX_US;
+	xcp_ask(&v, U32_MAX, S32_MAX);
+	xcp_hear(&v, &fast, S64_MAX, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
+	xcp_start(&v, 500000, MSS);
+	v.rtt_us = 100000;
+	xcp_ask(&v, 10, 1000000);
+	xcp_hear(&v, &line, 1000000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 
 static const struct age_case {
@@ -263,6 +399,10 @@ static struct kunit_case xcp_sender_cases[] = {
 	KUNIT_CASE(feedback_test),
 	KUNIT_CASE(rate_test),
 	KUNIT_CASE(demand_test),
+	KUNIT_CASE(desire_test),
+	KUNIT_CASE(grant_test),
+	KUNIT_CASE(lie_test),
+	KUNIT_CASE(most_test),
 	KUNIT_CASE(age_test),
 	KUNIT_CASE(idle_test),
 	KUNIT_CASE(rtt_test),

@@ -15,6 +15,14 @@
 #define HOP_WND_ONE		0x1000000ULL	/* 1.0 << HOP_WND_SHIFT */
 #define HOP_RTT_MAX_US		10000000U
 #define HOP_NS_PER_US		1000U
+#define HOP_US_PER_S		1000000U
+
+/*
+ * The largest window, packets: 1.6 Tbit/s over 8 ms. TCP's own window of 2^30 bytes is less, but
+ * for segments below 1024 bytes.
+ */
+#define HOP_WND_MAX_PKTS	1048576U
+#define HOP_WND_MAX		((u64)HOP_WND_MAX_PKTS << HOP_WND_SHIFT)
 
 /* Ethernet's header, preamble, FCS and gap. */
 #define HOP_FRAME_BYTES		38U
@@ -37,7 +45,7 @@ static inline u32 hop_wnd_pkts(u64 wnd, u32 flight_pkts)
 
 /**
  * hop_gap_ns() - the timer of a window below one flight
- * @wnd: packets << HOP_WND_SHIFT, not 0
+ * @wnd: packets << HOP_WND_SHIFT; 0 counts as the least window there is
  * @flight_pkts: least number of packets that leave together, at most 16
  * @rtt_us: RTT, microseconds
  *
@@ -51,7 +59,7 @@ static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 	if (wnd >= flight_pkts * HOP_WND_ONE)
 		return 0;
 	/* 2^38 * 2^24 = 2^62 */
-	return div64_u64(all_ns << HOP_WND_SHIFT, wnd);
+	return div64_u64(all_ns << HOP_WND_SHIFT, max(wnd, 1ULL));
 }
 
 /**
@@ -63,6 +71,25 @@ static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 static inline u32 hop_burst_pkts(u64 wnd)
 {
 	return clamp_t(u64, wnd >> (HOP_WND_SHIFT + HOP_BURST_SHIFT), 1, HOP_BURST_MAX_PKTS);
+}
+
+/**
+ * hop_wnd_bytes_ps() - a window as a rate
+ * @wnd: packets << HOP_WND_SHIFT; any value: more than HOP_WND_MAX counts as HOP_WND_MAX
+ * @mss_bytes: payload of a full packet, below 2^17
+ * @rtt_us: RTT, microseconds; 0 counts as 1
+ *
+ * A dump reads @wnd and @rtt_us without the socket lock, so that neither can be trusted.
+ *
+ * Return: payload, bytes/s.
+ */
+static inline u64 hop_wnd_bytes_ps(u64 wnd, u32 mss_bytes, u32 rtt_us)
+{
+	/* 2^(44 - 8) * 2^17 = 2^53; the quotient is at most 2^53 * 10^6 / 2^16 < 2^57 */
+	const u64 bytes = (min(wnd, HOP_WND_MAX) >> 8) * mss_bytes;
+
+	return mul_u64_u64_div_u64(bytes, HOP_US_PER_S,
+				   (u64)max(rtt_us, 1U) << (HOP_WND_SHIFT - 8));
 }
 
 #endif /* HOPCC_NET_HOP_PACE_H */

@@ -5,7 +5,98 @@
 
 #include <net/dst.h>
 #include <net/hop_pace.h>
+#include <net/hop_speed.h>
 #include <net/tcp.h>
+
+/**
+ * hop_cwnd_pkts() - the stack's window, for a law's arithmetic
+ * @tp: a TCP socket
+ *
+ * Context: any.
+ * Return: packets, 1 to HOP_WND_MAX_PKTS.
+ */
+static inline u32 hop_cwnd_pkts(const struct tcp_sock *tp)
+{
+	return clamp(tcp_snd_cwnd(tp), 1U, HOP_WND_MAX_PKTS);
+}
+
+/**
+ * hop_set_cwnd() - set the stack's window
+ * @sk: a TCP socket
+ * @cwnd_pkts: the window that the law computed, packets; any value
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_snd_cwnd_set(tp, clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS));
+}
+
+/**
+ * hop_bound_window() - bring the window and its limit into the range of the laws
+ * @sk: a TCP socket
+ *
+ * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
+ * any 32 bits, 0 included, which the stack takes as they are. A congestion control calls this
+ * before it reads either: in init(), and where data follows silence, since the stack may copy
+ * the metrics after init(), at the end of the handshake.
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_bound_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->snd_cwnd_clamp = clamp(tp->snd_cwnd_clamp, 1U, HOP_WND_MAX_PKTS);
+	hop_set_cwnd(sk, tcp_snd_cwnd(tp));
+}
+
+/**
+ * hop_sock_speed() - the rate of the device that a socket's packets leave by
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: as hop_speed_of(); all 0 without a route.
+ */
+static inline struct hop_speed hop_sock_speed(const struct sock *sk)
+{
+	struct hop_speed speed = {};
+	const struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = rcu_dereference_check(sk->sk_dst_cache, true);
+	if (dst)
+		speed = hop_speed_of(dst->dev);
+	rcu_read_unlock();
+	return speed;
+}
+
+/**
+ * hop_limit_bytes_ps() - what a device cannot exceed
+ * @speed: the device's rate
+ *
+ * Return: bytes/s; U64_MAX: no limit is known.
+ */
+static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
+{
+	return speed.limits ? speed.bytes_ps : U64_MAX;
+}
+
+/**
+ * hop_set_pace() - set a socket's pace
+ * @sk: a TCP socket
+ * @bytes_ps: the pace that the law computed, payload, bytes/s
+ * @limit_bytes_ps: of the device, hop_limit_bytes_ps()
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_bytes_ps)
+{
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min3(bytes_ps, limit_bytes_ps, (u64)READ_ONCE(sk->sk_max_pacing_rate)));
+}
 
 /**
  * hop_wire_bytes() - a full packet on the wire
@@ -103,6 +194,42 @@ static inline void hop_restore_bursts(struct sock *sk)
 
 	if (dst)
 		sk_setup_caps(sk, dst);
+}
+
+/**
+ * hop_register_cc() - register a congestion control and what it falls back to
+ * @cc: the congestion control
+ * @reno: the stack's Reno under a name that shows where it comes from
+ *
+ * getsockopt() returns the second name, so setsockopt() must take it. Its flags must allow it to
+ * everybody, like Reno.
+ *
+ * Context: process.
+ * Return: 0, or an error of registering.
+ */
+static inline int hop_register_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
+{
+	int err = tcp_register_congestion_control(reno);
+
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(cc);
+	if (err)
+		tcp_unregister_congestion_control(reno);
+	return err;
+}
+
+/**
+ * hop_unregister_cc() - undo hop_register_cc()
+ * @cc: the congestion control
+ * @reno: what it falls back to
+ *
+ * Context: process.
+ */
+static inline void hop_unregister_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
+{
+	tcp_unregister_congestion_control(cc);
+	tcp_unregister_congestion_control(reno);
 }
 
 #endif /* HOPCC_NET_HOP_SOCK_H */

@@ -21,13 +21,26 @@ struct hop_speed_watch {
 };
 
 /**
- * hop_speed_bytes_ps() - the rate of a device, as its driver last said
+ * struct hop_speed - what is known of a device's rate
+ * @bytes_ps: the rate that the driver reported last, bytes/s; 0: not known
+ * @limits: the device sends no faster, since it is hardware, or stands on nothing but hardware
+ *
+ * A virtual device reports a rate that holds nothing back, veth for example 10 Gbit/s, and a
+ * VLAN device or a bridge on it passes that on.
+ */
+struct hop_speed {
+	u64 bytes_ps;
+	bool limits;
+};
+
+/**
+ * hop_speed_of() - the rate of a device
  * @dev: the device
  *
  * Context: RCU read side.
- * Return: bytes/s; 0: not known.
+ * Return: what its driver reported last.
  */
-u64 hop_speed_bytes_ps(const struct net_device *dev);
+struct hop_speed hop_speed_of(const struct net_device *dev);
 
 u64 hop_speed_ask_bytes_ps(struct net_device *dev);
 void hop_speed_watch(struct hop_speed_watch *watch);

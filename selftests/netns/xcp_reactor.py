@@ -17,6 +17,7 @@ RTT_S = 0.1
 MSS = Peer.MSS - 20
 SO_MAX_PACING_RATE = 47
 WANTED = 1000000        # bytes/s
+LINE = 1250000          # bytes/s, what a tun device reports
 
 tap = hosts.Tap()
 
@@ -99,6 +100,22 @@ def obeys(tun, version):
         sender.close()
 
 
+def lies(tun, version):
+    """Feedback that nobody asked for, in every ACK. The rate of a tun device is 10 Mbit/s."""
+    sender = Sender(tun, version, 53030)
+    sender.ask(40)
+    sender.answer()
+    sender.read()
+    windows = []
+    for _ in range(3):
+        sender.answer(0x7fffffff)
+        sender.sock.send(bytes(4 * MSS))
+        windows.append(sender.read().window())
+    tap.claim(f"IPv{version}: feedback that nobody asked for: at most two RTTs of the device's rate",
+              max(windows) <= 2 * LINE * RTT_S * 1.2, f"windows {windows}")
+    sender.close()
+
+
 # RTT of silence after that feedback, and the window then: two of its segments were sent
 # while it came, (11960 + 1960) / 2, and then it is halved, down to a new connection's.
 SILENCE = ((0, 6960), (1, 3480), (20, 2 * MSS))
@@ -136,6 +153,7 @@ def main():
     for version in (4, 6):
         asks(tun, version)
         obeys(tun, version)
+        lies(tun, version)
         silence(tun, version)
         marked(tun, version)
     return tap.done()

@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Of which devices a rate bounds a sender's pace: of hardware, and of what stands on nothing but
+hardware. All report 10 Gbit/s here, and none holds a packet back, so that the RTT is next to
+nothing and the window of csig asks for a pace far above. Prints TAP.
+
+    a [device on card0 or veth0] ---- [the same on card1 or veth1] b
+
+Needs root, the path of speed_card.ko and csig; changes nothing outside its own network
+namespaces.
+"""
+import contextlib
+import socket
+import struct
+import sys
+import time
+
+import hosts
+from hosts import run
+
+tap = hosts.Tap()
+RATE_BYTES_PS = 1250000000
+SIZE = 4 << 20
+
+LINKS = """
+link set card0 netns a
+link set card1 netns b
+link add veth0 netns a type veth peer name veth1 netns b
+-n a link set card0 up
+-n a link set veth0 up
+-n b link set card1 up
+-n b link set veth1 up
+"""
+# What, how it is made on {port}, whether the rate bounds the pace.
+DEVICES = (
+    ("a NIC", "card", (), True),
+    ("veth", "veth", (), False),
+    ("VLAN on a NIC", "card", ("link add link {port} name top type vlan id 5",), True),
+    ("VLAN on veth", "veth", ("link add link {port} name top type vlan id 5",), False),
+    ("macvlan on a NIC", "card", ("link add link {port} name top type macvlan",), True),
+    ("macvlan on veth", "veth", ("link add link {port} name top type macvlan",), False),
+    ("bridge on a NIC", "card", ("link add top type bridge", "link set {port} master top"), True),
+    ("bridge on veth", "veth", ("link add top type bridge", "link set {port} master top"), False),
+    ("bridge on a NIC and a veth", "card",
+     ("link add top type bridge", "link set {port} master top",
+      "link add stub0 type veth peer name stub1", "link set stub0 up", "link set stub1 up",
+      "link set stub0 master top"), False),
+    ("bridge on a NIC, and later on a veth", "card",
+     ("link add top type bridge", "link set {port} master top", "link set top up",
+      "link add stub0 type veth peer name stub1", "link set stub0 master top"), False),
+)
+
+
+def paces():
+    """Paces that a socket has had at the end of a stream."""
+    sock, other = hosts.connect(4, "csig")
+    seen, left, got = set(), SIZE, 0
+    end = time.monotonic() + 10
+    while got < SIZE and time.monotonic() < end:
+        with contextlib.suppress(BlockingIOError):
+            left -= sock.send(bytes(min(left, 1 << 16))) if left else 0
+        with contextlib.suppress(BlockingIOError):
+            got += len(other.recv(1 << 20))
+        info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 112)
+        seen.add(struct.unpack_from("Q", info, 104)[0])
+        time.sleep(0.0001)
+    hosts.close(sock, other)
+    # All ones: none is set yet.
+    return got, seen - {2**64 - 1}
+
+
+def device(what, port, commands, bounds):
+    for name, end, address in (("a", 0, "192.0.2.1"), ("b", 1, "198.51.100.1")):
+        top = "top" if commands else f"{port}{end}"
+        for command in commands:
+            run(f"ip -n {name} " + command.format(port=f"{port}{end}"))
+        run(f"ip -n {name} addr add {address}/32 dev {top}")
+        run(f"ip -n {name} link set {top} up")
+        other = "198.51.100.1" if name == "a" else "192.0.2.1"
+        run(f"ip -n {name} route replace {other}/32 dev {top} src {address}")
+    time.sleep(3)
+    got, seen = paces()
+    tap.claim(f"{what}: " + ("a pace of 10 Gbit/s at most" if bounds else "no bound"),
+              got == SIZE and bool(seen) and (max(seen) <= RATE_BYTES_PS) == bounds,
+              f"{got} bytes, {sorted(seen)[-5:]}")
+    for name, end, address in (("a", 0, "192.0.2.1"), ("b", 1, "198.51.100.1")):
+        if commands:
+            run(f"ip -n {name} link del top")
+            run(f"ip -n {name} link del stub0", check=False)
+        else:
+            run(f"ip -n {name} addr del {address}/32 dev {port}{end}")
+
+
+def main():
+    hosts.run(f"insmod {sys.argv[1]}")
+    hosts.build("a", "b")
+    hosts.ip(LINKS)
+    for name in ("a", "b"):
+        hosts.sysctl(name, "hopcc/csig", 2)
+        hosts.sysctl(name, "hopcc/csig_ports", "*")
+    for case in DEVICES:
+        device(*case)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two Ethernet cards with a cable between them, card0 and card1, on a bus, as hardware is; their
+ * driver reports 10 Gbit/s. What they are given they deliver at once: the rate is a word.
+ */
+#include <linux/ethtool.h>
+#include <linux/platform_device.h>
+
+#define CARD_FEATURES	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA)
+#define CARD_START	card_plug
+
+#include "card.h"
+
+static struct platform_device *slot;
+
+static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	dev_forward_skb(card_peer(dev), skb);
+	return NETDEV_TX_OK;
+}
+
+static int card_get_link_ksettings(struct net_device *dev, struct ethtool_link_ksettings *settings)
+{
+	settings->base.speed = SPEED_10000;
+	return 0;
+}
+
+static const struct ethtool_ops card_ethtool_ops = {
+	.get_link_ksettings = card_get_link_ksettings,
+};
+
+static int card_plug(struct net_device *dev)
+{
+	if (!slot)
+		slot = platform_device_register_simple("speed_card", PLATFORM_DEVID_NONE, NULL, 0);
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	SET_NETDEV_DEV(dev, &slot->dev);
+	dev->ethtool_ops = &card_ethtool_ops;
+	return 0;
+}
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Cards that report a rate, for tests of congestion controls");

@@ -97,20 +97,6 @@ bool hop_input_opens_flow(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 
-struct hop_flow *hop_input_adopt(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	struct hop_flow *flow = NULL;
-
-	if (!sk)
-		return NULL;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT))
-		flow = hop_flow_add(key, false);
-	sock_gen_put(sk);
-	return flow;
-}
-EXPORT_SYMBOL_GPL(hop_input_adopt);
-
 /* Below, the socket's lock is held and no process owns it. */
 static void set_ack_now(struct sock *sk, void *more)
 {

@@ -66,15 +66,6 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 bool hop_input_opens_flow(const struct hop_flow_key *key);
 
 /**
- * hop_input_adopt() - a flow for a connection that began without us
- * @key: of the flow
- *
- * Context: RCU read lock.
- * Return: the flow; NULL if it has no socket that receives, or there is no room.
- */
-struct hop_flow *hop_input_adopt(const struct hop_flow_key *key);
-
-/**
  * hop_input_act() - do something to a connection's socket, as TCP might on input
  * @key: of its flow
  * @act: called with the socket locked, and no process at work on it

@@ -670,8 +670,76 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
     hosts.run("ip link del w-u", check=False)
 
 
+# CSIG ------------------------------------------------------------------------
+
+TAGS = {"compact": struct.pack("!HH", 0x88b5, 0x0f80),
+        "expanded": struct.pack("!HHI", 0x88b6, 1, 0x00ffff00)}
+
+
+def tagged(tun_version, port, tag, mac):
+    """A frame with a SYN behind a tag."""
+    kind = {4: 0x800, 6: 0x86dd}[tun_version]
+    return mac + b"\x02" + bytes(5) + tag + struct.pack("!H", kind) + End(tun_version, port).syn()
+
+
+def tags(version):
+    """Behind a tag: filters on ingress see the frame, XDP sees it once, as it came."""
+    hosts.build("u")
+    hosts.ip(f"""link add u-w netns u type veth peer name w-u
+-n u link set u-w up
+link set w-u up
+-n u addr add {wire.STACK[version]}/{24 if version == 4 else 64} dev u-w {'nodad' if version == 6 else ''}
+-n u neigh add {wire.SCRIPT[version]} lladdr 02:00:00:00:00:00 dev u-w""")
+    hosts.sysctl("u", "hopcc/csig", 1)
+    with hosts.inside("u"):
+        listeners = [listen(version, port) for port in (FILTERED, OPEN)]
+    frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    frames.bind(("w-u", 3))
+    shown = subprocess.check_output("ip -n u -br link show dev u-w".split(), text=True)
+    mac = bytes.fromhex(shown.split()[2].replace(":", ""))
+    tun = types.SimpleNamespace(word=Wire.word, unwrap=Wire.unwrap)
+
+    def heard(frame):
+        frames.send(frame)
+        words = []
+        while select.select([frames], [], [], 0.01)[0]:
+            raw, where = frames.recvfrom(1 << 16)
+            if where[2] != socket.PACKET_OUTGOING and raw[12:14] in (b"\x08\x00", b"\x86\xdd"):
+                words.append(Wire.word(tun, raw[14:]))
+        return [word for word in words if word]
+
+    def grown(before):
+        return {k: v for k, v in hosts.since("u", before, "csig").items()
+                if v and k in ("in_tag", "in_fenced", "in_hidden")}
+
+    for form, tag in TAGS.items():
+        for ports, count in (("\n", "in_fenced"), ("u-w", "in_tag")):
+            hosts.sysctl("u", "hopcc/csig_ports", ports)
+            where = f"IPv{version} a SYN behind a {form} tag, {count}"
+            tap.equal(f"{where}: answered", heard(tagged(version, OPEN, tag, mac)), ["SYN-ACK"])
+            hosts.run("tc -n u qdisc add dev u-w clsact")
+            hosts.run(f"tc -n u filter add dev u-w ingress protocol {'ip' if version == 4 else 'ipv6'}"
+                      f" flower ip_proto tcp dst_port {FILTERED} action drop")
+            tap.equal(f"{where}: does not get past tc", heard(tagged(version, FILTERED, tag, mac)), [])
+            if xdp.is_there():
+                with hosts.inside("u"):
+                    program = xdp.Program("u-w", FILTERED)
+                before = hosts.counts("u", "csig")
+                words = heard(tagged(version, OPEN, tag, mac))
+                tap.equal(f"{where}: XDP sees the frame once",
+                          (words, program.seen(), grown(before)),
+                          (["SYN-ACK"], 1, {"in_tag": 1}) if count == "in_tag" else
+                          ([], 1, {"in_hidden": 1}))
+                program.remove()
+            hosts.run("tc -n u qdisc del dev u-w clsact")
+    for sock in (frames, *listeners):
+        sock.close()
+    hosts.run("ip netns del u")
+    hosts.run("ip link del w-u", check=False)
+
+
 def main():
-    for module in ("tcp_hpccpp", "tcp_xcp"):
+    for module in ("tcp_hpccpp", "tcp_xcp", "net_csig_tag"):
         hosts.run(f"modprobe {module}", check=False)
     tun = Wire()
     for path in ("ipv4/icmp_ratelimit", "ipv6/icmp/ratelimit"):
@@ -691,6 +759,7 @@ def main():
         filters(tun, version, listeners)
         xdp_filter(tun, version, listeners)
         stacked(version)
+        tags(version)
         for listener in listeners.values():
             listener.close()
     return tap.done()

@@ -67,8 +67,38 @@ static void stage_test(struct kunit *test)
 	}
 }
 
+/* Whether a peer may put headers on its data, after events as above. */
+static const struct negotiated_case {
+	const char *what, *events;
+	bool want;
+} negotiated_cases[] = {
+	{ "we were not there", "E", false },
+	{ "nobody has answered our SYN", "S", false },
+	{ "a SYN with a header", "y", true },
+	{ "our SYN-ACK is on its way", "yA", true },
+	{ "our SYN-ACK was sent again", "yAA", true },
+	{ "both ends agreed", "SsE", true },
+	{ "we gave up, the peer may not know", "SsET", true },
+};
+
+static void negotiated_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(negotiated_cases); i++) {
+		const struct negotiated_case *c = &negotiated_cases[i];
+		enum hop_stage stage = HOP_STAGE_NONE;
+		const char *event;
+
+		for (event = c->events; *event; event++)
+			stage = hop_next_stage(stage, event_of(*event));
+		KUNIT_EXPECT_EQ_MSG(test, hop_is_negotiated(stage), c->want, "%s", c->what);
+	}
+}
+
 static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
+	KUNIT_CASE(negotiated_test),
 	{}
 };
 

@@ -62,6 +62,28 @@ static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th
 	return good;
 }
 
+/*
+ * A SYN was refused for its header: TCP sends it again without, and need not wait for its
+ * timeout. Once: the next one has no header.
+ */
+static void repeat_syn(const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+
+	if (!sk)
+		return;
+	if (sk_fullsock(sk)) {
+		local_bh_disable();
+		bh_lock_sock_nested(sk);
+		if (!sock_owned_by_user(sk) && sk->sk_state == TCP_SYN_SENT &&
+		    !inet_csk(sk)->icsk_retransmits)
+			inet_csk_reset_xmit_timer(sk, ICSK_TIME_RETRANS, 1, TCP_RTO_MAX);
+		bh_unlock_sock(sk);
+		local_bh_enable();
+	}
+	sock_gen_put(sk);
+}
+
 static bool is_handshake(enum hop_stage stage)
 {
 	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
@@ -75,6 +97,8 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 	if (verdict == HOP_ICMP_MAYBE && !is_handshake(stage))
 		return false;
 	*refused = is_in_flight(key, th);
+	if (*refused && stage == HOP_STAGE_ASKED)
+		repeat_syn(key);
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where packets come in; see net/hop_input.h. */
 
+#include <linux/icmpv6.h>
+#include <linux/ipv6.h>
 #include <linux/module.h>
+#include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
 #include <net/hop_input.h>
+#include <net/icmp.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
 #include <net/route.h>
 #include <net/tcp.h>
+#include <net/xfrm.h>
 
 /* A socket that sends ACKs. */
 #define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
@@ -89,20 +97,6 @@ bool hop_input_opens_flow(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 
-struct hop_flow *hop_input_adopt(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	struct hop_flow *flow = NULL;
-
-	if (!sk)
-		return NULL;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT))
-		flow = hop_flow_add(key, false);
-	sock_gen_put(sk);
-	return flow;
-}
-EXPORT_SYMBOL_GPL(hop_input_adopt);
-
 /* Below, the socket's lock is held and no process owns it. */
 static void set_ack_now(struct sock *sk, void *more)
 {
@@ -150,3 +144,84 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 	return hop_input_act(key, set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
+
+/* Filters that see what a packet is below its header when it is received again. */
+static bool has_ingress(const struct net_device *dev)
+{
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (rcu_access_pointer(dev->nf_hooks_ingress))
+		return true;
+#endif
+	return compat_has_tc_ingress(dev);
+}
+
+static int is_filtered(struct net_device *dev, struct netdev_nested_priv *unused)
+{
+	return dev_xdp_prog_count(dev) || has_ingress(dev);
+}
+
+bool hop_input_is_hidden(struct net_device *dev, bool opens)
+{
+	struct netdev_nested_priv unused = {};
+
+	if (dev_xdp_prog_count(dev))
+		return true;
+	return opens && !list_empty(&dev->adj_list.lower) &&
+	       netdev_walk_all_lower_dev_rcu(dev, is_filtered, &unused);
+}
+EXPORT_SYMBOL_GPL(hop_input_is_hidden);
+
+unsigned int hop_input_show(struct sk_buff *skb)
+{
+	/* A packet in the middle of a bridge: its own devices come later. */
+	if (!has_ingress(skb->dev) || nf_bridge_info_exists(skb))
+		return NF_ACCEPT;
+	hop_input_again(skb);
+	return NF_STOLEN;
+}
+EXPORT_SYMBOL_GPL(hop_input_show);
+
+void hop_input_again(struct sk_buff *skb)
+{
+	/* Conntrack's entry, if any, is of the protocol of our header. */
+	nf_reset_ct(skb);
+	/* On loopback, and behind reassembly, the route is known; the packet may be queued. */
+	skb_dst_force(skb);
+	skb_set_redirected(skb, false);
+	/* A packet that waited for NFQUEUE comes in its program's context. */
+	local_bh_disable();
+	netif_receive_skb(skb);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(hop_input_again);
+
+void hop_input_refuse_v4(struct sk_buff *skb)
+{
+	if (xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, AF_INET)) {
+		__IP_INC_STATS(dev_net(skb->dev), IPSTATS_MIB_INUNKNOWNPROTOS);
+		icmp_send(skb, ICMP_DEST_UNREACH, ICMP_PROT_UNREACH, 0);
+	}
+	kfree_skb_reason(skb, SKB_DROP_REASON_IP_NOPROTO);
+}
+EXPORT_SYMBOL_GPL(hop_input_refuse_v4);
+
+void hop_input_refuse_v6(struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, AF_INET6)) {
+		__IP6_INC_STATS(dev_net(skb->dev), __in6_dev_get_safely(skb->dev),
+				IPSTATS_MIB_INUNKNOWNPROTOS);
+		icmpv6_send(skb, ICMPV6_PARAMPROB, ICMPV6_UNK_NEXTHDR, IP6CB(skb)->nhoff);
+	}
+#endif
+	kfree_skb_reason(skb, SKB_DROP_REASON_IP_NOPROTO);
+}
+EXPORT_SYMBOL_GPL(hop_input_refuse_v6);
+
+bool hop_input_was_fragmented(const struct sk_buff *skb)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return IPCB(skb)->frag_max_size;
+	return IP6CB(skb)->flags & IP6SKB_FRAGMENTED;
+}
+EXPORT_SYMBOL_GPL(hop_input_was_fragmented);

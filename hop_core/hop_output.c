@@ -52,7 +52,22 @@ static struct hop_flow *ask(const struct hop_greeter *greeter, const struct hop_
 	return hop_flow_add(key, true);
 }
 
-static struct hop_flow *greet_with_syn(const struct hop_greeter *greeter, const struct sock *sk,
+/*
+ * A SYN that is sent again since its header was refused (hop_icmp_ends()) says nothing of
+ * congestion: the timeout takes no slow start away. Context: the socket sends, it is locked.
+ */
+static struct hop_flow *find_again(const struct hop_greeter *greeter,
+				   const struct hop_flow_key *key, struct sock *sk)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+
+	if (flow && inet_csk(sk)->icsk_retransmits == 1 &&
+	    greeter->stage(flow) == HOP_STAGE_SILENT)
+		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	return flow;
+}
+
+static struct hop_flow *greet_with_syn(const struct hop_greeter *greeter, struct sock *sk,
 				       unsigned int payload_bytes)
 {
 	struct hop_flow_key key;
@@ -60,7 +75,7 @@ static struct hop_flow *greet_with_syn(const struct hop_greeter *greeter, const 
 
 	hop_flow_key_of_sock(&key, greeter->kind, sk);
 	if (inet_csk(sk)->icsk_retransmits)
-		flow = hop_flow_find(&key);
+		flow = find_again(greeter, &key, sk);
 	else
 		flow = ask(greeter, &key, sk, payload_bytes);
 	if (!flow || greeter->event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
@@ -97,7 +112,7 @@ static struct hop_flow *greet_with_synack(const struct hop_greeter *greeter,
 struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struct sk_buff *skb,
 				  const struct tcphdr *th, unsigned int payload_bytes)
 {
-	const struct sock *sk = skb->sk;
+	struct sock *sk = skb->sk;
 
 	if (th->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)

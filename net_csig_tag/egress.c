@@ -48,6 +48,17 @@ static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
 	       (skb->encapsulation || hop_device_parses(dev));
 }
 
+/* TCP writes the type anew whenever it sends; what is forwarded may have a clone somewhere. */
+static bool mark_gso(const struct ctag_net *cn, struct sk_buff *skb)
+{
+	if (!skb->sk && skb_unclone(skb, GFP_ATOMIC)) {
+		ctag_count(cn, CTAG_NO_MEMORY);
+		return false;
+	}
+	hop_shim_mark_gso(skb);
+	return true;
+}
+
 /*
  * A card would take the tag for something else when it segments or sums up. On a veth the
  * peer's stack does that, behind the tag.
@@ -57,11 +68,8 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 {
 	if (hop_device_is_veth(dev))
 		return true;
-	if (skb_is_gso(skb)) {
-		if (!must_segment(skb, dev))
-			hop_shim_mark_gso(skb);
-		return true;
-	}
+	if (skb_is_gso(skb))
+		return must_segment(skb, dev) || mark_gso(cn, skb);
 	if (skb->ip_summed != CHECKSUM_PARTIAL || !hop_device_parses(dev) ||
 	    !skb_checksum_help(skb))
 		return true;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tag comes off: as the handler of its EtherType, behind bridges, which keep it. The
- * packet goes on as if it had come without. From a trusted port, the tag is noted beside
+ * packet is received again, as if it had come without. From a trusted port, the tag is noted beside
  * the packet; in front of IP's header its bytes prove the note until the packet leaves.
  */
 #include <linux/etherdevice.h>
 #include <linux/mpls.h>
 #include <linux/netdevice.h>
+#include <net/hop_input.h>
 
 #include "net_csig_tag.h"
 
@@ -30,11 +31,21 @@ static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t
 	return inner;
 }
 
-/* What gro.c marked may be segmented by devices again. */
+/* What gro.c marked may be segmented by devices again. Return: false without memory. */
+static bool clear_mark(struct sk_buff *skb)
+{
+	if (!skb_is_gso(skb) || skb->encapsulation ||
+	    !(skb_shinfo(skb)->gso_type & SKB_GSO_TUNNEL_REMCSUM))
+		return true;
+	/* A packet socket, or the sender's TCP behind a veth, may hold a clone. */
+	if (skb_unclone(skb, GFP_ATOMIC))
+		return false;
+	skb_shinfo(skb)->gso_type &= ~SKB_GSO_TUNNEL_REMCSUM;
+	return true;
+}
+
 static void pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 {
-	if (skb_is_gso(skb) && !skb->encapsulation)
-		skb_shinfo(skb)->gso_type &= ~SKB_GSO_TUNNEL_REMCSUM;
 	skb_pull_rcsum(skb, csig_data_bytes(form) + CSIG_TPID_BYTES);
 	skb->protocol = protocol_of(inner);
 	skb_reset_network_header(skb);
@@ -47,11 +58,37 @@ static bool takes_part(const struct ctag_net *cn)
 	return READ_ONCE(cn->level) || !xa_empty(&cn->ports);
 }
 
+/*
+ * An XDP program has seen the frame with its tag, and sees no frame twice. On a trusted
+ * port it has to know tags; on another one anybody could hide a frame from it.
+ */
+static bool is_hidden(struct ctag_net *cn, struct net_device *dev)
+{
+	return !ctag_port_is_trusted(cn, dev) && hop_input_is_hidden(dev, true);
+}
+
+/* Return: 0, or the count of the reason to drop the frame. */
+static int take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+		    struct csig_tag *t)
+{
+	int inner = read_tag(skb, form, t);
+
+	if (inner < 0)
+		return -inner;
+	if (is_hidden(cn, skb->dev))
+		return CTAG_IN_HIDDEN;
+	if (!clear_mark(skb))
+		return CTAG_NO_MEMORY;
+	pull_tag(skb, form, inner);
+	ctag_mark_clear(skb);
+	return 0;
+}
+
 static int receive(struct sk_buff *skb, enum csig_form form)
 {
 	struct ctag_net *cn = ctag_net(dev_net(skb->dev));
 	struct csig_tag t;
-	int inner;
+	int why;
 
 	if (!takes_part(cn)) {
 		kfree_skb(skb);
@@ -60,20 +97,20 @@ static int receive(struct sk_buff *skb, enum csig_form form)
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;
-	inner = read_tag(skb, form, &t);
-	if (inner < 0) {
-		ctag_count(cn, -inner);
+	why = take_tag(cn, skb, form, &t);
+	if (why) {
+		ctag_count(cn, why);
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}
-	pull_tag(skb, form, inner);
-	ctag_mark_clear(skb);
 	if (ctag_port_is_trusted(cn, skb->dev)) {
 		ctag_count(cn, CTAG_IN_TAG);
 		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 	} else {
 		ctag_count(cn, CTAG_IN_FENCED);
 	}
+	/* Filters on ingress see what was below the tag; generic XDP sees a frame once. */
+	skb_set_redirected(skb, false);
 	return netif_receive_skb(skb);
 }
 

@@ -55,6 +55,7 @@ MODULE_PARM_DESC(port_geneve, "UDP port of GENEVE, as port_vxlan (6081)");
 static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_IN_TAG] = "in_tag",
 	[CTAG_IN_FENCED] = "in_fenced",
+	[CTAG_IN_HIDDEN] = "in_hidden",
 	[CTAG_IN_HEARD] = "in_heard",
 	[CTAG_IN_NO_FLOW] = "in_no_flow",
 	[CTAG_IN_TYPE] = "in_type",

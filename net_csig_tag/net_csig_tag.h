@@ -60,6 +60,8 @@ enum ctag_packets {
  * enum ctag_count - what is counted, a netns; names are in ctag_count_names[]
  * @CTAG_IN_TAG: tags taken off on trusted ports, by super-packets
  * @CTAG_IN_FENCED: tags taken off on other ports, unread
+ * @CTAG_IN_HIDDEN: frames with tags on other ports, dropped since a filter of the device has
+ *	not seen what is below the tag
  * @CTAG_IN_HEARD: tags told to a flow
  * @CTAG_IN_NO_FLOW: tags on TCP for no flow of ours
  * @CTAG_IN_TYPE: tags of a type that nobody has defined
@@ -90,6 +92,7 @@ enum ctag_packets {
 enum ctag_count {
 	CTAG_IN_TAG,
 	CTAG_IN_FENCED,
+	CTAG_IN_HIDDEN,
 	CTAG_IN_HEARD,
 	CTAG_IN_NO_FLOW,
 	CTAG_IN_TYPE,

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Packets that arrive: PRE_ROUTING in front of defragmentation and conntrack, so
- * that all that follows sees TCP. What comes later than that, such as a packet
- * that arrived in fragments, meets us as the handler of our protocol number.
+ * that all that follows sees TCP. A packet that arrived in fragments meets us as the
+ * handler of our protocol number, and is received again without its header.
+ *
+ * A header comes off only where net.hopcc.int is on. A SYN negotiates; any other packet
+ * must belong to a connection that negotiated, and data must have the cookie that only the
+ * peer knows. In UDP there is data and nothing else. All other packets are left to the
+ * stack as they came, so that nobody gets past a filter by hiding TCP below our header; for
+ * filters in front of this hook, see hop_input_is_hidden() and hop_input_show().
  */
 #include <net/dsfield.h>
 #include <net/hop_hook.h>
@@ -16,11 +22,13 @@
 #define INT_INPUT_PRIORITY (NF_IP_PRI_CONNTRACK_DEFRAG - 50)
 
 /**
- * struct int_shim - a header that was between IP and TCP
+ * struct int_shim - a header between IP and TCP
  * @hdr: the header, checked
  * @room: of @hdr
- * @tail: what followed it
- * @bytes: of both
+ * @tail: what follows it
+ * @bytes: length of both, and of UDP's header in front of them
+ * @udp: a UDP header is in front of them
+ * @flow: the connection's; NULL of a SYN
  */
 struct int_shim {
 	union {
@@ -29,6 +37,8 @@ struct int_shim {
 	};
 	struct int_tail tail;
 	unsigned int bytes;
+	bool udp;
+	struct hop_flow *flow;
 };
 
 static void learn_cookie(struct hop_flow *flow, const struct int_shim *shim)
@@ -85,77 +95,57 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 	return good;
 }
 
-static void receive_synack(struct int_net *in, const struct hop_flow_key *key,
-			   const struct tcphdr *th, const struct int_shim *shim)
+static void receive_synack(const struct int_shim *shim)
 {
-	struct hop_flow *flow = hop_flow_find(key);
-
-	if (!flow || !is_expected(key, th)) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
-		return;
-	}
-	int_flow_event(flow, HOP_EVENT_SYNACK_IN);
-	learn_cookie(flow, shim);
+	int_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
+	learn_cookie(shim->flow, shim);
 }
 
-static void receive_data(struct int_net *in, struct sk_buff *skb, const struct hop_flow_key *key,
-			 const struct tcphdr *th, const struct int_shim *shim,
-			 unsigned int payload_bytes)
+static void receive_data(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,
+			 const struct int_shim *shim, unsigned int payload_bytes)
 {
-	struct hop_flow *flow = hop_flow_find(key);
-	const struct int_flow *f;
 	struct int_arrival arrival = {
 		.id = ntohl(shim->tail.first),
 		.seq = ntohl(th->seq) + payload_bytes,
 		.hdr = &shim->hdr,
 	};
 
-	if (!flow) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
-		return;
-	}
-	f = hop_flow_state(flow);
-	if (ntohl(shim->tail.second) != (u32)f->cookie) {
-		int_count(in, INT_COUNT_IN_BAD_COOKIE);
-		return;
-	}
-	hop_flow_settle(flow);
-	int_flow_event(flow, HOP_EVENT_HEADER_IN);
-	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(key, 0))
+	hop_flow_settle(shim->flow);
+	int_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
+	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
 		int_count(in, INT_COUNT_ACK_NOW);
-	int_arrive(in, skb, flow, &arrival);
+	int_arrive(in, skb, shim->flow, &arrival);
 }
 
-/* The header is out; @th is TCP's, in full. */
+/* The header is out; @offset_bytes: from skb->data to TCP's, which is linear. */
 static void receive(struct int_net *in, struct sk_buff *skb, const struct int_shim *shim,
-		    const struct tcphdr *th, unsigned int segment_bytes)
+		    unsigned int offset_bytes)
 {
-	const bool hello = shim->hdr.type == INT_TYPE_HELLO;
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset_bytes);
+	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
 	struct hop_flow_key key;
 
-	int_count(in, hello ? INT_COUNT_IN_HELLO : INT_COUNT_IN_DATA);
-	if (!READ_ONCE(in->on) || th->rst || hello != th->syn)
-		return;
+	int_count(in, shim->hdr.type == INT_TYPE_HELLO ? INT_COUNT_IN_HELLO : INT_COUNT_IN_DATA);
 	if (hop_input_is_mangled(skb, th)) {
 		int_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
 	}
-	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
-	if (!hello) {
-		unsigned int hdr_bytes = __tcp_hdrlen(th);
-
-		receive_data(in, skb, &key, th, shim,
-			     segment_bytes - min(segment_bytes, hdr_bytes));
+	if (!th->syn) {
+		receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
 		return;
 	}
+	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
-	if (th->ack)
-		receive_synack(in, &key, th, shim);
+	if (shim->flow)
+		receive_synack(shim);
 	else
 		receive_syn(in, &key, shim);
 }
 
-/* @offset_bytes: from skb->data to what should be a header, with TCP's behind it */
+/*
+ * @offset_bytes: from skb->data to what should be a header, with TCP's behind it.
+ * Return: why it is none; INT_COUNTS if it is one.
+ */
 static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 			      struct int_shim *shim)
 {
@@ -180,22 +170,68 @@ static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 	return INT_COUNTS;
 }
 
-/* @before_bytes: of what is in front of the header and goes with it */
-static unsigned int strip(struct int_net *in, struct sk_buff *skb,
-			  const struct hop_shim_place *place, unsigned int before_bytes,
-			  struct int_shim *shim)
+/* The carrier sends no checksum of UDP: one that is there is of somebody else's packet. */
+static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_bytes)
 {
-	unsigned int why = read_shim(skb, place->offset_bytes + before_bytes, shim);
+	struct udphdr buf;
+	const struct udphdr *uh = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
 
-	if (why != INT_COUNTS) {
-		int_count(in, why);
-		return NF_DROP;
+	if (!uh || ntohs(uh->len) > skb->len - offset_bytes)
+		return INT_COUNT_BAD + INT_BAD_TRUNCATED;
+	if (ntohs(uh->len) != skb->len - offset_bytes)
+		return INT_COUNT_BAD + INT_BAD_LENGTH;
+	return uh->check ? INT_COUNT_IN_BAD_SUM : INT_COUNTS;
+}
+
+/*
+ * May a header come off? @th: TCP's, behind it. Return: why it stays, INT_COUNTS if it may;
+ * then @shim->flow is set.
+ */
+static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
+				  struct int_shim *shim)
+{
+	const bool hello = shim->hdr.type == INT_TYPE_HELLO;
+	const struct int_flow *f;
+	struct hop_flow_key key;
+
+	shim->flow = NULL;
+	if (th->rst || hello != th->syn || (hello && shim->udp))
+		return INT_COUNT_BAD + INT_BAD_TYPE;
+	if (hello && !th->ack)
+		return INT_COUNTS;
+	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	shim->flow = hop_flow_find(&key);
+	if (!shim->flow)
+		return INT_COUNT_IN_NO_FLOW;
+	if (hello)
+		return is_expected(&key, th) ? INT_COUNTS : INT_COUNT_IN_NO_FLOW;
+	f = hop_flow_state(shim->flow);
+	return ntohl(shim->tail.second) == (u32)f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
+}
+
+/* Return: why what is at @place stays there; INT_COUNTS if it is a header that may come off. */
+static unsigned int check(const struct int_net *in, struct sk_buff *skb,
+			  const struct hop_shim_place *place, struct int_shim *shim)
+{
+	unsigned int before_bytes = 0, why;
+
+	shim->udp = place->next == IPPROTO_UDP;
+	if (shim->udp) {
+		before_bytes = sizeof(struct udphdr);
+		why = check_udp(skb, place->offset_bytes);
+		if (why != INT_COUNTS)
+			return why;
 	}
-	if (hop_shim_strip(skb, place, before_bytes + shim->bytes, shim->hdr.next)) {
-		int_count(in, INT_COUNT_NO_MEMORY);
-		return NF_DROP;
-	}
-	return NF_ACCEPT;
+	why = read_shim(skb, place->offset_bytes + before_bytes, shim);
+	if (why != INT_COUNTS)
+		return why;
+	shim->bytes += before_bytes;
+	why = check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
+							 shim->bytes), shim);
+	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
+	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HELLO))
+		return INT_COUNT_IN_HIDDEN;
+	return why;
 }
 
 /* The user's, which UDP's DSCP took the place of. Writable since hop_shim_strip(). */
@@ -213,7 +249,34 @@ static void restore_dscp(struct sk_buff *skb, u8 dscp)
 	skb_postpush_rcsum(skb, skb->data, bytes);
 }
 
-/* UDP to our port: is a header of ours behind it? */
+/*
+ * Take the header at @place off, and process it. Return: INT_COUNTS, or the reason why the
+ * packet is as it came, which is counted.
+ */
+static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
+			   const struct hop_shim_place *place)
+{
+	struct int_shim shim;
+	unsigned int why = check(in, skb, place, &shim);
+	int err;
+
+	if (why == INT_COUNTS) {
+		err = hop_shim_strip(skb, place, shim.bytes, shim.hdr.next);
+		if (err)
+			why = err == -ENOMEM ? INT_COUNT_NO_MEMORY :
+					       INT_COUNT_BAD + INT_BAD_LENGTH;
+	}
+	if (why != INT_COUNTS) {
+		int_count(in, why);
+		return why;
+	}
+	if (shim.udp)
+		restore_dscp(skb, shim.hdr.flags & INT_FLAGS_VALUE);
+	receive(in, skb, &shim, place->offset_bytes);
+	return INT_COUNTS;
+}
+
+/* UDP to our port. */
 static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct udphdr buf;
@@ -229,78 +292,88 @@ static unsigned int int_input(void *priv, struct sk_buff *skb, const struct nf_h
 {
 	struct int_net *in = int_net(state->net);
 	struct hop_shim_place place;
-	struct int_shim shim;
-	bool encap;
 
-	if (!hop_shim_find(skb, &place))
+	if (!READ_ONCE(in->on) || !hop_shim_find(skb, &place))
 		return NF_ACCEPT;
 	if (place.next == IPPROTO_TCP)
-		return READ_ONCE(in->on) ? int_tcp_input(in, skb, &place, state) : NF_ACCEPT;
-	encap = is_encap(skb, &place);
-	if ((place.next != int_protocol && !encap) || !hop_input_is_local(skb, state))
+		return int_tcp_input(in, skb, &place, state);
+	if ((place.next != int_protocol && !is_encap(skb, &place)) ||
+	    !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	/* In UDP it may be somebody else's, whose port this is. */
-	if (strip(in, skb, &place, encap ? sizeof(struct udphdr) : 0, &shim) != NF_ACCEPT)
-		return encap ? NF_ACCEPT : NF_DROP;
-	if (encap)
-		restore_dscp(skb, shim.hdr.flags & INT_FLAGS_VALUE);
-	receive(in, skb, &shim, (const struct tcphdr *)(skb->data + place.offset_bytes),
-		skb->len - place.offset_bytes);
-	return NF_ACCEPT;
+	switch (unwrap(in, skb, &place)) {
+	case INT_COUNTS:
+		return hop_input_show(skb);
+	case INT_COUNT_NO_MEMORY:
+		/* The stack would refuse a header that is welcome. */
+		return NF_DROP;
+	default:
+		return NF_ACCEPT;
+	}
 }
 
 const struct nf_hook_ops int_input_hooks[2] =
 	HOP_HOOKS(int_input, NF_INET_PRE_ROUTING, INT_INPUT_PRIORITY);
 
 /*
- * Behind the hook, skb->data is at our header. TCP reads neither the protocol
- * nor the length that IP's header says: pulling is enough.
+ * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's
+ * headers names. The hook has seen all but what arrived in fragments, and left it.
+ *
+ * Return: false if the packet is as it came, and no protocol takes it.
  */
-static bool receive_late(struct sk_buff *skb)
+static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
 	struct int_net *in = int_net(dev_net(skb->dev));
-	struct int_shim shim;
-	unsigned int why = read_shim(skb, 0, &shim);
+	struct hop_shim_place place = {
+		.offset_bytes = -skb_network_offset(skb),
+		.name_bytes = name_bytes,
+		.next = int_protocol,
+	};
 
-	if (why != INT_COUNTS) {
-		int_count(in, why);
-		kfree_skb(skb);
+	if (!READ_ONCE(in->on)) {
+		int_count(in, INT_COUNT_IN_OFF);
 		return false;
 	}
-	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
-		skb->ip_summed = CHECKSUM_NONE;
-	skb_pull_rcsum(skb, shim.bytes);
-	skb_reset_transport_header(skb);
-	int_count(in, INT_COUNT_IN_LATE);
-	receive(in, skb, &shim, (const struct tcphdr *)skb->data, skb->len);
-	return true;
+	if (!hop_input_was_fragmented(skb))
+		return false;
+	__skb_push(skb, place.offset_bytes);
+	if (unwrap(in, skb, &place) == INT_COUNTS) {
+		int_count(in, INT_COUNT_IN_LATE);
+		hop_input_again(skb);
+		return true;
+	}
+	__skb_pull(skb, place.offset_bytes);
+	return false;
 }
 
-/* "Less than 0: hand it to the protocol of that number." */
 static int int_late_v4(struct sk_buff *skb)
 {
-	return receive_late(skb) ? -IPPROTO_TCP : 0;
+	if (!receive_late(skb, offsetof(struct iphdr, protocol)))
+		hop_input_refuse_v4(skb);
+	return 0;
 }
 
 static const struct net_protocol int_protocol_v4 = {
 	.handler	= int_late_v4,
 	.err_handler	= int_icmp_v4,
-	/* TCP checks the policy. */
+	/* TCP checks IPsec's policy, hop_input_refuse_v4() does. */
 	.no_policy	= 1,
 	.icmp_strict_tag_validation = 1,
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* "Greater than 0: hand it to the protocol of that number." */
+/* Less than 0: the packet is gone, and not counted as delivered. */
 static int int_late_v6(struct sk_buff *skb)
 {
-	return receive_late(skb) ? IPPROTO_TCP : 0;
+	if (!receive_late(skb, IP6CB(skb)->nhoff))
+		hop_input_refuse_v6(skb);
+	return -1;
 }
 
 static const struct inet6_protocol int_protocol_v6 = {
 	.handler	= int_late_v6,
 	.err_handler	= int_icmp_v6,
-	.flags		= INET6_PROTO_NOPOLICY | INET6_PROTO_FINAL,
+	/* Not final: that would take IP's header out of a checksum over the packet. */
+	.flags		= INET6_PROTO_NOPOLICY,
 };
 #endif
 

@@ -85,7 +85,7 @@ static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len
 
 /* The last entry ends the table where entries are not counted. */
 const struct ctl_table int_table[INT_SYSCTLS + 1] = {
-	INT_KNOB("int", on, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int", on, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_reverse", reverse, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &int_slots_max),

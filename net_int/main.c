@@ -12,9 +12,9 @@
  *	   answer.c: back it goes                     probe.c: a probe beside the data
  *
  * It speaks for sockets whose congestion control net.hopcc.int_cc names, and answers
- * what a peer sent first. What is malformed under its own protocol number is dropped
- * here: nobody else knows the number. What is malformed in a message is left to TCP,
- * for which it is old data.
+ * what a peer sent first. What is malformed, or not negotiated, is left to the stack as it
+ * came: it answers that it does not know the protocol. What is malformed in a message is
+ * left to TCP, for which it is old data.
  *
  * Not done, because:
  * - 6.1.1, 6.1.2 (IFA, IOAM): other encodings of the same records.
@@ -62,6 +62,8 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_IN_HELLO] = "in_hello",
 	[INT_COUNT_IN_DATA] = "in_data",
 	[INT_COUNT_IN_LATE] = "in_late",
+	[INT_COUNT_IN_OFF] = "in_off",
+	[INT_COUNT_IN_HIDDEN] = "in_hidden",
 	[INT_COUNT_IN_PROBE] = "in_probe",
 	[INT_COUNT_IN_ANSWER] = "in_answer",
 	[INT_COUNT_IN_OPTION] = "in_option",

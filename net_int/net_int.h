@@ -58,18 +58,24 @@ enum int_reverse {
  * enum int_count - what is counted, a netns; names are in int_count_names[]
  * @INT_COUNT_IN_HELLO: SYNs and SYN-ACKs with a header
  * @INT_COUNT_IN_DATA: inband headers taken out of data
- * @INT_COUNT_IN_LATE: of these two, behind the hook: reassembled fragments, for example
+ * @INT_COUNT_IN_LATE: of these two, those that arrived in fragments
+ * @INT_COUNT_IN_OFF: packets of our protocol while net.hopcc.int is 0; left to the stack
+ * @INT_COUNT_IN_HIDDEN: headers left in place, since a filter of the device has not seen
+ *	what is below them
  * @INT_COUNT_IN_PROBE: probes taken
  * @INT_COUNT_IN_ANSWER: answers taken, in packets of their own
  * @INT_COUNT_IN_OPTION: answers taken, in ACKs
- * @INT_COUNT_IN_NO_FLOW: headers for no socket of ours
- * @INT_COUNT_IN_BAD_SUM: with a wrong TCP checksum
- * @INT_COUNT_IN_BAD_COOKIE: from somebody who has not read ours; left to TCP
+ * @INT_COUNT_IN_NO_FLOW: SYNs that open no flow; headers, left in place, and messages for
+ *	no connection that negotiated them
+ * @INT_COUNT_IN_BAD_SUM: headers and messages with a wrong TCP checksum; packets to our UDP
+ *	port that have a UDP checksum, left to the stack
+ * @INT_COUNT_IN_BAD_COOKIE: headers, left in place, and messages, left to TCP, from a
+ *	sender that has not read our cookie
  * @INT_COUNT_IN_BAD_TAG: answers that the key does not sign
  * @INT_COUNT_IN_OLD: answers that were reordered or replayed
  * @INT_COUNT_IN_FORGED: answers to what never left
  * @INT_COUNT_IN_UNASKED: answers for who takes no part any more
- * @INT_COUNT_BAD: malformed, by enum int_fault
+ * @INT_COUNT_BAD: malformed, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: the last of them
  * @INT_COUNT_BAD_NEXT: a header without TCP behind it
  * @INT_COUNT_OUT_HELLO: SYNs and SYN-ACKs with a header
@@ -95,6 +101,8 @@ enum int_count {
 	INT_COUNT_IN_HELLO,
 	INT_COUNT_IN_DATA,
 	INT_COUNT_IN_LATE,
+	INT_COUNT_IN_OFF,
+	INT_COUNT_IN_HIDDEN,
 	INT_COUNT_IN_PROBE,
 	INT_COUNT_IN_ANSWER,
 	INT_COUNT_IN_OPTION,

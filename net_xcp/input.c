@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Packets that arrive: PRE_ROUTING in front of defragmentation and conntrack, so
- * that all that follows sees TCP. What comes later than that, such as a packet
- * that arrived in fragments, meets us as the handler of our protocol number.
+ * that all that follows sees TCP. A packet that arrived in fragments meets us as the
+ * handler of our protocol number, and is received again without its header.
+ *
+ * A header comes off only where net.hopcc.xcp is on. A SYN negotiates; any other segment
+ * must belong to a connection that negotiated; tunnels and IPsec have sysctls of their own.
+ * All other packets are left to the stack as they came, so that nobody gets past a filter by
+ * hiding a packet below our header; for filters in front of this hook, see
+ * hop_input_is_hidden() and hop_input_show().
  */
 #include <net/hop_hook.h>
 #include <net/hop_input.h>
@@ -35,6 +41,18 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
+/* The flow of a segment that is not a SYN, if its peer may put headers on it. */
+static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const struct tcphdr *th)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	const struct xcp_flow *xf;
+
+	if (!flow || th->syn)
+		return flow;
+	xf = hop_flow_state(flow);
+	return hop_is_negotiated(READ_ONCE(xf->vars.stage)) ? flow : NULL;
+}
+
 static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
 		    const struct tcphdr *th, unsigned int payload_bytes)
 {
@@ -46,7 +64,7 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 		xcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
-	flow = hop_flow_find(key) ?: hop_input_adopt(key);
+	flow = find_negotiated(key, th);
 	if (!flow) {
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 		return;
@@ -83,7 +101,7 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	xcp_count(xn, XCP_COUNT_IN);
 	if (h->flags & ~XCP_FLAGS_KNOWN)
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
-	if (!READ_ONCE(xn->on) || !may_speak(skb))
+	if (!may_speak(skb))
 		return;
 	/* A handshake only: later packets have the proof. */
 	if (th->syn && hop_input_is_mangled(skb, th)) {
@@ -119,23 +137,63 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-/* Take the header at @place out. Return: whether that went well; if not, it is counted. */
-static bool strip(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
-		  struct xcp_hdr *h)
+/* Why a header in front of a TCP segment stays there; XCP_COUNTS if it may come off. */
+static enum xcp_count check_segment(const struct sk_buff *skb, const struct tcphdr *th)
 {
-	enum xcp_fault fault = read_header(skb, place->offset_bytes, h);
+	struct hop_flow_key key;
+
+	if (th->rst)
+		return XCP_COUNT_IN_NO_FLOW;
+	if (th->syn && !th->ack)
+		return XCP_COUNTS;
+	hop_flow_key_of_input(&key, &xcp_flow_kind, skb, th);
+	return find_negotiated(&key, th) ? XCP_COUNTS : XCP_COUNT_IN_NO_FLOW;
+}
+
+/* May a header come off in front of @next, a tunnel's protocol, AH or ESP? */
+static bool is_allowed(const struct xcp_net *xn, u8 next)
+{
+	return xcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
+}
+
+/* The same of what should be a header; @offset_bytes: as of read_header(). */
+static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
+			    unsigned int offset_bytes, struct xcp_hdr *h)
+{
+	const struct tcphdr *th = NULL;
+	enum xcp_fault fault = read_header(skb, offset_bytes, h);
+	enum xcp_count why = XCP_COUNTS;
+
+	if (fault)
+		return XCP_COUNT_BAD + fault;
+	if (h->protocol == IPPROTO_TCP) {
+		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(*h));
+		why = check_segment(skb, th);
+	} else if (!is_allowed(xn, h->protocol)) {
+		why = XCP_COUNT_IN_OFF;
+	}
+	if (why == XCP_COUNTS && READ_ONCE(xn->on) != HOP_INPUT_TRUST_FILTERS &&
+	    hop_input_is_hidden(skb->dev, !th || th->syn))
+		return XCP_COUNT_IN_HIDDEN;
+	return why;
+}
+
+/* Take the header at @place out. Return: XCP_COUNTS, or why it stays, which is counted. */
+static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
+			    const struct hop_shim_place *place, struct xcp_hdr *h)
+{
+	enum xcp_count why = check(xn, skb, place->offset_bytes, h);
 	int err;
 
-	if (fault) {
-		xcp_count_fault(xn, fault);
-		return false;
+	if (why == XCP_COUNTS) {
+		err = hop_shim_strip(skb, place, sizeof(*h), h->protocol);
+		if (err)
+			why = err == -ENOMEM ? XCP_COUNT_NO_MEMORY :
+					       XCP_COUNT_BAD + XCP_BAD_TRUNCATED;
 	}
-	err = hop_shim_strip(skb, place, sizeof(*h), h->protocol);
-	if (err == -ENOMEM)
-		xcp_count(xn, XCP_COUNT_NO_MEMORY);
-	else if (err)
-		xcp_count_fault(xn, XCP_BAD_TRUNCATED);
-	return !err;
+	if (why != XCP_COUNTS)
+		xcp_count(xn, why);
+	return why;
 }
 
 /* The header is out; @offset_bytes: from skb->data to what followed it. */
@@ -160,14 +218,53 @@ static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int 
 		take(xn, skb, offset_bytes, h);
 }
 
+/*
+ * The header is out; @next was below it. A note that is left for AH or ESP must stay when
+ * the packet is received again. Return: of hop_input_show().
+ */
+static unsigned int show(struct sk_buff *skb, u8 next)
+{
+	unsigned int verdict;
+
+	if (!xcp_ipsec_is(next))
+		return hop_input_show(skb);
+	local_bh_disable();
+	xcp_ipsec_expect(skb);
+	verdict = hop_input_show(skb);
+	xcp_ipsec_expect(NULL);
+	local_bh_enable();
+	return verdict;
+}
+
+/* A packet of our protocol to this host. */
+static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
+				 const struct hop_shim_place *place)
+{
+	struct xcp_hdr h;
+
+	switch (strip(xn, skb, place, &h)) {
+	case XCP_COUNTS:
+		take(xn, skb, place->offset_bytes, &h);
+		return show(skb, h.protocol);
+	case XCP_COUNT_NO_MEMORY:
+		/* The stack would refuse a header that is welcome. */
+		return NF_DROP;
+	default:
+		return NF_ACCEPT;
+	}
+}
+
 static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
 	struct hop_shim_place place;
 	struct xcp_hdr h;
-	/* Asked of every packet, fragments too. */
-	bool decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
+	bool decrypted;
 
+	if (!READ_ONCE(xn->on))
+		return NF_ACCEPT;
+	/* Asked of every packet, fragments too. */
+	decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
 	if (!hop_shim_find(skb, &place))
 		return NF_ACCEPT;
 	if (decrypted && xcp_ipsec_input(xn, skb, &place, &h)) {
@@ -176,10 +273,7 @@ static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_h
 	}
 	if (place.next != xcp_protocol || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	if (!strip(xn, skb, &place, &h))
-		return NF_DROP;
-	take(xn, skb, place.offset_bytes, &h);
-	return NF_ACCEPT;
+	return input_header(xn, skb, &place);
 }
 
 const struct nf_hook_ops xcp_input_hooks[2] =
@@ -187,12 +281,11 @@ const struct nf_hook_ops xcp_input_hooks[2] =
 
 /*
  * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's
- * headers names. IPsec reads IP's header, so that has to say what follows now.
+ * headers names. The hook has seen all but what arrived in fragments, and left it.
  *
- * Return: the protocol that follows, skb->data at IP's header, skb->transport_header
- * behind ours; 0: the packet is gone.
+ * Return: false if the packet is as it came, and no protocol takes it.
  */
-static u8 receive_late(struct sk_buff *skb, unsigned int name_bytes)
+static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
 	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
 	struct hop_shim_place place = {
@@ -202,45 +295,56 @@ static u8 receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	};
 	struct xcp_hdr h;
 
-	__skb_push(skb, place.offset_bytes);
-	if (!strip(xn, skb, &place, &h)) {
-		kfree_skb(skb);
-		return 0;
+	if (!READ_ONCE(xn->on)) {
+		xcp_count(xn, XCP_COUNT_IN_OFF);
+		return false;
 	}
-	xcp_count(xn, XCP_COUNT_IN_LATE);
-	take(xn, skb, place.offset_bytes, &h);
-	return h.protocol;
+	if (!hop_input_was_fragmented(skb))
+		return false;
+	__skb_push(skb, place.offset_bytes);
+	if (strip(xn, skb, &place, &h) == XCP_COUNTS) {
+		xcp_count(xn, XCP_COUNT_IN_LATE);
+		take(xn, skb, place.offset_bytes, &h);
+		/* Below NFQUEUE it is its program's context. */
+		local_bh_disable();
+		xcp_ipsec_expect(skb);
+		hop_input_again(skb);
+		xcp_ipsec_expect(NULL);
+		local_bh_enable();
+		return true;
+	}
+	__skb_pull(skb, place.offset_bytes);
+	return false;
 }
 
-/* "Less than 0: hand it to the protocol of that number." */
 static int xcp_late_v4(struct sk_buff *skb)
 {
-	u8 next = receive_late(skb, offsetof(struct iphdr, protocol));
-
-	if (next)
-		__skb_pull(skb, skb_transport_offset(skb));
-	return -next;
+	if (!receive_late(skb, offsetof(struct iphdr, protocol)))
+		hop_input_refuse_v4(skb);
+	return 0;
 }
 
 static const struct net_protocol xcp_protocol_v4 = {
 	.handler	= xcp_late_v4,
 	.err_handler	= xcp_icmp_v4,
-	/* TCP checks the policy. */
+	/* TCP checks IPsec's policy, hop_input_refuse_v4() does. */
 	.no_policy	= 1,
 	.icmp_strict_tag_validation = 1,
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* "Greater than 0: go on at the transport header", as behind any extension header. */
+/* Less than 0: the packet is gone, and not counted as delivered. */
 static int xcp_late_v6(struct sk_buff *skb)
 {
-	return receive_late(skb, IP6CB(skb)->nhoff) ? 1 : 0;
+	if (!receive_late(skb, IP6CB(skb)->nhoff))
+		hop_input_refuse_v6(skb);
+	return -1;
 }
 
 static const struct inet6_protocol xcp_protocol_v6 = {
 	.handler	= xcp_late_v6,
 	.err_handler	= xcp_icmp_v6,
-	/* Not final: AH and ESP may follow. */
+	/* Not final: that would take IP's header out of a checksum over the packet. */
 	.flags		= INET6_PROTO_NOPOLICY,
 };
 #endif

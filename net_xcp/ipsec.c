@@ -225,14 +225,26 @@ void xcp_ipsec_begin(const struct sk_buff *skb)
 		forget_note(skb);
 }
 
-/* Return: whether the packet was decrypted; if not, it has no note. */
+/* The packet that this CPU receives again, whose note is its own. */
+static DEFINE_PER_CPU(const struct sk_buff *, expected);
+
+/* The next packet that is asked for by xcp_ipsec_decrypted(), or NULL. Context: BH off. */
+void xcp_ipsec_expect(const struct sk_buff *skb)
+{
+	this_cpu_write(expected, skb);
+}
+
+/* Return: whether the packet was decrypted; if not, it has no note, or awaits decryption. */
 bool xcp_ipsec_decrypted(struct sk_buff *skb)
 {
 	const struct sec_path *sp = skb_sec_path(skb);
 
 	if (sp && sp->len && !xfrm_offload(skb))
 		return true;
-	forget_note(skb);
+	if (this_cpu_read(expected) == skb)
+		xcp_ipsec_expect(NULL);
+	else
+		forget_note(skb);
 	return false;
 }
 
@@ -252,8 +264,6 @@ void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_h
 	struct xcp_note *note;
 
 	xcp_count(xn, XCP_COUNT_IPSEC_IN);
-	if (!READ_ONCE(xn->on) || !READ_ONCE(xn->ipsec))
-		return;
 	note = leave_note(skb, 0);
 	if (note)
 		note->header = *h;
@@ -291,6 +301,10 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 }
 #else
 void xcp_ipsec_begin(const struct sk_buff *skb)
+{
+}
+
+void xcp_ipsec_expect(const struct sk_buff *skb)
 {
 }
 

@@ -10,12 +10,12 @@
  *	 input.c: strip, sum  -------+            +-> output.c: ask, answer
  *
  * It speaks for sockets whose congestion control is "xcp", and answers on what any
- * socket sends next, data or ACK, whose peer speaks. What is malformed is dropped here:
- * nobody else knows the protocol number.
+ * socket sends next, data or ACK, whose peer speaks. What is malformed, or not negotiated,
+ * is left to the stack as it came: it answers that it does not know the protocol.
  *
  * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c, both off until
- * a sysctl says otherwise. A header in front of either is taken off in any case: who
- * did not would swallow the packet.
+ * a sysctl says otherwise. Until then a header in front of either stays there, and the near
+ * end learns from ICMP that its copies are not welcome.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -40,6 +40,8 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IN_LATE] = "in_late",
 	[XCP_COUNT_IN_FLAGS] = "in_flags_unknown",
 	[XCP_COUNT_IN_NO_FLOW] = "in_no_flow",
+	[XCP_COUNT_IN_OFF] = "in_off",
+	[XCP_COUNT_IN_HIDDEN] = "in_hidden",
 	[XCP_COUNT_IN_BAD_SUM] = "in_bad_sum",
 	[XCP_COUNT_IN_BAD_SEQ] = "in_bad_seq",
 	[XCP_COUNT_BAD + XCP_BAD_TRUNCATED] = "bad_truncated",
@@ -108,7 +110,7 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
 		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
+		.extra2		= SYSCTL_TWO,
 	},
 	{
 		.procname	= "xcp_format",

@@ -18,12 +18,17 @@
 /**
  * enum xcp_count - what is counted, a netns; names are in xcp_count_names[]
  * @XCP_COUNT_IN: headers taken out of packets
- * @XCP_COUNT_IN_LATE: of these, behind the hook: reassembled fragments, for example
- * @XCP_COUNT_IN_FLAGS: of these, with unknown flags
- * @XCP_COUNT_IN_NO_FLOW: of these, for no socket of ours
- * @XCP_COUNT_IN_BAD_SUM: of these, SYNs whose TCP checksum is wrong
- * @XCP_COUNT_IN_BAD_SEQ: of these, that TCP's windows have no place for: anybody's
- * @XCP_COUNT_BAD: malformed, by enum xcp_fault
+ * @XCP_COUNT_IN_LATE: headers taken out of packets that arrived in fragments
+ * @XCP_COUNT_IN_FLAGS: of XCP_COUNT_IN, with unknown flags
+ * @XCP_COUNT_IN_BAD_SUM: of XCP_COUNT_IN, SYNs whose TCP checksum is wrong
+ * @XCP_COUNT_IN_BAD_SEQ: of XCP_COUNT_IN, that TCP's windows have no place for: anybody's
+ * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow; headers, left in place, of no connection
+ *	that negotiated them
+ * @XCP_COUNT_IN_OFF: packets of our protocol while net.hopcc.xcp, or what follows needs
+ *	xcp_tunnel or xcp_ipsec, is 0; left to the stack
+ * @XCP_COUNT_IN_HIDDEN: headers left in place, since a filter of the device has not seen
+ *	what is below them
+ * @XCP_COUNT_BAD: malformed, by enum xcp_fault; left to the stack
  * @XCP_COUNT_BAD_LAST: the last of them
  * @XCP_COUNT_OUT_DATA: headers put on data, a reactor's and answers on others'
  * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
@@ -57,9 +62,11 @@ enum xcp_count {
 	XCP_COUNT_IN,
 	XCP_COUNT_IN_LATE,
 	XCP_COUNT_IN_FLAGS,
-	XCP_COUNT_IN_NO_FLOW,
 	XCP_COUNT_IN_BAD_SUM,
 	XCP_COUNT_IN_BAD_SEQ,
+	XCP_COUNT_IN_NO_FLOW,
+	XCP_COUNT_IN_OFF,
+	XCP_COUNT_IN_HIDDEN,
 	XCP_COUNT_BAD,
 	XCP_COUNT_BAD_LAST = XCP_COUNT_BAD + XCP_FAULTS - 1,
 	XCP_COUNT_OUT_DATA,
@@ -179,6 +186,7 @@ void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
 /* ipsec.c */
 bool xcp_ipsec_is(u8 protocol);
 void xcp_ipsec_begin(const struct sk_buff *skb);
+void xcp_ipsec_expect(const struct sk_buff *skb);
 bool xcp_ipsec_decrypted(struct sk_buff *skb);
 bool xcp_ipsec_is_transport(const struct sk_buff *skb);
 bool xcp_ipsec_is_unknown(const struct sk_buff *skb);

@@ -197,8 +197,7 @@ void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offs
 		      const struct xcp_hdr *outer)
 {
 	xcp_count(xn, XCP_COUNT_TUNNEL_IN);
-	if (READ_ONCE(xn->on) && READ_ONCE(xn->tunnel))
-		xcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
+	xcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
 /* Did this host send what an error quotes? Anybody may write one about others' packets. */

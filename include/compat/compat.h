@@ -123,6 +123,18 @@
 	inet6_lookup_listener(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #endif
 
+/* tc's filters on ingress got a field of their own, with BPF's; goes with 6.1. */
+#if KV(6, 6, 0)
+#ifdef CONFIG_NET_XGRESS
+#define compat_has_tc_ingress(dev) (!!rcu_access_pointer((dev)->tcx_ingress))
+#endif
+#elif defined(CONFIG_NET_CLS_ACT)
+#define compat_has_tc_ingress(dev) (!!rcu_access_pointer((dev)->miniq_ingress))
+#endif
+#ifndef compat_has_tc_ingress
+#define compat_has_tc_ingress(dev) false
+#endif
+
 /* hrtimer_setup() replaced hrtimer_init(); goes when 6.12 does. */
 #if !KV(6, 15, 0)
 static inline void hrtimer_setup(struct hrtimer *timer,

@@ -124,4 +124,18 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 	return stage;
 }
 
+/**
+ * hop_is_negotiated() - may the peer put headers on its data?
+ * @stage: how far discovery is
+ *
+ * A peer does so once both its handshake and ours had a header; whether ours arrived, this
+ * end may not know, and what it gave up afterwards the peer need not have given up yet.
+ *
+ * Return: false where it cannot have happened.
+ */
+static inline bool hop_is_negotiated(enum hop_stage stage)
+{
+	return stage != HOP_STAGE_NONE && stage != HOP_STAGE_ASKED;
+}
+
 #endif /* HOPCC_NET_HOP_DISCOVER_H */

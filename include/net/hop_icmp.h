@@ -57,7 +57,8 @@ enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code);
  *
  * A filter's answer to a SYN is asked again without a header before TCP believes it;
  * to a packet of an open connection it is TCP's own affair. What quotes a segment
- * that is not in flight, anybody could have sent.
+ * that is not in flight, anybody could have sent. A refused SYN is sent again at once: a
+ * destination that does not know the protocol costs a round trip and no timeout.
  *
  * Context: RCU read lock.
  * Return: whether the error is dealt with; else it is for what follows.

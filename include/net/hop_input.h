@@ -6,7 +6,17 @@
 #include <linux/types.h>
 #include <net/hop_flow.h>
 
+struct net_device;
 struct nf_hook_state;
+struct sk_buff;
+
+/**
+ * HOP_INPUT_TRUST_FILTERS - value of a carrier's knob: hop_input_is_hidden() is not asked
+ *
+ * The administrator says that the filters which see packets only as they came can read
+ * the carrier's header.
+ */
+#define HOP_INPUT_TRUST_FILTERS 2
 
 /**
  * hop_input_is_local() - is a packet for this host?
@@ -56,15 +66,6 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 bool hop_input_opens_flow(const struct hop_flow_key *key);
 
 /**
- * hop_input_adopt() - a flow for a connection that began without us
- * @key: of the flow
- *
- * Context: RCU read lock.
- * Return: the flow; NULL if it has no socket that receives, or there is no room.
- */
-struct hop_flow *hop_input_adopt(const struct hop_flow_key *key);
-
-/**
  * hop_input_act() - do something to a connection's socket, as TCP might on input
  * @key: of its flow
  * @act: called with the socket locked, and no process at work on it
@@ -87,5 +88,72 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
  * Return: whether it will.
  */
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
+
+/**
+ * hop_input_is_hidden() - is there a filter that would not see what a header hides?
+ * @dev: where the packet came in
+ * @opens: the packet may open a connection, or belongs to none
+ *
+ * An XDP program saw the packet as it came, and never sees what is below the header. The
+ * same holds for all filters of the devices below @dev (those of a bond, a bridge or a
+ * VLAN device); these are looked for only where @opens says so, since a bridge may have
+ * many.
+ *
+ * Context: RCU read lock.
+ * Return: true if there is one.
+ */
+bool hop_input_is_hidden(struct net_device *dev, bool opens);
+
+/**
+ * hop_input_show() - the filters of a device see a packet whose header was taken off
+ * @skb: the packet, as if it had come without the header; skb->data at its network header
+ *
+ * To be called last by a hook of PRE_ROUTING. Where tc or nftables filter on ingress, the
+ * packet passes them again, as hop_input_again() has it.
+ *
+ * Context: RCU read lock.
+ * Return: NF_ACCEPT if no such filter is there; NF_STOLEN if the packet was passed on.
+ */
+unsigned int hop_input_show(struct sk_buff *skb);
+
+/**
+ * hop_input_again() - a packet whose header was taken off is received as a new one
+ * @skb: the packet; skb->data at its network header; consumed
+ *
+ * It passes packet sockets, tc's and nftables' filters on ingress, conntrack and the
+ * firewall. A generic XDP program is not run again: it sees a packet once, as it came,
+ * like a program in a driver.
+ *
+ * Context: RCU read lock.
+ */
+void hop_input_again(struct sk_buff *skb);
+
+/**
+ * hop_input_refuse_v4() - answer a packet of a protocol as if nobody handled that
+ * @skb: the packet, skb->data behind its IP header; consumed
+ *
+ * Context: RCU read lock; from the handler of the protocol.
+ */
+void hop_input_refuse_v4(struct sk_buff *skb);
+
+/**
+ * hop_input_refuse_v6() - hop_input_refuse_v4() for IPv6
+ * @skb: the packet; consumed
+ *
+ * Context: RCU read lock; from the handler of the protocol.
+ */
+void hop_input_refuse_v6(struct sk_buff *skb);
+
+/**
+ * hop_input_was_fragmented() - did a packet arrive in fragments?
+ * @skb: a packet at the handler of its protocol
+ *
+ * Of the packets that reach the handler of a carrier's protocol, only these were not seen
+ * by the carrier's hook in PRE_ROUTING.
+ *
+ * Context: any.
+ * Return: true if it did.
+ */
+bool hop_input_was_fragmented(const struct sk_buff *skb);
 
 #endif /* HOPCC_NET_HOP_INPUT_H */

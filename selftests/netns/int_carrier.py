@@ -550,7 +550,7 @@ def loopback(version):
 
 
 def knobs():
-    for knob, value, good in (("int", 2, False), ("int", 1, True), ("int_forward", 2, False),
+    for knob, value, good in (("int", 3, False), ("int", 2, True), ("int", 1, True), ("int_forward", 2, False),
                               ("int_reverse", 2, False), ("int_slots", 16, False),
                               ("int_slots", 15, True), ("int_slots", 5, True),
                               ("int_every", 0, False), ("int_every", 1001, False),

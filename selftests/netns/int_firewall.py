@@ -161,7 +161,7 @@ CASES = (
     ({"r": MASQUERADE}, lambda v: without(v, "source NAT on the router", 1.5)),
     ({"r": FORWARD_PORTS},
      lambda v: without(v, "destination NAT on the router", 0.1, to=ROUTER)),
-    ({"a": OWN_DNAT}, lambda v: without(v, "destination NAT on the host", 0.1, to=SERVICE)),
+    ({"a": OWN_DNAT}, lambda v: without(v, "destination NAT on the host", 1.5, to=SERVICE)),
     ({"r": REWRITE}, lambda v: given_up(v, "router rewrites the probes' DSCP")),
     ({"r": DROP}, lambda v: given_up(v, "router drops the probes' DSCP")),
     ({"r": ANSWERS_REWRITTEN}, lambda v: given_up(v, "router rewrites the answers' DSCP")),

@@ -204,7 +204,7 @@ def path_mtu(version):
 
 
 def silent_peer(version):
-    """b strips and does not answer: no header on its SYN-ACK."""
+    """b's carrier is off: it says that it does not know the protocol, and is asked without."""
     sysctl("b", "hopcc/xcp", 0)
     for when, silent, avoided in (("first", 1, 0), ("second", 0, 1)):
         drive_reset()
@@ -335,7 +335,7 @@ def limit(version):
 def knobs():
     """Out of range: refused, and the value stays."""
     for knob, old, takes, refuses in (
-            ("xcp", 1, (0,), (2, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
+            ("xcp", 1, (0, 2), (3, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
             ("xcp_silent_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
             ("xcp_tunnel", 0, (1,), (2,)), ("xcp_ipsec", 0, (1,), (2,)),
             ("xcp_loss", 0, (1, 2), (3, -1)), ("flow_limit", 65536, (0,), (4194305, -1))):

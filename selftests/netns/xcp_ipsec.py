@@ -100,7 +100,7 @@ def transport(version, proto):
     got = through(version, MB)
     tap.claim(f"{name}, only the sender's option on: exact, without XCP",
               got["exact"] and not got["a"]["out_data"] and got["a"]["peer_silent"] == 1 and
-              got["b"]["ipsec_in"] == 1)
+              got["b"]["in_off"] == 1 and not got["b"]["ipsec_in"])
     switch(0, "a")
     lay_open("a", "b")
     time.sleep(61)

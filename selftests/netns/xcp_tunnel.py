@@ -382,7 +382,8 @@ class Forger:
             send("e", self.outer, packet)
         got = self.arrived()
         growth = {k: v for k, v in since("x", before).items()
-                  if v and (k.startswith("tunnel") or k.startswith("bad") or k == "in_late")}
+                  if v and (k.startswith("tunnel") or k.startswith("bad") or
+                            k in ("in_late", "in_off"))}
         if want:
             hops = 7 if self.inner == 6 else 8
             want = finish(want[:hops] + bytes([want[hops] - 1]) + want[hops + 1:])
@@ -410,7 +411,7 @@ FORGED = (
 
 
 def forged(outer, inner, gre=None):
-    """What is no copy changes nothing; the payload gets through in any case."""
+    """What is no copy changes nothing; the payload gets through, unless the option is off."""
     f = Forger(outer, inner, gre)
 
     def copy(**fields):
@@ -442,7 +443,7 @@ def forged(outer, inner, gre=None):
              {"in_late": 1, **COPIED})
     switch(0)
     plain = f.packet(header(delta=DELTA))
-    f.expect("option off", [f.wrap(copy(delta=5), plain)], plain, {"tunnel_in": 1})
+    f.expect("option off: left alone", [f.wrap(copy(delta=5), plain)], None, {"in_off": 1})
     switch(1)
     if gre and gre & 0x8000:
         plain = f.packet(header(delta=DELTA))

@@ -1,0 +1,769 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Headers that were not negotiated: a packet in each wire form, sent to a host whose knob
+is off, on without a flow, on with another flow's cookie. It must be left to the stack as
+it came; and where a header does come off, the filters of the host must see what was below
+it: XDP (where the kernel has BPF), tc and nftables on ingress, nftables in front of and at
+input. Prints TAP. Needs root and nft; changes nothing outside its own network namespace.
+"""
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import types
+
+import hosts
+import int_wire
+import shims
+import wire
+import xcp_wire
+import xdp
+from int_wire import INT, PORT, data_shim, header as int_header, hello, in_udp
+from shims import finish, fragments, insert, ip_bytes, next_of, set_next
+from wire import ACK, PSH, RST, SYN, Peer
+from xcp_wire import UNKNOWN, XCP, header as xcp_header
+
+IPIP, TCP, UDP, IPV6, GRE, ESP, AH = 4, 6, 17, 41, 47, 50, 51
+FILTERED, OPEN = 5022, 5080      # ports of listeners
+UDP_NO_CHECK6_RX = 102
+TRUST = 2                        # of net.hopcc.int and net.hopcc.xcp
+
+tap = hosts.Tap()
+
+# What a stack says of a protocol that it does not know, and of a UDP port that is closed.
+UNKNOWN_PROTOCOL, CLOSED_PORT = "protocol unknown", "port closed"
+ERRORS = {4: {(3, 2): UNKNOWN_PROTOCOL, (3, 3): CLOSED_PORT},
+          6: {(4, 1): UNKNOWN_PROTOCOL, (1, 4): CLOSED_PORT}}
+
+
+class Wire(shims.Wire):
+    """Reads what the stack sends, with a header of either carrier or without."""
+
+    @staticmethod
+    def unwrap(data):
+        return (xcp_wire if next_of(data) == XCP else int_wire).unwrap(data)
+
+    def heard(self, packets, wait_ms=5):
+        """What the stack says to packets, as words."""
+        for packet in packets:
+            self.write(packet)
+        words = []
+        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
+            word = self.word(os.read(self.fd, 65536))
+            if word:
+                words.append(word)
+        return words
+
+    def word(self, raw):
+        version, following, body = raw[0] >> 4, next_of(raw), raw[ip_bytes(raw):]
+        if following == {4: 1, 6: 58}[version]:
+            # Neighbours and groups are of no interest.
+            return None if version == 6 and body[0] > 127 else ERRORS[version].get(
+                (body[0], body[1]), f"ICMP {body[0]}/{body[1]}")
+        if following in (IPIP, IPV6, GRE):
+            # A new tunnel also asks for routers and groups.
+            return wire.parse(body[4 if following == GRE else 0:]) and "through the tunnel"
+        packet = wire.parse(self.unwrap(raw)[0])
+        # Telemetry goes back for a header with the right cookie, whatever filters say of TCP.
+        if not packet or shims.dscp_of(raw) == int_wire.DSCP_RESPONSE:
+            return None
+        if packet.flags & RST:
+            return "RST"
+        return "SYN-ACK" if packet.flags & SYN else "ACK"
+
+
+class End(Peer):
+    """The script's end of a connection, whose packets are not sent but returned."""
+    number = 40000
+
+    def __init__(self, version, to):
+        End.number += 1
+        super().__init__(None, version, End.number, to)
+
+    def packet(self, flags, **fields):
+        made = []
+        self.wire = types.SimpleNamespace(write=made.append)
+        self.send(flags, **fields)
+        return made[0]
+
+    def syn(self):
+        return self.packet(SYN, pos=-1, ack=-1, options=self.OPTIONS)
+
+    def data(self, payload, pos=0):
+        return self.packet(ACK | PSH, pos=pos, payload=payload)
+
+
+def in_int(data, shim):
+    return insert(data, INT, shim)
+
+
+def in_xcp(data, shim=None):
+    return insert(data, XCP, shim or xcp_header())
+
+
+# Name, carrier, how a SYN is wrapped, whether that negotiates.
+HELLOS = (
+    ("below 254", "int", lambda data: in_int(data, hello()), True),
+    ("below 254, as data", "int", lambda data: in_int(data, data_shim(1, 0)), False),
+    ("in UDP", "int", lambda data: in_udp(data, hello()), False),
+    ("in UDP, as data", "int", lambda data: in_udp(data, data_shim(1, 0)), False),
+    ("below 253", "xcp", lambda data: in_xcp(data, UNKNOWN), True),
+)
+
+# Name, carrier, how data is wrapped, with a cookie.
+WRAPS = (
+    ("below 254", "int", lambda data, cookie: in_int(data, data_shim(1, cookie))),
+    ("in UDP", "int", lambda data, cookie: in_udp(data, data_shim(1, cookie))),
+    ("below 253", "xcp", lambda data, cookie: in_xcp(data)),
+)
+
+
+def left(version, name):
+    """What the stack says to a packet that it gets as it came. A UDP checksum of 0 over IPv6
+    is for sockets that ask for it (RFC 6936), as in as_it_came(): else it says nothing.
+    """
+    if "UDP" not in name:
+        return [UNKNOWN_PROTOCOL]
+    return [CLOSED_PORT] if version == 4 else []
+
+
+def knob(name, value):
+    hosts.write(f"/proc/sys/net/hopcc/{name}", value)
+
+
+class Since:
+    """Counters of a carrier that have grown, but for those of the flow table."""
+
+    def __init__(self, carrier):
+        self.carrier, self.before = carrier, shims.counts(carrier)
+
+    def __call__(self):
+        after = shims.counts(self.carrier)
+        return {k: after[k] - v for k, v in self.before.items()
+                if after[k] != v and not k.startswith("flows")}
+
+
+class Connection:
+    """One of a listener of the stack, negotiated with a carrier's header or not."""
+
+    def __init__(self, tun, listener, version, carrier=None):
+        self.tun, self.cookie = tun, 0
+        self.peer = End(version, listener.getsockname()[1])
+        syn = self.peer.syn()
+        if carrier == "int":
+            syn = in_int(syn, hello())
+        elif carrier == "xcp":
+            syn = in_xcp(syn, UNKNOWN)
+        # What others before sent again is over.
+        tun.heard([])
+        tun.write(syn)
+        answer, = tun.read(5)
+        self.peer.stack_isn = answer.seq
+        if carrier == "int":
+            self.cookie, = struct.unpack("!Q", answer.shim[-8:])
+        tun.heard([self.peer.packet(ACK)])
+        self.sock = listener.accept()[0]
+        self.sock.setblocking(False)
+        self.pos = 0
+
+    def try_data(self, wrap, cookie=None):
+        """(what the stack says, what its socket got) of wrapped data"""
+        data = b"below a header"
+        packet = wrap(self.peer.data(data, self.pos), self.cookie if cookie is None else cookie)
+        words = self.tun.heard(packet if isinstance(packet, list) else [packet])
+        got = self.received()
+        self.pos += len(got)
+        return words, got == data
+
+    def received(self):
+        try:
+            return self.sock.recv(1 << 16)
+        except BlockingIOError:
+            return b""
+
+    def works(self):
+        """Plain data still arrives."""
+        data = b"plain"
+        self.tun.heard([self.peer.data(data, self.pos)])
+        self.pos += len(data)
+        return self.received() == data
+
+    def close(self):
+        self.tun.heard([self.peer.packet(RST, pos=self.pos)])
+        self.sock.close()
+
+
+def listen(version, port):
+    listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if version == 6:
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    listener.bind((wire.STACK[version], port))
+    listener.listen()
+    return listener
+
+
+def switched_off(tun, version, listener):
+    """The knob is off: neither a handshake nor data comes through."""
+    port = listener.getsockname()[1]
+    for carrier in ("int", "xcp"):
+        pair = Connection(tun, listener, version, carrier)
+        knob(carrier, 0)
+        for name, whose, wrap, _ in HELLOS:
+            if whose != carrier:
+                continue
+            since, end = Since(carrier), End(version, port)
+            tap.equal(f"IPv{version} off, a SYN {name}: left to the stack",
+                      (tun.heard([wrap(end.syn())]), since()),
+                      (left(version, name), {} if "UDP" in name else {"in_off": 1}))
+            if "UDP" not in name:
+                since = Since(carrier)
+                whole = wrap(end.syn())
+                tap.equal(f"IPv{version} off, a SYN {name} in fragments: left to the stack",
+                          (tun.heard(fragments(whole, ip_bytes(whole), 24)), since()),
+                          (left(version, name), {"in_off": 1}))
+        for name, whose, wrap in WRAPS:
+            if whose == carrier:
+                tap.equal(f"IPv{version} off, negotiated data {name}: left to the stack",
+                          pair.try_data(wrap), (left(version, name), False))
+        tap.claim(f"IPv{version} {carrier} off: plain data arrives", pair.works())
+        knob(carrier, 1)
+        pair.close()
+
+
+def handshakes(tun, version, listener):
+    """The knob is on: a SYN negotiates in the forms that do, and in no other."""
+    for name, carrier, wrap, negotiates in HELLOS:
+        since, end = Since(carrier), End(version, listener.getsockname()[1])
+        words = tun.heard([wrap(end.syn())])
+        tap.equal(f"IPv{version} on, a SYN {name}: {'answered' if negotiates else 'left'}",
+                  words, ["SYN-ACK"] if negotiates else left(version, name))
+        if not negotiates:
+            tap.equal(f"IPv{version} on, a SYN {name}: counted", since(), {"bad_type": 1})
+        tun.heard([end.packet(RST, pos=0)])
+
+
+def answers_without_question(tun, version):
+    """A SYN-ACK with a header to a socket that sent a SYN without, or to none."""
+    for name, carrier, wrap, _ in HELLOS:
+        sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+        sock.setblocking(False)
+        end = End(version, 0)
+        sock.connect_ex((wire.SCRIPT[version], end.port))
+        syn, = tun.read(5)
+        end.stack_isn, end.stack_port = syn.seq, syn.sport
+        synack = end.packet(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS)
+        since = Since(carrier)
+        words = tun.heard([wrap(synack)])
+        tap.equal(f"IPv{version} a SYN-ACK {name} to a plain SYN: left to the stack", words,
+                  left(version, name))
+        tap.equal(f"IPv{version} a SYN-ACK {name} to a plain SYN: counted", sum(since().values()), 1)
+        tap.equal(f"IPv{version} a plain SYN-ACK after one {name}: connected",
+                  (tun.heard([synack]), sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)),
+                  (["ACK"], 0))
+        tun.heard([end.packet(RST, pos=0)])
+        sock.close()
+
+
+def without_a_flow(tun, version, listener):
+    """The knob is on, and the connection has not negotiated, or is not there."""
+    for name, carrier, wrap in WRAPS:
+        pair, since = Connection(tun, listener, version), Since(carrier)
+        tap.equal(f"IPv{version} on without a flow, data {name}: left to the stack",
+                  (pair.try_data(wrap), since()), ((left(version, name), False), {"in_no_flow": 1}))
+        whole = wrap(pair.peer.data(bytes(100)), 0)
+        if "UDP" not in name:
+            since = Since(carrier)
+            tap.equal(f"IPv{version} on without a flow, data {name} in fragments: left",
+                      (tun.heard(fragments(whole, ip_bytes(whole), 64)), pair.received(), since()),
+                      (left(version, name), b"", {"in_no_flow": 1}))
+        tap.claim(f"IPv{version} on without a flow, after data {name}: plain data arrives",
+                  pair.works())
+        pair.close()
+        since, end = Since(carrier), End(version, 9)
+        tap.equal(f"IPv{version} on without a socket, data {name}: left to the stack",
+                  (tun.heard([wrap(end.data(b"x"), 0)]), since()), (left(version, name), {"in_no_flow": 1}))
+
+
+def resets(tun, version, listener):
+    """A reset never has a header: one that has does not reset."""
+    for name, carrier, wrap in WRAPS:
+        pair = Connection(tun, listener, version, carrier)
+        reset = wrap(pair.peer.packet(RST, pos=0), pair.cookie)
+        tap.equal(f"IPv{version} a reset {name}: left to the stack",
+                  (tun.heard([reset]), pair.works()), (left(version, name), True))
+        pair.close()
+
+
+def cookies(tun, version, listener):
+    """Data of a flow with another flow's cookie, and in UDP that is not the carrier's."""
+    pair, other = (Connection(tun, listener, version, "int") for _ in range(2))
+    for name, carrier, wrap in WRAPS[:2]:
+        since = Since(carrier)
+        tap.equal(f"IPv{version} another flow's cookie, data {name}: left to the stack",
+                  (pair.try_data(wrap, other.cookie), since()),
+                  ((left(version, name), False), {"in_bad_cookie": 1}))
+        tap.equal(f"IPv{version} its own cookie, data {name}: taken",
+                  (pair.try_data(wrap)[1], pair.works()), (True, True))
+    at = ip_bytes(pair.peer.data(b""))
+    for what, offset, change, count in (("too long", 4, 1, "bad_truncated"),
+                                        ("too short", 4, -1, "bad_length"),
+                                        ("with a checksum", 6, 0xbeef, "in_bad_sum")):
+        def odd(data, cookie, offset=offset, change=change):
+            data = bytearray(in_udp(data, data_shim(1, cookie)))
+            value, = struct.unpack_from("!H", data, at + offset)
+            struct.pack_into("!H", data, at + offset, value + change)
+            return bytes(data)
+
+        since = Since("int")
+        tap.equal(f"IPv{version} its own cookie in UDP {what}: left",
+                  (pair.try_data(odd)[1], since()), (False, {count: 1}))
+    pair.close()
+    other.close()
+
+
+def as_it_came(tun, version, listener):
+    """Sockets that want the protocols get the packets, byte for byte."""
+    family, port = wire.FAMILY[version], listener.getsockname()[1]
+    udp = socket.socket(family, socket.SOCK_DGRAM)
+    udp.bind((wire.STACK[version], PORT))
+    if version == 6:
+        udp.setsockopt(socket.IPPROTO_UDP, UDP_NO_CHECK6_RX, 1)
+    udp.settimeout(0.1)
+    raw = {n: socket.socket(family, socket.SOCK_RAW, n) for n in (INT, XCP)}
+    for sock in raw.values():
+        sock.settimeout(0.1)
+
+    def got(sock):
+        try:
+            return sock.recv(1 << 16)
+        except TimeoutError:
+            return None
+
+    for state in ("off", "on"):
+        for name, carrier, wrap in WRAPS:
+            knob(carrier, int(state == "on"))
+            packet = wrap(End(version, port).data(b"content"), 5)
+            words = tun.heard([packet])
+            body = packet[ip_bytes(packet):]
+            if "UDP" in name:
+                tap.equal(f"IPv{version} {state}, {name}: the datagram is the socket's",
+                          (got(udp), words), (body[8:], []))
+            else:
+                want = packet if version == 4 else body
+                tap.equal(f"IPv{version} {state}, {name}: a raw socket sees the packet",
+                          got(raw[next_of(packet)]), want)
+    for sock in (udp, *raw.values()):
+        sock.close()
+
+
+def malformed(tun, version, listener):
+    """Left to the stack, in both carriers' protocols, and in fragments."""
+    port = listener.getsockname()[1]
+    for what, carrier, packet, count in (
+            ("INT of type 9", "int", lambda d: in_int(d, int_header(9) + bytes(8)), "bad_type"),
+            ("INT of 255 words", "int",
+             lambda d: in_int(d, int_header(2, words=255) + bytes(8)), "bad_length"),
+            ("INT below INT", "int",
+             lambda d: in_int(d, int_header(2, following=INT) + bytes(8) + hello()), "bad_next"),
+            ("XCP of version 2", "xcp", lambda d: in_xcp(d, xcp_header(version=2)), "bad_version"),
+            ("XCP below XCP", "xcp",
+             lambda d: in_xcp(d, xcp_header(following=XCP) + xcp_header()), "bad_next"),
+            ("XCP above UDP", "xcp", lambda d: in_xcp(d, xcp_header(following=UDP)), "bad_next")):
+        whole = packet(End(version, port).syn())
+        for how, pieces in (("", [whole]), (" in fragments", fragments(whole, ip_bytes(whole), 24))):
+            since = Since(carrier)
+            tap.equal(f"IPv{version} {what}{how}: left to the stack, counted",
+                      (tun.heard(pieces), since()), ([UNKNOWN_PROTOCOL], {count: 1}))
+
+
+# Tunnels and IPsec -----------------------------------------------------------
+
+INNER = {4: ("203.0.113.2", "203.0.113.1"), 6: ("2001:db8:9::2", "2001:db8:9::1")}
+
+
+class Inner(End):
+    """An end of a connection through a tunnel."""
+
+    def packet(self, flags, **fields):
+        script, stack = wire.SCRIPT[self.version], wire.STACK[self.version]
+        wire.SCRIPT[self.version], wire.STACK[self.version] = INNER[self.version]
+        try:
+            return super().packet(flags, **fields)
+        finally:
+            wire.SCRIPT[self.version], wire.STACK[self.version] = script, stack
+
+
+def outer(version, following, body):
+    """A packet of the script with a congestion header in front of body."""
+    head = End(version, 9).syn()
+    head = head[:ip_bytes(head)]
+    return in_xcp(finish(set_next(head, following) + body), xcp_header(following=following))
+
+
+# Name, type of link, protocol, what is between that and the packet within
+TUNNELS = {4: (("IPIP", "ipip", IPIP, b""), ("GRE", "gre", GRE, struct.pack("!HH", 0, 0x800))),
+           6: (("IPv6 in IPv6", "ip6tnl encaplimit none", IPV6, b""),
+               ("GRE", "ip6gre encaplimit none", GRE, struct.pack("!HH", 0, 0x86dd)))}
+
+
+def tunnel(tun, version, listener, name, following, between):
+    """One that is there: what comes out of it below a congestion header."""
+    port = listener.getsockname()[1]
+    for knobs, want, grown in (((1, 0), [UNKNOWN_PROTOCOL], {"in_off": 1}),
+                               ((0, 1), [UNKNOWN_PROTOCOL], {"in_off": 1}),
+                               ((1, 1), ["through the tunnel"], {"tunnel_in": 1, "tunnel_bad": 1})):
+        knob("xcp", knobs[0])
+        knob("xcp_tunnel", knobs[1])
+        since, end = Since("xcp"), Inner(version, port)
+        tap.equal(f"IPv{version} {name} below 253, xcp {knobs[0]}, xcp_tunnel {knobs[1]}",
+                  (tun.heard([outer(version, following, between + end.syn())]), since()),
+                  (want, grown))
+    tun.heard([outer(version, following, between + end.packet(RST, pos=0))])
+    # A filter that lets no tunnel in.
+    tc_filter(version, f"ip_proto {following:x}")
+    tap.equal(f"IPv{version} {name} below 253, tc drops {name}: not bypassed",
+              tun.heard([outer(version, following, between + Inner(version, port).syn())]), [])
+    tc_clear()
+    knob("xcp_tunnel", 0)
+
+
+def tunnels(tun, version):
+    for name, kind, following, between in TUNNELS[version]:
+        hosts.ip(f"""link add t0 type {kind} local {wire.STACK[version]} remote {wire.SCRIPT[version]}
+link set t0 mtu 1300 up
+addr add {INNER[version][1]}/{24 if version == 4 else 64} dev t0 {'nodad' if version == 6 else ''}""")
+        with socket.socket(wire.FAMILY[version], socket.SOCK_STREAM) as listener:
+            listener.bind((INNER[version][1], 0))
+            listener.listen()
+            tunnel(tun, version, listener, name, following, between)
+        hosts.run("ip link del t0")
+
+
+def no_states():
+    """Packets of AH and ESP that IPsec looked for a state of."""
+    with open("/proc/thread-self/net/xfrm_stat", encoding="ascii") as file:
+        return dict(line.split() for line in file)["XfrmInNoStates"]
+
+
+def ipsec(tun, version):
+    for name, following, body in (
+            ("ESP", ESP, struct.pack("!II", 77, 1) + bytes(64)),
+            ("AH", AH, struct.pack("!BBHII", TCP, 4, 0, 77, 1) + bytes(64))):
+        packet = outer(version, following, body)
+        # The kernel's handler of the protocol must be there to be reached.
+        hosts.run(f"ip xfrm state add src {INNER[version][0]} dst {INNER[version][1]} proto"
+                  f" {name.lower()} spi 9 mode transport {KEYS[name]}")
+        for knobs, want, grown, seen in (((1, 0), [UNKNOWN_PROTOCOL], {"in_off": 1}, 0),
+                                         ((0, 1), [UNKNOWN_PROTOCOL], {"in_off": 1}, 0),
+                                         ((1, 1), [], {"ipsec_in": 1}, 1)):
+            knob("xcp", knobs[0])
+            knob("xcp_ipsec", knobs[1])
+            since, before = Since("xcp"), int(no_states())
+            tap.equal(f"IPv{version} {name} below 253, xcp {knobs[0]}, xcp_ipsec {knobs[1]}",
+                      (tun.heard([packet]), since(), int(no_states()) - before),
+                      (want, grown, seen))
+        tc_filter(version, f"ip_proto {following:x}")
+        before = int(no_states())
+        tap.equal(f"IPv{version} {name} below 253, tc drops {name}: not bypassed",
+                  (tun.heard([packet]), int(no_states()) - before), ([], 0))
+        tc_clear()
+        knob("xcp_ipsec", 0)
+        knob("xcp", 1)
+        hosts.run("ip xfrm state flush")
+
+
+KEYS = {"ESP": "aead rfc4106(gcm(aes)) 0x" + "5a" * 20 + " 128",
+        "AH": "auth-trunc hmac(sha256) 0x" + "a5" * 32 + " 128"}
+
+
+# Filters ---------------------------------------------------------------------
+
+def nft(text):
+    subprocess.run(["nft", "-f", "-"], input=text, text=True, check=True)
+
+
+def tc_filter(version, match):
+    hosts.run("tc qdisc add dev tun0 clsact")
+    hosts.run(f"tc filter add dev tun0 ingress protocol {'ip' if version == 4 else 'ipv6'}"
+              f" flower {match} action drop")
+
+
+def tc_clear():
+    hosts.run("tc qdisc del dev tun0 clsact")
+
+
+def nft_filter(family, hook):
+    nft(f"""table {family} unsolicited {{
+	chain c {{
+		type filter hook {hook};
+		tcp dport {FILTERED} drop
+	}}
+}}""")
+    return lambda: hosts.run(f"nft delete table {family} unsolicited")
+
+
+def with_tc(version):
+    tc_filter(version, f"ip_proto tcp dst_port {FILTERED}")
+    return tc_clear
+
+
+class Filters:
+    """Name: put it on, for a version; returns what takes it off."""
+    ALL = {
+        "tc on ingress": with_tc,
+        "nftables on ingress": lambda v: nft_filter("netdev", "ingress device tun0 priority 0"),
+        "nftables in front of conntrack":
+            lambda v: nft_filter("inet", "prerouting priority -300"),
+        "nftables at input": lambda v: nft_filter("inet", "input priority 0"),
+    }
+
+
+def filtered_handshakes(tun, version, name):
+    """No SYN gets past a filter of its port, in whatever form; on other ports they do."""
+    tap.equal(f"IPv{version} {name}: a plain SYN is dropped",
+              tun.heard([End(version, FILTERED).syn()]), [])
+    for form, _, wrap, negotiates in HELLOS:
+        whole = wrap(End(version, FILTERED).syn())
+        want = [] if negotiates else left(version, form)
+        tap.equal(f"IPv{version} {name}: a SYN {form} does not pass", tun.heard([whole]), want)
+        if "UDP" in form:
+            continue
+        tap.equal(f"IPv{version} {name}: a SYN {form} in fragments does not pass",
+                  tun.heard(fragments(whole, ip_bytes(whole), 24)), want)
+        if negotiates:
+            end = End(version, OPEN)
+            tap.equal(f"IPv{version} {name}: a SYN {form} to another port does",
+                      tun.heard([wrap(end.syn())]), ["SYN-ACK"])
+            tun.heard([end.packet(RST, pos=0)])
+            end = End(version, OPEN)
+            whole = wrap(end.syn())
+            tap.equal(f"IPv{version} {name}: a SYN {form} in fragments to another port does",
+                      tun.heard(fragments(whole, ip_bytes(whole), 24)), ["SYN-ACK"])
+            tun.heard([end.packet(RST, pos=0)])
+
+
+def filters(tun, version, listeners):
+    for name, put in Filters.ALL.items():
+        # Negotiated before somebody closes the port.
+        pairs = [Connection(tun, listeners[FILTERED], version, carrier) for _, carrier, _ in WRAPS]
+        free = [Connection(tun, listeners[OPEN], version, carrier) for _, carrier, _ in WRAPS]
+        remove = put(version)
+        filtered_handshakes(tun, version, name)
+        for (form, _, wrap), pair, other in zip(WRAPS, pairs, free):
+            def pieces(data, cookie, wrap=wrap):
+                whole = wrap(data, cookie)
+                return list(fragments(whole, ip_bytes(whole), 32))
+
+            tap.equal(f"IPv{version} {name}: data {form} does not pass", pair.try_data(wrap),
+                      ([], False))
+            if "UDP" not in form:
+                tap.equal(f"IPv{version} {name}: data {form} in fragments does not pass",
+                          pair.try_data(pieces), ([], False))
+                tap.equal(f"IPv{version} {name}: data {form} in fragments to another port does",
+                          other.try_data(pieces)[1], True)
+            tap.equal(f"IPv{version} {name}: data {form} to another port does",
+                      other.try_data(wrap)[1], True)
+        remove()
+        for (form, _, wrap), pair in zip(WRAPS, pairs):
+            tap.equal(f"IPv{version} without {name}: data {form} arrives", pair.try_data(wrap)[1],
+                      True)
+        for pair in pairs + free:
+            pair.close()
+
+
+def xdp_filter(tun, version, listeners):
+    """An XDP program sees a packet once, as it came: so nothing that it cannot see comes off."""
+    if not xdp.is_there():
+        print("# the kernel has no BPF: XDP is left to the debug kernel's test")
+        return
+    pairs = [Connection(tun, listeners[OPEN], version, carrier) for _, carrier, _ in WRAPS]
+    program, end = xdp.Program("tun0", FILTERED), End(version, OPEN)
+    tap.equal(f"IPv{version} XDP: a plain SYN to its port is dropped, one to another is not",
+              (tun.heard([End(version, FILTERED).syn()]), tun.heard([end.syn()])),
+              ([], ["SYN-ACK"]))
+    tun.heard([end.packet(RST, pos=0)])
+    for form, carrier, wrap, negotiates in HELLOS:
+        for port in (FILTERED, OPEN):
+            since = Since(carrier)
+            tap.equal(f"IPv{version} XDP: a SYN {form} to port {port} stays below its header",
+                      (tun.heard([wrap(End(version, port).syn())]), since()),
+                      (left(version, form), {"in_hidden" if negotiates else "bad_type": 1}))
+    for (form, carrier, wrap), pair in zip(WRAPS, pairs):
+        since = Since(carrier)
+        tap.equal(f"IPv{version} XDP: data {form} stays below its header",
+                  (pair.try_data(wrap), since()), ((left(version, form), False), {"in_hidden": 1}))
+    for carrier in ("int", "xcp"):
+        knob(carrier, TRUST)
+    for (form, carrier, wrap), pair in zip(WRAPS, pairs):
+        before = program.seen()
+        tap.equal(f"IPv{version} XDP that knows headers: data {form} is taken, and seen once",
+                  (pair.try_data(wrap)[1], program.seen() - before), (True, 1))
+    remove = with_tc(version)
+    for form, _, wrap, negotiates in HELLOS:
+        if not negotiates:
+            continue
+        before, end = program.seen(), End(version, OPEN)
+        tap.equal(f"IPv{version} XDP and tc: a SYN {form} is taken, and seen once by XDP",
+                  (tun.heard([wrap(end.syn())]), program.seen() - before), (["SYN-ACK"], 1))
+        tun.heard([end.packet(RST, pos=0)])
+    remove()
+    for carrier in ("int", "xcp"):
+        knob(carrier, 1)
+    program.remove()
+    for pair in pairs:
+        pair.close()
+
+
+# A filter of a device below --------------------------------------------------
+
+def stacked(version):
+    """tc on the device below a bridge would not see what a header hides: none comes off."""
+    hosts.build("u")
+    hosts.ip("""link add u-w netns u type veth peer name w-u
+-n u link add br0 type bridge
+-n u link set u-w master br0 up
+-n u link set br0 up
+link set w-u up
+-n u addr add 198.51.100.1/24 dev br0
+-n u addr add 2001:db8:2::1/64 dev br0 nodad
+addr add 198.51.100.2/24 dev w-u
+addr add 2001:db8:2::2/64 dev w-u nodad""")
+    script, stack = {4: "198.51.100.2", 6: "2001:db8:2::2"}, {4: "198.51.100.1", 6: "2001:db8:2::1"}
+    with hosts.inside("u"):
+        listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+    listener.bind((stack[version], OPEN))
+    listener.listen()
+    def opened(cc, carrier):
+        before = hosts.counts("u", carrier)
+        sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc)
+        sock.bind((script[version], 0))
+        sock.settimeout(10)
+        sock.connect((stack[version], OPEN))
+        listener.accept()[0].close()
+        sock.close()
+        return {k: v for k, v in hosts.since("u", before, carrier).items()
+                if v and k in ("in", "in_hello", "in_hidden")}
+
+    # Before the first packet, neighbours are asked for.
+    opened(b"reno", "int")
+    for carrier, cc, taken in (("int", b"hpccpp", "in_hello"), ("xcp", b"xcp", "in")):
+        knob(f"{carrier}_silent_s", 0)
+        tap.claim(f"IPv{version} {carrier} over a bridge: negotiated",
+                  opened(cc, carrier).get(taken, 0) > 0)
+        hosts.run("tc -n u qdisc add dev u-w clsact")
+        hosts.run("tc -n u filter add dev u-w ingress protocol ip flower ip_proto udp action drop")
+        tap.equal(f"IPv{version} {carrier} over a bridge whose port has a filter: not",
+                  opened(cc, carrier), {"in_hidden": 1})
+        hosts.sysctl("u", f"hopcc/{carrier}", TRUST)
+        tap.claim(f"IPv{version} {carrier} the same, filters trusted: negotiated",
+                  opened(cc, carrier).get(taken, 0) > 0)
+        hosts.sysctl("u", f"hopcc/{carrier}", 1)
+        hosts.run("tc -n u qdisc del dev u-w clsact")
+        knob(f"{carrier}_silent_s", 60)
+    listener.close()
+    hosts.run("ip netns del u")
+    hosts.run("ip link del w-u", check=False)
+
+
+# CSIG ------------------------------------------------------------------------
+
+TAGS = {"compact": struct.pack("!HH", 0x88b5, 0x0f80),
+        "expanded": struct.pack("!HHI", 0x88b6, 1, 0x00ffff00)}
+
+
+def tagged(tun_version, port, tag, mac):
+    """A frame with a SYN behind a tag."""
+    kind = {4: 0x800, 6: 0x86dd}[tun_version]
+    return mac + b"\x02" + bytes(5) + tag + struct.pack("!H", kind) + End(tun_version, port).syn()
+
+
+def tags(version):
+    """Behind a tag: filters on ingress see the frame, XDP sees it once, as it came."""
+    hosts.build("u")
+    hosts.ip(f"""link add u-w netns u type veth peer name w-u
+-n u link set u-w up
+link set w-u up
+-n u addr add {wire.STACK[version]}/{24 if version == 4 else 64} dev u-w {'nodad' if version == 6 else ''}
+-n u neigh add {wire.SCRIPT[version]} lladdr 02:00:00:00:00:00 dev u-w""")
+    hosts.sysctl("u", "hopcc/csig", 1)
+    with hosts.inside("u"):
+        listeners = [listen(version, port) for port in (FILTERED, OPEN)]
+    frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    frames.bind(("w-u", 3))
+    shown = subprocess.check_output("ip -n u -br link show dev u-w".split(), text=True)
+    mac = bytes.fromhex(shown.split()[2].replace(":", ""))
+    tun = types.SimpleNamespace(word=Wire.word, unwrap=Wire.unwrap)
+
+    def heard(frame):
+        frames.send(frame)
+        words = []
+        while select.select([frames], [], [], 0.01)[0]:
+            raw, where = frames.recvfrom(1 << 16)
+            if where[2] != socket.PACKET_OUTGOING and raw[12:14] in (b"\x08\x00", b"\x86\xdd"):
+                words.append(Wire.word(tun, raw[14:]))
+        return [word for word in words if word]
+
+    def grown(before):
+        return {k: v for k, v in hosts.since("u", before, "csig").items()
+                if v and k in ("in_tag", "in_fenced", "in_hidden")}
+
+    for form, tag in TAGS.items():
+        for ports, count in (("\n", "in_fenced"), ("u-w", "in_tag")):
+            hosts.sysctl("u", "hopcc/csig_ports", ports)
+            where = f"IPv{version} a SYN behind a {form} tag, {count}"
+            tap.equal(f"{where}: answered", heard(tagged(version, OPEN, tag, mac)), ["SYN-ACK"])
+            hosts.run("tc -n u qdisc add dev u-w clsact")
+            hosts.run(f"tc -n u filter add dev u-w ingress protocol {'ip' if version == 4 else 'ipv6'}"
+                      f" flower ip_proto tcp dst_port {FILTERED} action drop")
+            tap.equal(f"{where}: does not get past tc", heard(tagged(version, FILTERED, tag, mac)), [])
+            if xdp.is_there():
+                with hosts.inside("u"):
+                    program = xdp.Program("u-w", FILTERED)
+                before = hosts.counts("u", "csig")
+                words = heard(tagged(version, OPEN, tag, mac))
+                tap.equal(f"{where}: XDP sees the frame once",
+                          (words, program.seen(), grown(before)),
+                          (["SYN-ACK"], 1, {"in_tag": 1}) if count == "in_tag" else
+                          ([], 1, {"in_hidden": 1}))
+                program.remove()
+            hosts.run("tc -n u qdisc del dev u-w clsact")
+    for sock in (frames, *listeners):
+        sock.close()
+    hosts.run("ip netns del u")
+    hosts.run("ip link del w-u", check=False)
+
+
+def main():
+    for module in ("tcp_hpccpp", "tcp_xcp", "net_csig_tag"):
+        hosts.run(f"modprobe {module}", check=False)
+    tun = Wire()
+    for path in ("ipv4/icmp_ratelimit", "ipv6/icmp/ratelimit"):
+        hosts.write("/proc/sys/net/" + path, 0)
+    for version in (4, 6):
+        listeners = {port: listen(version, port) for port in (FILTERED, OPEN)}
+        switched_off(tun, version, listeners[OPEN])
+        handshakes(tun, version, listeners[OPEN])
+        answers_without_question(tun, version)
+        without_a_flow(tun, version, listeners[OPEN])
+        resets(tun, version, listeners[OPEN])
+        cookies(tun, version, listeners[OPEN])
+        as_it_came(tun, version, listeners[OPEN])
+        malformed(tun, version, listeners[OPEN])
+        tunnels(tun, version)
+        ipsec(tun, version)
+        filters(tun, version, listeners)
+        xdp_filter(tun, version, listeners)
+        stacked(version)
+        tags(version)
+        for listener in listeners.values():
+            listener.close()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

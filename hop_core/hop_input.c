@@ -92,12 +92,15 @@ EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 struct hop_flow *hop_input_adopt(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
+	struct hop_flow_key own = *key;
 	struct hop_flow *flow = NULL;
 
 	if (!sk)
 		return NULL;
+	/* The socket may be bound to no VRF and take packets of all. */
+	own.l3mdev_ifindex = hop_flow_l3mdev(sk);
 	if (sk_fullsock(sk) && 1 << sk->sk_state & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT))
-		flow = hop_flow_add(key, false);
+		flow = hop_flow_add(&own, false);
 	sock_gen_put(sk);
 	return flow;
 }

@@ -291,6 +291,7 @@ void ctag_flow_reserve(struct csig_flow *f, struct sock *sk)
 {
 	const u32 bytes = added_bytes(f);
 
+	sock_owned_by_me(sk);
 	if (bytes <= f->reserved_bytes)
 		return;
 	hop_shim_reserve(sk, bytes - f->reserved_bytes);

@@ -44,7 +44,8 @@ static void doubt(struct hop_silent *memory, const struct in6_addr *addr, unsign
 	if (!ipv6_addr_equal(&slot->addr, addr))
 		slot->doubts = 0;
 	slot->addr = *addr;
-	slot->until_s = ktime_get_seconds() + hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
+	slot->until_s = ktime_get_seconds() +
+			hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
 	slot->doubts = min_t(unsigned int, slot->doubts + 1, U8_MAX);
 	spin_unlock_bh(&memory->lock);
 }

@@ -215,7 +215,8 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key);
  * @half_open: the socket is not established yet
  *
  * Context: RCU read lock; the result is good while it is held. Does not sleep.
- * Return: the flow; NULL if the netns has its limit or there is no memory.
+ * Return: the flow; NULL if the netns, or all together, have their limit and the netns has no
+ * half-open flow to remove, or if there is no memory.
  */
 struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open);
 

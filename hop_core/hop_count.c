@@ -16,16 +16,25 @@ static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int c
 	return sum;
 }
 
+void hop_flow_counts_show(struct seq_file *seq)
+{
+	const struct hop_flow_counts counts = hop_flow_count(seq_file_single_net(seq));
+
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_evicted %llu\nflows_walked %llu\n",
+		   counts.flows, counts.half_open, counts.evicted, counts.walked);
+	seq_printf(seq, "flows_refused %llu\nflows_refused_max %llu\nflows_refused_memory %llu\n",
+		   counts.refused, counts.refused_max, counts.refused_memory);
+}
+EXPORT_SYMBOL_GPL(hop_flow_counts_show);
+
 void hop_counts_show(struct seq_file *seq, const unsigned long __percpu *counts,
 		     const char * const *names, unsigned int n)
 {
-	struct hop_flow_counts flows = hop_flow_count(seq_file_single_net(seq));
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
 		if (names[i])
 			seq_printf(seq, "%s %lu\n", names[i], sum_of(counts, i));
-	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
-		   flows.flows, flows.half_open, flows.refused);
+	hop_flow_counts_show(seq);
 }
 EXPORT_SYMBOL_GPL(hop_counts_show);

@@ -96,9 +96,54 @@ static void negotiated_test(struct kunit *test)
 	}
 }
 
+/* Is the destination in doubt, or is it proved that it takes no headers? */
+static const struct loss_case {
+	const char *what, *events;
+	bool want;
+} loss_cases[] = {
+	{ "no header on the SYN-ACK", "SE", false },
+	{ "SYN lost, then open", "SSE", true },
+	{ "SYN lost, then refused", "SSI", false },
+	{ "our SYN-ACK lost, then open", "yAAE", true },
+	{ "our SYN-ACK refused", "yAI", false },
+	{ "the path changed", "SsET", false },
+};
+
+static void loss_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(loss_cases); i++) {
+		const struct loss_case *c = &loss_cases[i];
+		enum hop_stage stage = HOP_STAGE_NONE, from = stage;
+		const char *event;
+
+		for (event = c->events; *event; event++) {
+			from = stage;
+			stage = hop_next_stage(stage, event_of(*event));
+		}
+		KUNIT_EXPECT_EQ_MSG(test, stage, HOP_STAGE_SILENT, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hop_may_be_loss(from, event_of(event[-1])), c->want,
+				    "%s", c->what);
+	}
+}
+
+static void doubt_test(struct kunit *test)
+{
+	static const unsigned int want_s[] = { 15, 30, 60, 60 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(want_s); i++)
+		KUNIT_EXPECT_EQ(test, hop_doubt_s(i, 15, 60), want_s[i]);
+	KUNIT_EXPECT_EQ(test, hop_doubt_s(255, 15, 86400), 86400);
+	KUNIT_EXPECT_EQ(test, hop_doubt_s(0, 15, 1), 1);
+}
+
 static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(negotiated_test),
+	KUNIT_CASE(loss_test),
+	KUNIT_CASE(doubt_test),
 	{}
 };
 

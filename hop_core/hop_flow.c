@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The flow table; see net/hop_flow.h. */
 
-#include <linux/ipv6.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
@@ -11,9 +11,6 @@
 #include <net/hop_flow.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
-#include <net/inet6_hashtables.h>
-#include <net/inet_hashtables.h>
-#include <net/l3mdev.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
@@ -30,11 +27,47 @@
 /* Entries between two chances for others to run. */
 #define HOP_FLOW_AGE_BATCH	256
 
+/*
+ * flows_max by default: what of 512 bytes each, which is about what a carrier's entry takes,
+ * fits a 64th of the memory; as many as one netns may have by default, at least.
+ */
+#define HOP_FLOW_MEMORY_SHARE	64
+#define HOP_FLOW_BYTES		512
+
+/* Namespaces of other user namespaces than the first have this share of flows_max together. */
+#define HOP_FLOW_CONTAINED_SHARE 2
+
+/**
+ * struct hop_flow_net - the table's state of a netns
+ * @lock: of what follows up to @walked
+ * @links: all entries, the oldest first, and the positions of walks
+ * @half_open_flows: half-open entries, the oldest first
+ * @flows: number of entries; read without the lock
+ * @half_open: number of half-open ones
+ * @evicted: counter, as in struct hop_flow_counts
+ * @refused: counter
+ * @refused_max: counter
+ * @refused_memory: counter
+ * @walked: counter
+ * @limit: net.hopcc.flow_limit
+ * @contained: of another user namespace than the first
+ * @used: an entry was ever made: the table's readers may know the netns
+ * @sysctl: the sysctl
+ */
 struct hop_flow_net {
-	atomic_t flows;
-	atomic_t half_open;
-	atomic64_t refused;
+	spinlock_t lock;	/* of all up to @walked */
+	struct list_head links;
+	struct list_head half_open_flows;
+	u32 flows;
+	u32 half_open;
+	u64 evicted;
+	u64 refused;
+	u64 refused_max;
+	u64 refused_memory;
+	u64 walked;
 	unsigned int limit;
+	bool contained;
+	bool used;
 	struct hop_sysctl sysctl;
 };
 
@@ -42,6 +75,14 @@ static unsigned int hop_flow_net_id;
 static unsigned int hop_flow_limit_max = HOP_FLOW_LIMIT_MAX;
 static unsigned int hop_flow_limit_default = HOP_FLOW_LIMIT_DEFAULT;
 static struct rhashtable hop_flows;
+
+/* Entries of all namespaces, and of those of other user namespaces than the first. */
+static atomic_t hop_flow_total;
+static atomic_t hop_flow_contained;
+
+static unsigned int hop_flow_max;
+module_param_named(flows_max, hop_flow_max, uint, 0644);
+MODULE_PARM_DESC(flows_max, "entries of all network namespaces together, containers' at most half; 0: by memory when loaded (0)");
 
 static void hop_flow_age(struct work_struct *work);
 static DECLARE_DELAYED_WORK(hop_flow_age_work, hop_flow_age);
@@ -58,172 +99,170 @@ static struct hop_flow_net *flow_net(const struct net *net)
 	return net_generic(net, hop_flow_net_id);
 }
 
-static bool is_link_local(const struct in6_addr *addr)
+bool hop_flow_any(const struct net *net)
 {
-	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+	return READ_ONCE(flow_net(net)->flows);
 }
+EXPORT_SYMBOL_GPL(hop_flow_any);
 
-static void set_scope(struct hop_flow_key *key, int ifindex)
+/* A socket bound to no device may take packets of all VRFs: the sysctl tcp_l3mdev_accept. */
+static bool may_be_unbound(const struct hop_flow_key *key)
 {
-	if (is_link_local(&key->local) || is_link_local(&key->peer))
-		key->scope_ifindex = ifindex;
-}
-
-void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
-			  const struct sock *sk)
-{
-	memset(key, 0, sizeof(*key));
-	key->net = sock_net(sk);
-	key->kind = kind;
-	if (sk->sk_family == AF_INET) {
-		ipv6_addr_set_v4mapped(sk->sk_rcv_saddr, &key->local);
-		ipv6_addr_set_v4mapped(sk->sk_daddr, &key->peer);
-#if IS_ENABLED(CONFIG_IPV6)
-	} else {
-		key->local = sk->sk_v6_rcv_saddr;
-		key->peer = sk->sk_v6_daddr;
-#endif
-	}
-	key->local_port = htons(sk->sk_num);
-	key->peer_port = sk->sk_dport;
-	key->dif = sk->sk_bound_dev_if;
-	set_scope(key, key->dif);
-}
-EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);
-
-/* The packet's source is the local end: swapped for what comes in. */
-static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
-		      const struct sk_buff *skb, const void *ip)
-{
-	memset(key, 0, sizeof(*key));
-	key->net = dev_net(skb->dev);
-	key->kind = kind;
-	if (skb->protocol == htons(ETH_P_IP)) {
-		const struct iphdr *iph = ip;
-
-		ipv6_addr_set_v4mapped(iph->saddr, &key->local);
-		ipv6_addr_set_v4mapped(iph->daddr, &key->peer);
-	} else {
-		const struct ipv6hdr *ip6h = ip;
-
-		key->local = ip6h->saddr;
-		key->peer = ip6h->daddr;
-	}
-}
-
-static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb)
-{
-	int master = l3mdev_master_ifindex_rcu(skb->dev);
-
-	key->dif = master ?: skb->dev->ifindex;
-	key->sdif = master ? skb->dev->ifindex : 0;
-}
-
-void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind *kind,
-			    const struct sk_buff *skb, const struct tcphdr *th)
-{
-	key_of_ip(key, kind, skb, skb->data);
-	key->local_port = th->source;
-	key->peer_port = th->dest;
-	set_interface(key, skb);
-	set_scope(key, skb->dev->ifindex);
-}
-EXPORT_SYMBOL_GPL(hop_flow_key_of_output);
-
-void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind *kind,
-			   const struct sk_buff *skb, const struct tcphdr *th)
-{
-	key_of_ip(key, kind, skb, skb_network_header(skb));
-	swap(key->local, key->peer);
-	key->local_port = th->dest;
-	key->peer_port = th->source;
-	set_interface(key, skb);
-	/* Through loopback, IPv6 keeps the interface that the address is of. */
-	set_scope(key, skb->protocol == htons(ETH_P_IPV6) ? IP6CB(skb)->iif : 0);
-}
-EXPORT_SYMBOL_GPL(hop_flow_key_of_input);
-
-struct sock *hop_flow_socket(const struct hop_flow_key *key)
-{
-	if (ipv6_addr_v4mapped(&key->peer))
-		return compat_inet_established(key->net, key->peer.s6_addr32[3], key->peer_port,
-					       key->local.s6_addr32[3], ntohs(key->local_port),
-					       key->dif, key->sdif);
-#if IS_ENABLED(CONFIG_IPV6)
-	return compat_inet6_established(key->net, &key->peer, key->peer_port, &key->local,
-					ntohs(key->local_port), key->dif, key->sdif);
-#else
-	return NULL;
-#endif
-}
-EXPORT_SYMBOL_GPL(hop_flow_socket);
-
-/* Which one of a group that shares the port does not matter: no packet is passed. */
-bool hop_flow_has_listener(const struct hop_flow_key *key)
-{
-	if (ipv6_addr_v4mapped(&key->peer))
-		return compat_inet_listener(key->net, NULL, 0, key->peer.s6_addr32[3],
-					    key->peer_port, key->local.s6_addr32[3],
-					    ntohs(key->local_port), key->dif, key->sdif);
-#if IS_ENABLED(CONFIG_IPV6)
-	return compat_inet6_listener(key->net, NULL, 0, &key->peer, key->peer_port,
-				     &key->local, ntohs(key->local_port), key->dif, key->sdif);
+#ifdef CONFIG_NET_L3_MASTER_DEV
+	return key->sdif && READ_ONCE(key->net->ipv4.sysctl_tcp_l3mdev_accept);
 #else
 	return false;
 #endif
 }
-EXPORT_SYMBOL_GPL(hop_flow_has_listener);
 
-bool hop_flow_any(const struct net *net)
+static struct hop_flow *find_unbound(const struct hop_flow_key *key)
 {
-	return atomic_read(&flow_net(net)->flows);
+	struct hop_flow_key unbound = *key;
+
+	unbound.l3mdev_ifindex = 0;
+	return rhashtable_lookup(&hop_flows, &unbound, hop_flow_params);
 }
-EXPORT_SYMBOL_GPL(hop_flow_any);
 
 struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = rhashtable_lookup(&hop_flows, key, hop_flow_params);
 
+	if (!flow && may_be_unbound(key))
+		flow = find_unbound(key);
 	if (flow && time_after(jiffies, READ_ONCE(flow->used_jiffies)))
 		WRITE_ONCE(flow->used_jiffies, jiffies);
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_flow_find);
 
-static bool charge(struct hop_flow_net *fn, bool half_open)
+static void uncharge_total(const struct hop_flow_net *fn)
 {
-	unsigned int limit = READ_ONCE(fn->limit);
+	atomic_dec(&hop_flow_total);
+	if (fn->contained)
+		atomic_dec(&hop_flow_contained);
+}
 
-	if (half_open &&
-	    atomic_inc_return(&fn->half_open) > limit / HOP_FLOW_HALF_OPEN_SHARE) {
-		atomic_dec(&fn->half_open);
-		return false;
+/* Return: whether all namespaces together have room for one more. */
+static bool charge_total(const struct hop_flow_net *fn)
+{
+	const unsigned int max = READ_ONCE(hop_flow_max);
+	bool fits = atomic_inc_return(&hop_flow_total) <= max;
+
+	if (fn->contained)
+		fits &= atomic_inc_return(&hop_flow_contained) <= max / HOP_FLOW_CONTAINED_SHARE;
+	if (!fits)
+		uncharge_total(fn);
+	return fits;
+}
+
+static bool is_half_open(const struct hop_flow *flow)
+{
+	return test_bit(HOP_FLOW_HALF_OPEN, &flow->flags);
+}
+
+static bool is_within_limit(const struct hop_flow_net *fn, const struct hop_flow *flow)
+{
+	const unsigned int limit = READ_ONCE(fn->limit);
+
+	return fn->flows < limit &&
+	       (!is_half_open(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
+}
+
+/* Return: 0; -EDQUOT: the netns has its limit; -ENFILE: all together have theirs. */
+static int enlist(struct hop_flow_net *fn, struct hop_flow *flow)
+{
+	int err = -EDQUOT;
+
+	spin_lock_bh(&fn->lock);
+	if (!is_within_limit(fn, flow))
+		goto unlock;
+	err = -ENFILE;
+	if (!charge_total(fn))
+		goto unlock;
+	err = 0;
+	list_add_tail(&flow->in_net.list, &fn->links);
+	WRITE_ONCE(fn->flows, fn->flows + 1);
+	if (is_half_open(flow)) {
+		list_add_tail(&flow->in_half_open, &fn->half_open_flows);
+		fn->half_open++;
 	}
-	if (atomic_inc_return(&fn->flows) > limit) {
-		atomic_dec(&fn->flows);
-		if (half_open)
-			atomic_dec(&fn->half_open);
+unlock:
+	spin_unlock_bh(&fn->lock);
+	return err;
+}
+
+/* @fn's lock held. */
+static bool leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
+{
+	if (!test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
 		return false;
-	}
+	list_del(&flow->in_half_open);
+	fn->half_open--;
 	return true;
 }
 
-static void uncharge(struct hop_flow_net *fn, bool half_open)
+static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
 {
-	if (half_open)
-		atomic_dec(&fn->half_open);
-	atomic_dec(&fn->flows);
+	spin_lock_bh(&fn->lock);
+	list_del(&flow->in_net.list);
+	leave_half_open(fn, flow);
+	WRITE_ONCE(fn->flows, fn->flows - 1);
+	uncharge_total(fn);
+	spin_unlock_bh(&fn->lock);
 }
 
+/* Of those who try at once, one succeeds. Return: whether it was this one. */
+static bool remove_flow(struct hop_flow *flow)
+{
+	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
+		return false;
+	delist(flow_net(flow->key.net), flow);
+	hop_flow_put(flow);
+	return true;
+}
+
+/*
+ * The oldest half-open entry is the one that is least likely to become a connection. Under
+ * RCU it stays readable if another CPU removes it first.
+ */
+static bool evict_oldest(struct hop_flow_net *fn)
+{
+	struct hop_flow *flow;
+	bool evicted;
+
+	spin_lock_bh(&fn->lock);
+	flow = list_first_entry_or_null(&fn->half_open_flows, struct hop_flow, in_half_open);
+	spin_unlock_bh(&fn->lock);
+	evicted = flow && remove_flow(flow);
+	if (!evicted)
+		return false;
+	spin_lock_bh(&fn->lock);
+	fn->evicted++;
+	spin_unlock_bh(&fn->lock);
+	return true;
+}
+
+static void count_refusal(struct hop_flow_net *fn, int err)
+{
+	spin_lock_bh(&fn->lock);
+	fn->refused++;
+	fn->refused_max += err == -ENFILE;
+	fn->refused_memory += err == -ENOMEM;
+	spin_unlock_bh(&fn->lock);
+}
+
+/* A process that connects is charged; in softirq nobody can be. */
 static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
 {
 	struct hop_flow *flow;
 
 	flow = kzalloc(struct_size(flow, state, DIV_ROUND_UP(key->kind->state_bytes,
-							     sizeof(u64))), GFP_ATOMIC);
+							     sizeof(u64))),
+		       GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!flow)
 		return NULL;
 	flow->key = *key;
+	flow->in_net.flow = flow;
 	refcount_set(&flow->ref, 1);
 	if (half_open)
 		__set_bit(HOP_FLOW_HALF_OPEN, &flow->flags);
@@ -232,17 +271,35 @@ static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
 	return flow;
 }
 
-/* Return: the flow that is in the table now; NULL if it could not grow. */
+/* Return: the flow that is in the table now, or an error: it could not grow. */
 static struct hop_flow *enter(struct hop_flow *flow)
 {
 	struct hop_flow *old;
 
 	old = rhashtable_lookup_get_insert_fast(&hop_flows, &flow->node, hop_flow_params);
-	if (!old) {
-		schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
-		return flow;
-	}
-	return IS_ERR(old) ? NULL : old;
+	if (old)
+		return IS_ERR(old) ? ERR_PTR(-ENOMEM) : old;
+	schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
+	return flow;
+}
+
+/*
+ * Listed first, then in the table: who finds it there may remove it from both. Who finds it
+ * in the list only does nothing. Return: the flow that is in the table now, or an error.
+ */
+static struct hop_flow *list_and_enter(struct hop_flow_net *fn, struct hop_flow *flow)
+{
+	struct hop_flow *entered;
+	int err = enlist(fn, flow);
+
+	if (err && evict_oldest(fn))
+		err = enlist(fn, flow);
+	if (err)
+		return ERR_PTR(err);
+	entered = enter(flow);
+	if (entered != flow)
+		delist(fn, flow);
+	return entered;
 }
 
 struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
@@ -252,42 +309,40 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
 
 	if (flow)
 		return flow;
-	if (!charge(fn, half_open))
-		goto refused;
+	WRITE_ONCE(fn->used, true);
 	flow = new_flow(key, half_open);
-	entered = flow ? enter(flow) : NULL;
-	if (entered == flow && flow)
+	entered = flow ? list_and_enter(fn, flow) : ERR_PTR(-ENOMEM);
+	if (entered == flow)
 		return flow;
-	/* Another CPU was first, or there is no room. */
-	kfree(flow);
-	uncharge(fn, half_open);
-	if (entered)
+	/* There is no room, or another CPU was first. A walk may hold ours. */
+	if (flow)
+		hop_flow_put(flow);
+	if (!IS_ERR(entered))
 		return entered;
-refused:
-	atomic64_inc(&fn->refused);
+	count_refusal(fn, PTR_ERR(entered));
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(hop_flow_add);
 
 bool hop_flow_settle(struct hop_flow *flow)
 {
-	/* Called for every packet: look before writing. */
-	if (!test_bit(HOP_FLOW_HALF_OPEN, &flow->flags) ||
-	    !test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
+	struct hop_flow_net *fn;
+	bool settled;
+
+	/* Called for every packet: look before locking. */
+	if (!is_half_open(flow))
 		return false;
-	atomic_dec(&flow_net(flow->key.net)->half_open);
-	return true;
+	fn = flow_net(flow->key.net);
+	spin_lock_bh(&fn->lock);
+	settled = leave_half_open(fn, flow);
+	spin_unlock_bh(&fn->lock);
+	return settled;
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);
 
 void hop_flow_remove(struct hop_flow *flow)
 {
-	/* Of several who try, one succeeds. */
-	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
-		return;
-	uncharge(flow_net(flow->key.net),
-		 test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags));
-	hop_flow_put(flow);
+	remove_flow(flow);
 }
 EXPORT_SYMBOL_GPL(hop_flow_remove);
 
@@ -300,13 +355,21 @@ EXPORT_SYMBOL_GPL(hop_flow_put);
 
 struct hop_flow_counts hop_flow_count(const struct net *net)
 {
-	const struct hop_flow_net *fn = flow_net(net);
+	struct hop_flow_net *fn = flow_net(net);
+	struct hop_flow_counts counts;
 
-	return (struct hop_flow_counts) {
-		.flows = atomic_read(&fn->flows),
-		.half_open = atomic_read(&fn->half_open),
-		.refused = atomic64_read(&fn->refused),
+	spin_lock_bh(&fn->lock);
+	counts = (struct hop_flow_counts) {
+		.flows = fn->flows,
+		.half_open = fn->half_open,
+		.evicted = fn->evicted,
+		.refused = fn->refused,
+		.refused_max = fn->refused_max,
+		.refused_memory = fn->refused_memory,
+		.walked = fn->walked,
 	};
+	spin_unlock_bh(&fn->lock);
+	return counts;
 }
 EXPORT_SYMBOL_GPL(hop_flow_count);
 
@@ -364,11 +427,6 @@ static bool match_kind(struct hop_flow *flow, const void *kind)
 	return flow->key.kind == kind;
 }
 
-static bool match_net(struct hop_flow *flow, const void *net)
-{
-	return flow->key.net == net;
-}
-
 /* An empty table needs no clock; the next flow winds it up. */
 static void hop_flow_age(struct work_struct *work)
 {
@@ -383,43 +441,73 @@ void hop_flow_retire(const struct hop_flow_kind *kind)
 }
 EXPORT_SYMBOL_GPL(hop_flow_retire);
 
-struct hop_flow_walk {
-	struct rhashtable_iter iter;
-};
-
-struct hop_flow_walk *hop_flow_walk_open(void)
+void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 {
-	struct hop_flow_walk *walk = kmalloc(sizeof(*walk), GFP_KERNEL);
+	struct hop_flow_net *fn = flow_net(net);
 
-	if (walk)
-		rhashtable_walk_enter(&hop_flows, &walk->iter);
-	return walk;
+	walk->net = net;
+	walk->position.flow = NULL;
+	walk->first = 0;
+	walk->end = 0;
+	spin_lock_bh(&fn->lock);
+	list_add(&walk->position.list, &fn->links);
+	spin_unlock_bh(&fn->lock);
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_open);
 
-bool hop_flow_walk(struct hop_flow_walk *walk, const struct net *net,
-		   const struct hop_flow_kind *kind,
+static bool is_walked(const struct hop_flow_link *link, const struct hop_flow_kind *kind)
+{
+	return link->flow && (!kind || link->flow->key.kind == kind);
+}
+
+/* Pass HOP_FLOW_STEP entries at most, and hold those of @kind. Return: whether any is left. */
+static bool step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
+{
+	struct hop_flow_net *fn = flow_net(walk->net);
+	struct hop_flow_link *link;
+	struct list_head *at;
+	unsigned int passed;
+
+	walk->first = 0;
+	walk->end = 0;
+	spin_lock_bh(&fn->lock);
+	at = walk->position.list.next;
+	for (passed = 0; at != &fn->links && passed < HOP_FLOW_STEP; passed++) {
+		link = list_entry(at, struct hop_flow_link, list);
+		at = at->next;
+		if (is_walked(link, kind) && hop_flow_hold(link->flow))
+			walk->held[walk->end++] = link->flow;
+	}
+	list_move_tail(&walk->position.list, at);
+	fn->walked += passed;
+	spin_unlock_bh(&fn->lock);
+	return passed;
+}
+
+bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
 		   bool (*visit)(struct hop_flow *flow, void *what), void *what)
 {
-	struct hop_flow *flow;
-
-	rhashtable_walk_start(&walk->iter);
-	for (flow = rhashtable_walk_peek(&walk->iter); flow;
-	     flow = rhashtable_walk_next(&walk->iter)) {
-		/* An error: the table is being resized; what follows may come again. */
-		if (!IS_ERR(flow) && flow->key.net == net && flow->key.kind == kind &&
-		    !visit(flow, what))
-			break;
-	}
-	rhashtable_walk_stop(&walk->iter);
-	return !flow;
+	do {
+		for (; walk->first < walk->end; walk->first++) {
+			if (!visit(walk->held[walk->first], what))
+				return false;
+			hop_flow_put(walk->held[walk->first]);
+		}
+		cond_resched();
+	} while (step(walk, kind));
+	return true;
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk);
 
 void hop_flow_walk_close(struct hop_flow_walk *walk)
 {
-	rhashtable_walk_exit(&walk->iter);
-	kfree(walk);
+	struct hop_flow_net *fn = flow_net(walk->net);
+
+	for (; walk->first < walk->end; walk->first++)
+		hop_flow_put(walk->held[walk->first]);
+	spin_lock_bh(&fn->lock);
+	list_del(&walk->position.list);
+	spin_unlock_bh(&fn->lock);
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_close);
 
@@ -442,42 +530,80 @@ static int __net_init hop_flow_net_init(struct net *net)
 	struct hop_flow_net *fn = flow_net(net);
 	int err;
 
+	spin_lock_init(&fn->lock);
+	INIT_LIST_HEAD(&fn->links);
+	INIT_LIST_HEAD(&fn->half_open_flows);
 	fn->limit = HOP_FLOW_LIMIT_DEFAULT;
+	fn->contained = net->user_ns != &init_user_ns;
 	err = hop_sysctl_start(net, &fn->sysctl, hop_flow_table, 1, fn);
 	/* What a container's root may not raise, since the memory is not his. */
-	if (!err && net->user_ns != &init_user_ns)
+	if (!err && fn->contained)
 		fn->sysctl.table[0].extra2 = &hop_flow_limit_default;
 	return err;
 }
 
-/* After the carriers' exits: they registered later. Nobody adds any more. */
-static void __net_exit hop_flow_net_exit(struct net *net)
+static bool remove_visited(struct hop_flow *flow, void *unused)
 {
-	struct hop_flow_net *fn = flow_net(net);
+	rcu_read_lock();
+	remove_flow(flow);
+	rcu_read_unlock();
+	return true;
+}
 
-	hop_sysctl_stop(&fn->sysctl);
-	if (!atomic_read(&fn->flows))
-		return;
-	hop_flow_sweep(match_net, net);
-	/* The ageing work may be looking for a socket of this netns. */
-	synchronize_rcu();
+static void remove_all(struct net *net)
+{
+	struct hop_flow_walk walk;
+
+	hop_flow_walk_open(&walk, net);
+	hop_flow_walk(&walk, NULL, remove_visited, NULL);
+	hop_flow_walk_close(&walk);
+}
+
+/* After the carriers' exits: they registered later. Nobody adds any more. */
+static void __net_exit hop_flow_net_exit(struct list_head *nets)
+{
+	bool used = false;
+	struct net *net;
+
+	list_for_each_entry(net, nets, exit_list) {
+		struct hop_flow_net *fn = flow_net(net);
+
+		hop_sysctl_stop(&fn->sysctl);
+		if (!READ_ONCE(fn->used))
+			continue;
+		remove_all(net);
+		used = true;
+	}
+	/* The ageing work may be looking for a socket of one of them. */
+	if (used)
+		synchronize_rcu();
 }
 
 static struct pernet_operations hop_flow_net_ops = {
 	.init = hop_flow_net_init,
-	.exit = hop_flow_net_exit,
+	.exit_batch = hop_flow_net_exit,
 	.id = &hop_flow_net_id,
 	.size = sizeof(struct hop_flow_net),
 };
+
+static unsigned int default_max(void)
+{
+	const u64 bytes = (u64)totalram_pages() << PAGE_SHIFT;
+
+	return clamp_t(u64, div_u64(bytes, HOP_FLOW_MEMORY_SHARE * HOP_FLOW_BYTES),
+		       HOP_FLOW_LIMIT_DEFAULT, HOP_FLOW_LIMIT_MAX);
+}
 
 static int __init hop_core_init(void)
 {
 	int err;
 
 	static_assert(offsetof(struct hop_flow_key, dif) ==
-		      2 * sizeof(void *) + 2 * sizeof(struct in6_addr) + sizeof(int) +
+		      2 * sizeof(void *) + 2 * sizeof(struct in6_addr) + 2 * sizeof(int) +
 		      2 * sizeof(__be16));
 
+	if (!hop_flow_max)
+		hop_flow_max = default_max();
 	get_random_bytes(&hop_arrival_secret, sizeof(hop_arrival_secret));
 	err = rhashtable_init(&hop_flows, &hop_flow_params);
 	if (err)

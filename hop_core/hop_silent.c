@@ -26,11 +26,57 @@ void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
 	if (!silent_s)
 		return;
 	spin_lock_bh(&memory->lock);
+	if (!ipv6_addr_equal(&slot->addr, addr))
+		slot->doubts = 0;
 	slot->addr = *addr;
 	slot->until_s = ktime_get_seconds() + silent_s;
 	spin_unlock_bh(&memory->lock);
 }
 EXPORT_SYMBOL_GPL(hop_silent_remember);
+
+static void doubt(struct hop_silent *memory, const struct in6_addr *addr, unsigned int silent_s)
+{
+	struct hop_silent_slot *slot = slot_of(memory, addr);
+
+	if (!silent_s)
+		return;
+	spin_lock_bh(&memory->lock);
+	if (!ipv6_addr_equal(&slot->addr, addr))
+		slot->doubts = 0;
+	slot->addr = *addr;
+	slot->until_s = ktime_get_seconds() +
+			hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
+	slot->doubts = min_t(unsigned int, slot->doubts + 1, U8_MAX);
+	spin_unlock_bh(&memory->lock);
+}
+
+static void dispel(struct hop_silent *memory, const struct in6_addr *addr)
+{
+	struct hop_silent_slot *slot = slot_of(memory, addr);
+
+	/* Most find no doubt. */
+	if (!READ_ONCE(slot->doubts))
+		return;
+	spin_lock_bh(&memory->lock);
+	if (ipv6_addr_equal(&slot->addr, addr))
+		slot->doubts = 0;
+	spin_unlock_bh(&memory->lock);
+}
+
+void hop_silent_learn(struct hop_silent *memory, const struct in6_addr *addr,
+		      unsigned int silent_s, enum hop_stage from, enum hop_event event,
+		      enum hop_stage to)
+{
+	if (to == HOP_STAGE_SPEAKS)
+		dispel(memory, addr);
+	if (to != HOP_STAGE_SILENT)
+		return;
+	if (hop_may_be_loss(from, event))
+		doubt(memory, addr, silent_s);
+	else
+		hop_silent_remember(memory, addr, silent_s);
+}
+EXPORT_SYMBOL_GPL(hop_silent_learn);
 
 bool hop_silent_is(struct hop_silent *memory, const struct in6_addr *addr)
 {

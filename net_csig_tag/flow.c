@@ -22,16 +22,16 @@ const struct hop_flow_kind ctag_flow_kind = {
 };
 
 /* What a stage means beyond this connection. */
-static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
+static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+		       enum hop_stage to)
 {
 	struct ctag_net *cn = ctag_net(flow->key.net);
 
-	if (stage == HOP_STAGE_SPEAKS)
+	if (to == HOP_STAGE_SPEAKS)
 		ctag_count(cn, CTAG_SPEAKS);
-	if (stage != HOP_STAGE_SILENT)
-		return;
-	ctag_count(cn, CTAG_SILENT);
-	hop_silent_remember(&cn->silent, &flow->key.peer, READ_ONCE(cn->silent_s));
+	if (to == HOP_STAGE_SILENT)
+		ctag_count(cn, CTAG_SILENT);
+	hop_silent_learn(&cn->silent, &flow->key.peer, READ_ONCE(cn->silent_s), from, event, to);
 }
 
 /* Return: the stage of negotiation after this. Context: RCU read lock. */
@@ -48,7 +48,7 @@ enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
 	if (from == to)
 		return to;
 	trace_csig_discover(&flow->key, event, from, to);
-	note_stage(flow, to);
+	note_stage(flow, from, event, to);
 	return to;
 }
 
@@ -291,6 +291,7 @@ void ctag_flow_reserve(struct csig_flow *f, struct sock *sk)
 {
 	const u32 bytes = added_bytes(f);
 
+	sock_owned_by_me(sk);
 	if (bytes <= f->reserved_bytes)
 		return;
 	hop_shim_reserve(sk, bytes - f->reserved_bytes);

@@ -24,6 +24,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <net/hop_count.h>
 #include <net/net_namespace.h>
 
 #include "net_csig_tag.h"
@@ -83,26 +84,10 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_AVOIDED] = "peer_avoided",
 };
 
-static unsigned long sum_of(const struct ctag_net *cn, unsigned int count)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(cn->counts, cpu)[count];
-	return sum;
-}
-
 static int ctag_counts_show(struct seq_file *seq, void *unused)
 {
-	const struct net *net = seq_file_single_net(seq);
-	struct hop_flow_counts flows = hop_flow_count(net);
-	unsigned int i;
-
-	for (i = 0; i < CTAG_COUNTS; i++)
-		seq_printf(seq, "%s %lu\n", ctag_count_names[i], sum_of(ctag_net(net), i));
-	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_refused %llu\n",
-		   flows.flows, flows.half_open, flows.refused);
+	hop_counts_show(seq, ctag_net(seq_file_single_net(seq))->counts, ctag_count_names,
+			CTAG_COUNTS);
 	return 0;
 }
 

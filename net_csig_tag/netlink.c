@@ -75,15 +75,22 @@ static bool dump_one(struct hop_flow *flow, void *what)
 
 static int dump_start(struct netlink_callback *cb)
 {
-	struct hop_flow_walk *walk = hop_flow_walk_open();
+	struct hop_flow_walk *walk = kmalloc(sizeof(*walk), GFP_KERNEL_ACCOUNT);
 
+	if (!walk)
+		return -ENOMEM;
+	/* The socket holds its netns. */
+	hop_flow_walk_open(walk, sock_net(cb->skb->sk));
 	cb->args[0] = (long)walk;
-	return walk ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int dump_done(struct netlink_callback *cb)
 {
-	hop_flow_walk_close((struct hop_flow_walk *)cb->args[0]);
+	struct hop_flow_walk *walk = (struct hop_flow_walk *)cb->args[0];
+
+	hop_flow_walk_close(walk);
+	kfree(walk);
 	return 0;
 }
 
@@ -93,8 +100,7 @@ static int dump_flows(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct dump d = { .skb = skb, .cb = cb, .family = &ctag_family };
 
-	hop_flow_walk((struct hop_flow_walk *)cb->args[0], sock_net(skb->sk), &ctag_flow_kind,
-		      dump_one, &d);
+	hop_flow_walk((struct hop_flow_walk *)cb->args[0], &ctag_flow_kind, dump_one, &d);
 	return skb->len;
 }
 

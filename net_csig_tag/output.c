@@ -6,6 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
+#include <net/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -80,13 +81,15 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 }
 
 /*
- * A packet that comes straight from TCP comes with TCP's lock held. One that waited, for
- * NFQUEUE's say, has a reference to its route of its own; so has one that was given another
- * route. For these, room is made when something arrives.
+ * TCP sends with its socket's lock held: by the process that owns the socket, or in softirq.
+ * What it sends has the socket's route, without a reference to it. A packet that waited, for
+ * NFQUEUE's say, has a reference of its own; so has one that was given another route. For
+ * these, room is made when something arrives. ctag_flow_reserve() has lockdep check this.
  */
-static bool is_locked(const struct sk_buff *skb)
+static bool is_locked(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	return skb_dst_is_noref(skb);
+	return state->sk == skb->sk && skb_dst_is_noref(skb) &&
+	       (sock_owned_by_user_nocheck(skb->sk) || in_softirq());
 }
 
 /*
@@ -105,7 +108,7 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 
 static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 			       struct ctag_segment *seg, struct sock *sk,
-			       const struct net_device *out)
+			       const struct nf_hook_state *state)
 {
 	struct csig_flow *f;
 	struct hop_flow_key key;
@@ -121,11 +124,11 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 	f = hop_flow_state(flow);
 	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
 		return;
-	if (is_locked(skb))
+	if (is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
 	ctag_reflect(cn, skb, seg, flow, sk);
 	if (!f->wish.form || READ_ONCE(cn->level) != CTAG_INITIATES ||
-	    !leads_into_domain(cn, skb, out))
+	    !leads_into_domain(cn, skb, state->out))
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);
 	if (form)
@@ -159,14 +162,20 @@ static bool is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *sta
 		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
 }
 
-/* Forwarded, or without a TCP socket of this host: a tag only if it came with one. */
-static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			 const struct sock *sk)
+/* A tag only if it came with one. */
+static void output_forwarded(struct sk_buff *skb)
 {
 	struct csig_tag t;
 
 	if (!ctag_ingress_tag(skb, &t))
 		ctag_mark_clear(skb);
+}
+
+/* Forwarded, or without a TCP socket of this host. */
+static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			 const struct sock *sk)
+{
+	output_forwarded(skb);
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
 	    (!sk || sk->sk_state == TCP_NEW_SYN_RECV))
 		output_synack(cn, skb, seg, sk);
@@ -206,6 +215,10 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	if ((is_tcp(sk) || is_udp(sk)) && is_tunnel(skb, state))
 		return NF_ACCEPT;
 	tcp = ctag_read_segment(skb, &seg);
+	if (hop_output_is_foreign(skb, state->net)) {
+		output_forwarded(skb);
+		return NF_ACCEPT;
+	}
 	if (is_udp(sk)) {
 		output_udp(cn, skb, sk, state->out);
 		return NF_ACCEPT;
@@ -223,7 +236,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	else if (seg.syn)
 		output_syn(cn, skb, &seg, sk);
 	else if (hop_flow_any(state->net))
-		output_established(cn, skb, &seg, sk, state->out);
+		output_established(cn, skb, &seg, sk, state);
 	return NF_ACCEPT;
 }
 

@@ -24,16 +24,16 @@ const struct hop_flow_kind int_flow_kind = {
 };
 
 /* What a stage means beyond this connection. */
-static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
+static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+		       enum hop_stage to)
 {
 	struct int_net *in = int_net(flow->key.net);
 
-	if (stage == HOP_STAGE_SPEAKS)
+	if (to == HOP_STAGE_SPEAKS)
 		int_count(in, INT_COUNT_SPEAKS);
-	if (stage != HOP_STAGE_SILENT)
-		return;
-	int_count(in, INT_COUNT_SILENT);
-	hop_silent_remember(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s));
+	if (to == HOP_STAGE_SILENT)
+		int_count(in, INT_COUNT_SILENT);
+	hop_silent_learn(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s), from, event, to);
 }
 
 /* Return: the stage of discovery after this. Context: RCU read lock. */
@@ -50,7 +50,7 @@ enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
 	if (from == to)
 		return to;
 	trace_int_discover(&flow->key, event, from, to);
-	note_stage(flow, to);
+	note_stage(flow, from, event, to);
 	return to;
 }
 

@@ -268,8 +268,9 @@ static unsigned int int_output(void *priv, struct sk_buff *skb, const struct nf_
 	struct int_net *in = int_net(state->net);
 	struct hop_segment seg;
 
-	if (!READ_ONCE(in->on) || !hop_shim_find(skb, &seg.place) ||
-	    !hop_output_read(skb, &seg) || is_transport_ipsec(skb) || seg.rst)
+	if (!READ_ONCE(in->on) || hop_output_is_foreign(skb, state->net) ||
+	    !hop_shim_find(skb, &seg.place) || !hop_output_read(skb, &seg) ||
+	    is_transport_ipsec(skb) || seg.rst)
 		return NF_ACCEPT;
 	if (seg.syn)
 		output_handshake(in, skb, &seg);

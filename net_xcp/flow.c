@@ -21,16 +21,16 @@ const struct hop_flow_kind xcp_flow_kind = {
 };
 
 /* What a stage means beyond this connection. */
-static void note_stage(const struct hop_flow *flow, enum hop_stage stage)
+static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+		       enum hop_stage to)
 {
 	struct xcp_net *xn = xcp_net(flow->key.net);
 
-	if (stage == HOP_STAGE_SPEAKS)
+	if (to == HOP_STAGE_SPEAKS)
 		xcp_count(xn, XCP_COUNT_SPEAKS);
-	if (stage != HOP_STAGE_SILENT)
-		return;
-	xcp_count(xn, XCP_COUNT_SILENT);
-	hop_silent_remember(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s));
+	if (to == HOP_STAGE_SILENT)
+		xcp_count(xn, XCP_COUNT_SILENT);
+	hop_silent_learn(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s), from, event, to);
 }
 
 /* Return: the stage of discovery after this. Context: RCU read lock. */
@@ -47,7 +47,7 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	if (from == to)
 		return to;
 	trace_xcp_discover(&flow->key, event, from, to);
-	note_stage(flow, to);
+	note_stage(flow, from, event, to);
 	return to;
 }
 

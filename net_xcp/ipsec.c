@@ -210,7 +210,7 @@ static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 	*h = note.header;
 	h->protocol = place->next;
 	if (!note.tunnel)
-		xcp_output_pay(h, skb->sk);
+		xcp_output_pay(xn, h, skb->sk);
 	xcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 

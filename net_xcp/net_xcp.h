@@ -199,7 +199,7 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 
 /* output.c */
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void xcp_output_pay(struct xcp_hdr *h, const struct sock *sk);
+void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 extern const struct nf_hook_ops xcp_output_hooks[2];
 
 /* gso.c */

@@ -54,13 +54,13 @@ static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
 }
 
 /* A header that was noted leaves; @sk: the packet's. What is owed now goes with it. */
-void xcp_output_pay(struct xcp_hdr *h, const struct sock *sk)
+void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	struct xcp_flow *xf;
 
-	if (!hop_output_is_tcp(sk))
+	if (!hop_output_is_tcp(sk) || xcp_net(sock_net(sk)) != xn)
 		return;
 	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
 	flow = hop_flow_find(&key);
@@ -267,7 +267,8 @@ static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_
 		return NF_ACCEPT;
 	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(seg.place.next))
 		xcp_tunnel_enter(xn, skb, &seg.place);
-	if (hop_output_read(skb, &seg) && !seg.rst && !is_hidden(xn, skb))
+	if (hop_output_read(skb, &seg) && !seg.rst && !is_hidden(xn, skb) &&
+	    !hop_output_is_foreign(skb, state->net))
 		output_segment(xn, skb, &seg, state->net);
 	/* Our header may be there now. */
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &seg.place))

@@ -19,4 +19,12 @@ struct seq_file;
 void hop_counts_show(struct seq_file *seq, const unsigned long __percpu *counts,
 		     const char * const *names, unsigned int n);
 
+/**
+ * hop_flow_counts_show() - show the counters of the flow table, one a line
+ * @seq: of proc_create_net_single()
+ *
+ * Context: process.
+ */
+void hop_flow_counts_show(struct seq_file *seq);
+
 #endif /* HOPCC_NET_HOP_COUNT_H */

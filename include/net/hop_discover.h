@@ -14,7 +14,8 @@
  *	 SPEAKS <------------+ the same         SPEAKS           LOST
  *
  * ASKED and LOST become SILENT when the connection is established: the header
- * was what got lost. Not before: who is not there at all would be remembered. A
+ * was what got lost, if it was not any packet: hop_may_be_loss(). Not before: who is not
+ * there at all would be remembered. A
  * refusal by ICMP makes any of them SILENT, and so do timeouts in a row: the path
  * has changed.
  */
@@ -136,6 +137,38 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 static inline bool hop_is_negotiated(enum hop_stage stage)
 {
 	return stage != HOP_STAGE_NONE && stage != HOP_STAGE_ASKED;
+}
+
+/**
+ * hop_may_be_loss() - may a lost packet be why a connection became SILENT?
+ * @from: stage before @event
+ * @event: what made it SILENT
+ *
+ * Our SYN or SYN-ACK with a header was not answered, and one without was. All else proves
+ * that the destination or the path takes no headers.
+ *
+ * Return: true if any packet might have been lost as that one was.
+ */
+static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
+{
+	return from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED;
+}
+
+/**
+ * hop_doubt_s() - how long to do without headers after what may be a loss
+ * @doubts: times in a row before
+ * @first_s: how long the first time, seconds
+ * @most_s: how long at most, seconds
+ *
+ * Return: seconds, twice as many each time.
+ */
+static inline unsigned int hop_doubt_s(unsigned int doubts, unsigned int first_s,
+				       unsigned int most_s)
+{
+	/* 2^16 times the first is above any bound in use: first_s < 2^8. */
+	const unsigned int wait_s = first_s << (doubts < 16 ? doubts : 16);
+
+	return wait_s < most_s ? wait_s : most_s;
 }
 
 #endif /* HOPCC_NET_HOP_DISCOVER_H */

@@ -9,8 +9,17 @@
  *
  * One hash table under RCU. An entry belongs to one kind of carrier, whose state
  * it ends with. A netns has at most net.hopcc.flow_limit of them, and half-open
- * ones are a quarter of that at most: SYNs are free to send. Once a second those
- * that were not used lately are looked at, and go if their socket is gone.
+ * ones are a quarter of that at most: SYNs are free to send. All namespaces together
+ * have at most flows_max, a parameter of hop_core, and those of other user namespaces
+ * than the first at most half of it. Where there is no room, the oldest half-open entry
+ * of the netns makes room. Once a second those that were not used lately are looked at,
+ * and go if their socket is gone.
+ *
+ * The memory control group of a process that connects is charged for its entries. Those
+ * that a SYN opens are made in softirq, where no group is known: the limits bound them.
+ *
+ * Each netns also has its entries in a list: a walk costs what the netns has, and takes
+ * a spinlock for a bounded number of entries at a time.
  *
  * Addresses are those of the socket. A connection whose addresses this host
  * itself translates is not found by its packets: it goes without a carrier.
@@ -20,12 +29,12 @@
 
 #include <linux/in6.h>
 #include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 
-struct hop_flow_walk;
 struct net;
 struct sk_buff;
 struct sock;
@@ -48,6 +57,8 @@ struct hop_flow_kind {
  * @local: our address; IPv4 is v4-mapped
  * @peer: theirs
  * @scope_ifindex: where link-local addresses mean something, else 0
+ * @l3mdev_ifindex: VRF of the socket or of the packet's interface, else 0: equal addresses
+ *	and ports in two VRFs are two connections
  * @local_port: our port
  * @peer_port: theirs
  * @dif: interface, to find the socket by; not compared
@@ -59,6 +70,7 @@ struct hop_flow_key {
 	struct in6_addr local;
 	struct in6_addr peer;
 	int scope_ifindex;
+	int l3mdev_ifindex;
 	__be16 local_port;
 	__be16 peer_port;
 	int dif;
@@ -66,11 +78,23 @@ struct hop_flow_key {
 };
 
 /**
+ * struct hop_flow_link - place in the list of a netns
+ * @list: in the list, under the lock of the netns
+ * @flow: the entry; NULL for the position of a walk
+ */
+struct hop_flow_link {
+	struct list_head list;
+	struct hop_flow *flow;
+};
+
+/**
  * struct hop_flow - an entry
  * @node: in the table
  * @key: what it is found by
+ * @in_net: place among all entries of the netns
+ * @in_half_open: place among the half-open ones of the netns, the oldest first; under its lock
  * @ref: the table's and the reactor's
- * @flags: HOP_FLOW_HALF_OPEN
+ * @flags: HOP_FLOW_HALF_OPEN; changed under the lock of the netns
  * @used_jiffies: when it was last found
  * @rcu: frees it
  * @state: the carrier's
@@ -78,6 +102,8 @@ struct hop_flow_key {
 struct hop_flow {
 	struct rhash_head node;
 	struct hop_flow_key key;
+	struct hop_flow_link in_net;
+	struct list_head in_half_open;
 	refcount_t ref;
 	unsigned long flags;
 	unsigned long used_jiffies;
@@ -92,12 +118,20 @@ struct hop_flow {
  * struct hop_flow_counts - of a netns
  * @flows: in the table now
  * @half_open: of these, half-open
- * @refused: not entered: the limit, or no memory
+ * @evicted: half-open entries that were removed to make room for others
+ * @refused: not entered: net.hopcc.flow_limit, flows_max, or no memory
+ * @refused_max: of @refused, for flows_max
+ * @refused_memory: of @refused, for want of memory
+ * @walked: entries that walks of this netns have passed
  */
 struct hop_flow_counts {
 	u32 flows;
 	u32 half_open;
+	u64 evicted;
 	u64 refused;
+	u64 refused_max;
+	u64 refused_memory;
+	u64 walked;
 };
 
 /**
@@ -181,7 +215,8 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key);
  * @half_open: the socket is not established yet
  *
  * Context: RCU read lock; the result is good while it is held. Does not sleep.
- * Return: the flow; NULL if the netns has its limit or there is no memory.
+ * Return: the flow; NULL if the netns, or all together, have their limit and the netns has no
+ * half-open flow to remove, or if there is no memory.
  */
 struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open);
 
@@ -239,30 +274,48 @@ void hop_flow_retire(const struct hop_flow_kind *kind);
  */
 struct hop_flow_counts hop_flow_count(const struct net *net);
 
+/* Entries that a walk passes with the lock of the netns held. */
+#define HOP_FLOW_STEP 32
+
 /**
- * hop_flow_walk_open() - begin to look through the table
+ * struct hop_flow_walk - a walk through the entries of a netns
+ * @net: the netns
+ * @position: behind what was passed
+ * @held: entries that were found and not visited yet, with a reference each
+ * @first: the next of @held
+ * @end: behind the last of @held
+ */
+struct hop_flow_walk {
+	struct net *net;
+	struct hop_flow_link position;
+	struct hop_flow *held[HOP_FLOW_STEP];
+	unsigned int first;
+	unsigned int end;
+};
+
+/**
+ * hop_flow_walk_open() - begin to look through the entries of a netns
+ * @walk: for the functions below; stays where it is
+ * @net: the netns; must not end before hop_flow_walk_close()
  *
  * Context: process.
- * Return: the walk, for hop_flow_walk_close(); NULL without memory.
  */
-struct hop_flow_walk *hop_flow_walk_open(void);
+void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net);
 
 /**
  * hop_flow_walk() - go on: call @visit for flows until it refuses one
  * @walk: of hop_flow_walk_open()
- * @net: flows of this netns
- * @kind: and of this carrier
- * @visit: takes a flow; does not sleep; false: it has no room for it now
+ * @kind: flows of this carrier; NULL: of all
+ * @visit: takes a flow; may sleep; false: it has no room for it now
  * @what: for @visit
  *
- * The next call begins with the flow that was refused. A table that is resized meanwhile
- * may show a flow twice.
+ * The next call begins with the flow that was refused. A flow that is there all the time
+ * is visited once; one that is entered or removed meanwhile may be visited or not.
  *
  * Context: process.
  * Return: whether all were seen.
  */
-bool hop_flow_walk(struct hop_flow_walk *walk, const struct net *net,
-		   const struct hop_flow_kind *kind,
+bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
 		   bool (*visit)(struct hop_flow *flow, void *what), void *what);
 
 /**
@@ -272,6 +325,16 @@ bool hop_flow_walk(struct hop_flow_walk *walk, const struct net *net,
  * Context: process.
  */
 void hop_flow_walk_close(struct hop_flow_walk *walk);
+
+/**
+ * hop_flow_l3mdev() - the VRF of a socket
+ * @sk: a TCP socket or a connection request
+ *
+ * Context: any.
+ * Return: the interface index of the VRF whose device, or a port of which, @sk is bound to;
+ * else 0.
+ */
+int hop_flow_l3mdev(const struct sock *sk);
 
 static inline void *hop_flow_state(struct hop_flow *flow)
 {

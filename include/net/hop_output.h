@@ -55,6 +55,22 @@ static inline bool hop_output_is_tcp(const struct sock *sk)
 }
 
 /**
+ * hop_output_is_foreign() - is a packet's socket of another namespace?
+ * @skb: the packet
+ * @net: the namespace of the hook
+ *
+ * A packet keeps its socket through a tunnel's or IPsec's device that was moved to another
+ * namespace. There the socket's flow, and what its own namespace allows, have no say.
+ *
+ * Context: any.
+ * Return: true if there is a socket, of another namespace than @net.
+ */
+static inline bool hop_output_is_foreign(const struct sk_buff *skb, const struct net *net)
+{
+	return skb->sk && !net_eq(sock_net(skb->sk), net);
+}
+
+/**
  * hop_output_read() - look at a TCP packet
  * @skb: the packet; skb->data at its network header
  * @seg: result; its @place is of hop_shim_find()

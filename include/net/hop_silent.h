@@ -3,6 +3,11 @@
  * The memory for destinations that take no headers of a carrier: a fixed number of
  * slots, found by hash. Of two that share one, the newer is remembered: the other
  * costs a lost SYN more.
+ *
+ * A SYN with a header that is lost, while the next one without is not, may have met a
+ * full queue or a box that drops our headers. Such a destination is in doubt: it is
+ * remembered for HOP_SILENT_DOUBT_S, and twice as long each time this happens again with no
+ * header that came through in between.
  */
 #ifndef HOPCC_NET_HOP_SILENT_H
 #define HOPCC_NET_HOP_SILENT_H
@@ -10,6 +15,7 @@
 #include <linux/in6.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <net/hop_discover.h>
 
 /* Destinations that are remembered; a newer one may take a slot. */
 #define HOP_SILENT_SLOTS 256
@@ -18,14 +24,19 @@
 #define HOP_SILENT_DEFAULT_S	60U
 #define HOP_SILENT_MAX_S	86400U
 
+/* How long a destination is remembered at first for what may have been a lost packet. */
+#define HOP_SILENT_DOUBT_S	15U
+
 /**
  * struct hop_silent_slot - a destination that takes no headers
  * @addr: IPv4 is v4-mapped
- * @until_s: seconds of uptime; 0: the slot is free
+ * @until_s: seconds of uptime; 0: it is not remembered now
+ * @doubts: times in a row that a lost packet may have been the reason
  */
 struct hop_silent_slot {
 	struct in6_addr addr;
 	time64_t until_s;
+	u8 doubts;
 };
 
 /**
@@ -48,6 +59,21 @@ struct hop_silent {
  */
 void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
 			 unsigned int silent_s);
+
+/**
+ * hop_silent_learn() - what a connection's discovery says of its destination
+ * @memory: of the netns
+ * @addr: the destination
+ * @silent_s: for how long to remember it, seconds; 0: not at all
+ * @from: stage of discovery before @event
+ * @event: what happened
+ * @to: stage after it
+ *
+ * Context: any but hard interrupt.
+ */
+void hop_silent_learn(struct hop_silent *memory, const struct in6_addr *addr,
+		      unsigned int silent_s, enum hop_stage from, enum hop_event event,
+		      enum hop_stage to);
 
 /**
  * hop_silent_is() - is a destination remembered?

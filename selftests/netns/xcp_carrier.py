@@ -225,7 +225,7 @@ def forget():
 
 
 def dropped(version):
-    """A middlebox drops our protocol: one lost SYN, then remembered."""
+    """A middlebox drops our protocol: one lost SYN, then remembered, at first for 15 s only."""
     proto = {4: "ip", 6: "ipv6"}[version]
     run("ip netns exec r tc qdisc add dev r-a clsact")
     run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} flower ip_proto fd"
@@ -243,7 +243,11 @@ def dropped(version):
                   exact and least <= opened <= most and got["peer_silent"] == silent,
                   f"opened in {opened:.3f} s")
     run("ip netns exec r tc qdisc del dev r-a clsact")
-    forget()
+    time.sleep(15)
+    before = counts("a")
+    exact, _ = one_way(version, MB)
+    tap.claim(f"IPv{version} protocol dropped, 15 s later not any more: asked again, with headers",
+              exact and since("a", before)["peer_speaks"] == 1)
 
 
 def dropped_later(version):

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a flow is found by, and its socket; see net/hop_flow.h. */
+
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <net/hop_flow.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/l3mdev.h>
+
+static bool is_link_local(const struct in6_addr *addr)
+{
+	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+}
+
+static void set_scope(struct hop_flow_key *key, int ifindex)
+{
+	if (is_link_local(&key->local) || is_link_local(&key->peer))
+		key->scope_ifindex = ifindex;
+}
+
+int hop_flow_l3mdev(const struct sock *sk)
+{
+	return l3mdev_master_ifindex_by_index(sock_net(sk), READ_ONCE(sk->sk_bound_dev_if));
+}
+EXPORT_SYMBOL_GPL(hop_flow_l3mdev);
+
+void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+			  const struct sock *sk)
+{
+	memset(key, 0, sizeof(*key));
+	key->net = sock_net(sk);
+	key->kind = kind;
+	if (sk->sk_family == AF_INET) {
+		ipv6_addr_set_v4mapped(sk->sk_rcv_saddr, &key->local);
+		ipv6_addr_set_v4mapped(sk->sk_daddr, &key->peer);
+#if IS_ENABLED(CONFIG_IPV6)
+	} else {
+		key->local = sk->sk_v6_rcv_saddr;
+		key->peer = sk->sk_v6_daddr;
+#endif
+	}
+	key->local_port = htons(sk->sk_num);
+	key->peer_port = sk->sk_dport;
+	key->dif = READ_ONCE(sk->sk_bound_dev_if);
+	key->l3mdev_ifindex = hop_flow_l3mdev(sk);
+	set_scope(key, key->dif);
+}
+EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);
+
+/* The packet's source is the local end: swapped for what comes in. */
+static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+		      const struct sk_buff *skb, const void *ip)
+{
+	memset(key, 0, sizeof(*key));
+	key->net = dev_net(skb->dev);
+	key->kind = kind;
+	if (skb->protocol == htons(ETH_P_IP)) {
+		const struct iphdr *iph = ip;
+
+		ipv6_addr_set_v4mapped(iph->saddr, &key->local);
+		ipv6_addr_set_v4mapped(iph->daddr, &key->peer);
+	} else {
+		const struct ipv6hdr *ip6h = ip;
+
+		key->local = ip6h->saddr;
+		key->peer = ip6h->daddr;
+	}
+}
+
+/* @ifindex: of the interface on the wire: a VRF's port if skb->dev is of one */
+static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb, int ifindex)
+{
+	int master = l3mdev_master_ifindex_rcu(skb->dev);
+
+	key->dif = master ?: ifindex;
+	key->sdif = master ? ifindex : 0;
+	key->l3mdev_ifindex = master;
+}
+
+/* Where a packet is delivered, skb->dev is the VRF's; IP has noted the port. */
+static int input_ifindex(const struct sk_buff *skb)
+{
+	if (!netif_is_l3_master(skb->dev))
+		return skb->dev->ifindex;
+	return skb->protocol == htons(ETH_P_IP) ? IPCB(skb)->iif : IP6CB(skb)->iif;
+}
+
+void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+			    const struct sk_buff *skb, const struct tcphdr *th)
+{
+	key_of_ip(key, kind, skb, skb->data);
+	key->local_port = th->source;
+	key->peer_port = th->dest;
+	set_interface(key, skb, skb->dev->ifindex);
+	set_scope(key, skb->dev->ifindex);
+}
+EXPORT_SYMBOL_GPL(hop_flow_key_of_output);
+
+void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+			   const struct sk_buff *skb, const struct tcphdr *th)
+{
+	key_of_ip(key, kind, skb, skb_network_header(skb));
+	swap(key->local, key->peer);
+	key->local_port = th->dest;
+	key->peer_port = th->source;
+	set_interface(key, skb, input_ifindex(skb));
+	/* Through loopback, IPv6 keeps the interface that the address is of. */
+	set_scope(key, skb->protocol == htons(ETH_P_IPV6) ? IP6CB(skb)->iif : 0);
+}
+EXPORT_SYMBOL_GPL(hop_flow_key_of_input);
+
+struct sock *hop_flow_socket(const struct hop_flow_key *key)
+{
+	if (ipv6_addr_v4mapped(&key->peer))
+		return compat_inet_established(key->net, key->peer.s6_addr32[3], key->peer_port,
+					       key->local.s6_addr32[3], ntohs(key->local_port),
+					       key->dif, key->sdif);
+#if IS_ENABLED(CONFIG_IPV6)
+	return compat_inet6_established(key->net, &key->peer, key->peer_port, &key->local,
+					ntohs(key->local_port), key->dif, key->sdif);
+#else
+	return NULL;
+#endif
+}
+EXPORT_SYMBOL_GPL(hop_flow_socket);
+
+/* Which one of a group that shares the port does not matter: no packet is passed. */
+bool hop_flow_has_listener(const struct hop_flow_key *key)
+{
+	if (ipv6_addr_v4mapped(&key->peer))
+		return compat_inet_listener(key->net, NULL, 0, key->peer.s6_addr32[3],
+					    key->peer_port, key->local.s6_addr32[3],
+					    ntohs(key->local_port), key->dif, key->sdif);
+#if IS_ENABLED(CONFIG_IPV6)
+	return compat_inet6_listener(key->net, NULL, 0, &key->peer, key->peer_port,
+				     &key->local, ntohs(key->local_port), key->dif, key->sdif);
+#else
+	return false;
+#endif
+}
+EXPORT_SYMBOL_GPL(hop_flow_has_listener);

@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The flow table: what a dump passes, who may fill it, what a namespace leaves. Prints TAP.
+
+Needs root and net_csig_tag; changes nothing outside its own network namespaces but
+hop_core's parameter flows_max, which it restores.
+"""
+import socket
+import subprocess
+import sys
+import time
+
+import csig_flows
+import hosts
+from hosts import counts, sysctl
+
+FLOWS_MAX = "/sys/module/hop_core/parameters/flows_max"
+PAIRS = 400
+# Above what is needed here, below what anybody has for a default.
+WIDE = 65536
+
+tap = hosts.Tap()
+
+
+def flows_max(value=None):
+    if value is not None:
+        hosts.write(FLOWS_MAX, value)
+    with open(FLOWS_MAX, encoding="ascii") as file:
+        return int(file.read())
+
+
+def speak(name):
+    """Connections of this namespace with itself bear the option, so that each has two flows."""
+    sysctl(name, "hopcc/csig", 2)
+    sysctl(name, "hopcc/csig_cc", "reno")
+    sysctl(name, "ipv4/tcp_syncookies", 0)
+
+
+def contain(name):
+    """A namespace of another user namespace; its process, which keeps it."""
+    # pylint: disable=consider-using-with
+    process = subprocess.Popen(["unshare", "--user", "--map-root-user", "--net",
+                                "sh", "-c", "ip link set lo up; echo; exec sleep 100000"],
+                               stdout=subprocess.PIPE)
+    process.stdout.readline()
+    hosts.run(f"ip netns attach {name} {process.pid}")
+    return process
+
+
+class Pairs:
+    """Connections of a namespace with itself."""
+
+    def __init__(self, name, number):
+        self.name, self.socks = name, []
+        self.listener = hosts.tcp(name, 4, "reno")
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(1024)
+        self.open(number)
+
+    def open(self, number):
+        for _ in range(number):
+            sock = hosts.tcp(self.name, 4, "reno")
+            sock.connect(self.listener.getsockname())
+            self.socks += [sock, self.listener.accept()[0]]
+
+    def ports(self):
+        """(local, peer) of every end."""
+        return {(s.getsockname()[1], s.getpeername()[1]) for s in self.socks}
+
+    def close_some(self, step):
+        """One connection of each @step, by a reset: the flow may be removed at once."""
+        gone = []
+        for n in range(0, len(self.socks), 2 * step):
+            gone += self.socks[n:n + 2]
+        self.socks = [s for s in self.socks if s not in gone]
+        for sock in gone:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            sock.close()
+
+    def close(self):
+        hosts.close(*self.socks, self.listener)
+        self.socks = []
+
+
+def dump(name, between=None):
+    """Ports of the flows that a dump shows; between() is called after its first part."""
+    shown = []
+    with hosts.inside(name):
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, csig_flows.NETLINK_GENERIC)
+    with sock:
+        sock.bind((0, 0))
+        csig_flows.ask(sock, csig_flows.family(sock), csig_flows.FLOW_GET, flags=csig_flows.DUMP)
+        for number, data in enumerate(csig_flows.messages(sock)):
+            found = dict(csig_flows.attributes(data))
+            shown.append(tuple(int.from_bytes(found[k], "little") for k in (3, 4)))
+            if between and number == 5:
+                between()
+                between = None
+    return shown
+
+
+def walked(name, act):
+    """Entries that dumps passed meanwhile; what act() returned."""
+    before = counts(name, "csig").get("flows_walked", -1)
+    result = act()
+    return counts(name, "csig").get("flows_walked", -1) - before if before >= 0 else None, result
+
+
+def until(condition, limit_s=200):
+    end = time.monotonic() + limit_s
+    while not condition() and time.monotonic() < end:
+        time.sleep(1)
+    return condition()
+
+
+def dumps():
+    pairs = Pairs("full", PAIRS)
+    tap.equal("a namespace with connections has two flows of each",
+              counts("full", "csig")["flows"], 2 * PAIRS)
+    tap.equal("a dump of an empty namespace passes no entry of another",
+              walked("empty", lambda: dump("empty")), (0, []))
+    passed, shown = walked("full", lambda: dump("full"))
+    tap.claim("a dump shows every flow once, and passes each once",
+              len(shown) == len(set(shown)) and set(shown) == pairs.ports() and
+              passed == 2 * PAIRS, f"{len(shown)} shown, {passed} passed")
+
+    def churn():
+        pairs.close_some(3)
+        pairs.open(50)
+        time.sleep(5)
+
+    opened = pairs.ports()
+    shown = dump("full", churn)
+    stayed = opened & pairs.ports()
+    tap.claim("while flows come and go, a dump shows those that stay once",
+              len(shown) == len(set(shown)) and stayed <= set(shown) and len(stayed) > PAIRS,
+              f"{len(shown)} shown, {len(stayed)} stayed, {len(stayed - set(shown))} missing")
+    abandoned()
+    pairs.close()
+    tap.claim("after that all flows of closed connections go",
+              until(lambda: not counts("full", "csig")["flows"]))
+
+
+def abandoned():
+    """Dumps that nobody reads to their ends."""
+    for _ in range(20):
+        with hosts.inside("full"):
+            sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, csig_flows.NETLINK_GENERIC)
+        with sock:
+            sock.bind((0, 0))
+            csig_flows.ask(sock, csig_flows.family(sock), csig_flows.FLOW_GET,
+                           flags=csig_flows.DUMP)
+            sock.recv(100)
+
+
+def without(name):
+    """Were connections of this namespace refused a flow, or their half-open ones removed?"""
+    got = counts(name, "csig")
+    return got["flows_evicted"] + got["flows_refused_max"] > 0
+
+
+def caps():
+    before = flows_max()
+    tap.claim("all namespaces together have room for those of one, by default", before >= WIDE,
+              f"{before}")
+    flows_max(100)
+    first, contained = Pairs("full", 20), Pairs("contained", 40)
+    tap.equal("containers have half of flows_max together; connections beyond it go without",
+              (counts("contained", "csig")["flows"], without("contained")), (50, True))
+    first.open(40)
+    tap.equal("all together have flows_max, and the first user namespace what is left",
+              (counts("full", "csig")["flows"], without("full")), (50, True))
+    contained.close()
+    until(lambda: not counts("contained", "csig")["flows"])
+    first.open(50)
+    tap.equal("what containers leave is there for others", counts("full", "csig")["flows"], 100)
+    first.close()
+    until(lambda: not counts("full", "csig")["flows"])
+    flows_max(before)
+
+
+def ended(keeper):
+    """Namespaces that end with flows in them."""
+    pairs = [Pairs(name, 100) for name in ("full", "contained")]
+    other = Pairs("empty", 10)
+    hosts.ip("netns del full\nnetns del contained")
+    keeper.kill()
+    keeper.wait()
+    for p in pairs:
+        p.close()
+    # Namespaces end in their own time.
+    time.sleep(70)
+    tap.equal("namespaces end with flows in them, and leave another's alone",
+              counts("empty", "csig")["flows"], 20)
+    flows_max(20)
+    other.open(1)
+    full = counts("empty", "csig")["flows"]
+    flows_max(22)
+    other.open(1)
+    tap.equal("what they had is not counted any more",
+              (full, counts("empty", "csig")["flows"]), (20, 22))
+    other.close()
+
+
+def main():
+    hosts.build("full", "empty")
+    keeper = contain("contained")
+    for name in ("full", "empty", "contained"):
+        speak(name)
+    dumps()
+    caps()
+    before = flows_max()
+    ended(keeper)
+    flows_max(before)
+    hosts.run("ip netns del empty")
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

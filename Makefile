@@ -42,13 +42,25 @@ check:
 	@tools/setup/setup.sh check
 	@selftests/run.sh
 
-# What the gate fuzzes for a minute, for hours: parsers and laws, so many inputs in all.
-.PHONY: soak soak-laws
+# What the gate does for minutes, for hours: so many inputs to parsers and laws, hours of the control
+# surface, and chaos with so many seeds.
+.PHONY: soak-laws soak-chaos
 SOAK_INPUTS ?= 1000000000
-soak: soak-laws
+SOAK_HOURS ?= 4
+SOAK_SEEDS ?= 100
+soak: soak-laws soak-control soak-chaos
+
 soak-laws:
 	@tools/setup/setup.sh check
 	@selftests/fuzz/fuzz.sh soak $(SOAK_INPUTS)
+
+soak-control:
+	@tools/setup/setup.sh check
+	@selftests/soak/control.sh $(SOAK_HOURS)
+
+soak-chaos:
+	@tools/setup/setup.sh check
+	@for seed in $$(seq $(SOAK_SEEDS)); do selftests/netns/chaos.t $$seed || exit; done
 
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
 # more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
@@ -56,13 +68,6 @@ soak-laws:
 matrix:
 	@tools/setup/setup.sh matrix
 	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t selftests/*/*-matrix.t
-
-# What the gate fuzzes for minutes, for hours: the control surface.
-SOAK_HOURS ?= 4
-soak: soak-control
-soak-control:
-	@tools/setup/setup.sh check
-	@selftests/soak/control.sh $(SOAK_HOURS)
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags

@@ -543,10 +543,9 @@ static int csig_check_period(const struct csig_settings *set, struct nlattr **tb
 	for (i = 0; i < ARRAY_SIZE(attrs); i++)
 		if (tb[attrs[i]])
 			return hop_nla_refuse(extack, tb[attrs[i]],
-					      "in a user namespace, with timer, the interval (of dre: "
-					      "over 2^shift) must be "
+					      "in a user namespace the period of timer must be "
 					      __stringify(TC_CSIG_TIMER_CONTAINER_MIN_NS)
-					      " ns at least");
+					      " ns at least: interval, of dre interval / 2^shift");
 	return 0;
 }
 

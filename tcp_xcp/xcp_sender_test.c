@@ -130,8 +130,9 @@ static void desire_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(desire_cases); i++) {
 		const struct desire_case *c = &desire_cases[i];
 		const struct xcp_line *want = &c->want;
-		const struct xcp_line got = xcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
-						       c->throughput_bytes_ps);
+		const struct xcp_line got =
+			xcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
+				   c->throughput_bytes_ps);
 
 		KUNIT_EXPECT_EQ_MSG(test, got.desired_bytes_ps, want->desired_bytes_ps, "%s",
 				    c->what);

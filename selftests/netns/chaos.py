@@ -23,6 +23,7 @@ from hosts import Stream, close, run, sysctl, transfer
 
 tap = hosts.Tap()
 TOTAL_BYTES = 1 << 20
+MAX_FAULTS = 40         # of a connection; then the network stays whole
 ENDS = {"a": {4: "10.9.0.1", 6: "fd09::1"}, "b": {4: "10.9.0.2", 6: "fd09::2"}}
 ROUTERS = {"r": 1, "s": 2}
 IMPAIRMENTS = ("", "loss 1%", "loss 10%", "delay 1ms 1ms", "delay 2ms reorder 75% 25%", "duplicate 5%",
@@ -138,6 +139,9 @@ class Faults:
         if self.end_fault:
             self.end_fault()
             self.end_fault = None
+            return
+        if self.counts.total() == MAX_FAULTS:
+            self.network.impair("")
             return
         name = self.random.choice(self.kinds)
         self.counts[name] += 1

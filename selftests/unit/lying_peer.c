@@ -86,7 +86,7 @@ static struct tcsig_params csig_params(void)
 	};
 }
 
-static void csig(void)
+static void lie_to_csig(void)
 {
 	const u32 rtt_us = log_uniform(1, HOP_RTT_MAX_US);
 	const u64 line_kbit = below(2) ? log_uniform(10000, TCSIG_KBIT_MAX) : 0;
@@ -119,7 +119,7 @@ static void csig(void)
 	}
 }
 
-static void xcp(void)
+static void lie_to_xcp(void)
 {
 	const u64 speed_bytes_ps = below(2) ? log_uniform(125000, XCP_RATE_MAX_BYTES_PS) : 0;
 	const u64 app_bytes_ps = below(2) ? U64_MAX : any();
@@ -131,10 +131,11 @@ static void xcp(void)
 	v.rtt_us = log_uniform(1, XCP_RTT_MAX_US);
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u64 rate_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(&v), v.rtt_us);
-		const struct xcp_line line = xcp_desire(speed_bytes_ps, speed_bytes_ps, app_bytes_ps,
-							rate_bytes_ps);
-		const s32 demand_bytes_ps = xcp_demand_bytes_ps(line.desired_bytes_ps, rate_bytes_ps,
-								xcp_wnd_pkts(&v, MSS));
+		const struct xcp_line line =
+			xcp_desire(speed_bytes_ps, speed_bytes_ps, app_bytes_ps, rate_bytes_ps);
+		const s32 demand_bytes_ps =
+			xcp_demand_bytes_ps(line.desired_bytes_ps, rate_bytes_ps,
+					    xcp_wnd_pkts(&v, MSS));
 		const u64 was = v.wnd, round_wnd = v.round_wnd;
 		const u32 pkts = below(64);
 		struct xcp_vars trial;
@@ -182,7 +183,7 @@ static void hpcc_answer(struct int_answer *a)
 		a->kind = INT_ANSWER_RATIO;
 }
 
-static void hpccpp(void)
+static void lie_to_hpccpp(void)
 {
 	const u64 line_bytes_ps = below(2) ? log_uniform(125000, 200e9) : 0;
 	struct hpccpp_base b = {
@@ -220,7 +221,8 @@ static void hpccpp(void)
 		snd_nxt += below(100000);
 		if (line_bytes_ps)
 			continue;
-		most_bytes_ps = (u64)hpcc_wnd_bytes(&v) * HPCCPP_NS_PER_S / p.t_ns * HPCCPP_GROWTH_MAX;
+		most_bytes_ps = (u64)hpcc_wnd_bytes(&v) * HPCCPP_NS_PER_S / p.t_ns *
+				HPCCPP_GROWTH_MAX;
 		path_bytes_ps = hpccpp_believe_bytes_ps(any(), path_bytes_ps, hpcc_wnd_bytes(&v),
 							p.t_ns, round);
 		must(path_bytes_ps <= max(was_bytes_ps, most_bytes_ps + HPCCPP_GROWTH_MAX),
@@ -231,7 +233,7 @@ static void hpccpp(void)
 	}
 }
 
-static void ldcp(void)
+static void lie_to_ldcp(void)
 {
 	const struct ldcp_params p = {
 		.alpha = ldcp_of_ppm(log_uniform(1, LDCP_PPM)),
@@ -263,11 +265,12 @@ static void ldcp(void)
 			ldcp_undo(&v);
 		must(v.cw && v.cw <= HOP_WND_MAX, "ldcp: the window's range");
 		must(hop_gap_ns(v.cw, 1, any_rtt_us()) <= 10000000000000000ULL, "ldcp: the timer");
-		must(hop_wnd_bytes_ps(any(), below(1 << 17), any_rtt_us()) < 1ULL << 57, "the report to ss");
+		must(hop_wnd_bytes_ps(any(), below(1 << 17), any_rtt_us()) < 1ULL << 57,
+		     "the report to ss");
 	}
 }
 
-static void dctcp(void)
+static void lie_to_dctcp(void)
 {
 	struct dctcp_params p = { .gain_shift = 4 };
 	struct dctcp_vars v;
@@ -286,8 +289,8 @@ static void dctcp(void)
 		must(v.alpha <= DCTCP_ALPHA_ONE, "dctcp: alpha");
 		must(dctcp_cwnd_after_mark(cwnd_pkts, v.alpha) >= DCTCP_CWND_MIN_PKTS,
 		     "dctcp: the least window");
-		must(dctcp_cwnd_after_mark(cwnd_pkts, v.alpha) <= max(cwnd_pkts, DCTCP_CWND_MIN_PKTS),
-		     "dctcp: the largest window");
+		must(dctcp_cwnd_after_mark(cwnd_pkts, v.alpha) <=
+		     max(cwnd_pkts, DCTCP_CWND_MIN_PKTS), "dctcp: the largest window");
 	}
 }
 
@@ -296,8 +299,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*lie)(void);
-	} laws[] = { { "csig", csig }, { "xcp", xcp }, { "hpccpp", hpccpp }, { "ldcp", ldcp },
-		     { "dctcp_ms", dctcp } };
+	} laws[] = {
+		{ "csig", lie_to_csig }, { "xcp", lie_to_xcp }, { "hpccpp", lie_to_hpccpp },
+		{ "ldcp", lie_to_ldcp }, { "dctcp_ms", lie_to_dctcp },
+	};
 	const unsigned long sequences = argc > 1 ? strtoul(argv[1], NULL, 0) : 250000;
 	const u64 seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	int failed = 0;
@@ -312,9 +317,11 @@ int main(int argc, char **argv)
 			rng_state = seed + (n << 8);
 			laws[i].lie();
 		}
-		printf("%sok %zu - %s: %lu reports\n", broken ? "not " : "", i + 1, laws[i].name, reports);
+		printf("%sok %zu - %s: %lu reports\n", broken ? "not " : "", i + 1, laws[i].name,
+		       reports);
 		if (broken)
-			printf("# %s, sequence %lu of seed %llu\n", broken, n - 1, (unsigned long long)seed);
+			printf("# %s, sequence %lu of seed %llu\n", broken, n - 1,
+			       (unsigned long long)seed);
 		failed |= !!broken;
 	}
 	printf("1..%zu\n", i);

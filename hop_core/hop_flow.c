@@ -39,7 +39,7 @@
 
 /**
  * struct hop_flow_net - the table's state of a netns
- * @lock: of what follows up to @walked
+ * @lock: protects the members from @links to @walked
  * @links: all entries, the oldest first, and the positions of walks
  * @half_open_flows: half-open entries, the oldest first
  * @flows: number of entries; read without the lock
@@ -50,12 +50,12 @@
  * @refused_memory: counter
  * @walked: counter
  * @limit: net.hopcc.flow_limit
- * @contained: of another user namespace than the first
+ * @contained: the netns belongs to a user namespace other than the initial one
  * @used: an entry was ever made: the table's readers may know the netns
  * @sysctl: the sysctl
  */
 struct hop_flow_net {
-	spinlock_t lock;	/* of all up to @walked */
+	spinlock_t lock;	/* protects @links to @walked */
 	struct list_head links;
 	struct list_head half_open_flows;
 	u32 flows;
@@ -142,7 +142,7 @@ static void uncharge_total(const struct hop_flow_net *fn)
 		atomic_dec(&hop_flow_contained);
 }
 
-/* Return: whether all namespaces together have room for one more. */
+/* Return: true if all namespaces together have room for one more entry. */
 static bool charge_total(const struct hop_flow_net *fn)
 {
 	const unsigned int max = READ_ONCE(hop_flow_max);
@@ -211,7 +211,7 @@ static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
 	spin_unlock_bh(&fn->lock);
 }
 
-/* Of those who try at once, one succeeds. Return: whether it was this one. */
+/* If several CPUs try at once, one succeeds. Return: true for that one. */
 static bool remove_flow(struct hop_flow *flow)
 {
 	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
@@ -284,8 +284,10 @@ static struct hop_flow *enter(struct hop_flow *flow)
 }
 
 /*
- * Listed first, then in the table: who finds it there may remove it from both. Who finds it
- * in the list only does nothing. Return: the flow that is in the table now, or an error.
+ * The list comes first, then the table: a CPU that finds the entry in the table may remove it
+ * from both, and one that finds it in the list only leaves it.
+ *
+ * Return: the flow that is in the table now, or an error.
  */
 static struct hop_flow *list_and_enter(struct hop_flow_net *fn, struct hop_flow *flow)
 {
@@ -460,7 +462,7 @@ static bool is_walked(const struct hop_flow_link *link, const struct hop_flow_ki
 	return link->flow && (!kind || link->flow->key.kind == kind);
 }
 
-/* Pass HOP_FLOW_STEP entries at most, and hold those of @kind. Return: whether any is left. */
+/* Pass HOP_FLOW_STEP entries at most, and hold those of @kind. Return: true if any may be left. */
 static bool step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
 {
 	struct hop_flow_net *fn = flow_net(walk->net);

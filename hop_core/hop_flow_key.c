@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a flow is found by, and its socket; see net/hop_flow.h. */
+/* The key of a flow, and its socket; see net/hop_flow.h. */
 
 #include <linux/ipv6.h>
 #include <linux/module.h>
@@ -68,7 +68,7 @@ static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind
 	}
 }
 
-/* @ifindex: of the interface on the wire: a VRF's port if skb->dev is of one */
+/* @ifindex: the interface on the wire; a VRF's port where skb->dev is the VRF */
 static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb, int ifindex)
 {
 	int master = l3mdev_master_ifindex_rcu(skb->dev);

@@ -18,8 +18,9 @@ static struct hop_silent_slot *slot_of(struct hop_silent *memory, const struct i
 	return &memory->slots[hash % HOP_SILENT_SLOTS];
 }
 
-void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
-			 unsigned int silent_s)
+/* @in_doubt: the reason may be a lost packet, so that the time is shorter at first. */
+static void remember(struct hop_silent *memory, const struct in6_addr *addr,
+		     unsigned int silent_s, bool in_doubt)
 {
 	struct hop_silent_slot *slot = slot_of(memory, addr);
 
@@ -29,26 +30,20 @@ void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
 	if (!ipv6_addr_equal(&slot->addr, addr))
 		slot->doubts = 0;
 	slot->addr = *addr;
+	if (in_doubt) {
+		silent_s = hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
+		slot->doubts = min_t(unsigned int, slot->doubts + 1, U8_MAX);
+	}
 	slot->until_s = ktime_get_seconds() + silent_s;
 	spin_unlock_bh(&memory->lock);
 }
-EXPORT_SYMBOL_GPL(hop_silent_remember);
 
-static void doubt(struct hop_silent *memory, const struct in6_addr *addr, unsigned int silent_s)
+void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
+			 unsigned int silent_s)
 {
-	struct hop_silent_slot *slot = slot_of(memory, addr);
-
-	if (!silent_s)
-		return;
-	spin_lock_bh(&memory->lock);
-	if (!ipv6_addr_equal(&slot->addr, addr))
-		slot->doubts = 0;
-	slot->addr = *addr;
-	slot->until_s = ktime_get_seconds() +
-			hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
-	slot->doubts = min_t(unsigned int, slot->doubts + 1, U8_MAX);
-	spin_unlock_bh(&memory->lock);
+	remember(memory, addr, silent_s, false);
 }
+EXPORT_SYMBOL_GPL(hop_silent_remember);
 
 static void dispel(struct hop_silent *memory, const struct in6_addr *addr)
 {
@@ -69,12 +64,8 @@ void hop_silent_learn(struct hop_silent *memory, const struct in6_addr *addr,
 {
 	if (to == HOP_STAGE_SPEAKS)
 		dispel(memory, addr);
-	if (to != HOP_STAGE_SILENT)
-		return;
-	if (hop_may_be_loss(from, event))
-		doubt(memory, addr, silent_s);
-	else
-		hop_silent_remember(memory, addr, silent_s);
+	if (to == HOP_STAGE_SILENT)
+		remember(memory, addr, silent_s, hop_may_be_loss(from, event));
 }
 EXPORT_SYMBOL_GPL(hop_silent_learn);
 

@@ -31,7 +31,7 @@ static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t
 	return inner;
 }
 
-/* What gro.c marked may be segmented by devices again. Return: false without memory. */
+/* Let devices segment again a GSO packet that gro.c marked. Return: false without memory. */
 static bool clear_mark(struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb) || skb->encapsulation ||

@@ -21,7 +21,7 @@ void hop_counts_show(struct seq_file *seq, const unsigned long __percpu *counts,
 
 /**
  * hop_flow_counts_show() - show the counters of the flow table, one a line
- * @seq: of proc_create_net_single()
+ * @seq: the file that proc_create_net_single() made
  *
  * Context: process.
  */

@@ -120,8 +120,8 @@ struct hop_flow {
  * @half_open: of these, half-open
  * @evicted: half-open entries that were removed to make room for others
  * @refused: not entered: net.hopcc.flow_limit, flows_max, or no memory
- * @refused_max: of @refused, for flows_max
- * @refused_memory: of @refused, for want of memory
+ * @refused_max: part of @refused: flows_max was reached
+ * @refused_memory: part of @refused: no memory
  * @walked: entries that walks of this netns have passed
  */
 struct hop_flow_counts {

@@ -148,8 +148,8 @@ void hop_input_refuse_v6(struct sk_buff *skb);
  * hop_input_was_fragmented() - did a packet arrive in fragments?
  * @skb: a packet at the handler of its protocol
  *
- * Of the packets that reach the handler of a carrier's protocol, only these were not seen
- * by the carrier's hook in PRE_ROUTING.
+ * The carrier's hook in PRE_ROUTING has seen all other packets that reach the handler of the
+ * carrier's protocol.
  *
  * Context: any.
  * Return: true if it did.

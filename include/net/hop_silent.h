@@ -62,7 +62,7 @@ void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
 
 /**
  * hop_silent_learn() - what a connection's discovery says of its destination
- * @memory: of the netns
+ * @memory: the memory of the netns
  * @addr: the destination
  * @silent_s: for how long to remember it, seconds; 0: not at all
  * @from: stage of discovery before @event

@@ -88,7 +88,7 @@ static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
  * hop_set_pace() - set a socket's pace
  * @sk: a TCP socket
  * @bytes_ps: the pace that the law computed, payload, bytes/s
- * @limit_bytes_ps: of the device, hop_limit_bytes_ps()
+ * @limit_bytes_ps: the device's limit, by hop_limit_bytes_ps()
  *
  * Context: socket lock held.
  */

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include <net/hop_arrival.h>
 #include <net/hop_flow.h>
+#include <net/hop_hook.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -613,11 +614,16 @@ static int __init hop_core_init(void)
 	err = register_pernet_subsys(&hop_flow_net_ops);
 	if (err)
 		goto destroy_table;
-	err = hop_speed_start();
+	err = hop_hook_init();
 	if (err)
 		goto unregister;
+	err = hop_speed_start();
+	if (err)
+		goto no_hooks;
 	return 0;
 
+no_hooks:
+	hop_hook_exit();
 unregister:
 	unregister_pernet_subsys(&hop_flow_net_ops);
 destroy_table:
@@ -629,6 +635,7 @@ destroy_table:
 static void __exit hop_core_exit(void)
 {
 	hop_speed_stop();
+	hop_hook_exit();
 	cancel_delayed_work_sync(&hop_flow_age_work);
 	unregister_pernet_subsys(&hop_flow_net_ops);
 	rhashtable_destroy(&hop_flows);

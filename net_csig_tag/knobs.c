@@ -6,6 +6,7 @@
 #include <uapi/linux/pkt_sched_csig.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <net/hop_hook.h>
 
 #include "net_csig_tag.h"
 
@@ -34,11 +35,28 @@ static bool may_authorise(int write)
 	return !write || capable(CAP_NET_ADMIN);
 }
 
+static int follow_level(void *state)
+{
+	return ctag_hook(state, false);
+}
+
 static int set_level(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	if (!may_authorise(write))
 		return -EPERM;
-	return proc_douintvec_minmax(table, write, buffer, len, pos);
+	return hop_hook_knob(table, write, buffer, len, pos, follow_level,
+			     container_of(table->data, struct ctag_net, level));
+}
+
+static int replace_ports(struct ctag_net *cn, const char *names)
+{
+	int err = *names ? ctag_hook(cn, true) : 0;
+
+	if (err)
+		return err;
+	err = ctag_ports_set(cn, names);
+	ctag_hook(cn, false);
+	return err;
 }
 
 static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
@@ -54,7 +72,7 @@ static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *l
 		return -ENOMEM;
 	err = edit_text(names, CTAG_PORTS_BYTES, write, buffer, len, pos);
 	if (!err && write)
-		err = ctag_ports_set(cn, names);
+		err = replace_ports(cn, names);
 	kfree(names);
 	return err;
 }

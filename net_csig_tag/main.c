@@ -19,6 +19,7 @@
  * - 4.2.2 QUIC, PonyExpress: their wire formats are not the kernel's.
  */
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
@@ -91,15 +92,42 @@ static int ctag_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static int ctag_hooks_init(struct net *net)
+static int start_hooks(struct ctag_net *cn)
 {
-	int err = nf_register_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	int err = nf_register_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 
 	if (err)
 		return err;
-	err = nf_register_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	err = nf_register_net_hooks(cn->net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
 	if (err)
-		nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+		nf_unregister_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	return err;
+}
+
+static void stop_hooks(struct ctag_net *cn)
+{
+	nf_unregister_net_hooks(cn->net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	nf_unregister_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+}
+
+/*
+ * Hooks where the netns speaks, or has ports: what leaves by them bears no tag but ours. @also:
+ * or will have ports now. Context: process. Return: 0; or an error, and they are as they were.
+ */
+int ctag_hook(struct ctag_net *cn, bool also)
+{
+	bool wanted;
+	int err = 0;
+
+	mutex_lock(&cn->hook_lock);
+	wanted = also || READ_ONCE(cn->level) || cn->port_names[0];
+	if (wanted && !cn->hooked)
+		err = start_hooks(cn);
+	else if (!wanted && cn->hooked)
+		stop_hooks(cn);
+	if (!err)
+		cn->hooked = wanted;
+	mutex_unlock(&cn->hook_lock);
 	return err;
 }
 
@@ -111,6 +139,7 @@ static int __net_init ctag_net_init(struct net *net)
 	cn->net = net;
 	ctag_knobs_default(cn);
 	spin_lock_init(&cn->silent.lock);
+	mutex_init(&cn->hook_lock);
 	cn->counts = __alloc_percpu(CTAG_COUNTS * sizeof(*cn->counts), __alignof__(*cn->counts));
 	if (!cn->counts)
 		return -ENOMEM;
@@ -123,18 +152,12 @@ static int __net_init ctag_net_init(struct net *net)
 	err = -ENOMEM;
 	if (!proc_create_net_single("hopcc_csig", 0444, net->proc_net, ctag_counts_show, NULL))
 		goto no_proc;
-	err = ctag_hooks_init(net);
-	if (err)
-		goto no_hooks;
 	err = hop_sysctl_start(net, &cn->sysctl, ctag_table, CTAG_SYSCTLS, cn);
 	if (err)
 		goto no_sysctl;
 	return 0;
 
 no_sysctl:
-	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
-no_hooks:
 	remove_proc_entry("hopcc_csig", net->proc_net);
 no_proc:
 	ctag_ports_stop(cn);
@@ -153,8 +176,8 @@ static void __net_exit ctag_net_pre_exit(struct net *net)
 	/* Its sysctl could make ports again. */
 	hop_sysctl_stop(&cn->sysctl);
 	ctag_ports_stop(cn);
-	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	if (cn->hooked)
+		stop_hooks(cn);
 }
 
 static void __net_exit ctag_net_exit(struct net *net)

@@ -203,6 +203,8 @@ struct ctag_port {
  * @counts: CTAG_COUNTS of them, of each CPU
  * @sysctl: the sysctls
  * @silent: the memory for destinations
+ * @hooked: its hooks are registered
+ * @hook_lock: of @hooked
  */
 struct ctag_net {
 	struct net *net;
@@ -223,6 +225,8 @@ struct ctag_net {
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	struct hop_silent silent;
+	bool hooked;
+	struct mutex hook_lock;	/* of @hooked */
 };
 
 /**
@@ -339,6 +343,9 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 {
 	memset(ctag_mark(skb), 0, CSIG_MARK_BYTES);
 }
+
+/* main.c */
+int ctag_hook(struct ctag_net *cn, bool also);
 
 /* knobs.c */
 #define CTAG_SYSCTLS 12

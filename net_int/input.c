@@ -11,15 +11,12 @@
  * filters in front of this hook, see hop_input_is_hidden() and hop_input_show().
  */
 #include <net/dsfield.h>
-#include <net/hop_hook.h>
 #include <net/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
 #include "trace.h"
-
-#define INT_INPUT_PRIORITY (NF_IP_PRI_CONNTRACK_DEFRAG - 50)
 
 /**
  * struct int_shim - a header between IP and TCP
@@ -288,19 +285,17 @@ static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *pla
 	return uh && uh->dest == htons(int_udp_port);
 }
 
-static unsigned int int_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
+		       const struct nf_hook_state *state)
 {
 	struct int_net *in = int_net(state->net);
-	struct hop_shim_place place;
 
-	if (!READ_ONCE(in->on) || !hop_shim_find(skb, &place))
-		return NF_ACCEPT;
-	if (place.next == IPPROTO_TCP)
-		return int_tcp_input(in, skb, &place, state);
-	if ((place.next != int_protocol && !is_encap(skb, &place)) ||
+	if (place->next == IPPROTO_TCP)
+		return int_tcp_input(in, skb, place, state);
+	if ((place->next != int_protocol && !is_encap(skb, place)) ||
 	    !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	switch (unwrap(in, skb, &place)) {
+	switch (unwrap(in, skb, place)) {
 	case INT_COUNTS:
 		return hop_input_show(skb);
 	case INT_COUNT_NO_MEMORY:
@@ -310,9 +305,6 @@ static unsigned int int_input(void *priv, struct sk_buff *skb, const struct nf_h
 		return NF_ACCEPT;
 	}
 }
-
-const struct nf_hook_ops int_input_hooks[2] =
-	HOP_HOOKS(int_input, NF_INET_PRE_ROUTING, INT_INPUT_PRIORITY);
 
 /*
  * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's

@@ -4,6 +4,7 @@
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <net/hop_hook.h>
 
 #include "net_int.h"
 
@@ -73,19 +74,28 @@ static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len
 	return 0;
 }
 
-#define INT_KNOB(name, member, low, high) {			\
+static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return hop_hook_knob(table, write, buffer, len, pos, int_hook,
+			     container_of(table->data, struct int_net, on));
+}
+
+#define INT_KNOB_BY(handler, name, member, low, high) {		\
 		.procname	= name,				\
 		.data		= hop_sysctl_at(struct int_net, member),	\
 		.maxlen		= sizeof(unsigned int),		\
 		.mode		= 0644,				\
-		.proc_handler	= proc_douintvec_minmax,	\
+		.proc_handler	= handler,			\
 		.extra1		= low,				\
 		.extra2		= high,				\
 	}
 
+#define INT_KNOB(name, member, low, high) \
+	INT_KNOB_BY(proc_douintvec_minmax, name, member, low, high)
+
 /* The last entry ends the table where entries are not counted. */
 const struct ctl_table int_table[INT_SYSCTLS + 1] = {
-	INT_KNOB("int", on, SYSCTL_ZERO, SYSCTL_TWO),
+	INT_KNOB_BY(set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_reverse", reverse, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &int_slots_max),

@@ -26,6 +26,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/hop_count.h>
+#include <net/hop_hook.h>
 #include <net/hop_icmp.h>
 #include <net/net_namespace.h>
 
@@ -106,16 +107,22 @@ static int int_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static int int_hooks_init(struct net *net)
-{
-	int err = nf_register_net_hooks(net, int_input_hooks, ARRAY_SIZE(int_input_hooks));
+static const struct hop_carrier int_carrier = {
+	.order = HOP_HOOK_INT,
+	.input = int_input,
+	.output = int_output,
+};
 
-	if (err)
-		return err;
-	err = nf_register_net_hooks(net, int_output_hooks, ARRAY_SIZE(int_output_hooks));
-	if (err)
-		nf_unregister_net_hooks(net, int_input_hooks, ARRAY_SIZE(int_input_hooks));
-	return err;
+/* Answers are options and messages of TCP; with UDP around it, data is of a known flow. */
+int int_hook(void *state)
+{
+	const struct hop_hook_wish wish = { .protocol = int_protocol, .segments = true };
+	const struct int_net *in = state;
+
+	if (in->on)
+		return hop_hook_start(in->net, &int_carrier, &wish);
+	hop_hook_stop(in->net, &int_carrier);
+	return 0;
 }
 
 static int __net_init int_net_init(struct net *net)
@@ -123,6 +130,7 @@ static int __net_init int_net_init(struct net *net)
 	struct int_net *in = int_net(net);
 	int err = -ENOMEM;
 
+	in->net = net;
 	int_knobs_default(in);
 	spin_lock_init(&in->silent.lock);
 	spin_lock_init(&in->crowd_lock);
@@ -134,7 +142,7 @@ static int __net_init int_net_init(struct net *net)
 	err = hop_sysctl_start(net, &in->sysctl, int_table, INT_SYSCTLS, in);
 	if (err)
 		goto no_sysctl;
-	err = int_hooks_init(net);
+	err = int_hook(in);
 	if (err)
 		goto no_hooks;
 	return 0;
@@ -151,15 +159,15 @@ no_proc:
 /* A grace period ends before int_net_exit(): no hook looks at what it frees. */
 static void __net_exit int_net_pre_exit(struct net *net)
 {
-	nf_unregister_net_hooks(net, int_output_hooks, ARRAY_SIZE(int_output_hooks));
-	nf_unregister_net_hooks(net, int_input_hooks, ARRAY_SIZE(int_input_hooks));
+	/* They could start the hooks again. */
+	hop_sysctl_stop(&int_net(net)->sysctl);
+	hop_hook_stop(net, &int_carrier);
 }
 
 static void __net_exit int_net_exit(struct net *net)
 {
 	struct int_net *in = int_net(net);
 
-	hop_sysctl_stop(&in->sysctl);
 	remove_proc_entry("hopcc_int", net->proc_net);
 	free_percpu(in->counts);
 	kfree(rcu_dereference_protected(in->key, true));

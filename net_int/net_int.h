@@ -148,6 +148,7 @@ struct int_key {
 
 /**
  * struct int_net - of a netns
+ * @net: the netns
  * @on: net.hopcc.int
  * @forward: net.hopcc.int_forward
  * @reverse: net.hopcc.int_reverse
@@ -166,6 +167,7 @@ struct int_key {
  * @crowds: by device
  */
 struct int_net {
+	struct net *net;
 	unsigned int on;
 	unsigned int forward;
 	unsigned int reverse;
@@ -301,8 +303,12 @@ enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event);
 int int_flow_join(struct sock *sk);
 void int_flow_leave(struct sock *sk);
 
+/* main.c */
+int int_hook(void *state);
+
 /* input.c */
-extern const struct nf_hook_ops int_input_hooks[2];
+unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
+		       const struct nf_hook_state *state);
 int int_input_init(void);
 void int_input_exit(void);
 
@@ -330,7 +336,8 @@ u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 	    const struct int_msg *msg, const struct int_hdr *h);
 
 /* output.c */
-extern const struct nf_hook_ops int_output_hooks[2];
+void int_output(struct sk_buff *skb, const struct hop_segment *seg,
+		const struct nf_hook_state *state);
 
 /* kfunc.c */
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES

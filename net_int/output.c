@@ -5,7 +5,6 @@
  */
 #include <net/dsfield.h>
 #include <net/dst.h>
-#include <net/hop_hook.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -263,21 +262,15 @@ static void output_handshake(struct int_net *in, struct sk_buff *skb,
 		send_hello(in, skb, seg, flow);
 }
 
-static unsigned int int_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+void int_output(struct sk_buff *skb, const struct hop_segment *seg,
+		const struct nf_hook_state *state)
 {
 	struct int_net *in = int_net(state->net);
-	struct hop_segment seg;
 
-	if (!READ_ONCE(in->on) || hop_output_is_foreign(skb, state->net) ||
-	    !hop_shim_find(skb, &seg.place) || !hop_output_read(skb, &seg) ||
-	    is_transport_ipsec(skb) || seg.rst)
-		return NF_ACCEPT;
-	if (seg.syn)
-		output_handshake(in, skb, &seg);
-	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(state->net))
-		output_established(in, skb, &seg, skb->sk, state);
-	return NF_ACCEPT;
+	if (!seg->tcp || seg->rst || is_transport_ipsec(skb))
+		return;
+	if (seg->syn)
+		output_handshake(in, skb, seg);
+	else if (hop_output_is_tcp(skb->sk))
+		output_established(in, skb, seg, skb->sk, state);
 }
-
-const struct nf_hook_ops int_output_hooks[2] =
-	HOP_HOOKS(int_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);

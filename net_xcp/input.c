@@ -10,7 +10,6 @@
  * hiding a packet below our header; for filters in front of this hook, see
  * hop_input_is_hidden() and hop_input_show().
  */
-#include <net/hop_hook.h>
 #include <net/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
@@ -18,8 +17,6 @@
 
 #include "net_xcp.h"
 #include "trace.h"
-
-#define XCP_INPUT_PRIORITY (NF_IP_PRI_CONNTRACK_DEFRAG - 50)
 
 static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 {
@@ -254,30 +251,22 @@ static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
 	}
 }
 
-static unsigned int xcp_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
+		       const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
-	struct hop_shim_place place;
-	struct xcp_hdr h;
-	bool decrypted;
-
-	if (!READ_ONCE(xn->on))
-		return NF_ACCEPT;
 	/* Asked of every packet, fragments too. */
-	decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
-	if (!hop_shim_find(skb, &place))
-		return NF_ACCEPT;
-	if (decrypted && xcp_ipsec_input(xn, skb, &place, &h)) {
-		receive_noted(xn, skb, place.offset_bytes, &h);
+	const bool decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
+	struct xcp_hdr h;
+
+	if (decrypted && place->next && xcp_ipsec_input(xn, skb, place, &h)) {
+		receive_noted(xn, skb, place->offset_bytes, &h);
 		return NF_ACCEPT;
 	}
-	if (place.next != xcp_protocol || !hop_input_is_local(skb, state))
+	if (place->next != xcp_protocol || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	return input_header(xn, skb, &place);
+	return input_header(xn, skb, place);
 }
-
-const struct nf_hook_ops xcp_input_hooks[2] =
-	HOP_HOOKS(xcp_input, NF_INET_PRE_ROUTING, XCP_INPUT_PRIORITY);
 
 /*
  * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's

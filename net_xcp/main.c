@@ -22,6 +22,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/hop_count.h>
+#include <net/hop_hook.h>
 #include <net/net_namespace.h>
 
 #include "net_xcp.h"
@@ -99,6 +100,45 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
+static const struct hop_carrier xcp_carrier = {
+	.order = HOP_HOOK_XCP,
+	.input = xcp_input,
+	.output = xcp_output,
+};
+
+/* Tunnels and IPsec have packets of all protocols, of forwarded connections too. */
+static int xcp_hook(void *state)
+{
+	const struct xcp_net *xn = state;
+	const struct hop_hook_wish wish = {
+		.protocol = xcp_protocol,
+		.all = xn->tunnel || xn->ipsec,
+	};
+
+	if (xn->on)
+		return hop_hook_start(xn->net, &xcp_carrier, &wish);
+	hop_hook_stop(xn->net, &xcp_carrier);
+	return 0;
+}
+
+static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return hop_hook_knob(table, write, buffer, len, pos, xcp_hook,
+			     container_of(table->data, struct xcp_net, on));
+}
+
+static int set_tunnel(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return hop_hook_knob(table, write, buffer, len, pos, xcp_hook,
+			     container_of(table->data, struct xcp_net, tunnel));
+}
+
+static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return hop_hook_knob(table, write, buffer, len, pos, xcp_hook,
+			     container_of(table->data, struct xcp_net, ipsec));
+}
+
 #define XCP_SYSCTLS 6
 
 /* The last entry ends the table where entries are not counted. */
@@ -108,7 +148,7 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.data		= hop_sysctl_at(struct xcp_net, on),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
+		.proc_handler	= set_on,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_TWO,
 	},
@@ -142,7 +182,7 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.data		= hop_sysctl_at(struct xcp_net, tunnel),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
+		.proc_handler	= set_tunnel,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
@@ -151,30 +191,19 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 		.data		= hop_sysctl_at(struct xcp_net, ipsec),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
+		.proc_handler	= set_ipsec,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
 	{ }
 };
 
-static int xcp_hooks_init(struct net *net)
-{
-	int err = nf_register_net_hooks(net, xcp_input_hooks, ARRAY_SIZE(xcp_input_hooks));
-
-	if (err)
-		return err;
-	err = nf_register_net_hooks(net, xcp_output_hooks, ARRAY_SIZE(xcp_output_hooks));
-	if (err)
-		nf_unregister_net_hooks(net, xcp_input_hooks, ARRAY_SIZE(xcp_input_hooks));
-	return err;
-}
-
 static int __net_init xcp_net_init(struct net *net)
 {
 	struct xcp_net *xn = xcp_net(net);
 	int err = -ENOMEM;
 
+	xn->net = net;
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
 	xn->silent_s = HOP_SILENT_DEFAULT_S;
@@ -189,7 +218,7 @@ static int __net_init xcp_net_init(struct net *net)
 	err = hop_sysctl_start(net, &xn->sysctl, xcp_table, XCP_SYSCTLS, xn);
 	if (err)
 		goto no_sysctl;
-	err = xcp_hooks_init(net);
+	err = xcp_hook(xn);
 	if (err)
 		goto no_hooks;
 	return 0;
@@ -206,15 +235,15 @@ no_proc:
 /* A grace period ends before xcp_net_exit(): no hook looks at what it frees. */
 static void __net_exit xcp_net_pre_exit(struct net *net)
 {
-	nf_unregister_net_hooks(net, xcp_output_hooks, ARRAY_SIZE(xcp_output_hooks));
-	nf_unregister_net_hooks(net, xcp_input_hooks, ARRAY_SIZE(xcp_input_hooks));
+	/* They could start the hooks again. */
+	hop_sysctl_stop(&xcp_net(net)->sysctl);
+	hop_hook_stop(net, &xcp_carrier);
 }
 
 static void __net_exit xcp_net_exit(struct net *net)
 {
 	struct xcp_net *xn = xcp_net(net);
 
-	hop_sysctl_stop(&xn->sysctl);
 	remove_proc_entry("hopcc_xcp", net->proc_net);
 	free_percpu(xn->counts);
 }

@@ -8,6 +8,7 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <net/hop_flow.h>
+#include <net/hop_output.h>
 #include <net/hop_sysctl.h>
 #include <net/hop_shim.h>
 #include <net/hop_silent.h>
@@ -97,6 +98,7 @@ enum xcp_count {
 
 /**
  * struct xcp_net - of a netns
+ * @net: the netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
  * @silent_s: net.hopcc.xcp_silent_s
@@ -109,6 +111,7 @@ enum xcp_count {
  * @silent_tunnels: far ends of tunnels; apart, since errors about their packets prove less
  */
 struct xcp_net {
+	struct net *net;
 	unsigned int on;
 	unsigned int format;
 	unsigned int silent_s;
@@ -168,7 +171,8 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
 void xcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */
-extern const struct nf_hook_ops xcp_input_hooks[2];
+unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
+		       const struct nf_hook_state *state);
 int xcp_input_init(void);
 void xcp_input_exit(void);
 
@@ -200,7 +204,8 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 /* output.c */
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
-extern const struct nf_hook_ops xcp_output_hooks[2];
+void xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+		const struct nf_hook_state *state);
 
 /* gso.c */
 int xcp_gso_init(void);

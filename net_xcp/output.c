@@ -3,7 +3,6 @@
  * Packets that leave: POST_ROUTING behind source NAT, which would take our header
  * for TCP's ports. Flows are found by their socket, whatever NAT has done.
  */
-#include <net/hop_hook.h>
 #include <net/hop_output.h>
 #include <net/tcp.h>
 
@@ -254,27 +253,19 @@ static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
 		output_established(xn, skb, seg, skb->sk);
 }
 
-static unsigned int xcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+void xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+		const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
-	struct hop_segment seg;
+	struct hop_shim_place place = seg->place;
 
-	if (!READ_ONCE(xn->on))
-		return NF_ACCEPT;
 	if (READ_ONCE(xn->ipsec))
 		xcp_ipsec_begin(skb);
-	if (!hop_shim_find(skb, &seg.place))
-		return NF_ACCEPT;
-	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(seg.place.next))
-		xcp_tunnel_enter(xn, skb, &seg.place);
-	if (hop_output_read(skb, &seg) && !seg.rst && !is_hidden(xn, skb) &&
-	    !hop_output_is_foreign(skb, state->net))
-		output_segment(xn, skb, &seg, state->net);
+	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(place.next))
+		xcp_tunnel_enter(xn, skb, &place);
+	if (seg->tcp && !seg->rst && !is_hidden(xn, skb))
+		output_segment(xn, skb, seg, state->net);
 	/* Our header may be there now. */
-	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &seg.place))
-		xcp_ipsec_output(xn, skb, &seg.place);
-	return NF_ACCEPT;
+	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))
+		xcp_ipsec_output(xn, skb, &place);
 }
-
-const struct nf_hook_ops xcp_output_hooks[2] =
-	HOP_HOOKS(xcp_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);

@@ -13,8 +13,10 @@
 #include <net/sock.h>
 
 /**
- * struct hop_segment - an outgoing TCP packet
- * @place: where a header goes
+ * struct hop_segment - an outgoing packet
+ * @place: where a header goes; its @next is 0 if the packet ends within its IP headers, or is
+ *	a fragment
+ * @tcp: a TCP packet of this network namespace; else what follows is not set
  * @payload_bytes: its data
  * @syn: a SYN or SYN-ACK
  * @ack: its ACK bit
@@ -22,6 +24,7 @@
  */
 struct hop_segment {
 	struct hop_shim_place place;
+	bool tcp;
 	unsigned int payload_bytes;
 	bool syn;
 	bool ack;
@@ -73,7 +76,7 @@ static inline bool hop_output_is_foreign(const struct sk_buff *skb, const struct
 /**
  * hop_output_read() - look at a TCP packet
  * @skb: the packet; skb->data at its network header
- * @seg: result; its @place is of hop_shim_find()
+ * @seg: result but for @tcp; its @place is of hop_shim_find(), @next 0 if there is none
  *
  * Context: any. Pulls TCP's header without its options.
  * Return: false if it is not TCP, or ends within its headers.

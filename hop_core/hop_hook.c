@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The hooks of the carriers; see net/hop_hook.h. */
+
+#include <linux/bitmap.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sysctl.h>
+#include <net/hop_flow.h>
+#include <net/hop_hook.h>
+#include <net/hop_output.h>
+#include <net/hop_shim.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/tcp_states.h>
+
+#define HOP_HOOK_PROTOCOLS	256
+
+/* PRE_ROUTING and POST_ROUTING, of IPv4 and IPv6 each. */
+#define HOP_HOOK_OPS		4
+
+/**
+ * struct hop_hooks - of a network namespace
+ * @carriers: those that are on, by enum hop_hook_order; the hooks read them without @lock
+ * @wishes: what they want to see; under @lock
+ * @protocols: a packet whose first header is one of these is looked at
+ * @segments: and one of these, while the namespace has flows
+ * @all: any other
+ * @ops: the hooks
+ * @lock: of changes
+ */
+struct hop_hooks {
+	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
+	struct hop_hook_wish wishes[HOP_HOOK_CARRIERS];
+	DECLARE_BITMAP(protocols, HOP_HOOK_PROTOCOLS);
+	DECLARE_BITMAP(segments, HOP_HOOK_PROTOCOLS);
+	bool all;
+	struct nf_hook_ops ops[HOP_HOOK_OPS];
+	struct mutex lock;	/* of changes */
+};
+
+static unsigned int hop_hook_net_id;
+
+static struct hop_hooks *hop_hooks(const struct net *net)
+{
+	return net_generic(net, hop_hook_net_id);
+}
+
+static u8 first_header(const struct sk_buff *skb, u8 pf)
+{
+	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
+}
+
+/* For every packet that comes in. */
+static bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
+			   const struct nf_hook_state *state)
+{
+	const u8 next = first_header(skb, state->pf);
+
+	return test_bit(next, hooks->protocols) || READ_ONCE(hooks->all) ||
+	       (test_bit(next, hooks->segments) && hop_flow_any(state->net));
+}
+
+static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
+{
+	if (!hop_shim_find(skb, place))
+		place->next = 0;
+}
+
+static unsigned int hop_hook_input(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	const struct hop_hooks *hooks = priv;
+	const struct hop_carrier *carrier;
+	struct hop_shim_place place;
+	unsigned int i, len_bytes = 0, verdict;
+
+	if (!concerns_input(hooks, skb, state))
+		return NF_ACCEPT;
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
+		carrier = READ_ONCE(hooks->carriers[i]);
+		if (!carrier)
+			continue;
+		/* The first one, or one before it took a header out. */
+		if (skb->len != len_bytes)
+			find_place(skb, &place);
+		len_bytes = skb->len;
+		verdict = carrier->input(skb, &place, state);
+		if (verdict != NF_ACCEPT)
+			return verdict;
+	}
+	return NF_ACCEPT;
+}
+
+static bool is_forwarded(const struct sk_buff *skb, u8 pf)
+{
+	return pf == NFPROTO_IPV4 ? IPCB(skb)->flags & IPSKB_FORWARDED :
+				    IP6CB(skb)->flags & IP6SKB_FORWARDED;
+}
+
+/*
+ * For every packet that leaves. Without a flow there is nothing to answer, and the only
+ * packet that can become the first of one is a SYN of this host. A SYN-ACK with a cookie has
+ * no socket, no more than what is forwarded.
+ */
+static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
+			    const struct nf_hook_state *state)
+{
+	const struct sock *sk = skb->sk;
+
+	if (READ_ONCE(hooks->all))
+		return true;
+	if (!hop_flow_any(state->net))
+		return sk && sk->sk_state == TCP_SYN_SENT;
+	return sk || !is_forwarded(skb, state->pf);
+}
+
+static void read_segment(struct sk_buff *skb, struct hop_segment *seg, const struct net *net)
+{
+	find_place(skb, &seg->place);
+	seg->tcp = !hop_output_is_foreign(skb, net) && hop_output_read(skb, seg);
+}
+
+static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	const struct hop_hooks *hooks = priv;
+	const struct hop_carrier *carrier;
+	struct hop_segment seg;
+	unsigned int i, len_bytes = 0;
+
+	if (!concerns_output(hooks, skb, state))
+		return NF_ACCEPT;
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
+		carrier = READ_ONCE(hooks->carriers[i]);
+		if (!carrier)
+			continue;
+		/* The first one, or one before it put a header in. */
+		if (skb->len != len_bytes)
+			read_segment(skb, &seg, state->net);
+		len_bytes = skb->len;
+		carrier->output(skb, &seg, state);
+	}
+	return NF_ACCEPT;
+}
+
+static const struct nf_hook_ops hop_hook_ops[HOP_HOOK_OPS] = {
+	HOP_HOOK(hop_hook_input, NFPROTO_IPV4, NF_INET_PRE_ROUTING,
+		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),
+	HOP_HOOK(hop_hook_input, NFPROTO_IPV6, NF_INET_PRE_ROUTING,
+		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),
+	HOP_HOOK(hop_hook_output, NFPROTO_IPV4, NF_INET_POST_ROUTING,
+		 NF_IP_PRI_CONNTRACK_HELPER + 1),
+	HOP_HOOK(hop_hook_output, NFPROTO_IPV6, NF_INET_POST_ROUTING,
+		 NF_IP_PRI_CONNTRACK_HELPER + 1),
+};
+
+/* What the carriers together want to see. Hooks that run meanwhile see more, not less. */
+static void sum_wishes(struct hop_hooks *hooks)
+{
+	DECLARE_BITMAP(protocols, HOP_HOOK_PROTOCOLS) = {};
+	bool all = false, segments = false;
+	unsigned int i;
+
+	/* Behind these IPv6 has the header that is asked for. */
+	__set_bit(NEXTHDR_HOP, protocols);
+	__set_bit(NEXTHDR_ROUTING, protocols);
+	__set_bit(NEXTHDR_DEST, protocols);
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
+		if (!hooks->carriers[i])
+			continue;
+		__set_bit(hooks->wishes[i].protocol, protocols);
+		segments |= hooks->wishes[i].segments;
+		all |= hooks->wishes[i].all;
+	}
+	bitmap_copy(hooks->protocols, protocols, HOP_HOOK_PROTOCOLS);
+	__assign_bit(IPPROTO_TCP, hooks->segments, segments);
+	__assign_bit(IPPROTO_UDP, hooks->segments, segments);
+	WRITE_ONCE(hooks->all, all);
+}
+
+static bool is_used(const struct hop_hooks *hooks)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++)
+		if (hooks->carriers[i])
+			return true;
+	return false;
+}
+
+int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
+		   const struct hop_hook_wish *wish)
+{
+	struct hop_hooks *hooks = hop_hooks(net);
+	int err = 0;
+
+	mutex_lock(&hooks->lock);
+	if (!is_used(hooks))
+		err = nf_register_net_hooks(net, hooks->ops, HOP_HOOK_OPS);
+	if (!err) {
+		WRITE_ONCE(hooks->carriers[carrier->order], carrier);
+		hooks->wishes[carrier->order] = *wish;
+		sum_wishes(hooks);
+	}
+	mutex_unlock(&hooks->lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(hop_hook_start);
+
+void hop_hook_stop(struct net *net, const struct hop_carrier *carrier)
+{
+	struct hop_hooks *hooks = hop_hooks(net);
+
+	mutex_lock(&hooks->lock);
+	if (hooks->carriers[carrier->order]) {
+		WRITE_ONCE(hooks->carriers[carrier->order], NULL);
+		sum_wishes(hooks);
+		if (!is_used(hooks))
+			nf_unregister_net_hooks(net, hooks->ops, HOP_HOOK_OPS);
+	}
+	mutex_unlock(&hooks->lock);
+}
+EXPORT_SYMBOL_GPL(hop_hook_stop);
+
+int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
+		  int (*apply)(void *state), void *state)
+{
+	static DEFINE_MUTEX(lock);
+	unsigned int *knob = table->data, before;
+	int err;
+
+	mutex_lock(&lock);
+	before = *knob;
+	err = proc_douintvec_minmax(table, write, buffer, len, pos);
+	if (!err && write) {
+		err = apply(state);
+		if (err)
+			WRITE_ONCE(*knob, before);
+	}
+	mutex_unlock(&lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(hop_hook_knob);
+
+static int __net_init hop_hook_net_init(struct net *net)
+{
+	struct hop_hooks *hooks = hop_hooks(net);
+	unsigned int i;
+
+	mutex_init(&hooks->lock);
+	for (i = 0; i < HOP_HOOK_OPS; i++) {
+		hooks->ops[i] = hop_hook_ops[i];
+		hooks->ops[i].priv = hooks;
+	}
+	return 0;
+}
+
+/* Carriers end before: none is on. */
+static struct pernet_operations hop_hook_net_ops = {
+	.init = hop_hook_net_init,
+	.id = &hop_hook_net_id,
+	.size = sizeof(struct hop_hooks),
+};
+
+/**
+ * hop_hook_init() - hop_core is loaded
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int hop_hook_init(void)
+{
+	return register_pernet_subsys(&hop_hook_net_ops);
+}
+
+/**
+ * hop_hook_exit() - hop_core leaves; so have the carriers
+ *
+ * Context: process.
+ */
+void hop_hook_exit(void)
+{
+	unregister_pernet_subsys(&hop_hook_net_ops);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One TCP stream from namespace a to namespace b, and what it costs the only CPU.
+ *
+ *   cost_stream CC LISTENER_CC WARM_BYTES BYTES
+ *
+ * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured.
+ * Prints one line of NAME=VALUE words.
+ *
+ * The guest's clock counts instructions, one a nanosecond (qemu -icount shift=0), and goes on
+ * while the CPU idles. The cost is the time that passed less the time in which the CPU was idle:
+ * all instructions of the sender, the router, the receiver and of this program.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SINK "198.51.100.1"
+#define BLOCK_BYTES (1 << 20)
+#define STALL_MS 10000
+
+static char block[BLOCK_BYTES];
+
+static void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("cost_stream: ", stderr);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, ": %s\n", strerror(errno));
+	va_end(args);
+	exit(1);
+}
+
+static void enter(const char *namespace)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", namespace);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		die("namespace %s", namespace);
+	close(fd);
+}
+
+/* Counters of a namespace, read from files of this thread's namespace. */
+struct counts {
+	unsigned long long a_tx_skbs, b_tx_pkts, b_in_skbs;
+};
+
+static FILE *open_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		die("%s", path);
+	return file;
+}
+
+/* Packets, as skbs, that a device has sent. */
+static unsigned long long tx_skbs(const char *dev)
+{
+	unsigned long long skbs = 0, value;
+	FILE *file = open_file("/proc/thread-self/net/dev");
+	char line[512], name[32];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, " %31[^:]: %*u %*u %*u %*u %*u %*u %*u %*u %*u %llu", name,
+			   &value) == 2 && !strcmp(name, dev))
+			skbs = value;
+	fclose(file);
+	return skbs;
+}
+
+/* Ip: InReceives, an skb each: what GRO has merged counts as one. */
+static unsigned long long in_skbs(void)
+{
+	unsigned long long skbs = 0;
+	FILE *file = open_file("/proc/thread-self/net/snmp");
+	char line[1024];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "Ip: %*u %*u %llu", &skbs) == 1)
+			break;
+	fclose(file);
+	return skbs;
+}
+
+static struct counts count(void)
+{
+	struct counts counts;
+
+	enter("a");
+	counts.a_tx_skbs = tx_skbs("a-r");
+	enter("b");
+	counts.b_tx_pkts = tx_skbs("b-r");
+	counts.b_in_skbs = in_skbs();
+	return counts;
+}
+
+static long long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* /proc/stat rounds to 10 ms; this is exact. */
+static long long idle_ns(void)
+{
+	FILE *file = open_file("/proc/timer_list");
+	long long idle = -1;
+	char line[256];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, " .idle_sleeptime : %lld", &idle) == 1)
+			break;
+	fclose(file);
+	if (idle < 0)
+		die("no idle_sleeptime in /proc/timer_list");
+	return idle;
+}
+
+static int tcp_socket(const char *namespace, const char *cc)
+{
+	int sock;
+
+	enter(namespace);
+	sock = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (sock < 0 || setsockopt(sock, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
+		die("%s in namespace %s", cc, namespace);
+	return sock;
+}
+
+static void wait_for(int sock, short events)
+{
+	struct pollfd fd = { .fd = sock, .events = events };
+
+	if (poll(&fd, 1, STALL_MS) != 1)
+		die("no connection");
+}
+
+static void connect_pair(const char *cc, const char *listener_cc, int *source, int *sink)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(5001) };
+	int listener = tcp_socket("b", listener_cc), yes = 1;
+
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(listener, (struct sockaddr *)&to, sizeof(to)) || listen(listener, 1))
+		die("listen");
+	inet_pton(AF_INET, SINK, &to.sin_addr);
+	*source = tcp_socket("a", cc);
+	connect(*source, (struct sockaddr *)&to, sizeof(to));
+	wait_for(listener, POLLIN);
+	*sink = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	if (*sink < 0)
+		die("accept");
+	wait_for(*source, POLLOUT);
+	close(listener);
+}
+
+/* Send and receive @bytes: one program, so that no scheduler has a say in the cost. */
+static void move_bytes(int source, int sink, long long bytes)
+{
+	long long sent = 0, got = 0;
+	ssize_t n;
+
+	while (got < bytes) {
+		struct pollfd fds[2] = {
+			{ .fd = sink, .events = POLLIN },
+			{ .fd = source, .events = sent < bytes ? POLLOUT : 0 },
+		};
+
+		if (poll(fds, 2, STALL_MS) < 1)
+			die("stalled after %lld of %lld bytes", got, bytes);
+		if (fds[0].revents) {
+			n = recv(sink, block, sizeof(block), 0);
+			got += n > 0 ? n : 0;
+		}
+		if (fds[1].revents & POLLOUT) {
+			n = bytes - sent;
+			n = send(source, block, n < BLOCK_BYTES ? n : BLOCK_BYTES, 0);
+			sent += n > 0 ? n : 0;
+		}
+	}
+}
+
+static void print_result(int source, long long bytes, long long took_ns, long long idle,
+			 const struct counts *from, const struct counts *to)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+	char cc[16] = "";
+
+	getsockopt(source, IPPROTO_TCP, TCP_INFO, &info, &len);
+	len = sizeof(cc);
+	getsockopt(source, IPPROTO_TCP, TCP_CONGESTION, cc, &len);
+	printf("cc=%s bytes=%lld took_ns=%lld idle_ns=%lld instructions=%lld ", cc, bytes, took_ns,
+	       idle, took_ns - idle);
+	printf("skbs_out=%llu skbs_in=%llu pkts_back=%llu ", to->a_tx_skbs - from->a_tx_skbs,
+	       to->b_in_skbs - from->b_in_skbs, to->b_tx_pkts - from->b_tx_pkts);
+	printf("mss=%u cwnd=%u srtt_us=%u retransmits=%u\n", info.tcpi_snd_mss, info.tcpi_snd_cwnd,
+	       info.tcpi_rtt, info.tcpi_total_retrans);
+}
+
+int main(int argc, char **argv)
+{
+	long long bytes, start_ns, idle_before, took_ns;
+	struct counts before, after;
+	int source, sink;
+
+	if (argc != 5) {
+		fputs("usage: cost_stream CC LISTENER_CC WARM_BYTES BYTES\n", stderr);
+		return 2;
+	}
+	connect_pair(argv[1], argv[2], &source, &sink);
+	move_bytes(source, sink, atoll(argv[3]));
+	bytes = atoll(argv[4]);
+	before = count();
+	idle_before = idle_ns();
+	start_ns = now_ns();
+	move_bytes(source, sink, bytes);
+	took_ns = now_ns() - start_ns;
+	idle_before = idle_ns() - idle_before;
+	after = count();
+	print_result(source, bytes, took_ns, idle_before, &before, &after);
+	return 0;
+}

@@ -132,6 +132,16 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
+/*
+ * A super-packet without our header may be segmented by any device again. Where somebody else
+ * has a clone, a device may be about to look at the mark: it stays, and software segments.
+ */
+static void clear_gso_mark(struct sk_buff *skb)
+{
+	if (skb_is_gso(skb) && !skb_cloned(skb))
+		skb_shinfo(skb)->gso_type &= ~HOP_SHIM_GSO;
+}
+
 /* Length of a frame's header that moves along, 0 of a device that has none; else -1. */
 static int mac_bytes(const struct sk_buff *skb)
 {
@@ -184,6 +194,7 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	skb->transport_header += bytes;
 	skb_reset_network_header(skb);
 	write_ip(skb, place, length, next);
+	clear_gso_mark(skb);
 	skb_postpush_rcsum(skb, skb->data, place->offset_bytes);
 	return 0;
 }
@@ -191,7 +202,7 @@ EXPORT_SYMBOL_GPL(hop_shim_strip);
 
 void hop_shim_mark_gso(struct sk_buff *skb)
 {
-	skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
+	skb_shinfo(skb)->gso_type |= HOP_SHIM_GSO;
 }
 EXPORT_SYMBOL_GPL(hop_shim_mark_gso);
 
@@ -204,8 +215,6 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 		return ERR_PTR(-EINVAL);
 	__skb_pull(skb, bytes);
 	skb_reset_transport_header(skb);
-	/* Inside a UDP tunnel our mark has its own meaning: sums left for the receiver. */
-	skb->remcsum_offload = 0;
 	/* Checksums by software: what parses packets does not find TCP's. */
 	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
 	if (!IS_ERR_OR_NULL(segs))

@@ -39,8 +39,7 @@ static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 ta
 
 /*
  * Must a super-packet be segmented here? Where all sums would be left to a card that looks
- * for headers; and where hop_shim_mark_gso()'s mark means something else: to tunnels in UDP
- * it is remote checksums.
+ * for headers, and in tunnels.
  */
 static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
 {

@@ -35,12 +35,12 @@ static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t
 static bool clear_mark(struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb) || skb->encapsulation ||
-	    !(skb_shinfo(skb)->gso_type & SKB_GSO_TUNNEL_REMCSUM))
+	    !(skb_shinfo(skb)->gso_type & HOP_SHIM_GSO))
 		return true;
 	/* A packet socket, or the sender's TCP behind a veth, may hold a clone. */
 	if (skb_unclone(skb, GFP_ATOMIC))
 		return false;
-	skb_shinfo(skb)->gso_type &= ~SKB_GSO_TUNNEL_REMCSUM;
+	skb_shinfo(skb)->gso_type &= ~HOP_SHIM_GSO;
 	return true;
 }
 

@@ -122,7 +122,8 @@ static void receive(struct int_net *in, struct sk_buff *skb, const struct int_sh
 	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
 	struct hop_flow_key key;
 
-	int_count(in, shim->hdr.type == INT_TYPE_HELLO ? INT_COUNT_IN_HELLO : INT_COUNT_IN_DATA);
+	int_count_add(in, shim->hdr.type == INT_TYPE_HELLO ? INT_COUNT_IN_HELLO : INT_COUNT_IN_DATA,
+		      hop_input_segs_pkts(skb));
 	if (hop_input_is_mangled(skb, th)) {
 		int_count(in, INT_COUNT_IN_BAD_SUM);
 		return;

@@ -50,14 +50,39 @@ static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const st
 	return hop_is_negotiated(READ_ONCE(xf->vars.stage)) ? flow : NULL;
 }
 
+/**
+ * struct xcp_data - what a packet carries
+ * @bytes: its data
+ * @segment_bytes: of it, in a packet on the wire
+ * @segs_pkts: packets on the wire
+ */
+struct xcp_data {
+	unsigned int bytes;
+	unsigned int segment_bytes;
+	unsigned int segs_pkts;
+};
+
+static struct xcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
+{
+	struct xcp_data data = {
+		.bytes = bytes,
+		.segment_bytes = bytes,
+		.segs_pkts = hop_input_segs_pkts(skb),
+	};
+
+	if (skb_is_gso(skb))
+		data.segment_bytes = min_t(unsigned int, bytes, skb_shinfo(skb)->gso_size);
+	return data;
+}
+
 static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
-		    const struct tcphdr *th, unsigned int payload_bytes)
+		    const struct tcphdr *th, struct xcp_data data)
 {
 	struct hop_flow *flow;
 	struct xcp_flow *xf;
 	bool small, crowded;
 
-	if (!hop_input_is_in_window(key, th, payload_bytes)) {
+	if (!hop_input_is_in_window(key, th, data.bytes)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
@@ -71,8 +96,8 @@ static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	xcp_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
-	xcp_account(&xf->vars, h, payload_bytes);
-	small = payload_bytes && xcp_window_is_small(&xf->vars, h);
+	xcp_account(&xf->vars, h, data.segment_bytes, data.segs_pkts);
+	small = data.bytes && xcp_window_is_small(&xf->vars, h);
 	crowded = xcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
 	if (crowded)
@@ -95,7 +120,7 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 {
 	struct hop_flow_key key;
 
-	xcp_count(xn, XCP_COUNT_IN);
+	xcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
 	if (h->flags & ~XCP_FLAGS_KNOWN)
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
 	if (!may_speak(skb))
@@ -110,8 +135,9 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	if (th->syn && !th->ack)
 		receive_syn(xn, &key);
 	else if (!th->rst)
-		receive(xn, &key, h, th, segment_bytes - min_t(unsigned int, segment_bytes,
-							       __tcp_hdrlen(th)));
+		receive(xn, &key, h, th,
+			data_of(skb, segment_bytes - min_t(unsigned int, segment_bytes,
+							   __tcp_hdrlen(th))));
 }
 
 /* @offset_bytes: from skb->data to what should be a header, with what may follow behind it */

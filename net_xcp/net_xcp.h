@@ -180,6 +180,7 @@ void xcp_input_exit(void);
 bool xcp_tunnel_is(u8 protocol);
 void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb,
 		      const struct hop_shim_place *place);
+void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
 void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		      const struct xcp_hdr *outer);
 void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,

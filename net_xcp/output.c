@@ -266,6 +266,8 @@ void xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (seg->tcp && !seg->rst && !is_hidden(xn, skb))
 		output_segment(xn, skb, seg, state->net);
 	/* Our header may be there now. */
+	if (READ_ONCE(xn->tunnel))
+		xcp_tunnel_approach(skb, state->out);
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))
 		xcp_ipsec_output(xn, skb, &place);
 }

@@ -78,13 +78,13 @@ static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 	}
 }
 
-static inline u32 xcp_saturating_inc(u32 count)
+static inline u32 xcp_saturating_add(u32 count, u32 more)
 {
-	return count + (count < U32_MAX);
+	return count + min(more, U32_MAX - count);
 }
 
-/* |sum| <= 2^40 and |part| <= 2^31: no overflow */
-static inline s64 xcp_bounded_sum(s64 sum, s32 part)
+/* |sum| <= 2^40 and |part| < 2^47: no overflow */
+static inline s64 xcp_bounded_sum(s64 sum, s64 part)
 {
 	return clamp_t(s64, sum + part, -XCP_OWED_MAX_BYTES_PS, XCP_OWED_MAX_BYTES_PS);
 }
@@ -93,19 +93,22 @@ static inline s64 xcp_bounded_sum(s64 sum, s32 part)
  * xcp_account() - a header arrived
  * @v: the flow
  * @h: the header, checked
- * @payload_bytes: what the packet carries
+ * @payload_bytes: what a packet on the wire carries
+ * @segs_pkts: packets on the wire that it came with, at most 2^16: above 1 of a super-packet,
+ *	whose header asks for each of them, and answers once
  *
  * A Minimal header and one without an RTT ask for nothing: nothing is owed.
  */
-static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes)
+static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes,
+			       u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
 	v->feedback_bytes_ps = xcp_bounded_sum(v->feedback_bytes_ps, xcp_reverse(h));
-	v->feedback_headers = xcp_saturating_inc(v->feedback_headers);
+	v->feedback_headers = xcp_saturating_add(v->feedback_headers, 1);
 	if (!xcp_rtt_us(h))
 		return;
-	v->owed_bytes_ps = xcp_bounded_sum(v->owed_bytes_ps, xcp_delta(h));
-	v->owed_headers = xcp_saturating_inc(v->owed_headers);
+	v->owed_bytes_ps = xcp_bounded_sum(v->owed_bytes_ps, (s64)xcp_delta(h) * segs_pkts);
+	v->owed_headers = xcp_saturating_add(v->owed_headers, segs_pkts);
 	v->asked = true;
 }
 

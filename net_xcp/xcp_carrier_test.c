@@ -53,7 +53,7 @@ static void owe_test(struct kunit *test)
 		for (n = 0; n < c->headers; n++) {
 			struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, c->delta[n], 0);
 
-			xcp_account(&v, &h, 1000);
+			xcp_account(&v, &h, 1000, 1);
 			KUNIT_EXPECT_TRUE(test, xcp_owes(&v));
 		}
 		for (n = 0; n < 3; n++)
@@ -61,6 +61,23 @@ static void owe_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, v.owed_bytes_ps, c->left, "%s", c->what);
 		KUNIT_EXPECT_EQ(test, xcp_owes(&v), c->left != 0);
 	}
+}
+
+/* One header for all segments: it asks for each, it answers once, and the MSS is a segment's. */
+static void super_packet_test(struct kunit *test)
+{
+	struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, 7, 5);
+	struct xcp_hdr most = header(XCP_FORMAT_MICRO, 100, 1, S32_MIN, 0);
+	struct xcp_vars v = { };
+	u32 headers;
+
+	xcp_account(&v, &h, 1000, 44);
+	KUNIT_EXPECT_EQ(test, v.segment_bytes, 1000);
+	KUNIT_EXPECT_EQ(test, xcp_pay(&v), 44 * 7);
+	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), 5);
+	KUNIT_EXPECT_EQ(test, headers, 1);
+	xcp_account(&v, &most, 1000, U16_MAX);
+	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
 }
 
 /* Headers of which a reactor's data brings the answer: those that ask. */
@@ -71,10 +88,10 @@ static void asked_test(struct kunit *test)
 	struct xcp_hdr asks = header(XCP_FORMAT_MICRO, 100, 1, 0, 0);
 	struct xcp_vars v = { };
 
-	xcp_account(&v, &minimal, 0);
-	xcp_account(&v, &unknown, 1000);
+	xcp_account(&v, &minimal, 0, 1);
+	xcp_account(&v, &unknown, 1000, 1);
 	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
-	xcp_account(&v, &asks, 1000);
+	xcp_account(&v, &asks, 1000, 1);
 	xcp_pay(&v);
 	KUNIT_EXPECT_TRUE(test, xcp_take_asked(&v));
 	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
@@ -103,11 +120,11 @@ static void room_test(struct kunit *test)
 		struct xcp_vars v = { .crowded = c->crowded };
 
 		for (n = 0; n < c->headers; n++)
-			xcp_account(&v, &asks, 1000);
+			xcp_account(&v, &asks, 1000, 1);
 		KUNIT_EXPECT_EQ_MSG(test, xcp_wants_room(&v), c->want, "%s", c->what);
 		xcp_pay(&v);
 		for (n = 0; n < c->headers; n++)
-			xcp_account(&v, &asks, 1000);
+			xcp_account(&v, &asks, 1000, 1);
 		KUNIT_EXPECT_FALSE_MSG(test, xcp_wants_room(&v), "%s, answered", c->what);
 	}
 }
@@ -121,12 +138,12 @@ static void saturation_test(struct kunit *test)
 	int n;
 
 	for (n = 0; n < 1000; n++)
-		xcp_account(&v, &up, 0);
+		xcp_account(&v, &up, 0, 1);
 	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, XCP_OWED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), XCP_OWED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, headers, 1000u);
 	for (n = 0; n < 2000; n++)
-		xcp_account(&v, &down, 0);
+		xcp_account(&v, &down, 0, 1);
 	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), -XCP_OWED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), 0);
@@ -141,8 +158,8 @@ static void silent_header_test(struct kunit *test)
 	struct xcp_vars v = { };
 	u32 headers;
 
-	xcp_account(&v, &minimal, 0);
-	xcp_account(&v, &unknown, 0);
+	xcp_account(&v, &minimal, 0, 1);
+	xcp_account(&v, &unknown, 0, 1);
 	KUNIT_EXPECT_FALSE(test, xcp_owes(&v));
 	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), -7);
 	KUNIT_EXPECT_EQ(test, headers, 2u);
@@ -250,6 +267,7 @@ static void copy_test(struct kunit *test)
 }
 
 static struct kunit_case xcp_carrier_cases[] = {
+	KUNIT_CASE(super_packet_test),
 	KUNIT_CASE(owe_test),
 	KUNIT_CASE(asked_test),
 	KUNIT_CASE(room_test),

@@ -3,6 +3,7 @@
 #ifndef HOPCC_NET_HOP_INPUT_H
 #define HOPCC_NET_HOP_INPUT_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 #include <net/hop_flow.h>
 
@@ -155,5 +156,17 @@ void hop_input_refuse_v6(struct sk_buff *skb);
  * Return: true if it did.
  */
 bool hop_input_was_fragmented(const struct sk_buff *skb);
+
+/**
+ * hop_input_segs_pkts() - packets on the wire that a packet stands for
+ * @skb: a packet that came in
+ *
+ * Context: any.
+ * Return: above 1 of a super-packet.
+ */
+static inline unsigned int hop_input_segs_pkts(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? max_t(unsigned int, 1, skb_shinfo(skb)->gso_segs) : 1;
+}
 
 #endif /* HOPCC_NET_HOP_INPUT_H */

@@ -106,13 +106,19 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
 
+/*
+ * The mark of a super-packet with our header, which a card would take for TCP's: a type that
+ * Linux' own devices take (NETIF_F_GSO_SOFTWARE: veth, bridge, bond, VLAN, tunnels) and no
+ * card does. So it stays whole until it meets a card, and software segments it there, by the
+ * offload of our protocol number. SCTP's own packets are told by their protocol number.
+ */
+#define HOP_SHIM_GSO SKB_GSO_SCTP
+
 /**
- * hop_shim_mark_gso() - a super-packet got a header: no device may segment it
+ * hop_shim_mark_gso() - a super-packet got a header: no card may segment it
  * @skb: the super-packet, after hop_shim_insert()
  *
- * A device would take our header for TCP's. The mark is a type that none offers, so
- * that software segments, by the offload of our protocol number. TCP sets the type
- * anew whenever it sends.
+ * TCP sets the type anew whenever it sends.
  *
  * Context: any.
  */

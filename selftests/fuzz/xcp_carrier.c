@@ -22,7 +22,7 @@ static void arrive(struct xcp_vars *v)
 	const struct xcp_hdr h = draw_header(), outer = draw_header();
 	const s64 owed_bytes_ps = v->owed_bytes_ps;
 
-	xcp_account(v, &h, fuzz_range(0, U16_MAX));
+	xcp_account(v, &h, fuzz_range(0, U16_MAX), 1);
 	if (!xcp_rtt_us(&h))
 		FUZZ_CLAIM(v->owed_bytes_ps == owed_bytes_ps);
 	else

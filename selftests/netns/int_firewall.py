@@ -95,12 +95,17 @@ def stream(version, total=5 * MB, tos=0, **options):
 
 
 def with_telemetry(version, name):
-    for forward in (0, 1):
+    """Where super-packets stay whole up to the receiver, one answer does for all their segments."""
+    for forward, gso in ((0, 1), (1, 0), (1, 1)):
         sysctl("a", "hopcc/int_forward", forward)
+        sysctl("a", "hopcc/int_gso", gso)
         exact, opened, _, got = stream(version)
-        tap.claim(f"IPv{version} {name}, {('probe', 'inband')[forward]}: exact, answers",
+        headers = got["out_data"] + got["out_probe"]
+        what = "probe" if not forward else "inband, super-packets" if gso else "inband"
+        tap.claim(f"IPv{version} {name}, {what}: exact, answers",
                   exact and opened == 1 and not drive("silenced") and drive("records") > 5 and
-                  got["in_answer"] == got["out_data"] + got["out_probe"],
+                  (0 < got["out_super"] <= got["in_answer"] < headers if forward and gso else
+                   got["in_answer"] == headers),
                   f"{got['in_answer']} answers, {got['out_probe']} probes, "
                   f"{got['out_data']} headers")
     sysctl("a", "hopcc/int_forward", 0)

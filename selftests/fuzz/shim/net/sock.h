@@ -12,7 +12,7 @@
 #define IP_MAX_MTU		0xffff
 #define GSO_LEGACY_MAX_SIZE	65536
 #define MAX_TCP_HEADER		320
-#define SKB_GSO_TUNNEL_REMCSUM	0x4000
+#define SKB_GSO_SCTP		0x4000
 #define NETIF_F_SG		1
 #define TCP_CLOSE		7
 

@@ -130,7 +130,7 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 	const struct hop_hooks *hooks = priv;
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
-	unsigned int i, len_bytes = 0;
+	unsigned int i, len_bytes = 0, verdict;
 
 	if (!concerns_output(hooks, skb, state))
 		return NF_ACCEPT;
@@ -142,7 +142,9 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 		if (skb->len != len_bytes)
 			read_segment(skb, &seg, state->net);
 		len_bytes = skb->len;
-		carrier->output(skb, &seg, state);
+		verdict = carrier->output(skb, &seg, state);
+		if (verdict != NF_ACCEPT)
+			return verdict;
 	}
 	return NF_ACCEPT;
 }

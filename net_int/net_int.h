@@ -336,8 +336,8 @@ u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 	    const struct int_msg *msg, const struct int_hdr *h);
 
 /* output.c */
-void int_output(struct sk_buff *skb, const struct hop_segment *seg,
-		const struct nf_hook_state *state);
+unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
+			const struct nf_hook_state *state);
 
 /* kfunc.c */
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES

@@ -262,15 +262,16 @@ static void output_handshake(struct int_net *in, struct sk_buff *skb,
 		send_hello(in, skb, seg, flow);
 }
 
-void int_output(struct sk_buff *skb, const struct hop_segment *seg,
-		const struct nf_hook_state *state)
+unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
+			const struct nf_hook_state *state)
 {
 	struct int_net *in = int_net(state->net);
 
 	if (!seg->tcp || seg->rst || is_transport_ipsec(skb))
-		return;
+		return NF_ACCEPT;
 	if (seg->syn)
 		output_handshake(in, skb, seg);
 	else if (hop_output_is_tcp(skb->sk))
 		output_established(in, skb, seg, skb->sk, state);
+	return NF_ACCEPT;
 }

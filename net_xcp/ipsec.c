@@ -176,10 +176,6 @@ static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim
 	h = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
 	if (xcp_check(h, xcp_protocol))
 		return;
-	if (skb_is_gso(skb)) {
-		xcp_count(xn, XCP_COUNT_TUNNEL_SUPER);
-		return;
-	}
 	buf = *h;
 	note = leave_note(skb, pushed_bytes(skb));
 	if (!note) {
@@ -248,14 +244,41 @@ bool xcp_ipsec_decrypted(struct sk_buff *skb)
 	return false;
 }
 
-void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+/* A super-packet that enters: each of its segments has a note of its own. */
+static unsigned int enter_segments(struct xcp_net *xn, struct sk_buff *skb,
+				   const struct hop_shim_place *place,
+				   const struct nf_hook_state *state)
+{
+	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *seg, *next;
+
+	if (IS_ERR_OR_NULL(segs)) {
+		xcp_count(xn, XCP_COUNT_TUNNEL_SUPER);
+		return NF_ACCEPT;
+	}
+	consume_skb(skb);
+	skb_list_walk_safe(segs, seg, next) {
+		skb_mark_not_on_list(seg);
+		enter(xn, seg, place);
+		state->okfn(state->net, state->sk, seg);
+	}
+	return NF_STOLEN;
+}
+
+/* Return: NF_ACCEPT or NF_STOLEN. */
+unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
+			      const struct hop_shim_place *place,
+			      const struct nf_hook_state *state)
 {
 	const struct xfrm_state *x = waits_for(skb);
 
 	if (!x && xcp_ipsec_is(place->next))
 		insert_noted(xn, skb, place);
-	else if (x && x->props.mode == XFRM_MODE_TUNNEL && place->next == xcp_protocol)
-		enter(xn, skb, place);
+	if (!x || x->props.mode != XFRM_MODE_TUNNEL || place->next != xcp_protocol)
+		return NF_ACCEPT;
+	if (skb_is_gso(skb))
+		return enter_segments(xn, skb, place, state);
+	enter(xn, skb, place);
+	return NF_ACCEPT;
 }
 
 /* The header of an encrypted packet is out. */
@@ -328,8 +351,11 @@ struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
 	return NULL;
 }
 
-void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
+			      const struct hop_shim_place *place,
+			      const struct nf_hook_state *state)
 {
+	return NF_ACCEPT;
 }
 
 void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)

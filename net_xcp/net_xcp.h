@@ -196,8 +196,9 @@ bool xcp_ipsec_decrypted(struct sk_buff *skb);
 bool xcp_ipsec_is_transport(const struct sk_buff *skb);
 bool xcp_ipsec_is_unknown(const struct sk_buff *skb);
 struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb);
-void xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
-		      const struct hop_shim_place *place);
+unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
+			      const struct hop_shim_place *place,
+			      const struct nf_hook_state *state);
 void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
 bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
 		     struct xcp_hdr *h);
@@ -205,8 +206,8 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 /* output.c */
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
-void xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
-		const struct nf_hook_state *state);
+unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+			const struct nf_hook_state *state);
 
 /* gso.c */
 int xcp_gso_init(void);

@@ -253,8 +253,8 @@ static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
 		output_established(xn, skb, seg, skb->sk);
 }
 
-void xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
-		const struct nf_hook_state *state)
+unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+			const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
 	struct hop_shim_place place = seg->place;
@@ -269,5 +269,6 @@ void xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (READ_ONCE(xn->tunnel))
 		xcp_tunnel_approach(skb, state->out);
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))
-		xcp_ipsec_output(xn, skb, &place);
+		return xcp_ipsec_output(xn, skb, &place, state);
+	return NF_ACCEPT;
 }

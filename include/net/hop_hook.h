@@ -63,7 +63,7 @@ enum hop_hook_order {
  * @order: its place among the carriers
  * @input: takes a packet that comes in; @place->next is 0 if it is a fragment, or ends within
  *	its IP headers. Returns NF_ACCEPT, NF_DROP or NF_STOLEN
- * @output: takes a packet that leaves
+ * @output: takes a packet that leaves. Returns NF_ACCEPT or NF_STOLEN
  *
  * Context of both: RCU read lock; skb->data at the network header.
  */
@@ -71,8 +71,8 @@ struct hop_carrier {
 	enum hop_hook_order order;
 	unsigned int (*input)(struct sk_buff *skb, const struct hop_shim_place *place,
 			      const struct nf_hook_state *state);
-	void (*output)(struct sk_buff *skb, const struct hop_segment *seg,
-		       const struct nf_hook_state *state);
+	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
+			       const struct nf_hook_state *state);
 };
 
 /**

@@ -5,6 +5,8 @@
  * is lost, and counted: a real one would send it mangled.
  */
 #include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 
 #define CARD_FEATURES (NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM | NETIF_F_TSO | \
 		       NETIF_F_TSO6 | NETIF_F_HIGHDMA)
@@ -19,13 +21,21 @@ static ulong mistaken;
 module_param(mistaken, ulong, 0644);
 MODULE_PARM_DESC(mistaken, "packets that it could not parse");
 
+/* UDP is that of a tunnel, whose own sum is asked for. */
+static bool card_parses_next(u8 next)
+{
+	return next == IPPROTO_TCP || next == IPPROTO_UDP;
+}
+
 static bool card_parses(const struct sk_buff *skb)
 {
 	__be16 protocol = eth_hdr(skb)->h_proto;
 
 	if (protocol == htons(ETH_P_8021Q))
 		protocol = vlan_eth_hdr(skb)->h_vlan_encapsulated_proto;
-	return protocol == htons(ETH_P_IP) || protocol == htons(ETH_P_IPV6);
+	if (protocol == htons(ETH_P_IP))
+		return card_parses_next(ip_hdr(skb)->protocol);
+	return protocol == htons(ETH_P_IPV6) && card_parses_next(ipv6_hdr(skb)->nexthdr);
 }
 
 static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
@@ -44,4 +54,4 @@ static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
 }
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Cards that parse, for tests of CSIG");
+MODULE_DESCRIPTION("Cards that parse, for tests of the carriers");

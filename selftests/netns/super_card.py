@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Super-packets with a header between IP and TCP: whole through Linux' own devices, segmented by
+software in front of a card, which would take the header for TCP's. Prints TAP.
+
+    a ---- [r-a] r [card0] ---- [card1] b
+
+Needs root and the path of csig_card.ko; changes nothing outside its own network namespaces.
+"""
+import sys
+import time
+
+import hosts
+from hosts import Stream, close, connect, drive, sysctl, transfer
+
+tap = hosts.Tap()
+MIB = 1 << 20
+LINKS = """
+link add a-r netns a type veth peer name r-a netns r
+link set card0 netns r
+link set card1 netns b
+-n a link set a-r up
+-n r link set r-a up
+-n r link set card0 up
+-n b link set card1 up
+"""
+# What, its cc, the carrier, what counts packets with a header at the receiver.
+CARRIERS = (("XCP", "xcp", "xcp", "in"), ("INT inband", "hpccpp", "int", "in_data"))
+# So that the window is some hundred packets.
+DELAY = "link rate 10gbit delay 2ms"
+
+
+def address(name, dev, net, host):
+    hosts.run(f"ip -n {name} addr add 203.0.{net}.{host}/24 dev {dev}")
+    hosts.run(f"ip -n {name} addr add 2001:db8:{net}::{host}/64 dev {dev} nodad")
+
+
+def streams(source, net, host, where, carriers=CARRIERS):
+    for what, cc, carrier, counter in carriers:
+        hosts.run("tc -n r qdisc del dev card0 root", check=False)
+        hosts.run(f"tc -n r qdisc add dev card0 root handle 1: {carrier} rate 1gbit")
+        for version, to in ((4, f"203.0.{net}.{host}"), (6, f"2001:db8:{net}::{host}")):
+            drive("mistaken", 0, "csig_card")
+            sent, got = hosts.counts(source, carrier), hosts.counts("b", carrier)
+            pair = connect(version, cc, source=source, to={version: to})
+            good = transfer([Stream(*pair, 4 * MIB)])
+            close(*pair)
+            mistaken = drive("mistaken", module="csig_card")
+            out, came = hosts.since(source, sent, carrier), hosts.since("b", got, carrier)
+            tap.claim(f"{where}, IPv{version} {what}: whole, and no card was left a super-packet",
+                      good and not mistaken and out["out_super"] > 50 and
+                      came[counter] > MIB // 1448,
+                      f"{mistaken} mistaken, {out['out_super']} super-packets, "
+                      f"{out['out_data']} packets, {came[counter]} with a header")
+
+
+def own():
+    address("r", "card0", 113, 2)
+    address("b", "card1", 113, 1)
+    streams("r", 113, 1, "a card's own")
+
+
+def vlan():
+    for name, dev, host in (("r", "card0", 2), ("b", "card1", 1)):
+        hosts.run(f"ip -n {name} link add link {dev} name v5 type vlan id 5")
+        hosts.run(f"ip -n {name} link set v5 up")
+        address(name, "v5", 114, host)
+    streams("r", 114, 1, "a VLAN device")
+
+
+def tunnel():
+    hosts.run("modprobe -a vxlan")
+    for name, there, host in (("r", 1, 2), ("b", 2, 1)):
+        hosts.run(f"ip -n {name} link add t0 type vxlan id 7 dstport 4789 remote 203.0.113.{there}")
+        hosts.run(f"ip -n {name} link set t0 up")
+        address(name, "t0", 115, host)
+    # sch_int reads no header inside, and without answers the window stays small.
+    streams("r", 115, 1, "VXLAN", CARRIERS[:1])
+
+
+def routed():
+    address("a", "a-r", 116, 3)
+    address("r", "r-a", 116, 2)
+    hosts.run("ip -n a route add default via 203.0.116.2")
+    hosts.run("ip -n a route add default via 2001:db8:116::2")
+    hosts.run("ip -n b route add 203.0.116.0/24 via 203.0.113.2")
+    hosts.run("ip -n b route add 2001:db8:116::/64 via 2001:db8:113::2")
+    streams("a", 113, 1, "from a veth, routed")
+
+
+def bridged():
+    hosts.run("ip -n r link add name sw type bridge")
+    for dev in ("card0", "r-a"):
+        hosts.run(f"ip -n r link set {dev} master sw")
+    hosts.run("ip -n r link set sw up")
+    address("a", "a-r", 117, 3)
+    address("b", "card1", 117, 1)
+    streams("a", 117, 1, "from a veth, bridged")
+
+
+def main():
+    hosts.run(f"insmod {sys.argv[1]}")
+    hosts.build("a", "r", "b")
+    hosts.ip(LINKS)
+    time.sleep(3)
+    hosts.run(f"tc -n b qdisc add dev card1 root {DELAY}")
+    for name in "ar":
+        sysctl(name, "hopcc/int_forward", 1)
+    for check in (own, vlan, tunnel, routed, bridged):
+        print("#", check.__name__)
+        check()
+    return tap.done()
+
+
+sys.exit(main())

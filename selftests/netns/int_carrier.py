@@ -376,7 +376,9 @@ def lossy(version):
 
 
 def corrupted(version):
-    """A bit of a packet in a hundred is wrong: in IP, our header, TCP, the data."""
+    """A bit of a packet in a hundred is wrong: in IP, our header, TCP, the data. Each packet has a
+    header of its own."""
+    sysctl("a", "hopcc/int_gso", 0)
     for forward, reverse in ((0, 0), (1, 0), (1, 1)):
         sysctl("a", "hopcc/int_forward", forward)
         sysctl("b", "hopcc/int_reverse", reverse)
@@ -388,6 +390,7 @@ def corrupted(version):
         forget(drive("silenced"))
     sysctl("a", "hopcc/int_forward", 0)
     sysctl("b", "hopcc/int_reverse", 0)
+    sysctl("a", "hopcc/int_gso", 1)
 
 
 def switched(version):

@@ -24,7 +24,7 @@
 
 /**
  * struct hop_hooks - of a network namespace
- * @carriers: those that are on, by enum hop_hook_order; the hooks read them without @lock
+ * @carriers: those that are loaded, by enum hop_hook_order; the hooks read them without @lock
  * @wishes: what they want to see; under @lock
  * @protocols: a packet whose first header is one of these is looked at
  * @segments: and one of these, while the namespace has flows
@@ -261,7 +261,7 @@ static int __net_init hop_hook_net_init(struct net *net)
 	return 0;
 }
 
-/* Carriers end before: none is on. */
+/* Carriers end before: none is left. */
 static struct pernet_operations hop_hook_net_ops = {
 	.init = hop_hook_net_init,
 	.id = &hop_hook_net_id,

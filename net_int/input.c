@@ -290,11 +290,17 @@ unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		       const struct nf_hook_state *state)
 {
 	struct int_net *in = int_net(state->net);
+	const bool on = READ_ONCE(in->on);
 
 	if (place->next == IPPROTO_TCP)
-		return int_tcp_input(in, skb, place, state);
-	if ((place->next != int_protocol && !is_encap(skb, place)) ||
-	    !hop_input_is_local(skb, state))
+		return on ? int_tcp_input(in, skb, place, state) : NF_ACCEPT;
+	if (place->next != int_protocol && !(on && is_encap(skb, place)))
+		return NF_ACCEPT;
+	if (!hop_input_is_local(skb, state)) {
+		hop_shim_forward(skb);
+		return NF_ACCEPT;
+	}
+	if (!on)
 		return NF_ACCEPT;
 	switch (unwrap(in, skb, place)) {
 	case INT_COUNTS:

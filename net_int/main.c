@@ -113,16 +113,16 @@ static const struct hop_carrier int_carrier = {
 	.output = int_output,
 };
 
-/* Answers are options and messages of TCP; with UDP around it, data is of a known flow. */
+/*
+ * Answers are options and messages of TCP; with UDP around it, data is of a known flow. Other
+ * namespaces' super-packets are forwarded even where the carrier is off.
+ */
 int int_hook(void *state)
 {
-	const struct hop_hook_wish wish = { .protocol = int_protocol, .segments = true };
 	const struct int_net *in = state;
+	const struct hop_hook_wish wish = { .protocol = int_protocol, .segments = in->on };
 
-	if (in->on)
-		return hop_hook_start(in->net, &int_carrier, &wish);
-	hop_hook_stop(in->net, &int_carrier);
-	return 0;
+	return hop_hook_start(in->net, &int_carrier, &wish);
 }
 
 static int __net_init int_net_init(struct net *net)

@@ -267,7 +267,7 @@ unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
 {
 	struct int_net *in = int_net(state->net);
 
-	if (!seg->tcp || seg->rst || is_transport_ipsec(skb))
+	if (!READ_ONCE(in->on) || !seg->tcp || seg->rst || is_transport_ipsec(skb))
 		return NF_ACCEPT;
 	if (seg->syn)
 		output_handshake(in, skb, seg);

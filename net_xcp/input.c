@@ -281,17 +281,21 @@ unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		       const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
+	const bool on = READ_ONCE(xn->on);
 	/* Asked of every packet, fragments too. */
-	const bool decrypted = READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
+	const bool decrypted = on && READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
 	struct xcp_hdr h;
 
 	if (decrypted && place->next && xcp_ipsec_input(xn, skb, place, &h)) {
 		receive_noted(xn, skb, place->offset_bytes, &h);
 		return NF_ACCEPT;
 	}
-	if (place->next != xcp_protocol || !hop_input_is_local(skb, state))
+	if (place->next != xcp_protocol)
 		return NF_ACCEPT;
-	return input_header(xn, skb, place);
+	if (hop_input_is_local(skb, state))
+		return on ? input_header(xn, skb, place) : NF_ACCEPT;
+	hop_shim_forward(skb);
+	return NF_ACCEPT;
 }
 
 /*

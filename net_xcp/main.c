@@ -106,19 +106,19 @@ static const struct hop_carrier xcp_carrier = {
 	.output = xcp_output,
 };
 
-/* Tunnels and IPsec have packets of all protocols, of forwarded connections too. */
+/*
+ * Tunnels and IPsec have packets of all protocols, of forwarded connections too. Other
+ * namespaces' super-packets are forwarded even where the carrier is off.
+ */
 static int xcp_hook(void *state)
 {
 	const struct xcp_net *xn = state;
 	const struct hop_hook_wish wish = {
 		.protocol = xcp_protocol,
-		.all = xn->tunnel || xn->ipsec,
+		.all = xn->on && (xn->tunnel || xn->ipsec),
 	};
 
-	if (xn->on)
-		return hop_hook_start(xn->net, &xcp_carrier, &wish);
-	hop_hook_stop(xn->net, &xcp_carrier);
-	return 0;
+	return hop_hook_start(xn->net, &xcp_carrier, &wish);
 }
 
 static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)

@@ -259,6 +259,8 @@ unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 	struct xcp_net *xn = xcp_net(state->net);
 	struct hop_shim_place place = seg->place;
 
+	if (!READ_ONCE(xn->on))
+		return NF_ACCEPT;
 	if (READ_ONCE(xn->ipsec))
 		xcp_ipsec_begin(skb);
 	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(place.next))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hooks of the carriers: one pair for all of them, in the network namespaces where one
- * is on. A packet's headers are read once, and most packets pass after a few instructions.
+ * The hooks of the carriers: one pair for all of them in a network namespace. A packet's
+ * headers are read once, and most packets pass after a few instructions.
  *
  *	way in	PRE_ROUTING in front of defragmentation and conntrack: packets with a header
  *		of a carrier; TCP and UDP only while the namespace has flows
@@ -88,7 +88,7 @@ struct hop_hook_wish {
 };
 
 /**
- * hop_hook_start() - a carrier is on in a network namespace, or wants to see other packets
+ * hop_hook_start() - a carrier is in a network namespace, or wants to see other packets there
  * @net: the namespace
  * @carrier: the carrier
  * @wish: what it wants to see
@@ -100,9 +100,9 @@ int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
 		   const struct hop_hook_wish *wish);
 
 /**
- * hop_hook_stop() - a carrier is off in a network namespace
+ * hop_hook_stop() - a carrier leaves a network namespace
  * @net: the namespace
- * @carrier: the carrier; may be off already
+ * @carrier: the carrier; hop_hook_start() may have failed
  *
  * A packet may still be with the carrier until an RCU grace period has ended.
  *
@@ -117,7 +117,7 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
  * @buffer: as there
  * @len: as there
  * @pos: as there
- * @apply: calls hop_hook_start() or hop_hook_stop(), by the new value
+ * @apply: calls hop_hook_start() by the new value
  * @state: for @apply
  *
  * Context: process.

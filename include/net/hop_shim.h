@@ -125,6 +125,21 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 void hop_shim_mark_gso(struct sk_buff *skb);
 
 /**
+ * hop_shim_forward() - a packet with a header is for another host
+ * @skb: the packet, in front of routing
+ *
+ * IP says that our header is the transport header. What reckons how large the segments of a
+ * super-packet are, and refuses what exceeds the MTU, looks for TCP's length there.
+ *
+ * Context: any.
+ */
+static inline void hop_shim_forward(struct sk_buff *skb)
+{
+	if (skb_is_gso(skb) && skb->ip_summed == CHECKSUM_PARTIAL)
+		skb_set_transport_header(skb, skb_checksum_start_offset(skb));
+}
+
+/**
  * hop_shim_segment() - segment a super-packet; each segment gets a copy of the header
  * @skb: the super-packet; skb->data at our header, which is checked and linear
  * @bytes: its length

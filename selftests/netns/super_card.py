@@ -85,7 +85,12 @@ def routed():
     hosts.run("ip -n a route add default via 2001:db8:116::2")
     hosts.run("ip -n b route add 203.0.116.0/24 via 203.0.113.2")
     hosts.run("ip -n b route add 2001:db8:116::/64 via 2001:db8:113::2")
+    # A port that takes back what it gave: then our header looks like a long TCP header.
+    hosts.run("tc -n a qdisc add dev a-r root xcp rate 300mbit")
+    refused = hosts.snmp("r", "Ip", "FragFails")
     streams("a", 113, 1, "from a veth, routed")
+    tap.equal("from a veth, routed: none is too large", hosts.snmp("r", "Ip", "FragFails"), refused)
+    hosts.run("tc -n a qdisc del dev a-r root")
 
 
 def bridged():

@@ -132,8 +132,8 @@ def pack(root, to):
                        input="\n".join(names).encode(), stdout=file)
 
 
-def boot(version, initramfs, directory):
-    """What the guest prints."""
+def boot(version, initramfs, directory, keep):
+    """What the guest prints; a copy is kept in the file of that name, if any."""
     said = f"{directory}/said"
     status = subprocess.run(
         ["timeout", "-k", "5", str(LIMIT_S), "qemu-system-x86_64", "-accel", "tcg", "-smp", "1", "-icount", "shift=0,sleep=off",
@@ -146,6 +146,8 @@ def boot(version, initramfs, directory):
         stdin=subprocess.DEVNULL, check=False).returncode
     with open(said, encoding="utf-8", errors="replace") as file:
         text = file.read().replace("\r", "")
+    if keep:
+        shutil.copy(said, keep)
     if status or "EXIT 0\n" not in text or "TROUBLE" in text:
         with open(f"{directory}/console", encoding="utf-8", errors="replace") as file:
             sys.exit(f"cost.py: the guest ended with status {status}:\n{text[-2000:]}\n{file.read()[-3000:]}")
@@ -242,9 +244,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hopcc-cost.") as directory:
         put_root(f"{directory}/root", build, version)
         pack(f"{directory}/root", f"{directory}/initramfs")
-        text = boot(version, f"{directory}/initramfs", directory)
-        if options.raw:
-            shutil.copy(f"{directory}/said", options.raw)
+        text = boot(version, f"{directory}/initramfs", directory, options.raw)
     result = {"kernel": version, "streams": per_stream(parse(text, "STREAM")),
               "qdiscs": per_qdisc(parse(text, "QDISC"))}
     report(result)

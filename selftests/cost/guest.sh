@@ -124,15 +124,17 @@ csig() # SENDER RECEIVER: net.hopcc.csig
 	knob b hopcc/csig "$2"
 }
 
+# $speed: for a rate that telemetry has no code for
+# shellcheck disable=SC2086
 streams() # RATE
 {
 	run cubic cubic
 	run_ecn dctcp_ms dctcp_ms wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
 	run_ecn ldcp ldcp wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
 	run xcp xcp xcp rate "$1"
-	run hpccpp-probe hpccpp int rate "$1" switch_id 5
+	run hpccpp-probe hpccpp int rate "$1" $speed switch_id 5
 	knob a hopcc/int_forward 1
-	run hpccpp-inband hpccpp int rate "$1" switch_id 5
+	run hpccpp-inband hpccpp int rate "$1" $speed switch_id 5
 	knob a hopcc/int_forward 0
 	csig 2 1
 	run csig csig csig rate "$1"
@@ -156,13 +158,13 @@ segmented() # SUFFIX
 
 cpu_bound()
 {
-	path_kind=veth warm_bytes=8388608 bytes=16777216 mark_bytes=200k
+	path_kind=veth warm_bytes=8388608 bytes=16777216 mark_bytes=200k speed=''
 	streams 100gbit
 }
 
 bottleneck()
 {
-	path_kind=bottleneck warm_bytes=16777216 bytes=33554432 mark_bytes=100k
+	path_kind=bottleneck warm_bytes=16777216 bytes=33554432 mark_bytes=100k speed='speed 1gbit'
 	streams 500mbit
 }
 

@@ -71,7 +71,8 @@ matrix:
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags
-# cost: a gigabyte, a million connections, instructions a byte.
+# cost: a gigabyte, a million connections, instructions a byte. Last, what every module costs a
+# host: instructions a byte, a packet and an ACK (selftests/cost).
 FIGURES	:= lab-results/figures
 SSHLOGIN ?=
 figures:
@@ -85,6 +86,8 @@ figures:
 	@$(LAB) report $(FIGURES)
 	@prove selftests/netns/csig_bulk.t :: 268435456 1000000
 	@prove --exec '' selftests/vm/csig-cost.sh
+	@tools/setup/setup.sh check
+	@selftests/cost/cost.py --json $(FIGURES)/cost.json
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }

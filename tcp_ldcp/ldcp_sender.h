@@ -302,7 +302,7 @@ struct ldcp_bdp {
  * @b: the knobs
  * @rtt_us: RTT measured; 0: none yet
  * @wire_bytes: a full packet on the wire
- * @default_pkts: where the knobs say nothing
+ * @default_pkts: where the knobs say nothing; any value: the nearest window counts
  *
  * Return: packets, 1 to LDCP_WND_MAX_PKTS; a part of a packet counts as one.
  */
@@ -316,7 +316,7 @@ static inline u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire
 	if (!bytes)
 		bytes = div_u64((u64)b->rate_mbit * LDCP_BYTES_PER_MBIT * rtt_us, LDCP_US_PER_S);
 	if (!bytes)
-		return default_pkts;
+		return clamp(default_pkts, 1U, LDCP_WND_MAX_PKTS);
 	return min_t(u64, div_u64(bytes + wire_bytes - 1, wire_bytes), LDCP_WND_MAX_PKTS);
 }
 

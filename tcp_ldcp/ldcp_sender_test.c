@@ -237,6 +237,7 @@ static const struct first_case {
 
 static void first_window_test(struct kunit *test)
 {
+	static const struct ldcp_bdp unknown;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(first_cases); i++) {
@@ -245,6 +246,9 @@ static void first_window_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, ldcp_first_pkts(&c->bdp, c->rtt_us, 1538, 10),
 				    c->want_pkts, "%s", c->what);
 	}
+	/* The stack's may be a route's metric. */
+	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, 0), 1u);
+	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, U32_MAX), LDCP_WND_MAX_PKTS);
 }
 
 static const struct tail_case {

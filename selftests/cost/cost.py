@@ -3,12 +3,17 @@
 """What the modules cost a host: instructions a byte and a packet on a distribution's kernel.
 
     cost.py [--json FILE] [--modules BUILD] [--raw FILE]
+    cost.py --profile PATH/CASE [--modules BUILD]    where the instructions of one stream are
 
 In QEMU (TCG, -icount shift=0) one instruction takes one nanosecond of the guest's clock, on one
 CPU, whatever the host does. The guest is an initramfs alone, with a seed: two runs give the same
 counts.
 """
 import argparse
+import base64
+import bisect
+import collections
+import gzip
 import json
 import os
 import re
@@ -22,10 +27,19 @@ import frames
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 SERIES = "6.1"
-LIMIT_S = 1500
-KERNEL_MODULES = ("veth", "sch_tbf", "sch_netem", "sch_red", "dummy")
+# Of the host, which may be busy. Alone it takes little more than a minute.
+LIMIT_S = 3600
+# The same seed and date in each run: nothing of the host reaches the guest.
+QEMU = ("qemu-system-x86_64", "-accel", "tcg", "-smp", "1", "-icount", "shift=0,sleep=off",
+        "-seed", "1", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-m", "1024",
+        "-display", "none", "-monitor", "none", "-no-reboot", "-nodefaults")
+KERNEL_OPTIONS = ("console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr norandmaps mitigations=off "
+                  "tsc=nowatchdog random.trust_cpu=on net.ifnames=0")
+KERNEL_MODULES = ("veth", "sch_tbf", "sch_netem", "sch_red", "dummy", "tcp_bbr",
+                  "tcp_dctcp")
 HOPCC = ("hop_core", "sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int",
          "net_csig_tag", "tcp_dctcp_ms", "tcp_ldcp", "tcp_xcp", "tcp_hpccpp", "tcp_csig")
+PROBES = ("qdisc_cost", "ack_cost")
 PROGRAMS = ("cost_stream", "cost_offload")
 
 
@@ -52,13 +66,13 @@ def modules(version):
     return build
 
 
-def probe_module(version):
-    """The module that drives qdiscs, built for this kernel."""
-    build = f"{TOP}/build/qdisc-cost"
-    shutil.copytree(f"{HERE}/qdisc_cost", build, dirs_exist_ok=True)
+def probe(name, version):
+    """A module of ours that counts instructions, built for this kernel."""
+    build = f"{TOP}/build/cost/{name}"
+    shutil.copytree(f"{HERE}/{name}", build, dirs_exist_ok=True)
     subprocess.run(["make", "-s", "-C", f"/usr/src/linux-headers-{version}", f"M={build}",
                     "modules"], check=True, capture_output=True)
-    return f"{build}/qdisc_cost.ko"
+    return f"{build}/{name}.ko"
 
 
 def dependencies(names, version):
@@ -78,7 +92,7 @@ def put_modules(root, build, version):
     needed = {name for path in ours for name in
               output("/sbin/modinfo", "-F", "depends", path).strip().split(",")}
     kernel = dependencies(KERNEL_MODULES + tuple(sorted(needed - set(HOPCC) - {""})), version)
-    for listing, paths in (("kernel", kernel + [probe_module(version)]), ("hopcc", ours)):
+    for listing, paths in (("kernel", kernel + [probe(name, version) for name in PROBES]), ("hopcc", ours)):
         with open(f"{root}/modules/{listing}", "w", encoding="ascii") as file:
             for path in paths:
                 name = re.sub(r"\.ko.*", "", os.path.basename(path))
@@ -108,7 +122,7 @@ def put_root(root, build, version):
     os.makedirs(f"{root}/tc")
     shutil.copy(shutil.which("busybox"), f"{root}/bin/busybox")
     for program in ("ip", "tc"):
-        put_program(root, os.path.realpath(shutil.which(program, path=os.environ["PATH"] + ":/sbin:/usr/sbin")))
+        put_program(root, os.path.realpath(shutil.which(program, path="/usr/sbin:/sbin:/usr/bin:/bin")))
     for plugin in os.listdir(f"{build}/tc"):
         if plugin.endswith(".so"):
             shutil.copy(f"{build}/tc/{plugin}", f"{root}/tc")
@@ -132,23 +146,32 @@ def pack(root, to):
                        input="\n".join(names).encode(), stdout=file)
 
 
-def boot(version, initramfs, directory):
+def profiler(options, directory):
+    """QEMU's arguments for a profile."""
+    if not options.profile:
+        return []
+    subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", "-o", f"{directory}/profile.so",
+                    f"{HERE}/profile.c"], check=True)
+    return ["-plugin", f"file={directory}/profile.so,out={directory}/profile"]
+
+
+def boot(version, initramfs, directory, options):
     """What the guest prints."""
     said = f"{directory}/said"
     status = subprocess.run(
-        ["timeout", "-k", "5", str(LIMIT_S), "qemu-system-x86_64", "-accel", "tcg", "-smp", "1", "-icount", "shift=0,sleep=off",
-         "-seed", "1", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-m", "1024",
-         "-display", "none", "-monitor", "none", "-no-reboot", "-nodefaults",
-         "-kernel", f"/boot/vmlinuz-{version}", "-initrd", initramfs,
-         "-append", "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr norandmaps mitigations=off "
-         "tsc=nowatchdog random.trust_cpu=on net.ifnames=0",
+        ["timeout", "-k", "5", str(LIMIT_S), *QEMU, "-kernel", f"/boot/vmlinuz-{version}",
+         "-initrd", initramfs, "-append", KERNEL_OPTIONS + f" cost.only={options.profile}",
+         *profiler(options, directory),
          "-serial", f"file:{directory}/console", "-serial", f"file:{said}"],
         stdin=subprocess.DEVNULL, check=False).returncode
     with open(said, encoding="utf-8", errors="replace") as file:
         text = file.read().replace("\r", "")
+    if options.raw:
+        shutil.copy(said, options.raw)
     if status or "EXIT 0\n" not in text or "TROUBLE" in text:
         with open(f"{directory}/console", encoding="utf-8", errors="replace") as file:
-            sys.exit(f"cost.py: the guest ended with status {status}:\n{text[-2000:]}\n{file.read()[-3000:]}")
+            sys.exit(f"cost.py: the guest ended with status {status}:\n{text[-2000:]}\n"
+                     f"{file.read()[-3000:]}")
     return text
 
 
@@ -178,7 +201,8 @@ def per_stream(rows):
             "packets_back_per_mb": round(row["pkts_back"] / mb, 1),
             "window_packets": row["cwnd"], "window_bytes": row["cwnd"] * row["mss"],
             "mbit_per_s": round(row["bytes"] * 8e3 / row["took_ns"], 1),
-            "srtt_us": row["srtt_us"], "retransmits": row["retransmits"]})
+            "instructions_per_ack": round(row["ack_instructions"] / row["acks"], 1),
+            "acks": row["acks"], "srtt_us": row["srtt_us"], "retransmits": row["retransmits"]})
     cubic = {row["path"]: row["instructions_per_byte"] for row in found if row["case"] == "cubic"}
     for row in found:
         row["of_cubic"] = round(row["instructions_per_byte"] / cubic[row["path"]], 3)
@@ -203,7 +227,8 @@ STREAM_COLUMNS = (
     ("case", "case"), ("instructions_per_byte", "a byte"), ("of_cubic", "of cubic"),
     ("instructions_per_packet", "a packet"), ("skbs_out_per_mb", "skbs/MB out"),
     ("skbs_in_per_mb", "skbs/MB in"), ("packets_back_per_mb", "back/MB"),
-    ("window_packets", "window"), ("mbit_per_s", "Mbit/s"), ("retransmits", "rtx"))
+    ("instructions_per_ack", "an ACK"), ("window_packets", "window"), ("mbit_per_s", "Mbit/s"),
+    ("retransmits", "rtx"))
 QDISC_COLUMNS = (
     ("qdisc", "qdisc"), ("frame", "frame"), ("enqueue", "enqueue"), ("dequeue", "dequeue"),
     ("both", "both"), ("both_mean", "mean"), ("of_red", "of red"), ("xmit", "egress path"),
@@ -231,10 +256,38 @@ def report(result):
     table(QDISC_COLUMNS, result["qdiscs"])
 
 
+def symbols(text):
+    """(addresses, names of functions with their modules), by address"""
+    found = re.search(r"^SYMBOLS\n(.*)^END$", text, re.MULTILINE | re.DOTALL)
+    lines = gzip.decompress(base64.b64decode(found[1])).decode().splitlines()
+    pairs = sorted((int(words[0], 16), " ".join(words[2:])) for words in map(str.split, lines))
+    return [address for address, _ in pairs], [name for _, name in pairs]
+
+
+def profile(text, path):
+    """Functions with at least 0.1 % of a stream's instructions."""
+    row = parse(text, "STREAM")[0]
+    addresses, names = symbols(text)
+    cost = collections.Counter()
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            address, instructions = line.split()
+            at = bisect.bisect_right(addresses, int(address, 16)) - 1
+            cost[names[at] if at >= 0 else "programs"] += int(instructions)
+    total, packets = sum(cost.values()), row["bytes"] / row["mss"]
+    print(f"{total / row['bytes']:.3f} instructions a byte, {total / packets:.0f} a packet of the MSS\n")
+    rows = [{"name": name, "share": f"{n / total:.2%}", "byte": f"{n / row['bytes']:.4f}",
+             "packet": f"{n / packets:.1f}"} for name, n in cost.most_common() if n >= total / 1000]
+    table((("name", "function"), ("share", "share"), ("byte", "a byte"), ("packet", "a packet")), rows)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--modules", metavar="BUILD", help="measure these, not this tree's")
+    parser.add_argument("--profile", metavar="PATH/CASE", default="",
+                        help="functions of one stream, as veth/xcp")
     parser.add_argument("--raw", metavar="FILE", help="keep what the guest printed")
     options = parser.parse_args()
     version = kernel_version()
@@ -242,15 +295,16 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hopcc-cost.") as directory:
         put_root(f"{directory}/root", build, version)
         pack(f"{directory}/root", f"{directory}/initramfs")
-        text = boot(version, f"{directory}/initramfs", directory)
-        if options.raw:
-            shutil.copy(f"{directory}/said", options.raw)
+        text = boot(version, f"{directory}/initramfs", directory, options)
+        if options.profile:
+            return profile(text, f"{directory}/profile")
     result = {"kernel": version, "streams": per_stream(parse(text, "STREAM")),
               "qdiscs": per_qdisc(parse(text, "QDISC"))}
     report(result)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)
+    return 0
 
 
-main()
+sys.exit(main())

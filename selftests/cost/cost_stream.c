@@ -4,7 +4,8 @@
  *
  *   cost_stream CC LISTENER_CC WARM_BYTES BYTES
  *
- * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured.
+ * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured. Then
+ * half as many pass while ack_cost.ko counts what the congestion control does with ACKs.
  * Prints one line of NAME=VALUE words.
  *
  * The guest's clock counts instructions, one a nanosecond (qemu -icount shift=0), and goes on
@@ -29,7 +30,7 @@
 #include <unistd.h>
 
 #define SINK "198.51.100.1"
-#define BLOCK_BYTES (1 << 20)
+#define BLOCK_BYTES 1048576
 #define STALL_MS 10000
 
 static char block[BLOCK_BYTES];
@@ -58,9 +59,10 @@ static void enter(const char *namespace)
 	close(fd);
 }
 
-/* Counters of a namespace, read from files of this thread's namespace. */
+/* Of namespaces, read from files of this thread's namespace, and of the connection. */
 struct counts {
 	unsigned long long a_tx_skbs, b_tx_pkts, b_in_skbs;
+	unsigned int retransmits;
 };
 
 static FILE *open_file(const char *path)
@@ -101,9 +103,18 @@ static unsigned long long in_skbs(void)
 	return skbs;
 }
 
-static struct counts count(void)
+static struct tcp_info tcp_info_of(int sock)
 {
-	struct counts counts;
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	getsockopt(sock, IPPROTO_TCP, TCP_INFO, &info, &len);
+	return info;
+}
+
+static struct counts count(int source)
+{
+	struct counts counts = { .retransmits = tcp_info_of(source).tcpi_total_retrans };
 
 	enter("a");
 	counts.a_tx_skbs = tx_skbs("a-r");
@@ -135,6 +146,26 @@ static long long idle_ns(void)
 	if (idle < 0)
 		die("no idle_sleeptime in /proc/timer_list");
 	return idle;
+}
+
+/* To ack_cost.ko: a socket's descriptor, or -1. */
+static void count_acks(int sock)
+{
+	FILE *file = fopen("/proc/ack_cost", "w");
+
+	if (!file || fprintf(file, "%d", sock) < 1 || fclose(file))
+		die("/proc/ack_cost");
+}
+
+/* For profile.c: instructions that do nothing, found by their operand. */
+static inline void mark_start(void)
+{
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x80, 0x01, 0x00, 0x57, 0x7e");
+}
+
+static inline void mark_stop(void)
+{
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x80, 0x02, 0x00, 0x57, 0x7e");
 }
 
 static int tcp_socket(const char *namespace, const char *cc)
@@ -201,22 +232,35 @@ static void move_bytes(int source, int sink, long long bytes)
 	}
 }
 
+static void print_acks(int source, int sink, long long bytes)
+{
+	unsigned long long acks = 0, instructions = 0;
+	FILE *file;
+
+	count_acks(source);
+	move_bytes(source, sink, bytes);
+	file = open_file("/proc/ack_cost");
+	if (fscanf(file, "%llu %llu", &acks, &instructions) != 2)
+		die("/proc/ack_cost");
+	fclose(file);
+	count_acks(-1);
+	printf(" acks=%llu ack_instructions=%llu\n", acks, instructions);
+}
+
 static void print_result(int source, long long bytes, long long took_ns, long long idle,
 			 const struct counts *from, const struct counts *to)
 {
-	struct tcp_info info = {};
-	socklen_t len = sizeof(info);
+	const struct tcp_info info = tcp_info_of(source);
 	char cc[16] = "";
+	socklen_t len = sizeof(cc);
 
-	getsockopt(source, IPPROTO_TCP, TCP_INFO, &info, &len);
-	len = sizeof(cc);
 	getsockopt(source, IPPROTO_TCP, TCP_CONGESTION, cc, &len);
 	printf("cc=%s bytes=%lld took_ns=%lld idle_ns=%lld instructions=%lld ", cc, bytes, took_ns,
 	       idle, took_ns - idle);
 	printf("skbs_out=%llu skbs_in=%llu pkts_back=%llu ", to->a_tx_skbs - from->a_tx_skbs,
 	       to->b_in_skbs - from->b_in_skbs, to->b_tx_pkts - from->b_tx_pkts);
-	printf("mss=%u cwnd=%u srtt_us=%u retransmits=%u\n", info.tcpi_snd_mss, info.tcpi_snd_cwnd,
-	       info.tcpi_rtt, info.tcpi_total_retrans);
+	printf("retransmits=%u mss=%u cwnd=%u srtt_us=%u", to->retransmits - from->retransmits,
+	       info.tcpi_snd_mss, info.tcpi_snd_cwnd, info.tcpi_rtt);
 }
 
 int main(int argc, char **argv)
@@ -232,13 +276,16 @@ int main(int argc, char **argv)
 	connect_pair(argv[1], argv[2], &source, &sink);
 	move_bytes(source, sink, atoll(argv[3]));
 	bytes = atoll(argv[4]);
-	before = count();
+	before = count(source);
 	idle_before = idle_ns();
 	start_ns = now_ns();
+	mark_start();
 	move_bytes(source, sink, bytes);
+	mark_stop();
 	took_ns = now_ns() - start_ns;
 	idle_before = idle_ns() - idle_before;
-	after = count();
+	after = count(source);
 	print_result(source, bytes, took_ns, idle_before, &before, &after);
+	print_acks(source, sink, bytes / 2);
 	return 0;
 }

@@ -93,6 +93,10 @@ port()
 # measure NAME CC LISTENER_CC: a line of what the stream cost
 measure()
 {
+	case $only in
+	'' | "$path_kind/$1") ;;
+	*) return ;;
+	esac
 	echo "STREAM path=$path_kind case=$1 $(cost_stream "$2" "$3" "$warm_bytes" "$bytes" 2>&1)"
 }
 
@@ -124,15 +128,17 @@ csig() # SENDER RECEIVER: net.hopcc.csig
 	knob b hopcc/csig "$2"
 }
 
+# $speed: for a rate that telemetry has no code for
+# shellcheck disable=SC2086
 streams() # RATE
 {
 	run cubic cubic
 	run_ecn dctcp_ms dctcp_ms wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
 	run_ecn ldcp ldcp wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
 	run xcp xcp xcp rate "$1"
-	run hpccpp-probe hpccpp int rate "$1" switch_id 5
+	run hpccpp-probe hpccpp int rate "$1" $speed switch_id 5
 	knob a hopcc/int_forward 1
-	run hpccpp-inband hpccpp int rate "$1" switch_id 5
+	run hpccpp-inband hpccpp int rate "$1" $speed switch_id 5
 	knob a hopcc/int_forward 0
 	csig 2 1
 	run csig csig csig rate "$1"
@@ -156,19 +162,22 @@ segmented() # SUFFIX
 
 cpu_bound()
 {
-	path_kind=veth warm_bytes=8388608 bytes=16777216 mark_bytes=200k
+	path_kind=veth warm_bytes=8388608 bytes=16777216 mark_bytes=200k speed=''
 	streams 100gbit
+	run bbr bbr
+	run_ecn dctcp dctcp wred limit 2mb ect min $mark_bytes max $mark_bytes prob 1
 }
 
 bottleneck()
 {
-	path_kind=bottleneck warm_bytes=16777216 bytes=33554432 mark_bytes=100k
+	path_kind=bottleneck warm_bytes=16777216 bytes=33554432 mark_bytes=100k speed='speed 1gbit'
 	streams 500mbit
 }
 
 # one CASE FRAME QDISC...: a packet through a qdisc on a device that drops what it gets
 one()
 {
+	[ -z "$only" ] || return
 	name=$1 frame=$2
 	shift 2
 	tc qdisc replace dev dummy0 root "$@" || trouble tc "$@"
@@ -207,6 +216,16 @@ qdiscs()
 	done
 }
 
+# Addresses of the kernel's functions and the modules', for a profile.
+symbols()
+{
+	echo SYMBOLS
+	grep -i ' [tw] ' /proc/kallsyms | gzip -c | base64
+	echo END
+}
+
+# Of the kernel's command line: PATH/CASE, or nothing for all.
+only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path
 echo "INFO $(uname -r) clock $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
@@ -222,4 +241,5 @@ segmented loaded
 qdiscs
 cpu_bound
 bottleneck
+[ -z "$only" ] || symbols
 finish 0

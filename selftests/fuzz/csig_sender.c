@@ -17,13 +17,18 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 }
 
 /* As read_hops() makes them of tags: a bucket that is not used begins at U64_MAX. */
-static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw, u32 rtt_us)
+static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw, u64 line,
+			 u32 rtt_us)
 {
 	const u64 low_ns = fuzz_u64();
 	const u64 high_ns = fuzz_flag() || low_ns == U64_MAX ? U64_MAX :
 			    fuzz_range(low_ns + 1, U64_MAX);
+	const u64 free = tcsig_free(fuzz_u64(), rtt_us, fuzz_range(1, 1 << 17));
 
-	a->free = tcsig_free(fuzz_u64(), rtt_us, fuzz_range(1, 1 << 17));
+	FUZZ_CLAIM(free <= TCSIG_WND_MAX);
+	a->free = tcsig_believe(fuzz_flag() ? free : fuzz_u64(), cw, line);
+	/* The line's window at most, or growth by a factor where the line is not known. */
+	FUZZ_CLAIM(a->free <= (line ?: (TCSIG_GROWTH_MAX - 1) * cw));
 	a->has_free = fuzz_flag();
 	a->share_ppm = fuzz_range(0, CSIG_PPM_MAX);
 	a->has_share = fuzz_flag();
@@ -35,8 +40,9 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw,
 	FUZZ_CLAIM(a->delay_ns >= low_ns && (high_ns == U64_MAX || a->delay_ns < high_ns));
 }
 
+/* @line: the device's rate as a window, if it is known; of @rtt_us, as the free bandwidth. */
 static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_reckoning *r,
-				 u32 *delivered_pkts)
+				 u32 line_mbit, u64 *line, u32 *delivered_pkts)
 {
 	const u32 before_pkts = *delivered_pkts, rtt_us = fuzz_u32();
 	struct tcsig_ack a = {
@@ -49,7 +55,9 @@ static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_reckon
 
 	a.path_ns = fuzz_range(0, a.rtt_ns);
 	a.delivered_pkts = *delivered_pkts += a.acked_pkts;
-	draw_signals(&a, r, v->cw, rtt_us);
+	*line = line_mbit ? tcsig_free((u64)line_mbit * TCSIG_KBIT_PER_MBIT, rtt_us,
+				       fuzz_range(1, 1 << 17)) : 0;
+	draw_signals(&a, r, v->cw, *line, rtt_us);
 	return a;
 }
 
@@ -97,8 +105,19 @@ static bool hear(struct tcsig_vars *v, const struct tcsig_params *p, const struc
 	return turned;
 }
 
+/* What the device can send is a bound also of a window that grew by other rules. */
+static void bound(struct tcsig_vars *v, u64 line)
+{
+	const u64 cw = v->cw;
+
+	tcsig_bound(v, line);
+	FUZZ_CLAIM(v->cw <= cw && (line || v->cw == cw));
+	FUZZ_CLAIM(!line || v->cw <= max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
+}
+
 static void fuzz_once(void)
 {
+	const u32 line_mbit = fuzz_flag() ? fuzz_u32() : 0;
 	u32 delivered_pkts = fuzz_u32();
 	struct tcsig_reckoning reckoning = {};
 	struct tcsig_path path = {};
@@ -106,10 +125,12 @@ static void fuzz_once(void)
 	struct tcsig_vars v;
 	bool hop = fuzz_flag();
 
-	tcsig_begin(&v, fuzz_range(0, TCSIG_WND_MAX), TCSIG_WND_MAX, delivered_pkts);
+	tcsig_begin(&v, fuzz_u64(), TCSIG_WND_MAX, delivered_pkts);
 	p = draw_params(&v, hop);
 	while (fuzz_has_more()) {
-		const struct tcsig_ack a = draw_ack(&v, &reckoning, &delivered_pkts);
+		u64 line;
+		const struct tcsig_ack a =
+			draw_ack(&v, &reckoning, line_mbit, &line, &delivered_pkts);
 
 		switch (fuzz_choice(8)) {
 		case 0:
@@ -125,6 +146,7 @@ static void fuzz_once(void)
 			break;
 		default:
 			choose_path(&path, &p, &v, &a, hear(&v, &p, &a));
+			bound(&v, line);
 		}
 		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);
 		FUZZ_CLAIM(v.stage <= TCSIG_STEADY && v.small <= TCSIG_SMALL_MAX);

@@ -7,6 +7,24 @@
 #define WND_MIN (HOP_WND_ONE >> 8)
 #define WND_MAX (HOP_WND_ONE << 20)
 
+/* A dump reads window and RTT without a lock: any values. */
+static void check_rate(void)
+{
+	const u64 wnd = fuzz_u64();
+	const u32 mss_bytes = fuzz_range(0, (1 << 17) - 1), rtt_us = fuzz_u32();
+	const u64 rate_bytes_ps = hop_wnd_bytes_ps(wnd, mss_bytes, rtt_us);
+	/* The window's 8 lowest bits of 24 do not count. */
+	const u64 counted = min(wnd, HOP_WND_MAX) >> 8;
+	const __uint128_t exact = ((__uint128_t)counted * mss_bytes * HOP_US_PER_S >>
+				   (HOP_WND_SHIFT - 8)) / max(rtt_us, 1U);
+
+	FUZZ_CLAIM(rate_bytes_ps == exact);
+	FUZZ_CLAIM(rate_bytes_ps <= (u64)HOP_WND_MAX_PKTS * mss_bytes * HOP_US_PER_S);
+	/* No window at all counts as the least one: a packet in 2^24 RTTs. */
+	FUZZ_CLAIM(hop_gap_ns(wnd, 1, rtt_us) >> HOP_WND_SHIFT <=
+		   (u64)HOP_RTT_MAX_US * HOP_NS_PER_US);
+}
+
 static void fuzz_once(void)
 {
 	while (fuzz_has_more()) {
@@ -23,5 +41,6 @@ static void fuzz_once(void)
 		FUZZ_CLAIM(wnd >= flight_pkts * HOP_WND_ONE || gap_ns >= rtt_ns);
 		FUZZ_CLAIM(gap_ns <= rtt_ns * flight_pkts * 256);
 		FUZZ_CLAIM(hop_burst_pkts(wnd) >= 1 && hop_burst_pkts(wnd) <= HOP_BURST_MAX_PKTS);
+		check_rate();
 	}
 }

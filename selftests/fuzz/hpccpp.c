@@ -77,16 +77,35 @@ static void move(struct hpccpp_move *m, const struct hpcc_vars *v, const struct 
 	FUZZ_CLAIM(m->rounds >= -HPCCPP_MOVE_ROUNDS && m->rounds < HPCCPP_MOVE_ROUNDS);
 }
 
+/* A path's rate is believed as far as a round's growth; a slower one at once. */
+static u64 believe(const struct hpcc_vars *v, const struct hpcc_params *p, u64 path_bytes_ps,
+		   u64 believed_bytes_ps, bool round)
+{
+	const u32 wnd_bytes = hpcc_wnd_bytes(v);
+	const u64 rate_bytes_ps = hpccpp_believe_bytes_ps(path_bytes_ps, believed_bytes_ps,
+							  wnd_bytes, p->t_ns, round);
+	const u64 most_bytes_ps = (u64)wnd_bytes * HPCCPP_NS_PER_S / p->t_ns * HPCCPP_GROWTH_MAX;
+
+	FUZZ_CLAIM(rate_bytes_ps <= path_bytes_ps);
+	FUZZ_CLAIM(rate_bytes_ps <= max(most_bytes_ps, believed_bytes_ps));
+	FUZZ_CLAIM(round || !believed_bytes_ps || rate_bytes_ps <= believed_bytes_ps);
+	FUZZ_CLAIM(path_bytes_ps > believed_bytes_ps || rate_bytes_ps == path_bytes_ps);
+	return rate_bytes_ps;
+}
+
 static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,
 		 struct hpccpp_move *m, u64 *path_bytes_ps)
 {
-	const u32 seq = snd_nxt - fuzz_range(0, 1 << 30);
+	const u32 seq = snd_nxt - fuzz_range(0, 1 << 30), update_seq = v->update_seq;
+	enum hpcc_heard heard;
 	struct int_answer a;
 
 	draw_answer(&a, seq);
+	heard = hpccpp_hear(v, p, &a, snd_nxt, now_ns);
 	if (a.kind == INT_ANSWER_RECORDS)
-		*path_bytes_ps = hpccpp_path_bytes_ps(&a.hdr);
-	if (hpccpp_hear(v, p, &a, snd_nxt, now_ns) != HPCC_HEARD_NOTHING)
+		*path_bytes_ps = believe(v, p, hpccpp_path_bytes_ps(&a.hdr), *path_bytes_ps,
+					 heard == HPCC_HEARD_NEW && v->update_seq != update_seq);
+	if (heard != HPCC_HEARD_NOTHING)
 		move(m, v, p, seq, snd_nxt);
 }
 

@@ -25,8 +25,7 @@ static u32 draw_first_pkts(void)
 		.rate_mbit = fuzz_range(0, LDCP_RATE_MAX_MBIT),
 		.rtt_us = fuzz_range(0, LDCP_RTT_MAX_US),
 	};
-	const u32 pkts = ldcp_first_pkts(&bdp, fuzz_u32(), fuzz_range(1, 1 << 17),
-					 fuzz_range(1, LDCP_WND_MAX_PKTS));
+	const u32 pkts = ldcp_first_pkts(&bdp, fuzz_u32(), fuzz_range(1, 1 << 17), fuzz_u32());
 
 	FUZZ_CLAIM(pkts >= 1 && pkts <= LDCP_WND_MAX_PKTS);
 	return pkts;

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* XCP's carrier: what arrives is returned or still owed, whatever headers say. */
-#include "fuzz.h"
+#include "xcp_header.h"
 #include "xcp_carrier.h"
 
-static struct xcp_hdr draw_header(void)
+static struct xcp_hdr draw_answer(void)
 {
-	return (struct xcp_hdr) {
-		.version_format = XCP_VERSION << 4 | fuzz_range(XCP_FORMAT_STANDARD,
-								XCP_FORMAT_MICRO),
-		.length = XCP_HDR_BYTES,
-		.flags = fuzz_byte(),
-		.rtt = cpu_to_be32(fuzz_u32()),
-		.throughput = cpu_to_be32(fuzz_u32()),
-		.delta = cpu_to_be32(fuzz_u32()),
-		.reverse = cpu_to_be32(fuzz_u32()),
-	};
+	struct xcp_hdr h = draw_header();
+
+	h.reverse = cpu_to_be32(fuzz_u32());
+	return h;
 }
 
 static void arrive(struct xcp_vars *v)
 {
-	const struct xcp_hdr h = draw_header(), outer = draw_header();
+	const struct xcp_hdr h = draw_answer(), outer = draw_answer();
 	const s64 owed_bytes_ps = v->owed_bytes_ps;
 
 	xcp_account(v, &h, fuzz_range(0, U16_MAX), 1);

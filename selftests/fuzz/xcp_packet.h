@@ -3,7 +3,7 @@
 #ifndef SELFTESTS_FUZZ_XCP_PACKET_H
 #define SELFTESTS_FUZZ_XCP_PACKET_H
 
-#include "fuzz.h"
+#include "xcp_header.h"
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 
@@ -35,15 +35,7 @@ static inline struct xcp_params draw_params(void)
 static inline struct xcp_pkt draw_packet(u8 protocol)
 {
 	struct xcp_pkt pkt = { .pkts = 1, .bytes = fuzz_range(1, S32_MAX) };
-	const struct xcp_hdr h = {
-		.version_format = XCP_VERSION << 4 | fuzz_range(XCP_FORMAT_STANDARD,
-								XCP_FORMAT_MICRO),
-		.length = XCP_HDR_BYTES,
-		.flags = fuzz_byte(),
-		.rtt = cpu_to_be32(fuzz_u32()),
-		.throughput = cpu_to_be32(fuzz_u32()),
-		.delta = cpu_to_be32(fuzz_u32()),
-	};
+	const struct xcp_hdr h = draw_header();
 
 	if (fuzz_flag())
 		pkt.pkts = fuzz_range(1, min_t(u32, pkt.bytes, 1 << 19));

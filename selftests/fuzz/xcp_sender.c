@@ -5,32 +5,76 @@
 
 #define WND_MAX (XCP_WND_MAX_BYTES << XCP_WND_SHIFT)
 
-static void offer(const struct xcp_vars *v, u32 mss_bytes)
+/* What bounds the sender, as its device and its application say. */
+static struct xcp_line draw_line(const struct xcp_vars *v, u64 throughput_bytes_ps)
+{
+	/* Up to 2^32 - 1 Mbit/s; only a known rate is a limit. */
+	const u64 speed_bytes_ps = fuzz_flag() ? fuzz_range(1, U32_MAX * 125000ULL) : 0;
+	const bool limits = speed_bytes_ps && fuzz_flag();
+	const u64 app_bytes_ps = fuzz_flag() ? U64_MAX : fuzz_u64();
+	const struct xcp_line line = xcp_desire(speed_bytes_ps, limits, app_bytes_ps,
+						throughput_bytes_ps);
+
+	FUZZ_CLAIM(line.desired_bytes_ps <= line.limit_bytes_ps);
+	FUZZ_CLAIM(app_bytes_ps == U64_MAX || line.desired_bytes_ps <= app_bytes_ps);
+	FUZZ_CLAIM(line.known || !throughput_bytes_ps ||
+		   line.desired_bytes_ps <= throughput_bytes_ps * XCP_GROWTH_MAX);
+	return line;
+}
+
+static void offer(struct xcp_vars *v, u32 mss_bytes)
 {
 	const u64 throughput_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(v), v->rtt_us);
-	const u64 desired_bytes_ps = fuzz_u64();
-	const u32 pkts = xcp_wnd_pkts(v, mss_bytes);
+	const struct xcp_line line = draw_line(v, throughput_bytes_ps);
+	const u64 desired_bytes_ps = line.desired_bytes_ps, asked_bytes_ps = v->asked_bytes_ps;
+	const u32 pkts = xcp_wnd_pkts(v, mss_bytes), sent_pkts = fuzz_u32();
 	s64 demand_bytes_ps;
 
 	FUZZ_CLAIM(pkts >= 1 && pkts <= S32_MAX);
 	FUZZ_CLAIM(!v->rtt_us == !throughput_bytes_ps);
 	FUZZ_CLAIM(throughput_bytes_ps <= XCP_RATE_MAX_BYTES_PS);
-	demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
-					      fuzz_range(1, U32_MAX));
+	demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps, fuzz_u32());
 	FUZZ_CLAIM(demand_bytes_ps >= -XCP_DELTA_MAX_BYTES_PS &&
 		   demand_bytes_ps <= XCP_DELTA_MAX_BYTES_PS);
 	FUZZ_CLAIM(desired_bytes_ps < throughput_bytes_ps ? demand_bytes_ps <= 0 :
 							    demand_bytes_ps >= 0);
+	xcp_ask(v, sent_pkts, demand_bytes_ps);
+	FUZZ_CLAIM(v->asked_bytes_ps <= XCP_ASKED_MAX_BYTES_PS);
+	FUZZ_CLAIM(v->asked_bytes_ps - asked_bytes_ps <=
+		   (u64)sent_pkts * max(demand_bytes_ps, 0LL));
+}
+
+/* Nobody grants what was not asked for, nor the same twice. */
+static void check_grant(const struct xcp_vars *v, s64 feedback_bytes_ps)
+{
+	const u64 asked_bytes_ps = v->asked_bytes_ps + v->asked_before_bytes_ps;
+	struct xcp_vars after = *v;
+	const s64 granted_bytes_ps = xcp_grant(&after, feedback_bytes_ps);
+
+	FUZZ_CLAIM(granted_bytes_ps <= feedback_bytes_ps);
+	FUZZ_CLAIM(feedback_bytes_ps > 0 || granted_bytes_ps == feedback_bytes_ps);
+	FUZZ_CLAIM(asked_bytes_ps - (after.asked_bytes_ps + after.asked_before_bytes_ps) ==
+		   max(granted_bytes_ps, 0LL));
+	FUZZ_CLAIM(feedback_bytes_ps <= 0 ||
+		   granted_bytes_ps == min_t(u64, feedback_bytes_ps, asked_bytes_ps));
 }
 
 static void feed_back(struct xcp_vars *v, u32 mss_bytes)
 {
 	const s64 feedback_bytes_ps = (s64)fuzz_u64();
+	const struct xcp_line line = draw_line(v, 0);
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
+	/* Two round trips of the desired rate, or a factor of the round's first window. */
+	const u64 most = line.known ?
+		min((__uint128_t)min(line.desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) * v->rtt_us *
+		    XCP_LINE_RTTS / XCP_US_PER_S, (__uint128_t)XCP_WND_MAX_BYTES) << XCP_WND_SHIFT :
+		min((__uint128_t)v->round_wnd * XCP_GROWTH_MAX, (__uint128_t)WND_MAX);
 
-	xcp_apply_feedback(v, feedback_bytes_ps, mss_bytes);
+	check_grant(v, feedback_bytes_ps);
+	xcp_hear(v, &line, feedback_bytes_ps, mss_bytes);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
+	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }
 
 static void end_round(struct xcp_vars *v, u32 mss_bytes)
@@ -38,6 +82,8 @@ static void end_round(struct xcp_vars *v, u32 mss_bytes)
 	const enum xcp_loss loss = fuzz_choice(XCP_LOSS_TIGHTER + 1);
 	const bool recovered = fuzz_flag();
 
+	xcp_end_asking(v, fuzz_flag());
+	FUZZ_CLAIM(v->asked_before_bytes_ps <= XCP_ASKED_MAX_BYTES_PS);
 	if (!v->reno) {
 		xcp_age(v, v->round_sent_bytes, mss_bytes);
 		v->round_sent_bytes = 0;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* XCP's header with any fields that pass xcp_check(). */
+#ifndef SELFTESTS_FUZZ_XCP_HEADER_H
+#define SELFTESTS_FUZZ_XCP_HEADER_H
+
+#include "fuzz.h"
+#include <net/xcp.h>
+
+/* All but Reverse_Feedback, which stays 0: routers do not read it. */
+static inline struct xcp_hdr draw_header(void)
+{
+	return (struct xcp_hdr) {
+		.version_format = XCP_VERSION << 4 | fuzz_range(XCP_FORMAT_STANDARD,
+								XCP_FORMAT_MICRO),
+		.length = XCP_HDR_BYTES,
+		.flags = fuzz_byte(),
+		.rtt = cpu_to_be32(fuzz_u32()),
+		.throughput = cpu_to_be32(fuzz_u32()),
+		.delta = cpu_to_be32(fuzz_u32()),
+	};
+}
+
+#endif /* SELFTESTS_FUZZ_XCP_HEADER_H */

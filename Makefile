@@ -64,7 +64,7 @@ soak-chaos:
 
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
 # more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
-# s390x; the lab from each kernel source.
+# s390x; in a kernel that detects data races; the lab from each kernel source.
 matrix:
 	@tools/setup/setup.sh matrix
 	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t selftests/*/*-matrix.t

@@ -12,7 +12,8 @@ static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int c
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(counts, cpu)[count];
+		/* Each CPU writes its own by this_cpu_add(), meanwhile too. */
+		sum += READ_ONCE(per_cpu_ptr(counts, cpu)[count]);
 	return sum;
 }
 

@@ -10,6 +10,7 @@
 #include <net/hop_arrival.h>
 #include <net/hop_flow.h>
 #include <net/hop_hook.h>
+#include <net/hop_peek.h>
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -380,7 +381,7 @@ EXPORT_SYMBOL_GPL(hop_flow_count);
 static bool socket_is_gone(const struct hop_flow *flow)
 {
 	struct sock *sk = hop_flow_socket(&flow->key);
-	bool gone = !sk || sk->sk_state == TCP_TIME_WAIT;
+	bool gone = !sk || hop_peek(sk->sk_state) == TCP_TIME_WAIT;
 
 	if (sk)
 		sock_gen_put(sk);

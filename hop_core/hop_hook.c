@@ -2,6 +2,7 @@
 /* The hooks of the carriers; see net/hop_hook.h. */
 
 #include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
@@ -10,6 +11,7 @@
 #include <net/hop_flow.h>
 #include <net/hop_hook.h>
 #include <net/hop_output.h>
+#include <net/hop_peek.h>
 #include <net/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -114,7 +116,7 @@ static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff 
 	if (READ_ONCE(hooks->all))
 		return true;
 	if (!hop_flow_any(state->net))
-		return sk && sk->sk_state == TCP_SYN_SENT;
+		return sk && hop_peek(sk->sk_state) == TCP_SYN_SENT;
 	return sk || !is_forwarded(skb, state->pf);
 }
 
@@ -178,7 +180,8 @@ static void sum_wishes(struct hop_hooks *hooks)
 		segments |= hooks->wishes[i].segments;
 		all |= hooks->wishes[i].all;
 	}
-	bitmap_copy(hooks->protocols, protocols, HOP_HOOK_PROTOCOLS);
+	for (i = 0; i < BITS_TO_LONGS(HOP_HOOK_PROTOCOLS); i++)
+		WRITE_ONCE(hooks->protocols[i], protocols[i]);
 	__assign_bit(IPPROTO_TCP, hooks->segments, segments);
 	__assign_bit(IPPROTO_UDP, hooks->segments, segments);
 	WRITE_ONCE(hooks->all, all);

@@ -5,6 +5,7 @@
 #include <linux/icmpv6.h>
 #include <linux/module.h>
 #include <net/hop_icmp.h>
+#include <net/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
@@ -53,11 +54,11 @@ static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th
 
 	if (!sk)
 		return false;
-	if (sk->sk_state == TCP_NEW_SYN_RECV)
+	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		good = seq == tcp_rsk(inet_reqsk(sk))->snt_isn;
 	else if (sk_fullsock(sk))
-		good = between(seq, READ_ONCE(tcp_sk(sk)->snd_una),
-			       READ_ONCE(tcp_sk(sk)->snd_nxt));
+		good = between(seq, hop_peek(tcp_sk(sk)->snd_una),
+			       hop_peek(tcp_sk(sk)->snd_nxt));
 	sock_gen_put(sk);
 	return good;
 }

@@ -9,6 +9,7 @@
 #include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
 #include <net/hop_input.h>
+#include <net/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -50,14 +51,14 @@ static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 seq = ntohl(th->seq), ack = ntohl(th->ack_seq);
-	const u32 una = READ_ONCE(tp->snd_una), next = READ_ONCE(tp->rcv_nxt);
+	const u32 una = hop_peek(tp->snd_una), next = hop_peek(tp->rcv_nxt);
 
-	if (!th->ack || !between(ack, una - READ_ONCE(tp->max_window), READ_ONCE(tp->write_seq)))
+	if (!th->ack || !between(ack, una - hop_peek(tp->max_window), hop_peek(tp->write_seq)))
 		return false;
 	if (th->syn)
-		return sk->sk_state != TCP_SYN_SENT || after(ack, una);
-	return !before(seq + payload_bytes, next - READ_ONCE(tp->window_clamp)) &&
-	       !after(seq, READ_ONCE(tp->rcv_wup) + READ_ONCE(tp->rcv_wnd));
+		return hop_peek(sk->sk_state) != TCP_SYN_SENT || after(ack, una);
+	return !before(seq + payload_bytes, next - hop_peek(tp->window_clamp)) &&
+	       !after(seq, hop_peek(tp->rcv_wup) + hop_peek(tp->rcv_wnd));
 }
 
 /* What comes to a request is the end of its handshake. */
@@ -77,7 +78,7 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 
 	if (!sk)
 		return true;
-	if (sk->sk_state == TCP_NEW_SYN_RECV)
+	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		in = ends_handshake(inet_reqsk(sk), th);
 	else if (sk_fullsock(sk))
 		in = is_in_window(sk, th, payload_bytes);
@@ -89,7 +90,7 @@ EXPORT_SYMBOL_GPL(hop_input_is_in_window);
 bool hop_input_opens_flow(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
-	bool busy = sk && sk->sk_state != TCP_TIME_WAIT;
+	bool busy = sk && hop_peek(sk->sk_state) != TCP_TIME_WAIT;
 
 	if (sk)
 		sock_gen_put(sk);
@@ -125,7 +126,7 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 
 	if (!sk)
 		return false;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & HOP_INPUT_RECEIVES) {
+	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES) {
 		local_bh_disable();
 		bh_lock_sock_nested(sk);
 		done = !sock_owned_by_user(sk);

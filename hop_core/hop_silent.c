@@ -28,13 +28,13 @@ static void remember(struct hop_silent *memory, const struct in6_addr *addr,
 		return;
 	spin_lock_bh(&memory->lock);
 	if (!ipv6_addr_equal(&slot->addr, addr))
-		slot->doubts = 0;
+		WRITE_ONCE(slot->doubts, 0);
 	slot->addr = *addr;
 	if (in_doubt) {
 		silent_s = hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
-		slot->doubts = min_t(unsigned int, slot->doubts + 1, U8_MAX);
+		WRITE_ONCE(slot->doubts, min_t(unsigned int, slot->doubts + 1, U8_MAX));
 	}
-	slot->until_s = ktime_get_seconds() + silent_s;
+	WRITE_ONCE(slot->until_s, ktime_get_seconds() + silent_s);
 	spin_unlock_bh(&memory->lock);
 }
 
@@ -54,7 +54,7 @@ static void dispel(struct hop_silent *memory, const struct in6_addr *addr)
 		return;
 	spin_lock_bh(&memory->lock);
 	if (ipv6_addr_equal(&slot->addr, addr))
-		slot->doubts = 0;
+		WRITE_ONCE(slot->doubts, 0);
 	spin_unlock_bh(&memory->lock);
 }
 
@@ -80,7 +80,7 @@ bool hop_silent_is(struct hop_silent *memory, const struct in6_addr *addr)
 	spin_lock_bh(&memory->lock);
 	silent = ipv6_addr_equal(&slot->addr, addr) && ktime_get_seconds() < slot->until_s;
 	if (ktime_get_seconds() >= slot->until_s)
-		slot->until_s = 0;
+		WRITE_ONCE(slot->until_s, 0);
 	spin_unlock_bh(&memory->lock);
 	return silent;
 }

@@ -463,10 +463,10 @@ static inline u64 csig_patience_ns(u32 srtt_us)
 static inline void csig_path_miss(struct csig_path *p, u64 now_ns)
 {
 	p->waiting = false;
-	p->state = CSIG_PATH_UNPROVEN;
+	WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
 	if (++p->misses < CSIG_MISSES_MAX)
 		return;
-	p->state = CSIG_PATH_STRIPPED;
+	WRITE_ONCE(p->state, CSIG_PATH_STRIPPED);
 	p->since_ns = now_ns;
 }
 
@@ -483,7 +483,7 @@ static inline bool csig_path_may_tag(struct csig_path *p, u64 now_ns, u64 patien
 	if (p->waiting && now_ns - p->since_ns > patience_ns)
 		csig_path_miss(p, now_ns);
 	if (p->state == CSIG_PATH_STRIPPED && now_ns - p->since_ns >= retry_ns) {
-		p->state = CSIG_PATH_UNPROVEN;
+		WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
 		p->misses = CSIG_MISSES_MAX - 1;
 	}
 	if (p->state == CSIG_PATH_UNPROVEN)
@@ -517,7 +517,7 @@ static inline void csig_path_unsent(struct csig_path *p)
 /* A value came back. */
 static inline void csig_path_answered(struct csig_path *p)
 {
-	p->state = CSIG_PATH_PROVEN;
+	WRITE_ONCE(p->state, CSIG_PATH_PROVEN);
 	p->misses = 0;
 	p->waiting = false;
 }

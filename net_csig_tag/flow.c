@@ -43,7 +43,7 @@ enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
 	spin_lock_bh(&f->lock);
 	from = f->stage;
 	to = hop_next_stage(from, event);
-	f->stage = to;
+	WRITE_ONCE(f->stage, to);
 	spin_unlock_bh(&f->lock);
 	if (from == to)
 		return to;
@@ -58,7 +58,9 @@ static void set_wish(struct hop_flow *flow, const struct sock *sk)
 	struct csig_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	f->wish = wish;
+	f->wish.every_pkts = wish.every_pkts;
+	f->wish.packets = wish.packets;
+	WRITE_ONCE(f->wish.form, wish.form);
 	spin_unlock_bh(&f->lock);
 }
 
@@ -99,6 +101,8 @@ void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	trace_csig_received(&flow->key, form, t);
 	spin_lock_bh(&f->lock);
 	csig_hear(&f->heard[t->type], form, t, ktime_get_ns());
+	if (csig_opt_bytes(form) > f->option_bytes)
+		WRITE_ONCE(f->option_bytes, csig_opt_bytes(form));
 	spin_unlock_bh(&f->lock);
 }
 
@@ -137,6 +141,7 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 {
 	struct csig_flow *f = hop_flow_state(flow);
 	u8 from, to;
+	bool sent;
 
 	if (t->type >= CSIG_TYPES) {
 		ctag_count(cn, CTAG_IN_TYPE);
@@ -144,7 +149,8 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	}
 	spin_lock_bh(&f->lock);
 	from = f->path.state;
-	if (f->sent) {
+	sent = f->sent;
+	if (sent) {
 		f->told[t->type].form = form;
 		f->told[t->type].tag = *t;
 		f->told[t->type].at_ns = ktime_get_ns();
@@ -153,8 +159,8 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	}
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
-	ctag_count(cn, f->sent ? CTAG_IN_VALUE : CTAG_IN_UNASKED);
-	if (f->sent)
+	ctag_count(cn, sent ? CTAG_IN_VALUE : CTAG_IN_UNASKED);
+	if (sent)
 		trace_csig_reflected(&flow->key, form, t);
 	note_path(cn, flow, from, to);
 }
@@ -234,15 +240,15 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 			     const struct ctag_segment *seg, struct csig_tag *t)
 {
 	struct csig_flow *f = hop_flow_state(flow);
-	const enum csig_form form = f->wish.form;
+	u32 type = CSIG_TYPES;
+	enum csig_form form;
 	u8 from, to;
-	u32 type;
 
-	if (!is_wished(&f->wish, seg, sk))
-		return CSIG_NONE;
 	spin_lock_bh(&f->lock);
+	form = f->wish.form;
 	from = f->path.state;
-	type = next_type(cn, f, seg, sk);
+	if (is_wished(&f->wish, seg, sk))
+		type = next_type(cn, f, seg, sk);
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
 	note_path(cn, flow, from, to);
@@ -265,13 +271,9 @@ void ctag_flow_unsent(struct hop_flow *flow)
 /* What this end adds to packets with data: it must fit before TCP knows of it. */
 static u32 added_bytes(const struct csig_flow *f)
 {
-	u32 i, option_bytes = 0, tag_bytes = f->wish.form ?
-		csig_shapes[f->wish.form].tag_bytes : 0;
+	const u8 form = READ_ONCE(f->wish.form);
 
-	for (i = 0; i < CSIG_TYPES; i++)
-		if (f->heard[i].form)
-			option_bytes = max(option_bytes, csig_opt_bytes(f->heard[i].form));
-	return tag_bytes + option_bytes;
+	return (form ? csig_shapes[form].tag_bytes : 0) + READ_ONCE(f->option_bytes);
 }
 
 /* Has ctag_flow_reserve() something to do? */
@@ -316,7 +318,7 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
 	/* It may be one that the connection did not begin with. */
-	if (!f->wish.form)
+	if (!READ_ONCE(f->wish.form))
 		set_wish(flow, sk);
 	if (READ_ONCE(f->stage) == HOP_STAGE_SPEAKS)
 		goto out;

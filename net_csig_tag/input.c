@@ -6,6 +6,7 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <net/hop_input.h>
+#include <net/hop_peek.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -80,10 +81,10 @@ static bool is_expected(const struct hop_flow_key *key, const struct ctag_segmen
 
 	if (!sk)
 		return false;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
 		/* An answer may come before SND.NXT is moved. */
-		good = between(seg->ack_seq, READ_ONCE(tcp_sk(sk)->snd_una) + 1,
-			       READ_ONCE(tcp_sk(sk)->write_seq));
+		good = between(seg->ack_seq, hop_peek(tcp_sk(sk)->snd_una) + 1,
+			       hop_peek(tcp_sk(sk)->write_seq));
 	sock_gen_put(sk);
 	return good;
 }
@@ -109,7 +110,7 @@ static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
 static bool is_in_time_wait(const struct sock *sk, const struct ctag_segment *seg)
 {
 	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
-	const u32 nxt = READ_ONCE(tw->tw_rcv_nxt);
+	const u32 nxt = hop_peek(tw->tw_rcv_nxt);
 
 	return seg->ack_seq == tw->tw_snd_nxt &&
 	       between(seg->seq, nxt - tw->tw_rcv_wnd, nxt + tw->tw_rcv_wnd);
@@ -123,12 +124,13 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segme
 
 	if (!sk)
 		return false;
-	if (sk_fullsock(sk) && sk->sk_state != TCP_SYN_SENT) {
+	if (sk_fullsock(sk) && hop_peek(sk->sk_state) != TCP_SYN_SENT) {
 		const struct tcp_sock *tp = tcp_sk(sk);
-		const u32 una = READ_ONCE(tp->snd_una), nxt = READ_ONCE(tp->rcv_nxt);
-		const u32 wnd_bytes = READ_ONCE(tp->rcv_wnd);
+		const u32 una = hop_peek(tp->snd_una), nxt = hop_peek(tp->rcv_nxt);
+		const u32 wnd_bytes = hop_peek(tp->rcv_wnd);
 
-		good = between(seg->ack_seq, una - tp->max_window, READ_ONCE(tp->write_seq)) &&
+		good = between(seg->ack_seq, una - hop_peek(tp->max_window),
+			       hop_peek(tp->write_seq)) &&
 		       between(seg->seq, nxt - wnd_bytes, nxt + wnd_bytes);
 	} else if (sk->sk_state == TCP_TIME_WAIT) {
 		good = is_in_time_wait(sk, seg);

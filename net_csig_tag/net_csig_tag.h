@@ -246,7 +246,8 @@ struct ctag_wish {
  * @lock: of all that follows; taken with BH off
  * @stage: of negotiation
  * @asked_us: the peer opened the connection, and sends tags
- * @wish: what this end tags
+ * @wish: what this end tags; its form is read without the lock, too
+ * @option_bytes: bytes of the largest option that reflects what came; read without the lock, too
  * @reserved_bytes: taken from the MSS for tags and options; under the socket's lock
  * @skipped_pkts: packets since the last tag
  * @sent: this end has sent a tag
@@ -262,6 +263,7 @@ struct csig_flow {
 	enum hop_stage stage;
 	bool asked_us;
 	struct ctag_wish wish;
+	u32 option_bytes;
 	u32 reserved_bytes;
 	u32 skipped_pkts;
 	bool sent;

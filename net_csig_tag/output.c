@@ -127,7 +127,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 	if (is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
 	ctag_reflect(cn, skb, seg, flow, sk);
-	if (!f->wish.form || READ_ONCE(cn->level) != CTAG_INITIATES ||
+	if (!READ_ONCE(f->wish.form) || READ_ONCE(cn->level) != CTAG_INITIATES ||
 	    !leads_into_domain(cn, skb, state->out))
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);

@@ -5,6 +5,7 @@
  */
 #include <linux/jhash.h>
 #include <net/hop_input.h>
+#include <net/hop_peek.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -104,7 +105,7 @@ static void write_reply(const struct int_net *in, struct int_mail *mail, struct 
 	mail->msg = (struct int_msg) {
 		.magic = htonl(INT_MSG_MAGIC),
 		.id = htonl(arrival->id),
-		.cookie = cpu_to_be64(f->peer_cookie),
+		.cookie = cpu_to_be64(READ_ONCE(f->peer_cookie)),
 		.seq = htonl(arrival->seq),
 		.t_ns = htonl(reply->tau_ns),
 		.wnd = htonl(reply->wnd),
@@ -243,11 +244,11 @@ static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct
 	struct tcphdr like = {
 		.source = key->local_port,
 		.dest = key->peer_port,
-		.ack_seq = htonl(READ_ONCE(tp->rcv_nxt)),
-		.window = htons(min(READ_ONCE(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
+		.ack_seq = htonl(hop_peek(tp->rcv_nxt)),
+		.window = htons(min(hop_peek(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
 	};
 
-	return int_message_alloc(&like, READ_ONCE(tp->snd_una), &mail->msg, &mail->hdr, NULL);
+	return int_message_alloc(&like, hop_peek(tp->snd_una), &mail->msg, &mail->hdr, NULL);
 }
 
 static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,

@@ -45,7 +45,7 @@ enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
 	spin_lock_bh(&f->lock);
 	from = f->stage;
 	to = hop_next_stage(from, event);
-	f->stage = to;
+	WRITE_ONCE(f->stage, to);
 	spin_unlock_bh(&f->lock);
 	if (from == to)
 		return to;
@@ -65,13 +65,13 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 	spin_lock_bh(&f->lock);
 	taken = f->stage == HOP_STAGE_SPEAKS && (!f->sk || f->lent);
 	if (taken) {
-		f->sk = sk;
-		f->lent = lend;
+		WRITE_ONCE(f->sk, sk);
+		WRITE_ONCE(f->lent, lend);
 		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = READ_ONCE(in->slots);
 		/* What came before is not for this one. */
-		f->answered = false;
+		WRITE_ONCE(f->answered, false);
 		f->asked = false;
 		f->skipped = 0;
 		/* Its silence does not count: nobody may have asked for long. */
@@ -151,7 +151,7 @@ void int_flow_leave(struct sock *sk)
 		f = hop_flow_state(flow);
 		spin_lock_bh(&f->lock);
 		if (f->lent)
-			f->sk = NULL;
+			WRITE_ONCE(f->sk, NULL);
 		spin_unlock_bh(&f->lock);
 	}
 	rcu_read_unlock();
@@ -162,7 +162,7 @@ void int_flow_close(struct int_flow *flow)
 	struct sock *sk = flow->sk;
 
 	spin_lock_bh(&flow->lock);
-	flow->sk = NULL;
+	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
 	if (flow->forward == INT_FORWARD_INBAND)
 		hop_shim_close_sock(sk, flow->no_gso);
@@ -198,7 +198,7 @@ bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
 	answered = flow->answered;
 	if (answered)
 		*answer = flow->answer;
-	flow->answered = false;
+	WRITE_ONCE(flow->answered, false);
 	spin_unlock_bh(&flow->lock);
 	return answered;
 }

@@ -12,6 +12,7 @@
  */
 #include <net/dsfield.h>
 #include <net/hop_input.h>
+#include <net/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
@@ -43,7 +44,8 @@ static void learn_cookie(struct hop_flow *flow, const struct int_shim *shim)
 	struct int_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	f->peer_cookie = (u64)ntohl(shim->tail.first) << 32 | ntohl(shim->tail.second);
+	WRITE_ONCE(f->peer_cookie,
+		   (u64)ntohl(shim->tail.first) << 32 | ntohl(shim->tail.second));
 	spin_unlock_bh(&f->lock);
 }
 
@@ -84,10 +86,10 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 
 	if (!sk)
 		return false;
-	if (sk_fullsock(sk) && 1 << sk->sk_state & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
 		/* An answer may come before SND.NXT is moved. */
-		good = between(ntohl(th->ack_seq), READ_ONCE(tcp_sk(sk)->snd_una) + 1,
-			       READ_ONCE(tcp_sk(sk)->write_seq));
+		good = between(ntohl(th->ack_seq), hop_peek(tcp_sk(sk)->snd_una) + 1,
+			       hop_peek(tcp_sk(sk)->write_seq));
 	sock_gen_put(sk);
 	return good;
 }

@@ -249,7 +249,8 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u
 	}
 	a->left_ns = now_ns;
 	a->left_seq = seq;
-	return ++a->id;
+	WRITE_ONCE(a->id, a->id + 1);
+	return a->id;
 }
 
 /**
@@ -490,7 +491,9 @@ static inline bool int_opt_read(const u8 *opts, unsigned int bytes, struct int_s
 /* The id whose lower 12 bits came back: the newest that left with them. */
 static inline u32 int_whole_id(const struct int_asker *a, u32 low)
 {
-	return a->id - ((a->id - low) & INT_OPT_ID_MASK);
+	const u32 id = READ_ONCE(a->id);
+
+	return id - ((id - low) & INT_OPT_ID_MASK);
 }
 
 #endif /* NET_INT_INT_CARRIER_H */

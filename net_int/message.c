@@ -143,7 +143,7 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 	if (f->answered && is_empty(a))
 		return;
 	f->answer = *a;
-	f->answered = true;
+	WRITE_ONCE(f->answered, true);
 	int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 

@@ -4,6 +4,7 @@
  * most loaded hop, on pure ACKs that have room for it. TCP passes over it.
  */
 #include <net/hop_input.h>
+#include <net/hop_peek.h>
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
@@ -79,7 +80,7 @@ void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop
 	spin_lock_bh(&f->lock);
 	owes = f->owes;
 	summary = f->summary;
-	f->owes = false;
+	WRITE_ONCE(f->owes, false);
 	spin_unlock_bh(&f->lock);
 	if (!owes)
 		return;
@@ -95,13 +96,13 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct tcphdr *th
 
 	if (!sk)
 		return false;
-	if (sk_fullsock(sk) && sk->sk_state != TCP_SYN_SENT) {
+	if (sk_fullsock(sk) && hop_peek(sk->sk_state) != TCP_SYN_SENT) {
 		const struct tcp_sock *tp = tcp_sk(sk);
-		u32 una = READ_ONCE(tp->snd_una), nxt = READ_ONCE(tp->rcv_nxt);
-		u32 wnd_bytes = READ_ONCE(tp->rcv_wnd);
+		u32 una = hop_peek(tp->snd_una), nxt = hop_peek(tp->rcv_nxt);
+		u32 wnd_bytes = hop_peek(tp->rcv_wnd);
 
-		good = between(ntohl(th->ack_seq), una - tp->max_window,
-			       READ_ONCE(tp->snd_nxt)) &&
+		good = between(ntohl(th->ack_seq), una - hop_peek(tp->max_window),
+			       hop_peek(tp->snd_nxt)) &&
 		       between(ntohl(th->seq), nxt - wnd_bytes, nxt + wnd_bytes);
 	}
 	sock_gen_put(sk);

@@ -5,6 +5,7 @@
  */
 #include <net/dsfield.h>
 #include <net/dst.h>
+#include <net/hop_peek.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -195,7 +196,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 		h = room + sizeof(struct udphdr);
 		flags |= write_udp(skb, room, seg, sk);
 	}
-	write_shim(h, INT_TYPE_DATA, flags, f->slots, id, f->peer_cookie);
+	write_shim(h, INT_TYPE_DATA, flags, f->slots, id, READ_ONCE(f->peer_cookie));
 	trace_int_header_out(&flow->key, h, id, 0);
 	count_data(in, skb);
 }
@@ -227,7 +228,7 @@ static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 
 	return seg->payload_bytes && !after(ntohl(th->seq) + seg->payload_bytes,
-					    READ_ONCE(tcp_sk(sk)->snd_una));
+					    hop_peek(tcp_sk(sk)->snd_una));
 }
 
 static void output_established(struct int_net *in, struct sk_buff *skb,

@@ -42,7 +42,7 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	spin_lock_bh(&xf->lock);
 	from = xf->vars.stage;
 	to = hop_next_stage(from, event);
-	xf->vars.stage = to;
+	WRITE_ONCE(xf->vars.stage, to);
 	spin_unlock_bh(&xf->lock);
 	if (from == to)
 		return to;
@@ -61,7 +61,7 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 	if (taken) {
 		u32 headers;
 
-		xf->sk = sk;
+		WRITE_ONCE(xf->sk, sk);
 		memset(&xf->offer, 0, sizeof(xf->offer));
 		/* What came before is not for this reactor. */
 		xcp_take(&xf->vars, &headers);
@@ -131,7 +131,7 @@ void xcp_flow_close(struct xcp_flow *flow)
 	struct sock *sk = flow->sk;
 
 	spin_lock_bh(&flow->lock);
-	flow->sk = NULL;
+	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
 	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));

@@ -107,15 +107,16 @@ static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 
 	v->feedback_headers = xcp_saturating_add(v->feedback_headers, 1);
 	if (!xcp_rtt_us(h))
 		return;
-	v->owed_bytes_ps = xcp_bounded_sum(v->owed_bytes_ps, (s64)xcp_delta(h) * segs_pkts);
-	v->owed_headers = xcp_saturating_add(v->owed_headers, segs_pkts);
+	WRITE_ONCE(v->owed_bytes_ps,
+		   xcp_bounded_sum(v->owed_bytes_ps, (s64)xcp_delta(h) * segs_pkts));
+	WRITE_ONCE(v->owed_headers, xcp_saturating_add(v->owed_headers, segs_pkts));
 	v->asked = true;
 }
 
-/* Is there anything to tell the peer? */
+/* Is there anything to tell the peer? Asked for each packet, without the flow's lock. */
 static inline bool xcp_owes(const struct xcp_vars *v)
 {
-	return v->owed_headers || v->owed_bytes_ps;
+	return READ_ONCE(v->owed_headers) || READ_ONCE(v->owed_bytes_ps);
 }
 
 /**
@@ -128,8 +129,8 @@ static inline s32 xcp_pay(struct xcp_vars *v)
 {
 	s32 reverse_bytes_ps = clamp_t(s64, v->owed_bytes_ps, S32_MIN, S32_MAX);
 
-	v->owed_bytes_ps -= reverse_bytes_ps;
-	v->owed_headers = 0;
+	WRITE_ONCE(v->owed_bytes_ps, v->owed_bytes_ps - reverse_bytes_ps);
+	WRITE_ONCE(v->owed_headers, 0);
 	v->crowded = false;
 	return reverse_bytes_ps;
 }

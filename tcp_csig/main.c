@@ -8,6 +8,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <net/hop_peek.h>
 #include <net/hop_sock.h>
 #include <net/netns/generic.h>
 
@@ -305,16 +306,16 @@ static u32 tcsig_undo_cwnd(struct sock *sk)
 static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
-	const u64 bytes_ps = READ_ONCE(sk->sk_pacing_rate);
-	const u32 stage = READ_ONCE(cs->v.stage) + (READ_ONCE(cs->hop) ? 0 : 4);
+	const u64 bytes_ps = hop_peek(sk->sk_pacing_rate);
+	const u32 stage = hop_peek(cs->v.stage) + (hop_peek(cs->hop) ? 0 : 4);
 
 	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
 	info->bbr.bbr_bw_lo = (u32)bytes_ps;
 	info->bbr.bbr_bw_hi = bytes_ps >> 32;
-	info->bbr.bbr_min_rtt = div_u64(READ_ONCE(cs->v.delay_ns), NSEC_PER_USEC);
-	info->bbr.bbr_pacing_gain = READ_ONCE(cs->v.cw) >> (TCSIG_SHIFT - TCSIG_INFO_SHIFT);
+	info->bbr.bbr_min_rtt = div_u64(hop_peek(cs->v.delay_ns), NSEC_PER_USEC);
+	info->bbr.bbr_pacing_gain = hop_peek(cs->v.cw) >> (TCSIG_SHIFT - TCSIG_INFO_SHIFT);
 	info->bbr.bbr_cwnd_gain = stage << TCSIG_INFO_SHIFT;
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);

@@ -12,6 +12,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <net/hop_peek.h>
 #include <net/hop_sock.h>
 #include <net/hop_sysctl.h>
 #include <net/inet_ecn.h>
@@ -262,14 +263,14 @@ static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 static void dctcp_fill_info(const struct dctcp_sock *ds,
 			    struct tcp_dctcp_info *info)
 {
-	if (READ_ONCE(ds->law) != DCTCP_LAW_DCTCP)
+	if (hop_peek(ds->law) != DCTCP_LAW_DCTCP)
 		return;
 	info->dctcp_enabled = 1;
-	info->dctcp_ce_state = READ_ONCE(ds->receiver.ce);
-	info->dctcp_alpha = READ_ONCE(ds->sender.alpha) >>
+	info->dctcp_ce_state = hop_peek(ds->receiver.ce);
+	info->dctcp_alpha = hop_peek(ds->sender.alpha) >>
 			    (DCTCP_ALPHA_SHIFT - DCTCP_INFO_ALPHA_SHIFT);
-	info->dctcp_ab_ecn = READ_ONCE(ds->sender.marked_bytes);
-	info->dctcp_ab_tot = READ_ONCE(ds->sender.sent_bytes);
+	info->dctcp_ab_ecn = hop_peek(ds->sender.marked_bytes);
+	info->dctcp_ab_tot = hop_peek(ds->sender.sent_bytes);
 }
 
 /* ss asks for Vegas and understands the answer by its type. */

@@ -13,6 +13,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <net/hop_peek.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
 #include <net/hop_sysctl.h>
@@ -466,17 +467,17 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-	u64 bytes_ps = READ_ONCE(hs->shown_bytes_ps);
+	u64 bytes_ps = hop_peek(hs->shown_bytes_ps);
 
 	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
 	info->bbr.bbr_bw_lo = (u32)bytes_ps;
 	info->bbr.bbr_bw_hi = bytes_ps >> 32;
-	info->bbr.bbr_min_rtt = READ_ONCE(hs->shown_t_ns) / NSEC_PER_USEC;
+	info->bbr.bbr_min_rtt = hop_peek(hs->shown_t_ns) / NSEC_PER_USEC;
 	info->bbr.bbr_pacing_gain =
-		READ_ONCE(hs->shown_u) >> (HPCC_U_SHIFT - HPCCPP_INFO_GAIN_SHIFT);
-	info->bbr.bbr_cwnd_gain = READ_ONCE(hs->shown_stage) << HPCCPP_INFO_GAIN_SHIFT;
+		hop_peek(hs->shown_u) >> (HPCC_U_SHIFT - HPCCPP_INFO_GAIN_SHIFT);
+	info->bbr.bbr_cwnd_gain = hop_peek(hs->shown_stage) << HPCCPP_INFO_GAIN_SHIFT;
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);
 }

@@ -10,6 +10,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <net/hop_peek.h>
 #include <net/hop_sock.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
@@ -360,14 +361,15 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
 	if (ldcp_is(sk)) {
-		cw = READ_ONCE(ls->v.cw);
-		bytes_ps = hop_wnd_bytes_ps(cw, READ_ONCE(tp->mss_cache),
-					    READ_ONCE(tp->srtt_us) >> 3);
+		cw = hop_peek(ls->v.cw);
+		bytes_ps = hop_wnd_bytes_ps(cw, hop_peek(tp->mss_cache),
+					    hop_peek(tp->srtt_us) >> 3);
 		info->bbr.bbr_bw_lo = (u32)bytes_ps;
 		info->bbr.bbr_bw_hi = bytes_ps >> 32;
-		info->bbr.bbr_min_rtt = tcp_min_rtt(tp);
+		/* As hop_peek(): TCP may be writing it. */
+		info->bbr.bbr_min_rtt = data_race(tcp_min_rtt(tp));
 		info->bbr.bbr_pacing_gain = cw >> (LDCP_SHIFT - LDCP_INFO_SHIFT);
-		info->bbr.bbr_cwnd_gain = READ_ONCE(ls->v.stage) << LDCP_INFO_SHIFT;
+		info->bbr.bbr_cwnd_gain = hop_peek(ls->v.stage) << LDCP_INFO_SHIFT;
 	}
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);

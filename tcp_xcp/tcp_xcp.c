@@ -10,6 +10,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <net/hop_peek.h>
 #include <net/hop_shim.h>
 #include <net/hop_sock.h>
 #include <net/hop_sysctl.h>
@@ -349,10 +350,10 @@ static u32 xcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
 static void xcp_fill_info(const struct sock *sk, const struct xcp_sock *xs,
 			  struct tcp_bbr_info *info)
 {
-	s64 feedback_bytes_ps = READ_ONCE(xs->feedback_bytes_ps);
-	s64 demand_bytes_ps = READ_ONCE(xs->demand_bytes_ps);
-	u32 rtt_us = READ_ONCE(xs->v.rtt_us);
-	u64 rate_bytes_ps = xcp_throughput_bytes_ps(READ_ONCE(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
+	s64 feedback_bytes_ps = hop_peek(xs->feedback_bytes_ps);
+	s64 demand_bytes_ps = hop_peek(xs->demand_bytes_ps);
+	u32 rtt_us = hop_peek(xs->v.rtt_us);
+	u64 rate_bytes_ps = xcp_throughput_bytes_ps(hop_peek(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
 
 	info->bbr_bw_lo = (u32)rate_bytes_ps;
 	info->bbr_bw_hi = rate_bytes_ps >> 32;

@@ -42,15 +42,25 @@ distro_test()
 # boot_test SERIES VERSION FIRST ROOT: the same with the modules that are built
 boot_test()
 {
-	series=$1 ver=$2 first=$3 root=$4
+	run_guest guest-hopcc.sh "$@"
+	echo "1..$n"
+	exit "$status"
+}
+
+# run_guest SCRIPT SERIES VERSION FIRST ROOT: run SCRIPT of this folder in the guest; n counts the
+# claims. VM_SCRIPT_S: the seconds that the script may take
+run_guest()
+{
+	script=$1 series=$2 ver=$3 first=$4 root=$5
 	modules=build/linux-$series log=build/vm-$series.log rounds=${VM_ROUNDS:-3}
 	make -C tools/tc OUT="$PWD/$modules/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
 
 	out=build/vm-$series.tap
 	{
-		VM_LOG=$PWD/build/vm-$series.console VM_LIMIT_S=$((720 + rounds * 60)) \
+		VM_LOG=$PWD/build/vm-$series.console \
+			VM_LIMIT_S=${VM_SCRIPT_S:-$((720 + rounds * 60))} \
 			selftests/vm/run-vm.sh "$root/boot/vmlinuz-$ver" "$root/lib/modules/$ver" \
-			"$PWD/selftests/vm/guest-hopcc.sh" "$PWD/$modules" "$rounds" "$first" 2>&1
+			"$PWD/selftests/vm/$script" "$PWD/$modules" "$rounds" "$first" 2>&1
 		echo $? >"$out.status"
 	} | tee "$out"
 	status=$(cat "$out.status")
@@ -63,6 +73,4 @@ boot_test()
 	else
 		echo "not ok $n - Linux $ver: status $status"
 	fi
-	echo "1..$n"
-	exit "$status"
 }

@@ -11,6 +11,7 @@
 # In it: boot/vmlinuz-VER, lib/modules/VER, usr/src/linux-headers-VER, and the
 # file `version` with VER.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 suite=bookworm-backports series=6.12
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/hopcc/deb-$series
 
@@ -19,6 +20,9 @@ die()
 	echo "backport-kernel.sh: $*" >&2
 	exit 1
 }
+
+# shellcheck source=tools/setup/unpack-kernel.sh
+. "$here/unpack-kernel.sh"
 
 option=${1:-}
 source=$dir/usr/src/linux-source-$series.tar.xz
@@ -47,28 +51,12 @@ uri=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' \
 	'Component: main' 'Created-By: Packages' | head -1)
 [ -n "$uri" ] || die "no Debian 12 (bookworm main) in the apt sources"
 
-# An apt of our own: own source, own lists, own cache.
-apt=$dir/apt
-mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/none"
+# An apt with a source of its own as well.
+mkdir -p "$apt/none"
 echo "deb [arch=amd64] $uri $suite main" >"$apt/sources.list"
-cat >"$apt/apt.conf" <<END
-Dir::Etc::SourceList "$apt/sources.list";
-Dir::Etc::SourceParts "$apt/none";
-Dir::State::Lists "$apt/lists";
-Dir::Cache "$apt";
-Acquire::Languages "none";
-APT::Sandbox::User "";
-END
-export APT_CONFIG="$apt/apt.conf"
-apt-get -q update >"$apt/log" 2>&1 ||
-	{ tail -3 "$apt/log" >&2; die "cannot read $suite of this machine's mirror"; }
-
-# download PACKAGE...: into the archives, by the options of our apt
-download()
-{
-	(cd "$apt/archives" && apt-get -q download "$@" >>"$apt/log" 2>&1) ||
-		{ tail -3 "$apt/log" >&2; die "cannot download $*"; }
-}
+read_packages "$suite, at this machine's mirror" "
+Dir::Etc::SourceList \"$apt/sources.list\";
+Dir::Etc::SourceParts \"$apt/none\";"
 
 if [ "$option" = --source ]; then
 	echo "fetching the source of Linux $series" >&2
@@ -89,19 +77,5 @@ ver=$(apt-cache pkgnames "linux-headers-$series." |
 base=${ver%-amd64}
 echo "fetching Linux $ver" >&2
 download "linux-image-$ver" "linux-headers-$ver" "linux-headers-$base-common" "linux-kbuild-$base"
-
-for deb in "$apt"/archives/*.deb; do
-	dpkg-deb -x "$deb" "$dir"
-done
-# The headers name each other by absolute paths: move those here.
-headers=$dir/usr/src/linux-headers-$ver
-grep -rlI --include='Makefile*' --include='*.mk' /usr/src/linux-headers "$headers" |
-	xargs -r sed -i "s,/usr/src/linux-headers,$dir/usr/src/linux-headers,g"
-find "$dir/usr" "$dir/lib" -type l -lname '/usr/*' | while read -r link; do
-	ln -sfn "$dir$(readlink "$link")" "$link"
-done
-PATH=$PATH:/usr/sbin:/sbin depmod -b "$dir" "$ver"
-rm -rf "$apt"
-echo "$ver" >"$dir/version.new"
-mv "$dir/version.new" "$dir/version"
+unpack_kernel "$ver"
 echo "$dir"

@@ -28,6 +28,8 @@ esac
 series=$("$here/setup.sh" series)
 series=${series%% *}
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/hopcc/deb-$series-$flavour
+# shellcheck source=tools/setup/unpack-kernel.sh
+. "$here/unpack-kernel.sh"
 
 if [ -e "$dir/version" ]; then
 	echo "$dir"
@@ -44,18 +46,7 @@ if [ -e "$dir/version" ]; then
 fi
 
 # The machine's apt sources, and an apt of our own that also reads the other architecture.
-apt=$dir/apt
-mkdir -p "$apt/lists/partial" "$apt/archives/partial"
-cat >"$apt/apt.conf" <<END
-Dir::State::Lists "$apt/lists";
-Dir::Cache "$apt";
-APT::Architectures { "amd64"; "$arch"; };
-Acquire::Languages "none";
-APT::Sandbox::User "";
-END
-export APT_CONFIG="$apt/apt.conf"
-apt-get -q update >"$apt/log" 2>&1 ||
-	{ tail -3 "$apt/log" >&2; die "cannot read the packages of $arch"; }
+read_packages "$arch" "APT::Architectures { \"amd64\"; \"$arch\"; };"
 
 # linux-headers-6.1.0-N-arm64, linux-headers-6.12.N+deb13-arm64: the newest.
 ver=$(apt-cache pkgnames "linux-headers-$series." |
@@ -70,21 +61,6 @@ kbuild=$(apt-cache show "linux-headers-$ver:$arch" | grep -o 'linux-kbuild-[^ ,:
 set -- "linux-headers-$ver:$arch" "$common" "$kbuild:amd64"
 [ "$flavour" != rt-amd64 ] || set -- "$@" "linux-image-$ver"
 echo "fetching Linux $ver for $arch" >&2
-(cd "$apt/archives" && apt-get -q download "$@" >>"$apt/log" 2>&1) ||
-	{ tail -3 "$apt/log" >&2; die "cannot download $*"; }
-for deb in "$apt"/archives/*.deb; do
-	dpkg-deb -x "$deb" "$dir"
-done
-
-# The headers name each other by absolute paths: move those here.
-headers=$dir/usr/src/linux-headers-$ver
-grep -rlI --include='Makefile*' --include='*.mk' /usr/src/linux-headers "$headers" |
-	xargs -r sed -i "s,/usr/src/linux-headers,$dir/usr/src/linux-headers,g"
-find "$dir/usr" "$dir/lib" -type l -lname '/usr/*' 2>/dev/null | while read -r link; do
-	ln -sfn "$dir$(readlink "$link")" "$link"
-done
-[ "$flavour" != rt-amd64 ] || PATH=$PATH:/usr/sbin:/sbin depmod -b "$dir" "$ver"
-rm -rf "$apt"
-echo "$ver" >"$dir/version.new"
-mv "$dir/version.new" "$dir/version"
+download "$@"
+unpack_kernel "$ver"
 echo "$dir"

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Run in the guest of kcsan-matrix.t: KCSAN set to look often, a module with a race on purpose,
+# then what guest-hopcc.sh does with the modules.
+#
+#   guest-kcsan.sh MODULES_BUILD ROUNDS FIRST
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+mount -t debugfs debugfs /sys/kernel/debug
+
+# One memory access in about 1000 is watched, in interrupts as long as in tasks: packets are
+# handled in softirqs.
+cd /sys/module/kcsan/parameters || exit 2
+echo 2000 >skip_watch
+echo 80 >udelay_task
+echo 80 >udelay_interrupt
+
+insmod "${1%/*}/racer/racer.ko" || exit 2
+seconds=60
+until dmesg | grep -q 'KCSAN: data-race.*\[racer\]' || [ $seconds -eq 0 ]; do
+	seconds=$((seconds - 1))
+	sleep 1
+done
+rmmod racer
+
+"$here/guest-hopcc.sh" "$@"
+status=$?
+sed 's/^/# kcsan: /' /sys/kernel/debug/kcsan
+exit $status

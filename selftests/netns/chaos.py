@@ -7,10 +7,12 @@
 
 A seeded schedule injects one fault after another: loss, reordering, duplication, corruption, link
 flaps, MTU changes, path changes, a replaced qdisc, a removed router, knobs, another congestion
-control, and jumps of the wall clock. Both ends hash every byte.
+control, jumps of the wall clock, a suspended host, and standstills: all clocks go on, and nothing
+else happens, as on a virtual machine that is stopped for a while. Both ends hash every byte.
 
-chaos.py [SEED [SYSTEM ...]] prints TAP and then the numbers of streams, bytes and faults. It needs
-root and all modules, and changes nothing outside its own network namespaces but the wall clock.
+chaos.py MODULE [SEED [SYSTEM ...]] prints TAP and then the numbers of streams, bytes and faults. It
+needs root, all modules and the module standstill, whose file is MODULE (chaos.t builds it), and
+changes nothing outside its own network namespaces but the clocks.
 """
 import collections
 import random
@@ -202,12 +204,33 @@ class Faults:
         self.clock_s += step_s
         time.clock_settime(time.CLOCK_REALTIME, time.time() + step_s)
 
+    def suspend(self):
+        """A host without links for a moment, and then hours later by the wall clock."""
+        host = self.random.choice(list(ENDS))
+        self.set_links(host, "down")
+        step_s = self.random.choice((60, 3600, 86400))
+        self.clock_s += step_s
+        time.clock_settime(time.CLOCK_REALTIME, time.time() + step_s)
+
+        def resume():
+            self.set_links(host, "up")
+            self.network.take_path(self.network.path)
+        return resume
+
+    @staticmethod
+    def set_links(host, state):
+        hosts.ip("\n".join(f"-n {host} link set {host}-{router} {state}" for router in ROUTERS))
+
+    def standstill(self):
+        hosts.write(STANDSTILL_MS, self.random.choice((20, 200, 1000, 5000)))
+
     def jump_back(self):
         time.clock_settime(time.CLOCK_REALTIME, time.time() - self.clock_s)
 
 
 KINDS = ("impairment", "impairment", "link_flap", "mtu", "path", "hop_qdisc", "router", "knob",
-         "congestion_control", "wall_clock")
+         "congestion_control", "wall_clock", "suspend", "standstill")
+STANDSTILL_MS = "/sys/module/standstill/parameters/ms"
 
 
 def connect(version, cc):
@@ -247,9 +270,10 @@ def run_system(name, version, seed):
 
 
 def main():
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    run(f"insmod {sys.argv[1]}")
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     received, counts, streams = 0, collections.Counter(), 0
-    for name in sys.argv[2:] or SYSTEMS:
+    for name in sys.argv[3:] or SYSTEMS:
         for version in (4, 6):
             got, faults = run_system(name, version, seed)
             received, streams, counts = received + got, streams + 2, counts + faults

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # control.t with one seed after the other, for hours; stops at the first finding.
 #
-#   control.sh HOURS [FIRST-SEED]
+#   control.sh HOURS [FIRST-SEED]     hours: also a fraction, such as 0.1
 set -eu
 cd "$(dirname "$0")/../.."
 seed=${2:-100}
-end=$(($(date +%s) + $1 * 3600))
+seconds=$(awk -v hours="$1" 'BEGIN { if (hours !~ /^[0-9]*[.]?[0-9]+$/) exit 1; print int(hours * 3600) }') || {
+	echo "control.sh: '$1' are no hours" >&2
+	exit 2
+}
+end=$(($(date +%s) + seconds))
 total=0
 while [ "$(date +%s)" -lt "$end" ]; do
 	SOAK_SEED=$seed SOAK_OPERATIONS=10000 selftests/soak/control.t || {

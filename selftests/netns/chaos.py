@@ -10,10 +10,11 @@ flaps, MTU changes, path changes, a replaced qdisc, a removed router, knobs, ano
 control, jumps of the wall clock, a suspended host, and standstills: all clocks go on, and nothing
 else happens, as on a virtual machine that is stopped for a while. Both ends hash every byte.
 
-chaos.py MODULE [SEED [SYSTEM ...]] prints TAP and then the numbers of streams, bytes and faults. It
-needs root, all modules and the module standstill, whose file is MODULE (chaos.t builds it), and
-changes nothing outside its own network namespaces but the clocks.
+chaos.py [--faults N] MODULE [SEED [SYSTEM ...]] prints TAP and then the numbers of streams, bytes
+and faults. It needs root, all modules and the module standstill, whose file is MODULE (chaos.t
+builds it), and changes nothing outside its own network namespaces but the clocks.
 """
+import argparse
 import collections
 import random
 import socket
@@ -25,7 +26,6 @@ from hosts import Stream, close, run, sysctl, transfer
 
 tap = hosts.Tap()
 TOTAL_BYTES = 1 << 20
-MAX_FAULTS = 40         # of a connection; then the network stays whole
 ENDS = {"a": {4: "10.9.0.1", 6: "fd09::1"}, "b": {4: "10.9.0.2", 6: "fd09::2"}}
 ROUTERS = {"r": 1, "s": 2}
 IMPAIRMENTS = ("", "loss 1%", "loss 10%", "delay 1ms 1ms", "delay 2ms reorder 75% 25%", "duplicate 5%",
@@ -127,10 +127,10 @@ class Network:
 class Faults:
     """A fault at a time: each starts one and returns what ends it."""
 
-    def __init__(self, seed, network, socks):
+    def __init__(self, seed, network, socks, most):
         self.random, self.network, self.socks = random.Random(seed), network, socks
         self.kinds = [k for k in KINDS if network.system.carrier or k != "knob"]
-        self.counts = collections.Counter()
+        self.counts, self.most = collections.Counter(), most
         self.next_s, self.end_fault, self.clock_s = 0, None, 0
 
     def __call__(self, _received):
@@ -142,7 +142,7 @@ class Faults:
             self.end_fault()
             self.end_fault = None
             return
-        if self.counts.total() == MAX_FAULTS:
+        if self.counts.total() == self.most:
             self.network.impair("")
             return
         name = self.random.choice(self.kinds)
@@ -249,12 +249,12 @@ def headers(carrier):
                if k in ("out_tag", "out_data", "out_probe", "out"))
 
 
-def run_system(name, version, seed):
+def run_system(name, version, seed, most):
     """(whole, bytes received, faults) of both directions of a connection."""
     system = SYSTEMS[name]
     network = Network(system)
     pair = connect(version, system.cc)
-    faults = Faults(f"{seed} {name} {version}", network, pair)
+    faults = Faults(f"{seed} {name} {version}", network, pair, most)
     streams = [Stream(*pair, TOTAL_BYTES), Stream(*reversed(pair), TOTAL_BYTES)]
     random.seed(seed)
     whole = transfer(streams, meanwhile=faults, step_s=0.004)
@@ -270,12 +270,17 @@ def run_system(name, version, seed):
 
 
 def main():
-    run(f"insmod {sys.argv[1]}")
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    parser = argparse.ArgumentParser()
+    parser.add_argument("module")
+    parser.add_argument("--faults", type=int, default=40, help="of a connection; then the network stays whole")
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    parser.add_argument("systems", nargs="*", default=list(SYSTEMS))
+    arguments = parser.parse_args()
+    run(f"insmod {arguments.module}")
     received, counts, streams = 0, collections.Counter(), 0
-    for name in sys.argv[3:] or SYSTEMS:
+    for name in arguments.systems:
         for version in (4, 6):
-            got, faults = run_system(name, version, seed)
+            got, faults = run_system(name, version, arguments.seed, arguments.faults)
             received, streams, counts = received + got, streams + 2, counts + faults
     tap.claim("each kind of fault was injected", set(counts) == set(KINDS), f"{dict(counts)}")
     print(f"# {streams} streams, {received} bytes, {counts.total()} faults, {tap.failures} failures")

@@ -7,11 +7,14 @@
 
 A seeded schedule injects one fault after another: loss, reordering, duplication, corruption, link
 flaps, MTU changes, path changes, a replaced qdisc, a removed router, knobs, another congestion
-control, and jumps of the wall clock. Both ends hash every byte.
+control, jumps of the wall clock, a suspended host, and standstills: all clocks go on, and nothing
+else happens, as on a virtual machine that is stopped for a while. Both ends hash every byte.
 
-chaos.py [SEED [SYSTEM ...]] prints TAP and then the numbers of streams, bytes and faults. It needs
-root and all modules, and changes nothing outside its own network namespaces but the wall clock.
+chaos.py [--faults N] MODULE [SEED [SYSTEM ...]] prints TAP and then the numbers of streams, bytes
+and faults. It needs root, all modules and the module standstill, whose file is MODULE (chaos.t
+builds it), and changes nothing outside its own network namespaces but the clocks.
 """
+import argparse
 import collections
 import random
 import socket
@@ -23,7 +26,6 @@ from hosts import Stream, close, run, sysctl, transfer
 
 tap = hosts.Tap()
 TOTAL_BYTES = 1 << 20
-MAX_FAULTS = 40         # of a connection; then the network stays whole
 ENDS = {"a": {4: "10.9.0.1", 6: "fd09::1"}, "b": {4: "10.9.0.2", 6: "fd09::2"}}
 ROUTERS = {"r": 1, "s": 2}
 IMPAIRMENTS = ("", "loss 1%", "loss 10%", "delay 1ms 1ms", "delay 2ms reorder 75% 25%", "duplicate 5%",
@@ -125,10 +127,10 @@ class Network:
 class Faults:
     """A fault at a time: each starts one and returns what ends it."""
 
-    def __init__(self, seed, network, socks):
+    def __init__(self, seed, network, socks, most):
         self.random, self.network, self.socks = random.Random(seed), network, socks
         self.kinds = [k for k in KINDS if network.system.carrier or k != "knob"]
-        self.counts = collections.Counter()
+        self.counts, self.most = collections.Counter(), most
         self.next_s, self.end_fault, self.clock_s = 0, None, 0
 
     def __call__(self, _received):
@@ -140,7 +142,7 @@ class Faults:
             self.end_fault()
             self.end_fault = None
             return
-        if self.counts.total() == MAX_FAULTS:
+        if self.counts.total() == self.most:
             self.network.impair("")
             return
         name = self.random.choice(self.kinds)
@@ -202,12 +204,33 @@ class Faults:
         self.clock_s += step_s
         time.clock_settime(time.CLOCK_REALTIME, time.time() + step_s)
 
+    def suspend(self):
+        """A host without links for a moment, and then hours later by the wall clock."""
+        host = self.random.choice(list(ENDS))
+        self.set_links(host, "down")
+        step_s = self.random.choice((60, 3600, 86400))
+        self.clock_s += step_s
+        time.clock_settime(time.CLOCK_REALTIME, time.time() + step_s)
+
+        def resume():
+            self.set_links(host, "up")
+            self.network.take_path(self.network.path)
+        return resume
+
+    @staticmethod
+    def set_links(host, state):
+        hosts.ip("\n".join(f"-n {host} link set {host}-{router} {state}" for router in ROUTERS))
+
+    def standstill(self):
+        hosts.write(STANDSTILL_MS, self.random.choice((20, 200, 1000, 5000)))
+
     def jump_back(self):
         time.clock_settime(time.CLOCK_REALTIME, time.time() - self.clock_s)
 
 
 KINDS = ("impairment", "impairment", "link_flap", "mtu", "path", "hop_qdisc", "router", "knob",
-         "congestion_control", "wall_clock")
+         "congestion_control", "wall_clock", "suspend", "standstill")
+STANDSTILL_MS = "/sys/module/standstill/parameters/ms"
 
 
 def connect(version, cc):
@@ -226,12 +249,12 @@ def headers(carrier):
                if k in ("out_tag", "out_data", "out_probe", "out"))
 
 
-def run_system(name, version, seed):
+def run_system(name, version, seed, most):
     """(whole, bytes received, faults) of both directions of a connection."""
     system = SYSTEMS[name]
     network = Network(system)
     pair = connect(version, system.cc)
-    faults = Faults(f"{seed} {name} {version}", network, pair)
+    faults = Faults(f"{seed} {name} {version}", network, pair, most)
     streams = [Stream(*pair, TOTAL_BYTES), Stream(*reversed(pair), TOTAL_BYTES)]
     random.seed(seed)
     whole = transfer(streams, meanwhile=faults, step_s=0.004)
@@ -247,11 +270,17 @@ def run_system(name, version, seed):
 
 
 def main():
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    parser = argparse.ArgumentParser()
+    parser.add_argument("module")
+    parser.add_argument("--faults", type=int, default=40, help="of a connection; then the network stays whole")
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    parser.add_argument("systems", nargs="*", default=list(SYSTEMS))
+    arguments = parser.parse_args()
+    run(f"insmod {arguments.module}")
     received, counts, streams = 0, collections.Counter(), 0
-    for name in sys.argv[2:] or SYSTEMS:
+    for name in arguments.systems:
         for version in (4, 6):
-            got, faults = run_system(name, version, seed)
+            got, faults = run_system(name, version, arguments.seed, arguments.faults)
             received, streams, counts = received + got, streams + 2, counts + faults
     tap.claim("each kind of fault was injected", set(counts) == set(KINDS), f"{dict(counts)}")
     print(f"# {streams} streams, {received} bytes, {counts.total()} faults, {tap.failures} failures")

@@ -4,5 +4,8 @@
 #
 #   chaos.t [SEED [SYSTEM ...]]
 cd "$(dirname "$0")/../.." || exit 2
-tools/lab/lab setup >/dev/null || exit 1
-exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/chaos.py "$@"
+# shellcheck source=selftests/netns/xcp-lib.sh
+. selftests/netns/xcp-lib.sh
+build_module release standstill
+# shellcheck disable=SC2154 # set by build_module
+exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/chaos.py "$module" "$@"

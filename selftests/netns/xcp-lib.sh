@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0
-# Shared by the tests of carriers: a script in the lab's guest, with the module that
-# drives the carrier, xcp_drive or int_drive, built for its kernel.
+# Shared by the tests of carriers: a script in the lab's guest, with a module of the test's own,
+# such as xcp_drive or int_drive, built for its kernel.
 # shellcheck shell=sh
+
+# build_module KERNEL MODULE: selftests/netns/MODULE, for the lab's kernel; its file is $module
+build_module()
+{
+	top=$(pwd)
+	tools/lab/lab setup --kernel "$1" >/dev/null || exit 1
+	kdir=$(tools/lab/kernel/build.sh "$1" --path)
+	out=build/$2-$1
+	mkdir -p "$out"
+	(
+		flock 9
+		ln -sf "$top"/selftests/netns/"$2"/* "$out/"
+		make -C "$kdir" M="$top/$out" ARCH=um TOP="$top" \
+			KBUILD_EXTRA_SYMBOLS="$top/build/uml-$1/Module.symvers" modules
+	) 9>"$out.lock" >"$out.log" 2>&1 || {
+		sed 's/^/# /' "$out.log"
+		echo "Bail out! $2 did not build"
+		exit 1
+	}
+	module=$top/$out/$2.ko
+}
 
 # drive_guest KERNEL SCRIPT [MODULE]
 drive_guest()
 {
-	kernel=$1 script=$2 drive=${3:-xcp_drive}
+	kernel=$1 script=$2
 	cd "$(dirname "$0")/../.." || exit 2
-	top=$(pwd)
-	tools/lab/lab setup --kernel "$kernel" >/dev/null || exit 1
-	kdir=$(tools/lab/kernel/build.sh "$kernel" --path)
-	out=build/$drive-$kernel
-	mkdir -p "$out"
-	(
-		flock 9
-		ln -sf "$top"/selftests/netns/"$drive"/* "$out/"
-		make -C "$kdir" M="$top/$out" ARCH=um TOP="$top" \
-			KBUILD_EXTRA_SYMBOLS="$top/build/uml-$kernel/Module.symvers" modules
-	) 9>"$out.lock" >"$out.log" 2>&1 || {
-		sed 's/^/# /' "$out.log"
-		echo "Bail out! $drive did not build"
-		exit 1
-	}
-	exec tools/lab/lab exec --kernel "$kernel" /usr/bin/python3 -B "$script" "$top/$out/$drive.ko"
+	build_module "$kernel" "${3:-xcp_drive}"
+	exec tools/lab/lab exec --kernel "$kernel" /usr/bin/python3 -B "$script" "$module"
 }

@@ -8,11 +8,13 @@ Episode after episode: two hosts, network namespaces in a user namespace of thei
 of four: in the initial one), are joined by a veth pair. Each does random operations: netlink of
 all qdiscs, sysctls, routes with metrics, sockets of every congestion control and their options,
 changes of its link; meanwhile modules are unloaded and loaded. Then it ends, whatever is open.
-In virtual time the same seed does the same. The kernel's checkers and this program look for:
+In virtual time the same seed does the same. Allocations fail: in one episode the nth of a system
+call, for many calls that set something; in the next 2 % of those that packets need, which must not
+wait. The kernel's checkers and this program look for:
 
-- any report of the kernel: `lab exec` fails then. But TCP itself warns, whatever the congestion
-  control, of a window of 0, which a locked metric makes: where nothing else is reported, these
-  warnings are taken out of the log;
+- any report of the kernel. But TCP itself warns, whatever the congestion control, of a window of
+  0, which a locked metric makes: where nothing else is reported, these warnings and the failed
+  allocations are taken out of the log, and `lab exec` finds none;
 - a burn: at the end of an episode nobody does anything, yet timers expire by far more often than
   packets move. Allowed in a second: 2000 a port (two timers of 1 ms), 64 a packet, and 1000.
 """
@@ -30,6 +32,7 @@ import sys
 import time
 import traceback
 
+import faults
 import ports
 import rawlink
 from rawlink import attr, near_bounds, text, u32
@@ -50,10 +53,9 @@ MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int", "
            "tcp_xcp", "tcp_hpccpp", "tcp_csig", "tcp_ldcp", "tcp_dctcp_ms", "hop_core")
 OPERATIONS = 40             # of a host in an episode
 SETTLE_S, QUIET_S = 0.05, 0.1
+ATOMIC_PERCENT = 2
 LIBC = ctypes.CDLL(None, use_errno=True)
 WITHOUT = set()
-TROUBLE = re.compile("WARNING:|BUG:|Oops|KASAN:|UBSAN:|INFO: |possible (circular|recursive)|"
-                     "inconsistent lock state|suspicious RCU|refcount_t:|general protection")
 STOCK = re.compile(r"WARNING: .* at include/net/tcp\.h:\d+ tcp_\w+\+\S+$")
 
 
@@ -73,23 +75,17 @@ def write(path, data):
 
 
 class Faults:
-    """The nth allocation of the next system call fails, where the kernel is built for that."""
+    """Of some system calls the nth allocation fails, where the kernel is built for that."""
 
-    def __init__(self, rng):
-        self.rng, self.file = rng, None
-        try:
-            self.file = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
-        except OSError:
-            pass
+    def __init__(self, rng, count):
+        self.rng, self.count, self.nth = rng, count, faults.Nth()
 
     def during(self, call):
-        if self.file is None or self.rng.random() > 0.3:
+        if not self.nth.file or self.rng.random() > 0.3:
             return call()
-        os.pwrite(self.file, str(self.rng.randrange(1, 25)).encode(), 0)
-        try:
-            return call()
-        finally:
-            os.pwrite(self.file, b"0", 0)
+        result, failed = self.nth.during(self.rng.randrange(1, 25), call)
+        self.count["failed"] += failed
+        return result
 
 
 class Host:
@@ -100,9 +96,9 @@ class Host:
         self.side, self.report = side, report
         self.route, self.diag = rawlink.Link(), rawlink.Link(rawlink.NETLINK_SOCK_DIAG)
         self.generic = rawlink.Link(rawlink.NETLINK_GENERIC)
-        self.faults = Faults(self.rng)
         self.listeners, self.sockets = [], []
         self.count = collections.Counter()
+        self.faults = Faults(self.rng, self.count)
 
     def set_up(self):
         """Addresses, and listeners of some congestion control."""
@@ -520,6 +516,7 @@ class Fuzzer:
     def __init__(self, arguments):
         self.arguments, self.total = arguments, collections.Counter()
         self.burns, self.failed = [], []
+        self.log = faults.Log()
         with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="utf-8") as order:
             self.files = {os.path.basename(line.strip())[:-3]: line.strip() for line in order}
 
@@ -540,11 +537,14 @@ class Fuzzer:
     def episode(self, number):
         seed = f"{self.arguments.seed} {number}"
         rng = random.Random(f"{seed} modules")
+        faults.fail_atomic(ATOMIC_PERCENT * (number % 2))
         pid, answers, orders = child(first_host(seed, self.report, OPERATIONS))
         while os.waitpid(pid, os.WNOHANG) == (0, 0):
             if rng.random() < 0.1:
                 shuffle_modules(rng, self.files, self.report)
             time.sleep(0.02)
+        faults.fail_atomic(0)
+        self.log.read()
         text = os.read(answers, 4096).decode()
         os.close(answers)
         os.close(orders)
@@ -561,31 +561,41 @@ class Fuzzer:
                               f"{found['moved']} packets and {found['qdiscs']} ports")
 
 
-def forget_stock_warnings():
-    """Warnings of tcp_snd_cwnd_set() in functions of the kernel's own: one that is inlined in ours
-    ends with the module's name. Return: how many were all that the log holds; else 0."""
-    log = subprocess.run(["dmesg"], capture_output=True, text=True, check=True).stdout
-    reports = [line for line in log.splitlines() if TROUBLE.search(line)]
-    if not reports or not all(STOCK.search(line) for line in reports):
-        return 0
-    subprocess.run(["dmesg", "-C"], check=True)
-    # The lab looks at the console's log if this one is empty.
-    write("/dev/kmsg", b"soak: warnings of TCP's own were taken out\n")
-    return len(reports)
+def forget_expected(reports):
+    """Clear the log if all of these reports are the kernel's own: a warning of tcp_snd_cwnd_set()
+    that is inlined in a function of ours ends with the module's name. Return: the others."""
+    others = [line for line in reports if not STOCK.search(line)]
+    if not others:
+        subprocess.run(["dmesg", "-C"], check=True)
+        # The lab looks at the console's log if this one is empty.
+        write("/dev/kmsg", b"soak: warnings of TCP's own and failed allocations were taken out\n")
+    return others
 
 
 def prepare():
     subprocess.run(["modprobe", "-a", "sch_tbf", "sch_netem", "sch_plug", "sch_prio", "sch_fq_codel", "sch_fq"],
                    check=False)
     write("/proc/sys/net/ipv4/tcp_ecn", b"1")
-    # Failed allocations are ours to ask for, not to be reported.
-    for kind in ("failslab", "fail_page_alloc"):
-        for name, value in (("verbose", b"0"), ("ignore-gfp-wait", b"N"), ("cache-filter", b"N"), ("min-order", b"0")):
-            write(f"/sys/kernel/debug/{kind}/{name}", value)
+    faults.prepare()
     for name in CCS:
         with socket.socket() as sock:
             sock.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, name.encode())
     write("/proc/sys/net/ipv4/tcp_allowed_congestion_control", " ".join(CCS).encode())
+
+
+def judge_log(tap, log, asked):
+    """Failed allocations reach the modules, and nothing else is logged."""
+    log.read()
+    others = forget_expected(log.reports)
+    tap.claim("the kernel reports nothing", not others and not log.lost, "\n".join(others[:10]))
+    print(f"# {len(log.reports)} warnings of TCP's own")
+    if not faults.available():
+        return
+    found = log.of_modules(MODULES)
+    print(f"# {log.failures} allocations failed, {asked} of them in calls that set something")
+    for module, sites in found.items():
+        print(f"# {module}: {sum(sites.values())} failed allocations below {sites}")
+    tap.claim("failed allocations reach every carrier and switch qdisc", set(found) >= set(MODULES[:7]), f"{sorted(found)}")
 
 
 def main():
@@ -609,7 +619,7 @@ def main():
     tap.claim("every operation was tried", all(seen[name] for name in Host.WEIGHTS), str(dict(seen)))
     tap.claim("streams carried data", seen["streams"] > operations / 50 and seen["bytes"] > operations * 1000,
               f"{seen['streams']} streams, {seen['bytes']} bytes")
-    print(f"# {forget_stock_warnings()} warnings of TCP's own")
+    judge_log(tap, fuzzer.log, seen["failed"])
     return tap.done()
 
 

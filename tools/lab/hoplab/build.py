@@ -133,7 +133,8 @@ def build_modules(kernel, kdir):
         # Make compares times: what was built for another kernel looks up to date.
         shutil.rmtree(folder, ignore_errors=True)
     run_quietly([TOP / "tools/build-modules.sh", folder.name, kdir, "ARCH=um",
-                 f"-j{len(os.sched_getaffinity(0))}"],
+                 # Without effect but in a kernel with UBSAN, which instruments nothing else.
+                 "UBSAN_SANITIZE=y", f"-j{len(os.sched_getaffinity(0))}"],
                 BUILD / f"{folder.name}.log", f"the modules for the {kernel} kernel")
     stamp.write_text(now)
     return folder

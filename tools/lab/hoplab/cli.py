@@ -235,7 +235,7 @@ def seconds(given):
 
 def add_kernel(command):
     command.add_argument("--kernel", choices=build.KERNELS, default="release",
-                         help="debug: KASAN, lockdep, kmemleak")
+                         help="debug: KASAN, UBSAN, lockdep, kmemleak")
 
 
 def add_kernel_argument(command):

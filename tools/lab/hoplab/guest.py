@@ -16,7 +16,7 @@ from .build import BUILD, LAB, TOP, Built, load_order, read
 
 # What the kernel writes when something is wrong with it.
 TROUBLE = re.compile(
-    r"WARNING:|BUG:|Oops|KASAN:|Call Trace|INFO: (possible|rcu|task|suspicious)"
+    r"WARNING:|BUG:|Oops|KASAN:|UBSAN:|Call Trace|INFO: (possible|rcu|task|suspicious)"
     r"|possible (circular|recursive)|inconsistent lock state|suspicious RCU"
     r"|lockdep is turned off|Kernel panic|general protection|scheduling while atomic"
     r"|refcount_t:|unregister_netdevice: waiting|corrupted stack end|failed, errno = ")

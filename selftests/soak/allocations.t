@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Each allocation of each operation on the modules fails once, under KASAN, UBSAN, lockdep and kmemleak.
+cd "$(dirname "$0")/../.." || exit 2
+exec tools/lab/lab exec --kernel debug --timeout 900 --kernel-argument log_buf_len=4M -- \
+	python3 -B selftests/soak/allocations.py "$@"

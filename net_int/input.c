@@ -194,7 +194,6 @@ static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr
 	const struct int_flow *f;
 	struct hop_flow_key key;
 
-	shim->flow = NULL;
 	if (th->rst || hello != th->syn || (hello && shim->udp))
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (hello && !th->ack)
@@ -215,6 +214,7 @@ static unsigned int check(const struct int_net *in, struct sk_buff *skb,
 {
 	unsigned int before_bytes = 0, why;
 
+	shim->flow = NULL;
 	shim->udp = place->next == IPPROTO_UDP;
 	if (shim->udp) {
 		before_bytes = sizeof(struct udphdr);
@@ -250,18 +250,17 @@ static void restore_dscp(struct sk_buff *skb, u8 dscp)
 }
 
 /*
- * Take the header at @place off, and process it. Return: INT_COUNTS, or the reason why the
- * packet is as it came, which is counted.
+ * Take the header at @place off, unless @why, of check(), says that it stays, and process it.
+ * Return: INT_COUNTS, or the reason why the packet is as it came, which is counted.
  */
 static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
-			   const struct hop_shim_place *place)
+			   const struct hop_shim_place *place, const struct int_shim *shim,
+			   unsigned int why)
 {
-	struct int_shim shim;
-	unsigned int why = check(in, skb, place, &shim);
 	int err;
 
 	if (why == INT_COUNTS) {
-		err = hop_shim_strip(skb, place, shim.bytes, shim.hdr.next);
+		err = hop_shim_strip(skb, place, shim->bytes, shim->hdr.next);
 		if (err)
 			why = err == -ENOMEM ? INT_COUNT_NO_MEMORY :
 					       INT_COUNT_BAD + INT_BAD_LENGTH;
@@ -270,9 +269,9 @@ static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
 		int_count(in, why);
 		return why;
 	}
-	if (shim.udp)
-		restore_dscp(skb, shim.hdr.flags & INT_FLAGS_VALUE);
-	receive(in, skb, &shim, place->offset_bytes);
+	if (shim->udp)
+		restore_dscp(skb, shim->hdr.flags & INT_FLAGS_VALUE);
+	receive(in, skb, shim, place->offset_bytes);
 	return INT_COUNTS;
 }
 
@@ -288,23 +287,19 @@ static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *pla
 	return uh && uh->dest == htons(int_udp_port);
 }
 
-unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
-		       const struct nf_hook_state *state)
+/* A packet of ours. Who has its flow needs no route to know that it is for this host. */
+static unsigned int input_header(struct int_net *in, struct sk_buff *skb,
+				 const struct hop_shim_place *place,
+				 const struct nf_hook_state *state)
 {
-	struct int_net *in = int_net(state->net);
-	const bool on = READ_ONCE(in->on);
+	struct int_shim shim;
+	unsigned int why = check(in, skb, place, &shim);
 
-	if (place->next == IPPROTO_TCP)
-		return on ? int_tcp_input(in, skb, place, state) : NF_ACCEPT;
-	if (place->next != int_protocol && !(on && is_encap(skb, place)))
-		return NF_ACCEPT;
-	if (!hop_input_is_local(skb, state)) {
+	if (!shim.flow && !hop_input_is_local(skb, state)) {
 		hop_shim_forward(skb);
 		return NF_ACCEPT;
 	}
-	if (!on)
-		return NF_ACCEPT;
-	switch (unwrap(in, skb, place)) {
+	switch (unwrap(in, skb, place, &shim, why)) {
 	case INT_COUNTS:
 		return hop_input_show(skb);
 	case INT_COUNT_NO_MEMORY:
@@ -313,6 +308,30 @@ unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	default:
 		return NF_ACCEPT;
 	}
+}
+
+/* The carrier is off. */
+static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state)
+{
+	if (place->next == int_protocol && !hop_input_is_local(skb, state))
+		hop_shim_forward(skb);
+}
+
+unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
+		       const struct nf_hook_state *state)
+{
+	struct int_net *in = int_net(state->net);
+
+	if (!READ_ONCE(in->on)) {
+		input_other(skb, place, state);
+		return NF_ACCEPT;
+	}
+	if (place->next == IPPROTO_TCP)
+		return int_tcp_input(in, skb, place, state);
+	if (place->next == int_protocol || is_encap(skb, place))
+		return input_header(in, skb, place, state);
+	return NF_ACCEPT;
 }
 
 /*
@@ -329,6 +348,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		.name_bytes = name_bytes,
 		.next = int_protocol,
 	};
+	struct int_shim shim;
 
 	if (!READ_ONCE(in->on)) {
 		int_count(in, INT_COUNT_IN_OFF);
@@ -337,7 +357,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
-	if (unwrap(in, skb, &place) == INT_COUNTS) {
+	if (unwrap(in, skb, &place, &shim, check(in, skb, &place, &shim)) == INT_COUNTS) {
 		int_count(in, INT_COUNT_IN_LATE);
 		hop_input_again(skb);
 		return true;

@@ -18,6 +18,18 @@
 #include "net_xcp.h"
 #include "trace.h"
 
+/**
+ * struct xcp_arrival - a packet with a header
+ * @h: the header, checked
+ * @key: of TCP's connection
+ * @flow: the connection's, if its peer may put headers on it; NULL of a SYN
+ */
+struct xcp_arrival {
+	struct xcp_hdr h;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+};
+
 static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_find(key);
@@ -75,34 +87,32 @@ static struct xcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
 	return data;
 }
 
-static void receive(struct xcp_net *xn, const struct hop_flow_key *key, const struct xcp_hdr *h,
-		    const struct tcphdr *th, struct xcp_data data)
+static void receive(struct xcp_net *xn, const struct xcp_arrival *a, const struct tcphdr *th,
+		    struct xcp_data data)
 {
-	struct hop_flow *flow;
 	struct xcp_flow *xf;
 	bool small, crowded;
 
-	if (!hop_input_is_in_window(key, th, data.bytes)) {
+	if (!hop_input_is_in_window(&a->key, th, data.bytes)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
-	flow = find_negotiated(key, th);
-	if (!flow) {
+	if (!a->flow) {
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	if (!th->syn)
-		hop_flow_settle(flow);
-	xcp_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
-	xf = hop_flow_state(flow);
+		hop_flow_settle(a->flow);
+	xcp_flow_event(a->flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
+	xf = hop_flow_state(a->flow);
 	spin_lock_bh(&xf->lock);
-	xcp_account(&xf->vars, h, data.segment_bytes, data.segs_pkts);
-	small = data.bytes && xcp_window_is_small(&xf->vars, h);
+	xcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
+	small = data.bytes && xcp_window_is_small(&xf->vars, &a->h);
 	crowded = xcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
 	if (crowded)
-		hop_input_act(key, xcp_flow_make_room, xf);
-	if (small && hop_input_ack_now(key, 0))
+		hop_input_act(&a->key, xcp_flow_make_room, xf);
+	if (small && hop_input_ack_now(&a->key, 0))
 		xcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
@@ -115,13 +125,11 @@ static bool may_speak(struct sk_buff *skb)
 }
 
 /* The header is out; @th is TCP's, in full. */
-static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h,
+static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_arrival *a,
 			const struct tcphdr *th, unsigned int segment_bytes)
 {
-	struct hop_flow_key key;
-
 	xcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
-	if (h->flags & ~XCP_FLAGS_KNOWN)
+	if (a->h.flags & ~XCP_FLAGS_KNOWN)
 		xcp_count(xn, XCP_COUNT_IN_FLAGS);
 	if (!may_speak(skb))
 		return;
@@ -130,14 +138,12 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
-	hop_flow_key_of_input(&key, &xcp_flow_kind, skb, th);
-	trace_xcp_header_in(&key, h);
+	trace_xcp_header_in(&a->key, &a->h);
 	if (th->syn && !th->ack)
-		receive_syn(xn, &key);
+		receive_syn(xn, &a->key);
 	else if (!th->rst)
-		receive(xn, &key, h, th,
-			data_of(skb, segment_bytes - min_t(unsigned int, segment_bytes,
-							   __tcp_hdrlen(th))));
+		receive(xn, a, th, data_of(skb, segment_bytes - min_t(unsigned int, segment_bytes,
+								      __tcp_hdrlen(th))));
 }
 
 /* @offset_bytes: from skb->data to what should be a header, with what may follow behind it */
@@ -160,17 +166,18 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-/* Why a header in front of a TCP segment stays there; XCP_COUNTS if it may come off. */
-static enum xcp_count check_segment(const struct sk_buff *skb, const struct tcphdr *th)
+/* Whose segment it is. */
+static void find_flow(const struct sk_buff *skb, const struct tcphdr *th, struct xcp_arrival *a)
 {
-	struct hop_flow_key key;
+	hop_flow_key_of_input(&a->key, &xcp_flow_kind, skb, th);
+	if (!th->syn || th->ack)
+		a->flow = find_negotiated(&a->key, th);
+}
 
-	if (th->rst)
-		return XCP_COUNT_IN_NO_FLOW;
-	if (th->syn && !th->ack)
-		return XCP_COUNTS;
-	hop_flow_key_of_input(&key, &xcp_flow_kind, skb, th);
-	return find_negotiated(&key, th) ? XCP_COUNTS : XCP_COUNT_IN_NO_FLOW;
+/* May a header in front of a TCP segment come off? */
+static bool may_come_off(const struct tcphdr *th, const struct xcp_arrival *a)
+{
+	return !th->rst && (a->flow || (th->syn && !th->ack));
 }
 
 /* May a header come off in front of @next, a tunnel's protocol, AH or ESP? */
@@ -179,37 +186,45 @@ static bool is_allowed(const struct xcp_net *xn, u8 next)
 	return xcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
 }
 
-/* The same of what should be a header; @offset_bytes: as of read_header(). */
+/*
+ * Why what should be a header stays there; XCP_COUNTS if it may come off. @offset_bytes: as of
+ * read_header().
+ */
 static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
-			    unsigned int offset_bytes, struct xcp_hdr *h)
+			    unsigned int offset_bytes, struct xcp_arrival *a)
 {
+	enum xcp_fault fault = read_header(skb, offset_bytes, &a->h);
 	const struct tcphdr *th = NULL;
-	enum xcp_fault fault = read_header(skb, offset_bytes, h);
-	enum xcp_count why = XCP_COUNTS;
 
+	a->flow = NULL;
 	if (fault)
 		return XCP_COUNT_BAD + fault;
-	if (h->protocol == IPPROTO_TCP) {
-		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(*h));
-		why = check_segment(skb, th);
-	} else if (!is_allowed(xn, h->protocol)) {
-		why = XCP_COUNT_IN_OFF;
+	if (a->h.protocol == IPPROTO_TCP) {
+		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
+		find_flow(skb, th, a);
+		if (!may_come_off(th, a))
+			return XCP_COUNT_IN_NO_FLOW;
+	} else if (!is_allowed(xn, a->h.protocol)) {
+		return XCP_COUNT_IN_OFF;
 	}
-	if (why == XCP_COUNTS && READ_ONCE(xn->on) != HOP_INPUT_TRUST_FILTERS &&
+	if (READ_ONCE(xn->on) != HOP_INPUT_TRUST_FILTERS &&
 	    hop_input_is_hidden(skb->dev, !th || th->syn))
 		return XCP_COUNT_IN_HIDDEN;
-	return why;
+	return XCP_COUNTS;
 }
 
-/* Take the header at @place out. Return: XCP_COUNTS, or why it stays, which is counted. */
+/*
+ * Take the header at @place out, unless @why, of check(), says that it stays. Return:
+ * XCP_COUNTS, or why it stays, which is counted.
+ */
 static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
-			    const struct hop_shim_place *place, struct xcp_hdr *h)
+			    const struct hop_shim_place *place, const struct xcp_arrival *a,
+			    enum xcp_count why)
 {
-	enum xcp_count why = check(xn, skb, place->offset_bytes, h);
 	int err;
 
 	if (why == XCP_COUNTS) {
-		err = hop_shim_strip(skb, place, sizeof(*h), h->protocol);
+		err = hop_shim_strip(skb, place, sizeof(a->h), a->h.protocol);
 		if (err)
 			why = err == -ENOMEM ? XCP_COUNT_NO_MEMORY :
 					       XCP_COUNT_BAD + XCP_BAD_TRUNCATED;
@@ -221,24 +236,27 @@ static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
 
 /* The header is out; @offset_bytes: from skb->data to what followed it. */
 static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		 const struct xcp_hdr *h)
+		 const struct xcp_arrival *a)
 {
-	if (h->protocol == IPPROTO_TCP)
-		xcp_receive(xn, skb, h, (const struct tcphdr *)(skb->data + offset_bytes),
+	if (a->h.protocol == IPPROTO_TCP)
+		xcp_receive(xn, skb, a, (const struct tcphdr *)(skb->data + offset_bytes),
 			    skb->len - offset_bytes);
-	else if (xcp_ipsec_is(h->protocol))
-		xcp_ipsec_leave(xn, skb, h);
+	else if (xcp_ipsec_is(a->h.protocol))
+		xcp_ipsec_leave(xn, skb, &a->h);
 	else
-		xcp_tunnel_leave(xn, skb, offset_bytes, h);
+		xcp_tunnel_leave(xn, skb, offset_bytes, &a->h);
 }
 
 /* Decrypted: TCP's header is where it should be, if it is there. */
 static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			  struct xcp_hdr *h)
+			  struct xcp_arrival *a)
 {
-	h->protocol = IPPROTO_TCP;
-	if (pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
-		take(xn, skb, offset_bytes, h);
+	a->h.protocol = IPPROTO_TCP;
+	a->flow = NULL;
+	if (!pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
+		return;
+	find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), a);
+	take(xn, skb, offset_bytes, a);
 }
 
 /*
@@ -259,16 +277,22 @@ static unsigned int show(struct sk_buff *skb, u8 next)
 	return verdict;
 }
 
-/* A packet of our protocol to this host. */
+/* A packet of our protocol. Who has its flow needs no route to know that it is for this host. */
 static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
-				 const struct hop_shim_place *place)
+				 const struct hop_shim_place *place,
+				 const struct nf_hook_state *state)
 {
-	struct xcp_hdr h;
+	struct xcp_arrival a;
+	enum xcp_count why = check(xn, skb, place->offset_bytes, &a);
 
-	switch (strip(xn, skb, place, &h)) {
+	if (!a.flow && !hop_input_is_local(skb, state)) {
+		hop_shim_forward(skb);
+		return NF_ACCEPT;
+	}
+	switch (strip(xn, skb, place, &a, why)) {
 	case XCP_COUNTS:
-		take(xn, skb, place->offset_bytes, &h);
-		return show(skb, h.protocol);
+		take(xn, skb, place->offset_bytes, &a);
+		return show(skb, a.h.protocol);
 	case XCP_COUNT_NO_MEMORY:
 		/* The stack would refuse a header that is welcome. */
 		return NF_DROP;
@@ -277,25 +301,31 @@ static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
 	}
 }
 
+/* The carrier is off. */
+static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state)
+{
+	if (place->next == xcp_protocol && !hop_input_is_local(skb, state))
+		hop_shim_forward(skb);
+}
+
 unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		       const struct nf_hook_state *state)
 {
 	struct xcp_net *xn = xcp_net(state->net);
-	const bool on = READ_ONCE(xn->on);
-	/* Asked of every packet, fragments too. */
-	const bool decrypted = on && READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb);
-	struct xcp_hdr h;
+	struct xcp_arrival a;
 
-	if (decrypted && place->next && xcp_ipsec_input(xn, skb, place, &h)) {
-		receive_noted(xn, skb, place->offset_bytes, &h);
+	if (!READ_ONCE(xn->on)) {
+		input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
-	if (place->next != xcp_protocol)
+	/* Asked of every packet, fragments too. */
+	if (READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb) && place->next &&
+	    xcp_ipsec_input(xn, skb, place, &a.h)) {
+		receive_noted(xn, skb, place->offset_bytes, &a);
 		return NF_ACCEPT;
-	if (hop_input_is_local(skb, state))
-		return on ? input_header(xn, skb, place) : NF_ACCEPT;
-	hop_shim_forward(skb);
-	return NF_ACCEPT;
+	}
+	return place->next == xcp_protocol ? input_header(xn, skb, place, state) : NF_ACCEPT;
 }
 
 /*
@@ -312,7 +342,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		.name_bytes = name_bytes,
 		.next = xcp_protocol,
 	};
-	struct xcp_hdr h;
+	struct xcp_arrival a;
 
 	if (!READ_ONCE(xn->on)) {
 		xcp_count(xn, XCP_COUNT_IN_OFF);
@@ -321,9 +351,9 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
-	if (strip(xn, skb, &place, &h) == XCP_COUNTS) {
+	if (strip(xn, skb, &place, &a, check(xn, skb, place.offset_bytes, &a)) == XCP_COUNTS) {
 		xcp_count(xn, XCP_COUNT_IN_LATE);
-		take(xn, skb, place.offset_bytes, &h);
+		take(xn, skb, place.offset_bytes, &a);
 		/* Below NFQUEUE it is its program's context. */
 		local_bh_disable();
 		xcp_ipsec_expect(skb);

@@ -101,6 +101,11 @@ static struct hop_flow_net *flow_net(const struct net *net)
 	return net_generic(net, hop_flow_net_id);
 }
 
+const u32 *hop_flow_counter(const struct net *net)
+{
+	return &flow_net(net)->flows;
+}
+
 bool hop_flow_any(const struct net *net)
 {
 	return READ_ONCE(flow_net(net)->flows);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The hooks of the carriers; see net/hop_hook.h. */
 
-#include <linux/bitmap.h>
-#include <linux/bitops.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
@@ -21,6 +19,10 @@
 
 #define HOP_HOOK_PROTOCOLS	256
 
+/* Which packets are looked at, by their first header: all, or those while there are flows. */
+#define HOP_HOOK_ALWAYS		1
+#define HOP_HOOK_WITH_FLOWS	2
+
 /* PRE_ROUTING and POST_ROUTING, of IPv4 and IPv6 each. */
 #define HOP_HOOK_OPS		4
 
@@ -28,17 +30,17 @@
  * struct hop_hooks - of a network namespace
  * @carriers: those that are loaded, by enum hop_hook_order; the hooks read them without @lock
  * @wishes: what they want to see; under @lock
- * @protocols: a packet whose first header is one of these is looked at
- * @segments: and one of these, while the namespace has flows
- * @all: any other
+ * @flows: how many the namespace has
+ * @looked_at: HOP_HOOK_* on the way in, by a packet's first header
+ * @all: every packet that leaves is looked at
  * @ops: the hooks
  * @lock: of changes
  */
 struct hop_hooks {
 	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
 	struct hop_hook_wish wishes[HOP_HOOK_CARRIERS];
-	DECLARE_BITMAP(protocols, HOP_HOOK_PROTOCOLS);
-	DECLARE_BITMAP(segments, HOP_HOOK_PROTOCOLS);
+	const u32 *flows;
+	u8 looked_at[HOP_HOOK_PROTOCOLS];
 	bool all;
 	struct nf_hook_ops ops[HOP_HOOK_OPS];
 	struct mutex lock;	/* of changes */
@@ -57,13 +59,11 @@ static u8 first_header(const struct sk_buff *skb, u8 pf)
 }
 
 /* For every packet that comes in. */
-static bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
-			   const struct nf_hook_state *state)
+static bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
 {
-	const u8 next = first_header(skb, state->pf);
+	const u8 when = READ_ONCE(hooks->looked_at[first_header(skb, pf)]);
 
-	return test_bit(next, hooks->protocols) || READ_ONCE(hooks->all) ||
-	       (test_bit(next, hooks->segments) && hop_flow_any(state->net));
+	return when && (when == HOP_HOOK_ALWAYS || READ_ONCE(*hooks->flows));
 }
 
 static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
@@ -80,7 +80,7 @@ static unsigned int hop_hook_input(void *priv, struct sk_buff *skb,
 	struct hop_shim_place place;
 	unsigned int i, len_bytes = 0, verdict;
 
-	if (!concerns_input(hooks, skb, state))
+	if (!concerns_input(hooks, skb, state->pf))
 		return NF_ACCEPT;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
@@ -109,15 +109,15 @@ static bool is_forwarded(const struct sk_buff *skb, u8 pf)
  * no socket, no more than what is forwarded.
  */
 static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
-			    const struct nf_hook_state *state)
+			    u8 pf)
 {
 	const struct sock *sk = skb->sk;
 
 	if (READ_ONCE(hooks->all))
 		return true;
-	if (!hop_flow_any(state->net))
+	if (!READ_ONCE(*hooks->flows))
 		return sk && hop_peek(sk->sk_state) == TCP_SYN_SENT;
-	return sk || !is_forwarded(skb, state->pf);
+	return sk || !is_forwarded(skb, pf);
 }
 
 static void read_segment(struct sk_buff *skb, struct hop_segment *seg, const struct net *net)
@@ -134,7 +134,7 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 	struct hop_segment seg;
 	unsigned int i, len_bytes = 0, verdict;
 
-	if (!concerns_output(hooks, skb, state))
+	if (!concerns_output(hooks, skb, state->pf))
 		return NF_ACCEPT;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
@@ -162,28 +162,48 @@ static const struct nf_hook_ops hop_hook_ops[HOP_HOOK_OPS] = {
 		 NF_IP_PRI_CONNTRACK_HELPER + 1),
 };
 
-/* What the carriers together want to see. Hooks that run meanwhile see more, not less. */
-static void sum_wishes(struct hop_hooks *hooks)
+/* Behind these IPv6 has the header that is asked for. */
+static bool may_lead(u8 protocol)
 {
-	DECLARE_BITMAP(protocols, HOP_HOOK_PROTOCOLS) = {};
-	bool all = false, segments = false;
-	unsigned int i;
+	return protocol == NEXTHDR_HOP || protocol == NEXTHDR_ROUTING || protocol == NEXTHDR_DEST;
+}
 
-	/* Behind these IPv6 has the header that is asked for. */
-	__set_bit(NEXTHDR_HOP, protocols);
-	__set_bit(NEXTHDR_ROUTING, protocols);
-	__set_bit(NEXTHDR_DEST, protocols);
+static u8 when_looked_at(const struct hop_hook_wish *wish, u8 protocol)
+{
+	if (wish->all || protocol == wish->protocol || may_lead(protocol))
+		return HOP_HOOK_ALWAYS;
+	if (wish->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
+		return HOP_HOOK_WITH_FLOWS;
+	return 0;
+}
+
+/* What one carrier wants always, the others see too. */
+static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
+{
+	unsigned int i;
+	u8 sum = 0, when;
+
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;
-		__set_bit(hooks->wishes[i].protocol, protocols);
-		segments |= hooks->wishes[i].segments;
-		all |= hooks->wishes[i].all;
+		when = when_looked_at(&hooks->wishes[i], protocol);
+		if (when == HOP_HOOK_ALWAYS)
+			return when;
+		sum |= when;
 	}
-	for (i = 0; i < BITS_TO_LONGS(HOP_HOOK_PROTOCOLS); i++)
-		WRITE_ONCE(hooks->protocols[i], protocols[i]);
-	__assign_bit(IPPROTO_TCP, hooks->segments, segments);
-	__assign_bit(IPPROTO_UDP, hooks->segments, segments);
+	return sum;
+}
+
+/* What the carriers together want to see. */
+static void sum_wishes(struct hop_hooks *hooks)
+{
+	unsigned int i;
+	bool all = false;
+
+	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
+		WRITE_ONCE(hooks->looked_at[i], sum_of(hooks, i));
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++)
+		all |= hooks->carriers[i] && hooks->wishes[i].all;
 	WRITE_ONCE(hooks->all, all);
 }
 
@@ -257,6 +277,7 @@ static int __net_init hop_hook_net_init(struct net *net)
 	unsigned int i;
 
 	mutex_init(&hooks->lock);
+	hooks->flows = hop_flow_counter(net);
 	for (i = 0; i < HOP_HOOK_OPS; i++) {
 		hooks->ops[i] = hop_hook_ops[i];
 		hooks->ops[i].priv = hooks;

@@ -201,6 +201,15 @@ bool hop_flow_has_listener(const struct hop_flow_key *key);
 bool hop_flow_any(const struct net *net);
 
 /**
+ * hop_flow_counter() - where the number of a netns' flows stands
+ * @net: the netns
+ *
+ * Context: any.
+ * Return: to be read with READ_ONCE(), while the netns is there.
+ */
+const u32 *hop_flow_counter(const struct net *net);
+
+/**
  * hop_flow_find() - look a flow up
  * @key: what by
  *

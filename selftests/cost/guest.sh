@@ -233,11 +233,11 @@ path_kind=unused warm_bytes=8388608 bytes=16777216
 run cubic cubic
 segmented before
 load hopcc
+run cubic-loaded cubic
+segmented loaded
 for name in a r b; do
 	knob $name hopcc/csig_ports '*'
 done
-run cubic-loaded cubic
-segmented loaded
 qdiscs
 cpu_bound
 bottleneck

@@ -4,7 +4,7 @@
  * ours, and each segment on the wire gets a copy of it, with the same id: of two
  * answers the later segment's is newer (int_answered()).
  *
- * No device may segment them: hop_shim_mark_gso() sees to it that software comes here.
+ * No card may segment them: hop_shim_mark_gso() sees to it that software comes here.
  */
 #include <linux/netdevice.h>
 #include <net/protocol.h>

@@ -6,7 +6,7 @@
  * What the header asks is a wire packet's share of the demand already, so copies
  * are right. What it answers is said once: by the first.
  *
- * No device may segment them: hop_shim_mark_gso() sees to it that software comes here.
+ * No card may segment them: hop_shim_mark_gso() sees to it that software comes here.
  */
 #include <linux/netdevice.h>
 #include <net/protocol.h>

@@ -22,7 +22,7 @@ from hosts import Stream, close, transfer
 tap = hosts.Tap()
 TRACING = "/sys/kernel/tracing"
 STANDSTILLS_MS = (20, 1000, 30000, 300000)
-PART_BYTES = 5 << 20        # between two standstills
+PART_BYTES = 2 << 20        # between two standstills
 TRACED_S = 0.02
 EXPIRY = re.compile(r"hrtimer_expire_entry: hrtimer=(\S+) function=(\w+) \[(\w+)\] now=(\d+)")
 

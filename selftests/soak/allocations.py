@@ -176,18 +176,17 @@ def changed(group, device, kind, first, second):
 
 
 def child_set(group, device, kind, opts):
-    """tbf below our class instead of what is there."""
-    parms = struct.pack("=BBHhHI", 0, 1, 0, 0, 0, 10**6) + bytes(12) + struct.pack("=III", 100000, 0, 0)
-    tbf = attr(1, parms) + u32(6, 3000)
+    """pfifo below our class instead of what is there."""
+    pfifo = struct.pack("=I", 100)
     before = device.tree()
 
     def check(what, error):
         tree = device.tree()
-        whole = b"tbf\0" in [name for name, _ in tree.values()]
+        whole = b"pfifo\0" in [name for name, _ in tree.values()]
         group.expect(error in UNSAID or (tree == before if error else whole), f"{what}: {error}, {tree}")
         device.remove()
         device.add(kind, opts)
-    group.each(f"tbf below {kind}", lambda: device.add("tbf", tbf, 0x10001, 0x20000), check)
+    group.each(f"pfifo below {kind}", lambda: device.add("pfifo", pfifo, 0x10001, 0x20000), check)
 
 
 def removed(group, device, kind, opts):
@@ -401,7 +400,7 @@ def run(tap, log, name):
 
 
 def main():
-    tap, log = Tap(), None
+    tap = Tap()
     if not faults.available():
         print("1..0 # SKIP the kernel has no fault injection")
         return 4
@@ -416,7 +415,8 @@ def main():
         print(f"# {module}: {sum(sites.values())} failures below {sites}")
     tap.claim("no report of the kernel", not log.reports, "\n".join(log.reports[:10]))
     tap.claim("the log is whole", not log.lost)
-    os.system("dmesg -C")
+    if not log.reports:
+        faults.forget("allocations: failed allocations were taken out")
     return tap.done()
 
 

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import re
+import subprocess
 
 KINDS = ("failslab", "fail_page_alloc")
 TROUBLE = re.compile("WARNING:|BUG:|Oops|KASAN:|UBSAN:|INFO: |possible (circular|recursive)|"
@@ -43,6 +44,13 @@ def fail_atomic(percent):
     for kind in KINDS:
         setting(kind, "ignore-gfp-wait", "Y" if percent else "N")
         setting(kind, "probability", percent)
+
+
+def forget(words):
+    """Clear the kernel's log of what was expected. The lab looks at the console's if this one is empty."""
+    subprocess.run(["dmesg", "-C"], check=True)
+    with open("/dev/kmsg", "w", encoding="ascii") as log:
+        log.write(words + "\n")
 
 
 class Nth:

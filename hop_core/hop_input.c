@@ -172,10 +172,19 @@ bool hop_input_is_hidden(struct net_device *dev, bool opens)
 }
 EXPORT_SYMBOL_GPL(hop_input_is_hidden);
 
+/* Return: true if the packet is in the middle of a bridge: its own devices come later. */
+static bool is_bridged(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	return nf_bridge_info_exists(skb);
+#else
+	return false;
+#endif
+}
+
 unsigned int hop_input_show(struct sk_buff *skb)
 {
-	/* A packet in the middle of a bridge: its own devices come later. */
-	if (!has_ingress(skb->dev) || nf_bridge_info_exists(skb))
+	if (!has_ingress(skb->dev) || is_bridged(skb))
 		return NF_ACCEPT;
 	hop_input_again(skb);
 	return NF_STOLEN;

@@ -20,6 +20,8 @@ tmp=$(mktemp -d) n=0 failed=0
 python="/usr/bin/python3 -I -S"
 h2_4=192.0.2.129 h2_6=2001:db8:2::1
 jobs=''
+# The port's rate: a guest that is slower than that has no queue.
+mbit=${PORT_MBIT:-50}
 
 # ok NAME COMMAND...
 ok()
@@ -94,17 +96,17 @@ unload_all()
 
 # The system under test: its congestion control and its queue, with room for what a
 # starved machine makes of a round trip: what is dropped then, a change has dropped.
-# least_mbit: of 50, so that it has not stalled; how fast it is, the lab says.
+# least_mbit: of the port's, so that it has not stalled; how fast it is, the lab says.
 dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=2
 	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
 ldcp() { cc=ldcp modules="sch_wred tcp_ldcp" least_mbit=2
 	queue="wred limit 500k ect min 30k max 90k nect min 300k max 300k"; }
 xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
-	queue="xcp rate 50mbit limit 8m"; }
+	queue="xcp rate ${mbit}mbit limit 8m"; }
 hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
-	queue="int rate 50mbit speed 100mbit limit 8m"; }
+	queue="int rate ${mbit}mbit speed 100mbit limit 8m"; }
 csig() { cc=csig modules="sch_csig tcp_csig net_csig_tag" least_mbit=2
-	queue="csig rate 50mbit interval 1ms limit 8m"; }
+	queue="csig rate ${mbit}mbit interval 1ms limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2
 attach()
@@ -113,11 +115,11 @@ attach()
 	# shellcheck disable=SC2086 # a queue's words
 	case $1 in
 	root) $tc replace dev s1h2 root handle 10: $queue; return ;;
-	tbf) $tc replace dev s1h2 root handle 1: tbf rate 50mbit burst 32k limit 1m ;;
+	tbf) $tc replace dev s1h2 root handle 1: tbf rate ${mbit}mbit burst 32k limit 1m ;;
 	netem) $tc replace dev s1h2 root handle 1: netem delay 1ms ;;
 	htb)
 		$tc replace dev s1h2 root handle 1: htb default 1
-		tc -n s1 class replace dev s1h2 parent 1: classid 1:1 htb rate 50mbit burst 32k
+		tc -n s1 class replace dev s1h2 parent 1: classid 1:1 htb rate ${mbit}mbit burst 32k
 		;;
 	esac
 	# shellcheck disable=SC2086
@@ -138,7 +140,7 @@ network()
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
 			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
-			net.hopcc.hpccpp_rate_mbit=50 net.hopcc.xcp_loss=1 \
+			net.hopcc.hpccpp_rate_mbit=$mbit net.hopcc.xcp_loss=1 \
 			net.hopcc.csig=2 net.hopcc.csig_ports='*' net.hopcc.tcp_csig_target_ns=2000000
 	done
 	{
@@ -365,7 +367,7 @@ in_bpf()
 {
 	[ -e /sys/kernel/btf/net_int ] || return 0
 	ip netns exec h1 sysctl -qw net.hopcc.int_cc=bpf_int net.hopcc.csig_cc=bpf_csig
-	tc -n s1 qdisc add dev s1h2 parent 10:1 handle 20: csig rate 50mbit interval 1ms limit 8m
+	tc -n s1 qdisc add dev s1h2 parent 10:1 handle 20: csig rate ${mbit}mbit interval 1ms limit 8m
 	ok "congestion controls in BPF hear the hop, by kfuncs of net_int and net_csig_tag" \
 		ip netns exec h1 $python "$here/kfuncs.py" $h2_4
 	ip netns exec h1 sysctl -qw net.hopcc.int_cc=hpccpp
@@ -407,8 +409,8 @@ gentle_words()
 		echo "wred limit 500k ect min 40k max 80k prob 0.5"
 		;;
 	xcp)
-		echo "xcp rate 48mbit alpha 0.3"
-		echo "xcp rate 50mbit alpha 0.4"
+		echo "xcp rate $((mbit - 2))mbit alpha 0.3"
+		echo "xcp rate ${mbit}mbit alpha 0.4"
 		;;
 	hpccpp)
 		echo "int switch_id 7 overhead 24"

@@ -63,7 +63,8 @@ static inline bool hop_output_is_tcp(const struct sock *sk)
  * @net: the namespace of the hook
  *
  * A packet keeps its socket through a tunnel's or IPsec's device that was moved to another
- * namespace. There the socket's flow, and what its own namespace allows, have no say.
+ * namespace, and through ipvlan in mode L3. In the namespace below, the socket's flow, and what
+ * its own namespace allows, have no say.
  *
  * Context: any.
  * Return: true if there is a socket, of another namespace than @net.

@@ -19,8 +19,8 @@ import time
 
 import csig_tag
 import hosts
-from csig_tag import ETHTOOL_STSO, Since, Sniffer, knob, merge_at_b, offload, sum16
-from hosts import A, B, Stream, close, connect, sysctl, transfer
+from csig_tag import Since, Sniffer, knob, merge_at_b, sum16
+from hosts import A, B, ETHTOOL_STSO, Stream, close, connect, offload, sysctl, transfer
 
 tap = hosts.Tap()
 BYTES = int(sys.argv[1]) if len(sys.argv) > 1 else 16 << 20
@@ -127,11 +127,12 @@ def check_volume():
     knob("a", "csig_form", 1)
 
 
-def syns(head, port):
-    """SYNs with our option, each of another connection."""
+def syns(head, port, number):
+    """Frames of SYNs with a tag and our option, each of another connection to b's address; @head:
+    both addresses of Ethernet."""
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 44, 0, 0x4000, 64, 6, 0)
     rest = struct.pack("!IIBBHHH", 1, 0, 6 << 4, 2, 1000, 0, 0) + struct.pack("!BBH", 253, 4, csig_tag.EXID)
-    for _ in range(FLOWS):
+    for _ in range(number):
         ends = struct.pack("!II", 0xc0000300 | random.randrange(1, 255), 0xc6336401)
         tcp = struct.pack("!HH", random.randrange(1024, 65536), port) + rest
         check = sum16(ends + struct.pack("!HH", 6, len(tcp)) + tcp)
@@ -154,7 +155,7 @@ def check_flood():
     head = bytes.fromhex(shown.split()[2].replace(":", "")) + b"\x02" + bytes(5)
     since, most = Since(), 0
     before = csig_tag.csig("b")
-    for number, frame in enumerate(syns(head, listener.getsockname()[1])):
+    for number, frame in enumerate(syns(head, listener.getsockname()[1], FLOWS)):
         with contextlib.suppress(BlockingIOError):
             wire.put(frame)
         # Frames are sent in no time, and a device's backlog holds a thousand.

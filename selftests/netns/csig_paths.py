@@ -16,7 +16,7 @@ import csig_flows
 import csig_tag
 import hosts
 from csig_flows import STRIPPED
-from csig_tag import COMPACT, EXPANDED, MIB, SO_RCVMARK, Since, Sniffer, knob, mark_of, offload, udp
+from csig_tag import COMPACT, EXPANDED, MIB, SO_RCVMARK, Since, Sniffer, knob, mark_of, udp
 from hosts import A, B, Stream, close, connect, run, transfer
 
 tap = hosts.Tap()
@@ -82,7 +82,7 @@ def check_no_room():
     """A route says 1500, its device takes 1496: full frames fit, their tags do not."""
     run(f"ip -n a route add {B[4]} via 192.0.2.2 mtu lock 1500")
     run("ip -n a link set a-r mtu 1496")
-    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 0)
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
     run("ip -n a link set a-r gso_max_segs 1")
     good, flow, got = stream()
     tap.claim("tags that stay for want of room are counted, and not against the path",
@@ -90,7 +90,7 @@ def check_no_room():
               not got["a"].get("path_stripped"), f"{got['a']}")
     run("ip -n a link set a-r mtu 1500")
     run("ip -n a link set a-r gso_max_segs 65535")
-    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 1)
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 1)
     run(f"ip -n a route del {B[4]}")
 
 
@@ -246,7 +246,7 @@ def check_buckets():
 def check_full_frames():
     """MTU 1500 at each link: the longest frames with tags of both sizes."""
     run("ip -n a link set a-r gso_max_segs 1")
-    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 0)
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
     for form in (COMPACT, EXPANDED):
         knob("a", "csig_form", form)
         sniffer = Sniffer("r", "r-a")
@@ -258,7 +258,7 @@ def check_full_frames():
                   f"{max(sizes, default=0)} bytes, {got}")
     knob("a", "csig_form", COMPACT)
     run("ip -n a link set a-r gso_max_segs 65535")
-    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 1)
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 1)
 
 
 SWITCH = """
@@ -319,7 +319,7 @@ def check_unload():
     knob("a", "csig_weights", "8 8 8")
     csig_tag.merge_at_b(True, 50000000)
     run("ip -n a link set a-r gso_max_segs 1")
-    offload("a", "a-r", csig_tag.ETHTOOL_STSO, 0)
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
     pair = connect(4, "cubic")
     gone = []
 

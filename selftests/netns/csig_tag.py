@@ -7,8 +7,6 @@
 Needs root; changes nothing outside its own network namespaces.
 """
 import contextlib
-import ctypes
-import fcntl
 import socket
 import struct
 import subprocess
@@ -18,7 +16,7 @@ import time
 import csig_flows
 import hosts
 from csig_flows import ABW, ABW_C, PD, PROVEN, STRIPPED
-from hosts import A, B, Stream, close, connect, counts, sysctl, transfer
+from hosts import A, B, ETHTOOL_SGRO, ETHTOOL_STSO, Stream, close, connect, counts, offload, sysctl, transfer
 
 tap = hosts.Tap()
 EVERY = ("a", "r", "b")
@@ -30,7 +28,6 @@ TBF = "root handle 1: tbf rate 1gbit burst 64k limit 1mb"
 CSIG = "parent 1:1 handle 10: csig rate 1gbit lm all compact 42 lm all expanded 4242"
 FORM = {COMPACT: "compact", EXPANDED: "expanded"}
 MIB = 1 << 20
-SIOCETHTOOL, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x1f, 0x2c
 SOL_PACKET, PACKET_QDISC_BYPASS = 263, 20
 SO_RCVBUFFORCE, SO_MARK, SO_RCVMARK = 33, 36, 75
 EXID = 0x4353
@@ -64,16 +61,6 @@ def setup():
     knob("a", "csig", 2)
     knob("b", "csig", 1)
     knob("a", "csig_cc", "cubic")
-
-
-def offload(name, dev, command, on):
-    """ETHTOOL_SGRO, ETHTOOL_STSO."""
-    with hosts.inside(name):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    value = ctypes.create_string_buffer(struct.pack("II", command, on))
-    with sock:
-        fcntl.ioctl(sock, SIOCETHTOOL,
-                    struct.pack("16sP16x", dev.encode(), ctypes.addressof(value)))
 
 
 class Sniffer:

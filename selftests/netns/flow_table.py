@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The flow table: what a dump passes, who may fill it, what a namespace leaves. Prints TAP.
 
+    empty [wire0] ---- [wire1] full         contained: a user namespace of its own
+
 Needs root and net_csig_tag; changes nothing outside its own network namespaces but
 hop_core's parameter flows_max, which it restores.
 """
@@ -10,7 +12,9 @@ import subprocess
 import sys
 import time
 
+import csig_bulk
 import csig_flows
+import csig_tag
 import hosts
 from hosts import counts, sysctl
 
@@ -18,6 +22,9 @@ FLOWS_MAX = "/sys/module/hop_core/parameters/flows_max"
 PAIRS = 400
 # Above what is needed here, below what anybody has for a default.
 WIDE = 65536
+FLOW_LIMIT_DEFAULT = 65536
+SPOOFED = 1000
+MAC = {"wire0": "02:00:00:00:00:01", "wire1": "02:00:00:00:00:02"}
 
 tap = hosts.Tap()
 
@@ -37,14 +44,23 @@ def speak(name):
 
 
 def contain(name):
-    """A namespace of another user namespace; its process, which keeps it."""
+    """A namespace of another user namespace; the shell of its root, which keeps it. Outside, its
+    root is nobody.
+    """
     # pylint: disable=consider-using-with
-    process = subprocess.Popen(["unshare", "--user", "--map-root-user", "--net",
-                                "sh", "-c", "ip link set lo up; echo; exec sleep 100000"],
-                               stdout=subprocess.PIPE)
-    process.stdout.readline()
-    hosts.run(f"ip netns attach {name} {process.pid}")
-    return process
+    shell = subprocess.Popen(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                              "unshare", "-Urn", "sh"], text=True, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    status(shell, "ip link set lo up")
+    hosts.run(f"ip netns attach {name} {shell.pid}")
+    return shell
+
+
+def status(shell, command):
+    """Exit status of a command that a shell is told to run."""
+    shell.stdin.write(f"{command}; echo $?\n")
+    shell.stdin.flush()
+    return int(shell.stdout.readline())
 
 
 class Pairs:
@@ -179,6 +195,75 @@ def caps():
     flows_max(before)
 
 
+def limits(shell):
+    """What the root of a user namespace can set."""
+    def write(value, path):
+        return not status(shell, f"echo {value} >{path}")
+
+    knob, total = "/proc/sys/net/hopcc/flow_limit", flows_max()
+    tap.equal("a container's root can lower its flow_limit and raise it to the default, no further",
+              [write(value, knob) for value in (1000, FLOW_LIMIT_DEFAULT, FLOW_LIMIT_DEFAULT + 1, 2**32 - 1)],
+              [True, True, False, False])
+    sysctl("full", "hopcc/flow_limit", FLOW_LIMIT_DEFAULT + 1)
+    with hosts.inside("full"), open(knob, encoding="ascii") as file:
+        tap.equal("the root of the first user namespace can raise it", int(file.read()),
+                  FLOW_LIMIT_DEFAULT + 1)
+    sysctl("full", "hopcc/flow_limit", FLOW_LIMIT_DEFAULT)
+    tap.equal("a container's root cannot set flows_max", (write(2 * total, FLOWS_MAX), flows_max()),
+              (False, total))
+
+
+def wire():
+    hosts.ip(f"""
+        link add wire0 netns empty type veth peer name wire1 netns full
+        -n empty link set wire0 address {MAC['wire0']}
+        -n full link set wire1 address {MAC['wire1']}
+        -n empty link set wire0 up
+        -n full link set wire1 up
+        -n full addr add {hosts.B[4]}/32 dev wire1
+        -n full route add blackhole 192.0.3.0/24""")
+    sysctl("full", "hopcc/csig_ports", "*")
+
+
+def flood(port):
+    """SYNs from addresses that do not answer; the most flows that all namespaces had meanwhile."""
+    attacker, most = csig_tag.Sniffer("empty", "wire0"), 0
+    ends = "".join(MAC[dev] for dev in ("wire1", "wire0"))
+    for n, frame in enumerate(csig_bulk.syns(bytes.fromhex(ends.replace(":", "")), port, SPOOFED)):
+        attacker.put(frame)
+        if n % 20 == 19:
+            time.sleep(0.001)
+            most = max(most, sum(counts(name, "csig")["flows"] for name in ("full", "contained")))
+    attacker.close()
+    return most
+
+
+def spoofed():
+    """Half-open entries of SYNs that nobody meant, where flows_max and not flow_limit is reached."""
+    wire()
+    before, other = flows_max(), Pairs("contained", 20)
+    flows_max(100)
+    listener = hosts.tcp("full", 4, "reno")
+    listener.bind(("0.0.0.0", 0))
+    listener.listen(SPOOFED)
+    evicted = counts("full", "csig")["flows_evicted"]
+    most, got = flood(listener.getsockname()[1]), counts("full", "csig")
+    tap.claim(f"{SPOOFED} spoofed SYNs: flows_max holds, the oldest half-open entries make room",
+              most <= 100 and got["flows_half_open"] == 60 and
+              got["flows_evicted"] - evicted == SPOOFED - 60,
+              f"{most} at most, {got['flows_half_open']} half-open, {got['flows_evicted'] - evicted} evicted")
+    tap.equal("connections of another namespace keep their entries", counts("contained", "csig")["flows"], 40)
+    real = Pairs("full", 10)
+    tap.claim("connections that open meanwhile have entries, half-open ones make room",
+              real.ports() <= set(dump("full")) and counts("full", "csig")["flows"] == 60)
+    real.close()
+    other.close()
+    hosts.close(listener)
+    tap.claim("all of them go", until(lambda: not counts("full", "csig")["flows"] and
+                                      not counts("contained", "csig")["flows"]))
+    flows_max(before)
+
+
 def ended(keeper):
     """Namespaces that end with flows in them."""
     pairs = [Pairs(name, 100) for name in ("full", "contained")]
@@ -209,6 +294,8 @@ def main():
         speak(name)
     dumps()
     caps()
+    limits(keeper)
+    spoofed()
     before = flows_max()
     ended(keeper)
     flows_max(before)

@@ -6,11 +6,13 @@
 """
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import os
 import random
 import select
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -19,6 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from tap import Tap  # for who imports this
 
 CLONE_NEWNET = 0x40000000
+SIOCETHTOOL, ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x17, 0x1f, 0x2c
 FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -104,6 +107,16 @@ def write(path, value):
 def sysctl(name, knob, value):
     with inside(name):
         write("/proc/sys/net/" + knob, value)
+
+
+def offload(name, dev, command, on):
+    """ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO."""
+    with inside(name):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    value = ctypes.create_string_buffer(struct.pack("II", command, on))
+    with sock:
+        fcntl.ioctl(sock, SIOCETHTOOL,
+                    struct.pack("16sP16x", dev.encode(), ctypes.addressof(value)))
 
 
 def counts(name, carrier="xcp"):

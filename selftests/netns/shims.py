@@ -87,6 +87,15 @@ def tcp_is_right(data):
     return inet_sum(addresses + struct.pack("!II", len(tcp), 6) + tcp) == 0
 
 
+def sum_tcp(data, at=None):
+    """A packet with TCP's checksum computed; @at: where TCP begins, if not behind IP."""
+    end = ip_bytes(data)
+    addresses, at = data[8:40] if end == 40 else data[12:20], at or end
+    tcp = data[at:at + 16] + bytes(2) + data[at + 18:]
+    check = inet_sum(addresses + struct.pack("!II", len(tcp), 6) + tcp)
+    return data[:at] + tcp[:16] + struct.pack("!H", check) + tcp[18:]
+
+
 def ip_is_right(data):
     """IP's length and checksum."""
     if data[0] >> 4 == 6:

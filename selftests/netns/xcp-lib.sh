@@ -24,11 +24,12 @@ build_module()
 	module=$top/$out/$2.ko
 }
 
-# drive_guest KERNEL SCRIPT [MODULE]
+# drive_guest KERNEL SCRIPT [MODULE [ARGUMENT...]]: the arguments follow the module's path
 drive_guest()
 {
-	kernel=$1 script=$2
+	kernel=$1 script=$2 drive=${3:-xcp_drive}
+	shift $(($# < 3 ? $# : 3))
 	cd "$(dirname "$0")/../.." || exit 2
-	build_module "$kernel" "${3:-xcp_drive}"
-	exec tools/lab/lab exec --kernel "$kernel" /usr/bin/python3 -B "$script" "$module"
+	build_module "$kernel" "$drive"
+	exec tools/lab/lab exec --kernel "$kernel" /usr/bin/python3 -B "$script" "$module" "$@"
 }

@@ -12,6 +12,7 @@ import hosts
 from hosts import A, B, Stream, counts, run, since, sysctl, transfer
 
 TOTAL = 1 << 18
+TRIES = 8
 
 tap = hosts.Tap()
 
@@ -52,20 +53,37 @@ def enslave(name, device, gateway):
     time.sleep(3)
 
 
-def speaks(what, version, source_device, sink_device):
-    """A stream: exact, headers on data and on ACKs, and each finds its flow."""
-    before = {name: counts(name) for name in "ab"}
-    pair = connect_bound(version, source_device, sink_device)
+def timeouts():
+    """Timers of TCP that have gone off at the sender."""
+    return hosts.netstat("a", "TCPTimeouts")
+
+
+def stream(version, devices):
+    """(exact, what a has counted, what b has counted, timeouts) of a stream."""
+    before, late = {name: counts(name) for name in "ab"}, timeouts()
+    pair = connect_bound(version, *devices)
     exact = bool(pair) and transfer([Stream(*pair, TOTAL)], limit_s=60)
     if pair:
         hosts.close(*pair)
     time.sleep(0.5)
-    a, b = (since(name, before[name]) for name in "ab")
+    return exact, since("a", before["a"]), since("b", before["b"]), timeouts() - late
+
+
+def speaks(what, version, *devices):
+    """A stream: exact, headers on data and on ACKs, and each finds its flow. An emulated machine
+    that has to wait for its host for 0.2 s sends a packet again, for 1 s a SYN: what XCP then does
+    without a header is for other tests, so that a stream without a timeout is waited for.
+    """
+    for _ in range(TRIES):
+        exact, a, b, late = stream(version, devices)
+        stray = {k: end[k] for end in (a, b) for k in ("in_no_flow", "in_bad_seq") if end[k]}
+        if not exact or stray or not late:
+            break
     tap.claim(f"IPv{version} in a VRF, {what}: exact, with headers, each for its flow",
-              exact and a["peer_speaks"] == b["peer_speaks"] == 1 and
-              b["in"] >= TOTAL // 1460 and a["in"] > 1 and
-              not any(end[k] for end in (a, b) for k in ("in_no_flow", "in_bad_seq")),
-              f"{a['out_data']} sent, {b['in']} heard, {a['in']} answers")
+              exact and not late and a["peer_speaks"] == b["peer_speaks"] == 1 and
+              b["in"] >= TOTAL // 1460 and a["in"] > 1 and not stray,
+              f"exact: {exact}, {a['out_data']} sent, {b['in']} heard, {a['in']} answers, {late} timeouts, "
+              f"{stray}, speaks: {a['peer_speaks']}, {b['peer_speaks']}")
 
 
 def main():
@@ -73,6 +91,8 @@ def main():
     enslave("a", "a-r", {4: "192.0.2.2", 6: "2001:db8:1::2"})
     enslave("b", "b-r", {4: "198.51.100.2", 6: "2001:db8:2::2"})
     sysctl("b", "ipv4/tcp_l3mdev_accept", 1)
+    for name in "ab":
+        sysctl(name, "hopcc/xcp_silent_s", 0)
     for version in (4, 6):
         speaks("sockets of the VRF", version, "red", "red")
         speaks("sockets of its port", version, "a-r", "b-r")

@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../netns"))
 import hosts
-from csig_tag import ETHTOOL_SGRO, ETHTOOL_STSO, Since, knob, offload
+from csig_tag import Since, knob
 
 tap = hosts.Tap()
 MIB = 1 << 20
@@ -66,8 +66,8 @@ def main():
     knob("a", "csig_cc", "cubic")
     hosts.run("tc -n r qdisc replace dev r-b root csig rate 100gbit")
     compare("super-packets")
-    offload("r", "r-b", ETHTOOL_STSO, False)
-    offload("b", "b-r", ETHTOOL_SGRO, True)
+    hosts.offload("r", "r-b", hosts.ETHTOOL_STSO, False)
+    hosts.offload("b", "b-r", hosts.ETHTOOL_SGRO, True)
     knob("a", "csig_weights", "64 64 64")
     compare("segmented on the way, merged at the receiver")
     return tap.done()

@@ -587,6 +587,10 @@ works hpccpp probe ' hpccpp .*bbr:'
 works csig compact ' csig .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "xcp, hpccpp, csig: equal connections in two VRFs" /usr/bin/python3 -B "$here/../netns/vrf_twins.py"
+ok "xcp, hpccpp, csig: packets that leave through another namespace than their socket's" \
+	/usr/bin/python3 -B "$here/../netns/foreign_socket.py"
+ok "flow entries are charged to the memory control group of the process that connects" \
+	/usr/bin/python3 -B "$here/flow_memory.py"
 ok "int: its options change while frames leave" churn_int
 ok "csig: its options change while frames leave, its timer runs" churn_csig
 ok "csig: hosts with tags, while all changes and the module goes" csig_hosts

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Two Ethernet cards with a cable between them, card0 and card1, on a bus, as hardware is; their
- * driver reports 10 Gbit/s. What they are given they deliver at once: the rate is a word.
+ * driver reports the rate of the parameter mbit. What they are given they deliver at once: the
+ * rate is a word.
  */
 #include <linux/ethtool.h>
 #include <linux/platform_device.h>
@@ -13,6 +14,10 @@
 
 static struct platform_device *slot;
 
+static int mbit = SPEED_10000;
+module_param(mbit, int, 0644);
+MODULE_PARM_DESC(mbit, "what the driver reports, Mbit/s; -1: not known; read when a card comes up");
+
 static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	dev_forward_skb(card_peer(dev), skb);
@@ -21,7 +26,7 @@ static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
 
 static int card_get_link_ksettings(struct net_device *dev, struct ethtool_link_ksettings *settings)
 {
-	settings->base.speed = SPEED_10000;
+	settings->base.speed = mbit;
 	return 0;
 }
 
@@ -37,6 +42,7 @@ static int card_plug(struct net_device *dev)
 		return PTR_ERR(slot);
 	SET_NETDEV_DEV(dev, &slot->dev);
 	dev->ethtool_ops = &card_ethtool_ops;
+	dev->hw_features |= NETIF_F_HW_CSUM;
 	return 0;
 }
 

@@ -3,7 +3,8 @@
 """What the modules cost a host: instructions a byte and a packet on a distribution's kernel.
 
     cost.py [--json FILE] [--modules BUILD] [--raw FILE]
-    cost.py --profile PATH/CASE [--modules BUILD]    where the instructions of one stream are
+    cost.py --case PATH/CASE...                      these streams alone, as veth/xcp
+    cost.py --profile PATH/CASE                      where the instructions of one stream are
 
 In QEMU (TCG, -icount shift=0) one instruction takes one nanosecond of the guest's clock, on one
 CPU, whatever the host does. The guest is an initramfs alone, with a seed: two runs give the same
@@ -146,6 +147,13 @@ def pack(root, to):
                        input="\n".join(names).encode(), stdout=file)
 
 
+def cases(options):
+    """What the guest is told on the kernel's command line."""
+    if options.profile:
+        return f" cost.profile cost.only={options.profile}"
+    return " cost.only=" + ",".join(options.case)
+
+
 def profiler(options, directory):
     """QEMU's arguments for a profile."""
     if not options.profile:
@@ -160,7 +168,7 @@ def boot(version, initramfs, directory, options):
     said = f"{directory}/said"
     status = subprocess.run(
         ["timeout", "-k", "5", str(LIMIT_S), *QEMU, "-kernel", f"/boot/vmlinuz-{version}",
-         "-initrd", initramfs, "-append", KERNEL_OPTIONS + f" cost.only={options.profile}",
+         "-initrd", initramfs, "-append", KERNEL_OPTIONS + cases(options),
          *profiler(options, directory),
          "-serial", f"file:{directory}/console", "-serial", f"file:{said}"],
         stdin=subprocess.DEVNULL, check=False).returncode
@@ -205,7 +213,8 @@ def per_stream(rows):
             "acks": row["acks"], "srtt_us": row["srtt_us"], "retransmits": row["retransmits"]})
     cubic = {row["path"]: row["instructions_per_byte"] for row in found if row["case"] == "cubic"}
     for row in found:
-        row["of_cubic"] = round(row["instructions_per_byte"] / cubic[row["path"]], 3)
+        base = cubic.get(row["path"])
+        row["of_cubic"] = round(row["instructions_per_byte"] / base, 3) if base else "-"
     return found
 
 
@@ -250,10 +259,13 @@ def report(result):
     for path, title in (("veth", "CPU-bound over veth, TSO and GRO on"),
                         ("bottleneck", "Behind 500 Mbit/s, 4 ms"),
                         ("unused", "cubic before the modules are loaded, and after")):
-        print(f"Instructions of sender, router and receiver. {title}:\n")
-        table(STREAM_COLUMNS, [row for row in result["streams"] if row["path"] == path])
-    print("Instructions of a qdisc a packet, 50 packets in the queue:\n")
-    table(QDISC_COLUMNS, result["qdiscs"])
+        rows = [row for row in result["streams"] if row["path"] == path]
+        if rows:
+            print(f"Instructions of sender, router and receiver. {title}:\n")
+            table(STREAM_COLUMNS, rows)
+    if result["qdiscs"]:
+        print("Instructions of a qdisc a packet, 50 packets in the queue:\n")
+        table(QDISC_COLUMNS, result["qdiscs"])
 
 
 def symbols(text):
@@ -286,6 +298,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--modules", metavar="BUILD", help="measure these, not this tree's")
+    parser.add_argument("--case", metavar="PATH/CASE", default=[], nargs="+")
     parser.add_argument("--profile", metavar="PATH/CASE", default="",
                         help="functions of one stream, as veth/xcp")
     parser.add_argument("--raw", metavar="FILE", help="keep what the guest printed")

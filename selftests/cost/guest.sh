@@ -93,8 +93,8 @@ port()
 # measure NAME CC LISTENER_CC: a line of what the stream cost
 measure()
 {
-	case $only in
-	'' | "$path_kind/$1") ;;
+	case ${only:-"$path_kind/$1"}, in
+	*"$path_kind/$1",*) ;;
 	*) return ;;
 	esac
 	echo "STREAM path=$path_kind case=$1 $(cost_stream "$2" "$3" "$warm_bytes" "$bytes" 2>&1)"
@@ -224,7 +224,7 @@ symbols()
 	echo END
 }
 
-# Of the kernel's command line: PATH/CASE, or nothing for all.
+# Of the kernel's command line: PATH/CASE by commas, or nothing for all.
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path
@@ -241,5 +241,5 @@ done
 qdiscs
 cpu_bound
 bottleneck
-[ -z "$only" ] || symbols
+! grep -q cost.profile /proc/cmdline || symbols
 finish 0

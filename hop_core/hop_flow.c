@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The flow table; see net/hop_flow.h. */
 
+#include <linux/jhash.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -14,6 +15,7 @@
 #include <net/hop_speed.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
+#include <net/netns/hash.h>
 #include <net/tcp.h>
 
 #define HOP_FLOW_LIMIT_DEFAULT	65536U
@@ -89,8 +91,25 @@ MODULE_PARM_DESC(flows_max, "entries of all network namespaces together, contain
 static void hop_flow_age(struct work_struct *work);
 static DECLARE_DELAYED_WORK(hop_flow_age_work, hop_flow_age);
 
+/*
+ * Half the instructions of a hash over the whole key. As of inet6_ehashfn(), a peer that chooses
+ * its address and its port does not choose the bucket; what our side chooses is only mixed in.
+ */
+static u32 hop_flow_hash(const void *data, u32 bytes, u32 seed)
+{
+	const struct hop_flow_key *key = data;
+	const u32 *peer = (__force const u32 *)key->peer.s6_addr32;
+	const u32 ports = (u32)(__force u16)key->local_port << 16 | (__force u16)key->peer_port;
+	const u32 here = (__force u32)key->local.s6_addr32[3] ^ key->l3mdev_ifindex ^
+			 net_hash_mix(key->net) ^ (u32)(uintptr_t)key->kind;
+
+	return jhash_3words(jhash_3words(peer[0] ^ peer[1], peer[2], peer[3], seed), ports, here,
+			    seed);
+}
+
 static const struct rhashtable_params hop_flow_params = {
 	.key_len = offsetof(struct hop_flow_key, dif),
+	.hashfn = hop_flow_hash,
 	.key_offset = offsetof(struct hop_flow, key),
 	.head_offset = offsetof(struct hop_flow, node),
 	.automatic_shrinking = true,

@@ -41,9 +41,12 @@ bool ctag_is_frame_tunnel(const struct net_device *dev)
 
 static int add_port(struct ctag_net *cn, struct net_device *dev)
 {
-	struct ctag_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
+	struct ctag_port *port;
 	int err;
 
+	if (xa_load(&cn->ports, dev->ifindex))
+		return 0;
+	port = kzalloc(sizeof(*port), GFP_KERNEL);
 	if (!port)
 		return -ENOMEM;
 	port->ops = (struct nf_hook_ops) {
@@ -76,16 +79,17 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 	kfree_rcu(port, rcu);
 }
 
+static bool may_trust(const char *names, const struct net_device *dev)
+{
+	return dev->type == ARPHRD_ETHER && !ctag_is_frame_tunnel(dev) && is_named(names, dev->name);
+}
+
 /* RTNL held. */
 static int settle_port(struct ctag_net *cn, struct net_device *dev)
 {
-	const bool trusted = dev->type == ARPHRD_ETHER && !ctag_is_frame_tunnel(dev) &&
-			     is_named(cn->port_names, dev->name);
-
-	if (!trusted)
-		remove_port(cn, dev->ifindex);
-	else if (!xa_load(&cn->ports, dev->ifindex))
+	if (may_trust(cn->port_names, dev))
 		return add_port(cn, dev);
+	remove_port(cn, dev->ifindex);
 	return 0;
 }
 
@@ -95,7 +99,7 @@ static int settle_port(struct ctag_net *cn, struct net_device *dev)
  * @names: less than CTAG_PORTS_BYTES
  *
  * Context: process; takes RTNL.
- * Return: 0 or an error; then some of them are not trusted.
+ * Return: 0, or an error: then the old ones stay.
  */
 int ctag_ports_set(struct ctag_net *cn, const char *names)
 {
@@ -103,9 +107,15 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	int err = 0;
 
 	rtnl_lock();
-	strscpy(cn->port_names, names, sizeof(cn->port_names));
+	/* First what may fail; then those go that are not named, after an error the new ones. */
 	for_each_netdev(cn->net, dev)
-		err = settle_port(cn, dev) ?: err;
+		if (!err && may_trust(names, dev))
+			err = add_port(cn, dev);
+	if (!err)
+		strscpy(cn->port_names, names, sizeof(cn->port_names));
+	for_each_netdev(cn->net, dev)
+		if (!may_trust(cn->port_names, dev))
+			remove_port(cn, dev->ifindex);
 	rtnl_unlock();
 	return err;
 }

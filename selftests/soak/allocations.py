@@ -43,14 +43,15 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 # Options of a qdisc when it is added, and what a change sets.
 PROFILE = u32(1, 20000) + u32(2, 40000) + u32(3, 500000)
 OPTIONS = {
-    "xcp": (u64(2, 12500000), u64(2, 25000000) + u32(13, 1000)),
+    "xcp": (u64(2, 12500000), u64(2, 25000000) + u32(14, 1)),
     "csig": (u64(2, 12500000), u64(2, 25000000) + u32(9, 1) + u32(16, 1000000)),
-    "int": (u64(2, 12500000) + u32(4, 1), u64(2, 25000000) + u32(4, 2) + u32(13, 1000000)),
+    "int": (u64(2, 12500000) + u32(4, 1), u64(2, 125000000) + u32(4, 2) + u32(8, 1)),
     "wred": (u32(1, 300000), u32(1, 400000) + attr(3, PROFILE)),
 }
-# A value that each knob takes and does not have.
-VALUES = {"csig": "1", "csig_form": "8", "csig_weights": "3 2 1", "csig_quantum": "1000 2000 3000",
-          "csig_cc": "cubic", "csig_ports": "v0 v1", "csig_rules": "", "csig_buckets": "", "int_key": "0" * 31 + "1"}
+# Values of knobs that are more than one number.
+VALUES = {"csig_weights": "3 2 1", "csig_quantum": "1000 2000 3000", "csig_cc": "cubic", "csig_ports": "v0 v1",
+          "csig_rules": "", "csig_buckets": "", "int_key": "0" * 31 + "1", "hpccpp_t_ns": "20000",
+          "tcp_csig_edges": "9 63 1 63"}
 
 
 class Device:
@@ -208,7 +209,8 @@ def dumps(group):
         device.add(kind, first)
         device.set(kind, second)
         before = device.tree()
-        group.each(f"dump {kind}", lambda: device.tree() and 0,
+        link = rawlink.Link()
+        group.each(f"dump {kind}", lambda: link.dump(RTM_GETQDISC, struct.pack("=BxxxiIII", 0, 0, 0, 0, 0)) and 0,
                    lambda what, _: group.expect(device.tree() == before, what))
         device.remove()
     for name in ("xcp", "int", "csig"):
@@ -233,14 +235,26 @@ def write(path, value):
         return -error.errno
 
 
+def values(name, before):
+    """What a knob may take beside what it has."""
+    if name in VALUES:
+        return [VALUES[name].encode()]
+    if not before.strip().isdigit():
+        return [b"cubic"]
+    number = int(before)
+    return [str(v).encode() for v in (1, 0, 2, 8, number + 1, number - 1, number * 2, number // 2)]
+
+
 def sysctls(group):
     Device()
     for name in sorted(os.listdir(KNOBS)):
         path = KNOBS + name
         before = read(path)
-        value = VALUES.get(name, "1" if before.strip() != b"1" else "2").encode()
-        if error := write(path, value):
-            group.wrong.append(f"{name} = {value}: {error}")
+        value = next((v for v in values(name, before) if not write(path, v) and read(path) != before), None)
+        if value is None and name in VALUES:
+            value = VALUES[name].encode()
+        if value is None:
+            group.wrong.append(f"{name}: no other value is taken")
             continue
         after = read(path)
         write(path, before)

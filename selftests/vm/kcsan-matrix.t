@@ -35,7 +35,7 @@ watched()
 		$3 == "setup_watchpoints:" { watched = $4 }
 		END {
 			print "# accesses watched: " watched
-			exit !(on == 1 && watched > 100000)
+			exit !(on == 1 && watched > 20000)
 		}' build/vm-kcsan.tap
 }
 

@@ -9,7 +9,7 @@ is in one of the modules named: status 1, and the report is printed. Reports abo
 code are counted and listed: the modules can be in their stacks, since every packet goes through
 them, but the code that races is not theirs.
 
-The last line is JSON: the number of reports of each kind.
+The last line is a comment of TAP with JSON: the number of reports of each kind.
 """
 
 import collections
@@ -67,7 +67,7 @@ def main():
     for report in ours:
         show(report, times[report[0]])
     count = sum(times[report[0]] for report in ours)
-    print(json.dumps({"ours": count, "others": len(found) - count}))
+    print("# " + json.dumps({"ours": count, "others": len(found) - count}))
     return int(count > 0)
 
 

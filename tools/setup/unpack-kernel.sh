@@ -4,6 +4,7 @@
 # shellcheck shell=sh
 # The including script defines die() and sets $dir, the absolute path of the folder.
 
+# shellcheck disable=SC2154 # $dir
 apt=$dir/apt
 
 # read_packages NAME [OPTIONS]: read the package lists into $apt, with more lines for apt.conf.

@@ -215,7 +215,9 @@ def limits(shell):
 
 def wire():
     hosts.ip(f"""
-        link add wire0 netns empty address {MAC['wire0']} type veth peer name wire1 netns full address {MAC['wire1']}
+        link add wire0 netns empty type veth peer name wire1 netns full
+        -n empty link set wire0 address {MAC['wire0']}
+        -n full link set wire1 address {MAC['wire1']}
         -n empty link set wire0 up
         -n full link set wire1 up
         -n full addr add {hosts.B[4]}/32 dev wire1

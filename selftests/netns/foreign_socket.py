@@ -14,6 +14,7 @@ import sys
 import time
 
 import hosts
+import vrf_twins
 from hosts import FAMILY, Stream, close, connect, counts, run, sysctl, transfer
 
 TOTAL = 1 << 18
@@ -62,6 +63,7 @@ def grown(name, carrier, before):
 def stream(version, cc):
     """(whether a stream from a to b is exact, what each namespace counted)"""
     carrier = CARRIERS[cc]
+    vrf_twins.idle(carrier)
     before = {name: counts(name, carrier) for name in "arb"}
     pair = connect(version, cc, to=B)
     exact = bool(pair) and transfer([Stream(*pair, TOTAL)], limit_s=60)

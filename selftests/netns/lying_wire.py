@@ -59,7 +59,8 @@ def option(packet, exid):
 class Xcp:
     """The header between IP and TCP. Nothing but TCP's numbers proves it."""
     carrier, taken = "xcp", "in"
-    refused = {"any bytes": ("bad_version", "bad_format", "bad_length", "bad_next"), "unproven": ("in_bad_seq",)}
+    refused = {"any bytes": ("bad_version", "bad_format", "bad_length", "bad_next"),
+               "unproven": ("in_bad_seq",)}
 
     @staticmethod
     def find(packet):
@@ -153,7 +154,8 @@ class Probes:
 class Summary:
     """One hop's record in a TCP option of ACKs. TCP's numbers prove it, and 12 bits of an id."""
     carrier, taken = "int", "in_option"
-    refused = {"replayed": ("in_old",), "reordered": ("in_old",), "unproven": ("in_no_flow",)}
+    refused = {"any bytes": ("in_old", "in_forged"), "replayed": ("in_old",), "reordered": ("in_old",),
+               "unproven": ("in_no_flow",)}
     exid = 0x4849
 
     @classmethod
@@ -398,8 +400,8 @@ def attack(wire, name, lie, total, seed, known):
     what = f"{name}, {lie}, a device of {f'{MBIT} Mbit/s' if known else 'no known rate'}"
     tap.claim(f"{what}: all arrives, lies are taken",
               whole and liar.lied > 10 and got.get(system.form.taken, 0) > 5,
-              f"{liar.lied} lies, {len(sender.samples)} samples, up to {max(windows)} packets, "
-              f"{max(paces) * 8e-6:.1f} Mbit/s, {got}")
+              f"{liar.lied} lies, {len(sender.samples)} samples, up to {max(windows, default=0)} packets, "
+              f"{max(paces, default=0) * 8e-6:.1f} Mbit/s, {got}")
     tap.claim(f"{what}: pace and window in bounds", not above, f"{above[:3]}" if above else "")
     causes = system.form.refused.get(lie)
     if causes:

@@ -192,4 +192,14 @@ static inline void compat_set_pkt_len(struct sk_buff *skb,
 #define MODULE_ALIAS_NET_SCH(kind) MODULE_ALIAS("sch_" kind)
 #endif
 
+/* A device's instances of NAPI got a lock of their own beside RTNL; goes when 6.12 does. */
+#if KV(6, 15, 0)
+#include <net/netdev_lock.h>
+#define compat_netdev_lock(dev) netdev_lock(dev)
+#define compat_netdev_unlock(dev) netdev_unlock(dev)
+#else
+#define compat_netdev_lock(dev) ((void)(dev))
+#define compat_netdev_unlock(dev) ((void)(dev))
+#endif
+
 #endif /* HOPCC_COMPAT_H */

@@ -56,6 +56,10 @@ def setup():
     hosts.build_path()
     hosts.run(f"tc -n r qdisc replace dev r-b {TBF}")
     hosts.run(f"tc -n r qdisc add dev r-b {CSIG}")
+    set_knobs()
+
+
+def set_knobs():
     for name in EVERY:
         knob(name, "csig_ports", "a-r r-a r-b b-r")
     knob("a", "csig", 2)
@@ -249,12 +253,17 @@ def tag_of(form, kind, value, locator):
     return struct.pack("!HHI", TPID[form], locator, kind << 28 | value << 8)
 
 
-def merge_by_value():
-    """Three segments in a row: what is left has the worst value, and its locator."""
-    wire, far = Sniffer("r", "r-b"), Sniffer("b", "b-r")
+def wire_to_b():
+    """What puts frames on b's link, past r's qdisc, and their addresses."""
+    wire = Sniffer("r", "r-b")
     wire.sock.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
     shown = subprocess.check_output("ip -n b -br link show dev b-r".split(), text=True)
-    head = bytes.fromhex(shown.split()[2].replace(":", "")) + b"\x02" + bytes(5)
+    return wire, bytes.fromhex(shown.split()[2].replace(":", "")) + b"\x02" + bytes(5)
+
+
+def merge_by_value():
+    """Three segments in a row: what is left has the worst value, and its locator."""
+    (wire, head), far = wire_to_b(), Sniffer("b", "b-r")
     for form in (COMPACT, EXPANDED):
         for what, kinds, values, want in (
                 ("bandwidth", (ABW, ABW, ABW), (20, 12, 28), [(12, 2)]),

@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The module of tags goes while GRO holds what it has merged, for a second; prints TAP.
+
+    a ---- [r-a] r [r-b] ---- b
+
+Needs root; changes nothing outside its own network namespaces.
+"""
+import subprocess
+import sys
+import time
+
+import csig_tag
+import hosts
+from csig_tag import ABW, COMPACT
+
+tap = hosts.Tap()
+
+
+def received():
+    return hosts.snmp("b", "Ip", "InReceives")
+
+
+def main():
+    csig_tag.setup()
+    csig_tag.merge_at_b(True, 1000000000)
+    wire, head = csig_tag.wire_to_b()
+    before = received()
+    for number in range(3):
+        wire.put(head + csig_tag.segment(number, csig_tag.tag_of(COMPACT, ABW, 9, 1)))
+    time.sleep(0.01)
+    held = received() - before
+    start_s = time.monotonic()
+    hosts.run("rmmod tcp_csig net_csig_tag")
+    took_s = time.monotonic() - start_s
+    came = received() - before
+    time.sleep(1.5)
+    log = subprocess.check_output(["dmesg", "-t"], text=True)
+    tap.equal("three segments are held as one packet, which comes through as the module goes",
+              (held, came, received() - before), (0, 1, 1))
+    tap.claim("the kernel has nothing to say of it", "WARNING" not in log, log[-300:])
+    tap.claim("the module waits for nothing else: 50 ms at most", took_s <= 0.05, f"{took_s:.3f} s")
+    wire.close()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -242,9 +242,11 @@ static void flush_held(void)
 	synchronize_net();
 	schedule_timeout_uninterruptible(1);
 	rtnl_lock();
+	down_read(&net_rwsem);
 	for_each_net(net)
 		for_each_netdev(net, dev)
 			poll_device(dev);
+	up_read(&net_rwsem);
 	rtnl_unlock();
 }
 

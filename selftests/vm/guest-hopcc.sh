@@ -572,6 +572,11 @@ all_at_once()
 	done
 }
 
+ftp()
+{
+	modprobe nf_nat_ftp && /usr/bin/python3 -B "$here/../netns/ftp.py"
+}
+
 trap teardown EXIT
 install_modules
 ok "all modules load" load_all
@@ -585,6 +590,7 @@ works hpccpp probe ' hpccpp .*bbr:'
 works csig compact ' csig .*bbr:'
 ok "xcp: in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
 ok "xcp, hpccpp, csig: equal connections in two VRFs" /usr/bin/python3 -B "$here/../netns/vrf_twins.py"
+ok "xcp, hpccpp: FTP in its active mode, beside conntrack's helper" ftp
 ok "int: its options change while frames leave" churn_int
 ok "csig: its options change while frames leave, its timer runs" churn_csig
 ok "csig: hosts with tags, while all changes and the module goes" csig_hosts

@@ -114,6 +114,9 @@ struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struc
 {
 	struct sock *sk = skb->sk;
 
+	/* Neither end shall expect headers that hop_shim_insert() would refuse. */
+	if (hop_shim_is_rewritten(skb))
+		return NULL;
 	if (th->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
 			return greet_with_synack(greeter, skb, th);

@@ -11,6 +11,10 @@
 #include <net/protocol.h>
 #include <net/sock.h>
 #include <net/tcp.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_extend.h>
+#endif
 
 /* More extension headers than any stack sends: who sends them wants a long walk. */
 #define HOP_SHIM_EXTENSIONS 8
@@ -101,10 +105,24 @@ static void write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
 	ip_send_check(ip_hdr(skb));
 }
 
+bool hop_shim_is_rewritten(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+	enum ip_conntrack_info info;
+	const struct nf_conn *ct = nf_ct_get(skb, &info);
+
+	/* Whether they are there, not what they are: conntrack's module need not be loaded. */
+	return ct && (nf_ct_ext_exist(ct, NF_CT_EXT_HELPER) ||
+		      nf_ct_ext_exist(ct, NF_CT_EXT_SEQADJ));
+#else
+	return false;
+#endif
+}
+
 /* A MAC header in front would be overwritten; a tunnel's device left one behind. */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes)
 {
-	return ip_length(skb, bytes) &&
+	return ip_length(skb, bytes) && !hop_shim_is_rewritten(skb) &&
 	       !(skb_mac_header_was_set(skb) && skb_mac_header(skb) < skb->data);
 }
 EXPORT_SYMBOL_GPL(hop_shim_fits);

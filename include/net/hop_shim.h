@@ -62,13 +62,27 @@ static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_plac
 }
 
 /**
+ * hop_shim_is_rewritten() - may conntrack still rewrite a packet's TCP?
+ * @skb: an outgoing packet
+ *
+ * A connection's helper (FTP, SIP, IRC) reads and translates addresses in the data, and conntrack
+ * then adjusts sequence numbers. Both happen in its last hook, behind the hooks of the carriers,
+ * and take what stands behind IP's header for TCP. A connection has a helper, and the room for
+ * adjustments, from its first packet on or never.
+ *
+ * Context: RCU read side.
+ * Return: true if the packet must leave without a header between IP and TCP.
+ */
+bool hop_shim_is_rewritten(const struct sk_buff *skb);
+
+/**
  * hop_shim_fits() - may a packet have a header?
  * @skb: as for hop_shim_insert()
  * @bytes: length of the header
  *
  * Context: any.
- * Return: false if IP's length could not say it, or a MAC header is in the way: then
- * hop_shim_insert() fails, and else for want of memory only.
+ * Return: false if IP's length could not say it, a MAC header is in the way, or
+ * hop_shim_is_rewritten(): then hop_shim_insert() fails, and else for want of memory only.
  */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes);
 

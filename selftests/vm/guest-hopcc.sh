@@ -574,6 +574,11 @@ all_at_once()
 	done
 }
 
+ftp()
+{
+	modprobe nf_nat_ftp && /usr/bin/python3 -B "$here/../netns/ftp.py"
+}
+
 trap teardown EXIT
 install_modules
 ok "all modules load" load_all
@@ -591,6 +596,7 @@ ok "xcp, hpccpp, csig: packets that leave through another namespace than their s
 	/usr/bin/python3 -B "$here/../netns/foreign_socket.py"
 ok "flow entries are charged to the memory control group of the process that connects" \
 	/usr/bin/python3 -B "$here/flow_memory.py"
+ok "xcp, hpccpp: FTP in its active mode, beside conntrack's helper" ftp
 ok "int: its options change while frames leave" churn_int
 ok "csig: its options change while frames leave, its timer runs" churn_csig
 ok "csig: hosts with tags, while all changes and the module goes" csig_hosts

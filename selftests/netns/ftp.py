@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""FTP in its active mode beside conntrack's helper on the client's own host: the helper reads
+"PORT" in the control connection, expects the server's connection, and behind NAT translates the
+address, which changes the length of the data. Prints TAP. Needs root, nft, the carriers with
+their congestion controls and the kernel's nf_conntrack_ftp and nf_nat_ftp; all is in network
+namespaces of its own.
+
+    client a 192.0.2.1, on its loopback 203.0.113.77 ---- r ---- server b 198.51.100.1
+"""
+import select
+import socket
+import subprocess
+import sys
+import time
+
+import hosts
+from hosts import A, B, Stream, counts, sysctl, transfer
+
+MIB = 1 << 20
+CONTROL, LINES = 21, 200
+INNER = "203.0.113.77"
+# Congestion control, its carrier's counters, what counts a header that left on data
+CARRIERS = (("xcp", "xcp", "out_data"), ("hpccpp", "int", "out_data"))
+
+tap = hosts.Tap()
+
+# Nobody may come in but who answers and whom the helper expects.
+FIREWALL = """
+table ip ftp {
+	ct helper ftp { type "ftp" protocol tcp; }
+	chain output {
+		type filter hook output priority 0;
+		tcp dport 21 ct helper set "ftp"
+	}
+	chain input {
+		type filter hook input priority 0; policy drop;
+		iif lo accept
+		ct state { established, related } accept
+	}
+	chain nat {
+		type nat hook postrouting priority 100;
+		ip saddr 203.0.113.77 snat to 192.0.2.1
+	}
+}
+"""
+
+
+def listen(name, address, port, cc):
+    listener = hosts.tcp(name, 4, cc)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((address, port))
+    listener.listen()
+    return listener
+
+
+def join(name, cc, address, listener, bind_to):
+    """A connection to a listener: both ends, or None."""
+    sock = hosts.tcp(name, 4, cc)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind(bind_to)
+    sock.setblocking(False)
+    sock.connect_ex(address)
+    if not select.select([listener], [], [], 10)[0]:
+        return None
+    other = listener.accept()[0]
+    select.select([], [sock], [], 10)
+    return sock, other
+
+
+def line_of(sock):
+    """A line, or what there is of it after a while."""
+    line = b""
+    while not line.endswith(b"\n") and select.select([sock], [], [], 10)[0]:
+        data = sock.recv(1)
+        if not data:
+            break
+        line += data
+    return line.decode()
+
+
+def say(client, server, line):
+    """What the server reads of a line, and the client of the answer."""
+    client.sendall(f"{line}\r\n".encode())
+    heard = line_of(server).strip()
+    server.sendall(f"200 {heard}\r\n".encode())
+    return heard, line_of(client).strip()
+
+
+def chat(client, server, start):
+    """Many lines each way: numbers that are wrong by one would stop it."""
+    lines = [f"NOOP {n} " + "x" * (n % 97 + 1) for n in range(start, start + LINES)]
+    return all(say(client, server, line) == (line, f"200 {line}") for line in lines)
+
+
+def session(cc, address):
+    """(address that the server was told, the data came, the control connection still works)"""
+    control = listen("b", B[4], CONTROL, "cubic")
+    pair = join("a", cc, (B[4], CONTROL), control, (address, 0))
+    if not pair:
+        return None, False, False
+    client, server = pair
+    client.setblocking(True)
+    before = chat(client, server, 0)
+    data = listen("a", address, 0, "cubic")
+    port = data.getsockname()[1]
+    words = f"{address.replace('.', ',')},{port >> 8},{port & 255}"
+    heard, _ = say(client, server, "PORT " + words)
+    if not heard.startswith("PORT "):
+        return heard, False, False
+    *told, high, low = heard.split()[1].split(",")
+    told = ".".join(told)
+    streams = join("b", cc, (told, int(high) << 8 | int(low)), data, (B[4], 20))
+    came = streams is not None and transfer([Stream(*streams, MIB)], limit_s=60)
+    hosts.close(control, data, *(streams or ()))
+    after = chat(client, server, LINES)
+    hosts.close(client, server)
+    return told, came, before and after
+
+
+def check(cc, carrier, headers):
+    for what, address, seen in (("its own address", A[4], A[4]),
+                                ("an address that is translated", INNER, A[4])):
+        before = counts("a", carrier)
+        told, came, works = session(cc, address)
+        count = hosts.since("a", before, carrier)
+        tap.equal(f"{cc}, {what}: the server is told an address that it can reach", told, seen)
+        tap.claim(f"{cc}, {what}: the data connection opens, every byte comes", came, told)
+        tap.claim(f"{cc}, {what}: the control connection works before and after", works, told)
+        tap.equal(f"{cc}, {what}: no header where the helper reads", count[headers], 0)
+
+
+def main():
+    hosts.build_path()
+    subprocess.run(["ip", "-n", "a", "addr", "add", INNER + "/32", "dev", "lo"], check=True)
+    subprocess.run(["ip", "netns", "exec", "a", "nft", "-f", "-"], input=FIREWALL.encode(),
+                   check=True)
+    for name in "ab":
+        sysctl(name, "hopcc/int_forward", 1)
+    tap.claim("without our carriers FTP works", session("cubic", INNER) == (A[4], True, True), "cubic")
+    for cc, carrier, headers in CARRIERS:
+        check(cc, carrier, headers)
+    time.sleep(0.1)
+    hosts.remove_path()
+    return tap.done()
+
+
+sys.exit(main())

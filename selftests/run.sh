@@ -24,7 +24,7 @@ longest_first()
 				split(line, word, " ")
 				took[word[2]] = word[1]
 			}
-			kinds = split("unit build kunit fuzz tdc netns lab vm", kind, " ")
+			kinds = split("unit build kunit fuzz tdc soak netns lab vm", kind, " ")
 			for (i = 1; i <= kinds; i++)
 				weight[kind[i]] = 1e9 + i
 		}

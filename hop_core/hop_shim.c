@@ -227,6 +227,7 @@ EXPORT_SYMBOL_GPL(hop_shim_mark_gso);
 struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 				 const struct net_offload *next)
 {
+	const int headroom_bytes = skb_headroom(skb);
 	struct sk_buff *segs;
 
 	if (!next || !next->callbacks.gso_segment)
@@ -237,7 +238,9 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
 	if (!IS_ERR_OR_NULL(segs))
 		return segs;
-	__skb_push(skb, bytes);
+	/* Where memory ran out, it may have gone back to the frame's header by itself. */
+	if (skb_headroom(skb) > headroom_bytes)
+		__skb_push(skb, skb_headroom(skb) - headroom_bytes);
 	skb_reset_transport_header(skb);
 	return segs;
 }

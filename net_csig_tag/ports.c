@@ -81,7 +81,8 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 
 static bool may_trust(const char *names, const struct net_device *dev)
 {
-	return dev->type == ARPHRD_ETHER && !ctag_is_frame_tunnel(dev) && is_named(names, dev->name);
+	return dev->type == ARPHRD_ETHER && !ctag_is_frame_tunnel(dev) &&
+	       is_named(names, dev->name);
 }
 
 /* RTNL held. */

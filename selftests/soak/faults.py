@@ -22,8 +22,15 @@ FRAME = re.compile(r"\[<[0-9a-f]+>\] (\w[\w.]*)\+\S+ \[(\w+)\]")
 
 
 def setting(kind, name, value):
-    with contextlib.suppress(OSError), open(f"/sys/kernel/debug/{kind}/{name}", "w", encoding="ascii") as file:
-        file.write(str(value))
+    """Tried again where an allocation for it fails."""
+    for _ in range(100):
+        try:
+            with open(f"/sys/kernel/debug/{kind}/{name}", "w", encoding="ascii") as file:
+                file.write(str(value))
+            return
+        except OSError as error:
+            if error.errno != errno.ENOMEM:
+                return
 
 
 def available():
@@ -40,9 +47,12 @@ def prepare():
 
 
 def fail_atomic(percent):
-    """So many of the allocations that must not wait fail: in packets' paths, whoever's packets."""
+    """So many of the allocations that must not wait fail: in packets' paths, whoever's packets. In
+    between none fails: neither may the writes that say so."""
     for kind in KINDS:
+        setting(kind, "probability", 0)
         setting(kind, "ignore-gfp-wait", "Y" if percent else "N")
+    for kind in KINDS:
         setting(kind, "probability", percent)
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Feedback that lies to each congestion control, on real connections, in the lab's guest.
+# Feedback that lies to three congestion controls, on real connections, in the lab's guest; to all of
+# them in lying_wire-matrix.t.
 # shellcheck source=selftests/netns/xcp-lib.sh
 . "$(dirname "$0")/xcp-lib.sh"
-drive_guest release selftests/netns/lying_wire.py speed_card
+drive_guest release selftests/netns/lying_wire.py speed_card 512 1 xcp hpccpp csig

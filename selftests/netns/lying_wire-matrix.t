@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Feedback that lies to each congestion control and form, on real connections, in the lab's guest.
+# shellcheck source=selftests/netns/xcp-lib.sh
+. "$(dirname "$0")/xcp-lib.sh"
+drive_guest release selftests/netns/lying_wire.py speed_card

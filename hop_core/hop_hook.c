@@ -34,7 +34,7 @@
  * @looked_at: HOP_HOOK_* on the way in, by a packet's first header
  * @all: every packet that leaves is looked at
  * @ops: the hooks
- * @lock: of changes
+ * @lock: serialises hop_hook_start() and hop_hook_stop()
  */
 struct hop_hooks {
 	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
@@ -43,7 +43,7 @@ struct hop_hooks {
 	u8 looked_at[HOP_HOOK_PROTOCOLS];
 	bool all;
 	struct nf_hook_ops ops[HOP_HOOK_OPS];
-	struct mutex lock;	/* of changes */
+	struct mutex lock;	/* serialises start and stop */
 };
 
 static unsigned int hop_hook_net_id;
@@ -177,7 +177,7 @@ static u8 when_looked_at(const struct hop_hook_wish *wish, u8 protocol)
 	return 0;
 }
 
-/* What one carrier wants always, the others see too. */
+/* A packet that one carrier always wants is shown to all carriers. */
 static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 {
 	unsigned int i;
@@ -194,7 +194,7 @@ static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 	return sum;
 }
 
-/* What the carriers together want to see. */
+/* Merge the wishes of all carriers of the namespace. */
 static void sum_wishes(struct hop_hooks *hooks)
 {
 	unsigned int i;
@@ -285,7 +285,7 @@ static int __net_init hop_hook_net_init(struct net *net)
 	return 0;
 }
 
-/* Carriers end before: none is left. */
+/* All carriers have left the namespace before. */
 static struct pernet_operations hop_hook_net_ops = {
 	.init = hop_hook_net_init,
 	.id = &hop_hook_net_id,

@@ -151,8 +151,8 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
 /*
- * A super-packet without our header may be segmented by any device again. Where somebody else
- * has a clone, a device may be about to look at the mark: it stays, and software segments.
+ * Without our header, any device may segment the GSO packet again. If the skb has clones, a
+ * device may still need the mark of another clone, so the mark stays and software segments.
  */
 static void clear_gso_mark(struct sk_buff *skb)
 {

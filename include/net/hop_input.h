@@ -162,7 +162,7 @@ bool hop_input_was_fragmented(const struct sk_buff *skb);
  * @skb: a packet that came in
  *
  * Context: any.
- * Return: above 1 of a super-packet.
+ * Return: the number of segments of a GSO packet, else 1.
  */
 static inline unsigned int hop_input_segs_pkts(const struct sk_buff *skb)
 {

@@ -121,15 +121,15 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
 
 /*
- * The mark of a super-packet with our header, which a card would take for TCP's: a type that
- * Linux' own devices take (NETIF_F_GSO_SOFTWARE: veth, bridge, bond, VLAN, tunnels) and no
- * card does. So it stays whole until it meets a card, and software segments it there, by the
- * offload of our protocol number. SCTP's own packets are told by their protocol number.
+ * The GSO type that marks a GSO packet with our header. A NIC would take that header for TCP's.
+ * Virtual devices accept this type (NETIF_F_GSO_SOFTWARE: veth, bridge, bond, VLAN, tunnels) and
+ * no NIC does. So the packet stays unsegmented up to a NIC, where software segments it with the
+ * offload of our protocol number. SCTP's own packets differ by their protocol number.
  */
 #define HOP_SHIM_GSO SKB_GSO_SCTP
 
 /**
- * hop_shim_mark_gso() - a super-packet got a header: no card may segment it
+ * hop_shim_mark_gso() - mark a GSO packet that got a header, so that no NIC segments it
  * @skb: the super-packet, after hop_shim_insert()
  *
  * TCP sets the type anew whenever it sends.
@@ -142,8 +142,8 @@ void hop_shim_mark_gso(struct sk_buff *skb);
  * hop_shim_forward() - a packet with a header is for another host
  * @skb: the packet, in front of routing
  *
- * IP says that our header is the transport header. What reckons how large the segments of a
- * super-packet are, and refuses what exceeds the MTU, looks for TCP's length there.
+ * IP takes our header for the transport header. The check of a GSO packet's segments against the
+ * MTU would then read TCP's header length from it.
  *
  * Context: any.
  */

@@ -20,6 +20,7 @@ import time
 import faults
 import ports
 import rawlink
+from faults import write
 from rawlink import attr, text, u32, u64
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
@@ -224,15 +225,6 @@ def read(path):
             return file.read(1 << 16)
     except OSError:
         return b""
-
-
-def write(path, value):
-    try:
-        with open(path, "wb", buffering=0) as file:
-            file.write(value)
-        return 0
-    except OSError as error:
-        return -error.errno
 
 
 def values(name, before):

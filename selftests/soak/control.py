@@ -21,7 +21,6 @@ wait. The kernel's checkers and this program look for:
 import argparse
 import collections
 import ctypes
-import errno
 import os
 import random
 import re
@@ -35,6 +34,7 @@ import traceback
 import faults
 import ports
 import rawlink
+from faults import write
 from rawlink import attr, near_bounds, text, u32
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
@@ -62,16 +62,6 @@ STOCK = re.compile(r"WARNING: .* at include/net/tcp\.h:\d+ tcp_\w+\+\S+$")
 def unshare(flags):
     if LIBC.unshare(flags):
         raise OSError(ctypes.get_errno(), "unshare")
-
-
-def write(path, data):
-    """Whether the kernel took it, 0 or a negative error."""
-    try:
-        with open(path, "wb", buffering=0) as file:
-            file.write(data)
-        return 0
-    except OSError as error:
-        return -error.errno
 
 
 class Faults:

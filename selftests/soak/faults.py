@@ -21,6 +21,16 @@ REST = re.compile(r"name \w+, interval|space -?\d+, times|CPU: \d+ |Hardware nam
 FRAME = re.compile(r"\[<[0-9a-f]+>\] (\w[\w.]*)\+\S+ \[(\w+)\]")
 
 
+def write(path, data):
+    """0 if the kernel accepts it, or a negative error."""
+    try:
+        with open(path, "wb", buffering=0) as file:
+            file.write(data)
+        return 0
+    except OSError as error:
+        return -error.errno
+
+
 def setting(kind, name, value):
     """Tried again where an allocation for it fails."""
     for _ in range(100):

@@ -4,6 +4,7 @@
 
     cost.py [--json FILE] [--modules BUILD] [--raw FILE]
     cost.py --case PATH/CASE...                      these streams alone, as veth/xcp
+    cost.py --qdiscs                                 the qdiscs alone
     cost.py --profile PATH/CASE                      where the instructions of one stream are
 
 In QEMU (TCG, -icount shift=0) one instruction takes one nanosecond of the guest's clock, on one
@@ -151,7 +152,7 @@ def cases(options):
     """What the guest is told on the kernel's command line."""
     if options.profile:
         return f" cost.profile cost.only={options.profile}"
-    return " cost.only=" + ",".join(options.case)
+    return " cost.only=" + ("qdiscs" if options.qdiscs else ",".join(options.case))
 
 
 def profiler(options, directory):
@@ -299,6 +300,7 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--modules", metavar="BUILD", help="measure these, not this tree's")
     parser.add_argument("--case", metavar="PATH/CASE", default=[], nargs="+")
+    parser.add_argument("--qdiscs", action="store_true", help="no streams")
     parser.add_argument("--profile", metavar="PATH/CASE", default="",
                         help="functions of one stream, as veth/xcp")
     parser.add_argument("--raw", metavar="FILE", help="keep what the guest printed")

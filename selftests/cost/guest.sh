@@ -177,7 +177,7 @@ bottleneck()
 # one CASE FRAME QDISC...: a packet through a qdisc on a device that drops what it gets
 one()
 {
-	[ -z "$only" ] || return
+	[ "${only:-qdiscs}" = qdiscs ] || return
 	name=$1 frame=$2
 	shift 2
 	tc qdisc replace dev dummy0 root "$@" || trouble tc "$@"
@@ -224,7 +224,7 @@ symbols()
 	echo END
 }
 
-# Of the kernel's command line: PATH/CASE by commas, or nothing for all.
+# Of the kernel's command line: PATH/CASE by commas, qdiscs, or nothing for all.
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path

@@ -60,7 +60,7 @@ soak-control:
 
 soak-chaos:
 	@tools/setup/setup.sh check
-	@for seed in $$(seq $(SOAK_SEEDS)); do selftests/netns/chaos.t $$seed || exit; done
+	@for seed in $$(seq $(SOAK_SEEDS)); do CHAOS_FAULTS=40 selftests/netns/chaos.t $$seed || exit; done
 
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
 # more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on

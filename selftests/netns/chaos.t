@@ -3,9 +3,12 @@
 # Every congestion control and every carrier while the network around them breaks.
 #
 #   chaos.t [SEED [SYSTEM ...]]
+#
+# CHAOS_FAULTS: of each connection; `make soak-chaos` has more.
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=selftests/netns/xcp-lib.sh
 . selftests/netns/xcp-lib.sh
 build_module release standstill
 # shellcheck disable=SC2154 # set by build_module
-exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/chaos.py "$module" "$@"
+exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/chaos.py \
+	--faults "${CHAOS_FAULTS:-24}" "$module" "$@"

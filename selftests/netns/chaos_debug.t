@@ -6,4 +6,4 @@ cd "$(dirname "$0")/../.." || exit 2
 . selftests/netns/xcp-lib.sh
 build_module debug standstill
 # shellcheck disable=SC2154 # set by build_module
-exec tools/lab/lab exec --kernel debug /usr/bin/python3 -B selftests/netns/chaos.py --faults 8 "$module" 2 xcp hpccpp csig
+exec tools/lab/lab exec --kernel debug /usr/bin/python3 -B selftests/netns/chaos.py --faults 6 "$module" 2 xcp hpccpp csig

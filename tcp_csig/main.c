@@ -17,12 +17,6 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/*
- * A silent connection's next super-packets: its first window is to ask for each signal, and
- * a super-packet asks for one.
- */
-#define TCSIG_FIRST_BURST_PKTS	1U
-
 /* ss shows a gain in 1/256. */
 #define TCSIG_INFO_SHIFT	8
 
@@ -46,15 +40,15 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 	};
 }
 
-static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_vars *v)
+/*
+ * While a transfer seeks, its packets are to ask for each signal, and a GSO packet asks for one.
+ * Without a carrier nothing asks.
+ */
+static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	u32 burst_pkts = hop_burst_pkts(v->cw);
-
-	if (!sk_can_gso(sk))
+	if (!sk_can_gso(sk) || (cs->told && cs->v.stage == TCSIG_SEEK))
 		return 1;
-	if (v->stage == TCSIG_SEEK || !tcp_sk(sk)->packets_out)
-		return min(burst_pkts, TCSIG_FIRST_BURST_PKTS);
-	return burst_pkts;
+	return hop_burst_pkts(cs->v.cw);
 }
 
 /* Once a round: a look-up of the device. */
@@ -75,7 +69,7 @@ static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_p
 	u64 bytes_ps;
 
 	hop_set_cwnd(sk, min(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts));
-	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, v);
+	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
 	if (!rtt_us)
@@ -239,18 +233,37 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_enter(sk, &cs->v, false);
 }
 
+static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return !tp->packets_out && (u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs);
+}
+
 static void tcsig_tx_start(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
+	if (!inet_csk(sk)->icsk_ca_initialized || tcp_sk(sk)->packets_out)
 		return;
 	hop_bound_window(sk);
-	if ((u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs))
+	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
 	if (cs->told)
 		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK);
+}
+
+/*
+ * The stack asks before it cuts what it sends into GSO packets, and reads sk_gso_max_segs next. The
+ * event that data follow silence comes later, with the first of them.
+ */
+static u32 tcsig_min_tso_segs(struct sock *sk)
+{
+	const struct tcsig_sock *cs = inet_csk_ca(sk);
+
+	if (inet_csk(sk)->icsk_ca_initialized && cs->told && tcsig_is_new_transfer(sk, cs))
+		sk->sk_gso_max_segs = 1;
+	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
 static void tcsig_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
@@ -330,6 +343,7 @@ static struct tcp_congestion_ops tcsig __read_mostly = {
 	.undo_cwnd	= tcsig_undo_cwnd,
 	.set_state	= tcsig_set_state,
 	.get_info	= tcsig_get_info,
+	.min_tso_segs	= tcsig_min_tso_segs,
 	.owner		= THIS_MODULE,
 	.name		= "csig",
 };

@@ -12,8 +12,6 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#define HOP_SPEED_BYTES_PER_MBIT 125000U
-
 /* An entry is the rate, Mbit/s, above one bit: whether it limits. */
 #define HOP_SPEED_LIMITS	1UL
 #define HOP_SPEED_SHIFT		1
@@ -35,7 +33,7 @@ struct hop_speed hop_speed_of(const struct net_device *dev)
 	unsigned long value = entry ? xa_to_value(entry) : 0;
 
 	return (struct hop_speed){
-		.bytes_ps = (u64)(value >> HOP_SPEED_SHIFT) * HOP_SPEED_BYTES_PER_MBIT,
+		.mbit = value >> HOP_SPEED_SHIFT,
 		.limits = value & HOP_SPEED_LIMITS,
 	};
 }

@@ -154,7 +154,8 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 		f->told[t->type].form = form;
 		f->told[t->type].tag = *t;
 		f->told[t->type].at_ns = ktime_get_ns();
-		f->told[t->type].count++;
+		/* Also read without the lock: is there news? */
+		WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
 		csig_path_answered(&f->path);
 	}
 	to = f->path.state;
@@ -330,23 +331,44 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
-bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+/* Return: when it came, by ktime_get_ns(). */
+static u64 copy_told(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
-	const struct ctag_net *cn = ctag_net(hop_flow_of_state(f)->key.net);
+	u64 at_ns;
 
 	spin_lock_bh(&f->lock);
 	s->count = f->told[type].count;
 	s->form = f->told[type].form;
 	s->value = f->told[type].tag.value;
 	s->locator = f->told[type].tag.locator;
-	s->age_ns = ktime_get_ns() - f->told[type].at_ns;
+	at_ns = f->told[type].at_ns;
 	spin_unlock_bh(&f->lock);
+	return at_ns;
+}
+
+bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+{
+	const u64 at_ns = copy_told(f, type, s);
+
 	if (!s->count)
 		return false;
-	ctag_range(cn, type, s);
+	s->age_ns = ktime_get_ns() - at_ns;
+	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
 	return true;
 }
 EXPORT_SYMBOL_GPL(csig_flow_read);
+
+bool csig_flow_read_new(struct csig_flow *f, enum csig_type type, u64 seen, struct csig_signal *s)
+{
+	/* Torn where a word has 32 bits: then the next call finds it. */
+	if (READ_ONCE(f->told[type].count) == seen)
+		return false;
+	copy_told(f, type, s);
+	s->age_ns = 0;
+	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
+	return true;
+}
+EXPORT_SYMBOL_GPL(csig_flow_read_new);
 
 /* The receiver's side of csig_flow_read(): the latest that came from the peer. */
 bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)

@@ -662,14 +662,14 @@ static inline u64 tcsig_reckon(struct tcsig_reckoning *r, u64 low, u64 high, u64
 {
 	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
 	const u64 was_cw = r->cw ?: cw;
+	const u64 change = max(cw, was_cw) - min(cw, was_cw);
 	/* 2^34 * 2^44 / 2^16 = 2^62 */
-	const u64 more_ns = mul_u64_u64_div_u64(rtt_ns, max(cw, was_cw) - was_cw, was_cw);
-	const u64 less_ns = mul_u64_u64_div_u64(rtt_ns, was_cw - min(cw, was_cw), was_cw);
-	const u64 want_ns = r->delay_ns + more_ns;
+	const u64 change_ns = change ? mul_u64_u64_div_u64(rtt_ns, change, was_cw) : 0;
+	const u64 want_ns = cw >= was_cw ? r->delay_ns + change_ns :
+					   r->delay_ns - min(r->delay_ns, change_ns);
 
 	r->cw = cw;
-	r->delay_ns = high == U64_MAX ? low :
-		clamp(want_ns - min(want_ns, less_ns), low, high - 1);
+	r->delay_ns = high == U64_MAX ? low : clamp(want_ns, low, high - 1);
 	return r->delay_ns;
 }
 

@@ -56,7 +56,7 @@ static void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 {
 	const struct hop_speed speed = hop_sock_speed(sk);
 
-	cs->line_mbit = speed.limits ? div_u64(speed.bytes_ps, TCSIG_BYTES_PER_MBIT) : 0;
+	cs->line_mbit = speed.limits ? speed.mbit : 0;
 }
 
 static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)

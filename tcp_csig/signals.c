@@ -65,7 +65,7 @@ void tcsig_count(const struct sock *sk, struct tcsig_told *told, bool seeks)
 /* Is there a reading that was not there before, and did a hop write to it? */
 static bool read_new(struct tcsig_told *told, enum csig_type type, struct csig_signal *s)
 {
-	if (!csig_flow_read(told->flow, type, s) || s->count == told->count[type])
+	if (!csig_flow_read_new(told->flow, type, told->count[type], s))
 		return false;
 	told->count[type] = s->count;
 	if (s->value == csig_initial(s->form, type)) {
@@ -98,34 +98,50 @@ u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 	return tcsig_free((u64)cs->line_mbit * TCSIG_KBIT_PER_MBIT, rtt_us, hop_wire_bytes(sk));
 }
 
-/* Return: whether the path's hops tell. */
-static bool read_hops(const struct sock *sk, const struct tcsig_sock *cs,
-		      const struct rate_sample *rs, struct tcsig_ack *a)
+/* What is free, as a window: it fills no queue, so of the RTT without. */
+static u64 free_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
-	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+	const u32 bdp_us = min(rtt_us, tcp_min_rtt(tcp_sk(sk)));
+
+	return tcsig_believe(tcsig_free(cs->told->free_kbit_ps, bdp_us, hop_wire_bytes(sk)),
+			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
+}
+
+static void read_bandwidth(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us,
+			   struct tcsig_ack *a)
+{
 	struct tcsig_told *told = cs->told;
-	const u64 cw = cs->v.cw;
 	struct csig_signal s;
-	u32 bdp_us;
 
 	if (read_new(told, CSIG_ABW, &s)) {
 		told->free_kbit_ps = s.low;
 		a->has_free = true;
 	}
-	/* What is free fills no queue: the RTT without. */
-	bdp_us = min(rtt_us(sk, rs), least_us);
-	a->free = tcsig_believe(tcsig_free(told->free_kbit_ps, bdp_us, hop_wire_bytes(sk)), cw,
-				tcsig_line(sk, cs, bdp_us));
-	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
-		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
-		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
-	}
 	if (read_new(told, CSIG_ABW_C, &s)) {
 		a->share_ppm = min_t(u64, s.low, CSIG_PPM_MAX);
 		a->has_share = true;
 	}
+	/* Steady, the law asks for it with a share alone. */
+	if (a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY)
+		a->free = free_window(sk, cs, rtt_us);
+}
+
+/* Return: whether the path's hops tell. */
+static bool read_hops(const struct sock *sk, const struct tcsig_sock *cs,
+		      const struct rate_sample *rs, struct tcsig_ack *a)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+	const u32 sample_us = rtt_us(sk, rs);
+	struct tcsig_told *told = cs->told;
+	struct csig_signal s;
+
+	read_bandwidth(sk, cs, sample_us, a);
+	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
+		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
+		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+	}
 	if (read_new(told, CSIG_PD, &s) && !tcsig_path_is_old(&told->path, s.locator)) {
-		a->delay_ns = tcsig_reckon(&told->reckoning, s.low, s.high, cw, rtt_us(sk, rs));
+		a->delay_ns = tcsig_reckon(&told->reckoning, s.low, s.high, cs->v.cw, sample_us);
 		a->has_delay = true;
 		told->locator = s.locator;
 	}

@@ -47,6 +47,8 @@
  * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
+ * @speed: of the device; looked up once a round
+ * @round_end_pkts: packets delivered when the round began
  * @cwnd_pkts: as it was set last
  * @move: section 9.4
  * @reno: Reno rules
@@ -59,6 +61,8 @@ struct hpccpp_law {
 	u64 path_bytes_ps;
 	u64 undo_wnd;
 	struct hpccpp_base base;
+	struct hop_speed speed;
+	u32 round_end_pkts;
 	u32 cwnd_pkts;
 	struct hpccpp_move move;
 	bool reno;
@@ -111,7 +115,7 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 
 	if (rate_mbit)
 		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
-	speed_bytes_ps = hop_sock_speed(sk).bytes_ps ?: law->path_bytes_ps;
+	speed_bytes_ps = hop_speed_bytes_ps(law->speed) ?: law->path_bytes_ps;
 	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
 		return pacing_bytes_ps;
 	return speed_bytes_ps;
@@ -235,6 +239,7 @@ static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 /* At the line's rate, W = BDP. */
 static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
+	law->speed = hop_sock_speed(sk);
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
 	if (!law->fresh)
@@ -261,6 +266,7 @@ static void hpccpp_init(struct sock *sk)
 	}
 	hs->law = law;
 	law->fresh = true;
+	law->round_end_pkts = tcp_sk(sk)->delivered;
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
@@ -295,7 +301,8 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
-static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
+static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
+			    const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
@@ -308,7 +315,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct rate_sample *rs)
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
 	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
-	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(hop_sock_speed(sk)));
+	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
 }
 
 /* Another hash, and where hashes choose paths another path. */
@@ -372,10 +379,12 @@ compat_cong_control(hpccpp_cong_control)
 	if (!law)
 		return;
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
+	if (hop_round_ended(sk, rs, &law->round_end_pkts))
+		law->speed = hop_sock_speed(sk);
 	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
 		hpccpp_begin_reno(sk, law);
 	if (law->reno) {
-		hpccpp_run_reno(sk, rs);
+		hpccpp_run_reno(sk, law, rs);
 		return;
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);

@@ -43,6 +43,8 @@ struct xcp_sock {
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* the last offer's */
 	u32 sent_pkts;		/* tp->data_segs_out when it was made */
+	u32 speed_mbit;		/* of the device, once a round: struct hop_speed */
+	bool speed_limits;
 	bool limited;		/* the last whole round did not fill its window */
 	bool heard;		/* feedback came in this round */
 	bool paces;		/* it was xcp that switched pacing on */
@@ -61,12 +63,22 @@ static u32 xcp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-static struct xcp_line xcp_line_of(const struct sock *sk, u64 throughput_bytes_ps)
+/* Once a round: a look-up of the device. */
+static void xcp_find_speed(const struct sock *sk, struct xcp_sock *xs)
 {
-	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
-	return xcp_desire(speed.bytes_ps, speed.limits,
+	xs->speed_mbit = speed.mbit;
+	xs->speed_limits = speed.limits;
+}
+
+static struct xcp_line xcp_line_of(const struct sock *sk, const struct xcp_sock *xs,
+				   u64 throughput_bytes_ps)
+{
+	const struct hop_speed speed = { .mbit = xs->speed_mbit, .limits = xs->speed_limits };
+	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
+
+	return xcp_desire(hop_speed_bytes_ps(speed), speed.limits,
 			  app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
 }
 
@@ -115,7 +127,7 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *of
 	wnd_bytes = xs->v.reno ? (u64)hop_cwnd_pkts(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	line = xcp_line_of(sk, rate_bytes_ps);
+	line = xcp_line_of(sk, xs, rate_bytes_ps);
 	xcp_offer(sk, xs, &line, rate_bytes_ps, offer);
 	if (xs->v.reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
@@ -147,6 +159,7 @@ static void xcp_init(struct sock *sk)
 	xs->round_end_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
+	xcp_find_speed(sk, xs);
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
 		    SK_PACING_NONE;
@@ -216,6 +229,7 @@ static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
 
 static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
 {
+	xcp_find_speed(sk, xs);
 	if (xs->v.reno)
 		xcp_end_reno_round(sk, xs);
 	else if (xs->v.app_limited)
@@ -237,16 +251,14 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	xs->v.round_sent_bytes += (u64)rs->acked_sacked * xcp_mss_bytes(sk);
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
-	if (rs->delivered > 0 && !before(rs->prior_delivered, xs->round_end_pkts)) {
-		xs->round_end_pkts = tp->delivered;
+	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
 		xcp_end_round(sk, xs);
-	}
 }
 
 static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps)
 {
 	/* For the window of an unknown line the round's counts: no need of the throughput. */
-	const struct xcp_line line = xcp_line_of(sk, 0);
+	const struct xcp_line line = xcp_line_of(sk, xs, 0);
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
 	xs->heard = true;
@@ -293,6 +305,7 @@ static void xcp_tx_start(struct sock *sk)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->limited = false;
+	xcp_find_speed(sk, xs);
 	xcp_apply(sk, xs, &offer);
 }
 

@@ -55,6 +55,21 @@ struct csig_flow *csig_flow_open(struct sock *sk);
 bool csig_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
 /**
+ * csig_flow_read_new() - the latest of a signal, if it was reflected since the caller's last look
+ * @flow: of csig_flow_open()
+ * @type: of the signal
+ * @seen: how many of it had come then, csig_signal.count
+ * @s: result, without its age
+ *
+ * Most ACKs tell of one signal: of the others this takes no lock.
+ *
+ * Context: any but hard interrupt.
+ * Return: false if none came since.
+ */
+bool csig_flow_read_new(struct csig_flow *flow, enum csig_type type, u64 seen,
+			struct csig_signal *s);
+
+/**
  * csig_flow_is_fed() - do signals come?
  * @flow: of csig_flow_open()
  *

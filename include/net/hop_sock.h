@@ -74,6 +74,24 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 }
 
 /**
+ * hop_round_ended() - has an RTT passed?
+ * @sk: a TCP socket
+ * @rs: of the ACK at hand
+ * @end_pkts: packets delivered when the round began; if it ended, the next one's
+ *
+ * Context: socket lock held, in cong_control().
+ * Return: whether a packet that was sent in this round is acknowledged.
+ */
+static inline bool hop_round_ended(const struct sock *sk, const struct rate_sample *rs,
+				   u32 *end_pkts)
+{
+	if (rs->delivered <= 0 || before(rs->prior_delivered, *end_pkts))
+		return false;
+	*end_pkts = tcp_sk(sk)->delivered;
+	return true;
+}
+
+/**
  * hop_limit_bytes_ps() - what a device cannot exceed
  * @speed: the device's rate
  *
@@ -81,7 +99,7 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
  */
 static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
 {
-	return speed.limits ? speed.bytes_ps : U64_MAX;
+	return speed.limits ? hop_speed_bytes_ps(speed) : U64_MAX;
 }
 
 /**

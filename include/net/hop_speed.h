@@ -22,16 +22,29 @@ struct hop_speed_watch {
 
 /**
  * struct hop_speed - what is known of a device's rate
- * @bytes_ps: the rate that the driver reported last, bytes/s; 0: not known
+ * @mbit: the rate that the driver reported last, Mbit/s; 0: not known
  * @limits: the device sends no faster, since it is hardware, or stands on nothing but hardware
  *
  * A virtual device reports a rate that holds nothing back, veth for example 10 Gbit/s, and a
  * VLAN device or a bridge on it passes that on.
  */
 struct hop_speed {
-	u64 bytes_ps;
+	u32 mbit;
 	bool limits;
 };
+
+#define HOP_SPEED_BYTES_PER_MBIT	125000U
+
+/**
+ * hop_speed_bytes_ps() - a device's rate in bytes
+ * @speed: the rate
+ *
+ * Return: bytes/s; 0: not known.
+ */
+static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
+{
+	return (u64)speed.mbit * HOP_SPEED_BYTES_PER_MBIT;
+}
 
 /**
  * hop_speed_of() - the rate of a device

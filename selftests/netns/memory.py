@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Memory that the modules take: a connection, a network namespace. Prints TAP.
+
+Each is a difference of the kernel's own counts, divided by many: connections of a congestion
+control and of cubic; namespaces with the modules loaded and without.
+
+Needs root and the lab's guest, which has nothing else to do.
+"""
+import itertools
+import os
+import resource
+import sys
+import time
+
+import hosts
+from hosts import ip, run, sysctl
+
+CONNECTIONS, NAMESPACES = 500, 100
+# Bytes, above what was measured: Documentation/cost.md.
+END_MAX = {"dctcp_ms": 16, "ldcp": 16, "xcp": 320, "hpccpp": 2304, "csig": 1280}
+NAMESPACE_MAX = 90000
+SHIMS = {"xcp": ("hopcc/xcp", 1), "hpccpp": ("hopcc/int", 1), "csig": ("hopcc/csig", 2)}
+
+tap = hosts.Tap()
+numbers = itertools.count()
+kept = []
+
+
+def used():
+    """Bytes of the kernel's memory that cannot be reclaimed, in whole pages, once what was freed is."""
+    time.sleep(0.5)
+    with open("/proc/meminfo", encoding="ascii") as file:
+        words = dict(line.split(":") for line in file)
+    return sum(int(words[name].split()[0]) for name in ("SUnreclaim", "Percpu", "VmallocUsed")) * 1024
+
+
+def taken(make, number):
+    """Bytes a thing that make() makes. All stay: what is freed would make room for the next."""
+    make()
+    before = used()
+    make()
+    return (used() - before) / number
+
+
+def connections(cc):
+    """Of a namespace with itself: each has two ends, whose flows are two."""
+    with hosts.tcp("a", 4, cc) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1024)
+        for _ in range(CONNECTIONS):
+            sock = hosts.tcp("a", 4, cc)
+            sock.connect(listener.getsockname())
+            sock.send(b"x")
+            kept.extend((sock, listener.accept()[0]))
+
+
+def namespaces():
+    ip("".join(f"netns add n{next(numbers)}\n" for _ in range(NAMESPACES)))
+
+
+def unload():
+    """Paths of the modules, in the order of loading."""
+    with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="ascii") as file:
+        paths = file.read().split()
+    for path in reversed(paths):
+        name = os.path.basename(path)[:-3]
+        if os.path.isdir(f"/sys/module/{name}"):
+            run(f"rmmod {name}")
+    return paths
+
+
+def claim(what, measured, most):
+    tap.claim(f"{what}: at most {most} bytes", measured <= most, f"{measured:.0f} bytes")
+
+
+def check_namespaces():
+    paths = unload()
+    without = taken(namespaces, NAMESPACES)
+    for path in paths:
+        run(f"insmod {path}", check=False)
+    claim("a network namespace, of all modules", taken(namespaces, NAMESPACES) - without, NAMESPACE_MAX)
+
+
+def check_connections():
+    cubic = taken(lambda: connections("cubic"), 2 * CONNECTIONS)
+    print(f"# one end of a connection of cubic: {cubic:.0f} bytes")
+    for cc, most in END_MAX.items():
+        knob, on = SHIMS.get(cc, ("ipv4/tcp_ecn", 1))
+        sysctl("a", knob, on)
+        claim(f"one end of a connection of {cc} more than one of cubic",
+              taken(lambda name=cc: connections(name), 2 * CONNECTIONS) - cubic, most)
+        if cc in SHIMS:
+            sysctl("a", knob, 0)
+
+
+def main():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16 * 2 * CONNECTIONS, 16 * 2 * CONNECTIONS))
+    check_namespaces()
+    run("ip netns add a")
+    run("ip -n a link set lo up")
+    check_connections()
+    return tap.done()
+
+
+sys.exit(main())

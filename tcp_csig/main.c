@@ -42,11 +42,16 @@ static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsi
 
 /*
  * While a transfer seeks, its packets are to ask for each signal, and a GSO packet asks for one.
- * Without a carrier nothing asks.
+ * Without a carrier, or on a path that strips tags, nothing asks.
  */
+static bool tcsig_asks(const struct tcsig_sock *cs)
+{
+	return cs->told && csig_flow_is_fed(cs->told->flow);
+}
+
 static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	if (!sk_can_gso(sk) || (cs->told && cs->v.stage == TCSIG_SEEK))
+	if (!sk_can_gso(sk) || (cs->v.stage == TCSIG_SEEK && tcsig_asks(cs)))
 		return 1;
 	return hop_burst_pkts(cs->v.cw);
 }
@@ -261,7 +266,7 @@ static u32 tcsig_min_tso_segs(struct sock *sk)
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
 
-	if (inet_csk(sk)->icsk_ca_initialized && cs->told && tcsig_is_new_transfer(sk, cs))
+	if (inet_csk(sk)->icsk_ca_initialized && tcsig_is_new_transfer(sk, cs) && tcsig_asks(cs))
 		sk->sk_gso_max_segs = 1;
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }

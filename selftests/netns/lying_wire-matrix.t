@@ -3,4 +3,5 @@
 # Feedback that lies to each congestion control and form, on real connections, in the lab's guest.
 # shellcheck source=selftests/netns/xcp-lib.sh
 . "$(dirname "$0")/xcp-lib.sh"
+GUEST_LIMIT_S=3600
 drive_guest release selftests/netns/lying_wire.py speed_card

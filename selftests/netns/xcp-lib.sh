@@ -24,12 +24,14 @@ build_module()
 	module=$top/$out/$2.ko
 }
 
-# drive_guest KERNEL SCRIPT [MODULE [ARGUMENT...]]: the arguments follow the module's path
+# drive_guest KERNEL SCRIPT [MODULE [ARGUMENT...]]: the arguments follow the module's path.
+# GUEST_LIMIT_S: seconds of the host that it may take
 drive_guest()
 {
 	kernel=$1 script=$2 drive=${3:-xcp_drive}
 	shift $(($# < 3 ? $# : 3))
 	cd "$(dirname "$0")/../.." || exit 2
 	build_module "$kernel" "$drive"
-	exec tools/lab/lab exec --kernel "$kernel" /usr/bin/python3 -B "$script" "$module" "$@"
+	exec tools/lab/lab exec --kernel "$kernel" --timeout "${GUEST_LIMIT_S:-600}" -- /usr/bin/python3 -B \
+		"$script" "$module" "$@"
 }

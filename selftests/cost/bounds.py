@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The short form of cost.py: what some streams and each qdisc cost, against bounds. Prints TAP.
+
+Counts of instructions are exact, but a compiler or a kernel of another version makes others:
+bounds are a tenth above what was measured (Documentation/cost.md).
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, f"{HERE}/../lib")
+from tap import Tap
+
+# Of cubic, CPU-bound over veth.
+STREAMS = {"dctcp_ms": 1.15, "ldcp": 3.8, "xcp": 2.1, "csig": 1.35, "cubic-tags": 1.35}
+# Of red with a plain packet; of GSO packets, with a GSO packet.
+QDISCS = {
+    ("wred", "tcp"): 1.3, ("xcp", "tcp"): 3.9, ("int", "tcp"): 2.1, ("csig", "tcp"): 3.8,
+    ("xcp", "xcp"): 7.1, ("int", "int-inband"): 4.9, ("int", "int-probe"): 6.7,
+    ("csig", "csig-compact"): 9.6, ("csig", "csig-expanded"): 8.9,
+}
+
+
+def measure():
+    with tempfile.TemporaryDirectory(prefix="hopcc-bounds.") as directory:
+        file = f"{directory}/cost.json"
+        cases = ["veth/cubic", *(f"veth/{case}" for case in STREAMS), "qdiscs"]
+        subprocess.run([f"{HERE}/cost.py", "--json", file, "--case", *cases], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(file, encoding="ascii") as text:
+            return json.load(text)
+
+
+def main():
+    tap, result = Tap(), measure()
+    streams = {row["case"]: row for row in result["streams"]}
+    for case, most in STREAMS.items():
+        row = streams[case]
+        tap.claim(f"a stream of {case}: at most {most} of cubic's instructions", row["of_cubic"] <= most,
+                  f"{row['of_cubic']} with a window of {row['window_packets']} packets, "
+                  f"{row['skbs_out_per_mb']} skbs a MB, {row['packets_back_per_mb']} packets back")
+    qdiscs = {(row["qdisc"], row["frame"]): row for row in result["qdiscs"]}
+    for case, most in QDISCS.items():
+        row = qdiscs[case]
+        tap.claim(f"qdisc {case[0]}, packet {case[1]}: at most {most} of red's instructions",
+                  row["of_red"] <= most, f"{row['of_red']}: {row['both']} instructions")
+    return tap.done()
+
+
+sys.exit(main())

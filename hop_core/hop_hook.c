@@ -72,16 +72,14 @@ static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
 		place->next = 0;
 }
 
-static unsigned int hop_hook_input(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+/* Apart from its caller, which most packets only pass: kernels zero a function's variables. */
+static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
+					const struct nf_hook_state *state)
 {
-	const struct hop_hooks *hooks = priv;
 	const struct hop_carrier *carrier;
 	struct hop_shim_place place;
 	unsigned int i, len_bytes = 0, verdict;
 
-	if (!concerns_input(hooks, skb, state->pf))
-		return NF_ACCEPT;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)
@@ -95,6 +93,14 @@ static unsigned int hop_hook_input(void *priv, struct sk_buff *skb,
 			return verdict;
 	}
 	return NF_ACCEPT;
+}
+
+static unsigned int hop_hook_input(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	if (likely(!concerns_input(priv, skb, state->pf)))
+		return NF_ACCEPT;
+	return show_input(priv, skb, state);
 }
 
 static bool is_forwarded(const struct sk_buff *skb, u8 pf)
@@ -126,16 +132,13 @@ static void read_segment(struct sk_buff *skb, struct hop_segment *seg, const str
 	seg->tcp = !hop_output_is_foreign(skb, net) && hop_output_read(skb, seg);
 }
 
-static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
-				    const struct nf_hook_state *state)
+static noinline unsigned int show_output(const struct hop_hooks *hooks, struct sk_buff *skb,
+					 const struct nf_hook_state *state)
 {
-	const struct hop_hooks *hooks = priv;
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
 	unsigned int i, len_bytes = 0, verdict;
 
-	if (!concerns_output(hooks, skb, state->pf))
-		return NF_ACCEPT;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)
@@ -149,6 +152,14 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 			return verdict;
 	}
 	return NF_ACCEPT;
+}
+
+static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	if (likely(!concerns_output(priv, skb, state->pf)))
+		return NF_ACCEPT;
+	return show_output(priv, skb, state);
 }
 
 static const struct nf_hook_ops hop_hook_ops[HOP_HOOK_OPS] = {

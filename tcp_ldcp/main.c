@@ -44,6 +44,13 @@ bool ldcp_is_reno(const struct sock *sk)
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_reno;
 }
 
+bool ldcp_is_either(const struct sock *sk)
+{
+	const struct tcp_congestion_ops *ops = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
+
+	return ops == &ldcp || ops == &ldcp_reno;
+}
+
 /* What ldcp_start() lowered is the next congestion control's again. */
 static void ldcp_release(struct sock *sk)
 {

@@ -157,15 +157,15 @@ static const struct sock *owner(const struct sk_buff *skb)
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk) ? sk : NULL;
 }
 
-static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
-				const struct nf_hook_state *state)
+/* Apart from its caller, which most packets only pass. */
+static noinline unsigned int output_segment(struct sk_buff *skb, const struct sock *sk,
+					    const struct nf_hook_state *state)
 {
-	const struct sock *sk = owner(skb);
 	const struct ldcp_sock *ls;
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!sk || !(ldcp_is(sk) || ldcp_is_reno(sk)) || !is_segment(skb, sk))
+	if (!is_segment(skb, sk))
 		return NF_ACCEPT;
 	if (ldcp_is_reno(sk))
 		return output_reno(skb, sk);
@@ -185,6 +185,17 @@ static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 	    ntohl(th->seq) != READ_ONCE(tcp_sk(sk)->snd_nxt))
 		return NF_ACCEPT;
 	return output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
+}
+
+/* For every packet of this host. */
+static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	const struct sock *sk = owner(skb);
+
+	if (likely(!sk || !ldcp_is_either(sk)))
+		return NF_ACCEPT;
+	return output_segment(skb, sk, state);
 }
 
 const struct nf_hook_ops ldcp_output_hooks[2] =

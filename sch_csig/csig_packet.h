@@ -113,7 +113,8 @@ static __always_inline struct csig_tag csig_packet_read(const struct sk_buff *sk
 {
 	const u32 data_offset_bytes = place->offset_bytes + CSIG_TPID_BYTES;
 
-	if (unlikely(skb_headlen(skb) < data_offset_bytes + csig_data_bytes(place->form)))
+	/* Of either form: the same number for both, and less than csig_packet_find() looked at. */
+	if (unlikely(skb_headlen(skb) < place->offset_bytes + CSIG_TAG_MAX_BYTES))
 		return csig_packet_read_deep(skb, place->form, data_offset_bytes);
 	return csig_read(place->form, skb->data + data_offset_bytes);
 }

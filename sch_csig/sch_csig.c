@@ -59,6 +59,7 @@ struct csig_signal {
  * @value: by attribute, those of 32 bits
  * @port: what is made of it, as the next three; the rate may follow the device's
  * @due_ns: csig_port_due_ns() of @port
+ * @types: bit n is set if the port has the signal of type n
  * @tpids: of tags
  * @attrs: by enum csig_what
  * @signal: by type
@@ -69,6 +70,7 @@ struct csig_settings {
 	u32 value[TCA_CSIG_MAX + 1];
 	struct csig_port_params port;
 	u64 due_ns;
+	u32 types;
 	struct csig_tpids tpids;
 	u32 attrs[CSIG_WHATS];
 	struct csig_signal signal[CSIG_TYPES];
@@ -116,7 +118,8 @@ struct csig_sched_data {
 
 static bool csig_has(const struct csig_settings *set, u32 type)
 {
-	return type < CSIG_TYPES && set->signal[type].on;
+	/* A tag's type is at most 15. */
+	return set->types >> type & 1;
 }
 
 /* Number of packets that a queued packet becomes on the wire. */
@@ -146,9 +149,10 @@ static __always_inline bool csig_must_strip(struct csig_sched_data *q,
 }
 
 /* All tags out. Returns false if one stays: then the packet must not leave (section 6.1). */
-static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb,
-				struct csig_place place, u32 pkts)
+static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
+	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
+
 	do {
 		if (place.fault == CSIG_BAD_TRUNCATED || !csig_packet_cut(skb, &place)) {
 			q->stats.fenced_pkts += pkts;
@@ -179,8 +183,12 @@ static noinline int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
 
 /* A packet of the second form becomes one of the first. Returns true if it must be segmented. */
 static noinline bool csig_normalise(struct sk_buff *skb, struct net_device *dev,
-				    struct csig_place place)
+				    enum csig_form form, u32 offset_bytes, u16 inner)
 {
+	const struct csig_place place = {
+		.form = form, .offset_bytes = offset_bytes, .inner = inner,
+	};
+
 	return csig_packet_normalise(skb, dev, &place) && skb_is_gso(skb) &&
 	       !hop_device_is_veth(dev);
 }
@@ -203,8 +211,8 @@ static noinline int csig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch,
 		q->stats.expanded_pkts += pkts;
 	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
 		type = csig_packet_read(skb, &place).type;
-	if (csig_must_strip(q, &place, type, pkts)) {
-		if (!csig_strip(q, skb, place, pkts))
+	if (unlikely(csig_must_strip(q, &place, type, pkts))) {
+		if (!csig_strip(q, skb, pkts))
 			return qdisc_drop(skb, sch, to_free);
 		goto queue;
 	}
@@ -212,7 +220,7 @@ static noinline int csig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch,
 	if (type == CSIG_PD)
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	if (!place.fault && csig_packet_is_second_form(skb, &place) &&
-	    csig_normalise(skb, qdisc_dev(sch), place))
+	    csig_normalise(skb, qdisc_dev(sch), place.form, place.offset_bytes, place.inner))
 		return csig_queue_segments(skb, sch, to_free);
 queue:
 	return hop_child_enqueue(skb, sch, to_free);
@@ -334,25 +342,30 @@ static __always_inline bool csig_answer(struct csig_sched_data *q, struct sk_buf
  * may be another than before. CSIG_TYPES: it cannot be written, or is gone.
  */
 static noinline struct csig_tag csig_read_own(struct csig_sched_data *q, struct sk_buff *skb,
-					      struct csig_place place)
+					      enum csig_form form, u32 offset_bytes)
 {
+	const struct csig_place before = { .form = form, .offset_bytes = offset_bytes };
 	const struct csig_tag none = { .type = CSIG_TYPES };
 	struct csig_place now;
 
-	if (!hop_pkt_writable(skb, csig_packet_behind_bytes(&place))) {
+	if (!hop_pkt_writable(skb, csig_packet_behind_bytes(&before))) {
 		q->stats.unwritable_pkts += csig_pkts(skb);
 		return none;
 	}
 	now = csig_packet_find(skb, &q->set->tpids);
-	if (now.form != place.form || now.offset_bytes != place.offset_bytes)
+	if (now.form != form || now.offset_bytes != offset_bytes)
 		return none;
 	return csig_packet_read(skb, &now);
 }
 
 static noinline u32 csig_locator_with_ttl(const struct csig_settings *set,
-					  const struct sk_buff *skb, struct csig_place place,
-					  u32 type)
+					  const struct sk_buff *skb, enum csig_form form,
+					  u32 offset_bytes, u16 inner, u32 type)
 {
+	const struct csig_place place = {
+		.form = form, .offset_bytes = offset_bytes, .inner = inner,
+	};
+
 	return csig_compose(&set->signal[type].layout[place.form], set->attrs,
 			    csig_packet_ttl(skb, &place));
 }
@@ -375,7 +388,8 @@ static __always_inline void csig_write_update(struct csig_sched_data *q, struct 
 	u32 locator = signal->locator[place->form];
 
 	if (unlikely(signal->has_ttl[place->form]))
-		locator = csig_locator_with_ttl(q->set, skb, *place, t.type);
+		locator = csig_locator_with_ttl(q->set, skb, place->form, place->offset_bytes,
+						place->inner, t.type);
 	if (!csig_replace(&t, a->code, locator))
 		return;
 	csig_write(place->form, data, &t);
@@ -400,8 +414,9 @@ static noinline void csig_update(struct csig_sched_data *q, struct sk_buff *skb,
 	/* Most hops are not the worst: then nothing is copied. */
 	if (!csig_has(q->set, type) || !csig_answer(q, skb, place.form, &t, now_ns, &a))
 		return;
-	if (unlikely(!csig_packet_is_own(skb, csig_packet_behind_bytes(&place)))) {
-		t = csig_read_own(q, skb, place);
+	if (unlikely(!csig_packet_is_own(skb, place.offset_bytes + CSIG_TAG_MAX_BYTES +
+					 CSIG_TPID_BYTES))) {
+		t = csig_read_own(q, skb, place.form, place.offset_bytes);
 		if (t.type != type)
 			return;
 	}
@@ -697,12 +712,23 @@ static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
 			csig_derive_locator(set, &set->signal[type], form);
 }
 
+static u32 csig_types_on(const struct csig_settings *set)
+{
+	u32 type, types = 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (set->signal[type].on)
+			types |= BIT(type);
+	return types;
+}
+
 static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
 {
 	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
 	set->due_ns = csig_port_due_ns(&set->port);
+	set->types = csig_types_on(set);
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
 	set->attrs[CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];

@@ -21,9 +21,37 @@
 #include <net/hop_device.h>
 #include <net/hop_pkt.h>
 
-/* csig_find() in a packet, without pulling anything. */
-static inline struct csig_place csig_packet_find(const struct sk_buff *skb,
+/* As far as the first EtherType. */
+#define CSIG_PACKET_PLAIN_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES)
+/* As far as the EtherType behind a tag that no VLAN tag precedes. */
+#define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
+
+/**
+ * csig_packet_is_plain() - rule out a tag by the first EtherType
+ * @skb: the packet
+ * @tpids: by what tags are recognised
+ *
+ * For most packets, in a few instructions.
+ *
+ * Return: true if csig_packet_find() would find none; false if it has to be asked.
+ */
+static __always_inline bool csig_packet_is_plain(const struct sk_buff *skb,
 						 const struct csig_tpids *tpids)
+{
+	u16 ether_type;
+
+	if (unlikely(skb_headlen(skb) < CSIG_PACKET_PLAIN_BYTES))
+		return false;
+	ether_type = csig_ether_type(skb->data, CSIG_FIRST_TAG_BYTES);
+	return !csig_form_of(tpids, ether_type) && !csig_is_vlan(ether_type);
+}
+
+/*
+ * csig_find() in any packet, without pulling anything. Not inlined: its buffer and the stack
+ * protector would cost each packet as much as the search.
+ */
+static noinline __maybe_unused struct csig_place
+csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
 {
 	const u32 walk_bytes = min(skb->len, CSIG_WALK_BYTES);
 	u8 buf[CSIG_WALK_BYTES];
@@ -38,6 +66,59 @@ static inline struct csig_place csig_packet_find(const struct sk_buff *skb,
 	return csig_find(frame, walk_bytes, skb->len, tpids);
 }
 
+/**
+ * csig_packet_find() - look for a tag in a packet
+ * @skb: the packet
+ * @tpids: by what tags are recognised
+ *
+ * A tag that no VLAN tag precedes is looked at in place. The search for others copies
+ * what is not in the head.
+ *
+ * Return: of csig_find().
+ */
+static __always_inline struct csig_place csig_packet_find(const struct sk_buff *skb,
+							  const struct csig_tpids *tpids)
+{
+	enum csig_form form;
+
+	if (likely(skb_headlen(skb) >= CSIG_PACKET_NEAR_BYTES)) {
+		form = csig_form_of(tpids, csig_ether_type(skb->data, CSIG_FIRST_TAG_BYTES));
+		if (form)
+			return csig_place_of(form, CSIG_FIRST_TAG_BYTES, skb->data,
+					     CSIG_PACKET_NEAR_BYTES, skb->len, tpids);
+	}
+	return csig_packet_find_deep(skb, tpids);
+}
+
+/* csig_read() of a tag that is not in the head as a whole. */
+static noinline __maybe_unused struct csig_tag
+csig_packet_read_deep(const struct sk_buff *skb, enum csig_form form, u32 data_offset_bytes)
+{
+	u8 buf[CSIG_TAG_MAX_BYTES];
+
+	/* csig_packet_find() has read it. */
+	skb_copy_bits(skb, data_offset_bytes, buf, csig_data_bytes(form));
+	return csig_read(form, buf);
+}
+
+/**
+ * csig_packet_read() - take the data fields out of a packet's tag
+ * @skb: the packet
+ * @place: place of the tag, which is whole
+ *
+ * Return: of csig_read().
+ */
+static __always_inline struct csig_tag csig_packet_read(const struct sk_buff *skb,
+							const struct csig_place *place)
+{
+	const u32 data_offset_bytes = place->offset_bytes + CSIG_TPID_BYTES;
+
+	/* Of either form: the same number for both, and less than csig_packet_find() looked at. */
+	if (unlikely(skb_headlen(skb) < place->offset_bytes + CSIG_TAG_MAX_BYTES))
+		return csig_packet_read_deep(skb, place->form, data_offset_bytes);
+	return csig_read(place->form, skb->data + data_offset_bytes);
+}
+
 /* Below this, it is a length, and a header of 802.2 follows. */
 static inline __be16 csig_packet_protocol(u16 inner)
 {
@@ -47,6 +128,19 @@ static inline __be16 csig_packet_protocol(u16 inner)
 static inline u32 csig_packet_behind_bytes(const struct csig_place *place)
 {
 	return place->offset_bytes + csig_shapes[place->form].tag_bytes + CSIG_TPID_BYTES;
+}
+
+/**
+ * csig_packet_is_second_form() - does the network header stand in front of what follows the tag?
+ * @skb: the packet
+ * @place: of its tag, well placed
+ *
+ * Return: true for packets of a bridge or a raw socket, which csig_packet_normalise() is for.
+ */
+static inline bool csig_packet_is_second_form(const struct sk_buff *skb,
+					      const struct csig_place *place)
+{
+	return skb_network_offset(skb) < (int)csig_packet_behind_bytes(place);
 }
 
 /* Who knows no such tag would compute the checksum in the wrong place, or not at all. */
@@ -83,7 +177,7 @@ static inline bool csig_packet_normalise(struct sk_buff *skb, struct net_device 
 {
 	const u32 behind_bytes = csig_packet_behind_bytes(place);
 
-	if (skb_network_offset(skb) >= (int)behind_bytes)
+	if (!csig_packet_is_second_form(skb, place))
 		return false;
 	if (!csig_packet_settle_check(skb, dev))
 		return false;
@@ -102,6 +196,20 @@ static inline void csig_packet_forget_sum(struct sk_buff *skb)
 }
 
 /**
+ * csig_packet_is_own() - may a packet's first bytes be written as they are?
+ * @skb: the packet
+ * @len_bytes: number of bytes
+ *
+ * Return: true if hop_pkt_writable() has nothing to do, and what was read of these bytes
+ * is still there. A clone shares them. What is not in the head may be mapped by a program
+ * that goes on writing.
+ */
+static __always_inline bool csig_packet_is_own(const struct sk_buff *skb, u32 len_bytes)
+{
+	return !skb_cloned(skb) && len_bytes <= skb_headlen(skb);
+}
+
+/**
  * csig_packet_cut() - take a tag out
  * @skb: the packet, of either form
  * @place: of the tag, which is whole; others may follow
@@ -111,7 +219,7 @@ static inline void csig_packet_forget_sum(struct sk_buff *skb)
 static inline bool csig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
 {
 	const u32 tag_bytes = csig_shapes[place->form].tag_bytes;
-	const bool on_tag = skb_network_offset(skb) < (int)csig_packet_behind_bytes(place);
+	const bool on_tag = csig_packet_is_second_form(skb, place);
 	const int network_bytes = skb_network_offset(skb) - (on_tag ? 0 : (int)tag_bytes);
 	__be16 tpid;
 

@@ -101,6 +101,30 @@ static inline u64 csig_port_period_ns(const struct csig_port_params *p)
 	return p->estimator == TC_CSIG_ESTIMATOR_DRE ? p->interval_ns >> p->shift : p->interval_ns;
 }
 
+/**
+ * csig_port_due_ns() - the least time after which csig_port_look() changes the estimate
+ * @p: of the port
+ *
+ * Return: time since csig_port_vars.start_ns, for csig_port_is_due(); at least 1.
+ */
+static inline u64 csig_port_due_ns(const struct csig_port_params *p)
+{
+	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? 1 : csig_port_period_ns(p);
+}
+
+/**
+ * csig_port_is_due() - must csig_port_look() be called?
+ * @v: of the port
+ * @due_ns: of csig_port_due_ns()
+ * @now_ns: any clock that does not jump
+ *
+ * Return: false if csig_port_look() would change nothing.
+ */
+static inline bool csig_port_is_due(const struct csig_port_vars *v, u64 due_ns, u64 now_ns)
+{
+	return now_ns - v->start_ns >= due_ns;
+}
+
 /* (1 - 2^-shift)^n, by squares, in 2^-32; 0 once it is below that. */
 static inline u64 csig_port_discount(u32 shift, u64 n)
 {

@@ -87,10 +87,14 @@ static void table_test(struct kunit *test)
 			.estimator = cases[i].estimator, .shift = cases[i].shift,
 		};
 		struct csig_port_vars v = {};
+		bool due, looked;
 
 		for (n = 0; n < 4 && cases[i].sent[n].bytes; n++)
 			leave(&v, &p, cases[i].sent[n].ns, cases[i].sent[n].bytes);
-		csig_port_look(&v, &p, cases[i].look_ns);
+		/* Once something has left, the estimate changes exactly when it is due. */
+		due = csig_port_is_due(&v, csig_port_due_ns(&p), cases[i].look_ns);
+		looked = csig_port_look(&v, &p, cases[i].look_ns);
+		KUNIT_EXPECT_EQ_MSG(test, looked, due && v.runs, "case %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, v.used_bytes_ps, cases[i].used_bytes_ps, "case %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, csig_port_available_bytes_ps(&v, &p),
 				    GBIT - min(cases[i].used_bytes_ps, GBIT), "case %d", i);

@@ -317,6 +317,9 @@ static void reference_test(struct kunit *test)
 
 			KUNIT_ASSERT_TRUE(test, csig_low(&s, form, code) <= value &&
 					  value < csig_high(&s, form, code));
+			/* A greater code, without coding: what a delay is compared by. */
+			want = (random_u32() & csig_shapes[form].value_max) >> random_u32() % 20;
+			KUNIT_ASSERT_EQ(test, code > want, value >= csig_high(&s, form, want));
 		}
 	}
 }

@@ -42,31 +42,49 @@
  * @on: it has it
  * @scale: of its values
  * @layout: of its locators, by form
+ * @locator: locator that this port writes, by form; without a TTL
+ * @has_ttl: the locator depends on the packet's TTL, by form
  */
 struct csig_signal {
 	bool on;
 	struct csig_scale scale;
 	struct csig_layout layout[CSIG_FORMS];
+	u16 locator[CSIG_FORMS];
+	bool has_ttl[CSIG_FORMS];
 };
 
 /**
  * struct csig_settings - replaced as a whole under the tree lock
  * @rate_bytes_ps: as tc set it; TC_CSIG_RATE_AUTO for the device's
  * @value: by attribute, those of 32 bits
- * @signal: by type
- * @port: what is made of it, as the rest below; the rate may follow the device's
+ * @port: what is made of it, as the next three; the rate may follow the device's
+ * @due_ns: csig_port_due_ns() of @port
+ * @types: bit n is set if the port has the signal of type n
  * @tpids: of tags
  * @attrs: by enum csig_what
+ * @signal: by type
  * @rcu: frees it: dump() reads it without a lock
  */
 struct csig_settings {
 	u64 rate_bytes_ps;
 	u32 value[TCA_CSIG_MAX + 1];
-	struct csig_signal signal[CSIG_TYPES];
 	struct csig_port_params port;
+	u64 due_ns;
+	u32 types;
 	struct csig_tpids tpids;
 	u32 attrs[CSIG_WHATS];
+	struct csig_signal signal[CSIG_TYPES];
 	struct rcu_head rcu;
+};
+
+/**
+ * struct csig_answer - the port's value for a tag
+ * @measured: kbit/s, ppm or ns, by type
+ * @code: the same in the tag's units, csig_encode()
+ */
+struct csig_answer {
+	u64 measured;
+	u32 code;
 };
 
 /**
@@ -75,6 +93,9 @@ struct csig_settings {
  * @sch: the qdisc that this is the private data of
  * @set: what tc set and what is made of it; NULL only before the first
  * @port: the estimate
+ * @known: bit csig_answer_bit() is set while that member of @answer holds: until the estimate
+ *	or the settings change
+ * @answer: values of the estimate, by type and form; a delay differs from packet to packet
  * @tx_bytes: sent, on the wire
  * @stats: for tc
  * @timer: ends intervals while nothing leaves
@@ -86,6 +107,8 @@ struct csig_sched_data {
 	struct Qdisc *sch;
 	struct csig_settings *set;
 	struct csig_port_vars port;
+	u32 known;
+	struct csig_answer answer[CSIG_PD][CSIG_FORMS];
 	u64 tx_bytes;
 	struct tc_csig_xstats stats;
 	struct hrtimer timer;
@@ -93,24 +116,24 @@ struct csig_sched_data {
 	struct hop_speed_watch speed;
 };
 
-static u32 csig_type_of(const struct sk_buff *skb, const struct csig_place *place)
-{
-	u8 buf[CSIG_TAG_MAX_BYTES];
-
-	/* csig_find() has read it. */
-	skb_copy_bits(skb, place->offset_bytes + CSIG_TPID_BYTES, buf,
-		      csig_data_bytes(place->form));
-	return csig_read(place->form, buf).type;
-}
-
 static bool csig_has(const struct csig_settings *set, u32 type)
 {
-	return type < CSIG_TYPES && set->signal[type].on;
+	/* A tag's type is at most 15. */
+	return set->types >> type & 1;
 }
 
-/* Must this packet's tag go? Counts why it is not updated. */
-static bool csig_must_strip(struct csig_sched_data *q, const struct sk_buff *skb,
-			    const struct csig_place *place, u32 pkts)
+/* Number of packets that a queued packet becomes on the wire. */
+static __always_inline u32 csig_pkts(const struct sk_buff *skb)
+{
+	return hop_pkt_wire(skb, 0).segs_pkts;
+}
+
+/*
+ * Must this packet's tag go? Counts why it is not updated. @type: of a tag that is well placed,
+ * where tags are updated
+ */
+static __always_inline bool csig_must_strip(struct csig_sched_data *q,
+					    const struct csig_place *place, u32 type, u32 pkts)
 {
 	const struct csig_settings *set = q->set;
 	const u32 mode = set->value[TCA_CSIG_MODE];
@@ -119,70 +142,38 @@ static bool csig_must_strip(struct csig_sched_data *q, const struct sk_buff *skb
 		q->stats.malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
-	if (csig_has(set, csig_type_of(skb, place)))
+	if (likely(csig_has(set, type)))
 		return false;
 	q->stats.unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
 /* All tags out. Returns false if one stays: then the packet must not leave (section 6.1). */
-static bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, struct csig_place *place,
-		       u32 pkts)
+static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
+	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
+
 	do {
-		if (place->fault == CSIG_BAD_TRUNCATED || !csig_packet_cut(skb, place)) {
+		if (place.fault == CSIG_BAD_TRUNCATED || !csig_packet_cut(skb, &place)) {
 			q->stats.fenced_pkts += pkts;
 			return false;
 		}
 		q->stats.stripped_pkts += pkts;
-		*place = csig_packet_find(skb, &q->set->tpids);
-	} while (place->form);
+		place = csig_packet_find(skb, &q->set->tpids);
+	} while (place.form);
 	return true;
-}
-
-/* A tagged packet arrives. Returns whether it may be queued; @place: of the tag that it has. */
-static bool csig_admit(struct csig_sched_data *q, struct sk_buff *skb, struct csig_place *place)
-{
-	const u32 pkts = hop_pkt_wire(skb, 0).segs_pkts;
-
-	if (place->form == CSIG_COMPACT)
-		q->stats.compact_pkts += pkts;
-	else
-		q->stats.expanded_pkts += pkts;
-	if (csig_must_strip(q, skb, place, pkts))
-		return csig_strip(q, skb, place, pkts);
-	return true;
-}
-
-/* Does its tag ask how long it waits here? */
-static bool csig_is_timed(const struct csig_sched_data *q, const struct sk_buff *skb,
-			  const struct csig_place *place)
-{
-	return place->form && !place->fault && csig_type_of(skb, place) == CSIG_PD &&
-	       q->set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE;
-}
-
-/* @timed: of csig_is_timed() */
-static int csig_queue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free, bool timed)
-{
-	if (timed)
-		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /*
- * A super-packet of the second form, as bridges have them: a card would segment it as if its
+ * A GSO packet of the second form, as bridges have them: a NIC would segment it as if its
  * tag were IP's header. So its segments are queued; they arrived when it did.
  */
-static int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
-			       bool timed)
+static noinline int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free)
 {
+	const u64 mark = *hop_arrival_mark(skb);
 	struct sk_buff *segs, *seg;
-	u64 mark;
 
-	if (timed)
-		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	mark = *hop_arrival_mark(skb);
 	segs = skb_gso_segment(skb, NETIF_F_SG);
 	if (!IS_ERR(segs))
 		for (seg = segs; seg; seg = seg->next)
@@ -190,20 +181,58 @@ static int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk
 	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
-static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+/* A packet of the second form becomes one of the first. Returns true if it must be segmented. */
+static noinline bool csig_normalise(struct sk_buff *skb, struct net_device *dev,
+				    enum csig_form form, u32 offset_bytes, u16 inner)
+{
+	const struct csig_place place = {
+		.form = form, .offset_bytes = offset_bytes, .inner = inner,
+	};
+
+	return csig_packet_normalise(skb, dev, &place) && skb_is_gso(skb) &&
+	       !hop_device_is_veth(dev);
+}
+
+/* A packet arrives that may have a tag. */
+static noinline int csig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
-	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
+	const struct csig_settings *set = q->set;
+	const struct csig_place place = csig_packet_find(skb, &set->tpids);
+	const u32 pkts = csig_pkts(skb);
+	u32 type = CSIG_TYPES;
 
-	bool timed;
+	if (!place.form)
+		goto queue;
+	if (place.form == CSIG_COMPACT)
+		q->stats.compact_pkts += pkts;
+	else
+		q->stats.expanded_pkts += pkts;
+	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
+		type = csig_packet_read(skb, &place).type;
+	if (unlikely(csig_must_strip(q, &place, type, pkts))) {
+		if (!csig_strip(q, skb, pkts))
+			return qdisc_drop(skb, sch, to_free);
+		goto queue;
+	}
+	/* Its tag asks how long it waits here. */
+	if (type == CSIG_PD)
+		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
+	if (!place.fault && csig_packet_is_second_form(skb, &place) &&
+	    csig_normalise(skb, qdisc_dev(sch), place.form, place.offset_bytes, place.inner))
+		return csig_queue_segments(skb, sch, to_free);
+queue:
+	return hop_child_enqueue(skb, sch, to_free);
+}
 
-	if (place.form && !csig_admit(q, skb, &place))
-		return qdisc_drop(skb, sch, to_free);
-	timed = csig_is_timed(q, skb, &place);
-	if (place.form && !place.fault && csig_packet_normalise(skb, qdisc_dev(sch), &place) &&
-	    skb_is_gso(skb) && !hop_device_is_veth(qdisc_dev(sch)))
-		return csig_queue_segments(skb, sch, to_free, timed);
-	return csig_queue(skb, sch, to_free, timed);
+static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	const struct csig_sched_data *q = qdisc_priv(sch);
+
+	if (!csig_packet_is_plain(skb, &q->set->tpids))
+		return csig_enqueue_tagged(skb, sch, to_free);
+	return hop_child_enqueue(skb, sch, to_free);
 }
 
 static void csig_start_timer(struct csig_sched_data *q)
@@ -220,11 +249,13 @@ static void csig_stop_timer(struct csig_sched_data *q)
 	hrtimer_try_to_cancel(&q->timer);
 }
 
-static void csig_look(struct csig_sched_data *q, u64 now_ns)
+static noinline void csig_look(struct csig_sched_data *q, u64 now_ns)
 {
-	if (csig_port_look(&q->port, &q->set->port, now_ns))
-		trace_csig_interval(q->sch, q->port.used_bytes_ps,
-				    csig_port_available_bytes_ps(&q->port, &q->set->port));
+	if (!csig_port_look(&q->port, &q->set->port, now_ns))
+		return;
+	q->known = 0;
+	trace_csig_interval(q->sch, q->port.used_bytes_ps,
+			    csig_port_available_bytes_ps(&q->port, &q->set->port));
 }
 
 /*
@@ -255,68 +286,141 @@ static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 	return again;
 }
 
-static u32 csig_locator(const struct csig_settings *set, const struct sk_buff *skb,
-			const struct csig_place *place, u32 type)
+static u32 csig_answer_bit(u32 type, enum csig_form form)
 {
-	const struct csig_layout *layout = &set->signal[type].layout[place->form];
-
-	return csig_compose(layout, set->attrs, csig_layout_needs_ttl(layout) ?
-			    csig_packet_ttl(skb, place) : 0);
+	return BIT(type * CSIG_FORMS + form);
 }
 
-/* The packet's tag can be written: its bytes are ours now, and may be others than before. */
-static void csig_write_update(struct csig_sched_data *q, struct sk_buff *skb,
-			      const struct csig_place *place, u32 type, u64 measured, u32 pkts)
+/* The first tag of this type and form since the estimate changed. */
+static noinline void csig_compute_answer(struct csig_sched_data *q, u32 type, enum csig_form form)
 {
-	const struct csig_settings *set = q->set;
-	const struct csig_place now = csig_packet_find(skb, &set->tpids);
-	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
-	struct csig_tag t;
+	struct csig_answer *answer = &q->answer[type][form];
 
-	if (now.form != place->form || now.offset_bytes != place->offset_bytes)
-		return;
-	t = csig_read(place->form, data);
-	if (t.type != type ||
-	    !csig_replace(&t, csig_encode(&set->signal[type].scale, place->form, measured),
-			  csig_locator(set, skb, place, type)))
+	answer->measured = csig_port_value(&q->port, &q->set->port, type, 0);
+	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
+	q->known |= csig_answer_bit(type, form);
+}
+
+/*
+ * Most hops are not the worst: then the value need not be coded. Returns true if the packet
+ * waited longer than its tag says; @a: result
+ */
+static __always_inline bool csig_answer_delay(struct csig_sched_data *q, struct sk_buff *skb,
+					      enum csig_form form, const struct csig_tag *t,
+					      u64 now_ns, struct csig_answer *a)
+{
+	const struct csig_scale *scale = &q->set->signal[CSIG_PD].scale;
+	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_CSIG, now_ns);
+
+	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
+		q->stats.untimed_pkts += csig_pkts(skb);
+		return false;
+	}
+	q->stats.longest_ns = max(q->stats.longest_ns, waited_ns);
+	if (waited_ns < csig_high(scale, form, t->value))
+		return false;
+	a->measured = waited_ns;
+	a->code = csig_encode(scale, form, waited_ns);
+	return true;
+}
+
+/* Returns true if the port's value is worse than what the tag says; @a: result */
+static __always_inline bool csig_answer(struct csig_sched_data *q, struct sk_buff *skb,
+					enum csig_form form, const struct csig_tag *t,
+					u64 now_ns, struct csig_answer *a)
+{
+	if (t->type == CSIG_PD)
+		return csig_answer_delay(q, skb, form, t, now_ns, a);
+	if (unlikely(!(q->known & csig_answer_bit(t->type, form))))
+		csig_compute_answer(q, t->type, form);
+	*a = q->answer[t->type][form];
+	return csig_worse(t->type, a->code, t->value);
+}
+
+/*
+ * The packet's bytes are shared, or not in its head. Returns the tag once its bytes are ours: it
+ * may be another than before. CSIG_TYPES: it cannot be written, or is gone.
+ */
+static noinline struct csig_tag csig_read_own(struct csig_sched_data *q, struct sk_buff *skb,
+					      enum csig_form form, u32 offset_bytes)
+{
+	const struct csig_place before = { .form = form, .offset_bytes = offset_bytes };
+	const struct csig_tag none = { .type = CSIG_TYPES };
+	struct csig_place now;
+
+	if (!hop_pkt_writable(skb, csig_packet_behind_bytes(&before))) {
+		q->stats.unwritable_pkts += csig_pkts(skb);
+		return none;
+	}
+	now = csig_packet_find(skb, &q->set->tpids);
+	if (now.form != form || now.offset_bytes != offset_bytes)
+		return none;
+	return csig_packet_read(skb, &now);
+}
+
+static noinline u32 csig_locator_with_ttl(const struct csig_settings *set,
+					  const struct sk_buff *skb, enum csig_form form,
+					  u32 offset_bytes, u16 inner, u32 type)
+{
+	const struct csig_place place = {
+		.form = form, .offset_bytes = offset_bytes, .inner = inner,
+	};
+
+	return csig_compose(&set->signal[type].layout[place.form], set->attrs,
+			    csig_packet_ttl(skb, &place));
+}
+
+static noinline void csig_trace_update(const struct Qdisc *sch, enum csig_form form,
+				       const u8 *data, u64 measured)
+{
+	const struct csig_tag t = csig_read(form, data);
+
+	trace_csig_update(sch, form, &t, measured);
+}
+
+/* The packet's tag can be written: its bytes are ours. @t: as they are */
+static __always_inline void csig_write_update(struct csig_sched_data *q, struct sk_buff *skb,
+					      const struct csig_place *place, struct csig_tag t,
+					      const struct csig_answer *a)
+{
+	const struct csig_signal *signal = &q->set->signal[t.type];
+	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
+	u32 locator = signal->locator[place->form];
+
+	if (unlikely(signal->has_ttl[place->form]))
+		locator = csig_locator_with_ttl(q->set, skb, place->form, place->offset_bytes,
+						place->inner, t.type);
+	if (!csig_replace(&t, a->code, locator))
 		return;
 	csig_write(place->form, data, &t);
 	csig_packet_forget_sum(skb);
-	q->stats.updated_pkts[type] += pkts;
-	trace_csig_update(q->sch, place->form, &t, measured);
+	q->stats.updated_pkts[t.type] += csig_pkts(skb);
+	if (trace_csig_update_enabled())
+		csig_trace_update(q->sch, place->form, data, a->measured);
 }
 
-/* A packet with a well placed tag leaves. @waited_ns: of hop_arrival_waited_ns() */
-static void csig_update(struct csig_sched_data *q, struct sk_buff *skb,
-			const struct csig_place *place, u32 pkts, u64 waited_ns)
+/* A packet leaves that may have a tag, at @now_ns. */
+static noinline void csig_update(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
-	const struct csig_settings *set = q->set;
-	u8 buf[CSIG_TAG_MAX_BYTES];
+	const struct csig_place place = csig_packet_find(skb, &q->set->tpids);
+	struct csig_answer a;
 	struct csig_tag t;
-	u64 measured;
+	u32 type;
 
-	skb_copy_bits(skb, place->offset_bytes + CSIG_TPID_BYTES, buf,
-		      csig_data_bytes(place->form));
-	t = csig_read(place->form, buf);
-	if (!csig_has(set, t.type))
+	if (!place.form || place.fault)
 		return;
-	if (t.type == CSIG_PD) {
-		if (waited_ns == HOP_MARK_UNKNOWN_NS) {
-			q->stats.untimed_pkts += pkts;
-			return;
-		}
-		q->stats.longest_ns = max(q->stats.longest_ns, waited_ns);
-	}
-	measured = csig_port_value(&q->port, &set->port, t.type, waited_ns);
+	t = csig_packet_read(skb, &place);
+	type = t.type;
 	/* Most hops are not the worst: then nothing is copied. */
-	if (!csig_worse(t.type, csig_encode(&set->signal[t.type].scale, place->form, measured),
-			t.value))
+	if (!csig_has(q->set, type) || !csig_answer(q, skb, place.form, &t, now_ns, &a))
 		return;
-	if (!hop_pkt_writable(skb, csig_packet_behind_bytes(place))) {
-		q->stats.unwritable_pkts += pkts;
-		return;
+	if (unlikely(!csig_packet_is_own(skb, place.offset_bytes + CSIG_TAG_MAX_BYTES +
+					 CSIG_TPID_BYTES))) {
+		t = csig_read_own(q, skb, place.form, place.offset_bytes);
+		if (t.type != type)
+			return;
 	}
-	csig_write_update(q, skb, place, t.type, measured, pkts);
+	csig_write_update(q, skb, &place, t, &a);
 }
 
 static struct sk_buff *csig_dequeue(struct Qdisc *sch)
@@ -325,21 +429,19 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb = hop_child_dequeue(sch);
 	const struct csig_settings *set = q->set;
 	struct hop_pkt_wire wire;
-	struct csig_place place;
-	u64 now_ns, waited_ns;
+	u64 now_ns;
 
 	if (!skb)
 		return NULL;
 	now_ns = ktime_get_ns();
-	waited_ns = hop_arrival_waited_ns(skb, sch, HOP_MARK_CSIG, now_ns);
-	hop_arrival_forget(skb, sch, HOP_MARK_CSIG);
+	if (csig_port_is_due(&q->port, set->due_ns, now_ns))
+		csig_look(q, now_ns);
+	if (set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE &&
+	    !csig_packet_is_plain(skb, &set->tpids))
+		csig_update(q, skb, now_ns);
+	if (*hop_arrival_mark(skb) & HOP_MARK_CSIG)
+		hop_arrival_forget(skb, sch, HOP_MARK_CSIG);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
-	csig_look(q, now_ns);
-	if (set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE) {
-		place = csig_packet_find(skb, &set->tpids);
-		if (place.form && !place.fault)
-			csig_update(q, skb, &place, wire.segs_pkts, waited_ns);
-	}
 	csig_port_sent(&q->port, now_ns, wire.bytes);
 	q->tx_bytes += wire.bytes;
 	if (set->value[TCA_CSIG_TIMER] && !q->runs)
@@ -355,6 +457,7 @@ static void csig_reset(struct Qdisc *sch)
 	hop_child_reset(sch);
 	csig_stop_timer(q);
 	memset(&q->port, 0, sizeof(q->port));
+	q->known = 0;
 }
 
 #define CSIG_OPTION HOP_NLA_OPTION
@@ -588,12 +691,35 @@ static u64 csig_device_rate_bytes_ps(const struct Qdisc *sch)
 	return rate_bytes_ps <= TC_CSIG_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
+static void csig_derive_locator(struct csig_settings *set, struct csig_signal *signal,
+				enum csig_form form)
+{
+	const struct csig_layout *layout = &signal->layout[form];
+
+	signal->locator[form] = csig_compose(layout, set->attrs, 0);
+	signal->has_ttl[form] = csig_layout_needs_ttl(layout);
+}
+
+/* And what depends on it, or on the other attributes: locators. */
 static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
 {
-	u32 rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
+	u32 type, form, rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
 
 	set->port.capacity_bytes_ps = rate_bytes_ps;
 	set->attrs[CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
+	for (type = 0; type < CSIG_TYPES; type++)
+		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
+			csig_derive_locator(set, &set->signal[type], form);
+}
+
+static u32 csig_types_on(const struct csig_settings *set)
+{
+	u32 type, types = 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (set->signal[type].on)
+			types |= BIT(type);
+	return types;
 }
 
 static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
@@ -601,6 +727,8 @@ static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
 	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
+	set->due_ns = csig_port_due_ns(&set->port);
+	set->types = csig_types_on(set);
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
 	set->attrs[CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];
@@ -628,6 +756,7 @@ static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_set
 	}
 	if (!set->value[TCA_CSIG_TIMER])
 		csig_stop_timer(q);
+	q->known = 0;
 	smp_store_release(&q->set, set);	/* for dump() */
 	return old;
 }
@@ -699,6 +828,7 @@ static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 		return;
 	sch_tree_lock(q->sch);
 	csig_set_rate(q->set, rate_bytes_ps);
+	q->known = 0;
 	sch_tree_unlock(q->sch);
 }
 

@@ -243,7 +243,40 @@ static inline enum csig_form csig_form_of(const struct csig_tpids *tpids, u16 et
 
 static inline u16 csig_ether_type(const u8 *frame, u32 offset_bytes)
 {
-	return frame[offset_bytes] << 8 | frame[offset_bytes + 1];
+	const u8 *at = frame + offset_bytes;
+
+	return at[0] << 8 | at[1];
+}
+
+/**
+ * csig_place_of() - check a tag against what follows it
+ * @form: of the tag, as its TPID says: CSIG_COMPACT or CSIG_EXPANDED
+ * @offset_bytes: offset of its TPID, from the destination address
+ * @frame: from the destination address on
+ * @walk_bytes: of it that may be read; the whole frame, or CSIG_WALK_BYTES
+ * @frame_bytes: length of the frame
+ * @tpids: by what tags are recognised
+ *
+ * Return: where the tag is, and whether it is well placed.
+ */
+static inline struct csig_place csig_place_of(enum csig_form form, u32 offset_bytes,
+					      const u8 *frame, u32 walk_bytes, u32 frame_bytes,
+					      const struct csig_tpids *tpids)
+{
+	const u32 behind_bytes = offset_bytes + csig_shapes[form].tag_bytes;
+	struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
+
+	if (behind_bytes + CSIG_TPID_BYTES > walk_bytes) {
+		/* Deeper than anybody looks. */
+		if (walk_bytes < frame_bytes)
+			place.form = CSIG_NONE;
+		place.fault = CSIG_BAD_TRUNCATED;
+		return place;
+	}
+	place.inner = csig_ether_type(frame, behind_bytes);
+	if (unlikely(csig_is_vlan(place.inner)) || unlikely(csig_form_of(tpids, place.inner)))
+		place.fault = CSIG_BAD_ORDER;
+	return place;
 }
 
 /**
@@ -258,33 +291,19 @@ static inline u16 csig_ether_type(const u8 *frame, u32 offset_bytes)
 static inline struct csig_place csig_find(const u8 *frame, u32 walk_bytes, u32 frame_bytes,
 					  const struct csig_tpids *tpids)
 {
-	struct csig_place place = { .offset_bytes = CSIG_FIRST_TAG_BYTES };
-	u32 behind_bytes;
+	u32 offset_bytes = CSIG_FIRST_TAG_BYTES;
 
-	for (;; place.offset_bytes += CSIG_VLAN_BYTES) {
-		u16 ether_type;
+	for (; offset_bytes + CSIG_TPID_BYTES <= walk_bytes; offset_bytes += CSIG_VLAN_BYTES) {
+		const u16 ether_type = csig_ether_type(frame, offset_bytes);
+		const enum csig_form form = csig_form_of(tpids, ether_type);
 
-		if (place.offset_bytes + CSIG_TPID_BYTES > walk_bytes)
-			return place;
-		ether_type = csig_ether_type(frame, place.offset_bytes);
-		place.form = csig_form_of(tpids, ether_type);
-		if (place.form)
-			break;
+		if (form)
+			return csig_place_of(form, offset_bytes, frame, walk_bytes, frame_bytes,
+					     tpids);
 		if (!csig_is_vlan(ether_type))
-			return place;
+			break;
 	}
-	behind_bytes = place.offset_bytes + csig_shapes[place.form].tag_bytes;
-	if (behind_bytes + CSIG_TPID_BYTES > walk_bytes) {
-		/* Deeper than anybody looks. */
-		if (walk_bytes < frame_bytes)
-			place.form = CSIG_NONE;
-		place.fault = CSIG_BAD_TRUNCATED;
-		return place;
-	}
-	place.inner = csig_ether_type(frame, behind_bytes);
-	if (csig_is_vlan(place.inner) || csig_form_of(tpids, place.inner))
-		place.fault = CSIG_BAD_ORDER;
-	return place;
+	return (struct csig_place) { .offset_bytes = offset_bytes };
 }
 
 /**
@@ -304,17 +323,16 @@ struct csig_scale {
 /* The bucket of a value: as many as there are edges at or below it. */
 static inline u32 csig_bucket(const struct csig_scale *s, u64 value)
 {
-	u32 low = 0, high = s->edges;
+	u32 below = 0, left = s->edges;
 
-	while (low < high) {
-		const u32 middle = (low + high) / 2;
+	/* Halves without a branch: the bucket is within @left of @below. */
+	while (left > 1) {
+		const u32 half = left / 2;
 
-		if (s->edge[middle] <= value)
-			low = middle + 1;
-		else
-			high = middle;
+		below += s->edge[below + half - 1] <= value ? half : 0;
+		left -= half;
 	}
-	return low;
+	return below + (left && s->edge[below] <= value);
 }
 
 /**

@@ -43,12 +43,14 @@ static void fuzz_once(void)
 
 	while (fuzz_has_more()) {
 		const u64 periods = v.periods, used_bytes_ps = v.used_bytes_ps;
+		bool due;
 
 		now_ns += fuzz_range(0, 1ULL << 50);
+		due = csig_port_is_due(&v, csig_port_due_ns(&p), now_ns);
 		if (!csig_port_look(&v, &p, now_ns))
 			FUZZ_CLAIM(v.used_bytes_ps == used_bytes_ps && v.periods == periods);
 		else
-			FUZZ_CLAIM(v.periods > periods && !v.bytes);
+			FUZZ_CLAIM(due && v.periods > periods && !v.bytes);
 		FUZZ_CLAIM(!v.runs || v.start_ns <= now_ns);
 		if (fuzz_choice(4))
 			send_burst(&v, now_ns);

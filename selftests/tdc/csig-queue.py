@@ -456,6 +456,25 @@ def change_in_the_stream(wire):
     wire.empty()
 
 
+def change_shows_in_the_next_tag(wire):
+    """An idle port, within one interval: nothing that was computed before a change is written."""
+    rows = (("rate 5001mbit", EXPANDED, ABW, 625, LM[EXPANDED]),
+            ("quantum abw 7mbit", EXPANDED, ABW, 714, LM[EXPANDED]),
+            ("quantum abw_c 0.0998%", EXPANDED, ABW_C, 1002, LM[EXPANDED]),
+            ("buckets abw 1gbit,2gbit", COMPACT, ABW, 2, LM[COMPACT]),
+            ("lm abw compact 5", COMPACT, ABW, 2, 5),
+            ("lm abw compact capacity:4", COMPACT, ABW, 2, 0),
+            ("rate 10gbit", COMPACT, ABW, 2, 5))
+    wire.qdisc(f"root handle 10: csig rate 10001mbit interval 1s {LMS}")
+    for words, tpid, kind, _, _ in rows:
+        wire.put(frame(tag(tpid, kind), *IP4))
+        sh(f"tc qdisc change dev va root handle 10: csig {words}")
+        wire.put(frame(tag(tpid, kind), *IP4))
+    got = [read(data) for data in wire.arrived()]
+    expect(got[0], (ABW, 1250, LM[EXPANDED], 0), "first")
+    expect(got[1::2], [(kind, value, lm, 0) for _, _, kind, value, lm in rows], "after each change")
+
+
 def refused_change_leaves_all(wire):
     wire.qdisc(f"{ROOT} overhead 24 timer estimator dre interval 1ms")
     before = wire.stats()["options"]
@@ -660,7 +679,7 @@ def main():
     checks = [(f"{name}: {len(group)} frames", each_row(root, group), ()) for name, root, group in rows]
     for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, timer_rests,
                   held_queue_rests, containers_have_slow_timers, trace_tells, locators,
-                  other_tpids, change_in_the_stream, refused_change_leaves_all, down_and_up,
+                  other_tpids, change_in_the_stream, change_shows_in_the_next_tag, refused_change_leaves_all, down_and_up,
                   flooded_clones_differ, random_frames, speed_of_the_device, no_frames_no_tags, macsec):
         checks.append((check.__name__.replace("_", " "), check, ()))
     for check in (checksum_is_the_devices, super_packet, super_packet_is_segmented):

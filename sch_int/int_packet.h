@@ -88,20 +88,49 @@ static inline void int_find_probe(const struct sk_buff *skb, struct int_place *p
 {
 	struct tcphdr buf;
 	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+	const __be32 *magic;
 	int payload_bytes;
-	__be32 magic;
+	__be32 copy;
 
 	if (!th || th->doff < sizeof(*th) / 4)
 		return;
 	payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
-	if (payload_bytes + (int)sizeof(magic) > place->end_bytes ||
-	    skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)) ||
-	    magic != htonl(INT_MSG_MAGIC))
+	if (payload_bytes + (int)sizeof(copy) > place->end_bytes)
+		return;
+	magic = skb_header_pointer(skb, payload_bytes, sizeof(copy), &copy);
+	if (!magic || *magic != htonl(INT_MSG_MAGIC))
 		return;
 	place->carrier = INT_CARRIER_PROBE;
 	place->transport_bytes = place->offset_bytes;
 	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
 	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
+}
+
+/* No carrier has this protocol and this DSCP. */
+static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 protocol, u8 dsfield)
+{
+	const u8 dscp = dsfield >> 2;
+
+	return protocol != marks->protocol && dscp != marks->dscp_data && dscp != marks->dscp_probe;
+}
+
+/**
+ * int_lacks() - rule out at a glance that a packet has telemetry
+ * @skb: the packet
+ * @marks: by what it is recognised
+ *
+ * Return: true if int_find() would find none; false if only that function can tell.
+ */
+static __always_inline bool int_lacks(const struct sk_buff *skb, const struct int_marks *marks)
+{
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	const struct ipv6hdr *ip6;
+
+	if (likely(ip))
+		return int_lacks_mark(marks, ip->protocol, ip->tos);
+	ip6 = hop_pkt_plain_ip(skb, ETH_P_IPV6, sizeof(*ip6));
+	return ip6 && (ip6->nexthdr == IPPROTO_TCP || ip6->nexthdr == IPPROTO_UDP) &&
+	       int_lacks_mark(marks, ip6->nexthdr, ipv6_get_dsfield(ip6));
 }
 
 /**
@@ -136,6 +165,35 @@ static inline bool int_belongs(enum int_carrier carrier, u8 type)
 	return (carrier == INT_CARRIER_PROBE) == (type == INT_TYPE_PROBE);
 }
 
+/* @h: NULL if the packet ends within it */
+static __always_inline enum int_fault int_read_header(struct int_hdr *h, int room_bytes,
+						      enum int_carrier carrier, u8 *type,
+						      unsigned int *bytes)
+{
+	const enum int_fault fault = int_check(h, room_bytes);
+
+	if (fault)
+		return fault;
+	*type = h->type;
+	*bytes = h->words * INT_WORD_BYTES;
+	return int_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+}
+
+/* int_read() of a header that is not in the linear part. */
+static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff *skb,
+							    const struct int_place *place,
+							    u8 *type, unsigned int *bytes)
+{
+	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
+	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
+	struct int_hdr *h = NULL;
+
+	if (room_bytes)
+		h = skb_header_pointer(skb, place->offset_bytes,
+				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
+	return int_read_header(h, room_bytes, place->carrier, type, bytes);
+}
+
 /**
  * int_read() - a header, checked
  * @skb: the packet
@@ -148,20 +206,13 @@ static inline bool int_belongs(enum int_carrier carrier, u8 type)
 static inline enum int_fault int_read(const struct sk_buff *skb, const struct int_place *place,
 				      u8 *type, unsigned int *bytes)
 {
-	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
-	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
-	struct int_hdr *h = NULL;
-	enum int_fault fault;
+	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
 
-	if (room_bytes)
-		h = skb_header_pointer(skb, place->offset_bytes,
-				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
-	fault = int_check(h, room_bytes);
-	if (fault)
-		return fault;
-	*type = h->type;
-	*bytes = h->words * INT_WORD_BYTES;
-	return int_belongs(place->carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+	/* int_check() reads no further than the length that the header says. */
+	if (likely(h && hop_pkt_linear(skb, place->offset_bytes, h->words * INT_WORD_BYTES)))
+		return int_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
+				       place->carrier, type, bytes);
+	return int_read_copy(skb, place, type, bytes);
 }
 
 /*

@@ -105,7 +105,7 @@ static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 {
 	const struct int_sched_data *q = qdisc_priv(sch);
 
-	if (q->params.sojourn)
+	if (unlikely(q->params.sojourn))
 		hop_arrival_note(skb, sch, HOP_MARK_INT);
 	return hop_child_enqueue(skb, sch, to_free);
 }
@@ -129,22 +129,36 @@ static u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pk
 	return int_backlog_bytes(q->sch, &q->params);
 }
 
+/* Sum of the words that int_hop_stamp() may write: path, options, and record @hop. */
+static __wsum int_sum_stamp(struct int_hdr *h, unsigned int hop)
+{
+	__wsum sum = csum_add((__force __wsum)h->path, (__force __wsum)*int_options(h));
+	u64 record;
+
+	if (hop >= int_slots(h))
+		return sum;
+	record = (__force u64)h->record[hop];
+	return csum_add(csum_add(sum, (__force __wsum)(u32)record),
+			(__force __wsum)(u32)(record >> 32));
+}
+
 /* One snapshot, written into one packet. Returns whether there was a place for it. */
 static bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
-			    const struct int_place *place, unsigned int bytes,
+			    const struct int_place *place,
 			    const struct int_hop_moment *moment)
 {
 	const struct int_record record = int_hop_record(&q->params.hop, moment);
 	struct int_hdr *h = (struct int_hdr *)(skb->data + place->offset_bytes);
 	const bool sum = int_check_stands(skb, place);
+	const unsigned int hop = int_hops(h);
 	__wsum before = 0;
 	bool written;
 
 	if (sum)
-		before = csum_partial(h, bytes, 0);
+		before = int_sum_stamp(h, hop);
 	written = int_hop_stamp(h, &q->params.hop, &record);
 	if (sum)
-		int_correct_check(skb, place, before, csum_partial(h, bytes, 0));
+		int_correct_check(skb, place, before, int_sum_stamp(h, hop));
 	/* What a card has summed up, and from where, we do not know. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
@@ -168,6 +182,8 @@ static void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
 	struct int_hop_moment moment = { .now_ns = ktime_get_ns(), .tx_bytes = tx_bytes };
 	enum int_fault fault;
 	unsigned int bytes;
+	const void *before;
+	struct int_hdr *h;
 	u8 type;
 
 	fault = int_read(skb, place, &type, &bytes);
@@ -179,21 +195,34 @@ static void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
 		q->stats.echo_pkts += pkts;
 		return;
 	}
+	before = hop_pkt_linear(skb, place->offset_bytes, bytes);
 	if (!hop_pkt_writable(skb, place->offset_bytes + bytes)) {
 		q->stats.unwritable_pkts += pkts;
 		return;
 	}
-	/* Its pages may have been a user's: what counts is what was made ours. */
-	fault = int_check((struct int_hdr *)(skb->data + place->offset_bytes), bytes);
+	h = (struct int_hdr *)(skb->data + place->offset_bytes);
+	/* Pages may have been a user's, other than the linear part: what counts is the copy. */
+	fault = likely(h == before) ? INT_OK : int_check(h, bytes);
 	if (fault) {
 		q->stats.malformed_pkts[fault - 1] += pkts;
 		return;
 	}
 	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
-	if (!int_write_stamp(q, skb, place, bytes, &moment))
+	if (!int_write_stamp(q, skb, place, &moment))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[int_stamped_kind(place->carrier, type)] += pkts;
 	q->stats.longest_queue_bytes = max(q->stats.longest_queue_bytes, moment.queue_bytes);
+}
+
+/* A packet that may have telemetry. */
+static noinline void int_stamp_any(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
+				   u64 tx_bytes)
+{
+	struct int_place place;
+
+	int_find(skb, &q->params.marks, &place);
+	if (place.carrier != INT_CARRIER_NONE)
+		int_stamp(q, skb, &place, pkts, tx_bytes);
 }
 
 static struct sk_buff *int_dequeue(struct Qdisc *sch)
@@ -201,16 +230,14 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 	struct int_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = hop_child_dequeue(sch);
 	struct hop_pkt_wire wire;
-	struct int_place place;
 	u64 tx_bytes;
 
 	if (!skb)
 		return NULL;
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = atomic64_fetch_add(wire.bytes, &q->port->tx_bytes);
-	int_find(skb, &q->params.marks, &place);
-	if (place.carrier != INT_CARRIER_NONE)
-		int_stamp(q, skb, &place, wire.segs_pkts, tx_bytes);
+	if (!int_lacks(skb, &q->params.marks))
+		int_stamp_any(q, skb, wire.segs_pkts, tx_bytes);
 	hop_arrival_forget(skb, sch, HOP_MARK_INT);
 	return skb;
 }

@@ -93,6 +93,7 @@ static void fuzz_once(void)
 	draw_packet(frame, &skb);
 	int_find(&skb, marks(), &place);
 	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
+	FUZZ_CLAIM(!place.carrier || !int_lacks(&skb, marks()));
 	if (place.carrier) {
 		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);
 		check_header(&skb, &place);

@@ -274,6 +274,15 @@ static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 	return clamp_t(s64, all, -XCP_RATE_MAX_Q16, XCP_RATE_MAX_Q16);
 }
 
+/* y (2 - d y), with d = x / 2^32 and y in Q31 */
+static inline u64 xcp_newton_step(u32 x, u64 y)
+{
+	/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
+	const u64 correction = (0 - x * y) >> 32;
+
+	return (y * correction) >> 31;
+}
+
 /**
  * xcp_reciprocal() - 2^63 / x without a division
  * @x: 2^31 to 2^32 - 1
@@ -288,15 +297,10 @@ static inline u64 xcp_reciprocal(u32 x)
 {
 	/* 48/17 in Q31 less 32/17 in Q31 times x in Q32: below 2^64 */
 	u64 y = 6063483241ULL - ((4042322161ULL * x) >> 32);
-	int step;
 
-	for (step = 0; step < 3; step++) {
-		/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
-		u64 correction = (0 - x * y) >> 32;
-
-		y = (y * correction) >> 31;
-	}
-	return y;
+	y = xcp_newton_step(x, y);
+	y = xcp_newton_step(x, y);
+	return xcp_newton_step(x, y);
 }
 
 /**
@@ -541,7 +545,8 @@ static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
  *
  * Return: whether Delta_Throughput was lowered.
  */
-static inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p, struct xcp_pkt *pkt)
+static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p,
+				       struct xcp_pkt *pkt)
 {
 	const s64 delta_q16 = (s64)pkt->delta_bytes_ps * (1 << XCP_RATE_SHIFT);
 	s64 pos_q16, neg_q16, feedback_q16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A plug-in of QEMU's emulator, for 7.2 and its API 1: how often each piece of the guest's kernel
- * runs between two marks that cost_stream or qdisc_cost sets. Writes "ADDRESS INSTRUCTIONS" lines to the file
- * of the argument out=, all of user space under address 0.
+ * runs between two marks that cost_stream or qdisc_cost sets. Writes "ADDRESS INSTRUCTIONS" lines
+ * to the file of the argument out=, all of user space under address 0.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -67,13 +67,11 @@ struct int_place {
 	int check_bytes;
 };
 
-static inline void int_find_encap(const struct sk_buff *skb, const struct int_marks *marks,
-				  struct int_place *place)
+/* The UDP header at @place. */
+static __always_inline void int_place_encap(const struct udphdr *uh, const struct int_marks *marks,
+					    struct int_place *place)
 {
-	struct udphdr buf;
-	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-
-	if (!uh || uh->dest != marks->udp_port)
+	if (uh->dest != marks->udp_port)
 		return;
 	/* 0: longer than it can say. */
 	if (uh->len)
@@ -84,26 +82,49 @@ static inline void int_find_encap(const struct sk_buff *skb, const struct int_ma
 	place->offset_bytes += sizeof(*uh);
 }
 
-static inline void int_find_probe(const struct sk_buff *skb, struct int_place *place)
+/* Where the message of a probe may be behind the TCP header at @place; 0 for nowhere. */
+static __always_inline int int_message_offset(const struct tcphdr *th,
+					      const struct int_place *place)
 {
-	struct tcphdr buf;
-	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-	const __be32 *magic;
-	int payload_bytes;
-	__be32 copy;
+	const int payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
 
-	if (!th || th->doff < sizeof(*th) / 4)
-		return;
-	payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
-	if (payload_bytes + (int)sizeof(copy) > place->end_bytes)
-		return;
-	magic = skb_header_pointer(skb, payload_bytes, sizeof(copy), &copy);
-	if (!magic || *magic != htonl(INT_MSG_MAGIC))
+	if (th->doff < sizeof(*th) / 4 || payload_bytes + (int)sizeof(__be32) > place->end_bytes)
+		return 0;
+	return payload_bytes;
+}
+
+/* What is at @payload_bytes, of int_message_offset(). */
+static __always_inline void int_place_probe(__be32 magic, int payload_bytes,
+					    struct int_place *place)
+{
+	if (magic != htonl(INT_MSG_MAGIC))
 		return;
 	place->carrier = INT_CARRIER_PROBE;
 	place->transport_bytes = place->offset_bytes;
 	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
 	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
+}
+
+static inline void int_find_encap(const struct sk_buff *skb, const struct int_marks *marks,
+				  struct int_place *place)
+{
+	struct udphdr buf;
+	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+
+	if (uh)
+		int_place_encap(uh, marks, place);
+}
+
+static inline void int_find_probe(const struct sk_buff *skb, struct int_place *place)
+{
+	struct tcphdr buf;
+	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+	int payload_bytes;
+	__be32 magic;
+
+	payload_bytes = th ? int_message_offset(th, place) : 0;
+	if (payload_bytes && !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
+		int_place_probe(magic, payload_bytes, place);
 }
 
 /* No carrier has this protocol and this DSCP. */
@@ -157,6 +178,54 @@ static inline void int_find(const struct sk_buff *skb, const struct int_marks *m
 		int_find_probe(skb, place);
 }
 
+/**
+ * int_find_in_place() - int_find() of a packet whose headers are in the linear part
+ * @skb: the packet
+ * @ip: its IPv4 header, in place
+ * @marks: by what telemetry is recognised
+ * @place: result; inline, it stays in registers
+ *
+ * Return: false if int_find() must be asked.
+ */
+static __always_inline bool int_find_in_place(const struct sk_buff *skb, const struct iphdr *ip,
+					      const struct int_marks *marks,
+					      struct int_place *place)
+{
+	struct hop_pkt_inner inner = {
+		.offset_bytes = (const u8 *)ip - skb->data, .end_bytes = skb->len,
+	};
+	const struct udphdr *uh;
+	const struct tcphdr *th;
+	const __be32 *magic;
+	int payload_bytes;
+
+	place->carrier = INT_CARRIER_NONE;
+	if (!hop_pkt_read_ipv4(ip, &inner))
+		return true;
+	place->offset_bytes = inner.offset_bytes;
+	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
+	if (inner.protocol == marks->protocol) {
+		place->carrier = INT_CARRIER_INBAND;
+	} else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data) {
+		uh = hop_pkt_linear(skb, place->offset_bytes, sizeof(*uh));
+		if (!uh)
+			return false;
+		int_place_encap(uh, marks, place);
+	} else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe) {
+		th = hop_pkt_linear(skb, place->offset_bytes, sizeof(*th));
+		if (!th)
+			return false;
+		payload_bytes = int_message_offset(th, place);
+		if (!payload_bytes)
+			return true;
+		magic = hop_pkt_linear(skb, payload_bytes, sizeof(*magic));
+		if (!magic)
+			return false;
+		int_place_probe(*magic, payload_bytes, place);
+	}
+	return true;
+}
+
 /* Types of header that a carrier may bear. */
 static inline bool int_belongs(enum int_carrier carrier, u8 type)
 {
@@ -177,6 +246,20 @@ static __always_inline enum int_fault int_read_header(struct int_hdr *h, int roo
 	*type = h->type;
 	*bytes = h->words * INT_WORD_BYTES;
 	return int_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+}
+
+/*
+ * A header whose whole length, as it says itself, is in the linear part; else NULL. int_check()
+ * reads no further.
+ */
+static __always_inline struct int_hdr *int_in_place(const struct sk_buff *skb,
+						    const struct int_place *place)
+{
+	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
+
+	if (!h || !hop_pkt_linear(skb, place->offset_bytes, h->words * INT_WORD_BYTES))
+		return NULL;
+	return h;
 }
 
 /* int_read() of a header that is not in the linear part. */
@@ -206,10 +289,9 @@ static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff
 static inline enum int_fault int_read(const struct sk_buff *skb, const struct int_place *place,
 				      u8 *type, unsigned int *bytes)
 {
-	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
+	struct int_hdr *h = int_in_place(skb, place);
 
-	/* int_check() reads no further than the length that the header says. */
-	if (likely(h && hop_pkt_linear(skb, place->offset_bytes, h->words * INT_WORD_BYTES)))
+	if (h)
 		return int_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
 				       place->carrier, type, bytes);
 	return int_read_copy(skb, place, type, bytes);

@@ -127,34 +127,6 @@ void hop_child_destroy(struct Qdisc *sch)
 EXPORT_SYMBOL_GPL(hop_child_destroy);
 
 /**
- * hop_child_enqueue_at() - hand a packet to a child and account it
- * @skb: the packet
- * @sch: the wrapper
- * @index: of the child, which must be there
- * @to_free: where dropped packets go
- *
- * Context: under the qdisc's lock.
- * Return: NET_XMIT_* as the child said.
- */
-int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
-			 struct sk_buff **to_free)
-{
-	/* The child may free the packet or change its length. */
-	unsigned int len_bytes = qdisc_pkt_len(skb);
-	int ret = qdisc_enqueue(skb, hop_child_at(sch, index), to_free);
-
-	if (ret != NET_XMIT_SUCCESS) {
-		if (net_xmit_drop_count(ret))
-			qdisc_qstats_drop(sch);
-		return ret;
-	}
-	sch->qstats.backlog += len_bytes;
-	qdisc_qlen_inc(sch);
-	return NET_XMIT_SUCCESS;
-}
-EXPORT_SYMBOL_GPL(hop_child_enqueue_at);
-
-/**
  * hop_child_enqueue_list() - hand a super-packet's segments to the child
  * @skb: the super-packet
  * @segs: of skb_gso_segment()

@@ -110,8 +110,8 @@ static inline u64 int_hop_queue_ps(const struct int_record *r)
 }
 
 /* Is this the longest queue, in time? Of equals, the first. @records: written before */
-static inline bool int_hop_is_longest(const struct int_hdr *h, unsigned int records,
-				      const struct int_record *r)
+static __always_inline bool int_hop_is_longest(const struct int_hdr *h, unsigned int records,
+					       const struct int_record *r)
 {
 	const u64 queue_ps = int_hop_queue_ps(r);
 	unsigned int i;
@@ -141,8 +141,8 @@ static inline void int_hop_name_port(struct int_hdr *h, u32 port_id)
  *
  * Return: whether there was a place for the record.
  */
-static inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
-				 const struct int_record *r)
+static __always_inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
+					  const struct int_record *r)
 {
 	const unsigned int hops = int_hops(h);
 	const bool room = hops < int_slots(h);

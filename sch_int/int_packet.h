@@ -67,13 +67,11 @@ struct int_place {
 	int check_bytes;
 };
 
-static inline void int_find_encap(const struct sk_buff *skb, const struct int_marks *marks,
-				  struct int_place *place)
+/* The UDP header at @place. */
+static __always_inline void int_place_encap(const struct udphdr *uh, const struct int_marks *marks,
+					    struct int_place *place)
 {
-	struct udphdr buf;
-	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-
-	if (!uh || uh->dest != marks->udp_port)
+	if (uh->dest != marks->udp_port)
 		return;
 	/* 0: longer than it can say. */
 	if (uh->len)
@@ -84,6 +82,39 @@ static inline void int_find_encap(const struct sk_buff *skb, const struct int_ma
 	place->offset_bytes += sizeof(*uh);
 }
 
+/* Where the message of a probe may be behind the TCP header at @place; 0 for nowhere. */
+static __always_inline int int_message_offset(const struct tcphdr *th,
+					      const struct int_place *place)
+{
+	const int payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
+
+	if (th->doff < sizeof(*th) / 4 || payload_bytes + (int)sizeof(__be32) > place->end_bytes)
+		return 0;
+	return payload_bytes;
+}
+
+/* What is at @payload_bytes, of int_message_offset(). */
+static __always_inline void int_place_probe(__be32 magic, int payload_bytes,
+					    struct int_place *place)
+{
+	if (magic != htonl(INT_MSG_MAGIC))
+		return;
+	place->carrier = INT_CARRIER_PROBE;
+	place->transport_bytes = place->offset_bytes;
+	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
+	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
+}
+
+static inline void int_find_encap(const struct sk_buff *skb, const struct int_marks *marks,
+				  struct int_place *place)
+{
+	struct udphdr buf;
+	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+
+	if (uh)
+		int_place_encap(uh, marks, place);
+}
+
 static inline void int_find_probe(const struct sk_buff *skb, struct int_place *place)
 {
 	struct tcphdr buf;
@@ -91,17 +122,36 @@ static inline void int_find_probe(const struct sk_buff *skb, struct int_place *p
 	int payload_bytes;
 	__be32 magic;
 
-	if (!th || th->doff < sizeof(*th) / 4)
-		return;
-	payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
-	if (payload_bytes + (int)sizeof(magic) > place->end_bytes ||
-	    skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)) ||
-	    magic != htonl(INT_MSG_MAGIC))
-		return;
-	place->carrier = INT_CARRIER_PROBE;
-	place->transport_bytes = place->offset_bytes;
-	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
-	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
+	payload_bytes = th ? int_message_offset(th, place) : 0;
+	if (payload_bytes && !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
+		int_place_probe(magic, payload_bytes, place);
+}
+
+/* No carrier has this protocol and this DSCP. */
+static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 protocol, u8 dsfield)
+{
+	const u8 dscp = dsfield >> 2;
+
+	return protocol != marks->protocol && dscp != marks->dscp_data && dscp != marks->dscp_probe;
+}
+
+/**
+ * int_lacks() - rule out at a glance that a packet has telemetry
+ * @skb: the packet
+ * @marks: by what it is recognised
+ *
+ * Return: true if int_find() would find none; false if only that function can tell.
+ */
+static __always_inline bool int_lacks(const struct sk_buff *skb, const struct int_marks *marks)
+{
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	const struct ipv6hdr *ip6;
+
+	if (likely(ip))
+		return int_lacks_mark(marks, ip->protocol, ip->tos);
+	ip6 = hop_pkt_plain_ip(skb, ETH_P_IPV6, sizeof(*ip6));
+	return ip6 && (ip6->nexthdr == IPPROTO_TCP || ip6->nexthdr == IPPROTO_UDP) &&
+	       int_lacks_mark(marks, ip6->nexthdr, ipv6_get_dsfield(ip6));
 }
 
 /**
@@ -128,12 +178,103 @@ static inline void int_find(const struct sk_buff *skb, const struct int_marks *m
 		int_find_probe(skb, place);
 }
 
+/**
+ * int_find_in_place() - int_find() of a packet whose headers are in the linear part
+ * @skb: the packet
+ * @ip: its IPv4 header, in place
+ * @marks: by what telemetry is recognised
+ * @place: result; inline, it stays in registers
+ *
+ * Return: false if int_find() must be asked.
+ */
+static __always_inline bool int_find_in_place(const struct sk_buff *skb, const struct iphdr *ip,
+					      const struct int_marks *marks,
+					      struct int_place *place)
+{
+	struct hop_pkt_inner inner = {
+		.offset_bytes = (const u8 *)ip - skb->data, .end_bytes = skb->len,
+	};
+	const struct udphdr *uh;
+	const struct tcphdr *th;
+	const __be32 *magic;
+	int payload_bytes;
+
+	place->carrier = INT_CARRIER_NONE;
+	if (!hop_pkt_read_ipv4(ip, &inner))
+		return true;
+	place->offset_bytes = inner.offset_bytes;
+	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
+	if (inner.protocol == marks->protocol) {
+		place->carrier = INT_CARRIER_INBAND;
+	} else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data) {
+		uh = hop_pkt_linear(skb, place->offset_bytes, sizeof(*uh));
+		if (!uh)
+			return false;
+		int_place_encap(uh, marks, place);
+	} else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe) {
+		th = hop_pkt_linear(skb, place->offset_bytes, sizeof(*th));
+		if (!th)
+			return false;
+		payload_bytes = int_message_offset(th, place);
+		if (!payload_bytes)
+			return true;
+		magic = hop_pkt_linear(skb, payload_bytes, sizeof(*magic));
+		if (!magic)
+			return false;
+		int_place_probe(*magic, payload_bytes, place);
+	}
+	return true;
+}
+
 /* Types of header that a carrier may bear. */
 static inline bool int_belongs(enum int_carrier carrier, u8 type)
 {
 	if (type == INT_TYPE_ECHO)
 		return true;
 	return (carrier == INT_CARRIER_PROBE) == (type == INT_TYPE_PROBE);
+}
+
+/* @h: NULL if the packet ends within it */
+static __always_inline enum int_fault int_read_header(struct int_hdr *h, int room_bytes,
+						      enum int_carrier carrier, u8 *type,
+						      unsigned int *bytes)
+{
+	const enum int_fault fault = int_check(h, room_bytes);
+
+	if (fault)
+		return fault;
+	*type = h->type;
+	*bytes = h->words * INT_WORD_BYTES;
+	return int_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+}
+
+/*
+ * A header whose whole length, as it says itself, is in the linear part; else NULL. int_check()
+ * reads no further.
+ */
+static __always_inline struct int_hdr *int_in_place(const struct sk_buff *skb,
+						    const struct int_place *place)
+{
+	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
+
+	if (!h || !hop_pkt_linear(skb, place->offset_bytes, h->words * INT_WORD_BYTES))
+		return NULL;
+	return h;
+}
+
+/* int_read() of a header that is not in the linear part. */
+static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff *skb,
+							    const struct int_place *place,
+							    u8 *type, unsigned int *bytes)
+{
+	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
+	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
+	struct int_hdr *h = NULL;
+
+	if (room_bytes)
+		h = skb_header_pointer(skb, place->offset_bytes,
+				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
+	return int_read_header(h, room_bytes, place->carrier, type, bytes);
 }
 
 /**
@@ -148,20 +289,12 @@ static inline bool int_belongs(enum int_carrier carrier, u8 type)
 static inline enum int_fault int_read(const struct sk_buff *skb, const struct int_place *place,
 				      u8 *type, unsigned int *bytes)
 {
-	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
-	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
-	struct int_hdr *h = NULL;
-	enum int_fault fault;
+	struct int_hdr *h = int_in_place(skb, place);
 
-	if (room_bytes)
-		h = skb_header_pointer(skb, place->offset_bytes,
-				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
-	fault = int_check(h, room_bytes);
-	if (fault)
-		return fault;
-	*type = h->type;
-	*bytes = h->words * INT_WORD_BYTES;
-	return int_belongs(place->carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+	if (h)
+		return int_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
+				       place->carrier, type, bytes);
+	return int_read_copy(skb, place, type, bytes);
 }
 
 /*

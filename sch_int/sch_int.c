@@ -105,7 +105,7 @@ static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 {
 	const struct int_sched_data *q = qdisc_priv(sch);
 
-	if (q->params.sojourn)
+	if (unlikely(q->params.sojourn))
 		hop_arrival_note(skb, sch, HOP_MARK_INT);
 	return hop_child_enqueue(skb, sch, to_free);
 }
@@ -116,39 +116,68 @@ static u64 int_backlog_bytes(const struct Qdisc *sch, const struct int_params *p
 	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
 }
 
-static u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pkts, u64 now_ns)
+/* With sojourn: what the port sends in the time that the packet waited. */
+static noinline u64 int_waited_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
+				     u64 now_ns)
 {
-	u64 waited_ns;
+	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
 
-	if (q->params.sojourn) {
-		waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
-		if (waited_ns != HOP_MARK_UNKNOWN_NS)
-			return int_hop_waited_bytes(&q->params.hop, waited_ns);
-		q->stats.untimed_pkts += pkts;
-	}
+	if (waited_ns != HOP_MARK_UNKNOWN_NS)
+		return int_hop_waited_bytes(&q->params.hop, waited_ns);
+	q->stats.untimed_pkts += pkts;
 	return int_backlog_bytes(q->sch, &q->params);
 }
 
+static __always_inline u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb,
+					   u32 pkts, u64 now_ns)
+{
+	if (unlikely(q->params.sojourn))
+		return int_waited_bytes(q, skb, pkts, now_ns);
+	return int_backlog_bytes(q->sch, &q->params);
+}
+
+/* Sum of the words that int_hop_stamp() may write: path, options, and record @hop. */
+static __always_inline __wsum int_sum_stamp(struct int_hdr *h, unsigned int hop)
+{
+	__wsum sum = csum_add((__force __wsum)h->path, (__force __wsum)*int_options(h));
+	u64 record;
+
+	if (hop >= int_slots(h))
+		return sum;
+	record = (__force u64)h->record[hop];
+	return csum_add(csum_add(sum, (__force __wsum)(u32)record),
+			(__force __wsum)(u32)(record >> 32));
+}
+
+/* By value: whoever takes a record's address keeps it out of registers. */
+static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h,
+				     struct int_record record, bool written)
+{
+	trace_int_stamp(q->sch, h, &record, written);
+}
+
 /* One snapshot, written into one packet. Returns whether there was a place for it. */
-static bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
-			    const struct int_place *place, unsigned int bytes,
-			    const struct int_hop_moment *moment)
+static __always_inline bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
+					    const struct int_place *place,
+					    const struct int_hop_moment *moment)
 {
 	const struct int_record record = int_hop_record(&q->params.hop, moment);
 	struct int_hdr *h = (struct int_hdr *)(skb->data + place->offset_bytes);
 	const bool sum = int_check_stands(skb, place);
+	const unsigned int hop = int_hops(h);
 	__wsum before = 0;
 	bool written;
 
 	if (sum)
-		before = csum_partial(h, bytes, 0);
+		before = int_sum_stamp(h, hop);
 	written = int_hop_stamp(h, &q->params.hop, &record);
 	if (sum)
-		int_correct_check(skb, place, before, csum_partial(h, bytes, 0));
+		int_correct_check(skb, place, before, int_sum_stamp(h, hop));
 	/* What a card has summed up, and from where, we do not know. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
-	trace_int_stamp(q->sch, h, &record, written);
+	if (trace_int_stamp_enabled())
+		int_trace_stamp(q, h, record, written);
 	return written;
 }
 
@@ -161,56 +190,109 @@ static unsigned int int_stamped_kind(enum int_carrier carrier, u8 type)
 	return type == INT_TYPE_HELLO ? TC_INT_STAMPED_HELLO : TC_INT_STAMPED_DATA;
 }
 
-/* @tx_bytes: sent before this packet */
-static void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
-		      const struct int_place *place, u32 pkts, u64 tx_bytes)
-{
-	struct int_hop_moment moment = { .now_ns = ktime_get_ns(), .tx_bytes = tx_bytes };
+/**
+ * struct int_found - telemetry in a packet, as it was read
+ * @place: where it is
+ * @fault: why it is not taken, or INT_OK
+ * @type: of a header that is
+ * @bytes: its length
+ */
+struct int_found {
+	struct int_place place;
 	enum int_fault fault;
-	unsigned int bytes;
 	u8 type;
+	unsigned int bytes;
+};
 
-	fault = int_read(skb, place, &type, &bytes);
-	if (fault) {
-		q->stats.malformed_pkts[fault - 1] += pkts;
-		return;
-	}
-	if (type == INT_TYPE_ECHO) {
+/* @tx_bytes: sent before this packet. Inline, @found stays in registers. */
+static __always_inline void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
+				      const struct int_found *found, u32 pkts, u64 tx_bytes)
+{
+	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
+	const int offset_bytes = found->place.offset_bytes;
+	enum int_fault fault = found->fault;
+	const void *before;
+	struct int_hdr *h;
+
+	if (!fault && found->type == INT_TYPE_ECHO) {
 		q->stats.echo_pkts += pkts;
 		return;
 	}
-	if (!hop_pkt_writable(skb, place->offset_bytes + bytes)) {
-		q->stats.unwritable_pkts += pkts;
-		return;
+	if (!fault) {
+		before = hop_pkt_linear(skb, offset_bytes, found->bytes);
+		if (!hop_pkt_writable(skb, offset_bytes + found->bytes)) {
+			q->stats.unwritable_pkts += pkts;
+			return;
+		}
+		h = (struct int_hdr *)(skb->data + offset_bytes);
+		/* Pages may have been a user's, the linear part not: what counts is the copy. */
+		fault = likely(h == before) ? INT_OK : int_check(h, found->bytes);
 	}
-	/* Its pages may have been a user's: what counts is what was made ours. */
-	fault = int_check((struct int_hdr *)(skb->data + place->offset_bytes), bytes);
 	if (fault) {
 		q->stats.malformed_pkts[fault - 1] += pkts;
 		return;
 	}
+	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
-	if (!int_write_stamp(q, skb, place, bytes, &moment))
+	if (!int_write_stamp(q, skb, &found->place, &moment))
 		q->stats.full_pkts += pkts;
-	q->stats.stamped_pkts[int_stamped_kind(place->carrier, type)] += pkts;
+	q->stats.stamped_pkts[int_stamped_kind(found->place.carrier, found->type)] += pkts;
 	q->stats.longest_queue_bytes = max(q->stats.longest_queue_bytes, moment.queue_bytes);
+}
+
+/* A packet that may have telemetry anywhere. */
+static noinline void int_stamp_any(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
+				   u64 tx_bytes)
+{
+	struct int_found found = {};
+
+	int_find(skb, &q->params.marks, &found.place);
+	if (found.place.carrier == INT_CARRIER_NONE)
+		return;
+	found.fault = int_read(skb, &found.place, &found.type, &found.bytes);
+	int_stamp(q, skb, &found, pkts, tx_bytes);
+}
+
+/* A packet that may have telemetry behind @ip. */
+static noinline void int_stamp_in_place(struct int_sched_data *q, struct sk_buff *skb,
+					const struct iphdr *ip, u32 pkts, u64 tx_bytes)
+{
+	struct int_found found = {};
+	struct int_hdr *h = NULL;
+
+	if (likely(int_find_in_place(skb, ip, &q->params.marks, &found.place))) {
+		if (found.place.carrier == INT_CARRIER_NONE)
+			return;
+		h = int_in_place(skb, &found.place);
+	}
+	if (unlikely(!h)) {
+		int_stamp_any(q, skb, pkts, tx_bytes);
+		return;
+	}
+	found.fault = int_read_header(h, max(found.place.end_bytes - found.place.offset_bytes, 0),
+				      found.place.carrier, &found.type, &found.bytes);
+	int_stamp(q, skb, &found, pkts, tx_bytes);
 }
 
 static struct sk_buff *int_dequeue(struct Qdisc *sch)
 {
 	struct int_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = hop_child_dequeue(sch);
+	const struct iphdr *ip;
 	struct hop_pkt_wire wire;
-	struct int_place place;
 	u64 tx_bytes;
 
 	if (!skb)
 		return NULL;
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = atomic64_fetch_add(wire.bytes, &q->port->tx_bytes);
-	int_find(skb, &q->params.marks, &place);
-	if (place.carrier != INT_CARRIER_NONE)
-		int_stamp(q, skb, &place, wire.segs_pkts, tx_bytes);
+	if (!int_lacks(skb, &q->params.marks)) {
+		ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+		if (likely(ip))
+			int_stamp_in_place(q, skb, ip, wire.segs_pkts, tx_bytes);
+		else
+			int_stamp_any(q, skb, wire.segs_pkts, tx_bytes);
+	}
 	hop_arrival_forget(skb, sch, HOP_MARK_INT);
 	return skb;
 }

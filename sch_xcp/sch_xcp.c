@@ -45,6 +45,7 @@
 #include "xcp_sampler.h"
 #include "xcp_share.h"
 #include "xcp_endpoints.h"
+#include "xcp_look.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -149,26 +150,8 @@ struct xcp_sched_data {
 	struct hop_speed_watch speed;
 };
 
-/* What the law needs to know of a packet. Returns the header's offset; 0 for none. */
-static int xcp_look(const struct sk_buff *skb, const struct xcp_params *p, struct xcp_pkt *pkt)
-{
-	struct hop_pkt_wire wire = hop_pkt_wire(skb, p->overhead_bytes);
-	const struct xcp_hdr *h = NULL;
-	struct hop_pkt_inner inner;
-	struct xcp_hdr buf;
-
-	*pkt = (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
-	if (!hop_pkt_inner(skb, p->protocol, &inner) || inner.protocol != p->protocol)
-		return 0;
-	/* A frame may be padded. */
-	if (inner.offset_bytes + XCP_HDR_BYTES <= inner.end_bytes)
-		h = skb_header_pointer(skb, inner.offset_bytes, sizeof(buf), &buf);
-	xcp_read(pkt, h, p->protocol);
-	return inner.offset_bytes;
-}
-
 /* TCP's checksum does not cover the header; one that a card computed over the frame does. */
-static bool xcp_write_delta(struct sk_buff *skb, int offset, s32 delta_bytes_ps)
+static __always_inline bool xcp_write_delta(struct sk_buff *skb, int offset, s32 delta_bytes_ps)
 {
 	const __be32 delta = cpu_to_be32((u32)delta_bytes_ps);
 	struct xcp_hdr *h;
@@ -204,8 +187,8 @@ static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_en
 		      sizeof(name->sport) + sizeof(name->dport));
 }
 
-static void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *skb, int offset,
-			      const struct xcp_pkt *pkt)
+static noinline void xcp_sample_sender(struct xcp_sched_data *q, const struct sk_buff *skb,
+				       int offset, const struct xcp_pkt *pkt)
 {
 	const struct xcp_sample *result = &q->sampler.result;
 	struct xcp_endpoints sender;
@@ -233,11 +216,14 @@ static u32 xcp_backlog_bytes(const struct Qdisc *sch, const struct xcp_params *p
 }
 
 /* What the law takes for its queue. */
+static const struct Qdisc *xcp_queue(const struct xcp_sched_data *q)
+{
+	return q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
+}
+
 static u32 xcp_queue_bytes(const struct xcp_sched_data *q)
 {
-	const struct Qdisc *queue = q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
-
-	return xcp_backlog_bytes(queue, &q->params);
+	return xcp_backlog_bytes(xcp_queue(q), &q->params);
 }
 
 /*
@@ -330,7 +316,7 @@ static void xcp_wake(struct xcp_sched_data *q)
 }
 
 /* The port, which is in use, has held @queue_bytes until now; something changes now. */
-static void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
+static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 {
 	const u64 now_ns = ktime_get_ns();
 
@@ -439,7 +425,7 @@ static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk
 }
 
 /* A packet arrives while a timer does not run. */
-static void xcp_rouse(struct xcp_sched_data *q)
+static noinline void xcp_rouse(struct xcp_sched_data *q)
 {
 	/* A port whose child dropped all that it held is as one that nothing has used. */
 	if (q->runs && !q->sch->q.qlen)
@@ -450,30 +436,76 @@ static void xcp_rouse(struct xcp_sched_data *q)
 		xcp_wake(q);
 }
 
-static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+/* With share, a packet goes to the queue of its side. */
+static noinline int xcp_enqueue_shared(struct xcp_sched_data *q, struct sk_buff *skb,
+				       struct sk_buff **to_free)
 {
-	const u32 before_bytes = sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
-	struct xcp_sched_data *q = qdisc_priv(sch);
-	enum xcp_side side = XCP_SIDE_XCP;
+	const u32 before_bytes = q->sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
+	enum xcp_side side;
 	struct xcp_pkt pkt;
 	s32 grown_bytes;
 	int ret;
 
-	q->moves++;
-	if (unlikely(q->rests))
-		xcp_rouse(q);
 	xcp_look(skb, &q->params, &pkt);
 	xcp_count(&q->stats, &pkt);
-	if (q->shares)
-		side = xcp_arrive_shared(q, skb, &pkt);
-	else
-		xcp_arrive(&q->vars, &q->params, &pkt);
-	ret = hop_child_enqueue_at(skb, sch, side, to_free);
-	grown_bytes = sch->qstats.backlog - before_bytes - (ret == NET_XMIT_SUCCESS ? bytes : 0);
+	side = xcp_arrive_shared(q, skb, &pkt);
+	ret = hop_child_enqueue_at(skb, q->sch, side, to_free);
+	grown_bytes = q->sch->qstats.backlog - before_bytes -
+		      (ret == NET_XMIT_SUCCESS ? bytes : 0);
 	/* A child that segments queues more than it was given. */
 	if (side == XCP_SIDE_OTHER && grown_bytes > 0)
 		q->other_arrived_bytes += grown_bytes;
 	return ret;
+}
+
+static __always_inline void xcp_receive(struct xcp_sched_data *q, const struct xcp_pkt *pkt)
+{
+	xcp_count(&q->stats, pkt);
+	xcp_arrive(&q->vars, &q->params, pkt);
+}
+
+/* A packet arrives that may bear a congestion header anywhere. */
+static noinline void xcp_receive_any(struct xcp_sched_data *q, const struct sk_buff *skb)
+{
+	struct xcp_pkt pkt;
+
+	xcp_look(skb, &q->params, &pkt);
+	xcp_receive(q, &pkt);
+}
+
+/* A packet arrives with a congestion header behind @ip. */
+static noinline void xcp_receive_header(struct xcp_sched_data *q, const struct sk_buff *skb,
+					const struct iphdr *ip)
+{
+	struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
+
+	if (likely(xcp_look_in_place(skb, ip, &q->params, &pkt)))
+		xcp_receive(q, &pkt);
+	else
+		xcp_receive_any(q, skb);
+}
+
+static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	const struct iphdr *ip;
+
+	q->moves++;
+	if (unlikely(q->rests))
+		xcp_rouse(q);
+	if (unlikely(q->shares))
+		return xcp_enqueue_shared(q, skb, to_free);
+	ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	if (ip ? ip->protocol != q->params.protocol : hop_pkt_lacks(skb, q->params.protocol)) {
+		const struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
+
+		xcp_receive(q, &pkt);
+	} else if (likely(ip)) {
+		xcp_receive_header(q, skb, ip);
+	} else {
+		xcp_receive_any(q, skb);
+	}
+	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /* What the law takes for its queue, before a packet that has just left it. */
@@ -552,22 +584,63 @@ static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *sk
 		xcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
-static void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
-		       struct xcp_pkt *pkt)
+/* The law lowers what a packet asks for. Inline, it leaves @pkt in registers. */
+static __always_inline void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
+				       struct xcp_pkt *pkt)
 {
-	if (xcp_depart(&q->vars, &q->params, pkt)) {
-		if (xcp_write_delta(skb, offset, pkt->delta_bytes_ps))
-			q->reduced_pkts += pkt->pkts;
-		else
-			q->unwritable_pkts += pkt->pkts;
-	}
+	if (!xcp_depart(&q->vars, &q->params, pkt))
+		return;
+	if (likely(xcp_write_delta(skb, offset, pkt->delta_bytes_ps)))
+		q->reduced_pkts += pkt->pkts;
+	else
+		q->unwritable_pkts += pkt->pkts;
+}
+
+static noinline void xcp_answer_pkt(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
+				    struct xcp_pkt *pkt)
+{
+	if (pkt->class != XCP_CLASS_ASKING)
+		return;
+	xcp_answer(q, skb, offset, pkt);
 	if (q->params.sampler_pause_ns)
 		xcp_sample_sender(q, skb, offset, pkt);
 }
 
-static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
+/* A packet departs that may bear a congestion header anywhere. */
+static noinline void xcp_answer_any(struct xcp_sched_data *q, struct sk_buff *skb)
 {
-	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct xcp_pkt pkt;
+	const int offset = xcp_look(skb, &q->params, &pkt);
+
+	xcp_answer_pkt(q, skb, offset, &pkt);
+}
+
+/* A packet departs with a congestion header behind @ip. */
+static noinline void xcp_answer_header(struct xcp_sched_data *q, struct sk_buff *skb,
+				       const struct iphdr *ip)
+{
+	struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
+	const int offset = xcp_look_in_place(skb, ip, &q->params, &pkt);
+
+	if (likely(offset && !q->params.sampler_pause_ns))
+		xcp_answer(q, skb, offset, &pkt);
+	else
+		xcp_answer_any(q, skb);
+}
+
+/* A packet that leaves @queue, which the law takes for its queue, or the one beside it. */
+static __always_inline void xcp_see_departure(struct xcp_sched_data *q, const struct sk_buff *skb,
+					      enum xcp_side side, const struct Qdisc *queue)
+{
+	q->moves++;
+	if (unlikely(q->rests && q->runs))
+		xcp_resume(q, xcp_queue_bytes_with(q, skb, side));
+	xcp_see_queue(&q->vars, xcp_backlog_bytes(queue, &q->params));
+}
+
+/* Of two children. */
+static noinline struct sk_buff *xcp_dequeue_shared(struct xcp_sched_data *q)
+{
 	struct xcp_pkt pkt;
 	struct sk_buff *skb;
 	enum xcp_side side;
@@ -577,15 +650,33 @@ static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 	skb = xcp_take(q, &side, &alone);
 	if (!skb)
 		return NULL;
-	q->moves++;
-	if (unlikely(q->rests && q->runs))
-		xcp_resume(q, xcp_queue_bytes_with(q, skb, side));
-	xcp_see_queue(&q->vars, xcp_queue_bytes(q));
+	xcp_see_departure(q, skb, side, xcp_queue(q));
 	offset = xcp_look(skb, &q->params, &pkt);
-	if (hop_child_at(sch, XCP_SIDE_OTHER))
-		xcp_depart_shared(q, skb, &pkt, side, alone);
-	if (pkt.class == XCP_CLASS_ASKING)
-		xcp_answer(q, skb, offset, &pkt);
+	xcp_depart_shared(q, skb, &pkt, side, alone);
+	xcp_answer_pkt(q, skb, offset, &pkt);
+	return skb;
+}
+
+static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	const struct iphdr *ip;
+	struct sk_buff *skb;
+
+	if (unlikely(hop_child_at(sch, XCP_SIDE_OTHER)))
+		return xcp_dequeue_shared(q);
+	q->peeked = XCP_SIDES;
+	skb = hop_child_dequeue(sch);
+	if (!skb)
+		return NULL;
+	xcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
+	ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	if (likely(ip)) {
+		if (ip->protocol == q->params.protocol)
+			xcp_answer_header(q, skb, ip);
+	} else if (!hop_pkt_lacks(skb, q->params.protocol)) {
+		xcp_answer_any(q, skb);
+	}
 	return skb;
 }
 

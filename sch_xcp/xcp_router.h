@@ -92,10 +92,12 @@ struct xcp_params {
  * struct xcp_ratio - a quotient that costs a multiplication to apply
  * @mul: mantissa
  * @shift: 0 to 95: the quotient is mul / 2^shift
+ * @most_bits: a factor of more bits may give more than XCP_RATE_MAX_Q16; for a @mul that is not 0
  */
 struct xcp_ratio {
 	u64 mul;
 	unsigned int shift;
+	int most_bits;
 };
 
 /**
@@ -115,6 +117,9 @@ struct xcp_ratio {
  * @carry_q16: feedback of earlier packets that did not fit whole bytes/s
  * @queue_bytes: the persistent queue
  * @min_queue_bytes: least queue since the queue's timer expired
+ * @timed: the packet time that was computed last: 2^-12 ns
+ * @timed_bytes: size of the packet that @timed is for; 0: none
+ * @timed_bytes_pms: throughput that @timed is for, bytes/ms
  */
 struct xcp_vars {
 	u64 input_bytes;
@@ -132,6 +137,9 @@ struct xcp_vars {
 	u64 carry_q16;
 	u32 queue_bytes;
 	u32 min_queue_bytes;
+	u64 timed;
+	u32 timed_bytes;
+	u32 timed_bytes_pms;
 };
 
 /* What a packet is to the router. */
@@ -238,6 +246,7 @@ static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
 		r.shift = num_shift - den_shift;
 	else	/* by 31 at most: below 2^64 */
 		r.mul <<= den_shift - num_shift;
+	r.most_bits = (int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul);
 	return r;
 }
 
@@ -250,7 +259,7 @@ static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
  */
 static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
 {
-	if (r->mul && fls64(r->mul) + fls64(x) > (int)r->shift + 45 + XCP_RATE_SHIFT)
+	if (r->mul && fls64(x) > r->most_bits)
 		return XCP_RATE_MAX_Q16;
 	return (s64)mul_u64_u64_shr(r->mul, x, r->shift);
 }
@@ -274,6 +283,15 @@ static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 	return clamp_t(s64, all, -XCP_RATE_MAX_Q16, XCP_RATE_MAX_Q16);
 }
 
+/* y (2 - d y), with d = x / 2^32 and y in Q31 */
+static inline u64 xcp_newton_step(u32 x, u64 y)
+{
+	/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
+	const u64 correction = (0 - x * y) >> 32;
+
+	return (y * correction) >> 31;
+}
+
 /**
  * xcp_reciprocal() - 2^63 / x without a division
  * @x: 2^31 to 2^32 - 1
@@ -288,15 +306,10 @@ static inline u64 xcp_reciprocal(u32 x)
 {
 	/* 48/17 in Q31 less 32/17 in Q31 times x in Q32: below 2^64 */
 	u64 y = 6063483241ULL - ((4042322161ULL * x) >> 32);
-	int step;
 
-	for (step = 0; step < 3; step++) {
-		/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
-		u64 correction = (0 - x * y) >> 32;
-
-		y = (y * correction) >> 31;
-	}
-	return y;
+	y = xcp_newton_step(x, y);
+	y = xcp_newton_step(x, y);
+	return xcp_newton_step(x, y);
 }
 
 /**
@@ -315,6 +328,20 @@ static inline u64 xcp_time(u32 bytes, u32 throughput_bytes_pms)
 
 	/* One bit more, to round: below 2^31 * 2^32 * 2 */
 	return (mul_u64_u64_shr(dividend, reciprocal, 62 - norm) + 1) >> 1;
+}
+
+/*
+ * xcp_time() of a packet. The law needs it when a packet arrives and when it departs, and packets
+ * of a flow come in rows: what was computed last is remembered.
+ */
+static inline u64 xcp_packet_time(struct xcp_vars *v, u32 bytes, u32 throughput_bytes_pms)
+{
+	if (v->timed_bytes != bytes || v->timed_bytes_pms != throughput_bytes_pms) {
+		v->timed = xcp_time(bytes, throughput_bytes_pms);
+		v->timed_bytes = bytes;
+		v->timed_bytes_pms = throughput_bytes_pms;
+	}
+	return v->timed;
 }
 
 /* Lines 3 to 6, the sum of RTT * Pkt_size / Throughput in 128 bits: 2^46 * 2^64. */
@@ -345,7 +372,7 @@ static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
 	if (pkt->class != XCP_CLASS_ASKING)
 		return;
 	/* N packets of a super-packet take as long as one of their size. */
-	time = xcp_time(pkt->bytes, pkt->throughput_bytes_pms);
+	time = xcp_packet_time(v, pkt->bytes, pkt->throughput_bytes_pms);
 	if (check_add_overflow(v->sum_time, time, &sum))
 		return;
 	v->sum_time = sum;
@@ -468,13 +495,16 @@ static inline s64 xcp_pool_part(s64 residue_q16, u32 pkts)
 }
 
 /* Line 20, within the pool. */
-static inline s64 xcp_pos_feedback_q16(const struct xcp_vars *v, const struct xcp_pkt *pkt,
+static inline s64 xcp_pos_feedback_q16(struct xcp_vars *v, const struct xcp_pkt *pkt,
 				       u32 pkt_bytes)
 {
+	u64 time;
+
 	if (!v->cp.mul)
 		return 0;
+	time = xcp_packet_time(v, pkt_bytes, pkt->throughput_bytes_pms);
 	return min_t(s64, xcp_pool_part(v->residue_pos_q16, pkt->pkts),
-		     xcp_ratio_times(&v->cp, xcp_time(pkt_bytes, pkt->throughput_bytes_pms)));
+		     xcp_ratio_times(&v->cp, time));
 }
 
 /* Line 21, within the pool, and so that the header can hold the difference to @pos_q16. */
@@ -541,7 +571,8 @@ static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
  *
  * Return: whether Delta_Throughput was lowered.
  */
-static inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p, struct xcp_pkt *pkt)
+static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p,
+				       struct xcp_pkt *pkt)
 {
 	const s64 delta_q16 = (s64)pkt->delta_bytes_ps * (1 << XCP_RATE_SHIFT);
 	s64 pos_q16, neg_q16, feedback_q16;

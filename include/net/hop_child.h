@@ -45,8 +45,6 @@ struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 void hop_child_reset(struct Qdisc *sch);
 void hop_child_destroy(struct Qdisc *sch);
 
-int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
-			 struct sk_buff **to_free);
 int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdisc *sch,
 			   struct sk_buff **to_free);
 int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
@@ -90,6 +88,33 @@ static inline void hop_child_adopt(struct Qdisc *sch, struct Qdisc *second)
 	struct hop_child *child = qdisc_priv(sch);
 
 	child->qdisc[1] = second;
+}
+
+/**
+ * hop_child_enqueue_at() - hand a packet to a child and account it
+ * @skb: the packet
+ * @sch: the wrapper
+ * @index: of the child, which must be there
+ * @to_free: where dropped packets go
+ *
+ * Context: under the qdisc's lock.
+ * Return: NET_XMIT_* as the child said.
+ */
+static inline int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
+				       struct sk_buff **to_free)
+{
+	/* The child may free the packet or change its length. */
+	unsigned int len_bytes = qdisc_pkt_len(skb);
+	int ret = qdisc_enqueue(skb, hop_child_at(sch, index), to_free);
+
+	if (ret != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(ret))
+			qdisc_qstats_drop(sch);
+		return ret;
+	}
+	sch->qstats.backlog += len_bytes;
+	qdisc_qlen_inc(sch);
+	return NET_XMIT_SUCCESS;
 }
 
 /**

@@ -109,8 +109,12 @@ static inline u64 hop_mark_waited_ns(u64 mark, u64 now_ns, enum hop_mark_user us
  */
 static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
 {
-	const u64 users = hop_mark_users(mark, secret);
+	u64 users;
 
+	/* Most packets: nobody needs to compute the check. */
+	if (!(mark & user))
+		return mark;
+	users = hop_mark_users(mark, secret);
 	if (!(users & user))
 		return mark;
 	return users == user ? 0 : mark & ~(u64)user;

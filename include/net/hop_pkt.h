@@ -5,6 +5,10 @@
  *
  * All functions are for a qdisc's enqueue or dequeue: skb->data is the start of
  * the frame. None trusts the packet.
+ *
+ * Most packets are IP without a VLAN tag in the frame, with their headers in the linear part.
+ * These are read in place, inline. All else is for functions that are not inlined: their
+ * buffers and the stack protector would cost each packet as much as the parsing.
  */
 #ifndef HOPCC_NET_HOP_PKT_H
 #define HOPCC_NET_HOP_PKT_H
@@ -29,6 +33,24 @@
 /* MPLS labels that are read through; Linux pushes 30 at most, networks a few. */
 #define HOP_PKT_LABEL_DEPTH 16
 
+/* Bytes of a frame in place; NULL if they are not all in the linear part. */
+static __always_inline void *hop_pkt_linear(const struct sk_buff *skb, int offset_bytes,
+					    unsigned int bytes)
+{
+	if (offset_bytes < 0 || (int)skb_headlen(skb) - offset_bytes < (int)bytes)
+		return NULL;
+	return skb->data + offset_bytes;
+}
+
+/* The header of a frame of this type in place; NULL if the type is another or it is not linear. */
+static __always_inline const void *hop_pkt_plain_ip(const struct sk_buff *skb, u16 type,
+						    unsigned int bytes)
+{
+	if (skb->protocol != htons(type))
+		return NULL;
+	return hop_pkt_linear(skb, skb_network_offset(skb), bytes);
+}
+
 /**
  * hop_pkt_hdr_bytes() - bytes at the head of a super-packet that each segment repeats
  * @skb: a GSO packet
@@ -37,7 +59,7 @@
  * Return: bytes from the start of the frame to the end of the transport header;
  * 0 if that cannot be read.
  */
-static inline unsigned int hop_pkt_hdr_bytes(const struct sk_buff *skb)
+static noinline __maybe_unused unsigned int hop_pkt_hdr_bytes(const struct sk_buff *skb)
 {
 	const unsigned int type = skb_shinfo(skb)->gso_type;
 	struct tcphdr buf;
@@ -98,7 +120,8 @@ struct hop_pkt_wire {
  * Context: softirq, qdisc lock.
  * Return: packets and bytes.
  */
-static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 overhead_bytes)
+static __always_inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb,
+							u32 overhead_bytes)
 {
 	struct hop_pkt_wire wire = { .segs_pkts = 1 };
 	unsigned int hdr_bytes;
@@ -107,7 +130,7 @@ static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 ov
 	if (skb_vlan_tag_present(skb))
 		overhead_bytes += VLAN_HLEN;
 	wire.bytes = skb->len + overhead_bytes;
-	if (!skb_is_gso(skb))
+	if (likely(!skb_is_gso(skb)))
 		return wire;
 	hdr_bytes = hop_pkt_hdr_bytes(skb);
 	wire.segs_pkts = hop_pkt_segs(skb, hdr_bytes);
@@ -122,7 +145,8 @@ static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 ov
  * rather than beside it, the network header may stand on the tag (bridged 802.1ad) or on
  * IP (packet sockets): so the frame is walked. Returns its protocol; 0 if it is malformed.
  */
-static inline __be16 hop_pkt_payload_offset(const struct sk_buff *skb, int *offset_bytes)
+static noinline __maybe_unused __be16 hop_pkt_payload_offset(const struct sk_buff *skb,
+							     int *offset_bytes)
 {
 	__be16 proto = skb->protocol;
 	int depth;
@@ -219,7 +243,8 @@ static inline bool hop_pkt_is_ipv6(const struct sk_buff *skb, int offset_bytes)
  * Context: softirq, qdisc lock.
  * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
  */
-static inline __be16 hop_pkt_labelled_ip_offset(const struct sk_buff *skb, int *offset_bytes)
+static noinline __maybe_unused __be16 hop_pkt_labelled_ip_offset(const struct sk_buff *skb,
+								 int *offset_bytes)
 {
 	const __be16 proto = hop_pkt_payload_offset(skb, offset_bytes);
 
@@ -246,14 +271,11 @@ struct hop_pkt_inner {
 	u8 dsfield;
 };
 
-/* IPv4: behind any options. */
-static inline bool hop_pkt_inner_ipv4(const struct sk_buff *skb, struct hop_pkt_inner *inner)
+/* IPv4: behind any options. @inner->offset_bytes is that of @ip. */
+static __always_inline bool hop_pkt_read_ipv4(const struct iphdr *ip, struct hop_pkt_inner *inner)
 {
-	struct iphdr buf;
-	const struct iphdr *ip = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
-
 	/* Only a first fragment begins with it. */
-	if (!ip || ip->version != 4 || ip->ihl < 5 || ip->frag_off & htons(IP_OFFSET))
+	if (ip->version != 4 || ip->ihl < 5 || ip->frag_off & htons(IP_OFFSET))
 		return false;
 	if (ip->tot_len)
 		inner->end_bytes = inner->offset_bytes + ntohs(ip->tot_len);
@@ -261,6 +283,14 @@ static inline bool hop_pkt_inner_ipv4(const struct sk_buff *skb, struct hop_pkt_
 	inner->protocol = ip->protocol;
 	inner->dsfield = ip->tos;
 	return true;
+}
+
+static inline bool hop_pkt_inner_ipv4(const struct sk_buff *skb, struct hop_pkt_inner *inner)
+{
+	struct iphdr buf;
+	const struct iphdr *ip = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
+
+	return ip && hop_pkt_read_ipv4(ip, inner);
 }
 
 /* IPv6: behind any extension headers but for the one that is looked for. */
@@ -284,6 +314,18 @@ static inline bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted,
 	return inner->offset_bytes > 0;
 }
 
+/* hop_pkt_inner() of any packet. */
+static noinline __maybe_unused bool hop_pkt_search_inner(const struct sk_buff *skb, u8 wanted,
+							 struct hop_pkt_inner *inner)
+{
+	__be16 proto = hop_pkt_labelled_ip_offset(skb, &inner->offset_bytes);
+
+	inner->end_bytes = skb->len;
+	if (proto == htons(ETH_P_IP))
+		return hop_pkt_inner_ipv4(skb, inner);
+	return proto && hop_pkt_inner_ipv6(skb, wanted, inner);
+}
+
 /**
  * hop_pkt_inner() - what an IP packet carries, and where
  * @skb: the packet
@@ -296,25 +338,48 @@ static inline bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted,
  * Context: softirq, qdisc lock.
  * Return: whether it is IP and carries something.
  */
-static inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted,
-				 struct hop_pkt_inner *inner)
+static __always_inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted,
+					  struct hop_pkt_inner *inner)
 {
-	__be16 proto = hop_pkt_labelled_ip_offset(skb, &inner->offset_bytes);
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
 
+	if (unlikely(!ip))
+		return hop_pkt_search_inner(skb, wanted, inner);
+	inner->offset_bytes = skb_network_offset(skb);
 	inner->end_bytes = skb->len;
-	if (proto == htons(ETH_P_IP))
-		return hop_pkt_inner_ipv4(skb, inner);
-	return proto && hop_pkt_inner_ipv6(skb, wanted, inner);
+	return hop_pkt_read_ipv4(ip, inner);
 }
 
 /**
- * hop_pkt_ecn() - read the ECN field
+ * hop_pkt_lacks() - rule out at a glance that a packet is for a switch qdisc
  * @skb: the packet
+ * @protocol: IP protocol of the header that the qdisc reads
  *
  * Context: softirq, qdisc lock.
- * Return: INET_ECN_NOT_ECT, _ECT_1, _ECT_0 or _CE; -1 if it is not IP.
+ * Return: true if hop_pkt_inner() would not find @protocol; false if only that function can tell.
  */
-static inline int hop_pkt_ecn(const struct sk_buff *skb)
+static __always_inline bool hop_pkt_lacks(const struct sk_buff *skb, u8 protocol)
+{
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	const struct ipv6hdr *ip6;
+
+	if (likely(ip))
+		return ip->protocol != protocol;
+	ip6 = hop_pkt_plain_ip(skb, ETH_P_IPV6, sizeof(*ip6));
+	return ip6 && ip6->nexthdr != protocol &&
+	       (ip6->nexthdr == IPPROTO_TCP || ip6->nexthdr == IPPROTO_UDP);
+}
+
+/* The ECN field of a header of this version; -1 if the version is another. */
+static __always_inline int hop_pkt_read_ecn(const u8 *ip, unsigned int version)
+{
+	if (ip[0] >> 4 != version)
+		return -1;
+	return (version == 4 ? ip[1] : ip[1] >> 4) & INET_ECN_MASK;
+}
+
+/* hop_pkt_ecn() of any packet. */
+static noinline __maybe_unused int hop_pkt_search_ecn(const struct sk_buff *skb)
 {
 	u8 buf[2];
 	const u8 *ip;
@@ -327,9 +392,21 @@ static inline int hop_pkt_ecn(const struct sk_buff *skb)
 	ip = skb_header_pointer(skb, offset, sizeof(buf), buf);
 	if (!ip)
 		return -1;
-	if (proto == htons(ETH_P_IP))
-		return ip[0] >> 4 == 4 ? ip[1] & INET_ECN_MASK : -1;
-	return ip[0] >> 4 == 6 ? (ip[1] >> 4) & INET_ECN_MASK : -1;
+	return hop_pkt_read_ecn(ip, proto == htons(ETH_P_IP) ? 4 : 6);
+}
+
+/**
+ * hop_pkt_ecn() - read the ECN field
+ * @skb: the packet
+ *
+ * Context: softirq, qdisc lock.
+ * Return: INET_ECN_NOT_ECT, _ECT_1, _ECT_0 or _CE; -1 if it is not IP.
+ */
+static __always_inline int hop_pkt_ecn(const struct sk_buff *skb)
+{
+	const u8 *ip = hop_pkt_plain_ip(skb, ETH_P_IP, 2);
+
+	return likely(ip) ? hop_pkt_read_ecn(ip, 4) : hop_pkt_search_ecn(skb);
 }
 
 /**
@@ -343,8 +420,10 @@ static inline int hop_pkt_ecn(const struct sk_buff *skb)
  * Context: softirq, qdisc lock. May move skb->head.
  * Return: whether they are.
  */
-static inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int len_bytes)
+static __always_inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int len_bytes)
 {
+	if (likely(!skb_cloned(skb) && len_bytes <= skb_headlen(skb)))
+		return true;
 	if (skb_shared(skb) && (skb_cloned(skb) || len_bytes > skb_headlen(skb)))
 		return false;
 	return !skb_ensure_writable(skb, len_bytes);

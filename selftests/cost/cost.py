@@ -6,6 +6,7 @@
     cost.py --case PATH/CASE...                      these streams alone, as veth/xcp
     cost.py --qdiscs                                 the qdiscs alone
     cost.py --profile PATH/CASE                      where the instructions of one stream are
+    cost.py --profile qdiscs/CASE/FRAME              where those of a qdisc are
 
 In QEMU (TCG, -icount shift=0) one instruction takes one nanosecond of the guest's clock, on one
 CPU, whatever the host does. The guest is an initramfs alone, with a seed: two runs give the same
@@ -41,6 +42,8 @@ KERNEL_MODULES = ("veth", "sch_tbf", "sch_netem", "sch_red", "dummy", "tcp_bbr",
                   "tcp_dctcp")
 HOPCC = ("hop_core", "sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int",
          "net_csig_tag", "tcp_dctcp_ms", "tcp_ldcp", "tcp_xcp", "tcp_hpccpp", "tcp_csig")
+# Of qdisc_cost.c: PACKETS.
+QDISC_PACKETS = 1000
 PROBES = ("qdisc_cost", "ack_cost")
 PROGRAMS = ("cost_stream", "cost_offload")
 
@@ -278,8 +281,8 @@ def symbols(text):
 
 
 def profile(text, path):
-    """Functions with at least 0.1 % of a stream's instructions."""
-    row = parse(text, "STREAM")[0]
+    """Functions with at least 0.1 % of the instructions of a stream, or of QDISC_PACKETS packets."""
+    row = (parse(text, "STREAM") + [{"bytes": QDISC_PACKETS, "mss": 1} for _ in parse(text, "QDISC")])[0]
     addresses, names = symbols(text)
     cost = collections.Counter()
     with open(path, encoding="ascii") as file:
@@ -302,7 +305,7 @@ def main():
     parser.add_argument("--case", metavar="PATH/CASE", default=[], nargs="+")
     parser.add_argument("--qdiscs", action="store_true", help="no streams")
     parser.add_argument("--profile", metavar="PATH/CASE", default="",
-                        help="functions of one stream, as veth/xcp")
+                        help="functions of one stream, as veth/xcp, or qdisc, as qdiscs/xcp/tcp")
     parser.add_argument("--raw", metavar="FILE", help="keep what the guest printed")
     options = parser.parse_args()
     version = kernel_version()

@@ -177,8 +177,11 @@ bottleneck()
 # one CASE FRAME QDISC...: a packet through a qdisc on a device that drops what it gets
 one()
 {
-	[ "${only:-qdiscs}" = qdiscs ] || return
 	name=$1 frame=$2
+	case $only in
+	'' | qdiscs | "qdiscs/$name/$frame") ;;
+	*) return ;;
+	esac
 	shift 2
 	tc qdisc replace dev dummy0 root "$@" || trouble tc "$@"
 	while read -r file offset protocol gso_size; do
@@ -224,7 +227,7 @@ symbols()
 	echo END
 }
 
-# Of the kernel's command line: PATH/CASE by commas, qdiscs, or nothing for all.
+# Of the kernel's command line: PATH/CASE by commas, qdiscs, qdiscs/CASE/FRAME, or nothing for all.
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A plug-in of QEMU's emulator, for 7.2 and its API 1: how often each piece of the guest's kernel
- * runs between two marks that cost_stream sets. Writes "ADDRESS INSTRUCTIONS" lines to the file
- * of the argument out=, all of user space under address 0.
+ * runs between two marks that cost_stream or qdisc_cost sets. Writes "ADDRESS INSTRUCTIONS" lines
+ * to the file of the argument out=, all of user space under address 0.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void stop(unsigned int cpu, void *data)
 	fclose(file);
 }
 
-/* The marks of cost_stream: nopl 0x7e570001(%rax) and nopl 0x7e570002(%rax). */
+/* The marks: nopl 0x7e570001(%rax) and nopl 0x7e570002(%rax). */
 static void find_marks(struct qemu_plugin_tb *tb)
 {
 	static const uint8_t mark[] = { 0x0f, 0x1f, 0x80, 0, 0x00, 0x57, 0x7e };
@@ -82,8 +82,7 @@ static void translate(uint64_t id, struct qemu_plugin_tb *tb)
 
 	qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD_U64, &slot_of(address)->instructions,
 						 insns);
-	if (!(address >> 63))
-		find_marks(tb);
+	find_marks(tb);
 }
 
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)

@@ -19,10 +19,19 @@ static void check_inner(const struct sk_buff *skb)
 	struct hop_pkt_inner inner;
 	int offset_bytes;
 	const __be16 proto = hop_pkt_labelled_ip_offset(skb, &offset_bytes);
+	struct hop_pkt_inner searched;
+	const u8 wanted = fuzz_byte();
+	const bool found = hop_pkt_inner(skb, wanted, &inner);
 
 	FUZZ_CLAIM(!proto || offset_bytes >= 0);
-	if (!hop_pkt_inner(skb, fuzz_byte(), &inner))
+	/* What is read in place is what a search finds. */
+	FUZZ_CLAIM(found == hop_pkt_search_inner(skb, wanted, &searched));
+	if (!found)
 		return;
+	FUZZ_CLAIM(inner.offset_bytes == searched.offset_bytes);
+	FUZZ_CLAIM(inner.end_bytes == searched.end_bytes);
+	FUZZ_CLAIM(inner.protocol == searched.protocol && inner.dsfield == searched.dsfield);
+	FUZZ_CLAIM(inner.protocol != wanted || !hop_pkt_lacks(skb, wanted));
 	FUZZ_CLAIM(proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6));
 	FUZZ_CLAIM(inner.offset_bytes >= offset_bytes + 20);
 }
@@ -32,6 +41,7 @@ static void check_mark(struct sk_buff *skb)
 	const int ecn = hop_pkt_ecn(skb);
 
 	FUZZ_CLAIM(ecn >= -1 && ecn <= INET_ECN_CE);
+	FUZZ_CLAIM(ecn == hop_pkt_search_ecn(skb));
 	if (!hop_pkt_set_ce(skb))
 		return;
 	/* Not-ECT stays Not-ECT. */

@@ -80,6 +80,25 @@ static void correct_check(struct sk_buff *skb, const struct int_place *place)
 		   *(__sum16 *)(skb->data + place->check_bytes));
 }
 
+/* What is found in place is what a search finds. */
+static void check_in_place(const struct sk_buff *skb, const struct int_place *place)
+{
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	struct int_place found = {};
+
+	if (!ip || !int_find_in_place(skb, ip, marks(), &found))
+		return;
+	FUZZ_CLAIM(found.carrier == place->carrier);
+	if (!found.carrier)
+		return;
+	FUZZ_CLAIM(found.offset_bytes == place->offset_bytes);
+	FUZZ_CLAIM(found.end_bytes == place->end_bytes);
+	if (found.carrier == INT_CARRIER_INBAND)
+		return;
+	FUZZ_CLAIM(found.transport_bytes == place->transport_bytes);
+	FUZZ_CLAIM(found.check_bytes == place->check_bytes);
+}
+
 static void fuzz_once(void)
 {
 	u8 frame[FRAME_MAX_BYTES] = {};
@@ -93,6 +112,8 @@ static void fuzz_once(void)
 	draw_packet(frame, &skb);
 	int_find(&skb, marks(), &place);
 	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
+	FUZZ_CLAIM(!place.carrier || !int_lacks(&skb, marks()));
+	check_in_place(&skb, &place);
 	if (place.carrier) {
 		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);
 		check_header(&skb, &place);

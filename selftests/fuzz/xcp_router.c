@@ -13,6 +13,12 @@ static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(xcp_avg_rtt_ns(v) <= p->max_interval_ns + (p->max_interval_ns >> 16) + 1);
 }
 
+/* What is remembered of a packet time is what would be computed. */
+static void check_time(const struct xcp_vars *v)
+{
+	FUZZ_CLAIM(!v->timed_bytes || v->timed == xcp_time(v->timed_bytes, v->timed_bytes_pms));
+}
+
 static void depart(struct xcp_vars *v, const struct xcp_params *p)
 {
 	struct xcp_pkt pkt = draw_packet(p->protocol);
@@ -79,5 +85,6 @@ static void fuzz_once(void)
 	while (fuzz_has_more()) {
 		step(&v, &p, port_bytes_ps);
 		check_port(&v, &p);
+		check_time(&v);
 	}
 }

@@ -95,6 +95,17 @@ static u32 reading_cost(void)
 	return least;
 }
 
+/* For profile.c, which counts between the two. */
+static void mark_start(void)
+{
+	asm volatile("nopl 0x7e570001(%%rax)" ::: "memory");
+}
+
+static void mark_end(void)
+{
+	asm volatile("nopl 0x7e570002(%%rax)" ::: "memory");
+}
+
 static void drain(struct Qdisc *q, struct sk_buff *to_free)
 {
 	struct sk_buff *skb;
@@ -131,6 +142,8 @@ static int measure_qdisc(struct net_device *dev, unsigned int depth)
 	unsigned int i;
 
 	for (i = 0; i < depth + PACKETS; i++) {
+		if (i == depth)
+			mark_start();
 		skb = make_packet(dev);
 		if (!skb)
 			return -ENOMEM;
@@ -143,6 +156,7 @@ static int measure_qdisc(struct net_device *dev, unsigned int depth)
 		spin_unlock(qdisc_lock(q));
 		local_bh_enable();
 	}
+	mark_end();
 	local_bh_disable();
 	spin_lock(qdisc_lock(q));
 	drain(q, to_free);

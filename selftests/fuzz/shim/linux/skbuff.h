@@ -145,9 +145,10 @@ static inline bool skb_shared(const struct sk_buff *skb)
 	return false;
 }
 
+/* Only a clone needs memory before its linear part may be written. */
 static inline bool skb_cloned(const struct sk_buff *skb)
 {
-	return false;
+	return !skb->writable;
 }
 
 static inline unsigned int skb_headroom(const struct sk_buff *skb)

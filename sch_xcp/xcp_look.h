@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a packet's congestion header is, and what the law needs to know of the packet. For
+ * enqueue and dequeue: skb->data is the start of the frame, the qdisc's lock is held.
+ */
+#ifndef HOPCC_XCP_LOOK_H
+#define HOPCC_XCP_LOOK_H
+
+#include <linux/skbuff.h>
+#include <net/hop_pkt.h>
+#include "xcp_router.h"
+
+/* A packet without a congestion header, as the law sees it. */
+static __always_inline struct xcp_pkt xcp_plain_pkt(const struct sk_buff *skb,
+						    const struct xcp_params *p)
+{
+	const struct hop_pkt_wire wire = hop_pkt_wire(skb, p->overhead_bytes);
+
+	return (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
+}
+
+/*
+ * What the law needs to know of a packet, wherever its header is. Returns the header's offset;
+ * 0 for none.
+ */
+static noinline __maybe_unused int xcp_look(const struct sk_buff *skb, const struct xcp_params *p,
+					    struct xcp_pkt *pkt)
+{
+	const struct xcp_hdr *h = NULL;
+	struct hop_pkt_inner inner;
+	struct xcp_hdr buf;
+
+	*pkt = xcp_plain_pkt(skb, p);
+	if (!hop_pkt_inner(skb, p->protocol, &inner) || inner.protocol != p->protocol)
+		return 0;
+	/* A frame may be padded. */
+	if (inner.offset_bytes + XCP_HDR_BYTES <= inner.end_bytes)
+		h = skb_header_pointer(skb, inner.offset_bytes, sizeof(buf), &buf);
+	xcp_read(pkt, h, p->protocol);
+	return inner.offset_bytes;
+}
+
+/*
+ * xcp_look() of a packet whose IPv4 header is in place and names XCP. Returns the header's
+ * offset, or 0 if xcp_look() must be asked. Inline, it leaves @pkt, which xcp_plain_pkt() made,
+ * in registers.
+ */
+static __always_inline int xcp_look_in_place(const struct sk_buff *skb, const struct iphdr *ip,
+					     const struct xcp_params *p, struct xcp_pkt *pkt)
+{
+	struct hop_pkt_inner inner = {
+		.offset_bytes = (const u8 *)ip - skb->data, .end_bytes = skb->len,
+	};
+	const struct xcp_hdr *h;
+
+	/* With one packet, the compiler leaves out what GSO packets need. */
+	if (pkt->pkts != 1 || !hop_pkt_read_ipv4(ip, &inner))
+		return 0;
+	pkt->pkts = 1;
+	h = hop_pkt_linear(skb, inner.offset_bytes, sizeof(*h));
+	if (!h || inner.offset_bytes + XCP_HDR_BYTES > inner.end_bytes)
+		return 0;
+	xcp_read(pkt, h, p->protocol);
+	return inner.offset_bytes;
+}
+
+#endif /* HOPCC_XCP_LOOK_H */

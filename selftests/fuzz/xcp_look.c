@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A congestion header in a packet on egress: what is read in place is what a search finds. */
+#include "packet.h"
+#include "xcp_header.h"
+#include <uapi/linux/pkt_sched_xcp.h>
+#include "xcp_look.h"
+
+static bool are_equal(const struct xcp_pkt *a, const struct xcp_pkt *b)
+{
+	return a->class == b->class && a->fault == b->fault && a->format == b->format &&
+	       a->flags == b->flags && a->pkts == b->pkts && a->bytes == b->bytes &&
+	       a->rtt_us == b->rtt_us && a->throughput_bytes_pms == b->throughput_bytes_pms &&
+	       a->delta_bytes_ps == b->delta_bytes_ps;
+}
+
+static void check_in_place(const struct sk_buff *skb, const struct xcp_params *p, int offset,
+			   const struct xcp_pkt *searched)
+{
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
+	struct xcp_pkt pkt = xcp_plain_pkt(skb, p);
+	int in_place;
+
+	/* sch_xcp asks for no other. */
+	if (!ip || ip->protocol != p->protocol)
+		return;
+	in_place = xcp_look_in_place(skb, ip, p, &pkt);
+	if (!in_place)
+		return;
+	FUZZ_CLAIM(in_place == offset);
+	FUZZ_CLAIM(are_equal(&pkt, searched));
+}
+
+static void fuzz_once(void)
+{
+	const struct xcp_params p = {
+		.protocol = TC_XCP_PROTOCOL_DEFAULT,
+		.overhead_bytes = fuzz_range(0, TC_XCP_OVERHEAD_MAX_BYTES),
+	};
+	u8 frame[FRAME_MAX_BYTES] = {};
+	struct xcp_hdr h = draw_header();
+	struct sk_buff skb = {};
+	struct xcp_pkt pkt;
+	int offset;
+	u32 at;
+
+	h.protocol = fuzz_choice(4) ? IPPROTO_TCP : p.protocol;
+	if (!fuzz_choice(4))
+		((u8 *)&h)[fuzz_range(0, 3)] = fuzz_byte();
+	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
+	at = put_ip(frame, at, fuzz_choice(4) ? p.protocol : fuzz_byte(), fuzz_byte());
+	put_header(frame, at, &h, sizeof(h));
+	draw_packet(frame, &skb);
+	offset = xcp_look(&skb, &p, &pkt);
+	FUZZ_CLAIM((pkt.class == XCP_CLASS_OTHER) == !offset);
+	FUZZ_CLAIM(!offset || !hop_pkt_lacks(&skb, p.protocol));
+	FUZZ_CLAIM(pkt.class != XCP_CLASS_ASKING || offset + XCP_HDR_BYTES <= (int)skb.len);
+	check_in_place(&skb, &p, offset, &pkt);
+	free_packet(&skb);
+}

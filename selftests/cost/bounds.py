@@ -16,12 +16,12 @@ sys.path.insert(0, f"{HERE}/../lib")
 from tap import Tap
 
 # Of cubic, CPU-bound over veth.
-STREAMS = {"dctcp_ms": 1.15, "ldcp": 3.8, "xcp": 2.1, "csig": 1.35, "cubic-tags": 1.35}
+STREAMS = {"dctcp_ms": 1.15, "ldcp": 3.8, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35}
 # Of red with a plain packet; of GSO packets, with a GSO packet.
 QDISCS = {
-    ("wred", "tcp"): 1.3, ("xcp", "tcp"): 3.9, ("int", "tcp"): 2.1, ("csig", "tcp"): 3.8,
-    ("xcp", "xcp"): 7.1, ("int", "int-inband"): 4.9, ("int", "int-probe"): 6.7,
-    ("csig", "csig-compact"): 9.6, ("csig", "csig-expanded"): 8.9,
+    ("wred", "tcp"): 1.15, ("xcp", "tcp"): 1.5, ("int", "tcp"): 1.3, ("csig", "tcp"): 1.75,
+    ("xcp", "xcp"): 4.3, ("int", "int-inband"): 3.5, ("int", "int-probe"): 4.3,
+    ("csig", "csig-compact"): 3.65, ("csig", "csig-expanded"): 3.7,
 }
 
 

@@ -3,8 +3,7 @@
 """What the modules cost a host: instructions a byte and a packet on a distribution's kernel.
 
     cost.py [--json FILE] [--modules BUILD] [--raw FILE]
-    cost.py --case PATH/CASE...                      these streams alone, as veth/xcp
-    cost.py --qdiscs                                 the qdiscs alone
+    cost.py --case PATH/CASE... | qdiscs             these streams alone, as veth/xcp, or the qdiscs
     cost.py --profile PATH/CASE                      where the instructions of one stream are
     cost.py --profile qdiscs/CASE/FRAME              where those of a qdisc are
 
@@ -155,7 +154,7 @@ def cases(options):
     """What the guest is told on the kernel's command line."""
     if options.profile:
         return f" cost.profile cost.only={options.profile}"
-    return " cost.only=" + ("qdiscs" if options.qdiscs else ",".join(options.case))
+    return " cost.only=" + ",".join(options.case)
 
 
 def profiler(options, directory):
@@ -303,7 +302,6 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--modules", metavar="BUILD", help="measure these, not this tree's")
     parser.add_argument("--case", metavar="PATH/CASE", default=[], nargs="+")
-    parser.add_argument("--qdiscs", action="store_true", help="no streams")
     parser.add_argument("--profile", metavar="PATH/CASE", default="",
                         help="functions of one stream, as veth/xcp, or qdisc, as qdiscs/xcp/tcp")
     parser.add_argument("--raw", metavar="FILE", help="keep what the guest printed")

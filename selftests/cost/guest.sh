@@ -178,8 +178,8 @@ bottleneck()
 one()
 {
 	name=$1 frame=$2
-	case $only in
-	'' | qdiscs | "qdiscs/$name/$frame") ;;
+	case ",${only:-qdiscs}," in
+	*,qdiscs,* | *",qdiscs/$name/$frame,"*) ;;
 	*) return ;;
 	esac
 	shift 2
@@ -227,7 +227,7 @@ symbols()
 	echo END
 }
 
-# Of the kernel's command line: PATH/CASE by commas, qdiscs, qdiscs/CASE/FRAME, or nothing for all.
+# Of the kernel's command line: PATH/CASE, qdiscs, qdiscs/CASE/FRAME, by commas; or nothing for all.
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path

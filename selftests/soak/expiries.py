@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""High-resolution timers that expire, by function, and packets that move: of all network namespaces.
+
+What the modules' timers do is told from what those of tbf, fq or netem do, and what happens in one
+namespace from what goes on in another, e.g. that of processes which have ended: a connection that
+nobody holds any more keeps its namespace until its last packet is sent.
+"""
+import collections
+import os
+import re
+import time
+
+BASE = "/sys/kernel/tracing/instances/soak"
+EVENTS = ("timer/hrtimer_expire_entry", "net/net_dev_queue", "net/net_dev_start_xmit")
+EXPIRED = re.compile(r"hrtimer_expire_entry: .* function=(\w+)(?: \[(\w+)\])?")
+# TCP's own callbacks that run at the pace a congestion control sets.
+PACED = ("tcp_pace_kick",)
+
+
+def put(name, value):
+    with open(f"{BASE}/{name}", "w", encoding="ascii") as file:
+        file.write(value)
+
+
+def prepare():
+    os.makedirs(BASE, exist_ok=True)
+    put("buffer_size_kb", "4096")
+    for event in EVENTS:
+        put(f"events/{event}/enable", "1")
+    put("tracing_on", "0")
+
+
+def during(window_s, modules):
+    """({function: expiries} of these modules' timers and of pacing, packets queued and sent)"""
+    put("trace", "")
+    put("tracing_on", "1")
+    time.sleep(window_s)
+    put("tracing_on", "0")
+    expiries, moved = collections.Counter(), 0
+    with open(f"{BASE}/trace", encoding="utf-8", errors="replace") as trace:
+        for line in trace:
+            found = EXPIRED.search(line)
+            if not found:
+                moved += ": net_dev_" in line
+            elif found[2] in modules or found[1] in PACED:
+                expiries[found[1]] += 1
+    return expiries, moved

@@ -16,6 +16,7 @@ builds it), and changes nothing outside its own network namespaces but the clock
 """
 import argparse
 import collections
+import math
 import random
 import socket
 import sys
@@ -144,6 +145,7 @@ class Faults:
             return
         if self.counts.total() == self.most:
             self.network.impair("")
+            self.next_s = math.inf
             return
         name = self.random.choice(self.kinds)
         self.counts[name] += 1

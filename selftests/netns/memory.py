@@ -1,24 +1,26 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Memory that the modules take: a connection, a network namespace. Prints TAP.
+"""Memory that the modules take: a connection, a port, a network namespace. Prints TAP.
 
 Each is a difference of the kernel's own counts, divided by many: connections of a congestion
-control and of cubic; namespaces with the modules loaded and without.
+control and of cubic; qdiscs; namespaces with the modules loaded and without.
 
 Needs root and the lab's guest, which has nothing else to do.
 """
 import itertools
 import os
 import resource
+import subprocess
 import sys
 import time
 
 import hosts
 from hosts import ip, run, sysctl
 
-CONNECTIONS, NAMESPACES = 500, 100
+CONNECTIONS, PORTS, NAMESPACES = 500, 400, 100
 # Bytes, above what was measured: Documentation/cost.md.
 END_MAX = {"dctcp_ms": 16, "ldcp": 16, "xcp": 320, "hpccpp": 2304, "csig": 1280}
+PORT_MAX = {"wred": 600, "int": 1750, "xcp": 2900, "csig": 2900}
 NAMESPACE_MAX = 90000
 SHIMS = {"xcp": ("hopcc/xcp", 1), "hpccpp": ("hopcc/int", 1), "csig": ("hopcc/csig", 2)}
 
@@ -53,6 +55,17 @@ def connections(cc):
             sock.connect(listener.getsockname())
             sock.send(b"x")
             kept.extend((sock, listener.accept()[0]))
+
+
+def ports(kind):
+    """At the root of devices that are down, which have no other qdisc."""
+    rate = "" if kind == "wred" else " rate 1gbit"
+    names = [f"d{next(numbers)}" for _ in range(PORTS)]
+    ip("".join(f"-n a link add {name} type dummy\n" for name in names))
+    before = used()
+    subprocess.run(["tc", "-n", "a", "-batch", "-"], text=True, check=True,
+                   input="".join(f"qdisc add dev {name} root {kind}{rate}\n" for name in names))
+    return (used() - before) / PORTS
 
 
 def namespaces():
@@ -94,12 +107,20 @@ def check_connections():
             sysctl("a", knob, 0)
 
 
+def check_ports():
+    for kind, most in PORT_MAX.items():
+        # What the first ones leave behind is not of each.
+        ports(kind)
+        claim(f"a port of {kind}, with its child", ports(kind), most)
+
+
 def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (16 * 2 * CONNECTIONS, 16 * 2 * CONNECTIONS))
     check_namespaces()
     run("ip netns add a")
     run("ip -n a link set lo up")
     check_connections()
+    check_ports()
     return tap.done()
 
 

@@ -72,7 +72,10 @@ static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
 		place->next = 0;
 }
 
-/* Apart from its caller, which most packets only pass: kernels zero a function's variables. */
+/*
+ * Not inlined: the kernel may zero all variables of a function, and most packets do not need
+ * these.
+ */
 static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
 					const struct nf_hook_state *state)
 {

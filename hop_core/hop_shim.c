@@ -238,7 +238,7 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
 	if (!IS_ERR_OR_NULL(segs))
 		return segs;
-	/* Where memory ran out, it may have gone back to the frame's header by itself. */
+	/* After an allocation failure the callee may already have pushed the frame's header. */
 	if (skb_headroom(skb) > headroom_bytes)
 		__skb_push(skb, skb_headroom(skb) - headroom_bytes);
 	skb_reset_transport_header(skb);

@@ -154,7 +154,7 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 		f->told[t->type].form = form;
 		f->told[t->type].tag = *t;
 		f->told[t->type].at_ns = ktime_get_ns();
-		/* Also read without the lock: is there news? */
+		/* csig_flow_read_new() compares it without the lock. */
 		WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
 		csig_path_answered(&f->path);
 	}
@@ -331,7 +331,7 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
-/* Return: when it came, by ktime_get_ns(). */
+/* Return: the time of reception, by ktime_get_ns(). */
 static u64 copy_told(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	u64 at_ns;
@@ -360,7 +360,7 @@ EXPORT_SYMBOL_GPL(csig_flow_read);
 
 bool csig_flow_read_new(struct csig_flow *f, enum csig_type type, u64 seen, struct csig_signal *s)
 {
-	/* Torn where a word has 32 bits: then the next call finds it. */
+	/* A 32-bit CPU may read half of an update. The next call sees the whole of it. */
 	if (READ_ONCE(f->told[type].count) == seen)
 		return false;
 	copy_told(f, type, s);

@@ -21,15 +21,15 @@
 #include <net/hop_device.h>
 #include <net/hop_pkt.h>
 
-/* As far as the first EtherType. */
+/* Length of a frame up to and including its first EtherType. */
 #define CSIG_PACKET_PLAIN_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES)
-/* As far as the EtherType behind a tag that no VLAN tag precedes. */
+/* The same up to the EtherType behind the longest tag, without VLAN tags in front of the tag. */
 #define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
 
 /**
  * csig_packet_is_plain() - rule out a tag by the first EtherType
  * @skb: the packet
- * @tpids: by what tags are recognised
+ * @tpids: the TPIDs of tags
  *
  * For most packets, in a few instructions.
  *
@@ -69,12 +69,12 @@ csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
 /**
  * csig_packet_find() - look for a tag in a packet
  * @skb: the packet
- * @tpids: by what tags are recognised
+ * @tpids: the TPIDs of tags
  *
  * A tag that no VLAN tag precedes is looked at in place. The search for others copies
  * what is not in the head.
  *
- * Return: of csig_find().
+ * Return: as csig_find().
  */
 static __always_inline struct csig_place csig_packet_find(const struct sk_buff *skb,
 							  const struct csig_tpids *tpids)
@@ -106,14 +106,14 @@ csig_packet_read_deep(const struct sk_buff *skb, enum csig_form form, u32 data_o
  * @skb: the packet
  * @place: place of the tag, which is whole
  *
- * Return: of csig_read().
+ * Return: as csig_read().
  */
 static __always_inline struct csig_tag csig_packet_read(const struct sk_buff *skb,
 							const struct csig_place *place)
 {
 	const u32 data_offset_bytes = place->offset_bytes + CSIG_TPID_BYTES;
 
-	/* Of either form: the same number for both, and less than csig_packet_find() looked at. */
+	/* One bound for both forms. csig_packet_find() has read further than this. */
 	if (unlikely(skb_headlen(skb) < place->offset_bytes + CSIG_TAG_MAX_BYTES))
 		return csig_packet_read_deep(skb, place->form, data_offset_bytes);
 	return csig_read(place->form, skb->data + data_offset_bytes);
@@ -133,7 +133,7 @@ static inline u32 csig_packet_behind_bytes(const struct csig_place *place)
 /**
  * csig_packet_is_second_form() - does the network header stand in front of what follows the tag?
  * @skb: the packet
- * @place: of its tag, well placed
+ * @place: the place of the packet's tag, without a fault
  *
  * Return: true for packets of a bridge or a raw socket, which csig_packet_normalise() is for.
  */
@@ -166,7 +166,7 @@ static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_
  * csig_packet_normalise() - make the second form the first
  * @skb: the packet
  * @dev: that it will be sent by
- * @place: of its tag, well placed
+ * @place: the place of the packet's tag, without a fault
  *
  * Left as it is without memory for a checksum.
  *

@@ -102,10 +102,10 @@ static inline u64 csig_port_period_ns(const struct csig_port_params *p)
 }
 
 /**
- * csig_port_due_ns() - the least time after which csig_port_look() changes the estimate
- * @p: of the port
+ * csig_port_due_ns() - time from one change of the estimate to the next
+ * @p: the port's parameters
  *
- * Return: time since csig_port_vars.start_ns, for csig_port_is_due(); at least 1.
+ * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
  */
 static inline u64 csig_port_due_ns(const struct csig_port_params *p)
 {
@@ -114,8 +114,8 @@ static inline u64 csig_port_due_ns(const struct csig_port_params *p)
 
 /**
  * csig_port_is_due() - must csig_port_look() be called?
- * @v: of the port
- * @due_ns: of csig_port_due_ns()
+ * @v: the port's variables
+ * @due_ns: result of csig_port_due_ns(), ns
  * @now_ns: any clock that does not jump
  *
  * Return: false if csig_port_look() would change nothing.

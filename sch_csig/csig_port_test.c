@@ -91,7 +91,7 @@ static void table_test(struct kunit *test)
 
 		for (n = 0; n < 4 && cases[i].sent[n].bytes; n++)
 			leave(&v, &p, cases[i].sent[n].ns, cases[i].sent[n].bytes);
-		/* Once something has left, the estimate changes exactly when it is due. */
+		/* After the first departure the estimate changes exactly when it is due. */
 		due = csig_port_is_due(&v, csig_port_due_ns(&p), cases[i].look_ns);
 		looked = csig_port_look(&v, &p, cases[i].look_ns);
 		KUNIT_EXPECT_EQ_MSG(test, looked, due && v.runs, "case %d", i);

@@ -57,7 +57,8 @@ struct csig_signal {
  * struct csig_settings - replaced as a whole under the tree lock
  * @rate_bytes_ps: as tc set it; TC_CSIG_RATE_AUTO for the device's
  * @value: by attribute, those of 32 bits
- * @port: what is made of it, as the next three; the rate may follow the device's
+ * @port: the estimator's parameters, computed from the attributes, as are the next three
+ *	members; the rate may follow the device's
  * @due_ns: csig_port_due_ns() of @port
  * @types: bit n is set if the port has the signal of type n
  * @tpids: of tags
@@ -129,8 +130,8 @@ static __always_inline u32 csig_pkts(const struct sk_buff *skb)
 }
 
 /*
- * Must this packet's tag go? Counts why it is not updated. @type: of a tag that is well placed,
- * where tags are updated
+ * Returns true if the packet's tag must be removed, and counts why a tag is not updated. @type is
+ * the tag's type, or CSIG_TYPES if the tag has a fault or this port does not update tags.
  */
 static __always_inline bool csig_must_strip(struct csig_sched_data *q,
 					    const struct csig_place *place, u32 type, u32 pkts)
@@ -700,7 +701,7 @@ static void csig_derive_locator(struct csig_settings *set, struct csig_signal *s
 	signal->has_ttl[form] = csig_layout_needs_ttl(layout);
 }
 
-/* And what depends on it, or on the other attributes: locators. */
+/* The locators depend on the rate and on other attributes, so they are computed here too. */
 static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
 {
 	u32 type, form, rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);

@@ -82,7 +82,7 @@ static __always_inline void int_place_encap(const struct udphdr *uh, const struc
 	place->offset_bytes += sizeof(*uh);
 }
 
-/* Where the message of a probe may be behind the TCP header at @place; 0 for nowhere. */
+/* The offset of a probe's message behind the TCP header at @place; 0 without room for one. */
 static __always_inline int int_message_offset(const struct tcphdr *th,
 					      const struct int_place *place)
 {
@@ -93,7 +93,7 @@ static __always_inline int int_message_offset(const struct tcphdr *th,
 	return payload_bytes;
 }
 
-/* What is at @payload_bytes, of int_message_offset(). */
+/* Recognise a probe by the word at @payload_bytes, which int_message_offset() returned. */
 static __always_inline void int_place_probe(__be32 magic, int payload_bytes,
 					    struct int_place *place)
 {
@@ -127,7 +127,7 @@ static inline void int_find_probe(const struct sk_buff *skb, struct int_place *p
 		int_place_probe(magic, payload_bytes, place);
 }
 
-/* No carrier has this protocol and this DSCP. */
+/* Returns true if no form of telemetry uses this protocol or this DSCP. */
 static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 protocol, u8 dsfield)
 {
 	const u8 dscp = dsfield >> 2;
@@ -138,7 +138,7 @@ static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 pro
 /**
  * int_lacks() - rule out at a glance that a packet has telemetry
  * @skb: the packet
- * @marks: by what it is recognised
+ * @marks: the protocol, ports and DSCPs of telemetry
  *
  * Return: true if int_find() would find none; false if only that function can tell.
  */
@@ -157,7 +157,7 @@ static __always_inline bool int_lacks(const struct sk_buff *skb, const struct in
 /**
  * int_find() - where a packet's telemetry is, if it has any
  * @skb: the packet
- * @marks: by what it is recognised
+ * @marks: the protocol, ports and DSCPs of telemetry
  * @place: result
  */
 static inline void int_find(const struct sk_buff *skb, const struct int_marks *marks,
@@ -182,7 +182,7 @@ static inline void int_find(const struct sk_buff *skb, const struct int_marks *m
  * int_find_in_place() - int_find() of a packet whose headers are in the linear part
  * @skb: the packet
  * @ip: its IPv4 header, in place
- * @marks: by what telemetry is recognised
+ * @marks: the protocol, ports and DSCPs of telemetry
  * @place: result; inline, it stays in registers
  *
  * Return: false if int_find() must be asked.

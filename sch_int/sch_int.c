@@ -116,7 +116,7 @@ static u64 int_backlog_bytes(const struct Qdisc *sch, const struct int_params *p
 	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
 }
 
-/* With sojourn: what the port sends in the time that the packet waited. */
+/* With the option sojourn: the bytes that the port can send while the packet waited. */
 static noinline u64 int_waited_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
 				     u64 now_ns)
 {
@@ -149,7 +149,7 @@ static __always_inline __wsum int_sum_stamp(struct int_hdr *h, unsigned int hop)
 			(__force __wsum)(u32)(record >> 32));
 }
 
-/* By value: whoever takes a record's address keeps it out of registers. */
+/* By value: taking the address of the caller's record would force it into memory. */
 static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h,
 				     struct int_record record, bool written)
 {
@@ -192,10 +192,10 @@ static unsigned int int_stamped_kind(enum int_carrier carrier, u8 type)
 
 /**
  * struct int_found - telemetry in a packet, as it was read
- * @place: where it is
- * @fault: why it is not taken, or INT_OK
- * @type: of a header that is
- * @bytes: its length
+ * @place: the place of the header
+ * @fault: INT_OK, or why the header is ignored
+ * @type: the header's type, if @fault is INT_OK
+ * @bytes: the header's length, if @fault is INT_OK
  */
 struct int_found {
 	struct int_place place;
@@ -225,7 +225,7 @@ static __always_inline void int_stamp(struct int_sched_data *q, struct sk_buff *
 			return;
 		}
 		h = (struct int_hdr *)(skb->data + offset_bytes);
-		/* Pages may have been a user's, the linear part not: what counts is the copy. */
+		/* A program may write to mapped pages, so check the copy again. */
 		fault = likely(h == before) ? INT_OK : int_check(h, found->bytes);
 	}
 	if (fault) {

@@ -436,7 +436,7 @@ static noinline void xcp_rouse(struct xcp_sched_data *q)
 		xcp_wake(q);
 }
 
-/* With share, a packet goes to the queue of its side. */
+/* With the option share there are two queues, one for XCP and one for all else. */
 static noinline int xcp_enqueue_shared(struct xcp_sched_data *q, struct sk_buff *skb,
 				       struct sk_buff **to_free)
 {
@@ -638,7 +638,7 @@ static __always_inline void xcp_see_departure(struct xcp_sched_data *q, const st
 	xcp_see_queue(&q->vars, xcp_backlog_bytes(queue, &q->params));
 }
 
-/* Of two children. */
+/* Dequeue from two children. */
 static noinline struct sk_buff *xcp_dequeue_shared(struct xcp_sched_data *q)
 {
 	struct xcp_pkt pkt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a packet's congestion header is, and what the law needs to know of the packet. For
- * enqueue and dequeue: skb->data is the start of the frame, the qdisc's lock is held.
+ * Find and read a packet's congestion header, in enqueue and dequeue: skb->data is the start of
+ * the frame, and the qdisc's lock is held.
  */
 #ifndef HOPCC_XCP_LOOK_H
 #define HOPCC_XCP_LOOK_H
@@ -19,10 +19,7 @@ static __always_inline struct xcp_pkt xcp_plain_pkt(const struct sk_buff *skb,
 	return (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
 }
 
-/*
- * What the law needs to know of a packet, wherever its header is. Returns the header's offset;
- * 0 for none.
- */
+/* Read any packet for the law. Returns the offset of its congestion header; 0 without one. */
 static noinline __maybe_unused int xcp_look(const struct sk_buff *skb, const struct xcp_params *p,
 					    struct xcp_pkt *pkt)
 {
@@ -53,7 +50,7 @@ static __always_inline int xcp_look_in_place(const struct sk_buff *skb, const st
 	};
 	const struct xcp_hdr *h;
 
-	/* With one packet, the compiler leaves out what GSO packets need. */
+	/* A constant of one packet lets the compiler omit the code for GSO packets. */
 	if (pkt->pkts != 1 || !hop_pkt_read_ipv4(ip, &inner))
 		return 0;
 	pkt->pkts = 1;

@@ -92,7 +92,8 @@ struct xcp_params {
  * struct xcp_ratio - a quotient that costs a multiplication to apply
  * @mul: mantissa
  * @shift: 0 to 95: the quotient is mul / 2^shift
- * @most_bits: a factor of more bits may give more than XCP_RATE_MAX_Q16; for a @mul that is not 0
+ * @most_bits: a factor of at most this many bits gives at most XCP_RATE_MAX_Q16; valid if @mul
+ *	is not 0
  */
 struct xcp_ratio {
 	u64 mul;

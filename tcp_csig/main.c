@@ -238,11 +238,10 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_enter(sk, &cs->v, false);
 }
 
+/* With nothing in flight: returns true if the connection was idle for long enough. */
 static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return !tp->packets_out && (u32)tp->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs);
+	return (u32)tcp_sk(sk)->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs);
 }
 
 static void tcsig_tx_start(struct sock *sk)
@@ -259,14 +258,15 @@ static void tcsig_tx_start(struct sock *sk)
 }
 
 /*
- * The stack asks before it cuts what it sends into GSO packets, and reads sk_gso_max_segs next. The
- * event that data follow silence comes later, with the first of them.
+ * The stack calls this function just before it reads sk_gso_max_segs and builds GSO packets.
+ * CA_EVENT_TX_START would be too late: it comes with the first packet.
  */
 static u32 tcsig_min_tso_segs(struct sock *sk)
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
 
-	if (inet_csk(sk)->icsk_ca_initialized && tcsig_is_new_transfer(sk, cs) && tcsig_asks(cs))
+	if (inet_csk(sk)->icsk_ca_initialized && !tcp_sk(sk)->packets_out &&
+	    tcsig_is_new_transfer(sk, cs) && tcsig_asks(cs))
 		sk->sk_gso_max_segs = 1;
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }

@@ -98,7 +98,7 @@ u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 	return tcsig_free((u64)cs->line_mbit * TCSIG_KBIT_PER_MBIT, rtt_us, hop_wire_bytes(sk));
 }
 
-/* What is free, as a window: it fills no queue, so of the RTT without. */
+/* The free bandwidth as a window, by the RTT without queues: free bandwidth fills none. */
 static u64 free_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const u32 bdp_us = min(rtt_us, tcp_min_rtt(tcp_sk(sk)));
@@ -121,12 +121,12 @@ static void read_bandwidth(const struct sock *sk, const struct tcsig_sock *cs, u
 		a->share_ppm = min_t(u64, s.low, CSIG_PPM_MAX);
 		a->has_share = true;
 	}
-	/* Steady, the law asks for it with a share alone. */
+	/* In the steady stage the law uses it only together with a share. */
 	if (a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY)
 		a->free = free_window(sk, cs, rtt_us);
 }
 
-/* Return: whether the path's hops tell. */
+/* Return: true if hops of the path report signals. */
 static bool read_hops(const struct sock *sk, const struct tcsig_sock *cs,
 		      const struct rate_sample *rs, struct tcsig_ack *a)
 {

@@ -47,8 +47,8 @@
  * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
- * @speed: of the device; looked up once a round
- * @round_end_pkts: packets delivered when the round began
+ * @speed: the rate of the socket's device; read once a round trip
+ * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: as it was set last
  * @move: section 9.4
  * @reno: Reno rules

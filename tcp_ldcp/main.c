@@ -34,7 +34,7 @@ struct ldcp_net *ldcp_net(const struct net *net)
 	return net_generic(net, ldcp_net_id);
 }
 
-bool ldcp_is(const struct sock *sk)
+static bool ldcp_is(const struct sock *sk)
 {
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
 }

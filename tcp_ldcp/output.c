@@ -157,7 +157,7 @@ static const struct sock *owner(const struct sk_buff *skb)
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk) ? sk : NULL;
 }
 
-/* Apart from its caller, which most packets only pass. */
+/* Not inlined: most packets do not need its variables. */
 static noinline unsigned int output_segment(struct sk_buff *skb, const struct sock *sk,
 					    const struct nf_hook_state *state)
 {
@@ -187,7 +187,7 @@ static noinline unsigned int output_segment(struct sk_buff *skb, const struct so
 	return output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
 }
 
-/* For every packet of this host. */
+/* The hook runs for every packet that this host sends. */
 static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {

@@ -60,7 +60,6 @@ struct ldcp_net {
 
 struct ldcp_net *ldcp_net(const struct net *net);
 int ldcp_sysctl_start(struct net *net, struct ldcp_net *ln);
-bool ldcp_is(const struct sock *sk);
 bool ldcp_is_reno(const struct sock *sk);
 bool ldcp_is_either(const struct sock *sk);
 

@@ -43,7 +43,7 @@ struct xcp_sock {
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* the last offer's */
 	u32 sent_pkts;		/* tp->data_segs_out when it was made */
-	u32 speed_mbit;		/* of the device, once a round: struct hop_speed */
+	u32 speed_mbit;		/* struct hop_speed of the device, read once a round trip */
 	bool speed_limits;
 	bool limited;		/* the last whole round did not fill its window */
 	bool heard;		/* feedback came in this round */
@@ -63,7 +63,7 @@ static u32 xcp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-/* Once a round: a look-up of the device. */
+/* The device look-up is too slow for every ACK: do it once a round trip. */
 static void xcp_find_speed(const struct sock *sk, struct xcp_sock *xs)
 {
 	const struct hop_speed speed = hop_sock_speed(sk);

@@ -250,14 +250,14 @@ static inline u16 csig_ether_type(const u8 *frame, u32 offset_bytes)
 
 /**
  * csig_place_of() - check a tag against what follows it
- * @form: of the tag, as its TPID says: CSIG_COMPACT or CSIG_EXPANDED
- * @offset_bytes: offset of its TPID, from the destination address
+ * @form: the tag's form according to its TPID, CSIG_COMPACT or CSIG_EXPANDED
+ * @offset_bytes: offset of the tag's TPID from the destination address
  * @frame: from the destination address on
- * @walk_bytes: of it that may be read; the whole frame, or CSIG_WALK_BYTES
+ * @walk_bytes: number of bytes of @frame that may be read: @frame_bytes or CSIG_WALK_BYTES
  * @frame_bytes: length of the frame
- * @tpids: by what tags are recognised
+ * @tpids: the TPIDs of tags
  *
- * Return: where the tag is, and whether it is well placed.
+ * Return: the place of the tag, with a fault if the tag must not be there.
  */
 static inline struct csig_place csig_place_of(enum csig_form form, u32 offset_bytes,
 					      const u8 *frame, u32 walk_bytes, u32 frame_bytes,
@@ -282,11 +282,12 @@ static inline struct csig_place csig_place_of(enum csig_form form, u32 offset_by
 /**
  * csig_find() - look for a tag in a frame
  * @frame: from the destination address on
- * @walk_bytes: of it that may be read; the whole frame, or CSIG_WALK_BYTES
+ * @walk_bytes: number of bytes of @frame that may be read: @frame_bytes or CSIG_WALK_BYTES
  * @frame_bytes: length of the frame
- * @tpids: by what tags are recognised
+ * @tpids: the TPIDs of tags
  *
- * Return: where, and whether it is well placed.
+ * Return: the place of the first tag, with a fault if the tag must not be there; form 0 if the
+ * frame has none.
  */
 static inline struct csig_place csig_find(const u8 *frame, u32 walk_bytes, u32 frame_bytes,
 					  const struct csig_tpids *tpids)

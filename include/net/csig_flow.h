@@ -55,16 +55,16 @@ struct csig_flow *csig_flow_open(struct sock *sk);
 bool csig_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
 /**
- * csig_flow_read_new() - the latest of a signal, if it was reflected since the caller's last look
- * @flow: of csig_flow_open()
- * @type: of the signal
- * @seen: how many of it had come then, csig_signal.count
- * @s: result, without its age
+ * csig_flow_read_new() - read the latest value of a signal if it is new to the caller
+ * @flow: the flow that csig_flow_open() returned
+ * @type: the signal's type
+ * @seen: csig_signal.count at the caller's last read, 0 before the first
+ * @s: the latest value, written if it is new; its age is 0
  *
- * Most ACKs tell of one signal: of the others this takes no lock.
+ * An ACK usually reports one signal. For the other signals this function takes no lock.
  *
  * Context: any but hard interrupt.
- * Return: false if none came since.
+ * Return: true if a value was received since the caller's last read.
  */
 bool csig_flow_read_new(struct csig_flow *flow, enum csig_type type, u64 seen,
 			struct csig_signal *s);

@@ -94,7 +94,7 @@ static inline void hop_child_adopt(struct Qdisc *sch, struct Qdisc *second)
  * hop_child_enqueue_at() - hand a packet to a child and account it
  * @skb: the packet
  * @sch: the wrapper
- * @index: of the child, which must be there
+ * @index: the child's index; the child must exist
  * @to_free: where dropped packets go
  *
  * Context: under the qdisc's lock.

@@ -111,7 +111,7 @@ static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
 {
 	u64 users;
 
-	/* Most packets: nobody needs to compute the check. */
+	/* Most packets have no mark of this user, and need no check. */
 	if (!(mark & user))
 		return mark;
 	users = hop_mark_users(mark, secret);

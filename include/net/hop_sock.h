@@ -74,13 +74,13 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 }
 
 /**
- * hop_round_ended() - has an RTT passed?
+ * hop_round_ended() - has a round trip ended?
  * @sk: a TCP socket
- * @rs: of the ACK at hand
- * @end_pkts: packets delivered when the round began; if it ended, the next one's
+ * @rs: the rate sample of the ACK that is being processed
+ * @end_pkts: tp->delivered at the start of the round; updated when the round ends
  *
  * Context: socket lock held, in cong_control().
- * Return: whether a packet that was sent in this round is acknowledged.
+ * Return: true if the ACK is for a packet that was sent in this round.
  */
 static inline bool hop_round_ended(const struct sock *sk, const struct rate_sample *rs,
 				   u32 *end_pkts)

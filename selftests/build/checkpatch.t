@@ -27,7 +27,7 @@ find "$clean" -type f -mtime +60 -delete
 script_sum=$(cat "$scripts/checkpatch.pl" "$scripts/const_structs.checkpatch" "$scripts/spelling.txt" \
 	"$0" 2>/dev/null | sha256sum)
 
-# is_clean FILE OPTIONS: whether it was found clean; $key names what is asked
+# is_clean FILE OPTIONS: succeeds if the file was found clean before; sets $key, its name in the cache
 is_clean()
 {
 	key=$({ echo "$script_sum $1 $2"; cat "$1"; } | sha256sum | cut -d ' ' -f 1)

@@ -24,7 +24,7 @@ static void check_inner(const struct sk_buff *skb)
 	const bool found = hop_pkt_inner(skb, wanted, &inner);
 
 	FUZZ_CLAIM(!proto || offset_bytes >= 0);
-	/* What is read in place is what a search finds. */
+	/* Reading in place must give the same result as the search. */
 	FUZZ_CLAIM(found == hop_pkt_search_inner(skb, wanted, &searched));
 	if (!found)
 		return;

@@ -80,7 +80,7 @@ static void correct_check(struct sk_buff *skb, const struct int_place *place)
 		   *(__sum16 *)(skb->data + place->check_bytes));
 }
 
-/* What is found in place is what a search finds. */
+/* Finding in place must give the same result as the search. */
 static void check_in_place(const struct sk_buff *skb, const struct int_place *place)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));

@@ -13,7 +13,7 @@ static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(xcp_avg_rtt_ns(v) <= p->max_interval_ns + (p->max_interval_ns >> 16) + 1);
 }
 
-/* What is remembered of a packet time is what would be computed. */
+/* A remembered packet time must equal the computed one. */
 static void check_time(const struct xcp_vars *v)
 {
 	FUZZ_CLAIM(!v->timed_bytes || v->timed == xcp_time(v->timed_bytes, v->timed_bytes_pms));

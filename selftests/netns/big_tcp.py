@@ -20,8 +20,8 @@ from hosts import Stream, close, connect, sysctl, transfer
 tap = hosts.Tap()
 MIB = 1 << 20
 BIG, GSO_MAX = 200000, 65536
-# cc, qdisc at big0, whether its packets are big at the sender: GSO packets with a header between IP and
-# TCP have 64 KiB at most, and the bursts of the other laws are smaller.
+# cc, qdisc at big0, and True if the sender's packets exceed 64 KiB: XCP's and INT's GSO packets do not,
+# and the other congestion controls limit their bursts.
 CASES = (("cubic", "", True), ("xcp", "xcp rate 40gbit", False),
          ("cubic", "csig rate 40gbit", True), ("csig", "csig rate 40gbit", False),
          ("hpccpp", "int rate 40gbit", False), ("cubic", "int rate 40gbit", True),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """High-resolution timers that expire, by function, and packets that move: of all network namespaces.
 
-What the modules' timers do is told from what those of tbf, fq or netem do, and what happens in one
-namespace from what goes on in another, e.g. that of processes which have ended: a connection that
-nobody holds any more keeps its namespace until its last packet is sent.
+The function's name tells the modules' timers from those of tbf, fq and netem. Packets of all
+namespaces count, because a namespace outlives its processes: a closed connection keeps it until the
+connection's last packet is sent.
 """
 import collections
 import os

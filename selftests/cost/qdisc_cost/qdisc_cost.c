@@ -95,7 +95,7 @@ static u32 reading_cost(void)
 	return least;
 }
 
-/* For profile.c, which counts between the two. */
+/* Marks for profile.c, which counts the instructions between them. */
 static void mark_start(void)
 {
 	asm volatile("nopl 0x7e570001(%%rax)" ::: "memory");

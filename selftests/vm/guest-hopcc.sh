@@ -22,6 +22,8 @@ h2_4=192.0.2.129 h2_6=2001:db8:2::1
 jobs=''
 # The port's rate: a guest that is slower than that has no queue.
 mbit=${PORT_MBIT:-50}
+# What must arrive in all, so that nothing has stalled; how fast it is, the lab says.
+least_mbit=${LEAST_MBIT:-2}
 
 # ok NAME COMMAND...
 ok()
@@ -96,16 +98,15 @@ unload_all()
 
 # The system under test: its congestion control and its queue, with room for what a
 # starved machine makes of a round trip: what is dropped then, a change has dropped.
-# least_mbit: of the port's, so that it has not stalled; how fast it is, the lab says.
-dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms" least_mbit=2
+dctcp_ms() { cc=dctcp_ms modules="sch_wred tcp_dctcp_ms"
 	queue="wred limit 500k ect min 30k max 30k nect min 100k max 200k prob 0.1"; }
-ldcp() { cc=ldcp modules="sch_wred tcp_ldcp" least_mbit=2
+ldcp() { cc=ldcp modules="sch_wred tcp_ldcp"
 	queue="wred limit 500k ect min 30k max 90k nect min 300k max 300k"; }
-xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp" least_mbit=2
+xcp() { cc=xcp modules="sch_xcp tcp_xcp net_xcp"
 	queue="xcp rate ${mbit}mbit limit 8m"; }
-hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int" least_mbit=2
+hpccpp() { cc=hpccpp modules="sch_int tcp_hpccpp net_int"
 	queue="int rate ${mbit}mbit speed 100mbit limit 8m"; }
-csig() { cc=csig modules="sch_csig tcp_csig net_csig_tag" least_mbit=2
+csig() { cc=csig modules="sch_csig tcp_csig net_csig_tag"
 	queue="csig rate ${mbit}mbit interval 1ms limit 8m"; }
 
 # attach PARENT: the egress from s1 to h2

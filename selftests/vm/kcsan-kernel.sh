@@ -55,7 +55,7 @@ unpack()
 		--exclude="linux-source-$series/Documentation/*/*" \
 		--exclude="linux-source-$series/drivers/gpu/*.[ch]" \
 		--exclude="linux-source-$series/drivers/media/*.[ch]" \
-		--exclude="linux-source-$series/drivers/net/*/*.[ch]" \
+		--exclude="linux-source-$series/drivers/net/[!i]*/*.[ch]" \
 		--exclude="linux-source-$series/drivers/staging/*.[ch]" \
 		--exclude="linux-source-$series/drivers/scsi/*.[ch]" \
 		--exclude="linux-source-$series/sound/*.[ch]" \

@@ -10,7 +10,9 @@
  *	     v                                                    |          v a patience
  *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a patience
  *
- * A period is min(T, 4 ms) ("once per round trip").
+ * A period is T ("once per round trip"), at most 4 ms. Where round trips are much longer than T
+ * although no queue is told of, the hosts are slow, and more answers would make them slower: a
+ * quarter of TCP's RTT.
  *
  * Two answers are wanted soon from a start, or a restart after a pause, and while an
  * answer tells of a queue of more than half of T, of which round trips are much longer
@@ -45,6 +47,9 @@
 /* Draft: once per round trip; a long one is told more often. */
 #define INT_PERIOD_MAX_NS	4000000U
 #define INT_PERIOD_MIN_NS	1000U
+
+/* Part of an RTT in which more than one answer would tell the same. */
+#define INT_RTT_SHIFT		2
 
 /* What records are good for: half a turn of a hop's clock. */
 #define INT_PAUSE_NS		8000000ULL
@@ -127,13 +132,20 @@ enum int_turn {
 
 /**
  * int_period_ns() - how often to probe
+ * @a: the flow
  * @t_ns: T
+ * @srtt_us: TCP's smoothed RTT; 0: not known
  *
  * Return: ns.
  */
-static inline u32 int_period_ns(u32 t_ns)
+static inline u32 int_period_ns(const struct int_asker *a, u32 t_ns, u32 srtt_us)
 {
-	return clamp(t_ns, INT_PERIOD_MIN_NS, INT_PERIOD_MAX_NS);
+	const u32 period_ns = clamp(t_ns, INT_PERIOD_MIN_NS, INT_PERIOD_MAX_NS);
+
+	if (a->starting)
+		return period_ns >> (a->opening ? INT_OPENING_SHIFT : INT_START_SHIFT);
+	return clamp_t(u64, (u64)srtt_us * NSEC_PER_USEC >> INT_RTT_SHIFT, period_ns,
+		       INT_PERIOD_MAX_NS);
 }
 
 /**
@@ -209,12 +221,9 @@ static inline bool int_passes(struct int_asker *a, u64 now_ns, u32 seq, bool mor
 static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 period_ns,
 				     u64 patience_ns)
 {
-	if (!int_in_doubt(a, now_ns, patience_ns)) {
-		if (a->starting)
-			period_ns >>= a->opening ? INT_OPENING_SHIFT : INT_START_SHIFT;
+	if (!int_in_doubt(a, now_ns, patience_ns))
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
-	}
 	if (a->doubts && now_ns - a->doubt_ns < patience_ns)
 		return INT_TURN_WAIT;
 	return a->doubts < INT_DOUBTS_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;

@@ -130,7 +130,7 @@ static int take_step(struct int_asker *a, const struct step *s, u32 seq)
 	if (s->what == 'a' || s->what == 'e')
 		return int_answered(a, a->id - s->older, seq - s->older, s->what == 'e', now_ns);
 	turn = int_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :
-	       int_turn(a, now_ns, PERIOD_NS, PATIENCE_NS);
+	       int_turn(a, now_ns, int_period_ns(a, PERIOD_NS, 0), PATIENCE_NS);
 	if (turn == INT_TURN_SEND)
 		int_leaves(a, now_ns, PATIENCE_NS, BEGUN_SEQ + s->older);
 	return turn;
@@ -211,9 +211,20 @@ static void queue_test(struct kunit *test)
 
 static void times_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, int_period_ns(5000), 5000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(0), 1000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(100000000), 4000000u);
+	struct int_asker a = { .opening = true };
+
+	/* Of T, and where round trips are longer than 4 T, of these. */
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 0), 5000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 20), 5000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 400), 100000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, U32_MAX), 4000000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 0, 0), 1000u);
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 100000000, 1), 4000000u);
+	/* An answer is wanted soon, however long round trips are. */
+	a.starting = 1;
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 8000, 400), 2000u);
+	a.opening = false;
+	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 8000, 400), 1000u);
 	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 0), 1000000000u);
 	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 10), 4000000u);
 	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 100000), 400000000u);
@@ -379,6 +390,49 @@ static void reply_test(struct kunit *test)
 	}
 }
 
+/* T is 10 us, a unit 40.96 ns: a queue of 122 units is less than half of T, 123 is more. */
+static const struct due_case {
+	const char *what;
+	enum int_type type;
+	u32 after_ns, qlen;
+	bool want;
+} due_cases[] = {
+	{ "the first", INT_TYPE_DATA, 1000, 0, true },
+	{ "within T", INT_TYPE_DATA, 9999, 122, false },
+	{ "T after the first", INT_TYPE_DATA, 1, 122, true },
+	{ "a queue, within an eighth of T", INT_TYPE_DATA, 1249, 123, false },
+	{ "a queue, an eighth of T later", INT_TYPE_DATA, 1, 123, true },
+	{ "a probe at once", INT_TYPE_PROBE, 0, 0, true },
+	{ "the probe does not count", INT_TYPE_DATA, 10000, 0, true },
+};
+
+static void due_test(struct kunit *test)
+{
+	static const enum int_answer_kind kinds[] = {
+		INT_ANSWER_RECORDS, INT_ANSWER_SUMMARY, INT_ANSWER_RATIO };
+	struct telemetry t;
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		struct int_receiver r = { };
+		struct int_reply reply;
+		u64 now_ns = MS;
+
+		ask(&r, kinds[k]);
+		for (i = 0; i < ARRAY_SIZE(due_cases); i++) {
+			const struct due_case *c = &due_cases[i];
+
+			now_ns += c->after_ns;
+			t = records(2, 244 * i, now_ns, c->qlen);
+			t.hdr.type = c->type;
+			KUNIT_EXPECT_EQ_MSG(test, c->want,
+					    int_receiver_hear(&r, &t.hdr, false, false, now_ns,
+							      &reply),
+					    "kind %d: %s", kinds[k], c->what);
+		}
+	}
+}
+
 /* 244 units of 512 bytes in 10 us at 100G: txRate/B = 0.9994; qlen 10 of 244. */
 static void law_test(struct kunit *test)
 {
@@ -485,6 +539,7 @@ static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(option_noise_test),
 	KUNIT_CASE(whole_id_test),
 	KUNIT_CASE(reply_test),
+	KUNIT_CASE(due_test),
 	KUNIT_CASE(law_test),
 	KUNIT_CASE(terms_test),
 	KUNIT_CASE(crowd_test),

@@ -14,6 +14,9 @@
  * - N counts flows that came by the same device and had the link to it as their
  *   bottleneck: the last hop is who sends to that device.
  * - Who asks what this host will not tell, or cannot yet, is told less.
+ * - Where every data packet collects, not every one is answered: one a T, and one an eighth of T
+ *   while a port of the path has a queue of more than half of T. The law changes Wc once a round
+ *   trip, and a packet for each packet would cost the hosts more than the data does.
  */
 #ifndef NET_INT_INT_RECEIVER_H
 #define NET_INT_INT_RECEIVER_H
@@ -33,6 +36,9 @@
 /* A flow counts as long as it was seen in this or the last so many T. */
 #define INT_CROWD_TS	10U
 
+/* Inband: where a queue is told of, an answer each T in 2^this. */
+#define INT_ANSWER_SHIFT	3
+
 /**
  * struct int_receiver - of a flow that telemetry arrives for; under its lock
  * @asked: the sender told its terms
@@ -41,7 +47,8 @@
  * @counted: ours; 0: the last hop is not its bottleneck
  * @p: for the law
  * @v: the law's state; of all kinds but records
- * @told_ns: when the sender was told W
+ * @told_ns: when the sender was answered, but for probes that do not ask for W
+ * @u_is_new: U has changed since
  * @crowd_epoch: of the crowd that it last was counted in
  * @crowd: device that this was
  */
@@ -53,6 +60,7 @@ struct int_receiver {
 	struct hpcc_params p;
 	struct hpcc_vars v;
 	u64 told_ns;
+	bool u_is_new;
 	u32 crowd_epoch;
 	u32 crowd;
 };
@@ -190,6 +198,37 @@ static inline bool int_receiver_is_last_hop(const struct int_receiver *r, const 
 	       r->v.bottleneck == int_hops(h) - 1;
 }
 
+/* Is a port of the path behind by more than half of T? */
+static inline bool int_tells_of_queue(const struct int_hdr *h, u32 t_ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++) {
+		struct int_record r = int_unpack(h->record[i]);
+
+		/* 2^16 units * 2^20 ps; 2^30 ns * 500 */
+		if ((u64)r.qlen_units * int_speeds[r.speed].unit_ps >
+		    (u64)t_ns * (HPCC_PS_PER_NS / 2))
+			return true;
+	}
+	return false;
+}
+
+/* Is an answer due? A probe's always is: its sender has chosen the time. */
+static inline bool int_receiver_is_due(struct int_receiver *r, const struct int_hdr *h, u64 now_ns)
+{
+	u32 period_ns = r->p.t_ns;
+
+	if (h->type != INT_TYPE_DATA || !r->asked)
+		return true;
+	if (int_tells_of_queue(h, r->p.t_ns))
+		period_ns >>= INT_ANSWER_SHIFT;
+	if (r->told_ns && now_ns - r->told_ns < period_ns)
+		return false;
+	r->told_ns = now_ns;
+	return true;
+}
+
 /* NewINT. Also where nothing is new: who asks is to know that somebody listens. */
 static inline bool int_receiver_window(struct int_receiver *r, const struct int_hdr *h,
 				       u64 now_ns, struct int_reply *reply)
@@ -201,6 +240,20 @@ static inline bool int_receiver_window(struct int_receiver *r, const struct int_
 		r->told_ns = now_ns;
 	reply->wnd = hpcc_wnd_bytes(&r->v);
 	return due;
+}
+
+/* U as it is now. Where nobody told T there is none: an answer says that somebody listens. */
+static inline bool int_receiver_ratio(struct int_receiver *r, const struct int_hdr *h, u64 now_ns,
+				      struct int_reply *reply)
+{
+	if (r->asked && hpcc_hear(&r->v, &r->p, h, now_ns) == HPCC_HEARD_NEW)
+		r->u_is_new = true;
+	if (!int_receiver_is_due(r, h, now_ns))
+		return false;
+	reply->wnd = r->v.u;
+	reply->tau_ns = r->u_is_new ? r->p.t_ns : 0;
+	r->u_is_new = false;
+	return true;
 }
 
 /**
@@ -218,25 +271,19 @@ static inline bool int_receiver_hear(struct int_receiver *r, const struct int_hd
 				     bool anonymous, bool by_ack, u64 now_ns,
 				     struct int_reply *reply)
 {
-	enum hpcc_heard heard;
-
 	*reply = (struct int_reply) { .kind = int_receiver_kind(r, h, anonymous, by_ack) };
 	switch (reply->kind) {
 	case INT_ANSWER_RECORDS:
-		return true;
+		return int_receiver_is_due(r, h, now_ns);
 	case INT_ANSWER_WINDOW:
 		return int_receiver_window(r, h, now_ns, reply);
 	case INT_ANSWER_SUMMARY:
 		hpcc_hear(&r->v, &r->p, h, now_ns);
 		/* One of an earlier path may be beyond this header's end. */
 		reply->index = r->v.bottleneck < int_records(h) ? r->v.bottleneck : 0;
-		return true;
+		return int_receiver_is_due(r, h, now_ns);
 	case INT_ANSWER_RATIO:
-		/* Nobody told T: no ratio either, but a sign of life. */
-		heard = r->asked ? hpcc_hear(&r->v, &r->p, h, now_ns) : HPCC_HEARD_NOTHING;
-		reply->wnd = r->v.u;
-		reply->tau_ns = heard == HPCC_HEARD_NEW ? r->p.t_ns : 0;
-		return true;
+		return int_receiver_ratio(r, h, now_ns, reply);
 	}
 	return false;
 }

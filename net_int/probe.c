@@ -92,13 +92,15 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 }
 
 /* Inband: for the receiver's law only. Context: f->lock. */
-static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq)
+static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
+			     u32 srtt_us)
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
 	if (f->forward == INT_FORWARD_PROBE)
 		return int_is_far(&f->asker, seq, f->ask.wnd_bytes) ? INT_TURN_SEND :
-		       int_turn(&f->asker, now_ns, int_period_ns(f->ask.t_ns), patience_ns);
+		       int_turn(&f->asker, now_ns,
+				int_period_ns(&f->asker, f->ask.t_ns, srtt_us), patience_ns);
 	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_told)
 		return INT_TURN_WAIT;
 	return f->terms_told && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
@@ -137,12 +139,13 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 {
 	u32 seq = ntohl(tcp_of(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), patience_ns;
+	u32 srtt_us = tcp_sk(sk)->srtt_us >> 3;
 	unsigned int bytes;
 	enum int_turn turn;
 
 	spin_lock_bh(&f->lock);
-	patience_ns = int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3);
-	turn = turn_of(f, now_ns, patience_ns, seq);
+	patience_ns = int_patience_ns(f->ask.t_ns, srtt_us);
+	turn = turn_of(f, now_ns, patience_ns, seq, srtt_us);
 	if (turn == INT_TURN_SEND && f->forward == INT_FORWARD_PROBE &&
 	    int_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;

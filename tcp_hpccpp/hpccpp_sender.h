@@ -30,10 +30,6 @@
 
 #define HPCCPP_NS_PER_S		1000000000U
 #define HPCCPP_BYTES_PER_MBIT	125000U
-/* A burst is a part of the window: a super-packet of all of it would be a queue. */
-#define HPCCPP_BURST_SHIFT	4
-#define HPCCPP_BURST_MAX_PKTS	44U
-
 #define HPCCPP_ETA_DEFAULT_PPM	950000U
 #define HPCCPP_ETA_MIN_PPM	500000U
 #define HPCCPP_STAGE_DEFAULT	5U
@@ -221,14 +217,15 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
 }
 
 /**
- * hpccpp_burst_pkts() - packets that may leave back to back
- * @cwnd_pkts: the window
+ * hpccpp_path_is_free() - is every port of the path used to less than half of the target?
+ * @v: the law; before the first answer U is 1
+ * @p: its parameters
  *
- * Return: packets of a super-packet, at least 1.
+ * Return: whether there is room for larger bursts.
  */
-static inline u32 hpccpp_burst_pkts(u32 cwnd_pkts)
+static inline bool hpccpp_path_is_free(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	return clamp(cwnd_pkts >> HPCCPP_BURST_SHIFT, 1U, HPCCPP_BURST_MAX_PKTS);
+	return v->u < p->eta / 2;
 }
 
 /**

@@ -248,14 +248,13 @@ static const struct pace_case {
 	u32 wnd_bytes;
 	u32 want_pkts;
 	u64 want_bytes_ps;
-	u32 want_burst_pkts;
 } pace_cases[] = {
 	/* 1448 of 1538 bytes are payload. */
-	{ "a BDP", BDP_BYTES, 82, 11768530559ULL, 5 },
-	{ "a packet", 1538, 1, 144800000, 1 },
-	{ "a byte more", 1539, 2, 144894148, 1 },
-	{ "a small part of one", 64, 1, 6025487, 1 },
-	{ "much", 4000000000U, 2600781, 376592977893368ULL, HPCCPP_BURST_MAX_PKTS },
+	{ "a BDP", BDP_BYTES, 82, 11768530559ULL },
+	{ "a packet", 1538, 1, 144800000 },
+	{ "a byte more", 1539, 2, 144894148 },
+	{ "a small part of one", 64, 1, 6025487 },
+	{ "much", 4000000000U, 2600781, 376592977893368ULL },
 };
 
 static void pace_test(struct kunit *test)
@@ -269,9 +268,19 @@ static void pace_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, cwnd_pkts, c->want_pkts, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, hpccpp_pace_bytes_ps(c->wnd_bytes, T_NS, 1448, 1538),
 				    c->want_bytes_ps, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, hpccpp_burst_pkts(cwnd_pkts), c->want_burst_pkts,
-				    "%s", c->what);
 	}
+}
+
+static void free_path_test(struct kunit *test)
+{
+	struct hpcc_vars v;
+
+	hpcc_start(&v, &params);
+	KUNIT_EXPECT_FALSE(test, hpccpp_path_is_free(&v, &params));
+	v.u = params.eta / 2;
+	KUNIT_EXPECT_FALSE(test, hpccpp_path_is_free(&v, &params));
+	v.u = params.eta / 2 - 1;
+	KUNIT_EXPECT_TRUE(test, hpccpp_path_is_free(&v, &params));
 }
 
 static void answer_test(struct kunit *test)
@@ -482,6 +491,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(leave_test),
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(pace_test),
+	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(answer_test),
 	KUNIT_CASE(start_test),
 	KUNIT_CASE(believe_test),

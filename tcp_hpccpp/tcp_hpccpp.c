@@ -175,10 +175,10 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law, u6
 	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
 }
 
-/* Where the carrier or the device takes no super-packets there are none. */
-static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts)
+/* Where the carrier or the device takes no GSO packets there are none. */
+static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free)
 {
-	sk->sk_gso_max_segs = sk_can_gso(sk) ? hpccpp_burst_pkts(cwnd_pkts) : 1;
+	sk->sk_gso_max_segs = sk_can_gso(sk) ? hop_burst_pkts(cwnd_pkts, path_is_free) : 1;
 }
 
 /* Line 27: the window and the pace. */
@@ -193,7 +193,7 @@ static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 	hop_set_cwnd(sk, cwnd_pkts);
 	law->cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
-	hpccpp_limit_bursts(sk, cwnd_pkts);
+	hpccpp_limit_bursts(sk, cwnd_pkts, hpccpp_path_is_free(&law->v, &law->p));
 	hpccpp_show(hs, law, bytes_ps);
 }
 
@@ -309,7 +309,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 
 	if (!tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp));
+	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false);
 	if (!tp->srtt_us)
 		return;
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */

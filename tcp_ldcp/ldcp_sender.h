@@ -93,6 +93,8 @@ enum ldcp_stage {
  * @resume_pkts: packets delivered when a loss was found: credits wait for a packet sent later
  * @round_pkts: packets delivered when the round trip began
  * @stage: enum ldcp_stage; read by output and dumps without the lock
+ * @marked: a mark or a loss was found since the round trip began
+ * @path_is_free: the last whole round trip had neither, and none was found since
  */
 struct ldcp_vars {
 	u64 cw;
@@ -102,6 +104,8 @@ struct ldcp_vars {
 	u32 resume_pkts;
 	u32 round_pkts;
 	u8 stage;
+	bool marked;
+	bool path_is_free;
 };
 
 /**
@@ -188,6 +192,8 @@ static inline void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered
 		.resume_pkts = delivered_pkts,
 		.round_pkts = delivered_pkts,
 		.stage = LDCP_FIRST_RTT,
+		/* The first ACK ends a round trip of which nothing is known. */
+		.marked = true,
 	};
 }
 
@@ -198,6 +204,19 @@ static inline bool ldcp_round_over(struct ldcp_vars *v, const struct ldcp_ack *a
 		return false;
 	v->round_pkts = a->delivered_pkts;
 	return true;
+}
+
+/* Is there room for larger bursts? Only a whole round trip without a mark tells. */
+static inline void ldcp_note_mark(struct ldcp_vars *v, bool ece, bool round)
+{
+	if (round) {
+		v->path_is_free = !v->marked;
+		v->marked = false;
+	}
+	if (ece) {
+		v->path_is_free = false;
+		v->marked = true;
+	}
 }
 
 /* The stages' transitions that an ACK makes. Returns whether credits count. */
@@ -226,6 +245,7 @@ static inline void ldcp_hear(struct ldcp_vars *v, const struct ldcp_params *p,
 	const bool grants = ldcp_advance(v, a);
 	const bool round = ldcp_round_over(v, a);
 
+	ldcp_note_mark(v, a->ece, round);
 	if (a->ece)
 		v->cw = ldcp_shrink(v->cw, p, n_pkts);
 	if (!grants || !a->limited || !n_pkts)
@@ -260,6 +280,8 @@ static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
 	v->cw = max_t(u64, v->cw, p->gamma);
 	v->stage = LDCP_STABLE;
 	v->resume_pkts = delivered_pkts;
+	v->marked = true;
+	v->path_is_free = false;
 }
 
 /**
@@ -276,13 +298,13 @@ static inline void ldcp_undo(struct ldcp_vars *v)
  * ldcp_burst_pkts() - packets that may leave back to back
  * @v: the state
  *
- * Return: packets of a super-packet, at least 1; the first window is one burst.
+ * Return: packets of a GSO packet, at least 1; the first window is one burst.
  */
 static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v)
 {
 	if (v->stage == LDCP_FIRST_RTT)
 		return HOP_BURST_MAX_PKTS;
-	return hop_burst_pkts(v->cw);
+	return hop_burst_pkts(hop_wnd_pkts(v->cw, 1), v->path_is_free);
 }
 
 /**

@@ -332,10 +332,44 @@ static void burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 44u);
 	v.stage = LDCP_FAST;
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 5u);
+	v.path_is_free = true;
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 20u);
 	v.cw = QUARTER;
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 1u);
 	v.cw = 10000 * ONE;
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 44u);
+}
+
+/* Each round trip is a packet: what the last has told of the path. */
+static void free_path_test(struct kunit *test)
+{
+	static const struct {
+		bool ece, lost, want;
+	} rounds[] = {
+		{ .want = false },	/* the first tells nothing */
+		{ .want = true },
+		{ .ece = true, .want = false },
+		{ .want = false },	/* a round trip that began with a mark ends here */
+		{ .want = true },
+		{ .lost = true, .want = false },
+		{ .want = false },
+		{ .want = true },
+	};
+	struct ldcp_vars v;
+	u32 i;
+
+	ldcp_begin(&v, 1, 0);
+	for (i = 0; i < ARRAY_SIZE(rounds); i++) {
+		const struct ldcp_ack a = {
+			.acked_pkts = 1, .delivered_pkts = i + 1, .prior_pkts = i,
+			.ece = rounds[i].ece, .limited = true,
+		};
+
+		ldcp_hear(&v, &params, &a);
+		if (rounds[i].lost)
+			ldcp_lose(&v, &params, i + 1, i + 1, false);
+		KUNIT_EXPECT_EQ_MSG(test, v.path_is_free, rounds[i].want, "round %u", i);
+	}
 }
 
 static const struct receive_case {
@@ -390,6 +424,7 @@ static struct kunit_case ldcp_cases[] = {
 	KUNIT_CASE(defer_test),
 	KUNIT_CASE(midway_test),
 	KUNIT_CASE(burst_test),
+	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(receive_test),
 	{}
 };

@@ -26,8 +26,10 @@
 
 /* Ethernet's header, preamble, FCS and gap. */
 #define HOP_FRAME_BYTES		38U
-/* A burst is a part of the window: a super-packet of all of it would be a queue. */
+/* A burst is a part of the window: a GSO packet of all of it would be a queue. */
 #define HOP_BURST_SHIFT		4
+/* The same where no queue stands on the path: what the burst makes drains before the next. */
+#define HOP_BURST_FREE_SHIFT	2
 #define HOP_BURST_MAX_PKTS	44U
 
 /**
@@ -64,13 +66,19 @@ static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 
 /**
  * hop_burst_pkts() - packets that may leave back to back
- * @wnd: packets << HOP_WND_SHIFT
+ * @wnd_pkts: the window, packets
+ * @path_is_free: the network has told that no queue stands on the path
  *
- * Return: packets of a super-packet, at least 1.
+ * Each burst costs a host the work of one packet, and may stand in a queue for as long as it
+ * takes to send.
+ *
+ * Return: packets of a GSO packet, 1 to HOP_BURST_MAX_PKTS.
  */
-static inline u32 hop_burst_pkts(u64 wnd)
+static inline u32 hop_burst_pkts(u32 wnd_pkts, bool path_is_free)
 {
-	return clamp_t(u64, wnd >> (HOP_WND_SHIFT + HOP_BURST_SHIFT), 1, HOP_BURST_MAX_PKTS);
+	const unsigned int shift = path_is_free ? HOP_BURST_FREE_SHIFT : HOP_BURST_SHIFT;
+
+	return clamp(wnd_pkts >> shift, 1U, HOP_BURST_MAX_PKTS);
 }
 
 /**

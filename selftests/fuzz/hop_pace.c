@@ -40,7 +40,9 @@ static void fuzz_once(void)
 		FUZZ_CLAIM(wnd < flight_pkts * HOP_WND_ONE || !gap_ns);
 		FUZZ_CLAIM(wnd >= flight_pkts * HOP_WND_ONE || gap_ns >= rtt_ns);
 		FUZZ_CLAIM(gap_ns <= rtt_ns * flight_pkts * 256);
-		FUZZ_CLAIM(hop_burst_pkts(wnd) >= 1 && hop_burst_pkts(wnd) <= HOP_BURST_MAX_PKTS);
+		FUZZ_CLAIM(hop_burst_pkts(pkts, false) >= 1);
+		FUZZ_CLAIM(hop_burst_pkts(pkts, false) <= hop_burst_pkts(pkts, true));
+		FUZZ_CLAIM(hop_burst_pkts(pkts, true) <= min(pkts, HOP_BURST_MAX_PKTS));
 		check_rate();
 	}
 }

@@ -62,8 +62,6 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	/* Never above the line's rate, but for the least window. */
 	FUZZ_CLAIM(pace_bytes_ps >= 1 && pace_bytes_ps <= max(rate_bytes_ps, least_bytes_ps + 1));
 	FUZZ_CLAIM(cwnd_pkts >= 1 && (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes);
-	FUZZ_CLAIM(hpccpp_burst_pkts(cwnd_pkts) >= 1);
-	FUZZ_CLAIM(hpccpp_burst_pkts(cwnd_pkts) <= HPCCPP_BURST_MAX_PKTS);
 	FUZZ_CLAIM(v->bottleneck < INT_SLOTS_MAX);
 }
 

@@ -40,12 +40,15 @@ static void fuzz_once(void)
 	u32 seq = fuzz_u32();
 
 	while (fuzz_has_more()) {
-		const u64 patience_ns = int_patience_ns(t_ns, fuzz_u32());
-		const u32 period_ns = int_period_ns(t_ns);
+		const u32 srtt_us = fuzz_u32();
+		const u64 patience_ns = int_patience_ns(t_ns, srtt_us);
+		const u32 period_ns = int_period_ns(&a, t_ns, srtt_us);
 		enum int_turn turn;
 
 		FUZZ_CLAIM(patience_ns >= INT_PATIENCE_MIN_NS);
-		FUZZ_CLAIM(period_ns >= INT_PERIOD_MIN_NS && period_ns <= INT_PERIOD_MAX_NS);
+		FUZZ_CLAIM(period_ns >= INT_PERIOD_MIN_NS >> INT_START_SHIFT);
+		FUZZ_CLAIM(period_ns <= INT_PERIOD_MAX_NS);
+		FUZZ_CLAIM(a.starting || period_ns >= min(t_ns, INT_PERIOD_MAX_NS));
 		now_ns += fuzz_range(0, 1ULL << 40);
 		seq += fuzz_range(0, 1 << 20);
 		int_passes(&a, now_ns, seq, fuzz_flag());

@@ -53,7 +53,7 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	if (!sk_can_gso(sk) || (cs->v.stage == TCSIG_SEEK && tcsig_asks(cs)))
 		return 1;
-	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), false);
+	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), false, 0, 0);
 }
 
 /* Once a round: a look-up of the device. */

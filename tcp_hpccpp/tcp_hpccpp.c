@@ -178,7 +178,10 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law, u6
 /* Where the carrier or the device takes no GSO packets there are none. */
 static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free)
 {
-	sk->sk_gso_max_segs = sk_can_gso(sk) ? hop_burst_pkts(cwnd_pkts, path_is_free) : 1;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	sk->sk_gso_max_segs = sk_can_gso(sk) ?
+		hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1;
 }
 
 /* Line 27: the window and the pace. */

@@ -297,14 +297,16 @@ static inline void ldcp_undo(struct ldcp_vars *v)
 /**
  * ldcp_burst_pkts() - packets that may leave back to back
  * @v: the state
+ * @rtt_us: smoothed RTT
+ * @min_rtt_us: the least RTT
  *
  * Return: packets of a GSO packet, at least 1; the first window is one burst.
  */
-static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v)
+static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v, u32 rtt_us, u32 min_rtt_us)
 {
 	if (v->stage == LDCP_FIRST_RTT)
 		return HOP_BURST_MAX_PKTS;
-	return hop_burst_pkts(hop_wnd_pkts(v->cw, 1), v->path_is_free);
+	return hop_burst_pkts(hop_wnd_pkts(v->cw, 1), v->path_is_free, rtt_us, min_rtt_us);
 }
 
 /**

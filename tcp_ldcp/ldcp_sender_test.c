@@ -329,15 +329,17 @@ static void burst_test(struct kunit *test)
 {
 	struct ldcp_vars v = { .cw = 80 * ONE, .stage = LDCP_FIRST_RTT };
 
-	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 44u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 100, 100), 44u);
 	v.stage = LDCP_FAST;
-	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 5u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 1000, 100), 5u);
 	v.path_is_free = true;
-	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 20u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 202, 100), 20u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 201, 100), 5u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 0, ~0U), 5u);
 	v.cw = QUARTER;
-	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 1u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 202, 100), 1u);
 	v.cw = 10000 * ONE;
-	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v), 44u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 202, 100), 44u);
 }
 
 /* Each round trip is a packet: what the last has told of the path. */

@@ -116,7 +116,8 @@ static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 leas
 	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, 1), most_pkts, tp->snd_cwnd_clamp);
 
 	tcp_snd_cwnd_set(tp, max(cwnd_pkts, least_pkts));
-	sk->sk_gso_max_segs = sk_can_gso(sk) ? ldcp_burst_pkts(v) : 1;
+	sk->sk_gso_max_segs = sk_can_gso(sk) ?
+		ldcp_burst_pkts(v, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1;
 }
 
 static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)

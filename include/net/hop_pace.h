@@ -28,8 +28,8 @@
 #define HOP_FRAME_BYTES		38U
 /* A burst is a part of the window: a GSO packet of all of it would be a queue. */
 #define HOP_BURST_SHIFT		4
-/* The same where no queue stands on the path: what the burst makes drains before the next. */
-#define HOP_BURST_FREE_SHIFT	2
+/* The same where the hosts are slow and the network is not: see hop_burst_pkts(). */
+#define HOP_BURST_SLOW_SHIFT	2
 #define HOP_BURST_MAX_PKTS	44U
 
 /**
@@ -68,15 +68,20 @@ static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
  * hop_burst_pkts() - packets that may leave back to back
  * @wnd_pkts: the window, packets
  * @path_is_free: the network has told that no queue stands on the path
+ * @rtt_us: smoothed RTT
+ * @min_rtt_us: the least RTT
  *
- * Each burst costs a host the work of one packet, and may stand in a queue for as long as it
- * takes to send.
+ * A burst costs a host the work of one packet. It may stand in a queue, and a window that is just
+ * large enough for the path keeps it busy only if its packets are spread. If round trips take
+ * more than twice the least although no queue stands on the path, the hosts are what limits the
+ * flow, and larger bursts are all gain.
  *
  * Return: packets of a GSO packet, 1 to HOP_BURST_MAX_PKTS.
  */
-static inline u32 hop_burst_pkts(u32 wnd_pkts, bool path_is_free)
+static inline u32 hop_burst_pkts(u32 wnd_pkts, bool path_is_free, u32 rtt_us, u32 min_rtt_us)
 {
-	const unsigned int shift = path_is_free ? HOP_BURST_FREE_SHIFT : HOP_BURST_SHIFT;
+	const bool slow = path_is_free && rtt_us / 2 > min_rtt_us;
+	const unsigned int shift = slow ? HOP_BURST_SLOW_SHIFT : HOP_BURST_SHIFT;
 
 	return clamp(wnd_pkts >> shift, 1U, HOP_BURST_MAX_PKTS);
 }

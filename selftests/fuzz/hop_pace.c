@@ -25,6 +25,16 @@ static void check_rate(void)
 		   (u64)HOP_RTT_MAX_US * HOP_NS_PER_US);
 }
 
+static void check_burst(u32 pkts, u32 rtt_us, u32 min_rtt_us)
+{
+	const u32 busy_pkts = hop_burst_pkts(pkts, false, rtt_us, min_rtt_us);
+	const u32 free_pkts = hop_burst_pkts(pkts, true, rtt_us, min_rtt_us);
+
+	FUZZ_CLAIM(busy_pkts >= 1 && busy_pkts <= free_pkts);
+	FUZZ_CLAIM(free_pkts <= min(pkts, HOP_BURST_MAX_PKTS));
+	FUZZ_CLAIM(free_pkts == busy_pkts || rtt_us > min_rtt_us);
+}
+
 static void fuzz_once(void)
 {
 	while (fuzz_has_more()) {
@@ -40,9 +50,7 @@ static void fuzz_once(void)
 		FUZZ_CLAIM(wnd < flight_pkts * HOP_WND_ONE || !gap_ns);
 		FUZZ_CLAIM(wnd >= flight_pkts * HOP_WND_ONE || gap_ns >= rtt_ns);
 		FUZZ_CLAIM(gap_ns <= rtt_ns * flight_pkts * 256);
-		FUZZ_CLAIM(hop_burst_pkts(pkts, false) >= 1);
-		FUZZ_CLAIM(hop_burst_pkts(pkts, false) <= hop_burst_pkts(pkts, true));
-		FUZZ_CLAIM(hop_burst_pkts(pkts, true) <= min(pkts, HOP_BURST_MAX_PKTS));
+		check_burst(pkts, rtt_us, (u32)wnd);
 		check_rate();
 	}
 }

@@ -55,10 +55,11 @@ static void send(const struct ldcp_vars *v)
 	};
 	const u32 rtt_us = fuzz_u32();
 	const u64 gap_ns = hop_gap_ns(v->cw, 1, rtt_us);
+	const u32 burst_pkts = ldcp_burst_pkts(v, rtt_us, f.room_bytes);
 
 	FUZZ_CLAIM(gap_ns <= (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US * 257);
 	FUZZ_CLAIM(hop_wnd_pkts(v->cw, 1) >= 1 && hop_wnd_pkts(v->cw, 1) <= LDCP_WND_MAX_PKTS);
-	FUZZ_CLAIM(ldcp_burst_pkts(v) >= 1 && ldcp_burst_pkts(v) <= HOP_BURST_MAX_PKTS);
+	FUZZ_CLAIM(burst_pkts >= 1 && burst_pkts <= HOP_BURST_MAX_PKTS);
 	ldcp_has_tail(&f, fuzz_range(1, 64), fuzz_range(0, U16_MAX));
 	ldcp_is_midway(fuzz_u32(), fuzz_range(1, 1 << 17), fuzz_range(0, 1 << 30));
 }

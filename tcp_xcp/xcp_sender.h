@@ -70,9 +70,11 @@ enum xcp_loss {
  * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
  * @round_sent_bytes: delivered in the round that ends now
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
- * @reno_rounds: rounds that ended since the end-to-end control took over
  * @reno: the end-to-end control rules the window
+ * @reno_round_ended: a round ended since the end-to-end control took over
+ * @heard: feedback came in this round
  * @app_limited: in this round the application was too slow
+ * @limited: the last whole round did not fill its window
  */
 struct xcp_vars {
 	u64 wnd;
@@ -81,9 +83,11 @@ struct xcp_vars {
 	u64 asked_before_bytes_ps;
 	u64 round_sent_bytes;
 	u32 rtt_us;
-	u32 reno_rounds;
-	bool reno;
+	bool reno:1;
+	bool reno_round_ended:1;
+	bool heard;
 	bool app_limited;
+	bool limited;
 };
 
 static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)
@@ -384,7 +388,7 @@ static inline void xcp_age_idle(struct xcp_vars *v, u64 idle_us, u32 init_bytes,
 static inline void xcp_begin_reno(struct xcp_vars *v)
 {
 	v->reno = true;
-	v->reno_rounds = 0;
+	v->reno_round_ended = false;
 }
 
 /**
@@ -399,7 +403,7 @@ static inline void xcp_begin_reno(struct xcp_vars *v)
 static inline bool xcp_gives_up(const struct xcp_vars *v, enum xcp_loss loss, bool recovered,
 				bool asked)
 {
-	return loss == XCP_LOSS_RENO && v->reno_rounds && recovered && !asked;
+	return loss == XCP_LOSS_RENO && v->reno_round_ended && recovered && !asked;
 }
 
 /**
@@ -418,9 +422,9 @@ static inline bool xcp_reno_over(struct xcp_vars *v, enum xcp_loss loss, bool re
 				 u64 reno_bytes, u32 mss_bytes)
 {
 	bool tighter = xcp_wnd_bytes(v) < reno_bytes;
-	bool whole = v->reno_rounds > 0;
+	bool whole = v->reno_round_ended;
 
-	v->reno_rounds = 1;
+	v->reno_round_ended = true;
 	if (recovered && whole && loss == XCP_LOSS_TIGHTER && tighter) {
 		v->reno = false;
 		return true;

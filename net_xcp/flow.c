@@ -51,14 +51,15 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
-void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer)
+void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
+		    s32 delta_bytes_ps, u8 flags)
 {
-	struct xcp_offer *to = &flow->offer;
+	struct xcp_offer *offer = &flow->offer;
 
-	WRITE_ONCE(to->rtt_us, offer->rtt_us);
-	WRITE_ONCE(to->throughput_bytes_ps, offer->throughput_bytes_ps);
-	WRITE_ONCE(to->delta_bytes_ps, offer->delta_bytes_ps);
-	WRITE_ONCE(to->flags, offer->flags);
+	WRITE_ONCE(offer->rtt_us, rtt_us);
+	WRITE_ONCE(offer->throughput_bytes_ps, throughput_bytes_ps);
+	WRITE_ONCE(offer->delta_bytes_ps, delta_bytes_ps);
+	WRITE_ONCE(offer->flags, flags);
 }
 EXPORT_SYMBOL_GPL(xcp_flow_offer);
 
@@ -73,7 +74,7 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 		u32 headers;
 
 		WRITE_ONCE(xf->sk, sk);
-		xcp_flow_offer(xf, &(struct xcp_offer){});
+		xcp_flow_offer(xf, 0, 0, 0, 0);
 		/* What came before is not for this reactor. */
 		xcp_take(&xf->vars, &headers);
 	}

@@ -185,7 +185,7 @@ static noinline void hpccpp_take_base(const struct sock *sk, struct hpccpp_law *
 }
 
 /* Whether the parameters are others than before. */
-static bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
+static inline bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
 {
 	const struct hpccpp_config *c = &law->net->config;
 	const u64 rate_bytes_ps = hpccpp_line_bytes_ps(sk, law);
@@ -224,8 +224,8 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts)
 }
 
 /* Line 27: the window and the pace. */
-static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law,
-		       u32 wire_bytes)
+static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
+				struct hpccpp_law *law, u32 wire_bytes)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
 	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
@@ -260,7 +260,7 @@ static bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
 }
 
-static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static inline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wire_bytes = hop_wire_bytes(sk);
 
@@ -270,7 +270,7 @@ static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 }
 
 /* What the carrier asks of the next packets. */
-static void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
+static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	struct int_ask ask = {
 		.t_ns = law->p.t_ns,
@@ -323,14 +323,14 @@ static noinline void hpccpp_look_up_speed(const struct sock *sk, struct hpccpp_l
 	law->speed = hop_sock_speed(sk);
 }
 
-static void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
+static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
 {
 	if (law->dev != hop_sock_dev(sk) || law->speed_changes != hop_speed_changes())
 		hpccpp_look_up_speed(sk, law);
 }
 
 /* At the line's rate, W = BDP. */
-static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	hpccpp_find_speed(sk, law);
 	hpccpp_update_params(sk, law);
@@ -385,7 +385,7 @@ static void hpccpp_release(struct sock *sk)
 }
 
 /* The peer does not answer any more: Reno, from the window that there is. */
-static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
+static noinline void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -395,7 +395,7 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
-static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
+static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 			    const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

@@ -103,32 +103,43 @@ static void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
 	xs->sent_pkts = sent_pkts;
 }
 
-/* What the next packets say of this sender. */
-static void xcp_make_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_bytes_ps,
-			   u64 throughput_bytes_ps, u32 cwnd_pkts, struct xcp_offer *offer)
+/* What the next packets say of this sender; without a throughput, nothing. */
+static void xcp_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_bytes_ps,
+		      u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
-	xcp_count_asked(sk, xs);
+	s32 demand_bytes_ps = 0;
+
 	/* Who does not use what it has asks for no more. */
 	if (xs->v.limited)
 		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
+	if (throughput_bytes_ps)
+		demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
+						      cwnd_pkts);
+	WRITE_ONCE(xs->demand_bytes_ps, demand_bytes_ps);
+	xcp_flow_offer(xs->flow, throughput_bytes_ps ? xs->v.rtt_us : 0, throughput_bytes_ps,
+		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
+}
 
-	*offer = (struct xcp_offer){ .flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0 };
-	if (throughput_bytes_ps) {
-		offer->rtt_us = xs->v.rtt_us;
-		offer->throughput_bytes_ps = throughput_bytes_ps;
-		offer->delta_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps,
-							    throughput_bytes_ps, cwnd_pkts);
-	}
-	WRITE_ONCE(xs->demand_bytes_ps, offer->delta_bytes_ps);
+static void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
+		      struct xcp_feedback feedback, u64 throughput_bytes_ps)
+{
+	const struct xcp_offer offer = {
+		.rtt_us = throughput_bytes_ps ? xs->v.rtt_us : 0,
+		.throughput_bytes_ps = throughput_bytes_ps,
+		.delta_bytes_ps = xs->demand_bytes_ps,
+		.flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0,
+	};
+
+	trace_xcp_feedback(sk, feedback.bytes_ps, feedback.headers, xcp_wnd_bytes(&xs->v),
+			   xs->v.rtt_us, &offer);
 }
 
 /* The window, the pace and the offer, from who rules. */
-static void xcp_apply(struct sock *sk, struct xcp_sock *xs, const struct xcp_feedback *feedback)
+static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
+		      struct xcp_feedback feedback)
 {
-	const u32 mss_bytes = xcp_mss_bytes(sk);
 	const bool reno = xs->v.reno;
 	u64 wnd_bytes, rate_bytes_ps;
-	struct xcp_offer offer;
 	struct xcp_line line;
 	u32 cwnd_pkts;
 
@@ -138,11 +149,12 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, const struct xcp_fee
 
 	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	line = xcp_line_of(sk, xs, rate_bytes_ps);
-	xcp_make_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts, &offer);
-	xcp_flow_offer(xs->flow, &offer);
-	if (feedback->headers)
-		trace_xcp_feedback(sk, feedback->bytes_ps, feedback->headers,
-				   xcp_wnd_bytes(&xs->v), xs->v.rtt_us, &offer);
+	/* With feedback they are counted already. */
+	if (!feedback.headers)
+		xcp_count_asked(sk, xs);
+	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
+	if (trace_xcp_feedback_enabled() && feedback.headers)
+		xcp_trace(sk, xs, feedback, rate_bytes_ps);
 	if (reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
 	if (rate_bytes_ps)
@@ -176,7 +188,7 @@ static void xcp_init(struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
 		    SK_PACING_NONE;
-	xcp_apply(sk, xs, &(struct xcp_feedback){});
+	xcp_apply(sk, xs, xcp_mss_bytes(sk), (struct xcp_feedback){});
 }
 
 /* SO_MAX_PACING_RATE wants pacing whatever the congestion control. */
@@ -254,33 +266,40 @@ static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
 	xs->v.round_sent_bytes = 0;
 }
 
-static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs)
+static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs,
+		      u32 mss_bytes)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	xs->ack_us = tp->tcp_mstamp;
 	if (rs->rtt_us > 0)
 		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
-	xs->v.round_sent_bytes += (u64)rs->acked_sacked * xcp_mss_bytes(sk);
+	xs->v.round_sent_bytes += (u64)rs->acked_sacked * mss_bytes;
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
 		xcp_end_round(sk, xs);
 }
 
-static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps)
+static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps,
+			      u32 mss_bytes)
 {
-	/* For the window of an unknown line the round's counts: no need of the throughput. */
-	const struct xcp_line line = xcp_line_of(sk, xs, 0);
+	const u64 wnd = xs->v.wnd;
+	struct xcp_line line;
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
 	xs->v.heard = true;
 	xcp_count_asked(sk, xs);
-	xcp_hear(&xs->v, &line, feedback_bytes_ps, xcp_mss_bytes(sk));
+	if (!xcp_hear(&xs->v, feedback_bytes_ps, mss_bytes))
+		return;
+	/* For the window of an unknown line the round's counts: no need of the throughput. */
+	line = xcp_line_of(sk, xs, 0);
+	xcp_bound_growth(&xs->v, &line, wnd);
 }
 
 compat_cong_control(xcp_cong_control)
 {
+	const u32 mss_bytes = xcp_mss_bytes(sk);
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
 
@@ -289,13 +308,13 @@ compat_cong_control(xcp_cong_control)
 		return;
 	feedback = xcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
-		xcp_hear_feedback(sk, xs, feedback.bytes_ps);
-	xcp_count(sk, xs, rs);
+		xcp_hear_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
+	xcp_count(sk, xs, rs, mss_bytes);
 	if (!xs->flow)
 		return;
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	xcp_apply(sk, xs, &feedback);
+	xcp_apply(sk, xs, mss_bytes, feedback);
 }
 
 /* Data after silence; the packet at hand will carry the new offer. */
@@ -313,7 +332,7 @@ static void xcp_tx_start(struct sock *sk)
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->v.limited = false;
 	xcp_find_speed(sk, xs);
-	xcp_apply(sk, xs, &(struct xcp_feedback){});
+	xcp_apply(sk, xs, mss_bytes, (struct xcp_feedback){});
 }
 
 static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)

@@ -336,20 +336,30 @@ static inline u64 xcp_most_wnd(const struct xcp_vars *v, const struct xcp_line *
 }
 
 /**
- * xcp_hear() - feedback came: section 3.1.3, within the sender's bounds
+ * xcp_hear() - feedback came: section 3.1.3
  * @v: the state
- * @line: the sender's bounds
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  * @mss_bytes: the floor
+ *
+ * Return: true if the window grew: then xcp_bound_growth() follows.
  */
-static inline void xcp_hear(struct xcp_vars *v, const struct xcp_line *line, s64 feedback_bytes_ps,
-			    u32 mss_bytes)
+static inline bool xcp_hear(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
 	xcp_apply_feedback(v, xcp_grant(v, feedback_bytes_ps), mss_bytes);
-	if (v->wnd > wnd)
-		v->wnd = min(v->wnd, max(wnd, xcp_most_wnd(v, line)));
+	return v->wnd > wnd;
+}
+
+/**
+ * xcp_bound_growth() - no feedback leads beyond the sender's bounds
+ * @v: the state, behind xcp_hear()
+ * @line: the sender's bounds
+ * @wnd: the window in front of it, bytes << XCP_WND_SHIFT
+ */
+static inline void xcp_bound_growth(struct xcp_vars *v, const struct xcp_line *line, u64 wnd)
+{
+	v->wnd = min(v->wnd, max(wnd, xcp_most_wnd(v, line)));
 }
 
 /**

@@ -65,12 +65,18 @@ void xcp_flow_close(struct xcp_flow *flow);
 /**
  * xcp_flow_offer() - what the next packets ask for
  * @flow: of xcp_flow_open()
- * @offer: copied, without a lock: a packet that leaves meanwhile, on another CPU and without the
- *	socket lock, may have a part of the last one
+ * @rtt_us: as in struct xcp_offer
+ * @throughput_bytes_ps: as there
+ * @delta_bytes_ps: as there
+ * @flags: as there
+ *
+ * Takes no lock: a packet that leaves meanwhile, on another CPU and without the socket lock, may
+ * have a part of the last offer.
  *
  * Context: socket lock held.
  */
-void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer);
+void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
+		    s32 delta_bytes_ps, u8 flags);
 
 /**
  * struct xcp_feedback - what arrived for the reactor

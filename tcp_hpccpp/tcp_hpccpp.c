@@ -176,37 +176,46 @@ static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
 }
 
-static noinline void hpccpp_take_base(const struct sock *sk, struct hpccpp_law *law,
-				      struct hpccpp_base *base)
+static u32 hpccpp_flows(const struct hpccpp_law *law)
 {
-	law->base = *base;
-	base->rate_bytes_ps = base->rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base->t_ns);
-	hpccpp_set_params(&law->p, base);
+	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
 }
 
-/* Whether the parameters are others than before. */
-static inline bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
+/* What the law's parameters are made of is as it was. */
+static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct hpccpp_config *c = &law->net->config;
-	const u64 rate_bytes_ps = hpccpp_line_bytes_ps(sk, law);
-	const u32 t_ns = hpccpp_t_ns(sk, c), eta_ppm = READ_ONCE(c->eta_ppm);
-	const u32 max_stage = READ_ONCE(c->max_stage);
-	const u32 flows = law->answer.flows ?: READ_ONCE(c->flows);
-	const bool hold = READ_ONCE(c->hold);
 	const struct hpccpp_base *b = &law->base;
 
-	if (likely(b->rate_bytes_ps == rate_bytes_ps && b->t_ns == t_ns &&
-		   b->eta_ppm == eta_ppm && b->max_stage == max_stage && b->flows == flows &&
-		   b->hold == hold))
+	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
+	       b->t_ns == hpccpp_t_ns(sk, c) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
+	       b->hold == !!READ_ONCE(c->hold);
+}
+
+static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	const struct hpccpp_config *c = &law->net->config;
+	struct hpccpp_base base = {
+		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
+		.t_ns = hpccpp_t_ns(sk, c),
+		.eta_ppm = READ_ONCE(c->eta_ppm),
+		.max_stage = READ_ONCE(c->max_stage),
+		.flows = hpccpp_flows(law),
+		.hold = READ_ONCE(c->hold),
+	};
+
+	law->base = base;
+	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
+	hpccpp_set_params(&law->p, &base);
+}
+
+/* Return: true if the parameters are others than before. */
+static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (likely(hpccpp_is_as_before(sk, law)))
 		return false;
-	hpccpp_take_base(sk, law, &(struct hpccpp_base){
-		.rate_bytes_ps = rate_bytes_ps,
-		.t_ns = t_ns,
-		.eta_ppm = eta_ppm,
-		.max_stage = max_stage,
-		.flows = flows,
-		.hold = hold,
-	});
+	hpccpp_change_params(sk, law);
 	return true;
 }
 

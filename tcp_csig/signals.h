@@ -82,7 +82,7 @@ static inline void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, str
 
 /* Return: true if hops of the path report signals. */
 static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
-		      const struct rate_sample *rs, struct tcsig_ack *a)
+				   const struct rate_sample *rs, struct tcsig_ack *a)
 {
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
@@ -107,7 +107,8 @@ static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_soc
 }
 
 /* What the path takes beyond the least it took. */
-static inline void tcsig_read_path(const struct sock *sk, const struct rate_sample *rs, struct tcsig_ack *a)
+static inline void tcsig_read_path(const struct sock *sk, const struct rate_sample *rs,
+				   struct tcsig_ack *a)
 {
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 

@@ -405,7 +405,7 @@ static noinline void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 }
 
 static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
-			    const struct rate_sample *rs)
+				     const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;

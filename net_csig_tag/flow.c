@@ -13,6 +13,7 @@ static void ctag_flow_start(void *state)
 	struct csig_flow *f = state;
 
 	spin_lock_init(&f->lock);
+	seqcount_spinlock_init(&f->told_changes, &f->lock);
 	csig_turns_start(&f->turns);
 }
 
@@ -127,6 +128,25 @@ static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from,
 		ctag_count(cn, CTAG_STRIPPED);
 }
 
+/* Context: RCU read lock; @f's lock held; readers of @told go without it. */
+static void store_told(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
+		       const struct csig_tag *t)
+{
+	struct csig_signal s = { .form = form, .value = t->value };
+
+	ctag_range(cn, t->type, &s);
+	write_seqcount_begin(&f->told_changes);
+	f->told[t->type].form = form;
+	f->told[t->type].tag = *t;
+	f->told[t->type].low = s.low;
+	f->told[t->type].high = s.high;
+	f->told[t->type].initial = t->value == csig_initial(form, t->type);
+	f->told[t->type].at_ns = ktime_get_ns();
+	/* csig_flow_news() compares it by itself. */
+	WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
+	write_seqcount_end(&f->told_changes);
+}
+
 /**
  * ctag_flow_told() - the sender: the peer has reflected a signal
  * @cn: of the netns
@@ -151,11 +171,7 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	from = f->path.state;
 	sent = f->sent;
 	if (sent) {
-		f->told[t->type].form = form;
-		f->told[t->type].tag = *t;
-		f->told[t->type].at_ns = ktime_get_ns();
-		/* csig_flow_read_new() compares it without the lock. */
-		WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
+		store_told(cn, f, form, t);
 		csig_path_answered(&f->path);
 	}
 	to = f->path.state;
@@ -331,42 +347,58 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
-/* Return: the time of reception, by ktime_get_ns(). */
-static u64 copy_told(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
-{
-	u64 at_ns;
-
-	spin_lock_bh(&f->lock);
-	s->count = f->told[type].count;
-	s->form = f->told[type].form;
-	s->value = f->told[type].tag.value;
-	s->locator = f->told[type].tag.locator;
-	at_ns = f->told[type].at_ns;
-	spin_unlock_bh(&f->lock);
-	return at_ns;
-}
-
 bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
-	const u64 at_ns = copy_told(f, type, s);
+	unsigned int start;
+	u64 at_ns;
 
+	do {
+		start = read_seqcount_begin(&f->told_changes);
+		s->count = f->told[type].count;
+		s->form = f->told[type].form;
+		s->value = f->told[type].tag.value;
+		s->locator = f->told[type].tag.locator;
+		s->low = f->told[type].low;
+		s->high = f->told[type].high;
+		at_ns = f->told[type].at_ns;
+	} while (read_seqcount_retry(&f->told_changes, start));
 	if (!s->count)
 		return false;
 	s->age_ns = ktime_get_ns() - at_ns;
-	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
 	return true;
 }
 EXPORT_SYMBOL_GPL(csig_flow_read);
 
-bool csig_flow_read_new(struct csig_flow *f, enum csig_type type, u64 seen, struct csig_signal *s)
+bool csig_flow_is_fed(const struct csig_flow *f)
 {
-	/* A 32-bit CPU may read half of an update. The next call sees the whole of it. */
-	if (READ_ONCE(f->told[type].count) == seen)
-		return false;
-	copy_told(f, type, s);
-	s->age_ns = 0;
-	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
-	return true;
+	return READ_ONCE(f->path.state) != CSIG_PATH_STRIPPED;
+}
+EXPORT_SYMBOL_GPL(csig_flow_is_fed);
+
+/* A 32-bit CPU may read half of an update. The next call sees the whole of it. */
+u32 csig_flow_news(const struct csig_flow *f, const u64 *seen)
+{
+	u32 type, news = csig_flow_is_fed(f) ? CSIG_NEWS_FED : 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (READ_ONCE(f->told[type].count) != seen[type])
+			news |= BIT(type);
+	return news;
+}
+EXPORT_SYMBOL_GPL(csig_flow_news);
+
+void csig_flow_read_new(const struct csig_flow *f, enum csig_type type, struct csig_reading *r)
+{
+	unsigned int start;
+
+	do {
+		start = read_seqcount_begin(&f->told_changes);
+		r->count = f->told[type].count;
+		r->low = f->told[type].low;
+		r->high = f->told[type].high;
+		r->locator = f->told[type].tag.locator;
+		r->initial = f->told[type].initial;
+	} while (read_seqcount_retry(&f->told_changes, start));
 }
 EXPORT_SYMBOL_GPL(csig_flow_read_new);
 
@@ -389,12 +421,6 @@ bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signa
 	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
 	return true;
 }
-
-bool csig_flow_is_fed(const struct csig_flow *f)
-{
-	return READ_ONCE(f->path.state) != CSIG_PATH_STRIPPED;
-}
-EXPORT_SYMBOL_GPL(csig_flow_is_fed);
 
 void csig_flow_close(struct csig_flow *f)
 {

@@ -256,7 +256,9 @@ struct ctag_wish {
  * @untagged: data came since the last reflection, without a tag
  * @reflected_ns: when an option left
  * @heard: by signal: to be reflected
- * @told: by signal: the latest that was reflected
+ * @told_changes: of @told, which is read without the lock, too
+ * @told: by signal: the latest that was reflected, and the range that its value stood for when it
+ *	was received, as csig_reading has them
  */
 struct csig_flow {
 	spinlock_t lock;	/* of all below */
@@ -272,9 +274,13 @@ struct csig_flow {
 	bool untagged;
 	u64 reflected_ns;
 	struct csig_heard heard[CSIG_TYPES];
+	seqcount_spinlock_t told_changes;
 	struct {
 		enum csig_form form;
 		struct csig_tag tag;
+		bool initial;
+		u64 low;
+		u64 high;
 		u64 at_ns;
 		u64 count;
 	} told[CSIG_TYPES];

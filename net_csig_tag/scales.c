@@ -142,12 +142,16 @@ void ctag_scales_text(struct ctag_net *cn, char *text)
  */
 void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
 {
-	const struct csig_scale quanta = { .quantum = READ_ONCE(cn->quantum[type]) };
-	const struct csig_scale *scale = &quanta;
+	const u32 quantum = READ_ONCE(cn->quantum[type]);
+	const struct csig_scale *scale;
 
+	if (s->form != CSIG_COMPACT) {
+		s->low = csig_expanded_low(quantum, s->value);
+		s->high = csig_expanded_high(quantum, s->value);
+		return;
+	}
 	rcu_read_lock();
-	if (s->form == CSIG_COMPACT)
-		scale = &rcu_dereference(cn->scales)->scale[type];
+	scale = &rcu_dereference(cn->scales)->scale[type];
 	s->low = csig_low(scale, s->form, s->value);
 	s->high = csig_high(scale, s->form, s->value);
 	rcu_read_unlock();

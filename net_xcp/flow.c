@@ -51,6 +51,18 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
+void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
+		    s32 delta_bytes_ps, u8 flags)
+{
+	struct xcp_offer *offer = &flow->offer;
+
+	WRITE_ONCE(offer->rtt_us, rtt_us);
+	WRITE_ONCE(offer->throughput_bytes_ps, throughput_bytes_ps);
+	WRITE_ONCE(offer->delta_bytes_ps, delta_bytes_ps);
+	WRITE_ONCE(offer->flags, flags);
+}
+EXPORT_SYMBOL_GPL(xcp_flow_offer);
+
 /* One reactor a flow: a cc that is switched to another closes before that opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
 {
@@ -62,7 +74,7 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 		u32 headers;
 
 		WRITE_ONCE(xf->sk, sk);
-		memset(&xf->offer, 0, sizeof(xf->offer));
+		xcp_flow_offer(xf, 0, 0, 0, 0);
 		/* What came before is not for this reactor. */
 		xcp_take(&xf->vars, &headers);
 	}
@@ -138,22 +150,14 @@ void xcp_flow_close(struct xcp_flow *flow)
 }
 EXPORT_SYMBOL_GPL(xcp_flow_close);
 
-void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer)
+struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow)
 {
-	spin_lock_bh(&flow->lock);
-	flow->offer = *offer;
-	spin_unlock_bh(&flow->lock);
-}
-EXPORT_SYMBOL_GPL(xcp_flow_offer);
-
-s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers)
-{
-	s64 feedback_bytes_ps;
+	struct xcp_feedback feedback;
 
 	spin_lock_bh(&flow->lock);
-	feedback_bytes_ps = xcp_take(&flow->vars, headers);
+	feedback.bytes_ps = xcp_take(&flow->vars, &feedback.headers);
 	spin_unlock_bh(&flow->lock);
-	return feedback_bytes_ps;
+	return feedback;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);
 

@@ -128,7 +128,7 @@ struct xcp_net {
  * struct xcp_flow - what net_xcp knows of a connection; state of a hop_flow
  * @lock: of all that follows but where another is named; taken with BH off
  * @vars: the law's
- * @offer: the reactor's
+ * @offer: the reactor's; written under the socket lock instead, read without either
  * @sk: the reactor's socket while it takes part; compared, never followed by hooks
  * @no_gso: the carrier has switched the socket's super-packets off; socket lock
  * @room: the socket is no reactor's, and its data leaves room for answers; socket lock

@@ -148,11 +148,22 @@ static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 	return stage == HOP_STAGE_SPEAKS;
 }
 
+static struct xcp_offer read_offer(const struct xcp_offer *offer)
+{
+	return (struct xcp_offer){
+		.rtt_us = READ_ONCE(offer->rtt_us),
+		.throughput_bytes_ps = READ_ONCE(offer->throughput_bytes_ps),
+		.delta_bytes_ps = READ_ONCE(offer->delta_bytes_ps),
+		.flags = READ_ONCE(offer->flags),
+	};
+}
+
 /* Of a reactor's socket. */
 static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
+	struct xcp_offer offer;
 	struct xcp_hdr *h;
 
 	if (!path_takes_headers(sk, flow))
@@ -164,9 +175,9 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct ho
 	h = xcp_insert(skb, &seg->place);
 	if (!h)
 		return;
+	offer = read_offer(&xf->offer);
 	spin_lock_bh(&xf->lock);
-	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &xf->offer,
-			pay(skb, xf));
+	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &offer, pay(skb, xf));
 	spin_unlock_bh(&xf->lock);
 	count_data(xn, skb);
 	trace_xcp_header_out(&flow->key, h);

@@ -164,7 +164,6 @@ enum tcsig_stage {
  * @undo_cw: before the last loss; 0: none
  * @delay_ns: told last
  * @least_ns: the least delay that was told in this round; U64_MAX: none
- * @ended_ns: the same of the round before
  * @round_pkts: packets delivered when the round began
  * @jump_pkts: packets delivered when enough of the transfer's first window is
  * @small: of the window when the round began, tcsig_small()
@@ -183,7 +182,6 @@ struct tcsig_vars {
 	u64 undo_cw;
 	u64 delay_ns;
 	u64 least_ns;
-	u64 ended_ns;
 	u32 round_pkts;
 	u32 jump_pkts;
 	u16 small;
@@ -428,7 +426,6 @@ static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack
 		v->proven = true;
 		v->wait_rounds = 1;
 	}
-	v->ended_ns = v->least_ns;
 	tcsig_begin_round(v, a->delivered_pkts);
 	return true;
 }
@@ -613,22 +610,25 @@ static inline void tcsig_bound(struct tcsig_vars *v, u64 line)
 		v->cw = min(v->cw, max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
 }
 
+/* Twice the window an RTT while it doubles, so that what ACKs set free leaves. */
+static inline bool tcsig_doubles(const struct tcsig_vars *v)
+{
+	return v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
+}
+
 /**
  * tcsig_pace_bytes_ps() - the pace of a window
  * @v: the state
  * @mss_bytes: payload of a full packet
  * @rtt_us: the least RTT, at least 1
  *
- * Twice the window an RTT while it doubles, so that what ACKs set free leaves.
- *
  * Return: payload, bytes/s, at least 1.
  */
 static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us)
 {
-	const bool doubles = v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
 	const u64 cw = v->cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE ? TCSIG_FLIGHT_PACE : v->cw;
 	/* 2^(44 - 8) * 2^17 */
-	u64 bytes = ((cw >> 8) * mss_bytes) << doubles;
+	u64 bytes = ((cw >> 8) * mss_bytes) << tcsig_doubles(v);
 
 	return max_t(u64, mul_u64_u64_div_u64(bytes, TCSIG_US_PER_S,
 					      (u64)rtt_us << (TCSIG_SHIFT - 8)), 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_csig: congestion control by CSIG, draft-ravi-ippm-csig-01 section 8. The law is in
- * csig_sender.h, what the network says comes from net_csig_tag by signals.c; this file
+ * csig_sender.h, what the network says comes from net_csig_tag by signals.h; this file
  * hangs the law on the stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
@@ -16,25 +16,26 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
+#include "signals.h"
 
 /* ss shows a gain in 1/256. */
 #define TCSIG_INFO_SHIFT	8
 
 static unsigned int tcsig_net_id;
 
-struct tcsig_net *tcsig_net(const struct net *net)
+static struct tcsig_net *tcsig_net(const struct net *net)
 {
 	return net_generic(net, tcsig_net_id);
 }
 
-static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsig_sock *cs)
+static struct tcsig_params tcsig_params(const struct tcsig_sock *cs)
 {
-	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
+	const struct tcsig_net *cn = cs->net;
 
 	return (struct tcsig_params){
 		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) :
 			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small),
-		.ai = tcsig_of_ppm(READ_ONCE(cn->ai_ppm)),
+		.ai = READ_ONCE(cn->ai.value),
 		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
 	};
@@ -56,31 +57,83 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), false, 0, 0);
 }
 
-/* Once a round: a look-up of the device. */
-static void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
+static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock *cs)
 {
+	const u32 changes = hop_speed_changes();
+	const struct net_device *dev = hop_sock_dev(sk);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
 	cs->line_mbit = speed.limits ? speed.mbit : 0;
+	if (!cs->told)
+		return;
+	cs->told->dev = dev;
+	cs->told->speed_changes = changes;
+	cs->told->set.cw = 0;
 }
 
-static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)
+/* Once a round. */
+static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
+{
+	const struct tcsig_told *told = cs->told;
+
+	if (!told || told->dev != hop_sock_dev(sk) || told->speed_changes != hop_speed_changes())
+		tcsig_look_up_line(sk, cs);
+}
+
+/* Does the socket have what the law's state would set? Outside of SEEK, where that is not all. */
+static bool tcsig_is_set(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+{
+	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
+	const struct tcsig_set *set = &cs->told->set;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return set->cw == cs->v.cw && set->rtt_us == rtt_us && set->mss_bytes == tp->mss_cache &&
+	       set->doubles == tcsig_doubles(&cs->v) && set->cwnd_pkts == tcp_snd_cwnd(tp) &&
+	       set->gso_segs == sk->sk_gso_max_segs && set->pace_bytes_ps == pace_bytes_ps &&
+	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
+}
+
+static void tcsig_note_set(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	cs->told->set = (struct tcsig_set){
+		.cw = cs->v.stage == TCSIG_SEEK ? 0 : cs->v.cw,
+		.pace_bytes_ps = sk->sk_pacing_rate,
+		.rtt_us = rtt_us,
+		.mss_bytes = tp->mss_cache,
+		.cwnd_pkts = tcp_snd_cwnd(tp),
+		.gso_segs = sk->sk_gso_max_segs,
+		.doubles = tcsig_doubles(&cs->v),
+	};
+}
+
+static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const u64 line_bytes_ps =
 		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
-	const struct tcsig_vars *v = &cs->v;
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
-	u64 bytes_ps;
+	const u32 mss_bytes = max_t(u32, tcp_sk(sk)->mss_cache, 1);
 
-	hop_set_cwnd(sk, min(hop_wnd_pkts(v->cw, TCSIG_FLIGHT_PKTS), most_pkts));
-	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
+	hop_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, mss_bytes, rtt_us), line_bytes_ps);
+}
+
+/* The window, the bursts and the pace, from the law. */
+static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = tcp_min_rtt(tp);
+
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
+	if (cs->told && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
+		return;
+	hop_set_cwnd(sk, min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts));
+	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
 	if (!rtt_us)
 		return;
-	bytes_ps = tcsig_pace_bytes_ps(v, max_t(u32, tp->mss_cache, 1), rtt_us);
-	hop_set_pace(sk, bytes_ps, line_bytes_ps);
+	tcsig_set_pace(sk, cs, rtt_us);
+	if (cs->told)
+		tcsig_note_set(sk, cs, rtt_us);
 }
 
 static void tcsig_init(struct sock *sk)
@@ -89,6 +142,7 @@ static void tcsig_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	memset(cs, 0, sizeof(*cs));
+	cs->net = tcsig_net(sock_net(sk));
 	/* Without CSIG the delay of the whole path has to do. */
 	cs->early = sk->sk_state == TCP_SYN_SENT;
 	if (!cs->early)
@@ -130,10 +184,10 @@ static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
 
 /* 8.2.1: another hash, and where hashes choose paths another path. */
 static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
-			     const struct tcsig_params *p, const struct tcsig_ack *a, bool turned)
+			     const struct tcsig_params *p, const struct tcsig_ack *a,
+			     u64 round_least_ns, bool turned)
 {
-	const struct tcsig_net *cn = tcsig_net(sock_net(sk));
-	const u32 wanted = READ_ONCE(cn->move_rounds);
+	const u32 wanted = READ_ONCE(cs->net->move_rounds);
 	struct tcsig_told *told = cs->told;
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 core;
@@ -144,9 +198,9 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 		tcsig_path_settle(&told->path);
 	if (!wanted)
 		return;
-	core = tcsig_core(cn, told->locator);
+	core = tcsig_core(cs->net, told->locator);
 	if (turned)
-		tcsig_path_round(&told->path, p, cs->v.ended_ns, core);
+		tcsig_path_round(&told->path, p, round_least_ns, core);
 	if (!tcsig_path_hear(&told->path, p, a, core, wanted, sk->sk_txhash))
 		return;
 	trace_csig_move(sk, told->locator, cs->v.delay_ns, told->path.tries);
@@ -159,6 +213,7 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	const u64 round_least_ns = cs->v.least_ns;
 	const u8 stage = cs->v.stage;
 	struct tcsig_params p;
 	struct tcsig_ack a = {
@@ -174,9 +229,9 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	if (!rs->prior_mstamp)
 		a.prior_pkts = cs->v.round_pkts - 1;
 	tcsig_read(sk, cs, rs, &a);
-	if (!READ_ONCE(tcsig_net(sock_net(sk))->jump))
+	if (!READ_ONCE(cs->net->jump))
 		a.has_free = false;
-	p = tcsig_params(sk, cs);
+	p = tcsig_params(cs);
 	turned = tcsig_hear(&cs->v, &p, &a);
 	if (turned)
 		tcsig_find_line(sk, cs);
@@ -184,7 +239,7 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	trace_csig_ack(sk, &a, cs);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
-	tcsig_maybe_move(sk, cs, &p, &a, turned);
+	tcsig_maybe_move(sk, cs, &p, &a, round_least_ns, turned);
 }
 
 compat_cong_control(tcsig_cong_control)
@@ -204,7 +259,7 @@ compat_cong_control(tcsig_cong_control)
 	}
 	tcsig_hear_ack(sk, cs, rs);
 	if (cs->told)
-		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK && tp->packets_out);
+		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
 	tcsig_apply(sk, cs, most_pkts);
@@ -216,7 +271,7 @@ compat_cong_control(tcsig_cong_control)
 /* As others, and without CSIG, which finds out at the price of slow start: after an RTO. */
 static u64 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const u32 rounds = READ_ONCE(tcsig_net(sock_net(sk))->idle_rounds);
+	const u32 rounds = READ_ONCE(cs->net->idle_rounds);
 	const u32 rto_us = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
 
 	if (!cs->hop || !rounds)
@@ -254,7 +309,7 @@ static void tcsig_tx_start(struct sock *sk)
 	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
 	if (cs->told)
-		tcsig_count(sk, cs->told, cs->v.stage == TCSIG_SEEK);
+		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK);
 }
 
 /*

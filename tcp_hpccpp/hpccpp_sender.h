@@ -76,13 +76,6 @@ struct hpccpp_base {
 	bool hold;
 };
 
-static inline bool hpccpp_base_equal(const struct hpccpp_base *a, const struct hpccpp_base *b)
-{
-	return a->rate_bytes_ps == b->rate_bytes_ps && a->t_ns == b->t_ns &&
-	       a->eta_ppm == b->eta_ppm && a->max_stage == b->max_stage && a->flows == b->flows &&
-	       a->hold == b->hold;
-}
-
 /**
  * hpccpp_set_params() - the law's parameters
  * @p: result
@@ -110,22 +103,6 @@ static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p
 
 	v->wnd = min(v->wnd, wnd_max);
 	v->wnd_ref = min(v->wnd_ref, wnd_max);
-}
-
-/**
- * hpccpp_path_bytes_ps() - the rate of the slowest port of a path
- * @h: its records, checked
- *
- * Return: bytes/s; 0 if nothing is known.
- */
-static inline u64 hpccpp_path_bytes_ps(const struct int_hdr *h)
-{
-	u32 least_mbit = U32_MAX;
-	unsigned int i;
-
-	for (i = 0; i < int_records(h); i++)
-		least_mbit = min(least_mbit, int_speeds[int_unpack(h->record[i]).speed].mbit_ps);
-	return i ? (u64)least_mbit * HPCCPP_BYTES_PER_MBIT : 0;
 }
 
 /**

@@ -39,6 +39,22 @@
 /* Peers that flows start to within one T; a newer one may take a place. */
 #define HPCCPP_STARTS_BITS	6
 
+struct hpccpp_net;
+
+/**
+ * struct hpccpp_set - what a socket was set to last, and from what
+ * @wnd_bytes: W
+ * @t_ns: T
+ * @wire_bytes: a full packet on the wire
+ * @mss_bytes: its payload
+ */
+struct hpccpp_set {
+	u32 wnd_bytes;
+	u32 t_ns;
+	u32 wire_bytes;
+	u32 mss_bytes;
+};
+
 /**
  * struct hpccpp_law - the law and what it needs; too large for a socket's space
  * @v: its state
@@ -47,6 +63,12 @@
  * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
+ * @net: the netns' knobs
+ * @dev: the device that @speed is of; compared, never followed
+ * @speed_changes: hop_speed_changes() when it was read
+ * @asked_kind: of answer, as it was asked for last
+ * @asked_wnd_bytes: W, the same
+ * @set: what saves setting the socket anew
  * @speed: the rate of the socket's device; read once a round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: as it was set last
@@ -61,6 +83,12 @@ struct hpccpp_law {
 	u64 path_bytes_ps;
 	u64 undo_wnd;
 	struct hpccpp_base base;
+	struct hpccpp_net *net;
+	const struct net_device *dev;
+	u32 speed_changes;
+	u32 asked_kind;
+	u32 asked_wnd_bytes;
+	struct hpccpp_set set;
 	struct hop_speed speed;
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
@@ -109,7 +137,7 @@ static u32 hpccpp_mss_bytes(const struct sock *sk)
 /* The knob's word, then the application's, the device's, the path's; 0: nobody's. */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {
-	u32 rate_mbit = READ_ONCE(hpccpp_net(sk)->config.rate_mbit);
+	u32 rate_mbit = READ_ONCE(law->net->config.rate_mbit);
 	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 	u64 speed_bytes_ps;
 
@@ -146,30 +174,51 @@ static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
 }
 
-/* Whether the parameters are others than before. */
-static bool hpccpp_update_params(struct sock *sk, struct hpccpp_law *law)
+static u32 hpccpp_flows(const struct hpccpp_law *law)
 {
-	const struct hpccpp_config *c = &hpccpp_net(sk)->config;
+	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
+}
+
+/* What the law's parameters are made of is as it was. */
+static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const struct hpccpp_config *c = &law->net->config;
+	const struct hpccpp_base *b = &law->base;
+
+	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
+	       b->t_ns == hpccpp_t_ns(sk, c) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
+	       b->hold == !!READ_ONCE(c->hold);
+}
+
+static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	const struct hpccpp_config *c = &law->net->config;
 	struct hpccpp_base base = {
 		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
 		.t_ns = hpccpp_t_ns(sk, c),
 		.eta_ppm = READ_ONCE(c->eta_ppm),
 		.max_stage = READ_ONCE(c->max_stage),
-		.flows = law->answer.flows ?: READ_ONCE(c->flows),
+		.flows = hpccpp_flows(law),
 		.hold = READ_ONCE(c->hold),
 	};
 
-	if (hpccpp_base_equal(&base, &law->base))
-		return false;
 	law->base = base;
 	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
 	hpccpp_set_params(&law->p, &base);
+}
+
+/* Return: true if the parameters are others than before. */
+static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (likely(hpccpp_is_as_before(sk, law)))
+		return false;
+	hpccpp_change_params(sk, law);
 	return true;
 }
 
-static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law, u64 bytes_ps)
+static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
 {
-	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
 	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
 	WRITE_ONCE(hs->shown_u, law->v.u);
 	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
@@ -185,24 +234,51 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_fre
 }
 
 /* Line 27: the window and the pace. */
-static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
+				struct hpccpp_law *law, u32 wire_bytes)
 {
-	u32 wire_bytes = hop_wire_bytes(sk), wnd_bytes = hpcc_wnd_bytes(&law->v);
-	u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
+	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
+	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
 	u64 bytes_ps;
 
-	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hpccpp_mss_bytes(sk), wire_bytes);
+	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
-	hop_set_cwnd(sk, cwnd_pkts);
-	law->cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
+	law->cwnd_pkts = hop_set_cwnd(sk, cwnd_pkts);
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
-	hpccpp_limit_bursts(sk, cwnd_pkts, hpccpp_path_is_free(&law->v, &law->p));
-	hpccpp_show(hs, law, bytes_ps);
+	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
+	law->set = (struct hpccpp_set){
+		.wnd_bytes = wnd_bytes,
+		.t_ns = law->p.t_ns,
+		.wire_bytes = wire_bytes,
+		.mss_bytes = mss_bytes,
+	};
+}
+
+/* Does the socket have what hpccpp_set() would set? */
+static bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
+			  const struct hpccpp_law *law, u32 wire_bytes)
+{
+	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
+	const struct hpccpp_set *set = &law->set;
+
+	return set->wnd_bytes == hpcc_wnd_bytes(&law->v) && set->t_ns == law->p.t_ns &&
+	       set->wire_bytes == wire_bytes && set->mss_bytes == tcp_sk(sk)->mss_cache &&
+	       law->cwnd_pkts == tcp_snd_cwnd(tcp_sk(sk)) && hs->shown_bytes_ps == pace_bytes_ps &&
+	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
+}
+
+static inline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	const u32 wire_bytes = hop_wire_bytes(sk);
+
+	if (!hpccpp_is_set(sk, hs, law, wire_bytes))
+		hpccpp_set(sk, hs, law, wire_bytes);
+	hpccpp_limit_bursts(sk, law->cwnd_pkts, hpccpp_path_is_free(&law->v, &law->p));
+	hpccpp_show(hs, law);
 }
 
 /* What the carrier asks of the next packets. */
-static void hpccpp_ask(const struct sock *sk, const struct hpccpp_sock *hs,
-		       const struct hpccpp_law *law)
+static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	struct int_ask ask = {
 		.t_ns = law->p.t_ns,
@@ -211,10 +287,19 @@ static void hpccpp_ask(const struct sock *sk, const struct hpccpp_sock *hs,
 		.eta = law->p.eta,
 		.max_stage = law->p.max_stage,
 		.flows = law->base.flows,
-		.kind = READ_ONCE(hpccpp_net(sk)->answer),
+		.kind = READ_ONCE(law->net->answer),
 	};
 
+	law->asked_kind = ask.kind;
+	law->asked_wnd_bytes = ask.wnd_bytes;
 	int_flow_ask(hs->flow, &ask);
+}
+
+/* The parameters are those that were asked with. */
+static bool hpccpp_has_asked(const struct hpccpp_law *law)
+{
+	return law->asked_wnd_bytes == hpcc_wnd_bytes(&law->v) &&
+	       law->asked_kind == READ_ONCE(law->net->answer);
 }
 
 static u32 hpccpp_peer(const struct sock *sk)
@@ -239,17 +324,30 @@ static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 	return flows;
 }
 
-/* At the line's rate, W = BDP. */
-static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static noinline void hpccpp_look_up_speed(const struct sock *sk, struct hpccpp_law *law)
 {
+	law->speed_changes = hop_speed_changes();
+	law->dev = hop_sock_dev(sk);
 	law->speed = hop_sock_speed(sk);
+}
+
+static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (law->dev != hop_sock_dev(sk) || law->speed_changes != hop_speed_changes())
+		hpccpp_look_up_speed(sk, law);
+}
+
+/* At the line's rate, W = BDP. */
+static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	hpccpp_find_speed(sk, law);
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
 	if (!law->fresh)
 		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
 				   hop_wire_bytes(sk));
 	hpccpp_apply(sk, hs, law);
-	hpccpp_ask(sk, hs, law);
+	hpccpp_ask(hs, law);
 }
 
 static void hpccpp_init(struct sock *sk)
@@ -268,6 +366,7 @@ static void hpccpp_init(struct sock *sk)
 		return;
 	}
 	hs->law = law;
+	law->net = hpccpp_net(sk);
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
@@ -294,7 +393,7 @@ static void hpccpp_release(struct sock *sk)
 }
 
 /* The peer does not answer any more: Reno, from the window that there is. */
-static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
+static noinline void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -304,8 +403,8 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
-static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
-			    const struct rate_sample *rs)
+static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
+				     const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
@@ -336,7 +435,7 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 {
 	u32 snd_nxt = tcp_sk(sk)->snd_nxt;
 
-	if (!READ_ONCE(hpccpp_net(sk)->move))
+	if (!READ_ONCE(law->net->move))
 		return;
 	switch (hpccpp_came(&law->move, &law->v, law->answer.seq, snd_nxt)) {
 	case HPCCPP_CAME_BACK:
@@ -361,12 +460,14 @@ static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 	enum hpcc_heard heard;
 	bool round;
 
-	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt, ktime_get_ns());
+	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
+			    tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
 	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
 	if (a->kind == INT_ANSWER_RECORDS)
 		law->path_bytes_ps =
-			hpccpp_believe_bytes_ps(hpccpp_path_bytes_ps(&a->hdr), law->path_bytes_ps,
+			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
+						law->path_bytes_ps,
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	if (heard != HPCC_HEARD_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
@@ -376,14 +477,14 @@ compat_cong_control(hpccpp_cong_control)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
-	bool changed;
+	bool answered, changed;
 
 	/* The SYN-ACK comes here before init(). */
 	if (!law)
 		return;
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
-		law->speed = hop_sock_speed(sk);
+		hpccpp_find_speed(sk, law);
 	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
 		hpccpp_begin_reno(sk, law);
 	if (law->reno) {
@@ -391,18 +492,18 @@ compat_cong_control(hpccpp_cong_control)
 		return;
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
-	changed = int_flow_take(hs->flow, &law->answer);
-	if (changed)
+	answered = int_flow_take(hs->flow, &law->answer);
+	if (answered)
 		hpccpp_hear_answer(sk, law);
-	if (hpccpp_update_params(sk, law)) {
+	changed = hpccpp_update_params(sk, law);
+	if (changed)
 		hpccpp_bound(&law->v, &law->p);
-		changed = true;
-	}
 	/* A repaired loss leaves the window elsewhere. */
-	if (!changed && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
+	if (!changed && !answered && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
 		return;
 	hpccpp_apply(sk, hs, law);
-	hpccpp_ask(sk, hs, law);
+	if (changed || !hpccpp_has_asked(law))
+		hpccpp_ask(hs, law);
 }
 
 /* The first data, or data after a silence of more than an RTO: as a new flow. */

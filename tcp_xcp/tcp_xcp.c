@@ -39,15 +39,15 @@ struct xcp_sock {
 	struct xcp_flow *flow;
 	u64 undo_wnd;		/* the window before the end-to-end control took over */
 	s64 feedback_bytes_ps;	/* the last; for dumps */
+	const struct net_device *dev;	/* that the speed is of; compared, never followed */
 	u32 round_end_pkts;	/* tp->delivered at which the round ends */
 	u32 ack_us;		/* of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* the last offer's */
 	u32 sent_pkts;		/* tp->data_segs_out when it was made */
-	u32 speed_mbit;		/* struct hop_speed of the device, read once a round trip */
-	bool speed_limits;
-	bool limited;		/* the last whole round did not fill its window */
-	bool heard;		/* feedback came in this round */
-	bool paces;		/* it was xcp that switched pacing on */
+	u32 speed_changes;	/* hop_speed_changes() when the speed was read */
+	u32 speed_mbit:30;	/* struct hop_speed of the device, read once a round trip */
+	bool speed_limits:1;
+	bool paces:1;		/* it was xcp that switched pacing on */
 };
 
 struct xcp_net {
@@ -63,17 +63,29 @@ static u32 xcp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-/* The device look-up is too slow for every ACK: do it once a round trip. */
-static void xcp_find_speed(const struct sock *sk, struct xcp_sock *xs)
+static noinline void xcp_look_up_speed(const struct sock *sk, struct xcp_sock *xs)
 {
+	const unsigned int changes = hop_speed_changes();
+	const struct net_device *dev = hop_sock_dev(sk);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
 	xs->speed_mbit = speed.mbit;
 	xs->speed_limits = speed.limits;
+	xs->dev = dev;
+	xs->speed_changes = changes;
 }
 
-static struct xcp_line xcp_line_of(const struct sock *sk, const struct xcp_sock *xs,
-				   u64 throughput_bytes_ps)
+/* Once a round trip. */
+static void xcp_find_speed(const struct sock *sk, struct xcp_sock *xs)
+{
+	if (xs->dev != hop_sock_dev(sk) || xs->speed_changes != hop_speed_changes())
+		xcp_look_up_speed(sk, xs);
+}
+
+/* Inlined: what of its result is not needed is not computed. */
+static __always_inline struct xcp_line xcp_line_of(const struct sock *sk,
+						   const struct xcp_sock *xs,
+						   u64 throughput_bytes_ps)
 {
 	const struct hop_speed speed = { .mbit = xs->speed_mbit, .limits = xs->speed_limits };
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
@@ -91,45 +103,59 @@ static void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
 	xs->sent_pkts = sent_pkts;
 }
 
-/* What the next packets say of this sender. */
-static void xcp_offer(struct sock *sk, struct xcp_sock *xs, const struct xcp_line *line,
-		      u64 throughput_bytes_ps, struct xcp_offer *offer)
+/* What the next packets say of this sender; without a throughput, nothing. */
+static void xcp_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_bytes_ps,
+		      u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
-	u64 desired_bytes_ps = line->desired_bytes_ps;
+	s32 demand_bytes_ps = 0;
 
-	xcp_count_asked(sk, xs);
 	/* Who does not use what it has asks for no more. */
-	if (xs->limited)
+	if (xs->v.limited)
 		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
+	if (throughput_bytes_ps)
+		demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
+						      cwnd_pkts);
+	WRITE_ONCE(xs->demand_bytes_ps, demand_bytes_ps);
+	xcp_flow_offer(xs->flow, throughput_bytes_ps ? xs->v.rtt_us : 0, throughput_bytes_ps,
+		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
+}
 
-	*offer = (struct xcp_offer){ .flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0 };
-	if (throughput_bytes_ps) {
-		offer->rtt_us = xs->v.rtt_us;
-		offer->throughput_bytes_ps = throughput_bytes_ps;
-		offer->delta_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps,
-							    throughput_bytes_ps,
-							    hop_cwnd_pkts(tcp_sk(sk)));
-	}
-	WRITE_ONCE(xs->demand_bytes_ps, offer->delta_bytes_ps);
-	xcp_flow_offer(xs->flow, offer);
+static void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
+		      struct xcp_feedback feedback, u64 throughput_bytes_ps)
+{
+	const struct xcp_offer offer = {
+		.rtt_us = throughput_bytes_ps ? xs->v.rtt_us : 0,
+		.throughput_bytes_ps = throughput_bytes_ps,
+		.delta_bytes_ps = xs->demand_bytes_ps,
+		.flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0,
+	};
+
+	trace_xcp_feedback(sk, feedback.bytes_ps, feedback.headers, xcp_wnd_bytes(&xs->v),
+			   xs->v.rtt_us, &offer);
 }
 
 /* The window, the pace and the offer, from who rules. */
-static void xcp_apply(struct sock *sk, struct xcp_sock *xs, struct xcp_offer *offer)
+static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
+		      struct xcp_feedback feedback)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 mss_bytes = xcp_mss_bytes(sk);
+	const bool reno = xs->v.reno;
 	u64 wnd_bytes, rate_bytes_ps;
 	struct xcp_line line;
+	u32 cwnd_pkts;
 
-	if (!xs->v.reno)
-		hop_set_cwnd(sk, xcp_wnd_pkts(&xs->v, mss_bytes));
-	wnd_bytes = xs->v.reno ? (u64)hop_cwnd_pkts(tp) * mss_bytes : xcp_wnd_bytes(&xs->v);
+	cwnd_pkts = reno ? hop_cwnd_pkts(tcp_sk(sk)) :
+		    hop_set_cwnd(sk, xcp_wnd_pkts(&xs->v, mss_bytes));
+	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : xcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	line = xcp_line_of(sk, xs, rate_bytes_ps);
-	xcp_offer(sk, xs, &line, rate_bytes_ps, offer);
-	if (xs->v.reno)
+	/* With feedback they are counted already. */
+	if (!feedback.headers)
+		xcp_count_asked(sk, xs);
+	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
+	if (trace_xcp_feedback_enabled() && feedback.headers)
+		xcp_trace(sk, xs, feedback, rate_bytes_ps);
+	if (reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
 	if (rate_bytes_ps)
 		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
@@ -139,7 +165,6 @@ static void xcp_init(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct xcp_offer offer;
 	u32 cwnd_pkts;
 
 	memset(xs, 0, sizeof(*xs));
@@ -163,7 +188,7 @@ static void xcp_init(struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
 		    SK_PACING_NONE;
-	xcp_apply(sk, xs, &offer);
+	xcp_apply(sk, xs, xcp_mss_bytes(sk), (struct xcp_feedback){});
 }
 
 /* SO_MAX_PACING_RATE wants pacing whatever the congestion control. */
@@ -234,60 +259,62 @@ static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
 		xcp_end_reno_round(sk, xs);
 	else if (xs->v.app_limited)
 		xcp_age(&xs->v, xs->v.round_sent_bytes, xcp_mss_bytes(sk));
-	xcp_end_asking(&xs->v, xs->heard);
-	xs->heard = false;
-	xs->limited = xs->v.app_limited;
+	xcp_end_asking(&xs->v, xs->v.heard);
+	xs->v.heard = false;
+	xs->v.limited = xs->v.app_limited;
 	xs->v.app_limited = false;
 	xs->v.round_sent_bytes = 0;
 }
 
-static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs)
+static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs,
+		      u32 mss_bytes)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	xs->ack_us = tp->tcp_mstamp;
 	if (rs->rtt_us > 0)
 		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
-	xs->v.round_sent_bytes += (u64)rs->acked_sacked * xcp_mss_bytes(sk);
+	xs->v.round_sent_bytes += (u64)rs->acked_sacked * mss_bytes;
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
 		xcp_end_round(sk, xs);
 }
 
-static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps)
+static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps,
+			      u32 mss_bytes)
 {
-	/* For the window of an unknown line the round's counts: no need of the throughput. */
-	const struct xcp_line line = xcp_line_of(sk, xs, 0);
+	const u64 wnd = xs->v.wnd;
+	struct xcp_line line;
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
-	xs->heard = true;
+	xs->v.heard = true;
 	xcp_count_asked(sk, xs);
-	xcp_hear(&xs->v, &line, feedback_bytes_ps, xcp_mss_bytes(sk));
+	if (!xcp_hear(&xs->v, feedback_bytes_ps, mss_bytes))
+		return;
+	/* For the window of an unknown line the round's counts: no need of the throughput. */
+	line = xcp_line_of(sk, xs, 0);
+	xcp_bound_growth(&xs->v, &line, wnd);
 }
 
 compat_cong_control(xcp_cong_control)
 {
+	const u32 mss_bytes = xcp_mss_bytes(sk);
 	struct xcp_sock *xs = inet_csk_ca(sk);
-	struct xcp_offer offer;
-	s64 feedback_bytes_ps;
-	u32 headers;
+	struct xcp_feedback feedback;
 
 	/* The SYN-ACK comes here before init(). */
 	if (!xs->flow)
 		return;
-	feedback_bytes_ps = xcp_flow_take_feedback(xs->flow, &headers);
-	if (headers)
-		xcp_hear_feedback(sk, xs, feedback_bytes_ps);
-	xcp_count(sk, xs, rs);
+	feedback = xcp_flow_take_feedback(xs->flow);
+	if (feedback.headers)
+		xcp_hear_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
+	xcp_count(sk, xs, rs, mss_bytes);
 	if (!xs->flow)
 		return;
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	xcp_apply(sk, xs, &offer);
-	if (headers)
-		trace_xcp_feedback(sk, feedback_bytes_ps, headers, xcp_wnd_bytes(&xs->v),
-				   xs->v.rtt_us, &offer);
+	xcp_apply(sk, xs, mss_bytes, feedback);
 }
 
 /* Data after silence; the packet at hand will carry the new offer. */
@@ -296,7 +323,6 @@ static void xcp_tx_start(struct sock *sk)
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - xs->ack_us;
 	u32 mss_bytes = xcp_mss_bytes(sk);
-	struct xcp_offer offer;
 
 	if (!xs->flow)
 		return;
@@ -304,9 +330,9 @@ static void xcp_tx_start(struct sock *sk)
 	if (xs->v.reno)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
-	xs->limited = false;
+	xs->v.limited = false;
 	xcp_find_speed(sk, xs);
-	xcp_apply(sk, xs, &offer);
+	xcp_apply(sk, xs, mss_bytes, (struct xcp_feedback){});
 }
 
 static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)

@@ -70,9 +70,11 @@ enum xcp_loss {
  * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
  * @round_sent_bytes: delivered in the round that ends now
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
- * @reno_rounds: rounds that ended since the end-to-end control took over
  * @reno: the end-to-end control rules the window
+ * @reno_round_ended: a round ended since the end-to-end control took over
+ * @heard: feedback came in this round
  * @app_limited: in this round the application was too slow
+ * @limited: the last whole round did not fill its window
  */
 struct xcp_vars {
 	u64 wnd;
@@ -81,9 +83,11 @@ struct xcp_vars {
 	u64 asked_before_bytes_ps;
 	u64 round_sent_bytes;
 	u32 rtt_us;
-	u32 reno_rounds;
-	bool reno;
+	bool reno:1;
+	bool reno_round_ended:1;
+	bool heard;
 	bool app_limited;
+	bool limited;
 };
 
 static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)
@@ -332,20 +336,30 @@ static inline u64 xcp_most_wnd(const struct xcp_vars *v, const struct xcp_line *
 }
 
 /**
- * xcp_hear() - feedback came: section 3.1.3, within the sender's bounds
+ * xcp_hear() - feedback came: section 3.1.3
  * @v: the state
- * @line: the sender's bounds
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  * @mss_bytes: the floor
+ *
+ * Return: true if the window grew: then xcp_bound_growth() follows.
  */
-static inline void xcp_hear(struct xcp_vars *v, const struct xcp_line *line, s64 feedback_bytes_ps,
-			    u32 mss_bytes)
+static inline bool xcp_hear(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
 	xcp_apply_feedback(v, xcp_grant(v, feedback_bytes_ps), mss_bytes);
-	if (v->wnd > wnd)
-		v->wnd = min(v->wnd, max(wnd, xcp_most_wnd(v, line)));
+	return v->wnd > wnd;
+}
+
+/**
+ * xcp_bound_growth() - no feedback leads beyond the sender's bounds
+ * @v: the state, behind xcp_hear()
+ * @line: the sender's bounds
+ * @wnd: the window in front of it, bytes << XCP_WND_SHIFT
+ */
+static inline void xcp_bound_growth(struct xcp_vars *v, const struct xcp_line *line, u64 wnd)
+{
+	v->wnd = min(v->wnd, max(wnd, xcp_most_wnd(v, line)));
 }
 
 /**
@@ -384,7 +398,7 @@ static inline void xcp_age_idle(struct xcp_vars *v, u64 idle_us, u32 init_bytes,
 static inline void xcp_begin_reno(struct xcp_vars *v)
 {
 	v->reno = true;
-	v->reno_rounds = 0;
+	v->reno_round_ended = false;
 }
 
 /**
@@ -399,7 +413,7 @@ static inline void xcp_begin_reno(struct xcp_vars *v)
 static inline bool xcp_gives_up(const struct xcp_vars *v, enum xcp_loss loss, bool recovered,
 				bool asked)
 {
-	return loss == XCP_LOSS_RENO && v->reno_rounds && recovered && !asked;
+	return loss == XCP_LOSS_RENO && v->reno_round_ended && recovered && !asked;
 }
 
 /**
@@ -418,9 +432,9 @@ static inline bool xcp_reno_over(struct xcp_vars *v, enum xcp_loss loss, bool re
 				 u64 reno_bytes, u32 mss_bytes)
 {
 	bool tighter = xcp_wnd_bytes(v) < reno_bytes;
-	bool whole = v->reno_rounds > 0;
+	bool whole = v->reno_round_ended;
 
-	v->reno_rounds = 1;
+	v->reno_round_ended = true;
 	if (recovered && whole && loss == XCP_LOSS_TIGHTER && tighter) {
 		v->reno = false;
 		return true;

@@ -350,6 +350,31 @@ static inline u32 csig_encode(const struct csig_scale *s, enum csig_form form, u
 }
 
 /**
+ * csig_expanded_low() - the least value that an expanded tag's value stands for
+ * @quantum: of the signal
+ * @value: of a tag
+ *
+ * Return: in the signal's unit.
+ */
+static inline u64 csig_expanded_low(u32 quantum, u32 value)
+{
+	return (u64)value * quantum;
+}
+
+/**
+ * csig_expanded_high() - the least value above all that an expanded tag's value stands for
+ * @quantum: of the signal
+ * @value: of a tag
+ *
+ * Return: in the signal's unit; U64_MAX where there is no bound.
+ */
+static inline u64 csig_expanded_high(u32 quantum, u32 value)
+{
+	return value < csig_shapes[CSIG_EXPANDED].value_max ?
+	       csig_expanded_low(quantum, value + 1) : U64_MAX;
+}
+
+/**
  * csig_low() - the least value that a tag's value stands for
  * @s: of the signal
  * @form: CSIG_COMPACT or CSIG_EXPANDED
@@ -361,7 +386,7 @@ static inline u32 csig_encode(const struct csig_scale *s, enum csig_form form, u
 static inline u64 csig_low(const struct csig_scale *s, enum csig_form form, u32 value)
 {
 	if (form == CSIG_EXPANDED)
-		return (u64)value * s->quantum;
+		return csig_expanded_low(s->quantum, value);
 	if (!value)
 		return 0;
 	return value <= s->edges ? s->edge[value - 1] : U64_MAX;
@@ -377,6 +402,8 @@ static inline u64 csig_low(const struct csig_scale *s, enum csig_form form, u32 
  */
 static inline u64 csig_high(const struct csig_scale *s, enum csig_form form, u32 value)
 {
+	if (form == CSIG_EXPANDED)
+		return csig_expanded_high(s->quantum, value);
 	return value < csig_shapes[form].value_max ? csig_low(s, form, value + 1) : U64_MAX;
 }
 

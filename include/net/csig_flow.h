@@ -7,6 +7,7 @@
 #ifndef HOPCC_NET_CSIG_FLOW_H
 #define HOPCC_NET_CSIG_FLOW_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include <net/csig.h>
 
@@ -55,19 +56,46 @@ struct csig_flow *csig_flow_open(struct sock *sk);
 bool csig_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
 /**
- * csig_flow_read_new() - read the latest value of a signal if it is new to the caller
+ * struct csig_reading - a signal for a congestion control
+ * @count: as csig_signal.count
+ * @low: as csig_signal.low
+ * @high: as csig_signal.high
+ * @locator: as csig_signal.locator
+ * @initial: the value is the one that senders write: no hop wrote a worse one
+ */
+struct csig_reading {
+	u64 count;
+	u64 low;
+	u64 high;
+	u32 locator;
+	bool initial;
+};
+
+/* In what csig_flow_news() returns, above the bits of signals: csig_flow_is_fed(). */
+#define CSIG_NEWS_FED	BIT(CSIG_TYPES)
+
+/**
+ * csig_flow_news() - find the signals that were received since the caller's last reads
  * @flow: the flow that csig_flow_open() returned
- * @type: the signal's type
- * @seen: csig_signal.count at the caller's last read, 0 before the first
- * @s: the latest value, written if it is new; its age is 0
+ * @seen: csig_reading.count of the caller's last read, by signal; 0 before the first
  *
- * An ACK usually reports one signal. For the other signals this function takes no lock.
+ * An ACK usually reports one signal. This function takes no lock.
  *
  * Context: any but hard interrupt.
- * Return: true if a value was received since the caller's last read.
+ * Return: 1 << enum csig_type for each signal that is new to the caller, and CSIG_NEWS_FED.
  */
-bool csig_flow_read_new(struct csig_flow *flow, enum csig_type type, u64 seen,
-			struct csig_signal *s);
+u32 csig_flow_news(const struct csig_flow *flow, const u64 *seen);
+
+/**
+ * csig_flow_read_new() - read a signal that csig_flow_news() found
+ * @flow: the flow that csig_flow_open() returned
+ * @type: the signal's type
+ * @r: result: the latest value
+ *
+ * Context: any but hard interrupt.
+ */
+void csig_flow_read_new(const struct csig_flow *flow, enum csig_type type,
+			struct csig_reading *r);
 
 /**
  * csig_flow_is_fed() - do signals come?

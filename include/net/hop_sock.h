@@ -26,12 +26,15 @@ static inline u32 hop_cwnd_pkts(const struct tcp_sock *tp)
  * @cwnd_pkts: the window that the law computed, packets; any value
  *
  * Context: socket lock held.
+ * Return: the window that was set, as hop_cwnd_pkts().
  */
-static inline void hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
+static inline u32 hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	tcp_snd_cwnd_set(tp, clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS));
+	cwnd_pkts = clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS);
+	tcp_snd_cwnd_set(tp, cwnd_pkts);
+	return cwnd_pkts;
 }
 
 /**
@@ -71,6 +74,20 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 		speed = hop_speed_of(dst->dev);
 	rcu_read_unlock();
 	return speed;
+}
+
+/**
+ * hop_sock_dev() - the device that a socket's packets leave by
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: the device, to compare with another one: it may be gone already; NULL without a route.
+ */
+static inline const struct net_device *hop_sock_dev(const struct sock *sk)
+{
+	const struct dst_entry *dst = rcu_dereference_check(sk->sk_dst_cache, true);
+
+	return dst ? READ_ONCE(dst->dev) : NULL;
 }
 
 /**

@@ -3,6 +3,7 @@
 #ifndef HOPCC_NET_HOP_SPEED_H
 #define HOPCC_NET_HOP_SPEED_H
 
+#include <asm/barrier.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -54,6 +55,24 @@ static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
  * Return: what its driver reported last.
  */
 struct hop_speed hop_speed_of(const struct net_device *dev);
+
+/* How often the rate of any device may have changed; read by hop_speed_changes(). */
+extern unsigned int hop_speed_changed;
+
+/**
+ * hop_speed_changes() - has the rate of any device changed?
+ *
+ * A caller that keeps what hop_speed_of() returned reads this number before it, and asks again
+ * once the number is another one.
+ *
+ * Context: any.
+ * Return: a number that every change of any device's rate changes.
+ */
+static inline unsigned int hop_speed_changes(void)
+{
+	/* Pairs with hop_speed_note_change(): what was changed before is seen. */
+	return smp_load_acquire(&hop_speed_changed);
+}
 
 u64 hop_speed_ask_bytes_ps(struct net_device *dev);
 void hop_speed_watch(struct hop_speed_watch *watch);

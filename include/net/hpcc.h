@@ -97,6 +97,7 @@ struct hpcc_hop {
  * @held: Wc was taken from W since U was below eta
  * @update_ns: lastUpdateTime, the receiver's
  * @stored_ns: when the records were stored, local clock
+ * @path_mbit: hpcc_path_mbit() of the last answer with all records
  * @hop: the records
  */
 struct hpcc_vars {
@@ -113,6 +114,7 @@ struct hpcc_vars {
 	bool held;
 	u64 update_ns;
 	u64 stored_ns;
+	u32 path_mbit;
 	struct hpcc_hop hop[INT_SLOTS_MAX];
 };
 
@@ -219,10 +221,11 @@ static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
 					   const struct int_hdr *h)
 {
+	const unsigned int records = int_records(h);
 	u32 u = 0, tau_ns = 0;
 	unsigned int i;
 
-	for (i = 0; i < int_records(h); i++) {
+	for (i = 0; i < records; i++) {
 		struct int_record now = int_unpack(h->record[i]);
 		u32 dt_ns = hpcc_measure_hop(&v->hop[i], &now, p->t_ns);
 
@@ -240,24 +243,37 @@ static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpc
 
 static inline void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
 {
+	const unsigned int records = int_records(h);
 	unsigned int i;
 
 	v->hops = int_hops(h);
 	v->path_id = int_path_id(h);
 	v->bottleneck = 0;
-	for (i = 0; i < int_records(h); i++)
+	for (i = 0; i < records; i++)
 		v->hop[i] = (struct hpcc_hop){ .last = int_unpack(h->record[i]) };
+}
+
+/**
+ * hpcc_path_mbit() - the rate of the slowest port of a path
+ * @h: its records, checked
+ *
+ * Return: Mbit/s; 0 if there is no record, or one of a port whose speed is not known.
+ */
+static inline u32 hpcc_path_mbit(const struct int_hdr *h)
+{
+	const unsigned int records = int_records(h);
+	u32 least_mbit = U32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < records; i++)
+		least_mbit = min(least_mbit, int_speeds[int_unpack(h->record[i]).speed].mbit_ps);
+	return records ? least_mbit : 0;
 }
 
 /* Every record is of a port that we know. */
 static inline bool hpcc_understands(const struct int_hdr *h)
 {
-	unsigned int i;
-
-	for (i = 0; i < int_records(h); i++)
-		if (!int_speeds[int_unpack(h->record[i]).speed].mbit_ps)
-			return false;
-	return i;
+	return hpcc_path_mbit(h);
 }
 
 /**
@@ -276,7 +292,8 @@ static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_p
 	bool fresh = v->hops && now_ns - v->stored_ns <= HPCC_STORED_MAX_NS;
 	enum hpcc_heard heard = HPCC_HEARD_FIRST;
 
-	if (!hpcc_understands(h))
+	v->path_mbit = hpcc_path_mbit(h);
+	if (!v->path_mbit)
 		return HPCC_HEARD_NOTHING;
 	if (same && fresh) {
 		heard = hpcc_measure(v, p, h);

@@ -65,21 +65,37 @@ void xcp_flow_close(struct xcp_flow *flow);
 /**
  * xcp_flow_offer() - what the next packets ask for
  * @flow: of xcp_flow_open()
- * @offer: copied
+ * @rtt_us: as in struct xcp_offer
+ * @throughput_bytes_ps: as there
+ * @delta_bytes_ps: as there
+ * @flags: as there
+ *
+ * Takes no lock: a packet that leaves meanwhile, on another CPU and without the socket lock, may
+ * have a part of the last offer.
  *
  * Context: socket lock held.
  */
-void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *offer);
+void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
+		    s32 delta_bytes_ps, u8 flags);
+
+/**
+ * struct xcp_feedback - what arrived for the reactor
+ * @bytes_ps: the sum of Reverse_Feedback, bytes/s
+ * @headers: number of headers that it is the sum of; 0: none arrived
+ */
+struct xcp_feedback {
+	s64 bytes_ps;
+	u32 headers;
+};
 
 /**
  * xcp_flow_take_feedback() - the feedback that arrived since the last call
  * @flow: of xcp_flow_open()
- * @headers: number of headers that it is the sum of; 0: none arrived
  *
  * Context: socket lock held.
- * Return: the sum of Reverse_Feedback, bytes/s.
+ * Return: the feedback.
  */
-s64 xcp_flow_take_feedback(struct xcp_flow *flow, u32 *headers);
+struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow);
 
 /**
  * xcp_flow_was_asked() - did the peer's headers ask for anything since the last call?

@@ -17,6 +17,8 @@ from tap import Tap
 
 # Of cubic, CPU-bound over veth.
 STREAMS = {"dctcp_ms": 1.15, "ldcp": 3.8, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35}
+# Instructions of the congestion control an ACK; bbr has 371.
+ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 390, "hpccpp-inband": 555}
 # Of red with a plain packet; of GSO packets, with a GSO packet.
 QDISCS = {
     ("wred", "tcp"): 1.15, ("xcp", "tcp"): 1.5, ("int", "tcp"): 1.3, ("csig", "tcp"): 1.75,
@@ -28,7 +30,7 @@ QDISCS = {
 def measure():
     with tempfile.TemporaryDirectory(prefix="hopcc-bounds.") as directory:
         file = f"{directory}/cost.json"
-        cases = ["veth/cubic", *(f"veth/{case}" for case in STREAMS), "qdiscs"]
+        cases = ["veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs"]
         subprocess.run([f"{HERE}/cost.py", "--json", file, "--case", *cases], check=True,
                        stdout=subprocess.DEVNULL)
         with open(file, encoding="ascii") as text:
@@ -43,6 +45,10 @@ def main():
         tap.claim(f"a stream of {case}: at most {most} of cubic's instructions", row["of_cubic"] <= most,
                   f"{row['of_cubic']} with a window of {row['window_packets']} packets, "
                   f"{row['skbs_out_per_mb']} skbs a MB, {row['packets_back_per_mb']} packets back")
+    for case, most in ACKS.items():
+        row = streams[case]
+        tap.claim(f"an ACK of {case}: at most {most} instructions", row["instructions_per_ack"] <= most,
+                  f"{row['instructions_per_ack']} in {row['acks']} ACKs")
     qdiscs = {(row["qdisc"], row["frame"]): row for row in result["qdiscs"]}
     for case, most in QDISCS.items():
         row = qdiscs[case]

@@ -75,7 +75,7 @@ static void check_pace(const struct tcsig_vars *v)
 }
 
 static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
-			const struct tcsig_vars *v, const struct tcsig_ack *a, bool turned)
+			const struct tcsig_ack *a, u64 least_ns, bool turned)
 {
 	const struct tcsig_edge edge[TCSIG_EDGES] = {
 		{ fuzz_byte(), fuzz_byte() }, { fuzz_byte(), fuzz_byte() },
@@ -87,7 +87,7 @@ static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 		tcsig_path_settle(path);
 	tcsig_path_is_old(path, told);
 	if (turned)
-		tcsig_path_round(path, p, v->ended_ns, locator);
+		tcsig_path_round(path, p, least_ns, locator);
 	if (tcsig_path_hear(path, p, a, locator, wanted, fuzz_u32()))
 		FUZZ_CLAIM(locator && path->waits && path->points <= 0);
 	FUZZ_CLAIM(path->tries <= TCSIG_MOVE_TRIES);
@@ -128,7 +128,7 @@ static void fuzz_once(void)
 	tcsig_begin(&v, fuzz_u64(), TCSIG_WND_MAX, delivered_pkts);
 	p = draw_params(&v, hop);
 	while (fuzz_has_more()) {
-		u64 line;
+		u64 line, least_ns;
 		const struct tcsig_ack a =
 			draw_ack(&v, &reckoning, line_mbit, &line, &delivered_pkts);
 
@@ -145,7 +145,8 @@ static void fuzz_once(void)
 			p = draw_params(&v, hop);
 			break;
 		default:
-			choose_path(&path, &p, &v, &a, hear(&v, &p, &a));
+			least_ns = v.least_ns;
+			choose_path(&path, &p, &a, least_ns, hear(&v, &p, &a));
 			bound(&v, line);
 		}
 		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);

@@ -101,7 +101,8 @@ static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, 
 	draw_answer(&a, seq);
 	heard = hpccpp_hear(v, p, &a, snd_nxt, now_ns);
 	if (a.kind == INT_ANSWER_RECORDS)
-		*path_bytes_ps = believe(v, p, hpccpp_path_bytes_ps(&a.hdr), *path_bytes_ps,
+		*path_bytes_ps = believe(v, p, (u64)v->path_mbit * HPCCPP_BYTES_PER_MBIT,
+					 *path_bytes_ps,
 					 heard == HPCC_HEARD_NEW && v->update_seq != update_seq);
 	if (heard != HPCC_HEARD_NOTHING)
 		move(m, v, p, seq, snd_nxt);

@@ -71,7 +71,8 @@ static void feed_back(struct xcp_vars *v, u32 mss_bytes)
 		min((__uint128_t)v->round_wnd * XCP_GROWTH_MAX, (__uint128_t)WND_MAX);
 
 	check_grant(v, feedback_bytes_ps);
-	xcp_hear(v, &line, feedback_bytes_ps, mss_bytes);
+	if (xcp_hear(v, feedback_bytes_ps, mss_bytes))
+		xcp_bound_growth(v, &line, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));

@@ -146,7 +146,8 @@ static void lie_to_xcp(void)
 		trial = v;
 		granted = xcp_grant(&trial, feedback_bytes_ps);
 		granted_bytes_ps += max(granted, 0LL);
-		xcp_hear(&v, &line, feedback_bytes_ps, MSS);
+		if (xcp_hear(&v, feedback_bytes_ps, MSS))
+			xcp_bound_growth(&v, &line, was);
 		must(granted_bytes_ps <= asked_bytes_ps, "xcp: more than was asked for");
 		must(v.wnd >= (u64)MSS << XCP_WND_SHIFT, "xcp: the least window");
 		must(v.wnd <= max(was, max(xcp_most_wnd(&trial, &line), (u64)MSS << XCP_WND_SHIFT)),

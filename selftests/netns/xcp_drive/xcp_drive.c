@@ -43,21 +43,15 @@ static bool drive_is_silent(const struct xcp_flow *flow)
 
 static void drive_ask(struct xcp_flow *flow)
 {
-	struct xcp_offer offer = {
-		.rtt_us = rtt_us,
-		.throughput_bytes_ps = throughput,
-		.delta_bytes_ps = delta,
-	};
-
-	xcp_flow_offer(flow, &offer);
+	xcp_flow_offer(flow, rtt_us, throughput, delta, 0);
 }
 
 static void drive_collect(const struct sock *sk, struct xcp_flow *flow)
 {
-	u32 n;
+	const struct xcp_feedback new = xcp_flow_take_feedback(flow);
 
-	feedback += xcp_flow_take_feedback(flow, &n);
-	headers += n;
+	feedback += new.bytes_ps;
+	headers += new.headers;
 }
 
 MODULE_LICENSE("GPL");

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an ACK tells: the carrier's signals, or where no hop tells, the RTT. In a header, for
+ * cong_control() to have it inlined; behind trace.h.
+ */
+#ifndef TCP_CSIG_SIGNALS_H
+#define TCP_CSIG_SIGNALS_H
+
+#include <net/hop_sock.h>
+
+#include "tcp_csig.h"
+
+/* So many readings that no hop wrote to: the path has none any more. */
+#define TCSIG_BLANK_MAX		64
+
+/* Read a new signal. Return: true if a hop wrote to it. */
+static inline bool tcsig_read_new(struct tcsig_told *told, enum csig_type type,
+				  struct csig_reading *r)
+{
+	csig_flow_read_new(told->flow, type, r);
+	told->count[type] = r->count;
+	if (r->initial) {
+		told->blank += told->blank < TCSIG_BLANK_MAX;
+		/* Of a delay it is a value as well. */
+		return type == CSIG_PD;
+	}
+	told->blank = 0;
+	told->hop = true;
+	return true;
+}
+
+static inline u32 tcsig_rtt_us(const struct sock *sk, const struct rate_sample *rs)
+{
+	return rs->rtt_us > 0 ? rs->rtt_us : tcp_sk(sk)->srtt_us >> 3;
+}
+
+/* The free bandwidth as a window, by the RTT without queues: free bandwidth fills none. */
+static inline u64 tcsig_free_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+{
+	const u32 bdp_us = min(rtt_us, tcp_min_rtt(tcp_sk(sk)));
+
+	return tcsig_believe(tcsig_free(cs->told->free_kbit_ps, bdp_us, hop_wire_bytes(sk)),
+			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
+}
+
+/*
+ * The law uses it only for a window that was the limit; behind slow start only together with a
+ * new signal of bandwidth.
+ */
+static inline bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tcsig_ack *a)
+{
+	if (trace_csig_ack_enabled())
+		return a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY;
+	return a->limited && (a->has_free || a->has_share || cs->v.stage == TCSIG_SEEK);
+}
+
+static inline void tcsig_read_bandwidth(struct tcsig_told *told, u32 news, struct tcsig_ack *a)
+{
+	struct csig_reading r;
+
+	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(told, CSIG_ABW, &r)) {
+		told->free_kbit_ps = min_t(u64, r.low, U32_MAX);
+		a->has_free = true;
+	}
+	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(told, CSIG_ABW_C, &r)) {
+		a->share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
+		a->has_share = true;
+	}
+}
+
+static inline void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, struct tcsig_ack *a)
+{
+	struct tcsig_told *told = cs->told;
+	struct csig_reading r;
+
+	if (!tcsig_read_new(told, CSIG_PD, &r) || tcsig_path_is_old(&told->path, r.locator))
+		return;
+	a->delay_ns = tcsig_reckon(&told->reckoning, r.low, r.high, cs->v.cw, rtt_us);
+	a->has_delay = true;
+	told->locator = r.locator;
+}
+
+/* Return: true if hops of the path report signals. */
+static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
+				   const struct rate_sample *rs, struct tcsig_ack *a)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+	const u32 sample_us = tcsig_rtt_us(sk, rs);
+	struct tcsig_told *told = cs->told;
+	const u32 news = csig_flow_news(told->flow, told->count);
+
+	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
+		tcsig_read_bandwidth(told, news, a);
+	if (tcsig_needs_free_window(cs, a))
+		a->free = tcsig_free_window(sk, cs, sample_us);
+	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
+		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
+		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+	}
+	if (news & BIT(CSIG_PD))
+		tcsig_read_delay(cs, sample_us, a);
+	/* Those that began after it are counted now, those that jump before it were then. */
+	if (told->seeks)
+		a->sharers = max_t(s32, told->sharers, atomic_read(tcsig_seeking(sk, cs)));
+	told->hop = told->hop && told->blank < TCSIG_BLANK_MAX;
+	return told->hop && (news & CSIG_NEWS_FED);
+}
+
+/* What the path takes beyond the least it took. */
+static inline void tcsig_read_path(const struct sock *sk, const struct rate_sample *rs,
+				   struct tcsig_ack *a)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+
+	a->has_free = false;
+	a->has_share = false;
+	a->rtt_ns = 0;
+	a->path_ns = 0;
+	a->has_delay = rs->rtt_us > 0 && !rs->is_ack_delayed;
+	if (a->has_delay)
+		a->delay_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+}
+
+/**
+ * tcsig_read() - what an ACK tells of the path
+ * @sk: the socket
+ * @cs: of it
+ * @rs: of the ACK
+ * @a: result; what is not of the path is kept
+ */
+static inline void tcsig_read(const struct sock *sk, struct tcsig_sock *cs,
+			      const struct rate_sample *rs, struct tcsig_ack *a)
+{
+	const bool hop = cs->told && tcsig_read_hops(sk, cs, rs, a);
+
+	if (!hop)
+		tcsig_read_path(sk, rs, a);
+	WRITE_ONCE(cs->hop, hop);
+}
+
+#endif /* TCP_CSIG_SIGNALS_H */

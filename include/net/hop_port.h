@@ -51,8 +51,8 @@ struct hop_port {
 
 /**
  * struct hop_port_queue - one qdisc's part of its port
- * @sent_bytes: bytes that the qdisc sent, on the wire; written under the qdisc's lock, read by
- *	any CPU
+ * @sent_bytes: bytes on the wire that the qdisc sent, or whatever its kind counts; written under
+ *	the qdisc's lock, read by any CPU
  * @port: the shared port; NULL if the qdisc is a port by itself; changed under the tree lock
  * @sch: the qdisc
  * @list: member of struct hop_port.queues; this and the next three: under the port's lock

@@ -15,6 +15,7 @@ machine is.
 import importlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from tap import Tap, must
 
 csig = importlib.import_module("csig-queue")
 int_queue = importlib.import_module("int-queue")
+xcp = importlib.import_module("xcp-queue")
 
 QUEUES = 2
 # The veth that is made here.
@@ -39,6 +41,7 @@ TOLERANCE = 0.01
 INTERVAL_S = 1
 TRIES = 10
 INT_UNIT_BYTES, INT_TX_UNITS = 4, 1 << 20
+TRACING = "/sys/kernel/tracing"
 INT_AT = 34         # behind Ethernet and IPv4
 
 tap = Tap()
@@ -240,6 +243,58 @@ def check_csig(device):
     port.close()
 
 
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def xcp_try(device):
+    """
+    A control interval of each queue, with traffic of both. None if the machine was so slow that it
+    did not fit; else what left, in bytes, and what was traced of the interval, by queue.
+    """
+    port = Port(device, f"xcp rate 1gbit min_interval {INTERVAL_S}s max_interval {INTERVAL_S}s")
+    write(f"{TRACING}/trace", "")
+    write(f"{TRACING}/events/xcp/xcp_interval/enable", "1")
+    start = time.monotonic()
+    for cpu in range(QUEUES):   # both intervals begin before the burst does
+        send_all(device, *([plain(100)] if n == cpu else [] for n in range(QUEUES)))
+    send_all(device, *([asking, plain(700 + 600 * cpu)] * 150
+                       for cpu, asking in enumerate([xcp_frame()] * QUEUES)))
+    burst_s = time.monotonic() - start
+    time.sleep(burst_s + 1.5 * INTERVAL_S)
+    write(f"{TRACING}/events/xcp/xcp_interval/enable", "0")
+    with open(f"{TRACING}/trace", encoding="ascii") as file:
+        lines = [dict(re.findall(r"(\w+)=(-?\w+)", line)) for line in file if "xcp_interval:" in line]
+    first = {}
+    for line in lines:
+        first.setdefault(line["handle"], {k: int(v) for k, v in line.items() if k != "handle"})
+    sent = sum(map(len, port.left()))
+    shown = port.stats()
+    port.close()
+    return (sent, list(first.values()), shown) if burst_s < INTERVAL_S else None
+
+
+def xcp_frame():
+    return int_queue.frame(*xcp.V4(xcp.header()))
+
+
+def check_xcp(device):
+    found = next(filter(None, (xcp_try(device) for _ in range(TRIES))), None)
+    if not found:
+        tap.claim("xcp: the machine gets 600 frames out in a second", False)
+        return
+    sent, intervals, shown = found
+    loads = [row["input_bw_bytes_ps"] * row["elapsed_ns"] // 10**9 for row in intervals]
+    tap.claim("xcp: the load that either queue sees is the port's, within 1 %",
+              len(loads) == QUEUES and all(near(load, sent) for load in loads), f"{loads}, sent {sent}")
+    pools = [row["residue_pos_bytes_ps"] for row in intervals]
+    feedback = intervals[0]["feedback_bytes_ps"]
+    tap.claim("xcp: the queues' pools add up to the port's feedback, within 1 %",
+              near(sum(pools), feedback), f"{pools}, feedback {feedback}")
+    tap.equal("xcp: tc shows how many queues there are", qdiscs(shown), [QUEUES] * QUEUES)
+
+
 def check_wred(device):
     port = Port(device, "wred limit 1m ect min 0 max 0")
     ect = int_queue.frame(*int_queue.ip(4, int_queue.filler(900), 17, dsfield=2))
@@ -282,19 +337,27 @@ CHANGES = {
     "int": ("port_id 1", "port_id 2", "sojourn", "share limit 2m", "noshare nosojourn port_id 0"),
     "csig": ("interval 20us", "interval 1ms estimator ewma", "estimator dre timer", "port_id 3",
              "port_id 0 estimator raw notimer interval 256us"),
+    "xcp": ("alpha 0.3", "share cubic", "min_interval 10us max_interval 100us allowed_queue 10us",
+            "noshare", "alpha 0.4 min_interval 1ms max_interval 1s allowed_queue 2ms"),
+}
+
+
+FRAMES = {
+    "int": int_queue.flood_frames,
+    "csig": csig.flood_frames,
+    "xcp": lambda: [xcp_frame(), plain(500)],
 }
 
 
 def check_changes(device, kind):
     """The queues' settings change, and they come and go, while both CPUs send."""
     port = Port(device, f"{kind} rate 1gbit")
-    frames = importlib.import_module(f"{kind}-queue").flood_frames()
+    frames = FRAMES[kind]()
     children = [send(device, cpu, frames * (600 // len(frames))) for cpu in range(QUEUES)]
     for turn in range(3):
         lines = [f"qdisc change dev {device} parent 100:{queue} handle {queue}1: {kind} {change}"
                  for change in CHANGES[kind] for queue in (1, 2)]
-        lines += [f"qdisc replace dev {device} parent 100:{1 + turn % 2} handle 9{turn}: {kind} rate 2gbit"
-                  + (" speed 1gbit" if kind == "int" else ""),
+        lines += [f"qdisc replace dev {device} parent 100:{1 + turn % 2} handle 9{turn}: {kind} rate 10gbit",
                   f"qdisc show dev {device}",
                   f"qdisc replace dev {device} parent 100:{1 + turn % 2} handle {1 + turn % 2}1: "
                   f"{kind} rate 1gbit"]
@@ -312,8 +375,7 @@ def check_changes(device, kind):
 def steer(device):
     """CPU n sends through queue n."""
     for n in range(QUEUES):
-        with open(f"/sys/class/net/{device}/queues/tx-{n}/xps_cpus", "w", encoding="ascii") as file:
-            file.write(f"{1 << n:x}")
+        write(f"/sys/class/net/{device}/queues/tx-{n}/xps_cpus", f"{1 << n:x}")
 
 
 def main(device=OWN):
@@ -321,12 +383,12 @@ def main(device=OWN):
         queues = f"numtxqueues {QUEUES} numrxqueues {QUEUES}"
         must(f"ip link add {device} {queues} type veth peer name mq1 {queues}")
         for end in (device, "mq1"):
-            with open(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6", "w", encoding="ascii") as file:
-                file.write("1")
+            write(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6", "1")
             must(f"ip link set {end} up")
     steer(device)
     check_int(device)
     check_csig(device)
+    check_xcp(device)
     check_wred(device)
     check_places(device)
     for kind in CHANGES:

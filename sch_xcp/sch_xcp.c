@@ -1006,7 +1006,8 @@ static int xcp_find_port(const struct Qdisc *sch, const struct xcp_config *confi
 	if (!hop_port_is_of_queue(sch))
 		return 0;
 	if (config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF) {
-		NL_SET_ERR_MSG(extack, "with share, each transmit queue is a port by itself: rate must be its part of the device's");
+		NL_SET_ERR_MSG(extack,
+			       "with share, each transmit queue is a port by itself: say rate, its part of the device's");
 		return 0;
 	}
 	*port = hop_port_get(sch, 0, sizeof(struct xcp_shared));

@@ -37,7 +37,7 @@
  * @users: number of references
  */
 struct hop_port {
-	spinlock_t lock;
+	spinlock_t lock; /* of the sum, taken once in an interval */
 	struct list_head queues;
 	u64 base_bytes;
 	atomic64_t summed_ns;

@@ -2,12 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Packets through qdiscs below mq with two CPUs, relative to one, on Debian 12's kernel in QEMU.
 
-    mq-scaling.py [DEVICE...]
+    mq-scaling.py count [DEVICE...]  by instructions
+    mq-scaling.py clock [DEVICE...]  by the clock
 
-dummy0: a device that takes no time; eth0: a virtio NIC with two queues. Two columns a case: packets
-a second by the guest's clock, which needs a machine with nothing else to do, and packets a second of
-the emulated CPUs' time, which does not. Of each, the best of three rounds. Not of the gate: what a
-clock says depends on the machine.
+dummy0: a device that takes no time; eth0: a virtio NIC with two queues.
+
+count: instructions that the emulated CPUs execute for a packet, waiting for locks included, so what
+else the machine does changes little. Scaling is 2 where a packet takes no more of them while another
+CPU sends. What caches cost is not in it.
+
+clock: the best of three rounds. It needs a machine that has two CPUs for it and
+a third for QEMU. The last columns are by the CPU time that the emulated CPUs get.
+
+Not of the gate.
 """
 import collections
 import glob
@@ -38,29 +45,56 @@ def cpu_ns(pid):
     return total
 
 
-def run(build, version, directory, devices):
-    """Rows of (device, qdisc, packet, CPUs, packets, packets a second, ns of the CPUs)."""
-    pidfile = f"{directory}/pid"
-    environment = os.environ | {"VM_QUEUES": "2", "VM_LIMIT_S": "1200", "VM_PIDFILE": pidfile}
+def instructions(path):
+    """What the CPUs executed in the round that is over."""
+    with open(path, encoding="ascii") as file:
+        total = sum(int(line.split()[1]) for line in file)
+    os.remove(path)
+    return total
+
+
+def run(mode, build, version, directory, devices):
+    """
+    Rows of (device, qdisc, packet, CPUs, packets, packets a second, ns of the CPUs, or with count
+    their instructions).
+    """
+    pidfile, counts = f"{directory}/pid", f"{directory}/counts"
+    extra, rounds = {}, ("3", "1")
+    if mode == "count":
+        extra, rounds = {"VM_PLUGIN": f"file={directory}/mq_count.so,out={counts}"}, ("1", "1")
     guest = subprocess.Popen(
         [f"{HERE}/run-vm.sh", f"/boot/vmlinuz-{version}", f"/lib/modules/{version}",
-         f"{HERE}/guest-mq.sh", build, "rates", f"{directory}/mq_send", *devices],
-        env=environment, stdout=subprocess.PIPE, text=True)
+         f"{HERE}/guest-mq.sh", build, "rates", f"{directory}/mq_send", *rounds, *devices],
+        env=os.environ | {"VM_LIMIT_S": "3600", "VM_PIDFILE": pidfile, "VM_QUEUES": "2"} | extra,
+        stdout=subprocess.PIPE, text=True)
     for line in guest.stdout:
-        words = line.split()
-        if words[:1] == ["START"]:
+        words = line.strip().split("|")
+        if words[0] == "START":
             with open(pidfile, encoding="ascii") as file:
                 pid = int(file.read())
             case, before = words[1:], cpu_ns(pid)
-        elif words[:1] == ["END"]:
-            yield *case[:3], int(case[3]), int(words[1]), int(words[2]), cpu_ns(pid) - before
+        elif words[0] == "END":
+            spent = instructions(counts) if mode == "count" else cpu_ns(pid) - before
+            row = (*case[:3], int(case[3]), int(words[1]), int(words[2]), spent)
+            print("#", *row, flush=True)
+            yield row
         else:
-            print("#", line.rstrip())
+            print("#", line.rstrip(), flush=True)
     if guest.wait():
         sys.exit("mq-scaling.py: the guest failed")
 
 
-def report(rows):
+def report_count(rows):
+    cost = {row[:4]: row[6] / row[4] for row in rows}
+    print("| device | qdisc | packet | instructions a packet, 1 CPU | 2 CPUs | scaling |")
+    print("|" + " --- |" * 6)
+    for (device, qdisc, packet, cpus), one in cost.items():
+        if cpus == 1:
+            both = cost[device, qdisc, packet, 2]
+            print(f"| {device} | {qdisc} | {packet} | {one:.0f} | {both:.0f} | {2 * one / both:.2f} |")
+
+
+def report_clock(rows):
     best = collections.defaultdict(lambda: [0, 0])
     for device, qdisc, packet, cpus, packets, rate, ns in rows:
         case = best[device, qdisc, packet, cpus]
@@ -76,6 +110,9 @@ def report(rows):
 
 
 def main():
+    if sys.argv[1:2] not in (["count"], ["clock"]):
+        sys.exit(__doc__)
+    mode, devices = sys.argv[1], sys.argv[2:]
     version = kernel_version()
     build = os.environ.get("MQ_BUILD", f"{TOP}/build/linux-{SERIES}")
     if "MQ_BUILD" not in os.environ:
@@ -87,7 +124,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mq-scaling.", dir=f"{TOP}/build") as directory:
         subprocess.run(["gcc", "-O2", "-Wall", "-static", "-o", f"{directory}/mq_send",
                         f"{HERE}/mq_send.c"], check=True)
-        report(list(run(build, version, directory, sys.argv[1:] or ["dummy0", "eth0"])))
+        subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", "-o", f"{directory}/mq_count.so",
+                        f"{HERE}/mq_count.c"], check=True)
+        report = report_count if mode == "count" else report_clock
+        report(run(mode, build, version, directory, devices or ["dummy0", "eth0"]))
 
 
 main()

@@ -67,11 +67,14 @@ static void send_for(int fd, size_t bytes, double seconds, struct sender *result
 		messages[i].msg_hdr.msg_iov = &data;
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
+	/* The marks of mq_count.c. */
+	asm volatile("nopl 0x7e570001(%%rax)" ::: "memory");
 	do {
 		sent = sendmmsg(fd, messages, BATCH, 0);
 		result->frames += sent > 0 ? sent : 0;
 		result->took_ns = now_ns() - start_ns;
 	} while (result->took_ns < seconds * 1e9);
+	asm volatile("nopl 0x7e570002(%%rax)" ::: "memory");
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@
 #   VM_PIDFILE  QEMU's process ID goes here; its threads are named
 #   VM_ICOUNT   1: one CPU whose clock counts instructions, one a ns: for what code costs,
 #               whatever else the machine does
+#   VM_PLUGIN   a plug-in of QEMU's emulator, with its arguments
 #
 # The script's output is our output, its exit status ours. Status 1 as well
 # when the kernel warns, oopses, locks up or leaks a device; 124 when the
@@ -96,6 +97,7 @@ if [ -n "${VM_QUEUES:-}" ]; then
 	[ "$(id -u)" -eq 0 ] || in_namespace="unshare -rn"
 	in_namespace="$in_namespace $here/in-tap.sh"
 fi
+[ -z "${VM_PLUGIN:-}" ] || cpus="$cpus -plugin $VM_PLUGIN"
 [ -z "${VM_PIDFILE:-}" ] || cpus="$cpus -pidfile $VM_PIDFILE -name guest,debug-threads=on"
 initramfs "$@"
 

@@ -72,7 +72,7 @@ matrix:
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags
 # cost: a gigabyte, a million connections, instructions a byte. Last, what every module costs a
-# host: instructions a byte, a packet and an ACK (selftests/cost).
+# host: instructions a byte, a packet and an ACK (selftests/cost); and qdiscs with two CPUs.
 FIGURES	:= lab-results/figures
 SSHLOGIN ?=
 figures:
@@ -88,6 +88,7 @@ figures:
 	@prove --exec '' selftests/vm/csig-cost.sh
 	@tools/setup/setup.sh check
 	@selftests/cost/cost.py --json $(FIGURES)/cost.json
+	@selftests/vm/mq-scaling.py count | tee $(FIGURES)/mq-scaling
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }

@@ -21,7 +21,12 @@
  * end when somebody next looks, which changes nothing but rounding: those that have passed
  * since were empty. So a timer is only for those who look without a packet.
  *
+ * A port that several transmit queues send through has one estimate: the queue that finds a
+ * period over ends it, with what all have sent, and the others take over the result.
+ *
  * Deviations:
+ * - With several queues ewma is brought up to date 16 times in T, not at each departure: the
+ *   sample is what left since. So no lock is taken for each packet.
  * - The EWMA of the draft weighs every packet alike, so that a burst would count for more
  *   than the pause after it. Weighed by time, no weight need be tuned to the packets' size.
  * - CONGA's DRE says X / tau at any time, which falls by 2^-shift with each discount. Here
@@ -50,6 +55,8 @@
 #define CSIG_DRE_SHIFT		16
 /* Discounts are multiplied in 2^-32. */
 #define CSIG_DISCOUNT_SHIFT	32
+/* T / 16: how often ewma is brought up to date on a port of several queues. */
+#define CSIG_SHARED_EWMA_SHIFT	4
 /* No estimate is greater than a device could be; 2^40 bytes/s. */
 #define CSIG_USED_MAX_BYTES_PS	BIT_ULL(40)
 
@@ -75,6 +82,8 @@ struct csig_port_params {
  * @bytes: what has left since; ewma: what left last
  * @dre_x: X in 2^-CSIG_DRE_SHIFT bytes
  * @periods: that ended
+ * @total_bytes: what all queues of the port had sent at the last look; only of a port that several
+ *	queues send through
  */
 struct csig_port_vars {
 	bool runs;
@@ -83,6 +92,7 @@ struct csig_port_vars {
 	u64 bytes;
 	u64 dre_x;
 	u64 periods;
+	u64 total_bytes;
 };
 
 static inline u64 csig_port_rate(u64 bytes, u64 time_ns)
@@ -110,6 +120,18 @@ static inline u64 csig_port_period_ns(const struct csig_port_params *p)
 static inline u64 csig_port_due_ns(const struct csig_port_params *p)
 {
 	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? 1 : csig_port_period_ns(p);
+}
+
+/**
+ * csig_port_shared_due_ns() - the same of a port that several queues send through
+ * @p: the port's parameters
+ *
+ * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
+ */
+static inline u64 csig_port_shared_due_ns(const struct csig_port_params *p)
+{
+	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? p->interval_ns >> CSIG_SHARED_EWMA_SHIFT :
+							csig_port_period_ns(p);
 }
 
 /**
@@ -196,6 +218,33 @@ static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_po
 	v->bytes = 0;
 	v->periods += n;
 	return true;
+}
+
+/**
+ * csig_port_look_total() - csig_port_look() of a port that several queues send through
+ * @v: the port's variables, which all queues share
+ * @p: the port's parameters
+ * @due_ns: result of csig_port_shared_due_ns(), ns
+ * @total_bytes: what all queues have sent so far, bytes on the wire
+ * @now_ns: any clock that does not jump; another CPU may have looked at a later time
+ *
+ * Return: true if an interval or period ended.
+ */
+static inline bool csig_port_look_total(struct csig_port_vars *v, const struct csig_port_params *p,
+					u64 due_ns, u64 total_bytes, u64 now_ns)
+{
+	const u64 left_bytes = total_bytes - v->total_bytes;
+
+	v->total_bytes = total_bytes;
+	if (!v->runs) {
+		v->runs = true;
+		v->start_ns = now_ns;
+		return false;
+	}
+	v->bytes = min_t(u64, v->bytes + min_t(u64, left_bytes, CSIG_BYTES_MAX), CSIG_BYTES_MAX);
+	if ((s64)(now_ns - v->start_ns) < (s64)due_ns)
+		return false;
+	return csig_port_look(v, p, now_ns);
 }
 
 /**

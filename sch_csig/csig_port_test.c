@@ -260,6 +260,94 @@ static void value_test(struct kunit *test)
 	}
 }
 
+#define QUEUES 4
+
+/* One transmit queue of a port: it asks for the port's estimate when its copy is due. */
+static void leave_by_queue(struct csig_port_vars *shared, struct csig_port_vars *copy,
+			   const struct csig_port_params *p, u64 *total_bytes, u64 now_ns,
+			   u32 bytes)
+{
+	const u64 due_ns = csig_port_shared_due_ns(p);
+
+	if (csig_port_is_due(copy, due_ns, now_ns)) {
+		csig_port_look_total(shared, p, due_ns, *total_bytes, now_ns);
+		*copy = *shared;
+	}
+	*total_bytes += bytes;
+}
+
+/* Several queues that leave in turn have the estimate of one through which all leave. */
+static void queues_test(struct kunit *test)
+{
+	u32 n, shift;
+
+	for (shift = 0; shift <= 4; shift++) {
+		const struct csig_port_params p = {
+			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
+			.estimator = shift ? TC_CSIG_ESTIMATOR_DRE : TC_CSIG_ESTIMATOR_RAW,
+			.shift = shift,
+		};
+		struct csig_port_vars shared = {}, copy[QUEUES] = {}, one = {};
+		u64 now_ns = 12345, total_bytes = U64_MAX - 5000;
+
+		for (n = 0; n < 20000; n++) {
+			const u32 queue = random_u32() % QUEUES, bytes = 64 + n % 1400;
+
+			now_ns += random_u32() % (random_u32() % 16 ? 3000 : 100000);
+			leave(&one, &p, now_ns, bytes);
+			leave_by_queue(&shared, &copy[queue], &p, &total_bytes, now_ns, bytes);
+			KUNIT_ASSERT_EQ(test, copy[queue].used_bytes_ps, one.used_bytes_ps);
+			KUNIT_ASSERT_EQ(test, shared.periods, one.periods);
+		}
+		KUNIT_EXPECT_GT(test, one.used_bytes_ps, 0ULL);
+	}
+}
+
+/* ewma is brought up to date 16 times in T: packets at a part of the rate, evenly. */
+static void queues_ewma_test(struct kunit *test)
+{
+	const struct csig_port_params p = {
+		.capacity_bytes_ps = GBIT, .interval_ns = 160 * US,
+		.estimator = TC_CSIG_ESTIMATOR_EWMA,
+	};
+	struct csig_port_vars shared = {}, copy[QUEUES] = {};
+	u64 now_ns = 12345, total_bytes = 0, worst_bytes_ps = 0;
+	u32 n;
+
+	for (n = 0; n < 10000; n++) {
+		now_ns += 2 * US;
+		leave_by_queue(&shared, &copy[n % QUEUES], &p, &total_bytes, now_ns, 125);
+		if (n > 2000)
+			worst_bytes_ps = max(worst_bytes_ps,
+					     distance(shared.used_bytes_ps, GBIT / 2));
+	}
+	KUNIT_EXPECT_LE(test, worst_bytes_ps, GBIT / 100);
+}
+
+/* Another CPU has looked at a later time: its estimate stays as it is. */
+static void late_look_test(struct kunit *test)
+{
+	const struct csig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 10 * US };
+	struct csig_port_vars v = {};
+	int estimator;
+
+	for (estimator = 0; estimator <= TC_CSIG_ESTIMATOR_MAX; estimator++) {
+		struct csig_port_params q = p;
+
+		q.estimator = estimator;
+		q.shift = 4;
+		v = (struct csig_port_vars) {};
+		csig_port_look_total(&v, &q, csig_port_shared_due_ns(&q), 0, 50000);
+		KUNIT_EXPECT_FALSE(test, csig_port_look_total(&v, &q, csig_port_shared_due_ns(&q),
+							      1250, 49990));
+		KUNIT_EXPECT_EQ(test, v.bytes, 1250ULL);
+		KUNIT_EXPECT_EQ(test, v.used_bytes_ps, 0ULL);
+		KUNIT_EXPECT_TRUE(test, csig_port_look_total(&v, &q, csig_port_shared_due_ns(&q),
+							     1250, 60000));
+		KUNIT_EXPECT_GT(test, v.used_bytes_ps, 0ULL);
+	}
+}
+
 static struct kunit_case csig_port_cases[] = {
 	KUNIT_CASE(table_test),
 	KUNIT_CASE(looking_test),
@@ -267,6 +355,9 @@ static struct kunit_case csig_port_cases[] = {
 	KUNIT_CASE(discount_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(value_test),
+	KUNIT_CASE(queues_test),
+	KUNIT_CASE(queues_ewma_test),
+	KUNIT_CASE(late_look_test),
 	{}
 };
 

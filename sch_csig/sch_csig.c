@@ -11,6 +11,9 @@
  * Segmentation by a child overwrites it, and another sch_csig below takes it: such a packet's
  * delay is not known.
  *
+ * Those of a NIC's transmit queues below mq are one port (hop_port): each counts what it sends, and
+ * they have one estimate, of which each has a copy that holds until the interval ends.
+ *
  * The kernel's own arrival time (skb->tstamp) is of no use: forwarding and redirecting
  * clear it before any qdisc.
  */
@@ -26,6 +29,7 @@
 #include <net/hop_limit.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
+#include <net/hop_port.h>
 #include <net/hop_speed.h>
 #include <net/hop_trust.h>
 #include <net/int.h>
@@ -89,15 +93,25 @@ struct csig_answer {
 };
 
 /**
- * struct csig_sched_data - one port
+ * struct csig_shared - a port that several transmit queues send through
+ * @port: what they have sent; must be first
+ * @vars: their estimate; under the port's lock
+ */
+struct csig_shared {
+	struct hop_port port;
+	struct csig_port_vars vars;
+};
+
+/**
+ * struct csig_sched_data - one port, or one transmit queue of a port
  * @child: the queue; must be first
  * @sch: the qdisc that this is the private data of
  * @set: what tc set and what is made of it; NULL only before the first
- * @port: the estimate
+ * @port: the estimate, or a copy of the port's; its bytes are then this queue's
  * @known: bit csig_answer_bit() is set while that member of @answer holds: until the estimate
  *	or the settings change
  * @answer: values of the estimate, by type and form; a delay differs from packet to packet
- * @tx_bytes: sent, on the wire
+ * @sent: counts what is sent, on the wire, here and by the port's other queues
  * @stats: for tc
  * @timer: ends intervals while nothing leaves
  * @runs: it does
@@ -110,7 +124,7 @@ struct csig_sched_data {
 	struct csig_port_vars port;
 	u32 known;
 	struct csig_answer answer[CSIG_PD][CSIG_FORMS];
-	u64 tx_bytes;
+	struct hop_port_queue sent;
 	struct tc_csig_xstats stats;
 	struct hrtimer timer;
 	bool runs;
@@ -250,10 +264,40 @@ static void csig_stop_timer(struct csig_sched_data *q)
 	hrtimer_try_to_cancel(&q->timer);
 }
 
+/* Only of a queue that shares its port. */
+static struct csig_shared *csig_shared(const struct csig_sched_data *q)
+{
+	return container_of(q->sent.port, struct csig_shared, port);
+}
+
+/*
+ * Bring the estimate up to date that all queues of the port have. Once an interval each of them
+ * comes here: the first ends the interval. Returns true if it was this one.
+ */
+static bool csig_look_shared(struct csig_sched_data *q, u64 now_ns)
+{
+	struct csig_shared *shared = csig_shared(q);
+	bool ended;
+
+	spin_lock(&shared->port.lock);
+	ended = csig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns,
+				     hop_port_sum(&shared->port), now_ns);
+	if (q->port.periods != shared->vars.periods)
+		q->known = 0;
+	q->port = shared->vars;
+	spin_unlock(&shared->port.lock);
+	q->port.bytes = 0;
+	return ended;
+}
+
 static noinline void csig_look(struct csig_sched_data *q, u64 now_ns)
 {
-	if (!csig_port_look(&q->port, &q->set->port, now_ns))
+	if (unlikely(q->sent.port)) {
+		if (!csig_look_shared(q, now_ns))
+			return;
+	} else if (!csig_port_look(&q->port, &q->set->port, now_ns)) {
 		return;
+	}
 	q->known = 0;
 	trace_csig_interval(q->sch, q->port.used_bytes_ps,
 			    csig_port_available_bytes_ps(&q->port, &q->set->port));
@@ -444,7 +488,7 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 		hop_arrival_forget(skb, sch, HOP_MARK_CSIG);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	csig_port_sent(&q->port, now_ns, wire.bytes);
-	q->tx_bytes += wire.bytes;
+	hop_port_count(&q->sent, wire.bytes);
 	if (set->value[TCA_CSIG_TIMER] && !q->runs)
 		csig_start_timer(q);
 	return skb;
@@ -747,14 +791,16 @@ static bool csig_measures_alike(const struct csig_port_params *a, const struct c
 }
 
 /* Under the tree lock. Returns the old settings. */
-static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_settings *set)
+static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_settings *set,
+				      struct hop_port *port)
 {
 	struct csig_settings *old = q->set;
 
-	if (old && !csig_measures_alike(&old->port, &set->port)) {
+	if (port != q->sent.port || (old && !csig_measures_alike(&old->port, &set->port))) {
 		csig_stop_timer(q);
 		memset(&q->port, 0, sizeof(q->port));
 	}
+	hop_port_use(&q->sent, port);
 	if (!set->value[TCA_CSIG_TIMER])
 		csig_stop_timer(q);
 	q->known = 0;
@@ -782,23 +828,49 @@ static int csig_prepare(const struct Qdisc *sch, struct csig_settings *set, stru
 	return csig_check(set, tb, extack);
 }
 
+/* What queues must have in common to be one port: its ID, and how it is measured. */
+static u64 csig_port_key(const struct csig_settings *set)
+{
+	/* 16 + 30 + 2 + 4 bits */
+	return set->value[TCA_CSIG_PORT_ID] | set->port.interval_ns << 16 |
+	       (u64)set->port.estimator << 46 | (u64)set->port.shift << 48;
+}
+
+/* The port of a transmit queue, which it shares; @port: NULL for a port by itself. RTNL. */
+static int csig_find_port(const struct Qdisc *sch, struct csig_settings *set,
+			  struct hop_port **port)
+{
+	*port = NULL;
+	if (!hop_port_is_of_queue(sch))
+		return 0;
+	*port = hop_port_get(sch, csig_port_key(set), sizeof(struct csig_shared));
+	set->due_ns = csig_port_shared_due_ns(&set->port);
+	return *port ? 0 : -ENOMEM;
+}
+
 /* @set: a copy of what was, ours. */
 static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct nlattr **tb,
 			  struct netlink_ext_ack *extack)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
+	struct hop_port *port = NULL, *old_port;
 	u32 limit_bytes = 0;
 	int err = csig_prepare(sch, set, tb, &limit_bytes, extack);
 
 	if (!err)
+		err = csig_find_port(sch, set, &port);
+	if (!err)
 		err = hop_limit_set(sch, limit_bytes);
 	if (err) {
+		hop_port_put(port);
 		kfree(set);
 		return err;
 	}
 	sch_tree_lock(sch);
-	set = csig_use(q, set);
+	old_port = q->sent.port;
+	set = csig_use(q, set, port);
 	sch_tree_unlock(sch);
+	hop_port_put(old_port);
 	if (set)
 		kfree_rcu(set, rcu);
 	return 0;
@@ -871,6 +943,7 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	q->speed.dev = dev;
 	q->speed.changed = csig_follow_speed;
 	q->sch = sch;
+	q->sent.sch = sch;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
 		return hop_nla_refuse(extack, NULL, "the device has no Ethernet frames: no tags");
 	if (opt)
@@ -891,9 +964,12 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 static void csig_destroy(struct Qdisc *sch)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
+	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->timer);
+	hop_port_use(&q->sent, NULL);
+	hop_port_put(port);
 	hop_child_destroy(sch);
 	if (q->set)
 		kfree_rcu(q->set, rcu);
@@ -959,6 +1035,23 @@ static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, opts);
 }
 
+/* The estimate as the next tag would be told. Under the tree lock. */
+static struct csig_port_vars csig_estimate_now(struct csig_sched_data *q)
+{
+	struct csig_port_vars now = q->port;
+
+	if (!q->sent.port) {
+		csig_port_look(&now, &q->set->port, ktime_get_ns());
+		return now;
+	}
+	spin_lock_bh(&q->sent.port->lock);
+	now = csig_shared(q)->vars;
+	csig_port_look_total(&now, &q->set->port, q->set->due_ns, hop_port_sum(q->sent.port),
+			     ktime_get_ns());
+	spin_unlock_bh(&q->sent.port->lock);
+	return now;
+}
+
 static int csig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
@@ -968,12 +1061,11 @@ static int csig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	/* One consistent picture, and no torn counter where a long is 32 bits. */
 	sch_tree_lock(sch);
 	st = q->stats;
-	/* As the next tag would be told. */
-	now = q->port;
-	csig_port_look(&now, &q->set->port, ktime_get_ns());
+	now = csig_estimate_now(q);
 	st.available_bytes_ps = csig_port_available_bytes_ps(&now, &q->set->port);
 	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;
-	st.tx_bytes = q->tx_bytes;
+	st.tx_bytes = hop_port_total_bytes(&q->sent);
+	st.qdiscs = hop_port_qdiscs(&q->sent);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

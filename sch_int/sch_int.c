@@ -10,10 +10,10 @@
  * With `sojourn`, a packet's arrival time travels with it (hop_arrival). Segmentation by a
  * child overwrites it: such a packet reports the backlog instead.
  *
- * With `share`, several on one device that bear one port ID count what they send
- * together: they are the classes of one port.
+ * Those of a NIC's transmit queues below mq that bear one port ID are one port, and so are, with
+ * `share`, the classes of a device that bear one (hop_port): txBytes is the port's. Of transmit
+ * queues the queue length is the port's as well.
  */
-#include <linux/atomic.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -23,6 +23,7 @@
 #include <net/hop_limit.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
+#include <net/hop_port.h>
 #include <net/hop_speed.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_int.h>
@@ -61,29 +62,13 @@ struct int_params {
 };
 
 /**
- * struct int_port - what a port has sent
- * @tx_bytes: in bytes on the wire; of classes under several locks
- * @dev: whose port; this and all below: RTNL
- * @port_id: which
- * @users: qdiscs that count here
- * @list: member of int_ports
- */
-struct int_port {
-	atomic64_t tx_bytes;
-	const struct net_device *dev;
-	u32 port_id;
-	unsigned int users;
-	struct list_head list;
-};
-
-/**
  * struct int_sched_data - one port, or one class of a port
  * @child: the queue; must be first
  * @sch: the qdisc that this is the private data of
  * @config: what tc set
  * @params: what is made of it
- * @own: counts what is sent, if it is not shared
- * @port: where what is sent is counted; changed under the tree lock
+ * @sent: counts what is sent, here and by the port's other queues or classes
+ * @is_of_queue: the port's others are transmit queues; changed under the tree lock
  * @stats: for tc
  * @speed: tells when the device's changes; RTNL
  */
@@ -92,14 +77,11 @@ struct int_sched_data {
 	struct Qdisc *sch;
 	struct int_config config;
 	struct int_params params;
-	struct int_port own;
-	struct int_port *port;
+	struct hop_port_queue sent;
+	bool is_of_queue;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
 };
-
-/* Those that are shared; RTNL. */
-static LIST_HEAD(int_ports);
 
 static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
@@ -204,7 +186,23 @@ struct int_found {
 	unsigned int bytes;
 };
 
-/* @tx_bytes: sent before this packet. Inline, @found stays in registers. */
+/* What the port's other queues or classes have sent. */
+static noinline u64 int_others_bytes(struct int_sched_data *q, u64 now_ns)
+{
+	hop_port_refresh(&q->sent, now_ns);
+	return atomic64_read(&q->sent.others_bytes);
+}
+
+/* What waits in the port's other queues, after int_others_bytes() of this moment. */
+static noinline u64 int_others_backlog_bytes(const struct int_sched_data *q)
+{
+	if (!q->is_of_queue || q->params.sojourn)
+		return 0;
+	return atomic64_read(&q->sent.others_backlog_bytes) +
+	       (u64)(u32)atomic_read(&q->sent.others_backlog_pkts) * q->params.overhead_bytes;
+}
+
+/* @tx_bytes: sent by this qdisc before this packet. Inline, @found stays in registers. */
 static __always_inline void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
 				      const struct int_found *found, u32 pkts, u64 tx_bytes)
 {
@@ -234,6 +232,10 @@ static __always_inline void int_stamp(struct int_sched_data *q, struct sk_buff *
 	}
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
+	if (unlikely(q->sent.port)) {
+		moment.tx_bytes += int_others_bytes(q, moment.now_ns);
+		moment.queue_bytes += int_others_backlog_bytes(q);
+	}
 	if (!int_write_stamp(q, skb, &found->place, &moment))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[int_stamped_kind(found->place.carrier, found->type)] += pkts;
@@ -285,7 +287,7 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 	if (!skb)
 		return NULL;
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
-	tx_bytes = atomic64_fetch_add(wire.bytes, &q->port->tx_bytes);
+	tx_bytes = hop_port_count(&q->sent, wire.bytes);
 	if (!int_lacks(skb, &q->params.marks)) {
 		ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
 		if (likely(ip))
@@ -301,46 +303,6 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 static void int_reset(struct Qdisc *sch)
 {
 	hop_child_reset(sch);
-}
-
-/* The port's shared count, for one more; NULL without memory. RTNL. */
-static struct int_port *int_port_get(const struct net_device *dev, u32 port_id)
-{
-	struct int_port *port;
-
-	list_for_each_entry(port, &int_ports, list) {
-		if (port->dev == dev && port->port_id == port_id) {
-			port->users++;
-			return port;
-		}
-	}
-	port = kzalloc(sizeof(*port), GFP_KERNEL);
-	if (!port)
-		return NULL;
-	port->dev = dev;
-	port->port_id = port_id;
-	port->users = 1;
-	list_add_tail(&port->list, &int_ports);
-	return port;
-}
-
-/* RTNL; nobody counts there any more. An own one stays where it is. */
-static void int_port_put(const struct int_sched_data *q, struct int_port *port)
-{
-	if (port == &q->own || --port->users)
-		return;
-	list_del(&port->list);
-	kfree(port);
-}
-
-/* Under the tree lock. Who counts alone goes on from where he was. */
-static void int_port_use(struct int_sched_data *q, struct int_port *port)
-{
-	if (port == q->port)
-		return;
-	if (port == &q->own || port->users == 1)
-		atomic64_set(&port->tx_bytes, atomic64_read(&q->port->tx_bytes));
-	q->port = port;
 }
 
 #define INT_OPTION HOP_NLA_OPTION
@@ -450,7 +412,8 @@ static int int_resolve_rate(const struct Qdisc *sch, struct int_params *p,
 static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct int_sched_data *q = qdisc_priv(sch);
-	struct int_port *port = &q->own, *old_port;
+	const bool is_of_queue = hop_port_is_of_queue(sch);
+	struct hop_port *port = NULL, *old_port;
 	struct int_config config = q->config;
 	struct int_params params = {};
 	u32 limit_bytes = 0;
@@ -469,24 +432,26 @@ static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	if (err)
 		return err;
 	int_set_params(&params, &config);
-	if (config.value[TCA_INT_SHARE])
-		port = int_port_get(qdisc_dev(sch), params.hop.port_id);
-	if (!port)
-		return -ENOMEM;
+	if (config.value[TCA_INT_SHARE] || is_of_queue) {
+		port = hop_port_get(sch, params.hop.port_id, sizeof(*port));
+		if (!port)
+			return -ENOMEM;
+	}
 	/* The last thing that may fail. */
 	err = hop_limit_set(sch, limit_bytes);
 	if (err) {
-		int_port_put(q, port);
+		hop_port_put(port);
 		return err;
 	}
 
 	sch_tree_lock(sch);
-	old_port = q->port;
-	int_port_use(q, port);
+	old_port = q->sent.port;
+	hop_port_use(&q->sent, port);
+	q->is_of_queue = is_of_queue;
 	q->config = config;
 	q->params = params;
 	sch_tree_unlock(sch);
-	int_port_put(q, old_port);
+	hop_port_put(old_port);
 	return 0;
 }
 
@@ -524,7 +489,7 @@ static int int_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	q->speed.dev = qdisc_dev(sch);
 	q->speed.changed = int_follow_speed;
 	q->sch = sch;
-	q->port = &q->own;
+	q->sent.sch = sch;
 	hop_nla_defaults(q->config.value, int_options_u32, TCA_INT_MAX);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
@@ -537,9 +502,11 @@ static int int_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 static void int_destroy(struct Qdisc *sch)
 {
 	struct int_sched_data *q = qdisc_priv(sch);
+	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
-	int_port_put(q, q->port);
+	hop_port_use(&q->sent, NULL);
+	hop_port_put(port);
 	hop_child_destroy(sch);
 }
 
@@ -576,7 +543,8 @@ static int int_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st = q->stats;
 	st.rate_bytes_ps = q->params.rate_bytes_ps;
 	st.speed_bytes_ps = (u64)int_speeds[q->params.hop.code].mbit_ps * INT_BYTES_PER_MBIT;
-	st.tx_bytes = atomic64_read(&q->port->tx_bytes);
+	st.tx_bytes = hop_port_total_bytes(&q->sent);
+	st.qdiscs = hop_port_qdiscs(&q->sent);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

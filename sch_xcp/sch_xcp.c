@@ -17,6 +17,9 @@
  * so it cannot wait for a callback: a callback that finds the timers stopped, or
  * started again, has nothing to do.
  *
+ * Those of a NIC's transmit queues below mq are one port (hop_port): each counts what it gets, and
+ * ends intervals of its own with what all have got. So no CPU waits for another one.
+ *
  * While packets are queued but none arrives or departs, each further period would
  * compute what the last one did. After XCP_STILL_PERIODS of them a timer rests. The next
  * packet starts it at the end of the period in which it would be by then, so the law sees
@@ -35,6 +38,7 @@
 #include <net/hop_limit.h>
 #include <net/hop_nla.h>
 #include <net/hop_pkt.h>
+#include <net/hop_port.h>
 #include <net/hop_speed.h>
 #include <net/hop_trust.h>
 #include <net/ip.h>
@@ -85,7 +89,17 @@ struct xcp_timer {
 };
 
 /**
- * struct xcp_sched_data - one port
+ * struct xcp_shared - a port that several transmit queues send through
+ * @port: bytes that they got; must be first
+ * @left_time: packet times of queues that are gone, 2^-12 ns; under the port's lock
+ */
+struct xcp_shared {
+	struct hop_port port;
+	u64 left_time;
+};
+
+/**
+ * struct xcp_sched_data - one port, or one transmit queue of a port
  * @child: the queue; must be first
  * @sch: the qdisc that this is the private data of
  * @config: what tc set
@@ -115,6 +129,12 @@ struct xcp_timer {
  * @moves: arrivals and departures
  * @ctl: ends control intervals
  * @queue: ends periods of the queue's estimate
+ * @arrived: for the port's other queues, the bytes that arrived; used only with such
+ * @arrived_time: likewise, the sum of packet times, 2^-12 ns
+ * @told_bytes: what of @arrived is of intervals that ended
+ * @told_time: what of @arrived_time is of intervals that ended
+ * @others: counts of the port's other queues at @others_ns
+ * @others_ns: when they were read, ns
  * @speed: tells when the device's changes; RTNL
  */
 struct xcp_sched_data {
@@ -147,6 +167,12 @@ struct xcp_sched_data {
 	u64 moves;
 	struct xcp_timer ctl;
 	struct xcp_timer queue;
+	struct hop_port_queue arrived;
+	atomic64_t arrived_time;
+	u64 told_bytes;
+	u64 told_time;
+	struct xcp_others others;
+	u64 others_ns;
 	struct hop_speed_watch speed;
 };
 
@@ -267,6 +293,69 @@ static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
 	return capacity_bytes_ps;
 }
 
+/* The sums are about to be cleared. */
+static void xcp_keep_sums(struct xcp_sched_data *q)
+{
+	q->told_bytes += q->vars.input_bytes;
+	q->told_time += q->vars.sum_time;
+}
+
+/* For the port's other queues, after an arrival. There is one writer. */
+static noinline void xcp_tell_others(struct xcp_sched_data *q)
+{
+	atomic64_set(&q->arrived.sent_bytes, q->told_bytes + q->vars.input_bytes);
+	atomic64_set(&q->arrived_time, q->told_time + q->vars.sum_time);
+}
+
+static struct xcp_shared *xcp_shared(struct hop_port *port)
+{
+	return container_of(port, struct xcp_shared, port);
+}
+
+/* Read the counts of the port's other queues, now. Returns true if one of them is in use. */
+static bool xcp_read_others(struct xcp_sched_data *q, u64 now_ns)
+{
+	struct hop_port *port = q->arrived.port;
+	struct xcp_others *o = &q->others;
+	struct xcp_sched_data *other;
+	bool in_use = false;
+
+	spin_lock_bh(&port->lock);
+	o->input_bytes = hop_port_sum(port) - atomic64_read(&q->arrived.sent_bytes);
+	o->sum_time = xcp_shared(port)->left_time;
+	o->queue_bytes = 0;
+	list_for_each_entry(other, &port->queues, arrived.list) {
+		if (other == q)
+			continue;
+		o->sum_time += atomic64_read(&other->arrived_time);
+		o->queue_bytes += READ_ONCE(other->vars.queue_bytes);
+		in_use |= READ_ONCE(other->runs);
+	}
+	spin_unlock_bh(&port->lock);
+	q->others_ns = now_ns;
+	return in_use;
+}
+
+/* What the port's other queues had in the interval that ends now. */
+static struct xcp_others xcp_others_in_interval(struct xcp_sched_data *q, u64 now_ns,
+						u64 elapsed_ns)
+{
+	const struct xcp_others before = q->others;
+	const u64 since_ns = now_ns - q->others_ns;
+
+	if (!q->arrived.port)
+		return (struct xcp_others) {};
+	xcp_read_others(q, now_ns);
+	return xcp_others_since(&q->others, &before, since_ns, elapsed_ns);
+}
+
+/* The control timer starts after a pause: what was to be given is of another time. */
+static void xcp_meet_others(struct xcp_sched_data *q, u64 now_ns)
+{
+	if (q->arrived.port && xcp_read_others(q, now_ns))
+		xcp_close_pools(&q->vars);
+}
+
 static void xcp_start_timer(struct xcp_timer *t, u64 start_ns, u64 period_ns, u64 moves)
 {
 	t->start_ns = start_ns;
@@ -309,8 +398,9 @@ static void xcp_wake(struct xcp_sched_data *q)
 	const u64 queue_ns = xcp_close_queue(&q->vars, &q->params, 0);
 	const u64 now_ns = ktime_get_ns();
 
-	q->runs = true;
+	WRITE_ONCE(q->runs, true);
 	q->rests = false;
+	xcp_meet_others(q, now_ns);
 	xcp_start_timer(&q->ctl, now_ns, q->vars.ctl_interval_ns, q->moves);
 	xcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
 }
@@ -323,6 +413,8 @@ static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 	q->rests = false;
 	if (q->queue.rests)
 		xcp_stand_queue(&q->vars, queue_bytes);
+	if (q->ctl.rests)
+		xcp_meet_others(q, now_ns);
 	xcp_resume_timer(&q->ctl, now_ns, q->moves);
 	xcp_resume_timer(&q->queue, now_ns, q->moves);
 }
@@ -330,13 +422,14 @@ static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 /* A callback that runs already waits for our lock, and then sees that it came late. */
 static void xcp_sleep(struct xcp_sched_data *q)
 {
-	q->runs = false;
+	WRITE_ONCE(q->runs, false);
 	q->rests = true;
 	q->ctl.rests = false;
 	q->queue.rests = false;
 	hrtimer_try_to_cancel(&q->ctl.timer);
 	hrtimer_try_to_cancel(&q->queue.timer);
 	q->params.capacity_bytes_ps = q->port_bytes_ps;
+	xcp_keep_sums(q);
 	xcp_start(&q->vars, &q->params);
 }
 
@@ -346,11 +439,13 @@ static u64 xcp_end_interval(struct xcp_sched_data *q)
 	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
 	u64 now_ns = ktime_get_ns();
 	u64 elapsed_ns = now_ns - q->ctl.start_ns;
+	const struct xcp_others others = xcp_others_in_interval(q, now_ns, elapsed_ns);
 
 	q->intervals++;
 	if (q->shares)
 		q->params.capacity_bytes_ps = xcp_weigh(q, elapsed_ns);
-	xcp_close_interval(&q->vars, &q->params, elapsed_ns);
+	xcp_keep_sums(q);
+	xcp_close_interval_beside(&q->vars, &q->params, &others, elapsed_ns);
 	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
 	if (idle) {
 		xcp_sleep(q);
@@ -462,6 +557,8 @@ static __always_inline void xcp_receive(struct xcp_sched_data *q, const struct x
 {
 	xcp_count(&q->stats, pkt);
 	xcp_arrive(&q->vars, &q->params, pkt);
+	if (unlikely(q->arrived.port))
+		xcp_tell_others(q);
 }
 
 /* A packet arrives that may bear a congestion header anywhere. */
@@ -686,6 +783,7 @@ static void xcp_reset(struct Qdisc *sch)
 	struct xcp_sched_data *q = qdisc_priv(sch);
 
 	hop_child_reset(sch);
+	xcp_keep_sums(q);
 	memset(&q->vars, 0, sizeof(q->vars));
 	memset(&q->sampler, 0, sizeof(q->sampler));
 	/* All is gone at once: no congestion. */
@@ -828,10 +926,34 @@ static void xcp_switch_share(struct xcp_sched_data *q, bool shares)
 	xcp_share_clear(&q->share);
 }
 
+/* Counts for the other queues begin at 0 on each port. Under the tree lock, or out of the tree. */
+static void xcp_use_port(struct xcp_sched_data *q, struct hop_port *port)
+{
+	struct hop_port *old = q->arrived.port;
+
+	if (port == old)
+		return;
+	if (old) {
+		spin_lock_bh(&old->lock);
+		xcp_shared(old)->left_time += atomic64_read(&q->arrived_time);
+		atomic64_set(&q->arrived_time, 0);
+		spin_unlock_bh(&old->lock);
+	}
+	hop_port_use(&q->arrived, NULL);
+	atomic64_set(&q->arrived.sent_bytes, 0);
+	q->told_bytes = -q->vars.input_bytes;
+	q->told_time = -q->vars.sum_time;
+	hop_port_use(&q->arrived, port);
+	if (port)
+		xcp_read_others(q, ktime_get_ns());
+}
+
 /* Under the tree lock. */
 static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
-		      const struct xcp_params *params, struct Qdisc *second)
+		      const struct xcp_params *params, struct Qdisc *second,
+		      struct hop_port *port)
 {
+	xcp_use_port(q, port);
 	q->config = *config;
 	q->params = *params;
 	q->port_bytes_ps = params->capacity_bytes_ps;
@@ -876,8 +998,25 @@ static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config 
 				extack);
 }
 
+/* The port of a transmit queue, which it shares; @port: NULL for a port by itself. RTNL. */
+static int xcp_find_port(const struct Qdisc *sch, const struct xcp_config *config,
+			 struct hop_port **port, struct netlink_ext_ack *extack)
+{
+	*port = NULL;
+	if (!hop_port_is_of_queue(sch))
+		return 0;
+	if (config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF) {
+		NL_SET_ERR_MSG(extack,
+			       "with share, each transmit queue is a port by itself: say rate, its part of the device's");
+		return 0;
+	}
+	*port = hop_port_get(sch, 0, sizeof(struct xcp_shared));
+	return *port ? 0 : -ENOMEM;
+}
+
 static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
+	struct hop_port *port = NULL, *old_port;
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct xcp_config config = q->config;
 	struct xcp_params params = {};
@@ -898,16 +1037,21 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	second = xcp_make_second(sch, &config, limit_bytes, extack);
 	if (IS_ERR(second))
 		return PTR_ERR(second);
+	err = xcp_find_port(sch, &config, &port, extack);
 	/* The last thing that may fail. */
-	err = hop_limit_set(sch, limit_bytes);
+	if (!err)
+		err = hop_limit_set(sch, limit_bytes);
 	if (err) {
+		hop_port_put(port);
 		qdisc_put(second);
 		return err;
 	}
 
 	sch_tree_lock(sch);
-	xcp_apply(q, &config, &params, second);
+	old_port = q->arrived.port;
+	xcp_apply(q, &config, &params, second, port);
 	sch_tree_unlock(sch);
+	hop_port_put(old_port);
 	return 0;
 }
 
@@ -954,6 +1098,7 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 	hrtimer_setup(&q->ctl.timer, xcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&q->queue.timer, xcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
+	q->arrived.sch = sch;
 	q->sampler_seed = get_random_u32();
 	hop_nla_defaults(q->config.value, xcp_options, TCA_XCP_MAX);
 	q->peeked = XCP_SIDES;
@@ -970,10 +1115,13 @@ static int xcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ac
 static void xcp_destroy(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct hop_port *port = q->arrived.port;
 
 	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->ctl.timer);
 	hrtimer_cancel(&q->queue.timer);
+	xcp_use_port(q, NULL);
+	hop_port_put(port);
 	hop_child_destroy(sch);
 }
 
@@ -1062,6 +1210,7 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.samples = q->samples;
 	st.understating = q->understating;
 	st.ignoring = q->ignoring;
+	st.qdiscs = hop_port_qdiscs(&q->arrived);
 	xcp_copy_vars(&st, &q->vars);
 	xcp_copy_stats(&st, &q->stats);
 	if (hop_child_at(sch, XCP_SIDE_OTHER))

@@ -30,6 +30,11 @@
  *   its place.
  * - Lines 30 and 31: a pool that holds less than 1 byte/s is empty.
  * - Line 18 also has an upper bound, max_interval.
+ * - A port that several transmit queues send through has one load, one queue and one F, with
+ *   which each queue closes intervals of its own. Cp and Cn are the port's; a queue's pools are
+ *   its part: of the positive feedback by its packet times, which is by its flows, of the
+ *   negative by its bytes. So flows are treated alike whatever their queue. A queue that got
+ *   no packet in an interval gives nothing in the next one.
  * - Section 4.1: packets that say that XCP does not limit them are charged to the pools
  *   only by a share (an option, all by default) of the feedback they get.
  */
@@ -141,6 +146,18 @@ struct xcp_vars {
 	u64 timed;
 	u32 timed_bytes;
 	u32 timed_bytes_pms;
+};
+
+/**
+ * struct xcp_others - the other transmit queues of the port, in an interval of one of them
+ * @input_bytes: bytes that arrived there
+ * @sum_time: sum of packet times there, 2^-12 ns
+ * @queue_bytes: their persistent queues
+ */
+struct xcp_others {
+	u64 input_bytes;
+	u64 sum_time;
+	u64 queue_bytes;
 };
 
 /* What a packet is to the router. */
@@ -412,13 +429,15 @@ static inline s64 xcp_rate_q16(u64 bytes, u64 time)
 
 /* Line 9: |F| < 0.56 * 2^61 + 2^61 */
 static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
-					     const struct xcp_params *p)
+					     const struct xcp_params *p,
+					     const struct xcp_others *o)
 {
 	const s64 capacity_q16 = (s64)p->capacity_bytes_ps << XCP_RATE_SHIFT;
 	const u64 rtt_time = v->avg_rtt_time ?: p->min_interval_ns << XCP_TIME_SHIFT;
 
 	return xcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
-	       xcp_gain_times(xcp_rate_q16(v->queue_bytes, rtt_time), p->beta_q32);
+	       xcp_gain_times(xcp_rate_q16(v->queue_bytes + o->queue_bytes, rtt_time),
+			      p->beta_q32);
 }
 
 /* Line 10: max(0, gamma * input_bw - |F|) */
@@ -430,18 +449,36 @@ static inline s64 xcp_shuffled_traffic_q16(const struct xcp_vars *v, const struc
 	return max_t(s64, 0, amount_q16 - size_q16);
 }
 
-/* Lines 11 to 14. */
-static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p, s64 shuffled_q16)
+/* The part of a pool that a queue gets: of @all, @own is its own. */
+static inline s64 xcp_pool_of_queue(s64 pool_q16, u64 own, u64 all)
 {
-	const u64 sum_time = v->sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT;
+	return own < all ? (s64)mul_u64_u64_div_u64(pool_q16, own, all) : pool_q16;
+}
 
-	v->residue_pos_q16 = min_t(s64, XCP_RATE_MAX_Q16,
-				   shuffled_q16 + max_t(s64, v->feedback_q16, 0));
-	v->residue_neg_q16 = min_t(s64, XCP_RATE_MAX_Q16,
-				   shuffled_q16 + max_t(s64, -v->feedback_q16, 0));
-	v->cp = xcp_ratio(v->residue_pos_q16, sum_time);
+/* @a + @b, or the greatest number. */
+static inline u64 xcp_sum(u64 a, u64 b)
+{
+	u64 sum;
+
+	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
+}
+
+/* Lines 11 to 14. */
+static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p,
+				  const struct xcp_others *o, s64 shuffled_q16)
+{
+	const u64 sum_time = xcp_sum(v->sum_time, o->sum_time);
+	const u64 input_bytes = xcp_sum(v->input_bytes, o->input_bytes);
+	const s64 pos_q16 = min_t(s64, XCP_RATE_MAX_Q16,
+				  shuffled_q16 + max_t(s64, v->feedback_q16, 0));
+	const s64 neg_q16 = min_t(s64, XCP_RATE_MAX_Q16,
+				  shuffled_q16 + max_t(s64, -v->feedback_q16, 0));
+
+	v->residue_pos_q16 = xcp_pool_of_queue(pos_q16, v->sum_time, sum_time);
+	v->residue_neg_q16 = xcp_pool_of_queue(neg_q16, v->input_bytes, input_bytes);
+	v->cp = xcp_ratio(pos_q16, sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT);
 	/* Nothing came: F is negative for the queue, so its bytes pay. */
-	v->cn = xcp_ratio(v->residue_neg_q16, v->input_bytes ?: v->queue_bytes ?: 1);
+	v->cn = xcp_ratio(neg_q16, input_bytes ?: v->queue_bytes + o->queue_bytes ?: 1);
 }
 
 /* Lines 15 to 17. */
@@ -451,6 +488,26 @@ static inline void xcp_clear_sums(struct xcp_vars *v)
 	v->sum_time = 0;
 	v->sum_rtt_time_hi = 0;
 	v->sum_rtt_time_lo = 0;
+}
+
+/**
+ * xcp_close_interval_beside() - xcp_close_interval() of a port of several transmit queues
+ * @v: the port, as one of its queues sees it
+ * @p: configuration; the capacity is the port's
+ * @o: the other queues, in the same interval
+ * @elapsed_ns: since the interval began; below 2^52
+ */
+static inline void xcp_close_interval_beside(struct xcp_vars *v, const struct xcp_params *p,
+					     const struct xcp_others *o, u64 elapsed_ns)
+{
+	xcp_update_avg_rtt(v);
+	v->input_bw_q16 = xcp_rate_q16(xcp_sum(v->input_bytes, o->input_bytes),
+				       max_t(u64, elapsed_ns, 1) << XCP_TIME_SHIFT);
+	v->feedback_q16 = xcp_aggregate_feedback_q16(v, p, o);
+	xcp_fill_pools(v, p, o, xcp_shuffled_traffic_q16(v, p));
+	xcp_clear_sums(v);
+	v->ctl_interval_ns = clamp_t(u64, xcp_avg_rtt_ns(v), p->min_interval_ns,
+				     p->max_interval_ns);
 }
 
 /**
@@ -464,14 +521,58 @@ static inline void xcp_clear_sums(struct xcp_vars *v)
 static inline void xcp_close_interval(struct xcp_vars *v, const struct xcp_params *p,
 				      u64 elapsed_ns)
 {
-	xcp_update_avg_rtt(v);
-	v->input_bw_q16 = xcp_rate_q16(v->input_bytes,
-				       max_t(u64, elapsed_ns, 1) << XCP_TIME_SHIFT);
-	v->feedback_q16 = xcp_aggregate_feedback_q16(v, p);
-	xcp_fill_pools(v, p, xcp_shuffled_traffic_q16(v, p));
-	xcp_clear_sums(v);
-	v->ctl_interval_ns = clamp_t(u64, xcp_avg_rtt_ns(v), p->min_interval_ns,
-				     p->max_interval_ns);
+	const struct xcp_others none = {};
+
+	xcp_close_interval_beside(v, p, &none, elapsed_ns);
+}
+
+/**
+ * xcp_close_pools() - give nothing until the interval ends
+ * @v: the port, as a queue sees it that was not in use while others were
+ */
+static inline void xcp_close_pools(struct xcp_vars *v)
+{
+	v->residue_pos_q16 = 0;
+	v->residue_neg_q16 = 0;
+	v->cp.mul = 0;
+	v->cn.mul = 0;
+}
+
+/* @x * @num / @den, or less where that is above 2^64; @den is not 0. */
+static inline u64 xcp_in_proportion(u64 x, u64 num, u64 den)
+{
+	const u64 most = div64_u64(U64_MAX, div64_u64(num, den) + 1);
+
+	return mul_u64_u64_div_u64(min(x, most), num, den);
+}
+
+/**
+ * xcp_others_since() - what the other queues had in an interval, from their counts
+ * @now: their counts at its end; @queue_bytes is what it is
+ * @before: their counts at an earlier moment
+ * @since_ns: time since that moment
+ * @elapsed_ns: the interval's length, ns; below 2^52
+ *
+ * Counts go on modulo 2^64. One that seems to go back is that of a queue that has just
+ * gone: nothing is known of that interval.
+ *
+ * Return: what they had, in proportion where the interval is longer than @since_ns.
+ */
+static inline struct xcp_others xcp_others_since(const struct xcp_others *now,
+						 const struct xcp_others *before,
+						 u64 since_ns, u64 elapsed_ns)
+{
+	struct xcp_others o = {
+		.input_bytes = max_t(s64, now->input_bytes - before->input_bytes, 0),
+		.sum_time = max_t(s64, now->sum_time - before->sum_time, 0),
+		.queue_bytes = now->queue_bytes,
+	};
+
+	if (since_ns && since_ns < elapsed_ns) {
+		o.input_bytes = xcp_in_proportion(o.input_bytes, elapsed_ns, since_ns);
+		o.sum_time = xcp_in_proportion(o.sum_time, elapsed_ns, since_ns);
+	}
+	return o;
 }
 
 /**

@@ -655,6 +655,139 @@ static void gains_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xcp_gain_times(-1000, 1ULL << 31), -500LL);
 }
 
+#define QUEUES 4
+
+/* Within 2^-24: the mean RTT is rounded, by each queue on its own. */
+static bool alike(s64 got, s64 want)
+{
+	if (want < 0)
+		return got < 0 && alike(-got, -want);
+	return got >= 0 && near(got, want, (want >> 24) + QUEUES);
+}
+
+static struct xcp_others others_of(const struct xcp_vars *queue, u32 i)
+{
+	struct xcp_others o = {};
+	u32 n;
+
+	for (n = 0; n < QUEUES; n++) {
+		o.input_bytes += n == i ? 0 : queue[n].input_bytes;
+		o.sum_time += n == i ? 0 : queue[n].sum_time;
+		o.queue_bytes += n == i ? 0 : queue[n].queue_bytes;
+	}
+	return o;
+}
+
+/* All packets have an RTT of 100 ms: of one flow a queue, or only in the first queue. */
+static void queues_arrive(struct xcp_vars *queue, struct xcp_vars *one, const struct xcp_params *p,
+			  u32 queues, u32 pkts, u32 queued_bytes)
+{
+	u32 i, n;
+
+	for (i = 0; i < queues; i++) {
+		struct xcp_pkt pkt = asking(1000 + 100 * i, 100000, 50 + 200 * i, 0);
+
+		for (n = 0; n < pkts * (i + 1); n++) {
+			xcp_arrive(&queue[i], p, &pkt);
+			xcp_arrive(one, p, &pkt);
+		}
+		queue[i].queue_bytes = queued_bytes;
+		one->queue_bytes += queued_bytes;
+	}
+}
+
+/* Queues of one port decide as one queue would, and their pools are its pools. */
+static void queues_test(struct kunit *test)
+{
+	static const struct {
+		u32 queues, pkts, queued_bytes;
+	} cases[] = {
+		{ QUEUES, 1, 0 }, { QUEUES, 30, 0 }, { QUEUES, 100, 0 }, { QUEUES, 100, 20000 },
+		{ QUEUES, 300, 0 }, { 1, 300, 0 }, { 2, 500, 1000 },
+	};
+	const struct xcp_params p = params();
+	size_t c;
+	u32 i;
+
+	for (c = 0; c < ARRAY_SIZE(cases); c++) {
+		struct xcp_vars queue[QUEUES] = {}, before[QUEUES], one = {};
+		s64 pos_q16 = 0, neg_q16 = 0;
+
+		queues_arrive(queue, &one, &p, cases[c].queues, cases[c].pkts,
+			      cases[c].queued_bytes);
+		memcpy(before, queue, sizeof(before));
+		xcp_close_interval(&one, &p, 100 * MS);
+		for (i = 0; i < QUEUES; i++) {
+			const struct xcp_others o = others_of(before, i);
+
+			/* A queue without packets has no RTT of its own. */
+			queue[i].avg_rtt_time = one.avg_rtt_time;
+			xcp_close_interval_beside(&queue[i], &p, &o, 100 * MS);
+			KUNIT_EXPECT_EQ(test, queue[i].input_bw_q16, one.input_bw_q16);
+			KUNIT_EXPECT_TRUE(test, alike(queue[i].feedback_q16, one.feedback_q16));
+			KUNIT_EXPECT_TRUE(test, alike(queue[i].cp.mul, one.cp.mul));
+			KUNIT_EXPECT_TRUE(test, alike(queue[i].cn.mul, one.cn.mul));
+			KUNIT_EXPECT_EQ(test, !queue[i].residue_pos_q16,
+					i >= cases[c].queues || !one.residue_pos_q16);
+			pos_q16 += queue[i].residue_pos_q16;
+			neg_q16 += queue[i].residue_neg_q16;
+		}
+		KUNIT_EXPECT_TRUE(test, alike(pos_q16, one.residue_pos_q16));
+		KUNIT_EXPECT_TRUE(test, alike(neg_q16, one.residue_neg_q16));
+	}
+}
+
+/* Counts of the others, twice: what they had in between, for as long as the interval was. */
+static void others_test(struct kunit *test)
+{
+	static const struct {
+		u64 before, now, since_ns, elapsed_ns, want;
+	} cases[] = {
+		{ 1000, 1500, MS, MS, 500 },
+		/* over the end of the numbers */
+		{ U64_MAX - 99, 400, MS, MS, 500 },
+		/* one is gone */
+		{ 1500, 1000, MS, MS, 0 },
+		/* the interval began before the counts were read */
+		{ 1000, 1500, MS, 4 * MS, 2000 },
+		{ 0, 1ULL << 62, 1, 1ULL << 51, 1ULL << 63 },
+		/* they were read before it began */
+		{ 1000, 1500, 2 * MS, MS, 500 },
+		{ 1000, 1000, 0, MS, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct xcp_others before = { cases[i].before, cases[i].before, 7 };
+		const struct xcp_others now = { cases[i].now, cases[i].now, 9 };
+		const struct xcp_others o = xcp_others_since(&now, &before, cases[i].since_ns,
+							     cases[i].elapsed_ns);
+
+		KUNIT_EXPECT_GE_MSG(test, o.input_bytes, cases[i].want, "case %zu", i);
+		if (cases[i].want < 1ULL << 63)
+			KUNIT_EXPECT_EQ_MSG(test, o.input_bytes, cases[i].want, "case %zu", i);
+		KUNIT_EXPECT_EQ_MSG(test, o.sum_time, o.input_bytes, "case %zu", i);
+		KUNIT_EXPECT_EQ(test, o.queue_bytes, 9ULL);
+	}
+}
+
+/* Between its pause and the end of the interval a queue gives nothing and takes nothing. */
+static void close_pools_test(struct kunit *test)
+{
+	const struct xcp_params p = params();
+	struct xcp_pkt pkt = asking(1500, 20000, 1500, 1000);
+	struct xcp_vars v = {};
+
+	xcp_start(&v, &p);
+	KUNIT_EXPECT_GT(test, v.residue_pos_q16, 0LL);
+	xcp_close_pools(&v);
+	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &pkt));
+	KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, 0);
+	pkt.delta_bytes_ps = -5;
+	KUNIT_EXPECT_FALSE(test, xcp_depart(&v, &p, &pkt));
+	KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, -5);
+}
+
 static struct kunit_case xcp_router_cases[] = {
 	KUNIT_CASE(time_test),
 	KUNIT_CASE(reciprocal_test),
@@ -675,6 +808,9 @@ static struct kunit_case xcp_router_cases[] = {
 	KUNIT_CASE(extremes_test),
 	KUNIT_CASE(header_test),
 	KUNIT_CASE(gains_test),
+	KUNIT_CASE(queues_test),
+	KUNIT_CASE(others_test),
+	KUNIT_CASE(close_pools_test),
 	{}
 };
 

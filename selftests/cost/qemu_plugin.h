@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What profile.c uses of QEMU's API for plug-ins, version 1, whose header Debian does not have. */
+/* What profile.c and mq_count.c use of QEMU's API for plug-ins, version 1, whose header Debian does not have. */
 #ifndef SELFTESTS_COST_QEMU_PLUGIN_H
 #define SELFTESTS_COST_QEMU_PLUGIN_H
 
@@ -21,6 +21,8 @@ typedef void (*execute_cb)(unsigned int cpu, void *data);
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, translate_cb cb);
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, int op, void *to,
 					      uint64_t value);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, execute_cb cb, int flags,
+					  void *data);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, execute_cb cb,
 					    int flags, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);

@@ -35,12 +35,38 @@ static void send_burst(struct csig_port_vars *v, u64 now_ns)
 		csig_port_sent(v, now_ns, bytes);
 }
 
+/* A port of several queues, whose CPUs may read the clock in another order than they come. */
+static void fuzz_queues(void)
+{
+	const struct csig_port_params p = draw_params();
+	const u64 due_ns = csig_port_shared_due_ns(&p);
+	u64 now_ns = fuzz_range(1000, 1ULL << 60), total_bytes = fuzz_u64();
+	struct csig_port_vars v = {};
+
+	while (fuzz_has_more()) {
+		const struct csig_port_vars before = v;
+
+		now_ns += fuzz_range(0, 1ULL << 50);
+		total_bytes += fuzz_u32();
+		if (csig_port_look_total(&v, &p, due_ns, total_bytes, now_ns - fuzz_range(0, 1000)))
+			FUZZ_CLAIM(v.periods > before.periods && v.start_ns >= before.start_ns);
+		else
+			FUZZ_CLAIM(v.used_bytes_ps == before.used_bytes_ps &&
+				   v.bytes >= before.bytes);
+		check(&v, &p);
+	}
+}
+
 static void fuzz_once(void)
 {
 	struct csig_port_params p = draw_params();
 	struct csig_port_vars v = {};
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
 
+	if (fuzz_choice(2)) {
+		fuzz_queues();
+		return;
+	}
 	while (fuzz_has_more()) {
 		const u64 periods = v.periods, used_bytes_ps = v.used_bytes_ps;
 		bool due;

@@ -54,10 +54,26 @@ static void arrive(struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(!stats.malformed_pkts[XCP_OK]);
 }
 
+/* An interval ends on a port of several transmit queues: this one's pools are a part. */
+static void close_beside(struct xcp_vars *v, const struct xcp_params *p)
+{
+	const struct xcp_others before = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
+	const struct xcp_others now = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
+	const u64 elapsed_ns = fuzz_range(0, 1ULL << 51);
+	const struct xcp_others o = xcp_others_since(&now, &before, fuzz_u64(), elapsed_ns);
+	const bool has_time = v->sum_time, has_bytes = v->input_bytes;
+
+	xcp_close_interval_beside(v, p, &o, elapsed_ns);
+	FUZZ_CLAIM(has_time || !o.sum_time || !v->residue_pos_q16);
+	FUZZ_CLAIM(has_bytes || !o.input_bytes || !v->residue_neg_q16);
+	if (fuzz_choice(2))
+		xcp_close_pools(v);
+}
+
 /* xcp_share moves the capacity of a port with two queues. */
 static void step(struct xcp_vars *v, struct xcp_params *p, u64 port_bytes_ps)
 {
-	switch (fuzz_choice(6)) {
+	switch (fuzz_choice(7)) {
 	case 0:
 		xcp_close_interval(v, p, fuzz_range(0, 1ULL << 51));
 		break;
@@ -69,6 +85,9 @@ static void step(struct xcp_vars *v, struct xcp_params *p, u64 port_bytes_ps)
 		break;
 	case 3:
 		depart(v, p);
+		break;
+	case 4:
+		close_beside(v, p);
 		break;
 	default:
 		arrive(v, p);

@@ -600,6 +600,7 @@ ok "flow entries are charged to the memory control group of the process that con
 ok "xcp, hpccpp: FTP in its active mode, beside conntrack's helper" ftp
 ok "int: its options change while frames leave" churn_int
 ok "csig: its options change while frames leave, its timer runs" churn_csig
+ok "int, csig, xcp, wred: transmit queues below mq are one port" /usr/bin/python3 -B "$here/mq.py"
 ok "csig: hosts with tags, while all changes and the module goes" csig_hosts
 ok "all modules unload after use" until_true 20 unload_all
 all_at_once

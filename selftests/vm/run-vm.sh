@@ -11,8 +11,12 @@
 #
 #   VM_LIMIT_S  seconds for the script (600)
 #   VM_LOG      keep the kernel's console here
+#   VM_QUEUES   number of queue pairs of a virtio NIC, eth0 in the guest; what it sends goes to a
+#               tap device in a network namespace of its own (default: no NIC)
+#   VM_PIDFILE  QEMU's process ID goes here; its threads are named
 #   VM_ICOUNT   1: one CPU whose clock counts instructions, one a ns: for what code costs,
 #               whatever else the machine does
+#   VM_PLUGIN   a plug-in of QEMU's emulator, with its arguments
 #
 # The script's output is our output, its exit status ours. Status 1 as well
 # when the kernel warns, oopses, locks up or leaks a device; 124 when the
@@ -84,6 +88,17 @@ if [ "${VM_ICOUNT:-0}" = 1 ]; then
 	cpus="-accel tcg -smp 1 -icount shift=0,sleep=off"
 	clock=
 fi
+# Only a tap device has several queues. Without root it is in a user namespace.
+nic='' in_namespace=''
+if [ -n "${VM_QUEUES:-}" ]; then
+	nic="-netdev tap,id=nic,ifname=tap0,script=no,downscript=no,vhost=off,queues=$VM_QUEUES
+		-device virtio-net-pci,netdev=nic,mq=on,vectors=$((2 * VM_QUEUES + 2))"
+	in_namespace="unshare -n"
+	[ "$(id -u)" -eq 0 ] || in_namespace="unshare -rn"
+	in_namespace="$in_namespace $here/in-tap.sh"
+fi
+[ -z "${VM_PLUGIN:-}" ] || cpus="$cpus -plugin $VM_PLUGIN"
+[ -z "${VM_PIDFILE:-}" ] || cpus="$cpus -pidfile $VM_PIDFILE -name guest,debug-threads=on"
 initramfs "$@"
 
 # boot: run the guest, to its end. What the script says, while it says it, but for the
@@ -94,8 +109,8 @@ boot()
 	: >"$tmp/output"
 	: >"$console"
 	# shellcheck disable=SC2086 # words
-	timeout -k 5 $((limit_s + boot_s)) qemu-system-x86_64 \
-		$cpus -m 1024 -display none -monitor none -no-reboot \
+	timeout -k 5 $((limit_s + boot_s)) $in_namespace qemu-system-x86_64 \
+		$cpus $nic -m 1024 -display none -monitor none -no-reboot \
 		-nodefaults -kernel "$kernel" -initrd "$tmp/initramfs" \
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic hung_task_panic=0 tsc=nowatchdog $clock norandmaps mitigations=off net.ifnames=0" \
 		-serial "file:$console" -serial "file:$tmp/output" \

@@ -725,6 +725,8 @@ static void csig_print_port(const struct tc_csig_xstats *st)
 	plugin_print_rate("available", st->available_bytes_ps);
 	plugin_print_u64("tx_bytes", "tx_bytes %llu", st->tx_bytes);
 	plugin_print_u64("longest_delay", " longest_delay %lluns", st->longest_ns);
+	if (st->qdiscs > 1)
+		plugin_print_u64("qdiscs", " qdiscs %llu", st->qdiscs);
 	print_nl();
 }
 

@@ -156,6 +156,8 @@ static void int_print_port(const struct tc_int_xstats *st)
 	plugin_print_rate("port_speed", st->speed_bytes_ps);
 	plugin_print_u64("tx_bytes", "tx_bytes %llu", st->tx_bytes);
 	plugin_print_u64("longest_queue", " longest_queue %llub", st->longest_queue_bytes);
+	if (st->qdiscs > 1)
+		plugin_print_u64("qdiscs", " qdiscs %llu", st->qdiscs);
 	print_nl();
 }
 

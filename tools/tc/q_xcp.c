@@ -239,6 +239,8 @@ static void xcp_print_law(const struct tc_xcp_xstats *st)
 	plugin_print_u64("avg_rtt_ns", "  avg_rtt %lluns", st->avg_rtt_ns);
 	plugin_print_u64("interval_ns", " interval %lluns", st->ctl_interval_ns);
 	plugin_print_u64("intervals", " intervals %llu", st->intervals);
+	if (st->qdiscs > 1)
+		plugin_print_u64("qdiscs", " qdiscs %llu", st->qdiscs);
 	print_nl();
 }
 

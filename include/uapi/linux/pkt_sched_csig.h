@@ -183,6 +183,7 @@ enum {
  * @unwritable_pkts: to be updated, but could not be written
  * @untimed_pkts: those that asked for the delay, whose arrival time was lost
  * @malformed_pkts: by TC_CSIG_MALFORMED_*
+ * @qdiscs: number of qdiscs that share the port, this one included
  *
  * Packets are packets on the wire: a super-packet counts as its segments.
  */
@@ -200,6 +201,7 @@ struct tc_csig_xstats {
 	__u64 unwritable_pkts;
 	__u64 untimed_pkts;
 	__u64 malformed_pkts[TC_CSIG_MALFORMED_CAUSES];
+	__u64 qdiscs;
 };
 
 /* Tables of buckets, for the module's defaults and for tc. */

@@ -99,6 +99,7 @@ enum {
  * @unwritable_pkts: to be stamped, but could not be written
  * @untimed_pkts: of those stamped with sojourn, those whose arrival time was lost
  * @malformed_pkts: by TC_INT_MALFORMED_*
+ * @qdiscs: number of qdiscs that share the port, this one included
  *
  * Packets are packets on the wire: a super-packet counts as its segments.
  */
@@ -113,6 +114,7 @@ struct tc_int_xstats {
 	__u64 unwritable_pkts;
 	__u64 untimed_pkts;
 	__u64 malformed_pkts[TC_INT_MALFORMED_CAUSES];
+	__u64 qdiscs;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_INT_H */

@@ -132,6 +132,7 @@ enum {
  * @other_flow_bytes_ps: mean throughput of another flow
  * @xcp_sent_bytes: on the link, from class 1, since there is a second
  * @other_sent_bytes: on the link, from class 2
+ * @qdiscs: number of qdiscs that share the port, this one included
  *
  * Packets are packets on the wire: a super-packet counts as its segments.
  */
@@ -169,6 +170,7 @@ struct tc_xcp_xstats {
 	__u64 other_flow_bytes_ps;
 	__u64 xcp_sent_bytes;
 	__u64 other_sent_bytes;
+	__u64 qdiscs;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_XCP_H */

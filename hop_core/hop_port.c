@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One port that several qdiscs send through; see net/hop_port.h. */
+
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/hop_child.h>
+#include <net/hop_port.h>
+#include <net/hop_port_sum.h>
+#include <net/pkt_sched.h>
+
+/* All that are shared; RTNL. */
+static LIST_HEAD(hop_ports);
+
+static bool hop_port_has_mq(const struct net_device *dev)
+{
+	return rtnl_dereference(dev->qdisc)->flags & TCQ_F_MQROOT;
+}
+
+/* Is @sch below nothing but wrappers of one child, the outermost of which is a child of mq? */
+static bool hop_port_is_wrapped(const struct Qdisc *sch)
+{
+	const struct Qdisc *above = qdisc_root_sleeping(sch);
+
+	while (above->ops->cl_ops == &hop_child_class_ops) {
+		if (above->handle == TC_H_MAJ(sch->parent))
+			return true;
+		above = hop_child_of(above);
+	}
+	return false;
+}
+
+/**
+ * hop_port_is_of_queue() - does a qdisc get all packets of one transmit queue?
+ * @sch: the qdisc; its init() may be the caller
+ *
+ * Then its port is the device, with the other queues. A qdisc below a scheduler or a shaper
+ * is a class's, whose rate is not the device's.
+ *
+ * Context: process, RTNL held.
+ * Return: true if the qdisc is below mq or mqprio, without anything between them but our own
+ * qdiscs that wrap one child.
+ */
+bool hop_port_is_of_queue(const struct Qdisc *sch)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+
+	/* The default qdisc of a queue has no handle, and mq makes it before it is there itself. */
+	if (!sch->handle)
+		return netif_is_multiqueue(dev) && sch->parent != TC_H_ROOT &&
+		       TC_H_MIN(sch->parent) == sch->dev_queue - dev->_tx + 1;
+	if (!hop_port_has_mq(dev))
+		return false;
+	return TC_H_MAJ(sch->parent) == rtnl_dereference(dev->qdisc)->handle ||
+	       hop_port_is_wrapped(sch);
+}
+EXPORT_SYMBOL_GPL(hop_port_is_of_queue);
+
+static struct hop_port *hop_port_find(const struct Qdisc *sch, u64 key)
+{
+	struct hop_port *port;
+
+	list_for_each_entry(port, &hop_ports, list)
+		if (port->ops == sch->ops && port->dev == qdisc_dev(sch) && port->key == key)
+			return port;
+	return NULL;
+}
+
+/**
+ * hop_port_get() - the shared port of a kind of qdisc on a device
+ * @sch: a qdisc of that kind on that device
+ * @key: what tells ports apart
+ * @bytes: size of the structure that starts with struct hop_port; zero at first
+ *
+ * Context: process, RTNL held.
+ * Return: the port, to be given to hop_port_put(); NULL without memory.
+ */
+struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes)
+{
+	struct hop_port *port = hop_port_find(sch, key);
+
+	if (!port) {
+		port = kzalloc(bytes, GFP_KERNEL);
+		if (!port)
+			return NULL;
+		spin_lock_init(&port->lock);
+		INIT_LIST_HEAD(&port->queues);
+		port->ops = sch->ops;
+		port->dev = qdisc_dev(sch);
+		port->key = key;
+		list_add_tail(&port->list, &hop_ports);
+	}
+	WRITE_ONCE(port->stale_ns, hop_port_is_of_queue(sch) || hop_port_has_mq(port->dev) ?
+		   HOP_PORT_STALE_NS : 0);
+	port->users++;
+	return port;
+}
+EXPORT_SYMBOL_GPL(hop_port_get);
+
+/**
+ * hop_port_put() - give up a reference to a port
+ * @port: the port, which the caller's qdisc does not use any more; NULL for none
+ *
+ * Context: process, RTNL held.
+ */
+void hop_port_put(struct hop_port *port)
+{
+	if (!port || --port->users)
+		return;
+	list_del(&port->list);
+	kfree(port);
+}
+EXPORT_SYMBOL_GPL(hop_port_put);
+
+/**
+ * hop_port_sum() - what a port has sent
+ * @port: the port
+ *
+ * Context: the port's lock held, or no other CPU can reach the port.
+ * Return: bytes on the wire.
+ */
+u64 hop_port_sum(const struct hop_port *port)
+{
+	const struct hop_port_queue *queue;
+	u64 bytes = port->base_bytes;
+
+	list_for_each_entry(queue, &port->queues, list)
+		bytes += atomic64_read(&queue->sent_bytes);
+	return bytes;
+}
+EXPORT_SYMBOL_GPL(hop_port_sum);
+
+/* What each qdisc has at this moment: it may send meanwhile. Returns the port's bytes. */
+static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_pkts)
+{
+	struct hop_port_queue *queue;
+	u64 bytes = port->base_bytes;
+
+	list_for_each_entry(queue, &port->queues, list) {
+		queue->seen_bytes = atomic64_read(&queue->sent_bytes);
+		queue->seen_backlog_bytes = READ_ONCE(queue->sch->qstats.backlog);
+		queue->seen_backlog_pkts = READ_ONCE(queue->sch->q.qlen);
+		bytes += queue->seen_bytes;
+		*backlog_bytes += queue->seen_backlog_bytes;
+		*backlog_pkts += queue->seen_backlog_pkts;
+	}
+	return bytes;
+}
+
+/* Under the port's lock. */
+static void hop_port_tell_locked(struct hop_port *port)
+{
+	struct hop_port_queue *queue;
+	u64 bytes, backlog_bytes = 0;
+	u32 backlog_pkts = 0;
+
+	bytes = hop_port_see(port, &backlog_bytes, &backlog_pkts);
+	list_for_each_entry(queue, &port->queues, list) {
+		atomic64_set(&queue->others_bytes, bytes - queue->seen_bytes);
+		atomic64_set(&queue->others_backlog_bytes,
+			     backlog_bytes - queue->seen_backlog_bytes);
+		atomic_set(&queue->others_backlog_pkts, backlog_pkts - queue->seen_backlog_pkts);
+	}
+}
+
+/**
+ * hop_port_tell() - tell each qdisc of a port what the others have, unless another CPU does
+ * @port: the port
+ * @now_ns: time, of ktime_get_ns()
+ *
+ * Context: bottom halves disabled.
+ */
+void hop_port_tell(struct hop_port *port, u64 now_ns)
+{
+	if (!spin_trylock(&port->lock))
+		return;
+	atomic64_set(&port->summed_ns, now_ns);
+	hop_port_tell_locked(port);
+	spin_unlock(&port->lock);
+}
+EXPORT_SYMBOL_GPL(hop_port_tell);
+
+/* A qdisc without a shared port goes on from the port's count. */
+static void hop_port_leave(struct hop_port_queue *queue)
+{
+	struct hop_port *port = queue->port;
+	u64 bytes;
+
+	if (!port)
+		return;
+	spin_lock_bh(&port->lock);
+	bytes = hop_port_sum(port);
+	port->base_bytes = hop_port_sum_leave(port->base_bytes,
+					      atomic64_read(&queue->sent_bytes));
+	list_del(&queue->list);
+	hop_port_tell_locked(port);
+	spin_unlock_bh(&port->lock);
+	atomic64_set(&queue->sent_bytes, bytes);
+	atomic64_set(&queue->others_bytes, 0);
+}
+
+static void hop_port_join(struct hop_port_queue *queue, struct hop_port *port)
+{
+	if (!port)
+		return;
+	spin_lock_bh(&port->lock);
+	port->base_bytes = hop_port_sum_join(port->base_bytes, atomic64_read(&queue->sent_bytes),
+					     list_empty(&port->queues));
+	list_add_tail(&queue->list, &port->queues);
+	hop_port_tell_locked(port);
+	spin_unlock_bh(&port->lock);
+}
+
+/**
+ * hop_port_use() - count for another port from now on
+ * @queue: the qdisc's part, with its qdisc set
+ * @port: the port, of hop_port_get(); NULL if the qdisc is a port by itself. The caller keeps
+ *	the reference to the port before
+ *
+ * Context: under the tree lock, or after the qdisc was taken out of the tree.
+ */
+void hop_port_use(struct hop_port_queue *queue, struct hop_port *port)
+{
+	if (port == queue->port)
+		return;
+	hop_port_leave(queue);
+	hop_port_join(queue, port);
+	queue->port = port;
+}
+EXPORT_SYMBOL_GPL(hop_port_use);
+
+/**
+ * hop_port_total_bytes() - what a qdisc's port has sent, at this moment
+ * @queue: the qdisc's part of the port, shared or not
+ *
+ * Context: under the tree lock.
+ * Return: bytes on the wire.
+ */
+u64 hop_port_total_bytes(struct hop_port_queue *queue)
+{
+	u64 bytes;
+
+	if (!queue->port)
+		return atomic64_read(&queue->sent_bytes);
+	spin_lock_bh(&queue->port->lock);
+	bytes = hop_port_sum(queue->port);
+	spin_unlock_bh(&queue->port->lock);
+	return bytes;
+}
+EXPORT_SYMBOL_GPL(hop_port_total_bytes);
+
+/**
+ * hop_port_qdiscs() - how many qdiscs send through a qdisc's port
+ * @queue: the qdisc's part of the port, shared or not
+ *
+ * Context: under the tree lock; another change may be going on.
+ * Return: their number, the qdisc itself included.
+ */
+u32 hop_port_qdiscs(const struct hop_port_queue *queue)
+{
+	return queue->port ? READ_ONCE(queue->port->users) : 1;
+}
+EXPORT_SYMBOL_GPL(hop_port_qdiscs);

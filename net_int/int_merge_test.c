@@ -41,10 +41,11 @@ static void id_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(id_cases); i++) {
-		const struct shim held = header(id_cases[i].held, 1), s = header(id_cases[i].next, 2);
+		const struct id_case *c = &id_cases[i];
+		const struct shim held = header(c->held, 1), s = header(c->next, 2);
 
-		KUNIT_EXPECT_EQ_MSG(test, int_may_merge(&held.h, &s.h), id_cases[i].want,
-				    "%u, %u", id_cases[i].held, id_cases[i].next);
+		KUNIT_EXPECT_EQ_MSG(test, int_may_merge(&held.h, &s.h), c->want, "%u, %u",
+				    c->held, c->next);
 	}
 }
 
@@ -63,7 +64,8 @@ static void newest_test(struct kunit *test)
 /* A bit of what must be equal keeps segments apart; records, options and padding may differ. */
 static void apart_test(struct kunit *test)
 {
-	const u32 records = offsetof(struct int_hdr, record), id = sizeof(struct shim) - INT_TAIL_BYTES;
+	const u32 records = offsetof(struct int_hdr, record);
+	const u32 id = sizeof(struct shim) - INT_TAIL_BYTES;
 	const struct shim held = header(4, 1);
 	struct shim s;
 	u32 bit;

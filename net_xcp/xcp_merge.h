@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several segments, one congestion header: what GRO merges, and what segmentation makes of it again,
- * so that all sums of feedback are exact.
+ * Several segments, one congestion header: what GRO merges, and what segmentation makes of it
+ * again, so that all sums of feedback are exact.
  *
  * The header of a GSO packet stands for one of each segment:
  *

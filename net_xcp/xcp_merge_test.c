@@ -37,7 +37,8 @@ static const struct merge_case {
 	{ "a sum beyond the field", { S32_MAX, 1, -1 }, { }, { 1, 1, 1 }, S32_MAX - 1, 0, 2, true },
 	{ "a sum below the field", { S32_MIN, -1 }, { }, { 1, 1 }, S32_MIN, 0, 1, false },
 	{ "equal: no sum is needed", { S32_MAX, S32_MAX }, { }, { 1, 1 }, S32_MAX, 0, 2, false },
-	{ "Reverse_Feedback beyond its field", { 5, 5 }, { S32_MAX, 1 }, { 1, 1 }, 5, S32_MAX, 1, false },
+	{ "Reverse_Feedback beyond its field", { 5, 5 }, { S32_MAX, 1 }, { 1, 1 },
+	  5, S32_MAX, 1, false },
 };
 
 static void merge_test(struct kunit *test)
@@ -61,7 +62,8 @@ static void merge_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, xcp_delta(&held), c->want_delta, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, xcp_reverse(&held), c->want_reverse, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, held_pkts, c->want_pkts, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, held.flags, c->want_sum ? XCP_FLAG_SUM : 0, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, held.flags, c->want_sum ? XCP_FLAG_SUM : 0, "%s",
+				    c->what);
 	}
 }
 

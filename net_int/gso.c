@@ -33,7 +33,11 @@ static struct sk_buff *int_gso_v4(struct sk_buff *skb, netdev_features_t feature
 }
 
 static const struct net_offload int_offload_v4 = {
-	.callbacks = { .gso_segment = int_gso_v4 },
+	.callbacks = {
+		.gso_segment = int_gso_v4,
+		.gro_receive = int_gro_receive_v4,
+		.gro_complete = int_gro_complete_v4,
+	},
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -43,7 +47,11 @@ static struct sk_buff *int_gso_v6(struct sk_buff *skb, netdev_features_t feature
 }
 
 static const struct net_offload int_offload_v6 = {
-	.callbacks = { .gso_segment = int_gso_v6 },
+	.callbacks = {
+		.gso_segment = int_gso_v6,
+		.gro_receive = int_gro_receive_v6,
+		.gro_complete = int_gro_complete_v6,
+	},
 };
 #endif
 

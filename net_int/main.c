@@ -208,6 +208,7 @@ static int __init int_init(void)
 	err = int_kfunc_init();
 	if (err)
 		goto no_kfunc;
+	int_gro_start();
 	return 0;
 
 no_kfunc:
@@ -222,6 +223,7 @@ no_gso:
 /* Reactors hold a reference to this module: no flow is open. */
 static void __exit int_exit(void)
 {
+	int_gro_stop();
 	int_input_exit();
 	unregister_pernet_subsys(&int_net_ops);
 	int_gso_exit();

@@ -353,6 +353,14 @@ static inline int int_kfunc_init(void)
 int int_gso_init(void);
 void int_gso_exit(void);
 
+/* gro.c */
+struct sk_buff *int_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
+int int_gro_complete_v4(struct sk_buff *skb, int at_bytes);
+struct sk_buff *int_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
+int int_gro_complete_v6(struct sk_buff *skb, int at_bytes);
+void int_gro_start(void);
+void int_gro_stop(void);
+
 /* icmp.c */
 int int_icmp_v4(struct sk_buff *skb, u32 info);
 int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,

@@ -4,7 +4,7 @@
  * ours, and each segment on the wire gets a copy of it.
  *
  * What the header asks is a wire packet's share of the demand already, so copies
- * are right. What it answers is said once: by the first.
+ * are right; a sum, of GRO's, is shared out. What it answers is said once: by the first.
  *
  * No card may segment them: hop_shim_mark_gso() sees to it that software comes here.
  */
@@ -12,17 +12,32 @@
 #include <net/protocol.h>
 
 #include "net_xcp.h"
+#include "xcp_merge.h"
+
+static struct xcp_hdr *header_of(const struct sk_buff *seg)
+{
+	return (struct xcp_hdr *)(skb_transport_header(seg) - sizeof(struct xcp_hdr));
+}
+
+static void share_out(struct sk_buff *segs)
+{
+	struct xcp_rest rest;
+	struct sk_buff *seg;
+	u32 segs_pkts = 0;
+
+	for (seg = segs; seg; seg = seg->next)
+		segs_pkts++;
+	rest = xcp_split(header_of(segs), segs_pkts);
+	for (seg = segs; seg; seg = seg->next)
+		xcp_write_segment(header_of(seg), &rest);
+}
 
 static void answer_once(struct sk_buff *segs)
 {
 	struct sk_buff *seg;
 
-	for (seg = segs->next; seg; seg = seg->next) {
-		struct xcp_hdr *h;
-
-		h = (struct xcp_hdr *)(skb_transport_header(seg) - sizeof(*h));
-		h->reverse = 0;
-	}
+	for (seg = segs->next; seg; seg = seg->next)
+		header_of(seg)->reverse = 0;
 }
 
 /* skb->data is at our header, as a device or a tunnel will have it, or a forger. */
@@ -36,8 +51,11 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP)
 		return ERR_PTR(-EINVAL);
 	segs = hop_shim_segment(skb, sizeof(*h), tcp);
-	if (!IS_ERR_OR_NULL(segs))
-		answer_once(segs);
+	if (IS_ERR_OR_NULL(segs))
+		return segs;
+	answer_once(segs);
+	if (header_of(segs)->flags & XCP_FLAG_SUM)
+		share_out(segs);
 	return segs;
 }
 
@@ -47,7 +65,11 @@ static struct sk_buff *xcp_gso_v4(struct sk_buff *skb, netdev_features_t feature
 }
 
 static const struct net_offload xcp_offload_v4 = {
-	.callbacks = { .gso_segment = xcp_gso_v4 },
+	.callbacks = {
+		.gso_segment = xcp_gso_v4,
+		.gro_receive = xcp_gro_receive_v4,
+		.gro_complete = xcp_gro_complete_v4,
+	},
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -57,7 +79,11 @@ static struct sk_buff *xcp_gso_v6(struct sk_buff *skb, netdev_features_t feature
 }
 
 static const struct net_offload xcp_offload_v6 = {
-	.callbacks = { .gso_segment = xcp_gso_v6 },
+	.callbacks = {
+		.gso_segment = xcp_gso_v6,
+		.gro_receive = xcp_gro_receive_v6,
+		.gro_complete = xcp_gro_complete_v6,
+	},
 };
 #endif
 

@@ -124,13 +124,19 @@ static bool may_speak(struct sk_buff *skb)
 				 skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6);
 }
 
+/* A GSO packet may have one of GRO's. */
+static bool has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h)
+{
+	return h->flags & ~(XCP_FLAGS_KNOWN | (skb_is_gso(skb) ? XCP_FLAG_SUM : 0));
+}
+
 /* The header is out; @th is TCP's, in full. */
 static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_arrival *a,
 			const struct tcphdr *th, unsigned int segment_bytes)
 {
 	xcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
-	if (a->h.flags & ~XCP_FLAGS_KNOWN)
-		xcp_count(xn, XCP_COUNT_IN_FLAGS);
+	if (has_unknown_flags(skb, &a->h))
+		xcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!may_speak(skb))
 		return;
 	/* A handshake only: later packets have the proof. */

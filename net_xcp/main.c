@@ -273,6 +273,7 @@ static int __init xcp_init(void)
 	err = xcp_input_init();
 	if (err)
 		goto no_input;
+	xcp_gro_start();
 	return 0;
 
 no_input:
@@ -285,6 +286,7 @@ no_gso:
 /* Reactors hold a reference to this module: no flow is open. */
 static void __exit xcp_exit(void)
 {
+	xcp_gro_stop();
 	xcp_input_exit();
 	unregister_pernet_subsys(&xcp_net_ops);
 	xcp_gso_exit();

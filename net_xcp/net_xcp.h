@@ -213,6 +213,14 @@ unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 int xcp_gso_init(void);
 void xcp_gso_exit(void);
 
+/* gro.c */
+struct sk_buff *xcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
+int xcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
+struct sk_buff *xcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
+int xcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
+void xcp_gro_start(void);
+void xcp_gro_stop(void);
+
 /* icmp.c */
 int xcp_icmp_v4(struct sk_buff *skb, u32 info);
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,

@@ -108,7 +108,7 @@ static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 
 	if (!xcp_rtt_us(h))
 		return;
 	WRITE_ONCE(v->owed_bytes_ps,
-		   xcp_bounded_sum(v->owed_bytes_ps, (s64)xcp_delta(h) * segs_pkts));
+		   xcp_bounded_sum(v->owed_bytes_ps, xcp_delta_sum(h, segs_pkts)));
 	WRITE_ONCE(v->owed_headers, xcp_saturating_add(v->owed_headers, segs_pkts));
 	v->asked = true;
 }

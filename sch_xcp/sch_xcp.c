@@ -176,10 +176,22 @@ struct xcp_sched_data {
 	struct hop_speed_watch speed;
 };
 
-/* TCP's checksum does not cover the header; one that a card computed over the frame does. */
-static __always_inline bool xcp_write_delta(struct sk_buff *skb, int offset, s32 delta_bytes_ps)
+/* Each packet of a GSO packet is given the same: the header says that, and a sum no more. */
+static noinline void xcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
 {
-	const __be32 delta = cpu_to_be32((u32)delta_bytes_ps);
+	const __be16 flags = htons(XCP_FLAG_SUM);
+
+	/* Length and flags are a word of a checksum. */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_sub(skb->csum, (__force __wsum)flags);
+	h->flags &= ~XCP_FLAG_SUM;
+}
+
+/* TCP's checksum does not cover the header; one that a card computed over the frame does. */
+static __always_inline bool xcp_write_delta(struct sk_buff *skb, int offset,
+					    const struct xcp_pkt *pkt)
+{
+	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
 	struct xcp_hdr *h;
 
 	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES))
@@ -190,6 +202,8 @@ static __always_inline bool xcp_write_delta(struct sk_buff *skb, int offset, s32
 		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
 				     (__force __wsum)delta);
 	h->delta = delta;
+	if (unlikely(pkt->sum))
+		xcp_write_each(skb, h);
 	return true;
 }
 
@@ -687,7 +701,7 @@ static __always_inline void xcp_answer(struct xcp_sched_data *q, struct sk_buff 
 {
 	if (!xcp_depart(&q->vars, &q->params, pkt))
 		return;
-	if (likely(xcp_write_delta(skb, offset, pkt->delta_bytes_ps)))
+	if (likely(xcp_write_delta(skb, offset, pkt)))
 		q->reduced_pkts += pkt->pkts;
 	else
 		q->unwritable_pkts += pkt->pkts;

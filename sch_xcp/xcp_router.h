@@ -179,7 +179,8 @@ enum xcp_class {
  * @bytes: of all of them on the link, below 2^31
  * @rtt_us: not 0
  * @throughput_bytes_pms: bytes/ms, not 0
- * @delta_bytes_ps: Delta_Throughput, bytes/s; the law lowers it
+ * @delta_bytes_ps: Delta_Throughput of each, bytes/s; the law lowers it
+ * @sum: XCP_FLAG_SUM: the header says the sum of @pkts of them
  */
 struct xcp_pkt {
 	enum xcp_class class;
@@ -191,6 +192,7 @@ struct xcp_pkt {
 	u32 rtt_us;
 	u32 throughput_bytes_pms;
 	s32 delta_bytes_ps;
+	bool sum;
 };
 
 /**
@@ -760,9 +762,23 @@ static inline u64 xcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
 	return now_ns - rest_ns;
 }
 
+/*
+ * The law takes the mean of what the packets of a GSO packet ask for, rounded up: the port charges
+ * each no less than it gets.
+ */
+static inline void xcp_read_sum(struct xcp_pkt *pkt)
+{
+	/* 2^19 at most, of a forged GSO packet. */
+	const s32 pkts = pkt->pkts, mean = pkt->delta_bytes_ps / pkts;
+
+	pkt->sum = true;
+	pkt->flags &= ~XCP_FLAG_SUM;
+	pkt->delta_bytes_ps = mean + (pkt->delta_bytes_ps % pkts > 0);
+}
+
 /**
  * xcp_read() - a congestion header as the law wants it
- * @pkt: class, fault, format and all that the header holds are set
+ * @pkt: class, fault, format and all that the header holds are set; @pkts is, and the rest is 0
  * @h: the header, or NULL if the packet ends within it
  * @own_protocol: XCP's code point
  */
@@ -778,6 +794,8 @@ static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own
 	pkt->rtt_us = xcp_rtt_us(h);
 	pkt->throughput_bytes_pms = be32_to_cpu(h->throughput);
 	pkt->delta_bytes_ps = xcp_delta(h);
+	if (pkt->pkts > 1 && h->flags & XCP_FLAG_SUM)
+		xcp_read_sum(pkt);
 	if (pkt->format == XCP_FORMAT_MINIMAL)
 		pkt->class = XCP_CLASS_MINIMAL;
 	else if (!pkt->rtt_us || !pkt->throughput_bytes_pms)

@@ -21,6 +21,8 @@
  *   unit for a data centre.
  * - `unused` carries one flag, of section 4.1; its other bits are sent as 0 and
  *   counted and accepted when set.
+ * - Within a host, the header of a GSO packet stands for one of each segment: see
+ *   XCP_FLAG_SUM.
  */
 #ifndef HOPCC_NET_XCP_H
 #define HOPCC_NET_XCP_H
@@ -40,6 +42,12 @@
 /* Section 4.1: the sender is limited by its end-to-end control, not by XCP. */
 #define XCP_FLAG_E2E_LIMITED	0x01
 #define XCP_FLAGS_KNOWN		XCP_FLAG_E2E_LIMITED
+
+/*
+ * Of a GSO packet that GRO made, never on the wire: Delta_Throughput is the sum over its segments,
+ * not each segment's. Of one packet both are the same.
+ */
+#define XCP_FLAG_SUM		0x80
 
 #define XCP_US_PER_MS		1000U
 #define XCP_MS_PER_S		1000U
@@ -175,6 +183,18 @@ static inline __be32 xcp_throughput_field(__u64 bytes_per_s)
 static inline __s32 xcp_delta(const struct xcp_hdr *h)
 {
 	return (__s32)be32_to_cpu(h->delta);
+}
+
+/**
+ * xcp_delta_sum() - Delta_Throughput of all packets that a header stands for
+ * @h: a header that xcp_check() passed
+ * @pkts: packets on the wire, at most 2^16: above 1 of a GSO packet
+ *
+ * Return: bytes/s.
+ */
+static inline __s64 xcp_delta_sum(const struct xcp_hdr *h, __u32 pkts)
+{
+	return h->flags & XCP_FLAG_SUM ? xcp_delta(h) : (__s64)xcp_delta(h) * pkts;
 }
 
 static inline __s32 xcp_reverse(const struct xcp_hdr *h)

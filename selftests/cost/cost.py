@@ -260,6 +260,7 @@ def table(columns, rows):
 
 def report(result):
     for path, title in (("veth", "CPU-bound over veth, TSO and GRO on"),
+                        ("segmented", "CPU-bound over veth, segmented by software in front of the receiver"),
                         ("bottleneck", "Behind 500 Mbit/s, 4 ms"),
                         ("unused", "cubic before the modules are loaded, and after")):
         rows = [row for row in result["streams"] if row["path"] == path]

@@ -175,6 +175,15 @@ cpu_bound()
 	run_ecn dctcp dctcp wred limit 2mb ect min $mark_bytes max $mark_bytes prob 1
 }
 
+# As over veth, but r-b segments in software: b's GRO decides how many packets its IP and TCP see.
+segmented_path()
+{
+	path_kind=segmented warm_bytes=8388608 bytes=16777216 mark_bytes=200k speed=''
+	cost_offload r r-b tso off
+	streams 100gbit
+	cost_offload r r-b tso on
+}
+
 bottleneck()
 {
 	path_kind=bottleneck warm_bytes=16777216 bytes=33554432 mark_bytes=100k speed='speed 1gbit'
@@ -250,6 +259,7 @@ for name in a r b; do
 done
 qdiscs
 cpu_bound
+segmented_path
 bottleneck
 ! grep -q cost.profile /proc/cmdline || symbols
 finish 0

@@ -3,10 +3,20 @@
 #include "fuzz.h"
 #include "xcp_router.h"
 
+/* Of each packet that a header stands for: not less than the mean, by less than 1 byte/s. */
+static void check_sum(const struct xcp_pkt *pkt, const struct xcp_hdr *h)
+{
+	const s64 more = (s64)pkt->delta_bytes_ps * pkt->pkts - xcp_delta_sum(h, pkt->pkts);
+
+	FUZZ_CLAIM(more >= 0 && more < pkt->pkts);
+	FUZZ_CLAIM(pkt->sum == (pkt->pkts > 1 && h->flags & XCP_FLAG_SUM));
+	FUZZ_CLAIM(!pkt->sum || pkt->flags == (h->flags & ~XCP_FLAG_SUM));
+}
+
 static void check_read(const struct xcp_hdr *h, u8 protocol)
 {
 	struct xcp_stats stats = {};
-	struct xcp_pkt pkt = { .pkts = 1, .bytes = 1500 };
+	struct xcp_pkt pkt = { .pkts = fuzz_flag() ? 1 : fuzz_range(1, 1 << 19), .bytes = 1500 };
 
 	xcp_read(&pkt, h, protocol);
 	FUZZ_CLAIM((pkt.class == XCP_CLASS_MALFORMED) == (pkt.fault != XCP_OK));
@@ -16,6 +26,7 @@ static void check_read(const struct xcp_hdr *h, u8 protocol)
 		/* What the law divides by. */
 		FUZZ_CLAIM(pkt.rtt_us && pkt.throughput_bytes_pms);
 	if (pkt.fault == XCP_OK) {
+		check_sum(&pkt, h);
 		FUZZ_CLAIM(h->protocol != protocol);
 		FUZZ_CLAIM(xcp_format(h) != XCP_FORMAT_MINIMAL || !xcp_rtt_us(h));
 	}

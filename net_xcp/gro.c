@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Segments with a congestion header merge on arrival as those without do, where one header can
+ * stand for all of them: see xcp_merge.h. For a router, too, that forwards what it has merged.
+ *
+ * What cannot be read as a header in front of TCP, and all packets where net.hopcc.xcp is 0, are
+ * left to the stack one by one.
+ */
+#include <net/hop_gro.h>
+
+#include "net_xcp.h"
+#include "xcp_merge.h"
+
+/* Off until the module has started, and from the moment that it goes. */
+static bool merging;
+
+static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
+{
+	return xcp_may_merge(held, held_pkts, header, pkts);
+}
+
+static void merge(void *held, u32 held_pkts, const void *header, u32 pkts)
+{
+	xcp_merge(held, held_pkts, header, pkts);
+}
+
+static const struct hop_gro_kind xcp_gro = {
+	.may_merge = may_merge,
+	.merge = merge,
+};
+
+/* A header that may be merged, in front of TCP; else NULL. */
+static const struct xcp_hdr *read_header(struct sk_buff *skb)
+{
+	const struct xcp_hdr *h;
+
+	if (!READ_ONCE(merging) || !READ_ONCE(xcp_net(dev_net(skb->dev))->on) ||
+	    !hop_gro_is_plain(skb))
+		return NULL;
+	h = hop_gro_header(skb, sizeof(*h));
+	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP)
+		return NULL;
+	/* On the wire it is somebody else's flag. */
+	return h->flags & XCP_FLAG_SUM && !skb_is_gso(skb) ? NULL : h;
+}
+
+static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
+			       const struct net_offload *tcp)
+{
+	const struct xcp_hdr *h = tcp ? read_header(skb) : NULL;
+
+	if (h)
+		return hop_gro_receive(head, skb, h, sizeof(*h), tcp, &xcp_gro);
+	NAPI_GRO_CB(skb)->flush = 1;
+	return NULL;
+}
+
+static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
+{
+	return tcp ? hop_gro_complete(skb, at_bytes + XCP_HDR_BYTES, tcp) : -ENOENT;
+}
+
+struct sk_buff *xcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
+{
+	return receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+}
+
+int xcp_gro_complete_v4(struct sk_buff *skb, int at_bytes)
+{
+	return complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+struct sk_buff *xcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
+{
+	return receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+}
+
+int xcp_gro_complete_v6(struct sk_buff *skb, int at_bytes)
+{
+	return complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+}
+#endif
+
+void xcp_gro_start(void)
+{
+	WRITE_ONCE(merging, true);
+}
+
+/* Before anything that gro_receive and gro_complete need goes. */
+void xcp_gro_stop(void)
+{
+	WRITE_ONCE(merging, false);
+	hop_gro_flush();
+}

@@ -80,16 +80,17 @@ static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 		tcsig_look_up_line(sk, cs);
 }
 
-/* Does the socket have what the law's state would set? Outside of SEEK, where that is not all. */
+/* Does the socket have what the law's state would set? In SEEK the carrier has a say, too. */
 static bool tcsig_is_set(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
 	const struct tcsig_set *set = &cs->told->set;
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return set->cw == cs->v.cw && set->rtt_us == rtt_us && set->mss_bytes == tp->mss_cache &&
-	       set->doubles == tcsig_doubles(&cs->v) && set->cwnd_pkts == tcp_snd_cwnd(tp) &&
-	       set->gso_segs == sk->sk_gso_max_segs && set->pace_bytes_ps == pace_bytes_ps &&
+	return set->cw == cs->v.cw && cs->v.stage != TCSIG_SEEK && set->rtt_us == rtt_us &&
+	       set->mss_bytes == tp->mss_cache && set->doubles == tcsig_doubles(&cs->v) &&
+	       set->cwnd_pkts == tcp_snd_cwnd(tp) && set->gso_segs == sk->sk_gso_max_segs &&
+	       set->pace_bytes_ps == pace_bytes_ps &&
 	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
 }
 
@@ -98,7 +99,7 @@ static void tcsig_note_set(const struct sock *sk, const struct tcsig_sock *cs, u
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	cs->told->set = (struct tcsig_set){
-		.cw = cs->v.stage == TCSIG_SEEK ? 0 : cs->v.cw,
+		.cw = cs->v.cw,
 		.pace_bytes_ps = sk->sk_pacing_rate,
 		.rtt_us = rtt_us,
 		.mss_bytes = tp->mss_cache,
@@ -132,8 +133,12 @@ static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_p
 	if (!rtt_us)
 		return;
 	tcsig_set_pace(sk, cs, rtt_us);
-	if (cs->told)
-		tcsig_note_set(sk, cs, rtt_us);
+	if (!cs->told)
+		return;
+	tcsig_note_set(sk, cs, rtt_us);
+	/* A recovery's limit is not the law's: what follows it is set anew. */
+	if (most_pkts != U32_MAX)
+		cs->told->set.cw = 0;
 }
 
 static void tcsig_init(struct sock *sk)

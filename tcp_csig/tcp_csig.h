@@ -11,7 +11,7 @@
 
 /**
  * struct tcsig_set - what a socket was set to last, and from what
- * @cw: of the law; 0: something that is not here was part of it
+ * @cw: of the law; 0: nothing was set, or something that is not here was part of it
  * @pace_bytes_ps: the socket's pace
  * @rtt_us: the RTT that it is of
  * @mss_bytes: payload of a full packet

@@ -23,7 +23,7 @@ struct hop_speed_watch {
 
 /**
  * struct hop_speed - what is known of a device's rate
- * @mbit: the rate that the driver reported last, Mbit/s; 0: not known
+ * @mbit: the rate that the driver reported last, Mbit/s, below 2^30; 0: not known
  * @limits: the device sends no faster, since it is hardware, or stands on nothing but hardware
  *
  * A virtual device reports a rate that holds nothing back, veth for example 10 Gbit/s, and a

@@ -536,8 +536,12 @@ static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk
 /* A packet arrives while a timer does not run. */
 static noinline void xcp_rouse(struct xcp_sched_data *q)
 {
-	/* A port whose child dropped all that it held is as one that nothing has used. */
-	if (q->runs && !q->sch->q.qlen)
+	/*
+	 * A port whose child dropped all that it held is as one that nothing has used. Of several
+	 * transmit queues one stays in use: a queue that starts beside others gives nothing at
+	 * first, so a flow with pauses would never be given anything.
+	 */
+	if (q->runs && !q->sch->q.qlen && !q->arrived.port)
 		xcp_sleep(q);
 	if (q->runs)
 		xcp_resume(q, xcp_queue_bytes(q));

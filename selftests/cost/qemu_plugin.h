@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What profile.c and mq_count.c use of QEMU's API for plug-ins, version 1, whose header Debian does not have. */
+/*
+ * What profile.c and mq_count.c use of QEMU's API for plug-ins, version 1, whose header Debian does
+ * not have.
+ */
 #ifndef SELFTESTS_COST_QEMU_PLUGIN_H
 #define SELFTESTS_COST_QEMU_PLUGIN_H
 

@@ -49,7 +49,7 @@ static struct int_hdr *read_header(struct sk_buff *skb)
 static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
 			       const struct net_offload *tcp)
 {
-	const struct int_hdr *h = tcp ? read_header(skb) : NULL;
+	const struct int_hdr *h = tcp && tcp->callbacks.gro_receive ? read_header(skb) : NULL;
 
 	if (h)
 		return hop_gro_receive(head, skb, h, int_shim_bytes(h), tcp, &int_gro);

@@ -367,7 +367,7 @@ static void loss_test(struct kunit *test)
 				over = round;
 		}
 		KUNIT_EXPECT_EQ_MSG(test, over, c->want_round, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, v.reno, !over, "%s", c->what);
+		KUNIT_EXPECT_TRUE_MSG(test, v.reno == !over, "%s", c->what);
 	}
 }
 

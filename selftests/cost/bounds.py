@@ -16,9 +16,12 @@ sys.path.insert(0, f"{HERE}/../lib")
 from tap import Tap
 
 # Of cubic, CPU-bound over veth.
-STREAMS = {"dctcp_ms": 1.15, "ldcp": 3.8, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35}
+STREAMS = {
+    "dctcp_ms": 1.15, "ldcp": 1.6, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
+    "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
+}
 # Instructions of the congestion control an ACK; bbr has 371.
-ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 390, "hpccpp-inband": 555}
+ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 390, "hpccpp-inband-100g": 580}
 # Of red with a plain packet; of GSO packets, with a GSO packet.
 QDISCS = {
     ("wred", "tcp"): 1.15, ("xcp", "tcp"): 1.5, ("int", "tcp"): 1.3, ("csig", "tcp"): 1.75,

@@ -95,7 +95,7 @@ def stream(version, total=5 * MB, tos=0, **options):
 
 
 def with_telemetry(version, name):
-    """Where super-packets stay whole up to the receiver, one answer does for all their segments."""
+    """One packet in each T is answered, one in T/8 while a queue stands; each probe is."""
     for forward, gso in ((0, 1), (1, 0), (1, 1)):
         sysctl("a", "hopcc/int_forward", forward)
         sysctl("a", "hopcc/int_gso", gso)
@@ -104,8 +104,8 @@ def with_telemetry(version, name):
         what = "probe" if not forward else "inband, super-packets" if gso else "inband"
         tap.claim(f"IPv{version} {name}, {what}: exact, answers",
                   exact and opened == 1 and not drive("silenced") and drive("records") > 5 and
-                  (0 < got["out_super"] <= got["in_answer"] < headers if forward and gso else
-                   got["in_answer"] == headers),
+                  bool(got["out_super"]) == bool(forward and gso) and
+                  (5 < got["in_answer"] < headers if forward else got["in_answer"] == headers),
                   f"{got['in_answer']} answers, {got['out_probe']} probes, "
                   f"{got['out_data']} headers")
     sysctl("a", "hopcc/int_forward", 0)

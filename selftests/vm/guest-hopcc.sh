@@ -177,7 +177,11 @@ serve()
 {
 	ip netns exec "$1" $python "$here/stream.py" serve "$cc" >"$tmp/serve" 2>&1 &
 	jobs="$jobs $!"
-	until_true 20 grep -q listening "$tmp/serve"
+	until_true 20 grep -q listening "$tmp/serve" || {
+		echo "the receiver did not start in 20 s:"
+		cat "$tmp/serve"
+		return 1
+	}
 }
 
 # background COMMAND...: over and over until jobs_end
@@ -530,9 +534,14 @@ all_of_it()
 	changes_of rough_words
 	background change_queue
 	background read_all
-	until_true 60 sent_something || return 1
+	until_true 60 sent_something || {
+		echo "next to nothing was sent in 60 s:"
+		tc -n s1 -s qdisc show dev s1h2
+		cat "$tmp/streams"
+		return 1
+	}
 	for name in $modules; do
-		refused rmmod "$name" || return 1
+		refused rmmod "$name" || { echo "$name was unloaded in use"; return 1; }
 	done
 	background unload_attempt
 	sleep 1

@@ -31,6 +31,15 @@
  */
 #define XCP_RENO_PACING		2
 
+/*
+ * The same for a sender whose host holds it back: TCP leaves a millisecond of the pace with the
+ * device, and where other sockets' packets wait longer there, the window could never be filled.
+ */
+#define XCP_HELD_PACING		4
+
+/* No window outlasts such a silence. */
+#define XCP_IDLE_LONG_S		1800
+
 /* ss shows a gain in 1/256. */
 #define XCP_INFO_GAIN_SHIFT	8
 
@@ -109,9 +118,7 @@ static void xcp_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_by
 {
 	s32 demand_bytes_ps = 0;
 
-	/* Who does not use what it has asks for no more. */
-	if (xs->v.limited)
-		desired_bytes_ps = min(desired_bytes_ps, throughput_bytes_ps);
+	desired_bytes_ps = min(desired_bytes_ps, xcp_ask_most_bytes_ps(&xs->v, throughput_bytes_ps));
 	if (throughput_bytes_ps)
 		demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
 						      cwnd_pkts);
@@ -139,7 +146,7 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
 		      struct xcp_feedback feedback)
 {
 	const bool reno = xs->v.reno;
-	u64 wnd_bytes, rate_bytes_ps;
+	u64 wnd_bytes, rate_bytes_ps, used_bytes_ps;
 	struct xcp_line line;
 	u32 cwnd_pkts;
 
@@ -148,15 +155,21 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
 	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : xcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	line = xcp_line_of(sk, xs, rate_bytes_ps);
+	used_bytes_ps = rate_bytes_ps;
+	if (xs->v.limited)
+		used_bytes_ps = xcp_throughput_bytes_ps(xcp_used_bytes(&xs->v, wnd_bytes, mss_bytes),
+							xs->v.rtt_us);
+	line = xcp_line_of(sk, xs, used_bytes_ps);
 	/* With feedback they are counted already. */
 	if (!feedback.headers)
 		xcp_count_asked(sk, xs);
-	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
+	xcp_offer(sk, xs, line.desired_bytes_ps, used_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
-		xcp_trace(sk, xs, feedback, rate_bytes_ps);
+		xcp_trace(sk, xs, feedback, used_bytes_ps);
 	if (reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
+	else if (xcp_is_held(&xs->v))
+		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps)
 		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
 }
@@ -252,33 +265,31 @@ static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
 
-static void xcp_end_round(struct sock *sk, struct xcp_sock *xs)
+static void xcp_end_round(struct sock *sk, struct xcp_sock *xs, u32 sent_pkts)
 {
+	const bool reno = xs->v.reno;
+
 	xcp_find_speed(sk, xs);
-	if (xs->v.reno)
+	if (reno)
 		xcp_end_reno_round(sk, xs);
-	else if (xs->v.app_limited)
-		xcp_age(&xs->v, xs->v.round_sent_bytes, xcp_mss_bytes(sk));
+	xcp_end_sending(&xs->v, sent_pkts, reno, xcp_mss_bytes(sk));
 	xcp_end_asking(&xs->v, xs->v.heard);
 	xs->v.heard = false;
-	xs->v.limited = xs->v.app_limited;
-	xs->v.app_limited = false;
-	xs->v.round_sent_bytes = 0;
 }
 
-static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs,
-		      u32 mss_bytes)
+static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs)
 {
+	const u32 round_start_pkts = xs->round_end_pkts;
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	xs->ack_us = tp->tcp_mstamp;
 	if (rs->rtt_us > 0)
 		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
-	xs->v.round_sent_bytes += (u64)rs->acked_sacked * mss_bytes;
+	xs->v.in_flight_pkts = max(xs->v.in_flight_pkts, rs->prior_in_flight);
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
-		xcp_end_round(sk, xs);
+		xcp_end_round(sk, xs, tp->delivered - round_start_pkts);
 }
 
 static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps,
@@ -309,7 +320,7 @@ compat_cong_control(xcp_cong_control)
 	feedback = xcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
 		xcp_hear_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
-	xcp_count(sk, xs, rs, mss_bytes);
+	xcp_count(sk, xs, rs);
 	if (!xs->flow)
 		return;
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
@@ -317,11 +328,19 @@ compat_cong_control(xcp_cong_control)
 	xcp_apply(sk, xs, mss_bytes, feedback);
 }
 
+/* Since the last ACK; 32 bits of microseconds alone would begin anew after 71 minutes. */
+static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
+{
+	if (tcp_jiffies32 - tp->lsndtime > XCP_IDLE_LONG_S * HZ)
+		return U32_MAX;
+	return (u32)tp->tcp_mstamp - xs->ack_us;
+}
+
 /* Data after silence; the packet at hand will carry the new offer. */
 static void xcp_tx_start(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
-	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - xs->ack_us;
+	u32 idle_us = xcp_idle_us(tcp_sk(sk), xs);
 	u32 mss_bytes = xcp_mss_bytes(sk);
 
 	if (!xs->flow)
@@ -330,7 +349,7 @@ static void xcp_tx_start(struct sock *sk)
 	if (xs->v.reno)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
-	xs->v.limited = false;
+	xcp_end_silence(&xs->v);
 	xcp_find_speed(sk, xs);
 	xcp_apply(sk, xs, mss_bytes, (struct xcp_feedback){});
 }

@@ -8,6 +8,10 @@
  *	cwnd       = max(cwnd + feedback * RTT, MSS)			an ACK
  *	cwnd       = cwnd * (1 - p) + sent * p, p = 1/2			an RTT below it
  *
+ * A round trip is below the window where the packets in flight never filled it, whatever the
+ * reason: the application, the receiver's window, the send buffer, or a port of the host that
+ * other sockets use too. After such a round throughput is what was sent.
+ *
  * The window is in bytes with 16 fractional bits: at low rates one packet's feedback
  * is a fraction of a byte. Ranges: window 0 to 2^44 bytes (1.6 Tbit/s for 88 s), RTT 1 us
  * to 2^24 us (16 s), throughput below 2^40 bytes/s (8.8 Tbit/s); what comes from the
@@ -46,6 +50,15 @@
 #define XCP_LINE_RTTS		2U
 #define XCP_ASKED_MAX_BYTES_PS	BIT_ULL(60)
 
+/*
+ * Rounds in a row that fill the window until a sender that its own host held back asks for all
+ * that it desires again.
+ */
+#define XCP_RAMP_ROUNDS		8U
+/* That a window may lack and still count as filled: pacing, GSO and ACKs come in lumps. */
+#define XCP_LACK_SHIFT		2
+#define XCP_LACK_PKTS		2U
+
 /* "A hundred new flows with ten each would overflow a buffer of one BDP." */
 #define XCP_INIT_PKTS		2U
 
@@ -68,8 +81,11 @@ enum xcp_loss {
  * @round_wnd: @wnd when the round began
  * @asked_bytes_ps: sum of the positive demands sent in this round and not granted, bytes/s
  * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
- * @round_sent_bytes: delivered in the round that ends now
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
+ * @in_flight_pkts: the most packets in flight in this round
+ * @used_pkts: delivered in the last whole round, if it did not fill its window
+ * @filled_rounds: rounds in a row that were not held back by the host, at most XCP_RAMP_ROUNDS
+ * @rtt_8ths_us: eighths of a microsecond that the RTT estimate is above @rtt_us
  * @reno: the end-to-end control rules the window
  * @reno_round_ended: a round ended since the end-to-end control took over
  * @heard: feedback came in this round
@@ -81,13 +97,16 @@ struct xcp_vars {
 	u64 round_wnd;
 	u64 asked_bytes_ps;
 	u64 asked_before_bytes_ps;
-	u64 round_sent_bytes;
 	u32 rtt_us;
+	u32 in_flight_pkts;
+	u32 used_pkts;
+	u8 filled_rounds;
+	u8 rtt_8ths_us:3;
 	bool reno:1;
 	bool reno_round_ended:1;
-	bool heard;
-	bool app_limited;
-	bool limited;
+	bool heard:1;
+	bool app_limited:1;
+	bool limited:1;
 };
 
 static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)
@@ -118,6 +137,7 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
 	*v = (struct xcp_vars){};
 	xcp_wnd_set(v, min(cwnd_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
 	v->round_wnd = v->wnd;
+	v->filled_rounds = XCP_RAMP_ROUNDS;
 }
 
 /**
@@ -127,16 +147,16 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
  *
  * TCP's gain of 1/8, from every sample and not once a window. Of 1/8, 1/4 and 1/2 it
  * gives the highest load both where a window is less than a packet (15 flows at
- * 1.5 Mbit/s) and where a window's ACKs are few and large (100 Gbit/s).
+ * 1.5 Mbit/s) and where a window's ACKs are few and large (100 Gbit/s). In eighths, or the
+ * estimate would stay up to 7 us beside the samples.
  */
 static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
 {
-	s32 change_us = (s32)rtt_us - (s32)v->rtt_us;
+	u32 rtt_8ths_us = v->rtt_us << 3 | v->rtt_8ths_us;
 
-	if (!v->rtt_us)
-		v->rtt_us = rtt_us;
-	else
-		v->rtt_us += change_us > 0 ? (change_us + 7) >> 3 : -(-change_us >> 3);
+	rtt_8ths_us = v->rtt_us ? rtt_8ths_us - v->rtt_us + rtt_us : rtt_us << 3;
+	v->rtt_us = rtt_8ths_us >> 3;
+	v->rtt_8ths_us = rtt_8ths_us & 7;
 }
 
 /**
@@ -255,6 +275,51 @@ static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 ap
 }
 
 /**
+ * xcp_used_bytes() - what of a window the sender uses, for the throughput that it reports
+ * @v: the state
+ * @wnd_bytes: the window
+ * @mss_bytes: the segment
+ *
+ * Return: bytes in an RTT.
+ */
+static inline u64 xcp_used_bytes(const struct xcp_vars *v, u64 wnd_bytes, u32 mss_bytes)
+{
+	return v->limited ? min(wnd_bytes, (u64)max(v->used_pkts, 1U) * mss_bytes) : wnd_bytes;
+}
+
+/**
+ * xcp_is_held() - does the host hold the sender back, or did it a few rounds ago?
+ * @v: the state
+ *
+ * Return: true if it asks for less than it desires.
+ */
+static inline bool xcp_is_held(const struct xcp_vars *v)
+{
+	return v->filled_rounds < XCP_RAMP_ROUNDS;
+}
+
+/**
+ * xcp_ask_most_bytes_ps() - the most throughput that a sender asks for now
+ * @v: the state
+ * @throughput_bytes_ps: the one it has, below 2^40 bytes/s
+ *
+ * Who does not use what it has asks for no more. A sender that its host held back asks for a
+ * quarter more, and then for twice as much each round: what the port cannot carry is not asked
+ * for, and what other sockets leave is found soon.
+ *
+ * Return: bytes/s; U64_MAX: no such bound.
+ */
+static inline u64 xcp_ask_most_bytes_ps(const struct xcp_vars *v, u64 throughput_bytes_ps)
+{
+	if (v->limited)
+		return throughput_bytes_ps;
+	if (!xcp_is_held(v))
+		return U64_MAX;
+	/* 2^40 * 2^7 */
+	return throughput_bytes_ps + (throughput_bytes_ps << v->filled_rounds >> 3);
+}
+
+/**
  * xcp_ask() - packets have left that ask for more
  * @v: the state
  * @pkts: their number
@@ -363,17 +428,63 @@ static inline void xcp_bound_growth(struct xcp_vars *v, const struct xcp_line *l
 }
 
 /**
- * xcp_age() - section 3.1.3.1 with p = 1/2, for a round below the window
- * @v: the state
- * @sent_bytes: what the round carried
- * @mss_bytes: the floor
+ * xcp_is_filled() - did the packets in flight fill the window of this round?
+ * @v: the state, before xcp_end_asking()
+ * @mss_bytes: the segment
+ *
+ * Of the window at the round's begin and the one at its end the smaller one counts.
+ *
+ * Return: true if they did.
  */
-static inline void xcp_age(struct xcp_vars *v, u64 sent_bytes, u32 mss_bytes)
+static inline bool xcp_is_filled(const struct xcp_vars *v, u32 mss_bytes)
 {
-	u64 sent = min(sent_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
+	const u64 bytes = min(v->wnd, v->round_wnd) >> XCP_WND_SHIFT;
+
+	return ((u64)v->in_flight_pkts + XCP_LACK_PKTS) * mss_bytes >=
+	       bytes - (bytes >> XCP_LACK_SHIFT);
+}
+
+/* Section 3.1.3.1 with p = 1/2, for a round that sent less than the window. */
+static inline void xcp_age(struct xcp_vars *v, u32 sent_pkts, u32 mss_bytes)
+{
+	const u64 sent = min((u64)sent_pkts * mss_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
 
 	if (sent < v->wnd)
 		xcp_wnd_set(v, (v->wnd >> 1) + (sent >> 1), mss_bytes);
+}
+
+/**
+ * xcp_end_sending() - a round ended: section 3.1.3.1
+ * @v: the state, before xcp_end_asking()
+ * @sent_pkts: what the round delivered
+ * @reno: the end-to-end control ruled the window in it
+ * @mss_bytes: the segment
+ */
+static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno, u32 mss_bytes)
+{
+	const bool filled = reno || xcp_is_filled(v, mss_bytes);
+
+	v->limited = v->app_limited || !filled;
+	v->used_pkts = sent_pkts;
+	if (v->limited && !reno)
+		xcp_age(v, sent_pkts, mss_bytes);
+	/* How much an application will have to send says nothing of the port. */
+	if (!filled && !v->app_limited)
+		v->filled_rounds = 0;
+	else if (xcp_is_held(v))
+		v->filled_rounds += filled;
+	v->app_limited = false;
+	v->in_flight_pkts = 0;
+}
+
+/**
+ * xcp_end_silence() - an application has data again: what it lacked before counts no more
+ * @v: the state
+ */
+static inline void xcp_end_silence(struct xcp_vars *v)
+{
+	v->limited = false;
+	v->filled_rounds = XCP_RAMP_ROUNDS;
 }
 
 /**

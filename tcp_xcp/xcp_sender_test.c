@@ -246,29 +246,76 @@ static void most_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 
-static const struct age_case {
+static const struct sending_case {
 	const char *what;
-	u64 wnd_bytes, sent_bytes, want_bytes;
-} age_cases[] = {
-	{ "half of what was not used goes", 10000, 4000, 7000 },
-	{ "nothing sent", 10000, 0, 5000 },
-	{ "all of it used", 10000, 10000, 10000 },
-	{ "more than it: no growth", 10000, 12000, 10000 },
-	{ "the floor", 1200, 0, MSS },
+	u64 wnd_bytes;
+	u32 in_flight_pkts, sent_pkts;
+	bool app, reno;
+	u64 want_bytes;
+	bool want_limited;
+} sending_cases[] = {
+	{ "application: half of what was not used goes", 10000, 10, 4, true, false, 7000, true },
+	{ "nothing sent", 10000, 0, 0, true, false, 5000, true },
+	{ "application, although all of it was used", 10000, 10, 10, true, false, 10000, true },
+	{ "more than it: no growth", 10000, 10, 12, true, false, 10000, true },
+	{ "the floor", 1200, 0, 0, true, false, MSS, true },
+	{ "filled", 10000, 10, 9, false, false, 10000, false },
+	{ "as good as filled: three quarters, two packets", 20000, 13, 9, false, false, 20000, false },
+	{ "the host sends less than that", 20000, 12, 9, false, false, 14500, true },
+	{ "a small window is filled by one packet", 4000, 1, 1, false, false, 4000, false },
+	{ "not XCP's window", 20000, 2, 2, false, true, 20000, false },
 };
 
-static void age_test(struct kunit *test)
+static void sending_test(struct kunit *test)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(age_cases); i++) {
-		const struct age_case *c = &age_cases[i];
+	for (i = 0; i < ARRAY_SIZE(sending_cases); i++) {
+		const struct sending_case *c = &sending_cases[i];
 		struct xcp_vars v;
 
 		xcp_start(&v, c->wnd_bytes, MSS);
-		xcp_age(&v, c->sent_bytes, MSS);
+		v.in_flight_pkts = c->in_flight_pkts;
+		v.app_limited = c->app;
+		xcp_end_sending(&v, c->sent_pkts, c->reno, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, (bool)v.limited, c->want_limited, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.in_flight_pkts, 0U, "%s", c->what);
 	}
+}
+
+/* A round in which so many packets were in flight. */
+static u64 ask_after(struct xcp_vars *v, u32 in_flight_pkts, bool app_limited)
+{
+	v->in_flight_pkts = in_flight_pkts;
+	v->app_limited = app_limited;
+	xcp_end_sending(v, in_flight_pkts, false, MSS);
+	v->round_wnd = v->wnd;
+	return xcp_ask_most_bytes_ps(v, 1000);
+}
+
+static void ramp_test(struct kunit *test)
+{
+	struct xcp_vars v;
+	int i;
+
+	xcp_start(&v, 10000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 10, false), U64_MAX, "all that is desired");
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 3, true), 1000ULL, "no more than is used");
+	KUNIT_EXPECT_EQ_MSG(test, xcp_used_bytes(&v, 10000, MSS), 3000ULL, "which is told");
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 10, false), U64_MAX, "an application: all at once");
+	KUNIT_EXPECT_EQ_MSG(test, xcp_used_bytes(&v, 10000, MSS), 10000ULL, "all of it is used");
+	xcp_start(&v, 20000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 10, false), 1000ULL, "the host: no more");
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 15, false), 1250ULL, "then a quarter more");
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 3, true), 1000ULL, "of an application no more");
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 15, false), 1500ULL, "but it goes on from there");
+	for (i = 3; i < 8; i++)
+		ask_after(&v, 15, false);
+	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 15, false), U64_MAX, "at last all");
+	ask_after(&v, 1, false);
+	xcp_end_silence(&v);
+	KUNIT_EXPECT_EQ_MSG(test, xcp_ask_most_bytes_ps(&v, 1000), U64_MAX, "after silence");
 }
 
 static const struct idle_case {
@@ -303,6 +350,7 @@ static void idle_test(struct kunit *test)
 static void rtt_test(struct kunit *test)
 {
 	struct xcp_vars v;
+	int i;
 
 	xcp_start(&v, 2000, MSS);
 	xcp_update_rtt(&v, 100);
@@ -310,12 +358,15 @@ static void rtt_test(struct kunit *test)
 	xcp_update_rtt(&v, 180);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 110U);
 	xcp_update_rtt(&v, 111);
-	KUNIT_EXPECT_EQ(test, v.rtt_us, 111U);	/* rounded up */
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 110U);	/* and an eighth */
 	xcp_update_rtt(&v, 95);
-	KUNIT_EXPECT_EQ(test, v.rtt_us, 109U);
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 108U);
 	xcp_update_rtt(&v, XCP_RTT_MAX_US);
 	xcp_update_rtt(&v, XCP_RTT_MAX_US);
 	KUNIT_EXPECT_LE(test, v.rtt_us, XCP_RTT_MAX_US);
+	for (i = 0; i < 400; i++)
+		xcp_update_rtt(&v, 20);
+	KUNIT_EXPECT_EQ_MSG(test, v.rtt_us, 20U, "no trace of what was");
 }
 
 static void pkts_test(struct kunit *test)
@@ -414,7 +465,8 @@ static struct kunit_case xcp_sender_cases[] = {
 	KUNIT_CASE(grant_test),
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(most_test),
-	KUNIT_CASE(age_test),
+	KUNIT_CASE(sending_test),
+	KUNIT_CASE(ramp_test),
 	KUNIT_CASE(idle_test),
 	KUNIT_CASE(rtt_test),
 	KUNIT_CASE(pkts_test),

@@ -78,6 +78,22 @@ static void feed_back(struct xcp_vars *v, u32 mss_bytes)
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }
 
+/* Who does not fill the window gets none that is larger, and asks for no more. */
+static void end_sending(struct xcp_vars *v, u32 mss_bytes)
+{
+	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
+	const u64 rate_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(v), v->rtt_us);
+
+	v->app_limited = fuzz_flag();
+	xcp_end_sending(v, fuzz_u32(), fuzz_flag(), mss_bytes);
+	FUZZ_CLAIM(v->wnd <= max(wnd, floor));
+	FUZZ_CLAIM(v->limited || v->wnd == wnd);
+	FUZZ_CLAIM(v->filled_rounds <= XCP_RAMP_ROUNDS);
+	FUZZ_CLAIM(xcp_used_bytes(v, xcp_wnd_bytes(v), mss_bytes) <= xcp_wnd_bytes(v));
+	FUZZ_CLAIM(xcp_ask_most_bytes_ps(v, rate_bytes_ps) >= rate_bytes_ps);
+	FUZZ_CLAIM(!v->limited || xcp_ask_most_bytes_ps(v, rate_bytes_ps) == rate_bytes_ps);
+}
+
 static void end_round(struct xcp_vars *v, u32 mss_bytes)
 {
 	const enum xcp_loss loss = fuzz_choice(XCP_LOSS_TIGHTER + 1);
@@ -86,8 +102,7 @@ static void end_round(struct xcp_vars *v, u32 mss_bytes)
 	xcp_end_asking(v, fuzz_flag());
 	FUZZ_CLAIM(v->asked_before_bytes_ps <= XCP_ASKED_MAX_BYTES_PS);
 	if (!v->reno) {
-		xcp_age(v, v->round_sent_bytes, mss_bytes);
-		v->round_sent_bytes = 0;
+		end_sending(v, mss_bytes);
 		return;
 	}
 	FUZZ_CLAIM(!xcp_gives_up(v, loss, recovered, fuzz_flag()) || loss == XCP_LOSS_RENO);
@@ -120,7 +135,7 @@ static void step(struct xcp_vars *v, u32 mss_bytes)
 		xcp_begin_reno(v);
 		break;
 	case 4:
-		v->round_sent_bytes += (u64)fuzz_range(0, 1 << 20) * mss_bytes;
+		v->in_flight_pkts = fuzz_u32();
 		break;
 	default:
 		end_round(v, mss_bytes);

@@ -45,6 +45,7 @@
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
+#include "xcp_drain.h"
 #include "xcp_router.h"
 #include "xcp_sampler.h"
 #include "xcp_share.h"
@@ -104,7 +105,9 @@ struct xcp_shared {
  * @sch: the qdisc that this is the private data of
  * @config: what tc set
  * @params: what the law makes of it; with share, the capacity is XCP's
- * @port_bytes_ps: capacity of the port
+ * @port_bytes_ps: rate of the port
+ * @drain: what it sends, where that is less
+ * @told_slow: the log has it
  * @vars: the port as the law sees it
  * @stats: arrivals
  * @intervals: control intervals that ended
@@ -143,6 +146,8 @@ struct xcp_sched_data {
 	struct xcp_config config;
 	struct xcp_params params;
 	u64 port_bytes_ps;
+	struct xcp_drain drain;
+	bool told_slow;
 	struct xcp_vars vars;
 	struct xcp_stats stats;
 	u64 intervals;
@@ -285,11 +290,16 @@ static s64 xcp_other_lost_bytes(struct xcp_sched_data *q)
 	return lost_bytes;
 }
 
+static u64 xcp_capacity_bytes_ps(const struct xcp_sched_data *q)
+{
+	return xcp_drain_capacity_bytes_ps(&q->drain, q->port_bytes_ps);
+}
+
 /* The capacity that is XCP's from now on. */
 static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
 {
 	const struct xcp_share_interval interval = {
-		.capacity_bytes_ps = q->port_bytes_ps,
+		.capacity_bytes_ps = xcp_capacity_bytes_ps(q),
 		.elapsed_ns = max_t(u64, elapsed_ns, 1),
 		.sum_time = q->vars.sum_time,
 		.avg_rtt_ns = xcp_avg_rtt_ns(&q->vars),
@@ -442,9 +452,39 @@ static void xcp_sleep(struct xcp_sched_data *q)
 	q->queue.rests = false;
 	hrtimer_try_to_cancel(&q->ctl.timer);
 	hrtimer_try_to_cancel(&q->queue.timer);
-	q->params.capacity_bytes_ps = q->port_bytes_ps;
+	q->drain.waited = false;
+	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	xcp_keep_sums(q);
 	xcp_start(&q->vars, &q->params);
+}
+
+/* Once a qdisc and rate: who set it up wants to know, not who reads the log. */
+static void xcp_tell_slow(struct xcp_sched_data *q)
+{
+	if (q->told_slow)
+		return;
+	q->told_slow = true;
+	net_warn_ratelimited("%s: xcp has a rate of %llu bytes/s, but the port sends %llu: using that\n",
+			     qdisc_dev(q->sch)->name, q->port_bytes_ps, q->drain.rate_bytes_ps);
+}
+
+/* One of several transmit queues has a part of the port's rate that nobody knows. */
+static void xcp_measure_port(struct xcp_sched_data *q, u64 now_ns)
+{
+	const struct gnet_stats_basic_sync *stats = &q->sch->bstats;
+	const struct xcp_drain_sent sent = {
+		.bytes = u64_stats_read(&stats->bytes) +
+			 u64_stats_read(&stats->packets) * q->params.overhead_bytes,
+		.moves = q->moves,
+		.now_ns = now_ns,
+		.waits = q->sch->q.qlen && q->vars.queue_bytes && q->vars.min_queue_bytes,
+	};
+
+	if (q->arrived.port)
+		return;
+	if (xcp_drain_close(&q->drain, q->port_bytes_ps, &sent))
+		xcp_tell_slow(q);
+	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 }
 
 /* The control interval is over. Returns when the next one will be; 0 if no timer is due. */
@@ -456,6 +496,7 @@ static u64 xcp_end_interval(struct xcp_sched_data *q)
 	const struct xcp_others others = xcp_others_in_interval(q, now_ns, elapsed_ns);
 
 	q->intervals++;
+	xcp_measure_port(q, now_ns);
 	if (q->shares)
 		q->params.capacity_bytes_ps = xcp_weigh(q, elapsed_ns);
 	xcp_keep_sums(q);
@@ -966,6 +1007,16 @@ static void xcp_use_port(struct xcp_sched_data *q, struct hop_port *port)
 		xcp_read_others(q, ktime_get_ns());
 }
 
+/* What was measured is of another rate. */
+static void xcp_set_rate(struct xcp_sched_data *q, u64 rate_bytes_ps)
+{
+	if (rate_bytes_ps != q->port_bytes_ps) {
+		q->drain = (struct xcp_drain){};
+		q->told_slow = false;
+	}
+	q->port_bytes_ps = rate_bytes_ps;
+}
+
 /* Under the tree lock. */
 static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 		      const struct xcp_params *params, struct Qdisc *second,
@@ -974,7 +1025,8 @@ static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 	xcp_use_port(q, port);
 	q->config = *config;
 	q->params = *params;
-	q->port_bytes_ps = params->capacity_bytes_ps;
+	xcp_set_rate(q, params->capacity_bytes_ps);
+	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	if (second)
 		hop_child_adopt(q->sch, second);
 	xcp_switch_share(q, config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF);
@@ -1092,7 +1144,7 @@ static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
-	q->port_bytes_ps = rate_bytes_ps;
+	xcp_set_rate(q, rate_bytes_ps);
 	/* With share, the end of the interval divides it. */
 	if (!q->shares || !q->runs)
 		q->params.capacity_bytes_ps = rate_bytes_ps;
@@ -1221,7 +1273,8 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* One consistent picture, and no torn counter where a long is 32 bits. */
 	sch_tree_lock(sch);
-	st.capacity_bytes_ps = q->port_bytes_ps;
+	st.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	st.measured_bytes_ps = q->drain.rate_bytes_ps;
 	st.intervals = q->intervals;
 	st.reduced_pkts = q->reduced_pkts;
 	st.unwritable_pkts = q->unwritable_pkts;

@@ -226,6 +226,8 @@ static int xcp_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 static void xcp_print_law(const struct tc_xcp_xstats *st)
 {
 	plugin_print_u64("capacity", "  capacity %lluB/s", st->capacity_bytes_ps);
+	if (st->measured_bytes_ps)
+		plugin_print_u64("measured", " (measured %lluB/s)", st->measured_bytes_ps);
 	plugin_print_u64("input_bw", " input_bw %lluB/s", st->input_bw_bytes_ps);
 	print_color_s64(PRINT_ANY, COLOR_NONE, "feedback", " feedback %lldB/s",
 			st->feedback_bytes_ps);

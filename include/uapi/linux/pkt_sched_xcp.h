@@ -133,6 +133,7 @@ enum {
  * @xcp_sent_bytes: on the link, from class 1, since there is a second
  * @other_sent_bytes: on the link, from class 2
  * @qdiscs: number of qdiscs that share the port, this one included
+ * @measured_bytes_ps: what the port sends, where that is less than 7/8 of its rate; else 0
  *
  * Packets are packets on the wire: a super-packet counts as its segments.
  */
@@ -171,6 +172,7 @@ struct tc_xcp_xstats {
 	__u64 xcp_sent_bytes;
 	__u64 other_sent_bytes;
 	__u64 qdiscs;
+	__u64 measured_bytes_ps;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_XCP_H */

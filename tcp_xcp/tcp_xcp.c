@@ -146,7 +146,7 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
 		      struct xcp_feedback feedback)
 {
 	const bool reno = xs->v.reno;
-	u64 wnd_bytes, rate_bytes_ps, used_bytes_ps;
+	u64 wnd_bytes, rate_bytes_ps;
 	struct xcp_line line;
 	u32 cwnd_pkts;
 
@@ -155,17 +155,13 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
 	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : xcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	used_bytes_ps = rate_bytes_ps;
-	if (xs->v.limited)
-		used_bytes_ps = xcp_throughput_bytes_ps(xcp_used_bytes(&xs->v, wnd_bytes, mss_bytes),
-							xs->v.rtt_us);
-	line = xcp_line_of(sk, xs, used_bytes_ps);
+	line = xcp_line_of(sk, xs, rate_bytes_ps);
 	/* With feedback they are counted already. */
 	if (!feedback.headers)
 		xcp_count_asked(sk, xs);
-	xcp_offer(sk, xs, line.desired_bytes_ps, used_bytes_ps, cwnd_pkts);
+	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
-		xcp_trace(sk, xs, feedback, used_bytes_ps);
+		xcp_trace(sk, xs, feedback, rate_bytes_ps);
 	if (reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
 	else if (xcp_is_held(&xs->v))

@@ -10,7 +10,7 @@
  *
  * A round trip is below the window where the packets in flight never filled it, whatever the
  * reason: the application, the receiver's window, the send buffer, or a port of the host that
- * other sockets use too. After such a round throughput is what was sent.
+ * other sockets use too. So the throughput that is reported is soon near what is sent.
  *
  * The window is in bytes with 16 fractional bits: at low rates one packet's feedback
  * is a fraction of a byte. Ranges: window 0 to 2^44 bytes (1.6 Tbit/s for 88 s), RTT 1 us
@@ -83,9 +83,8 @@ enum xcp_loss {
  * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
  * @in_flight_pkts: the most packets in flight in this round
- * @used_pkts: delivered in the last whole round, if it did not fill its window
  * @filled_rounds: rounds in a row that were not held back by the host, at most XCP_RAMP_ROUNDS
- * @rtt_8ths_us: eighths of a microsecond that the RTT estimate is above @rtt_us
+ * @rtt_lack_8ths_us: eighths of a microsecond that the RTT estimate is below @rtt_us
  * @reno: the end-to-end control rules the window
  * @reno_round_ended: a round ended since the end-to-end control took over
  * @heard: feedback came in this round
@@ -99,9 +98,8 @@ struct xcp_vars {
 	u64 asked_before_bytes_ps;
 	u32 rtt_us;
 	u32 in_flight_pkts;
-	u32 used_pkts;
 	u8 filled_rounds;
-	u8 rtt_8ths_us:3;
+	u8 rtt_lack_8ths_us:3;
 	bool reno:1;
 	bool reno_round_ended:1;
 	bool heard:1;
@@ -148,15 +146,20 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
  * TCP's gain of 1/8, from every sample and not once a window. Of 1/8, 1/4 and 1/2 it
  * gives the highest load both where a window is less than a packet (15 flows at
  * 1.5 Mbit/s) and where a window's ACKs are few and large (100 Gbit/s). In eighths, or the
- * estimate would stay up to 7 us beside the samples.
+ * estimate would stay up to 7 us above the samples; what is used is rounded up.
  */
 static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
 {
-	u32 rtt_8ths_us = v->rtt_us << 3 | v->rtt_8ths_us;
+	u32 rtt_8ths_us = (v->rtt_us << 3) - v->rtt_lack_8ths_us;
+	s32 change_8ths_us = (s32)(rtt_us << 3) - (s32)rtt_8ths_us;
 
-	rtt_8ths_us = v->rtt_us ? rtt_8ths_us - v->rtt_us + rtt_us : rtt_us << 3;
-	v->rtt_us = rtt_8ths_us >> 3;
-	v->rtt_8ths_us = rtt_8ths_us & 7;
+	if (!v->rtt_us)
+		rtt_8ths_us = rtt_us << 3;
+	else
+		rtt_8ths_us += change_8ths_us > 0 ? (change_8ths_us + 7) >> 3 :
+			       -((-change_8ths_us + 7) >> 3);
+	v->rtt_us = (rtt_8ths_us + 7) >> 3;
+	v->rtt_lack_8ths_us = (v->rtt_us << 3) - rtt_8ths_us;
 }
 
 /**
@@ -272,19 +275,6 @@ static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 ap
 					    throughput_bytes_ps * XCP_GROWTH_MAX);
 	line.desired_bytes_ps = min(line.desired_bytes_ps, line.limit_bytes_ps);
 	return line;
-}
-
-/**
- * xcp_used_bytes() - what of a window the sender uses, for the throughput that it reports
- * @v: the state
- * @wnd_bytes: the window
- * @mss_bytes: the segment
- *
- * Return: bytes in an RTT.
- */
-static inline u64 xcp_used_bytes(const struct xcp_vars *v, u64 wnd_bytes, u32 mss_bytes)
-{
-	return v->limited ? min(wnd_bytes, (u64)max(v->used_pkts, 1U) * mss_bytes) : wnd_bytes;
 }
 
 /**
@@ -465,7 +455,6 @@ static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno,
 	const bool filled = reno || xcp_is_filled(v, mss_bytes);
 
 	v->limited = v->app_limited || !filled;
-	v->used_pkts = sent_pkts;
 	if (v->limited && !reno)
 		xcp_age(v, sent_pkts, mss_bytes);
 	/* How much an application will have to send says nothing of the port. */

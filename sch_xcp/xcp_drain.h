@@ -74,8 +74,8 @@ static inline bool xcp_drain_is_full_rate(u64 sent_bytes_ps, u64 rate_bytes_ps)
 
 static inline void xcp_drain_set(struct xcp_drain *d, u64 sent_bytes_ps, u64 rate_bytes_ps)
 {
-	d->rate_bytes_ps = xcp_drain_is_full_rate(sent_bytes_ps, rate_bytes_ps) ? 0 :
-			   max_t(u64, sent_bytes_ps, TC_XCP_RATE_MIN_BYTES_PS);
+	sent_bytes_ps = max_t(u64, sent_bytes_ps, TC_XCP_RATE_MIN_BYTES_PS);
+	d->rate_bytes_ps = xcp_drain_is_full_rate(sent_bytes_ps, rate_bytes_ps) ? 0 : sent_bytes_ps;
 }
 
 /* At most 2^32 bytes in a nanosecond: the quotient has 64 bits. */

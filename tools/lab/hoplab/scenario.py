@@ -247,7 +247,9 @@ LINK = {
 LINK_DEFAULTS = {"delay": 0, "overhead": 24, "queue": "bfifo limit 64m", "loss": 0.0,
                  "reorder": 0.0, "duplicate": 0.0, "corrupt": 0.0}
 CHANGE = {"at": (TIME, REQUIRED), "a": (names, REQUIRED), "b": (names, REQUIRED),
-          "mtu": (MTU, REQUIRED)}
+          "mtu": (MTU, None), "rate": (rate_bps, None), "delay": (DELAY, None),
+          "loss": (probability, None)}
+CHANGED = ("mtu", "rate", "delay", "loss")
 ROUTE = {"from": (names, REQUIRED), "to": (names, REQUIRED), "options": (text, REQUIRED)}
 FLOW = {
     "name": (group, REQUIRED),
@@ -552,6 +554,8 @@ def check_changes(case):
         for pair in itertools.product(change["a"], change["b"]):
             if frozenset(pair) not in linked:
                 raise Fault(f"{place}: there is no link of {pair[0]} and {pair[1]}")
+        if all(change[key] is None for key in CHANGED):
+            raise Fault(f"{place}: nothing changes; allowed: {' '.join(CHANGED)}")
         if change["at"] >= case.run["duration"]:
             raise Fault(f"{place}: at: not within the run's duration, "
                         f"{show_time(case.run['duration'])}")

@@ -264,8 +264,7 @@ def link_words(port, seed):
     chances = [(k, port.value(k)) for k in ("loss", "reorder", "duplicate", "corrupt")]
     words += "".join(f" {k} {v:.10g}" for k, v in chances if v)
     if any(v for _, v in chances):
-        # Each end has a stream of its own.
-        words += f" seed {(seed << 20) + (port.index << 1) + (port.end == 'b')}"
+        words += f" seed {link_seed(port, seed)}"
     return words
 
 
@@ -292,7 +291,24 @@ def change_plan(net):
     for change in sorted(net.case.changes, key=lambda c: c["at"]):
         for a, b in itertools.product(change["a"], change["b"]):
             for node, peer in ((a, b), (b, a)):
-                yield f"{change['at']} ip -n {node} link set dev {peer} mtu {change['mtu']}"
+                for words in change_words(net.ports[f"{node}:{peer}"], change, net.seed):
+                    yield f"{change['at']} {words}"
+
+
+def change_words(port, change, seed):
+    if change["mtu"] is not None:
+        yield f"ip -n {port.node} link set dev {port.peer} mtu {change['mtu']}"
+    link = [f"{key} {change[key]}{unit}" for key, unit in (("rate", "bit"), ("delay", "ns"))
+            if change[key] is not None]
+    if change["loss"] is not None:
+        link.append(f"loss {change['loss']:.10g} seed {link_seed(port, seed)}")
+    if link:
+        yield f"tc -n {port.node} qdisc change dev {port.peer} root handle 1: link {' '.join(link)}"
+
+
+def link_seed(port, seed):
+    """Each end has a stream of its own."""
+    return (seed << 20) + (port.index << 1) + (port.end == "b")
 
 
 def as_paths(settings):

@@ -28,6 +28,9 @@
 #include <net/hpcc.h>
 #include <net/int_flow.h>
 
+/* Answers that no hop wrote to, in a row, until the sender gives up: lost records are no reason. */
+#define HPCCPP_UNHEARD_MAX	16
+
 #define HPCCPP_NS_PER_S		1000000000U
 #define HPCCPP_BYTES_PER_MBIT	125000U
 #define HPCCPP_ETA_DEFAULT_PPM	950000U
@@ -162,6 +165,23 @@ static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc
 	if (heard == HPCC_HEARD_NEW)
 		hpcc_decide(v, p, a->seq, snd_nxt);
 	return heard;
+}
+
+/**
+ * hpccpp_hears_none() - do only hosts take part?
+ * @unheard: answers in a row that no hop had written to; updated
+ * @a: an answer
+ *
+ * A receiver's window or ratio does not say how many hops there were.
+ *
+ * Return: true after HPCCPP_UNHEARD_MAX of them: there is nothing to go by.
+ */
+static inline bool hpccpp_hears_none(u8 *unheard, const struct int_answer *a)
+{
+	const bool counts = a->kind == INT_ANSWER_RECORDS || a->kind == INT_ANSWER_SUMMARY;
+
+	*unheard = counts && !a->hops ? *unheard + 1 : 0;
+	return *unheard >= HPCCPP_UNHEARD_MAX;
 }
 
 /**

@@ -73,6 +73,7 @@ struct hpccpp_set {
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: as it was set last
  * @move: section 9.4
+ * @unheard: answers in a row that no hop had written to
  * @reno: Reno rules
  * @fresh: no data was sent yet
  */
@@ -93,6 +94,7 @@ struct hpccpp_law {
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
 	struct hpccpp_move move;
+	u8 unheard;
 	bool reno;
 	bool fresh;
 };
@@ -403,6 +405,20 @@ static noinline void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
+/*
+ * No hop of the path takes part: Reno for the rest of the connection, as of its start, with no more
+ * in flight than there is. Slow start goes on, since nothing was learned of the path.
+ */
+static noinline void hpccpp_give_up(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	hop_set_cwnd(sk, clamp_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND, tcp_snd_cwnd(tp)));
+	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
+	hpccpp_release(sk);
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+}
+
 static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 				     const struct rate_sample *rs)
 {
@@ -493,6 +509,10 @@ compat_cong_control(hpccpp_cong_control)
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = int_flow_take(hs->flow, &law->answer);
+	if (answered && hpccpp_hears_none(&law->unheard, &law->answer)) {
+		hpccpp_give_up(sk);
+		return;
+	}
 	if (answered)
 		hpccpp_hear_answer(sk, law);
 	changed = hpccpp_update_params(sk, law);

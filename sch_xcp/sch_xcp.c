@@ -614,12 +614,11 @@ static noinline int xcp_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
 				       struct sk_buff **to_free)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
-	struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
+	struct xcp_pkt pkt;
 
-	if (likely(xcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
-		xcp_receive(q, &pkt);
-	else
-		xcp_receive_any(q, skb);
+	if (unlikely(!xcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
+		return xcp_enqueue_any(q, skb, to_free);
+	xcp_receive(q, &pkt);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
@@ -777,16 +776,13 @@ static noinline struct sk_buff *xcp_answer_any(struct xcp_sched_data *q, struct 
  */
 static noinline struct sk_buff *xcp_answer_header(struct xcp_sched_data *q, struct sk_buff *skb)
 {
-	struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
-	struct xcp_hdr *h;
+	struct xcp_pkt pkt;
 
-	if (unlikely(skb_cloned(skb)) || unlikely(q->params.sampler_pause_ns))
-		return xcp_answer_any(q, skb);
-	h = xcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt);
-	if (unlikely(!h))
+	if (unlikely(skb_cloned(skb)) || unlikely(q->params.sampler_pause_ns) ||
+	    unlikely(!xcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
 		return xcp_answer_any(q, skb);
 	if (xcp_depart(&q->vars, &q->params, &pkt)) {
-		xcp_write_own(skb, h, &pkt);
+		xcp_write_own(skb, (struct xcp_hdr *)(ip_hdr(skb) + 1), &pkt);
 		q->reduced_pkts++;
 	}
 	return skb;

@@ -38,23 +38,22 @@ static noinline __maybe_unused int xcp_look(const struct sk_buff *skb, const str
 }
 
 /*
- * xcp_look() of a packet whose IPv4 header is in place and names XCP. Returns the congestion
- * header, or NULL if xcp_look() must be asked. Inline, it leaves @pkt, which xcp_plain_pkt() made,
- * in registers.
+ * xcp_look() of a packet whose IPv4 header is in place and names XCP: the congestion header is
+ * behind @ip. Returns false if xcp_look() must be asked. Inline, it leaves @pkt in registers.
  */
-static __always_inline struct xcp_hdr *xcp_look_in_place(const struct sk_buff *skb,
-							 const struct iphdr *ip,
-							 const struct xcp_params *p,
-							 struct xcp_pkt *pkt)
+static __always_inline bool xcp_look_in_place(const struct sk_buff *skb, const struct iphdr *ip,
+					      const struct xcp_params *p, struct xcp_pkt *pkt)
 {
-	struct xcp_hdr *h = (struct xcp_hdr *)(ip + 1);
+	const struct xcp_hdr *h = (const struct xcp_hdr *)(ip + 1);
 
-	if (unlikely(pkt->pkts != 1) || !hop_pkt_has_behind(skb, ip, sizeof(*h)))
-		return NULL;
+	if (unlikely(skb_is_gso(skb)) || !hop_pkt_has_behind(skb, ip, sizeof(*h)))
+		return false;
 	/* A constant of one packet lets the compiler omit the code for GSO packets. */
-	pkt->pkts = 1;
+	*pkt = (struct xcp_pkt){
+		.pkts = 1, .bytes = hop_pkt_one_bytes(skb, p->overhead_bytes),
+	};
 	xcp_read(pkt, h, p->protocol);
-	return h;
+	return true;
 }
 
 #endif /* HOPCC_XCP_LOOK_H */

@@ -159,6 +159,15 @@ struct hop_pkt_wire {
 	u32 bytes;
 };
 
+/* Bytes on the wire of a packet that is no GSO packet. */
+static __always_inline u32 hop_pkt_one_bytes(const struct sk_buff *skb, u32 overhead_bytes)
+{
+	/* A tag that travels beside the frame is in it on the wire. */
+	if (skb_vlan_tag_present(skb))
+		overhead_bytes += VLAN_HLEN;
+	return skb->len + overhead_bytes;
+}
+
 /**
  * hop_pkt_wire() - what a queued packet becomes on the wire
  * @skb: the packet, plain or super

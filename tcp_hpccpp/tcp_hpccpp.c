@@ -682,9 +682,9 @@ static unsigned int hpccpp_t_max = HPCC_T_MAX_NS;
 static unsigned int hpccpp_rate_max = HPCCPP_RATE_MAX_MBIT;
 static unsigned int hpccpp_answer_max = INT_ANSWER_WINDOW;
 
-/* Each write is counted, behind the value: hpccpp_see() reads them the other way round. */
 static void hpccpp_count_write(void)
 {
+	/* The value is there before the count is: hpccpp_see() reads them the other way round. */
 	smp_mb__before_atomic();
 	atomic_inc(&hpccpp_knob_changes);
 }

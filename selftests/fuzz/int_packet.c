@@ -122,8 +122,8 @@ static void check_near(const struct sk_buff *skb, const struct int_place *place)
 	FUZZ_CLAIM((u8 *)h - skb->data == place->offset_bytes);
 	FUZZ_CLAIM(int_read(skb, place, &type, &bytes) == INT_OK && type == h->type);
 	FUZZ_CLAIM(type != INT_TYPE_ECHO);
-	FUZZ_CLAIM(carrier == INT_CARRIER_INBAND ||
-		   skb->data + place->check_bytes == (u8 *)(ip + 1) + offsetof(struct tcphdr, check));
+	FUZZ_CLAIM(carrier == INT_CARRIER_INBAND || place->check_bytes ==
+		   (u8 *)(ip + 1) - skb->data + (int)offsetof(struct tcphdr, check));
 }
 
 static void fuzz_once(void)

@@ -268,7 +268,7 @@ compat_cong_control(tcsig_cong_control)
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
 	tcsig_apply(sk, cs, most_pkts);
-	wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS);
+	wait_ns = rs->acked_sacked ? hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS) : 0;
 	if (wait_ns)
 		trace_csig_hold(sk, cs->v.cw, wait_ns);
 }

@@ -257,14 +257,15 @@ static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
  * The stack undoes no loss that was found while the window was already reduced by a mark, and
  * none after a later mark: tcp_enter_cwr() clears undo_marker, an ECE prior_ssthresh. Under
  * LDCP's marking that would be nearly every loss. Where DSACKs report as many packets as were
- * retransmitted, none was lost.
+ * retransmitted, and none waits to be retransmitted, none was lost.
  */
 static void ldcp_check_dsacks(const struct sock *sk, struct ldcp_sock *ls)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 retrans_pkts = tp->total_retrans - ls->undo_retrans_pkts;
 
-	if (retrans_pkts && tp->dsack_dups - ls->undo_dsack_pkts >= retrans_pkts)
+	if (retrans_pkts && !tp->lost_out &&
+	    tp->dsack_dups - ls->undo_dsack_pkts >= retrans_pkts)
 		ldcp_undo(&ls->v);
 }
 
@@ -385,6 +386,8 @@ static void ldcp_lose_tail(struct sock *sk, struct ldcp_sock *ls)
 {
 	ls->tail_lost = false;
 	ldcp_lost(sk, ls, false);
+	/* The probe was retransmitted before: only its own DSACK says that nothing was lost. */
+	ls->undo_retrans_pkts = tcp_sk(sk)->total_retrans - 1;
 }
 
 /* icsk_ca_state is still the old one. */

@@ -29,6 +29,7 @@ static void time_test(struct kunit *test)
 	for (n = 0; n < 5 * 4; n++) {
 		const u64 start_ns = starts_ns[n / 4], wait_ns = waits_ns[n % 4];
 		const u64 mark = hop_mark_arrive(0, start_ns, HOP_MARK_CSIG, SECRET);
+		u64 taken = mark;
 
 		KUNIT_EXPECT_EQ_MSG(test, wait_ns,
 				    hop_mark_waited_ns(mark, start_ns + wait_ns, HOP_MARK_CSIG,
@@ -40,6 +41,11 @@ static void time_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, HOP_MARK_UNKNOWN_NS,
 				    hop_mark_waited_ns(mark, start_ns, HOP_MARK_INT, SECRET),
 				    "another user's, case %u", n);
+		KUNIT_EXPECT_EQ_MSG(test, wait_ns,
+				    hop_mark_take(&taken, start_ns + wait_ns, HOP_MARK_CSIG,
+						  SECRET),
+				    "taken, case %u", n);
+		KUNIT_EXPECT_EQ_MSG(test, taken, 0ULL, "left behind, case %u", n);
 	}
 }
 

@@ -14,6 +14,7 @@ static void int_flow_start(void *state)
 	struct int_flow *f = state;
 
 	spin_lock_init(&f->lock);
+	seqcount_spinlock_init(&f->answer_changes, &f->lock);
 	get_random_bytes(&f->cookie, sizeof(f->cookie));
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
@@ -71,7 +72,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = READ_ONCE(in->slots);
 		/* What came before is not for this one. */
-		WRITE_ONCE(f->answered, false);
+		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
 		f->skipped = 0;
 		/* Its silence does not count: nobody may have asked for long. */
@@ -189,18 +190,19 @@ EXPORT_SYMBOL_GPL(int_flow_ask);
 
 bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
-	bool answered;
+	unsigned int start;
+	u32 answers;
 
-	/* Asked once an ACK: most find nothing. */
-	if (!READ_ONCE(flow->answered))
+	/* Called once an ACK: most find nothing, and an answer must not cost a lock. */
+	if (READ_ONCE(flow->answers) == flow->taken)
 		return false;
-	spin_lock_bh(&flow->lock);
-	answered = flow->answered;
-	if (answered)
+	do {
+		start = read_seqcount_begin(&flow->answer_changes);
+		answers = flow->answers;
 		*answer = flow->answer;
-	WRITE_ONCE(flow->answered, false);
-	spin_unlock_bh(&flow->lock);
-	return answered;
+	} while (read_seqcount_retry(&flow->answer_changes, start));
+	WRITE_ONCE(flow->taken, answers);
+	return true;
 }
 EXPORT_SYMBOL_GPL(int_flow_take);
 

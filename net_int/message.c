@@ -140,10 +140,13 @@ static bool is_empty(const struct int_answer *a)
 /* Context: f->lock. An empty answer is told, but not in place of one that waits. */
 static void keep_answer(struct int_flow *f, const struct int_answer *a)
 {
-	if (f->answered && is_empty(a))
+	if (f->answers != READ_ONCE(f->taken) && is_empty(a))
 		return;
+	write_seqcount_begin(&f->answer_changes);
 	f->answer = *a;
-	WRITE_ONCE(f->answered, true);
+	/* int_flow_take() compares it by itself. */
+	WRITE_ONCE(f->answers, f->answers + 1);
+	write_seqcount_end(&f->answer_changes);
 	int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 

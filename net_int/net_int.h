@@ -205,8 +205,10 @@ struct int_net {
  * @skipped: data packets since the last with a header
  * @ask: of the congestion control
  * @asker: when to collect, what is news
- * @answered: @answer was not taken yet
+ * @answer_changes: lets int_flow_take() read the next two members without @lock
+ * @answers: number of answers so far
  * @answer: the newest
+ * @taken: @answers when the congestion control took one last; written under the socket lock, too
  * @receiver: of telemetry from the peer
  * @owes: @summary waits for an ACK
  * @owed_ns: since when one does
@@ -229,8 +231,10 @@ struct int_flow {
 	u32 skipped;
 	struct int_ask ask;
 	struct int_asker asker;
-	bool answered;
+	seqcount_spinlock_t answer_changes;
+	u32 answers;
 	struct int_answer answer;
+	u32 taken;
 	struct int_receiver receiver;
 	bool owes;
 	u64 owed_ns;

@@ -26,6 +26,14 @@
 /* The same up to the EtherType behind the longest tag, without VLAN tags in front of the tag. */
 #define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
 
+/* Most packets: IP without a tag in front of it. No tag has IP's EtherType for its TPID. */
+static __always_inline bool csig_packet_is_ip(const struct sk_buff *skb, u32 offset_bytes)
+{
+	const u16 ether_type = csig_ether_type(skb->data, offset_bytes);
+
+	return ether_type == ETH_P_IP || ether_type == ETH_P_IPV6;
+}
+
 /**
  * csig_packet_is_plain() - rule out a tag by the first EtherType
  * @skb: the packet
@@ -44,6 +52,47 @@ static __always_inline bool csig_packet_is_plain(const struct sk_buff *skb,
 		return false;
 	ether_type = csig_ether_type(skb->data, CSIG_FIRST_TAG_BYTES);
 	return !csig_form_of(tpids, ether_type) && !csig_is_vlan(ether_type);
+}
+
+/**
+ * enum csig_glance - what the first EtherTypes of a packet tell
+ * @CSIG_GLANCE_IP: IP without a tag
+ * @CSIG_GLANCE_COMPACT: a compact tag, then IP
+ * @CSIG_GLANCE_EXPANDED: an expanded tag, then IP
+ * @CSIG_GLANCE_OTHER: only csig_packet_find() can tell
+ */
+enum csig_glance {
+	CSIG_GLANCE_IP,
+	CSIG_GLANCE_COMPACT,
+	CSIG_GLANCE_EXPANDED,
+	CSIG_GLANCE_OTHER,
+};
+
+/**
+ * csig_packet_glance() - recognise most packets in a few instructions
+ * @skb: the packet
+ * @tpids: the TPIDs of tags
+ *
+ * Return: the kind of the packet. A tag that it reports is at CSIG_FIRST_TAG_BYTES, without a
+ * fault, and in the linear part.
+ */
+static __always_inline enum csig_glance csig_packet_glance(const struct sk_buff *skb,
+							   const struct csig_tpids *tpids)
+{
+	enum csig_form form;
+
+	if (unlikely(skb_headlen(skb) < CSIG_PACKET_NEAR_BYTES))
+		return CSIG_GLANCE_OTHER;
+	if (csig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES))
+		return CSIG_GLANCE_IP;
+	form = csig_form_of(tpids, csig_ether_type(skb->data, CSIG_FIRST_TAG_BYTES));
+	if (form == CSIG_COMPACT &&
+	    csig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES + csig_shapes[CSIG_COMPACT].tag_bytes))
+		return CSIG_GLANCE_COMPACT;
+	if (form == CSIG_EXPANDED &&
+	    csig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES + csig_shapes[CSIG_EXPANDED].tag_bytes))
+		return CSIG_GLANCE_EXPANDED;
+	return CSIG_GLANCE_OTHER;
 }
 
 /*

@@ -79,7 +79,7 @@ struct csig_port_params {
  * @runs: something has left
  * @used_bytes_ps: the estimate
  * @start_ns: raw, dre: when the period that runs began; ewma: the last departure
- * @bytes: what has left since; ewma: what left last
+ * @bytes: what has left since; ewma: what left last; more than CSIG_BYTES_MAX counts as that
  * @dre_x: X in 2^-CSIG_DRE_SHIFT bytes
  * @periods: that ended
  * @total_bytes: what all queues of the port had sent at the last look; only of a port that several
@@ -200,6 +200,7 @@ static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_po
 
 	if (!v->runs)
 		return false;
+	v->bytes = min_t(u64, v->bytes, CSIG_BYTES_MAX);
 	if (p->estimator == TC_CSIG_ESTIMATOR_EWMA) {
 		if (!passed_ns)
 			return false;
@@ -259,7 +260,8 @@ static inline void csig_port_sent(struct csig_port_vars *v, u64 now_ns, u32 byte
 		v->runs = true;
 		v->start_ns = now_ns;
 	}
-	v->bytes = min_t(u64, v->bytes + bytes, CSIG_BYTES_MAX);
+	/* csig_port_look() bounds the sum: once an interval is enough. */
+	v->bytes += bytes;
 }
 
 /**

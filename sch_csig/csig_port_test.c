@@ -209,7 +209,7 @@ static void saturation_test(struct kunit *test)
 			.interval_ns = TC_CSIG_INTERVAL_MIN_NS << (estimator & 1),
 			.estimator = estimator, .shift = TC_CSIG_SHIFT_MAX,
 		};
-		struct csig_port_vars v = {};
+		struct csig_port_vars v = {}, bounded;
 
 		for (n = 0; n < 300 * 2000; n++)
 			leave(&v, &p, n / 300, S32_MAX);
@@ -217,7 +217,14 @@ static void saturation_test(struct kunit *test)
 			leave(&v, &p, 2000 + n, S32_MAX);
 		KUNIT_EXPECT_EQ(test, csig_port_available_bytes_ps(&v, &p), 0ULL);
 		KUNIT_EXPECT_EQ(test, csig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
-		KUNIT_EXPECT_LE(test, v.bytes, CSIG_BYTES_MAX);
+		/* More than any port sends counts as the most that one sends. */
+		v.bytes = CSIG_BYTES_MAX * 3;
+		bounded = v;
+		bounded.bytes = CSIG_BYTES_MAX;
+		csig_port_look(&v, &p, 1 << 20);
+		csig_port_look(&bounded, &p, 1 << 20);
+		KUNIT_EXPECT_EQ(test, v.used_bytes_ps, bounded.used_bytes_ps);
+		KUNIT_EXPECT_EQ(test, v.dre_x, bounded.dre_x);
 		if (estimator == TC_CSIG_ESTIMATOR_EWMA)
 			KUNIT_EXPECT_LE(test, v.used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 	}

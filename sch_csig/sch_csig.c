@@ -65,6 +65,7 @@ struct csig_signal {
  *	members; the rate may follow the device's
  * @due_ns: csig_port_due_ns() of @port
  * @types: bit n is set if the port has the signal of type n
+ * @updated_types: @types in mode update, else 0
  * @tpids: of tags
  * @attrs: by enum csig_what
  * @signal: by type
@@ -76,6 +77,7 @@ struct csig_settings {
 	struct csig_port_params port;
 	u64 due_ns;
 	u32 types;
+	u32 updated_types;
 	struct csig_tpids tpids;
 	u32 attrs[CSIG_WHATS];
 	struct csig_signal signal[CSIG_TYPES];
@@ -86,10 +88,14 @@ struct csig_settings {
  * struct csig_answer - the port's value for a tag
  * @measured: kbit/s, ppm or ns, by type
  * @code: the same in the tag's units, csig_encode()
+ * @locator: locator that this port writes, without a TTL
+ * @has_ttl: the locator depends on the packet's TTL
  */
 struct csig_answer {
 	u64 measured;
 	u32 code;
+	u16 locator;
+	bool has_ttl;
 };
 
 /**
@@ -208,22 +214,29 @@ static noinline bool csig_normalise(struct sk_buff *skb, struct net_device *dev,
 	       !hop_device_is_veth(dev);
 }
 
-/* A packet arrives that may have a tag. */
-static noinline int csig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free)
+static __always_inline void csig_count(struct csig_sched_data *q, enum csig_form form, u32 pkts)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
-	const struct csig_settings *set = q->set;
-	const struct csig_place place = csig_packet_find(skb, &set->tpids);
-	const u32 pkts = csig_pkts(skb);
-	u32 type = CSIG_TYPES;
-
-	if (!place.form)
-		goto queue;
-	if (place.form == CSIG_COMPACT)
+	if (form == CSIG_COMPACT)
 		q->stats.compact_pkts += pkts;
 	else
 		q->stats.expanded_pkts += pkts;
+}
+
+/* A packet arrives that may have a tag anywhere. */
+static noinline int csig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
+				     struct sk_buff **to_free)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	const struct csig_settings *set = q->set;
+	struct csig_place place = {};
+	const u32 pkts = csig_pkts(skb);
+	u32 type = CSIG_TYPES;
+
+	if (!csig_packet_is_plain(skb, &set->tpids))
+		place = csig_packet_find(skb, &set->tpids);
+	if (!place.form)
+		goto queue;
+	csig_count(q, place.form, pkts);
 	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
 		type = csig_packet_read(skb, &place).type;
 	if (unlikely(csig_must_strip(q, &place, type, pkts))) {
@@ -241,13 +254,57 @@ queue:
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
+/* A packet arrives with a tag of @form, a constant, where csig_packet_glance() finds tags. */
+static __always_inline int csig_enqueue_near(struct sk_buff *skb, struct Qdisc *sch,
+					     struct sk_buff **to_free, enum csig_form form)
+{
+	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
+	struct csig_sched_data *q = qdisc_priv(sch);
+	const u32 type = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
+
+	if (unlikely(!(q->set->updated_types >> type & 1)) ||
+	    unlikely(csig_packet_is_second_form(skb, &place)))
+		return csig_enqueue_any(skb, sch, to_free);
+	csig_count(q, form, csig_pkts(skb));
+	/* Its tag asks how long it waits here. */
+	if (type == CSIG_PD)
+		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+static noinline int csig_enqueue_compact(struct sk_buff *skb, struct Qdisc *sch,
+					 struct sk_buff **to_free)
+{
+	return csig_enqueue_near(skb, sch, to_free, CSIG_COMPACT);
+}
+
+static noinline int csig_enqueue_expanded(struct sk_buff *skb, struct Qdisc *sch,
+					  struct sk_buff **to_free)
+{
+	return csig_enqueue_near(skb, sch, to_free, CSIG_EXPANDED);
+}
+
+static noinline int csig_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
+				       struct sk_buff **to_free)
+{
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/* The calls are the last thing that it does: it has no stack frame of its own. */
 static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	const struct csig_sched_data *q = qdisc_priv(sch);
 
-	if (!csig_packet_is_plain(skb, &q->set->tpids))
-		return csig_enqueue_tagged(skb, sch, to_free);
-	return hop_child_enqueue(skb, sch, to_free);
+	switch (csig_packet_glance(skb, &q->set->tpids)) {
+	case CSIG_GLANCE_IP:
+		return csig_enqueue_plain(skb, sch, to_free);
+	case CSIG_GLANCE_COMPACT:
+		return csig_enqueue_compact(skb, sch, to_free);
+	case CSIG_GLANCE_EXPANDED:
+		return csig_enqueue_expanded(skb, sch, to_free);
+	default:
+		return csig_enqueue_any(skb, sch, to_free);
+	}
 }
 
 static void csig_start_timer(struct csig_sched_data *q)
@@ -343,6 +400,8 @@ static noinline void csig_compute_answer(struct csig_sched_data *q, u32 type, en
 
 	answer->measured = csig_port_value(&q->port, &q->set->port, type, 0);
 	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
+	answer->locator = q->set->signal[type].locator[form];
+	answer->has_ttl = q->set->signal[type].has_ttl[form];
 	q->known |= csig_answer_bit(type, form);
 }
 
@@ -354,18 +413,21 @@ static __always_inline bool csig_answer_delay(struct csig_sched_data *q, struct 
 					      enum csig_form form, const struct csig_tag *t,
 					      u64 now_ns, struct csig_answer *a)
 {
-	const struct csig_scale *scale = &q->set->signal[CSIG_PD].scale;
-	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_CSIG, now_ns);
+	const struct csig_signal *signal = &q->set->signal[CSIG_PD];
+	const u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
-	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
+	if (unlikely(waited_ns == HOP_MARK_UNKNOWN_NS)) {
 		q->stats.untimed_pkts += csig_pkts(skb);
 		return false;
 	}
-	q->stats.longest_ns = max(q->stats.longest_ns, waited_ns);
-	if (waited_ns < csig_high(scale, form, t->value))
+	if (unlikely(waited_ns > q->stats.longest_ns))
+		q->stats.longest_ns = waited_ns;
+	if (waited_ns < csig_high(&signal->scale, form, t->value))
 		return false;
 	a->measured = waited_ns;
-	a->code = csig_encode(scale, form, waited_ns);
+	a->code = csig_encode(&signal->scale, form, waited_ns);
+	a->locator = signal->locator[form];
+	a->has_ttl = signal->has_ttl[form];
 	return true;
 }
 
@@ -404,14 +466,11 @@ static noinline struct csig_tag csig_read_own(struct csig_sched_data *q, struct 
 }
 
 static noinline u32 csig_locator_with_ttl(const struct csig_settings *set,
-					  const struct sk_buff *skb, enum csig_form form,
-					  u32 offset_bytes, u16 inner, u32 type)
+					  const struct sk_buff *skb, enum csig_form form, u32 type)
 {
-	const struct csig_place place = {
-		.form = form, .offset_bytes = offset_bytes, .inner = inner,
-	};
+	const struct csig_place place = csig_packet_find(skb, &set->tpids);
 
-	return csig_compose(&set->signal[type].layout[place.form], set->attrs,
+	return csig_compose(&set->signal[type].layout[form], set->attrs,
 			    csig_packet_ttl(skb, &place));
 }
 
@@ -428,13 +487,11 @@ static __always_inline void csig_write_update(struct csig_sched_data *q, struct 
 					      const struct csig_place *place, struct csig_tag t,
 					      const struct csig_answer *a)
 {
-	const struct csig_signal *signal = &q->set->signal[t.type];
 	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
-	u32 locator = signal->locator[place->form];
+	u32 locator = a->locator;
 
-	if (unlikely(signal->has_ttl[place->form]))
-		locator = csig_locator_with_ttl(q->set, skb, place->form, place->offset_bytes,
-						place->inner, t.type);
+	if (unlikely(a->has_ttl))
+		locator = csig_locator_with_ttl(q->set, skb, place->form, t.type);
 	if (!csig_replace(&t, a->code, locator))
 		return;
 	csig_write(place->form, data, &t);
@@ -444,28 +501,87 @@ static __always_inline void csig_write_update(struct csig_sched_data *q, struct 
 		csig_trace_update(q->sch, place->form, data, a->measured);
 }
 
-/* A packet leaves that may have a tag, at @now_ns. */
-static noinline void csig_update(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+/* A packet's tag @t at @place is worse than the port's value @a, but its bytes are not ours. */
+static noinline void csig_update_shared(struct csig_sched_data *q, struct sk_buff *skb,
+					enum csig_form form, u32 offset_bytes, u32 type,
+					const struct csig_answer *a)
 {
-	const struct csig_place place = csig_packet_find(skb, &q->set->tpids);
-	struct csig_answer a;
-	struct csig_tag t;
-	u32 type;
+	const struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
+	const struct csig_tag t = csig_read_own(q, skb, form, offset_bytes);
 
+	if (t.type == type)
+		csig_write_update(q, skb, &place, t, a);
+}
+
+/* Compare the port's value with a tag without a fault. Most hops are not the worst. */
+static __always_inline void csig_update_at(struct csig_sched_data *q, struct sk_buff *skb,
+					   const struct csig_place *place,
+					   const struct csig_tag *t, u64 now_ns)
+{
+	struct csig_answer a;
+
+	if (unlikely(!(q->set->updated_types >> t->type & 1)) ||
+	    !csig_answer(q, skb, place->form, t, now_ns, &a))
+		return;
+	if (likely(csig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
+				      CSIG_TPID_BYTES)))
+		csig_write_update(q, skb, place, *t, &a);
+	else
+		csig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
+}
+
+/* A packet leaves that may have a tag anywhere, at @now_ns. */
+static noinline void csig_update_any(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+{
+	struct csig_place place;
+	struct csig_tag t;
+
+	if (!q->set->updated_types || csig_packet_is_plain(skb, &q->set->tpids))
+		return;
+	place = csig_packet_find(skb, &q->set->tpids);
 	if (!place.form || place.fault)
 		return;
 	t = csig_packet_read(skb, &place);
-	type = t.type;
-	/* Most hops are not the worst: then nothing is copied. */
-	if (!csig_has(q->set, type) || !csig_answer(q, skb, place.form, &t, now_ns, &a))
-		return;
-	if (unlikely(!csig_packet_is_own(skb, place.offset_bytes + CSIG_TAG_MAX_BYTES +
-					 CSIG_TPID_BYTES))) {
-		t = csig_read_own(q, skb, place.form, place.offset_bytes);
-		if (t.type != type)
-			return;
+	csig_update_at(q, skb, &place, &t, now_ns);
+}
+
+/* A packet leaves with a tag of @form, a constant, where csig_packet_glance() finds tags. */
+static __always_inline void csig_update_near(struct csig_sched_data *q, struct sk_buff *skb,
+					     enum csig_form form, u64 now_ns)
+{
+	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
+	const struct csig_tag t = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES +
+					    CSIG_TPID_BYTES);
+
+	csig_update_at(q, skb, &place, &t, now_ns);
+}
+
+static noinline void csig_update_compact(struct csig_sched_data *q, struct sk_buff *skb,
+					 u64 now_ns)
+{
+	csig_update_near(q, skb, CSIG_COMPACT, now_ns);
+}
+
+static noinline void csig_update_expanded(struct csig_sched_data *q, struct sk_buff *skb,
+					  u64 now_ns)
+{
+	csig_update_near(q, skb, CSIG_EXPANDED, now_ns);
+}
+
+static __always_inline void csig_update(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+{
+	switch (csig_packet_glance(skb, &q->set->tpids)) {
+	case CSIG_GLANCE_IP:
+		break;
+	case CSIG_GLANCE_COMPACT:
+		csig_update_compact(q, skb, now_ns);
+		break;
+	case CSIG_GLANCE_EXPANDED:
+		csig_update_expanded(q, skb, now_ns);
+		break;
+	default:
+		csig_update_any(q, skb, now_ns);
 	}
-	csig_write_update(q, skb, &place, t, &a);
 }
 
 static struct sk_buff *csig_dequeue(struct Qdisc *sch)
@@ -481,11 +597,7 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	now_ns = ktime_get_ns();
 	if (csig_port_is_due(&q->port, set->due_ns, now_ns))
 		csig_look(q, now_ns);
-	if (set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE &&
-	    !csig_packet_is_plain(skb, &set->tpids))
-		csig_update(q, skb, now_ns);
-	if (*hop_arrival_mark(skb) & HOP_MARK_CSIG)
-		hop_arrival_forget(skb, sch, HOP_MARK_CSIG);
+	csig_update(q, skb, now_ns);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	csig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
@@ -711,6 +823,12 @@ static int csig_check_timer(const struct csig_settings *set, struct nlattr **tb,
 	return csig_check_period(set, tb, extack);
 }
 
+/* An EtherType by which frames without a tag are recognised. */
+static bool csig_is_taken(u16 tpid)
+{
+	return csig_is_vlan(tpid) || tpid == ETH_P_IP || tpid == ETH_P_IPV6;
+}
+
 /* What must hold between options. */
 static int csig_check(const struct csig_settings *set, struct nlattr **tb,
 		      struct netlink_ext_ack *extack)
@@ -720,10 +838,10 @@ static int csig_check(const struct csig_settings *set, struct nlattr **tb,
 	if (set->tpids.tpid[CSIG_COMPACT] == set->tpids.tpid[CSIG_EXPANDED])
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "tpid_compact and tpid_expanded must differ");
-	if (csig_is_vlan(set->tpids.tpid[CSIG_COMPACT]) ||
-	    csig_is_vlan(set->tpids.tpid[CSIG_EXPANDED]))
+	if (csig_is_taken(set->tpids.tpid[CSIG_COMPACT]) ||
+	    csig_is_taken(set->tpids.tpid[CSIG_EXPANDED]))
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
-				      "a tpid must not be that of a VLAN tag");
+				      "a tpid must not be that of a VLAN tag, IPv4 or IPv6");
 	err = csig_check_timer(set, tb, extack);
 	return err ?: csig_check_layouts(set, tb, extack);
 }
@@ -774,6 +892,8 @@ static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
 	set->due_ns = csig_port_due_ns(&set->port);
 	set->types = csig_types_on(set);
+	set->updated_types =
+		set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE ? set->types : 0;
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
 	set->attrs[CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];

@@ -125,37 +125,71 @@ static __always_inline bool int_hop_is_longest(const struct int_hdr *h, unsigned
 	return true;
 }
 
-static inline void int_hop_name_port(struct int_hdr *h, u32 port_id)
+static inline s64 int_hop_name_port(struct int_hdr *h, u32 port_id)
 {
 	__be32 *options = int_options(h);
-	const u32 rest = be32_to_cpu(*options) & ~INT_PORT_MASK;
+	const __be32 before = *options;
 
-	*options = cpu_to_be32(rest | port_id << INT_PORT_SHIFT);
+	*options = (before & ~cpu_to_be32(INT_PORT_MASK)) | cpu_to_be32(port_id << INT_PORT_SHIFT);
+	return (s64)(__force u32)*options - (__force u32)before;
+}
+
+/* The two words of a record, as a checksum adds them. */
+static inline s64 int_hop_words(__be64 record)
+{
+	const u64 bits = (__force u64)record;
+
+	return (s64)(bits & U32_MAX) + (s64)(bits >> 32);
 }
 
 /**
- * int_hop_stamp() - a hop's whole entry
+ * int_hop_write() - a hop's whole entry
  * @h: a header that int_check() passed
- * @p: of the port
- * @r: its record
+ * @p: the port
+ * @packed: the port's record, result of int_pack()
+ * @change: result: what int_hop_write() adds to the sum of the header's words in wire order, for
+ *	the checksum that covers them; above -2^34 and below 2^34
  *
- * Return: whether there was a place for the record.
+ * Return: true if there was a place for the record.
  */
-static __always_inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
-					  const struct int_record *r)
+static __always_inline bool int_hop_write(struct int_hdr *h, const struct int_hop_params *p,
+					  __be64 packed, s64 *change)
 {
+	const struct int_record r = int_unpack(packed);
 	const unsigned int hops = int_hops(h);
 	const bool room = hops < int_slots(h);
+	const __be32 before = h->path;
+	u32 path = be32_to_cpu(before);
 
+	*change = 0;
 	if (room) {
-		if (int_hop_is_longest(h, hops, r))
-			int_hop_name_port(h, p->port_id);
-		h->record[hops] = int_pack(r);
+		*change = int_hop_words(packed) - int_hop_words(h->record[hops]);
+		if (int_hop_is_longest(h, hops, &r))
+			*change += int_hop_name_port(h, p->port_id);
+		h->record[hops] = packed;
 	}
-	h->path = (h->path & cpu_to_be32(INT_PADDING_MASK)) |
-		  cpu_to_be32(min(hops + 1, INT_HOPS_SATURATED) << INT_HOPS_SHIFT |
-			      (int_path_id(h) ^ p->switch_id) << INT_PATH_ID_SHIFT);
+	if (hops < INT_HOPS_SATURATED)
+		path += 1U << INT_HOPS_SHIFT;
+	path ^= p->switch_id << INT_PATH_ID_SHIFT;
+	h->path = cpu_to_be32(path);
+	*change += (s64)(__force u32)h->path - (__force u32)before;
 	return room;
+}
+
+/**
+ * int_hop_stamp() - a hop's whole entry, where no checksum covers it
+ * @h: a header that int_check() passed
+ * @p: the port
+ * @r: the port's record
+ *
+ * Return: true if there was a place for the record.
+ */
+static inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
+				 const struct int_record *r)
+{
+	s64 change;
+
+	return int_hop_write(h, p, int_pack(r), &change);
 }
 
 #endif /* HOPCC_INT_HOP_H */

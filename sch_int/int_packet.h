@@ -178,54 +178,6 @@ static inline void int_find(const struct sk_buff *skb, const struct int_marks *m
 		int_find_probe(skb, place);
 }
 
-/**
- * int_find_in_place() - int_find() of a packet whose headers are in the linear part
- * @skb: the packet
- * @ip: its IPv4 header, in place
- * @marks: the protocol, ports and DSCPs of telemetry
- * @place: result; inline, it stays in registers
- *
- * Return: false if int_find() must be asked.
- */
-static __always_inline bool int_find_in_place(const struct sk_buff *skb, const struct iphdr *ip,
-					      const struct int_marks *marks,
-					      struct int_place *place)
-{
-	struct hop_pkt_inner inner = {
-		.offset_bytes = (const u8 *)ip - skb->data, .end_bytes = skb->len,
-	};
-	const struct udphdr *uh;
-	const struct tcphdr *th;
-	const __be32 *magic;
-	int payload_bytes;
-
-	place->carrier = INT_CARRIER_NONE;
-	if (!hop_pkt_read_ipv4(ip, &inner))
-		return true;
-	place->offset_bytes = inner.offset_bytes;
-	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
-	if (inner.protocol == marks->protocol) {
-		place->carrier = INT_CARRIER_INBAND;
-	} else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data) {
-		uh = hop_pkt_linear(skb, place->offset_bytes, sizeof(*uh));
-		if (!uh)
-			return false;
-		int_place_encap(uh, marks, place);
-	} else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe) {
-		th = hop_pkt_linear(skb, place->offset_bytes, sizeof(*th));
-		if (!th)
-			return false;
-		payload_bytes = int_message_offset(th, place);
-		if (!payload_bytes)
-			return true;
-		magic = hop_pkt_linear(skb, payload_bytes, sizeof(*magic));
-		if (!magic)
-			return false;
-		int_place_probe(*magic, payload_bytes, place);
-	}
-	return true;
-}
-
 /* Types of header that a carrier may bear. */
 static inline bool int_belongs(enum int_carrier carrier, u8 type)
 {
@@ -313,15 +265,83 @@ static inline bool int_check_stands(const struct sk_buff *skb, const struct int_
 	       *(__sum16 *)(skb->data + place->check_bytes);
 }
 
-/* Both sums are of whole words, an even number of bytes behind the transport's start. */
-static inline void int_correct_check(struct sk_buff *skb, const struct int_place *place,
-				     __wsum before, __wsum after)
+/**
+ * int_correct_check() - make a checksum cover bytes that changed
+ * @check: the checksum of TCP or UDP
+ * @carrier: what telemetry rides in
+ * @change: new words less old ones, from int_hop_write(); they start an even number of bytes
+ *	behind the transport header
+ */
+static __always_inline void int_correct_check(__sum16 *check, enum int_carrier carrier, s64 change)
 {
-	__sum16 *check = (__sum16 *)(skb->data + place->check_bytes);
+	/* 2^19 (2^16 - 1) more is the same checksum. The sum is above 0 and below 2^36. */
+	const u64 sum = (u16)~(__force u16)*check + change + (0xffffULL << 19);
 
-	*check = csum_fold(csum_add(csum_sub(after, before), ~csum_unfold(*check)));
-	if (place->carrier == INT_CARRIER_ENCAP && !*check)
+	*check = csum_fold(csum_add((__force __wsum)(u32)sum, (__force __wsum)(u32)(sum >> 32)));
+	if (carrier == INT_CARRIER_ENCAP && !*check)
 		*check = CSUM_MANGLED_0;
+}
+
+/*
+ * The header at @h, which int_check() passes, if it and all in front of it are in place; else NULL.
+ */
+static __always_inline struct int_hdr *int_near(const void *at, const u8 *end)
+{
+	struct int_hdr *h = (struct int_hdr *)at;
+
+	if (unlikely((const u8 *)at + INT_HDR_BYTES > end) ||
+	    unlikely(int_check(h, end - (const u8 *)at) != INT_OK))
+		return NULL;
+	return h;
+}
+
+/**
+ * int_near_inband() - the header behind an IPv4 header, where it is in most packets
+ * @skb: the packet
+ * @ip: its IPv4 header, in place, which names telemetry
+ *
+ * Return: a header of type HELLO or DATA that int_check() passes, in the linear part; NULL if
+ * only int_find() and int_read() can tell.
+ */
+static __always_inline struct int_hdr *int_near_inband(const struct sk_buff *skb,
+						       const struct iphdr *ip)
+{
+	struct int_hdr *h;
+
+	if (!hop_pkt_is_simple(ip))
+		return NULL;
+	h = int_near(ip + 1, hop_pkt_linear_end(skb, ip));
+	return h && likely(h->type <= INT_TYPE_DATA) ? h : NULL;
+}
+
+/**
+ * int_near_probe() - the header of a probe in IPv4, where it is in most of them
+ * @skb: the packet
+ * @ip: its IPv4 header, in place, with the DSCP of probes
+ *
+ * TCP's header is behind @ip.
+ *
+ * Return: a header of type PROBE that int_check() passes, in the linear part; NULL if only
+ * int_find() and int_read() can tell.
+ */
+static __always_inline struct int_hdr *int_near_probe(const struct sk_buff *skb,
+						      const struct iphdr *ip)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(ip + 1);
+	const u8 *end, *msg;
+	struct int_hdr *h;
+
+	if (!hop_pkt_is_simple(ip) || unlikely(ip->protocol != IPPROTO_TCP))
+		return NULL;
+	end = hop_pkt_linear_end(skb, ip);
+	if (unlikely((const u8 *)(th + 1) > end) || unlikely(th->doff < sizeof(*th) / 4))
+		return NULL;
+	msg = (const u8 *)th + __tcp_hdrlen(th);
+	/* Behind the magic word there is room for it, too. */
+	h = int_near(msg + INT_MSG_BYTES, end);
+	if (!h || unlikely(((const struct int_msg *)msg)->magic != cpu_to_be32(INT_MSG_MAGIC)))
+		return NULL;
+	return likely(h->type == INT_TYPE_PROBE) ? h : NULL;
 }
 
 #endif /* HOPCC_INT_PACKET_H */

@@ -118,48 +118,35 @@ static __always_inline u64 int_queue_bytes(struct int_sched_data *q, struct sk_b
 	return int_backlog_bytes(q->sch, &q->params);
 }
 
-/* Sum of the words that int_hop_stamp() may write: path, options, and record @hop. */
-static __always_inline __wsum int_sum_stamp(struct int_hdr *h, unsigned int hop)
+static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h, __be64 packed,
+				     bool written)
 {
-	__wsum sum = csum_add((__force __wsum)h->path, (__force __wsum)*int_options(h));
-	u64 record;
+	const struct int_record record = int_unpack(packed);
 
-	if (hop >= int_slots(h))
-		return sum;
-	record = (__force u64)h->record[hop];
-	return csum_add(csum_add(sum, (__force __wsum)(u32)record),
-			(__force __wsum)(u32)(record >> 32));
-}
-
-/* By value: taking the address of the caller's record would force it into memory. */
-static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h,
-				     struct int_record record, bool written)
-{
 	trace_int_stamp(q->sch, h, &record, written);
 }
 
-/* One snapshot, written into one packet. Returns whether there was a place for it. */
+/*
+ * One snapshot, written into one packet. Returns true if there was a place for it. @check: the
+ * checksum that covers @h and stands, or NULL
+ */
 static __always_inline bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
-					    const struct int_place *place,
-					    const struct int_hop_moment *moment)
+					    struct int_hdr *h, enum int_carrier carrier,
+					    __sum16 *check, const struct int_hop_moment *moment)
 {
 	const struct int_record record = int_hop_record(&q->params.hop, moment);
-	struct int_hdr *h = (struct int_hdr *)(skb->data + place->offset_bytes);
-	const bool sum = int_check_stands(skb, place);
-	const unsigned int hop = int_hops(h);
-	__wsum before = 0;
+	const __be64 packed = int_pack(&record);
 	bool written;
+	s64 change;
 
-	if (sum)
-		before = int_sum_stamp(h, hop);
-	written = int_hop_stamp(h, &q->params.hop, &record);
-	if (sum)
-		int_correct_check(skb, place, before, int_sum_stamp(h, hop));
+	written = int_hop_write(h, &q->params.hop, packed, &change);
+	if (check)
+		int_correct_check(check, carrier, change);
 	/* What a card has summed up, and from where, we do not know. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
+	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
 		skb->ip_summed = CHECKSUM_NONE;
 	if (trace_int_stamp_enabled())
-		int_trace_stamp(q, h, record, written);
+		int_trace_stamp(q, h, packed, written);
 	return written;
 }
 
@@ -202,13 +189,33 @@ static noinline u64 int_others_backlog_bytes(const struct int_sched_data *q)
 	       (u64)(u32)atomic_read(&q->sent.others_backlog_pkts) * q->params.overhead_bytes;
 }
 
-/* @tx_bytes: sent by this qdisc before this packet. Inline, @found stays in registers. */
-static __always_inline void int_stamp(struct int_sched_data *q, struct sk_buff *skb,
-				      const struct int_found *found, u32 pkts, u64 tx_bytes)
+/* Write the entry of a port at @moment into a header whose bytes are our own, and count it. */
+static __always_inline void int_stamp_own(struct int_sched_data *q, struct sk_buff *skb,
+					  struct int_hdr *h, enum int_carrier carrier,
+					  __sum16 *check, u32 pkts,
+					  struct int_hop_moment *moment)
+{
+	const u8 type = h->type;
+
+	if (unlikely(q->sent.port)) {
+		moment->tx_bytes += int_others_bytes(q, moment->now_ns);
+		moment->queue_bytes += int_others_backlog_bytes(q);
+	}
+	if (unlikely(!int_write_stamp(q, skb, h, carrier, check, moment)))
+		q->stats.full_pkts += pkts;
+	q->stats.stamped_pkts[int_stamped_kind(carrier, type)] += pkts;
+	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
+		q->stats.longest_queue_bytes = moment->queue_bytes;
+}
+
+/* @tx_bytes: sent by this qdisc before this packet */
+static void int_stamp_found(struct int_sched_data *q, struct sk_buff *skb,
+			    const struct int_found *found, u32 pkts, u64 tx_bytes)
 {
 	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
 	const int offset_bytes = found->place.offset_bytes;
 	enum int_fault fault = found->fault;
+	__sum16 *check = NULL;
 	const void *before;
 	struct int_hdr *h;
 
@@ -230,57 +237,92 @@ static __always_inline void int_stamp(struct int_sched_data *q, struct sk_buff *
 		q->stats.malformed_pkts[fault - 1] += pkts;
 		return;
 	}
+	if (int_check_stands(skb, &found->place))
+		check = (__sum16 *)(skb->data + found->place.check_bytes);
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
-	if (unlikely(q->sent.port)) {
-		moment.tx_bytes += int_others_bytes(q, moment.now_ns);
-		moment.queue_bytes += int_others_backlog_bytes(q);
-	}
-	if (!int_write_stamp(q, skb, &found->place, &moment))
-		q->stats.full_pkts += pkts;
-	q->stats.stamped_pkts[int_stamped_kind(found->place.carrier, found->type)] += pkts;
-	q->stats.longest_queue_bytes = max(q->stats.longest_queue_bytes, moment.queue_bytes);
+	int_stamp_own(q, skb, h, found->place.carrier, check, pkts, &moment);
 }
 
 /* A packet that may have telemetry anywhere. */
-static noinline void int_stamp_any(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
-				   u64 tx_bytes)
+static noinline struct sk_buff *int_stamp_any(struct int_sched_data *q, struct sk_buff *skb,
+					      u32 pkts, u64 tx_bytes)
 {
 	struct int_found found = {};
 
 	int_find(skb, &q->params.marks, &found.place);
 	if (found.place.carrier == INT_CARRIER_NONE)
-		return;
+		return skb;
 	found.fault = int_read(skb, &found.place, &found.type, &found.bytes);
-	int_stamp(q, skb, &found, pkts, tx_bytes);
+	int_stamp_found(q, skb, &found, pkts, tx_bytes);
+	return skb;
 }
 
-/* A packet that may have telemetry behind @ip. */
-static noinline void int_stamp_in_place(struct int_sched_data *q, struct sk_buff *skb,
-					const struct iphdr *ip, u32 pkts, u64 tx_bytes)
+/* A packet with telemetry behind its IPv4 header, which is in place. */
+static noinline struct sk_buff *int_stamp_inband(struct int_sched_data *q, struct sk_buff *skb,
+						 u32 pkts, u64 tx_bytes)
 {
-	struct int_found found = {};
-	struct int_hdr *h = NULL;
+	struct int_hdr *h = int_near_inband(skb, ip_hdr(skb));
+	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
 
-	if (likely(int_find_in_place(skb, ip, &q->params.marks, &found.place))) {
-		if (found.place.carrier == INT_CARRIER_NONE)
-			return;
-		h = int_in_place(skb, &found.place);
-	}
-	if (unlikely(!h)) {
+	/* A clone shares its bytes with others. */
+	if (unlikely(!h) || unlikely(skb_cloned(skb)))
+		return int_stamp_any(q, skb, pkts, tx_bytes);
+	moment.now_ns = ktime_get_ns();
+	moment.queue_bytes = int_backlog_bytes(q->sch, &q->params);
+	int_stamp_own(q, skb, h, INT_CARRIER_INBAND, NULL, pkts, &moment);
+	return skb;
+}
+
+/* A packet that may be a probe in IPv4, whose header is in place. */
+static noinline struct sk_buff *int_stamp_probe(struct int_sched_data *q, struct sk_buff *skb,
+						u32 pkts, u64 tx_bytes)
+{
+	struct tcphdr *th = (struct tcphdr *)(ip_hdr(skb) + 1);
+	struct int_hdr *h = int_near_probe(skb, ip_hdr(skb));
+	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
+
+	/* Where the device computes the checksum, what stands there must be looked at. */
+	if (unlikely(!h) || unlikely(skb_cloned(skb)) || unlikely(skb_is_gso(skb)) ||
+	    unlikely(skb->ip_summed == CHECKSUM_PARTIAL))
+		return int_stamp_any(q, skb, pkts, tx_bytes);
+	moment.now_ns = ktime_get_ns();
+	moment.queue_bytes = int_backlog_bytes(q->sch, &q->params);
+	int_stamp_own(q, skb, h, INT_CARRIER_PROBE, &th->check, pkts, &moment);
+	return skb;
+}
+
+/* A packet leaves that has a mark of telemetry, or none that can be seen at a glance. */
+static __always_inline struct sk_buff *int_stamp(struct int_sched_data *q, struct sk_buff *skb,
+						 u32 pkts, u64 tx_bytes)
+{
+	const struct int_marks *marks = &q->params.marks;
+	u8 dscp;
+
+	if (unlikely(!hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr))))
+		return int_lacks(skb, marks) ? skb : int_stamp_any(q, skb, pkts, tx_bytes);
+	if (ip_hdr(skb)->protocol == marks->protocol)
+		return int_stamp_inband(q, skb, pkts, tx_bytes);
+	dscp = ip_hdr(skb)->tos >> 2;
+	if (dscp == marks->dscp_probe)
+		return int_stamp_probe(q, skb, pkts, tx_bytes);
+	return dscp == marks->dscp_data ? int_stamp_any(q, skb, pkts, tx_bytes) : skb;
+}
+
+/* With the option sojourn packets bear their arrival times, up to here. */
+static noinline struct sk_buff *int_stamp_timed(struct int_sched_data *q, struct sk_buff *skb,
+						u32 pkts, u64 tx_bytes)
+{
+	if (!int_lacks(skb, &q->params.marks))
 		int_stamp_any(q, skb, pkts, tx_bytes);
-		return;
-	}
-	found.fault = int_read_header(h, max(found.place.end_bytes - found.place.offset_bytes, 0),
-				      found.place.carrier, &found.type, &found.bytes);
-	int_stamp(q, skb, &found, pkts, tx_bytes);
+	hop_arrival_forget(skb, q->sch, HOP_MARK_INT);
+	return skb;
 }
 
 static struct sk_buff *int_dequeue(struct Qdisc *sch)
 {
 	struct int_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = hop_child_dequeue(sch);
-	const struct iphdr *ip;
 	struct hop_pkt_wire wire;
 	u64 tx_bytes;
 
@@ -288,15 +330,9 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 		return NULL;
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
-	if (!int_lacks(skb, &q->params.marks)) {
-		ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-		if (likely(ip))
-			int_stamp_in_place(q, skb, ip, wire.segs_pkts, tx_bytes);
-		else
-			int_stamp_any(q, skb, wire.segs_pkts, tx_bytes);
-	}
-	hop_arrival_forget(skb, sch, HOP_MARK_INT);
-	return skb;
+	if (unlikely(q->params.sojourn))
+		return int_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
+	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
 
 /* Counters outlive a reset (the device went down). */

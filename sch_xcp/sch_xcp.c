@@ -193,23 +193,30 @@ static noinline void xcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
 }
 
 /* TCP's checksum does not cover the header; one that a card computed over the frame does. */
-static __always_inline bool xcp_write_delta(struct sk_buff *skb, int offset,
-					    const struct xcp_pkt *pkt)
+static __always_inline void xcp_write_own(struct sk_buff *skb, struct xcp_hdr *h,
+					  const struct xcp_pkt *pkt)
 {
 	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
-	struct xcp_hdr *h;
 
-	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES))
-		return false;
-	h = (struct xcp_hdr *)(skb->data + offset);
 	/* An even offset from where the sum began: no byte changes places. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
+	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
 		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
 				     (__force __wsum)delta);
 	h->delta = delta;
 	if (unlikely(pkt->sum))
 		xcp_write_each(skb, h);
-	return true;
+}
+
+/* Write what the law made of a packet's request. */
+static noinline void xcp_write_delta(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
+				     const struct xcp_pkt *pkt)
+{
+	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES)) {
+		q->unwritable_pkts += pkt->pkts;
+		return;
+	}
+	xcp_write_own(skb, (struct xcp_hdr *)(skb->data + offset), pkt);
+	q->reduced_pkts += pkt->pkts;
 }
 
 /* Who sent a packet that bears a header at @offset; zeros for what cannot be read. */
@@ -255,9 +262,15 @@ static noinline void xcp_sample_sender(struct xcp_sched_data *q, const struct sk
 }
 
 /* What a qdisc queues, in bytes on the link. */
+static u64 xcp_all_bytes(const struct Qdisc *sch, const struct xcp_params *p)
+{
+	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
+}
+
+/* The same within what the law can count. */
 static u32 xcp_backlog_bytes(const struct Qdisc *sch, const struct xcp_params *p)
 {
-	return min_t(u64, U32_MAX, sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes);
+	return min_t(u64, U32_MAX, xcp_all_bytes(sch, p));
 }
 
 /* What the law takes for its queue. */
@@ -629,39 +642,75 @@ static noinline void xcp_receive_any(struct xcp_sched_data *q, const struct sk_b
 	xcp_receive(q, &pkt);
 }
 
-/* A packet arrives with a congestion header behind @ip. */
-static noinline void xcp_receive_header(struct xcp_sched_data *q, const struct sk_buff *skb,
-					const struct iphdr *ip)
+/* Enqueue a packet that may bear a congestion header anywhere. */
+static noinline int xcp_enqueue_any(struct xcp_sched_data *q, struct sk_buff *skb,
+				    struct sk_buff **to_free)
 {
-	struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
+	xcp_receive_any(q, skb);
+	return hop_child_enqueue(skb, q->sch, to_free);
+}
 
-	if (likely(xcp_look_in_place(skb, ip, &q->params, &pkt)))
-		xcp_receive(q, &pkt);
-	else
-		xcp_receive_any(q, skb);
+/* Enqueue a packet with a congestion header behind its IPv4 header, which is in place. */
+static noinline int xcp_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
+				       struct sk_buff **to_free)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	struct xcp_pkt pkt;
+
+	if (unlikely(!xcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
+		return xcp_enqueue_any(q, skb, to_free);
+	xcp_receive(q, &pkt);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/* Enqueue a packet without a congestion header. */
+static noinline int xcp_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
+				      struct sk_buff **to_free)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+	const struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
+
+	xcp_receive(q, &pkt);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/* The calls are the last thing that it does: it has no stack frame of its own. */
+static __always_inline int xcp_enqueue_by_kind(struct sk_buff *skb, struct Qdisc *sch,
+					       struct sk_buff **to_free)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+
+	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
+		if (ip_hdr(skb)->protocol == q->params.protocol)
+			return xcp_enqueue_header(skb, sch, to_free);
+		return xcp_enqueue_plain(skb, sch, to_free);
+	}
+	if (hop_pkt_lacks(skb, q->params.protocol))
+		return xcp_enqueue_plain(skb, sch, to_free);
+	return xcp_enqueue_any(q, skb, to_free);
+}
+
+/* A packet arrives while a timer does not run, or for one of two queues. */
+static noinline int xcp_enqueue_rarely(struct sk_buff *skb, struct Qdisc *sch,
+				       struct sk_buff **to_free)
+{
+	struct xcp_sched_data *q = qdisc_priv(sch);
+
+	if (q->rests)
+		xcp_rouse(q);
+	if (q->shares)
+		return xcp_enqueue_shared(q, skb, to_free);
+	return xcp_enqueue_by_kind(skb, sch, to_free);
 }
 
 static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
-	const struct iphdr *ip;
 
 	q->moves++;
-	if (unlikely(q->rests))
-		xcp_rouse(q);
-	if (unlikely(q->shares))
-		return xcp_enqueue_shared(q, skb, to_free);
-	ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-	if (ip ? ip->protocol != q->params.protocol : hop_pkt_lacks(skb, q->params.protocol)) {
-		const struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
-
-		xcp_receive(q, &pkt);
-	} else if (likely(ip)) {
-		xcp_receive_header(q, skb, ip);
-	} else {
-		xcp_receive_any(q, skb);
-	}
-	return hop_child_enqueue(skb, sch, to_free);
+	if (unlikely(q->rests || q->shares))
+		return xcp_enqueue_rarely(skb, sch, to_free);
+	return xcp_enqueue_by_kind(skb, sch, to_free);
 }
 
 /* What the law takes for its queue, before a packet that has just left it. */
@@ -740,48 +789,44 @@ static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *sk
 		xcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
-/* The law lowers what a packet asks for. Inline, it leaves @pkt in registers. */
-static __always_inline void xcp_answer(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
-				       struct xcp_pkt *pkt)
-{
-	if (!xcp_depart(&q->vars, &q->params, pkt))
-		return;
-	if (likely(xcp_write_delta(skb, offset, pkt)))
-		q->reduced_pkts += pkt->pkts;
-	else
-		q->unwritable_pkts += pkt->pkts;
-}
-
+/* The law lowers what a packet asks for. */
 static noinline void xcp_answer_pkt(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
 				    struct xcp_pkt *pkt)
 {
 	if (pkt->class != XCP_CLASS_ASKING)
 		return;
-	xcp_answer(q, skb, offset, pkt);
+	if (xcp_depart(&q->vars, &q->params, pkt))
+		xcp_write_delta(q, skb, offset, pkt);
 	if (q->params.sampler_pause_ns)
 		xcp_sample_sender(q, skb, offset, pkt);
 }
 
 /* A packet departs that may bear a congestion header anywhere. */
-static noinline void xcp_answer_any(struct xcp_sched_data *q, struct sk_buff *skb)
+static noinline struct sk_buff *xcp_answer_any(struct xcp_sched_data *q, struct sk_buff *skb)
 {
 	struct xcp_pkt pkt;
 	const int offset = xcp_look(skb, &q->params, &pkt);
 
 	xcp_answer_pkt(q, skb, offset, &pkt);
+	return skb;
 }
 
-/* A packet departs with a congestion header behind @ip. */
-static noinline void xcp_answer_header(struct xcp_sched_data *q, struct sk_buff *skb,
-				       const struct iphdr *ip)
+/*
+ * A packet departs with a congestion header behind its IPv4 header, which is in place. A clone
+ * shares its bytes with others.
+ */
+static noinline struct sk_buff *xcp_answer_header(struct xcp_sched_data *q, struct sk_buff *skb)
 {
-	struct xcp_pkt pkt = xcp_plain_pkt(skb, &q->params);
-	const int offset = xcp_look_in_place(skb, ip, &q->params, &pkt);
+	struct xcp_pkt pkt;
 
-	if (likely(offset && !q->params.sampler_pause_ns))
-		xcp_answer(q, skb, offset, &pkt);
-	else
-		xcp_answer_any(q, skb);
+	if (unlikely(skb_cloned(skb)) || unlikely(q->params.sampler_pause_ns) ||
+	    unlikely(!xcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
+		return xcp_answer_any(q, skb);
+	if (xcp_depart(&q->vars, &q->params, &pkt)) {
+		xcp_write_own(skb, (struct xcp_hdr *)(ip_hdr(skb) + 1), &pkt);
+		q->reduced_pkts++;
+	}
+	return skb;
 }
 
 /* A packet that leaves @queue, which the law takes for its queue, or the one beside it. */
@@ -791,7 +836,7 @@ static __always_inline void xcp_see_departure(struct xcp_sched_data *q, const st
 	q->moves++;
 	if (unlikely(q->rests && q->runs))
 		xcp_resume(q, xcp_queue_bytes_with(q, skb, side));
-	xcp_see_queue(&q->vars, xcp_backlog_bytes(queue, &q->params));
+	xcp_see_queue(&q->vars, xcp_all_bytes(queue, &q->params));
 }
 
 /* Dequeue from two children. */
@@ -816,7 +861,6 @@ static noinline struct sk_buff *xcp_dequeue_shared(struct xcp_sched_data *q)
 static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
-	const struct iphdr *ip;
 	struct sk_buff *skb;
 
 	if (unlikely(hop_child_at(sch, XCP_SIDE_OTHER)))
@@ -826,12 +870,11 @@ static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 	if (!skb)
 		return NULL;
 	xcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
-	ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-	if (likely(ip)) {
-		if (ip->protocol == q->params.protocol)
-			xcp_answer_header(q, skb, ip);
+	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
+		if (ip_hdr(skb)->protocol == q->params.protocol)
+			return xcp_answer_header(q, skb);
 	} else if (!hop_pkt_lacks(skb, q->params.protocol)) {
-		xcp_answer_any(q, skb);
+		return xcp_answer_any(q, skb);
 	}
 	return skb;
 }

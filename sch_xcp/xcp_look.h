@@ -38,27 +38,22 @@ static noinline __maybe_unused int xcp_look(const struct sk_buff *skb, const str
 }
 
 /*
- * xcp_look() of a packet whose IPv4 header is in place and names XCP. Returns the header's
- * offset, or 0 if xcp_look() must be asked. Inline, it leaves @pkt, which xcp_plain_pkt() made,
- * in registers.
+ * xcp_look() of a packet whose IPv4 header is in place and names XCP: the congestion header is
+ * behind @ip. Returns false if xcp_look() must be asked. Inline, it leaves @pkt in registers.
  */
-static __always_inline int xcp_look_in_place(const struct sk_buff *skb, const struct iphdr *ip,
-					     const struct xcp_params *p, struct xcp_pkt *pkt)
+static __always_inline bool xcp_look_in_place(const struct sk_buff *skb, const struct iphdr *ip,
+					      const struct xcp_params *p, struct xcp_pkt *pkt)
 {
-	struct hop_pkt_inner inner = {
-		.offset_bytes = (const u8 *)ip - skb->data, .end_bytes = skb->len,
-	};
-	const struct xcp_hdr *h;
+	const struct xcp_hdr *h = (const struct xcp_hdr *)(ip + 1);
 
+	if (unlikely(skb_is_gso(skb)) || !hop_pkt_has_behind(skb, ip, sizeof(*h)))
+		return false;
 	/* A constant of one packet lets the compiler omit the code for GSO packets. */
-	if (pkt->pkts != 1 || !hop_pkt_read_ipv4(ip, &inner))
-		return 0;
-	pkt->pkts = 1;
-	h = hop_pkt_linear(skb, inner.offset_bytes, sizeof(*h));
-	if (!h || inner.offset_bytes + XCP_HDR_BYTES > inner.end_bytes)
-		return 0;
+	*pkt = (struct xcp_pkt){
+		.pkts = 1, .bytes = hop_pkt_one_bytes(skb, p->overhead_bytes),
+	};
 	xcp_read(pkt, h, p->protocol);
-	return inner.offset_bytes;
+	return true;
 }
 
 #endif /* HOPCC_XCP_LOOK_H */

@@ -97,13 +97,12 @@ struct xcp_params {
  * struct xcp_ratio - a quotient that costs a multiplication to apply
  * @mul: mantissa
  * @shift: 0 to 95: the quotient is mul / 2^shift
- * @most_bits: a factor of at most this many bits gives at most XCP_RATE_MAX_Q16; valid if @mul
- *	is not 0
+ * @most: factors up to this one give at most XCP_RATE_MAX_Q16
  */
 struct xcp_ratio {
 	u64 mul;
 	unsigned int shift;
-	int most_bits;
+	u64 most;
 };
 
 /**
@@ -244,6 +243,14 @@ static inline u32 xcp_beta_ppm(u32 alpha_ppm)
 	return (u32)div64_u64(beta + one / 2, one);
 }
 
+/* 2^@bits - 1, within 64 bits. */
+static inline u64 xcp_greatest(int bits)
+{
+	if (bits >= 64)
+		return U64_MAX;
+	return bits > 0 ? (1ULL << bits) - 1 : 0;
+}
+
 /**
  * xcp_ratio() - divide once, apply often
  * @num: numerator
@@ -266,7 +273,7 @@ static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
 		r.shift = num_shift - den_shift;
 	else	/* by 31 at most: below 2^64 */
 		r.mul <<= den_shift - num_shift;
-	r.most_bits = (int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul);
+	r.most = xcp_greatest((int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul));
 	return r;
 }
 
@@ -279,7 +286,7 @@ static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
  */
 static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
 {
-	if (r->mul && fls64(x) > r->most_bits)
+	if (unlikely(r->mul && x > r->most))
 		return XCP_RATE_MAX_Q16;
 	return (s64)mul_u64_u64_shr(r->mul, x, r->shift);
 }
@@ -293,11 +300,13 @@ static inline s64 xcp_gain_times(s64 x, u64 gain_q32)
 	return x < 0 ? -size : size;
 }
 
-/* @x for each of @pkts packets, within what pools hold. */
+/* @x for each of @pkts packets, within what pools hold; of one packet @x is. */
 static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 {
 	s64 all;
 
+	if (pkts == 1)
+		return x;
 	if (check_mul_overflow(x, (s64)pkts, &all))
 		return x < 0 ? -XCP_RATE_MAX_Q16 : XCP_RATE_MAX_Q16;
 	return clamp_t(s64, all, -XCP_RATE_MAX_Q16, XCP_RATE_MAX_Q16);
@@ -617,6 +626,8 @@ static inline s64 xcp_neg_feedback_q16(const struct xcp_vars *v, const struct xc
 {
 	const s64 most_q16 = pos_q16 + (1LL << (31 + XCP_RATE_SHIFT));
 
+	if (!v->cn.mul)
+		return 0;
 	return min3(xcp_pool_part(v->residue_neg_q16, pkt->pkts),
 		    xcp_ratio_times(&v->cn, pkt_bytes), most_q16);
 }
@@ -708,9 +719,10 @@ static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_para
  * @v: the port
  * @queue_bytes: what is queued without the packet
  */
-static inline void xcp_see_queue(struct xcp_vars *v, u32 queue_bytes)
+static inline void xcp_see_queue(struct xcp_vars *v, u64 queue_bytes)
 {
-	v->min_queue_bytes = min(v->min_queue_bytes, queue_bytes);
+	if (queue_bytes < v->min_queue_bytes)
+		v->min_queue_bytes = queue_bytes;
 }
 
 /**
@@ -776,6 +788,15 @@ static inline void xcp_read_sum(struct xcp_pkt *pkt)
 	pkt->delta_bytes_ps = mean + (pkt->delta_bytes_ps % pkts > 0);
 }
 
+/*
+ * The class of a header that asks for nothing. Not inlined: as arithmetic on the result of two
+ * comparisons, which compilers make of it, it would cost each packet a dozen instructions.
+ */
+static noinline __maybe_unused enum xcp_class xcp_silent_class(enum xcp_format format)
+{
+	return format == XCP_FORMAT_MINIMAL ? XCP_CLASS_MINIMAL : XCP_CLASS_UNKNOWN;
+}
+
 /**
  * xcp_read() - a congestion header as the law wants it
  * @pkt: class, fault, format and all that the header holds are set; @pkts is, and the rest is 0
@@ -796,12 +817,10 @@ static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own
 	pkt->delta_bytes_ps = xcp_delta(h);
 	if (pkt->pkts > 1 && h->flags & XCP_FLAG_SUM)
 		xcp_read_sum(pkt);
-	if (pkt->format == XCP_FORMAT_MINIMAL)
-		pkt->class = XCP_CLASS_MINIMAL;
-	else if (!pkt->rtt_us || !pkt->throughput_bytes_pms)
-		pkt->class = XCP_CLASS_UNKNOWN;
-	else
-		pkt->class = XCP_CLASS_ASKING;
+	pkt->class = XCP_CLASS_ASKING;
+	/* The RTT of a minimal header is 0. */
+	if (unlikely(!pkt->rtt_us) || unlikely(!pkt->throughput_bytes_pms))
+		pkt->class = xcp_silent_class(pkt->format);
 }
 
 /**
@@ -827,6 +846,8 @@ static inline void xcp_count(struct xcp_stats *s, const struct xcp_pkt *pkt)
 		s->minimal_pkts += pkt->pkts;
 	if (pkt->class == XCP_CLASS_UNKNOWN)
 		s->unknown_pkts += pkt->pkts;
+	if (likely(!pkt->flags))
+		return;
 	if (pkt->flags & XCP_FLAG_E2E_LIMITED)
 		s->e2e_limited_pkts += pkt->pkts;
 	if (pkt->flags & ~XCP_FLAGS_KNOWN)

@@ -529,6 +529,25 @@ static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_par
 }
 
 /**
+ * tcsig_uses_free() - will tcsig_hear() look at the free bandwidth?
+ * @v: the state
+ * @a: the ACK; all but @free is set
+ *
+ * Converting a bandwidth into a window takes two divisions. The law uses it only where the window
+ * was the limit; in a steady state only to take its part of what other flows left.
+ *
+ * Return: false if tcsig_hear() does the same whatever @a->free is.
+ */
+static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
+{
+	if (!a->limited)
+		return false;
+	if (v->stage == TCSIG_STEADY)
+		return a->has_share && a->share_ppm >= TCSIG_SHARE_MIN_PPM;
+	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
+}
+
+/**
  * tcsig_hear() - an ACK
  * @v: the state
  * @p: constants

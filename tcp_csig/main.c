@@ -268,7 +268,7 @@ compat_cong_control(tcsig_cong_control)
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
 	tcsig_apply(sk, cs, most_pkts);
-	wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS);
+	wait_ns = rs->acked_sacked ? hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS) : 0;
 	if (wait_ns)
 		trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
@@ -337,6 +337,15 @@ static void tcsig_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		tcsig_tx_start(sk);
 }
 
+/*
+ * A lost tail that a probe repaired cuts the window in TCP_CA_CWR, which the stack leaves at once.
+ * With ECE on the same ACK it enters that state a second time, in the round that was cut just now.
+ */
+static bool tcsig_has_cut(const struct tcp_sock *tp, const struct tcsig_sock *cs, u8 new_state)
+{
+	return new_state == TCP_CA_CWR && cs->v.cut && cs->v.round_pkts == tp->delivered;
+}
+
 /* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
 static void tcsig_set_state(struct sock *sk, u8 new_state)
 {
@@ -350,6 +359,8 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 	if (new_state == TCP_CA_Open)
 		cs->v.undo_cw = 0;
 	if (!timeout && (new_state < TCP_CA_CWR || icsk->icsk_ca_state >= TCP_CA_CWR))
+		return;
+	if (tcsig_has_cut(tp, cs, new_state))
 		return;
 	tcsig_lose(&cs->v, tp->delivered, timeout);
 	/* What is sent again after a timeout waits for nothing. */

@@ -43,15 +43,12 @@ static inline u64 tcsig_free_window(const struct sock *sk, const struct tcsig_so
 			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
 }
 
-/*
- * The law uses it only for a window that was the limit; behind slow start only together with a
- * new signal of bandwidth.
- */
+/* The ACK's record shows it as well. */
 static inline bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 {
 	if (trace_csig_ack_enabled())
 		return a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY;
-	return a->limited && (a->has_free || a->has_share || cs->v.stage == TCSIG_SEEK);
+	return tcsig_uses_free(&cs->v, a);
 }
 
 static inline void tcsig_read_bandwidth(struct tcsig_told *told, u32 news, struct tcsig_ack *a)

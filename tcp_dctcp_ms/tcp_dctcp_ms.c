@@ -40,8 +40,10 @@ struct dctcp_sock {
 	struct dctcp_receiver receiver;
 	enum dctcp_law law;
 	u32 mark_pkts;	/* ssthresh of a mark's reduction that a loss made deeper; 0: none */
+	u32 tail_end_seq;	/* SND.NXT when @tail_cut was set */
 	bool ack_ece;	/* the last ACK processed had ECE */
 	bool tail_lost;	/* it acknowledged beyond a probe that repaired a lost tail */
+	bool tail_cut;	/* for such a tail cwnd was halved; true until the window is over */
 };
 
 struct dctcp_net {
@@ -88,6 +90,7 @@ static void dctcp_init(struct sock *sk)
 	ds->mark_pkts = 0;
 	ds->ack_ece = false;
 	ds->tail_lost = false;
+	ds->tail_cut = false;
 	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT)
 		dctcp_decide(sk, ds);
@@ -129,6 +132,8 @@ static void dctcp_estimate(struct sock *sk, struct dctcp_sock *ds)
 	trace_dctcp_ms_update(sk, v->alpha, v->sent_bytes, v->marked_bytes,
 			      tcp_snd_cwnd(tp), ds->law == DCTCP_LAW_DCTCP);
 	dctcp_next_window(v, tp->snd_nxt);
+	if (ds->tail_cut && after(tp->snd_una, ds->tail_end_seq))
+		ds->tail_cut = false;
 }
 
 /* Runs after SND.UNA has moved and before the stack reacts to ECE. */
@@ -163,17 +168,31 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 }
 
 /*
+ * A lost tail that a probe repaired has halved cwnd, and this window is not over. The stack
+ * leaves TCP_CA_CWR at once after it, and would reduce the window again for ECE on the same ACK.
+ */
+static bool dctcp_has_cut_tail(const struct dctcp_sock *ds, const struct tcp_sock *tp)
+{
+	return ds->tail_cut && !after(tp->snd_una, ds->tail_end_seq);
+}
+
+/*
  * Called at the start of each reduction: the stack allows one a window. It calls
  * a tail that a probe repaired TCP_CA_CWR, as it calls a mark: tell them apart here.
  */
 static u32 dctcp_ssthresh(struct sock *sk)
 {
 	struct dctcp_sock *ds = inet_csk_ca(sk);
-	u32 cwnd_pkts = tcp_snd_cwnd(tcp_sk(sk));
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd_pkts = tcp_snd_cwnd(tp);
 	bool mark = ds->ack_ece && !ds->tail_lost && ds->law == DCTCP_LAW_DCTCP;
 	u32 to_pkts;
 
 	ds->mark_pkts = 0;
+	if (dctcp_has_cut_tail(ds, tp))
+		return max(cwnd_pkts, DCTCP_CWND_MIN_PKTS);
+	ds->tail_cut = ds->tail_lost;
+	ds->tail_end_seq = tp->snd_nxt;
 	to_pkts = mark ? dctcp_cwnd_after_mark(cwnd_pkts, ds->sender.alpha) :
 			 dctcp_cwnd_after_loss(cwnd_pkts);
 	trace_dctcp_ms_reduce(sk, !ds->ack_ece || ds->tail_lost, cwnd_pkts, to_pkts);
@@ -189,7 +208,7 @@ static void dctcp_react_to_loss(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 to_pkts = dctcp_cwnd_after_loss(tp->prior_cwnd);
 
-	if (to_pkts >= tp->snd_ssthresh)
+	if (to_pkts >= tp->snd_ssthresh || dctcp_has_cut_tail(inet_csk_ca(sk), tp))
 		return;
 	trace_dctcp_ms_reduce(sk, true, tp->prior_cwnd, to_pkts);
 	tp->snd_ssthresh = to_pkts;
@@ -215,7 +234,7 @@ static void dctcp_deepen(struct sock *sk)
 /* icsk_ca_state is still the old one. */
 static void dctcp_set_state(struct sock *sk, u8 new_state)
 {
-	if (new_state < TCP_CA_Recovery)
+	if (new_state < TCP_CA_Recovery || hop_is_too_big(sk, new_state))
 		return;
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
 		dctcp_deepen(sk);

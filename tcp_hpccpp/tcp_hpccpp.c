@@ -56,6 +56,22 @@ struct hpccpp_set {
 };
 
 /**
+ * struct hpccpp_seen - what the base of the law's parameters was computed from
+ * @path_bytes_ps: hpccpp_law.path_bytes_ps
+ * @pacing_bytes_ps: the application's limit, sk_max_pacing_rate
+ * @min_rtt_us: the connection's least RTT
+ * @flows: N of the last answer
+ * @knob_changes: hpccpp_knob_changes; another value where something else counts as well
+ */
+struct hpccpp_seen {
+	u64 path_bytes_ps;
+	unsigned long pacing_bytes_ps;
+	u32 min_rtt_us;
+	u32 flows;
+	u32 knob_changes;
+};
+
+/**
  * struct hpccpp_law - the law and what it needs; too large for a socket's space
  * @v: its state
  * @p: its parameters
@@ -63,6 +79,7 @@ struct hpccpp_set {
  * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
+ * @seen: what @base was computed from; saves computing it with each ACK
  * @net: the netns' knobs
  * @dev: the device that @speed is of; compared, never followed
  * @speed_changes: hop_speed_changes() when it was read
@@ -84,6 +101,7 @@ struct hpccpp_law {
 	u64 path_bytes_ps;
 	u64 undo_wnd;
 	struct hpccpp_base base;
+	struct hpccpp_seen seen;
 	struct hpccpp_net *net;
 	const struct net_device *dev;
 	u32 speed_changes;
@@ -124,6 +142,8 @@ struct hpccpp_net {
 };
 
 static unsigned int hpccpp_net_id;
+/* Number of times that a knob was written, in any netns. */
+static atomic_t hpccpp_knob_changes;
 static struct tcp_congestion_ops hpccpp_reno;
 
 static struct hpccpp_net *hpccpp_net(const struct sock *sk)
@@ -181,6 +201,34 @@ static u32 hpccpp_flows(const struct hpccpp_law *law)
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
 }
 
+/* Returns true if nothing has changed that the base of the law's parameters depends on. */
+static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const struct hpccpp_seen *s = &law->seen;
+
+	return s->min_rtt_us == tcp_min_rtt(tcp_sk(sk)) &&
+	       s->knob_changes == (u32)atomic_read(&hpccpp_knob_changes) &&
+	       s->pacing_bytes_ps == READ_ONCE(sk->sk_max_pacing_rate) &&
+	       s->path_bytes_ps == law->path_bytes_ps && s->flows == law->answer.flows;
+}
+
+/* Before anything is read that is noted here: what changes meanwhile is seen next time. */
+static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
+{
+	law->seen = (struct hpccpp_seen){
+		.path_bytes_ps = law->path_bytes_ps,
+		.pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate),
+		.min_rtt_us = tcp_min_rtt(tcp_sk(sk)),
+		.flows = law->answer.flows,
+		.knob_changes = atomic_read(&hpccpp_knob_changes),
+	};
+	/* Without a sample of the RTT the smoothed one counts. */
+	if (law->seen.min_rtt_us == ~0U)
+		law->seen.knob_changes--;
+	/* The knobs are read behind their count. */
+	smp_rmb();
+}
+
 /* What the law's parameters are made of is as it was. */
 static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
 {
@@ -210,13 +258,19 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 	hpccpp_set_params(&law->p, &base);
 }
 
-/* Return: true if the parameters are others than before. */
-static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
 {
-	if (likely(hpccpp_is_as_before(sk, law)))
+	hpccpp_see(sk, law);
+	if (hpccpp_is_as_before(sk, law))
 		return false;
 	hpccpp_change_params(sk, law);
 	return true;
+}
+
+/* Return: true if the parameters are others than before. */
+static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	return !likely(hpccpp_has_seen(sk, law)) && hpccpp_look_at_params(sk, law);
 }
 
 static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
@@ -331,6 +385,8 @@ static noinline void hpccpp_look_up_speed(const struct sock *sk, struct hpccpp_l
 	law->speed_changes = hop_speed_changes();
 	law->dev = hop_sock_dev(sk);
 	law->speed = hop_sock_speed(sk);
+	/* The next ACK looks at everything. */
+	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
 }
 
 static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
@@ -646,6 +702,23 @@ static unsigned int hpccpp_t_max = HPCC_T_MAX_NS;
 static unsigned int hpccpp_rate_max = HPCCPP_RATE_MAX_MBIT;
 static unsigned int hpccpp_answer_max = INT_ANSWER_WINDOW;
 
+static void hpccpp_count_write(void)
+{
+	/* The value is there before the count is: hpccpp_see() reads them the other way round. */
+	smp_mb__before_atomic();
+	atomic_inc(&hpccpp_knob_changes);
+}
+
+static int hpccpp_set_knob(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			   loff_t *pos)
+{
+	const int err = proc_douintvec_minmax(table, write, buffer, len, pos);
+
+	if (write && !err)
+		hpccpp_count_write();
+	return err;
+}
+
 /* T is 0, for the measured one, or from HPCC_T_MIN_NS up. */
 static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t *len,
 			loff_t *pos)
@@ -659,6 +732,7 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 	if (value && (value < HPCC_T_MIN_NS || value > hpccpp_t_max))
 		return -EINVAL;
 	WRITE_ONCE(*t_ns, value);
+	hpccpp_count_write();
 	return 0;
 }
 
@@ -668,7 +742,7 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 		.data		= hop_sysctl_at(struct hpccpp_net, member), \
 		.maxlen		= sizeof(unsigned int),			\
 		.mode		= 0644,					\
-		.proc_handler	= proc_douintvec_minmax,		\
+		.proc_handler	= hpccpp_set_knob,			\
 		.extra1		= min,					\
 		.extra2		= max,					\
 	}

@@ -87,7 +87,8 @@ enum ldcp_stage {
 /**
  * struct ldcp_vars - written under the socket lock
  * @cw: the window, packets << LDCP_SHIFT; read by dumps without the lock
- * @undo_cw: before the last loss; 0: none
+ * @undo_cw: the window before the last loss; 0: none to undo
+ * @undo_cut: what the loss took from it
  * @first_pkts: the first window
  * @start_pkts: packets delivered before it
  * @resume_pkts: packets delivered when a loss was found: credits wait for a packet sent later
@@ -99,6 +100,7 @@ enum ldcp_stage {
 struct ldcp_vars {
 	u64 cw;
 	u64 undo_cw;
+	u64 undo_cut;
 	u32 first_pkts;
 	u32 start_pkts;
 	u32 resume_pkts;
@@ -264,12 +266,14 @@ static inline void ldcp_hear(struct ldcp_vars *v, const struct ldcp_params *p,
  * @cumulative_pkts: of these, without those acked selectively
  * @timeout: by a timeout
  *
- * Not twice in a window, unless a timeout follows.
+ * Not twice in a window, unless a timeout follows: it adds to what ldcp_undo() restores.
  */
 static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
 			     u32 delivered_pkts, u32 cumulative_pkts, bool timeout)
 {
-	v->undo_cw = v->undo_cw ?: v->cw;
+	const u64 cw = v->cw;
+
+	v->undo_cw = v->undo_cw ?: cw;
 	/* "The number of packets that are accumulatively acknowledged before packet loss." */
 	if (v->stage != LDCP_STABLE)
 		v->cw = min(v->cw, (u64)(cumulative_pkts - v->start_pkts) << LDCP_SHIFT);
@@ -278,6 +282,7 @@ static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
 	if (timeout)
 		v->cw = min(v->cw, LDCP_ONE);
 	v->cw = max_t(u64, v->cw, p->gamma);
+	v->undo_cut = min(v->undo_cut + cw - min(cw, v->cw), HOP_WND_MAX);
 	v->stage = LDCP_STABLE;
 	v->resume_pkts = delivered_pkts;
 	v->marked = true;
@@ -285,13 +290,26 @@ static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
 }
 
 /**
+ * ldcp_forget() - the losses so far cannot be undone any more
+ * @v: the state
+ */
+static inline void ldcp_forget(struct ldcp_vars *v)
+{
+	v->undo_cw = 0;
+	v->undo_cut = 0;
+}
+
+/**
  * ldcp_undo() - nothing was lost after all
  * @v: the state
+ *
+ * The window gets back what the loss took. What marks took since stays taken.
  */
 static inline void ldcp_undo(struct ldcp_vars *v)
 {
-	v->cw = max(v->cw, v->undo_cw);
-	v->undo_cw = 0;
+	/* 2^44 + 2^44 */
+	v->cw = max(v->cw, min(v->cw + v->undo_cut, v->undo_cw));
+	ldcp_forget(v);
 }
 
 /**

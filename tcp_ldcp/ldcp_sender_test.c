@@ -154,6 +154,32 @@ static void loss_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, QUARTER, "none acked: gamma");
 }
 
+/* A loss takes a half, marks after it half a packet each: an undo gives the half back. */
+static void undo_test(struct kunit *test)
+{
+	const struct ldcp_ack marks = { 3, 203, 199, true, true };
+	struct ldcp_vars v;
+
+	ldcp_begin(&v, 20, 100);
+	v.stage = LDCP_STABLE;
+	ldcp_lose(&v, &params, 200, 200, false);
+	ldcp_hear(&v, &params, &marks);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 8 * ONE + HALF, "20 / 2 - 3 / 2");
+	ldcp_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 18 * ONE + HALF, "20 - 3 / 2");
+	ldcp_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 18 * ONE + HALF, "once");
+
+	ldcp_lose(&v, &params, 200, 200, false);
+	ldcp_lose(&v, &params, 200, 200, true);
+	ldcp_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 18 * ONE + HALF, "a loss and a timeout in one window");
+	ldcp_lose(&v, &params, 200, 200, false);
+	ldcp_forget(&v);
+	ldcp_undo(&v);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE + QUARTER, "forgotten");
+}
+
 static void per_rtt_test(struct kunit *test)
 {
 	struct ldcp_params p = params;
@@ -418,6 +444,7 @@ static struct kunit_case ldcp_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(first_mark_test),
 	KUNIT_CASE(loss_test),
+	KUNIT_CASE(undo_test),
 	KUNIT_CASE(per_rtt_test),
 	KUNIT_CASE(clock_test),
 	KUNIT_CASE(shown_test),

@@ -51,14 +51,19 @@ bool ldcp_is_either(const struct sock *sk)
 	return ops == &ldcp || ops == &ldcp_reno;
 }
 
-/* What ldcp_start() lowered is the next congestion control's again. */
-static void ldcp_release(struct sock *sk)
+/* What ldcp_start() lowered: for the stable stage, or for the next congestion control. */
+static void ldcp_restore_reordering(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_restore_bursts(sk);
 	if (!tp->reord_seen && tp->reordering == 1)
 		tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+}
+
+static void ldcp_release(struct sock *sk)
+{
+	hop_restore_bursts(sk);
+	ldcp_restore_reordering(sk);
 }
 
 /*
@@ -127,7 +132,8 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 	hop_bound_window(sk);
 	/*
 	 * First-RTT packets are dropped on purpose, and often all but the last: its ACK is
-	 * enough to tell. The stack raises this where it sees packets overtake each other.
+	 * enough to tell. The stack raises this where it sees packets overtake each other;
+	 * otherwise it is restored when the first window has been acknowledged, or a loss found.
 	 */
 	if (!tp->reord_seen)
 		tp->reordering = 1;
@@ -158,6 +164,7 @@ static void ldcp_init(struct sock *sk)
 	if (tp->data_segs_out) {
 		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
 		ls->v.stage = LDCP_STABLE;
+		ldcp_restore_reordering(sk);
 		ldcp_set_window(sk, &ls->v, 1, U32_MAX);
 	}
 }
@@ -221,7 +228,7 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 }
 
 /*
- * What the law says, to the stack: a window, and below one packet a time.
+ * The window, from the law.
  *
  * The first repair waits for no room: what is in flight may be lost as well, and only a
  * repair's ACK can tell.
@@ -230,15 +237,43 @@ static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 first_pkts = tp->retrans_out ? 1 : tcp_packets_in_flight(tp) + 1;
-	u64 wait_ns;
 
 	if (state == TCP_CA_Recovery)
 		ldcp_set_window(sk, v, first_pkts, hop_repair_pkts(sk, acked_pkts));
 	else
 		ldcp_set_window(sk, v, 1, U32_MAX);
-	wait_ns = hop_hold(sk, v->cw, 1);
+}
+
+/* Below one packet: the time at which the next one may leave. */
+static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
+{
+	const u64 wait_ns = hop_hold(sk, v->cw, 1);
+
 	if (wait_ns)
 		trace_ldcp_hold(sk, v->cw, wait_ns);
+}
+
+/*
+ * The stack undoes no loss that was found while the window was already reduced by a mark, and
+ * none after a later mark: tcp_enter_cwr() clears undo_marker, an ECE prior_ssthresh. Under
+ * LDCP's marking that would be nearly every loss. Where DSACKs report as many packets as were
+ * retransmitted, and none waits to be retransmitted, none was lost.
+ */
+static void ldcp_check_dsacks(const struct sock *sk, struct ldcp_sock *ls)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const u32 retrans_pkts = tp->total_retrans - ls->undo_retrans_pkts;
+
+	if (retrans_pkts && !tp->lost_out &&
+	    tp->dsack_dups - ls->undo_dsack_pkts >= retrans_pkts)
+		ldcp_undo(&ls->v);
+}
+
+static void ldcp_enter(struct sock *sk, const struct ldcp_vars *v, bool loss)
+{
+	if (v->stage == LDCP_STABLE)
+		ldcp_restore_reordering(sk);
+	trace_ldcp_enter(sk, v, loss);
 }
 
 compat_cong_control(ldcp_cong_control)
@@ -260,11 +295,15 @@ compat_cong_control(ldcp_cong_control)
 	/* No sample: nothing was delivered. */
 	if (!rs->prior_mstamp)
 		a.prior_pkts = ls->v.round_pkts - 1;
+	if (ls->v.undo_cut)
+		ldcp_check_dsacks(sk, ls);
 	ldcp_hear(&ls->v, &p, &a);
 	trace_ldcp_ack(sk, &a, &ls->v);
 	if (ls->v.stage != stage)
-		trace_ldcp_enter(sk, &ls->v, false);
+		ldcp_enter(sk, &ls->v, false);
 	ldcp_apply(sk, &ls->v, inet_csk(sk)->icsk_ca_state, a.acked_pkts);
+	if (a.acked_pkts)
+		ldcp_hold(sk, &ls->v);
 }
 
 /*
@@ -300,16 +339,38 @@ static void ldcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 	}
 }
 
+/* The stack counts in undo_retrans what was retransmitted before and is still in flight. */
+static void ldcp_begin_undo(struct sock *sk, struct ldcp_sock *ls)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	ldcp_forget(&ls->v);
+	ls->undo_retrans_pkts = tp->total_retrans -
+		(tp->undo_marker ? max_t(s32, tp->undo_retrans, 0) : tp->retrans_out);
+	ls->undo_dsack_pkts = tp->dsack_dups;
+	/*
+	 * The stack remembers no ssthresh to go back to where a mark has reduced the window, and
+	 * then does not call undo_cwnd(). With the ssthresh that there is CWR stays due.
+	 */
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
+		tp->prior_ssthresh = tp->snd_ssthresh;
+}
+
 static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 {
+	const struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct ldcp_params p = ldcp_params(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	/* Where the stack remembers anew what to go back to; see tcp_enter_loss(). */
+	if (icsk->icsk_ca_state < TCP_CA_Recovery ||
+	    (icsk->icsk_ca_state == TCP_CA_Loss && !icsk->icsk_retransmits))
+		ldcp_begin_undo(sk, ls);
 	ldcp_lose(&ls->v, &p, tp->delivered, tp->delivered - tp->sacked_out, timeout);
 	/* What is sent again after a timeout waits for nothing. */
 	if (timeout)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
-	trace_ldcp_enter(sk, &ls->v, true);
+	ldcp_enter(sk, &ls->v, true);
 }
 
 /* Where the stack's timer finds the loss it repairs before cong_control() runs again. */
@@ -317,6 +378,16 @@ static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
 {
 	ldcp_lost(sk, ls, false);
 	ldcp_apply(sk, &ls->v, TCP_CA_Recovery, 0);
+	ldcp_hold(sk, &ls->v);
+}
+
+/* Once: with ECE on the same ACK the stack enters TCP_CA_CWR a second time, for the mark. */
+static void ldcp_lose_tail(struct sock *sk, struct ldcp_sock *ls)
+{
+	ls->tail_lost = false;
+	ldcp_lost(sk, ls, false);
+	/* The probe was retransmitted before: only its own DSACK says that nothing was lost. */
+	ls->undo_retrans_pkts = tcp_sk(sk)->total_retrans - 1;
 }
 
 /* icsk_ca_state is still the old one. */
@@ -335,9 +406,7 @@ static void ldcp_set_state(struct sock *sk, u8 new_state)
 	else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery)
 		ldcp_recover(sk, ls);
 	else if (new_state == TCP_CA_CWR && ls->tail_lost)
-		ldcp_lost(sk, ls, false);
-	else if (new_state == TCP_CA_Open)
-		ls->v.undo_cw = 0;
+		ldcp_lose_tail(sk, ls);
 }
 
 /* The stack wants a number; cong_control() goes by none. */

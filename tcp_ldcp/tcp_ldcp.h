@@ -15,6 +15,8 @@
  * @v: the sender's law
  * @receiver: the other half
  * @default_pkts: the stack's first window, for where the knobs say nothing
+ * @undo_retrans_pkts: tp->total_retrans at the last loss, less those that DSACKs may still report
+ * @undo_dsack_pkts: tp->dsack_dups at the last loss
  * @ack_ece: the ACK that is processed has ECE
  * @tail_lost: it acknowledges beyond a probe that repaired a lost tail
  */
@@ -22,6 +24,8 @@ struct ldcp_sock {
 	struct ldcp_vars v;
 	struct ldcp_receiver receiver;
 	u32 default_pkts;
+	u32 undo_retrans_pkts;
+	u32 undo_dsack_pkts;
 	bool ack_ece;
 	bool tail_lost;
 };

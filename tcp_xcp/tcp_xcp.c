@@ -356,19 +356,13 @@ static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		xcp_tx_start(sk);
 }
 
-/* Sent again since they do not fit the path any more: tcp_simple_retransmit(). */
-static bool xcp_is_too_big(const struct tcp_sock *tp, u8 new_state)
-{
-	return new_state == TCP_CA_Loss && !tp->undo_marker;
-}
-
 /* icsk_ca_state is still the old one; snd_ssthresh is the new one. */
 static void xcp_set_state(struct sock *sk, u8 new_state)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!xs->flow || xcp_is_too_big(tp, new_state))
+	if (!xs->flow || hop_is_too_big(sk, new_state))
 		return;
 	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;

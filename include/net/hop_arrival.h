@@ -79,4 +79,19 @@ static inline void hop_arrival_forget(struct sk_buff *skb, const struct Qdisc *s
 	*mark = hop_mark_leave(*mark, user, hop_arrival_key(sch));
 }
 
+/**
+ * hop_arrival_take() - hop_arrival_waited_ns() and hop_arrival_forget() of a packet that leaves
+ * @skb: the packet
+ * @sch: the qdisc
+ * @user: the user that called hop_arrival_note()
+ * @now_ns: result of ktime_get_ns()
+ *
+ * Return: the time that the packet waited, ns, or HOP_MARK_UNKNOWN_NS.
+ */
+static inline u64 hop_arrival_take(struct sk_buff *skb, const struct Qdisc *sch,
+				   enum hop_mark_user user, u64 now_ns)
+{
+	return hop_mark_take(hop_arrival_mark(skb), now_ns, user, hop_arrival_key(sch));
+}
+
 #endif /* HOPCC_NET_HOP_ARRIVAL_H */

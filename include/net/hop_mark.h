@@ -61,6 +61,9 @@ static inline u64 hop_mark_users(u64 mark, u64 secret)
 	const u64 users = mark & HOP_MARK_USER_MASK;
 	const u64 time_ns = mark >> (64 - HOP_MARK_TIME_BITS);
 
+	/* Most packets have no mark: then there is nothing to check. */
+	if (!users)
+		return 0;
 	return mark == hop_mark(time_ns, users, secret) ? users : 0;
 }
 
@@ -118,6 +121,27 @@ static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
 	if (!(users & user))
 		return mark;
 	return users == user ? 0 : mark & ~(u64)user;
+}
+
+/**
+ * hop_mark_take() - hop_mark_waited_ns() and hop_mark_leave() with one check of the mark
+ * @mark: the packet's mark; afterwards it is without @user
+ * @now_ns: time of the same clock as hop_mark_arrive(), ns
+ * @user: the user whose packet leaves
+ * @secret: the secret that hop_mark_arrive() was called with
+ *
+ * Return: the time since the packet arrived, ns, modulo 2^40; HOP_MARK_UNKNOWN_NS if the mark is
+ * none of @user's.
+ */
+static inline u64 hop_mark_take(u64 *mark, u64 now_ns, enum hop_mark_user user, u64 secret)
+{
+	const u64 time_ns = *mark >> (64 - HOP_MARK_TIME_BITS);
+	const u64 users = hop_mark_users(*mark, secret);
+
+	if (unlikely(!(users & user)))
+		return HOP_MARK_UNKNOWN_NS;
+	*mark = likely(users == user) ? 0 : *mark & ~(u64)user;
+	return (now_ns - time_ns) & HOP_MARK_TIME_MASK;
 }
 
 #endif /* HOPCC_NET_HOP_MARK_H */

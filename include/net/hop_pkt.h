@@ -42,13 +42,63 @@ static __always_inline void *hop_pkt_linear(const struct sk_buff *skb, int offse
 	return skb->data + offset_bytes;
 }
 
+/**
+ * hop_pkt_has_ip() - is a frame's IP header where the network header is, in the linear part?
+ * @skb: the packet
+ * @type: ETH_P_IP or ETH_P_IPV6
+ * @bytes: size of the header's part that is to be read, bytes
+ *
+ * Compares pointers, which takes fewer instructions than comparing offsets.
+ *
+ * Context: softirq, qdisc lock.
+ * Return: true if skb_network_header() is an IP header of @type and its first @bytes can be read.
+ */
+static __always_inline bool hop_pkt_has_ip(const struct sk_buff *skb, u16 type, unsigned int bytes)
+{
+	const u8 *ip = skb_network_header(skb);
+
+	return skb->protocol == htons(type) && ip >= skb->data &&
+	       ip + bytes <= skb_tail_pointer(skb);
+}
+
 /* The header of a frame of this type in place; NULL if the type is another or it is not linear. */
 static __always_inline const void *hop_pkt_plain_ip(const struct sk_buff *skb, u16 type,
 						    unsigned int bytes)
 {
-	if (skb->protocol != htons(type))
-		return NULL;
-	return hop_pkt_linear(skb, skb_network_offset(skb), bytes);
+	return hop_pkt_has_ip(skb, type, bytes) ? skb_network_header(skb) : NULL;
+}
+
+/* An IPv4 header without options, of a packet that is no later fragment. */
+static __always_inline bool hop_pkt_is_simple(const struct iphdr *ip)
+{
+	return likely(ip->version == 4 && ip->ihl == sizeof(*ip) / 4) &&
+	       likely(!(ip->frag_off & htons(IP_OFFSET)));
+}
+
+/* The end of an IPv4 packet, or of its linear part; @ip for one that is too long for the field. */
+static __always_inline const u8 *hop_pkt_linear_end(const struct sk_buff *skb,
+						    const struct iphdr *ip)
+{
+	const u8 *end = (const u8 *)ip + ntohs(ip->tot_len);
+
+	return min_t(const u8 *, end, skb_tail_pointer(skb));
+}
+
+/**
+ * hop_pkt_has_behind() - can the bytes behind an IPv4 header without options be read in place?
+ * @skb: the packet
+ * @ip: its IPv4 header, in the linear part
+ * @bytes: number of bytes behind the header
+ *
+ * Context: softirq, qdisc lock.
+ * Return: true if the header has no options, the packet is no later fragment, and the @bytes
+ * belong to it and are in the linear part; false if only hop_pkt_inner() can tell.
+ */
+static __always_inline bool hop_pkt_has_behind(const struct sk_buff *skb, const struct iphdr *ip,
+					       unsigned int bytes)
+{
+	return hop_pkt_is_simple(ip) && likely(ntohs(ip->tot_len) >= sizeof(*ip) + bytes) &&
+	       likely((const u8 *)(ip + 1) + bytes <= skb_tail_pointer(skb));
 }
 
 /**
@@ -108,6 +158,15 @@ struct hop_pkt_wire {
 	u32 segs_pkts;
 	u32 bytes;
 };
+
+/* Bytes on the wire of a packet that is no GSO packet. */
+static __always_inline u32 hop_pkt_one_bytes(const struct sk_buff *skb, u32 overhead_bytes)
+{
+	/* A tag that travels beside the frame is in it on the wire. */
+	if (skb_vlan_tag_present(skb))
+		overhead_bytes += VLAN_HLEN;
+	return skb->len + overhead_bytes;
+}
 
 /**
  * hop_pkt_wire() - what a queued packet becomes on the wire

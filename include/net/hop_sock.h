@@ -160,6 +160,9 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
  * repeated packets too; the stack's other samples have milliseconds then. The timer is the
  * stack's, for pacing: it looks at the time that is set here.
  *
+ * Call this function only for an ACK that reports the arrival of a packet, or for a loss. Other
+ * ACKs, as those on data in the other direction, would postpone the next packet again and again.
+ *
  * Context: socket lock held, in cong_control().
  * Return: how long from now, ns; 0: at once.
  */
@@ -184,13 +187,21 @@ static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts)
  * @sk: a TCP socket
  * @new_state: of the stack's congestion avoidance, TCP_CA_*
  *
- * The stack's tcp_simple_retransmit(): no loss.
+ * tcp_simple_retransmit() repeats packets that a router refused, and lost MTU probes. That is no
+ * loss, but the stack enters TCP_CA_Loss, as after a timeout. undo_marker is 0 then; it is 0 at a
+ * timeout too if a mark has reduced the window before, since tcp_enter_cwr() clears it. But the
+ * stack's timer is not pending while it handles a timeout, and otherwise always is while data is
+ * in flight. tcp_simple_retransmit() calls set_state() only on entry to TCP_CA_Loss.
  *
- * Context: socket lock held, in set_state().
+ * Context: socket lock held, in set_state(): icsk_ca_state is still the old state.
+ * Return: true if no packet was lost.
  */
 static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
 {
-	return new_state == TCP_CA_Loss && !tcp_sk(sk)->undo_marker;
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return new_state == TCP_CA_Loss && icsk->icsk_ca_state != TCP_CA_Loss &&
+	       !tcp_sk(sk)->undo_marker && icsk->icsk_pending;
 }
 
 /**

@@ -111,6 +111,13 @@ static inline enum xcp_format xcp_format(const struct xcp_hdr *h)
 	return (enum xcp_format)(h->version_format & 0xf);
 }
 
+/* Version 1 and a format that is defined, in one comparison. */
+static inline bool xcp_is_known_form(const struct xcp_hdr *h)
+{
+	return (__u8)(h->version_format - (XCP_VERSION << 4 | XCP_FORMAT_STANDARD)) <=
+	       XCP_FORMAT_MICRO - XCP_FORMAT_STANDARD;
+}
+
 /**
  * xcp_check() - may these bytes be read as a congestion header?
  * @h: the bytes, or NULL if there are fewer than XCP_HDR_BYTES
@@ -122,6 +129,9 @@ static inline enum xcp_fault xcp_check(const struct xcp_hdr *h, __u8 own_protoco
 {
 	if (!h)
 		return XCP_BAD_TRUNCATED;
+	if (likely(xcp_is_known_form(h) && h->length == XCP_HDR_BYTES &&
+		   h->protocol != own_protocol))
+		return XCP_OK;
 	if (h->version_format >> 4 != XCP_VERSION)
 		return XCP_BAD_VERSION;
 	if (xcp_format(h) < XCP_FORMAT_STANDARD || xcp_format(h) > XCP_FORMAT_MICRO)
@@ -145,7 +155,8 @@ static inline __u32 xcp_rtt_us(const struct xcp_hdr *h)
 
 	switch (xcp_format(h)) {
 	case XCP_FORMAT_STANDARD:
-		return (__u32)min_t(__u64, (__u64)rtt * XCP_US_PER_MS, 0xffffffffU);
+		return likely(rtt <= 0xffffffffU / XCP_US_PER_MS) ? rtt * XCP_US_PER_MS :
+								    0xffffffffU;
 	case XCP_FORMAT_MICRO:
 		return rtt;
 	default:

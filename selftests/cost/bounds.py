@@ -21,12 +21,14 @@ STREAMS = {
     "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
 }
 # Instructions of the congestion control an ACK; bbr has 371.
-ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 390, "hpccpp-inband-100g": 580}
+ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 390, "hpccpp-inband-100g": 525}
 # Of red with a plain packet; of GSO packets, with a GSO packet.
 QDISCS = {
-    ("wred", "tcp"): 1.15, ("xcp", "tcp"): 1.5, ("int", "tcp"): 1.3, ("csig", "tcp"): 1.75,
-    ("xcp", "xcp"): 4.3, ("int", "int-inband"): 3.5, ("int", "int-probe"): 4.3,
-    ("csig", "csig-compact"): 3.65, ("csig", "csig-expanded"): 3.7,
+    ("wred", "tcp"): 1.11, ("xcp", "tcp"): 1.45, ("int", "tcp"): 1.2, ("csig", "tcp"): 1.55,
+    ("xcp", "xcp"): 3.4, ("xcp", "xcp-asks-little"): 3.3,
+    ("int", "int-inband"): 2.75, ("int", "int-probe"): 3.3,
+    ("csig", "csig-compact"): 2.7, ("csig", "csig-compact-kept"): 2.4,
+    ("csig", "csig-expanded"): 2.7, ("csig", "csig-expanded-delay"): 3.5,
 }
 
 

@@ -94,10 +94,25 @@ static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 	FUZZ_CLAIM(path->points > -TCSIG_MOVE_POINTS);
 }
 
+/* Where the law says that it does not look at the free bandwidth, any value does. */
+static void check_unused(struct tcsig_vars v, const struct tcsig_params *p, struct tcsig_ack a,
+			 const struct tcsig_vars *want)
+{
+	a.free = 0;
+	tcsig_hear(&v, p, &a);
+	FUZZ_CLAIM(v.cw == want->cw && v.ref == want->ref && v.goal == want->goal);
+	FUZZ_CLAIM(v.stage == want->stage && v.grown == want->grown && v.cut == want->cut);
+}
+
 static bool hear(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
+	const bool uses_free = tcsig_uses_free(v, a);
 	const u64 cw = max(v->cw, p->least);
+	const struct tcsig_vars before = *v;
 	const bool turned = tcsig_hear(v, p, a);
+
+	if (!uses_free)
+		check_unused(before, p, *a, v);
 
 	FUZZ_CLAIM(v->cw >= p->least);
 	/* Too much delay, or a window that was not the limit, is no reason to grow. */

@@ -18,6 +18,16 @@ static void check_arrival(u64 mark, u64 now_ns, enum hop_mark_user user, u64 sec
 	FUZZ_CLAIM(!(hop_mark_users(hop_mark_leave(arrived, user, secret), secret) & user));
 }
 
+/* Taking a mark is reading it and leaving, unless it is none of the user's. */
+static void check_take(u64 mark, u64 now_ns, enum hop_mark_user user, u64 secret)
+{
+	u64 taken = mark;
+
+	FUZZ_CLAIM(hop_mark_take(&taken, now_ns, user, secret) ==
+		   hop_mark_waited_ns(mark, now_ns, user, secret));
+	FUZZ_CLAIM(taken == hop_mark_leave(mark, user, secret));
+}
+
 static void fuzz_once(void)
 {
 	const u64 secret = fuzz_u64();
@@ -32,6 +42,7 @@ static void fuzz_once(void)
 		FUZZ_CLAIM((waited_ns == HOP_MARK_UNKNOWN_NS) ==
 			   !(hop_mark_users(mark, secret) & user));
 		check_arrival(mark, now_ns, user, secret);
+		check_take(mark, now_ns, user, secret);
 		switch (fuzz_choice(3)) {
 		case 0:
 			mark = hop_mark_arrive(mark, now_ns, user, secret);

@@ -16,13 +16,27 @@ static struct int_hop_params draw_params(void)
 	};
 }
 
+/* In wire order, as a checksum adds them. */
+static s64 sum_words(const struct int_hdr *h)
+{
+	const u32 *word = (const u32 *)h;
+	s64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < h->words; i++)
+		sum += word[i];
+	return sum;
+}
+
 static void stamp(struct int_hdr *h, u32 bytes, const struct int_hop_params *p)
 {
 	const struct int_hop_moment moment = { fuzz_u64(), fuzz_u64(), fuzz_u64() };
 	const struct int_record r = int_hop_record(p, &moment);
 	const u32 hops = int_hops(h), path_id = int_path_id(h), records = int_records(h);
-	const bool room = int_hop_stamp(h, p, &r);
+	s64 words = -sum_words(h), change;
+	const bool room = int_hop_write(h, p, int_pack(&r), &change);
 
+	FUZZ_CLAIM(change == words + sum_words(h));
 	FUZZ_CLAIM(room == hops < int_slots(h));
 	FUZZ_CLAIM(int_hops(h) == min(hops + 1, INT_HOPS_SATURATED));
 	FUZZ_CLAIM(int_path_id(h) == (path_id ^ p->switch_id));

@@ -66,6 +66,27 @@ static void check_header(const struct sk_buff *skb, const struct int_place *plac
 		   (type == INT_TYPE_PROBE) == (place->carrier == INT_CARRIER_PROBE));
 }
 
+/* The words of a record, a path and options change; as the sums of RFC 1624 would have it. */
+static void correct_sum(__sum16 *check, enum int_carrier carrier)
+{
+	u32 before[4], after[4], i;
+	__wsum sum = ~csum_unfold(*check);
+	__sum16 want;
+	s64 change = 0;
+
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		before[i] = fuzz_u32();
+		after[i] = fuzz_u32();
+		change += (s64)after[i] - before[i];
+		sum = csum_add(csum_sub(sum, (__force __wsum)before[i]), (__force __wsum)after[i]);
+	}
+	want = csum_fold(sum);
+	if (carrier == INT_CARRIER_ENCAP && !want)
+		want = CSUM_MANGLED_0;
+	int_correct_check(check, carrier, change);
+	FUZZ_CLAIM(*check == want);
+}
+
 static void correct_check(struct sk_buff *skb, const struct int_place *place)
 {
 	const u32 end_bytes = max(place->check_bytes, place->transport_bytes) + 2;
@@ -75,28 +96,34 @@ static void correct_check(struct sk_buff *skb, const struct int_place *place)
 		return;
 	if (!int_check_stands(skb, place))
 		return;
-	int_correct_check(skb, place, fuzz_u32(), fuzz_u32());
+	correct_sum((__sum16 *)(skb->data + place->check_bytes), place->carrier);
 	FUZZ_CLAIM(place->carrier != INT_CARRIER_ENCAP ||
 		   *(__sum16 *)(skb->data + place->check_bytes));
 }
 
-/* Finding in place must give the same result as the search. */
-static void check_in_place(const struct sk_buff *skb, const struct int_place *place)
+/* What is found at a glance is what the search finds. */
+static void check_near(const struct sk_buff *skb, const struct int_place *place)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-	struct int_place found = {};
+	enum int_carrier carrier = INT_CARRIER_PROBE;
+	struct int_hdr *h = NULL;
+	unsigned int bytes;
+	u8 type;
 
-	if (!ip || !int_find_in_place(skb, ip, marks(), &found))
+	if (ip && ip->protocol == marks()->protocol) {
+		h = int_near_inband(skb, ip);
+		carrier = INT_CARRIER_INBAND;
+	} else if (ip && ip->tos >> 2 == marks()->dscp_probe) {
+		h = int_near_probe(skb, ip);
+	}
+	if (!h)
 		return;
-	FUZZ_CLAIM(found.carrier == place->carrier);
-	if (!found.carrier)
-		return;
-	FUZZ_CLAIM(found.offset_bytes == place->offset_bytes);
-	FUZZ_CLAIM(found.end_bytes == place->end_bytes);
-	if (found.carrier == INT_CARRIER_INBAND)
-		return;
-	FUZZ_CLAIM(found.transport_bytes == place->transport_bytes);
-	FUZZ_CLAIM(found.check_bytes == place->check_bytes);
+	FUZZ_CLAIM(place->carrier == carrier);
+	FUZZ_CLAIM((u8 *)h - skb->data == place->offset_bytes);
+	FUZZ_CLAIM(int_read(skb, place, &type, &bytes) == INT_OK && type == h->type);
+	FUZZ_CLAIM(type != INT_TYPE_ECHO);
+	FUZZ_CLAIM(carrier == INT_CARRIER_INBAND || place->check_bytes ==
+		   (u8 *)(ip + 1) - skb->data + (int)offsetof(struct tcphdr, check));
 }
 
 static void fuzz_once(void)
@@ -113,7 +140,7 @@ static void fuzz_once(void)
 	int_find(&skb, marks(), &place);
 	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
 	FUZZ_CLAIM(!place.carrier || !int_lacks(&skb, marks()));
-	check_in_place(&skb, &place);
+	check_near(&skb, &place);
 	if (place.carrier) {
 		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);
 		check_header(&skb, &place);

@@ -7,6 +7,7 @@ module tcp_dctcp_ms; changes nothing outside its own network namespace.
 import fractions
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -160,6 +161,10 @@ class Sender:
         self.model = Model()
         self.una = self.nxt = 0
         self.packets = []
+
+    def send(self, segments):
+        self.sock.send(bytes(segments * MSS))
+        self.collect()
 
     def start(self):
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -315,6 +320,55 @@ def timeout(tun):
         s.close()
 
 
+def narrower(tun):
+    """The path's MTU falls in slow start: no loss, and slow start goes on."""
+    for mark in (False, True):
+        s = Sender(tun, 4, 42100 + mark, rtt_ms=4)
+        s.start()
+        for _ in range(4):
+            s.ack()
+        s.ack(ece=mark)
+        cwnd, ssthresh = window(s.sock)
+        s.peer.refuse(700, s.una)
+        s.collect(5)
+        claim(f"a router refuses packets {'after a mark' if mark else 'in slow start'}: "
+              "cwnd and ssthresh as before", window(s.sock), (cwnd, ssthresh))
+        claim("they are repeated in smaller ones", {p.size for p in s.packets[:2]},
+              lambda got: got and max(got) < 700)
+        s.close()
+        subprocess.run("ip route flush cache".split(), check=True)
+
+
+def repaired_tail(tun):
+    """A probe repairs a lost tail: half of the window once, with ECE on the ACK or behind it."""
+    for ece in ("no ECE", "ECE with it", "ECE behind it"):
+        s = Sender(tun, 4, 42200 + len(ece), rtt_ms=4)
+        s.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        for _ in range(20):
+            s.send(4)
+            s.ack(4)
+        s.send(10)
+        s.ack(9)
+        s.packets = []
+        while not s.packets:
+            s.collect(1)
+        claim(f"{ece}: a probe repeats the tail", [p.seq for p in s.packets], [s.una])
+        s.ack()
+        cwnd = window(s.sock)[0]
+        s.send(4)
+        s.ack(ece=ece == "ECE with it")
+        claim(f"{ece}: one half", (cwnd > 9, window(s.sock)[1]), (True, cwnd // 2))
+        s.ack(ece=ece == "ECE behind it")
+        claim(f"{ece}: no more in this window", window(s.sock)[1], cwnd // 2)
+        s.ack(2)
+        s.send(4)
+        s.ack(2)
+        s.ack(ece=True)
+        claim(f"{ece}: a mark in the next window cuts again", window(s.sock)[1],
+              lambda got, half=cwnd // 2: got < half)
+        s.close()
+
+
 def conventional(tun):
     """Section 4: a path of 11 ms keeps the conventional law, of 9 ms does not."""
     for rtt_ms, enabled in ((9, 1), (11, 0)):
@@ -377,6 +431,8 @@ def main():
     loss_after_mark(tun)
     undo(tun)
     timeout(tun)
+    narrower(tun)
+    repaired_tail(tun)
     conventional(tun)
     without_ecn(tun)
     return tap.done()

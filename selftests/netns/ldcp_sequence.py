@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """LDCP packet by packet: the ACK and ECE stream of the receiver, and of the sender the
-ECN field of each packet, cw after each ACK, and the instants at which packets leave.
-Prints TAP. Needs root and the module tcp_ldcp; changes nothing outside its own network
+ECN field of each packet, cw after each ACK, and the instants at which packets leave. Timeouts
+and repaired tails of csig, too.
+Prints TAP. Needs root and the modules tcp_ldcp and tcp_csig; changes nothing outside its own network
 namespace.
 """
 import socket
@@ -175,8 +176,9 @@ class Sender:
         if scale:
             self.peer.OPTIONS += bytes([1, 3, 3, scale])
         self.syn = self.peer.accept(self.sock, flags, rtt_ms)
-        self.una = 0
+        self.una = self.nxt = 0
         self.packets = []
+        self.rtt_ms = rtt_ms
         # A SYN-ACK's window is not scaled.
         if scale:
             self.peer.send(ACK)
@@ -187,6 +189,16 @@ class Sender:
 
     def collect(self, wait_ms=2):
         self.packets = self.peer.read(wait_ms)
+        for p in self.packets:
+            self.nxt = max(self.nxt, p.seq + p.size)
+        return self.packets
+
+    def wait(self, limit_s=1):
+        """Until something leaves."""
+        end = time.monotonic() + limit_s
+        self.packets = []
+        while not self.packets and time.monotonic() < end:
+            self.collect(1)
         return self.packets
 
     def ack(self, segments=1, ece=False):
@@ -194,8 +206,16 @@ class Sender:
         self.peer.send(ACK | (ECE if ece else 0), ack=self.una)
         return self.collect()
 
-    def close(self):
-        self.peer.send(wire.RST | ACK, ack=self.una)
+    def steady(self, acks=30):
+        """Past the first window, cw some packets above it."""
+        self.send(300)
+        time.sleep(self.rtt_ms / 1000)
+        for _ in range(acks):
+            self.ack()
+
+    def close(self, pos=0):
+        """pos: what the script has sent"""
+        self.peer.send(wire.RST | ACK, pos=pos, ack=self.una)
         self.sock.close()
         self.peer.wire.read(5)
 
@@ -203,6 +223,16 @@ class Sender:
 def reordering(sock):
     info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
     return struct.unpack_from("I", info, 8 + 4 * 20)[0]
+
+
+def ca_state(sock):
+    """TCP_CA_*"""
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[1]
+
+
+def retransmits(sock):
+    """timeouts in a row"""
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[2]
 
 
 def segments(packets):
@@ -224,8 +254,10 @@ def first_window(tun, version):
     claim(name + "ten ACKs, no credit yet", segments([p for _ in range(18) for p in s.ack()]),
           [ECT0] * 18)
     claim(name + "nor a stage", law(s.sock), (20 * CW_ONE, FAST))
+    claim(name + "one packet behind a hole would be a loss", reordering(s.sock), 1)
     s.ack()
     claim(name + "all of the first window acked: cw = BDP", law(s.sock), (20 * CW_ONE, STABLE))
+    claim(name + "and packets may overtake each other as ever", reordering(s.sock), 3)
     return s
 
 
@@ -325,6 +357,7 @@ def losses(tun):
         packets = s.collect(10)
         claim(f"{lost} of 20 acked, then the last alone arrives: cw = {want}",
               law(s.sock), (int(want * CW_ONE), STABLE))
+        claim("packets may overtake each other from now on", reordering(s.sock), 3)
         again = [p for p in packets if p.seq < 20 * MSS]
         claim("what is repeated is ECT, and begins at the hole",
               ({p.ecn for p in again}, min(p.seq for p in again) if again else None),
@@ -345,6 +378,51 @@ def undo(tun):
     s.collect()
     claim("DSACK: it was none, cw = BDP", law(s.sock), (20 * CW_ONE, STABLE))
     s.close()
+
+
+def false_loss(s, dsack_flags=ACK):
+    """Four packets overtake one, which is repeated, and arrived after all."""
+    hole, high = s.una, s.nxt
+    before = law(s.sock)[0]
+    s.peer.sack(hole, [(hole + MSS, hole + 5 * MSS)])
+    # Less than an RTT: what arrives next cannot be what is repeated.
+    s.collect(1)
+    claim("four packets overtake one: a loss, it seems", law(s.sock)[0],
+          lambda got: 0.45 * before < got < 0.55 * before)
+    claim("it is repeated", [p.seq for p in s.packets if p.seq < high], [hole])
+    return before, hole, high
+
+
+def undo_after_marks(tun):
+    """Under marks, which end what the stack knows of undoing: before the loss, with the DSACK,
+    and after the recovery."""
+    for what, mark, flags, late in (
+            ("no mark", False, ACK, False),
+            ("a mark before the loss", True, ACK, False),
+            ("the same, and one with the DSACK", True, ACK | ECE, False),
+            ("no mark, recovery is over", False, ACK, True),
+            ("marks, recovery is over", True, ACK | ECE, True)):
+        s = Sender(tun, 4, 41310 + 2 * late + 4 * mark + bool(flags & ECE), rtt_ms=5)
+        s.steady()
+        s.ack(1, mark)
+        claim(f"{what}: TCP_CA_CWR or Open", ca_state(s.sock), 2 if mark else 0)
+        before, hole, high = false_loss(s)
+        s.una += 5 * MSS
+        s.peer.send(ACK, ack=s.una)
+        # What is repeated counts as delivered by its DSACK: a mark takes half a packet for it.
+        marked = 1 if flags & ECE else 0
+        if late:
+            # All that had left when the loss was found: the recovery is over.
+            marked += (high - s.una) // MSS * marked
+            s.una = high
+            s.peer.send(flags, ack=s.una)
+            claim(f"{what}: TCP_CA_CWR or Open again", ca_state(s.sock),
+                  2 if flags & ECE else 0)
+        s.peer.sack(s.una, [(hole, hole + MSS)], flags)
+        s.collect()
+        claim(f"{what}, DSACK: cw is what it was, less what marks took since", law(s.sock)[0],
+              lambda got, want=before - marked * CW_ONE // 2: want - 2 <= got <= want + CW_ONE)
+        s.close()
 
 
 def late_loss(tun):
@@ -444,10 +522,13 @@ def clocked(tun):
     knob("bdp_bytes", 20 * FULL)
 
 
-def timeouts(tun):
+def timeouts(tun, mark):
     """Nothing comes back any more: ECT may be what is swallowed."""
-    s = Sender(tun, 4, 41500)
+    s = Sender(tun, 4, 41500 + mark)
     s.send(300)
+    if mark:
+        s.ack(1, True)
+        claim("a mark, then nothing: TCP_CA_CWR", ca_state(s.sock), 2)
     end = time.monotonic() + 30
     while cc_name(s.sock) == "ldcp" and time.monotonic() < end:
         s.collect(100)
@@ -466,6 +547,82 @@ def timeouts(tun):
     claim("until it has heard", acks[-1:], [(2, False)])
     claim("packets may overtake each other as ever", reordering(s.sock), 3)
     s.close()
+
+
+def one_timeout(tun, cc="ldcp"):
+    """One packet after a timeout, also where a mark has reduced the window before."""
+    for mark in (False, True):
+        s = Sender(tun, 4, 41510 + mark, rtt_ms=5, cc=cc)
+        s.steady()
+        s.ack(1, mark)
+        while not retransmits(s.sock) and s.wait():
+            pass
+        claim(f"{cc}: a timeout {'after a mark' if mark else 'alone'}: cw = 1",
+              (retransmits(s.sock), law(s.sock)[0], cwnd(s.sock)), (1, CW_ONE, 1))
+        claim("an ACK of what was repeated: no burst", len(segments(s.ack(1))),
+              lambda got: 1 <= got <= 3)
+        s.close()
+
+
+def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
+    """A probe repairs a lost tail: half of the window, and once, also with ECE on the ACK."""
+    for ece in (False, True):
+        s = Sender(tun, 4, 41520 + ece, rtt_ms=4, cc=cc)
+        s.send(40)
+        time.sleep(0.004)
+        for _ in range(40):
+            s.ack()
+        s.send(10)
+        s.ack(9)
+        before = law(s.sock)[0]
+        claim("the tail is lost: a probe repeats it", [p.seq for p in s.wait()], [s.una])
+        s.ack(1)
+        s.send(2)
+        s.ack(1, ece)
+        want = before / 2 - ece * mark_pkts * CW_ONE
+        claim(f"{cc}: an ACK beyond it, ECE = {int(ece)}: one half, and {mark_pkts} for the mark",
+              law(s.sock)[0], lambda got, want=want: abs(got - want) <= 2)
+        s.close()
+
+
+def both_ways(tun):
+    """cw = 1/4, and the peer sends data: repairs leave in their time all the same."""
+    for data in (False, True):
+        s = Sender(tun, 4, 41530 + data, rtt_ms=5)
+        s.send(300)
+        time.sleep(0.005)
+        tail = [(19 * MSS, 20 * MSS)]
+        s.peer.sack(0, tail)
+        start_s, pos, s.packets = time.monotonic(), 0, []
+        while not [p for p in s.packets if p.size] and time.monotonic() < start_s + 1:
+            if data:
+                s.peer.sack(0, tail, pos=pos, ecn=ECT0, payload=bytes(100))
+                pos += 100
+            s.collect(4)
+        claim(f"a repair after RTT / cw, {'data' if data else 'silence'} from the peer, ms",
+              (time.monotonic() - start_s) * 1000, lambda got: 10 < got < 30)
+        claim("without a timeout", retransmits(s.sock), 0)
+        s.close(pos)
+
+
+def narrower(tun):
+    """The path's MTU falls: what is repeated was not lost; and a timeout then is one still."""
+    for number, mark in enumerate((False, True)):
+        s = Sender(tun, 4, 41540 + number, rtt_ms=5)
+        s.steady()
+        s.ack(1, mark)
+        before = law(s.sock)
+        s.peer.refuse(700, s.una)
+        s.collect(5)
+        claim(f"a router refuses packets {'after a mark' if mark else 'in Open'}: cw as before",
+              (law(s.sock), ca_state(s.sock)), (before, 4))
+        claim("they are repeated in smaller ones", {p.size for p in s.packets[:2]},
+              lambda got: got and max(got) < 700)
+        while not retransmits(s.sock) and s.wait():
+            pass
+        claim("nothing comes back: a timeout leaves one packet", law(s.sock)[0], CW_ONE)
+        s.close()
+        subprocess.run("ip route flush cache".split(), check=True)
 
 
 def without_ecn(tun):
@@ -556,10 +713,20 @@ def main():
     late_loss(tun)
     lost_tail(tun)
     pushes(tun)
+    undo_after_marks(tun)
+    one_timeout(tun)
+    repaired_tail(tun)
+    with open("/proc/sys/net/hopcc/tcp_csig_e2e_target_ns", "w", encoding="ascii") as file:
+        file.write("100000000")
+    one_timeout(tun, "csig")
+    repaired_tail(tun, "csig", 0)
+    both_ways(tun)
+    narrower(tun)
     clocked(tun)
     without_ecn(tun)
     changed(tun)
-    timeouts(tun)
+    timeouts(tun, False)
+    timeouts(tun, True)
     return tap.done()
 
 

@@ -72,6 +72,15 @@ def build(version, packet, window, options, payload):
     return ip[:10] + struct.pack("!H", inet_sum(ip)) + ip[12:] + tcp
 
 
+def too_big(source, to, mtu_bytes, quote):
+    """ICMP: fragmentation needed; addresses as bytes, quote is what was too big."""
+    icmp = struct.pack("!BBHHH", 3, 4, 0, 0, mtu_bytes) + quote
+    icmp = icmp[:2] + struct.pack("!H", inet_sum(icmp)) + icmp[4:]
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(icmp), 0, 0, 64, socket.IPPROTO_ICMP, 0)
+    ip += source + to
+    return ip[:10] + struct.pack("!H", inet_sum(ip)) + ip[12:] + icmp
+
+
 def parse(data):
     """A Packet, or None for what is not TCP."""
     if data[0] >> 4 == 6:
@@ -113,10 +122,13 @@ class Wire:
     def read(self, wait_ms):
         """All TCP packets until wait_ms have passed without one."""
         packets = []
-        while select.select([self.fd], [], [], wait_ms / 1000)[0]:
+        end = time.monotonic() + wait_ms / 1000
+        while select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
             packet = parse(os.read(self.fd, 65536))
+            # What IPv6 asks of its neighbours from time to time is no reason to wait longer.
             if packet:
                 packets.append(packet)
+                end = time.monotonic() + wait_ms / 1000
         return packets
 
     def write(self, data):
@@ -181,9 +193,18 @@ class Peer:
             raise ConnectionError("the handshake failed")
         return syn
 
-    def sack(self, ack, blocks, flags=ACK):
+    def sack(self, ack, blocks, flags=ACK, **more):
         """An ACK with SACK blocks, as (first, beyond) byte positions."""
         base = self.stack_isn + 1
         body = b"".join(struct.pack("!II", (a + base) % 2**32, (b + base) % 2**32)
                         for a, b in blocks)
-        self.send(flags, ack=ack, options=b"\1\1" + bytes([5, 2 + len(body)]) + body)
+        self.send(flags, ack=ack, options=b"\1\1" + bytes([5, 2 + len(body)]) + body, **more)
+
+    def refuse(self, mtu_bytes, pos):
+        """A router's ICMP message (IPv4): the packet at a position is larger than the MTU."""
+        script, stack = (socket.inet_aton(side[4]) for side in (SCRIPT, STACK))
+        quote = struct.pack("!BBHHHBBH", 0x45, 0, 40 + self.MSS, 0, 0x4000, 64,
+                            socket.IPPROTO_TCP, 0) + stack + script
+        quote += struct.pack("!HHI", self.stack_port, self.port,
+                             (self.stack_isn + 1 + pos) % 2**32)
+        self.wire.write(too_big(script, stack, mtu_bytes, quote))

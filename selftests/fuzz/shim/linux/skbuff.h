@@ -230,6 +230,11 @@ static inline u8 *skb_mac_header(const struct sk_buff *skb)
 	return skb->data + skb->mac_header;
 }
 
+static inline u8 *skb_tail_pointer(const struct sk_buff *skb)
+{
+	return skb->data + skb->head_bytes;
+}
+
 static inline bool skb_mac_header_was_set(const struct sk_buff *skb)
 {
 	return skb->mac_header <= 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a port sends where that is less than its rate: a rate that was set for another link, a link
- * that is slower than it was, a machine that cannot send as fast as its virtual NIC reports. The
- * draft has no such case. XCP would fill the buffer there: it gives what it takes for spare capacity
- * until the queue weighs as much.
+ * What a port sends where that is less than its rate: a rate that was set for another link, a
+ * link that is slower than it was, a machine that cannot send as fast as its virtual NIC reports.
+ * The draft has no such case. XCP would fill the buffer there: it gives what it takes for spare
+ * capacity until the queue weighs as much.
  *
- * A port is measured while packets wait all the time, over a control interval and XCP_DRAIN_MOVES
- * at least. What it sends then is its capacity, if that is less than 7/8 of its rate. While no packet
- * waits the port could send more: the capacity grows by 1/32 a control interval, after
- * XCP_DRAIN_CLEAR of them by 1/4, up to the rate.
+ * A port is measured while packets wait all the time, over a control interval and
+ * XCP_DRAIN_MOVES at least. What it sends then is its capacity, if that is less than 7/8 of its
+ * rate. While no packet waits the port could send more: the capacity grows by 1/32 a control
+ * interval, after XCP_DRAIN_CLEAR of them by 1/4, up to the rate.
  */
 #ifndef HOPCC_XCP_DRAIN_H
 #define HOPCC_XCP_DRAIN_H
@@ -87,11 +87,12 @@ static inline u64 xcp_drain_sent_bytes_ps(u64 bytes, u64 elapsed_ns)
 /* No packet waits. */
 static inline void xcp_drain_raise(struct xcp_drain *d, u64 rate_bytes_ps)
 {
+	const unsigned int growth_shift = d->clear < XCP_DRAIN_CLEAR ? 5 : 2;
+
 	d->waited = false;
 	if (!d->rate_bytes_ps)
 		return;
-	xcp_drain_set(d, d->rate_bytes_ps + (d->rate_bytes_ps >> (d->clear < XCP_DRAIN_CLEAR ? 5 : 2)),
-		      rate_bytes_ps);
+	xcp_drain_set(d, d->rate_bytes_ps + (d->rate_bytes_ps >> growth_shift), rate_bytes_ps);
 	if (d->clear < XCP_DRAIN_CLEAR)
 		d->clear++;
 }

@@ -92,6 +92,7 @@ static struct kunit_suite xcp_drain_suite = {
 	.name = "xcp_drain",
 	.test_cases = xcp_drain_cases,
 };
+
 kunit_test_suite(xcp_drain_suite);
 
 MODULE_LICENSE("GPL");

@@ -244,8 +244,8 @@ static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32
 		ldcp_set_window(sk, v, 1, U32_MAX);
 }
 
-/* Below one packet: the time at which the next one may leave. */
-static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
+/* Below one packet: the time at which the next one may leave. Most windows are larger. */
+static noinline void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
 {
 	const u64 wait_ns = hop_hold(sk, v->cw, 1);
 
@@ -302,7 +302,7 @@ compat_cong_control(ldcp_cong_control)
 	if (ls->v.stage != stage)
 		ldcp_enter(sk, &ls->v, false);
 	ldcp_apply(sk, &ls->v, inet_csk(sk)->icsk_ca_state, a.acked_pkts);
-	if (a.acked_pkts)
+	if (ls->v.cw < LDCP_ONE && a.acked_pkts)
 		ldcp_hold(sk, &ls->v);
 }
 

@@ -118,7 +118,8 @@ static void xcp_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_by
 {
 	s32 demand_bytes_ps = 0;
 
-	desired_bytes_ps = min(desired_bytes_ps, xcp_ask_most_bytes_ps(&xs->v, throughput_bytes_ps));
+	desired_bytes_ps = min(desired_bytes_ps,
+			       xcp_ask_most_bytes_ps(&xs->v, throughput_bytes_ps));
 	if (throughput_bytes_ps)
 		demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
 						      cwnd_pkts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a port sends where that is less than its rate: never above the rate, never below the least. */
+/* What a port sends where that is less than its rate: within the rate's bounds. */
 #include "fuzz.h"
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_drain.h"

@@ -167,9 +167,10 @@ static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
  * @v: the state
  * @mss_bytes: the segment
  *
- * The window rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window rounded
- * down would lose up to half of it at one to two segments. No more than that: with an eighth more
- * in flight a queue stands, for which the routers lower the load (150 Mbit/s, 50 ms: 0.92, not 0.98).
+ * The window rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window
+ * rounded down would lose up to half of it at one to two segments. No more than that: with an
+ * eighth more in flight a queue stands, for which the routers lower the load (150 Mbit/s, 50 ms:
+ * 0.92, not 0.98).
  *
  * Return: 1 to 2^31 - 1.
  */

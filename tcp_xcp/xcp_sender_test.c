@@ -260,7 +260,7 @@ static const struct sending_case {
 	{ "more than it: no growth", 10000, 10, 12, true, false, 10000, true },
 	{ "the floor", 1200, 0, 0, true, false, MSS, true },
 	{ "filled", 10000, 10, 9, false, false, 10000, false },
-	{ "as good as filled: three quarters, two packets", 20000, 13, 9, false, false, 20000, false },
+	{ "as good as filled: 13 and 2 of 15", 20000, 13, 9, false, false, 20000, false },
 	{ "the host sends less than that", 20000, 12, 9, false, false, 14500, true },
 	{ "a small window is filled by one packet", 4000, 1, 1, false, false, 4000, false },
 	{ "not XCP's window", 20000, 2, 2, false, true, 20000, false },

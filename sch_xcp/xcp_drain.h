@@ -16,6 +16,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 
 #define XCP_DRAIN_CLEAR		16U

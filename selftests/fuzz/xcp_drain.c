@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a port sends where that is less than its rate: within the rate's bounds. */
 #include "fuzz.h"
-#include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_drain.h"
 
 static void fuzz_once(void)

@@ -61,7 +61,7 @@ struct csig_signal {
  * struct csig_settings - replaced as a whole under the tree lock
  * @rate_bytes_ps: as tc set it; TC_CSIG_RATE_AUTO for the device's
  * @value: by attribute, those of 32 bits
- * @port: the estimator's parameters, computed from the attributes, as are the next three
+ * @port: the estimator's parameters, computed from the attributes, as are the next five
  *	members; the rate may follow the device's
  * @due_ns: csig_port_due_ns() of @port
  * @types: bit n is set if the port has the signal of type n
@@ -501,7 +501,7 @@ static __always_inline void csig_write_update(struct csig_sched_data *q, struct 
 		csig_trace_update(q->sch, place->form, data, a->measured);
 }
 
-/* A packet's tag @t at @place is worse than the port's value @a, but its bytes are not ours. */
+/* The port's value @a is worse than the tag's, but the packet's bytes are not ours alone. */
 static noinline void csig_update_shared(struct csig_sched_data *q, struct sk_buff *skb,
 					enum csig_form form, u32 offset_bytes, u32 type,
 					const struct csig_answer *a)

@@ -450,8 +450,10 @@ static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 	q->rests = false;
 	if (q->queue.rests)
 		xcp_stand_queue(&q->vars, queue_bytes);
-	if (q->ctl.rests)
+	if (q->ctl.rests) {
+		xcp_drain_stop(&q->drain);
 		xcp_meet_others(q, now_ns);
+	}
 	xcp_resume_timer(&q->ctl, now_ns, q->moves);
 	xcp_resume_timer(&q->queue, now_ns, q->moves);
 }
@@ -465,7 +467,7 @@ static void xcp_sleep(struct xcp_sched_data *q)
 	q->queue.rests = false;
 	hrtimer_try_to_cancel(&q->ctl.timer);
 	hrtimer_try_to_cancel(&q->queue.timer);
-	q->drain.waited = false;
+	xcp_drain_stop(&q->drain);
 	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	xcp_keep_sums(q);
 	xcp_start(&q->vars, &q->params);
@@ -528,6 +530,8 @@ static u64 xcp_end_queue_period(struct xcp_sched_data *q)
 	const u64 period_ns = xcp_close_queue(&q->vars, &q->params, xcp_queue_bytes(q));
 	const u64 now_ns = ktime_get_ns();
 
+	if (!q->vars.queue_bytes)
+		xcp_drain_stop(&q->drain);
 	/* F follows the estimate at the end of the control interval. */
 	if (q->vars.queue_bytes != before_bytes)
 		xcp_resume_timer(&q->ctl, now_ns, q->moves);
@@ -601,6 +605,13 @@ static noinline void xcp_rouse(struct xcp_sched_data *q)
 		xcp_resume(q, xcp_queue_bytes(q));
 	else
 		xcp_wake(q);
+}
+
+/* A port that could send was given nothing: a child that holds packets back is no slow port. */
+static noinline void xcp_get_none(struct xcp_sched_data *q)
+{
+	if (q->sch->q.qlen)
+		xcp_drain_stop(&q->drain);
 }
 
 /* With the option share there are two queues, one for XCP and one for all else. */
@@ -849,8 +860,10 @@ static noinline struct sk_buff *xcp_dequeue_shared(struct xcp_sched_data *q)
 	bool alone;
 
 	skb = xcp_take(q, &side, &alone);
-	if (!skb)
+	if (!skb) {
+		xcp_get_none(q);
 		return NULL;
+	}
 	xcp_see_departure(q, skb, side, xcp_queue(q));
 	offset = xcp_look(skb, &q->params, &pkt);
 	xcp_depart_shared(q, skb, &pkt, side, alone);
@@ -867,8 +880,10 @@ static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 		return xcp_dequeue_shared(q);
 	q->peeked = XCP_SIDES;
 	skb = hop_child_dequeue(sch);
-	if (!skb)
+	if (!skb) {
+		xcp_get_none(q);
 		return NULL;
+	}
 	xcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
 	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
 		if (ip_hdr(skb)->protocol == q->params.protocol)
@@ -1065,6 +1080,10 @@ static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 		      const struct xcp_params *params, struct Qdisc *second,
 		      struct hop_port *port)
 {
+	/* Of several transmit queues none is measured; overhead may be another. */
+	if (port != q->arrived.port)
+		q->drain = (struct xcp_drain){};
+	xcp_drain_stop(&q->drain);
 	xcp_use_port(q, port);
 	q->config = *config;
 	q->params = *params;
@@ -1190,7 +1209,7 @@ static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	xcp_set_rate(q, rate_bytes_ps);
 	/* With share, the end of the interval divides it. */
 	if (!q->shares || !q->runs)
-		q->params.capacity_bytes_ps = rate_bytes_ps;
+		q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	if (!q->runs)
 		xcp_start(&q->vars, &q->params);
 	else if (q->rests)

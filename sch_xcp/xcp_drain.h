@@ -46,7 +46,7 @@ struct xcp_drain {
  * @bytes: that it has sent, on the link
  * @moves: arrivals and departures
  * @now_ns: the time; never less than before
- * @waits: packets wait now, and did so at every departure for some time
+ * @waits: packets wait now, and did so at every departure since xcp_drain_stop() was called
  */
 struct xcp_drain_sent {
 	u64 bytes;
@@ -107,6 +107,17 @@ static inline void xcp_drain_begin(struct xcp_drain *d, const struct xcp_drain_s
 }
 
 /**
+ * xcp_drain_stop() - it is not the port that packets wait for, or there was nothing to send
+ * @d: the port
+ *
+ * What is measured from now on begins anew.
+ */
+static inline void xcp_drain_stop(struct xcp_drain *d)
+{
+	d->waited = false;
+}
+
+/**
  * xcp_drain_close() - a control interval ended
  * @d: the port
  * @rate_bytes_ps: its rate, at most TC_XCP_RATE_MAX_BYTES_PS
@@ -130,12 +141,15 @@ static inline bool xcp_drain_close(struct xcp_drain *d, u64 rate_bytes_ps,
 		xcp_drain_begin(d, sent);
 		return false;
 	}
+	/* A device that was stopped says nothing of its rate. */
+	if (!bytes) {
+		xcp_drain_begin(d, sent);
+		return false;
+	}
 	if (sent->moves - d->start_moves < XCP_DRAIN_MOVES)
 		return false;
 	xcp_drain_begin(d, sent);
-	/* A device that was stopped says nothing of its rate. */
-	if (bytes)
-		xcp_drain_set(d, xcp_drain_sent_bytes_ps(bytes, elapsed_ns), rate_bytes_ps);
+	xcp_drain_set(d, xcp_drain_sent_bytes_ps(bytes, elapsed_ns), rate_bytes_ps);
 	return xcp_drain_capacity_bytes_ps(d, rate_bytes_ps) < before_bytes_ps;
 }
 

@@ -70,6 +70,12 @@ static void silent_test(struct kunit *test)
 	interval(&d, &sent, 1000, true);
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 0, true), "a device that was stopped");
 	KUNIT_EXPECT_EQ(test, capacity(&d), RATE_BYTES_PS);
+	sent.moves -= 100;
+	interval(&d, &sent, 0, true);
+	interval(&d, &sent, 9000, true);
+	KUNIT_EXPECT_EQ_MSG(test, capacity(&d), RATE_BYTES_PS, "nor when it goes on");
+	xcp_drain_stop(&d);
+	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "begins anew");
 	sent.moves -= 90;
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "too few packets to tell");
 	KUNIT_EXPECT_TRUE_MSG(test, interval(&d, &sent, 1000, true), "two intervals' are enough");

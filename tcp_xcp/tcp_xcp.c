@@ -282,7 +282,9 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	xs->ack_us = tp->tcp_mstamp;
 	if (rs->rtt_us > 0)
 		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
-	xs->v.in_flight_pkts = max(xs->v.in_flight_pkts, rs->prior_in_flight);
+	/* While it repairs, the stack decides how much is in flight. */
+	xs->v.in_flight_pkts = inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder ? U32_MAX :
+			       max(xs->v.in_flight_pkts, rs->prior_in_flight);
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))

@@ -106,8 +106,8 @@ struct xcp_shared {
  * @config: what tc set
  * @params: what the law makes of it; with share, the capacity is XCP's
  * @port_bytes_ps: rate of the port
- * @drain: what it sends, where that is less
- * @told_slow: the log has it
+ * @drain: what the port sends, where that is less than @port_bytes_ps
+ * @warned_slow: a warning that the port sends less than its rate is in the kernel log
  * @vars: the port as the law sees it
  * @stats: arrivals
  * @intervals: control intervals that ended
@@ -147,7 +147,7 @@ struct xcp_sched_data {
 	struct xcp_params params;
 	u64 port_bytes_ps;
 	struct xcp_drain drain;
-	bool told_slow;
+	bool warned_slow;
 	struct xcp_vars vars;
 	struct xcp_stats stats;
 	u64 intervals;
@@ -473,12 +473,12 @@ static void xcp_sleep(struct xcp_sched_data *q)
 	xcp_start(&q->vars, &q->params);
 }
 
-/* Once a qdisc and rate: who set it up wants to know, not who reads the log. */
-static void xcp_tell_slow(struct xcp_sched_data *q)
+/* Once for a qdisc and rate. */
+static void xcp_warn_slow(struct xcp_sched_data *q)
 {
-	if (q->told_slow)
+	if (q->warned_slow)
 		return;
-	q->told_slow = true;
+	q->warned_slow = true;
 	net_warn_ratelimited("%s: xcp has a rate of %llu bytes/s, but the port sends %llu: using that\n",
 			     qdisc_dev(q->sch)->name, q->port_bytes_ps, q->drain.rate_bytes_ps);
 }
@@ -498,7 +498,7 @@ static void xcp_measure_port(struct xcp_sched_data *q, u64 now_ns)
 	if (q->arrived.port)
 		return;
 	if (xcp_drain_close(&q->drain, q->port_bytes_ps, &sent))
-		xcp_tell_slow(q);
+		xcp_warn_slow(q);
 	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 }
 
@@ -605,13 +605,6 @@ static noinline void xcp_rouse(struct xcp_sched_data *q)
 		xcp_resume(q, xcp_queue_bytes(q));
 	else
 		xcp_wake(q);
-}
-
-/* A port that could send was given nothing: a child that holds packets back is no slow port. */
-static noinline void xcp_get_none(struct xcp_sched_data *q)
-{
-	if (q->sch->q.qlen)
-		xcp_drain_stop(&q->drain);
 }
 
 /* With the option share there are two queues, one for XCP and one for all else. */
@@ -745,6 +738,13 @@ static enum xcp_side xcp_turn(const struct xcp_sched_data *q)
 	return q->older_pkts ? q->older : xcp_share_turn(&q->share);
 }
 
+/* A port that could send was given nothing: a child that holds packets back is no slow port. */
+static noinline void xcp_get_none(struct xcp_sched_data *q)
+{
+	if (q->sch->q.qlen)
+		xcp_drain_stop(&q->drain);
+}
+
 /* Of the queue whose turn it is, or else of the other: it may be empty or throttled. */
 static struct sk_buff *xcp_peek(struct Qdisc *sch)
 {
@@ -758,6 +758,8 @@ static struct sk_buff *xcp_peek(struct Qdisc *sch)
 		child = hop_child_at(sch, side);
 		skb = child ? child->ops->peek(child) : NULL;
 	}
+	if (!skb)
+		xcp_get_none(q);
 	q->peeked = skb ? side : XCP_SIDES;
 	return skb;
 }
@@ -1070,7 +1072,7 @@ static void xcp_set_rate(struct xcp_sched_data *q, u64 rate_bytes_ps)
 {
 	if (rate_bytes_ps != q->port_bytes_ps) {
 		q->drain = (struct xcp_drain){};
-		q->told_slow = false;
+		q->warned_slow = false;
 	}
 	q->port_bytes_ps = rate_bytes_ps;
 }

@@ -26,9 +26,9 @@
 /**
  * struct xcp_drain - a port as it is measured
  * @rate_bytes_ps: what it sends; 0: no less than its rate
- * @start_bytes: sent when the measurement began
- * @start_ns: when that was
- * @start_moves: arrivals and departures until then
+ * @start_bytes: bytes sent when the measurement began
+ * @start_ns: time when the measurement began
+ * @start_moves: arrivals and departures when the measurement began
  * @waited: the measurement has begun: packets have waited since
  * @clear: control intervals since packets waited, at most XCP_DRAIN_CLEAR
  */
@@ -98,7 +98,7 @@ static inline void xcp_drain_raise(struct xcp_drain *d, u64 rate_bytes_ps)
 		d->clear++;
 }
 
-static inline void xcp_drain_begin(struct xcp_drain *d, const struct xcp_drain_sent *sent)
+static inline void xcp_drain_start(struct xcp_drain *d, const struct xcp_drain_sent *sent)
 {
 	d->start_bytes = sent->bytes;
 	d->start_moves = sent->moves;
@@ -138,17 +138,17 @@ static inline bool xcp_drain_close(struct xcp_drain *d, u64 rate_bytes_ps,
 	d->clear = 0;
 	/* The interval that ended may have begun with an empty queue. */
 	if (!d->waited) {
-		xcp_drain_begin(d, sent);
+		xcp_drain_start(d, sent);
 		return false;
 	}
 	/* A device that was stopped says nothing of its rate. */
 	if (!bytes) {
-		xcp_drain_begin(d, sent);
+		xcp_drain_start(d, sent);
 		return false;
 	}
 	if (sent->moves - d->start_moves < XCP_DRAIN_MOVES)
 		return false;
-	xcp_drain_begin(d, sent);
+	xcp_drain_start(d, sent);
 	xcp_drain_set(d, xcp_drain_sent_bytes_ps(bytes, elapsed_ns), rate_bytes_ps);
 	return xcp_drain_capacity_bytes_ps(d, rate_bytes_ps) < before_bytes_ps;
 }

@@ -28,8 +28,8 @@
 #include <net/hpcc.h>
 #include <net/int_flow.h>
 
-/* Answers that no hop wrote to, in a row, until the sender gives up: lost records are no reason. */
-#define HPCCPP_UNHEARD_MAX	16
+/* Round trips in a row whose answers no hop wrote to, until the sender gives up. */
+#define HPCCPP_EMPTY_ROUNDS_MAX	16
 
 #define HPCCPP_NS_PER_S		1000000000U
 #define HPCCPP_BYTES_PER_MBIT	125000U
@@ -168,20 +168,32 @@ static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc
 }
 
 /**
- * hpccpp_hears_none() - do only hosts take part?
- * @unheard: answers in a row that no hop had written to; updated
+ * struct hpccpp_empty - answers that no hop wrote to
+ * @rounds: round trips in a row that had such answers and no others
+ * @counted: the round trip that runs is in @rounds; cleared when it ends
+ */
+struct hpccpp_empty {
+	u8 rounds;
+	bool counted;
+};
+
+/**
+ * hpccpp_lacks_hops() - do only hosts take part?
+ * @e: what came before
  * @a: an answer
  *
- * A receiver's window or ratio does not say how many hops there were.
+ * A receiver that answers with a window or a ratio has seen hops.
  *
- * Return: true after HPCCPP_UNHEARD_MAX of them: there is nothing to go by.
+ * Return: true after HPCCPP_EMPTY_ROUNDS_MAX round trips: there is nothing to go by.
  */
-static inline bool hpccpp_hears_none(u8 *unheard, const struct int_answer *a)
+static inline bool hpccpp_lacks_hops(struct hpccpp_empty *e, const struct int_answer *a)
 {
-	const bool counts = a->kind == INT_ANSWER_RECORDS || a->kind == INT_ANSWER_SUMMARY;
-
-	*unheard = counts && !a->hops ? *unheard + 1 : 0;
-	return *unheard >= HPCCPP_UNHEARD_MAX;
+	if (a->kind != INT_ANSWER_RECORDS || a->hops)
+		e->rounds = 0;
+	else if (!e->counted)
+		e->rounds++;
+	e->counted = true;
+	return e->rounds >= HPCCPP_EMPTY_ROUNDS_MAX;
 }
 
 /**

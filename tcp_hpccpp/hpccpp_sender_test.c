@@ -483,26 +483,35 @@ static void came_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpccpp_came(&m, &v, seq + 1, seq + 1), HPCCPP_CAME_UNKNOWN);
 }
 
-static void unheard_test(struct kunit *test)
+/* A round trip in which one answer comes. */
+static bool round_of(struct hpccpp_empty *e, const struct int_answer *a)
+{
+	e->counted = false;
+	return hpccpp_lacks_hops(e, a);
+}
+
+static void empty_test(struct kunit *test)
 {
 	struct int_answer none = { .kind = INT_ANSWER_RECORDS };
 	struct int_answer ratio = { .kind = INT_ANSWER_RATIO };
-	struct int_answer one = { .kind = INT_ANSWER_SUMMARY, .hops = 1 };
-	u8 unheard = 0;
+	struct int_answer one = { .kind = INT_ANSWER_RECORDS, .hops = 1 };
+	struct hpccpp_empty e = {};
 	int n;
 
-	for (n = 1; n < HPCCPP_UNHEARD_MAX; n++)
-		KUNIT_EXPECT_FALSE(test, hpccpp_hears_none(&unheard, &none));
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_hears_none(&unheard, &one), "a hop");
-	for (n = 1; n < HPCCPP_UNHEARD_MAX; n++)
-		KUNIT_EXPECT_FALSE(test, hpccpp_hears_none(&unheard, &none));
-	KUNIT_EXPECT_TRUE_MSG(test, hpccpp_hears_none(&unheard, &none), "none in 16 answers");
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_hears_none(&unheard, &ratio), "says nothing of hops");
-	KUNIT_EXPECT_EQ(test, unheard, 0);
+	for (n = 0; n < 1000; n++)
+		KUNIT_EXPECT_FALSE_MSG(test, hpccpp_lacks_hops(&e, &none), "of one round trip");
+	for (n = 2; n < HPCCPP_EMPTY_ROUNDS_MAX; n++)
+		KUNIT_EXPECT_FALSE(test, round_of(&e, &none));
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_lacks_hops(&e, &one), "a hop");
+	for (n = 1; n < HPCCPP_EMPTY_ROUNDS_MAX; n++)
+		KUNIT_EXPECT_FALSE(test, round_of(&e, &none));
+	KUNIT_EXPECT_TRUE_MSG(test, round_of(&e, &none), "none in 16 round trips");
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_lacks_hops(&e, &ratio), "the receiver has seen hops");
+	KUNIT_EXPECT_EQ(test, e.rounds, 0);
 }
 
 static struct kunit_case hpccpp_sender_cases[] = {
-	KUNIT_CASE(unheard_test),
+	KUNIT_CASE(empty_test),
 	KUNIT_CASE(measure_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(wind_test),

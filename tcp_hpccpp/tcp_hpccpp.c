@@ -5,8 +5,8 @@
  * the law on the stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
- * Without a peer that answers, or once it does not answer any more, the stack's Reno
- * rules.
+ * Without a peer that answers, or once it does not answer any more, or on a path where no port
+ * writes records, the stack's Reno rules.
  */
 #include <linux/hash.h>
 #include <linux/inet_diag.h>
@@ -90,7 +90,7 @@ struct hpccpp_seen {
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: as it was set last
  * @move: section 9.4
- * @unheard: answers in a row that no hop had written to
+ * @empty: answers that no hop wrote to
  * @reno: Reno rules
  * @fresh: no data was sent yet
  */
@@ -112,7 +112,7 @@ struct hpccpp_law {
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
 	struct hpccpp_move move;
-	u8 unheard;
+	struct hpccpp_empty empty;
 	bool reno;
 	bool fresh;
 };
@@ -469,7 +469,8 @@ static noinline void hpccpp_give_up(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_set_cwnd(sk, clamp_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND, tcp_snd_cwnd(tp)));
+	hop_set_cwnd(sk, min_t(u32, max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND),
+			       tcp_snd_cwnd(tp)));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 	hpccpp_release(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
@@ -555,8 +556,10 @@ compat_cong_control(hpccpp_cong_control)
 	if (!law)
 		return;
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
-	if (hop_round_ended(sk, rs, &law->round_end_pkts))
+	if (hop_round_ended(sk, rs, &law->round_end_pkts)) {
+		law->empty.counted = false;
 		hpccpp_find_speed(sk, law);
+	}
 	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
 		hpccpp_begin_reno(sk, law);
 	if (law->reno) {
@@ -565,7 +568,7 @@ compat_cong_control(hpccpp_cong_control)
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = int_flow_take(hs->flow, &law->answer);
-	if (answered && hpccpp_hears_none(&law->unheard, &law->answer)) {
+	if (answered && hpccpp_lacks_hops(&law->empty, &law->answer)) {
 		hpccpp_give_up(sk);
 		return;
 	}
@@ -684,7 +687,7 @@ static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.name		= "hpccpp",
 };
 
-/* hpccpp_init() leads here, on the same module reference. */
+/* hpccpp_init() and hpccpp_give_up() lead here, on the same module reference. */
 static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,

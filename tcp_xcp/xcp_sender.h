@@ -82,7 +82,7 @@ enum xcp_loss {
  * @asked_bytes_ps: sum of the positive demands sent in this round and not granted, bytes/s
  * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
- * @in_flight_pkts: the most packets in flight in this round
+ * @in_flight_pkts: the most packets in flight in this round; U32_MAX: they do not count
  * @filled_rounds: rounds in a row that were not held back by the host, at most XCP_RAMP_ROUNDS
  * @rtt_lack_8ths_us: eighths of a microsecond that the RTT estimate is below @rtt_us
  * @reno: the end-to-end control rules the window
@@ -295,9 +295,9 @@ static inline bool xcp_is_held(const struct xcp_vars *v)
  * @v: the state
  * @throughput_bytes_ps: the one it has, below 2^40 bytes/s
  *
- * Who does not use what it has asks for no more. A sender that its host held back asks for a
- * quarter more, and then for twice as much each round: what the port cannot carry is not asked
- * for, and what other sockets leave is found soon.
+ * A sender that does not use what it has asks for no more. A sender that its host held back asks
+ * for a quarter more, and then for twice as much each round: what the port cannot carry is not
+ * asked for, and what other sockets leave is found soon.
  *
  * Return: bytes/s; U64_MAX: no such bound.
  */

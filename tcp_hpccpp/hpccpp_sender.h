@@ -28,8 +28,12 @@
 #include <net/hpcc.h>
 #include <net/int_flow.h>
 
-/* Round trips in a row whose answers no hop wrote to, until the sender gives up. */
-#define HPCCPP_EMPTY_ROUNDS_MAX	16
+/*
+ * Round trips in a row without a measurement, until the sender gives up: of a path that never had
+ * one the first window, at the line's rate, is all there is; another may have changed for a while.
+ */
+#define HPCCPP_BLIND_ROUNDS_NEW	2
+#define HPCCPP_BLIND_ROUNDS_MAX	16
 
 #define HPCCPP_NS_PER_S		1000000000U
 #define HPCCPP_BYTES_PER_MBIT	125000U
@@ -168,32 +172,39 @@ static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc
 }
 
 /**
- * struct hpccpp_empty - answers that no hop wrote to
- * @rounds: round trips in a row that had such answers and no others
+ * struct hpccpp_blind - round trips whose answers the law could not use
+ * @rounds: in a row that had such answers and no others
  * @counted: the round trip that runs is in @rounds; cleared when it ends
+ * @measured: an answer was of use once
  */
-struct hpccpp_empty {
+struct hpccpp_blind {
 	u8 rounds;
 	bool counted;
+	bool measured;
 };
 
 /**
- * hpccpp_lacks_hops() - do only hosts take part?
- * @e: what came before
- * @a: an answer
+ * hpccpp_is_blind() - does the law have nothing to go by?
+ * @b: what came before
+ * @heard: what it made of an answer
  *
- * A receiver that answers with a window or a ratio has seen hops.
+ * Of no use are answers without a record, those of a port whose speed is not known, and those of
+ * another path than the stored ones. The first answer behind a silence tells nothing either, but
+ * the next one will.
  *
- * Return: true after HPCCPP_EMPTY_ROUNDS_MAX round trips: there is nothing to go by.
+ * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, of a new path HPCCPP_BLIND_ROUNDS_NEW.
  */
-static inline bool hpccpp_lacks_hops(struct hpccpp_empty *e, const struct int_answer *a)
+static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_heard heard)
 {
-	if (a->kind != INT_ANSWER_RECORDS || a->hops)
-		e->rounds = 0;
-	else if (!e->counted)
-		e->rounds++;
-	e->counted = true;
-	return e->rounds >= HPCCPP_EMPTY_ROUNDS_MAX;
+	if (heard == HPCC_HEARD_NOTHING || heard == HPCC_HEARD_PATH) {
+		b->rounds += !b->counted;
+		b->counted = true;
+	} else if (heard != HPCC_HEARD_FIRST) {
+		b->rounds = 0;
+		b->counted = true;
+		b->measured = true;
+	}
+	return b->rounds >= (b->measured ? HPCCPP_BLIND_ROUNDS_MAX : HPCCPP_BLIND_ROUNDS_NEW);
 }
 
 /**

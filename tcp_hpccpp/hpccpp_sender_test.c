@@ -484,34 +484,42 @@ static void came_test(struct kunit *test)
 }
 
 /* A round trip in which one answer comes. */
-static bool round_of(struct hpccpp_empty *e, const struct int_answer *a)
+static bool round_of(struct hpccpp_blind *b, enum hpcc_heard heard)
 {
-	e->counted = false;
-	return hpccpp_lacks_hops(e, a);
+	b->counted = false;
+	return hpccpp_is_blind(b, heard);
 }
 
-static void empty_test(struct kunit *test)
+/* Round trips in a row, each with one such answer, until the sender gives up; at most 100. */
+static int rounds_to_reno(struct hpccpp_blind *b, enum hpcc_heard heard)
 {
-	struct int_answer none = { .kind = INT_ANSWER_RECORDS };
-	struct int_answer ratio = { .kind = INT_ANSWER_RATIO };
-	struct int_answer one = { .kind = INT_ANSWER_RECORDS, .hops = 1 };
-	struct hpccpp_empty e = {};
+	int n = 1;
+
+	while (n < 100 && !round_of(b, heard))
+		n++;
+	return n;
+}
+
+static void blind_test(struct kunit *test)
+{
+	struct hpccpp_blind b = {};
 	int n;
 
 	for (n = 0; n < 1000; n++)
-		KUNIT_EXPECT_FALSE_MSG(test, hpccpp_lacks_hops(&e, &none), "of one round trip");
-	for (n = 2; n < HPCCPP_EMPTY_ROUNDS_MAX; n++)
-		KUNIT_EXPECT_FALSE(test, round_of(&e, &none));
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_lacks_hops(&e, &one), "a hop");
-	for (n = 1; n < HPCCPP_EMPTY_ROUNDS_MAX; n++)
-		KUNIT_EXPECT_FALSE(test, round_of(&e, &none));
-	KUNIT_EXPECT_TRUE_MSG(test, round_of(&e, &none), "none in 16 round trips");
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_lacks_hops(&e, &ratio), "the receiver has seen hops");
-	KUNIT_EXPECT_EQ(test, e.rounds, 0);
+		KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_HEARD_NOTHING),
+				       "of one round trip");
+	KUNIT_EXPECT_TRUE_MSG(test, round_of(&b, HPCC_HEARD_NOTHING), "a new path");
+	b = (struct hpccpp_blind){};
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_FIRST), 100, "after silences");
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_NEW), 100, "measured");
+	KUNIT_EXPECT_EQ(test, rounds_to_reno(&b, HPCC_HEARD_NOTHING), HPCCPP_BLIND_ROUNDS_MAX);
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_HEARD_SAME), "in the same round trip");
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_PATH), HPCCPP_BLIND_ROUNDS_MAX,
+			    "never the same path");
 }
 
 static struct kunit_case hpccpp_sender_cases[] = {
-	KUNIT_CASE(empty_test),
+	KUNIT_CASE(blind_test),
 	KUNIT_CASE(measure_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(wind_test),

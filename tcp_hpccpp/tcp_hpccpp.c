@@ -90,7 +90,7 @@ struct hpccpp_seen {
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: as it was set last
  * @move: section 9.4
- * @empty: answers that no hop wrote to
+ * @blind: answers that were of no use
  * @reno: Reno rules
  * @fresh: no data was sent yet
  */
@@ -112,7 +112,7 @@ struct hpccpp_law {
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
 	struct hpccpp_move move;
-	struct hpccpp_empty empty;
+	struct hpccpp_blind blind;
 	bool reno;
 	bool fresh;
 };
@@ -462,8 +462,9 @@ static noinline void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 }
 
 /*
- * No hop of the path takes part: Reno for the rest of the connection, as of its start, with no more
- * in flight than there is. Slow start goes on, since nothing was learned of the path.
+ * The law has nothing to go by: Reno for the rest of the connection, with no more in flight than
+ * there is. Where no measurement ever came slow start goes on, since nothing was learned of the
+ * path.
  */
 static noinline void hpccpp_give_up(struct sock *sk)
 {
@@ -526,7 +527,8 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 	hpccpp_begin(sk, inet_csk_ca(sk), law);
 }
 
-static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
+/* Return: what the law made of it. */
+static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
 	u32 update_seq = law->v.update_seq;
@@ -544,6 +546,13 @@ static void hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	if (heard != HPCC_HEARD_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
+	return heard;
+}
+
+static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
+{
+	law->blind.counted = false;
+	hpccpp_find_speed(sk, law);
 }
 
 compat_cong_control(hpccpp_cong_control)
@@ -556,10 +565,8 @@ compat_cong_control(hpccpp_cong_control)
 	if (!law)
 		return;
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
-	if (hop_round_ended(sk, rs, &law->round_end_pkts)) {
-		law->empty.counted = false;
-		hpccpp_find_speed(sk, law);
-	}
+	if (hop_round_ended(sk, rs, &law->round_end_pkts))
+		hpccpp_end_round(sk, law);
 	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
 		hpccpp_begin_reno(sk, law);
 	if (law->reno) {
@@ -568,12 +575,10 @@ compat_cong_control(hpccpp_cong_control)
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = int_flow_take(hs->flow, &law->answer);
-	if (answered && hpccpp_lacks_hops(&law->empty, &law->answer)) {
+	if (answered && hpccpp_is_blind(&law->blind, hpccpp_hear_answer(sk, law))) {
 		hpccpp_give_up(sk);
 		return;
 	}
-	if (answered)
-		hpccpp_hear_answer(sk, law);
 	changed = hpccpp_update_params(sk, law);
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);

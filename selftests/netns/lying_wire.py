@@ -303,12 +303,21 @@ class Liar:
 
 
 def stamp(packet):
-    """One hop's record in what collects inband, or the receiver has nothing to return."""
+    """One hop's record in what collects them: without one the sender becomes Reno."""
     at = ip_bytes(packet)
-    if next_of(packet) != int_wire.INT or packet[at + 2] != int_wire.DATA:
-        return packet
+    if next_of(packet) == int_wire.INT and packet[at + 2] == int_wire.DATA:
+        return stamp_at(packet, at, packet[at + 15])
+    if next_of(packet) == socket.IPPROTO_TCP and shims.dscp_of(packet) == int_wire.DSCP_PROBE:
+        message = at + (packet[at + 12] >> 4) * 4
+        number, = struct.unpack_from("!I", packet, message + 4)
+        return shims.sum_tcp(stamp_at(packet, message + 40, number * 1000))
+    return packet
+
+
+def stamp_at(packet, at, t_ns):
+    """@at: of the header, which has room."""
     return packet[:at + 4] + b"\x10" + packet[at + 5:at + 8] + \
-        struct.pack("!Q", int_wire.record(5, packet[at + 15], 0, 0)) + packet[at + 16:]
+        struct.pack("!Q", int_wire.record(5, t_ns, 0, 0)) + packet[at + 16:]
 
 
 class Sender:

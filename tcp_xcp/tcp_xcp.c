@@ -335,10 +335,7 @@ static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
 	return (u32)tp->tcp_mstamp - xs->ack_us;
 }
 
-/*
- * Data after silence; the packet at hand will carry the new offer. A window that was all
- * acknowledged before more of it left is no silence: few GSO packets are a whole window.
- */
+/* Data after silence; the packet at hand will carry the new offer. */
 static void xcp_tx_start(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
@@ -348,7 +345,7 @@ static void xcp_tx_start(struct sock *sk)
 	if (!xs->flow)
 		return;
 	hop_bound_window(sk);
-	if (xs->v.reno || idle_us < xs->v.rtt_us)
+	if (xs->v.reno)
 		return;
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xcp_end_silence(&xs->v);

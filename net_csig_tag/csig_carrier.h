@@ -534,4 +534,90 @@ static inline void csig_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
 		csig_path_miss(p, now_ns);
 }
 
+/*
+ * A tag outside a tunnel's packet, after decapsulation: what it says waits for the packet within.
+ * Receivers merge packets in between, so it waits by flow and by signal, and the worst stays.
+ */
+
+/* It waits this long: the packet within follows in the same softirq, or was dropped. */
+#define CSIG_DECAP_MAX_NS	10000000ULL
+
+/**
+ * struct csig_decap - outer tags of a flow that no inner packet has taken yet
+ * @form: by signal, form of @tag; CSIG_NONE: none waits
+ * @tag: by signal, the worst
+ * @since_ns: by signal, arrival of the first
+ */
+struct csig_decap {
+	u8 form[CSIG_TYPES];
+	struct csig_tag tag[CSIG_TYPES];
+	u64 since_ns[CSIG_TYPES];
+};
+
+static inline bool csig_decap_waits(const struct csig_decap *d, u32 type, u64 now_ns)
+{
+	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
+}
+
+/* Return: number of signals that wait. */
+static inline u32 csig_decap_waiting(const struct csig_decap *d, u64 now_ns)
+{
+	u32 type, waiting = 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		waiting += csig_decap_waits(d, type, now_ns);
+	return waiting;
+}
+
+/**
+ * csig_decap_put() - a packet is decapsulated that has a tag outside
+ * @d: outer tags of the inner packet's flow
+ * @form: form of @t
+ * @t: the tag; its type is below CSIG_TYPES
+ * @now_ns: now
+ */
+static inline void csig_decap_put(struct csig_decap *d, enum csig_form form,
+				  const struct csig_tag *t, u64 now_ns)
+{
+	const u32 type = t->type;
+
+	if (csig_decap_waits(d, type, now_ns) && d->form[type] == form) {
+		if (csig_worse(type, t->value, d->tag[type].value))
+			d->tag[type] = *t;
+		return;
+	}
+	d->form[type] = form;
+	d->tag[type] = *t;
+	d->since_ns[type] = now_ns;
+}
+
+/**
+ * csig_decap_take() - the inner packet takes what its outer tag said
+ * @d: outer tags of the packet's flow
+ * @type: the signal it asks for; CSIG_TYPES: any, and that which has waited longest is taken
+ * @t: result
+ * @now_ns: now
+ *
+ * Return: form of @t; CSIG_NONE if nothing waits.
+ */
+static inline enum csig_form csig_decap_take(struct csig_decap *d, u32 type, struct csig_tag *t,
+					     u64 now_ns)
+{
+	enum csig_form form;
+	u32 i, pick = CSIG_TYPES;
+
+	for (i = 0; i < CSIG_TYPES; i++) {
+		if ((type != CSIG_TYPES && type != i) || !csig_decap_waits(d, i, now_ns))
+			continue;
+		if (pick == CSIG_TYPES || d->since_ns[i] < d->since_ns[pick])
+			pick = i;
+	}
+	if (pick == CSIG_TYPES)
+		return CSIG_NONE;
+	form = d->form[pick];
+	*t = d->tag[pick];
+	d->form[pick] = CSIG_NONE;
+	return form;
+}
+
 #endif /* NET_CSIG_TAG_CSIG_CARRIER_H */

@@ -353,6 +353,54 @@ static void patience_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_patience_ns(100000), 400 * MS);
 }
 
+/* The worst of a signal stays; signals leave in the order of their arrival, or by name. */
+static void decap_test(struct kunit *test)
+{
+	static const struct csig_tag abw = { .type = CSIG_ABW, .value = 20, .locator = 1 };
+	static const struct csig_tag less = { .type = CSIG_ABW, .value = 12, .locator = 2 };
+	static const struct csig_tag more = { .type = CSIG_ABW, .value = 30, .locator = 3 };
+	static const struct csig_tag late = { .type = CSIG_PD, .value = 5, .locator = 4 };
+	static const struct csig_tag later = { .type = CSIG_PD, .value = 9, .locator = 5 };
+	struct csig_decap d = {};
+	struct csig_tag t;
+
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, MS), CSIG_NONE);
+	csig_decap_put(&d, CSIG_COMPACT, &late, MS);
+	csig_decap_put(&d, CSIG_COMPACT, &abw, 2 * MS);
+	csig_decap_put(&d, CSIG_COMPACT, &less, 3 * MS);
+	csig_decap_put(&d, CSIG_COMPACT, &more, 3 * MS);
+	csig_decap_put(&d, CSIG_COMPACT, &later, 3 * MS);
+	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 2);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_ABW_C, &t, 3 * MS), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, 3 * MS), CSIG_COMPACT);
+	KUNIT_EXPECT_EQ(test, memcmp(&t, &later, sizeof(t)), 0);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_PD, &t, 3 * MS), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_ABW, &t, 3 * MS), CSIG_COMPACT);
+	KUNIT_EXPECT_EQ(test, memcmp(&t, &less, sizeof(t)), 0);
+	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 0);
+}
+
+/* What nobody took is forgotten; a tag of the other form replaces what waits. */
+static void decap_old_test(struct kunit *test)
+{
+	static const struct csig_tag bad = { .type = CSIG_PD, .value = 31 };
+	static const struct csig_tag good = { .type = CSIG_PD, .value = 1 };
+	struct csig_decap d = {};
+	struct csig_tag t;
+
+	csig_decap_put(&d, CSIG_COMPACT, &bad, MS);
+	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 11 * MS), 1);
+	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 11 * MS + 1), 0);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, 11 * MS + 1), CSIG_NONE);
+	csig_decap_put(&d, CSIG_COMPACT, &good, 12 * MS);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, 22 * MS), CSIG_COMPACT);
+	KUNIT_EXPECT_EQ(test, t.value, 1);
+	csig_decap_put(&d, CSIG_COMPACT, &bad, 30 * MS);
+	csig_decap_put(&d, CSIG_EXPANDED, &good, 30 * MS);
+	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_PD, &t, 30 * MS), CSIG_EXPANDED);
+	KUNIT_EXPECT_EQ(test, t.value, 1);
+}
+
 static struct kunit_case csig_carrier_cases[] = {
 	KUNIT_CASE_PARAM(opt_test, opt_gen_params),
 	KUNIT_CASE(write_test),
@@ -366,6 +414,8 @@ static struct kunit_case csig_carrier_cases[] = {
 	KUNIT_CASE_PARAM(path_test, path_gen_params),
 	KUNIT_CASE(path_wrap_test),
 	KUNIT_CASE(patience_test),
+	KUNIT_CASE(decap_test),
+	KUNIT_CASE(decap_old_test),
 	{}
 };
 

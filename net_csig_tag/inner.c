@@ -55,15 +55,27 @@ static bool behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
 	       !h->geneve.oam;
 }
 
+/* Behind VLAN tags in the frame, and behind a tag of ours. */
 static bool behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
 {
-	struct ethhdr buf;
-	const struct ethhdr *eth = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
+	const u32 frame_bytes = skb->len - min(skb->len, inner->at_bytes);
+	const u32 walk_bytes = min(frame_bytes, CSIG_WALK_BYTES);
+	u8 buf[CSIG_WALK_BYTES];
+	const u8 *frame = skb_header_pointer(skb, inner->at_bytes, walk_bytes, buf);
+	struct csig_place place;
 
-	if (!eth)
+	if (!frame || walk_bytes < ETH_HLEN)
 		return false;
-	inner->protocol = eth->h_proto;
-	inner->at_bytes += ETH_HLEN;
+	place = csig_find(frame, walk_bytes, frame_bytes, &ctag_tpids);
+	if (place.fault || place.offset_bytes + CSIG_TPID_BYTES > walk_bytes)
+		return false;
+	inner->tagged = place.form;
+	inner->at_bytes += place.offset_bytes + CSIG_TPID_BYTES;
+	if (place.form)
+		inner->at_bytes += csig_shapes[place.form].tag_bytes;
+	else
+		place.inner = csig_ether_type(frame, place.offset_bytes);
+	inner->protocol = htons(place.inner);
 	return true;
 }
 
@@ -72,6 +84,7 @@ static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *ou
 		      struct ctag_inner *inner)
 {
 	inner->at_bytes = outer->offset_bytes;
+	inner->tagged = false;
 	switch (outer->next) {
 	case IPPROTO_IPIP:
 		inner->protocol = htons(ETH_P_IP);
@@ -92,7 +105,7 @@ static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *ou
  * @skb: a packet; skb->data at its network header
  * @inner: result
  *
- * In IP in IP, GRE, VXLAN or GENEVE; behind a VLAN tag within it is not looked for.
+ * In IP in IP, GRE, VXLAN or GENEVE; in a frame also behind VLAN tags and a tag of ours.
  *
  * Context: any.
  * Return: false if it carries none.

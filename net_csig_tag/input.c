@@ -215,17 +215,18 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	make_room(flow);
 }
 
-/* A tunnel: the flow that the packet within belongs to. */
-static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
+/* A tunnel: the key of the flow that the packet within belongs to. */
+static bool read_inner(const struct sk_buff *skb, const struct ctag_inner *inner,
+		       struct hop_flow_key *key)
 {
-	struct ctag_inner inner;
+	const u32 at_bytes = inner->at_bytes + inner->place.offset_bytes;
 	struct tcphdr buf;
 	const struct tcphdr *th;
 
-	if (!ctag_find_inner(skb, &inner) || inner.place.next != IPPROTO_TCP ||
-	    !ctag_inner_addresses(skb, &inner, &key->peer, &key->local))
+	if (inner->place.next != IPPROTO_TCP ||
+	    !ctag_inner_addresses(skb, inner, &key->peer, &key->local))
 		return false;
-	th = skb_header_pointer(skb, inner.at_bytes + inner.place.offset_bytes, sizeof(buf), &buf);
+	th = skb_header_pointer(skb, at_bytes, sizeof(buf), &buf);
 	if (!th)
 		return false;
 	key->peer_port = th->source;
@@ -233,24 +234,46 @@ static bool find_inner(const struct sk_buff *skb, struct hop_flow_key *key)
 	return true;
 }
 
-/* A tunnel ends here: the tag was on its packet, and is about what is within. Or UDP. */
-static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
+/*
+ * A tunnel ends here: the tag was on its packet, and is about what is within. A connection of this
+ * host is told; else a packet for another host may take it on.
+ */
+static void receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struct net *net,
+			   const struct ctag_inner *inner, enum csig_form form,
+			   const struct csig_tag *t)
 {
 	struct hop_flow_key key = { .net = net, .kind = &ctag_flow_kind };
-	struct hop_flow *flow;
+	const bool told = READ_ONCE(cn->level) && hop_flow_any(net) && read_inner(skb, inner, &key);
+	struct hop_flow *flow = told ? hop_flow_find(&key) : NULL;
+
+	if (flow)
+		ctag_flow_hear(cn, flow, form, t);
+	else if (ctag_has_tunnels(cn))
+		ctag_tunnel_keep(cn, skb, inner, form, t);
+	else if (told)
+		ctag_count(cn, CTAG_IN_NO_FLOW);
+}
+
+/* A tunnel ends here, or UDP. */
+static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
+{
+	struct ctag_inner inner;
 	struct csig_tag t;
 	const enum csig_form form = ctag_ingress_tag(skb, &t);
+	bool tunnel;
 
 	if (!form)
 		return;
-	ctag_udp_hear(cn, skb, form, &t);
-	if (!hop_flow_any(net) || !find_inner(skb, &key))
+	tunnel = ctag_find_inner(skb, &inner);
+	/* Its frame has a tag of its own, which comes next: what is outside is merged into that. */
+	if (tunnel && inner.tagged && ctag_has_tunnels(cn)) {
+		ctag_tunnel_keep(cn, skb, &inner, form, &t);
 		return;
-	flow = hop_flow_find(&key);
-	if (flow)
-		ctag_flow_hear(cn, flow, form, &t);
-	else
-		ctag_count(cn, CTAG_IN_NO_FLOW);
+	}
+	if (READ_ONCE(cn->level) && ctag_udp_hear(cn, skb, form, &t))
+		return;
+	if (tunnel)
+		receive_tunnel(cn, skb, net, &inner, form, &t);
 }
 
 static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
@@ -259,8 +282,11 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	struct ctag_arrival a = {};
 	struct ctag_segment seg;
 
-	if (!READ_ONCE(cn->level))
+	if (!READ_ONCE(cn->level)) {
+		if (ctag_has_tunnels(cn))
+			receive_other(cn, skb, state->net);
 		return NF_ACCEPT;
+	}
 	if (!ctag_read_segment(skb, &seg)) {
 		receive_other(cn, skb, state->net);
 		return NF_ACCEPT;

@@ -12,6 +12,8 @@
  *	 ingress.c: off --+---------+--> egress.c: on
  *	 EtherType's handler           a trusted port's egress hook
  *
+ * Where a tunnel begins or ends at a router or a bridge, tunnel.c takes tags in and out.
+ *
  * It speaks only if net.hopcc.csig lets it, and on ports that net.hopcc.csig_ports names.
  *
  * Not done, because:
@@ -78,6 +80,10 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_OUT_EMPTY] = "out_empty",
 	[CTAG_OUT_NO_ROOM] = "out_no_room",
 	[CTAG_OUT_SEGMENTED] = "out_segmented",
+	[CTAG_TUNNEL_IN] = "tunnel_in",
+	[CTAG_TUNNEL_OUT] = "tunnel_out",
+	[CTAG_TUNNEL_WORSE] = "tunnel_worse",
+	[CTAG_TUNNEL_LOST] = "tunnel_lost",
 	[CTAG_NO_MEMORY] = "no_memory",
 	[CTAG_SPEAKS] = "peer_speaks",
 	[CTAG_SILENT] = "peer_silent",
@@ -212,6 +218,7 @@ static int __init ctag_init(void)
 	    ctag_tpids.tpid[CSIG_COMPACT] == ctag_tpids.tpid[CSIG_EXPANDED])
 		return -EINVAL;
 	get_random_bytes(&ctag_secret, sizeof(ctag_secret));
+	ctag_tunnel_init();
 	err = register_pernet_subsys(&ctag_net_ops);
 	if (err)
 		return err;

@@ -31,6 +31,9 @@
 #define CTAG_EVERY_MAX_PKTS	1000000U
 #define CTAG_RETRY_DEFAULT_S	10U
 
+/* Flows whose packets are between decapsulation and their tunnel's device, at once. */
+#define CTAG_DECAP_SLOTS	512U
+
 /* Where a mark lies in skb->cb: behind IP's, in front of segmentation's. */
 #define CTAG_MARK_OFFSET	24
 
@@ -82,6 +85,10 @@ enum ctag_packets {
  * @CTAG_OUT_EMPTY: reflections that say that no tag came
  * @CTAG_OUT_NO_ROOM: tags and options that would exceed the MTU or TCP's header
  * @CTAG_OUT_SEGMENTED: super-packets with tags that no device could be left
+ * @CTAG_TUNNEL_IN: packets with a tag that entered a named tunnel: the outer packet has a copy
+ * @CTAG_TUNNEL_OUT: packets that left a named tunnel, and had a tag outside
+ * @CTAG_TUNNEL_WORSE: of these, the tags of inner frames that were better than the outer tag
+ * @CTAG_TUNNEL_LOST: outer tags that no inner packet could take
  * @CTAG_NO_MEMORY: packets that could not be made writable
  * @CTAG_SPEAKS: connections whose peer knows CSIG
  * @CTAG_SILENT: connections that found out that it does not
@@ -113,6 +120,10 @@ enum ctag_count {
 	CTAG_OUT_EMPTY,
 	CTAG_OUT_NO_ROOM,
 	CTAG_OUT_SEGMENTED,
+	CTAG_TUNNEL_IN,
+	CTAG_TUNNEL_OUT,
+	CTAG_TUNNEL_WORSE,
+	CTAG_TUNNEL_LOST,
 	CTAG_NO_MEMORY,
 	CTAG_SPEAKS,
 	CTAG_SILENT,
@@ -176,10 +187,14 @@ struct ctag_scales {
 /**
  * struct ctag_port - a device that net.hopcc.csig_ports names
  * @ops: the hook on its egress
+ * @ingress: the hook on its ingress; of tunnels only
+ * @tunnel: it is a tunnel's device
  * @rcu: frees it
  */
 struct ctag_port {
 	struct nf_hook_ops ops;
+	struct nf_hook_ops ingress;
+	bool tunnel;
 	struct rcu_head rcu;
 };
 
@@ -197,6 +212,7 @@ struct ctag_port {
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; under RTNL
  * @ports: by interface index: struct ctag_port; changed under RTNL
+ * @tunnels: number of @ports that are tunnels; written under RTNL
  * @devices: tells of devices that come and go
  * @rules: net.hopcc.csig_rules, NULL for none
  * @scales: net.hopcc.csig_buckets
@@ -219,6 +235,7 @@ struct ctag_net {
 	char cc[CTAG_CC_BYTES];
 	char port_names[CTAG_PORTS_BYTES];
 	struct xarray ports;
+	unsigned int tunnels;
 	struct notifier_block devices;
 	struct ctag_rules __rcu *rules;
 	struct ctag_scales __rcu *scales;
@@ -313,10 +330,12 @@ struct ctag_segment {
  * @at_bytes: from skb->data to where it begins
  * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
  * @place: where its headers end, counted from @at_bytes
+ * @tagged: it is in an Ethernet frame that has a tag of its own
  */
 struct ctag_inner {
 	u32 at_bytes;
 	__be16 protocol;
+	bool tagged;
 	struct hop_shim_place place;
 };
 
@@ -379,6 +398,7 @@ int ctag_ports_start(struct ctag_net *cn);
 void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
 bool ctag_is_frame_tunnel(const struct net_device *dev);
+bool ctag_has_tunnels(const struct ctag_net *cn);
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */
@@ -426,10 +446,21 @@ bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
 bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
 			  struct in6_addr *source, struct in6_addr *destination);
 
+/* tunnel.c */
+void ctag_tunnel_init(void);
+bool ctag_tunnel_outer(struct sk_buff *skb);
+void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
+		      const struct ctag_inner *inner, enum csig_form form,
+		      const struct csig_tag *t);
+unsigned int ctag_tunnel_egress(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state);
+unsigned int ctag_tunnel_ingress(void *priv, struct sk_buff *skb,
+				 const struct nf_hook_state *state);
+
 /* udp.c */
 enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
 			    const struct sock *sk, struct csig_tag *t);
-void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+bool ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		   const struct csig_tag *t);
 
 /* kfunc.c */

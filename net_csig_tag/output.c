@@ -149,17 +149,35 @@ static bool is_transformed(const struct sk_buff *skb)
 	return IP6CB(skb)->flags & IP6SKB_XFRM_TRANSFORMED;
 }
 
+static bool is_tunnel_packet(const struct sk_buff *skb)
+{
+	struct hop_shim_place place;
+
+	return !is_transformed(skb) && hop_shim_find(skb, &place) &&
+	       (place.next == IPPROTO_IPIP || place.next == IPPROTO_IPV6 ||
+		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
+}
+
 /*
  * A tunnel's packet around one of this host that was decided on: the tunnel sends it, not
  * the socket. Its mark stays.
  */
 static bool is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	struct hop_shim_place place;
+	return state->sk != skb->sk && is_tunnel_packet(skb);
+}
 
-	return state->sk != skb->sk && !is_transformed(skb) && hop_shim_find(skb, &place) &&
-	       (place.next == IPPROTO_IPIP || place.next == IPPROTO_IPV6 ||
-		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
+/* IP notes the device that a packet came by; a tunnel that begins here starts with zeros. */
+static bool is_received(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP) ? IPCB(skb)->iif : IP6CB(skb)->iif;
+}
+
+/* A tunnel that begins here, around a packet that is forwarded: tunnel.c has left a mark. */
+static bool is_encapsulated_here(struct sk_buff *skb)
+{
+	return !is_received(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
+	       is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
 }
 
 /* A tag only if it came with one. */
@@ -167,7 +185,7 @@ static void output_forwarded(struct sk_buff *skb)
 {
 	struct csig_tag t;
 
-	if (!ctag_ingress_tag(skb, &t))
+	if (!ctag_ingress_tag(skb, &t) && !is_encapsulated_here(skb))
 		ctag_mark_clear(skb);
 }
 
@@ -212,8 +230,10 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	/* A VRF's: it comes again, with the device below. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
-	if ((is_tcp(sk) || is_udp(sk)) && is_tunnel(skb, state))
+	if ((is_tcp(sk) || is_udp(sk)) && is_tunnel(skb, state)) {
+		ctag_tunnel_outer(skb);
 		return NF_ACCEPT;
+	}
 	tcp = ctag_read_segment(skb, &seg);
 	if (hop_output_is_foreign(skb, state->net)) {
 		output_forwarded(skb);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Trusted ports, section 9: devices that lead into the domain. Tags leave on them, are
- * read from them and forwarded between them; on all others they neither leave nor count.
+ * read from them and forwarded between them; on all others they neither leave nor count. On a
+ * tunnel's device tags go to the outer packet, and come from it: tunnel.c.
  */
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
@@ -29,14 +30,67 @@ static bool is_named(const char *names, const char *name)
 	}
 }
 
-/*
- * Of a tunnel that carries frames: they are on no wire of ours, their packets outside are. It
- * is no port, whatever is named.
- */
+/* A tunnel that carries frames: they are on no wire of ours, their packets outside are. */
 bool ctag_is_frame_tunnel(const struct net_device *dev)
 {
 	return netif_is_vxlan(dev) || netif_is_geneve(dev) || netif_is_gretap(dev) ||
 	       netif_is_ip6gretap(dev);
+}
+
+/* A tunnel that carries IP packets. */
+static bool is_ip_tunnel(const struct net_device *dev)
+{
+	switch (dev->type) {
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+		return true;
+	}
+	return false;
+}
+
+/**
+ * ctag_has_tunnels() - does net.hopcc.csig_ports name tunnels?
+ * @cn: of the netns
+ *
+ * Context: any.
+ * Return: true if one of those that are there is named.
+ */
+bool ctag_has_tunnels(const struct ctag_net *cn)
+{
+	return READ_ONCE(cn->tunnels);
+}
+
+static void init_ops(struct ctag_port *port, struct net_device *dev)
+{
+	port->tunnel = ctag_is_frame_tunnel(dev) || is_ip_tunnel(dev);
+	port->ops = (struct nf_hook_ops) {
+		.hook = port->tunnel ? ctag_tunnel_egress : ctag_egress,
+		.dev = dev,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_EGRESS,
+		/* Behind whatever may drop or redirect. */
+		.priority = INT_MAX,
+	};
+	port->ingress = port->ops;
+	port->ingress.hook = ctag_tunnel_ingress;
+	port->ingress.hooknum = NF_NETDEV_INGRESS;
+}
+
+static int register_hooks(struct ctag_net *cn, struct ctag_port *port)
+{
+	int err = nf_register_net_hook(cn->net, &port->ops);
+
+	if (err || !port->tunnel)
+		return err;
+	err = nf_register_net_hook(cn->net, &port->ingress);
+	if (err)
+		nf_unregister_net_hook(cn->net, &port->ops);
+	else
+		WRITE_ONCE(cn->tunnels, cn->tunnels + 1);
+	return err;
 }
 
 static int add_port(struct ctag_net *cn, struct net_device *dev)
@@ -49,18 +103,11 @@ static int add_port(struct ctag_net *cn, struct net_device *dev)
 	port = kzalloc(sizeof(*port), GFP_KERNEL);
 	if (!port)
 		return -ENOMEM;
-	port->ops = (struct nf_hook_ops) {
-		.hook = ctag_egress,
-		.dev = dev,
-		.pf = NFPROTO_NETDEV,
-		.hooknum = NF_NETDEV_EGRESS,
-		/* Behind whatever may drop or redirect. */
-		.priority = INT_MAX,
-	};
+	init_ops(port, dev);
 	err = xa_insert(&cn->ports, dev->ifindex, port, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = nf_register_net_hook(cn->net, &port->ops);
+	err = register_hooks(cn, port);
 	if (!err)
 		return 0;
 	xa_erase(&cn->ports, dev->ifindex);
@@ -75,14 +122,17 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 
 	if (!port)
 		return;
+	if (port->tunnel) {
+		WRITE_ONCE(cn->tunnels, cn->tunnels - 1);
+		nf_unregister_net_hook(cn->net, &port->ingress);
+	}
 	nf_unregister_net_hook(cn->net, &port->ops);
 	kfree_rcu(port, rcu);
 }
 
 static bool may_trust(const char *names, const struct net_device *dev)
 {
-	return dev->type == ARPHRD_ETHER && !ctag_is_frame_tunnel(dev) &&
-	       is_named(names, dev->name);
+	return (dev->type == ARPHRD_ETHER || is_ip_tunnel(dev)) && is_named(names, dev->name);
 }
 
 /* RTNL held. */

@@ -65,8 +65,9 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
  * @t: its tag
  *
  * Context: RCU read lock.
+ * Return: whether a rule names it.
  */
-void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+bool ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		   const struct csig_tag *t)
 {
 	struct ctag_inner inner;
@@ -76,10 +77,10 @@ void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_for
 		inner.at_bytes = 0;
 		inner.protocol = skb->protocol;
 		if (!hop_shim_find(skb, &inner.place))
-			return;
+			return false;
 	}
 	if (!find_rule(cn, skb, &inner, 0))
-		return;
+		return false;
 	ctag_count(cn, CTAG_IN_HEARD);
 	if (form == CSIG_COMPACT) {
 		csig_write(form, data, t);
@@ -88,4 +89,5 @@ void ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_for
 		skb->mark = CSIG_UDP_VALID | CSIG_UDP_EXPANDED | t->type << CSIG_UDP_TYPE_SHIFT |
 			    t->value << CSIG_UDP_VALUE_SHIFT;
 	}
+	return true;
 }

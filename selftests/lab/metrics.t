@@ -56,13 +56,19 @@ def main():
         ("settled at once if little is asked", whole.settling(threshold=0.5), 0),
         ("the worst period of the port", whole.utilization_min(), 0.75),
         ("the worst period of a window", late.utilization_min(), 0.8),
+        ("a rate is reached at the end of a period", whole.recovery(70 * 8), 1),
+        ("and from a window's start on", middle.recovery(75 * 8), 1),
+        ("one that is never reached", whole.recovery(81 * 8), math.inf),
+        ("the smallest share, in spans of one period", whole.share_min(1), 2 * 10 / 60),
+        ("in spans of two", whole.share_min(2), 2 * 42 / 124),
+        ("in a span longer than the window", middle.share_min(4), "none"),
         ("rules of one comment, on all nodes", whole.counted("seen"), 6),
         ("a rule without a counter", whole.counted("uncounted"), 0),
     ]
     print(f"1..{len(claims)}")
     failed = 0
     for number, (name, got, want) in enumerate(claims, 1):
-        good = got == want or abs(got - want) < 1e-9
+        good = math.isnan(got) if want == "none" else got == want or abs(got - want) < 1e-9
         failed += not good
         print(f"{'' if good else 'not '}ok {number} - {name}" + ("" if good else f"\n# {got}, not {want}"))
     return 1 if failed else 0

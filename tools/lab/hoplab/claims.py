@@ -113,7 +113,8 @@ class Checker:
         allowed = {"port": case.sample["ports"], "event": case.sample["trace"],
                    "counter": case.counters,
                    "group": list(dict.fromkeys(f["name"] for f in case.flows))}
-        limits = {"share": 100, "threshold": 1, "low_bytes": math.inf, "high_bytes": math.inf}
+        limits = {"share": 100, "threshold": 1, "low_bytes": math.inf, "high_bytes": math.inf,
+                  "rate_bps": math.inf, "span_s": math.inf}
         del given["self"]
         for key, value in given.items():
             known = allowed.get(key, [value])

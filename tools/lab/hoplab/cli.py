@@ -13,7 +13,8 @@ import time
 import traceback
 from pathlib import Path
 
-from . import LabError, build, claims, digests, guest, ready, results, runner, scenario, slowdown, table, topology
+from . import (LabError, build, claims, digests, guest, pages, ready, results, runner, scenario, slowdown, table,
+               topology)
 
 
 def cmd_setup(args):
@@ -173,6 +174,22 @@ def cmd_report(args):
     return 0 if all(v.passed for v in verdicts) else 1
 
 
+def cmd_table(args):
+    folder = Path(args.out) if args.out else runner.default_out()
+    found = {}
+    for word in args.scenarios:
+        one = scenario.load(word)
+        found[one.name] = pages.lines(one, folder)
+    if args.page:
+        nowhere = pages.fill(args.page, found)
+        if nowhere:
+            raise LabError(f"{args.page}: no line <!-- lab table {nowhere[0]} -->")
+        return 0
+    for name, lines in found.items():
+        print("\n".join([f"<!-- lab table {name} -->", *lines, "<!-- end -->"]))
+    return 0
+
+
 def cmd_shell(args):
     found = scenario.load(args.scenario)
     case = next((c for c in found.cases if c.name == (args.only or found.cases[0].name)), None)
@@ -278,6 +295,14 @@ def add_jobs(commands):
     one.set_defaults(call=cmd_measure)
 
 
+def add_table(commands):
+    tables = commands.add_parser("table", help="tables of results for the documentation: a row a case")
+    tables.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    tables.add_argument("--out", metavar="DIR", help="where their results are (lab-results)")
+    tables.add_argument("--page", type=Path, metavar="FILE", help="put them into this page, at their marks")
+    tables.set_defaults(call=cmd_table)
+
+
 def add_exec(commands):
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
     add_kernel(run)
@@ -310,6 +335,7 @@ def parser():
     again = commands.add_parser("report", help="table, claims and plots of results, again")
     again.add_argument("folder", metavar="DIR")
     again.set_defaults(call=cmd_report)
+    add_table(commands)
     same = commands.add_parser("digests", help="are the bytes of a few results the recorded ones, on this CPU, too?")
     same.add_argument("--record", action="store_true", help="record those of this machine")
     same.add_argument("--file", type=Path, default=digests.FILE, help="where they are recorded")

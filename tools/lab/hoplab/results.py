@@ -423,6 +423,28 @@ class Measures:
         """= goodput of a group's fastest flow, bit/s"""
         return max(self.rates(self.active(group)), default=math.nan)
 
+    def recovery(self, rate_bps, group=None):
+        """= seconds from the window's start until the end of the first goodput period in which a group receives
+        rate_bps or more: recovery(900mbit, 'long')"""
+        step = self.run.meta["goodput_ns"]
+        low, high = self.window
+        for t_ns in range(low, high - step + 1, step):
+            if Measures(self.run, (t_ns, t_ns + step)).goodput(group) >= rate_bps:
+                return (t_ns + step - low) / 1e9
+        return math.inf
+
+    def share_min(self, span_s, group=None):
+        """= smallest share that a flow of a group has in any span_s seconds of the window, 1 being the mean of
+        its flows then: share_min(100ms, 'long')"""
+        step, (low, high), ids = self.run.meta["goodput_ns"], self.window, self.active(group)
+        span_ns = round(span_s * 1e9)
+        least = math.nan
+        for t_ns in range(low, high - span_ns + 1, step):
+            rates = Measures(self.run, (t_ns, t_ns + span_ns)).rates(ids)
+            if sum(rates):
+                least = min(min(rates) * len(rates) / sum(rates), 1 if math.isnan(least) else least)
+        return least
+
     def fct_p(self, share, group=None):
         """= quantile of completion times: fct_p(99); also fct_p50 _p95 _p99"""
         return quantile(self.fcts(group), share / 100)

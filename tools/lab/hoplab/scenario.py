@@ -248,8 +248,9 @@ LINK_DEFAULTS = {"delay": 0, "overhead": 24, "queue": "bfifo limit 64m", "loss":
                  "reorder": 0.0, "duplicate": 0.0, "corrupt": 0.0}
 CHANGE = {"at": (TIME, REQUIRED), "a": (names, REQUIRED), "b": (names, REQUIRED),
           "mtu": (MTU, None), "rate": (rate_bps, None), "delay": (DELAY, None),
-          "loss": (probability, None)}
-CHANGED = ("mtu", "rate", "delay", "loss")
+          "loss": (probability, None), "reorder": (probability, None),
+          "up": (flag, None), "routed": (flag, None)}
+CHANGED = tuple(key for key in CHANGE if key not in ("at", "a", "b"))
 ROUTE = {"from": (names, REQUIRED), "to": (names, REQUIRED), "options": (text, REQUIRED)}
 FLOW = {
     "name": (group, REQUIRED),
@@ -287,9 +288,16 @@ CLAIM = {
     "source": (text, ""), "note": (text, ""),
     "debug": (flag, False),
 }
+COLUMN = {
+    "title": (text, REQUIRED),
+    "metric": (text, REQUIRED),
+    "window": (window, None),
+    "show": (one_of("number", "time", "rate"), "number"),
+    "digits": (integer(0, 6), 2),
+}
 TABLES = {"run": RUN, "network": NETWORK, "sample": SAMPLE, "fabric": FABRIC}
 ARRAYS = {"host": NODE, "link": LINK, "route": ROUTE, "flow": FLOW, "change": CHANGE,
-          "claim": CLAIM}
+          "claim": CLAIM, "column": COLUMN}
 FREE = ("title", "source", "params", "sweep", "case")
 
 
@@ -307,6 +315,7 @@ class Case:
     flows: list = field(default_factory=list)
     changes: list = field(default_factory=list)
     claims: list = field(default_factory=list)
+    columns: list = field(default_factory=list)
 
     @property
     def window(self):
@@ -365,6 +374,7 @@ def build(path, raw):
                 raise Fault(f"claim {index}: case: {pattern!r}: allowed: {' '.join(known)}")
     for case in cases:
         check_claims(case, known)
+        check_columns(case, known)
     return Scenario(path.stem, path, checked("title", text, raw.get("title", path.stem)),
                     checked("source", text, raw.get("source", "")), cases)
 
@@ -481,7 +491,7 @@ def build_case(name, params, raw, folder):
     network = network_of(made, raw, params) if made else section("network")
     case = Case(name, params, section("run"), network, section("sample"),
                 array("host"), array("link"), array("route"), array("flow"), array("change"),
-                array("claim"))
+                array("claim"), array("column"))
     case.links = fabric_links(made) + case.links if made else case.links
     check_nodes(case)
     check_links(case)
@@ -556,6 +566,9 @@ def check_changes(case):
                 raise Fault(f"{place}: there is no link of {pair[0]} and {pair[1]}")
         if all(change[key] is None for key in CHANGED):
             raise Fault(f"{place}: nothing changes; allowed: {' '.join(CHANGED)}")
+        for node in change["a"] + change["b"]:
+            if node in case.network["bridges"] and (change["up"], change["routed"]) != (None, None):
+                raise Fault(f"{place}: {node!r} is a bridge: what has routes can be up, down or routed")
         if change["at"] >= case.run["duration"]:
             raise Fault(f"{place}: at: not within the run's duration, "
                         f"{show_time(case.run['duration'])}")
@@ -713,3 +726,12 @@ def check_claims(case, known):
         low, high = (constant(claim[key]) for key in ("min", "max"))
         if low is not None and high is not None and low > high:
             raise Fault(f"{place}: 'min' exceeds 'max'")
+
+
+def check_columns(case, known):
+    from .claims import check
+    for index, column in enumerate(case.columns, 1):
+        place = f"column {index}"
+        checked(f"{place}: metric", lambda v: check(v, known, case.name), column["metric"])
+        if column["window"] and column["window"][1] > case.run["duration"]:
+            raise Fault(f"{place}: window: not within the run's duration")

@@ -5,6 +5,7 @@ Each node is a network namespace; its device towards a peer bears the peer's
 name. A segment is what one IP subnet covers: one link, or all links that
 bridges join. Neighbours are written down, so no run starts with ARP noise.
 """
+import dataclasses
 import itertools
 import random
 from dataclasses import dataclass, field
@@ -73,6 +74,8 @@ class Network:
     at: dict = field(default_factory=dict)          # node -> [Port]
     segments: list = field(default_factory=list)    # [[Port with an address]]
     found: dict = field(default_factory=dict)       # what was computed once: hops, paths, flows
+    avoid: frozenset = frozenset()                  # links, as pairs of nodes, that routes do not take
+    down: frozenset = frozenset()                   # links that are down: their own ends do not use them
 
     @property
     def bridges(self):
@@ -132,19 +135,28 @@ def next_hops(net, node):
     """segment -> [(own port, gateway port or None)]: all that lead there by the fewest hops."""
     key = ("hops", node)
     if key not in net.found:
-        net.found[key] = search_hops(net, node)
+        net.found[key] = {segment: [way for way in ways if is_up(net, way[0])]
+                          for segment, ways in search_hops(net, node).items()}
     return net.found[key]
 
 
+def is_usable(net, port):
+    return frozenset((port.node, port.peer)) not in net.avoid
+
+
+def is_up(net, port):
+    return frozenset((port.node, port.peer)) not in net.down
+
+
 def search_hops(net, node):
-    found = {p.segment: [(p, None)] for p in net.at[node]}
+    found = {p.segment: [(p, None)] for p in net.at[node] if is_usable(net, p)}
     level = list(found)
     while level:
         beyond = {}
         for segment in level:
             for router in routers_of(net, segment, node):
                 ways = [(first, gateway or router) for first, gateway in found[segment]]
-                for out in (p for p in net.at[router.node] if p.segment not in found):
+                for out in (p for p in net.at[router.node] if p.segment not in found and is_usable(net, p)):
                     known = beyond.setdefault(out.segment, [])
                     known += [w for w in ways if w not in known]
         found |= beyond
@@ -154,12 +166,17 @@ def search_hops(net, node):
 
 def routers_of(net, segment, node):
     return [p for p in net.segments[segment]
-            if p.node in net.case.network["switches"] and p.node != node]
+            if p.node in net.case.network["switches"] and p.node != node and is_usable(net, p)]
 
 
 def joined(net, a, b):
     """Whether packets get from one host to another and back."""
     return all(net.at[y][0].segment in next_hops(net, x) for x, y in ((a, b), (b, a)))
+
+
+def changed(net, down, avoid):
+    """The same network, where links are down, or routes do not take them."""
+    return dataclasses.replace(net, down=frozenset(down), avoid=frozenset(avoid), found={})
 
 
 def address(net, host, family=4):
@@ -188,14 +205,19 @@ def ip_batch(net, node):
         lines.append("link add bridge type bridge mcast_snooping 0")
         lines.append("link set bridge up")
     for port in net.at[node]:
-        segs = "" if port.link["tso"] else " gso_max_segs 1"
-        master = " master bridge" if bridge else ""
-        lines.append(f"link set dev {port.peer}{segs}{master} up")
-        if not bridge:
-            lines.append(f"address add {port.ipv4}/24 dev {port.peer}")
-            lines.append(f"address add {port.ipv6}/64 dev {port.peer} nodad")
-            lines += neighbours(net, port)
+        lines += port_lines(net, port, " master bridge" if bridge else "")
     return lines if bridge else lines + list(route_lines(net, node))
+
+
+def port_lines(net, port, master=""):
+    """What a device has when it is up."""
+    segs = "" if port.link["tso"] else " gso_max_segs 1"
+    yield f"link set dev {port.peer}{segs}{master} up"
+    if not master:
+        # "replace": IPv4 addresses outlive a device that was down.
+        yield f"address replace {port.ipv4}/24 dev {port.peer}"
+        yield f"address replace {port.ipv6}/64 dev {port.peer} nodad"
+        yield from neighbours(net, port)
 
 
 def neighbours(net, port):
@@ -208,7 +230,7 @@ def neighbours(net, port):
 def route_lines(net, node):
     for segment, ways in next_hops(net, node).items():
         base = net.segments[segment][0]
-        if ways[0][1]:
+        if ways and ways[0][1]:
             yield (f"route replace {base.ipv4.rsplit('.', 1)[0]}.0/24 {via_words(ways, 4)}")
             yield (f"route replace {base.ipv6.split('::')[0]}::/64 {via_words(ways, 6)}")
 
@@ -238,7 +260,9 @@ def host_routes(net):
                     options[pair].append(word)
     lines = {}
     for (source, target), words in options.items():
-        ways = next_hops(net, source)[net.at[target][0].segment]
+        ways = next_hops(net, source).get(net.at[target][0].segment, [])
+        if not ways:
+            continue    # a change took the last one
         for family, bits in ((4, 32), (6, 128)):
             # Options stand before the word nexthop; with one way the order means nothing.
             lines.setdefault(source, []).append(
@@ -287,21 +311,60 @@ def firewalls(net):
 
 
 def change_plan(net):
-    """What changes while the traffic runs: both ends of a link at once."""
+    """
+    What changes while the traffic runs, at both ends of a link at once.
+    Return: the lines of the plan, and the batches for ip that it names, by name.
+    """
+    plan, batches = [], {}
+    down, avoid = set(), set()
+
+    def batch(at_ns, node, lines):
+        name = f"change{len(batches)}.ip"
+        batches[name] = lines
+        plan.append(f"{at_ns} ip -n {node} -batch {name}")
+
     for change in sorted(net.case.changes, key=lambda c: c["at"]):
-        for a, b in itertools.product(change["a"], change["b"]):
-            for node, peer in ((a, b), (b, a)):
-                for words in change_words(net.ports[f"{node}:{peer}"], change, net.seed):
-                    yield f"{change['at']} {words}"
+        links = set(map(frozenset, itertools.product(change["a"], change["b"])))
+        before = routes_now(net, down, avoid)
+        for gone, key in ((down, "up"), (avoid, "routed")):
+            if change[key] is not None:
+                gone -= links
+                gone |= set() if change[key] else links
+        after = routes_now(net, down, avoid)
+        for port in changed_ports(net, change):
+            plan += [f"{change['at']} {words}" for words in change_words(port, change, net.seed)]
+            if change["up"]:
+                batch(change["at"], port.node, [*port_lines(net, port), *after[port.node]])
+        if change["routed"] is not None:
+            for node in after:
+                others = [line for line in after[node] if line not in before[node]]
+                if others:
+                    batch(change["at"], node, others)
+    return plan, batches
+
+
+def changed_ports(net, change):
+    for a, b in itertools.product(change["a"], change["b"]):
+        yield from (net.ports[f"{a}:{b}"], net.ports[f"{b}:{a}"])
+
+
+def routes_now(net, down, avoid):
+    """node -> its routes, from what routing knows, without next hops that are behind a device that is down"""
+    now = changed(net, down, avoid)
+    extra = host_routes(now)
+    return {node: [*route_lines(now, node), *extra.get(node, [])] for node in net.nodes if node not in net.bridges}
 
 
 def change_words(port, change, seed):
+    if change["up"] is False:
+        yield f"ip -n {port.node} link set dev {port.peer} down"
     if change["mtu"] is not None:
         yield f"ip -n {port.node} link set dev {port.peer} mtu {change['mtu']}"
     link = [f"{key} {change[key]}{unit}" for key, unit in (("rate", "bit"), ("delay", "ns"))
             if change[key] is not None]
-    if change["loss"] is not None:
-        link.append(f"loss {change['loss']:.10g} seed {link_seed(port, seed)}")
+    chances = [f"{key} {change[key]:.10g}" for key in ("loss", "reorder") if change[key] is not None]
+    if chances:
+        link += [*chances, f"seed {link_seed(port, seed)}"]
     if link:
         yield f"tc -n {port.node} qdisc change dev {port.peer} root handle 1: link {' '.join(link)}"
 
@@ -417,7 +480,10 @@ def write(net, folder):
     for node, rules in firewalls(net).items():
         put(f"{node}.nft", rules.splitlines())
     put("firewalls", firewalls(net))
-    put("change.plan", change_plan(net))
+    plan, batches = change_plan(net)
+    put("change.plan", plan)
+    for name, lines in batches.items():
+        put(name, lines)
     put("flow.plan", flow_plan(net))
     put("sample.plan", sample_plan(net))
     put("trace.events", net.case.sample["trace"])

@@ -6,7 +6,7 @@
 #include <net/hop_discover.h>
 
 /* Events by letter: S our SYN, A our SYN-ACK, s a (SYN-ACK) with a header, y a SYN
- * with one, h another header, E established, I ICMP's refusal, T timeouts.
+ * with one, h another header, E established, I ICMP's refusal, T timeouts, R a reset.
  */
 static const struct stage_case {
 	const char *what, *events;
@@ -34,6 +34,9 @@ static const struct stage_case {
 	{ "data of a connection that began without us", "h", HOP_STAGE_SPEAKS },
 	{ "the path changed", "SsET", HOP_STAGE_SILENT },
 	{ "the path changed, by ICMP", "SsEI", HOP_STAGE_SILENT },
+	{ "reset soon after the handshake", "SsER", HOP_STAGE_SILENT },
+	{ "a reset that ends no use of headers", "yAR", HOP_STAGE_ANSWERED },
+	{ "a reset of a stranger", "R", HOP_STAGE_NONE },
 	{ "silent stays so", "SEhE", HOP_STAGE_SILENT },
 	{ "ICMP for a stranger", "I", HOP_STAGE_NONE },
 };
@@ -48,6 +51,7 @@ static enum hop_event event_of(char letter)
 	case 'h': return HOP_EVENT_HEADER_IN;
 	case 'E': return HOP_EVENT_ESTABLISHED;
 	case 'I': return HOP_EVENT_REFUSED;
+	case 'R': return HOP_EVENT_RESET;
 	default: return HOP_EVENT_TIMEOUTS;
 	}
 }
@@ -107,6 +111,7 @@ static const struct loss_case {
 	{ "our SYN-ACK lost, then open", "yAAE", true },
 	{ "our SYN-ACK refused", "yAI", false },
 	{ "the path changed", "SsET", false },
+	{ "reset soon after the handshake", "SsER", false },
 };
 
 static void loss_test(struct kunit *test)
@@ -139,11 +144,25 @@ static void doubt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hop_doubt_s(0, 15, 1), 1);
 }
 
+/* A NAT's entry of a protocol that it does not know lives for 600 s: the fifth pause outlasts it. */
+static void reset_test(struct kunit *test)
+{
+	static const unsigned int want_s[] = { 60, 120, 240, 480, 960, 1920, 3600, 3600 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(want_s); i++)
+		KUNIT_EXPECT_EQ(test, hop_reset_s(i, 60), want_s[i]);
+	KUNIT_EXPECT_EQ(test, hop_reset_s(255, 1), 256);
+	KUNIT_EXPECT_EQ(test, hop_reset_s(0, 86400), 86400);
+	KUNIT_EXPECT_EQ(test, hop_reset_s(255, 86400), 86400);
+}
+
 static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(negotiated_test),
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(doubt_test),
+	KUNIT_CASE(reset_test),
 	{}
 };
 

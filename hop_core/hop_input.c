@@ -9,6 +9,7 @@
 #include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
 #include <net/hop_input.h>
+#include <net/hop_output.h>
 #include <net/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
@@ -145,6 +146,41 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 	return hop_input_act(key, set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
+
+/*
+ * TCP will take it as a reset, and has hardly received anything before. A socket that the peer
+ * has closed is not meant: its peer may forget it. Nor is a request: who asks with a false
+ * address makes the owner of that send resets.
+ */
+static bool is_early_reset(const struct hop_flow_key *key, const struct tcphdr *th)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool early;
+
+	if (!sk)
+		return false;
+	early = sk_fullsock(sk) && hop_peek(sk->sk_state) == TCP_ESTABLISHED &&
+		ntohl(th->seq) == hop_peek(tcp_sk(sk)->rcv_nxt) &&
+		hop_peek(tcp_sk(sk)->segs_in) <= HOP_RESET_SEGS;
+	sock_gen_put(sk);
+	return early;
+}
+
+void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb,
+			  const struct tcphdr *th)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	if (th->ack || th->syn)
+		return;
+	hop_flow_key_of_input(&key, greeter->kind, skb, th);
+	flow = hop_flow_find(&key);
+	if (!flow || greeter->stage(flow) != HOP_STAGE_SPEAKS)
+		return;
+	if (is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
+		greeter->event(flow, HOP_EVENT_RESET);
+}
 
 /* Filters that see what a packet is below its header when it is received again. */
 static bool has_ingress(const struct net_device *dev)

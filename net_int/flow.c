@@ -34,6 +34,8 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		int_count(in, INT_COUNT_SPEAKS);
 	if (to == HOP_STAGE_SILENT)
 		int_count(in, INT_COUNT_SILENT);
+	if (event == HOP_EVENT_RESET)
+		int_count(in, INT_COUNT_RESET);
 	hop_silent_learn(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s), from, event, to);
 }
 

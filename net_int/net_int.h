@@ -94,6 +94,7 @@ enum int_reverse {
  * @INT_COUNT_SPEAKS: connections whose peer knows telemetry
  * @INT_COUNT_SILENT: connections that found out that it does not
  * @INT_COUNT_GIVEN_UP: of these, for want of answers
+ * @INT_COUNT_RESET: of these, since the peer did not know a connection that spoke
  * @INT_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
  * @INT_COUNTS: number of counters
  */
@@ -132,6 +133,7 @@ enum int_count {
 	INT_COUNT_SPEAKS,
 	INT_COUNT_SILENT,
 	INT_COUNT_GIVEN_UP,
+	INT_COUNT_RESET,
 	INT_COUNT_AVOIDED,
 	INT_COUNTS,
 };
@@ -340,6 +342,7 @@ u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 	    const struct int_msg *msg, const struct int_hdr *h);
 
 /* output.c */
+extern const struct hop_greeter int_greeter;
 unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
 			const struct nf_hook_state *state);
 

@@ -98,7 +98,7 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(f->stage);
 }
 
-static const struct hop_greeter greeter = {
+const struct hop_greeter int_greeter = {
 	.kind = &int_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
@@ -256,7 +256,7 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 static void output_handshake(struct int_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&greeter, skb, hop_segment_tcp(skb, seg),
+	struct hop_flow *flow = hop_output_greet(&int_greeter, skb, hop_segment_tcp(skb, seg),
 						 seg->payload_bytes);
 
 	if (flow)

@@ -30,6 +30,8 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		xcp_count(xn, XCP_COUNT_SPEAKS);
 	if (to == HOP_STAGE_SILENT)
 		xcp_count(xn, XCP_COUNT_SILENT);
+	if (event == HOP_EVENT_RESET)
+		xcp_count(xn, XCP_COUNT_RESET);
 	hop_silent_learn(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s), from, event, to);
 }
 

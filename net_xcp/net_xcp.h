@@ -45,6 +45,7 @@
  *	of this host's
  * @XCP_COUNT_SPEAKS: connections whose peer speaks XCP
  * @XCP_COUNT_SILENT: connections that found out that it does not
+ * @XCP_COUNT_RESET: of these, since the peer did not know a connection that spoke
  * @XCP_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
  * @XCP_COUNT_TUNNEL_OUT: copies put in front of what enters a tunnel
  * @XCP_COUNT_TUNNEL_NO_ROOM: packets that a copy would make exceed the MTU
@@ -82,6 +83,7 @@ enum xcp_count {
 	XCP_COUNT_ICMP_SHORT,
 	XCP_COUNT_SPEAKS,
 	XCP_COUNT_SILENT,
+	XCP_COUNT_RESET,
 	XCP_COUNT_AVOIDED,
 	XCP_COUNT_TUNNEL_OUT,
 	XCP_COUNT_TUNNEL_NO_ROOM,
@@ -204,6 +206,7 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 		     struct xcp_hdr *h);
 
 /* output.c */
+extern const struct hop_greeter xcp_greeter;
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,

@@ -110,7 +110,7 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(xf->vars.stage);
 }
 
-static const struct hop_greeter greeter = {
+const struct hop_greeter xcp_greeter = {
 	.kind = &xcp_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
@@ -120,7 +120,7 @@ static const struct hop_greeter greeter = {
 static void output_handshake(struct xcp_net *xn, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&greeter, skb, hop_segment_tcp(skb, seg),
+	struct hop_flow *flow = hop_output_greet(&xcp_greeter, skb, hop_segment_tcp(skb, seg),
 						 seg->payload_bytes);
 
 	if (flow)

@@ -18,12 +18,23 @@
  * there at all would be remembered. A
  * refusal by ICMP makes any of them SILENT, and so do timeouts in a row: the path
  * has changed.
+ *
+ * SPEAKS becomes SILENT, too, if a reset says soon after the handshake that the peer does not
+ * know the connection. Somebody on the path treats packets with a header and packets without one
+ * as two flows: NAT that began while its old entry for our protocol lived lets the handshake pass
+ * as it is, and translates the ACK that follows.
  */
 #ifndef HOPCC_NET_HOP_DISCOVER_H
 #define HOPCC_NET_HOP_DISCOVER_H
 
 /* Timeouts in a row after which we try without a header. */
 #define HOP_TIMEOUTS_MAX	2
+
+/* A reset comes soon after the handshake if TCP received at most so many segments before it. */
+#define HOP_RESET_SEGS		16U
+
+/* The longest time without headers for resets, unless the knob says more. */
+#define HOP_RESET_MAX_S		3600U
 
 /**
  * enum hop_stage - how far discovery is; drawn above
@@ -55,6 +66,7 @@ enum hop_stage {
  * @HOP_EVENT_ESTABLISHED: the handshake is over
  * @HOP_EVENT_REFUSED: an ICMP error says that somebody does not take our headers
  * @HOP_EVENT_TIMEOUTS: HOP_TIMEOUTS_MAX of TCP's timeouts in a row
+ * @HOP_EVENT_RESET: a reset that does not know the connection, soon after the handshake
  */
 enum hop_event {
 	HOP_EVENT_SYN_OUT,
@@ -65,6 +77,7 @@ enum hop_event {
 	HOP_EVENT_ESTABLISHED,
 	HOP_EVENT_REFUSED,
 	HOP_EVENT_TIMEOUTS,
+	HOP_EVENT_RESET,
 };
 
 static inline enum hop_stage hop_stage_when_established(enum hop_stage stage)
@@ -120,6 +133,7 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 	case HOP_EVENT_REFUSED:
 		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_SILENT;
 	case HOP_EVENT_TIMEOUTS:
+	case HOP_EVENT_RESET:
 		return stage == HOP_STAGE_SPEAKS ? HOP_STAGE_SILENT : stage;
 	}
 	return stage;
@@ -165,10 +179,27 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 static inline unsigned int hop_doubt_s(unsigned int doubts, unsigned int first_s,
 				       unsigned int most_s)
 {
-	/* 2^16 times the first is above any bound in use: first_s < 2^8. */
+	/* Above any bound in use: first_s < 2^8 and 2^16 times, or < 2^17 and 2^8 times. */
 	const unsigned int wait_s = first_s << (doubts < 16 ? doubts : 16);
 
 	return wait_s < most_s ? wait_s : most_s;
+}
+
+/**
+ * hop_reset_s() - how long to do without headers after a reset
+ * @resets: resets in a row before
+ * @first_s: how long the first time, seconds, at most 86400
+ *
+ * A reset has cost a connection, and each further attempt may cost another one. It also renews
+ * the entry of a NAT that is the reason, so the pause must once outlast that entry's life: 600 s
+ * in Linux.
+ *
+ * Return: seconds, twice as many each time, up to HOP_RESET_MAX_S; never less than @first_s.
+ */
+static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s)
+{
+	return hop_doubt_s(resets < 8 ? resets : 8, first_s,
+			   first_s > HOP_RESET_MAX_S ? first_s : HOP_RESET_MAX_S);
 }
 
 #endif /* HOPCC_NET_HOP_DISCOVER_H */

@@ -56,7 +56,7 @@ enum int_reverse {
 
 /**
  * enum int_count - what is counted, a netns; names are in int_count_names[]
- * @INT_COUNT_IN_HELLO: SYNs and SYN-ACKs with a header
+ * @INT_COUNT_IN_HELLO: SYNs, SYN-ACKs and pure ACKs with a header
  * @INT_COUNT_IN_DATA: inband headers taken out of data
  * @INT_COUNT_IN_LATE: of these two, those that arrived in fragments
  * @INT_COUNT_IN_OFF: packets of our protocol while net.hopcc.int is 0; left to the stack
@@ -78,7 +78,7 @@ enum int_reverse {
  * @INT_COUNT_BAD: malformed, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: the last of them
  * @INT_COUNT_BAD_NEXT: a header without TCP behind it
- * @INT_COUNT_OUT_HELLO: SYNs and SYN-ACKs with a header
+ * @INT_COUNT_OUT_HELLO: SYNs, SYN-ACKs and pure ACKs with a header
  * @INT_COUNT_OUT_DATA: headers put on data
  * @INT_COUNT_OUT_SUPER: super-packets that some of INT_COUNT_OUT_DATA left in
  * @INT_COUNT_OUT_PROBE: probes sent

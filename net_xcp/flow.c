@@ -140,6 +140,17 @@ out:
 }
 EXPORT_SYMBOL_GPL(xcp_flow_open);
 
+enum xcp_peer xcp_flow_ask(struct sock *sk)
+{
+	struct xcp_net *xn = xcp_net(sock_net(sk));
+	struct hop_flow_key key;
+
+	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	return xcp_peer(hop_output_ask(&xcp_greeter, sk, READ_ONCE(xn->on) &&
+				       !hop_silent_is(&xn->silent, &key.peer)));
+}
+EXPORT_SYMBOL_GPL(xcp_flow_ask);
+
 void xcp_flow_close(struct xcp_flow *flow)
 {
 	struct sock *sk = flow->sk;

@@ -23,7 +23,7 @@
  * @XCP_COUNT_IN_FLAGS: of XCP_COUNT_IN, with unknown flags
  * @XCP_COUNT_IN_BAD_SUM: of XCP_COUNT_IN, SYNs whose TCP checksum is wrong
  * @XCP_COUNT_IN_BAD_SEQ: of XCP_COUNT_IN, that TCP's windows have no place for: anybody's
- * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow; headers, left in place, of no connection
+ * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow, and ACKs that ask and find no room; headers, left in place, of no connection
  *	that negotiated them
  * @XCP_COUNT_IN_OFF: packets of our protocol while net.hopcc.xcp, or what follows needs
  *	xcp_tunnel or xcp_ipsec, is 0; left to the stack
@@ -33,7 +33,7 @@
  * @XCP_COUNT_BAD_LAST: the last of them
  * @XCP_COUNT_OUT_DATA: headers put on data, a reactor's and answers on others'
  * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
- * @XCP_COUNT_OUT_SYN: headers put on SYNs and SYN-ACKs
+ * @XCP_COUNT_OUT_SYN: headers put on SYNs, SYN-ACKs, and ACKs that ask
  * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU, and packets
  *	that a header does not fit in otherwise
  * @XCP_COUNT_OUT_SUPER: super-packets that some of XCP_COUNT_OUT_DATA left in

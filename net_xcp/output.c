@@ -204,7 +204,18 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct hop
 {
 	const struct xcp_flow *xf = hop_flow_state(flow);
 
-	if (xcp_owes(&xf->vars) && answer(skb, seg, flow))
+	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
+	case HOP_LATE_QUESTION:
+		send_unknown(xn, skb, seg, &flow->key);
+		return;
+	case HOP_LATE_NONE:
+		if (!xcp_owes(&xf->vars))
+			return;
+		break;
+	case HOP_LATE_ANSWER:
+		break;
+	}
+	if (answer(skb, seg, flow))
 		xcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 

@@ -77,8 +77,8 @@ def record(speed=9, ts=0, tx=0, qlen=0):
     return speed << 60 | (ts & 0xffffff) << 36 | (tx & 0xfffff) << 16 | qlen
 
 
-def hello(cookie=COOKIE):
-    return header(HELLO) + struct.pack("!Q", cookie)
+def hello(cookie=COOKIE, flags=0):
+    return header(HELLO, flags=flags) + struct.pack("!Q", cookie)
 
 
 def data_shim(number, cookie, **options):

@@ -193,7 +193,8 @@ class Connection:
         return self.received() == data
 
     def close(self):
-        self.tun.heard([self.peer.packet(RST, pos=self.pos)])
+        # With the ACK bit, as who knows the connection: else it were a reason not to speak again.
+        self.tun.heard([self.peer.packet(RST | ACK, pos=self.pos)])
         self.sock.close()
 
 

@@ -7,8 +7,9 @@
  * A header comes off only where net.hopcc.int is on. A SYN negotiates, and so does a pure ACK of
  * an established connection of this host; any other packet must belong to a connection that
  * negotiated, and data must have the cookie that only the peer knows. In UDP there is data and
- * nothing else. All other packets are left to the stack as they came, so that nobody gets past a filter by hiding TCP below our header; for
- * filters in front of this hook, see hop_input_is_hidden() and hop_input_show().
+ * nothing else. All other packets are left to the stack as they came, so that nobody gets past a
+ * filter by hiding TCP below our header; for filters in front of this hook, see
+ * hop_input_is_hidden() and hop_input_show().
  */
 #include <net/dsfield.h>
 #include <net/hop_input.h>

@@ -23,8 +23,8 @@
  * @XCP_COUNT_IN_FLAGS: of XCP_COUNT_IN, with unknown flags
  * @XCP_COUNT_IN_BAD_SUM: of XCP_COUNT_IN, SYNs whose TCP checksum is wrong
  * @XCP_COUNT_IN_BAD_SEQ: of XCP_COUNT_IN, that TCP's windows have no place for: anybody's
- * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow, and ACKs that ask and find no room; headers, left in place, of no connection
- *	that negotiated them
+ * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow, and ACKs that ask and find no room; headers,
+ *	left in place, of no connection that negotiated them
  * @XCP_COUNT_IN_OFF: packets of our protocol while net.hopcc.xcp, or what follows needs
  *	xcp_tunnel or xcp_ipsec, is 0; left to the stack
  * @XCP_COUNT_IN_HIDDEN: headers left in place, since a filter of the device has not seen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hooks of the carriers; see net/hop_hook.h. */
+/* The hooks of the carriers and of a congestion control; see net/hop_hook.h. */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -16,7 +16,7 @@
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
-#include <net/tcp_states.h>
+#include <net/tcp.h>
 
 #define HOP_HOOK_PROTOCOLS	256
 
@@ -32,26 +32,30 @@
 #define HOP_HOOK_TCP_FLAGS	13
 #define HOP_HOOK_TCP_RST	0x04
 
-/* PRE_ROUTING and POST_ROUTING, of IPv4 and IPv6 each. */
-#define HOP_HOOK_OPS		4
+/* IPv4 and IPv6. */
+#define HOP_HOOK_FAMILIES	2
 
 /**
  * struct hop_hooks - of a network namespace
  * @carriers: those that are loaded, by enum hop_hook_order; the hooks read them without @lock
  * @wishes: what they want to see; under @lock
+ * @cc: the congestion control that changes what its sockets send; the hooks read it without @lock
  * @flows: how many the namespace has
  * @looked_at: HOP_HOOK_* on the way in, by a packet's first header
  * @all: every packet that leaves is looked at
- * @ops: the hooks
- * @lock: serialises hop_hook_start() and hop_hook_stop()
+ * @input: the hooks in PRE_ROUTING, registered while there is a carrier
+ * @output: the hooks in POST_ROUTING, registered while there is a carrier or @cc
+ * @lock: serialises hop_hook_start(), hop_hook_stop() and those of @cc
  */
 struct hop_hooks {
 	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
 	struct hop_hook_wish wishes[HOP_HOOK_CARRIERS];
+	const struct hop_hook_cc *cc;
 	const u32 *flows;
 	u8 looked_at[HOP_HOOK_PROTOCOLS];
 	bool all;
-	struct nf_hook_ops ops[HOP_HOOK_OPS];
+	struct nf_hook_ops input[HOP_HOOK_FAMILIES];
+	struct nf_hook_ops output[HOP_HOOK_FAMILIES];
 	struct mutex lock;	/* serialises start and stop */
 };
 
@@ -203,24 +207,44 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 	return NF_ACCEPT;
 }
 
+/* Return: the socket that the packet is from, if its congestion control is @cc; else NULL. */
+static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct sk_buff *skb)
+{
+	const struct tcp_congestion_ops *ops;
+	const struct sock *sk = skb->sk;
+
+	/* A SYN-ACK's owner is a request: its listener has the congestion control. */
+	if (sk && hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
+		sk = inet_reqsk(sk)->rsk_listener;
+	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
+		return NULL;
+	ops = hop_peek(inet_csk(sk)->icsk_ca_ops);
+	return ops == cc->ops[0] || ops == cc->ops[1] ? sk : NULL;
+}
+
 static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
 {
-	if (likely(!concerns_output(priv, skb, state->pf)))
+	const struct hop_hooks *hooks = priv;
+	const struct hop_hook_cc *cc = READ_ONCE(hooks->cc);
+	const struct sock *sk = cc ? cc_socket(cc, skb) : NULL;
+	unsigned int verdict;
+
+	if (sk) {
+		verdict = cc->output(skb, sk, state);
+		if (verdict != NF_ACCEPT)
+			return verdict;
+	}
+	if (likely(!concerns_output(hooks, skb, state->pf)))
 		return NF_ACCEPT;
-	return show_output(priv, skb, state);
+	return show_output(hooks, skb, state);
 }
 
-static const struct nf_hook_ops hop_hook_ops[HOP_HOOK_OPS] = {
-	HOP_HOOK(hop_hook_input, NFPROTO_IPV4, NF_INET_PRE_ROUTING,
-		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),
-	HOP_HOOK(hop_hook_input, NFPROTO_IPV6, NF_INET_PRE_ROUTING,
-		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),
-	HOP_HOOK(hop_hook_output, NFPROTO_IPV4, NF_INET_POST_ROUTING,
-		 NF_IP_PRI_CONNTRACK_HELPER + 1),
-	HOP_HOOK(hop_hook_output, NFPROTO_IPV6, NF_INET_POST_ROUTING,
-		 NF_IP_PRI_CONNTRACK_HELPER + 1),
-};
+static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] =
+	HOP_HOOKS(hop_hook_input, NF_INET_PRE_ROUTING, NF_IP_PRI_CONNTRACK_DEFRAG - 50);
+
+static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
+	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);
 
 /* Behind these IPv6 has the header that is asked for. */
 static bool may_lead(u8 protocol)
@@ -267,7 +291,7 @@ static void sum_wishes(struct hop_hooks *hooks)
 	WRITE_ONCE(hooks->all, all);
 }
 
-static bool is_used(const struct hop_hooks *hooks)
+static bool has_carrier(const struct hop_hooks *hooks)
 {
 	unsigned int i;
 
@@ -277,15 +301,42 @@ static bool is_used(const struct hop_hooks *hooks)
 	return false;
 }
 
+/* Register the hooks that another user, a carrier or a congestion control, needs. */
+static int add_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
+{
+	const bool input = carrier && !has_carrier(hooks);
+	const bool output = !hooks->cc && !has_carrier(hooks);
+	int err = 0;
+
+	if (input)
+		err = nf_register_net_hooks(net, hooks->input, HOP_HOOK_FAMILIES);
+	if (!err && output) {
+		err = nf_register_net_hooks(net, hooks->output, HOP_HOOK_FAMILIES);
+		if (err && input)
+			nf_unregister_net_hooks(net, hooks->input, HOP_HOOK_FAMILIES);
+	}
+	return err;
+}
+
+/* Take out the hooks that the user who has just left was the last to need. */
+static void drop_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
+{
+	if (has_carrier(hooks))
+		return;
+	if (carrier)
+		nf_unregister_net_hooks(net, hooks->input, HOP_HOOK_FAMILIES);
+	if (!hooks->cc)
+		nf_unregister_net_hooks(net, hooks->output, HOP_HOOK_FAMILIES);
+}
+
 int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
 		   const struct hop_hook_wish *wish)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
-	int err = 0;
+	int err;
 
 	mutex_lock(&hooks->lock);
-	if (!is_used(hooks))
-		err = nf_register_net_hooks(net, hooks->ops, HOP_HOOK_OPS);
+	err = add_hooks(net, hooks, true);
 	if (!err) {
 		WRITE_ONCE(hooks->carriers[carrier->order], carrier);
 		hooks->wishes[carrier->order] = *wish;
@@ -304,12 +355,39 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier)
 	if (hooks->carriers[carrier->order]) {
 		WRITE_ONCE(hooks->carriers[carrier->order], NULL);
 		sum_wishes(hooks);
-		if (!is_used(hooks))
-			nf_unregister_net_hooks(net, hooks->ops, HOP_HOOK_OPS);
+		drop_hooks(net, hooks, true);
 	}
 	mutex_unlock(&hooks->lock);
 }
 EXPORT_SYMBOL_GPL(hop_hook_stop);
+
+int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc)
+{
+	struct hop_hooks *hooks = hop_hooks(net);
+	int err = -EBUSY;
+
+	mutex_lock(&hooks->lock);
+	if (!hooks->cc)
+		err = add_hooks(net, hooks, false);
+	if (!err)
+		WRITE_ONCE(hooks->cc, cc);
+	mutex_unlock(&hooks->lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(hop_hook_start_cc);
+
+void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc)
+{
+	struct hop_hooks *hooks = hop_hooks(net);
+
+	mutex_lock(&hooks->lock);
+	if (hooks->cc == cc) {
+		WRITE_ONCE(hooks->cc, NULL);
+		drop_hooks(net, hooks, false);
+	}
+	mutex_unlock(&hooks->lock);
+}
+EXPORT_SYMBOL_GPL(hop_hook_stop_cc);
 
 int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
 		  int (*apply)(void *state), void *state)
@@ -338,14 +416,16 @@ static int __net_init hop_hook_net_init(struct net *net)
 
 	mutex_init(&hooks->lock);
 	hooks->flows = hop_flow_counter(net);
-	for (i = 0; i < HOP_HOOK_OPS; i++) {
-		hooks->ops[i] = hop_hook_ops[i];
-		hooks->ops[i].priv = hooks;
+	for (i = 0; i < HOP_HOOK_FAMILIES; i++) {
+		hooks->input[i] = hop_hook_input_ops[i];
+		hooks->input[i].priv = hooks;
+		hooks->output[i] = hop_hook_output_ops[i];
+		hooks->output[i].priv = hooks;
 	}
 	return 0;
 }
 
-/* All carriers have left the namespace before. */
+/* All carriers and the congestion control have left the namespace before. */
 static struct pernet_operations hop_hook_net_ops = {
 	.init = hop_hook_net_init,
 	.id = &hop_hook_net_id,

@@ -167,9 +167,7 @@ struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow)
 {
 	struct xcp_feedback feedback;
 
-	spin_lock_bh(&flow->lock);
 	feedback.bytes_ps = xcp_take(&flow->vars, &feedback.headers);
-	spin_unlock_bh(&flow->lock);
 	return feedback;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);

@@ -39,12 +39,14 @@
 #define XCP_PATIENCE_HEADERS	4U
 
 /**
- * struct xcp_vars - a flow's share of the law; written under the flow's lock
+ * struct xcp_vars - a flow's share of the law; written under the flow's lock, but @taken_*
  * @stage: of discovery
  * @owed_bytes_ps: sum of Delta_Throughput that was not returned yet
  * @owed_headers: headers that it came in, not answered yet
- * @feedback_bytes_ps: sum of Reverse_Feedback that the reactor did not take yet
- * @feedback_headers: headers that it came in
+ * @feedback_bytes_ps: sum of Reverse_Feedback since the connection started, modulo 2^64
+ * @feedback_headers: headers that it came in, modulo 2^32; written behind @feedback_bytes_ps
+ * @taken_bytes_ps: @feedback_bytes_ps when the congestion control took it last
+ * @taken_headers: @feedback_headers then; both are written by xcp_take() alone
  * @segment_bytes: the peer's longest payload
  * @asked: a header asked for something since the reactor wanted to know
  * @crowded: since the last answer, data left that had no room for one
@@ -53,8 +55,10 @@ struct xcp_vars {
 	enum hop_stage stage;
 	s64 owed_bytes_ps;
 	u32 owed_headers;
-	s64 feedback_bytes_ps;
+	u64 feedback_bytes_ps;
 	u32 feedback_headers;
+	u64 taken_bytes_ps;
+	u32 taken_headers;
 	u32 segment_bytes;
 	bool asked;
 	bool crowded;
@@ -90,6 +94,28 @@ static inline s64 xcp_bounded_sum(s64 sum, s64 part)
 }
 
 /**
+ * xcp_pending_bytes_ps() - the feedback that the congestion control did not take yet
+ * @v: the flow
+ *
+ * Return: the sum of Reverse_Feedback, bytes/s, within XCP_OWED_MAX_BYTES_PS.
+ */
+static inline s64 xcp_pending_bytes_ps(const struct xcp_vars *v)
+{
+	return v->feedback_bytes_ps - READ_ONCE(v->taken_bytes_ps);
+}
+
+static inline void xcp_add_feedback(struct xcp_vars *v, s32 reverse_bytes_ps)
+{
+	const s64 pending_bytes_ps = xcp_pending_bytes_ps(v);
+	const s64 more_bytes_ps = xcp_bounded_sum(pending_bytes_ps, reverse_bytes_ps) -
+				  pending_bytes_ps;
+
+	WRITE_ONCE(v->feedback_bytes_ps, v->feedback_bytes_ps + more_bytes_ps);
+	/* A header that xcp_take() counts is in the sum that it reads. */
+	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
+}
+
+/**
  * xcp_account() - a header arrived
  * @v: the flow
  * @h: the header, checked
@@ -103,8 +129,7 @@ static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 
 			       u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
-	v->feedback_bytes_ps = xcp_bounded_sum(v->feedback_bytes_ps, xcp_reverse(h));
-	v->feedback_headers = xcp_saturating_add(v->feedback_headers, 1);
+	xcp_add_feedback(v, xcp_reverse(h));
 	if (!xcp_rtt_us(h))
 		return;
 	WRITE_ONCE(v->owed_bytes_ps,
@@ -149,20 +174,28 @@ static inline bool xcp_wants_room(const struct xcp_vars *v)
 }
 
 /**
- * xcp_take() - the reactor takes what arrived for it
+ * xcp_take() - the congestion control takes the feedback that arrived for it
  * @v: the flow
  * @headers: number of headers
  *
- * Return: the sum of their Reverse_Feedback, bytes/s.
+ * Needs no lock against xcp_account(): one writes the sums, the other what it has seen of them.
+ * The sum may be ahead of the count, whose headers then come without feedback the next time.
+ *
+ * Context: one caller at a time.
+ * Return: the sum of their Reverse_Feedback, bytes/s; 0 without a header.
  */
 static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
 {
-	s64 feedback_bytes_ps = v->feedback_bytes_ps;
+	const u32 count = smp_load_acquire(&v->feedback_headers);
+	const u64 sum_bytes_ps = READ_ONCE(v->feedback_bytes_ps);
+	const s64 taken_bytes_ps = sum_bytes_ps - v->taken_bytes_ps;
 
-	*headers = v->feedback_headers;
-	v->feedback_bytes_ps = 0;
-	v->feedback_headers = 0;
-	return feedback_bytes_ps;
+	*headers = count - v->taken_headers;
+	if (!*headers)
+		return 0;
+	v->taken_headers = count;
+	WRITE_ONCE(v->taken_bytes_ps, sum_bytes_ps);
+	return taken_bytes_ps;
 }
 
 /**

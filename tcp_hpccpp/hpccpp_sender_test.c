@@ -513,7 +513,8 @@ static void blind_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_FIRST), 100, "after silences");
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_NEW), 100, "measured");
 	KUNIT_EXPECT_EQ(test, rounds_to_reno(&b, HPCC_HEARD_NOTHING), HPCCPP_BLIND_ROUNDS_MAX);
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_HEARD_SAME), "in the same round trip");
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_HEARD_SAME),
+			       "in the same round trip");
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_PATH), HPCCPP_BLIND_ROUNDS_MAX,
 			    "never the same path");
 }

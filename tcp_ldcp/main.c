@@ -10,6 +10,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <net/hop_hook.h>
 #include <net/hop_peek.h>
 #include <net/hop_sock.h>
 #include <net/inet_ecn.h>
@@ -42,13 +43,6 @@ static bool ldcp_is(const struct sock *sk)
 bool ldcp_is_reno(const struct sock *sk)
 {
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_reno;
-}
-
-bool ldcp_is_either(const struct sock *sk)
-{
-	const struct tcp_congestion_ops *ops = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
-
-	return ops == &ldcp || ops == &ldcp_reno;
 }
 
 /* What ldcp_start() lowered: for the stable stage, or for the next congestion control. */
@@ -478,6 +472,11 @@ static struct tcp_congestion_ops ldcp_reno __read_mostly = {
 	.name		= "ldcp-reno",
 };
 
+static const struct hop_hook_cc ldcp_hook = {
+	.ops	= { &ldcp, &ldcp_reno },
+	.output	= ldcp_output,
+};
+
 static int __net_init ldcp_net_init(struct net *net)
 {
 	struct ldcp_net *ln = ldcp_net(net);
@@ -485,20 +484,26 @@ static int __net_init ldcp_net_init(struct net *net)
 
 	if (err)
 		return err;
-	err = nf_register_net_hooks(net, ldcp_output_hooks, ARRAY_SIZE(ldcp_output_hooks));
+	err = hop_hook_start_cc(net, &ldcp_hook);
 	if (err)
 		hop_sysctl_stop(&ln->sysctl);
 	return err;
 }
 
+/* A grace period ends before ldcp_net_exit(), and so before the module's code goes. */
+static void __net_exit ldcp_net_pre_exit(struct net *net)
+{
+	hop_hook_stop_cc(net, &ldcp_hook);
+}
+
 static void __net_exit ldcp_net_exit(struct net *net)
 {
-	nf_unregister_net_hooks(net, ldcp_output_hooks, ARRAY_SIZE(ldcp_output_hooks));
 	hop_sysctl_stop(&ldcp_net(net)->sysctl);
 }
 
 static struct pernet_operations ldcp_net_ops = {
 	.init	= ldcp_net_init,
+	.pre_exit = ldcp_net_pre_exit,
 	.exit	= ldcp_net_exit,
 	.id	= &ldcp_net_id,
 	.size	= sizeof(struct ldcp_net),

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that leave, at LOCAL_OUT: the stack makes all data of a NEEDS_ECN socket ECT
- * and repeats ECE until it is told to stop; here a packet of the first window becomes
- * Not-ECT, and ECE goes from an ACK that tells of more than the packet with the mark. A
- * handshake without ECN is Not-ECT too.
+ * Packets that leave, in hop_core's hook in POST_ROUTING: the stack makes all data of a
+ * NEEDS_ECN socket ECT and repeats ECE until CWR arrives; here a packet of the first window
+ * becomes Not-ECT, and an ACK loses ECE if it acknowledges more than the packet with the mark.
+ * A handshake without ECN is Not-ECT too.
  *
- * Behind all other hooks of LOCAL_OUT, so that a super-packet that is cut here needs
- * none of them. This reads the socket and writes packets only: below a VRF with a qdisc
- * the hook runs a second time, without the socket lock.
+ * The hook is behind source NAT, and only conntrack's confirmation, which is for the first
+ * packet of a connection, follows: a GSO packet that is segmented here misses nothing. The
+ * code reads the socket and writes packets only: below a VRF with a qdisc or a bridge with
+ * netfilter the hook runs a second time, in a VRF without the socket lock.
  */
 #include <net/dsfield.h>
-#include <net/hop_hook.h>
+#include <net/hop_shim.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -114,18 +115,22 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
 	return NF_ACCEPT;
 }
 
-/* A segment of the socket itself, not what a tunnel made of it. */
-static bool is_segment(const struct sk_buff *skb, const struct sock *sk)
+/*
+ * A segment of the socket itself, not what a tunnel made of it. Ports do not tell them apart: they
+ * may have been translated.
+ */
+static bool is_segment(const struct sk_buff *skb)
 {
-	const struct inet_sock *inet = inet_sk(sk);
 	const int offset = skb_transport_offset(skb);
-	const struct tcphdr *th = tcp_hdr(skb);
+	struct hop_shim_place place;
 
-	if (skb->encapsulation || offset <= 0 || offset + sizeof(*th) > skb_headlen(skb))
+	if (skb->encapsulation || offset <= 0 || offset + sizeof(struct tcphdr) > skb_headlen(skb))
 		return false;
-	if (skb->protocol == htons(ETH_P_IP) && ip_hdr(skb)->protocol != IPPROTO_TCP)
-		return false;
-	return th->source == inet->inet_sport && (th->dest == inet->inet_dport || th->syn);
+	if (skb->protocol == htons(ETH_P_IP))
+		return ip_hdr(skb)->protocol == IPPROTO_TCP;
+	if (likely(ipv6_hdr(skb)->nexthdr == IPPROTO_TCP))
+		return true;
+	return hop_shim_find(skb, &place) && place.next == IPPROTO_TCP;
 }
 
 /*
@@ -147,25 +152,14 @@ static unsigned int output_reno(struct sk_buff *skb, const struct sock *sk)
 	return NF_ACCEPT;
 }
 
-/* A SYN-ACK's owner is a request: its listener. */
-static const struct sock *owner(const struct sk_buff *skb)
-{
-	const struct sock *sk = skb->sk;
-
-	if (sk && sk->sk_state == TCP_NEW_SYN_RECV)
-		sk = inet_reqsk(sk)->rsk_listener;
-	return sk && sk_fullsock(sk) && sk_is_tcp(sk) ? sk : NULL;
-}
-
-/* Not inlined: most packets do not need its variables. */
-static noinline unsigned int output_segment(struct sk_buff *skb, const struct sock *sk,
-					    const struct nf_hook_state *state)
+unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk,
+			 const struct nf_hook_state *state)
 {
 	const struct ldcp_sock *ls;
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!is_segment(skb, sk))
+	if (!is_segment(skb))
 		return NF_ACCEPT;
 	if (ldcp_is_reno(sk))
 		return output_reno(skb, sk);
@@ -186,17 +180,3 @@ static noinline unsigned int output_segment(struct sk_buff *skb, const struct so
 		return NF_ACCEPT;
 	return output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
 }
-
-/* The hook runs for every packet that this host sends. */
-static unsigned int ldcp_output(void *priv, struct sk_buff *skb,
-				const struct nf_hook_state *state)
-{
-	const struct sock *sk = owner(skb);
-
-	if (likely(!sk || !ldcp_is_either(sk)))
-		return NF_ACCEPT;
-	return output_segment(skb, sk, state);
-}
-
-const struct nf_hook_ops ldcp_output_hooks[2] =
-	HOP_HOOKS(ldcp_output, NF_INET_LOCAL_OUT, NF_IP_PRI_LAST);

@@ -65,8 +65,7 @@ struct ldcp_net {
 struct ldcp_net *ldcp_net(const struct net *net);
 int ldcp_sysctl_start(struct net *net, struct ldcp_net *ln);
 bool ldcp_is_reno(const struct sock *sk);
-bool ldcp_is_either(const struct sock *sk);
-
-extern const struct nf_hook_ops ldcp_output_hooks[2];
+unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk,
+			 const struct nf_hook_state *state);
 
 #endif /* TCP_LDCP_TCP_LDCP_H */

@@ -130,8 +130,9 @@ static void xcp_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_by
 		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
 }
 
-static void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
-		      struct xcp_feedback feedback, u64 throughput_bytes_ps)
+/* Not inlined: its variables would be on the stack of each ACK. */
+static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
+			       struct xcp_feedback feedback, u64 throughput_bytes_ps)
 {
 	const struct xcp_offer offer = {
 		.rtt_us = throughput_bytes_ps ? xs->v.rtt_us : 0,
@@ -339,22 +340,27 @@ static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
 }
 
 /*
- * Data after silence; the packet at hand will carry the new offer. A window that was all
- * acknowledged before more of it left is no silence: few GSO packets are a whole window.
+ * Data after silence; the packet at hand will carry the new offer. Where a window is a few GSO
+ * packets, all of it is acknowledged before more leaves: that is no silence, and what the last ACK
+ * set still holds, unless the sender did not fill its window before.
  */
 static void xcp_tx_start(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
-	u32 idle_us = xcp_idle_us(tcp_sk(sk), xs);
-	u32 mss_bytes = xcp_mss_bytes(sk);
+	u32 idle_us, mss_bytes;
+	bool changed;
 
 	if (!xs->flow)
 		return;
 	hop_bound_window(sk);
-	if (xs->v.reno || idle_us < xs->v.rtt_us)
+	if (xs->v.reno)
 		return;
+	idle_us = xcp_idle_us(tcp_sk(sk), xs);
+	changed = xcp_end_silence(&xs->v);
+	if (idle_us < xs->v.rtt_us && !changed)
+		return;
+	mss_bytes = xcp_mss_bytes(sk);
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
-	xcp_end_silence(&xs->v);
 	xcp_find_speed(sk, xs);
 	xcp_apply(sk, xs, mss_bytes, (struct xcp_feedback){});
 }

@@ -225,17 +225,16 @@ static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes
  */
 static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
-	s64 signed_bytes_ps = clamp_t(s64, feedback_bytes_ps, -(s64)XCP_RATE_MAX_BYTES_PS,
+	const bool lowers = feedback_bytes_ps < 0;
+	/* Unsigned: S64_MIN has no positive twin. */
+	const u64 rate_bytes_ps = min(lowers ? -(u64)feedback_bytes_ps : (u64)feedback_bytes_ps,
 				      XCP_RATE_MAX_BYTES_PS);
-	u64 rate_bytes_ps = signed_bytes_ps < 0 ? -signed_bytes_ps : signed_bytes_ps;
 	u32 rest;
 	/* 2^40 * 2^24 / 10^6 * 2^16 = 2^60.1; in two steps to stay below 2^64 */
-	u64 change = div_u64_rem(rate_bytes_ps * v->rtt_us, XCP_US_PER_S, &rest);
+	s64 change = div_u64_rem(rate_bytes_ps * v->rtt_us, XCP_US_PER_S, &rest) << XCP_WND_SHIFT;
 
-	change <<= XCP_WND_SHIFT;
 	change += div_u64((u64)rest << XCP_WND_SHIFT, XCP_US_PER_S);
-	xcp_wnd_set(v, (s64)v->wnd + (signed_bytes_ps < 0 ? -(s64)change : (s64)change),
-		    mss_bytes);
+	xcp_wnd_set(v, v->wnd + (lowers ? -change : change), mss_bytes);
 }
 
 /**
@@ -471,11 +470,16 @@ static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno,
 /**
  * xcp_end_silence() - an application has data again: what it lacked before counts no more
  * @v: the state
+ *
+ * Return: true if that changes what the sender asks for.
  */
-static inline void xcp_end_silence(struct xcp_vars *v)
+static inline bool xcp_end_silence(struct xcp_vars *v)
 {
+	const bool changed = v->limited || v->filled_rounds != XCP_RAMP_ROUNDS;
+
 	v->limited = false;
 	v->filled_rounds = XCP_RAMP_ROUNDS;
+	return changed;
 }
 
 /**

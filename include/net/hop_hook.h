@@ -7,7 +7,8 @@
  *		of a carrier; TCP and UDP only while the namespace has flows, and only resets
  *		unless a carrier wants all segments
  *	way out	POST_ROUTING behind source NAT: the first packet of a connection that this
- *		host opens; other packets of this host only while the namespace has flows
+ *		host opens; other packets of this host only while the namespace has flows;
+ *		and the segments of sockets with the congestion control that asks for them
  */
 #ifndef HOPCC_NET_HOP_HOOK_H
 #define HOPCC_NET_HOP_HOOK_H
@@ -22,6 +23,8 @@ struct hop_segment;
 struct hop_shim_place;
 struct net;
 struct sk_buff;
+struct sock;
+struct tcp_congestion_ops;
 
 /**
  * HOP_HOOK - what a struct nf_hook_ops is initialised with
@@ -113,6 +116,41 @@ int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
  * Context: process.
  */
 void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
+
+/**
+ * struct hop_hook_cc - a congestion control that changes what its own sockets send
+ * @ops: the congestion control, and the one that its sockets fall back to
+ * @output: takes a packet of a socket with one of @ops, in front of all carriers; @sk is the
+ *	listener where the packet's owner is a request. Returns NF_ACCEPT or NF_STOLEN
+ *
+ * Context of @output: RCU read lock; skb->data at the network header.
+ */
+struct hop_hook_cc {
+	const struct tcp_congestion_ops *ops[2];
+	unsigned int (*output)(struct sk_buff *skb, const struct sock *sk,
+			       const struct nf_hook_state *state);
+};
+
+/**
+ * hop_hook_start_cc() - a congestion control is in a network namespace
+ * @net: the namespace
+ * @cc: the congestion control; there is one at most
+ *
+ * Context: process.
+ * Return: 0; -EBUSY where there is another; or an error of registering hooks.
+ */
+int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc);
+
+/**
+ * hop_hook_stop_cc() - a congestion control leaves a network namespace
+ * @net: the namespace
+ * @cc: the congestion control
+ *
+ * A packet may still be with the congestion control until an RCU grace period has ended.
+ *
+ * Context: process.
+ */
+void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc);
 
 /**
  * hop_hook_knob() - proc_handler of a sysctl that decides which packets a carrier wants to see

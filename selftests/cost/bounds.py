@@ -22,6 +22,9 @@ STREAMS = {
 }
 # Instructions of the congestion control an ACK; bbr has 371.
 ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 390, "hpccpp-inband-100g": 525}
+# A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
+UNUSED = 1.02
+UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")
 # Of red with a plain packet; of GSO packets, with a GSO packet.
 QDISCS = {
     ("wred", "tcp"): 1.11, ("xcp", "tcp"): 1.45, ("int", "tcp"): 1.2, ("csig", "tcp"): 1.55,
@@ -35,7 +38,7 @@ QDISCS = {
 def measure():
     with tempfile.TemporaryDirectory(prefix="hopcc-bounds.") as directory:
         file = f"{directory}/cost.json"
-        cases = ["veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs"]
+        cases = [*UNUSED_CASES, "veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs"]
         subprocess.run([f"{HERE}/cost.py", "--json", file, "--case", *cases], check=True,
                        stdout=subprocess.DEVNULL)
         with open(file, encoding="ascii") as text:
@@ -45,6 +48,9 @@ def measure():
 def main():
     tap, result = Tap(), measure()
     streams = {row["case"]: row for row in result["streams"]}
+    before, loaded = (streams[case.split("/")[1]]["instructions_per_packet"] for case in UNUSED_CASES)
+    tap.claim(f"loaded and unused: at most {UNUSED} of a packet's instructions before",
+              loaded <= UNUSED * before, f"{loaded / before:.4f}: {before}, {loaded}")
     for case, most in STREAMS.items():
         row = streams[case]
         tap.claim(f"a stream of {case}: at most {most} of cubic's instructions", row["of_cubic"] <= most,

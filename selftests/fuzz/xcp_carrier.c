@@ -56,7 +56,7 @@ static void fuzz_once(void)
 	struct xcp_vars v = {
 		.owed_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
 				 XCP_OWED_MAX_BYTES_PS,
-		.feedback_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
+		.feedback_bytes_ps = fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
 				     XCP_OWED_MAX_BYTES_PS,
 	};
 	u32 headers;
@@ -68,7 +68,7 @@ static void fuzz_once(void)
 			break;
 		case 1:
 			FUZZ_CLAIM(llabs(xcp_take(&v, &headers)) <= XCP_OWED_MAX_BYTES_PS);
-			FUZZ_CLAIM(!v.feedback_bytes_ps && !v.feedback_headers);
+			FUZZ_CLAIM(!xcp_take(&v, &headers) && !headers);
 			xcp_take_asked(&v);
 			FUZZ_CLAIM(!v.asked);
 			break;
@@ -81,6 +81,6 @@ static void fuzz_once(void)
 			arrive(&v);
 		}
 		FUZZ_CLAIM(llabs(v.owed_bytes_ps) <= XCP_OWED_MAX_BYTES_PS);
-		FUZZ_CLAIM(llabs(v.feedback_bytes_ps) <= XCP_OWED_MAX_BYTES_PS);
+		FUZZ_CLAIM(llabs(xcp_pending_bytes_ps(&v)) <= XCP_OWED_MAX_BYTES_PS);
 	}
 }

@@ -275,6 +275,21 @@ def route_window(tun, version):
     subprocess.run(f"ip -{version} route del {to} dev tun0".split(), check=True)
 
 
+def translated(tun, version):
+    """Source NAT that changes the port, too: the first window is Not-ECT all the same."""
+    port = 41100 + version
+    for line in ("add table inet translated",
+                 "add chain inet translated out { type nat hook postrouting priority srcnat; }",
+                 f"add rule inet translated out tcp dport {port} masquerade to :50000-50009"):
+        subprocess.run(["nft", *line.split()], check=True)
+    s = Sender(tun, version, port)
+    claim(f"IPv{version} behind NAT: another port", 50000 <= s.syn.sport < 50010, True)
+    claim(f"IPv{version} behind NAT: 19 packets Not-ECT, the 20th ECT", segments(s.send(300)),
+          [NOT_ECT] * 19 + [ECT0])
+    s.close()
+    subprocess.run(["nft", "delete", "table", "inet", "translated"], check=True)
+
+
 def exact_windows(name, s):
     """(1) and (2), against plain arithmetic."""
     cw = 20.0
@@ -705,6 +720,7 @@ def main():
         exact_windows(f"IPv{version} sender: ", s)
         crossing(f"IPv{version} sender: ", s)
         s.close()
+        translated(tun, version)
     knob("bdp_bytes", 20 * FULL)
     messages(tun)
     idle(tun)

@@ -24,6 +24,7 @@ import int_wire
 import relay
 import shims
 from hosts import Stream, counts, sysctl
+from int_stamp import stamp
 from shims import ip_bytes, next_of
 from xcp_wire import MICRO, MINIMAL, STANDARD, XCP, header as xcp_header
 
@@ -300,24 +301,6 @@ class Liar:
     def put(self, packet, where, region):
         packet = packet[:where[0]] + region + packet[where[1]:]
         return packet if next_of(packet) == XCP else shims.sum_tcp(packet)
-
-
-def stamp(packet):
-    """One hop's record in what collects them: without one the sender becomes Reno."""
-    at = ip_bytes(packet)
-    if next_of(packet) == int_wire.INT and packet[at + 2] == int_wire.DATA:
-        return stamp_at(packet, at, packet[at + 15])
-    if next_of(packet) == socket.IPPROTO_TCP and shims.dscp_of(packet) == int_wire.DSCP_PROBE:
-        message = at + (packet[at + 12] >> 4) * 4
-        number, = struct.unpack_from("!I", packet, message + 4)
-        return shims.sum_tcp(stamp_at(packet, message + 40, number * 1000))
-    return packet
-
-
-def stamp_at(packet, at, t_ns):
-    """@at: of the header, which has room."""
-    return packet[:at + 4] + b"\x10" + packet[at + 5:at + 8] + \
-        struct.pack("!Q", int_wire.record(5, t_ns, 0, 0)) + packet[at + 16:]
 
 
 class Sender:

@@ -411,6 +411,22 @@ def without_ecn(tun):
     sock.close()
 
 
+def chosen_late(tun):
+    """tcp_ecn 1: any SYN asks for ECN, so that a program may choose when the connection is there."""
+    for cc in ("dctcp_ms", "ldcp"):
+        for flags, name, ecn in ((ECE, cc, ECT0), (0, cc + "-reno", NOT_ECT)):
+            sock = new_socket(4, "reno")
+            sock.setblocking(False)
+            peer = Peer(tun, 4, 44300 + len(name))
+            syn = peer.accept(sock, flags)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+            sock.send(bytes(4 * MSS))
+            claim(f"{cc} chosen behind connect(), ECN {'agreed' if flags else 'refused'}",
+                  (syn.flags, cc_name(sock), peer.read()[-1].ecn), (SYN | ECE | CWR, name, ecn))
+            peer.send(wire.RST | ACK, ack=0)
+            sock.close()
+
+
 def old_listener(tun):
     """A server that listens with another congestion control agrees to ECN with a client of ours
     if its route towards the client says so.
@@ -465,6 +481,7 @@ def main():
     repaired_tail(tun)
     conventional(tun)
     without_ecn(tun)
+    chosen_late(tun)
     old_listener(tun)
     return tap.done()
 

@@ -77,8 +77,8 @@ enum dctcp_law {
  *
  * "DCTCP if the estimated RTT is less than 10 msec, under the assumption that if the RTT is low,
  * then the two endpoints are likely on the same datacenter network". A low RTT proves this,
- * whenever it is measured; a high one does not prove the contrary: a busy host or a full queue may be why.
- * So DCTCP is for the life of the connection, and the conventional law until an RTT is low.
+ * whenever it is measured; a high one does not prove the contrary: a busy host or a full queue may
+ * be why. So DCTCP is for the life of the connection, and the conventional law until an RTT is low.
  *
  * Return: the law.
  */

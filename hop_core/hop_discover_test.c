@@ -6,7 +6,8 @@
 #include <net/hop_discover.h>
 
 /* Events by letter: S our SYN, A our SYN-ACK, s a (SYN-ACK) with a header, y a SYN
- * with one, h another header, E established, I ICMP's refusal, T timeouts.
+ * with one, h another header, E established, I ICMP's refusal, T timeouts, R a reset, L an
+ * established connection's ACK that asks, U it and its successors were not answered.
  */
 static const struct stage_case {
 	const char *what, *events;
@@ -34,6 +35,19 @@ static const struct stage_case {
 	{ "data of a connection that began without us", "h", HOP_STAGE_SPEAKS },
 	{ "the path changed", "SsET", HOP_STAGE_SILENT },
 	{ "the path changed, by ICMP", "SsEI", HOP_STAGE_SILENT },
+	{ "reset soon after the handshake", "SsER", HOP_STAGE_SILENT },
+	{ "a reset that ends no use of headers", "yAR", HOP_STAGE_ANSWERED },
+	{ "a reset of a stranger", "R", HOP_STAGE_NONE },
+	{ "asked late", "L", HOP_STAGE_LATE },
+	{ "asked late, the other end too", "LL", HOP_STAGE_LATE },
+	{ "asked late, opened once more", "LE", HOP_STAGE_LATE },
+	{ "asked late, answered", "Lh", HOP_STAGE_SPEAKS },
+	{ "asked late, not answered", "LU", HOP_STAGE_SILENT },
+	{ "asked late, refused", "LI", HOP_STAGE_SILENT },
+	{ "asked late, TCP repeats data", "LT", HOP_STAGE_LATE },
+	{ "answered, then given up", "LhU", HOP_STAGE_SPEAKS },
+	{ "asked anew where headers pass", "SsEL", HOP_STAGE_SPEAKS },
+	{ "asked anew where they do not", "SEL", HOP_STAGE_SILENT },
 	{ "silent stays so", "SEhE", HOP_STAGE_SILENT },
 	{ "ICMP for a stranger", "I", HOP_STAGE_NONE },
 };
@@ -48,6 +62,9 @@ static enum hop_event event_of(char letter)
 	case 'h': return HOP_EVENT_HEADER_IN;
 	case 'E': return HOP_EVENT_ESTABLISHED;
 	case 'I': return HOP_EVENT_REFUSED;
+	case 'R': return HOP_EVENT_RESET;
+	case 'L': return HOP_EVENT_LATE;
+	case 'U': return HOP_EVENT_UNANSWERED;
 	default: return HOP_EVENT_TIMEOUTS;
 	}
 }
@@ -79,6 +96,7 @@ static const struct negotiated_case {
 	{ "our SYN-ACK was sent again", "yAA", true },
 	{ "both ends agreed", "SsE", true },
 	{ "we gave up, the peer may not know", "SsET", true },
+	{ "asked late", "L", true },
 };
 
 static void negotiated_test(struct kunit *test)
@@ -107,6 +125,9 @@ static const struct loss_case {
 	{ "our SYN-ACK lost, then open", "yAAE", true },
 	{ "our SYN-ACK refused", "yAI", false },
 	{ "the path changed", "SsET", false },
+	{ "reset soon after the handshake", "SsER", false },
+	{ "asked late, not answered", "LU", true },
+	{ "asked late, refused", "LI", false },
 };
 
 static void loss_test(struct kunit *test)
@@ -139,11 +160,50 @@ static void doubt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hop_doubt_s(0, 15, 1), 1);
 }
 
+/* NAT's entry of a protocol that it does not know lives for 600 s: the fifth pause outlasts it. */
+static void reset_test(struct kunit *test)
+{
+	static const unsigned int want_s[] = { 60, 120, 240, 480, 960, 1920, 3600, 3600 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(want_s); i++)
+		KUNIT_EXPECT_EQ(test, hop_reset_s(i, 60), want_s[i]);
+	KUNIT_EXPECT_EQ(test, hop_reset_s(255, 1), 256);
+	KUNIT_EXPECT_EQ(test, hop_reset_s(0, 86400), 86400);
+	KUNIT_EXPECT_EQ(test, hop_reset_s(255, 86400), 86400);
+}
+
+/* A round trip between two questions: data that left behind one is acknowledged. */
+static void late_test(struct kunit *test)
+{
+	static const struct {
+		u32 una, nxt;
+		enum hop_late_turn want;
+	} steps[] = {
+		{ 0xfffffff0, 0xfffffff0, HOP_LATE_ASK },
+		{ 0xfffffff0, 0x00000400, HOP_LATE_WAIT },
+		{ 0x00000010, 0x00000800, HOP_LATE_ASK },
+		{ 0x00000400, 0x00000800, HOP_LATE_WAIT },
+		{ 0x00000800, 0x00001000, HOP_LATE_WAIT },
+		{ 0x00000801, 0x00001000, HOP_LATE_ASK },
+		{ 0x00001000, 0x00001800, HOP_LATE_WAIT },
+		{ 0x00001400, 0x00001800, HOP_LATE_GIVE_UP },
+	};
+	struct hop_late late = {};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++)
+		KUNIT_EXPECT_EQ_MSG(test, hop_late_turn(&late, steps[i].una, steps[i].nxt),
+				    steps[i].want, "step %zu", i);
+}
+
 static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(negotiated_test),
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(doubt_test),
+	KUNIT_CASE(reset_test),
+	KUNIT_CASE(late_test),
 	{}
 };
 

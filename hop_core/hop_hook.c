@@ -8,6 +8,7 @@
 #include <linux/sysctl.h>
 #include <net/hop_flow.h>
 #include <net/hop_hook.h>
+#include <net/hop_input.h>
 #include <net/hop_output.h>
 #include <net/hop_peek.h>
 #include <net/hop_shim.h>
@@ -19,9 +20,17 @@
 
 #define HOP_HOOK_PROTOCOLS	256
 
-/* Which packets are looked at, by their first header: all, or those while there are flows. */
+/*
+ * Which packets are looked at, by their first header: all; those while there are flows; of these,
+ * TCP's resets.
+ */
 #define HOP_HOOK_ALWAYS		1
 #define HOP_HOOK_WITH_FLOWS	2
+#define HOP_HOOK_RESETS		4
+
+/* The byte of TCP's header with its flags, and RST in it. */
+#define HOP_HOOK_TCP_FLAGS	13
+#define HOP_HOOK_TCP_RST	0x04
 
 /* IPv4 and IPv6. */
 #define HOP_HOOK_FAMILIES	2
@@ -62,18 +71,52 @@ static u8 first_header(const struct sk_buff *skb, u8 pf)
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
 
+/* A TCP packet: may it be a reset? Of one whose header is not linear that is not known. */
+static bool may_be_reset(const struct sk_buff *skb, u8 pf)
+{
+	const unsigned int at_bytes = HOP_HOOK_TCP_FLAGS +
+		(pf == NFPROTO_IPV4 ? ip_hdrlen(skb) : sizeof(struct ipv6hdr));
+
+	return skb_headlen(skb) <= at_bytes || skb->data[at_bytes] & HOP_HOOK_TCP_RST;
+}
+
 /* For every packet that comes in. */
 static bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
 {
 	const u8 when = READ_ONCE(hooks->looked_at[first_header(skb, pf)]);
 
-	return when && (when == HOP_HOOK_ALWAYS || READ_ONCE(*hooks->flows));
+	if (!when || when & HOP_HOOK_ALWAYS)
+		return when;
+	return READ_ONCE(*hooks->flows) && (when & HOP_HOOK_WITH_FLOWS || may_be_reset(skb, pf));
 }
 
 static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
 {
 	if (!hop_shim_find(skb, place))
 		place->next = 0;
+}
+
+/* A reset of TCP ends the use of headers where it says that they split a connection. */
+static noinline void show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
+				const struct hop_shim_place *place)
+{
+	const struct hop_carrier *carrier;
+	unsigned int i;
+
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
+		carrier = READ_ONCE(hooks->carriers[i]);
+		if (carrier)
+			hop_input_hear_reset(carrier->greeter, skb, (const struct tcphdr *)
+					     (skb->data + place->offset_bytes));
+	}
+}
+
+static bool is_reset(struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	if (place->next != IPPROTO_TCP ||
+	    !pskb_may_pull(skb, place->offset_bytes + sizeof(struct tcphdr)))
+		return false;
+	return skb->data[place->offset_bytes + HOP_HOOK_TCP_FLAGS] & HOP_HOOK_TCP_RST;
 }
 
 /*
@@ -92,8 +135,11 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 		if (!carrier)
 			continue;
 		/* The first one, or one before it took a header out. */
-		if (skb->len != len_bytes)
+		if (skb->len != len_bytes) {
 			find_place(skb, &place);
+			if (unlikely(is_reset(skb, &place)))
+				show_reset(hooks, skb, &place);
+		}
 		len_bytes = skb->len;
 		verdict = carrier->input(skb, &place, state);
 		if (verdict != NF_ACCEPT)
@@ -212,7 +258,7 @@ static u8 when_looked_at(const struct hop_hook_wish *wish, u8 protocol)
 		return HOP_HOOK_ALWAYS;
 	if (wish->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
 		return HOP_HOOK_WITH_FLOWS;
-	return 0;
+	return protocol == IPPROTO_TCP ? HOP_HOOK_RESETS : 0;
 }
 
 /* A packet that one carrier always wants is shown to all carriers. */

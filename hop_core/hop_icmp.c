@@ -88,7 +88,8 @@ static void repeat_syn(const struct hop_flow_key *key)
 static bool is_handshake(enum hop_stage stage)
 {
 	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
-	       stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED;
+	       stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED ||
+	       stage == HOP_STAGE_LATE;
 }
 
 bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,

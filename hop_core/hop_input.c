@@ -9,6 +9,7 @@
 #include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
 #include <net/hop_input.h>
+#include <net/hop_output.h>
 #include <net/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
@@ -145,6 +146,83 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 	return hop_input_act(key, set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
+
+bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
+		       unsigned int payload_bytes)
+{
+	struct sock *sk;
+	bool may;
+
+	if (payload_bytes || !th->ack || th->syn || th->fin || th->rst)
+		return false;
+	sk = hop_flow_socket(key);
+	if (!sk)
+		return false;
+	may = sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES &&
+	      is_in_window(sk, th, 0);
+	sock_gen_put(sk);
+	return may;
+}
+EXPORT_SYMBOL_GPL(hop_input_may_ask);
+
+struct hop_flow *hop_input_hear_question(const struct hop_greeter *greeter,
+					 const struct hop_flow_key *key)
+{
+	struct hop_flow *flow = hop_flow_add(key, false);
+
+	if (!flow)
+		return NULL;
+	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
+	greeter->event(flow, HOP_EVENT_LATE);
+	return flow;
+}
+EXPORT_SYMBOL_GPL(hop_input_hear_question);
+
+static void send_ack(struct sock *sk, void *unused)
+{
+	compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+}
+
+void hop_input_answer_now(const struct hop_flow_key *key)
+{
+	hop_input_act(key, send_ack, NULL);
+}
+EXPORT_SYMBOL_GPL(hop_input_answer_now);
+
+/*
+ * TCP will take it as a reset, and has hardly received anything before. A socket that the peer
+ * has closed is not meant: its peer may forget it. Nor is a request: who asks with a false
+ * address makes the owner of that send resets.
+ */
+static bool is_early_reset(const struct hop_flow_key *key, const struct tcphdr *th)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool early;
+
+	if (!sk)
+		return false;
+	early = sk_fullsock(sk) && hop_peek(sk->sk_state) == TCP_ESTABLISHED &&
+		ntohl(th->seq) == hop_peek(tcp_sk(sk)->rcv_nxt) &&
+		hop_peek(tcp_sk(sk)->segs_in) <= HOP_RESET_SEGS;
+	sock_gen_put(sk);
+	return early;
+}
+
+void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb,
+			  const struct tcphdr *th)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	if (th->ack || th->syn)
+		return;
+	hop_flow_key_of_input(&key, greeter->kind, skb, th);
+	flow = hop_flow_find(&key);
+	if (!flow || greeter->stage(flow) != HOP_STAGE_SPEAKS)
+		return;
+	if (is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
+		greeter->event(flow, HOP_EVENT_RESET);
+}
 
 /* Filters that see what a packet is below its header when it is received again. */
 static bool has_ingress(const struct net_device *dev)

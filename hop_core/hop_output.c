@@ -126,3 +126,68 @@ struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struc
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(hop_output_greet);
+
+/*
+ * The stack sets this time at the end of the handshake, behind init() of the congestion control
+ * that the connection begins with.
+ */
+static bool is_chosen_late(const struct sock *sk)
+{
+	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
+}
+
+/* Context: RCU read lock. Return: the stage; @sends: whether an ACK is to leave now. */
+static enum hop_stage take_late_turn(const struct hop_greeter *greeter, struct hop_flow *flow,
+				     const struct sock *sk, bool *sends)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	enum hop_stage stage = greeter->stage(flow);
+
+	if (stage != HOP_STAGE_NONE && stage != HOP_STAGE_LATE)
+		return stage;
+	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
+	case HOP_LATE_ASK:
+		set_bit(HOP_FLOW_ASKS, &flow->flags);
+		*sends = true;
+		return greeter->event(flow, HOP_EVENT_LATE);
+	case HOP_LATE_GIVE_UP:
+		return greeter->event(flow, HOP_EVENT_UNANSWERED);
+	default:
+		return stage;
+	}
+}
+
+enum hop_stage hop_output_ask(const struct hop_greeter *greeter, struct sock *sk, bool begins)
+{
+	enum hop_stage stage = HOP_STAGE_SILENT;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	bool sends = false;
+
+	if (!is_chosen_late(sk))
+		return stage;
+	hop_flow_key_of_sock(&key, greeter->kind, sk);
+	rcu_read_lock();
+	flow = begins ? hop_flow_add(&key, false) : hop_flow_find(&key);
+	if (flow)
+		stage = take_late_turn(greeter, flow, sk, &sends);
+	rcu_read_unlock();
+	if (sends)
+		compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+	return stage;
+}
+EXPORT_SYMBOL_GPL(hop_output_ask);
+
+enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff *skb,
+				     const struct tcphdr *th)
+{
+	const unsigned long due = BIT(HOP_FLOW_ASKS) | BIT(HOP_FLOW_ANSWERS);
+
+	/* A lost FIN would cost a timeout. */
+	if (likely(!(READ_ONCE(flow->flags) & due)) || th->fin || hop_shim_is_rewritten(skb))
+		return HOP_LATE_NONE;
+	if (test_and_clear_bit(HOP_FLOW_ANSWERS, &flow->flags))
+		return HOP_LATE_ANSWER;
+	return test_and_clear_bit(HOP_FLOW_ASKS, &flow->flags) ? HOP_LATE_QUESTION : HOP_LATE_NONE;
+}
+EXPORT_SYMBOL_GPL(hop_output_late);

@@ -34,6 +34,8 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		int_count(in, INT_COUNT_SPEAKS);
 	if (to == HOP_STAGE_SILENT)
 		int_count(in, INT_COUNT_SILENT);
+	if (event == HOP_EVENT_RESET)
+		int_count(in, INT_COUNT_RESET);
 	hop_silent_learn(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s), from, event, to);
 }
 
@@ -216,9 +218,9 @@ unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(int_flow_hdr_bytes);
 
-enum int_peer int_flow_peer(const struct int_flow *flow)
+static enum int_peer peer_at(enum hop_stage stage)
 {
-	switch (READ_ONCE(flow->stage)) {
+	switch (stage) {
 	case HOP_STAGE_SPEAKS:
 		return INT_PEER_SPEAKS;
 	case HOP_STAGE_SILENT:
@@ -227,4 +229,20 @@ enum int_peer int_flow_peer(const struct int_flow *flow)
 		return INT_PEER_UNKNOWN;
 	}
 }
+
+enum int_peer int_flow_peer(const struct int_flow *flow)
+{
+	return peer_at(READ_ONCE(flow->stage));
+}
 EXPORT_SYMBOL_GPL(int_flow_peer);
+
+enum int_peer int_flow_negotiate(struct sock *sk)
+{
+	struct int_net *in = int_net(sock_net(sk));
+	struct hop_flow_key key;
+
+	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	return peer_at(hop_output_ask(&int_greeter, sk, READ_ONCE(in->on) &&
+				      !hop_silent_is(&in->silent, &key.peer)));
+}
+EXPORT_SYMBOL_GPL(int_flow_negotiate);

@@ -4,11 +4,12 @@
  * that all that follows sees TCP. A packet that arrived in fragments meets us as the
  * handler of our protocol number, and is received again without its header.
  *
- * A header comes off only where net.hopcc.int is on. A SYN negotiates; any other packet
- * must belong to a connection that negotiated, and data must have the cookie that only the
- * peer knows. In UDP there is data and nothing else. All other packets are left to the
- * stack as they came, so that nobody gets past a filter by hiding TCP below our header; for
- * filters in front of this hook, see hop_input_is_hidden() and hop_input_show().
+ * A header comes off only where net.hopcc.int is on. A SYN negotiates, and so does a pure ACK of
+ * an established connection of this host; any other packet must belong to a connection that
+ * negotiated, and data must have the cookie that only the peer knows. In UDP there is data and
+ * nothing else. All other packets are left to the stack as they came, so that nobody gets past a
+ * filter by hiding TCP below our header; for filters in front of this hook, see
+ * hop_input_is_hidden() and hop_input_show().
  */
 #include <net/dsfield.h>
 #include <net/hop_input.h>
@@ -27,6 +28,7 @@
  * @bytes: length of both, and of UDP's header in front of them
  * @udp: a UDP header is in front of them
  * @flow: the connection's; NULL of a SYN
+ * @asks: a HELLO on a pure ACK, which asks for one
  */
 struct int_shim {
 	union {
@@ -37,6 +39,7 @@ struct int_shim {
 	unsigned int bytes;
 	bool udp;
 	struct hop_flow *flow;
+	bool asks;
 };
 
 static void learn_cookie(struct hop_flow *flow, const struct int_shim *shim)
@@ -100,6 +103,46 @@ static void receive_synack(const struct int_shim *shim)
 	learn_cookie(shim->flow, shim);
 }
 
+/* Once, as of a SYN. */
+static void learn_late_cookie(struct hop_flow *flow, const struct int_shim *shim)
+{
+	const struct int_flow *f = hop_flow_state(flow);
+
+	if (!READ_ONCE(f->peer_cookie))
+		learn_cookie(flow, shim);
+}
+
+/* The peer has chosen a congestion control late that wants telemetry. */
+static void receive_question(struct int_net *in, const struct hop_flow_key *key,
+			     const struct int_shim *shim)
+{
+	struct hop_flow *flow;
+
+	if (hop_silent_is(&in->silent, &key->peer)) {
+		int_count(in, INT_COUNT_AVOIDED);
+		return;
+	}
+	flow = hop_input_hear_question(&int_greeter, key);
+	if (!flow) {
+		int_count(in, INT_COUNT_IN_NO_FLOW);
+		return;
+	}
+	learn_late_cookie(flow, shim);
+	hop_input_answer_now(key);
+}
+
+/* A HELLO on a pure ACK. */
+static void receive_late_hello(struct int_net *in, const struct hop_flow_key *key,
+			       const struct int_shim *shim)
+{
+	if (shim->asks) {
+		receive_question(in, key, shim);
+		return;
+	}
+	learn_late_cookie(shim->flow, shim);
+	int_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
+}
+
 static void receive_data(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,
 			 const struct int_shim *shim, unsigned int payload_bytes)
 {
@@ -130,13 +173,15 @@ static void receive(struct int_net *in, struct sk_buff *skb, const struct int_sh
 		int_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
 	}
-	if (!th->syn) {
+	if (shim->hdr.type == INT_TYPE_DATA) {
 		receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
 		return;
 	}
 	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
-	if (shim->flow)
+	if (!th->syn)
+		receive_late_hello(in, &key, shim);
+	else if (shim->flow)
 		receive_synack(shim);
 	else
 		receive_syn(in, &key, shim);
@@ -183,23 +228,41 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 	return uh->check ? INT_COUNT_IN_BAD_SUM : INT_COUNTS;
 }
 
+/* May a HELLO on an ACK come off? @segment_bytes: TCP's header and its data */
+static unsigned int check_late_hello(const struct hop_flow_key *key, const struct tcphdr *th,
+				     unsigned int segment_bytes, struct int_shim *shim)
+{
+	const struct int_flow *f = shim->flow ? hop_flow_state(shim->flow) : NULL;
+	unsigned int hdr_bytes = __tcp_hdrlen(th);
+
+	if (segment_bytes != hdr_bytes || !th->ack || th->fin)
+		return INT_COUNT_BAD + INT_BAD_TYPE;
+	shim->asks = shim->hdr.flags & INT_FLAG_ASKS;
+	if (!hop_input_may_ask(key, th, 0) ||
+	    (!shim->asks && !(f && hop_is_negotiated(READ_ONCE(f->stage)))))
+		return INT_COUNT_IN_NO_FLOW;
+	return INT_COUNTS;
+}
+
 /*
- * May a header come off? @th: TCP's, behind it. Return: why it stays, INT_COUNTS if it may;
- * then @shim->flow is set.
+ * May a header come off? @th: TCP's, behind it; @segment_bytes: its header and data. Return: why it
+ * stays, INT_COUNTS if it may; then @shim->flow is set.
  */
 static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
-				  struct int_shim *shim)
+				  unsigned int segment_bytes, struct int_shim *shim)
 {
 	const bool hello = shim->hdr.type == INT_TYPE_HELLO;
 	const struct int_flow *f;
 	struct hop_flow_key key;
 
-	if (th->rst || hello != th->syn || (hello && shim->udp))
+	if (th->rst || (!hello && th->syn) || (hello && shim->udp))
 		return INT_COUNT_BAD + INT_BAD_TYPE;
-	if (hello && !th->ack)
+	if (th->syn && !th->ack)
 		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
 	shim->flow = hop_flow_find(&key);
+	if (hello && !th->syn)
+		return check_late_hello(&key, th, segment_bytes, shim);
 	if (!shim->flow)
 		return INT_COUNT_IN_NO_FLOW;
 	if (hello)
@@ -215,6 +278,7 @@ static unsigned int check(const struct int_net *in, struct sk_buff *skb,
 	unsigned int before_bytes = 0, why;
 
 	shim->flow = NULL;
+	shim->asks = false;
 	shim->udp = place->next == IPPROTO_UDP;
 	if (shim->udp) {
 		before_bytes = sizeof(struct udphdr);
@@ -227,7 +291,8 @@ static unsigned int check(const struct int_net *in, struct sk_buff *skb,
 		return why;
 	shim->bytes += before_bytes;
 	why = check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
-							 shim->bytes), shim);
+							 shim->bytes),
+			    skb->len - place->offset_bytes - shim->bytes, shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
 	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HELLO))
 		return INT_COUNT_IN_HIDDEN;

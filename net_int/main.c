@@ -97,6 +97,7 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_SPEAKS] = "peer_speaks",
 	[INT_COUNT_SILENT] = "peer_silent",
 	[INT_COUNT_GIVEN_UP] = "peer_given_up",
+	[INT_COUNT_RESET] = "peer_reset",
 	[INT_COUNT_AVOIDED] = "peer_avoided",
 };
 
@@ -111,6 +112,7 @@ static const struct hop_carrier int_carrier = {
 	.order = HOP_HOOK_INT,
 	.input = int_input,
 	.output = int_output,
+	.greeter = &int_greeter,
 };
 
 /*

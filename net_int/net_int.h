@@ -56,7 +56,7 @@ enum int_reverse {
 
 /**
  * enum int_count - what is counted, a netns; names are in int_count_names[]
- * @INT_COUNT_IN_HELLO: SYNs and SYN-ACKs with a header
+ * @INT_COUNT_IN_HELLO: SYNs, SYN-ACKs and pure ACKs with a header
  * @INT_COUNT_IN_DATA: inband headers taken out of data
  * @INT_COUNT_IN_LATE: of these two, those that arrived in fragments
  * @INT_COUNT_IN_OFF: packets of our protocol while net.hopcc.int is 0; left to the stack
@@ -78,7 +78,7 @@ enum int_reverse {
  * @INT_COUNT_BAD: malformed, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: the last of them
  * @INT_COUNT_BAD_NEXT: a header without TCP behind it
- * @INT_COUNT_OUT_HELLO: SYNs and SYN-ACKs with a header
+ * @INT_COUNT_OUT_HELLO: SYNs, SYN-ACKs and pure ACKs with a header
  * @INT_COUNT_OUT_DATA: headers put on data
  * @INT_COUNT_OUT_SUPER: super-packets that some of INT_COUNT_OUT_DATA left in
  * @INT_COUNT_OUT_PROBE: probes sent
@@ -94,6 +94,7 @@ enum int_reverse {
  * @INT_COUNT_SPEAKS: connections whose peer knows telemetry
  * @INT_COUNT_SILENT: connections that found out that it does not
  * @INT_COUNT_GIVEN_UP: of these, for want of answers
+ * @INT_COUNT_RESET: of these, since the peer did not know a connection that spoke
  * @INT_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
  * @INT_COUNTS: number of counters
  */
@@ -132,6 +133,7 @@ enum int_count {
 	INT_COUNT_SPEAKS,
 	INT_COUNT_SILENT,
 	INT_COUNT_GIVEN_UP,
+	INT_COUNT_RESET,
 	INT_COUNT_AVOIDED,
 	INT_COUNTS,
 };
@@ -340,6 +342,7 @@ u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 	    const struct int_msg *msg, const struct int_hdr *h);
 
 /* output.c */
+extern const struct hop_greeter int_greeter;
 unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
 			const struct nf_hook_state *state);
 

@@ -49,14 +49,14 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
 }
 
 static void send_hello(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow)
+		       struct hop_flow *flow, u8 flags)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	struct int_hdr *h = insert(skb, seg, INT_HDR_BYTES + INT_TAIL_BYTES, int_protocol);
 
 	if (!h)
 		return;
-	write_shim(h, INT_TYPE_HELLO, 0, 0, f->cookie >> 32, f->cookie);
+	write_shim(h, INT_TYPE_HELLO, flags, 0, f->cookie >> 32, f->cookie);
 	int_count(in, INT_COUNT_OUT_HELLO);
 	trace_int_header_out(&flow->key, h, 0, 0);
 }
@@ -98,7 +98,7 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(f->stage);
 }
 
-static const struct hop_greeter greeter = {
+const struct hop_greeter int_greeter = {
 	.kind = &int_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
@@ -231,6 +231,23 @@ static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 					    hop_peek(tcp_sk(sk)->snd_una));
 }
 
+/* A pure ACK of any socket. */
+static void output_ack(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+		       struct hop_flow *flow)
+{
+	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
+	case HOP_LATE_QUESTION:
+		send_hello(in, skb, seg, flow, INT_FLAG_ASKS);
+		break;
+	case HOP_LATE_ANSWER:
+		send_hello(in, skb, seg, flow, 0);
+		break;
+	case HOP_LATE_NONE:
+		int_option_insert(in, skb, seg, flow);
+		break;
+	}
+}
+
 static void output_established(struct int_net *in, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct sock *sk,
 			       const struct nf_hook_state *state)
@@ -248,7 +265,7 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 		int_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	f = hop_flow_state(flow);
 	if (!seg->payload_bytes)
-		int_option_insert(in, skb, seg, flow);
+		output_ack(in, skb, seg, flow);
 	else if (READ_ONCE(f->sk) == sk)
 		output_data(in, skb, seg, sk, flow, state);
 }
@@ -256,11 +273,11 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 static void output_handshake(struct int_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&greeter, skb, hop_segment_tcp(skb, seg),
+	struct hop_flow *flow = hop_output_greet(&int_greeter, skb, hop_segment_tcp(skb, seg),
 						 seg->payload_bytes);
 
 	if (flow)
-		send_hello(in, skb, seg, flow);
+		send_hello(in, skb, seg, flow, 0);
 }
 
 unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,

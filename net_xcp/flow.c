@@ -30,6 +30,8 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		xcp_count(xn, XCP_COUNT_SPEAKS);
 	if (to == HOP_STAGE_SILENT)
 		xcp_count(xn, XCP_COUNT_SILENT);
+	if (event == HOP_EVENT_RESET)
+		xcp_count(xn, XCP_COUNT_RESET);
 	hop_silent_learn(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s), from, event, to);
 }
 
@@ -137,6 +139,17 @@ out:
 	return xf;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_open);
+
+enum xcp_peer xcp_flow_ask(struct sock *sk)
+{
+	struct xcp_net *xn = xcp_net(sock_net(sk));
+	struct hop_flow_key key;
+
+	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	return xcp_peer(hop_output_ask(&xcp_greeter, sk, READ_ONCE(xn->on) &&
+				       !hop_silent_is(&xn->silent, &key.peer)));
+}
+EXPORT_SYMBOL_GPL(xcp_flow_ask);
 
 void xcp_flow_close(struct xcp_flow *flow)
 {

@@ -4,8 +4,9 @@
  * that all that follows sees TCP. A packet that arrived in fragments meets us as the
  * handler of our protocol number, and is received again without its header.
  *
- * A header comes off only where net.hopcc.xcp is on. A SYN negotiates; any other segment
- * must belong to a connection that negotiated; tunnels and IPsec have sysctls of their own.
+ * A header comes off only where net.hopcc.xcp is on. A SYN negotiates, and so does a pure ACK of
+ * an established connection of this host; any other segment must belong to a connection that
+ * negotiated; tunnels and IPsec have sysctls of their own.
  * All other packets are left to the stack as they came, so that nobody gets past a filter by
  * hiding a packet below our header; for filters in front of this hook, see
  * hop_input_is_hidden() and hop_input_show().
@@ -23,11 +24,13 @@
  * @h: the header, checked
  * @key: of TCP's connection
  * @flow: the connection's, if its peer may put headers on it; NULL of a SYN
+ * @asks: a pure ACK of an established connection, which asks for XCP
  */
 struct xcp_arrival {
 	struct xcp_hdr h;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
+	bool asks;
 };
 
 static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
@@ -46,6 +49,17 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 	/* Else it is our SYN's twin, a repeated one, or nobody's. */
 	if (flow)
 		xcp_flow_event(flow, HOP_EVENT_SYN_IN);
+	else
+		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+}
+
+/* The peer has chosen XCP late. */
+static void receive_question(struct xcp_net *xn, const struct hop_flow_key *key)
+{
+	if (hop_silent_is(&xn->silent, &key->peer))
+		xcp_count(xn, XCP_COUNT_AVOIDED);
+	else if (hop_input_hear_question(&xcp_greeter, key))
+		hop_input_answer_now(key);
 	else
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
@@ -139,14 +153,16 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!may_speak(skb))
 		return;
-	/* A handshake only: later packets have the proof. */
-	if (th->syn && hop_input_is_mangled(skb, th)) {
+	/* What negotiates only: later packets have the proof. */
+	if ((th->syn || a->asks) && hop_input_is_mangled(skb, th)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
 	if (th->syn && !th->ack)
 		receive_syn(xn, &a->key);
+	else if (a->asks)
+		receive_question(xn, &a->key);
 	else if (!th->rst)
 		receive(xn, a, th, data_of(skb, segment_bytes - min_t(unsigned int, segment_bytes,
 								      __tcp_hdrlen(th))));
@@ -172,18 +188,21 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-/* Whose segment it is. */
-static void find_flow(const struct sk_buff *skb, const struct tcphdr *th, struct xcp_arrival *a)
+/* Whose segment it is, and whether it asks; @segment_bytes: TCP's header and its data */
+static void find_flow(const struct sk_buff *skb, const struct tcphdr *th,
+		      unsigned int segment_bytes, struct xcp_arrival *a)
 {
 	hop_flow_key_of_input(&a->key, &xcp_flow_kind, skb, th);
 	if (!th->syn || th->ack)
 		a->flow = find_negotiated(&a->key, th);
+	a->asks = xcp_is_question(&a->h) && segment_bytes >= __tcp_hdrlen(th) &&
+		  hop_input_may_ask(&a->key, th, segment_bytes - __tcp_hdrlen(th));
 }
 
 /* May a header in front of a TCP segment come off? */
 static bool may_come_off(const struct tcphdr *th, const struct xcp_arrival *a)
 {
-	return !th->rst && (a->flow || (th->syn && !th->ack));
+	return !th->rst && (a->flow || a->asks || (th->syn && !th->ack));
 }
 
 /* May a header come off in front of @next, a tunnel's protocol, AH or ESP? */
@@ -203,18 +222,19 @@ static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
 	const struct tcphdr *th = NULL;
 
 	a->flow = NULL;
+	a->asks = false;
 	if (fault)
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
-		find_flow(skb, th, a);
+		find_flow(skb, th, skb->len - offset_bytes - sizeof(a->h), a);
 		if (!may_come_off(th, a))
 			return XCP_COUNT_IN_NO_FLOW;
 	} else if (!is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
 	}
 	if (READ_ONCE(xn->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, !th || th->syn))
+	    hop_input_is_hidden(skb->dev, !th || th->syn || a->asks))
 		return XCP_COUNT_IN_HIDDEN;
 	return XCP_COUNTS;
 }
@@ -261,7 +281,8 @@ static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int 
 	a->flow = NULL;
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
 		return;
-	find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), a);
+	find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), skb->len - offset_bytes,
+		  a);
 	take(xn, skb, offset_bytes, a);
 }
 

@@ -62,6 +62,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_ICMP_SHORT] = "icmp_short",
 	[XCP_COUNT_SPEAKS] = "peer_speaks",
 	[XCP_COUNT_SILENT] = "peer_silent",
+	[XCP_COUNT_RESET] = "peer_reset",
 	[XCP_COUNT_AVOIDED] = "peer_avoided",
 	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
 	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
@@ -104,6 +105,7 @@ static const struct hop_carrier xcp_carrier = {
 	.order = HOP_HOOK_XCP,
 	.input = xcp_input,
 	.output = xcp_output,
+	.greeter = &xcp_greeter,
 };
 
 /*

@@ -23,8 +23,8 @@
  * @XCP_COUNT_IN_FLAGS: of XCP_COUNT_IN, with unknown flags
  * @XCP_COUNT_IN_BAD_SUM: of XCP_COUNT_IN, SYNs whose TCP checksum is wrong
  * @XCP_COUNT_IN_BAD_SEQ: of XCP_COUNT_IN, that TCP's windows have no place for: anybody's
- * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow; headers, left in place, of no connection
- *	that negotiated them
+ * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow, and ACKs that ask and find no room; headers,
+ *	left in place, of no connection that negotiated them
  * @XCP_COUNT_IN_OFF: packets of our protocol while net.hopcc.xcp, or what follows needs
  *	xcp_tunnel or xcp_ipsec, is 0; left to the stack
  * @XCP_COUNT_IN_HIDDEN: headers left in place, since a filter of the device has not seen
@@ -33,7 +33,7 @@
  * @XCP_COUNT_BAD_LAST: the last of them
  * @XCP_COUNT_OUT_DATA: headers put on data, a reactor's and answers on others'
  * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
- * @XCP_COUNT_OUT_SYN: headers put on SYNs and SYN-ACKs
+ * @XCP_COUNT_OUT_SYN: headers put on SYNs, SYN-ACKs, and ACKs that ask
  * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU, and packets
  *	that a header does not fit in otherwise
  * @XCP_COUNT_OUT_SUPER: super-packets that some of XCP_COUNT_OUT_DATA left in
@@ -45,6 +45,7 @@
  *	of this host's
  * @XCP_COUNT_SPEAKS: connections whose peer speaks XCP
  * @XCP_COUNT_SILENT: connections that found out that it does not
+ * @XCP_COUNT_RESET: of these, since the peer did not know a connection that spoke
  * @XCP_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
  * @XCP_COUNT_TUNNEL_OUT: copies put in front of what enters a tunnel
  * @XCP_COUNT_TUNNEL_NO_ROOM: packets that a copy would make exceed the MTU
@@ -82,6 +83,7 @@ enum xcp_count {
 	XCP_COUNT_ICMP_SHORT,
 	XCP_COUNT_SPEAKS,
 	XCP_COUNT_SILENT,
+	XCP_COUNT_RESET,
 	XCP_COUNT_AVOIDED,
 	XCP_COUNT_TUNNEL_OUT,
 	XCP_COUNT_TUNNEL_NO_ROOM,
@@ -204,6 +206,7 @@ bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_s
 		     struct xcp_hdr *h);
 
 /* output.c */
+extern const struct hop_greeter xcp_greeter;
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,

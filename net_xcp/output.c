@@ -110,7 +110,7 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(xf->vars.stage);
 }
 
-static const struct hop_greeter greeter = {
+const struct hop_greeter xcp_greeter = {
 	.kind = &xcp_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
@@ -120,7 +120,7 @@ static const struct hop_greeter greeter = {
 static void output_handshake(struct xcp_net *xn, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&greeter, skb, hop_segment_tcp(skb, seg),
+	struct hop_flow *flow = hop_output_greet(&xcp_greeter, skb, hop_segment_tcp(skb, seg),
 						 seg->payload_bytes);
 
 	if (flow)
@@ -204,7 +204,18 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct hop
 {
 	const struct xcp_flow *xf = hop_flow_state(flow);
 
-	if (xcp_owes(&xf->vars) && answer(skb, seg, flow))
+	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
+	case HOP_LATE_QUESTION:
+		send_unknown(xn, skb, seg, &flow->key);
+		return;
+	case HOP_LATE_NONE:
+		if (!xcp_owes(&xf->vars))
+			return;
+		break;
+	case HOP_LATE_ANSWER:
+		break;
+	}
+	if (answer(skb, seg, flow))
 		xcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 

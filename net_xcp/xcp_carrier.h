@@ -269,6 +269,19 @@ static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format f
 }
 
 /**
+ * xcp_is_question() - does a header ask whether headers come through?
+ * @h: a header on a pure ACK, checked
+ *
+ * All others on pure ACKs are Minimal: they answer.
+ *
+ * Return: true if it says nothing of its sender, as on a SYN.
+ */
+static inline bool xcp_is_question(const struct xcp_hdr *h)
+{
+	return xcp_format(h) != XCP_FORMAT_MINIMAL && !h->rtt;
+}
+
+/**
  * xcp_is_copy() - may what a tunnel brought be copied back? (section 2.5)
  * @outer: the header in front of the tunnel's packet
  * @inner: the header in front of TCP

@@ -266,6 +266,22 @@ static void copy_test(struct kunit *test)
 	}
 }
 
+static void question_test(struct kunit *test)
+{
+	static const struct xcp_offer unknown;
+	const struct xcp_offer known = { .rtt_us = 1, .throughput_bytes_ps = 1 };
+	struct xcp_hdr h;
+
+	xcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &unknown, 0);
+	KUNIT_EXPECT_TRUE(test, xcp_is_question(&h));
+	xcp_write_offer(&h, 6, XCP_FORMAT_STANDARD, &unknown, 0);
+	KUNIT_EXPECT_TRUE(test, xcp_is_question(&h));
+	xcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &known, 0);
+	KUNIT_EXPECT_FALSE(test, xcp_is_question(&h));
+	xcp_write_minimal(&h, 6, 0);
+	KUNIT_EXPECT_FALSE(test, xcp_is_question(&h));
+}
+
 static struct kunit_case xcp_carrier_cases[] = {
 	KUNIT_CASE(super_packet_test),
 	KUNIT_CASE(owe_test),
@@ -276,6 +292,7 @@ static struct kunit_case xcp_carrier_cases[] = {
 	KUNIT_CASE(window_test),
 	KUNIT_CASE(write_test),
 	KUNIT_CASE(copy_test),
+	KUNIT_CASE(question_test),
 	{}
 };
 

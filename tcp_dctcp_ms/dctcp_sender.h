@@ -62,7 +62,7 @@ struct dctcp_vars {
  * enum dctcp_law - how a connection reacts (section 4)
  * @DCTCP_LAW_UNDECIDED: no RTT sample yet; reacts as conventional
  * @DCTCP_LAW_DCTCP: by alpha
- * @DCTCP_LAW_CONVENTIONAL: Reno; the path is too long to be in a data centre
+ * @DCTCP_LAW_CONVENTIONAL: Reno; no RTT was as low as in a data centre
  */
 enum dctcp_law {
 	DCTCP_LAW_UNDECIDED,
@@ -72,10 +72,15 @@ enum dctcp_law {
 
 /**
  * dctcp_choose_law() - section 4's automatic selection
- * @rtt_us: the first RTT sample
+ * @rtt_us: the first RTT sample, or the least so far
  * @rtt_max_us: DCTCP is for paths below it; 0: for every path
  *
- * Return: the law, for the life of the connection.
+ * "DCTCP if the estimated RTT is less than 10 msec, under the assumption that if the RTT is low,
+ * then the two endpoints are likely on the same datacenter network". A low RTT proves this,
+ * whenever it is measured; a high one does not prove the contrary: a busy host or a full queue may
+ * be why. So DCTCP is for the life of the connection, and the conventional law until an RTT is low.
+ *
+ * Return: the law.
  */
 static inline enum dctcp_law dctcp_choose_law(u32 rtt_us, u32 rtt_max_us)
 {

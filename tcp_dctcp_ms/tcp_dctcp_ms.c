@@ -62,7 +62,7 @@ static void dctcp_fall_back(struct sock *sk)
 }
 
 /*
- * Once, at the first RTT sample: usually the handshake's, and then init() finds
+ * At the first RTT sample: usually the handshake's, and then init() finds
  * it; if SYN or SYN-ACK was repeated, the first data's.
  */
 static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
@@ -75,6 +75,14 @@ static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
 	else if (tp->srtt_us)
 		ds->law = dctcp_choose_law(tp->srtt_us >> 3,
 					   READ_ONCE(dn->rtt_max_us));
+}
+
+/* Once a window, of a connection whose first RTT was high. */
+static void dctcp_decide_again(const struct sock *sk, struct dctcp_sock *ds)
+{
+	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
+
+	WRITE_ONCE(ds->law, dctcp_choose_law(tcp_min_rtt(tcp_sk(sk)), READ_ONCE(dn->rtt_max_us)));
 }
 
 static void dctcp_init(struct sock *sk)
@@ -132,6 +140,8 @@ static void dctcp_estimate(struct sock *sk, struct dctcp_sock *ds)
 	trace_dctcp_ms_update(sk, v->alpha, v->sent_bytes, v->marked_bytes,
 			      tcp_snd_cwnd(tp), ds->law == DCTCP_LAW_DCTCP);
 	dctcp_next_window(v, tp->snd_nxt);
+	if (unlikely(ds->law == DCTCP_LAW_CONVENTIONAL))
+		dctcp_decide_again(sk, ds);
 	if (ds->tail_cut && after(tp->snd_una, ds->tail_end_seq))
 		ds->tail_cut = false;
 }

@@ -144,7 +144,9 @@ struct hpccpp_net {
 static unsigned int hpccpp_net_id;
 /* Number of times that a knob was written, in any netns. */
 static atomic_t hpccpp_knob_changes;
+static struct tcp_congestion_ops hpccpp;
 static struct tcp_congestion_ops hpccpp_reno;
+static struct tcp_congestion_ops hpccpp_asking;
 
 static struct hpccpp_net *hpccpp_net(const struct sock *sk)
 {
@@ -408,6 +410,13 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
 	hpccpp_ask(hs, law);
 }
 
+/* Reno, until the peer answers if the connection was established when HPCC++ was chosen. */
+static void hpccpp_ask_late(struct sock *sk)
+{
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, int_flow_negotiate(sk) == INT_PEER_UNKNOWN ?
+					      &hpccpp_asking : &hpccpp_reno);
+}
+
 static void hpccpp_init(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -420,7 +429,7 @@ static void hpccpp_init(struct sock *sk)
 		hs->flow = int_flow_open(sk);
 	if (!hs->flow) {
 		kfree(law);
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+		hpccpp_ask_late(sk);
 		return;
 	}
 	hs->law = law;
@@ -433,6 +442,21 @@ static void hpccpp_init(struct sock *sk)
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	hpccpp_begin(sk, hs, law);
+}
+
+static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	switch (int_flow_negotiate(sk)) {
+	case INT_PEER_SPEAKS:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
+		hpccpp_init(sk);
+		break;
+	case INT_PEER_SILENT:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+		break;
+	default:
+		break;
+	}
 }
 
 /* Leaves the socket as another congestion control may take it. */
@@ -700,6 +724,20 @@ static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
 	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "hpccpp-reno",
+};
+
+/*
+ * Not registered. It has the name of what was chosen, since nothing has fallen back yet: programs
+ * such as iperf3 read the name as soon as they have set it.
+ */
+static struct tcp_congestion_ops hpccpp_asking __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.pkts_acked	= hpccpp_ask_acked,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "hpccpp",
 };
 
 static unsigned int hpccpp_eta_min = HPCCPP_ETA_MIN_PPM;

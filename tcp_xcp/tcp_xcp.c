@@ -65,7 +65,9 @@ struct xcp_net {
 };
 
 static unsigned int xcp_net_id;
+static struct tcp_congestion_ops xcp;
 static struct tcp_congestion_ops xcp_reno;
+static struct tcp_congestion_ops xcp_asking;
 
 static u32 xcp_mss_bytes(const struct sock *sk)
 {
@@ -182,7 +184,8 @@ static void xcp_init(struct sock *sk)
 	hop_bound_window(sk);
 	xs->flow = xcp_flow_open(sk);
 	if (!xs->flow) {
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops,
+			   xcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &xcp_asking : &xcp_reno);
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -400,6 +403,22 @@ static u32 xcp_undo_cwnd(struct sock *sk)
 	return cwnd_pkts;
 }
 
+/* The connection was established when XCP was chosen: until the peer answers, Reno rules. */
+static void xcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	switch (xcp_flow_ask(sk)) {
+	case XCP_PEER_SPEAKS:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp);
+		xcp_init(sk);
+		break;
+	case XCP_PEER_SILENT:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
+		break;
+	default:
+		break;
+	}
+}
+
 static u32 xcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
 {
 	if (!of_bytes_ps)
@@ -433,7 +452,7 @@ static size_t xcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_inf
 	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
-	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &xcp_reno)
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &xcp)
 		xcp_fill_info(sk, inet_csk_ca(sk), &info->bbr);
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);
@@ -460,6 +479,20 @@ static struct tcp_congestion_ops xcp_reno __read_mostly = {
 	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "xcp-reno",
+};
+
+/*
+ * Not registered. It has the name of what was chosen, since nothing has fallen back yet: programs
+ * such as iperf3 read the name as soon as they have set it.
+ */
+static struct tcp_congestion_ops xcp_asking __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.pkts_acked	= xcp_ask_acked,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "xcp",
 };
 
 static unsigned int xcp_loss_limit = XCP_LOSS_TIGHTER;

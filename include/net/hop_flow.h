@@ -34,6 +34,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
+#include <net/hop_discover.h>
 
 struct net;
 struct sk_buff;
@@ -94,7 +95,8 @@ struct hop_flow_link {
  * @in_net: place among all entries of the netns
  * @in_half_open: place among the half-open ones of the netns, the oldest first; under its lock
  * @ref: the table's and the reactor's
- * @flags: HOP_FLOW_HALF_OPEN; changed under the lock of the netns
+ * @flags: HOP_FLOW_*; HOP_FLOW_HALF_OPEN is changed under the lock of the netns
+ * @late: negotiation on an established connection; under the socket lock
  * @used_jiffies: when it was last found
  * @rcu: frees it
  * @state: the carrier's
@@ -106,13 +108,19 @@ struct hop_flow {
 	struct list_head in_half_open;
 	refcount_t ref;
 	unsigned long flags;
+	struct hop_late late;
 	unsigned long used_jiffies;
 	struct rcu_head rcu;
 	u64 state[];
 };
 
-/* Bit of hop_flow.flags: the handshake is not over. */
+/*
+ * Bits of hop_flow.flags: the handshake is not over; the next pure ACK is to have a header that
+ * asks the peer, or one that answers it.
+ */
 #define HOP_FLOW_HALF_OPEN 0
+#define HOP_FLOW_ASKS 1
+#define HOP_FLOW_ANSWERS 2
 
 /**
  * struct hop_flow_counts - of a netns

@@ -4,7 +4,8 @@
  * headers are read once, and most packets pass after a few instructions.
  *
  *	way in	PRE_ROUTING in front of defragmentation and conntrack: packets with a header
- *		of a carrier; TCP and UDP only while the namespace has flows
+ *		of a carrier; TCP and UDP only while the namespace has flows, and only resets
+ *		unless a carrier wants all segments
  *	way out	POST_ROUTING behind source NAT: the first packet of a connection that this
  *		host opens; other packets of this host only while the namespace has flows;
  *		and the segments of sockets with the congestion control that asks for them
@@ -17,6 +18,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/types.h>
 
+struct hop_greeter;
 struct hop_segment;
 struct hop_shim_place;
 struct net;
@@ -67,8 +69,9 @@ enum hop_hook_order {
  * @input: takes a packet that comes in; @place->next is 0 if it is a fragment, or ends within
  *	its IP headers. Returns NF_ACCEPT, NF_DROP or NF_STOLEN
  * @output: takes a packet that leaves. Returns NF_ACCEPT or NF_STOLEN
+ * @greeter: its part in discovery, which TCP's resets may end
  *
- * Context of both: RCU read lock; skb->data at the network header.
+ * Context of both functions: RCU read lock; skb->data at the network header.
  */
 struct hop_carrier {
 	enum hop_hook_order order;
@@ -76,6 +79,7 @@ struct hop_carrier {
 			      const struct nf_hook_state *state);
 	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
 			       const struct nf_hook_state *state);
+	const struct hop_greeter *greeter;
 };
 
 /**

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 #include <net/hop_flow.h>
 
+struct hop_greeter;
 struct net_device;
 struct nf_hook_state;
 struct sk_buff;
@@ -89,6 +90,58 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
  * Return: whether it will.
  */
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
+
+/**
+ * hop_input_hear_reset() - discovery, where a TCP reset comes in
+ * @greeter: the carrier's part in it
+ * @skb: the packet; skb->data at its network header
+ * @th: its TCP header, with the RST bit
+ *
+ * A reset without the ACK bit answers an ACK of a connection that the peer, or a box on the path,
+ * does not know. If it comes soon after a handshake that spoke, packets with a header and packets
+ * without one do not reach the same connection: HOP_EVENT_RESET.
+ *
+ * Context: RCU read lock.
+ */
+void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb,
+			  const struct tcphdr *th);
+
+/**
+ * hop_input_may_ask() - may an ACK negotiate on an established connection?
+ * @key: of its flow
+ * @th: its TCP header
+ * @payload_bytes: what it carries
+ *
+ * Whoever has not seen the connection has to guess both sequence numbers.
+ *
+ * Context: RCU read lock.
+ * Return: true for a pure ACK, within the windows, of an established connection of this host.
+ */
+bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
+		       unsigned int payload_bytes);
+
+/**
+ * hop_input_hear_question() - an ACK asked: hop_input_may_ask()
+ * @greeter: the carrier's part in discovery
+ * @key: of its flow
+ *
+ * The next pure ACK of the connection answers: hop_output_late().
+ *
+ * Context: RCU read lock.
+ * Return: the flow, or NULL if there is no room for it.
+ */
+struct hop_flow *hop_input_hear_question(const struct hop_greeter *greeter,
+					 const struct hop_flow_key *key);
+
+/**
+ * hop_input_answer_now() - the answer to hop_input_hear_question() leaves
+ * @key: of the flow
+ *
+ * If a process works on the socket, it leaves with the next ACK.
+ *
+ * Context: softirq, RCU read lock; takes the socket's lock.
+ */
+void hop_input_answer_now(const struct hop_flow_key *key);
 
 /**
  * hop_input_is_hidden() - is there a filter that would not see what a header hides?

@@ -126,4 +126,46 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struct sk_buff *skb,
 				  const struct tcphdr *th, unsigned int payload_bytes);
 
+/**
+ * hop_output_ask() - negotiate on an established connection
+ * @greeter: the carrier's part in discovery
+ * @sk: a TCP socket whose congestion control wants headers
+ * @begins: begin if nothing is known of this connection; false where the carrier is off, or the
+ *	destination is remembered
+ *
+ * To be called when the congestion control is chosen, and again for each ACK until the stage is
+ * HOP_STAGE_SPEAKS or HOP_STAGE_SILENT. It sends an ACK that asks, and where no answer comes again.
+ * Not while the handshake ends: what its packets negotiated is all there is then.
+ *
+ * Context: socket lock held.
+ * Return: the stage of discovery; HOP_STAGE_SILENT, too, where nothing is known and nothing begins.
+ */
+enum hop_stage hop_output_ask(const struct hop_greeter *greeter, struct sock *sk, bool begins);
+
+/**
+ * enum hop_late_header - what a pure ACK of an established connection says to the peer
+ * @HOP_LATE_NONE: nothing
+ * @HOP_LATE_ANSWER: headers come through
+ * @HOP_LATE_QUESTION: do they?
+ */
+enum hop_late_header {
+	HOP_LATE_NONE,
+	HOP_LATE_ANSWER,
+	HOP_LATE_QUESTION,
+};
+
+/**
+ * hop_output_late() - is a pure ACK to have a header that negotiates?
+ * @flow: its flow
+ * @skb: the packet
+ * @th: its TCP header
+ *
+ * Of each header that is due this returns true once.
+ *
+ * Context: RCU read lock.
+ * Return: which.
+ */
+enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff *skb,
+				     const struct tcphdr *th);
+
 #endif /* HOPCC_NET_HOP_OUTPUT_H */

@@ -8,6 +8,10 @@
  * full queue or a box that drops our headers. Such a destination is in doubt: it is
  * remembered for HOP_SILENT_DOUBT_S, and twice as long each time this happens again with no
  * header that came through in between.
+ *
+ * A connection that spoke and was then reset (HOP_EVENT_RESET) is remembered for the full time,
+ * and twice as long each time this happens again. Headers that come through prove nothing here:
+ * they did before each of these resets. Only time does: HOP_SILENT_RESET_S without one.
  */
 #ifndef HOPCC_NET_HOP_SILENT_H
 #define HOPCC_NET_HOP_SILENT_H
@@ -27,16 +31,23 @@
 /* How long a destination is remembered at first for what may have been a lost packet. */
 #define HOP_SILENT_DOUBT_S	15U
 
+/* Resets that are farther apart are not in a row. */
+#define HOP_SILENT_RESET_S	3600U
+
 /**
  * struct hop_silent_slot - a destination that takes no headers
  * @addr: IPv4 is v4-mapped
  * @until_s: seconds of uptime; 0: it is not remembered now
  * @doubts: times in a row that a lost packet may have been the reason
+ * @resets: times in a row that a connection was reset
+ * @reset_until_s: seconds of uptime until which one more reset is in a row with these
  */
 struct hop_silent_slot {
 	struct in6_addr addr;
 	time64_t until_s;
 	u8 doubts;
+	u8 resets;
+	time64_t reset_until_s;
 };
 
 /**

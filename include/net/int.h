@@ -65,6 +65,8 @@
 
 /* Of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
+/* Of HELLO on an ACK: it asks for one on an ACK of the peer. */
+#define INT_FLAG_ASKS		0x40
 /* Of DATA in UDP: the DSCP that the packet had. Of an ECHO of one record: which hop. */
 #define INT_FLAGS_VALUE		0x3f
 
@@ -92,7 +94,8 @@
 
 /**
  * enum int_type - what a header is for
- * @INT_TYPE_HELLO: on SYN and SYN-ACK: its sender knows telemetry
+ * @INT_TYPE_HELLO: on SYN, SYN-ACK, and on ACKs where it was chosen late: its sender knows
+ *	telemetry
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
  * @INT_TYPE_ECHO: the records come back; hops leave them alone

@@ -105,6 +105,18 @@ struct int_answer {
 struct int_flow *int_flow_open(struct sock *sk);
 
 /**
+ * int_flow_negotiate() - negotiate telemetry on an established connection
+ * @sk: a TCP socket, for which int_flow_open() returned NULL
+ *
+ * For a congestion control that was chosen late. To be called again for each ACK of new data until
+ * the result is another one than INT_PEER_UNKNOWN.
+ *
+ * Context: socket lock held; may be softirq. May send an ACK.
+ * Return: INT_PEER_SPEAKS: int_flow_open() will do; INT_PEER_SILENT: for good, without telemetry.
+ */
+enum int_peer int_flow_negotiate(struct sock *sk);
+
+/**
  * int_flow_close() - it leaves; nothing is collected any more
  * @flow: of int_flow_open()
  *

@@ -53,6 +53,18 @@ struct xcp_offer {
 struct xcp_flow *xcp_flow_open(struct sock *sk);
 
 /**
+ * xcp_flow_ask() - negotiate XCP on an established connection
+ * @sk: a TCP socket, for which xcp_flow_open() returned NULL
+ *
+ * For a congestion control that was chosen late. To be called again for each ACK of new data until
+ * the result is another one than XCP_PEER_UNKNOWN.
+ *
+ * Context: socket lock held; may be softirq. May send an ACK.
+ * Return: XCP_PEER_SPEAKS: xcp_flow_open() will do; XCP_PEER_SILENT: for good, without XCP.
+ */
+enum xcp_peer xcp_flow_ask(struct sock *sk);
+
+/**
  * xcp_flow_close() - the reactor leaves
  * @flow: of xcp_flow_open()
  *

@@ -73,7 +73,7 @@ static void fuzz_once(void)
 			FUZZ_CLAIM(!v.asked);
 			break;
 		case 2:
-			v.stage = hop_next_stage(v.stage, fuzz_choice(HOP_EVENT_TIMEOUTS + 1));
+			v.stage = hop_next_stage(v.stage, fuzz_choice(HOP_EVENT_RESET + 1));
 			FUZZ_CLAIM(v.stage <= HOP_STAGE_SILENT);
 			FUZZ_CLAIM(xcp_peer(v.stage) <= XCP_PEER_SILENT);
 			break;

@@ -370,16 +370,22 @@ def repaired_tail(tun):
 
 
 def conventional(tun):
-    """Section 4: a path of 11 ms keeps the conventional law, of 9 ms does not."""
-    for rtt_ms, enabled in ((9, 1), (11, 0)):
-        s = Sender(tun, 4, 43000 + rtt_ms, rtt_ms=rtt_ms)
+    """Section 4: a path of 11 ms has the conventional law, of 9 ms has not; nor has one of 2 ms
+    whose first RTT was 11 ms.
+    """
+    for rtt_ms, data_ms, enabled in ((9, 9, 1), (11, 11, 0), (11, 2, 1)):
+        s = Sender(tun, 4, 43000 + rtt_ms + 100 * data_ms, rtt_ms=rtt_ms)
         s.start()
+        claim(f"RTT {rtt_ms} ms: at first {'DCTCP' if rtt_ms < 10 else 'conventional'}",
+              cc_info(s.sock)[0], int(rtt_ms < 10))
+        # Later data waits for the ACKs of what is in flight, 2 ms each.
+        time.sleep((data_ms - 2) / 1000)
         for _ in range(25):
             s.ack()
         cwnd = window(s.sock)[0]
         s.ack(ece=True)
         want = s.model.cut(cwnd) if enabled else cwnd // 2
-        claim(f"RTT {rtt_ms} ms: {'by alpha' if enabled else 'one half'}",
+        claim(f"RTT {rtt_ms} ms, then {data_ms} ms: {'by alpha' if enabled else 'one half'}",
               (cc_info(s.sock)[0], window(s.sock)[1], cc_name(s.sock)),
               (enabled, want, "dctcp_ms"))
         s.close()
@@ -403,6 +409,46 @@ def without_ecn(tun):
           ({p.ecn for p in peer.read()}, cc_name(sock)), ({NOT_ECT}, "dctcp_ms-reno"))
     peer.send(wire.RST | ACK, ack=0)
     sock.close()
+
+
+def chosen_late(tun):
+    """tcp_ecn 1: any SYN asks for ECN, so that a program may choose when the connection is there."""
+    for cc in ("dctcp_ms", "ldcp"):
+        for flags, name, ecn in ((ECE, cc, ECT0), (0, cc + "-reno", NOT_ECT)):
+            sock = new_socket(4, "reno")
+            sock.setblocking(False)
+            peer = Peer(tun, 4, 44300 + len(name))
+            syn = peer.accept(sock, flags)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+            sock.send(bytes(4 * MSS))
+            claim(f"{cc} chosen behind connect(), ECN {'agreed' if flags else 'refused'}",
+                  (syn.flags, cc_name(sock), peer.read()[-1].ecn), (SYN | ECE | CWR, name, ecn))
+            peer.send(wire.RST | ACK, ack=0)
+            sock.close()
+
+
+def old_listener(tun):
+    """A server that listens with another congestion control agrees to ECN with a client of ours
+    if its route towards the client says so.
+    """
+    listener = new_socket(4, "reno")
+    listener.bind((wire.STACK[4], 0))
+    listener.listen()
+    network = "192.0.2.0/24 dev tun0 src 192.0.2.1"
+    for options, agrees, name in (("", 0, "reno"), (" congctl dctcp_ms", ECE, "dctcp_ms")):
+        hosts.run(f"ip route replace {network}{options}")
+        peer = Peer(tun, 4, 44100 + agrees, listener.getsockname()[1])
+        peer.send(SYN | ECE | CWR, pos=-1, ack=-1, ecn=ECT0, options=Peer.OPTIONS)
+        synack, = tun.read(5)
+        peer.stack_isn = synack.seq
+        peer.send(ACK, ecn=ECT0)
+        sock = listener.accept()[0]
+        claim(f"a listener that runs already, route '{options.strip()}'",
+              (synack.flags, cc_name(sock)), (SYN | ACK | agrees, name))
+        peer.send(wire.RST | ACK, pos=0)
+        sock.close()
+    hosts.run(f"ip route replace {network}")
+    listener.close()
 
 
 def sysctl():
@@ -435,6 +481,8 @@ def main():
     repaired_tail(tun)
     conventional(tun)
     without_ecn(tun)
+    chosen_late(tun)
+    old_listener(tun)
     return tap.done()
 
 

@@ -11,7 +11,7 @@ import time
 import hosts
 from hosts import Stream, connect, run, sysctl, transfer
 from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
-    ROUTER, ROUTER_TCP_ONLY, SERVICE
+    ROUTER, ROUTER_STATEFUL, ROUTER_TCP_ONLY, SERVICE
 
 MB = 1 << 20
 CC = "int_drive"
@@ -129,6 +129,18 @@ def without(version, name, limit_s, **options):
               f"{took:.3f} s")
 
 
+def nat_begins(version):
+    """As in xcp_firewall.py; of telemetry the handshake only has a header."""
+    by_probes(version, "router with conntrack")
+    nft("r", MASQUERADE)
+    exact, _, _, got = stream(version, MB)
+    tap.claim(f"IPv{version} source NAT begins: one connection is reset, and this is noted",
+              not exact and got["peer_reset"] == got["peer_silent"] == 1)
+    exact, opened, took, got = stream(version, MB)
+    tap.claim(f"IPv{version} source NAT began, the next: exact, without telemetry, at once",
+              exact and opened == 0 and took < 0.1 and got["peer_avoided"] == 1, f"{took:.3f} s")
+
+
 def firewalls_on_hosts(version):
     with_telemetry(version, "stateful firewall on both hosts")
     tap.equal(f"IPv{version} stateful firewall: nothing invalid",
@@ -164,6 +176,7 @@ CASES = (
     ({"r": ROUTER_STRICT}, lambda v: by_probes(v, "router that drops what is invalid")),
     ({"r": ROUTER_TCP_ONLY}, lambda v: without(v, "router passes TCP only", 1.5)),
     ({"r": MASQUERADE}, lambda v: without(v, "source NAT on the router", 1.5)),
+    ({"r": ROUTER_STATEFUL}, nat_begins),
     ({"r": FORWARD_PORTS},
      lambda v: without(v, "destination NAT on the router", 0.1, to=ROUTER)),
     ({"a": OWN_DNAT}, lambda v: without(v, "destination NAT on the host", 1.5, to=SERVICE)),

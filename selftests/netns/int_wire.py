@@ -77,8 +77,8 @@ def record(speed=9, ts=0, tx=0, qlen=0):
     return speed << 60 | (ts & 0xffffff) << 36 | (tx & 0xfffff) << 16 | qlen
 
 
-def hello(cookie=COOKIE):
-    return header(HELLO) + struct.pack("!Q", cookie)
+def hello(cookie=COOKIE, flags=0):
+    return header(HELLO, flags=flags) + struct.pack("!Q", cookie)
 
 
 def data_shim(number, cookie, **options):
@@ -191,16 +191,16 @@ def handshake(tun, version):
     first = peer.cookie
     time.sleep(1.5)
     tap.equal(f"IPv{version}: SYN-ACK again: without", [p.shim for p in tun.read(5)], [None])
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     peer = Talker(tun, version, 50001)
     tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
               [p.shim for p in peer.knock(listener, None)], [None])
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     peer = Talker(tun, version, 50002)
     peer.knock(listener, hello())
     tap.claim(f"IPv{version}: another connection, another cookie",
               peer.cookie and peer.cookie != first)
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     time.sleep(200)
     tun.read(5)
     listener.close()
@@ -229,7 +229,7 @@ def answered(tun, version):
         len(got), m.id, m.seq, m.hops, m.path, m.records, sock.recv(2 * MSS)),
         (1, 78, (peer.isn + 1 + MSS) % 2**32, 1, 5, stamps[:1] + (0,), b"x" * MSS))
     encap_tos(peer, sock, version, shim)
-    peer.send(RST, pos=2 * MSS)
+    peer.send(RST | ACK, pos=2 * MSS)
     sock.close()
     listener.close()
 
@@ -264,7 +264,7 @@ def in_fragments(tun, version):
                   (m and (m.id, m.seq, m.hops, m.path), grown(before), sock.recv(2 * MSS)),
                   ((90 + n, (peer.isn + 1 + (n + 1) * MSS) % 2**32, 1, 5),
                    {"in_data": 1, "in_late": 1, "out_answer": 1}, payload))
-    peer.send(RST, pos=2 * MSS)
+    peer.send(RST | ACK, pos=2 * MSS)
     sock.close()
     listener.close()
 
@@ -297,7 +297,7 @@ def kinds(tun, version):
         else:
             tap.equal(f"IPv{version} kind {kind}: no records, N is told",
                       (m.hops, m.path, m.slots, m.flows), (0, 0, 0, 1))
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     sock.close()
     listener.close()
 
@@ -320,7 +320,7 @@ def signed(tun, version):
         got[0].payload[:32] + bytes(8) + m.header
     tap.equal(f"IPv{version} key: the tag", m.tag, siphash24(KEY, text))
     sysctl("int_key", "\n")
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     sock.close()
     listener.close()
 
@@ -375,7 +375,7 @@ def malformed(tun, version):
             peer.read(1)
             tap.equal(f"IPv{version} malformed{' in UDP' * encap}: {what}", after, {counter: 1})
     tap.claim(f"IPv{version} malformed: stream intact", sock.recv(1 << 20) == sent)
-    peer.send(RST, pos=len(sent))
+    peer.send(RST | ACK, pos=len(sent))
     sock.close()
     listener.close()
 
@@ -425,7 +425,7 @@ def bad_messages(tun, version):
     before = counts()
     stranger.ask(good)
     tap.equal(f"IPv{version} a message of a stranger", grown(before), {"in_no_flow": 1})
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     sock.close()
     listener.close()
 
@@ -455,7 +455,7 @@ def fuzz(tun, version):
     peer.read(2)
     tap.claim(f"IPv{version} 3000 packets of noise: answers go on, the stream is intact",
               len(got) == 1 and sock.recv(100) == b"end")
-    peer.send(RST, pos=3)
+    peer.send(RST | ACK, pos=3)
     sock.close()
     listener.close()
 

@@ -104,6 +104,8 @@ def in_xcp(data, shim=None):
 
 
 # Name, carrier, how a SYN is wrapped, whether that negotiates.
+ASKS = 0x40                      # flag of a HELLO on an ACK
+
 HELLOS = (
     ("below 254", "int", lambda data: in_int(data, hello()), True),
     ("below 254, as data", "int", lambda data: in_int(data, data_shim(1, 0)), False),
@@ -191,7 +193,8 @@ class Connection:
         return self.received() == data
 
     def close(self):
-        self.tun.heard([self.peer.packet(RST, pos=self.pos)])
+        # With the ACK bit, as who knows the connection: else it were a reason not to speak again.
+        self.tun.heard([self.peer.packet(RST | ACK, pos=self.pos)])
         self.sock.close()
 
 
@@ -296,6 +299,39 @@ def resets(tun, version, listener):
         tap.equal(f"IPv{version} a reset {name}: left to the stack",
                   (tun.heard([reset]), pair.works()), (left(version, name), True))
         pair.close()
+
+
+# Name, carrier, how an ACK of an established connection asks.
+QUESTIONS = (
+    ("below 254", "int", lambda data: in_int(data, hello(flags=ASKS))),
+    ("below 253", "xcp", lambda data: in_xcp(data, UNKNOWN)),
+)
+
+
+def questions(tun, version, listener):
+    """A pure ACK of an established connection may ask late, and nothing else may."""
+    for name, carrier, wrap in QUESTIONS:
+        pair, since = Connection(tun, listener, version), Since(carrier)
+        words = tun.heard([wrap(pair.peer.packet(ACK, pos=0))])
+        tap.equal(f"IPv{version} an ACK that asks {name}: answered once",
+                  (words, {k: v for k, v in since().items() if k.startswith("out")}),
+                  (["ACK"], {"out_hello" if carrier == "int" else "out_ack": 1}))
+        tap.claim(f"IPv{version} after an ACK that asks {name}: plain data arrives", pair.works())
+        pair.close()
+        for what, fields in (("beyond the window", {"pos": 1 << 30}),
+                             ("of what was not sent", {"pos": 0, "ack": 1 << 20}),
+                             ("with data", {"pos": 0, "payload": b"x"}),
+                             ("with FIN", {"pos": 0, "flags": ACK | wire.FIN})):
+            pair, since = Connection(tun, listener, version), Since(carrier)
+            packet = wrap(pair.peer.packet(**({"flags": ACK} | fields)))
+            tap.equal(f"IPv{version} an ACK that asks {name} {what}: left to the stack",
+                      (tun.heard([packet]), sum(since().values()), pair.works()),
+                      (left(version, name), 1, True))
+            pair.close()
+        since, end = Since(carrier), End(version, listener.getsockname()[1])
+        tap.equal(f"IPv{version} an ACK that asks {name} without a connection: left to the stack",
+                  (tun.heard([wrap(end.packet(ACK, pos=0))]), since()),
+                  (left(version, name), {"in_no_flow": 1}))
 
 
 def cookies(tun, version, listener):
@@ -751,6 +787,7 @@ def main():
         answers_without_question(tun, version)
         without_a_flow(tun, version, listeners[OPEN])
         resets(tun, version, listeners[OPEN])
+        questions(tun, version, listeners[OPEN])
         cookies(tun, version, listeners[OPEN])
         as_it_came(tun, version, listeners[OPEN])
         malformed(tun, version, listeners[OPEN])

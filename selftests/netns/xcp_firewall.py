@@ -88,6 +88,16 @@ table inet nat {
 }
 """
 
+# Conntrack without rules of NAT.
+ROUTER_STATEFUL = """
+table inet router {
+	chain forward {
+		type filter hook forward priority 0; policy accept;
+		ct state invalid counter drop comment "invalid"
+	}
+}
+"""
+
 ROUTER = {4: "192.0.2.2", 6: "2001:db8:1::2"}
 SERVICE = {4: "203.0.113.9", 6: "2001:db8:9::9"}
 
@@ -137,6 +147,25 @@ def without_xcp(version, name, limit_s, **options):
               f"{took:.3f} s")
 
 
+def nat_begins(version):
+    """A rule of NAT, while conntrack's entry of our protocol lives: it is not translated, but the
+    plain ACK behind it is, and what answers that is a reset.
+    """
+    with_xcp(version, "router with conntrack")
+    nft("r", MASQUERADE)
+    for pause_s in (60, 120):
+        exact, _, _, got = stream(version, MB)
+        tap.claim(f"IPv{version} source NAT begins: one connection is reset, and this is noted",
+                  not exact and got["peer_reset"] == got["peer_silent"] == 1)
+        for when in ("next", "last before it is forgotten"):
+            exact, opened, took, got = stream(version, MB)
+            tap.claim(f"IPv{version} source NAT began, the {when}: exact, without XCP, at once",
+                      exact and opened == 0 and took < 0.1 and got["peer_avoided"] == 1,
+                      f"{took:.3f} s")
+            # It was reset 20 s before the first of these, which took a second.
+            time.sleep(pause_s - 26 if when == "next" else 6)
+
+
 def firewalls_on_hosts(version):
     with_xcp(version, "stateful firewall on both hosts")
     tap.equal(f"IPv{version} stateful firewall: nothing invalid",
@@ -151,6 +180,7 @@ CASES = (
     ({"r": ROUTER_LETS_XCP}, lambda v: with_xcp(v, "router lets the protocol pass")),
     ({"r": ROUTER_TCP_ONLY}, lambda v: without_xcp(v, "router passes TCP only", 1.5)),
     ({"r": MASQUERADE}, lambda v: without_xcp(v, "source NAT on the router", 1.5)),
+    ({"r": ROUTER_STATEFUL}, nat_begins),
     ({"r": FORWARD_PORTS},
      lambda v: without_xcp(v, "destination NAT on the router", 0.1, to=ROUTER)),
     ({"a": OWN_DNAT},

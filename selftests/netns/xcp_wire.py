@@ -72,15 +72,15 @@ def handshake(tun, version):
     peer.send(ACK, payload=b"x")
     tap.equal(f"IPv{version}: SYN-ACK again, then open: plain", [p.shim for p in peer.read(50)],
               [None])
-    peer.send(RST, pos=1)
+    peer.send(RST | ACK, pos=1)
     peer = Talker(tun, version, 50001)
     tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
               [p.shim for p in peer.knock(listener, None)], [None])
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     peer = Talker(tun, version, 50002)
     tap.equal(f"IPv{version}: SYN with a header from who lost our SYN-ACK: without",
               [p.shim for p in peer.knock(listener, UNKNOWN)], [None])
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     time.sleep(61)
     for port in (50003, 50004):
         peer = Talker(tun, version, port)
@@ -113,7 +113,7 @@ def flooded(tun, version):
               ([6], 9))
     listener.accept()[0].close()
     for peer in peers:
-        peer.send(RST, pos=MSS if peer is peers[-1] else 0)
+        peer.send(RST | ACK, pos=MSS if peer is peers[-1] else 0)
     listener.close()
     time.sleep(5)
     tun.read(5)
@@ -149,7 +149,7 @@ def answers(tun, version):
         tap.equal(f"IPv{version} answer: {what}", [p.shim and p.shim[5] for p in got], want)
         tap.claim(f"IPv{version} answer: {what}: Minimal, sums right",
                   all((p.shim is None or p.shim[0] == MINIMAL) and p.good for p in got))
-    peer.send(RST, pos=pos)
+    peer.send(RST | ACK, pos=pos)
     sock.close()
     listener.close()
 
@@ -182,7 +182,7 @@ def data_answers(tun, version):
                   b"".join(p.raw[-p.size:] for p in got) == content)
         peer.send(ACK, ack=sent)
         peer.read(5)
-    peer.send(RST, ack=sent)
+    peer.send(RST | ACK, ack=sent)
     sock.close()
     listener.close()
 
@@ -232,7 +232,7 @@ def malformed(tun, version):
         peer.read(1)
         tap.equal(f"IPv{version} malformed: {what}", grown, {counter: 1})
     tap.claim(f"IPv{version} malformed: stream intact", sock.recv(1 << 20) == sent)
-    peer.send(RST, pos=len(sent))
+    peer.send(RST | ACK, pos=len(sent))
     sock.close()
     listener.close()
 
@@ -273,7 +273,7 @@ def odd_shapes(tun, version):
         deliver("hop-by-hop and destination options", lambda d: [finish(
             set_next(d[:40], 0) + bytes([60]) + options[1:] + options + d[40:])], 0)
     tap.claim(f"IPv{version} odd shapes: stream intact", sock.recv(1 << 20) == sent)
-    peer.send(RST, pos=len(sent))
+    peer.send(RST | ACK, pos=len(sent))
     sock.close()
     listener.close()
 
@@ -298,7 +298,7 @@ def strangers(tun, version):
     peer.send(ACK, pos=0, payload=bytes(MSS), shim=header(throughput=1, delta=8))
     tap.equal(f"IPv{version} a header that was not negotiated: left alone",
               (peer.read(2), counts()["in_no_flow"] - before["in_no_flow"]), ([], 1))
-    peer.send(RST, pos=0)
+    peer.send(RST | ACK, pos=0)
     sock.close()
     listener.close()
 
@@ -324,7 +324,7 @@ def windows(tun, version):
     peer.send(ACK, payload=bytes(MSS), shim=header(throughput=1, delta=5))
     tap.equal(f"IPv{version} what was not heard is not owed",
               [p.shim and p.shim[5] for p in peer.read(5)], [5])
-    peer.send(RST, pos=MSS)
+    peer.send(RST | ACK, pos=MSS)
     sock.close()
     listener.close()
 
@@ -358,7 +358,7 @@ def fuzz(tun, version):
         got += sock.recv(1 << 20)
     tap.claim(f"IPv{version} 2000 damaged headers: stream intact", got == sent,
               str({k: v for k, v in counts().items() if k.startswith("bad_")}))
-    peer.send(RST, pos=len(sent))
+    peer.send(RST | ACK, pos=len(sent))
     sock.close()
     listener.close()
 

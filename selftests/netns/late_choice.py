@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""A congestion control that is chosen when the connection is established, as iperf3 -C does:
+ACKs negotiate XCP and telemetry. Prints TAP.
+
+    a ---- [r-a] r [r-b] ---- b		both ports: 100 Mbit/s, 500 us, xcp or int
+
+Needs root, nft and the modules; changes nothing outside its own network namespaces.
+"""
+import socket
+import struct
+import sys
+import time
+
+import hosts
+from hosts import Stream, connect, counts, run, since, sysctl, transfer
+from xcp_firewall import nft
+
+MB = 1 << 20
+CARRIERS = {"xcp": ("xcp", 253, "out_data"), "hpccpp": ("int", 254, "out_probe")}
+
+tap = hosts.Tap()
+
+DROP = """
+table inet lossy {
+	chain forward {
+		type filter hook forward priority 0; policy accept;
+		meta l4proto { 253, 254 } drop
+	}
+}
+"""
+
+
+def setup(cc):
+    hosts.build_path()
+    qdisc = {"xcp": "xcp rate 100mbit overhead 24", "hpccpp": "int rate 100mbit overhead 24 switch_id 1"}
+    for dev in ("r-a", "r-b"):
+        run(f"tc -n r qdisc replace dev {dev} root handle 1: link rate 100mbit delay 500us")
+        run(f"tc -n r qdisc replace dev {dev} parent 1:1 handle 10: {qdisc[cc]}")
+    for name in ("a", "b"):
+        sysctl(name, "ipv4/tcp_rmem", "4096 131072 1048576")
+
+
+def name_of(sock):
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+
+
+def choose(sock, cc):
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+
+
+class Run:
+    """A connection that begins with cubic: what became of it."""
+
+    def __init__(self, version, cc, total=5 * MB, passive=False, meanwhile=None, names=None):
+        carrier = CARRIERS[cc][0]
+        sender = "b" if passive else "a"
+        before = counts(sender, carrier)
+        ends = connect(version, cc="cubic")
+        source, sink = reversed(ends) if passive else ends
+        self.quiet = not any(since(sender, before, carrier).values())
+        for name in names or (cc,):
+            choose(source, name)
+        if meanwhile:
+            meanwhile()
+        self.exact = transfer([Stream(source, sink, total)])
+        self.name = name_of(source)
+        self.got = since(sender, before, carrier)
+        self.retrans, = struct.unpack_from("I", source.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO,
+                                                                  104), 100)
+        hosts.close(*ends)
+        time.sleep(0.1)
+
+
+def works(version, cc, what, **options):
+    r = Run(version, cc, **options)
+    tap.claim(f"IPv{version} {cc} {what}: cubic without a header, then negotiated by one ACK",
+              r.quiet and r.exact and r.name == cc and r.got["peer_speaks"] == 1 and
+              r.got[CARRIERS[cc][2]] > 10,
+              f"{r.name}, {r.got['peer_speaks']}, {r.got[CARRIERS[cc][2]]} headers or probes")
+
+
+def falls_back(version, cc, what, asked, **options):
+    for when, headers, silent in (("first", asked, 1), ("again", 0, 0)):
+        r = Run(version, cc, **options)
+        sent = r.got["out_syn" if cc == "xcp" else "out_hello"]
+        tap.claim(f"IPv{version} {cc} {what}, {when}: exact, Reno, no packet is lost",
+                  r.exact and r.name == cc + "-reno" and r.got["peer_silent"] == silent and
+                  sent == headers and not r.retrans, f"{r.name}, {sent} ACKs asked, {r.retrans} lost")
+
+
+def cases(version, cc):
+    works(version, cc, "chosen behind connect()")
+    works(version, cc, "chosen behind accept()", passive=True)
+    works(version, cc, "chosen, left and chosen again", names=(cc, "cubic", cc))
+    nft("r", DROP)
+    works(version, cc, "first question lost", meanwhile=lambda: nft("r", "flush ruleset"))
+    sysctl("b", "hopcc/" + CARRIERS[cc][0], 0)
+    falls_back(version, cc, "carrier off at the peer", 1)
+    sysctl("b", "hopcc/" + CARRIERS[cc][0], 1)
+    time.sleep(61)
+    nft("r", DROP)
+    falls_back(version, cc, "path drops the protocol", 3)
+    nft("r", "flush ruleset")
+
+
+def main():
+    for cc in CARRIERS:
+        setup(cc)
+        for version in (4, 6):
+            cases(version, cc)
+            time.sleep(61)
+        hosts.remove_path()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -59,6 +59,8 @@
  * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
  *   targets on.
  * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
+ * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
+ *   delay that stays at two packets is jitter, and the path's target is at least twice that.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free. Those
  *   of one host to one peer know of each other, and divide it.
  * - The first cut: the draft's first windows are nobody's. By beta a queue of n windows that began
@@ -112,6 +114,10 @@
 #define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
 #define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
 
+/* 1/64 of a new value in each round; the target of a path is at least twice the jitter. */
+#define TCSIG_JITTER_SHIFT	6
+#define TCSIG_JITTER_TIMES	2U
+
 /* 1/32: (2 cwnd + 1) / 32 of ai is added, as long as this is less than ai. */
 #define TCSIG_GROW_SHIFT	5
 /* 1/8: from 8 packets on, growth is the same at any delay up to the target. */
@@ -159,6 +165,7 @@
 #define TCSIG_E2E_TARGET_DEFAULT_NS	50000U
 #define TCSIG_TARGET_MIN_NS		100U
 #define TCSIG_TARGET_MAX_NS		1000000000U
+#define TCSIG_NO_DELAY			U32_MAX
 #define TCSIG_BETA_DEFAULT_PPM		500000U
 #define TCSIG_AI_DEFAULT_PPM		1000000U
 #define TCSIG_AI_MIN_PPM		1000U
@@ -215,7 +222,8 @@ enum tcsig_stage {
  * @ssthresh: where slow start ends
  * @undo_cw: before the last loss; 0: none
  * @delay_ns: told last
- * @least_ns: the least delay that was told in this round; U64_MAX: none
+ * @least_ns: the least delay that was told in this round; TCSIG_NO_DELAY: none
+ * @worst_ns: the greatest
  * @round_pkts: packets delivered when the round began
  * @jump_pkts: packets delivered when enough of the transfer's first window is
  * @small: of the window when the round began, tcsig_small()
@@ -233,7 +241,8 @@ struct tcsig_vars {
 	u64 ssthresh;
 	u64 undo_cw;
 	u64 delay_ns;
-	u64 least_ns;
+	u32 least_ns;
+	u32 worst_ns;
 	u32 round_pkts;
 	u32 jump_pkts;
 	u16 small;
@@ -400,6 +409,40 @@ static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 }
 
 /**
+ * tcsig_jitter_ns() - by how much round trips vary, whatever the window is
+ * @jitter_ns: the estimate so far; 0 at first
+ * @least_ns: the least delay of the whole path in the last round; TCSIG_NO_DELAY: none is known
+ * @worst_ns: the greatest
+ * @cw: the window of that round << TCSIG_SHIFT
+ *
+ * Hosts and virtual machines may be late by more than the target. A queue is there for all packets
+ * of a round; what comes and goes within a round is jitter. A window of two packets has one sample
+ * in a round: a delay that stays then is not this flow's doing.
+ *
+ * Return: the estimate, nanoseconds, at most TCSIG_TARGET_MAX_NS.
+ */
+static inline u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64 cw)
+{
+	const bool small = cw < TCSIG_E2E_WND_MIN + TCSIG_ONE;
+	s64 now_ns;
+
+	if (least_ns == TCSIG_NO_DELAY)
+		return jitter_ns;
+	now_ns = min(small ? worst_ns : worst_ns - least_ns, TCSIG_TARGET_MAX_NS);
+	return jitter_ns + ((now_ns - jitter_ns) >> TCSIG_JITTER_SHIFT);
+}
+
+/**
+ * tcsig_jitter_target_ns() - the delay of a path that a flow aims at, jitter included
+ * @target_ns: tcsig_e2e_target_ns()
+ * @jitter_ns: tcsig_jitter_ns()
+ */
+static inline u64 tcsig_jitter_target_ns(u64 target_ns, u32 jitter_ns)
+{
+	return max_t(u64, target_ns, (u64)jitter_ns * TCSIG_JITTER_TIMES);
+}
+
+/**
  * tcsig_period_ns() - mean time from one packet of a flow to the next
  * @cw: the window << TCSIG_SHIFT, at least TCSIG_WND_MIN
  * @rtt_us: RTT that the window refers to, microseconds
@@ -542,7 +585,7 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 		.cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.ref = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.ssthresh = ssthresh,
-		.least_ns = U64_MAX,
+		.least_ns = TCSIG_NO_DELAY,
 		.round_pkts = delivered_pkts,
 		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
 		.small = tcsig_small(cw),
@@ -559,7 +602,17 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->cut = false;
 	v->guess = false;
 	v->grown = false;
-	v->least_ns = U64_MAX;
+	v->least_ns = TCSIG_NO_DELAY;
+	v->worst_ns = 0;
+}
+
+/* Longer delays count as the longest that can be told from none. */
+static inline void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
+{
+	const u32 ns = min_t(u64, delay_ns, TCSIG_NO_DELAY - 1);
+
+	v->least_ns = min(v->least_ns, ns);
+	v->worst_ns = max(v->worst_ns, ns);
 }
 
 /* An ACK of a packet that was sent in this round ends it. Returns whether it does. */
@@ -592,7 +645,7 @@ static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_pa
 		tcsig_begin_round(v, a->delivered_pkts);
 		v->cut = true;
 		v->guess = guess;
-		v->least_ns = a->delay_ns;
+		tcsig_note_delay(v, a->delay_ns);
 		v->stage = TCSIG_STEADY;
 	}
 	v->cw = min(v->cw, tcsig_cut(v->ref, p, a->delay_ns));
@@ -723,7 +776,7 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 	v->cw = max(v->cw, p->least);
 	if (a->has_delay) {
 		v->delay_ns = a->delay_ns;
-		v->least_ns = min(v->least_ns, a->delay_ns);
+		tcsig_note_delay(v, a->delay_ns);
 		if (a->delay_ns > p->target_ns)
 			tcsig_hear_excess(v, p, a);
 	}
@@ -913,7 +966,7 @@ struct tcsig_path {
 /* A queue that stands: the law leaves about the target where it is the bottleneck. */
 static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
 {
-	return delay_ns != U64_MAX && delay_ns > p->target_ns / 2;
+	return delay_ns != TCSIG_NO_DELAY && delay_ns > p->target_ns / 2;
 }
 
 /* By chance some of those who share the new path stay longer on it than others. */
@@ -977,7 +1030,7 @@ static inline bool tcsig_path_is_above(struct tcsig_path *path, const struct tcs
  * tcsig_path_round() - a round of the law ended
  * @path: the state
  * @p: constants
- * @least_ns: the least delay that was told in it; U64_MAX: none
+ * @least_ns: the least delay that was told in it; TCSIG_NO_DELAY: none
  * @locator: of the bottleneck, if it is in the core; else 0
  *
  * A queue below the target is as the law leaves it: with others, or alone where the core is

@@ -319,6 +319,20 @@ static void e2e_test(struct kunit *test)
 			    5ULL * TCSIG_TARGET_MAX_NS, "no overflow");
 }
 
+static void jitter_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(0, TCSIG_NO_DELAY, 0, 2 * ONE), 0U, "no sample");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(0, 64000, 64000, 2 * ONE), 1000U,
+			    "two packets: 1/64 of the delay");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 64000, 64000, 3 * ONE), 63000U,
+			    "more: a queue that stands is none");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 0, 128000, 3 * ONE), 65000U, "what varies");
+	KUNIT_EXPECT_EQ(test, tcsig_jitter_ns(TCSIG_TARGET_MAX_NS, 0, U32_MAX, ONE),
+			TCSIG_TARGET_MAX_NS);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 25000), 50000ULL, "as it was set");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 30000), 60000ULL, "twice that");
+}
+
 /* How small the window is, is reckoned once a round, at its beginning. */
 static void small_test(struct kunit *test)
 {
@@ -688,6 +702,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(believe_test),
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(e2e_test),
+	KUNIT_CASE(jitter_test),
 	KUNIT_CASE(small_test),
 	KUNIT_CASE(sharers_test),
 	KUNIT_CASE(reckon_test),

@@ -31,9 +31,10 @@ static struct tcsig_net *tcsig_net(const struct net *net)
 static struct tcsig_params tcsig_path_params(const struct tcsig_sock *cs)
 {
 	const struct tcsig_net *cn = cs->net;
+	const u64 target_ns = tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small);
 
 	return (struct tcsig_params){
-		.target_ns = tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small),
+		.target_ns = tcsig_jitter_target_ns(target_ns, cs->jitter_ns),
 		.ai = READ_ONCE(cn->ai.value),
 		.least = TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
@@ -191,7 +192,7 @@ static void tcsig_init(struct sock *sk)
 	if (!cs->early)
 		tcsig_open(sk, cs);
 	hop_bound_window(sk);
-	cs->init_pkts = tcp_snd_cwnd(tp);
+	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
@@ -230,7 +231,7 @@ static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
 /* 8.2.1: another hash, and where hashes choose paths another path. */
 static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 			     const struct tcsig_params *p, const struct tcsig_ack *a,
-			     u64 round_least_ns, bool turned)
+			     u32 round_least_ns, bool turned)
 {
 	const u32 wanted = READ_ONCE(cs->net->move_rounds);
 	struct tcsig_told *told = cs->told;
@@ -255,11 +256,22 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
 }
 
+/* @round: the state at the round's end. */
+static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs,
+			    const struct tcsig_vars *round)
+{
+	tcsig_find_line(sk, cs);
+	if (cs->told)
+		tcsig_find_period(sk, cs);
+	if (!cs->hop)
+		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, round->least_ns, round->worst_ns,
+						round->ref);
+}
+
 static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const u64 round_least_ns = cs->v.least_ns;
-	const u8 stage = cs->v.stage;
+	const struct tcsig_vars was = cs->v;
 	struct tcsig_params p;
 	struct tcsig_ack a = {
 		.acked_pkts = rs->acked_sacked,
@@ -279,14 +291,12 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	p = tcsig_params(sk, cs);
 	turned = tcsig_hear(&cs->v, &p, &a);
 	if (turned)
-		tcsig_find_line(sk, cs);
-	if (turned && cs->told)
-		tcsig_find_period(sk, cs);
+		tcsig_end_round(sk, cs, &was);
 	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
 	trace_csig_ack(sk, &a, cs);
-	if (cs->v.stage != stage)
+	if (cs->v.stage != was.stage)
 		trace_csig_enter(sk, &cs->v, false);
-	tcsig_maybe_move(sk, cs, &p, &a, round_least_ns, turned);
+	tcsig_maybe_move(sk, cs, &p, &a, was.least_ns, turned);
 }
 
 /* The handshake is over: the carrier knows whether the peer takes part. */

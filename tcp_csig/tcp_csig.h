@@ -75,7 +75,8 @@ struct tcsig_told {
  * @v: the law
  * @told: what the carrier told
  * @net: the netns' knobs
- * @init_pkts: the stack's first window
+ * @jitter_ns: tcsig_jitter_ns()
+ * @init_pkts: the stack's first window, at most U16_MAX
  * @busy_us: tcp_mstamp of the last ACK, or of the end of the hold that follows it
  * @line_mbit: rate that the device cannot exceed, of the last round; 0: not known
  * @hop: the delay is a hop's, not the path's; read by dumps without the lock
@@ -85,9 +86,10 @@ struct tcsig_sock {
 	struct tcsig_vars v;
 	struct tcsig_told *told;
 	struct tcsig_net *net;
-	u32 init_pkts;
+	u32 jitter_ns;
 	u32 busy_us;
 	u32 line_mbit;
+	u16 init_pkts;
 	bool hop;
 	bool early;
 };

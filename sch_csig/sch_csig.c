@@ -1079,6 +1079,14 @@ static struct csig_settings *csig_defaults(void)
 	return set;
 }
 
+/* The port knows its rate; the target is the senders', and must be the same for all of them. */
+static void csig_hint_target(const struct csig_settings *set, struct netlink_ext_ack *extack)
+{
+	if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
+		NL_SET_ERR_MSG(extack,
+			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
+}
+
 static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	const struct net_device *dev = qdisc_dev(sch);
@@ -1106,9 +1114,11 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	if (!set)
 		return -ENOMEM;
 	err = csig_configure(sch, set, tb, extack);
-	if (!err)
-		hop_speed_watch(&q->speed);
-	return err;
+	if (err)
+		return err;
+	hop_speed_watch(&q->speed);
+	csig_hint_target(q->set, extack);
+	return 0;
 }
 
 static void csig_destroy(struct Qdisc *sch)

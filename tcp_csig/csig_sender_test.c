@@ -326,7 +326,8 @@ static void jitter_test(struct kunit *test)
 			    "two packets: 1/64 of the delay");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 64000, 64000, 3 * ONE), 63000U,
 			    "more: a queue that stands is none");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 0, 128000, 3 * ONE), 65000U, "what varies");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 0, 128000, 3 * ONE), 65000U,
+			    "what varies");
 	KUNIT_EXPECT_EQ(test, tcsig_jitter_ns(TCSIG_TARGET_MAX_NS, 0, U32_MAX, ONE),
 			TCSIG_TARGET_MAX_NS);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 25000), 50000ULL, "as it was set");

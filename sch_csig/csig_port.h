@@ -101,6 +101,23 @@ static inline u64 csig_port_rate(u64 bytes, u64 time_ns)
 }
 
 /**
+ * csig_port_interval_ns() - the interval of a port for which none was set
+ * @rate_bytes_ps: the port's rate, at least 1
+ *
+ * Flows that start together find out about each other when an interval ends, so it must not be
+ * longer than their round trip; and it must hold enough packets to be counted in.
+ *
+ * Return: the time of TC_CSIG_INTERVAL_DEFAULT_BYTES, within the bounds of intervals.
+ */
+static inline u64 csig_port_interval_ns(u64 rate_bytes_ps)
+{
+	const u64 ns = div64_u64((u64)TC_CSIG_INTERVAL_DEFAULT_BYTES * CSIG_NS_PER_S,
+				 rate_bytes_ps);
+
+	return clamp_t(u64, ns, TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS);
+}
+
+/**
  * csig_port_period_ns() - how long until there is something new to know
  * @p: of the port
  *

@@ -355,7 +355,17 @@ static void late_look_test(struct kunit *test)
 	}
 }
 
+static void interval_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(125000000), 256000ULL, "1 Gbit/s");
+	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(1250000000), 25600ULL, "10 Gbit/s");
+	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(12500000000), 10000ULL, "100: the least");
+	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(1250), 1000000000ULL,
+			    "10 kbit/s: the most");
+}
+
 static struct kunit_case csig_port_cases[] = {
+	KUNIT_CASE(interval_test),
 	KUNIT_CASE(table_test),
 	KUNIT_CASE(looking_test),
 	KUNIT_CASE(accuracy_test),

@@ -61,6 +61,7 @@ struct csig_signal {
  * struct csig_settings - replaced as a whole under the tree lock
  * @rate_bytes_ps: as tc set it; TC_CSIG_RATE_AUTO for the device's
  * @value: by attribute, those of 32 bits
+ * @has_interval: the interval was set; otherwise it follows the rate
  * @port: the estimator's parameters, computed from the attributes, as are the next five
  *	members; the rate may follow the device's
  * @due_ns: csig_port_due_ns() of @port
@@ -74,6 +75,7 @@ struct csig_signal {
 struct csig_settings {
 	u64 rate_bytes_ps;
 	u32 value[TCA_CSIG_MAX + 1];
+	bool has_interval;
 	struct csig_port_params port;
 	u64 due_ns;
 	u32 types;
@@ -628,7 +630,7 @@ static const struct hop_nla_option csig_options_u32[TCA_CSIG_MAX + 1] = {
 				   TC_CSIG_UNSUPPORTED_MAX, "unsupported must be pass or strip" },
 	[TCA_CSIG_ESTIMATOR] = { TC_CSIG_ESTIMATOR_DEFAULT, 0, TC_CSIG_ESTIMATOR_MAX,
 				 "estimator must be raw, ewma or dre" },
-	[TCA_CSIG_INTERVAL] = CSIG_OPTION("interval", " ns", TC_CSIG_INTERVAL_DEFAULT_NS,
+	[TCA_CSIG_INTERVAL] = CSIG_OPTION("interval", " ns", TC_CSIG_INTERVAL_MIN_NS,
 					  TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
 	[TCA_CSIG_SHIFT] = CSIG_OPTION("shift", "", TC_CSIG_SHIFT_DEFAULT,
 				       TC_CSIG_SHIFT_MIN, TC_CSIG_SHIFT_MAX),
@@ -758,6 +760,7 @@ static int csig_parse(struct csig_settings *set, struct nlattr **tb,
 					      "rate must be 10kbit to 1600gbit, or auto");
 		set->rate_bytes_ps = rate;
 	}
+	set->has_interval |= !!tb[TCA_CSIG_INTERVAL];
 	err = hop_nla_options(set->value, csig_options_u32, TCA_CSIG_MAX, tb, extack);
 	for (type = 0; type < CSIG_TYPES && !err; type++)
 		err = csig_parse_signal(&set->signal[type], tb[TCA_CSIG_SIGNAL_ABW + type],
@@ -794,7 +797,7 @@ static int csig_check_period(const struct csig_settings *set, struct nlattr **tb
 			     struct netlink_ext_ack *extack)
 {
 	static const int attrs[] = { TCA_CSIG_TIMER, TCA_CSIG_INTERVAL, TCA_CSIG_SHIFT,
-				     TCA_CSIG_ESTIMATOR };
+				     TCA_CSIG_ESTIMATOR, TCA_CSIG_RATE };
 	int i;
 
 	if (csig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
@@ -863,6 +866,14 @@ static void csig_derive_locator(struct csig_settings *set, struct csig_signal *s
 	signal->has_ttl[form] = csig_layout_needs_ttl(layout);
 }
 
+/* Of the rate, unless it was set. A copy is in the values, for dumps. */
+static void csig_set_interval(struct csig_settings *set, u64 rate_bytes_ps)
+{
+	if (!set->has_interval)
+		set->value[TCA_CSIG_INTERVAL] = csig_port_interval_ns(rate_bytes_ps);
+	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
+}
+
 /* The locators depend on the rate and on other attributes, so they are computed here too. */
 static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
 {
@@ -887,7 +898,7 @@ static u32 csig_types_on(const struct csig_settings *set)
 
 static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
 {
-	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
+	csig_set_interval(set, rate_bytes_ps);
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
 	set->due_ns = csig_port_due_ns(&set->port);
@@ -951,8 +962,11 @@ static int csig_prepare(const struct Qdisc *sch, struct csig_settings *set, stru
 /* What queues must have in common to be one port: its ID, and how it is measured. */
 static u64 csig_port_key(const struct csig_settings *set)
 {
+	/* The interval of a rate may change with it. */
+	const u64 interval_ns = set->has_interval ? set->port.interval_ns : 0;
+
 	/* 16 + 30 + 2 + 4 bits */
-	return set->value[TCA_CSIG_PORT_ID] | set->port.interval_ns << 16 |
+	return set->value[TCA_CSIG_PORT_ID] | interval_ns << 16 |
 	       (u64)set->port.estimator << 46 | (u64)set->port.shift << 48;
 }
 
@@ -1009,6 +1023,21 @@ static int csig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 	return set ? csig_configure(sch, set, tb, extack) : -ENOMEM;
 }
 
+/*
+ * The interval that runs ends by the new length. A timer keeps its period: who set it may not have
+ * been allowed a shorter one. Under the tree lock.
+ */
+static void csig_follow_interval(struct csig_sched_data *q, u64 rate_bytes_ps)
+{
+	struct csig_settings *set = q->set;
+
+	if (set->value[TCA_CSIG_TIMER])
+		return;
+	csig_set_interval(set, rate_bytes_ps);
+	set->due_ns = q->sent.port ? csig_port_shared_due_ns(&set->port) :
+				     csig_port_due_ns(&set->port);
+}
+
 /* The speed of a port's device may be another now. RTNL. */
 static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
@@ -1021,6 +1050,7 @@ static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 		return;
 	sch_tree_lock(q->sch);
 	csig_set_rate(q->set, rate_bytes_ps);
+	csig_follow_interval(q, rate_bytes_ps);
 	q->known = 0;
 	sch_tree_unlock(q->sch);
 }
@@ -1047,6 +1077,14 @@ static struct csig_settings *csig_defaults(void)
 	csig_signal_defaults(&set->signal[CSIG_PD], TC_CSIG_QUANTUM_DEFAULT_NS,
 			     TC_CSIG_POW2_DEFAULT_NS);
 	return set;
+}
+
+/* The port knows its rate; the target is the senders', and must be the same for all of them. */
+static void csig_hint_target(const struct csig_settings *set, struct netlink_ext_ack *extack)
+{
+	if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
+		NL_SET_ERR_MSG(extack,
+			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
 }
 
 static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -1076,9 +1114,11 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	if (!set)
 		return -ENOMEM;
 	err = csig_configure(sch, set, tb, extack);
-	if (!err)
-		hop_speed_watch(&q->speed);
-	return err;
+	if (err)
+		return err;
+	hop_speed_watch(&q->speed);
+	csig_hint_target(q->set, extack);
+	return 0;
 }
 
 static void csig_destroy(struct Qdisc *sch)

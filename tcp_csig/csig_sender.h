@@ -5,8 +5,12 @@
  * free.
  *
  *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
- *				at most once a round trip
- *	max(PD) <= target	cwnd += ai n / cwnd for n packets acknowledged
+ *				at most once a round trip; beta cwnd below one packet
+ *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
+ *				g = ai, or ai (2 cwnd + 1) / 32 where that is less, and
+ *				cwnd^2 times that below one packet; below 8 packets the
+ *				less the nearer the target is
+ *	target			what is set, and 1/64 of the time between two packets of the flow
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
  *	and no queue stands	of what became free what they have of what is used
  *
@@ -30,12 +34,33 @@
  *
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
+ * Small windows. Where many flows share a port each has less than a packet in flight, and sends
+ * two packets once in 2 / cwnd round trips. The port's queue is the integral of what all flows
+ * send, and a flow receives feedback once in such a period. This has three consequences:
+ * - A step must be small, or the queue oscillates: with a window w below one packet, a cut takes
+ *   w times beta of the excess. Growth falls with w too, and towards the target.
+ * - The period must hardly follow the queue: this would be a second loop around the same delay,
+ *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
+ *   has with a queue of the target, plus 1/8 of the queue beyond the target.
+ * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
+ *   needs a higher target: 1/64 of its own period a packet is added. n flows then leave a queue of
+ *   n / 64 packets above the target. A period is a rate, not a window, so flows with different
+ *   RTTs get even, too.
+ *
+ * Long round trips, more than 16 targets. The worst delay of a round is long over when the round
+ * ends, and near flows have made room. A cut takes at most three times the excess over the RTT,
+ * and growth goes on in the same round.
+ *
  * Deviations:
- * - Swift's ai below one packet is ai for each packet acknowledged; here it is a sixteenth:
- *   where many flows have less than a packet each, one packet more for each is too much.
- * - Swift raises its target by path length and by 1 / sqrt(cwnd): the first has no meaning
- *   for one hop's delay, the second would leave a queue that nobody asked for. Of the whole
- *   path's delay the second holds; the first, Linux keeps no TTL for, is the knob's.
+ * - Swift's ai below one packet is ai for each packet acknowledged: see above.
+ * - Swift raises its target by path length and by 1 / sqrt(cwnd). The first has no meaning for the
+ *   delay of one hop. Instead of the second, the period is used. With the delay of the whole path
+ *   the second holds; for the first, Linux keeps no TTL: the knob covers it.
+ * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
+ *   targets on.
+ * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
+ * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
+ *   delay that stays at two packets is jitter, and the path's target is at least twice that.
  * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free. Those
  *   of one host to one peer know of each other, and divide it.
  * - The first cut: the draft's first windows are nobody's. By beta a queue of n windows that began
@@ -66,8 +91,11 @@
 /* What an ACK can add to a window of one packet. */
 #define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
 #define TCSIG_WND_MAX		HOP_WND_MAX
-/* 1/256: a packet in 256 round trips. */
-#define TCSIG_WND_MIN		(TCSIG_ONE >> 8)
+/*
+ * 1/64: a packet in 64 round trips. More than 64 flows for each packet that path and target hold
+ * leave a standing queue. With a lower bound a flow would be silent for milliseconds.
+ */
+#define TCSIG_WND_MIN		(TCSIG_ONE >> 6)
 /*
  * By the path's delay, as any TCP: a receiver that reads late holds its ACKs back, which is no
  * queue.
@@ -86,8 +114,30 @@
 #define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
 #define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
 
-/* 1/16: of ai, for each packet, where a window is less than one. */
-#define TCSIG_BELOW_SHIFT	4
+/* 1/64 of a new value in each round; the target of a path is at least twice the jitter. */
+#define TCSIG_JITTER_SHIFT	6
+#define TCSIG_JITTER_TIMES	2U
+
+/* 1/32: (2 cwnd + 1) / 32 of ai is added, as long as this is less than ai. */
+#define TCSIG_GROW_SHIFT	5
+/* 1/8: from 8 packets on, growth is the same at any delay up to the target. */
+#define TCSIG_NEAR_PKTS		8U
+#define TCSIG_NEAR_SHIFT	3
+/* 1/16: a smaller window is cut like one of 1/16 packet. */
+#define TCSIG_CUT_MIN		(TCSIG_ONE >> 4)
+/* 1/64 of the time between two packets, at most four targets. */
+#define TCSIG_PERIOD_SHIFT	6
+#define TCSIG_PERIOD_TARGETS	4U
+/* 1/8: how much of the queue beyond the target the period of a small window follows. */
+#define TCSIG_FOLLOW_SHIFT	3
+/* From an RTT of 16 targets on, a cut is limited to three times the excess over the RTT. */
+#define TCSIG_LONG_TARGETS	16U
+#define TCSIG_LONG_CUT		3U
+/* ai is multiplied by sqrt(RTT / four targets), 1 to 16; the unit is 1/16. */
+#define TCSIG_GAIN_SHIFT	4
+#define TCSIG_GAIN_ONE		16U
+#define TCSIG_GAIN_MAX		256U
+#define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
 /* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 /* A flight is one burst: its own pace is this many packets an RTT. */
@@ -100,6 +150,8 @@
 #define TCSIG_SHARE_MIN_PPM	20000U
 /* No round multiplies by more than 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
+/* A long one by 8/7: a report is of the port's last interval, which is much shorter. */
+#define TCSIG_LONG_SHARE_PPM	125000U
 
 /*
  * Where the sender's device does not report its rate. 64 windows of ten packets an RTT of 20 us
@@ -113,6 +165,7 @@
 #define TCSIG_E2E_TARGET_DEFAULT_NS	50000U
 #define TCSIG_TARGET_MIN_NS		100U
 #define TCSIG_TARGET_MAX_NS		1000000000U
+#define TCSIG_NO_DELAY			U32_MAX
 #define TCSIG_BETA_DEFAULT_PPM		500000U
 #define TCSIG_AI_DEFAULT_PPM		1000000U
 #define TCSIG_AI_MIN_PPM		1000U
@@ -130,17 +183,23 @@
 #define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
 
 /**
- * struct tcsig_params - the law's constants
+ * struct tcsig_params - the law's parameters
  * @target_ns: what delay is aimed at
  * @ai: what a round trip adds, packets << TCSIG_SHIFT
+ * @gain: factor of @ai, tcsig_gain()
  * @least: the least window, packets << TCSIG_SHIFT; TCSIG_WND_MIN at least
+ * @long_rtt_ns: tcsig_long_rtt_ns(): the RTT, ns; 0: it is not long
  * @beta_ppm: how much of the excess a cut takes, millionths; 1 to TCSIG_PPM
+ * @hop: the delay is that of a hop; otherwise of the whole path
  */
 struct tcsig_params {
 	u64 target_ns;
 	u64 ai;
 	u64 least;
+	u64 long_rtt_ns;
+	u32 gain;
 	u32 beta_ppm;
+	bool hop;
 };
 
 /**
@@ -163,7 +222,8 @@ enum tcsig_stage {
  * @ssthresh: where slow start ends
  * @undo_cw: before the last loss; 0: none
  * @delay_ns: told last
- * @least_ns: the least delay that was told in this round; U64_MAX: none
+ * @least_ns: the least delay that was told in this round; TCSIG_NO_DELAY: none
+ * @worst_ns: the greatest
  * @round_pkts: packets delivered when the round began
  * @jump_pkts: packets delivered when enough of the transfer's first window is
  * @small: of the window when the round began, tcsig_small()
@@ -181,7 +241,8 @@ struct tcsig_vars {
 	u64 ssthresh;
 	u64 undo_cw;
 	u64 delay_ns;
-	u64 least_ns;
+	u32 least_ns;
+	u32 worst_ns;
 	u32 round_pkts;
 	u32 jump_pkts;
 	u16 small;
@@ -276,7 +337,7 @@ static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
 /**
  * tcsig_cut() - 8.1.1: the delay exceeds its target
  * @cw: a window << TCSIG_SHIFT
- * @p: constants
+ * @p: parameters
  * @delay_ns: above the target
  *
  * Return: the smaller window, at least the least.
@@ -284,10 +345,17 @@ static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
 static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 {
 	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
-	u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
-	u64 excess_ns = delay_ns - p->target_ns;
+	const u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
+	const u64 excess_ns = delay_ns - p->target_ns;
+	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
 
-	return max(cw - mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns), p->least);
+	if (cw < TCSIG_ONE)
+		less = less * max(cw, TCSIG_CUT_MIN) >> TCSIG_SHIFT;
+	/* 2^44 * 2^2 */
+	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
+		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,
+						     p->long_rtt_ns));
+	return max(cw - less, p->least);
 }
 
 /**
@@ -341,24 +409,150 @@ static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 }
 
 /**
+ * tcsig_jitter_ns() - by how much round trips vary, whatever the window is
+ * @jitter_ns: the estimate so far; 0 at first
+ * @least_ns: the least delay of the whole path in the last round; TCSIG_NO_DELAY: none is known
+ * @worst_ns: the greatest
+ * @cw: the window of that round << TCSIG_SHIFT
+ *
+ * Hosts and virtual machines may be late by more than the target. A queue is there for all packets
+ * of a round; what comes and goes within a round is jitter. A window of two packets has one sample
+ * in a round: a delay that stays then is not this flow's doing.
+ *
+ * Return: the estimate, nanoseconds, at most TCSIG_TARGET_MAX_NS.
+ */
+static inline u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64 cw)
+{
+	const bool small = cw < TCSIG_E2E_WND_MIN + TCSIG_ONE;
+	s64 now_ns;
+
+	if (least_ns == TCSIG_NO_DELAY)
+		return jitter_ns;
+	now_ns = min(small ? worst_ns : worst_ns - least_ns, TCSIG_TARGET_MAX_NS);
+	return jitter_ns + ((now_ns - jitter_ns) >> TCSIG_JITTER_SHIFT);
+}
+
+/**
+ * tcsig_jitter_target_ns() - the delay of a path that a flow aims at, jitter included
+ * @target_ns: tcsig_e2e_target_ns()
+ * @jitter_ns: tcsig_jitter_ns()
+ */
+static inline u64 tcsig_jitter_target_ns(u64 target_ns, u32 jitter_ns)
+{
+	return max_t(u64, target_ns, (u64)jitter_ns * TCSIG_JITTER_TIMES);
+}
+
+/**
+ * tcsig_period_ns() - mean time from one packet of a flow to the next
+ * @cw: the window << TCSIG_SHIFT, at least TCSIG_WND_MIN
+ * @rtt_us: RTT that the window refers to, microseconds
+ *
+ * Return: at most 640 s.
+ */
+static inline u64 tcsig_period_ns(u64 cw, u32 rtt_us)
+{
+	/* 2^34 * 2^24 */
+	return div64_u64(((u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US) << TCSIG_SHIFT, cw);
+}
+
+/**
+ * tcsig_hop_target_ns() - the delay of a hop that a flow aims at
+ * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
+ * @period_ns: the flow's period, tcsig_period_ns()
+ *
+ * Return: at least @target_ns, at most five times that.
+ */
+static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
+{
+	return target_ns + min(period_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
+}
+
+/**
+ * tcsig_hold_rtt_us() - the RTT that a window below one flight refers to
+ * @least_us: minimum RTT, microseconds
+ * @rtt_us: RTT of the latest packet, microseconds
+ * @target_ns: net.hopcc.tcp_csig_target_ns
+ *
+ * Return: the RTT with a queue of the target, plus 1/8 of the difference to @rtt_us; microseconds.
+ */
+static inline u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
+{
+	const u64 want_us = (u64)least_us + div_u64(target_ns, HOP_NS_PER_US);
+	const u64 us = want_us - (want_us >> TCSIG_FOLLOW_SHIFT) + (rtt_us >> TCSIG_FOLLOW_SHIFT);
+
+	return min_t(u64, us, HOP_RTT_MAX_US);
+}
+
+/**
+ * tcsig_gain() - the factor of ai for an RTT
+ * @rtt_us: RTT, microseconds
+ * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
+ *
+ * Once a round: it takes a root and a division.
+ *
+ * Return: TCSIG_GAIN_ONE to TCSIG_GAIN_MAX, in 1/16.
+ */
+static inline u32 tcsig_gain(u32 rtt_us, u64 target_ns)
+{
+	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
+	/* 2^34 * 2^6 */
+	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
+
+	return clamp_t(u64, int_sqrt64(square), TCSIG_GAIN_ONE, TCSIG_GAIN_MAX);
+}
+
+/**
+ * tcsig_long_rtt_ns() - the RTT, if cuts are limited by it
+ * @rtt_us: RTT
+ * @target_ns: the delay that is aimed at, ns
+ *
+ * Return: nanoseconds; 0: the RTT is not long.
+ */
+static inline u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns)
+{
+	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
+
+	return rtt_ns > target_ns * TCSIG_LONG_TARGETS ? rtt_ns : 0;
+}
+
+/* Share of its growth that a small window gets, << TCSIG_SHIFT: less near the target. */
+static inline u64 tcsig_room(u64 cw, const struct tcsig_params *p, u64 delay_ns)
+{
+	/* 2^33 * 2^24 */
+	const u64 below = (p->target_ns - min(delay_ns, p->target_ns)) << TCSIG_SHIFT;
+
+	return min(div64_u64(below, p->target_ns) + (cw >> TCSIG_NEAR_SHIFT), TCSIG_ONE);
+}
+
+/**
  * tcsig_add() - additive increase
  * @cw: the window << TCSIG_SHIFT
- * @p: constants
+ * @p: parameters
+ * @delay_ns: up to the target
  * @n_pkts: packets acknowledged, at most TCSIG_ACK_MAX_PKTS
  *
  * Return: the greater window, at most TCSIG_WND_MAX.
  */
-static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
+static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
 {
 	/* 2^24 * 10^2 * 2^15 < 2^46 */
 	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
+	/* 2^39 * 2^8; the second is below it for windows of up to 16 packets, or 16 times that */
+	const u64 part = min3(all * p->gain >> TCSIG_GAIN_SHIFT, TCSIG_ADD_MAX,
+			      mul_u64_u64_shr(all, 2 * cw + TCSIG_ONE,
+					      TCSIG_SHIFT + TCSIG_GROW_SHIFT));
+	u64 more;
 
 	/* 2^39 * 2^24 = 2^63 */
-	if (cw >= TCSIG_ONE)
-		cw += div64_u64(all << TCSIG_SHIFT, cw);
+	if (!p->hop)
+		more = div64_u64(all << TCSIG_SHIFT, cw);
+	else if (cw >= TCSIG_ONE)
+		more = div64_u64(part << TCSIG_SHIFT, cw);
 	else
-		cw += all >> TCSIG_BELOW_SHIFT;
-	return min(cw, TCSIG_WND_MAX);
+		more = mul_u64_u64_shr(part, cw, TCSIG_SHIFT);
+	if (p->hop && cw < TCSIG_NEAR_PKTS * TCSIG_ONE)
+		more = mul_u64_u64_shr(more, tcsig_room(cw, p, delay_ns), TCSIG_SHIFT);
+	return min(cw + more, TCSIG_WND_MAX);
 }
 
 /**
@@ -391,7 +585,7 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 		.cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.ref = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.ssthresh = ssthresh,
-		.least_ns = U64_MAX,
+		.least_ns = TCSIG_NO_DELAY,
 		.round_pkts = delivered_pkts,
 		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
 		.small = tcsig_small(cw),
@@ -408,7 +602,17 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->cut = false;
 	v->guess = false;
 	v->grown = false;
-	v->least_ns = U64_MAX;
+	v->least_ns = TCSIG_NO_DELAY;
+	v->worst_ns = 0;
+}
+
+/* Longer delays count as the longest that can be told from none. */
+static inline void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
+{
+	const u32 ns = min_t(u64, delay_ns, TCSIG_NO_DELAY - 1);
+
+	v->least_ns = min(v->least_ns, ns);
+	v->worst_ns = max(v->worst_ns, ns);
 }
 
 /* An ACK of a packet that was sent in this round ends it. Returns whether it does. */
@@ -441,7 +645,7 @@ static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_pa
 		tcsig_begin_round(v, a->delivered_pkts);
 		v->cut = true;
 		v->guess = guess;
-		v->least_ns = a->delay_ns;
+		tcsig_note_delay(v, a->delay_ns);
 		v->stage = TCSIG_STEADY;
 	}
 	v->cw = min(v->cw, tcsig_cut(v->ref, p, a->delay_ns));
@@ -501,7 +705,8 @@ static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p
 	if (v->stage == TCSIG_SEEK)
 		tcsig_double(v, a, min(v->ssthresh, TCSIG_WND_MAX));
 	else if (v->stage == TCSIG_STEADY)
-		v->cw = tcsig_add(v->cw, p, min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
+		v->cw = tcsig_add(v->cw, p, v->delay_ns,
+				  min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
 	else if (v->proven && v->delay_ns <= p->target_ns / 2)
 		tcsig_double(v, a, v->goal);
 }
@@ -518,7 +723,9 @@ static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_par
 	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
 	    v->delay_ns > p->target_ns / 2)
 		return;
-	want = tcsig_scale(v->grown ? v->ref : v->cw, a->share_ppm, a->free);
+	want = tcsig_scale(v->grown ? v->ref : v->cw,
+			   min(a->share_ppm, p->long_rtt_ns ? TCSIG_LONG_SHARE_PPM : TCSIG_PPM),
+			   a->free);
 	if (want <= v->cw)
 		return;
 	if (!v->grown) {
@@ -547,6 +754,12 @@ static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsi
 	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
 }
 
+/* In a long round trip a cut does not end growth, unless it was of a guess or of a loss. */
+static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params *p)
+{
+	return p->long_rtt_ns && !v->guess && !v->undo_cw;
+}
+
 /**
  * tcsig_hear() - an ACK
  * @v: the state
@@ -563,19 +776,20 @@ static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p
 	v->cw = max(v->cw, p->least);
 	if (a->has_delay) {
 		v->delay_ns = a->delay_ns;
-		v->least_ns = min(v->least_ns, a->delay_ns);
+		tcsig_note_delay(v, a->delay_ns);
 		if (a->delay_ns > p->target_ns)
 			tcsig_hear_excess(v, p, a);
 	}
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->goal = 1;
-	if (tcsig_hold_back(v, p, a) || v->cut || !a->limited || v->delay_ns > p->target_ns)
+	if (tcsig_hold_back(v, p, a) || (v->cut && !tcsig_goes_on(v, p)) || !a->limited ||
+	    v->delay_ns > p->target_ns)
 		return turned;
 	if (tcsig_may_jump(v, a))
 		tcsig_jump(v, a);
 	else
 		tcsig_grow(v, p, a);
-	if (a->has_share)
+	if (a->has_share && !v->cut)
 		tcsig_hear_share(v, p, a);
 	return turned;
 }
@@ -752,7 +966,7 @@ struct tcsig_path {
 /* A queue that stands: the law leaves about the target where it is the bottleneck. */
 static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
 {
-	return delay_ns != U64_MAX && delay_ns > p->target_ns / 2;
+	return delay_ns != TCSIG_NO_DELAY && delay_ns > p->target_ns / 2;
 }
 
 /* By chance some of those who share the new path stay longer on it than others. */
@@ -816,7 +1030,7 @@ static inline bool tcsig_path_is_above(struct tcsig_path *path, const struct tcs
  * tcsig_path_round() - a round of the law ended
  * @path: the state
  * @p: constants
- * @least_ns: the least delay that was told in it; U64_MAX: none
+ * @least_ns: the least delay that was told in it; TCSIG_NO_DELAY: none
  * @locator: of the bottleneck, if it is in the core; else 0
  *
  * A queue below the target is as the law leaves it: with others, or alone where the core is

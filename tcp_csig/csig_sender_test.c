@@ -14,23 +14,30 @@
 static const struct tcsig_params params = {
 	.target_ns = 10000,
 	.ai = ONE,
+	.gain = TCSIG_GAIN_ONE,
 	.least = TCSIG_WND_MIN,
 	.beta_ppm = 500000,
+	.hop = true,
 };
 
 static const struct cut_case {
 	const char *what;
 	u64 cw;
 	u32 beta_ppm;
-	u64 delay_ns, want;
+	u64 delay_ns, want, long_rtt_ns;
 } cut_cases[] = {
-	{ "twice the target: 1/2 * 10/20", 8 * ONE, 500000, 20000, 6 * ONE },
-	{ "beta 1: 10/40 is left", 8 * ONE, 1000000, 40000, 2 * ONE },
-	{ "a tenth above: 1/2 * 1/11", 22 * ONE, 500000, 11000, 21 * ONE },
-	{ "no delay takes more than beta", 8 * ONE, 500000, U64_MAX, 4 * ONE + 1 },
-	{ "below one packet", HALF, 500000, 20000, HALF / 4 * 3 },
-	{ "the least window", ONE / 256, 1000000, 1000000, ONE / 256 },
-	{ "the largest", TCSIG_WND_MAX, 1000000, 20000, TCSIG_WND_MAX / 2 },
+	{ "twice the target: 1/2 * 10/20", 8 * ONE, 500000, 20000, 6 * ONE, 0 },
+	{ "beta 1: 10/40 is left", 8 * ONE, 1000000, 40000, 2 * ONE, 0 },
+	{ "a tenth above: 1/2 * 1/11", 22 * ONE, 500000, 11000, 21 * ONE, 0 },
+	{ "no delay takes more than beta", 8 * ONE, 500000, U64_MAX, 4 * ONE + 1, 0 },
+	{ "half a packet: half of beta, 1/4 * 10/20", HALF, 500000, 20000, HALF / 8 * 7, 0 },
+	{ "less than 1/16: 1/16 of beta", ONE / 32, 500000, 20000, ONE / 32 / 64 * 63, 0 },
+	{ "the least window", ONE / 64, 1000000, 1000000, ONE / 64, 0 },
+	{ "a long RTT: three times 10 of 200 us", 8 * ONE, 500000, 20000, 8 * ONE - 24 * ONE / 20,
+	  200000 },
+	{ "50 us of 200: beta's 1/2 * 50/60 is less than three times that", 12 * ONE, 500000, 60000,
+	  7 * ONE, 200000 },
+	{ "the largest", TCSIG_WND_MAX, 1000000, 20000, TCSIG_WND_MAX / 2, 0 },
 };
 
 static void cut_test(struct kunit *test)
@@ -42,6 +49,7 @@ static void cut_test(struct kunit *test)
 		struct tcsig_params p = params;
 
 		p.beta_ppm = c->beta_ppm;
+		p.long_rtt_ns = c->long_rtt_ns;
 		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(c->cw, &p, c->delay_ns), c->want, "%s",
 				    c->what);
 	}
@@ -137,19 +145,65 @@ static void least_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 2 * ONE, "and of a window that was smaller");
 }
 
+static const struct add_case {
+	const char *what;
+	u64 cw;
+	u64 delay_ns;
+	u32 n_pkts;
+	bool e2e;
+	u64 want;
+} add_cases[] = {
+	{ "16 packets: 2 / 16", 16 * ONE, 10000, 2, false, 16 * ONE + ONE / 8 },
+	{ "8: 17/32 of 2 / 8", 8 * ONE, 10000, 2, false, 8 * ONE + ONE * 17 / 128 },
+	{ "4, no delay: 9/32 of 2 / 4", 4 * ONE, 0, 2, false, 4 * ONE + ONE * 9 / 64 },
+	{ "the target: half of that", 4 * ONE, 10000, 2, false, 4 * ONE + ONE * 9 / 128 },
+	{ "one packet, no delay: 3/32", ONE, 0, 1, false, ONE + ONE * 3 / 32 },
+	{ "half a packet: 1/2 2/32 each", HALF, 0, 2, false, HALF + ONE / 16 },
+	{ "half the target: 1/2 + 1/16 of that", HALF, 5000, 2, false, HALF + ONE * 9 / 256 },
+	{ "the target: 1/16", HALF, 10000, 2, false, HALF + ONE / 256 },
+	{ "the path's delay: 2 / 4", 4 * ONE, 10000, 2, true, 4 * ONE + HALF },
+	{ "no more", TCSIG_WND_MAX, 0, 1, false, TCSIG_WND_MAX },
+};
+
 static void add_test(struct kunit *test)
 {
 	struct tcsig_params p = params;
+	size_t i;
 
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(8 * ONE, &p, 2), 8 * ONE + ONE / 4, "2 / 8");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, 1), 2 * ONE, "1 / 1");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(HALF, &p, 2), HALF + ONE / 8,
-			    "below one packet: ai / 16 each");
+	for (i = 0; i < ARRAY_SIZE(add_cases); i++) {
+		const struct add_case *c = &add_cases[i];
+
+		p.hop = !c->e2e;
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_add(c->cw, &p, c->delay_ns, c->n_pkts), c->want,
+				    "%s", c->what);
+	}
+	p = params;
+	p.gain = 4 * TCSIG_GAIN_ONE;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(16 * ONE, &p, 0, 1), 16 * ONE + ONE * 33 / 512,
+			    "four times, but 33/32 are less");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(128 * ONE, &p, 0, 1), 128 * ONE + ONE / 32,
+			    "4 / 128");
+	p = params;
 	p.ai = tcsig_of_ppm(TCSIG_AI_MAX_PPM);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 1), 101 * ONE, "ai 100: 100 / 100");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(ONE, &p, TCSIG_ACK_MAX_PKTS), 32769 * ONE,
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 0, 1), 101 * ONE, "ai 100: 100 / 100");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(32 * ONE, &p, 0, TCSIG_ACK_MAX_PKTS), 1056 * ONE,
 			    "no ACK adds more");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(TCSIG_WND_MAX, &p, 1), TCSIG_WND_MAX, "no more");
+}
+
+static void target_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_period_ns(HALF, 20), 40000ULL, "half a packet in 20 us");
+	KUNIT_EXPECT_EQ(test, tcsig_period_ns(TCSIG_WND_MIN, U32_MAX), 640000000000ULL);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000), 11000ULL, "1/64 of 64 us");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000), 50000ULL, "four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hold_rtt_us(20, 36, 12000), 32U,
+			    "28 for 32 us, and 4 for 36");
+	KUNIT_EXPECT_EQ(test, tcsig_hold_rtt_us(U32_MAX, U32_MAX, U64_MAX), HOP_RTT_MAX_US);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_gain(40, 10000), TCSIG_GAIN_ONE, "four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_gain(160, 10000), 2 * TCSIG_GAIN_ONE, "16: twice");
+	KUNIT_EXPECT_EQ(test, tcsig_gain(U32_MAX, TCSIG_TARGET_MIN_NS), TCSIG_GAIN_MAX);
+	KUNIT_EXPECT_EQ(test, tcsig_long_rtt_ns(160, 10000), 0ULL);
+	KUNIT_EXPECT_EQ(test, tcsig_long_rtt_ns(161, 10000), 161000ULL);
 }
 
 static const struct scale_case {
@@ -263,6 +317,21 @@ static void e2e_test(struct kunit *test)
 				cases[i].want_ns);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_e2e_target_ns(TCSIG_TARGET_MAX_NS, TCSIG_SMALL_MAX),
 			    5ULL * TCSIG_TARGET_MAX_NS, "no overflow");
+}
+
+static void jitter_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(0, TCSIG_NO_DELAY, 0, 2 * ONE), 0U, "no sample");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(0, 64000, 64000, 2 * ONE), 1000U,
+			    "two packets: 1/64 of the delay");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 64000, 64000, 3 * ONE), 63000U,
+			    "more: a queue that stands is none");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_ns(64000, 0, 128000, 3 * ONE), 65000U,
+			    "what varies");
+	KUNIT_EXPECT_EQ(test, tcsig_jitter_ns(TCSIG_TARGET_MAX_NS, 0, U32_MAX, ONE),
+			TCSIG_TARGET_MAX_NS);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 25000), 50000ULL, "as it was set");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 30000), 60000ULL, "twice that");
 }
 
 /* How small the window is, is reckoned once a round, at its beginning. */
@@ -628,11 +697,13 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(first_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(add_test),
+	KUNIT_CASE(target_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),
 	KUNIT_CASE(believe_test),
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(e2e_test),
+	KUNIT_CASE(jitter_test),
 	KUNIT_CASE(small_test),
 	KUNIT_CASE(sharers_test),
 	KUNIT_CASE(reckon_test),

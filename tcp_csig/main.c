@@ -28,17 +28,56 @@ static struct tcsig_net *tcsig_net(const struct net *net)
 	return net_generic(net, tcsig_net_id);
 }
 
-static struct tcsig_params tcsig_params(const struct tcsig_sock *cs)
+static struct tcsig_params tcsig_path_params(const struct tcsig_sock *cs)
 {
 	const struct tcsig_net *cn = cs->net;
+	const u64 target_ns = tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small);
 
 	return (struct tcsig_params){
-		.target_ns = cs->hop ? READ_ONCE(cn->target_ns) :
-			     tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns), cs->v.small),
+		.target_ns = tcsig_jitter_target_ns(target_ns, cs->jitter_ns),
 		.ai = READ_ONCE(cn->ai.value),
-		.least = cs->hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.least = TCSIG_E2E_WND_MIN,
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
 	};
+}
+
+static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const struct tcsig_told *told = cs->told;
+	const struct tcsig_net *cn = cs->net;
+	u64 target_ns;
+
+	if (!cs->hop)
+		return tcsig_path_params(cs);
+	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), told->period_ns);
+	return (struct tcsig_params){
+		.target_ns = target_ns,
+		.ai = READ_ONCE(cn->ai.value),
+		.gain = told->gain,
+		.least = TCSIG_WND_MIN,
+		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
+		.beta_ppm = READ_ONCE(cn->beta_ppm),
+		.hop = true,
+	};
+}
+
+/* The RTT that the window is of. */
+static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const u32 rtt_us = hop_packet_rtt_us(tcp_sk(sk)), least_us = tcp_min_rtt(tcp_sk(sk));
+
+	if (cs->v.cw >= TCSIG_FLIGHT_PKTS * TCSIG_ONE || least_us == ~0U)
+		return rtt_us;
+	return tcsig_hold_rtt_us(least_us, rtt_us, READ_ONCE(cs->net->target_ns));
+}
+
+/* Once a round. */
+static noinline void tcsig_find_period(const struct sock *sk, struct tcsig_sock *cs)
+{
+	const u32 rtt_us = tcsig_window_rtt_us(sk, cs);
+
+	cs->told->period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
+	cs->told->gain = tcsig_gain(rtt_us, READ_ONCE(cs->net->target_ns));
 }
 
 /*
@@ -153,12 +192,14 @@ static void tcsig_init(struct sock *sk)
 	if (!cs->early)
 		tcsig_open(sk, cs);
 	hop_bound_window(sk);
-	cs->init_pkts = tcp_snd_cwnd(tp);
-	cs->ack_us = tp->tcp_mstamp;
+	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
+	cs->busy_us = tp->tcp_mstamp;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_find_line(sk, cs);
+	if (cs->told)
+		tcsig_find_period(sk, cs);
 	tcsig_apply(sk, cs, U32_MAX);
 }
 
@@ -190,7 +231,7 @@ static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
 /* 8.2.1: another hash, and where hashes choose paths another path. */
 static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 			     const struct tcsig_params *p, const struct tcsig_ack *a,
-			     u64 round_least_ns, bool turned)
+			     u32 round_least_ns, bool turned)
 {
 	const u32 wanted = READ_ONCE(cs->net->move_rounds);
 	struct tcsig_told *told = cs->told;
@@ -215,11 +256,22 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
 }
 
+/* @round: the state at the round's end. */
+static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs,
+			    const struct tcsig_vars *round)
+{
+	tcsig_find_line(sk, cs);
+	if (cs->told)
+		tcsig_find_period(sk, cs);
+	if (!cs->hop)
+		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, round->least_ns, round->worst_ns,
+						round->ref);
+}
+
 static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const u64 round_least_ns = cs->v.least_ns;
-	const u8 stage = cs->v.stage;
+	const struct tcsig_vars was = cs->v;
 	struct tcsig_params p;
 	struct tcsig_ack a = {
 		.acked_pkts = rs->acked_sacked,
@@ -236,15 +288,38 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	tcsig_read(sk, cs, rs, &a);
 	if (!READ_ONCE(cs->net->jump))
 		a.has_free = false;
-	p = tcsig_params(cs);
+	p = tcsig_params(sk, cs);
 	turned = tcsig_hear(&cs->v, &p, &a);
 	if (turned)
-		tcsig_find_line(sk, cs);
+		tcsig_end_round(sk, cs, &was);
 	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
 	trace_csig_ack(sk, &a, cs);
-	if (cs->v.stage != stage)
+	if (cs->v.stage != was.stage)
 		trace_csig_enter(sk, &cs->v, false);
-	tcsig_maybe_move(sk, cs, &p, &a, round_least_ns, turned);
+	tcsig_maybe_move(sk, cs, &p, &a, was.least_ns, turned);
+}
+
+/* The handshake is over: the carrier knows whether the peer takes part. */
+static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
+{
+	cs->early = false;
+	tcsig_open(sk, cs);
+	if (!cs->told)
+		return;
+	tcsig_look_up_line(sk, cs);
+	tcsig_find_period(sk, cs);
+}
+
+/* Below a flight the timer holds the next one back. A sender that waits for it is not idle. */
+static noinline void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
+{
+	const u64 wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS,
+				     tcsig_window_rtt_us(sk, cs));
+
+	if (!wait_ns)
+		return;
+	cs->busy_us += div_u64(wait_ns, NSEC_PER_USEC);
+	trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
 compat_cong_control(tcsig_cong_control)
@@ -252,32 +327,28 @@ compat_cong_control(tcsig_cong_control)
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 most_pkts = U32_MAX;
-	u64 wait_ns;
 
 	/* The SYN-ACK comes here before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
-	cs->ack_us = tp->tcp_mstamp;
-	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT) {
-		cs->early = false;
-		tcsig_open(sk, cs);
-	}
+	cs->busy_us = tp->tcp_mstamp;
+	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT)
+		tcsig_start(sk, cs);
 	tcsig_hear_ack(sk, cs, rs);
 	if (cs->told)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
 	tcsig_apply(sk, cs, most_pkts);
-	wait_ns = rs->acked_sacked ? hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS) : 0;
-	if (wait_ns)
-		trace_csig_hold(sk, cs->v.cw, wait_ns);
+	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
+		tcsig_hold(sk, cs);
 }
 
 /* As others, and without CSIG, which finds out at the price of slow start: after an RTO. */
-static u64 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
+static s32 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	const u32 rounds = READ_ONCE(cs->net->idle_rounds);
-	const u32 rto_us = jiffies_to_usecs(inet_csk(sk)->icsk_rto);
+	const u32 rto_us = min_t(u32, jiffies_to_usecs(inet_csk(sk)->icsk_rto), S32_MAX);
 
 	if (!cs->hop || !rounds)
 		return rto_us;
@@ -298,10 +369,16 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_enter(sk, &cs->v, false);
 }
 
-/* With nothing in flight: returns true if the connection was idle for long enough. */
+/*
+ * With nothing in flight: returns true if the connection was idle for long enough. A hold is half
+ * an RTO at most; from two RTOs on, times in microseconds may have wrapped.
+ */
 static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	return (u32)tcp_sk(sk)->tcp_mstamp - cs->ack_us >= tcsig_idle_us(sk, cs);
+	const s32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - cs->busy_us;
+	const u32 silent_jiffies = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
+
+	return silent_jiffies >= 2 * inet_csk(sk)->icsk_rto || idle_us >= tcsig_idle_us(sk, cs);
 }
 
 static void tcsig_tx_start(struct sock *sk)

@@ -45,6 +45,8 @@ struct tcsig_set {
  * @dev: the device that tcsig_sock.line_mbit is of; compared, never followed
  * @speed_changes: hop_speed_changes() when that was read
  * @set: what saves setting the socket anew
+ * @period_ns: tcsig_period_ns() of the last round
+ * @gain: tcsig_gain() of the last round
  */
 struct tcsig_told {
 	struct csig_flow *flow;
@@ -61,6 +63,8 @@ struct tcsig_told {
 	u32 sharers;
 	const struct net_device *dev;
 	struct tcsig_set set;
+	u64 period_ns;
+	u32 gain;
 };
 
 /* Peers that share a counter make jumps smaller than they need be. */
@@ -71,8 +75,9 @@ struct tcsig_told {
  * @v: the law
  * @told: what the carrier told
  * @net: the netns' knobs
- * @init_pkts: the stack's first window
- * @ack_us: of the last ACK, tcp_mstamp
+ * @jitter_ns: tcsig_jitter_ns()
+ * @init_pkts: the stack's first window, at most U16_MAX
+ * @busy_us: tcp_mstamp of the last ACK, or of the end of the hold that follows it
  * @line_mbit: rate that the device cannot exceed, of the last round; 0: not known
  * @hop: the delay is a hop's, not the path's; read by dumps without the lock
  * @early: the handshake was not over: the carrier could not be asked yet
@@ -81,9 +86,10 @@ struct tcsig_sock {
 	struct tcsig_vars v;
 	struct tcsig_told *told;
 	struct tcsig_net *net;
-	u32 init_pkts;
-	u32 ack_us;
+	u32 jitter_ns;
+	u32 busy_us;
 	u32 line_mbit;
+	u16 init_pkts;
 	bool hop;
 	bool early;
 };

@@ -241,7 +241,7 @@ static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32
 /* Below one packet: the time at which the next one may leave. Most windows are larger. */
 static noinline void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
 {
-	const u64 wait_ns = hop_hold(sk, v->cw, 1);
+	const u64 wait_ns = hop_hold(sk, v->cw, 1, hop_packet_rtt_us(tcp_sk(sk)));
 
 	if (wait_ns)
 		trace_ldcp_hold(sk, v->cw, wait_ns);

@@ -149,16 +149,31 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
 }
 
 /**
+ * hop_packet_rtt_us() - the RTT of the packet that was acknowledged last
+ * @tp: a TCP socket
+ *
+ * A smoothed RTT remembers a queue for many packets, and packets are rare where a window is below
+ * one flight. RACK also measures the RTT of repeated packets; the stack's other samples have a
+ * resolution of milliseconds then.
+ *
+ * Context: socket lock held.
+ * Return: microseconds; 0: none is known.
+ */
+static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
+{
+	return tp->rack.rtt_us ?: tp->srtt_us >> 3;
+}
+
+/**
  * hop_hold() - a window below one flight: when the next may leave
  * @sk: a TCP socket that paces
  * @wnd: packets << HOP_WND_SHIFT
  * @flight_pkts: least number of packets that leave together: 1, or 2 for a receiver that
  *	acknowledges every second one at once
+ * @wnd_rtt_us: the RTT that @wnd refers to, microseconds
  *
- * RTT @flight_pkts / @wnd after the packet that the ACK is of. RTT is that packet's: a
- * smoothed one remembers a queue for many packets, and they are rare here. RACK knows it of
- * repeated packets too; the stack's other samples have milliseconds then. The timer is the
- * stack's, for pacing: it looks at the time that is set here.
+ * The next flight leaves @wnd_rtt_us @flight_pkts / @wnd after the packet that the ACK
+ * acknowledges. The stack's pacing timer waits for the time that is set here.
  *
  * Call this function only for an ACK that reports the arrival of a packet, or for a loss. Other
  * ACKs, as those on data in the other direction, would postpone the next packet again and again.
@@ -166,12 +181,11 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
  * Context: socket lock held, in cong_control().
  * Return: how long from now, ns; 0: at once.
  */
-static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts)
+static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rtt_us)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tp->rack.rtt_us ?: tp->srtt_us >> 3;
-	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, rtt_us);
-	u64 gone_ns = (u64)rtt_us * NSEC_PER_USEC;
+	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, wnd_rtt_us);
+	u64 gone_ns = (u64)hop_packet_rtt_us(tp) * NSEC_PER_USEC;
 	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
 
 	if (!wait_ns)

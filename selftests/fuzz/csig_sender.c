@@ -6,13 +6,26 @@
 /* The ranges of net.hopcc.tcp_csig_*. */
 static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 {
-	const u64 target_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
+	const u64 set_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
+	const u32 rtt_us = fuzz_u32();
+	const u64 period_ns = tcsig_period_ns(v->cw, tcsig_hold_rtt_us(fuzz_u32(), rtt_us, set_ns));
+	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns);
+	const u32 gain = tcsig_gain(rtt_us, set_ns);
+	const u32 jitter_ns = tcsig_jitter_ns(fuzz_range(0, TCSIG_TARGET_MAX_NS), v->least_ns,
+					      v->worst_ns, v->cw);
+	const u64 path_ns = tcsig_e2e_target_ns(set_ns, v->small);
 
+	FUZZ_CLAIM(target_ns >= set_ns && target_ns <= 5 * set_ns);
+	FUZZ_CLAIM(jitter_ns <= TCSIG_TARGET_MAX_NS);
+	FUZZ_CLAIM(gain >= TCSIG_GAIN_ONE && gain <= TCSIG_GAIN_MAX);
 	return (struct tcsig_params) {
-		.target_ns = hop ? target_ns : tcsig_e2e_target_ns(target_ns, v->small),
+		.target_ns = hop ? target_ns : tcsig_jitter_target_ns(path_ns, jitter_ns),
 		.ai = tcsig_of_ppm(fuzz_range(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),
+		.gain = gain,
 		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.long_rtt_ns = hop ? tcsig_long_rtt_ns(rtt_us, target_ns) : 0,
 		.beta_ppm = fuzz_range(1, TCSIG_PPM),
+		.hop = hop,
 	};
 }
 
@@ -75,7 +88,7 @@ static void check_pace(const struct tcsig_vars *v)
 }
 
 static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
-			const struct tcsig_ack *a, u64 least_ns, bool turned)
+			const struct tcsig_ack *a, u32 least_ns, bool turned)
 {
 	const struct tcsig_edge edge[TCSIG_EDGES] = {
 		{ fuzz_byte(), fuzz_byte() }, { fuzz_byte(), fuzz_byte() },
@@ -143,7 +156,8 @@ static void fuzz_once(void)
 	tcsig_begin(&v, fuzz_u64(), TCSIG_WND_MAX, delivered_pkts);
 	p = draw_params(&v, hop);
 	while (fuzz_has_more()) {
-		u64 line, least_ns;
+		u64 line;
+		u32 least_ns;
 		const struct tcsig_ack a =
 			draw_ack(&v, &reckoning, line_mbit, &line, &delivered_pkts);
 

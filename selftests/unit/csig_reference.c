@@ -6,10 +6,11 @@
  * is that of doubles.
  *
  * Claims, after every event:
- *	from the same state, |cw / 2^24 - exact| <= 12 * 2^-24 (a rounding, and eight times it where
- *	min(ABW/C) multiplies), and 10^-15 of it for the doubles
+ *	from the same state, |cw / 2^24 - exact| <= 24 * 2^-24 (two roundings, eight times as much
+ *	where min(ABW/C) multiplies), plus 2^-20 of what would be added without a queue, plus
+ *	10^-15 of cw for the doubles
  *	the stages are equal
- *	1/256 <= cw <= 2^20, and the pace is at least 1 byte/s
+ *	1/64 <= cw <= 2^20, and the pace is at least 1 byte/s
  *
  *	csig_reference [STREAMS [SEED]]
  */
@@ -29,11 +30,11 @@ static u64 acks, cuts, guesses, held, jumps, scales, losses;
 static double worst;
 
 struct reference {
-	double target, ai, beta, least;
+	double target, ai, beta, gain, least, long_rtt, added;
 	double cw, begun, goal, ssthresh, before_loss, delay;
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
-	bool stale, guess, told;
+	bool stale, guess, told, hop;
 	u64 since, delivered, jump_at;
 };
 
@@ -68,6 +69,12 @@ static void excess(struct reference *r, double delay, double rtt)
 {
 	double md = r->beta * (delay - r->target) / delay;
 
+	if (r->begun < 1 && !strcmp(r->round, "cut"))
+		md *= fmax(r->begun, 1 / 16.0);
+	if (r->cw < 1 && strcmp(r->round, "cut"))
+		md *= fmax(r->cw, 1 / 16.0);
+	if (r->long_rtt)
+		md = fmin(md, 3 * (delay - r->target) / r->long_rtt);
 	if (strcmp(r->round, "cut")) {
 		r->guess = strcmp(r->stage, "steady");
 		begin_round(r, "cut");
@@ -86,6 +93,22 @@ static void doubled(struct reference *r, double n, double limit)
 	r->cw = fmin(r->cw + n, fmax(limit, r->cw));
 	if (r->cw >= limit)
 		r->stage = "steady";
+}
+
+/* What a round trip adds far below the target, of n times ai; n packets of it are acknowledged. */
+static double part(const struct reference *r, double all)
+{
+	double part;
+
+	if (!r->hop)
+		return all;
+	part = fmin(fmin(all * r->gain, 32768), all * (2 * r->cw + 1) / 32);
+	return r->cw < 1 ? part * r->cw * r->cw : part;
+}
+
+static double room(const struct reference *r)
+{
+	return r->cw < 8 ? fmin(1 - r->delay / r->target + r->cw / 8, 1) : 1;
 }
 
 static void grown(struct reference *r, const struct tcsig_ack *a)
@@ -107,15 +130,16 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 	} else if (rest && r->delay <= floor(r->target / 2)) {
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
-		n = fmin(r->ai * n, 32768);
-		r->cw = fmin(r->cw + n / (r->cw < 1 ? 16 : r->cw), WND_MAX);
+		r->added = part(r, fmin(r->ai * n, 32768)) / r->cw;
+		r->cw = fmin(r->cw + r->added * (r->hop ? room(r) : 1), WND_MAX);
 	}
 }
 
 static void shared(struct reference *r, const struct tcsig_ack *a)
 {
 	bool again = !strcmp(r->round, "grown");
-	double share = fmin(a->share_ppm, TCSIG_SHARE_MAX_PPM) / TCSIG_PPM, want;
+	double most = r->long_rtt ? 1 / 8.0 : 7 / 8.0;
+	double share = fmin(a->share_ppm / 1e6, most), want;
 
 	if (strcmp(r->stage, "steady") || r->stale || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
 	    r->delay > floor(r->target / 2))
@@ -145,10 +169,12 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 		held++;
 		return;
 	}
-	if (!strcmp(r->round, "cut") || !a->limited || r->delay > r->target)
+	if (!strcmp(r->round, "cut") && (!r->long_rtt || r->guess || r->before_loss))
+		return;
+	if (!a->limited || r->delay > r->target)
 		return;
 	grown(r, a);
-	if (a->has_share)
+	if (a->has_share && strcmp(r->round, "cut"))
 		shared(r, a);
 }
 
@@ -187,7 +213,7 @@ static const char *stage_name(const struct tcsig_vars *v)
 static bool same(const char *what, const struct reference *r, const struct tcsig_vars *v)
 {
 	double error = fabs(v->cw / ONE - r->cw) * ONE;
-	double bound = 12 + r->cw * ONE / 1e15;
+	double bound = 24 + 16 * r->added + r->cw * ONE / 1e15;
 	bool sane = v->cw >= TCSIG_WND_MIN && v->cw <= TCSIG_WND_MAX &&
 		    tcsig_pace_bytes_ps(v, 1 + below(65535), 1 + below(1000)) >= 1;
 
@@ -202,6 +228,7 @@ static bool same(const char *what, const struct reference *r, const struct tcsig
 /* Each event begins where the law is: its errors do not add up. */
 static void follow(struct reference *r, const struct tcsig_vars *v)
 {
+	r->added = 0;
 	r->cw = v->cw / ONE;
 	r->begun = v->ref / ONE;
 	r->goal = v->goal / ONE;
@@ -277,12 +304,18 @@ static bool run_stream(void)
 		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
 		.ai = tcsig_of_ppm(below(2) ? 1000000 : log_uniform(1000, TCSIG_AI_MAX_PPM)),
 		.least = below(2) ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.gain = below(2) ? TCSIG_GAIN_ONE : TCSIG_GAIN_ONE + below(241),
+		.long_rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),
 		.beta_ppm = below(2) ? 500000 : 1 + below(1000000),
+		.hop = below(2),
 	};
 	struct reference r = {
 		.target = p.target_ns,
 		.ai = p.ai / ONE,
 		.least = p.least / ONE,
+		.gain = p.gain / 16.0,
+		.long_rtt = p.long_rtt_ns,
+		.hop = p.hop,
 		.beta = p.beta_ppm / 1e6,
 		.delivered = 1000 + below(1 << 20),
 	};

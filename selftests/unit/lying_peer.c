@@ -78,11 +78,16 @@ static struct tcsig_ack csig_ack(u32 rtt_us, u64 cw, u64 line, u32 *delivered_pk
 
 static struct tcsig_params csig_params(void)
 {
+	const bool hop = below(2);
+
 	return (struct tcsig_params){
 		.target_ns = log_uniform(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
 		.ai = tcsig_of_ppm(log_uniform(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),
-		.least = below(2) ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
+		.gain = TCSIG_GAIN_ONE + below(TCSIG_GAIN_MAX - TCSIG_GAIN_ONE + 1),
+		.long_rtt_ns = below(2) ? log_uniform(1, 1ULL << 34) : 0,
 		.beta_ppm = log_uniform(1, TCSIG_PPM),
+		.hop = hop,
 	};
 }
 
@@ -99,8 +104,8 @@ static void lie_to_csig(void)
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u64 was = max(v.cw, p.least);
 		const struct tcsig_ack a = csig_ack(rtt_us, v.cw, line, &delivered_pkts);
-		/* Slow start adds what is acknowledged, an ACK adds ai for each. */
-		const u64 added = (a.acked_pkts * TCSIG_ONE) + a.acked_pkts * p.ai;
+		/* Slow start adds what is acknowledged; otherwise up to 16 ai for each packet. */
+		const u64 added = (a.acked_pkts * TCSIG_ONE) + 16 * a.acked_pkts * p.ai;
 
 		if (!below(16))
 			tcsig_lose(&v, delivered_pkts, below(2));

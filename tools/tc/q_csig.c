@@ -18,7 +18,7 @@ static const char csig_usage[] =
 	"  EDGES := pow2[:BASE] | linear:STEP | appendix_a | file:PATH | VALUE[,VALUE...], up to %d\n"
 	"  LOCATOR := NUMBER | FIELD:BITS[,FIELD:BITS...], up to %d or %d bits in all\n"
 	"  FIELD := capacity | stage | orientation | port | device | ttl\n"
-	"  interval    of the estimator, 10us to 1s (default %uns)\n"
+	"  interval    of the estimator, 10us to 1s (default: of %u bytes at the rate)\n"
 	"  shift       dre discounts by 2^-shift, %d to %d (default %d)\n"
 	"  overhead    the wire adds this to each packet, 0 to %d bytes\n"
 	"  limit       of the default child, a byte fifo\n";
@@ -26,7 +26,7 @@ static const char csig_usage[] =
 static void csig_print_usage(void)
 {
 	fprintf(stderr, csig_usage, TC_CSIG_EDGES_MAX, TC_CSIG_LM_BITS_COMPACT,
-		TC_CSIG_LM_BITS_EXPANDED, TC_CSIG_INTERVAL_DEFAULT_NS, TC_CSIG_SHIFT_MIN,
+		TC_CSIG_LM_BITS_EXPANDED, TC_CSIG_INTERVAL_DEFAULT_BYTES, TC_CSIG_SHIFT_MIN,
 		TC_CSIG_SHIFT_MAX, TC_CSIG_SHIFT_DEFAULT, TC_CSIG_OVERHEAD_MAX_BYTES);
 }
 

@@ -48,7 +48,10 @@ enum {
 /* delta_t: 10 us to 1 s. */
 #define TC_CSIG_INTERVAL_MIN_NS		10000
 #define TC_CSIG_INTERVAL_MAX_NS		1000000000
-#define TC_CSIG_INTERVAL_DEFAULT_NS	256000
+/* The default is the time in which the port sends so many bytes: 256 us at 1 Gbit/s. */
+#define TC_CSIG_INTERVAL_DEFAULT_BYTES	32000
+/* Four packets of 1538 bytes take 10 us, the default target of tcp_csig's senders. */
+#define TC_CSIG_SLOW_BYTES_PS		615200000
 /* With timer, the least period (dre: interval / 2^shift) set from within a user namespace. */
 #define TC_CSIG_TIMER_CONTAINER_MIN_NS	1000000
 

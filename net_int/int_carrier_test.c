@@ -233,6 +233,28 @@ static void times_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, int_window_is_small(5792, 1448));
 }
 
+struct telemetry {
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + 2 * INT_RECORD_BYTES];
+	};
+};
+
+/* Two hops at 100G that have sent @units in 10 us; the second has a queue. */
+static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qlen)
+{
+	struct int_record r = { .speed = 9, .ts_ns = ts_ns, .tx_units = units };
+	struct telemetry t;
+
+	int_write(&t.hdr, 0, INT_TYPE_PROBE, 0, 2);
+	t.hdr.path = cpu_to_be32(hops << 28 | (hops ? 5 << 16 : 0));
+	t.hdr.record[0] = int_pack(&r);
+	r.qlen_units = qlen;
+	if (hops > 1)
+		t.hdr.record[1] = int_pack(&r);
+	return t;
+}
+
 /* TCP's options as bytes, and where ours is; -1: nowhere. */
 static const struct opt_case {
 	const char *what;
@@ -310,28 +332,6 @@ static void whole_id_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x004), 0x10000004u);
 	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x006), 0x0ffff006u);
 	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0xfff), 0x0fffffffu);
-}
-
-struct telemetry {
-	union {
-		struct int_hdr hdr;
-		u8 room[INT_HDR_BYTES + 2 * INT_RECORD_BYTES];
-	};
-};
-
-/* Two hops at 100G that have sent @units in 10 us; the second has a queue. */
-static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qlen)
-{
-	struct int_record r = { .speed = 9, .ts_ns = ts_ns, .tx_units = units };
-	struct telemetry t;
-
-	int_write(&t.hdr, 0, INT_TYPE_PROBE, 0, 2);
-	t.hdr.path = cpu_to_be32(hops << 28 | (hops ? 5 << 16 : 0));
-	t.hdr.record[0] = int_pack(&r);
-	r.qlen_units = qlen;
-	if (hops > 1)
-		t.hdr.record[1] = int_pack(&r);
-	return t;
 }
 
 static void ask(struct int_receiver *r, enum int_answer_kind kind)
@@ -461,6 +461,38 @@ static void law_test(struct kunit *test)
 						       &reply), "once a T");
 }
 
+/*
+ * T becomes 9 us, the BDP follows: W was 114200 and has 0.9 of that, whatever the law makes of
+ * the next answer: 102780 * 0.95 / U + W_ai.
+ */
+static void t_changes_test(struct kunit *test)
+{
+	const struct int_msg msg = {
+		.t_ns = cpu_to_be32(9000), .kind = cpu_to_be16(INT_ANSWER_WINDOW) };
+	const struct int_terms terms = {
+		.wnd_max = cpu_to_be32(112500), .eta = cpu_to_be32(996147),
+		.flows = cpu_to_be16(100) };
+	struct telemetry t = records(2, 0, 0, 10);
+	struct int_receiver r = { };
+	struct int_reply reply;
+	u32 u;
+
+	ask(&r, INT_ANSWER_WINDOW);
+	int_receiver_hear(&r, &t.hdr, false, false, MS, &reply);
+	t = records(2, 244, 10000, 10);
+	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 10001, &reply));
+	KUNIT_EXPECT_GE(test, reply.wnd, 114150u);
+	KUNIT_EXPECT_LE(test, reply.wnd, 114250u);
+	u = r.v.u;
+	int_receiver_ask(&r, &msg, &terms);
+	KUNIT_EXPECT_GE(test, hpcc_wnd_bytes(&r.v), 102735u);
+	KUNIT_EXPECT_LE(test, hpcc_wnd_bytes(&r.v), 102825u);
+	KUNIT_EXPECT_EQ_MSG(test, r.v.u, u, "U is what it was");
+	t = records(2, 488, 20000, 10);
+	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 20002, &reply));
+	KUNIT_EXPECT_LE_MSG(test, reply.wnd, 102825u, "not from the line's rate");
+}
+
 /* What a probe says is brought into bounds. */
 static void terms_test(struct kunit *test)
 {
@@ -541,6 +573,7 @@ static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(reply_test),
 	KUNIT_CASE(due_test),
 	KUNIT_CASE(law_test),
+	KUNIT_CASE(t_changes_test),
 	KUNIT_CASE(terms_test),
 	KUNIT_CASE(crowd_test),
 	KUNIT_CASE(scale_test),

@@ -39,11 +39,15 @@ struct int_shim {
 	struct hop_flow *flow;
 };
 
-static void learn_cookie(struct hop_flow *flow, const struct int_shim *shim)
+/* @reports: it is a SYN-ACK's */
+static void learn_hello(struct hop_flow *flow, const struct int_shim *shim, bool reports)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
+	f->peer_met = int_met_by_hello(&shim->hdr);
+	f->met = reports ? int_met_by_report(&shim->hdr) : (struct int_met){};
+	f->hops = f->met.hops ?: f->peer_met.hops;
 	WRITE_ONCE(f->peer_cookie,
 		   (u64)ntohl(shim->tail.first) << 32 | ntohl(shim->tail.second));
 	spin_unlock_bh(&f->lock);
@@ -75,7 +79,7 @@ static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
 	f = hop_flow_state(flow);
 	if ((stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED) &&
 	    !READ_ONCE(f->peer_cookie))
-		learn_cookie(flow, shim);
+		learn_hello(flow, shim, false);
 }
 
 /* It answers the SYN that our socket has sent. */
@@ -97,7 +101,7 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 static void receive_synack(const struct int_shim *shim)
 {
 	int_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
-	learn_cookie(shim->flow, shim);
+	learn_hello(shim->flow, shim, true);
 }
 
 static void receive_data(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,

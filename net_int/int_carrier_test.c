@@ -255,6 +255,56 @@ static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qle
 	return t;
 }
 
+/* A SYN that met so many hops, whose queues were so long, as its sender reads in the SYN-ACK. */
+static const struct met_case {
+	const char *what;
+	struct int_met met;
+	unsigned int back_hops;
+	struct int_met want;
+} met_cases[] = {
+	{ "three hops, no queue", { 3, 0 }, 3, { 3, 0 } },
+	{ "the queues in units of 256 ns", { 3, 25700 }, 2, { 3, 25600 } },
+	{ "longer than can be said", { 15, U32_MAX }, 1, { 15, 0xffff00 } },
+	{ "a peer that reports nothing: the path back", { 0, 0 }, 4, { 4, 0 } },
+};
+
+static void met_test(struct kunit *test)
+{
+	struct telemetry t = { };
+	struct int_met met;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(met_cases); i++) {
+		const struct met_case *c = &met_cases[i];
+
+		int_write(&t.hdr, 6, INT_TYPE_HELLO, 0, 0);
+		int_report_syn(&t.hdr, &c->met);
+		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
+		/* What hops on the way back add. */
+		t.hdr.path |= cpu_to_be32(c->back_hops << INT_HOPS_SHIFT |
+					  0xabcU << INT_PATH_ID_SHIFT);
+		met = int_met_by_report(&t.hdr);
+		KUNIT_EXPECT_EQ_MSG(test, met.hops, c->want.hops, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, met.queues_ns, c->want.queues_ns, "%s", c->what);
+	}
+	/* 2 * 10 units of 40.96 ns */
+	t = records(2, 0, 0, 20);
+	met = int_met_by_hello(&t.hdr);
+	KUNIT_EXPECT_EQ(test, met.hops, 2);
+	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
+	t.hdr.flags = 0x3f;
+	t.hdr.path = 0;
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_report(&t.hdr).hops, 15, "any value");
+}
+
+static void slots_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, int_slots_for(5, 0), 5u);
+	KUNIT_EXPECT_EQ(test, int_slots_for(5, 6), 6u);
+	KUNIT_EXPECT_EQ(test, int_slots_for(5, 255), INT_SLOTS_MAX);
+	KUNIT_EXPECT_EQ_MSG(test, int_slots_for(0, 6), 0u, "none are wanted");
+}
+
 /* TCP's options as bytes, and where ours is; -1: nowhere. */
 static const struct opt_case {
 	const char *what;
@@ -567,6 +617,8 @@ static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(inband_test),
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(times_test),
+	KUNIT_CASE(met_test),
+	KUNIT_CASE(slots_test),
 	KUNIT_CASE(option_test),
 	KUNIT_CASE(option_noise_test),
 	KUNIT_CASE(whole_id_test),

@@ -392,6 +392,68 @@ static void bounds_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
 }
 
+/*
+ * A base RTT of 10 us: the SYN's, and answers with the least RTT until then and the queues that
+ * they report, by units of 40.96 ns.
+ */
+static const struct least_case {
+	const char *what;
+	u32 syn_rtt_ns, syn_queues_ns;
+	struct {
+		enum int_answer_kind kind;
+		u32 rtt_ns, qlen_units;
+	} answer[3];
+	u32 want_start_ns, want_ns[3];
+} least_cases[] = {
+	{ "no queue: the least RTT", 11000, 0,
+	  { { INT_ANSWER_RECORDS, 10000, 500 }, { INT_ANSWER_RECORDS, 10000, 0 } },
+	  11000, { 10000, 10000 } },
+	{ "less than an eighth is left in", 11000, 1375, { }, 11000, { } },
+	{ "a standing queue", 40000, 30000,
+	  { { INT_ANSWER_RECORDS, 40000, 733 }, { INT_ANSWER_SUMMARY, 30000, 489 } },
+	  10000, { 10000, 9971 } },
+	{ "it is gone with the answer", 40000, 30000,
+	  { { INT_ANSWER_RECORDS, 10000, 0 }, { INT_ANSWER_RECORDS, 10000, 5000 } },
+	  10000, { 10000, 10000 } },
+	{ "the RTT falls, and no answer says why", 60000, 40000,
+	  { { INT_ANSWER_RECORDS, 30000, 1000 }, { INT_ANSWER_RECORDS, 15000, 1000 } },
+	  20000, { 20000, 15000 } },
+	{ "a queue that grew: a quarter at least", 60000, 70000,
+	  { { INT_ANSWER_RECORDS, 40000, 732 }, { INT_ANSWER_RECORDS, 11000, 0 } },
+	  15000, { 10018, 11000 } },
+	{ "the receiver's law tells of none", 40000, 30000,
+	  { { INT_ANSWER_WINDOW, 40000, 0 }, { INT_ANSWER_WINDOW, 10000, 0 } },
+	  10000, { 40000, 10000 } },
+	{ "longer than all bounds", 4000000000U, U32_MAX, { }, 1000000000, { } },
+};
+
+static void least_test(struct kunit *test)
+{
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(least_cases); i++) {
+		const struct least_case *c = &least_cases[i];
+		struct hpccpp_least l;
+
+		hpccpp_start_least(&l, c->syn_rtt_ns, c->syn_queues_ns);
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->syn_rtt_ns), c->want_start_ns,
+				    "%s", c->what);
+		for (n = 0; n < ARRAY_SIZE(c->answer) && c->answer[n].rtt_ns; n++) {
+			struct int_record r = { SPEED_100G, 0, 0, c->answer[n].qlen_units };
+			struct int_answer a = { .kind = c->answer[n].kind, .record = r };
+
+			if (a.kind == INT_ANSWER_RECORDS) {
+				int_write(&a.hdr, 0, INT_TYPE_ECHO, 0, 1);
+				a.hdr.path = cpu_to_be32(1 << 28 | 7 << 16);
+				a.hdr.record[0] = int_pack(&r);
+			}
+			hpccpp_update_least(&l, c->answer[n].rtt_ns, &a);
+			KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->answer[n].rtt_ns),
+					    c->want_ns[n], "%s: answer %zu", c->what, n);
+		}
+	}
+}
+
 static const struct pace_case {
 	const char *what;
 	u32 wnd_bytes;
@@ -680,6 +742,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(leave_test),
 	KUNIT_CASE(bounds_test),
+	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(answer_test),

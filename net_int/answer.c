@@ -88,6 +88,9 @@ static void write_header(struct int_mail *mail, const struct int_reply *reply,
 	}
 	if (reply->kind != INT_ANSWER_SUMMARY) {
 		int_write(&mail->hdr, 0, INT_TYPE_ECHO, 0, 0);
+		/* The sender is to make room for all records that the law here needs. */
+		if (reply->kind == INT_ANSWER_WINDOW)
+			mail->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
 		return;
 	}
 	int_write(&mail->hdr, 0, INT_TYPE_ECHO, reply->index, 1);

@@ -72,7 +72,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 		WRITE_ONCE(f->lent, lend);
 		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
-		f->slots = READ_ONCE(in->slots);
+		f->slots = int_slots_for(READ_ONCE(in->slots), f->hops);
 		/* What came before is not for this one. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
@@ -217,6 +217,21 @@ unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
 	return flow->encap ? bytes + sizeof(struct udphdr) : bytes;
 }
 EXPORT_SYMBOL_GPL(int_flow_hdr_bytes);
+
+unsigned int int_flow_grow(struct int_flow *flow)
+{
+	spin_lock_bh(&flow->lock);
+	flow->slots = int_slots_for(flow->slots, flow->hops);
+	spin_unlock_bh(&flow->lock);
+	return int_flow_hdr_bytes(flow);
+}
+EXPORT_SYMBOL_GPL(int_flow_grow);
+
+u32 int_flow_syn_queues_ns(const struct int_flow *flow)
+{
+	return READ_ONCE(flow->met.queues_ns);
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_queues_ns);
 
 static enum int_peer peer_at(enum hop_stage stage)
 {

@@ -42,11 +42,15 @@ struct int_shim {
 	bool asks;
 };
 
-static void learn_cookie(struct hop_flow *flow, const struct int_shim *shim)
+/* @reports: the HELLO answers one, on a SYN-ACK or an ACK */
+static void learn_hello(struct hop_flow *flow, const struct int_shim *shim, bool reports)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
+	f->peer_met = int_met_by_hello(&shim->hdr);
+	f->met = reports ? int_met_by_report(&shim->hdr) : (struct int_met){};
+	f->hops = f->met.hops ?: f->peer_met.hops;
 	WRITE_ONCE(f->peer_cookie,
 		   (u64)ntohl(shim->tail.first) << 32 | ntohl(shim->tail.second));
 	spin_unlock_bh(&f->lock);
@@ -78,7 +82,7 @@ static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
 	f = hop_flow_state(flow);
 	if ((stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED) &&
 	    !READ_ONCE(f->peer_cookie))
-		learn_cookie(flow, shim);
+		learn_hello(flow, shim, false);
 }
 
 /* It answers the SYN that our socket has sent. */
@@ -100,16 +104,19 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 static void receive_synack(const struct int_shim *shim)
 {
 	int_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
-	learn_cookie(shim->flow, shim);
+	learn_hello(shim->flow, shim, true);
 }
 
-/* Once, as of a SYN. */
-static void learn_late_cookie(struct hop_flow *flow, const struct int_shim *shim)
+/* Once, as of a SYN. The RTT of these ACKs is no sample: the queues that they met are in none. */
+static void learn_late_hello(struct hop_flow *flow, const struct int_shim *shim)
 {
-	const struct int_flow *f = hop_flow_state(flow);
+	struct int_flow *f = hop_flow_state(flow);
 
-	if (!READ_ONCE(f->peer_cookie))
-		learn_cookie(flow, shim);
+	if (READ_ONCE(f->peer_cookie))
+		return;
+	learn_hello(flow, shim, !shim->asks);
+	WRITE_ONCE(f->met.queues_ns, 0);
+	WRITE_ONCE(f->peer_met.queues_ns, 0);
 }
 
 /* The peer has chosen a congestion control late that wants telemetry. */
@@ -127,7 +134,7 @@ static void receive_question(struct int_net *in, const struct hop_flow_key *key,
 		int_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	learn_late_cookie(flow, shim);
+	learn_late_hello(flow, shim);
 	hop_input_answer_now(key);
 }
 
@@ -139,7 +146,7 @@ static void receive_late_hello(struct int_net *in, const struct hop_flow_key *ke
 		receive_question(in, key, shim);
 		return;
 	}
-	learn_late_cookie(shim->flow, shim);
+	learn_late_hello(shim->flow, shim);
 	int_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
 }
 

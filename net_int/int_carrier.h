@@ -378,6 +378,64 @@ static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 	return wnd_bytes < mss_bytes * INT_SMALL_WINDOW_PKTS;
 }
 
+/**
+ * struct int_met - what a SYN or SYN-ACK met on its way
+ * @hops: nHop; 0: not known
+ * @queues_ns: the queues of the path's ports in sum, as reported; 0: none, or not known
+ */
+struct int_met {
+	u8 hops;
+	u32 queues_ns;
+};
+
+/* Of a HELLO, as it came in. */
+static inline struct int_met int_met_by_hello(const struct int_hdr *h)
+{
+	return (struct int_met) {
+		.hops = int_hops(h),
+		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
+	};
+}
+
+/* Queues as they are reported, in 2^INT_QUEUES_SHIFT ns. */
+static inline u16 int_queues_to_report(const struct int_met *met)
+{
+	return min_t(u32, met->queues_ns >> INT_QUEUES_SHIFT, U16_MAX);
+}
+
+/**
+ * int_report_syn() - a SYN-ACK's HELLO reports what the SYN met
+ * @h: of int_write()
+ * @met: of int_met_by_hello()
+ */
+static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
+{
+	h->flags = met->hops;
+	h->path = cpu_to_be32(int_queues_to_report(met));
+}
+
+/* A SYN-ACK's HELLO, as it came in. A peer that reports nothing has a path back, at least. */
+static inline struct int_met int_met_by_report(const struct int_hdr *h)
+{
+	return (struct int_met) {
+		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
+			      INT_HOPS_SATURATED),
+		.queues_ns = int_padding(h) << INT_QUEUES_SHIFT,
+	};
+}
+
+/**
+ * int_slots_for() - records to make room for
+ * @slots: net.hopcc.int_slots; 0: none, whatever the path
+ * @hops: of the path, as far as known
+ *
+ * Return: up to INT_SLOTS_MAX.
+ */
+static inline unsigned int int_slots_for(unsigned int slots, unsigned int hops)
+{
+	return slots ? clamp(hops, slots, INT_SLOTS_MAX) : 0;
+}
+
 /* The TCP option of the `ack` form, RFC 6994: 16 bytes. */
 #define INT_OPT_KIND		253
 #define INT_OPT_EXID		0x4849	/* "HI" */

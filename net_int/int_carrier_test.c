@@ -233,6 +233,78 @@ static void times_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, int_window_is_small(5792, 1448));
 }
 
+struct telemetry {
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + 2 * INT_RECORD_BYTES];
+	};
+};
+
+/* Two hops at 100G that have sent @units in 10 us; the second has a queue. */
+static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qlen)
+{
+	struct int_record r = { .speed = 9, .ts_ns = ts_ns, .tx_units = units };
+	struct telemetry t;
+
+	int_write(&t.hdr, 0, INT_TYPE_PROBE, 0, 2);
+	t.hdr.path = cpu_to_be32(hops << 28 | (hops ? 5 << 16 : 0));
+	t.hdr.record[0] = int_pack(&r);
+	r.qlen_units = qlen;
+	if (hops > 1)
+		t.hdr.record[1] = int_pack(&r);
+	return t;
+}
+
+/* A SYN that met so many hops, whose queues were so long, as its sender reads in the SYN-ACK. */
+static const struct met_case {
+	const char *what;
+	struct int_met met;
+	unsigned int back_hops;
+	struct int_met want;
+} met_cases[] = {
+	{ "three hops, no queue", { 3, 0 }, 3, { 3, 0 } },
+	{ "the queues in units of 256 ns", { 3, 25700 }, 2, { 3, 25600 } },
+	{ "longer than can be said", { 15, U32_MAX }, 1, { 15, 0xffff00 } },
+	{ "a peer that reports nothing: the path back", { 0, 0 }, 4, { 4, 0 } },
+};
+
+static void met_test(struct kunit *test)
+{
+	struct telemetry t = { };
+	struct int_met met;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(met_cases); i++) {
+		const struct met_case *c = &met_cases[i];
+
+		int_write(&t.hdr, 6, INT_TYPE_HELLO, 0, 0);
+		int_report_syn(&t.hdr, &c->met);
+		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
+		/* What hops on the way back add. */
+		t.hdr.path |= cpu_to_be32(c->back_hops << INT_HOPS_SHIFT |
+					  0xabcU << INT_PATH_ID_SHIFT);
+		met = int_met_by_report(&t.hdr);
+		KUNIT_EXPECT_EQ_MSG(test, met.hops, c->want.hops, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, met.queues_ns, c->want.queues_ns, "%s", c->what);
+	}
+	/* 2 * 10 units of 40.96 ns */
+	t = records(2, 0, 0, 20);
+	met = int_met_by_hello(&t.hdr);
+	KUNIT_EXPECT_EQ(test, met.hops, 2);
+	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
+	t.hdr.flags = 0x3f;
+	t.hdr.path = 0;
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_report(&t.hdr).hops, 15, "any value");
+}
+
+static void slots_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, int_slots_for(5, 0), 5u);
+	KUNIT_EXPECT_EQ(test, int_slots_for(5, 6), 6u);
+	KUNIT_EXPECT_EQ(test, int_slots_for(5, 255), INT_SLOTS_MAX);
+	KUNIT_EXPECT_EQ_MSG(test, int_slots_for(0, 6), 0u, "none are wanted");
+}
+
 /* TCP's options as bytes, and where ours is; -1: nowhere. */
 static const struct opt_case {
 	const char *what;
@@ -310,28 +382,6 @@ static void whole_id_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x004), 0x10000004u);
 	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x006), 0x0ffff006u);
 	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0xfff), 0x0fffffffu);
-}
-
-struct telemetry {
-	union {
-		struct int_hdr hdr;
-		u8 room[INT_HDR_BYTES + 2 * INT_RECORD_BYTES];
-	};
-};
-
-/* Two hops at 100G that have sent @units in 10 us; the second has a queue. */
-static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qlen)
-{
-	struct int_record r = { .speed = 9, .ts_ns = ts_ns, .tx_units = units };
-	struct telemetry t;
-
-	int_write(&t.hdr, 0, INT_TYPE_PROBE, 0, 2);
-	t.hdr.path = cpu_to_be32(hops << 28 | (hops ? 5 << 16 : 0));
-	t.hdr.record[0] = int_pack(&r);
-	r.qlen_units = qlen;
-	if (hops > 1)
-		t.hdr.record[1] = int_pack(&r);
-	return t;
 }
 
 static void ask(struct int_receiver *r, enum int_answer_kind kind)
@@ -461,6 +511,38 @@ static void law_test(struct kunit *test)
 						       &reply), "once a T");
 }
 
+/*
+ * T becomes 9 us, the BDP follows: W was 114200 and has 0.9 of that, whatever the law makes of
+ * the next answer: 102780 * 0.95 / U + W_ai.
+ */
+static void t_changes_test(struct kunit *test)
+{
+	const struct int_msg msg = {
+		.t_ns = cpu_to_be32(9000), .kind = cpu_to_be16(INT_ANSWER_WINDOW) };
+	const struct int_terms terms = {
+		.wnd_max = cpu_to_be32(112500), .eta = cpu_to_be32(996147),
+		.flows = cpu_to_be16(100) };
+	struct telemetry t = records(2, 0, 0, 10);
+	struct int_receiver r = { };
+	struct int_reply reply;
+	u32 u;
+
+	ask(&r, INT_ANSWER_WINDOW);
+	int_receiver_hear(&r, &t.hdr, false, false, MS, &reply);
+	t = records(2, 244, 10000, 10);
+	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 10001, &reply));
+	KUNIT_EXPECT_GE(test, reply.wnd, 114150u);
+	KUNIT_EXPECT_LE(test, reply.wnd, 114250u);
+	u = r.v.u;
+	int_receiver_ask(&r, &msg, &terms);
+	KUNIT_EXPECT_GE(test, hpcc_wnd_bytes(&r.v), 102735u);
+	KUNIT_EXPECT_LE(test, hpcc_wnd_bytes(&r.v), 102825u);
+	KUNIT_EXPECT_EQ_MSG(test, r.v.u, u, "U is what it was");
+	t = records(2, 488, 20000, 10);
+	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 20002, &reply));
+	KUNIT_EXPECT_LE_MSG(test, reply.wnd, 102825u, "not from the line's rate");
+}
+
 /* What a probe says is brought into bounds. */
 static void terms_test(struct kunit *test)
 {
@@ -535,12 +617,15 @@ static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(inband_test),
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(times_test),
+	KUNIT_CASE(met_test),
+	KUNIT_CASE(slots_test),
 	KUNIT_CASE(option_test),
 	KUNIT_CASE(option_noise_test),
 	KUNIT_CASE(whole_id_test),
 	KUNIT_CASE(reply_test),
 	KUNIT_CASE(due_test),
 	KUNIT_CASE(law_test),
+	KUNIT_CASE(t_changes_test),
 	KUNIT_CASE(terms_test),
 	KUNIT_CASE(crowd_test),
 	KUNIT_CASE(scale_test),

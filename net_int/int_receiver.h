@@ -161,7 +161,7 @@ static inline void int_receiver_crowd(struct int_receiver *r, u32 counted)
  * @msg: of the probe
  * @terms: of the probe
  *
- * The law starts anew where its units have changed.
+ * The law starts with the first; where T or the bound changes, its rate stays as it is.
  */
 static inline void int_receiver_ask(struct int_receiver *r, const struct int_msg *msg,
 				    const struct int_terms *terms)
@@ -169,8 +169,10 @@ static inline void int_receiver_ask(struct int_receiver *r, const struct int_msg
 	struct hpcc_params p = int_params(be32_to_cpu(msg->t_ns), terms);
 	u32 kind = be16_to_cpu(msg->kind);
 
-	if (!r->asked || p.wnd_max_bytes != r->p.wnd_max_bytes)
+	if (!r->asked)
 		hpcc_start(&r->v, &p);
+	else if (p.t_ns != r->p.t_ns || p.wnd_max_bytes != r->p.wnd_max_bytes)
+		hpcc_rescale(&r->v, r->p.t_ns, &p);
 	r->asked = true;
 	r->kind = kind <= INT_ANSWER_WINDOW ? kind : INT_ANSWER_RECORDS;
 	r->flows = be16_to_cpu(terms->flows);

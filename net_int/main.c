@@ -75,6 +75,7 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_IN_OLD] = "in_old",
 	[INT_COUNT_IN_FORGED] = "in_forged",
 	[INT_COUNT_IN_UNASKED] = "in_unasked",
+	[INT_COUNT_IN_SHORT] = "in_short",
 	[INT_COUNT_BAD + INT_BAD_TRUNCATED] = "bad_truncated",
 	[INT_COUNT_BAD + INT_BAD_LENGTH] = "bad_length",
 	[INT_COUNT_BAD + INT_BAD_TYPE] = "bad_type",

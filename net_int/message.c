@@ -93,6 +93,8 @@ static void take_probe(struct int_net *in, struct sk_buff *skb, struct hop_flow 
 	int_flow_event(flow, HOP_EVENT_HEADER_IN);
 	spin_lock_bh(&f->lock);
 	int_receiver_ask(&f->receiver, &mail->msg, &mail->terms);
+	if (mail->msg.flows)
+		WRITE_ONCE(f->met.queues_ns, be16_to_cpu(mail->msg.flows) << INT_QUEUES_SHIFT);
 	spin_unlock_bh(&f->lock);
 	if (mail->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
 		int_count(in, INT_COUNT_ACK_NOW);
@@ -137,6 +139,22 @@ static bool is_empty(const struct int_answer *a)
 	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
 }
 
+/*
+ * Hops found no room for their records: the next probes have some for all. Data has it once
+ * the congestion control leaves room in segments: int_flow_grow(). Context: f->lock.
+ */
+static bool is_short(struct int_flow *f, const struct int_answer *a)
+{
+	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
+
+	if (likely(a->hops <= slots) || !f->slots)
+		return false;
+	f->hops = a->hops;
+	if (f->forward == INT_FORWARD_PROBE)
+		f->slots = int_slots_for(f->slots, f->hops);
+	return true;
+}
+
 /* Context: f->lock. An empty answer is told, but not in place of one that waits. */
 static void keep_answer(struct int_flow *f, const struct int_answer *a)
 {
@@ -154,6 +172,7 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
 {
 	struct int_flow *f = hop_flow_state(flow);
+	bool lacks_records = false;
 	enum int_news news;
 
 	spin_lock_bh(&f->lock);
@@ -162,14 +181,16 @@ unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_an
 		return INT_COUNT_IN_UNASKED;
 	}
 	news = int_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
-	if (news == INT_NEWS)
+	if (news == INT_NEWS) {
+		lacks_records = is_short(f, a);
 		keep_answer(f, a);
+	}
 	spin_unlock_bh(&f->lock);
 	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
 			    a->wnd_bytes, a->flows, news);
 	switch (news) {
 	case INT_NEWS:
-		return INT_COUNTS;
+		return lacks_records ? INT_COUNT_IN_SHORT : INT_COUNTS;
 	case INT_NEWS_OLD:
 		return INT_COUNT_IN_OLD;
 	default:

@@ -75,6 +75,7 @@ enum int_reverse {
  * @INT_COUNT_IN_OLD: answers that were reordered or replayed
  * @INT_COUNT_IN_FORGED: answers to what never left
  * @INT_COUNT_IN_UNASKED: answers for who takes no part any more
+ * @INT_COUNT_IN_SHORT: answers of paths with more hops than there was room for records
  * @INT_COUNT_BAD: malformed, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: the last of them
  * @INT_COUNT_BAD_NEXT: a header without TCP behind it
@@ -114,6 +115,7 @@ enum int_count {
 	INT_COUNT_IN_OLD,
 	INT_COUNT_IN_FORGED,
 	INT_COUNT_IN_UNASKED,
+	INT_COUNT_IN_SHORT,
 	INT_COUNT_BAD,
 	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
 	INT_COUNT_BAD_NEXT,
@@ -200,6 +202,9 @@ struct int_net {
  * @forward: what collects, as it was when @sk took part
  * @encap: inband in UDP
  * @slots: records to make room for
+ * @hops: of the path of data, as far as known; where only the path back is, of that
+ * @met: what our SYN or SYN-ACK met, as the peer reported
+ * @peer_met: what the peer's met, to be reported
  * @no_gso: the carrier has switched its super-packets off
  * @asked: @ask is set
  * @terms_told: inband: the receiver was told the law's terms
@@ -226,6 +231,9 @@ struct int_flow {
 	u8 forward;
 	bool encap;
 	u8 slots;
+	u8 hops;
+	struct int_met met;
+	struct int_met peer_met;
 	bool no_gso;
 	bool asked;
 	bool terms_told;

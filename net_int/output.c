@@ -48,15 +48,20 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
 	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
 }
 
+/* A HELLO that answers one, on a SYN-ACK or an ACK, also reports what that one met. */
 static void send_hello(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow, u8 flags)
 {
 	const struct int_flow *f = hop_flow_state(flow);
-	struct int_hdr *h = insert(skb, seg, INT_HDR_BYTES + INT_TAIL_BYTES, int_protocol);
+	const unsigned int slots = READ_ONCE(in->slots);
+	struct int_hdr *h = insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES, int_protocol);
 
 	if (!h)
 		return;
-	write_shim(h, INT_TYPE_HELLO, flags, 0, f->cookie >> 32, f->cookie);
+	write_shim(h, INT_TYPE_HELLO, flags, slots, f->cookie >> 32, f->cookie);
+	/* A receiver that tells ratios only has no word of hops and queues. */
+	if (seg->ack && !(flags & INT_FLAG_ASKS) && !READ_ONCE(in->anonymous))
+		int_report_syn(h, &f->peer_met);
 	int_count(in, INT_COUNT_OUT_HELLO);
 	trace_int_header_out(&flow->key, h, 0, 0);
 }

@@ -81,6 +81,7 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 		.t_ns = htonl(ask->t_ns),
 		.wnd = htonl(ask->wnd_bytes),
 		.kind = htons(ask->kind),
+		.flows = htons(int_queues_to_report(&f->peer_met)),
 	};
 	mail->terms = (struct int_terms) {
 		.wnd_max = htonl(ask->wnd_max_bytes),
@@ -200,6 +201,9 @@ void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment
 	/* A retransmission is behind SND.NXT. */
 	seq = after(tp->snd_nxt, seq_behind(th, seg)) ? tp->snd_nxt : seq_behind(th, seg);
 	mail.msg.seq = htonl(seq);
+	/* A receiver that tells ratios only has no word of queues. */
+	if (READ_ONCE(in->anonymous))
+		mail.msg.flows = 0;
 	probe = int_message_alloc(th, tp->snd_una, &mail.msg, &mail.hdr, &mail.terms);
 	if (!probe) {
 		int_count(in, INT_COUNT_NO_MEMORY);

@@ -3,6 +3,7 @@
  * HPCC++'s sender, draft-miao-rtgwg-hpccplus-00 sections 4.2 and 5: what the knobs make
  * of the law in net/hpcc.h, what the law makes of TCP's window and pace.
  *
+ *	T      = RTT - queues			of the packet that met the least queues
  *	W_init = rate * T			at the start, and the bound
  *	W_ai   = W_init (1 - eta) / N
  *	cwnd   = W / bytes of a packet on the wire, rounded up
@@ -12,6 +13,7 @@
  * payload.
  *
  * Deviations:
+ * - T, the base RTT, is measured: see struct hpccpp_least.
  * - A line whose rate is not known is as fast as the slowest port of the path. The peer reports
  *   that, and may lie: a round raises it to HPCCPP_GROWTH_MAX times W / T at most.
  * - The draft has no word on loss: W is halved, once a window.
@@ -110,6 +112,82 @@ static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p
 
 	v->wnd = min(v->wnd, wnd_max);
 	v->wnd_ref = min(v->wnd_ref, wnd_max);
+}
+
+/* log2 of parts of the RTT: queues up to this one are left in T, and T is at least that one. */
+#define HPCCPP_LEAST_QUEUES_SHIFT	3
+#define HPCCPP_LEAST_T_SHIFT		2
+
+/**
+ * struct hpccpp_least - the least queues that a packet of a connection met
+ * @queues_ns: those of all ports of the path in sum, as they report them; 0: next to none, or they
+ *	are not known: the least RTT counts
+ * @t_ns: the least RTT when they were reported, less @queues_ns
+ *
+ * A new connection has measured one RTT, that of its SYN, and a port that others fill is a part
+ * of it. A record has the queue that a packet left behind, not the one that it waited in. Where a
+ * queue grows the first is longer, so the difference may be too small for T, and it is bounded.
+ * The less queue there was the smaller the error: the estimate is replaced once less is reported.
+ */
+struct hpccpp_least {
+	u32 queues_ns;
+	u32 t_ns;
+};
+
+/**
+ * hpccpp_start_least() - a connection starts
+ * @l: result
+ * @rtt_ns: its RTT, of the SYN
+ * @queues_ns: queues that the SYN met; 0: none, or not known
+ */
+static inline void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 queues_ns)
+{
+	*l = (struct hpccpp_least){};
+	if (queues_ns <= rtt_ns >> HPCCPP_LEAST_QUEUES_SHIFT)
+		return;
+	l->queues_ns = min_t(u64, queues_ns, U32_MAX);
+	l->t_ns = clamp_t(u64, queues_ns < rtt_ns ? rtt_ns - queues_ns : 0,
+			  rtt_ns >> HPCCPP_LEAST_T_SHIFT, HPCC_T_MAX_NS);
+}
+
+/**
+ * hpccpp_update_least() - an answer came
+ * @l: before and after
+ * @rtt_ns: the least RTT
+ * @a: the answer
+ *
+ * The receiver's window and ratio tell of no queues: T is the least RTT from then on.
+ *
+ * Return: true if @l has changed.
+ */
+static inline bool hpccpp_update_least(struct hpccpp_least *l, u64 rtt_ns,
+				       const struct int_answer *a)
+{
+	u64 queues_ns = 0;
+
+	if (a->kind == INT_ANSWER_RECORDS)
+		queues_ns = hpcc_queues_ns(&a->hdr);
+	else if (a->kind == INT_ANSWER_SUMMARY)
+		queues_ns = div_u64((u64)a->record.qlen_units *
+				    int_speeds[a->record.speed].unit_ps, HPCC_PS_PER_NS);
+	if (queues_ns >= l->queues_ns)
+		return false;
+	hpccpp_start_least(l, rtt_ns, queues_ns);
+	return true;
+}
+
+/**
+ * hpccpp_least_t_ns() - T
+ * @l: what is known of queues
+ * @rtt_ns: the least RTT
+ *
+ * Return: ns, within HPCC_T_MIN_NS and HPCC_T_MAX_NS.
+ */
+static inline u32 hpccpp_least_t_ns(const struct hpccpp_least *l, u64 rtt_ns)
+{
+	const u64 t_ns = l->queues_ns ? min_t(u64, rtt_ns, l->t_ns) : rtt_ns;
+
+	return clamp_t(u64, t_ns, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
 }
 
 /**

@@ -164,6 +164,155 @@ static void wind_test(struct kunit *test)
 	}
 }
 
+/*
+ * Answer @n of one every T, of the path with this pathID: one hop that is full, with a queue of 2
+ * BDP.
+ */
+static enum hpcc_heard hear_full(struct hpcc_vars *v, u32 n, u32 path_id)
+{
+	struct one_path path;
+	struct int_hdr *h = (struct int_hdr *)one_hop(&path, n * T_NS, n * 244, 488);
+
+	h->path = cpu_to_be32(1 << 28 | path_id << 16);
+	return hpcc_new_ack(v, &params, h, n * 1000 + 500, n * 1000 + 1000, (u64)n * T_NS);
+}
+
+/* Packets take several paths in turn, each of which has the same queue. */
+static const struct turns_case {
+	const char *what;
+	u32 paths;
+	u32 want_new, want_path, want_first;
+} turns_cases[] = {
+	{ "one", 1, 99, 0, 1 },
+	{ "two", 2, 98, 1, 1 },
+	{ "as many as are kept", 4, 96, 3, 1 },
+	{ "one more: its records are always gone", 5, 0, 99, 1 },
+};
+
+static void turns_test(struct kunit *test)
+{
+	size_t i;
+	u32 n;
+
+	for (i = 0; i < ARRAY_SIZE(turns_cases); i++) {
+		const struct turns_case *c = &turns_cases[i];
+		u32 heard[HPCC_HEARD_NOTHING + 1] = {};
+		struct hpcc_vars v;
+
+		hpcc_start(&v, &params);
+		for (n = 1; n <= 100; n++)
+			heard[hear_full(&v, n, 7 + n % c->paths)]++;
+		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_NEW], c->want_new, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_PATH], c->want_path, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_FIRST], c->want_first, "%s", c->what);
+		/* U is 3: W falls to the bound, and W_ai comes on top of it. */
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v) < 200, c->want_new > 0, "%s: %u",
+				    c->what, hpcc_wnd_bytes(&v));
+	}
+}
+
+/* Paths of so many hops, and how many of them are kept. */
+static const struct kept_case {
+	u32 hops, want_paths;
+} kept_cases[] = {
+	{ 1, 4 }, { 4, 4 }, { 5, 3 }, { 6, 2 }, { 8, 2 }, { 9, 1 }, { 15, 1 },
+};
+
+static void kept_test(struct kunit *test)
+{
+	u64 room[(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
+	struct int_hdr *h = (struct int_hdr *)room;
+	size_t i;
+	u32 n, k;
+
+	for (i = 0; i < ARRAY_SIZE(kept_cases); i++) {
+		const struct kept_case *c = &kept_cases[i];
+		struct hpcc_vars v;
+		u32 measured = 0;
+
+		hpcc_start(&v, &params);
+		for (n = 0; n < 2 * c->want_paths; n++) {
+			struct int_record r = { SPEED_100G, n * T_NS, n * 244, 488 };
+
+			int_write(h, 6, INT_TYPE_PROBE, 0, c->hops);
+			for (k = 0; k < c->hops; k++)
+				h->record[k] = int_pack(&r);
+			h->path = cpu_to_be32(c->hops << 28 | (1 + n % c->want_paths) << 16);
+			measured += hpcc_hear(&v, &params, h, n * T_NS) == HPCC_HEARD_NEW;
+		}
+		KUNIT_EXPECT_EQ_MSG(test, measured, c->want_paths, "%u hops", c->hops);
+	}
+}
+
+/* A sixth hop that found no room is heard of as soon as there is some. */
+static void room_test(struct kunit *test)
+{
+	u64 room[(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
+	struct int_hdr *h = (struct int_hdr *)room;
+	enum hpcc_heard heard = HPCC_HEARD_NOTHING;
+	struct hpcc_vars v;
+	u32 n, k;
+
+	hpcc_start(&v, &params);
+	for (n = 0; n < 4; n++) {
+		int_write(h, 6, INT_TYPE_PROBE, 0, n < 2 ? 5 : 6);
+		h->path = cpu_to_be32(6U << 28 | 7 << 16);
+		for (k = 0; k < int_records(h); k++) {
+			struct int_record r = { SPEED_100G, n * T_NS, n * 24, k == 5 ? 488 : 0 };
+
+			h->record[k] = int_pack(&r);
+		}
+		heard = hpcc_hear(&v, &params, h, n * T_NS);
+		KUNIT_EXPECT_EQ_MSG(test, heard, n == 0 ? HPCC_HEARD_FIRST :
+				    n == 2 ? HPCC_HEARD_PATH : HPCC_HEARD_NEW, "answer %u", n);
+	}
+	KUNIT_EXPECT_EQ(test, v.bottleneck, 5);
+	KUNIT_EXPECT_GE(test, v.u, 2 * HPCC_U_ONE);
+}
+
+static void rescale_test(struct kunit *test)
+{
+	struct hpcc_params p = params;
+	struct hpcc_vars v;
+
+	hpcc_start(&v, &p);
+	v.wnd = 30000ULL << HPCC_WND_SHIFT;
+	v.wnd_ref = 20000ULL << HPCC_WND_SHIFT;
+	p.t_ns = T_NS / 10 * 9;
+	p.wnd_max_bytes = BDP_BYTES / 10 * 9;
+	hpcc_rescale(&v, T_NS, &p);
+	KUNIT_EXPECT_EQ(test, v.wnd, 27000ULL << HPCC_WND_SHIFT);
+	KUNIT_EXPECT_EQ(test, v.wnd_ref, 18000ULL << HPCC_WND_SHIFT);
+	p.t_ns = HPCC_T_MAX_NS;
+	hpcc_rescale(&v, HPCC_T_MIN_NS, &p);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), p.wnd_max_bytes, "the line takes no more");
+	v.wnd = (64ULL << HPCC_WND_SHIFT) + (1 << (HPCC_WND_SHIFT - 1));
+	p.wnd_max_bytes = 64000001;
+	hpcc_rescale(&v, HPCC_T_MIN_NS, &p);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), 64000001U, "a part of a byte counts");
+	p.t_ns = HPCC_T_MIN_NS;
+	hpcc_rescale(&v, HPCC_T_MAX_NS, &p);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
+}
+
+/* Two ports of 40.96 ns a unit, of four hops of which two found no room. */
+static void queues_test(struct kunit *test)
+{
+	struct int_record r = { SPEED_100G, 0, 0, 1000 };
+	u64 room[4];
+	struct int_hdr *h = (struct int_hdr *)room;
+
+	int_write(h, 6, INT_TYPE_PROBE, 0, 2);
+	KUNIT_EXPECT_EQ(test, hpcc_queues_ns(h), 0ULL);
+	h->path = cpu_to_be32(4 << 28 | 7 << 16);
+	h->record[0] = int_pack(&r);
+	h->record[1] = int_pack(&r);
+	KUNIT_EXPECT_EQ(test, hpcc_queues_ns(h), 81920ULL);
+	r.speed = 15;
+	h->record[1] = int_pack(&r);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_queues_ns(h), 40960ULL, "of an unknown speed");
+}
+
 /* Wc follows once a round trip; the receiver counts T. */
 static void round_test(struct kunit *test)
 {
@@ -241,6 +390,68 @@ static void bounds_test(struct kunit *test)
 	v.wnd = 0;
 	hpcc_halve(&v);
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
+}
+
+/*
+ * A base RTT of 10 us: the SYN's, and answers with the least RTT until then and the queues that
+ * they report, by units of 40.96 ns.
+ */
+static const struct least_case {
+	const char *what;
+	u32 syn_rtt_ns, syn_queues_ns;
+	struct {
+		enum int_answer_kind kind;
+		u32 rtt_ns, qlen_units;
+	} answer[3];
+	u32 want_start_ns, want_ns[3];
+} least_cases[] = {
+	{ "no queue: the least RTT", 11000, 0,
+	  { { INT_ANSWER_RECORDS, 10000, 500 }, { INT_ANSWER_RECORDS, 10000, 0 } },
+	  11000, { 10000, 10000 } },
+	{ "less than an eighth is left in", 11000, 1375, { }, 11000, { } },
+	{ "a standing queue", 40000, 30000,
+	  { { INT_ANSWER_RECORDS, 40000, 733 }, { INT_ANSWER_SUMMARY, 30000, 489 } },
+	  10000, { 10000, 9971 } },
+	{ "it is gone with the answer", 40000, 30000,
+	  { { INT_ANSWER_RECORDS, 10000, 0 }, { INT_ANSWER_RECORDS, 10000, 5000 } },
+	  10000, { 10000, 10000 } },
+	{ "the RTT falls, and no answer says why", 60000, 40000,
+	  { { INT_ANSWER_RECORDS, 30000, 1000 }, { INT_ANSWER_RECORDS, 15000, 1000 } },
+	  20000, { 20000, 15000 } },
+	{ "a queue that grew: a quarter at least", 60000, 70000,
+	  { { INT_ANSWER_RECORDS, 40000, 732 }, { INT_ANSWER_RECORDS, 11000, 0 } },
+	  15000, { 10018, 11000 } },
+	{ "the receiver's law tells of none", 40000, 30000,
+	  { { INT_ANSWER_WINDOW, 40000, 0 }, { INT_ANSWER_WINDOW, 10000, 0 } },
+	  10000, { 40000, 10000 } },
+	{ "longer than all bounds", 4000000000U, U32_MAX, { }, 1000000000, { } },
+};
+
+static void least_test(struct kunit *test)
+{
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(least_cases); i++) {
+		const struct least_case *c = &least_cases[i];
+		struct hpccpp_least l;
+
+		hpccpp_start_least(&l, c->syn_rtt_ns, c->syn_queues_ns);
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->syn_rtt_ns), c->want_start_ns,
+				    "%s", c->what);
+		for (n = 0; n < ARRAY_SIZE(c->answer) && c->answer[n].rtt_ns; n++) {
+			struct int_record r = { SPEED_100G, 0, 0, c->answer[n].qlen_units };
+			struct int_answer a = { .kind = c->answer[n].kind, .record = r };
+
+			if (a.kind == INT_ANSWER_RECORDS) {
+				int_write(&a.hdr, 0, INT_TYPE_ECHO, 0, 1);
+				a.hdr.path = cpu_to_be32(1 << 28 | 7 << 16);
+				a.hdr.record[0] = int_pack(&r);
+			}
+			hpccpp_update_least(&l, c->answer[n].rtt_ns, &a);
+			KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->answer[n].rtt_ns),
+					    c->want_ns[n], "%s: answer %zu", c->what, n);
+		}
+	}
 }
 
 static const struct pace_case {
@@ -524,9 +735,15 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(measure_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(wind_test),
+	KUNIT_CASE(turns_test),
+	KUNIT_CASE(kept_test),
+	KUNIT_CASE(room_test),
+	KUNIT_CASE(rescale_test),
+	KUNIT_CASE(queues_test),
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(leave_test),
 	KUNIT_CASE(bounds_test),
+	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(answer_test),

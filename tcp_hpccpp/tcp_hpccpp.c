@@ -89,8 +89,10 @@ struct hpccpp_seen {
  * @speed: the rate of the socket's device; read once a round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: as it was set last
+ * @least: what T is computed from, beside the least RTT
  * @move: section 9.4
  * @blind: answers that were of no use
+ * @hops_max: the longest path of an answer so far
  * @reno: Reno rules
  * @fresh: no data was sent yet
  */
@@ -111,8 +113,10 @@ struct hpccpp_law {
 	struct hop_speed speed;
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
+	struct hpccpp_least least;
 	struct hpccpp_move move;
 	struct hpccpp_blind blind;
+	u8 hops_max;
 	bool reno;
 	bool fresh;
 };
@@ -174,20 +178,26 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 }
 
 /*
- * T: the knob, or the least RTT that was measured. TCP's clock ticks in microseconds:
- * the least of many is cut off, and a T too short would be a window too small.
+ * The least RTT that was measured. TCP's clock ticks in microseconds: the least of many is cut
+ * off, and a T too short would be a window too small.
  */
-static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
+static u64 hpccpp_rtt_ns(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	/* Read once: T is a divisor, and the knob may become 0. */
-	u32 t_ns = READ_ONCE(c->t_ns), rtt_us = tcp_min_rtt(tp);
+	u32 rtt_us = tcp_min_rtt(tp);
 
-	if (t_ns)
-		return t_ns;
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
+	return ((u64)rtt_us + 1) * NSEC_PER_USEC;
+}
+
+/* T: the knob, or the least RTT without the queues in it. */
+static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
+{
+	/* Read once: T is a divisor, and the knob may become 0. */
+	const u32 t_ns = READ_ONCE(law->net->config.t_ns);
+
+	return t_ns ?: hpccpp_least_t_ns(&law->least, hpccpp_rtt_ns(sk));
 }
 
 /* Where nobody knows how fast the line is, a first window as TCP's. */
@@ -238,7 +248,7 @@ static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccp
 	const struct hpccpp_base *b = &law->base;
 
 	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
-	       b->t_ns == hpccpp_t_ns(sk, c) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->t_ns == hpccpp_t_ns(sk, law) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
 	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
 	       b->hold == !!READ_ONCE(c->hold);
 }
@@ -248,7 +258,7 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 	const struct hpccpp_config *c = &law->net->config;
 	struct hpccpp_base base = {
 		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
-		.t_ns = hpccpp_t_ns(sk, c),
+		.t_ns = hpccpp_t_ns(sk, law),
 		.eta_ppm = READ_ONCE(c->eta_ppm),
 		.max_stage = READ_ONCE(c->max_stage),
 		.flows = hpccpp_flows(law),
@@ -382,19 +392,34 @@ static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 	return flows;
 }
 
+/* The next look at the parameters looks at everything. */
+static void hpccpp_forget_seen(struct hpccpp_law *law)
+{
+	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
+}
+
 static noinline void hpccpp_look_up_speed(const struct sock *sk, struct hpccpp_law *law)
 {
 	law->speed_changes = hop_speed_changes();
 	law->dev = hop_sock_dev(sk);
 	law->speed = hop_sock_speed(sk);
-	/* The next ACK looks at everything. */
-	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
+	hpccpp_forget_seen(law);
 }
 
 static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
 {
 	if (law->dev != hop_sock_dev(sk) || law->speed_changes != hop_speed_changes())
 		hpccpp_look_up_speed(sk, law);
+}
+
+/* A new connection: T is the RTT of its SYN or SYN-ACK, less the queues that this met. */
+static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *hs,
+			       struct hpccpp_law *law)
+{
+	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
+		return;
+	hpccpp_start_least(&law->least, hpccpp_rtt_ns(sk), int_flow_syn_queues_ns(hs->flow));
+	hpccpp_forget_seen(law);
 }
 
 /* At the line's rate, W = BDP. */
@@ -436,6 +461,7 @@ static void hpccpp_init(struct sock *sk)
 	law->net = hpccpp_net(sk);
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
+	hpccpp_begin_least(sk, hs, law);
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
@@ -551,6 +577,26 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 	hpccpp_begin(sk, inet_csk_ca(sk), law);
 }
 
+/* Of a packet that met shorter queues than all before, the RTT is nearer to T. */
+static noinline void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (hpccpp_update_least(&law->least, hpccpp_rtt_ns(sk), &law->answer))
+		hpccpp_forget_seen(law);
+}
+
+/* Data shall have room for the records of all hops. */
+static noinline void hpccpp_grow_header(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	const u32 bytes = int_flow_grow(hs->flow);
+
+	if (bytes == hs->ext_hdr_bytes)
+		return;
+	hop_shim_release(sk, hs->ext_hdr_bytes);
+	hop_shim_reserve(sk, bytes);
+	hs->ext_hdr_bytes = bytes;
+}
+
 /* Return: what the law made of it. */
 static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 {
@@ -558,6 +604,13 @@ static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *la
 	u32 update_seq = law->v.update_seq;
 	enum hpcc_heard heard;
 	bool round;
+
+	if (unlikely(law->least.queues_ns))
+		hpccpp_look_at_queues(sk, law);
+	if (unlikely(a->hops > law->hops_max)) {
+		law->hops_max = a->hops;
+		hpccpp_grow_header(sk);
+	}
 
 	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 			    tcp_sk(sk)->tcp_clock_cache);
@@ -627,6 +680,9 @@ static void hpccpp_tx_start(struct sock *sk)
 	if (law->reno ||
 	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
+	/* The peer may have reported queues since. */
+	if (law->fresh)
+		hpccpp_begin_least(sk, hs, law);
 	law->fresh = false;
 	hpccpp_begin(sk, hs, law);
 }

@@ -23,7 +23,10 @@
  * - A hop with dts = 0 says nothing new. One whose time went back by less than half
  *   a turn of its clock is late, and is not stored either.
  * - Records that are stored for longer than half a turn of a hop's clock are replaced
- *   and not differenced. So are all when the path changes; W stays.
+ *   and not differenced.
+ * - The draft discards all records when pathID changes. The law keeps those of up to
+ *   HPCC_PATHS_MAX paths, since packets may take several in turn: each answer is compared
+ *   with the last one of its own path. An answer of a new path is only stored; W stays.
  * - Only if @hold asks for it: where W was cut so far that nothing left until a queue of
  *   many T had drained, Wc is what then leaves, W, and not the window of the first of those
  *   T, which comes back as soon as U says that the queue is gone. Once until U is below eta
@@ -53,6 +56,10 @@
 #define HPCC_T_MAX_NS		1000000000U
 /* Half a turn of a hop's clock. */
 #define HPCC_STORED_MAX_NS	(INT_TS_MASK / 2)
+/* Paths whose records are kept, as far as HPCC_HOPS_STORED records are enough. */
+#define HPCC_PATHS_MAX		4U
+/* Four paths of 4 hops, three of 5, two of 8, or one of INT_SLOTS_MAX. */
+#define HPCC_HOPS_STORED	16U
 
 /**
  * struct hpcc_params - of a connection; written by its owner
@@ -73,13 +80,29 @@ struct hpcc_params {
 };
 
 /**
- * struct hpcc_hop - what is stored of a hop
- * @last: its record
+ * struct hpcc_hop - what is stored of a hop; its record is that of struct int_record
+ * @ts_ns: of the record
+ * @tx_units: of the record
  * @u: u', in 2^-HPCC_U_SHIFT
+ * @qlen_units: of the record
+ * @speed: of the record
  */
 struct hpcc_hop {
-	struct int_record last;
+	u32 ts_ns;
+	u32 tx_units;
 	u32 u;
+	u16 qlen_units;
+	u8 speed;
+};
+
+/**
+ * struct hpcc_path - a path whose records are stored
+ * @stored_ns: when they were, local clock
+ * @key: hpcc_path_key(); 0: the place is free
+ */
+struct hpcc_path {
+	u64 stored_ns;
+	u32 key;
 };
 
 /**
@@ -88,34 +111,38 @@ struct hpcc_hop {
  * @wnd_ref: Wc, the same
  * @u: U, in 2^-HPCC_U_SHIFT
  * @inc_stage: incStage
- * @hops: nHop of the stored records; 0: none are stored
- * @path_id: their pathID
- * @bottleneck: the hop with the greatest u'
+ * @hops: nHop of the newest answer; 0: none came
+ * @path_id: pathID of the newest answer
+ * @bottleneck: the hop with the greatest u' on that path
+ * @at: index of that path in @path
+ * @stride: entries of @hop that each path has; 0: none is stored
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
  * @left: a packet has left since lastUpdateSeq
  * @held: Wc was taken from W since U was below eta
  * @update_ns: lastUpdateTime, the receiver's
- * @stored_ns: when the records were stored, local clock
  * @path_mbit: hpcc_path_mbit() of the last answer with all records
- * @hop: the records
+ * @path: the paths
+ * @hop: their records, @stride entries for each path
  */
 struct hpcc_vars {
 	u64 wnd;
 	u64 wnd_ref;
 	u32 u;
 	u32 inc_stage;
-	u8 hops;
 	u16 path_id;
+	u8 hops;
 	u8 bottleneck;
-	u32 update_seq;
+	u8 at;
+	u8 stride;
 	bool updated;
 	bool left;
 	bool held;
-	u64 update_ns;
-	u64 stored_ns;
+	u32 update_seq;
 	u32 path_mbit;
-	struct hpcc_hop hop[INT_SLOTS_MAX];
+	u64 update_ns;
+	struct hpcc_path path[HPCC_PATHS_MAX];
+	struct hpcc_hop hop[HPCC_HOPS_STORED];
 };
 
 /**
@@ -123,7 +150,7 @@ struct hpcc_vars {
  * @HPCC_HEARD_NEW: U is new
  * @HPCC_HEARD_SAME: too early, or late: U stays
  * @HPCC_HEARD_FIRST: stored; nothing was stored before, or too long ago
- * @HPCC_HEARD_PATH: stored; the path is another
+ * @HPCC_HEARD_PATH: stored; the path is not among the stored ones
  * @HPCC_HEARD_NOTHING: no record, or one of an unknown speed
  */
 enum hpcc_heard {
@@ -185,6 +212,14 @@ static inline u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
 	return div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, (u64)of_ns * HPCC_PS_PER_NS);
 }
 
+static inline void hpcc_store_record(struct hpcc_hop *hop, const struct int_record *now)
+{
+	hop->ts_ns = now->ts_ns;
+	hop->tx_units = now->tx_units;
+	hop->qlen_units = now->qlen_units;
+	hop->speed = now->speed;
+}
+
 /*
  * Lines 4 and 5 of one hop. Return: ts - ts' if it said something new, which is then
  * stored; else 0.
@@ -195,16 +230,16 @@ static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record
 	u32 dt_ns, units;
 
 	/* The port runs at another speed, in other units. */
-	if (now->speed != hop->last.speed)
-		hop->last = *now;
-	dt_ns = (now->ts_ns - hop->last.ts_ns) & INT_TS_MASK;
-	units = (now->tx_units - hop->last.tx_units) & INT_TX_MASK;
+	if (now->speed != hop->speed)
+		hpcc_store_record(hop, now);
+	dt_ns = (now->ts_ns - hop->ts_ns) & INT_TS_MASK;
+	units = (now->tx_units - hop->tx_units) & INT_TX_MASK;
 	if (!dt_ns || dt_ns > HPCC_STORED_MAX_NS || (units < HPCC_UNITS_MIN && dt_ns < t_ns))
 		return 0;
 	hop->u = min_t(u64, HPCC_U_MAX,
-		       hpcc_share(min(now->qlen_units, hop->last.qlen_units), unit_ps, t_ns) +
+		       hpcc_share(min_t(u32, now->qlen_units, hop->qlen_units), unit_ps, t_ns) +
 		       hpcc_share(units, unit_ps, dt_ns));
-	hop->last = *now;
+	hpcc_store_record(hop, now);
 	return dt_ns;
 }
 
@@ -217,21 +252,74 @@ static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 	v->u += (s32)div_s64(step, t_ns);
 }
 
+/*
+ * What tells two sets of records apart: the path, the number of records, at least 1, and the hop
+ * that the first is of. Never 0.
+ */
+static inline u32 hpcc_path_key(u16 path_id, u8 hops, u8 records, u8 index)
+{
+	return (u32)hops << 24 | (u32)records << 20 | (u32)index << 16 | path_id;
+}
+
+/* The records of the path that the newest answer is of. */
+static inline struct hpcc_hop *hpcc_hops(struct hpcc_vars *v)
+{
+	return &v->hop[v->at * v->stride];
+}
+
+/* Returns true if records of this path are stored; it is the newest answer's then. */
+static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
+{
+	unsigned int i;
+
+	if (likely(v->path[v->at].key == key))
+		return true;
+	for (i = 0; i < HPCC_PATHS_MAX; i++) {
+		if (v->path[i].key != key)
+			continue;
+		v->at = i;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Room for so many records of a new path: a free place, else that of the path which was heard of
+ * longest ago. A path with more records than any before takes the places of all.
+ */
+static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
+{
+	unsigned int i, paths;
+
+	if (records > v->stride) {
+		for (i = 0; i < HPCC_PATHS_MAX; i++)
+			v->path[i].key = 0;
+		v->stride = records;
+	}
+	v->at = 0;
+	paths = min(HPCC_HOPS_STORED / v->stride, HPCC_PATHS_MAX);
+	for (i = 0; i < paths && v->path[v->at].key; i++)
+		if (!v->path[i].key || v->path[i].stored_ns < v->path[v->at].stored_ns)
+			v->at = i;
+	v->path[v->at].key = key;
+}
+
 /* Lines 1 to 10, when the same hops were stored. */
 static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
 					   const struct int_hdr *h)
 {
 	const unsigned int records = int_records(h);
+	struct hpcc_hop *hop = hpcc_hops(v);
 	u32 u = 0, tau_ns = 0;
 	unsigned int i;
 
 	for (i = 0; i < records; i++) {
 		struct int_record now = int_unpack(h->record[i]);
-		u32 dt_ns = hpcc_measure_hop(&v->hop[i], &now, p->t_ns);
+		u32 dt_ns = hpcc_measure_hop(&hop[i], &now, p->t_ns);
 
-		if (v->hop[i].u < u || (v->hop[i].u == u && tau_ns >= dt_ns))
+		if (hop[i].u < u || (hop[i].u == u && tau_ns >= dt_ns))
 			continue;
-		u = v->hop[i].u;
+		u = hop[i].u;
 		tau_ns = dt_ns;
 		v->bottleneck = i;
 	}
@@ -244,13 +332,16 @@ static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpc
 static inline void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
 {
 	const unsigned int records = int_records(h);
+	struct hpcc_hop *hop = hpcc_hops(v);
 	unsigned int i;
 
-	v->hops = int_hops(h);
-	v->path_id = int_path_id(h);
 	v->bottleneck = 0;
-	for (i = 0; i < records; i++)
-		v->hop[i] = (struct hpcc_hop){ .last = int_unpack(h->record[i]) };
+	for (i = 0; i < records; i++) {
+		struct int_record now = int_unpack(h->record[i]);
+
+		hpcc_store_record(&hop[i], &now);
+		hop[i].u = 0;
+	}
 }
 
 /**
@@ -288,22 +379,26 @@ static inline bool hpcc_understands(const struct int_hdr *h)
 static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_params *p,
 					const struct int_hdr *h, u64 now_ns)
 {
-	bool same = v->hops == int_hops(h) && v->path_id == int_path_id(h);
-	bool fresh = v->hops && now_ns - v->stored_ns <= HPCC_STORED_MAX_NS;
+	const u32 key = hpcc_path_key(int_path_id(h), int_hops(h), int_records(h), 0);
 	enum hpcc_heard heard = HPCC_HEARD_FIRST;
 
 	v->path_mbit = hpcc_path_mbit(h);
 	if (!v->path_mbit)
 		return HPCC_HEARD_NOTHING;
-	if (same && fresh) {
-		heard = hpcc_measure(v, p, h);
-	} else {
-		if (v->hops && !same)
+	if (unlikely(!hpcc_find_path(v, key))) {
+		if (v->hops)
 			heard = HPCC_HEARD_PATH;
+		hpcc_add_path(v, key, int_records(h));
 		hpcc_store(v, h);
+	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
+		hpcc_store(v, h);
+	} else {
+		heard = hpcc_measure(v, p, h);
 	}
+	v->hops = int_hops(h);
+	v->path_id = int_path_id(h);
 	if (heard != HPCC_HEARD_SAME)
-		v->stored_ns = now_ns;
+		v->path[v->at].stored_ns = now_ns;
 	return heard;
 }
 
@@ -349,8 +444,8 @@ static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_para
  * @now: its record
  * @now_ns: local clock
  *
- * The others have less load: the maximum is this one's. Which records are stored,
- * their times tell: one of another hop may be older than the last answer.
+ * The others have less load: the maximum is this one's. It is compared with the last record of
+ * the same hop, which may be older than the last answer.
  *
  * Return: what was made of it.
  */
@@ -358,25 +453,31 @@ static inline enum hpcc_heard hpcc_hear_one(struct hpcc_vars *v, const struct hp
 					    u8 hops, u16 path_id, u8 index,
 					    const struct int_record *now, u64 now_ns)
 {
-	bool same = v->hops == hops && v->path_id == path_id && v->bottleneck == index;
-	bool fresh = v->hops && now_ns - v->stored_ns <= HPCC_STORED_MAX_NS;
+	const u32 key = hpcc_path_key(path_id, hops, 1, index);
+	enum hpcc_heard heard = HPCC_HEARD_FIRST;
+	bool found;
 	u32 tau_ns;
 
 	if (!int_speeds[now->speed].mbit_ps)
 		return HPCC_HEARD_NOTHING;
-	if (same && fresh) {
-		tau_ns = hpcc_measure_hop(&v->hop[index], now, p->t_ns);
+	found = hpcc_find_path(v, key);
+	if (!found)
+		hpcc_add_path(v, key, 1);
+	v->hops = hops;
+	v->path_id = path_id;
+	v->bottleneck = index;
+	if (found && now_ns - v->path[v->at].stored_ns <= HPCC_STORED_MAX_NS) {
+		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, p->t_ns);
 		if (!tau_ns)
 			return HPCC_HEARD_SAME;
-		hpcc_filter(v, v->hop[index].u, tau_ns, p->t_ns);
+		hpcc_filter(v, hpcc_hops(v)->u, tau_ns, p->t_ns);
+		heard = HPCC_HEARD_NEW;
 	} else {
-		v->hops = hops;
-		v->path_id = path_id;
-		v->bottleneck = index;
-		v->hop[index] = (struct hpcc_hop){ .last = *now };
+		hpcc_store_record(hpcc_hops(v), now);
+		hpcc_hops(v)->u = 0;
 	}
-	v->stored_ns = now_ns;
-	return same && fresh ? HPCC_HEARD_NEW : HPCC_HEARD_FIRST;
+	v->path[v->at].stored_ns = now_ns;
+	return heard;
 }
 
 /**
@@ -494,6 +595,52 @@ static inline void hpcc_halve(struct hpcc_vars *v)
 	v->wnd = max_t(u64, v->wnd / 2, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT);
 	v->wnd_ref = v->wnd;
 	v->inc_stage = 0;
+}
+
+/* The window whose rate over the T of now is that of @wnd over @was_t_ns, within the bounds. */
+static inline u64 hpcc_rescale_wnd(u64 wnd, u32 was_t_ns, const struct hpcc_params *p)
+{
+	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
+
+	/* 2^32 * 2^30 < 2^64 */
+	if (div_u64((wnd >> HPCC_WND_SHIFT) * p->t_ns, was_t_ns) >= p->wnd_max_bytes)
+		return wnd_max;
+	/* Less than 2^32 bytes, and 2^20 for the part of a byte that was cut off: it fits. */
+	return clamp_t(u64, mul_u64_u32_div(wnd, p->t_ns, was_t_ns),
+		       (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT, wnd_max);
+}
+
+/**
+ * hpcc_rescale() - T or the line's rate has changed: windows change, their rate W / T does not
+ * @v: the state
+ * @was_t_ns: T before, at least HPCC_T_MIN_NS
+ * @p: the parameters now
+ */
+static inline void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct hpcc_params *p)
+{
+	v->wnd = hpcc_rescale_wnd(v->wnd, was_t_ns, p);
+	v->wnd_ref = hpcc_rescale_wnd(v->wnd_ref, was_t_ns, p);
+}
+
+/**
+ * hpcc_queues_ns() - the queues of a path's ports in sum, as its records report them
+ * @h: its records, checked
+ *
+ * Return: ns; 0 if there is no record.
+ */
+static inline u64 hpcc_queues_ns(const struct int_hdr *h)
+{
+	const unsigned int records = int_records(h);
+	u64 queues_ps = 0;
+	unsigned int i;
+
+	for (i = 0; i < records; i++) {
+		struct int_record r = int_unpack(h->record[i]);
+
+		/* 15 * 2^16 units * 2^20 ps < 2^40 */
+		queues_ps += (u64)r.qlen_units * int_speeds[r.speed].unit_ps;
+	}
+	return div_u64(queues_ps, HPCC_PS_PER_NS);
 }
 
 /**

@@ -40,6 +40,11 @@
  *
  * A probe and its answer are TCP segments of old bytes (SND.UNA - length), so that
  * who does not know them takes them for duplicates.
+ *
+ * SYN and SYN-ACK collect records as probes do, since their round trip is the first estimate of T.
+ * The SYN-ACK reports how many hops the SYN met (flags) and how long their queues were (the padding
+ * behind pathID); probes report the queues that the other end's SYN or SYN-ACK met (flows). All are
+ * 0 if the receiver does not report them.
  */
 #ifndef HOPCC_NET_INT_H
 #define HOPCC_NET_INT_H
@@ -67,7 +72,10 @@
 #define INT_FLAG_SMALL		0x40
 /* Of HELLO on an ACK: it asks for one on an ACK of the peer. */
 #define INT_FLAG_ASKS		0x40
-/* Of DATA in UDP: the DSCP that the packet had. Of an ECHO of one record: which hop. */
+/*
+ * Of DATA in UDP: the DSCP that the packet had. Of an ECHO of one record: which hop. Of a
+ * HELLO that answers one, on a SYN-ACK or an ACK: nHop of that one.
+ */
 #define INT_FLAGS_VALUE		0x3f
 
 #define INT_SMALL_WINDOW_PKTS	4U
@@ -84,6 +92,8 @@
 #define INT_HOPS_SHIFT		28
 #define INT_PATH_ID_SHIFT	16
 #define INT_PADDING_MASK	0xffffU
+/* log2 of the unit of reported queues, ns: up to 16.8 ms; the greatest: that long or longer. */
+#define INT_QUEUES_SHIFT	8
 #define INT_SLOTS_SHIFT		28
 #define INT_PORT_SHIFT		12
 #define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
@@ -138,7 +148,8 @@ struct int_hdr {
  * @t_ns: probe: T; RATIO: tau
  * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
  * @kind: enum int_answer_kind, asked for or given
- * @flows: answer: N; 0: not told
+ * @flows: answer: N; 0: not told; probe: queues that the other end's SYN or SYN-ACK met,
+ *	2^INT_QUEUES_SHIFT ns
  * @tag_hi: answer: SipHash-2-4, or 0 without a key
  * @tag_lo: of it, the lower half
  */
@@ -304,6 +315,11 @@ static inline unsigned int int_hops(const struct int_hdr *h)
 static inline unsigned int int_path_id(const struct int_hdr *h)
 {
 	return be32_to_cpu(h->path) >> INT_PATH_ID_SHIFT & INT_SWITCH_ID_MAX;
+}
+
+static inline unsigned int int_padding(const struct int_hdr *h)
+{
+	return be32_to_cpu(h->path) & INT_PADDING_MASK;
 }
 
 static inline unsigned int int_port_id(struct int_hdr *h)

@@ -147,12 +147,35 @@ bool int_flow_take(struct int_flow *flow, struct int_answer *answer);
  * int_flow_hdr_bytes() - what a data packet must leave free for the header
  * @flow: of int_flow_open()
  *
- * For icsk_ext_hdr_len. Fixed while the flow is open.
+ * For icsk_ext_hdr_len. Only int_flow_grow() changes it while the flow is open.
  *
  * Context: any.
  * Return: bytes; 0 where data carries none.
  */
 unsigned int int_flow_hdr_bytes(const struct int_flow *flow);
+
+/**
+ * int_flow_grow() - make room for the records of all hops of the path
+ * @flow: of int_flow_open()
+ *
+ * For an answer whose header has fewer records than the path has hops. Probes grow by themselves.
+ *
+ * Context: socket lock held.
+ * Return: int_flow_hdr_bytes() from now on.
+ */
+unsigned int int_flow_grow(struct int_flow *flow);
+
+/**
+ * int_flow_syn_queues_ns() - the queues that this end's SYN or SYN-ACK met on its way
+ * @flow: of int_flow_open()
+ *
+ * They are a part of the RTT that TCP measured by it. A peer that answers a SYN reports them at
+ * once, one that sent it with its first data.
+ *
+ * Context: any.
+ * Return: ns, of all ports of the path in sum, as the peer reported; 0: none, or not known.
+ */
+u32 int_flow_syn_queues_ns(const struct int_flow *flow);
 
 /**
  * int_flow_peer() - what is known of the peer now

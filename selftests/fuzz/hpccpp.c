@@ -91,14 +91,28 @@ static u64 believe(const struct hpcc_vars *v, const struct hpcc_params *p, u64 p
 	return rate_bytes_ps;
 }
 
+/* T is never above the least RTT, and the queues that count only become less. */
+static void measure_t(struct hpccpp_least *l, const struct int_answer *a)
+{
+	const u64 rtt_ns = fuzz_range(1000, 1ULL << 42);
+	const u32 queues_ns = l->queues_ns;
+	u32 t_ns;
+
+	FUZZ_CLAIM(hpccpp_update_least(l, rtt_ns, a) == (l->queues_ns < queues_ns));
+	t_ns = hpccpp_least_t_ns(l, rtt_ns);
+	FUZZ_CLAIM(t_ns >= HPCC_T_MIN_NS && t_ns <= max_t(u64, rtt_ns, HPCC_T_MIN_NS));
+	FUZZ_CLAIM(l->queues_ns || t_ns == min_t(u64, rtt_ns, HPCC_T_MAX_NS));
+}
+
 static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,
-		 struct hpccpp_move *m, u64 *path_bytes_ps)
+		 struct hpccpp_move *m, struct hpccpp_least *l, u64 *path_bytes_ps)
 {
 	const u32 seq = snd_nxt - fuzz_range(0, 1 << 30), update_seq = v->update_seq;
 	enum hpcc_heard heard;
 	struct int_answer a;
 
 	draw_answer(&a, seq);
+	measure_t(l, &a);
 	heard = hpccpp_hear(v, p, &a, snd_nxt, now_ns);
 	if (a.kind == INT_ANSWER_RECORDS)
 		*path_bytes_ps = believe(v, p, (u64)v->path_mbit * HPCCPP_BYTES_PER_MBIT,
@@ -125,12 +139,14 @@ static void fuzz_once(void)
 	struct hpccpp_base base = draw_base(0);
 	struct hpccpp_start starts = {};
 	struct hpccpp_move moves = {};
+	struct hpccpp_least least;
 	u32 snd_nxt = fuzz_u32();
 	struct hpcc_params p;
 	struct hpcc_vars v;
 
 	hpccpp_set_params(&p, &base);
 	start(&v, &p, &starts, now_ns);
+	hpccpp_start_least(&least, fuzz_range(1000, 1ULL << 42), fuzz_u32());
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
 		snd_nxt += fuzz_range(0, 1 << 20);
@@ -149,7 +165,7 @@ static void fuzz_once(void)
 			start(&v, &p, &starts, now_ns);
 			break;
 		default:
-			hear(&v, &p, snd_nxt, now_ns, &moves, &path_bytes_ps);
+			hear(&v, &p, snd_nxt, now_ns, &moves, &least, &path_bytes_ps);
 		}
 		check(&v, &p, base.rate_bytes_ps);
 	}

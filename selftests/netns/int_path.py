@@ -81,11 +81,14 @@ def build_network():
         sysctl(name, "hopcc/int_cc", "hpccpp " + CC)
 
 
+def qdiscs(name, dev):
+    return json.loads(subprocess.run(["ip", "netns", "exec", name, "tc", "-s", "-j", "qdisc",
+                                      "show", "dev", dev], check=True, capture_output=True).stdout)
+
+
 def stamped(name, dev, kind, parent=None):
     """Packets that sch_int of a device, or of a class of it, wrote a record into."""
-    out = subprocess.run(["ip", "netns", "exec", name, "tc", "-s", "-j", "qdisc", "show", "dev",
-                          dev], check=True, capture_output=True).stdout
-    return sum(q["stamped"][kind] for q in json.loads(out)
+    return sum(q["stamped"][kind] for q in qdiscs(name, dev)
                if q["kind"] == "int" and (parent is None or q.get("parent") == parent))
 
 
@@ -155,6 +158,41 @@ def fragments():
     run("ip -n s link set s-b mtu 1500")
     sysctl("a", "ipv4/ip_no_pmtu_disc", 0)
     sysctl("a", "hopcc/int_forward", 0)
+
+
+def longer():
+    """A hop more than there is room for, in the middle of a connection: the next headers have room
+    for its record, too. It is at the other end of the path, and its qdisc counts who had none.
+    """
+    run("modprobe tcp_hpccpp", check=False)
+    run("ip -n r route replace 198.51.100.0/24 via 203.0.113.2")
+    sysctl("a", "hopcc/hpccpp_rate_mbit", 100)
+    sysctl("a", "hopcc/int_slots", 1)
+    for inband, name in enumerate(("probes", "inband")):
+        sysctl("a", "hopcc/int_forward", inband)
+        a, b = connect(4, cc="hpccpp", source="a", sink="b")
+        before, added = counts("a"), []
+
+        def turn(received, added=added):
+            if received > 4 << 20 and not added:
+                tc("s", "qdisc add dev s-b root int rate 1gbit overhead 24 switch_id 3")
+                added.append(received)
+
+        exact = transfer([Stream(a, b, 16 << 20)], meanwhile=turn)
+        got = since("a", before)
+        hop, = [q for q in qdiscs("s", "s-b") if q["kind"] == "int"]
+        stamped_pkts = hop["stamped"]["data" if inband else "probe"]
+        tap.claim(f"a longer path, {name}: a stream is exact, few headers lack a record",
+                  exact and bool(added) and got["in_short"] > 0 and stamped_pkts > 100 and
+                  0 < hop["full"] < stamped_pkts / 10 and not got["out_no_room"],
+                  f"{hop['full']} of {stamped_pkts}, {got['in_short']} answers")
+        hosts.close(a, b)
+        time.sleep(1)
+        tc("s", "qdisc del dev s-b root")
+    sysctl("a", "hopcc/int_forward", 0)
+    sysctl("a", "hopcc/int_slots", 5)
+    sysctl("a", "hopcc/hpccpp_rate_mbit", 0)
+    run("ip -n r route replace 198.51.100.0/24 nexthop via 203.0.113.2 nexthop via 203.0.113.6")
 
 
 def classes():
@@ -319,7 +357,7 @@ def main():
     run("modprobe sch_int", check=False)
     run(f"insmod {sys.argv[1]}")
     build_network()
-    for test in (spread, together, hostile, fragments, classes):
+    for test in (spread, together, hostile, fragments, longer, classes):
         test()
     return tap.done()
 

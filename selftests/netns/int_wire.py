@@ -26,6 +26,7 @@ PORT = 65108
 DSCP_DATA, DSCP_PROBE, DSCP_RESPONSE = 0x17, 0x1b, 0x1f
 COOKIE = 0x1122334455667788
 MAGIC = 0x68494e54
+TCP_CC_INFO = 26
 KEY = bytes(range(16))
 M64 = 2**64 - 1
 
@@ -187,11 +188,12 @@ def handshake(tun, version):
     peer = Talker(tun, version, 50000)
     got = peer.knock(listener, hello())
     tap.claim(f"IPv{version}: SYN with a header: SYN-ACK with one and a cookie",
-              [(p.shim[:12], p.good) for p in got] == [(header(HELLO), True)] and peer.cookie)
+              [(p.shim[:-8], p.good) for p in got] == [(header(HELLO, 5), True)] and peer.cookie)
     first = peer.cookie
     time.sleep(1.5)
     tap.equal(f"IPv{version}: SYN-ACK again: without", [p.shim for p in tun.read(5)], [None])
     peer.send(RST | ACK, pos=0)
+    reported(tun, version, listener)
     peer = Talker(tun, version, 50001)
     tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
               [p.shim for p in peer.knock(listener, None)], [None])
@@ -204,6 +206,61 @@ def handshake(tun, version):
     time.sleep(200)
     tun.read(5)
     listener.close()
+
+
+def reported(tun, version, listener):
+    """A SYN with records: its hops, and their queues in units of 256 ns. 100 of 40.96 ns each."""
+    shim = header(HELLO, 5, hops=3, path=7, records=[record(qlen=100)] * 3) + \
+        struct.pack("!Q", COOKIE)
+    for n, (anonymous, flags, padding) in enumerate(((0, 3, 3 * 4096 // 256), (1, 0, 0))):
+        sysctl("int_anonymous", anonymous)
+        peer = Talker(tun, version, 50010 + n)
+        got = peer.knock(listener, shim)
+        want = bytearray(header(HELLO, 5, flags=flags))
+        want[6:8] = struct.pack("!H", padding)
+        tap.equal(f"IPv{version}: SYN with records: {'nothing' if anonymous else 'queues'} reported",
+                  [bytes(p.shim[:-8]) for p in got if p.shim], [bytes(want)])
+        peer.send(RST | ACK, pos=0)
+    sysctl("int_anonymous", 0)
+
+
+def serving_t(tun, version):
+    """The end that is called learns from probes what its SYN-ACK met, of an RTT of 6.1 ms: nothing,
+    768 us, nothing for less than an eighth, more than three quarters.
+    """
+    hosts.run("modprobe tcp_hpccpp", check=False)
+    for n, (units, low_us, high_us) in enumerate(((0, 6100, 6150), (3000, 5332, 5382),
+                                                  (2900, 6100, 6150), (65535, 1525, 1538))):
+        listener = listen(version)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"hpccpp")
+        peer = Talker(tun, version, 50020 + n)
+        peer.knock(listener, hello())
+        time.sleep(0.001)
+        peer.send(ACK)
+        sock = listener.accept()[0]
+        peer.ask(probe(1, peer.cookie, flows=units))
+        sock.send(b"x")
+        tun.read(1)
+        t_us = struct.unpack("IIIII", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20))[2]
+        tap.claim(f"IPv{version} {units} units of queue reported to who is called: its first T",
+                  low_us <= t_us <= high_us, f"{t_us} us")
+        peer.send(RST | ACK, pos=0)
+        sock.close()
+        listener.close()
+
+
+def reports(tun, version):
+    """Probes report the queues of the SYN-ACK."""
+    for n, (anonymous, units) in enumerate(((0, 3 * 4096 // 256), (1, 0))):
+        sysctl("int_anonymous", anonymous)
+        caller = Caller(tun, version, 51010 + n, answer=False)
+        caller.answer(header(HELLO, 5, hops=3, path=7, records=[record(qlen=100)] * 3) +
+                      struct.pack("!Q", COOKIE))
+        m = caller.probe()
+        tap.equal(f"IPv{version} a SYN-ACK's queues: {'not ' * anonymous}reported by probes",
+                  m and (m.slots, m.flows), (5, units))
+        caller.close()
+    sysctl("int_anonymous", 0)
 
 
 def answered(tun, version):
@@ -296,7 +353,7 @@ def kinds(tun, version):
                       (2, 3, 1, 1, (record(ts=ts, tx=tx, qlen=10),)))
         else:
             tap.equal(f"IPv{version} kind {kind}: no records, N is told",
-                      (m.hops, m.path, m.slots, m.flows), (0, 0, 0, 1))
+                      (m.hops, m.path, m.slots, m.flows), (2 * (kind == WINDOW), 0, 0, 1))
     peer.send(RST | ACK, pos=0)
     sock.close()
     listener.close()
@@ -514,7 +571,7 @@ def probing(tun, version):
     drive_reset()
     caller = Caller(tun, version, 51000)
     tap.claim(f"IPv{version}: our SYN has a header and a cookie",
-              caller.syn.shim[:12] == header(HELLO) and caller.cookie)
+              caller.syn.shim[:-8] == header(HELLO, 5) and caller.cookie)
     early = caller.data(100)
     tap.equal(f"IPv{version}: the first packet takes a probe along",
               [p.dscp for p in early if p.size], [DSCP_PROBE, 0])
@@ -532,6 +589,25 @@ def probing(tun, version):
               [sum(p.dscp == DSCP_PROBE for p in caller.data(100)) for _ in range(3)],
               [1, 0, 0])
     hostile(caller, version, caller.newest)
+    caller.close()
+
+
+def more_hops(tun, version):
+    """The path has more hops than the probe has room for: the next one has room for all."""
+    drive_reset()
+    caller = Caller(tun, version, 51100)
+    caller.data(100)
+    for hops, slots in ((5, 5), (7, 7), (6, 7), (15, 15)):
+        m, before = caller.newest, counts()
+        short = hops > m.slots
+        caller.reply(m, message(m.id, caller.cookie, seq=m.seq) +
+                     header(ECHO, m.slots, hops=hops, path=5, records=[record()] * m.slots,
+                            following=0))
+        got = grown(before)
+        caller.data(MSS)
+        tap.equal(f"IPv{version}: a path of {hops} hops, told of by {m.slots} records: next, {slots}",
+                  (got.get("in_answer"), got.get("in_short"), caller.newest.slots),
+                  (1, 1 if short else None, slots))
     caller.close()
 
 
@@ -714,7 +790,8 @@ def refused(tun, version):
     for n, (kind, code) in enumerate(REFUSALS[version]):
         before = counts()
         caller = Caller(tun, version, 51400 + n, answer=False)
-        tun.write(quoted_error(version, caller.syn, kind, code, 40 if kind == 4 else 0, 40))
+        # Our header in the SYN has 60 bytes, and TCP's first 8 are needed.
+        tun.write(quoted_error(version, caller.syn, kind, code, 40 if kind == 4 else 0, 68))
         again = tun.read(20)
         tap.equal(f"IPv{version} ICMP {kind}/{code} for our SYN: again at once and without, no error",
                   ([p.shim for p in again], caller.error(), grown(before).get("icmp_refused")),
@@ -746,6 +823,8 @@ def main():
               0xa129ca6149be45e5)
     for version in (4, 6):
         handshake(tun, version)
+        serving_t(tun, version)
+        reports(tun, version)
         answered(tun, version)
         in_fragments(tun, version)
         kinds(tun, version)
@@ -754,6 +833,7 @@ def main():
         bad_messages(tun, version)
         fuzz(tun, version)
         probing(tun, version)
+        more_hops(tun, version)
         silence(tun, version)
         options(tun, version)
         inband(tun, version)

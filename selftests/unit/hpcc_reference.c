@@ -6,8 +6,8 @@
  * Each sequence is a connection over 1 to 15 random ports (10M to 1.6T, idle, busy or
  * overloaded, queues up to what a record can say and beyond) with a random T, and
  * answers of random spacing: some at once, some late, lost, repeated or out of order,
- * some by another path, one after a pause that wraps every clock. The clocks and
- * counters of the ports start anywhere.
+ * some by another path or by two in turn, one after a pause that wraps every clock. The
+ * clocks and counters of the ports start anywhere.
  *
  * Claims, each answer:
  *	what was made of the records: the same
@@ -21,6 +21,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <net/hpcc.h>
 
@@ -50,12 +51,20 @@ struct hop {
 	double b, ts, tx_bytes, qlen, u;
 };
 
+/* The records of a path; hops 0: of none. */
+struct stored {
+	unsigned int hops, path_id;
+	double ns;
+	struct hop l[INT_SLOTS_MAX];
+};
+
 struct reference {
 	double t, eta, wnd_max, wnd_ai;
 	unsigned int max_stage;
 	double u, wnd, wc;
 	unsigned int stage;
-	struct hop l[INT_SLOTS_MAX];
+	unsigned int records_most;
+	struct stored path[HPCC_PATHS_MAX];
 };
 
 struct port {
@@ -65,12 +74,18 @@ struct port {
 	double tx_bytes, qlen_bytes;
 };
 
+struct path {
+	unsigned int hops, id;
+	struct port port[INT_SLOTS_MAX];
+};
+
+/* The answers are of path[0], or of both in turn. */
 struct connection {
 	struct hpcc_params p;
 	struct hpcc_vars v;
 	struct reference r;
-	struct port port[INT_SLOTS_MAX];
-	unsigned int hops;
+	struct path path[2];
+	bool turns;
 	double now_ns;
 	u32 snd_nxt;
 };
@@ -110,15 +125,47 @@ static bool reference_hop(struct hop *l, const struct int_record *now, double t,
 	return true;
 }
 
-static void reference_store(struct reference *r, const struct int_hdr *h)
+/* All headers have room for all hops. */
+static struct stored *reference_find(struct reference *r, const struct int_hdr *h)
 {
 	unsigned int i;
 
+	for (i = 0; i < HPCC_PATHS_MAX; i++)
+		if (r->path[i].hops == int_hops(h) && r->path[i].path_id == int_path_id(h))
+			return &r->path[i];
+	return NULL;
+}
+
+/* As many paths as HPCC_HOPS_STORED records are enough for; of those the oldest goes. */
+static struct stored *reference_room(struct reference *r, const struct int_hdr *h)
+{
+	unsigned int i, paths, oldest = 0;
+
+	if (int_hops(h) > r->records_most) {
+		memset(r->path, 0, sizeof(r->path));
+		r->records_most = int_hops(h);
+	}
+	paths = min(HPCC_HOPS_STORED / r->records_most, HPCC_PATHS_MAX);
+	for (i = 0; i < paths; i++) {
+		if (!r->path[i].hops)
+			return &r->path[i];
+		if (r->path[i].ns < r->path[oldest].ns)
+			oldest = i;
+	}
+	return &r->path[oldest];
+}
+
+static void reference_store(struct stored *path, const struct int_hdr *h)
+{
+	unsigned int i;
+
+	path->hops = int_hops(h);
+	path->path_id = int_path_id(h);
 	for (i = 0; i < int_records(h); i++) {
 		struct int_record now = int_unpack(h->record[i]);
 
-		r->l[i] = (struct hop){ .speed = now.speed, .ts = now.ts_ns,
-					.tx_bytes = now.tx_units, .qlen = now.qlen_units };
+		path->l[i] = (struct hop){ .speed = now.speed, .ts = now.ts_ns,
+					   .tx_bytes = now.tx_units, .qlen = now.qlen_units };
 	}
 }
 
@@ -126,8 +173,10 @@ static void reference_store(struct reference *r, const struct int_hdr *h)
  * MeasureInflight; whether U is new. Of hops that differ by less than rounding does,
  * the law may have taken any: @taken.
  */
-static bool reference_measure(struct reference *r, const struct int_hdr *h, unsigned int taken)
+static bool reference_measure(struct reference *r, struct stored *path, const struct int_hdr *h,
+			      unsigned int taken)
 {
+	struct hop *l = path->l;
 	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};
 	unsigned int i;
 
@@ -135,14 +184,14 @@ static bool reference_measure(struct reference *r, const struct int_hdr *h, unsi
 		struct int_record now = int_unpack(h->record[i]);
 		double dt;
 
-		if (reference_hop(&r->l[i], &now, r->t, &dt))
+		if (reference_hop(&l[i], &now, r->t, &dt))
 			dts[i] = dt;
-		if (r->l[i].u > u || (r->l[i].u == u && dts[i] > tau)) {
-			u = r->l[i].u;
+		if (l[i].u > u || (l[i].u == u && dts[i] > tau)) {
+			u = l[i].u;
 			tau = dts[i];
 		}
 	}
-	if (taken < int_records(h) && r->l[taken].u >= u * (1 - 0.000004) - 0.000004)
+	if (taken < int_records(h) && l[taken].u >= u * (1 - 0.000004) - 0.000004)
 		tau = dts[taken];
 	if (tau == 0)
 		return false;
@@ -200,16 +249,16 @@ static void stamp(const struct port *port, double now_ns, struct int_hdr *h)
 			      ((int_path_id(h) ^ (i * 77 + 1)) & INT_SWITCH_ID_MAX) << 16);
 }
 
-/* A path of so many random ports. */
-static void set_path(struct connection *c)
+static void set_path(struct path *path)
 {
 	unsigned int i;
 
-	c->hops = 1 + (below(4) ? below(5) : below(INT_SLOTS_MAX));
-	for (i = 0; i < c->hops; i++) {
+	path->id = below(INT_SWITCH_ID_MAX + 1);
+	path->hops = 1 + (below(4) ? below(5) : below(INT_SLOTS_MAX));
+	for (i = 0; i < path->hops; i++) {
 		unsigned int speed = 1 + below(13);
 
-		c->port[i] = (struct port){
+		path->port[i] = (struct port){
 			.speed = speed,
 			.b = int_speeds[speed].mbit_ps * 1e6 / 8,
 			.load = uniform(0, 2),
@@ -223,7 +272,9 @@ static void set_connection(struct connection *c)
 {
 	u32 eta_ppm = 500000 + below(500001);
 
-	set_path(c);
+	set_path(&c->path[0]);
+	set_path(&c->path[1]);
+	c->turns = !below(4);
 	c->p.t_ns = log_uniform(HPCC_T_MIN_NS, 8e6);
 	c->p.eta = (u64)eta_ppm * HPCC_U_ONE / HPCC_PPM;
 	c->p.max_stage = below(8);
@@ -261,26 +312,38 @@ static void compare(struct connection *c)
 	c->r.wc = c->v.wnd_ref / 65536.0;
 }
 
+/* What is to be made of it, and is made of it by the reference; whether U is new. */
+static enum hpcc_heard reference_hear(struct connection *c, const struct int_hdr *h)
+{
+	struct stored *path = reference_find(&c->r, h);
+	enum hpcc_heard heard = HPCC_HEARD_FIRST;
+
+	if (path && c->now_ns - path->ns <= HPCC_STORED_MAX_NS) {
+		heard = reference_measure(&c->r, path, h, c->v.bottleneck) ? HPCC_HEARD_NEW :
+									     HPCC_HEARD_SAME;
+	} else {
+		if (!path && c->r.records_most)
+			heard = HPCC_HEARD_PATH;
+		if (!path)
+			path = reference_room(&c->r, h);
+		reference_store(path, h);
+	}
+	if (heard != HPCC_HEARD_SAME)
+		path->ns = c->now_ns;
+	return heard;
+}
+
 static void answer(struct connection *c, const struct int_hdr *h)
 {
 	unsigned int stage = c->v.inc_stage;
 	u32 ack_seq = c->snd_nxt - below(4) * 1000;
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
-	bool same = c->v.hops == int_hops(h) && c->v.path_id == int_path_id(h);
-	bool stored = c->v.hops;
-	bool fresh = stored && c->now_ns - c->v.stored_ns <= HPCC_STORED_MAX_NS;
 	enum hpcc_heard want, got;
 	bool multiply;
 
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
-	if (same && fresh) {
-		want = reference_measure(&c->r, h, c->v.bottleneck) ? HPCC_HEARD_NEW :
-								      HPCC_HEARD_SAME;
-	} else {
-		want = stored && !same ? HPCC_HEARD_PATH : HPCC_HEARD_FIRST;
-		reference_store(&c->r, h);
-	}
+	want = reference_hear(c, h);
 	if (want == HPCC_HEARD_NEW)
 		reference_wind(&c->r, update, multiply);
 	seen.answers++;
@@ -303,6 +366,20 @@ static double random_gap_ns(const struct connection *c)
 	}
 }
 
+/* A packet by this path, that both of the connection's have run so long for. */
+static void collect(struct connection *c, struct path *path, double gap_ns, struct int_hdr *h)
+{
+	unsigned int hop, i;
+
+	for (i = 0; i < ARRAY_SIZE(c->path); i++)
+		for (hop = 0; hop < c->path[i].hops; hop++)
+			run_port(&c->path[i].port[hop], gap_ns);
+	int_write(h, 6, INT_TYPE_DATA, 0, INT_SLOTS_MAX);
+	for (hop = 0; hop < path->hops; hop++)
+		stamp(&path->port[hop], c->now_ns, h);
+	h->path ^= cpu_to_be32(path->id << INT_PATH_ID_SHIFT);
+}
+
 static void run_sequence(void)
 {
 	u64 room[2][(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
@@ -313,17 +390,12 @@ static void run_sequence(void)
 	for (i = 0; i < answers; i++) {
 		struct int_hdr *h = (void *)room[i & 1];
 		double gap_ns = floor(random_gap_ns(&c));
-		unsigned int hop;
 
 		if (!below(30))
-			set_path(&c);
+			set_path(&c.path[0]);
 		c.now_ns += gap_ns;
 		c.snd_nxt += below(3000);
-		int_write(h, 6, INT_TYPE_DATA, 0, INT_SLOTS_MAX);
-		for (hop = 0; hop < c.hops; hop++) {
-			run_port(&c.port[hop], gap_ns);
-			stamp(&c.port[hop], c.now_ns, h);
-		}
+		collect(&c, &c.path[c.turns & i], gap_ns, h);
 		answer(&c, h);
 		/* The answer before comes again, late. */
 		if (i && !below(8))

@@ -77,6 +77,8 @@ struct hpccpp_seen {
  * @p: its parameters
  * @answer: the last
  * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
+ * @forward_ns: the time that the path's ports take to send a full packet; 0: not known
+ * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @seen: what @base was computed from; saves computing it with each ACK
@@ -99,6 +101,8 @@ struct hpccpp_law {
 	struct hpcc_params p;
 	struct int_answer answer;
 	u64 path_bytes_ps;
+	u32 forward_ns;
+	u32 burst_pkts;
 	u64 undo_wnd;
 	struct hpccpp_base base;
 	struct hpccpp_seen seen;
@@ -173,10 +177,13 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 
 /*
  * T: the knob, or the least RTT that was measured. TCP's clock ticks in microseconds:
- * the least of many is cut off, and a T too short would be a window too small.
+ * the least of many is cut off, and a T too short would be a window too small. For the same reason
+ * the time of a full packet in the ports counts: the least RTT is that of a SYN, which is short. At
+ * 1 Gbit/s over 100 us two ports make a quarter.
  */
-static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
+static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
 {
+	const struct hpccpp_config *c = &law->net->config;
 	const struct tcp_sock *tp = tcp_sk(sk);
 	/* Read once: T is a divisor, and the knob may become 0. */
 	u32 t_ns = READ_ONCE(c->t_ns), rtt_us = tcp_min_rtt(tp);
@@ -185,7 +192,8 @@ static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_config *c)
 		return t_ns;
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC, HPCC_T_MIN_NS, HPCC_T_MAX_NS);
+	return clamp_t(u64, ((u64)rtt_us + 1) * NSEC_PER_USEC + law->forward_ns, HPCC_T_MIN_NS,
+		       HPCC_T_MAX_NS);
 }
 
 /* Where nobody knows how fast the line is, a first window as TCP's. */
@@ -236,7 +244,7 @@ static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccp
 	const struct hpccpp_base *b = &law->base;
 
 	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
-	       b->t_ns == hpccpp_t_ns(sk, c) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->t_ns == hpccpp_t_ns(sk, law) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
 	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
 	       b->hold == !!READ_ONCE(c->hold);
 }
@@ -246,7 +254,7 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 	const struct hpccpp_config *c = &law->net->config;
 	struct hpccpp_base base = {
 		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
-		.t_ns = hpccpp_t_ns(sk, c),
+		.t_ns = hpccpp_t_ns(sk, law),
 		.eta_ppm = READ_ONCE(c->eta_ppm),
 		.max_stage = READ_ONCE(c->max_stage),
 		.flows = hpccpp_flows(law),
@@ -256,6 +264,7 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 	law->base = base;
 	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
 	hpccpp_set_params(&law->p, &base);
+	law->burst_pkts = hpccpp_burst_pkts(law->base.rate_bytes_ps, hop_wire_bytes(sk));
 }
 
 static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
@@ -281,12 +290,12 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
 }
 
 /* Where the carrier or the device takes no GSO packets there are none. */
-static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free)
+static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free, u32 max_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 pkts = hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp));
 
-	sk->sk_gso_max_segs = sk_can_gso(sk) ?
-		hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1;
+	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
 /* Line 27: the window and the pace. */
@@ -326,10 +335,13 @@ static bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 static inline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wire_bytes = hop_wire_bytes(sk);
+	bool path_is_free;
 
 	if (!hpccpp_is_set(sk, hs, law, wire_bytes))
 		hpccpp_set(sk, hs, law, wire_bytes);
-	hpccpp_limit_bursts(sk, law->cwnd_pkts, hpccpp_path_is_free(&law->v, &law->p));
+	path_is_free = hpccpp_path_is_free(&law->v, &law->p);
+	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
+			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
 	hpccpp_show(hs, law);
 }
 
@@ -404,6 +416,18 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
 	if (!law->fresh)
 		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
 				   hop_wire_bytes(sk));
+	hpccpp_apply(sk, hs, law);
+	hpccpp_ask(hs, law);
+}
+
+/* On another path: with the window from before congestion, if the flow has one. */
+static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	if (!law->v.wnd_quiet) {
+		hpccpp_begin(sk, hs, law);
+		return;
+	}
+	hpcc_restart(&law->v, &law->p);
 	hpccpp_apply(sk, hs, law);
 	hpccpp_ask(hs, law);
 }
@@ -485,7 +509,7 @@ static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *l
 
 	if (!tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false);
+	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false, HOP_BURST_MAX_PKTS);
 	if (!tp->srtt_us)
 		return;
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
@@ -502,8 +526,8 @@ static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
 }
 
 /*
- * Section 9.4, behind each answer: a flow is a new one on another path. One that came back
- * to the path that it left is not.
+ * Section 9.4, behind each answer: a flow begins anew on another path. One that came back to the
+ * path that it left does not.
  */
 static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
 {
@@ -516,7 +540,7 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 		hpccpp_try_path(sk, law);
 		return;
 	case HPCCPP_CAME_LATE:
-		hpccpp_begin(sk, inet_csk_ca(sk), law);
+		hpccpp_go_on(sk, inet_csk_ca(sk), law);
 		return;
 	default:
 		break;
@@ -524,7 +548,23 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 	if (!round || !hpccpp_should_move(&law->move, &law->v, &law->p, snd_nxt, get_random_u32()))
 		return;
 	hpccpp_try_path(sk, law);
-	hpccpp_begin(sk, inet_csk_ca(sk), law);
+	hpccpp_go_on(sk, inet_csk_ca(sk), law);
+}
+
+/* The records are of another path than before: how long are its ports busy with a packet? */
+static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
+{
+	const u64 knob_bytes_ps = (u64)READ_ONCE(law->net->config.rate_mbit) *
+				  HPCCPP_BYTES_PER_MBIT;
+	const u64 line_bytes_ps = knob_bytes_ps ?: hop_speed_bytes_ps(law->speed);
+	const u32 wire_bytes = hop_wire_bytes(sk);
+
+	/* 10^9 and 2^17 * 10^9 / 125000 < 2^32 */
+	law->forward_ns = hpcc_forward_ns(&law->answer.hdr, wire_bytes);
+	if (line_bytes_ps)
+		law->forward_ns += div64_u64((u64)wire_bytes * HPCCPP_NS_PER_S, line_bytes_ps);
+	/* The parameters are looked at again. */
+	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
 }
 
 /* Return: what the law made of it. */
@@ -539,11 +579,14 @@ static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *la
 			    tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
 	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
-	if (a->kind == INT_ANSWER_RECORDS)
+	if (a->kind == INT_ANSWER_RECORDS) {
+		if (heard == HPCC_HEARD_FIRST || heard == HPCC_HEARD_PATH)
+			hpccpp_measure_ports(sk, law);
 		law->path_bytes_ps =
 			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
 						law->path_bytes_ps,
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
+	}
 	if (heard != HPCC_HEARD_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
 	return heard;

@@ -156,6 +156,38 @@ static void turn_test(struct kunit *test)
 }
 
 /* Segments of one super-packet have one id. */
+/* T is 100 us, a segment 1000 bytes; the last probe left at 10 ms with BEGUN_SEQ. */
+static const struct near_case {
+	const char *what;
+	u32 us, bytes;
+	bool opening, proven, want;
+} near_cases[] = {
+	{ "seven segments behind it", 10100, 7999, false, true, true },
+	{ "eight", 10001, 8000, false, true, false },
+	{ "four T later", 10400, 1000, false, true, false },
+	{ "a little less", 10399, 1000, false, true, true },
+	{ "a retransmission", 10001, -1000, false, true, false },
+	{ "at a start", 10001, 1000, true, true, false },
+	{ "nobody has answered yet", 10001, 1000, false, false, false },
+};
+
+static void near_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(near_cases); i++) {
+		const struct near_case *c = &near_cases[i];
+		const struct int_asker a = {
+			.left_seq = BEGUN_SEQ, .left_ns = 10 * MS,
+			.opening = c->opening, .proven = c->proven,
+		};
+
+		KUNIT_EXPECT_EQ_MSG(test, int_is_near(&a, c->us * 1000ULL, PERIOD_NS,
+						      BEGUN_SEQ + c->bytes, 1000), c->want,
+				    "%s", c->what);
+	}
+}
+
 static void segments_test(struct kunit *test)
 {
 	struct int_asker a = { };
@@ -531,6 +563,7 @@ static void scale_test(struct kunit *test)
 
 static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
+	KUNIT_CASE(near_test),
 	KUNIT_CASE(segments_test),
 	KUNIT_CASE(inband_test),
 	KUNIT_CASE(queue_test),

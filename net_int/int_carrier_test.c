@@ -156,6 +156,38 @@ static void turn_test(struct kunit *test)
 }
 
 /* Segments of one super-packet have one id. */
+/* T is 100 us, a segment 1000 bytes; the last probe left at 10 ms with BEGUN_SEQ. */
+static const struct near_case {
+	const char *what;
+	u32 us, bytes;
+	bool opening, proven, want;
+} near_cases[] = {
+	{ "seven segments behind it", 10100, 7999, false, true, true },
+	{ "eight", 10001, 8000, false, true, false },
+	{ "four T later", 10400, 1000, false, true, false },
+	{ "a little less", 10399, 1000, false, true, true },
+	{ "a retransmission", 10001, -1000, false, true, false },
+	{ "at a start", 10001, 1000, true, true, false },
+	{ "nobody has answered yet", 10001, 1000, false, false, false },
+};
+
+static void near_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(near_cases); i++) {
+		const struct near_case *c = &near_cases[i];
+		const struct int_asker a = {
+			.left_seq = BEGUN_SEQ, .left_ns = 10 * MS,
+			.opening = c->opening, .proven = c->proven,
+		};
+
+		KUNIT_EXPECT_EQ_MSG(test, int_is_near(&a, c->us * 1000ULL, PERIOD_NS,
+						      BEGUN_SEQ + c->bytes, 1000), c->want,
+				    "%s", c->what);
+	}
+}
+
 static void segments_test(struct kunit *test)
 {
 	struct int_asker a = { };
@@ -494,26 +526,26 @@ static void law_test(struct kunit *test)
 	int_receiver_hear(&r, &one.hdr, false, false, MS, &reply);
 	KUNIT_EXPECT_EQ_MSG(test, reply.tau_ns, 0u, "nothing to compare with");
 	int_receiver_hear(&r, &two.hdr, false, false, MS + 10001, &reply);
-	/* 254 * 40.96 ns / 10000 ns * 2^20 = 1090921.7 */
-	KUNIT_EXPECT_LE(test, reply.wnd, 1090922u);
-	KUNIT_EXPECT_GE(test, reply.wnd, 1090920u);
+	/* Of the queue two packets, 6 units, do not count: 248 * 40.96 ns / 10000 ns * 2^20 */
+	KUNIT_EXPECT_LE(test, reply.wnd, 1065152u);
+	KUNIT_EXPECT_GE(test, reply.wnd, 1065150u);
 	KUNIT_EXPECT_EQ(test, reply.tau_ns, 10000u);
 	KUNIT_EXPECT_TRUE(test, int_receiver_is_last_hop(&r, &two.hdr));
 
 	ask(&r, INT_ANSWER_WINDOW);
 	one = records(2, 488, 20000, 10);
 	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &one.hdr, false, false, MS + 20002, &reply));
-	/* 125000 * 0.95 / 1.0404 + W_ai 62 = 114200 */
-	KUNIT_EXPECT_GE(test, reply.wnd, 114150u);
-	KUNIT_EXPECT_LE(test, reply.wnd, 114250u);
+	/* 125000 * (0.95 - W_ai / W_init) / 1.0158 + W_ai 62 = 116902 */
+	KUNIT_EXPECT_GE(test, reply.wnd, 116852u);
+	KUNIT_EXPECT_LE(test, reply.wnd, 116952u);
 	two = records(2, 732, 30000, 10);
 	KUNIT_EXPECT_FALSE_MSG(test, int_receiver_hear(&r, &two.hdr, false, false, MS + 25000,
 						       &reply), "once a T");
 }
 
 /*
- * T becomes 9 us, the BDP follows: W was 114200 and has 0.9 of that, whatever the law makes of
- * the next answer: 102780 * 0.95 / U + W_ai.
+ * T becomes 9 us, the BDP follows: W was 116902, as in law_test(), and has 0.9 of that. The law
+ * makes of it at the next answer 105212 * 0.95 / 1.0176 + W_ai, some 98300.
  */
 static void t_changes_test(struct kunit *test)
 {
@@ -531,16 +563,17 @@ static void t_changes_test(struct kunit *test)
 	int_receiver_hear(&r, &t.hdr, false, false, MS, &reply);
 	t = records(2, 244, 10000, 10);
 	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 10001, &reply));
-	KUNIT_EXPECT_GE(test, reply.wnd, 114150u);
-	KUNIT_EXPECT_LE(test, reply.wnd, 114250u);
+	KUNIT_EXPECT_GE(test, reply.wnd, 116852u);
+	KUNIT_EXPECT_LE(test, reply.wnd, 116952u);
 	u = r.v.u;
 	int_receiver_ask(&r, &msg, &terms);
-	KUNIT_EXPECT_GE(test, hpcc_wnd_bytes(&r.v), 102735u);
-	KUNIT_EXPECT_LE(test, hpcc_wnd_bytes(&r.v), 102825u);
+	KUNIT_EXPECT_GE(test, hpcc_wnd_bytes(&r.v), 105167u);
+	KUNIT_EXPECT_LE(test, hpcc_wnd_bytes(&r.v), 105257u);
 	KUNIT_EXPECT_EQ_MSG(test, r.v.u, u, "U is what it was");
 	t = records(2, 488, 20000, 10);
 	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 20002, &reply));
-	KUNIT_EXPECT_LE_MSG(test, reply.wnd, 102825u, "not from the line's rate");
+	KUNIT_EXPECT_LE_MSG(test, reply.wnd, 98800u, "not from the line's rate");
+	KUNIT_EXPECT_GE(test, reply.wnd, 97800u);
 }
 
 /* What a probe says is brought into bounds. */
@@ -613,6 +646,7 @@ static void scale_test(struct kunit *test)
 
 static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
+	KUNIT_CASE(near_test),
 	KUNIT_CASE(segments_test),
 	KUNIT_CASE(inband_test),
 	KUNIT_CASE(queue_test),

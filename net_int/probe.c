@@ -92,16 +92,28 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 	return INT_MSG_BYTES + int_hdr_bytes(f->slots) + INT_TERMS_BYTES;
 }
 
+/* A probe with this data? Context: f->lock. */
+static enum int_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
+				   const struct tcp_sock *tp)
+{
+	const struct int_asker *a = &f->asker;
+	const u32 t_ns = f->ask.t_ns;
+
+	if (int_is_far(a, seq, f->ask.wnd_bytes))
+		return INT_TURN_SEND;
+	if (int_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
+		return INT_TURN_WAIT;
+	return int_turn(a, now_ns, int_period_ns(a, t_ns, tp->srtt_us >> 3), patience_ns);
+}
+
 /* Inband: for the receiver's law only. Context: f->lock. */
 static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
-			     u32 srtt_us)
+			     const struct tcp_sock *tp)
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
 	if (f->forward == INT_FORWARD_PROBE)
-		return int_is_far(&f->asker, seq, f->ask.wnd_bytes) ? INT_TURN_SEND :
-		       int_turn(&f->asker, now_ns,
-				int_period_ns(&f->asker, f->ask.t_ns, srtt_us), patience_ns);
+		return probe_turn_of(f, now_ns, patience_ns, seq, tp);
 	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_told)
 		return INT_TURN_WAIT;
 	return f->terms_told && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
@@ -146,7 +158,7 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 
 	spin_lock_bh(&f->lock);
 	patience_ns = int_patience_ns(f->ask.t_ns, srtt_us);
-	turn = turn_of(f, now_ns, patience_ns, seq, srtt_us);
+	turn = turn_of(f, now_ns, patience_ns, seq, tcp_sk(sk));
 	if (turn == INT_TURN_SEND && f->forward == INT_FORWARD_PROBE &&
 	    int_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;

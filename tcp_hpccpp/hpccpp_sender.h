@@ -27,6 +27,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <net/hop_pace.h>
 #include <net/hpcc.h>
 #include <net/int_flow.h>
 
@@ -43,9 +44,11 @@
 #define HPCCPP_ETA_MIN_PPM	500000U
 #define HPCCPP_STAGE_DEFAULT	5U
 #define HPCCPP_STAGE_MAX	1000U
-#define HPCCPP_FLOWS_DEFAULT	100U
+#define HPCCPP_FLOWS_DEFAULT	4U
 #define HPCCPP_FLOWS_MAX	1000000U
 #define HPCCPP_RATE_MAX_MBIT	1600000U
+/* The longest burst of a flow, unless the hosts are slow and the path is free. */
+#define HPCCPP_BURST_NS		20000U
 /* Windows that a round leads to at most where the sender's device does not report its rate. */
 #define HPCCPP_GROWTH_MAX	64U
 
@@ -112,6 +115,8 @@ static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p
 
 	v->wnd = min(v->wnd, wnd_max);
 	v->wnd_ref = min(v->wnd_ref, wnd_max);
+	v->wnd_last = min(v->wnd_last, wnd_max);
+	v->wnd_quiet = min(v->wnd_quiet, wnd_max);
 }
 
 /* log2 of parts of the RTT: queues up to this one are left in T, and T is at least that one. */
@@ -312,6 +317,25 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
 	u64 wire_bytes_ps = div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S, t_ns);
 
 	return max_t(u64, mul_u64_u32_div(wire_bytes_ps, mss_bytes, wire_bytes), 1);
+}
+
+/**
+ * hpccpp_burst_pkts() - packets that the line may have to send back to back
+ * @rate_bytes_ps: the line's rate; 0: not known
+ * @wire_bytes: a full packet on the wire
+ *
+ * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments,
+ * a sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us.
+ *
+ * Return: packets, 1 to HOP_BURST_MAX_PKTS.
+ */
+static inline u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes)
+{
+	const u64 bytes = mul_u64_u32_div(rate_bytes_ps, HPCCPP_BURST_NS, HPCCPP_NS_PER_S);
+
+	if (!rate_bytes_ps)
+		return HOP_BURST_MAX_PKTS;
+	return clamp_t(u64, div_u64(bytes, wire_bytes), 1, HOP_BURST_MAX_PKTS);
 }
 
 /**

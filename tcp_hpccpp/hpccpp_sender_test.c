@@ -50,8 +50,10 @@ static const struct measure_case {
 	{ "the line is full, no queue", { 0, 10000 }, { 0, 244 }, { 0, 0 },
 	  HPCC_HEARD_NEW, 999, 1 },
 	{ "half of it", { 0, 10000 }, { 0, 122 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
-	{ "full, and a BDP of queue", { 0, 10000 }, { 0, 244 }, { 244, 244 },
-	  HPCC_HEARD_NEW, 1999, 2 },
+	{ "full, and a BDP of queue, less two packets of 3 units", { 0, 10000 }, { 0, 244 },
+	  { 244, 244 }, HPCC_HEARD_NEW, 1974, 2 },
+	{ "full, and two packets of queue", { 0, 10000 }, { 0, 244 }, { 6, 6 },
+	  HPCC_HEARD_NEW, 999, 1 },
 	{ "the smaller of two queues counts", { 0, 10000 }, { 0, 244 }, { 244, 0 },
 	  HPCC_HEARD_NEW, 999, 1 },
 	{ "half of T weighs half: (1 + 0.5) / 2", { 0, 5000 }, { 0, 61 }, { 0, 0 },
@@ -136,12 +138,16 @@ static const struct wind_case {
 } wind_cases[] = {
 	{ "room: one step", 500, 50000, 0, true, 50100, 1 },
 	{ "between rounds Wc stays", 500, 50000, 2, false, 50100, 2 },
-	{ "twice as much as eta: half", 1900, 50000, 3, true, 25100, 0 },
-	{ "room for long: at once", 475, 20000, 5, true, 40100, 0 },
+	/* W_ai is 100 of 125000: the target is 0.9492. */
+	{ "twice as much as eta: half", 1900, 50000, 3, true, 25079, 0 },
+	{ "room for long: at once", 475, 20000, 5, true, 40066, 0 },
 	{ "more than BDP is not", 100, 100000, 5, true, BDP_BYTES, 0 },
 	{ "nobody sends: the most", 0, 100000, 5, true, BDP_BYTES, 0 },
-	{ "at eta there is no room", 951, 50000, 0, true, 50047, 0 },
-	{ "overload beyond all bounds", 4000000, 70, 0, true, 100, 0 },
+	{ "at eta there is no room", 951, 50000, 0, true, 50005, 0 },
+	{ "overload beyond all bounds", 4000000, 70, 0, true, 64, 0 },
+	/* 1.5 W (1 - eta) is 38 of 500 and 4 of 50; W_ai is 6 at least. */
+	{ "a small window: many flows", 500, 500, 0, true, 537, 1 },
+	{ "a smaller one: 16 times N at most", 500, 70, 0, true, 76, 1 },
 };
 
 static void wind_test(struct kunit *test)
@@ -311,6 +317,89 @@ static void queues_test(struct kunit *test)
 	r.speed = 15;
 	h->record[1] = int_pack(&r);
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_queues_ns(h), 40960ULL, "of an unknown speed");
+}
+
+/* Rounds in a row, each with one U; W behind the last. Wc is 50000 before the first. */
+static const struct memory_case {
+	const char *what;
+	u32 u_x1000[8];
+	u32 want_bytes, tolerance_bytes;
+} memory_cases[] = {
+	{ "a burst of one round, then room: as before", { 900, 1900, 475 }, 50000, 2 },
+	{ "no more than there is room for", { 900, 1900, 760 }, 31500, 300 },
+	{ "a sixteenth of the rest forgotten in each of two", { 900, 1900, 950, 950, 475 },
+	  46993, 10 },
+	{ "a 64th in a round of overload", { 900, 1900, 1900, 450, 230 }, 49218, 100 },
+	{ "it was never quiet: one step", { 1900, 475 }, 25179, 2 },
+	{ "steady above eta for five rounds", { 951, 951, 951, 951, 951, 1900, 475 }, 50005, 20 },
+	{ "not for four", { 951, 951, 951, 951, 1900, 475 }, 25184, 20 },
+	{ "little room: one step", { 900, 1900, 900 }, 25229, 60 },
+};
+
+static void memory_test(struct kunit *test)
+{
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(memory_cases); i++) {
+		const struct memory_case *c = &memory_cases[i];
+		struct hpcc_vars v = { .wnd_ref = 50000ULL << HPCC_WND_SHIFT };
+
+		for (n = 0; n < ARRAY_SIZE(c->u_x1000) && c->u_x1000[n]; n++) {
+			v.u = U(c->u_x1000[n]);
+			hpcc_compute_wind(&v, &params, true);
+		}
+		KUNIT_EXPECT_LE_MSG(test, abs((s32)(hpcc_wnd_bytes(&v) - c->want_bytes)),
+				    (s32)c->tolerance_bytes, "%s: %u", c->what, hpcc_wnd_bytes(&v));
+	}
+}
+
+/* W, Wc and the Wc before when a loss is found; W and the remembered window behind it. */
+static const struct loss_case {
+	const char *what;
+	u32 wnd, wnd_ref, wnd_last, want, want_quiet;
+} loss_cases[] = {
+	{ "half the window", 8000, 8000, 8000, 4000, 7875 },
+	{ "of the round before", 6000, 6000, 8000, 4000, 7875 },
+	{ "U has cut it already", 3000, 6000, 8000, 3000, 7875 },
+	{ "the least", 64, 64, 64, 64, 63 },
+};
+
+static void loss_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(loss_cases); i++) {
+		const struct loss_case *c = &loss_cases[i];
+		struct hpcc_vars v = {
+			.wnd = (u64)c->wnd << HPCC_WND_SHIFT,
+			.wnd_ref = (u64)c->wnd_ref << HPCC_WND_SHIFT,
+			.wnd_last = (u64)c->wnd_last << HPCC_WND_SHIFT,
+			.wnd_quiet = 10000ULL << HPCC_WND_SHIFT,
+		};
+
+		hpcc_halve(&v);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.wnd_ref, v.wnd, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.wnd_quiet >> HPCC_WND_SHIFT, (u64)c->want_quiet, "%s",
+				    c->what);
+	}
+}
+
+static void restart_test(struct kunit *test)
+{
+	struct hpcc_vars v = { .u = U(1900), .wnd = 100, .wnd_ref = 100, .hops = 3 };
+
+	hpcc_restart(&v, &params);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "nothing is remembered");
+	v.wnd_quiet = 30000ULL << HPCC_WND_SHIFT;
+	hpcc_restart(&v, &params);
+	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), 30000U);
+	KUNIT_EXPECT_EQ(test, v.wnd_ref, v.wnd);
+	KUNIT_EXPECT_EQ(test, v.u, HPCC_U_ONE);
+	KUNIT_EXPECT_EQ_MSG(test, v.hops, (u8)0, "another path");
+	v.wnd_quiet = (u64)2 * BDP_BYTES << HPCC_WND_SHIFT;
+	hpcc_restart(&v, &params);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "no more than the line takes");
 }
 
 /* Wc follows once a round trip; the receiver counts T. */
@@ -494,6 +583,29 @@ static void free_path_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hpccpp_path_is_free(&v, &params));
 }
 
+static void burst_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(125000000, 1538), 1U);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(312500000, 1538), 4U);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(12500000000ULL, 1538), HOP_BURST_MAX_PKTS);
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_burst_pkts(0, 1538), HOP_BURST_MAX_PKTS, "not known");
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(U64_MAX, 1538), HOP_BURST_MAX_PKTS);
+}
+
+/* 1538 bytes at 100 Gbit/s take 123 ns, at 1 Gbit/s 12304. */
+static void forward_test(struct kunit *test)
+{
+	const struct int_record slow = { .speed = 3 };
+	struct one_path path;
+	struct int_hdr *h = (struct int_hdr *)one_hop(&path, 0, 0, 0);
+
+	KUNIT_EXPECT_EQ(test, hpcc_forward_ns(h, 1538), 123U);
+	h->record[0] = int_pack(&slow);
+	KUNIT_EXPECT_EQ(test, hpcc_forward_ns(h, 1538), 12304U);
+	h->path = 0;
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_forward_ns(h, 1538), 0U, "no hop");
+}
+
 static void answer_test(struct kunit *test)
 {
 	struct int_answer a = { .kind = INT_ANSWER_WINDOW, .wnd_bytes = 1000 };
@@ -512,7 +624,8 @@ static void answer_test(struct kunit *test)
 	hpcc_start(&v, &params);
 	a = (struct int_answer){ .kind = INT_ANSWER_RATIO, .u = U(1900), .tau_ns = T_NS, .seq = 9 };
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_NEW);
-	KUNIT_EXPECT_LE(test, abs((s32)(hpcc_wnd_bytes(&v) - (BDP_BYTES / 2 + 100))), 2);
+	/* The target is less by W_ai / W_init, 100 of 125000. */
+	KUNIT_EXPECT_LE(test, abs((s32)(hpcc_wnd_bytes(&v) - (BDP_BYTES / 2 + 100 - 53))), 2);
 	a.tau_ns = 0;
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_SAME);
 
@@ -740,11 +853,16 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(room_test),
 	KUNIT_CASE(rescale_test),
 	KUNIT_CASE(queues_test),
+	KUNIT_CASE(memory_test),
+	KUNIT_CASE(loss_test),
+	KUNIT_CASE(restart_test),
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(leave_test),
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
+	KUNIT_CASE(burst_test),
+	KUNIT_CASE(forward_test),
 	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(answer_test),
 	KUNIT_CASE(start_test),

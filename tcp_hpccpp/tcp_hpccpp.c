@@ -77,6 +77,8 @@ struct hpccpp_seen {
  * @p: its parameters
  * @answer: the last
  * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
+ * @forward_ns: the time that the path's ports take to send a full packet; 0: not known
+ * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
  * @base: what @p was made of
  * @seen: what @base was computed from; saves computing it with each ACK
@@ -101,6 +103,8 @@ struct hpccpp_law {
 	struct hpcc_params p;
 	struct int_answer answer;
 	u64 path_bytes_ps;
+	u32 forward_ns;
+	u32 burst_pkts;
 	u64 undo_wnd;
 	struct hpccpp_base base;
 	struct hpccpp_seen seen;
@@ -191,13 +195,19 @@ static u64 hpccpp_rtt_ns(const struct sock *sk)
 	return ((u64)rtt_us + 1) * NSEC_PER_USEC;
 }
 
-/* T: the knob, or the least RTT without the queues in it. */
+/*
+ * T: the knob, or the least RTT without the queues in it, and with the time of a full packet in the
+ * ports: the least RTT is that of a SYN, which is short, and a T too short would be a window too
+ * small. At 1 Gbit/s over 100 us two ports make a quarter.
+ */
 static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
 {
 	/* Read once: T is a divisor, and the knob may become 0. */
 	const u32 t_ns = READ_ONCE(law->net->config.t_ns);
 
-	return t_ns ?: hpccpp_least_t_ns(&law->least, hpccpp_rtt_ns(sk));
+	/* 2^30 + 2^32 */
+	return t_ns ?: min_t(u64, (u64)hpccpp_least_t_ns(&law->least, hpccpp_rtt_ns(sk)) +
+				  law->forward_ns, HPCC_T_MAX_NS);
 }
 
 /* Where nobody knows how fast the line is, a first window as TCP's. */
@@ -268,6 +278,7 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 	law->base = base;
 	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
 	hpccpp_set_params(&law->p, &base);
+	law->burst_pkts = hpccpp_burst_pkts(law->base.rate_bytes_ps, hop_wire_bytes(sk));
 }
 
 static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
@@ -293,12 +304,12 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
 }
 
 /* Where the carrier or the device takes no GSO packets there are none. */
-static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free)
+static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free, u32 max_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 pkts = hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp));
 
-	sk->sk_gso_max_segs = sk_can_gso(sk) ?
-		hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1;
+	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
 /* Line 27: the window and the pace. */
@@ -338,10 +349,13 @@ static bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 static inline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wire_bytes = hop_wire_bytes(sk);
+	bool path_is_free;
 
 	if (!hpccpp_is_set(sk, hs, law, wire_bytes))
 		hpccpp_set(sk, hs, law, wire_bytes);
-	hpccpp_limit_bursts(sk, law->cwnd_pkts, hpccpp_path_is_free(&law->v, &law->p));
+	path_is_free = hpccpp_path_is_free(&law->v, &law->p);
+	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
+			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
 	hpccpp_show(hs, law);
 }
 
@@ -442,6 +456,18 @@ static void hpccpp_ask_late(struct sock *sk)
 					      &hpccpp_asking : &hpccpp_reno);
 }
 
+/* On another path: with the window from before congestion, if the flow has one. */
+static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	if (!law->v.wnd_quiet) {
+		hpccpp_begin(sk, hs, law);
+		return;
+	}
+	hpcc_restart(&law->v, &law->p);
+	hpccpp_apply(sk, hs, law);
+	hpccpp_ask(hs, law);
+}
+
 static void hpccpp_init(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -535,7 +561,7 @@ static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *l
 
 	if (!tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false);
+	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false, HOP_BURST_MAX_PKTS);
 	if (!tp->srtt_us)
 		return;
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
@@ -552,8 +578,8 @@ static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
 }
 
 /*
- * Section 9.4, behind each answer: a flow is a new one on another path. One that came back
- * to the path that it left is not.
+ * Section 9.4, behind each answer: a flow begins anew on another path. One that came back to the
+ * path that it left does not.
  */
 static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
 {
@@ -566,7 +592,7 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 		hpccpp_try_path(sk, law);
 		return;
 	case HPCCPP_CAME_LATE:
-		hpccpp_begin(sk, inet_csk_ca(sk), law);
+		hpccpp_go_on(sk, inet_csk_ca(sk), law);
 		return;
 	default:
 		break;
@@ -574,7 +600,22 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 	if (!round || !hpccpp_should_move(&law->move, &law->v, &law->p, snd_nxt, get_random_u32()))
 		return;
 	hpccpp_try_path(sk, law);
-	hpccpp_begin(sk, inet_csk_ca(sk), law);
+	hpccpp_go_on(sk, inet_csk_ca(sk), law);
+}
+
+/* The records are of another path than before: how long are its ports busy with a packet? */
+static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
+{
+	const u64 knob_bytes_ps = (u64)READ_ONCE(law->net->config.rate_mbit) *
+				  HPCCPP_BYTES_PER_MBIT;
+	const u64 line_bytes_ps = knob_bytes_ps ?: hop_speed_bytes_ps(law->speed);
+	const u32 wire_bytes = hop_wire_bytes(sk);
+
+	/* 10^9 and 2^17 * 10^9 / 125000 < 2^32 */
+	law->forward_ns = hpcc_forward_ns(&law->answer.hdr, wire_bytes);
+	if (line_bytes_ps)
+		law->forward_ns += div64_u64((u64)wire_bytes * HPCCPP_NS_PER_S, line_bytes_ps);
+	hpccpp_forget_seen(law);
 }
 
 /* Of a packet that met shorter queues than all before, the RTT is nearer to T. */
@@ -616,11 +657,14 @@ static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *la
 			    tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
 	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
-	if (a->kind == INT_ANSWER_RECORDS)
+	if (a->kind == INT_ANSWER_RECORDS) {
+		if (heard == HPCC_HEARD_FIRST || heard == HPCC_HEARD_PATH)
+			hpccpp_measure_ports(sk, law);
 		law->path_bytes_ps =
 			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
 						law->path_bytes_ps,
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
+	}
 	if (heard != HPCC_HEARD_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
 	return heard;

@@ -32,6 +32,17 @@
  *   T, which comes back as soon as U says that the queue is gone. Once until U is below eta
  *   again. The receiver's law, which does not see packets leave, does without.
  * - W has bounds: from HPCC_WND_MIN_BYTES to a BDP at the line's rate.
+ * - Two packets of queue, HPCC_FREE_BYTES, count as none. A probe that waits at all has its own
+ *   data packet behind it, and TCP's smallest burst is two: where a BDP is four packets that alone
+ *   would be U = 1.2 and more.
+ * - A flow remembers the window that it had without overload. Where a burst has cut W and
+ *   the next rounds leave more than 1/16 of eta free, W returns to that window and does not wait
+ *   for maxStage rounds of W_ai. It is forgotten by and by: see HPCC_FORGET_SHIFT.
+ * - N is the sender's own estimate, W_init / 1.5 W, within N and HPCC_FLOWS_RANGE times N: of flows
+ *   with small windows there are many, and all W_ai together stay below 1.5 (1 - eta) of a BDP.
+ * - What a flow adds is taken from its target, eta - W_ai / W_init: alone it settles at eta.
+ * - A loss halves the window that the lost packet left with. If U has cut W that far since, the
+ *   loss changes nothing.
  */
 #ifndef HOPCC_NET_HPCC_H
 #define HOPCC_NET_HPCC_H
@@ -50,6 +61,21 @@
 /* A packet in 23 T; 1000 flows share 100 Gbit/s at 5 us. */
 #define HPCC_WND_MIN_BYTES	64U
 #define HPCC_UNITS_MIN		32U
+/* A queue that does not count: two of Ethernet's full packets, with preamble and gap. */
+#define HPCC_FREE_BYTES		3076U
+/* The largest estimate of N, in units of N. */
+#define HPCC_FLOWS_RANGE	16U
+/*
+ * The remembered window. It counts while more than 1/2^HPCC_ROOM_SHIFT of eta is free. Of it is
+ * forgotten: 1/2^HPCC_FORGET_SHIFT with each loss, and in each round of a burst, with U above
+ * HPCC_U_BURST; 1/2^HPCC_FOLLOW_SHIFT of what it is above Wc in each other round.
+ */
+#define HPCC_ROOM_SHIFT		4
+#define HPCC_FORGET_SHIFT	6
+#define HPCC_FOLLOW_SHIFT	4
+/* Rounds after a start in which a full port is not yet a steady state. */
+#define HPCC_STEADY_ROUNDS	4U
+#define HPCC_U_BURST		(HPCC_U_ONE + (HPCC_U_ONE >> 4))
 #define HPCC_PPM		1000000U
 #define HPCC_PS_PER_NS		1000U
 #define HPCC_T_MIN_NS		1000U
@@ -67,7 +93,7 @@
  * @eta: target utilisation, in 2^-HPCC_U_SHIFT, at most 1
  * @max_stage: maxStage
  * @wnd_max_bytes: BDP at the line's rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
- * @wnd_ai: W_ai, bytes << HPCC_WND_SHIFT
+ * @wnd_ai: W_ai for N flows, the largest, bytes << HPCC_WND_SHIFT
  * @hold: hpcc_leaves() may lower Wc
  */
 struct hpcc_params {
@@ -109,8 +135,11 @@ struct hpcc_path {
  * struct hpcc_vars - the law's state; written under its owner's lock
  * @wnd: W, bytes << HPCC_WND_SHIFT
  * @wnd_ref: Wc, the same
+ * @wnd_last: Wc before its last update, the same
+ * @wnd_quiet: the window to return to after a burst, the same; 0: none
  * @u: U, in 2^-HPCC_U_SHIFT
  * @inc_stage: incStage
+ * @rounds: since the start, HPCC_STEADY_ROUNDS at most
  * @hops: nHop of the newest answer; 0: none came
  * @path_id: pathID of the newest answer
  * @bottleneck: the hop with the greatest u' on that path
@@ -128,8 +157,11 @@ struct hpcc_path {
 struct hpcc_vars {
 	u64 wnd;
 	u64 wnd_ref;
+	u64 wnd_last;
+	u64 wnd_quiet;
 	u32 u;
 	u32 inc_stage;
+	u8 rounds;
 	u16 path_id;
 	u8 hops;
 	u8 bottleneck;
@@ -205,6 +237,26 @@ static inline void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
 	};
 }
 
+/**
+ * hpcc_restart() - start on another path, with the window that the flow had before congestion
+ * @v: the state
+ * @p: its parameters
+ *
+ * Of flows that leave a path together none knows what the others bring along: all of them at the
+ * line's rate would be a burst, and the law keeps the ratios of their windows.
+ */
+static inline void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 quiet = v->wnd_quiet;
+
+	hpcc_start(v, p);
+	if (!quiet)
+		return;
+	v->wnd_ref = clamp_t(u64, quiet, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT, v->wnd);
+	v->wnd = v->wnd_ref;
+	v->wnd_quiet = v->wnd_ref;
+}
+
 /* A time of so many units, over @of_ns. */
 static inline u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
 {
@@ -218,6 +270,15 @@ static inline void hpcc_store_record(struct hpcc_hop *hop, const struct int_reco
 	hop->tx_units = now->tx_units;
 	hop->qlen_units = now->qlen_units;
 	hop->speed = now->speed;
+}
+
+/* A queue as it counts: what is above HPCC_FREE_BYTES. */
+static inline u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop)
+{
+	const u32 free_units = HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift;
+	const u32 units = min_t(u32, now->qlen_units, hop->qlen_units);
+
+	return units - min(units, free_units);
 }
 
 /*
@@ -237,7 +298,7 @@ static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record
 	if (!dt_ns || dt_ns > HPCC_STORED_MAX_NS || (units < HPCC_UNITS_MIN && dt_ns < t_ns))
 		return 0;
 	hop->u = min_t(u64, HPCC_U_MAX,
-		       hpcc_share(min_t(u32, now->qlen_units, hop->qlen_units), unit_ps, t_ns) +
+		       hpcc_share(hpcc_queue_units(now, hop), unit_ps, t_ns) +
 		       hpcc_share(units, unit_ps, dt_ns));
 	hpcc_store_record(hop, now);
 	return dt_ns;
@@ -361,6 +422,28 @@ static inline u32 hpcc_path_mbit(const struct int_hdr *h)
 	return records ? least_mbit : 0;
 }
 
+/**
+ * hpcc_forward_ns() - the time that the ports of a path take to send a packet
+ * @h: its records, checked
+ * @wire_bytes: the packet on the wire
+ *
+ * Return: ns, the sum over all ports with a record.
+ */
+static inline u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
+{
+	const unsigned int records = int_records(h);
+	unsigned int i;
+	u64 ps = 0;
+
+	/* 15 * 2^32 bytes * 2^20 ps < 2^56 */
+	for (i = 0; i < records; i++) {
+		const struct int_speed *speed = &int_speeds[int_unpack(h->record[i]).speed];
+
+		ps += (u64)wire_bytes * speed->unit_ps >> speed->unit_shift;
+	}
+	return min_t(u64, div_u64(ps, HPCC_PS_PER_NS), HPCC_T_MAX_NS);
+}
+
 /* Every record is of a port that we know. */
 static inline bool hpcc_understands(const struct int_hdr *h)
 {
@@ -402,17 +485,64 @@ static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_p
 	return heard;
 }
 
+/* W_ai, with the sender's estimate of N, W_init / 1.5 W: that is 1.5 W (1 - eta). */
+static inline u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 own = mul_u64_u64_shr(v->wnd_ref, (HPCC_U_ONE - p->eta) * 3 / 2, HPCC_U_SHIFT);
+
+	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, p->wnd_ai), 1);
+}
+
 /* Line 13: Wc / (U / eta) + W_ai, at most the bound. */
-static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_params *p)
+static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
 {
 	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
-	const u32 u = max(v->u, 1U);
+	/* W_ai / W_init: 2^48 << 4 < 2^64 */
+	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_max_bytes);
+	const u32 aim = p->eta - min_t(u64, own, p->eta / 2), u = max(v->u, 1U);
 
-	/* Wc * eta / U >= max, without the division: 2^48 * 2^32 >> 20 < 2^64 */
-	if (mul_u64_u64_shr(v->wnd_ref, p->eta, HPCC_U_SHIFT) >=
+	/* Wc * aim / U >= max, without the division: 2^48 * 2^32 >> 20 < 2^64 */
+	if (mul_u64_u64_shr(v->wnd_ref, aim, HPCC_U_SHIFT) >=
 	    mul_u64_u64_shr(wnd_max, u, HPCC_U_SHIFT))
 		return wnd_max;
-	return mul_u64_u32_div(v->wnd_ref, p->eta, u) + p->wnd_ai;
+	return mul_u64_u32_div(v->wnd_ref, aim, u) + wnd_ai;
+}
+
+/* More than 1/16 of what U aims at is free. */
+static inline bool hpcc_has_room(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->u < p->eta - (p->eta >> HPCC_ROOM_SHIFT);
+}
+
+/* Line 17: Wc + W_ai; where a burst has left much room, back to the window before it. */
+static inline u64 hpcc_add(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
+{
+	const u64 wnd = v->wnd_ref + wnd_ai;
+
+	/* Near eta no further than the target: a flow that is alone would settle above eta. */
+	if (!hpcc_has_room(v, p))
+		return min(wnd, hpcc_multiply(v, p, wnd_ai));
+	if (v->wnd_quiet <= wnd)
+		return wnd;
+	return max(wnd, min(hpcc_multiply(v, p, wnd_ai), v->wnd_quiet));
+}
+
+/*
+ * A round has ended: what window does the flow return to after a burst? The largest with which
+ * there was no overload; while the port is as full as it should be it becomes the flow's own,
+ * slowly. The first rounds of many senders that start at once look like a steady state.
+ */
+static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const bool steady = v->rounds >= HPCC_STEADY_ROUNDS && v->u <= HPCC_U_BURST;
+
+	v->rounds += v->rounds < HPCC_STEADY_ROUNDS;
+	if (v->wnd_quiet <= v->wnd_ref)
+		v->wnd_quiet = steady || v->u < p->eta ? v->wnd_ref : v->wnd_quiet;
+	else if (v->u > HPCC_U_BURST)
+		v->wnd_quiet -= v->wnd_quiet >> HPCC_FORGET_SHIFT;
+	else if (!hpcc_has_room(v, p))
+		v->wnd_quiet -= (v->wnd_quiet - v->wnd_ref) >> HPCC_FOLLOW_SHIFT;
 }
 
 /**
@@ -423,14 +553,17 @@ static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_par
  */
 static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
 {
-	bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
-	u64 wnd = multiply ? hpcc_multiply(v, p) : v->wnd_ref + p->wnd_ai;
+	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
+	const u64 wnd_ai = hpcc_own_ai(v, p);
+	const u64 wnd = multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
 
 	v->wnd = clamp_t(u64, wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
 			 (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
 	if (!update)
 		return;
+	hpcc_remember(v, p);
 	v->inc_stage = multiply ? 0 : v->inc_stage + 1;
+	v->wnd_last = v->wnd_ref;
 	v->wnd_ref = v->wnd;
 }
 
@@ -589,11 +722,18 @@ static inline bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p
 /**
  * hpcc_halve() - a loss: half the window, as every TCP on a shared network must
  * @v: the state
+ *
+ * The lost packet left a round ago, with the Wc of that time.
  */
 static inline void hpcc_halve(struct hpcc_vars *v)
 {
-	v->wnd = max_t(u64, v->wnd / 2, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT);
+	const u64 left_with = max3(v->wnd, v->wnd_ref, v->wnd_last);
+
+	v->wnd = clamp(v->wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
+		       max(left_with / 2, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT));
 	v->wnd_ref = v->wnd;
+	v->wnd_last = v->wnd;
+	v->wnd_quiet = min(v->wnd_quiet, left_with - (left_with >> HPCC_FORGET_SHIFT));
 	v->inc_stage = 0;
 }
 
@@ -620,6 +760,9 @@ static inline void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct 
 {
 	v->wnd = hpcc_rescale_wnd(v->wnd, was_t_ns, p);
 	v->wnd_ref = hpcc_rescale_wnd(v->wnd_ref, was_t_ns, p);
+	v->wnd_last = hpcc_rescale_wnd(v->wnd_last, was_t_ns, p);
+	if (v->wnd_quiet)
+		v->wnd_quiet = hpcc_rescale_wnd(v->wnd_quiet, was_t_ns, p);
 }
 
 /**

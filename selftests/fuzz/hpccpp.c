@@ -59,6 +59,8 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 
 	FUZZ_CLAIM(wnd_bytes >= HPCC_WND_MIN_BYTES && wnd_bytes <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_ref >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
+	FUZZ_CLAIM(v->wnd_last >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
+	FUZZ_CLAIM(v->wnd_quiet >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	/* Never above the line's rate, but for the least window. */
 	FUZZ_CLAIM(pace_bytes_ps >= 1 && pace_bytes_ps <= max(rate_bytes_ps, least_bytes_ps + 1));
 	FUZZ_CLAIM(cwnd_pkts >= 1 && (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes);
@@ -115,6 +117,8 @@ static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, 
 	measure_t(l, &a);
 	heard = hpccpp_hear(v, p, &a, snd_nxt, now_ns);
 	if (a.kind == INT_ANSWER_RECORDS)
+		FUZZ_CLAIM(hpcc_forward_ns(&a.hdr, fuzz_range(0, 1 << 17)) <= HPCC_T_MAX_NS);
+	if (a.kind == INT_ANSWER_RECORDS)
 		*path_bytes_ps = believe(v, p, (u64)v->path_mbit * HPCCPP_BYTES_PER_MBIT,
 					 *path_bytes_ps,
 					 heard == HPCC_HEARD_NEW && v->update_seq != update_seq);
@@ -147,6 +151,8 @@ static void fuzz_once(void)
 	hpccpp_set_params(&p, &base);
 	start(&v, &p, &starts, now_ns);
 	hpccpp_start_least(&least, fuzz_range(1000, 1ULL << 42), fuzz_u32());
+	FUZZ_CLAIM(hpccpp_burst_pkts(base.rate_bytes_ps, fuzz_range(1, 1 << 17)) - 1 <
+		   HOP_BURST_MAX_PKTS);
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
 		snd_nxt += fuzz_range(0, 1 << 20);
@@ -163,6 +169,9 @@ static void fuzz_once(void)
 			break;
 		case 2:
 			start(&v, &p, &starts, now_ns);
+			break;
+		case 3:
+			hpcc_restart(&v, &p);
 			break;
 		default:
 			hear(&v, &p, snd_nxt, now_ns, &moves, &least, &path_bytes_ps);

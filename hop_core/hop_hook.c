@@ -43,6 +43,7 @@
  * @flows: how many the namespace has
  * @looked_at: HOP_HOOK_* on the way in, by a packet's first header
  * @all: every packet that leaves is looked at
+ * @output_flows: @flows, or where @all is set a number that is never 0: one look for both
  * @input: the hooks in PRE_ROUTING, registered while there is a carrier
  * @output: the hooks in POST_ROUTING, registered while there is a carrier or @cc
  * @lock: serialises hop_hook_start(), hop_hook_stop() and those of @cc
@@ -54,11 +55,13 @@ struct hop_hooks {
 	const u32 *flows;
 	u8 looked_at[HOP_HOOK_PROTOCOLS];
 	bool all;
+	const u32 *output_flows;
 	struct nf_hook_ops input[HOP_HOOK_FAMILIES];
 	struct nf_hook_ops output[HOP_HOOK_FAMILIES];
 	struct mutex lock;	/* serialises start and stop */
 };
 
+static const u32 hop_hook_never_0 = 1;
 static unsigned int hop_hook_net_id;
 
 static struct hop_hooks *hop_hooks(const struct net *net)
@@ -170,13 +173,12 @@ static bool is_forwarded(const struct sk_buff *skb, u8 pf)
 static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
 			    u8 pf)
 {
+	const u32 *flows = READ_ONCE(hooks->output_flows);
 	const struct sock *sk = skb->sk;
 
-	if (READ_ONCE(hooks->all))
-		return true;
-	if (!READ_ONCE(*hooks->flows))
+	if (!READ_ONCE(*flows))
 		return sk && hop_peek(sk->sk_state) == TCP_SYN_SENT;
-	return sk || !is_forwarded(skb, pf);
+	return sk || !is_forwarded(skb, pf) || READ_ONCE(hooks->all);
 }
 
 static void read_segment(struct sk_buff *skb, struct hop_segment *seg, const struct net *net)
@@ -207,14 +209,17 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 	return NF_ACCEPT;
 }
 
-/* Return: the socket that the packet is from, if its congestion control is @cc; else NULL. */
+/*
+ * @skb: has an owner. Return: the socket that it is from, if its congestion control is @cc; else
+ * NULL.
+ */
 static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct sk_buff *skb)
 {
 	const struct tcp_congestion_ops *ops;
 	const struct sock *sk = skb->sk;
 
 	/* A SYN-ACK's owner is a request: its listener has the congestion control. */
-	if (sk && hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
+	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		sk = inet_reqsk(sk)->rsk_listener;
 	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
 		return NULL;
@@ -226,7 +231,7 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
 {
 	const struct hop_hooks *hooks = priv;
-	const struct hop_hook_cc *cc = READ_ONCE(hooks->cc);
+	const struct hop_hook_cc *cc = skb->sk ? READ_ONCE(hooks->cc) : NULL;
 	const struct sock *sk = cc ? cc_socket(cc, skb) : NULL;
 	unsigned int verdict;
 
@@ -289,6 +294,7 @@ static void sum_wishes(struct hop_hooks *hooks)
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++)
 		all |= hooks->carriers[i] && hooks->wishes[i].all;
 	WRITE_ONCE(hooks->all, all);
+	WRITE_ONCE(hooks->output_flows, all ? &hop_hook_never_0 : hooks->flows);
 }
 
 static bool has_carrier(const struct hop_hooks *hooks)
@@ -416,6 +422,7 @@ static int __net_init hop_hook_net_init(struct net *net)
 
 	mutex_init(&hooks->lock);
 	hooks->flows = hop_flow_counter(net);
+	hooks->output_flows = hooks->flows;
 	for (i = 0; i < HOP_HOOK_FAMILIES; i++) {
 		hooks->input[i] = hop_hook_input_ops[i];
 		hooks->input[i].priv = hooks;

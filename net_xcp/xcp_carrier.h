@@ -186,6 +186,7 @@ static inline bool xcp_wants_room(const struct xcp_vars *v)
  */
 static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
 {
+	/* Pairs with the release in xcp_add_feedback(): the count is read before the sum. */
 	const u32 count = smp_load_acquire(&v->feedback_headers);
 	const u64 sum_bytes_ps = READ_ONCE(v->feedback_bytes_ps);
 	const s64 taken_bytes_ps = sum_bytes_ps - v->taken_bytes_ps;

@@ -256,22 +256,23 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
 }
 
-/* @round: the state at the round's end. */
-static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs,
-			    const struct tcsig_vars *round)
+/* @least_ns, @worst_ns, @ref: of the round that has ended. */
+static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs, u32 least_ns,
+			    u32 worst_ns, u64 ref)
 {
 	tcsig_find_line(sk, cs);
 	if (cs->told)
 		tcsig_find_period(sk, cs);
 	if (!cs->hop)
-		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, round->least_ns, round->worst_ns,
-						round->ref);
+		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, least_ns, worst_ns, ref);
 }
 
 static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct tcsig_vars was = cs->v;
+	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
+	const u64 ref = cs->v.ref;
+	const u8 stage = cs->v.stage;
 	struct tcsig_params p;
 	struct tcsig_ack a = {
 		.acked_pkts = rs->acked_sacked,
@@ -291,12 +292,12 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	p = tcsig_params(sk, cs);
 	turned = tcsig_hear(&cs->v, &p, &a);
 	if (turned)
-		tcsig_end_round(sk, cs, &was);
+		tcsig_end_round(sk, cs, least_ns, worst_ns, ref);
 	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
 	trace_csig_ack(sk, &a, cs);
-	if (cs->v.stage != was.stage)
+	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
-	tcsig_maybe_move(sk, cs, &p, &a, was.least_ns, turned);
+	tcsig_maybe_move(sk, cs, &p, &a, least_ns, turned);
 }
 
 /* The handshake is over: the carrier knows whether the peer takes part. */

@@ -63,6 +63,8 @@
 #define HPCC_UNITS_MIN		32U
 /* A queue that does not count: two of Ethernet's full packets, with preamble and gap. */
 #define HPCC_FREE_BYTES		3076U
+/* The part of W_ai that a flow adds in its first round. */
+#define HPCC_FIRST_AI		3U
 /* The largest estimate of N, in units of N. */
 #define HPCC_FLOWS_RANGE	16U
 /*
@@ -485,12 +487,16 @@ static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_p
 	return heard;
 }
 
-/* W_ai, with the sender's estimate of N, W_init / 1.5 W: that is 1.5 W (1 - eta). */
+/*
+ * W_ai, with the sender's estimate of N, W_init / 1.5 W: that is 1.5 W (1 - eta). In the first
+ * round W is a part of what the line takes and tells little of N.
+ */
 static inline u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
+	const u64 most = v->rounds ? p->wnd_ai : p->wnd_ai / HPCC_FIRST_AI;
 	const u64 own = mul_u64_u64_shr(v->wnd_ref, (HPCC_U_ONE - p->eta) * 3 / 2, HPCC_U_SHIFT);
 
-	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, p->wnd_ai), 1);
+	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, most), 1);
 }
 
 /* Line 13: Wc / (U / eta) + W_ai, at most the bound. */

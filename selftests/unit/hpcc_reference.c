@@ -220,7 +220,8 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 			   const struct hpcc_params *p, bool update, bool multiply)
 {
 	const double room = r->eta * 15 / 16;
-	const double ai = fmax(fmin(1.5 * (1 - r->eta) * r->wc, r->wnd_ai),
+	const double most = r->rounds ? r->wnd_ai : r->wnd_ai / HPCC_FIRST_AI;
+	const double ai = fmax(fmin(1.5 * (1 - r->eta) * r->wc, most),
 			       r->wnd_ai / HPCC_FLOWS_RANGE);
 	const double aim = r->eta - fmin(ai / r->wnd_max, r->eta / 2);
 	bool above_eta = v->u >= p->eta, burst = v->u > HPCC_U_BURST;

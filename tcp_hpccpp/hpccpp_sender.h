@@ -44,7 +44,7 @@
 #define HPCCPP_ETA_MIN_PPM	500000U
 #define HPCCPP_STAGE_DEFAULT	5U
 #define HPCCPP_STAGE_MAX	1000U
-#define HPCCPP_FLOWS_DEFAULT	4U
+#define HPCCPP_FLOWS_DEFAULT	6U
 #define HPCCPP_FLOWS_MAX	1000000U
 #define HPCCPP_RATE_MAX_MBIT	1600000U
 /* The longest burst of a flow, unless the hosts are slow and the path is free. */

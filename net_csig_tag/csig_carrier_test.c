@@ -380,7 +380,7 @@ static void decap_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 0);
 }
 
-/* What nobody took is forgotten; a tag of the other form replaces what waits. */
+/* A signal that nobody took is forgotten; a tag of the other form replaces what waits. */
 static void decap_old_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 31 };

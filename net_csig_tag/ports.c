@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <net/geneve.h>
 #include <net/gre.h>
+#include <net/hop_device.h>
 #include <net/vxlan.h>
 
 #include "net_csig_tag.h"
@@ -37,23 +38,9 @@ bool ctag_is_frame_tunnel(const struct net_device *dev)
 	       netif_is_ip6gretap(dev);
 }
 
-/* A tunnel that carries IP packets. */
-static bool is_ip_tunnel(const struct net_device *dev)
-{
-	switch (dev->type) {
-	case ARPHRD_TUNNEL:
-	case ARPHRD_TUNNEL6:
-	case ARPHRD_SIT:
-	case ARPHRD_IPGRE:
-	case ARPHRD_IP6GRE:
-		return true;
-	}
-	return false;
-}
-
 /**
  * ctag_has_tunnels() - does net.hopcc.csig_ports name tunnels?
- * @cn: of the netns
+ * @cn: the carrier's state in the network namespace
  *
  * Context: any.
  * Return: true if one of those that are there is named.
@@ -65,7 +52,7 @@ bool ctag_has_tunnels(const struct ctag_net *cn)
 
 static void init_ops(struct ctag_port *port, struct net_device *dev)
 {
-	port->tunnel = ctag_is_frame_tunnel(dev) || is_ip_tunnel(dev);
+	port->tunnel = ctag_is_frame_tunnel(dev) || hop_is_ip_tunnel(dev);
 	port->ops = (struct nf_hook_ops) {
 		.hook = port->tunnel ? ctag_tunnel_egress : ctag_egress,
 		.dev = dev,
@@ -132,7 +119,7 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 
 static bool may_trust(const char *names, const struct net_device *dev)
 {
-	return (dev->type == ARPHRD_ETHER || is_ip_tunnel(dev)) && is_named(names, dev->name);
+	return (dev->type == ARPHRD_ETHER || hop_is_ip_tunnel(dev)) && is_named(names, dev->name);
 }
 
 /* RTNL held. */
@@ -146,7 +133,7 @@ static int settle_port(struct ctag_net *cn, struct net_device *dev)
 
 /**
  * ctag_ports_set() - net.hopcc.csig_ports
- * @cn: of the netns
+ * @cn: the carrier's state in the network namespace
  * @names: less than CTAG_PORTS_BYTES
  *
  * Context: process; takes RTNL.

@@ -140,7 +140,7 @@ static bool hash_flow(const struct net *net, const struct sk_buff *skb,
 
 /**
  * ctag_tunnel_keep() - exit: the outer tag waits for the packet within
- * @cn: of the netns
+ * @cn: the carrier's state in the network namespace
  * @skb: the outer packet
  * @inner: the packet within
  * @form: form of @t

@@ -27,7 +27,7 @@ static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_bu
 
 /**
  * ctag_udp_tag() - the sender: does a datagram bear a tag?
- * @cn: of the netns
+ * @cn: the carrier's state in the network namespace
  * @skb: the datagram; skb->data at its network header
  * @sk: its socket
  * @t: result
@@ -58,7 +58,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 
 /**
  * ctag_udp_hear() - the receiver: tell the application
- * @cn: of the netns
+ * @cn: the carrier's state in the network namespace
  * @skb: a datagram for this host, or one in a tunnel, with a tag; skb->data at its network
  *	header
  * @form: of its tag

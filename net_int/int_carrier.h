@@ -181,7 +181,7 @@ static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patie
 /**
  * int_is_far() - early in the first window: twice as far from the start as the last that collects?
  * @a: the flow
- * @seq: of the data
+ * @seq: the sequence number of the data
  * @wnd_bytes: the window
  *
  * Return: whether.
@@ -200,7 +200,7 @@ static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
  * @a: the flow
  * @now_ns: now
  * @t_ns: T
- * @seq: of the data
+ * @seq: the sequence number of the data
  * @mss_bytes: its segments
  *
  * Not at a start, nor in doubt.
@@ -222,7 +222,7 @@ static inline bool int_is_near(const struct int_asker *a, u64 now_ns, u32 t_ns, 
  * int_passes() - data leaves: is the first probe to stand behind it, and not in front?
  * @a: the flow
  * @now_ns: now
- * @seq: of the data
+ * @seq: the sequence number of the data
  * @more: other data follows at once
  *
  * Senders that start at once have nothing but probes in front of them: what the first ones
@@ -420,7 +420,7 @@ struct int_met {
 	u32 queues_ns;
 };
 
-/* Of a HELLO, as it came in. */
+/* The hops and queues that a HELLO met, as it came in. */
 static inline struct int_met int_met_by_hello(const struct int_hdr *h)
 {
 	return (struct int_met) {
@@ -437,8 +437,8 @@ static inline u16 int_queues_to_report(const struct int_met *met)
 
 /**
  * int_report_syn() - a SYN-ACK's HELLO reports what the SYN met
- * @h: of int_write()
- * @met: of int_met_by_hello()
+ * @h: the header, written by int_write()
+ * @met: what the SYN met, by int_met_by_hello()
  */
 static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
 {
@@ -459,7 +459,7 @@ static inline struct int_met int_met_by_report(const struct int_hdr *h)
 /**
  * int_slots_for() - records to make room for
  * @slots: net.hopcc.int_slots; 0: none, whatever the path
- * @hops: of the path, as far as known
+ * @hops: number of hops on the path, as far as known
  *
  * Return: up to INT_SLOTS_MAX.
  */

@@ -312,7 +312,7 @@ static void met_test(struct kunit *test)
 		int_write(&t.hdr, 6, INT_TYPE_HELLO, 0, 0);
 		int_report_syn(&t.hdr, &c->met);
 		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
-		/* What hops on the way back add. */
+		/* Records that hops on the way back add. */
 		t.hdr.path |= cpu_to_be32(c->back_hops << INT_HOPS_SHIFT |
 					  0xabcU << INT_PATH_ID_SHIFT);
 		met = int_met_by_report(&t.hdr);
@@ -526,7 +526,7 @@ static void law_test(struct kunit *test)
 	int_receiver_hear(&r, &one.hdr, false, false, MS, &reply);
 	KUNIT_EXPECT_EQ_MSG(test, reply.tau_ns, 0u, "nothing to compare with");
 	int_receiver_hear(&r, &two.hdr, false, false, MS + 10001, &reply);
-	/* Of the queue two packets, 6 units, do not count: 248 * 40.96 ns / 10000 ns * 2^20 */
+	/* Two packets of the queue, 6 units, do not count: 248 * 40.96 ns / 10000 ns * 2^20 */
 	KUNIT_EXPECT_LE(test, reply.wnd, 1065152u);
 	KUNIT_EXPECT_GE(test, reply.wnd, 1065150u);
 	KUNIT_EXPECT_EQ(test, reply.tau_ns, 10000u);

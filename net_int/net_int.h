@@ -202,7 +202,7 @@ struct int_net {
  * @forward: what collects, as it was when @sk took part
  * @encap: inband in UDP
  * @slots: records to make room for
- * @hops: of the path of data, as far as known; where only the path back is, of that
+ * @hops: number of hops on the path of data, as far as known; else on the path back
  * @met: what our SYN or SYN-ACK met, as the peer reported
  * @peer_met: what the peer's met, to be reported
  * @no_gso: the carrier has switched its super-packets off

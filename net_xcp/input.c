@@ -153,7 +153,7 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!may_speak(skb))
 		return;
-	/* What negotiates only: later packets have the proof. */
+	/* Only packets that negotiate: later ones have the proof. */
 	if ((th->syn || a->asks) && hop_input_is_mangled(skb, th)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
@@ -188,7 +188,7 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-/* Whose segment it is, and whether it asks; @segment_bytes: TCP's header and its data */
+/* Finds the segment's connection, and whether it asks; @segment_bytes: TCP's header and its data */
 static void find_flow(const struct sk_buff *skb, const struct tcphdr *th,
 		      unsigned int segment_bytes, struct xcp_arrival *a)
 {

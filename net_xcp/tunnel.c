@@ -10,13 +10,13 @@
  * A far end without us answers that it does not know the protocol: it is
  * remembered, and gets no copies. Who asked through the tunnel has lost a SYN.
  */
-#include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/gre.h>
+#include <net/hop_device.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -135,19 +135,6 @@ bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tun
 	return false;
 }
 
-static bool is_tunnel_device(const struct net_device *dev)
-{
-	switch (dev->type) {
-	case ARPHRD_TUNNEL:
-	case ARPHRD_TUNNEL6:
-	case ARPHRD_SIT:
-	case ARPHRD_IPGRE:
-	case ARPHRD_IP6GRE:
-		return true;
-	}
-	return false;
-}
-
 /*
  * A packet leaves by the device of a tunnel. A super-packet with a header is segmented in
  * front of it: a type that no device takes, so that each segment gets a copy of its own.
@@ -156,7 +143,7 @@ void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
 {
 	struct hop_shim_place place;
 
-	if (skb_is_gso(skb) && is_tunnel_device(out) && hop_shim_find(skb, &place) &&
+	if (skb_is_gso(skb) && hop_is_ip_tunnel(out) && hop_shim_find(skb, &place) &&
 	    place.next == xcp_protocol)
 		skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
 }

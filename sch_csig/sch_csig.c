@@ -866,7 +866,7 @@ static void csig_derive_locator(struct csig_settings *set, struct csig_signal *s
 	signal->has_ttl[form] = csig_layout_needs_ttl(layout);
 }
 
-/* Of the rate, unless it was set. A copy is in the values, for dumps. */
+/* The interval follows the rate, unless it was set. A copy is in the values, for dumps. */
 static void csig_set_interval(struct csig_settings *set, u64 rate_bytes_ps)
 {
 	if (!set->has_interval)

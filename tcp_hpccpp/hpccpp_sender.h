@@ -269,9 +269,9 @@ struct hpccpp_blind {
 /**
  * hpccpp_is_blind() - does the law have nothing to go by?
  * @b: what came before
- * @heard: what it made of an answer
+ * @heard: the law's result for an answer
  *
- * Of no use are answers without a record, those of a port whose speed is not known, and those of
+ * Answers are of no use without a record, with one of a port whose speed is not known, and those of
  * another path than the stored ones. The first answer behind a silence tells nothing either, but
  * the next one will.
  *

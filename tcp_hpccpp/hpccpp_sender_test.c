@@ -251,7 +251,7 @@ static void kept_test(struct kunit *test)
 	}
 }
 
-/* A sixth hop that found no room is heard of as soon as there is some. */
+/* A sixth hop that found no room reports as soon as there is some. */
 static void room_test(struct kunit *test)
 {
 	u64 room[(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];

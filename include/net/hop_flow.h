@@ -182,7 +182,7 @@ void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind
 
 /**
  * hop_flow_socket() - the socket of a flow
- * @key: of the flow
+ * @key: the key of the flow
  *
  * Context: RCU read lock.
  * Return: a full socket, a request, one in TIME_WAIT, with a reference for

@@ -45,7 +45,7 @@ bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
 
 /**
  * hop_input_is_in_window() - may a packet be of its connection?
- * @key: of its flow
+ * @key: the key of its flow
  * @th: its TCP header, without the SYN bit or a SYN-ACK's
  * @payload_bytes: what it carries
  *
@@ -69,7 +69,7 @@ bool hop_input_opens_flow(const struct hop_flow_key *key);
 
 /**
  * hop_input_act() - do something to a connection's socket, as TCP might on input
- * @key: of its flow
+ * @key: the key of its flow
  * @act: called with the socket locked, and no process at work on it
  * @what: for @act
  *
@@ -83,7 +83,7 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 
 /**
  * hop_input_ack_now() - let TCP acknowledge at once what is on its way to it
- * @key: of its flow
+ * @key: the key of its flow
  * @more_pkts: and so many packets after that
  *
  * Context: softirq, RCU read lock; takes the socket's lock.
@@ -108,11 +108,11 @@ void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb
 
 /**
  * hop_input_may_ask() - may an ACK negotiate on an established connection?
- * @key: of its flow
+ * @key: the key of its flow
  * @th: its TCP header
  * @payload_bytes: what it carries
  *
- * Whoever has not seen the connection has to guess both sequence numbers.
+ * An attacker who has not seen the connection has to guess both sequence numbers.
  *
  * Context: RCU read lock.
  * Return: true for a pure ACK, within the windows, of an established connection of this host.
@@ -123,7 +123,7 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 /**
  * hop_input_hear_question() - an ACK asked: hop_input_may_ask()
  * @greeter: the carrier's part in discovery
- * @key: of its flow
+ * @key: the key of its flow
  *
  * The next pure ACK of the connection answers: hop_output_late().
  *
@@ -135,7 +135,7 @@ struct hop_flow *hop_input_hear_question(const struct hop_greeter *greeter,
 
 /**
  * hop_input_answer_now() - the answer to hop_input_hear_question() leaves
- * @key: of the flow
+ * @key: the key of the flow
  *
  * If a process works on the socket, it leaves with the next ACK.
  *

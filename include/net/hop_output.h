@@ -160,7 +160,7 @@ enum hop_late_header {
  * @skb: the packet
  * @th: its TCP header
  *
- * Of each header that is due this returns true once.
+ * This returns true once for each header that is due.
  *
  * Context: RCU read lock.
  * Return: which.

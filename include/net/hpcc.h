@@ -109,11 +109,11 @@ struct hpcc_params {
 
 /**
  * struct hpcc_hop - what is stored of a hop; its record is that of struct int_record
- * @ts_ns: of the record
- * @tx_units: of the record
+ * @ts_ns: the record's time
+ * @tx_units: the record's count of sent units
  * @u: u', in 2^-HPCC_U_SHIFT
- * @qlen_units: of the record
- * @speed: of the record
+ * @qlen_units: the record's queue
+ * @speed: the record's code of the port's rate
  */
 struct hpcc_hop {
 	u32 ts_ns;
@@ -244,8 +244,8 @@ static inline void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
  * @v: the state
  * @p: its parameters
  *
- * Of flows that leave a path together none knows what the others bring along: all of them at the
- * line's rate would be a burst, and the law keeps the ratios of their windows.
+ * Flows that leave a path together do not know of each other: all of them at the line's rate
+ * would be a burst, and the law keeps the ratios of their windows.
  */
 static inline void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -316,7 +316,7 @@ static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 }
 
 /*
- * What tells two sets of records apart: the path, the number of records, at least 1, and the hop
+ * The key of a set of records: the path, the number of records, at least 1, and the hop
  * that the first is of. Never 0.
  */
 static inline u32 hpcc_path_key(u16 path_id, u8 hops, u8 records, u8 index)
@@ -347,8 +347,8 @@ static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 }
 
 /*
- * Room for so many records of a new path: a free place, else that of the path which was heard of
- * longest ago. A path with more records than any before takes the places of all.
+ * Room for so many records of a new path: a free place, else that of the path whose last answer
+ * is the oldest. A path with more records than any before takes the places of all.
  */
 static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 {

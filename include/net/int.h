@@ -70,11 +70,11 @@
 
 /* Of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
-/* Of HELLO on an ACK: it asks for one on an ACK of the peer. */
+/* Set in a HELLO on an ACK that asks for one on an ACK of the peer. */
 #define INT_FLAG_ASKS		0x40
 /*
- * Of DATA in UDP: the DSCP that the packet had. Of an ECHO of one record: which hop. Of a
- * HELLO that answers one, on a SYN-ACK or an ACK: nHop of that one.
+ * In DATA in UDP the DSCP that the packet had; in an ECHO of one record which hop it is of; in
+ * a HELLO that answers one, on a SYN-ACK or an ACK, nHop of that one.
  */
 #define INT_FLAGS_VALUE		0x3f
 

@@ -95,7 +95,7 @@ static void doubled(struct reference *r, double n, double limit)
 		r->stage = "steady";
 }
 
-/* What a round trip adds far below the target, of n times ai; n packets of it are acknowledged. */
+/* Growth of a round trip far below the target, of n times ai; n packets of it are acknowledged. */
 static double part(const struct reference *r, double all)
 {
 	double part;

@@ -352,7 +352,7 @@ static void compare(struct connection *c)
 	c->r.quiet = quiet;
 }
 
-/* What is to be made of it, and is made of it by the reference; whether U is new. */
+/* The law's due decision, which the reference carries out; returns whether U is new. */
 static enum hpcc_heard reference_hear(struct connection *c, const struct int_hdr *h)
 {
 	struct stored *path = reference_find(&c->r, h);

@@ -94,7 +94,8 @@ SPINES_CLAIMS = (
     ("a port that is down sends nothing", "load('s1:l2')", ("101ms", "400ms"), lambda v: v == 0),
     ("and its queue is empty", "queue_max('s1:l2')", ("101ms", "400ms"), lambda v: v == 0),
     ("until routing knows, packets go there", "load('l1:s1')", ("100ms", "110ms"), lambda v: v > 0),
-    ("then none does", "load('l1:s1')", ("111ms", "399ms"), lambda v: v == 0),
+    # But what IPv6 sends its neighbours, at random times: 194 bytes, were seen.
+    ("then no data does", "load('l1:s1')", ("111ms", "399ms"), lambda v: v < 0.00002),
     ("and the other path is full", "load('l1:s2')", ("320ms", "400ms"), lambda v: v > 0.9),
     ("when it is back, both spines are used", "load('s1:l2')", ("450ms", "700ms"), lambda v: v > 0.2),
     ("routes have their options again", "cc_share('reno', 'late')", None, lambda v: v == 1),

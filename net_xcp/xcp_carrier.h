@@ -52,12 +52,12 @@
  * @crowded: since the last answer, data left that had no room for one
  */
 struct xcp_vars {
-	enum hop_stage stage;
 	s64 owed_bytes_ps;
-	u32 owed_headers;
 	u64 feedback_bytes_ps;
-	u32 feedback_headers;
 	u64 taken_bytes_ps;
+	enum hop_stage stage;
+	u32 owed_headers;
+	u32 feedback_headers;
 	u32 taken_headers;
 	u32 segment_bytes;
 	bool asked;

@@ -229,7 +229,7 @@ def check_queue():
             knob(name, "csig_ports", PORTS + " t0")
         remove_tunnel()
         tap.claim(f"{what}: csig keeps the underlay's queue short, since it is told of it",
-                  whole and whole_too and named_us < 25 < 3 * named_us < unnamed_us,
+                  whole and whole_too and 2 < named_us < 25 and 3 * named_us < unnamed_us,
                   f"{named_us:.1f} us; {unnamed_us:.1f} us where the tunnel is not named")
     for dev in ("a-p", "q-b"):
         set_qdisc(dev)

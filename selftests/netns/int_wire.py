@@ -336,7 +336,8 @@ def kinds(tun, version):
     peer = Talker(tun, version, 50110)
     sock = peer.open(listener)
     number = 100
-    for kind, low, high in ((SUMMARY, 0, 0), (RATIO, 1090921, 1090922), (WINDOW, 1, 1250000)):
+    # Two packets of a queue do not count: 248 units of 40.96 ns in 10 us, << 20.
+    for kind, low, high in ((SUMMARY, 0, 0), (RATIO, 1065150, 1065152), (WINDOW, 1, 1250000)):
         for n in range(2):
             number += 1
             ts, tx = number * 20000 + n * 10000, number * 488 + n * 244

@@ -22,9 +22,8 @@ STREAMS = {
 }
 # Instructions of the congestion control an ACK; bbr has 371.
 ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 555, "hpccpp-inband-100g": 645}
-# A packet of cubic without offloads while the modules are loaded and unused, of what it takes before:
-# 1.018 to 1.025, since cubic's own share differs by 0.3 % from run to run of different cases.
-UNUSED = 1.03
+# A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
+UNUSED = 1.02
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")
 # Of red with a plain packet; of GSO packets, with a GSO packet.
 QDISCS = {

@@ -3,7 +3,6 @@
 #ifndef HOPCC_NET_HOP_DEVICE_H
 #define HOPCC_NET_HOP_DEVICE_H
 
-#include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/string.h>
 #include <net/rtnetlink.h>
@@ -35,26 +34,6 @@ static inline bool hop_device_parses(struct net_device *dev)
 {
 	return hop_device_parses_one(dev, NULL) ||
 	       netdev_walk_all_lower_dev_rcu(dev, hop_device_parses_one, NULL);
-}
-
-/**
- * hop_is_ip_tunnel() - is a device a tunnel that carries IP packets?
- * @dev: the device
- *
- * Context: any.
- * Return: true for IP in IP, SIT and GRE, over IPv4 and IPv6.
- */
-static inline bool hop_is_ip_tunnel(const struct net_device *dev)
-{
-	switch (dev->type) {
-	case ARPHRD_TUNNEL:
-	case ARPHRD_TUNNEL6:
-	case ARPHRD_SIT:
-	case ARPHRD_IPGRE:
-	case ARPHRD_IP6GRE:
-		return true;
-	}
-	return false;
 }
 
 #endif /* HOPCC_NET_HOP_DEVICE_H */

@@ -118,7 +118,7 @@ enum int_peer int_flow_negotiate(struct sock *sk);
 
 /**
  * int_flow_close() - it leaves; nothing is collected any more
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  *
  * Context: socket lock held; may be softirq.
  */
@@ -126,7 +126,7 @@ void int_flow_close(struct int_flow *flow);
 
 /**
  * int_flow_ask() - what the next packets shall ask for
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  * @ask: copied
  *
  * Context: socket lock held.
@@ -135,7 +135,7 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 
 /**
  * int_flow_take() - the newest answer, once
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  * @answer: result
  *
  * Context: socket lock held.
@@ -145,7 +145,7 @@ bool int_flow_take(struct int_flow *flow, struct int_answer *answer);
 
 /**
  * int_flow_hdr_bytes() - what a data packet must leave free for the header
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  *
  * For icsk_ext_hdr_len. Only int_flow_grow() changes it while the flow is open.
  *
@@ -156,7 +156,7 @@ unsigned int int_flow_hdr_bytes(const struct int_flow *flow);
 
 /**
  * int_flow_grow() - make room for the records of all hops of the path
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  *
  * For an answer whose header has fewer records than the path has hops. Probes grow by themselves.
  *
@@ -167,7 +167,7 @@ unsigned int int_flow_grow(struct int_flow *flow);
 
 /**
  * int_flow_syn_queues_ns() - the queues that this end's SYN or SYN-ACK met on its way
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  *
  * They are a part of the RTT that TCP measured by it. A peer that answers a SYN reports them at
  * once, one that sent it with its first data.
@@ -179,7 +179,7 @@ u32 int_flow_syn_queues_ns(const struct int_flow *flow);
 
 /**
  * int_flow_peer() - what is known of the peer now
- * @flow: of int_flow_open()
+ * @flow: the flow that int_flow_open() returned
  *
  * Context: any.
  * Return: what is known.

@@ -148,7 +148,7 @@ streams() # RATE
 	csig 0 0
 }
 
-# What a packet costs where no offload hides it: all three hosts see each alone. The send buffer
+# The cost of a packet where no offload hides it: all three hosts see each alone. The send buffer
 # is bounded, or cubic's window would be 848 or 1470 packets as chance has it, 2 % of the cost.
 segmented() # SUFFIX
 {

@@ -170,10 +170,14 @@ def see_screen(load):
 
 def see_export(load):
     text, lines = f"{OUT}/csig.prom", f"{OUT}/csig.jsonl"
+    # csig alone leaves no queue most of the time, and then r-b's delay is not the largest: cubic fills it.
+    load.pairs.append(connect(4, "cubic"))
+    load.run(0.1)
     child = subprocess.Popen([*within("a"), HOPSTAT, "export", "--interval", "0.1", "--count",
                               "1", "--sample", "0.01", "--textfile", text, "--jsonl", lines])
     load.run(0.3)
     child.wait()
+    close(*load.pairs.pop())
     try:
         from prometheus_client.parser import text_string_to_metric_families
     except ImportError:

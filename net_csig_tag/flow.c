@@ -387,20 +387,11 @@ u32 csig_flow_news(const struct csig_flow *f, const u64 *seen)
 }
 EXPORT_SYMBOL_GPL(csig_flow_news);
 
-void csig_flow_read_new(const struct csig_flow *f, enum csig_type type, struct csig_reading *r)
+struct csig_view csig_flow_view(const struct csig_flow *f)
 {
-	unsigned int start;
-
-	do {
-		start = read_seqcount_begin(&f->told_changes);
-		r->count = f->told[type].count;
-		r->low = f->told[type].low;
-		r->high = f->told[type].high;
-		r->locator = f->told[type].tag.locator;
-		r->initial = f->told[type].initial;
-	} while (read_seqcount_retry(&f->told_changes, start));
+	return (struct csig_view){ .changes = &f->told_changes, .told = f->told };
 }
-EXPORT_SYMBOL_GPL(csig_flow_read_new);
+EXPORT_SYMBOL_GPL(csig_flow_view);
 
 /* The receiver's side of csig_flow_read(): the latest that came from the peer. */
 bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)

@@ -292,15 +292,7 @@ struct csig_flow {
 	u64 reflected_ns;
 	struct csig_heard heard[CSIG_TYPES];
 	seqcount_spinlock_t told_changes;
-	struct {
-		enum csig_form form;
-		struct csig_tag tag;
-		bool initial;
-		u64 low;
-		u64 high;
-		u64 at_ns;
-		u64 count;
-	} told[CSIG_TYPES];
+	struct csig_told told[CSIG_TYPES];
 };
 
 /**

@@ -113,6 +113,7 @@
 #define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
 #define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
 #define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
+#define TCSIG_SMALL_UNKNOWN	U16_MAX
 
 /* 1/64 of a new value in each round; the target of a path is at least twice the jitter. */
 #define TCSIG_JITTER_SHIFT	6
@@ -138,6 +139,8 @@
 #define TCSIG_GAIN_ONE		16U
 #define TCSIG_GAIN_MAX		256U
 #define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
+/* More steps than this from one gain to the next take longer than a root. */
+#define TCSIG_GAIN_STEPS	8U
 /* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 /* A flight is one burst: its own pace is this many packets an RTT. */
@@ -226,7 +229,7 @@ enum tcsig_stage {
  * @worst_ns: the greatest
  * @round_pkts: packets delivered when the round began
  * @jump_pkts: packets delivered when enough of the transfer's first window is
- * @small: of the window when the round began, tcsig_small()
+ * @small: tcsig_round_small(); TCSIG_SMALL_UNKNOWN: not computed in this round
  * @stage: enum tcsig_stage; read by dumps without the lock
  * @wait_rounds: so many more until bandwidths know of the last growth
  * @cut: this round has cut
@@ -379,7 +382,7 @@ static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 dela
  * tcsig_small() - how small a window is
  * @cw: the window << TCSIG_SHIFT
  *
- * Once a round: it takes a root and a division.
+ * It takes a root and a division: see tcsig_round_small().
  *
  * Return: 0 from 256 packets on, TCSIG_SMALL_MAX up to 2, 1 / sqrt(@cw) between.
  */
@@ -488,7 +491,7 @@ static inline u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
  * @rtt_us: RTT, microseconds
  * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
  *
- * Once a round: it takes a root and a division.
+ * It takes a root and a division: see tcsig_next_gain().
  *
  * Return: TCSIG_GAIN_ONE to TCSIG_GAIN_MAX, in 1/16.
  */
@@ -499,6 +502,37 @@ static inline u32 tcsig_gain(u32 rtt_us, u64 target_ns)
 	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
 
 	return clamp_t(u64, int_sqrt64(square), TCSIG_GAIN_ONE, TCSIG_GAIN_MAX);
+}
+
+/**
+ * tcsig_next_gain() - the factor of ai for an RTT, found from that of the last one
+ * @gain: the factor for another RTT, any value
+ * @rtt_us: RTT, microseconds
+ * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
+ *
+ * RTTs of successive rounds differ little, so a few steps lead to the root.
+ *
+ * Return: tcsig_gain().
+ */
+static inline u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns)
+{
+	/* 2^34 * 2^6; the squares of gains times the target are at most 2^16 * 2^30 */
+	const u64 square = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US * TCSIG_GAIN_SQUARE;
+	unsigned int i;
+	u64 least;
+
+	for (i = 0; i < TCSIG_GAIN_STEPS; i++) {
+		if (gain < TCSIG_GAIN_ONE || gain > TCSIG_GAIN_MAX)
+			break;
+		least = target_ns * gain * gain;
+		if (square < least && gain > TCSIG_GAIN_ONE)
+			gain--;
+		else if (square >= least + target_ns * (2 * gain + 1) && gain < TCSIG_GAIN_MAX)
+			gain++;
+		else
+			return gain;
+	}
+	return tcsig_gain(rtt_us, target_ns);
 }
 
 /**
@@ -533,7 +567,7 @@ static inline u64 tcsig_room(u64 cw, const struct tcsig_params *p, u64 delay_ns)
  *
  * Return: the greater window, at most TCSIG_WND_MAX.
  */
-static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
+static __always_inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
 {
 	/* 2^24 * 10^2 * 2^15 < 2^46 */
 	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
@@ -588,9 +622,25 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 		.least_ns = TCSIG_NO_DELAY,
 		.round_pkts = delivered_pkts,
 		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
-		.small = tcsig_small(cw),
+		.small = TCSIG_SMALL_UNKNOWN,
 		.stage = TCSIG_SEEK,
 	};
+}
+
+/**
+ * tcsig_round_small() - how small the window was when the round began
+ * @v: the state
+ *
+ * Only the target of a whole path needs this value, and a root is too much for each round of those
+ * who go by a hop's delay.
+ *
+ * Return: tcsig_small() of @v->ref.
+ */
+static inline u16 tcsig_round_small(struct tcsig_vars *v)
+{
+	if (v->small == TCSIG_SMALL_UNKNOWN)
+		v->small = tcsig_small(v->ref);
+	return v->small;
 }
 
 /* A round begins: what comes from here on is of packets of this window, or of before. */
@@ -598,7 +648,7 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 {
 	v->round_pkts = delivered_pkts;
 	v->ref = v->cw;
-	v->small = tcsig_small(v->cw);
+	v->small = TCSIG_SMALL_UNKNOWN;
 	v->cut = false;
 	v->guess = false;
 	v->grown = false;
@@ -697,7 +747,7 @@ static inline void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a,
 		v->stage = TCSIG_STEADY;
 }
 
-static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
+static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
 			      const struct tcsig_ack *a)
 {
 	if (v->stage == TCSIG_JUMP && a->has_free)
@@ -754,6 +804,19 @@ static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsi
 	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
 }
 
+/**
+ * tcsig_uses_rtt() - may tcsig_hear() look at the RTT?
+ * @v: the state
+ *
+ * A cut in a steady state goes by the delay alone.
+ *
+ * Return: false if tcsig_hear() does the same whatever tcsig_ack.rtt_ns and path_ns are.
+ */
+static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
+{
+	return v->stage != TCSIG_STEADY || v->guess;
+}
+
 /* In a long round trip a cut does not end growth, unless it was of a guess or of a loss. */
 static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params *p)
 {
@@ -768,7 +831,7 @@ static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_
  *
  * Return: whether a round ended before it.
  */
-static inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p,
+static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p,
 			      const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);

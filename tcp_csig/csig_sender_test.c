@@ -190,6 +190,23 @@ static void add_test(struct kunit *test)
 			    "no ACK adds more");
 }
 
+/* From any gain, a step or many away, to that of an RTT. */
+static void next_gain_test(struct kunit *test)
+{
+	static const u32 rtts_us[] = { 0, 1, 40, 41, 45, 46, 99, 160, 1700, 1750, 9999, 10000,
+				       HOP_RTT_MAX_US, U32_MAX };
+	static const u64 targets_ns[] = { TCSIG_TARGET_MIN_NS, 10000, 10007, TCSIG_TARGET_MAX_NS };
+	u32 i, k, gain;
+
+	for (i = 0; i < ARRAY_SIZE(rtts_us); i++)
+		for (k = 0; k < ARRAY_SIZE(targets_ns); k++)
+			for (gain = 0; gain <= TCSIG_GAIN_MAX + 1; gain++)
+				KUNIT_EXPECT_EQ(test,
+						tcsig_next_gain(gain, rtts_us[i], targets_ns[k]),
+						tcsig_gain(rtts_us[i], targets_ns[k]));
+	KUNIT_EXPECT_EQ(test, tcsig_next_gain(U32_MAX, 160, 10000), 2 * TCSIG_GAIN_ONE);
+}
+
 static void target_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_period_ns(HALF, 20), 40000ULL, "half a packet in 20 us");
@@ -334,7 +351,7 @@ static void jitter_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 30000), 60000ULL, "twice that");
 }
 
-/* How small the window is, is reckoned once a round, at its beginning. */
+/* How small the window is, is computed once a round, for its beginning. */
 static void small_test(struct kunit *test)
 {
 	struct tcsig_ack a = { .acked_pkts = 8, .delivered_pkts = 108, .prior_pkts = 99,
@@ -342,15 +359,16 @@ static void small_test(struct kunit *test)
 	struct tcsig_vars v;
 
 	tcsig_begin(&v, 16 * ONE, TCSIG_WND_MAX, 100);
-	KUNIT_EXPECT_EQ(test, v.small, tcsig_small(16 * ONE));
+	KUNIT_EXPECT_EQ(test, tcsig_round_small(&v), tcsig_small(16 * ONE));
 	tcsig_hear(&v, &params, &a);
 	KUNIT_EXPECT_EQ(test, v.cw, 24 * ONE);
-	KUNIT_EXPECT_EQ_MSG(test, v.small, tcsig_small(16 * ONE), "within the round");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_round_small(&v), tcsig_small(16 * ONE), "within the round");
 	a.prior_pkts = 100;
 	tcsig_hear(&v, &params, &a);
-	KUNIT_EXPECT_EQ_MSG(test, v.small, tcsig_small(24 * ONE), "of the next one's beginning");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_round_small(&v), tcsig_small(24 * ONE),
+			    "of the next one's beginning");
 	tcsig_lose(&v, 200, true);
-	KUNIT_EXPECT_EQ_MSG(test, v.small, TCSIG_SMALL_MAX, "of one packet, at once");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_round_small(&v), TCSIG_SMALL_MAX, "of one packet, at once");
 }
 
 /* Four connections of a host that begin together. */
@@ -697,6 +715,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(first_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(add_test),
+	KUNIT_CASE(next_gain_test),
 	KUNIT_CASE(target_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),

@@ -15,10 +15,12 @@ void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 	if (!flow)
 		return;
 	cs->told = kzalloc(sizeof(*cs->told), GFP_ATOMIC);
-	if (cs->told)
-		cs->told->flow = flow;
-	else
+	if (!cs->told) {
 		csig_flow_close(flow);
+		return;
+	}
+	cs->told->flow = flow;
+	cs->told->view = csig_flow_view(flow);
 }
 
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)

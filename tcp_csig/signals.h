@@ -17,7 +17,7 @@
 static inline bool tcsig_read_new(struct tcsig_told *told, enum csig_type type,
 				  struct csig_reading *r)
 {
-	csig_flow_read_new(told->flow, type, r);
+	csig_read_new(&told->view, type, r);
 	told->count[type] = r->count;
 	if (r->initial) {
 		told->blank += told->blank < TCSIG_BLANK_MAX;
@@ -90,7 +90,7 @@ static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_soc
 		tcsig_read_bandwidth(told, news, a);
 	if (tcsig_needs_free_window(cs, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
-	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
+	if (tcsig_uses_rtt(&cs->v) && rs->rtt_us > 0 && !rs->is_ack_delayed) {
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
 		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
 	}

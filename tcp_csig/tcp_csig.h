@@ -32,6 +32,7 @@ struct tcsig_set {
 /**
  * struct tcsig_told - what the carrier told last; too large for a socket's space
  * @flow: the carrier's; NULL: there is none
+ * @view: of @flow
  * @count: readings so far, by signal
  * @blank: readings in a row that no hop wrote to
  * @hop: some hop of the path tells
@@ -50,6 +51,7 @@ struct tcsig_set {
  */
 struct tcsig_told {
 	struct csig_flow *flow;
+	struct csig_view view;
 	u64 count[CSIG_TYPES];
 	u8 blank;
 	bool hop;

@@ -8,6 +8,7 @@
 #define HOPCC_NET_CSIG_FLOW_H
 
 #include <linux/bits.h>
+#include <linux/seqlock.h>
 #include <linux/types.h>
 #include <net/csig.h>
 
@@ -71,6 +72,45 @@ struct csig_reading {
 	bool initial;
 };
 
+/**
+ * struct csig_told - the latest of a signal, as the carrier keeps it
+ * @form: of the tag
+ * @tag: the tag
+ * @initial: as csig_reading.initial
+ * @low: as csig_signal.low
+ * @high: as csig_signal.high
+ * @at_ns: when it was received
+ * @count: as csig_signal.count
+ */
+struct csig_told {
+	enum csig_form form;
+	struct csig_tag tag;
+	bool initial;
+	u64 low;
+	u64 high;
+	u64 at_ns;
+	u64 count;
+};
+
+/**
+ * struct csig_view - where a flow's signals are
+ * @changes: of @told
+ * @told: by signal
+ */
+struct csig_view {
+	const seqcount_spinlock_t *changes;
+	const struct csig_told *told;
+};
+
+/**
+ * csig_flow_view() - let a congestion control read signals without a call for each
+ * @flow: the flow that csig_flow_open() returned; the view is valid as long
+ *
+ * Context: any.
+ * Return: the view, for csig_read_new().
+ */
+struct csig_view csig_flow_view(const struct csig_flow *flow);
+
 /* In what csig_flow_news() returns, above the bits of signals: csig_flow_is_fed(). */
 #define CSIG_NEWS_FED	BIT(CSIG_TYPES)
 
@@ -87,15 +127,28 @@ struct csig_reading {
 u32 csig_flow_news(const struct csig_flow *flow, const u64 *seen);
 
 /**
- * csig_flow_read_new() - read a signal that csig_flow_news() found
- * @flow: the flow that csig_flow_open() returned
+ * csig_read_new() - read a signal that csig_flow_news() found
+ * @view: the view that csig_flow_view() returned
  * @type: the signal's type
  * @r: result: the latest value
  *
  * Context: any but hard interrupt.
  */
-void csig_flow_read_new(const struct csig_flow *flow, enum csig_type type,
-			struct csig_reading *r);
+static inline void csig_read_new(const struct csig_view *view, enum csig_type type,
+				 struct csig_reading *r)
+{
+	const struct csig_told *told = &view->told[type];
+	unsigned int start;
+
+	do {
+		start = read_seqcount_begin(view->changes);
+		r->count = told->count;
+		r->low = told->low;
+		r->high = told->high;
+		r->locator = told->tag.locator;
+		r->initial = told->initial;
+	} while (read_seqcount_retry(view->changes, start));
+}
 
 /**
  * csig_flow_is_fed() - do signals come?

@@ -13,11 +13,14 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	const u32 gain = tcsig_gain(rtt_us, set_ns);
 	const u32 jitter_ns = tcsig_jitter_ns(fuzz_range(0, TCSIG_TARGET_MAX_NS), v->least_ns,
 					      v->worst_ns, v->cw);
-	const u64 path_ns = tcsig_e2e_target_ns(set_ns, v->small);
+	const u64 path_ns = tcsig_e2e_target_ns(set_ns, tcsig_small(v->ref));
 
 	FUZZ_CLAIM(target_ns >= set_ns && target_ns <= 5 * set_ns);
 	FUZZ_CLAIM(jitter_ns <= TCSIG_TARGET_MAX_NS);
 	FUZZ_CLAIM(gain >= TCSIG_GAIN_ONE && gain <= TCSIG_GAIN_MAX);
+	FUZZ_CLAIM(gain == tcsig_next_gain(v->round_pkts, rtt_us, set_ns));
+	FUZZ_CLAIM(gain == tcsig_next_gain(gain + v->round_pkts % TCSIG_GAIN_STEPS, rtt_us,
+					   set_ns));
 	return (struct tcsig_params) {
 		.target_ns = hop ? target_ns : tcsig_jitter_target_ns(path_ns, jitter_ns),
 		.ai = tcsig_of_ppm(fuzz_range(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),

@@ -190,6 +190,42 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 }
 EXPORT_SYMBOL_GPL(int_flow_ask);
 
+void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes)
+{
+	WRITE_ONCE(flow->ask.wnd_bytes, wnd_bytes);
+}
+EXPORT_SYMBOL_GPL(int_flow_ask_window);
+
+/*
+ * As many records as there are: most paths are short. While @from changes its length may be any,
+ * and what is copied is copied again.
+ */
+static void copy_header(struct int_answer *to, const struct int_answer *from)
+{
+	unsigned int i, slots;
+
+	to->hdr = from->hdr;
+	slots = min(int_slots(&to->hdr), INT_SLOTS_MAX);
+	for (i = 0; i < slots; i++)
+		to->hdr.record[i] = from->hdr.record[i];
+	/* The last word stands behind them. */
+	*(__be32 *)&to->hdr.record[slots] = *(const __be32 *)&from->hdr.record[slots];
+}
+
+/* What an answer of its kind has. */
+static inline void copy_answer(struct int_answer *to, const struct int_answer *from)
+{
+	memcpy(to, from, offsetof(struct int_answer, record));
+	if (likely(to->kind == INT_ANSWER_RECORDS)) {
+		copy_header(to, from);
+		return;
+	}
+	to->record = from->record;
+	to->u = from->u;
+	to->tau_ns = from->tau_ns;
+	to->wnd_bytes = from->wnd_bytes;
+}
+
 bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
 	unsigned int start;
@@ -201,7 +237,7 @@ bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
 	do {
 		start = read_seqcount_begin(&flow->answer_changes);
 		answers = flow->answers;
-		*answer = flow->answer;
+		copy_answer(answer, &flow->answer);
 	} while (read_seqcount_retry(&flow->answer_changes, start));
 	WRITE_ONCE(flow->taken, answers);
 	return true;

@@ -210,7 +210,7 @@ struct int_net {
  * @terms_told: inband: the receiver was told the law's terms
  * @terms_ns: when
  * @skipped: data packets since the last with a header
- * @ask: of the congestion control
+ * @ask: of the congestion control; its window is written under the socket lock, too
  * @asker: when to collect, what is news
  * @answer_changes: lets int_flow_take() read the next two members without @lock
  * @answers: number of answers so far

@@ -157,8 +157,8 @@ static bool begin_inband(const struct int_net *in, struct int_flow *f, const str
 		*id = int_leaves(&f->asker, now_ns,
 				 int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
 				 f->asker.left_seq);
-		*flags = int_window_is_small(f->ask.wnd_bytes, tcp_sk(sk)->mss_cache) ?
-			 INT_FLAG_SMALL : 0;
+		*flags = int_window_is_small(READ_ONCE(f->ask.wnd_bytes),
+					     tcp_sk(sk)->mss_cache) ? INT_FLAG_SMALL : 0;
 	}
 	spin_unlock_bh(&f->lock);
 	return turn;

@@ -72,14 +72,15 @@ static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int
 static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
-	bool small = int_window_is_small(ask->wnd_bytes, mss_bytes);
+	const u32 wnd_bytes = READ_ONCE(ask->wnd_bytes);
+	bool small = int_window_is_small(wnd_bytes, mss_bytes);
 
 	int_write(&mail->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
 	mail->msg = (struct int_msg) {
 		.magic = htonl(INT_MSG_MAGIC),
 		.cookie = cpu_to_be64(f->peer_cookie),
 		.t_ns = htonl(ask->t_ns),
-		.wnd = htonl(ask->wnd_bytes),
+		.wnd = htonl(wnd_bytes),
 		.kind = htons(ask->kind),
 		.flows = htons(int_queues_to_report(&f->peer_met)),
 	};
@@ -99,7 +100,7 @@ static enum int_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 pat
 	const struct int_asker *a = &f->asker;
 	const u32 t_ns = f->ask.t_ns;
 
-	if (int_is_far(a, seq, f->ask.wnd_bytes))
+	if (int_is_far(a, seq, READ_ONCE(f->ask.wnd_bytes)))
 		return INT_TURN_SEND;
 	if (int_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
 		return INT_TURN_WAIT;
@@ -142,7 +143,7 @@ static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct hop_s
 static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 			const struct hop_segment *seg)
 {
-	return !tcp_of(skb, seg)->psh && f->ask.wnd_bytes / 2 > seg->payload_bytes;
+	return !tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
 /* Is it time, and what to ask. */

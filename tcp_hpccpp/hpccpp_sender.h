@@ -217,24 +217,13 @@ static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_
 	return min(path_bytes_ps, max(most_bytes_ps, believed_bytes_ps));
 }
 
-/**
- * hpccpp_hear() - an answer came: NewAck
- * @v: the law
- * @p: its parameters
- * @a: the answer
- * @snd_nxt: now
- * @now_ns: local clock
- *
- * Return: what was made of it.
- */
-static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc_params *p,
-					  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+/* An answer that is not all of the path's records. */
+static inline enum hpcc_heard hpccpp_hear_part(struct hpcc_vars *v, const struct hpcc_params *p,
+					       const struct int_answer *a, u32 snd_nxt, u64 now_ns)
 {
 	enum hpcc_heard heard = HPCC_HEARD_NOTHING;
 
 	switch (a->kind) {
-	case INT_ANSWER_RECORDS:
-		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
 	case INT_ANSWER_WINDOW:
 		v->wnd = clamp(a->wnd_bytes, HPCC_WND_MIN_BYTES, p->wnd_max_bytes);
 		v->wnd <<= HPCC_WND_SHIFT;
@@ -248,10 +237,30 @@ static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc
 	case INT_ANSWER_RATIO:
 		heard = hpcc_hear_ratio(v, p, a->u, a->tau_ns);
 		break;
+	case INT_ANSWER_RECORDS:
+		break;
 	}
 	if (heard == HPCC_HEARD_NEW)
 		hpcc_decide(v, p, a->seq, snd_nxt);
 	return heard;
+}
+
+/**
+ * hpccpp_hear() - an answer came: NewAck
+ * @v: the law
+ * @p: its parameters
+ * @a: the answer
+ * @snd_nxt: now
+ * @now_ns: local clock
+ *
+ * Return: what was made of it.
+ */
+static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc_params *p,
+					  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+{
+	if (likely(a->kind == INT_ANSWER_RECORDS))
+		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
+	return hpccpp_hear_part(v, p, a, snd_nxt, now_ns);
 }
 
 /**

@@ -313,7 +313,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_fre
 }
 
 /* Line 27: the window and the pace. */
-static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
+static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
 				struct hpccpp_law *law, u32 wire_bytes)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
@@ -334,7 +334,7 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
 }
 
 /* Does the socket have what hpccpp_set() would set? */
-static bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
+static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 			  const struct hpccpp_law *law, u32 wire_bytes)
 {
 	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
@@ -346,7 +346,9 @@ static bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
 }
 
-static inline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+/* Inlined with all that it calls where an ACK brings an answer. */
+static __always_inline void hpccpp_set_socket(struct sock *sk, struct hpccpp_sock *hs,
+					      struct hpccpp_law *law)
 {
 	const u32 wire_bytes = hop_wire_bytes(sk);
 	bool path_is_free;
@@ -357,6 +359,11 @@ static inline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct 
 	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
 			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
 	hpccpp_show(hs, law);
+}
+
+static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	hpccpp_set_socket(sk, hs, law);
 }
 
 /* What the carrier asks of the next packets. */
@@ -377,11 +384,18 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
 	int_flow_ask(hs->flow, &ask);
 }
 
-/* The parameters are those that were asked with. */
-static bool hpccpp_has_asked(const struct hpccpp_law *law)
+/* The law's window is a new one with each answer; what else is asked changes seldom. */
+static inline void hpccpp_ask_again(const struct hpccpp_sock *hs, struct hpccpp_law *law,
+				    bool changed)
 {
-	return law->asked_wnd_bytes == hpcc_wnd_bytes(&law->v) &&
-	       law->asked_kind == READ_ONCE(law->net->answer);
+	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
+
+	if (unlikely(changed || law->asked_kind != READ_ONCE(law->net->answer))) {
+		hpccpp_ask(hs, law);
+	} else if (law->asked_wnd_bytes != wnd_bytes) {
+		law->asked_wnd_bytes = wnd_bytes;
+		int_flow_ask_window(hs->flow, wnd_bytes);
+	}
 }
 
 static u32 hpccpp_peer(const struct sock *sk)
@@ -706,9 +720,8 @@ compat_cong_control(hpccpp_cong_control)
 	/* A repaired loss leaves the window elsewhere. */
 	if (!changed && !answered && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
 		return;
-	hpccpp_apply(sk, hs, law);
-	if (changed || !hpccpp_has_asked(law))
-		hpccpp_ask(hs, law);
+	hpccpp_set_socket(sk, hs, law);
+	hpccpp_ask_again(hs, law, changed);
 }
 
 /* The first data, or data after a silence of more than an RTO: as a new flow. */

@@ -464,7 +464,8 @@ static inline bool hpcc_understands(const struct int_hdr *h)
 static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_params *p,
 					const struct int_hdr *h, u64 now_ns)
 {
-	const u32 key = hpcc_path_key(int_path_id(h), int_hops(h), int_records(h), 0);
+	const unsigned int path_id = int_path_id(h), hops = int_hops(h), records = int_records(h);
+	const u32 key = hpcc_path_key(path_id, hops, records, 0);
 	enum hpcc_heard heard = HPCC_HEARD_FIRST;
 
 	v->path_mbit = hpcc_path_mbit(h);
@@ -473,15 +474,15 @@ static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_p
 	if (unlikely(!hpcc_find_path(v, key))) {
 		if (v->hops)
 			heard = HPCC_HEARD_PATH;
-		hpcc_add_path(v, key, int_records(h));
+		hpcc_add_path(v, key, records);
 		hpcc_store(v, h);
 	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
 		hpcc_store(v, h);
 	} else {
 		heard = hpcc_measure(v, p, h);
 	}
-	v->hops = int_hops(h);
-	v->path_id = int_path_id(h);
+	v->hops = hops;
+	v->path_id = path_id;
 	if (heard != HPCC_HEARD_SAME)
 		v->path[v->at].stored_ns = now_ns;
 	return heard;
@@ -557,7 +558,7 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
  * @p: its parameters
  * @update: updateWc
  */
-static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
+static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
 {
 	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
 	const u64 wnd_ai = hpcc_own_ai(v, p);
@@ -644,7 +645,7 @@ static inline enum hpcc_heard hpcc_hear_ratio(struct hpcc_vars *v, const struct 
  * @ack_seq: of the packet that collected the records
  * @snd_nxt: now
  */
-static inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq,
+static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq,
 			       u32 snd_nxt)
 {
 	bool update = !v->updated || (s32)(ack_seq - v->update_seq) > 0;

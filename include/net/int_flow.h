@@ -67,8 +67,8 @@ struct int_ask {
  * @seq: snd_nxt when the packet that collected it had left
  * @flows: N that the receiver counts on its last hop; 0: not told
  * @hops: nHop; of all but WINDOW and RATIO
- * @path_id: pathID, the same
  * @index: SUMMARY: which hop
+ * @path_id: pathID, as @hops
  * @record: SUMMARY: its record
  * @u: RATIO: u, 2^-20
  * @tau_ns: RATIO: measured over that time
@@ -81,8 +81,8 @@ struct int_answer {
 	u32 seq;
 	u32 flows;
 	u8 hops;
-	u16 path_id;
 	u8 index;
+	u16 path_id;
 	struct int_record record;
 	u32 u;
 	u32 tau_ns;
@@ -134,9 +134,21 @@ void int_flow_close(struct int_flow *flow);
 void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 
 /**
+ * int_flow_ask_window() - change int_ask.wnd_bytes alone
+ * @flow: the flow that int_flow_open() returned; int_flow_ask() was called since
+ * @wnd_bytes: as int_ask.wnd_bytes
+ *
+ * Takes no lock: a packet that leaves meanwhile, on another CPU and without the socket lock, may
+ * have the window from before.
+ *
+ * Context: socket lock held.
+ */
+void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes);
+
+/**
  * int_flow_take() - the newest answer, once
  * @flow: the flow that int_flow_open() returned
- * @answer: result
+ * @answer: result; members that its kind does not have are left as they are
  *
  * Context: socket lock held.
  * Return: whether one came since the last call.

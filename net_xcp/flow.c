@@ -53,18 +53,6 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
-void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
-		    s32 delta_bytes_ps, u8 flags)
-{
-	struct xcp_offer *offer = &flow->offer;
-
-	WRITE_ONCE(offer->rtt_us, rtt_us);
-	WRITE_ONCE(offer->throughput_bytes_ps, throughput_bytes_ps);
-	WRITE_ONCE(offer->delta_bytes_ps, delta_bytes_ps);
-	WRITE_ONCE(offer->flags, flags);
-}
-EXPORT_SYMBOL_GPL(xcp_flow_offer);
-
 /* One reactor a flow: a cc that is switched to another closes before that opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
 {

@@ -128,24 +128,27 @@ struct xcp_net {
 
 /**
  * struct xcp_flow - what net_xcp knows of a connection; state of a hop_flow
+ * @offer: the congestion control's; written under the socket lock and read without a lock; the
+ *	first member, see xcp_flow_offer()
  * @lock: of all that follows but where another is named; taken with BH off
  * @no_gso: the carrier has switched the socket's GSO packets off; socket lock
  * @room: the socket's congestion control is another, and its data leaves room for answers; socket
  *	lock
  * @vars: the law's
- * @offer: the congestion control's; written under the socket lock instead, read without either
  * @sk: the congestion control's socket while it takes part; compared, never followed by hooks
  *
  * With struct hop_flow it is 256 bytes; one more would take 512.
  */
 struct xcp_flow {
+	struct xcp_offer offer;
 	spinlock_t lock;	/* of what is not the socket lock's */
 	bool no_gso;
 	bool room;
 	struct xcp_vars vars;
-	struct xcp_offer offer;
 	struct sock *sk;
 };
+
+static_assert(!offsetof(struct xcp_flow, offer));
 
 extern unsigned int xcp_net_id;
 extern u8 xcp_protocol;

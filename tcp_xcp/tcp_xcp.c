@@ -106,7 +106,7 @@ static __always_inline struct xcp_line xcp_line_of(const struct sock *sk,
 }
 
 /* What left since the last offer asked for that. */
-static void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
+static __always_inline void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
 {
 	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
 
@@ -115,8 +115,8 @@ static void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
 }
 
 /* What the next packets say of this sender; without a throughput, nothing. */
-static void xcp_offer(const struct sock *sk, struct xcp_sock *xs, u64 desired_bytes_ps,
-		      u64 throughput_bytes_ps, u32 cwnd_pkts)
+static __always_inline void xcp_offer(const struct sock *sk, struct xcp_sock *xs,
+				      u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
 	s32 demand_bytes_ps = 0;
 
@@ -145,9 +145,9 @@ static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
 			   xs->v.rtt_us, &offer);
 }
 
-/* The window, the pace and the offer, from who rules. */
-static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
-		      struct xcp_feedback feedback)
+/* The window, the pace and the offer, from who rules. Inlined where an ACK is processed. */
+static __always_inline void xcp_set_socket(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
+					   struct xcp_feedback feedback)
 {
 	const bool reno = xs->v.reno;
 	u64 wnd_bytes, rate_bytes_ps;
@@ -172,6 +172,12 @@ static void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
 		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps)
 		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
+}
+
+/* The same, where no feedback came. */
+static noinline void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes)
+{
+	xcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
 }
 
 static void xcp_init(struct sock *sk)
@@ -202,7 +208,7 @@ static void xcp_init(struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
 		    SK_PACING_NONE;
-	xcp_apply(sk, xs, xcp_mss_bytes(sk), (struct xcp_feedback){});
+	xcp_apply(sk, xs, xcp_mss_bytes(sk));
 }
 
 /* SO_MAX_PACING_RATE wants pacing whatever the congestion control. */
@@ -266,19 +272,20 @@ static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
 
-static void xcp_end_round(struct sock *sk, struct xcp_sock *xs, u32 sent_pkts)
+static void xcp_end_round(struct sock *sk, struct xcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
 {
 	const bool reno = xs->v.reno;
 
 	xcp_find_speed(sk, xs);
 	if (reno)
 		xcp_end_reno_round(sk, xs);
-	xcp_end_sending(&xs->v, sent_pkts, reno, xcp_mss_bytes(sk));
+	xcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
 	xcp_end_asking(&xs->v, xs->v.heard);
 	xs->v.heard = false;
 }
 
-static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs)
+static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs,
+		      u32 mss_bytes)
 {
 	const u32 round_start_pkts = xs->round_end_pkts;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -292,7 +299,7 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	if (xcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
-		xcp_end_round(sk, xs, tp->delivered - round_start_pkts);
+		xcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
 }
 
 static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps,
@@ -323,12 +330,12 @@ compat_cong_control(xcp_cong_control)
 	feedback = xcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
 		xcp_hear_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
-	xcp_count(sk, xs, rs);
+	xcp_count(sk, xs, rs, mss_bytes);
 	if (!xs->flow)
 		return;
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	xcp_apply(sk, xs, mss_bytes, feedback);
+	xcp_set_socket(sk, xs, mss_bytes, feedback);
 }
 
 /* Since the last ACK; 32 bits of microseconds alone would begin anew after 71 minutes. */
@@ -362,7 +369,7 @@ static void xcp_tx_start(struct sock *sk)
 	mss_bytes = xcp_mss_bytes(sk);
 	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xcp_find_speed(sk, xs);
-	xcp_apply(sk, xs, mss_bytes, (struct xcp_feedback){});
+	xcp_apply(sk, xs, mss_bytes);
 }
 
 static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)

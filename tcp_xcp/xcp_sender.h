@@ -99,12 +99,12 @@ struct xcp_vars {
 	u32 rtt_us;
 	u32 in_flight_pkts;
 	u8 filled_rounds;
-	u8 rtt_lack_8ths_us:3;
-	bool reno:1;
-	bool reno_round_ended:1;
-	bool heard:1;
-	bool app_limited:1;
-	bool limited:1;
+	u8 rtt_lack_8ths_us;
+	bool reno;
+	bool reno_round_ended;
+	bool heard;
+	bool app_limited;
+	bool limited;
 };
 
 static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)

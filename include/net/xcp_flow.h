@@ -7,6 +7,7 @@
 #ifndef HOPCC_NET_XCP_FLOW_H
 #define HOPCC_NET_XCP_FLOW_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 struct sock;
@@ -26,7 +27,8 @@ enum xcp_peer {
 };
 
 /**
- * struct xcp_offer - what the sender says of itself in its next data packets
+ * struct xcp_offer - what the sender says of itself in its next data packets; struct xcp_flow
+ *	starts with it, so that xcp_flow_offer() needs no call
  * @rtt_us: its RTT, us; 0: not known, then the rest is 0
  * @throughput_bytes_ps: its throughput, bytes/s
  * @delta_bytes_ps: the change of throughput that each wire packet asks for, bytes/s
@@ -87,8 +89,16 @@ void xcp_flow_close(struct xcp_flow *flow);
  *
  * Context: socket lock held.
  */
-void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
-		    s32 delta_bytes_ps, u8 flags);
+static inline void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
+				  s32 delta_bytes_ps, u8 flags)
+{
+	struct xcp_offer *offer = (struct xcp_offer *)flow;
+
+	WRITE_ONCE(offer->rtt_us, rtt_us);
+	WRITE_ONCE(offer->throughput_bytes_ps, throughput_bytes_ps);
+	WRITE_ONCE(offer->delta_bytes_ps, delta_bytes_ps);
+	WRITE_ONCE(offer->flags, flags);
+}
 
 /**
  * struct xcp_feedback - what arrived for the reactor

@@ -142,7 +142,7 @@ static void store_told(const struct ctag_net *cn, struct csig_flow *f, enum csig
 	f->told[t->type].high = s.high;
 	f->told[t->type].initial = t->value == csig_initial(form, t->type);
 	f->told[t->type].at_ns = ktime_get_ns();
-	/* csig_flow_news() compares it by itself. */
+	/* csig_news() compares it by itself. */
 	WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
 	write_seqcount_end(&f->told_changes);
 }
@@ -375,21 +375,15 @@ bool csig_flow_is_fed(const struct csig_flow *f)
 }
 EXPORT_SYMBOL_GPL(csig_flow_is_fed);
 
-/* A 32-bit CPU may read half of an update. The next call sees the whole of it. */
-u32 csig_flow_news(const struct csig_flow *f, const u64 *seen)
-{
-	u32 type, news = csig_flow_is_fed(f) ? CSIG_NEWS_FED : 0;
-
-	for (type = 0; type < CSIG_TYPES; type++)
-		if (READ_ONCE(f->told[type].count) != seen[type])
-			news |= BIT(type);
-	return news;
-}
-EXPORT_SYMBOL_GPL(csig_flow_news);
+static_assert(CSIG_PATH_STRIPPED == CSIG_VIEW_STRIPPED);
 
 struct csig_view csig_flow_view(const struct csig_flow *f)
 {
-	return (struct csig_view){ .changes = &f->told_changes, .told = f->told };
+	return (struct csig_view){
+		.changes = &f->told_changes,
+		.told = f->told,
+		.path = &f->path.state,
+	};
 }
 EXPORT_SYMBOL_GPL(csig_flow_view);
 

@@ -139,8 +139,6 @@
 #define TCSIG_GAIN_ONE		16U
 #define TCSIG_GAIN_MAX		256U
 #define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
-/* More steps than this from one gain to the next take longer than a root. */
-#define TCSIG_GAIN_STEPS	8U
 /* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 /* A flight is one burst: its own pace is this many packets an RTT. */
@@ -510,29 +508,29 @@ static inline u32 tcsig_gain(u32 rtt_us, u64 target_ns)
  * @rtt_us: RTT, microseconds
  * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
  *
- * RTTs of successive rounds differ little, so a few steps lead to the root.
+ * By Newton's method, which ends after two or three steps where the RTT has changed by less than
+ * half. Any start is right: the first step leads to the root or above it.
  *
  * Return: tcsig_gain().
  */
 static inline u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns)
 {
-	/* 2^34 * 2^6; the squares of gains times the target are at most 2^16 * 2^30 */
-	const u64 square = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US * TCSIG_GAIN_SQUARE;
-	unsigned int i;
-	u64 least;
+	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
+	/* 2^34 * 2^6 */
+	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
+	u32 next;
 
-	for (i = 0; i < TCSIG_GAIN_STEPS; i++) {
-		if (gain < TCSIG_GAIN_ONE || gain > TCSIG_GAIN_MAX)
-			break;
-		least = target_ns * gain * gain;
-		if (square < least && gain > TCSIG_GAIN_ONE)
-			gain--;
-		else if (square >= least + target_ns * (2 * gain + 1) && gain < TCSIG_GAIN_MAX)
-			gain++;
-		else
-			return gain;
-	}
-	return tcsig_gain(rtt_us, target_ns);
+	if (square < TCSIG_GAIN_ONE * TCSIG_GAIN_ONE)
+		return TCSIG_GAIN_ONE;
+	if (square >= TCSIG_GAIN_MAX * TCSIG_GAIN_MAX)
+		return TCSIG_GAIN_MAX;
+	next = gain ?: TCSIG_GAIN_ONE;
+	next = (next + (u32)square / next) / 2;
+	do {
+		gain = next;
+		next = (gain + (u32)square / gain) / 2;
+	} while (next < gain);
+	return gain;
 }
 
 /**

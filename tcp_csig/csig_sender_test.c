@@ -190,7 +190,7 @@ static void add_test(struct kunit *test)
 			    "no ACK adds more");
 }
 
-/* From any gain, a step or many away, to that of an RTT. */
+/* From any gain, near or far, to that of an RTT. */
 static void next_gain_test(struct kunit *test)
 {
 	static const u32 rtts_us[] = { 0, 1, 40, 41, 45, 46, 99, 160, 1700, 1750, 9999, 10000,

@@ -84,7 +84,7 @@ static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_soc
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
 	struct tcsig_told *told = cs->told;
-	const u32 news = csig_flow_news(told->flow, told->count);
+	const u32 news = csig_news(&told->view, told->count);
 
 	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
 		tcsig_read_bandwidth(told, news, a);

@@ -96,10 +96,12 @@ struct csig_told {
  * struct csig_view - where a flow's signals are
  * @changes: of @told
  * @told: by signal
+ * @path: does it take tags? CSIG_VIEW_STRIPPED: no
  */
 struct csig_view {
 	const seqcount_spinlock_t *changes;
 	const struct csig_told *told;
+	const u8 *path;
 };
 
 /**
@@ -107,27 +109,39 @@ struct csig_view {
  * @flow: the flow that csig_flow_open() returned; the view is valid as long
  *
  * Context: any.
- * Return: the view, for csig_read_new().
+ * Return: the view, for csig_news() and csig_read_new().
  */
 struct csig_view csig_flow_view(const struct csig_flow *flow);
 
-/* In what csig_flow_news() returns, above the bits of signals: csig_flow_is_fed(). */
+/* In what csig_news() returns, above the bits of signals: csig_flow_is_fed(). */
 #define CSIG_NEWS_FED	BIT(CSIG_TYPES)
 
+/* csig_view.path: it strips tags. */
+#define CSIG_VIEW_STRIPPED	2
+
 /**
- * csig_flow_news() - find the signals that were received since the caller's last reads
- * @flow: the flow that csig_flow_open() returned
+ * csig_news() - find the signals that were received since the caller's last reads
+ * @view: the view that csig_flow_view() returned
  * @seen: csig_reading.count of the caller's last read, by signal; 0 before the first
  *
- * An ACK usually reports one signal. This function takes no lock.
+ * An ACK usually reports one signal. This function takes no lock. A 32-bit CPU may read half of an
+ * update; the next call sees the whole of it.
  *
  * Context: any but hard interrupt.
  * Return: 1 << enum csig_type for each signal that is new to the caller, and CSIG_NEWS_FED.
  */
-u32 csig_flow_news(const struct csig_flow *flow, const u64 *seen);
+static inline u32 csig_news(const struct csig_view *view, const u64 *seen)
+{
+	u32 type, news = READ_ONCE(*view->path) != CSIG_VIEW_STRIPPED ? CSIG_NEWS_FED : 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (READ_ONCE(view->told[type].count) != seen[type])
+			news |= BIT(type);
+	return news;
+}
 
 /**
- * csig_read_new() - read a signal that csig_flow_news() found
+ * csig_read_new() - read a signal that csig_news() found
  * @view: the view that csig_flow_view() returned
  * @type: the signal's type
  * @r: result: the latest value

@@ -19,8 +19,7 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	FUZZ_CLAIM(jitter_ns <= TCSIG_TARGET_MAX_NS);
 	FUZZ_CLAIM(gain >= TCSIG_GAIN_ONE && gain <= TCSIG_GAIN_MAX);
 	FUZZ_CLAIM(gain == tcsig_next_gain(v->round_pkts, rtt_us, set_ns));
-	FUZZ_CLAIM(gain == tcsig_next_gain(gain + v->round_pkts % TCSIG_GAIN_STEPS, rtt_us,
-					   set_ns));
+	FUZZ_CLAIM(gain == tcsig_next_gain(gain + v->round_pkts % TCSIG_GAIN_ONE, rtt_us, set_ns));
 	return (struct tcsig_params) {
 		.target_ns = hop ? target_ns : tcsig_jitter_target_ns(path_ns, jitter_ns),
 		.ai = tcsig_of_ppm(fuzz_range(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),

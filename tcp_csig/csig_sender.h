@@ -746,7 +746,7 @@ static inline void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a,
 }
 
 static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
-			      const struct tcsig_ack *a)
+				       const struct tcsig_ack *a)
 {
 	if (v->stage == TCSIG_JUMP && a->has_free)
 		v->goal = min(v->goal, v->cw + a->free);
@@ -830,7 +830,7 @@ static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_
  * Return: whether a round ended before it.
  */
 static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p,
-			      const struct tcsig_ack *a)
+				       const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
 

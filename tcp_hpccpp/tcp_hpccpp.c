@@ -314,7 +314,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_fre
 
 /* Line 27: the window and the pace. */
 static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
-				struct hpccpp_law *law, u32 wire_bytes)
+				       struct hpccpp_law *law, u32 wire_bytes)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
 	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
@@ -335,7 +335,7 @@ static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
 
 /* Does the socket have what hpccpp_set() would set? */
 static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
-			  const struct hpccpp_law *law, u32 wire_bytes)
+					  const struct hpccpp_law *law, u32 wire_bytes)
 {
 	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
 	const struct hpccpp_set *set = &law->set;

@@ -558,7 +558,8 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
  * @p: its parameters
  * @update: updateWc
  */
-static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
+static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p,
+					      bool update)
 {
 	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
 	const u64 wnd_ai = hpcc_own_ai(v, p);
@@ -645,8 +646,8 @@ static inline enum hpcc_heard hpcc_hear_ratio(struct hpcc_vars *v, const struct 
  * @ack_seq: of the packet that collected the records
  * @snd_nxt: now
  */
-static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq,
-			       u32 snd_nxt)
+static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p,
+					u32 ack_seq, u32 snd_nxt)
 {
 	bool update = !v->updated || (s32)(ack_seq - v->update_seq) > 0;
 

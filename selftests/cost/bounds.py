@@ -21,7 +21,7 @@ STREAMS = {
     "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
 }
 # Instructions of the congestion control an ACK; bbr has 371.
-ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 400, "csig": 620, "hpccpp-inband-100g": 645}
+ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 365, "csig": 620, "hpccpp-inband-100g": 645}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
 UNUSED = 1.02
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")

@@ -197,23 +197,24 @@ void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes)
 EXPORT_SYMBOL_GPL(int_flow_ask_window);
 
 /*
- * As many records as there are: most paths are short. While @from changes its length may be any,
- * and what is copied is copied again.
+ * As many records as hops wrote: most paths are short, and nobody reads the others. While @from
+ * changes its length may be any, and what is copied is copied again.
  */
 static void copy_header(struct int_answer *to, const struct int_answer *from)
 {
-	unsigned int i, slots;
+	unsigned int i, slots, records;
 
 	to->hdr = from->hdr;
 	slots = min(int_slots(&to->hdr), INT_SLOTS_MAX);
-	for (i = 0; i < slots; i++)
+	records = min(int_hops(&to->hdr), slots);
+	for (i = 0; i < records; i++)
 		to->hdr.record[i] = from->hdr.record[i];
-	/* The last word stands behind them. */
+	/* The last word stands behind the room for records. */
 	*(__be32 *)&to->hdr.record[slots] = *(const __be32 *)&from->hdr.record[slots];
 }
 
 /* What an answer of its kind has. */
-static inline void copy_answer(struct int_answer *to, const struct int_answer *from)
+static __always_inline void copy_answer(struct int_answer *to, const struct int_answer *from)
 {
 	memcpy(to, from, offsetof(struct int_answer, record));
 	if (likely(to->kind == INT_ANSWER_RECORDS)) {
@@ -226,12 +227,12 @@ static inline void copy_answer(struct int_answer *to, const struct int_answer *f
 	to->wnd_bytes = from->wnd_bytes;
 }
 
-bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
+static __always_inline bool take(struct int_flow *flow, struct int_answer *answer)
 {
 	unsigned int start;
 	u32 answers;
 
-	/* Called once an ACK: most find nothing, and an answer must not cost a lock. */
+	/* Called once an ACK: many find nothing, and an answer must not cost a lock. */
 	if (READ_ONCE(flow->answers) == flow->taken)
 		return false;
 	do {
@@ -242,7 +243,20 @@ bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
 	WRITE_ONCE(flow->taken, answers);
 	return true;
 }
+
+bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
+{
+	return take(flow, answer);
+}
 EXPORT_SYMBOL_GPL(int_flow_take);
+
+enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
+{
+	if (unlikely(READ_ONCE(flow->stage) != HOP_STAGE_SPEAKS))
+		return INT_POLL_SILENT;
+	return take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
+}
+EXPORT_SYMBOL_GPL(int_flow_poll);
 
 unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
 {

@@ -541,7 +541,7 @@ static void hpccpp_release(struct sock *sk)
 }
 
 /* The peer does not answer any more: Reno, from the window that there is. */
-static noinline void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
+static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -567,7 +567,7 @@ static noinline void hpccpp_give_up(struct sock *sk)
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
 }
 
-static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
+static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 				     const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -582,6 +582,15 @@ static noinline void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *l
 	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
 	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
+}
+
+/* The peer does not answer, now or since an ACK before. */
+static noinline void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
+				    const struct rate_sample *rs)
+{
+	if (!law->reno)
+		hpccpp_begin_reno(sk, law);
+	hpccpp_run_reno(sk, law, rs);
 }
 
 /* Another hash, and where hashes choose paths another path. */
@@ -694,6 +703,7 @@ compat_cong_control(hpccpp_cong_control)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
+	enum int_poll poll = INT_POLL_SILENT;
 	bool answered, changed;
 
 	/* The SYN-ACK comes here before init(). */
@@ -702,14 +712,14 @@ compat_cong_control(hpccpp_cong_control)
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
-		hpccpp_begin_reno(sk, law);
-	if (law->reno) {
-		hpccpp_run_reno(sk, law, rs);
+	if (likely(!law->reno))
+		poll = int_flow_poll(hs->flow, &law->answer);
+	if (unlikely(poll == INT_POLL_SILENT)) {
+		hpccpp_go_reno(sk, law, rs);
 		return;
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
-	answered = int_flow_take(hs->flow, &law->answer);
+	answered = poll == INT_POLL_ANSWER;
 	if (answered && hpccpp_is_blind(&law->blind, hpccpp_hear_answer(sk, law))) {
 		hpccpp_give_up(sk);
 		return;

@@ -156,6 +156,28 @@ void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes);
 bool int_flow_take(struct int_flow *flow, struct int_answer *answer);
 
 /**
+ * enum int_poll - what int_flow_poll() found
+ * @INT_POLL_NOTHING: no new answer
+ * @INT_POLL_ANSWER: an answer
+ * @INT_POLL_SILENT: int_flow_peer() is not INT_PEER_SPEAKS any more
+ */
+enum int_poll {
+	INT_POLL_NOTHING,
+	INT_POLL_ANSWER,
+	INT_POLL_SILENT,
+};
+
+/**
+ * int_flow_poll() - int_flow_peer() and int_flow_take() in one call, for each ACK
+ * @flow: the flow that int_flow_open() returned
+ * @answer: result: as of int_flow_take()
+ *
+ * Context: socket lock held.
+ * Return: what was found.
+ */
+enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer);
+
+/**
  * int_flow_hdr_bytes() - what a data packet must leave free for the header
  * @flow: the flow that int_flow_open() returned
  *

@@ -113,8 +113,8 @@ enum xcp_count {
  * @counts: XCP_COUNTS counters per CPU
  * @sysctl: the sysctls
  * @silent: peers of connections that do not support XCP
- * @silent_tunnels: far ends of tunnels that do not support XCP; kept apart because ICMP errors
- *	about tunnel packets are easier to forge
+ * @silent_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
+ *	about a tunnel packet proves less: it has no TCP sequence number to check
  */
 struct xcp_net {
 	struct net *net;

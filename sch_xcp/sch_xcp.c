@@ -68,8 +68,9 @@ struct xcp_config {
 };
 
 /*
- * A timer pauses only after this number of periods without a change: restarting it costs more than
- * a few expiries, and a packet on a slow link can take that long.
+ * A timer pauses only after this number of periods without a change. Shorter gaps, such as the time
+ * of one packet on a slow link, do not pause it, because restarting a timer costs more than a few
+ * expiries.
  */
 #define XCP_STILL_PERIODS 16
 
@@ -457,10 +458,7 @@ static void xcp_wake(struct xcp_sched_data *q)
 	xcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
 }
 
-/*
- * A packet arrives or departs at a port in use with a paused timer; @queue_bytes were queued until
- * now.
- */
+/* Something changes at a port in use with a paused timer; @queue_bytes were queued until now. */
 static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 {
 	const u64 now_ns = ktime_get_ns();

@@ -314,7 +314,10 @@ static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 /* One Newton step: y (2 - d y), with d = x / 2^32 and y in Q31 */
 static inline u64 xcp_newton_step(u32 x, u64 y)
 {
-	/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
+	/*
+	 * 2 - d y in Q63: 2 is 2^64, which wraps to 0. The result is near 1, so 32 bits hold it in
+	 *   Q31.
+	 */
 	const u64 correction = (0 - x * y) >> 32;
 
 	return (y * correction) >> 31;
@@ -437,7 +440,7 @@ static inline s64 xcp_rate_q16(u64 bytes, u64 time)
 	return xcp_ratio_times(&bytes_ptime, XCP_NS_PER_S << (XCP_TIME_SHIFT + XCP_RATE_SHIFT));
 }
 
-/* Line 9: |F| < 0.56 * 2^61 + 2^61 */
+/* Line 9: compute F; |F| < 0.56 * 2^61 + 2^61 */
 static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
 					     const struct xcp_params *p,
 					     const struct xcp_others *o)
@@ -450,7 +453,7 @@ static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
 			      p->beta_q32);
 }
 
-/* Line 10: max(0, gamma * input_bw - |F|) */
+/* Line 10: shuffled traffic, max(0, gamma * input_bw - |F|) */
 static inline s64 xcp_shuffled_traffic_q16(const struct xcp_vars *v, const struct xcp_params *p)
 {
 	const s64 amount_q16 = xcp_gain_times(v->input_bw_q16, p->gamma_q32);
@@ -473,7 +476,7 @@ static inline u64 xcp_sum(u64 a, u64 b)
 	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
 }
 
-/* Lines 11 to 14. */
+/* Lines 11 to 14: fill the pools. */
 static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p,
 				  const struct xcp_others *o, s64 shuffled_q16)
 {
@@ -491,7 +494,7 @@ static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p
 	v->cn = xcp_ratio(neg_q16, input_bytes ?: v->queue_bytes + o->queue_bytes ?: 1);
 }
 
-/* Lines 15 to 17. */
+/* Lines 15 to 17: clear the sums. */
 static inline void xcp_clear_sums(struct xcp_vars *v)
 {
 	v->input_bytes = 0;

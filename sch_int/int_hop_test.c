@@ -122,7 +122,7 @@ static void record_test(struct kunit *test)
 	}
 }
 
-/* Figure 4, bit by bit. */
+/* A record as in figure 4 of the draft, bit by bit */
 static void wire_test(struct kunit *test)
 {
 	const struct int_record r = {

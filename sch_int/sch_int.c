@@ -164,8 +164,8 @@ static unsigned int int_stamped_kind(enum int_carrier carrier, u8 type)
 }
 
 /**
- * struct int_found - telemetry in a packet, as it was read
- * @place: the place of the header
+ * struct int_found - an INT header found in a packet
+ * @place: position of the header
  * @fault: INT_OK, or why the header is ignored
  * @type: the header's type, if @fault is INT_OK
  * @bytes: the header's length, if @fault is INT_OK

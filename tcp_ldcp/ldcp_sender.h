@@ -21,7 +21,8 @@
  *   after the crossing follow the other column. n beta never reduces cw below gamma.
  * - cw grows only if the window limited the sender; otherwise an idle sender would accumulate
  *   credits.
- * - Marks also revoke credits in the first two stages; the draft says only how these stages end.
+ * - Marks also revoke credits in the first two stages but do not end them: the draft defines no
+ *   other end than those in the diagram.
  * - A loss in the stable stage, which the draft does not cover, halves cw once per window; a
  *   timeout leaves one packet. Only packets sent after the loss grant credits again.
  * - If no packet was acked before the first loss, cw is gamma, the minimum window, not 0.

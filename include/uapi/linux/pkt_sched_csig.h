@@ -113,6 +113,7 @@ enum {
  * struct tc_csig_layout - layout of a locator
  * @constant: value of the whole locator, if @fields is 0
  * @fields: number of entries in @field
+ * @pad: padding, 0
  * @field: fields from the most significant bits to the least significant ones
  * @field.what: content of the field, TC_CSIG_WHAT_*
  * @field.bits: size of the field

@@ -810,7 +810,7 @@ static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *sk
 {
 	if (q->older_pkts && side == q->older) {
 		q->older_pkts--;
-		/* It is served for its age, not for its side's virtual clock. */
+		/* The packet is served for its age, not for its side's virtual clock. */
 		alone = true;
 	}
 	/* Packets that were dropped or purged do not count any more. */

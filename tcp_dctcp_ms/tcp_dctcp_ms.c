@@ -42,7 +42,7 @@ struct dctcp_sock {
 	u32 mark_pkts;	/* ssthresh after a mark, before a loss reduced it further; 0: none */
 	u32 tail_end_seq;	/* SND.NXT when @tail_cut was set */
 	bool ack_ece;	/* the last ACK processed had ECE */
-	bool tail_lost;	/* it acknowledged data beyond a loss probe that repaired a lost tail */
+	bool tail_lost;	/* the ACK was for data beyond a loss probe's, which repaired a lost tail */
 	bool tail_cut;	/* cwnd was halved for a lost tail; true until the window ends */
 };
 

@@ -9,7 +9,7 @@
 #include <net/ipv6.h>
 #include <net/vxlan.h>
 
-#include "net_csig_tag.h"
+#include "inner.h"
 
 /* Not the draft's, nor IANA's for all: devices say which they use. */
 ushort ctag_vxlan_port = IANA_VXLAN_UDP_PORT;

@@ -18,6 +18,7 @@
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
+#include "inner.h"
 
 /* Of net.hopcc.csig_cc, csig_ports, csig_rules, csig_buckets. */
 #define CTAG_CC_BYTES		128
@@ -325,24 +326,8 @@ struct ctag_segment {
 	bool rst;
 };
 
-/**
- * struct ctag_inner - an IP packet, within another or not
- * @at_bytes: from skb->data to where it begins
- * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
- * @place: where its headers end, counted from @at_bytes
- * @tagged: it is in an Ethernet frame that has a tag of its own
- */
-struct ctag_inner {
-	u32 at_bytes;
-	__be16 protocol;
-	bool tagged;
-	struct hop_shim_place place;
-};
-
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
-extern ushort ctag_vxlan_port, ctag_geneve_port;
-extern struct csig_tpids ctag_tpids;
 extern u64 ctag_secret;
 extern const struct hop_flow_kind ctag_flow_kind;
 
@@ -440,11 +425,6 @@ void ctag_ingress_exit(void);
 /* gro.c */
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
-
-/* inner.c */
-bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
-bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
-			  struct in6_addr *source, struct in6_addr *destination);
 
 /* tunnel.c */
 void ctag_tunnel_init(void);

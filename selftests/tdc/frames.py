@@ -198,6 +198,50 @@ def expiries(function, run):
     return len(traced("timer/hrtimer_expire_entry", run, f"function={function} "))
 
 
+def expiry_times(timers, run):
+    """When timers of these callbacks expire while run() runs, ns."""
+    return sorted(int(line.split("now=")[1].split()[0])
+                  for line in traced("timer/hrtimer_expire_entry", run, "function=")
+                  if line.split("function=")[1].split()[0] in timers)
+
+
+def expiries_of_ports(number, qdiscs, data, burst, timers):
+    """Ports with these qdiscs, each of which is sent a burst of one frame: (when the last frame was
+    sent, when timers expire in the next second and in the one after that), ns.
+    """
+    names, sent_ns = [f"port{n}" for n in range(number)], []
+    sh("sysctl -qw net.ipv6.conf.default.disable_ipv6=1")
+    batch("ip", [f"link add {name} up type veth peer name {name}p" for name in names])
+    batch("ip", [f"link set {name}p up" for name in names])
+    batch("tc", [f"qdisc add dev {name} {line}" for line in qdiscs for name in names])
+
+    def send():
+        for name, sock in zip(names * burst, socks * burst):
+            sock.sendto(data, (name, 0))
+        sent_ns.append(time.monotonic_ns())
+        time.sleep(1)
+
+    # What a port holds fills the buffer of its socket.
+    socks = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) for _ in names]
+    first = expiry_times(timers, send)
+    for sock in socks:
+        sock.close()
+    second = expiry_times(timers, lambda: time.sleep(1))
+    batch("ip", [f"link del {name}" for name in names])
+    sh("sysctl -qw net.ipv6.conf.default.disable_ipv6=0")
+    return sent_ns[0], first, second
+
+
+def batch(program, lines):
+    subprocess.run([program, "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True)
+
+
+def most_in_1_ms(times_ns):
+    """The most of these times in a millisecond; a timer's latency varies by less than a microsecond."""
+    return max(sum(0 <= other - start < 999000 for other in times_ns[n:n + 1000])
+               for n, start in enumerate(times_ns))
+
+
 def in_container(script):
     """Run lines of the shell as any user may: in a user and a network namespace of their own, with
     va a pair of devices. Return: what they print, errors too."""

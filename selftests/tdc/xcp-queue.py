@@ -205,6 +205,7 @@ def intervals_end_and_stop(wire):
 
 HELD = "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000"
 TIMERS = ("xcp_ctl_expired", "xcp_queue_expired")
+PORTS = 100
 
 
 def held_queue_rests(wire):
@@ -299,6 +300,22 @@ def containers_have_slow_timers(_wire):
     expect([line for line in said.splitlines() if not line.startswith("Error: ")],
            ["slow", "a rate"], "in a container")
     expect(said.count("must be 1000 us at least"), 4, "refusals")
+
+
+def hundred_ports_rest(_wire):
+    """The shortest times that a container may set, on a hundred ports that hold packets for hours:
+    two timers each, a millisecond apart, until 16 periods after the last packet.
+    """
+    sent_ns, first, second = frames.expiries_of_ports(
+        PORTS, (f"{ROOT} min_interval 1ms max_interval 1ms allowed_queue 1ms", HELD),
+        frame(*V4(header(rtt=1000, delta=0))), 8, TIMERS)
+    assert 32 * PORTS <= len(first) <= 40 * PORTS, f"{len(first)} expiries after one burst"
+    most = frames.most_in_1_ms(first)
+    assert most <= 2 * PORTS, f"{most} expiries in 1 ms"
+    last_ms = (first[-1] - sent_ns) / 10**6
+    assert last_ms <= 18, f"the last expiry is {last_ms:.3f} ms after the last packet"
+    print(f"# {PORTS} ports: {len(first)} expiries, at most {most} in 1 ms, until {last_ms:.3f} ms")
+    expect(second, [], "expiries without a packet")
 
 
 def queue_persists(wire):
@@ -607,7 +624,8 @@ def main():
     for check in (pools_follow_the_draft, share_of_the_limited, intervals_end_and_stop,
                   held_queue_rests, time_goes_on_while_timers_rest,
                   departures_end_the_rest, emptied_while_it_rests,
-                  containers_have_slow_timers, queue_persists, below_a_shaper, around_another, change_in_the_stream,
+                  containers_have_slow_timers, hundred_ports_rest, queue_persists, below_a_shaper,
+                  around_another, change_in_the_stream,
                   down_and_up, speed_of_the_device, sampler_finds_who_lies, flooded_clones_differ,
                   shared_by_turns, share_of_one_alone, share_counts_xcp_only, share_sees_marks,
                   share_changes_in_the_stream, share_grafts_in_the_stream):

@@ -3,6 +3,13 @@
 #define FUZZ_SHIM_NET_IPV6_H
 
 #include <linux/ipv6.h>
+#include <string.h>
+
+static inline void ipv6_addr_set_v4mapped(__be32 address, struct in6_addr *mapped)
+{
+	*mapped = (struct in6_addr){ .s6_addr = { [10] = 0xff, [11] = 0xff } };
+	memcpy(&mapped->s6_addr[12], &address, sizeof(address));
+}
 
 static inline bool ipv6_is_extension(u8 next)
 {

@@ -45,7 +45,7 @@ EXPORT_SYMBOL_GPL(hop_input_is_mangled);
 
 /*
  * The fields may change while a process sends. snd_nxt is updated only after a packet has left,
- * so write_seq is used as the upper bound of a valid acknowledgement number.
+ * so write_seq is used as the upper bound of a valid acknowledgment number.
  */
 static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
 			 unsigned int payload_bytes)

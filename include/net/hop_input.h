@@ -50,7 +50,7 @@ bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
  * @payload_bytes: length of the TCP payload
  *
  * The check is that of RFC 5961, but old data is accepted, since a retransmitted segment carries
- * a new header. An off-path attacker has to guess both the sequence and the acknowledgement
+ * a new header. An off-path attacker has to guess both the sequence and the acknowledgment
  * number.
  *
  * Context: RCU read lock.
@@ -114,7 +114,7 @@ void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb
  * @th: the TCP header
  * @payload_bytes: length of the TCP payload
  *
- * An off-path attacker has to guess both the sequence and the acknowledgement number.
+ * An off-path attacker has to guess both the sequence and the acknowledgment number.
  *
  * Context: RCU read lock.
  * Return: true for a pure ACK, within the windows, of an established connection of this host.

@@ -3,7 +3,7 @@
 import html
 
 from . import slowdown, table
-from .results import Measures
+from .metrics import Measures
 from .plot import cdf, plot, plot_slowdown
 
 STYLE = """
@@ -85,10 +85,10 @@ def claims(verdicts):
     if not verdicts:
         return ""
     rows = "".join(
-        f"<tr><td><code>{esc(v.claim['metric'])}</code></td><td>{esc(v.case)}</td>"
+        f"<tr><td><code>{esc(v.claim.metric)}</code></td><td>{esc(v.case)}</td>"
         f"<td>{esc(v.measured)}</td><td>{esc(v.required)}</td>"
         f'<td class="{"pass" if v.passed else "fail"}">{"pass" if v.passed else "FAIL"}</td>'
-        f"<td>{esc(v.claim['source'] or v.claim['note'])}</td></tr>" for v in verdicts)
+        f"<td>{esc(v.claim.source or v.claim.note)}</td></tr>" for v in verdicts)
     return ('<p></p><table class="claims"><tr><th>claim</th><th>case</th><th>measured</th>'
             f"<th>required</th><th></th><th>source</th></tr>{rows}</table>")
 

@@ -115,8 +115,9 @@ class Checker:
 
     def arguments(self, case: Case, given: dict[str, Any]) -> None:
         """Check a metric's arguments; a parameter of one name means the same in all metrics."""
-        allowed: dict[str, list[str]] = {"port": case.ports, "event": case.sample.trace, "counter": case.counters,
-                   "group": list(dict.fromkeys(f.name for f in case.flows))}
+        allowed: dict[str, list[str]] = {
+            "port": case.ports, "event": case.sample.trace, "counter": case.counters,
+            "group": list(dict.fromkeys(f.name for f in case.flows))}
         limits = {"share": 100, "threshold": 1, "low_bytes": math.inf, "high_bytes": math.inf,
                   "rate_bps": math.inf, "span_s": math.inf}
         del given["self"]

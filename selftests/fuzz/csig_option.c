@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's TCP option among any others, and the tag's mark beside a packet. */
+/* The TCP option of CSIG among any other options, and the mark that stores a tag with a packet */
 #include "fuzz.h"
 #include "csig_carrier.h"
 
@@ -40,7 +40,7 @@ static void check_mark(enum csig_form form, const struct csig_tag *t)
 
 	FUZZ_CLAIM(csig_mark_read(mark, &read, secret) < CSIG_FORMS);
 	csig_mark_write(mark, form, t, secret);
-	/* One in 2^16 has the check of the other form. */
+	/* One in 2^16 marks also passes the check of the other form. */
 	if (csig_mark_read(mark, &read, secret) == form)
 		FUZZ_CLAIM(!memcmp(&read, t, sizeof(read)));
 	else

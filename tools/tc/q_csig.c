@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tc's plug-in for sch_csig: words to netlink, netlink to text and JSON. */
+/* tc's plug-in for sch_csig: converts the command line to netlink, and netlink to text and JSON */
 #include <errno.h>
 #include <linux/pkt_sched_csig.h>
 #include "tc_words.h"
 
-/* What is printed can be typed again. */
+/* The output can be used as input again. */
 static const char csig_usage[] =
 	"Usage: ... csig [ rate RATE | auto ] [ overhead BYTES ] [ mode update | pass | strip ]\n"
 	"       [ unsupported pass | strip ] [ signals LIST | none ]\n"
@@ -41,7 +41,7 @@ static const char *const csig_whats[TC_CSIG_WHATS] = {
 #define CSIG_FORMS (sizeof(csig_forms) / sizeof(*csig_forms))
 #define CSIG_RATE_BYTES_PER_KBIT 125
 
-/* Index of a word in a list, -1 if it is not there. */
+/* Return: index of a word in a list; -1 if it is not in the list */
 static int csig_index(const char *word, const char *const *names, int count)
 {
 	int i;
@@ -111,13 +111,13 @@ static const struct word csig_words[] = {
 #define CSIG_WORDS (sizeof(csig_words) / sizeof(*csig_words))
 
 /**
- * struct csig_signal - what was said of a signal
- * @on: -1: nothing
- * @quantum: 0: nothing
- * @edges: how many of @edge; 0: nothing
- * @edge: of buckets
- * @has_layout: by form; whether something was said
- * @layout: by form
+ * struct csig_signal - options given for a signal
+ * @on: 1 or 0; -1: not given
+ * @quantum: the quantum; 0: not given
+ * @edges: number of entries in @edge; 0: not given
+ * @edge: edges of the buckets
+ * @has_layout: by form: a layout was given
+ * @layout: by form: layout of the locator
  */
 struct csig_signal {
 	int on;
@@ -129,11 +129,11 @@ struct csig_signal {
 };
 
 /**
- * struct csig_request - what was typed, but for options of one word
- * @has_rate: "rate" was
- * @has_signals: "signals" was
- * @seen: by index of csig_words[]
- * @signal: by type
+ * struct csig_request - options given on the command line
+ * @has_rate: "rate" was given
+ * @has_signals: "signals" was given
+ * @seen: option was given, by index of csig_words[]
+ * @signal: options of each signal, by type
  */
 struct csig_request {
 	bool has_rate, has_signals;
@@ -147,7 +147,7 @@ static const char *const csig_allowed[TC_CSIG_SIGNALS] = {
 	"a time, up to 4294967295ns",
 };
 
-/* A value of a signal, in its unit. */
+/* Read a value of a signal, in its unit. */
 static bool csig_read_value(__u32 *value, int type, const char *word)
 {
 	__u64 rate_bytes_ps;
@@ -178,7 +178,7 @@ static int csig_refuse_value(int type, const char *option, const char *word)
 	return word_refuse("csig", option, word, csig_allowed[type]);
 }
 
-/* One more edge; they ascend. */
+/* Add an edge, which must be above the one before it. */
 static int csig_add_edge(struct csig_signal *s, int type, const char *word)
 {
 	__u32 edge;
@@ -195,7 +195,7 @@ static int csig_add_edge(struct csig_signal *s, int type, const char *word)
 	return 0;
 }
 
-/* Words of a file: an edge each, "#" begins a comment. */
+/* Read edges from a file: one edge per word; "#" starts a comment. */
 static int csig_read_edges(struct csig_signal *s, int type, const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -267,7 +267,7 @@ static int csig_list_edges(struct csig_signal *s, int type, const char *words)
 	return err;
 }
 
-/* What follows "name:"; NULL if the word is another. */
+/* Return: the part after "name:"; NULL if the word is not of this form */
 static const char *csig_behind(const char *word, const char *name)
 {
 	size_t len = strlen(name);
@@ -303,7 +303,7 @@ static int csig_refuse_layout(const char *word)
 	return word_refuse("csig", "lm", word, "a number, or FIELD:BITS[,FIELD:BITS...] that fits");
 }
 
-/* One FIELD:BITS. */
+/* Parse one FIELD:BITS. */
 static bool csig_add_field(struct tc_csig_layout *l, char *word)
 {
 	char *colon = strchr(word, ':');
@@ -454,7 +454,7 @@ static int csig_put_rate(struct nlmsghdr *n, struct csig_request *r, struct word
 	return addattr64(n, TC_PLUGIN_REQ_BYTES, TCA_CSIG_RATE, rate_bytes_ps);
 }
 
-/* Each option once: a typing error must not win silently. */
+/* Refuse an option that is given twice: it is probably a typing error. */
 static int csig_put_word(struct nlmsghdr *n, struct csig_request *r, struct words *w)
 {
 	size_t i;
@@ -527,7 +527,7 @@ static int csig_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct n
 	return 0;
 }
 
-/* A value of a signal as it can be typed. */
+/* Format a value of a signal such that it can be used as input. */
 static void csig_format_value(char *text, size_t size, int type, __u32 value)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s", NULL };
@@ -540,7 +540,7 @@ static void csig_format_value(char *text, size_t size, int type, __u32 value)
 		plugin_format_scaled(text, size, value, units);
 }
 
-/* Options of one word; those whose value is a name by that. */
+/* Print the options of csig_words[]; print a value that has a name by its name. */
 static void csig_print_words(struct rtattr **tb)
 {
 	char text[64];
@@ -568,7 +568,10 @@ static void csig_print_words(struct rtattr **tb)
 	}
 }
 
-/* Is this table one that has a name? Then its name, as it can be typed. */
+/*
+ * Return: true if this table has a name, which is written to @text such that it can be used as
+ * input
+ */
 static bool csig_name_edges(char *text, size_t size, int type, const __u32 *edge, int edges)
 {
 	struct csig_signal known = {};
@@ -680,7 +683,7 @@ static void csig_print_signal(int type, struct rtattr **tb)
 	close_json_object();
 }
 
-/* "signals abw,pd", for the text; JSON has it in each. */
+/* Print "signals abw,pd" in the text output; JSON has "on" in each signal. */
 static void csig_print_signals(struct rtattr *tb[][TCA_CSIG_SIGNAL_MAX + 1])
 {
 	bool any = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tc's plug-in for sch_int: words to netlink, netlink to text and JSON. */
+/* tc's plug-in for sch_int: converts the command line to netlink, and netlink to text and JSON */
 #include <linux/pkt_sched_int.h>
 #include "tc_words.h"
 
-/* What is printed can be typed again. */
+/* The output can be used as input again. */
 static const char int_usage[] =
 	"Usage: ... int [ switch_id NUMBER ] [ port_id NUMBER ] [ rate RATE | auto ]\n"
 	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
@@ -64,9 +64,9 @@ static const struct word int_words[] = {
 
 /**
  * struct int_rate - an option that is a rate
- * @name: as typed, as printed, in JSON
- * @attr: of netlink
- * @allowed: for messages
+ * @name: name of the option in input, output and JSON
+ * @attr: netlink attribute
+ * @allowed: allowed values, for messages
  */
 static const struct int_rate {
 	const char *name;
@@ -91,7 +91,7 @@ static int int_put_rate(struct nlmsghdr *n, const struct int_rate *o, const char
 	return addattr64(n, TC_PLUGIN_REQ_BYTES, o->attr, rate_bytes_ps);
 }
 
-/* Each option once: a typing error must not win silently. */
+/* Refuse an option that is given twice: it is probably a typing error. */
 static bool int_is_new(bool *seen, const char *name)
 {
 	bool new = !*seen;

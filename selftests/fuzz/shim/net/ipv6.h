@@ -11,8 +11,9 @@ static inline bool ipv6_is_extension(u8 next)
 }
 
 /*
- * Behind extension headers, up to the end of the packet or a fragment that is not the first.
- * Return: offset; -1 if there is nothing behind them.
+ * Skip extension headers up to the end of the packet or a fragment other than the first.
+ *
+ * Return: offset of the next header; -1 if there is none.
  */
 static inline int ipv6_skip_exthdr(const struct sk_buff *skb, int offset, u8 *next,
 				   __be16 *frag_off)

@@ -61,15 +61,15 @@ def main():
         file = Path(folder, "made.all.1.jsonl")
         file.write_text("".join(json.dumps(line) + "\n" for line in lines()))
         runs = [results.Run(file)]
-        text = report.write(Path(folder, "report.html"), runs, claims.judge(runs)).read_text()
+        text = report.write(Path(folder, "report.html"), runs, claims.decide(runs)).read_text()
     page = Page(text)
     tags = [tag for tag, _ in page.tags]
     for name, words, count in (("title", TITLE, 2), ("source", SOURCE, 1), ("note of a claim", NOTE, 1)):
         tap.equal(f"the {name} is text", "\n".join(page.words).count(words), count)
     tap.result("b" not in tags and "script" not in tags, "no tag comes from a scenario", str(sorted(set(tags))))
     tap.equal("pictures are drawn, not shown as text", tags.count("svg"), PICTURES)
-    verdicts = [attrs["class"] for tag, attrs in page.tags if tag == "td" and "class" in attrs]
-    tap.equal("a claim that holds and one that does not", verdicts, ["pass", "fail"])
+    decisions = [attrs["class"] for tag, attrs in page.tags if tag == "td" and "class" in attrs]
+    tap.equal("a claim that holds and one that does not", decisions, ["pass", "fail"])
     return tap.done()
 
 

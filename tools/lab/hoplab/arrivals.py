@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Transfers that arrive by chance: sizes from a distribution, instants, senders, receivers.
+"""Transfers that arrive by chance: sizes from a distribution, start times, senders, receivers.
 
-A run has as many transfers as the load asks for, and their sizes are spread evenly over the
-distribution: so each run bears its load and its share of giants, and seeds differ in who
-sends what to whom, and when. Given their number, the instants are those of a Poisson
-process: independent, uniform over the time.
+The load gives the number of transfers in a run, and their sizes are spread evenly over the
+distribution: so each run has the stated load and its share of large transfers, and seeds differ
+in senders, receivers, their sizes and times. Given their number, the start times are a Poisson
+process: independent, and uniform over the run.
 """
 import math
 import random

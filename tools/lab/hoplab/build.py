@@ -76,7 +76,7 @@ def run_quietly(command: Sequence[str | Path], log: Path, what: str | Path) -> N
 
 @dataclass
 class Built:
-    """What a guest boots with."""
+    """All that a guest boots with."""
     kernel: str             # release or debug
     kdir: Path              # the kernel's build directory, in the cache
     modules: Path           # folder of our .ko files
@@ -122,7 +122,7 @@ def sources_identity() -> str:
 
 
 def build_modules(kernel: str, kdir: Path) -> Path:
-    # Beside the modules for the distribution's source, if another is asked for (kernel/build.sh).
+    # Modules for another kernel source (kernel/build.sh) have a folder of their own.
     other = "-other" if os.environ.get("HOPLAB_KERNEL_SOURCE") else ""
     folder = BUILD / f"uml-{kernel}{other}"
     stamp = folder / ".stamp"
@@ -135,7 +135,7 @@ def build_modules(kernel: str, kdir: Path) -> Path:
         # Make compares times: what was built for another kernel looks up to date.
         shutil.rmtree(folder, ignore_errors=True)
     run_quietly([TOP / "tools/build-modules.sh", folder.name, kdir, "ARCH=um",
-                 # Without effect but in a kernel with UBSAN, which instruments nothing else.
+                 # It has an effect only in a kernel with UBSAN, which else does not instrument modules.
                  "UBSAN_SANITIZE=y", f"-j{len(os.sched_getaffinity(0))}"],
                 BUILD / f"{folder.name}.log", f"the modules for the {kernel} kernel")
     stamp.write_text(now)
@@ -171,8 +171,10 @@ def newer(target: Path, source: Path) -> bool:
 
 
 def everything(kernel: str, modules: str | None = None, kernel_modules: bool = True) -> Built:
-    """Bring all up to date: modules: a folder of .ko files instead of ours; kernel_modules: whether
-    the kernel's own are needed."""
+    """
+    Bring all up to date.
+    modules: a folder of .ko files instead of ours; kernel_modules: true if the kernel's own are needed
+    """
     with lock("build"):
         kdir = kernel_script(kernel)
         root = kernel_script(kernel, "--modules", *([] if kernel_modules else ["--path"]))

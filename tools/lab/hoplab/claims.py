@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Claims: formulas over metrics, judged seed by seed.
+"""Claims: formulas over metrics, decided seed by seed.
 
 A formula is arithmetic over metrics: `queue_p95 - {K}`, `cubic.queue_mean /
 dctcp_ms.queue_mean`, `case("incast-40").fct_max`, `jain("long")`. A metric alone
@@ -180,7 +180,7 @@ def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Seque
 
 
 @dataclass
-class Verdict:
+class Decision:
     """One claim about one case, over all its seeds."""
     scenario: str
     case: str
@@ -209,9 +209,9 @@ class Verdict:
         return words if len(set(self.values)) == 1 else f"{words}..{max(self.values):.4g}"
 
 
-def judge(runs: list[Run]) -> list[Verdict]:
-    """All verdicts on a list of runs."""
-    verdicts = []
+def decide(runs: list[Run]) -> list[Decision]:
+    """Decide all claims on a list of runs."""
+    decisions = []
     by_case: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         by_case.setdefault((run.meta["scenario"], run.meta["case"]), []).append(run)
@@ -219,22 +219,22 @@ def judge(runs: list[Run]) -> list[Verdict]:
         for claim in (Claim(**item) for item in mine[0].meta["claims"]):
             if mine[0].meta["kernel"] == "debug" and not claim.debug:
                 continue
-            verdicts.append(judge_one(scenario, case, claim, mine, by_case))
-    return verdicts
+            decisions.append(decide_one(scenario, case, claim, mine, by_case))
+    return decisions
 
 
-def judge_one(scenario: str, case: str, claim: Claim, mine: list[Run],
-              by_case: dict[tuple[str, str], list[Run]]) -> Verdict:
-    verdict = Verdict(scenario, case, claim, [], -math.inf, math.inf)
+def decide_one(scenario: str, case: str, claim: Claim, mine: list[Run],
+               by_case: dict[tuple[str, str], list[Run]]) -> Decision:
+    decision = Decision(scenario, case, claim, [], -math.inf, math.inf)
     try:
         for run in mine:
             seed = run.meta["seed"]
             peers = {c: r for (s, c), rs in by_case.items() for r in rs
                      if s == scenario and r.meta["seed"] == seed}
-            verdict.low, verdict.high = (
+            decision.low, decision.high = (
                 default if bound is None else evaluate(bound, case, peers, claim.window)
                 for bound, default in ((claim.min, -math.inf), (claim.max, math.inf)))
-            verdict.values.append(evaluate(claim.metric, case, peers, claim.window))
+            decision.values.append(evaluate(claim.metric, case, peers, claim.window))
     except ValueError as error:
-        verdict.problem = str(error)
-    return verdict
+        decision.problem = str(error)
+    return decision

@@ -18,12 +18,12 @@ from typing import Any, NoReturn
 
 from . import (LabError, build, claims, digests, guest, inputs, kinds, pages, ready, runner, scenario,
                slowdown, table, topology)
-from .claims import Verdict
+from .claims import Decision
 from .results import Run
 from .runner import Choice, Job
 from .scenario import Scenario
 
-# What add_subparsers() returns; its class has no public name.
+# The object that add_subparsers() returns; its class has no public name.
 Commands = Any
 
 
@@ -66,27 +66,27 @@ def cmd_run(args: Namespace) -> int:
     for job in runner.run_all(jobs, args.jobs, args.kernel_argument):
         progress.step(job)
     runs = [Run(j.file) for j in jobs if j.file]
-    verdicts = claims.judge(runs)
-    show_results(args, jobs, runs, verdicts, out)
+    decisions = claims.decide(runs)
+    show_results(args, jobs, runs, decisions, out)
     packets = sum(r.packets for r in runs)
     speed = (f"; {packets / 1e6:.2f} million packets, a million in "
              f"{sum(j.traffic_s for j in jobs) * 1e6 / packets:.1f} s of CPU time") if packets else ""
     print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s{speed}", file=sys.stderr)
-    return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in verdicts) else 0
+    return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in decisions) else 0
 
 
-def show_results(args: Namespace, jobs: list[Job], runs: list[Run], verdicts: list[Verdict], out: Path) -> None:
+def show_results(args: Namespace, jobs: list[Job], runs: list[Run], decisions: list[Decision], out: Path) -> None:
     traffic_s = {j.label: j.traffic_s for j in jobs}
     if args.tap:
-        table.show_tap(jobs, verdicts)
+        table.show_tap(jobs, decisions)
         return
     if args.json:
-        print(json.dumps(as_json(jobs, runs, verdicts), indent=1))
+        print(json.dumps(as_json(jobs, runs, decisions), indent=1))
         return
     if runs:
         table.show(runs, traffic_s)
-    table.show_claims(verdicts)
-    page = draw(out, runs, verdicts) if runs else None
+    table.show_claims(decisions)
+    page = draw(out, runs, decisions) if runs else None
     show_failures(jobs)
     for job in jobs if args.digest else []:
         print(f"{job.digest or 'failed':64}  {job.label}")
@@ -106,13 +106,13 @@ def show_failures(jobs: list[Job]) -> None:
             print(f"lab: {len(others)} more failed alike: {' '.join(j.label for j in others)}", file=sys.stderr)
 
 
-def draw(out: Path, runs: list[Run], verdicts: list[Verdict]) -> Path:
+def draw(out: Path, runs: list[Run], decisions: list[Decision]) -> Path:
     # Imported here, since matplotlib takes a second to load.
     from . import report
-    return report.write(out / "report.html", runs, verdicts)
+    return report.write(out / "report.html", runs, decisions)
 
 
-def as_json(jobs: list[Job], runs: list[Run], verdicts: list[Verdict]) -> dict[str, Any]:
+def as_json(jobs: list[Job], runs: list[Run], decisions: list[Decision]) -> dict[str, Any]:
     return {
         "runs": [{"run": j.label, "digest": j.digest, "wall_s": round(j.outcome.wall_s, 2),
                   "file": str(j.file), "problem": j.outcome.problem, "lines": j.outcome.lines,
@@ -123,7 +123,7 @@ def as_json(jobs: list[Job], runs: list[Run], verdicts: list[Verdict]) -> dict[s
         "slowdown": [r.as_json() for r in slowdown.rows(runs)],
         "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim.metric,
                     "measured": [slowdown.finite(x) for x in v.values], "required": v.required, "passed": v.passed,
-                    "problem": v.problem, "source": v.claim.source} for v in verdicts]}
+                    "problem": v.problem, "source": v.claim.source} for v in decisions]}
 
 
 def cmd_jobs(args: Namespace) -> int:
@@ -138,7 +138,7 @@ def cmd_jobs(args: Namespace) -> int:
 
 
 def cmd_measure(args: Namespace) -> int:
-    """One run. Nothing is judged: a claim may be about several."""
+    """Run one case with one seed. No claim is decided: a claim may be about several runs."""
     found = scenario.load(args.scenario)
     into = Path(args.file)
     job, = runner.plan([found], Choice([args.case], args.seed, args.kernel), into.parent)
@@ -154,7 +154,7 @@ def cmd_measure(args: Namespace) -> int:
 
 
 def cmd_digests(args: Namespace) -> int:
-    """Are the bytes of a few results those that the repository has?"""
+    """Compare the digests of a few results with the recorded ones."""
     jobs: list[Job] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, case, seed in digests.CHOSEN:
@@ -179,11 +179,11 @@ def cmd_report(args: Namespace) -> int:
     if not files:
         raise LabError(f"{args.folder}: no results (*.jsonl) there")
     runs = [Run(f) for f in files]
-    verdicts = claims.judge(runs)
+    decisions = claims.decide(runs)
     table.show(runs, {})
-    table.show_claims(verdicts)
-    print(f"\nplots: {draw(Path(args.folder), runs, verdicts)}")
-    return 0 if all(v.passed for v in verdicts) else 1
+    table.show_claims(decisions)
+    print(f"\nplots: {draw(Path(args.folder), runs, decisions)}")
+    return 0 if all(v.passed for v in decisions) else 1
 
 
 def cmd_table(args: Namespace) -> int:
@@ -225,7 +225,7 @@ def cmd_shell(args: Namespace) -> int:
     return 1 if outcome.problem else 0
 
 
-# Programs of all kinds may wait for time by failing calls: for them these take time, as in stock kernels.
+# Programs of all kinds may wait by calls that fail: here these calls take time, as in stock kernels.
 EXEC_CLOCK = "free-clock-calls=0"
 
 

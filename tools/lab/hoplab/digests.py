@@ -15,7 +15,7 @@ from typing import Any
 from . import LabError, build
 
 FILE = build.LAB / "digests.json"
-# Scenario, case, seed: mainline's TCP alone; marks and the receiver's ACKs; telemetry both ways.
+# Scenario, case, seed: mainline's TCP alone; marks and the receiver's ACKs; telemetry in both directions.
 CHOSEN = (("smoke", "all", 1), ("dctcp-ipv6", "all", 1), ("hpccpp-forms", "inband_ack", 1))
 PACKAGES = ("libc6", "iproute2")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Topologies with several equal ways: leaf-spine and fat-tree, from a few numbers.
+"""Topologies with several equal paths: leaf-spine and fat-tree, from a few numbers.
 
     leaf-spine   s1  s2        every leaf to every spine
                  | \\/ |
@@ -29,9 +29,9 @@ class Fabric:
     sysctl: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-# Switches of one make hash alike: a tier that chose by the hash of the tier below would see
-# a part of the flows only and use a part of its ways. So the tier above leaves the protocol
-# out, which is another hash of the same ports.
+# Switches of one vendor compute the same hash. A tier that chose by the hash of the tier below
+# would see only a part of the hash values and use only a part of its paths. So the tier above
+# leaves the protocol out of the hash: that gives another hash of the same ports.
 OTHER_HASH = {f"net.ipv{v}.fib_multipath_hash_{k}": n for v in (4, 6)
               for k, n in (("policy", "3"), ("fields", str(0x33)))}
 

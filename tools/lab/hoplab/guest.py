@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One guest: boot User-Mode Linux with a command, limit it, judge its kernel log."""
+"""One guest: boot User-Mode Linux with a command, limit it, search its kernel log for trouble."""
 import contextlib
 import fcntl
 import os
@@ -16,7 +16,7 @@ from typing import BinaryIO
 from . import LabError
 from .build import BUILD, LAB, TOP, Built, load_order, read
 
-# What the kernel writes when something is wrong with it.
+# Messages of the kernel about faults.
 TROUBLE = re.compile(
     r"WARNING:|BUG:|Oops|KASAN:|UBSAN:|Call Trace|INFO: (possible|rcu|task|suspicious)"
     r"|possible (circular|recursive)|inconsistent lock state|suspicious RCU"
@@ -26,7 +26,7 @@ TROUBLE = re.compile(
 
 @dataclass
 class Boot:
-    """What to run, and where."""
+    """A command, and where to run it."""
     command: str                # a shell script
     run: Path                   # the run directory: the only place the guest can write to
     built: Built                # the kernel and the modules
@@ -45,13 +45,13 @@ class Boot:
 
 @dataclass
 class Outcome:
-    """How it went. `problem` is None or one line that says what went wrong."""
+    """How a run ended. `problem` is None or one line that says what went wrong."""
     status: int = 0
     problem: str | None = None
     lines: list[str] = field(default_factory=list)      # the kernel's log around the first trouble
     log: Path | None = None
     wall_s: float = 0
-    cpu_s: float = 0            # of the guest's processes; on an idle CPU the same
+    cpu_s: float = 0            # CPU time of the guest's processes; on an idle CPU it is wall_s
     setup_cpu_s: float = 0      # the part of cpu_s until the file named by Boot.begin was there
     folder: Path | None = None
 
@@ -59,7 +59,7 @@ class Outcome:
 # Log lines to show before and after the first trouble.
 LINES_BEFORE, LINES_AFTER = 20, 40
 RUNNING: set["subprocess.Popen[bytes]"] = set()
-# What a guest touches of its memory, at most; the rest of `mem` costs nothing.
+# A guest uses so much of its memory at most; the rest of `mem` costs nothing.
 MEMORY_BYTES = 1 << 30
 
 
@@ -179,7 +179,7 @@ def end_all() -> None:
 
 
 def run(boot: Boot) -> Outcome:
-    """Boot, wait, judge. The caller reads what the guest left in boot.run."""
+    """Boot the guest and wait for its end. The caller reads the files that the guest left in boot.run."""
     write_inputs(boot)
     libraries = [BUILD / "guest/entropy.so", *boot.preload]
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
@@ -196,13 +196,13 @@ def run(boot: Boot) -> Outcome:
         finally:
             end(process, boot.tty)
             RUNNING.discard(process)
-    outcome = judge(boot, spent is None, process.returncode)
+    outcome = outcome_of(boot, spent is None, process.returncode)
     outcome.wall_s = time.monotonic() - start
     outcome.cpu_s, outcome.setup_cpu_s = spent or (0, 0)
     return outcome
 
 
-def judge(boot: Boot, timed_out: bool, code: int) -> Outcome:
+def outcome_of(boot: Boot, timed_out: bool, code: int) -> Outcome:
     text = read(boot.run / "status").strip()
     # A guest that dies leaves no dmesg: only what the kernel wrote to its console.
     log = next(f for f in (boot.run / "dmesg", boot.run / "kernel.log") if read(f) or f.name == "kernel.log")
@@ -224,11 +224,11 @@ def judge(boot: Boot, timed_out: bool, code: int) -> Outcome:
         outcome.problem = "the guest died" + (f" by signal {-code}" if code < 0 else f" with status {code}")
     if outcome.problem:
         outcome.status = outcome.status or 1
-        outcome.lines = telling(lines, trouble, leaks)
+        outcome.lines = around(lines, trouble, leaks)
     return outcome
 
 
-def telling(lines: list[str], trouble: int | None, leaks: list[str]) -> list[str]:
+def around(lines: list[str], trouble: int | None, leaks: list[str]) -> list[str]:
     """The lines around the first trouble, as its cause often stands before it; else the end of the log."""
     if trouble is not None:
         return lines[max(0, trouble - LINES_BEFORE):trouble + 1 + LINES_AFTER]
@@ -266,6 +266,6 @@ def advice(outcome: Outcome) -> str:
 
 
 def signature(outcome: Outcome) -> str:
-    """What failures alike have in common: their words, whatever addresses, times and numbers they have."""
+    """The words of a failure without addresses, times and numbers: failures alike have the same."""
     words = [outcome.problem or "", *outcome.lines]
     return re.sub(r"\b(run|boot|exec)-\w+|0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[0-9]+(\.[0-9]+)?", "N", "\n".join(words))

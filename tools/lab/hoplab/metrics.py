@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is measured from a run's results.
+"""The metrics: what is measured from a run's results.
 
 Every public method of Measures below whose docstring starts with "=" is a
 metric a claim may name. Times are in seconds, rates in bit/s, queues in

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tables of a case ask of each other: nodes that exist, links, paths, times, metrics."""
+"""Checks between the tables of a case: nodes exist, paths lead to them, times and metrics fit."""
 import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,9 +9,9 @@ from .schema import CHANGED, Case, Flow, Link, LinkEnd
 from .tables import Fault, checked, keys_of
 from .units import show_time
 
-# Keys that only some modes have: those of each such mode, and those of all other modes.
+# The keys that depend on the mode, by mode; COMMON_KEYS are those of the modes that are not here.
 MODE_KEYS = {"poisson": {"sizes", "load"}, "incast": {"bytes", "fanin", "period", "load", "parallel"}}
-# Warming up would be load that nobody counts, amid what is measured.
+# No `warm` where transfers arrive by chance: it would add load that is not counted to the load measured.
 COMMON_KEYS = {"count", "parallel", "think", "bytes", "stagger", "warm"}
 NEEDED_KEYS = {"poisson": ("sizes", "load"), "incast": ("bytes", "fanin")}
 # Without [sample] ports, so many are sampled: a sample costs wall time.

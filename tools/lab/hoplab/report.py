@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One HTML file with tables and plots, and files of those that go into documents; no network."""
+"""One HTML file with tables and plots, which loads nothing; plots for documents as files of their own."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from . import slowdown, table
-from .claims import Verdict
+from .claims import Decision
 from .metrics import Measures
 from .plot import Interval, Point, cdf, plot, plot_slowdown
 from .results import Run
@@ -31,16 +31,16 @@ class Section:
     groups: list[Row]               # a row a group of flows, the first is the head
     sizes_head: Row                 # a row a size of flows
     sizes: list[Row]
-    verdicts: list[Verdict]
+    decisions: list[Decision]
     pictures: list[Markup]
 
 
-def write(path: Path, runs: list[Run], verdicts: list[Verdict]) -> Path:
+def write(path: Path, runs: list[Run], decisions: list[Decision]) -> Path:
     """Write the page, and slowdowns by size as SCENARIO-CASE-GROUP.svg beside it; return its path."""
     by_scenario: dict[str, list[Run]] = {}
     for run in runs:
         by_scenario.setdefault(run.meta["scenario"], []).append(run)
-    sections = [section(name, mine, [v for v in verdicts if v.scenario == name])
+    sections = [section(name, mine, [v for v in decisions if v.scenario == name])
                 for name, mine in by_scenario.items()]
     path.write_text(PAGES.get_template("report.html.j2").render(sections=sections))
     for name, mine in by_scenario.items():
@@ -49,7 +49,7 @@ def write(path: Path, runs: list[Run], verdicts: list[Verdict]) -> Path:
     return path
 
 
-def section(name: str, runs: list[Run], verdicts: list[Verdict]) -> Section:
+def section(name: str, runs: list[Run], decisions: list[Decision]) -> Section:
     by_size = slowdown.rows(runs)
     pictures = [*(picture for _, picture in slowdown_plots(by_size)), *plots(runs)]
     # The heading is the scenario's name, and a page does not show what a packet cost: no columns for these.
@@ -59,7 +59,7 @@ def section(name: str, runs: list[Run], verdicts: list[Verdict]) -> Section:
         head=table.HEAD[1:-1], rows=[table.row(r)[1:-1] for r in runs],
         groups=[r[1:] for r in table.group_rows(runs)],
         sizes_head=slowdown.HEAD[1:], sizes=[r.words()[1:] for r in by_size],
-        verdicts=verdicts, pictures=[Markup(p) for p in pictures if p])
+        decisions=decisions, pictures=[Markup(p) for p in pictures if p])
 
 
 def slowdown_plots(rows: list[slowdown.Row]) -> Iterator[tuple[list[str], str]]:

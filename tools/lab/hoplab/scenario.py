@@ -54,7 +54,7 @@ def load(word: str) -> Scenario:
 
 
 def available(folder: str = "") -> list[str]:
-    """Names of the tree's scenarios: those of the gate, or those of a folder below."""
+    """Names of the tree's scenarios: the gate's, or those in a folder below."""
     return sorted(str(p.relative_to(SCENARIOS).with_suffix("")) for p in SCENARIOS.glob(f"{folder}/*.toml".lstrip("/")))
 
 

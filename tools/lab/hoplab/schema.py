@@ -253,7 +253,7 @@ class Case:
     changes: list[Change]
     claims: list[Claim]
     columns: list[Column]
-    # What is sampled, once relations.py has chosen what [sample] leaves open.
+    # The sampled ports and the sampling period of their queues, set by relations.py.
     ports: list[str] = field(default_factory=list)
     queue_period_ns: int = 0
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from . import guest, slowdown
-from .claims import Verdict
+from .claims import Decision
 from .metrics import Measures
 from .results import Run
 from .runner import Job
@@ -88,30 +88,30 @@ def show_late(runs: list[Run]) -> None:
         print("\n".join(f"  {label}: {words}" for label, words in late))
 
 
-def show_claims(verdicts: list[Verdict]) -> None:
-    if not verdicts:
+def show_claims(decisions: list[Decision]) -> None:
+    if not decisions:
         return
     rows: list[tuple[str, ...]] = [("claim", "case", "measured", "required", "")]
-    for v in verdicts:
+    for v in decisions:
         rows.append((v.claim.metric, f"{v.scenario}/{v.case}", v.measured, v.required,
                      "pass" if v.passed else "FAIL"))
     print()
     print("\n".join(aligned(rows)))
 
 
-def show_tap(jobs: list[Job], verdicts: list[Verdict]) -> None:
-    print(f"1..{len(jobs) + len(verdicts)}")
+def show_tap(jobs: list[Job], decisions: list[Decision]) -> None:
+    print(f"1..{len(jobs) + len(decisions)}")
     count = 0
-    told: set[str] = set()
+    shown: set[str] = set()
     for job in jobs:
         count += 1
         print(f"{'not ' if job.outcome.problem else ''}ok {count} - {job.label} runs")
         if job.outcome.problem:
             alike = guest.signature(job.outcome)
-            lines = [] if alike in told else job.outcome.lines
+            lines = [] if alike in shown else job.outcome.lines
             print("\n".join(f"# {line}" for line in [job.outcome.problem, *lines]))
-            told.add(alike)
-    for v in verdicts:
+            shown.add(alike)
+    for v in decisions:
         count += 1
         print(f"{'' if v.passed else 'not '}ok {count} - {v.scenario}/{v.case}: "
               f"{v.claim.metric.replace('#', '')} {v.required}")

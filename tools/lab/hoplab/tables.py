@@ -34,7 +34,7 @@ class Key:
     default: Any    # REQUIRED: there is none
 
 
-# What keys_of() found, by dataclass.
+# Results of keys_of(), by dataclass.
 KEYS: dict[Any, tuple[Key, ...]] = {}
 
 

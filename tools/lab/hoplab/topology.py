@@ -57,7 +57,7 @@ class Network:
     segments: list[list[Port]] = field(default_factory=list)        # the ports with an address
     avoid: frozenset[Pair] = frozenset()        # links that routes do not take
     down: frozenset[Pair] = frozenset()         # links that are down: their own ends do not use them
-    # What was computed once.
+    # Results that are computed once.
     hops: dict[str, dict[int, Gateways]] = field(default_factory=dict)
     paths: dict[tuple[str, str], list[list[Port]]] = field(default_factory=dict)
     connections: list[Connection] = field(default_factory=list)
@@ -188,11 +188,11 @@ def search_paths(net: Network, source: str, target: str) -> list[list[Port]]:
     nodes = [source]
     segment = net.at[target][0].segment
     while nodes != [target] and len(steps) < 64:
-        ways = [bridged(net, port, gateway.node if gateway else target)
-                for node in nodes for port, gateway in next_hops(net, node)[segment]]
-        for ports in itertools.zip_longest(*ways):
+        parts = [bridged(net, port, gateway.node if gateway else target)
+                 for node in nodes for port, gateway in next_hops(net, node)[segment]]
+        for ports in itertools.zip_longest(*parts):
             steps.append([p for p in dict.fromkeys(ports) if p])
-        nodes = list(dict.fromkeys(way[-1].peer for way in ways))
+        nodes = list(dict.fromkeys(part[-1].peer for part in parts))
     return steps
 
 

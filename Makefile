@@ -108,10 +108,11 @@ install: all
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 
-# Style alone: checkpatch, sparse, shellcheck, the length of functions.
+# Style alone: checkpatch, sparse, shellcheck, flake8, mypy, the length of functions.
 style:
 	@tools/setup/setup.sh check
-	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t selftests/build/functions.t
+	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t selftests/build/functions.t \
+		selftests/build/python.t
 
 clean:
 	rm -rf build lab-results

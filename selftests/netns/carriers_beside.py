@@ -137,7 +137,6 @@ def check_dies(carrier):
                 for name, numbers in QUEUES.items()]
     pair = connect(4, CARRIERS[carrier][0])
     flow = Stream(*pair, 512 * KIB)
-    end = time.monotonic() + 1
     transfer([flow], limit_s=1, meanwhile=lambda _: None)
     stuck = flow.received < 512 * KIB
     parked = sum(queued(name) for name in QUEUES)

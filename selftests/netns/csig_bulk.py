@@ -20,7 +20,7 @@ import time
 import csig_tag
 import hosts
 from csig_tag import Since, Sniffer, knob, merge_at_b, sum16
-from hosts import A, B, ETHTOOL_STSO, Stream, close, connect, offload, sysctl, transfer
+from hosts import ETHTOOL_STSO, Stream, close, connect, offload, sysctl, transfer
 
 tap = hosts.Tap()
 BYTES = int(sys.argv[1]) if len(sys.argv) > 1 else 16 << 20

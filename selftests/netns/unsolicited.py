@@ -673,6 +673,7 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
     listener.bind((stack[version], OPEN))
     listener.listen()
+
     def opened(cc, carrier):
         before = hosts.counts("u", carrier)
         sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)

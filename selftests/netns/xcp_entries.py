@@ -8,7 +8,7 @@ import sys
 import time
 
 import hosts
-from hosts import B, Stream, connect, counts, drive, drive_reset, run, since, sysctl, transfer
+from hosts import B, Stream, connect, counts, drive, drive_reset, since, sysctl, transfer
 
 MB = 1 << 20
 TCP_FASTOPEN_CONNECT = 30

@@ -299,7 +299,10 @@ def opened(cc, group=None, number=0):
         listener.listen()
         sock = socket.socket()
         choose(sock, cc)
-        connect = lambda: sock.connect_ex(listener.getsockname())
+
+        def connect():
+            return sock.connect_ex(listener.getsockname())
+
         error, failed = group.nth.during(number, connect) if group else (connect(), False)
         if error:
             sock.close()

@@ -18,7 +18,7 @@ import sys
 import time
 
 import frames
-from frames import (ETH_P_IP, ETH_P_IPV6, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
+from frames import (ETH_P_IP, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
                     expiries, in_container, run_checks, sh, traced)
 
 int_queue = importlib.import_module("int-queue")

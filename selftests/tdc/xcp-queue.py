@@ -211,7 +211,11 @@ PORTS = 100
 def held_queue_rests(wire):
     """Around a child that holds its packets for hours, both timers stop within 16 periods."""
     wire.qdisc(f"{ROOT} min_interval 10us max_interval 10us allowed_queue 10us", HELD)
-    put = lambda: [wire.put(frame(*V4(header(rtt=1000, delta=0)))) for _ in range(8)]
+
+    def put():
+        for _ in range(8):
+            wire.put(frame(*V4(header(rtt=1000, delta=0))))
+
     for timer in TIMERS:
         # An arrival starts both: 16 periods each, and one control interval, since the queue grew.
         count = expiries(timer, lambda: (put(), time.sleep(1)))
@@ -430,7 +434,10 @@ def sampler_finds_who_lies(wire):
     trace = "/sys/kernel/tracing/"
     sh(f"echo > {trace}trace; echo 1 > {trace}events/xcp/xcp_sample/enable")
     wire.qdisc(f"{ROOT} sampler 1ms")
-    samples = lambda: tuple(wire.stats()[n] for n in ("samples", "understating", "ignoring"))
+
+    def samples():
+        return tuple(wire.stats()[n] for n in ("samples", "understating", "ignoring"))
+
     flow(wire, 300, 1000, 1)
     expect(samples(), (1, 0, 0), "an honest sender")
     time.sleep(1)

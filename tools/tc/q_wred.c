@@ -71,10 +71,8 @@ static int wred_take_size(struct words *w, const char *scope, const char *option
 	const char *word = words_take(w);
 	double number;
 
-	if (size->word) {
-		fprintf(stderr, "wred: %s%s: given twice\n", scope, option);
-		return -1;
-	}
+	if (size->word)
+		return plugin_refuse_twice("wred", scope, option);
 	if (!word) {
 		fprintf(stderr, "wred: %s%s: a size in bytes is missing\n", scope, option);
 		return -1;
@@ -101,10 +99,8 @@ static int wred_take_prob(struct words *w, const char *scope, struct wred_prob *
 	double value = -1;
 	char *end;
 
-	if (prob->word) {
-		fprintf(stderr, "wred: %sprob: given twice\n", scope);
-		return -1;
-	}
+	if (prob->word)
+		return plugin_refuse_twice("wred", scope, "prob");
 	if (!word) {
 		fprintf(stderr, "wred: %sprob: a probability from 0 to 1 is missing\n", scope);
 		return -1;
@@ -155,10 +151,8 @@ static int wred_take_profile(struct words *w, const char *name, struct wred_word
 	char scope[8];
 	int err = 0;
 
-	if (p->seen) {
-		fprintf(stderr, "wred: %s: given twice\n", name);
-		return -1;
-	}
+	if (p->seen)
+		return plugin_refuse_twice("wred", "", name);
 	p->seen = true;
 	snprintf(scope, sizeof(scope), "%s ", name);
 	while (!err) {
@@ -210,7 +204,7 @@ static int wred_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct n
 {
 	struct wred_words ect = {}, nect = {};
 	struct wred_size limit = {}, overhead = {};
-	struct words w = { argc, argv };
+	struct words w = { .argc = argc, .argv = argv };
 	struct rtattr *opts;
 	int err = 0;
 

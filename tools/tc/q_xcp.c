@@ -141,8 +141,7 @@ static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool s
 	__u32 share = TC_XCP_SHARE_OFF;
 
 	if (*seen)
-		return word_refuse("xcp", "share", shares ? "share" : "noshare",
-				   "to be given twice");
+		return plugin_refuse_twice("xcp", "", "share");
 	*seen = true;
 	if (shares)
 		share = words_take_if(w, "cubic") ? TC_XCP_SHARE_CUBIC : TC_XCP_SHARE_RENO;
@@ -159,7 +158,7 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 
 	if (words_take_if(w, "rate")) {
 		if (seen[XCP_WORDS])
-			return word_refuse("xcp", "rate", "rate", "to be given twice");
+			return plugin_refuse_twice("xcp", "", "rate");
 		seen[XCP_WORDS] = true;
 		return xcp_put_rate(n, words_take(w));
 	}
@@ -171,8 +170,7 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 		if (!word_take(&xcp_words[i], w, &on))
 			continue;
 		if (seen[i])
-			return word_refuse("xcp", xcp_words[i].name, xcp_words[i].name,
-					   "to be given twice");
+			return plugin_refuse_twice("xcp", "", xcp_words[i].name);
 		seen[i] = true;
 		return word_put(n, "xcp", &xcp_words[i], w, on);
 	}
@@ -185,7 +183,7 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 static int xcp_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n,
 			 const char *dev)
 {
-	struct words w = { argc, argv };
+	struct words w = { .argc = argc, .argv = argv };
 	bool seen[XCP_WORDS + 2] = {};
 	struct rtattr *opts = addattr_nest(n, TC_PLUGIN_REQ_BYTES, TCA_OPTIONS);
 

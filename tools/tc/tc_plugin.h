@@ -237,4 +237,14 @@ static inline bool words_take_if(struct words *w, const char *word)
 	return true;
 }
 
+/*
+ * Refuse an option that is given twice: it is probably a typing error, which must not be hidden
+ * by the second value. @scope is "", or the option that @option belongs to and a blank.
+ */
+static inline int plugin_refuse_twice(const char *kind, const char *scope, const char *option)
+{
+	fprintf(stderr, "%s: %s%s: given twice\n", kind, scope, option);
+	return -1;
+}
+
 #endif /* HOPCC_TC_PLUGIN_H */

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """The pages hang together: every relative link of a Markdown page leads to a file, and to a heading
 where it names one; every page under Documentation/ can be reached from index.md; every page that
-code, tests or tools name is there.
+code, tests or tools name is there, and every function and test that the pages of conformance name.
 
     links.t [DIRECTORY]     the pages of another directory, the links only
 """
 
+import glob
 import os
 import re
 import sys
@@ -14,6 +15,8 @@ import tempfile
 
 SKIPPED = {".git", "build", "lab-results", "corpus", "__pycache__"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
+FUNCTION = re.compile(r"`(\w+)\(\)`")
+TEST = re.compile(r"`(?:selftests/)?([\w*/.-]+\.(?:t|py))`")
 NAMED_PAGE = re.compile(r"\bDocumentation/[\w./-]*\w\.(?:md|svg|8)\b")
 HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)?$")
 
@@ -110,6 +113,34 @@ def missing_pages(root):
     return complaints
 
 
+def words_of_code():
+    words = set()
+    for path in walk("."):
+        if path.endswith((".c", ".h")):
+            with open(path, encoding="utf-8") as file:
+                words.update(re.findall(r"\w+", file.read()))
+    return words
+
+
+def is_there(test):
+    """A test by its name, by its folder and name, or by a pattern; or any file of the tree."""
+    return any(glob.glob(pattern) for pattern in
+               (test, f"selftests/{test}", f"selftests/*/{test}"))
+
+
+def missing_names():
+    """Functions and tests that a page of conformance names and that are not there."""
+    code, complaints = words_of_code(), []
+    for page in (path for path in walk("Documentation/conformance") if path.endswith(".md")):
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        complaints += [f"{page}: no function {name}()"
+                       for name in sorted(set(FUNCTION.findall(text)) - code)]
+        complaints += [f"{page}: no test {name}"
+                       for name in sorted(set(TEST.findall(text))) if not is_there(name)]
+    return complaints
+
+
 def found_in_bad_pages():
     """What the check says of pages that are wrong on purpose."""
     with tempfile.TemporaryDirectory() as root:
@@ -139,6 +170,7 @@ def main():
         ("every page can be reached from Documentation/index.md",
          unreachable_pages("Documentation/index.md")),
         ("every page that a file names is there", missing_pages(".")),
+        ("every function and test that a page of conformance names is there", missing_names()),
     ]
     for number, (claim, complaints) in enumerate(checks, 1):
         print("not ok" if complaints else "ok", number, "-", claim)

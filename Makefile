@@ -108,11 +108,11 @@ install: all
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 
-# Style alone: checkpatch, sparse, shellcheck, flake8, mypy, the length of functions.
+# Style alone: checkpatch, sparse, shellcheck, the length of functions, Python, the links of the pages.
 style:
 	@tools/setup/setup.sh check
-	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t selftests/build/functions.t \
-		selftests/build/python.t
+	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t \
+		selftests/build/functions.t selftests/build/python.t selftests/build/links.t
 
 clean:
 	rm -rf build lab-results

@@ -44,8 +44,7 @@
 #define INT_ANSWER_SHIFT	3
 
 /**
- * struct int_receiver - state of a flow for which telemetry is received; protected by the flow's
- * lock
+ * struct int_receiver - state for received telemetry of a flow; protected by the flow's lock
  * @asked: the sender has sent its parameters
  * @kind: kind of answer that it requested
  * @flows: N of the sender

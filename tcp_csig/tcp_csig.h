@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of tcp_csig share. */
+/* Declarations that the files of tcp_csig share */
 #ifndef TCP_CSIG_TCP_CSIG_H
 #define TCP_CSIG_TCP_CSIG_H
 
@@ -10,13 +10,13 @@
 #include "csig_sender.h"
 
 /**
- * struct tcsig_set - what a socket was set to last, and from what
- * @cw: of the law; 0: nothing was set, or something that is not here was part of it
- * @pace_bytes_ps: the socket's pace
- * @rtt_us: the RTT that it is of
+ * struct tcsig_set - values that were last set in a socket, and their inputs
+ * @cw: window of the algorithm; 0: nothing was set, or it depended on inputs that are not here
+ * @pace_bytes_ps: pacing rate of the socket
+ * @rtt_us: RTT for which it was computed
  * @mss_bytes: payload of a full packet
- * @cwnd_pkts: the socket's window
- * @gso_segs: the socket's burst
+ * @cwnd_pkts: congestion window of the socket
+ * @gso_segs: maximum GSO size of the socket
  * @doubles: tcsig_doubles()
  */
 struct tcsig_set {
@@ -67,7 +67,7 @@ struct tcsig_told {
 	u32 gain;
 };
 
-/* Peers that share a counter make jumps smaller than they need be. */
+/* Peers that share a counter make jumps smaller than necessary. */
 #define TCSIG_PEER_BITS	8
 
 /**
@@ -95,9 +95,9 @@ struct tcsig_sock {
 };
 
 /**
- * struct tcsig_gain - a constant of the law, a knob
- * @ppm: as it is written
- * @value: << TCSIG_SHIFT
+ * struct tcsig_gain - a constant of the algorithm, set by a sysctl
+ * @ppm: value as written
+ * @value: the same << TCSIG_SHIFT
  */
 struct tcsig_gain {
 	unsigned int ppm;
@@ -138,10 +138,10 @@ void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, boo
 u64 tcsig_line_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
 
 /**
- * tcsig_count() - is this one of those that are about to jump?
+ * tcsig_count() - count the connection among those that are about to jump, or not any more
  * @sk: the socket
- * @cs: of it; the carrier tells
- * @seeks: it sends, and seeks what is free
+ * @cs: its state; the carrier reports signals
+ * @seeks: it is sending, and seeks free bandwidth
  */
 static inline void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
 {

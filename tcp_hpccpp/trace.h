@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tcp_hpccpp decides. Fields and their names are an interface: monitors read
- * them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Trace events of tcp_hpccpp. Fields and their names are an interface for monitors. IPv4 addresses
+ * are v4-mapped; ports are in host order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tcp_hpccpp

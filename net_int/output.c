@@ -193,7 +193,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 
 	if (!begin_inband(in, f, sk, &flags, &id))
 		return;
-	/* It counts as sent all the same: a flow that can never collect must also give up. */
+	/* Counted as sent all the same: a flow that can never collect must also give up. */
 	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (f->encap && skb_is_gso(skb))) {
 		int_count(in, INT_COUNT_NO_ROOM);
 		return;

@@ -174,7 +174,7 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 */
 	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
 	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns, seq));
-	/* It counts as sent all the same: a flow that can never probe must also give up. */
+	/* Counted as sent all the same: a flow that can never probe must also give up. */
 	if (!has_room(skb, seg, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;

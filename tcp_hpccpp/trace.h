@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <net/hop_trace.h>
 
-/* NewAck: an answer came; what the law made of it. u_ppm is U; heard is enum hpcc_heard. */
+/* NewAck: an answer was processed. u_ppm is U; heard, enum hpcc_heard, is the result. */
 TRACE_EVENT(hpccpp_answer,
 
 	TP_PROTO(const struct sock *sk, const struct int_answer *answer, enum hpcc_heard heard,
@@ -55,7 +55,7 @@ TRACE_EVENT(hpccpp_answer,
 		  __entry->wnd_bytes, __entry->t_ns, __entry->flows)
 );
 
-/* Who rules the window from here on, or a loss that halved it. */
+/* Reno or HPCC++ controls the window from here on, or a loss halved it. */
 HOP_TRACE_RULE(hpccpp_rule);
 
 /* Section 9.4: another path is tried. */

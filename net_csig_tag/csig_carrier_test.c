@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's end host: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of CSIG's end-host algorithms with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -55,7 +58,7 @@ static void opt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_opt_has_end(c->opts, c->bytes), c->has_end);
 }
 
-/* What is written fills whole words, and is read again. */
+/* A written option fills whole words and can be read back. */
 static void write_test(struct kunit *test)
 {
 	static const u32 bytes[CSIG_FORMS] = { 4, 8, 12 };
@@ -79,7 +82,7 @@ static void write_test(struct kunit *test)
 	}
 }
 
-/* A mark is read as it was written; with any bit changed it is none, nearly always. */
+/* A mark is read as it was written; with any bit changed it is not accepted. */
 static void mark_test(struct kunit *test)
 {
 	static const struct csig_tag t = { .type = 1, .value = 30, .locator = 77, .reserved = 1 };
@@ -136,7 +139,7 @@ static void turn_test(struct kunit *test)
 	}
 }
 
-/* Weights that change meanwhile: what has none left has no turn left. */
+/* Weights change between tags: a type whose weight becomes 0 loses its remaining turns. */
 static void turn_change_test(struct kunit *test)
 {
 	static const u32 before[CSIG_TYPES] = { 5, 0, 0 }, after[CSIG_TYPES] = { 0, 0, 1 };
@@ -147,7 +150,7 @@ static void turn_change_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_turn(&v, after), CSIG_PD);
 }
 
-/* A lower weight counts at once, for a turn that is under way too. */
+/* A lower weight applies immediately, also to a turn that has started. */
 static void turn_lower_test(struct kunit *test)
 {
 	static const u32 before[CSIG_TYPES] = { 1000, 1, 1 }, after[CSIG_TYPES] = { 2, 1, 1 };
@@ -161,7 +164,7 @@ static void turn_lower_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, csig_turn(&v, after), want[i]);
 }
 
-/* Tags of a signal, and what of them is reflected. */
+/* Tags of a signal, and the value that is reflected. */
 static const struct heard_case {
 	const char *what;
 	enum csig_type type;
@@ -202,7 +205,7 @@ static void heard_test(struct kunit *test)
 	}
 }
 
-/* The worst is that since the last reflection; another form starts anew. */
+/* The worst value is that since the last reflection; another format resets the state. */
 static void heard_again_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 30, .locator = 3 };
@@ -224,7 +227,7 @@ static void heard_again_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_reflect(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
 }
 
-/* Of the fresh, the one that has waited most. */
+/* Among the fresh signals, the one that was not reflected for longest is chosen. */
 static void pick_test(struct kunit *test)
 {
 	static const struct csig_tag t;
@@ -244,9 +247,9 @@ static void pick_test(struct kunit *test)
 }
 
 /*
- * At a time in ms: t: a packet wants to leave, and whether it may bear a tag: it then does;
- * u: the tag did not leave after all; v: a value comes back; e: "no tag came", on an ACK of so
- * many packets.
+ * An event at a time in ms. t: a packet is about to be sent; @arg: it may carry a tag, and then
+ * does. u: the tag was not sent after all. v: a value is reflected. e: an ACK of @arg tagged
+ * packets reports that no tag was received.
  */
 struct path_step {
 	u32 ms;
@@ -353,7 +356,7 @@ static void patience_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_patience_ns(100000), 400 * MS);
 }
 
-/* The worst of a signal stays; signals leave in the order of their arrival, or by name. */
+/* The worst tag of a signal is kept; signals are taken in the order of their arrival or by type. */
 static void decap_test(struct kunit *test)
 {
 	static const struct csig_tag abw = { .type = CSIG_ABW, .value = 20, .locator = 1 };
@@ -380,7 +383,7 @@ static void decap_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 0);
 }
 
-/* A signal that nobody took is forgotten; a tag of the other form replaces what waits. */
+/* A tag that was not taken expires; a tag of the other format replaces a waiting one. */
 static void decap_old_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 31 };

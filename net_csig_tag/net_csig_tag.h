@@ -12,6 +12,7 @@
 #include <net/csig_flow.h>
 #include <net/hop_discover.h>
 #include <net/hop_flow.h>
+#include <net/hop_output.h>
 #include <net/hop_shim.h>
 #include <net/hop_silent.h>
 #include <net/hop_sysctl.h>
@@ -68,7 +69,7 @@ enum ctag_packets {
  * @CTAG_IN_HEARD: tags told to a flow
  * @CTAG_IN_NO_FLOW: tags on TCP for no flow of ours
  * @CTAG_IN_TYPE: tags of a type that nobody has defined
- * @CTAG_IN_HELLO: options of handshakes
+ * @CTAG_IN_HELLO: options of handshakes, and questions of established connections
  * @CTAG_IN_VALUE: reflections with a value
  * @CTAG_IN_EMPTY: reflections that say that no tag came
  * @CTAG_IN_UNASKED: reflections to a flow that has sent no tag
@@ -80,7 +81,8 @@ enum ctag_packets {
  * @CTAG_OUT_TAG: packets on the wire that left with a tag of a flow of this netns
  * @CTAG_OUT_SUPER: super-packets that some of them left in
  * @CTAG_OUT_FORWARDED: the same, without a socket: forwarded, or behind an MPLS label
- * @CTAG_OUT_HELLO: handshakes with an option
+ * @CTAG_OUT_HELLO: packets with an option that negotiates: handshakes, and pure ACKs that ask or
+ *	answer on an established connection
  * @CTAG_OUT_VALUE: reflections with a value
  * @CTAG_OUT_EMPTY: reflections that say that no tag came
  * @CTAG_OUT_NO_ROOM: tags and options that would exceed the MTU or TCP's header
@@ -262,7 +264,7 @@ struct ctag_wish {
  * struct csig_flow - what net_csig_tag knows of a connection; state of a hop_flow
  * @lock: of all that follows; taken with BH off
  * @stage: of negotiation
- * @asked_us: the peer opened the connection, and sends tags
+ * @asked_us: the peer asked, by a SYN or later, and sends tags
  * @wish: what this end tags; its form is read without the lock, too
  * @option_bytes: bytes of the largest option that reflects what came; read without the lock, too
  * @reserved_bytes: taken from the MSS for tags and options; under the socket's lock
@@ -422,10 +424,12 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			enum csig_form form, const struct csig_tag *t);
+bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */
+extern const struct hop_greeter ctag_greeter;
 extern const struct nf_hook_ops ctag_output_hooks[2];
 extern const struct nf_hook_ops ctag_input_hooks[2];
 

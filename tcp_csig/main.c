@@ -188,9 +188,7 @@ static void tcsig_init(struct sock *sk)
 	memset(cs, 0, sizeof(*cs));
 	cs->net = tcsig_net(sock_net(sk));
 	/* Without CSIG the delay of the whole path has to do. */
-	cs->early = sk->sk_state == TCP_SYN_SENT;
-	if (!cs->early)
-		tcsig_open(sk, cs);
+	cs->early = sk->sk_state == TCP_SYN_SENT || !tcsig_open(sk, cs);
 	hop_bound_window(sk);
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
@@ -300,11 +298,13 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	tcsig_maybe_move(sk, cs, &p, &a, least_ns, turned);
 }
 
-/* The handshake is over: the carrier knows whether the peer takes part. */
+/*
+ * The carrier did not know whether the peer takes part: the handshake was not over, or this
+ * congestion control was chosen behind it. The law goes on with the window that it has.
+ */
 static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 {
-	cs->early = false;
-	tcsig_open(sk, cs);
+	cs->early = !tcsig_open(sk, cs);
 	if (!cs->told)
 		return;
 	tcsig_look_up_line(sk, cs);

@@ -80,7 +80,7 @@ struct tcsig_told {
  * @busy_us: tcp_mstamp of the last ACK, or of the end of the hold that follows it
  * @line_mbit: rate that the device cannot exceed, of the last round; 0: not known
  * @hop: the delay is a hop's, not the path's; read by dumps without the lock
- * @early: the handshake was not over: the carrier could not be asked yet
+ * @early: the carrier does not know yet whether the peer takes part; each ACK looks again
  */
 struct tcsig_sock {
 	struct tcsig_vars v;
@@ -131,7 +131,7 @@ struct tcsig_net {
 };
 
 /* signals.c */
-void tcsig_open(struct sock *sk, struct tcsig_sock *cs);
+bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs);
 atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs);
 void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);

@@ -6,7 +6,9 @@
  *	option	+------+--------+-------------+------------------------------+
  *		| kind | length |    ExID     |   data fields, if any        |
  *		+------+--------+-------------+------------------------------+
- *		length 4: on SYN and SYN-ACK: CSIG is supported; later: no tag was received
+ *		length 4: on SYN and SYN-ACK "I know CSIG"; later "no tag came", and in answer
+ *			to length 5 "I know CSIG"
+ *		length 5: on a pure ACK "do you know CSIG?", and a byte of zeros
  *		length 6 or 10: data fields of a compact or expanded tag
  *
  *	path	UNPROVEN ---------------- a value comes back --------------> PROVEN
@@ -18,8 +20,8 @@
  *
  * Deviations:
  * - Length in figure 3 counts only the data fields; TCP requires the length of the whole option.
- * - Section 6.3.3 does not define negotiation; here, the option without data in the handshake does
- *   it.
+ * - 6.3.3 leaves negotiation open: the option without data in the handshake is ours, and so is the
+ *   question of length 5 where a congestion control is chosen on an established connection.
  * - On a path that discards tagged packets, each tag means a lost packet. So only one tag at a time
  *   is sent until a value is reflected.
  */
@@ -37,6 +39,8 @@
 #define CSIG_EXID_DEFAULT	0x4353
 #define CSIG_OPT_HEAD_BYTES	4U
 #define CSIG_OPT_MAX_BYTES	12U
+#define CSIG_OPT_QUESTION_BYTES	8U	/* including the NOPs that pad it to whole words */
+#define CSIG_QUESTION_DATA_BYTES 1U
 #define CSIG_DATA_MAX_BYTES	6U
 
 #define CSIG_TCPOPT_EOL		0
@@ -48,6 +52,7 @@
  * enum csig_opt - contents of an option
  * @CSIG_OPT_NONE: no option
  * @CSIG_OPT_EMPTY: handshake, or report that no tag was received
+ * @CSIG_OPT_QUESTION: asks on an established connection if the peer supports CSIG
  * @CSIG_OPT_COMPACT: data fields of a compact tag
  * @CSIG_OPT_EXPANDED: data fields of an expanded tag
  * @CSIG_OPT_BAD: invalid length
@@ -55,6 +60,7 @@
 enum csig_opt {
 	CSIG_OPT_NONE,
 	CSIG_OPT_EMPTY,
+	CSIG_OPT_QUESTION,
 	CSIG_OPT_COMPACT,
 	CSIG_OPT_EXPANDED,
 	CSIG_OPT_BAD,
@@ -65,6 +71,8 @@ static inline enum csig_opt csig_opt_of_length(u32 length)
 	switch (length) {
 	case CSIG_OPT_HEAD_BYTES:
 		return CSIG_OPT_EMPTY;
+	case CSIG_OPT_HEAD_BYTES + CSIG_QUESTION_DATA_BYTES:
+		return CSIG_OPT_QUESTION;
 	case CSIG_OPT_HEAD_BYTES + 2:
 		return CSIG_OPT_COMPACT;
 	case CSIG_OPT_HEAD_BYTES + 6:
@@ -153,6 +161,35 @@ static inline u32 csig_opt_bytes(enum csig_form form)
 	return (bytes + 3) & ~3U;
 }
 
+/*
+ * Writes the head of the option, behind NOPs that pad it to whole words. Returns the position of
+ * its data.
+ */
+static inline u8 *csig_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
+{
+	const u32 bytes = CSIG_OPT_HEAD_BYTES + data_bytes;
+	const u32 nops = room_bytes - bytes;
+
+	memset(to, CSIG_TCPOPT_NOP, nops);
+	to += nops;
+	to[0] = CSIG_OPT_KIND;
+	to[1] = bytes;
+	to[2] = exid >> 8;
+	to[3] = exid;
+	return to + CSIG_OPT_HEAD_BYTES;
+}
+
+/**
+ * csig_opt_write_question() - write CSIG_OPT_QUESTION
+ * @to: CSIG_OPT_QUESTION_BYTES
+ * @exid: whose it is
+ */
+static inline void csig_opt_write_question(u8 *to, u16 exid)
+{
+	memset(csig_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
+	       CSIG_QUESTION_DATA_BYTES);
+}
+
 /**
  * csig_opt_write() - write the option, behind NOPs that pad it to whole words
  * @to: csig_opt_bytes(@form) bytes
@@ -163,17 +200,11 @@ static inline u32 csig_opt_bytes(enum csig_form form)
 static inline void csig_opt_write(u8 *to, u16 exid, enum csig_form form,
 				  const struct csig_tag *t)
 {
-	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
-	const u32 nops = csig_opt_bytes(form) - bytes;
+	const u32 data_bytes = form ? csig_data_bytes(form) : 0;
+	u8 *data = csig_opt_write_head(to, exid, data_bytes, csig_opt_bytes(form));
 
-	memset(to, CSIG_TCPOPT_NOP, nops);
-	to += nops;
-	to[0] = CSIG_OPT_KIND;
-	to[1] = bytes;
-	to[2] = exid >> 8;
-	to[3] = exid;
 	if (form)
-		csig_write(form, to + CSIG_OPT_HEAD_BYTES, t);
+		csig_write(form, data, t);
 }
 
 /*

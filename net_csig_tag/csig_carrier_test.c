@@ -31,7 +31,10 @@ static const struct opt_case {
 	{ "expanded", 12, { 1, 1, 253, 10, 0x43, 0x53, 1, 2, 3, 4, 5, 6 },
 	  CSIG_OPT_EXPANDED, { 1, 2, 3, 4, 5, 6 }, true },
 	{ "of a length between", 8, { 253, 8, 0x43, 0x53 }, CSIG_OPT_BAD, {}, true },
-	{ "one more than empty", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
+	{ "one more than empty asks", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_QUESTION, {},
+	  true },
+	{ "between a question and a compact tag's", 8, { 253, 7, 0x43, 0x53, 1, 1, 1, 1 },
+	  CSIG_OPT_BAD, {}, true },
 	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
 	{ "shorter than an ExID", 4, { 253, 3, 0x43, 1 }, CSIG_OPT_NONE, {}, true },
 	{ "behind the end", 8, { 0, 1, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
@@ -56,6 +59,20 @@ static void opt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_opt_read(c->opts, c->bytes, EXID, data), c->want);
 	KUNIT_EXPECT_EQ(test, memcmp(data, c->data, sizeof(data)), 0);
 	KUNIT_EXPECT_EQ(test, csig_opt_has_end(c->opts, c->bytes), c->has_end);
+}
+
+/* Its data is not a tag, and it is not the option of a handshake. */
+static void question_test(struct kunit *test)
+{
+	u8 to[CSIG_OPT_QUESTION_BYTES], data[CSIG_DATA_MAX_BYTES];
+	enum csig_opt opt;
+
+	csig_opt_write_question(to, EXID);
+	opt = csig_opt_read(to, sizeof(to), EXID, data);
+	KUNIT_EXPECT_EQ(test, opt, CSIG_OPT_QUESTION);
+	KUNIT_EXPECT_EQ(test, csig_opt_form(opt), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, csig_opt_has_end(to, sizeof(to)), true);
+	KUNIT_EXPECT_EQ(test, csig_opt_read(to, sizeof(to), EXID + 1, data), CSIG_OPT_NONE);
 }
 
 /* A written option fills whole words and can be read back. */
@@ -407,6 +424,7 @@ static void decap_old_test(struct kunit *test)
 static struct kunit_case csig_carrier_cases[] = {
 	KUNIT_CASE_PARAM(opt_test, opt_gen_params),
 	KUNIT_CASE(write_test),
+	KUNIT_CASE(question_test),
 	KUNIT_CASE(mark_test),
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),

@@ -355,6 +355,21 @@ out:
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
 
+bool csig_flow_ask(struct sock *sk)
+{
+	struct ctag_net *cn = ctag_net(sock_net(sk));
+	struct hop_flow_key key;
+	bool begins;
+
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	rcu_read_lock();
+	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_wish(cn, &key, sk).form &&
+		 !hop_silent_is(&cn->silent, &key.peer);
+	rcu_read_unlock();
+	return hop_output_ask(&ctag_greeter, sk, begins) == HOP_STAGE_LATE;
+}
+EXPORT_SYMBOL_GPL(csig_flow_ask);
+
 bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	unsigned int start;

@@ -106,6 +106,41 @@ static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
+/*
+ * The peer has chosen its congestion control after the handshake. It will send tags, if they pass.
+ */
+static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
+			     const struct hop_flow_key *key, const struct ctag_segment *seg)
+{
+	const struct tcphdr *th = tcp_of(skb, seg);
+	struct hop_flow *flow;
+	struct csig_flow *f;
+
+	if (!hop_input_may_ask(key, th, seg->payload_bytes)) {
+		ctag_count(cn, CTAG_IN_FORGED);
+		return;
+	}
+	if (hop_input_is_mangled(skb, th)) {
+		ctag_count(cn, CTAG_IN_BAD_SUM);
+		return;
+	}
+	ctag_count(cn, CTAG_IN_HELLO);
+	if (hop_silent_is(&cn->silent, &key->peer)) {
+		ctag_count(cn, CTAG_AVOIDED);
+		return;
+	}
+	flow = hop_input_hear_question(&ctag_greeter, key);
+	if (!flow) {
+		ctag_count(cn, CTAG_IN_NO_FLOW);
+		return;
+	}
+	f = hop_flow_state(flow);
+	WRITE_ONCE(f->asked_us, true);
+	/* The question shows that the option passes the path; this end needs no other proof. */
+	ctag_flow_event(flow, HOP_EVENT_HEADER_IN);
+	hop_input_answer_now(key);
+}
+
 /* The peer's last packets, after our end was closed and all its data was acknowledged. */
 static bool is_in_time_wait(const struct sock *sk, const struct ctag_segment *seg)
 {
@@ -200,6 +235,10 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	if (seg->syn) {
 		if (a->opt == CSIG_OPT_EMPTY && !hop_input_is_mangled(skb, tcp_of(skb, seg)))
 			receive_hello(cn, &key, seg);
+		return;
+	}
+	if (a->opt == CSIG_OPT_QUESTION) {
+		receive_question(cn, skb, &key, seg);
 		return;
 	}
 	flow = hop_flow_find(&key);

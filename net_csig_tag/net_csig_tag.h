@@ -12,6 +12,7 @@
 #include <net/csig_flow.h>
 #include <net/hop_discover.h>
 #include <net/hop_flow.h>
+#include <net/hop_output.h>
 #include <net/hop_shim.h>
 #include <net/hop_silent.h>
 #include <net/hop_sysctl.h>
@@ -69,7 +70,7 @@ enum ctag_packets {
  * @CTAG_IN_HEARD: tags passed to a flow
  * @CTAG_IN_NO_FLOW: tags of TCP packets that belong to no known flow
  * @CTAG_IN_TYPE: tags of an undefined type
- * @CTAG_IN_HELLO: options received in handshakes
+ * @CTAG_IN_HELLO: options of handshakes, and questions of established connections
  * @CTAG_IN_VALUE: reflections received with a value
  * @CTAG_IN_EMPTY: reflections received that report that no tag arrived
  * @CTAG_IN_UNASKED: reflections received by a flow that has sent no tag
@@ -82,7 +83,8 @@ enum ctag_packets {
  * @CTAG_OUT_SUPER: GSO packets that contained a part of CTAG_OUT_TAG
  * @CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
  *	label
- * @CTAG_OUT_HELLO: handshakes sent with an option
+ * @CTAG_OUT_HELLO: packets with an option that negotiates: handshakes, and pure ACKs that ask or
+ *	answer on an established connection
  * @CTAG_OUT_VALUE: reflections sent with a value
  * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
  * @CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
@@ -266,7 +268,7 @@ struct ctag_wish {
  * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
  * @lock: protects all other fields; taken with BH off
  * @stage: stage of the negotiation
- * @asked_us: the peer opened the connection with the option, so it may send tags
+ * @asked_us: the peer asked, in its SYN or later, and may send tags
  * @wish: packets of this end that carry tags; @wish.form is also read without the lock
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
  *	lock
@@ -411,10 +413,12 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			enum csig_form form, const struct csig_tag *t);
+bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */
+extern const struct hop_greeter ctag_greeter;
 extern const struct nf_hook_ops ctag_output_hooks[2];
 extern const struct nf_hook_ops ctag_input_hooks[2];
 

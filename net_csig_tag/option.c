@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. TCP ignores
- * it.
+ * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. If the
+ * congestion control is chosen after the handshake, pure ACKs negotiate. TCP ignores it.
  */
 #include <net/dst.h>
 #include <net/ip.h>
@@ -113,6 +113,23 @@ static bool may_append(const struct sk_buff *skb, const struct ctag_segment *seg
 				tcp_bytes - sizeof(struct tcphdr));
 }
 
+/* Returns the room for an option behind TCP's, or NULL; sum_option() must be called next. */
+static u8 *add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
+		    u32 bytes)
+{
+	if (!may_append(skb, seg, bytes)) {
+		ctag_count(cn, CTAG_OUT_NO_ROOM);
+		return NULL;
+	}
+	if (skb_cow_head(skb, bytes)) {
+		ctag_count(cn, CTAG_NO_MEMORY);
+		return NULL;
+	}
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+	return make_room(skb, seg, bytes);
+}
+
 /**
  * ctag_option_append() - append the CSIG option to the TCP options
  * @cn: the netns' state
@@ -128,20 +145,34 @@ bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
 			enum csig_form form, const struct csig_tag *t)
 {
 	const u32 bytes = csig_opt_bytes(form);
+	u8 *room = add_room(cn, skb, seg, bytes);
 
-	if (!may_append(skb, seg, bytes)) {
-		ctag_count(cn, CTAG_OUT_NO_ROOM);
+	if (!room)
 		return false;
-	}
-	if (skb_cow_head(skb, bytes)) {
-		ctag_count(cn, CTAG_NO_MEMORY);
-		return false;
-	}
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
-	csig_opt_write(make_room(skb, seg, bytes), ctag_exid, form, t);
+	csig_opt_write(room, ctag_exid, form, t);
 	sum_option(skb, seg, bytes);
 	seg->data_bytes += bytes;
+	return true;
+}
+
+/**
+ * ctag_option_ask() - ask the peer in a pure ACK if it supports CSIG
+ * @cn: state of the network namespace
+ * @skb: an ACK of this host; skb->data is at its network header
+ * @seg: result of ctag_read_segment(); its @data_bytes is moved along
+ *
+ * Context: RCU read lock. Moves skb->head.
+ * Return: false if there is no room for the option.
+ */
+bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
+{
+	u8 *room = add_room(cn, skb, seg, CSIG_OPT_QUESTION_BYTES);
+
+	if (!room)
+		return false;
+	csig_opt_write_question(room, ctag_exid);
+	sum_option(skb, seg, CSIG_OPT_QUESTION_BYTES);
+	seg->data_bytes += CSIG_OPT_QUESTION_BYTES;
 	return true;
 }
 

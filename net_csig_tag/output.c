@@ -6,10 +6,23 @@
 #include <linux/if_arp.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <net/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
+
+static enum hop_stage stage_of(struct hop_flow *flow)
+{
+	const struct csig_flow *f = hop_flow_state(flow);
+
+	return READ_ONCE(f->stage);
+}
+
+/* For congestion controls chosen after the handshake; handshakes have their own functions. */
+const struct hop_greeter ctag_greeter = {
+	.kind = &ctag_flow_kind,
+	.stage = stage_of,
+	.event = ctag_flow_event,
+};
 
 static void send_hello(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
@@ -106,6 +119,28 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 	return !(dev->flags & IFF_LOOPBACK);
 }
 
+/* Returns true for a pure ACK that asks the peer or answers it; it reflects nothing. */
+static bool output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			struct hop_flow *flow)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->tcp_bytes);
+
+	/* Most connections have nothing to negotiate. */
+	if (likely(!READ_ONCE(flow->flags)) || seg->payload_bytes)
+		return false;
+	switch (hop_output_late(flow, skb, th)) {
+	case HOP_LATE_QUESTION:
+		if (ctag_option_ask(cn, skb, seg))
+			ctag_count(cn, CTAG_OUT_HELLO);
+		return true;
+	case HOP_LATE_ANSWER:
+		send_hello(cn, skb, seg);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 			       struct ctag_segment *seg, struct sock *sk,
 			       const struct nf_hook_state *state)
@@ -122,7 +157,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+	if (output_late(cn, skb, seg, flow) || READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
 		return;
 	if (is_locked(skb, state))
 		ctag_flow_reserve(f, sk);

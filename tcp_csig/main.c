@@ -194,9 +194,7 @@ static void tcsig_init(struct sock *sk)
 	memset(cs, 0, sizeof(*cs));
 	cs->net = tcsig_net(sock_net(sk));
 	/* Without CSIG the delay of the whole path is used. */
-	cs->early = sk->sk_state == TCP_SYN_SENT;
-	if (!cs->early)
-		tcsig_open(sk, cs);
+	cs->early = sk->sk_state == TCP_SYN_SENT || !tcsig_open(sk, cs);
 	hop_bound_window(sk);
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
@@ -310,11 +308,13 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	tcsig_maybe_move(sk, cs, &p, &a, least_ns, turned);
 }
 
-/* The handshake is complete: the carrier knows if the peer supports CSIG. */
+/*
+ * The carrier did not know if the peer supports CSIG: the handshake was not complete, or this
+ * congestion control was chosen after it. The algorithm continues with its current window.
+ */
 static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 {
-	cs->early = false;
-	tcsig_open(sk, cs);
+	cs->early = !tcsig_open(sk, cs);
 	if (!cs->told)
 		return;
 	tcsig_look_up_line(sk, cs);

@@ -7,18 +7,22 @@
 
 #include "tcp_csig.h"
 
-/* Leaves cs->told NULL without CSIG. */
-void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
+/*
+ * Leaves cs->told NULL without CSIG. Returns false if the peer was asked and has not answered yet,
+ * so that this function must be called again.
+ */
+bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 {
 	struct csig_flow *flow = csig_flow_open(sk);
 
 	if (!flow)
-		return;
+		return !csig_flow_ask(sk);
 	cs->told = kzalloc(sizeof(*cs->told), GFP_ATOMIC);
 	if (cs->told)
 		cs->told->flow = flow;
 	else
 		csig_flow_close(flow);
+	return true;
 }
 
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)

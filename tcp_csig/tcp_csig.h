@@ -81,7 +81,7 @@ struct tcsig_told {
  * @busy_us: tcp_mstamp of the last ACK, or the end of the hold that follows it
  * @line_mbit: maximum rate of the device, read once per round; 0: not known
  * @hop: the delay is that of a hop, not of the path; dumps read it without the lock
- * @early: the handshake was not complete, so the carrier does not know the peer yet
+ * @early: the carrier does not know yet whether the peer takes part; each ACK looks again
  */
 struct tcsig_sock {
 	struct tcsig_vars v;
@@ -132,7 +132,7 @@ struct tcsig_net {
 };
 
 /* signals.c */
-void tcsig_open(struct sock *sk, struct tcsig_sock *cs);
+bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs);
 atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs);
 void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);

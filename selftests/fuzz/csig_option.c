@@ -32,6 +32,16 @@ static void check_written(u16 exid, enum csig_form form, const struct csig_tag *
 	free(opt);
 }
 
+static void check_question(u16 exid)
+{
+	u8 *opt = malloc(CSIG_OPT_QUESTION_BYTES), data[CSIG_DATA_MAX_BYTES];
+
+	csig_opt_write_question(opt, exid);
+	FUZZ_CLAIM(csig_opt_has_end(opt, CSIG_OPT_QUESTION_BYTES));
+	FUZZ_CLAIM(csig_opt_read(opt, CSIG_OPT_QUESTION_BYTES, exid, data) == CSIG_OPT_QUESTION);
+	free(opt);
+}
+
 static void check_mark(enum csig_form form, const struct csig_tag *t)
 {
 	const u64 secret = fuzz_u64();
@@ -62,5 +72,6 @@ static void fuzz_once(void)
 	csig_opt_has_end(opts, bytes);
 	free(opts);
 	check_written(exid, form, &t);
+	check_question(exid);
 	check_mark(form ?: CSIG_COMPACT, &t);
 }

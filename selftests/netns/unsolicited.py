@@ -334,6 +334,26 @@ def questions(tun, version, listener):
                   (left(version, name), {"in_no_flow": 1}))
 
 
+def csig_questions(tun, version, listener):
+    """The same by CSIG's option, which TCP passes over."""
+    asks = {"flags": ACK, "pos": 0, "options": b"\1\1\1" + struct.pack("!BBHB", 253, 5, 0x4353, 0)}
+    knob("csig", 1)
+    for what, fields, counted, words in (
+            ("within the windows", {}, {"in_hello": 1, "out_hello": 1, "peer_speaks": 1}, ["ACK"]),
+            ("beyond the window", {"pos": 1 << 30}, {"in_forged": 1}, None),
+            ("of what was not sent", {"ack": 1 << 20}, {"in_forged": 1}, None),
+            ("with FIN", {"flags": ACK | wire.FIN, "pos": 5}, {"in_forged": 1}, None)):
+        pair, since = Connection(tun, listener, version), Since("csig")
+        heard = tun.heard([pair.peer.packet(**(asks | fields))])
+        tap.equal(f"IPv{version} an ACK that asks for CSIG {what}",
+                  (words and heard, since(), pair.works()), (words, counted, True))
+        pair.close()
+    since, end = Since("csig"), End(version, listener.getsockname()[1])
+    tap.equal(f"IPv{version} an ACK that asks for CSIG without a connection: refused by TCP",
+              (tun.heard([end.packet(**asks)]), since()), (["RST"], {"in_forged": 1}))
+    knob("csig", 0)
+
+
 def cookies(tun, version, listener):
     """Data of a flow with another flow's cookie, or in UDP on a port that is not the carrier's."""
     pair, other = (Connection(tun, listener, version, "int") for _ in range(2))
@@ -789,6 +809,7 @@ def main():
         without_a_flow(tun, version, listeners[OPEN])
         resets(tun, version, listeners[OPEN])
         questions(tun, version, listeners[OPEN])
+        csig_questions(tun, version, listeners[OPEN])
         cookies(tun, version, listeners[OPEN])
         as_it_came(tun, version, listeners[OPEN])
         malformed(tun, version, listeners[OPEN])

@@ -98,7 +98,8 @@ static inline enum csig_form csig_opt_form(enum csig_opt opt)
  *
  * The search ends at an option that cannot be parsed.
  *
- * Return: contents of the option.
+ * Return: contents of the option; CSIG_OPT_BAD for an option of ours whose length is none of ours
+ * or leads beyond @opts.
  */
 static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
 {
@@ -111,14 +112,15 @@ static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u
 			at++;
 			continue;
 		}
-		if (at + 2 > bytes || o[1] < 2 || at + o[1] > bytes)
+		if (at + 2 > bytes || o[1] < 2)
 			break;
 		if (o[0] == CSIG_OPT_KIND && o[1] >= CSIG_OPT_HEAD_BYTES &&
-		    (o[2] << 8 | o[3]) == exid) {
+		    at + CSIG_OPT_HEAD_BYTES <= bytes && (o[2] << 8 | o[3]) == exid) {
 			const enum csig_opt opt = csig_opt_of_length(o[1]);
 
-			if (opt != CSIG_OPT_BAD)
-				memcpy(data, o + CSIG_OPT_HEAD_BYTES, o[1] - CSIG_OPT_HEAD_BYTES);
+			if (opt == CSIG_OPT_BAD || at + o[1] > bytes)
+				return CSIG_OPT_BAD;
+			memcpy(data, o + CSIG_OPT_HEAD_BYTES, o[1] - CSIG_OPT_HEAD_BYTES);
 			return opt;
 		}
 		at += o[1];

@@ -11,7 +11,8 @@
  *	valid  expanded   type   value                of an expanded tag, without its locator
  *	valid  0                            T R S LM  of a compact tag, as in the frame
  *
- * The kernel, too, uses this value as the packet's mark: see Documentation/reference/net_csig_tag.md.
+ * The kernel, too, uses this value as the packet's mark: see
+ * Documentation/reference/net_csig_tag.md.
  *
  * The payload of figure 4 of the draft has three bytes: flags and the compact tag's fields.
  */

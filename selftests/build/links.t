@@ -13,6 +13,9 @@ import re
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from tap import Tap
+
 SKIPPED = {".git", "build", "lab-results", "corpus", "__pycache__"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
@@ -172,12 +175,10 @@ def main():
         ("every page that a file names is there", missing_pages(".")),
         ("every function and test that a page of conformance names is there", missing_names()),
     ]
-    for number, (claim, complaints) in enumerate(checks, 1):
-        print("not ok" if complaints else "ok", number, "-", claim)
-        for complaint in complaints:
-            print("#", complaint)
-    print(f"1..{len(checks)}")
-    return int(any(complaints for _, complaints in checks))
+    tap = Tap()
+    for claim, complaints in checks:
+        tap.claim(claim, not complaints, "\n".join(complaints))
+    return tap.done()
 
 
 sys.exit(main())

@@ -139,7 +139,7 @@ soak_one()
 	done
 }
 
-# What was run of other sources does not count; what it found is kept.
+# Drops the counts of inputs that ran on other sources, and keeps the inputs that were found.
 forget_others()
 {
 	now=$(find selftests/fuzz selftests/unit/shim include hop_core sch_* net_* tcp_* -name '*.[ch]' \

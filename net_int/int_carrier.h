@@ -413,18 +413,31 @@ static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 /**
  * struct int_met - what a SYN or SYN-ACK met on its way
  * @hops: nHop; 0: not known
+ * @speed: code of the rate of the slowest port, or INT_SPEED_UNSURE; 0: no port is known
  * @queues_ns: the queues of the path's ports in sum, as reported; 0: none, or not known
  */
 struct int_met {
 	u8 hops;
+	u8 speed;
 	u32 queues_ns;
 };
 
-/* The hops and queues that a HELLO met, as it came in. */
+/* INT_SPEED_UNSURE where a hop found no room for its record, or does not know its rate. */
+static inline u8 int_met_speed(const struct int_hdr *h)
+{
+	if (!int_hops(h))
+		return 0;
+	if (int_hops(h) > int_slots(h))
+		return INT_SPEED_UNSURE;
+	return int_speed_code(hpcc_path_mbit(h)) ?: INT_SPEED_UNSURE;
+}
+
+/* The hops, the slowest port and the queues that a HELLO met, as it came in. */
 static inline struct int_met int_met_by_hello(const struct int_hdr *h)
 {
 	return (struct int_met) {
 		.hops = int_hops(h),
+		.speed = int_met_speed(h),
 		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
 	};
 }
@@ -444,6 +457,7 @@ static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
 {
 	h->flags = met->hops;
 	h->path = cpu_to_be32(int_queues_to_report(met));
+	*int_options(h) |= cpu_to_be32(met->speed);
 }
 
 /* A SYN-ACK's HELLO, as it came in. A peer that reports nothing has a path back, at least. */
@@ -452,6 +466,7 @@ static inline struct int_met int_met_by_report(const struct int_hdr *h)
 	return (struct int_met) {
 		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
 			      INT_HOPS_SATURATED),
+		.speed = int_reported_speed(h),
 		.queues_ns = int_padding(h) << INT_QUEUES_SHIFT,
 	};
 }

@@ -205,6 +205,7 @@ struct int_net {
  * @hops: number of hops on the path of data, as far as known; else on the path back
  * @met: what our SYN or SYN-ACK met, as the peer reported
  * @peer_met: what the peer's met, to be reported
+ * @syn_sent_ns: when our SYN left, by tcp_clock_ns(); 0: none did
  * @no_gso: the carrier has switched its super-packets off
  * @asked: @ask is set
  * @terms_told: inband: the receiver was told the law's terms
@@ -234,6 +235,7 @@ struct int_flow {
 	u8 hops;
 	struct int_met met;
 	struct int_met peer_met;
+	u64 syn_sent_ns;
 	bool no_gso;
 	bool asked;
 	bool terms_told;

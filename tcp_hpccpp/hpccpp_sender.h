@@ -4,7 +4,7 @@
  * of the law in net/hpcc.h, what the law makes of TCP's window and pace.
  *
  *	T      = RTT - queues			of the packet that met the least queues
- *	W_init = rate * T			at the start, and the bound
+ *	W_init = rate * T			at the start; the lower rate of path and line
  *	W_ai   = W_init (1 - eta) / N
  *	cwnd   = W / bytes of a packet on the wire, rounded up
  *	R      = W / T				paces what cwnd rounds up
@@ -18,7 +18,7 @@
  *   that, and may lie: a round raises it to HPCCPP_GROWTH_MAX times W / T at most.
  * - The draft has no word on loss: W is halved, once a window.
  * - The line is the host's. Of flows that start to one peer, each within T of the one before,
- *   the k-th has BDP / k for its first window: no answer could tell it of the others, whose
+ *   the k-th has W_init / k for its first window: no answer could tell it of the others, whose
  *   windows stand in front of it in the host's own queue.
  */
 #ifndef TCP_HPCCPP_HPCCPP_SENDER_H
@@ -73,6 +73,7 @@ struct hpccpp_config {
 /**
  * struct hpccpp_base - what the law's parameters are made of
  * @rate_bytes_ps: the line's rate; 0: not known
+ * @port_bytes_ps: the rate of the path's slowest port; 0: not known
  * @t_ns: T, within HPCC_T_MIN_NS and HPCC_T_MAX_NS
  * @eta_ppm: target utilisation
  * @max_stage: maxStage
@@ -81,6 +82,7 @@ struct hpccpp_config {
  */
 struct hpccpp_base {
 	u64 rate_bytes_ps;
+	u64 port_bytes_ps;
 	u32 t_ns;
 	u32 eta_ppm;
 	u32 max_stage;
@@ -101,7 +103,10 @@ static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_
 	p->max_stage = b->max_stage;
 	p->hold = b->hold;
 	p->wnd_max_bytes = hpcc_bdp_bytes(b->rate_bytes_ps, b->t_ns);
-	p->wnd_ai = hpcc_wnd_ai(p->wnd_max_bytes, p->eta, b->flows);
+	p->wnd_init_bytes = p->wnd_max_bytes;
+	if (b->port_bytes_ps && b->port_bytes_ps < b->rate_bytes_ps)
+		p->wnd_init_bytes = hpcc_bdp_bytes(b->port_bytes_ps, b->t_ns);
+	p->wnd_ai = hpcc_wnd_ai(p->wnd_init_bytes, p->eta, b->flows);
 }
 
 /**
@@ -117,6 +122,28 @@ static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p
 	v->wnd_ref = min(v->wnd_ref, wnd_max);
 	v->wnd_last = min(v->wnd_last, wnd_max);
 	v->wnd_quiet = min(v->wnd_quiet, wnd_max);
+}
+
+/**
+ * hpccpp_rtt_ns() - the least RTT
+ * @rtt_us: TCP's least RTT
+ * @syn_rtt_ns: the SYN's RTT by the clock that TCP's is cut off from; 0: not known
+ *
+ * TCP cuts off both times to microseconds, so that their difference is less than 1 us off, either
+ * way. Of two flows with the same path one would have a T of 9 us, the other of 10 us, and keep a
+ * larger window for good. Where it is the SYN's RTT that is the least, it counts as it was
+ * measured. Else the microsecond is added, since a T too short would be a window too small.
+ *
+ * Return: ns, at least 1.
+ */
+static inline u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns)
+{
+	const u64 least_ns = (u64)rtt_us * NSEC_PER_USEC;
+
+	if (syn_rtt_ns && syn_rtt_ns < least_ns + NSEC_PER_USEC &&
+	    syn_rtt_ns + NSEC_PER_USEC > least_ns)
+		return syn_rtt_ns;
+	return least_ns + NSEC_PER_USEC;
 }
 
 /* log2 of parts of the RTT: queues up to this one are left in T, and T is at least that one. */
@@ -320,8 +347,8 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
 }
 
 /**
- * hpccpp_burst_pkts() - packets that the line may have to send back to back
- * @rate_bytes_ps: the line's rate; 0: not known
+ * hpccpp_burst_pkts() - packets that a flow may send back to back
+ * @rate_bytes_ps: the rate of the line, or of a slower port of the path; 0: not known
  * @wire_bytes: a full packet on the wire
  *
  * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments,
@@ -390,7 +417,7 @@ static inline u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, 
 static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_params *p,
 				      u32 flows, u32 wire_bytes)
 {
-	u32 wnd_bytes = min(max(p->wnd_max_bytes / flows, wire_bytes), p->wnd_max_bytes);
+	u32 wnd_bytes = min(max(p->wnd_init_bytes / flows, wire_bytes), p->wnd_max_bytes);
 
 	v->wnd = (u64)wnd_bytes << HPCC_WND_SHIFT;
 	v->wnd_ref = v->wnd;

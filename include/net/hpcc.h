@@ -32,6 +32,10 @@
  *   T, which comes back as soon as U says that the queue is gone. Once until U is below eta
  *   again. The receiver's law, which does not see packets leave, does without.
  * - W has bounds: from HPCC_WND_MIN_BYTES to a BDP at the line's rate.
+ * - W_init is a BDP at the rate of the path's slowest port where that is lower than the line's. As
+ *   drafted, W_ai would be a part of the line's BDP: for a line ten times as fast as the port,
+ *   flows would add more than eta leaves free, and the estimate of N below would make W_ai
+ *   proportional to W, so that unequal windows would stay unequal.
  * - Two packets of queue, HPCC_FREE_BYTES, count as none. A probe that waits at all has its own
  *   data packet behind it, and TCP's smallest burst is two: where a BDP is four packets that alone
  *   would be U = 1.2 and more.
@@ -41,6 +45,9 @@
  * - N is the sender's own estimate, W_init / 1.5 W, within N and HPCC_FLOWS_RANGE times N: of flows
  *   with small windows there are many, and all W_ai together stay below 1.5 (1 - eta) of a BDP.
  * - What a flow adds is taken from its target, eta - W_ai / W_init: alone it settles at eta.
+ * - A flow whose window is less than a packet sends one in several T. Where U is below half of eta
+ *   it does not wait for maxStage of its rounds: after an incast, 40 flows that had been cut to 100
+ *   bytes left a port nearly idle for more than 60 T.
  * - A loss halves the window that the lost packet left with. If U has cut W that far since, the
  *   loss changes nothing.
  */
@@ -63,6 +70,8 @@
 #define HPCC_UNITS_MIN		32U
 /* A queue that does not count: two of Ethernet's full packets, with preamble and gap. */
 #define HPCC_FREE_BYTES		3076U
+/* A window below this is less than a full packet: its rounds last longer than T. */
+#define HPCC_SMALL_BYTES	1538U
 /* The part of W_ai that a flow adds in its first round. */
 #define HPCC_FIRST_AI		3U
 /* The largest estimate of N, in units of N. */
@@ -95,6 +104,8 @@
  * @eta: target utilisation, in 2^-HPCC_U_SHIFT, at most 1
  * @max_stage: maxStage
  * @wnd_max_bytes: BDP at the line's rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
+ * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port as far as it is known,
+ *	HPCC_WND_MIN_BYTES to @wnd_max_bytes
  * @wnd_ai: W_ai for N flows, the largest, bytes << HPCC_WND_SHIFT
  * @hold: hpcc_leaves() may lower Wc
  */
@@ -103,6 +114,7 @@ struct hpcc_params {
 	u32 eta;
 	u32 max_stage;
 	u32 wnd_max_bytes;
+	u32 wnd_init_bytes;
 	u64 wnd_ai;
 	bool hold;
 };
@@ -196,8 +208,8 @@ enum hpcc_heard {
 };
 
 /**
- * hpcc_bdp_bytes() - W_init
- * @rate_bytes_ps: the line's rate, bytes/s, below 2^38
+ * hpcc_bdp_bytes() - the bandwidth-delay product
+ * @rate_bytes_ps: the rate, bytes/s, below 2^38
  * @t_ns: T
  *
  * Return: rate * T within the window's bounds.
@@ -211,30 +223,30 @@ static inline u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
 
 /**
  * hpcc_wnd_ai() - W_ai by the draft's rule of thumb, W_init (1 - eta) / N
- * @wnd_max_bytes: W_init
+ * @wnd_init_bytes: W_init
  * @eta: in 2^-HPCC_U_SHIFT
  * @flows: N, at least 1
  *
  * Return: bytes << HPCC_WND_SHIFT, at least 1.
  */
-static inline u64 hpcc_wnd_ai(u32 wnd_max_bytes, u32 eta, u32 flows)
+static inline u64 hpcc_wnd_ai(u32 wnd_init_bytes, u32 eta, u32 flows)
 {
 	/* 2^32 * 2^20 < 2^64 */
-	u64 headroom = (u64)wnd_max_bytes * (HPCC_U_ONE - eta);
+	u64 headroom = (u64)wnd_init_bytes * (HPCC_U_ONE - eta);
 
 	return max_t(u64, div_u64(headroom >> (HPCC_U_SHIFT - HPCC_WND_SHIFT), flows), 1);
 }
 
 /**
- * hpcc_start() - start at the line's rate, W = BDP
+ * hpcc_start() - start at the rate of the line, or of a slower port: W = W_init
  * @v: the state
  * @p: its parameters
  */
 static inline void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
 {
 	*v = (struct hpcc_vars) {
-		.wnd = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
-		.wnd_ref = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
+		.wnd = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
+		.wnd_ref = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
 		.u = HPCC_U_ONE,
 	};
 }
@@ -504,7 +516,7 @@ static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_par
 {
 	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
 	/* W_ai / W_init: 2^48 << 4 < 2^64 */
-	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_max_bytes);
+	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_init_bytes);
 	const u32 aim = p->eta - min_t(u64, own, p->eta / 2), u = max(v->u, 1U);
 
 	/* Wc * aim / U >= max, without the division: 2^48 * 2^32 >> 20 < 2^64 */
@@ -551,6 +563,12 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
 		v->wnd_quiet -= (v->wnd_quiet - v->wnd_ref) >> HPCC_FOLLOW_SHIFT;
 }
 
+/* The window is less than a packet although half of what U aims at is free. */
+static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT && v->u < p->eta / 2;
+}
+
 /**
  * hpcc_compute_wind() - ComputeWind
  * @v: the state; U is new
@@ -559,7 +577,8 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
  */
 static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
 {
-	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
+	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage ||
+			      hpcc_is_starved(v, p);
 	const u64 wnd_ai = hpcc_own_ai(v, p);
 	const u64 wnd = multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
 

@@ -42,9 +42,10 @@
  * who does not know them takes them for duplicates.
  *
  * SYN and SYN-ACK collect records as probes do, since their round trip is the first estimate of T.
- * The SYN-ACK reports how many hops the SYN met (flags) and how long their queues were (the padding
- * behind pathID); probes report the queues that the other end's SYN or SYN-ACK met (flows). All are
- * 0 if the receiver does not report them.
+ * The SYN-ACK reports how many hops the SYN met (flags), how long their queues were (the padding
+ * behind pathID) and how fast the slowest port is (the padding of the last word, a speed code).
+ * Probes report the queues that the other end's SYN or SYN-ACK met (flows). All are 0 if the
+ * receiver does not report them.
  */
 #ifndef HOPCC_NET_INT_H
 #define HOPCC_NET_INT_H
@@ -97,6 +98,9 @@
 #define INT_SLOTS_SHIFT		28
 #define INT_PORT_SHIFT		12
 #define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
+#define INT_SPEED_MASK		0xfU
+/* Reported as the slowest port's: there is a port whose rate is not known. */
+#define INT_SPEED_UNSURE	15U
 
 #define INT_TS_MASK		0xffffffU	/* ns; it wraps in 16.8 ms */
 #define INT_TX_MASK		0xfffffU	/* units */
@@ -325,6 +329,12 @@ static inline unsigned int int_padding(const struct int_hdr *h)
 static inline unsigned int int_port_id(struct int_hdr *h)
 {
 	return (be32_to_cpu(*int_options(h)) & INT_PORT_MASK) >> INT_PORT_SHIFT;
+}
+
+/* A SYN-ACK's, as it came in: the code of the slowest port that the SYN met; 0: not known. */
+static inline unsigned int int_reported_speed(const struct int_hdr *h)
+{
+	return be32_to_cpu(*int_options((struct int_hdr *)h)) & INT_SPEED_MASK;
 }
 
 /* Records that were written. */

@@ -178,6 +178,33 @@ unsigned int int_flow_grow(struct int_flow *flow);
 u32 int_flow_syn_queues_ns(const struct int_flow *flow);
 
 /**
+ * int_flow_syn_mbit() - the rate of the slowest port that this end's SYN met
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: Mbit/s, as the peer reported; 0: not known, as where the peer has sent the SYN.
+ */
+u32 int_flow_syn_mbit(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_is_unsure() - did this end's SYN meet a port whose rate is not known?
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: true if the peer reported one, as where the path has more hops than the SYN had room for.
+ */
+bool int_flow_syn_is_unsure(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_sent_ns() - when this end's SYN left
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: ns, by tcp_clock_ns(), of the last one with a header; 0: the peer has sent the SYN.
+ */
+u64 int_flow_syn_sent_ns(const struct int_flow *flow);
+
+/**
  * int_flow_peer() - what is known of the peer now
  * @flow: the flow that int_flow_open() returned
  *

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* HPCC++'s law and sender: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the HPCC++ algorithm and sender with values that can be checked by hand; run in the
+ * kernel and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -22,7 +25,7 @@ static const struct hpcc_params params = {
 	.wnd_ai = 100 << HPCC_WND_SHIFT,
 };
 
-/* A path of one hop, as an answer tells it. */
+/* A path of one hop, as an answer reports it. */
 struct one_path {
 	u64 room[4];
 };
@@ -47,7 +50,7 @@ static const struct measure_case {
 	u32 want_u_x1000;
 	u32 tolerance_x1000;
 } measure_cases[] = {
-	/* 10000 / 40.96 = 244.14 units are T at the line's rate. */
+	/* 10000 / 40.96 = 244.14 units are sent in T at line rate. */
 	{ "the line is full, no queue", { 0, 10000 }, { 0, 244 }, { 0, 0 },
 	  HPCC_HEARD_NEW, 999, 1 },
 	{ "half of it", { 0, 10000 }, { 0, 122 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
@@ -175,8 +178,8 @@ static void wind_test(struct kunit *test)
 }
 
 /*
- * Answer @n of one every T, of the path with this pathID: one hop that is full, with a queue of 2
- * BDP.
+ * Answer number @n, one per T, from the path with this pathID: one hop that is full, with a queue
+ * of 2 BDP.
  */
 static enum hpcc_heard hear_full(struct hpcc_vars *v, u32 n, u32 path_id)
 {
@@ -187,7 +190,7 @@ static enum hpcc_heard hear_full(struct hpcc_vars *v, u32 n, u32 path_id)
 	return hpcc_new_ack(v, &params, h, n * 1000 + 500, n * 1000 + 1000, (u64)n * T_NS);
 }
 
-/* Packets take several paths in turn, each of which has the same queue. */
+/* Packets alternate between several paths, each of which has the same queue. */
 static const struct turns_case {
 	const char *what;
 	u32 paths;
@@ -215,13 +218,13 @@ static void turns_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_NEW], c->want_new, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_PATH], c->want_path, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_FIRST], c->want_first, "%s", c->what);
-		/* U is 3: W falls to the bound, and W_ai comes on top of it. */
+		/* U is 3: W falls to its bound, plus W_ai. */
 		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v) < 200, c->want_new > 0, "%s: %u",
 				    c->what, hpcc_wnd_bytes(&v));
 	}
 }
 
-/* Paths of so many hops, and how many of them are kept. */
+/* Paths with this number of hops, and how many of them are stored. */
 static const struct kept_case {
 	u32 hops, want_paths;
 } kept_cases[] = {
@@ -254,7 +257,7 @@ static void kept_test(struct kunit *test)
 	}
 }
 
-/* A sixth hop that found no room reports as soon as there is some. */
+/* A sixth hop without room for its record reports as soon as there is room. */
 static void room_test(struct kunit *test)
 {
 	u64 room[(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
@@ -305,7 +308,7 @@ static void rescale_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
 }
 
-/* Two ports of 40.96 ns a unit, of four hops of which two found no room. */
+/* Two ports with 40.96 ns per unit, of four hops of which two had no room for a record. */
 static void queues_test(struct kunit *test)
 {
 	struct int_record r = { SPEED_100G, 0, 0, 1000 };
@@ -323,7 +326,7 @@ static void queues_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_queues_ns(h), 40960ULL, "of an unknown speed");
 }
 
-/* Rounds in a row, each with one U; W behind the last. Wc is 50000 before the first. */
+/* Consecutive rounds with one U each, and W after the last one. Wc is 50000 before the first. */
 static const struct memory_case {
 	const char *what;
 	u32 u_x1000[8];
@@ -357,7 +360,7 @@ static void memory_test(struct kunit *test)
 	}
 }
 
-/* W, Wc and the Wc before when a loss is found; W and the remembered window behind it. */
+/* W, Wc and the previous Wc when a loss is detected; W and the remembered window after it. */
 static const struct loss_case {
 	const char *what;
 	u32 wnd, wnd_ref, wnd_last, want, want_quiet;
@@ -406,7 +409,7 @@ static void restart_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "no more than the line takes");
 }
 
-/* Wc follows once a round trip; the receiver counts T. */
+/* Wc is updated once per round trip; the receiver uses periods of T. */
 static void round_test(struct kunit *test)
 {
 	struct hpcc_vars v;
@@ -428,7 +431,7 @@ static void round_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hpcc_new_int(&v, &params, one_hop(&path, 20000, 488, 0), 70000));
 }
 
-/* Wc, W and U before a packet leaves, and Wc behind it. ETA is 0.95. */
+/* Wc, W and U before a packet is sent, and Wc after it. ETA is 0.95. */
 static const struct leave_case {
 	const char *what;
 	u32 snd_nxt;
@@ -486,8 +489,8 @@ static void bounds_test(struct kunit *test)
 }
 
 /*
- * A base RTT of 10 us: the SYN's, and answers with the least RTT until then and the queues that
- * they report, by units of 40.96 ns.
+ * A base RTT of 10 us: that of the SYN, and answers with the minimum RTT so far and the queues that
+ * they report, in units of 40.96 ns.
  */
 static const struct least_case {
 	const char *what;
@@ -732,7 +735,7 @@ static void answer_test(struct kunit *test)
 	hpcc_start(&v, &params);
 	a = (struct int_answer){ .kind = INT_ANSWER_RATIO, .u = U(1900), .tau_ns = T_NS, .seq = 9 };
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_NEW);
-	/* In the first round W_ai is a third of 100; the target is less by W_ai / W_init. */
+	/* In the first round W_ai is a third of 100; the target is reduced by W_ai / W_init. */
 	KUNIT_EXPECT_LE(test, abs((s32)(hpcc_wnd_bytes(&v) - (BDP_BYTES / 2 + 33 - 18))), 2);
 	a.tau_ns = 0;
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_SAME);
@@ -821,7 +824,10 @@ static void believe_test(struct kunit *test)
 			    4294967295000000ULL * 64, "no overflow");
 }
 
-/* Four rounds in a row. ETA is 0.95: from 0.855 on; half of a BDP is 62500. */
+/*
+ * Four consecutive rounds. ETA is 0.95, so a move needs U of at least 0.855; half of a BDP is
+ * 62500.
+ */
 static const struct move_case {
 	const char *what;
 	u32 u_x1000, wnd_bytes;

@@ -116,7 +116,7 @@ static void measure_t(struct hpccpp_least *l, const struct int_answer *a)
 	FUZZ_CLAIM(hpccpp_update_least(l, rtt_ns, a) == (l->queues_ns < queues_ns));
 	t_ns = hpccpp_least_t_ns(l, rtt_ns);
 	FUZZ_CLAIM(t_ns >= HPCC_T_MIN_NS && t_ns <= max_t(u64, rtt_ns, HPCC_T_MIN_NS));
-	FUZZ_CLAIM(l->queues_ns || t_ns == min_t(u64, rtt_ns, HPCC_T_MAX_NS));
+	FUZZ_CLAIM(l->queues_ns || t_ns == clamp_t(u64, rtt_ns, HPCC_T_MIN_NS, HPCC_T_MAX_NS));
 }
 
 static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,

@@ -236,6 +236,24 @@ u32 int_flow_syn_queues_ns(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(int_flow_syn_queues_ns);
 
+u32 int_flow_syn_mbit(const struct int_flow *flow)
+{
+	return int_speeds[READ_ONCE(flow->met.speed)].mbit_ps;
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_mbit);
+
+bool int_flow_syn_is_unsure(const struct int_flow *flow)
+{
+	return READ_ONCE(flow->met.speed) == INT_SPEED_UNSURE;
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_is_unsure);
+
+u64 int_flow_syn_sent_ns(const struct int_flow *flow)
+{
+	return READ_ONCE(flow->syn_sent_ns);
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_sent_ns);
+
 static enum int_peer peer_at(enum hop_stage stage)
 {
 	switch (stage) {

@@ -414,18 +414,31 @@ static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 /**
  * struct int_met - what a SYN or SYN-ACK encountered on its path
  * @hops: nHop; 0: not known
+ * @speed: speed code of the slowest port, or INT_SPEED_UNSURE; 0: no port is known
  * @queues_ns: sum of the queues of the path's ports, as reported; 0: none, or not known
  */
 struct int_met {
 	u8 hops;
+	u8 speed;
 	u32 queues_ns;
 };
 
-/* Hops and queues on the path of a received HELLO. */
+/* INT_SPEED_UNSURE if a hop found no slot for its record, or recorded no known rate. */
+static inline u8 int_met_speed(const struct int_hdr *h)
+{
+	if (!int_hops(h))
+		return 0;
+	if (int_hops(h) > int_slots(h))
+		return INT_SPEED_UNSURE;
+	return int_speed_code(hpcc_path_mbit(h)) ?: INT_SPEED_UNSURE;
+}
+
+/* Hops, slowest port and queues on the path of a received HELLO. */
 static inline struct int_met int_met_by_hello(const struct int_hdr *h)
 {
 	return (struct int_met) {
 		.hops = int_hops(h),
+		.speed = int_met_speed(h),
 		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
 	};
 }
@@ -445,6 +458,7 @@ static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
 {
 	h->flags = met->hops;
 	h->path = cpu_to_be32(int_queues_to_report(met));
+	*int_options(h) |= cpu_to_be32(met->speed);
 }
 
 /*
@@ -456,6 +470,7 @@ static inline struct int_met int_met_by_report(const struct int_hdr *h)
 	return (struct int_met) {
 		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
 			      INT_HOPS_SATURATED),
+		.speed = int_reported_speed(h),
 		.queues_ns = int_padding(h) << INT_QUEUES_SHIFT,
 	};
 }

@@ -293,17 +293,17 @@ static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qle
 	return t;
 }
 
-/* Hops and queues on a SYN's path, as its sender reads them in the SYN-ACK. */
+/* Hops, slowest port and queues on a SYN's path, as its sender reads them in the SYN-ACK. */
 static const struct met_case {
 	const char *what;
 	struct int_met met;
 	unsigned int back_hops;
 	struct int_met want;
 } met_cases[] = {
-	{ "three hops, no queue", { 3, 0 }, 3, { 3, 0 } },
-	{ "the queues in units of 256 ns", { 3, 25700 }, 2, { 3, 25600 } },
-	{ "longer than can be said", { 15, U32_MAX }, 1, { 15, 0xffff00 } },
-	{ "a peer that reports nothing: the path back", { 0, 0 }, 4, { 4, 0 } },
+	{ "three hops, no queue", { 3, 9, 0 }, 3, { 3, 9, 0 } },
+	{ "the queues in units of 256 ns", { 3, 14, 25700 }, 2, { 3, 14, 25600 } },
+	{ "longer than can be said", { 15, 0, U32_MAX }, 1, { 15, 0, 0xffff00 } },
+	{ "a peer that reports nothing: the path back", { 0, 0, 0 }, 4, { 4, 0, 0 } },
 };
 
 static void met_test(struct kunit *test)
@@ -323,6 +323,7 @@ static void met_test(struct kunit *test)
 					  0xabcU << INT_PATH_ID_SHIFT);
 		met = int_met_by_report(&t.hdr);
 		KUNIT_EXPECT_EQ_MSG(test, met.hops, c->want.hops, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, met.speed, c->want.speed, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, met.queues_ns, c->want.queues_ns, "%s", c->what);
 	}
 	/* 2 * 10 units of 40.96 ns */
@@ -330,6 +331,17 @@ static void met_test(struct kunit *test)
 	met = int_met_by_hello(&t.hdr);
 	KUNIT_EXPECT_EQ(test, met.hops, 2);
 	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
+	KUNIT_EXPECT_EQ(test, met.speed, 9);
+	t.hdr.record[1] = int_pack(&(struct int_record){ .speed = 3 });
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, 3, "the slowest");
+	t.hdr.record[0] = int_pack(&(struct int_record){ .speed = 15 });
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+			    "a port that is not known");
+	t = records(3, 0, 0, 20);
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+			    "a hop that found no room");
+	t = records(0, 0, 0, 0);
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, 0, "no hop");
 	t.hdr.flags = 0x3f;
 	t.hdr.path = 0;
 	KUNIT_EXPECT_EQ_MSG(test, int_met_by_report(&t.hdr).hops, 15, "any value");

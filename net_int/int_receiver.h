@@ -145,6 +145,7 @@ static inline struct hpcc_params int_params(u32 t_ns, const struct int_terms *te
 		.eta = eta,
 		.max_stage = be16_to_cpu(terms->max_stage),
 		.wnd_max_bytes = wnd_max_bytes,
+		.wnd_init_bytes = wnd_max_bytes,
 	};
 }
 

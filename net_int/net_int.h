@@ -209,6 +209,7 @@ struct int_net {
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
  * @met: what our SYN or SYN-ACK encountered on its path, as reported by the peer
  * @peer_met: what the peer's SYN or SYN-ACK encountered on its path, to be reported
+ * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
  * @no_gso: the carrier has switched off GSO for the socket
  * @asked: @ask is set
  * @terms_told: with headers in data: the receiver knows the parameters of the algorithm
@@ -239,6 +240,7 @@ struct int_flow {
 	u8 hops;
 	struct int_met met;
 	struct int_met peer_met;
+	u64 syn_sent_ns;
 	bool no_gso;
 	bool asked;
 	bool terms_told;

@@ -292,8 +292,13 @@ static void output_handshake(struct int_net *in, struct sk_buff *skb,
 	struct hop_flow *flow = hop_output_greet(&int_greeter, skb, hop_segment_tcp(skb, seg),
 						 seg->payload_bytes);
 
-	if (flow)
-		send_hello(in, skb, seg, flow, 0);
+	if (!flow)
+		return;
+	/* The time that TCP measures the SYN's RTT from, in ns. */
+	if (!seg->ack)
+		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
+			   skb->skb_mstamp_ns);
+	send_hello(in, skb, seg, flow, 0);
 }
 
 unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,

@@ -5,7 +5,7 @@
  * algorithm's state.
  *
  *	T      = RTT - queues			of the packet with the shortest queues
- *	W_init = rate * T			at the start, and the bound
+ *	W_init = rate * T			at the start; lower of line's and path's rate
  *	W_ai   = W_init (1 - eta) / N
  *	cwnd   = W / bytes of a packet on the wire, rounded up
  *	R      = W / T				paces what cwnd rounds up
@@ -18,7 +18,7 @@
  *   and may lie: a round can raise it to at most HPCCPP_GROWTH_MAX times W / T.
  * - The draft does not define a reaction to loss: W is halved, once per window.
  * - All flows of the host share the line. If flows start to one peer, each within T of the previous
- *   one, the k-th one has a first window of BDP / k: no answer could report the other flows in
+ *   one, the k-th one has a first window of W_init / k: no answer could report the other flows in
  *   time, whose windows are in front of it in the host's own queue.
  */
 #ifndef TCP_HPCCPP_HPCCPP_SENDER_H
@@ -74,6 +74,7 @@ struct hpccpp_config {
 /**
  * struct hpccpp_base - values from which the algorithm's parameters are computed
  * @rate_bytes_ps: line rate; 0: not known
+ * @port_bytes_ps: rate of the path's slowest port; 0: not known
  * @t_ns: T, within HPCC_T_MIN_NS and HPCC_T_MAX_NS
  * @eta_ppm: target utilisation
  * @max_stage: maxStage
@@ -82,6 +83,7 @@ struct hpccpp_config {
  */
 struct hpccpp_base {
 	u64 rate_bytes_ps;
+	u64 port_bytes_ps;
 	u32 t_ns;
 	u32 eta_ppm;
 	u32 max_stage;
@@ -102,7 +104,10 @@ static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_
 	p->max_stage = b->max_stage;
 	p->hold = b->hold;
 	p->wnd_max_bytes = hpcc_bdp_bytes(b->rate_bytes_ps, b->t_ns);
-	p->wnd_ai = hpcc_wnd_ai(p->wnd_max_bytes, p->eta, b->flows);
+	p->wnd_init_bytes = p->wnd_max_bytes;
+	if (b->port_bytes_ps && b->port_bytes_ps < b->rate_bytes_ps)
+		p->wnd_init_bytes = hpcc_bdp_bytes(b->port_bytes_ps, b->t_ns);
+	p->wnd_ai = hpcc_wnd_ai(p->wnd_init_bytes, p->eta, b->flows);
 }
 
 /**
@@ -118,6 +123,28 @@ static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p
 	v->wnd_ref = min(v->wnd_ref, wnd_max);
 	v->wnd_last = min(v->wnd_last, wnd_max);
 	v->wnd_quiet = min(v->wnd_quiet, wnd_max);
+}
+
+/**
+ * hpccpp_rtt_ns() - compute the minimum RTT
+ * @rtt_us: TCP's minimum RTT
+ * @syn_rtt_ns: RTT of the SYN by the clock that TCP's timestamps are rounded from; 0: not known
+ *
+ * TCP rounds both timestamps down to microseconds, so their difference is less than 1 us too short
+ * or too long. Of two flows on the same path one would have a T of 9 us and the other of 10 us, and
+ * the second would keep a larger window. If the minimum is the SYN's RTT, the exact value is used.
+ * Otherwise 1 us is added, since a T that is too short would result in a window that is too small.
+ *
+ * Return: ns, at least 1.
+ */
+static inline u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns)
+{
+	const u64 least_ns = (u64)rtt_us * NSEC_PER_USEC;
+
+	if (syn_rtt_ns && syn_rtt_ns < least_ns + NSEC_PER_USEC &&
+	    syn_rtt_ns + NSEC_PER_USEC > least_ns)
+		return syn_rtt_ns;
+	return least_ns + NSEC_PER_USEC;
 }
 
 /*
@@ -326,7 +353,7 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
 
 /**
  * hpccpp_burst_pkts() - maximum number of packets that may be sent back to back
- * @rate_bytes_ps: line rate; 0: not known
+ * @rate_bytes_ps: lower of the line rate and the rate of the path's slowest port; 0: not known
  * @wire_bytes: size of a full packet on the wire
  *
  * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments, a
@@ -395,7 +422,7 @@ static inline u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, 
 static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_params *p,
 				      u32 flows, u32 wire_bytes)
 {
-	u32 wnd_bytes = min(max(p->wnd_max_bytes / flows, wire_bytes), p->wnd_max_bytes);
+	u32 wnd_bytes = min(max(p->wnd_init_bytes / flows, wire_bytes), p->wnd_max_bytes);
 
 	v->wnd = (u64)wnd_bytes << HPCC_WND_SHIFT;
 	v->wnd_ref = v->wnd;

@@ -21,6 +21,7 @@ static const struct hpcc_params params = {
 	.eta = ETA,
 	.max_stage = 5,
 	.wnd_max_bytes = BDP_BYTES,
+	.wnd_init_bytes = BDP_BYTES,
 	.wnd_ai = 100 << HPCC_WND_SHIFT,
 };
 
@@ -148,9 +149,11 @@ static const struct wind_case {
 	{ "nobody sends: the most", 0, 100000, 5, true, BDP_BYTES, 0 },
 	{ "at eta there is no room", 951, 50000, 0, true, 50005, 0 },
 	{ "overload beyond all bounds", 4000000, 70, 0, true, 64, 0 },
-	/* 1.5 W (1 - eta) is 38 of 500 and 4 of 50; W_ai is 6 at least. */
+	/* A packet is 1538 bytes. 1.5 W (1 - eta) is 37 of 500 and 5 of 70; W_ai is 6 at least. */
 	{ "a small window: many flows", 500, 500, 0, true, 537, 1 },
 	{ "a smaller one: 16 times N at most", 500, 70, 0, true, 76, 1 },
+	{ "more than half is free, a packet", 460, 1538, 0, true, 1638, 1 },
+	{ "more than half is free, less than a packet: at once", 460, 1000, 0, true, 2138, 0 },
 };
 
 static void wind_test(struct kunit *test)
@@ -596,6 +599,110 @@ static void burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(U64_MAX, 1538), HOP_BURST_MAX_PKTS);
 }
 
+/* What the knobs' defaults make of a line of 10 Gbit/s, T 100 us, and a port of this rate. */
+static struct hpcc_params params_of_port(u64 port_bytes_ps)
+{
+	const struct hpccpp_base base = {
+		.rate_bytes_ps = 1250000000,
+		.port_bytes_ps = port_bytes_ps,
+		.t_ns = 100000,
+		.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
+		.max_stage = HPCCPP_STAGE_DEFAULT,
+		.flows = HPCCPP_FLOWS_DEFAULT,
+	};
+	struct hpcc_params p;
+
+	hpccpp_set_params(&p, &base);
+	return p;
+}
+
+static const struct port_case {
+	const char *what;
+	u64 port_bytes_ps;
+	u32 want_init_bytes, want_ai_bytes;
+} port_cases[] = {
+	/* 125000 * 0.05 / 6 */
+	{ "not known: the line's BDP", 0, 125000, 1041 },
+	{ "as fast as the line", 1250000000, 125000, 1041 },
+	{ "faster: the line is the slowest", 12500000000ULL, 125000, 1041 },
+	{ "a tenth of the line", 125000000, 12500, 104 },
+	{ "a BDP of less than the least window", 1250, HPCC_WND_MIN_BYTES, 0 },
+};
+
+static void port_test(struct kunit *test)
+{
+	struct hpcc_vars v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(port_cases); i++) {
+		const struct port_case *c = &port_cases[i];
+		const struct hpcc_params p = params_of_port(c->port_bytes_ps);
+
+		hpcc_start(&v, &p);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), c->want_init_bytes, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, p.wnd_ai >> HPCC_WND_SHIFT, c->want_ai_bytes, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, p.wnd_max_bytes, 125000U, "%s", c->what);
+	}
+}
+
+/*
+ * Two flows with 9 and 1.5 kB of a port's BDP of 12.5 kB, the line ten times as fast: their windows
+ * after 200 rounds in which both see what they keep in flight together.
+ */
+static void fair_test(struct kunit *test)
+{
+	const struct hpcc_params p = params_of_port(125000000);
+	struct hpcc_vars v[2];
+	u32 i, rounds, sum_bytes;
+
+	for (i = 0; i < 2; i++)
+		hpcc_start(&v[i], &p);
+	v[0].wnd_ref = 9000ULL << HPCC_WND_SHIFT;
+	v[1].wnd_ref = 1500ULL << HPCC_WND_SHIFT;
+	for (rounds = 0; rounds < 200; rounds++) {
+		sum_bytes = hpcc_wnd_bytes(&v[0]) + hpcc_wnd_bytes(&v[1]);
+		for (i = 0; i < 2; i++) {
+			v[i].u = (u64)sum_bytes * HPCC_U_ONE / 12500;
+			hpcc_compute_wind(&v[i], &p, true);
+		}
+	}
+	KUNIT_EXPECT_LT_MSG(test, hpcc_wnd_bytes(&v[0]), hpcc_wnd_bytes(&v[1]) * 11 / 10,
+			    "%u beside %u", hpcc_wnd_bytes(&v[0]), hpcc_wnd_bytes(&v[1]));
+	KUNIT_EXPECT_LT_MSG(test, v[0].u, HPCC_U_ONE, "no queue stays");
+	KUNIT_EXPECT_GT(test, v[0].u, U(930));
+}
+
+/* TCP's least RTT in whole microseconds, and the SYN's. */
+static const struct rtt_case {
+	const char *what;
+	u32 rtt_us;
+	u64 syn_rtt_ns, want_ns;
+} rtt_cases[] = {
+	{ "not known: a microsecond more", 9, 0, 10000 },
+	{ "the SYN's, which TCP has cut off", 8, 8830, 8830 },
+	{ "the same, and the difference of what was cut off is a microsecond more", 9, 8830, 8830 },
+	{ "a shorter one since", 7, 8830, 8000 },
+	{ "a longer one, of another time", 9, 10000, 10000 },
+	{ "of a choice that was made late", 9, 5000000000ULL, 10000 },
+	{ "of a clock that went back", 9, U64_MAX, 10000 },
+	{ "less than TCP's clock tells", 0, 700, 700 },
+	{ "nothing is known", 0, 0, 1000 },
+	{ "any value", U32_MAX, U64_MAX, 4294967296000ULL },
+};
+
+static void rtt_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rtt_cases); i++) {
+		const struct rtt_case *c = &rtt_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_rtt_ns(c->rtt_us, c->syn_rtt_ns), c->want_ns,
+				    "%s", c->what);
+	}
+}
+
 /* 1538 bytes at 100 Gbit/s take 123 ns, at 1 Gbit/s 12304. */
 static void forward_test(struct kunit *test)
 {
@@ -869,6 +976,9 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(burst_test),
+	KUNIT_CASE(port_test),
+	KUNIT_CASE(fair_test),
+	KUNIT_CASE(rtt_test),
 	KUNIT_CASE(forward_test),
 	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(answer_test),

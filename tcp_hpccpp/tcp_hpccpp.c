@@ -80,6 +80,7 @@ struct hpccpp_seen {
  * @forward_ns: sum of a full packet's transmission times at the path's ports; 0: not known
  * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
+ * @syn_rtt_ns: RTT of the SYN; 0: not known
  * @base: values from which @p was computed
  * @seen: inputs of @base, to avoid computing it for each ACK
  * @net: sysctls of the netns
@@ -106,6 +107,7 @@ struct hpccpp_law {
 	u32 forward_ns;
 	u32 burst_pkts;
 	u64 undo_wnd;
+	u64 syn_rtt_ns;
 	struct hpccpp_base base;
 	struct hpccpp_seen seen;
 	struct hpccpp_net *net;
@@ -184,18 +186,15 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 	return speed_bytes_ps;
 }
 
-/*
- * The minimum RTT. TCP's clock has a resolution of microseconds, so the minimum of many samples is
- * rounded down, and a T that is too short would result in a window that is too small.
- */
-static u64 hpccpp_rtt_ns(const struct sock *sk)
+/* The minimum RTT. */
+static u64 hpccpp_min_rtt_ns(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tcp_min_rtt(tp);
 
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	return ((u64)rtt_us + 1) * NSEC_PER_USEC;
+	return hpccpp_rtt_ns(rtt_us, law->syn_rtt_ns);
 }
 
 /*
@@ -210,7 +209,8 @@ static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
 	const u32 t_ns = READ_ONCE(law->net->config.t_ns);
 
 	/* 2^30 + 2^32 */
-	return t_ns ?: min_t(u64, (u64)hpccpp_least_t_ns(&law->least, hpccpp_rtt_ns(sk)) +
+	return t_ns ?: min_t(u64, (u64)hpccpp_least_t_ns(&law->least,
+							 hpccpp_min_rtt_ns(sk, law)) +
 				  law->forward_ns, HPCC_T_MAX_NS);
 }
 
@@ -220,6 +220,21 @@ static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 	u64 bytes = (u64)TCP_INIT_CWND * hop_wire_bytes(sk);
 
 	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
+}
+
+/*
+ * The rate of the path's slowest port: from answers, before the first one from the SYN's records.
+ * If these lack a port's rate, the first window is TCP's initial one.
+ */
+static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *law, u32 t_ns)
+{
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+
+	if (law->path_bytes_ps)
+		return law->path_bytes_ps;
+	if (int_flow_syn_is_unsure(hs->flow))
+		return hpccpp_first_bytes_ps(sk, t_ns);
+	return (u64)int_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
 }
 
 static u32 hpccpp_flows(const struct hpccpp_law *law)
@@ -262,7 +277,9 @@ static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccp
 	const struct hpccpp_base *b = &law->base;
 
 	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
-	       b->t_ns == hpccpp_t_ns(sk, law) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->t_ns == hpccpp_t_ns(sk, law) &&
+	       b->port_bytes_ps == hpccpp_port_bytes_ps(sk, law, b->t_ns) &&
+	       b->eta_ppm == READ_ONCE(c->eta_ppm) &&
 	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
 	       b->hold == !!READ_ONCE(c->hold);
 }
@@ -279,10 +296,13 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 		.hold = READ_ONCE(c->hold),
 	};
 
+	base.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, base.t_ns);
 	law->base = base;
 	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
 	hpccpp_set_params(&law->p, &base);
-	law->burst_pkts = hpccpp_burst_pkts(law->base.rate_bytes_ps, hop_wire_bytes(sk));
+	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(law->base.rate_bytes_ps,
+							 law->base.port_bytes_ps),
+					    hop_wire_bytes(sk));
 }
 
 static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
@@ -438,11 +458,12 @@ static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *
 {
 	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
 		return;
-	hpccpp_start_least(&law->least, hpccpp_rtt_ns(sk), int_flow_syn_queues_ns(hs->flow));
+	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
+			   int_flow_syn_queues_ns(hs->flow));
 	hpccpp_forget_seen(law);
 }
 
-/* Starts at line rate, W = BDP. */
+/* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
 static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	hpccpp_find_speed(sk, law);
@@ -493,6 +514,9 @@ static void hpccpp_init(struct sock *sk)
 	law->net = hpccpp_net(sk);
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
+	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
+	if (int_flow_syn_sent_ns(hs->flow))
+		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - int_flow_syn_sent_ns(hs->flow);
 	hpccpp_begin_least(sk, hs, law);
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
@@ -627,7 +651,7 @@ static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_l
 /* The RTT of a packet with shorter queues than all before is closer to T. */
 static noinline void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
 {
-	if (hpccpp_update_least(&law->least, hpccpp_rtt_ns(sk), &law->answer))
+	if (hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), &law->answer))
 		hpccpp_forget_seen(law);
 }
 

@@ -33,6 +33,10 @@
  *   pause would return as soon as U shows that the queue is gone. This happens at most once until U
  *   is below eta again. The receiver cannot do this, since it does not see when packets are sent.
  * - W is bounded: from HPCC_WND_MIN_BYTES to a BDP at line rate.
+ * - W_init is a BDP at the rate of the path's slowest port if that is below the line rate. With the
+ *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
+ *   as fast, flows add more than eta leaves free, and the estimate of N below makes W_ai
+ *   proportional to W, so that unequal windows stay unequal.
  * - A queue of up to two packets, HPCC_FREE_BYTES, counts as empty. A probe that waits at all has
  *   its own data packet behind it, and TCP's smallest burst is two packets: if a BDP is four
  *   packets, that queue alone would result in U >= 1.2.
@@ -44,6 +48,9 @@
  *   1.5 (1 - eta) of a BDP.
  * - The target utilisation is reduced by what the flow adds, to eta - W_ai / W_init, so that a
  *   single flow settles at eta.
+ * - A flow whose window is less than a packet sends one packet in several T. If U is below half of
+ *   eta, it does not wait for maxStage of its rounds: after an incast, 40 flows whose windows
+ *   had been reduced to 100 bytes left a port nearly idle for more than 60 T.
  * - A loss halves the window with which the lost packet was sent. If U has reduced W by that much
  *   since, the loss does not reduce it further.
  */
@@ -66,6 +73,8 @@
 #define HPCC_UNITS_MIN		32U
 /* Queue that counts as empty: two full Ethernet packets with preamble and gap. */
 #define HPCC_FREE_BYTES		3076U
+/* A window below this is less than a full packet: a round of the flow takes longer than T. */
+#define HPCC_SMALL_BYTES	1538U
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
 /* Maximum of the estimate of N, in units of N. */
@@ -98,6 +107,8 @@
  * @eta: target utilisation, in 2^-HPCC_U_SHIFT, at most 1
  * @max_stage: maxStage
  * @wnd_max_bytes: BDP at line rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
+ * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port if that is known to be below
+ *	the line rate, HPCC_WND_MIN_BYTES to @wnd_max_bytes
  * @wnd_ai: W_ai for N flows, the maximum, bytes << HPCC_WND_SHIFT
  * @hold: hpcc_leaves() may lower Wc
  */
@@ -106,6 +117,7 @@ struct hpcc_params {
 	u32 eta;
 	u32 max_stage;
 	u32 wnd_max_bytes;
+	u32 wnd_init_bytes;
 	u64 wnd_ai;
 	bool hold;
 };
@@ -199,8 +211,8 @@ enum hpcc_heard {
 };
 
 /**
- * hpcc_bdp_bytes() - compute W_init
- * @rate_bytes_ps: line rate, bytes/s, below 2^38
+ * hpcc_bdp_bytes() - compute a bandwidth-delay product
+ * @rate_bytes_ps: rate, bytes/s, below 2^38
  * @t_ns: T
  *
  * Return: rate * T, clamped to the window's bounds.
@@ -214,30 +226,30 @@ static inline u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
 
 /**
  * hpcc_wnd_ai() - compute W_ai by the draft's rule of thumb, W_init (1 - eta) / N
- * @wnd_max_bytes: W_init
+ * @wnd_init_bytes: W_init
  * @eta: in 2^-HPCC_U_SHIFT
  * @flows: N, at least 1
  *
  * Return: bytes << HPCC_WND_SHIFT, at least 1.
  */
-static inline u64 hpcc_wnd_ai(u32 wnd_max_bytes, u32 eta, u32 flows)
+static inline u64 hpcc_wnd_ai(u32 wnd_init_bytes, u32 eta, u32 flows)
 {
 	/* 2^32 * 2^20 < 2^64 */
-	u64 headroom = (u64)wnd_max_bytes * (HPCC_U_ONE - eta);
+	u64 headroom = (u64)wnd_init_bytes * (HPCC_U_ONE - eta);
 
 	return max_t(u64, div_u64(headroom >> (HPCC_U_SHIFT - HPCC_WND_SHIFT), flows), 1);
 }
 
 /**
- * hpcc_start() - start at line rate, W = BDP
+ * hpcc_start() - start at the lower of line rate and the slowest port's rate, W = W_init
  * @v: state of the connection
  * @p: its parameters
  */
 static inline void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
 {
 	*v = (struct hpcc_vars) {
-		.wnd = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
-		.wnd_ref = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
+		.wnd = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
+		.wnd_ref = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
 		.u = HPCC_U_ONE,
 	};
 }
@@ -507,7 +519,7 @@ static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_par
 {
 	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
 	/* W_ai / W_init: 2^48 << 4 < 2^64 */
-	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_max_bytes);
+	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_init_bytes);
 	const u32 aim = p->eta - min_t(u64, own, p->eta / 2), u = max(v->u, 1U);
 
 	/* Test Wc * aim / U >= max without a division: 2^48 * 2^32 >> 20 < 2^64 */
@@ -555,6 +567,12 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
 		v->wnd_quiet -= (v->wnd_quiet - v->wnd_ref) >> HPCC_FOLLOW_SHIFT;
 }
 
+/* Returns true if the window is less than a packet although U is below half of eta. */
+static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT && v->u < p->eta / 2;
+}
+
 /**
  * hpcc_compute_wind() - ComputeWind
  * @v: state of the connection; U is new
@@ -563,7 +581,8 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
  */
 static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
 {
-	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
+	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage ||
+			      hpcc_is_starved(v, p);
 	const u64 wnd_ai = hpcc_own_ai(v, p);
 	const u64 wnd = multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
 

@@ -41,9 +41,10 @@
  * receiver that does not know them treats them as duplicates.
  *
  * SYN and SYN-ACK collect records as probes do, since their round-trip time is the first estimate
- * of T. The SYN-ACK reports the number of hops on the SYN's path (flags) and the sum of their
- * queues (the padding behind pathID); probes report the queues on the path of the other end's SYN
- * or SYN-ACK (flows). All are 0 if the receiver does not report them.
+ * of T. The SYN-ACK reports the number of hops on the SYN's path (flags), the sum of their queues
+ * (the padding behind pathID) and the speed code of the slowest port (the padding of the last
+ * word); probes report the queues on the path of the other end's SYN or SYN-ACK (flows). All are 0
+ * if the receiver does not report them.
  */
 #ifndef HOPCC_NET_INT_H
 #define HOPCC_NET_INT_H
@@ -97,6 +98,9 @@
 #define INT_SLOTS_SHIFT		28
 #define INT_PORT_SHIFT		12
 #define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
+#define INT_SPEED_MASK		0xfU
+/* Reported instead of a speed code if the rate of a port on the path is not known. */
+#define INT_SPEED_UNSURE	15U
 
 #define INT_TS_MASK		0xffffffU	/* ns; wraps every 16.8 ms */
 #define INT_TX_MASK		0xfffffU	/* units */
@@ -326,6 +330,12 @@ static inline unsigned int int_padding(const struct int_hdr *h)
 static inline unsigned int int_port_id(struct int_hdr *h)
 {
 	return (be32_to_cpu(*int_options(h)) & INT_PORT_MASK) >> INT_PORT_SHIFT;
+}
+
+/* Speed code of the slowest port on the SYN's path, from a received SYN-ACK; 0: not known. */
+static inline unsigned int int_reported_speed(const struct int_hdr *h)
+{
+	return be32_to_cpu(*int_options((struct int_hdr *)h)) & INT_SPEED_MASK;
 }
 
 /* Number of records that hops have written. */

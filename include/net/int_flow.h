@@ -181,6 +181,34 @@ unsigned int int_flow_grow(struct int_flow *flow);
 u32 int_flow_syn_queues_ns(const struct int_flow *flow);
 
 /**
+ * int_flow_syn_mbit() - rate of the slowest port on the path of this end's SYN
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: Mbit/s, as reported by the peer; 0: not known, also if the peer sent the SYN.
+ */
+u32 int_flow_syn_mbit(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_is_unsure() - is there a port of unknown rate on the path of this end's SYN?
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: true if the peer reported one, for example because the path has more hops than the SYN
+ * had slots for records.
+ */
+bool int_flow_syn_is_unsure(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_sent_ns() - time at which this end's SYN was sent
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: ns, by tcp_clock_ns(), of the last SYN with a header; 0: the peer sent the SYN.
+ */
+u64 int_flow_syn_sent_ns(const struct int_flow *flow);
+
+/**
  * int_flow_peer() - current state of the peer
  * @flow: the flow that int_flow_open() returned
  *

@@ -13,6 +13,7 @@ static struct hpccpp_base draw_base(u64 path_bytes_ps)
 {
 	struct hpccpp_base base = {
 		.rate_bytes_ps = path_bytes_ps,
+		.port_bytes_ps = fuzz_flag() ? path_bytes_ps : fuzz_range(0, 1ULL << 38),
 		.t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS),
 		.eta_ppm = fuzz_range(HPCCPP_ETA_MIN_PPM, HPCC_PPM),
 		.max_stage = fuzz_range(0, HPCCPP_STAGE_MAX),
@@ -63,6 +64,8 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
 
 	FUZZ_CLAIM(wnd_bytes >= HPCC_WND_MIN_BYTES && wnd_bytes <= p->wnd_max_bytes);
+	FUZZ_CLAIM(p->wnd_init_bytes >= HPCC_WND_MIN_BYTES &&
+		   p->wnd_init_bytes <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_ref >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_last >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_quiet >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
@@ -103,14 +106,17 @@ static u64 believe(const struct hpcc_vars *v, const struct hpcc_params *p, u64 p
 /* T never exceeds the minimum RTT, and the queues that it accounts for can only become shorter. */
 static void measure_t(struct hpccpp_least *l, const struct int_answer *a)
 {
-	const u64 rtt_ns = fuzz_range(1000, 1ULL << 42);
-	const u32 queues_ns = l->queues_ns;
+	const u32 rtt_us = fuzz_u32(), queues_ns = l->queues_ns;
+	const u64 rtt_ns = hpccpp_rtt_ns(rtt_us, fuzz_flag() ? fuzz_u64() :
+					 (u64)rtt_us * NSEC_PER_USEC + fuzz_range(0, 2000));
 	u32 t_ns;
 
+	FUZZ_CLAIM(rtt_ns && rtt_ns + NSEC_PER_USEC > (u64)rtt_us * NSEC_PER_USEC &&
+		   rtt_ns <= ((u64)rtt_us + 1) * NSEC_PER_USEC);
 	FUZZ_CLAIM(hpccpp_update_least(l, rtt_ns, a) == (l->queues_ns < queues_ns));
 	t_ns = hpccpp_least_t_ns(l, rtt_ns);
 	FUZZ_CLAIM(t_ns >= HPCC_T_MIN_NS && t_ns <= max_t(u64, rtt_ns, HPCC_T_MIN_NS));
-	FUZZ_CLAIM(l->queues_ns || t_ns == min_t(u64, rtt_ns, HPCC_T_MAX_NS));
+	FUZZ_CLAIM(l->queues_ns || t_ns == clamp_t(u64, rtt_ns, HPCC_T_MIN_NS, HPCC_T_MAX_NS));
 }
 
 static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,

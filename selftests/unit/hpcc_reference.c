@@ -60,7 +60,7 @@ struct stored {
 };
 
 struct reference {
-	double t, eta, wnd_max, wnd_ai;
+	double t, eta, wnd_max, wnd_init, wnd_ai;
 	unsigned int max_stage;
 	double u, wnd, wc, quiet;
 	unsigned int stage, rounds;
@@ -218,16 +218,18 @@ static void reference_remember(struct reference *r, bool above_eta, bool has_roo
 
 /* ComputeWind. If U is at a threshold (eta, room, burst), the decision of the tested code, @v. */
 static void reference_wind(struct reference *r, const struct hpcc_vars *v,
-			   const struct hpcc_params *p, bool update, bool multiply)
+			   const struct hpcc_params *p, bool update, bool multiply, bool small)
 {
 	const double room = r->eta * 15 / 16;
 	const double most = r->rounds ? r->wnd_ai : r->wnd_ai / HPCC_FIRST_AI;
 	const double ai = fmax(fmin(1.5 * (1 - r->eta) * r->wc, most),
 			       r->wnd_ai / HPCC_FLOWS_RANGE);
-	const double aim = r->eta - fmin(ai / r->wnd_max, r->eta / 2);
+	const double aim = r->eta - fmin(ai / r->wnd_init, r->eta / 2);
 	bool above_eta = v->u >= p->eta, burst = v->u > HPCC_U_BURST;
-	bool has_room = hpcc_has_room(v, p);
-	double multiplied = r->wc / (r->u / aim) + ai, w;
+	bool has_room = hpcc_has_room(v, p), starved = small && v->u < p->eta / 2;
+	/* Below 0.001 a unit of U is more of W than the tolerance; compare() checks U. */
+	const double u = r->u < 0.001 ? (double)max(v->u, 1U) / HPCC_U_ONE : r->u;
+	double multiplied = r->wc / (u / aim) + ai, w;
 
 	if (fabs(r->u - r->eta) > EDGE) {
 		above_eta = r->u >= r->eta;
@@ -237,6 +239,9 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 	}
 	if (fabs(r->u - 17.0 / 16) > EDGE)
 		burst = r->u > 17.0 / 16;
+	if (fabs(r->u - r->eta / 2) > EDGE)
+		starved = small && r->u < r->eta / 2;
+	multiply |= starved;
 	if (fabs(r->u - room) > EDGE)
 		has_room = r->u < room;
 	w = multiply ? multiplied : r->wc + ai;
@@ -316,17 +321,20 @@ static void set_connection(struct connection *c)
 	c->p.eta = (u64)eta_ppm * HPCC_U_ONE / HPCC_PPM;
 	c->p.max_stage = below(8);
 	c->p.wnd_max_bytes = log_uniform(HPCC_WND_MIN_BYTES, 4e9);
-	c->p.wnd_ai = hpcc_wnd_ai(c->p.wnd_max_bytes, c->p.eta, 1 + below(1000));
+	c->p.wnd_init_bytes = below(2) ? c->p.wnd_max_bytes :
+			      log_uniform(HPCC_WND_MIN_BYTES, c->p.wnd_max_bytes);
+	c->p.wnd_ai = hpcc_wnd_ai(c->p.wnd_init_bytes, c->p.eta, 1 + below(1000));
 	hpcc_start(&c->v, &c->p);
 	c->r = (struct reference){
 		.t = c->p.t_ns / NS_PER_S,
 		.eta = (double)c->p.eta / HPCC_U_ONE,
 		.max_stage = c->p.max_stage,
 		.wnd_max = c->p.wnd_max_bytes,
+		.wnd_init = c->p.wnd_init_bytes,
 		.wnd_ai = c->p.wnd_ai / 65536.0,
 		.u = 1,
-		.wnd = c->p.wnd_max_bytes,
-		.wc = c->p.wnd_max_bytes,
+		.wnd = c->p.wnd_init_bytes,
+		.wc = c->p.wnd_init_bytes,
 	};
 	c->now_ns = uniform(1e9, 1e15);
 	c->snd_nxt = rng();
@@ -380,13 +388,15 @@ static void answer(struct connection *c, const struct int_hdr *h)
 	u32 ack_seq = c->snd_nxt - below(4) * 1000;
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
 	enum hpcc_heard want, got;
-	bool multiply;
+	bool multiply, small = c->v.wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
 
+	/* Errors do not add up here either: at the edge of a packet both are on one side. */
+	c->r.wc = c->v.wnd_ref / 65536.0;
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
 	want = reference_hear(c, h);
 	if (want == HPCC_HEARD_NEW)
-		reference_wind(&c->r, &c->v, &c->p, update, multiply);
+		reference_wind(&c->r, &c->v, &c->p, update, multiply, small);
 	seen.answers++;
 	seen.heard[got]++;
 	check(got == want, "heard", got, want);
@@ -471,7 +481,8 @@ static double loop(unsigned int hops)
 		offset[i] = floor(uniform(0, 1e12));
 	p.eta = HPCC_U_ONE * 95ULL / 100;
 	p.wnd_max_bytes = hpcc_bdp_bytes(line, p.t_ns);
-	p.wnd_ai = hpcc_wnd_ai(p.wnd_max_bytes, p.eta, 100);
+	p.wnd_init_bytes = p.wnd_max_bytes;
+	p.wnd_ai = hpcc_wnd_ai(p.wnd_init_bytes, p.eta, 100);
 	hpcc_start(&v, &p);
 	for (; now_ns < from_ns + 400.0 * LOOP_T_NS; tail++) {
 		struct int_hdr *h = (void *)room[tail % LOOP_INFLIGHT];

@@ -206,6 +206,7 @@ static void lie_to_hpccpp(void)
 	u32 i, snd_nxt = rng();
 
 	b.rate_bytes_ps = line_bytes_ps ?: max(10ULL * WIRE * HPCCPP_NS_PER_S / b.t_ns, 1ULL);
+	b.port_bytes_ps = any();
 	hpccpp_set_params(&p, &b);
 	hpcc_start(&v, &p);
 	for (i = 0; i < REPORTS; i++, reports++) {

@@ -49,6 +49,7 @@ SOAK_INPUTS ?= 1000000000
 SOAK_HOURS ?= 4
 SOAK_SEEDS ?= 100
 soak: soak-laws soak-control soak-chaos
+	@cat build/soak/laws.said build/soak/control.said build/soak/chaos.said
 
 soak-laws:
 	@tools/setup/setup.sh check
@@ -60,7 +61,7 @@ soak-control:
 
 soak-chaos:
 	@tools/setup/setup.sh check
-	@for seed in $$(seq $(SOAK_SEEDS)); do CHAOS_FAULTS=40 selftests/netns/chaos.t $$seed || exit; done
+	@selftests/soak/chaos.sh $(SOAK_SEEDS)
 
 # The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
 # more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
@@ -107,10 +108,11 @@ install: all
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 
-# Style alone: checkpatch, sparse, shellcheck, the length of functions.
+# Style alone: checkpatch, sparse, shellcheck, the length of functions, Python, the links of the pages.
 style:
 	@tools/setup/setup.sh check
-	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t selftests/build/functions.t
+	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t \
+		selftests/build/functions.t selftests/build/python.t selftests/build/links.t
 
 clean:
 	rm -rf build lab-results

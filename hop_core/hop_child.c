@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A classful qdisc around a child, or two; see net/hop_child.h. */
+/* The common part of classful qdiscs that wrap one child or two; see net/hop_child.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -7,7 +7,7 @@
 #include <net/hop_arrival.h>
 #include <net/hop_child.h>
 
-/* A default fifo that holds no super-packet at all would be a trap. */
+/* A default fifo must have room for one GSO packet at least, or it would drop all of them. */
 #define HOP_CHILD_LIMIT_MIN_BYTES 65536
 
 u64 hop_arrival_secret __read_mostly;
@@ -18,7 +18,7 @@ static struct hop_child *hop_child(struct Qdisc *sch)
 	return qdisc_priv(sch);
 }
 
-/* Class 1 is the child, class 2 the second. */
+/* Class 1 is the first child, class 2 the second. */
 static int hop_child_index(unsigned long class)
 {
 	return class - 1;
@@ -33,7 +33,7 @@ static u32 hop_child_class(int index)
  * hop_child_prepare() - make a wrapper safe to destroy
  * @sch: the wrapper
  *
- * First call of init(): the core calls destroy() also after a failed init().
+ * A wrapper's init() must call this first, since the core calls destroy() after a failed init().
  */
 void hop_child_prepare(struct Qdisc *sch)
 {
@@ -53,14 +53,14 @@ static u32 default_limit_bytes(const struct Qdisc *sch)
 /**
  * hop_child_create() - make a default child, a byte fifo
  * @sch: the wrapper
- * @index: which it shall be
+ * @index: index of the child
  * @limit_bytes: the fifo's limit; 0 for the device's tx_queue_len full frames
- * @extack: for the message of a failure
+ * @extack: receives the message of a failure
  *
- * The fifo is visible to tc: a user must be able to see where packets wait.
+ * The fifo is visible to tc, so that a user can see where packets wait.
  *
  * Context: process, RTNL held.
- * Return: the child, to be adopted or put; or what creating the fifo returned.
+ * Return: the child, for hop_child_adopt() or qdisc_put(); or an error of creating the fifo.
  */
 struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 			       struct netlink_ext_ack *extack)
@@ -72,7 +72,7 @@ struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 	fifo = fifo_create_dflt(sch, &bfifo_qdisc_ops, limit_bytes, extack);
 	if (IS_ERR(fifo))
 		return fifo;
-	/* What it drops by itself is taken off the class that it names. */
+	/* The fifo reports packets that it drops by itself to the class named here. */
 	fifo->parent = TC_H_MAKE(sch->handle, hop_child_class(index));
 	qdisc_hash_add(fifo, false);
 	return fifo;
@@ -83,10 +83,10 @@ EXPORT_SYMBOL_GPL(hop_child_create);
  * hop_child_init() - give a wrapper its default child, a byte fifo
  * @sch: the wrapper, after hop_child_prepare()
  * @limit_bytes: the fifo's limit; 0 for the device's tx_queue_len full frames
- * @extack: for the message of a failure
+ * @extack: receives the message of a failure
  *
  * Context: process, RTNL held.
- * Return: 0, or what creating the fifo returned.
+ * Return: 0, or the error of creating the fifo.
  */
 int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *extack)
 {
@@ -100,7 +100,7 @@ int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *e
 EXPORT_SYMBOL_GPL(hop_child_init);
 
 /**
- * hop_child_reset() - drop all that the children hold
+ * hop_child_reset() - drop all packets that the children hold
  * @sch: the wrapper
  *
  * Context: under the tree lock; the core clears the wrapper's own counts.
@@ -114,7 +114,7 @@ void hop_child_reset(struct Qdisc *sch)
 EXPORT_SYMBOL_GPL(hop_child_reset);
 
 /**
- * hop_child_destroy() - give the children up
+ * hop_child_destroy() - release the children
  * @sch: the wrapper
  *
  * Context: process, RTNL held.
@@ -127,14 +127,14 @@ void hop_child_destroy(struct Qdisc *sch)
 EXPORT_SYMBOL_GPL(hop_child_destroy);
 
 /**
- * hop_child_enqueue_list() - hand a super-packet's segments to the child
- * @skb: the super-packet
- * @segs: of skb_gso_segment()
+ * hop_child_enqueue_list() - enqueue the segments of a GSO packet in the child
+ * @skb: the GSO packet
+ * @segs: its segments, the result of skb_gso_segment()
  * @sch: the wrapper
- * @to_free: where dropped packets go
+ * @to_free: list of the packets that were dropped
  *
- * Parents count one packet of @skb's length for what we return; what is really
- * queued beyond or below that is added to them here.
+ * If we return success, the parents count one packet of @skb's length. This function corrects
+ * their counts by the difference to the packets and bytes that were queued.
  *
  * Context: under the qdisc's lock.
  * Return: NET_XMIT_SUCCESS if a segment was queued, else NET_XMIT_DROP.
@@ -170,13 +170,13 @@ int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdi
 EXPORT_SYMBOL_GPL(hop_child_enqueue_list);
 
 /**
- * hop_child_enqueue_segments() - hand a super-packet to the child in wire packets
- * @skb: the super-packet
+ * hop_child_enqueue_segments() - segment a GSO packet and enqueue the segments in the child
+ * @skb: the GSO packet
  * @sch: the wrapper
- * @to_free: where dropped packets go
+ * @to_free: list of the packets that were dropped
  *
  * Context: under the qdisc's lock.
- * Return: as hop_child_enqueue_list().
+ * Return: like hop_child_enqueue_list().
  */
 int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 			       struct sk_buff **to_free)

@@ -12,7 +12,7 @@ static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int c
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		/* Each CPU writes its own by this_cpu_add(), meanwhile too. */
+		/* Each CPU may meanwhile write its own counter by this_cpu_add(). */
 		sum += READ_ONCE(per_cpu_ptr(counts, cpu)[count]);
 	return sum;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Discovery: cases that can be redone by hand. Kernel and host. */
+/* Tests of discovery, with cases that can be checked by hand. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <net/hop_discover.h>
 
-/* Events by letter: S our SYN, A our SYN-ACK, s a (SYN-ACK) with a header, y a SYN
- * with one, h another header, E established, I ICMP's refusal, T timeouts, R a reset, L an
- * established connection's ACK that asks, U it and its successors were not answered.
+/*
+ * Events by letter: S our SYN leaves, A our SYN-ACK leaves, s a SYN-ACK with a header arrives, y a
+ * SYN with a header arrives, h another packet with a header arrives, E the connection is
+ * established, I an ICMP error refuses our header, T timeouts, R a reset, L an ACK of an
+ * established connection asks, U such ACKs were not answered.
  */
 static const struct stage_case {
 	const char *what, *events;
@@ -84,7 +86,7 @@ static void stage_test(struct kunit *test)
 	}
 }
 
-/* Whether a peer may put headers on its data, after events as above. */
+/* May a peer put headers on its data after these events? */
 static const struct negotiated_case {
 	const char *what, *events;
 	bool want;
@@ -114,7 +116,7 @@ static void negotiated_test(struct kunit *test)
 	}
 }
 
-/* Is the destination in doubt, or is it proved that it takes no headers? */
+/* May a packet loss be the reason, or is it proved that the destination accepts no headers? */
 static const struct loss_case {
 	const char *what, *events;
 	bool want;
@@ -160,7 +162,7 @@ static void doubt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hop_doubt_s(0, 15, 1), 1);
 }
 
-/* NAT's entry of a protocol that it does not know lives for 600 s: the fifth pause outlasts it. */
+/* A NAT entry of an unknown protocol lives for 600 s: the fifth pause is longer than that. */
 static void reset_test(struct kunit *test)
 {
 	static const unsigned int want_s[] = { 60, 120, 240, 480, 960, 1920, 3600, 3600 };
@@ -173,7 +175,7 @@ static void reset_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hop_reset_s(255, 86400), 86400);
 }
 
-/* A round trip between two questions: data that left behind one is acknowledged. */
+/* The next question leaves when data that was sent after the last one is acknowledged. */
 static void late_test(struct kunit *test)
 {
 	static const struct {

@@ -21,42 +21,46 @@
 #define HOP_FLOW_LIMIT_DEFAULT	65536U
 #define HOP_FLOW_LIMIT_MAX	4194304U
 
-/* Half-open flows are at most this share of the limit. */
+/* At most 1/4 of the limit may be half-open flows. */
 #define HOP_FLOW_HALF_OPEN_SHARE 4
 
-/* How often the table is looked through, and what is too young to be looked at. */
+/* Interval of the ageing, and the time after a lookup in which an entry is not examined. */
 #define HOP_FLOW_AGE_PERIOD	HZ
 #define HOP_FLOW_YOUNG		(3 * HZ)
 
-/* Entries between two chances for others to run. */
+/* Number of entries between two calls of cond_resched(). */
 #define HOP_FLOW_AGE_BATCH	256
 
 /*
- * flows_max by default: what of 512 bytes each, which is about what a carrier's entry takes,
- * fits a 64th of the memory; as many as one netns may have by default, at least.
+ * The default of flows_max is the number of entries that fit 1/64 of the memory, with 512 bytes
+ * each, which is about the size of an entry with a carrier's state. It is at least the default
+ * limit of one network namespace.
  */
 #define HOP_FLOW_MEMORY_SHARE	64
 #define HOP_FLOW_BYTES		512
 
-/* Namespaces of other user namespaces than the first have this share of flows_max together. */
+/*
+ * At most 1/2 of flows_max may be used by all namespaces together that belong to a user namespace
+ * other than the initial one.
+ */
 #define HOP_FLOW_CONTAINED_SHARE 2
 
 /**
- * struct hop_flow_net - the table's state of a netns
+ * struct hop_flow_net - the table's state of a network namespace
  * @lock: protects the members from @links to @walked
- * @links: all entries, the oldest first, and the positions of walks
- * @half_open_flows: half-open entries, the oldest first
+ * @links: list of all entries, the oldest first, and of the positions of walks
+ * @half_open_flows: list of half-open entries, the oldest first
  * @flows: number of entries; read without the lock
- * @half_open: number of half-open ones
+ * @half_open: number of half-open entries
  * @evicted: counter, as in struct hop_flow_counts
- * @refused: counter
- * @refused_max: counter
- * @refused_memory: counter
- * @walked: counter
- * @limit: net.hopcc.flow_limit
- * @contained: the netns belongs to a user namespace other than the initial one
- * @used: an entry was ever made: the table's readers may know the netns
- * @sysctl: the sysctl
+ * @refused: counter, as in struct hop_flow_counts
+ * @refused_max: counter, as in struct hop_flow_counts
+ * @refused_memory: counter, as in struct hop_flow_counts
+ * @walked: counter, as in struct hop_flow_counts
+ * @limit: the sysctl net.hopcc.flow_limit
+ * @contained: the network namespace belongs to a user namespace other than the initial one
+ * @used: true once an entry was made, so that readers of the table may access the namespace
+ * @sysctl: registration of the sysctl
  */
 struct hop_flow_net {
 	spinlock_t lock;	/* protects @links to @walked */
@@ -80,7 +84,7 @@ static unsigned int hop_flow_limit_max = HOP_FLOW_LIMIT_MAX;
 static unsigned int hop_flow_limit_default = HOP_FLOW_LIMIT_DEFAULT;
 static struct rhashtable hop_flows;
 
-/* Entries of all namespaces, and of those of other user namespaces than the first. */
+/* Number of entries of all namespaces, and of those outside the initial user namespace. */
 static atomic_t hop_flow_total;
 static atomic_t hop_flow_contained;
 
@@ -92,8 +96,9 @@ static void hop_flow_age(struct work_struct *work);
 static DECLARE_DELAYED_WORK(hop_flow_age_work, hop_flow_age);
 
 /*
- * Half the instructions of a hash over the whole key. As of inet6_ehashfn(), a peer that chooses
- * its address and its port does not choose the bucket; what our side chooses is only mixed in.
+ * This takes half the instructions of a hash over the whole key. As with inet6_ehashfn(), a peer
+ * that chooses its address and its port cannot choose the bucket. The values that our side
+ * chooses are only mixed in.
  */
 static u32 hop_flow_hash(const void *data, u32 bytes, u32 seed)
 {
@@ -131,7 +136,7 @@ bool hop_flow_any(const struct net *net)
 }
 EXPORT_SYMBOL_GPL(hop_flow_any);
 
-/* A socket bound to no device may take packets of all VRFs: the sysctl tcp_l3mdev_accept. */
+/* With the sysctl tcp_l3mdev_accept, a socket bound to no device receives packets of all VRFs. */
 static bool may_be_unbound(const struct hop_flow_key *key)
 {
 #ifdef CONFIG_NET_L3_MASTER_DEV
@@ -194,7 +199,7 @@ static bool is_within_limit(const struct hop_flow_net *fn, const struct hop_flow
 	       (!is_half_open(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
 }
 
-/* Return: 0; -EDQUOT: the netns has its limit; -ENFILE: all together have theirs. */
+/* Return: 0; -EDQUOT: the namespace is at its limit; -ENFILE: all together are at theirs. */
 static int enlist(struct hop_flow_net *fn, struct hop_flow *flow)
 {
 	int err = -EDQUOT;
@@ -237,7 +242,7 @@ static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
 	spin_unlock_bh(&fn->lock);
 }
 
-/* If several CPUs try at once, one succeeds. Return: true for that one. */
+/* If several CPUs try at once, one succeeds. Return: true for the CPU that succeeds. */
 static bool remove_flow(struct hop_flow *flow)
 {
 	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
@@ -277,7 +282,7 @@ static void count_refusal(struct hop_flow_net *fn, int err)
 	spin_unlock_bh(&fn->lock);
 }
 
-/* A process that connects is charged; in softirq nobody can be. */
+/* A process that connects is charged for the memory; in softirq no group can be charged. */
 static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
 {
 	struct hop_flow *flow;
@@ -297,7 +302,7 @@ static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
 	return flow;
 }
 
-/* Return: the flow that is in the table now, or an error: it could not grow. */
+/* Return: the flow that is in the table now, or an error if the table could not grow. */
 static struct hop_flow *enter(struct hop_flow *flow)
 {
 	struct hop_flow *old;
@@ -310,8 +315,8 @@ static struct hop_flow *enter(struct hop_flow *flow)
 }
 
 /*
- * The list comes first, then the table: a CPU that finds the entry in the table may remove it
- * from both, and one that finds it in the list only leaves it.
+ * Insert the entry into the list first and then into the table: a CPU that finds it in the table
+ * may remove it from both, and a CPU that finds it only in the list does not remove it.
  *
  * Return: the flow that is in the table now, or an error.
  */
@@ -342,7 +347,7 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
 	entered = flow ? list_and_enter(fn, flow) : ERR_PTR(-ENOMEM);
 	if (entered == flow)
 		return flow;
-	/* There is no room, or another CPU was first. A walk may hold ours. */
+	/* There is no room, or another CPU was first. A walk may hold a reference to our entry. */
 	if (flow)
 		hop_flow_put(flow);
 	if (!IS_ERR(entered))
@@ -357,7 +362,7 @@ bool hop_flow_settle(struct hop_flow *flow)
 	struct hop_flow_net *fn;
 	bool settled;
 
-	/* Called for every packet: look before locking. */
+	/* This is called for every packet, so check before locking. */
 	if (!is_half_open(flow))
 		return false;
 	fn = flow_net(flow->key.net);
@@ -401,7 +406,7 @@ struct hop_flow_counts hop_flow_count(const struct net *net)
 }
 EXPORT_SYMBOL_GPL(hop_flow_count);
 
-/* A connection in TIME_WAIT sends nothing that a carrier cares for. */
+/* A connection in TIME_WAIT sends no packets that concern a carrier. */
 static bool socket_is_gone(const struct hop_flow *flow)
 {
 	struct sock *sk = hop_flow_socket(&flow->key);
@@ -422,7 +427,7 @@ static bool is_stale(struct hop_flow *flow)
 	return false;
 }
 
-/* Remove what @match says; a table that is resized meanwhile may show a flow twice. */
+/* Remove the flows for which @match is true. During a resize, the walk may return a flow twice. */
 static void hop_flow_sweep(bool (*match)(struct hop_flow *flow, const void *what),
 			   const void *what)
 {
@@ -455,7 +460,7 @@ static bool match_kind(struct hop_flow *flow, const void *kind)
 	return flow->key.kind == kind;
 }
 
-/* An empty table needs no clock; the next flow winds it up. */
+/* The work stops while the table is empty; the next flow schedules it again. */
 static void hop_flow_age(struct work_struct *work)
 {
 	hop_flow_sweep(match_stale, NULL);
@@ -488,7 +493,7 @@ static bool is_walked(const struct hop_flow_link *link, const struct hop_flow_ki
 	return link->flow && (!kind || link->flow->key.kind == kind);
 }
 
-/* Pass HOP_FLOW_STEP entries at most, and hold those of @kind. Return: true if any may be left. */
+/* Pass up to HOP_FLOW_STEP entries and hold those of @kind. Return: true if more may be left. */
 static bool step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
 {
 	struct hop_flow_net *fn = flow_net(walk->net);
@@ -539,7 +544,7 @@ void hop_flow_walk_close(struct hop_flow_walk *walk)
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_close);
 
-/* The last entry ends the table where entries are not counted. */
+/* The empty entry ends the table in kernels that do not get the number of entries. */
 static const struct ctl_table hop_flow_table[] = {
 	{
 		.procname	= "flow_limit",
@@ -564,7 +569,7 @@ static int __net_init hop_flow_net_init(struct net *net)
 	fn->limit = HOP_FLOW_LIMIT_DEFAULT;
 	fn->contained = net->user_ns != &init_user_ns;
 	err = hop_sysctl_start(net, &fn->sysctl, hop_flow_table, 1, fn);
-	/* What a container's root may not raise, since the memory is not his. */
+	/* A container's root may not raise the limit above the default: it is the host's memory. */
 	if (!err && fn->contained)
 		fn->sysctl.table[0].extra2 = &hop_flow_limit_default;
 	return err;
@@ -587,7 +592,7 @@ static void remove_all(struct net *net)
 	hop_flow_walk_close(&walk);
 }
 
-/* After the carriers' exits: they registered later. Nobody adds any more. */
+/* The carriers registered later, so their exits ran before, and no flows are added any more. */
 static void __net_exit hop_flow_net_exit(struct list_head *nets)
 {
 	bool used = false;
@@ -602,7 +607,7 @@ static void __net_exit hop_flow_net_exit(struct list_head *nets)
 		remove_all(net);
 		used = true;
 	}
-	/* The ageing work may be looking for a socket of one of them. */
+	/* The ageing work may be looking up a socket in one of these namespaces. */
 	if (used)
 		synchronize_rcu();
 }
@@ -656,7 +661,7 @@ destroy_table:
 	return err;
 }
 
-/* Carriers hold a reference to this module: the table is empty. */
+/* Carriers hold a reference to this module, so the table is empty now. */
 static void __exit hop_core_exit(void)
 {
 	hop_speed_stop();

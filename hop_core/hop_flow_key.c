@@ -48,7 +48,7 @@ void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);
 
-/* The packet's source is the local end: swapped for what comes in. */
+/* The packet's source becomes the local end; for an incoming packet the caller swaps both. */
 static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 		      const struct sk_buff *skb, const void *ip)
 {
@@ -68,7 +68,7 @@ static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind
 	}
 }
 
-/* @ifindex: the interface on the wire; a VRF's port where skb->dev is the VRF */
+/* @ifindex: the interface on the wire; the VRF's port if skb->dev is a VRF */
 static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb, int ifindex)
 {
 	int master = l3mdev_master_ifindex_rcu(skb->dev);
@@ -78,7 +78,7 @@ static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb, i
 	key->l3mdev_ifindex = master;
 }
 
-/* Where a packet is delivered, skb->dev is the VRF's; IP has noted the port. */
+/* When a packet is delivered, skb->dev is the VRF; IP has stored the port. */
 static int input_ifindex(const struct sk_buff *skb)
 {
 	if (!netif_is_l3_master(skb->dev))
@@ -105,7 +105,7 @@ void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind 
 	key->local_port = th->dest;
 	key->peer_port = th->source;
 	set_interface(key, skb, input_ifindex(skb));
-	/* Through loopback, IPv6 keeps the interface that the address is of. */
+	/* On loopback, IPv6 stores the interface that the link-local address belongs to. */
 	set_scope(key, skb->protocol == htons(ETH_P_IPV6) ? IP6CB(skb)->iif : 0);
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_input);
@@ -125,7 +125,7 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_flow_socket);
 
-/* Which one of a group that shares the port does not matter: no packet is passed. */
+/* Any listener of a reuseport group will do, since no packet is passed to it. */
 bool hop_flow_has_listener(const struct hop_flow_key *key)
 {
 	if (ipv6_addr_v4mapped(&key->peer))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What GRO holds when a module goes; see net/hop_gro.h. */
+/* Packets that GRO holds when a module is unloaded; see net/hop_gro.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -8,12 +8,12 @@
 #include <net/net_namespace.h>
 
 /*
- * How long to wait for an instance of NAPI that polls without a pause. Each of its polls completes
- * what is held, and takes microseconds.
+ * Maximum time to wait for a NAPI instance that polls without a pause. Each of its polls completes
+ * the held packets, and takes microseconds.
  */
 #define HOP_GRO_POLL_MAX_JIFFIES (HZ / 10)
 
-/* An instance that is disabled bears both marks, and does not poll. */
+/* A disabled instance has both bits set, and does not poll. */
 static bool is_polling(const struct napi_struct *napi)
 {
 	const unsigned long state = READ_ONCE(napi->state);
@@ -21,14 +21,14 @@ static bool is_polling(const struct napi_struct *napi)
 	return state & NAPIF_STATE_SCHED && !(state & NAPIF_STATE_NPSVC);
 }
 
-/* One poll, ours or one that is on its way, from begin to end. */
+/* Wait for one complete poll, which we schedule or which is scheduled already. */
 static void poll_once(struct napi_struct *napi)
 {
 	const unsigned long end = jiffies + HOP_GRO_POLL_MAX_JIFFIES;
 
 	local_bh_disable();
 	napi_schedule(napi);
-	/* Here it polls, unless a thread does that for it. */
+	/* The instance polls here, unless a thread polls for it. */
 	local_bh_enable();
 	while (is_polling(napi) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
@@ -46,16 +46,16 @@ static void poll_device(struct net_device *dev)
 
 /*
  * A device holds packets from one poll to the next for its gro_flush_timeout, which may be seconds.
- * None is left when this returns:
+ * When this function returns, no merged packets are held any more:
  *
- * - Once all CPUs see that the module goes, no packet is merged: what is held then is all there
- *   will be. gro_receive runs on the RCU read side, for which synchronize_net() waits.
- * - At its end a poll completes what has been held since an earlier jiffy, at least. A jiffy later
- *   that is all there is.
- * - So each instance polls once more; without work, where nothing is waiting.
+ * - Once all CPUs see that the module is being unloaded, no packet is merged any more.
+ *   gro_receive runs on the RCU read side, which synchronize_net() waits for.
+ * - At its end, a poll completes at least the packets that have been held since an earlier jiffy.
+ *   One jiffy later these are all of them.
+ * - So each instance polls once more. The poll has no work if no packet is waiting.
  *
- * Not reached: an instance that its driver has disabled while it held packets. Most drivers then
- * delete it, which frees them.
+ * One case is not covered: a driver may have disabled an instance that holds packets. Most drivers
+ * then delete the instance, which frees the packets.
  */
 void hop_gro_flush(void)
 {

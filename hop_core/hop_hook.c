@@ -21,14 +21,14 @@
 #define HOP_HOOK_PROTOCOLS	256
 
 /*
- * Which packets are looked at, by their first header: all; those while there are flows; of these,
- * TCP's resets.
+ * Which packets with a given first header are examined: all; all while there are flows; only TCP
+ * resets while there are flows.
  */
 #define HOP_HOOK_ALWAYS		1
 #define HOP_HOOK_WITH_FLOWS	2
 #define HOP_HOOK_RESETS		4
 
-/* The byte of TCP's header with its flags, and RST in it. */
+/* Offset of the byte with the flags in the TCP header, and the RST bit in that byte. */
 #define HOP_HOOK_TCP_FLAGS	13
 #define HOP_HOOK_TCP_RST	0x04
 
@@ -36,17 +36,18 @@
 #define HOP_HOOK_FAMILIES	2
 
 /**
- * struct hop_hooks - of a network namespace
- * @carriers: those that are loaded, by enum hop_hook_order; the hooks read them without @lock
- * @wishes: what they want to see; under @lock
- * @cc: the congestion control that changes what its sockets send; the hooks read it without @lock
- * @flows: how many the namespace has
- * @looked_at: HOP_HOOK_* on the way in, by a packet's first header
- * @all: every packet that leaves is looked at
- * @output_flows: @flows, or where @all is set a number that is never 0: one look for both
+ * struct hop_hooks - the hooks of a network namespace
+ * @carriers: the loaded carriers, by enum hop_hook_order; the hooks read them without @lock
+ * @wishes: the packets that each carrier wants to see; under @lock
+ * @cc: the congestion control that changes its sockets' packets; the hooks read it without @lock
+ * @flows: address of the number of flows of the namespace
+ * @looked_at: HOP_HOOK_* for incoming packets, by protocol number of the first header
+ * @all: every outgoing packet is examined
+ * @output_flows: @flows, or, if @all is set, the address of a number that is never 0, so that one
+ *	read tests both
  * @input: the hooks in PRE_ROUTING, registered while there is a carrier
  * @output: the hooks in POST_ROUTING, registered while there is a carrier or @cc
- * @lock: serialises hop_hook_start(), hop_hook_stop() and those of @cc
+ * @lock: serialises hop_hook_start(), hop_hook_stop() and the functions for @cc
  */
 struct hop_hooks {
 	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
@@ -74,7 +75,7 @@ static u8 first_header(const struct sk_buff *skb, u8 pf)
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
 
-/* A TCP packet: may it be a reset? Of one whose header is not linear that is not known. */
+/* May a TCP packet be a reset? This is not known if its header is not linear: then true. */
 static bool may_be_reset(const struct sk_buff *skb, u8 pf)
 {
 	const unsigned int at_bytes = HOP_HOOK_TCP_FLAGS +
@@ -83,7 +84,7 @@ static bool may_be_reset(const struct sk_buff *skb, u8 pf)
 	return skb_headlen(skb) <= at_bytes || skb->data[at_bytes] & HOP_HOOK_TCP_RST;
 }
 
-/* For every packet that comes in. */
+/* This runs for every incoming packet. */
 static bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
 {
 	const u8 when = READ_ONCE(hooks->looked_at[first_header(skb, pf)]);
@@ -99,7 +100,7 @@ static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
 		place->next = 0;
 }
 
-/* A reset of TCP ends the use of headers where it says that they split a connection. */
+/* A TCP reset ends the use of headers if it shows that they split the connection in two. */
 static noinline void show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
 				const struct hop_shim_place *place)
 {
@@ -123,8 +124,8 @@ static bool is_reset(struct sk_buff *skb, const struct hop_shim_place *place)
 }
 
 /*
- * Not inlined: the kernel may zero all variables of a function, and most packets do not need
- * these.
+ * This function is not inlined, since the kernel may be built to zero all local variables of a
+ * function, and most packets do not need these.
  */
 static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
 					const struct nf_hook_state *state)
@@ -137,7 +138,7 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)
 			continue;
-		/* The first one, or one before it took a header out. */
+		/* Parse for the first carrier, and again if a carrier removed a header. */
 		if (skb->len != len_bytes) {
 			find_place(skb, &place);
 			if (unlikely(is_reset(skb, &place)))
@@ -166,9 +167,9 @@ static bool is_forwarded(const struct sk_buff *skb, u8 pf)
 }
 
 /*
- * For every packet that leaves. Without a flow there is nothing to answer, and the only
- * packet that can become the first of one is a SYN of this host. A SYN-ACK with a cookie has
- * no socket, no more than what is forwarded.
+ * This runs for every outgoing packet. If there is no flow, there is nothing to answer, and only a
+ * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
+ * forwarded packet, so these two are told apart by the flag of forwarded packets.
  */
 static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
 			    u8 pf)
@@ -198,7 +199,7 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)
 			continue;
-		/* The first one, or one before it put a header in. */
+		/* Parse for the first carrier, and again if a carrier inserted a header. */
 		if (skb->len != len_bytes)
 			read_segment(skb, &seg, state->net);
 		len_bytes = skb->len;
@@ -210,7 +211,7 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 }
 
 /*
- * @skb: has an owner. Return: the socket that it is from, if its congestion control is @cc; else
+ * @skb must have an owner. Return: the socket that sent it, if its congestion control is @cc; else
  * NULL.
  */
 static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct sk_buff *skb)
@@ -218,7 +219,7 @@ static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct s
 	const struct tcp_congestion_ops *ops;
 	const struct sock *sk = skb->sk;
 
-	/* A SYN-ACK's owner is a request: its listener has the congestion control. */
+	/* A SYN-ACK's owner is a connection request, whose listener has the congestion control. */
 	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		sk = inet_reqsk(sk)->rsk_listener;
 	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
@@ -251,7 +252,7 @@ static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] =
 static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
 	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);
 
-/* Behind these IPv6 has the header that is asked for. */
+/* IPv6 extension headers that may stand in front of a carrier's header. */
 static bool may_lead(u8 protocol)
 {
 	return protocol == NEXTHDR_HOP || protocol == NEXTHDR_ROUTING || protocol == NEXTHDR_DEST;
@@ -266,7 +267,7 @@ static u8 when_looked_at(const struct hop_hook_wish *wish, u8 protocol)
 	return protocol == IPPROTO_TCP ? HOP_HOOK_RESETS : 0;
 }
 
-/* A packet that one carrier always wants is shown to all carriers. */
+/* A packet that one carrier always wants is passed to all carriers. */
 static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 {
 	unsigned int i;
@@ -283,7 +284,7 @@ static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 	return sum;
 }
 
-/* Merge the wishes of all carriers of the namespace. */
+/* Combine the wishes of all carriers of the namespace. */
 static void sum_wishes(struct hop_hooks *hooks)
 {
 	unsigned int i;
@@ -324,7 +325,7 @@ static int add_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 	return err;
 }
 
-/* Take out the hooks that the user who has just left was the last to need. */
+/* Unregister the hooks that nobody needs any more after a user has left. */
 static void drop_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 {
 	if (has_carrier(hooks))
@@ -432,7 +433,7 @@ static int __net_init hop_hook_net_init(struct net *net)
 	return 0;
 }
 
-/* All carriers and the congestion control have left the namespace before. */
+/* All carriers and the congestion control have left the namespace before it exits. */
 static struct pernet_operations hop_hook_net_ops = {
 	.init = hop_hook_net_init,
 	.id = &hop_hook_net_id,
@@ -440,7 +441,7 @@ static struct pernet_operations hop_hook_net_ops = {
 };
 
 /**
- * hop_hook_init() - hop_core is loaded
+ * hop_hook_init() - initialise the hooks when hop_core is loaded
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -451,7 +452,7 @@ int hop_hook_init(void)
 }
 
 /**
- * hop_hook_exit() - hop_core leaves; so have the carriers
+ * hop_hook_exit() - clean up when hop_core is unloaded; the carriers are unloaded already
  *
  * Context: process.
  */

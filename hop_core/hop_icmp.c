@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Errors that quote a header of ours; see net/hop_icmp.h. */
+/* ICMP errors that quote one of our headers; see net/hop_icmp.h. */
 
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -45,7 +45,7 @@ enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code)
 }
 EXPORT_SYMBOL_GPL(hop_icmp_judge_v6);
 
-/* The quoted segment is one that TCP has in flight; else anybody could send this. */
+/* Is the quoted segment in flight? An error that quotes another one could be forged by anybody. */
 static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th)
 {
 	struct sock *sk = hop_flow_socket(key);
@@ -64,8 +64,8 @@ static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th
 }
 
 /*
- * A SYN was refused for its header: TCP sends it again without, and need not wait for its
- * timeout. Once: the next one has no header.
+ * A SYN was refused because of its header. Make TCP send it again at once, without a header,
+ * instead of waiting for the timeout. This happens only once, since the next SYN has no header.
  */
 static void repeat_syn(const struct hop_flow_key *key)
 {

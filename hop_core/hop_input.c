@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where packets come in; see net/hop_input.h. */
+/* Incoming packets; see net/hop_input.h. */
 
 #include <linux/icmpv6.h>
 #include <linux/ipv6.h>
@@ -18,7 +18,7 @@
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
-/* A socket that sends ACKs. */
+/* States in which a socket receives data and sends ACKs. */
 #define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
 
 bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
@@ -44,8 +44,8 @@ bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th)
 EXPORT_SYMBOL_GPL(hop_input_is_mangled);
 
 /*
- * The fields change below us while a process sends: snd_nxt grows only when the packet is
- * on its way, so write_seq bounds what may be acknowledged.
+ * The fields may change while a process sends. snd_nxt is updated only after a packet has left,
+ * so write_seq is used as the upper bound of a valid acknowledgment number.
  */
 static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
 			 unsigned int payload_bytes)
@@ -62,7 +62,7 @@ static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
 	       !after(seq, hop_peek(tp->rcv_wup) + hop_peek(tp->rcv_wnd));
 }
 
-/* What comes to a request is the end of its handshake. */
+/* A packet for a connection request must be the ACK that completes the handshake. */
 static bool ends_handshake(const struct request_sock *req, const struct tcphdr *th)
 {
 	const struct tcp_request_sock *trsk = tcp_rsk(req);
@@ -99,7 +99,7 @@ bool hop_input_opens_flow(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 
-/* Below, the socket's lock is held and no process owns it. */
+/* Context: the socket's lock is held and no process owns it. */
 static void set_ack_now(struct sock *sk, void *more)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -114,10 +114,10 @@ static void set_ack_now(struct sock *sk, void *more)
 }
 
 /*
- * Safe as TCP's own receive path is, which takes the same lock in the same context a
- * moment later: the fields are written by their owner only. Where the socket is in use
- * by its process the packet goes to the backlog, and the next one tries again. Only a packet
- * that waited for NFQUEUE's say comes in its program's context, with BH on.
+ * This is as safe as TCP's own receive path, which takes the same lock in the same context a
+ * moment later. If a process owns the socket, TCP puts the packet in the backlog, and we try
+ * again with the next packet. BH is enabled only for a packet that waited for an NFQUEUE verdict:
+ * it arrives in the context of the NFQUEUE program.
  */
 bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),
 		   void *what)
@@ -190,9 +190,9 @@ void hop_input_answer_now(const struct hop_flow_key *key)
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
 
 /*
- * TCP will take it as a reset, and has hardly received anything before. A socket that the peer
- * has closed is not meant: its peer may forget it. Nor is a request: who asks with a false
- * address makes the owner of that send resets.
+ * Will TCP accept the reset, and has it received hardly any segments before? The socket must be
+ * ESTABLISHED. After a FIN, the peer may legitimately forget the connection. A connection request
+ * may come from a forged address, whose owner then sends resets.
  */
 static bool is_early_reset(const struct hop_flow_key *key, const struct tcphdr *th)
 {
@@ -224,7 +224,7 @@ void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb
 		greeter->event(flow, HOP_EVENT_RESET);
 }
 
-/* Filters that see what a packet is below its header when it is received again. */
+/* Has the device filters that see the packet without our header when it is received again? */
 static bool has_ingress(const struct net_device *dev)
 {
 #ifdef CONFIG_NETFILTER_INGRESS
@@ -250,7 +250,7 @@ bool hop_input_is_hidden(struct net_device *dev, bool opens)
 }
 EXPORT_SYMBOL_GPL(hop_input_is_hidden);
 
-/* Return: true if the packet is in the middle of a bridge: its own devices come later. */
+/* Return: true if a bridge is passing the packet to PRE_ROUTING (br_netfilter). */
 static bool is_bridged(const struct sk_buff *skb)
 {
 #if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
@@ -271,12 +271,12 @@ EXPORT_SYMBOL_GPL(hop_input_show);
 
 void hop_input_again(struct sk_buff *skb)
 {
-	/* Conntrack's entry, if any, is of the protocol of our header. */
+	/* If conntrack has made an entry, it is one for our header's protocol. */
 	nf_reset_ct(skb);
-	/* On loopback, and behind reassembly, the route is known; the packet may be queued. */
+	/* The skb has a route on loopback and after reassembly; the packet may be queued. */
 	skb_dst_force(skb);
 	skb_set_redirected(skb, false);
-	/* A packet that waited for NFQUEUE comes in its program's context. */
+	/* A packet that waited for NFQUEUE arrives in process context, with BH enabled. */
 	local_bh_disable();
 	netif_receive_skb(skb);
 	local_bh_enable();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Arrival times that travel with packets, of one user and of two. Kernel and host. */
+/* Tests of packets' arrival marks, with one user and with two. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@ static u64 random_u64(void)
 	return random_state * HOP_MARK_FACTOR;
 }
 
-/* Its own times are told, over the wrap of 2^40; not with another's secret. */
+/* A user reads its own times, across the wrap at 2^40, but none with a wrong secret. */
 static void time_test(struct kunit *test)
 {
 	static const u64 starts_ns[] = {
@@ -49,7 +49,7 @@ static void time_test(struct kunit *test)
 	}
 }
 
-/* What was overwritten is none: not with one bit changed, and not by chance. */
+/* An overwritten mark is not accepted: neither one with one bit changed nor a random value. */
 static void check_test(struct kunit *test)
 {
 	const u64 mark = hop_mark(12345, HOP_MARK_INT, SECRET);
@@ -58,7 +58,7 @@ static void check_test(struct kunit *test)
 	for (n = HOP_MARK_USER_BITS; n < 64; n++)
 		taken += !!hop_mark_users(mark ^ 1ULL << n, SECRET);
 	KUNIT_EXPECT_EQ(test, taken, 0U);
-	/* Expected are 1000000 / 2^22 * 3/4 = 0.18. */
+	/* The expected number is 1000000 / 2^22 * 3/4 = 0.18. */
 	for (n = 0; n < 1000000; n++)
 		taken += !!hop_mark_users(random_u64(), SECRET);
 	KUNIT_EXPECT_LE(test, taken, 3U);
@@ -68,8 +68,9 @@ static void check_test(struct kunit *test)
 }
 
 /*
- * By letter: I, C: arrives at int, at csig; i, c: leaves it; w: 100 ns pass; x: overwritten.
- * Then: what each of them says of the packet, and whether a mark is left.
+ * Steps by letter: I, C: the packet arrives at int, at csig; i, c: it leaves int, csig; w: 100 ns
+ * pass; x: the mark is overwritten. Expected: the time that each of them reads, and if a mark is
+ * left.
  */
 static const struct users_case {
 	const char *what, *steps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where packets leave; see net/hop_output.h. */
+/* Outgoing packets; see net/hop_output.h. */
 
 #include <linux/module.h>
 #include <net/dst.h>
@@ -39,7 +39,7 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 }
 EXPORT_SYMBOL_GPL(hop_output_has_room);
 
-/* What is there is of an earlier connection with these ports. */
+/* An existing flow with this key belongs to an earlier connection with the same ports. */
 static struct hop_flow *ask(const struct hop_greeter *greeter, const struct hop_flow_key *key,
 			    const struct sock *sk, unsigned int payload_bytes)
 {
@@ -53,8 +53,8 @@ static struct hop_flow *ask(const struct hop_greeter *greeter, const struct hop_
 }
 
 /*
- * A SYN that is sent again since its header was refused (hop_icmp_ends()) says nothing of
- * congestion: the timeout takes no slow start away. Context: the socket sends, it is locked.
+ * If a SYN is retransmitted because its header was refused (hop_icmp_ends()), that is no sign of
+ * congestion. So the timeout must not end slow start. Context: socket lock held.
  */
 static struct hop_flow *find_again(const struct hop_greeter *greeter,
 				   const struct hop_flow_key *key, struct sock *sk)
@@ -99,7 +99,7 @@ static struct hop_flow *greet_with_synack(const struct hop_greeter *greeter,
 		return NULL;
 	stage = greeter->stage(flow);
 	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
-		/* Of an earlier connection; this one's SYN had no header. */
+		/* The flow is an earlier connection's, since this one's SYN had no header. */
 		if (stage == HOP_STAGE_SPEAKS)
 			hop_flow_remove(flow);
 		return NULL;
@@ -114,7 +114,7 @@ struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struc
 {
 	struct sock *sk = skb->sk;
 
-	/* Neither end shall expect headers that hop_shim_insert() would refuse. */
+	/* Neither end may expect headers that hop_shim_insert() would refuse. */
 	if (hop_shim_is_rewritten(skb))
 		return NULL;
 	if (th->ack) {
@@ -128,15 +128,15 @@ struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struc
 EXPORT_SYMBOL_GPL(hop_output_greet);
 
 /*
- * The stack sets this time at the end of the handshake, behind init() of the congestion control
- * that the connection begins with.
+ * The stack sets lsndtime at the end of the handshake, after it has called init() of the
+ * congestion control that the connection starts with.
  */
 static bool is_chosen_late(const struct sock *sk)
 {
 	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
 }
 
-/* Context: RCU read lock. Return: the stage; @sends: whether an ACK is to leave now. */
+/* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
 static enum hop_stage take_late_turn(const struct hop_greeter *greeter, struct hop_flow *flow,
 				     const struct sock *sk, bool *sends)
 {
@@ -183,7 +183,7 @@ enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff
 {
 	const unsigned long due = BIT(HOP_FLOW_ASKS) | BIT(HOP_FLOW_ANSWERS);
 
-	/* A lost FIN would cost a timeout. */
+	/* A FIN gets no header, since a lost FIN would cost a timeout. */
 	if (likely(!(READ_ONCE(flow->flags) & due)) || th->fin || hop_shim_is_rewritten(skb))
 		return HOP_LATE_NONE;
 	if (test_and_clear_bit(HOP_FLOW_ANSWERS, &flow->flags))

@@ -10,7 +10,7 @@
 #include <net/hop_port_sum.h>
 #include <net/pkt_sched.h>
 
-/* All that are shared; RTNL. */
+/* List of all shared ports; under RTNL. */
 static LIST_HEAD(hop_ports);
 
 static bool hop_port_has_mq(const struct net_device *dev)
@@ -35,8 +35,8 @@ static bool hop_port_is_wrapped(const struct Qdisc *sch)
  * hop_port_is_of_queue() - does a qdisc get all packets of one transmit queue?
  * @sch: the qdisc; its init() may be the caller
  *
- * Then its port is the device, with the other queues. A qdisc below a scheduler or a shaper
- * is a class's, whose rate is not the device's.
+ * If so, the device is the port, which the qdiscs of the other queues share. A qdisc below a
+ * scheduler or a shaper belongs to a class, whose rate is not the device's.
  *
  * Context: process, RTNL held.
  * Return: true if the qdisc is below mq or mqprio, without anything between them but our own
@@ -46,7 +46,7 @@ bool hop_port_is_of_queue(const struct Qdisc *sch)
 {
 	const struct net_device *dev = qdisc_dev(sch);
 
-	/* The default qdisc of a queue has no handle, and mq makes it before it is there itself. */
+	/* A queue's default qdisc has no handle, and mq makes it before mq itself is attached. */
 	if (!sch->handle)
 		return netif_is_multiqueue(dev) && sch->parent != TC_H_ROOT &&
 		       TC_H_MIN(sch->parent) == sch->dev_queue - dev->_tx + 1;
@@ -68,13 +68,13 @@ static struct hop_port *hop_port_find(const struct Qdisc *sch, u64 key)
 }
 
 /**
- * hop_port_get() - the shared port of a kind of qdisc on a device
+ * hop_port_get() - get a reference to the shared port of a kind of qdisc on a device
  * @sch: a qdisc of that kind on that device
- * @key: what tells ports apart
- * @bytes: size of the structure that starts with struct hop_port; zero at first
+ * @key: identifies the port among those of the same kind on the same device
+ * @bytes: size of the structure that starts with struct hop_port; it is zeroed
  *
  * Context: process, RTNL held.
- * Return: the port, to be given to hop_port_put(); NULL without memory.
+ * Return: the port, to be released by hop_port_put(); NULL if there is no memory.
  */
 struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes)
 {
@@ -99,7 +99,7 @@ struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes)
 EXPORT_SYMBOL_GPL(hop_port_get);
 
 /**
- * hop_port_put() - give up a reference to a port
+ * hop_port_put() - release a reference to a port
  * @port: the port, which the caller's qdisc does not use any more; NULL for none
  *
  * Context: process, RTNL held.
@@ -114,7 +114,7 @@ void hop_port_put(struct hop_port *port)
 EXPORT_SYMBOL_GPL(hop_port_put);
 
 /**
- * hop_port_sum() - what a port has sent
+ * hop_port_sum() - get the number of bytes that a port has sent
  * @port: the port
  *
  * Context: the port's lock held, or no other CPU can reach the port.
@@ -131,7 +131,7 @@ u64 hop_port_sum(const struct hop_port *port)
 }
 EXPORT_SYMBOL_GPL(hop_port_sum);
 
-/* What each qdisc has at this moment: it may send meanwhile. Returns the port's bytes. */
+/* Store the counts that each qdisc has now; it may send meanwhile. Returns the port's bytes. */
 static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_pkts)
 {
 	struct hop_port_queue *queue;
@@ -148,7 +148,7 @@ static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_
 	return bytes;
 }
 
-/* Under the port's lock. */
+/* Context: under the port's lock. */
 static void hop_port_tell_locked(struct hop_port *port)
 {
 	struct hop_port_queue *queue;
@@ -165,9 +165,11 @@ static void hop_port_tell_locked(struct hop_port *port)
 }
 
 /**
- * hop_port_tell() - tell each qdisc of a port what the others have, unless another CPU does
+ * hop_port_tell() - update each qdisc's sums over the port's other qdiscs
  * @port: the port
- * @now_ns: time, of ktime_get_ns()
+ * @now_ns: current time, by ktime_get_ns()
+ *
+ * If another CPU is doing so at the moment, this does nothing.
  *
  * Context: bottom halves disabled.
  */
@@ -181,7 +183,7 @@ void hop_port_tell(struct hop_port *port, u64 now_ns)
 }
 EXPORT_SYMBOL_GPL(hop_port_tell);
 
-/* A qdisc without a shared port goes on from the port's count. */
+/* A qdisc that leaves a shared port continues from the port's count. */
 static void hop_port_leave(struct hop_port_queue *queue)
 {
 	struct hop_port *port = queue->port;
@@ -213,10 +215,10 @@ static void hop_port_join(struct hop_port_queue *queue, struct hop_port *port)
 }
 
 /**
- * hop_port_use() - count for another port from now on
- * @queue: the qdisc's part, with its qdisc set
- * @port: the port, of hop_port_get(); NULL if the qdisc is a port by itself. The caller keeps
- *	the reference to the port before
+ * hop_port_use() - move a qdisc to another port
+ * @queue: the qdisc's part of the port, with its qdisc set
+ * @port: the new port, from hop_port_get(); NULL if the qdisc is a port by itself. The caller
+ *	still owns the reference to the old port
  *
  * Context: under the tree lock, or after the qdisc was taken out of the tree.
  */
@@ -231,7 +233,7 @@ void hop_port_use(struct hop_port_queue *queue, struct hop_port *port)
 EXPORT_SYMBOL_GPL(hop_port_use);
 
 /**
- * hop_port_total_bytes() - what a qdisc's port has sent, at this moment
+ * hop_port_total_bytes() - get the number of bytes that a qdisc's port has sent until now
  * @queue: the qdisc's part of the port, shared or not
  *
  * Context: under the tree lock.
@@ -251,11 +253,11 @@ u64 hop_port_total_bytes(struct hop_port_queue *queue)
 EXPORT_SYMBOL_GPL(hop_port_total_bytes);
 
 /**
- * hop_port_qdiscs() - how many qdiscs send through a qdisc's port
+ * hop_port_qdiscs() - get the number of qdiscs that send through a qdisc's port
  * @queue: the qdisc's part of the port, shared or not
  *
- * Context: under the tree lock; another change may be going on.
- * Return: their number, the qdisc itself included.
+ * Context: under the tree lock; the number may change concurrently.
+ * Return: the number, including the qdisc itself.
  */
 u32 hop_port_qdiscs(const struct hop_port_queue *queue)
 {

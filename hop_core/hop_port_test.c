@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bytes of a port that several qdiscs count, while they come and go. Kernel and host. */
+/*
+ * Tests of a port's byte count while qdiscs join and leave the port. Runs in the kernel and on the
+ * host.
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -17,7 +20,7 @@ static u32 random_u32(void)
 	return random_state >> 16;
 }
 
-/* A port, and what each qdisc has sent in its life. */
+/* A port, and the bytes that each qdisc has sent since it exists. */
 struct port {
 	u64 base_bytes;
 	u64 sent_bytes[QDISCS];
@@ -45,7 +48,7 @@ static void come_or_go(struct port *p, u32 i)
 	p->is_there[i] = !p->is_there[i];
 }
 
-/* One alone has its own count; who comes second has the first one's, and what follows. */
+/* A first qdisc's count is the total; a second qdisc does not change the total when it joins. */
 static void table_test(struct kunit *test)
 {
 	struct port p = { .sent_bytes = { 1000, 500 } };
@@ -63,7 +66,7 @@ static void table_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total(&p), 1040);
 }
 
-/* While one is there, the total grows by what those send who are there, and by nothing else. */
+/* While the port has a qdisc, the total grows by the bytes that present qdiscs send, only. */
 static void random_test(struct kunit *test)
 {
 	struct port p = { .sent_bytes = { U64_MAX - 1000, 5 } };

@@ -16,10 +16,10 @@
 #include <net/netfilter/nf_conntrack_extend.h>
 #endif
 
-/* More extension headers than any stack sends: who sends them wants a long walk. */
+/* No stack sends more extension headers; a packet with more is meant to waste CPU time. */
 #define HOP_SHIM_EXTENSIONS 8
 
-/* A frame's header that moves along: Ethernet with two tags, and some room. */
+/* The longest MAC header that hop_shim_strip() moves: Ethernet with two tags, and some room. */
 #define HOP_SHIM_MAC_MAX_BYTES 32
 
 static bool find_ipv4(const struct sk_buff *skb, unsigned int at_bytes,
@@ -80,14 +80,14 @@ bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 p
 }
 EXPORT_SYMBOL_GPL(hop_shim_find_at);
 
-/* IP's own length field after a change; 0 if it cannot say it. */
+/* Compute IP's length field after a change; 0 if the field is too small. */
 static unsigned int ip_length(const struct sk_buff *skb, int change_bytes)
 {
 	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
 	unsigned int length = ipv4 ? ntohs(ip_hdr(skb)->tot_len) :
 				     ntohs(ipv6_hdr(skb)->payload_len);
 
-	/* A super-packet beyond 64 kB says 0. */
+	/* The field is 0 in a GSO packet of more than 64 kB. */
 	if (!length || (int)length + change_bytes <= 0 || length + change_bytes > IP_MAX_MTU)
 		return 0;
 	return length + change_bytes;
@@ -111,7 +111,7 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 	enum ip_conntrack_info info;
 	const struct nf_conn *ct = nf_ct_get(skb, &info);
 
-	/* Whether they are there, not what they are: conntrack's module need not be loaded. */
+	/* Test only if they exist, so that conntrack's module need not be loaded. */
 	return ct && (nf_ct_ext_exist(ct, NF_CT_EXT_HELPER) ||
 		      nf_ct_ext_exist(ct, NF_CT_EXT_SEQADJ));
 #else
@@ -119,7 +119,7 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 #endif
 }
 
-/* A MAC header in front would be overwritten; a tunnel's device left one behind. */
+/* A MAC header in front would be overwritten; a tunnel's device leaves one behind skb->data. */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes)
 {
 	return ip_length(skb, bytes) && !hop_shim_is_rewritten(skb) &&
@@ -137,7 +137,7 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 		return NULL;
 	if (skb_cow_head(skb, bytes))
 		return NULL;
-	/* A sum over the whole packet, of a packet that was received: no more. */
+	/* A received packet's checksum over the whole packet is not valid any more. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
 
@@ -160,7 +160,7 @@ static void clear_gso_mark(struct sk_buff *skb)
 		skb_shinfo(skb)->gso_type &= ~HOP_SHIM_GSO;
 }
 
-/* Length of a frame's header that moves along, 0 of a device that has none; else -1. */
+/* Get the length of the MAC header to move, 0 if the device has none; -1 if it is not set. */
 static int mac_bytes(const struct sk_buff *skb)
 {
 	int bytes;
@@ -172,8 +172,8 @@ static int mac_bytes(const struct sk_buff *skb)
 }
 
 /*
- * What a device found out about the checksum of the first header that it knew
- * says nothing of the transport header that now takes its place.
+ * A device's checksum verdict concerns the first header that the device knew. It does not apply
+ * to the transport header that now takes its place.
  */
 static void forget_verdict(struct sk_buff *skb)
 {
@@ -198,7 +198,7 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 
 	if (skb->ip_summed != CHECKSUM_COMPLETE)
 		forget_verdict(skb);
-	/* A COMPLETE sum loses all of IP and gets the new one back. */
+	/* Subtract the old IP header and ours from a COMPLETE checksum; add the new one below. */
 	skb_postpull_rcsum(skb, skb->data, headers_bytes);
 
 	mac = mac_bytes(skb);
@@ -208,7 +208,7 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	__skb_pull(skb, bytes);
 	if (mac >= 0)
 		skb->mac_header += bytes;
-	/* The first header behind IP, not always the transport's, keeps its distance. */
+	/* transport_header points to the first header behind IP, which moves with IP. */
 	skb->transport_header += bytes;
 	skb_reset_network_header(skb);
 	write_ip(skb, place, length, next);
@@ -234,7 +234,7 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 		return ERR_PTR(-EINVAL);
 	__skb_pull(skb, bytes);
 	skb_reset_transport_header(skb);
-	/* Checksums by software: what parses packets does not find TCP's. */
+	/* Software computes the checksums, since a NIC that parses headers does not find TCP. */
 	segs = next->callbacks.gso_segment(skb, NETIF_F_SG);
 	if (!IS_ERR_OR_NULL(segs))
 		return segs;
@@ -246,7 +246,7 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 }
 EXPORT_SYMBOL_GPL(hop_shim_segment);
 
-/* sk_gso_disable() alone does not do: TCP sizes its packets by sk_gso_max_segs. */
+/* sk_gso_disable() is not sufficient, since TCP sizes its packets by sk_gso_max_segs. */
 static bool stop_super_packets(struct sock *sk)
 {
 	if (sk->sk_gso_disabled)
@@ -260,7 +260,7 @@ bool hop_shim_open_sock(struct sock *sk, bool super)
 {
 	bool no_gso = !super && stop_super_packets(sk);
 
-	/* IP's length must be able to say them with our header: no jumbograms. */
+	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
 	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
 				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
 	return no_gso;
@@ -274,7 +274,7 @@ void hop_shim_close_sock(struct sock *sk, bool no_gso)
 	if (!no_gso)
 		return;
 	sk->sk_gso_disabled = 0;
-	/* Finds all limits of the device again; without a route, connect() will. */
+	/* This reads all limits of the device again; without a route, connect() will do so. */
 	dst = sk_dst_get(sk);
 	if (dst)
 		sk_setup_caps(sk, dst);
@@ -298,7 +298,7 @@ void hop_shim_reserve(struct sock *sk, unsigned int bytes)
 }
 EXPORT_SYMBOL_GPL(hop_shim_reserve);
 
-/* What IP's own options take of a socket's segments. */
+/* Get the length of the IP options in a socket's segments. */
 static unsigned int options_bytes(struct sock *sk)
 {
 	const struct ip_options_rcu *opt;
@@ -319,7 +319,7 @@ static unsigned int options_bytes(struct sock *sk)
 	return bytes;
 }
 
-/* setsockopt() of IPv6's options writes the whole sum, and forgets ours. */
+/* setsockopt() of IPv6 options overwrites icsk_ext_hdr_len, and our part is lost. */
 void hop_shim_release(struct sock *sk, unsigned int bytes)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);

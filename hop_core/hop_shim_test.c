@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A header in and out of packets made by hand, in every state of a checksum. Kernel only;
- * with streams: selftests/netns/sum_card.t.
+ * Tests that insert and remove a header in packets made here, in every state of the checksum.
+ * Runs in the kernel only; selftests/netns/sum_card.t tests the same with TCP streams.
  */
 #include <kunit/test.h>
 #include <linux/if_ether.h>
@@ -21,7 +21,7 @@
 static const struct shim_case {
 	const char *what;
 	bool ipv6;
-	int mac_bytes;		/* < 0: none was set */
+	int mac_bytes;		/* < 0: no MAC header was set */
 	u8 before, after;	/* ip_summed */
 } shim_cases[] = {
 	{ "IPv4, a sum over the packet", false, ETH_HLEN, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
@@ -57,7 +57,7 @@ static void put_ip(struct sk_buff *skb, bool ipv6, unsigned int payload_bytes)
 	}
 }
 
-/* A frame without our header; skb->data at IP. */
+/* Make a frame without our header; skb->data at IP. */
 static struct sk_buff *make(struct kunit *test, const struct shim_case *c)
 {
 	struct sk_buff *skb = alloc_skb(512, GFP_KERNEL);
@@ -77,7 +77,7 @@ static struct sk_buff *make(struct kunit *test, const struct shim_case *c)
 	return skb;
 }
 
-/* As the network had it: with our header. */
+/* Insert our header, as on the network. */
 static void insert(struct kunit *test, struct sk_buff *skb)
 {
 	struct hop_shim_place place;
@@ -132,7 +132,7 @@ static void strip_test(struct kunit *test)
 		bare.mac_bytes = -1;
 		skb = make(test, &bare);
 		insert(test, skb);
-		/* A frame's header comes with the packet that arrives. */
+		/* Add the MAC header that an arriving packet has. */
 		if (c->mac_bytes >= 0) {
 			memset(skb_push(skb, c->mac_bytes), 0xee, c->mac_bytes);
 			skb_reset_mac_header(skb);
@@ -153,7 +153,7 @@ static void strip_test(struct kunit *test)
 	}
 }
 
-/* A frame's header in front would be lost; what a tunnel's device left behind is no harm. */
+/* A MAC header in front of IP prevents insertion; one that a tunnel's device left does not. */
 static void mac_test(struct kunit *test)
 {
 	const struct shim_case *c = &shim_cases[0];
@@ -169,7 +169,7 @@ static void mac_test(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* An IP packet in a packet: its offsets count from where it begins. */
+/* The offsets of an IP packet within a packet count from the start of the inner packet. */
 static void inner_test(struct kunit *test)
 {
 	const struct shim_case *c = &shim_cases[1];

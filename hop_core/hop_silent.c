@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The memory for destinations that take no headers; see net/hop_silent.h. */
+/* The cache of destinations that do not accept headers; see net/hop_silent.h. */
 
 #include <linux/jhash.h>
 #include <linux/module.h>
@@ -18,10 +18,10 @@ static struct hop_silent_slot *slot_of(struct hop_silent *memory, const struct i
 	return &memory->slots[hash % HOP_SILENT_SLOTS];
 }
 
-/* Why a destination is remembered, which says for how long. */
+/* The reason why a destination is stored, which decides for how long. */
 enum reason {
 	REASON_PROOF,
-	REASON_DOUBT,	/* it may be a lost packet */
+	REASON_DOUBT,	/* a packet loss may be the reason */
 	REASON_RESET,
 };
 
@@ -30,7 +30,7 @@ static u8 next_count(u8 count)
 	return min_t(unsigned int, count + 1, U8_MAX);
 }
 
-/* Context: the memory's lock. Return: for how long to remember it, seconds. */
+/* Context: the cache's lock. Return: time for which to store the destination, seconds. */
 static unsigned int doubt(struct hop_silent_slot *slot, unsigned int silent_s)
 {
 	silent_s = hop_doubt_s(slot->doubts, HOP_SILENT_DOUBT_S, silent_s);
@@ -38,7 +38,7 @@ static unsigned int doubt(struct hop_silent_slot *slot, unsigned int silent_s)
 	return silent_s;
 }
 
-/* The same of a reset. */
+/* The same as doubt(), for a reset. */
 static unsigned int count_reset(struct hop_silent_slot *slot, unsigned int silent_s, time64_t now_s)
 {
 	if (now_s >= slot->reset_until_s)
@@ -82,7 +82,7 @@ static void dispel(struct hop_silent *memory, const struct in6_addr *addr)
 {
 	struct hop_silent_slot *slot = slot_of(memory, addr);
 
-	/* Most find no doubt. */
+	/* Most destinations have no such count. */
 	if (!READ_ONCE(slot->doubts))
 		return;
 	spin_lock_bh(&memory->lock);
@@ -114,7 +114,7 @@ bool hop_silent_is(struct hop_silent *memory, const struct in6_addr *addr)
 	struct hop_silent_slot *slot = slot_of(memory, addr);
 	bool silent;
 
-	/* Most find the slot free. */
+	/* Most lookups find the slot free. */
 	if (!READ_ONCE(slot->until_s))
 		return false;
 	spin_lock_bh(&memory->lock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A driver is asked for its speed under RTNL only, a sender wants to know it in
- * softirq: ask when a device comes up or changes, remember the answer. Both notifiers
- * come with the device's own lock held, where the kernel has one.
+ * A driver reports its speed under RTNL only, but a sender needs it in softirq. So the speed is
+ * read when a device comes up or changes, and cached. Both notifiers are called with the device's
+ * own lock held, if the kernel has such a lock.
  */
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
@@ -12,18 +12,18 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-/* An entry is the rate, Mbit/s, above one bit: whether it limits. */
+/* A cache entry: bit 0 is set if the rate limits; above it, the rate in Mbit/s. */
 #define HOP_SPEED_LIMITS	1UL
 #define HOP_SPEED_SHIFT		1
 #define HOP_SPEED_MAX_MBIT	(S32_MAX >> HOP_SPEED_SHIFT)
 
 struct hop_speed_net {
-	struct xarray speeds;	/* by ifindex; no entry: not known */
+	struct xarray speeds;	/* by ifindex; no entry if the rate is not known */
 };
 
 static unsigned int hop_speed_net_id;
 
-/* RTNL. */
+/* Under RTNL. */
 static LIST_HEAD(hop_speed_watches);
 
 /* Written under RTNL. */
@@ -50,7 +50,7 @@ struct hop_speed hop_speed_of(const struct net_device *dev)
 }
 EXPORT_SYMBOL_GPL(hop_speed_of);
 
-/* 0: not known. */
+/* Return: Mbit/s; 0 if not known. */
 static u32 hop_speed_ask_mbit(struct net_device *dev)
 {
 	struct ethtool_link_ksettings settings;
@@ -62,12 +62,12 @@ static u32 hop_speed_ask_mbit(struct net_device *dev)
 }
 
 /**
- * hop_speed_ask_bytes_ps() - the rate of a device, as its driver says now
+ * hop_speed_ask_bytes_ps() - read the current rate of a device from its driver
  * @dev: the device
  *
- * Context: process, RTNL held, and the device's own lock where the kernel has one:
+ * Context: process, RTNL held, and the device's own lock if the kernel has one:
  * init() and change() of a qdisc.
- * Return: bytes/s; 0: not known.
+ * Return: bytes/s; 0 if it is not known.
  */
 u64 hop_speed_ask_bytes_ps(struct net_device *dev)
 {
@@ -76,11 +76,12 @@ u64 hop_speed_ask_bytes_ps(struct net_device *dev)
 EXPORT_SYMBOL_GPL(hop_speed_ask_bytes_ps);
 
 /**
- * hop_speed_watch() - be told when a device comes up or changes
- * @watch: @dev and @changed are set
+ * hop_speed_watch() - start to call a function when a device comes up or changes
+ * @watch: the watch, with @dev and @changed set
  *
- * Context: process, RTNL held; until hop_speed_unwatch(), which must come before the
- * device goes.
+ * Call hop_speed_unwatch() before the device is unregistered.
+ *
+ * Context: process, RTNL held.
  */
 void hop_speed_watch(struct hop_speed_watch *watch)
 {
@@ -89,8 +90,8 @@ void hop_speed_watch(struct hop_speed_watch *watch)
 EXPORT_SYMBOL_GPL(hop_speed_watch);
 
 /**
- * hop_speed_unwatch() - be told no more
- * @watch: of hop_speed_watch(), or one whose list was only initialised
+ * hop_speed_unwatch() - undo hop_speed_watch()
+ * @watch: the watch; hop_speed_watch() need not have been called if its list is initialised
  *
  * Context: process, RTNL held.
  */
@@ -100,7 +101,7 @@ void hop_speed_unwatch(struct hop_speed_watch *watch)
 }
 EXPORT_SYMBOL_GPL(hop_speed_unwatch);
 
-/* The device of a driver that drives hardware has a parent: its slot on a bus. */
+/* A hardware device has a parent, its device on a bus. A virtual device has none. */
 static int hop_speed_is_virtual(struct net_device *dev, struct netdev_nested_priv *priv)
 {
 	return list_empty(&dev->adj_list.lower) && !dev->dev.parent;
@@ -122,13 +123,13 @@ static void hop_speed_remember(struct net_device *dev)
 	value <<= HOP_SPEED_SHIFT;
 	if (value && hop_speed_limits(dev))
 		value |= HOP_SPEED_LIMITS;
-	if (value)	/* without memory: not known */
+	if (value)	/* without memory, the rate is not known */
 		xa_store(&hsn->speeds, dev->ifindex, xa_mk_value(value), GFP_KERNEL);
 	else
 		xa_erase(&hsn->speeds, dev->ifindex);
 }
 
-/* Does its rate still limit a device that has one more below it? */
+/* Clear the bit HOP_SPEED_LIMITS of a device if a new device below it makes the rate not limit. */
 static int hop_speed_check(struct net_device *dev, struct netdev_nested_priv *priv)
 {
 	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
@@ -210,10 +211,10 @@ static struct pernet_operations hop_speed_net_ops = {
 };
 
 /**
- * hop_speed_start() - begin to remember; devices that are up are asked now
+ * hop_speed_start() - start to cache rates; the rates of devices that are up are read now
  *
  * Context: process.
- * Return: 0, or an error of registering.
+ * Return: 0, or the error of the registration.
  */
 int hop_speed_start(void)
 {
@@ -228,7 +229,7 @@ int hop_speed_start(void)
 }
 
 /**
- * hop_speed_stop() - forget all
+ * hop_speed_stop() - stop to cache rates and free the cache
  *
  * Context: process.
  */

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CSIG's end host, draft-ravi-ippm-csig-01 sections 4.2, 4.3 and 6.3.3: which signal a
- * packet asks for, what of the answers is reflected, and whether the path takes tags.
+ * The CSIG algorithms of the end host, draft-ravi-ippm-csig-01 sections 4.2, 4.3 and 6.3.3: which
+ * signal a packet requests, which value is reflected, and whether tags pass the path.
  *
  *	option	+------+--------+-------------+------------------------------+
- *		| kind | length |    ExID     |  nothing, or the data fields |
+ *		| kind | length |    ExID     |   data fields, if any        |
  *		+------+--------+-------------+------------------------------+
- *		length 4: on SYN and SYN-ACK "I know CSIG"; later "no tag came"
- *		length 6, 10: a compact, an expanded tag's data fields
+ *		length 4: on SYN and SYN-ACK "I know CSIG"; later "no tag came", and in answer
+ *			to length 5 "I know CSIG"
+ *		length 5: on a pure ACK "do you know CSIG?", and a byte of zeros
+ *		length 6 or 10: data fields of a compact or expanded tag
  *
  *	path	UNPROVEN ---------------- a value comes back --------------> PROVEN
  *		 one tag at a time                                          all tags
- *		    |  ^  ^------- none for a patience, or "no tag came" -------|
+ *		    |  ^  ^------- none within the timeout, or length 4 --------|
  *		    |  |
- *		    |  +-- after a while, one try -- STRIPPED: no tags
- *		    +------- three went unanswered -----^
+ *		    |  +-- after a time, one try --- STRIPPED: no tags
+ *		    +------- three unanswered tags -----^
  *
  * Deviations:
- * - Figure 3's Length counts the data fields; TCP requires that it counts the whole option.
- * - 6.3.3 leaves negotiation open: the option without data in the handshake is ours.
- * - A tag on a path that discards it is a lost packet: so one at a time until one came back.
+ * - Length in figure 3 counts only the data fields; TCP requires the length of the whole option.
+ * - 6.3.3 leaves negotiation open: the option without data in the handshake is ours, and so is the
+ *   question of length 5 where a congestion control is chosen on an established connection.
+ * - On a path that discards tagged packets, each tag means a lost packet. So only one tag at a time
+ *   is sent until a value is reflected.
  */
 #ifndef NET_CSIG_TAG_CSIG_CARRIER_H
 #define NET_CSIG_TAG_CSIG_CARRIER_H
@@ -30,11 +34,13 @@
 #include <linux/types.h>
 #include <net/csig.h>
 
-/* RFC 6994: kind for experiments, and who it is. */
+/* Experimental option kind and our ExID (RFC 6994). */
 #define CSIG_OPT_KIND		253
 #define CSIG_EXID_DEFAULT	0x4353
 #define CSIG_OPT_HEAD_BYTES	4U
 #define CSIG_OPT_MAX_BYTES	12U
+#define CSIG_OPT_QUESTION_BYTES	8U	/* including the NOPs that pad it to whole words */
+#define CSIG_QUESTION_DATA_BYTES 1U
 #define CSIG_DATA_MAX_BYTES	6U
 
 #define CSIG_TCPOPT_EOL		0
@@ -43,16 +49,18 @@
 #define CSIG_TCPOPT_AO		29
 
 /**
- * enum csig_opt - what an option says
- * @CSIG_OPT_NONE: there is none
- * @CSIG_OPT_EMPTY: of the handshake, or that no tag came
+ * enum csig_opt - contents of an option
+ * @CSIG_OPT_NONE: no option
+ * @CSIG_OPT_EMPTY: handshake, or report that no tag was received
+ * @CSIG_OPT_QUESTION: asks on an established connection if the peer supports CSIG
  * @CSIG_OPT_COMPACT: data fields of a compact tag
- * @CSIG_OPT_EXPANDED: of an expanded one
- * @CSIG_OPT_BAD: of another length
+ * @CSIG_OPT_EXPANDED: data fields of an expanded tag
+ * @CSIG_OPT_BAD: invalid length
  */
 enum csig_opt {
 	CSIG_OPT_NONE,
 	CSIG_OPT_EMPTY,
+	CSIG_OPT_QUESTION,
 	CSIG_OPT_COMPACT,
 	CSIG_OPT_EXPANDED,
 	CSIG_OPT_BAD,
@@ -63,6 +71,8 @@ static inline enum csig_opt csig_opt_of_length(u32 length)
 	switch (length) {
 	case CSIG_OPT_HEAD_BYTES:
 		return CSIG_OPT_EMPTY;
+	case CSIG_OPT_HEAD_BYTES + CSIG_QUESTION_DATA_BYTES:
+		return CSIG_OPT_QUESTION;
 	case CSIG_OPT_HEAD_BYTES + 2:
 		return CSIG_OPT_COMPACT;
 	case CSIG_OPT_HEAD_BYTES + 6:
@@ -80,13 +90,16 @@ static inline enum csig_form csig_opt_form(enum csig_opt opt)
 }
 
 /**
- * csig_opt_read() - find the option among TCP's
- * @opts: TCP's options
- * @bytes: of them, 40 at most
- * @exid: whose it is
- * @data: result, its data fields; CSIG_DATA_MAX_BYTES
+ * csig_opt_read() - find the CSIG option in the TCP options
+ * @opts: TCP options
+ * @bytes: size of @opts, at most 40
+ * @exid: ExID of the CSIG option
+ * @data: result: the data fields; CSIG_DATA_MAX_BYTES of room
  *
- * Return: what it says. What stands behind an option that cannot be read is not looked at.
+ * The search ends at an option that cannot be parsed.
+ *
+ * Return: contents of the option; CSIG_OPT_BAD for an option of ours whose length is none of ours
+ * or leads beyond @opts.
  */
 static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
 {
@@ -99,14 +112,15 @@ static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u
 			at++;
 			continue;
 		}
-		if (at + 2 > bytes || o[1] < 2 || at + o[1] > bytes)
+		if (at + 2 > bytes || o[1] < 2)
 			break;
 		if (o[0] == CSIG_OPT_KIND && o[1] >= CSIG_OPT_HEAD_BYTES &&
-		    (o[2] << 8 | o[3]) == exid) {
+		    at + CSIG_OPT_HEAD_BYTES <= bytes && (o[2] << 8 | o[3]) == exid) {
 			const enum csig_opt opt = csig_opt_of_length(o[1]);
 
-			if (opt != CSIG_OPT_BAD)
-				memcpy(data, o + CSIG_OPT_HEAD_BYTES, o[1] - CSIG_OPT_HEAD_BYTES);
+			if (opt == CSIG_OPT_BAD || at + o[1] > bytes)
+				return CSIG_OPT_BAD;
+			memcpy(data, o + CSIG_OPT_HEAD_BYTES, o[1] - CSIG_OPT_HEAD_BYTES);
 			return opt;
 		}
 		at += o[1];
@@ -115,12 +129,12 @@ static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u
 }
 
 /**
- * csig_opt_has_end() - may an option be appended?
- * @opts: TCP's options
- * @bytes: of them, 40 at most
+ * csig_opt_has_end() - check if an option may be appended
+ * @opts: TCP options
+ * @bytes: size of @opts, at most 40
  *
- * Return: false if they are signed (RFC 2385, RFC 5925), cannot be read, or end early:
- * what follows an end is not read.
+ * Return: false if the packet is signed (RFC 2385, RFC 5925), or if the options cannot be parsed or
+ * contain an End of Option List: what follows that is not read.
  */
 static inline bool csig_opt_has_end(const u8 *opts, u32 bytes)
 {
@@ -141,7 +155,7 @@ static inline bool csig_opt_has_end(const u8 *opts, u32 bytes)
 	return true;
 }
 
-/* Its room, in whole words: of a form's data fields, or CSIG_NONE's. */
+/* Size of the option for tags of @form (CSIG_NONE: without data), padded to whole words. */
 static inline u32 csig_opt_bytes(enum csig_form form)
 {
 	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
@@ -149,18 +163,14 @@ static inline u32 csig_opt_bytes(enum csig_form form)
 	return (bytes + 3) & ~3U;
 }
 
-/**
- * csig_opt_write() - the option, behind what fills its first word up
- * @to: csig_opt_bytes(@form)
- * @exid: whose it is
- * @form: of @t; CSIG_NONE: without data
- * @t: the data fields
+/*
+ * Writes the head of the option, behind NOPs that pad it to whole words. Returns the position of
+ * its data.
  */
-static inline void csig_opt_write(u8 *to, u16 exid, enum csig_form form,
-				  const struct csig_tag *t)
+static inline u8 *csig_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
 {
-	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
-	const u32 nops = csig_opt_bytes(form) - bytes;
+	const u32 bytes = CSIG_OPT_HEAD_BYTES + data_bytes;
+	const u32 nops = room_bytes - bytes;
 
 	memset(to, CSIG_TCPOPT_NOP, nops);
 	to += nops;
@@ -168,17 +178,45 @@ static inline void csig_opt_write(u8 *to, u16 exid, enum csig_form form,
 	to[1] = bytes;
 	to[2] = exid >> 8;
 	to[3] = exid;
+	return to + CSIG_OPT_HEAD_BYTES;
+}
+
+/**
+ * csig_opt_write_question() - write CSIG_OPT_QUESTION
+ * @to: CSIG_OPT_QUESTION_BYTES
+ * @exid: whose it is
+ */
+static inline void csig_opt_write_question(u8 *to, u16 exid)
+{
+	memset(csig_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
+	       CSIG_QUESTION_DATA_BYTES);
+}
+
+/**
+ * csig_opt_write() - write the option, behind NOPs that pad it to whole words
+ * @to: csig_opt_bytes(@form) bytes
+ * @exid: ExID of the option
+ * @form: format of @t; CSIG_NONE: without data
+ * @t: the data fields
+ */
+static inline void csig_opt_write(u8 *to, u16 exid, enum csig_form form,
+				  const struct csig_tag *t)
+{
+	const u32 data_bytes = form ? csig_data_bytes(form) : 0;
+	u8 *data = csig_opt_write_head(to, exid, data_bytes, csig_opt_bytes(form));
+
 	if (form)
-		csig_write(form, to + CSIG_OPT_HEAD_BYTES, t);
+		csig_write(form, data, t);
 }
 
 /*
- * A tag on its way through the stack, from where it is decided to the device: 8 bytes
- * beside the packet, that others may overwrite: so they bear a check. Zeros are none.
+ * A mark is a tag on its way through the stack, from the place that decides on it to the device. It
+ * is 8 bytes in skb->cb, which others may overwrite, so it contains a keyed check value. Zeros are
+ * no mark.
  */
 #define CSIG_MARK_BYTES		8U
 #define CSIG_MARK_CHECK_BYTES	2U
-/* 2^64 / golden ratio. */
+/* 2^64 / golden ratio */
 #define CSIG_MARK_FACTOR	0x9e3779b97f4a7c15ULL
 
 static inline u16 csig_mark_check(const u8 *data, enum csig_form form, u64 secret)
@@ -194,11 +232,11 @@ static inline u16 csig_mark_check(const u8 *data, enum csig_form form, u64 secre
 }
 
 /**
- * csig_mark_write() - beside a packet
+ * csig_mark_write() - write a mark
  * @mark: CSIG_MARK_BYTES
  * @form: CSIG_COMPACT or CSIG_EXPANDED
  * @t: the tag
- * @secret: random
+ * @secret: key of the check value, random
  */
 static inline void csig_mark_write(u8 *mark, enum csig_form form, const struct csig_tag *t,
 				   u64 secret)
@@ -214,12 +252,13 @@ static inline void csig_mark_write(u8 *mark, enum csig_form form, const struct c
 }
 
 /**
- * csig_mark_read() - is there one?
+ * csig_mark_read() - read a mark, if there is one
  * @mark: CSIG_MARK_BYTES
  * @t: result
- * @secret: of csig_mark_write()
+ * @secret: key that csig_mark_write() used
  *
- * Return: its form, or CSIG_NONE; of what is none, one in 2^15 is taken for one.
+ * Return: the tag's format, or CSIG_NONE. Other contents are taken for a mark with a probability of
+ * 1 in 2^15.
  */
 static inline enum csig_form csig_mark_read(const u8 *mark, struct csig_tag *t, u64 secret)
 {
@@ -239,16 +278,16 @@ static inline enum csig_form csig_mark_read(const u8 *mark, struct csig_tag *t, 
 }
 
 /**
- * struct csig_turns - whose turn it is; of a flow, under its lock
- * @type: of the last tag
- * @left_pkts: how many more ask for it
+ * struct csig_turns - the signal that a flow's next tag requests; protected by the flow's lock
+ * @type: signal type of the last tag
+ * @left_pkts: number of further tags with this type before the next type's turn
  */
 struct csig_turns {
 	u8 type;
 	u32 left_pkts;
 };
 
-/* The first turn is that of the first signal. */
+/* The first turn is that of the first signal type. */
 static inline void csig_turns_start(struct csig_turns *v)
 {
 	v->type = CSIG_TYPES - 1;
@@ -256,11 +295,12 @@ static inline void csig_turns_start(struct csig_turns *v)
 }
 
 /**
- * csig_turn() - what the next tag asks for: so many in a row, then the next signal
- * @v: of the flow
- * @weight_pkts: by signal; 0: never
+ * csig_turn() - signal type of the next tag: each type has its weight of consecutive tags
+ * @v: the flow's turns
+ * @weight_pkts: weights by signal type; 0: never
  *
- * In a row, since a receiver merges what asks for the same.
+ * The tags of a type are consecutive because a receiver merges packets that request the same
+ * signal.
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
@@ -268,7 +308,7 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 {
 	u32 i;
 
-	/* It may have been lowered meanwhile. */
+	/* The weight may have been lowered since. */
 	v->left_pkts = min(v->left_pkts, weight_pkts[v->type]);
 	if (v->left_pkts) {
 		v->left_pkts--;
@@ -287,9 +327,9 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 }
 
 /**
- * csig_nth_turn() - csig_turn() for who keeps no state
- * @n: how many tags went before
- * @weight_pkts: by signal; 0: never; may differ from call to call
+ * csig_nth_turn() - csig_turn() for callers without state
+ * @n: number of previous tags
+ * @weight_pkts: weights by signal type; 0: never; may differ from call to call
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
@@ -308,12 +348,11 @@ static inline u32 csig_nth_turn(u32 n, const u32 *weight_pkts)
 }
 
 /**
- * enum csig_summary - what of a signal is reflected (4.2: "the latest ... or a more
- *	advanced summary")
- * @CSIG_SUMMARY_LATEST: the latest tag
- * @CSIG_SUMMARY_WORST: the worst since the last reflection
- * @CSIG_SUMMARY_EWMA: the mean, 1/8 a tag (5.3.2); the latest's locator
- * @CSIG_SUMMARIES: number of these
+ * enum csig_summary - value that is reflected ("the latest ... or a more advanced summary", 4.2)
+ * @CSIG_SUMMARY_LATEST: the latest value
+ * @CSIG_SUMMARY_WORST: the worst value since the last reflection
+ * @CSIG_SUMMARY_EWMA: moving average with a gain of 1/8 (5.3.2), with the latest locator
+ * @CSIG_SUMMARIES: number of summaries
  */
 enum csig_summary {
 	CSIG_SUMMARY_LATEST,
@@ -326,15 +365,15 @@ enum csig_summary {
 #define CSIG_EWMA_FRACTION	8	/* 2^20 values << 8 = 2^28 */
 
 /**
- * struct csig_heard - a signal as the receiver has it; of a flow, under its lock
- * @form: of the tags; CSIG_NONE: there was none
- * @fresh: there was one since the last reflection
- * @latest: tag
- * @worst: tag since the last reflection
- * @ewma: of the values, << CSIG_EWMA_FRACTION
- * @heard_ns: when the latest came
- * @reflected_ns: when one was reflected last
- * @count: of tags; a merged packet has one
+ * struct csig_heard - state of a signal at the receiver; protected by the flow's lock
+ * @form: format of the tags; CSIG_NONE: no tag was received
+ * @fresh: a tag was received since the last reflection
+ * @latest: the latest tag
+ * @worst: the worst tag since the last reflection
+ * @ewma: moving average of the values, << CSIG_EWMA_FRACTION
+ * @heard_ns: time at which the latest tag was received
+ * @reflected_ns: time of the last reflection
+ * @count: number of tags received; a merged packet has one
  */
 struct csig_heard {
 	u8 form;
@@ -348,11 +387,11 @@ struct csig_heard {
 };
 
 /**
- * csig_hear() - a tag came
- * @h: of its signal
- * @form: of it
+ * csig_hear() - process a received tag
+ * @h: state of its signal
+ * @form: format of the tag
  * @t: the tag
- * @now_ns: now
+ * @now_ns: current time
  */
 static inline void csig_hear(struct csig_heard *h, enum csig_form form,
 			     const struct csig_tag *t, u64 now_ns)
@@ -374,8 +413,8 @@ static inline void csig_hear(struct csig_heard *h, enum csig_form form,
 }
 
 /**
- * csig_reflect_pick() - which signal is reflected: of the fresh, the one that has waited most
- * @h: CSIG_TYPES of them
+ * csig_reflect_pick() - choose the fresh signal whose last reflection is the oldest
+ * @h: CSIG_TYPES signals
  *
  * Return: enum csig_type; CSIG_TYPES if none is fresh.
  */
@@ -391,11 +430,11 @@ static inline u32 csig_reflect_pick(const struct csig_heard *h)
 
 /**
  * csig_reflect() - reflect a signal
- * @h: the signal
- * @summary: what of it
- * @now_ns: now
+ * @h: state of the signal
+ * @summary: value to reflect
+ * @now_ns: current time
  *
- * Return: the tag.
+ * Return: the tag to reflect.
  */
 static inline struct csig_tag csig_reflect(struct csig_heard *h, enum csig_summary summary,
 					   u64 now_ns)
@@ -412,10 +451,10 @@ static inline struct csig_tag csig_reflect(struct csig_heard *h, enum csig_summa
 }
 
 /**
- * enum csig_path_state - does the path take tags? Drawn above.
- * @CSIG_PATH_UNPROVEN: it is tried
- * @CSIG_PATH_PROVEN: it does
- * @CSIG_PATH_STRIPPED: it does not
+ * enum csig_path_state - do tags pass the path? For the transitions see the drawing above.
+ * @CSIG_PATH_UNPROVEN: not known; one tag at a time is sent
+ * @CSIG_PATH_PROVEN: they do
+ * @CSIG_PATH_STRIPPED: they do not
  */
 enum csig_path_state {
 	CSIG_PATH_UNPROVEN,
@@ -423,22 +462,23 @@ enum csig_path_state {
 	CSIG_PATH_STRIPPED,
 };
 
-/* Tags without an answer after which the path is one that strips. */
+/* Consecutive unanswered tags after which the path is considered to strip tags. */
 #define CSIG_MISSES_MAX		3U
-/* In RTTs, and at least. */
+/* Timeout of an answer in RTTs, and its minimum. */
 #define CSIG_PATIENCE_RTTS	4U
 #define CSIG_PATIENCE_MIN_NS	4000000ULL
-/* Where TCP has no RTT yet: its first timeout. */
+/* Timeout while TCP has no RTT yet: TCP's initial RTO. */
 #define CSIG_PATIENCE_UNKNOWN_NS	1000000000ULL
 
 /**
- * struct csig_path - of a flow that sends tags, under its lock
+ * struct csig_path - path of a flow that sends tags; protected by the flow's lock
  * @state: enum csig_path_state
- * @misses: tags in a row that went unanswered
- * @waiting: a tag's answer is waited for
- * @newest: of all tags, it is the newest
- * @end_seq: what acknowledges the packet of this tag
- * @since_ns: when it left; of CSIG_PATH_STRIPPED, since when
+ * @misses: number of consecutive unanswered tags
+ * @waiting: a tag is waiting for its answer
+ * @newest: the tag that waits is the latest tag
+ * @end_seq: sequence number that acknowledges the packet of this tag
+ * @since_ns: time at which it was sent; for CSIG_PATH_STRIPPED, time at which that state was
+ *	entered
  */
 struct csig_path {
 	u8 state;
@@ -450,7 +490,7 @@ struct csig_path {
 };
 
 /**
- * csig_patience_ns() - how long an answer may take
+ * csig_patience_ns() - timeout of an answer
  * @srtt_us: TCP's smoothed RTT; 0: not known
  */
 static inline u64 csig_patience_ns(u32 srtt_us)
@@ -471,11 +511,11 @@ static inline void csig_path_miss(struct csig_path *p, u64 now_ns)
 }
 
 /**
- * csig_path_may_tag() - may the next packet bear a tag?
- * @p: of the flow
- * @now_ns: now
- * @patience_ns: of csig_patience_ns()
- * @retry_ns: how long a path that strips is left alone
+ * csig_path_may_tag() - check if the next packet may carry a tag
+ * @p: the flow's path
+ * @now_ns: current time
+ * @patience_ns: csig_patience_ns()
+ * @retry_ns: time after which a path that strips tags is tried again
  */
 static inline bool csig_path_may_tag(struct csig_path *p, u64 now_ns, u64 patience_ns,
 				     u64 retry_ns)
@@ -492,10 +532,10 @@ static inline bool csig_path_may_tag(struct csig_path *p, u64 now_ns, u64 patien
 }
 
 /**
- * csig_path_tagged() - a packet with a tag leaves
- * @p: of the flow
- * @end_seq: behind its data
- * @now_ns: now
+ * csig_path_tagged() - note that a packet with a tag is sent
+ * @p: the flow's path
+ * @end_seq: sequence number behind its data
+ * @now_ns: current time
  */
 static inline void csig_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns)
 {
@@ -507,14 +547,14 @@ static inline void csig_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns
 	p->since_ns = now_ns;
 }
 
-/* The newest tag did not leave: that there is no answer says nothing of the path. */
+/* The latest tag was not sent after all, so a missing answer says nothing about the path. */
 static inline void csig_path_unsent(struct csig_path *p)
 {
 	if (p->newest)
 		p->waiting = false;
 }
 
-/* A value came back. */
+/* A value has been reflected. */
 static inline void csig_path_answered(struct csig_path *p)
 {
 	WRITE_ONCE(p->state, CSIG_PATH_PROVEN);
@@ -523,10 +563,10 @@ static inline void csig_path_answered(struct csig_path *p)
 }
 
 /**
- * csig_path_empty() - the receiver says that no tag came
- * @p: of the flow
- * @ack_seq: what it acknowledges
- * @now_ns: now
+ * csig_path_empty() - process a report that no tag was received
+ * @p: the flow's path
+ * @ack_seq: acknowledgment number of the report
+ * @now_ns: current time
  */
 static inline void csig_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
 {
@@ -535,18 +575,18 @@ static inline void csig_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
 }
 
 /*
- * A tag outside a tunnel's packet, after decapsulation: what it says waits for the packet within.
- * Receivers merge packets in between, so it waits by flow and by signal, and the worst stays.
+ * After decapsulation the tag of the outer packet waits for the inner packet. Since receivers merge
+ * packets in between, tags wait per flow and signal, and the worst value is kept.
  */
 
-/* It waits this long: the packet within follows in the same softirq, or was dropped. */
+/* Maximum time to wait: the inner packet follows in the same softirq, or was dropped. */
 #define CSIG_DECAP_MAX_NS	10000000ULL
 
 /**
  * struct csig_decap - outer tags of a flow that no inner packet has taken yet
- * @form: by signal, form of @tag; CSIG_NONE: none waits
- * @tag: by signal, the worst
- * @since_ns: by signal, arrival of the first
+ * @form: format of @tag by signal; CSIG_NONE: no tag waits
+ * @tag: the worst tag by signal
+ * @since_ns: arrival of the first tag by signal
  */
 struct csig_decap {
 	u8 form[CSIG_TYPES];
@@ -559,7 +599,7 @@ static inline bool csig_decap_waits(const struct csig_decap *d, u32 type, u64 no
 	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
 }
 
-/* Return: number of signals that wait. */
+/* Returns the number of signals for which a tag waits. */
 static inline u32 csig_decap_waiting(const struct csig_decap *d, u64 now_ns)
 {
 	u32 type, waiting = 0;
@@ -570,11 +610,11 @@ static inline u32 csig_decap_waiting(const struct csig_decap *d, u64 now_ns)
 }
 
 /**
- * csig_decap_put() - a packet is decapsulated that has a tag outside
+ * csig_decap_put() - store the outer tag of a decapsulated packet
  * @d: outer tags of the inner packet's flow
- * @form: form of @t
+ * @form: format of @t
  * @t: the tag; its type is below CSIG_TYPES
- * @now_ns: now
+ * @now_ns: current time
  */
 static inline void csig_decap_put(struct csig_decap *d, enum csig_form form,
 				  const struct csig_tag *t, u64 now_ns)
@@ -592,13 +632,13 @@ static inline void csig_decap_put(struct csig_decap *d, enum csig_form form,
 }
 
 /**
- * csig_decap_take() - the inner packet takes what its outer tag said
+ * csig_decap_take() - take an outer tag for an inner packet
  * @d: outer tags of the packet's flow
- * @type: the signal it asks for; CSIG_TYPES: any, and that which has waited longest is taken
+ * @type: signal that the packet requests; CSIG_TYPES: any, the one that has waited longest
  * @t: result
- * @now_ns: now
+ * @now_ns: current time
  *
- * Return: form of @t; CSIG_NONE if nothing waits.
+ * Return: format of @t; CSIG_NONE if no tag waits.
  */
 static inline enum csig_form csig_decap_take(struct csig_decap *d, u32 type, struct csig_tag *t,
 					     u64 now_ns)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's end host: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of CSIG's end-host algorithms with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -28,8 +31,12 @@ static const struct opt_case {
 	{ "expanded", 12, { 1, 1, 253, 10, 0x43, 0x53, 1, 2, 3, 4, 5, 6 },
 	  CSIG_OPT_EXPANDED, { 1, 2, 3, 4, 5, 6 }, true },
 	{ "of a length between", 8, { 253, 8, 0x43, 0x53 }, CSIG_OPT_BAD, {}, true },
-	{ "one more than empty", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
-	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
+	{ "one more than empty asks", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_QUESTION, {},
+	  true },
+	{ "between a question and a compact tag's", 8, { 253, 7, 0x43, 0x53, 1, 1, 1, 1 },
+	  CSIG_OPT_BAD, {}, true },
+	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_BAD, {}, false },
+	{ "no room for an ExID", 3, { 253, 4, 0x43 }, CSIG_OPT_NONE, {}, false },
 	{ "shorter than an ExID", 4, { 253, 3, 0x43, 1 }, CSIG_OPT_NONE, {}, true },
 	{ "behind the end", 8, { 0, 1, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
 	{ "a length of 0", 8, { 8, 0, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
@@ -55,7 +62,21 @@ static void opt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_opt_has_end(c->opts, c->bytes), c->has_end);
 }
 
-/* What is written fills whole words, and is read again. */
+/* Its data is not a tag, and it is not the option of a handshake. */
+static void question_test(struct kunit *test)
+{
+	u8 to[CSIG_OPT_QUESTION_BYTES], data[CSIG_DATA_MAX_BYTES];
+	enum csig_opt opt;
+
+	csig_opt_write_question(to, EXID);
+	opt = csig_opt_read(to, sizeof(to), EXID, data);
+	KUNIT_EXPECT_EQ(test, opt, CSIG_OPT_QUESTION);
+	KUNIT_EXPECT_EQ(test, csig_opt_form(opt), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, csig_opt_has_end(to, sizeof(to)), true);
+	KUNIT_EXPECT_EQ(test, csig_opt_read(to, sizeof(to), EXID + 1, data), CSIG_OPT_NONE);
+}
+
+/* A written option fills whole words and can be read back. */
 static void write_test(struct kunit *test)
 {
 	static const u32 bytes[CSIG_FORMS] = { 4, 8, 12 };
@@ -79,7 +100,7 @@ static void write_test(struct kunit *test)
 	}
 }
 
-/* A mark is read as it was written; with any bit changed it is none, nearly always. */
+/* A mark is read as it was written; with any bit changed it is not accepted. */
 static void mark_test(struct kunit *test)
 {
 	static const struct csig_tag t = { .type = 1, .value = 30, .locator = 77, .reserved = 1 };
@@ -136,7 +157,7 @@ static void turn_test(struct kunit *test)
 	}
 }
 
-/* Weights that change meanwhile: what has none left has no turn left. */
+/* Weights change between tags: a type whose weight becomes 0 loses its remaining turns. */
 static void turn_change_test(struct kunit *test)
 {
 	static const u32 before[CSIG_TYPES] = { 5, 0, 0 }, after[CSIG_TYPES] = { 0, 0, 1 };
@@ -147,7 +168,7 @@ static void turn_change_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_turn(&v, after), CSIG_PD);
 }
 
-/* A lower weight counts at once, for a turn that is under way too. */
+/* A lower weight applies immediately, also to a turn that has started. */
 static void turn_lower_test(struct kunit *test)
 {
 	static const u32 before[CSIG_TYPES] = { 1000, 1, 1 }, after[CSIG_TYPES] = { 2, 1, 1 };
@@ -161,7 +182,7 @@ static void turn_lower_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, csig_turn(&v, after), want[i]);
 }
 
-/* Tags of a signal, and what of them is reflected. */
+/* Tags of a signal, and the value that is reflected. */
 static const struct heard_case {
 	const char *what;
 	enum csig_type type;
@@ -202,7 +223,7 @@ static void heard_test(struct kunit *test)
 	}
 }
 
-/* The worst is that since the last reflection; another form starts anew. */
+/* The worst value is that since the last reflection; another format resets the state. */
 static void heard_again_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 30, .locator = 3 };
@@ -224,7 +245,7 @@ static void heard_again_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_reflect(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
 }
 
-/* Of the fresh, the one that has waited most. */
+/* Among the fresh signals, the one that was not reflected for longest is chosen. */
 static void pick_test(struct kunit *test)
 {
 	static const struct csig_tag t;
@@ -244,9 +265,9 @@ static void pick_test(struct kunit *test)
 }
 
 /*
- * At a time in ms: t: a packet wants to leave, and whether it may bear a tag: it then does;
- * u: the tag did not leave after all; v: a value comes back; e: "no tag came", on an ACK of so
- * many packets.
+ * An event at a time in ms. t: a packet is about to be sent; @arg: it may carry a tag, and then
+ * does. u: the tag was not sent after all. v: a value is reflected. e: an ACK of @arg tagged
+ * packets reports that no tag was received.
  */
 struct path_step {
 	u32 ms;
@@ -353,7 +374,7 @@ static void patience_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_patience_ns(100000), 400 * MS);
 }
 
-/* The worst of a signal stays; signals leave in the order of their arrival, or by name. */
+/* The worst tag of a signal is kept; signals are taken in the order of their arrival or by type. */
 static void decap_test(struct kunit *test)
 {
 	static const struct csig_tag abw = { .type = CSIG_ABW, .value = 20, .locator = 1 };
@@ -380,7 +401,7 @@ static void decap_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 0);
 }
 
-/* A signal that nobody took is forgotten; a tag of the other form replaces what waits. */
+/* A tag that was not taken expires; a tag of the other format replaces a waiting one. */
 static void decap_old_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 31 };
@@ -404,6 +425,7 @@ static void decap_old_test(struct kunit *test)
 static struct kunit_case csig_carrier_cases[] = {
 	KUNIT_CASE_PARAM(opt_test, opt_gen_params),
 	KUNIT_CASE(write_test),
+	KUNIT_CASE(question_test),
 	KUNIT_CASE(mark_test),
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tag goes on: at the egress of a trusted port, in front of its qdisc. What goes on
- * was decided above, and lies beside the packet.
+ * Adds tags at the egress of a trusted port, before its qdisc. The tag was decided on above and is
+ * in the mark in skb->cb.
  *
- * skb->protocol and the network header stay IP's: queues mark, filters match, and
- * segmentation copies the tag with the frame's header.
+ * skb->protocol and the network header remain those of IP, so that qdiscs can set CE and filters
+ * still match. Segmentation copies the tag as a part of the frame's header.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -14,7 +14,7 @@
 
 #include "net_csig_tag.h"
 
-/* Behind any VLAN tags in the frame; 0: there is a tag already, or none has a place. */
+/* Offset of the tag, behind any VLAN tags; 0 if there is a tag already, or no place for one. */
 static u32 place_bytes(struct sk_buff *skb)
 {
 	struct csig_place place;
@@ -26,7 +26,7 @@ static u32 place_bytes(struct sk_buff *skb)
 		0 : place.offset_bytes;
 }
 
-/* Tags count as payload: what the peer's MTU takes. */
+/* A tag counts as payload, because it must fit the peer's MTU. */
 static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 tag_bytes)
 {
 	const u32 room_bytes = READ_ONCE(dev->mtu) + skb_network_offset(skb);
@@ -38,8 +38,8 @@ static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 ta
 }
 
 /*
- * Must a super-packet be segmented here? Where all sums would be left to a card that looks
- * for headers, and in tunnels.
+ * Returns true if a GSO packet must be segmented here: if the checksums of its segments would be
+ * left to a NIC that parses headers for that, and in tunnels.
  */
 static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
 {
@@ -47,7 +47,7 @@ static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
 	       (skb->encapsulation || hop_device_parses(dev));
 }
 
-/* TCP writes the type anew whenever it sends; what is forwarded may have a clone somewhere. */
+/* TCP sets gso_type for each transmission; a forwarded packet may share it with a clone. */
 static bool mark_gso(const struct ctag_net *cn, struct sk_buff *skb)
 {
 	if (!skb->sk && skb_unclone(skb, GFP_ATOMIC)) {
@@ -59,8 +59,8 @@ static bool mark_gso(const struct ctag_net *cn, struct sk_buff *skb)
 }
 
 /*
- * A card would take the tag for something else when it segments or sums up. On a veth the
- * peer's stack does that, behind the tag.
+ * A NIC would misinterpret the tag when it segments or computes checksums. On a veth the peer's
+ * stack does both, after it has removed the tag.
  */
 static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 			    struct net_device *dev)
@@ -77,8 +77,8 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 }
 
 /*
- * Each has a copy of the tag and no note: when it comes here again, it just passes. A
- * tunnel's outer sum may be left to the device even so.
+ * Each segment has a copy of the tag but no mark, so it passes unchanged when it comes here again.
+ * A tunnel's outer checksum may be left to the device even then.
  */
 static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb,
 				  struct net_device *dev)
@@ -113,7 +113,7 @@ static void push_tag(struct sk_buff *skb, u32 offset_bytes, enum csig_form form,
 	skb_reset_mac_len(skb);
 }
 
-/* The qdisc's length of it was computed before. */
+/* qdisc_skb_cb()->pkt_len was computed before the tag was added. */
 static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_bytes)
 {
 	const u32 segs_pkts = hop_pkt_segs(skb, hop_pkt_hdr_bytes(skb));
@@ -125,7 +125,7 @@ static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_byte
 		ctag_count(cn, CTAG_OUT_SUPER);
 }
 
-/* Return: whether the packet bears it. */
+/* Returns true if the packet now carries the tag. */
 static bool put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct net_device *dev,
 		    enum csig_form form, const struct csig_tag *t)
 {
@@ -149,7 +149,7 @@ static bool put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct net_d
 	return true;
 }
 
-/* No answer will come to a tag that stays behind: its flow must not wait for one. */
+/* There will be no answer to a tag that was not sent, so its flow must not wait for one. */
 static void take_back(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
@@ -172,7 +172,7 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 	struct csig_tag t;
 	enum csig_form form;
 
-	/* What a bridge forwards has its tag in it. */
+	/* A frame that a bridge forwards already contains its tag. */
 	if (netif_is_bridge_port(dev))
 		return NF_ACCEPT;
 	form = csig_mark_read(ctag_mark(skb), &t, ctag_secret);

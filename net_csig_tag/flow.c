@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A connection's state: negotiation, what it hears and is told; see net/csig_flow.h. */
+/* State of a connection: negotiation, received tags, reflected values; see net/csig_flow.h. */
 
 #include <linux/module.h>
 #include <net/sock.h>
@@ -22,7 +22,7 @@ const struct hop_flow_kind ctag_flow_kind = {
 	.start = ctag_flow_start,
 };
 
-/* What a stage means beyond this connection. */
+/* Counts the result of a negotiation, and caches peers without support. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
@@ -35,7 +35,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 	hop_silent_learn(&cn->silent, &flow->key.peer, READ_ONCE(cn->silent_s), from, event, to);
 }
 
-/* Return: the stage of negotiation after this. Context: RCU read lock. */
+/* Returns the stage of the negotiation after the event. Context: RCU read lock. */
 enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct csig_flow *f = hop_flow_state(flow);
@@ -66,9 +66,9 @@ static void set_wish(struct hop_flow *flow, const struct sock *sk)
 }
 
 /**
- * ctag_flow_settle() - a full socket is there: the handshake is over
- * @flow: its flow
- * @sk: the socket
+ * ctag_flow_settle() - complete the negotiation, once there is a full socket
+ * @flow: the flow
+ * @sk: its socket
  *
  * Context: RCU read lock.
  */
@@ -81,10 +81,10 @@ void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 }
 
 /**
- * ctag_flow_hear() - the receiver: a tag came
- * @cn: of the netns
- * @flow: of its packet
- * @form: of it
+ * ctag_flow_hear() - at the receiver: process a received tag
+ * @cn: the netns' state
+ * @flow: flow of its packet
+ * @form: format of the tag
  * @t: the tag
  *
  * Context: RCU read lock.
@@ -107,7 +107,10 @@ void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	spin_unlock_bh(&f->lock);
 }
 
-/* The receiver: data came without a tag. A tunnel's packet may have had one. */
+/*
+ * At the receiver: data was received without a tag. This is not reported while another signal waits
+ * to be reflected; a tunnel's outer packet may have had a tag.
+ */
 void ctag_flow_miss(struct hop_flow *flow)
 {
 	struct csig_flow *f = hop_flow_state(flow);
@@ -128,7 +131,7 @@ static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from,
 		ctag_count(cn, CTAG_STRIPPED);
 }
 
-/* Context: RCU read lock; @f's lock held; readers of @told go without it. */
+/* Context: RCU read lock; @f's lock held. Readers of @told do not take the lock. */
 static void store_told(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
 		       const struct csig_tag *t)
 {
@@ -142,17 +145,17 @@ static void store_told(const struct ctag_net *cn, struct csig_flow *f, enum csig
 	f->told[t->type].high = s.high;
 	f->told[t->type].initial = t->value == csig_initial(form, t->type);
 	f->told[t->type].at_ns = ktime_get_ns();
-	/* csig_news() compares it by itself. */
+	/* csig_news() reads the count without the seqcount. */
 	WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
 	write_seqcount_end(&f->told_changes);
 }
 
 /**
- * ctag_flow_told() - the sender: the peer has reflected a signal
- * @cn: of the netns
- * @flow: of the packet
- * @form: of it
- * @t: the signal
+ * ctag_flow_told() - at the sender: process a value that the peer has reflected
+ * @cn: the netns' state
+ * @flow: flow of the packet
+ * @form: format of the value
+ * @t: the reflected fields
  *
  * Context: RCU read lock.
  */
@@ -182,7 +185,7 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	note_path(cn, flow, from, to);
 }
 
-/* The sender: the peer says that no tag came. Context: RCU read lock. */
+/* At the sender: the peer reports that no tag was received. Context: RCU read lock. */
 void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq)
 {
 	struct csig_flow *f = hop_flow_state(flow);
@@ -197,7 +200,10 @@ void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_se
 	note_path(cn, flow, from, to);
 }
 
-/* Which segments are those that a wish means? Not what was lost: tags may be why. */
+/*
+ * Returns true if the wish includes this segment. There are no tags after a retransmission timeout,
+ * since tags may be the reason for the losses.
+ */
 static bool is_wished(const struct ctag_wish *wish, const struct ctag_segment *seg,
 		      const struct sock *sk)
 {
@@ -214,7 +220,7 @@ static bool is_turn(struct csig_flow *f)
 	return true;
 }
 
-/* The knob as it is now: csig_turn() must not see it change. */
+/* Copies the knob, because the weights must not change during csig_turn(). */
 void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 {
 	u32 i;
@@ -223,7 +229,9 @@ void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 		weight_pkts[i] = READ_ONCE(cn->weight_pkts[i]);
 }
 
-/* @f's lock held. Return: the type, or CSIG_TYPES. */
+/*
+ * @f's lock is held. Returns the type, or CSIG_TYPES for no tag.
+ */
 static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
 		     const struct sock *sk)
 {
@@ -243,15 +251,15 @@ static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag
 }
 
 /**
- * ctag_flow_tag() - the sender: does a packet bear a tag?
- * @cn: of the netns
- * @flow: of the packet
- * @sk: its socket; locked: it sends
- * @seg: of the packet
+ * ctag_flow_tag() - at the sender: decide if a packet carries a tag
+ * @cn: the netns' state
+ * @flow: flow of the packet
+ * @sk: its socket; locked, because it is sending
+ * @seg: the packet
  * @t: result
  *
  * Context: RCU read lock.
- * Return: the tag's form, or CSIG_NONE.
+ * Return: format of the tag, or CSIG_NONE.
  */
 enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
 			     const struct ctag_segment *seg, struct csig_tag *t)
@@ -275,7 +283,7 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	return form;
 }
 
-/* The sender: the tag of the packet that was decided on last did not leave. */
+/* At the sender: the tag that was decided on last was not sent after all. */
 void ctag_flow_unsent(struct hop_flow *flow)
 {
 	struct csig_flow *f = hop_flow_state(flow);
@@ -285,7 +293,7 @@ void ctag_flow_unsent(struct hop_flow *flow)
 	spin_unlock_bh(&f->lock);
 }
 
-/* What this end adds to packets with data: it must fit before TCP knows of it. */
+/* Bytes that this end adds to packets with data, and that TCP must leave free. */
 static u32 added_bytes(const struct csig_flow *f)
 {
 	const u8 form = READ_ONCE(f->wish.form);
@@ -293,14 +301,14 @@ static u32 added_bytes(const struct csig_flow *f)
 	return (form ? csig_shapes[form].tag_bytes : 0) + READ_ONCE(f->option_bytes);
 }
 
-/* Has ctag_flow_reserve() something to do? */
+/* Returns true if ctag_flow_reserve() has to reserve more bytes. */
 bool ctag_flow_lacks_room(const struct csig_flow *f)
 {
 	return added_bytes(f) > READ_ONCE(f->reserved_bytes);
 }
 
 /**
- * ctag_flow_reserve() - segments leave room for what this end adds
+ * ctag_flow_reserve() - make TCP's segments leave room for what this end adds
  * @f: the flow
  * @sk: its socket
  *
@@ -324,7 +332,7 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 	struct csig_flow *f = NULL;
 	struct hop_flow *flow;
 
-	/* cc set between SYN and SYN-ACK: too early to know. */
+	/* Set between SYN and SYN-ACK: the peer's support is not known yet. */
 	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(cn->level))
 		return NULL;
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
@@ -334,7 +342,7 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 		goto out;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	/* It may be one that the connection did not begin with. */
+	/* The congestion control may have been chosen after the handshake. */
 	if (!READ_ONCE(f->wish.form))
 		set_wish(flow, sk);
 	if (READ_ONCE(f->stage) == HOP_STAGE_SPEAKS)
@@ -346,6 +354,21 @@ out:
 	return f;
 }
 EXPORT_SYMBOL_GPL(csig_flow_open);
+
+bool csig_flow_ask(struct sock *sk)
+{
+	struct ctag_net *cn = ctag_net(sock_net(sk));
+	struct hop_flow_key key;
+	bool begins;
+
+	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	rcu_read_lock();
+	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_wish(cn, &key, sk).form &&
+		 !hop_silent_is(&cn->silent, &key.peer);
+	rcu_read_unlock();
+	return hop_output_ask(&ctag_greeter, sk, begins) == HOP_STAGE_LATE;
+}
+EXPORT_SYMBOL_GPL(csig_flow_ask);
 
 bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
@@ -387,7 +410,7 @@ struct csig_view csig_flow_view(const struct csig_flow *f)
 }
 EXPORT_SYMBOL_GPL(csig_flow_view);
 
-/* The receiver's side of csig_flow_read(): the latest that came from the peer. */
+/* At the receiver, the counterpart of csig_flow_read(): the latest value that was received. */
 bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	const struct csig_heard *h = &f->heard[type];

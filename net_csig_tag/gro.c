@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets with tags merge on arrival as those without do, if they ask for the same signal;
- * the worst value stays, with its locator. And super-packets whose protocol is the tag's,
- * as bridges have them, can be segmented.
+ * Received packets with tags are merged like those without, if they request the same signal; the
+ * merged packet has the worst value and its locator. GSO packets whose protocol is the tag's
+ * EtherType, as they occur on bridges, can be segmented.
  */
 #include <linux/netdevice.h>
 #include <net/gro.h>
@@ -10,10 +10,10 @@
 
 #include "net_csig_tag.h"
 
-/* The module goes: nothing more is merged. */
+/* Set when the module is removed: no more packets are merged. */
 static bool retired;
 
-/* May @p, a packet that is held, take another one's tag in? */
+/* Returns true if the held packet @p may be merged with a packet that has this tag. */
 static bool may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form,
 		      const struct csig_tag *t, u16 inner)
 {
@@ -25,7 +25,9 @@ static bool may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form
 	       (!skb_cloned(p) || skb_clone_writable(p, at_bytes + data_bytes));
 }
 
-/* Of those that are held, the first that may be of the flow is what @skb was merged into. */
+/*
+ * @skb was merged into the first held packet that is marked as of the same flow.
+ */
 static void keep_worst(struct list_head *head, u32 at_bytes, enum csig_form form,
 		       const struct csig_tag *t)
 {
@@ -59,7 +61,7 @@ static struct sk_buff *gro_receive(struct list_head *head, struct sk_buff *skb,
 	inner = csig_ether_type(data, csig_data_bytes(form));
 	t = csig_read(form, data);
 	offload = gro_find_receive_by_type(htons(inner));
-	/* Tags within tags, of any kind, are none of ours. */
+	/* Packets with further tags of any kind are not merged. */
 	if (!offload || csig_form_of(&ctag_tpids, inner) || csig_is_vlan(inner))
 		goto out;
 	flush = 0;
@@ -76,7 +78,9 @@ out:
 	return done;
 }
 
-/* @skb: merged. A bridge may hand it to a card, which must not segment it: see egress.c. */
+/*
+ * @skb is a merged packet. A bridge may pass it to a NIC, which must not segment it: see egress.c.
+ */
 static int gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
 {
 	const u32 data_bytes = csig_data_bytes(form);
@@ -94,9 +98,9 @@ static int gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
 }
 
 /*
- * skb->data is behind the MAC header, which the tag becomes a part of: then the inner
- * protocol's segmentation copies it. What comes out stays so: a device does not look, and
- * its peer finds the tag's EtherType in the frame.
+ * skb->data is behind the MAC header. The tag becomes a part of the MAC header, so that the inner
+ * protocol's segmentation copies it. The segments are left like that: a device does not read these
+ * fields, and its peer takes the tag's EtherType from the frame.
  */
 static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t features,
 				   enum csig_form form)
@@ -181,7 +185,7 @@ void ctag_gro_init(void)
 	dev_add_offload(&ctag_offloads[1]);
 }
 
-/* The module goes: nothing more is merged, and what is held leaves. */
+/* When the module is removed: stop merging and flush the held packets. */
 void ctag_gro_exit(void)
 {
 	WRITE_ONCE(retired, true);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tag comes off: as the handler of its EtherType, behind bridges, which keep it. The
- * packet is received again, as if it had come without. From a trusted port, the tag is noted beside
- * the packet; in front of IP's header its bytes prove the note until the packet leaves.
+ * Removes tags from received packets, in the handler of the tags' EtherType. Bridges come before
+ * the handler and forward frames with their tags. The packet is received again, as if it had come
+ * without a tag. If it came from a trusted port, the tag is kept as a mark in skb->cb; the tag's
+ * bytes in front of the IP header prove that the mark is genuine.
  */
 #include <linux/etherdevice.h>
 #include <linux/mpls.h>
@@ -16,7 +17,7 @@ static __be16 protocol_of(u16 inner)
 	return htons(eth_proto_is_802_3(htons(inner)) ? inner : ETH_P_802_2);
 }
 
-/* Return: what is behind the tag, or a count to drop it by. */
+/* Returns the EtherType behind the tag, or the negative counter of the reason to drop the frame. */
 static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t)
 {
 	const u32 data_bytes = csig_data_bytes(form);
@@ -31,7 +32,7 @@ static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t
 	return inner;
 }
 
-/* Let devices segment again a GSO packet that gro.c marked. Return: false without memory. */
+/* Lets devices segment a GSO packet again that gro.c marked. Returns false if memory is short. */
 static bool clear_mark(struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb) || skb->encapsulation ||
@@ -52,22 +53,22 @@ static void pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 	skb_reset_transport_header(skb);
 }
 
-/* Else it is as if the module were not there: nobody knows the EtherType. */
+/* If not, frames are handled as without the module: the EtherType is unknown. */
 static bool takes_part(const struct ctag_net *cn)
 {
 	return READ_ONCE(cn->level) || !xa_empty(&cn->ports);
 }
 
 /*
- * An XDP program has seen the frame with its tag, and sees no frame twice. On a trusted
- * port it has to know tags; on another one anybody could hide a frame from it.
+ * An XDP program has seen the frame with its tag and will not see it again. On a trusted port the
+ * program must know tags; on any other port a tag could hide a packet from it.
  */
 static bool is_hidden(struct ctag_net *cn, struct net_device *dev)
 {
 	return !ctag_port_is_trusted(cn, dev) && hop_input_is_hidden(dev, true);
 }
 
-/* Return: 0, or the count of the reason to drop the frame. */
+/* Returns 0, or the counter of the reason to drop the frame. */
 static int take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		    struct csig_tag *t)
 {
@@ -109,7 +110,10 @@ static int receive(struct sk_buff *skb, enum csig_form form)
 	} else {
 		ctag_count(cn, CTAG_IN_FENCED);
 	}
-	/* Filters on ingress see what was below the tag; generic XDP sees a frame once. */
+	/*
+	 * Filters at ingress see the packet below the tag; generic XDP does not see it a second
+	 * time.
+	 */
 	skb_set_redirected(skb, false);
 	return netif_receive_skb(skb);
 }
@@ -127,15 +131,15 @@ static int receive_expanded(struct sk_buff *skb, struct net_device *dev, struct 
 }
 
 /**
- * ctag_ingress_tag() - the tag that an IP packet came with
- * @skb: the packet, as it came; its network header set
+ * ctag_ingress_tag() - the tag with which an IP packet was received
+ * @skb: the packet as received, with its network header set
  * @t: result
  *
- * Beside the packet others may leave what looks like a note, so the frame's own header
- * must have been a tag's, too: then it did come with one.
+ * Other code may leave data in skb->cb that looks like a mark. The frame's header must therefore
+ * contain the tag, too.
  *
  * Context: RCU read lock.
- * Return: its form, or CSIG_NONE.
+ * Return: format of the tag, or CSIG_NONE.
  */
 enum csig_form ctag_ingress_tag(struct sk_buff *skb, struct csig_tag *t)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tunnels: the tag on the packet outside is about what is within. */
+/* Tunnels: a tag on the outer packet is about the flow of the inner packet. */
 
 #include <linux/bitops.h>
 #include <linux/if_ether.h>
@@ -9,13 +9,13 @@
 #include <net/ipv6.h>
 #include <net/vxlan.h>
 
-#include "net_csig_tag.h"
+#include "inner.h"
 
-/* Not the draft's, nor IANA's for all: devices say which they use. */
+/* The draft names no ports, and not all hosts use IANA's; these must match those of the devices. */
 ushort ctag_vxlan_port = IANA_VXLAN_UDP_PORT;
 ushort ctag_geneve_port = GENEVE_UDP_PORT;
 
-/* GRE of version 0: a checksum, a key and a sequence number, or not. */
+/* GRE version 0, with or without checksum, key and sequence number. */
 static bool behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct gre_base_hdr buf;
@@ -30,7 +30,7 @@ static bool behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
 	return true;
 }
 
-/* VXLAN has an Ethernet frame within, GENEVE says what it has. */
+/* VXLAN contains an Ethernet frame; GENEVE has a field for the inner protocol. */
 static bool behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct {
@@ -55,7 +55,7 @@ static bool behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
 	       !h->geneve.oam;
 }
 
-/* Behind VLAN tags in the frame, and behind a tag of ours. */
+/* The inner packet is behind any VLAN tags of the frame and behind a CSIG tag. */
 static bool behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	const u32 frame_bytes = skb->len - min(skb->len, inner->at_bytes);
@@ -79,7 +79,7 @@ static bool behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
 	return true;
 }
 
-/* What a packet has behind its IP header. */
+/* Finds what follows the IP header of a packet. */
 static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *outer,
 		      struct ctag_inner *inner)
 {
@@ -101,14 +101,15 @@ static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *ou
 }
 
 /**
- * ctag_find_inner() - the packet that another carries
- * @skb: a packet; skb->data at its network header
+ * ctag_find_inner() - find the packet that a tunnel's packet contains
+ * @skb: a packet; skb->data is at its network header
  * @inner: result
  *
- * In IP in IP, GRE, VXLAN or GENEVE; in a frame also behind VLAN tags and a tag of ours.
+ * The tunnels are IP in IP, GRE, VXLAN and GENEVE. In a frame, the inner packet may be behind VLAN
+ * tags and a CSIG tag.
  *
  * Context: any.
- * Return: false if it carries none.
+ * Return: false if there is no inner packet.
  */
 bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner)
 {
@@ -122,14 +123,14 @@ bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner)
 }
 
 /**
- * ctag_inner_addresses() - its addresses
+ * ctag_inner_addresses() - read the addresses of an inner packet
  * @skb: the packet
- * @inner: a packet within, or the packet itself
+ * @inner: a packet in it, or the packet itself
  * @source: result; IPv4 is v4-mapped
- * @destination: result, as @source
+ * @destination: result; IPv4 is v4-mapped
  *
  * Context: any.
- * Return: false if the packet ends before them.
+ * Return: false if the packet ends before the end of the addresses.
  */
 bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
 			  struct in6_addr *source, struct in6_addr *destination)

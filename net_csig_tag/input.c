@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets for this host: LOCAL_IN, behind destination NAT and the firewall, which may
- * refuse what must then prove nothing. The tag was taken off before; see ingress.c.
+ * Packets for this host, in LOCAL_IN. The hook is behind destination NAT and the firewall: a packet
+ * that these drop must not change any state. The tag has been removed before; see ingress.c.
  */
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
@@ -12,11 +12,11 @@
 #include "net_csig_tag.h"
 
 /**
- * struct ctag_arrival - what a packet brought
- * @form: of @tag; CSIG_NONE: it had none
- * @tag: its tag
- * @opt: its option
- * @data: of @opt
+ * struct ctag_arrival - CSIG data of a received packet
+ * @form: format of @tag; CSIG_NONE: no tag
+ * @tag: the tag
+ * @opt: contents of the option
+ * @data: data fields of the option
  */
 struct ctag_arrival {
 	enum csig_form form;
@@ -59,21 +59,21 @@ static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 		}
 		flow = hop_flow_add(key, true);
 	}
-	/* Else it is our SYN's twin, a repeated one, or nobody's. */
+	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
 	if (!flow) {
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 		return;
 	}
 	f = hop_flow_state(flow);
 	stage = READ_ONCE(f->stage);
-	/* Anybody may send a SYN for a connection that is there. */
+	/* Anybody could send a SYN for an existing connection. */
 	if (!opens && stage != HOP_STAGE_ASKED && stage != HOP_STAGE_HEARD)
 		return;
 	WRITE_ONCE(f->asked_us, true);
 	ctag_flow_event(flow, HOP_EVENT_SYN_IN);
 }
 
-/* It answers the SYN that our socket has sent. */
+/* Returns true if the packet answers the SYN of our socket. */
 static bool is_expected(const struct hop_flow_key *key, const struct ctag_segment *seg)
 {
 	struct sock *sk = hop_flow_socket(key);
@@ -82,7 +82,7 @@ static bool is_expected(const struct hop_flow_key *key, const struct ctag_segmen
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
-		/* An answer may come before SND.NXT is moved. */
+		/* An answer may arrive before SND.NXT is advanced. */
 		good = between(seg->ack_seq, hop_peek(tcp_sk(sk)->snd_una) + 1,
 			       hop_peek(tcp_sk(sk)->write_seq));
 	sock_gen_put(sk);
@@ -106,7 +106,42 @@ static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
-/* The peer's last, when our end has been closed and all of it was acknowledged. */
+/*
+ * The peer has chosen its congestion control after the handshake. It will send tags, if they pass.
+ */
+static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
+			     const struct hop_flow_key *key, const struct ctag_segment *seg)
+{
+	const struct tcphdr *th = tcp_of(skb, seg);
+	struct hop_flow *flow;
+	struct csig_flow *f;
+
+	if (!hop_input_may_ask(key, th, seg->payload_bytes)) {
+		ctag_count(cn, CTAG_IN_FORGED);
+		return;
+	}
+	if (hop_input_is_mangled(skb, th)) {
+		ctag_count(cn, CTAG_IN_BAD_SUM);
+		return;
+	}
+	ctag_count(cn, CTAG_IN_HELLO);
+	if (hop_silent_is(&cn->silent, &key->peer)) {
+		ctag_count(cn, CTAG_AVOIDED);
+		return;
+	}
+	flow = hop_input_hear_question(&ctag_greeter, key);
+	if (!flow) {
+		ctag_count(cn, CTAG_IN_NO_FLOW);
+		return;
+	}
+	f = hop_flow_state(flow);
+	WRITE_ONCE(f->asked_us, true);
+	/* The question shows that the option passes the path; this end needs no other proof. */
+	ctag_flow_event(flow, HOP_EVENT_HEADER_IN);
+	hop_input_answer_now(key);
+}
+
+/* The peer's last packets, after our end was closed and all its data was acknowledged. */
 static bool is_in_time_wait(const struct sock *sk, const struct ctag_segment *seg)
 {
 	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
@@ -116,7 +151,7 @@ static bool is_in_time_wait(const struct sock *sk, const struct ctag_segment *se
 	       between(seg->seq, nxt - tw->tw_rcv_wnd, nxt + tw->tw_rcv_wnd);
 }
 
-/* What TCP itself would take for the peer's; what it is sending now may count as sent. */
+/* Returns true if TCP would accept it as the peer's; data that is being sent may count as sent. */
 static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segment *seg)
 {
 	struct sock *sk = hop_flow_socket(key);
@@ -135,7 +170,7 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segme
 	} else if (sk->sk_state == TCP_TIME_WAIT) {
 		good = is_in_time_wait(sk, seg);
 	} else {
-		/* The handshake's last ACK may come with one. */
+		/* The last ACK of the handshake may carry an option. */
 		good = sk->sk_state == TCP_NEW_SYN_RECV;
 	}
 	sock_gen_put(sk);
@@ -165,7 +200,7 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 	ctag_flow_told(cn, flow, form, &t);
 }
 
-/* Room that output could not make: see is_locked() there. */
+/* Reserves room that output could not reserve: see is_locked() there. */
 static void make_room(struct hop_flow *flow)
 {
 	struct csig_flow *f = hop_flow_state(flow);
@@ -177,7 +212,9 @@ static void make_room(struct hop_flow *flow)
 	if (!sk)
 		return;
 	if (sk_fullsock(sk)) {
-		/* A packet that waited for NFQUEUE's say comes in its program's context. */
+		/*
+		 * A packet that was queued to NFQUEUE arrives here in the context of its program.
+		 */
 		local_bh_disable();
 		bh_lock_sock_nested(sk);
 		if (!sock_owned_by_user(sk))
@@ -200,6 +237,10 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 			receive_hello(cn, &key, seg);
 		return;
 	}
+	if (a->opt == CSIG_OPT_QUESTION) {
+		receive_question(cn, skb, &key, seg);
+		return;
+	}
 	flow = hop_flow_find(&key);
 	if (!flow) {
 		if (a->form || a->opt)
@@ -215,7 +256,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	make_room(flow);
 }
 
-/* A tunnel: the key of the flow that the packet within belongs to. */
+/* Reads the key of the flow to which the inner packet of a tunnel belongs. */
 static bool read_inner(const struct sk_buff *skb, const struct ctag_inner *inner,
 		       struct hop_flow_key *key)
 {
@@ -235,8 +276,9 @@ static bool read_inner(const struct sk_buff *skb, const struct ctag_inner *inner
 }
 
 /*
- * A tunnel ends here: the tag was on its packet, and is about what is within. A connection of this
- * host is told; else a packet for another host may take it on.
+ * The end of a tunnel: the tag of the outer packet is about the inner packet's flow. It is passed
+ * to the flow if that is a connection of this host; otherwise a packet for another host may take
+ * it.
  */
 static void receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struct net *net,
 			   const struct ctag_inner *inner, enum csig_form form,
@@ -254,7 +296,7 @@ static void receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struc
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
-/* A tunnel ends here, or UDP. */
+/* Packets other than TCP: the end of a tunnel, or UDP. */
 static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
 {
 	struct ctag_inner inner;
@@ -265,7 +307,10 @@ static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *
 	if (!form)
 		return;
 	tunnel = ctag_find_inner(skb, &inner);
-	/* Its frame has a tag of its own, which comes next: what is outside is merged into that. */
+	/*
+	 * The inner frame has its own tag, which is processed later; the outer tag is merged into
+	 * it.
+	 */
 	if (tunnel && inner.tagged && ctag_has_tunnels(cn)) {
 		ctag_tunnel_keep(cn, skb, &inner, form, &t);
 		return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals for a congestion control in BPF: what net/csig_flow.h is to one in C. For
- * struct_ops programs, of which tcp_congestion_ops is the use; in other programs nobody
- * holds the socket's lock.
+ * The counterpart of net/csig_flow.h for a congestion control in BPF. The kfunc is for struct_ops
+ * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
  *
- * A program may forget to leave. So it holds no reference to the flow, which is looked up
- * at each call. net.hopcc.csig_cc names it, or a rule its flows: there is nothing to open.
+ * A program may forget to close a flow. So it holds no reference to the flow, which is looked up
+ * with each call. There is nothing to open, because net.hopcc.csig_cc names the congestion control,
+ * or a rule selects its flows.
  */
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -15,7 +15,7 @@
 
 #include "net_csig_tag.h"
 
-/* Context: RCU read lock. Return: false if nothing came yet. */
+/* Context: RCU read lock. Returns false if no value has been received yet. */
 static bool read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fed)
 {
 	struct hop_flow_key key;
@@ -34,13 +34,13 @@ static bool read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fe
 compat_kfunc_start_defs();
 
 /**
- * bpf_csig_read() - the latest of a signal
+ * bpf_csig_read() - read the latest value of a signal
  * @sk: a TCP socket
- * @type: 0 min(ABW), 1 min(ABW/C), 2 max(PD)
+ * @type: 0: min(ABW), 1: min(ABW/C), 2: max(PD)
  * @s: result
  *
  * Context: socket lock held.
- * Return: 0; -EINVAL for another type; -ENOENT if none was reflected yet.
+ * Return: 0; -EINVAL for an undefined type; -ENOENT if no value has been reflected yet.
  */
 __bpf_kfunc int bpf_csig_read(struct sock *sk, u32 type, struct csig_bpf_signal *s)
 {
@@ -78,7 +78,7 @@ static const struct btf_kfunc_id_set ctag_kfunc_set = {
 	.set = &ctag_kfunc_ids,
 };
 
-/* A module that was built without the kernel's vmlinux has no BTF: then there is none. */
+/* A module that was built without the kernel's vmlinux has no BTF, and then no kfunc. */
 int ctag_kfunc_init(void)
 {
 	if (!THIS_MODULE->btf_data_size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The knobs of a network namespace, below net.hopcc. */
+/* Sysctls of a network namespace, below net.hopcc. */
 
 #include <linux/capability.h>
 #include <linux/kernel.h>
@@ -18,7 +18,7 @@ static unsigned int summary_max = CSIG_SUMMARIES - 1;
 static unsigned int silent_max_s = HOP_SILENT_MAX_S;
 static int weight_max_pkts = CTAG_WEIGHT_MAX_PKTS;
 
-/* A string that somebody parses: @text is what it is, and what it shall be. */
+/* Reads or writes a string that is parsed elsewhere; @text has the old value, then the new one. */
 static int edit_text(char *text, size_t bytes, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct ctl_table one = { .data = text, .maxlen = bytes };
@@ -27,8 +27,8 @@ static int edit_text(char *text, size_t bytes, int write, void *buffer, size_t *
 }
 
 /*
- * Who authorises a netns is the machine's administrator, not that of a container, who may
- * set the rest of its own.
+ * Only the machine's administrator may let a netns use CSIG; an administrator of a container may
+ * change its other sysctls.
  */
 static bool may_authorise(int write)
 {
@@ -77,7 +77,9 @@ static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *l
 	return err;
 }
 
-/* Such a text has @bytes at most; what it is now: @show, what it shall be: @set. */
+/*
+ * Reads or writes a text of at most @bytes; @show returns the old value, @set stores the new one.
+ */
 static int set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_net *, char *),
 		    int (*set)(struct ctag_net *, const char *), int write, void *buffer,
 		    size_t *len, loff_t *pos)
@@ -117,7 +119,7 @@ static int set_buckets(compat_ctl_table *table, int write, void *buffer, size_t 
 		.extra2		= high,				\
 	}
 
-/* One number a signal; the kernel knows vectors of int only. */
+/* One number per signal; the kernel supports vectors only of int. */
 #define CTAG_SIGNAL_KNOB(name, member, low, high) {		\
 		.procname	= name,				\
 		.data		= hop_sysctl_at(struct ctag_net, member),	\
@@ -128,7 +130,7 @@ static int set_buckets(compat_ctl_table *table, int write, void *buffer, size_t 
 		.extra2		= high,				\
 	}
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 	CTAG_KNOB("csig", level, set_level, SYSCTL_ZERO, &level_max),
 	CTAG_KNOB("csig_form", form, proc_douintvec_minmax, &form_min, &form_max),

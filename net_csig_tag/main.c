@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net_csig_tag: CSIG's end host, draft-ravi-ippm-csig-01 sections 4.2 to 4.4, 5.3.2, 6.3.3
- * and 9. The law is in csig_carrier.h; here it is hung on the stack.
+ * net_csig_tag: the CSIG carrier at end hosts, draft-ravi-ippm-csig-01 sections 4.2 to 4.4, 5.3.2,
+ * 6.3.3 and 9. The algorithms are in csig_carrier.h; this module connects them to the network
+ * stack.
  *
  *	+------------------- TCP -------------------+
  *	| a congestion control: csig_flow_read()    |
  *	+-------------------------------------------+
  *	 input.c: tag and option    |  output.c: negotiate, reflect, decide on a tag
  *	 LOCAL_IN         ^         |  POST_ROUTING
- *	                  | (router: forwarded, the tag noted beside the packet)
+ *	                  | (router: forwarded, with the tag in skb->cb)
  *	 ingress.c: off --+---------+--> egress.c: on
  *	 EtherType's handler           a trusted port's egress hook
  *
- * Where a tunnel begins or ends at a router or a bridge, tunnel.c takes tags in and out.
+ * If a tunnel starts or ends at a router or a bridge, tunnel.c moves tags into and out of it.
  *
- * It speaks only if net.hopcc.csig lets it, and on ports that net.hopcc.csig_ports names.
+ * CSIG is used only if net.hopcc.csig allows it, and on ports that net.hopcc.csig_ports names.
  *
- * Not done, because:
- * - 6.3.3.1 LLDP TLV: the draft leaves it to future versions.
- * - 4.2.2 QUIC, PonyExpress: their wire formats are not the kernel's.
+ * Not implemented:
+ * - 6.3.3.1 LLDP TLV: left to future versions of the draft.
+ * - 4.2.2 QUIC, PonyExpress: their wire formats are not defined in the kernel.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -117,8 +118,9 @@ static void stop_hooks(struct ctag_net *cn)
 }
 
 /*
- * Hooks where the netns speaks, or has ports: what leaves by them bears no tag but ours. @also:
- * or will have ports now. Context: process. Return: 0; or an error, and they are as they were.
+ * Registers the netfilter hooks if CSIG is on in the netns or the netns has ports: packets that
+ * leave by ports must carry no other tags than ours. @also: the netns is about to have ports.
+ * Context: process. Returns 0, or an error and leaves the hooks unchanged.
  */
 int ctag_hook(struct ctag_net *cn, bool also)
 {
@@ -174,12 +176,12 @@ no_scales:
 	return err;
 }
 
-/* A grace period ends before ctag_net_exit(): no hook looks at what it frees. */
+/* A grace period ends before ctag_net_exit(), so no hook uses what that frees. */
 static void __net_exit ctag_net_pre_exit(struct net *net)
 {
 	struct ctag_net *cn = ctag_net(net);
 
-	/* Its sysctl could make ports again. */
+	/* A write to its sysctl could create ports again. */
 	hop_sysctl_stop(&cn->sysctl);
 	ctag_ports_stop(cn);
 	if (cn->hooked)
@@ -209,7 +211,7 @@ static int __init ctag_init(void)
 {
 	int err;
 
-	/* A mark lies where neither IP nor segmentation keeps anything. */
+	/* A mark uses bytes of skb->cb that neither IP nor segmentation uses. */
 	static_assert(sizeof(struct inet_skb_parm) <= CTAG_MARK_OFFSET);
 	static_assert(sizeof(struct inet6_skb_parm) <= CTAG_MARK_OFFSET);
 	static_assert(CTAG_MARK_OFFSET + CSIG_MARK_BYTES <= SKB_GSO_CB_OFFSET);
@@ -239,7 +241,7 @@ no_netlink:
 	return err;
 }
 
-/* Congestion controls hold a reference to this module: no flow is open. */
+/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit ctag_exit(void)
 {
 	ctag_gro_exit();

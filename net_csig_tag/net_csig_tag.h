@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of net_csig_tag share. */
+/* Declarations that the files of net_csig_tag share */
 #ifndef NET_CSIG_TAG_NET_CSIG_TAG_H
 #define NET_CSIG_TAG_NET_CSIG_TAG_H
 
@@ -12,36 +12,38 @@
 #include <net/csig_flow.h>
 #include <net/hop_discover.h>
 #include <net/hop_flow.h>
+#include <net/hop_output.h>
 #include <net/hop_shim.h>
 #include <net/hop_silent.h>
 #include <net/hop_sysctl.h>
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
+#include "inner.h"
 
-/* Of net.hopcc.csig_cc, csig_ports, csig_rules, csig_buckets. */
+/* Maximum text lengths of net.hopcc.csig_cc, csig_ports, csig_rules and csig_buckets. */
 #define CTAG_CC_BYTES		128
 #define CTAG_PORTS_BYTES	512
 #define CTAG_RULES_BYTES	1024
 #define CTAG_BUCKETS_BYTES	1024
 #define CTAG_RULES_MAX		16
 
-/* Of net.hopcc.csig_weights and csig_every. */
+/* Maxima of net.hopcc.csig_weights and csig_every. */
 #define CTAG_WEIGHT_MAX_PKTS	1000U
 #define CTAG_EVERY_MAX_PKTS	1000000U
 #define CTAG_RETRY_DEFAULT_S	10U
 
-/* Flows whose packets are between decapsulation and their tunnel's device, at once. */
+/* Maximum number of flows with packets between decapsulation and the tunnel's device. */
 #define CTAG_DECAP_SLOTS	512U
 
-/* Where a mark lies in skb->cb: behind IP's, in front of segmentation's. */
+/* Offset of a mark in skb->cb: behind IP's data, in front of that of segmentation. */
 #define CTAG_MARK_OFFSET	24
 
 /**
  * enum ctag_level - net.hopcc.csig: what a netns may do
  * @CTAG_OFF: nothing
- * @CTAG_ANSWERS: reflect what a peer asks for
- * @CTAG_INITIATES: send tags, too
+ * @CTAG_ANSWERS: reflect the tags of peers
+ * @CTAG_INITIATES: also send tags
  */
 enum ctag_level {
 	CTAG_OFF,
@@ -50,9 +52,9 @@ enum ctag_level {
 };
 
 /**
- * enum ctag_packets - which packets of a flow bear tags (7.3)
- * @CTAG_DATA: those with data, each n-th
- * @CTAG_PROBES: those without new data: ACKs, keep-alives, window probes
+ * enum ctag_packets - packets of a flow that carry tags (7.3)
+ * @CTAG_DATA: every n-th packet with data
+ * @CTAG_PROBES: packets without new data: ACKs, keep-alives, window probes
  */
 enum ctag_packets {
 	CTAG_DATA,
@@ -60,40 +62,44 @@ enum ctag_packets {
 };
 
 /**
- * enum ctag_count - what is counted, a netns; names are in ctag_count_names[]
- * @CTAG_IN_TAG: tags taken off on trusted ports, by super-packets
- * @CTAG_IN_FENCED: tags taken off on other ports, unread
- * @CTAG_IN_HIDDEN: frames with tags on other ports, dropped since a filter of the device has
- *	not seen what is below the tag
- * @CTAG_IN_HEARD: tags told to a flow
- * @CTAG_IN_NO_FLOW: tags on TCP for no flow of ours
- * @CTAG_IN_TYPE: tags of a type that nobody has defined
- * @CTAG_IN_HELLO: options of handshakes
- * @CTAG_IN_VALUE: reflections with a value
- * @CTAG_IN_EMPTY: reflections that say that no tag came
- * @CTAG_IN_UNASKED: reflections to a flow that has sent no tag
- * @CTAG_IN_BAD_SUM: options of packets with a wrong checksum
- * @CTAG_IN_FORGED: options that are not the peer's by their sequence numbers
+ * enum ctag_count - counters per netns; the names are in ctag_count_names[]
+ * @CTAG_IN_TAG: tags removed on trusted ports; a merged packet counts once
+ * @CTAG_IN_FENCED: tags removed on other ports without reading them
+ * @CTAG_IN_HIDDEN: tagged frames dropped on other ports because a filter of the device has not seen
+ *	the packet below the tag
+ * @CTAG_IN_HEARD: tags passed to a flow
+ * @CTAG_IN_NO_FLOW: tags of TCP packets that belong to no known flow
+ * @CTAG_IN_TYPE: tags of an undefined type
+ * @CTAG_IN_HELLO: options of handshakes, and questions of established connections
+ * @CTAG_IN_VALUE: reflections received with a value
+ * @CTAG_IN_EMPTY: reflections received that report that no tag arrived
+ * @CTAG_IN_UNASKED: reflections received by a flow that has sent no tag
+ * @CTAG_IN_BAD_SUM: options in packets with a wrong checksum
+ * @CTAG_IN_FORGED: options that are not the peer's according to their sequence numbers
  * @CTAG_BAD_TRUNCATED: frames that end within a tag; dropped
- * @CTAG_BAD_ORDER: tags with a tag behind them; dropped
- * @CTAG_BAD_LENGTH: options of a wrong length
- * @CTAG_OUT_TAG: packets on the wire that left with a tag of a flow of this netns
- * @CTAG_OUT_SUPER: super-packets that some of them left in
- * @CTAG_OUT_FORWARDED: the same, without a socket: forwarded, or behind an MPLS label
- * @CTAG_OUT_HELLO: handshakes with an option
- * @CTAG_OUT_VALUE: reflections with a value
- * @CTAG_OUT_EMPTY: reflections that say that no tag came
- * @CTAG_OUT_NO_ROOM: tags and options that would exceed the MTU or TCP's header
- * @CTAG_OUT_SEGMENTED: super-packets with tags that no device could be left
- * @CTAG_TUNNEL_IN: packets with a tag that entered a named tunnel: the outer packet has a copy
- * @CTAG_TUNNEL_OUT: packets that left a named tunnel, and had a tag outside
- * @CTAG_TUNNEL_WORSE: of these, the tags of inner frames that were better than the outer tag
+ * @CTAG_BAD_ORDER: frames in which another tag follows the tag; dropped
+ * @CTAG_BAD_LENGTH: options with an invalid length
+ * @CTAG_OUT_TAG: packets on the wire that were sent with a tag by a flow of this netns
+ * @CTAG_OUT_SUPER: GSO packets that contained a part of CTAG_OUT_TAG
+ * @CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
+ *	label
+ * @CTAG_OUT_HELLO: packets with an option that negotiates: handshakes, and pure ACKs that ask or
+ *	answer on an established connection
+ * @CTAG_OUT_VALUE: reflections sent with a value
+ * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
+ * @CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
+ * @CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
+ *	do it
+ * @CTAG_TUNNEL_IN: packets with a tag that entered a named tunnel; the outer packet has a copy
+ * @CTAG_TUNNEL_OUT: packets that left a named tunnel, with a tag in the outer packet
+ * @CTAG_TUNNEL_WORSE: subset of CTAG_TUNNEL_OUT: the inner frame has a tag, and the outer tag was
+ *	worse
  * @CTAG_TUNNEL_LOST: outer tags that no inner packet could take
  * @CTAG_NO_MEMORY: packets that could not be made writable
- * @CTAG_SPEAKS: connections whose peer knows CSIG
- * @CTAG_SILENT: connections that found out that it does not
- * @CTAG_STRIPPED: times that a flow stopped, since no tag came through
- * @CTAG_AVOIDED: handshakes without an option, to or from a remembered destination
+ * @CTAG_SPEAKS: connections whose peer supports CSIG
+ * @CTAG_SILENT: connections whose peer turned out not to support CSIG
+ * @CTAG_STRIPPED: number of times that a flow stopped to send tags because none passed the path
+ * @CTAG_AVOIDED: handshakes without an option because the peer is cached as one without support
  * @CTAG_COUNTS: number of counters
  */
 enum ctag_count {
@@ -133,17 +139,17 @@ enum ctag_count {
 };
 
 /**
- * struct ctag_rule - flows that bear tags
- * @prefix: destinations; IPv4 is v4-mapped
- * @prefix_bits: of @prefix
+ * struct ctag_rule - rule that selects flows that carry tags
+ * @prefix: prefix of the destinations; IPv4 is v4-mapped
+ * @prefix_bits: length of @prefix
  * @port: destination port; 0: any
- * @mark: of the socket
- * @mark_mask: which bits of it; 0: any
- * @every_pkts: each n-th packet
+ * @mark: mark of the socket
+ * @mark_mask: bits of the mark to compare; 0: any mark
+ * @every_pkts: every n-th packet carries a tag
  * @packets: enum ctag_packets
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @udp: of UDP, not of TCP
- * @datagrams: that it matched on output, of UDP
+ * @udp: the rule is for UDP, not for TCP
+ * @datagrams: number of UDP datagrams that matched on output
  */
 struct ctag_rule {
 	struct in6_addr prefix;
@@ -160,10 +166,10 @@ struct ctag_rule {
 
 /**
  * struct ctag_rules - net.hopcc.csig_rules
- * @rcu: frees it
- * @count: of @rule
- * @text: as written
- * @rule: the first that matches counts
+ * @rcu: for kfree_rcu()
+ * @count: number of valid entries of @rule
+ * @text: text as written to the sysctl
+ * @rule: the rules; the first match applies
  */
 struct ctag_rules {
 	struct rcu_head rcu;
@@ -174,9 +180,9 @@ struct ctag_rules {
 
 /**
  * struct ctag_scales - net.hopcc.csig_buckets
- * @rcu: frees it
- * @scale: by signal; quanta are the netns'
- * @text: as written
+ * @rcu: for kfree_rcu()
+ * @scale: scales by signal; the quanta are in struct ctag_net
+ * @text: text as written to the sysctl
  */
 struct ctag_scales {
 	struct rcu_head rcu;
@@ -186,10 +192,10 @@ struct ctag_scales {
 
 /**
  * struct ctag_port - a device that net.hopcc.csig_ports names
- * @ops: the hook on its egress
- * @ingress: the hook on its ingress; of tunnels only
- * @tunnel: it is a tunnel's device
- * @rcu: frees it
+ * @ops: netfilter hook at its egress
+ * @ingress: netfilter hook at its ingress; only for tunnels
+ * @tunnel: the device is a tunnel
+ * @rcu: for kfree_rcu()
  */
 struct ctag_port {
 	struct nf_hook_ops ops;
@@ -199,28 +205,28 @@ struct ctag_port {
 };
 
 /**
- * struct ctag_net - of a netns
+ * struct ctag_net - state of a netns
  * @net: the netns
  * @level: net.hopcc.csig, enum ctag_level
- * @form: net.hopcc.csig_form: of flows that their cc names, enum csig_form
- * @every_pkts: net.hopcc.csig_every: of these
+ * @form: net.hopcc.csig_form, enum csig_form; for flows selected by their congestion control
+ * @every_pkts: net.hopcc.csig_every; for the same flows
  * @summary: net.hopcc.csig_summary, enum csig_summary
  * @weight_pkts: net.hopcc.csig_weights, by signal
  * @quantum: net.hopcc.csig_quantum, by signal
  * @retry_s: net.hopcc.csig_retry_s
  * @silent_s: net.hopcc.csig_silent_s
  * @cc: net.hopcc.csig_cc
- * @port_names: net.hopcc.csig_ports; under RTNL
- * @ports: by interface index: struct ctag_port; changed under RTNL
+ * @port_names: net.hopcc.csig_ports; protected by RTNL
+ * @ports: struct ctag_port by interface index; changed under RTNL
  * @tunnels: number of @ports that are tunnels; written under RTNL
- * @devices: tells of devices that come and go
- * @rules: net.hopcc.csig_rules, NULL for none
+ * @devices: notifier for devices that are added and removed
+ * @rules: net.hopcc.csig_rules; NULL: none
  * @scales: net.hopcc.csig_buckets
- * @counts: CTAG_COUNTS of them, of each CPU
+ * @counts: CTAG_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: the memory for destinations
- * @hooked: its hooks are registered
- * @hook_lock: of @hooked
+ * @silent: cache of peers without support
+ * @hooked: the netns' hooks are registered
+ * @hook_lock: protects @hooked
  */
 struct ctag_net {
 	struct net *net;
@@ -243,14 +249,14 @@ struct ctag_net {
 	struct hop_sysctl sysctl;
 	struct hop_silent silent;
 	bool hooked;
-	struct mutex hook_lock;	/* of @hooked */
+	struct mutex hook_lock;	/* protects @hooked */
 };
 
 /**
- * struct ctag_wish - what of a flow bears tags
- * @every_pkts: each n-th packet
+ * struct ctag_wish - packets of a flow that carry tags
+ * @every_pkts: every n-th packet
  * @packets: enum ctag_packets
- * @form: CSIG_COMPACT or CSIG_EXPANDED; CSIG_NONE: nothing
+ * @form: CSIG_COMPACT or CSIG_EXPANDED; CSIG_NONE: no packets
  */
 struct ctag_wish {
 	u32 every_pkts;
@@ -259,26 +265,27 @@ struct ctag_wish {
 };
 
 /**
- * struct csig_flow - what net_csig_tag knows of a connection; state of a hop_flow
- * @lock: of all that follows; taken with BH off
- * @stage: of negotiation
- * @asked_us: the peer opened the connection, and sends tags
- * @wish: what this end tags; its form is read without the lock, too
- * @option_bytes: bytes of the largest option that reflects what came; read without the lock, too
- * @reserved_bytes: taken from the MSS for tags and options; under the socket's lock
- * @skipped_pkts: packets since the last tag
+ * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
+ * @lock: protects all other fields; taken with BH off
+ * @stage: stage of the negotiation
+ * @asked_us: the peer asked, in its SYN or later, and may send tags
+ * @wish: packets of this end that carry tags; @wish.form is also read without the lock
+ * @option_bytes: size of the largest option that reflects a received tag; also read without the
+ *	lock
+ * @reserved_bytes: bytes taken from the MSS for tags and options; protected by the socket lock
+ * @skipped_pkts: number of packets since the last tag
  * @sent: this end has sent a tag
- * @turns: whose turn it is
- * @path: does it take tags?
- * @untagged: data came since the last reflection, without a tag
- * @reflected_ns: when an option left
- * @heard: by signal: to be reflected
- * @told_changes: of @told, which is read without the lock, too
- * @told: by signal: the latest that was reflected, and the range that its value stood for when it
- *	was received, as csig_reading has them
+ * @turns: which signal is requested next
+ * @path: do tags pass the path?
+ * @untagged: data was received without a tag since the last reflection
+ * @reflected_ns: time at which the last option was sent
+ * @heard: signals to reflect, by type
+ * @told_changes: seqcount of @told, which is also read without the lock
+ * @told: latest reflected value by signal type, and the range that it represented when it was
+ *	received, as in struct csig_reading
  */
 struct csig_flow {
-	spinlock_t lock;	/* of all below */
+	spinlock_t lock;	/* protects all fields below */
 	enum hop_stage stage;
 	bool asked_us;
 	struct ctag_wish wish;
@@ -296,15 +303,15 @@ struct csig_flow {
 };
 
 /**
- * struct ctag_segment - a TCP packet; skb->data at its network header
- * @tcp_bytes: from there to TCP's header
- * @data_bytes: from there to its data
- * @payload_bytes: of that
- * @seq: its sequence number
- * @ack_seq: what it acknowledges
- * @syn: a SYN or SYN-ACK
- * @ack: its ACK bit
- * @rst: a reset
+ * struct ctag_segment - a TCP packet; skb->data is at its network header
+ * @tcp_bytes: offset of the TCP header from skb->data
+ * @data_bytes: offset of the payload from skb->data
+ * @payload_bytes: size of the payload
+ * @seq: sequence number
+ * @ack_seq: acknowledgment number
+ * @syn: the packet is a SYN or SYN-ACK
+ * @ack: the ACK bit is set
+ * @rst: the RST bit is set
  */
 struct ctag_segment {
 	u32 tcp_bytes;
@@ -317,24 +324,8 @@ struct ctag_segment {
 	bool rst;
 };
 
-/**
- * struct ctag_inner - an IP packet, within another or not
- * @at_bytes: from skb->data to where it begins
- * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
- * @place: where its headers end, counted from @at_bytes
- * @tagged: it is in an Ethernet frame that has a tag of its own
- */
-struct ctag_inner {
-	u32 at_bytes;
-	__be16 protocol;
-	bool tagged;
-	struct hop_shim_place place;
-};
-
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
-extern ushort ctag_vxlan_port, ctag_geneve_port;
-extern struct csig_tpids ctag_tpids;
 extern u64 ctag_secret;
 extern const struct hop_flow_kind ctag_flow_kind;
 
@@ -414,10 +405,12 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			enum csig_form form, const struct csig_tag *t);
+bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */
+extern const struct hop_greeter ctag_greeter;
 extern const struct nf_hook_ops ctag_output_hooks[2];
 extern const struct nf_hook_ops ctag_input_hooks[2];
 
@@ -432,11 +425,6 @@ void ctag_ingress_exit(void);
 /* gro.c */
 void ctag_gro_init(void);
 void ctag_gro_exit(void);
-
-/* inner.c */
-bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
-bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
-			  struct in6_addr *source, struct in6_addr *destination);
 
 /* tunnel.c */
 void ctag_tunnel_init(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A dump of connections and their signals; see uapi/linux/csig_flow.h. */
+/* Dumps connections and their signals; see uapi/linux/csig_flow.h. */
 
 #include <net/genetlink.h>
 #include <uapi/linux/csig_flow.h>
@@ -7,10 +7,10 @@
 #include "net_csig_tag.h"
 
 /**
- * struct dump - on its way into a message
+ * struct dump - state while flows are written into a message
  * @skb: the message
- * @cb: of the dump
- * @family: of generic netlink
+ * @cb: callback of the dump
+ * @family: the generic netlink family
  */
 struct dump {
 	struct sk_buff *skb;
@@ -79,7 +79,7 @@ static int dump_start(struct netlink_callback *cb)
 
 	if (!walk)
 		return -ENOMEM;
-	/* The socket holds its netns. */
+	/* The socket holds a reference to its netns. */
 	hop_flow_walk_open(walk, sock_net(cb->skb->sk));
 	cb->args[0] = (long)walk;
 	return 0;

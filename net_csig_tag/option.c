@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. TCP
- * passes over it.
+ * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. If the
+ * congestion control is chosen after the handshake, pure ACKs negotiate. TCP ignores it.
  */
 #include <net/dst.h>
 #include <net/ip.h>
@@ -12,12 +12,12 @@
 #define TCP_HEADER_MAX_BYTES 60
 
 /**
- * ctag_read_segment() - where the parts of a TCP packet are
- * @skb: the packet; skb->data at its network header
+ * ctag_read_segment() - find the parts of a TCP packet
+ * @skb: the packet; skb->data is at its network header
  * @seg: result
  *
- * Context: RCU read lock. Pulls TCP's header with its options.
- * Return: false if it is not TCP, or ends within its headers.
+ * Context: RCU read lock. Pulls the TCP header with its options.
+ * Return: false if the packet is not TCP, or ends within its headers.
  */
 bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
 {
@@ -42,7 +42,7 @@ bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
 	return true;
 }
 
-/* Of the longest segment that a packet becomes. */
+/* Size of the longest segment into which a packet is split. */
 static u32 wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
 {
 	if (!skb_is_gso(skb))
@@ -50,7 +50,7 @@ static u32 wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
 	return seg->data_bytes + skb_shinfo(skb)->gso_size;
 }
 
-/* IP's length field; 0 if it does not say one. */
+/* Value of IP's length field; 0 if it does not contain the length. */
 static u32 ip_length(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP) ? ntohs(ip_hdr(skb)->tot_len) :
@@ -67,7 +67,7 @@ static void set_ip_length(struct sk_buff *skb, u32 bytes)
 	ip_send_check(ip_hdr(skb));
 }
 
-/* IP's and TCP's headers move up, and leave room behind them. */
+/* Moves the IP and TCP headers towards the head, and returns the room behind them. */
 static u8 *make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
 {
 	const u32 length = ip_length(skb) + bytes;
@@ -82,7 +82,7 @@ static u8 *make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 by
 	return skb->data + seg->data_bytes;
 }
 
-/* TCP's sum, of which a packet may bear the pseudo-header's part only. */
+/* Updates TCP's checksum, which may cover only the pseudo-header so far. */
 static void sum_option(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
 {
 	struct tcphdr *th = (struct tcphdr *)(skb->data + seg->tcp_bytes);
@@ -113,41 +113,72 @@ static bool may_append(const struct sk_buff *skb, const struct ctag_segment *seg
 				tcp_bytes - sizeof(struct tcphdr));
 }
 
+/* Returns the room for an option behind TCP's, or NULL; sum_option() must be called next. */
+static u8 *add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
+		    u32 bytes)
+{
+	if (!may_append(skb, seg, bytes)) {
+		ctag_count(cn, CTAG_OUT_NO_ROOM);
+		return NULL;
+	}
+	if (skb_cow_head(skb, bytes)) {
+		ctag_count(cn, CTAG_NO_MEMORY);
+		return NULL;
+	}
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+	return make_room(skb, seg, bytes);
+}
+
 /**
- * ctag_option_append() - an option behind TCP's
- * @cn: of the netns
- * @skb: the packet, of this host; skb->data at its network header
- * @seg: of ctag_read_segment(); moved along
- * @form: of @t; CSIG_NONE: without data
+ * ctag_option_append() - append the CSIG option to the TCP options
+ * @cn: the netns' state
+ * @skb: a packet of this host; skb->data is at its network header
+ * @seg: result of ctag_read_segment(); is updated
+ * @form: format of @t; CSIG_NONE: without data
  * @t: the data fields
  *
  * Context: RCU read lock. Moves skb->head.
- * Return: whether it was.
+ * Return: true if the option was appended.
  */
 bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			enum csig_form form, const struct csig_tag *t)
 {
 	const u32 bytes = csig_opt_bytes(form);
+	u8 *room = add_room(cn, skb, seg, bytes);
 
-	if (!may_append(skb, seg, bytes)) {
-		ctag_count(cn, CTAG_OUT_NO_ROOM);
+	if (!room)
 		return false;
-	}
-	if (skb_cow_head(skb, bytes)) {
-		ctag_count(cn, CTAG_NO_MEMORY);
-		return false;
-	}
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
-	csig_opt_write(make_room(skb, seg, bytes), ctag_exid, form, t);
+	csig_opt_write(room, ctag_exid, form, t);
 	sum_option(skb, seg, bytes);
 	seg->data_bytes += bytes;
 	return true;
 }
 
+/**
+ * ctag_option_ask() - ask the peer in a pure ACK if it supports CSIG
+ * @cn: state of the network namespace
+ * @skb: an ACK of this host; skb->data is at its network header
+ * @seg: result of ctag_read_segment(); its @data_bytes is moved along
+ *
+ * Context: RCU read lock. Moves skb->head.
+ * Return: false if there is no room for the option.
+ */
+bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
+{
+	u8 *room = add_room(cn, skb, seg, CSIG_OPT_QUESTION_BYTES);
+
+	if (!room)
+		return false;
+	csig_opt_write_question(room, ctag_exid);
+	sum_option(skb, seg, CSIG_OPT_QUESTION_BYTES);
+	seg->data_bytes += CSIG_OPT_QUESTION_BYTES;
+	return true;
+}
+
 /*
- * On data, merging at the receiver pays for each change of the option: a value a quarter of
- * an RTT, and none that says that no tag came.
+ * In data packets, each change of the option stops the receiver from merging them. So there is at
+ * most one value per quarter of an RTT, and no report that no tag was received.
  */
 static bool is_due(const struct csig_flow *f, const struct ctag_segment *seg,
 		   const struct sock *sk, u64 now_ns)
@@ -157,7 +188,7 @@ static bool is_due(const struct csig_flow *f, const struct ctag_segment *seg,
 	return now_ns - f->reflected_ns >= (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC / 4;
 }
 
-/* Return: whether there is something to reflect; @form is CSIG_NONE if no tag came. */
+/* Returns true if there is something to reflect; @form is CSIG_NONE to report that no tag came. */
 static bool pick(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
 		 const struct sock *sk, enum csig_form *form, u32 *type)
 {
@@ -171,17 +202,17 @@ static bool pick(struct ctag_net *cn, struct csig_flow *f, const struct ctag_seg
 }
 
 /**
- * ctag_reflect() - tell the peer what its tags said
- * @cn: of the netns
- * @skb: the packet, of this host; skb->data at its network header
- * @seg: of ctag_read_segment()
- * @flow: its flow
- * @sk: its socket; locked: it sends
+ * ctag_reflect() - reflect the received tags to the peer
+ * @cn: the netns' state
+ * @skb: a packet of this host; skb->data is at its network header
+ * @seg: result of ctag_read_segment(); is updated
+ * @flow: the flow
+ * @sk: its socket; locked, because it is sending
  *
- * What finds no room waits for the next.
+ * If the packet has no room for the option, the next packet is tried.
  *
  * Context: RCU read lock. Moves skb->head.
- * Return: whether it bears an option now.
+ * Return: true if the packet now has an option.
  */
 bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 		  struct hop_flow *flow, struct sock *sk)
@@ -196,7 +227,7 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 	spin_lock_bh(&f->lock);
 	if (!pick(cn, f, seg, sk, &form, &type))
 		goto out;
-	/* Only a copy: without room it stays fresh. */
+	/* Change a copy, so that the signal stays fresh if there is no room. */
 	if (form) {
 		struct csig_heard h = f->heard[type];
 

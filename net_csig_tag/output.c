@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that leave: POST_ROUTING behind source NAT. Here it is decided whether one bears a
- * tag: noted beside it, or wiped, so that nothing else that lies there is taken for one.
+ * Packets that leave, in POST_ROUTING behind source NAT. Here a packet gets a tag as a mark in
+ * skb->cb; otherwise the mark is cleared, so that other data in skb->cb is not taken for one.
  */
 #include <linux/if_arp.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <net/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
+
+static enum hop_stage stage_of(struct hop_flow *flow)
+{
+	const struct csig_flow *f = hop_flow_state(flow);
+
+	return READ_ONCE(f->stage);
+}
+
+/* For congestion controls chosen after the handshake; handshakes have their own functions. */
+const struct hop_greeter ctag_greeter = {
+	.kind = &ctag_flow_kind,
+	.stage = stage_of,
+	.event = ctag_flow_event,
+};
 
 static void send_hello(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
@@ -17,7 +30,7 @@ static void send_hello(struct ctag_net *cn, struct sk_buff *skb, struct ctag_seg
 		ctag_count(cn, CTAG_OUT_HELLO);
 }
 
-/* The flow of a first SYN that asks, or NULL. */
+/* Returns the flow of a first SYN that shall carry the option, or NULL. */
 static struct hop_flow *ask(struct ctag_net *cn, const struct hop_flow_key *key,
 			    const struct ctag_segment *seg, const struct sock *sk)
 {
@@ -40,7 +53,7 @@ static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_seg
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!inet_csk(sk)->icsk_retransmits) {
-		/* What is there is of an earlier connection with these ports. */
+		/* The existing flow belongs to an earlier connection with the same ports. */
 		if (flow)
 			hop_flow_remove(flow);
 		flow = ask(cn, &key, seg, sk);
@@ -49,7 +62,7 @@ static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_seg
 		send_hello(cn, skb, seg);
 }
 
-/* Its socket is a request, or with a SYN cookie there is none. */
+/* The socket of a SYN-ACK is a request socket; with a SYN cookie there is none. */
 static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			  const struct sock *sk)
 {
@@ -58,7 +71,7 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 	struct hop_flow *flow;
 	enum hop_stage stage;
 
-	if (!sk && !skb->dev)	/* IPsec's */
+	if (!sk && !skb->dev)	/* from IPsec */
 		return;
 	if (sk)
 		hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
@@ -71,7 +84,7 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 	f = hop_flow_state(flow);
 	stage = READ_ONCE(f->stage);
 	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
-		/* Of an earlier connection; this one's SYN had no option. */
+		/* The flow belongs to an earlier connection; the SYN of this one had no option. */
 		if (stage == HOP_STAGE_SPEAKS)
 			hop_flow_remove(flow);
 		return;
@@ -81,10 +94,10 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 }
 
 /*
- * TCP sends with its socket's lock held: by the process that owns the socket, or in softirq.
- * What it sends has the socket's route, without a reference to it. A packet that waited, for
- * NFQUEUE's say, has a reference of its own; so has one that was given another route. For
- * these, room is made when something arrives. ctag_flow_reserve() has lockdep check this.
+ * TCP sends with its socket locked, either by the process that owns the socket or in softirq. The
+ * packets then have the socket's route, without a reference to it. A packet that was queued, e.g.
+ * to NFQUEUE, holds its own reference, as does a packet that was rerouted. For these, room is
+ * reserved when a packet arrives. lockdep checks this in ctag_flow_reserve().
  */
 static bool is_locked(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
@@ -93,8 +106,8 @@ static bool is_locked(const struct sk_buff *skb, const struct nf_hook_state *sta
 }
 
 /*
- * A tunnel's device puts the packet into another, whose device is asked. What IPsec wraps
- * up gets no tag.
+ * A tunnel device puts the packet into another one, for which the device below decides. A packet
+ * that IPsec will encapsulate gets no tag.
  */
 static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 			      const struct net_device *dev)
@@ -104,6 +117,28 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 	if (dev->type == ARPHRD_ETHER)
 		return ctag_is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev);
 	return !(dev->flags & IFF_LOOPBACK);
+}
+
+/* Returns true for a pure ACK that asks the peer or answers it; it reflects nothing. */
+static bool output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			struct hop_flow *flow)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->tcp_bytes);
+
+	/* Most connections have nothing to negotiate. */
+	if (likely(!READ_ONCE(flow->flags)) || seg->payload_bytes)
+		return false;
+	switch (hop_output_late(flow, skb, th)) {
+	case HOP_LATE_QUESTION:
+		if (ctag_option_ask(cn, skb, seg))
+			ctag_count(cn, CTAG_OUT_HELLO);
+		return true;
+	case HOP_LATE_ANSWER:
+		send_hello(cn, skb, seg);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void output_established(struct ctag_net *cn, struct sk_buff *skb,
@@ -122,7 +157,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+	if (output_late(cn, skb, seg, flow) || READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
 		return;
 	if (is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
@@ -135,13 +170,13 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
-/* A TCP socket and not one of those that resets are sent with. */
+/* Returns true for a full TCP socket, which excludes the control sockets that send resets. */
 static bool is_tcp(const struct sock *sk)
 {
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
-/* IPsec has made it, ESP in UDP too. */
+/* Returns true if IPsec created the packet, which includes ESP in UDP. */
 static bool is_transformed(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
@@ -159,28 +194,28 @@ static bool is_tunnel_packet(const struct sk_buff *skb)
 }
 
 /*
- * A tunnel's packet around one of this host that was decided on: the tunnel sends it, not
- * the socket. Its mark stays.
+ * Returns true for a tunnel's packet around a packet of this host that already has its decision: it
+ * is sent by the tunnel and not by the packet's socket. Its mark is kept.
  */
 static bool is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	return state->sk != skb->sk && is_tunnel_packet(skb);
 }
 
-/* IP notes the device that a packet came by; a tunnel that begins here starts with zeros. */
+/* IP stores the device that received a packet; it is 0 if a tunnel created the packet here. */
 static bool is_received(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP) ? IPCB(skb)->iif : IP6CB(skb)->iif;
 }
 
-/* A tunnel that begins here, around a packet that is forwarded: tunnel.c has left a mark. */
+/* A tunnel that starts here, around a forwarded packet: tunnel.c has set the mark. */
 static bool is_encapsulated_here(struct sk_buff *skb)
 {
 	return !is_received(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
 	       is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
 }
 
-/* A tag only if it came with one. */
+/* A forwarded packet gets a tag only if it came with one. */
 static void output_forwarded(struct sk_buff *skb)
 {
 	struct csig_tag t;
@@ -189,7 +224,7 @@ static void output_forwarded(struct sk_buff *skb)
 		ctag_mark_clear(skb);
 }
 
-/* Forwarded, or without a TCP socket of this host. */
+/* Packets that are forwarded or have no TCP socket of this host. */
 static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			 const struct sock *sk)
 {
@@ -199,7 +234,7 @@ static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_s
 		output_synack(cn, skb, seg, sk);
 }
 
-/* A datagram of this host. */
+/* UDP datagrams of this host. */
 static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct sock *sk,
 		       const struct net_device *out)
 {
@@ -227,7 +262,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	struct ctag_segment seg;
 	bool tcp;
 
-	/* A VRF's: it comes again, with the device below. */
+	/* The device is a VRF: the packet comes here again with the device below. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
 	if ((is_tcp(sk) || is_udp(sk)) && is_tunnel(skb, state)) {
@@ -243,7 +278,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 		output_udp(cn, skb, sk, state->out);
 		return NF_ACCEPT;
 	}
-	/* skb->dev is not set where IPsec's output asks. */
+	/* skb->dev is not set when IPsec's output calls this hook. */
 	if (!is_tcp(sk)) {
 		output_other(cn, skb, tcp ? &seg : NULL, sk);
 		return NF_ACCEPT;

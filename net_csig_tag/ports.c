@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trusted ports, section 9: devices that lead into the domain. Tags leave on them, are
- * read from them and forwarded between them; on all others they neither leave nor count. On a
- * tunnel's device tags go to the outer packet, and come from it: tunnel.c.
+ * Trusted ports, section 9: devices that lead into the CSIG domain. Tags are sent on them, read
+ * from them and forwarded between them. On all other devices tags are neither sent nor trusted. On
+ * a tunnel device tags are moved to and from the outer packet: tunnel.c.
  */
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
@@ -15,7 +15,7 @@
 
 #include "net_csig_tag.h"
 
-/* Is it one of @names, which blanks separate? "*" is any. */
+/* Returns true if @name is in the list @names, which has blanks or commas; "*" means any name. */
 static bool is_named(const char *names, const char *name)
 {
 	size_t bytes;
@@ -31,7 +31,7 @@ static bool is_named(const char *names, const char *name)
 	}
 }
 
-/* A tunnel that carries frames: they are on no wire of ours, their packets outside are. */
+/* A tunnel that carries frames: the outer packets are on the wire, not the frames. */
 bool ctag_is_frame_tunnel(const struct net_device *dev)
 {
 	return netif_is_vxlan(dev) || netif_is_geneve(dev) || netif_is_gretap(dev) ||
@@ -39,11 +39,11 @@ bool ctag_is_frame_tunnel(const struct net_device *dev)
 }
 
 /**
- * ctag_has_tunnels() - does net.hopcc.csig_ports name tunnels?
+ * ctag_has_tunnels() - check if net.hopcc.csig_ports names tunnels
  * @cn: the carrier's state in the network namespace
  *
  * Context: any.
- * Return: true if one of those that are there is named.
+ * Return: true if it names at least one tunnel that exists.
  */
 bool ctag_has_tunnels(const struct ctag_net *cn)
 {
@@ -58,7 +58,7 @@ static void init_ops(struct ctag_port *port, struct net_device *dev)
 		.dev = dev,
 		.pf = NFPROTO_NETDEV,
 		.hooknum = NF_NETDEV_EGRESS,
-		/* Behind whatever may drop or redirect. */
+		/* Run behind all hooks that may drop or redirect. */
 		.priority = INT_MAX,
 	};
 	port->ingress = port->ops;
@@ -122,7 +122,7 @@ static bool may_trust(const char *names, const struct net_device *dev)
 	return (dev->type == ARPHRD_ETHER || hop_is_ip_tunnel(dev)) && is_named(names, dev->name);
 }
 
-/* RTNL held. */
+/* RTNL is held. */
 static int settle_port(struct ctag_net *cn, struct net_device *dev)
 {
 	if (may_trust(cn->port_names, dev))
@@ -132,12 +132,12 @@ static int settle_port(struct ctag_net *cn, struct net_device *dev)
 }
 
 /**
- * ctag_ports_set() - net.hopcc.csig_ports
+ * ctag_ports_set() - set net.hopcc.csig_ports
  * @cn: the carrier's state in the network namespace
- * @names: less than CTAG_PORTS_BYTES
+ * @names: shorter than CTAG_PORTS_BYTES
  *
  * Context: process; takes RTNL.
- * Return: 0, or an error: then the old ones stay.
+ * Return: 0, or an error: then the old ports stay.
  */
 int ctag_ports_set(struct ctag_net *cn, const char *names)
 {
@@ -145,7 +145,10 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	int err = 0;
 
 	rtnl_lock();
-	/* First what may fail; then those go that are not named, after an error the new ones. */
+	/*
+	 * First do what may fail, and add ports. Then remove the ports that are not in the list:
+	 * the old ones after success, the new ones after an error.
+	 */
 	for_each_netdev(cn->net, dev)
 		if (!err && may_trust(names, dev))
 			err = add_port(cn, dev);
@@ -180,7 +183,7 @@ static int on_device(struct notifier_block *nb, unsigned long event, void *info)
 	return NOTIFY_DONE;
 }
 
-/* Before anybody can name ports. Context: process; takes RTNL. */
+/* Called before the sysctl exists. Context: process; takes RTNL. */
 int ctag_ports_start(struct ctag_net *cn)
 {
 	xa_init(&cn->ports);
@@ -189,8 +192,8 @@ int ctag_ports_start(struct ctag_net *cn)
 }
 
 /*
- * After nobody can any more: we are told that all devices go, and trust none. Context:
- * process; takes RTNL.
+ * Called after the sysctl has been removed. The notifier gets an event for each device and removes
+ * its port. Context: process; takes RTNL.
  */
 void ctag_ports_stop(struct ctag_net *cn)
 {

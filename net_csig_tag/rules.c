@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose packets bear tags: net.hopcc.csig_cc names congestion controls, net.hopcc.csig_rules
- * flows:
+ * Selection of the packets that carry tags. net.hopcc.csig_cc names congestion controls,
+ * net.hopcc.csig_rules selects flows:
  *
  *	to 198.51.100.0/24 port 5001 every 10; mark 0x10/0xff probes expanded
  */
@@ -15,7 +15,7 @@
 
 #define V4_MAPPED_BITS 96
 
-/* Return: the address's bits, 0 if it is none. */
+/* Returns the number of bits of the address, or 0 if it is invalid. */
 static u32 parse_address(const char *text, struct in6_addr *addr)
 {
 	__be32 v4;
@@ -56,7 +56,7 @@ static int parse_mark(char *text, struct ctag_rule *r)
 	return r->mark & ~r->mark_mask ? -EINVAL : 0;
 }
 
-/* A word that a value follows. */
+/* Parses a keyword that is followed by a value. */
 static int parse_pair(const char *word, char *value, struct ctag_rule *r)
 {
 	u16 port;
@@ -77,7 +77,7 @@ static int parse_pair(const char *word, char *value, struct ctag_rule *r)
 	return 0;
 }
 
-/* The next of words that blanks separate, or NULL; @rest is cut up. */
+/* Returns the next word of a list separated by blanks, or NULL; modifies @rest. */
 char *ctag_next_word(char **rest)
 {
 	char *word;
@@ -108,11 +108,11 @@ static int parse_rule(char *text, struct ctag_rule *r)
 			err = value ? parse_pair(word, value, r) : -EINVAL;
 		}
 	}
-	/* A datagram has no packets beside it. */
+	/* Datagrams have no probe packets. */
 	return r->udp && r->packets == CTAG_PROBES ? -EINVAL : err;
 }
 
-/* @text is cut up. */
+/* Modifies @text. */
 static int parse_rules(char *text, struct ctag_rules *rules)
 {
 	char *one;
@@ -132,12 +132,12 @@ static int parse_rules(char *text, struct ctag_rules *rules)
 }
 
 /**
- * ctag_rules_set() - net.hopcc.csig_rules
- * @cn: of the netns
- * @text: less than CTAG_RULES_BYTES
+ * ctag_rules_set() - set net.hopcc.csig_rules
+ * @cn: the netns' state
+ * @text: shorter than CTAG_RULES_BYTES
  *
  * Context: process.
- * Return: 0, -EINVAL, -E2BIG or -ENOMEM: then the old ones stay.
+ * Return: 0, -EINVAL, -E2BIG or -ENOMEM; after an error the old rules stay.
  */
 int ctag_rules_set(struct ctag_net *cn, const char *text)
 {
@@ -157,7 +157,9 @@ int ctag_rules_set(struct ctag_net *cn, const char *text)
 	return 0;
 }
 
-/* @text: CTAG_RULES_BYTES. Context: process. */
+/*
+ * @text has room for CTAG_RULES_BYTES. Context: process.
+ */
 void ctag_rules_text(struct ctag_net *cn, char *text)
 {
 	const struct ctag_rules *rules;
@@ -169,12 +171,12 @@ void ctag_rules_text(struct ctag_net *cn, char *text)
 }
 
 /**
- * ctag_rule_find() - the first rule that matches
- * @cn: of the netns
- * @udp: one of UDP, or one of TCP
+ * ctag_rule_find() - find the first rule that matches
+ * @cn: the netns' state
+ * @udp: look for a rule for UDP, otherwise for TCP
  * @to: destination; IPv4 is v4-mapped
  * @port: destination port
- * @mark: of the socket; 0 where there is none
+ * @mark: mark of the socket; 0 without a socket
  *
  * Context: RCU read lock.
  * Return: the rule, or NULL.
@@ -195,7 +197,7 @@ struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const stru
 	return NULL;
 }
 
-/* Is the congestion control one of net.hopcc.csig_cc? */
+/* Returns true if net.hopcc.csig_cc names the socket's congestion control. */
 static bool is_named(const struct ctag_net *cn, const struct sock *sk)
 {
 	const char *name = READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name;
@@ -213,13 +215,14 @@ static bool is_named(const struct ctag_net *cn, const struct sock *sk)
 }
 
 /**
- * ctag_wish() - what of a flow bears tags
- * @cn: of the netns
- * @key: of the flow
- * @sk: its full socket
+ * ctag_wish() - packets of a flow that carry tags
+ * @cn: the netns' state
+ * @key: key of the flow
+ * @sk: the flow's full socket
  *
  * Context: RCU read lock.
- * Return: the first rule's that matches, else that of its congestion control, else none.
+ * Return: the wish of the first rule that matches, otherwise that of the congestion control,
+ * otherwise none.
  */
 struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key *key,
 			   const struct sock *sk)

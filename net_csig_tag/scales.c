@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the buckets of compact tags stand for: net.hopcc.csig_buckets, the same in a whole
- * domain; in kbit/s, ppm and ns:
+ * Buckets of compact tags: net.hopcc.csig_buckets, which must be the same in the whole domain; in
+ * kbit/s, ppm and ns:
  *
  *	abw 1000000 5000000 10000000; abw_c pow2 32; pd appendix_a
  */
@@ -26,7 +26,7 @@ static void use_pow2(struct csig_scale *scale, u32 base)
 	tc_csig_pow2(scale->edge, base);
 }
 
-/* Numbers, or how to make them. */
+/* Parses a list of edges, or the name of a rule for them. */
 static int parse_edges(char *text, u32 type, struct csig_scale *scale)
 {
 	char *word = ctag_next_word(&text);
@@ -66,7 +66,7 @@ static int parse_signal(char *text, struct ctag_scales *scales)
 	return err ?: csig_scale_ok(&scales->scale[type]) ? 0 : -EINVAL;
 }
 
-/* @text is cut up. */
+/* Modifies @text. */
 static int parse_scales(char *text, struct ctag_scales *scales)
 {
 	char *one;
@@ -80,7 +80,7 @@ static int parse_scales(char *text, struct ctag_scales *scales)
 	return err;
 }
 
-/* As tc's csig has them. */
+/* The defaults are those of tc's csig. */
 static void use_defaults(struct ctag_scales *scales)
 {
 	u32 type;
@@ -92,12 +92,12 @@ static void use_defaults(struct ctag_scales *scales)
 }
 
 /**
- * ctag_scales_set() - net.hopcc.csig_buckets
- * @cn: of the netns
- * @text: less than CTAG_BUCKETS_BYTES; what it does not name has the defaults
+ * ctag_scales_set() - set net.hopcc.csig_buckets
+ * @cn: the netns' state
+ * @text: shorter than CTAG_BUCKETS_BYTES; signals that it does not name get the defaults
  *
  * Context: process.
- * Return: 0, -EINVAL or -ENOMEM: then the old ones stay.
+ * Return: 0, -EINVAL or -ENOMEM; after an error the old scales stay.
  */
 int ctag_scales_set(struct ctag_net *cn, const char *text)
 {
@@ -121,7 +121,9 @@ int ctag_scales_set(struct ctag_net *cn, const char *text)
 	return 0;
 }
 
-/* @text: CTAG_BUCKETS_BYTES. Context: process. */
+/*
+ * @text has room for CTAG_BUCKETS_BYTES. Context: process.
+ */
 void ctag_scales_text(struct ctag_net *cn, char *text)
 {
 	const struct ctag_scales *scales;
@@ -133,10 +135,10 @@ void ctag_scales_text(struct ctag_net *cn, char *text)
 }
 
 /**
- * ctag_range() - what a value that was told stands for
- * @cn: of the netns
+ * ctag_range() - range of signal values that a reflected value represents
+ * @cn: the netns' state
  * @type: enum csig_type
- * @s: form and value; low and high are the result
+ * @s: form and value are input; low and high are the result
  *
  * Context: any but hard interrupt.
  */

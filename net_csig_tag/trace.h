@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What net_csig_tag sees and decides. Fields and their names are an interface:
- * monitors read them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Trace events of net_csig_tag. Fields and their names are an interface for monitors. IPv4
+ * addresses are v4-mapped; ports are in host order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM net_csig_tag
@@ -14,7 +14,7 @@
 #include <net/csig.h>
 #include <net/hop_flow.h>
 
-/* A signal of a flow; form: enum csig_form, type: enum csig_type, value in the form's units. */
+/* A signal of a flow; form: enum csig_form, type: enum csig_type, value: in the tag's units. */
 DECLARE_EVENT_CLASS(csig_signal_class,
 
 	TP_PROTO(const struct hop_flow_key *key, int form, const struct csig_tag *t),
@@ -42,22 +42,22 @@ DECLARE_EVENT_CLASS(csig_signal_class,
 		  __entry->form, __entry->type, __entry->value, __entry->locator)
 );
 
-/* The receiver: a tag came. */
+/* At the receiver: a tag was received. */
 DEFINE_EVENT(csig_signal_class, csig_received,
 	TP_PROTO(const struct hop_flow_key *key, int form, const struct csig_tag *t),
 	TP_ARGS(key, form, t)
 );
 
-/* The sender: a reflection came. */
+/* At the sender: a reflection was received. */
 DEFINE_EVENT(csig_signal_class, csig_reflected,
 	TP_PROTO(const struct hop_flow_key *key, int form, const struct csig_tag *t),
 	TP_ARGS(key, form, t)
 );
 
-/* Negotiation goes on; enum hop_event and enum hop_stage. */
+/* A step of the negotiation; enum hop_event and enum hop_stage. */
 HOP_TRACE_DISCOVER(csig_discover);
 
-/* Does the path take tags? enum csig_path_state. */
+/* A change of the path's state, enum csig_path_state. */
 TRACE_EVENT(csig_path,
 
 	TP_PROTO(const struct hop_flow_key *key, int from, int to),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tunnels that begin and end at routers and bridges, section 7.1. Hops read the tag of the outer
- * packet only, so it is copied there on entry, and merged into what goes on, on exit.
+ * Tunnels that start and end at routers and bridges, section 7.1. Hops read only the tag of the
+ * outer packet. So the tag is copied to the outer packet on entry, and is merged into the inner
+ * packet on exit.
  *
  *	entry	POST_ROUTING --> tunnel's egress hook: ---> POST_ROUTING of --> port's egress
  *		or a bridge      mark under the tunnels'    the outer packet:   hook: tag on
@@ -9,11 +10,11 @@
  *	exit	port's EtherType --> LOCAL_IN of the outer --> tunnel's ingress hook: --> forwarded,
  *		handler: tag off     packet: kept by flow      taken by the packet       or bridged
  *
- * On entry the mark of egress.c and ingress.c carries the tag: a tunnel leaves these 8 bytes of
- * skb->cb alone. With a secret of its own the mark says that the packet entered by a tunnel that
- * net.hopcc.csig_ports names. On exit GRO overwrites skb->cb, and merges inner packets. So the
- * tag waits in a table, by the inner packet's flow. The table has a fixed size; a flow that
- * finds its slot in use takes it over.
+ * On entry the tag is carried in the mark of egress.c and ingress.c, because tunnels do not use
+ * these 8 bytes of skb->cb. A separate secret shows that the packet entered by a tunnel that
+ * net.hopcc.csig_ports names. On exit GRO overwrites skb->cb and merges inner packets. So the tag
+ * waits in a table, by the inner packet's flow. The table has a fixed size; a flow replaces the
+ * flow that uses its slot.
  */
 #include <linux/if_arp.h>
 #include <linux/ktime.h>
@@ -26,12 +27,12 @@
 
 /**
  * struct decap_slot - outer tags of a flow
- * @lock: lock of all below; taken with BH off
+ * @lock: protects all other fields; taken with BH off
  * @flow: hash of the flow
- * @decap: its outer tags
+ * @decap: outer tags of the flow
  */
 struct decap_slot {
-	spinlock_t lock;	/* of all below */
+	spinlock_t lock;	/* protects all below */
 	u64 flow;
 	struct csig_decap decap;
 };
@@ -52,10 +53,10 @@ void ctag_tunnel_init(void)
 }
 
 /**
- * ctag_tunnel_outer() - is a packet the outer one of a tunnel that tags entered?
- * @skb: a packet that this host sends, around another
+ * ctag_tunnel_outer() - check if a packet is the outer one of a tunnel that a tag has entered
+ * @skb: a packet that this host sends, around another one
  *
- * Then its mark becomes one that a port's egress hook takes.
+ * If it is, its mark is changed to one that a port's egress hook accepts.
  *
  * Context: RCU read lock.
  * Return: true if a named tunnel has marked it.
@@ -70,7 +71,7 @@ bool ctag_tunnel_outer(struct sk_buff *skb)
 	return form;
 }
 
-/* The tag in a frame: a bridge forwards it, or a VLAN device above the tunnel has put it there. */
+/* Reads the tag in a frame that a bridge forwards, or from a VLAN device above the tunnel. */
 static enum csig_form read_frame(struct sk_buff *skb, const struct net_device *dev,
 				 struct csig_tag *t)
 {
@@ -86,7 +87,10 @@ static enum csig_form read_frame(struct sk_buff *skb, const struct net_device *d
 	return place.form;
 }
 
-/* Entry; skb->data is the start of the frame, or of the IP packet. A bridge uses skb->cb. */
+/*
+ * Entry; skb->data is at the start of the frame or of the IP packet. There is no mark on a bridge
+ * port, since bridges use skb->cb.
+ */
 unsigned int ctag_tunnel_egress(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
@@ -104,12 +108,12 @@ unsigned int ctag_tunnel_egress(void *priv, struct sk_buff *skb,
 }
 
 /**
- * struct flow_words - what a flow's hash is computed from; without padding
+ * struct flow_words - input of a flow's hash; must have no padding
  * @net: the netns
- * @source: IPv4 is v4-mapped
- * @destination: as @source
- * @ports: both, of TCP and UDP; else 0
- * @protocol: what follows IP's headers
+ * @source: source address; IPv4 is v4-mapped
+ * @destination: destination address; IPv4 is v4-mapped
+ * @ports: both ports of TCP or UDP, otherwise 0
+ * @protocol: protocol behind IP's headers
  */
 struct flow_words {
 	u64 net;
@@ -119,7 +123,7 @@ struct flow_words {
 	u32 protocol;
 };
 
-/* Return: false if the packet ends too early. */
+/* Returns false if the packet is too short. */
 static bool hash_flow(const struct net *net, const struct sk_buff *skb,
 		      const struct ctag_inner *inner, u64 *flow)
 {
@@ -139,11 +143,11 @@ static bool hash_flow(const struct net *net, const struct sk_buff *skb,
 }
 
 /**
- * ctag_tunnel_keep() - exit: the outer tag waits for the packet within
+ * ctag_tunnel_keep() - on exit, keep the outer tag for the inner packet
  * @cn: the carrier's state in the network namespace
  * @skb: the outer packet
- * @inner: the packet within
- * @form: form of @t
+ * @inner: the inner packet
+ * @form: format of @t
  * @t: the outer tag
  *
  * Context: RCU read lock.
@@ -171,7 +175,7 @@ void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
 	spin_unlock_bh(&slot->lock);
 }
 
-/* Exit: what the outer tags of the packet's flow said of this signal, or CSIG_TYPES: any. */
+/* Exit: takes the flow's outer tag of this signal; CSIG_TYPES: of any signal. */
 static enum csig_form take(const struct net *net, const struct sk_buff *skb,
 			   const struct ctag_inner *inner, u32 type, struct csig_tag *t)
 {
@@ -182,7 +186,7 @@ static enum csig_form take(const struct net *net, const struct sk_buff *skb,
 	if (!hash_flow(net, skb, inner, &flow))
 		return CSIG_NONE;
 	slot = &slots[flow % CTAG_DECAP_SLOTS];
-	/* Most packets have no tag outside. */
+	/* Most packets had no outer tag. */
 	if (READ_ONCE(slot->flow) != flow)
 		return CSIG_NONE;
 	spin_lock_bh(&slot->lock);
@@ -192,7 +196,7 @@ static enum csig_form take(const struct net *net, const struct sk_buff *skb,
 	return form;
 }
 
-/* The frame's tag, at skb->data, becomes the worse of both. */
+/* The frame's tag, at skb->data, gets the worse of both values. */
 static void merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
 {
 	const u32 data_bytes = csig_data_bytes(form);
@@ -224,8 +228,8 @@ static void merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
 }
 
 /*
- * In front of IP's header the packet gets the end of a frame's that had this tag: the bytes that
- * ctag_ingress_tag() asks for. Of an IP tunnel, the addresses are zeros.
+ * Writes the end of a frame's header with this tag in front of the packet's IP header: the bytes
+ * that ctag_ingress_tag() checks. For an IP tunnel, the MAC addresses are zeros.
  */
 static bool put_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		      const struct csig_tag *t)
@@ -251,8 +255,8 @@ static bool put_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form f
 }
 
 /*
- * A bridge's frame is one with a tag from here on, as if it had come so. The sender of a GSO packet
- * has left room for its tag.
+ * The bridge gets a frame with a tag, as if it had been received like that. The sender of a GSO
+ * packet has left room for its tag.
  */
 static void bridge_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 			 const struct csig_tag *t)
@@ -297,13 +301,13 @@ static void insert(struct ctag_net *cn, struct sk_buff *skb)
 	}
 }
 
-/* Others than bridges that take frames from a device do not know tags. */
+/* Devices other than bridges that take over frames do not know tags. */
 static bool is_taken(const struct net_device *dev)
 {
 	return rcu_access_pointer(dev->rx_handler) && !netif_is_bridge_port(dev);
 }
 
-/* Exit; skb->data is behind the frame's header, at a tag or IP's header. */
+/* Exit; skb->data is behind the frame's header, at a tag or at the IP header. */
 unsigned int ctag_tunnel_ingress(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
@@ -311,7 +315,7 @@ unsigned int ctag_tunnel_ingress(void *priv, struct sk_buff *skb,
 	struct ctag_net *cn = ctag_net(state->net);
 	struct csig_tag t;
 
-	/* A frame whose tag ingress.c has taken off comes a second time. */
+	/* A frame whose tag ingress.c has removed is received a second time. */
 	if (skb_shared(skb) || is_taken(skb->dev) || ctag_ingress_tag(skb, &t))
 		return NF_ACCEPT;
 	if (form)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UDP, section 4.2.2: datagrams that a rule names bear tags, and what tags they came with is
- * told to the application by their mark; see uapi/linux/csig_udp.h. No state and no
- * negotiation: who writes the rule knows both ends, and the path.
+ * UDP, section 4.2.2: datagrams that match a rule carry tags. A received tag is passed to the
+ * application in the datagram's mark; see uapi/linux/csig_udp.h. There is no state and no
+ * negotiation, since whoever writes the rule knows both ends and the path.
  */
 #include <linux/udp.h>
 #include <net/sock.h>
@@ -10,7 +10,7 @@
 
 #include "net_csig_tag.h"
 
-/* Of a datagram, or of one in a tunnel. */
+/* Finds the rule for a datagram, or for the datagram in a tunnel's packet. */
 static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_buff *skb,
 				   const struct ctag_inner *inner, u32 mark)
 {
@@ -26,14 +26,14 @@ static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_bu
 }
 
 /**
- * ctag_udp_tag() - the sender: does a datagram bear a tag?
+ * ctag_udp_tag() - at the sender: decide if a datagram carries a tag
  * @cn: the carrier's state in the network namespace
- * @skb: the datagram; skb->data at its network header
+ * @skb: the datagram; skb->data is at its network header
  * @sk: its socket
  * @t: result
  *
  * Context: RCU read lock.
- * Return: the tag's form, or CSIG_NONE.
+ * Return: format of the tag, or CSIG_NONE.
  */
 enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
 			    const struct sock *sk, struct csig_tag *t)
@@ -57,15 +57,15 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 }
 
 /**
- * ctag_udp_hear() - the receiver: tell the application
+ * ctag_udp_hear() - at the receiver: pass a tag to the application
  * @cn: the carrier's state in the network namespace
- * @skb: a datagram for this host, or one in a tunnel, with a tag; skb->data at its network
- *	header
- * @form: of its tag
+ * @skb: a datagram for this host, or a tunnel's packet with one, which has a tag; skb->data is at
+ *	its network header
+ * @form: format of its tag
  * @t: its tag
  *
  * Context: RCU read lock.
- * Return: whether a rule names it.
+ * Return: true if a rule matches it.
  */
 bool ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		   const struct csig_tag *t)

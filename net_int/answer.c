@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers, sections 6.2.2, 6.3.2 and 9.1: telemetry arrived, and the receiver tells
- * of it, in a packet of its own or on the next ACK.
+ * Answers, sections 6.2.2, 6.3.2 and 9.1: the receiver returns telemetry to the sender, in an
+ * answer packet or in the next ACK.
  */
 #include <linux/jhash.h>
 #include <net/hop_input.h>
@@ -16,7 +16,7 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* N of the flow's last hop. Context: the flow's lock. */
+/* N of the flow's last hop. Context: the flow's lock is held. */
 static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct int_receiver *r,
 		       u64 now_ns)
 {
@@ -31,7 +31,10 @@ static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct 
 	return flows;
 }
 
-/* Return: false if one waits too long already: answer in a packet. Context: f->lock. */
+/*
+ * Leaves the summary to the next ACK. Returns false if one already waits too long, so that an
+ * answer packet is needed. Context: f->lock is held.
+ */
 static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u8 index,
 			u64 now_ns)
 {
@@ -52,7 +55,7 @@ static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u
 	return true;
 }
 
-/* Return: whether to answer in a packet. */
+/* Returns true if an answer packet is needed. */
 static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow *f,
 		 const struct int_arrival *arrival, struct int_reply *reply)
 {
@@ -75,7 +78,7 @@ static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow 
 	return answer;
 }
 
-/* The header that goes back with the reply. */
+/* Writes the header of the answer. */
 static void write_header(struct int_mail *mail, const struct int_reply *reply,
 			 const struct int_hdr *h)
 {
@@ -88,7 +91,7 @@ static void write_header(struct int_mail *mail, const struct int_reply *reply,
 	}
 	if (reply->kind != INT_ANSWER_SUMMARY) {
 		int_write(&mail->hdr, 0, INT_TYPE_ECHO, 0, 0);
-		/* The sender is to make room for all records that the law here needs. */
+		/* Tells the sender to make room for all records that the algorithm here needs. */
 		if (reply->kind == INT_ANSWER_WINDOW)
 			mail->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
 		return;
@@ -120,7 +123,7 @@ static void write_reply(const struct int_net *in, struct int_mail *mail, struct 
 	mail->msg.tag_lo = htonl(tag);
 }
 
-/* The socket's own way, or a new one where it has none. Return: with a reference. */
+/* Returns the socket's route with a reference, or NULL if it has no valid one. */
 static struct dst_entry *find_way(const struct hop_flow_key *key, struct sock *sk)
 {
 	struct dst_entry *dst = sk_dst_get(sk);
@@ -239,7 +242,7 @@ static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 }
 #endif
 
-/* An ACK of what the socket has, as far as that can be read without its lock. */
+/* An ACK of what the socket has received, as far as that can be read without the socket lock. */
 static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct sock *sk,
 				    const struct int_mail *mail)
 {
@@ -276,7 +279,7 @@ static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,
 	return INT_COUNT_NO_ROUTE;
 }
 
-/* In front of routing, skb->dev is where it came in. Context: softirq, RCU read lock. */
+/* In front of routing, skb->dev is the input device. Context: softirq, RCU read lock. */
 void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		const struct int_arrival *arrival)
 {

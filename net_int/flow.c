@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A connection's state: discovery, and what the congestion control asks; see net/int_flow.h. */
+/* State of a connection: negotiation and the congestion control's request; see net/int_flow.h. */
 
 #include <linux/module.h>
 #include <linux/random.h>
@@ -24,7 +24,7 @@ const struct hop_flow_kind int_flow_kind = {
 	.start = int_flow_start,
 };
 
-/* What a stage means beyond this connection. */
+/* Counts the result of a negotiation, and caches peers without support. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
@@ -39,7 +39,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 	hop_silent_learn(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s), from, event, to);
 }
 
-/* Return: the stage of discovery after this. Context: RCU read lock. */
+/* Returns the stage of the negotiation after the event. Context: RCU read lock. */
 enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -58,8 +58,8 @@ enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
 }
 
 /*
- * One congestion control a flow: one that is switched to another closes before that opens,
- * but for a program's.
+ * Only one congestion control may use a flow: a congestion control closes it before the next one
+ * opens it. Only a BPF program may be replaced without closing.
  */
 static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net *in, bool lend)
 {
@@ -73,11 +73,14 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = int_slots_for(READ_ONCE(in->slots), f->hops);
-		/* What came before is not for this one. */
+		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
 		f->skipped = 0;
-		/* Its silence does not count: nobody may have asked for long. */
+		/*
+		 * Earlier missing answers do not count, since nothing may have been sent for a long
+		 * time.
+		 */
 		f->asker.waiting = false;
 		f->asker.doubts = 0;
 	}
@@ -85,13 +88,13 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 	return taken;
 }
 
-/* Context: RCU read lock. Return: the flow of a connection that may have telemetry, or NULL. */
+/* Context: RCU read lock. Returns the flow of a connection that may use telemetry, or NULL. */
 static struct hop_flow *find_open(struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	/* cc set between SYN and SYN-ACK: too early to know. */
+	/* Set between SYN and SYN-ACK: the peer's support is not known yet. */
 	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(int_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
@@ -119,14 +122,14 @@ struct int_flow *int_flow_open(struct sock *sk)
 		hop_flow_put(flow);
 out:
 	rcu_read_unlock();
-	/* Segmenting behind a UDP header would need a device that knows both. */
+	/* Segmentation behind a UDP header would need a device that knows both headers. */
 	if (f && f->forward == INT_FORWARD_INBAND)
 		f->no_gso = hop_shim_open_sock(sk, READ_ONCE(in->gso) && !f->encap);
 	return f;
 }
 EXPORT_SYMBOL_GPL(int_flow_open);
 
-/* As int_flow_open(), for who holds no reference; see kfunc.c. Return: 0 or an error. */
+/* int_flow_open() for callers without a reference; see kfunc.c. Returns 0 or an error. */
 int int_flow_join(struct sock *sk)
 {
 	struct hop_flow *flow;
@@ -232,7 +235,7 @@ static __always_inline bool take(struct int_flow *flow, struct int_answer *answe
 	unsigned int start;
 	u32 answers;
 
-	/* Called once an ACK: many find nothing, and an answer must not cost a lock. */
+	/* Called for each ACK. Often there is no answer, and the check must not take a lock. */
 	if (READ_ONCE(flow->answers) == flow->taken)
 		return false;
 	do {
@@ -282,6 +285,24 @@ u32 int_flow_syn_queues_ns(const struct int_flow *flow)
 	return READ_ONCE(flow->met.queues_ns);
 }
 EXPORT_SYMBOL_GPL(int_flow_syn_queues_ns);
+
+u32 int_flow_syn_mbit(const struct int_flow *flow)
+{
+	return int_speeds[READ_ONCE(flow->met.speed)].mbit_ps;
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_mbit);
+
+bool int_flow_syn_is_unsure(const struct int_flow *flow)
+{
+	return READ_ONCE(flow->met.speed) == INT_SPEED_UNSURE;
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_is_unsure);
+
+u64 int_flow_syn_sent_ns(const struct int_flow *flow)
+{
+	return READ_ONCE(flow->syn_sent_ns);
+}
+EXPORT_SYMBOL_GPL(int_flow_syn_sent_ns);
 
 static enum int_peer peer_at(enum hop_stage stage)
 {

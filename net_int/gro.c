@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments with inband telemetry merge on arrival as those without do, where the newest header can
- * stand for all of them: see int_merge.h. For a router, too, that forwards what it has merged.
+ * Received segments with a header are merged like those without one if the latest header can
+ * represent all of them: see int_merge.h. This includes packets that a router merges and forwards.
  *
- * What cannot be read as a header of data in front of TCP, telemetry in UDP, and all packets
- * where net.hopcc.int is 0, are left to the stack one by one.
+ * Packets without a valid header of data in front of TCP, telemetry in UDP, and all packets while
+ * net.hopcc.int is 0 are passed to the stack one by one.
  */
 #include <net/hop_gro.h>
 
 #include "int_merge.h"
 #include "net_int.h"
 
-/* Off until the module has started, and from the moment that it goes. */
+/* False until the module has started, and again once it is removed. */
 static bool merging;
 
 static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
@@ -29,7 +29,7 @@ static const struct hop_gro_kind int_gro = {
 	.merge = merge,
 };
 
-/* A header that may be merged, in front of TCP; else NULL. */
+/* Returns the header in front of TCP if it may be merged, or NULL. */
 static struct int_hdr *read_header(struct sk_buff *skb)
 {
 	const unsigned int at_bytes = skb_gro_offset(skb);
@@ -57,7 +57,9 @@ static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
 	return NULL;
 }
 
-/* @skb: merged: its header was checked. */
+/*
+ * @skb is a merged packet, whose header has been validated.
+ */
 static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
 {
 	const struct int_hdr *h = (const struct int_hdr *)(skb->data + at_bytes);
@@ -92,7 +94,7 @@ void int_gro_start(void)
 	WRITE_ONCE(merging, true);
 }
 
-/* Before anything that gro_receive and gro_complete need goes. */
+/* Called before anything is freed that gro_receive and gro_complete need. */
 void int_gro_stop(void)
 {
 	WRITE_ONCE(merging, false);

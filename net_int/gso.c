@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Super-packets: TCP hands down one packet for many segments, with one header of
- * ours, and each segment on the wire gets a copy of it, with the same id: of two
- * answers the later segment's is newer (int_answered()).
+ * GSO packets: TCP passes down one packet for many segments, with one INT header. Each segment on
+ * the wire gets a copy of the header with the same ID; of two answers, that of the later segment is
+ * newer (int_answered()).
  *
- * No card may segment them: hop_shim_mark_gso() sees to it that software comes here.
+ * NICs must not segment these packets: hop_shim_mark_gso() makes the software here do it.
  */
 #include <linux/netdevice.h>
 #include <net/protocol.h>
 
 #include "net_int.h"
 
-/* skb->data is at our header, as a device or a tunnel will have it, or a forger. */
+/* skb->data is at our header, which may come from a device or a tunnel and may be forged. */
 static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tcp)
 {
 	const struct int_hdr *h;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ICMP errors that quote a packet with our header in front of TCP. Those about the
- * header itself end telemetry on the connection; all others are TCP's.
+ * ICMP errors that quote a packet with our header in front of TCP. Errors about the header itself
+ * end telemetry on the connection; all others are passed to TCP.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -12,7 +12,7 @@
 
 #include "net_int.h"
 
-/* Return: whether the error is dealt with. */
+/* Returns true if the error has been handled. */
 static bool end_int(struct int_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
 		    enum hop_icmp_verdict verdict)
 {
@@ -31,7 +31,7 @@ static bool end_int(struct int_net *in, const struct hop_flow_key *key, const st
 	return done;
 }
 
-/* Return: length of our quoted header with its tail; 0 if it is not all there. */
+/* Returns the length of the quoted header with its tail; 0 if it is not complete. */
 static unsigned int quoted_bytes(struct sk_buff *skb, unsigned int offset_bytes)
 {
 	struct int_hdr *h;
@@ -51,8 +51,8 @@ static unsigned int quoted_bytes(struct sk_buff *skb, unsigned int offset_bytes)
 }
 
 /*
- * Return: length of our quoted header, in front of TCP's; 0 if it is not there or the
- * error is dealt with. @offset_bytes: from skb->data, the quoted packet, to it.
+ * Returns the length of our quoted header in front of TCP; 0 if there is none or the error has been
+ * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
  */
 static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 				enum hop_icmp_verdict verdict)
@@ -87,7 +87,7 @@ int int_icmp_v4(struct sk_buff *skb, u32 info)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* TCP is told where its header is: nothing needs to move. */
+/* TCP gets the offset of its header, so nothing must be moved. */
 int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that arrive: PRE_ROUTING in front of defragmentation and conntrack, so
- * that all that follows sees TCP. A packet that arrived in fragments meets us as the
- * handler of our protocol number, and is received again without its header.
+ * Received packets: the hook is in PRE_ROUTING, in front of defragmentation and conntrack, so that
+ * everything behind it sees TCP. A packet that arrived in fragments is processed by the handler of
+ * our protocol number, and is then received again without its header.
  *
- * A header comes off only where net.hopcc.int is on. A SYN negotiates, and so does a pure ACK of
- * an established connection of this host; any other packet must belong to a connection that
- * negotiated, and data must have the cookie that only the peer knows. In UDP there is data and
- * nothing else. All other packets are left to the stack as they came, so that nobody gets past a
- * filter by hiding TCP below our header; for filters in front of this hook, see
- * hop_input_is_hidden() and hop_input_show().
+ * A header is removed only if net.hopcc.int is on. A SYN negotiates, and so does a pure ACK of an
+ * established connection of this host; any other packet must belong to a connection that
+ * negotiated, and data must have the cookie that only the peer knows. UDP may contain only data.
+ * All other packets are left unchanged to the stack, so that TCP below our header cannot be used to
+ * bypass a filter; for filters in front of this hook, see hop_input_is_hidden() and
+ * hop_input_show().
  */
 #include <net/dsfield.h>
 #include <net/hop_input.h>
@@ -22,13 +22,13 @@
 
 /**
  * struct int_shim - a header between IP and TCP
- * @hdr: the header, checked
- * @room: of @hdr
- * @tail: what follows it
- * @bytes: length of both, and of UDP's header in front of them
- * @udp: a UDP header is in front of them
- * @flow: the connection's; NULL of a SYN
- * @asks: a HELLO on a pure ACK, which asks for one
+ * @hdr: the header, validated
+ * @room: memory for @hdr and its records
+ * @tail: words behind the header
+ * @bytes: length of both, and of the UDP header in front of them
+ * @udp: there is a UDP header in front of them
+ * @flow: flow of the connection; NULL for a SYN
+ * @asks: a HELLO on a pure ACK that requests one
  */
 struct int_shim {
 	union {
@@ -42,7 +42,9 @@ struct int_shim {
 	bool asks;
 };
 
-/* @reports: the HELLO answers one, on a SYN-ACK or an ACK */
+/*
+ * @reports: the HELLO is an answer, on a SYN-ACK or an ACK
+ */
 static void learn_hello(struct hop_flow *flow, const struct int_shim *shim, bool reports)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -72,20 +74,20 @@ static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
 		}
 		flow = hop_flow_add(key, true);
 	}
-	/* Else it is our SYN's twin, a repeated one, or nobody's. */
+	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
 	if (!flow) {
 		int_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
 	stage = int_flow_event(flow, HOP_EVENT_SYN_IN);
-	/* Once: a SYN that is sent again says the same, another one is forged. */
+	/* Only once: a retransmitted SYN contains the same, a different one is forged. */
 	f = hop_flow_state(flow);
 	if ((stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED) &&
 	    !READ_ONCE(f->peer_cookie))
 		learn_hello(flow, shim, false);
 }
 
-/* It answers the SYN that our socket has sent. */
+/* Returns true if the packet answers the SYN of our socket. */
 static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 {
 	struct sock *sk = hop_flow_socket(key);
@@ -94,7 +96,7 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
-		/* An answer may come before SND.NXT is moved. */
+		/* An answer may arrive before SND.NXT is advanced. */
 		good = between(ntohl(th->ack_seq), hop_peek(tcp_sk(sk)->snd_una) + 1,
 			       hop_peek(tcp_sk(sk)->write_seq));
 	sock_gen_put(sk);
@@ -107,7 +109,7 @@ static void receive_synack(const struct int_shim *shim)
 	learn_hello(shim->flow, shim, true);
 }
 
-/* Once, as of a SYN. The RTT of these ACKs is no sample: the queues that they met are in none. */
+/* Only once, as for a SYN. The RTT of these ACKs is not measured, so their queues are ignored. */
 static void learn_late_hello(struct hop_flow *flow, const struct int_shim *shim)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -119,7 +121,7 @@ static void learn_late_hello(struct hop_flow *flow, const struct int_shim *shim)
 	WRITE_ONCE(f->peer_met.queues_ns, 0);
 }
 
-/* The peer has chosen a congestion control late that wants telemetry. */
+/* The peer has chosen a congestion control with telemetry after the handshake. */
 static void receive_question(struct int_net *in, const struct hop_flow_key *key,
 			     const struct int_shim *shim)
 {
@@ -166,7 +168,7 @@ static void receive_data(struct int_net *in, struct sk_buff *skb, const struct t
 	int_arrive(in, skb, shim->flow, &arrival);
 }
 
-/* The header is out; @offset_bytes: from skb->data to TCP's, which is linear. */
+/* The header has been removed; @offset_bytes: from skb->data to the TCP header, which is linear. */
 static void receive(struct int_net *in, struct sk_buff *skb, const struct int_shim *shim,
 		    unsigned int offset_bytes)
 {
@@ -195,8 +197,8 @@ static void receive(struct int_net *in, struct sk_buff *skb, const struct int_sh
 }
 
 /*
- * @offset_bytes: from skb->data to what should be a header, with TCP's behind it.
- * Return: why it is none; INT_COUNTS if it is one.
+ * @offset_bytes: from skb->data to the supposed header, with TCP behind it. Returns the counter of
+ *	the reason why it is invalid; INT_COUNTS if it is valid.
  */
 static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 			      struct int_shim *shim)
@@ -222,7 +224,7 @@ static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 	return INT_COUNTS;
 }
 
-/* The carrier sends no checksum of UDP: one that is there is of somebody else's packet. */
+/* The carrier sends no UDP checksum: a packet with one is not from a carrier. */
 static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_bytes)
 {
 	struct udphdr buf;
@@ -235,7 +237,7 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 	return uh->check ? INT_COUNT_IN_BAD_SUM : INT_COUNTS;
 }
 
-/* May a HELLO on an ACK come off? @segment_bytes: TCP's header and its data */
+/* Checks if a HELLO on an ACK may be removed. @segment_bytes: TCP header and data */
 static unsigned int check_late_hello(const struct hop_flow_key *key, const struct tcphdr *th,
 				     unsigned int segment_bytes, struct int_shim *shim)
 {
@@ -252,8 +254,9 @@ static unsigned int check_late_hello(const struct hop_flow_key *key, const struc
 }
 
 /*
- * May a header come off? @th: TCP's, behind it; @segment_bytes: its header and data. Return: why it
- * stays, INT_COUNTS if it may; then @shim->flow is set.
+ * Checks if a header may be removed. @th: TCP header behind it; @segment_bytes: TCP header and
+ * data. Returns the counter of the reason if it must stay; INT_COUNTS if it may be removed: then
+ * @shim->flow is set.
  */
 static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
 				  unsigned int segment_bytes, struct int_shim *shim)
@@ -278,7 +281,10 @@ static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr
 	return ntohl(shim->tail.second) == (u32)f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
 }
 
-/* Return: why what is at @place stays there; INT_COUNTS if it is a header that may come off. */
+/*
+ * Returns the counter of the reason why what is at @place must stay; INT_COUNTS if it is a header
+ * that may be removed.
+ */
 static unsigned int check(const struct int_net *in, struct sk_buff *skb,
 			  const struct hop_shim_place *place, struct int_shim *shim)
 {
@@ -306,12 +312,12 @@ static unsigned int check(const struct int_net *in, struct sk_buff *skb,
 	return why;
 }
 
-/* The user's, which UDP's DSCP took the place of. Writable since hop_shim_strip(). */
+/* The user's DSCP, which was replaced in the UDP packet. hop_shim_strip() has made it writable. */
 static void restore_dscp(struct sk_buff *skb, u8 dscp)
 {
 	const unsigned int bytes = sizeof(__be32);
 
-	/* IPv4's own checksum keeps the sum over the packet as it was. */
+	/* IPv4's header checksum keeps the sum over the packet unchanged. */
 	if (skb->protocol == htons(ETH_P_IP)) {
 		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, dscp << 2);
 		return;
@@ -322,8 +328,8 @@ static void restore_dscp(struct sk_buff *skb, u8 dscp)
 }
 
 /*
- * Take the header at @place off, unless @why, of check(), says that it stays, and process it.
- * Return: INT_COUNTS, or the reason why the packet is as it came, which is counted.
+ * Removes the header at @place and processes it, unless @why, the result of check(), has a reason
+ * to keep it. Returns INT_COUNTS, or the reason why the packet is unchanged, which is counted.
  */
 static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
 			   const struct hop_shim_place *place, const struct int_shim *shim,
@@ -347,7 +353,7 @@ static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
 	return INT_COUNTS;
 }
 
-/* UDP to our port. */
+/* Returns true for UDP to our port. */
 static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct udphdr buf;
@@ -359,7 +365,9 @@ static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *pla
 	return uh && uh->dest == htons(int_udp_port);
 }
 
-/* A packet of ours. Who has its flow needs no route to know that it is for this host. */
+/*
+ * Input of a packet with our header. If its flow exists, it is for this host: no route is needed.
+ */
 static unsigned int input_header(struct int_net *in, struct sk_buff *skb,
 				 const struct hop_shim_place *place,
 				 const struct nf_hook_state *state)
@@ -375,14 +383,16 @@ static unsigned int input_header(struct int_net *in, struct sk_buff *skb,
 	case INT_COUNTS:
 		return hop_input_show(skb);
 	case INT_COUNT_NO_MEMORY:
-		/* The stack would refuse a header that is welcome. */
+		/*
+		 * Without the header removed, the stack would reject a packet with a valid header.
+		 */
 		return NF_DROP;
 	default:
 		return NF_ACCEPT;
 	}
 }
 
-/* The carrier is off. */
+/* Input while the carrier is off. */
 static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
@@ -407,10 +417,11 @@ unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 
 /*
- * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's
- * headers names. The hook has seen all but what arrived in fragments, and left it.
+ * Called behind the hook; skb->data is at our header, and the byte at @name_bytes in the IP headers
+ * contains its protocol number. The hook has already seen the packet and left it, unless it arrived
+ * in fragments.
  *
- * Return: false if the packet is as it came, and no protocol takes it.
+ * Return: false if the packet is unchanged and no protocol handles it.
  */
 static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
@@ -448,13 +459,13 @@ static int int_late_v4(struct sk_buff *skb)
 static const struct net_protocol int_protocol_v4 = {
 	.handler	= int_late_v4,
 	.err_handler	= int_icmp_v4,
-	/* TCP checks IPsec's policy, hop_input_refuse_v4() does. */
+	/* TCP checks IPsec's policy; so does hop_input_refuse_v4(). */
 	.no_policy	= 1,
 	.icmp_strict_tag_validation = 1,
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* Less than 0: the packet is gone, and not counted as delivered. */
+/* A negative value: the packet has been consumed, and does not count as delivered. */
 static int int_late_v6(struct sk_buff *skb)
 {
 	if (!receive_late(skb, IP6CB(skb)->nhoff))
@@ -465,7 +476,9 @@ static int int_late_v6(struct sk_buff *skb)
 static const struct inet6_protocol int_protocol_v6 = {
 	.handler	= int_late_v6,
 	.err_handler	= int_icmp_v6,
-	/* Not final: that would take IP's header out of a checksum over the packet. */
+	/*
+	 * Not INET6_PROTO_FINAL, which would remove the IP header from a checksum over the packet.
+	 */
 	.flags		= INET6_PROTO_NOPOLICY,
 };
 #endif

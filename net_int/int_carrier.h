@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The carrier of telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.2 and 7.2: when
- * a packet collects, which answer is news, and when the path is given up.
+ * The algorithms of the telemetry carrier, draft-miao-rtgwg-hpccplus-00 sections 6.2 and 7.2: when
+ * a packet collects records, which answer is new, and when to give up on a path.
  *
  *	 UNPROVEN  --------------------- an answer ------------------> PROVEN
- *	  two, then one a patience                              one packet a period
+ *	  two, then one a timeout                               one packet a period
  *	     |                                                    ^          |
  *	     | three of them                            an answer |          | none for
- *	     v                                                    |          v a patience
- *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a patience
+ *	     v                                                    |          v a timeout
+ *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a timeout
  *
- * A period is T ("once per round trip"), at most 4 ms. Where round trips are much longer than T
- * although no queue is told of, the hosts are slow, and more answers would make them slower: a
- * quarter of TCP's RTT.
+ * A period is T ("once per round trip"), at most 4 ms. If RTTs are much longer than T although no
+ * queue is reported, the hosts are slow, and more answers would slow them down further: then a
+ * period is a quarter of TCP's RTT.
  *
- * Two answers are wanted soon from a start, or a restart after a pause, and while an
- * answer tells of a queue of more than half of T, of which round trips are much longer
- * than T: an eighth of a period, from a start a quarter. A start's first probe stands
- * behind the first data, if there is more: see int_passes(). In the first eighth of the window a
- * packet that is twice as far from the start, in bytes, as the last that had a probe has
- * one, too: of N senders that start at once the packet with d bytes in front of it waits
- * for N d, so that whatever N is, an answer comes soon after the first, and tells of a
- * queue. An unproven path gets the first two of these.
+ * Two answers are needed early after a start, or a restart after a pause: the period is then a
+ * quarter of the usual one. The same holds while an answer reports a queue of more than half of T,
+ * which makes RTTs much longer than T: then it is an eighth. The first probe after a start is sent
+ * behind the first data if more data follows: see int_passes(). In the first eighth of the window,
+ * a packet also has a probe if it is twice as far from the start, in bytes, as the last packet with
+ * a probe. If N senders start at once, a packet with d bytes in front of it waits for N d bytes; so
+ * for any N an answer that reports a queue arrives soon after the first one. On an unproven path
+ * only the first two of these probes are sent.
  *
- * Behind a start, INT_APART_PKTS packets are between two probes, for at most INT_APART_PERIODS
- * periods: the probes of many flows with small windows would be a load. 16 flows at a port of
- * 25 Gbit/s had one with each 1.7 packets. Where answers are wanted soon INT_APART_SOON_PKTS are
- * enough: with 4, 16 senders that had started at once left a queue of 10 packets behind.
+ * After the start, there are INT_APART_PKTS packets between two probes, for at most
+ * INT_APART_PERIODS periods, because the probes of many flows with small windows would be a load:
+ * 16 flows at a port of 25 Gbit/s sent a probe for every 1.7 packets. When answers are needed
+ * early, the distance is INT_APART_SOON_PKTS: with 4 packets, 16 senders that started at once left
+ * a queue of 10 packets.
  *
- * A patience is long enough for an answer to come back through full queues.
+ * The timeout is long enough for an answer to return through full queues.
  *
  * Deviations:
- * - The draft knows no silence; ours ends it: probes that nobody answers draw
- *   duplicate ACKs from a host that takes them for TCP's.
- * - Each packet that collects has an id, of 32 bits and from a random start: an answer
- *   is news if its id is newer than the newest that was answered; of two segments of
- *   one super-packet, that have the same id, the later is newer. What was never sent is
- *   forged.
+ * - In the draft, probing never stops. Here it stops if there are no answers, because a host that
+ *   takes probes for TCP data replies with duplicate ACKs.
+ * - Each packet that collects records has a 32-bit ID; the first one is random. An answer is new if
+ *   its ID is newer than the latest answered ID. Segments of one GSO packet have the same ID, and
+ *   the later segment is newer. An answer to an ID that was never sent is forged.
  */
 #ifndef NET_INT_INT_CARRIER_H
 #define NET_INT_INT_CARRIER_H
@@ -49,62 +49,64 @@
 #include <net/int.h>
 #include <net/int_flow.h>
 
-/* Draft: once per round trip; a long one is told more often. */
+/* The draft says once per round trip; a long T needs more answers. */
 #define INT_PERIOD_MAX_NS	4000000U
 #define INT_PERIOD_MIN_NS	1000U
 
-/* Part of an RTT in which more than one answer would tell the same. */
+/* log2 of the part of an RTT within which a second answer would report the same. */
 #define INT_RTT_SHIFT		2
 
-/* What records are good for: half a turn of a hop's clock. */
+/* Validity of records: half the period of a hop's timestamp. */
 #define INT_PAUSE_NS		8000000ULL
 #define INT_START_ANSWERS	2U
 #define INT_START_SHIFT		3
 #define INT_OPENING_SHIFT	2
-/* What part of the first window packets that are twice as far count in. */
+/* log2 of the part of the first window in which probes are sent at twice the distance. */
 #define INT_FAR_SHIFT		3
-/* Packets between two probes, and where answers are wanted soon, but at most so many periods. */
+/*
+ * Packets between two probes, the same while answers are needed early, and the maximum in periods.
+ */
 #define INT_APART_PKTS		8U
 #define INT_APART_SOON_PKTS	2U
 #define INT_APART_PERIODS	4U
-/* A queue of more than T in 2^this is one to look at often. */
+/* After an answer with a queue above T / 2^INT_QUEUE_SHIFT more answers are needed early. */
 #define INT_QUEUE_SHIFT		1
 
-/* In units of T and of TCP's own RTT; at least a period of the longest kind. */
+/* Timeout in units of T and of TCP's RTT, and its minimum: one period of the longest kind. */
 #define INT_PATIENCE_RTTS	4U
 #define INT_PATIENCE_MIN_NS	4000000ULL
-/* Where TCP has no RTT yet: its first timeout. */
+/* Timeout while TCP has no RTT yet: TCP's initial RTO. */
 #define INT_PATIENCE_UNKNOWN_NS	1000000000ULL
 
-/* Packets without an answer after which the path is given up. */
+/* Number of unanswered packets after which the path is given up. */
 #define INT_DOUBTS_MAX		3U
-/* Of these, as many may leave with the first window: the last shall find other weather. */
+/* Maximum number of these in the first window: the last one is delayed to see other conditions. */
 #define INT_OPENING_DOUBTS	2U
 
-/* Inband: how often the receiver's law is told its terms. */
+/* With headers in data: how often the receiver gets the parameters of its algorithm. */
 #define INT_TERMS_PERIOD_NS	10000000ULL
 
-/* Answers to packets so much older than the newest are not believed. */
+/* Answers to IDs that are older than the latest one by this much are ignored as forged. */
 #define INT_IDS_MEMORY		65536U
 
 /**
- * struct int_asker - of a flow whose congestion control collects; under its lock
- * @id: of the newest packet that left
- * @begun_seq: of the data that the first left with, or the first after a pause
- * @left_seq: of the data that it left with
- * @left_ns: when it left
- * @waiting_ns: since when an answer is waited for
- * @doubt_ns: when the last packet in doubt left
- * @doubts: packets that left in doubt
- * @starting: answers that are wanted soon
- * @opening: less than two came since the start
- * @passed: data has left since a pause, and nothing that collects yet
- * @waiting: an answer is waited for
- * @proven: an answer came once
+ * struct int_asker - state of a flow that uses telemetry; protected by the flow's lock
+ * @id: ID of the latest packet that collects records
+ * @begun_seq: sequence number of the first data after the start or after a pause
+ * @left_seq: sequence number of the data with which the latest packet was sent
+ * @left_ns: time at which that was sent
+ * @waiting_ns: time since which an answer is expected
+ * @doubt_ns: time at which the last packet of an unproven or doubted path was sent
+ * @doubts: number of such packets that are unanswered
+ * @starting: number of answers that are needed early
+ * @opening: fewer than two answers were received since the start
+ * @passed: data was sent after a pause, but no packet that collects records yet
+ * @waiting: an answer is expected
+ * @proven: an answer was received at least once
  * @heard: @heard_id and @heard_seq are valid
- * @heard_empty: that answer had nothing to compute with
- * @heard_id: of the newest answer
- * @heard_seq: of it
+ * @heard_empty: the latest answer had no data to compute with
+ * @heard_id: ID of the latest answer
+ * @heard_seq: SND.NXT in the latest answer
  */
 struct int_asker {
 	u32 id;
@@ -126,11 +128,11 @@ struct int_asker {
 };
 
 /**
- * enum int_turn - is it time to collect?
+ * enum int_turn - should a packet collect records?
  * @INT_TURN_WAIT: not yet
  * @INT_TURN_SEND: yes
- * @INT_TURN_NO_ROOM: yes, but it does not fit
- * @INT_TURN_GIVE_UP: nobody answers
+ * @INT_TURN_NO_ROOM: yes, but the header does not fit
+ * @INT_TURN_GIVE_UP: no, because there are no answers
  */
 enum int_turn {
 	INT_TURN_WAIT,
@@ -140,8 +142,8 @@ enum int_turn {
 };
 
 /**
- * int_period_ns() - how often to probe
- * @a: the flow
+ * int_period_ns() - interval of probes
+ * @a: state of the flow
  * @t_ns: T
  * @srtt_us: TCP's smoothed RTT; 0: not known
  *
@@ -158,7 +160,7 @@ static inline u32 int_period_ns(const struct int_asker *a, u32 t_ns, u32 srtt_us
 }
 
 /**
- * int_patience_ns() - how long to wait for an answer
+ * int_patience_ns() - timeout of an answer
  * @t_ns: T
  * @srtt_us: TCP's smoothed RTT; 0: not known
  *
@@ -179,12 +181,12 @@ static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patie
 }
 
 /**
- * int_is_far() - early in the first window: twice as far from the start as the last that collects?
- * @a: the flow
- * @seq: the sequence number of the data
- * @wnd_bytes: the window
+ * int_is_far() - early in the first window: is this data twice as far as the last probe?
+ * @a: state of the flow
+ * @seq: sequence number of the data
+ * @wnd_bytes: window
  *
- * Return: whether.
+ * Return: true if it is.
  */
 static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
 {
@@ -196,16 +198,16 @@ static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
 }
 
 /**
- * int_is_near() - are the last probe and this data so close together that none is needed?
- * @a: the flow
- * @now_ns: now
+ * int_is_near() - is this data so close to the last probe that it needs none?
+ * @a: state of the flow
+ * @now_ns: current time
  * @t_ns: T
- * @seq: the sequence number of the data
- * @mss_bytes: its segments
+ * @seq: sequence number of the data
+ * @mss_bytes: segment size
  *
- * Not at a start, nor in doubt.
+ * Always false at a start and on an unproven path.
  *
- * Return: true if the data goes without a probe.
+ * Return: true if the data is sent without a probe.
  */
 static inline bool int_is_near(const struct int_asker *a, u64 now_ns, u32 t_ns, u32 seq,
 			       u32 mss_bytes)
@@ -219,16 +221,16 @@ static inline bool int_is_near(const struct int_asker *a, u64 now_ns, u32 t_ns, 
 }
 
 /**
- * int_passes() - data leaves: is the first probe to stand behind it, and not in front?
- * @a: the flow
- * @now_ns: now
- * @seq: the sequence number of the data
- * @more: other data follows at once
+ * int_passes() - decide if the first probe is to follow this data instead of preceding it
+ * @a: state of the flow
+ * @now_ns: current time
+ * @seq: sequence number of the data
+ * @more: other data follows immediately
  *
- * Senders that start at once have nothing but probes in front of them: what the first ones
- * read is an empty queue, which the law would compare the next answer with.
+ * If senders start at once and each sends a probe first, these probes find an empty queue, with
+ * which the algorithm would compare the next answer.
  *
- * Return: whether; once a start.
+ * Return: true if the probe is to follow; once per start.
  */
 static inline bool int_passes(struct int_asker *a, u64 now_ns, u32 seq, bool more)
 {
@@ -240,15 +242,15 @@ static inline bool int_passes(struct int_asker *a, u64 now_ns, u32 seq, bool mor
 }
 
 /**
- * int_turn() - is it time to collect?
- * @a: the flow
- * @now_ns: now
- * @period_ns: of int_period_ns()
- * @patience_ns: of int_patience_ns()
+ * int_turn() - decide if it is time to collect records
+ * @a: state of the flow
+ * @now_ns: current time
+ * @period_ns: int_period_ns()
+ * @patience_ns: int_patience_ns()
  *
- * Inband does without waiting: of its packets each, or each n-th, collects.
+ * Headers in data do not wait for a period: every packet, or every n-th one, collects.
  *
- * Return: whether.
+ * Return: the decision.
  */
 static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 period_ns,
 				     u64 patience_ns)
@@ -262,13 +264,14 @@ static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 
 }
 
 /**
- * int_leaves() - a packet that collects leaves
- * @a: the flow
- * @now_ns: now
- * @patience_ns: of int_patience_ns()
- * @seq: of the data that it leaves with; inband distance does not count: as of the last
+ * int_leaves() - note that a packet that collects records is sent
+ * @a: state of the flow
+ * @now_ns: current time
+ * @patience_ns: int_patience_ns()
+ * @seq: sequence number of the data with which it is sent; for headers in data, where the distance
+ *	does not count, the previous one
  *
- * Return: its id.
+ * Return: ID of the packet.
  */
 static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u32 seq)
 {
@@ -295,10 +298,10 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u
 }
 
 /**
- * enum int_news - what an answer is
- * @INT_NEWS: the newest
- * @INT_NEWS_OLD: reordered, or replayed
- * @INT_NEWS_FORGED: to a packet that never left, or long ago
+ * enum int_news - classes of answers
+ * @INT_NEWS: the latest answer
+ * @INT_NEWS_OLD: reordered or replayed
+ * @INT_NEWS_FORGED: for a packet that was never sent, or long ago
  */
 enum int_news {
 	INT_NEWS,
@@ -307,17 +310,17 @@ enum int_news {
 };
 
 /**
- * int_answered() - an answer came
- * @a: the flow
- * @id: of the packet that it answers
- * @seq: SND.NXT when that had left
- * @empty: there is nothing in it to compute with
- * @now_ns: now
+ * int_answered() - classify and note an answer
+ * @a: state of the flow
+ * @id: ID of the packet that is answered
+ * @seq: SND.NXT after that packet was sent
+ * @empty: the answer has no data to compute with
+ * @now_ns: current time
  *
- * An empty one proves that somebody listens. One to the same packet that is not empty is
- * still news: else who forges the first takes the place of the other.
+ * An empty answer proves that the peer answers. A later answer to the same packet with data is
+ * still new: otherwise a forged empty answer could replace the real one.
  *
- * Return: what it is.
+ * Return: class of the answer.
  */
 static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, bool empty,
 					 u64 now_ns)
@@ -338,7 +341,7 @@ static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, b
 	a->doubts = 0;
 	a->starting -= a->starting > 0;
 	a->opening &= a->starting > 0;
-	/* What left since is waited for from now on. */
+	/* From now on, answers to packets sent since then are expected. */
 	a->waiting = id != a->id;
 	a->waiting_ns = now_ns;
 	return INT_NEWS;
@@ -351,12 +354,12 @@ static inline u64 int_record_queue_ns(const struct int_record *r)
 }
 
 /**
- * int_answer_queue_ns() - the queue that an answer tells of
+ * int_answer_queue_ns() - queue that an answer reports
  * @a: the answer
  * @t_ns: T
  *
- * Return: ns, of the longest on the path; a ratio holds it, in T, and the load, 1 at most.
- * The receiver's window says nothing of it.
+ * Return: the longest queue of the path, ns. A ratio is the sum of the queue, in T, and the load,
+ * which is at most 1. A window reports no queue: 0.
  */
 static inline u64 int_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 {
@@ -384,12 +387,10 @@ static inline u64 int_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 }
 
 /**
- * int_hurry() - the newest answer tells of a queue
- * @a: the flow
- * @queue_ns: of int_answer_queue_ns()
+ * int_hurry() - request early answers if the latest answer reports a long queue
+ * @a: state of the flow
+ * @queue_ns: int_answer_queue_ns()
  * @t_ns: T
- *
- * Its next answers are wanted soon, if the queue is long.
  */
 static inline void int_hurry(struct int_asker *a, u64 queue_ns, u32 t_ns)
 {
@@ -398,11 +399,11 @@ static inline void int_hurry(struct int_asker *a, u64 queue_ns, u32 t_ns)
 }
 
 /**
- * int_window_is_small() - would a delayed ACK stall the sender?
- * @wnd_bytes: its window
- * @mss_bytes: its segments
+ * int_window_is_small() - check if delayed ACKs would stall the sender
+ * @wnd_bytes: window of the sender
+ * @mss_bytes: segment size
  *
- * Return: whether its ACKs must come at once.
+ * Return: true if ACKs must be sent immediately.
  */
 static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 {
@@ -411,64 +412,82 @@ static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 }
 
 /**
- * struct int_met - what a SYN or SYN-ACK met on its way
+ * struct int_met - what a SYN or SYN-ACK encountered on its path
  * @hops: nHop; 0: not known
- * @queues_ns: the queues of the path's ports in sum, as reported; 0: none, or not known
+ * @speed: speed code of the slowest port, or INT_SPEED_UNSURE; 0: no port is known
+ * @queues_ns: sum of the queues of the path's ports, as reported; 0: none, or not known
  */
 struct int_met {
 	u8 hops;
+	u8 speed;
 	u32 queues_ns;
 };
 
-/* The hops and queues that a HELLO met, as it came in. */
+/* INT_SPEED_UNSURE if a hop found no slot for its record, or recorded no known rate. */
+static inline u8 int_met_speed(const struct int_hdr *h)
+{
+	if (!int_hops(h))
+		return 0;
+	if (int_hops(h) > int_slots(h))
+		return INT_SPEED_UNSURE;
+	return int_speed_code(hpcc_path_mbit(h)) ?: INT_SPEED_UNSURE;
+}
+
+/* Hops, slowest port and queues on the path of a received HELLO. */
 static inline struct int_met int_met_by_hello(const struct int_hdr *h)
 {
 	return (struct int_met) {
 		.hops = int_hops(h),
+		.speed = int_met_speed(h),
 		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
 	};
 }
 
-/* Queues as they are reported, in 2^INT_QUEUES_SHIFT ns. */
+/* Queues in the unit in which they are reported, 2^INT_QUEUES_SHIFT ns. */
 static inline u16 int_queues_to_report(const struct int_met *met)
 {
 	return min_t(u32, met->queues_ns >> INT_QUEUES_SHIFT, U16_MAX);
 }
 
 /**
- * int_report_syn() - a SYN-ACK's HELLO reports what the SYN met
+ * int_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's HELLO
  * @h: the header, written by int_write()
- * @met: what the SYN met, by int_met_by_hello()
+ * @met: result of int_met_by_hello() for the SYN
  */
 static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
 {
 	h->flags = met->hops;
 	h->path = cpu_to_be32(int_queues_to_report(met));
+	*int_options(h) |= cpu_to_be32(met->speed);
 }
 
-/* A SYN-ACK's HELLO, as it came in. A peer that reports nothing has a path back, at least. */
+/*
+ * What a received SYN-ACK's HELLO reports about the path of our SYN. If it reports no hops, those
+ * of the reverse path are the best estimate.
+ */
 static inline struct int_met int_met_by_report(const struct int_hdr *h)
 {
 	return (struct int_met) {
 		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
 			      INT_HOPS_SATURATED),
+		.speed = int_reported_speed(h),
 		.queues_ns = int_padding(h) << INT_QUEUES_SHIFT,
 	};
 }
 
 /**
- * int_slots_for() - records to make room for
- * @slots: net.hopcc.int_slots; 0: none, whatever the path
- * @hops: number of hops on the path, as far as known
+ * int_slots_for() - number of slots for records
+ * @slots: net.hopcc.int_slots; 0: no slots on any path
+ * @hops: number of hops on the path, as far as it is known
  *
- * Return: up to INT_SLOTS_MAX.
+ * Return: at most INT_SLOTS_MAX.
  */
 static inline unsigned int int_slots_for(unsigned int slots, unsigned int hops)
 {
 	return slots ? clamp(hops, slots, INT_SLOTS_MAX) : 0;
 }
 
-/* The TCP option of the `ack` form, RFC 6994: 16 bytes. */
+/* TCP option for answers in ACKs, RFC 6994: 16 bytes. */
 #define INT_OPT_KIND		253
 #define INT_OPT_EXID		0x4849	/* "HI" */
 #define INT_OPT_BYTES		16U
@@ -479,13 +498,13 @@ static inline unsigned int int_slots_for(unsigned int slots, unsigned int hops)
 #define INT_OPT_ID_MASK		0xfffU
 
 /**
- * struct int_opt - on the wire
+ * struct int_opt - wire format of the option
  * @kind: INT_OPT_KIND
  * @length: INT_OPT_BYTES
  * @exid: INT_OPT_EXID
- * @id_index: lower 12 bits of the id, and which hop it is, 4 bits
+ * @id_index: lower 12 bits of the ID, then the index of the hop, 4 bits
  * @path: nHop and pathID, as in the header
- * @record: of the most loaded hop
+ * @record: record of the most loaded hop
  */
 struct int_opt {
 	__u8	kind;
@@ -497,12 +516,12 @@ struct int_opt {
 } __packed;
 
 /**
- * struct int_summary - what the option says
- * @id: of the packet that collected; of a received one the lower 12 bits
+ * struct int_summary - contents of the option
+ * @id: ID of the packet that collected the record; only the lower 12 bits if received
  * @hops: nHop
  * @path_id: pathID
- * @index: which hop @record is of
- * @record: packed
+ * @index: index of the hop of @record
+ * @record: packed record
  */
 struct int_summary {
 	u32 id;
@@ -525,13 +544,13 @@ static inline void int_opt_write(struct int_opt *opt, const struct int_summary *
 }
 
 /**
- * int_opt_is_signed() - are TCP's options signed, RFC 2385 or RFC 5925?
- * @opts: options
- * @bytes: of them
+ * int_opt_is_signed() - check if the TCP options sign the segment (RFC 2385 or RFC 5925)
+ * @opts: TCP options
+ * @bytes: size of @opts
  *
- * What is added to a signed segment makes it another.
+ * An option that is added to a signed segment invalidates the signature.
  *
- * Return: whether; what cannot be read is.
+ * Return: true if they do, or if they cannot be parsed.
  */
 static inline bool int_opt_is_signed(const u8 *opts, unsigned int bytes)
 {
@@ -551,12 +570,12 @@ static inline bool int_opt_is_signed(const u8 *opts, unsigned int bytes)
 }
 
 /**
- * int_opt_read() - find the option among others
- * @opts: TCP's options
- * @bytes: of them, 40 at most
+ * int_opt_read() - find the option in the TCP options
+ * @opts: TCP options
+ * @bytes: size of @opts, at most 40
  * @s: result
  *
- * Return: whether it is there, and sound.
+ * Return: true if the option was found and is valid.
  */
 static inline bool int_opt_read(const u8 *opts, unsigned int bytes, struct int_summary *s)
 {
@@ -587,7 +606,7 @@ static inline bool int_opt_read(const u8 *opts, unsigned int bytes, struct int_s
 	return s->index < s->hops && s->index < INT_SLOTS_MAX;
 }
 
-/* The id whose lower 12 bits came back: the newest that left with them. */
+/* The complete ID for its lower 12 bits: the latest packet that was sent with them. */
 static inline u32 int_whole_id(const struct int_asker *a, u32 low)
 {
 	const u32 id = READ_ONCE(a->id);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetry's carrier: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the telemetry carrier with values that can be checked by hand; run in the kernel and on
+ * the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -11,14 +14,14 @@
 #define PERIOD_NS 100000U
 #define PATIENCE_NS (4 * MS)
 #define WND_BYTES 100000U
-/* Sequence numbers wrap on the way. */
+/* Sequence numbers wrap during the tests. */
 #define BEGUN_SEQ 0xfffffc00U
 
 /*
- * What happens at a time in us: s: a packet with so many bytes in front of it wants to leave,
- * and the turn that it finds; p: whether it is to leave without asking; a: an answer to the id
- * that is so many older than the newest; e: an empty one; q: an answer to the newest, which
- * tells of a queue of so many ns.
+ * An event at a time in us. s: a packet with @older bytes in front of it is about to be sent; @want
+ * is its turn. p: @want tells if it is sent without a request. a: an answer to the ID that is
+ * @older than the latest. e: the same, but empty. q: an answer to the latest ID that reports a
+ * queue of @older ns.
  */
 struct step {
 	u32 us;
@@ -141,7 +144,7 @@ static void turn_test(struct kunit *test)
 	size_t i, n;
 
 	for (i = 0; i < ARRAY_SIZE(turn_cases); i++) {
-		/* Ids wrap on the way. */
+		/* IDs wrap during the tests. */
 		struct int_asker a = { .id = U32_MAX - 1 };
 
 		for (n = 0; n < ARRAY_SIZE(turn_cases[i].step); n++) {
@@ -155,7 +158,7 @@ static void turn_test(struct kunit *test)
 	}
 }
 
-/* Segments of one super-packet have one id. */
+/* Segments of one GSO packet have the same ID. */
 /* T is 100 us, a segment 1000 bytes; the last probe left at 10 ms with BEGUN_SEQ. */
 static const struct near_case {
 	const char *what;
@@ -198,11 +201,14 @@ static void segments_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, false, MS), INT_NEWS_OLD);
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, false, MS), INT_NEWS_OLD);
 	id = int_leaves(&a, MS, PATIENCE_NS, 0);
-	/* A retransmission: its id is newer, its seq is not. */
+	/* A retransmission: its ID is newer, its sequence number is not. */
 	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, false, MS), INT_NEWS);
 }
 
-/* Inband all that leave within a patience are one doubt, whatever probes told terms before. */
+/*
+ * With headers in data, all packets sent within one timeout count as one unanswered packet,
+ * independently of probes that sent the parameters before.
+ */
 static void inband_test(struct kunit *test)
 {
 	struct int_asker a = { };
@@ -217,7 +223,7 @@ static void inband_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.doubts, 2);
 }
 
-/* 1000 units of 512 bytes at 100G, 40.96 ns each; a port of no known speed says nothing. */
+/* 1000 units of 512 bytes at 100G, 40.96 ns each; a port of unknown speed reports nothing. */
 static void queue_test(struct kunit *test)
 {
 	struct int_record r = { .speed = 9, .qlen_units = 1000 };
@@ -245,14 +251,14 @@ static void times_test(struct kunit *test)
 {
 	struct int_asker a = { .opening = true };
 
-	/* Of T, and where round trips are longer than 4 T, of these. */
+	/* The period is T; if RTTs are longer than 4 T, a quarter of the RTT. */
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 0), 5000u);
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 20), 5000u);
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 400), 100000u);
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, U32_MAX), 4000000u);
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 0, 0), 1000u);
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 100000000, 1), 4000000u);
-	/* An answer is wanted soon, however long round trips are. */
+	/* An early answer is needed, independently of the RTT. */
 	a.starting = 1;
 	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 8000, 400), 2000u);
 	a.opening = false;
@@ -272,7 +278,7 @@ struct telemetry {
 	};
 };
 
-/* Two hops at 100G that have sent @units in 10 us; the second has a queue. */
+/* Two hops at 100G that sent @units in 10 us; the second one has a queue. */
 static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qlen)
 {
 	struct int_record r = { .speed = 9, .ts_ns = ts_ns, .tx_units = units };
@@ -287,17 +293,17 @@ static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qle
 	return t;
 }
 
-/* A SYN that met so many hops, whose queues were so long, as its sender reads in the SYN-ACK. */
+/* Hops, slowest port and queues on a SYN's path, as its sender reads them in the SYN-ACK. */
 static const struct met_case {
 	const char *what;
 	struct int_met met;
 	unsigned int back_hops;
 	struct int_met want;
 } met_cases[] = {
-	{ "three hops, no queue", { 3, 0 }, 3, { 3, 0 } },
-	{ "the queues in units of 256 ns", { 3, 25700 }, 2, { 3, 25600 } },
-	{ "longer than can be said", { 15, U32_MAX }, 1, { 15, 0xffff00 } },
-	{ "a peer that reports nothing: the path back", { 0, 0 }, 4, { 4, 0 } },
+	{ "three hops, no queue", { 3, 9, 0 }, 3, { 3, 9, 0 } },
+	{ "the queues in units of 256 ns", { 3, 14, 25700 }, 2, { 3, 14, 25600 } },
+	{ "longer than can be said", { 15, 0, U32_MAX }, 1, { 15, 0, 0xffff00 } },
+	{ "a peer that reports nothing: the path back", { 0, 0, 0 }, 4, { 4, 0, 0 } },
 };
 
 static void met_test(struct kunit *test)
@@ -312,11 +318,12 @@ static void met_test(struct kunit *test)
 		int_write(&t.hdr, 6, INT_TYPE_HELLO, 0, 0);
 		int_report_syn(&t.hdr, &c->met);
 		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
-		/* Records that hops on the way back add. */
+		/* Records that hops on the reverse path add. */
 		t.hdr.path |= cpu_to_be32(c->back_hops << INT_HOPS_SHIFT |
 					  0xabcU << INT_PATH_ID_SHIFT);
 		met = int_met_by_report(&t.hdr);
 		KUNIT_EXPECT_EQ_MSG(test, met.hops, c->want.hops, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, met.speed, c->want.speed, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, met.queues_ns, c->want.queues_ns, "%s", c->what);
 	}
 	/* 2 * 10 units of 40.96 ns */
@@ -324,6 +331,17 @@ static void met_test(struct kunit *test)
 	met = int_met_by_hello(&t.hdr);
 	KUNIT_EXPECT_EQ(test, met.hops, 2);
 	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
+	KUNIT_EXPECT_EQ(test, met.speed, 9);
+	t.hdr.record[1] = int_pack(&(struct int_record){ .speed = 3 });
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, 3, "the slowest");
+	t.hdr.record[0] = int_pack(&(struct int_record){ .speed = 15 });
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+			    "a port that is not known");
+	t = records(3, 0, 0, 20);
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+			    "a hop that found no room");
+	t = records(0, 0, 0, 0);
+	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, 0, "no hop");
 	t.hdr.flags = 0x3f;
 	t.hdr.path = 0;
 	KUNIT_EXPECT_EQ_MSG(test, int_met_by_report(&t.hdr).hops, 15, "any value");
@@ -337,7 +355,7 @@ static void slots_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, int_slots_for(0, 6), 0u, "none are wanted");
 }
 
-/* TCP's options as bytes, and where ours is; -1: nowhere. */
+/* TCP options as bytes, and the position of ours; -1: not found. */
 static const struct opt_case {
 	const char *what;
 	int before, length;
@@ -386,7 +404,7 @@ static void option_test(struct kunit *test)
 	}
 }
 
-/* Every length of every prefix of noise is survived: ASan watches. */
+/* The parser accepts every length of every prefix of noise; ASan detects errors. */
 static void option_noise_test(struct kunit *test)
 {
 	struct int_summary s;
@@ -429,10 +447,10 @@ static void ask(struct int_receiver *r, enum int_answer_kind kind)
 
 static const struct reply_case {
 	const char *what;
-	int asked;	/* -1: not */
+	int asked;	/* -1: no request */
 	unsigned int hops;
 	bool anonymous, by_ack;
-	int want;	/* the kind of the second answer; -1: none */
+	int want;	/* kind of the second answer; -1: none */
 } reply_cases[] = {
 	{ "records", INT_ANSWER_RECORDS, 2, false, false, INT_ANSWER_RECORDS },
 	{ "nobody asked", -1, 2, false, false, INT_ANSWER_RECORDS },
@@ -544,8 +562,8 @@ static void law_test(struct kunit *test)
 }
 
 /*
- * T becomes 9 us, the BDP follows: W was 116902, as in law_test(), and has 0.9 of that. The law
- * makes of it at the next answer 105212 * 0.95 / 1.0176 + W_ai, some 98300.
+ * T becomes 9 us, and the BDP follows. W was 116902, as in law_test(), and becomes 0.9 of that.
+ * With the next answer the algorithm computes 105212 * 0.95 / 1.0176 + W_ai, about 98300.
  */
 static void t_changes_test(struct kunit *test)
 {
@@ -576,7 +594,7 @@ static void t_changes_test(struct kunit *test)
 	KUNIT_EXPECT_GE(test, reply.wnd, 97800u);
 }
 
-/* What a probe says is brought into bounds. */
+/* Parameters in a probe are limited to their ranges. */
 static void terms_test(struct kunit *test)
 {
 	const struct int_msg msg = { .t_ns = cpu_to_be32(U32_MAX), .kind = cpu_to_be16(999) };
@@ -596,7 +614,7 @@ static void terms_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&r.v), HPCC_WND_MIN_BYTES);
 }
 
-/* Flows by letter, each seen at a time in T: N that the last one is told. */
+/* Flows by letter, each seen at a time in T, and N that is reported for the last one. */
 static const struct crowd_case {
 	const char *what, *flows;
 	u32 at_ts[8];

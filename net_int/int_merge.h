@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two segments, one header of telemetry: what GRO may merge.
+ * Rules for GRO: which headers of two segments may be merged into one.
  *
- * The newest header stays, with its records and its id. What is lost is used by nobody:
+ * The latest header is kept, with its records and its ID. Nothing uses the data that is lost:
  *
- * - A receiver's answer tells of one packet, the newest, and supersedes the answers to all before
+ * - An answer reports on one packet, the latest, and supersedes the answers to all earlier ones
  *   (int_answered()). Merged segments are answered once, with the id and records of the last and
- *   with TCP's sequence number behind it: as if the answers to the others had been overtaken.
- *   So it is with segments of one GSO packet, which have one id, and with those of several.
- * - The law, wherever it runs, compares the newest records with those that it took before, over
- *   the time between. Segments that merge arrive within one poll of a NIC, far below T; a
- *   sender whose ACKs are merged by GRO takes as many.
+ *   with TCP's sequence number behind it: as if the answers to the others had been overtaken. This
+ *   holds for segments of one GSO packet, which have the same ID, and for those of several.
+ * - The algorithm, at either end, compares the latest records with those that it has stored, over
+ *   the time between them. Segments that merge arrive within one poll of a NIC, far below T; GRO of
+ *   ACKs has the same effect at the sender.
  *
- * What the carrier treats differently does not merge: another type, length, flag, path or number
- * of hops, which a change of the path shows; another cookie, since a forged segment must not get
- * in with good ones; an older id behind a newer one, since the answer would be taken for old.
+ * Headers that the carrier treats differently are not merged: if type, length, flags, path or
+ * number of hops differ, which shows a change of the path; if cookies differ, because a forged
+ * segment must not be accepted with good ones; and if an older ID follows a newer one, because the
+ * answer would be ignored as old.
  */
 #ifndef NET_INT_INT_MERGE_H
 #define NET_INT_INT_MERGE_H
@@ -23,7 +24,7 @@
 #include <linux/types.h>
 #include <net/int.h>
 
-/* The header, with its tail; of a header that int_check() passed. */
+/* Size of a header that passed int_check(), with its tail. */
 static inline unsigned int int_shim_bytes(const struct int_hdr *h)
 {
 	return h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
@@ -35,11 +36,11 @@ static inline const struct int_tail *int_tail_of(const struct int_hdr *h)
 }
 
 /**
- * int_may_merge() - may the newer of two headers stand for the segments of both?
+ * int_may_merge() - check if the later of two headers can represent the segments of both
  * @held: an INT_TYPE_DATA header that int_check() passed, with its tail
- * @header: another, of the segment that follows
+ * @header: the header of the segment that follows
  *
- * Return: true if int_merge() loses nothing that is used.
+ * Return: true if int_merge() loses no data that is used.
  */
 static inline bool int_may_merge(const struct int_hdr *held, const struct int_hdr *header)
 {
@@ -56,9 +57,9 @@ static inline bool int_may_merge(const struct int_hdr *held, const struct int_hd
 }
 
 /**
- * int_merge() - let the newer of two headers stand for the segments of both
- * @held: of int_may_merge(); changed
- * @header: of int_may_merge()
+ * int_merge() - merge two headers
+ * @held: the earlier header of int_may_merge(); is replaced
+ * @header: the later header of int_may_merge()
  */
 static inline void int_merge(struct int_hdr *held, const struct int_hdr *header)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Headers of telemetry that GRO merges: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of merging INT headers in GRO with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -14,7 +17,7 @@ struct shim {
 	u8 room[INT_HDR_BYTES - sizeof(struct int_hdr) + SLOTS * INT_RECORD_BYTES + INT_TAIL_BYTES];
 };
 
-/* Of a path of one hop, whose record says @mark. */
+/* A header from a path of one hop, whose record is @mark. */
 static struct shim header(u32 id, u32 mark)
 {
 	struct shim s;
@@ -49,7 +52,7 @@ static void id_test(struct kunit *test)
 	}
 }
 
-/* The newest stays, to the last byte of its tail and no further. */
+/* The latest header replaces the held one, to the last byte of its tail and no further. */
 static void newest_test(struct kunit *test)
 {
 	struct { struct shim s; u8 behind; } held = { .s = header(1, 7), .behind = 0xa5 };
@@ -61,7 +64,10 @@ static void newest_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, held.behind, 0xa5);
 }
 
-/* A bit of what must be equal keeps segments apart; records, options and padding may differ. */
+/*
+ * A difference in any bit of the fields that must be equal prevents merging; records, options and
+ * padding may differ.
+ */
 static void apart_test(struct kunit *test)
 {
 	const u32 records = offsetof(struct int_hdr, record);
@@ -75,7 +81,7 @@ static void apart_test(struct kunit *test)
 
 		s = held;
 		((u8 *)&s)[at] ^= 1 << bit % 8;
-		/* Ids have a test of their own. */
+		/* id_test() tests IDs. */
 		if (at >= id && at < id + 4)
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, int_may_merge(&held.h, &s.h), at >= records && at < id,

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The receiver of telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.2.2, 6.3.2, 7.1
- * and 9.1: what goes back to the sender.
+ * The receiver of telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.2.2, 6.3.2, 7.1 and 9.1: what
+ * it returns to the sender.
  *
- *	records		every hop's, as they came
+ *	records		all records as they arrived
  *	summary		"the link with the highest inflight bytes"
- *	ratio		"only convey the relative ratio": U, no rate, queue or count of hops
+ *	ratio		"only convey the relative ratio": U, no rate, queue or number of hops
  *	window		Rx-HPCC: "feedback the calculated window ... once every RTT"
  *
  * Deviations:
- * - The ratio is U, which the receiver has filtered, said to be measured over T: the
- *   sender's own filter then takes it as it is, and a lost answer costs nothing.
- * - N counts flows that came by the same device and had the link to it as their
- *   bottleneck: the last hop is who sends to that device.
- * - Who asks what this host will not tell, or cannot yet, is told less.
- * - Where every data packet collects, not every one is answered: one a T, and one an eighth of T
- *   while a port of the path has a queue of more than half of T. The law changes Wc once a round
- *   trip, and a packet for each packet would cost the hosts more than the data does.
+ * - The ratio is U as filtered by the receiver, and the time of measurement is given as T. So the
+ *   sender's own filter uses it unchanged, and a lost answer does no harm.
+ * - N is the number of flows that arrived by the same device and have the link to it as their
+ *   bottleneck: the last hop is the one that sends to that device.
+ * - If the sender requests what this host must not or cannot yet report, it gets a less detailed
+ *   answer.
+ * - If every data packet collects records, not every one is answered: there is one answer per T, or
+ *   per T/8 while a port of the path has a queue of more than half of T. The algorithm changes Wc
+ *   once per round trip, and an answer for each packet would cost the hosts more than the data
+ *   does.
  */
 #ifndef NET_INT_INT_RECEIVER_H
 #define NET_INT_INT_RECEIVER_H
@@ -28,29 +30,31 @@
 #include <net/int_flow.h>
 
 /*
- * How long an answer may wait for an ACK: data, or SACK blocks, may leave it no room.
- * Less than a sender's patience.
+ * Maximum time for which an answer waits for an ACK with room for it, as data or SACK blocks may
+ * take that room. It is shorter than a sender's timeout.
  */
 #define INT_OWED_MAX_NS	2000000ULL
 
-/* A flow counts as long as it was seen in this or the last so many T. */
+/* A flow is counted if it was seen within the current or the last period of this many T. */
 #define INT_CROWD_TS	10U
 
-/* Inband: where a queue is told of, an answer each T in 2^this. */
+/*
+ * With headers in data: after a report of a queue, answers are sent every T / 2^INT_ANSWER_SHIFT.
+ */
 #define INT_ANSWER_SHIFT	3
 
 /**
- * struct int_receiver - of a flow that telemetry arrives for; under its lock
- * @asked: the sender told its terms
- * @kind: it asked for
- * @flows: its N
- * @counted: ours; 0: the last hop is not its bottleneck
- * @p: for the law
- * @v: the law's state; of all kinds but records
- * @told_ns: when the sender was answered, but for probes that do not ask for W
+ * struct int_receiver - state for received telemetry of a flow; protected by the flow's lock
+ * @asked: the sender has sent its parameters
+ * @kind: kind of answer that it requested
+ * @flows: N of the sender
+ * @counted: N that this host counts; 0: the last hop is not the flow's bottleneck
+ * @p: parameters of the algorithm
+ * @v: state of the algorithm; for all kinds but records
+ * @told_ns: time of the last answer, except answers to probes that do not request W
  * @u_is_new: U has changed since
- * @crowd_epoch: of the crowd that it last was counted in
- * @crowd: device that this was
+ * @crowd_epoch: epoch in which the flow was counted last
+ * @crowd: device for which it was counted
  */
 struct int_receiver {
 	bool asked;
@@ -66,12 +70,12 @@ struct int_receiver {
 };
 
 /**
- * struct int_reply - what goes back
- * @kind: of the answer
- * @wnd: WINDOW: bytes; RATIO: U
- * @tau_ns: RATIO
- * @flows: N; 0: not told
- * @index: SUMMARY: which hop
+ * struct int_reply - contents of an answer
+ * @kind: kind of the answer
+ * @wnd: WINDOW: W, bytes; RATIO: U
+ * @tau_ns: RATIO: time of measurement
+ * @flows: N; 0: not reported
+ * @index: SUMMARY: index of the hop
  */
 struct int_reply {
 	enum int_answer_kind kind;
@@ -82,13 +86,13 @@ struct int_reply {
 };
 
 /**
- * struct int_crowd - flows that share a last hop; under a lock of the netns
- * @device: they arrive by; 0: none yet
- * @epoch: counts spans of INT_CROWD_TS * T; from 1
- * @epoch_ns: when it began
- * @flows: seen in it
- * @before: seen in the one before
- * @t_ns: the greatest T among them, halved with each epoch
+ * struct int_crowd - number of flows that share a last hop; protected by a lock of the netns
+ * @device: device by which they arrive; 0: none yet
+ * @epoch: number of the current period of INT_CROWD_TS * T, from 1
+ * @epoch_ns: time at which it started
+ * @flows: number of flows seen in it
+ * @before: number of flows seen in the previous one
+ * @t_ns: largest T of the flows, halved with each epoch
  */
 struct int_crowd {
 	u32 device;
@@ -100,10 +104,10 @@ struct int_crowd {
 };
 
 /**
- * int_crowd_join() - a flow whose bottleneck is the last hop
- * @c: the crowd
+ * int_crowd_join() - count a flow whose bottleneck is the last hop
+ * @c: count of the device
  * @r: the flow
- * @now_ns: now
+ * @now_ns: current time
  *
  * Return: N.
  */
@@ -111,7 +115,7 @@ static inline u32 int_crowd_join(struct int_crowd *c, struct int_receiver *r, u6
 {
 	u64 span_ns;
 
-	/* One peer's short T is not everybody's. */
+	/* A short T of one peer must not shorten the period of all. */
 	c->t_ns = max(c->t_ns, r->p.t_ns);
 	span_ns = (u64)c->t_ns * INT_CROWD_TS;
 	if (!c->epoch || now_ns - c->epoch_ns > span_ns) {
@@ -119,7 +123,7 @@ static inline u32 int_crowd_join(struct int_crowd *c, struct int_receiver *r, u6
 		c->flows = 0;
 		c->t_ns = max(c->t_ns / 2, r->p.t_ns);
 		c->epoch_ns = now_ns;
-		/* Not 0: that is who was never counted. */
+		/* 0 means that a flow was never counted. */
 		c->epoch = c->epoch == U32_MAX ? 1 : c->epoch + 1;
 	}
 	if (r->crowd_epoch != c->epoch || r->crowd != c->device) {
@@ -130,7 +134,7 @@ static inline u32 int_crowd_join(struct int_crowd *c, struct int_receiver *r, u6
 	return max(c->flows, c->before);
 }
 
-/* The law's parameters, whatever the wire says. */
+/* The algorithm's parameters, limited to their valid ranges. */
 static inline struct hpcc_params int_params(u32 t_ns, const struct int_terms *terms)
 {
 	u32 wnd_max_bytes = max(be32_to_cpu(terms->wnd_max), HPCC_WND_MIN_BYTES);
@@ -141,11 +145,12 @@ static inline struct hpcc_params int_params(u32 t_ns, const struct int_terms *te
 		.eta = eta,
 		.max_stage = be16_to_cpu(terms->max_stage),
 		.wnd_max_bytes = wnd_max_bytes,
+		.wnd_init_bytes = wnd_max_bytes,
 	};
 }
 
 /**
- * int_receiver_crowd() - N scales W_ai
+ * int_receiver_crowd() - set N, which determines W_ai
  * @r: the flow
  * @counted: N that this host counts; 0: the last hop is not the bottleneck
  */
@@ -156,12 +161,13 @@ static inline void int_receiver_crowd(struct int_receiver *r, u32 counted)
 }
 
 /**
- * int_receiver_ask() - a probe brought what the sender wants
+ * int_receiver_ask() - process the request in a probe
  * @r: the flow
- * @msg: of the probe
- * @terms: of the probe
+ * @msg: message of the probe
+ * @terms: parameters in the probe
  *
- * The law starts with the first; where T or the bound changes, its rate stays as it is.
+ * The algorithm starts with the first request; if T or the maximum window changes later, the rate
+ * stays the same.
  */
 static inline void int_receiver_ask(struct int_receiver *r, const struct int_msg *msg,
 				    const struct int_terms *terms)
@@ -180,27 +186,27 @@ static inline void int_receiver_ask(struct int_receiver *r, const struct int_msg
 	int_receiver_crowd(r, r->counted);
 }
 
-/* What may be told of what was asked. */
+/* The kind of answer that may be given to the request. */
 static inline enum int_answer_kind int_receiver_kind(const struct int_receiver *r,
 						     const struct int_hdr *h, bool anonymous,
 						     bool by_ack)
 {
 	if (anonymous)
 		return INT_ANSWER_RATIO;
-	/* Nothing to sum up, or to compute with: the sender is to know. */
+	/* The sender must know that there are no records to summarise or to compute with. */
 	if (!r->asked || !hpcc_understands(h))
 		return INT_ANSWER_RECORDS;
 	return by_ack && r->kind == INT_ANSWER_RECORDS ? INT_ANSWER_SUMMARY : r->kind;
 }
 
-/* The last hop has a record, and no other hop more load. */
+/* Returns true if the last hop has a record and is the most loaded one. */
 static inline bool int_receiver_is_last_hop(const struct int_receiver *r, const struct int_hdr *h)
 {
 	return int_hops(h) && int_hops(h) <= int_slots(h) &&
 	       r->v.bottleneck == int_hops(h) - 1;
 }
 
-/* Is a port of the path behind by more than half of T? */
+/* Returns true if a port of the path has a queue of more than half of T. */
 static inline bool int_tells_of_queue(const struct int_hdr *h, u32 t_ns)
 {
 	unsigned int i;
@@ -216,7 +222,9 @@ static inline bool int_tells_of_queue(const struct int_hdr *h, u32 t_ns)
 	return false;
 }
 
-/* Is an answer due? A probe's always is: its sender has chosen the time. */
+/*
+ * Returns true if an answer is due. It always is for a probe, since the sender has chosen its time.
+ */
 static inline bool int_receiver_is_due(struct int_receiver *r, const struct int_hdr *h, u64 now_ns)
 {
 	u32 period_ns = r->p.t_ns;
@@ -231,7 +239,7 @@ static inline bool int_receiver_is_due(struct int_receiver *r, const struct int_
 	return true;
 }
 
-/* NewINT. Also where nothing is new: who asks is to know that somebody listens. */
+/* NewINT. Also answers if nothing is new, so that the sender knows that the peer answers. */
 static inline bool int_receiver_window(struct int_receiver *r, const struct int_hdr *h,
 				       u64 now_ns, struct int_reply *reply)
 {
@@ -244,7 +252,10 @@ static inline bool int_receiver_window(struct int_receiver *r, const struct int_
 	return due;
 }
 
-/* U as it is now. Where nobody told T there is none: an answer says that somebody listens. */
+/*
+ * The current U. Without a T from the sender there is none; the answer then only shows that the
+ * peer answers.
+ */
 static inline bool int_receiver_ratio(struct int_receiver *r, const struct int_hdr *h, u64 now_ns,
 				      struct int_reply *reply)
 {
@@ -259,15 +270,15 @@ static inline bool int_receiver_ratio(struct int_receiver *r, const struct int_h
 }
 
 /**
- * int_receiver_hear() - telemetry arrived
+ * int_receiver_hear() - process received telemetry
  * @r: the flow
- * @h: its header, checked
- * @anonymous: this host tells ratios only
- * @by_ack: it answers on ACKs, which have no room for all records
+ * @h: its header, validated
+ * @anonymous: this host reports only ratios
+ * @by_ack: it answers in ACKs, which have no room for all records
  * @now_ns: local clock
  * @reply: result
  *
- * Return: whether to answer.
+ * Return: true if an answer is to be sent.
  */
 static inline bool int_receiver_hear(struct int_receiver *r, const struct int_hdr *h,
 				     bool anonymous, bool by_ack, u64 now_ns,
@@ -281,7 +292,7 @@ static inline bool int_receiver_hear(struct int_receiver *r, const struct int_hd
 		return int_receiver_window(r, h, now_ns, reply);
 	case INT_ANSWER_SUMMARY:
 		hpcc_hear(&r->v, &r->p, h, now_ns);
-		/* One of an earlier path may be beyond this header's end. */
+		/* The bottleneck of an earlier path may be behind the end of this header. */
 		reply->index = r->v.bottleneck < int_records(h) ? r->v.bottleneck : 0;
 		return int_receiver_is_due(r, h, now_ns);
 	case INT_ANSWER_RATIO:

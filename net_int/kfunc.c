@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Telemetry for a congestion control in BPF: what net/int_flow.h is to one in C. For
- * struct_ops programs, of which tcp_congestion_ops is the use; in other programs
- * nobody holds the socket's lock.
+ * The counterpart of net/int_flow.h for a congestion control in BPF. The kfuncs are for struct_ops
+ * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
  *
- * A program may forget to leave. So it holds no reference to the flow, which is looked up
- * at each call and is gone when its socket is; and it collects by probes only, for which
- * no room need be reserved.
+ * A program may forget to leave. So it holds no reference to the flow, which is looked up with each
+ * call and removed with its socket. The program collects records only with probes, because they
+ * need no reserved room.
  */
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -18,7 +17,7 @@
 
 static_assert(INT_BPF_RECORDS == INT_SLOTS_MAX);
 
-/* Context: RCU read lock. Return: the flow that @sk takes part in, or NULL. */
+/* Context: RCU read lock. Returns the flow that @sk has joined, or NULL. */
 static struct int_flow *flow_of(struct sock *sk)
 {
 	struct hop_flow_key key;
@@ -68,11 +67,12 @@ static void copy_answer(struct int_bpf_answer *to, const struct int_answer *a)
 compat_kfunc_start_defs();
 
 /**
- * bpf_int_join() - a congestion control takes part in a connection
- * @sk: its socket, established or finishing its handshake
+ * bpf_int_join() - start to use telemetry on a connection
+ * @sk: the socket, established or finishing its handshake
  *
  * Context: socket lock held.
- * Return: 0; -ENOENT without telemetry on this connection; -EBUSY if another takes part.
+ * Return: 0; -ENOENT without telemetry on this connection; -EBUSY if another congestion control
+ * uses it.
  */
 __bpf_kfunc int bpf_int_join(struct sock *sk)
 {
@@ -80,12 +80,12 @@ __bpf_kfunc int bpf_int_join(struct sock *sk)
 }
 
 /**
- * bpf_int_ask() - what the next probes shall ask for
- * @sk: of bpf_int_join()
- * @ask: copied; out of range: -EINVAL
+ * bpf_int_ask() - set what the next probes request
+ * @sk: the socket of bpf_int_join()
+ * @ask: the request; is copied
  *
  * Context: socket lock held.
- * Return: 0, -EINVAL, or -ENOENT if the socket does not take part, or not any more.
+ * Return: 0; -EINVAL if a value is out of range; -ENOENT if the socket has not joined or has left.
  */
 __bpf_kfunc int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask)
 {
@@ -111,13 +111,13 @@ __bpf_kfunc int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask)
 }
 
 /**
- * bpf_int_take() - the newest answer, once
- * @sk: of bpf_int_join()
+ * bpf_int_take() - take the latest answer; each answer is returned once
+ * @sk: the socket of bpf_int_join()
  * @answer: result
  *
  * Context: socket lock held.
- * Return: 1 if one came since the last call, 0 if not; -ENOENT as bpf_int_ask(), or if
- * nobody answers any more.
+ * Return: 1 if an answer was received since the last call, otherwise 0; -ENOENT as bpf_int_ask(),
+ * or if the peer does not answer any more.
  */
 __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 {
@@ -136,8 +136,8 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 }
 
 /**
- * bpf_int_leave() - it takes no part any more
- * @sk: of bpf_int_join()
+ * bpf_int_leave() - stop using telemetry on a connection
+ * @sk: the socket of bpf_int_join()
  *
  * Context: socket lock held.
  */
@@ -160,7 +160,7 @@ static const struct btf_kfunc_id_set int_kfunc_set = {
 	.set = &int_kfunc_ids,
 };
 
-/* A module that was built without the kernel's vmlinux has no BTF: then there are none. */
+/* A module that was built without the kernel's vmlinux has no BTF, and then no kfuncs. */
 int int_kfunc_init(void)
 {
 	if (!THIS_MODULE->btf_data_size)

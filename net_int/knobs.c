@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The knobs of a network namespace, below net.hopcc. */
+/* Sysctls of a network namespace, below net.hopcc. */
 
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -14,7 +14,7 @@ static unsigned int int_silent_max_s = HOP_SILENT_MAX_S;
 static unsigned int int_slots_max = INT_SLOTS_MAX;
 static unsigned int int_every_max = INT_EVERY_MAX;
 
-/* Return: a new key, NULL for none, or an error. */
+/* Returns a new key, NULL for none, or an error. */
 static struct int_key *parse_key(const char *digits)
 {
 	u8 bytes[sizeof(siphash_key_t)];
@@ -52,7 +52,7 @@ static void print_key(const struct int_net *in, char *digits)
 	rcu_read_unlock();
 }
 
-/* 32 hex digits, the bytes of SipHash's key in their order; or nothing, for no key. */
+/* The key is 32 hex digits, the bytes of SipHash's key in order; an empty string means no key. */
 static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct int_net *in = container_of(table->data, struct int_net, key);
@@ -93,7 +93,7 @@ static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len,
 #define INT_KNOB(name, member, low, high) \
 	INT_KNOB_BY(proc_douintvec_minmax, name, member, low, high)
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table int_table[INT_SYSCTLS + 1] = {
 	INT_KNOB_BY(set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net_int: carries telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.2, 6.3.2, 7.2
- * and 9.1, between TCP and the network. The laws are in int_carrier.h and
- * int_receiver.h; here they are hung on the stack.
+ * net_int: the telemetry carrier between TCP and the network, draft-miao-rtgwg-hpccplus-00 sections
+ * 6.2, 6.3.2, 7.2 and 9.1. The algorithms are in int_carrier.h and int_receiver.h; this module
+ * connects them to the network stack.
  *
  *	        +---------------------- TCP ----------------------+
  *	        | tcp_hpccpp: int_flow_ask(), int_flow_take()     |
@@ -11,15 +11,15 @@
  *	 input.c, message.c  --------+            +-> output.c: hello, inband
  *	   answer.c: back it goes                     probe.c: a probe beside the data
  *
- * It speaks for sockets whose congestion control net.hopcc.int_cc names, and answers
- * what a peer sent first. What is malformed, or not negotiated, is left to the stack as it
- * came: it answers that it does not know the protocol. What is malformed in a message is
- * left to TCP, for which it is old data.
+ * It negotiates for sockets whose congestion control net.hopcc.int_cc names, and answers peers that
+ * negotiate. A malformed header, or one that was not negotiated, is left unchanged to the stack,
+ * which replies that it does not know the protocol. A malformed control packet is left to TCP, for
+ * which it is old data.
  *
- * Not done, because:
+ * Not implemented:
  * - 6.1.1, 6.1.2 (IFA, IOAM): other encodings of the same records.
- * - Path MTU discovery with `encap udp`: errors quote UDP, which TCP is not told of. It
- *   is for fabrics, where the MTU is known.
+ * - Path MTU discovery with `encap udp`: ICMP errors quote UDP, and are not passed to TCP. The
+ *   option is for fabrics, where the MTU is known.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -117,8 +117,8 @@ static const struct hop_carrier int_carrier = {
 };
 
 /*
- * Answers are options and messages of TCP; with UDP around it, data is of a known flow. Other
- * namespaces' super-packets are forwarded even where the carrier is off.
+ * Answers are options and segments of TCP, and data in UDP is found by its flow. GSO packets of
+ * other namespaces are forwarded even where the carrier is off.
  */
 int int_hook(void *state)
 {
@@ -159,10 +159,10 @@ no_proc:
 	return err;
 }
 
-/* A grace period ends before int_net_exit(): no hook looks at what it frees. */
+/* A grace period ends before int_net_exit(), so no hook uses what that frees. */
 static void __net_exit int_net_pre_exit(struct net *net)
 {
-	/* They could start the hooks again. */
+	/* A write to a sysctl could start the hooks again. */
 	hop_sysctl_stop(&int_net(net)->sysctl);
 	hop_hook_stop(net, &int_carrier);
 }
@@ -207,7 +207,7 @@ static int __init int_init(void)
 	err = int_input_init();
 	if (err)
 		goto no_input;
-	/* No way back from this one: it is last. */
+	/* This step cannot be undone, so it is the last one. */
 	err = int_kfunc_init();
 	if (err)
 		goto no_kfunc;
@@ -223,7 +223,7 @@ no_gso:
 	return err;
 }
 
-/* Reactors hold a reference to this module: no flow is open. */
+/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit int_exit(void)
 {
 	int_gro_stop();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages: probes and their answers, which are TCP segments of old bytes with a DSCP
- * of their own. Taken out in front of conntrack, and of TCP, which would answer them
- * with duplicate ACKs. What proves nothing is left to TCP: it may be a user's.
+ * Control packets: probes and their answers, which are TCP segments with old sequence numbers and
+ * their own DSCP. They are removed in front of conntrack and TCP; TCP would answer them with
+ * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be a user's
+ * data.
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
@@ -14,7 +15,7 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* A probe with a small window: the next so many packets are acknowledged at once. */
+/* After a probe with a small window this number of packets is acknowledged immediately. */
 #define INT_QUICK_PKTS (2 * INT_SMALL_WINDOW_PKTS)
 
 static bool has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
@@ -25,7 +26,9 @@ static bool has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
 	return magic && *magic == htonl(INT_MSG_MAGIC);
 }
 
-/* @offset_bytes: from skb->data to a message's magic */
+/*
+ * @offset_bytes: from skb->data to the magic of the message
+ */
 static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_bytes,
 				struct int_mail *mail)
 {
@@ -56,7 +59,7 @@ static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_b
 	}
 }
 
-/* Return: the flow, if who sent the message has read our cookie. */
+/* Returns the flow if the sender of the message has read our cookie. */
 static struct hop_flow *find_flow(const struct int_net *in, struct sk_buff *skb,
 				  const struct tcphdr *th, const struct int_mail *mail)
 {
@@ -101,7 +104,7 @@ static void take_probe(struct int_net *in, struct sk_buff *skb, struct hop_flow 
 	int_arrive(in, skb, flow, &arrival);
 }
 
-/* Return: whether @mail makes an answer. */
+/* Returns true if @mail is a valid answer. */
 static bool read_answer(const struct int_mail *mail, struct int_answer *a)
 {
 	const u32 kind = be16_to_cpu(mail->msg.kind);
@@ -133,15 +136,15 @@ static bool read_answer(const struct int_mail *mail, struct int_answer *a)
 	return false;
 }
 
-/* Where no hop speaks, or one of a speed that nobody knows. */
+/* Returns true if no hop wrote a record, or one has an unknown speed. */
 static bool is_empty(const struct int_answer *a)
 {
 	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
 }
 
 /*
- * Hops found no room for their records: the next probes have some for all. Data has it once
- * the congestion control leaves room in segments: int_flow_grow(). Context: f->lock.
+ * Returns true if hops had no room for their records. The next probes have room for all. Data has
+ * it after the congestion control has reserved it: int_flow_grow(). Context: f->lock is held.
  */
 static bool is_short(struct int_flow *f, const struct int_answer *a)
 {
@@ -155,20 +158,23 @@ static bool is_short(struct int_flow *f, const struct int_answer *a)
 	return true;
 }
 
-/* Context: f->lock. An empty answer is told, but not in place of one that waits. */
+/*
+ * Stores the answer; an empty answer does not replace one that was not taken yet. Context: f->lock
+ * is held.
+ */
 static void keep_answer(struct int_flow *f, const struct int_answer *a)
 {
 	if (f->answers != READ_ONCE(f->taken) && is_empty(a))
 		return;
 	write_seqcount_begin(&f->answer_changes);
 	f->answer = *a;
-	/* int_flow_take() compares it by itself. */
+	/* int_flow_take() reads the count without the seqcount. */
 	WRITE_ONCE(f->answers, f->answers + 1);
 	write_seqcount_end(&f->answer_changes);
 	int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
-/* Return: INT_COUNTS, or why it is no news. */
+/* Returns INT_COUNTS, or the counter of the reason why the answer is not new. */
 unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -220,7 +226,7 @@ static void take_answer(struct int_net *in, struct hop_flow *flow, const struct 
 		int_count(in, why);
 }
 
-/* A message of the type that its DSCP says. Return: whether it is dealt with. */
+/* Processes a message of the type that its DSCP indicates. Returns true if it was consumed. */
 static bool take(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,
 		 unsigned int offset_bytes, enum int_type type)
 {
@@ -256,7 +262,7 @@ static u8 dscp_of(const struct sk_buff *skb)
 	return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
 }
 
-/* A TCP packet, skb->data at its network header. Return: NF_ACCEPT, or NF_STOLEN. */
+/* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT or NF_STOLEN. */
 unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
 			   const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
@@ -285,8 +291,9 @@ unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
 }
 
 /*
- * A message as a TCP segment, skb->data at its TCP header, which is @like without
- * options and flags; seq is put in front of @una. @terms: of a probe, else NULL.
+ * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
+ * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
+ * otherwise NULL.
  */
 struct sk_buff *int_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
 				  const struct int_hdr *h, const struct int_terms *terms)
@@ -317,7 +324,7 @@ struct sk_buff *int_message_alloc(const struct tcphdr *like, u32 una, const stru
 	return skb;
 }
 
-/* Their IP header is in front of skb->data. */
+/* The IP header is in front of skb->data. */
 void int_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
 {
 	struct tcphdr *th = tcp_hdr(skb);

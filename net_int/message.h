@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Messages out and in; message.c. */
+/* Control packets, sent and received; message.c */
 #ifndef NET_INT_MESSAGE_H
 #define NET_INT_MESSAGE_H
 

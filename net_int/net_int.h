@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of net_int share. */
+/* Declarations that the files of net_int share */
 #ifndef NET_INT_NET_INT_H
 #define NET_INT_NET_INT_H
 
@@ -20,22 +20,24 @@
 #include "int_carrier.h"
 #include "int_receiver.h"
 
-/* Devices whose senders are counted for N; a newer one may take a place. */
+/*
+ * Number of devices for which senders are counted to determine N; a newer device may replace one.
+ */
 #define INT_CROWDS 16
 
-/* Of net.hopcc.int_cc. */
+/* Maximum text length of net.hopcc.int_cc. */
 #define INT_CC_BYTES 128
 
-/* Of net.hopcc.int_every. */
+/* Maximum of net.hopcc.int_every. */
 #define INT_EVERY_MAX 1000U
 
 #define INT_SLOTS_DEFAULT 5U
 
-/* The longest header that stands in front of TCP: UDP's, ours, its tail. */
+/* The longest header in front of TCP: UDP header, INT header and tail. */
 #define INT_SHIM_MAX_BYTES (8 + INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
 
 /**
- * enum int_forward - net.hopcc.int_forward: what collects
+ * enum int_forward - net.hopcc.int_forward: packets that collect telemetry
  * @INT_FORWARD_PROBE: probes
  * @INT_FORWARD_INBAND: data
  */
@@ -45,9 +47,9 @@ enum int_forward {
 };
 
 /**
- * enum int_reverse - net.hopcc.int_reverse: what answers
- * @INT_REVERSE_NOTIFY: packets of its own
- * @INT_REVERSE_ACK: a TCP option on pure ACKs
+ * enum int_reverse - net.hopcc.int_reverse: packets that return telemetry
+ * @INT_REVERSE_NOTIFY: answer packets
+ * @INT_REVERSE_ACK: pure ACKs, in a TCP option
  */
 enum int_reverse {
 	INT_REVERSE_NOTIFY,
@@ -55,48 +57,50 @@ enum int_reverse {
 };
 
 /**
- * enum int_count - what is counted, a netns; names are in int_count_names[]
- * @INT_COUNT_IN_HELLO: SYNs, SYN-ACKs and pure ACKs with a header
- * @INT_COUNT_IN_DATA: inband headers taken out of data
- * @INT_COUNT_IN_LATE: of these two, those that arrived in fragments
- * @INT_COUNT_IN_OFF: packets of our protocol while net.hopcc.int is 0; left to the stack
- * @INT_COUNT_IN_HIDDEN: headers left in place, since a filter of the device has not seen
- *	what is below them
- * @INT_COUNT_IN_PROBE: probes taken
- * @INT_COUNT_IN_ANSWER: answers taken, in packets of their own
- * @INT_COUNT_IN_OPTION: answers taken, in ACKs
- * @INT_COUNT_IN_NO_FLOW: SYNs that open no flow; headers, left in place, and messages for
- *	no connection that negotiated them
- * @INT_COUNT_IN_BAD_SUM: headers and messages with a wrong TCP checksum; packets to our UDP
+ * enum int_count - counters per netns; the names are in int_count_names[]
+ * @INT_COUNT_IN_HELLO: SYNs, SYN-ACKs and pure ACKs received with a header
+ * @INT_COUNT_IN_DATA: headers removed from received data
+ * @INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
+ * @INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
+ * @INT_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
+ *	packet below them
+ * @INT_COUNT_IN_PROBE: probes received
+ * @INT_COUNT_IN_ANSWER: answer packets received
+ * @INT_COUNT_IN_OPTION: answers received in ACKs
+ * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (left in place) and control
+ *	packets for connections that have not negotiated telemetry
+ * @INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum; packets to our UDP
  *	port that have a UDP checksum, left to the stack
- * @INT_COUNT_IN_BAD_COOKIE: headers, left in place, and messages, left to TCP, from a
- *	sender that has not read our cookie
- * @INT_COUNT_IN_BAD_TAG: answers that the key does not sign
+ * @INT_COUNT_IN_BAD_COOKIE: headers (left in place) and control packets (left to TCP) from a sender
+ *	that has not read our cookie
+ * @INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
  * @INT_COUNT_IN_OLD: answers that were reordered or replayed
- * @INT_COUNT_IN_FORGED: answers to what never left
- * @INT_COUNT_IN_UNASKED: answers for who takes no part any more
- * @INT_COUNT_IN_SHORT: answers of paths with more hops than there was room for records
- * @INT_COUNT_BAD: malformed, by enum int_fault; left to the stack
- * @INT_COUNT_BAD_LAST: the last of them
- * @INT_COUNT_BAD_NEXT: a header without TCP behind it
- * @INT_COUNT_OUT_HELLO: SYNs, SYN-ACKs and pure ACKs with a header
- * @INT_COUNT_OUT_DATA: headers put on data
- * @INT_COUNT_OUT_SUPER: super-packets that some of INT_COUNT_OUT_DATA left in
+ * @INT_COUNT_IN_FORGED: answers to packets that were never sent
+ * @INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
+ * @INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
+ * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
+ * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
+ * @INT_COUNT_BAD_NEXT: headers that are not followed by TCP
+ * @INT_COUNT_OUT_HELLO: SYNs, SYN-ACKs and pure ACKs sent with a header
+ * @INT_COUNT_OUT_DATA: headers added to data
+ * @INT_COUNT_OUT_SUPER: GSO packets that contained a part of INT_COUNT_OUT_DATA
  * @INT_COUNT_OUT_PROBE: probes sent
- * @INT_COUNT_OUT_ANSWER: answers sent, in packets of their own
- * @INT_COUNT_OUT_OPTION: answers sent, in ACKs
- * @INT_COUNT_NO_ROOM: data, probes or options that would exceed the MTU or TCP's header
- * @INT_COUNT_NO_ROUTE: answers that found no way
- * @INT_COUNT_NO_MEMORY: packets that could not be made, or made writable
- * @INT_COUNT_ACK_NOW: ACKs at once for a small window
- * @INT_COUNT_ICMP: errors about packets with a header, told to TCP
- * @INT_COUNT_ICMP_REFUSED: errors that say that our headers are not welcome
- * @INT_COUNT_ICMP_SHORT: errors that quote too little, or no header of ours
- * @INT_COUNT_SPEAKS: connections whose peer knows telemetry
- * @INT_COUNT_SILENT: connections that found out that it does not
- * @INT_COUNT_GIVEN_UP: of these, for want of answers
- * @INT_COUNT_RESET: of these, since the peer did not know a connection that spoke
- * @INT_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
+ * @INT_COUNT_OUT_ANSWER: answer packets sent
+ * @INT_COUNT_OUT_OPTION: answers sent in ACKs
+ * @INT_COUNT_NO_ROOM: headers, probes or options omitted because they would exceed the MTU or TCP's
+ *	header
+ * @INT_COUNT_NO_ROUTE: answers for which no route was found
+ * @INT_COUNT_NO_MEMORY: packets that could not be allocated or made writable for lack of memory
+ * @INT_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
+ * @INT_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP
+ * @INT_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
+ * @INT_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no header of ours
+ * @INT_COUNT_SPEAKS: connections whose peer supports telemetry
+ * @INT_COUNT_SILENT: connections whose peer turned out not to support telemetry
+ * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_SILENT: answers stopped
+ * @INT_COUNT_RESET: subset of INT_COUNT_SILENT: the peer reset a connection that had negotiated
+ *	telemetry
+ * @INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @INT_COUNTS: number of counters
  */
 enum int_count {
@@ -143,7 +147,7 @@ enum int_count {
 /**
  * struct int_key - net.hopcc.int_key
  * @sip: the key
- * @rcu: frees it
+ * @rcu: for kfree_rcu()
  */
 struct int_key {
 	siphash_key_t sip;
@@ -151,7 +155,7 @@ struct int_key {
 };
 
 /**
- * struct int_net - of a netns
+ * struct int_net - state of a netns
  * @net: the netns
  * @on: net.hopcc.int
  * @forward: net.hopcc.int_forward
@@ -163,12 +167,12 @@ struct int_key {
  * @gso: net.hopcc.int_gso
  * @silent_s: net.hopcc.int_silent_s
  * @cc: net.hopcc.int_cc
- * @key: net.hopcc.int_key, NULL for none
- * @counts: INT_COUNTS of them, of each CPU
+ * @key: net.hopcc.int_key; NULL: none
+ * @counts: INT_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: the memory for destinations
- * @crowd_lock: of @crowds
- * @crowds: by device
+ * @silent: cache of peers without support
+ * @crowd_lock: protects @crowds
+ * @crowds: flow counts by device
  */
 struct int_net {
 	struct net *net;
@@ -186,43 +190,45 @@ struct int_net {
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	struct hop_silent silent;
-	spinlock_t crowd_lock;	/* of @crowds */
+	spinlock_t crowd_lock;	/* protects @crowds */
 	struct int_crowd crowds[INT_CROWDS];
 };
 
 /**
- * struct int_flow - what net_int knows of a connection; state of a hop_flow
- * @lock: of all that follows; taken with BH off
- * @stage: of discovery
- * @cookie: ours: who sends it has read our HELLO
- * @peer_cookie: the peer's
- * @sk: the socket of the congestion control while it takes part; compared, never followed
- *	by hooks but where they hold it
- * @lent: @sk is of a program in BPF, which may be gone without a word
- * @forward: what collects, as it was when @sk took part
- * @encap: inband in UDP
- * @slots: records to make room for
- * @hops: number of hops on the path of data, as far as known; else on the path back
- * @met: what our SYN or SYN-ACK met, as the peer reported
- * @peer_met: what the peer's met, to be reported
- * @no_gso: the carrier has switched its super-packets off
+ * struct int_flow - net_int's state of a connection, in a hop_flow
+ * @lock: protects all other fields; taken with BH off
+ * @stage: stage of the negotiation
+ * @cookie: our cookie; a packet with it comes from a host that has read our HELLO
+ * @peer_cookie: the peer's cookie
+ * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
+ *	dereference it only while they hold the socket
+ * @lent: @sk belongs to a BPF program, which may be removed without notice
+ * @forward: enum int_forward, as it was when @sk started to use telemetry
+ * @encap: headers are in data, in UDP
+ * @slots: number of slots for records
+ * @hops: number of hops on the path of data if known, otherwise on the reverse path
+ * @met: what our SYN or SYN-ACK encountered on its path, as reported by the peer
+ * @peer_met: what the peer's SYN or SYN-ACK encountered on its path, to be reported
+ * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
+ * @no_gso: the carrier has switched off GSO for the socket
  * @asked: @ask is set
- * @terms_told: inband: the receiver was told the law's terms
- * @terms_ns: when
- * @skipped: data packets since the last with a header
- * @ask: of the congestion control; its window is written under the socket lock, too
- * @asker: when to collect, what is news
- * @answer_changes: lets int_flow_take() read the next two members without @lock
- * @answers: number of answers so far
- * @answer: the newest
- * @taken: @answers when the congestion control took one last; written under the socket lock, too
- * @receiver: of telemetry from the peer
+ * @terms_told: with headers in data: the receiver knows the parameters of the algorithm
+ * @terms_ns: time at which these were sent last
+ * @skipped: number of data packets since the last one with a header
+ * @ask: request of the congestion control; its window is also written under the socket lock
+ * @asker: state that decides when to collect, and which answers are new
+ * @answer_changes: seqcount by which int_flow_take() reads the next two members without @lock
+ * @answers: number of answers received
+ * @answer: the latest answer
+ * @taken: value of @answers when the congestion control last took an answer; also written under the
+ *	socket lock
+ * @receiver: state for telemetry that the peer collects
  * @owes: @summary waits for an ACK
- * @owed_ns: since when one does
- * @summary: for an ACK
+ * @owed_ns: time since which a summary has been waiting
+ * @summary: summary for the next ACK
  */
 struct int_flow {
-	spinlock_t lock;	/* of all below */
+	spinlock_t lock;	/* protects all fields below */
 	enum hop_stage stage;
 	u64 cookie;
 	u64 peer_cookie;
@@ -234,6 +240,7 @@ struct int_flow {
 	u8 hops;
 	struct int_met met;
 	struct int_met peer_met;
+	u64 syn_sent_ns;
 	bool no_gso;
 	bool asked;
 	bool terms_told;
@@ -252,11 +259,11 @@ struct int_flow {
 };
 
 /**
- * struct int_mail - a message with its header, out of a packet
+ * struct int_mail - a control packet (probe or answer)
  * @msg: the message
- * @hdr: the header, checked
- * @room: of @hdr
- * @terms: of a probe
+ * @hdr: the header, validated
+ * @room: memory for @hdr and its records
+ * @terms: parameters in a probe
  */
 struct int_mail {
 	struct int_msg msg;
@@ -268,9 +275,9 @@ struct int_mail {
 };
 
 /**
- * struct int_arrival - telemetry that came in
- * @id: of the packet that collected it
- * @seq: SND.NXT when that had left
+ * struct int_arrival - received telemetry
+ * @id: ID of the packet that collected it
+ * @seq: SND.NXT after that packet was sent
  * @hdr: the header
  */
 struct int_arrival {

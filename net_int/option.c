@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers in a TCP option, section 6.2.2 "Inband with ACK packet": the record of the
- * most loaded hop, on pure ACKs that have room for it. TCP passes over it.
+ * Answers in a TCP option, section 6.2.2 "Inband with ACK packet": the record of the most loaded
+ * hop, in pure ACKs with room for it. TCP ignores it.
  */
 #include <net/hop_input.h>
 #include <net/hop_peek.h>
@@ -13,7 +13,7 @@
 
 #define TCP_HEADER_MAX_BYTES 60
 
-/* IP's length, and TCP's header and checksum, behind the larger header. */
+/* Updates IP's length, and TCP's header and checksum, after the header was enlarged. */
 static void write_headers(struct sk_buff *skb, struct tcphdr *th)
 {
 	th->doff += INT_OPT_BYTES / 4;
@@ -34,7 +34,7 @@ static void write_headers(struct sk_buff *skb, struct tcphdr *th)
 	skb->ip_summed = CHECKSUM_NONE;
 }
 
-/* IP's and TCP's headers move up; the option follows them. */
+/* Moves the IP and TCP headers towards the head; the option follows them. */
 static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct int_summary *s)
 {
 	skb_push(skb, INT_OPT_BYTES);
@@ -45,14 +45,14 @@ static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct
 	write_headers(skb, tcp_hdr(skb));
 }
 
-/* Behind a routing header TCP's sum is over an address that is not in IP's header. */
+/* With a routing header, TCP's checksum covers an address that is not in the IP header. */
 static bool has_extensions(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return skb->protocol == htons(ETH_P_IPV6) &&
 	       seg->place.offset_bytes != sizeof(struct ipv6hdr);
 }
 
-/* A pure ACK of any socket that owes an answer. */
+/* A pure ACK of any socket may carry a pending answer. */
 void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
@@ -88,7 +88,7 @@ void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop
 	int_count(in, INT_COUNT_OUT_OPTION);
 }
 
-/* What TCP itself would take for the peer's: within what both have sent. */
+/* Returns true if TCP would accept the packet as the peer's: within what both have sent. */
 static bool is_from_peer(const struct hop_flow_key *key, const struct tcphdr *th)
 {
 	struct sock *sk = hop_flow_socket(key);

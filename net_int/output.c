@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that leave: POST_ROUTING behind source NAT, which would take our header
- * for TCP's ports. Flows are found by their socket, whatever NAT has done.
+ * Packets that leave, in POST_ROUTING behind source NAT, which would take our header for TCP's
+ * ports. Flows are found by their socket, independently of NAT.
  */
 #include <net/dsfield.h>
 #include <net/dst.h>
@@ -13,8 +13,8 @@
 #include "trace.h"
 
 /*
- * In transport mode AH and ESP come between IP and TCP: our header would have to
- * stand in front of them, where it has no TCP header to belong to.
+ * In transport mode AH and ESP are between IP and TCP: our header would have to be in front of
+ * them, separated from its TCP header.
  */
 static bool is_transport_ipsec(const struct sk_buff *skb)
 {
@@ -27,7 +27,7 @@ static bool is_transport_ipsec(const struct sk_buff *skb)
 #endif
 }
 
-/* On loopback nothing parses a packet to checksum it, and none leaves it. */
+/* On loopback no device parses packets for checksums, and no packet leaves the host. */
 static void *insert(struct sk_buff *skb, const struct hop_segment *seg, unsigned int bytes,
 		    u8 protocol)
 {
@@ -48,7 +48,10 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
 	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
 }
 
-/* A HELLO that answers one, on a SYN-ACK or an ACK, also reports what that one met. */
+/*
+ * A HELLO that answers one, on a SYN-ACK or an ACK, also reports hops and queues of the other's
+ * path.
+ */
 static void send_hello(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow, u8 flags)
 {
@@ -59,14 +62,14 @@ static void send_hello(struct int_net *in, struct sk_buff *skb, const struct hop
 	if (!h)
 		return;
 	write_shim(h, INT_TYPE_HELLO, flags, slots, f->cookie >> 32, f->cookie);
-	/* A receiver that tells ratios only has no word of hops and queues. */
+	/* A receiver that reports only ratios must not reveal hops and queues. */
 	if (seg->ack && !(flags & INT_FLAG_ASKS) && !READ_ONCE(in->anonymous))
 		int_report_syn(h, &f->peer_met);
 	int_count(in, INT_COUNT_OUT_HELLO);
 	trace_int_header_out(&flow->key, h, 0, 0);
 }
 
-/* Is the congestion control one of net.hopcc.int_cc? */
+/* Returns true if net.hopcc.int_cc names the socket's congestion control. */
 static bool speaks_for_itself(const struct int_net *in, const struct sock *sk)
 {
 	const char *name = READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name;
@@ -110,7 +113,7 @@ const struct hop_greeter int_greeter = {
 	.event = int_flow_event,
 };
 
-/* Where ECMP wants ports. Return: the user's DSCP, which ours replaces. */
+/* UDP provides ports for ECMP. Returns the user's DSCP, which ours replaces. */
 static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_segment *seg,
 		    const struct sock *sk)
 {
@@ -118,7 +121,7 @@ static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_seg
 	u8 dscp;
 
 	*uh = (struct udphdr) {
-		/* RFC 6335: dynamic ports. */
+		/* Dynamic ports (RFC 6335). */
 		.source = htons(0xc000 | (hash & 0x3fff)),
 		.dest = htons(int_udp_port),
 		.len = htons(skb->len - seg->place.offset_bytes),
@@ -133,7 +136,7 @@ static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_seg
 	return dscp;
 }
 
-/* A super-packet: see gso.c. */
+/* For GSO packets see gso.c. */
 static void count_data(const struct int_net *in, struct sk_buff *skb)
 {
 	int_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
@@ -143,7 +146,7 @@ static void count_data(const struct int_net *in, struct sk_buff *skb)
 	hop_shim_mark_gso(skb);
 }
 
-/* Return: whether this packet bears a header; counts it as one that does. */
+/* Returns true if this packet carries a header, and then counts it as sent. */
 static bool begin_inband(const struct int_net *in, struct int_flow *f, const struct sock *sk,
 			 u8 *flags, u32 *id)
 {
@@ -164,7 +167,9 @@ static bool begin_inband(const struct int_net *in, struct int_flow *f, const str
 	return turn;
 }
 
-/* Does the path take them? Only who asked knows. */
+/*
+ * Returns true if the path does not pass headers, which only the congestion control's side knows.
+ */
 static bool is_given_up(struct int_flow *f, const struct sock *sk)
 {
 	enum int_turn turn;
@@ -188,7 +193,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 
 	if (!begin_inband(in, f, sk, &flags, &id))
 		return;
-	/* It counts all the same: who can never collect must give up too. */
+	/* Counted as sent all the same: a flow that can never collect must also give up. */
 	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (f->encap && skb_is_gso(skb))) {
 		int_count(in, INT_COUNT_NO_ROOM);
 		return;
@@ -206,7 +211,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 	count_data(in, skb);
 }
 
-/* Of a socket whose congestion control takes part; it is locked: it sends. */
+/* Data of a socket whose congestion control uses telemetry; the socket is locked, as it sends. */
 static void output_data(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
@@ -226,7 +231,10 @@ static void output_data(struct int_net *in, struct sk_buff *skb, const struct ho
 		output_inband(in, skb, seg, sk, flow);
 }
 
-/* A probe, which passes here once more behind a VRF: TCP's own data is not acknowledged yet. */
+/*
+ * Returns true for a probe, which passes here again behind a VRF. TCP's own data is not
+ * acknowledged yet.
+ */
 static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 		     const struct sock *sk)
 {
@@ -265,7 +273,10 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 	flow = hop_flow_find(&key);
 	if (!flow || is_probe(skb, seg, sk))
 		return;
-	/* A full socket sends: the cc of this end, if any, was asked before. */
+	/*
+	 * A full socket sends, so its congestion control, if it uses telemetry, has negotiated
+	 * before.
+	 */
 	if (hop_flow_settle(flow))
 		int_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	f = hop_flow_state(flow);
@@ -281,8 +292,13 @@ static void output_handshake(struct int_net *in, struct sk_buff *skb,
 	struct hop_flow *flow = hop_output_greet(&int_greeter, skb, hop_segment_tcp(skb, seg),
 						 seg->payload_bytes);
 
-	if (flow)
-		send_hello(in, skb, seg, flow, 0);
+	if (!flow)
+		return;
+	/* The time that TCP measures the SYN's RTT from, in ns. */
+	if (!seg->ack)
+		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
+			   skb->skb_mstamp_ns);
+	send_hello(in, skb, seg, flow, 0);
 }
 
 unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes, sections 6.2.1 and 7.2: made from a data packet that just leaves, whose way
- * and queue they shall share. A probe goes on where that packet does, in front of it:
- * no hook sees it but devices', so it does not come back here.
+ * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
+ * must use the same path and queue. It is sent directly in front of that packet and passes only the
+ * hooks of devices, so it does not come back here.
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
@@ -13,7 +13,7 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* Nobody answers: the rest of the connection goes without. */
+/* Without answers, the rest of the connection does without telemetry. */
 void int_give_up(struct int_net *in, struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
@@ -30,7 +30,7 @@ static void write_v4(struct sk_buff *probe)
 
 	iph->tos = int_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
 	iph->tot_len = htons(probe->len);
-	/* RFC 6864: who is not fragmented needs no identifier. */
+	/* A packet that is not fragmented needs no identifier (RFC 6864). */
 	iph->id = 0;
 	iph->frag_off = htons(IP_DF);
 	ip_send_check(iph);
@@ -48,7 +48,7 @@ static void write_v6(struct sk_buff *probe)
 #endif
 }
 
-/* The data packet's IP header, and what belongs to its way. */
+/* Copies the data packet's IP header and all that determines its path. */
 static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
 		  struct sock *sk)
 {
@@ -68,7 +68,7 @@ static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int
 	skb_set_owner_w(probe, sk);
 }
 
-/* What the flow asks for. Return: bytes of the message. Context: f->lock. */
+/* Writes the flow's request. Returns the size of the message. Context: f->lock is held. */
 static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
@@ -93,7 +93,7 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 	return INT_MSG_BYTES + int_hdr_bytes(f->slots) + INT_TERMS_BYTES;
 }
 
-/* A probe with this data? Context: f->lock. */
+/* Decides if this data gets a probe. Context: f->lock is held. */
 static enum int_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
 				   const struct tcp_sock *tp)
 {
@@ -107,7 +107,7 @@ static enum int_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 pat
 	return int_turn(a, now_ns, int_period_ns(a, t_ns, tp->srtt_us >> 3), patience_ns);
 }
 
-/* Inband: for the receiver's law only. Context: f->lock. */
+/* With headers in data, probes are only for the algorithm at the receiver. Context: f->lock. */
 static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
 			     const struct tcp_sock *tp)
 {
@@ -122,8 +122,8 @@ static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_
 }
 
 /*
- * Does it fit on the way? A message has no room for extension headers, and its sum does
- * not know the last address of a routing header.
+ * Returns true if the probe fits. It has no room for extension headers, and its checksum does not
+ * cover the final address of a routing header.
  */
 static bool has_room(const struct sk_buff *skb, const struct hop_segment *seg,
 		     unsigned int bytes)
@@ -139,14 +139,17 @@ static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct hop_s
 	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
 }
 
-/* Does more follow at once? The last packet of what was written is pushed. Context: f->lock. */
+/*
+ * Returns true if more data follows immediately. The last packet of a write has PSH set. Context:
+ * f->lock is held.
+ */
 static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 			const struct hop_segment *seg)
 {
 	return !tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
-/* Is it time, and what to ask. */
+/* Decides if it is time for a probe, and builds its contents. */
 static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 			     const struct hop_segment *seg, const struct sock *sk,
 			     struct int_mail *mail)
@@ -166,12 +169,13 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	if (turn != INT_TURN_SEND)
 		goto out;
 	/*
-	 * It stands in front of SND.UNA; the first of a connection, whose window may queue for
-	 * many T, in front of its SYN: the peer knows it by its magic, and is known to.
+	 * The probe is in front of SND.UNA. The first one of a connection, whose window may be
+	 * queued for many T, is in front of its SYN: the peer identifies it by its magic, and has
+	 * negotiated it.
 	 */
 	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
 	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns, seq));
-	/* It counts all the same: who can never probe must give up too. */
+	/* Counted as sent all the same: a flow that can never probe must also give up. */
 	if (!has_room(skb, seg, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
@@ -183,13 +187,13 @@ out:
 	return turn;
 }
 
-/* The sequence number behind the data packet: SND.NXT when it has left. */
+/* The sequence number behind the data packet, which is SND.NXT after it was sent. */
 static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
 {
 	return ntohl(th->seq) + seg->payload_bytes;
 }
 
-/* Of a socket that takes part; it is locked: it sends. */
+/* The socket uses telemetry, and is locked because it is sending. */
 void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
@@ -214,7 +218,7 @@ void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment
 	/* A retransmission is behind SND.NXT. */
 	seq = after(tp->snd_nxt, seq_behind(th, seg)) ? tp->snd_nxt : seq_behind(th, seg);
 	mail.msg.seq = htonl(seq);
-	/* A receiver that tells ratios only has no word of queues. */
+	/* A receiver that reports only ratios must not reveal queues. */
 	if (READ_ONCE(in->anonymous))
 		mail.msg.flows = 0;
 	probe = int_message_alloc(th, tp->snd_una, &mail.msg, &mail.hdr, &mail.terms);

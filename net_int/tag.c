@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Integrity, section 9.1: SipHash-2-4 over who answers whom, the message with a tag
- * of 0, and the header with its records. Both ends of a netns' connections share the
- * key by configuration; a translated address spoils the tag.
+ * Integrity, section 9.1: SipHash-2-4 over the addresses and ports, the message with a tag of 0,
+ * and the header with its records. The key is configured at both ends, for all connections of a
+ * netns. NAT makes the tag invalid.
  */
 #include <linux/siphash.h>
 
 #include "net_int.h"
 
 /**
- * struct int_signed - what the tag is of
- * @from: who answers; IPv4 is v4-mapped
- * @to: who asked
- * @from_port: of @from
- * @to_port: of @to
- * @msg: the message, its tag 0
+ * struct int_signed - input of the hash
+ * @from: address of the host that answers; IPv4 is v4-mapped
+ * @to: address of the host that receives the answer
+ * @from_port: port at @from
+ * @to_port: port at @to
+ * @msg: the message with a tag of 0
  * @hdr: the header
  */
 struct int_signed {
@@ -32,8 +32,8 @@ bool int_has_key(const struct int_net *in)
 }
 
 /*
- * @out: the answer leaves @key's local end. Context: RCU read lock.
- * Return: the tag; 0 without a key.
+ * @out: the answer is sent by @key's local end. Context: RCU read lock. Returns the tag; 0 without
+ *	a key.
  */
 u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 	    const struct int_msg *msg, const struct int_hdr *h)

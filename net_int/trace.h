@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What net_int sees and decides. Fields and their names are an interface:
- * monitors read them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Trace events of net_int. Fields and their names are an interface for monitors. IPv4 addresses are
+ * v4-mapped; ports are in host order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM net_int

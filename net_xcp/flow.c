@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A connection's state: discovery, and what the reactor asks; see net/xcp_flow.h. */
+/* State per connection: negotiation and the congestion control's interface, net/xcp_flow.h */
 
 #include <linux/module.h>
 #include <net/sock.h>
@@ -20,7 +20,7 @@ const struct hop_flow_kind xcp_flow_kind = {
 	.start = xcp_flow_start,
 };
 
-/* What a stage means beyond this connection. */
+/* Count a change of the stage and let the cache of peers without support learn from it. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
@@ -35,7 +35,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 	hop_silent_learn(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s), from, event, to);
 }
 
-/* Return: the stage of discovery after this. Context: RCU read lock. */
+/* Return: the stage of the negotiation after @event. Context: RCU read lock. */
 enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
@@ -53,7 +53,7 @@ enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 
-/* One reactor a flow: a cc that is switched to another closes before that opens. */
+/* A flow has one user: on a switch, the old congestion control closes before the new one opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
 {
 	bool taken;
@@ -65,14 +65,14 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 
 		WRITE_ONCE(xf->sk, sk);
 		xcp_flow_offer(xf, 0, 0, 0, 0);
-		/* What came before is not for this reactor. */
+		/* Discard feedback from before: it does not belong to this congestion control. */
 		xcp_take(&xf->vars, &headers);
 	}
 	spin_unlock_bh(&xf->lock);
 	return taken;
 }
 
-/* A socket's data is to bring answers, and it is no reactor's. Context: socket lock. */
+/* Let the data of a socket with another congestion control carry answers. Context: socket lock. */
 void xcp_flow_make_room(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
@@ -84,7 +84,7 @@ void xcp_flow_make_room(struct sock *sk, void *flow)
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
 }
 
-/* A reactor makes its own. */
+/* The congestion control reserves its own room. */
 static void take_room_back(struct sock *sk, struct xcp_flow *xf)
 {
 	if (!xf->room)
@@ -106,7 +106,10 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	struct hop_flow *flow;
 	struct xcp_flow *xf = NULL;
 
-	/* cc set between SYN and SYN-ACK: too early to know. */
+	/*
+	 * The congestion control was set between SYN and SYN-ACK: the peer's answer is not known
+	 * yet.
+	 */
 	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(xcp_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);

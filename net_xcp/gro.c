@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments with a congestion header merge on arrival as those without do, where one header can
- * stand for all of them: see xcp_merge.h. For a router, too, that forwards what it has merged.
+ * GRO for segments with a congestion header: they merge like those without one if a single header
+ * can represent all of them, see xcp_merge.h. This also serves routers, which forward the merged
+ * packet.
  *
- * What cannot be read as a header in front of TCP, and all packets where net.hopcc.xcp is 0, are
- * left to the stack one by one.
+ * Packets whose header is not valid or not in front of TCP are left to the stack one by one, as are
+ * all packets while net.hopcc.xcp is 0.
  */
 #include <net/hop_gro.h>
 
 #include "net_xcp.h"
 #include "xcp_merge.h"
 
-/* Off until the module has started, and from the moment that it goes. */
+/* False until module init completes, and again from the start of module exit */
 static bool merging;
 
 static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
@@ -29,7 +30,7 @@ static const struct hop_gro_kind xcp_gro = {
 	.merge = merge,
 };
 
-/* A header that may be merged, in front of TCP; else NULL. */
+/* Return: a header in front of TCP that may be merged, or NULL */
 static const struct xcp_hdr *read_header(struct sk_buff *skb)
 {
 	const struct xcp_hdr *h;
@@ -40,7 +41,10 @@ static const struct xcp_hdr *read_header(struct sk_buff *skb)
 	h = hop_gro_header(skb, sizeof(*h));
 	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP)
 		return NULL;
-	/* On the wire it is somebody else's flag. */
+	/*
+	 * XCP_FLAG_SUM is only for GSO packets within a host; on the wire the bit has another
+	 * meaning.
+	 */
 	return h->flags & XCP_FLAG_SUM && !skb_is_gso(skb) ? NULL : h;
 }
 
@@ -87,7 +91,7 @@ void xcp_gro_start(void)
 	WRITE_ONCE(merging, true);
 }
 
-/* Before anything that gro_receive and gro_complete need goes. */
+/* Called before anything that gro_receive and gro_complete use is freed */
 void xcp_gro_stop(void)
 {
 	WRITE_ONCE(merging, false);

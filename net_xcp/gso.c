@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Super-packets: TCP hands down one packet for many segments, with one header of
- * ours, and each segment on the wire gets a copy of it.
+ * GSO packets: TCP sends one packet for many segments, with one XCP header, and each segment on the
+ * wire gets a copy of the header.
  *
- * What the header asks is a wire packet's share of the demand already, so copies
- * are right; a sum, of GRO's, is shared out. What it answers is said once: by the first.
+ * The header's demand is already that of a single packet on the wire, so copies are correct. If GRO
+ * has summed up the demands (XCP_FLAG_SUM), segmentation distributes the sum over the segments.
+ * Only the first segment carries the Reverse_Feedback.
  *
- * No card may segment them: hop_shim_mark_gso() sees to it that software comes here.
+ * NICs must not segment these packets: hop_shim_mark_gso() marks them so that software segmentation
+ * calls this code.
  */
 #include <linux/netdevice.h>
 #include <net/protocol.h>
@@ -40,7 +42,10 @@ static void answer_once(struct sk_buff *segs)
 		header_of(seg)->reverse = 0;
 }
 
-/* skb->data is at our header, as a device or a tunnel will have it, or a forger. */
+/*
+ * skb->data is at our header when a device or a tunnel segments; a forged GSO packet may have
+ * anything there.
+ */
 static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tcp)
 {
 	const struct xcp_hdr *h = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ICMP errors that quote a packet with a congestion header. Those about the
- * header itself end XCP on the connection, or copies into the tunnel; all others
- * are TCP's, or the tunnel's: without them path MTU discovery would be a black hole.
+ * ICMP errors that quote a packet with a congestion header. Errors about the header itself end the
+ * use of XCP on the connection, or of copies into the tunnel. All other errors are passed on to TCP
+ * or to the tunnel: without them path MTU discovery would fail.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -13,7 +13,7 @@
 
 #include "net_xcp.h"
 
-/* Return: whether the error is dealt with. */
+/* Return: true if the error is handled and must not be passed on. */
 static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
 		    enum hop_icmp_verdict verdict)
 {
@@ -32,7 +32,7 @@ static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	return done;
 }
 
-/* Return: whether an error about a connection's packet is dealt with. */
+/* The error quotes a TCP segment. Return: true if it is handled and must not be passed on. */
 static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
 			enum hop_icmp_verdict verdict)
 {
@@ -44,7 +44,10 @@ static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const str
 	return end_xcp(xn, &key, th, verdict);
 }
 
-/* The same of a tunnel's. What filters say is the tunnel's affair. */
+/*
+ * The error quotes a tunnel's packet. Return: true if it is handled; errors from filters are left
+ * to the tunnel.
+ */
 static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
 			   enum hop_icmp_verdict verdict)
 {
@@ -55,9 +58,11 @@ static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
 }
 
 /*
- * Return: the protocol that the error is to be told, whose header is quoted behind
- * ours; 0: that is not there, or the error is dealt with. @offset_bytes: from
- * skb->data, the quoted packet, to our quoted header.
+ * Handle the error as far as it concerns XCP. @offset_bytes: from skb->data, the quoted packet, to
+ * our quoted header.
+ *
+ * Return: the protocol that must receive the error, whose header is quoted after ours; 0 if it is
+ * not quoted or the error is already handled.
  */
 static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes, enum hop_icmp_verdict verdict)
 {
@@ -97,7 +102,7 @@ int xcp_icmp_v4(struct sk_buff *skb, u32 info)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* It is told where its header is: nothing needs to move. */
+/* IPv6 error handlers receive the offset of their header, so the quoted packet need not change. */
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info)
 {

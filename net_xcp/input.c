@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that arrive: PRE_ROUTING in front of defragmentation and conntrack, so
- * that all that follows sees TCP. A packet that arrived in fragments meets us as the
- * handler of our protocol number, and is received again without its header.
+ * Received packets. The hook is in PRE_ROUTING before defragmentation and conntrack, so that
+ * everything after it sees plain TCP. A packet that arrived in fragments reaches the handler of our
+ * protocol number instead, and is received again without its header.
  *
- * A header comes off only where net.hopcc.xcp is on. A SYN negotiates, and so does a pure ACK of
- * an established connection of this host; any other segment must belong to a connection that
- * negotiated; tunnels and IPsec have sysctls of their own.
- * All other packets are left to the stack as they came, so that nobody gets past a filter by
- * hiding a packet below our header; for filters in front of this hook, see
- * hop_input_is_hidden() and hop_input_show().
+ * Headers are removed only while net.hopcc.xcp is on. A SYN negotiates XCP, and so does a pure ACK
+ * on an established connection of this host. Any other segment must belong to a connection that has
+ * negotiated XCP. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to
+ * the stack, so that a packet below our header cannot bypass a filter; for filters before this
+ * hook, see hop_input_is_hidden() and hop_input_show().
  */
 #include <net/hop_input.h>
 #include <net/protocol.h>
@@ -20,11 +19,11 @@
 #include "trace.h"
 
 /**
- * struct xcp_arrival - a packet with a header
- * @h: the header, checked
- * @key: of TCP's connection
- * @flow: the connection's, if its peer may put headers on it; NULL of a SYN
- * @asks: a pure ACK of an established connection, which asks for XCP
+ * struct xcp_arrival - a received packet with a header
+ * @h: the header, validated by xcp_check()
+ * @key: key of the TCP connection
+ * @flow: flow of the connection if its peer may send headers; NULL for a SYN
+ * @asks: the packet is a pure ACK of an established connection that asks for XCP
  */
 struct xcp_arrival {
 	struct xcp_hdr h;
@@ -46,14 +45,14 @@ static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
 		}
 		flow = hop_flow_add(key, true);
 	}
-	/* Else it is our SYN's twin, a repeated one, or nobody's. */
+	/* Otherwise: a simultaneous open, a retransmitted SYN, or a SYN without a listener */
 	if (flow)
 		xcp_flow_event(flow, HOP_EVENT_SYN_IN);
 	else
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
-/* The peer has chosen XCP late. */
+/* The peer selected XCP after the handshake. */
 static void receive_question(struct xcp_net *xn, const struct hop_flow_key *key)
 {
 	if (hop_silent_is(&xn->silent, &key->peer))
@@ -64,7 +63,7 @@ static void receive_question(struct xcp_net *xn, const struct hop_flow_key *key)
 		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
-/* The flow of a segment that is not a SYN, if its peer may put headers on it. */
+/* Return: the flow of a segment other than a SYN if its peer may send headers */
 static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const struct tcphdr *th)
 {
 	struct hop_flow *flow = hop_flow_find(key);
@@ -77,10 +76,10 @@ static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const st
 }
 
 /**
- * struct xcp_data - what a packet carries
- * @bytes: its data
- * @segment_bytes: of it, in a packet on the wire
- * @segs_pkts: packets on the wire
+ * struct xcp_data - amount of data in a packet
+ * @bytes: payload of the packet, bytes
+ * @segment_bytes: payload of each packet on the wire, bytes
+ * @segs_pkts: number of packets on the wire
  */
 struct xcp_data {
 	unsigned int bytes;
@@ -130,7 +129,7 @@ static void receive(struct xcp_net *xn, const struct xcp_arrival *a, const struc
 		xcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
-/* In clear text, where a policy asks for IPsec: TCP will drop it. */
+/* Return: false for clear text where a policy requires IPsec; TCP will drop the packet */
 static bool may_speak(struct sk_buff *skb)
 {
 	return secpath_exists(skb) ||
@@ -138,13 +137,13 @@ static bool may_speak(struct sk_buff *skb)
 				 skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6);
 }
 
-/* A GSO packet may have one of GRO's. */
+/* XCP_FLAG_SUM, which GRO sets, is known in GSO packets only. */
 static bool has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h)
 {
 	return h->flags & ~(XCP_FLAGS_KNOWN | (skb_is_gso(skb) ? XCP_FLAG_SUM : 0));
 }
 
-/* The header is out; @th is TCP's, in full. */
+/* The XCP header is removed; @th is the complete TCP header. */
 static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_arrival *a,
 			const struct tcphdr *th, unsigned int segment_bytes)
 {
@@ -153,7 +152,10 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 		xcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!may_speak(skb))
 		return;
-	/* Only packets that negotiate: later ones have the proof. */
+	/*
+	 * Verify checksums only of packets that negotiate: the others belong to a negotiated
+	 * connection.
+	 */
 	if ((th->syn || a->asks) && hop_input_is_mangled(skb, th)) {
 		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
@@ -168,7 +170,10 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 								      __tcp_hdrlen(th))));
 }
 
-/* @offset_bytes: from skb->data to what should be a header, with what may follow behind it */
+/*
+ * Copy and validate the header, and pull it together with a following TCP header. @offset_bytes:
+ * from skb->data to the header
+ */
 static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes,
 				  struct xcp_hdr *h)
 {
@@ -188,7 +193,9 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-/* Finds the segment's connection, and whether it asks; @segment_bytes: TCP's header and its data */
+/*
+ * Find the segment's flow and determine if it asks for XCP; @segment_bytes: TCP header and payload
+ */
 static void find_flow(const struct sk_buff *skb, const struct tcphdr *th,
 		      unsigned int segment_bytes, struct xcp_arrival *a)
 {
@@ -199,21 +206,22 @@ static void find_flow(const struct sk_buff *skb, const struct tcphdr *th,
 		  hop_input_may_ask(&a->key, th, segment_bytes - __tcp_hdrlen(th));
 }
 
-/* May a header in front of a TCP segment come off? */
+/* Return: true if the header in front of a TCP segment may be removed */
 static bool may_come_off(const struct tcphdr *th, const struct xcp_arrival *a)
 {
 	return !th->rst && (a->flow || a->asks || (th->syn && !th->ack));
 }
 
-/* May a header come off in front of @next, a tunnel's protocol, AH or ESP? */
+/* Return: true if the header in front of @next, a tunnel's protocol, AH or ESP, may be removed */
 static bool is_allowed(const struct xcp_net *xn, u8 next)
 {
 	return xcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
 }
 
 /*
- * Why what should be a header stays there; XCP_COUNTS if it may come off. @offset_bytes: as of
- * read_header().
+ * Decide if the header may be removed. @offset_bytes: as in read_header().
+ *
+ * Return: XCP_COUNTS if it may be removed, or the counter for the reason why it must stay.
  */
 static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
 			    unsigned int offset_bytes, struct xcp_arrival *a)
@@ -240,8 +248,9 @@ static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
 }
 
 /*
- * Take the header at @place out, unless @why, of check(), says that it stays. Return:
- * XCP_COUNTS, or why it stays, which is counted.
+ * Remove the header at @place, unless @why, the result of check(), says that it must stay.
+ *
+ * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */
 static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct xcp_arrival *a,
@@ -260,7 +269,7 @@ static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
 	return why;
 }
 
-/* The header is out; @offset_bytes: from skb->data to what followed it. */
+/* The header is removed; @offset_bytes: from skb->data to the header that followed it */
 static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		 const struct xcp_arrival *a)
 {
@@ -273,7 +282,7 @@ static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_by
 		xcp_tunnel_leave(xn, skb, offset_bytes, &a->h);
 }
 
-/* Decrypted: TCP's header is where it should be, if it is there. */
+/* The packet is decrypted: a TCP header, if there is one, starts at @offset_bytes. */
 static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			  struct xcp_arrival *a)
 {
@@ -287,8 +296,10 @@ static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int 
 }
 
 /*
- * The header is out; @next was below it. A note that is left for AH or ESP must stay when
- * the packet is received again. Return: of hop_input_show().
+ * The header is removed; @next is the protocol that followed it. A note that is left for AH or ESP
+ * must persist when the packet is received again.
+ *
+ * Return: the result of hop_input_show().
  */
 static unsigned int show(struct sk_buff *skb, u8 next)
 {
@@ -304,7 +315,10 @@ static unsigned int show(struct sk_buff *skb, u8 next)
 	return verdict;
 }
 
-/* A packet of our protocol. Who has its flow needs no route to know that it is for this host. */
+/*
+ * A packet with our protocol number. If its flow is known, it is for this host without a look at
+ * the route.
+ */
 static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
 				 const struct hop_shim_place *place,
 				 const struct nf_hook_state *state)
@@ -321,14 +335,17 @@ static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
 		take(xn, skb, place->offset_bytes, &a);
 		return show(skb, a.h.protocol);
 	case XCP_COUNT_NO_MEMORY:
-		/* The stack would refuse a header that is welcome. */
+		/*
+		 * Drop, as the stack would report to the peer that this host does not support the
+		 * header.
+		 */
 		return NF_DROP;
 	default:
 		return NF_ACCEPT;
 	}
 }
 
-/* The carrier is off. */
+/* The carrier is switched off. */
 static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
@@ -346,7 +363,7 @@ unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
-	/* Asked of every packet, fragments too. */
+	/* Must be called for every packet, including fragments. */
 	if (READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb) && place->next &&
 	    xcp_ipsec_input(xn, skb, place, &a.h)) {
 		receive_noted(xn, skb, place->offset_bytes, &a);
@@ -356,10 +373,11 @@ unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 
 /*
- * Behind the hook, skb->data is at our header, which the byte at @name_bytes of IP's
- * headers names. The hook has seen all but what arrived in fragments, and left it.
+ * Handle our protocol number. The hook has seen all packets except those that arrived in fragments,
+ * and left this one in place. skb->data is at our header; @name_bytes is the offset of the byte in
+ * the IP headers that holds our protocol number.
  *
- * Return: false if the packet is as it came, and no protocol takes it.
+ * Return: false if the packet is unchanged and no protocol accepts it.
  */
 static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
@@ -381,7 +399,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (strip(xn, skb, &place, &a, check(xn, skb, place.offset_bytes, &a)) == XCP_COUNTS) {
 		xcp_count(xn, XCP_COUNT_IN_LATE);
 		take(xn, skb, place.offset_bytes, &a);
-		/* Below NFQUEUE it is its program's context. */
+		/* After NFQUEUE this runs in the context of the user's program. */
 		local_bh_disable();
 		xcp_ipsec_expect(skb);
 		hop_input_again(skb);
@@ -403,13 +421,13 @@ static int xcp_late_v4(struct sk_buff *skb)
 static const struct net_protocol xcp_protocol_v4 = {
 	.handler	= xcp_late_v4,
 	.err_handler	= xcp_icmp_v4,
-	/* TCP checks IPsec's policy, hop_input_refuse_v4() does. */
+	/* TCP and hop_input_refuse_v4() check the IPsec policy. */
 	.no_policy	= 1,
 	.icmp_strict_tag_validation = 1,
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* Less than 0: the packet is gone, and not counted as delivered. */
+/* Return: less than 0, as the packet is consumed and must not be counted as delivered. */
 static int xcp_late_v6(struct sk_buff *skb)
 {
 	if (!receive_late(skb, IP6CB(skb)->nhoff))
@@ -420,7 +438,7 @@ static int xcp_late_v6(struct sk_buff *skb)
 static const struct inet6_protocol xcp_protocol_v6 = {
 	.handler	= xcp_late_v6,
 	.err_handler	= xcp_icmp_v6,
-	/* Not final: that would take IP's header out of a checksum over the packet. */
+	/* Not INET6_PROTO_FINAL: that would subtract the IP header from CHECKSUM_COMPLETE. */
 	.flags		= INET6_PROTO_NOPOLICY,
 };
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IPsec, sections 2.3 and 2.5: the congestion header stands in front of AH and ESP,
- * where routers can read and write it.
+ * IPsec, sections 2.3 and 2.5: the congestion header is in front of AH and ESP, where switch qdiscs
+ * can read and write it.
  *
  *	                  transport mode		tunnel mode
  *	POST_ROUTING	  [IP][TCP]	  + note	[IP][XCP][TCP]	      + note
@@ -10,16 +10,17 @@
  *	  the network
  *	PRE_ROUTING	  [IP][ESP]	  + note	[IP2][ESP[..]]	      + note
  *	  AH, ESP
- *	PRE_ROUTING	  [IP][TCP], the note's taken	[IP][XCP][TCP], told what the note says
+ *	PRE_ROUTING	  [IP][TCP], note received	[IP][XCP][TCP], note copied in
  *
- * The note has to survive encryption and decryption, which use all of skb->cb, and
- * no other field is ours. So it lies in the packet's headroom, at its very start:
- * nobody pushes that far, as we make room, and who reallocates for more room leaves
- * the note behind: then a header is lost, no more.
+ * The note holds the header while IPsec processes the packet. It has to survive encryption and
+ * decryption, which overwrite all of skb->cb, and no other field of the skb is available. So it is
+ * stored in the packet's headroom, at skb->head: nobody pushes that far because we reserve room,
+ * and code that reallocates the head for more room does not copy the note; then only a header is
+ * lost.
  *
- * Memory is used again, and a head that is copied leaves its notes in the old one. So
- * a note is known by a number drawn at boot, by the skb that it is of, and by a ticket
- * that is good once.
+ * Memory is reused, and copying a head leaves its note in the old one. A note is therefore
+ * identified by a random number drawn at boot, by the address of its skb, and by a ticket that is
+ * valid once.
  */
 #include <linux/kmsan-checks.h>
 #include <linux/random.h>
@@ -28,15 +29,15 @@
 
 #include "net_xcp.h"
 
-/* Packets between two hooks, at most: of more, the oldest lose their headers. */
+/* Maximum number of packets between two hooks; with more, the oldest ones lose their headers. */
 #define XCP_TICKETS 4096
 
 /**
- * struct xcp_note - at skb->head
- * @mark: whose it is
- * @ticket: good once
- * @header: what it says
- * @tunnel: it is a copy of one inside
+ * struct xcp_note - a congestion header stored at skb->head
+ * @mark: identifies the skb that the note belongs to
+ * @ticket: serial number, valid once
+ * @header: the congestion header
+ * @tunnel: the header is a copy of the inner packet's header
  */
 struct xcp_note {
 	u64 mark;
@@ -53,7 +54,7 @@ bool xcp_ipsec_is(u8 protocol)
 #ifdef CONFIG_XFRM
 static atomic64_t tickets_issued;
 
-/* By ticket: the last one that was issued here, or 0 when it was used. */
+/* Indexed by ticket: the last ticket issued in this slot, or 0 once it is used */
 static atomic64_t tickets[XCP_TICKETS];
 
 static atomic64_t *slot_of(s64 ticket)
@@ -69,7 +70,7 @@ static s64 issue_ticket(void)
 	return ticket;
 }
 
-/* Return: whether it was good. */
+/* Return: true if the ticket was valid */
 static bool use_ticket(s64 ticket)
 {
 	return ticket && atomic64_cmpxchg(slot_of(ticket), ticket, 0) == ticket;
@@ -83,7 +84,7 @@ static u64 mark_of(const struct sk_buff *skb)
 	return boot_mark ^ (uintptr_t)skb;
 }
 
-/* Bytes at skb->head that no header of the packet is in. */
+/* Return: number of bytes at skb->head that no header of the packet occupies */
 static int free_bytes(const struct sk_buff *skb)
 {
 	const unsigned char *first = min(skb->data, skb_network_header(skb));
@@ -93,7 +94,7 @@ static int free_bytes(const struct sk_buff *skb)
 	return first - skb->head;
 }
 
-/* @reserve_bytes: that others may push. Return: where to write what it says, or NULL. */
+/* @reserve_bytes: headroom that others may still push. Return: the note to fill in, or NULL */
 static struct xcp_note *leave_note(struct sk_buff *skb, unsigned int reserve_bytes)
 {
 	unsigned int used_bytes = skb_headroom(skb) - free_bytes(skb);
@@ -114,7 +115,7 @@ static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
 
 	if (free_bytes(skb) < (int)sizeof(*note))
 		return false;
-	/* Without a note, what lies there is what the allocator left. */
+	/* If there is no note, this memory is uninitialized. */
 	kmsan_unpoison_memory(note, sizeof(*note));
 	if (note->mark != mark_of(skb))
 		return false;
@@ -122,7 +123,7 @@ static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
 	return use_ticket(taken->ticket);
 }
 
-/* What lies there is of an earlier packet, whose skb and head this one got. */
+/* Invalidate a note left by an earlier packet whose skb and head this packet reuses. */
 static void forget_note(const struct sk_buff *skb)
 {
 	struct xcp_note stale;
@@ -130,7 +131,7 @@ static void forget_note(const struct sk_buff *skb)
 	take_note(skb, &stale);
 }
 
-/* AH or ESP waits for this packet on its way out. */
+/* Return: the AH or ESP state that will transform this outgoing packet, or NULL */
 static const struct xfrm_state *waits_for(const struct sk_buff *skb)
 {
 	return dst_xfrm(skb_dst(skb));
@@ -143,7 +144,7 @@ bool xcp_ipsec_is_transport(const struct sk_buff *skb)
 	return x && x->props.mode == XFRM_MODE_TRANSPORT;
 }
 
-/* Modes that are neither: nobody has tried what they do to a header. */
+/* Return: true for a mode other than transport or tunnel, for which headers are not tested */
 bool xcp_ipsec_is_unknown(const struct sk_buff *skb)
 {
 	const struct xfrm_state *x = waits_for(skb);
@@ -158,7 +159,10 @@ static unsigned int pushed_bytes(const struct sk_buff *skb)
 	return dst->header_len + LL_RESERVED_SPACE(dst->dev) + XCP_HDR_BYTES;
 }
 
-/* Instead of a place in the packet. Return: where to write the header, or NULL: no memory. */
+/*
+ * Store the header in a note instead of the packet. Return: the place to write it, or NULL if
+ * memory is short
+ */
 struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
 {
 	struct xcp_note *note = leave_note(skb, pushed_bytes(skb));
@@ -166,7 +170,7 @@ struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
 	return note ? &note->header : NULL;
 }
 
-/* A packet with a header on its way into tunnel mode. */
+/* Leave a note with the header of a packet that is about to enter tunnel mode. */
 static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const struct xcp_hdr *h;
@@ -187,8 +191,8 @@ static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim
 }
 
 /*
- * Of an encrypted packet; one that a device will encrypt is left as that device knows
- * it. A connection in transport mode finds out by itself that its headers do not get
+ * Add the noted header to an encrypted packet. A packet that a device will encrypt stays as the
+ * device expects it; a connection in transport mode detects by itself that its headers do not get
  * through.
  */
 static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
@@ -210,27 +214,27 @@ static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
 	xcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 
-/* A packet comes to this host, or leaves TCP: no note is its own yet. */
+/* The packet has just been received or sent by TCP: a note at its head is stale. */
 void xcp_ipsec_begin(const struct sk_buff *skb)
 {
 	const u8 next = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->protocol :
 							   ipv6_hdr(skb)->nexthdr;
 
-	/* Between two transformations it has the note of the first. */
+	/* Between two transformations the packet still has the note of the first. */
 	if (waits_for(skb) && !xcp_ipsec_is(next))
 		forget_note(skb);
 }
 
-/* The packet that this CPU receives again, whose note is its own. */
+/* The packet that this CPU is about to receive again; its note is valid. */
 static DEFINE_PER_CPU(const struct sk_buff *, expected);
 
-/* The next packet that is asked for by xcp_ipsec_decrypted(), or NULL. Context: BH off. */
+/* Set the packet that xcp_ipsec_decrypted() expects next, or NULL. Context: BH off. */
 void xcp_ipsec_expect(const struct sk_buff *skb)
 {
 	this_cpu_write(expected, skb);
 }
 
-/* Return: whether the packet was decrypted; if not, it has no note, or awaits decryption. */
+/* Return: true if the packet was decrypted; otherwise it has no note or is not decrypted yet. */
 bool xcp_ipsec_decrypted(struct sk_buff *skb)
 {
 	const struct sec_path *sp = skb_sec_path(skb);
@@ -244,7 +248,7 @@ bool xcp_ipsec_decrypted(struct sk_buff *skb)
 	return false;
 }
 
-/* A super-packet that enters: each of its segments has a note of its own. */
+/* A GSO packet enters tunnel mode: segment it, so that each segment has its own note. */
 static unsigned int enter_segments(struct xcp_net *xn, struct sk_buff *skb,
 				   const struct hop_shim_place *place,
 				   const struct nf_hook_state *state)
@@ -281,7 +285,7 @@ unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-/* The header of an encrypted packet is out. */
+/* Keep the header, which is removed from an encrypted packet, in a note. */
 void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
 {
 	struct xcp_note *note;
@@ -294,7 +298,7 @@ void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_h
 		xcp_count(xn, XCP_COUNT_NO_MEMORY);
 }
 
-/* It came in IPsec's transport mode. */
+/* Return: true if the packet was received in IPsec's transport mode */
 static bool came_in_transport(const struct sk_buff *skb)
 {
 	const struct sec_path *sp = skb_sec_path(skb);
@@ -303,10 +307,10 @@ static bool came_in_transport(const struct sk_buff *skb)
 }
 
 /*
- * A packet may have been decrypted. In tunnel mode its own header is told what the
- * note says; in transport mode the note is its header.
+ * Use the note of a decrypted packet. In tunnel mode, copy its Delta_Throughput to the inner
+ * header; in transport mode the note is the header of the packet itself.
  *
- * Return: whether @h is the header of this packet.
+ * Return: true if @h is now the header of this packet.
  */
 bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
 		     struct xcp_hdr *h)

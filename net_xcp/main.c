@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net_xcp: carries XCP's congestion header, draft-falk-xcp-spec-00, between IP
- * and TCP. The law is in xcp_carrier.h; here it is hung on the stack.
+ * net_xcp: carries XCP's congestion header, draft-falk-xcp-spec-00, between IP and TCP. The
+ * algorithm is in xcp_carrier.h; this file connects it to the stack.
  *
  *	        +--------------------- TCP ----------------------+
  *	        | tcp_xcp: xcp_flow_offer(), _take_feedback()    |
@@ -9,13 +9,14 @@
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
  *	 input.c: strip, sum  -------+            +-> output.c: ask, answer
  *
- * It speaks for sockets whose congestion control is "xcp", and answers on what any
- * socket sends next, data or ACK, whose peer speaks. What is malformed, or not negotiated,
- * is left to the stack as it came: it answers that it does not know the protocol.
+ * The carrier adds demands for sockets whose congestion control is "xcp". It returns feedback in
+ * the next packet, data or ACK, of any socket whose peer supports XCP. Packets with a malformed
+ * header or one that is not negotiated are left unchanged to the stack, which answers that it does
+ * not know the protocol.
  *
- * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c, both off until
- * a sysctl says otherwise. Until then a header in front of either stays there, and the near
- * end learns from ICMP that its copies are not welcome.
+ * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c. Both are off by default and
+ * switched on by a sysctl. While off, a header in front of either is left in place, and an ICMP
+ * error informs the near end that this host refuses its copies.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -85,7 +86,7 @@ static int xcp_counts_show(struct seq_file *seq, void *unused)
 
 static unsigned int xcp_silent_max_s = HOP_SILENT_MAX_S;
 
-/* Minimal, between the two, has no place for what the reactor offers. */
+/* Reject Minimal, the value between the two: it has no room for the congestion control's offer. */
 static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
 			  loff_t *pos)
 {
@@ -109,8 +110,9 @@ static const struct hop_carrier xcp_carrier = {
 };
 
 /*
- * Tunnels and IPsec have packets of all protocols, of forwarded connections too. Other
- * namespaces' super-packets are forwarded even where the carrier is off.
+ * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
+ * connections. The hooks stay registered while the carrier is off, because GSO packets of other
+ * namespaces must still be forwarded.
  */
 static int xcp_hook(void *state)
 {
@@ -143,7 +145,7 @@ static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *l
 
 #define XCP_SYSCTLS 6
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	{
 		.procname	= "xcp",
@@ -234,10 +236,10 @@ no_proc:
 	return err;
 }
 
-/* A grace period ends before xcp_net_exit(): no hook looks at what it frees. */
+/* A grace period passes before xcp_net_exit(), so no hook still uses the memory that it frees. */
 static void __net_exit xcp_net_pre_exit(struct net *net)
 {
-	/* They could start the hooks again. */
+	/* Writing a sysctl could start the hooks again. */
 	hop_sysctl_stop(&xcp_net(net)->sysctl);
 	hop_hook_stop(net, &xcp_carrier);
 }
@@ -285,7 +287,7 @@ no_gso:
 	return err;
 }
 
-/* Reactors hold a reference to this module: no flow is open. */
+/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit xcp_exit(void)
 {
 	xcp_gro_stop();

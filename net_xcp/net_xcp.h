@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of net_xcp share. */
+/* Declarations that the files of net_xcp share */
 #ifndef NET_XCP_NET_XCP_H
 #define NET_XCP_NET_XCP_H
 
@@ -17,47 +17,50 @@
 #include "xcp_carrier.h"
 
 /**
- * enum xcp_count - what is counted, a netns; names are in xcp_count_names[]
- * @XCP_COUNT_IN: headers taken out of packets
- * @XCP_COUNT_IN_LATE: headers taken out of packets that arrived in fragments
- * @XCP_COUNT_IN_FLAGS: of XCP_COUNT_IN, with unknown flags
- * @XCP_COUNT_IN_BAD_SUM: of XCP_COUNT_IN, SYNs whose TCP checksum is wrong
- * @XCP_COUNT_IN_BAD_SEQ: of XCP_COUNT_IN, that TCP's windows have no place for: anybody's
- * @XCP_COUNT_IN_NO_FLOW: SYNs that open no flow, and ACKs that ask and find no room; headers,
- *	left in place, of no connection that negotiated them
- * @XCP_COUNT_IN_OFF: packets of our protocol while net.hopcc.xcp, or what follows needs
- *	xcp_tunnel or xcp_ipsec, is 0; left to the stack
- * @XCP_COUNT_IN_HIDDEN: headers left in place, since a filter of the device has not seen
- *	what is below them
- * @XCP_COUNT_BAD: malformed, by enum xcp_fault; left to the stack
- * @XCP_COUNT_BAD_LAST: the last of them
- * @XCP_COUNT_OUT_DATA: headers put on data, a reactor's and answers on others'
- * @XCP_COUNT_OUT_ACK: Minimal headers put on pure ACKs
- * @XCP_COUNT_OUT_SYN: headers put on SYNs, SYN-ACKs, and ACKs that ask
- * @XCP_COUNT_NO_ROOM: data of a reactor's socket that would exceed the MTU, and packets
- *	that a header does not fit in otherwise
- * @XCP_COUNT_OUT_SUPER: super-packets that some of XCP_COUNT_OUT_DATA left in
- * @XCP_COUNT_NO_MEMORY: packets that could not be made writable, for want of memory
- * @XCP_COUNT_ACK_NOW: ACKs sent at once for a small window
- * @XCP_COUNT_ICMP: errors about packets with a header, told to TCP
- * @XCP_COUNT_ICMP_REFUSED: errors that say that our headers are not welcome
- * @XCP_COUNT_ICMP_SHORT: errors that quote too little, no header of ours, or no packet
- *	of this host's
- * @XCP_COUNT_SPEAKS: connections whose peer speaks XCP
- * @XCP_COUNT_SILENT: connections that found out that it does not
- * @XCP_COUNT_RESET: of these, since the peer did not know a connection that spoke
- * @XCP_COUNT_AVOIDED: handshakes without a header, to or from a remembered destination
- * @XCP_COUNT_TUNNEL_OUT: copies put in front of what enters a tunnel
- * @XCP_COUNT_TUNNEL_NO_ROOM: packets that a copy would make exceed the MTU
- * @XCP_COUNT_TUNNEL_SUPER: super-packets that entered a tunnel or IPsec, without a header
- *	in front
- * @XCP_COUNT_TUNNEL_AVOIDED: packets into tunnels whose far end is remembered
- * @XCP_COUNT_TUNNEL_REFUSED: errors that say that the far end takes no copies
- * @XCP_COUNT_TUNNEL_IN: copies taken off
- * @XCP_COUNT_TUNNEL_LOWERED: of these, that lowered what the header inside asks
- * @XCP_COUNT_TUNNEL_BAD: of these, with no header inside that they are a copy of
- * @XCP_COUNT_IPSEC_OUT: headers put in front of AH and ESP
- * @XCP_COUNT_IPSEC_IN: headers taken off there
+ * enum xcp_count - counters per netns; the names are in xcp_count_names[]
+ * @XCP_COUNT_IN: headers removed from received packets
+ * @XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
+ * @XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
+ * @XCP_COUNT_IN_BAD_SUM: subset of XCP_COUNT_IN: SYNs with a wrong TCP checksum
+ * @XCP_COUNT_IN_BAD_SEQ: subset of XCP_COUNT_IN: segments outside of the TCP windows, which may
+ *	come from an attacker
+ * @XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; ACKs that ask for XCP when there is no
+ *	room for a flow; headers, left in place, on connections that have not negotiated XCP
+ * @XCP_COUNT_IN_OFF: XCP packets received while net.hopcc.xcp is 0, or with a next header that
+ *	needs xcp_tunnel or xcp_ipsec while that is 0; left to the stack
+ * @XCP_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
+ *	packet below them
+ * @XCP_COUNT_BAD: malformed headers, by enum xcp_fault; left to the stack
+ * @XCP_COUNT_BAD_LAST: last counter of XCP_COUNT_BAD
+ * @XCP_COUNT_OUT_DATA: headers added to data, by tcp_xcp's sockets or as answers in other sockets'
+ *	data
+ * @XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs
+ * @XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
+ * @XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
+ *	another reason
+ * @XCP_COUNT_OUT_SUPER: GSO packets that carried a part of XCP_COUNT_OUT_DATA
+ * @XCP_COUNT_NO_MEMORY: packets that could not be made writable for lack of memory
+ * @XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
+ * @XCP_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP or the tunnel
+ * @XCP_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
+ * @XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header, or no packet
+ *	of this host
+ * @XCP_COUNT_SPEAKS: connections whose peer supports XCP
+ * @XCP_COUNT_SILENT: connections whose peer turned out not to support XCP
+ * @XCP_COUNT_RESET: subset of XCP_COUNT_SILENT: the peer reset a connection that had negotiated XCP
+ * @XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
+ * @XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
+ * @XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
+ * @XCP_COUNT_TUNNEL_SUPER: GSO packets that entered a tunnel or IPsec without a header in front
+ * @XCP_COUNT_TUNNEL_AVOIDED: packets without a copy because the tunnel's far end is cached as one
+ *	without support
+ * @XCP_COUNT_TUNNEL_REFUSED: ICMP errors that report that the far end of a tunnel refuses copies
+ * @XCP_COUNT_TUNNEL_IN: copies removed from packets that leave a tunnel
+ * @XCP_COUNT_TUNNEL_LOWERED: subset of XCP_COUNT_TUNNEL_IN: copies that lowered Delta_Throughput in
+ *	the inner header
+ * @XCP_COUNT_TUNNEL_BAD: subset of XCP_COUNT_TUNNEL_IN: copies that match no inner header
+ * @XCP_COUNT_IPSEC_OUT: headers added in front of AH and ESP
+ * @XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
  * @XCP_COUNTS: number of counters
  */
 enum xcp_count {
@@ -99,7 +102,7 @@ enum xcp_count {
 };
 
 /**
- * struct xcp_net - of a netns
+ * struct xcp_net - state per netns
  * @net: the netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
@@ -107,10 +110,11 @@ enum xcp_count {
  * @gso: net.hopcc.xcp_gso
  * @tunnel: net.hopcc.xcp_tunnel
  * @ipsec: net.hopcc.xcp_ipsec
- * @counts: XCP_COUNTS of them, of each CPU
+ * @counts: XCP_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: of connections
- * @silent_tunnels: far ends of tunnels; apart, since errors about their packets prove less
+ * @silent: peers of connections that do not support XCP
+ * @silent_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
+ *	about a tunnel packet proves less: it has no TCP sequence number to check
  */
 struct xcp_net {
 	struct net *net;
@@ -127,21 +131,22 @@ struct xcp_net {
 };
 
 /**
- * struct xcp_flow - what net_xcp knows of a connection; state of a hop_flow
- * @offer: the congestion control's; written under the socket lock and read without a lock; the
- *	first member, see xcp_flow_offer()
- * @lock: of all that follows but where another is named; taken with BH off
- * @no_gso: the carrier has switched the socket's GSO packets off; socket lock
- * @room: the socket's congestion control is another, and its data leaves room for answers; socket
- *	lock
- * @vars: the law's
- * @sk: the congestion control's socket while it takes part; compared, never followed by hooks
+ * struct xcp_flow - net_xcp's state of a connection; stored in a struct hop_flow
+ * @offer: values from the congestion control; written under the socket lock, read without a lock;
+ *	the first member, see xcp_flow_offer()
+ * @lock: protects all members for which no other lock is named; taken with BH off
+ * @no_gso: the carrier has switched off the socket's GSO packets; protected by the socket lock
+ * @room: the socket uses another congestion control and its data leaves room for answers; protected
+ *	by the socket lock
+ * @vars: state of the carrier's algorithm, xcp_carrier.h
+ * @sk: socket of the congestion control while it uses the flow; hooks only compare it and never
+ *	dereference it
  *
- * With struct hop_flow it is 256 bytes; one more would take 512.
+ * With struct hop_flow the size is 256 bytes; one byte more would take 512.
  */
 struct xcp_flow {
 	struct xcp_offer offer;
-	spinlock_t lock;	/* of what is not the socket lock's */
+	spinlock_t lock;	/* members not under the socket lock */
 	bool no_gso;
 	bool room;
 	struct xcp_vars vars;
@@ -235,7 +240,7 @@ int xcp_icmp_v4(struct sk_buff *skb, u32 info);
 int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		int offset, __be32 info);
 
-/* What may follow our header: TCP, a tunnel, or what hides either. */
+/* Return: true if @protocol may follow the XCP header: TCP, a tunnel, AH or ESP */
 static inline bool xcp_may_follow(u8 protocol)
 {
 	return protocol == IPPROTO_TCP || xcp_tunnel_is(protocol) || xcp_ipsec_is(protocol);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that leave: POST_ROUTING behind source NAT, which would take our header
- * for TCP's ports. Flows are found by their socket, whatever NAT has done.
+ * Sent packets. The hook is in POST_ROUTING after source NAT, which would mistake our header for
+ * TCP's ports. Flows are looked up by their socket, independent of NAT.
  */
 #include <net/hop_output.h>
 #include <net/tcp.h>
@@ -9,26 +9,29 @@
 #include "net_xcp.h"
 #include "trace.h"
 
-/* The reactor's name: its SYN asks before it can open the flow. */
+/* Name of the congestion control: its SYN must ask for XCP before it can open the flow. */
 #define XCP_CC_NAME "xcp"
 
-/* In IPsec's transport mode the header has its place outside, if the user wants it there. */
+/* In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. */
 static bool is_hidden(const struct xcp_net *xn, const struct sk_buff *skb)
 {
 	return xcp_ipsec_is_unknown(skb) ||
 	       (xcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
 }
 
-/* Why a packet gets no header; XCP_COUNTS for none. */
+/* Return: the reason why a packet cannot get a header; XCP_COUNTS if there is none */
 static enum xcp_count find_hindrance(const struct sk_buff *skb, bool transport)
 {
-	/* Its segments would each need a note. */
+	/* Each segment would need its own note. */
 	if (transport)
 		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_SUPER : XCP_COUNTS;
 	return hop_shim_fits(skb, XCP_HDR_BYTES) ? XCP_COUNTS : XCP_COUNT_NO_ROOM;
 }
 
-/* On loopback nothing parses a packet to checksum it, and none leaves it. */
+/*
+ * On loopback the checksum can stay partial: no NIC parses the packet, and it never leaves the
+ * host.
+ */
 struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const bool transport = xcp_ipsec_is_transport(skb);
@@ -46,13 +49,19 @@ struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *pla
 	return h;
 }
 
-/* Of xcp_pay(); in front of IPsec the header leaves later, if it does: xcp_output_pay(). */
+/*
+ * Return: the result of xcp_pay(); before IPsec 0, since the header is only noted and
+ * xcp_output_pay() fills it in.
+ */
 static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
 {
 	return xcp_ipsec_is_transport(skb) ? 0 : xcp_pay(&xf->vars);
 }
 
-/* A header that was noted leaves; @sk: the packet's. What is owed now goes with it. */
+/*
+ * A noted header is sent now: fill in the feedback that is pending at this time. @sk: socket of the
+ * packet
+ */
 void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
 {
 	struct hop_flow_key key;
@@ -71,7 +80,7 @@ void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct so
 	spin_unlock_bh(&xf->lock);
 }
 
-/* "An RTT of zero: not yet known" (section 2.2). */
+/* Send a header with an RTT of 0, "not yet known" (section 2.2), to negotiate. */
 static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct hop_flow_key *key)
 {
@@ -127,7 +136,7 @@ static void output_handshake(struct xcp_net *xn, struct sk_buff *skb,
 		send_unknown(xn, skb, seg, &flow->key);
 }
 
-/* A super-packet: see gso.c. */
+/* Count headers on data; mark a GSO packet for software segmentation, see gso.c. */
 static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
 {
 	xcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
@@ -137,7 +146,7 @@ static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
 	hop_shim_mark_gso(skb);
 }
 
-/* No: it may have changed to one that drops our headers. */
+/* Return: false if timeouts in a row suggest that the path now drops our headers */
 static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 {
 	const struct xcp_flow *xf = hop_flow_state(flow);
@@ -158,7 +167,7 @@ static struct xcp_offer read_offer(const struct xcp_offer *offer)
 	};
 }
 
-/* Of a reactor's socket. */
+/* Data of a socket whose congestion control is "xcp": add its offer and feedback. */
 static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			const struct sock *sk, struct hop_flow *flow)
 {
@@ -183,7 +192,7 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct ho
 	trace_xcp_header_out(&flow->key, h);
 }
 
-/* Only what is put in a packet is no longer owed. Return: whether it was. */
+/* Add a Minimal header with the pending feedback. Return: true if there was room for it */
 static bool answer(struct sk_buff *skb, const struct hop_segment *seg, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
@@ -198,7 +207,7 @@ static bool answer(struct sk_buff *skb, const struct hop_segment *seg, struct ho
 	return true;
 }
 
-/* Of any socket. */
+/* A pure ACK of any socket: add feedback or take part in a late negotiation. */
 static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
@@ -226,7 +235,10 @@ static bool has_room_for_answer(const struct xcp_net *xn, const struct sk_buff *
 	       (READ_ONCE(xn->gso) || !skb_is_gso(skb));
 }
 
-/* Of any socket that is no reactor's. What does not fit waits: xcp_wants_room(). */
+/*
+ * Data of a socket with another congestion control: add pending feedback. If it does not fit, the
+ * feedback waits: see xcp_wants_room().
+ */
 static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct sock *sk, struct hop_flow *flow)
 {
@@ -254,7 +266,10 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
-	/* A full socket sends: the reactor of this end, if any, was asked before. */
+	/*
+	 * The established socket sends, so a congestion control on this end has already asked for
+	 * its flow.
+	 */
 	if (hop_flow_settle(flow))
 		xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
@@ -289,7 +304,7 @@ unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 		xcp_tunnel_enter(xn, skb, &place);
 	if (seg->tcp && !seg->rst && !is_hidden(xn, skb))
 		output_segment(xn, skb, seg, state->net);
-	/* Our header may be there now. */
+	/* xcp_tunnel_enter() or output_segment() may have added our header. */
 	if (READ_ONCE(xn->tunnel))
 		xcp_tunnel_approach(skb, state->out);
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))

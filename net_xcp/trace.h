@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What net_xcp sees and decides. Fields and their names are an interface:
- * monitors read them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Tracepoints for the headers and decisions of net_xcp. Names and fields are an interface that
+ * monitoring tools read. IPv4 addresses are v4-mapped; ports are in host byte order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM net_xcp
@@ -14,7 +14,7 @@
 #include <net/hop_flow.h>
 #include <net/xcp.h>
 
-/* A congestion header of a flow; format: 1 Standard, 2 Minimal, 3 us. */
+/* A congestion header of a flow; format: 1 Standard, 2 Minimal, 3 Micro */
 DECLARE_EVENT_CLASS(xcp_header,
 
 	TP_PROTO(const struct hop_flow_key *key, const struct xcp_hdr *h),

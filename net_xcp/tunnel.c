@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tunnels, section 2.5: what enters one gets a copy of its congestion header in
- * front, and what leaves one is told what routers have done to the copy.
+ * Tunnels, section 2.5: a packet that enters a tunnel gets a copy of its congestion header in
+ * front; when it leaves the tunnel, changes that switch qdiscs made to the copy are copied back.
  *
- *	[IP2]		[IP2][XCP]	of IP in IP and of GRE, in any mix of IPv4 and
- *	[IP][XCP]  <->	[IP][XCP]	IPv6; tunnels in tunnels have a header each
- *	[TCP]		[TCP]
+ *	[IP2]		[IP2][XCP]	IP in IP and GRE, in any mix of IPv4 and
+ *	[IP][XCP]  <->	[IP][XCP]	IPv6; each level of nested tunnels has its
+ *	[TCP]		[TCP]		own header
  *
- * A far end without us answers that it does not know the protocol: it is
- * remembered, and gets no copies. Who asked through the tunnel has lost a SYN.
+ * A far end without net_xcp answers that it does not know the protocol: it is cached and gets no
+ * more copies. A connection that negotiated XCP through the tunnel has lost a SYN by then.
  */
 #include <linux/if_ether.h>
 #include <linux/ip.h>
@@ -24,14 +24,14 @@
 #include "net_xcp.h"
 #include "trace.h"
 
-/* RFC 2784 and 2890; all else, such as version 1, is not a tunnel for IP. */
+/* Flags of RFC 2784 and 2890; a header with others, such as version 1, is not an IP tunnel. */
 #define XCP_GRE_KNOWN (GRE_CSUM | GRE_KEY | GRE_SEQ)
 
 /**
- * struct xcp_inner - the congestion header within a tunnel's packet
- * @header: of it, a copy
- * @offset_bytes: from skb->data to it
- * @sum_bytes: from skb->data to GRE's checksum, which covers it; 0: none
+ * struct xcp_inner - the congestion header inside a tunnel's packet
+ * @header: copy of the header
+ * @offset_bytes: from skb->data to the header
+ * @sum_bytes: from skb->data to the GRE checksum, which covers the header; 0: none
  */
 struct xcp_inner {
 	struct xcp_hdr header;
@@ -39,13 +39,13 @@ struct xcp_inner {
 	unsigned int sum_bytes;
 };
 
-/* Does a tunnel's header, or its packet, follow? */
+/* Return: true if @protocol is that of a tunnel */
 bool xcp_tunnel_is(u8 protocol)
 {
 	return protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6 || protocol == IPPROTO_GRE;
 }
 
-/* Past GRE's header at @inner->offset_bytes. Return: what it carries, or 0. */
+/* Advance @inner->offset_bytes beyond the GRE header. Return: the protocol that it carries, or 0 */
 static __be16 pass_gre(const struct sk_buff *skb, struct xcp_inner *inner)
 {
 	struct gre_base_hdr buf;
@@ -66,7 +66,7 @@ static __be16 pass_gre(const struct sk_buff *skb, struct xcp_inner *inner)
 	return gre->protocol;
 }
 
-/* @offset_bytes: from skb->data to what follows the outer IP header, which names it @next */
+/* @offset_bytes: from skb->data to the header after the outer IP header, of protocol @next */
 static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 next,
 		       struct xcp_inner *inner)
 {
@@ -91,12 +91,12 @@ static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 
 	return true;
 }
 
-/* Another host's packet: it entered its tunnel there. */
+/* Return: true for a forwarded packet, which entered its tunnel on another host */
 static bool is_forwarded(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return IPCB(skb)->flags & IPSKB_FORWARDED;
-	/* Forwarding leaves no flag there; a tunnel of this host clears all. */
+	/* IPv6 forwarding sets no flag but keeps iif; a tunnel of this host clears both. */
 	return IP6CB(skb)->flags & IP6SKB_FORWARDED || IP6CB(skb)->iif;
 }
 
@@ -108,12 +108,15 @@ static void peer_of_output(const struct sk_buff *skb, struct in6_addr *peer)
 		*peer = ipv6_hdr(skb)->daddr;
 }
 
-/* Why a packet with a header inside goes without a copy; XCP_COUNTS for none. */
+/* Return: the reason why a packet with an inner header gets no copy; XCP_COUNTS if there is none */
 static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
 	struct in6_addr peer;
 
-	/* See xcp_tunnel_approach(); who hands us one all the same is no device of a tunnel. */
+	/*
+	 * xcp_tunnel_approach() prevents this for tunnel devices; this GSO packet has another
+	 * origin.
+	 */
 	if (skb_is_gso(skb))
 		return XCP_COUNT_TUNNEL_SUPER;
 	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))
@@ -124,7 +127,7 @@ static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *sk
 	return hop_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
-/* Is there a place for a copy, or for the header that a @tunnel has no part in? */
+/* Return: true if there is room for a header; @tunnel: it is a copy for a tunnel's far end */
 bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
 	enum xcp_count obstacle = find_obstacle(xn, skb, tunnel);
@@ -136,8 +139,8 @@ bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tun
 }
 
 /*
- * A packet leaves by the device of a tunnel. A super-packet with a header is segmented in
- * front of it: a type that no device takes, so that each segment gets a copy of its own.
+ * A packet is sent through a tunnel device. Force segmentation of a GSO packet with a header before
+ * the device, by a GSO type that no device supports, so that each segment gets its own copy.
  */
 void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
 {
@@ -149,8 +152,8 @@ void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
 }
 
 /*
- * The packet of a tunnel leaves. In IPsec's transport mode our copy would be
- * encrypted with the rest.
+ * A tunnel's packet is sent: add a copy of the inner header. In IPsec's transport mode the copy
+ * would be encrypted with the rest, so there is none.
  */
 void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
@@ -170,13 +173,15 @@ void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_
 	xcp_count(xn, XCP_COUNT_TUNNEL_OUT);
 }
 
-/* Even offsets: no byte changes places in a sum. */
+/* The offsets are even, so bytes keep their position in the checksum. */
 static void write_delta(struct sk_buff *skb, const struct xcp_inner *inner, __be32 delta)
 {
 	struct xcp_hdr *h = (struct xcp_hdr *)(skb->data + inner->offset_bytes);
 	__sum16 *sum = (__sum16 *)(skb->data + inner->sum_bytes);
 
-	/* GRE's sum and what it covers cancel out in a device's sum over the packet. */
+	/*
+	 * In CHECKSUM_COMPLETE, changes to the GRE checksum and to the data it covers cancel out.
+	 */
 	if (inner->sum_bytes)
 		inet_proto_csum_replace4(sum, skb, h->delta, delta, false);
 	else if (skb->ip_summed == CHECKSUM_COMPLETE)
@@ -185,7 +190,10 @@ static void write_delta(struct sk_buff *skb, const struct xcp_inner *inner, __be
 	h->delta = delta;
 }
 
-/* @offset_bytes: from skb->data to what @outer, which is stripped, named */
+/*
+ * Copy Delta_Throughput of @outer, which is removed, to the inner header. @offset_bytes: from
+ * skb->data to the header that followed @outer
+ */
 void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			  const struct xcp_hdr *outer)
 {
@@ -206,7 +214,7 @@ void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int 
 	xcp_count(xn, XCP_COUNT_TUNNEL_LOWERED);
 }
 
-/* The same, of a packet that leaves a tunnel without encryption. */
+/* Copy back the header of a packet that leaves a tunnel without encryption. */
 void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		      const struct xcp_hdr *outer)
 {
@@ -214,7 +222,7 @@ void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offs
 	xcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
-/* Did this host send what an error quotes? Anybody may write one about others' packets. */
+/* Return: true if this host sent the quoted packet; anyone can forge errors about other packets */
 static bool is_ours(const struct sk_buff *skb)
 {
 	struct net *net = dev_net(skb->dev);
@@ -231,7 +239,10 @@ static bool is_ours(const struct sk_buff *skb)
 #endif
 }
 
-/* An error says that the far end does not know our protocol; skb->data is what it quotes. */
+/*
+ * An ICMP error reports that the far end does not know our protocol; skb->data is the quoted
+ * packet.
+ */
 void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb)
 {
 	struct in6_addr peer;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XCP's carrier, draft-falk-xcp-spec-00 sections 3.1.1 and 3.1.2: what is owed
- * to the peer.
+ * The XCP carrier, draft-falk-xcp-spec-00 sections 3.1.1 and 3.1.2: the feedback that is pending
+ * for the peer.
  *
- *	owed     += Delta_Throughput		of each header that arrives
- *	reverse   = owed, as far as 32 bits go	in the next header that leaves
+ *	owed     += Delta_Throughput		for each received header
+ *	reverse   = owed, limited to 32 bits	in the next header that is sent
  *	owed     -= reverse
  *
- * so that delayed ACKs, coalescing and retransmission lose nothing.
+ * so that delayed ACKs, coalescing and retransmission lose no feedback.
  *
- * Whether the peer speaks XCP: net/hop_discover.h.
+ * The negotiation with the peer is in net/hop_discover.h.
  *
  * Deviations:
- * - The draft copies a sum of 32 bits. Ours has 64 and is bounded: what one
- *   header cannot say waits for the next.
- * - A header whose sum is 0 is answered too: the sender learns that the
- *   network did answer.
- * - An immediate ACK where the sender's window is below 4 segments: a window of
- *   one segment would wait for the delayed ACK's timer, and with it its feedback.
+ * - The draft copies a sum of 32 bits. Our sum has 64 bits and is bounded: the part that does not
+ *   fit into one header waits for the next.
+ * - A header is answered even if the sum is 0, so that the sender learns that the network did
+ *   answer.
+ * - If the sender's window is below 4 segments, it gets an immediate ACK: with a window of one
+ *   segment, its feedback would otherwise wait for the delayed-ACK timer.
  */
 #ifndef NET_XCP_XCP_CARRIER_H
 #define NET_XCP_XCP_CARRIER_H
@@ -29,27 +29,29 @@
 #include <net/xcp.h>
 #include <net/xcp_flow.h>
 
-/* 2^40 B/s: 512 headers full. Who owes more has not answered for long. */
+/* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
 #define XCP_OWED_MAX_BYTES_PS	1099511627776LL
 
-/* A window below so many segments wants its ACKs at once. */
+/* A sender with a window below this number of segments gets immediate ACKs. */
 #define XCP_SMALL_WINDOW_PKTS	4U
 
-/* Two delayed ACKs' worth: so many headers wait for the next ACK, but no more. */
+/* Maximum number of headers that wait for the next ACK: as many as two delayed ACKs cover */
 #define XCP_PATIENCE_HEADERS	4U
 
 /**
- * struct xcp_vars - a flow's share of the law; written under the flow's lock, but @taken_*
- * @stage: of discovery
- * @owed_bytes_ps: sum of Delta_Throughput that was not returned yet
- * @owed_headers: headers that it came in, not answered yet
- * @feedback_bytes_ps: sum of Reverse_Feedback since the connection started, modulo 2^64
- * @feedback_headers: headers that it came in, modulo 2^32; written behind @feedback_bytes_ps
- * @taken_bytes_ps: @feedback_bytes_ps when the congestion control took it last
- * @taken_headers: @feedback_headers then; both are written by xcp_take() alone
- * @segment_bytes: the peer's longest payload
- * @asked: a header asked for something since the reactor wanted to know
- * @crowded: since the last answer, data left that had no room for one
+ * struct xcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
+ * @taken_headers
+ * @stage: stage of the negotiation
+ * @owed_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned yet, bytes/s
+ * @owed_headers: number of headers in that sum that were not answered yet
+ * @feedback_bytes_ps: sum of Reverse_Feedback since the connection started, bytes/s, modulo 2^64
+ * @feedback_headers: number of headers in that sum, modulo 2^32; written after @feedback_bytes_ps
+ * @taken_bytes_ps: value of @feedback_bytes_ps when the congestion control last took it; only
+ *	xcp_take() writes it
+ * @taken_headers: value of @feedback_headers at that time; only xcp_take() writes it
+ * @segment_bytes: longest payload received from the peer, bytes
+ * @asked: a header carried a demand since the last xcp_take_asked()
+ * @crowded: since the last answer, data was sent that had no room for one
  */
 struct xcp_vars {
 	s64 owed_bytes_ps;
@@ -65,10 +67,10 @@ struct xcp_vars {
 };
 
 /**
- * xcp_peer() - discovery as the reactor sees it
- * @stage: where it is
+ * xcp_peer() - negotiation state as the congestion control sees it
+ * @stage: stage of the negotiation
  *
- * Return: what is known of the peer.
+ * Return: the state of the peer.
  */
 static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 {
@@ -87,14 +89,14 @@ static inline u32 xcp_saturating_add(u32 count, u32 more)
 	return count + min(more, U32_MAX - count);
 }
 
-/* |sum| <= 2^40 and |part| < 2^47: no overflow */
+/* No overflow: |sum| <= 2^40 and |part| < 2^47 */
 static inline s64 xcp_bounded_sum(s64 sum, s64 part)
 {
 	return clamp_t(s64, sum + part, -XCP_OWED_MAX_BYTES_PS, XCP_OWED_MAX_BYTES_PS);
 }
 
 /**
- * xcp_pending_bytes_ps() - the feedback that the congestion control did not take yet
+ * xcp_pending_bytes_ps() - feedback that the congestion control has not taken yet
  * @v: the flow
  *
  * Return: the sum of Reverse_Feedback, bytes/s, within XCP_OWED_MAX_BYTES_PS.
@@ -111,19 +113,19 @@ static inline void xcp_add_feedback(struct xcp_vars *v, s32 reverse_bytes_ps)
 				  pending_bytes_ps;
 
 	WRITE_ONCE(v->feedback_bytes_ps, v->feedback_bytes_ps + more_bytes_ps);
-	/* A header that xcp_take() counts is in the sum that it reads. */
+	/* A reader that sees the new count also sees the new sum; pairs with xcp_take(). */
 	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
 }
 
 /**
- * xcp_account() - a header arrived
+ * xcp_account() - account a received header
  * @v: the flow
- * @h: the header, checked
- * @payload_bytes: what a packet on the wire carries
- * @segs_pkts: packets on the wire that it came with, at most 2^16: above 1 of a super-packet,
- *	whose header asks for each of them, and answers once
+ * @h: the header, validated by xcp_check()
+ * @payload_bytes: payload of one packet on the wire, bytes
+ * @segs_pkts: number of packets on the wire that the header represents, at most 2^16; above 1 for a
+ *	GSO packet, whose header carries a demand for each of them but feedback only once
  *
- * A Minimal header and one without an RTT ask for nothing: nothing is owed.
+ * A Minimal header and one without an RTT carry no demand, so they cause no pending feedback.
  */
 static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes,
 			       u32 segs_pkts)
@@ -138,17 +140,19 @@ static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 
 	v->asked = true;
 }
 
-/* Is there anything to tell the peer? Asked for each packet, without the flow's lock. */
+/*
+ * Return: true if an answer to the peer is pending; called for each packet without the flow's lock
+ */
 static inline bool xcp_owes(const struct xcp_vars *v)
 {
 	return READ_ONCE(v->owed_headers) || READ_ONCE(v->owed_bytes_ps);
 }
 
 /**
- * xcp_pay() - a header leaves
+ * xcp_pay() - take the feedback for a header that is being sent
  * @v: the flow
  *
- * Return: its Reverse_Feedback, bytes/s; what it cannot hold stays owed.
+ * Return: the header's Reverse_Feedback, bytes/s; the part that does not fit stays pending.
  */
 static inline s32 xcp_pay(struct xcp_vars *v)
 {
@@ -161,12 +165,12 @@ static inline s32 xcp_pay(struct xcp_vars *v)
 }
 
 /**
- * xcp_wants_room() - shall a socket's data leave room for answers?
+ * xcp_wants_room() - must a socket's data leave room for answers?
  * @v: the flow, after xcp_account()
  *
- * Where data goes both ways it brings the ACKs, and no other packet brings an answer.
+ * If data flows in both directions, it carries the ACKs, and no other packet can carry an answer.
  *
- * Return: whether XCP_PATIENCE_HEADERS wait, and data did not take them along.
+ * Return: true if XCP_PATIENCE_HEADERS headers wait and data had no room for the answer.
  */
 static inline bool xcp_wants_room(const struct xcp_vars *v)
 {
@@ -174,15 +178,16 @@ static inline bool xcp_wants_room(const struct xcp_vars *v)
 }
 
 /**
- * xcp_take() - the congestion control takes the feedback that arrived for it
+ * xcp_take() - take the feedback received for the congestion control
  * @v: the flow
  * @headers: number of headers
  *
- * Needs no lock against xcp_account(): one writes the sums, the other what it has seen of them.
- * The sum may be ahead of the count, whose headers then come without feedback the next time.
+ * Needs no lock against xcp_account(), which writes the sums, while xcp_take() writes the values
+ * that it has seen. The sum may include a header that is not in the count yet; the next call then
+ * counts it without feedback.
  *
  * Context: one caller at a time.
- * Return: the sum of their Reverse_Feedback, bytes/s; 0 without a header.
+ * Return: the sum of Reverse_Feedback, bytes/s; 0 without a header.
  */
 static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
 {
@@ -200,10 +205,10 @@ static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
 }
 
 /**
- * xcp_take_asked() - the reactor wants to know whether the peer asks
+ * xcp_take_asked() - did the peer send a demand since the last call?
  * @v: the flow
  *
- * Return: whether it did since the last call.
+ * Return: true if it did.
  */
 static inline bool xcp_take_asked(struct xcp_vars *v)
 {
@@ -214,14 +219,14 @@ static inline bool xcp_take_asked(struct xcp_vars *v)
 }
 
 /**
- * xcp_window_is_small() - does the sender wait for this ACK?
+ * xcp_window_is_small() - is the sender's window so small that it waits for this ACK?
  * @v: the flow, after xcp_account()
- * @h: the header of its data
+ * @h: the header of the sender's data
  *
- * Its window is Throughput * RTT, as it says itself; unknown is small. Who sends
- * Minimal on data does not ask for anything.
+ * The window is Throughput * RTT from the sender's header; an unknown window counts as small. A
+ * sender whose data has Minimal headers has no demand and needs no immediate ACK.
  *
- * Return: whether its window is below XCP_SMALL_WINDOW_PKTS segments.
+ * Return: true if the window is below XCP_SMALL_WINDOW_PKTS segments.
  */
 static inline bool xcp_window_is_small(const struct xcp_vars *v, const struct xcp_hdr *h)
 {
@@ -233,10 +238,10 @@ static inline bool xcp_window_is_small(const struct xcp_vars *v, const struct xc
 }
 
 /**
- * xcp_write_minimal() - a header that only answers
- * @h: where it goes
- * @next: the protocol that follows
- * @reverse_bytes_ps: of xcp_pay()
+ * xcp_write_minimal() - build a header that carries only feedback
+ * @h: the header to write
+ * @next: protocol of the next header
+ * @reverse_bytes_ps: the result of xcp_pay(), bytes/s
  */
 static inline void xcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps)
 {
@@ -249,12 +254,12 @@ static inline void xcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_byt
 }
 
 /**
- * xcp_write_offer() - a header that asks, and answers
- * @h: where it goes
- * @next: the protocol that follows
+ * xcp_write_offer() - build a header with the sender's offer and feedback
+ * @h: the header to write
+ * @next: protocol of the next header
  * @format: XCP_FORMAT_STANDARD or XCP_FORMAT_MICRO
- * @offer: what the sender says; an RTT of 0 makes the rest 0 (section 3.1.1)
- * @reverse_bytes_ps: of xcp_pay()
+ * @offer: values of the sender; an RTT of 0 makes the other values 0 (section 3.1.1)
+ * @reverse_bytes_ps: the result of xcp_pay(), bytes/s
  */
 static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 				   const struct xcp_offer *offer, s32 reverse_bytes_ps)
@@ -270,12 +275,12 @@ static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format f
 }
 
 /**
- * xcp_is_question() - does a header ask whether headers come through?
- * @h: a header on a pure ACK, checked
+ * xcp_is_question() - does a header ask if the path and the peer support XCP?
+ * @h: a header on a pure ACK, validated by xcp_check()
  *
- * All others on pure ACKs are Minimal: they answer.
+ * All other headers on pure ACKs are Minimal: they carry feedback.
  *
- * Return: true if it says nothing of its sender, as on a SYN.
+ * Return: true if the header has no RTT, like that of a SYN.
  */
 static inline bool xcp_is_question(const struct xcp_hdr *h)
 {
@@ -283,14 +288,14 @@ static inline bool xcp_is_question(const struct xcp_hdr *h)
 }
 
 /**
- * xcp_is_copy() - may what a tunnel brought be copied back? (section 2.5)
+ * xcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)
  * @outer: the header in front of the tunnel's packet
  * @inner: the header in front of TCP
  *
- * Both are checked. On its way a router may have lowered Delta_Throughput, and
- * nothing else.
+ * Both headers are validated by xcp_check(). A switch qdisc in the tunnel may have lowered
+ * Delta_Throughput, and nothing else.
  *
- * Return: whether @outer is @inner but for that.
+ * Return: true if @outer differs from @inner only in this.
  */
 static inline bool xcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)
 {

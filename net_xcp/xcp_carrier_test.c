@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's carrier: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the XCP carrier with values that can be checked by hand; run in the kernel and on the
+ * host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -20,7 +23,7 @@ static struct xcp_hdr header(enum xcp_format format, u32 rtt, u32 throughput, s3
 	};
 }
 
-/* Headers arrive, then answers leave: what each says, and what stays. */
+/* Headers are received, then answers sent: the feedback in each answer and what stays pending */
 static const struct owe_case {
 	const char *what;
 	s32 delta[4];
@@ -63,7 +66,10 @@ static void owe_test(struct kunit *test)
 	}
 }
 
-/* One header for all segments: it asks for each, it answers once, and the MSS is a segment's. */
+/*
+ * One header for all segments of a GSO packet: its demand counts per segment, its feedback once,
+ * and the segment size is that of one segment.
+ */
 static void super_packet_test(struct kunit *test)
 {
 	struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, 7, 5);
@@ -80,7 +86,7 @@ static void super_packet_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
 }
 
-/* Headers of which a reactor's data brings the answer: those that ask. */
+/* Only headers with a demand need an answer in the data of the congestion control. */
 static void asked_test(struct kunit *test)
 {
 	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 0, 0, 0, 5);
@@ -97,7 +103,7 @@ static void asked_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
 }
 
-/* Headers wait, data passes them by: when is it to leave room? */
+/* Headers wait for an answer while data is sent without one: when must data leave room? */
 static const struct room_case {
 	const char *what;
 	int headers;
@@ -150,7 +156,7 @@ static void saturation_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, headers, 0u);
 }
 
-/* Who asks nothing is owed nothing, but may answer. */
+/* A header without a demand needs no answer, but may carry feedback. */
 static void silent_header_test(struct kunit *test)
 {
 	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 5, 5, 5, -7);
@@ -235,7 +241,7 @@ static void write_test(struct kunit *test)
 	}
 }
 
-/* Word by word what a tunnel's copy may differ in: delta downwards, nothing else. */
+/* Which words of a tunnel's copy may differ: a smaller Delta_Throughput, nothing else */
 static void copy_test(struct kunit *test)
 {
 	const struct xcp_hdr inner = header(XCP_FORMAT_MICRO, 100, 10, -3, 4);
@@ -243,7 +249,7 @@ static void copy_test(struct kunit *test)
 	s32 delta;
 	u8 *byte;
 
-	/* An IP packet follows it, not TCP. */
+	/* The outer header is followed by an IP packet, not by TCP. */
 	outer.protocol = 4;
 	KUNIT_EXPECT_TRUE(test, xcp_is_copy(&outer, &inner));
 	for (delta = -6; delta <= 0; delta++) {
@@ -257,7 +263,10 @@ static void copy_test(struct kunit *test)
 	for (byte = (u8 *)&outer; byte < (u8 *)(&outer + 1); byte++) {
 		outer = inner;
 		*byte ^= 0x10;
-		/* An IP protocol; Length is checked before; what Delta says is above. */
+		/*
+		 * Not covered here: the next header's protocol may differ, xcp_check() validates
+		 * Length, and Delta_Throughput is tested above.
+		 */
 		if (byte == &outer.protocol || byte == &outer.length ||
 		    (byte >= (u8 *)&outer.delta && byte < (u8 *)&outer.reverse))
 			continue;

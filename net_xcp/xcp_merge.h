@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several segments, one congestion header: what GRO merges, and what segmentation makes of it
- * again, so that all sums of feedback are exact.
+ * One congestion header for several segments: GRO merges headers, and segmentation splits them
+ * again such that all sums of feedback are exact.
  *
- * The header of a GSO packet stands for one of each segment:
+ * The header of a GSO packet represents one header per segment:
  *
- *	RTT, Throughput, flags	every segment's
- *	Delta_Throughput	every segment's; with XCP_FLAG_SUM their sum
- *	Reverse_Feedback	their sum
+ *	RTT, Throughput, flags	the same in each segment
+ *	Delta_Throughput	the value of each segment; with XCP_FLAG_SUM their sum
+ *	Reverse_Feedback	the sum over all segments
  *
- * So segments merge if the first three are equal. A port gives each packet its share of feedback,
- * in whole bytes/s: of packets in a row, shares often differ by one. The receiver adds the sum to
- * what it owes (xcp_account()), a port shares it out (xcp_read_sum()). Segmentation divides it
- * by the number of segments, the rest goes to the first ones; it leaves Reverse_Feedback to the
- * first segment.
+ * Segments merge if the first three fields are equal. A switch port gives each packet its share of
+ * feedback in whole bytes/s, so the shares of consecutive packets often differ by one. The receiver
+ * adds the sum to its pending feedback (xcp_account()), a port distributes it (xcp_read_sum()).
+ * Segmentation divides the sum by the number of segments and gives the remainder to the first ones;
+ * the first segment carries all of Reverse_Feedback.
  *
- * What each segment asked for is lost; the receiver does not use it.
+ * The individual demand of each segment is lost; the receiver does not use it.
  */
 #ifndef NET_XCP_XCP_MERGE_H
 #define NET_XCP_XCP_MERGE_H
@@ -24,7 +24,7 @@
 #include <linux/types.h>
 #include <net/xcp.h>
 
-/* Sums that a header can say; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63. */
+/* Return: true if a header's field can hold the sum; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63 */
 static inline bool xcp_fits(s64 sum_bytes_ps)
 {
 	return sum_bytes_ps >= S32_MIN && sum_bytes_ps <= S32_MAX;
@@ -41,20 +41,20 @@ static inline s64 xcp_merged_reverse(const struct xcp_hdr *held, const struct xc
 	return (s64)xcp_reverse(held) + xcp_reverse(header);
 }
 
-/* Does each segment of both have the Delta_Throughput that the held header says? */
+/* Return: true if each segment of both has the same Delta_Throughput */
 static inline bool xcp_is_alike(const struct xcp_hdr *held, const struct xcp_hdr *header)
 {
 	return held->delta == header->delta && !((held->flags | header->flags) & XCP_FLAG_SUM);
 }
 
 /**
- * xcp_may_merge() - can one header stand for the segments of two?
+ * xcp_may_merge() - can one header represent the segments of two?
  * @held: a header that xcp_check() passed
- * @held_pkts: segments that it stands for, at most 2^16
- * @header: another, of the segments that follow
- * @pkts: segments that this one stands for
+ * @held_pkts: number of segments that @held represents, at most 2^16
+ * @header: the header of the segments that follow, validated by xcp_check()
+ * @pkts: number of segments that @header represents
  *
- * Return: true if xcp_merge() loses nothing that is used.
+ * Return: true if xcp_merge() loses no information that is used.
  */
 static inline bool xcp_may_merge(const struct xcp_hdr *held, u32 held_pkts,
 				 const struct xcp_hdr *header, u32 pkts)
@@ -69,11 +69,11 @@ static inline bool xcp_may_merge(const struct xcp_hdr *held, u32 held_pkts,
 }
 
 /**
- * xcp_merge() - let one header stand for the segments of two
- * @held: of xcp_may_merge(); changed
- * @held_pkts: of xcp_may_merge()
- * @header: of xcp_may_merge()
- * @pkts: of xcp_may_merge()
+ * xcp_merge() - merge two headers into one
+ * @held: as in xcp_may_merge(); changed
+ * @held_pkts: as in xcp_may_merge()
+ * @header: as in xcp_may_merge()
+ * @pkts: as in xcp_may_merge()
  */
 static inline void xcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header,
 			     u32 pkts)
@@ -86,10 +86,10 @@ static inline void xcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct x
 }
 
 /**
- * struct xcp_rest - a GSO packet's header while it is shared out to its segments
- * @each_bytes_ps: Delta_Throughput of every segment
- * @step_bytes_ps: 1 or -1: what the first ones have beyond that
- * @left_pkts: number of these, less those that have it already
+ * struct xcp_rest - state while Delta_Throughput is distributed over a GSO packet's segments
+ * @each_bytes_ps: Delta_Throughput of each segment, bytes/s
+ * @step_bytes_ps: 1 or -1: the amount that the first segments get in addition
+ * @left_pkts: number of segments that still get @step_bytes_ps
  */
 struct xcp_rest {
 	s32 each_bytes_ps;
@@ -98,11 +98,11 @@ struct xcp_rest {
 };
 
 /**
- * xcp_split() - a sum of Delta_Throughput is to be shared out
+ * xcp_split() - prepare to distribute a sum of Delta_Throughput
  * @h: the header, with XCP_FLAG_SUM
- * @segs_pkts: segments, not 0
+ * @segs_pkts: number of segments, not 0
  *
- * Return: for xcp_write_segment().
+ * Return: the state for xcp_write_segment().
  */
 static inline struct xcp_rest xcp_split(const struct xcp_hdr *h, u32 segs_pkts)
 {
@@ -117,9 +117,9 @@ static inline struct xcp_rest xcp_split(const struct xcp_hdr *h, u32 segs_pkts)
 }
 
 /**
- * xcp_write_segment() - the share of the next segment
- * @h: the segment's header, a copy of that of the GSO packet; changed
- * @rest: of xcp_split(); changed
+ * xcp_write_segment() - write the share of the next segment
+ * @h: the segment's header, a copy of the GSO packet's; changed
+ * @rest: the state from xcp_split(); changed
  */
 static inline void xcp_write_segment(struct xcp_hdr *h, struct xcp_rest *rest)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Congestion headers that GRO merges: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of merging congestion headers in GRO with values that can be checked by hand; run in the
+ * kernel and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -19,7 +22,10 @@ static struct xcp_hdr header(s32 delta, s32 reverse)
 	};
 }
 
-/* Segments in a row, and the header that stands for them; those that do not merge are left out. */
+/*
+ * Consecutive segments and the merged header that represents them; segments that cannot merge are
+ * left out.
+ */
 static const struct merge_case {
 	const char *what;
 	s32 delta[4], reverse[4];
@@ -67,7 +73,7 @@ static void merge_test(struct kunit *test)
 	}
 }
 
-/* Any bit of what must be equal keeps segments apart. */
+/* A difference in any bit of the fields that must be equal prevents merging. */
 static void apart_test(struct kunit *test)
 {
 	const struct xcp_hdr held = header(5, 0);
@@ -79,7 +85,7 @@ static void apart_test(struct kunit *test)
 	for (bit = 0; bit < 8 * offsetof(struct xcp_hdr, delta); bit++) {
 		h = held;
 		byte[bit / 8] ^= 1 << bit % 8;
-		/* The length was checked; the sum's flag is no packet's on the wire. */
+		/* The length is validated before; XCP_FLAG_SUM is never set on the wire. */
 		if (bit / 8 == offsetof(struct xcp_hdr, length) || h.flags & XCP_FLAG_SUM)
 			continue;
 		KUNIT_EXPECT_FALSE_MSG(test, xcp_may_merge(&held, 1, &h, 1), "bit %u", bit);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A tag in a packet on egress: skb->data is the start of the frame, the qdisc's lock is
- * held. It comes in two forms:
+ * CSIG tags in packets on egress: skb->data is the start of the frame, and the qdisc's lock is
+ * held. An skb with a tag has one of two forms:
  *
- *	from a host of ours		skb->protocol is what is behind the tag, and the
- *					network header stands there
- *	from a bridge, a raw socket	skb->protocol is the TPID, or that of a VLAN tag in
- *					front, and the network header stands on the tag
+ *	first form, from this host		skb->protocol is the EtherType behind the tag, and
+ *						the network header is behind the tag
+ *	second form, from a bridge or		skb->protocol is the TPID of the tag, or of a VLAN
+ *	a raw socket				tag in front, and the network header is at the tag
  *
- * The second is made the first, so that queues see IP in it and segmentation can copy it.
+ * The second form is converted to the first, so that queues see an IP packet and segmentation can
+ * copy the tag.
  */
 #ifndef HOPCC_CSIG_PACKET_H
 #define HOPCC_CSIG_PACKET_H
@@ -23,10 +24,10 @@
 
 /* Length of a frame up to and including its first EtherType. */
 #define CSIG_PACKET_PLAIN_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES)
-/* The same up to the EtherType behind the longest tag, without VLAN tags in front of the tag. */
+/* The same up to the EtherType behind the longest tag, if no VLAN tags stand in front of it. */
 #define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
 
-/* Most packets: IP without a tag in front of it. No tag has IP's EtherType for its TPID. */
+/* Is there an IP EtherType at this offset? No tag has such an EtherType as its TPID. */
 static __always_inline bool csig_packet_is_ip(const struct sk_buff *skb, u32 offset_bytes)
 {
 	const u16 ether_type = csig_ether_type(skb->data, offset_bytes);
@@ -35,13 +36,13 @@ static __always_inline bool csig_packet_is_ip(const struct sk_buff *skb, u32 off
 }
 
 /**
- * csig_packet_is_plain() - rule out a tag by the first EtherType
+ * csig_packet_is_plain() - test by the first EtherType that a packet has no tag
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
- * For most packets, in a few instructions.
+ * This takes a few instructions and is sufficient for most packets.
  *
- * Return: true if csig_packet_find() would find none; false if it has to be asked.
+ * Return: true if csig_packet_find() would find no tag; false if it must be called.
  */
 static __always_inline bool csig_packet_is_plain(const struct sk_buff *skb,
 						 const struct csig_tpids *tpids)
@@ -55,11 +56,11 @@ static __always_inline bool csig_packet_is_plain(const struct sk_buff *skb,
 }
 
 /**
- * enum csig_glance - what the first EtherTypes of a packet tell
+ * enum csig_glance - kinds of packets by their first EtherTypes
  * @CSIG_GLANCE_IP: IP without a tag
  * @CSIG_GLANCE_COMPACT: a compact tag, then IP
  * @CSIG_GLANCE_EXPANDED: an expanded tag, then IP
- * @CSIG_GLANCE_OTHER: only csig_packet_find() can tell
+ * @CSIG_GLANCE_OTHER: any other packet; csig_packet_find() must be called
  */
 enum csig_glance {
 	CSIG_GLANCE_IP,
@@ -69,12 +70,12 @@ enum csig_glance {
 };
 
 /**
- * csig_packet_glance() - recognise most packets in a few instructions
+ * csig_packet_glance() - classify most packets in a few instructions
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
- * Return: the kind of the packet. A tag that it reports is at CSIG_FIRST_TAG_BYTES, without a
- * fault, and in the linear part.
+ * Return: the kind of the packet. If it has a tag, the tag is at CSIG_FIRST_TAG_BYTES, has no
+ * fault, and is in the linear part.
  */
 static __always_inline enum csig_glance csig_packet_glance(const struct sk_buff *skb,
 							   const struct csig_tpids *tpids)
@@ -96,8 +97,8 @@ static __always_inline enum csig_glance csig_packet_glance(const struct sk_buff 
 }
 
 /*
- * csig_find() in any packet, without pulling anything. Not inlined: its buffer and the stack
- * protector would cost each packet as much as the search.
+ * csig_find() for any packet, without pulling data into the linear part. This function is not
+ * inlined, since its buffer and the stack protector would cost each packet as much as the search.
  */
 static noinline __maybe_unused struct csig_place
 csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
@@ -106,7 +107,7 @@ csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
 	u8 buf[CSIG_WALK_BYTES];
 	const u8 *frame = skb->data;
 
-	/* The head is nearly always long enough. */
+	/* The linear part is nearly always long enough. */
 	if (skb_headlen(skb) < walk_bytes) {
 		frame = skb_header_pointer(skb, 0, walk_bytes, buf);
 		if (!frame)
@@ -116,14 +117,14 @@ csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
 }
 
 /**
- * csig_packet_find() - look for a tag in a packet
+ * csig_packet_find() - find the tag of a packet
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
- * A tag that no VLAN tag precedes is looked at in place. The search for others copies
- * what is not in the head.
+ * A tag without a VLAN tag in front is read in place. The search for other tags may copy
+ * the bytes that are not in the linear part.
  *
- * Return: as csig_find().
+ * Return: like csig_find().
  */
 static __always_inline struct csig_place csig_packet_find(const struct sk_buff *skb,
 							  const struct csig_tpids *tpids)
@@ -139,36 +140,36 @@ static __always_inline struct csig_place csig_packet_find(const struct sk_buff *
 	return csig_packet_find_deep(skb, tpids);
 }
 
-/* csig_read() of a tag that is not in the head as a whole. */
+/* csig_read() for a tag that is not completely in the linear part. */
 static noinline __maybe_unused struct csig_tag
 csig_packet_read_deep(const struct sk_buff *skb, enum csig_form form, u32 data_offset_bytes)
 {
 	u8 buf[CSIG_TAG_MAX_BYTES];
 
-	/* csig_packet_find() has read it. */
+	/* This cannot fail, since csig_packet_find() has read these bytes. */
 	skb_copy_bits(skb, data_offset_bytes, buf, csig_data_bytes(form));
 	return csig_read(form, buf);
 }
 
 /**
- * csig_packet_read() - take the data fields out of a packet's tag
+ * csig_packet_read() - read the data fields of a packet's tag
  * @skb: the packet
- * @place: place of the tag, which is whole
+ * @place: place of the tag, which is not truncated
  *
- * Return: as csig_read().
+ * Return: like csig_read().
  */
 static __always_inline struct csig_tag csig_packet_read(const struct sk_buff *skb,
 							const struct csig_place *place)
 {
 	const u32 data_offset_bytes = place->offset_bytes + CSIG_TPID_BYTES;
 
-	/* One bound for both forms. csig_packet_find() has read further than this. */
+	/* One bound for both forms is enough: csig_packet_find() has read beyond it. */
 	if (unlikely(skb_headlen(skb) < place->offset_bytes + CSIG_TAG_MAX_BYTES))
 		return csig_packet_read_deep(skb, place->form, data_offset_bytes);
 	return csig_read(place->form, skb->data + data_offset_bytes);
 }
 
-/* Below this, it is a length, and a header of 802.2 follows. */
+/* A value that is too small for an EtherType is a length, and an 802.2 header follows. */
 static inline __be16 csig_packet_protocol(u16 inner)
 {
 	return htons(eth_proto_is_802_3(htons(inner)) ? inner : ETH_P_802_2);
@@ -180,11 +181,11 @@ static inline u32 csig_packet_behind_bytes(const struct csig_place *place)
 }
 
 /**
- * csig_packet_is_second_form() - does the network header stand in front of what follows the tag?
+ * csig_packet_is_second_form() - does the network header point to the tag or in front of it?
  * @skb: the packet
- * @place: the place of the packet's tag, without a fault
+ * @place: place of the packet's tag, without a fault
  *
- * Return: true for packets of a bridge or a raw socket, which csig_packet_normalise() is for.
+ * Return: true for packets of a bridge or a raw socket, which csig_packet_normalise() converts.
  */
 static inline bool csig_packet_is_second_form(const struct sk_buff *skb,
 					      const struct csig_place *place)
@@ -192,7 +193,7 @@ static inline bool csig_packet_is_second_form(const struct sk_buff *skb,
 	return skb_network_offset(skb) < (int)csig_packet_behind_bytes(place);
 }
 
-/* Who knows no such tag would compute the checksum in the wrong place, or not at all. */
+/* A NIC that does not know the tag would store the checksum in the wrong place, or none at all. */
 static inline bool csig_packet_settle_check(struct sk_buff *skb, struct net_device *dev)
 {
 	if (skb->ip_summed != CHECKSUM_PARTIAL || skb_is_gso(skb) || !hop_device_parses(dev))
@@ -200,7 +201,7 @@ static inline bool csig_packet_settle_check(struct sk_buff *skb, struct net_devi
 	return !skb_checksum_help(skb);
 }
 
-/* Who received it thought that the tag was the transport header, or IP's. */
+/* On input, the stack took the tag for the IP or the transport header. */
 static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_bytes)
 {
 	if (skb_transport_header_was_set(skb) && skb_transport_offset(skb) >= (int)behind_bytes)
@@ -212,14 +213,14 @@ static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_
 }
 
 /**
- * csig_packet_normalise() - make the second form the first
+ * csig_packet_normalise() - convert a packet from the second form to the first
  * @skb: the packet
- * @dev: that it will be sent by
- * @place: the place of the packet's tag, without a fault
+ * @dev: the device that will send the packet
+ * @place: place of the packet's tag, without a fault
  *
- * Left as it is without memory for a checksum.
+ * The packet is left unchanged if the checksum must be computed and there is no memory.
  *
- * Return: whether it was of the second form, and is of the first now.
+ * Return: true if the packet was of the second form and is of the first form now.
  */
 static inline bool csig_packet_normalise(struct sk_buff *skb, struct net_device *dev,
 					 const struct csig_place *place)
@@ -237,7 +238,7 @@ static inline bool csig_packet_normalise(struct sk_buff *skb, struct net_device 
 	return true;
 }
 
-/* What a card has summed up, and from where, we do not know. */
+/* A NIC's checksum over the packet is not valid after the packet has been changed. */
 static inline void csig_packet_forget_sum(struct sk_buff *skb)
 {
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
@@ -245,13 +246,15 @@ static inline void csig_packet_forget_sum(struct sk_buff *skb)
 }
 
 /**
- * csig_packet_is_own() - may a packet's first bytes be written as they are?
+ * csig_packet_is_own() - can a packet's first bytes be written in place?
  * @skb: the packet
  * @len_bytes: number of bytes
  *
- * Return: true if hop_pkt_writable() has nothing to do, and what was read of these bytes
- * is still there. A clone shares them. What is not in the head may be mapped by a program
- * that goes on writing.
+ * A clone shares the bytes. Bytes that are not in the linear part may be mapped by a program that
+ * still writes to them.
+ *
+ * Return: true if hop_pkt_writable() has nothing to do, and the bytes cannot have changed since
+ * they were read.
  */
 static __always_inline bool csig_packet_is_own(const struct sk_buff *skb, u32 len_bytes)
 {
@@ -259,11 +262,11 @@ static __always_inline bool csig_packet_is_own(const struct sk_buff *skb, u32 le
 }
 
 /**
- * csig_packet_cut() - take a tag out
+ * csig_packet_cut() - remove a tag
  * @skb: the packet, of either form
- * @place: of the tag, which is whole; others may follow
+ * @place: place of the tag, which is not truncated; other tags may follow
  *
- * Return: false without memory; the packet is as it was.
+ * Return: false if there is no memory; then the packet is unchanged.
  */
 static inline bool csig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
 {
@@ -286,7 +289,7 @@ static inline bool csig_packet_cut(struct sk_buff *skb, const struct csig_place 
 	return true;
 }
 
-/* The packet's TTL, hop limit or MPLS TTL; 0 if it has none. */
+/* Get the packet's TTL, hop limit or MPLS TTL; 0 if it has none. */
 static inline u8 csig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place)
 {
 	u32 offset_bytes = csig_packet_behind_bytes(place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A bridge's packet with a tag, made by hand, becomes as one of a host. Kernel only. */
+/* Test of csig_packet_normalise() with packets made here. Runs in the kernel only. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -36,7 +36,7 @@ static void packet_desc(const struct packet_case *c, char *desc)
 
 KUNIT_ARRAY_PARAM(packet, packet_cases, packet_desc);
 
-/* As a bridge has it: behind the frame's header the tag is what comes next. */
+/* Make a packet of the second form, as from a bridge: the network header is at the tag. */
 static struct sk_buff *make_packet(const struct packet_case *c)
 {
 	struct sk_buff *skb = alloc_skb(BYTES, GFP_KERNEL);

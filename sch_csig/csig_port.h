@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How much of a port is not used, draft-ravi-ippm-csig-01 sections 5.1 to 5.3:
+ * The available bandwidth of a port, draft-ravi-ippm-csig-01 sections 5.1 to 5.3:
  *
  *	utilization = delta_txbit / delta_t
  *	abw = capacity - utilization
  *
- * by one of three estimators; T is the interval, delta_t:
+ * There are three estimators; T is the interval, delta_t:
  *
- *	raw	used = bytes / T of the last whole interval
- *	ewma	used = used + (sample - used) * w, at each departure: the sample is what left
- *		last over the gap since, and w = gap / (T + gap)
+ *	raw	used = bytes / T of the last complete interval
+ *	ewma	used = used + (sample - used) * w, at each departure: the sample is the size of
+ *		the last packet over the gap since it left, and w = gap / (T + gap)
  *	dre	X = X + bytes at each departure; at the end of each period of T * 2^-shift
  *		used = X / T, then X = X * (1 - 2^-shift)
  *
- * A packet counts as a whole when it leaves. On a port that sends packets of one length
- * evenly, used is off by less than one packet in T: 1/n of the capacity where T is n
- * packet times.
+ * All bytes of a packet count at the time when it leaves. On a port that sends packets of one
+ * length at equal distances, the error of used is less than one packet per T: 1/n of the
+ * capacity if T is n packet times.
  *
- * Intervals and periods follow each other without gaps from the first departure on. They
- * end when somebody next looks, which changes nothing but rounding: those that have passed
- * since were empty. So a timer is only for those who look without a packet.
+ * Intervals and periods follow each other without gaps from the first departure on. An interval
+ * is closed at the next departure or dump after its end. This changes nothing but rounding,
+ * since the intervals that have passed meanwhile were empty. So a timer is needed only where
+ * the end of an interval must be seen without a packet, as by a tracepoint.
  *
- * A port that several transmit queues send through has one estimate: the queue that finds a
- * period over ends it, with what all have sent, and the others take over the result.
+ * A port that several transmit queues send through has one estimate. The queue that first sees
+ * the end of a period closes it, with the bytes that all queues have sent, and the other queues
+ * copy the result.
  *
  * Deviations:
- * - With several queues ewma is brought up to date 16 times in T, not at each departure: the
- *   sample is what left since. So no lock is taken for each packet.
- * - The EWMA of the draft weighs every packet alike, so that a burst would count for more
- *   than the pause after it. Weighed by time, no weight need be tuned to the packets' size.
- * - CONGA's DRE says X / tau at any time, which falls by 2^-shift with each discount. Here
- *   it is what X was before the last discount.
+ * - With several queues, ewma is updated 16 times per T and not at each departure, and the
+ *   sample is the bytes sent since the last update. So no lock is taken for each packet.
+ * - The EWMA of the draft gives every packet the same weight, so a burst would count more
+ *   than the pause after it. With weights by time, no weight must be tuned to the packet size.
+ * - CONGA's DRE is X / tau at any time, which falls by 2^-shift with each discount. Here
+ *   the estimate uses the value of X before the last discount.
  */
 #ifndef HOPCC_CSIG_PORT_H
 #define HOPCC_CSIG_PORT_H
@@ -47,25 +49,25 @@
 /* 10^3 / 8 */
 #define CSIG_BYTES_PER_KBIT	125U
 /*
- * Of what leaves in a period: 1.6 Tbit/s * 1 s are 2^38 bytes, but forged super-packets may
- * claim more. 2^39 bytes * 10^9 / 10^4 ns < 2^56.
+ * Upper bound of the bytes sent in a period: 1.6 Tbit/s * 1 s are 2^38 bytes, but forged GSO
+ * packets may claim more. 2^39 bytes * 10^9 / 10^4 ns < 2^56.
  */
 #define CSIG_BYTES_MAX		BIT_ULL(39)
 /* DRE's X in 2^-16 bytes: below 2^39 * 2^16 * 2^8 = 2^63; * 10^9 / (10^4 * 2^16) < 2^64. */
 #define CSIG_DRE_SHIFT		16
-/* Discounts are multiplied in 2^-32. */
+/* Discount factors have a resolution of 2^-32. */
 #define CSIG_DISCOUNT_SHIFT	32
-/* T / 16: how often ewma is brought up to date on a port of several queues. */
+/* On a port of several queues, ewma is updated every T / 16. */
 #define CSIG_SHARED_EWMA_SHIFT	4
-/* No estimate is greater than a device could be; 2^40 bytes/s. */
+/* Upper bound of an estimate, beyond any device's rate: 2^40 bytes/s. */
 #define CSIG_USED_MAX_BYTES_PS	BIT_ULL(40)
 
 /**
- * struct csig_port_params - of a port; written by its owner
- * @capacity_bytes_ps: its rate; at least 1
- * @interval_ns: T
+ * struct csig_port_params - parameters of a port; written by the qdisc
+ * @capacity_bytes_ps: the port's rate, bytes/s; at least 1
+ * @interval_ns: T, ns
  * @estimator: TC_CSIG_ESTIMATOR_*
- * @shift: of dre
+ * @shift: shift of the discount of dre
  */
 struct csig_port_params {
 	u64 capacity_bytes_ps;
@@ -75,15 +77,15 @@ struct csig_port_params {
 };
 
 /**
- * struct csig_port_vars - what is known; zero at first: nothing is used
- * @runs: something has left
- * @used_bytes_ps: the estimate
- * @start_ns: raw, dre: when the period that runs began; ewma: the last departure
- * @bytes: what has left since; ewma: what left last; more than CSIG_BYTES_MAX counts as that
- * @dre_x: X in 2^-CSIG_DRE_SHIFT bytes
- * @periods: that ended
- * @total_bytes: what all queues of the port had sent at the last look; only of a port that several
- *	queues send through
+ * struct csig_port_vars - variables of the estimator; all zero at first
+ * @runs: a packet has left
+ * @used_bytes_ps: the estimate of the used bandwidth, bytes/s
+ * @start_ns: raw, dre: start of the current period; ewma: time of the last departure
+ * @bytes: bytes sent since @start_ns; ewma: size of the last packet; bounded by CSIG_BYTES_MAX
+ * @dre_x: X in units of 2^-CSIG_DRE_SHIFT bytes
+ * @periods: number of periods that ended
+ * @total_bytes: bytes that all queues of the port had sent at the last csig_port_look_total();
+ *	used only for a port of several queues
  */
 struct csig_port_vars {
 	bool runs;
@@ -101,13 +103,14 @@ static inline u64 csig_port_rate(u64 bytes, u64 time_ns)
 }
 
 /**
- * csig_port_interval_ns() - the interval of a port for which none was set
- * @rate_bytes_ps: the port's rate, at least 1
+ * csig_port_interval_ns() - get the default interval of a port
+ * @rate_bytes_ps: the port's rate, bytes/s, at least 1
  *
- * Flows that start together find out about each other when an interval ends, so it must not be
- * longer than their round trip; and it must hold enough packets to be counted in.
+ * Flows that start together see each other's load only when an interval ends. So the interval must
+ * not be longer than their RTT. It must also be long enough to contain many packets.
  *
- * Return: the time of TC_CSIG_INTERVAL_DEFAULT_BYTES, within the bounds of intervals.
+ * Return: the transmission time of TC_CSIG_INTERVAL_DEFAULT_BYTES, ns, within the bounds of
+ * intervals.
  */
 static inline u64 csig_port_interval_ns(u64 rate_bytes_ps)
 {
@@ -118,8 +121,8 @@ static inline u64 csig_port_interval_ns(u64 rate_bytes_ps)
 }
 
 /**
- * csig_port_period_ns() - how long until there is something new to know
- * @p: of the port
+ * csig_port_period_ns() - get the time between updates of the estimate
+ * @p: parameters of the port
  *
  * Return: T for raw and ewma, 2^shift times less for dre.
  */
@@ -129,7 +132,7 @@ static inline u64 csig_port_period_ns(const struct csig_port_params *p)
 }
 
 /**
- * csig_port_due_ns() - time from one change of the estimate to the next
+ * csig_port_due_ns() - get the time after which csig_port_look() can change the estimate
  * @p: the port's parameters
  *
  * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
@@ -140,7 +143,7 @@ static inline u64 csig_port_due_ns(const struct csig_port_params *p)
 }
 
 /**
- * csig_port_shared_due_ns() - the same of a port that several queues send through
+ * csig_port_shared_due_ns() - csig_port_due_ns() for a port that several queues send through
  * @p: the port's parameters
  *
  * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
@@ -155,7 +158,7 @@ static inline u64 csig_port_shared_due_ns(const struct csig_port_params *p)
  * csig_port_is_due() - must csig_port_look() be called?
  * @v: the port's variables
  * @due_ns: result of csig_port_due_ns(), ns
- * @now_ns: any clock that does not jump
+ * @now_ns: current time, ns, of any clock that does not jump
  *
  * Return: false if csig_port_look() would change nothing.
  */
@@ -178,7 +181,7 @@ static inline u64 csig_port_discount(u32 shift, u64 n)
 	return n ? 0 : product;
 }
 
-/* @n periods have ended, at least one: all but the first were empty. */
+/* @n periods have ended, at least one; all but the first were empty. */
 static inline void csig_port_close_dre(struct csig_port_vars *v, const struct csig_port_params *p,
 				       u64 n)
 {
@@ -189,7 +192,7 @@ static inline void csig_port_close_dre(struct csig_port_vars *v, const struct cs
 	v->dre_x -= v->dre_x >> p->shift;
 }
 
-/* What left last, spread over the time since. 2^40 * 2^30 / 2^30 */
+/* Add a sample: the last packet's bytes over the time since it left. 2^40 * 2^30 / 2^30 */
 static inline void csig_port_weigh(struct csig_port_vars *v, const struct csig_port_params *p,
 				   u64 gap_ns)
 {
@@ -201,12 +204,12 @@ static inline void csig_port_weigh(struct csig_port_vars *v, const struct csig_p
 }
 
 /**
- * csig_port_look() - bring the estimate up to a moment
- * @v: of the port
- * @p: of the port
- * @now_ns: any clock that does not jump
+ * csig_port_look() - update the estimate to the current time
+ * @v: variables of the port
+ * @p: parameters of the port
+ * @now_ns: current time, ns, of any clock that does not jump
  *
- * Return: whether an interval or period ended, or for ewma, whether time has passed.
+ * Return: true if an interval or period ended or, for ewma, if time has passed.
  */
 static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_port_params *p,
 				  u64 now_ns)
@@ -239,12 +242,13 @@ static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_po
 }
 
 /**
- * csig_port_look_total() - csig_port_look() of a port that several queues send through
+ * csig_port_look_total() - csig_port_look() for a port that several queues send through
  * @v: the port's variables, which all queues share
  * @p: the port's parameters
  * @due_ns: result of csig_port_shared_due_ns(), ns
- * @total_bytes: what all queues have sent so far, bytes on the wire
- * @now_ns: any clock that does not jump; another CPU may have looked at a later time
+ * @total_bytes: bytes on the wire that all queues have sent so far
+ * @now_ns: current time, ns, of any clock that does not jump; another CPU may already have called
+ *	this function with a later time
  *
  * Return: true if an interval or period ended.
  */
@@ -266,10 +270,10 @@ static inline bool csig_port_look_total(struct csig_port_vars *v, const struct c
 }
 
 /**
- * csig_port_sent() - a packet leaves, after csig_port_look() of that moment
- * @v: of the port
- * @now_ns: that moment
- * @bytes: on the wire
+ * csig_port_sent() - count a packet that leaves; call csig_port_look() with the same time before
+ * @v: variables of the port
+ * @now_ns: current time, ns
+ * @bytes: size of the packet on the wire
  */
 static inline void csig_port_sent(struct csig_port_vars *v, u64 now_ns, u32 bytes)
 {
@@ -277,14 +281,14 @@ static inline void csig_port_sent(struct csig_port_vars *v, u64 now_ns, u32 byte
 		v->runs = true;
 		v->start_ns = now_ns;
 	}
-	/* csig_port_look() bounds the sum: once an interval is enough. */
+	/* csig_port_look() bounds the sum once per interval, which is sufficient. */
 	v->bytes += bytes;
 }
 
 /**
- * csig_port_available_bytes_ps() - ABW
- * @v: of the port
- * @p: of the port
+ * csig_port_available_bytes_ps() - get the available bandwidth, ABW
+ * @v: variables of the port
+ * @p: parameters of the port
  *
  * Return: bytes/s, 0 to the capacity.
  */
@@ -295,13 +299,13 @@ static inline u64 csig_port_available_bytes_ps(const struct csig_port_vars *v,
 }
 
 /**
- * csig_port_value() - what the port has to say, in the signal's unit
- * @v: of the port
- * @p: of the port
- * @type: enum csig_type
- * @waited_ns: the packet's delay, for CSIG_PD
+ * csig_port_value() - get the port's value of a signal, in the signal's unit
+ * @v: variables of the port
+ * @p: parameters of the port
+ * @type: type of the signal, enum csig_type
+ * @waited_ns: the packet's delay in this port, ns, for CSIG_PD
  *
- * Return: kbit/s, ppm or ns.
+ * Return: kbit/s, ppm or ns, depending on @type.
  */
 static inline u64 csig_port_value(const struct csig_port_vars *v,
 				  const struct csig_port_params *p, u32 type, u64 waited_ns)

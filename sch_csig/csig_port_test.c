@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How much of a port is not used, by three estimators. KUnit and host program. */
+/* Tests of the three estimators of a port's available bandwidth. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include "csig_port.h"
@@ -32,8 +32,8 @@ static void leave(struct csig_port_vars *v, const struct csig_port_params *p, u6
 }
 
 /*
- * An interval of 10 us at 1 Gbit/s is 1250 bytes. Departures at ns, bytes; then what is
- * seen at the last moment.
+ * At 1 Gbit/s, an interval of 10 us is 1250 bytes. A case has departures (ns, bytes), the time of
+ * the look, and the estimate that is expected then.
  */
 static const struct {
 	u32 estimator, shift;
@@ -41,26 +41,26 @@ static const struct {
 	u64 look_ns;
 	u64 used_bytes_ps;
 } cases[] = {
-	/* nothing left: nothing is used */
+	/* no packet left, so nothing is used */
 	{ TC_CSIG_ESTIMATOR_RAW, 0, {}, 1000000, 0 },
-	/* the interval began with the first departure, at 5 us, and has not ended */
+	/* the interval started with the first departure, at 5 us, and has not ended */
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 1250 } }, 14999, 0 },
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 1250 } }, 15000, 125000000 },
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 625 } }, 15000, 62500000 },
-	/* the last whole interval was empty */
+	/* the last complete interval was empty */
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 5000, 1250 } }, 25000, 0 },
-	/* 500 bytes in the second, 250 in the third */
+	/* 500 bytes in the second interval, 250 in the third */
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 0, 1 }, { 10000, 300 }, { 19999, 200 }, { 20000, 250 } },
 	  29999, 50000000 },
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 0, 1 }, { 10000, 300 }, { 19999, 200 }, { 20000, 250 } },
 	  30000, 25000000 },
-	/* half of it lies behind a gap of T: 1250 bytes over 20 us */
+	/* after a gap of T the sample counts half: 1250 bytes over 20 us */
 	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, 10000, 62500000 },
 	/* then 62.5 M * 10 / 20 + 1250 bytes / 20 us */
 	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 }, { 10000, 1250 } }, 20000, 93750000 },
 	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, 0, 0 },
 	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1250 } }, 990000, 1250000 },
-	/* two at once are one of both */
+	/* two packets at one time count like one of their total size */
 	{ TC_CSIG_ESTIMATOR_EWMA, 0, { { 0, 1000 }, { 0, 250 } }, 10000, 62500000 },
 	/* shift 1: periods of 5 us, X = 1250, used = X / 10 us */
 	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 4999, 0 },
@@ -70,7 +70,7 @@ static const struct {
 	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, 15000, 31250000 },
 	/* 625 + 625, then half of that + 125 */
 	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 625 }, { 4000, 625 }, { 6000, 125 } }, 10000, 75000000 },
-	/* forgotten */
+	/* the estimate has decayed to 0 */
 	{ TC_CSIG_ESTIMATOR_DRE, 1, { { 0, 1250 } }, FOREVER_NS, 0 },
 	{ TC_CSIG_ESTIMATOR_DRE, 8, { { 0, 1250 } }, FOREVER_NS, 0 },
 	{ TC_CSIG_ESTIMATOR_RAW, 0, { { 0, 1250 } }, FOREVER_NS, 0 },
@@ -101,7 +101,7 @@ static void table_test(struct kunit *test)
 	}
 }
 
-/* To look more often changes nothing but rounding (raw, dre): so a timer changes no value. */
+/* With raw and dre, looking more often changes nothing but rounding, so a timer has no effect. */
 static void looking_test(struct kunit *test)
 {
 	u32 n, shift;
@@ -133,7 +133,7 @@ static void looking_test(struct kunit *test)
 	}
 }
 
-/* Packets sent evenly at a part of the rate: the greatest error seen, in ppm of the rate. */
+/* Send packets evenly at @load_percent of the rate. Returns the greatest error, ppm of the rate. */
 static u64 even_error_ppm(const struct csig_port_params *p, u32 bytes, u32 load_percent)
 {
 	const u64 packet_ns = csig_port_rate(bytes, p->capacity_bytes_ps);
@@ -145,7 +145,7 @@ static u64 even_error_ppm(const struct csig_port_params *p, u32 bytes, u32 load_
 		return csig_port_look(&v, p, start_ns) || v.used_bytes_ps ? CSIG_PPM_MAX : 0;
 	gap_ns = packet_ns * 100 / load_percent;
 	want_bytes_ps = csig_port_rate(bytes, gap_ns);
-	/* What was before is forgotten to e^-8. */
+	/* After 8 intervals the initial estimate has decayed to e^-8. */
 	count = div64_u64(p->interval_ns * 8, gap_ns) + 1;
 	for (n = 0; n < count + count / 4 + 2; n++) {
 		leave(&v, p, start_ns + n * gap_ns, bytes);
@@ -156,7 +156,7 @@ static u64 even_error_ppm(const struct csig_port_params *p, u32 bytes, u32 load_
 	return div64_u64(worst_bytes_ps * CSIG_PPM_MAX, p->capacity_bytes_ps);
 }
 
-/* 0 to 100 % in steps of 5, three estimators, 1 to 1000 packet times: at most 1/n. */
+/* The error is at most 1/n, at loads of 0 to 100 %, with T of n = 9 to 1000 packet times. */
 static void accuracy_test(struct kunit *test)
 {
 	static const u32 packets[] = { 9, 10, 16, 37, 100, 128, 1000 };
@@ -179,7 +179,7 @@ static void accuracy_test(struct kunit *test)
 	}
 }
 
-/* (1 - 2^-shift)^n by multiplying n times, of which each is cut to 2^-32. */
+/* Compare with (1 - 2^-shift)^n by n multiplications, each of which is truncated to 2^-32. */
 static void discount_test(struct kunit *test)
 {
 	u32 shift, n;
@@ -190,7 +190,7 @@ static void discount_test(struct kunit *test)
 		for (n = 0; n < 3000; n++) {
 			const u64 got = csig_port_discount(shift, n);
 
-			/* Squares are cut fewer times. */
+			/* Fewer results are truncated when the power is computed by squares. */
 			KUNIT_ASSERT_LE(test, distance(got, want), 300ULL);
 			want -= want >> shift;
 		}
@@ -198,7 +198,7 @@ static void discount_test(struct kunit *test)
 	}
 }
 
-/* The greatest port there can be, forged super-packets at every ns, 300 of them at each. */
+/* The fastest port, with 300 forged GSO packets at each ns. */
 static void saturation_test(struct kunit *test)
 {
 	u32 n, estimator;
@@ -217,7 +217,7 @@ static void saturation_test(struct kunit *test)
 			leave(&v, &p, 2000 + n, S32_MAX);
 		KUNIT_EXPECT_EQ(test, csig_port_available_bytes_ps(&v, &p), 0ULL);
 		KUNIT_EXPECT_EQ(test, csig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
-		/* More than any port sends counts as the most that one sends. */
+		/* A number of bytes above the bound counts as the bound. */
 		v.bytes = CSIG_BYTES_MAX * 3;
 		bounded = v;
 		bounded.bytes = CSIG_BYTES_MAX;
@@ -269,7 +269,7 @@ static void value_test(struct kunit *test)
 
 #define QUEUES 4
 
-/* One transmit queue of a port: it asks for the port's estimate when its copy is due. */
+/* Send by one transmit queue of a port, which updates its copy of the estimate when due. */
 static void leave_by_queue(struct csig_port_vars *shared, struct csig_port_vars *copy,
 			   const struct csig_port_params *p, u64 *total_bytes, u64 now_ns,
 			   u32 bytes)
@@ -283,7 +283,7 @@ static void leave_by_queue(struct csig_port_vars *shared, struct csig_port_vars 
 	*total_bytes += bytes;
 }
 
-/* Several queues that leave in turn have the estimate of one through which all leave. */
+/* Several queues that send in turn have the same estimate as one queue that sends everything. */
 static void queues_test(struct kunit *test)
 {
 	u32 n, shift;
@@ -310,7 +310,7 @@ static void queues_test(struct kunit *test)
 	}
 }
 
-/* ewma is brought up to date 16 times in T: packets at a part of the rate, evenly. */
+/* On a port of several queues ewma is updated 16 times per T; packets are sent evenly. */
 static void queues_ewma_test(struct kunit *test)
 {
 	const struct csig_port_params p = {
@@ -331,7 +331,7 @@ static void queues_ewma_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, worst_bytes_ps, GBIT / 100);
 }
 
-/* Another CPU has looked at a later time: its estimate stays as it is. */
+/* A look with an earlier time than another CPU's look leaves the estimate unchanged. */
 static void late_look_test(struct kunit *test)
 {
 	const struct csig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 10 * US };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's tag, its values and its locators. KUnit and host program. */
+/* Tests of CSIG's tag, its values and its locators. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <net/csig.h>
@@ -19,7 +19,7 @@ static const struct csig_tpids tpids = {
 	{ 0, CSIG_TPID_COMPACT_DEFAULT, CSIG_TPID_EXPANDED_DEFAULT },
 };
 
-/* Bits by hand: T 3 | R 1 | S 5 | LM 7, and LM 16 | T 4 | S 20 | R 8. */
+/* Tags encoded by hand: T 3 | R 1 | S 5 | LM 7 bits, and LM 16 | T 4 | S 20 | R 8 bits. */
 static const struct {
 	enum csig_form form;
 	struct csig_tag tag;
@@ -70,7 +70,7 @@ static void wire_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_data_bytes(CSIG_EXPANDED), 6U);
 }
 
-/* A field bit by bit, most significant first, as the figures are drawn. */
+/* Read a field bit by bit, the most significant first, as in the draft's figures. */
 static u32 bits_of(const u8 *data, u32 first, u32 count)
 {
 	u32 i, value = 0;
@@ -80,7 +80,7 @@ static u32 bits_of(const u8 *data, u32 first, u32 count)
 	return value;
 }
 
-/* Every pattern of a compact tag; random ones of an expanded. */
+/* All bit patterns of a compact tag, and random ones of an expanded tag. */
 static void bits_test(struct kunit *test)
 {
 	u8 data[6], back[6];
@@ -115,7 +115,7 @@ static void bits_test(struct kunit *test)
 #define EXPANDED 0x88, 0xb6, 1, 2, 3, 4, 5, 6
 #define IP	0x08, 0x00
 
-/* What follows the addresses; the frame ends with it. */
+/* The bytes behind the MAC addresses, up to the end of the frame, and the expected result. */
 static const struct {
 	u8 bytes[32];
 	u32 len;
@@ -131,19 +131,19 @@ static const struct {
 	{ { AD, VLAN, EXPANDED, 0x86, 0xdd }, 18, CSIG_EXPANDED, CSIG_OK, 20, 0x86dd },
 	{ { QINQ, AD, VLAN, COMPACT, IP }, 18, CSIG_COMPACT, CSIG_OK, 24, 0x800 },
 	{ { VLAN, VLAN, VLAN, VLAN, COMPACT, IP }, 22, CSIG_COMPACT, CSIG_OK, 28, 0x800 },
-	/* a length, and MPLS */
+	/* a length or MPLS behind the tag */
 	{ { COMPACT, 0x00, 0x40 }, 6, CSIG_COMPACT, CSIG_OK, 12, 0x40 },
 	{ { COMPACT, 0x88, 0x47 }, 6, CSIG_COMPACT, CSIG_OK, 12, 0x8847 },
-	/* a tag behind something else is payload; MACsec's content is not ours to read */
+	/* a tag behind another header is payload; the content of MACsec is not parsed */
 	{ { IP, COMPACT, IP }, 8, CSIG_NONE, CSIG_OK, 0, 0 },
 	{ { 0x88, 0xe5, COMPACT, IP }, 8, CSIG_NONE, CSIG_OK, 0, 0 },
 	{ { VLAN, IP }, 6, CSIG_NONE, CSIG_OK, 0, 0 },
-	/* not the last tag */
+	/* another tag follows */
 	{ { COMPACT, COMPACT, IP }, 10, CSIG_COMPACT, CSIG_BAD_ORDER, 12, 0x88b5 },
 	{ { COMPACT, EXPANDED, IP }, 14, CSIG_COMPACT, CSIG_BAD_ORDER, 12, 0x88b6 },
 	{ { EXPANDED, VLAN, IP }, 14, CSIG_EXPANDED, CSIG_BAD_ORDER, 12, 0x8100 },
 	{ { COMPACT, AD, IP }, 10, CSIG_COMPACT, CSIG_BAD_ORDER, 12, 0x88a8 },
-	/* cut at every byte */
+	/* truncated at every byte */
 	{ {}, 0, CSIG_NONE, CSIG_OK, 0, 0 },
 	{ { 0x88 }, 1, CSIG_NONE, CSIG_OK, 0, 0 },
 	{ { COMPACT, IP }, 2, CSIG_COMPACT, CSIG_BAD_TRUNCATED, 12, 0 },
@@ -177,7 +177,7 @@ static void place_test(struct kunit *test)
 	}
 }
 
-/* 25 VLAN tags are walked over, and no more. */
+/* At most 25 VLAN tags are skipped. */
 static void deep_test(struct kunit *test)
 {
 	const u32 walk = CSIG_WALK_BYTES;
@@ -201,7 +201,7 @@ static void deep_test(struct kunit *test)
 	}
 }
 
-/* Whatever comes: nothing behind the frame is read, and no tag reaches beyond it. */
+/* In random frames, no byte behind the frame is read, and no tag extends beyond it. */
 static void random_frame_test(struct kunit *test)
 {
 	static const u8 likely_bytes[] = { 0x81, 0, 0x88, 0xb5, 0xb6, 0xa8 };
@@ -224,7 +224,7 @@ static void random_frame_test(struct kunit *test)
 	KUNIT_EXPECT_GT(test, found, 1000U);
 }
 
-/* As many edges as are at or below it: counted one by one. */
+/* Count the edges at or below a value one by one. */
 static u32 naive_bucket(const struct csig_scale *s, u64 value)
 {
 	u32 i, count = 0;
@@ -294,7 +294,7 @@ static void random_scale(struct csig_scale *s)
 	}
 }
 
-/* Any table, any value: as a naive reference says; and the value is within its bucket. */
+/* With random tables and values, the code equals a simple reference, and its bucket matches. */
 static void reference_test(struct kunit *test)
 {
 	struct csig_scale s;
@@ -317,7 +317,7 @@ static void reference_test(struct kunit *test)
 
 			KUNIT_ASSERT_TRUE(test, csig_low(&s, form, code) <= value &&
 					  value < csig_high(&s, form, code));
-			/* A greater code, without coding: what a delay is compared by. */
+			/* csig_high() tells if a value has a greater code, without encoding it. */
 			want = (random_u32() & csig_shapes[form].value_max) >> random_u32() % 20;
 			KUNIT_ASSERT_EQ(test, code > want, value >= csig_high(&s, form, want));
 		}
@@ -372,7 +372,7 @@ static void scale_ok_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, csig_scale_ok(&s));
 }
 
-/* type, the tag's value, the hop's: is it replaced? */
+/* The type, the tag's value, the hop's value, and if the tag is replaced. */
 static const struct {
 	u32 type, had, own;
 	bool replaced;
@@ -384,7 +384,7 @@ static const struct {
 	{ CSIG_PD, 30, 31, true }, { CSIG_PD, 31, 31, false },
 };
 
-/* Value and locator or neither; what is reserved stays. */
+/* Value and locator are replaced together or not at all; reserved bits stay. */
 static void replace_test(struct kunit *test)
 {
 	int i;
@@ -406,7 +406,7 @@ static void replace_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, csig_initial(CSIG_EXPANDED, CSIG_PD), 0U);
 }
 
-/* Of figure 5: by hop ABW in kbit/s, ABW/C in ppm, PD in ns; underlined what is worst. */
+/* The path of figure 5: ABW in kbit/s, ABW/C in ppm and PD in ns of each hop. */
 static void figure5_test(struct kunit *test)
 {
 	static const u32 hops[5][CSIG_TYPES] = {
@@ -442,13 +442,13 @@ static const struct {
 	/* capacity 9 | stage 5 -> 1001 101 */
 	{ CSIG_COMPACT, { .fields = 2, .field = { { CSIG_WHAT_CAPACITY, 4 },
 						  { CSIG_WHAT_STAGE, 3 } } }, true, 0x4d },
-	/* a bit too many */
+	/* one bit too many */
 	{ CSIG_COMPACT, { .fields = 2, .field = { { CSIG_WHAT_CAPACITY, 4 },
 						  { CSIG_WHAT_STAGE, 4 } } }, false, 0 },
 	/* stage 5 | orientation 2 -> 0..0 101 10 */
 	{ CSIG_COMPACT, { .fields = 2, .field = { { CSIG_WHAT_STAGE, 3 },
 						  { CSIG_WHAT_ORIENTATION, 2 } } }, true, 0x16 },
-	/* TTL 200: this or more */
+	/* a TTL of 200 saturates at 127 */
 	{ CSIG_COMPACT, { .fields = 1, .field = { { CSIG_WHAT_TTL, 7 } } }, true, 127 },
 	{ CSIG_EXPANDED, { .fields = 2, .field = { { CSIG_WHAT_DEVICE, 8 },
 						   { CSIG_WHAT_TTL, 8 } } }, true, 0x33c8 },

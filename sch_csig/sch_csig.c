@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_csig: a port that tells CSIG tags how loaded it is. The tag and its values are in
- * net/csig.h, the port's estimate in csig_port.h, a tag in a packet in csig_packet.h.
+ * sch_csig: a port that writes its load to CSIG tags. net/csig.h contains the tag and its values,
+ * csig_port.h the port's estimator, csig_packet.h the handling of tags in packets.
  *
- * Around exactly one child, which queues (hop_child). On arrival a tag is looked at and, if
- * it has to go, removed; when its packet leaves, it is compared and replaced. A peek goes
- * through to the child, so a shaper above does not make us do so a packet time early.
+ * The qdisc wraps exactly one child, which queues the packets (hop_child). When a packet arrives,
+ * its tag is examined, and removed if the configuration says so. When the packet leaves, the
+ * tag's value is compared with the port's, and replaced if the port's is worse. A peek is passed
+ * to the child, so a shaper above does not make us update a tag one packet time early.
  *
- * The arrival time of a packet whose tag asks for its delay travels with it (hop_arrival).
- * Segmentation by a child overwrites it, and another sch_csig below takes it: such a packet's
- * delay is not known.
+ * If a tag asks for the per-hop delay, the packet carries its arrival time (hop_arrival). The
+ * delay is not known if the child segments the packet, which overwrites this time, or if the
+ * child is another sch_csig, which clears it.
  *
- * Those of a NIC's transmit queues below mq are one port (hop_port): each counts what it sends, and
- * they have one estimate, of which each has a copy that holds until the interval ends.
+ * The sch_csig qdiscs of a NIC's transmit queues below mq are one port (hop_port). Each counts the
+ * bytes that it sends. They share one estimate, of which each has a copy that is valid until the
+ * interval ends.
  *
- * The kernel's own arrival time (skb->tstamp) is of no use: forwarding and redirecting
+ * The kernel's own arrival time (skb->tstamp) cannot be used, since forwarding and redirecting
  * clear it before any qdisc.
  */
 #include <linux/hrtimer.h>
@@ -42,10 +44,10 @@
 #include "trace.h"
 
 /**
- * struct csig_signal - what this port does for a type
- * @on: it has it
- * @scale: of its values
- * @layout: of its locators, by form
+ * struct csig_signal - configuration of a signal type
+ * @on: the port supports this signal
+ * @scale: encoding of the signal's values
+ * @layout: layout of the locators, by form
  * @locator: locator that this port writes, by form; without a TTL
  * @has_ttl: the locator depends on the packet's TTL, by form
  */
@@ -58,19 +60,19 @@ struct csig_signal {
 };
 
 /**
- * struct csig_settings - replaced as a whole under the tree lock
- * @rate_bytes_ps: as tc set it; TC_CSIG_RATE_AUTO for the device's
- * @value: by attribute, those of 32 bits
- * @has_interval: the interval was set; otherwise it follows the rate
+ * struct csig_settings - the qdisc's settings; replaced as a whole under the tree lock
+ * @rate_bytes_ps: rate set by tc, bytes/s; TC_CSIG_RATE_AUTO for the device's rate
+ * @value: the 32-bit options, by attribute
+ * @has_interval: the interval was set by tc; otherwise it follows the rate
  * @port: the estimator's parameters, computed from the attributes, as are the next five
  *	members; the rate may follow the device's
  * @due_ns: csig_port_due_ns() of @port
  * @types: bit n is set if the port has the signal of type n
  * @updated_types: @types in mode update, else 0
- * @tpids: of tags
- * @attrs: by enum csig_what
- * @signal: by type
- * @rcu: frees it: dump() reads it without a lock
+ * @tpids: TPIDs of tags
+ * @attrs: attributes of the port for locators, by enum csig_what
+ * @signal: configuration of the signals, by type
+ * @rcu: for freeing; dump() reads the settings without a lock
  */
 struct csig_settings {
 	u64 rate_bytes_ps;
@@ -88,8 +90,8 @@ struct csig_settings {
 
 /**
  * struct csig_answer - the port's value for a tag
- * @measured: kbit/s, ppm or ns, by type
- * @code: the same in the tag's units, csig_encode()
+ * @measured: the value in kbit/s, ppm or ns, depending on the type
+ * @code: the same value in the tag's units, by csig_encode()
  * @locator: locator that this port writes, without a TTL
  * @has_ttl: the locator depends on the packet's TTL
  */
@@ -102,8 +104,8 @@ struct csig_answer {
 
 /**
  * struct csig_shared - a port that several transmit queues send through
- * @port: what they have sent; must be first
- * @vars: their estimate; under the port's lock
+ * @port: the shared count of bytes; must be first
+ * @vars: the shared estimate; under the port's lock
  */
 struct csig_shared {
 	struct hop_port port;
@@ -112,18 +114,20 @@ struct csig_shared {
 
 /**
  * struct csig_sched_data - one port, or one transmit queue of a port
- * @child: the queue; must be first
- * @sch: the qdisc that this is the private data of
- * @set: what tc set and what is made of it; NULL only before the first
- * @port: the estimate, or a copy of the port's; its bytes are then this queue's
- * @known: bit csig_answer_bit() is set while that member of @answer holds: until the estimate
- *	or the settings change
- * @answer: values of the estimate, by type and form; a delay differs from packet to packet
- * @sent: counts what is sent, on the wire, here and by the port's other queues
- * @stats: for tc
- * @timer: ends intervals while nothing leaves
- * @runs: it does
- * @speed: tells when the device's changes; RTNL
+ * @child: the child qdisc; must be first
+ * @sch: the qdisc that contains this structure as private data
+ * @set: the settings; NULL only until init() sets them
+ * @port: the estimate, or a copy of the shared port's estimate, except @port.bytes, which then
+ *	counts this queue's bytes
+ * @known: bit csig_answer_bit() is set while that member of @answer is valid, which is until the
+ *	estimate or the settings change
+ * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
+ *	packet to packet
+ * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
+ * @stats: statistics for tc
+ * @timer: ends intervals while no packet leaves
+ * @runs: the timer runs
+ * @speed: watch on the device's rate; under RTNL
  */
 struct csig_sched_data {
 	struct hop_child child;
@@ -145,7 +149,7 @@ static bool csig_has(const struct csig_settings *set, u32 type)
 	return set->types >> type & 1;
 }
 
-/* Number of packets that a queued packet becomes on the wire. */
+/* Get the number of packets on the wire that a queued packet stands for. */
 static __always_inline u32 csig_pkts(const struct sk_buff *skb)
 {
 	return hop_pkt_wire(skb, 0).segs_pkts;
@@ -171,7 +175,7 @@ static __always_inline bool csig_must_strip(struct csig_sched_data *q,
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
-/* All tags out. Returns false if one stays: then the packet must not leave (section 6.1). */
+/* Remove all tags. Returns false if one stays: then the packet must not leave (section 6.1). */
 static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
 	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
@@ -188,8 +192,8 @@ static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, 
 }
 
 /*
- * A GSO packet of the second form, as bridges have them: a NIC would segment it as if its
- * tag were IP's header. So its segments are queued; they arrived when it did.
+ * Segment a GSO packet that had the second form, as a bridge's: a NIC would segment it as if its
+ * tag were the IP header. The segments get the arrival time of the GSO packet.
  */
 static noinline int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
 					struct sk_buff **to_free)
@@ -204,7 +208,7 @@ static noinline int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
 	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
-/* A packet of the second form becomes one of the first. Returns true if it must be segmented. */
+/* Convert a packet to the first form. Returns true if it must be segmented. */
 static noinline bool csig_normalise(struct sk_buff *skb, struct net_device *dev,
 				    enum csig_form form, u32 offset_bytes, u16 inner)
 {
@@ -224,7 +228,7 @@ static __always_inline void csig_count(struct csig_sched_data *q, enum csig_form
 		q->stats.expanded_pkts += pkts;
 }
 
-/* A packet arrives that may have a tag anywhere. */
+/* Enqueue a packet that may have a tag at any place. */
 static noinline int csig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
 				     struct sk_buff **to_free)
 {
@@ -246,7 +250,7 @@ static noinline int csig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
 			return qdisc_drop(skb, sch, to_free);
 		goto queue;
 	}
-	/* Its tag asks how long it waits here. */
+	/* The tag asks for the packet's delay in this port. */
 	if (type == CSIG_PD)
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	if (!place.fault && csig_packet_is_second_form(skb, &place) &&
@@ -256,7 +260,7 @@ queue:
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
-/* A packet arrives with a tag of @form, a constant, where csig_packet_glance() finds tags. */
+/* Enqueue a packet with a tag of @form, a constant, where csig_packet_glance() finds tags. */
 static __always_inline int csig_enqueue_near(struct sk_buff *skb, struct Qdisc *sch,
 					     struct sk_buff **to_free, enum csig_form form)
 {
@@ -268,7 +272,7 @@ static __always_inline int csig_enqueue_near(struct sk_buff *skb, struct Qdisc *
 	    unlikely(csig_packet_is_second_form(skb, &place)))
 		return csig_enqueue_any(skb, sch, to_free);
 	csig_count(q, form, csig_pkts(skb));
-	/* Its tag asks how long it waits here. */
+	/* The tag asks for the packet's delay in this port. */
 	if (type == CSIG_PD)
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	return hop_child_enqueue(skb, sch, to_free);
@@ -292,7 +296,7 @@ static noinline int csig_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
-/* The calls are the last thing that it does: it has no stack frame of its own. */
+/* All calls are tail calls, so that this function needs no stack frame. */
 static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	const struct csig_sched_data *q = qdisc_priv(sch);
@@ -316,22 +320,22 @@ static void csig_start_timer(struct csig_sched_data *q)
 		      HRTIMER_MODE_ABS_SOFT);
 }
 
-/* A callback that runs already waits for our lock, and then sees that it came late. */
+/* A callback that is running already waits for our lock, and then finds @runs false. */
 static void csig_stop_timer(struct csig_sched_data *q)
 {
 	q->runs = false;
 	hrtimer_try_to_cancel(&q->timer);
 }
 
-/* Only of a queue that shares its port. */
+/* Call this only for a queue that shares its port. */
 static struct csig_shared *csig_shared(const struct csig_sched_data *q)
 {
 	return container_of(q->sent.port, struct csig_shared, port);
 }
 
 /*
- * Bring the estimate up to date that all queues of the port have. Once an interval each of them
- * comes here: the first ends the interval. Returns true if it was this one.
+ * Update the estimate that all queues of the port share. Each of them calls this function once per
+ * interval, and the first one ends the interval. Returns true if this queue was the first.
  */
 static bool csig_look_shared(struct csig_sched_data *q, u64 now_ns)
 {
@@ -363,8 +367,8 @@ static noinline void csig_look(struct csig_sched_data *q, u64 now_ns)
 }
 
 /*
- * An interval is over. After one in which nothing left, rest, whatever is queued: until the
- * next departure each interval is as empty as this one, and who looks finds them over.
+ * An interval is over. If no packet left in it, the timer stops, even if packets are queued:
+ * until the next departure all intervals are empty, and csig_look() then ends them together.
  */
 static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 {
@@ -375,7 +379,7 @@ static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 	rcu_read_lock();
 	root = qdisc_root_sleeping(q->sch);
 	spin_lock(qdisc_lock(root));
-	/* Unless it was stopped, or stopped and started anew. */
+	/* Do nothing if the timer was stopped, or stopped and started again. */
 	if (q->runs && !hrtimer_is_queued(timer)) {
 		q->runs = q->port.bytes;
 		csig_look(q, ktime_get_ns());
@@ -395,7 +399,7 @@ static u32 csig_answer_bit(u32 type, enum csig_form form)
 	return BIT(type * CSIG_FORMS + form);
 }
 
-/* The first tag of this type and form since the estimate changed. */
+/* Compute the value for the first tag of this type and form since the estimate changed. */
 static noinline void csig_compute_answer(struct csig_sched_data *q, u32 type, enum csig_form form)
 {
 	struct csig_answer *answer = &q->answer[type][form];
@@ -408,8 +412,8 @@ static noinline void csig_compute_answer(struct csig_sched_data *q, u32 type, en
 }
 
 /*
- * Most hops are not the worst: then the value need not be coded. Returns true if the packet
- * waited longer than its tag says; @a: result
+ * Most hops are not the worst, so the value is encoded only if needed. Returns true if the packet
+ * waited longer here than its tag reports; @a: result
  */
 static __always_inline bool csig_answer_delay(struct csig_sched_data *q, struct sk_buff *skb,
 					      enum csig_form form, const struct csig_tag *t,
@@ -433,7 +437,7 @@ static __always_inline bool csig_answer_delay(struct csig_sched_data *q, struct 
 	return true;
 }
 
-/* Returns true if the port's value is worse than what the tag says; @a: result */
+/* Returns true if the port's value is worse than the tag's; @a: result */
 static __always_inline bool csig_answer(struct csig_sched_data *q, struct sk_buff *skb,
 					enum csig_form form, const struct csig_tag *t,
 					u64 now_ns, struct csig_answer *a)
@@ -447,8 +451,9 @@ static __always_inline bool csig_answer(struct csig_sched_data *q, struct sk_buf
 }
 
 /*
- * The packet's bytes are shared, or not in its head. Returns the tag once its bytes are ours: it
- * may be another than before. CSIG_TYPES: it cannot be written, or is gone.
+ * Make a tag writable whose bytes are shared or not in the linear part. Returns the tag, which may
+ * have changed before its bytes were copied; its type is CSIG_TYPES if it cannot be written or
+ * does not exist any more.
  */
 static noinline struct csig_tag csig_read_own(struct csig_sched_data *q, struct sk_buff *skb,
 					      enum csig_form form, u32 offset_bytes)
@@ -484,7 +489,7 @@ static noinline void csig_trace_update(const struct Qdisc *sch, enum csig_form f
 	trace_csig_update(sch, form, &t, measured);
 }
 
-/* The packet's tag can be written: its bytes are ours. @t: as they are */
+/* Update a tag whose bytes can be written. @t: the tag's current fields */
 static __always_inline void csig_write_update(struct csig_sched_data *q, struct sk_buff *skb,
 					      const struct csig_place *place, struct csig_tag t,
 					      const struct csig_answer *a)
@@ -503,7 +508,7 @@ static __always_inline void csig_write_update(struct csig_sched_data *q, struct 
 		csig_trace_update(q->sch, place->form, data, a->measured);
 }
 
-/* The port's value @a is worse than the tag's, but the packet's bytes are not ours alone. */
+/* Update a tag to the port's worse value @a if the packet's bytes are shared or not linear. */
 static noinline void csig_update_shared(struct csig_sched_data *q, struct sk_buff *skb,
 					enum csig_form form, u32 offset_bytes, u32 type,
 					const struct csig_answer *a)
@@ -532,7 +537,7 @@ static __always_inline void csig_update_at(struct csig_sched_data *q, struct sk_
 		csig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
 }
 
-/* A packet leaves that may have a tag anywhere, at @now_ns. */
+/* Update a packet that leaves at @now_ns and may have a tag at any place. */
 static noinline void csig_update_any(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
 	struct csig_place place;
@@ -547,7 +552,7 @@ static noinline void csig_update_any(struct csig_sched_data *q, struct sk_buff *
 	csig_update_at(q, skb, &place, &t, now_ns);
 }
 
-/* A packet leaves with a tag of @form, a constant, where csig_packet_glance() finds tags. */
+/* Update a packet with a tag of @form, a constant, where csig_packet_glance() finds tags. */
 static __always_inline void csig_update_near(struct csig_sched_data *q, struct sk_buff *skb,
 					     enum csig_form form, u64 now_ns)
 {
@@ -608,7 +613,7 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* Counters outlive a reset (the device went down). */
+/* The counters in @stats survive a reset, as when the device goes down. */
 static void csig_reset(struct Qdisc *sch)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
@@ -645,7 +650,7 @@ static const struct hop_nla_option csig_options_u32[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_DEVICE_ID] = CSIG_OPTION("device_id", "", 0, 0, TC_CSIG_DEVICE_ID_MAX),
 };
 
-/* Ranges are checked below, not here, where the message could not name the option. */
+/* The policy does not check ranges, since its error message could not name the option. */
 static const struct nla_policy csig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_RATE]			= { .type = NLA_U64 },
 	[TCA_CSIG_OVERHEAD]		= { .type = NLA_U32 },
@@ -676,7 +681,7 @@ static const struct nla_policy csig_signal_policy[TCA_CSIG_SIGNAL_MAX + 1] = {
 	[TCA_CSIG_SIGNAL_LM_EXPANDED]	= NLA_POLICY_EXACT_LEN(sizeof(struct tc_csig_layout)),
 };
 
-/* The attribute of a layout, by form. */
+/* The netlink attribute of a layout, by form. */
 static const u8 csig_layout_attr[CSIG_FORMS] = {
 	[CSIG_COMPACT] = TCA_CSIG_SIGNAL_LM_COMPACT,
 	[CSIG_EXPANDED] = TCA_CSIG_SIGNAL_LM_EXPANDED,
@@ -792,7 +797,7 @@ static int csig_check_layouts(const struct csig_settings *set, struct nlattr **t
 	return 0;
 }
 
-/* A timer's period, for which the whole machine pays. */
+/* Refuse short timer periods in a container, since the whole machine pays for the CPU time. */
 static int csig_check_period(const struct csig_settings *set, struct nlattr **tb,
 			     struct netlink_ext_ack *extack)
 {
@@ -826,13 +831,13 @@ static int csig_check_timer(const struct csig_settings *set, struct nlattr **tb,
 	return csig_check_period(set, tb, extack);
 }
 
-/* An EtherType by which frames without a tag are recognised. */
+/* Is it an EtherType by which frames without a tag are recognised? */
 static bool csig_is_taken(u16 tpid)
 {
 	return csig_is_vlan(tpid) || tpid == ETH_P_IP || tpid == ETH_P_IPV6;
 }
 
-/* What must hold between options. */
+/* Check the conditions that involve more than one option. */
 static int csig_check(const struct csig_settings *set, struct nlattr **tb,
 		      struct netlink_ext_ack *extack)
 {
@@ -849,7 +854,7 @@ static int csig_check(const struct csig_settings *set, struct nlattr **tb,
 	return err ?: csig_check_layouts(set, tb, extack);
 }
 
-/* Of the device, if a port may be as fast; else 0. RTNL. */
+/* Get the device's rate; 0 if it is not known or above the maximum. Context: RTNL. */
 static u64 csig_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
@@ -866,7 +871,7 @@ static void csig_derive_locator(struct csig_settings *set, struct csig_signal *s
 	signal->has_ttl[form] = csig_layout_needs_ttl(layout);
 }
 
-/* The interval follows the rate, unless it was set. A copy is in the values, for dumps. */
+/* The interval follows the rate unless tc set it. The options contain a copy, for dumps. */
 static void csig_set_interval(struct csig_settings *set, u64 rate_bytes_ps)
 {
 	if (!set->has_interval)
@@ -914,14 +919,14 @@ static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
 	csig_set_rate(set, rate_bytes_ps);
 }
 
-/* What was measured another way does not go on. */
+/* The estimate continues only if the way of measuring is unchanged. */
 static bool csig_measures_alike(const struct csig_port_params *a, const struct csig_port_params *b)
 {
 	return a->interval_ns == b->interval_ns && a->estimator == b->estimator &&
 	       a->shift == b->shift;
 }
 
-/* Under the tree lock. Returns the old settings. */
+/* Context: tree lock held. Returns the old settings. */
 static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_settings *set,
 				      struct hop_port *port)
 {
@@ -959,10 +964,10 @@ static int csig_prepare(const struct Qdisc *sch, struct csig_settings *set, stru
 	return csig_check(set, tb, extack);
 }
 
-/* What queues must have in common to be one port: its ID, and how it is measured. */
+/* Queues form one port if they have the same port ID and the same way of measuring. */
 static u64 csig_port_key(const struct csig_settings *set)
 {
-	/* The interval of a rate may change with it. */
+	/* A default interval changes with the rate, so it is not part of the key. */
 	const u64 interval_ns = set->has_interval ? set->port.interval_ns : 0;
 
 	/* 16 + 30 + 2 + 4 bits */
@@ -970,7 +975,7 @@ static u64 csig_port_key(const struct csig_settings *set)
 	       (u64)set->port.estimator << 46 | (u64)set->port.shift << 48;
 }
 
-/* The port of a transmit queue, which it shares; @port: NULL for a port by itself. RTNL. */
+/* Find the port that a transmit queue shares; @port: NULL for a port by itself. Context: RTNL. */
 static int csig_find_port(const struct Qdisc *sch, struct csig_settings *set,
 			  struct hop_port **port)
 {
@@ -982,7 +987,7 @@ static int csig_find_port(const struct Qdisc *sch, struct csig_settings *set,
 	return *port ? 0 : -ENOMEM;
 }
 
-/* @set: a copy of what was, ours. */
+/* @set: a copy of the old settings, or the defaults; this function takes it over. */
 static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct nlattr **tb,
 			  struct netlink_ext_ack *extack)
 {
@@ -1024,8 +1029,8 @@ static int csig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 }
 
 /*
- * The interval that runs ends by the new length. A timer keeps its period: who set it may not have
- * been allowed a shorter one. Under the tree lock.
+ * The current interval gets the new length. With a timer, the interval is kept, since the user who
+ * set the timer might not have been allowed a shorter period. Context: tree lock held.
  */
 static void csig_follow_interval(struct csig_sched_data *q, u64 rate_bytes_ps)
 {
@@ -1038,14 +1043,14 @@ static void csig_follow_interval(struct csig_sched_data *q, u64 rate_bytes_ps)
 				     csig_port_due_ns(&set->port);
 }
 
-/* The speed of a port's device may be another now. RTNL. */
+/* The speed of the port's device may have changed. Context: RTNL. */
 static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
 	struct csig_sched_data *q = container_of(watch, struct csig_sched_data, speed);
 
 	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
 		return;
-	/* A link that is down has no speed: the last one will do. */
+	/* A link that is down reports no speed: keep the last one. */
 	if (!rate_bytes_ps || rate_bytes_ps > TC_CSIG_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
@@ -1079,7 +1084,7 @@ static struct csig_settings *csig_defaults(void)
 	return set;
 }
 
-/* The port knows its rate; the target is the senders', and must be the same for all of them. */
+/* The target delay is a setting of the senders, and must be the same for all of them. */
 static void csig_hint_target(const struct csig_settings *set, struct netlink_ext_ack *extack)
 {
 	if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
@@ -1174,7 +1179,7 @@ static int csig_dump_settings(struct sk_buff *skb, const struct csig_settings *s
 	return err;
 }
 
-/* Whether RTNL keeps change() away is the kernel's to say: it does not have to. */
+/* RCU protects the settings, since the kernel need not hold RTNL here against change(). */
 static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
@@ -1195,7 +1200,7 @@ static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, opts);
 }
 
-/* The estimate as the next tag would be told. Under the tree lock. */
+/* Compute the estimate that the next tag would get. Context: tree lock held. */
 static struct csig_port_vars csig_estimate_now(struct csig_sched_data *q)
 {
 	struct csig_port_vars now = q->port;
@@ -1218,7 +1223,7 @@ static int csig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct csig_port_vars now;
 	struct tc_csig_xstats st;
 
-	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	/* The lock makes the numbers consistent, and prevents torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
 	st = q->stats;
 	now = csig_estimate_now(q);

@@ -9,7 +9,7 @@
 #include <net/csig.h>
 #include <net/sch_generic.h>
 
-/* A tag was updated: what it says now; measured: the port's value in the signal's unit. */
+/* A tag was updated: its new fields, and in measured the port's value in the signal's unit. */
 TRACE_EVENT(csig_update,
 	TP_PROTO(const struct Qdisc *sch, u32 form, const struct csig_tag *t, u64 measured),
 
@@ -40,7 +40,7 @@ TRACE_EVENT(csig_update,
 		  __entry->value, __entry->locator, __entry->measured)
 );
 
-/* An interval or period ended: the estimate. */
+/* An interval or period ended: the new estimate. */
 TRACE_EVENT(csig_interval,
 	TP_PROTO(const struct Qdisc *sch, u64 used_bytes_ps, u64 available_bytes_ps),
 

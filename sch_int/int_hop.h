@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a hop writes into telemetry, draft-miao-rtgwg-hpccplus-00 sections 6.1 and 9.3.
- * The header itself is in net/int.h.
+ * The entry that a hop writes into the INT header (telemetry), draft-miao-rtgwg-hpccplus-00
+ * sections 6.1 and 9.3. The header itself is in net/int.h.
  *
- * At one moment, when a packet leaves:
+ * When a packet departs:
  *
  *	nHop   = nHop + 1
  *	pathID = pathID xor switch_ID
  *	record = (B, ts, txBytes, qlen) of the egress port
  *
- * ts is that moment; txBytes is what the port had sent before this packet; qlen is what
- * this packet leaves behind in the queue, or (9.3) its own time in the queue times the
- * rate of its class.
+ * ts is the time of departure. txBytes is the number of bytes that the port sent before this
+ * packet. qlen is the queue that this packet leaves behind, or (9.3) the time that it spent in the
+ * queue times the rate of its class.
  *
  * Deviations:
  * - Units, codes, saturation of nHop and qlen: net/int.h.
- * - A hop without a place for its record still counts, and names no port: the port ID
- *   is always of a hop that has a record.
+ * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
+ *   the port ID always belongs to a hop that has a record.
  */
 #ifndef HOPCC_INT_HOP_H
 #define HOPCC_INT_HOP_H
@@ -31,15 +31,18 @@
 /* 10^6 / 8 */
 #define INT_BYTES_PER_MBIT	125000U
 #define INT_NS_PER_S		1000000000U
-/* Bytes a ns in 2^-40: 200 at 1.6 Tbit/s are 2^48, 1.25e-6 at 10 kbit/s are 1374389. */
+/*
+ * Fixed point of bytes/ns, 2^-40: 200 bytes/ns (1.6 Tbit/s) are 2^48, 1.25e-6 (10 kbit/s) are
+ * 1374389.
+ */
 #define INT_PACE_SHIFT		40
 
 /**
- * struct int_hop_params - of a port; written by its owner
- * @code: the speed code that records bear; 0: unknown
- * @switch_id: 0 to INT_SWITCH_ID_MAX
- * @port_id: 16 bits
- * @pace_q40: bytes a ns, in 2^-INT_PACE_SHIFT
+ * struct int_hop_params - parameters of a port; written by the owner of the struct
+ * @code: speed code in the records; 0: unknown
+ * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
+ * @port_id: port ID, 16 bits
+ * @pace_q40: rate of the port, bytes/ns in 2^-INT_PACE_SHIFT
  */
 struct int_hop_params {
 	u32 code;
@@ -49,9 +52,9 @@ struct int_hop_params {
 };
 
 /**
- * struct int_hop_moment - the port when a packet leaves
- * @now_ns: any clock that does not jump
- * @tx_bytes: sent before this packet, in bytes on the wire
+ * struct int_hop_moment - snapshot of the port when a packet departs
+ * @now_ns: time from any clock that does not jump
+ * @tx_bytes: bytes on the wire sent before this packet
  * @queue_bytes: the queue, in bytes on the wire
  */
 struct int_hop_moment {
@@ -60,7 +63,7 @@ struct int_hop_moment {
 	u64 queue_bytes;
 };
 
-/* The code of a rate in bytes/s; 0 for one that has none. */
+/* Return: the code of a rate in bytes/s; 0 if it has none */
 static inline u32 int_hop_code(u64 rate_bytes_ps)
 {
 	u32 code;
@@ -72,7 +75,7 @@ static inline u32 int_hop_code(u64 rate_bytes_ps)
 	return code;
 }
 
-/* rate << 40 would be 2^78: divided as by hand, 30 + 32 + 8 bits. */
+/* Long division in steps of 30, 32 and 8 bits, because rate << 40 would need 78 bits. */
 static inline u64 int_hop_pace_q40(u64 rate_bytes_ps)
 {
 	u64 pace_q40;
@@ -83,7 +86,7 @@ static inline u64 int_hop_pace_q40(u64 rate_bytes_ps)
 	return (pace_q40 << 8) + div_u64((u64)rest << 8, INT_NS_PER_S);
 }
 
-/* What a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
+/* Return: bytes that a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
 static inline u64 int_hop_waited_bytes(const struct int_hop_params *p, u64 waited_ns)
 {
 	return mul_u64_u64_shr(min_t(u64, waited_ns, HOP_MARK_TIME_MASK), p->pace_q40,
@@ -109,7 +112,10 @@ static inline u64 int_hop_queue_ps(const struct int_record *r)
 	return (u64)r->qlen_units * int_speeds[r->speed].unit_ps;
 }
 
-/* Is this the longest queue, in time? Of equals, the first. @records: written before */
+/*
+ * @records: number of records already written. Return: true if this queue is the longest in time;
+ * of equal ones, the first counts.
+ */
 static __always_inline bool int_hop_is_longest(const struct int_hdr *h, unsigned int records,
 					       const struct int_record *r)
 {
@@ -134,7 +140,7 @@ static inline s64 int_hop_name_port(struct int_hdr *h, u32 port_id)
 	return (s64)(__force u32)*options - (__force u32)before;
 }
 
-/* The two words of a record, as a checksum adds them. */
+/* Return: sum of the two words of a record, as in a checksum */
 static inline s64 int_hop_words(__be64 record)
 {
 	const u64 bits = (__force u64)record;
@@ -143,14 +149,14 @@ static inline s64 int_hop_words(__be64 record)
 }
 
 /**
- * int_hop_write() - a hop's whole entry
+ * int_hop_write() - write the complete entry of a hop
  * @h: a header that int_check() passed
- * @p: the port
- * @packed: the port's record, result of int_pack()
- * @change: result: what int_hop_write() adds to the sum of the header's words in wire order, for
- *	the checksum that covers them; above -2^34 and below 2^34
+ * @p: parameters of the port
+ * @packed: record of the port, from int_pack()
+ * @change: result: difference of the sum of the header's words in wire order, to correct a checksum
+ *	over them; above -2^34 and below 2^34
  *
- * Return: true if there was a place for the record.
+ * Return: true if there was a slot for the record.
  */
 static __always_inline bool int_hop_write(struct int_hdr *h, const struct int_hop_params *p,
 					  __be64 packed, s64 *change)
@@ -177,12 +183,12 @@ static __always_inline bool int_hop_write(struct int_hdr *h, const struct int_ho
 }
 
 /**
- * int_hop_stamp() - a hop's whole entry, where no checksum covers it
+ * int_hop_stamp() - write the complete entry of a hop that no checksum covers
  * @h: a header that int_check() passed
- * @p: the port
- * @r: the port's record
+ * @p: parameters of the port
+ * @r: record of the port
  *
- * Return: true if there was a place for the record.
+ * Return: true if there was a slot for the record.
  */
 static inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
 				 const struct int_record *r)

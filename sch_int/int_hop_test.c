@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a hop writes, and the header that it writes it into. KUnit and host program. */
+/* Tests of a hop's entry and of the INT header; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <uapi/linux/pkt_sched_int.h>
@@ -7,7 +7,7 @@
 
 #define MBIT 125000ULL
 
-/* Room for the greatest header, and no byte more: who reads behind it is caught. */
+/* Room for exactly the largest header, so that an access beyond it is detected */
 #define ROOM_BYTES 132
 static union {
 	u32 words[ROOM_BYTES / 4];
@@ -25,7 +25,7 @@ static u32 random_u32(void)
 	return random_state >> 16;
 }
 
-/* unit: power of two >= what is sent in 32 ns; its time is exact in ps */
+/* unit: power of two >= bytes sent in 32 ns; its time is exact in ps */
 static const struct {
 	u64 rate_bytes_ps;
 	u32 code, unit_bytes, unit_ps;
@@ -67,7 +67,7 @@ static void speed_test(struct kunit *test)
 	}
 }
 
-/* 2^32: a whole number of turns of everything. */
+/* 2^32: a multiple of the period of all fields that wrap */
 #define TURNS 4294967296ULL
 
 static const struct {
@@ -76,7 +76,7 @@ static const struct {
 	u32 ts_ns, tx_units, qlen_units;
 } record_cases[] = {
 	{ 10 * MBIT,	{ 0, 0, 0 },			0, 0, 0 },
-	/* unit 1: as they are */
+	/* unit 1: values are unchanged */
 	{ 10 * MBIT,	{ 5, 1000, 65534 },		5, 1000, 65534 },
 	{ 100 * MBIT,	{ 5, 1000, 65535 },		5, 1000, 65535 },
 	{ 100 * MBIT,	{ 5, 1000, 65536 },		5, 1000, 65535 },
@@ -85,20 +85,20 @@ static const struct {
 	{ 10 * MBIT,	{ 16777215, 1048575, 0 },	16777215, 1048575, 0 },
 	{ 10 * MBIT,	{ 16777216, 1048576, 0 },	0, 0, 0 },
 	{ 10 * MBIT,	{ 3 * TURNS + 7, TURNS + 9, 0 }, 7, 9, 0 },
-	/* unit 4: 1514 = 378 * 4 + 2; cut, not rounded */
+	/* unit 4: 1514 = 378 * 4 + 2; rounded down */
 	{ 1000 * MBIT,	{ 1, 1514, 1514 },		1, 378, 378 },
 	{ 1000 * MBIT,	{ 1, 3, 3 },			1, 0, 0 },
 	{ 1000 * MBIT,	{ 1, 4194303, 262143 },		1, 1048575, 65535 },
 	{ 1000 * MBIT,	{ 1, 4194304, 262144 },		1, 0, 65535 },
-	/* unit 64: 1538 = 24 * 64 + 2; 2^26 bytes a turn */
+	/* unit 64: 1538 = 24 * 64 + 2; wraps at 2^26 bytes */
 	{ 10000 * MBIT,	{ 1, 1538, 3076 },		1, 24, 48 },
 	{ 10000 * MBIT,	{ 1, 67108864 + 1538, 0 },	1, 24, 0 },
-	/* unit 512: 2^29 bytes a turn; 33554431 are 65535 units */
+	/* unit 512: wraps at 2^29 bytes; 33554431 bytes are 65535 units */
 	{ 100000 * MBIT, { 1, 536870912 + 512, 33554431 }, 1, 1, 65535 },
 	{ 400000 * MBIT, { 1, 4096, 6144 },		1, 2, 3 },
 	{ 1600000 * MBIT, { 1, 16384, 24576 },		1, 2, 3 },
 	{ 1600000 * MBIT, { U64_MAX, U64_MAX, U64_MAX }, 16777215, 1048575, 65535 },
-	/* unknown: bytes */
+	/* unknown speed: unit is bytes */
 	{ 7 * MBIT,	{ 1, 1514, 1514 },		1, 1514, 1514 },
 };
 
@@ -122,7 +122,7 @@ static void record_test(struct kunit *test)
 	}
 }
 
-/* Figure 4, bit by bit. */
+/* A record as in figure 4 of the draft, bit by bit */
 static void wire_test(struct kunit *test)
 {
 	const struct int_record r = {
@@ -143,7 +143,7 @@ static void wire_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, room.bytes[sizeof(header)], 0xff);
 }
 
-/* Redo by hand: bytes a ns * ns; 2^-40 is cut off the former. */
+/* Values that can be checked by hand: bytes/ns * ns; the former is rounded down to 2^-40. */
 static const struct {
 	u64 rate_bytes_ps, waited_ns, want_bytes, off_bytes;
 } waited_cases[] = {
@@ -178,7 +178,7 @@ static void waited_test(struct kunit *test)
 	}
 }
 
-/* A path of five hops with places for three. */
+/* A path of five hops with slots for three */
 static const struct {
 	u32 code, qlen_units, switch_id, port_id;
 	u32 path_id, port_after;
@@ -187,7 +187,7 @@ static const struct {
 	{ 2, 1, 0x0ff, 7, 0x0ff, 7, true },		/* 80 ns */
 	{ 3, 2, 0xff0, 8, 0xf0f, 7, true },		/* 64 ns: not longer */
 	{ 9, 2, 0xf0f, 9, 0x000, 9, true },		/* 81.92 ns */
-	{ 13, 60000, 0x123, 10, 0x123, 9, false },	/* no place: names nothing */
+	{ 13, 60000, 0x123, 10, 0x123, 9, false },	/* no slot: no port ID is written */
 	{ 13, 60000, 0x123, 11, 0x000, 9, false },
 };
 
@@ -227,7 +227,7 @@ static void path_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, room.bytes[i], 0);
 }
 
-/* nHop stays at 15, with 15 places and with none. */
+/* nHop saturates at 15, with 15 slots and with none. */
 static void saturation_test(struct kunit *test)
 {
 	const struct int_hop_params p = { .switch_id = 1, .port_id = 65535 };
@@ -246,7 +246,7 @@ static void saturation_test(struct kunit *test)
 	}
 }
 
-/* A header of two slots, but for one byte. */
+/* A header of two slots with one byte changed */
 static const struct {
 	unsigned int room_bytes, at, value;
 	enum int_fault want;
@@ -264,9 +264,9 @@ static const struct {
 	{ 132, 1, 34,	INT_BAD_LENGTH },
 	{ 132, 1, 35,	INT_BAD_LENGTH },
 	{ 132, 1, 255,	INT_BAD_LENGTH },
-	{ 132, 1, 5,	INT_BAD_SLOTS },	/* its last word is then a record's */
+	{ 132, 1, 5,	INT_BAD_SLOTS },	/* the last word is then part of a record */
 	{ 132, 1, 9,	INT_BAD_SLOTS },
-	{ 132, 1, 3,	INT_OK },		/* and 0: it has no places */
+	{ 132, 1, 3,	INT_OK },		/* and 0: the header has no slots */
 	{ 28, 1, 9,	INT_BAD_TRUNCATED },
 	{ 132, 2, 0,	INT_BAD_TYPE },
 	{ 132, 2, 5,	INT_BAD_TYPE },
@@ -296,7 +296,7 @@ static void check_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, int_check(NULL, 132), INT_BAD_TRUNCATED);
 }
 
-/* A header at the end of the room, of random bytes or one with some changed. */
+/* A header at the end of the room: random bytes, or a valid header with some bytes changed */
 static struct int_hdr *random_header(unsigned int *bytes)
 {
 	const unsigned int slots = random_u32() % (INT_SLOTS_MAX + 1);
@@ -316,7 +316,7 @@ static struct int_hdr *random_header(unsigned int *bytes)
 	return h;
 }
 
-/* Whatever comes: nothing behind the packet is read, nothing but the entry is written. */
+/* For any input, nothing beyond the packet is read, and only the entry is written. */
 static void fuzz_test(struct kunit *test)
 {
 	static u8 before[ROOM_BYTES];
@@ -330,7 +330,7 @@ static void fuzz_test(struct kunit *test)
 					.tx_units = random_u32(), .qlen_units = random_u32() };
 		unsigned int bytes, hops, changed = 0;
 		struct int_hdr *h = random_header(&bytes);
-		/* Some end earlier. */
+		/* Some packets end earlier. */
 		unsigned int room_bytes = random_u32() & 3 ? bytes : random_u32() % (bytes + 1);
 		enum int_fault fault = int_check(h, room_bytes);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where telemetry is in a packet, and how to write it so that every checksum stays right.
- * For dequeue: skb->data is the start of the frame, the qdisc's lock is held.
+ * Find the INT header in a packet, and write it such that every checksum stays valid. For use in
+ * dequeue: skb->data is at the start of the frame and the qdisc's lock is held.
  *
- *	inband	IP, protocol: the header, then the transport's
- *	encap	IP with the data's DSCP, UDP to the port: the header, then what it leads
- *	probe	IP with the probe's DSCP, TCP: struct int_msg, then the header
+ *	inband	IP with our protocol number: the header, then the transport header
+ *	encap	IP with the DSCP of data, UDP to our port: the header, then its payload
+ *	probe	IP with the DSCP of probes, TCP: struct int_msg, then the header
  */
 #ifndef HOPCC_INT_PACKET_H
 #define HOPCC_INT_PACKET_H
@@ -17,18 +17,18 @@
 #include <net/hop_pkt.h>
 #include <net/int.h>
 
-/* What comes before a probe's header. */
+/* Size of struct int_msg, which precedes a probe's header */
 static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
 static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 
 #define INT_HDR_MAX_BYTES (INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES)
 
 /**
- * struct int_marks - by what telemetry is recognised; written by its owner
- * @udp_port: destination of encapsulated
- * @protocol: inband
- * @dscp_data: of encapsulated
- * @dscp_probe: of probes
+ * struct int_marks - values that identify INT packets; written by the owner of the struct
+ * @udp_port: destination port of encapsulated packets
+ * @protocol: IP protocol number of inband packets
+ * @dscp_data: DSCP of encapsulated packets
+ * @dscp_probe: DSCP of probes
  */
 struct int_marks {
 	__be16 udp_port;
@@ -38,11 +38,11 @@ struct int_marks {
 };
 
 /**
- * enum int_carrier - what telemetry rides in
- * @INT_CARRIER_NONE: there is none
- * @INT_CARRIER_INBAND: IP
- * @INT_CARRIER_ENCAP: UDP
- * @INT_CARRIER_PROBE: TCP
+ * enum int_carrier - encapsulation of the INT header
+ * @INT_CARRIER_NONE: there is no header
+ * @INT_CARRIER_INBAND: directly in IP
+ * @INT_CARRIER_ENCAP: in UDP
+ * @INT_CARRIER_PROBE: in a TCP probe
  */
 enum int_carrier {
 	INT_CARRIER_NONE,
@@ -52,12 +52,12 @@ enum int_carrier {
 };
 
 /**
- * struct int_place - where telemetry is
- * @carrier: what it rides in
- * @offset_bytes: of the header, from the start of the frame
- * @end_bytes: where the packet ends
- * @transport_bytes: offset of UDP or TCP
- * @check_bytes: offset of its checksum
+ * struct int_place - position of the INT header
+ * @carrier: encapsulation of the header
+ * @offset_bytes: offset of the header from the start of the frame
+ * @end_bytes: offset of the end of the packet
+ * @transport_bytes: offset of the UDP or TCP header
+ * @check_bytes: offset of the transport's checksum
  */
 struct int_place {
 	enum int_carrier carrier;
@@ -67,13 +67,13 @@ struct int_place {
 	int check_bytes;
 };
 
-/* The UDP header at @place. */
+/* Recognize an encapsulated header by the UDP header at @place. */
 static __always_inline void int_place_encap(const struct udphdr *uh, const struct int_marks *marks,
 					    struct int_place *place)
 {
 	if (uh->dest != marks->udp_port)
 		return;
-	/* 0: longer than it can say. */
+	/* A length of 0 means that the packet is longer than the field can hold. */
 	if (uh->len)
 		place->end_bytes = min(place->end_bytes, place->offset_bytes + ntohs(uh->len));
 	place->carrier = INT_CARRIER_ENCAP;
@@ -82,7 +82,9 @@ static __always_inline void int_place_encap(const struct udphdr *uh, const struc
 	place->offset_bytes += sizeof(*uh);
 }
 
-/* The offset of a probe's message behind the TCP header at @place; 0 without room for one. */
+/*
+ * Return: offset of a probe's message after the TCP header at @place; 0 if there is no room for one
+ */
 static __always_inline int int_message_offset(const struct tcphdr *th,
 					      const struct int_place *place)
 {
@@ -93,7 +95,7 @@ static __always_inline int int_message_offset(const struct tcphdr *th,
 	return payload_bytes;
 }
 
-/* Recognise a probe by the word at @payload_bytes, which int_message_offset() returned. */
+/* Recognize a probe by the word at @payload_bytes, the offset from int_message_offset(). */
 static __always_inline void int_place_probe(__be32 magic, int payload_bytes,
 					    struct int_place *place)
 {
@@ -127,7 +129,7 @@ static inline void int_find_probe(const struct sk_buff *skb, struct int_place *p
 		int_place_probe(magic, payload_bytes, place);
 }
 
-/* Returns true if no form of telemetry uses this protocol or this DSCP. */
+/* Return: true if no INT packet uses this protocol or this DSCP */
 static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 protocol, u8 dsfield)
 {
 	const u8 dscp = dsfield >> 2;
@@ -136,11 +138,11 @@ static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 pro
 }
 
 /**
- * int_lacks() - rule out at a glance that a packet has telemetry
+ * int_lacks() - check quickly that a packet has no INT header
  * @skb: the packet
- * @marks: the protocol, ports and DSCPs of telemetry
+ * @marks: protocol, port and DSCPs of INT packets
  *
- * Return: true if int_find() would find none; false if only that function can tell.
+ * Return: true if int_find() would find none; false if int_find() must be called.
  */
 static __always_inline bool int_lacks(const struct sk_buff *skb, const struct int_marks *marks)
 {
@@ -155,9 +157,9 @@ static __always_inline bool int_lacks(const struct sk_buff *skb, const struct in
 }
 
 /**
- * int_find() - where a packet's telemetry is, if it has any
+ * int_find() - find a packet's INT header
  * @skb: the packet
- * @marks: the protocol, ports and DSCPs of telemetry
+ * @marks: protocol, port and DSCPs of INT packets
  * @place: result
  */
 static inline void int_find(const struct sk_buff *skb, const struct int_marks *marks,
@@ -178,7 +180,7 @@ static inline void int_find(const struct sk_buff *skb, const struct int_marks *m
 		int_find_probe(skb, place);
 }
 
-/* Types of header that a carrier may bear. */
+/* Return: true if a header of this type may be in this encapsulation */
 static inline bool int_belongs(enum int_carrier carrier, u8 type)
 {
 	if (type == INT_TYPE_ECHO)
@@ -186,7 +188,7 @@ static inline bool int_belongs(enum int_carrier carrier, u8 type)
 	return (carrier == INT_CARRIER_PROBE) == (type == INT_TYPE_PROBE);
 }
 
-/* @h: NULL if the packet ends within it */
+/* Validate a header. @h: NULL if the packet ends within the header */
 static __always_inline enum int_fault int_read_header(struct int_hdr *h, int room_bytes,
 						      enum int_carrier carrier, u8 *type,
 						      unsigned int *bytes)
@@ -201,8 +203,8 @@ static __always_inline enum int_fault int_read_header(struct int_hdr *h, int roo
 }
 
 /*
- * A header whose whole length, as it says itself, is in the linear part; else NULL. int_check()
- * reads no further.
+ * Return: the header if it is in the linear part with the whole length that it claims, or NULL.
+ * int_check() reads no further than this
  */
 static __always_inline struct int_hdr *int_in_place(const struct sk_buff *skb,
 						    const struct int_place *place)
@@ -214,7 +216,7 @@ static __always_inline struct int_hdr *int_in_place(const struct sk_buff *skb,
 	return h;
 }
 
-/* int_read() of a header that is not in the linear part. */
+/* int_read() for a header that is not in the linear part */
 static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff *skb,
 							    const struct int_place *place,
 							    u8 *type, unsigned int *bytes)
@@ -230,13 +232,13 @@ static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff
 }
 
 /**
- * int_read() - a header, checked
+ * int_read() - read and validate a header
  * @skb: the packet
- * @place: of int_find()
- * @type: result
- * @bytes: result, its length
+ * @place: position of the header, from int_find()
+ * @type: result: type of the header
+ * @bytes: result: length of the header
  *
- * Return: INT_OK or why it is not taken.
+ * Return: INT_OK or the fault.
  */
 static inline enum int_fault int_read(const struct sk_buff *skb, const struct int_place *place,
 				      u8 *type, unsigned int *bytes)
@@ -250,9 +252,10 @@ static inline enum int_fault int_read(const struct sk_buff *skb, const struct in
 }
 
 /*
- * Does the transport's checksum stand, so that a change of its payload must go into it?
- * Not where the device will compute it: then it is a sum of the pseudo-header, as it is
- * in every super-packet. Nor is it there if UDP's is 0.
+ * Return: true if the packet holds the transport's complete checksum, so that a change of the
+ * payload must be added to it. This is not so if the device will compute the checksum: then it
+ * covers only the pseudo-header, as in every GSO packet. A UDP checksum of 0 means that there is
+ * none.
  */
 static inline bool int_check_stands(const struct sk_buff *skb, const struct int_place *place)
 {
@@ -266,15 +269,17 @@ static inline bool int_check_stands(const struct sk_buff *skb, const struct int_
 }
 
 /**
- * int_correct_check() - make a checksum cover bytes that changed
+ * int_correct_check() - update a checksum for bytes that changed
  * @check: the checksum of TCP or UDP
- * @carrier: what telemetry rides in
- * @change: new words less old ones, from int_hop_write(); they start an even number of bytes
- *	behind the transport header
+ * @carrier: encapsulation of the header
+ * @change: new words minus old ones, from int_hop_write(); they start an even number of bytes after
+ *	the transport header
  */
 static __always_inline void int_correct_check(__sum16 *check, enum int_carrier carrier, s64 change)
 {
-	/* 2^19 (2^16 - 1) more is the same checksum. The sum is above 0 and below 2^36. */
+	/*
+	 * Adding 2^19 (2^16 - 1) does not change the checksum. The sum is above 0 and below 2^36.
+	 */
 	const u64 sum = (u16)~(__force u16)*check + change + (0xffffULL << 19);
 
 	*check = csum_fold(csum_add((__force __wsum)(u32)sum, (__force __wsum)(u32)(sum >> 32)));
@@ -283,7 +288,8 @@ static __always_inline void int_correct_check(__sum16 *check, enum int_carrier c
 }
 
 /*
- * The header at @h, which int_check() passes, if it and all in front of it are in place; else NULL.
+ * Return: the header at @at if it and everything before it is in the linear part and int_check()
+ * passes it, or NULL
  */
 static __always_inline struct int_hdr *int_near(const void *at, const u8 *end)
 {
@@ -296,12 +302,12 @@ static __always_inline struct int_hdr *int_near(const void *at, const u8 *end)
 }
 
 /**
- * int_near_inband() - the header behind an IPv4 header, where it is in most packets
+ * int_near_inband() - get an inband header after an IPv4 header, the most frequent position
  * @skb: the packet
- * @ip: its IPv4 header, in place, which names telemetry
+ * @ip: the IPv4 header in the linear part, with our protocol number
  *
- * Return: a header of type HELLO or DATA that int_check() passes, in the linear part; NULL if
- * only int_find() and int_read() can tell.
+ * Return: a header of type HELLO or DATA in the linear part that int_check() passes; NULL if
+ * int_find() and int_read() must be used instead.
  */
 static __always_inline struct int_hdr *int_near_inband(const struct sk_buff *skb,
 						       const struct iphdr *ip)
@@ -315,14 +321,14 @@ static __always_inline struct int_hdr *int_near_inband(const struct sk_buff *skb
 }
 
 /**
- * int_near_probe() - the header of a probe in IPv4, where it is in most of them
+ * int_near_probe() - get the header of a probe in IPv4 at the most frequent position
  * @skb: the packet
- * @ip: its IPv4 header, in place, with the DSCP of probes
+ * @ip: the IPv4 header in the linear part, with the DSCP of probes
  *
- * TCP's header is behind @ip.
+ * The TCP header follows @ip.
  *
- * Return: a header of type PROBE that int_check() passes, in the linear part; NULL if only
- * int_find() and int_read() can tell.
+ * Return: a header of type PROBE in the linear part that int_check() passes; NULL if int_find() and
+ * int_read() must be used instead.
  */
 static __always_inline struct int_hdr *int_near_probe(const struct sk_buff *skb,
 						      const struct iphdr *ip)
@@ -337,7 +343,7 @@ static __always_inline struct int_hdr *int_near_probe(const struct sk_buff *skb,
 	if (unlikely((const u8 *)(th + 1) > end) || unlikely(th->doff < sizeof(*th) / 4))
 		return NULL;
 	msg = (const u8 *)th + __tcp_hdrlen(th);
-	/* Behind the magic word there is room for it, too. */
+	/* If this header is in the linear part, so is the message with the magic word before it. */
 	h = int_near(msg + INT_MSG_BYTES, end);
 	if (!h || unlikely(((const struct int_msg *)msg)->magic != cpu_to_be32(INT_MSG_MAGIC)))
 		return NULL;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_int: a hop that writes what it knows of its port into telemetry. What it writes
- * is in int_hop.h, where in a packet in int_packet.h.
+ * sch_int: the INT switch qdisc, which writes the load of its port into the INT header (telemetry).
+ * The entry is described in int_hop.h, its position in a packet in int_packet.h.
  *
- * Around exactly one child, which queues (hop_child). A packet is stamped when it is
- * dequeued: a peek goes through to the child, so a shaper above does not make us stamp
- * a packet time early.
+ * The qdisc has exactly one child qdisc that queues the packets (hop_child). A packet is stamped
+ * when it is dequeued. A peek is passed to the child, so a shaper above this qdisc does not make it
+ * stamp a packet one packet time early.
  *
- * With `sojourn`, a packet's arrival time travels with it (hop_arrival). Segmentation by a
- * child overwrites it: such a packet reports the backlog instead.
+ * With `sojourn`, the arrival time of a packet is kept in the packet (hop_arrival). Segmentation by
+ * a child overwrites it: such a packet reports the backlog instead.
  *
- * Those of a NIC's transmit queues below mq that bear one port ID are one port, and so are, with
- * `share`, the classes of a device that bear one (hop_port): txBytes is the port's. Of transmit
- * queues the queue length is the port's as well.
+ * The qdiscs of a NIC's transmit queues below mq that have the same port ID form one port
+ * (hop_port). With `share`, so do the classes of a device that have the same port ID. txBytes
+ * counts for the whole port. With transmit queues, the queue length is that of the whole port, too.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -34,10 +34,10 @@
 #include "trace.h"
 
 /**
- * struct int_config - what tc sets, in its units; RTNL
- * @rate_bytes_ps: TC_INT_RATE_AUTO for the device's
- * @speed_bytes_ps: TC_INT_SPEED_AUTO for the rate
- * @value: by attribute, those of 32 bits
+ * struct int_config - the options set by tc, in tc's units; protected by RTNL
+ * @rate_bytes_ps: rate of the port; TC_INT_RATE_AUTO: that of the device
+ * @speed_bytes_ps: speed in the records; TC_INT_SPEED_AUTO: the rate
+ * @value: 32-bit options, indexed by attribute
  */
 struct int_config {
 	u64 rate_bytes_ps;
@@ -46,12 +46,12 @@ struct int_config {
 };
 
 /**
- * struct int_params - what is made of it; written under the tree lock
- * @hop: for the law
- * @marks: by what telemetry is recognised
- * @rate_bytes_ps: of the port or class
- * @overhead_bytes: of a packet on the wire
- * @sojourn: the queue is the time that a packet waited
+ * struct int_params - parameters derived from the options; written under the tree lock
+ * @hop: parameters of the hop's entry
+ * @marks: values that identify INT packets
+ * @rate_bytes_ps: rate of the port or class
+ * @overhead_bytes: bytes that the link adds to each packet
+ * @sojourn: compute the queue from the time that a packet waited
  */
 struct int_params {
 	struct int_hop_params hop;
@@ -63,14 +63,14 @@ struct int_params {
 
 /**
  * struct int_sched_data - one port, or one class of a port
- * @child: the queue; must be first
- * @sch: the qdisc that this is the private data of
- * @config: what tc set
- * @params: what is made of it
- * @sent: counts what is sent, here and by the port's other queues or classes
- * @is_of_queue: the port's others are transmit queues; changed under the tree lock
- * @stats: for tc
- * @speed: tells when the device's changes; RTNL
+ * @child: the child qdisc; must be first
+ * @sch: the qdisc whose private data this is
+ * @config: options set by tc
+ * @params: parameters derived from @config
+ * @sent: counts bytes sent here and by the port's other queues or classes
+ * @is_of_queue: the port is shared by transmit queues; changed under the tree lock
+ * @stats: counters for tc
+ * @speed: notifies changes of the device's speed; protected by RTNL
  */
 struct int_sched_data {
 	struct hop_child child;
@@ -92,13 +92,16 @@ static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
-/* What the packet leaves behind, in bytes on the link. */
+/* Return: the queue that the packet leaves behind, in bytes on the link */
 static u64 int_backlog_bytes(const struct Qdisc *sch, const struct int_params *p)
 {
 	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
 }
 
-/* With the option sojourn: the bytes that the port can send while the packet waited. */
+/*
+ * Return: with the option sojourn, the bytes that the port can send in the time that the packet
+ * waited
+ */
 static noinline u64 int_waited_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
 				     u64 now_ns)
 {
@@ -127,8 +130,9 @@ static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h
 }
 
 /*
- * One snapshot, written into one packet. Returns true if there was a place for it. @check: the
- * checksum that covers @h and stands, or NULL
+ * Write one snapshot into one packet. @check: the checksum that covers @h and is complete, or NULL.
+ *
+ * Return: true if there was a slot for the record.
  */
 static __always_inline bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
 					    struct int_hdr *h, enum int_carrier carrier,
@@ -142,7 +146,7 @@ static __always_inline bool int_write_stamp(struct int_sched_data *q, struct sk_
 	written = int_hop_write(h, &q->params.hop, packed, &change);
 	if (check)
 		int_correct_check(check, carrier, change);
-	/* What a card has summed up, and from where, we do not know. */
+	/* The range that the NIC's checksum covers is unknown. */
 	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
 		skb->ip_summed = CHECKSUM_NONE;
 	if (trace_int_stamp_enabled())
@@ -160,8 +164,8 @@ static unsigned int int_stamped_kind(enum int_carrier carrier, u8 type)
 }
 
 /**
- * struct int_found - telemetry in a packet, as it was read
- * @place: the place of the header
+ * struct int_found - an INT header found in a packet
+ * @place: position of the header
  * @fault: INT_OK, or why the header is ignored
  * @type: the header's type, if @fault is INT_OK
  * @bytes: the header's length, if @fault is INT_OK
@@ -173,14 +177,14 @@ struct int_found {
 	unsigned int bytes;
 };
 
-/* What the port's other queues or classes have sent. */
+/* Return: bytes sent by the port's other queues or classes */
 static noinline u64 int_others_bytes(struct int_sched_data *q, u64 now_ns)
 {
 	hop_port_refresh(&q->sent, now_ns);
 	return atomic64_read(&q->sent.others_bytes);
 }
 
-/* What waits in the port's other queues, after int_others_bytes() of this moment. */
+/* Return: backlog of the port's other queues; call int_others_bytes() first */
 static noinline u64 int_others_backlog_bytes(const struct int_sched_data *q)
 {
 	if (!q->is_of_queue || q->params.sojourn)
@@ -189,7 +193,7 @@ static noinline u64 int_others_backlog_bytes(const struct int_sched_data *q)
 	       (u64)(u32)atomic_read(&q->sent.others_backlog_pkts) * q->params.overhead_bytes;
 }
 
-/* Write the entry of a port at @moment into a header whose bytes are our own, and count it. */
+/* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
 static __always_inline void int_stamp_own(struct int_sched_data *q, struct sk_buff *skb,
 					  struct int_hdr *h, enum int_carrier carrier,
 					  __sum16 *check, u32 pkts,
@@ -208,7 +212,7 @@ static __always_inline void int_stamp_own(struct int_sched_data *q, struct sk_bu
 		q->stats.longest_queue_bytes = moment->queue_bytes;
 }
 
-/* @tx_bytes: sent by this qdisc before this packet */
+/* Stamp a header that int_find() has found. @tx_bytes: sent by this qdisc before this packet */
 static void int_stamp_found(struct int_sched_data *q, struct sk_buff *skb,
 			    const struct int_found *found, u32 pkts, u64 tx_bytes)
 {
@@ -230,7 +234,7 @@ static void int_stamp_found(struct int_sched_data *q, struct sk_buff *skb,
 			return;
 		}
 		h = (struct int_hdr *)(skb->data + offset_bytes);
-		/* A program may write to mapped pages, so check the copy again. */
+		/* A program may write to mapped pages, so validate the copy again. */
 		fault = likely(h == before) ? INT_OK : int_check(h, found->bytes);
 	}
 	if (fault) {
@@ -244,7 +248,7 @@ static void int_stamp_found(struct int_sched_data *q, struct sk_buff *skb,
 	int_stamp_own(q, skb, h, found->place.carrier, check, pkts, &moment);
 }
 
-/* A packet that may have telemetry anywhere. */
+/* Stamp a packet with an INT header anywhere in it. */
 static noinline struct sk_buff *int_stamp_any(struct int_sched_data *q, struct sk_buff *skb,
 					      u32 pkts, u64 tx_bytes)
 {
@@ -258,14 +262,14 @@ static noinline struct sk_buff *int_stamp_any(struct int_sched_data *q, struct s
 	return skb;
 }
 
-/* A packet with telemetry behind its IPv4 header, which is in place. */
+/* Stamp a packet with an INT header after its IPv4 header, which is in the linear part. */
 static noinline struct sk_buff *int_stamp_inband(struct int_sched_data *q, struct sk_buff *skb,
 						 u32 pkts, u64 tx_bytes)
 {
 	struct int_hdr *h = int_near_inband(skb, ip_hdr(skb));
 	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
 
-	/* A clone shares its bytes with others. */
+	/* A cloned skb shares its data with others. */
 	if (unlikely(!h) || unlikely(skb_cloned(skb)))
 		return int_stamp_any(q, skb, pkts, tx_bytes);
 	moment.now_ns = ktime_get_ns();
@@ -274,7 +278,7 @@ static noinline struct sk_buff *int_stamp_inband(struct int_sched_data *q, struc
 	return skb;
 }
 
-/* A packet that may be a probe in IPv4, whose header is in place. */
+/* Stamp a packet that may be a probe in IPv4, with the IPv4 header in the linear part. */
 static noinline struct sk_buff *int_stamp_probe(struct int_sched_data *q, struct sk_buff *skb,
 						u32 pkts, u64 tx_bytes)
 {
@@ -282,7 +286,7 @@ static noinline struct sk_buff *int_stamp_probe(struct int_sched_data *q, struct
 	struct int_hdr *h = int_near_probe(skb, ip_hdr(skb));
 	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
 
-	/* Where the device computes the checksum, what stands there must be looked at. */
+	/* If the device computes the checksum, int_check_stands() must check what it covers. */
 	if (unlikely(!h) || unlikely(skb_cloned(skb)) || unlikely(skb_is_gso(skb)) ||
 	    unlikely(skb->ip_summed == CHECKSUM_PARTIAL))
 		return int_stamp_any(q, skb, pkts, tx_bytes);
@@ -292,7 +296,7 @@ static noinline struct sk_buff *int_stamp_probe(struct int_sched_data *q, struct
 	return skb;
 }
 
-/* A packet leaves that has a mark of telemetry, or none that can be seen at a glance. */
+/* Stamp a packet that departs if it has an INT header, by the fastest applicable function. */
 static __always_inline struct sk_buff *int_stamp(struct int_sched_data *q, struct sk_buff *skb,
 						 u32 pkts, u64 tx_bytes)
 {
@@ -309,7 +313,7 @@ static __always_inline struct sk_buff *int_stamp(struct int_sched_data *q, struc
 	return dscp == marks->dscp_data ? int_stamp_any(q, skb, pkts, tx_bytes) : skb;
 }
 
-/* With the option sojourn packets bear their arrival times, up to here. */
+/* With the option sojourn, stamp a packet and remove its arrival time. */
 static noinline struct sk_buff *int_stamp_timed(struct int_sched_data *q, struct sk_buff *skb,
 						u32 pkts, u64 tx_bytes)
 {
@@ -335,7 +339,7 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
 
-/* Counters outlive a reset (the device went down). */
+/* Counters survive a reset, which also happens when the device goes down. */
 static void int_reset(struct Qdisc *sch)
 {
 	hop_child_reset(sch);
@@ -362,7 +366,7 @@ static const struct hop_nla_option int_options_u32[TCA_INT_MAX + 1] = {
 					TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX),
 };
 
-/* Ranges are checked below, not here, where the message could not name the option. */
+/* int_options_u32 has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy int_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_RATE]		= { .type = NLA_U64 },
 	[TCA_INT_SPEED]		= { .type = NLA_U64 },
@@ -401,7 +405,7 @@ static int int_parse_rates(struct int_config *c, struct nlattr **tb,
 	return 0;
 }
 
-/* Of the device, if a port may be as fast; else 0. RTNL. */
+/* Return: speed of the device, bytes/s; 0 if unknown or out of range. Context: RTNL */
 static u64 int_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
@@ -473,7 +477,7 @@ static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 		if (!port)
 			return -ENOMEM;
 	}
-	/* The last thing that may fail. */
+	/* This must be the last step that can fail. */
 	err = hop_limit_set(sch, limit_bytes);
 	if (err) {
 		hop_port_put(port);
@@ -499,14 +503,17 @@ static int int_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	return err ?: int_configure(sch, tb, extack);
 }
 
-/* The speed of a port's device may be another now: one without a code is unknown. RTNL. */
+/*
+ * The speed of the port's device may have changed; a speed without a code becomes unknown. Context:
+ * RTNL
+ */
 static void int_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
 	struct int_sched_data *q = container_of(watch, struct int_sched_data, speed);
 
 	if (q->config.rate_bytes_ps != TC_INT_RATE_AUTO)
 		return;
-	/* A link that is down has no speed: the last one will do. */
+	/* A link that is down has no speed: keep the last one. */
 	if (!rate_bytes_ps || rate_bytes_ps > TC_INT_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
@@ -546,7 +553,7 @@ static void int_destroy(struct Qdisc *sch)
 	hop_child_destroy(sch);
 }
 
-/* RTNL keeps change() away. */
+/* RTNL excludes a concurrent change(). */
 static int int_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct int_sched_data *q = qdisc_priv(sch);
@@ -574,7 +581,7 @@ static int int_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct int_sched_data *q = qdisc_priv(sch);
 	struct tc_int_xstats st;
 
-	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
 	st = q->stats;
 	st.rate_bytes_ps = q->params.rate_bytes_ps;

@@ -9,7 +9,7 @@
 #include <net/int.h>
 #include <net/sch_generic.h>
 
-/* A packet was stamped: what the header says now. written=0: no place for the record. */
+/* A hop's entry was written: the new header. written=0: there was no slot for the record */
 TRACE_EVENT(int_stamp,
 	TP_PROTO(const struct Qdisc *sch, struct int_hdr *h, const struct int_record *record,
 		 bool written),

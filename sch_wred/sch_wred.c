@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_wred: a leaf queue that marks or drops by its instantaneous backlog.
- * The law and its deviations are in wred.h.
+ * sch_wred: a leaf qdisc that marks or drops packets by its instantaneous backlog. The algorithm
+ * and its deviations are in wred.h.
  *
- * Two backlogs are kept. sch->qstats.backlog counts qdisc_pkt_len(), as parents
- * do in qdisc_tree_reduce_backlog(). The law's counts wire bytes: what a packet
- * was counted with is kept in its control block, so that a change of `overhead`
- * while packets are queued leaves no remainder.
+ * The qdisc keeps two backlogs. sch->qstats.backlog counts qdisc_pkt_len(), as parents do in
+ * qdisc_tree_reduce_backlog(). The algorithm's backlog counts wire bytes. The size with which a
+ * packet was counted is kept in its control block, so that a change of `overhead` while packets are
+ * queued leaves no remainder.
  *
- * TCQ_F_CAN_BYPASS is not set: a packet that meets an empty queue is still
- * subject to the law (min may be 0) and still counted.
+ * TCQ_F_CAN_BYPASS is not set: a packet that finds an empty queue is still subject to the algorithm
+ * (min may be 0) and still counted.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -23,7 +23,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Where the device has no queue length of its own: as the kernel's default. */
+/* Default for a device without a queue length, as in the kernel */
 #define WRED_LIMIT_DEFAULT_PKTS 1000
 
 struct wred_sched {
@@ -32,7 +32,7 @@ struct wred_sched {
 	struct wred_stats stats;
 };
 
-/* In the packet while it is queued here. */
+/* Control block of a packet while it is queued here */
 struct wred_skb_cb {
 	u32 wire_bytes;
 };
@@ -57,7 +57,7 @@ static enum wred_class wred_classify(const struct sk_buff *skb)
 	return WRED_OTHER;
 }
 
-/* The law's verdict, carried out as far as it touches the packet. */
+/* Decide what happens to a packet, and mark it if the decision is to mark. */
 static enum wred_verdict wred_judge(struct wred_sched *q, struct sk_buff *skb,
 				    enum wred_class class, u32 wire_bytes)
 {
@@ -102,7 +102,7 @@ static struct sk_buff *wred_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* Counters outlive a reset (the device went down); the peak does not. */
+/* Counters survive a reset, which also happens when the device goes down; the peak does not. */
 static void wred_reset(struct Qdisc *sch)
 {
 	struct wred_sched *q = qdisc_priv(sch);
@@ -118,7 +118,7 @@ static const struct nla_policy wred_profile_policy[TCA_WRED_PROFILE_MAX_ATTR + 1
 	[TCA_WRED_PROFILE_OFF]	= { .type = NLA_FLAG },
 };
 
-/* Ranges are checked below, not here, where the message could not name the option. */
+/* wred_parse() checks the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy wred_policy[TCA_WRED_MAX + 1] = {
 	[TCA_WRED_LIMIT]	= { .type = NLA_U32 },
 	[TCA_WRED_OVERHEAD]	= { .type = NLA_U32 },
@@ -126,7 +126,7 @@ static const struct nla_policy wred_policy[TCA_WRED_MAX + 1] = {
 	[TCA_WRED_NECT]		= NLA_POLICY_NESTED(wred_profile_policy),
 };
 
-/* What is said to who misconfigures a profile. */
+/* Error messages for an invalid profile */
 struct wred_refusals {
 	const char *min, *max, *prob, *off, *incomplete, *order, *limit;
 };
@@ -144,7 +144,7 @@ struct wred_refusals {
 static const struct wred_refusals wred_ect_refusals = WRED_REFUSALS("ect");
 static const struct wred_refusals wred_nect_refusals = WRED_REFUSALS("nect");
 
-/* Overlay @f with the attributes of one profile's nest. */
+/* Update @f with the attributes of one profile's nest. */
 static int wred_parse_profile(struct wred_profile *f, const struct nlattr *nest,
 			      const struct wred_refusals *say, struct netlink_ext_ack *extack)
 {
@@ -180,7 +180,7 @@ static int wred_parse_profile(struct wred_profile *f, const struct nlattr *nest,
 	return err;
 }
 
-/* Relations hold between new and kept values alike. */
+/* Check the relations between values, whether new or kept. */
 static int wred_check_profile(struct wred_profile *f, u32 limit_bytes, struct nlattr *nest,
 			      struct nlattr *limit, const struct wred_refusals *say,
 			      struct netlink_ext_ack *extack)
@@ -189,14 +189,14 @@ static int wred_check_profile(struct wred_profile *f, u32 limit_bytes, struct nl
 		return 0;
 	if (f->min_bytes > f->max_bytes)
 		return hop_nla_refuse(extack, nest, say->order);
-	/* The backlog could never get there. */
+	/* The backlog could never reach max. */
 	if (f->max_bytes > limit_bytes)
 		return hop_nla_refuse(extack, nest ? nest : limit, say->limit);
 	wred_profile_set_slope(f);
 	return 0;
 }
 
-/* Overlay @p with the attributes of a request; on error @p is worthless. */
+/* Update @p with the attributes of a request; on error the content of @p is undefined. */
 static int wred_parse(struct wred_params *p, const struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
@@ -227,7 +227,7 @@ static int wred_parse(struct wred_params *p, const struct nlattr *opt,
 	return err;
 }
 
-/* Packets that are queued stay, even above a lowered limit: nothing is lost by a change. */
+/* Queued packets stay, even above a lowered limit: a change loses no packets. */
 static int wred_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct wred_sched *q = qdisc_priv(sch);
@@ -247,7 +247,7 @@ static int wred_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 static u32 wred_default_limit_bytes(const struct Qdisc *sch)
 {
 	const struct net_device *dev = qdisc_dev(sch);
-	/* tx_queue_len is the administrator's: 2^32 packets * 2^17 bytes < 2^64 */
+	/* tx_queue_len may be any value: 2^32 packets * 2^17 bytes < 2^64 */
 	u64 bytes = (u64)(dev->tx_queue_len ?: WRED_LIMIT_DEFAULT_PKTS) * psched_mtu(dev);
 
 	return clamp_t(u64, bytes, TC_WRED_LIMIT_MIN_BYTES, TC_WRED_LIMIT_MAX_BYTES);
@@ -280,7 +280,7 @@ static int wred_dump_profile(struct sk_buff *skb, int attr, const struct wred_pr
 	return 0;
 }
 
-/* RTNL keeps change() away. */
+/* RTNL excludes a concurrent change(). */
 static int wred_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct wred_sched *q = qdisc_priv(sch);
@@ -303,7 +303,7 @@ static int wred_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct wred_sched *q = qdisc_priv(sch);
 	struct tc_wred_xstats st;
 
-	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
 	st = (struct tc_wred_xstats){
 		.marked_pkts = q->stats.marked_pkts,

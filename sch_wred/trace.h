@@ -14,7 +14,7 @@ TRACE_DEFINE_ENUM(WRED_DROP_UNMARKABLE);
 TRACE_DEFINE_ENUM(WRED_DROP_EARLY);
 TRACE_DEFINE_ENUM(WRED_DROP_LIMIT);
 
-/* Every packet that was not simply queued, with the backlog it found. */
+/* A packet that was marked or dropped, with the backlog that it found */
 TRACE_EVENT(wred_decision,
 	TP_PROTO(const struct Qdisc *sch, enum wred_verdict verdict, u32 backlog_bytes,
 		 u32 pkt_bytes, u32 segs_pkts),

@@ -2,24 +2,24 @@
 /*
  * WRED with ECN on the instantaneous backlog: the decision, without the queue.
  *
- * Source: draft-bensley-tcpm-dctcp-01 section 3.1; RFC 3168 section 5; the
- * probability function of draft-dai-pfc-free-low-delay-control section 2.1:
+ * Source: draft-bensley-tcpm-dctcp-01 section 3.1; RFC 3168 section 5; the probability function of
+ * draft-dai-pfc-free-low-delay-control section 2.1:
  *
  *	q < min:		p = 0
  *	min <= q < max:		p = prob * (q - min) / (max - min)
  *	q >= max:		p = 1
  *
- * q is the backlog in wire bytes that the packet finds, before it is added.
- * An ECN-capable packet is marked with the probability of the profile `ect`, a
- * Not-ECT one is dropped with that of `nect`. min = max is a step.
+ * q is the backlog in wire bytes that the packet finds, before it is added. An ECN-capable packet
+ * is marked with the probability of the profile `ect`, a Not-ECT packet is dropped with that of
+ * `nect`. min = max is a step.
  *
  * Deviations:
- * - DCTCP marks at q > K, this at q >= max: configure K + 1 for that comparison.
- * - A packet that bears CE already passes whatever its profile says, and is not
- *   counted as marked: RFC 3168 section 5, CE stays CE.
- * - What is not IP (ARP, LLDP, ...) cannot answer a drop by slowing down: it
- *   obeys the limit only.
- * - What would not fit below the limit is dropped before it is marked.
+ * - DCTCP marks at q > K, this algorithm at q >= max: configure K + 1 for the same comparison.
+ * - A packet that is already marked CE passes, whatever its profile is, and is not counted as
+ *   marked: RFC 3168 section 5, CE stays CE.
+ * - Packets other than IP (ARP, LLDP, ...) have no sender that slows down after a drop: only the
+ *   limit applies to them.
+ * - A packet that exceeds the limit is dropped and not marked first.
  */
 #ifndef HOPCC_WRED_H
 #define HOPCC_WRED_H
@@ -28,19 +28,19 @@
 #include <linux/math64.h>
 #include <linux/types.h>
 
-/* Probabilities at run time are compared with 32 random bits. */
+/* Probabilities are compared with 32 random bits. */
 #define WRED_RANDOM_SHIFT 32
-/* 2^62: the greatest slope * (q - min) that leaves room in a u64. */
+/* 2^62: the largest slope * (q - min), which leaves room in a u64 */
 #define WRED_SLOPE_SHIFT 62
 #define WRED_PPM 1000000
 
 /**
- * struct wred_profile - one curve; written by configuration only
- * @on: whether there is one
- * @min_bytes: below it p = 0
- * @max_bytes: from it on p = 1; not below @min_bytes
+ * struct wred_profile - one curve; written only by configuration
+ * @on: the profile is configured
+ * @min_bytes: p = 0 below this backlog
+ * @max_bytes: p = 1 from this backlog on; not below @min_bytes
  * @prob_ppm: p just below @max_bytes
- * @slope_q62: p a byte above @min_bytes, << WRED_SLOPE_SHIFT
+ * @slope_q62: increase of p per byte above @min_bytes, << WRED_SLOPE_SHIFT
  */
 struct wred_profile {
 	bool on;
@@ -50,10 +50,10 @@ struct wred_profile {
 	u64 slope_q62;
 };
 
-/* Who obeys what. */
+/* Class of a packet */
 enum wred_class {
-	WRED_ECT,	/* marked by the profile ect */
-	WRED_CE,	/* bears CE: nothing left to mark */
+	WRED_ECT,	/* ECN-capable: marked by the profile ect */
+	WRED_CE,	/* already marked CE */
 	WRED_NECT,	/* dropped by the profile nect */
 	WRED_OTHER,	/* not IP */
 };
@@ -67,11 +67,11 @@ enum wred_verdict {
 };
 
 /**
- * struct wred_params - configuration; written under the qdisc lock
- * @limit_bytes: the backlog never exceeds it, unless it was lowered meanwhile
- * @overhead_bytes: what the link adds to each packet
- * @ect: for ECN-capable packets
- * @nect: for Not-ECT packets
+ * struct wred_params - parameters; written under the qdisc lock
+ * @limit_bytes: maximum backlog; exceeded only after it was lowered
+ * @overhead_bytes: bytes that the link adds to each packet
+ * @ect: profile for ECN-capable packets
+ * @nect: profile for Not-ECT packets
  */
 struct wred_params {
 	u32 limit_bytes;
@@ -81,9 +81,9 @@ struct wred_params {
 };
 
 /**
- * struct wred_vars - the queue as the law sees it; under the qdisc lock
- * @backlog_bytes: wire bytes queued
- * @peak_bytes: greatest @backlog_bytes since reset
+ * struct wred_vars - state of the queue; protected by the qdisc lock
+ * @backlog_bytes: backlog in wire bytes
+ * @peak_bytes: maximum of @backlog_bytes since the last reset
  */
 struct wred_vars {
 	u32 backlog_bytes;
@@ -91,12 +91,12 @@ struct wred_vars {
 };
 
 /**
- * struct wred_stats - packets on the wire; under the qdisc lock
- * @marked_pkts: set to CE here
- * @ce_pkts: accepted that bore CE already
- * @unmarkable_pkts: dropped because they could not be marked
- * @early_pkts: dropped by the profile nect
- * @limit_pkts: dropped because they did not fit
+ * struct wred_stats - counters of packets on the wire; protected by the qdisc lock
+ * @marked_pkts: packets set to CE here
+ * @ce_pkts: accepted packets that were already marked CE
+ * @unmarkable_pkts: packets dropped because they could not be marked
+ * @early_pkts: packets dropped by the profile nect
+ * @limit_pkts: packets dropped because they exceeded the limit
  */
 struct wred_stats {
 	u64 marked_pkts;
@@ -107,10 +107,10 @@ struct wred_stats {
 };
 
 /**
- * wred_profile_set_slope() - divide once, at configuration
+ * wred_profile_set_slope() - compute the slope at configuration, to avoid divisions later
  * @f: profile with min, max and prob set: min <= max <= 2^30, prob <= 10^6
  *
- * p is exact to 2^-32, the resolution of the random number it is compared with.
+ * p is exact to 2^-32, the resolution of the random number that it is compared with.
  */
 static inline void wred_profile_set_slope(struct wred_profile *f)
 {
@@ -122,13 +122,13 @@ static inline void wred_profile_set_slope(struct wred_profile *f)
 	f->slope_q62 = width_bytes ? div_u64(prob_q43 << (WRED_SLOPE_SHIFT - 43), width_bytes) : 0;
 }
 
-/* Whether the backlog is between the thresholds, where chance decides. */
+/* Return: true if the backlog is between the thresholds, where the decision is random */
 static inline bool wred_on_ramp(const struct wred_profile *f, u32 backlog_bytes)
 {
 	return f->on && backlog_bytes > f->min_bytes && backlog_bytes < f->max_bytes;
 }
 
-/* p << WRED_RANDOM_SHIFT, so 2^32 is certainty. */
+/* Return: p << WRED_RANDOM_SHIFT, so 2^32 means p = 1 */
 static inline u64 wred_profile_prob_q32(const struct wred_profile *f, u32 backlog_bytes)
 {
 	if (!f->on || backlog_bytes < f->min_bytes)
@@ -140,7 +140,7 @@ static inline u64 wred_profile_prob_q32(const struct wred_profile *f, u32 backlo
 	       (WRED_SLOPE_SHIFT - WRED_RANDOM_SHIFT);
 }
 
-/* Which profile a class of packets obeys; NULL for none. */
+/* Return: the profile for a class of packets; NULL if none applies */
 static inline const struct wred_profile *wred_profile_of(const struct wred_params *p,
 							 enum wred_class class)
 {
@@ -157,12 +157,12 @@ static inline const struct wred_profile *wred_profile_of(const struct wred_param
 }
 
 /**
- * wred_needs_random() - whether wred_decide() will look at its random number
- * @p: configuration
+ * wred_needs_random() - does wred_decide() need a random number?
+ * @p: parameters
  * @v: the queue
- * @class: of the packet
+ * @class: class of the packet
  *
- * Saves drawing one for most packets.
+ * Avoids drawing a random number for most packets.
  */
 static inline bool wred_needs_random(const struct wred_params *p, const struct wred_vars *v,
 				     enum wred_class class)
@@ -173,14 +173,14 @@ static inline bool wred_needs_random(const struct wred_params *p, const struct w
 }
 
 /**
- * wred_decide() - what happens to an arriving packet
- * @p: configuration
+ * wred_decide() - decide what happens to an arriving packet
+ * @p: parameters
  * @v: the queue, without the packet
- * @class: of the packet
- * @pkt_bytes: its wire bytes
+ * @class: class of the packet
+ * @pkt_bytes: size of the packet in wire bytes
  * @random: 32 random bits
  *
- * Return: the verdict; WRED_DROP_UNMARKABLE is the caller's to find out.
+ * Return: the decision; never WRED_DROP_UNMARKABLE, which only the caller can detect.
  */
 static inline enum wred_verdict wred_decide(const struct wred_params *p,
 					    const struct wred_vars *v,
@@ -188,7 +188,7 @@ static inline enum wred_verdict wred_decide(const struct wred_params *p,
 {
 	const struct wred_profile *f = wred_profile_of(p, class);
 
-	/* A lowered limit may be below the backlog. 2^30 + 2^31 < 2^32 */
+	/* A lowered limit may be below the backlog. No overflow: 2^30 + 2^31 < 2^32 */
 	if (v->backlog_bytes + pkt_bytes > p->limit_bytes)
 		return WRED_DROP_LIMIT;
 	if (!f || random >= wred_profile_prob_q32(f, v->backlog_bytes))
@@ -196,20 +196,20 @@ static inline enum wred_verdict wred_decide(const struct wred_params *p,
 	return class == WRED_ECT ? WRED_MARK : WRED_DROP_EARLY;
 }
 
-/* A packet joined the queue. */
+/* Count a packet that is queued. */
 static inline void wred_add(struct wred_vars *v, u32 pkt_bytes)
 {
 	v->backlog_bytes += pkt_bytes;
 	v->peak_bytes = max(v->peak_bytes, v->backlog_bytes);
 }
 
-/* A packet left the queue. */
+/* Count a packet that leaves the queue. */
 static inline void wred_remove(struct wred_vars *v, u32 pkt_bytes)
 {
 	v->backlog_bytes -= pkt_bytes;
 }
 
-/* Count what became of @pkts packets. */
+/* Count the decision for @pkts packets. */
 static inline void wred_count(struct wred_stats *s, enum wred_class class,
 			      enum wred_verdict verdict, u32 pkts)
 {

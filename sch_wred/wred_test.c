@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every boundary of the WRED decision; see wred.h. KUnit suite and host program. */
+/* Tests of all boundaries of the WRED decision, wred.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <uapi/linux/pkt_sched_wred.h>
@@ -117,7 +117,7 @@ static void wred_test_probabilities(struct kunit *test)
 	}
 }
 
-/* No random number is drawn where it would not be looked at. */
+/* No random number is drawn if the decision does not need one. */
 static void wred_test_random(struct kunit *test)
 {
 	const struct wred_params p = {
@@ -145,7 +145,7 @@ static void wred_test_random(struct kunit *test)
 	}
 }
 
-/* Without profiles it is a byte fifo. */
+/* Without profiles the qdisc is a byte fifo. */
 static void wred_test_off(struct kunit *test)
 {
 	const struct wred_params p = { .limit_bytes = LIMIT };

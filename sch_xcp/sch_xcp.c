@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_xcp: an XCP router on one port. The law and its deviations are in xcp_router.h.
+ * sch_xcp: the XCP switch qdisc for one port. The algorithm and its deviations from the draft are
+ * in xcp_router.h.
  *
- * Around a child, which queues (hop_child). A packet arrives for the law when it is
- * enqueued, whatever the child does with it then, and departs when it is dequeued: a
- * peek goes through to the child, so a shaper above does not make it depart early.
+ * The qdisc has a child qdisc that queues the packets (hop_child). The algorithm counts a packet as
+ * arrived when it is enqueued, whatever the child does with it then, and as departed when it is
+ * dequeued. A peek is passed to the child, so a shaper above this qdisc does not make a packet
+ * depart early.
  *
- * With `share`, XCP has that child to itself and all else has a second one; the law of
- * their weights is in xcp_share.h. The second child, once made, stays. After a change
- * the child that holds the older packets is emptied of them first: nothing is lost, and
- * no flow is reordered, unless the next change comes before that is over.
+ * With `share`, the first child is for XCP only and a second one is for all other traffic; their
+ * weights are computed in xcp_share.h. Once created, the second child stays. After a change of
+ * `share`, the child that holds the older packets is drained first: nothing is lost and no flow is
+ * reordered, unless `share` changes again before the child is empty.
  *
- * Two timers, both started by the first packet and stopped when a whole control
- * interval saw no packet and none is queued: the control interval's and that of the
- * persistent queue. Their callbacks take the root's lock. reset() holds it already,
- * so it cannot wait for a callback: a callback that finds the timers stopped, or
- * started again, has nothing to do.
+ * There are two timers, one for the control interval and one for the estimate of the persistent
+ * queue. The first packet starts both. They stop when no packet arrives in a whole control interval
+ * and none is queued. Their callbacks take the root's lock. reset() already holds it and cannot
+ * wait for a callback; instead, a callback does nothing if the timers were stopped or restarted.
  *
- * Those of a NIC's transmit queues below mq are one port (hop_port): each counts what it gets, and
- * ends intervals of its own with what all have got. So no CPU waits for another one.
+ * The qdiscs of a NIC's transmit queues below mq form one port (hop_port). Each counts the bytes
+ * that it receives and ends its own intervals with the counts of all of them, so no CPU waits for
+ * another.
  *
- * While packets are queued but none arrives or departs, each further period would
- * compute what the last one did. After XCP_STILL_PERIODS of them a timer rests. The next
- * packet starts it at the end of the period in which it would be by then, so the law sees
- * no difference. Without that, a child that holds a packet for hours keeps a CPU busy.
+ * While packets are queued but none arrives or departs, each further period would compute the same
+ * values as the one before. After XCP_STILL_PERIODS such periods a timer pauses. The next packet
+ * restarts it with the phase that it would have without the pause, so the results do not change.
+ * Otherwise a child that holds back a packet for hours would keep a CPU busy.
  */
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
@@ -56,9 +58,9 @@
 #include "trace.h"
 
 /**
- * struct xcp_config - what tc sets, in its units; RTNL
- * @rate_bytes_ps: TC_XCP_RATE_AUTO for the device's
- * @value: by attribute, those of 32 bits
+ * struct xcp_config - the options set by tc, in tc's units; protected by RTNL
+ * @rate_bytes_ps: rate of the port; TC_XCP_RATE_AUTO: that of the device
+ * @value: 32-bit options, indexed by attribute
  */
 struct xcp_config {
 	u64 rate_bytes_ps;
@@ -66,19 +68,20 @@ struct xcp_config {
 };
 
 /*
- * Shorter pauses, such as the time of a packet on a slow link, do not stop a timer: starting
- * it again costs more than a few expiries.
+ * A timer pauses only after this number of periods without a change. Shorter gaps, such as the time
+ * of one packet on a slow link, do not pause it, because restarting a timer costs more than a few
+ * expiries.
  */
 #define XCP_STILL_PERIODS 16
 
 /**
- * struct xcp_timer - one of the port's two timers; under the qdisc lock
+ * struct xcp_timer - one of the port's two timers; protected by the qdisc lock
  * @timer: expires at the end of each period
- * @start_ns: start of the period that runs
- * @period_ns: its length
+ * @start_ns: start of the current period
+ * @period_ns: length of the current period
  * @moves: the port's count of arrivals and departures at @start_ns
  * @still_periods: consecutive periods that ended without an arrival or departure
- * @rests: the timer does not run, although the port does
+ * @rests: the timer is paused although the port is in use
  */
 struct xcp_timer {
 	struct hrtimer timer;
@@ -90,9 +93,9 @@ struct xcp_timer {
 };
 
 /**
- * struct xcp_shared - a port that several transmit queues send through
- * @port: bytes that they got; must be first
- * @left_time: packet times of queues that are gone, 2^-12 ns; under the port's lock
+ * struct xcp_shared - a port that several transmit queues share
+ * @port: byte counts of the queues; must be first
+ * @left_time: sum of packet times of removed queues, 2^-12 ns; protected by the port's lock
  */
 struct xcp_shared {
 	struct hop_port port;
@@ -101,44 +104,44 @@ struct xcp_shared {
 
 /**
  * struct xcp_sched_data - one port, or one transmit queue of a port
- * @child: the queue; must be first
- * @sch: the qdisc that this is the private data of
- * @config: what tc set
- * @params: what the law makes of it; with share, the capacity is XCP's
+ * @child: the child qdiscs; must be first
+ * @sch: the qdisc whose private data this is
+ * @config: options set by tc
+ * @params: parameters of the algorithm, derived from @config; with share, the capacity is XCP's
  * @port_bytes_ps: rate of the port
- * @drain: what the port sends, where that is less than @port_bytes_ps
- * @warned_slow: a warning that the port sends less than its rate is in the kernel log
- * @vars: the port as the law sees it
- * @stats: arrivals
- * @intervals: control intervals that ended
- * @reduced_pkts: lowered here
- * @unwritable_pkts: to be lowered, but could not be written
- * @sampler: looks at senders, if it was switched on
- * @sampler_seed: of the hash by which it knows flows
- * @samples: that it took
- * @understating: of these
- * @ignoring: of these
- * @share: of the two queues, with share
- * @shares: packets go to two queues
- * @peeked: the queue whose packet was peeked; XCP_SIDES for none
- * @older: the queue that holds older packets than the other
- * @older_pkts: that many
- * @other_arrived_bytes: into the other queue, as it counts them
- * @other_left_bytes: out of it
- * @other_lost_bytes: the difference, less what is queued, that is accounted for
- * @other_queue: of which all this holds; to compare, not to use
- * @runs: the port is in use: its timers run or rest
+ * @drain: measured rate of the port, if less than @port_bytes_ps
+ * @warned_slow: the warning that the port sends less than its rate is already in the kernel log
+ * @vars: state of the algorithm
+ * @stats: arrival counters
+ * @intervals: number of control intervals that have ended
+ * @reduced_pkts: packets whose Delta_Throughput was lowered here
+ * @unwritable_pkts: packets that should have been changed but could not be written
+ * @sampler: samples senders, if it is switched on
+ * @sampler_seed: seed of the hash by which the sampler identifies flows
+ * @samples: number of samples taken
+ * @understating: samples of senders that sent more than they advertised
+ * @ignoring: samples of senders that did not slow down as told
+ * @share: weights of the two queues, with share
+ * @shares: packets are currently sent to two queues
+ * @peeked: the queue whose packet was peeked; XCP_SIDES: none
+ * @older: the queue that holds packets older than those in the other
+ * @older_pkts: number of these packets
+ * @other_arrived_bytes: bytes enqueued to the other queue, in its own units
+ * @other_left_bytes: bytes dequeued from the other queue
+ * @other_lost_bytes: bytes lost in the other queue that are already accounted for
+ * @other_queue: the child that the counts of the other queue belong to; only compared
+ * @runs: the port is in use: its timers run or are paused
  * @rests: the next packet that arrives or departs must start a timer
- * @moves: arrivals and departures
+ * @moves: number of arrivals and departures
  * @ctl: ends control intervals
  * @queue: ends periods of the queue's estimate
- * @arrived: for the port's other queues, the bytes that arrived; used only with such
- * @arrived_time: likewise, the sum of packet times, 2^-12 ns
- * @told_bytes: what of @arrived is of intervals that ended
- * @told_time: what of @arrived_time is of intervals that ended
+ * @arrived: with several transmit queues, the bytes that arrived here, for the other queues
+ * @arrived_time: with several transmit queues, the sum of packet times, 2^-12 ns
+ * @told_bytes: part of @arrived that belongs to intervals that have ended
+ * @told_time: part of @arrived_time that belongs to intervals that have ended
  * @others: counts of the port's other queues at @others_ns
- * @others_ns: when they were read, ns
- * @speed: tells when the device's changes; RTNL
+ * @others_ns: time when @others were read, ns
+ * @speed: notifies changes of the device's speed; protected by RTNL
  */
 struct xcp_sched_data {
 	struct hop_child child;
@@ -181,24 +184,30 @@ struct xcp_sched_data {
 	struct hop_speed_watch speed;
 };
 
-/* Each packet of a GSO packet is given the same: the header says that, and a sum no more. */
+/*
+ * Write a per-segment value to the header of a GSO packet and clear XCP_FLAG_SUM, because each
+ * segment now gets the same feedback.
+ */
 static noinline void xcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
 {
 	const __be16 flags = htons(XCP_FLAG_SUM);
 
-	/* Length and flags are a word of a checksum. */
+	/* Length and flags form one 16-bit word of the checksum. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->csum = csum_sub(skb->csum, (__force __wsum)flags);
 	h->flags &= ~XCP_FLAG_SUM;
 }
 
-/* TCP's checksum does not cover the header; one that a card computed over the frame does. */
+/*
+ * TCP's checksum does not cover the header, but CHECKSUM_COMPLETE, computed by the NIC over the
+ * frame, does.
+ */
 static __always_inline void xcp_write_own(struct sk_buff *skb, struct xcp_hdr *h,
 					  const struct xcp_pkt *pkt)
 {
 	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
 
-	/* An even offset from where the sum began: no byte changes places. */
+	/* The offset is even, so bytes keep their position in the checksum. */
 	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
 		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
 				     (__force __wsum)delta);
@@ -207,7 +216,7 @@ static __always_inline void xcp_write_own(struct sk_buff *skb, struct xcp_hdr *h
 		xcp_write_each(skb, h);
 }
 
-/* Write what the law made of a packet's request. */
+/* Write the feedback that replaces a packet's demand. */
 static noinline void xcp_write_delta(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
 				     const struct xcp_pkt *pkt)
 {
@@ -219,7 +228,9 @@ static noinline void xcp_write_delta(struct xcp_sched_data *q, struct sk_buff *s
 	q->reduced_pkts += pkt->pkts;
 }
 
-/* Who sent a packet that bears a header at @offset; zeros for what cannot be read. */
+/*
+ * Get addresses and ports of a packet with a congestion header at @offset; unreadable fields are 0.
+ */
 static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_endpoints *name)
 {
 	__be32 v4[2] = {};
@@ -234,7 +245,7 @@ static void xcp_name_sender(const struct sk_buff *skb, int offset, struct xcp_en
 		skb_copy_bits(skb, at + offsetof(struct ipv6hdr, saddr), &name->saddr,
 			      sizeof(name->saddr) + sizeof(name->daddr));
 	}
-	/* TCP's and UDP's ports; of others, whatever comes first. */
+	/* The ports of TCP or UDP; for other protocols the first bytes of their header */
 	skb_copy_bits(skb, offset + XCP_HDR_BYTES, &name->sport,
 		      sizeof(name->sport) + sizeof(name->dport));
 }
@@ -247,7 +258,7 @@ static noinline void xcp_sample_sender(struct xcp_sched_data *q, const struct sk
 	u32 key;
 	u8 next;
 
-	/* Of a tunnel's copy (section 2.5): it does not tell the senders inside apart. */
+	/* Skip a tunnel's copy of a header (section 2.5): its senders cannot be told apart. */
 	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
 	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
 		return;
@@ -261,19 +272,19 @@ static noinline void xcp_sample_sender(struct xcp_sched_data *q, const struct sk
 	trace_xcp_sample(q->sch, &sender, result);
 }
 
-/* What a qdisc queues, in bytes on the link. */
+/* Return: backlog of a qdisc, in bytes on the link */
 static u64 xcp_all_bytes(const struct Qdisc *sch, const struct xcp_params *p)
 {
 	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
 }
 
-/* The same within what the law can count. */
+/* Return: backlog of a qdisc, in bytes on the link, capped to 32 bits */
 static u32 xcp_backlog_bytes(const struct Qdisc *sch, const struct xcp_params *p)
 {
 	return min_t(u64, U32_MAX, xcp_all_bytes(sch, p));
 }
 
-/* What the law takes for its queue. */
+/* Return: the qdisc whose backlog is the queue of the algorithm */
 static const struct Qdisc *xcp_queue(const struct xcp_sched_data *q)
 {
 	return q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
@@ -285,8 +296,8 @@ static u32 xcp_queue_bytes(const struct xcp_sched_data *q)
 }
 
 /*
- * What the other queue lost since it was asked last. Whatever dropped it, and when: what
- * arrived, did not leave and is not there is lost.
+ * Return: bytes that the other queue has lost since the last call. A byte that arrived, did not
+ * leave and is not queued is lost, independent of what dropped it and when.
  */
 static s64 xcp_other_lost_bytes(struct xcp_sched_data *q)
 {
@@ -295,7 +306,7 @@ static s64 xcp_other_lost_bytes(struct xcp_sched_data *q)
 	const s64 lost_bytes = all_bytes - q->other_lost_bytes;
 
 	q->other_lost_bytes = all_bytes;
-	/* Another was grafted: what the old one held is no congestion. */
+	/* Another child was grafted: losing the old child's packets is not congestion. */
 	if (other != q->other_queue) {
 		q->other_queue = other;
 		return 0;
@@ -308,7 +319,7 @@ static u64 xcp_capacity_bytes_ps(const struct xcp_sched_data *q)
 	return xcp_drain_capacity_bytes_ps(&q->drain, q->port_bytes_ps);
 }
 
-/* The capacity that is XCP's from now on. */
+/* Return: the capacity that XCP gets in the next interval, bytes/s */
 static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
 {
 	const struct xcp_share_interval interval = {
@@ -330,14 +341,14 @@ static u64 xcp_weigh(struct xcp_sched_data *q, u64 elapsed_ns)
 	return capacity_bytes_ps;
 }
 
-/* The sums are about to be cleared. */
+/* Keep the sums of the interval, which are about to be cleared. */
 static void xcp_keep_sums(struct xcp_sched_data *q)
 {
 	q->told_bytes += q->vars.input_bytes;
 	q->told_time += q->vars.sum_time;
 }
 
-/* For the port's other queues, after an arrival. There is one writer. */
+/* Publish the counts for the port's other queues, after an arrival. There is one writer. */
 static noinline void xcp_tell_others(struct xcp_sched_data *q)
 {
 	atomic64_set(&q->arrived.sent_bytes, q->told_bytes + q->vars.input_bytes);
@@ -349,7 +360,7 @@ static struct xcp_shared *xcp_shared(struct hop_port *port)
 	return container_of(port, struct xcp_shared, port);
 }
 
-/* Read the counts of the port's other queues, now. Returns true if one of them is in use. */
+/* Read the current counts of the port's other queues. Return: true if one of them is in use */
 static bool xcp_read_others(struct xcp_sched_data *q, u64 now_ns)
 {
 	struct hop_port *port = q->arrived.port;
@@ -373,7 +384,7 @@ static bool xcp_read_others(struct xcp_sched_data *q, u64 now_ns)
 	return in_use;
 }
 
-/* What the port's other queues had in the interval that ends now. */
+/* Return: the traffic of the port's other queues in the interval that ends now */
 static struct xcp_others xcp_others_in_interval(struct xcp_sched_data *q, u64 now_ns,
 						u64 elapsed_ns)
 {
@@ -386,7 +397,10 @@ static struct xcp_others xcp_others_in_interval(struct xcp_sched_data *q, u64 no
 	return xcp_others_since(&q->others, &before, since_ns, elapsed_ns);
 }
 
-/* The control timer starts after a pause: what was to be given is of another time. */
+/*
+ * The control timer starts after an idle time: if other queues are in use, empty the pools, which
+ * date from before.
+ */
 static void xcp_meet_others(struct xcp_sched_data *q, u64 now_ns)
 {
 	if (q->arrived.port && xcp_read_others(q, now_ns))
@@ -403,7 +417,7 @@ static void xcp_start_timer(struct xcp_timer *t, u64 start_ns, u64 period_ns, u6
 	hrtimer_start(&t->timer, ns_to_ktime(start_ns + period_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* As if the timer had not rested: its periods went on without a gap. */
+/* Restart a paused timer with the phase that it would have without the pause. */
 static void xcp_resume_timer(struct xcp_timer *t, u64 now_ns, u64 moves)
 {
 	if (t->rests)
@@ -412,8 +426,10 @@ static void xcp_resume_timer(struct xcp_timer *t, u64 now_ns, u64 moves)
 }
 
 /*
- * A period ended, and the next one is like it unless a packet comes or @settled is false.
- * Returns when the next one ends; 0 if the timer rests.
+ * A period ended. The timer pauses if many periods in a row had no packet and @settled is true,
+ * because the next period would compute the same values.
+ *
+ * Return: the time when the next period ends; 0 if the timer pauses.
  */
 static u64 xcp_next_period(struct xcp_sched_data *q, struct xcp_timer *t, u64 now_ns,
 			   u64 period_ns, bool settled)
@@ -429,7 +445,7 @@ static u64 xcp_next_period(struct xcp_sched_data *q, struct xcp_timer *t, u64 no
 	return 0;
 }
 
-/* Line 19, and its like for the queue: the first packet starts the timers. */
+/* Line 19, and the equivalent for the queue's timer: the first packet starts the timers. */
 static void xcp_wake(struct xcp_sched_data *q)
 {
 	const u64 queue_ns = xcp_close_queue(&q->vars, &q->params, 0);
@@ -442,7 +458,7 @@ static void xcp_wake(struct xcp_sched_data *q)
 	xcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
 }
 
-/* The port, which is in use, has held @queue_bytes until now; something changes now. */
+/* Something changes at a port in use with a paused timer; @queue_bytes were queued until now. */
 static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 {
 	const u64 now_ns = ktime_get_ns();
@@ -458,7 +474,7 @@ static noinline void xcp_resume(struct xcp_sched_data *q, u32 queue_bytes)
 	xcp_resume_timer(&q->queue, now_ns, q->moves);
 }
 
-/* A callback that runs already waits for our lock, and then sees that it came late. */
+/* A callback that is already running waits for our lock and then finds that it is too late. */
 static void xcp_sleep(struct xcp_sched_data *q)
 {
 	WRITE_ONCE(q->runs, false);
@@ -473,7 +489,7 @@ static void xcp_sleep(struct xcp_sched_data *q)
 	xcp_start(&q->vars, &q->params);
 }
 
-/* Once for a qdisc and rate. */
+/* Warn once per qdisc and rate. */
 static void xcp_warn_slow(struct xcp_sched_data *q)
 {
 	if (q->warned_slow)
@@ -483,7 +499,10 @@ static void xcp_warn_slow(struct xcp_sched_data *q)
 			     qdisc_dev(q->sch)->name, q->port_bytes_ps, q->drain.rate_bytes_ps);
 }
 
-/* One of several transmit queues has a part of the port's rate that nobody knows. */
+/*
+ * Measure the rate of the port. Not with several transmit queues: the part of the rate that one
+ * queue gets is unknown.
+ */
 static void xcp_measure_port(struct xcp_sched_data *q, u64 now_ns)
 {
 	const struct gnet_stats_basic_sync *stats = &q->sch->bstats;
@@ -502,7 +521,9 @@ static void xcp_measure_port(struct xcp_sched_data *q, u64 now_ns)
 	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 }
 
-/* The control interval is over. Returns when the next one will be; 0 if no timer is due. */
+/*
+ * End a control interval. Return: the time when the next one ends; 0 if the timer stops or pauses
+ */
 static u64 xcp_end_interval(struct xcp_sched_data *q)
 {
 	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
@@ -532,14 +553,14 @@ static u64 xcp_end_queue_period(struct xcp_sched_data *q)
 
 	if (!q->vars.queue_bytes)
 		xcp_drain_stop(&q->drain);
-	/* F follows the estimate at the end of the control interval. */
+	/* The control interval's timer must compute F from the new estimate. */
 	if (q->vars.queue_bytes != before_bytes)
 		xcp_resume_timer(&q->ctl, now_ns, q->moves);
 	return xcp_next_period(q, &q->queue, now_ns, period_ns,
 			       q->vars.queue_bytes == q->vars.min_queue_bytes);
 }
 
-/* Under the root's lock, do what a timer is for, unless it was stopped or started anew. */
+/* Run a timer's function under the root's lock, unless the timer was stopped or restarted. */
 static enum hrtimer_restart xcp_expire(struct xcp_sched_data *q, struct hrtimer *timer,
 				       u64 (*end)(struct xcp_sched_data *q))
 {
@@ -575,7 +596,7 @@ static bool xcp_is_marked(const struct sk_buff *skb)
 	return hop_pkt_ecn(skb) == INET_ECN_CE;
 }
 
-/* XCP's law sees XCP's packets only. */
+/* With share, the XCP algorithm sees only XCP packets. */
 static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk_buff *skb,
 				       const struct xcp_pkt *pkt)
 {
@@ -591,13 +612,13 @@ static enum xcp_side xcp_arrive_shared(struct xcp_sched_data *q, const struct sk
 	return side;
 }
 
-/* A packet arrives while a timer does not run. */
+/* A packet arrives while a timer is not running. */
 static noinline void xcp_rouse(struct xcp_sched_data *q)
 {
 	/*
-	 * A port whose child dropped all that it held is as one that nothing has used. Of several
-	 * transmit queues one stays in use: a queue that starts beside others gives nothing at
-	 * first, so a flow with pauses would never be given anything.
+	 * If the child dropped all of its packets, treat the port like one that has not been used.
+	 * Not with several transmit queues: a queue that starts while others are in use gives no
+	 * feedback at first, so a flow with pauses would never get any.
 	 */
 	if (q->runs && !q->sch->q.qlen && !q->arrived.port)
 		xcp_sleep(q);
@@ -607,7 +628,7 @@ static noinline void xcp_rouse(struct xcp_sched_data *q)
 		xcp_wake(q);
 }
 
-/* With the option share there are two queues, one for XCP and one for all else. */
+/* Enqueue with the option share: one queue is for XCP, the other for all other traffic. */
 static noinline int xcp_enqueue_shared(struct xcp_sched_data *q, struct sk_buff *skb,
 				       struct sk_buff **to_free)
 {
@@ -623,7 +644,7 @@ static noinline int xcp_enqueue_shared(struct xcp_sched_data *q, struct sk_buff 
 	ret = hop_child_enqueue_at(skb, q->sch, side, to_free);
 	grown_bytes = q->sch->qstats.backlog - before_bytes -
 		      (ret == NET_XMIT_SUCCESS ? bytes : 0);
-	/* A child that segments queues more than it was given. */
+	/* A child that segments GSO packets queues more bytes than it received. */
 	if (side == XCP_SIDE_OTHER && grown_bytes > 0)
 		q->other_arrived_bytes += grown_bytes;
 	return ret;
@@ -637,7 +658,7 @@ static __always_inline void xcp_receive(struct xcp_sched_data *q, const struct x
 		xcp_tell_others(q);
 }
 
-/* A packet arrives that may bear a congestion header anywhere. */
+/* A packet arrives; a congestion header may be anywhere in it. */
 static noinline void xcp_receive_any(struct xcp_sched_data *q, const struct sk_buff *skb)
 {
 	struct xcp_pkt pkt;
@@ -646,7 +667,7 @@ static noinline void xcp_receive_any(struct xcp_sched_data *q, const struct sk_b
 	xcp_receive(q, &pkt);
 }
 
-/* Enqueue a packet that may bear a congestion header anywhere. */
+/* Enqueue a packet; a congestion header may be anywhere in it. */
 static noinline int xcp_enqueue_any(struct xcp_sched_data *q, struct sk_buff *skb,
 				    struct sk_buff **to_free)
 {
@@ -654,7 +675,7 @@ static noinline int xcp_enqueue_any(struct xcp_sched_data *q, struct sk_buff *sk
 	return hop_child_enqueue(skb, q->sch, to_free);
 }
 
-/* Enqueue a packet with a congestion header behind its IPv4 header, which is in place. */
+/* Enqueue a packet with a congestion header after the IPv4 header, which is in the linear part. */
 static noinline int xcp_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
 				       struct sk_buff **to_free)
 {
@@ -678,7 +699,7 @@ static noinline int xcp_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
-/* The calls are the last thing that it does: it has no stack frame of its own. */
+/* All calls are tail calls, so that no stack frame is needed. */
 static __always_inline int xcp_enqueue_by_kind(struct sk_buff *skb, struct Qdisc *sch,
 					       struct sk_buff **to_free)
 {
@@ -694,7 +715,7 @@ static __always_inline int xcp_enqueue_by_kind(struct sk_buff *skb, struct Qdisc
 	return xcp_enqueue_any(q, skb, to_free);
 }
 
-/* A packet arrives while a timer does not run, or for one of two queues. */
+/* Enqueue while a timer is not running, or with two queues. */
 static noinline int xcp_enqueue_rarely(struct sk_buff *skb, struct Qdisc *sch,
 				       struct sk_buff **to_free)
 {
@@ -717,7 +738,7 @@ static int xcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	return xcp_enqueue_by_kind(skb, sch, to_free);
 }
 
-/* What the law takes for its queue, before a packet that has just left it. */
+/* Return: the queue of the algorithm in bytes, including @skb, which has just left @side */
 static u32 xcp_queue_bytes_with(const struct xcp_sched_data *q, const struct sk_buff *skb,
 				enum xcp_side side)
 {
@@ -728,7 +749,7 @@ static u32 xcp_queue_bytes_with(const struct xcp_sched_data *q, const struct sk_
 	return min_t(u64, U32_MAX, (u64)now_bytes + qdisc_pkt_len(skb) + q->params.overhead_bytes);
 }
 
-/* The queue to ask first. What was peeked is what is dequeued. */
+/* Return: the queue to serve first. A peeked packet must be the next one dequeued */
 static enum xcp_side xcp_turn(const struct xcp_sched_data *q)
 {
 	if (!hop_child_at(q->sch, XCP_SIDE_OTHER))
@@ -738,14 +759,14 @@ static enum xcp_side xcp_turn(const struct xcp_sched_data *q)
 	return q->older_pkts ? q->older : xcp_share_turn(&q->share);
 }
 
-/* A port that could send was given nothing: a child that holds packets back is no slow port. */
+/* The port could send, but the child holds its packets back: do not take this for a slow port. */
 static noinline void xcp_get_none(struct xcp_sched_data *q)
 {
 	if (q->sch->q.qlen)
 		xcp_drain_stop(&q->drain);
 }
 
-/* Of the queue whose turn it is, or else of the other: it may be empty or throttled. */
+/* Peek into the queue whose turn it is, or into the other if that is empty or throttled. */
 static struct sk_buff *xcp_peek(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -789,10 +810,10 @@ static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *sk
 {
 	if (q->older_pkts && side == q->older) {
 		q->older_pkts--;
-		/* By its age, not by its side's clock. */
+		/* The packet is served for its age, not for its side's virtual clock. */
 		alone = true;
 	}
-	/* What was dropped or purged is not there any more. */
+	/* Packets that were dropped or purged do not count any more. */
 	q->older_pkts = min(q->older_pkts, hop_child_at(q->sch, q->older)->q.qlen);
 	xcp_share_leave(&q->share, side, pkt->bytes, alone);
 	if (side == XCP_SIDE_XCP)
@@ -802,7 +823,7 @@ static void xcp_depart_shared(struct xcp_sched_data *q, const struct sk_buff *sk
 		xcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
-/* The law lowers what a packet asks for. */
+/* Lower the demand of a packet that departs. */
 static noinline void xcp_answer_pkt(struct xcp_sched_data *q, struct sk_buff *skb, int offset,
 				    struct xcp_pkt *pkt)
 {
@@ -814,7 +835,7 @@ static noinline void xcp_answer_pkt(struct xcp_sched_data *q, struct sk_buff *sk
 		xcp_sample_sender(q, skb, offset, pkt);
 }
 
-/* A packet departs that may bear a congestion header anywhere. */
+/* A packet departs; a congestion header may be anywhere in it. */
 static noinline struct sk_buff *xcp_answer_any(struct xcp_sched_data *q, struct sk_buff *skb)
 {
 	struct xcp_pkt pkt;
@@ -825,8 +846,8 @@ static noinline struct sk_buff *xcp_answer_any(struct xcp_sched_data *q, struct 
 }
 
 /*
- * A packet departs with a congestion header behind its IPv4 header, which is in place. A clone
- * shares its bytes with others.
+ * A packet departs with a congestion header after its IPv4 header, which is in the linear part. A
+ * cloned skb shares its data with others, so it takes the slow path.
  */
 static noinline struct sk_buff *xcp_answer_header(struct xcp_sched_data *q, struct sk_buff *skb)
 {
@@ -842,7 +863,10 @@ static noinline struct sk_buff *xcp_answer_header(struct xcp_sched_data *q, stru
 	return skb;
 }
 
-/* A packet that leaves @queue, which the law takes for its queue, or the one beside it. */
+/*
+ * Update the estimates for a packet that departs from @queue, the queue of the algorithm, or from
+ * the one beside it.
+ */
 static __always_inline void xcp_see_departure(struct xcp_sched_data *q, const struct sk_buff *skb,
 					      enum xcp_side side, const struct Qdisc *queue)
 {
@@ -852,7 +876,7 @@ static __always_inline void xcp_see_departure(struct xcp_sched_data *q, const st
 	xcp_see_queue(&q->vars, xcp_all_bytes(queue, &q->params));
 }
 
-/* Dequeue from two children. */
+/* Dequeue from one of two children. */
 static noinline struct sk_buff *xcp_dequeue_shared(struct xcp_sched_data *q)
 {
 	struct xcp_pkt pkt;
@@ -896,7 +920,7 @@ static struct sk_buff *xcp_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* Counters outlive a reset (the device went down). */
+/* Counters survive a reset, which also happens when the device goes down. */
 static void xcp_reset(struct Qdisc *sch)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -905,7 +929,7 @@ static void xcp_reset(struct Qdisc *sch)
 	xcp_keep_sums(q);
 	memset(&q->vars, 0, sizeof(q->vars));
 	memset(&q->sampler, 0, sizeof(q->sampler));
-	/* All is gone at once: no congestion. */
+	/* All packets are removed at once: this is not congestion. */
 	q->other_lost_bytes = q->other_arrived_bytes - q->other_left_bytes;
 	q->older_pkts = 0;
 	q->peeked = XCP_SIDES;
@@ -941,7 +965,7 @@ static const struct hop_nla_option xcp_options[TCA_XCP_MAX + 1] = {
 					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
 };
 
-/* Ranges are checked below, not here, where the message could not name the option. */
+/* xcp_options has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_RATE]		= { .type = NLA_U64 },
 	[TCA_XCP_OVERHEAD]	= { .type = NLA_U32 },
@@ -958,7 +982,7 @@ static const struct nla_policy xcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_SHARE]		= { .type = NLA_U32 },
 };
 
-/* Bytes/s of the device, if it says and a port may be as fast; else 0. RTNL. */
+/* Return: speed of the device, bytes/s; 0 if unknown or out of range. Context: RTNL */
 static u64 xcp_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
@@ -966,7 +990,7 @@ static u64 xcp_device_rate_bytes_ps(const struct Qdisc *sch)
 	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
-/* What the law wants of @c; all but the capacity. */
+/* Convert the options in @c to parameters of the algorithm, except for the capacity. */
 static void xcp_set_params(struct xcp_params *p, const struct xcp_config *c)
 {
 	const u32 alpha_ppm = c->value[TCA_XCP_ALPHA];
@@ -998,7 +1022,7 @@ static int xcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
 	return 0;
 }
 
-/* Each of these times is the period of a timer, for which the whole machine pays. */
+/* Each of these times is the period of a timer, whose cost affects the whole machine. */
 static int xcp_check_times(struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	static const int attrs[] = { TCA_XCP_MIN_INTERVAL, TCA_XCP_MAX_INTERVAL,
@@ -1016,7 +1040,7 @@ static int xcp_check_times(struct nlattr **tb, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* Overlay @c with the attributes of a request; on error @c is worthless. */
+/* Update @c with the attributes of a request; on error the content of @c is undefined. */
 static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	int err = xcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
@@ -1032,8 +1056,8 @@ static int xcp_parse(struct xcp_config *c, struct nlattr **tb, struct netlink_ex
 }
 
 /*
- * Send packets to two queues from now on, or to one again. The queue that packets went
- * to until now holds the older ones: in both directions it is served first.
+ * Start to send packets to two queues, or to one again. The queue that received all packets until
+ * now holds the older ones: it is served first in both cases.
  */
 static void xcp_switch_share(struct xcp_sched_data *q, bool shares)
 {
@@ -1045,7 +1069,10 @@ static void xcp_switch_share(struct xcp_sched_data *q, bool shares)
 	xcp_share_clear(&q->share);
 }
 
-/* Counts for the other queues begin at 0 on each port. Under the tree lock, or out of the tree. */
+/*
+ * Join @port; the published counts start at 0 on each port. Context: tree lock, or the qdisc is not
+ * in the tree
+ */
 static void xcp_use_port(struct xcp_sched_data *q, struct hop_port *port)
 {
 	struct hop_port *old = q->arrived.port;
@@ -1067,7 +1094,7 @@ static void xcp_use_port(struct xcp_sched_data *q, struct hop_port *port)
 		xcp_read_others(q, ktime_get_ns());
 }
 
-/* What was measured is of another rate. */
+/* A new rate invalidates the measured rate. */
 static void xcp_set_rate(struct xcp_sched_data *q, u64 rate_bytes_ps)
 {
 	if (rate_bytes_ps != q->port_bytes_ps) {
@@ -1077,12 +1104,14 @@ static void xcp_set_rate(struct xcp_sched_data *q, u64 rate_bytes_ps)
 	q->port_bytes_ps = rate_bytes_ps;
 }
 
-/* Under the tree lock. */
+/* Context: tree lock held */
 static void xcp_apply(struct xcp_sched_data *q, const struct xcp_config *config,
 		      const struct xcp_params *params, struct Qdisc *second,
 		      struct hop_port *port)
 {
-	/* Of several transmit queues none is measured; overhead may be another. */
+	/*
+	 * The rate is not measured with several transmit queues, and the overhead may have changed.
+	 */
 	if (port != q->arrived.port)
 		q->drain = (struct xcp_drain){};
 	xcp_drain_stop(&q->drain);
@@ -1113,14 +1142,17 @@ static int xcp_parse_limit(const struct Qdisc *sch, const struct xcp_config *con
 	static const char refusal[] = "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
 				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes";
 
-	/* A default child will be there in a moment, whatever the first is. */
+	/*
+	 * A default child will be created as the second one, so a limit is valid whatever the first
+	 * one is.
+	 */
 	if (xcp_lacks_second(sch, config))
 		return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr, refusal,
 				   extack);
 	return hop_limit_parse(sch, limit_bytes, TC_XCP_LIMIT_MIN_BYTES, attr, refusal, extack);
 }
 
-/* The second child, if @config needs one that is not there; NULL if not. */
+/* Create the second child if @config needs one that is missing; NULL otherwise. */
 static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config *config,
 				     u32 limit_bytes, struct netlink_ext_ack *extack)
 {
@@ -1132,7 +1164,10 @@ static struct Qdisc *xcp_make_second(struct Qdisc *sch, const struct xcp_config 
 				extack);
 }
 
-/* The port of a transmit queue, which it shares; @port: NULL for a port by itself. RTNL. */
+/*
+ * Find the port that a transmit queue shares with others; @port: NULL if it shares none. Context:
+ * RTNL
+ */
 static int xcp_find_port(const struct Qdisc *sch, const struct xcp_config *config,
 			 struct hop_port **port, struct netlink_ext_ack *extack)
 {
@@ -1172,7 +1207,7 @@ static int xcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	if (IS_ERR(second))
 		return PTR_ERR(second);
 	err = xcp_find_port(sch, &config, &port, extack);
-	/* The last thing that may fail. */
+	/* This must be the last step that can fail. */
 	if (!err)
 		err = hop_limit_set(sch, limit_bytes);
 	if (err) {
@@ -1197,19 +1232,19 @@ static int xcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	return err ?: xcp_configure(sch, tb, extack);
 }
 
-/* The speed of a port's device may be another now. RTNL. */
+/* The speed of the port's device may have changed. Context: RTNL */
 static void xcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
 	struct xcp_sched_data *q = container_of(watch, struct xcp_sched_data, speed);
 
 	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
 		return;
-	/* A link that is down has no speed: the last one will do. */
+	/* A link that is down has no speed: keep the last one. */
 	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
 	xcp_set_rate(q, rate_bytes_ps);
-	/* With share, the end of the interval divides it. */
+	/* With share, the capacity is divided at the end of the interval. */
 	if (!q->shares || !q->runs)
 		q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	if (!q->runs)
@@ -1259,7 +1294,7 @@ static void xcp_destroy(struct Qdisc *sch)
 	hop_child_destroy(sch);
 }
 
-/* RTNL keeps change() away. */
+/* RTNL excludes a concurrent change(). */
 static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct xcp_sched_data *q = qdisc_priv(sch);
@@ -1280,7 +1315,7 @@ static int xcp_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, opts);
 }
 
-/* The nearest whole bytes/s. */
+/* Return: rounded to whole bytes/s */
 static s64 xcp_shown(s64 q16)
 {
 	return (q16 + (1 << (XCP_RATE_SHIFT - 1))) >> XCP_RATE_SHIFT;
@@ -1335,7 +1370,7 @@ static int xcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct xcp_sched_data *q = qdisc_priv(sch);
 	struct tc_xcp_xstats st = {};
 
-	/* One consistent picture, and no torn counter where a long is 32 bits. */
+	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
 	st.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	st.measured_bytes_ps = q->drain.rate_bytes_ps;

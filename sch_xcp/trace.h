@@ -12,7 +12,7 @@
 #include "xcp_share.h"
 #include "xcp_endpoints.h"
 
-/* The end of a control interval: what it saw, and what the next one may give. */
+/* The end of a control interval: its load, and the feedback available to the next one */
 TRACE_EVENT(xcp_interval,
 	TP_PROTO(const struct Qdisc *sch, const struct xcp_vars *v, u64 elapsed_ns),
 
@@ -49,7 +49,7 @@ TRACE_EVENT(xcp_interval,
 		  __entry->queue_bytes)
 );
 
-/* The weights of two queues: what they were derived from, and what is XCP's now. */
+/* The weights of the two queues, the values they are derived from, and XCP's new capacity */
 TRACE_EVENT(xcp_share,
 	TP_PROTO(const struct Qdisc *sch, const struct xcp_share_vars *v, u64 capacity_bytes_ps),
 
@@ -88,7 +88,7 @@ TRACE_EVENT(xcp_share,
 		  __entry->xcp_flow_bytes_ps, __entry->other_flow_bytes_ps)
 );
 
-/* A sample of a sender: what it says, what it does, and whether that is right. */
+/* A sample of a sender: its advertised throughput, its real one, and the decision */
 TRACE_EVENT(xcp_sample,
 	TP_PROTO(const struct Qdisc *sch, const struct xcp_endpoints *sender,
 		 const struct xcp_sample *sample),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a port sends where that is less than its rate: a rate that was set for another link, a
- * link that is slower than it was, a machine that cannot send as fast as its virtual NIC reports.
- * The draft has no such case. XCP would fill the buffer there: it gives what it takes for spare
- * capacity until the queue weighs as much.
+ * Measured rate of a port that sends less than its configured rate: because the rate was set for
+ * another link, the link has become slower, or the machine cannot send as fast as its virtual NIC
+ * reports. The draft does not cover this case. XCP would fill the buffer: it hands out spare
+ * capacity that does not exist, until the queue term compensates for it.
  *
- * A port is measured while packets wait all the time, over a control interval and
- * XCP_DRAIN_MOVES at least. What it sends then is its capacity, if that is less than 7/8 of its
- * rate. While no packet waits the port could send more: the capacity grows by 1/32 a control
- * interval, after XCP_DRAIN_CLEAR of them by 1/4, up to the rate.
+ * A port is measured while packets wait all the time, over at least one control interval and
+ * XCP_DRAIN_MOVES. The measured rate becomes the capacity if it is less than 7/8 of the configured
+ * rate. While no packet waits, the port might be able to send more: the capacity grows by 1/32 per
+ * control interval, and by 1/4 after XCP_DRAIN_CLEAR of them, up to the configured rate.
  */
 #ifndef HOPCC_XCP_DRAIN_H
 #define HOPCC_XCP_DRAIN_H
@@ -20,17 +20,20 @@
 #include "xcp_router.h"
 
 #define XCP_DRAIN_CLEAR		16U
-/* Arrivals and departures: one packet more or less is a few per cent of what was sent. */
+/*
+ * Arrivals and departures in a measurement: enough that one packet more or less changes the result
+ * by only a few per cent
+ */
 #define XCP_DRAIN_MOVES		64U
 
 /**
- * struct xcp_drain - a port as it is measured
- * @rate_bytes_ps: what it sends; 0: no less than its rate
- * @start_bytes: bytes sent when the measurement began
- * @start_ns: time when the measurement began
- * @start_moves: arrivals and departures when the measurement began
- * @waited: the measurement has begun: packets have waited since
- * @clear: control intervals since packets waited, at most XCP_DRAIN_CLEAR
+ * struct xcp_drain - measurement of a port's rate
+ * @rate_bytes_ps: measured rate; 0: no less than the configured rate
+ * @start_bytes: bytes sent when the measurement started
+ * @start_ns: time when the measurement started
+ * @start_moves: arrivals and departures when the measurement started
+ * @waited: a measurement is running: packets have waited since it started
+ * @clear: control intervals since packets last waited, at most XCP_DRAIN_CLEAR
  */
 struct xcp_drain {
 	u64 rate_bytes_ps;
@@ -42,11 +45,11 @@ struct xcp_drain {
 };
 
 /**
- * struct xcp_drain_sent - a port's counts at the end of a control interval; differences matter
- * @bytes: that it has sent, on the link
+ * struct xcp_drain_sent - a port's counts at the end of a control interval; only differences matter
+ * @bytes: bytes sent, on the link
  * @moves: arrivals and departures
- * @now_ns: the time; never less than before
- * @waits: packets wait now, and did so at every departure since xcp_drain_stop() was called
+ * @now_ns: current time; never decreases
+ * @waits: packets are waiting now, and did so at each departure since xcp_drain_stop() was called
  */
 struct xcp_drain_sent {
 	u64 bytes;
@@ -56,9 +59,9 @@ struct xcp_drain_sent {
 };
 
 /**
- * xcp_drain_capacity_bytes_ps() - what XCP may give
+ * xcp_drain_capacity_bytes_ps() - capacity that XCP may hand out
  * @d: the port
- * @rate_bytes_ps: its rate
+ * @rate_bytes_ps: configured rate of the port, bytes/s
  *
  * Return: bytes/s, at most @rate_bytes_ps.
  */
@@ -67,7 +70,7 @@ static inline u64 xcp_drain_capacity_bytes_ps(const struct xcp_drain *d, u64 rat
 	return min(d->rate_bytes_ps ?: rate_bytes_ps, rate_bytes_ps);
 }
 
-/* Is @sent_bytes_ps as good as the port's rate? */
+/* Return: true if @sent_bytes_ps is close enough to the port's rate */
 static inline bool xcp_drain_is_full_rate(u64 sent_bytes_ps, u64 rate_bytes_ps)
 {
 	return sent_bytes_ps >= rate_bytes_ps - rate_bytes_ps / 8;
@@ -79,13 +82,13 @@ static inline void xcp_drain_set(struct xcp_drain *d, u64 sent_bytes_ps, u64 rat
 	d->rate_bytes_ps = xcp_drain_is_full_rate(sent_bytes_ps, rate_bytes_ps) ? 0 : sent_bytes_ps;
 }
 
-/* At most 2^32 bytes in a nanosecond: the quotient has 64 bits. */
+/* Capped to 2^32 bytes per nanosecond, so that the quotient fits 64 bits */
 static inline u64 xcp_drain_sent_bytes_ps(u64 bytes, u64 elapsed_ns)
 {
 	return mul_u64_u64_div_u64(bytes, XCP_NS_PER_S, max3(elapsed_ns, bytes >> 32, 1ULL));
 }
 
-/* No packet waits. */
+/* No packet waits: raise the capacity. */
 static inline void xcp_drain_raise(struct xcp_drain *d, u64 rate_bytes_ps)
 {
 	const unsigned int growth_shift = d->clear < XCP_DRAIN_CLEAR ? 5 : 2;
@@ -107,10 +110,10 @@ static inline void xcp_drain_start(struct xcp_drain *d, const struct xcp_drain_s
 }
 
 /**
- * xcp_drain_stop() - it is not the port that packets wait for, or there was nothing to send
+ * xcp_drain_stop() - stop the measurement: packets do not wait for the port, or none waits
  * @d: the port
  *
- * What is measured from now on begins anew.
+ * The next measurement starts from zero.
  */
 static inline void xcp_drain_stop(struct xcp_drain *d)
 {
@@ -118,12 +121,12 @@ static inline void xcp_drain_stop(struct xcp_drain *d)
 }
 
 /**
- * xcp_drain_close() - a control interval ended
+ * xcp_drain_close() - update the measurement at the end of a control interval
  * @d: the port
- * @rate_bytes_ps: its rate, at most TC_XCP_RATE_MAX_BYTES_PS
- * @sent: its counts now
+ * @rate_bytes_ps: configured rate of the port, at most TC_XCP_RATE_MAX_BYTES_PS
+ * @sent: current counts of the port
  *
- * Return: true if the port sends less than it was taken to.
+ * Return: true if the capacity has become smaller.
  */
 static inline bool xcp_drain_close(struct xcp_drain *d, u64 rate_bytes_ps,
 				   const struct xcp_drain_sent *sent)
@@ -136,12 +139,12 @@ static inline bool xcp_drain_close(struct xcp_drain *d, u64 rate_bytes_ps,
 		return false;
 	}
 	d->clear = 0;
-	/* The interval that ended may have begun with an empty queue. */
+	/* The interval that ended may have started with an empty queue. */
 	if (!d->waited) {
 		xcp_drain_start(d, sent);
 		return false;
 	}
-	/* A device that was stopped says nothing of its rate. */
+	/* Nothing was sent: a device that was stopped says nothing about its rate. */
 	if (!bytes) {
 		xcp_drain_start(d, sent);
 		return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A port that sends less than its rate; see xcp_drain.h. KUnit and host program. */
+/* Tests of a port that sends less than its rate, xcp_drain.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include "xcp_drain.h"

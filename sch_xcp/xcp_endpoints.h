@@ -6,11 +6,11 @@
 #include <linux/types.h>
 
 /**
- * struct xcp_endpoints - who the sampler looks at
- * @saddr: IPv6 address, or IPv4 mapped
- * @daddr: the same
- * @sport: of TCP or UDP
- * @dport: the same
+ * struct xcp_endpoints - addresses and ports of a sampled flow
+ * @saddr: source address, IPv6 or IPv4-mapped
+ * @daddr: destination address, IPv6 or IPv4-mapped
+ * @sport: source port of TCP or UDP
+ * @dport: destination port of TCP or UDP
  */
 struct xcp_endpoints {
 	struct in6_addr saddr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Find and read a packet's congestion header, in enqueue and dequeue: skb->data is the start of
- * the frame, and the qdisc's lock is held.
+ * Find and read a packet's congestion header in enqueue and dequeue, where skb->data is at the
+ * start of the frame and the qdisc's lock is held.
  */
 #ifndef HOPCC_XCP_LOOK_H
 #define HOPCC_XCP_LOOK_H
@@ -10,7 +10,7 @@
 #include <net/hop_pkt.h>
 #include "xcp_router.h"
 
-/* A packet without a congestion header, as the law sees it. */
+/* Return: the algorithm's view of a packet without a congestion header */
 static __always_inline struct xcp_pkt xcp_plain_pkt(const struct sk_buff *skb,
 						    const struct xcp_params *p)
 {
@@ -19,7 +19,7 @@ static __always_inline struct xcp_pkt xcp_plain_pkt(const struct sk_buff *skb,
 	return (struct xcp_pkt){ .pkts = wire.segs_pkts, .bytes = wire.bytes };
 }
 
-/* Read any packet for the law. Returns the offset of its congestion header; 0 without one. */
+/* Read any packet for the algorithm. Return: offset of its congestion header; 0 if there is none */
 static noinline __maybe_unused int xcp_look(const struct sk_buff *skb, const struct xcp_params *p,
 					    struct xcp_pkt *pkt)
 {
@@ -38,8 +38,11 @@ static noinline __maybe_unused int xcp_look(const struct sk_buff *skb, const str
 }
 
 /*
- * xcp_look() of a packet whose IPv4 header is in place and names XCP: the congestion header is
- * behind @ip. Returns false if xcp_look() must be asked. Inline, it leaves @pkt in registers.
+ * Like xcp_look(), but for a packet whose IPv4 header @ip is in the linear part and has XCP as the
+ * next protocol, so that the congestion header follows it. Inlined, so that @pkt stays in
+ * registers.
+ *
+ * Return: false if xcp_look() must be used instead.
  */
 static __always_inline bool xcp_look_in_place(const struct sk_buff *skb, const struct iphdr *ip,
 					      const struct xcp_params *p, struct xcp_pkt *pkt)
@@ -48,7 +51,7 @@ static __always_inline bool xcp_look_in_place(const struct sk_buff *skb, const s
 
 	if (unlikely(skb_is_gso(skb)) || !hop_pkt_has_behind(skb, ip, sizeof(*h)))
 		return false;
-	/* A constant of one packet lets the compiler omit the code for GSO packets. */
+	/* With a constant number of packets, the compiler omits the code for GSO packets. */
 	*pkt = (struct xcp_pkt){
 		.pkts = 1, .bytes = hop_pkt_one_bytes(skb, p->overhead_bytes),
 	};

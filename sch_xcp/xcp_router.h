@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XCP's router: how much of its port's spare capacity each packet is given.
+ * The XCP algorithm of a switch port: the part of the port's spare capacity that each packet is
+ * given.
  *
- * Source: draft-falk-xcp-spec-00 section 3.2; comments name the lines of its
- * pseudo-code. Once a control interval (about a mean RTT) the port decides by how
- * much its load shall change,
+ * Source: draft-falk-xcp-spec-00 section 3.2; comments refer to the lines of its pseudo-code. Once
+ * per control interval (about a mean RTT) the port computes by how much its load should change,
  *
  *	F = alpha * (capacity - input_bw) - beta * queue / avg_rtt
  *
- * and fills two pools with it. Leaving packets empty them: the positive one in equal
- * parts a flow, the negative one in proportion to a flow's throughput. Shuffling fills
- * both a little even at F = 0, so that shares converge.
+ * and fills two pools with this amount. Departing packets empty them: the positive pool in equal
+ * parts per flow, the negative one in proportion to a flow's throughput. Shuffling adds a little to
+ * both even at F = 0, so that the flows' shares converge.
  *
- * Numbers: capacity 10 kbit/s to 1.6 Tbit/s, RTT 1 us to 10 s, Throughput 1 to
- * 2^32 - 1 bytes/ms. What packets claim beyond that saturates. Rates and feedback are
- * bytes/s in Q16; what a header cannot hold of its feedback, below 1 byte/s, goes to
- * the next packet that is changed. A ratio is off by at most 2^-30, the time of a
- * packet by 2^-29 and half a unit, avg_rtt by 2^-17.
+ * Number ranges: capacity 10 kbit/s to 1.6 Tbit/s, RTT 1 us to 10 s, Throughput 1 to 2^32 - 1
+ * bytes/ms. Larger values in packets saturate. Rates and feedback are bytes/s in Q16. A header
+ * cannot hold feedback below 1 byte/s; this fraction is carried over to the next packet that is
+ * changed. The error of a ratio is at most 2^-30, that of a packet time 2^-29 plus half a unit,
+ * that of avg_rtt 2^-17.
  *
  * Deviations:
- * - Sizes are bytes on the link, overhead included, as capacity is; the draft has IP's.
- * - What a packet is given or loses is at most what is left in the pool. In the draft
- *   the last packet overdraws it: by many pools where its flow sends less than a
- *   packet an interval.
- * - Line 8 divides by how long the interval was, not by how long it should have been.
- * - Line 13 after an interval without XCP traffic: one packet time of max_interval
- *   stands for the sum; line 14 after one without any: the persistent queue does.
- *   Lines 7 and 9: avg_rtt keeps its last value; before the first, min_interval takes
- *   its place.
- * - Lines 30 and 31: a pool that holds less than 1 byte/s is empty.
+ * - Sizes are bytes on the link, including the overhead, because the capacity is, too; the draft
+ *   uses IP sizes.
+ * - A packet is given or loses at most the rest of the pool. In the draft the last packet overdraws
+ *   it: by a multiple of the pool if its flow sends less than a packet per interval.
+ * - Line 8 divides by the real length of the interval, not by the nominal one.
+ * - Line 13 after an interval without XCP traffic uses one packet time of max_interval for the sum;
+ *   line 14 after an interval without any traffic uses the persistent queue. In lines 7 and 9,
+ *   avg_rtt keeps its last value; before the first one, min_interval replaces it.
+ * - Lines 30 and 31: a pool that holds less than 1 byte/s counts as empty.
  * - Line 18 also has an upper bound, max_interval.
- * - A port that several transmit queues send through has one load, one queue and one F, with
- *   which each queue closes intervals of its own. Cp and Cn are the port's; a queue's pools are
- *   its part: of the positive feedback by its packet times, which is by its flows, of the
- *   negative by its bytes. So flows are treated alike whatever their queue. A queue that got
- *   no packet in an interval gives nothing in the next one.
- * - Section 4.1: packets that say that XCP does not limit them are charged to the pools
- *   only by a share (an option, all by default) of the feedback they get.
+ * - A port that several transmit queues share has one load, one queue and one F, with which each
+ *   queue closes its own intervals. Cp and Cn are those of the port; the pools of a queue are its
+ *   part of the port's: the positive pool is divided by packet times and therefore by flows, the
+ *   negative one by bytes. So all flows are treated alike, whatever their queue. A queue without
+ *   packets in an interval gives no feedback in the next one.
+ * - Section 4.1: packets whose sender is not limited by XCP are charged to the pools with only a
+ *   part of the feedback that they get (an option; by default all of it).
  */
 #ifndef HOPCC_XCP_ROUTER_H
 #define HOPCC_XCP_ROUTER_H
@@ -51,12 +50,12 @@
 
 /* Rates and feedback: bytes/s << 16. */
 #define XCP_RATE_SHIFT 16
-/* 2^45 bytes/s, far above any port: rates, F and pools stay below 2^62. */
+/* 2^45 bytes/s, far above the rate of any port: rates, F and pools stay below 2^62. */
 #define XCP_RATE_MAX_Q16 (1LL << (45 + XCP_RATE_SHIFT))
-/* alpha, beta, gamma, shares: 1 << 32 is 1. */
+/* Fixed point of alpha, beta, gamma and shares: 1 << 32 is 1. */
 #define XCP_GAIN_SHIFT 32
 #define XCP_GAIN_PPM 1000000
-/* _time: 2^-12 ns. A packet of 64 bytes at 1.6 Tbit/s takes 1311. */
+/* Unit of variables named _time: 2^-12 ns. A packet of 64 bytes at 1.6 Tbit/s takes 1311 units. */
 #define XCP_TIME_SHIFT 12
 #define XCP_NS_PER_MS 1000000ULL
 #define XCP_NS_PER_US 1000ULL
@@ -65,19 +64,19 @@
 #define XCP_SQRT2_PPM 1414214ULL
 
 /**
- * struct xcp_params - configuration; written under the qdisc lock
- * @capacity_bytes_ps: of the port, 1250 to 2 * 10^11
- * @alpha_q32: gain of spare capacity
+ * struct xcp_params - parameters; written under the qdisc lock
+ * @capacity_bytes_ps: capacity of the port, 1250 to 2 * 10^11
+ * @alpha_q32: gain of the spare capacity
  * @beta_q32: gain of the persistent queue
  * @gamma_q32: part of the load that is shuffled
  * @min_interval_ns: shortest control interval, MIN_INTERVAL
- * @max_interval_ns: longest control interval and longest RTT that is believed,
- *	MAX_INTERVAL; at most 10^10
+ * @max_interval_ns: longest control interval and cap of the senders' RTTs, MAX_INTERVAL; at most
+ *	10^10
  * @allowed_queue_ns: ALLOWED_QUEUE, shortest period of the queue's estimate
- * @e2e_share_q32: part of its feedback that an end-to-end limited packet is charged
- * @sampler_pause_ns: between two samples of senders (xcp_sampler.h); 0: none is taken
- * @overhead_bytes: what the link adds to each packet
- * @protocol: XCP's code point
+ * @e2e_share_q32: part of its feedback that an end-to-end limited packet is charged with
+ * @sampler_pause_ns: pause between two samples of senders (xcp_sampler.h); 0: no samples
+ * @overhead_bytes: bytes that the link adds to each packet
+ * @protocol: IP protocol number of XCP
  */
 struct xcp_params {
 	u64 capacity_bytes_ps;
@@ -94,10 +93,10 @@ struct xcp_params {
 };
 
 /**
- * struct xcp_ratio - a quotient that costs a multiplication to apply
+ * struct xcp_ratio - a quotient that is applied with a multiplication
  * @mul: mantissa
- * @shift: 0 to 95: the quotient is mul / 2^shift
- * @most: factors up to this one give at most XCP_RATE_MAX_Q16
+ * @shift: exponent, 0 to 95: the quotient is mul / 2^shift
+ * @most: largest factor whose product is at most XCP_RATE_MAX_Q16
  */
 struct xcp_ratio {
 	u64 mul;
@@ -106,23 +105,23 @@ struct xcp_ratio {
 };
 
 /**
- * struct xcp_vars - the port as the law sees it; under the qdisc lock
- * @input_bytes: arrived in this interval, XCP or not: input_traffic
+ * struct xcp_vars - state of the port; protected by the qdisc lock
+ * @input_bytes: bytes that arrived in this interval, XCP or not: input_traffic
  * @sum_time: sum of packet times, 2^-12 ns: sum_inv_throughput
- * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, bits 64 up
- * @sum_rtt_time_lo: bits 0 to 63
+ * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, upper 64 bits
+ * @sum_rtt_time_lo: the same, lower 64 bits
  * @avg_rtt_time: mean RTT over flows, 2^-12 ns; 0: no XCP traffic yet
- * @ctl_interval_ns: the control interval that runs
+ * @ctl_interval_ns: length of the current control interval
  * @input_bw_q16: load of the last interval
  * @feedback_q16: F, bytes/s
  * @residue_pos_q16: pool of positive feedback
  * @residue_neg_q16: pool of negative feedback
- * @cp: positive feedback a packet time
- * @cn: negative feedback a byte
- * @carry_q16: feedback of earlier packets that did not fit whole bytes/s
+ * @cp: positive feedback per packet time
+ * @cn: negative feedback per byte
+ * @carry_q16: feedback of earlier packets below a whole byte/s
  * @queue_bytes: the persistent queue
- * @min_queue_bytes: least queue since the queue's timer expired
- * @timed: the packet time that was computed last: 2^-12 ns
+ * @min_queue_bytes: minimum queue since the queue's timer last expired
+ * @timed: the packet time that was computed last, 2^-12 ns
  * @timed_bytes: size of the packet that @timed is for; 0: none
  * @timed_bytes_pms: throughput that @timed is for, bytes/ms
  */
@@ -148,10 +147,10 @@ struct xcp_vars {
 };
 
 /**
- * struct xcp_others - the other transmit queues of the port, in an interval of one of them
+ * struct xcp_others - traffic of the port's other transmit queues in an interval of one queue
  * @input_bytes: bytes that arrived there
  * @sum_time: sum of packet times there, 2^-12 ns
- * @queue_bytes: their persistent queues
+ * @queue_bytes: sum of their persistent queues
  */
 struct xcp_others {
 	u64 input_bytes;
@@ -159,27 +158,27 @@ struct xcp_others {
 	u64 queue_bytes;
 };
 
-/* What a packet is to the router. */
+/* Class of a packet */
 enum xcp_class {
 	XCP_CLASS_OTHER,	/* no congestion header, or not the first fragment */
-	XCP_CLASS_MALFORMED,	/* something that is no congestion header in its place */
-	XCP_CLASS_MINIMAL,	/* asks for nothing */
-	XCP_CLASS_UNKNOWN,	/* its sender does not know its RTT or throughput yet */
-	XCP_CLASS_ASKING,	/* the law's */
+	XCP_CLASS_MALFORMED,	/* not a valid congestion header */
+	XCP_CLASS_MINIMAL,	/* carries no demand */
+	XCP_CLASS_UNKNOWN,	/* the sender does not know its RTT or throughput yet */
+	XCP_CLASS_ASKING,	/* carries a demand: the algorithm applies */
 };
 
 /**
- * struct xcp_pkt - a packet, plain or super, as the law sees it
- * @class: bytes count whatever it is; the rest holds for XCP_CLASS_ASKING only
- * @fault: of XCP_CLASS_MALFORMED
- * @format: of a header that is one
- * @flags: of a header that is one
- * @pkts: packets on the wire, each with this header
- * @bytes: of all of them on the link, below 2^31
- * @rtt_us: not 0
- * @throughput_bytes_pms: bytes/ms, not 0
- * @delta_bytes_ps: Delta_Throughput of each, bytes/s; the law lowers it
- * @sum: XCP_FLAG_SUM: the header says the sum of @pkts of them
+ * struct xcp_pkt - a packet or GSO packet as the algorithm sees it
+ * @class: class of the packet. Members below @bytes are valid only for XCP_CLASS_ASKING
+ * @fault: the fault, if @class is XCP_CLASS_MALFORMED
+ * @format: format of a valid header
+ * @flags: flags of a valid header
+ * @pkts: number of packets on the wire, each with this header
+ * @bytes: size of all of them on the link, below 2^31
+ * @rtt_us: RTT, not 0
+ * @throughput_bytes_pms: Throughput, bytes/ms, not 0
+ * @delta_bytes_ps: Delta_Throughput of each packet, bytes/s; lowered by the algorithm
+ * @sum: XCP_FLAG_SUM: the header holds the sum over @pkts packets
  */
 struct xcp_pkt {
 	enum xcp_class class;
@@ -195,15 +194,15 @@ struct xcp_pkt {
 };
 
 /**
- * struct xcp_stats - packets on the wire that arrived; under the qdisc lock
- * @other_pkts: without a congestion header
- * @standard_pkts: RTT in ms
- * @minimal_pkts: only Reverse_Feedback
- * @micro_pkts: RTT in us
- * @unknown_pkts: of these two formats, without RTT or Throughput
- * @e2e_limited_pkts: said that XCP does not limit them
- * @flagged_pkts: bore flags that nobody defined
- * @malformed_pkts: by cause; [XCP_OK] stays 0
+ * struct xcp_stats - counters of packets on the wire that arrived; protected by the qdisc lock
+ * @other_pkts: packets without a congestion header
+ * @standard_pkts: headers with the RTT in ms
+ * @minimal_pkts: headers with only Reverse_Feedback
+ * @micro_pkts: headers with the RTT in us
+ * @unknown_pkts: headers of the Standard or Micro format without RTT or Throughput
+ * @e2e_limited_pkts: headers whose flags report that XCP does not limit the sender
+ * @flagged_pkts: headers with undefined flags
+ * @malformed_pkts: malformed headers by cause; [XCP_OK] stays 0
  */
 struct xcp_stats {
 	u64 other_pkts;
@@ -217,10 +216,10 @@ struct xcp_stats {
 };
 
 /**
- * xcp_gain_q32() - a gain as the law wants it
- * @ppm: in millionths, at most 10^6
+ * xcp_gain_q32() - convert a gain to fixed point
+ * @ppm: the gain in millionths, at most 10^6
  *
- * Return: ppm / 10^6 in Q32, cut.
+ * Return: ppm / 10^6 in Q32, rounded down.
  */
 static inline u64 xcp_gain_q32(u32 ppm)
 {
@@ -229,10 +228,10 @@ static inline u64 xcp_gain_q32(u32 ppm)
 }
 
 /**
- * xcp_beta_ppm() - the draft's b = a^2 * sqrt(2)
- * @alpha_ppm: below 10^6
+ * xcp_beta_ppm() - beta from alpha, as in the draft: b = a^2 * sqrt(2)
+ * @alpha_ppm: alpha in millionths, below 10^6
  *
- * Return: millionths, rounded.
+ * Return: beta in millionths, rounded.
  */
 static inline u32 xcp_beta_ppm(u32 alpha_ppm)
 {
@@ -243,7 +242,7 @@ static inline u32 xcp_beta_ppm(u32 alpha_ppm)
 	return (u32)div64_u64(beta + one / 2, one);
 }
 
-/* 2^@bits - 1, within 64 bits. */
+/* Return: 2^@bits - 1, limited to 64 bits */
 static inline u64 xcp_greatest(int bits)
 {
 	if (bits >= 64)
@@ -252,11 +251,11 @@ static inline u64 xcp_greatest(int bits)
 }
 
 /**
- * xcp_ratio() - divide once, apply often
+ * xcp_ratio() - compute a quotient that is applied many times
  * @num: numerator
  * @den: denominator; not 0
  *
- * Return: num / den, off by at most 2^-30 of it.
+ * Return: num / den with a relative error of at most 2^-30.
  */
 static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
 {
@@ -271,18 +270,18 @@ static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
 	r.mul = div_u64(num, (u32)den);
 	if (num_shift >= den_shift)
 		r.shift = num_shift - den_shift;
-	else	/* by 31 at most: below 2^64 */
+	else	/* at most 31: stays below 2^64 */
 		r.mul <<= den_shift - num_shift;
 	r.most = xcp_greatest((int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul));
 	return r;
 }
 
 /**
- * xcp_ratio_times() - apply a ratio
+ * xcp_ratio_times() - multiply by a ratio
  * @r: the ratio
- * @x: what to
+ * @x: the factor
  *
- * Return: r * x, cut; XCP_RATE_MAX_Q16 if it might be above.
+ * Return: r * x, rounded down; XCP_RATE_MAX_Q16 if the product might be larger.
  */
 static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
 {
@@ -291,7 +290,7 @@ static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
 	return (s64)mul_u64_u64_shr(r->mul, x, r->shift);
 }
 
-/* @x * @gain, cut towards 0. */
+/* Return: @x * @gain, rounded towards 0 */
 static inline s64 xcp_gain_times(s64 x, u64 gain_q32)
 {
 	/* 2^62 * 2^32 >> 32 */
@@ -300,7 +299,7 @@ static inline s64 xcp_gain_times(s64 x, u64 gain_q32)
 	return x < 0 ? -size : size;
 }
 
-/* @x for each of @pkts packets, within what pools hold; of one packet @x is. */
+/* Return: @x * @pkts, limited to the range of the pools; a single @x is in this range already */
 static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 {
 	s64 all;
@@ -312,10 +311,13 @@ static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 	return clamp_t(s64, all, -XCP_RATE_MAX_Q16, XCP_RATE_MAX_Q16);
 }
 
-/* y (2 - d y), with d = x / 2^32 and y in Q31 */
+/* One Newton step: y (2 - d y), with d = x / 2^32 and y in Q31 */
 static inline u64 xcp_newton_step(u32 x, u64 y)
 {
-	/* 2 - d y in Q63: 2 is 2^64, which is 0. Near 1, so Q31 fits 32 bits. */
+	/*
+	 * 2 - d y in Q63: 2 is 2^64, which wraps to 0. The result is near 1, so 32 bits hold it in
+	 *   Q31.
+	 */
 	const u64 correction = (0 - x * y) >> 32;
 
 	return (y * correction) >> 31;
@@ -325,15 +327,15 @@ static inline u64 xcp_newton_step(u32 x, u64 y)
  * xcp_reciprocal() - 2^63 / x without a division
  * @x: 2^31 to 2^32 - 1
  *
- * With d = x / 2^32 in [1/2, 1): the line 48/17 - 32/17 d is off by at most 1/17 of
- * 1/d, and each of Newton's steps y (2 - d y) squares that: 2^-4, 2^-8, 2^-16, 2^-32.
+ * With d = x / 2^32 in [1/2, 1), the line 48/17 - 32/17 d has a relative error of at most 1/17, and
+ * each Newton step y (2 - d y) squares the error: 2^-4, 2^-8, 2^-16, 2^-32.
  *
- * Return: 2^31 to 2^32, below the exact value by at most 2^-29 of it (2^-29.79 measured,
- * over every x).
+ * Return: 2^31 to 2^32; smaller than the exact value by a relative error of at most 2^-29 (2^-29.79
+ * measured over all x).
  */
 static inline u64 xcp_reciprocal(u32 x)
 {
-	/* 48/17 in Q31 less 32/17 in Q31 times x in Q32: below 2^64 */
+	/* 48/17 in Q31 minus 32/17 in Q31 times x in Q32: below 2^64 */
 	u64 y = 6063483241ULL - ((4042322161ULL * x) >> 32);
 
 	y = xcp_newton_step(x, y);
@@ -342,11 +344,11 @@ static inline u64 xcp_reciprocal(u32 x)
 }
 
 /**
- * xcp_time() - Pkt_size / Throughput
- * @bytes: below 2^31
+ * xcp_time() - packet time, Pkt_size / Throughput
+ * @bytes: size of the packet, below 2^31
  * @throughput_bytes_pms: bytes/ms, not 0
  *
- * Return: 2^-12 ns, rounded; at most 2^63.
+ * Return: packet time, 2^-12 ns, rounded; at most 2^63.
  */
 static inline u64 xcp_time(u32 bytes, u32 throughput_bytes_pms)
 {
@@ -355,13 +357,13 @@ static inline u64 xcp_time(u32 bytes, u32 throughput_bytes_pms)
 	const int norm = 32 - fls(throughput_bytes_pms);
 	const u64 reciprocal = xcp_reciprocal(throughput_bytes_pms << norm);
 
-	/* One bit more, to round: below 2^31 * 2^32 * 2 */
+	/* With one more bit for rounding: below 2^31 * 2^32 * 2 */
 	return (mul_u64_u64_shr(dividend, reciprocal, 62 - norm) + 1) >> 1;
 }
 
 /*
- * xcp_time() of a packet. The law needs it when a packet arrives and when it departs, and packets
- * of a flow come in rows: what was computed last is remembered.
+ * xcp_time() with a cache of one entry. The time is needed when a packet arrives and when it
+ * departs, and consecutive packets often belong to the same flow.
  */
 static inline u64 xcp_packet_time(struct xcp_vars *v, u32 bytes, u32 throughput_bytes_pms)
 {
@@ -385,12 +387,12 @@ static inline void xcp_sum_rtt(struct xcp_vars *v, const struct xcp_params *p, u
 }
 
 /**
- * xcp_arrive() - lines 1 to 6: on packet arrival
+ * xcp_arrive() - process a packet that arrives, lines 1 to 6
  * @v: the port
- * @p: configuration
+ * @p: parameters
  * @pkt: the packet
  *
- * When the sum of packet times is full, it and the sum of RTTs stay as they are.
+ * If the sum of packet times would overflow, it and the sum of RTTs stay unchanged.
  */
 static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
 			      const struct xcp_pkt *pkt)
@@ -400,7 +402,7 @@ static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
 	v->input_bytes += pkt->bytes;
 	if (pkt->class != XCP_CLASS_ASKING)
 		return;
-	/* N packets of a super-packet take as long as one of their size. */
+	/* The N packets of a GSO packet take as long as one packet of their total size. */
 	time = xcp_packet_time(v, pkt->bytes, pkt->throughput_bytes_pms);
 	if (check_add_overflow(v->sum_time, time, &sum))
 		return;
@@ -408,10 +410,10 @@ static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
 	xcp_sum_rtt(v, p, pkt->rtt_us, time);
 }
 
-/* Line 7, rounded. No XCP traffic: the last value. */
+/* Line 7, rounded. Without XCP traffic, the last value is kept. */
 static inline void xcp_update_avg_rtt(struct xcp_vars *v)
 {
-	/* At most 46: RTTs are below 2^46. The sum of times is then above 2^(17 + s). */
+	/* At most 46, because RTTs are below 2^46. The sum of times is then above 2^(17 + s). */
 	const int s = fls64(v->sum_rtt_time_hi);
 	u64 num = v->sum_rtt_time_lo, den = v->sum_time >> s, rest;
 
@@ -423,13 +425,13 @@ static inline void xcp_update_avg_rtt(struct xcp_vars *v)
 	v->avg_rtt_time += rest >= den - rest;
 }
 
-/* The mean RTT in ns, rounded. */
+/* Return: the mean RTT in ns, rounded */
 static inline u64 xcp_avg_rtt_ns(const struct xcp_vars *v)
 {
 	return (v->avg_rtt_time + (1 << (XCP_TIME_SHIFT - 1))) >> XCP_TIME_SHIFT;
 }
 
-/* @bytes within @time, as a rate. */
+/* Return: the rate of @bytes in @time, bytes/s in Q16 */
 static inline s64 xcp_rate_q16(u64 bytes, u64 time)
 {
 	const struct xcp_ratio bytes_ptime = xcp_ratio(bytes, time);
@@ -438,7 +440,7 @@ static inline s64 xcp_rate_q16(u64 bytes, u64 time)
 	return xcp_ratio_times(&bytes_ptime, XCP_NS_PER_S << (XCP_TIME_SHIFT + XCP_RATE_SHIFT));
 }
 
-/* Line 9: |F| < 0.56 * 2^61 + 2^61 */
+/* Line 9: compute F; |F| < 0.56 * 2^61 + 2^61 */
 static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
 					     const struct xcp_params *p,
 					     const struct xcp_others *o)
@@ -451,7 +453,7 @@ static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
 			      p->beta_q32);
 }
 
-/* Line 10: max(0, gamma * input_bw - |F|) */
+/* Line 10: shuffled traffic, max(0, gamma * input_bw - |F|) */
 static inline s64 xcp_shuffled_traffic_q16(const struct xcp_vars *v, const struct xcp_params *p)
 {
 	const s64 amount_q16 = xcp_gain_times(v->input_bw_q16, p->gamma_q32);
@@ -460,13 +462,13 @@ static inline s64 xcp_shuffled_traffic_q16(const struct xcp_vars *v, const struc
 	return max_t(s64, 0, amount_q16 - size_q16);
 }
 
-/* The part of a pool that a queue gets: of @all, @own is its own. */
+/* Return: a queue's part of a pool, @own / @all */
 static inline s64 xcp_pool_of_queue(s64 pool_q16, u64 own, u64 all)
 {
 	return own < all ? (s64)mul_u64_u64_div_u64(pool_q16, own, all) : pool_q16;
 }
 
-/* @a + @b, or the greatest number. */
+/* Return: @a + @b, saturated */
 static inline u64 xcp_sum(u64 a, u64 b)
 {
 	u64 sum;
@@ -474,7 +476,7 @@ static inline u64 xcp_sum(u64 a, u64 b)
 	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
 }
 
-/* Lines 11 to 14. */
+/* Lines 11 to 14: fill the pools. */
 static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p,
 				  const struct xcp_others *o, s64 shuffled_q16)
 {
@@ -488,11 +490,11 @@ static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p
 	v->residue_pos_q16 = xcp_pool_of_queue(pos_q16, v->sum_time, sum_time);
 	v->residue_neg_q16 = xcp_pool_of_queue(neg_q16, v->input_bytes, input_bytes);
 	v->cp = xcp_ratio(pos_q16, sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT);
-	/* Nothing came: F is negative for the queue, so its bytes pay. */
+	/* Nothing arrived: F is negative because of the queue, so the queued bytes are charged. */
 	v->cn = xcp_ratio(neg_q16, input_bytes ?: v->queue_bytes + o->queue_bytes ?: 1);
 }
 
-/* Lines 15 to 17. */
+/* Lines 15 to 17: clear the sums. */
 static inline void xcp_clear_sums(struct xcp_vars *v)
 {
 	v->input_bytes = 0;
@@ -502,11 +504,11 @@ static inline void xcp_clear_sums(struct xcp_vars *v)
 }
 
 /**
- * xcp_close_interval_beside() - xcp_close_interval() of a port of several transmit queues
+ * xcp_close_interval_beside() - xcp_close_interval() for one of several transmit queues
  * @v: the port, as one of its queues sees it
- * @p: configuration; the capacity is the port's
- * @o: the other queues, in the same interval
- * @elapsed_ns: since the interval began; below 2^52
+ * @p: parameters; the capacity is the port's
+ * @o: traffic of the other queues in the same interval
+ * @elapsed_ns: time since the start of the interval; below 2^52
  */
 static inline void xcp_close_interval_beside(struct xcp_vars *v, const struct xcp_params *p,
 					     const struct xcp_others *o, u64 elapsed_ns)
@@ -522,12 +524,12 @@ static inline void xcp_close_interval_beside(struct xcp_vars *v, const struct xc
 }
 
 /**
- * xcp_close_interval() - lines 7 to 18: on the control timer
+ * xcp_close_interval() - process the end of a control interval, lines 7 to 18
  * @v: the port
- * @p: configuration
- * @elapsed_ns: since the interval began; below 2^52
+ * @p: parameters
+ * @elapsed_ns: time since the start of the interval; below 2^52
  *
- * The caller does line 19 with @v->ctl_interval_ns.
+ * The caller executes line 19 with @v->ctl_interval_ns.
  */
 static inline void xcp_close_interval(struct xcp_vars *v, const struct xcp_params *p,
 				      u64 elapsed_ns)
@@ -538,8 +540,8 @@ static inline void xcp_close_interval(struct xcp_vars *v, const struct xcp_param
 }
 
 /**
- * xcp_close_pools() - give nothing until the interval ends
- * @v: the port, as a queue sees it that was not in use while others were
+ * xcp_close_pools() - give no feedback until the end of the interval
+ * @v: the port, as seen by a queue that was unused while other queues were in use
  */
 static inline void xcp_close_pools(struct xcp_vars *v)
 {
@@ -549,7 +551,7 @@ static inline void xcp_close_pools(struct xcp_vars *v)
 	v->cn.mul = 0;
 }
 
-/* @x * @num / @den, or less where that is above 2^64; @den is not 0. */
+/* Return: @x * @num / @den, or less if the result would exceed 2^64; @den is not 0 */
 static inline u64 xcp_in_proportion(u64 x, u64 num, u64 den)
 {
 	const u64 most = div64_u64(U64_MAX, div64_u64(num, den) + 1);
@@ -558,16 +560,16 @@ static inline u64 xcp_in_proportion(u64 x, u64 num, u64 den)
 }
 
 /**
- * xcp_others_since() - what the other queues had in an interval, from their counts
- * @now: their counts at its end; @queue_bytes is what it is
- * @before: their counts at an earlier moment
- * @since_ns: time since that moment
- * @elapsed_ns: the interval's length, ns; below 2^52
+ * xcp_others_since() - compute the traffic of the other queues in an interval from their counts
+ * @now: their counts at the end of the interval; @queue_bytes is a current value, not a count
+ * @before: their counts at an earlier time
+ * @since_ns: time since @before
+ * @elapsed_ns: length of the interval, ns; below 2^52
  *
- * Counts go on modulo 2^64. One that seems to go back is that of a queue that has just
- * gone: nothing is known of that interval.
+ * Counts are modulo 2^64. If a count seems to go back, a queue was removed in the meantime, and the
+ * traffic of this interval is unknown (0).
  *
- * Return: what they had, in proportion where the interval is longer than @since_ns.
+ * Return: the traffic, extrapolated if the interval is longer than @since_ns.
  */
 static inline struct xcp_others xcp_others_since(const struct xcp_others *now,
 						 const struct xcp_others *before,
@@ -587,11 +589,11 @@ static inline struct xcp_others xcp_others_since(const struct xcp_others *now,
 }
 
 /**
- * xcp_start() - a port that nothing is known of, or that nothing has used for a while
+ * xcp_start() - start a port that is new or has been idle
  * @v: the port
- * @p: configuration
+ * @p: parameters
  *
- * Its pool for the first packets is that of an idle interval.
+ * The pool for the first packets is that of an idle interval.
  */
 static inline void xcp_start(struct xcp_vars *v, const struct xcp_params *p)
 {
@@ -601,13 +603,13 @@ static inline void xcp_start(struct xcp_vars *v, const struct xcp_params *p)
 	xcp_close_interval(v, p, p->min_interval_ns);
 }
 
-/* What each of @pkts packets may take of a pool. */
+/* Return: the maximum that each of @pkts packets may take from a pool */
 static inline s64 xcp_pool_part(s64 residue_q16, u32 pkts)
 {
 	return pkts > 1 ? (s64)div_u64((u64)residue_q16, pkts) : residue_q16;
 }
 
-/* Line 20, within the pool. */
+/* Line 20, limited by the pool */
 static inline s64 xcp_pos_feedback_q16(struct xcp_vars *v, const struct xcp_pkt *pkt,
 				       u32 pkt_bytes)
 {
@@ -620,7 +622,7 @@ static inline s64 xcp_pos_feedback_q16(struct xcp_vars *v, const struct xcp_pkt 
 		     xcp_ratio_times(&v->cp, time));
 }
 
-/* Line 21, within the pool, and so that the header can hold the difference to @pos_q16. */
+/* Line 21, limited by the pool, and such that the header can hold the difference to @pos_q16 */
 static inline s64 xcp_neg_feedback_q16(const struct xcp_vars *v, const struct xcp_pkt *pkt,
 				       u32 pkt_bytes, s64 pos_q16)
 {
@@ -633,8 +635,9 @@ static inline s64 xcp_neg_feedback_q16(const struct xcp_vars *v, const struct xc
 }
 
 /*
- * Line 24: whole bytes/s, for each of @pkts packets. What is cut off gathers until it
- * makes a byte/s for all of them. Never above a Delta_Throughput that is above @feedback_q16.
+ * Line 24: round to whole bytes/s for each of @pkts packets. The fractions are summed up until they
+ * make 1 byte/s for each of the packets. The result never exceeds a Delta_Throughput above
+ * @feedback_q16.
  */
 static inline s32 xcp_whole_bytes_ps(struct xcp_vars *v, s64 feedback_q16, u32 pkts)
 {
@@ -649,7 +652,7 @@ static inline s32 xcp_whole_bytes_ps(struct xcp_vars *v, s64 feedback_q16, u32 p
 	return bytes_ps + 1;
 }
 
-/* What is left of a pool: below what a header can say, nothing. */
+/* Return: the rest of a pool; 0 if it is less than a header can hold */
 static inline s64 xcp_pool_less(s64 residue_q16, s64 taken_q16)
 {
 	/* 2^61 + 2^61 */
@@ -658,7 +661,7 @@ static inline s64 xcp_pool_less(s64 residue_q16, s64 taken_q16)
 	return left_q16 < 1 << XCP_RATE_SHIFT ? 0 : min_t(s64, left_q16, XCP_RATE_MAX_Q16);
 }
 
-/* Lines 28 to 31, and section 4.1. */
+/* Lines 28 to 31, and section 4.1: charge the feedback to the pools. */
 static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
 			      const struct xcp_pkt *pkt, s64 pos_q16, s64 neg_q16)
 {
@@ -677,14 +680,14 @@ static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
 }
 
 /**
- * xcp_depart() - lines 20 to 31: on packet departure
+ * xcp_depart() - process a packet that departs, lines 20 to 31
  * @v: the port
- * @p: configuration
+ * @p: parameters
  * @pkt: the packet; its Delta_Throughput may be lowered
  *
- * Divides by nothing but the number of packets of a super-packet.
+ * The only division is by the number of packets of a GSO packet.
  *
- * Return: whether Delta_Throughput was lowered.
+ * Return: true if Delta_Throughput was lowered.
  */
 static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p,
 				       struct xcp_pkt *pkt)
@@ -705,7 +708,10 @@ static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_para
 	if (lower) {
 		pkt->delta_bytes_ps = xcp_whole_bytes_ps(v, feedback_q16, pkt->pkts);
 	} else {
-		/* Lines 26 and 27: an upstream bottleneck, or the sender, took more already. */
+		/*
+		 * Lines 26 and 27: an upstream bottleneck, or the sender, has already lowered it
+		 * further.
+		 */
 		neg_q16 = min_t(s64, xcp_pool_part(v->residue_neg_q16, pkt->pkts),
 				neg_q16 + feedback_q16 - delta_q16);
 		pos_q16 = delta_q16 + neg_q16;
@@ -715,9 +721,9 @@ static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_para
 }
 
 /**
- * xcp_see_queue() - line 32: on packet departure
+ * xcp_see_queue() - update the minimum queue when a packet departs, line 32
  * @v: the port
- * @queue_bytes: what is queued without the packet
+ * @queue_bytes: the queue without the packet
  */
 static inline void xcp_see_queue(struct xcp_vars *v, u64 queue_bytes)
 {
@@ -726,10 +732,10 @@ static inline void xcp_see_queue(struct xcp_vars *v, u64 queue_bytes)
 }
 
 /**
- * xcp_close_queue() - lines 33 to 35: on the queue's timer
+ * xcp_close_queue() - process the expiry of the queue's timer, lines 33 to 35
  * @v: the port
- * @p: configuration
- * @queue_bytes: what is queued now
+ * @p: parameters
+ * @queue_bytes: the current queue
  *
  * Return: Tq in ns, for line 36.
  */
@@ -747,9 +753,9 @@ static inline u64 xcp_close_queue(struct xcp_vars *v, const struct xcp_params *p
 }
 
 /**
- * xcp_stand_queue() - the estimate of a queue that has not changed for two periods
+ * xcp_stand_queue() - set the estimate of a queue that has not changed for two periods
  * @v: the port
- * @queue_bytes: what is queued
+ * @queue_bytes: the queue
  */
 static inline void xcp_stand_queue(struct xcp_vars *v, u32 queue_bytes)
 {
@@ -758,10 +764,10 @@ static inline void xcp_stand_queue(struct xcp_vars *v, u32 queue_bytes)
 }
 
 /**
- * xcp_period_start_ns() - start of the period that runs at a moment
+ * xcp_period_start_ns() - compute the start of the current period
  * @start_ns: start of an earlier period
- * @period_ns: length of each, not 0
- * @now_ns: the moment, not before @start_ns
+ * @period_ns: length of each period, not 0
+ * @now_ns: current time, not before @start_ns
  *
  * Return: the last time at or before @now_ns that is a whole number of periods after
  * @start_ns.
@@ -775,12 +781,12 @@ static inline u64 xcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
 }
 
 /*
- * The law takes the mean of what the packets of a GSO packet ask for, rounded up: the port charges
- * each no less than it gets.
+ * For a GSO packet with XCP_FLAG_SUM, use the mean demand of its packets, rounded up: then the port
+ * never charges a packet with less than it gets.
  */
 static inline void xcp_read_sum(struct xcp_pkt *pkt)
 {
-	/* 2^19 at most, of a forged GSO packet. */
+	/* At most 2^19, for a forged GSO packet */
 	const s32 pkts = pkt->pkts, mean = pkt->delta_bytes_ps / pkts;
 
 	pkt->sum = true;
@@ -789,8 +795,8 @@ static inline void xcp_read_sum(struct xcp_pkt *pkt)
 }
 
 /*
- * The class of a header that asks for nothing. Not inlined: as arithmetic on the result of two
- * comparisons, which compilers make of it, it would cost each packet a dozen instructions.
+ * Return: the class of a header without a demand. Not inlined: compilers would turn it into
+ * arithmetic on the result of two comparisons, which costs each packet a dozen instructions.
  */
 static noinline __maybe_unused enum xcp_class xcp_silent_class(enum xcp_format format)
 {
@@ -798,10 +804,11 @@ static noinline __maybe_unused enum xcp_class xcp_silent_class(enum xcp_format f
 }
 
 /**
- * xcp_read() - a congestion header as the law wants it
- * @pkt: class, fault, format and all that the header holds are set; @pkts is, and the rest is 0
+ * xcp_read() - read a congestion header
+ * @pkt: the packet; class, fault, format and the header's values are set. @pkts must be set before,
+ *	and the values must be 0
  * @h: the header, or NULL if the packet ends within it
- * @own_protocol: XCP's code point
+ * @own_protocol: IP protocol number of XCP
  */
 static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own_protocol)
 {
@@ -818,7 +825,7 @@ static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own
 	if (pkt->pkts > 1 && h->flags & XCP_FLAG_SUM)
 		xcp_read_sum(pkt);
 	pkt->class = XCP_CLASS_ASKING;
-	/* The RTT of a minimal header is 0. */
+	/* The RTT of a Minimal header is 0. */
 	if (unlikely(!pkt->rtt_us) || unlikely(!pkt->throughput_bytes_pms))
 		pkt->class = xcp_silent_class(pkt->format);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The router's law, line by line of the draft; see xcp_router.h. KUnit and host program. */
+/*
+ * Tests of the algorithm in xcp_router.h, by line of the draft; run in the kernel and on the host
+ */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <uapi/linux/pkt_sched_xcp.h>
@@ -9,7 +11,7 @@
 #define ONE_MS (MS << XCP_TIME_SHIFT)
 #define Q16(x) ((s64)(x) * 65536)
 
-/* 10 Mbyte/s; alpha 0.4, beta 0.2, gamma 0.1 but for what 2^-32 cuts off. */
+/* 10 Mbyte/s; alpha 0.4, beta 0.2, gamma 0.1, up to rounding by 2^-32 */
 static struct xcp_params params(void)
 {
 	return (struct xcp_params){
@@ -38,7 +40,7 @@ static struct xcp_pkt asking(u32 bytes, u32 rtt_us, u32 throughput_bytes_pms, s3
 	};
 }
 
-/* Within 2^-28 of @want and @units. */
+/* Return: true if @got is within 2^-28 of @want plus @units */
 static bool near(u64 got, u64 want, u64 units)
 {
 	u64 off = got > want ? got - want : want - got;
@@ -46,7 +48,7 @@ static bool near(u64 got, u64 want, u64 units)
 	return off <= (want >> 28) + units;
 }
 
-/* Redo by hand: bytes * 10^6 ns * 4096 / (bytes/ms). */
+/* Values that can be checked by hand: bytes * 10^6 ns * 4096 / (bytes/ms). */
 static const struct {
 	u32 bytes, throughput_bytes_pms;
 	u64 want;
@@ -81,7 +83,10 @@ static void time_test(struct kunit *test)
 	}
 }
 
-/* Below 2^63 / x by at most 2^-29 of it: both sides times x. Every 4099th x and the ends. */
+/*
+ * The result is below 2^63 / x by at most 2^-29 of it; compared after multiplication by x, for
+ * every 4099th x and both ends.
+ */
 static void reciprocal_test(struct kunit *test)
 {
 	u64 wrong = 0, x = 1ULL << 31;
@@ -129,7 +134,7 @@ static void ratio_test(struct kunit *test)
 	}
 }
 
-/* Lines 1 to 6. A packet of 1500 bytes at 1500 bytes/ms is 1 ms. */
+/* Lines 1 to 6. A packet of 1500 bytes at 1500 bytes/ms has a packet time of 1 ms. */
 static const struct {
 	const char *name;
 	enum xcp_class class;
@@ -167,7 +172,7 @@ static void arrival_test(struct kunit *test)
 	}
 }
 
-/* Line 7: weights are packet times; and a full sum stays what it is. */
+/* Line 7: the mean is weighted by packet times; a sum that would overflow stays unchanged. */
 static void avg_rtt_test(struct kunit *test)
 {
 	struct xcp_params p = params();
@@ -200,7 +205,7 @@ static const struct {
 	{ "idle",		0, 0,		4000, 4000, 0 },
 	{ "half",		500000, 0,	2000, 2000, 0 },
 	{ "full",		1000000, 0,	0, 1000, 1000 },
-	/* F = 40, shuffled 990 - 40 */
+	/* F = 40, shuffled traffic 990 - 40 */
 	{ "nearly full",	990000, 0,	40, 990, 950 },
 	{ "overload",		2000000, 0,	-4000, 0, 4000 },
 	/* -0.2 * 100 kB / 0.1 s */
@@ -232,7 +237,7 @@ static void interval_test(struct kunit *test)
 				    interval_cases[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, v.ctl_interval_ns, 100 * MS, "%s",
 				    interval_cases[i].name);
-		/* Gains are cut at 2^-32: 10^7 bytes/s * 2^-32 * 3 < 0.01 */
+		/* Gains are rounded down at 2^-32: 10^7 bytes/s * 2^-32 * 3 < 0.01 */
 		KUNIT_EXPECT_LE_MSG(test, v.feedback_q16 - Q16(interval_cases[i].feedback * 1000),
 				    6553LL, "%s", interval_cases[i].name);
 		KUNIT_EXPECT_LE_MSG(test, Q16(interval_cases[i].feedback * 1000) - v.feedback_q16,
@@ -246,7 +251,7 @@ static void interval_test(struct kunit *test)
 	}
 }
 
-/* Line 18 between its bounds. */
+/* Line 18 with its lower and upper bound */
 static void bounds_test(struct kunit *test)
 {
 	static const struct {
@@ -271,8 +276,8 @@ static void bounds_test(struct kunit *test)
 }
 
 /*
- * Lines 20 to 31: 1500 bytes at 1500 bytes/ms; Cp is 1000 bytes/s a ms, Cn 0.2 a byte: so
- * pos_fbk is 1000 and neg_fbk 300.
+ * Lines 20 to 31: 1500 bytes at 1500 bytes/ms; Cp is 1000 bytes/s per ms, Cn 0.2 per byte, so
+ * pos_fbk is 1000 and neg_fbk is 300.
  */
 static const struct {
 	const char *name;
@@ -289,7 +294,7 @@ static const struct {
 	{ "upstream took",	10000, 3000, -500,	-500, 9000, 1500 },
 	/* neg is the pool, pos = -2500 + 3000 */
 	{ "upstream took most",	10000, 3000, -2500,	-2500, 9500, 0 },
-	/* line 27 below 0: what it gives up is there for others */
+	/* line 27 below 0: the packet's decrease is available to others */
 	{ "upstream took all",	10000, 3000, -4000,	-4000, 11000, 0 },
 	{ "no positive pool",	0, 3000, 5000,		-300, 0, 2700 },
 	{ "no negative pool",	10000, 0, 5000,		1000, 9000, 0 },
@@ -323,7 +328,7 @@ static void departure_test(struct kunit *test)
 		struct xcp_pkt pkt = asking(1500, 80000, 1500, departure_cases[i].delta);
 		bool lowered;
 
-		/* What ratios cut off must not show as one less. */
+		/* The rounding of ratios must not lower the result by one. */
 		v.carry_q16 = 3;
 		lowered = xcp_depart(&v, &p, &pkt);
 		KUNIT_EXPECT_EQ_MSG(test, pkt.delta_bytes_ps, departure_cases[i].want, "%s",
@@ -343,7 +348,7 @@ static void departure_test(struct kunit *test)
 	}
 }
 
-/* What is no asking packet is left alone. */
+/* Packets without a demand are not changed. */
 static void untouched_test(struct kunit *test)
 {
 	const struct xcp_params p = params();
@@ -360,7 +365,7 @@ static void untouched_test(struct kunit *test)
 	}
 }
 
-/* Section 4.1: a quarter of 1000 and of 300. */
+/* Section 4.1: a quarter of 1000 and of 300 is charged. */
 static void e2e_share_test(struct kunit *test)
 {
 	struct xcp_vars v = pools(10000, 3000);
@@ -376,7 +381,7 @@ static void e2e_share_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, near(v.residue_neg_q16, Q16(2925), 3));
 }
 
-/* 0.3 bytes/s each: three of ten packets get one, whatever packets they come in. */
+/* 0.3 bytes/s per packet: three of ten packets get 1, with any number of packets per GSO packet. */
 static void carry_test(struct kunit *test)
 {
 	static const u32 sizes_pkts[] = { 1, 2, 5, 10, 30 };
@@ -398,14 +403,14 @@ static void carry_test(struct kunit *test)
 			xcp_depart(&v, &p, &pkt);
 			given += (s64)pkt.delta_bytes_ps * pkt.pkts;
 		}
-		/* 2^-16 is cut off each time: 30000 of them are less than one. */
+		/* Each time, up to 2^-16 is lost to rounding: for 30000 packets less than one. */
 		KUNIT_EXPECT_LE_MSG(test, given, 9000LL, "%u packets", sizes_pkts[i]);
 		KUNIT_EXPECT_LE_MSG(test, 9000LL - given, (s64)sizes_pkts[i], "%u packets",
 				    sizes_pkts[i]);
 	}
 }
 
-/* A super-packet is its packets, one after the other. */
+/* A GSO packet has the same effect as its packets one after the other. */
 static void super_packet_test(struct kunit *test)
 {
 	const struct xcp_params p = params();
@@ -428,7 +433,7 @@ static void super_packet_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, near(one.residue_neg_q16, many.residue_neg_q16, 10));
 }
 
-/* Lines 32 to 36. 10 Mbyte/s: 10 kB take 1 ms. */
+/* Lines 32 to 36. At 10 Mbyte/s, 10 kB take 1 ms. */
 static void queue_test(struct kunit *test)
 {
 	static const struct {
@@ -458,7 +463,7 @@ static void queue_test(struct kunit *test)
 	}
 }
 
-/* The first packet of all: alpha C / 1 s of its time, however long that is. */
+/* The very first packet gets alpha * C / 1 s times its packet time, however long that is. */
 static void start_test(struct kunit *test)
 {
 	const struct xcp_params p = params();
@@ -476,7 +481,7 @@ static void start_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.residue_pos_q16, 0LL);
 }
 
-/* Field by field: a quotient has padding. */
+/* Compare by member, as the struct has padding. */
 static bool same_ratio(const struct xcp_ratio *a, const struct xcp_ratio *b)
 {
 	return a->mul == b->mul && a->shift == b->shift;
@@ -494,8 +499,8 @@ static bool same_port(const struct xcp_vars *a, const struct xcp_vars *b)
 }
 
 /*
- * A queue that stands: after two periods of the queue's estimate and one control interval,
- * further ones change nothing. So the timers of such a port may rest.
+ * A standing queue: after two periods of the queue's estimate and one control interval, further
+ * ones change nothing. So the timers of such a port may pause.
  */
 static void stand_test(struct kunit *test)
 {
@@ -533,13 +538,13 @@ static void period_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 5), 5ULL);
 	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 14), 5ULL);
 	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 15), 15ULL);
-	/* A century of periods of 10 us, and 3 ns. */
+	/* A century of periods of 10 us, plus 3 ns */
 	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(7, 10000, 3155760000000000010ULL),
 			3155760000000000007ULL);
 	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(7, 10000000000ULL, 10000000006ULL), 7ULL);
 }
 
-/* The range's ends, and beyond: nothing wraps, pools stay within bounds. */
+/* The ends of the value ranges and beyond: nothing overflows, and pools stay in range. */
 static void extremes_test(struct kunit *test)
 {
 	static const u64 capacities[] = {
@@ -643,7 +648,7 @@ static void header_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.malformed_pkts[XCP_BAD_FORMAT], 2ULL);
 }
 
-/* b = a^2 sqrt 2: the draft's 0.226 */
+/* b = a^2 sqrt(2): 0.226 in the draft */
 static void gains_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(400000), 226274U);
@@ -657,7 +662,7 @@ static void gains_test(struct kunit *test)
 
 #define QUEUES 4
 
-/* Within 2^-24: the mean RTT is rounded, by each queue on its own. */
+/* Return: true if equal within 2^-24, because each queue rounds the mean RTT by itself */
 static bool alike(s64 got, s64 want)
 {
 	if (want < 0)
@@ -678,7 +683,7 @@ static struct xcp_others others_of(const struct xcp_vars *queue, u32 i)
 	return o;
 }
 
-/* All packets have an RTT of 100 ms: of one flow a queue, or only in the first queue. */
+/* All packets have an RTT of 100 ms. The first @queues queues have one flow each. */
 static void queues_arrive(struct xcp_vars *queue, struct xcp_vars *one, const struct xcp_params *p,
 			  u32 queues, u32 pkts, u32 queued_bytes)
 {
@@ -696,7 +701,7 @@ static void queues_arrive(struct xcp_vars *queue, struct xcp_vars *one, const st
 	}
 }
 
-/* Queues of one port decide as one queue would, and their pools are its pools. */
+/* The queues of a port decide like a single queue, and their pools add up to its pools. */
 static void queues_test(struct kunit *test)
 {
 	static const struct {
@@ -720,7 +725,7 @@ static void queues_test(struct kunit *test)
 		for (i = 0; i < QUEUES; i++) {
 			const struct xcp_others o = others_of(before, i);
 
-			/* A queue without packets has no RTT of its own. */
+			/* A queue without packets has no RTT estimate. */
 			queue[i].avg_rtt_time = one.avg_rtt_time;
 			xcp_close_interval_beside(&queue[i], &p, &o, 100 * MS);
 			KUNIT_EXPECT_EQ(test, queue[i].input_bw_q16, one.input_bw_q16);
@@ -737,21 +742,21 @@ static void queues_test(struct kunit *test)
 	}
 }
 
-/* Counts of the others, twice: what they had in between, for as long as the interval was. */
+/* From two readings of the others' counts, compute their traffic for the length of the interval. */
 static void others_test(struct kunit *test)
 {
 	static const struct {
 		u64 before, now, since_ns, elapsed_ns, want;
 	} cases[] = {
 		{ 1000, 1500, MS, MS, 500 },
-		/* over the end of the numbers */
+		/* the count wraps */
 		{ U64_MAX - 99, 400, MS, MS, 500 },
-		/* one is gone */
+		/* a queue was removed */
 		{ 1500, 1000, MS, MS, 0 },
-		/* the interval began before the counts were read */
+		/* the interval started before the counts were first read */
 		{ 1000, 1500, MS, 4 * MS, 2000 },
 		{ 0, 1ULL << 62, 1, 1ULL << 51, 1ULL << 63 },
-		/* they were read before it began */
+		/* the counts were first read before the interval started */
 		{ 1000, 1500, 2 * MS, MS, 500 },
 		{ 1000, 1000, 0, MS, 0 },
 	};
@@ -771,7 +776,7 @@ static void others_test(struct kunit *test)
 	}
 }
 
-/* Between its pause and the end of the interval a queue gives nothing and takes nothing. */
+/* After an idle time, a queue gives and takes no feedback until the end of the interval. */
 static void close_pools_test(struct kunit *test)
 {
 	const struct xcp_params p = params();

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A sampler of senders, one flow at a time: does it send what it advertises, and does
- * it slow down when it is told to?
+ * Sample senders, one flow at a time: does a sender send what it advertises, and does it slow down
+ * when it is told to?
  *
- * Source: draft-falk-xcp-spec-00 section 5, "Malicious Sources", on a probabilistic
- * basis. Since it is the router itself that looks, it needs no reverse direction.
+ * Source: draft-falk-xcp-spec-00 section 5, "Malicious Sources", on a probabilistic basis. The
+ * switch qdisc gives the feedback itself, so it needs no reverse direction. A sample has four
+ * phases:
  *
- *	BEFORE	8 RTT: what it sends, what it advertises
- *	TOLD	8 RTT: the feedback that it is given
- *	WAIT	2 RTT: until the feedback must have had its effect
- *	AFTER	8 RTT: what it sends then
+ *	BEFORE	8 RTT: measure the flow's rate and its advertised throughput
+ *	TOLD	8 RTT: sum up the feedback that the flow is given
+ *	WAIT	2 RTT: wait until the feedback must have had its effect
+ *	AFTER	8 RTT: measure the flow's rate again
  *
- * Understates: the times of an honest sender's packets, size / Throughput, add up to
- * the time in which it sent them. Who claims less than he sends is given more, and his
- * packets' times add up to more.
+ * A sender understates if the times of its packets, size / Throughput, add up to more than the time
+ * in which it sent them. A sender that advertises less than it sends is given more.
  *
- * Ignores: told to slow down by the sum of TOLD, it sends more than before, less that
- * sum. What it was allowed to add meanwhile is granted, and 4 packets an RTT.
+ * A sender ignores feedback if it was told to slow down in TOLD, by the sum of the feedback, but
+ * sends more in AFTER than its rate in BEFORE less that sum. Increases granted in the other phases
+ * are allowed in addition, and 4 packets per RTT always.
  *
- * A quarter is tolerated: a window's bursts at both ends of 8 RTT are an eighth. One
- * sample is a hint, not a proof; what to do about offenders is not the router's.
+ * The tolerance is a quarter, because the bursts of a window at both ends of 8 RTTs are an eighth.
+ * One sample is a hint, not a proof; the switch qdisc takes no action against offenders.
  *
- * Deviations: the draft describes no algorithm. Windows and tolerance are ours.
+ * Deviations: the draft describes no algorithm. Phases and tolerance are our choice.
  */
 #ifndef HOPCC_XCP_SAMPLER_H
 #define HOPCC_XCP_SAMPLER_H
@@ -31,7 +32,7 @@
 #define XCP_SAMPLE_RTTS		8
 #define XCP_SAMPLE_WAIT_RTTS	2
 #define XCP_SAMPLE_FLOOR_PKTS	4
-/* 1/4 */
+/* a tolerance of 1/4 */
 #define XCP_SAMPLE_TOLERANCE_SHIFT 2
 /* 2^40 bytes/s: sums of feedback and rates stay below 2^62. */
 #define XCP_SAMPLE_RATE_MAX (XCP_RATE_MAX_Q16 >> 21)
@@ -45,16 +46,16 @@ enum xcp_sample_phase {
 };
 
 /**
- * struct xcp_sample - what was found out about a flow
- * @key: whatever the caller knows the flow by
- * @rtt_us: as it advertised
- * @advertised_bytes_ps: throughput, as it advertised
- * @before_bytes_ps: what it sent
- * @told_bytes_ps: by how much it was told to change that
- * @granted_bytes_ps: what it might add besides
- * @after_bytes_ps: what it sent then
- * @understates: it sends more than it advertises
- * @ignores: it did not slow down
+ * struct xcp_sample - result of a sample
+ * @key: identifies the flow; chosen by the caller
+ * @rtt_us: advertised RTT
+ * @advertised_bytes_ps: advertised throughput in BEFORE
+ * @before_bytes_ps: measured rate in BEFORE
+ * @told_bytes_ps: sum of the feedback in TOLD
+ * @granted_bytes_ps: sum of the positive feedback in the other phases
+ * @after_bytes_ps: measured rate in AFTER
+ * @understates: the flow sends more than it advertises
+ * @ignores: the flow did not slow down
  */
 struct xcp_sample {
 	u32 key;
@@ -69,14 +70,14 @@ struct xcp_sample {
 };
 
 /**
- * struct xcp_sampler - the sample that is being taken; under the qdisc lock
- * @phase: of it
- * @begin_ns: of the phase
- * @end_ns: of the phase, or of the pause
- * @bytes: sent in the phase
- * @sum_time: of the packets of BEFORE, 2^-12 ns
- * @pkt_max_bytes: greatest packet
- * @result: as far as it is known
+ * struct xcp_sampler - state of the current sample; protected by the qdisc lock
+ * @phase: current phase
+ * @begin_ns: start of the phase
+ * @end_ns: end of the phase, or of the pause
+ * @bytes: bytes sent in the phase
+ * @sum_time: sum of the packet times in BEFORE, 2^-12 ns
+ * @pkt_max_bytes: size of the largest packet
+ * @result: values known so far
  */
 struct xcp_sampler {
 	enum xcp_sample_phase phase;
@@ -88,7 +89,7 @@ struct xcp_sampler {
 	struct xcp_sample result;
 };
 
-/* Bytes/s, rounded and cut to what sums can hold. @time is in 2^-12 ns. */
+/* Return: bytes/s, rounded and capped to XCP_SAMPLE_RATE_MAX. @time is in 2^-12 ns */
 static inline s64 xcp_sample_rate(u64 bytes, u64 time)
 {
 	const s64 rate_q16 = xcp_rate_q16(bytes, max_t(u64, time, 1));
@@ -106,7 +107,7 @@ static inline void xcp_sample_enter(struct xcp_sampler *s, enum xcp_sample_phase
 	s->bytes = 0;
 }
 
-/* The first packet of the next flow. */
+/* Start a sample with the first packet of another flow. */
 static inline void xcp_sample_begin(struct xcp_sampler *s, const struct xcp_pkt *pkt, u32 key,
 				    u64 now_ns)
 {
@@ -138,7 +139,7 @@ static inline void xcp_sample_close_after(struct xcp_sampler *s, u64 now_ns)
 	r->ignores = r->told_bytes_ps < 0 && r->after_bytes_ps > most_bytes_ps;
 }
 
-/* Its phase is over: the next one. Returns whether it was the last. */
+/* Enter the next phase. Return: true if the sample is complete */
 static inline bool xcp_sample_next(struct xcp_sampler *s, u64 now_ns)
 {
 	switch (s->phase) {
@@ -161,7 +162,7 @@ static inline bool xcp_sample_next(struct xcp_sampler *s, u64 now_ns)
 	return false;
 }
 
-/* One more packet of the flow, in the phase that it is in. */
+/* Count a packet of the flow in the current phase. */
 static inline void xcp_sample_add(struct xcp_sampler *s, const struct xcp_pkt *pkt)
 {
 	/* 2^31 * 2^20 packets */
@@ -182,21 +183,21 @@ static inline void xcp_sample_add(struct xcp_sampler *s, const struct xcp_pkt *p
 				    xcp_time(pkt->bytes, pkt->throughput_bytes_pms));
 }
 
-/* A flow that paused for as long as a phase tells nothing: forget it. */
+/* Return: true if the flow paused for longer than a phase, so that the sample is useless */
 static inline bool xcp_sample_lost(const struct xcp_sampler *s, u64 now_ns)
 {
 	return now_ns > s->end_ns && now_ns - s->end_ns > s->end_ns - s->begin_ns;
 }
 
 /**
- * xcp_sampler_see() - a packet departs
+ * xcp_sampler_see() - count a packet that departs
  * @s: the sampler
- * @pkt: XCP_CLASS_ASKING, after xcp_depart()
- * @key: names its flow
- * @now_ns: now, monotonic
- * @pause_ns: between two samples
+ * @pkt: a packet of XCP_CLASS_ASKING, after xcp_depart()
+ * @key: identifies the packet's flow
+ * @now_ns: current monotonic time
+ * @pause_ns: pause between two samples
  *
- * Return: whether a sample is complete, in @s->result.
+ * Return: true if a sample is complete; its result is in @s->result.
  */
 static inline bool xcp_sampler_see(struct xcp_sampler *s, const struct xcp_pkt *pkt, u32 key,
 				   u64 now_ns, u64 pause_ns)

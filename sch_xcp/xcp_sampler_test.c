@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Senders that lie and senders that do not; see xcp_sampler.h. KUnit and host program. */
+/* Tests of xcp_sampler.h with honest and lying senders; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include "xcp_sampler.h"
@@ -8,14 +8,15 @@
 #define PAUSE_NS (50 * MS)
 
 /**
- * struct sender - a flow of packets of 1000 bytes, RTT 10 ms
- * @before_pms: packets/ms it sends until it was told and two RTT are over
- * @after_pms: and from then on
- * @claims_bytes_pms: what it advertises
- * @told: Delta_Throughput of each packet of the second 80 ms
- * @granted: of each other packet
- * @understates: what must be found out
- * @ignores: what must be found out
+ * struct sender - a flow of packets of 1000 bytes with an RTT of 10 ms
+ * @name: name of the case
+ * @before_pms: packets/ms until the end of WAIT
+ * @after_pms: packets/ms in AFTER
+ * @claims_bytes_pms: advertised throughput
+ * @told: Delta_Throughput of each packet in TOLD, the second 80 ms
+ * @granted: Delta_Throughput of each packet in the other phases
+ * @understates: expected result
+ * @ignores: expected result
  */
 struct sender {
 	const char *name;
@@ -24,7 +25,7 @@ struct sender {
 	bool understates, ignores;
 };
 
-/* 4 packets/ms: 4 Mbyte/s, and 320 packets are told. */
+/* 4 packets/ms are 4 Mbyte/s; 320 packets get the feedback in TOLD. */
 static const struct sender senders[] = {
 	{ "honest",			4, 4, 4000, 0, 0, false, false },
 	{ "claims a bit less",		4, 4, 3300, 0, 0, false, false },
@@ -37,7 +38,7 @@ static const struct sender senders[] = {
 	{ "told a little, not seen",	4, 4, 4000, -1000, 0, false, false },
 	{ "told, and granted more",	4, 4, 4000, -6250, 6250, false, false },
 	{ "doubles as allowed",		4, 8, 4000, 12500, 0, false, false },
-	/* 4 packets an RTT: 0.4 a ms is the floor, but 1 is above it */
+	/* the floor is 4 packets per RTT, 0.4 per ms; more is sent */
 	{ "told to stop, does not",	4, 4, 4000, -100000, 0, false, true },
 	{ "not told, doubles",		4, 8, 4000, 0, 0, false, false },
 	{ "lies in both ways",		4, 4, 400, -6250, 0, true, true },
@@ -79,7 +80,7 @@ static void senders_test(struct kunit *test)
 				    senders[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, s.result.ignores, senders[i].ignores, "%s",
 				    senders[i].name);
-		/* 320 packets of 80 ms */
+		/* 320 packets in 80 ms */
 		KUNIT_EXPECT_EQ_MSG(test, s.result.before_bytes_ps,
 				    senders[i].before_pms * 1000000LL, "%s", senders[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, s.result.after_bytes_ps,
@@ -97,7 +98,7 @@ static struct xcp_pkt packet(u32 bytes)
 	};
 }
 
-/* Others do not count; after a sample it pauses; a flow that is gone is forgotten. */
+/* Other flows do not count; the sampler pauses after a sample; a flow that ends is dropped. */
 static void one_flow_test(struct kunit *test)
 {
 	struct xcp_pkt pkt = packet(1000);
@@ -107,7 +108,7 @@ static void one_flow_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xcp_sampler_see(&s, &pkt, 2, 101 * MS, PAUSE_NS));
 	KUNIT_EXPECT_EQ(test, s.result.key, 1U);
 	KUNIT_EXPECT_EQ(test, s.bytes, 1000ULL);
-	/* The phase ends at 180 ms; 80 ms later it is lost. */
+	/* The phase ends at 180 ms; 80 ms later the sample is dropped. */
 	xcp_sampler_see(&s, &pkt, 2, 260 * MS, PAUSE_NS);
 	KUNIT_EXPECT_EQ(test, s.result.key, 1U);
 	xcp_sampler_see(&s, &pkt, 2, 261 * MS, PAUSE_NS);
@@ -121,7 +122,10 @@ static void one_flow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.result.key, 4U);
 }
 
-/* Told to stop, with a packet of 1000 bytes every so often: four an RTT are not too many. */
+/*
+ * The flow is told to stop but sends a packet of 1000 bytes every @every_ns: four per RTT are
+ * allowed.
+ */
 static bool stays(u64 every_ns)
 {
 	struct xcp_sampler s = {};
@@ -144,7 +148,7 @@ static void floor_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stays(5 * MS / 2));
 }
 
-/* Each packet of a super-packet is told as much. */
+/* The feedback of a GSO packet counts for each of its packets. */
 static void super_packet_test(struct kunit *test)
 {
 	struct xcp_sampler s = { .phase = XCP_SAMPLE_TOLD };
@@ -160,7 +164,7 @@ static void super_packet_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.result.granted_bytes_ps, 30LL);
 }
 
-/* Whatever packets claim: no overflow, and an end. */
+/* Extreme values in packets: no overflow, and each sample ends. */
 static void extremes_test(struct kunit *test)
 {
 	static const u32 fields[] = { 1, 1000, U32_MAX };

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XCP beside other traffic on one port: two queues, and the weights to serve them with.
+ * XCP and other traffic on one port: two queues, and the weights to serve them with.
  *
- * Source: draft-falk-xcp-spec-00 section 4.3, which names the idea; the law is that of
- * Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks",
- * SIGCOMM 2002, section 6 (TCP-friendly XCP). Once a control interval:
+ * Source: draft-falk-xcp-spec-00 section 4.3, which gives the idea; the algorithm is that of
+ * Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM
+ * 2002, section 6 (TCP-friendly XCP). Once per control interval:
  *
  *	window = size / (sqrt(2p/3) + 12 p sqrt(3p/8) (1 + 32 p^2))	of a TCP flow
  *	weight += kappa * (x_xcp - x_tcp) / (x_xcp + x_tcp)		of the other traffic
  *
- * with p the rate of losses and marks in the other queue. XCP's law then has the capacity
- * that is XCP's: its weight of the port's, and what the other queue leaves of its own.
- * Packets are served by a virtual clock, bytes over weight: whoever is behind is next,
- * and where only one queue holds packets it has all of the port.
+ * where p is the rate of losses and marks in the other queue. The capacity for the XCP algorithm is
+ * XCP's weight times the port's capacity, plus the part that the other queue leaves unused. Packets
+ * are served by a virtual clock, bytes over weight: the queue that is behind is served next, and a
+ * queue that is alone gets the whole port.
  *
  * Deviations:
- * - Weights follow mean throughputs, as the draft has it, not mean windows as the paper:
- *   the other queue stands, XCP's does not, so equal windows would be unequal rates. RTT
- *   of TCP is XCP's and the other queue's delay. By Little's law all the bytes on the way
- *   and queued are flows * window: that gives the number of flows, and the port's rate of
- *   now over them their throughput. A number of flows, unlike a loss rate, stays right
- *   while weights move: the loop has no lag of its own.
- * - p is of events, as TFRC's is, not of packets: in an RTT of TCP's, losses beyond one
- *   for each flow tell TCP nothing new. Slow start into a full buffer loses half a window
- *   at once, and a tail that drops loses in bursts: N flows that each send a packet more
- *   lose N in the RTT until they hear of it, and these hit two of three flows only.
- * - p is of bytes, and size their mean, weighted by bytes: ACKs hardly count.
- * - CUBIC, by an option: the greater of the window above and RFC 9438's
- *   1.054 (RTT / p)^(3/4). Who loses as often as Reno has a greater window then.
- * - Weights move only while both sides want three quarters of their part, or have packets
- *   queued for it. Who uses less is not limited here, and his window says nothing.
- * - Means are over four windows of packets in control intervals, which are three of Reno's
- *   sawteeth where half of its RTT is queue. Without a loss in that time, one is assumed.
- * - Weights stay within 1/64 and 63/64.
+ * - Weights follow mean throughputs, as in the draft, not mean windows as in the paper: the other
+ *   queue is a standing queue and XCP's is not, so equal windows would mean unequal rates. The RTT
+ *   of TCP is XCP's plus the delay of the other queue. By Little's law, all bytes in flight and
+ *   queued are flows * window: this gives the number of flows, and the current rate divided by this
+ *   number is their throughput. Unlike a loss rate, the number of flows stays valid while weights
+ *   change, so the loop has no lag of its own.
+ * - p counts events, as in TFRC, not packets: within an RTT, more than one loss per flow has no
+ *   further effect on TCP. A slow start that overflows the buffer loses half a window at once, and
+ *   a tail drop loses in bursts: N flows that each send one more packet lose N packets in the RTT
+ *   until they notice, and these hit only two of three flows.
+ * - p counts bytes, and size is the mean packet size weighted by bytes, so ACKs hardly count.
+ * - With the option for CUBIC, the window is the larger one of the window above and RFC 9438's
+ *   1.054 (RTT / p)^(3/4). At the same loss rate as Reno, a CUBIC flow has a larger window.
+ * - Weights change only while both sides use three quarters of their part or have enough packets
+ *   queued for it. A side that uses less is not limited here, so its window says nothing.
+ * - Means are over control intervals numbering four windows in packets, which is three of Reno's
+ *   sawteeth if half of its RTT is queueing delay. Without a loss in this time, one loss is
+ *   assumed.
+ * - Weights stay between 1/64 and 63/64.
  */
 #ifndef HOPCC_XCP_SHARE_H
 #define HOPCC_XCP_SHARE_H
@@ -40,27 +41,27 @@
 #include <linux/math.h>
 #include "xcp_router.h"
 
-/* Weights and kappa: 1 << 16 is 1. */
+/* Fixed point of weights and kappa: 1 << 16 is 1. */
 #define XCP_SHARE_SHIFT 16
 #define XCP_SHARE_ONE 65536U
 #define XCP_SHARE_MIN (XCP_SHARE_ONE / 64)
 #define XCP_SHARE_MAX (XCP_SHARE_ONE - XCP_SHARE_MIN)
 #define XCP_SHARE_KAPPA 6554 /* 0.1 << XCP_SHARE_SHIFT */
-/* p: 1 << 32 is 1. */
+/* Fixed point of p: 1 << 32 is 1. */
 #define XCP_LOSS_SHIFT 32
-/* CUBIC's (0.4 * 3.7 / 1.2)^(1/4) */
+/* CUBIC's constant, (0.4 * 3.7 / 1.2)^(1/4) */
 #define XCP_CUBIC_Q16 69063
-/* Control intervals that means are over. */
+/* Number of control intervals in the means */
 #define XCP_SHARE_MEMORY_MIN 16
 #define XCP_SHARE_MEMORY_MAX 1024
-/* Means of an interval's bytes: below 2^41 << 16. */
+/* Fixed point of means of an interval's bytes: below 2^41 << 16. */
 #define XCP_MEAN_SHIFT 16
-/* 2^24 flows. */
+/* At most 2^24 flows */
 #define XCP_FLOWS_MAX_Q16 (1LL << (24 + 16))
-/* Bytes of an interval at 1.6 Tbit/s and 10 s: what is beyond saturates. */
+/* Bytes in an interval of 10 s at 1.6 Tbit/s; larger values saturate. */
 #define XCP_SHARE_BYTES_MAX (1ULL << (38 + 3))
 
-/* Who is served: index of queues. */
+/* Index of the two queues */
 enum xcp_side {
 	XCP_SIDE_XCP,
 	XCP_SIDE_OTHER,
@@ -68,32 +69,33 @@ enum xcp_side {
 };
 
 /**
- * struct xcp_share_vars - two queues of a port; under the qdisc lock
- * @arrived_bytes: this interval, other traffic
- * @sized_bytes2: sum of bytes * size of their packet
- * @marked_bytes: of these marked here; below 0 where marked ones wait
- * @asking_bytes: this interval, XCP's that say their throughput, on the link
- * @left_bytes: this interval, on the link
- * @total_left_bytes: ever, on the link
- * @arrived_q16: mean of an interval, other traffic, bytes
- * @lost_q16: mean of an interval, lost or marked to its flow's notice, bytes
- * @left_q16: mean of an interval, other traffic that left, bytes on the link
+ * struct xcp_share_vars - state of the two queues of a port; protected by the qdisc lock
+ * @arrived_bytes: bytes of other traffic that arrived in this interval
+ * @sized_bytes2: sum of these bytes * size of their packet
+ * @marked_bytes: bytes of other traffic marked in the queue; below 0 while packets that were marked
+ *	on arrival wait
+ * @asking_bytes: bytes on the link of XCP packets with a known throughput in this interval
+ * @left_bytes: bytes on the link that departed in this interval
+ * @total_left_bytes: bytes on the link that have ever departed
+ * @arrived_q16: mean bytes of other traffic that arrived in an interval
+ * @lost_q16: mean bytes of losses and marks in an interval that affect a flow
+ * @left_q16: mean bytes on the link of other traffic that departed in an interval
  * @queued_q16: mean of the other queue, bytes on the link
- * @elapsed_q16: mean of an interval, ns
- * @size_q16: mean packet, bytes
- * @owed_bytes: losses that were counted too early, not above 0
- * @event_ns: what is left of the RTT in which more losses tell a flow nothing new
- * @event_q16: bytes: a packet each of the flows that did not lose any in it yet
- * @flows_q16: number of the other flows
- * @intervals: that the means are over
- * @weight: of each queue, of XCP_SHARE_ONE; both add up to it
- * @cost_q16: virtual time of a byte: 1 / weight
- * @lead: by how much XCP's virtual clock is ahead of the other's
+ * @elapsed_q16: mean length of an interval, ns
+ * @size_q16: mean packet size, bytes
+ * @owed_bytes: losses that were counted too early, at most 0
+ * @event_ns: rest of the RTT in which further losses have no effect on a flow that had one
+ * @event_q16: bytes: one packet for each flow without a loss in this RTT so far
+ * @flows_q16: number of other flows
+ * @intervals: number of intervals in the means
+ * @weight: weight of each queue; the sum is XCP_SHARE_ONE
+ * @cost_q16: virtual time per byte: 1 / weight
+ * @lead: difference of the virtual clocks: XCP's minus the other's
  * @loss_q32: p
- * @window_q16: mean of another flow's, packets
- * @window_bytes: mean of a flow's, XCP and other
- * @flow_q16: mean of a flow's throughput, bytes/s, XCP and other
- * @contended: the last interval had both sides limited here
+ * @window_q16: mean window of another flow, packets
+ * @window_bytes: mean window of a flow, XCP and other
+ * @flow_q16: mean throughput of a flow, bytes/s, XCP and other
+ * @contended: in the last interval, both sides were limited by this port
  */
 struct xcp_share_vars {
 	u64 arrived_bytes;
@@ -124,15 +126,15 @@ struct xcp_share_vars {
 };
 
 /**
- * struct xcp_share_interval - what else is known of an interval
- * @capacity_bytes_ps: of the port
- * @elapsed_ns: how long it was, not 0
- * @sum_time: of XCP's packets, 2^-12 ns (xcp_vars)
- * @avg_rtt_ns: of XCP's flows
- * @lost_bytes: that the other queue dropped; below 0 where it is not known at once
- * @overhead_bytes: of the link, a packet
- * @cubic: the other flows are CUBIC's
- * @queue_bytes: queued at its end, on the link
+ * struct xcp_share_interval - further values of an interval
+ * @capacity_bytes_ps: capacity of the port
+ * @elapsed_ns: length of the interval, not 0
+ * @sum_time: sum of XCP's packet times, 2^-12 ns (xcp_vars)
+ * @avg_rtt_ns: mean RTT of XCP's flows
+ * @lost_bytes: bytes that the other queue dropped; below 0 to correct an earlier value
+ * @overhead_bytes: bytes that the link adds to each packet
+ * @cubic: the other flows use CUBIC
+ * @queue_bytes: bytes on the link queued at the end of the interval
  */
 struct xcp_share_interval {
 	u64 capacity_bytes_ps;
@@ -156,7 +158,7 @@ static inline void xcp_share_weigh(struct xcp_share_vars *v, s64 weight_other)
 }
 
 /**
- * xcp_share_start() - two queues that nothing is known of
+ * xcp_share_start() - initialize the state of two new queues
  * @v: the queues
  */
 static inline void xcp_share_start(struct xcp_share_vars *v)
@@ -166,10 +168,10 @@ static inline void xcp_share_start(struct xcp_share_vars *v)
 }
 
 /**
- * xcp_share_side() - the queue that a packet belongs to
+ * xcp_share_side() - get the queue that a packet belongs to
  * @pkt: the packet
  *
- * What has no congestion header, or a bad one, does not obey XCP's law.
+ * Packets without a congestion header, or with a malformed one, are not controlled by XCP.
  */
 static inline enum xcp_side xcp_share_side(const struct xcp_pkt *pkt)
 {
@@ -178,12 +180,12 @@ static inline enum xcp_side xcp_share_side(const struct xcp_pkt *pkt)
 }
 
 /**
- * xcp_share_arrive() - a packet arrives
+ * xcp_share_arrive() - count a packet that arrives
  * @v: the queues
- * @side: its queue
+ * @side: queue of the packet
  * @pkt: the packet
- * @bytes: as its queue counts it
- * @marked: bears CE already
+ * @bytes: size of the packet as its queue counts it
+ * @marked: the packet is marked CE on arrival
  */
 static inline void xcp_share_arrive(struct xcp_share_vars *v, enum xcp_side side,
 				    const struct xcp_pkt *pkt, u32 bytes, bool marked)
@@ -194,7 +196,7 @@ static inline void xcp_share_arrive(struct xcp_share_vars *v, enum xcp_side side
 		return;
 	}
 	v->arrived_bytes += bytes;
-	/* 2^41 bytes of packets below 2^16; a forged one may be greater. */
+	/* 2^41 bytes of packets below 2^16; a forged packet may be larger. */
 	v->sized_bytes2 += (u64)bytes * min_t(u32, U16_MAX, pkt->pkts > 1 ? bytes / pkt->pkts :
 					      bytes);
 	if (marked)
@@ -202,7 +204,7 @@ static inline void xcp_share_arrive(struct xcp_share_vars *v, enum xcp_side side
 }
 
 /**
- * xcp_share_turn() - whose turn it is, if both queues hold packets
+ * xcp_share_turn() - get the queue to serve next if both hold packets
  * @v: the queues
  */
 static inline enum xcp_side xcp_share_turn(const struct xcp_share_vars *v)
@@ -211,14 +213,14 @@ static inline enum xcp_side xcp_share_turn(const struct xcp_share_vars *v)
 }
 
 /**
- * xcp_share_leave() - a packet is served
+ * xcp_share_leave() - count a packet that departs
  * @v: the queues
- * @side: its queue
- * @link_bytes: on the link
- * @alone: nothing could be served of the other queue
+ * @side: queue of the packet
+ * @link_bytes: size of the packet on the link
+ * @alone: no packet of the other queue could be served
  *
- * A queue that is alone pulls the other's clock with it: who was idle has no claim on
- * the past, and is behind by a packet at most.
+ * A queue that is alone advances the other's clock, too: an idle queue gets no credit for the past
+ * and is behind by at most one packet.
  */
 static inline void xcp_share_leave(struct xcp_share_vars *v, enum xcp_side side, u32 link_bytes,
 				   bool alone)
@@ -235,31 +237,31 @@ static inline void xcp_share_leave(struct xcp_share_vars *v, enum xcp_side side,
 }
 
 /**
- * xcp_share_mark() - a packet of the other queue leaves marked
+ * xcp_share_mark() - count a packet of the other queue that departs with a CE mark
  * @v: the queues
- * @bytes: as its queue counts it
+ * @bytes: size of the packet as its queue counts it
  */
 static inline void xcp_share_mark(struct xcp_share_vars *v, u32 bytes)
 {
 	v->marked_bytes += bytes;
 }
 
-/* @x * @y of Q32, cut. */
+/* Return: @x * @y for @y in Q32, rounded down */
 static inline u64 xcp_q32_times(u64 x, u64 y)
 {
 	return mul_u64_u64_shr(x, y, 32);
 }
 
 /**
- * xcp_tcp_window_q16() - the window of a TCP flow that loses one packet in 1/p
+ * xcp_tcp_window_q16() - window of a TCP flow with the loss rate p
  * @loss_q32: p, 0 to 1 << 32
  *
- * Return: packets in Q16: 1/243 to 80265.
+ * Return: window in packets, Q16: 1/243 to 80265.
  */
 static inline u64 xcp_tcp_window_q16(u64 loss_q32)
 {
 	const u64 p = clamp_t(u64, loss_q32, 1, 1ULL << 32);
-	/* Roots of Q64 are Q32: 2p/3 and 3p/8, below 2^64. */
+	/* The square root of a Q64 number is Q32: 2p/3 and 3p/8 are below 2^64. */
 	const u64 halving = int_sqrt64(div_u64(p << 31, 3) << 2);
 	const u64 timeouts = xcp_q32_times(12 * p, int_sqrt64(3 * p << 29));
 	const u64 backoff = (1ULL << 32) + 32 * xcp_q32_times(p, p);
@@ -269,16 +271,16 @@ static inline u64 xcp_tcp_window_q16(u64 loss_q32)
 }
 
 /**
- * xcp_cubic_window_q16() - the window of a CUBIC flow that loses one packet in 1/p
+ * xcp_cubic_window_q16() - window of a CUBIC flow with the loss rate p
  * @loss_q32: p, 0 to 1 << 32
- * @rtt_ns: its RTT
+ * @rtt_ns: RTT of the flow
  *
- * Return: packets in Q16: 1.054 (RTT / p)^(3/4), where Reno's is not greater.
+ * Return: window in packets, Q16: the larger one of 1.054 (RTT / p)^(3/4) and Reno's.
  */
 static inline u64 xcp_cubic_window_q16(u64 loss_q32, u64 rtt_ns)
 {
 	const u64 p = clamp_t(u64, loss_q32, 1, 1ULL << 32);
-	/* 2^32 * 2^30. In seconds: RTT / p is this * 2^32; at most 2^30. */
+	/* Divisor: 2^32 * 2^30. RTT / p in seconds is this quotient * 2^32, at most 2^30. */
 	const struct xcp_ratio quotient = xcp_ratio(rtt_ns, p * XCP_NS_PER_S);
 	const u64 quotient_q32 = 2 * (u64)xcp_ratio_times(&quotient, 1ULL << 63);
 	const u64 root_q16 = int_sqrt64(quotient_q32);
@@ -289,7 +291,7 @@ static inline u64 xcp_cubic_window_q16(u64 loss_q32, u64 rtt_ns)
 	return max(xcp_tcp_window_q16(p), mul_u64_u64_shr(window_q16, XCP_CUBIC_Q16, 16));
 }
 
-/* One more of @n values in their mean. */
+/* Add the last of @n values to their mean. */
 static inline void xcp_mean(s64 *mean_q16, u64 value, u32 n)
 {
 	const s64 value_q16 = (s64)min_t(u64, value, XCP_SHARE_BYTES_MAX) << XCP_MEAN_SHIFT;
@@ -297,13 +299,13 @@ static inline void xcp_mean(s64 *mean_q16, u64 value, u32 n)
 	*mean_q16 += div_s64(value_q16 - *mean_q16, n);
 }
 
-/* How many intervals means are over: four windows. */
+/* Return: number of intervals in the means: four windows in packets */
 static inline u32 xcp_share_memory(const struct xcp_share_vars *v)
 {
 	return clamp_t(u64, v->window_q16 >> 14, XCP_SHARE_MEMORY_MIN, XCP_SHARE_MEMORY_MAX);
 }
 
-/* The RTT of another flow: XCP's, and the delay of the queue by Little's law. */
+/* Return: RTT of another flow: XCP's plus the queueing delay by Little's law */
 static inline u64 xcp_share_rtt_ns(const struct xcp_share_vars *v, u64 avg_rtt_ns)
 {
 	const struct xcp_ratio delay = xcp_ratio(v->queued_q16, max_t(s64, v->left_q16, 1));
@@ -312,11 +314,11 @@ static inline u64 xcp_share_rtt_ns(const struct xcp_share_vars *v, u64 avg_rtt_n
 }
 
 /*
- * Losses hit any flow: after k of them each of N is still without one with a chance of
- * (1 - 1/N)^k, which is exp(-k / (N - 1/2)) but for a percent. The exponential is
- * (1 + x/16)^-16, at x = 1 too great by 3 percent.
+ * Losses hit random flows: after k losses, each of N flows is still without one with a probability
+ * of (1 - 1/N)^k, which is exp(-k / (N - 1/2)) with an error of 1 %. The exponential is computed as
+ * (1 + x/16)^-16, which is 3 % too large at x = 1.
  *
- * Return: that chance in Q32.
+ * Return: this probability in Q32.
  */
 static inline u64 xcp_share_missed_q32(const struct xcp_share_vars *v, u64 lost_q16)
 {
@@ -331,7 +333,9 @@ static inline u64 xcp_share_missed_q32(const struct xcp_share_vars *v, u64 lost_
 	return missed_q32;
 }
 
-/* Losses while an event lasts, bytes in Q16. Return: what flows take notice of. */
+/*
+ * @lost_q16: bytes lost during an event. Return: the part that affects flows without a loss so far
+ */
 static inline u64 xcp_share_hit_q16(struct xcp_share_vars *v, u64 lost_q16)
 {
 	/* 2^56 */
@@ -341,7 +345,10 @@ static inline u64 xcp_share_hit_q16(struct xcp_share_vars *v, u64 lost_q16)
 	return before_q16 - v->event_q16;
 }
 
-/* Of an interval's losses, what flows take notice of, bytes in Q16: one packet each in an RTT. */
+/*
+ * Return: the part of an interval's losses that affects flows, bytes in Q16: at most one packet per
+ * flow and RTT
+ */
 static inline u64 xcp_share_noticed_q16(struct xcp_share_vars *v,
 					const struct xcp_share_interval *i)
 {
@@ -354,7 +361,7 @@ static inline u64 xcp_share_noticed_q16(struct xcp_share_vars *v,
 		if (!v->event_ns) {
 			v->event_ns = xcp_share_rtt_ns(v, i->avg_rtt_ns);
 			v->event_q16 = mul_u64_u64_shr(v->flows_q16 - (1 << 16), v->size_q16, 16);
-			/* The first hits somebody who had none. */
+			/* The first loss always hits a flow without one. */
 			noticed_q16 = min_t(u64, lost_q16, v->size_q16);
 			lost_q16 -= noticed_q16;
 		}
@@ -364,7 +371,7 @@ static inline u64 xcp_share_noticed_q16(struct xcp_share_vars *v,
 	return noticed_q16;
 }
 
-/* The interval into the means. */
+/* Add the interval to the means. */
 static inline void xcp_share_remember(struct xcp_share_vars *v,
 				      const struct xcp_share_interval *i)
 {
@@ -381,7 +388,7 @@ static inline void xcp_share_remember(struct xcp_share_vars *v,
 	v->lost_q16 += div_s64((s64)xcp_share_noticed_q16(v, i) - v->lost_q16, n);
 }
 
-/* p of the means: at least one packet in the time that they are over. */
+/* Compute p from the means: at least one packet in the time that they cover. */
 static inline void xcp_share_estimate_loss(struct xcp_share_vars *v)
 {
 	const u64 least_q16 = div_u64(v->size_q16, v->intervals);
@@ -394,7 +401,7 @@ static inline void xcp_share_estimate_loss(struct xcp_share_vars *v)
 			    1ULL << XCP_LOSS_SHIFT);
 }
 
-/* The number of other flows: bytes on the way and queued over a window. */
+/* Compute the number of other flows: bytes in flight and queued, divided by a window. */
 static inline void xcp_share_estimate_flows(struct xcp_share_vars *v, u64 avg_rtt_ns,
 					    u64 window_bytes_q16)
 {
@@ -408,7 +415,7 @@ static inline void xcp_share_estimate_flows(struct xcp_share_vars *v, u64 avg_rt
 			       XCP_FLOWS_MAX_Q16);
 }
 
-/* The mean window and throughput of an other flow. */
+/* Compute the mean window and throughput of another flow. */
 static inline void xcp_share_estimate_other(struct xcp_share_vars *v,
 					    const struct xcp_share_interval *i)
 {
@@ -430,7 +437,7 @@ static inline void xcp_share_estimate_other(struct xcp_share_vars *v,
 	v->flow_q16[XCP_SIDE_OTHER] = xcp_ratio_times(&flow, 1 << 16);
 }
 
-/* The mean throughput of an XCP flow is bytes over the sum of their times. */
+/* Compute the mean throughput of an XCP flow: bytes divided by the sum of packet times. */
 static inline void xcp_share_estimate_xcp(struct xcp_share_vars *v,
 					  const struct xcp_share_interval *i)
 {
@@ -441,7 +448,7 @@ static inline void xcp_share_estimate_xcp(struct xcp_share_vars *v,
 	v->window_bytes[XCP_SIDE_XCP] = xcp_ratio_times(&rtt_s, flow_q16) >> XCP_RATE_SHIFT;
 }
 
-/* What a side might have used of the port: what left, and what is still there. */
+/* Return: the rate that a side could have used: departed and still queued bytes */
 static inline s64 xcp_share_offered_q16(const struct xcp_share_vars *v,
 					const struct xcp_share_interval *i, enum xcp_side side)
 {
@@ -449,14 +456,14 @@ static inline s64 xcp_share_offered_q16(const struct xcp_share_vars *v,
 			    i->elapsed_ns << XCP_TIME_SHIFT);
 }
 
-/* A side's part of the port, bytes/s in Q16: 2^38 * 2^16 */
+/* Return: a side's part of the port, bytes/s in Q16: 2^38 * 2^16 */
 static inline s64 xcp_share_part_q16(const struct xcp_share_vars *v,
 				     const struct xcp_share_interval *i, enum xcp_side side)
 {
 	return i->capacity_bytes_ps * v->weight[side];
 }
 
-/* Does a side want three quarters of its part? */
+/* Return: true if a side needs at least three quarters of its part */
 static inline bool xcp_share_wants(const struct xcp_share_vars *v,
 				   const struct xcp_share_interval *i, enum xcp_side side)
 {
@@ -465,7 +472,7 @@ static inline bool xcp_share_wants(const struct xcp_share_vars *v,
 	return xcp_share_offered_q16(v, i, side) >= part_q16 - (part_q16 >> 2);
 }
 
-/* Katabi's: weight += kappa (x_xcp - x_other) / (x_xcp + x_other). */
+/* Katabi's rule: weight += kappa (x_xcp - x_other) / (x_xcp + x_other) */
 static inline void xcp_share_move(struct xcp_share_vars *v)
 {
 	/* 2^61 + 2^61 */
@@ -480,7 +487,7 @@ static inline void xcp_share_move(struct xcp_share_vars *v)
 				div64_s64(difference * XCP_SHARE_KAPPA, sum));
 }
 
-/* XCP's part, and what the other side leaves of its own; bytes/s, not 0. */
+/* Return: XCP's part plus the unused part of the other side; bytes/s, not 0 */
 static inline u64 xcp_share_capacity(const struct xcp_share_vars *v,
 				     const struct xcp_share_interval *i)
 {
@@ -491,7 +498,7 @@ static inline u64 xcp_share_capacity(const struct xcp_share_vars *v,
 	return max_t(u64, (part_q16 + max_t(s64, left_over_q16, 0)) >> XCP_SHARE_SHIFT, 1);
 }
 
-/* The interval that begins has seen nothing yet. */
+/* Clear the counts for the next interval. */
 static inline void xcp_share_clear(struct xcp_share_vars *v)
 {
 	v->arrived_bytes = 0;
@@ -503,11 +510,11 @@ static inline void xcp_share_clear(struct xcp_share_vars *v)
 }
 
 /**
- * xcp_share_close() - on the control timer, before xcp_close_interval()
+ * xcp_share_close() - update the weights at the end of an interval, before xcp_close_interval()
  * @v: the queues
  * @i: the interval
  *
- * Return: the capacity that is XCP's in the next interval, bytes/s, not 0.
+ * Return: XCP's capacity in the next interval, bytes/s, not 0.
  */
 static inline u64 xcp_share_close(struct xcp_share_vars *v, const struct xcp_share_interval *i)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The law of two queues; see xcp_share.h. KUnit and host program. */
+/* Tests of the weights of two queues, xcp_share.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include "xcp_share.h"
@@ -8,7 +8,7 @@
 #define ONE_MS (MS << XCP_TIME_SHIFT)
 #define MBYTE 1000000ULL
 
-/* Within a part in @part, and @units. */
+/* Return: true if @got is within 1 / @part of @want plus @units */
 static bool near(u64 got, u64 want, u64 part, u64 units)
 {
 	u64 off = got > want ? got - want : want - got;
@@ -16,7 +16,10 @@ static bool near(u64 got, u64 want, u64 part, u64 units)
 	return off <= want / part + units;
 }
 
-/* Redo by hand: 1 / (sqrt(2p/3) + 12 p sqrt(3p/8) (1 + 32 p^2)), in thousandths. */
+/*
+ * Values that can be checked by hand: 1 / (sqrt(2p/3) + 12 p sqrt(3p/8) (1 + 32 p^2)), in
+ * thousandths.
+ */
 static const struct {
 	u64 loss_ppb, want_mpkts;
 } reno_cases[] = {
@@ -41,16 +44,16 @@ static void reno_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, reno_cases[i].want_mpkts, 50, 1),
 				      "p = %llu ppb: %llu", reno_cases[i].loss_ppb, got);
 	}
-	/* Nothing lost is a window without bound: the greatest that can be said. */
+	/* Without losses the window is unlimited: the maximum is returned. */
 	KUNIT_EXPECT_EQ(test, xcp_tcp_window_q16(0), xcp_tcp_window_q16(1));
 	KUNIT_EXPECT_EQ(test, xcp_tcp_window_q16(U64_MAX), xcp_tcp_window_q16(1ULL << 32));
 }
 
-/* 1.0538 (RTT / p)^(3/4), or Reno's. RTT in ms; redo by hand. */
+/* Values that can be checked by hand: 1.0538 (RTT / p)^(3/4), or Reno's window; RTT in ms */
 static const struct {
 	u64 loss_ppb, rtt_ms, want_mpkts;
 } cubic_cases[] = {
-	/* Reno's: RTT / p is 1, 10 */
+	/* Reno's window; RTT / p is 1, 10 */
 	{ 10000000, 10, 11233 },
 	{ 1000000, 10, 38384 },
 	/* 100^(3/4) = 31.6, 1000^(3/4) = 177.8, 10^4 -> 1000, 10^6 -> 31623 */
@@ -84,7 +87,7 @@ static struct xcp_share_vars started(u32 weight_other)
 	return v;
 }
 
-/* The other's weight, of 2^16; packets of each in bytes; the part of bytes that is XCP's. */
+/* Weight of the other queue in 2^-16; packet size of each queue; expected part of XCP's bytes */
 static const struct {
 	u32 weight_other, xcp_bytes, other_bytes;
 	u32 want_xcp_ppm;
@@ -98,7 +101,7 @@ static const struct {
 	{ 65536, 1500, 1500, 15625 },
 };
 
-/* Both always wait: bytes are as weights. */
+/* Both queues always have packets: bytes are proportional to the weights. */
 static void service_test(struct kunit *test)
 {
 	size_t i;
@@ -122,14 +125,14 @@ static void service_test(struct kunit *test)
 	}
 }
 
-/* Who was idle is next, but has no claim on what the other had meanwhile. */
+/* A queue that was idle is next, but gets no credit for the other's packets in the meantime. */
 static void idle_test(struct kunit *test)
 {
 	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
 	enum xcp_side idle;
 	int n;
 
-	/* Nobody is ahead. */
+	/* Neither queue is ahead. */
 	KUNIT_EXPECT_EQ(test, (int)xcp_share_turn(&v), (int)XCP_SIDE_XCP);
 	for (idle = 0; idle < XCP_SIDES; idle++) {
 		const enum xcp_side busy = XCP_SIDES - 1 - idle;
@@ -138,12 +141,12 @@ static void idle_test(struct kunit *test)
 			xcp_share_leave(&v, busy, 1500, true);
 		KUNIT_EXPECT_EQ(test, (int)xcp_share_turn(&v), (int)idle);
 		xcp_share_leave(&v, idle, 1500, false);
-		/* One packet each: then it is anyone's turn again, not the idle one's. */
+		/* After one packet each, the idle queue has no priority any more. */
 		KUNIT_EXPECT_EQ(test, v.lead, 0LL);
 	}
 }
 
-/* Which queue, by what the packet is. */
+/* The queue depends on the class of the packet. */
 static void side_test(struct kunit *test)
 {
 	static const enum xcp_side want[] = {
@@ -162,7 +165,7 @@ static void side_test(struct kunit *test)
 	}
 }
 
-/* 10 Mbyte/s, 100 ms, so 1 Mbyte an interval; equal weights. In kbyte. */
+/* 10 Mbyte/s and 100 ms, so 1 Mbyte per interval; equal weights; values in kbyte */
 static const struct {
 	const char *name;
 	u32 xcp, xcp_queue, other, other_queue;
@@ -202,7 +205,7 @@ static void capacity_test(struct kunit *test)
 		v.left_bytes[XCP_SIDE_OTHER] = capacity_cases[i].other * 1000;
 		v.arrived_bytes = capacity_cases[i].other * 1000;
 		v.sized_bytes2 = v.arrived_bytes * 1000;
-		/* Parts of an interval do not count twice: see before weights move. */
+		/* Compute the capacity before the weights move and the counts are cleared. */
 		got = xcp_share_capacity(&v, &interval);
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, capacity_cases[i].want_capacity * 1000ULL,
 						 1 << 20, 1), "%s: %llu", capacity_cases[i].name,
@@ -217,7 +220,7 @@ static void capacity_test(struct kunit *test)
 	}
 }
 
-/* kappa 0.1 of the difference over the sum, from a half on. */
+/* The weight moves by kappa = 0.1 times the difference over the sum, starting at one half. */
 static const struct {
 	s64 xcp, other;
 	u32 want;
@@ -259,18 +262,21 @@ static void move_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.weight[XCP_SIDE_OTHER], XCP_SHARE_MIN);
 }
 
-/* Five flows, packets of 1000 bytes, an RTT of 100 ms, 40 ms an interval: what is noticed. */
+/*
+ * Five flows, packets of 1000 bytes, an RTT of 100 ms, intervals of 40 ms: the losses that affect
+ * flows
+ */
 static const struct {
 	const char *name;
 	s32 lost_bytes, marked_bytes;
 	u64 want;
 } event_steps[] = {
-	/* 1000 + 4000 (1 - (1 + 1/72)^-16): chance has 1000 + 4000 / 5 */
+	/* 1000 + 4000 (1 - (1 + 1/72)^-16); exact expectation: 1000 + 4000 / 5 */
 	{ "two",			2000, 0, 1792 },
-	/* (1 + 9/72)^-16 of 3207.8 is left: chance has 430 */
+	/* (1 + 9/72)^-16 of 3207.8 is left; exact expectation: 430 */
 	{ "a burst in the same RTT",	9000, 0, 2720 },
 	{ "more of it",			1000, 0, 96 },
-	/* chance: 1000 + 4000 (1 - 0.8^8) = 4329 */
+	/* exact expectation: 1000 + 4000 (1 - 0.8^8) = 4329 */
 	{ "the next RTT",		9000, 0, 4258 },
 	{ "nothing",			0, 0, 0 },
 	{ "still the same RTT",		3000, 0, 355 },
@@ -299,7 +305,7 @@ static void event_test(struct kunit *test)
 	}
 }
 
-/* ACKs of 50 bytes among as many packets of 1450: the mean packet is by bytes. */
+/* ACKs of 50 bytes among as many packets of 1450 bytes: the mean is weighted by bytes. */
 static void size_test(struct kunit *test)
 {
 	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
@@ -320,7 +326,10 @@ static void size_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.size_q16 >> 16, 1403LL);
 }
 
-/* Marked before it came is not marked here; XCP's packets are not the other's. */
+/*
+ * Packets marked before they arrive do not count as marked here; XCP's packets are not other
+ * traffic.
+ */
 static void arrival_test(struct kunit *test)
 {
 	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
@@ -340,7 +349,7 @@ static void arrival_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.asking_bytes, 1024ULL);
 }
 
-/* The ends of all ranges, and beyond: within bounds, and XCP always has a capacity. */
+/* The ends of all value ranges and beyond: results stay in range, and XCP always has a capacity. */
 static void extremes_test(struct kunit *test)
 {
 	static const u64 capacities[] = { 1250, 12500000, 200000000000ULL };

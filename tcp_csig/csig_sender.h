@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CSIG in congestion control, draft-ravi-ippm-csig-01 section 8.1: a window by delay, as
- * Swift has it, where the delay is the bottleneck's alone, and by what the bottleneck has
- * free.
+ * Congestion control by CSIG, draft-ravi-ippm-csig-01 section 8.1. The window follows the delay as
+ * in Swift, but the delay is that of the bottleneck alone, and it follows the bottleneck's free
+ * bandwidth.
  *
  *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
  *				at most once a round trip; beta cwnd below one packet
@@ -20,55 +20,55 @@
  *	 | +---- idle for many round trips, or a timeout ----------------------------+
  *	 +----- max(PD) > target ----------------------------------------------------^
  *
- * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: it
- * doubles. It jumps when a few packets of its first window are back. After the jump the other
- * half follows packet by packet as ACKs come of what the first half sent, while the delay stays
- * below half the target: who jumps together finds out. The first cut is of a guess, and not by
- * beta: all of what waits too long goes, cw = cw (1 - (max(PD) - target) / RTT).
+ * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: the window
+ * doubles. The jump follows when a few packets of the first window are acknowledged. After the jump
+ * the other half is added packet by packet, with the ACKs of the first half's packets, while the
+ * delay stays below half the target: flows that jump together notice each other. The first cut
+ * reduces a guessed window, and does not use beta: it removes all packets that wait too long, cw =
+ * cw (1 - (max(PD) - target) / RTT).
  *
- * A cut is of the window at the beginning of a round: what the rest of the round's packets
- * tell deepens it, and does not repeat it. The same holds for growth by min(ABW/C). Rounds
- * begin anew with the first of either, since the packets of a whole RTT then know nothing of
- * it. Bandwidth is measured over intervals: after growth a whole round is left out, for
- * intervals of half an RTT.
+ * A cut applies to the window at the start of a round: later packets of the round may deepen it,
+ * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
+ * new round, since the packets of the next RTT do not reflect it yet. Bandwidth is measured over
+ * intervals: after growth a whole round is skipped, for intervals of half an RTT.
  *
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
- * Small windows. Where many flows share a port each has less than a packet in flight, and sends
- * two packets once in 2 / cwnd round trips. The port's queue is the integral of what all flows
- * send, and a flow receives feedback once in such a period. This has three consequences:
- * - A step must be small, or the queue oscillates: with a window w below one packet, a cut takes
- *   w times beta of the excess. Growth falls with w too, and towards the target.
+ * Small windows. Where many flows share a port each has less than a packet in flight, and sends two
+ * packets once in 2 / cwnd round trips. The port's queue is the integral of what all flows send,
+ * and a flow receives feedback once in such a period. This has three consequences:
+ * - A step must be small, or the queue oscillates: with a window w below one packet, a cut takes w
+ *   times beta of the excess. Growth falls with w too, and towards the target.
  * - The period must hardly follow the queue: this would be a second loop around the same delay,
  *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
  *   has with a queue of the target, plus 1/8 of the queue beyond the target.
  * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
  *   needs a higher target: 1/64 of its own period a packet is added. n flows then leave a queue of
- *   n / 64 packets above the target. A period is a rate, not a window, so flows with different
- *   RTTs get even, too.
+ *   n / 64 packets above the target. A period is a rate, not a window, so flows with different RTTs
+ *   get even, too.
  *
- * Long round trips, more than 16 targets. The worst delay of a round is long over when the round
- * ends, and near flows have made room. A cut takes at most three times the excess over the RTT,
- * and growth goes on in the same round.
+ * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
+ * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
+ * and growth continues in the same round.
  *
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
  * - Swift raises its target by path length and by 1 / sqrt(cwnd). The first has no meaning for the
  *   delay of one hop. Instead of the second, the period is used. With the delay of the whole path
- *   the second holds; for the first, Linux keeps no TTL: the knob covers it.
+ *   the second holds; for the first, Linux keeps no TTL: the sysctl covers it.
  * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
  *   targets on.
  * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
  * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
  *   delay that stays at two packets is jitter, and the path's target is at least twice that.
- * - Half, and the rest as ACKs come: the draft leaves open how transfers share what is free. Those
- *   of one host to one peer know of each other, and divide it.
- * - The first cut: the draft's first windows are nobody's. By beta a queue of n windows that began
- *   at once would take log2(n) round trips of its own length.
- * - Growth in proportion: the draft has no word on capacity that becomes free.
- * - A window below two packets is two, less often: a receiver that knows nothing of it
- *   acknowledges two at once, but one after 40 ms.
- * - Loss and ECN, on which the draft is silent: half, once a window, as Reno.
+ * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
+ *   bandwidth. Transfers of one host to one peer know of each other, and divide it.
+ * - The first cut: the draft does not define the initial window. With beta, a queue of n windows
+ *   that started at once would take log2(n) round trips of its own length to drain.
+ * - Growth in proportion: the draft does not cover capacity that becomes free.
+ * - A window below two packets is two, less often: a usual receiver acknowledges two packets
+ *   immediately, but one only after 40 ms.
+ * - Loss and ECN, which the draft does not cover: half the window, once per window, as in Reno.
  */
 #ifndef TCP_CSIG_CSIG_SENDER_H
 #define TCP_CSIG_CSIG_SENDER_H
@@ -88,24 +88,24 @@
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-/* What an ACK can add to a window of one packet. */
+/* Maximum that an ACK can add to a window of one packet. */
 #define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
 #define TCSIG_WND_MAX		HOP_WND_MAX
 /*
- * 1/64: a packet in 64 round trips. More than 64 flows for each packet that path and target hold
- * leave a standing queue. With a lower bound a flow would be silent for milliseconds.
+ * 1/64: one packet in 64 round trips. More than 64 flows per packet that fits in path and target
+ * cause a standing queue. With a lower bound a flow would pause for milliseconds.
  */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 6)
 /*
- * By the path's delay, as any TCP: a receiver that reads late holds its ACKs back, which is no
- * queue.
+ * Minimum with the path's delay, as in any TCP: a receiver that reads late delays its ACKs, which
+ * does not mean a queue.
  */
 #define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
 
 /*
- * By the path's delay, Swift's 1 / sqrt(cwnd): a flow whose path has several queues, or one on the
- * way back, has a small window, and a greater target than those that make them. Five times the
- * target at two packets, once from 256 on.
+ * With the path's delay, Swift's 1 / sqrt(cwnd): a flow whose path has several queues, or a queue
+ * in the reverse direction, has a small window and needs a higher target than the flows that cause
+ * them. Five times the target at two packets, once from 256 packets on.
  */
 #define TCSIG_E2E_MORE		4U
 #define TCSIG_E2E_ROOT_SHIFT	16
@@ -115,7 +115,7 @@
 #define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
 #define TCSIG_SMALL_UNKNOWN	U16_MAX
 
-/* 1/64 of a new value in each round; the target of a path is at least twice the jitter. */
+/* Weight of a new jitter sample, 1/64; the path's target is at least twice the jitter. */
 #define TCSIG_JITTER_SHIFT	6
 #define TCSIG_JITTER_TIMES	2U
 
@@ -139,27 +139,29 @@
 #define TCSIG_GAIN_ONE		16U
 #define TCSIG_GAIN_MAX		256U
 #define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
-/* A receiver that is not in a hurry acknowledges every second packet, and one after 40 ms. */
+/* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
-/* A flight is one burst: its own pace is this many packets an RTT. */
+/* A flight is one burst: its pacing rate is this many packets per RTT. */
 #define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
 
-/* One for each signal. */
+/* One packet for each signal. */
 #define TCSIG_JUMP_PKTS		3U
 
-/* A port that says less is free has counted a packet more or less. */
+/* A smaller reported share may be due to one packet more or less in the interval. */
 #define TCSIG_SHARE_MIN_PPM	20000U
-/* No round multiplies by more than 8. */
+/* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
-/* A long one by 8/7: a report is of the port's last interval, which is much shorter. */
+/*
+ * A long round by at most 8/7: a report is about the port's last interval, which is much shorter.
+ */
 #define TCSIG_LONG_SHARE_PPM	125000U
 
 /*
- * Where the sender's device does not report its rate. 64 windows of ten packets an RTT of 20 us
- * are 390 Gbit/s.
+ * Maximum growth if the sender's device does not report its rate. 64 windows of ten packets per RTT
+ * of 20 us are 390 Gbit/s.
  */
 #define TCSIG_GROWTH_MAX	64U
-/* Where it does: a window is two RTTs of the device's rate at most. */
+/* If it does, a window is at most two RTTs of the device's rate. */
 #define TCSIG_LINE_RTTS		2U
 
 #define TCSIG_TARGET_DEFAULT_NS		10000U
@@ -184,13 +186,13 @@
 #define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
 
 /**
- * struct tcsig_params - the law's parameters
- * @target_ns: what delay is aimed at
- * @ai: what a round trip adds, packets << TCSIG_SHIFT
+ * struct tcsig_params - parameters of the algorithm
+ * @target_ns: target delay
+ * @ai: increase per round trip, packets << TCSIG_SHIFT
  * @gain: factor of @ai, tcsig_gain()
- * @least: the least window, packets << TCSIG_SHIFT; TCSIG_WND_MIN at least
+ * @least: minimum window, packets << TCSIG_SHIFT; at least TCSIG_WND_MIN
  * @long_rtt_ns: tcsig_long_rtt_ns(): the RTT, ns; 0: it is not long
- * @beta_ppm: how much of the excess a cut takes, millionths; 1 to TCSIG_PPM
+ * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to TCSIG_PPM
  * @hop: the delay is that of a hop; otherwise of the whole path
  */
 struct tcsig_params {
@@ -204,10 +206,10 @@ struct tcsig_params {
 };
 
 /**
- * enum tcsig_stage - where in its life a transfer is
- * @TCSIG_SEEK: what is free is not known: slow start
- * @TCSIG_JUMP: half of it is taken
- * @TCSIG_STEADY: 8.1.1
+ * enum tcsig_stage - stages of a transfer
+ * @TCSIG_SEEK: the free bandwidth is not known: slow start
+ * @TCSIG_JUMP: half of it is in use
+ * @TCSIG_STEADY: section 8.1.1
  */
 enum tcsig_stage {
 	TCSIG_SEEK,
@@ -216,24 +218,24 @@ enum tcsig_stage {
 };
 
 /**
- * struct tcsig_vars - written under the socket lock
- * @cw: the window, packets << TCSIG_SHIFT; read by dumps without the lock
- * @ref: what it was when the round began
- * @goal: of a jump: with all of what was free; in SEEK: not 0 once that was told
- * @ssthresh: where slow start ends
- * @undo_cw: before the last loss; 0: none
- * @delay_ns: told last
- * @least_ns: the least delay that was told in this round; TCSIG_NO_DELAY: none
- * @worst_ns: the greatest
- * @round_pkts: packets delivered when the round began
- * @jump_pkts: packets delivered when enough of the transfer's first window is
+ * struct tcsig_vars - state of the algorithm; written under the socket lock
+ * @cw: window, packets << TCSIG_SHIFT; dumps read it without the lock
+ * @ref: window at the start of the round
+ * @goal: JUMP: window with all of the free bandwidth; SEEK: not 0 once that was reported
+ * @ssthresh: end of slow start
+ * @undo_cw: window before the last loss; 0: none
+ * @delay_ns: latest reported delay
+ * @least_ns: minimum delay reported in this round; TCSIG_NO_DELAY: none
+ * @worst_ns: maximum delay reported in this round
+ * @round_pkts: packets delivered at the start of the round
+ * @jump_pkts: value of delivered packets from which the transfer may jump
  * @small: tcsig_round_small(); TCSIG_SMALL_UNKNOWN: not computed in this round
- * @stage: enum tcsig_stage; read by dumps without the lock
- * @wait_rounds: so many more until bandwidths know of the last growth
- * @cut: this round has cut
- * @guess: what it has cut was a guess
- * @grown: this round has grown by min(ABW/C)
- * @proven: of a jump: its own packets are acknowledged
+ * @stage: enum tcsig_stage; dumps read it without the lock
+ * @wait_rounds: number of rounds until bandwidths reflect the last growth
+ * @cut: the window was cut in this round
+ * @guess: the window that was cut was a guess
+ * @grown: the window has grown by min(ABW/C) in this round
+ * @proven: JUMP: packets that were sent after the jump are acknowledged
  */
 struct tcsig_vars {
 	u64 cw;
@@ -256,20 +258,20 @@ struct tcsig_vars {
 };
 
 /**
- * struct tcsig_ack - what an ACK says
- * @free: min(ABW), packets of an RTT << TCSIG_SHIFT
- * @delay_ns: max(PD), or of the whole path
- * @rtt_ns: RTT, with it; 0: not to go by
- * @path_ns: of it beyond the least RTT: no hop's delay is more
- * @acked_pkts: packets delivered by it
- * @delivered_pkts: by all ACKs so far, this one included
- * @prior_pkts: as @delivered_pkts was when the newest of them was sent
+ * struct tcsig_ack - an ACK and its signals
+ * @free: min(ABW), packets per RTT << TCSIG_SHIFT
+ * @delay_ns: max(PD), or the delay of the whole path
+ * @rtt_ns: RTT including @delay_ns; 0: not usable
+ * @path_ns: RTT above its minimum; no hop's delay is larger
+ * @acked_pkts: packets that this ACK delivered
+ * @delivered_pkts: packets that all ACKs have delivered so far, including this one
+ * @prior_pkts: value of @delivered_pkts when the latest of them was sent
  * @share_ppm: min(ABW/C)
- * @sharers: of this host's connections to the peer those that seek, this one among them
+ * @sharers: number of this host's connections to the peer that seek, including this one
  * @has_free: @free is new
  * @has_delay: @delay_ns is new
  * @has_share: @share_ppm is new
- * @limited: the window was the limit
+ * @limited: the window limited sending
  */
 struct tcsig_ack {
 	u64 free;
@@ -288,10 +290,10 @@ struct tcsig_ack {
 };
 
 /**
- * tcsig_of_ppm() - packets in the law's fixed point
+ * tcsig_of_ppm() - convert packets to the algorithm's fixed point
  * @ppm: millionths of a packet
  *
- * Return: << TCSIG_SHIFT, rounded to the nearest.
+ * Return: packets << TCSIG_SHIFT, rounded to the nearest value.
  */
 static inline u64 tcsig_of_ppm(u32 ppm)
 {
@@ -300,10 +302,10 @@ static inline u64 tcsig_of_ppm(u32 ppm)
 }
 
 /**
- * tcsig_free() - a bandwidth as a window
+ * tcsig_free() - convert a bandwidth to a window
  * @kbit_ps: min(ABW)
  * @rtt_us: RTT, microseconds
- * @wire_bytes: a full packet on the wire, at least 1
+ * @wire_bytes: size of a full packet on the wire, at least 1
  *
  * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
  */
@@ -319,13 +321,13 @@ static inline u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
 }
 
 /**
- * tcsig_believe() - how much free bandwidth may be used at once
+ * tcsig_believe() - limit the free bandwidth that may be used at once
  * @free: min(ABW) as the network reported it, packets of an RTT << TCSIG_SHIFT; any value
  * @cw: the window << TCSIG_SHIFT
  * @line: the same of the sender's own device at its full rate; 0: its rate is not known
  *
- * The report comes from the peer, who may lie. No path has more than the sender's device can
- * send; of a device whose rate is not known, an RTT leads to at most TCSIG_GROWTH_MAX windows.
+ * The report comes from the peer, who may lie. No path has more than the sender's device can send;
+ * of a device whose rate is not known, an RTT leads to at most TCSIG_GROWTH_MAX windows.
  *
  * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
  */
@@ -336,12 +338,12 @@ static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
 }
 
 /**
- * tcsig_cut() - 8.1.1: the delay exceeds its target
+ * tcsig_cut() - reduce the window because the delay exceeds its target (8.1.1)
  * @cw: a window << TCSIG_SHIFT
  * @p: parameters
  * @delay_ns: above the target
  *
- * Return: the smaller window, at least the least.
+ * Return: the reduced window, at least the minimum.
  */
 static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 {
@@ -360,14 +362,15 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 }
 
 /**
- * tcsig_cut_guess() - the delay exceeds its target by windows that nobody knew to be right
- * @cw: such a window << TCSIG_SHIFT
- * @p: constants
+ * tcsig_cut_guess() - reduce a guessed window because the delay exceeds its target
+ * @cw: the window << TCSIG_SHIFT
+ * @p: parameters
  * @delay_ns: above the target
- * @rtt_ns: RTT, the delay included
+ * @rtt_ns: RTT, including the delay
  *
- * Without what of the RTT is too much, all who began together keep the target. A flight is left:
- * it is no guess, and with less the timer would wait for an RTT that is over.
+ * If all flows that started together remove the part of the RTT that exceeds the target, they meet
+ * the target. One flight is left: it is no guess, and with less the timer would wait for an
+ * outdated RTT.
  */
 static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
 {
@@ -377,10 +380,10 @@ static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 dela
 }
 
 /**
- * tcsig_small() - how small a window is
+ * tcsig_small() - measure of how small a window is
  * @cw: the window << TCSIG_SHIFT
  *
- * It takes a root and a division: see tcsig_round_small().
+ * It computes a root and a division: see tcsig_round_small().
  *
  * Return: 0 from 256 packets on, TCSIG_SMALL_MAX up to 2, 1 / sqrt(@cw) between.
  */
@@ -399,9 +402,9 @@ static inline u16 tcsig_small(u64 cw)
 }
 
 /**
- * tcsig_e2e_target_ns() - what delay of a whole path is aimed at
- * @target_ns: with a large window; at most TCSIG_TARGET_MAX_NS
- * @small: of the window, tcsig_small()
+ * tcsig_e2e_target_ns() - target delay of a whole path
+ * @target_ns: target with a large window; at most TCSIG_TARGET_MAX_NS
+ * @small: tcsig_small() of the window
  */
 static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 {
@@ -410,15 +413,15 @@ static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 }
 
 /**
- * tcsig_jitter_ns() - by how much round trips vary, whatever the window is
+ * tcsig_jitter_ns() - estimate the variation of RTTs that does not depend on the window
  * @jitter_ns: the estimate so far; 0 at first
- * @least_ns: the least delay of the whole path in the last round; TCSIG_NO_DELAY: none is known
- * @worst_ns: the greatest
+ * @least_ns: minimum delay of the whole path in the last round; TCSIG_NO_DELAY: not known
+ * @worst_ns: maximum delay in that round
  * @cw: the window of that round << TCSIG_SHIFT
  *
  * Hosts and virtual machines may be late by more than the target. A queue is there for all packets
  * of a round; what comes and goes within a round is jitter. A window of two packets has one sample
- * in a round: a delay that stays then is not this flow's doing.
+ * in a round: a delay that stays then is not caused by this flow.
  *
  * Return: the estimate, nanoseconds, at most TCSIG_TARGET_MAX_NS.
  */
@@ -434,7 +437,7 @@ static inline u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64
 }
 
 /**
- * tcsig_jitter_target_ns() - the delay of a path that a flow aims at, jitter included
+ * tcsig_jitter_target_ns() - target delay of a path, including jitter
  * @target_ns: tcsig_e2e_target_ns()
  * @jitter_ns: tcsig_jitter_ns()
  */
@@ -457,7 +460,7 @@ static inline u64 tcsig_period_ns(u64 cw, u32 rtt_us)
 }
 
 /**
- * tcsig_hop_target_ns() - the delay of a hop that a flow aims at
+ * tcsig_hop_target_ns() - target delay of a hop
  * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
  * @period_ns: the flow's period, tcsig_period_ns()
  *
@@ -485,11 +488,11 @@ static inline u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
 }
 
 /**
- * tcsig_gain() - the factor of ai for an RTT
+ * tcsig_gain() - factor of ai for an RTT
  * @rtt_us: RTT, microseconds
  * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
  *
- * It takes a root and a division: see tcsig_next_gain().
+ * It computes a root and a division: see tcsig_next_gain().
  *
  * Return: TCSIG_GAIN_ONE to TCSIG_GAIN_MAX, in 1/16.
  */
@@ -536,7 +539,7 @@ static inline u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns)
 /**
  * tcsig_long_rtt_ns() - the RTT, if cuts are limited by it
  * @rtt_us: RTT
- * @target_ns: the delay that is aimed at, ns
+ * @target_ns: target delay, ns
  *
  * Return: nanoseconds; 0: the RTT is not long.
  */
@@ -560,10 +563,10 @@ static inline u64 tcsig_room(u64 cw, const struct tcsig_params *p, u64 delay_ns)
  * tcsig_add() - additive increase
  * @cw: the window << TCSIG_SHIFT
  * @p: parameters
- * @delay_ns: up to the target
+ * @delay_ns: at most the target
  * @n_pkts: packets acknowledged, at most TCSIG_ACK_MAX_PKTS
  *
- * Return: the greater window, at most TCSIG_WND_MAX.
+ * Return: the larger window, at most TCSIG_WND_MAX.
  */
 static __always_inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
 {
@@ -588,12 +591,12 @@ static __always_inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 d
 }
 
 /**
- * tcsig_scale() - a port's flows take in proportion what is free
- * @cw: the window << TCSIG_SHIFT that @share_ppm knows of
+ * tcsig_scale() - increase the window in proportion to the port's free share
+ * @cw: the window << TCSIG_SHIFT to which @share_ppm refers
  * @share_ppm: min(ABW/C)
- * @free: min(ABW) as a window << TCSIG_SHIFT: no more than this is added
+ * @free: min(ABW) as a window << TCSIG_SHIFT; the maximum increase
  *
- * Return: the greater window, at most TCSIG_WND_MAX.
+ * Return: the larger window, at most TCSIG_WND_MAX.
  */
 static inline u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
 {
@@ -605,11 +608,11 @@ static inline u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
 }
 
 /**
- * tcsig_begin() - a new transfer, or one after a long silence
+ * tcsig_begin() - start a new transfer, or one after a long idle time
  * @v: the state
- * @cw: its first window << TCSIG_SHIFT
- * @ssthresh: where slow start ends << TCSIG_SHIFT
- * @delivered_pkts: so far
+ * @cw: initial window << TCSIG_SHIFT
+ * @ssthresh: end of slow start << TCSIG_SHIFT
+ * @delivered_pkts: packets delivered so far
  */
 static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 {
@@ -626,11 +629,11 @@ static inline void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 d
 }
 
 /**
- * tcsig_round_small() - how small the window was when the round began
+ * tcsig_round_small() - tcsig_small() of the window at the start of the round
  * @v: the state
  *
- * Only the target of a whole path needs this value, and a root is too much for each round of those
- * who go by a hop's delay.
+ * Only the target of a whole path needs this value. A root in each round costs too much for
+ * connections that use the delay of a hop.
  *
  * Return: tcsig_small() of @v->ref.
  */
@@ -641,7 +644,7 @@ static inline u16 tcsig_round_small(struct tcsig_vars *v)
 	return v->small;
 }
 
-/* A round begins: what comes from here on is of packets of this window, or of before. */
+/* Starts a round: from now on ACKs are for packets of this window, or earlier ones. */
 static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 {
 	v->round_pkts = delivered_pkts;
@@ -654,7 +657,7 @@ static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->worst_ns = 0;
 }
 
-/* Longer delays count as the longest that can be told from none. */
+/* Longer delays count as the longest one below TCSIG_NO_DELAY. */
 static inline void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
 {
 	const u32 ns = min_t(u64, delay_ns, TCSIG_NO_DELAY - 1);
@@ -663,7 +666,7 @@ static inline void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
 	v->worst_ns = max(v->worst_ns, ns);
 }
 
-/* An ACK of a packet that was sent in this round ends it. Returns whether it does. */
+/* An ACK of a packet that was sent in this round ends the round. Returns true if it does. */
 static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	if (!a->acked_pkts || (s32)(a->prior_pkts - v->round_pkts) < 0)
@@ -682,14 +685,14 @@ static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack
 	return true;
 }
 
-/* 8.1.1, once a round: more of the excess deepens the cut of this round. */
+/* Section 8.1.1, once per round: a larger excess deepens the cut of this round. */
 static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_params *p,
 				     const struct tcsig_ack *a)
 {
 	if (!v->cut) {
 		const bool guess = v->stage != TCSIG_STEADY;
 
-		/* Growth of this round is what may be too much: it is cut with the rest. */
+		/* Growth of this round may have been too much, so it is included in the cut. */
 		tcsig_begin_round(v, a->delivered_pkts);
 		v->cut = true;
 		v->guess = guess;
@@ -702,8 +705,8 @@ static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_pa
 }
 
 /*
- * Before a transfer's hops have told more than how empty they were in front of it, the path's delay
- * may be its queue: what was a guess is held back, as if it were, until they tell.
+ * Until hops report more than their state in front of this transfer, the path's delay may be its
+ * own queue: a guessed window is limited as if it were, until hops report.
  */
 static inline bool tcsig_hold_back(struct tcsig_vars *v, const struct tcsig_params *p,
 				   const struct tcsig_ack *a)
@@ -715,7 +718,7 @@ static inline bool tcsig_hold_back(struct tcsig_vars *v, const struct tcsig_para
 }
 
 /*
- * Where many begin together, their first packets tell of an empty port, and the next ones of the
+ * If many flows start together, their first packets report an empty port, and the next ones the
  * queue.
  */
 static inline bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig_ack *a)
@@ -723,7 +726,10 @@ static inline bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig
 	return v->stage == TCSIG_SEEK && v->goal && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
 }
 
-/* 8.1.3: half of what is free at once; who jump together from one host have it together. */
+/*
+ * 8.1.3: use half of the free bandwidth at once, divided among this host's flows that jump
+ * together.
+ */
 static inline void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	const u64 free = div_u64(a->free, max(a->sharers, 1U));
@@ -760,8 +766,8 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 }
 
 /*
- * A port tells that it has room. Where a queue stands it has none: it was late, and counted in
- * the next interval what belongs to this one.
+ * A port reports free capacity. If it has a queue it has none: its interval ended late, and bytes
+ * of this one were counted in the next.
  */
 static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_params *p,
 				    const struct tcsig_ack *a)
@@ -784,14 +790,14 @@ static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_par
 }
 
 /**
- * tcsig_uses_free() - will tcsig_hear() look at the free bandwidth?
+ * tcsig_uses_free() - check if tcsig_hear() will use the free bandwidth
  * @v: the state
  * @a: the ACK; all but @free is set
  *
- * Converting a bandwidth into a window takes two divisions. The law uses it only where the window
- * was the limit; in a steady state only to take its part of what other flows left.
+ * To convert a bandwidth to a window takes two divisions. The algorithm uses it only if the window
+ * limited sending, and in the steady state only to take its share of what other flows left.
  *
- * Return: false if tcsig_hear() does the same whatever @a->free is.
+ * Return: false if the result of tcsig_hear() does not depend on @a->free.
  */
 static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
 {
@@ -803,31 +809,31 @@ static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsi
 }
 
 /**
- * tcsig_uses_rtt() - may tcsig_hear() look at the RTT?
+ * tcsig_uses_rtt() - check if tcsig_hear() may read the RTT
  * @v: the state
  *
- * A cut in a steady state goes by the delay alone.
+ * A cut in the steady state depends on the delay alone.
  *
- * Return: false if tcsig_hear() does the same whatever tcsig_ack.rtt_ns and path_ns are.
+ * Return: false if tcsig_ack.rtt_ns and path_ns do not change what tcsig_hear() does.
  */
 static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
 {
 	return v->stage != TCSIG_STEADY || v->guess;
 }
 
-/* In a long round trip a cut does not end growth, unless it was of a guess or of a loss. */
+/* In a long RTT growth continues after a cut, unless it was for a guess or a loss. */
 static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params *p)
 {
 	return p->long_rtt_ns && !v->guess && !v->undo_cw;
 }
 
 /**
- * tcsig_hear() - an ACK
+ * tcsig_hear() - process an ACK
  * @v: the state
- * @p: constants
+ * @p: parameters
  * @a: the ACK
  *
- * Return: whether a round ended before it.
+ * Return: true if the ACK ended a round.
  */
 static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p,
 				       const struct tcsig_ack *a)
@@ -856,12 +862,12 @@ static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_
 }
 
 /**
- * tcsig_lose() - a loss was found, or a mark
+ * tcsig_lose() - react to a loss or a mark
  * @v: the state
- * @delivered_pkts: so far
- * @timeout: by a timeout
+ * @delivered_pkts: packets delivered so far
+ * @timeout: the loss was detected by a timeout
  *
- * As Reno: not twice in a window, unless a timeout follows.
+ * As in Reno: once per window, unless a timeout follows.
  */
 static inline void tcsig_lose(struct tcsig_vars *v, u32 delivered_pkts, bool timeout)
 {
@@ -881,7 +887,7 @@ static inline void tcsig_lose(struct tcsig_vars *v, u32 delivered_pkts, bool tim
 }
 
 /**
- * tcsig_undo() - nothing was lost after all
+ * tcsig_undo() - undo the reaction to a spurious loss
  * @v: the state
  */
 static inline void tcsig_undo(struct tcsig_vars *v)
@@ -891,7 +897,7 @@ static inline void tcsig_undo(struct tcsig_vars *v)
 }
 
 /**
- * tcsig_bound() - no window of more than the sender's device can send
+ * tcsig_bound() - limit the window to what the sender's device can send
  * @v: the state
  * @line: packets of an RTT at the device's full rate << TCSIG_SHIFT; 0: its rate is not known
  *
@@ -904,17 +910,20 @@ static inline void tcsig_bound(struct tcsig_vars *v, u64 line)
 		v->cw = min(v->cw, max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
 }
 
-/* Twice the window an RTT while it doubles, so that what ACKs set free leaves. */
+/*
+ * While the window doubles, twice the window per RTT, so that pacing does not delay what ACKs
+ * permit.
+ */
 static inline bool tcsig_doubles(const struct tcsig_vars *v)
 {
 	return v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
 }
 
 /**
- * tcsig_pace_bytes_ps() - the pace of a window
+ * tcsig_pace_bytes_ps() - pacing rate of a window
  * @v: the state
  * @mss_bytes: payload of a full packet
- * @rtt_us: the least RTT, at least 1
+ * @rtt_us: minimum RTT, at least 1
  *
  * Return: payload, bytes/s, at least 1.
  */
@@ -929,10 +938,9 @@ static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes,
 }
 
 /**
- * struct tcsig_reckoning - where in a range of delays the delay is; compact tags' ranges are
- *	half as wide as their values
- * @delay_ns: as it was told last
- * @cw: the window of then << TCSIG_SHIFT; 0: none was told
+ * struct tcsig_reckoning - estimate of a delay within the range of a compact tag's bucket
+ * @delay_ns: latest estimate
+ * @cw: window at that time << TCSIG_SHIFT; 0: no estimate yet
  */
 struct tcsig_reckoning {
 	u64 delay_ns;
@@ -940,17 +948,17 @@ struct tcsig_reckoning {
 };
 
 /**
- * tcsig_reckon() - a range of delays as one: by dead reckoning from its ends
+ * tcsig_reckon() - estimate a delay within a range by dead reckoning
  * @r: the state
- * @low: the least
- * @high: the least above all; U64_MAX: no bound
+ * @low: lowest delay of the range
+ * @high: upper bound, not in the range; U64_MAX: no bound
  * @cw: the window << TCSIG_SHIFT; at least TCSIG_WND_MIN
  * @rtt_us: RTT
  *
- * Flows that share a bottleneck grow and shrink together, so that its delay grows by that part
- * of the RTT by which the window grew. What that gets wrong ends at the ends of the range.
+ * Flows that share a bottleneck grow and shrink together, so its delay changes by the fraction of
+ * the RTT by which the window has changed. Errors are limited by the ends of the range.
  *
- * Return: within the range; @low if it has no end.
+ * Return: a delay within the range; @low if the range has no upper bound.
  */
 static inline u64 tcsig_reckon(struct tcsig_reckoning *r, u64 low, u64 high, u64 cw, u32 rtt_us)
 {
@@ -970,10 +978,9 @@ static inline u64 tcsig_reckon(struct tcsig_reckoning *r, u64 low, u64 high, u64
 #define TCSIG_EDGES	2U
 
 /**
- * struct tcsig_edge - locators of ports that no other path avoids: by stage and orientation
- * those of last hops, or of hosts
- * @value: of these bits
- * @mask: the bits; 0: none
+ * struct tcsig_edge - locators of ports, such as last hops, that no other path avoids
+ * @value: value of the bits in @mask
+ * @mask: bits to compare; 0: none
  */
 struct tcsig_edge {
 	u32 value;
@@ -981,9 +988,9 @@ struct tcsig_edge {
 };
 
 /**
- * tcsig_is_core() - 8.2.1: is the bottleneck one that another path could avoid?
- * @edge: TCSIG_EDGES of those that are not; without any, nobody knows
- * @locator: of the bottleneck
+ * tcsig_is_core() - check if another path could avoid the bottleneck (8.2.1)
+ * @edge: TCSIG_EDGES locators at the edge; without any the result is not known, i.e. false
+ * @locator: locator of the bottleneck
  */
 static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
 {
@@ -998,21 +1005,21 @@ static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
 	return known && locator;
 }
 
-/* A round trip with all of its delays above the target speaks for a move as so many others do. */
+/* A round trip with all delays above the target counts as this many with a queue below it. */
 #define TCSIG_MOVE_POINTS	8
-/* So many tries that led back in a row, and there may be no other path. */
+/* After this many consecutive tries that led back there may be no other path. */
 #define TCSIG_MOVE_TRIES	3
 
 /**
- * struct tcsig_path - 8.2.1: when to try another path
- * @left: the bottleneck that was left last; 0: none
- * @points: what spoke for a move
- * @above_pkts: packets delivered when the delay rose above the target, or a round trip after
- * @tries: so many in a row led back to @left
+ * struct tcsig_path - decides when to try another path (8.2.1)
+ * @left: bottleneck that was left last; 0: none
+ * @points: points in favour of a move
+ * @above_pkts: packets delivered when the delay rose above the target, or a round trip later
+ * @tries: number of consecutive tries that led back to @left
  * @above: the delay is above the target
- * @waits: packets are on their way on the path before, whose queue the first of the new one
+ * @waits: packets are still on the previous path, whose queue the first packets of the new path
  *	overtake
- * @fresh: they are not, but no whole round has told of the new path yet
+ * @fresh: they are not any more, but no whole round has reported the new path yet
  */
 struct tcsig_path {
 	u32 left;
@@ -1024,13 +1031,16 @@ struct tcsig_path {
 	bool fresh;
 };
 
-/* A queue that stands: the law leaves about the target where it is the bottleneck. */
+/*
+ * Returns true if there is a standing queue: the algorithm leaves about the target at its
+ * bottleneck.
+ */
 static inline bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
 {
 	return delay_ns != TCSIG_NO_DELAY && delay_ns > p->target_ns / 2;
 }
 
-/* By chance some of those who share the new path stay longer on it than others. */
+/* Random points make some of the flows that share the new path stay longer than others. */
 static inline bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
 {
 	path->left = locator;
@@ -1041,8 +1051,8 @@ static inline bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
 }
 
 /*
- * Is it the bottleneck that was just left? A queue below the target is reason enough to go on:
- * what one leaves others take.
+ * Returns true if the flow is back at the bottleneck that it has just left. A queue below the
+ * target is reason enough to continue, because other flows use what one flow leaves.
  */
 static inline bool tcsig_path_is_back(const struct tcsig_path *path, const struct tcsig_params *p,
 				      const struct tcsig_ack *a, u32 locator)
@@ -1052,9 +1062,9 @@ static inline bool tcsig_path_is_back(const struct tcsig_path *path, const struc
 }
 
 /**
- * tcsig_path_is_old() - is what was told of the path that was left?
+ * tcsig_path_is_old() - check if a report is about the path that was left
  * @path: the state
- * @locator: of the bottleneck
+ * @locator: locator of the bottleneck
  */
 static inline bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
 {
@@ -1062,7 +1072,7 @@ static inline bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
 }
 
 /**
- * tcsig_path_settle() - all that was sent before the move has arrived
+ * tcsig_path_settle() - all packets sent before the move have arrived
  * @path: the state; waits
  */
 static inline void tcsig_path_settle(struct tcsig_path *path)
@@ -1071,7 +1081,10 @@ static inline void tcsig_path_settle(struct tcsig_path *path)
 	path->fresh = true;
 }
 
-/* Was the delay above the target for a whole round trip? From any ACK on, not the law's round. */
+/*
+ * Returns true if the delay was above the target for a whole round trip, which may start with any
+ * ACK, not only with a round of the algorithm.
+ */
 static inline bool tcsig_path_is_above(struct tcsig_path *path, const struct tcsig_params *p,
 				       const struct tcsig_ack *a)
 {
@@ -1088,14 +1101,14 @@ static inline bool tcsig_path_is_above(struct tcsig_path *path, const struct tcs
 }
 
 /**
- * tcsig_path_round() - a round of the law ended
+ * tcsig_path_round() - process the end of a round
  * @path: the state
- * @p: constants
- * @least_ns: the least delay that was told in it; TCSIG_NO_DELAY: none
- * @locator: of the bottleneck, if it is in the core; else 0
+ * @p: parameters
+ * @least_ns: minimum delay reported in the round; TCSIG_NO_DELAY: none
+ * @locator: locator of the bottleneck if it is in the core; otherwise 0
  *
- * A queue below the target is as the law leaves it: with others, or alone where the core is
- * slower than the host. That is known only by trying, so it takes longer.
+ * A queue below the target is what the algorithm leaves: with other flows, or alone if the core is
+ * slower than the host. Only a try can tell which, so it takes longer.
  */
 static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p,
 				    u64 least_ns, u32 locator)
@@ -1113,15 +1126,15 @@ static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_
 }
 
 /**
- * tcsig_path_hear() - an ACK: would another path be better?
- * @path: the state; tcsig_path_round() first, if the ACK ended a round
- * @p: constants
+ * tcsig_path_hear() - process an ACK: decide if another path should be tried
+ * @path: the state; call tcsig_path_round() first if the ACK ended a round
+ * @p: parameters
  * @a: the ACK
- * @locator: of the bottleneck, if it is in the core; else 0
- * @wanted: after so many round trips above the target, at least 1
- * @random: any
+ * @locator: locator of the bottleneck if it is in the core; otherwise 0
+ * @wanted: number of round trips above the target, at least 1
+ * @random: any value
  *
- * Return: whether to try another path now.
+ * Return: true to try another path now.
  */
 static inline bool tcsig_path_hear(struct tcsig_path *path, const struct tcsig_params *p,
 				   const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The law of CSIG's sender: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the CSIG sender's algorithm with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -79,11 +82,11 @@ static void guess_test(struct kunit *test)
 	}
 }
 
-/* The first window of many that begin together, ten packets each. */
+/* The first window of many flows that start together, ten packets each. */
 static const struct first_case {
 	const char *what;
 	u32 delivered_pkts, prior_pkts;
-	s64 delay_ns, path_ns;		/* the least RTT is 10 us; delay -1: not told */
+	s64 delay_ns, path_ns;		/* the minimum RTT is 10 us; delay -1: not reported */
 	bool has_free;
 	u64 want;
 	enum tcsig_stage stage;
@@ -272,8 +275,8 @@ static void believe_test(struct kunit *test)
 }
 
 /*
- * A peer that lies: every packet of the path's queues is gone, all of its bandwidth is free. Ten
- * ACKs in one RTT, first window 10 packets of 1538 bytes on the wire.
+ * A peer that lies: it reports no queue and all of the path's bandwidth as free. Ten ACKs in one
+ * RTT; the initial window is 10 packets of 1538 bytes on the wire.
  */
 static const struct lie_case {
 	const char *what;
@@ -351,7 +354,7 @@ static void jitter_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_jitter_target_ns(50000, 30000), 60000ULL, "twice that");
 }
 
-/* How small the window is, is computed once a round, for its beginning. */
+/* tcsig_round_small() is computed at most once per round, for its start. */
 static void small_test(struct kunit *test)
 {
 	struct tcsig_ack a = { .acked_pkts = 8, .delivered_pkts = 108, .prior_pkts = 99,
@@ -371,7 +374,7 @@ static void small_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_round_small(&v), TCSIG_SMALL_MAX, "of one packet, at once");
 }
 
-/* Four connections of a host that begin together. */
+/* Four connections of a host that start together. */
 static void sharers_test(struct kunit *test)
 {
 	const struct tcsig_ack a = { .free = 80 * ONE, .acked_pkts = 3, .delivered_pkts = 103,
@@ -385,7 +388,7 @@ static void sharers_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.goal, 30 * ONE);
 }
 
-/* A delay's readings, one after the other; the RTT is 20 us. */
+/* Consecutive readings of a delay; the RTT is 20 us. */
 static void reckon_test(struct kunit *test)
 {
 	static const struct {
@@ -418,8 +421,8 @@ static void reckon_test(struct kunit *test)
 }
 
 /*
- * A connection's life, an ACK a line: first window 4 packets, 100 delivered before it.
- * free 0: not told; delay -1: not told.
+ * A connection, one ACK per line: the initial window is 4 packets, 100 were delivered before. free
+ * 0: not reported; delay -1: not reported.
  */
 static const struct life_case {
 	const char *what;
@@ -480,7 +483,7 @@ static void life_test(struct kunit *test)
 	}
 }
 
-/* Steady, 88 packets. */
+/* Steady state, 88 packets. */
 static const struct life_case round_cases[] = {
 	{ "twice the target: 1/4 of 88", 1, 201, 150, 20000, 0, 0, true, 66 * ONE, TCSIG_STEADY },
 	{ "the same again in this round trip: no more", 1, 202, 151, 20000, 0, 0, true, 66 * ONE,
@@ -595,7 +598,9 @@ static void pace_test(struct kunit *test)
 			    2ULL * TCSIG_WND_MAX_PKTS * 65535 * 1000000, "the greatest");
 }
 
-/* Stage and orientation of 4 and 2 bits: stage 2, 1 is the last hop, 0, 1 the host's own. */
+/*
+ * Stage (4 bits) and orientation (2 bits): stage 2, 1 is the last hop; 0, 1 is the host's own port.
+ */
 static const struct tcsig_edge edges[TCSIG_EDGES] = { { 0x09, 0x3f }, { 0x01, 0x3f } };
 static const struct tcsig_edge no_edges[TCSIG_EDGES];
 
@@ -613,12 +618,12 @@ static const struct core_case {
 	{ "nobody knows", no_edges, 0x08, false },
 };
 
-/* Locator 8 unless said otherwise; wanted 2; random 3. */
+/* The locator is 8 unless given otherwise; wanted is 2, random is 3. */
 static const struct path_case {
 	const char *what;
-	/* An ACK, and of the round that it ended, if it did, the least delay. */
+	/* An ACK; if it ended a round, the minimum delay of that round. */
 	u32 delivered_pkts, prior_pkts;
-	u64 delay_ns;		/* 0: none is told */
+	u64 delay_ns;		/* 0: not reported */
 	u64 least_ns;		/* 0: no round ended */
 	u32 locator;
 	u32 wanted;
@@ -698,7 +703,7 @@ static void path_test(struct kunit *test)
 	}
 }
 
-/* By compact tags the law knows best where a bucket ends. */
+/* With compact tags, the algorithm's estimate is best at the ends of a bucket. */
 static void default_test(struct kunit *test)
 {
 	u32 edge[TC_CSIG_EDGES_MAX], i, found = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_csig: congestion control by CSIG, draft-ravi-ippm-csig-01 section 8. The law is in
- * csig_sender.h, what the network says comes from net_csig_tag by signals.h; this file
- * hangs the law on the stack.
+ * tcp_csig: congestion control by CSIG, draft-ravi-ippm-csig-01 section 8. The algorithm is in
+ * csig_sender.h, signals.h reads the network's signals from net_csig_tag, and this file connects
+ * the algorithm to the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
  */
@@ -59,7 +59,7 @@ static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct 
 	};
 }
 
-/* The RTT that the window is of. */
+/* RTT to which the window refers. */
 static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	const u32 rtt_us = hop_packet_rtt_us(tcp_sk(sk)), least_us = tcp_min_rtt(tcp_sk(sk));
@@ -118,7 +118,10 @@ static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 		tcsig_look_up_line(sk, cs);
 }
 
-/* Does the socket have what the law's state would set? In SEEK the carrier has a say, too. */
+/*
+ * Returns true if the socket has the values that the algorithm's state would set. In TCSIG_SEEK
+ * they also depend on the carrier.
+ */
 static __always_inline bool tcsig_is_set(const struct sock *sk, const struct tcsig_sock *cs,
 					 u32 rtt_us)
 {
@@ -159,8 +162,8 @@ static __always_inline void tcsig_set_pace(struct sock *sk, const struct tcsig_s
 }
 
 /*
- * The window, the bursts and the pace, from the law. Inlined with all that it calls where an ACK
- * sets no other limit: this saves 30 instructions.
+ * Sets window, maximum GSO size and pacing rate from the algorithm's state. The compiler inlines it
+ * with all that it calls where an ACK sets no other limit: this saves 30 instructions.
  */
 static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs,
 					     u32 most_pkts)
@@ -180,7 +183,10 @@ static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig
 	if (!cs->told)
 		return;
 	tcsig_note_set(sk, cs, rtt_us);
-	/* A recovery's limit is not the law's: what follows it is set anew. */
+	/*
+	 * The limit during a recovery is not the algorithm's, so the values must be set again
+	 * afterwards.
+	 */
 	if (most_pkts != U32_MAX)
 		cs->told->set.cw = 0;
 }
@@ -197,10 +203,8 @@ static void tcsig_init(struct sock *sk)
 
 	memset(cs, 0, sizeof(*cs));
 	cs->net = tcsig_net(sock_net(sk));
-	/* Without CSIG the delay of the whole path has to do. */
-	cs->early = sk->sk_state == TCP_SYN_SENT;
-	if (!cs->early)
-		tcsig_open(sk, cs);
+	/* Without CSIG the delay of the whole path is used. */
+	cs->early = sk->sk_state == TCP_SYN_SENT || !tcsig_open(sk, cs);
 	hop_bound_window(sk);
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
@@ -213,7 +217,7 @@ static void tcsig_init(struct sock *sk)
 	tcsig_apply(sk, cs, U32_MAX);
 }
 
-/* Leaves the socket as another congestion control may take it. */
+/* Leaves the socket in a state that another congestion control can use. */
 static void tcsig_release(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
@@ -225,7 +229,7 @@ static void tcsig_release(struct sock *sk)
 	hop_restore_bursts(sk);
 }
 
-/* The bottleneck, if another path could avoid it; else 0. */
+/* Returns the bottleneck if another path could avoid it, otherwise 0. */
 static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
 {
 	struct tcsig_edge edge[TCSIG_EDGES];
@@ -238,7 +242,7 @@ static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
 	return tcsig_is_core(edge, locator) ? locator : 0;
 }
 
-/* 8.2.1: another hash, and where hashes choose paths another path. */
+/* Section 8.2.1: chooses another hash and so, where paths are chosen by hashes, another path. */
 static noinline void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
 				       const struct tcsig_ack *a, u32 round_least_ns, bool turned)
 {
@@ -255,7 +259,7 @@ static noinline void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u
 	trace_csig_move(sk, told->locator, cs->v.delay_ns, told->path.tries);
 	told->moved_seq = tcp_sk(sk)->snd_nxt;
 	sk_rethink_txhash(sk);
-	/* What comes of packets sent before tells of the path that was left. */
+	/* ACKs of packets that were sent before report the path that was left. */
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
 }
 
@@ -314,11 +318,13 @@ static __always_inline void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *c
 		.acked_pkts = rs->acked_sacked,
 		.delivered_pkts = tp->delivered,
 		.prior_pkts = rs->prior_delivered,
-		/* Below a flight the timer holds back what the stack's window lets through. */
+		/*
+		 * With less than a flight, the timer limits sending instead of the stack's window.
+		 */
 		.limited = tcp_is_cwnd_limited(sk) || cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE,
 	};
 
-	/* No sample: nothing was delivered. */
+	/* No rate sample: nothing was delivered. */
 	if (!rs->prior_mstamp)
 		a.prior_pkts = cs->v.round_pkts - 1;
 	tcsig_read(sk, cs, rs, &a);
@@ -330,18 +336,22 @@ static __always_inline void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *c
 		tcsig_hear_path(sk, cs, &a);
 }
 
-/* The handshake is over: the carrier knows whether the peer takes part. */
+/*
+ * The carrier did not know if the peer supports CSIG: the handshake was not complete, or this
+ * congestion control was chosen after it. The algorithm continues with its current window.
+ */
 static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 {
-	cs->early = false;
-	tcsig_open(sk, cs);
+	cs->early = !tcsig_open(sk, cs);
 	if (!cs->told)
 		return;
 	tcsig_look_up_line(sk, cs);
 	tcsig_find_period(sk, cs);
 }
 
-/* Below a flight the timer holds the next one back. A sender that waits for it is not idle. */
+/*
+ * With less than a flight, the timer delays the next one. A sender that waits for it is not idle.
+ */
 static noinline void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 {
 	const u64 wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS,
@@ -358,7 +368,7 @@ compat_cong_control(tcsig_cong_control)
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	/* The SYN-ACK comes here before init(). */
+	/* The SYN-ACK is processed before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
 	cs->busy_us = tp->tcp_mstamp;
@@ -375,7 +385,10 @@ compat_cong_control(tcsig_cong_control)
 		tcsig_hold(sk, cs);
 }
 
-/* As others, and without CSIG, which finds out at the price of slow start: after an RTO. */
+/*
+ * Like other congestion controls, and without CSIG, where slow start is needed to find the
+ * bandwidth: after an RTO.
+ */
 static s32 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	const u32 rounds = READ_ONCE(cs->net->idle_rounds);
@@ -387,8 +400,8 @@ static s32 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
 }
 
 /*
- * 8.1.3: a transfer on a connection that has been idle for many round trips begins as a new
- * one: what was known of the path is worth nothing.
+ * Section 8.1.3: a transfer on a connection that has been idle for many RTTs starts like a new one,
+ * because knowledge about the path is outdated.
  */
 static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 {
@@ -454,7 +467,9 @@ static bool tcsig_has_cut(const struct tcp_sock *tp, const struct tcsig_sock *cs
 	return new_state == TCP_CA_CWR && cs->v.cut && cs->v.round_pkts == tp->delivered;
 }
 
-/* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
+/*
+ * icsk_ca_state is still the old one. The window is reduced once, only from a state without loss.
+ */
 static void tcsig_set_state(struct sock *sk, u8 new_state)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
@@ -471,22 +486,24 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 	if (tcsig_has_cut(tp, cs, new_state))
 		return;
 	tcsig_lose(&cs->v, tp->delivered, timeout);
-	/* What is sent again after a timeout waits for nothing. */
+	/* Retransmissions after a timeout are not delayed. */
 	if (timeout)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
-	/* Where the stack's timer finds the loss it repairs before cong_control() runs again. */
+	/*
+	 * If the stack's timer detects the loss, it retransmits before cong_control() runs again.
+	 */
 	if (new_state == TCP_CA_Recovery)
 		tcsig_apply(sk, cs, hop_repair_pkts(sk, 0));
 	trace_csig_enter(sk, &cs->v, true);
 }
 
-/* cong_control() goes by none, and so the stack never leaves slow start. */
+/* cong_control() uses no ssthresh, so the stack never leaves slow start. */
 static u32 tcsig_ssthresh(struct sock *sk)
 {
 	return TCP_INFINITE_SSTHRESH;
 }
 
-/* Nothing was lost after all. */
+/* The loss was spurious. */
 static u32 tcsig_undo_cwnd(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
@@ -496,9 +513,9 @@ static u32 tcsig_undo_cwnd(struct sock *sk)
 }
 
 /*
- * Read by ss without the socket lock. BBR's answer is the one with room that ss
- * prints: bw is the pace, mrtt the delay that is steered by, pacing_gain cw, cwnd_gain
- * enum tcsig_stage, and 4 more where the delay is the whole path's.
+ * Read by ss without the socket lock. BBR's structure has enough members that ss prints: bw is the
+ * pacing rate, mrtt the delay that is controlled, pacing_gain is cw, cwnd_gain is enum tcsig_stage,
+ * plus 4 if the delay is that of the whole path.
  */
 static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
@@ -564,7 +581,7 @@ static int __init tcsig_register(void)
 	return err;
 }
 
-/* Every socket holds a reference to the module: none is left here. */
+/* Every socket holds a reference to the module, so none is left. */
 static void __exit tcsig_unregister(void)
 {
 	tcp_unregister_congestion_control(&tcsig);

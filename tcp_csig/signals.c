@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The carrier's part of a connection, and its count among those that seek. */
+/* The connection's use of the carrier, and its count among those that seek free bandwidth. */
 #include <linux/hash.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -7,20 +7,24 @@
 
 #include "tcp_csig.h"
 
-/* Leaves cs->told NULL where there is no CSIG. */
-void tcsig_open(struct sock *sk, struct tcsig_sock *cs)
+/*
+ * Leaves cs->told NULL without CSIG. Returns false if the peer was asked and has not answered yet,
+ * so that this function must be called again.
+ */
+bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 {
 	struct csig_flow *flow = csig_flow_open(sk);
 
 	if (!flow)
-		return;
+		return !csig_flow_ask(sk);
 	cs->told = kzalloc(sizeof(*cs->told), GFP_ATOMIC);
 	if (!cs->told) {
 		csig_flow_close(flow);
-		return;
+		return true;
 	}
 	cs->told->flow = flow;
 	cs->told->view = csig_flow_view(flow);
+	return true;
 }
 
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
@@ -33,7 +37,7 @@ void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
 	cs->told = NULL;
 }
 
-/* The count of the connections to the peer that seek what is free. */
+/* Number of connections to the peer that seek free bandwidth. */
 atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	u32 peer = (__force u32)sk->sk_daddr;
@@ -45,7 +49,7 @@ atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs)
 	return &cs->net->seeking[hash_32(peer, TCSIG_PEER_BITS)];
 }
 
-/* tcsig_count(), where @seeks is not what it was. */
+/* tcsig_count() for a changed @seeks. */
 void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
 {
 	struct tcsig_told *told = cs->told;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an ACK tells: the carrier's signals, or where no hop tells, the RTT. In a header, for
- * cong_control() to have it inlined; behind trace.h.
+ * Reads the signals of an ACK from the carrier or, if no hop reports signals, its RTT. This is a
+ * header so that cong_control() can inline it; it must be included after trace.h.
  */
 #ifndef TCP_CSIG_SIGNALS_H
 #define TCP_CSIG_SIGNALS_H
@@ -10,10 +10,10 @@
 
 #include "tcp_csig.h"
 
-/* So many readings that no hop wrote to: the path has none any more. */
+/* After this many readings that no hop has changed, no hop of the path reports any more. */
 #define TCSIG_BLANK_MAX		64
 
-/* Read a new signal. Return: true if a hop wrote to it. */
+/* Reads a new signal. Returns true if a hop has written it. */
 static inline bool tcsig_read_new(struct tcsig_told *told, enum csig_type type,
 				  struct csig_reading *r)
 {
@@ -21,7 +21,7 @@ static inline bool tcsig_read_new(struct tcsig_told *told, enum csig_type type,
 	told->count[type] = r->count;
 	if (r->initial) {
 		told->blank += told->blank < TCSIG_BLANK_MAX;
-		/* Of a delay it is a value as well. */
+		/* The initial value of a delay is a valid value, too. */
 		return type == CSIG_PD;
 	}
 	told->blank = 0;
@@ -34,7 +34,10 @@ static inline u32 tcsig_rtt_us(const struct sock *sk, const struct rate_sample *
 	return rs->rtt_us > 0 ? rs->rtt_us : tcp_sk(sk)->srtt_us >> 3;
 }
 
-/* The free bandwidth as a window, by the RTT without queues: free bandwidth fills none. */
+/*
+ * The free bandwidth as a window. It is computed with the RTT without queues, because free
+ * bandwidth fills no queue.
+ */
 static inline u64 tcsig_free_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const u32 bdp_us = min(rtt_us, tcp_min_rtt(tcp_sk(sk)));
@@ -43,7 +46,7 @@ static inline u64 tcsig_free_window(const struct sock *sk, const struct tcsig_so
 			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
 }
 
-/* The ACK's record shows it as well. */
+/* The trace event of an ACK shows it, too. */
 static inline bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 {
 	if (trace_csig_ack_enabled())
@@ -77,7 +80,7 @@ static inline void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, str
 	told->locator = r.locator;
 }
 
-/* Return: true if hops of the path report signals. */
+/* Returns true if hops of the path report signals. */
 static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
 				   const struct rate_sample *rs, struct tcsig_ack *a)
 {
@@ -96,14 +99,17 @@ static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_soc
 	}
 	if (news & BIT(CSIG_PD))
 		tcsig_read_delay(cs, sample_us, a);
-	/* Those that began after it are counted now, those that jump before it were then. */
+	/*
+	 * Connections that started later are counted now; those that have jumped since were counted
+	 * then.
+	 */
 	if (told->seeks)
 		a->sharers = max_t(s32, told->sharers, atomic_read(tcsig_seeking(sk, cs)));
 	told->hop = told->hop && told->blank < TCSIG_BLANK_MAX;
 	return told->hop && (news & CSIG_NEWS_FED);
 }
 
-/* What the path takes beyond the least it took. */
+/* Uses the RTT above its minimum as the delay. */
 static inline void tcsig_read_path(const struct sock *sk, const struct rate_sample *rs,
 				   struct tcsig_ack *a)
 {
@@ -119,11 +125,11 @@ static inline void tcsig_read_path(const struct sock *sk, const struct rate_samp
 }
 
 /**
- * tcsig_read() - what an ACK tells of the path
+ * tcsig_read() - read what an ACK reports about the path
  * @sk: the socket
- * @cs: of it
- * @rs: of the ACK
- * @a: result; what is not of the path is kept
+ * @cs: its state
+ * @rs: rate sample of the ACK
+ * @a: result; members that do not describe the path are kept
  */
 static inline void tcsig_read(const struct sock *sk, struct tcsig_sock *cs,
 			      const struct rate_sample *rs, struct tcsig_ack *a)

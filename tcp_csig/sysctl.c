@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The knobs, net.hopcc.tcp_csig_*: each has one place where its bounds are. */
+/* Sysctls net.hopcc.tcp_csig_*; their bounds are only checked here. */
 #include "tcp_csig.h"
 
 static unsigned int target_min = TCSIG_TARGET_MIN_NS;
@@ -12,7 +12,7 @@ static unsigned int idle_max = TCSIG_IDLE_MAX_ROUNDS;
 static unsigned int rounds_max = TCSIG_MOVE_MAX_ROUNDS;
 static int locator_max = U16_MAX;
 
-/* The law reads the value in its own fixed point. */
+/* The algorithm reads the value in its own fixed point. */
 static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct tcsig_gain *gain = container_of(table->data, struct tcsig_gain, ppm);
@@ -36,7 +36,7 @@ static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
 
 #define SYSCTLS 8
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count entries. */
 static const struct ctl_table tcsig_table[SYSCTLS + 1] = {
 	KNOB("target_ns", target_ns, proc_douintvec_minmax, &target_min, &target_max),
 	KNOB("e2e_target_ns", e2e_target_ns, proc_douintvec_minmax, &target_min, &target_max),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of tcp_csig share. */
+/* Declarations that the files of tcp_csig share */
 #ifndef TCP_CSIG_TCP_CSIG_H
 #define TCP_CSIG_TCP_CSIG_H
 
@@ -10,13 +10,13 @@
 #include "csig_sender.h"
 
 /**
- * struct tcsig_set - what a socket was set to last, and from what
- * @cw: of the law; 0: nothing was set, or something that is not here was part of it
- * @pace_bytes_ps: the socket's pace
- * @rtt_us: the RTT that it is of
+ * struct tcsig_set - values that were last set in a socket, and their inputs
+ * @cw: window of the algorithm; 0: nothing was set, or it depended on inputs that are not here
+ * @pace_bytes_ps: pacing rate of the socket
+ * @rtt_us: RTT for which it was computed
  * @mss_bytes: payload of a full packet
- * @cwnd_pkts: the socket's window
- * @gso_segs: the socket's burst
+ * @cwnd_pkts: congestion window of the socket
+ * @gso_segs: maximum GSO size of the socket
  * @doubles: tcsig_doubles()
  */
 struct tcsig_set {
@@ -30,22 +30,23 @@ struct tcsig_set {
 };
 
 /**
- * struct tcsig_told - what the carrier told last; too large for a socket's space
- * @flow: the carrier's; NULL: there is none
- * @view: of @flow
- * @count: readings so far, by signal
- * @blank: readings in a row that no hop wrote to
- * @hop: some hop of the path tells
- * @locator: of max(PD)
+ * struct tcsig_told - latest reports of the carrier; too large for a socket's private data
+ * @flow: flow of the carrier; NULL: none
+ * @view: view of @flow
+ * @count: number of readings so far, by signal
+ * @blank: consecutive readings that no hop has changed
+ * @hop: a hop of the path reports signals
+ * @locator: locator of max(PD)
  * @free_kbit_ps: min(ABW)
- * @reckoning: of max(PD)
+ * @reckoning: estimate of max(PD)
  * @path: choice of paths
  * @moved_seq: SND.NXT when a path was left
- * @sharers: connections to the peer that sought when this one began to, itself included
- * @seeks: it is counted among them
- * @dev: the device that tcsig_sock.line_mbit is of; compared, never followed
- * @speed_changes: hop_speed_changes() when that was read
- * @set: what saves setting the socket anew
+ * @sharers: number of connections to the peer that were seeking when this one started to seek,
+ *	including itself
+ * @seeks: the connection is counted among them
+ * @dev: device of tcsig_sock.line_mbit; compared, never dereferenced
+ * @speed_changes: hop_speed_changes() when its rate was read
+ * @set: values last set in the socket, to avoid setting them again
  * @period_ns: tcsig_period_ns() of the last round
  * @gain: tcsig_gain() of the last round
  */
@@ -69,20 +70,20 @@ struct tcsig_told {
 	u32 gain;
 };
 
-/* Peers that share a counter make jumps smaller than they need be. */
+/* Peers that share a counter make jumps smaller than necessary. */
 #define TCSIG_PEER_BITS	8
 
 /**
- * struct tcsig_sock - a connection; written under the socket lock
- * @v: the law
- * @told: what the carrier told
- * @net: the netns' knobs
+ * struct tcsig_sock - state of a connection; written under the socket lock
+ * @v: state of the algorithm
+ * @told: latest reports of the carrier
+ * @net: sysctls of the netns
  * @jitter_ns: tcsig_jitter_ns()
- * @init_pkts: the stack's first window, at most U16_MAX
- * @busy_us: tcp_mstamp of the last ACK, or of the end of the hold that follows it
- * @line_mbit: rate that the device cannot exceed, of the last round; 0: not known
- * @hop: the delay is a hop's, not the path's; read by dumps without the lock
- * @early: the handshake was not over: the carrier could not be asked yet
+ * @init_pkts: the stack's initial window, at most U16_MAX
+ * @busy_us: tcp_mstamp of the last ACK, or the end of the hold that follows it
+ * @line_mbit: maximum rate of the device, read once per round; 0: not known
+ * @hop: the delay is that of a hop, not of the path; dumps read it without the lock
+ * @early: the carrier does not know yet whether the peer takes part; each ACK looks again
  */
 struct tcsig_sock {
 	struct tcsig_vars v;
@@ -97,9 +98,9 @@ struct tcsig_sock {
 };
 
 /**
- * struct tcsig_gain - a constant of the law, a knob
- * @ppm: as it is written
- * @value: << TCSIG_SHIFT
+ * struct tcsig_gain - a constant of the algorithm, set by a sysctl
+ * @ppm: value as written
+ * @value: the same << TCSIG_SHIFT
  */
 struct tcsig_gain {
 	unsigned int ppm;
@@ -107,17 +108,17 @@ struct tcsig_gain {
 };
 
 /**
- * struct tcsig_net - the knobs of a netns; read without a lock
- * @sysctl: as registered
- * @target_ns: of the bottleneck's delay
- * @e2e_target_ns: of the whole path's delay
- * @beta_ppm: of the law
- * @ai: of the law
+ * struct tcsig_net - sysctls of a netns; read without a lock
+ * @sysctl: registered sysctls
+ * @target_ns: target delay of the bottleneck
+ * @e2e_target_ns: target delay of the whole path
+ * @beta_ppm: beta of the algorithm
+ * @ai: additive increase of the algorithm
  * @jump: jump start
- * @idle_rounds: round trips of silence after which a transfer begins anew; 0: an RTO
- * @move_rounds: rounds of excess after which another path is tried; 0: never
- * @edge: TCSIG_EDGES times value and mask
- * @seeking: connections that seek what is free, by peer
+ * @idle_rounds: idle RTTs after which a transfer starts like a new one; 0: an RTO
+ * @move_rounds: rounds above the target after which another path is tried; 0: never
+ * @edge: TCSIG_EDGES pairs of value and mask
+ * @seeking: number of connections that seek free bandwidth, by peer
  */
 struct tcsig_net {
 	struct hop_sysctl sysctl;
@@ -133,17 +134,17 @@ struct tcsig_net {
 };
 
 /* signals.c */
-void tcsig_open(struct sock *sk, struct tcsig_sock *cs);
+bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs);
 atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs);
 void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);
 u64 tcsig_line_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
 
 /**
- * tcsig_count() - is this one of those that are about to jump?
+ * tcsig_count() - count the connection among those that are about to jump, or not any more
  * @sk: the socket
- * @cs: of it; the carrier tells
- * @seeks: it sends, and seeks what is free
+ * @cs: its state; the carrier reports signals
+ * @seeks: it is sending, and seeks free bandwidth
  */
 static inline void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
 {

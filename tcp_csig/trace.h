@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tcp_csig decides. Fields and their names are an interface: monitors read
- * them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Trace events of tcp_csig. Fields and their names are an interface for monitors. IPv4 addresses
+ * are v4-mapped; ports are in host order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tcp_csig
@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <net/hop_trace.h>
 
-/* An ACK of acked_pkts packets made the window cw_2pow24 / 2^24; what it told was new or not. */
+/* An ACK of acked_pkts packets; cw_2pow24 / 2^24 is the window after it; *_new: it was reported. */
 TRACE_EVENT(csig_ack,
 
 	TP_PROTO(const struct sock *sk, const struct tcsig_ack *ack, const struct tcsig_sock *cs),
@@ -90,7 +90,7 @@ TRACE_EVENT(csig_enter,
 
 HOP_TRACE_HOLD(csig_hold);
 
-/* 8.2.1: another path is tried; tries: so many before in a row led to the same bottleneck. */
+/* 8.2.1: another path is tried; tries: consecutive tries before that led to the same bottleneck. */
 TRACE_EVENT(csig_move,
 
 	TP_PROTO(const struct sock *sk, u32 locator, u64 delay_ns, u8 tries),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * DCTCP's receiver, draft-bensley-tcpm-dctcp-01 section 3.2: one bit of state
- * tells the sender exactly which bytes met congestion, with delayed ACKs.
+ * The DCTCP receiver, draft-bensley-tcpm-dctcp-01 section 3.2: one bit of state is enough to report
+ * exactly which bytes met congestion, in spite of delayed ACKs.
  *
  *	            CE: flush (ECE = 0)
  *	  +------+ ----------------------> +------+
@@ -9,14 +9,14 @@
  *	  +------+ <---------------------- +------+
  *	          not CE: flush (ECE = 1)
  *
- * flush: what arrived before this packet and is unacknowledged is acknowledged
- * now, with the old state's ECE and RCV.NXT as it was before this packet.
+ * flush: data that arrived before this packet and is unacknowledged is acknowledged immediately,
+ * with the ECE of the old state and RCV.NXT from before this packet.
  *
  * Deviations:
- * - The packet that changes the state is acknowledged at once too, with the new
- *   state (RFC 8257, 3.2): the sender hears of the change without a delay.
- * - The stack reports no Not-ECT packet: such a packet leaves the state alone.
- *   Linux senders of a DCTCP kind send every data packet ECT.
+ * - The packet that changes the state is also acknowledged immediately, with the new state (RFC
+ *   8257, 3.2), so that the sender learns of the change without a delay.
+ * - The stack does not report Not-ECT packets: such a packet does not change the state. Linux
+ *   senders of all DCTCP variants send every data packet as ECT.
  */
 #ifndef TCP_DCTCP_MS_DCTCP_RECEIVER_H
 #define TCP_DCTCP_MS_DCTCP_RECEIVER_H
@@ -24,7 +24,7 @@
 #include <linux/types.h>
 
 /**
- * struct dctcp_receiver - written under the socket lock
+ * struct dctcp_receiver - state of a receiver; written under the socket lock
  * @rcv_nxt_seq: RCV.NXT before the packet that is being processed
  * @ce: DCTCP.CE; read by dumps without the lock
  */
@@ -34,10 +34,10 @@ struct dctcp_receiver {
 };
 
 /**
- * enum dctcp_ack - what a received packet calls for
- * @DCTCP_ACK_AS_USUAL: the delayed ACK's rules
- * @DCTCP_ACK_NOW: an ACK of the new state at once
- * @DCTCP_ACK_FLUSH: an ACK of the old state and RCV.NXT, then one of the new
+ * enum dctcp_ack - the ACK that a received packet needs
+ * @DCTCP_ACK_AS_USUAL: delayed ACK as in the stack
+ * @DCTCP_ACK_NOW: an immediate ACK with the new state
+ * @DCTCP_ACK_FLUSH: an ACK with the old state and RCV.NXT, then one with the new
  */
 enum dctcp_ack {
 	DCTCP_ACK_AS_USUAL,
@@ -48,8 +48,8 @@ enum dctcp_ack {
 /**
  * dctcp_classify_packet() - rules 1 to 3 of section 3.2
  * @r: the state before the packet
- * @ce: the packet's CE codepoint
- * @acked_seq: the last SEG.ACK sent
+ * @ce: the packet is marked CE
+ * @acked_seq: SEG.ACK of the last ACK sent
  */
 static inline enum dctcp_ack dctcp_classify_packet(const struct dctcp_receiver *r,
 						   bool ce, u32 acked_seq)

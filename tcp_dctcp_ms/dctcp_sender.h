@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * DCTCP's sender, draft-bensley-tcpm-dctcp-01 section 3.3: the fraction of
- * bytes that met congestion, estimated once a window, sizes the reduction.
+ * The DCTCP sender, draft-bensley-tcpm-dctcp-01 section 3.3: the fraction of bytes that met
+ * congestion, estimated once per window, determines the reduction of the window.
  *
  *	M     = BytesMarked / BytesSent		over one window
  *	alpha = alpha * (1 - g) + g * M		at its end
- *	cwnd  = cwnd * (1 - alpha / 2)		at most once a window
+ *	cwnd  = cwnd * (1 - alpha / 2)		at most once per window
  *
- * Fixed point: alpha has 31 fractional bits and every division rounds down, so
- * alpha reaches 0 on a clean path and stays 1 on a fully marked one. One update
- * adds less than g to the error by M and less than 1 by the product, in units
- * of 2^-31, and keeps (1 - g) of the old error: it stays below (1 + 1/16) / g
- * = 17 units, 8e-9, and alpha is never above the exact value.
+ * Fixed point: alpha has 31 fractional bits and every division rounds down, so alpha reaches 0 on a
+ * clean path and stays 1 on a fully marked one. One update adds an error of less than g from M and
+ * less than 1 from the product, in units of 2^-31, and keeps (1 - g) of the old error. The error
+ * stays below (1 + 1/16) / g = 17 units, 8e-9, and alpha is never above the exact value.
  *
  * Deviations:
- * - cwnd counts packets, as Linux does, so the reduction is cut to whole packets.
- *   The fraction lost is below one packet; the stack clears its own fraction of
- *   a packet of growth (snd_cwnd_cnt) at that moment, so the two balance.
- * - The window floor is 2 packets; the draft names none.
- * - Loss: the draft is silent. A loss halves, once a window (RFC 8257, 3.5). In a
- *   window that a mark has already reduced it makes the whole reduction one half:
- *   never a half on top of the mark's.
+ * - cwnd counts packets, as in Linux, so the reduction is rounded down to whole packets. The lost
+ *   fraction is below one packet; the stack clears its own fraction of a packet of growth
+ *   (snd_cwnd_cnt) at that time, so both balance.
+ * - The minimum window is 2 packets; the draft names none.
+ * - Loss, which the draft does not cover: a loss halves the window, once per window (RFC 8257,
+ *   3.5). In a window that a mark has already reduced, a loss makes the total reduction one half;
+ *   it is not a half on top of the mark's reduction.
  */
 #ifndef TCP_DCTCP_MS_DCTCP_SENDER_H
 #define TCP_DCTCP_MS_DCTCP_SENDER_H
@@ -35,7 +34,7 @@
 #define DCTCP_CWND_MIN_PKTS	2U
 
 /**
- * struct dctcp_params - what the estimator is tuned by
+ * struct dctcp_params - parameters of the estimator
  * @gain_shift: g = 2^-gain_shift; 4 is the draft's 1/16
  */
 struct dctcp_params {
@@ -59,10 +58,10 @@ struct dctcp_vars {
 };
 
 /**
- * enum dctcp_law - how a connection reacts (section 4)
- * @DCTCP_LAW_UNDECIDED: no RTT sample yet; reacts as conventional
- * @DCTCP_LAW_DCTCP: by alpha
- * @DCTCP_LAW_CONVENTIONAL: Reno; no RTT was as low as in a data centre
+ * enum dctcp_law - reaction of a connection to congestion (section 4)
+ * @DCTCP_LAW_UNDECIDED: no RTT sample yet; reacts like DCTCP_LAW_CONVENTIONAL
+ * @DCTCP_LAW_DCTCP: reduction by alpha
+ * @DCTCP_LAW_CONVENTIONAL: Reno; no RTT so far was as low as in a data centre
  */
 enum dctcp_law {
 	DCTCP_LAW_UNDECIDED,
@@ -71,16 +70,17 @@ enum dctcp_law {
 };
 
 /**
- * dctcp_choose_law() - section 4's automatic selection
- * @rtt_us: the first RTT sample, or the least so far
- * @rtt_max_us: DCTCP is for paths below it; 0: for every path
+ * dctcp_choose_law() - automatic selection by the RTT (section 4)
+ * @rtt_us: the first RTT sample, or the minimum so far
+ * @rtt_max_us: DCTCP is used on paths with a smaller RTT; 0: on every path
  *
  * "DCTCP if the estimated RTT is less than 10 msec, under the assumption that if the RTT is low,
- * then the two endpoints are likely on the same datacenter network". A low RTT proves this,
- * whenever it is measured; a high one does not prove the contrary: a busy host or a full queue may
- * be why. So DCTCP is for the life of the connection, and the conventional law until an RTT is low.
+ * then the two endpoints are likely on the same datacenter network". A low RTT proves this whenever
+ * it is measured. A high RTT does not prove the contrary, since a busy host or a full queue may be
+ * the reason. Therefore DCTCP, once selected, is used for the life of the connection, and Reno is
+ * used only until a low RTT is measured.
  *
- * Return: the law.
+ * Return: the reaction to use.
  */
 static inline enum dctcp_law dctcp_choose_law(u32 rtt_us, u32 rtt_max_us)
 {
@@ -90,7 +90,7 @@ static inline enum dctcp_law dctcp_choose_law(u32 rtt_us, u32 rtt_max_us)
 }
 
 /**
- * dctcp_start() - the initial values of section 3.3
+ * dctcp_start() - set the initial values of section 3.3
  * @v: the state
  * @una_seq: SND.UNA
  */
@@ -104,12 +104,12 @@ static inline void dctcp_start(struct dctcp_vars *v, u32 una_seq)
 }
 
 /**
- * dctcp_account_ack() - steps 1 to 3
+ * dctcp_account_ack() - count the bytes of an ACK, steps 1 to 3
  * @v: the state
  * @ack_seq: SEG.ACK of an acceptable ACK
- * @ece: its ECE flag
+ * @ece: ECE flag of the ACK
  *
- * An ACK below SND.UNA counts nothing.
+ * An ACK below SND.UNA is not counted.
  */
 static inline void dctcp_account_ack(struct dctcp_vars *v, u32 ack_seq, bool ece)
 {
@@ -124,11 +124,11 @@ static inline void dctcp_account_ack(struct dctcp_vars *v, u32 ack_seq, bool ece
 }
 
 /**
- * dctcp_window_over() - step 4: is the observation window acknowledged?
+ * dctcp_window_over() - is the observation window acknowledged? (step 4)
  * @v: the state
  *
- * "Less than or equal to WindowEnd, then stop": the window is over only once
- * a byte sent after its end is acknowledged.
+ * "Less than or equal to WindowEnd, then stop": the window ends only when a byte sent after it is
+ * acknowledged.
  */
 static inline bool dctcp_window_over(const struct dctcp_vars *v)
 {
@@ -136,7 +136,7 @@ static inline bool dctcp_window_over(const struct dctcp_vars *v)
 }
 
 /**
- * dctcp_marked_fraction() - step 5
+ * dctcp_marked_fraction() - compute the fraction of marked bytes, step 5
  * @v: the state
  *
  * Return: M << DCTCP_ALPHA_SHIFT, rounded down.
@@ -150,11 +150,11 @@ static inline u32 dctcp_marked_fraction(const struct dctcp_vars *v)
 }
 
 /**
- * dctcp_update_alpha() - steps 5 and 6
+ * dctcp_update_alpha() - compute the new alpha, steps 5 and 6
  * @p: the gain
  * @v: the state
  *
- * Return: the new alpha, for the caller to store where dumps may read it.
+ * Return: the new alpha. The caller stores it, because dumps may read it at the same time.
  */
 static inline u32 dctcp_update_alpha(const struct dctcp_params *p,
 				     const struct dctcp_vars *v)
@@ -166,7 +166,7 @@ static inline u32 dctcp_update_alpha(const struct dctcp_params *p,
 }
 
 /**
- * dctcp_next_window() - steps 7 and 8
+ * dctcp_next_window() - start the next observation window, steps 7 and 8
  * @v: the state
  * @nxt_seq: SND.NXT
  */
@@ -178,7 +178,7 @@ static inline void dctcp_next_window(struct dctcp_vars *v, u32 nxt_seq)
 }
 
 /**
- * dctcp_cwnd_after_mark() - cwnd * (1 - alpha / 2)
+ * dctcp_cwnd_after_mark() - reduce the window after a mark: cwnd * (1 - alpha / 2)
  * @cwnd_pkts: the window
  * @alpha: the estimate << DCTCP_ALPHA_SHIFT
  *
@@ -193,7 +193,7 @@ static inline u32 dctcp_cwnd_after_mark(u32 cwnd_pkts, u32 alpha)
 }
 
 /**
- * dctcp_cwnd_after_loss() - the conventional half
+ * dctcp_cwnd_after_loss() - halve the window after a loss
  * @cwnd_pkts: the window
  *
  * Return: the reduced window in packets.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The DCTCP cores: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the DCTCP sender and receiver with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -85,14 +88,14 @@ static void loss_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dctcp_cwnd_after_loss(1), 2u);
 }
 
-/* A stream of ACKs; SND.NXT is where the next window will end. */
+/* A sequence of ACKs; the next window ends at SND.NXT. */
 static const struct ack_case {
 	const char *what;
 	u32 ack_seq, nxt_seq;
 	bool ece, over;
 	u32 sent_bytes, marked_bytes;	/* before the reset of step 8 */
 } ack_cases[] = {
-	/* WindowEnd starts at SND.UNA = -1000: the first byte acked ends it */
+	/* WindowEnd starts at SND.UNA = -1000: the first acknowledged byte ends the window */
 	{ "nothing new", -1000, 9000, true, false, 0, 0 },
 	{ "first ACK ends the empty window", 0, 3000, false, true, 1000, 0 },
 	{ "below WindowEnd", 1000, 4000, true, false, 1000, 1000 },

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_dctcp_ms: DCTCP as draft-bensley-tcpm-dctcp-01 has it. The law is in
- * dctcp_sender.h and dctcp_receiver.h; this file hangs it on the stack.
+ * tcp_dctcp_ms: DCTCP as in draft-bensley-tcpm-dctcp-01. The algorithm is in dctcp_sender.h and
+ * dctcp_receiver.h; this file connects it to the TCP stack.
  *
- * What the stack does for us: ECT on every packet (TCP_CONG_NEEDS_ECN), the CWR
- * flag and one reduction a window (TCP_CA_CWR), the delayed ACK's clock. The
- * receiver's answer is steered by TCP_ECN_DEMAND_CWR, which sets ECE on ACKs.
+ * The stack sets ECT on every packet (TCP_CONG_NEEDS_ECN), sends the CWR flag, limits reductions to
+ * one per window (TCP_CA_CWR), and runs the delayed-ACK timer. The receiver controls ECE on its
+ * ACKs with TCP_ECN_DEMAND_CWR.
  *
- * Deviation: with AccECN (7.x, off by default) ECE has another meaning and the
- * receiver's half is the stack's own.
+ * Deviation: with AccECN (7.x, off by default) ECE has another meaning, and the stack itself
+ * implements the receiver.
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
@@ -25,25 +25,25 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* The bound of net.hopcc.dctcp_rtt_max_us. */
+/* Maximum of net.hopcc.dctcp_rtt_max_us */
 #define DCTCP_RTT_MAX_US	10000000U
 #define DCTCP_RTT_DEFAULT_US	10000U
 
-/* What ss divides by: alpha is shown in 1/1024. */
+/* ss shows alpha in units of 1/1024. */
 #define DCTCP_INFO_ALPHA_SHIFT	10
 
-/* The gain is the draft's and that of every DCTCP in use: not a knob. */
+/* The gain of the draft and of every DCTCP in use; therefore not configurable */
 static const struct dctcp_params dctcp_params = { .gain_shift = 4 };
 
 struct dctcp_sock {
 	struct dctcp_vars sender;
 	struct dctcp_receiver receiver;
 	enum dctcp_law law;
-	u32 mark_pkts;	/* ssthresh of a mark's reduction that a loss made deeper; 0: none */
+	u32 mark_pkts;	/* ssthresh after a mark, before a loss reduced it further; 0: none */
 	u32 tail_end_seq;	/* SND.NXT when @tail_cut was set */
 	bool ack_ece;	/* the last ACK processed had ECE */
-	bool tail_lost;	/* it acknowledged beyond a probe that repaired a lost tail */
-	bool tail_cut;	/* for such a tail cwnd was halved; true until the window is over */
+	bool tail_lost;	/* the ACK was for data beyond a loss probe's, which repaired a lost tail */
+	bool tail_cut;	/* cwnd was halved for a lost tail; true until the window ends */
 };
 
 struct dctcp_net {
@@ -54,7 +54,7 @@ struct dctcp_net {
 static unsigned int dctcp_net_id;
 static struct tcp_congestion_ops dctcp_reno;
 
-/* Without ECN on the connection nothing here has a meaning. */
+/* Fall back to Reno: without ECN on the connection DCTCP cannot work. */
 static void dctcp_fall_back(struct sock *sk)
 {
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &dctcp_reno);
@@ -62,8 +62,8 @@ static void dctcp_fall_back(struct sock *sk)
 }
 
 /*
- * At the first RTT sample: usually the handshake's, and then init() finds
- * it; if SYN or SYN-ACK was repeated, the first data's.
+ * Select the reaction at the first RTT sample. It is usually the handshake's, which init() finds;
+ * if SYN or SYN-ACK was retransmitted, it is that of the first data.
  */
 static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
 {
@@ -77,7 +77,7 @@ static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
 					   READ_ONCE(dn->rtt_max_us));
 }
 
-/* Once a window, of a connection whose first RTT was high. */
+/* Called once per window on a connection whose first RTT was high */
 static void dctcp_decide_again(const struct sock *sk, struct dctcp_sock *ds)
 {
 	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
@@ -99,7 +99,7 @@ static void dctcp_init(struct sock *sk)
 	ds->ack_ece = false;
 	ds->tail_lost = false;
 	ds->tail_cut = false;
-	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
+	/* After setsockopt() in SYN_SENT, the SYN-ACK may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT)
 		dctcp_decide(sk, ds);
 }
@@ -125,7 +125,7 @@ static void dctcp_receive(struct sock *sk, struct dctcp_receiver *r, bool ce)
 	if (ack != DCTCP_ACK_AS_USUAL)
 		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
 
-	/* The stack has queued this packet's data already, if it was in order. */
+	/* The stack has already queued this packet's data if it was in order. */
 	r->rcv_nxt_seq = tp->rcv_nxt;
 	WRITE_ONCE(r->ce, ce);
 	dctcp_echo(tp, ce);
@@ -152,7 +152,7 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	struct dctcp_sock *ds = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* The SYN-ACK comes here before init(): there is no window to count yet. */
+	/* The SYN-ACK is processed here before init(): there is no window to count yet. */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
 	if (unlikely(ds->law == DCTCP_LAW_UNDECIDED)) {
@@ -169,17 +169,18 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 		dctcp_estimate(sk, ds);
 
 	/*
-	 * On the slow path an ACK is processed before its data is queued: this is
-	 * RCV.NXT before the packet even where reordering moved it. The stack has
-	 * taken a CWR flag for the end of ECE, as in RFC 3168: undo that.
+	 * On the slow path an ACK is processed before its data is queued: tp->rcv_nxt is RCV.NXT
+	 * before the packet, even after reordering. The stack has taken a CWR flag for the end of
+	 * ECE, as in RFC 3168: undo this.
 	 */
 	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	dctcp_echo(tp, ds->receiver.ce);
 }
 
 /*
- * A lost tail that a probe repaired has halved cwnd, and this window is not over. The stack
- * leaves TCP_CA_CWR at once after it, and would reduce the window again for ECE on the same ACK.
+ * Return: true if cwnd was halved in this window for a lost tail that a loss probe repaired. The
+ * stack leaves TCP_CA_CWR immediately afterwards, and would reduce the window again for ECE on the
+ * same ACK.
  */
 static bool dctcp_has_cut_tail(const struct dctcp_sock *ds, const struct tcp_sock *tp)
 {
@@ -187,8 +188,8 @@ static bool dctcp_has_cut_tail(const struct dctcp_sock *ds, const struct tcp_soc
 }
 
 /*
- * Called at the start of each reduction: the stack allows one a window. It calls
- * a tail that a probe repaired TCP_CA_CWR, as it calls a mark: tell them apart here.
+ * Called at the start of each reduction; the stack allows one per window. The stack enters
+ * TCP_CA_CWR both for a mark and for a tail that a loss probe repaired: distinguish them here.
  */
 static u32 dctcp_ssthresh(struct sock *sk)
 {
@@ -210,8 +211,8 @@ static u32 dctcp_ssthresh(struct sock *sk)
 }
 
 /*
- * A loss halves the window that the reduction began with. If a mark began it,
- * this replaces the mark's reduction; if a loss did, it changes nothing.
+ * A loss halves the window from the start of the reduction. If a mark started the reduction, this
+ * replaces the mark's; if a loss started it, nothing changes.
  */
 static void dctcp_react_to_loss(struct sock *sk)
 {
@@ -225,8 +226,8 @@ static void dctcp_react_to_loss(struct sock *sk)
 }
 
 /*
- * A loss in a window that a mark has reduced. The stack remembers nothing to go back
- * to, should the loss prove to be none: that is the mark's reduction.
+ * A loss in a window that a mark has already reduced. The stack saves no state to restore if the
+ * loss proves spurious: provide the window after the mark's reduction.
  */
 static void dctcp_deepen(struct sock *sk)
 {
@@ -241,7 +242,7 @@ static void dctcp_deepen(struct sock *sk)
 	tp->prior_ssthresh = mark_pkts;
 }
 
-/* icsk_ca_state is still the old one. */
+/* When called, icsk_ca_state still holds the old state. */
 static void dctcp_set_state(struct sock *sk, u8 new_state)
 {
 	if (new_state < TCP_CA_Recovery || hop_is_too_big(sk, new_state))
@@ -288,7 +289,7 @@ static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 	}
 }
 
-/* Read by ss without the socket lock. */
+/* ss calls this without the socket lock. */
 static void dctcp_fill_info(const struct dctcp_sock *ds,
 			    struct tcp_dctcp_info *info)
 {
@@ -302,7 +303,7 @@ static void dctcp_fill_info(const struct dctcp_sock *ds,
 	info->dctcp_ab_tot = hop_peek(ds->sender.sent_bytes);
 }
 
-/* ss asks for Vegas and understands the answer by its type. */
+/* ss requests INET_DIAG_VEGASINFO and recognizes the answer by its type. */
 static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
 			     union tcp_cc_info *info)
 {
@@ -331,7 +332,7 @@ static struct tcp_congestion_ops dctcp_ms __read_mostly = {
 	.name		= "dctcp_ms",
 };
 
-/* dctcp_fall_back() leads here, on the same module reference. */
+/* dctcp_fall_back() switches to these ops and keeps the socket's module reference. */
 static struct tcp_congestion_ops dctcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
@@ -344,7 +345,7 @@ static struct tcp_congestion_ops dctcp_reno __read_mostly = {
 
 static unsigned int dctcp_rtt_limit_us = DCTCP_RTT_MAX_US;
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table dctcp_table[] = {
 	{
 		.procname	= "dctcp_rtt_max_us",
@@ -395,7 +396,7 @@ static int __init dctcp_register(void)
 	return err;
 }
 
-/* Every socket holds a reference to the module: none is left here. */
+/* Every socket that uses the module holds a reference, so no socket is left here. */
 static void __exit dctcp_unregister(void)
 {
 	hop_unregister_cc(&dctcp_ms, &dctcp_reno);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tcp_dctcp_ms decides. Fields and their names are an interface: monitors
- * read them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Tracepoints for the decisions of tcp_dctcp_ms. Names and fields are an interface that monitoring
+ * tools read. IPv4 addresses are v4-mapped; ports are in host byte order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM dctcp_ms
@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <net/hop_trace.h>
 
-/* Section 3.3, steps 5 to 8: a window is over. */
+/* Section 3.3, steps 5 to 8: an observation window has ended. */
 TRACE_EVENT(dctcp_ms_update,
 
 	TP_PROTO(const struct sock *sk, u32 alpha, u32 sent_bytes,

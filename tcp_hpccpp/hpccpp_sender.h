@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * HPCC++'s sender, draft-miao-rtgwg-hpccplus-00 sections 4.2 and 5: what the knobs make
- * of the law in net/hpcc.h, what the law makes of TCP's window and pace.
+ * The HPCC++ sender, draft-miao-rtgwg-hpccplus-00 sections 4.2 and 5: it derives the parameters of
+ * the algorithm in net/hpcc.h from the sysctls, and TCP's window and pacing rate from the
+ * algorithm's state.
  *
- *	T      = RTT - queues			of the packet that met the least queues
- *	W_init = rate * T			at the start, and the bound
+ *	T      = RTT - queues			of the packet with the shortest queues
+ *	W_init = rate * T			at the start; lower of line's and path's rate
  *	W_ai   = W_init (1 - eta) / N
  *	cwnd   = W / bytes of a packet on the wire, rounded up
  *	R      = W / T				paces what cwnd rounds up
  *
- * W counts bytes on the wire, as the hops do; cwnd and TCP's pace count packets and
- * payload.
+ * W counts bytes on the wire, as the hops do; cwnd and TCP's pace count packets and payload.
  *
  * Deviations:
  * - T, the base RTT, is measured: see struct hpccpp_least.
- * - A line whose rate is not known is as fast as the slowest port of the path. The peer reports
- *   that, and may lie: a round raises it to HPCCPP_GROWTH_MAX times W / T at most.
- * - The draft has no word on loss: W is halved, once a window.
- * - The line is the host's. Of flows that start to one peer, each within T of the one before,
- *   the k-th has BDP / k for its first window: no answer could tell it of the others, whose
- *   windows stand in front of it in the host's own queue.
+ * - If the line rate is not known, the rate of the path's slowest port is used. The peer reports it
+ *   and may lie: a round can raise it to at most HPCCPP_GROWTH_MAX times W / T.
+ * - The draft does not define a reaction to loss: W is halved, once per window.
+ * - All flows of the host share the line. If flows start to one peer, each within T of the previous
+ *   one, the k-th one has a first window of W_init / k: no answer could report the other flows in
+ *   time, whose windows are in front of it in the host's own queue.
  */
 #ifndef TCP_HPCCPP_HPCCPP_SENDER_H
 #define TCP_HPCCPP_HPCCPP_SENDER_H
@@ -32,8 +32,9 @@
 #include <net/int_flow.h>
 
 /*
- * Round trips in a row without a measurement, until the sender gives up: of a path that never had
- * one the first window, at the line's rate, is all there is; another may have changed for a while.
+ * Consecutive round trips without a measurement after which the sender gives up. On a new path
+ * without any measurement there is only the first window, at line rate; another path may have
+ * changed temporarily.
  */
 #define HPCCPP_BLIND_ROUNDS_NEW	2
 #define HPCCPP_BLIND_ROUNDS_MAX	16
@@ -47,19 +48,19 @@
 #define HPCCPP_FLOWS_DEFAULT	6U
 #define HPCCPP_FLOWS_MAX	1000000U
 #define HPCCPP_RATE_MAX_MBIT	1600000U
-/* The longest burst of a flow, unless the hosts are slow and the path is free. */
+/* Maximum burst of a flow, unless the hosts are slow and the path is free. */
 #define HPCCPP_BURST_NS		20000U
-/* Windows that a round leads to at most where the sender's device does not report its rate. */
+/* Maximum growth per round, in windows, if the sender's device does not report its rate. */
 #define HPCCPP_GROWTH_MAX	64U
 
 /**
- * struct hpccpp_config - the knobs; read without a lock
+ * struct hpccpp_config - the sysctls; read without a lock
  * @eta_ppm: target utilisation
  * @max_stage: maxStage
  * @flows: N
- * @t_ns: T; 0: the least RTT that was measured
- * @rate_mbit: the line's rate; 0: the device's
- * @hold: a flow that an incast held lowers Wc, too
+ * @t_ns: T; 0: the minimum RTT that was measured
+ * @rate_mbit: line rate; 0: the rate of the device
+ * @hold: after an incast has paused a flow, also reduce Wc
  */
 struct hpccpp_config {
 	u32 eta_ppm;
@@ -71,16 +72,18 @@ struct hpccpp_config {
 };
 
 /**
- * struct hpccpp_base - what the law's parameters are made of
- * @rate_bytes_ps: the line's rate; 0: not known
+ * struct hpccpp_base - values from which the algorithm's parameters are computed
+ * @rate_bytes_ps: line rate; 0: not known
+ * @port_bytes_ps: rate of the path's slowest port; 0: not known
  * @t_ns: T, within HPCC_T_MIN_NS and HPCC_T_MAX_NS
  * @eta_ppm: target utilisation
  * @max_stage: maxStage
  * @flows: N, at least 1
- * @hold: a flow that an incast held lowers Wc, too
+ * @hold: after an incast has paused a flow, also reduce Wc
  */
 struct hpccpp_base {
 	u64 rate_bytes_ps;
+	u64 port_bytes_ps;
 	u32 t_ns;
 	u32 eta_ppm;
 	u32 max_stage;
@@ -89,9 +92,9 @@ struct hpccpp_base {
 };
 
 /**
- * hpccpp_set_params() - the law's parameters
+ * hpccpp_set_params() - compute the algorithm's parameters
  * @p: result
- * @b: what they are made of; a rate of at least 1
+ * @b: values from which they are computed; the rate is at least 1
  */
 static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_base *b)
 {
@@ -101,12 +104,15 @@ static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_
 	p->max_stage = b->max_stage;
 	p->hold = b->hold;
 	p->wnd_max_bytes = hpcc_bdp_bytes(b->rate_bytes_ps, b->t_ns);
-	p->wnd_ai = hpcc_wnd_ai(p->wnd_max_bytes, p->eta, b->flows);
+	p->wnd_init_bytes = p->wnd_max_bytes;
+	if (b->port_bytes_ps && b->port_bytes_ps < b->rate_bytes_ps)
+		p->wnd_init_bytes = hpcc_bdp_bytes(b->port_bytes_ps, b->t_ns);
+	p->wnd_ai = hpcc_wnd_ai(p->wnd_init_bytes, p->eta, b->flows);
 }
 
 /**
- * hpccpp_bound() - the parameters changed under a running law
- * @v: the law
+ * hpccpp_bound() - limit the windows after the parameters have changed
+ * @v: state of the algorithm
  * @p: its parameters
  */
 static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p)
@@ -119,20 +125,46 @@ static inline void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p
 	v->wnd_quiet = min(v->wnd_quiet, wnd_max);
 }
 
-/* log2 of parts of the RTT: queues up to this one are left in T, and T is at least that one. */
+/**
+ * hpccpp_rtt_ns() - compute the minimum RTT
+ * @rtt_us: TCP's minimum RTT
+ * @syn_rtt_ns: RTT of the SYN by the clock that TCP's timestamps are rounded from; 0: not known
+ *
+ * TCP rounds both timestamps down to microseconds, so their difference is less than 1 us too short
+ * or too long. Of two flows on the same path one would have a T of 9 us and the other of 10 us, and
+ * the second would keep a larger window. If the minimum is the SYN's RTT, the exact value is used.
+ * Otherwise 1 us is added, since a T that is too short would result in a window that is too small.
+ *
+ * Return: ns, at least 1.
+ */
+static inline u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns)
+{
+	const u64 least_ns = (u64)rtt_us * NSEC_PER_USEC;
+
+	if (syn_rtt_ns && syn_rtt_ns < least_ns + NSEC_PER_USEC &&
+	    syn_rtt_ns + NSEC_PER_USEC > least_ns)
+		return syn_rtt_ns;
+	return least_ns + NSEC_PER_USEC;
+}
+
+/*
+ * log2 of fractions of the RTT: queues up to the first one are ignored, and T is at least the
+ * second one.
+ */
 #define HPCCPP_LEAST_QUEUES_SHIFT	3
 #define HPCCPP_LEAST_T_SHIFT		2
 
 /**
- * struct hpccpp_least - the least queues that a packet of a connection met
- * @queues_ns: those of all ports of the path in sum, as they report them; 0: next to none, or they
- *	are not known: the least RTT counts
- * @t_ns: the least RTT when they were reported, less @queues_ns
+ * struct hpccpp_least - the shortest queues on the path of any packet of a connection
+ * @queues_ns: sum over all ports of the path, as they report them; 0: almost none, or not known:
+ *	then T is the minimum RTT
+ * @t_ns: minimum RTT when they were reported, minus @queues_ns
  *
- * A new connection has measured one RTT, that of its SYN, and a port that others fill is a part
- * of it. A record has the queue that a packet left behind, not the one that it waited in. Where a
- * queue grows the first is longer, so the difference may be too small for T, and it is bounded.
- * The less queue there was the smaller the error: the estimate is replaced once less is reported.
+ * A new connection has measured one RTT, that of its SYN, which includes the queue of any port that
+ * others fill. A record has the queue that a packet left behind, not the one in which it waited. If
+ * a queue grows the first is longer, so the difference may be too small for T, and it is bounded.
+ * The error is smaller with a shorter queue: the estimate is replaced once a shorter one is
+ * reported.
  */
 struct hpccpp_least {
 	u32 queues_ns;
@@ -140,10 +172,10 @@ struct hpccpp_least {
 };
 
 /**
- * hpccpp_start_least() - a connection starts
+ * hpccpp_start_least() - initialise for a new connection
  * @l: result
- * @rtt_ns: its RTT, of the SYN
- * @queues_ns: queues that the SYN met; 0: none, or not known
+ * @rtt_ns: RTT of its SYN
+ * @queues_ns: queues on the SYN's path; 0: none, or not known
  */
 static inline void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 queues_ns)
 {
@@ -156,12 +188,12 @@ static inline void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 qu
 }
 
 /**
- * hpccpp_update_least() - an answer came
- * @l: before and after
- * @rtt_ns: the least RTT
+ * hpccpp_update_least() - update for an answer
+ * @l: is updated
+ * @rtt_ns: minimum RTT
  * @a: the answer
  *
- * The receiver's window and ratio tell of no queues: T is the least RTT from then on.
+ * The receiver's window and ratio report no queues: from then on T is the minimum RTT.
  *
  * Return: true if @l has changed.
  */
@@ -182,9 +214,9 @@ static inline bool hpccpp_update_least(struct hpccpp_least *l, u64 rtt_ns,
 }
 
 /**
- * hpccpp_least_t_ns() - T
- * @l: what is known of queues
- * @rtt_ns: the least RTT
+ * hpccpp_least_t_ns() - compute T
+ * @l: the shortest queues
+ * @rtt_ns: minimum RTT
  *
  * Return: ns, within HPCC_T_MIN_NS and HPCC_T_MAX_NS.
  */
@@ -196,9 +228,9 @@ static inline u32 hpccpp_least_t_ns(const struct hpccpp_least *l, u64 rtt_ns)
 }
 
 /**
- * hpccpp_believe_bytes_ps() - how much of a path's rate to use, where the line's is not known
- * @path_bytes_ps: the rate of the slowest port, as the peer reported it; any value
- * @believed_bytes_ps: the result for the answer before; 0: none came
+ * hpccpp_believe_bytes_ps() - limit the reported rate of a path, if the line rate is not known
+ * @path_bytes_ps: rate of the slowest port, as the peer reported it; any value
+ * @believed_bytes_ps: result for the previous answer; 0: none
  * @wnd_bytes: W
  * @t_ns: T, at least HPCC_T_MIN_NS
  * @round: a round ended with this answer
@@ -217,7 +249,7 @@ static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_
 	return min(path_bytes_ps, max(most_bytes_ps, believed_bytes_ps));
 }
 
-/* An answer that is not all of the path's records. */
+/* Processes an answer that does not have all records of the path. */
 static inline enum hpcc_heard hpccpp_hear_part(struct hpcc_vars *v, const struct hpcc_params *p,
 					       const struct int_answer *a, u32 snd_nxt, u64 now_ns)
 {
@@ -246,14 +278,14 @@ static inline enum hpcc_heard hpccpp_hear_part(struct hpcc_vars *v, const struct
 }
 
 /**
- * hpccpp_hear() - an answer came: NewAck
- * @v: the law
+ * hpccpp_hear() - NewAck: process an answer of any kind
+ * @v: state of the algorithm
  * @p: its parameters
  * @a: the answer
- * @snd_nxt: now
+ * @snd_nxt: current SND.NXT
  * @now_ns: local clock
  *
- * Return: what was made of it.
+ * Return: the effect of the answer.
  */
 static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc_params *p,
 					  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
@@ -264,10 +296,10 @@ static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc
 }
 
 /**
- * struct hpccpp_blind - round trips whose answers the law could not use
- * @rounds: in a row that had such answers and no others
- * @counted: the round trip that runs is in @rounds; cleared when it ends
- * @measured: an answer was of use once
+ * struct hpccpp_blind - round trips whose answers the algorithm could not use
+ * @rounds: number of consecutive round trips with only such answers
+ * @counted: the current round trip is included in @rounds; cleared when it ends
+ * @measured: at least one answer could be used so far
  */
 struct hpccpp_blind {
 	u8 rounds;
@@ -276,15 +308,15 @@ struct hpccpp_blind {
 };
 
 /**
- * hpccpp_is_blind() - does the law have nothing to go by?
- * @b: what came before
- * @heard: the law's result for an answer
+ * hpccpp_is_blind() - check if the algorithm has no usable answers
+ * @b: previous answers
+ * @heard: the algorithm's result for an answer
  *
- * Answers are of no use without a record, with one of a port whose speed is not known, and those of
- * another path than the stored ones. The first answer behind a silence tells nothing either, but
- * the next one will.
+ * Answers cannot be used without records, with a port of unknown speed, or if they are from another
+ * path than the stored ones. The first answer after an idle time cannot be used either, but it does
+ * not count, because the next one can.
  *
- * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, of a new path HPCCPP_BLIND_ROUNDS_NEW.
+ * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, or HPCCPP_BLIND_ROUNDS_NEW on a new path.
  */
 static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_heard heard)
 {
@@ -300,9 +332,9 @@ static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_heard heard
 }
 
 /**
- * hpccpp_cwnd_pkts() - cwnd
+ * hpccpp_cwnd_pkts() - compute the congestion window
  * @wnd_bytes: W
- * @wire_bytes: a full packet on the wire
+ * @wire_bytes: size of a full packet on the wire
  *
  * Return: packets, at least 1.
  */
@@ -312,11 +344,11 @@ static inline u32 hpccpp_cwnd_pkts(u32 wnd_bytes, u32 wire_bytes)
 }
 
 /**
- * hpccpp_pace_bytes_ps() - R
+ * hpccpp_pace_bytes_ps() - compute R
  * @wnd_bytes: W
  * @t_ns: T
  * @mss_bytes: payload of a full packet
- * @wire_bytes: the packet on the wire
+ * @wire_bytes: size of the packet on the wire
  *
  * Return: payload, bytes/s, at least 1.
  */
@@ -329,12 +361,12 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
 }
 
 /**
- * hpccpp_burst_pkts() - packets that the line may have to send back to back
- * @rate_bytes_ps: the line's rate; 0: not known
- * @wire_bytes: a full packet on the wire
+ * hpccpp_burst_pkts() - maximum number of packets that may be sent back to back
+ * @rate_bytes_ps: lower of the line rate and the rate of the path's slowest port; 0: not known
+ * @wire_bytes: size of a full packet on the wire
  *
- * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments,
- * a sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us.
+ * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments, a
+ * sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us.
  *
  * Return: packets, 1 to HOP_BURST_MAX_PKTS.
  */
@@ -348,11 +380,11 @@ static inline u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes)
 }
 
 /**
- * hpccpp_path_is_free() - is every port of the path used to less than half of the target?
- * @v: the law; before the first answer U is 1
+ * hpccpp_path_is_free() - check if all ports are used to less than half of the target
+ * @v: state of the algorithm; U is 1 before the first answer
  * @p: its parameters
  *
- * Return: whether there is room for larger bursts.
+ * Return: true if there is room for larger bursts.
  */
 static inline bool hpccpp_path_is_free(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -360,10 +392,10 @@ static inline bool hpccpp_path_is_free(const struct hpcc_vars *v, const struct h
 }
 
 /**
- * struct hpccpp_start - flows that started to a peer; under a lock of the netns
- * @peer: hash of its address
- * @flows: that started, each within T of the one before
- * @last_ns: when the last did
+ * struct hpccpp_start - flows that started to a peer; protected by a lock of the netns
+ * @peer: hash of the peer's address
+ * @flows: number of flows that started, each within T of the previous one
+ * @last_ns: time of the last start
  */
 struct hpccpp_start {
 	u32 peer;
@@ -372,13 +404,13 @@ struct hpccpp_start {
 };
 
 /**
- * hpccpp_join_start() - a flow starts
- * @s: flows to its peer, or of another that had the place before
+ * hpccpp_join_start() - count a flow that starts
+ * @s: flows to its peer, or to another peer that used the entry before
  * @peer: hash of the peer's address
  * @t_ns: T
- * @now_ns: now
+ * @now_ns: current time
  *
- * Return: which of them it is, from 1.
+ * Return: number of the flow among them, from 1.
  */
 static inline u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, u64 now_ns)
 {
@@ -390,33 +422,33 @@ static inline u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, 
 }
 
 /**
- * hpccpp_share_start() - the first window of a flow that starts beside others
- * @v: the law, started
+ * hpccpp_share_start() - first window of a flow that starts together with others
+ * @v: state of the algorithm, started
  * @p: its parameters
- * @flows: of hpccpp_join_start()
- * @wire_bytes: a full packet on the wire, the least
+ * @flows: result of hpccpp_join_start()
+ * @wire_bytes: size of a full packet on the wire, the minimum
  */
 static inline void hpccpp_share_start(struct hpcc_vars *v, const struct hpcc_params *p,
 				      u32 flows, u32 wire_bytes)
 {
-	u32 wnd_bytes = min(max(p->wnd_max_bytes / flows, wire_bytes), p->wnd_max_bytes);
+	u32 wnd_bytes = min(max(p->wnd_init_bytes / flows, wire_bytes), p->wnd_max_bytes);
 
 	v->wnd = (u64)wnd_bytes << HPCC_WND_SHIFT;
 	v->wnd_ref = v->wnd;
 }
 
-/* Rounds in a row that speak for another path, until it is tried. */
+/* Consecutive rounds in favour of another path after which it is tried. */
 #define HPCCPP_MOVE_ROUNDS	4
-/* A port that nobody overloads is at eta, and now and then below it. */
-#define HPCCPP_MOVE_OF_ETA	9U	/* of 10 */
-/* Tries that lead to the same path, in a row: there may be no other. */
+/* A port without overload is at eta, and at times slightly below it. */
+#define HPCCPP_MOVE_OF_ETA	9U	/* in tenths */
+/* Consecutive tries that lead to the same path; there may be no other. */
 #define HPCCPP_MOVE_TRIES	8
 
 /**
- * struct hpccpp_move - section 9.4: a flow and its paths
- * @rounds: in a row that speak for a move, negative behind one
+ * struct hpccpp_move - paths of a flow, section 9.4
+ * @rounds: consecutive rounds in favour of another path; negative after a move
  * @left: pathID of the path that was left
- * @tries: since it was; 0: none under way
+ * @tries: number of tries since; 0: none in progress
  * @seq: snd_nxt at the last try
  */
 struct hpccpp_move {
@@ -427,17 +459,17 @@ struct hpccpp_move {
 };
 
 /**
- * hpccpp_should_move() - section 9.4: would another path be better?
- * @m: the flow's moves
- * @v: the law; Wc is new
+ * hpccpp_should_move() - decide if another path should be tried, section 9.4
+ * @m: paths of the flow
+ * @v: state of the algorithm; Wc is new
  * @p: its parameters
- * @snd_nxt: now
- * @random: any: by chance some of those who share the next path stay longer than others
+ * @snd_nxt: current SND.NXT
+ * @random: any value; makes some of the flows that share the next path stay longer than others
  *
- * A flow cannot avoid its last hop. Of another that is as full as the law leaves it, a flow
- * that has half of its line has enough.
+ * A flow cannot avoid its last hop. At another hop that is as full as the algorithm leaves it, a
+ * flow that gets half of its line rate has no reason to move.
  *
- * Return: whether to try another path now.
+ * Return: true to try another path now.
  */
 static inline bool hpccpp_should_move(struct hpccpp_move *m, const struct hpcc_vars *v,
 				      const struct hpcc_params *p, u32 snd_nxt, u32 random)
@@ -460,11 +492,11 @@ static inline bool hpccpp_should_move(struct hpccpp_move *m, const struct hpcc_v
 }
 
 /**
- * enum hpccpp_came - where a try has led
- * @HPCCPP_CAME_UNKNOWN: no answer tells yet, or there was no try
- * @HPCCPP_CAME_BACK: to the path that was left, and another try is due
- * @HPCCPP_CAME_LATE: to another path, not by the first try
- * @HPCCPP_CAME_ELSEWHERE: to another path at once; or there is none
+ * enum hpccpp_came - result of a try
+ * @HPCCPP_CAME_UNKNOWN: there is no answer yet, or there was no try
+ * @HPCCPP_CAME_BACK: same path as before; another try is due
+ * @HPCCPP_CAME_LATE: another path, but not with the first try
+ * @HPCCPP_CAME_ELSEWHERE: another path with the first try; or there is no other path
  */
 enum hpccpp_came {
 	HPCCPP_CAME_UNKNOWN,
@@ -474,13 +506,15 @@ enum hpccpp_came {
 };
 
 /**
- * hpccpp_came() - where has the last try led?
- * @m: the flow's moves
- * @v: the law; it has stored the records of a packet
- * @seq: snd_nxt when that packet had left
- * @snd_nxt: now
+ * hpccpp_came() - find the result of the last try
+ * @m: paths of the flow
+ * @v: state of the algorithm, which has stored the records of a packet
+ * @seq: snd_nxt after that packet was sent
+ * @snd_nxt: current SND.NXT
  *
- * Who is back where it was waits for no rounds, which are long there.
+ * A flow that is back on its old path does not wait for further rounds, which are long there.
+ *
+ * Return: the result.
  */
 static inline enum hpccpp_came hpccpp_came(struct hpccpp_move *m, const struct hpcc_vars *v,
 					   u32 seq, u32 snd_nxt)

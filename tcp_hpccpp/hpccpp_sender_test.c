@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* HPCC++'s law and sender: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the HPCC++ algorithm and sender with values that can be checked by hand; run in the
+ * kernel and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -18,10 +21,11 @@ static const struct hpcc_params params = {
 	.eta = ETA,
 	.max_stage = 5,
 	.wnd_max_bytes = BDP_BYTES,
+	.wnd_init_bytes = BDP_BYTES,
 	.wnd_ai = 100 << HPCC_WND_SHIFT,
 };
 
-/* A path of one hop, as an answer tells it. */
+/* A path of one hop, as an answer reports it. */
 struct one_path {
 	u64 room[4];
 };
@@ -46,7 +50,7 @@ static const struct measure_case {
 	u32 want_u_x1000;
 	u32 tolerance_x1000;
 } measure_cases[] = {
-	/* 10000 / 40.96 = 244.14 units are T at the line's rate. */
+	/* 10000 / 40.96 = 244.14 units are sent in T at line rate. */
 	{ "the line is full, no queue", { 0, 10000 }, { 0, 244 }, { 0, 0 },
 	  HPCC_HEARD_NEW, 999, 1 },
 	{ "half of it", { 0, 10000 }, { 0, 122 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
@@ -145,9 +149,11 @@ static const struct wind_case {
 	{ "nobody sends: the most", 0, 100000, 5, true, BDP_BYTES, 0 },
 	{ "at eta there is no room", 951, 50000, 0, true, 50005, 0 },
 	{ "overload beyond all bounds", 4000000, 70, 0, true, 64, 0 },
-	/* 1.5 W (1 - eta) is 38 of 500 and 4 of 50; W_ai is 6 at least. */
+	/* A packet is 1538 bytes. 1.5 W (1 - eta) is 37 of 500 and 5 of 70; W_ai is 6 at least. */
 	{ "a small window: many flows", 500, 500, 0, true, 537, 1 },
 	{ "a smaller one: 16 times N at most", 500, 70, 0, true, 76, 1 },
+	{ "more than half is free, a packet", 460, 1538, 0, true, 1638, 1 },
+	{ "more than half is free, less than a packet: at once", 460, 1000, 0, true, 2138, 0 },
 };
 
 static void wind_test(struct kunit *test)
@@ -172,8 +178,8 @@ static void wind_test(struct kunit *test)
 }
 
 /*
- * Answer @n of one every T, of the path with this pathID: one hop that is full, with a queue of 2
- * BDP.
+ * Answer number @n, one per T, from the path with this pathID: one hop that is full, with a queue
+ * of 2 BDP.
  */
 static enum hpcc_heard hear_full(struct hpcc_vars *v, u32 n, u32 path_id)
 {
@@ -184,7 +190,7 @@ static enum hpcc_heard hear_full(struct hpcc_vars *v, u32 n, u32 path_id)
 	return hpcc_new_ack(v, &params, h, n * 1000 + 500, n * 1000 + 1000, (u64)n * T_NS);
 }
 
-/* Packets take several paths in turn, each of which has the same queue. */
+/* Packets alternate between several paths, each of which has the same queue. */
 static const struct turns_case {
 	const char *what;
 	u32 paths;
@@ -212,13 +218,13 @@ static void turns_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_NEW], c->want_new, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_PATH], c->want_path, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_FIRST], c->want_first, "%s", c->what);
-		/* U is 3: W falls to the bound, and W_ai comes on top of it. */
+		/* U is 3: W falls to its bound, plus W_ai. */
 		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v) < 200, c->want_new > 0, "%s: %u",
 				    c->what, hpcc_wnd_bytes(&v));
 	}
 }
 
-/* Paths of so many hops, and how many of them are kept. */
+/* Paths with this number of hops, and how many of them are stored. */
 static const struct kept_case {
 	u32 hops, want_paths;
 } kept_cases[] = {
@@ -251,7 +257,7 @@ static void kept_test(struct kunit *test)
 	}
 }
 
-/* A sixth hop that found no room reports as soon as there is some. */
+/* A sixth hop without room for its record reports as soon as there is room. */
 static void room_test(struct kunit *test)
 {
 	u64 room[(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
@@ -302,7 +308,7 @@ static void rescale_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
 }
 
-/* Two ports of 40.96 ns a unit, of four hops of which two found no room. */
+/* Two ports with 40.96 ns per unit, of four hops of which two had no room for a record. */
 static void queues_test(struct kunit *test)
 {
 	struct int_record r = { SPEED_100G, 0, 0, 1000 };
@@ -320,7 +326,7 @@ static void queues_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_queues_ns(h), 40960ULL, "of an unknown speed");
 }
 
-/* Rounds in a row, each with one U; W behind the last. Wc is 50000 before the first. */
+/* Consecutive rounds with one U each, and W after the last one. Wc is 50000 before the first. */
 static const struct memory_case {
 	const char *what;
 	u32 u_x1000[8];
@@ -354,7 +360,7 @@ static void memory_test(struct kunit *test)
 	}
 }
 
-/* W, Wc and the Wc before when a loss is found; W and the remembered window behind it. */
+/* W, Wc and the previous Wc when a loss is detected; W and the remembered window after it. */
 static const struct loss_case {
 	const char *what;
 	u32 wnd, wnd_ref, wnd_last, want, want_quiet;
@@ -403,7 +409,7 @@ static void restart_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "no more than the line takes");
 }
 
-/* Wc follows once a round trip; the receiver counts T. */
+/* Wc is updated once per round trip; the receiver uses periods of T. */
 static void round_test(struct kunit *test)
 {
 	struct hpcc_vars v;
@@ -425,7 +431,7 @@ static void round_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hpcc_new_int(&v, &params, one_hop(&path, 20000, 488, 0), 70000));
 }
 
-/* Wc, W and U before a packet leaves, and Wc behind it. ETA is 0.95. */
+/* Wc, W and U before a packet is sent, and Wc after it. ETA is 0.95. */
 static const struct leave_case {
 	const char *what;
 	u32 snd_nxt;
@@ -483,8 +489,8 @@ static void bounds_test(struct kunit *test)
 }
 
 /*
- * A base RTT of 10 us: the SYN's, and answers with the least RTT until then and the queues that
- * they report, by units of 40.96 ns.
+ * A base RTT of 10 us: that of the SYN, and answers with the minimum RTT so far and the queues that
+ * they report, in units of 40.96 ns.
  */
 static const struct least_case {
 	const char *what;
@@ -593,6 +599,110 @@ static void burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(U64_MAX, 1538), HOP_BURST_MAX_PKTS);
 }
 
+/* What the knobs' defaults make of a line of 10 Gbit/s, T 100 us, and a port of this rate. */
+static struct hpcc_params params_of_port(u64 port_bytes_ps)
+{
+	const struct hpccpp_base base = {
+		.rate_bytes_ps = 1250000000,
+		.port_bytes_ps = port_bytes_ps,
+		.t_ns = 100000,
+		.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
+		.max_stage = HPCCPP_STAGE_DEFAULT,
+		.flows = HPCCPP_FLOWS_DEFAULT,
+	};
+	struct hpcc_params p;
+
+	hpccpp_set_params(&p, &base);
+	return p;
+}
+
+static const struct port_case {
+	const char *what;
+	u64 port_bytes_ps;
+	u32 want_init_bytes, want_ai_bytes;
+} port_cases[] = {
+	/* 125000 * 0.05 / 6 */
+	{ "not known: the line's BDP", 0, 125000, 1041 },
+	{ "as fast as the line", 1250000000, 125000, 1041 },
+	{ "faster: the line is the slowest", 12500000000ULL, 125000, 1041 },
+	{ "a tenth of the line", 125000000, 12500, 104 },
+	{ "a BDP of less than the least window", 1250, HPCC_WND_MIN_BYTES, 0 },
+};
+
+static void port_test(struct kunit *test)
+{
+	struct hpcc_vars v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(port_cases); i++) {
+		const struct port_case *c = &port_cases[i];
+		const struct hpcc_params p = params_of_port(c->port_bytes_ps);
+
+		hpcc_start(&v, &p);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), c->want_init_bytes, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, p.wnd_ai >> HPCC_WND_SHIFT, c->want_ai_bytes, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, p.wnd_max_bytes, 125000U, "%s", c->what);
+	}
+}
+
+/*
+ * Two flows with 9 and 1.5 kB of a port's BDP of 12.5 kB, the line ten times as fast: their windows
+ * after 200 rounds in which both see what they keep in flight together.
+ */
+static void fair_test(struct kunit *test)
+{
+	const struct hpcc_params p = params_of_port(125000000);
+	struct hpcc_vars v[2];
+	u32 i, rounds, sum_bytes;
+
+	for (i = 0; i < 2; i++)
+		hpcc_start(&v[i], &p);
+	v[0].wnd_ref = 9000ULL << HPCC_WND_SHIFT;
+	v[1].wnd_ref = 1500ULL << HPCC_WND_SHIFT;
+	for (rounds = 0; rounds < 200; rounds++) {
+		sum_bytes = hpcc_wnd_bytes(&v[0]) + hpcc_wnd_bytes(&v[1]);
+		for (i = 0; i < 2; i++) {
+			v[i].u = (u64)sum_bytes * HPCC_U_ONE / 12500;
+			hpcc_compute_wind(&v[i], &p, true);
+		}
+	}
+	KUNIT_EXPECT_LT_MSG(test, hpcc_wnd_bytes(&v[0]), hpcc_wnd_bytes(&v[1]) * 11 / 10,
+			    "%u beside %u", hpcc_wnd_bytes(&v[0]), hpcc_wnd_bytes(&v[1]));
+	KUNIT_EXPECT_LT_MSG(test, v[0].u, HPCC_U_ONE, "no queue stays");
+	KUNIT_EXPECT_GT(test, v[0].u, U(930));
+}
+
+/* TCP's least RTT in whole microseconds, and the SYN's. */
+static const struct rtt_case {
+	const char *what;
+	u32 rtt_us;
+	u64 syn_rtt_ns, want_ns;
+} rtt_cases[] = {
+	{ "not known: a microsecond more", 9, 0, 10000 },
+	{ "the SYN's, which TCP has cut off", 8, 8830, 8830 },
+	{ "the same, and the difference of what was cut off is a microsecond more", 9, 8830, 8830 },
+	{ "a shorter one since", 7, 8830, 8000 },
+	{ "a longer one, of another time", 9, 10000, 10000 },
+	{ "of a choice that was made late", 9, 5000000000ULL, 10000 },
+	{ "of a clock that went back", 9, U64_MAX, 10000 },
+	{ "less than TCP's clock tells", 0, 700, 700 },
+	{ "nothing is known", 0, 0, 1000 },
+	{ "any value", U32_MAX, U64_MAX, 4294967296000ULL },
+};
+
+static void rtt_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rtt_cases); i++) {
+		const struct rtt_case *c = &rtt_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_rtt_ns(c->rtt_us, c->syn_rtt_ns), c->want_ns,
+				    "%s", c->what);
+	}
+}
+
 /* 1538 bytes at 100 Gbit/s take 123 ns, at 1 Gbit/s 12304. */
 static void forward_test(struct kunit *test)
 {
@@ -625,7 +735,7 @@ static void answer_test(struct kunit *test)
 	hpcc_start(&v, &params);
 	a = (struct int_answer){ .kind = INT_ANSWER_RATIO, .u = U(1900), .tau_ns = T_NS, .seq = 9 };
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_NEW);
-	/* In the first round W_ai is a third of 100; the target is less by W_ai / W_init. */
+	/* In the first round W_ai is a third of 100; the target is reduced by W_ai / W_init. */
 	KUNIT_EXPECT_LE(test, abs((s32)(hpcc_wnd_bytes(&v) - (BDP_BYTES / 2 + 33 - 18))), 2);
 	a.tau_ns = 0;
 	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_SAME);
@@ -714,7 +824,10 @@ static void believe_test(struct kunit *test)
 			    4294967295000000ULL * 64, "no overflow");
 }
 
-/* Four rounds in a row. ETA is 0.95: from 0.855 on; half of a BDP is 62500. */
+/*
+ * Four consecutive rounds. ETA is 0.95, so a move needs U of at least 0.855; half of a BDP is
+ * 62500.
+ */
 static const struct move_case {
 	const char *what;
 	u32 u_x1000, wnd_bytes;
@@ -863,6 +976,9 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(burst_test),
+	KUNIT_CASE(port_test),
+	KUNIT_CASE(fair_test),
+	KUNIT_CASE(rtt_test),
 	KUNIT_CASE(forward_test),
 	KUNIT_CASE(free_path_test),
 	KUNIT_CASE(answer_test),

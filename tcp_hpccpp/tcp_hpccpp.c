@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: HPCC++'s sender, draft-miao-rtgwg-hpccplus-00. The law is in net/hpcc.h
- * and hpccpp_sender.h, probes and headers on the wire are net_int's; this file hangs
- * the law on the stack.
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in net/hpcc.h and
+ * hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to the
+ * TCP stack.
  *
- * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
- * Without a peer that answers, or once it does not answer any more, or on a path where no port
- * writes records, the stack's Reno rules.
+ * cong_control() owns window and pacing rate. The stack still finds and repairs losses. If the peer
+ * does not answer (any more), or if no port of the path writes records, the connection falls back
+ * to Reno.
  */
 #include <linux/hash.h>
 #include <linux/inet_diag.h>
@@ -27,26 +27,26 @@
 #include "trace.h"
 
 /*
- * Windows per RTT that Reno is paced at. A window that was halved a moment ago is half
- * the link's rate over an RTT that still has the queue in it: less than 2 leaves the
- * link idle after each loss.
+ * Pacing rate of Reno, in windows per RTT. Just after the window was halved, it is half of the
+ * link's rate over an RTT that still includes the queue: with less than 2 the link would be idle
+ * after each loss.
  */
 #define HPCCPP_RENO_PACING	2
 
 /* ss shows a gain in 1/256. */
 #define HPCCPP_INFO_GAIN_SHIFT	8
 
-/* Peers that flows start to within one T; a newer one may take a place. */
+/* Number of peers for which starting flows are counted; a newer peer may replace one. */
 #define HPCCPP_STARTS_BITS	6
 
 struct hpccpp_net;
 
 /**
- * struct hpccpp_set - what a socket was set to last, and from what
+ * struct hpccpp_set - values that were last set in a socket, and their inputs
  * @wnd_bytes: W
  * @t_ns: T
- * @wire_bytes: a full packet on the wire
- * @mss_bytes: its payload
+ * @wire_bytes: size of a full packet on the wire
+ * @mss_bytes: payload of a full packet
  */
 struct hpccpp_set {
 	u32 wnd_bytes;
@@ -56,12 +56,12 @@ struct hpccpp_set {
 };
 
 /**
- * struct hpccpp_seen - what the base of the law's parameters was computed from
+ * struct hpccpp_seen - inputs of the algorithm's parameters when they were computed last
  * @path_bytes_ps: hpccpp_law.path_bytes_ps
  * @pacing_bytes_ps: the application's limit, sk_max_pacing_rate
- * @min_rtt_us: the connection's least RTT
+ * @min_rtt_us: minimum RTT of the connection
  * @flows: N of the last answer
- * @knob_changes: hpccpp_knob_changes; another value where something else counts as well
+ * @knob_changes: hpccpp_knob_changes; another value if other inputs matter as well
  */
 struct hpccpp_seen {
 	u64 path_bytes_ps;
@@ -72,30 +72,31 @@ struct hpccpp_seen {
 };
 
 /**
- * struct hpccpp_law - the law and what it needs; too large for a socket's space
- * @v: its state
- * @p: its parameters
- * @answer: the last
- * @path_bytes_ps: rate of the path's slowest port as far as it is believed; 0: not known
- * @forward_ns: the time that the path's ports take to send a full packet; 0: not known
+ * struct hpccpp_law - the algorithm and its inputs; too large for a socket's private data
+ * @v: state of the algorithm
+ * @p: parameters of the algorithm
+ * @answer: the latest answer
+ * @path_bytes_ps: rate of the path's slowest port, as far as it is trusted; 0: not known
+ * @forward_ns: sum of a full packet's transmission times at the path's ports; 0: not known
  * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
- * @base: what @p was made of
- * @seen: what @base was computed from; saves computing it with each ACK
- * @net: the netns' knobs
- * @dev: the device that @speed is of; compared, never followed
- * @speed_changes: hop_speed_changes() when it was read
- * @asked_kind: of answer, as it was asked for last
- * @asked_wnd_bytes: W, the same
- * @set: what saves setting the socket anew
- * @speed: the rate of the socket's device; read once a round trip
+ * @syn_rtt_ns: RTT of the SYN; 0: not known
+ * @base: values from which @p was computed
+ * @seen: inputs of @base, to avoid computing it for each ACK
+ * @net: sysctls of the netns
+ * @dev: device of @speed; compared, never dereferenced
+ * @speed_changes: hop_speed_changes() when @speed was read
+ * @asked_kind: kind of answer in the last request
+ * @asked_wnd_bytes: W in the last request
+ * @set: values last set in the socket, to avoid setting them again
+ * @speed: rate of the socket's device; read once per round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
- * @cwnd_pkts: as it was set last
- * @least: what T is computed from, beside the least RTT
- * @move: section 9.4
- * @blind: answers that were of no use
- * @hops_max: the longest path of an answer so far
- * @reno: Reno rules
+ * @cwnd_pkts: congestion window that was set last
+ * @least: inputs of T besides the minimum RTT
+ * @move: state of section 9.4
+ * @blind: answers that could not be used
+ * @hops_max: the longest path of any answer so far
+ * @reno: the connection has fallen back to Reno
  * @fresh: no data was sent yet
  */
 struct hpccpp_law {
@@ -106,6 +107,7 @@ struct hpccpp_law {
 	u32 forward_ns;
 	u32 burst_pkts;
 	u64 undo_wnd;
+	u64 syn_rtt_ns;
 	struct hpccpp_base base;
 	struct hpccpp_seen seen;
 	struct hpccpp_net *net;
@@ -126,8 +128,8 @@ struct hpccpp_law {
 };
 
 /*
- * What dumps show is here: they read without the socket lock, and the space of a
- * socket's congestion control stays what it is where @law may be gone.
+ * Dumps read these values without the socket lock. The socket's private data stays valid when @law
+ * may have been freed.
  */
 struct hpccpp_sock {
 	struct hpccpp_law *law;
@@ -136,8 +138,8 @@ struct hpccpp_sock {
 	u32 shown_t_ns;
 	u32 shown_u;
 	u32 shown_stage;
-	u32 ack_us;		/* of the last ACK, tcp_mstamp */
-	u32 ext_hdr_bytes;	/* what we added to icsk_ext_hdr_len */
+	u32 ack_us;		/* tcp_mstamp of the last ACK */
+	u32 ext_hdr_bytes;	/* bytes that were added to icsk_ext_hdr_len */
 };
 
 struct hpccpp_net {
@@ -145,7 +147,7 @@ struct hpccpp_net {
 	struct hpccpp_config config;
 	u32 answer;
 	u32 move;
-	spinlock_t start_lock;	/* of @starts */
+	spinlock_t start_lock;	/* protects @starts */
 	struct hpccpp_start starts[1 << HPCCPP_STARTS_BITS];
 };
 
@@ -166,7 +168,10 @@ static u32 hpccpp_mss_bytes(const struct sock *sk)
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-/* The knob's word, then the application's, the device's, the path's; 0: nobody's. */
+/*
+ * The line rate is that of the sysctl, otherwise the application's limit, the device's rate or the
+ * path's rate; 0: not known.
+ */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {
 	u32 rate_mbit = READ_ONCE(law->net->config.rate_mbit);
@@ -181,36 +186,35 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 	return speed_bytes_ps;
 }
 
-/*
- * The least RTT that was measured. TCP's clock ticks in microseconds: the least of many is cut
- * off, and a T too short would be a window too small.
- */
-static u64 hpccpp_rtt_ns(const struct sock *sk)
+/* The minimum RTT. */
+static u64 hpccpp_min_rtt_ns(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tcp_min_rtt(tp);
 
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	return ((u64)rtt_us + 1) * NSEC_PER_USEC;
+	return hpccpp_rtt_ns(rtt_us, law->syn_rtt_ns);
 }
 
 /*
- * T: the knob, or the least RTT without the queues in it, and with the time of a full packet in the
- * ports: the least RTT is that of a SYN, which is short, and a T too short would be a window too
- * small. At 1 Gbit/s over 100 us two ports make a quarter.
+ * T is set by a sysctl, or computed: it is the minimum RTT without its queues, plus the
+ * transmission times of a full packet. The minimum RTT is that of a SYN, which is short, and a T
+ * that is too short would result in a window that is too small. At 1 Gbit/s over 100 us two ports
+ * make a difference of a quarter.
  */
 static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
 {
-	/* Read once: T is a divisor, and the knob may become 0. */
+	/* Read once, because T is a divisor and the sysctl may become 0. */
 	const u32 t_ns = READ_ONCE(law->net->config.t_ns);
 
 	/* 2^30 + 2^32 */
-	return t_ns ?: min_t(u64, (u64)hpccpp_least_t_ns(&law->least, hpccpp_rtt_ns(sk)) +
+	return t_ns ?: min_t(u64, (u64)hpccpp_least_t_ns(&law->least,
+							 hpccpp_min_rtt_ns(sk, law)) +
 				  law->forward_ns, HPCC_T_MAX_NS);
 }
 
-/* Where nobody knows how fast the line is, a first window as TCP's. */
+/* If the line rate is not known, start with TCP's initial window. */
 static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 {
 	u64 bytes = (u64)TCP_INIT_CWND * hop_wire_bytes(sk);
@@ -218,12 +222,27 @@ static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
 }
 
+/*
+ * The rate of the path's slowest port: from answers, before the first one from the SYN's records.
+ * If these lack a port's rate, the first window is TCP's initial one.
+ */
+static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *law, u32 t_ns)
+{
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+
+	if (law->path_bytes_ps)
+		return law->path_bytes_ps;
+	if (int_flow_syn_is_unsure(hs->flow))
+		return hpccpp_first_bytes_ps(sk, t_ns);
+	return (u64)int_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
+}
+
 static u32 hpccpp_flows(const struct hpccpp_law *law)
 {
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
 }
 
-/* Returns true if nothing has changed that the base of the law's parameters depends on. */
+/* Returns true if no input of the algorithm's parameters has changed. */
 static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct hpccpp_seen *s = &law->seen;
@@ -234,7 +253,7 @@ static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_la
 	       s->path_bytes_ps == law->path_bytes_ps && s->flows == law->answer.flows;
 }
 
-/* Before anything is read that is noted here: what changes meanwhile is seen next time. */
+/* Notes the inputs before they are read, so that a concurrent change is noticed the next time. */
 static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
 {
 	law->seen = (struct hpccpp_seen){
@@ -244,21 +263,23 @@ static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
 		.flows = law->answer.flows,
 		.knob_changes = atomic_read(&hpccpp_knob_changes),
 	};
-	/* Without a sample of the RTT the smoothed one counts. */
+	/* Without an RTT sample the smoothed RTT is used. */
 	if (law->seen.min_rtt_us == ~0U)
 		law->seen.knob_changes--;
-	/* The knobs are read behind their count. */
+	/* The sysctls are read after their count. */
 	smp_rmb();
 }
 
-/* What the law's parameters are made of is as it was. */
+/* Returns true if the values are the same as those in @base. */
 static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct hpccpp_config *c = &law->net->config;
 	const struct hpccpp_base *b = &law->base;
 
 	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
-	       b->t_ns == hpccpp_t_ns(sk, law) && b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->t_ns == hpccpp_t_ns(sk, law) &&
+	       b->port_bytes_ps == hpccpp_port_bytes_ps(sk, law, b->t_ns) &&
+	       b->eta_ppm == READ_ONCE(c->eta_ppm) &&
 	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
 	       b->hold == !!READ_ONCE(c->hold);
 }
@@ -275,10 +296,13 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 		.hold = READ_ONCE(c->hold),
 	};
 
+	base.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, base.t_ns);
 	law->base = base;
 	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
 	hpccpp_set_params(&law->p, &base);
-	law->burst_pkts = hpccpp_burst_pkts(law->base.rate_bytes_ps, hop_wire_bytes(sk));
+	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(law->base.rate_bytes_ps,
+							 law->base.port_bytes_ps),
+					    hop_wire_bytes(sk));
 }
 
 static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
@@ -290,7 +314,7 @@ static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_
 	return true;
 }
 
-/* Return: true if the parameters are others than before. */
+/* Returns true if the parameters have changed. */
 static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
 	return !likely(hpccpp_has_seen(sk, law)) && hpccpp_look_at_params(sk, law);
@@ -303,7 +327,7 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
 	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
 }
 
-/* Where the carrier or the device takes no GSO packets there are none. */
+/* If the carrier or the device does not support GSO packets, none are built. */
 static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free, u32 max_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -312,7 +336,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_fre
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
-/* Line 27: the window and the pace. */
+/* Line 27: sets window and pacing rate. */
 static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
 				       struct hpccpp_law *law, u32 wire_bytes)
 {
@@ -333,7 +357,7 @@ static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
 	};
 }
 
-/* Does the socket have what hpccpp_set() would set? */
+/* Returns true if the socket has the values that hpccpp_set() would set. */
 static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 					  const struct hpccpp_law *law, u32 wire_bytes)
 {
@@ -366,7 +390,7 @@ static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struc
 	hpccpp_set_socket(sk, hs, law);
 }
 
-/* What the carrier asks of the next packets. */
+/* Requests telemetry from the carrier for the next packets. */
 static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	struct int_ask ask = {
@@ -384,7 +408,7 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
 	int_flow_ask(hs->flow, &ask);
 }
 
-/* The law's window is a new one with each answer; what else is asked changes seldom. */
+/* The window differs with each answer. The other parameters of a request seldom change. */
 static inline void hpccpp_ask_again(const struct hpccpp_sock *hs, struct hpccpp_law *law,
 				    bool changed)
 {
@@ -407,7 +431,7 @@ static u32 hpccpp_peer(const struct sock *sk)
 	return (__force u32)sk->sk_daddr;
 }
 
-/* Of flows that start to one peer at a time, which one is this? */
+/* Returns which one this is of the flows that start to the peer at the same time, from 1. */
 static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 {
 	struct hpccpp_net *hn = hpccpp_net(sk);
@@ -420,7 +444,7 @@ static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 	return flows;
 }
 
-/* The next look at the parameters looks at everything. */
+/* Makes the next check compare all inputs. */
 static void hpccpp_forget_seen(struct hpccpp_law *law)
 {
 	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
@@ -440,17 +464,20 @@ static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *l
 		hpccpp_look_up_speed(sk, law);
 }
 
-/* A new connection: T is the RTT of its SYN or SYN-ACK, less the queues that this met. */
+/*
+ * For a new connection, T is the RTT of its SYN or SYN-ACK, minus the queues on that packet's path.
+ */
 static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *hs,
 			       struct hpccpp_law *law)
 {
 	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
 		return;
-	hpccpp_start_least(&law->least, hpccpp_rtt_ns(sk), int_flow_syn_queues_ns(hs->flow));
+	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
+			   int_flow_syn_queues_ns(hs->flow));
 	hpccpp_forget_seen(law);
 }
 
-/* At the line's rate, W = BDP. */
+/* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
 static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	hpccpp_find_speed(sk, law);
@@ -463,14 +490,14 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
 	hpccpp_ask(hs, law);
 }
 
-/* Reno, until the peer answers if the connection was established when HPCC++ was chosen. */
+/* Uses Reno; if HPCC++ was chosen on an established connection, only until the peer answers. */
 static void hpccpp_ask_late(struct sock *sk)
 {
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, int_flow_negotiate(sk) == INT_PEER_UNKNOWN ?
 					      &hpccpp_asking : &hpccpp_reno);
 }
 
-/* On another path: with the window from before congestion, if the flow has one. */
+/* Starts on another path, with the window from before congestion if the flow has one. */
 static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	if (!law->v.wnd_quiet) {
@@ -501,6 +528,9 @@ static void hpccpp_init(struct sock *sk)
 	law->net = hpccpp_net(sk);
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
+	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
+	if (int_flow_syn_sent_ns(hs->flow))
+		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - int_flow_syn_sent_ns(hs->flow);
 	hpccpp_begin_least(sk, hs, law);
 	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
@@ -525,7 +555,7 @@ static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 	}
 }
 
-/* Leaves the socket as another congestion control may take it. */
+/* Leaves the socket in a state that another congestion control can use. */
 static void hpccpp_release(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -540,7 +570,7 @@ static void hpccpp_release(struct sock *sk)
 	hop_restore_bursts(sk);
 }
 
-/* The peer does not answer any more: Reno, from the window that there is. */
+/* The peer does not answer any more: use Reno, from the current window. */
 static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -552,9 +582,9 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 }
 
 /*
- * The law has nothing to go by: Reno for the rest of the connection, with no more in flight than
- * there is. Where no measurement ever came slow start goes on, since nothing was learned of the
- * path.
+ * The algorithm has no usable answers: use Reno for the rest of the connection, with no more in
+ * flight than now. If there was never a measurement, slow start continues, because nothing is known
+ * about the path.
  */
 static noinline void hpccpp_give_up(struct sock *sk)
 {
@@ -568,7 +598,7 @@ static noinline void hpccpp_give_up(struct sock *sk)
 }
 
 static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
-				     const struct rate_sample *rs)
+			    const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
@@ -584,7 +614,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
 }
 
-/* The peer does not answer, now or since an ACK before. */
+/* The peer does not answer: Reno from now on, or as before. */
 static noinline void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
 				    const struct rate_sample *rs)
 {
@@ -593,7 +623,7 @@ static noinline void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
 	hpccpp_run_reno(sk, law, rs);
 }
 
-/* Another hash, and where hashes choose paths another path. */
+/* Chooses another hash and so, where paths are chosen by hashes, another path. */
 static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
 {
 	trace_hpccpp_move(sk, law->v.bottleneck, law->v.hops);
@@ -601,8 +631,8 @@ static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
 }
 
 /*
- * Section 9.4, behind each answer: a flow begins anew on another path. One that came back to the
- * path that it left does not.
+ * Section 9.4, after each answer: a flow starts again on another path, except if it came back to
+ * the path that it had left.
  */
 static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
 {
@@ -626,7 +656,7 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 	hpccpp_go_on(sk, inet_csk_ca(sk), law);
 }
 
-/* The records are of another path than before: how long are its ports busy with a packet? */
+/* The records are from another path than before: computes its transmission times. */
 static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u64 knob_bytes_ps = (u64)READ_ONCE(law->net->config.rate_mbit) *
@@ -641,14 +671,14 @@ static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_l
 	hpccpp_forget_seen(law);
 }
 
-/* Of a packet that met shorter queues than all before, the RTT is nearer to T. */
+/* The RTT of a packet with shorter queues than all before is closer to T. */
 static noinline void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
 {
-	if (hpccpp_update_least(&law->least, hpccpp_rtt_ns(sk), &law->answer))
+	if (hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), &law->answer))
 		hpccpp_forget_seen(law);
 }
 
-/* Data shall have room for the records of all hops. */
+/* Makes room in data for the records of all hops. */
 static noinline void hpccpp_grow_header(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -661,7 +691,7 @@ static noinline void hpccpp_grow_header(struct sock *sk)
 	hs->ext_hdr_bytes = bytes;
 }
 
-/* Return: what the law made of it. */
+/* Returns the algorithm's result for the answer. */
 static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
@@ -706,7 +736,7 @@ compat_cong_control(hpccpp_cong_control)
 	enum int_poll poll = INT_POLL_SILENT;
 	bool answered, changed;
 
-	/* The SYN-ACK comes here before init(). */
+	/* The SYN-ACK is processed before init(). */
 	if (!law)
 		return;
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
@@ -727,14 +757,14 @@ compat_cong_control(hpccpp_cong_control)
 	changed = hpccpp_update_params(sk, law);
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);
-	/* A repaired loss leaves the window elsewhere. */
+	/* The repair of a loss may have changed the window. */
 	if (!changed && !answered && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
 		return;
 	hpccpp_set_socket(sk, hs, law);
 	hpccpp_ask_again(hs, law, changed);
 }
 
-/* The first data, or data after a silence of more than an RTO: as a new flow. */
+/* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
 static void hpccpp_tx_start(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -747,7 +777,7 @@ static void hpccpp_tx_start(struct sock *sk)
 	if (law->reno ||
 	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
-	/* The peer may have reported queues since. */
+	/* The peer may have reported queues in the meantime. */
 	if (law->fresh)
 		hpccpp_begin_least(sk, hs, law);
 	law->fresh = false;
@@ -760,7 +790,7 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		hpccpp_tx_start(sk);
 }
 
-/* Now, and not with the next ACK: the stack's timer repairs what it found lost before one. */
+/* Not with the next ACK: the stack's timer retransmits what it found lost before that. */
 static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	if (law->reno)
@@ -769,7 +799,9 @@ static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpc
 		hpccpp_apply(sk, hs, law);
 }
 
-/* icsk_ca_state is still the old one. Once a window: only from a state without loss. */
+/*
+ * icsk_ca_state is still the old one. The window is reduced once, only from a state without loss.
+ */
 static void hpccpp_set_state(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -783,13 +815,13 @@ static void hpccpp_set_state(struct sock *sk, u8 new_state)
 		law->undo_wnd = law->v.wnd;
 		hpcc_halve(&law->v);
 	}
-	/* For TCP_CA_Loss the stack has set the window itself. */
+	/* For TCP_CA_Loss the stack has already set the window. */
 	if (new_state != TCP_CA_Loss)
 		hpccpp_set_lower(sk, hs, law);
 	trace_hpccpp_rule(sk, law->reno, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
-/* Nothing was lost after all. */
+/* The loss was spurious. */
 static u32 hpccpp_undo_cwnd(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
@@ -805,8 +837,8 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 }
 
 /*
- * Read by ss without the socket lock. BBR's answer is the one with room that ss
- * prints: bw is R, mrtt is T, pacing_gain is U, cwnd_gain incStage.
+ * Read by ss without the socket lock. BBR's structure has enough members that ss prints: bw is R,
+ * mrtt is T, pacing_gain is U, cwnd_gain is incStage.
  */
 static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
@@ -839,7 +871,7 @@ static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.name		= "hpccpp",
 };
 
-/* hpccpp_init() and hpccpp_give_up() lead here, on the same module reference. */
+/* hpccpp_init() and hpccpp_give_up() switch to this, with the same module reference. */
 static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
@@ -850,8 +882,8 @@ static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
 };
 
 /*
- * Not registered. It has the name of what was chosen, since nothing has fallen back yet: programs
- * such as iperf3 read the name as soon as they have set it.
+ * Not registered. It has the name of the chosen congestion control, since nothing has fallen back
+ * yet: programs such as iperf3 read the name as soon as they have set it.
  */
 static struct tcp_congestion_ops hpccpp_asking __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
@@ -873,7 +905,7 @@ static unsigned int hpccpp_answer_max = INT_ANSWER_WINDOW;
 
 static void hpccpp_count_write(void)
 {
-	/* The value is there before the count is: hpccpp_see() reads them the other way round. */
+	/* The value is written before the count; hpccpp_see() reads them in the opposite order. */
 	smp_mb__before_atomic();
 	atomic_inc(&hpccpp_knob_changes);
 }
@@ -888,7 +920,7 @@ static int hpccpp_set_knob(compat_ctl_table *table, int write, void *buffer, siz
 	return err;
 }
 
-/* T is 0, for the measured one, or from HPCC_T_MIN_NS up. */
+/* T is 0 for the measured one, or at least HPCC_T_MIN_NS. */
 static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t *len,
 			loff_t *pos)
 {
@@ -918,7 +950,7 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 
 #define HPCCPP_SYSCTLS 8
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count entries. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
 	HPCCPP_KNOB("eta_ppm", config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
 	HPCCPP_KNOB("max_stage", config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
@@ -979,7 +1011,7 @@ static int __init hpccpp_register(void)
 	return err;
 }
 
-/* Every socket holds a reference to the module: none is left here. */
+/* Every socket holds a reference to the module, so none is left. */
 static void __exit hpccpp_unregister(void)
 {
 	hop_unregister_cc(&hpccpp, &hpccpp_reno);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tcp_hpccpp decides. Fields and their names are an interface: monitors read
- * them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Trace events of tcp_hpccpp. Fields and their names are an interface for monitors. IPv4 addresses
+ * are v4-mapped; ports are in host order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tcp_hpccpp
@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <net/hop_trace.h>
 
-/* NewAck: an answer came; what the law made of it. u_ppm is U; heard is enum hpcc_heard. */
+/* NewAck: an answer was processed. u_ppm is U; heard, enum hpcc_heard, is the result. */
 TRACE_EVENT(hpccpp_answer,
 
 	TP_PROTO(const struct sock *sk, const struct int_answer *answer, enum hpcc_heard heard,
@@ -55,7 +55,7 @@ TRACE_EVENT(hpccpp_answer,
 		  __entry->wnd_bytes, __entry->t_ns, __entry->flows)
 );
 
-/* Who rules the window from here on, or a loss that halved it. */
+/* Reno or HPCC++ controls the window from here on, or a loss halved it. */
 HOP_TRACE_RULE(hpccpp_rule);
 
 /* Section 9.4: another path is tried. */

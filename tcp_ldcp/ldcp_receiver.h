@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * LDCP's receiver, draft-dai-pfc-free-low-delay-control (April 2021), section 2.2: an ACK
- * for each packet, or one for two that bear no mark; a packet with a mark is acknowledged at
- * once, alone, with ECE.
+ * The LDCP receiver, draft-dai-pfc-free-low-delay-control (April 2021), section 2.2: it sends an
+ * ACK for each packet, or one ACK for two packets without a CE mark. A packet with a mark is
+ * acknowledged immediately and separately, with ECE.
  *
- *	what waits for an ACK | CE	flush, then ACK now (ECE = 1)
- *	with a mark           | not CE	flush, then ACK now (ECE = 0)
- *	without one           | not CE	ACK now if m = 1, else as usual (ECE = 0)
+ *	packets waiting for an ACK | received packet
+ *	with a mark or without one | CE		flush, then ACK now (ECE = 1)
+ *	with a mark                | not CE	flush, then ACK now (ECE = 0)
+ *	without one                | not CE	ACK now if m = 1, else delayed (ECE = 0)
  *
- * flush: what arrived before this packet is acknowledged with RCV.NXT and ECE as they were.
- * A mark waits where the stack puts off an ACK that is wanted now: in the backlog of a socket
- * that its application holds, from 6.12 on.
+ * flush: packets that arrived before this one are acknowledged with the earlier RCV.NXT and ECE. A
+ * packet with a mark waits only if the stack defers an immediate ACK: in the backlog of a socket
+ * that is owned by its application, from kernel 6.12 on.
  *
  * Deviations:
  * - m is 1 or 2: Linux itself acknowledges every second full segment.
- * - The stack reports no Not-ECT packet. An ACK that goes beyond the packet with the mark
- *   is told by its number instead: it is ldcp_echoes() that decides.
- * - Before the first ECT packet of a connection the stack's quick ACKs are what acknowledges
- *   each packet.
+ * - The stack does not report Not-ECT packets. An ACK for more than the packet with the mark is
+ *   recognized by its number instead, in ldcp_echoes().
+ * - Before the first ECT packet of a connection, the stack's quick ACKs acknowledge each packet.
  */
 #ifndef TCP_LDCP_LDCP_RECEIVER_H
 #define TCP_LDCP_LDCP_RECEIVER_H
@@ -25,10 +25,10 @@
 #include <linux/types.h>
 
 /**
- * struct ldcp_receiver - written under the socket lock
+ * struct ldcp_receiver - state of a receiver; written under the socket lock
  * @rcv_nxt_seq: RCV.NXT before the packet that is being processed
- * @ece_seq: the SEG.ACK that tells of the last packet with a mark
- * @ce: the last packet had one; read by output without the lock
+ * @ece_seq: SEG.ACK of the ACK for the last packet with a mark
+ * @ce: the last packet had a mark; read without the lock when packets are sent
  */
 struct ldcp_receiver {
 	u32 rcv_nxt_seq;
@@ -37,10 +37,10 @@ struct ldcp_receiver {
 };
 
 /**
- * enum ldcp_answer - what a received packet calls for
- * @LDCP_ACK_AS_USUAL: the delayed ACK's rules
- * @LDCP_ACK_NOW: an ACK at once
- * @LDCP_ACK_FLUSH: an ACK of what came before, then one at once
+ * enum ldcp_answer - the ACK that a received packet needs
+ * @LDCP_ACK_AS_USUAL: delayed ACK as in the stack
+ * @LDCP_ACK_NOW: an immediate ACK
+ * @LDCP_ACK_FLUSH: an ACK for the packets before, then an immediate one
  */
 enum ldcp_answer {
 	LDCP_ACK_AS_USUAL,
@@ -49,11 +49,11 @@ enum ldcp_answer {
 };
 
 /**
- * ldcp_classify() - the receiver's policy
+ * ldcp_classify() - decide which ACK a received packet needs
  * @r: the state before the packet
- * @ce: the packet's CE codepoint
- * @acked_seq: the last SEG.ACK sent
- * @ack_pkts: m
+ * @ce: the packet is marked CE
+ * @acked_seq: SEG.ACK of the last ACK sent
+ * @ack_pkts: m, packets per ACK, 1 or 2
  */
 static inline enum ldcp_answer ldcp_classify(const struct ldcp_receiver *r, bool ce,
 					     u32 acked_seq, u32 ack_pkts)
@@ -64,11 +64,11 @@ static inline enum ldcp_answer ldcp_classify(const struct ldcp_receiver *r, bool
 }
 
 /**
- * ldcp_echoes() - may an ACK bear ECE?
+ * ldcp_echoes() - may an ACK carry ECE?
  * @r: the state
- * @ack_seq: its SEG.ACK
+ * @ack_seq: SEG.ACK of the ACK
  *
- * Return: whether it tells of the packet with the mark and of no later one.
+ * Return: true if the ACK acknowledges the packet with the mark and no later one.
  */
 static inline bool ldcp_echoes(const struct ldcp_receiver *r, u32 ack_seq)
 {

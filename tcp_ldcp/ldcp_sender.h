@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * LDCP's sender, draft-dai-pfc-free-low-delay-control (April 2021), sections 2.2 and
- * 2.3: a window in fractions of a packet, adjusted by every ACK, and a first window that
- * is sent at once.
+ * The LDCP sender, draft-dai-pfc-free-low-delay-control (April 2021), sections 2.2 and 2.3: a
+ * window in fractions of a packet that each ACK adjusts, and a first window that is sent at once.
  *
- *	an ACK of n packets	cw >= 1			cw < 1, each of the n
+ *	an ACK of n packets	cw >= 1			cw < 1, for each of the n
  *	ECE = 0			cw += n alpha / cw	cw += gamma
  *	ECE = 1			cw -= n beta		cw = max(gamma, eta cw)
  *
@@ -14,18 +13,19 @@
  *	     | +------------------+-------------------------------------------+
  *	     +--- idle for an RTO, or nothing in flight before the first window was acked
  *
- * Fixed point: cw has 24 fractional bits, constants have 24; n alpha / cw is rounded to the
- * nearest unit: an ACK's error is half a unit, 2^-25 packets.
+ * Fixed point: cw and the constants have 24 fractional bits. n alpha / cw is rounded to the nearest
+ * unit, so the error of an ACK is half a unit, 2^-25 packets.
  *
  * Deviations:
- * - The rule of a packet is that of the region cw is in by then: of n packets that cross
- *   cw = 1, those behind the crossing follow the other column. n beta never leads below
- *   gamma.
- * - cw grows only where the window was the limit: else an idle sender would gather credits.
- * - Marks revoke credits in the first two stages too; the draft names no other end of them.
- * - A loss in the stable stage (the draft is silent) halves cw once a window; a timeout
- *   leaves one packet. Credits are granted again by packets sent after it.
- * - No packet acked before the first loss: cw = gamma, the least window, not 0.
+ * - Each packet follows the rule for the current cw: if n packets take cw across 1, the packets
+ *   after the crossing follow the other column. n beta never reduces cw below gamma.
+ * - cw grows only if the window limited the sender; otherwise an idle sender would accumulate
+ *   credits.
+ * - Marks also revoke credits in the first two stages but do not end them: the draft defines no
+ *   other end than those in the diagram.
+ * - A loss in the stable stage, which the draft does not cover, halves cw once per window; a
+ *   timeout leaves one packet. Only packets sent after the loss grant credits again.
+ * - If no packet was acked before the first loss, cw is gamma, the minimum window, not 0.
  */
 #ifndef TCP_LDCP_LDCP_SENDER_H
 #define TCP_LDCP_LDCP_SENDER_H
@@ -40,7 +40,7 @@
 #define LDCP_ONE		HOP_WND_ONE
 #define LDCP_PPM		1000000U
 
-/* One ACK's packets: more are taken for so many. */
+/* Maximum number of packets per ACK; a larger number is capped. */
 #define LDCP_ACK_MAX_PKTS	32768U
 #define LDCP_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 #define LDCP_RTT_MAX_US		HOP_RTT_MAX_US
@@ -49,7 +49,7 @@
 #define LDCP_BETA_DEFAULT_PPM	500000U
 #define LDCP_GAMMA_DEFAULT_PPM	250000U
 #define LDCP_ETA_DEFAULT_PPM	500000U
-/* 1/256: a packet in 256 round trips. */
+/* 1/256: one packet in 256 round trips */
 #define LDCP_GAMMA_MIN_PPM	3906U
 #define LDCP_RATE_MAX_MBIT	1600000U
 #define LDCP_BDP_MAX_BYTES	0x40000000U
@@ -57,12 +57,12 @@
 #define LDCP_US_PER_S		1000000U
 
 /**
- * struct ldcp_params - the law's constants, << LDCP_SHIFT
- * @alpha: credit an ACK grants, spread over a window; 0 < alpha <= 1
- * @beta: what a mark takes, packets; 0 < beta <= 1
- * @gamma: step below one packet, and the least window; 0 < gamma <= 1
- * @eta: factor of a mark below one packet; 0 < eta < 1
- * @per_rtt: section 3.2: cw grows by alpha once a round trip instead
+ * struct ldcp_params - constants of the algorithm, << LDCP_SHIFT
+ * @alpha: credit granted per window of ACKs, packets; 0 < alpha <= 1
+ * @beta: reduction per mark, packets; 0 < beta <= 1
+ * @gamma: increase per packet below one packet, and the minimum window; 0 < gamma <= 1
+ * @eta: factor per mark below one packet; 0 < eta < 1
+ * @per_rtt: section 3.2: cw grows by alpha once per round trip instead
  */
 struct ldcp_params {
 	u32 alpha;
@@ -73,10 +73,10 @@ struct ldcp_params {
 };
 
 /**
- * enum ldcp_stage - where in its life a flow is
- * @LDCP_FIRST_RTT: nothing of the first window is acked: its packets are Not-ECT
- * @LDCP_FAST: not all of it is acked
- * @LDCP_STABLE: section 2.2
+ * enum ldcp_stage - stage of a flow
+ * @LDCP_FIRST_RTT: no packet of the first window is acked: its packets are Not-ECT
+ * @LDCP_FAST: a part of the first window is acked
+ * @LDCP_STABLE: the first window is acked or a loss was detected: section 2.2 applies
  */
 enum ldcp_stage {
 	LDCP_FIRST_RTT,
@@ -85,17 +85,17 @@ enum ldcp_stage {
 };
 
 /**
- * struct ldcp_vars - written under the socket lock
+ * struct ldcp_vars - state of a sender; written under the socket lock
  * @cw: the window, packets << LDCP_SHIFT; read by dumps without the lock
- * @undo_cw: the window before the last loss; 0: none to undo
- * @undo_cut: what the loss took from it
- * @first_pkts: the first window
- * @start_pkts: packets delivered before it
- * @resume_pkts: packets delivered when a loss was found: credits wait for a packet sent later
- * @round_pkts: packets delivered when the round trip began
- * @stage: enum ldcp_stage; read by output and dumps without the lock
- * @marked: a mark or a loss was found since the round trip began
- * @path_is_free: the last whole round trip had neither, and none was found since
+ * @undo_cw: the window before the last loss; 0: no loss to undo
+ * @undo_cut: reduction of the window by that loss
+ * @first_pkts: size of the first window
+ * @start_pkts: packets delivered before the first window
+ * @resume_pkts: packets delivered when a loss was detected: only packets sent later grant credits
+ * @round_pkts: packets delivered at the start of the round trip
+ * @stage: enum ldcp_stage; read by dumps and when packets are sent, without the lock
+ * @marked: a mark or a loss was seen since the start of the round trip
+ * @path_is_free: the last whole round trip had no mark or loss, and none was seen since
  */
 struct ldcp_vars {
 	u64 cw;
@@ -111,12 +111,12 @@ struct ldcp_vars {
 };
 
 /**
- * struct ldcp_ack - what an ACK says
- * @acked_pkts: n, packets delivered by it
- * @delivered_pkts: by all ACKs so far, this one included
- * @prior_pkts: as @delivered_pkts was when the newest of the n was sent
- * @ece: its ECE flag
- * @limited: the window was the limit
+ * struct ldcp_ack - content of an ACK
+ * @acked_pkts: n, packets delivered by this ACK
+ * @delivered_pkts: packets delivered by all ACKs so far, including this one
+ * @prior_pkts: value of @delivered_pkts when the latest of the n packets was sent
+ * @ece: ECE flag of the ACK
+ * @limited: the window limited the sender
  */
 struct ldcp_ack {
 	u32 acked_pkts;
@@ -127,10 +127,10 @@ struct ldcp_ack {
 };
 
 /**
- * ldcp_of_ppm() - a knob's value in the law's fixed point
- * @ppm: millionths, at most 10^6
+ * ldcp_of_ppm() - convert a sysctl's value to fixed point
+ * @ppm: the value in millionths, at most 10^6
  *
- * Return: rounded to the nearest, << LDCP_SHIFT; at least 1.
+ * Return: the value << LDCP_SHIFT, rounded; at least 1.
  */
 static inline u32 ldcp_of_ppm(u32 ppm)
 {
@@ -139,27 +139,27 @@ static inline u32 ldcp_of_ppm(u32 ppm)
 }
 
 /**
- * ldcp_grow() - an ACK with ECE = 0
+ * ldcp_grow() - grow the window for an ACK with ECE = 0
  * @cw: the window << LDCP_SHIFT
- * @p: constants
- * @n_pkts: packets it acknowledges, at most LDCP_ACK_MAX_PKTS
+ * @p: constants of the algorithm
+ * @n_pkts: packets that the ACK acknowledges, at most LDCP_ACK_MAX_PKTS
  *
- * Return: the new window, bounded by LDCP_WND_MAX_PKTS.
+ * Return: the new window, at most LDCP_WND_MAX_PKTS.
  */
 static inline u64 ldcp_grow(u64 cw, const struct ldcp_params *p, u32 n_pkts)
 {
 	for (; n_pkts && cw < LDCP_ONE; n_pkts--)
 		cw += p->gamma;
-	/* 2^15 * 2^24 * 2^24 = 2^63, and half a window of 2^43 */
+	/* 2^15 * 2^24 * 2^24 = 2^63, plus half a window of 2^43 */
 	cw += div64_u64((((u64)n_pkts * p->alpha) << LDCP_SHIFT) + cw / 2, cw);
 	return min(cw, (u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT);
 }
 
 /**
- * ldcp_shrink() - an ACK with ECE = 1
+ * ldcp_shrink() - reduce the window for an ACK with ECE = 1
  * @cw: the window << LDCP_SHIFT
- * @p: constants
- * @n_pkts: packets it acknowledges
+ * @p: constants of the algorithm
+ * @n_pkts: packets that the ACK acknowledges
  *
  * Return: the new window, at least gamma.
  */
@@ -168,22 +168,25 @@ static inline u64 ldcp_shrink(u64 cw, const struct ldcp_params *p, u32 n_pkts)
 	u64 steps;
 
 	if (cw >= LDCP_ONE && n_pkts) {
-		/* So many lead below one packet: cw - steps * beta >= 1 - beta >= 0. */
+		/*
+		 * This number of steps takes cw below one packet: cw - steps * beta >= 1 - beta >=
+		 * 0.
+		 */
 		steps = min_t(u64, n_pkts, div_u64(cw - LDCP_ONE, p->beta) + 1);
 		cw -= steps * p->beta;
 		n_pkts -= steps;
 	}
-	/* 2^24 * 2^24: below one packet, or nothing is left of n */
+	/* 2^24 * 2^24: cw is below one packet, or n_pkts is 0 */
 	for (; n_pkts && cw > p->gamma; n_pkts--)
 		cw = (cw * p->eta) >> LDCP_SHIFT;
 	return max_t(u64, cw, p->gamma);
 }
 
 /**
- * ldcp_begin() - section 2.3: a new flow, or one whose path was idle
+ * ldcp_begin() - start a new flow, or one that was idle (2.3)
  * @v: the state
  * @first_pkts: the first window, 1 to LDCP_WND_MAX_PKTS
- * @delivered_pkts: so far
+ * @delivered_pkts: packets delivered so far
  */
 static inline void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered_pkts)
 {
@@ -194,12 +197,12 @@ static inline void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered
 		.resume_pkts = delivered_pkts,
 		.round_pkts = delivered_pkts,
 		.stage = LDCP_FIRST_RTT,
-		/* The first ACK ends a round trip of which nothing is known. */
+		/* Nothing is known of the round trip that the first ACK ends. */
 		.marked = true,
 	};
 }
 
-/* Section 3.2: has a round trip ended? */
+/* Return: true if the ACK ends a round trip (3.2) */
 static inline bool ldcp_round_over(struct ldcp_vars *v, const struct ldcp_ack *a)
 {
 	if ((s32)(a->prior_pkts - v->round_pkts) < 0)
@@ -208,7 +211,7 @@ static inline bool ldcp_round_over(struct ldcp_vars *v, const struct ldcp_ack *a
 	return true;
 }
 
-/* Is there room for larger bursts? Only a whole round trip without a mark tells. */
+/* Larger bursts are allowed only after a whole round trip without a mark. */
 static inline void ldcp_note_mark(struct ldcp_vars *v, bool ece, bool round)
 {
 	if (round) {
@@ -221,23 +224,23 @@ static inline void ldcp_note_mark(struct ldcp_vars *v, bool ece, bool round)
 	}
 }
 
-/* The stages' transitions that an ACK makes. Returns whether credits count. */
+/* Change the stage as the ACK demands. Return: true if the ACK may grant credits */
 static inline bool ldcp_advance(struct ldcp_vars *v, const struct ldcp_ack *a)
 {
 	if (v->stage == LDCP_STABLE)
 		return (s32)(a->prior_pkts - v->resume_pkts) >= 0;
 	if (a->acked_pkts)
 		v->stage = LDCP_FAST;
-	/* "When a full IW of packets have all been acknowledged": cw is BDP. */
+	/* "When a full IW of packets have all been acknowledged", cw is the BDP. */
 	if (a->delivered_pkts - v->start_pkts >= v->first_pkts)
 		v->stage = LDCP_STABLE;
 	return false;
 }
 
 /**
- * ldcp_hear() - equations (1) and (2), and the stages
+ * ldcp_hear() - process an ACK: equations (1) and (2), and the stages
  * @v: the state
- * @p: constants
+ * @p: constants of the algorithm
  * @a: the ACK
  */
 static inline void ldcp_hear(struct ldcp_vars *v, const struct ldcp_params *p,
@@ -259,14 +262,15 @@ static inline void ldcp_hear(struct ldcp_vars *v, const struct ldcp_params *p,
 }
 
 /**
- * ldcp_lose() - a loss was found
+ * ldcp_lose() - reduce the window after a loss
  * @v: the state
- * @p: constants
- * @delivered_pkts: so far
- * @cumulative_pkts: of these, without those acked selectively
- * @timeout: by a timeout
+ * @p: constants of the algorithm
+ * @delivered_pkts: packets delivered so far
+ * @cumulative_pkts: those of them that were not only selectively acked
+ * @timeout: the loss was detected by a timeout
  *
- * Not twice in a window, unless a timeout follows: it adds to what ldcp_undo() restores.
+ * The caller must call this once per window, unless a timeout follows, whose reduction is added to
+ * the amount that ldcp_undo() restores.
  */
 static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
 			     u32 delivered_pkts, u32 cumulative_pkts, bool timeout)
@@ -290,7 +294,7 @@ static inline void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p,
 }
 
 /**
- * ldcp_forget() - the losses so far cannot be undone any more
+ * ldcp_forget() - make the losses so far permanent
  * @v: the state
  */
 static inline void ldcp_forget(struct ldcp_vars *v)
@@ -300,10 +304,10 @@ static inline void ldcp_forget(struct ldcp_vars *v)
 }
 
 /**
- * ldcp_undo() - nothing was lost after all
+ * ldcp_undo() - undo a loss that was spurious
  * @v: the state
  *
- * The window gets back what the loss took. What marks took since stays taken.
+ * Restores the amount by which the loss reduced the window. Reductions by later marks stay.
  */
 static inline void ldcp_undo(struct ldcp_vars *v)
 {
@@ -313,12 +317,12 @@ static inline void ldcp_undo(struct ldcp_vars *v)
 }
 
 /**
- * ldcp_burst_pkts() - packets that may leave back to back
+ * ldcp_burst_pkts() - maximum number of packets sent back to back
  * @v: the state
  * @rtt_us: smoothed RTT
- * @min_rtt_us: the least RTT
+ * @min_rtt_us: minimum RTT
  *
- * Return: packets of a GSO packet, at least 1; the first window is one burst.
+ * Return: packets per GSO packet, at least 1; the first window is one burst.
  */
 static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v, u32 rtt_us, u32 min_rtt_us)
 {
@@ -328,10 +332,10 @@ static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v, u32 rtt_us, u32 min
 }
 
 /**
- * struct ldcp_bdp - what the first window is made of; knobs, read without a lock
- * @bytes: the bandwidth-delay product; 0: by rate
+ * struct ldcp_bdp - sysctls that determine the first window; read without a lock
+ * @bytes: the bandwidth-delay product; 0: computed from the rate
  * @rate_mbit: the path's rate; 0: not known
- * @rtt_us: its base RTT; 0: the one measured
+ * @rtt_us: the path's base RTT; 0: use the measured RTT
  */
 struct ldcp_bdp {
 	u32 bytes;
@@ -340,13 +344,13 @@ struct ldcp_bdp {
 };
 
 /**
- * ldcp_first_pkts() - the first window
- * @b: the knobs
- * @rtt_us: RTT measured; 0: none yet
- * @wire_bytes: a full packet on the wire
- * @default_pkts: where the knobs say nothing; any value: the nearest window counts
+ * ldcp_first_pkts() - compute the first window
+ * @b: the sysctls
+ * @rtt_us: measured RTT; 0: none yet
+ * @wire_bytes: size of a full packet on the wire
+ * @default_pkts: window if the sysctls define none; clamped to the valid range
  *
- * Return: packets, 1 to LDCP_WND_MAX_PKTS; a part of a packet counts as one.
+ * Return: packets, rounded up, 1 to LDCP_WND_MAX_PKTS.
  */
 static inline u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire_bytes,
 				  u32 default_pkts)
@@ -363,12 +367,12 @@ static inline u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire
 }
 
 /**
- * struct ldcp_flight - what a sender knows as it sends new data
- * @room_pkts: packets that the window still allows, with those at hand
- * @room_bytes: bytes that the receiver still allows, with those at hand
- * @left_bytes: bytes there are to send, with those at hand
+ * struct ldcp_flight - limits of a sender while it sends new data
+ * @room_pkts: packets that the window still allows, including the ones being sent
+ * @room_bytes: bytes that the receiver still allows, including those being sent
+ * @left_bytes: bytes that remain to be sent, including those being sent
  * @mss_bytes: payload of a full packet
- * @defer_bytes: of less room than this the stack may make no use before an ACK comes
+ * @defer_bytes: the stack may leave room below this size unused until the next ACK
  */
 struct ldcp_flight {
 	u32 room_pkts;
@@ -379,12 +383,12 @@ struct ldcp_flight {
 };
 
 /**
- * ldcp_defer_bytes() - room that the stack may leave unused for now, for larger super-packets
- * @window_bytes: of the receiver or the sender, whichever is less
- * @segs_pkts: packets of a super-packet as it makes them now; single packets are not put off
+ * ldcp_defer_bytes() - room that the stack may leave unused to build larger GSO packets
+ * @window_bytes: the smaller one of the receiver's and the sender's windows
+ * @segs_pkts: packets per GSO packet as currently sent; single packets are not deferred
  * @mss_bytes: payload of a full packet
  *
- * Return: a third of the window (tcp_tso_win_divisor's default) or a full super-packet.
+ * Return: a third of the window (the default of tcp_tso_win_divisor) or a full GSO packet.
  */
 static inline u32 ldcp_defer_bytes(u32 window_bytes, u32 segs_pkts, u32 mss_bytes)
 {
@@ -392,15 +396,15 @@ static inline u32 ldcp_defer_bytes(u32 window_bytes, u32 segs_pkts, u32 mss_byte
 }
 
 /**
- * ldcp_has_tail() - section 3.1: are these the last of the first window?
- * @f: what is known
- * @segs_pkts: packets at hand, of a super-packet
- * @payload_bytes: their data
+ * ldcp_has_tail() - is the last packet of the first window among these? (3.1)
+ * @f: limits of the sender
+ * @segs_pkts: packets in the GSO packet being sent
+ * @payload_bytes: data in these packets
  *
- * The last packet of the first window, of the message, and of what the receiver takes
- * is ECN-capable: it is not dropped early, and shows what was.
+ * The last packet of the first window, of the message, or of the receiver's window is ECN-capable:
+ * it is not dropped early, and its ACK shows which packets were.
  *
- * Return: whether the last of them is such a packet.
+ * Return: true if the last of these packets is such a packet.
  */
 static inline bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32 payload_bytes)
 {
@@ -416,24 +420,25 @@ static inline bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32
 }
 
 /**
- * ldcp_is_midway() - does the stack push here by itself, in the midst of a write?
- * @written_bytes: since nothing was in flight
- * @full_bytes: a full super-packet
- * @window_bytes: the largest that the receiver has told
+ * ldcp_is_midway() - did the stack itself set PSH here, in the middle of a write?
+ * @written_bytes: bytes written since nothing was in flight
+ * @full_bytes: size of a full GSO packet
+ * @window_bytes: the largest window that the receiver has announced
  *
- * It does so after each super-packet that ends beyond half of that window, and counts anew:
- * no message's last packet. A message that ends in just such a place is not told from it.
+ * The stack sets PSH on each GSO packet that ends beyond half of that window, and then starts to
+ * count again: this is not the end of a message. A message that ends at exactly such a place cannot
+ * be distinguished from this.
  *
- * Return: whether all that was written is a whole number of such steps.
+ * Return: true if the bytes written are a whole number of such steps.
  */
 static inline bool ldcp_is_midway(u32 written_bytes, u32 full_bytes, u32 window_bytes)
 {
 	u32 step_bytes;
 
-	/* Less than a step: most messages, for which nothing need be divided. */
+	/* Most messages are smaller than a step and need no division. */
 	if (written_bytes <= window_bytes / 2 || !written_bytes)
 		return false;
-	/* At most half of 2^30, and a super-packet. */
+	/* At most half of 2^30, plus a GSO packet */
 	step_bytes = (window_bytes / 2 / full_bytes + 1) * full_bytes;
 	return written_bytes % step_bytes == 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LDCP's cores: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the LDCP sender and receiver with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -78,7 +81,7 @@ static void constants_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, ldcp_shrink(ONE + 1, &p, 9), ONE, "gamma 1: no window below it");
 }
 
-/* One flow of a first window of 4 packets; 100 were delivered before it. */
+/* One flow with a first window of 4 packets; 100 packets were delivered before. */
 static const struct stage_case {
 	const char *what;
 	u32 n_pkts, delivered_pkts, prior_pkts;
@@ -154,7 +157,10 @@ static void loss_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, QUARTER, "none acked: gamma");
 }
 
-/* A loss takes a half, marks after it half a packet each: an undo gives the half back. */
+/*
+ * A loss halves the window, and each mark after it takes half a packet: an undo restores only the
+ * half.
+ */
 static void undo_test(struct kunit *test)
 {
 	const struct ldcp_ack marks = { 3, 203, 199, true, true };
@@ -234,7 +240,7 @@ static const struct shown_case {
 	  65535ULL * HOP_WND_MAX_PKTS * 1000000 },
 };
 
-/* Of get_info(), which reads without the lock: nothing may trap. */
+/* As in get_info(), which reads without the lock: no value may cause a trap. */
 static void shown_test(struct kunit *test)
 {
 	size_t i;
@@ -272,7 +278,7 @@ static void first_window_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, ldcp_first_pkts(&c->bdp, c->rtt_us, 1538, 10),
 				    c->want_pkts, "%s", c->what);
 	}
-	/* The stack's may be a route's metric. */
+	/* The stack's window may be a route's metric, which is any value. */
 	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, 0), 1u);
 	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, U32_MAX), LDCP_WND_MAX_PKTS);
 }
@@ -368,16 +374,16 @@ static void burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 202, 100), 44u);
 }
 
-/* Each round trip is a packet: what the last has told of the path. */
+/* Each round trip is one packet: is the path free after it? */
 static void free_path_test(struct kunit *test)
 {
 	static const struct {
 		bool ece, lost, want;
 	} rounds[] = {
-		{ .want = false },	/* the first tells nothing */
+		{ .want = false },	/* nothing is known after the first */
 		{ .want = true },
 		{ .ece = true, .want = false },
-		{ .want = false },	/* a round trip that began with a mark ends here */
+		{ .want = false },	/* ends a round trip that started with a mark */
 		{ .want = true },
 		{ .lost = true, .want = false },
 		{ .want = false },

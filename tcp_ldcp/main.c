@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_ldcp: LDCP's sender and receiver, draft-dai-pfc-free-low-delay-control (April
- * 2021). The law is in ldcp_sender.h and ldcp_receiver.h; this file hangs it on the stack.
+ * tcp_ldcp: the LDCP congestion control, sender and receiver, draft-dai-pfc-free-low-delay-control
+ * (April 2021). The algorithm is in ldcp_sender.h and ldcp_receiver.h; this file connects it to the
+ * TCP stack.
  *
- * cong_control() owns the window. What the stack does for us: it finds and repairs losses,
- * makes every packet ECT (TCP_CONG_NEEDS_ECN; output.c takes that from first-RTT packets)
- * and has a timer for pacing, which clocks windows below one packet: it looks at the time
- * at which the next packet may leave, and that we set.
+ * cong_control() sets the window. The stack detects and repairs losses, sends every packet as ECT
+ * (TCP_CONG_NEEDS_ECN; output.c makes first-RTT packets Not-ECT), and has a pacing timer. Windows
+ * below one packet use this timer: we set the time at which the next packet may be sent.
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
@@ -21,10 +21,10 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* So many timeouts in a row: ECT may be what is swallowed. */
+/* After this number of consecutive timeouts, suspect that the path drops ECT packets. */
 #define LDCP_TIMEOUTS_MAX	3
 
-/* ss shows a gain in 1/256. */
+/* ss shows gains in units of 1/256. */
 #define LDCP_INFO_SHIFT		8
 
 static unsigned int ldcp_net_id;
@@ -45,7 +45,9 @@ bool ldcp_is_reno(const struct sock *sk)
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_reno;
 }
 
-/* What ldcp_start() lowered: for the stable stage, or for the next congestion control. */
+/*
+ * Restore the value that ldcp_start() lowered, for the stable stage or the next congestion control.
+ */
 static void ldcp_restore_reordering(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -61,9 +63,9 @@ static void ldcp_release(struct sock *sk)
 }
 
 /*
- * Nothing here has a meaning without ECN on the connection, or with AccECN, which is the
- * stack's own affair. Where ECT seems to be swallowed the peer's marks still come: they are
- * echoed as RFC 3168 has it, and output.c makes all packets Not-ECT.
+ * Fall back to Reno: without ECN on the connection LDCP cannot work, and AccECN is handled by the
+ * stack itself. If the path seems to drop ECT packets, the peer's packets may still be marked: the
+ * stack echoes them as in RFC 3168, and output.c makes all of our packets Not-ECT.
  */
 static void ldcp_fall_back(struct sock *sk)
 {
@@ -90,7 +92,7 @@ static struct ldcp_params ldcp_params(const struct sock *sk)
 	};
 }
 
-/* The route's word, then the knobs', then the stack's. */
+/* The first window is taken from the route, else from the sysctls, else from the stack. */
 static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 {
 	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
@@ -125,9 +127,9 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 
 	hop_bound_window(sk);
 	/*
-	 * First-RTT packets are dropped on purpose, and often all but the last: its ACK is
-	 * enough to tell. The stack raises this where it sees packets overtake each other;
-	 * otherwise it is restored when the first window has been acknowledged, or a loss found.
+	 * Switches drop first-RTT packets on purpose, and often all but the last: its ACK alone
+	 * must suffice to detect the loss. The stack raises this value if it sees reordering;
+	 * otherwise it is restored when the first window is acknowledged or a loss is detected.
 	 */
 	if (!tp->reord_seen)
 		tp->reordering = 1;
@@ -142,19 +144,19 @@ static void ldcp_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	memset(ls, 0, sizeof(*ls));
-	/* setsockopt() before the SYN-ACK: it may still refuse ECN. */
+	/* After setsockopt() in SYN_SENT, the SYN-ACK may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_rfc3168(tp)) {
 		ldcp_fall_back(sk);
 		return;
 	}
 	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	ls->default_pkts = hop_cwnd_pkts(tp);
-	/* Each packet is acknowledged from the first one on, ECT or not. */
+	/* Acknowledge each packet from the first one on, ECT or not. */
 	if (READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts) == 1)
 		inet_csk(sk)->icsk_ack.quick = U8_MAX;
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	ldcp_start(sk, ls);
-	/* A connection that changes to LDCP keeps its window. */
+	/* A connection that switches to LDCP after it has sent data keeps its window. */
 	if (tp->data_segs_out) {
 		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
 		ls->v.stage = LDCP_STABLE;
@@ -188,7 +190,7 @@ static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
 	ldcp_echo(tp, r, ce);
 	if (answer == LDCP_ACK_AS_USUAL)
 		return;
-	/* What fills a hole sets free what came before it: the mark by itself first. */
+	/* The packet fills a hole, so RCV.NXT jumps: acknowledge the mark separately first. */
 	if (ce && in_order && !RB_EMPTY_ROOT(&tp->out_of_order_queue))
 		compat_send_ack(sk, tp->rcv_nxt);
 	inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
@@ -200,7 +202,7 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* The SYN-ACK comes here before init(). */
+	/* The SYN-ACK is processed here before init(). */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
 	if (unlikely(!compat_ecn_rfc3168(tp))) {
@@ -210,22 +212,25 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ls->ack_ece = flags & CA_ACK_ECE;
 	ls->tail_lost = tp->tlp_retrans && tp->tlp_high_seq &&
 			after(tp->snd_una, tp->tlp_high_seq);
-	/* On the fast path the packet's own data was queued before: its mark is not told yet. */
+	/*
+	 * On the fast path the packet's own data is already queued, and the ACK for its mark is
+	 * pending.
+	 */
 	if (inet_csk(sk)->icsk_ack.pending & ICSK_ACK_NOW)
 		return;
 	/*
-	 * On the slow path an ACK is processed before its data is queued: this is
-	 * RCV.NXT before the packet, and the packet with the mark is not the last any more.
+	 * On the slow path an ACK is processed before its data is queued: tp->rcv_nxt is RCV.NXT
+	 * before the packet, and a packet with a mark is no longer the last one.
 	 */
 	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	ldcp_echo(tp, &ls->receiver, false);
 }
 
 /*
- * The window, from the law.
+ * Apply the window.
  *
- * The first repair waits for no room: what is in flight may be lost as well, and only a
- * repair's ACK can tell.
+ * The first retransmission must not wait for room in the window: the packets in flight may be lost
+ * as well, and only the ACK of a retransmission can tell.
  */
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
 {
@@ -238,7 +243,7 @@ static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32
 		ldcp_set_window(sk, v, 1, U32_MAX);
 }
 
-/* Below one packet: the time at which the next one may leave. Most windows are larger. */
+/* Window below one packet: set the time at which the next packet may be sent. Rarely needed. */
 static noinline void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
 {
 	const u64 wait_ns = hop_hold(sk, v->cw, 1, hop_packet_rtt_us(tcp_sk(sk)));
@@ -248,10 +253,10 @@ static noinline void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
 }
 
 /*
- * The stack undoes no loss that was found while the window was already reduced by a mark, and
- * none after a later mark: tcp_enter_cwr() clears undo_marker, an ECE prior_ssthresh. Under
- * LDCP's marking that would be nearly every loss. Where DSACKs report as many packets as were
- * retransmitted, and none waits to be retransmitted, none was lost.
+ * The stack does not undo a loss that was detected while a mark had already reduced the window, nor
+ * after a later mark: tcp_enter_cwr() clears undo_marker, an ECE clears prior_ssthresh. With LDCP's
+ * frequent marks this would affect nearly every loss. If DSACKs report as many packets as were
+ * retransmitted, and no packet waits for retransmission, no packet was lost.
  */
 static void ldcp_check_dsacks(const struct sock *sk, struct ldcp_sock *ls)
 {
@@ -286,7 +291,7 @@ compat_cong_control(ldcp_cong_control)
 
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
-	/* No sample: nothing was delivered. */
+	/* Without a rate sample, no packet was delivered. */
 	if (!rs->prior_mstamp)
 		a.prior_pkts = ls->v.round_pkts - 1;
 	if (ls->v.undo_cut)
@@ -301,8 +306,8 @@ compat_cong_control(ldcp_cong_control)
 }
 
 /*
- * A new flow, until its first window is acknowledged whole; and one whose path was idle
- * for an RTO: what it knew of the path is worth nothing by then.
+ * Restart as a new flow if the first window was not completely acknowledged yet, or if the flow was
+ * idle for an RTO and its knowledge of the path is outdated.
  */
 static void ldcp_tx_start(struct sock *sk)
 {
@@ -333,7 +338,7 @@ static void ldcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 	}
 }
 
-/* The stack counts in undo_retrans what was retransmitted before and is still in flight. */
+/* undo_retrans counts packets that were retransmitted earlier and are still in flight. */
 static void ldcp_begin_undo(struct sock *sk, struct ldcp_sock *ls)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -343,8 +348,8 @@ static void ldcp_begin_undo(struct sock *sk, struct ldcp_sock *ls)
 		(tp->undo_marker ? max_t(s32, tp->undo_retrans, 0) : tp->retrans_out);
 	ls->undo_dsack_pkts = tp->dsack_dups;
 	/*
-	 * The stack remembers no ssthresh to go back to where a mark has reduced the window, and
-	 * then does not call undo_cwnd(). With the ssthresh that there is CWR stays due.
+	 * If a mark has reduced the window, the stack saves no ssthresh to restore and will not
+	 * call undo_cwnd(). With the current ssthresh it does, and CWR remains pending.
 	 */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
 		tp->prior_ssthresh = tp->snd_ssthresh;
@@ -356,18 +361,20 @@ static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 	const struct ldcp_params p = ldcp_params(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* Where the stack remembers anew what to go back to; see tcp_enter_loss(). */
+	/*
+	 * These are the cases in which the stack saves its state for an undo; see tcp_enter_loss().
+	 */
 	if (icsk->icsk_ca_state < TCP_CA_Recovery ||
 	    (icsk->icsk_ca_state == TCP_CA_Loss && !icsk->icsk_retransmits))
 		ldcp_begin_undo(sk, ls);
 	ldcp_lose(&ls->v, &p, tp->delivered, tp->delivered - tp->sacked_out, timeout);
-	/* What is sent again after a timeout waits for nothing. */
+	/* Retransmissions after a timeout need not wait for pacing. */
 	if (timeout)
 		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
 	ldcp_enter(sk, &ls->v, true);
 }
 
-/* Where the stack's timer finds the loss it repairs before cong_control() runs again. */
+/* If a timer of the stack detects the loss, it retransmits before cong_control() runs again. */
 static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
 {
 	ldcp_lost(sk, ls, false);
@@ -375,16 +382,16 @@ static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
 	ldcp_hold(sk, &ls->v);
 }
 
-/* Once: with ECE on the same ACK the stack enters TCP_CA_CWR a second time, for the mark. */
+/* Done once: with ECE on the same ACK, the stack enters TCP_CA_CWR a second time for the mark. */
 static void ldcp_lose_tail(struct sock *sk, struct ldcp_sock *ls)
 {
 	ls->tail_lost = false;
 	ldcp_lost(sk, ls, false);
-	/* The probe was retransmitted before: only its own DSACK says that nothing was lost. */
+	/* The probe was sent before: only its own DSACK can show that no packet was lost. */
 	ls->undo_retrans_pkts = tcp_sk(sk)->total_retrans - 1;
 }
 
-/* icsk_ca_state is still the old one. */
+/* When called, icsk_ca_state still holds the old state. */
 static void ldcp_set_state(struct sock *sk, u8 new_state)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
@@ -403,13 +410,13 @@ static void ldcp_set_state(struct sock *sk, u8 new_state)
 		ldcp_lose_tail(sk, ls);
 }
 
-/* The stack wants a number; cong_control() goes by none. */
+/* The stack requires a value, but cong_control() ignores it. */
 static u32 ldcp_ssthresh(struct sock *sk)
 {
 	return max(tcp_snd_cwnd(tcp_sk(sk)) >> 1, 2U);
 }
 
-/* Nothing was lost after all. */
+/* The loss was spurious. */
 static u32 ldcp_undo_cwnd(struct sock *sk)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
@@ -419,8 +426,9 @@ static u32 ldcp_undo_cwnd(struct sock *sk)
 }
 
 /*
- * Read by ss without the socket lock. BBR's answer is the one with room that ss
- * prints: bw is cw / RTT, mrtt the least RTT, pacing_gain cw, cwnd_gain enum ldcp_stage.
+ * ss calls this without the socket lock. The values are returned as struct tcp_bbr_info, which is
+ * large enough and which ss prints: bw is cw / RTT, mrtt the minimum RTT, pacing_gain cw, and
+ * cwnd_gain enum ldcp_stage.
  */
 static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
@@ -437,7 +445,7 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 					    hop_peek(tp->srtt_us) >> 3);
 		info->bbr.bbr_bw_lo = (u32)bytes_ps;
 		info->bbr.bbr_bw_hi = bytes_ps >> 32;
-		/* As hop_peek(): TCP may be writing it. */
+		/* Like hop_peek(): TCP may be writing the value. */
 		info->bbr.bbr_min_rtt = data_race(tcp_min_rtt(tp));
 		info->bbr.bbr_pacing_gain = cw >> (LDCP_SHIFT - LDCP_INFO_SHIFT);
 		info->bbr.bbr_cwnd_gain = hop_peek(ls->v.stage) << LDCP_INFO_SHIFT;
@@ -461,7 +469,7 @@ static struct tcp_congestion_ops ldcp __read_mostly = {
 	.name		= "ldcp",
 };
 
-/* ldcp_fall_back() leads here, on the same module reference. */
+/* ldcp_fall_back() switches to these ops and keeps the socket's module reference. */
 static struct tcp_congestion_ops ldcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
@@ -490,7 +498,7 @@ static int __net_init ldcp_net_init(struct net *net)
 	return err;
 }
 
-/* A grace period ends before ldcp_net_exit(), and so before the module's code goes. */
+/* A grace period passes before ldcp_net_exit(), and thus before the module's code is freed. */
 static void __net_exit ldcp_net_pre_exit(struct net *net)
 {
 	hop_hook_stop_cc(net, &ldcp_hook);
@@ -524,7 +532,7 @@ static int __init ldcp_register(void)
 	return err;
 }
 
-/* Every socket holds a reference to the module: none is left here. */
+/* Every socket that uses the module holds a reference, so no socket is left here. */
 static void __exit ldcp_unregister(void)
 {
 	hop_unregister_cc(&ldcp, &ldcp_reno);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets that leave, in hop_core's hook in POST_ROUTING: the stack makes all data of a
- * NEEDS_ECN socket ECT and repeats ECE until CWR arrives; here a packet of the first window
- * becomes Not-ECT, and an ACK loses ECE if it acknowledges more than the packet with the mark.
- * A handshake without ECN is Not-ECT too.
+ * Sent packets, in hop_core's hook in POST_ROUTING. The stack sends all data of a NEEDS_ECN socket
+ * as ECT and repeats ECE until it receives CWR. Here, packets of the first window become Not-ECT,
+ * and ECE is removed from an ACK that acknowledges more than the packet with the mark. A handshake
+ * without ECN becomes Not-ECT, too.
  *
- * The hook is behind source NAT, and only conntrack's confirmation, which is for the first
- * packet of a connection, follows: a GSO packet that is segmented here misses nothing. The
- * code reads the socket and writes packets only: below a VRF with a qdisc or a bridge with
- * netfilter the hook runs a second time, in a VRF without the socket lock.
+ * The hook is after source NAT. Only conntrack's confirmation follows, which is for the first
+ * packet of a connection, so a GSO packet that is segmented here misses nothing. The code only
+ * reads the socket and only writes packets: below a VRF with a qdisc or a bridge with netfilter the
+ * hook runs a second time, in a VRF without the socket lock.
  */
 #include <net/dsfield.h>
 #include <net/hop_shim.h>
@@ -40,22 +40,27 @@ static void clear_ece(struct sk_buff *skb)
 	flags = (__be16 *)th + 6;
 	old = *flags;
 	th->ece = 0;
-	/* A partial sum has the pseudo header only. */
+	/* A partial checksum covers only the pseudo-header. */
 	if (skb->ip_summed != CHECKSUM_PARTIAL)
 		inet_proto_csum_replace2(&th->check, skb, old, *flags, false);
 }
 
-/* Each segment by itself: one IP header serves all of a super-packet. */
+/* Segment a GSO packet, because all of its segments share one IP header. */
 static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct sk_buff *segs, *seg, *next;
 	struct sock *sk = skb->sk;
 
-	/* As TCP's own single packets: whoever cannot take them so changes that later. */
+	/*
+	 * Use the features of TCP's own single packets; a device that lacks them is handled later.
+	 */
 	segs = skb_gso_segment(skb, NETIF_F_SG | NETIF_F_HW_CSUM);
 	if (IS_ERR_OR_NULL(segs))
 		return NF_ACCEPT;
-	/* One of them takes over its owner; the others must not overtake what it has queued. */
+	/*
+	 * One segment takes over the socket as owner; set it for the others, too, so that they do
+	 * not overtake packets that the socket has queued.
+	 */
 	sock_hold(sk);
 	consume_skb(skb);
 	skb_list_walk_safe(segs, seg, next) {
@@ -71,8 +76,8 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 }
 
 /*
- * While an application's call is still copying, nobody knows where its message ends; but
- * where the send buffer is full nothing more leaves before an ACK comes.
+ * While the application's call is still copying data, the end of its message is unknown. If the
+ * send buffer is full, however, nothing more is sent before an ACK arrives.
  */
 static u32 left_bytes(const struct sock *sk, u32 seq)
 {
@@ -116,8 +121,8 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
 }
 
 /*
- * A segment of the socket itself, not what a tunnel made of it. Ports do not tell them apart: they
- * may have been translated.
+ * Return: true for a segment of the socket itself, false for a tunnel's packet around it. Ports
+ * cannot distinguish them because NAT may have translated them.
  */
 static bool is_segment(const struct sk_buff *skb)
 {
@@ -134,8 +139,8 @@ static bool is_segment(const struct sk_buff *skb)
 }
 
 /*
- * A SYN that does not ask for ECN any more, a SYN-ACK that does not agree: where ECT is
- * swallowed, a connection without ECN is to come about.
+ * A SYN that no longer asks for ECN, or a SYN-ACK that does not agree to it: make it Not-ECT, so
+ * that a connection without ECN can be established if the path drops ECT packets.
  */
 static unsigned int output_syn(struct sk_buff *skb)
 {
@@ -144,7 +149,7 @@ static unsigned int output_syn(struct sk_buff *skb)
 	return NF_ACCEPT;
 }
 
-/* Timeouts led here: ECT may be what is swallowed. */
+/* After the fallback to Reno because of timeouts: the path may drop ECT packets. */
 static unsigned int output_reno(struct sk_buff *skb, const struct sock *sk)
 {
 	if (compat_ecn_rfc3168(tcp_sk(sk)))
@@ -174,7 +179,7 @@ unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk,
 		th = tcp_hdr(skb);
 	}
 	headers_bytes = skb_transport_offset(skb) + __tcp_hdrlen(th);
-	/* What was sent before is no first-RTT packet any more. */
+	/* A retransmission is not a first-RTT packet any more. */
 	if (skb->len <= headers_bytes || READ_ONCE(ls->v.stage) != LDCP_FIRST_RTT ||
 	    ntohl(th->seq) != READ_ONCE(tcp_sk(sk)->snd_nxt))
 		return NF_ACCEPT;

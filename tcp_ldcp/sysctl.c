@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The knobs, net.hopcc.ldcp_*: each has one place where its bounds are. */
+/* The sysctls net.hopcc.ldcp_* with their ranges */
 #include "tcp_ldcp.h"
 
 static unsigned int gain_min = 1;
@@ -10,7 +10,7 @@ static unsigned int rate_max = LDCP_RATE_MAX_MBIT;
 static unsigned int rtt_max = LDCP_RTT_MAX_US;
 static unsigned int bytes_max = LDCP_BDP_MAX_BYTES;
 
-/* The law reads the value in its own fixed point. */
+/* Also store the value in the algorithm's fixed point. */
 static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct ldcp_gain *gain = container_of(table->data, struct ldcp_gain, ppm);
@@ -34,7 +34,7 @@ static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
 
 #define SYSCTLS 9
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table ldcp_table[SYSCTLS + 1] = {
 	KNOB("alpha_ppm", alpha.ppm, unsigned int, set_gain, &gain_min, &gain_max),
 	KNOB("beta_ppm", beta.ppm, unsigned int, set_gain, &gain_min, &gain_max),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of tcp_ldcp share. */
+/* Declarations that the files of tcp_ldcp share */
 #ifndef TCP_LDCP_TCP_LDCP_H
 #define TCP_LDCP_TCP_LDCP_H
 
@@ -11,14 +11,15 @@
 #include "ldcp_sender.h"
 
 /**
- * struct ldcp_sock - both ends of a connection; written under the socket lock
- * @v: the sender's law
- * @receiver: the other half
- * @default_pkts: the stack's first window, for where the knobs say nothing
- * @undo_retrans_pkts: tp->total_retrans at the last loss, less those that DSACKs may still report
+ * struct ldcp_sock - state of a connection, as sender and receiver; written under the socket lock
+ * @v: state of the sender
+ * @receiver: state of the receiver
+ * @default_pkts: the stack's initial window, used if the sysctls define none
+ * @undo_retrans_pkts: tp->total_retrans at the last loss, minus the retransmissions that DSACKs may
+ *	still report
  * @undo_dsack_pkts: tp->dsack_dups at the last loss
- * @ack_ece: the ACK that is processed has ECE
- * @tail_lost: it acknowledges beyond a probe that repaired a lost tail
+ * @ack_ece: the ACK that is being processed has ECE
+ * @tail_lost: this ACK acknowledges data beyond a loss probe that repaired a lost tail
  */
 struct ldcp_sock {
 	struct ldcp_vars v;
@@ -31,9 +32,9 @@ struct ldcp_sock {
 };
 
 /**
- * struct ldcp_gain - a constant of the law, a knob
- * @ppm: as it is written
- * @value: << LDCP_SHIFT
+ * struct ldcp_gain - sysctl for a constant of the algorithm
+ * @ppm: value as written, millionths
+ * @value: the same << LDCP_SHIFT
  */
 struct ldcp_gain {
 	unsigned int ppm;
@@ -41,15 +42,15 @@ struct ldcp_gain {
 };
 
 /**
- * struct ldcp_net - the knobs of a netns; read without a lock
- * @sysctl: as registered
- * @alpha: of the law
- * @beta: of the law
- * @gamma: of the law
- * @eta: of the law
- * @per_rtt: section 3.2
+ * struct ldcp_net - sysctls of a netns; read without a lock
+ * @sysctl: the registered table
+ * @alpha: constant of the algorithm, see struct ldcp_params
+ * @beta: constant of the algorithm
+ * @gamma: constant of the algorithm
+ * @eta: constant of the algorithm
+ * @per_rtt: grow once per round trip, section 3.2
  * @ack_pkts: m of the receiver
- * @bdp: of the first window
+ * @bdp: values that determine the first window
  */
 struct ldcp_net {
 	struct hop_sysctl sysctl;

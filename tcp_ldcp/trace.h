@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tcp_ldcp decides. Fields and their names are an interface: monitors read
- * them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Tracepoints for the decisions of tcp_ldcp. Names and fields are an interface that monitoring
+ * tools read. IPv4 addresses are v4-mapped; ports are in host byte order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tcp_ldcp
@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <net/hop_trace.h>
 
-/* Section 2.2: an ACK of acked_pkts packets made the window cw_2pow24 / 2^24. */
+/* Section 2.2: an ACK of acked_pkts packets has set the window to cw_2pow24 / 2^24. */
 TRACE_EVENT(ldcp_ack,
 
 	TP_PROTO(const struct sock *sk, const struct ldcp_ack *ack, const struct ldcp_vars *v),
@@ -40,7 +40,7 @@ TRACE_EVENT(ldcp_ack,
 		  __entry->acked_pkts, __entry->ece, __entry->cw, __entry->stage)
 );
 
-/* Section 2.3: a flow entered a stage (enum ldcp_stage); loss: since a packet was lost. */
+/* Section 2.3: a flow entered a stage (enum ldcp_stage); loss: because a packet was lost */
 TRACE_EVENT(ldcp_enter,
 
 	TP_PROTO(const struct sock *sk, const struct ldcp_vars *v, bool loss),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_xcp: XCP's sender, draft-falk-xcp-spec-00 section 3.1. The law is in
- * xcp_sender.h, the header on the wire is net_xcp's; this file hangs the law on
- * the stack.
+ * tcp_xcp: the XCP congestion control, draft-falk-xcp-spec-00 section 3.1. The algorithm is in
+ * xcp_sender.h, net_xcp adds and removes the header on the wire; this file connects the algorithm
+ * to the TCP stack.
  *
- * cong_control() owns window and pacing rate, so that a window of 1.3 segments is a
- * rate. The stack still finds and repairs losses; where the end-to-end control rules
- * (after a loss, and for ever without a peer that speaks XCP), it is the stack's Reno.
+ * cong_control() sets both the congestion window and the pacing rate, so that a window of 1.3
+ * segments is a rate. The stack still detects and repairs losses. While the end-to-end control
+ * determines the window (after a loss, and permanently if the peer does not support XCP), the
+ * connection uses the stack's Reno.
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
@@ -25,38 +26,39 @@
 #include "trace.h"
 
 /*
- * Windows per RTT that Reno is paced at. A window that was halved a moment ago is half
- * the link's rate over an RTT that still has the queue in it: less than 2 leaves the
- * link idle after each loss.
+ * Pacing rate under Reno, in windows per RTT. A window that has just been halved is half the link's
+ * rate over an RTT that still includes the queue: with less than 2 windows the link goes idle after
+ * each loss.
  */
 #define XCP_RENO_PACING		2
 
 /*
- * The same for a sender whose host holds it back: TCP leaves a millisecond of the pace with the
- * device, and where other sockets' packets wait longer there, the window could never be filled.
+ * Pacing rate, in windows per RTT, of a sender that is held back by its own host. TCP keeps one
+ * millisecond of its pacing rate queued at the device; if packets of other sockets wait there for
+ * longer, the sender could never fill its window at a lower rate.
  */
 #define XCP_HELD_PACING		4
 
-/* No window outlasts such a silence. */
+/* An idle time in seconds after which no window is still valid */
 #define XCP_IDLE_LONG_S		1800
 
-/* ss shows a gain in 1/256. */
+/* ss shows gains in units of 1/256. */
 #define XCP_INFO_GAIN_SHIFT	8
 
 struct xcp_sock {
 	struct xcp_vars v;
 	struct xcp_flow *flow;
 	u64 undo_wnd;		/* the window before the end-to-end control took over */
-	s64 feedback_bytes_ps;	/* the last; for dumps */
-	const struct net_device *dev;	/* that the speed is of; compared, never followed */
+	s64 feedback_bytes_ps;	/* the latest feedback; for dumps */
+	const struct net_device *dev;	/* device of speed_mbit; never dereferenced */
 	u32 round_end_pkts;	/* tp->delivered at which the round ends */
-	u32 ack_us;		/* of the last ACK, tcp_mstamp */
-	s32 demand_bytes_ps;	/* the last offer's */
-	u32 sent_pkts;		/* tp->data_segs_out when it was made */
-	u32 speed_changes;	/* hop_speed_changes() when the speed was read */
-	u32 speed_mbit:30;	/* struct hop_speed of the device, read once a round trip */
+	u32 ack_us;		/* time of the last ACK, tcp_mstamp */
+	s32 demand_bytes_ps;	/* demand in the last offer */
+	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
+	u32 speed_changes;	/* hop_speed_changes() before the speed was read */
+	u32 speed_mbit:30;	/* struct hop_speed of dev */
 	bool speed_limits:1;
-	bool paces:1;		/* it was xcp that switched pacing on */
+	bool paces:1;		/* xcp has switched pacing on */
 };
 
 struct xcp_net {
@@ -86,14 +88,14 @@ static noinline void xcp_look_up_speed(const struct sock *sk, struct xcp_sock *x
 	xs->speed_changes = changes;
 }
 
-/* Once a round trip. */
+/* Called once per round trip */
 static void xcp_find_speed(const struct sock *sk, struct xcp_sock *xs)
 {
 	if (xs->dev != hop_sock_dev(sk) || xs->speed_changes != hop_speed_changes())
 		xcp_look_up_speed(sk, xs);
 }
 
-/* Inlined: what of its result is not needed is not computed. */
+/* Inlined, so that the compiler omits the parts of the result that a caller ignores */
 static __always_inline struct xcp_line xcp_line_of(const struct sock *sk,
 						   const struct xcp_sock *xs,
 						   u64 throughput_bytes_ps)
@@ -105,7 +107,7 @@ static __always_inline struct xcp_line xcp_line_of(const struct sock *sk,
 			  app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
 }
 
-/* What left since the last offer asked for that. */
+/* Count the demand of the packets that were sent since the last offer. */
 static __always_inline void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
 {
 	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
@@ -114,7 +116,7 @@ static __always_inline void xcp_count_asked(const struct sock *sk, struct xcp_so
 	xs->sent_pkts = sent_pkts;
 }
 
-/* What the next packets say of this sender; without a throughput, nothing. */
+/* Set the fields of the next packets; if the throughput is unknown (0), they carry no demand. */
 static __always_inline void xcp_offer(const struct sock *sk, struct xcp_sock *xs,
 				      u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
@@ -130,7 +132,7 @@ static __always_inline void xcp_offer(const struct sock *sk, struct xcp_sock *xs
 		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
 }
 
-/* Not inlined: its variables would be on the stack of each ACK. */
+/* Not inlined, to keep its variables off the stack in the normal ACK path */
 static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
 			       struct xcp_feedback feedback, u64 throughput_bytes_ps)
 {
@@ -145,7 +147,10 @@ static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
 			   xs->v.rtt_us, &offer);
 }
 
-/* The window, the pace and the offer, from who rules. Inlined where an ACK is processed. */
+/*
+ * Set window, pacing rate and offer from XCP's state or, under Reno, from the stack's window. It is
+ * inlined where an ACK is processed.
+ */
 static __always_inline void xcp_set_socket(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
 					   struct xcp_feedback feedback)
 {
@@ -160,7 +165,7 @@ static __always_inline void xcp_set_socket(struct sock *sk, struct xcp_sock *xs,
 
 	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	line = xcp_line_of(sk, xs, rate_bytes_ps);
-	/* With feedback they are counted already. */
+	/* With feedback, xcp_hear_feedback() has counted them already. */
 	if (!feedback.headers)
 		xcp_count_asked(sk, xs);
 	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
@@ -196,7 +201,7 @@ static void xcp_init(struct sock *sk)
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
 
-	/* A connection that changes to XCP keeps its window. */
+	/* A connection that switches to XCP after it has sent data keeps its window. */
 	cwnd_pkts = tp->data_segs_out ? tcp_snd_cwnd(tp) :
 		    min(tcp_snd_cwnd(tp), XCP_INIT_PKTS);
 	xcp_start(&xs->v, (u64)cwnd_pkts * xcp_mss_bytes(sk), xcp_mss_bytes(sk));
@@ -211,19 +216,19 @@ static void xcp_init(struct sock *sk)
 	xcp_apply(sk, xs, xcp_mss_bytes(sk));
 }
 
-/* SO_MAX_PACING_RATE wants pacing whatever the congestion control. */
+/* SO_MAX_PACING_RATE needs pacing with any congestion control. */
 static void xcp_stop_pacing(struct sock *sk, const struct xcp_sock *xs)
 {
 	if (xs->paces && READ_ONCE(sk->sk_max_pacing_rate) == ~0UL)
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED, SK_PACING_NONE);
 }
 
-/* Leaves the socket as another congestion control may take it. */
+/* Restore the socket's state for the next congestion control. */
 static void xcp_release(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
 
-	/* A socket may close before init(). */
+	/* A socket may be closed before init() was called. */
 	if (!xs->flow)
 		return;
 	hop_shim_release(sk, XCP_HDR_BYTES);
@@ -233,8 +238,8 @@ static void xcp_release(struct sock *sk)
 }
 
 /*
- * Reno for the rest of the connection: what the network allots is nothing to it any
- * more, so its packets go without a header, and routers take them for what they are.
+ * Fall back to Reno for the rest of the connection. The network's feedback has no effect any more,
+ * so packets are sent without a header and switch qdiscs treat them as traffic without XCP.
  */
 static void xcp_give_up(struct sock *sk)
 {
@@ -242,13 +247,13 @@ static void xcp_give_up(struct sock *sk)
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
 }
 
-/* The window was not filled since there was nothing to fill it with. */
+/* Return: true if the application or the peer's receive window limits the sender */
 static bool xcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
 	return rs->is_app_limited || tp->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
-/* A path that swallows our headers leaves nothing to come back to. */
+/* If the path drops our headers, XCP cannot resume: Reno stays for the rest of the connection. */
 static enum xcp_loss xcp_loss_of(const struct sock *sk, const struct xcp_sock *xs)
 {
 	const struct xcp_net *xn = net_generic(sock_net(sk), xcp_net_id);
@@ -293,7 +298,7 @@ static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sa
 	xs->ack_us = tp->tcp_mstamp;
 	if (rs->rtt_us > 0)
 		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
-	/* While it repairs, the stack decides how much is in flight. */
+	/* During recovery the stack decides how many packets are in flight. */
 	xs->v.in_flight_pkts = inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder ? U32_MAX :
 			       max(xs->v.in_flight_pkts, rs->prior_in_flight);
 	if (xcp_is_limited(tp, rs))
@@ -313,7 +318,7 @@ static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback
 	xcp_count_asked(sk, xs);
 	if (!xcp_hear(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
-	/* For the window of an unknown line the round's counts: no need of the throughput. */
+	/* xcp_bound_growth() does not need the desired rate if the device's speed is unknown. */
 	line = xcp_line_of(sk, xs, 0);
 	xcp_bound_growth(&xs->v, &line, wnd);
 }
@@ -324,7 +329,7 @@ compat_cong_control(xcp_cong_control)
 	struct xcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
 
-	/* The SYN-ACK comes here before init(). */
+	/* The SYN-ACK is processed here before init(). */
 	if (!xs->flow)
 		return;
 	feedback = xcp_flow_take_feedback(xs->flow);
@@ -338,7 +343,7 @@ compat_cong_control(xcp_cong_control)
 	xcp_set_socket(sk, xs, mss_bytes, feedback);
 }
 
-/* Since the last ACK; 32 bits of microseconds alone would begin anew after 71 minutes. */
+/* Time since the last ACK, us; a 32-bit microsecond count alone would wrap after 71 minutes */
 static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
 {
 	if (tcp_jiffies32 - tp->lsndtime > XCP_IDLE_LONG_S * HZ)
@@ -347,9 +352,10 @@ static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
 }
 
 /*
- * Data after silence; the packet at hand will carry the new offer. Where a window is a few GSO
- * packets, all of it is acknowledged before more leaves: that is no silence, and what the last ACK
- * set still holds, unless the sender did not fill its window before.
+ * The application sends again after an idle time; the packet being sent carries the new offer. If
+ * the window is only a few GSO packets, all of it may be acknowledged before more is sent. This is
+ * not an idle time, and the values that the last ACK set stay valid unless the sender did not fill
+ * its window before.
  */
 static void xcp_tx_start(struct sock *sk)
 {
@@ -378,7 +384,7 @@ static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 		xcp_tx_start(sk);
 }
 
-/* icsk_ca_state is still the old one; snd_ssthresh is the new one. */
+/* When called, icsk_ca_state still holds the old state but snd_ssthresh already the new value. */
 static void xcp_set_state(struct sock *sk, u8 new_state)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
@@ -390,13 +396,13 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
 	xcp_begin_reno(&xs->v);
-	/* For TCP_CA_Loss the stack has set the window itself. */
+	/* For TCP_CA_Loss the stack sets the window itself. */
 	if (new_state != TCP_CA_Loss)
 		hop_set_cwnd(sk, tp->snd_ssthresh);
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
-/* Nothing was lost after all. */
+/* The stack found that the retransmission was spurious: restore the window and XCP. */
 static u32 xcp_undo_cwnd(struct sock *sk)
 {
 	struct xcp_sock *xs = inet_csk_ca(sk);
@@ -410,7 +416,7 @@ static u32 xcp_undo_cwnd(struct sock *sk)
 	return cwnd_pkts;
 }
 
-/* The connection was established when XCP was chosen: until the peer answers, Reno rules. */
+/* XCP was selected on an established connection: use Reno until the peer answers. */
 static void xcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	switch (xcp_flow_ask(sk)) {
@@ -450,9 +456,9 @@ static void xcp_fill_info(const struct sock *sk, const struct xcp_sock *xs,
 }
 
 /*
- * Read by ss without the socket lock. BBR's answer is the one with room that ss
- * prints: bw is the throughput, mrtt the RTT, pacing_gain the demand of an RTT and
- * cwnd_gain the size of the last feedback, both over the throughput.
+ * ss calls this without the socket lock. The values are returned as struct tcp_bbr_info, which is
+ * large enough and which ss prints: bw is the throughput, mrtt the RTT, pacing_gain the demand of
+ * one RTT and cwnd_gain the absolute value of the last feedback, both relative to the throughput.
  */
 static size_t xcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
@@ -478,7 +484,7 @@ static struct tcp_congestion_ops xcp __read_mostly = {
 	.name		= "xcp",
 };
 
-/* xcp_init() and xcp_give_up() lead here, on the same module reference. */
+/* xcp_init() and xcp_give_up() switch to these ops and keep the socket's module reference. */
 static struct tcp_congestion_ops xcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
@@ -489,8 +495,9 @@ static struct tcp_congestion_ops xcp_reno __read_mostly = {
 };
 
 /*
- * Not registered. It has the name of what was chosen, since nothing has fallen back yet: programs
- * such as iperf3 read the name as soon as they have set it.
+ * Not registered. These ops carry the name of the selected congestion control because the
+ * connection has not fallen back yet: programs such as iperf3 read the name right after they set
+ * it.
  */
 static struct tcp_congestion_ops xcp_asking __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
@@ -504,7 +511,7 @@ static struct tcp_congestion_ops xcp_asking __read_mostly = {
 
 static unsigned int xcp_loss_limit = XCP_LOSS_TIGHTER;
 
-/* The last entry ends the table where entries are not counted. */
+/* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table xcp_table[] = {
 	{
 		.procname	= "xcp_loss",
@@ -554,7 +561,7 @@ static int __init xcp_register(void)
 	return err;
 }
 
-/* Every socket holds a reference to the module: none is left here. */
+/* Every socket that uses the module holds a reference, so no socket is left here. */
 static void __exit xcp_unregister(void)
 {
 	hop_unregister_cc(&xcp, &xcp_reno);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tcp_xcp decides. Fields and their names are an interface: monitors read
- * them. IPv4 addresses are v4-mapped; ports are in host order.
+ * Tracepoints for the decisions of tcp_xcp. Names and fields are an interface that monitoring tools
+ * read. IPv4 addresses are v4-mapped; ports are in host byte order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM tcp_xcp
@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <net/hop_trace.h>
 
-/* Section 3.1.3: feedback arrived and made a window; what the next packets ask for. */
+/* Section 3.1.3: feedback arrived and set the window; also records the next packets' offer */
 TRACE_EVENT(xcp_feedback,
 
 	TP_PROTO(const struct sock *sk, s64 feedback_bytes_ps, u32 headers, u64 wnd_bytes,
@@ -49,7 +49,7 @@ TRACE_EVENT(xcp_feedback,
 		  __entry->flags)
 );
 
-/* Sections 3.1.3.2 and 4.1: who rules the window from here on. */
+/* Sections 3.1.3.2 and 4.1: XCP or the end-to-end control starts to determine the window. */
 HOP_TRACE_RULE(xcp_rule);
 
 #endif

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XCP's sender, draft-falk-xcp-spec-00 sections 3.1.1, 3.1.3 and 4.1: a window
- * that the network allots, and what a packet asks the network for.
+ * The XCP sender, draft-falk-xcp-spec-00 sections 3.1.1, 3.1.3 and 4.1: the window follows the
+ * feedback of the network, and each packet carries a demand for more or less throughput.
  *
  *	throughput = cwnd / RTT
- *	demand     = (desired - throughput) / packets in an RTT		a packet
- *	cwnd       = max(cwnd + feedback * RTT, MSS)			an ACK
- *	cwnd       = cwnd * (1 - p) + sent * p, p = 1/2			an RTT below it
+ *	demand     = (desired - throughput) / packets in an RTT		per packet
+ *	cwnd       = max(cwnd + feedback * RTT, MSS)			per ACK
+ *	cwnd       = cwnd * (1 - p) + sent * p, p = 1/2			per RTT below it
  *
- * A round trip is below the window where the packets in flight never filled it, whatever the
- * reason: the application, the receiver's window, the send buffer, or a port of the host that
- * other sockets use too. So the throughput that is reported is soon near what is sent.
+ * A round trip counts as below the window if the packets in flight never filled it, for any reason:
+ * the application, the receiver's window, the send buffer, or a port of the host that other sockets
+ * share. The reported throughput therefore soon approaches the rate that is really sent.
  *
- * The window is in bytes with 16 fractional bits: at low rates one packet's feedback
- * is a fraction of a byte. Ranges: window 0 to 2^44 bytes (1.6 Tbit/s for 88 s), RTT 1 us
- * to 2^24 us (16 s), throughput below 2^40 bytes/s (8.8 Tbit/s); what comes from the
- * network is clamped to them.
+ * The window is in bytes with 16 fractional bits: at low rates one packet's feedback is a fraction
+ * of a byte. Ranges: window 0 to 2^44 bytes (1.6 Tbit/s for 88 s), RTT 1 us to 2^24 us (16 s),
+ * throughput below 2^40 bytes/s (8.8 Tbit/s). Values from the network are clamped to these ranges.
  *
  * Deviations:
- * - 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms:
- *   an error of 10^6. This is feedback * RTT.
- * - Section 4.1's "more restrictive over a round trip": both windows start a round
- *   equal, one follows the feedback, the other the end-to-end control; at its end
- *   the feedback's is the smaller one.
- * - The peer returns the feedback, and may lie: all that it grants together is no more than what
- *   was asked for and not granted yet, and leads to XCP_LINE_RTTS round trips of the desired
- *   throughput at most. A sender that does not know the rate of its device asks for no more than
+ * - Section 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms, an
+ *   error by a factor of 10^6. The code computes feedback * RTT.
+ * - Section 4.1's "more restrictive over a round trip": both windows start a round with the same
+ *   value, one follows the feedback, the other the end-to-end control. XCP resumes when the
+ *   feedback's window is the smaller one at the end of the round.
+ * - The peer returns the feedback and may lie. The sum of all positive feedback is limited to the
+ *   demands that were sent and not granted yet, and the window to XCP_LINE_RTTS round trips of the
+ *   desired throughput. A sender that does not know its device's rate asks for at most
  *   XCP_GROWTH_MAX times its throughput.
  */
 #ifndef TCP_XCP_XCP_SENDER_H
@@ -41,33 +40,39 @@
 #define XCP_WND_MAX_BYTES	BIT_ULL(44)
 #define XCP_RTT_MAX_US		((1U << 24) - 1)
 #define XCP_RATE_MAX_BYTES_PS	(BIT_ULL(40) - 1)	/* bytes/s */
-#define XCP_DELTA_MAX_BYTES_PS	0x7fffffffLL	/* the field's bound, bytes/s */
+#define XCP_DELTA_MAX_BYTES_PS	0x7fffffffLL	/* limit of the header field, bytes/s */
 #define XCP_US_PER_S		1000000U
 
-/* Windows that a round leads to at most where the sender's device does not report its rate. */
+/* Maximum growth of the window in a round, as a factor, if the device does not report its rate */
 #define XCP_GROWTH_MAX		64U
-/* Where it does. Demands overlap: what is asked while the first answers are on their way. */
+/*
+ * Maximum window in RTTs of the desired rate if the device reports its rate. More than one: a
+ * sender keeps asking while the first answers are on their way.
+ */
 #define XCP_LINE_RTTS		2U
 #define XCP_ASKED_MAX_BYTES_PS	BIT_ULL(60)
 
 /*
- * Rounds in a row that fill the window until a sender that its own host held back asks for all
- * that it desires again.
+ * After its own host has held it back, a sender asks for all that it desires again after this
+ * number of consecutive rounds that fill the window.
  */
 #define XCP_RAMP_ROUNDS		8U
-/* That a window may lack and still count as filled: pacing, GSO and ACKs come in lumps. */
+/* A window counts as filled if at most this much is missing: pacing, GSO and ACKs are bursty. */
 #define XCP_LACK_SHIFT		2
 #define XCP_LACK_PKTS		2U
 
-/* "A hundred new flows with ten each would overflow a buffer of one BDP." */
+/*
+ * Initial window. The draft: "A hundred new flows with ten each would overflow a buffer of one
+ * BDP."
+ */
 #define XCP_INIT_PKTS		2U
 
 /**
- * enum xcp_loss - what a loss or an ECN mark does (3.1.3.2, 4.6, 4.1)
- * @XCP_LOSS_RENO: Reno for the rest of the connection, as drafted
+ * enum xcp_loss - reaction to a loss or an ECN mark (3.1.3.2, 4.6, 4.1)
+ * @XCP_LOSS_RENO: Reno for the rest of the connection, as the draft says
  * @XCP_LOSS_ROUND: Reno for one round trip
- * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the tighter limit for a
- *	whole round trip
+ * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the more restrictive limit for a whole
+ *	round trip
  */
 enum xcp_loss {
 	XCP_LOSS_RENO,
@@ -76,20 +81,23 @@ enum xcp_loss {
 };
 
 /**
- * struct xcp_vars - a sender's state; written under the socket lock
- * @wnd: the window that XCP allots, bytes << XCP_WND_SHIFT
- * @round_wnd: @wnd when the round began
+ * struct xcp_vars - state of a sender; written under the socket lock
+ * @wnd: the XCP window, bytes << XCP_WND_SHIFT
+ * @round_wnd: value of @wnd at the start of the round
  * @asked_bytes_ps: sum of the positive demands sent in this round and not granted, bytes/s
- * @asked_before_bytes_ps: the same of the rounds before, as far as they still count
+ * @asked_before_bytes_ps: sum of the demands of earlier rounds that late answers may still grant,
+ *	bytes/s
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
- * @in_flight_pkts: the most packets in flight in this round; U32_MAX: they do not count
- * @filled_rounds: rounds in a row that were not held back by the host, at most XCP_RAMP_ROUNDS
- * @rtt_lack_8ths_us: eighths of a microsecond that the RTT estimate is below @rtt_us
- * @reno: the end-to-end control rules the window
- * @reno_round_ended: a round ended since the end-to-end control took over
- * @heard: feedback came in this round
- * @app_limited: in this round the application was too slow
- * @limited: the last whole round did not fill its window
+ * @in_flight_pkts: maximum number of packets in flight in this round; U32_MAX: not measured, the
+ *	window counts as filled
+ * @filled_rounds: consecutive rounds in which the host did not hold the sender back, at most
+ *	XCP_RAMP_ROUNDS
+ * @rtt_lack_8ths_us: difference between @rtt_us and the exact estimate, 1/8 us
+ * @reno: the end-to-end control determines the window
+ * @reno_round_ended: a round has ended since the end-to-end control took over
+ * @heard: feedback was received in this round
+ * @app_limited: the application or the receiver limited the sender in this round
+ * @limited: the last complete round did not fill its window
  */
 struct xcp_vars {
 	u64 wnd;
@@ -113,10 +121,10 @@ static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)
 }
 
 /**
- * xcp_wnd_set() - the window within its bounds
+ * xcp_wnd_set() - set the window, clamped to its range
  * @v: the state
  * @wnd: bytes << XCP_WND_SHIFT
- * @mss_bytes: the floor, against the silly window
+ * @mss_bytes: minimum window, bytes
  */
 static inline void xcp_wnd_set(struct xcp_vars *v, s64 wnd, u32 mss_bytes)
 {
@@ -125,10 +133,10 @@ static inline void xcp_wnd_set(struct xcp_vars *v, s64 wnd, u32 mss_bytes)
 }
 
 /**
- * xcp_start() - a connection begins, or XCP takes it over
+ * xcp_start() - initialize the state of a new connection or of one that switches to XCP
  * @v: the state
- * @cwnd_bytes: the window so far
- * @mss_bytes: the segment
+ * @cwnd_bytes: the current window, bytes
+ * @mss_bytes: segment size, bytes
  */
 static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
 {
@@ -139,14 +147,15 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
 }
 
 /**
- * xcp_update_rtt() - section 3.1.3.3: the RTT estimate
+ * xcp_update_rtt() - update the RTT estimate (3.1.3.3)
  * @v: the state
- * @rtt_us: a sample, 1 to XCP_RTT_MAX_US
+ * @rtt_us: an RTT sample, 1 to XCP_RTT_MAX_US
  *
- * TCP's gain of 1/8, from every sample and not once a window. Of 1/8, 1/4 and 1/2 it
- * gives the highest load both where a window is less than a packet (15 flows at
- * 1.5 Mbit/s) and where a window's ACKs are few and large (100 Gbit/s). In eighths, or the
- * estimate would stay up to 7 us above the samples; what is used is rounded up.
+ * Uses TCP's gain of 1/8, but for every sample instead of once per window. Of the gains 1/8, 1/4
+ * and 1/2, it gives the highest load both with windows below one packet (15 flows at 1.5 Mbit/s)
+ * and with few, large ACKs per window (100 Gbit/s). The estimate is kept in units of 1/8 us,
+ * because in whole microseconds it could stay up to 7 us above the samples; @v->rtt_us is rounded
+ * up.
  */
 static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
 {
@@ -163,14 +172,14 @@ static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
 }
 
 /**
- * xcp_wnd_pkts() - segments that may be in flight
+ * xcp_wnd_pkts() - window in segments
  * @v: the state
- * @mss_bytes: the segment
+ * @mss_bytes: segment size, bytes
  *
- * The window rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window
- * rounded down would lose up to half of it at one to two segments. No more than that: with an
- * eighth more in flight a queue stands, for which the routers lower the load (150 Mbit/s, 50 ms:
- * 0.92, not 0.98).
+ * The window is rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window
+ * rounded down would lose up to half of it at one to two segments. It is not larger than that: with
+ * one eighth more in flight a standing queue forms, and the switch qdiscs reduce the load (150
+ * Mbit/s, 50 ms: 0.92 instead of 0.98).
  *
  * Return: 1 to 2^31 - 1.
  */
@@ -182,8 +191,8 @@ static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
 }
 
 /**
- * xcp_throughput_bytes_ps() - a window as a rate
- * @bytes: the window; more than XCP_WND_MAX_BYTES counts as that
+ * xcp_throughput_bytes_ps() - convert a window to a rate
+ * @bytes: the window; capped at XCP_WND_MAX_BYTES
  * @rtt_us: the RTT; 0: not known
  *
  * Return: bytes/s, rounded up; 0 without an RTT.
@@ -199,12 +208,13 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 }
 
 /**
- * xcp_demand_bytes_ps() - what each packet asks for (3.1.1)
+ * xcp_demand_bytes_ps() - demand of one packet (3.1.1)
  * @desired_bytes_ps: the throughput that the sender could use, bytes/s
- * @throughput_bytes_ps: the one it has, bytes/s
- * @wnd_pkts: packets in an RTT; 0 counts as 1
+ * @throughput_bytes_ps: the current throughput, bytes/s
+ * @wnd_pkts: packets per RTT; 0 counts as 1
  *
- * Return: bytes/s, within the header's field; negative above the desired one.
+ * Return: the demand, bytes/s, in the range of the header's field; negative if the throughput
+ * exceeds the desired one.
  */
 static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts)
 {
@@ -216,17 +226,17 @@ static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes
 }
 
 /**
- * xcp_apply_feedback() - section 3.1.3
+ * xcp_apply_feedback() - change the window by the feedback (3.1.3)
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
- * @mss_bytes: the floor
+ * @mss_bytes: minimum window, bytes
  *
- * Without an RTT estimate there is nothing to apply it by.
+ * Without an RTT estimate the window does not change.
  */
 static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
 	const bool lowers = feedback_bytes_ps < 0;
-	/* Unsigned: S64_MIN has no positive twin. */
+	/* Negate as unsigned: -S64_MIN does not fit into s64. */
 	const u64 rate_bytes_ps = min(lowers ? -(u64)feedback_bytes_ps : (u64)feedback_bytes_ps,
 				      XCP_RATE_MAX_BYTES_PS);
 	u32 rest;
@@ -238,9 +248,9 @@ static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps,
 }
 
 /**
- * struct xcp_line - what bounds a sender; bytes/s
- * @desired_bytes_ps: the throughput that it could use
- * @limit_bytes_ps: what its device cannot exceed; U64_MAX: no such limit is known
+ * struct xcp_line - limits of a sender, bytes/s
+ * @desired_bytes_ps: the throughput that the sender could use
+ * @limit_bytes_ps: the maximum rate of its device; U64_MAX: no limit is known
  * @known: the device reports its rate
  */
 struct xcp_line {
@@ -250,15 +260,16 @@ struct xcp_line {
 };
 
 /**
- * xcp_desire() - the throughput that a sender could use
- * @speed_bytes_ps: the rate of its device; 0: not known
- * @limits: the device cannot send faster
- * @app_bytes_ps: SO_MAX_PACING_RATE; U64_MAX: not set
- * @throughput_bytes_ps: the throughput that it has
+ * xcp_desire() - compute the limits of a sender
+ * @speed_bytes_ps: rate of the sender's device, bytes/s; 0: not known
+ * @limits: the device cannot send faster than @speed_bytes_ps
+ * @app_bytes_ps: SO_MAX_PACING_RATE, bytes/s; U64_MAX: not set
+ * @throughput_bytes_ps: the current throughput, bytes/s; 0: not known
  *
- * SO_MAX_PACING_RATE is the application's word, the device's rate the default.
+ * The desired throughput is SO_MAX_PACING_RATE if the application has set it, otherwise the
+ * device's rate.
  *
- * Return: the bounds.
+ * Return: the limits.
  */
 static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
 					 u64 throughput_bytes_ps)
@@ -270,7 +281,7 @@ static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 ap
 		.known = speed_bytes_ps,
 	};
 
-	/* 2^40 * 2^6; without an RTT nothing is asked for */
+	/* 2^40 * 2^6 fits; without an RTT the throughput is 0 and packets carry no demand. */
 	if (!line.known && throughput_bytes_ps)
 		line.desired_bytes_ps = min(line.desired_bytes_ps,
 					    throughput_bytes_ps * XCP_GROWTH_MAX);
@@ -279,10 +290,10 @@ static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 ap
 }
 
 /**
- * xcp_is_held() - does the host hold the sender back, or did it a few rounds ago?
+ * xcp_is_held() - does the sender's own host hold it back, or did so a few rounds ago?
  * @v: the state
  *
- * Return: true if it asks for less than it desires.
+ * Return: true if the sender asks for less than it desires.
  */
 static inline bool xcp_is_held(const struct xcp_vars *v)
 {
@@ -290,15 +301,16 @@ static inline bool xcp_is_held(const struct xcp_vars *v)
 }
 
 /**
- * xcp_ask_most_bytes_ps() - the most throughput that a sender asks for now
+ * xcp_ask_most_bytes_ps() - the maximum throughput that a sender may ask for now
  * @v: the state
- * @throughput_bytes_ps: the one it has, below 2^40 bytes/s
+ * @throughput_bytes_ps: the current throughput, below 2^40 bytes/s
  *
- * A sender that does not use what it has asks for no more. A sender that its host held back asks
- * for a quarter more, and then for twice as much each round: what the port cannot carry is not
- * asked for, and what other sockets leave is found soon.
+ * A sender that does not fill its window asks for no more than it has. A sender that its host held
+ * back asks for at most a quarter more after the first round that fills the window, and the
+ * increase doubles in each further such round. So it does not ask for rate that the port cannot
+ * carry, and soon finds rate that other sockets release.
  *
- * Return: bytes/s; U64_MAX: no such bound.
+ * Return: bytes/s; U64_MAX: no limit.
  */
 static inline u64 xcp_ask_most_bytes_ps(const struct xcp_vars *v, u64 throughput_bytes_ps)
 {
@@ -311,10 +323,10 @@ static inline u64 xcp_ask_most_bytes_ps(const struct xcp_vars *v, u64 throughput
 }
 
 /**
- * xcp_ask() - packets have left that ask for more
+ * xcp_ask() - count the demands of packets that were sent
  * @v: the state
- * @pkts: their number
- * @demand_bytes_ps: what each asked for, bytes/s
+ * @pkts: number of packets
+ * @demand_bytes_ps: demand of each packet, bytes/s
  */
 static inline void xcp_ask(struct xcp_vars *v, u32 pkts, s32 demand_bytes_ps)
 {
@@ -324,7 +336,7 @@ static inline void xcp_ask(struct xcp_vars *v, u32 pkts, s32 demand_bytes_ps)
 					XCP_ASKED_MAX_BYTES_PS);
 }
 
-/* A part of the feedback, at most @asked_bytes_ps, which it lowers. */
+/* Take from @asked_bytes_ps as much as @feedback_bytes_ps grants, and return that amount. */
 static inline u64 xcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
 {
 	const u64 granted_bytes_ps = min(*asked_bytes_ps, feedback_bytes_ps);
@@ -334,13 +346,13 @@ static inline u64 xcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
 }
 
 /**
- * xcp_grant() - feedback as far as it may be believed
+ * xcp_grant() - limit the feedback to the demands that were sent
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  *
- * The network lowers what a packet asks for, and never raises it.
+ * The network may reduce the demand of a packet but never raises it, so a larger sum is a lie.
  *
- * Return: bytes/s; negative feedback as it is.
+ * Return: bytes/s; negative feedback is returned unchanged.
  */
 static inline s64 xcp_grant(struct xcp_vars *v, s64 feedback_bytes_ps)
 {
@@ -355,12 +367,12 @@ static inline s64 xcp_grant(struct xcp_vars *v, s64 feedback_bytes_ps)
 }
 
 /**
- * xcp_end_asking() - a round ended
+ * xcp_end_asking() - end a round: age the demands that were not granted
  * @v: the state
- * @heard: feedback came in it
+ * @heard: feedback was received in the round
  *
- * Packets of the round before are answered, or lost; half of what they asked for still counts,
- * for answers that were late. Where nothing came, all of it does.
+ * Packets of the round before are answered or lost by now; half of their demands still count,
+ * because answers may be late. If the round brought no feedback, all of their demands still count.
  */
 static inline void xcp_end_asking(struct xcp_vars *v, bool heard)
 {
@@ -371,9 +383,9 @@ static inline void xcp_end_asking(struct xcp_vars *v, bool heard)
 }
 
 /**
- * xcp_most_wnd() - the largest window that feedback may lead to
+ * xcp_most_wnd() - the maximum window that feedback may lead to
  * @v: the state
- * @line: the sender's bounds
+ * @line: the sender's limits
  *
  * Return: bytes << XCP_WND_SHIFT, at most XCP_WND_MAX_BYTES << XCP_WND_SHIFT.
  */
@@ -386,18 +398,18 @@ static inline u64 xcp_most_wnd(const struct xcp_vars *v, const struct xcp_line *
 	if (!line->known)
 		return min(v->round_wnd, (XCP_WND_MAX_BYTES << XCP_WND_SHIFT) / XCP_GROWTH_MAX) *
 		       XCP_GROWTH_MAX;
-	/* 2^40 * 2^24 = 2^64 less than that; 2^64 / 10^6 * 2 < 2^46 */
+	/* 2^40 * 2^24 stays below 2^64, since both factors do; 2^64 / 10^6 * 2 < 2^46 */
 	bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_LINE_RTTS;
 	return min(bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
 }
 
 /**
- * xcp_hear() - feedback came: section 3.1.3
+ * xcp_hear() - process received feedback (3.1.3)
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
- * @mss_bytes: the floor
+ * @mss_bytes: minimum window, bytes
  *
- * Return: true if the window grew: then xcp_bound_growth() follows.
+ * Return: true if the window grew; the caller must then call xcp_bound_growth().
  */
 static inline bool xcp_hear(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
@@ -408,10 +420,10 @@ static inline bool xcp_hear(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_b
 }
 
 /**
- * xcp_bound_growth() - no feedback leads beyond the sender's bounds
- * @v: the state, behind xcp_hear()
- * @line: the sender's bounds
- * @wnd: the window in front of it, bytes << XCP_WND_SHIFT
+ * xcp_bound_growth() - limit the growth of the window to the sender's limits
+ * @v: the state, after xcp_hear()
+ * @line: the sender's limits
+ * @wnd: the window before xcp_hear(), bytes << XCP_WND_SHIFT
  */
 static inline void xcp_bound_growth(struct xcp_vars *v, const struct xcp_line *line, u64 wnd)
 {
@@ -421,9 +433,9 @@ static inline void xcp_bound_growth(struct xcp_vars *v, const struct xcp_line *l
 /**
  * xcp_is_filled() - did the packets in flight fill the window of this round?
  * @v: the state, before xcp_end_asking()
- * @mss_bytes: the segment
+ * @mss_bytes: segment size, bytes
  *
- * Of the window at the round's begin and the one at its end the smaller one counts.
+ * The smaller of the windows at the start and at the end of the round counts.
  *
  * Return: true if they did.
  */
@@ -435,7 +447,7 @@ static inline bool xcp_is_filled(const struct xcp_vars *v, u32 mss_bytes)
 	       bytes - (bytes >> XCP_LACK_SHIFT);
 }
 
-/* Section 3.1.3.1 with p = 1/2, for a round that sent less than the window. */
+/* Section 3.1.3.1 with p = 1/2: reduce the window after a round that sent less than it. */
 static inline void xcp_age(struct xcp_vars *v, u32 sent_pkts, u32 mss_bytes)
 {
 	const u64 sent = min((u64)sent_pkts * mss_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
@@ -445,11 +457,11 @@ static inline void xcp_age(struct xcp_vars *v, u32 sent_pkts, u32 mss_bytes)
 }
 
 /**
- * xcp_end_sending() - a round ended: section 3.1.3.1
+ * xcp_end_sending() - end a round: did it fill the window? (3.1.3.1)
  * @v: the state, before xcp_end_asking()
- * @sent_pkts: what the round delivered
- * @reno: the end-to-end control ruled the window in it
- * @mss_bytes: the segment
+ * @sent_pkts: packets delivered in the round
+ * @reno: the end-to-end control determined the window in the round
+ * @mss_bytes: segment size, bytes
  */
 static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno, u32 mss_bytes)
 {
@@ -458,7 +470,7 @@ static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno,
 	v->limited = v->app_limited || !filled;
 	if (v->limited && !reno)
 		xcp_age(v, sent_pkts, mss_bytes);
-	/* How much an application will have to send says nothing of the port. */
+	/* A round that the application limited says nothing about the port. */
 	if (!filled && !v->app_limited)
 		v->filled_rounds = 0;
 	else if (xcp_is_held(v))
@@ -468,10 +480,10 @@ static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno,
 }
 
 /**
- * xcp_end_silence() - an application has data again: what it lacked before counts no more
+ * xcp_end_silence() - the application has data again: forget that earlier rounds were limited
  * @v: the state
  *
- * Return: true if that changes what the sender asks for.
+ * Return: true if this changes the sender's demand.
  */
 static inline bool xcp_end_silence(struct xcp_vars *v)
 {
@@ -483,11 +495,11 @@ static inline bool xcp_end_silence(struct xcp_vars *v)
 }
 
 /**
- * xcp_age_idle() - the same for silence: nothing was sent for some rounds
+ * xcp_age_idle() - reduce the window after an idle time (3.1.3.1)
  * @v: the state
- * @idle_us: since the last packet
- * @init_bytes: silence does not age the window below a new connection's
- * @mss_bytes: the floor
+ * @idle_us: time since the last ACK, us
+ * @init_bytes: initial window; an idle time does not reduce the window below it
+ * @mss_bytes: minimum window, bytes
  */
 static inline void xcp_age_idle(struct xcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_bytes)
 {
@@ -498,7 +510,7 @@ static inline void xcp_age_idle(struct xcp_vars *v, u64 idle_us, u32 init_bytes,
 }
 
 /**
- * xcp_begin_reno() - a loss or a mark: the end-to-end control takes over (3.1.3.2)
+ * xcp_begin_reno() - let the end-to-end control take over after a loss or a mark (3.1.3.2)
  * @v: the state
  */
 static inline void xcp_begin_reno(struct xcp_vars *v)
@@ -508,11 +520,11 @@ static inline void xcp_begin_reno(struct xcp_vars *v)
 }
 
 /**
- * xcp_gives_up() - at the end of a round of Reno's: is it for the rest of the connection?
+ * xcp_gives_up() - at the end of a Reno round: stay with Reno for good?
  * @v: the state
- * @loss: what a loss does
- * @recovered: no loss is being repaired, so none can turn out not to have been one
- * @asked: the peer sent headers in this round that our data has to answer
+ * @loss: configured reaction to a loss
+ * @recovered: no recovery is in progress, so the loss can no longer prove spurious
+ * @asked: the peer sent headers in this round whose feedback our data has to return
  *
  * Return: true if packets need no header any more.
  */
@@ -523,16 +535,16 @@ static inline bool xcp_gives_up(const struct xcp_vars *v, enum xcp_loss loss, bo
 }
 
 /**
- * xcp_reno_over() - at the end of a round: does XCP rule again?
- * @v: the state; its window starts the next round at the end-to-end control's
- * @loss: what a loss does
- * @recovered: no loss is being repaired
- * @reno_bytes: the end-to-end control's window
- * @mss_bytes: the floor
+ * xcp_reno_over() - at the end of a Reno round: does XCP take over again?
+ * @v: the state; its window is set to @reno_bytes unless it takes over as the more restrictive one
+ * @loss: configured reaction to a loss
+ * @recovered: no recovery is in progress
+ * @reno_bytes: window of the end-to-end control, bytes
+ * @mss_bytes: minimum window, bytes
  *
- * The first round to end after the takeover had begun before it.
+ * The first round that ends after the takeover started before it, so it is not a whole round.
  *
- * Return: true if the end-to-end control's reign is over.
+ * Return: true if XCP determines the window again.
  */
 static inline bool xcp_reno_over(struct xcp_vars *v, enum xcp_loss loss, bool recovered,
 				 u64 reno_bytes, u32 mss_bytes)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's sender: cases that can be redone by hand. Kernel and host. */
+/*
+ * Tests of the XCP sender with values that can be checked by hand; run in the kernel and on the
+ * host
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -142,7 +145,7 @@ static void desire_test(struct kunit *test)
 	}
 }
 
-/* One after the other: packets that ask, a round that ends, feedback. */
+/* In sequence: packets that carry demands, the end of a round, feedback */
 static const struct grant_case {
 	const char *what;
 	u32 pkts;
@@ -180,20 +183,20 @@ static void grant_test(struct kunit *test)
 	}
 }
 
-/* A peer that lies: two packets asked, each ACK brings the largest feedback there is. */
+/* A peer that lies: two packets carried demands, and each ACK returns the maximum feedback. */
 static const struct lie_case {
 	const char *what;
 	struct xcp_line line;
 	u32 rtt_us;
 	u64 want_bytes;
 } lie_cases[] = {
-	/* 2 * (1.25 * 10^9 - 20 * 10^6) / 2 * 100 us, and the 2000 bytes before */
+	/* 2 * (1.25 * 10^9 - 20 * 10^6) / 2 * 100 us, plus the initial 2000 bytes */
 	{ "10 Gbit/s, 100 us: what was asked for", { 1250000000, U64_MAX, true }, 100, 125000 },
 	{ "the same over 10 ms", { 1250000000, U64_MAX, true }, 10000, 12500000 },
 	{ "not known, 64 windows", { 1280000000, U64_MAX, false }, 100, 128000 },
 };
 
-/* Feedback, as the sender takes it. */
+/* Process feedback in the same way as the sender. */
 static void hear(struct xcp_vars *v, const struct xcp_line *line, s64 feedback_bytes_ps,
 		 u32 mss_bytes)
 {
@@ -284,7 +287,7 @@ static void sending_test(struct kunit *test)
 	}
 }
 
-/* A round in which so many packets were in flight. */
+/* One round with this number of packets in flight */
 static u64 ask_after(struct xcp_vars *v, u32 in_flight_pkts, bool app_limited)
 {
 	v->in_flight_pkts = in_flight_pkts;
@@ -356,9 +359,9 @@ static void rtt_test(struct kunit *test)
 	xcp_update_rtt(&v, 180);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 110U);
 	xcp_update_rtt(&v, 111);
-	KUNIT_EXPECT_EQ(test, v.rtt_us, 111U);	/* 110 and an eighth: rounded up */
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 111U);	/* 110 1/8, rounded up */
 	xcp_update_rtt(&v, 95);
-	KUNIT_EXPECT_EQ(test, v.rtt_us, 109U);	/* 108 and two eighths */
+	KUNIT_EXPECT_EQ(test, v.rtt_us, 109U);	/* 108 2/8, rounded up */
 	xcp_update_rtt(&v, XCP_RTT_MAX_US);
 	xcp_update_rtt(&v, XCP_RTT_MAX_US);
 	KUNIT_EXPECT_LE(test, v.rtt_us, XCP_RTT_MAX_US);
@@ -373,7 +376,7 @@ static void pkts_test(struct kunit *test)
 
 	xcp_start(&v, 2000, MSS);
 	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, MSS), 2);
-	v.wnd++;	/* 2^-16 of a byte more */
+	v.wnd++;	/* one unit of 2^-16 bytes more */
 	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, MSS), 3);
 	xcp_start(&v, 0, MSS);
 	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, MSS), 1);
@@ -381,13 +384,13 @@ static void pkts_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, 1), S32_MAX);
 }
 
-/* What each round's feedback makes of 10 segments, Reno's being 10 at each end. */
+/* Feedback of each round for a window of 10 segments; Reno's window is 10 at the end of each */
 static const struct loss_case {
 	const char *what;
 	enum xcp_loss loss;
 	bool recovered;
 	s64 feedback_bytes_ps[3];
-	int want_round;		/* that ends the reign; 0: none */
+	int want_round;		/* round after which XCP takes over again; 0: none */
 } loss_cases[] = {
 	{ "as drafted: for ever", XCP_LOSS_RENO, true, { -100000, -100000, -100000 }, 0 },
 	{ "one whole round", XCP_LOSS_ROUND, true, { 0, 0, 0 }, 2 },
@@ -420,7 +423,7 @@ static void loss_test(struct kunit *test)
 	}
 }
 
-/* Rounds that ended before; the first had begun before the loss. */
+/* Number of rounds that have ended; the first one started before the loss. */
 static const struct give_up_case {
 	const char *what;
 	enum xcp_loss loss;

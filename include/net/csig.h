@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CSIG on the wire, draft-ravi-ippm-csig-01 sections 4 and 5 and appendix A: the tag,
- * its values, and what a hop makes of it.
+ * Wire format of CSIG (draft-ravi-ippm-csig-01, sections 4 and 5 and appendix A): the tag, its
+ * values, and how a hop updates it.
  *
  *	compact, figure 1: 4 bytes		expanded, figure 2: 8 bytes
  *	+-------------------------------+	+-------------------------------+
@@ -14,21 +14,22 @@
  *	1: reserved				| value, lower 8|  reserved 8   |
  *						+---------------+---------------+
  *
- * It is the last tag of layer 2: behind any VLAN tags, in front of the EtherType. What
- * follows the TPID, 2 or 6 bytes, is also what the TCP option reflects. Big-endian.
+ * The tag is the last one of layer 2: behind any VLAN tags, in front of the EtherType. The 2 or 6
+ * bytes behind the TPID are the data that the TCP option reflects. All fields are big-endian.
  *
  *	min(ABW)	kbit/s	available bandwidth
  *	min(ABW/C)	ppm	the same as a part of the link
  *	max(PD)		ns	delay in one hop
  *
- * A hop writes its value and its locator if its value is worse, once both are in the
- * tag's units: a bucket (compact) or a multiple of the quantum (expanded).
+ * A hop converts its value to the tag's units, which are buckets (compact) or multiples of the
+ * quantum (expanded). If its value is worse than the tag's, it writes its value and its locator.
  *
  * Deviations:
- * - A bucket's high end is the next one's low end, and the last has none: any other table
- *   would leave values without a bucket.
- * - A value above the greatest that fits is said to be that.
- * - The clause on min(ABW/C), 5.2, is missing from the draft: as 5.3 and figure 5 use it.
+ * - The upper end of a bucket is the lower end of the next one, and the last bucket has no upper
+ *   end: any other table would leave values without a bucket.
+ * - A value that does not fit is reported as the largest value that does.
+ * - The draft's section 5.2 on min(ABW/C) is missing; the signal is implemented as section 5.3 and
+ *   figure 5 use it.
  */
 #ifndef HOPCC_NET_CSIG_H
 #define HOPCC_NET_CSIG_H
@@ -43,10 +44,10 @@
 
 #define CSIG_TPID_BYTES		2U
 #define CSIG_TAG_MAX_BYTES	8U
-/* Two MAC addresses, then EtherTypes and tags. */
+/* The first tag follows the two MAC addresses. */
 #define CSIG_FIRST_TAG_BYTES	12U
 #define CSIG_VLAN_BYTES		4U
-/* As far as a frame is searched: 25 VLAN tags, and ours. */
+/* A frame is searched this far: for 25 VLAN tags and a CSIG tag. */
 #define CSIG_WALK_BYTES		128U
 
 #define CSIG_TPID_8021Q		0x8100
@@ -54,11 +55,11 @@
 #define CSIG_TPID_QINQ		0x9100	/* before 802.1ad */
 
 /**
- * enum csig_form - how a tag is laid out
- * @CSIG_NONE: there is none
- * @CSIG_COMPACT: figure 1
- * @CSIG_EXPANDED: figure 2
- * @CSIG_FORMS: number of these
+ * enum csig_form - formats of a tag
+ * @CSIG_NONE: no tag
+ * @CSIG_COMPACT: compact tag, figure 1
+ * @CSIG_EXPANDED: expanded tag, figure 2
+ * @CSIG_FORMS: number of formats
  */
 enum csig_form {
 	CSIG_NONE,
@@ -68,11 +69,11 @@ enum csig_form {
 };
 
 /**
- * enum csig_type - what a tag asks for
+ * enum csig_type - signal types
  * @CSIG_ABW: min(ABW)
  * @CSIG_ABW_C: min(ABW/C)
  * @CSIG_PD: max(PD)
- * @CSIG_TYPES: the first that nobody has defined
+ * @CSIG_TYPES: number of defined types; higher ones are undefined
  */
 enum csig_type {
 	CSIG_ABW,
@@ -86,12 +87,12 @@ enum csig_type {
 #define CSIG_PPM_MAX		1000000U
 
 /**
- * struct csig_shape - the fields of a form
- * @tag_bytes: the tag with its TPID
- * @type_max: greatest signal type
- * @value_max: greatest value
+ * struct csig_shape - sizes and limits of a format
+ * @tag_bytes: size of the tag including its TPID
+ * @type_max: maximum signal type
+ * @value_max: maximum value
  * @locator_bits: size of the locator
- * @reserved_max: greatest of the reserved field
+ * @reserved_max: maximum of the reserved field
  */
 struct csig_shape {
 	u32 tag_bytes;
@@ -106,18 +107,18 @@ static const struct csig_shape csig_shapes[CSIG_FORMS] = {
 	[CSIG_EXPANDED] = { 8, 15, (1U << 20) - 1, 16, 255 },
 };
 
-/* What follows the TPID, and what is reflected. */
+/* Size of the data behind the TPID, which the TCP option reflects. */
 static inline u32 csig_data_bytes(enum csig_form form)
 {
 	return csig_shapes[form].tag_bytes - CSIG_TPID_BYTES;
 }
 
 /**
- * struct csig_tag - the data fields
- * @type: T; may be above CSIG_TYPES
- * @value: S, in the form's units
- * @locator: LM
- * @reserved: R; hops keep it
+ * struct csig_tag - data fields of a tag
+ * @type: signal type T; may be CSIG_TYPES or more
+ * @value: signal value S, in the format's units
+ * @locator: locator LM
+ * @reserved: reserved field R; hops do not change it
  */
 struct csig_tag {
 	u32 type;
@@ -127,11 +128,11 @@ struct csig_tag {
 };
 
 /**
- * csig_read() - take the data fields out of a tag
+ * csig_read() - read the data fields of a tag
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @data: csig_data_bytes(@form), at any alignment
+ * @data: csig_data_bytes(@form) bytes, at any alignment
  *
- * Return: the fields; every pattern of bits is one.
+ * Return: the fields; every bit pattern is valid.
  */
 static inline struct csig_tag csig_read(enum csig_form form, const u8 *data)
 {
@@ -155,10 +156,10 @@ static inline struct csig_tag csig_read(enum csig_form form, const u8 *data)
 }
 
 /**
- * csig_write() - put the data fields into a tag
+ * csig_write() - write the data fields of a tag
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @data: csig_data_bytes(@form), at any alignment
- * @t: the fields; each must fit its form
+ * @data: csig_data_bytes(@form) bytes, at any alignment
+ * @t: the fields; each must fit the format
  */
 static inline void csig_write(enum csig_form form, u8 *data, const struct csig_tag *t)
 {
@@ -178,8 +179,8 @@ static inline void csig_write(enum csig_form form, u8 *data, const struct csig_t
 }
 
 /**
- * struct csig_tpids - by what tags are recognised
- * @tpid: by form
+ * struct csig_tpids - the TPIDs by which tags are recognised
+ * @tpid: TPID by format
  */
 struct csig_tpids {
 	u16 tpid[CSIG_FORMS];
@@ -188,9 +189,9 @@ struct csig_tpids {
 /**
  * csig_put() - write a whole tag
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @at: where its TPID goes; csig_shapes[@form].tag_bytes
- * @tpids: TPIDs by form
- * @t: the fields; each must fit its form
+ * @at: start of the tag, csig_shapes[@form].tag_bytes long
+ * @tpids: TPIDs by format
+ * @t: the fields; each must fit the format
  */
 static inline void csig_put(enum csig_form form, u8 *at, const struct csig_tpids *tpids,
 			    const struct csig_tag *t)
@@ -201,11 +202,11 @@ static inline void csig_put(enum csig_form form, u8 *at, const struct csig_tpids
 }
 
 /**
- * enum csig_fault - why a tag is not taken for one
- * @CSIG_OK: it is
- * @CSIG_BAD_TRUNCATED: the frame ends within it, or before the EtherType behind it
- * @CSIG_BAD_ORDER: it is not the last tag: a CSIG or VLAN tag follows
- * @CSIG_FAULTS: number of these
+ * enum csig_fault - reasons why a tag is invalid
+ * @CSIG_OK: the tag is valid
+ * @CSIG_BAD_TRUNCATED: the frame ends within the tag, or before the EtherType behind it
+ * @CSIG_BAD_ORDER: the tag is not the last one: a CSIG or VLAN tag follows
+ * @CSIG_FAULTS: number of values
  */
 enum csig_fault {
 	CSIG_OK,
@@ -215,11 +216,11 @@ enum csig_fault {
 };
 
 /**
- * struct csig_place - where the first tag of a frame is
- * @form: CSIG_NONE if there is none
- * @fault: of it
- * @offset_bytes: of its TPID, from the destination address
- * @inner: the EtherType behind it; 0 if the frame ends
+ * struct csig_place - position of the first CSIG tag in a frame
+ * @form: format of the tag; CSIG_NONE if the frame has no tag
+ * @fault: why the tag is invalid, or CSIG_OK
+ * @offset_bytes: offset of the tag's TPID from the destination address
+ * @inner: EtherType behind the tag; 0 if the frame ends before it
  */
 struct csig_place {
 	enum csig_form form;
@@ -250,9 +251,9 @@ static inline u16 csig_ether_type(const u8 *frame, u32 offset_bytes)
 
 /**
  * csig_place_of() - check a tag against what follows it
- * @form: the tag's form according to its TPID, CSIG_COMPACT or CSIG_EXPANDED
+ * @form: the tag's format according to its TPID, CSIG_COMPACT or CSIG_EXPANDED
  * @offset_bytes: offset of the tag's TPID from the destination address
- * @frame: from the destination address on
+ * @frame: the frame, from the destination address on
  * @walk_bytes: number of bytes of @frame that may be read: @frame_bytes or CSIG_WALK_BYTES
  * @frame_bytes: length of the frame
  * @tpids: the TPIDs of tags
@@ -267,7 +268,7 @@ static inline struct csig_place csig_place_of(enum csig_form form, u32 offset_by
 	struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
 
 	if (behind_bytes + CSIG_TPID_BYTES > walk_bytes) {
-		/* Deeper than anybody looks. */
+		/* A tag beyond CSIG_WALK_BYTES counts as no tag. */
 		if (walk_bytes < frame_bytes)
 			place.form = CSIG_NONE;
 		place.fault = CSIG_BAD_TRUNCATED;
@@ -281,13 +282,13 @@ static inline struct csig_place csig_place_of(enum csig_form form, u32 offset_by
 
 /**
  * csig_find() - look for a tag in a frame
- * @frame: from the destination address on
+ * @frame: the frame, from the destination address on
  * @walk_bytes: number of bytes of @frame that may be read: @frame_bytes or CSIG_WALK_BYTES
  * @frame_bytes: length of the frame
  * @tpids: the TPIDs of tags
  *
- * Return: the place of the first tag, with a fault if the tag must not be there; form 0 if the
- * frame has none.
+ * Return: the place of the first tag, with a fault if the tag must not be there; form CSIG_NONE if
+ * the frame has none.
  */
 static inline struct csig_place csig_find(const u8 *frame, u32 walk_bytes, u32 frame_bytes,
 					  const struct csig_tpids *tpids)
@@ -308,10 +309,11 @@ static inline struct csig_place csig_find(const u8 *frame, u32 walk_bytes, u32 f
 }
 
 /**
- * struct csig_scale - how a signal's values become a tag's: equal in the whole domain
- * @quantum: of the expanded form, in the signal's unit; at least 1
- * @edges: how many of @edge there are
- * @edge: of the compact form: the least value of buckets 1 to @edges, ascending strictly
+ * struct csig_scale - conversion of a signal's values to tag values; the same in the whole domain
+ * @quantum: unit of the expanded format's values, in the signal's unit; at least 1
+ * @edges: number of valid entries of @edge
+ * @edge: lowest values of buckets 1 to @edges of the compact format, in the signal's unit, in
+ *	strictly ascending order
  *
  * With fewer edges than CSIG_EDGES the buckets above are not used.
  */
@@ -321,12 +323,12 @@ struct csig_scale {
 	u32 edge[CSIG_EDGES];
 };
 
-/* The bucket of a value: as many as there are edges at or below it. */
+/* The bucket of a value is the number of edges at or below the value. */
 static inline u32 csig_bucket(const struct csig_scale *s, u64 value)
 {
 	u32 below = 0, left = s->edges;
 
-	/* Halves without a branch: the bucket is within @left of @below. */
+	/* Binary search without branches: the bucket is from @below to @below + @left. */
 	while (left > 1) {
 		const u32 half = left / 2;
 
@@ -337,10 +339,10 @@ static inline u32 csig_bucket(const struct csig_scale *s, u64 value)
 }
 
 /**
- * csig_encode() - a value in a tag's units
- * @s: of the signal
+ * csig_encode() - convert a value to a tag's units
+ * @s: scale of the signal
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @value: in the signal's unit
+ * @value: value in the signal's unit
  */
 static inline u32 csig_encode(const struct csig_scale *s, enum csig_form form, u64 value)
 {
@@ -350,11 +352,11 @@ static inline u32 csig_encode(const struct csig_scale *s, enum csig_form form, u
 }
 
 /**
- * csig_expanded_low() - the least value that an expanded tag's value stands for
- * @quantum: of the signal
- * @value: of a tag
+ * csig_expanded_low() - lowest signal value that an expanded tag's value represents
+ * @quantum: quantum of the signal
+ * @value: value of a tag
  *
- * Return: in the signal's unit.
+ * Return: the lowest signal value, in the signal's unit.
  */
 static inline u64 csig_expanded_low(u32 quantum, u32 value)
 {
@@ -362,11 +364,12 @@ static inline u64 csig_expanded_low(u32 quantum, u32 value)
 }
 
 /**
- * csig_expanded_high() - the least value above all that an expanded tag's value stands for
- * @quantum: of the signal
- * @value: of a tag
+ * csig_expanded_high() - upper bound of the signal values that an expanded tag's value represents
+ * @quantum: quantum of the signal
+ * @value: value of a tag
  *
- * Return: in the signal's unit; U64_MAX where there is no bound.
+ * Return: the bound, in the signal's unit, which is not in the range itself; U64_MAX if there is no
+ * bound.
  */
 static inline u64 csig_expanded_high(u32 quantum, u32 value)
 {
@@ -375,13 +378,13 @@ static inline u64 csig_expanded_high(u32 quantum, u32 value)
 }
 
 /**
- * csig_low() - the least value that a tag's value stands for
- * @s: of the signal
+ * csig_low() - lowest signal value that a tag's value represents
+ * @s: scale of the signal
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @value: of a tag
+ * @value: value of a tag
  *
- * Return: in the signal's unit. U64_MAX for a bucket that is not used: a sender's first
- * value, untouched.
+ * Return: the lowest signal value, in the signal's unit; U64_MAX for a bucket that is not used,
+ * which is the sender's initial value if no hop has changed it.
  */
 static inline u64 csig_low(const struct csig_scale *s, enum csig_form form, u32 value)
 {
@@ -393,12 +396,13 @@ static inline u64 csig_low(const struct csig_scale *s, enum csig_form form, u32 
 }
 
 /**
- * csig_high() - the least value above all that a tag's value stands for
- * @s: of the signal
+ * csig_high() - upper bound of the signal values that a tag's value represents
+ * @s: scale of the signal
  * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @value: of a tag
+ * @value: value of a tag
  *
- * Return: in the signal's unit; U64_MAX where there is no bound.
+ * Return: the bound, in the signal's unit, which is not in the range itself; U64_MAX if there is no
+ * bound.
  */
 static inline u64 csig_high(const struct csig_scale *s, enum csig_form form, u32 value)
 {
@@ -407,7 +411,7 @@ static inline u64 csig_high(const struct csig_scale *s, enum csig_form form, u32
 	return value < csig_shapes[form].value_max ? csig_low(s, form, value + 1) : U64_MAX;
 }
 
-/* Is a scale one that values can be put on? */
+/* Returns true if the scale is valid. */
 static inline bool csig_scale_ok(const struct csig_scale *s)
 {
 	u32 i;
@@ -420,14 +424,14 @@ static inline bool csig_scale_ok(const struct csig_scale *s)
 	return true;
 }
 
-/* Of a delay, more is worse; of bandwidth, less. */
+/* Returns true if a higher value is worse, as it is for a delay; for bandwidth a lower one is. */
 static inline bool csig_is_max(u32 type)
 {
 	return type == CSIG_PD;
 }
 
 /**
- * csig_initial() - what a sender writes: no hop's value is better
+ * csig_initial() - value that a sender writes; no hop's value is better
  * @form: CSIG_COMPACT or CSIG_EXPANDED
  * @type: enum csig_type
  */
@@ -436,19 +440,19 @@ static inline u32 csig_initial(enum csig_form form, u32 type)
 	return csig_is_max(type) ? 0 : csig_shapes[form].value_max;
 }
 
-/* Is value @a, of a tag of this type, worse than @b? */
+/* Returns true if @a is worse than @b as the value of a tag of this type. */
 static inline bool csig_worse(u32 type, u32 a, u32 b)
 {
 	return csig_is_max(type) ? a > b : a < b;
 }
 
 /**
- * csig_replace() - a hop's compare-and-replace (4.1.3.3, 5.3.3)
+ * csig_replace() - compare-and-replace at a hop (sections 4.1.3.3 and 5.3.3)
  * @t: the tag
- * @value: the hop's, in the tag's units
- * @locator: the hop's; must fit the form
+ * @value: the hop's value, in the tag's units
+ * @locator: the hop's locator; must fit the format
  *
- * Return: whether the tag changed: value and locator, or neither.
+ * Return: true if the tag changed; then both its value and its locator are the hop's.
  */
 static inline bool csig_replace(struct csig_tag *t, u32 value, u32 locator)
 {
@@ -460,14 +464,14 @@ static inline bool csig_replace(struct csig_tag *t, u32 value, u32 locator)
 }
 
 /**
- * enum csig_what - an attribute of the bottleneck that a locator may bear (5.5.2)
+ * enum csig_what - attributes of the bottleneck that a locator may contain (section 5.5.2)
  * @CSIG_WHAT_CAPACITY: code of the link's rate, 0 to 15
- * @CSIG_WHAT_STAGE: of the topology
- * @CSIG_WHAT_ORIENTATION: of the port: up, down, aside
- * @CSIG_WHAT_PORT: the port's ID
- * @CSIG_WHAT_DEVICE: the device's ID
- * @CSIG_WHAT_TTL: the packet's, 0 if it has none; the greatest that fits says this or more
- * @CSIG_WHATS: number of these
+ * @CSIG_WHAT_STAGE: stage of the topology
+ * @CSIG_WHAT_ORIENTATION: direction of the port: up, down or sideways
+ * @CSIG_WHAT_PORT: ID of the port
+ * @CSIG_WHAT_DEVICE: ID of the device
+ * @CSIG_WHAT_TTL: TTL of the packet, 0 if it has none; the field's maximum means this or more
+ * @CSIG_WHATS: number of attributes
  */
 enum csig_what {
 	CSIG_WHAT_CAPACITY,
@@ -482,12 +486,12 @@ enum csig_what {
 #define CSIG_FIELDS_MAX	6
 
 /**
- * struct csig_layout - what a locator is made of
- * @constant: the whole of it, if @fields is 0
- * @fields: number of @field
- * @field: from the most significant bits to the least; what they leave are zeros above
- * @field.what: enum csig_what
- * @field.bits: its size
+ * struct csig_layout - structure of a locator
+ * @constant: the whole locator, if @fields is 0
+ * @fields: number of valid entries of @field
+ * @field: the fields, from the most significant bits to the least; unused upper bits are 0
+ * @field.what: attribute, enum csig_what
+ * @field.bits: size of the field
  */
 struct csig_layout {
 	u16 constant;
@@ -498,7 +502,7 @@ struct csig_layout {
 	} field[CSIG_FIELDS_MAX];
 };
 
-/* Does a layout fit the locator of a form? */
+/* Returns true if the layout is valid and fits the locator of this format. */
 static inline bool csig_layout_ok(const struct csig_layout *l, enum csig_form form)
 {
 	const u32 room_bits = csig_shapes[form].locator_bits;
@@ -516,11 +520,11 @@ static inline bool csig_layout_ok(const struct csig_layout *l, enum csig_form fo
 }
 
 /**
- * csig_layout_misfit() - the first attribute that is too great for its field
- * @l: of csig_layout_ok()
- * @attrs: by enum csig_what
+ * csig_layout_misfit() - find the first attribute that is too large for its field
+ * @l: a layout that passed csig_layout_ok()
+ * @attrs: attributes by enum csig_what
  *
- * Return: enum csig_what; CSIG_WHATS if all fit. A TTL always does.
+ * Return: the attribute, enum csig_what; CSIG_WHATS if all fit. A TTL always fits.
  */
 static inline u32 csig_layout_misfit(const struct csig_layout *l, const u32 *attrs)
 {
@@ -534,12 +538,12 @@ static inline u32 csig_layout_misfit(const struct csig_layout *l, const u32 *att
 }
 
 /**
- * csig_compose() - a locator
- * @l: of csig_layout_ok()
- * @attrs: by enum csig_what, all but the TTL
- * @ttl: of the packet
+ * csig_compose() - build a locator
+ * @l: a layout that passed csig_layout_ok()
+ * @attrs: attributes by enum csig_what, all but the TTL
+ * @ttl: TTL of the packet
  *
- * Return: what fits the form that @l is for.
+ * Return: the locator; it fits the format for which the layout was checked.
  */
 static inline u32 csig_compose(const struct csig_layout *l, const u32 *attrs, u32 ttl)
 {
@@ -557,7 +561,7 @@ static inline u32 csig_compose(const struct csig_layout *l, const u32 *attrs, u3
 	return locator;
 }
 
-/* Does a locator of this layout differ from packet to packet? */
+/* Returns true if the locator contains the TTL and so may differ from packet to packet. */
 static inline bool csig_layout_needs_ttl(const struct csig_layout *l)
 {
 	u32 i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a congestion control in BPF reads of net_csig_tag: struct csig_signal in scalars. */
+/* CSIG's signals for a congestion control in BPF: struct csig_signal as scalars. */
 #ifndef HOPCC_NET_CSIG_BPF_H
 #define HOPCC_NET_CSIG_BPF_H
 
@@ -8,15 +8,16 @@
 struct sock;
 
 /**
- * struct csig_bpf_signal - see struct csig_signal
- * @low: the least value that @value stands for: kbit/s, ppm or ns, by signal
- * @high: the least above all that it stands for; all ones: no bound
- * @age_ns: time since it came
- * @count: how many came
- * @form: 1 compact, 2 expanded
- * @value: in the tag's units
- * @locator: of the bottleneck
- * @fed: whether the path takes tags, as far as is known
+ * struct csig_bpf_signal - the latest value of a signal; see struct csig_signal
+ * @low: lower bound of the values that @value stands for, inclusive: kbit/s, ppm or ns,
+ *	depending on the signal
+ * @high: upper bound, exclusive, in the same unit; all ones: no bound
+ * @age_ns: time since the value arrived, ns
+ * @count: number of values that arrived
+ * @form: form of the tag: 1 compact, 2 expanded
+ * @value: value in the tag's units
+ * @locator: locator of the bottleneck; 0 if no hop wrote one
+ * @fed: 0 if the path is known to strip tags, else 1
  */
 struct csig_bpf_signal {
 	__u64 low;

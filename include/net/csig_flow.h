@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What CSIG's carrier (net_csig_tag) tells a congestion control about a connection: what
- * the receiver reflected, by signal. Nothing is asked for here: a netns' sysctl
- * net.hopcc.csig_cc names the congestion controls whose connections bear tags.
+ * The interface by which a congestion control reads CSIG signals of a connection. The carrier
+ * (net_csig_tag) provides, for each signal, the latest value that the receiver reflected. A
+ * congestion control does not request tags: the netns' sysctl net.hopcc.csig_cc names the
+ * congestion controls whose connections send tags.
  */
 #ifndef HOPCC_NET_CSIG_FLOW_H
 #define HOPCC_NET_CSIG_FLOW_H
@@ -16,14 +17,14 @@ struct csig_flow;
 struct sock;
 
 /**
- * struct csig_signal - the latest that was reflected of a signal
- * @form: of the tag: CSIG_COMPACT or CSIG_EXPANDED
- * @value: in the tag's units
- * @locator: of the bottleneck; 0 if no hop wrote one
- * @low: the least value that @value stands for: kbit/s, ppm or ns, by signal
- * @high: the least above all that it stands for; U64_MAX: no bound
- * @age_ns: time since it came
- * @count: how many came
+ * struct csig_signal - latest reflected value of a signal
+ * @form: format of the tag: CSIG_COMPACT or CSIG_EXPANDED
+ * @value: value in the tag's units
+ * @locator: locator of the bottleneck; 0 if no hop wrote one
+ * @low: lowest signal value that @value represents, in the signal's unit: kbit/s, ppm or ns
+ * @high: upper bound of the signal values that @value represents; U64_MAX: no bound
+ * @age_ns: time since the value was received
+ * @count: number of values received
  */
 struct csig_signal {
 	enum csig_form form;
@@ -36,33 +37,47 @@ struct csig_signal {
 };
 
 /**
- * csig_flow_open() - a congestion control reads a connection's signals
+ * csig_flow_open() - start to read a connection's signals
  * @sk: a TCP socket that is established or finishing its handshake
  *
  * Context: socket lock held; may be softirq.
- * Return: the flow, with a reference that csig_flow_close() gives back; NULL if the peer
- * does not know CSIG, the netns has it switched off, or memory is short.
+ * Return: the flow, with a reference that csig_flow_close() drops; NULL if the peer does not
+ * support CSIG, the netns has it switched off, or memory is short.
  */
 struct csig_flow *csig_flow_open(struct sock *sk);
 
 /**
- * csig_flow_read() - the latest of a signal
- * @flow: of csig_flow_open()
- * @type: of the signal
+ * csig_flow_ask() - negotiate CSIG on an established connection
+ * @sk: a TCP socket for which csig_flow_open() returned NULL
+ *
+ * This function is for a congestion control that was chosen when the connection was established.
+ * It sends a pure ACK that asks the peer. If the data of a whole round trip is acknowledged and no
+ * answer has come, the next call asks again, three times in all.
+ *
+ * Context: socket lock held; may be softirq. May send an ACK.
+ * Return: true if the answer is still open: call csig_flow_open() on each ACK, and this function
+ * again if that returns NULL. False if the connection stays without CSIG.
+ */
+bool csig_flow_ask(struct sock *sk);
+
+/**
+ * csig_flow_read() - read the latest value of a signal
+ * @flow: the flow that csig_flow_open() returned
+ * @type: type of the signal
  * @s: result
  *
  * Context: any but hard interrupt.
- * Return: false if none was reflected yet.
+ * Return: false if no value has been reflected yet.
  */
 bool csig_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
 /**
- * struct csig_reading - a signal for a congestion control
+ * struct csig_reading - latest value of a signal, in the short form for a congestion control
  * @count: as csig_signal.count
  * @low: as csig_signal.low
  * @high: as csig_signal.high
  * @locator: as csig_signal.locator
- * @initial: the value is the one that senders write: no hop wrote a worse one
+ * @initial: the value is the sender's initial one: no hop had a worse value
  */
 struct csig_reading {
 	u64 count;
@@ -73,13 +88,13 @@ struct csig_reading {
 };
 
 /**
- * struct csig_told - the latest of a signal, as the carrier keeps it
- * @form: of the tag
+ * struct csig_told - latest value of a signal, as the carrier stores it
+ * @form: form of the tag
  * @tag: the tag
  * @initial: as csig_reading.initial
  * @low: as csig_signal.low
  * @high: as csig_signal.high
- * @at_ns: when it was received
+ * @at_ns: time at which it was received, ns of CLOCK_MONOTONIC
  * @count: as csig_signal.count
  */
 struct csig_told {
@@ -93,10 +108,10 @@ struct csig_told {
 };
 
 /**
- * struct csig_view - where a flow's signals are
- * @changes: of @told
- * @told: by signal
- * @path: does it take tags? CSIG_VIEW_STRIPPED: no
+ * struct csig_view - addresses of a flow's signals
+ * @changes: seqcount that protects @told
+ * @told: latest value of each signal, by type
+ * @path: state of the path; CSIG_VIEW_STRIPPED: tags do not pass it
  */
 struct csig_view {
 	const seqcount_spinlock_t *changes;
@@ -106,14 +121,14 @@ struct csig_view {
 
 /**
  * csig_flow_view() - let a congestion control read signals without a call for each
- * @flow: the flow that csig_flow_open() returned; the view is valid as long
+ * @flow: the flow that csig_flow_open() returned; the view is valid until csig_flow_close()
  *
  * Context: any.
  * Return: the view, for csig_news() and csig_read_new().
  */
 struct csig_view csig_flow_view(const struct csig_flow *flow);
 
-/* In what csig_news() returns, above the bits of signals: csig_flow_is_fed(). */
+/* Flag in the result of csig_news(), above the signals' bits: csig_flow_is_fed() is true. */
 #define CSIG_NEWS_FED	BIT(CSIG_TYPES)
 
 /* csig_view.path: it strips tags. */
@@ -143,7 +158,7 @@ static inline u32 csig_news(const struct csig_view *view, const u64 *seen)
 /**
  * csig_read_new() - read a signal that csig_news() found
  * @view: the view that csig_flow_view() returned
- * @type: the signal's type
+ * @type: type of the signal
  * @r: result: the latest value
  *
  * Context: any but hard interrupt.
@@ -165,18 +180,18 @@ static inline void csig_read_new(const struct csig_view *view, enum csig_type ty
 }
 
 /**
- * csig_flow_is_fed() - do signals come?
- * @flow: of csig_flow_open()
+ * csig_flow_is_fed() - check if signals are being received
+ * @flow: the flow that csig_flow_open() returned
  *
  * Context: any but hard interrupt.
- * Return: whether the path takes tags, as far as is known. Where it strips them, or the
- * peer does not reflect, a congestion control has to go without for a while.
+ * Return: true if, as far as is known, tags pass the path and the peer reflects them. If false, a
+ * congestion control must do without signals for a while.
  */
 bool csig_flow_is_fed(const struct csig_flow *flow);
 
 /**
- * csig_flow_close() - a congestion control leaves
- * @flow: of csig_flow_open()
+ * csig_flow_close() - stop reading a connection's signals
+ * @flow: the flow that csig_flow_open() returned
  *
  * Context: any.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When did this packet arrive at its port? One time a packet (net/hop_mark.h), for all of
- * ours that are around one another on a device, in skb->cb[40..47]: behind struct
- * tc_skb_cb, where a child's filters keep what connection tracking said.
+ * The time at which a packet arrived at its port. All our nested qdiscs of a device share one
+ * mark per packet (net/hop_mark.h). It is in skb->cb[40..47], behind struct tc_skb_cb, where
+ * a child's filters keep the result of connection tracking.
  *
- * A child that segments overwrites it, and so do filters in BPF (struct bpf_skb_data_end):
- * then it is not known. On another device a mark of this one is none.
+ * A child that segments GSO packets overwrites the mark, and so do BPF filters (struct
+ * bpf_skb_data_end): then the time is not known. A mark of one device is not valid on another.
  */
 #ifndef HOPCC_NET_HOP_ARRIVAL_H
 #define HOPCC_NET_HOP_ARRIVAL_H
@@ -21,7 +21,7 @@ static_assert(sizeof(struct qdisc_skb_cb) <= HOP_ARRIVAL_CB_OFFSET);
 static_assert(sizeof(struct tc_skb_cb) <= HOP_ARRIVAL_CB_OFFSET);
 static_assert(HOP_ARRIVAL_CB_OFFSET + sizeof(u64) <= sizeof_field(struct sk_buff, cb));
 
-/* Of all marks of this machine; random. */
+/* The random secret of all marks of this machine. */
 extern u64 hop_arrival_secret;
 
 static inline u64 *hop_arrival_mark(struct sk_buff *skb)
@@ -35,12 +35,12 @@ static inline u64 hop_arrival_key(const struct Qdisc *sch)
 }
 
 /**
- * hop_arrival_note() - a packet arrives
+ * hop_arrival_note() - store the time at which a packet arrives
  * @skb: the packet
- * @sch: where
- * @user: who will want to know
+ * @sch: the qdisc
+ * @user: the user that needs the time later
  *
- * Context: under the qdisc's lock, as all of these.
+ * Context: under the qdisc's lock, like the other functions in this file.
  */
 static inline void hop_arrival_note(struct sk_buff *skb, const struct Qdisc *sch,
 				    enum hop_mark_user user)
@@ -51,13 +51,13 @@ static inline void hop_arrival_note(struct sk_buff *skb, const struct Qdisc *sch
 }
 
 /**
- * hop_arrival_waited_ns() - how long has a packet been here?
+ * hop_arrival_waited_ns() - get the time that a packet has waited
  * @skb: the packet
- * @sch: where
- * @user: of hop_arrival_note()
- * @now_ns: of ktime_get_ns()
+ * @sch: the qdisc
+ * @user: the user that called hop_arrival_note()
+ * @now_ns: the current time, by ktime_get_ns()
  *
- * Return: that, or HOP_MARK_UNKNOWN_NS.
+ * Return: the time since the packet arrived, ns, or HOP_MARK_UNKNOWN_NS.
  */
 static inline u64 hop_arrival_waited_ns(struct sk_buff *skb, const struct Qdisc *sch,
 					enum hop_mark_user user, u64 now_ns)
@@ -66,10 +66,10 @@ static inline u64 hop_arrival_waited_ns(struct sk_buff *skb, const struct Qdisc 
 }
 
 /**
- * hop_arrival_forget() - a packet leaves
+ * hop_arrival_forget() - remove a user from the mark of a packet that leaves
  * @skb: the packet
- * @sch: where
- * @user: of hop_arrival_note(), which may not have been called
+ * @sch: the qdisc
+ * @user: the user; it need not have called hop_arrival_note()
  */
 static inline void hop_arrival_forget(struct sk_buff *skb, const struct Qdisc *sch,
 				      enum hop_mark_user user)
@@ -80,11 +80,11 @@ static inline void hop_arrival_forget(struct sk_buff *skb, const struct Qdisc *s
 }
 
 /**
- * hop_arrival_take() - hop_arrival_waited_ns() and hop_arrival_forget() of a packet that leaves
+ * hop_arrival_take() - hop_arrival_waited_ns() and hop_arrival_forget() in one call
  * @skb: the packet
  * @sch: the qdisc
  * @user: the user that called hop_arrival_note()
- * @now_ns: result of ktime_get_ns()
+ * @now_ns: the current time, by ktime_get_ns()
  *
  * Return: the time that the packet waited, ns, or HOP_MARK_UNKNOWN_NS.
  */

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A classful qdisc around a child, or two: the wrapping, written once.
+ * The common part of classful qdiscs that wrap one child qdisc or two.
  *
  * A qdisc that wraps one child puts struct hop_child first in its private data,
  * &hop_child_class_ops in its ops, and calls the functions below. The child is
  * class <handle>:1; tc may graft any qdisc there. Without a graft it is a byte fifo.
  *
  * A second child, class <handle>:2, is made with hop_child_create() and adopted with
- * hop_child_adopt(); then the functions that end in _at say which. Which of the two is
- * next is the wrapper's to decide, in peek and in dequeue alike. It stays until the
- * wrapper goes.
+ * hop_child_adopt(). Functions whose names end in _at take the index of the child. The
+ * wrapper decides which child is served next, and its peek and its dequeue must agree on
+ * that. The second child stays until the wrapper is destroyed.
  *
  * Accounting: a packet counts in the wrapper's qlen and backlog from enqueue until
- * hop_child_dequeue(), in wire bytes (qdisc_pkt_len). What the child drops by itself
- * later it takes off its parents by qdisc_tree_reduce_backlog(), as any child does.
+ * hop_child_dequeue(), in wire bytes (qdisc_pkt_len). If the child drops a queued packet
+ * by itself, it subtracts it from its parents by qdisc_tree_reduce_backlog(), as any
+ * child does.
  *
- * A peek goes through to the child, and dequeue takes the packet that was peeked, so
- * that what a wrapper writes on departure is written when the packet departs.
+ * A peek is passed to the child, and dequeue takes the packet that was peeked. So a
+ * wrapper that writes to a packet on departure does so when the packet really departs.
  */
 #ifndef HOPCC_HOP_CHILD_H
 #define HOPCC_HOP_CHILD_H
@@ -27,15 +28,15 @@
 #define HOP_CHILDREN_MAX 2
 
 /**
- * struct hop_child - the child; must be the first member of qdisc_priv()
- * @qdisc: the child, never NULL, and the second, if there is one; changed under the
- *	tree lock
+ * struct hop_child - the children of a wrapper; must be the first member of qdisc_priv()
+ * @qdisc: the first child, never NULL, and the second one, NULL if there is none; changed
+ *	under the tree lock
  */
 struct hop_child {
 	struct Qdisc *qdisc[HOP_CHILDREN_MAX];
 };
 
-/* Graft, leaf, find, walk and dump of the classes. */
+/* Class operations: graft, leaf, find, walk and dump. */
 extern const struct Qdisc_class_ops hop_child_class_ops;
 
 void hop_child_prepare(struct Qdisc *sch);
@@ -51,12 +52,12 @@ int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 			       struct sk_buff **to_free);
 
 /**
- * hop_child_at() - one of a wrapper's children
+ * hop_child_at() - get one of a wrapper's children
  * @sch: the wrapper
- * @index: 0, or 1 for the second
+ * @index: 0 for the first child, 1 for the second
  *
  * Context: under the qdisc's lock or RTNL.
- * Return: the child; NULL if there is no second.
+ * Return: the child; NULL if there is no second child.
  */
 static inline struct Qdisc *hop_child_at(const struct Qdisc *sch, int index)
 {
@@ -66,7 +67,7 @@ static inline struct Qdisc *hop_child_at(const struct Qdisc *sch, int index)
 }
 
 /**
- * hop_child_of() - the child of a wrapper
+ * hop_child_of() - get the first child of a wrapper
  * @sch: the wrapper
  *
  * Context: under the qdisc's lock or RTNL.
@@ -78,8 +79,8 @@ static inline struct Qdisc *hop_child_of(const struct Qdisc *sch)
 
 /**
  * hop_child_adopt() - give a wrapper its second child
- * @sch: the wrapper, without one
- * @second: of hop_child_create() for index 1
+ * @sch: the wrapper, which has only one child
+ * @second: the child that hop_child_create() made for index 1
  *
  * Context: under the tree lock.
  */
@@ -91,14 +92,14 @@ static inline void hop_child_adopt(struct Qdisc *sch, struct Qdisc *second)
 }
 
 /**
- * hop_child_enqueue_at() - hand a packet to a child and account it
+ * hop_child_enqueue_at() - enqueue a packet in a child and account it
  * @skb: the packet
  * @sch: the wrapper
  * @index: the child's index; the child must exist
- * @to_free: where dropped packets go
+ * @to_free: list of the packets that were dropped
  *
  * Context: under the qdisc's lock.
- * Return: NET_XMIT_* as the child said.
+ * Return: the child's result, NET_XMIT_*.
  */
 static inline int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
 				       struct sk_buff **to_free)
@@ -118,13 +119,13 @@ static inline int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, i
 }
 
 /**
- * hop_child_enqueue() - hand a packet to the child and account it
+ * hop_child_enqueue() - enqueue a packet in the first child and account it
  * @skb: the packet
  * @sch: the wrapper
- * @to_free: where dropped packets go
+ * @to_free: list of the packets that were dropped
  *
  * Context: under the qdisc's lock.
- * Return: NET_XMIT_* as the child said.
+ * Return: the child's result, NET_XMIT_*.
  */
 static inline int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 				    struct sk_buff **to_free)
@@ -133,7 +134,7 @@ static inline int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 }
 
 /**
- * hop_child_peek() - the packet that the next dequeue will return
+ * hop_child_peek() - get the packet that the next dequeue will return
  * @sch: the wrapper
  *
  * Context: under the qdisc's lock.
@@ -147,12 +148,12 @@ static inline struct sk_buff *hop_child_peek(struct Qdisc *sch)
 }
 
 /**
- * hop_child_take() - take the head from the child, without accounting
+ * hop_child_take() - dequeue the head of the first child, without accounting
  * @sch: the wrapper
  *
- * For a wrapper that still holds the packet afterwards; it calls hop_child_leave()
- * when the packet goes. NULL does not mean empty: a child may be throttled, its own
- * timer then schedules the root again.
+ * This is for a wrapper that still holds the packet afterwards. It calls hop_child_leave()
+ * when the packet departs. NULL does not mean that the child is empty: the child may be
+ * throttled, and its own timer then schedules the root qdisc again.
  *
  * Context: under the qdisc's lock.
  * Return: the packet, or NULL.
@@ -177,7 +178,7 @@ static inline void hop_child_leave(struct Qdisc *sch, struct sk_buff *skb)
 }
 
 /**
- * hop_child_dequeue() - take the head from the child and account it
+ * hop_child_dequeue() - dequeue the head of the first child and account it
  * @sch: the wrapper
  *
  * Context: under the qdisc's lock.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A carrier's counters of a netns, as /proc/net/hopcc_* shows them. */
+/* The counters of a carrier in a network namespace, as /proc/net/hopcc_* shows them. */
 #ifndef HOPCC_NET_HOP_COUNT_H
 #define HOPCC_NET_HOP_COUNT_H
 
@@ -8,11 +8,11 @@
 struct seq_file;
 
 /**
- * hop_counts_show() - show counters, one a line, and those of the flow table behind them
- * @seq: of proc_create_net_single()
- * @counts: the counters
- * @names: their names; one without a name is not shown
- * @n: their number
+ * hop_counts_show() - show a carrier's counters and then the flow table's, one per line
+ * @seq: the file that proc_create_net_single() made
+ * @counts: the carrier's counters
+ * @names: names of the counters; a counter without a name (NULL) is not shown
+ * @n: number of counters
  *
  * Context: process.
  */
@@ -20,7 +20,7 @@ void hop_counts_show(struct seq_file *seq, const unsigned long __percpu *counts,
 		     const char * const *names, unsigned int n);
 
 /**
- * hop_flow_counts_show() - show the counters of the flow table, one a line
+ * hop_flow_counts_show() - show the counters of the flow table, one per line
  * @seq: the file that proc_create_net_single() made
  *
  * Context: process.

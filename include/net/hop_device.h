@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What devices make of frames with headers of ours, from what they and those below offer. */
+/* How devices treat frames with our headers, according to their features. */
 #ifndef HOPCC_NET_HOP_DEVICE_H
 #define HOPCC_NET_HOP_DEVICE_H
 
@@ -7,7 +7,7 @@
 #include <linux/string.h>
 #include <net/rtnetlink.h>
 
-/* Its peer's stack does what a device does, behind whatever is in front. */
+/* Behind a veth, the peer's stack does the checksum, whatever headers stand in front of TCP. */
 static inline bool hop_device_is_veth(const struct net_device *dev)
 {
 	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth");
@@ -21,14 +21,15 @@ static inline int hop_device_parses_one(struct net_device *dev, struct netdev_ne
 }
 
 /**
- * hop_device_parses() - may a checksum be left to one that looks for headers by itself?
+ * hop_device_parses() - does a device parse a packet's headers to compute checksums?
  * @dev: the device
  *
- * Such a card does not find what stands behind a tag that it does not know. A VLAN device,
- * a bridge, a bond offers more than what is below it, so that is asked too.
+ * A NIC that parses headers does not find a header behind a tag that it does not know. A VLAN
+ * device, a bridge or a bond may offer more features than the devices below it, so these are
+ * examined too.
  *
  * Context: RCU read lock.
- * Return: whether the device, or one below, is such.
+ * Return: true if the device, or one below it, parses headers.
  */
 static inline bool hop_device_parses(struct net_device *dev)
 {

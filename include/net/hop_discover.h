@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Discovery: does the peer, and the path to it, take a carrier's headers? It is
- * ours, the drafts have none. SYN and SYN-ACK bear one:
+ * Discovery finds out whether the peer, and the path to it, accept a carrier's headers. The
+ * drafts do not define it. SYN and SYN-ACK carry a header:
  *
  *	 active open                            passive open
  *	 NONE                                   NONE
@@ -13,57 +13,60 @@
  *	  | header           |                   |                | without
  *	 SPEAKS <------------+ the same         SPEAKS           LOST
  *
- * ASKED and LOST become SILENT when the connection is established: the header
- * was what got lost, if it was not any packet: hop_may_be_loss(). Not before: who is not
- * there at all would be remembered. A
- * refusal by ICMP makes any of them SILENT, and so do timeouts in a row: the path
- * has changed.
+ * ASKED and LOST become SILENT when the connection is established: the packet with the header
+ * was dropped because of the header, or by chance (hop_may_be_loss()). They do not become SILENT
+ * earlier, since then a destination that does not answer at all would be remembered as one
+ * without support. A refusal by ICMP makes any of the stages SILENT. Timeouts in a row make
+ * SPEAKS SILENT, since the path may have changed.
  *
- * SPEAKS becomes SILENT, too, if a reset says soon after the handshake that the peer does not
- * know the connection. Somebody on the path treats packets with a header and packets without one
- * as two flows: NAT that began while its old entry for our protocol lived lets the handshake pass
- * as it is, and translates the ACK that follows.
+ * SPEAKS also becomes SILENT if, soon after the handshake, a reset shows that the peer does not
+ * know the connection. A box on the path then treats packets with a header and packets without
+ * one as two flows: if NAT is switched on while an old entry for our protocol is still valid, it
+ * does not translate the handshake, but it translates the ACK that follows.
  *
- * A program may choose its congestion control when the connection is established. Then pure ACKs
- * negotiate, which may be lost at no cost:
+ * A program may select its congestion control after the connection is established. Then pure
+ * ACKs negotiate, since losing one does no harm:
  *
- *	 the one that asks                      the other one
+ *	 the end that asks                      the other end
  *	 NONE                                   NONE
  *	  | our ACK, with a header that asks     | an ACK with such a header
  *	 LATE                                   LATE, and its next pure ACK has a header
  *	  | a header that does not ask           | data with a header
  *	 SPEAKS                                 SPEAKS
  *
- * If the data of a whole round trip is acknowledged and no header has come, the next ACK asks,
- * HOP_LATE_ASKS in all; after that, LATE becomes SILENT.
+ * If the data of a whole round trip is acknowledged and no header has arrived, the next ACK asks
+ * again. After HOP_LATE_ASKS such ACKs, LATE becomes SILENT.
  */
 #ifndef HOPCC_NET_HOP_DISCOVER_H
 #define HOPCC_NET_HOP_DISCOVER_H
 
 #include <linux/types.h>
 
-/* Timeouts in a row after which we try without a header. */
+/* Number of timeouts in a row after which headers are no longer sent. */
 #define HOP_TIMEOUTS_MAX	2
 
-/* A reset comes soon after the handshake if TCP received at most so many segments before it. */
+/*
+ * Number of segments received: a reset counts as "soon after the handshake" if TCP received at
+ * most this many before it.
+ */
 #define HOP_RESET_SEGS		16U
 
-/* ACKs of an established connection that ask for headers before we give up. */
+/* Number of ACKs of an established connection that ask for headers before discovery gives up. */
 #define HOP_LATE_ASKS		3U
 
-/* The longest time without headers for resets, unless the knob says more. */
+/* The longest time without headers after resets, unless the sysctl is set to a longer one. */
 #define HOP_RESET_MAX_S		3600U
 
 /**
- * enum hop_stage - how far discovery is; drawn above
- * @HOP_STAGE_NONE: nothing happened yet, or we were not there
+ * enum hop_stage - stage of discovery; see the drawing above
+ * @HOP_STAGE_NONE: no packet with a header was sent or received so far
  * @HOP_STAGE_ASKED: our SYN had a header
- * @HOP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered; the next had none
+ * @HOP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered, so the next had no header
  * @HOP_STAGE_HEARD: the peer's SYN had a header
- * @HOP_STAGE_ANSWERED: our SYN-ACK had one
+ * @HOP_STAGE_ANSWERED: our SYN-ACK had a header
  * @HOP_STAGE_LATE: an ACK of an established connection had a header that asks, ours or the peer's
- * @HOP_STAGE_SPEAKS: headers pass both ways
- * @HOP_STAGE_SILENT: no header on our data
+ * @HOP_STAGE_SPEAKS: headers pass in both directions
+ * @HOP_STAGE_SILENT: our data carries no headers
  */
 enum hop_stage {
 	HOP_STAGE_NONE,
@@ -77,16 +80,16 @@ enum hop_stage {
 };
 
 /**
- * enum hop_event - what discovery learns from
- * @HOP_EVENT_SYN_OUT: our SYN leaves, the first or again
- * @HOP_EVENT_SYN_IN: a SYN with a header
- * @HOP_EVENT_SYNACK_OUT: our SYN-ACK leaves, the first or again
- * @HOP_EVENT_SYNACK_IN: a SYN-ACK with a header
- * @HOP_EVENT_HEADER_IN: any other packet with a header
- * @HOP_EVENT_ESTABLISHED: the handshake is over
- * @HOP_EVENT_REFUSED: an ICMP error says that somebody does not take our headers
- * @HOP_EVENT_TIMEOUTS: HOP_TIMEOUTS_MAX of TCP's timeouts in a row
- * @HOP_EVENT_LATE: our ACK, or the peer's, with a header that asks
+ * enum hop_event - events that change the stage of discovery
+ * @HOP_EVENT_SYN_OUT: our SYN leaves, for the first time or again
+ * @HOP_EVENT_SYN_IN: a SYN with a header arrives
+ * @HOP_EVENT_SYNACK_OUT: our SYN-ACK leaves, for the first time or again
+ * @HOP_EVENT_SYNACK_IN: a SYN-ACK with a header arrives
+ * @HOP_EVENT_HEADER_IN: any other packet with a header arrives
+ * @HOP_EVENT_ESTABLISHED: the handshake is complete
+ * @HOP_EVENT_REFUSED: an ICMP error shows that a host or router does not accept our headers
+ * @HOP_EVENT_TIMEOUTS: TCP had HOP_TIMEOUTS_MAX timeouts in a row
+ * @HOP_EVENT_LATE: an ACK with a header that asks was sent or received
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs with such a header were not answered
  * @HOP_EVENT_RESET: a reset that does not know the connection, soon after the handshake
  */
@@ -126,11 +129,11 @@ static inline enum hop_stage hop_stage_when_sent(enum hop_stage stage, enum hop_
 }
 
 /**
- * hop_next_stage() - discovery goes on
- * @stage: where it is
- * @event: what happened
+ * hop_next_stage() - compute the stage of discovery after an event
+ * @stage: stage before the event
+ * @event: the event
  *
- * Return: where it is now.
+ * Return: the stage after it.
  */
 static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
 {
@@ -139,17 +142,17 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 		return hop_stage_when_sent(stage, HOP_STAGE_NONE, HOP_STAGE_ASKED,
 					   HOP_STAGE_LOST);
 	case HOP_EVENT_SYN_IN:
-		/* ASKED: both ends open at once. */
+		/* ASKED: simultaneous open. */
 		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ASKED ?
 			HOP_STAGE_HEARD : stage;
 	case HOP_EVENT_SYNACK_OUT:
 		return hop_stage_when_sent(stage, HOP_STAGE_HEARD, HOP_STAGE_ANSWERED,
 					   HOP_STAGE_LOST);
 	case HOP_EVENT_SYNACK_IN:
-		/* It answers a SYN of ours that had a header, whatever ICMP said. */
+		/* The SYN-ACK answers our SYN with a header, whatever ICMP errors arrived. */
 		return HOP_STAGE_SPEAKS;
 	case HOP_EVENT_HEADER_IN:
-		/* LOST: who sends it has got our SYN-ACK's after all. */
+		/* LOST: the peer has received our SYN-ACK with the header after all. */
 		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ANSWERED ||
 		       stage == HOP_STAGE_LOST || stage == HOP_STAGE_LATE ?
 			HOP_STAGE_SPEAKS : stage;
@@ -170,12 +173,13 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 
 /**
  * hop_is_negotiated() - may the peer put headers on its data?
- * @stage: how far discovery is
+ * @stage: stage of discovery
  *
- * A peer does so once both its handshake and ours had a header; whether ours arrived, this
- * end may not know, and what it gave up afterwards the peer need not have given up yet.
+ * A peer does so once the handshake packets of both ends had a header. This end may not know
+ * whether its own packet arrived. If it has given up headers since, the peer may not have done
+ * so yet.
  *
- * Return: false where it cannot have happened.
+ * Return: false if the peer cannot have negotiated headers.
  */
 static inline bool hop_is_negotiated(enum hop_stage stage)
 {
@@ -183,15 +187,15 @@ static inline bool hop_is_negotiated(enum hop_stage stage)
 }
 
 /**
- * hop_may_be_loss() - may a lost packet be why a connection became SILENT?
+ * hop_may_be_loss() - may a lost packet be the reason why a connection became SILENT?
  * @from: stage before @event
- * @event: what made it SILENT
+ * @event: the event that made the connection SILENT
  *
- * Our SYN or SYN-ACK with a header was not answered, and one without was; or ACKs were not
- * answered, which TCP does not repeat. All else proves that the destination or the path takes no
- * headers.
+ * Either our SYN or SYN-ACK with a header was not answered, and the next one, without a header,
+ * was; or our ACKs, which TCP does not retransmit, were not answered. Any other event proves that
+ * the destination or the path does not accept headers.
  *
- * Return: true if any packet might have been lost as that one was.
+ * Return: true if the packet may have been lost for another reason than its header.
  */
 static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 {
@@ -200,32 +204,32 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 }
 
 /**
- * hop_doubt_s() - how long to do without headers after what may be a loss
- * @doubts: times in a row before
- * @first_s: how long the first time, seconds
- * @most_s: how long at most, seconds
+ * hop_doubt_s() - get the time without headers after a packet loss that may have another reason
+ * @doubts: number of such losses in a row before this one
+ * @first_s: time after the first such loss, seconds
+ * @most_s: longest time, seconds
  *
- * Return: seconds, twice as many each time.
+ * Return: seconds, doubled each time.
  */
 static inline unsigned int hop_doubt_s(unsigned int doubts, unsigned int first_s,
 				       unsigned int most_s)
 {
-	/* Above any bound in use: first_s < 2^8 and 2^16 times, or < 2^17 and 2^8 times. */
+	/* No overflow: callers use first_s < 2^8 with a shift of 16, or < 2^17 with one of 8. */
 	const unsigned int wait_s = first_s << (doubts < 16 ? doubts : 16);
 
 	return wait_s < most_s ? wait_s : most_s;
 }
 
 /**
- * hop_reset_s() - how long to do without headers after a reset
- * @resets: resets in a row before
- * @first_s: how long the first time, seconds, at most 86400
+ * hop_reset_s() - get the time without headers after a reset
+ * @resets: number of resets in a row before this one
+ * @first_s: time after the first reset, seconds, at most 86400
  *
- * A reset has cost a connection, and each further attempt may cost another one. It also renews
- * the entry of a NAT that is the reason, so the pause must once outlast that entry's life: 600 s
- * in Linux.
+ * A reset has broken a connection, and each further attempt may break another one. An attempt
+ * also renews the NAT entry that caused the reset. So the pause must eventually become longer
+ * than the lifetime of such an entry, which is 600 s in Linux.
  *
- * Return: seconds, twice as many each time, up to HOP_RESET_MAX_S; never less than @first_s.
+ * Return: seconds, doubled each time up to HOP_RESET_MAX_S, but never less than @first_s.
  */
 static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s)
 {
@@ -235,7 +239,7 @@ static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s
 
 /**
  * struct hop_late - negotiation on an established connection
- * @end_seq: SND.NXT when an ACK asked last
+ * @end_seq: SND.NXT when the last ACK that asks was sent
  * @asks: number of ACKs that asked
  */
 struct hop_late {
@@ -244,10 +248,10 @@ struct hop_late {
 };
 
 /**
- * enum hop_late_turn - what to do next
- * @HOP_LATE_WAIT: nothing
+ * enum hop_late_turn - next step of a negotiation on an established connection
+ * @HOP_LATE_WAIT: wait for the answer
  * @HOP_LATE_ASK: send an ACK that asks
- * @HOP_LATE_GIVE_UP: HOP_EVENT_UNANSWERED
+ * @HOP_LATE_GIVE_UP: give up, by HOP_EVENT_UNANSWERED
  */
 enum hop_late_turn {
 	HOP_LATE_WAIT,
@@ -256,14 +260,14 @@ enum hop_late_turn {
 };
 
 /**
- * hop_late_turn() - no answer has come so far
- * @l: the state; zero at first
+ * hop_late_turn() - decide what to do while no answer has arrived
+ * @l: the state of the negotiation, updated; zero at first
  * @una_seq: SND.UNA
  * @nxt_seq: SND.NXT
  *
- * An answer comes before the ACK of data that left behind the question does, or with it.
+ * The answer arrives no later than the ACK of data that was sent after the ACK that asks.
  *
- * Return: what to do.
+ * Return: the next step.
  */
 static inline enum hop_late_turn hop_late_turn(struct hop_late *l, u32 una_seq, u32 nxt_seq)
 {

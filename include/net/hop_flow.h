@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow table: what a carrier knows of a TCP connection of this host, found
- * by netns and 5-tuple from a packet or a socket.
+ * The flow table stores a carrier's state of TCP connections of this host. An entry is found
+ * by network namespace and 5-tuple, from a packet or from a socket.
  *
  *	       first header                      socket gone
  *	(none) ------------> in the table (+1) --------------> removed (-1) --> freed
- *	                      ^ a reactor's hop_flow_hold() and hop_flow_put()
+ *	                      ^ hop_flow_hold() and hop_flow_put() of a congestion control
  *
- * One hash table under RCU. An entry belongs to one kind of carrier, whose state
- * it ends with. A netns has at most net.hopcc.flow_limit of them, and half-open
- * ones are a quarter of that at most: SYNs are free to send. All namespaces together
- * have at most flows_max, a parameter of hop_core, and those of other user namespaces
- * than the first at most half of it. Where there is no room, the oldest half-open entry
- * of the netns makes room. Once a second those that were not used lately are looked at,
- * and go if their socket is gone.
+ * It is one hash table under RCU. An entry belongs to one kind of carrier, whose state stands
+ * at its end. A network namespace has at most net.hopcc.flow_limit entries, and at most a
+ * quarter of these may be half-open, since an attacker can send SYNs at no cost. All
+ * namespaces together have at most flows_max entries, a parameter of hop_core; namespaces
+ * that belong to a user namespace other than the initial one have at most half of that. If
+ * there is no room, the oldest half-open entry of the network namespace is removed. Once a
+ * second, entries that were not used lately are examined, and removed if their socket is gone.
  *
- * The memory control group of a process that connects is charged for its entries. Those
- * that a SYN opens are made in softirq, where no group is known: the limits bound them.
+ * The memory control group of a process that connects is charged for its entries. An entry
+ * that an incoming SYN opens is made in softirq, where no group is known; only the limits
+ * bound these.
  *
- * Each netns also has its entries in a list: a walk costs what the netns has, and takes
- * a spinlock for a bounded number of entries at a time.
+ * Each network namespace also has its entries in a list. So a walk costs time in proportion
+ * to the entries of that namespace, and takes a spinlock for a bounded number of them at a time.
  *
- * Addresses are those of the socket. A connection whose addresses this host
- * itself translates is not found by its packets: it goes without a carrier.
+ * The addresses in a key are the socket's. If this host itself translates the addresses of a
+ * connection, its packets do not match the entry, and the connection works without a carrier.
  */
 #ifndef HOPCC_NET_HOP_FLOW_H
 #define HOPCC_NET_HOP_FLOW_H
@@ -43,8 +44,8 @@ struct tcphdr;
 
 /**
  * struct hop_flow_kind - a carrier's share of the table
- * @state_bytes: size of its private state
- * @start: sets up the state, which is zero
+ * @state_bytes: size of the carrier's private state in an entry
+ * @start: initialises a new private state, which is zeroed before
  */
 struct hop_flow_kind {
 	size_t state_bytes;
@@ -52,18 +53,18 @@ struct hop_flow_kind {
 };
 
 /**
- * struct hop_flow_key - what a flow is found by; no padding down to @dif
- * @net: where the socket is
- * @kind: of the carrier
+ * struct hop_flow_key - key of a flow; there is no padding in front of @dif
+ * @net: network namespace of the socket
+ * @kind: the carrier
  * @local: our address; IPv4 is v4-mapped
- * @peer: theirs
- * @scope_ifindex: where link-local addresses mean something, else 0
- * @l3mdev_ifindex: VRF of the socket or of the packet's interface, else 0: equal addresses
+ * @peer: the peer's address
+ * @scope_ifindex: the interface that link-local addresses belong to; 0 for other addresses
+ * @l3mdev_ifindex: VRF of the socket or of the packet's interface, 0 if none; equal addresses
  *	and ports in two VRFs are two connections
  * @local_port: our port
- * @peer_port: theirs
- * @dif: interface, to find the socket by; not compared
- * @sdif: the interface below it, if @dif is a VRF; not compared
+ * @peer_port: the peer's port
+ * @dif: interface, for the lookup of the socket; not compared
+ * @sdif: the port of the VRF, if @dif is a VRF; not compared
  */
 struct hop_flow_key {
 	struct net *net;
@@ -79,9 +80,9 @@ struct hop_flow_key {
 };
 
 /**
- * struct hop_flow_link - place in the list of a netns
- * @list: in the list, under the lock of the netns
- * @flow: the entry; NULL for the position of a walk
+ * struct hop_flow_link - element of the list of a network namespace
+ * @list: member of the list; under the lock of the network namespace
+ * @flow: the entry; NULL if the element is the position of a walk
  */
 struct hop_flow_link {
 	struct list_head list;
@@ -89,17 +90,18 @@ struct hop_flow_link {
 };
 
 /**
- * struct hop_flow - an entry
- * @node: in the table
- * @key: what it is found by
- * @in_net: place among all entries of the netns
- * @in_half_open: place among the half-open ones of the netns, the oldest first; under its lock
- * @ref: the table's and the reactor's
+ * struct hop_flow - an entry of the flow table
+ * @node: member of the hash table
+ * @key: key of the flow
+ * @in_net: element of the list of all entries of the network namespace
+ * @in_half_open: member of the list of half-open entries of the network namespace, the oldest
+ *	first; under its lock
+ * @ref: reference count: the table and the congestion control hold references
  * @flags: HOP_FLOW_*; HOP_FLOW_HALF_OPEN is changed under the lock of the netns
  * @late: negotiation on an established connection; under the socket lock
- * @used_jiffies: when it was last found
- * @rcu: frees it
- * @state: the carrier's
+ * @used_jiffies: time of the last successful lookup
+ * @rcu: for freeing the entry
+ * @state: private state of the carrier
  */
 struct hop_flow {
 	struct rhash_head node;
@@ -115,21 +117,21 @@ struct hop_flow {
 };
 
 /*
- * Bits of hop_flow.flags: the handshake is not over; the next pure ACK is to have a header that
- * asks the peer, or one that answers it.
+ * Bits of hop_flow.flags: the handshake is not complete; the next pure ACK must carry a header
+ * that asks the peer; the next pure ACK must carry a header that answers the peer.
  */
 #define HOP_FLOW_HALF_OPEN 0
 #define HOP_FLOW_ASKS 1
 #define HOP_FLOW_ANSWERS 2
 
 /**
- * struct hop_flow_counts - of a netns
- * @flows: in the table now
- * @half_open: of these, half-open
+ * struct hop_flow_counts - counters of the flow table for a network namespace
+ * @flows: entries in the table now
+ * @half_open: half-open entries among these
  * @evicted: half-open entries that were removed to make room for others
- * @refused: not entered: net.hopcc.flow_limit, flows_max, or no memory
- * @refused_max: part of @refused: flows_max was reached
- * @refused_memory: part of @refused: no memory
+ * @refused: entries refused because of net.hopcc.flow_limit, flows_max, or lack of memory
+ * @refused_max: part of @refused that is due to flows_max
+ * @refused_memory: part of @refused that is due to lack of memory
  * @walked: entries that walks of this netns have passed
  */
 struct hop_flow_counts {
@@ -143,9 +145,9 @@ struct hop_flow_counts {
 };
 
 /**
- * hop_flow_key_of_sock() - the key of a socket's flow
+ * hop_flow_key_of_sock() - get the key of a socket's flow
  * @key: result
- * @kind: of the carrier
+ * @kind: the carrier
  * @sk: a TCP socket or a connection request
  *
  * Context: any.
@@ -154,10 +156,10 @@ void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *
 			  const struct sock *sk);
 
 /**
- * hop_flow_key_of_input() - the key of the flow that an incoming packet belongs to
+ * hop_flow_key_of_input() - get the key of the flow that an incoming packet belongs to
  * @key: result
- * @kind: of the carrier
- * @skb: the packet, network header set, skb->dev where it came in
+ * @kind: the carrier
+ * @skb: the packet; its network header is set, and skb->dev is the device it arrived at
  * @th: its TCP header, at least the ports
  *
  * Context: RCU read lock.
@@ -166,14 +168,14 @@ void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind 
 			   const struct sk_buff *skb, const struct tcphdr *th);
 
 /**
- * hop_flow_key_of_output() - the key of the flow that an outgoing packet belongs to
+ * hop_flow_key_of_output() - get the key of the flow that an outgoing packet belongs to
  * @key: result
- * @kind: of the carrier
- * @skb: the packet, network header set, skb->dev where it goes out
+ * @kind: the carrier
+ * @skb: the packet; its network header is set, and skb->dev is the device it leaves by
  * @th: its TCP header, at least the ports
  *
- * For packets without a socket, such as a SYN-ACK with a cookie, and for packets
- * that an ICMP error quotes (@skb is the error, its data the quoted packet).
+ * This is for packets without a socket, such as a SYN-ACK with a SYN cookie, and for packets
+ * that an ICMP error quotes (@skb is the error, and skb->data is at the quoted packet).
  *
  * Context: RCU read lock.
  */
@@ -181,85 +183,87 @@ void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind
 			    const struct sk_buff *skb, const struct tcphdr *th);
 
 /**
- * hop_flow_socket() - the socket of a flow
+ * hop_flow_socket() - look up the socket of a flow
  * @key: the key of the flow
  *
  * Context: RCU read lock.
- * Return: a full socket, a request, one in TIME_WAIT, with a reference for
- * sock_gen_put(); or NULL.
+ * Return: a full socket, a connection request or a socket in TIME_WAIT, with a reference that
+ * the caller releases by sock_gen_put(); NULL if there is none.
  */
 struct sock *hop_flow_socket(const struct hop_flow_key *key);
 
 /**
  * hop_flow_has_listener() - would a SYN find a listener?
- * @key: of the flow that it would open
+ * @key: key of the flow that the SYN would open
  *
  * Context: RCU read lock, BH off.
- * Return: whether it would.
+ * Return: true if there is a listener.
  */
 bool hop_flow_has_listener(const struct hop_flow_key *key);
 
 /**
- * hop_flow_any() - has this netns a flow at all?
- * @net: the netns
+ * hop_flow_any() - has a network namespace any flow?
+ * @net: the network namespace
  *
- * Context: RCU read lock. For the path of every packet.
- * Return: whether it has.
+ * This is cheap enough to be called for every packet.
+ *
+ * Context: RCU read lock.
+ * Return: true if the namespace has a flow.
  */
 bool hop_flow_any(const struct net *net);
 
 /**
- * hop_flow_counter() - where the number of a netns' flows stands
- * @net: the netns
+ * hop_flow_counter() - get the address of the number of flows of a network namespace
+ * @net: the network namespace
  *
  * Context: any.
- * Return: to be read with READ_ONCE(), while the netns is there.
+ * Return: address of the number, which must be read with READ_ONCE(); valid as long as @net.
  */
 const u32 *hop_flow_counter(const struct net *net);
 
 /**
  * hop_flow_find() - look a flow up
- * @key: what by
+ * @key: key of the flow
  *
- * Context: RCU read lock; the result is good while it is held.
+ * Context: RCU read lock; the result is valid while the lock is held.
  * Return: the flow, or NULL.
  */
 struct hop_flow *hop_flow_find(const struct hop_flow_key *key);
 
 /**
- * hop_flow_add() - look a flow up or enter it
- * @key: of a socket that is there, or of a SYN that a listener will take
+ * hop_flow_add() - look a flow up, or insert it if it does not exist
+ * @key: key of an existing socket, or of a SYN that a listener will accept
  * @half_open: the socket is not established yet
  *
- * Context: RCU read lock; the result is good while it is held. Does not sleep.
- * Return: the flow; NULL if the netns, or all together, have their limit and the netns has no
- * half-open flow to remove, or if there is no memory.
+ * Context: RCU read lock; the result is valid while the lock is held. Does not sleep.
+ * Return: the flow; NULL if there is no memory, or if a limit is reached, of the network
+ * namespace or of all together, and the namespace has no half-open flow that could be removed.
  */
 struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open);
 
 /**
- * hop_flow_settle() - the handshake is over
+ * hop_flow_settle() - note that the handshake of a flow is complete
  * @flow: the flow
  *
  * Context: any.
- * Return: whether it was half-open until now.
+ * Return: true if the flow was half-open until now.
  */
 bool hop_flow_settle(struct hop_flow *flow);
 
 /**
- * hop_flow_remove() - take a flow out of the table
- * @flow: the flow; who holds a reference keeps it
+ * hop_flow_remove() - remove a flow from the table
+ * @flow: the flow; it is freed once nobody holds a reference any more
  *
  * Context: RCU read lock.
  */
 void hop_flow_remove(struct hop_flow *flow);
 
 /**
- * hop_flow_hold() - keep a flow beyond the RCU read lock
- * @flow: of hop_flow_find() or hop_flow_add()
+ * hop_flow_hold() - take a reference, to keep a flow beyond the RCU read lock
+ * @flow: a flow that hop_flow_find() or hop_flow_add() returned
  *
  * Context: RCU read lock.
- * Return: false if it is on its way out.
+ * Return: false if the flow is about to be freed.
  */
 static inline bool hop_flow_hold(struct hop_flow *flow)
 {
@@ -267,40 +271,40 @@ static inline bool hop_flow_hold(struct hop_flow *flow)
 }
 
 /**
- * hop_flow_put() - give a reference back
+ * hop_flow_put() - release a reference
  * @flow: the flow
  *
- * Context: any. Does not look at the netns: that may be gone.
+ * Context: any. Does not access the network namespace, which may be gone.
  */
 void hop_flow_put(struct hop_flow *flow);
 
 /**
- * hop_flow_retire() - a carrier leaves: remove its flows
- * @kind: its kind; it adds none any more
+ * hop_flow_retire() - remove all flows of a carrier that is unloaded
+ * @kind: the carrier, which adds no flows any more
  *
  * Context: process.
  */
 void hop_flow_retire(const struct hop_flow_kind *kind);
 
 /**
- * hop_flow_count() - the table's counters
- * @net: of this netns
+ * hop_flow_count() - read the table's counters
+ * @net: the network namespace
  *
  * Context: any.
  * Return: the counters.
  */
 struct hop_flow_counts hop_flow_count(const struct net *net);
 
-/* Entries that a walk passes with the lock of the netns held. */
+/* Number of entries that a walk passes each time it holds the lock of the network namespace. */
 #define HOP_FLOW_STEP 32
 
 /**
- * struct hop_flow_walk - a walk through the entries of a netns
- * @net: the netns
- * @position: behind what was passed
- * @held: entries that were found and not visited yet, with a reference each
- * @first: the next of @held
- * @end: behind the last of @held
+ * struct hop_flow_walk - a walk through the entries of a network namespace
+ * @net: the network namespace
+ * @position: element of the list, behind the entries that were passed
+ * @held: entries that were found and not visited yet, with a reference to each
+ * @first: index in @held of the next entry to visit
+ * @end: index in @held after the last entry
  */
 struct hop_flow_walk {
 	struct net *net;
@@ -311,45 +315,45 @@ struct hop_flow_walk {
 };
 
 /**
- * hop_flow_walk_open() - begin to look through the entries of a netns
- * @walk: for the functions below; stays where it is
- * @net: the netns; must not end before hop_flow_walk_close()
+ * hop_flow_walk_open() - start a walk through the entries of a network namespace
+ * @walk: state of the walk, which must not be moved in memory
+ * @net: the network namespace, which must exist until hop_flow_walk_close()
  *
  * Context: process.
  */
 void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net);
 
 /**
- * hop_flow_walk() - go on: call @visit for flows until it refuses one
- * @walk: of hop_flow_walk_open()
- * @kind: flows of this carrier; NULL: of all
- * @visit: takes a flow; may sleep; false: it has no room for it now
- * @what: for @visit
+ * hop_flow_walk() - continue a walk: call @visit for flows until it refuses one
+ * @walk: state of the walk, after hop_flow_walk_open()
+ * @kind: the carrier whose flows are visited; NULL for all carriers
+ * @visit: function that is called for a flow; may sleep; returns false if it has no room now
+ * @what: argument of @visit
  *
- * The next call begins with the flow that was refused. A flow that is there all the time
- * is visited once; one that is entered or removed meanwhile may be visited or not.
+ * The next call starts with the flow that was refused. A flow that exists during the whole
+ * walk is visited once; one that is inserted or removed meanwhile may be visited or not.
  *
  * Context: process.
- * Return: whether all were seen.
+ * Return: true if the walk has reached the end.
  */
 bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
 		   bool (*visit)(struct hop_flow *flow, void *what), void *what);
 
 /**
- * hop_flow_walk_close() - end it
- * @walk: of hop_flow_walk_open()
+ * hop_flow_walk_close() - end a walk
+ * @walk: state of the walk, after hop_flow_walk_open()
  *
  * Context: process.
  */
 void hop_flow_walk_close(struct hop_flow_walk *walk);
 
 /**
- * hop_flow_l3mdev() - the VRF of a socket
+ * hop_flow_l3mdev() - get the VRF of a socket
  * @sk: a TCP socket or a connection request
  *
  * Context: any.
- * Return: the interface index of the VRF whose device, or a port of which, @sk is bound to;
- * else 0.
+ * Return: interface index of the VRF if @sk is bound to the VRF's device or to one of its
+ * ports; else 0.
  */
 int hop_flow_l3mdev(const struct sock *sk);
 

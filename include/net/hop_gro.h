@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * GRO of TCP segments with a header of ours between IP and TCP: the gro_receive and gro_complete
- * of the header's protocol number.
+ * GRO of TCP segments with one of our headers between IP and TCP: gro_receive and gro_complete
+ * for the header's protocol number.
  *
  *	[IP][ours][TCP][data 1] + [IP][ours][TCP][data 2] -> [IP][ours][TCP][data 1][data 2]
  *
- * IP and TCP decide about their own headers as they do without ours; in between the carrier
- * decides about its header. Segmentation gives each segment a copy of the header again
+ * IP and TCP compare their own headers as they do without ours, and the carrier decides whether
+ * its own headers can be merged. Segmentation later gives each segment a copy of the header
  * (hop_shim_segment()).
  *
- * At most one packet of a connection is held. A segment that may not be merged with it makes it
- * leave first, so that the order stays.
+ * At most one packet of a connection is held. If a segment may not be merged with it, the held
+ * packet leaves first, so that packets stay in order.
  */
 #ifndef HOPCC_NET_HOP_GRO_H
 #define HOPCC_NET_HOP_GRO_H
@@ -23,12 +23,13 @@
 #include <net/protocol.h>
 
 /**
- * struct hop_gro_kind - what a carrier decides about its header
- * @may_merge: returns true if @held, of @held_pkts segments, can stand for these and for those of
- *	@header, one or, of a GSO packet, @pkts; both are checked and of the same length
- * @merge: changes @held so that it does; called after may_merge(), once TCP has merged the data
+ * struct hop_gro_kind - a carrier's functions that merge its headers
+ * @may_merge: returns true if the header @held, of @held_pkts segments, can also stand for
+ *	@header, of @pkts segments (1, or more for a GSO packet); both are valid and have the
+ *	same length
+ * @merge: changes @held to stand for both; called after may_merge(), once TCP has merged the data
  *
- * For a constant, so that both are inlined.
+ * Declare the variable const, so that both functions are inlined.
  */
 struct hop_gro_kind {
 	bool (*may_merge)(const void *held, u32 held_pkts, const void *header, u32 pkts);
@@ -36,13 +37,14 @@ struct hop_gro_kind {
 };
 
 /**
- * hop_gro_header() - read a header and the TCP header behind it
+ * hop_gro_header() - get our header and the TCP header behind it
  * @skb: the packet; GRO's offset is at our header
  * @hdr_bytes: length of our header
  *
  * Context: softirq, RCU read side.
- * Return: our header, with all of TCP's behind it, where both stay while GRO looks at the packet;
- * NULL if the packet ends within them, or TCP's length is less than its least.
+ * Return: our header, with the whole TCP header behind it; the address stays valid while GRO
+ * processes the packet. NULL if the packet ends within them, or the TCP header's length is
+ * below the minimum.
  */
 static inline void *hop_gro_header(struct sk_buff *skb, unsigned int hdr_bytes)
 {
@@ -59,11 +61,12 @@ static inline void *hop_gro_header(struct sk_buff *skb, unsigned int hdr_bytes)
 }
 
 /**
- * hop_gro_is_plain() - may GRO look at a packet with our header here?
+ * hop_gro_is_plain() - may GRO merge a packet with our header on this device?
  * @skb: the packet
  *
- * Within tunnels packets wait for the GRO of the tunnel's device. GRO with a list of segments
- * keeps each segment's own header, which must not change.
+ * Packets within a tunnel are not merged here but by the GRO of the tunnel's device. GRO that
+ * keeps a list of segments (NETIF_F_GRO_FRAGLIST) keeps each segment's own header, which must
+ * not change.
  *
  * Context: softirq, RCU read side.
  * Return: false if the packet must not be merged.
@@ -73,7 +76,7 @@ static inline bool hop_gro_is_plain(const struct sk_buff *skb)
 	return !NAPI_GRO_CB(skb)->encap_mark && !(skb->dev->features & NETIF_F_GRO_FRAGLIST);
 }
 
-/* The packet that is held of a connection, by TCP's ports; IP has compared addresses. */
+/* Find the held packet of a connection by TCP's ports; IP has compared the addresses. */
 static inline struct sk_buff *hop_gro_find(const struct list_head *head, const struct tcphdr *th)
 {
 	struct sk_buff *p;
@@ -86,8 +89,8 @@ static inline struct sk_buff *hop_gro_find(const struct list_head *head, const s
 }
 
 /*
- * Is TCP's header of @p, which is held, at the same place as that of @skb, and our header in front
- * of it ours to write? A header that is elsewhere has another length.
+ * Has @p, which is held, its TCP header at the same offset as @skb, and can our header in front of
+ * it be written? If the offsets differ, so do the lengths of our headers.
  */
 static inline bool hop_gro_is_alike(const struct sk_buff *p, const struct sk_buff *skb,
 				    unsigned int hdr_bytes)
@@ -99,19 +102,19 @@ static inline bool hop_gro_is_alike(const struct sk_buff *p, const struct sk_buf
 }
 
 /**
- * hop_gro_receive() - merge a segment with what is held of its connection, or hold it
- * @head: what is held
+ * hop_gro_receive() - merge a segment with the held packet of its connection, or hold it
+ * @head: list of held packets
  * @skb: the packet; GRO's offset is at our header
- * @header: of hop_gro_header(), checked
- * @hdr_bytes: its length, even
+ * @header: our header, from hop_gro_header(), validated
+ * @hdr_bytes: length of our header, even
  * @tcp: TCP's offload
- * @kind: decides about the header
+ * @kind: the carrier's functions
  *
- * What a device found out about the checksum of a protocol that it knows says nothing of TCP's
- * below our header (see hop_shim_strip()): TCP computes it.
+ * A device's verdict on a checksum concerns a protocol that the device knows, not TCP behind our
+ * header (see hop_shim_strip()). So TCP computes its checksum.
  *
  * Context: softirq, RCU read side.
- * Return: a packet that is held and must leave now, or NULL, as gro_receive.
+ * Return: a held packet that must leave now, or NULL, like gro_receive.
  */
 static __always_inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_buff *skb,
 						       const void *header, unsigned int hdr_bytes,
@@ -140,16 +143,16 @@ static __always_inline struct sk_buff *hop_gro_receive(struct list_head *head, s
 }
 
 /**
- * hop_gro_complete() - a packet that was merged leaves GRO
+ * hop_gro_complete() - finish a merged packet that leaves GRO
  * @skb: the packet
- * @tcp_bytes: from skb->data to TCP's header
+ * @tcp_bytes: offset of the TCP header from skb->data
  * @tcp: TCP's offload
  *
- * It is a GSO packet with our header, as those that the sender's TCP makes: no NIC may segment it
- * when it is forwarded.
+ * The packet is a GSO packet with our header, like those that a sender's TCP makes. If it is
+ * forwarded, no NIC may segment it.
  *
  * Context: softirq, RCU read side.
- * Return: 0 or an error, as gro_complete.
+ * Return: 0 or an error, like gro_complete.
  */
 static inline int hop_gro_complete(struct sk_buff *skb, int tcp_bytes,
 				   const struct net_offload *tcp)
@@ -162,10 +165,11 @@ static inline int hop_gro_complete(struct sk_buff *skb, int tcp_bytes,
 }
 
 /**
- * hop_gro_flush() - wait until no merged packet is held that was merged before
+ * hop_gro_flush() - wait until GRO holds none of the packets that were merged before the call
  *
- * For a module that goes: a packet that is held when nobody can complete it any more is lost, with
- * a warning. The caller has told its gro_receive to merge nothing more.
+ * A module calls this function before it is unloaded: a packet that is still held when nothing
+ * can complete it any more is lost, with a warning. The caller has made its gro_receive stop
+ * merging before.
  *
  * Context: process; takes RTNL. It may take 0.2 s.
  */

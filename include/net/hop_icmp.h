@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ICMP errors that quote a packet with a header of ours between IP and the transport:
- * some are about our header, all others are for what follows it. Without them path
- * MTU discovery would be a black hole.
+ * ICMP errors that quote a packet with one of our headers between IP and the transport header.
+ * Some errors concern our header; all others must be passed on to the transport protocol, or
+ * path MTU discovery would not work.
  */
 #ifndef HOPCC_NET_HOP_ICMP_H
 #define HOPCC_NET_HOP_ICMP_H
@@ -11,17 +11,17 @@
 #include <net/hop_discover.h>
 #include <net/hop_flow.h>
 
-/* RFC 792: ports and sequence number are what an error quotes at least. */
+/* RFC 792: an error quotes at least 8 bytes behind IP: TCP's ports and sequence number. */
 #define HOP_ICMP_QUOTED_BYTES 8
 
-/* The longest header that hop_icmp_tell_v4() steps over. */
+/* The longest header that hop_icmp_tell_v4() can skip. */
 #define HOP_ICMP_SHIM_MAX_BYTES 160
 
 /**
- * enum hop_icmp_verdict - what an error says of our header
- * @HOP_ICMP_NEXT: nothing
- * @HOP_ICMP_MAYBE: somebody filters: perhaps us, perhaps what follows
- * @HOP_ICMP_REFUSED: its protocol number is not known there
+ * enum hop_icmp_verdict - what an ICMP error means for our header
+ * @HOP_ICMP_NEXT: the error does not concern our header
+ * @HOP_ICMP_MAYBE: a filter refused the packet, because of our header or of the transport
+ * @HOP_ICMP_REFUSED: the destination does not know the protocol number of our header
  */
 enum hop_icmp_verdict {
 	HOP_ICMP_NEXT,
@@ -30,54 +30,56 @@ enum hop_icmp_verdict {
 };
 
 /**
- * hop_icmp_judge_v4() - does an error of ICMP concern our header?
- * @type: of the error
- * @code: of the error
+ * hop_icmp_judge_v4() - decide whether an ICMP error concerns our header
+ * @type: ICMP type of the error
+ * @code: ICMP code of the error
  *
- * Return: the verdict.
+ * Return: the decision.
  */
 enum hop_icmp_verdict hop_icmp_judge_v4(u8 type, u8 code);
 
 /**
- * hop_icmp_judge_v6() - the same of ICMPv6
- * @type: of the error
- * @code: of the error
+ * hop_icmp_judge_v6() - decide whether an ICMPv6 error concerns our header
+ * @type: ICMPv6 type of the error
+ * @code: ICMPv6 code of the error
  *
- * Return: the verdict.
+ * Return: the decision.
  */
 enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code);
 
 /**
- * hop_icmp_ends() - does an error end the use of our headers on a connection?
- * @key: of the flow
- * @th: the quoted TCP header, HOP_ICMP_QUOTED_BYTES of it
- * @verdict: on the error, not HOP_ICMP_NEXT
- * @stage: of the flow's discovery
- * @refused: result: it does: HOP_EVENT_REFUSED
+ * hop_icmp_ends() - decide whether an error ends the use of our headers on a connection
+ * @key: key of the flow
+ * @th: the first HOP_ICMP_QUOTED_BYTES of the quoted TCP header
+ * @verdict: decision on the error, not HOP_ICMP_NEXT
+ * @stage: stage of the flow's discovery
+ * @refused: result: true if the caller must report HOP_EVENT_REFUSED
  *
- * A filter's answer to a SYN is asked again without a header before TCP believes it;
- * to a packet of an open connection it is TCP's own affair. What quotes a segment
- * that is not in flight, anybody could have sent. A refused SYN is sent again at once: a
- * destination that does not know the protocol costs a round trip and no timeout.
+ * If a filter refuses a handshake packet, the packet is first sent again without a header, and
+ * TCP does not see this error. If a filter refuses a packet of an established connection, TCP
+ * handles the error. An error that quotes a segment that is not in flight is ignored, since
+ * anybody could have sent it. A refused SYN is sent again at once, so that a destination that
+ * does not know the protocol costs a round trip and no timeout.
  *
  * Context: RCU read lock.
- * Return: whether the error is dealt with; else it is for what follows.
+ * Return: true if the error is handled; false if it must be passed on to the transport.
  */
 bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 		   enum hop_icmp_verdict verdict, enum hop_stage stage, bool *refused);
 
 /**
- * hop_icmp_tell_v4() - tell an error to what follows our header
+ * hop_icmp_tell_v4() - pass an ICMP error on to the protocol behind our header
  * @skb: the error; skb->data at the quoted IP header
- * @info: of the error
- * @next: its protocol number
- * @bytes: length of our header, quoted in full with HOP_ICMP_QUOTED_BYTES behind it;
- *	HOP_ICMP_SHIM_MAX_BYTES at most
+ * @info: additional value of the error, for the protocol's handler
+ * @next: protocol number of the header behind ours
+ * @bytes: length of our header, at most HOP_ICMP_SHIM_MAX_BYTES; the error quotes all of it and
+ *	HOP_ICMP_QUOTED_BYTES behind it
  *
- * It finds its header behind the quoted IP header: that is moved, and moved back.
+ * The protocol's handler expects its header right behind the quoted IP header. So the IP header is
+ * moved there, and moved back afterwards.
  *
  * Context: RCU read lock.
- * Return: what the protocol's handler returned.
+ * Return: the result of the protocol's handler.
  */
 int hop_icmp_tell_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes);
 

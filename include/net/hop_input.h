@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What carriers ask and do where packets come in: PRE_ROUTING, or behind it. */
+/* Functions of the carriers for incoming packets, in PRE_ROUTING or behind it. */
 #ifndef HOPCC_NET_HOP_INPUT_H
 #define HOPCC_NET_HOP_INPUT_H
 
@@ -13,93 +13,95 @@ struct nf_hook_state;
 struct sk_buff;
 
 /**
- * HOP_INPUT_TRUST_FILTERS - value of a carrier's knob: hop_input_is_hidden() is not asked
+ * HOP_INPUT_TRUST_FILTERS - value of a carrier's sysctl: do not check hop_input_is_hidden()
  *
- * The administrator says that the filters which see packets only as they came can read
- * the carrier's header.
+ * With this value the administrator states that the filters which see packets only as they
+ * arrived can parse the carrier's header.
  */
 #define HOP_INPUT_TRUST_FILTERS 2
 
 /**
  * hop_input_is_local() - is a packet for this host?
- * @skb: the packet, network header set
- * @state: of the hook
+ * @skb: the packet, with its network header set
+ * @state: state of the netfilter hook
  *
  * Context: RCU read lock.
- * Return: whether it is.
+ * Return: true if the destination is an address of this host.
  */
 bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *state);
 
 /**
- * hop_input_is_mangled() - is TCP's checksum wrong?
+ * hop_input_is_mangled() - is the TCP checksum wrong?
  * @skb: a packet without our header; skb->data at its network header
- * @th: its TCP header
+ * @th: the TCP header
  *
- * A NAT that does not know a protocol number changes addresses and not TCP's
- * checksum: the packet will be dropped, so it must prove nothing.
+ * A NAT that does not know our protocol number changes the addresses but does not update TCP's
+ * checksum. TCP will drop such a packet, so it must not count as proof that headers arrive.
  *
  * Context: RCU read lock.
- * Return: whether it is.
+ * Return: true if the checksum is wrong.
  */
 bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
 
 /**
- * hop_input_is_in_window() - may a packet be of its connection?
- * @key: the key of its flow
- * @th: its TCP header, without the SYN bit or a SYN-ACK's
- * @payload_bytes: what it carries
+ * hop_input_is_in_window() - may a packet belong to its connection?
+ * @key: key of the packet's flow
+ * @th: TCP header of a SYN-ACK, or of a packet without the SYN bit
+ * @payload_bytes: length of the TCP payload
  *
- * As RFC 5961 has it, but for old data: a segment that was sent again bears a header of
- * its own. Who does not see the connection has to guess both numbers.
+ * The check is that of RFC 5961, but old data is accepted, since a retransmitted segment carries
+ * a new header. An off-path attacker has to guess both the sequence and the acknowledgment
+ * number.
  *
  * Context: RCU read lock.
- * Return: whether it may; true without a socket: then nobody is deceived.
+ * Return: true if both numbers are within the windows, or if there is no socket that a forged
+ * packet could harm.
  */
 bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
 			    unsigned int payload_bytes);
 
 /**
- * hop_input_opens_flow() - may a SYN begin a flow?
- * @key: of the flow; one with its ports may be there, alive or not
+ * hop_input_opens_flow() - may a SYN open a flow?
+ * @key: key of the flow; a flow with this key may exist already
  *
  * Context: RCU read lock, BH off.
- * Return: whether it may.
+ * Return: true if a listener would accept it and no live connection has these ports.
  */
 bool hop_input_opens_flow(const struct hop_flow_key *key);
 
 /**
- * hop_input_act() - do something to a connection's socket, as TCP might on input
- * @key: the key of its flow
- * @act: called with the socket locked, and no process at work on it
- * @what: for @act
+ * hop_input_act() - call a function for a connection's socket, in the context of TCP's input
+ * @key: key of the flow
+ * @act: function; called with the socket locked and not owned by a process
+ * @what: argument of @act
  *
- * Not of one that is closing down: it must still receive.
+ * The function is called only if the socket can still receive data.
  *
  * Context: softirq, RCU read lock; takes the socket's lock.
- * Return: whether it was done.
+ * Return: true if @act was called.
  */
 bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),
 		   void *what);
 
 /**
- * hop_input_ack_now() - let TCP acknowledge at once what is on its way to it
- * @key: the key of its flow
- * @more_pkts: and so many packets after that
+ * hop_input_ack_now() - make TCP acknowledge the packet at hand without delay
+ * @key: key of the packet's flow
+ * @more_pkts: number of packets after it that are also acknowledged without delay
  *
  * Context: softirq, RCU read lock; takes the socket's lock.
- * Return: whether it will.
+ * Return: true if TCP will do so.
  */
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
 
 /**
- * hop_input_hear_reset() - discovery, where a TCP reset comes in
- * @greeter: the carrier's part in it
+ * hop_input_hear_reset() - update discovery when a TCP reset arrives
+ * @greeter: the carrier's functions for discovery
  * @skb: the packet; skb->data at its network header
- * @th: its TCP header, with the RST bit
+ * @th: the TCP header, with the RST bit
  *
  * A reset without the ACK bit answers an ACK of a connection that the peer, or a box on the path,
- * does not know. If it comes soon after a handshake that spoke, packets with a header and packets
- * without one do not reach the same connection: HOP_EVENT_RESET.
+ * does not know. If it arrives soon after a handshake that negotiated headers, packets with a
+ * header and packets without one do not reach the same connection: HOP_EVENT_RESET.
  *
  * Context: RCU read lock.
  */
@@ -108,11 +110,11 @@ void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb
 
 /**
  * hop_input_may_ask() - may an ACK negotiate on an established connection?
- * @key: the key of its flow
- * @th: its TCP header
- * @payload_bytes: what it carries
+ * @key: key of the packet's flow
+ * @th: the TCP header
+ * @payload_bytes: length of the TCP payload
  *
- * An attacker who has not seen the connection has to guess both sequence numbers.
+ * An off-path attacker has to guess both the sequence and the acknowledgment number.
  *
  * Context: RCU read lock.
  * Return: true for a pure ACK, within the windows, of an established connection of this host.
@@ -121,11 +123,12 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 		       unsigned int payload_bytes);
 
 /**
- * hop_input_hear_question() - an ACK asked: hop_input_may_ask()
- * @greeter: the carrier's part in discovery
- * @key: the key of its flow
+ * hop_input_hear_question() - note that the peer's ACK asks for headers
+ * @greeter: the carrier's functions for discovery
+ * @key: key of the packet's flow
  *
- * The next pure ACK of the connection answers: hop_output_late().
+ * The caller has checked hop_input_may_ask(). The next pure ACK of the connection answers, see
+ * hop_output_late().
  *
  * Context: RCU read lock.
  * Return: the flow, or NULL if there is no room for it.
@@ -134,48 +137,48 @@ struct hop_flow *hop_input_hear_question(const struct hop_greeter *greeter,
 					 const struct hop_flow_key *key);
 
 /**
- * hop_input_answer_now() - the answer to hop_input_hear_question() leaves
- * @key: the key of the flow
+ * hop_input_answer_now() - send the ACK that hop_input_hear_question() made due
+ * @key: key of the flow
  *
- * If a process works on the socket, it leaves with the next ACK.
+ * If a process owns the socket, the answer leaves with the next ACK instead.
  *
  * Context: softirq, RCU read lock; takes the socket's lock.
  */
 void hop_input_answer_now(const struct hop_flow_key *key);
 
 /**
- * hop_input_is_hidden() - is there a filter that would not see what a header hides?
- * @dev: where the packet came in
+ * hop_input_is_hidden() - is there a filter that cannot see the packet without our header?
+ * @dev: device that the packet arrived at
  * @opens: the packet may open a connection, or belongs to none
  *
- * An XDP program saw the packet as it came, and never sees what is below the header. The
- * same holds for all filters of the devices below @dev (those of a bond, a bridge or a
- * VLAN device); these are looked for only where @opens says so, since a bridge may have
- * many.
+ * An XDP program saw the packet as it arrived, and never sees it without the header. The
+ * same holds for all filters of the devices below @dev (the ports of a bond or bridge, or the
+ * device of a VLAN). These are examined only if @opens is true, since a bridge may have many
+ * ports.
  *
  * Context: RCU read lock.
- * Return: true if there is one.
+ * Return: true if there is such a filter.
  */
 bool hop_input_is_hidden(struct net_device *dev, bool opens);
 
 /**
- * hop_input_show() - the filters of a device see a packet whose header was taken off
- * @skb: the packet, as if it had come without the header; skb->data at its network header
+ * hop_input_show() - let the device's filters see a packet whose header was removed
+ * @skb: the packet, as if it had arrived without the header; skb->data at its network header
  *
- * To be called last by a hook of PRE_ROUTING. Where tc or nftables filter on ingress, the
- * packet passes them again, as hop_input_again() has it.
+ * A hook of PRE_ROUTING must call this function last. If tc or nftables filter on ingress, the
+ * packet passes these filters again, see hop_input_again().
  *
  * Context: RCU read lock.
- * Return: NF_ACCEPT if no such filter is there; NF_STOLEN if the packet was passed on.
+ * Return: NF_ACCEPT if there is no such filter; NF_STOLEN if the packet was passed on.
  */
 unsigned int hop_input_show(struct sk_buff *skb);
 
 /**
- * hop_input_again() - a packet whose header was taken off is received as a new one
+ * hop_input_again() - receive a packet whose header was removed as a new packet
  * @skb: the packet; skb->data at its network header; consumed
  *
- * It passes packet sockets, tc's and nftables' filters on ingress, conntrack and the
- * firewall. A generic XDP program is not run again: it sees a packet once, as it came,
+ * The packet passes packet sockets, tc's and nftables' filters on ingress, conntrack and the
+ * firewall. A generic XDP program does not run again: it sees a packet once, as it arrived,
  * like a program in a driver.
  *
  * Context: RCU read lock.
@@ -183,10 +186,10 @@ unsigned int hop_input_show(struct sk_buff *skb);
 void hop_input_again(struct sk_buff *skb);
 
 /**
- * hop_input_refuse_v4() - answer a packet of a protocol as if nobody handled that
+ * hop_input_refuse_v4() - answer a packet as if no handler for its protocol existed
  * @skb: the packet, skb->data behind its IP header; consumed
  *
- * Context: RCU read lock; from the handler of the protocol.
+ * Context: RCU read lock; called by the handler of the protocol.
  */
 void hop_input_refuse_v4(struct sk_buff *skb);
 
@@ -194,7 +197,7 @@ void hop_input_refuse_v4(struct sk_buff *skb);
  * hop_input_refuse_v6() - hop_input_refuse_v4() for IPv6
  * @skb: the packet; consumed
  *
- * Context: RCU read lock; from the handler of the protocol.
+ * Context: RCU read lock; called by the handler of the protocol.
  */
 void hop_input_refuse_v6(struct sk_buff *skb);
 
@@ -202,17 +205,17 @@ void hop_input_refuse_v6(struct sk_buff *skb);
  * hop_input_was_fragmented() - did a packet arrive in fragments?
  * @skb: a packet at the handler of its protocol
  *
- * The carrier's hook in PRE_ROUTING has seen all other packets that reach the handler of the
- * carrier's protocol.
+ * The carrier's hook in PRE_ROUTING processes all packets that reach the handler of the carrier's
+ * protocol, except those that arrived in fragments.
  *
  * Context: any.
- * Return: true if it did.
+ * Return: true if the packet was reassembled.
  */
 bool hop_input_was_fragmented(const struct sk_buff *skb);
 
 /**
- * hop_input_segs_pkts() - packets on the wire that a packet stands for
- * @skb: a packet that came in
+ * hop_input_segs_pkts() - get the number of packets on the wire that a packet stands for
+ * @skb: an incoming packet
  *
  * Context: any.
  * Return: the number of segments of a GSO packet, else 1.

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The option `limit` of a qdisc that wraps children: that of its default ones, fifos. */
+/* The option `limit` of a qdisc that wraps children: it applies to the default children, fifos. */
 #ifndef HOPCC_NET_HOP_LIMIT_H
 #define HOPCC_NET_HOP_LIMIT_H
 
 #include <net/hop_child.h>
 #include <net/hop_nla.h>
 
-/* The fifo that was there before anything was grafted. */
+/* A default child is a fifo that this qdisc made, and that no graft has replaced. */
 static inline bool hop_limit_is_default(const struct Qdisc *child)
 {
 	return child && child != &noop_qdisc && !child->handle;
 }
 
 /**
- * hop_limit_child() - a child that `limit` is of
+ * hop_limit_child() - find a default child, which `limit` applies to
  * @sch: the wrapper
  *
  * Context: process, RTNL held.
- * Return: the first of them; NULL if all were grafted.
+ * Return: the first default child; NULL if all children were grafted.
  */
 static inline struct Qdisc *hop_limit_child(const struct Qdisc *sch)
 {
@@ -30,13 +30,13 @@ static inline struct Qdisc *hop_limit_child(const struct Qdisc *sch)
 }
 
 /**
- * hop_limit_parse() - the limit that a request asks for
+ * hop_limit_parse() - read the limit from a request
  * @sch: the wrapper
- * @limit_bytes: result; kept if there is no attribute
- * @min_bytes: least that is allowed
- * @attr: NLA_U32 that the policy passed, or NULL
- * @refusal: names the range
- * @extack: for the message
+ * @limit_bytes: result; unchanged if there is no attribute
+ * @min_bytes: minimum that is allowed
+ * @attr: attribute of type NLA_U32, validated by the policy, or NULL
+ * @refusal: error message that names the range
+ * @extack: receives the error message
  *
  * Context: process, RTNL held.
  * Return: 0 or -EINVAL
@@ -52,9 +52,9 @@ static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32
 }
 
 /**
- * hop_limit_set() - set it
+ * hop_limit_set() - set the limit of the default children
  * @sch: the wrapper
- * @limit_bytes: of hop_limit_parse(); 0: leave it
+ * @limit_bytes: limit by hop_limit_parse(); 0 leaves the limit unchanged
  *
  * Context: process, RTNL held.
  * Return: 0 or -ENOMEM
@@ -70,10 +70,10 @@ static inline int hop_limit_set(struct Qdisc *sch, u32 limit_bytes)
 }
 
 /**
- * hop_limit_put() - dump the default child's limit; nothing once others were grafted
- * @skb: into this message
+ * hop_limit_put() - dump the limit of the default child, if there is one
+ * @skb: netlink message that the attribute is added to
  * @sch: the wrapper
- * @type: of the attribute
+ * @type: type of the attribute
  *
  * Context: process, RTNL held.
  * Return: 0 or -EMSGSIZE

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A packet's arrival time travels with it through a queue that we do not know, which may
- * overwrite it: so it bears a check that nobody else knows to make. Of several that want
- * it, one around the other, each has a bit; what the last takes out leaves none.
+ * A mark holds a packet's arrival time while the packet is in a child qdisc. The child may
+ * overwrite the mark, so it carries a keyed checksum. Nested qdiscs share one mark, and each
+ * of them (a user) has a bit in it; the last user clears the mark.
  *
  *	time	check	users
  *	40	22	2	bits
@@ -12,20 +12,20 @@
 
 #include <linux/types.h>
 
-/* Times in the queue are kept in 40 bits: 18 minutes. */
+/* A time has 40 bits, so it wraps after 18 minutes. */
 #define HOP_MARK_TIME_BITS	40
 #define HOP_MARK_TIME_MASK	((1ULL << HOP_MARK_TIME_BITS) - 1)
 #define HOP_MARK_USER_BITS	2
 #define HOP_MARK_USER_MASK	((1ULL << HOP_MARK_USER_BITS) - 1)
 #define HOP_MARK_CHECK_BITS	(64 - HOP_MARK_TIME_BITS - HOP_MARK_USER_BITS)
-/* 2^64 / golden ratio: spreads the time over the check's bits. */
+/* 2^64 / golden ratio: spreads the time over the checksum's bits. */
 #define HOP_MARK_FACTOR		0x9e3779b97f4a7c15ULL
 
-/* Of hop_mark_waited_ns(): longer than any. */
+/* Result of hop_mark_waited_ns() if the time is not known; longer than any real one. */
 #define HOP_MARK_UNKNOWN_NS	((u64)-1)
 
 /**
- * enum hop_mark_user - who wants a packet's arrival time; may be or'ed
+ * enum hop_mark_user - the users of a packet's arrival time, a bit each
  * @HOP_MARK_INT: sch_int
  * @HOP_MARK_CSIG: sch_csig
  */
@@ -35,10 +35,10 @@ enum hop_mark_user {
 };
 
 /**
- * hop_mark() - an arrival time, with its check
- * @now_ns: of any clock that does not jump
- * @users: enum hop_mark_user
- * @secret: the owner's, random
+ * hop_mark() - build a mark from an arrival time
+ * @now_ns: the time, ns, of any clock that does not jump
+ * @users: the users of the mark, enum hop_mark_user, or'ed
+ * @secret: random key of the checksum
  */
 static inline u64 hop_mark(u64 now_ns, u64 users, u64 secret)
 {
@@ -49,33 +49,35 @@ static inline u64 hop_mark(u64 now_ns, u64 users, u64 secret)
 }
 
 /**
- * hop_mark_users() - whose mark is it?
- * @mark: what the packet bears
- * @secret: of hop_mark()
+ * hop_mark_users() - get the users of a mark
+ * @mark: the packet's mark, or any other value
+ * @secret: the secret that hop_mark() was called with
  *
- * Return: enum hop_mark_user, 0 if it is none of hop_mark() with this secret. What lies there
- * by chance is one of them one time in 2^22.
+ * Return: enum hop_mark_user, or'ed; 0 if @mark was not built by hop_mark() with this secret. A
+ * random value passes as a mark with a probability of 1 in 2^22.
  */
 static inline u64 hop_mark_users(u64 mark, u64 secret)
 {
 	const u64 users = mark & HOP_MARK_USER_MASK;
 	const u64 time_ns = mark >> (64 - HOP_MARK_TIME_BITS);
 
-	/* Most packets have no mark: then there is nothing to check. */
+	/* Most packets have no mark, so most calls need not compute the checksum. */
 	if (!users)
 		return 0;
 	return mark == hop_mark(time_ns, users, secret) ? users : 0;
 }
 
 /**
- * hop_mark_arrive() - the mark of a packet that arrives
- * @mark: what it bears
- * @now_ns: as in hop_mark()
- * @user: who wants it
- * @secret: of hop_mark()
+ * hop_mark_arrive() - get the new mark of a packet that arrives
+ * @mark: the packet's mark so far, or any other value
+ * @now_ns: the time, ns, as for hop_mark()
+ * @user: the user that needs the time
+ * @secret: the secret, as for hop_mark()
  *
- * One that is around @user has set the time already, a moment ago. A mark with @user in it
- * was left by somebody who took the packet out sideways.
+ * If a qdisc around @user has just set the time, that time is kept. If the mark already has
+ * @user's bit, it is an old one: the packet once left the queue without hop_mark_leave().
+ *
+ * Return: the mark.
  */
 static inline u64 hop_mark_arrive(u64 mark, u64 now_ns, enum hop_mark_user user, u64 secret)
 {
@@ -85,13 +87,13 @@ static inline u64 hop_mark_arrive(u64 mark, u64 now_ns, enum hop_mark_user user,
 }
 
 /**
- * hop_mark_waited_ns() - how long ago a packet arrived
- * @mark: what it bears
- * @now_ns: of the same clock
- * @user: who asks
- * @secret: of hop_mark()
+ * hop_mark_waited_ns() - get the time since a packet arrived
+ * @mark: the packet's mark, or any other value
+ * @now_ns: the time, ns, of the same clock as for hop_mark_arrive()
+ * @user: the user that called hop_mark_arrive()
+ * @secret: the secret that hop_mark_arrive() was called with
  *
- * Return: that, modulo 2^40; HOP_MARK_UNKNOWN_NS if the mark is none of @user's.
+ * Return: the time, ns, modulo 2^40; HOP_MARK_UNKNOWN_NS if the mark does not have @user's bit.
  */
 static inline u64 hop_mark_waited_ns(u64 mark, u64 now_ns, enum hop_mark_user user, u64 secret)
 {
@@ -103,12 +105,13 @@ static inline u64 hop_mark_waited_ns(u64 mark, u64 now_ns, enum hop_mark_user us
 }
 
 /**
- * hop_mark_leave() - the mark of a packet that leaves
- * @mark: what it bears
- * @user: who has no more use for it
- * @secret: of hop_mark()
+ * hop_mark_leave() - get the new mark of a packet that leaves
+ * @mark: the packet's mark, or any other value
+ * @user: the user that does not need the time any more
+ * @secret: the secret that hop_mark_arrive() was called with
  *
- * Return: it without @user; what is none of @user's stays as it is.
+ * Return: the mark without @user's bit, 0 if there is no other user; a value that is not a mark
+ * of @user is returned unchanged.
  */
 static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
 {
@@ -131,7 +134,7 @@ static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
  * @secret: the secret that hop_mark_arrive() was called with
  *
  * Return: the time since the packet arrived, ns, modulo 2^40; HOP_MARK_UNKNOWN_NS if the mark is
- * none of @user's.
+ * not a mark of @user.
  */
 static inline u64 hop_mark_take(u64 *mark, u64 now_ns, enum hop_mark_user user, u64 secret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Options of a qdisc out of netlink, refused with a message that names the option
- * and its range: policies could not say that.
+ * Parsing of a qdisc's netlink options. An option that is out of range is refused with a
+ * message that names the option and its range; a netlink policy cannot report that.
  */
 #ifndef HOPCC_NET_HOP_NLA_H
 #define HOPCC_NET_HOP_NLA_H
@@ -12,9 +12,9 @@
 
 /**
  * hop_nla_refuse() - refuse a request
- * @extack: for the message
- * @attr: what is wrong
- * @message: what is allowed; a constant
+ * @extack: receives the message
+ * @attr: the attribute that is wrong
+ * @message: constant string that tells what is allowed
  *
  * Return: -EINVAL
  */
@@ -28,13 +28,13 @@ static inline int hop_nla_refuse(struct netlink_ext_ack *extack, const struct nl
 }
 
 /**
- * hop_nla_u32() - replace a value by an attribute
- * @value: kept if there is none, or if it is refused
+ * hop_nla_u32() - read a value from an attribute
+ * @value: result; unchanged if there is no attribute, or if it is refused
  * @min: least value allowed
  * @max: greatest value allowed
- * @attr: NLA_U32 that the policy passed, or NULL
- * @message: names the option and its range
- * @extack: for @message
+ * @attr: attribute of type NLA_U32, validated by the policy, or NULL
+ * @message: error message that names the option and its range
+ * @extack: receives @message
  *
  * Return: 0 or -EINVAL
  */
@@ -51,10 +51,10 @@ static inline int hop_nla_u32(u32 *value, u32 min, u32 max, const struct nlattr 
 
 /**
  * struct hop_nla_option - an option of 32 bits
- * @initial: its default
- * @min: least
- * @max: greatest
- * @refusal: what is said to who wants another; NULL where a type is no such option
+ * @initial: default value
+ * @min: least value allowed
+ * @max: greatest value allowed
+ * @refusal: error message for other values; NULL if the type is not an option of this kind
  */
 struct hop_nla_option {
 	u32 initial;
@@ -63,14 +63,14 @@ struct hop_nla_option {
 	const char *refusal;
 };
 
-/* Bounds are bare literals, so that the message can quote them. */
+/* Pass the bounds as bare literals, so that the message can contain them. */
 #define HOP_NLA_OPTION(name, unit, initial, min, max)				\
 	{ initial, min, max, name " must be " __stringify(min) " to " __stringify(max) unit }
 
 /**
- * hop_nla_defaults() - every option's default
- * @values: result, of @max + 1, by type
- * @options: by type
+ * hop_nla_defaults() - set all options to their defaults
+ * @values: result: @max + 1 values, indexed by type
+ * @options: the options, indexed by type
  * @max: greatest type
  */
 static inline void hop_nla_defaults(u32 *values, const struct hop_nla_option *options, int max)
@@ -82,12 +82,12 @@ static inline void hop_nla_defaults(u32 *values, const struct hop_nla_option *op
 }
 
 /**
- * hop_nla_options() - overlay values with the attributes of a request
- * @values: of @max + 1, by type; worthless after an error
- * @options: by type
+ * hop_nla_options() - update values from the attributes of a request
+ * @values: @max + 1 values, indexed by type; undefined after an error
+ * @options: the options, indexed by type
  * @max: greatest type
- * @tb: attributes, by type
- * @extack: for the message
+ * @tb: the attributes, indexed by type
+ * @extack: receives the error message
  *
  * Return: 0 or -EINVAL
  */
@@ -105,9 +105,9 @@ static inline int hop_nla_options(u32 *values, const struct hop_nla_option *opti
 
 /**
  * hop_nla_put_options() - dump values
- * @skb: into this message
- * @values: of @max + 1, by type
- * @options: by type
+ * @skb: netlink message that the attributes are added to
+ * @values: @max + 1 values, indexed by type
+ * @options: the options, indexed by type
  * @max: greatest type
  *
  * Return: 0 or -EMSGSIZE
@@ -124,14 +124,15 @@ static inline int hop_nla_put_options(struct sk_buff *skb, const u32 *values,
 }
 
 /**
- * hop_nla_parse() - the attributes of a nest
- * @tb: result, of @max + 1
- * @max: greatest type known
- * @nest: the nest
- * @policy: types
- * @extack: for the message
+ * hop_nla_parse() - parse nested attributes
+ * @tb: result: @max + 1 attributes, indexed by type
+ * @max: greatest known type
+ * @nest: the attribute that contains the others
+ * @policy: the types
+ * @extack: receives the error message
  *
- * Strict but for NLA_F_NESTED, which tc does not set on TCA_OPTIONS.
+ * Validation is strict, except that NLA_F_NESTED is not required: tc does not set it on
+ * TCA_OPTIONS.
  *
  * Return: 0 or a negative error
  */

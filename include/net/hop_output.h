@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What carriers ask and do where packets leave: POST_ROUTING behind source NAT. Flows are
- * found by their socket, whatever NAT has done.
+ * Functions of the carriers for outgoing packets, in POST_ROUTING behind source NAT. Flows are
+ * looked up by the packet's socket, so NAT does not matter.
  */
 #ifndef HOPCC_NET_HOP_OUTPUT_H
 #define HOPCC_NET_HOP_OUTPUT_H
@@ -14,13 +14,13 @@
 
 /**
  * struct hop_segment - an outgoing packet
- * @place: where a header goes; its @next is 0 if the packet ends within its IP headers, or is
+ * @place: the place for a header; its @next is 0 if the packet ends within its IP headers, or is
  *	a fragment
- * @tcp: a TCP packet of this network namespace; else what follows is not set
- * @payload_bytes: its data
- * @syn: a SYN or SYN-ACK
- * @ack: its ACK bit
- * @rst: a reset: never with a header
+ * @tcp: true for a TCP packet of this network namespace; else the other members are not set
+ * @payload_bytes: length of the TCP payload
+ * @syn: true for a SYN or SYN-ACK
+ * @ack: true if the ACK bit is set
+ * @rst: true for a reset, which never gets a header
  */
 struct hop_segment {
 	struct hop_shim_place place;
@@ -32,11 +32,12 @@ struct hop_segment {
 };
 
 /**
- * struct hop_greeter - a carrier's part in discovery where packets leave
- * @kind: of its flows
- * @asks: shall the first SYN of a socket bear a header? Not called for one with data
- * @stage: how far discovery is
- * @event: it goes on; returns how far it is then
+ * struct hop_greeter - a carrier's functions for discovery
+ * @kind: kind of the carrier's flows
+ * @asks: returns true if the first SYN of a socket must carry a header; not called for a SYN
+ *	with data
+ * @stage: returns the stage of discovery
+ * @event: updates the stage of discovery after an event and returns the new stage
  */
 struct hop_greeter {
 	const struct hop_flow_kind *kind;
@@ -46,11 +47,11 @@ struct hop_greeter {
 };
 
 /**
- * hop_output_is_tcp() - is it a TCP socket?
- * @sk: a packet's socket, or NULL
+ * hop_output_is_tcp() - is a packet's socket a full TCP socket?
+ * @sk: the packet's socket, or NULL
  *
  * Context: any.
- * Return: whether it is one, and not one of those that resets are sent with.
+ * Return: true for a full TCP socket; false for the kernel's own sockets that send resets.
  */
 static inline bool hop_output_is_tcp(const struct sock *sk)
 {
@@ -58,16 +59,16 @@ static inline bool hop_output_is_tcp(const struct sock *sk)
 }
 
 /**
- * hop_output_is_foreign() - is a packet's socket of another namespace?
+ * hop_output_is_foreign() - does a packet's socket belong to another network namespace?
  * @skb: the packet
- * @net: the namespace of the hook
+ * @net: network namespace of the hook
  *
- * A packet keeps its socket through a tunnel's or IPsec's device that was moved to another
- * namespace, and through ipvlan in mode L3. In the namespace below, the socket's flow, and what
- * its own namespace allows, have no say.
+ * A packet keeps its socket when it passes a tunnel or IPsec device that was moved to another
+ * namespace, or an ipvlan device in mode L3. The second namespace must use neither the flow of
+ * this socket nor the settings of the socket's namespace.
  *
  * Context: any.
- * Return: true if there is a socket, of another namespace than @net.
+ * Return: true if there is a socket and its namespace is not @net.
  */
 static inline bool hop_output_is_foreign(const struct sk_buff *skb, const struct net *net)
 {
@@ -75,9 +76,10 @@ static inline bool hop_output_is_foreign(const struct sk_buff *skb, const struct
 }
 
 /**
- * hop_output_read() - look at a TCP packet
+ * hop_output_read() - parse a TCP packet
  * @skb: the packet; skb->data at its network header
- * @seg: result but for @tcp; its @place is of hop_shim_find(), @next 0 if there is none
+ * @seg: result, except for @tcp; the caller has set @place by hop_shim_find(), with @next 0 if
+ *	that failed
  *
  * Context: any. Pulls TCP's header without its options.
  * Return: false if it is not TCP, or ends within its headers.
@@ -85,9 +87,9 @@ static inline bool hop_output_is_foreign(const struct sk_buff *skb, const struct
 bool hop_output_read(struct sk_buff *skb, struct hop_segment *seg);
 
 /**
- * hop_segment_tcp() - a packet's TCP header
+ * hop_segment_tcp() - get a packet's TCP header
  * @skb: the packet; skb->data at its network header
- * @seg: of hop_output_read()
+ * @seg: result of hop_output_read()
  *
  * Context: any.
  * Return: the header; its options may not be linear.
@@ -99,54 +101,55 @@ static inline const struct tcphdr *hop_segment_tcp(const struct sk_buff *skb,
 }
 
 /**
- * hop_output_has_room() - would each packet on the wire fit its route with a header?
- * @skb: a TCP packet, or a super-packet
- * @payload_bytes: its data
- * @bytes: of the header
+ * hop_output_has_room() - does each packet on the wire fit the route's MTU with a header?
+ * @skb: a TCP packet, possibly a GSO packet
+ * @payload_bytes: length of the TCP payload
+ * @bytes: length of the header
  *
- * Not if it was sent before room was reserved, or if IP's options took that.
+ * A packet does not fit if it was built before room was reserved, or if IP options use the room.
  *
  * Context: RCU read lock.
- * Return: whether they would.
+ * Return: true if it fits.
  */
 bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 			 unsigned int bytes);
 
 /**
- * hop_output_greet() - discovery, where a SYN or SYN-ACK leaves
- * @greeter: the carrier's part in it
- * @skb: the packet, with its socket; a SYN-ACK's is a request, or there is none with a SYN
- *	cookie, and then skb->dev is set
- * @th: its TCP header
- * @payload_bytes: its data
+ * hop_output_greet() - update discovery when a SYN or SYN-ACK leaves
+ * @greeter: the carrier's functions for discovery
+ * @skb: the packet with its socket; the socket of a SYN-ACK is a connection request; a SYN-ACK
+ *	with a SYN cookie has no socket, but skb->dev is set
+ * @th: the TCP header
+ * @payload_bytes: length of the TCP payload
  *
  * Context: RCU read lock.
- * Return: the flow of a packet that is to bear a header, or NULL.
+ * Return: the flow if the packet must carry a header, or NULL.
  */
 struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struct sk_buff *skb,
 				  const struct tcphdr *th, unsigned int payload_bytes);
 
 /**
  * hop_output_ask() - negotiate on an established connection
- * @greeter: the carrier's part in discovery
+ * @greeter: the carrier's functions for discovery
  * @sk: a TCP socket whose congestion control wants headers
- * @begins: begin if nothing is known of this connection; false where the carrier is off, or the
- *	destination is remembered
+ * @begins: true to start a negotiation if the connection has no flow; false if the carrier is
+ *	switched off, or the destination is remembered as one without support
  *
- * To be called when the congestion control is chosen, and again for each ACK until the stage is
- * HOP_STAGE_SPEAKS or HOP_STAGE_SILENT. It sends an ACK that asks, and where no answer comes again.
- * Not while the handshake ends: what its packets negotiated is all there is then.
+ * Call this function when the congestion control is selected, and again for each ACK until the
+ * stage is HOP_STAGE_SPEAKS or HOP_STAGE_SILENT. It sends an ACK that asks, and repeats it if no
+ * answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK have
+ * negotiated.
  *
  * Context: socket lock held.
- * Return: the stage of discovery; HOP_STAGE_SILENT, too, where nothing is known and nothing begins.
+ * Return: the stage of discovery; HOP_STAGE_SILENT also if there is no flow.
  */
 enum hop_stage hop_output_ask(const struct hop_greeter *greeter, struct sock *sk, bool begins);
 
 /**
- * enum hop_late_header - what a pure ACK of an established connection says to the peer
- * @HOP_LATE_NONE: nothing
- * @HOP_LATE_ANSWER: headers come through
- * @HOP_LATE_QUESTION: do they?
+ * enum hop_late_header - header of a pure ACK that negotiates on an established connection
+ * @HOP_LATE_NONE: no header
+ * @HOP_LATE_ANSWER: a header that answers the peer
+ * @HOP_LATE_QUESTION: a header that asks the peer
  */
 enum hop_late_header {
 	HOP_LATE_NONE,
@@ -155,15 +158,15 @@ enum hop_late_header {
 };
 
 /**
- * hop_output_late() - is a pure ACK to have a header that negotiates?
- * @flow: its flow
+ * hop_output_late() - decide whether a pure ACK must carry a header that negotiates
+ * @flow: the packet's flow
  * @skb: the packet
- * @th: its TCP header
+ * @th: the TCP header
  *
- * This returns true once for each header that is due.
+ * Each header that is due is returned once.
  *
  * Context: RCU read lock.
- * Return: which.
+ * Return: the kind of header.
  */
 enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff *skb,
 				     const struct tcphdr *th);

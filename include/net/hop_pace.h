@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Windows in fractions of a packet: what a whole number of packets cannot say is said by
- * the time at which the next one may leave. For laws: pure functions.
+ * Windows in fractions of a packet. The kernel's window is a whole number of packets; the
+ * fractional part of a window below one flight delays the next packet. These are pure functions,
+ * for the congestion controls' arithmetic.
  */
 #ifndef HOPCC_NET_HOP_PACE_H
 #define HOPCC_NET_HOP_PACE_H
@@ -18,27 +19,27 @@
 #define HOP_US_PER_S		1000000U
 
 /*
- * The largest window, packets: 1.6 Tbit/s over 8 ms. TCP's own window of 2^30 bytes is less, but
- * for segments below 1024 bytes.
+ * The largest window, packets: 1.6 Tbit/s over 8 ms. TCP's receive window of 2^30 bytes is a
+ * lower limit for segments of more than 1024 bytes.
  */
 #define HOP_WND_MAX_PKTS	1048576U
 #define HOP_WND_MAX		((u64)HOP_WND_MAX_PKTS << HOP_WND_SHIFT)
 
 /* Ethernet's header, preamble, FCS and gap. */
 #define HOP_FRAME_BYTES		38U
-/* A burst is a part of the window: a GSO packet of all of it would be a queue. */
+/* A burst is a fraction of the window: a GSO packet of the whole window would build a queue. */
 #define HOP_BURST_SHIFT		4
-/* The same where the hosts are slow and the network is not: see hop_burst_pkts(). */
+/* Larger fraction where the hosts, not the network, are the bottleneck: see hop_burst_pkts(). */
 #define HOP_BURST_SLOW_SHIFT	2
 #define HOP_BURST_MAX_PKTS	44U
 
 /**
- * hop_wnd_pkts() - a window in whole packets
+ * hop_wnd_pkts() - convert a window to whole packets
  * @wnd: packets << HOP_WND_SHIFT
  * @flight_pkts: least number of packets that leave together
  *
- * Return: rounded down, at least @flight_pkts: what is below is the timer's, see
- * hop_gap_ns().
+ * Return: the window, rounded down, but at least @flight_pkts; a smaller window is enforced by
+ * a delay, see hop_gap_ns().
  */
 static inline u32 hop_wnd_pkts(u64 wnd, u32 flight_pkts)
 {
@@ -46,12 +47,12 @@ static inline u32 hop_wnd_pkts(u64 wnd, u32 flight_pkts)
 }
 
 /**
- * hop_gap_ns() - the timer of a window below one flight
- * @wnd: packets << HOP_WND_SHIFT; 0 counts as the least window there is
+ * hop_gap_ns() - get the interval between flights for a window below one flight
+ * @wnd: packets << HOP_WND_SHIFT; 0 counts as the smallest window, 1
  * @flight_pkts: least number of packets that leave together, at most 16
  * @rtt_us: RTT, microseconds
  *
- * Return: from one flight to the next; 0 if the window is a flight or more.
+ * Return: nanoseconds from one flight to the next; 0 if the window is a flight or more.
  */
 static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 {
@@ -65,18 +66,18 @@ static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 }
 
 /**
- * hop_burst_pkts() - packets that may leave back to back
+ * hop_burst_pkts() - get the number of packets that may leave back to back
  * @wnd_pkts: the window, packets
- * @path_is_free: the network has told that no queue stands on the path
- * @rtt_us: smoothed RTT
- * @min_rtt_us: the least RTT
+ * @path_is_free: the network has reported that there is no queue on the path
+ * @rtt_us: smoothed RTT, microseconds
+ * @min_rtt_us: minimum RTT, microseconds
  *
- * A burst costs a host the work of one packet. It may stand in a queue, and a window that is just
- * large enough for the path keeps it busy only if its packets are spread. If round trips take
- * more than twice the least although no queue stands on the path, the hosts are what limits the
- * flow, and larger bursts are all gain.
+ * A burst costs a host as much CPU time as one packet. But a burst may build a queue, and a window
+ * that is just large enough for the path keeps the path busy only if its packets are spread out.
+ * If the RTT is more than twice the minimum although there is no queue on the path, the hosts are
+ * the bottleneck, and larger bursts do no harm.
  *
- * Return: packets of a GSO packet, 1 to HOP_BURST_MAX_PKTS.
+ * Return: packets per GSO packet, 1 to HOP_BURST_MAX_PKTS.
  */
 static inline u32 hop_burst_pkts(u32 wnd_pkts, bool path_is_free, u32 rtt_us, u32 min_rtt_us)
 {
@@ -87,12 +88,12 @@ static inline u32 hop_burst_pkts(u32 wnd_pkts, bool path_is_free, u32 rtt_us, u3
 }
 
 /**
- * hop_wnd_bytes_ps() - a window as a rate
+ * hop_wnd_bytes_ps() - convert a window to a rate
  * @wnd: packets << HOP_WND_SHIFT; any value: more than HOP_WND_MAX counts as HOP_WND_MAX
  * @mss_bytes: payload of a full packet, below 2^17
  * @rtt_us: RTT, microseconds; 0 counts as 1
  *
- * A dump reads @wnd and @rtt_us without the socket lock, so that neither can be trusted.
+ * A dump reads @wnd and @rtt_us without the socket lock, so neither value can be trusted.
  *
  * Return: payload, bytes/s.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reading what another CPU may be writing. */
+/* Reading a value that another CPU may be writing. */
 #ifndef HOPCC_NET_HOP_PEEK_H
 #define HOPCC_NET_HOP_PEEK_H
 
 #include <linux/compiler.h>
 
 /**
- * hop_peek() - read a member without the lock of those who write it
+ * hop_peek() - read a member without the lock of its writers
  * @member: an aligned scalar, of a socket or of a congestion control's private data
  *
  * Hooks look at a socket's members, and ss at those of congestion controls, without the socket's

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a signaller asks of a packet on egress: how many packets and bytes it
- * becomes on the wire, where its IP header and what follows is, what its ECN field says.
+ * Functions of a switch qdisc that parse a packet on egress: the number of packets and bytes on
+ * the wire, the place of the IP header and of the header behind it, and the ECN field.
  *
  * All functions are for a qdisc's enqueue or dequeue: skb->data is the start of
- * the frame. None trusts the packet.
+ * the frame. None of them trusts the packet.
  *
  * Most packets are IP without a VLAN tag in the frame, with their headers in the linear part.
- * These are read in place, inline. All else is for functions that are not inlined: their
- * buffers and the stack protector would cost each packet as much as the parsing.
+ * Inline code reads these in place. All other packets are parsed by functions that are not
+ * inlined, since their buffers and the stack protector would cost each packet as much as parsing.
  */
 #ifndef HOPCC_NET_HOP_PKT_H
 #define HOPCC_NET_HOP_PKT_H
@@ -27,13 +27,13 @@
 #include <net/ipv6.h>
 #include <net/mpls.h>
 
-/* Two tags (802.1ad) are what bridges push; more is not IP to us. */
+/* Bridges push two tags at most (802.1ad); a frame with more is not treated as IP. */
 #define HOP_PKT_VLAN_DEPTH 2
 
-/* MPLS labels that are read through; Linux pushes 30 at most, networks a few. */
+/* Number of MPLS labels that are skipped; Linux pushes 30 at most, networks use a few. */
 #define HOP_PKT_LABEL_DEPTH 16
 
-/* Bytes of a frame in place; NULL if they are not all in the linear part. */
+/* Get the address of bytes of a frame; NULL if they are not all in the linear part. */
 static __always_inline void *hop_pkt_linear(const struct sk_buff *skb, int offset_bytes,
 					    unsigned int bytes)
 {
@@ -61,21 +61,21 @@ static __always_inline bool hop_pkt_has_ip(const struct sk_buff *skb, u16 type, 
 	       ip + bytes <= skb_tail_pointer(skb);
 }
 
-/* The header of a frame of this type in place; NULL if the type is another or it is not linear. */
+/* Get a frame's IP header of this type; NULL if the type differs or the header is not linear. */
 static __always_inline const void *hop_pkt_plain_ip(const struct sk_buff *skb, u16 type,
 						    unsigned int bytes)
 {
 	return hop_pkt_has_ip(skb, type, bytes) ? skb_network_header(skb) : NULL;
 }
 
-/* An IPv4 header without options, of a packet that is no later fragment. */
+/* Is it an IPv4 header without options, of a packet that is not a later fragment? */
 static __always_inline bool hop_pkt_is_simple(const struct iphdr *ip)
 {
 	return likely(ip->version == 4 && ip->ihl == sizeof(*ip) / 4) &&
 	       likely(!(ip->frag_off & htons(IP_OFFSET)));
 }
 
-/* The end of an IPv4 packet, or of its linear part; @ip for one that is too long for the field. */
+/* Get the end of an IPv4 packet or of its linear part; @ip if it is too long for tot_len (0). */
 static __always_inline const u8 *hop_pkt_linear_end(const struct sk_buff *skb,
 						    const struct iphdr *ip)
 {
@@ -91,8 +91,8 @@ static __always_inline const u8 *hop_pkt_linear_end(const struct sk_buff *skb,
  * @bytes: number of bytes behind the header
  *
  * Context: softirq, qdisc lock.
- * Return: true if the header has no options, the packet is no later fragment, and the @bytes
- * belong to it and are in the linear part; false if only hop_pkt_inner() can tell.
+ * Return: true if the header has no options, the packet is not a later fragment, and the @bytes
+ * belong to it and are in the linear part; false if hop_pkt_inner() must decide.
  */
 static __always_inline bool hop_pkt_has_behind(const struct sk_buff *skb, const struct iphdr *ip,
 					       unsigned int bytes)
@@ -102,7 +102,7 @@ static __always_inline bool hop_pkt_has_behind(const struct sk_buff *skb, const 
 }
 
 /**
- * hop_pkt_hdr_bytes() - bytes at the head of a super-packet that each segment repeats
+ * hop_pkt_hdr_bytes() - get the length of the headers of a GSO packet that each segment repeats
  * @skb: a GSO packet
  *
  * Context: softirq, qdisc lock.
@@ -128,9 +128,9 @@ static noinline __maybe_unused unsigned int hop_pkt_hdr_bytes(const struct sk_bu
 }
 
 /**
- * hop_pkt_segs() - packets on the wire that a queued packet stands for
+ * hop_pkt_segs() - get the number of packets on the wire that a queued packet stands for
  * @skb: the packet
- * @hdr_bytes: hop_pkt_hdr_bytes() of a super-packet
+ * @hdr_bytes: result of hop_pkt_hdr_bytes() if it is a GSO packet
  *
  * Context: softirq, qdisc lock.
  * Return: at least 1.
@@ -141,7 +141,7 @@ static inline unsigned int hop_pkt_segs(const struct sk_buff *skb, unsigned int 
 
 	if (!shinfo->gso_size)
 		return 1;
-	/* A guest's or a tap's packet: the count was not computed by this kernel. */
+	/* A packet of a guest or a tap: this kernel did not compute gso_segs. */
 	if ((shinfo->gso_type & SKB_GSO_DODGY || !shinfo->gso_segs) &&
 	    shinfo->gso_size != GSO_BY_FRAGS)
 		return max_t(unsigned int, 1,
@@ -150,31 +150,31 @@ static inline unsigned int hop_pkt_segs(const struct sk_buff *skb, unsigned int 
 }
 
 /**
- * struct hop_pkt_wire - a queued packet as the wire will see it
- * @segs_pkts: packets
- * @bytes: their bytes, headers of each and overhead of each included
+ * struct hop_pkt_wire - size of a queued packet on the wire
+ * @segs_pkts: number of packets
+ * @bytes: total length, including the headers and the overhead of each packet
  */
 struct hop_pkt_wire {
 	u32 segs_pkts;
 	u32 bytes;
 };
 
-/* Bytes on the wire of a packet that is no GSO packet. */
+/* Get the length on the wire of a packet that is not a GSO packet. */
 static __always_inline u32 hop_pkt_one_bytes(const struct sk_buff *skb, u32 overhead_bytes)
 {
-	/* A tag that travels beside the frame is in it on the wire. */
+	/* A VLAN tag in the skb's metadata becomes part of the frame on the wire. */
 	if (skb_vlan_tag_present(skb))
 		overhead_bytes += VLAN_HLEN;
 	return skb->len + overhead_bytes;
 }
 
 /**
- * hop_pkt_wire() - what a queued packet becomes on the wire
- * @skb: the packet, plain or super
- * @overhead_bytes: what the link adds to each packet
+ * hop_pkt_wire() - get the size of a queued packet on the wire
+ * @skb: the packet, possibly a GSO packet
+ * @overhead_bytes: bytes that the link adds to each packet
  *
- * Unlike qdisc_pkt_len(), it knows nothing of a size table of a parent, and
- * counts the headers of forwarded, bridged and tunnelled super-packets.
+ * Unlike qdisc_pkt_len(), this function ignores a parent's size table, and
+ * counts the headers of forwarded, bridged and tunnelled GSO packets.
  *
  * Context: softirq, qdisc lock.
  * Return: packets and bytes.
@@ -185,7 +185,7 @@ static __always_inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *sk
 	struct hop_pkt_wire wire = { .segs_pkts = 1 };
 	unsigned int hdr_bytes;
 
-	/* A tag that travels beside the frame is in it on the wire. */
+	/* A VLAN tag in the skb's metadata becomes part of the frame on the wire. */
 	if (skb_vlan_tag_present(skb))
 		overhead_bytes += VLAN_HLEN;
 	wire.bytes = skb->len + overhead_bytes;
@@ -193,16 +193,16 @@ static __always_inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *sk
 		return wire;
 	hdr_bytes = hop_pkt_hdr_bytes(skb);
 	wire.segs_pkts = hop_pkt_segs(skb, hdr_bytes);
-	/* A forged super-packet could claim 2^19 segments of 2^16 header bytes: saturate. */
+	/* A forged GSO packet could claim 2^19 segments of 2^16 header bytes: saturate. */
 	wire.bytes = min_t(u64, S32_MAX, skb->len + (u64)wire.segs_pkts * overhead_bytes +
 			   (u64)(wire.segs_pkts - 1) * hdr_bytes);
 	return wire;
 }
 
 /*
- * Where a frame's payload begins, behind its VLAN tags. Where a tag is in the frame
- * rather than beside it, the network header may stand on the tag (bridged 802.1ad) or on
- * IP (packet sockets): so the frame is walked. Returns its protocol; 0 if it is malformed.
+ * Find the payload of a frame, behind its VLAN tags. If a tag is in the frame and not in the
+ * skb's metadata, the network header may point to the tag (bridged 802.1ad) or to IP (packet
+ * sockets), so the tags are parsed. Returns the payload's protocol; 0 if the frame is malformed.
  */
 static noinline __maybe_unused __be16 hop_pkt_payload_offset(const struct sk_buff *skb,
 							     int *offset_bytes)
@@ -229,10 +229,10 @@ static noinline __maybe_unused __be16 hop_pkt_payload_offset(const struct sk_buf
 /**
  * hop_pkt_ip_offset() - find the IP header of a frame
  * @skb: the packet
- * @offset_bytes: result, from the start of the frame
+ * @offset_bytes: result: offset of the IP header from the start of the frame
  *
- * Behind up to two VLAN tags; not below MPLS labels, where whether to mark is the label's
- * to say (RFC 5129).
+ * The header may stand behind up to two VLAN tags, but not behind MPLS labels: there the label
+ * and not the IP header carries the mark (RFC 5129).
  *
  * Context: softirq, qdisc lock.
  * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
@@ -244,7 +244,7 @@ static inline __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_by
 	return proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6) ? proto : 0;
 }
 
-/* Skip labels up to the bottom of the stack. Returns whether there is one within bounds. */
+/* Skip MPLS labels. Returns true if the bottom of the stack was found within the limits. */
 static inline bool hop_pkt_skip_labels(const struct sk_buff *skb, int *offset_bytes)
 {
 	int depth;
@@ -263,7 +263,7 @@ static inline bool hop_pkt_skip_labels(const struct sk_buff *skb, int *offset_by
 	return false;
 }
 
-/* An IPv4 header whose checksum is right, and a packet that ends within the frame. */
+/* Is it an IPv4 header with a correct checksum, of a packet that ends within the frame? */
 static inline bool hop_pkt_is_ipv4(const struct sk_buff *skb, int offset_bytes)
 {
 	u8 buf[15 * 4] __aligned(4);
@@ -276,12 +276,12 @@ static inline bool hop_pkt_is_ipv4(const struct sk_buff *skb, int offset_bytes)
 	ip = skb_header_pointer(skb, offset_bytes, hdr_bytes, buf);
 	if (!ip || ip_fast_csum(ip, ip->ihl))
 		return false;
-	/* 0: too long for the field. */
+	/* 0: the packet is too long for the field. */
 	return !ip->tot_len || (ntohs(ip->tot_len) >= hdr_bytes &&
 				offset_bytes + ntohs(ip->tot_len) <= skb->len);
 }
 
-/* An IPv6 header, and a packet that ends within the frame. */
+/* Is it an IPv6 header, of a packet that ends within the frame? */
 static inline bool hop_pkt_is_ipv6(const struct sk_buff *skb, int offset_bytes)
 {
 	struct ipv6hdr buf;
@@ -292,12 +292,12 @@ static inline bool hop_pkt_is_ipv6(const struct sk_buff *skb, int offset_bytes)
 }
 
 /**
- * hop_pkt_labelled_ip_offset() - find the IP header of a frame, below MPLS labels too
+ * hop_pkt_labelled_ip_offset() - find the IP header of a frame, also behind MPLS labels
  * @skb: the packet
- * @offset_bytes: result, from the start of the frame
+ * @offset_bytes: result: offset of the IP header from the start of the frame
  *
- * Labels do not say what is below them. A first nibble of 4 or 6 may also be the
- * destination of an Ethernet frame (RFC 8469), so more of the header must be right.
+ * Labels do not tell the type of the header behind them. A first nibble of 4 or 6 may also be the
+ * start of an Ethernet frame's destination address (RFC 8469), so more of the header is checked.
  *
  * Context: softirq, qdisc lock.
  * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
@@ -317,11 +317,11 @@ static noinline __maybe_unused __be16 hop_pkt_labelled_ip_offset(const struct sk
 }
 
 /**
- * struct hop_pkt_inner - what an IP packet carries
- * @offset_bytes: where it begins, from the start of the frame
- * @end_bytes: where the IP packet ends; a frame may be padded
- * @protocol: what it is
- * @dsfield: DSCP and ECN
+ * struct hop_pkt_inner - the header behind IP
+ * @offset_bytes: offset of that header from the start of the frame
+ * @end_bytes: offset of the end of the IP packet; the frame may be padded
+ * @protocol: protocol number of that header
+ * @dsfield: DSCP and ECN of the IP header
  */
 struct hop_pkt_inner {
 	int offset_bytes;
@@ -330,10 +330,10 @@ struct hop_pkt_inner {
 	u8 dsfield;
 };
 
-/* IPv4: behind any options. @inner->offset_bytes is that of @ip. */
+/* Parse an IPv4 header with any options. @inner->offset_bytes is the offset of @ip at first. */
 static __always_inline bool hop_pkt_read_ipv4(const struct iphdr *ip, struct hop_pkt_inner *inner)
 {
-	/* Only a first fragment begins with it. */
+	/* Only the first fragment contains the header behind IP. */
 	if (ip->version != 4 || ip->ihl < 5 || ip->frag_off & htons(IP_OFFSET))
 		return false;
 	if (ip->tot_len)
@@ -352,7 +352,7 @@ static inline bool hop_pkt_inner_ipv4(const struct sk_buff *skb, struct hop_pkt_
 	return ip && hop_pkt_read_ipv4(ip, inner);
 }
 
-/* IPv6: behind any extension headers but for the one that is looked for. */
+/* Parse an IPv6 header and any extension headers, up to the header @wanted. */
 static inline bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted,
 				      struct hop_pkt_inner *inner)
 {
@@ -373,7 +373,7 @@ static inline bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted,
 	return inner->offset_bytes > 0;
 }
 
-/* hop_pkt_inner() of any packet. */
+/* hop_pkt_inner() for any packet. */
 static noinline __maybe_unused bool hop_pkt_search_inner(const struct sk_buff *skb, u8 wanted,
 							 struct hop_pkt_inner *inner)
 {
@@ -386,16 +386,16 @@ static noinline __maybe_unused bool hop_pkt_search_inner(const struct sk_buff *s
 }
 
 /**
- * hop_pkt_inner() - what an IP packet carries, and where
+ * hop_pkt_inner() - find the header behind IP
  * @skb: the packet
- * @wanted: a protocol that is no extension header, whatever its number
+ * @wanted: a protocol number that is never skipped as an extension header
  * @inner: result
  *
- * Behind VLAN tags, below MPLS labels. Of a packet in fragments, only the first one
- * carries anything.
+ * The IP header may stand behind VLAN tags and MPLS labels. If a packet is fragmented, the
+ * header is found in the first fragment only.
  *
  * Context: softirq, qdisc lock.
- * Return: whether it is IP and carries something.
+ * Return: true if the packet is IP and the header was found.
  */
 static __always_inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted,
 					  struct hop_pkt_inner *inner)
@@ -410,12 +410,12 @@ static __always_inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted,
 }
 
 /**
- * hop_pkt_lacks() - rule out at a glance that a packet is for a switch qdisc
+ * hop_pkt_lacks() - test quickly that a packet is not for a switch qdisc
  * @skb: the packet
  * @protocol: IP protocol of the header that the qdisc reads
  *
  * Context: softirq, qdisc lock.
- * Return: true if hop_pkt_inner() would not find @protocol; false if only that function can tell.
+ * Return: true if hop_pkt_inner() would not find @protocol; false if that function must decide.
  */
 static __always_inline bool hop_pkt_lacks(const struct sk_buff *skb, u8 protocol)
 {
@@ -429,7 +429,7 @@ static __always_inline bool hop_pkt_lacks(const struct sk_buff *skb, u8 protocol
 	       (ip6->nexthdr == IPPROTO_TCP || ip6->nexthdr == IPPROTO_UDP);
 }
 
-/* The ECN field of a header of this version; -1 if the version is another. */
+/* Get the ECN field of an IP header of this version; -1 if the version differs. */
 static __always_inline int hop_pkt_read_ecn(const u8 *ip, unsigned int version)
 {
 	if (ip[0] >> 4 != version)
@@ -437,7 +437,7 @@ static __always_inline int hop_pkt_read_ecn(const u8 *ip, unsigned int version)
 	return (version == 4 ? ip[1] : ip[1] >> 4) & INET_ECN_MASK;
 }
 
-/* hop_pkt_ecn() of any packet. */
+/* hop_pkt_ecn() for any packet. */
 static noinline __maybe_unused int hop_pkt_search_ecn(const struct sk_buff *skb)
 {
 	u8 buf[2];
@@ -459,7 +459,7 @@ static noinline __maybe_unused int hop_pkt_search_ecn(const struct sk_buff *skb)
  * @skb: the packet
  *
  * Context: softirq, qdisc lock.
- * Return: INET_ECN_NOT_ECT, _ECT_1, _ECT_0 or _CE; -1 if it is not IP.
+ * Return: INET_ECN_NOT_ECT, _ECT_1, _ECT_0 or _CE; -1 if the packet is not IP.
  */
 static __always_inline int hop_pkt_ecn(const struct sk_buff *skb)
 {
@@ -469,15 +469,15 @@ static __always_inline int hop_pkt_ecn(const struct sk_buff *skb)
 }
 
 /**
- * hop_pkt_writable() - make the first bytes of a frame ours to write
+ * hop_pkt_writable() - make the first bytes of a frame writable
  * @skb: the packet
- * @len_bytes: how many
+ * @len_bytes: number of bytes
  *
  * A packet that was flooded by a bridge or is being captured shares its bytes
- * with its clones. pktgen holds a reference of its own: that one cannot be copied.
+ * with its clones. pktgen holds a reference to its packet, so the bytes of that cannot be copied.
  *
  * Context: softirq, qdisc lock. May move skb->head.
- * Return: whether they are.
+ * Return: true if the bytes can be written.
  */
 static __always_inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int len_bytes)
 {
@@ -493,8 +493,8 @@ static __always_inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int l
  * @skb: the packet
  *
  * Context: softirq, qdisc lock. May move skb->head.
- * Return: whether the packet now bears CE; false if it is not ECN-capable or
- * its header could not be made writable.
+ * Return: true if the packet now carries CE; false if it is not ECN-capable or its header could
+ * not be made writable.
  */
 static inline bool hop_pkt_set_ce(struct sk_buff *skb)
 {

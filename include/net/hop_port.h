@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One port that several qdiscs send through: those of a NIC's transmit queues below mq, or
- * the classes of one link.
+ * One port that several qdiscs send through: the qdiscs of a NIC's transmit queues below mq, or
+ * those of the classes of one link.
  *
  * Each qdisc counts what it sends in memory of its own, under its own lock. The port's count is
  * their sum (net/hop_port_sum.h), which is computed at most once in HOP_PORT_STALE_NS, or once
@@ -18,26 +18,27 @@
 #include <net/sch_generic.h>
 
 /*
- * The greatest age of a sum that a packet is told. 1 % of an RTT of 51 us; 6.4 kB at 100 Gbit/s.
+ * Maximum age of a sum that is written to a packet: 1 % of an RTT of 51 us; 6.4 kB at 100 Gbit/s.
  */
 #define HOP_PORT_STALE_NS 512
 
 /**
- * struct hop_port - what the qdiscs of one port share
- * @lock: protects @queues, @base_bytes and what embeds this structure; nests in qdisc locks
+ * struct hop_port - state that the qdiscs of one port share
+ * @lock: protects @queues, @base_bytes and the structure that embeds this one; nests in qdisc
+ *	locks
  * @queues: qdiscs that send through the port, by struct hop_port_queue.list
- * @base_bytes: the sum's part that is no qdisc's, see hop_port_sum_join()
+ * @base_bytes: part of the sum that no present qdisc has counted, see hop_port_sum_join()
  * @summed_ns: time of the last sum, ns of ktime_get_ns(); written under @lock
- * @stale_ns: age from which a packet's sum is computed anew, ns; 0 where all qdiscs have one lock,
- *	so that another sum costs little
- * @list: member of the list of all ports; this and all below: RTNL
+ * @stale_ns: age from which the sum is computed again for a packet, ns; 0 if all qdiscs have one
+ *	lock, since another sum then costs little
+ * @list: member of the list of all ports; this and all members below: under RTNL
  * @ops: kind of the qdiscs
  * @dev: the port's device
- * @key: what tells ports of one kind on one device apart
+ * @key: identifies a port among those of the same kind on the same device
  * @users: number of references
  */
 struct hop_port {
-	spinlock_t lock; /* of the sum, taken once in an interval */
+	spinlock_t lock; /* protects the sum; taken once in an interval */
 	struct list_head queues;
 	u64 base_bytes;
 	atomic64_t summed_ns;
@@ -51,16 +52,16 @@ struct hop_port {
 
 /**
  * struct hop_port_queue - one qdisc's part of its port
- * @sent_bytes: bytes on the wire that the qdisc sent, or whatever its kind counts; written under
- *	the qdisc's lock, read by any CPU
+ * @sent_bytes: bytes on the wire that the qdisc sent, or another sum that its kind counts;
+ *	written under the qdisc's lock, read by any CPU
  * @port: the shared port; NULL if the qdisc is a port by itself; changed under the tree lock
  * @sch: the qdisc
  * @list: member of struct hop_port.queues; this and the next three: under the port's lock
  * @seen_bytes: @sent_bytes as of the last sum
  * @seen_backlog_bytes: backlog of the qdisc as of the last sum
  * @seen_backlog_pkts: number of packets in that backlog
- * @others_bytes: the port's bytes without this qdisc's, as of the last sum; as the next two,
- *	written by any CPU under the port's lock
+ * @others_bytes: bytes of the port's other qdiscs and its base, as of the last sum; this and the
+ *	next two: written by any CPU under the port's lock
  * @others_backlog_bytes: backlog of the port's other qdiscs
  * @others_backlog_pkts: number of packets in that backlog
  */
@@ -92,11 +93,11 @@ u32 hop_port_qdiscs(const struct hop_port_queue *queue);
  * @bytes: the packet's size, bytes on the wire
  *
  * Context: under the qdisc's lock.
- * Return: what the qdisc had sent before, bytes.
+ * Return: bytes that the qdisc had sent before.
  */
 static inline u64 hop_port_count(struct hop_port_queue *queue, u32 bytes)
 {
-	/* There is one writer: no read-modify-write instruction is needed. */
+	/* There is only one writer, so no read-modify-write instruction is needed. */
 	const u64 before_bytes = atomic64_read(&queue->sent_bytes);
 
 	atomic64_set(&queue->sent_bytes, before_bytes + bytes);
@@ -104,11 +105,11 @@ static inline u64 hop_port_count(struct hop_port_queue *queue, u32 bytes)
 }
 
 /**
- * hop_port_refresh() - make what is known of the other qdiscs recent
+ * hop_port_refresh() - compute the sums over the other qdiscs again if they are too old
  * @queue: a qdisc's part of a shared port
- * @now_ns: time, of ktime_get_ns()
+ * @now_ns: current time, by ktime_get_ns()
  *
- * Waits for nobody: if another CPU is computing the sum, the last one stays.
+ * This never waits: if another CPU is computing the sums, the last ones stay.
  *
  * Context: under the qdisc's lock.
  */
@@ -116,7 +117,7 @@ static inline void hop_port_refresh(struct hop_port_queue *queue, u64 now_ns)
 {
 	struct hop_port *port = queue->port;
 
-	/* Another CPU may have read the clock after this one: then the age is negative. */
+	/* The age is negative if another CPU has read the clock after this one. */
 	if ((s64)(now_ns - atomic64_read(&port->summed_ns)) >= (s64)port->stale_ns)
 		hop_port_tell(port, now_ns);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes that a port has sent, where several qdiscs count them:
+ * The number of bytes that a port has sent, if several qdiscs count them:
  *
- *	total = base + sum of sent, over the qdiscs that are there
+ *	total = base + sum of sent, over the qdiscs of the port
  *
- * The total is what congestion controls take differences of. So it must not jump when a qdisc
- * comes or goes: the base makes up for that. The arithmetic is modulo 2^64.
+ * Congestion controls compute differences of the total. So it must not jump when a qdisc joins
+ * or leaves: the base compensates for that. The arithmetic is modulo 2^64.
  */
 #ifndef HOPCC_NET_HOP_PORT_SUM_H
 #define HOPCC_NET_HOP_PORT_SUM_H
@@ -13,14 +13,14 @@
 #include <linux/types.h>
 
 /**
- * hop_port_sum_join() - base of a port that a qdisc joins
+ * hop_port_sum_join() - compute a port's new base when a qdisc joins
  * @base_bytes: base before, bytes
- * @sent_bytes: what the qdisc has sent so far, bytes
- * @is_first: no other qdisc is there
+ * @sent_bytes: bytes that the qdisc has sent so far
+ * @is_first: the port has no other qdisc
  *
- * The first qdisc brings its count along; for others the port's goes on.
+ * The total continues from the first qdisc's own count. Another qdisc does not change the total.
  *
- * Return: the base from now on, bytes.
+ * Return: the new base, bytes.
  */
 static inline u64 hop_port_sum_join(u64 base_bytes, u64 sent_bytes, bool is_first)
 {
@@ -28,11 +28,11 @@ static inline u64 hop_port_sum_join(u64 base_bytes, u64 sent_bytes, bool is_firs
 }
 
 /**
- * hop_port_sum_leave() - base of a port that a qdisc leaves
+ * hop_port_sum_leave() - compute a port's new base when a qdisc leaves
  * @base_bytes: base before, bytes
- * @sent_bytes: what the qdisc has sent so far, bytes
+ * @sent_bytes: bytes that the qdisc has sent so far
  *
- * Return: the base from now on, bytes.
+ * Return: the new base, bytes.
  */
 static inline u64 hop_port_sum_leave(u64 base_bytes, u64 sent_bytes)
 {

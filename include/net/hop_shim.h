@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A header of ours between IP and the transport header: where it stands, how
- * it gets in and out.
+ * One of our headers between IP and the transport header: finding its place, inserting it and
+ * removing it.
  *
  *	[IP][TCP][data]  --hop_shim_insert()-->  [IP][ours][TCP][data]
  *	                 <--hop_shim_strip()---
  *
- * IPv4 with options, and IPv6 with the extension headers that stay in front of
- * ours: hop-by-hop, routing and destination options. Fragments have no place
- * for it.
+ * IPv4 options are supported, and so are the IPv6 extension headers that stay in front of our
+ * header: hop-by-hop, routing and destination options. Fragments cannot carry our header.
  */
 #ifndef HOPCC_NET_HOP_SHIM_H
 #define HOPCC_NET_HOP_SHIM_H
@@ -20,10 +19,10 @@ struct net_offload;
 struct sock;
 
 /**
- * struct hop_shim_place - where IP's headers end
- * @offset_bytes: from the network header to what follows IP
- * @name_bytes: from the network header to the byte that names it
- * @next: that byte
+ * struct hop_shim_place - the end of the IP headers
+ * @offset_bytes: offset of the header behind IP, from the network header
+ * @name_bytes: offset of the byte that contains its protocol number, from the network header
+ * @next: the protocol number
  */
 struct hop_shim_place {
 	u16 offset_bytes;
@@ -32,29 +31,28 @@ struct hop_shim_place {
 };
 
 /**
- * hop_shim_find_at() - where do the headers of an IP packet in a packet end?
- * @skb: the packet
- * @at_bytes: from skb->data to where the one that is looked at begins
+ * hop_shim_find_at() - find the end of the IP headers of a packet within a packet
+ * @skb: the outer packet
+ * @at_bytes: offset of the inner IP header from skb->data
  * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
  * @place: result; its offsets count from @at_bytes
  *
- * Of an IPv6 fragment, @place is the fragment header: its @next is never ours.
+ * For an IPv6 fragment, @place is the fragment header, so @next is never our protocol number.
  *
  * Context: any.
- * Return: false if it is neither IPv4 nor IPv6, an IPv4 fragment, or ends within
- * its headers.
+ * Return: false if the inner packet is neither IPv4 nor IPv6, is an IPv4 fragment, or ends
+ * within its headers.
  */
 bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 protocol,
 		      struct hop_shim_place *place);
 
 /**
- * hop_shim_find() - where do IP's headers end?
- * @skb: a packet that IP's own checks passed or IP itself made; skb->data at its
- *	network header
- * @place: result, as that of hop_shim_find_at()
+ * hop_shim_find() - find the end of the IP headers
+ * @skb: a packet that passed IP's own checks or that IP built; skb->data at its network header
+ * @place: result, as for hop_shim_find_at()
  *
  * Context: any.
- * Return: as hop_shim_find_at().
+ * Return: like hop_shim_find_at().
  */
 static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_place *place)
 {
@@ -62,13 +60,13 @@ static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_plac
 }
 
 /**
- * hop_shim_is_rewritten() - may conntrack still rewrite a packet's TCP?
+ * hop_shim_is_rewritten() - may conntrack still rewrite a packet's TCP header or data?
  * @skb: an outgoing packet
  *
  * A connection's helper (FTP, SIP, IRC) reads and translates addresses in the data, and conntrack
  * then adjusts sequence numbers. Both happen in its last hook, behind the hooks of the carriers,
- * and take what stands behind IP's header for TCP. A connection has a helper, and the room for
- * adjustments, from its first packet on or never.
+ * and both expect TCP right behind the IP header. If a connection has a helper, or conntrack's
+ * extension for such adjustments, it has it from its first packet on.
  *
  * Context: RCU read side.
  * Return: true if the packet must leave without a header between IP and TCP.
@@ -76,43 +74,45 @@ static inline bool hop_shim_find(const struct sk_buff *skb, struct hop_shim_plac
 bool hop_shim_is_rewritten(const struct sk_buff *skb);
 
 /**
- * hop_shim_fits() - may a packet have a header?
- * @skb: as for hop_shim_insert()
+ * hop_shim_fits() - can a header be inserted into a packet?
+ * @skb: the packet, as for hop_shim_insert()
  * @bytes: length of the header
  *
+ * If this returns true, hop_shim_insert() fails only for lack of memory.
+ *
  * Context: any.
- * Return: false if IP's length could not say it, a MAC header is in the way, or
- * hop_shim_is_rewritten(): then hop_shim_insert() fails, and else for want of memory only.
+ * Return: false if IP's length field is too small, if a MAC header stands in front of IP, or if
+ * hop_shim_is_rewritten() is true.
  */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes);
 
 /**
  * hop_shim_insert() - make room for a header
- * @skb: a packet of this host that has not met a device but that of a tunnel;
- *	skb->data at its network header, no MAC header in front of it
- * @place: of hop_shim_find()
+ * @skb: a packet of this host that has not passed a device, except a tunnel's; skb->data at its
+ *	network header, no MAC header in front of it
+ * @place: place of the header, from hop_shim_find()
  * @bytes: length of the header, even
- * @protocol: its protocol number
- * @keep_partial: leave a checksum to the device although a header is in its way
+ * @protocol: protocol number of the header
+ * @keep_partial: let the device compute the transport checksum, although our header precedes it
  *
- * The transport header's offset and the place of its checksum stay right. The
- * caller fills the room and names @place->next there.
+ * The offsets of the transport header and of its checksum are kept correct. The
+ * caller fills the room, and stores @place->next in the header.
  *
  * Context: any. Moves skb->head.
- * Return: the room, or NULL: then the packet is as it was, but its checksum may be
- * complete.
+ * Return: the room; or NULL, and then the packet is unchanged, except that its checksum may have
+ * been computed.
  */
 void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 		      unsigned int bytes, u8 protocol, bool keep_partial);
 
 /**
- * hop_shim_strip() - take a header out
+ * hop_shim_strip() - remove a header
  * @skb: a packet for this host; skb->data at its network header
- * @place: of hop_shim_find(): the header to take out
- * @bytes: its length, even
- * @next: what follows it
+ * @place: place of the header, from hop_shim_find()
+ * @bytes: length of the header, even
+ * @next: protocol number of the header behind it
  *
- * The packet is then as if it had come without: the frame's header moves along.
+ * The packet is then as if it had arrived without the header: the MAC header is moved, too.
  *
  * Context: any. Moves skb->head.
  * Return: 0; -EINVAL if the packet ends within the header; -ENOMEM.
@@ -121,7 +121,7 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
 
 /*
- * The GSO type that marks a GSO packet with our header. A NIC would take that header for TCP's.
+ * The GSO type that marks a GSO packet with our header, which a NIC would mistake for TCP's.
  * Virtual devices accept this type (NETIF_F_GSO_SOFTWARE: veth, bridge, bond, VLAN, tunnels) and
  * no NIC does. So the packet stays unsegmented up to a NIC, where software segments it with the
  * offload of our protocol number. SCTP's own packets differ by their protocol number.
@@ -130,20 +130,20 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 
 /**
  * hop_shim_mark_gso() - mark a GSO packet that got a header, so that no NIC segments it
- * @skb: the super-packet, after hop_shim_insert()
+ * @skb: the GSO packet, after hop_shim_insert()
  *
- * TCP sets the type anew whenever it sends.
+ * The mark need not be removed for a retransmission: TCP sets the type each time it sends.
  *
  * Context: any.
  */
 void hop_shim_mark_gso(struct sk_buff *skb);
 
 /**
- * hop_shim_forward() - a packet with a header is for another host
- * @skb: the packet, in front of routing
+ * hop_shim_forward() - prepare a packet with a header that is for another host
+ * @skb: the packet, before routing
  *
- * IP takes our header for the transport header. The check of a GSO packet's segments against the
- * MTU would then read TCP's header length from it.
+ * IP sets the transport header to our header. If it stayed there, the check of a GSO packet's
+ * segments against the MTU would read TCP's header length from our header.
  *
  * Context: any.
  */
@@ -154,49 +154,49 @@ static inline void hop_shim_forward(struct sk_buff *skb)
 }
 
 /**
- * hop_shim_segment() - segment a super-packet; each segment gets a copy of the header
- * @skb: the super-packet; skb->data at our header, which is checked and linear
- * @bytes: its length
- * @next: the offload of what follows it; NULL if there is none
+ * hop_shim_segment() - segment a GSO packet; each segment gets a copy of the header
+ * @skb: the GSO packet; skb->data at our header, which is validated and linear
+ * @bytes: length of our header
+ * @next: offload of the protocol behind our header; NULL if there is none
  *
- * Context: any; from the gso_segment of our protocol number.
- * Return: the segments, their transport header set; NULL or an error as @next's.
+ * Context: any; called by the gso_segment of our protocol number.
+ * Return: the segments, with their transport header set; NULL or an error like that of @next.
  */
 struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 				 const struct net_offload *next);
 
 /**
- * hop_shim_open_sock() - a socket's data will have our header
+ * hop_shim_open_sock() - prepare a socket whose data will carry our header
  * @sk: the socket
- * @super: it may hand down super-packets
+ * @super: the socket may send GSO packets
  *
  * Context: socket lock held.
- * Return: whether its super-packets were switched off, for hop_shim_close_sock().
+ * Return: true if GSO was switched off for the socket; to be passed to hop_shim_close_sock().
  */
 bool hop_shim_open_sock(struct sock *sk, bool super);
 
 /**
- * hop_shim_close_sock() - a socket's data will not have our header any more
+ * hop_shim_close_sock() - undo hop_shim_open_sock()
  * @sk: the socket
- * @no_gso: what hop_shim_open_sock() returned
+ * @no_gso: result of hop_shim_open_sock()
  *
  * Context: socket lock held.
  */
 void hop_shim_close_sock(struct sock *sk, bool no_gso);
 
 /**
- * hop_shim_reserve() - segments of a socket leave room for a header
+ * hop_shim_reserve() - reserve room for a header in a socket's segments
  * @sk: a TCP socket
- * @bytes: of the header
+ * @bytes: length of the header
  *
  * Context: socket lock held.
  */
 void hop_shim_reserve(struct sock *sk, unsigned int bytes);
 
 /**
- * hop_shim_release() - they do not any more
+ * hop_shim_release() - undo hop_shim_reserve()
  * @sk: a TCP socket
- * @bytes: as of hop_shim_reserve()
+ * @bytes: length that was reserved
  *
  * Context: socket lock held.
  */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory for destinations that take no headers of a carrier: a fixed number of
- * slots, found by hash. Of two that share one, the newer is remembered: the other
- * costs a lost SYN more.
+ * The cache of destinations that do not accept the headers of a carrier: a fixed number of
+ * slots, found by hash. If two destinations share a slot, the newer one is stored, and the next
+ * connection to the other one may lose a SYN again.
  *
- * A SYN with a header that is lost, while the next one without is not, may have met a
- * full queue or a box that drops our headers. Such a destination is in doubt: it is
- * remembered for HOP_SILENT_DOUBT_S, and twice as long each time this happens again with no
- * header that came through in between.
+ * If a SYN with a header is lost, and the next one without a header is not, the reason may be a
+ * full queue or a box that drops our headers. Such a destination is stored for
+ * HOP_SILENT_DOUBT_S, and for twice as long each time this happens again, unless a header has
+ * arrived in between.
  *
- * A connection that spoke and was then reset (HOP_EVENT_RESET) is remembered for the full time,
- * and twice as long each time this happens again. Headers that come through prove nothing here:
- * they did before each of these resets. Only time does: HOP_SILENT_RESET_S without one.
+ * If a connection negotiated headers and was then reset (HOP_EVENT_RESET), the destination is
+ * stored for the full time, and for twice as long each time this happens again. A header that
+ * arrives does not reset this count, since headers also arrived before each of these resets.
+ * Only time does: HOP_SILENT_RESET_S without a reset.
  */
 #ifndef HOPCC_NET_HOP_SILENT_H
 #define HOPCC_NET_HOP_SILENT_H
@@ -21,26 +22,26 @@
 #include <linux/types.h>
 #include <net/hop_discover.h>
 
-/* Destinations that are remembered; a newer one may take a slot. */
+/* Number of destinations that are stored; a newer one may replace an older one. */
 #define HOP_SILENT_SLOTS 256
 
-/* Of the knobs that say how long: 60 s by default, a day at most. */
+/* Default and maximum of the sysctls that set the time: 60 s and one day. */
 #define HOP_SILENT_DEFAULT_S	60U
 #define HOP_SILENT_MAX_S	86400U
 
-/* How long a destination is remembered at first for what may have been a lost packet. */
+/* Time for which a destination is stored the first time that a packet loss may be the reason. */
 #define HOP_SILENT_DOUBT_S	15U
 
-/* Resets that are farther apart are not in a row. */
+/* Resets with more time than this between them do not count as "in a row". */
 #define HOP_SILENT_RESET_S	3600U
 
 /**
- * struct hop_silent_slot - a destination that takes no headers
- * @addr: IPv4 is v4-mapped
- * @until_s: seconds of uptime; 0: it is not remembered now
- * @doubts: times in a row that a lost packet may have been the reason
- * @resets: times in a row that a connection was reset
- * @reset_until_s: seconds of uptime until which one more reset is in a row with these
+ * struct hop_silent_slot - a destination that does not accept headers
+ * @addr: address of the destination; IPv4 is v4-mapped
+ * @until_s: time until which the destination is stored, seconds of uptime; 0 if it is not
+ * @doubts: number of times in a row that a packet loss may have been the reason
+ * @resets: number of times in a row that a connection was reset
+ * @reset_until_s: time until which another reset counts as "in a row", seconds of uptime
  */
 struct hop_silent_slot {
 	struct in6_addr addr;
@@ -51,20 +52,20 @@ struct hop_silent_slot {
 };
 
 /**
- * struct hop_silent - the memory of a carrier in a netns; zero but for the lock
- * @lock: of @slots
- * @slots: by hash
+ * struct hop_silent - the cache of a carrier in a network namespace; zero except for the lock
+ * @lock: protects @slots
+ * @slots: the slots, indexed by hash
  */
 struct hop_silent {
-	spinlock_t lock;	/* of @slots */
+	spinlock_t lock;	/* protects @slots */
 	struct hop_silent_slot slots[HOP_SILENT_SLOTS];
 };
 
 /**
- * hop_silent_remember() - a destination turned out to take no headers
- * @memory: of the netns
+ * hop_silent_remember() - store a destination that does not accept headers
+ * @memory: cache of the network namespace
  * @addr: the destination
- * @silent_s: for how long, seconds; 0: not at all
+ * @silent_s: time for which it is stored, seconds; 0: it is not stored
  *
  * Context: any but hard interrupt.
  */
@@ -72,12 +73,12 @@ void hop_silent_remember(struct hop_silent *memory, const struct in6_addr *addr,
 			 unsigned int silent_s);
 
 /**
- * hop_silent_learn() - what a connection's discovery says of its destination
- * @memory: the memory of the netns
+ * hop_silent_learn() - update the cache after an event of a connection's discovery
+ * @memory: cache of the network namespace
  * @addr: the destination
- * @silent_s: for how long to remember it, seconds; 0: not at all
+ * @silent_s: time for which it is stored if proved, seconds; 0: it is not stored
  * @from: stage of discovery before @event
- * @event: what happened
+ * @event: the event
  * @to: stage after it
  *
  * Context: any but hard interrupt.
@@ -87,12 +88,12 @@ void hop_silent_learn(struct hop_silent *memory, const struct in6_addr *addr,
 		      enum hop_stage to);
 
 /**
- * hop_silent_is() - is a destination remembered?
- * @memory: of the netns
+ * hop_silent_is() - is a destination stored as one that does not accept headers?
+ * @memory: cache of the network namespace
  * @addr: the destination
  *
  * Context: any but hard interrupt.
- * Return: whether it is.
+ * Return: true if it is stored and its time has not expired.
  */
 bool hop_silent_is(struct hop_silent *memory, const struct in6_addr *addr);
 

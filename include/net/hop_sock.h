@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What congestion controls ask of a socket, and do to it, alike. */
+/* Helpers of the congestion controls that read and set the state of a socket. */
 #ifndef HOPCC_NET_HOP_SOCK_H
 #define HOPCC_NET_HOP_SOCK_H
 
@@ -9,7 +9,7 @@
 #include <net/tcp.h>
 
 /**
- * hop_cwnd_pkts() - the stack's window, for a law's arithmetic
+ * hop_cwnd_pkts() - get the congestion window, in the range that our arithmetic supports
  * @tp: a TCP socket
  *
  * Context: any.
@@ -21,12 +21,12 @@ static inline u32 hop_cwnd_pkts(const struct tcp_sock *tp)
 }
 
 /**
- * hop_set_cwnd() - set the stack's window
+ * hop_set_cwnd() - set the congestion window
  * @sk: a TCP socket
- * @cwnd_pkts: the window that the law computed, packets; any value
+ * @cwnd_pkts: the window that the congestion control computed, packets; any value
  *
  * Context: socket lock held.
- * Return: the window that was set, as hop_cwnd_pkts().
+ * Return: the window that was set, packets, 1 to HOP_WND_MAX_PKTS.
  */
 static inline u32 hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
 {
@@ -38,7 +38,7 @@ static inline u32 hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
 }
 
 /**
- * hop_bound_window() - bring the window and its limit into the range of the laws
+ * hop_bound_window() - bring the window and its limit into the range of hop_cwnd_pkts()
  * @sk: a TCP socket
  *
  * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
@@ -57,11 +57,11 @@ static inline void hop_bound_window(struct sock *sk)
 }
 
 /**
- * hop_sock_speed() - the rate of the device that a socket's packets leave by
+ * hop_sock_speed() - get the rate of the device that a socket's packets leave by
  * @sk: a TCP socket
  *
  * Context: socket lock held.
- * Return: as hop_speed_of(); all 0 without a route.
+ * Return: the rate, like hop_speed_of(); all 0 if the socket has no route.
  */
 static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 {
@@ -77,11 +77,12 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 }
 
 /**
- * hop_sock_dev() - the device that a socket's packets leave by
+ * hop_sock_dev() - get the device that a socket's packets leave by
  * @sk: a TCP socket
  *
  * Context: socket lock held.
- * Return: the device, to compare with another one: it may be gone already; NULL without a route.
+ * Return: the device; NULL if the socket has no route. It may be gone already, so the caller may
+ * only compare the pointer with another one.
  */
 static inline const struct net_device *hop_sock_dev(const struct sock *sk)
 {
@@ -109,10 +110,10 @@ static inline bool hop_round_ended(const struct sock *sk, const struct rate_samp
 }
 
 /**
- * hop_limit_bytes_ps() - what a device cannot exceed
+ * hop_limit_bytes_ps() - get the rate that a device cannot exceed
  * @speed: the device's rate
  *
- * Return: bytes/s; U64_MAX: no limit is known.
+ * Return: bytes/s; U64_MAX if no limit is known.
  */
 static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
 {
@@ -120,9 +121,9 @@ static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
 }
 
 /**
- * hop_set_pace() - set a socket's pace
+ * hop_set_pace() - set a socket's pacing rate
  * @sk: a TCP socket
- * @bytes_ps: the pace that the law computed, payload, bytes/s
+ * @bytes_ps: the rate that the congestion control computed, payload, bytes/s
  * @limit_bytes_ps: the device's limit, by hop_limit_bytes_ps()
  *
  * Context: socket lock held.
@@ -134,7 +135,7 @@ static inline void hop_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_bytes_p
 }
 
 /**
- * hop_wire_bytes() - a full packet on the wire
+ * hop_wire_bytes() - get the size of a full packet on the wire
  * @sk: a TCP socket
  *
  * Context: socket lock held.
@@ -149,15 +150,15 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
 }
 
 /**
- * hop_packet_rtt_us() - the RTT of the packet that was acknowledged last
+ * hop_packet_rtt_us() - get the RTT of the packet that was acknowledged last
  * @tp: a TCP socket
  *
- * A smoothed RTT remembers a queue for many packets, and packets are rare where a window is below
- * one flight. RACK also measures the RTT of repeated packets; the stack's other samples have a
- * resolution of milliseconds then.
+ * A smoothed RTT reflects an old queue for many packets, and packets are rare if the window is
+ * below one flight. RACK also measures the RTT of retransmitted packets; for these, the stack's
+ * other samples have a resolution of milliseconds.
  *
  * Context: socket lock held.
- * Return: microseconds; 0: none is known.
+ * Return: microseconds; 0 if no RTT is known.
  */
 static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
 {
@@ -165,21 +166,21 @@ static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
 }
 
 /**
- * hop_hold() - a window below one flight: when the next may leave
+ * hop_hold() - delay the next flight if the window is below one flight
  * @sk: a TCP socket that paces
  * @wnd: packets << HOP_WND_SHIFT
  * @flight_pkts: least number of packets that leave together: 1, or 2 for a receiver that
- *	acknowledges every second one at once
+ *	acknowledges only every second packet without delay
  * @wnd_rtt_us: the RTT that @wnd refers to, microseconds
  *
  * The next flight leaves @wnd_rtt_us @flight_pkts / @wnd after the packet that the ACK
  * acknowledges. The stack's pacing timer waits for the time that is set here.
  *
  * Call this function only for an ACK that reports the arrival of a packet, or for a loss. Other
- * ACKs, as those on data in the other direction, would postpone the next packet again and again.
+ * ACKs, such as those on data in the other direction, would postpone the next packet each time.
  *
  * Context: socket lock held, in cong_control().
- * Return: how long from now, ns; 0: at once.
+ * Return: the delay from now, ns; 0 if the next flight may leave at once.
  */
 static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rtt_us)
 {
@@ -190,22 +191,23 @@ static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rt
 
 	if (!wait_ns)
 		return 0;
-	/* The retransmission timer runs meanwhile: what waits is not lost. */
+	/* The retransmission timer runs meanwhile, and must not expire because of the delay. */
 	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
 	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
 	return wait_ns;
 }
 
 /**
- * hop_is_too_big() - are packets sent again only since they do not fit the path any more?
+ * hop_is_too_big() - are packets retransmitted only because they no longer fit the path's MTU?
  * @sk: a TCP socket
- * @new_state: of the stack's congestion avoidance, TCP_CA_*
+ * @new_state: new state of congestion avoidance, TCP_CA_*
  *
- * tcp_simple_retransmit() repeats packets that a router refused, and lost MTU probes. That is no
- * loss, but the stack enters TCP_CA_Loss, as after a timeout. undo_marker is 0 then; it is 0 at a
- * timeout too if a mark has reduced the window before, since tcp_enter_cwr() clears it. But the
- * stack's timer is not pending while it handles a timeout, and otherwise always is while data is
- * in flight. tcp_simple_retransmit() calls set_state() only on entry to TCP_CA_Loss.
+ * tcp_simple_retransmit() retransmits packets that a router refused, and lost MTU probes. No
+ * packet was lost by congestion, but the stack enters TCP_CA_Loss, as after a timeout. undo_marker
+ * is 0 then. It is also 0 at a timeout if a mark has reduced the window before, since
+ * tcp_enter_cwr() clears it. But the stack's timer is not pending while the stack handles a
+ * timeout, and is always pending otherwise while data is in flight. tcp_simple_retransmit() calls
+ * set_state() only on entry to TCP_CA_Loss.
  *
  * Context: socket lock held, in set_state(): icsk_ca_state is still the old state.
  * Return: true if no packet was lost.
@@ -219,14 +221,15 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
 }
 
 /**
- * hop_repair_pkts() - the most that a window may be while losses are repaired
+ * hop_repair_pkts() - get the upper bound of the window during loss recovery
  * @sk: a TCP socket, in recovery
- * @acked_pkts: packets that the ACK at hand tells to have arrived
+ * @acked_pkts: number of packets that the current ACK reports as delivered
  *
- * Repairs of many losses at once would be a burst: one, then two for each packet that
- * arrived, as PRR, which the stack leaves to who has a cong_control(). What the pace held
- * back may leave still. A loss that the stack's timer finds is repaired before
- * cong_control() runs: for that, in set_state(), nothing arrived.
+ * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
+ * two for each delivered packet. This is like PRR, which the stack does not apply to a congestion
+ * control with a cong_control(). Packets that pacing has delayed may still leave. If a timer of
+ * the stack detects a loss, it retransmits before cong_control() runs; call this function from
+ * set_state() then, with @acked_pkts 0.
  *
  * Context: socket lock held.
  * Return: packets, at least 1.
@@ -243,7 +246,7 @@ static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 }
 
 /**
- * hop_restore_bursts() - leave the socket's bursts as the route has them
+ * hop_restore_bursts() - reset the socket's GSO limits to those of its route
  * @sk: a TCP socket
  *
  * Context: socket lock held, in release().
@@ -257,15 +260,15 @@ static inline void hop_restore_bursts(struct sock *sk)
 }
 
 /**
- * hop_register_cc() - register a congestion control and what it falls back to
+ * hop_register_cc() - register a congestion control and its fallback
  * @cc: the congestion control
- * @reno: the stack's Reno under a name that shows where it comes from
+ * @reno: the fallback: the stack's Reno under a name that includes the name of @cc
  *
- * getsockopt() returns the second name, so setsockopt() must take it. Its flags must allow it to
- * everybody, like Reno.
+ * getsockopt() returns the fallback's name, so setsockopt() must accept it. Its flags must allow
+ * it to every user, like Reno.
  *
  * Context: process.
- * Return: 0, or an error of registering.
+ * Return: 0, or the error of the registration.
  */
 static inline int hop_register_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
 {
@@ -282,7 +285,7 @@ static inline int hop_register_cc(struct tcp_congestion_ops *cc, struct tcp_cong
 /**
  * hop_unregister_cc() - undo hop_register_cc()
  * @cc: the congestion control
- * @reno: what it falls back to
+ * @reno: its fallback
  *
  * Context: process.
  */

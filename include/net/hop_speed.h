@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rate of a device: asked of its driver, or where no lock may be taken for that. */
+/* The rate of a device: read from its driver, or from a cache where RTNL cannot be taken. */
 #ifndef HOPCC_NET_HOP_SPEED_H
 #define HOPCC_NET_HOP_SPEED_H
 
@@ -10,10 +10,11 @@
 struct net_device;
 
 /**
- * struct hop_speed_watch - who wants to be told when a device's rate may be another
- * @list: of all watches
+ * struct hop_speed_watch - a callback for changes of a device's rate
+ * @list: member of the list of all watches
  * @dev: the device
- * @changed: called with what hop_speed_ask_bytes_ps() says; RTNL held
+ * @changed: called when the rate may have changed, with the result of hop_speed_ask_bytes_ps();
+ *	RTNL held
  */
 struct hop_speed_watch {
 	struct list_head list;
@@ -22,12 +23,12 @@ struct hop_speed_watch {
 };
 
 /**
- * struct hop_speed - what is known of a device's rate
- * @mbit: the rate that the driver reported last, Mbit/s, below 2^30; 0: not known
- * @limits: the device sends no faster, since it is hardware, or stands on nothing but hardware
+ * struct hop_speed - a device's rate
+ * @mbit: the rate that the driver reported last, Mbit/s, below 2^30; 0 if it is not known
+ * @limits: the device cannot send faster, since it is hardware, or all devices below it are
  *
- * A virtual device reports a rate that holds nothing back, veth for example 10 Gbit/s, and a
- * VLAN device or a bridge on it passes that on.
+ * A virtual device may report a rate that it does not enforce: veth, for example, 10 Gbit/s. A
+ * VLAN device or a bridge above it reports the same rate.
  */
 struct hop_speed {
 	u32 mbit;
@@ -37,10 +38,10 @@ struct hop_speed {
 #define HOP_SPEED_BYTES_PER_MBIT	125000U
 
 /**
- * hop_speed_bytes_ps() - a device's rate in bytes
+ * hop_speed_bytes_ps() - convert a device's rate to bytes/s
  * @speed: the rate
  *
- * Return: bytes/s; 0: not known.
+ * Return: bytes/s; 0 if it is not known.
  */
 static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
 {
@@ -48,29 +49,29 @@ static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
 }
 
 /**
- * hop_speed_of() - the rate of a device
+ * hop_speed_of() - get the rate of a device from the cache
  * @dev: the device
  *
  * Context: RCU read side.
- * Return: what its driver reported last.
+ * Return: the rate that its driver reported last.
  */
 struct hop_speed hop_speed_of(const struct net_device *dev);
 
-/* How often the rate of any device may have changed; read by hop_speed_changes(). */
+/* Number of times that the rate of any device may have changed; read by hop_speed_changes(). */
 extern unsigned int hop_speed_changed;
 
 /**
- * hop_speed_changes() - has the rate of any device changed?
+ * hop_speed_changes() - get a number that changes whenever any device's rate may have changed
  *
- * A caller that keeps what hop_speed_of() returned reads this number before it, and asks again
- * once the number is another one.
+ * A caller that caches the result of hop_speed_of() reads this number first, and calls
+ * hop_speed_of() again when the number has changed.
  *
  * Context: any.
- * Return: a number that every change of any device's rate changes.
+ * Return: the number.
  */
 static inline unsigned int hop_speed_changes(void)
 {
-	/* Pairs with hop_speed_note_change(): what was changed before is seen. */
+	/* Pairs with hop_speed_note_change(): the changed rate is visible to the caller. */
 	return smp_load_acquire(&hop_speed_changed);
 }
 

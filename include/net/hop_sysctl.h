@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Knobs below net.hopcc., one set a network namespace. */
+/* The sysctls below net.hopcc, which each network namespace has its own set of. */
 #ifndef HOPCC_NET_HOP_SYSCTL_H
 #define HOPCC_NET_HOP_SYSCTL_H
 
@@ -8,13 +8,13 @@
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 
-/* A template's .data: where its value lies in the module's state of a netns. */
+/* .data of a template's entry: offset of the value in the module's per-namespace state. */
 #define hop_sysctl_at(type, member) ((void *)offsetof(type, member))
 
 /**
- * struct hop_sysctl - the knobs of one module in one netns
- * @header: as registered
- * @table: the netns' copy of the template
+ * struct hop_sysctl - the sysctls of one module in one network namespace
+ * @header: result of the registration
+ * @table: the namespace's copy of the template
  */
 struct hop_sysctl {
 	struct ctl_table_header *header;
@@ -22,12 +22,12 @@ struct hop_sysctl {
 };
 
 /**
- * hop_sysctl_start() - show a module's knobs in a netns
- * @net: the netns
- * @hs: for hop_sysctl_stop()
- * @template: the knobs, .data by hop_sysctl_at(), and an empty entry that ends them
- * @entries: their number, without the empty one
- * @state: the module's state of @net, what .data counts from
+ * hop_sysctl_start() - register a module's sysctls in a network namespace
+ * @net: the network namespace
+ * @hs: result, for hop_sysctl_stop()
+ * @template: the sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
+ * @entries: number of sysctls, without the empty entry
+ * @state: the module's state of @net, which .data is an offset in
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -51,8 +51,8 @@ static inline int hop_sysctl_start(struct net *net, struct hop_sysctl *hs,
 }
 
 /**
- * hop_sysctl_stop() - take them away
- * @hs: of hop_sysctl_start()
+ * hop_sysctl_stop() - unregister a module's sysctls in a network namespace
+ * @hs: result of hop_sysctl_start()
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tracepoints about a connection have in common: its fields, their values, and how
- * they print; to be followed by the event's own.
+ * The common part of tracepoints about a connection: fields, values and print format. A
+ * tracepoint adds its own fields behind these.
  */
 #ifndef HOPCC_NET_HOP_TRACE_H
 #define HOPCC_NET_HOP_TRACE_H
@@ -11,10 +11,10 @@
 #include <net/ipv6.h>
 
 /**
- * hop_trace_addrs() - both addresses of a connection, IPv4 as v4-mapped
+ * hop_trace_addrs() - get both addresses of a connection; IPv4 is v4-mapped
  * @sk: a TCP socket
- * @saddr: 16 bytes, ours
- * @daddr: 16 bytes, the peer's
+ * @saddr: result: our address, 16 bytes
+ * @daddr: result: the peer's address, 16 bytes
  */
 static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 {
@@ -29,7 +29,7 @@ static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, (struct in6_addr *)daddr);
 }
 
-/* Of a socket. */
+/* The fields of a socket. */
 #define HOP_TRACE_SOCK_FIELDS	\
 	__array(u8, saddr, 16)	\
 	__array(u8, daddr, 16)	\
@@ -47,7 +47,7 @@ static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 #define HOP_TRACE_SOCK_VALUES	\
 	__entry->saddr, __entry->sport, __entry->daddr, __entry->dport
 
-/* Of a carrier's flow, struct hop_flow_key. */
+/* The fields of a carrier's flow, struct hop_flow_key. */
 #define HOP_TRACE_KEY_FIELDS	\
 	__array(u8, local, 16)	\
 	__array(u8, peer, 16)	\
@@ -85,7 +85,7 @@ TRACE_EVENT(name,								\
 		  HOP_TRACE_SOCK_VALUES, __entry->cw, __entry->wait_ns)		\
 )
 
-/* Who rules the window from here on: Reno, or the law. */
+/* A connection switches to Reno, or back to its own congestion control. */
 #define HOP_TRACE_RULE(name)							\
 TRACE_EVENT(name,								\
 	TP_PROTO(const struct sock *sk, bool reno, u32 cwnd_pkts),		\
@@ -104,7 +104,7 @@ TRACE_EVENT(name,								\
 		  HOP_TRACE_SOCK_VALUES, __entry->reno, __entry->cwnd_pkts)	\
 )
 
-/* Of all carriers: discovery goes on; enum hop_event and enum hop_stage. */
+/* The stage of discovery after an event, in all carriers; enum hop_event and enum hop_stage. */
 #define HOP_TRACE_DISCOVER(name)						\
 TRACE_EVENT(name,								\
 	TP_PROTO(const struct hop_flow_key *key, int event, int from, int to),	\

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * HPCC++'s law, draft-miao-rtgwg-hpccplus-00 section 4.2: a window from what every
- * hop says of itself. The sender runs it, or the receiver for it (section 6.3.2).
+ * The HPCC++ algorithm, draft-miao-rtgwg-hpccplus-00 section 4.2: it computes the window from the
+ * records of all hops. It runs at the sender, or at the receiver on the sender's behalf (section
+ * 6.3.2).
  *
  *	u'_j = min(qlen_j, qlen'_j) / (B_j T) + txRate_j / B_j		of each hop j
  *	u    = max u'_j;  tau = min(dts of that hop, T)
@@ -10,39 +11,48 @@
  *	       Wc + W_ai		else
  *	Wc   = W	once a round trip
  *
- * U and u' are in 2^-20; the windows are bytes in 2^-16. Ranges: T 1 us to 1 s,
- * windows up to 2^32 bytes, u' up to 4095.
+ * U and u' are in units of 2^-20, windows in units of 2^-16 bytes. Ranges: T is 1 us to 1 s,
+ * windows are up to 2^32 bytes, u' is up to 4095.
  *
- * Deviations, each from the authors' simulator or facts of the wire format:
- * - U starts at 1; the first answer is only stored.
- * - The stored records follow every answer, Wc only once a round trip.
- * - A record counts once at least HPCC_UNITS_MIN units or T have passed since the
- *   stored one; until then the hop keeps the u' that it has. Else the rounding of
- *   txBytes would always favour one hop too many: the maximum of several rounded
- *   rates is too high. Where the hop with the greatest u' says nothing new, U stays.
- * - A hop with dts = 0 says nothing new. One whose time went back by less than half
- *   a turn of its clock is late, and is not stored either.
- * - Records that are stored for longer than half a turn of a hop's clock are replaced
- *   and not differenced.
- * - The draft discards all records when pathID changes. The law keeps those of up to
- *   HPCC_PATHS_MAX paths, since packets may take several in turn: each answer is compared
- *   with the last one of its own path. An answer of a new path is only stored; W stays.
- * - Only if @hold asks for it: where W was cut so far that nothing left until a queue of
- *   many T had drained, Wc is what then leaves, W, and not the window of the first of those
- *   T, which comes back as soon as U says that the queue is gone. Once until U is below eta
- *   again. The receiver's law, which does not see packets leave, does without.
- * - W has bounds: from HPCC_WND_MIN_BYTES to a BDP at the line's rate.
- * - Two packets of queue, HPCC_FREE_BYTES, count as none. A probe that waits at all has its own
- *   data packet behind it, and TCP's smallest burst is two: where a BDP is four packets that alone
- *   would be U = 1.2 and more.
- * - A flow remembers the window that it had without overload. Where a burst has cut W and
- *   the next rounds leave more than 1/16 of eta free, W returns to that window and does not wait
- *   for maxStage rounds of W_ai. It is forgotten by and by: see HPCC_FORGET_SHIFT.
- * - N is the sender's own estimate, W_init / 1.5 W, within N and HPCC_FLOWS_RANGE times N: of flows
- *   with small windows there are many, and all W_ai together stay below 1.5 (1 - eta) of a BDP.
- * - What a flow adds is taken from its target, eta - W_ai / W_init: alone it settles at eta.
- * - A loss halves the window that the lost packet left with. If U has cut W that far since, the
- *   loss changes nothing.
+ * Deviations from the draft, which follow the authors' simulator or are due to the wire format:
+ * - U starts at 1; the records of the first answer are only stored.
+ * - Stored records are updated with every answer, Wc only once per round trip.
+ * - A record is used only when at least HPCC_UNITS_MIN units were sent, or T has passed, since the
+ *   stored one; until then the hop keeps its u'. Otherwise the rounding of txBytes would bias U
+ *   upwards, because the maximum of several rounded rates is too high. If the hop with the largest
+ *   u' has no new record, U does not change.
+ * - A record with dts = 0 is not new. A record whose timestamp is older than the stored one, by
+ *   less than half a period of the hop's clock, arrived late and is not stored either.
+ * - Records that were stored more than half a period of a hop's clock ago are replaced; no
+ *   difference to them is computed.
+ * - The draft discards all records when pathID changes. This algorithm keeps the records of up to
+ *   HPCC_PATHS_MAX paths, since packets may alternate between paths: each answer is compared with
+ *   the last one from the same path. An answer from a new path is only stored; W does not change.
+ * - If @hold is set: after W was reduced so far that nothing was sent until a queue of many T had
+ *   drained, Wc is set to the current W when sending resumes. Otherwise the window from before the
+ *   pause would return as soon as U shows that the queue is gone. This happens at most once until U
+ *   is below eta again. The receiver cannot do this, since it does not see when packets are sent.
+ * - W is bounded: from HPCC_WND_MIN_BYTES to a BDP at line rate.
+ * - W_init is a BDP at the rate of the path's slowest port if that is below the line rate. With the
+ *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
+ *   as fast, flows add more than eta leaves free, and the estimate of N below makes W_ai
+ *   proportional to W, so that unequal windows stay unequal.
+ * - A queue of up to two packets, HPCC_FREE_BYTES, counts as empty. A probe that waits at all has
+ *   its own data packet behind it, and TCP's smallest burst is two packets: if a BDP is four
+ *   packets, that queue alone would result in U >= 1.2.
+ * - A flow remembers the window that it had without overload. If a burst has reduced W and the next
+ *   rounds leave more than 1/16 of eta free, W returns to that window without waiting for maxStage
+ *   rounds of W_ai. The remembered window decays: see HPCC_FORGET_SHIFT.
+ * - The sender replaces N by its own estimate, W_init / (1.5 W), bounded by N and HPCC_FLOWS_RANGE
+ *   times N: a small window means that there are many flows. The sum of all flows' W_ai stays below
+ *   1.5 (1 - eta) of a BDP.
+ * - The target utilisation is reduced by what the flow adds, to eta - W_ai / W_init, so that a
+ *   single flow settles at eta.
+ * - A flow whose window is less than a packet sends one packet in several T. If U is below half of
+ *   eta, it does not wait for maxStage of its rounds: after an incast, 40 flows whose windows
+ *   had been reduced to 100 bytes left a port nearly idle for more than 60 T.
+ * - A loss halves the window with which the lost packet was sent. If U has reduced W by that much
+ *   since, the loss does not reduce it further.
  */
 #ifndef HOPCC_NET_HPCC_H
 #define HOPCC_NET_HPCC_H
@@ -58,44 +68,48 @@
 #define HPCC_U_MAX		U32_MAX
 #define HPCC_WND_SHIFT		16
 #define HPCC_WND_MAX_BYTES	U32_MAX
-/* A packet in 23 T; 1000 flows share 100 Gbit/s at 5 us. */
+/* One full packet in 23 T; 1000 flows of this window share 100 Gbit/s at T = 5 us. */
 #define HPCC_WND_MIN_BYTES	64U
 #define HPCC_UNITS_MIN		32U
-/* A queue that does not count: two of Ethernet's full packets, with preamble and gap. */
+/* Queue that counts as empty: two full Ethernet packets with preamble and gap. */
 #define HPCC_FREE_BYTES		3076U
-/* The part of W_ai that a flow adds in its first round. */
+/* A window below this is less than a full packet: a round of the flow takes longer than T. */
+#define HPCC_SMALL_BYTES	1538U
+/* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
-/* The largest estimate of N, in units of N. */
+/* Maximum of the estimate of N, in units of N. */
 #define HPCC_FLOWS_RANGE	16U
 /*
- * The remembered window. It counts while more than 1/2^HPCC_ROOM_SHIFT of eta is free. Of it is
- * forgotten: 1/2^HPCC_FORGET_SHIFT with each loss, and in each round of a burst, with U above
- * HPCC_U_BURST; 1/2^HPCC_FOLLOW_SHIFT of what it is above Wc in each other round.
+ * The remembered window is used while more than 1/2^HPCC_ROOM_SHIFT of eta is free. It decays by
+ * 1/2^HPCC_FORGET_SHIFT with each loss and in each round of a burst (U above HPCC_U_BURST); in each
+ * other round without free capacity, by 1/2^HPCC_FOLLOW_SHIFT of its difference to Wc.
  */
 #define HPCC_ROOM_SHIFT		4
 #define HPCC_FORGET_SHIFT	6
 #define HPCC_FOLLOW_SHIFT	4
-/* Rounds after a start in which a full port is not yet a steady state. */
+/* Rounds after the start in which a fully used port does not yet mean a steady state. */
 #define HPCC_STEADY_ROUNDS	4U
 #define HPCC_U_BURST		(HPCC_U_ONE + (HPCC_U_ONE >> 4))
 #define HPCC_PPM		1000000U
 #define HPCC_PS_PER_NS		1000U
 #define HPCC_T_MIN_NS		1000U
 #define HPCC_T_MAX_NS		1000000000U
-/* Half a turn of a hop's clock. */
+/* Half the period of a hop's timestamp. */
 #define HPCC_STORED_MAX_NS	(INT_TS_MASK / 2)
-/* Paths whose records are kept, as far as HPCC_HOPS_STORED records are enough. */
+/* Maximum number of paths whose records are stored; limited further by HPCC_HOPS_STORED. */
 #define HPCC_PATHS_MAX		4U
-/* Four paths of 4 hops, three of 5, two of 8, or one of INT_SLOTS_MAX. */
+/* Room for four paths of 4 hops, three of 5, two of 8, or one of INT_SLOTS_MAX. */
 #define HPCC_HOPS_STORED	16U
 
 /**
- * struct hpcc_params - of a connection; written by its owner
+ * struct hpcc_params - parameters of a connection; written by its owner
  * @t_ns: T, the base RTT, HPCC_T_MIN_NS to HPCC_T_MAX_NS
  * @eta: target utilisation, in 2^-HPCC_U_SHIFT, at most 1
  * @max_stage: maxStage
- * @wnd_max_bytes: BDP at the line's rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
- * @wnd_ai: W_ai for N flows, the largest, bytes << HPCC_WND_SHIFT
+ * @wnd_max_bytes: BDP at line rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
+ * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port if that is known to be below
+ *	the line rate, HPCC_WND_MIN_BYTES to @wnd_max_bytes
+ * @wnd_ai: W_ai for N flows, the maximum, bytes << HPCC_WND_SHIFT
  * @hold: hpcc_leaves() may lower Wc
  */
 struct hpcc_params {
@@ -103,17 +117,18 @@ struct hpcc_params {
 	u32 eta;
 	u32 max_stage;
 	u32 wnd_max_bytes;
+	u32 wnd_init_bytes;
 	u64 wnd_ai;
 	bool hold;
 };
 
 /**
- * struct hpcc_hop - what is stored of a hop; its record is that of struct int_record
- * @ts_ns: the record's time
- * @tx_units: the record's count of sent units
+ * struct hpcc_hop - stored state of a hop; the fields of its record are those of struct int_record
+ * @ts_ns: timestamp of the record
+ * @tx_units: sent units in the record
  * @u: u', in 2^-HPCC_U_SHIFT
- * @qlen_units: the record's queue
- * @speed: the record's code of the port's rate
+ * @qlen_units: queue length in the record
+ * @speed: speed code in the record
  */
 struct hpcc_hop {
 	u32 ts_ns;
@@ -125,8 +140,8 @@ struct hpcc_hop {
 
 /**
  * struct hpcc_path - a path whose records are stored
- * @stored_ns: when they were, local clock
- * @key: hpcc_path_key(); 0: the place is free
+ * @stored_ns: local time at which they were stored
+ * @key: hpcc_path_key(); 0: the entry is free
  */
 struct hpcc_path {
 	u64 stored_ns;
@@ -134,27 +149,27 @@ struct hpcc_path {
 };
 
 /**
- * struct hpcc_vars - the law's state; written under its owner's lock
+ * struct hpcc_vars - state of the algorithm; written under its owner's lock
  * @wnd: W, bytes << HPCC_WND_SHIFT
- * @wnd_ref: Wc, the same
- * @wnd_last: Wc before its last update, the same
- * @wnd_quiet: the window to return to after a burst, the same; 0: none
+ * @wnd_ref: Wc, bytes << HPCC_WND_SHIFT
+ * @wnd_last: Wc before its last update, bytes << HPCC_WND_SHIFT
+ * @wnd_quiet: window to which W returns after a burst, bytes << HPCC_WND_SHIFT; 0: none
  * @u: U, in 2^-HPCC_U_SHIFT
  * @inc_stage: incStage
- * @rounds: since the start, HPCC_STEADY_ROUNDS at most
- * @hops: nHop of the newest answer; 0: none came
- * @path_id: pathID of the newest answer
- * @bottleneck: the hop with the greatest u' on that path
+ * @rounds: number of rounds since the start, at most HPCC_STEADY_ROUNDS
+ * @hops: nHop of the latest answer; 0: no answer yet
+ * @path_id: pathID of the latest answer
+ * @bottleneck: index of the hop with the largest u' on that path
  * @at: index of that path in @path
- * @stride: entries of @hop that each path has; 0: none is stored
+ * @stride: number of entries of @hop per path; 0: no path is stored
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
- * @left: a packet has left since lastUpdateSeq
- * @held: Wc was taken from W since U was below eta
- * @update_ns: lastUpdateTime, the receiver's
- * @path_mbit: hpcc_path_mbit() of the last answer with all records
+ * @left: a packet has been sent since lastUpdateSeq
+ * @held: Wc was set to W since U was last below eta
+ * @update_ns: lastUpdateTime of the algorithm at the receiver
+ * @path_mbit: hpcc_path_mbit() of the latest answer with all records
  * @path: the paths
- * @hop: their records, @stride entries for each path
+ * @hop: records, @stride entries per path
  */
 struct hpcc_vars {
 	u64 wnd;
@@ -180,12 +195,12 @@ struct hpcc_vars {
 };
 
 /**
- * enum hpcc_heard - what the law made of an answer
- * @HPCC_HEARD_NEW: U is new
- * @HPCC_HEARD_SAME: too early, or late: U stays
- * @HPCC_HEARD_FIRST: stored; nothing was stored before, or too long ago
- * @HPCC_HEARD_PATH: stored; the path is not among the stored ones
- * @HPCC_HEARD_NOTHING: no record, or one of an unknown speed
+ * enum hpcc_heard - result of processing an answer
+ * @HPCC_HEARD_NEW: U was updated
+ * @HPCC_HEARD_SAME: U did not change, because the answer came too early or too late
+ * @HPCC_HEARD_FIRST: records were stored; none were before, or they were too old
+ * @HPCC_HEARD_PATH: records were stored; none of this path were before
+ * @HPCC_HEARD_NOTHING: the answer has no record, or one with an unknown speed
  */
 enum hpcc_heard {
 	HPCC_HEARD_NEW,
@@ -196,11 +211,11 @@ enum hpcc_heard {
 };
 
 /**
- * hpcc_bdp_bytes() - W_init
- * @rate_bytes_ps: the line's rate, bytes/s, below 2^38
+ * hpcc_bdp_bytes() - compute a bandwidth-delay product
+ * @rate_bytes_ps: rate, bytes/s, below 2^38
  * @t_ns: T
  *
- * Return: rate * T within the window's bounds.
+ * Return: rate * T, clamped to the window's bounds.
  */
 static inline u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
 {
@@ -210,42 +225,42 @@ static inline u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
 }
 
 /**
- * hpcc_wnd_ai() - W_ai by the draft's rule of thumb, W_init (1 - eta) / N
- * @wnd_max_bytes: W_init
+ * hpcc_wnd_ai() - compute W_ai by the draft's rule of thumb, W_init (1 - eta) / N
+ * @wnd_init_bytes: W_init
  * @eta: in 2^-HPCC_U_SHIFT
  * @flows: N, at least 1
  *
  * Return: bytes << HPCC_WND_SHIFT, at least 1.
  */
-static inline u64 hpcc_wnd_ai(u32 wnd_max_bytes, u32 eta, u32 flows)
+static inline u64 hpcc_wnd_ai(u32 wnd_init_bytes, u32 eta, u32 flows)
 {
 	/* 2^32 * 2^20 < 2^64 */
-	u64 headroom = (u64)wnd_max_bytes * (HPCC_U_ONE - eta);
+	u64 headroom = (u64)wnd_init_bytes * (HPCC_U_ONE - eta);
 
 	return max_t(u64, div_u64(headroom >> (HPCC_U_SHIFT - HPCC_WND_SHIFT), flows), 1);
 }
 
 /**
- * hpcc_start() - start at the line's rate, W = BDP
- * @v: the state
+ * hpcc_start() - start at the lower of line rate and the slowest port's rate, W = W_init
+ * @v: state of the connection
  * @p: its parameters
  */
 static inline void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
 {
 	*v = (struct hpcc_vars) {
-		.wnd = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
-		.wnd_ref = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT,
+		.wnd = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
+		.wnd_ref = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
 		.u = HPCC_U_ONE,
 	};
 }
 
 /**
  * hpcc_restart() - start on another path, with the window that the flow had before congestion
- * @v: the state
+ * @v: state of the connection
  * @p: its parameters
  *
- * Flows that leave a path together do not know of each other: all of them at the line's rate
- * would be a burst, and the law keeps the ratios of their windows.
+ * Several flows may leave a path at the same time. If each started at line rate they would cause a
+ * burst, and the algorithm would preserve the ratios of their windows.
  */
 static inline void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -259,7 +274,7 @@ static inline void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p
 	v->wnd_quiet = v->wnd_ref;
 }
 
-/* A time of so many units, over @of_ns. */
+/* Transmission time of @units, as a fraction of @of_ns in 2^-HPCC_U_SHIFT. */
 static inline u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
 {
 	/* 2^20 units * 2^20 ps << 20 = 2^60; 2^30 ns * 1000 < 2^40 */
@@ -274,7 +289,7 @@ static inline void hpcc_store_record(struct hpcc_hop *hop, const struct int_reco
 	hop->speed = now->speed;
 }
 
-/* A queue as it counts: what is above HPCC_FREE_BYTES. */
+/* The part of a queue that counts: what exceeds HPCC_FREE_BYTES. */
 static inline u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop)
 {
 	const u32 free_units = HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift;
@@ -284,15 +299,15 @@ static inline u32 hpcc_queue_units(const struct int_record *now, const struct hp
 }
 
 /*
- * Lines 4 and 5 of one hop. Return: ts - ts' if it said something new, which is then
- * stored; else 0.
+ * Lines 4 and 5 of the draft's algorithm for one hop. Returns ts - ts' if the record is new, and
+ * stores it; otherwise 0.
  */
 static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now, u32 t_ns)
 {
 	const u32 unit_ps = int_speeds[now->speed].unit_ps;
 	u32 dt_ns, units;
 
-	/* The port runs at another speed, in other units. */
+	/* The port has changed its speed, and thus its units. */
 	if (now->speed != hop->speed)
 		hpcc_store_record(hop, now);
 	dt_ns = (now->ts_ns - hop->ts_ns) & INT_TS_MASK;
@@ -316,21 +331,21 @@ static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 }
 
 /*
- * The key of a set of records: the path, the number of records, at least 1, and the hop
- * that the first is of. Never 0.
+ * Key of a set of records: the path, the number of records (at least 1), and the hop of the first
+ * record. Never 0.
  */
 static inline u32 hpcc_path_key(u16 path_id, u8 hops, u8 records, u8 index)
 {
 	return (u32)hops << 24 | (u32)records << 20 | (u32)index << 16 | path_id;
 }
 
-/* The records of the path that the newest answer is of. */
+/* Stored records of the latest answer's path. */
 static inline struct hpcc_hop *hpcc_hops(struct hpcc_vars *v)
 {
 	return &v->hop[v->at * v->stride];
 }
 
-/* Returns true if records of this path are stored; it is the newest answer's then. */
+/* Returns true if records of this path are stored; it then becomes the latest answer's path. */
 static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 {
 	unsigned int i;
@@ -347,8 +362,8 @@ static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 }
 
 /*
- * Room for so many records of a new path: a free place, else that of the path whose last answer
- * is the oldest. A path with more records than any before takes the places of all.
+ * Makes room for @records of a new path: in a free entry, otherwise in the entry of the path with
+ * the oldest last answer. A path with more records than any before replaces all paths.
  */
 static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 {
@@ -367,7 +382,7 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 	v->path[v->at].key = key;
 }
 
-/* Lines 1 to 10, when the same hops were stored. */
+/* Lines 1 to 10, for an answer from the same hops as the stored one. */
 static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
 					   const struct int_hdr *h)
 {
@@ -408,10 +423,10 @@ static inline void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
 }
 
 /**
- * hpcc_path_mbit() - the rate of the slowest port of a path
- * @h: its records, checked
+ * hpcc_path_mbit() - rate of the slowest port of a path
+ * @h: header with the records, validated
  *
- * Return: Mbit/s; 0 if there is no record, or one of a port whose speed is not known.
+ * Return: Mbit/s; 0 if there is no record, or if the speed of a port is not known.
  */
 static inline u32 hpcc_path_mbit(const struct int_hdr *h)
 {
@@ -425,11 +440,11 @@ static inline u32 hpcc_path_mbit(const struct int_hdr *h)
 }
 
 /**
- * hpcc_forward_ns() - the time that the ports of a path take to send a packet
- * @h: its records, checked
- * @wire_bytes: the packet on the wire
+ * hpcc_forward_ns() - sum of a packet's transmission times at the ports of a path
+ * @h: header with the records, validated
+ * @wire_bytes: size of the packet on the wire
  *
- * Return: ns, the sum over all ports with a record.
+ * Return: ns, for all ports with a record.
  */
 static inline u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
 {
@@ -446,20 +461,20 @@ static inline u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
 	return min_t(u64, div_u64(ps, HPCC_PS_PER_NS), HPCC_T_MAX_NS);
 }
 
-/* Every record is of a port that we know. */
+/* Returns true if the speeds of all records are known. */
 static inline bool hpcc_understands(const struct int_hdr *h)
 {
 	return hpcc_path_mbit(h);
 }
 
 /**
- * hpcc_hear() - MeasureInflight: an answer came
- * @v: the state
+ * hpcc_hear() - MeasureInflight: process an answer with all records
+ * @v: state of the connection
  * @p: its parameters
- * @h: the records, checked
+ * @h: header with the records, validated
  * @now_ns: local clock
  *
- * Return: what was made of it.
+ * Return: the effect of the answer.
  */
 static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_params *p,
 					const struct int_hdr *h, u64 now_ns)
@@ -489,8 +504,8 @@ static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_p
 }
 
 /*
- * W_ai, with the sender's estimate of N, W_init / 1.5 W: that is 1.5 W (1 - eta). In the first
- * round W is a part of what the line takes and tells little of N.
+ * W_ai, with the sender's estimate of N, W_init / (1.5 W): it is 1.5 W (1 - eta). In the first
+ * round W is a fraction of the line rate's BDP and says little about N.
  */
 static inline u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -500,33 +515,33 @@ static inline u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_param
 	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, most), 1);
 }
 
-/* Line 13: Wc / (U / eta) + W_ai, at most the bound. */
+/* Line 13: Wc / (U / eta) + W_ai, at most the maximum window. */
 static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
 {
 	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
 	/* W_ai / W_init: 2^48 << 4 < 2^64 */
-	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_max_bytes);
+	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_init_bytes);
 	const u32 aim = p->eta - min_t(u64, own, p->eta / 2), u = max(v->u, 1U);
 
-	/* Wc * aim / U >= max, without the division: 2^48 * 2^32 >> 20 < 2^64 */
+	/* Test Wc * aim / U >= max without a division: 2^48 * 2^32 >> 20 < 2^64 */
 	if (mul_u64_u64_shr(v->wnd_ref, aim, HPCC_U_SHIFT) >=
 	    mul_u64_u64_shr(wnd_max, u, HPCC_U_SHIFT))
 		return wnd_max;
 	return mul_u64_u32_div(v->wnd_ref, aim, u) + wnd_ai;
 }
 
-/* More than 1/16 of what U aims at is free. */
+/* Returns true if more than 1/16 of the target utilisation is free. */
 static inline bool hpcc_has_room(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
 	return v->u < p->eta - (p->eta >> HPCC_ROOM_SHIFT);
 }
 
-/* Line 17: Wc + W_ai; where a burst has left much room, back to the window before it. */
+/* Line 17: Wc + W_ai; if a burst has left much free capacity, return to the window before it. */
 static inline u64 hpcc_add(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
 {
 	const u64 wnd = v->wnd_ref + wnd_ai;
 
-	/* Near eta no further than the target: a flow that is alone would settle above eta. */
+	/* Near eta, do not exceed the target: a single flow would settle above eta. */
 	if (!hpcc_has_room(v, p))
 		return min(wnd, hpcc_multiply(v, p, wnd_ai));
 	if (v->wnd_quiet <= wnd)
@@ -535,9 +550,10 @@ static inline u64 hpcc_add(const struct hpcc_vars *v, const struct hpcc_params *
 }
 
 /*
- * A round has ended: what window does the flow return to after a burst? The largest with which
- * there was no overload; while the port is as full as it should be it becomes the flow's own,
- * slowly. The first rounds of many senders that start at once look like a steady state.
+ * At the end of a round, update the window to which the flow returns after a burst. It is the
+ * largest window without overload; while the port is neither overloaded nor has free capacity, it
+ * slowly follows Wc. In the first rounds of a flow it is only raised with U below eta, because then
+ * many senders that start at once look like a steady state.
  */
 static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -552,16 +568,23 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
 		v->wnd_quiet -= (v->wnd_quiet - v->wnd_ref) >> HPCC_FOLLOW_SHIFT;
 }
 
+/* Returns true if the window is less than a packet although U is below half of eta. */
+static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT && v->u < p->eta / 2;
+}
+
 /**
  * hpcc_compute_wind() - ComputeWind
- * @v: the state; U is new
+ * @v: state of the connection; U is new
  * @p: its parameters
  * @update: updateWc
  */
 static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p,
 					      bool update)
 {
-	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage;
+	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage ||
+			      hpcc_is_starved(v, p);
 	const u64 wnd_ai = hpcc_own_ai(v, p);
 	const u64 wnd = multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
 
@@ -576,19 +599,19 @@ static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct 
 }
 
 /**
- * hpcc_hear_one() - the record of the most loaded hop came, alone
- * @v: the state
+ * hpcc_hear_one() - process an answer with the record of only the most loaded hop
+ * @v: state of the connection
  * @p: its parameters
  * @hops: nHop of the packet that collected it
  * @path_id: pathID of that packet
- * @index: of the hop on the path, below @hops and INT_SLOTS_MAX
- * @now: its record
+ * @index: index of the hop on the path, below @hops and INT_SLOTS_MAX
+ * @now: record of the hop
  * @now_ns: local clock
  *
- * The others have less load: the maximum is this one's. It is compared with the last record of
- * the same hop, which may be older than the last answer.
+ * All other hops are less loaded, so this hop's u' is the maximum. The record is compared with the
+ * last one of the same hop, which may be older than the last answer.
  *
- * Return: what was made of it.
+ * Return: the effect of the answer.
  */
 static inline enum hpcc_heard hpcc_hear_one(struct hpcc_vars *v, const struct hpcc_params *p,
 					    u8 hops, u16 path_id, u8 index,
@@ -622,11 +645,11 @@ static inline enum hpcc_heard hpcc_hear_one(struct hpcc_vars *v, const struct hp
 }
 
 /**
- * hpcc_hear_ratio() - the receiver measured, and says only the result
- * @v: the state
+ * hpcc_hear_ratio() - process an answer with a u that the receiver measured
+ * @v: state of the connection
  * @p: its parameters
  * @u: u, in 2^-HPCC_U_SHIFT
- * @tau_ns: time that it was measured over
+ * @tau_ns: time over which it was measured
  *
  * Return: HPCC_HEARD_NEW, or HPCC_HEARD_SAME if @tau_ns is 0.
  */
@@ -640,11 +663,11 @@ static inline enum hpcc_heard hpcc_hear_ratio(struct hpcc_vars *v, const struct 
 }
 
 /**
- * hpcc_decide() - what NewAck does once U is new
- * @v: the state
+ * hpcc_decide() - second part of NewAck, for a new U
+ * @v: state of the connection
  * @p: its parameters
- * @ack_seq: of the packet that collected the records
- * @snd_nxt: now
+ * @ack_seq: sequence number of the packet that collected the records
+ * @snd_nxt: current SND.NXT
  */
 static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p,
 					u32 ack_seq, u32 snd_nxt)
@@ -660,13 +683,13 @@ static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_p
 }
 
 /**
- * hpcc_leaves() - packets have left; before the next answer is heard
- * @v: the state
+ * hpcc_leaves() - note that packets were sent; called before the next answer is processed
+ * @v: state of the connection
  * @p: its parameters
- * @snd_nxt: behind them
+ * @snd_nxt: SND.NXT behind these packets
  *
- * The first of a round: if W is below Wc, the flow was held, and W is what is in flight.
- * Nothing changes without @hold.
+ * If W is below Wc at the first packets of a round, sending had paused, and W is what is in flight.
+ * Without @hold, W and Wc do not change.
  */
 static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
 {
@@ -682,15 +705,15 @@ static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p,
 }
 
 /**
- * hpcc_new_ack() - NewAck: the sender's
- * @v: the state
+ * hpcc_new_ack() - NewAck: the algorithm at the sender
+ * @v: state of the connection
  * @p: its parameters
- * @h: the records, checked
- * @ack_seq: of the packet that collected them
- * @snd_nxt: now
+ * @h: header with the records, validated
+ * @ack_seq: sequence number of the packet that collected them
+ * @snd_nxt: current SND.NXT
  * @now_ns: local clock
  *
- * Return: what was made of the records.
+ * Return: the effect of the records.
  */
 static inline enum hpcc_heard hpcc_new_ack(struct hpcc_vars *v, const struct hpcc_params *p,
 					   const struct int_hdr *h, u32 ack_seq, u32 snd_nxt,
@@ -704,15 +727,15 @@ static inline enum hpcc_heard hpcc_new_ack(struct hpcc_vars *v, const struct hpc
 }
 
 /**
- * hpcc_new_int() - NewINT: the receiver's
- * @v: the state
+ * hpcc_new_int() - NewINT: the algorithm at the receiver
+ * @v: state of the connection
  * @p: its parameters
- * @h: the records, checked
+ * @h: header with the records, validated
  * @now_ns: local clock
  *
- * The receiver does not know where a round begins: it counts T.
+ * The receiver does not know when a round starts; it uses periods of T.
  *
- * Return: whether W is to be sent.
+ * Return: true if W is to be sent.
  */
 static inline bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p,
 				const struct int_hdr *h, u64 now_ns)
@@ -728,10 +751,10 @@ static inline bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p
 }
 
 /**
- * hpcc_halve() - a loss: half the window, as every TCP on a shared network must
- * @v: the state
+ * hpcc_halve() - halve the window after a loss, as every TCP on a shared network must
+ * @v: state of the connection
  *
- * The lost packet left a round ago, with the Wc of that time.
+ * The lost packet was sent a round ago, with the Wc of that time.
  */
 static inline void hpcc_halve(struct hpcc_vars *v)
 {
@@ -745,7 +768,9 @@ static inline void hpcc_halve(struct hpcc_vars *v)
 	v->inc_stage = 0;
 }
 
-/* The window whose rate over the T of now is that of @wnd over @was_t_ns, within the bounds. */
+/*
+ * The window that has the same rate over the current T as @wnd over @was_t_ns, within the bounds.
+ */
 static inline u64 hpcc_rescale_wnd(u64 wnd, u32 was_t_ns, const struct hpcc_params *p)
 {
 	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
@@ -753,16 +778,18 @@ static inline u64 hpcc_rescale_wnd(u64 wnd, u32 was_t_ns, const struct hpcc_para
 	/* 2^32 * 2^30 < 2^64 */
 	if (div_u64((wnd >> HPCC_WND_SHIFT) * p->t_ns, was_t_ns) >= p->wnd_max_bytes)
 		return wnd_max;
-	/* Less than 2^32 bytes, and 2^20 for the part of a byte that was cut off: it fits. */
+	/*
+	 * The result is below 2^32 bytes, plus 2^20 bytes for the truncated fraction: no overflow.
+	 */
 	return clamp_t(u64, mul_u64_u32_div(wnd, p->t_ns, was_t_ns),
 		       (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT, wnd_max);
 }
 
 /**
- * hpcc_rescale() - T or the line's rate has changed: windows change, their rate W / T does not
- * @v: the state
- * @was_t_ns: T before, at least HPCC_T_MIN_NS
- * @p: the parameters now
+ * hpcc_rescale() - keep the rate W / T when T or the line rate has changed
+ * @v: state of the connection
+ * @was_t_ns: previous T, at least HPCC_T_MIN_NS
+ * @p: the new parameters
  */
 static inline void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct hpcc_params *p)
 {
@@ -774,8 +801,8 @@ static inline void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct 
 }
 
 /**
- * hpcc_queues_ns() - the queues of a path's ports in sum, as its records report them
- * @h: its records, checked
+ * hpcc_queues_ns() - sum of the queues of a path's ports, as the records report them
+ * @h: header with the records, validated
  *
  * Return: ns; 0 if there is no record.
  */
@@ -795,8 +822,8 @@ static inline u64 hpcc_queues_ns(const struct int_hdr *h)
 }
 
 /**
- * hpcc_wnd_bytes() - W
- * @v: the state
+ * hpcc_wnd_bytes() - W in bytes
+ * @v: state of the connection
  *
  * Return: bytes, rounded down.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * In-band telemetry on the wire, draft-miao-rtgwg-hpccplus-00 figure 4, and what a
- * hop does to it.
+ * Wire format of in-band telemetry (INT), draft-miao-rtgwg-hpccplus-00 figure 4, and how a hop
+ * updates it.
  *
  *	 0                   1                   2                   3
  *	+---------------+---------------+---------------+---------------+
@@ -16,35 +16,35 @@
  *	| slots |            port ID            | zero  |    padding    |
  *	+-------+-------------------------------+-------+---------------+
  *
- * The sender makes room for `slots` records, so that a packet never grows in the
- * network. Each hop adds 1 to nHop, XORs its switch ID to pathID and writes its
- * record. A hop that finds no room counts itself all the same: nHop says so.
- * Everything is big-endian.
+ * The sender makes room for `slots` records, so that a packet never grows in the network. Each hop
+ * increments nHop, XORs its switch ID into pathID and writes its record. A hop that finds no room
+ * for its record updates nHop and pathID all the same. All fields are big-endian.
  *
  * Deviations:
- * - The first word is ours: in front of a transport header somebody must name
- *   what follows and how long this is.
- * - The draft leaves codes and units open: see int_speeds[]. The unit of txBytes
- *   and of the queue is the power of two at or above what the port sends in 32 ns,
- *   at least 1 byte. A queue that cannot be said is said to be the longest.
- * - Options: the number of slots, and the port ID of the hop with the longest
- *   queue, in time, so far; of those that have a record.
- * - nHop stays at 15.
+ * - The first word is not in the draft: a header in front of a transport header must contain the
+ *   next protocol and its own length.
+ * - The draft does not define codes and units: see int_speeds[]. The unit of txBytes and of the
+ *   queue length is the number of bytes that the port sends in 32 ns, rounded up to a power of two.
+ *   A queue that is too long for the field is reported as its maximum.
+ * - The options are the number of slots and the port ID of the hop with the longest queue (as a
+ *   time) so far, among the hops that wrote a record.
+ * - nHop does not count beyond 15.
  *
- * Where a header stands:
+ * Position of the header in a packet:
  *
  *	[IP][header][tail][TCP]		HELLO on SYN and SYN-ACK, DATA inband
  *	[IP][UDP][header][tail][TCP]	DATA inband, where ECMP wants ports
  *	[IP][TCP][message][header][terms]	PROBE
  *	[IP][TCP][message][header]	ECHO
  *
- * A probe and its answer are TCP segments of old bytes (SND.UNA - length), so that
- * who does not know them takes them for duplicates.
+ * A probe and its answer are TCP segments with old sequence numbers (SND.UNA - length), so that a
+ * receiver that does not know them treats them as duplicates.
  *
- * SYN and SYN-ACK collect records as probes do, since their round trip is the first estimate of T.
- * The SYN-ACK reports how many hops the SYN met (flags) and how long their queues were (the padding
- * behind pathID); probes report the queues that the other end's SYN or SYN-ACK met (flows). All are
- * 0 if the receiver does not report them.
+ * SYN and SYN-ACK collect records as probes do, since their round-trip time is the first estimate
+ * of T. The SYN-ACK reports the number of hops on the SYN's path (flags), the sum of their queues
+ * (the padding behind pathID) and the speed code of the slowest port (the padding of the last
+ * word); probes report the queues on the path of the other end's SYN or SYN-ACK (flows). All are 0
+ * if the receiver does not report them.
  */
 #ifndef HOPCC_NET_INT_H
 #define HOPCC_NET_INT_H
@@ -60,21 +60,22 @@
 
 #define INT_PROTOCOL_DEFAULT	254	/* RFC 3692: for experiments */
 
-/* DSCPs of pool 2, for experiments: RFC 2474 section 6. */
+/* Default DSCPs, from pool 2 (for experiments; RFC 2474 section 6). */
 #define INT_DSCP_DATA_DEFAULT		0x17
 #define INT_DSCP_PROBE_DEFAULT		0x1b
 #define INT_DSCP_RESPONSE_DEFAULT	0x1f
 
-/* Destination port of `encap udp`; the source port is the flow's hash. */
+/* Destination port of `encap udp`; the source port is a hash of the flow. */
 #define INT_UDP_PORT_DEFAULT		65108
 
-/* Of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
+/* Flag of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
-/* Set in a HELLO on an ACK that asks for one on an ACK of the peer. */
+/* Flag of a HELLO on an ACK: the peer shall answer with a HELLO on an ACK. */
 #define INT_FLAG_ASKS		0x40
 /*
- * In DATA in UDP the DSCP that the packet had; in an ECHO of one record which hop it is of; in
- * a HELLO that answers one, on a SYN-ACK or an ACK, nHop of that one.
+ * The other flag bits are a value. In DATA in UDP: the packet's original DSCP. In an ECHO with one
+ * record: the index of the record's hop. In a HELLO on a SYN-ACK or ACK that answers a HELLO: nHop
+ * of the answered one.
  */
 #define INT_FLAGS_VALUE		0x3f
 
@@ -85,30 +86,33 @@
 #define INT_SWITCH_ID_MAX	0xfffU
 #define INT_WORD_BYTES		4U
 #define INT_RECORD_BYTES	8U
-/* Without records: the first two words and the last. */
+/* Size without records: the first two words and the last one. */
 #define INT_HDR_BYTES		12U
 
-/* Where the parts of the first and the last word of figure 4 are. */
+/* Positions of the fields in the second and the last word. */
 #define INT_HOPS_SHIFT		28
 #define INT_PATH_ID_SHIFT	16
 #define INT_PADDING_MASK	0xffffU
-/* log2 of the unit of reported queues, ns: up to 16.8 ms; the greatest: that long or longer. */
+/* log2 of the unit of reported queues, in ns: up to 16.8 ms; the maximum means this or longer. */
 #define INT_QUEUES_SHIFT	8
 #define INT_SLOTS_SHIFT		28
 #define INT_PORT_SHIFT		12
 #define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
+#define INT_SPEED_MASK		0xfU
+/* Reported instead of a speed code if the rate of a port on the path is not known. */
+#define INT_SPEED_UNSURE	15U
 
-#define INT_TS_MASK		0xffffffU	/* ns; it wraps in 16.8 ms */
+#define INT_TS_MASK		0xffffffU	/* ns; wraps every 16.8 ms */
 #define INT_TX_MASK		0xfffffU	/* units */
-#define INT_QLEN_MAX		0xffffU		/* units; this many or more */
+#define INT_QLEN_MAX		0xffffU		/* units; the maximum means this or more */
 
 /**
- * enum int_type - what a header is for
- * @INT_TYPE_HELLO: on SYN, SYN-ACK, and on ACKs where it was chosen late: its sender knows
- *	telemetry
+ * enum int_type - types of headers
+ * @INT_TYPE_HELLO: on SYNs and SYN-ACKs, and on ACKs if the congestion control was chosen after the
+ *	handshake: the sender supports telemetry
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
- * @INT_TYPE_ECHO: the records come back; hops leave them alone
+ * @INT_TYPE_ECHO: in an answer that returns records; hops do not change it
  */
 enum int_type {
 	INT_TYPE_HELLO = 1,
@@ -118,13 +122,13 @@ enum int_type {
 };
 
 /**
- * struct int_hdr - the header; @record ends with its last word
- * @next: what follows it
- * @words: its length in 32-bit words, the last word included
+ * struct int_hdr - the INT header; the last word follows the slots in @record
+ * @next: protocol that follows the header
+ * @words: length of the header in 32-bit words, including the last word
  * @type: enum int_type
- * @flags: of the type
+ * @flags: meaning depends on @type
  * @path: nHop, pathID, padding
- * @record: as many as there is room for
+ * @record: slots for records
  */
 struct int_hdr {
 	__u8	next;
@@ -140,18 +144,19 @@ struct int_hdr {
 #define INT_MSG_BYTES		40U
 
 /**
- * struct int_msg - in front of the header of a probe and of its answer
+ * struct int_msg - message in front of the header of a probe or an answer
  * @magic: INT_MSG_MAGIC
- * @id: of the probe, or of the packet that is answered
- * @cookie: the receiver's of this message, from its HELLO: who sends it has read that
- * @seq: SND.NXT when the packet that is answered had left
+ * @id: ID of the probe, or of the packet that is answered
+ * @cookie: cookie from the HELLO of this message's receiver; it proves that the sender has read
+ *	that HELLO
+ * @seq: SND.NXT after the answered packet was sent
  * @t_ns: probe: T; RATIO: tau
  * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
- * @kind: enum int_answer_kind, asked for or given
- * @flows: answer: N; 0: not told; probe: queues that the other end's SYN or SYN-ACK met,
- *	2^INT_QUEUES_SHIFT ns
- * @tag_hi: answer: SipHash-2-4, or 0 without a key
- * @tag_lo: of it, the lower half
+ * @kind: enum int_answer_kind: the kind that is requested or given
+ * @flows: answer: N, or 0 if not reported; probe: queues on the path of the other end's SYN or
+ *	SYN-ACK, 2^INT_QUEUES_SHIFT ns
+ * @tag_hi: answer: upper half of the SipHash-2-4 value; 0 without a key
+ * @tag_lo: answer: lower half of the same
  */
 struct int_msg {
 	__be32	magic;
@@ -167,8 +172,8 @@ struct int_msg {
 } __packed __aligned(4);
 
 /**
- * struct int_tail - what stands between the header and TCP; no hop looks at it
- * @first: HELLO: the upper half of its sender's cookie; DATA: its id
+ * struct int_tail - words between the header and TCP; hops do not read them
+ * @first: HELLO: upper half of the sender's cookie; DATA: ID of the packet
  * @second: HELLO: the lower half; DATA: the lower half of the receiver's cookie
  */
 struct int_tail {
@@ -179,11 +184,11 @@ struct int_tail {
 #define INT_TAIL_BYTES		8U
 
 /**
- * struct int_terms - behind the header of a probe: for the receiver's law
- * @wnd_max: bytes
- * @eta: 2^-20
+ * struct int_terms - parameters behind the header of a probe, for the algorithm at the receiver
+ * @wnd_max: maximum window, bytes
+ * @eta: target utilisation, 2^-20
  * @max_stage: maxStage
- * @flows: N, where the receiver counts none
+ * @flows: N, for a receiver that does not count flows
  */
 struct int_terms {
 	__be32	wnd_max;
@@ -195,14 +200,14 @@ struct int_terms {
 #define INT_TERMS_BYTES		12U
 
 /**
- * enum int_fault - why a header is not taken
- * @INT_OK: it is
- * @INT_BAD_TRUNCATED: the packet ends within it
- * @INT_BAD_LENGTH: not a whole number of records, or more than INT_SLOTS_MAX
- * @INT_BAD_TYPE: none of enum int_type, or none that belongs there
- * @INT_BAD_SLOTS: its last word disagrees with its length
- * @INT_BAD_HOPS: not sent by a first hop: nHop 0 and a pathID
- * @INT_FAULTS: number of these
+ * enum int_fault - reasons why a header is invalid
+ * @INT_OK: the header is valid
+ * @INT_BAD_TRUNCATED: the packet ends within the header
+ * @INT_BAD_LENGTH: length for a fractional number of records, or for more than INT_SLOTS_MAX
+ * @INT_BAD_TYPE: unknown type, or a type that is not allowed at this place
+ * @INT_BAD_SLOTS: the number of slots in the last word contradicts the length
+ * @INT_BAD_HOPS: nHop is 0 but pathID is not, which no hop can cause
+ * @INT_FAULTS: number of values
  */
 enum int_fault {
 	INT_OK,
@@ -215,10 +220,10 @@ enum int_fault {
 };
 
 /**
- * struct int_speed - what a speed code stands for
- * @mbit_ps: the port's rate, 10^6 bit/s
- * @unit_shift: log2 of the unit of txBytes and queue length, bytes
- * @unit_ps: how long the port sends a unit, picoseconds, exact
+ * struct int_speed - rate and units of a speed code
+ * @mbit_ps: rate of the port, 10^6 bit/s
+ * @unit_shift: log2 of the unit of txBytes and queue length, in bytes
+ * @unit_ps: transmission time of one unit, in picoseconds, exact
  */
 struct int_speed {
 	u32 mbit_ps;
@@ -226,7 +231,7 @@ struct int_speed {
 	u32 unit_ps;
 };
 
-/* Codes 0 and 15 are of no port: unknown and reserved. */
+/* Codes 0 (unknown) and 15 (reserved) represent no rate. */
 #define INT_SPEEDS	16U
 
 static const struct int_speed int_speeds[INT_SPEEDS] = {
@@ -247,11 +252,11 @@ static const struct int_speed int_speeds[INT_SPEEDS] = {
 };
 
 /**
- * struct int_record - what a hop says of its port, at one moment
- * @speed: code, index of int_speeds[]
- * @ts_ns: modulo 2^24
- * @tx_units: sent so far without this packet, modulo 2^20
- * @qlen_units: queued behind this packet
+ * struct int_record - state of a port at one moment, as a hop reports it
+ * @speed: speed code, index of int_speeds[]
+ * @ts_ns: timestamp, modulo 2^24
+ * @tx_units: amount sent so far without this packet, modulo 2^20
+ * @qlen_units: amount queued behind this packet
  */
 struct int_record {
 	u32 speed;
@@ -260,7 +265,7 @@ struct int_record {
 	u32 qlen_units;
 };
 
-/* A rate that no code stands for gets 0. */
+/* A rate without a code gets code 0. */
 static inline u32 int_speed_code(u64 mbit_ps)
 {
 	u32 code;
@@ -296,7 +301,7 @@ static inline unsigned int int_hdr_bytes(unsigned int slots)
 	return INT_HDR_BYTES + slots * INT_RECORD_BYTES;
 }
 
-/* Of a header that int_check() passed. */
+/* Number of slots of a header that passed int_check(). */
 static inline unsigned int int_slots(const struct int_hdr *h)
 {
 	return (h->words * INT_WORD_BYTES - INT_HDR_BYTES) / INT_RECORD_BYTES;
@@ -327,19 +332,25 @@ static inline unsigned int int_port_id(struct int_hdr *h)
 	return (be32_to_cpu(*int_options(h)) & INT_PORT_MASK) >> INT_PORT_SHIFT;
 }
 
-/* Records that were written. */
+/* Speed code of the slowest port on the SYN's path, from a received SYN-ACK; 0: not known. */
+static inline unsigned int int_reported_speed(const struct int_hdr *h)
+{
+	return be32_to_cpu(*int_options((struct int_hdr *)h)) & INT_SPEED_MASK;
+}
+
+/* Number of records that hops have written. */
 static inline unsigned int int_records(const struct int_hdr *h)
 {
 	return min(int_hops(h), int_slots(h));
 }
 
 /**
- * int_write() - an empty header
- * @h: where; int_hdr_bytes(@slots) of room
+ * int_write() - write an empty header
+ * @h: position of the header; has room for int_hdr_bytes(@slots)
  * @next: the protocol that follows
- * @type: what it is for
- * @flags: of the type
- * @slots: records to make room for, up to INT_SLOTS_MAX
+ * @type: enum int_type
+ * @flags: meaning depends on @type
+ * @slots: number of slots, up to INT_SLOTS_MAX
  */
 static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 flags,
 			     unsigned int slots)
@@ -357,11 +368,11 @@ static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 
 }
 
 /**
- * int_check() - may this be taken for a header?
- * @h: NULL if the packet ends before INT_HDR_BYTES
- * @room_bytes: from @h to the end of the packet
+ * int_check() - validate a header
+ * @h: the header; NULL if the packet ends before INT_HDR_BYTES
+ * @room_bytes: number of bytes from @h to the end of the packet
  *
- * Return: INT_OK or why not.
+ * Return: INT_OK or the reason why the header is invalid.
  */
 static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_bytes)
 {

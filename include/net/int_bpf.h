@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a congestion control in BPF and net_int say to each other: the structures of
- * net/int_flow.h in scalars, which is what the verifier lets a program hand over.
+ * The interface of net_int for a congestion control in BPF: the structures of net/int_flow.h as
+ * scalars, since the verifier allows a program to pass only these.
  */
 #ifndef HOPCC_NET_INT_BPF_H
 #define HOPCC_NET_INT_BPF_H
@@ -13,14 +13,14 @@ struct sock;
 #define INT_BPF_RECORDS 15
 
 /**
- * struct int_bpf_ask - what is wanted of the next probes; see struct int_ask
- * @t_ns: T, the base RTT
- * @wnd_bytes: the window
- * @wnd_max_bytes: the greatest window
- * @eta: target utilisation, 2^-20
- * @max_stage: up to 65535
- * @flows: N
- * @kind: enum int_answer_kind
+ * struct int_bpf_ask - request for the next probes; see struct int_ask
+ * @t_ns: T, the base RTT, ns
+ * @wnd_bytes: the current window
+ * @wnd_max_bytes: the largest window
+ * @eta: target utilisation, in units of 2^-20
+ * @max_stage: maxStage of HPCC++, 0 to 65535
+ * @flows: N, the number of flows
+ * @kind: the kind of answer wanted, enum int_answer_kind
  */
 struct int_bpf_ask {
 	__u32 t_ns;
@@ -33,19 +33,19 @@ struct int_bpf_ask {
 };
 
 /**
- * struct int_bpf_answer - what came back; see struct int_answer
- * @record: a hop each, as on the wire, in host order: from the highest bit on speed code
- *	4, ns 24, txBytes 20, qlen 16
- * @kind: enum int_answer_kind
- * @seq: snd_nxt when the probe had left
- * @flows: N of the last hop; 0: not told
- * @hops: nHop
+ * struct int_bpf_answer - the answer to a probe; see struct int_answer
+ * @record: records of the hops, as on the wire but in host order; from the highest bit on: speed
+ *	code 4 bits, ns 24, txBytes 20, qlen 16
+ * @kind: the kind of answer, enum int_answer_kind
+ * @seq: snd_nxt when the probe was sent
+ * @flows: N that the receiver counts on its last hop; 0 if not reported
+ * @hops: nHop, number of hops
  * @path_id: pathID
- * @index: of the hop that a summary is of
- * @records: valid in @record
- * @u: of a ratio, 2^-20
- * @tau_ns: of a ratio
- * @wnd_bytes: of a window
+ * @index: INT_ANSWER_SUMMARY: index of the hop that the record belongs to
+ * @records: number of valid elements of @record
+ * @u: INT_ANSWER_RATIO: u, the path's load, in units of 2^-20
+ * @tau_ns: INT_ANSWER_RATIO: time over which @u was measured, ns
+ * @wnd_bytes: INT_ANSWER_WINDOW: W, the window that the receiver computed
  */
 struct int_bpf_answer {
 	__u64 record[INT_BPF_RECORDS];

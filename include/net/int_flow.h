@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the carrier of telemetry (net_int) and a congestion control that reads it say
- * to each other about a connection. tcp_hpccpp is one; any other may be.
+ * The interface between the telemetry carrier (net_int) and a congestion control that uses
+ * telemetry of a connection. tcp_hpccpp is one such congestion control; any other may be, too.
  *
- * The carrier collects while data is sent, in probes or in the data, and keeps the
- * newest answer; the congestion control takes it when an ACK comes.
+ * While data is sent the carrier collects records, in probes or in the data, and stores the latest
+ * answer. The congestion control reads it when an ACK is received.
  */
 #ifndef HOPCC_NET_INT_FLOW_H
 #define HOPCC_NET_INT_FLOW_H
@@ -16,10 +16,10 @@ struct sock;
 struct int_flow;
 
 /**
- * enum int_peer - what is known of the other end and the path to it
- * @INT_PEER_UNKNOWN: the handshake is not over, or began before the module was loaded
- * @INT_PEER_SPEAKS: it answers
- * @INT_PEER_SILENT: it does not, or not any more: no telemetry on this connection
+ * enum int_peer - state of the peer and of the path to it
+ * @INT_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
+ * @INT_PEER_SPEAKS: the peer answers
+ * @INT_PEER_SILENT: the peer does not answer (any more): no telemetry on this connection
  */
 enum int_peer {
 	INT_PEER_UNKNOWN,
@@ -28,11 +28,11 @@ enum int_peer {
 };
 
 /**
- * enum int_answer_kind - how much of the path an answer tells
- * @INT_ANSWER_RECORDS: every hop's record
+ * enum int_answer_kind - level of detail of an answer
+ * @INT_ANSWER_RECORDS: the record of every hop
  * @INT_ANSWER_SUMMARY: the record of the most loaded hop
- * @INT_ANSWER_RATIO: how loaded the path is, of what size and rate no word
- * @INT_ANSWER_WINDOW: the receiver ran the law
+ * @INT_ANSWER_RATIO: the load of the path, without sizes and rates
+ * @INT_ANSWER_WINDOW: a window that the receiver computed with the algorithm
  */
 enum int_answer_kind {
 	INT_ANSWER_RECORDS,
@@ -42,14 +42,14 @@ enum int_answer_kind {
 };
 
 /**
- * struct int_ask - what the congestion control wants of the next packets
+ * struct int_ask - request of the congestion control for the next packets
  * @t_ns: T, the base RTT
- * @wnd_bytes: its window: a small one wants its ACKs at once
- * @wnd_max_bytes: its greatest window; for the receiver's law
- * @eta: target utilisation, 2^-20; for the receiver's law
- * @max_stage: for the receiver's law
- * @flows: N; for the receiver's law
- * @kind: the answer wanted; the receiver may tell less
+ * @wnd_bytes: the sender's window; if it is small, the peer sends ACKs immediately
+ * @wnd_max_bytes: maximum window; for the algorithm at the receiver
+ * @eta: target utilisation, 2^-20; for the algorithm at the receiver
+ * @max_stage: maxStage; for the algorithm at the receiver
+ * @flows: N; for the algorithm at the receiver
+ * @kind: requested kind of answer; the receiver may choose a less detailed one
  */
 struct int_ask {
 	u32 t_ns;
@@ -62,19 +62,19 @@ struct int_ask {
 };
 
 /**
- * struct int_answer - what came back
- * @kind: what is valid below
- * @seq: snd_nxt when the packet that collected it had left
- * @flows: N that the receiver counts on its last hop; 0: not told
- * @hops: nHop; of all but WINDOW and RATIO
- * @index: SUMMARY: which hop
- * @path_id: pathID, as @hops
- * @record: SUMMARY: its record
+ * struct int_answer - telemetry that the peer returned
+ * @kind: kind of the answer; selects the valid fields below
+ * @seq: snd_nxt after the packet that collected the records was sent
+ * @flows: N, the number of flows that the receiver counts on its last hop; 0: not reported
+ * @hops: nHop; not valid for WINDOW and RATIO
+ * @index: SUMMARY: index of the hop
+ * @path_id: pathID; not valid for WINDOW and RATIO
+ * @record: SUMMARY: record of the hop
  * @u: RATIO: u, 2^-20
- * @tau_ns: RATIO: measured over that time
+ * @tau_ns: RATIO: tau, the time over which u was measured
  * @wnd_bytes: WINDOW: W
- * @hdr: RECORDS: the header, checked
- * @room: of @hdr
+ * @hdr: RECORDS: the header, which has passed int_check()
+ * @room: memory for @hdr and its records
  */
 struct int_answer {
 	enum int_answer_kind kind;
@@ -94,13 +94,13 @@ struct int_answer {
 };
 
 /**
- * int_flow_open() - a congestion control takes part in a connection
+ * int_flow_open() - start to use telemetry on a connection
  * @sk: a TCP socket that is established or finishing its handshake
  *
  * Context: socket lock held; may be softirq.
- * Return: the flow, with a reference that int_flow_close() gives back; NULL if the
- * peer does not speak, the netns has it switched off, or memory is short: then the
- * connection goes without telemetry.
+ * Return: the flow, with a reference that int_flow_close() drops; NULL if the peer does not support
+ * telemetry, the netns has it switched off, or memory is short: then the connection does without
+ * telemetry.
  */
 struct int_flow *int_flow_open(struct sock *sk);
 
@@ -108,16 +108,17 @@ struct int_flow *int_flow_open(struct sock *sk);
  * int_flow_negotiate() - negotiate telemetry on an established connection
  * @sk: a TCP socket, for which int_flow_open() returned NULL
  *
- * For a congestion control that was chosen late. To be called again for each ACK of new data until
- * the result is another one than INT_PEER_UNKNOWN.
+ * For a congestion control that was chosen after the handshake. Call it again for each ACK of new
+ * data until the result differs from INT_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: INT_PEER_SPEAKS: int_flow_open() will do; INT_PEER_SILENT: for good, without telemetry.
+ * Return: INT_PEER_SPEAKS: int_flow_open() will succeed; INT_PEER_SILENT: the connection will never
+ * have telemetry.
  */
 enum int_peer int_flow_negotiate(struct sock *sk);
 
 /**
- * int_flow_close() - it leaves; nothing is collected any more
+ * int_flow_close() - stop using telemetry; no more records are collected
  * @flow: the flow that int_flow_open() returned
  *
  * Context: socket lock held; may be softirq.
@@ -125,9 +126,9 @@ enum int_peer int_flow_negotiate(struct sock *sk);
 void int_flow_close(struct int_flow *flow);
 
 /**
- * int_flow_ask() - what the next packets shall ask for
+ * int_flow_ask() - set what the next packets request
  * @flow: the flow that int_flow_open() returned
- * @ask: copied
+ * @ask: the request; is copied
  *
  * Context: socket lock held.
  */
@@ -135,30 +136,30 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 
 /**
  * int_flow_ask_window() - change int_ask.wnd_bytes alone
- * @flow: the flow that int_flow_open() returned; int_flow_ask() was called since
+ * @flow: the flow that int_flow_open() returned; int_flow_ask() was called before
  * @wnd_bytes: as int_ask.wnd_bytes
  *
- * Takes no lock: a packet that leaves meanwhile, on another CPU and without the socket lock, may
- * have the window from before.
+ * The function takes no lock. A packet that another CPU sends at the same time without the socket
+ * lock may have the window from before.
  *
  * Context: socket lock held.
  */
 void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes);
 
 /**
- * int_flow_take() - the newest answer, once
+ * int_flow_take() - take the latest answer; each answer is returned once
  * @flow: the flow that int_flow_open() returned
  * @answer: result; members that its kind does not have are left as they are
  *
  * Context: socket lock held.
- * Return: whether one came since the last call.
+ * Return: true if an answer was received since the last call.
  */
 bool int_flow_take(struct int_flow *flow, struct int_answer *answer);
 
 /**
- * enum int_poll - what int_flow_poll() found
+ * enum int_poll - result of int_flow_poll()
  * @INT_POLL_NOTHING: no new answer
- * @INT_POLL_ANSWER: an answer
+ * @INT_POLL_ANSWER: a new answer
  * @INT_POLL_SILENT: int_flow_peer() is not INT_PEER_SPEAKS any more
  */
 enum int_poll {
@@ -170,7 +171,7 @@ enum int_poll {
 /**
  * int_flow_poll() - int_flow_peer() and int_flow_take() in one call, for each ACK
  * @flow: the flow that int_flow_open() returned
- * @answer: result: as of int_flow_take()
+ * @answer: result: as for int_flow_take()
  *
  * Context: socket lock held.
  * Return: what was found.
@@ -178,13 +179,13 @@ enum int_poll {
 enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer);
 
 /**
- * int_flow_hdr_bytes() - what a data packet must leave free for the header
+ * int_flow_hdr_bytes() - room that a data packet must leave for the header
  * @flow: the flow that int_flow_open() returned
  *
- * For icsk_ext_hdr_len. Only int_flow_grow() changes it while the flow is open.
+ * The value is for icsk_ext_hdr_len. Only int_flow_grow() changes it while the flow is open.
  *
  * Context: any.
- * Return: bytes; 0 where data carries none.
+ * Return: bytes; 0 if data carries no headers.
  */
 unsigned int int_flow_hdr_bytes(const struct int_flow *flow);
 
@@ -192,31 +193,61 @@ unsigned int int_flow_hdr_bytes(const struct int_flow *flow);
  * int_flow_grow() - make room for the records of all hops of the path
  * @flow: the flow that int_flow_open() returned
  *
- * For an answer whose header has fewer records than the path has hops. Probes grow by themselves.
+ * To be called for an answer whose header has fewer records than the path has hops. Probes grow
+ * without it.
  *
  * Context: socket lock held.
- * Return: int_flow_hdr_bytes() from now on.
+ * Return: the new value of int_flow_hdr_bytes().
  */
 unsigned int int_flow_grow(struct int_flow *flow);
 
 /**
- * int_flow_syn_queues_ns() - the queues that this end's SYN or SYN-ACK met on its way
+ * int_flow_syn_queues_ns() - queueing delay of this end's SYN or SYN-ACK on its path
  * @flow: the flow that int_flow_open() returned
  *
- * They are a part of the RTT that TCP measured by it. A peer that answers a SYN reports them at
- * once, one that sent it with its first data.
+ * The delay is a part of the RTT that TCP measured with that packet. A peer that answers a SYN
+ * reports it immediately, a peer that sent the SYN reports it with its first data.
  *
  * Context: any.
- * Return: ns, of all ports of the path in sum, as the peer reported; 0: none, or not known.
+ * Return: the sum over all ports of the path as the peer reported it, ns; 0: no queues, or not
+ * known.
  */
 u32 int_flow_syn_queues_ns(const struct int_flow *flow);
 
 /**
- * int_flow_peer() - what is known of the peer now
+ * int_flow_syn_mbit() - rate of the slowest port on the path of this end's SYN
  * @flow: the flow that int_flow_open() returned
  *
  * Context: any.
- * Return: what is known.
+ * Return: Mbit/s, as reported by the peer; 0: not known, also if the peer sent the SYN.
+ */
+u32 int_flow_syn_mbit(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_is_unsure() - is there a port of unknown rate on the path of this end's SYN?
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: true if the peer reported one, for example because the path has more hops than the SYN
+ * had slots for records.
+ */
+bool int_flow_syn_is_unsure(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_sent_ns() - time at which this end's SYN was sent
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: ns, by tcp_clock_ns(), of the last SYN with a header; 0: the peer sent the SYN.
+ */
+u64 int_flow_syn_sent_ns(const struct int_flow *flow);
+
+/**
+ * int_flow_peer() - current state of the peer
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: the state.
  */
 enum int_peer int_flow_peer(const struct int_flow *flow);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XCP's congestion header on the wire, draft-falk-xcp-spec-00 section 2.2.
+ * The congestion header of XCP on the wire, draft-falk-xcp-spec-00 section 2.2.
  *
  *	 0                   1                   2                   3
  *	+-------+-------+---------------+---------------+---------------+
@@ -12,17 +12,16 @@
  *	|                        Reverse_Feedback                       |
  *	+---------------------------------------------------------------+
  *
- * It stands between IP and the transport header. Everything is big-endian.
+ * The header is between the IP header and the transport header. All fields are big-endian.
  *
  * Deviations:
- * - Length is 20, what the drawing has and the authors' simulator sends; the
- *   text says 40.
- * - Format 3 is ours: Standard with the RTT in microseconds, since 1 ms is no
- *   unit for a data centre.
- * - `unused` carries one flag, of section 4.1; its other bits are sent as 0 and
- *   counted and accepted when set.
- * - Within a host, the header of a GSO packet stands for one of each segment: see
- *   XCP_FLAG_SUM.
+ * - Length is 20, as in the draft's drawing and in the authors' simulator; the draft's text says
+ *   40.
+ * - Format 3 is our addition: it is Standard with the RTT in microseconds, because 1 ms is too
+ *   coarse for a data centre.
+ * - `unused` carries one flag, for section 4.1. Its other bits are sent as 0; a received header
+ *   with other bits set is counted and accepted.
+ * - Within a host, the header of a GSO packet represents one header per segment: see XCP_FLAG_SUM.
  */
 #ifndef HOPCC_NET_XCP_H
 #define HOPCC_NET_XCP_H
@@ -35,7 +34,7 @@
 #include <asm/byteorder.h>
 #endif
 
-#define XCP_PROTOCOL_DEFAULT	253	/* RFC 3692: for experiments */
+#define XCP_PROTOCOL_DEFAULT	253	/* reserved for experiments by RFC 3692 */
 #define XCP_VERSION		1
 #define XCP_HDR_BYTES		20
 
@@ -44,8 +43,9 @@
 #define XCP_FLAGS_KNOWN		XCP_FLAG_E2E_LIMITED
 
 /*
- * Of a GSO packet that GRO made, never on the wire: Delta_Throughput is the sum over its segments,
- * not each segment's. Of one packet both are the same.
+ * Set only within a host, in a GSO packet that GRO built, never on the wire: Delta_Throughput is
+ * the sum over the packet's segments instead of the value of each segment. For a single packet both
+ * are the same.
  */
 #define XCP_FLAG_SUM		0x80
 
@@ -53,9 +53,9 @@
 #define XCP_MS_PER_S		1000U
 
 /**
- * enum xcp_format - what the header holds
+ * enum xcp_format - format of the header
  * @XCP_FORMAT_STANDARD: RTT in ms
- * @XCP_FORMAT_MINIMAL: only Reverse_Feedback; routers count its bytes and no more
+ * @XCP_FORMAT_MINIMAL: only Reverse_Feedback is valid; switch qdiscs only count the packet's bytes
  * @XCP_FORMAT_MICRO: RTT in us
  */
 enum xcp_format {
@@ -67,11 +67,11 @@ enum xcp_format {
 /**
  * struct xcp_hdr - the congestion header
  * @version_format: version << 4 | format
- * @protocol: the next header
+ * @protocol: protocol number of the next header
  * @length: XCP_HDR_BYTES
- * @flags: `unused` of the draft; XCP_FLAG_*
- * @rtt: ms or us, by format; 0: not known
- * @throughput: bytes/ms; 0: not known
+ * @flags: the draft's `unused` field; XCP_FLAG_*
+ * @rtt: the sender's RTT in ms or us, depending on the format; 0: not known
+ * @throughput: the sender's throughput, bytes/ms; 0: not known
  * @delta: Delta_Throughput, signed bytes/s
  * @reverse: Reverse_Feedback, signed bytes/s
  */
@@ -87,13 +87,13 @@ struct xcp_hdr {
 } __packed __aligned(4);
 
 /**
- * enum xcp_fault - why a header is not one; counted by cause
- * @XCP_OK: it is one
- * @XCP_BAD_TRUNCATED: the packet ends within it
- * @XCP_BAD_VERSION: not version 1
- * @XCP_BAD_FORMAT: not 1, 2 or 3
- * @XCP_BAD_LENGTH: not 20
- * @XCP_BAD_NEXT: a next header that may not follow, such as another XCP header
+ * enum xcp_fault - why a header is invalid; counted by cause
+ * @XCP_OK: the header is valid
+ * @XCP_BAD_TRUNCATED: the packet ends within the header
+ * @XCP_BAD_VERSION: the version is not 1
+ * @XCP_BAD_FORMAT: the format is not 1, 2 or 3
+ * @XCP_BAD_LENGTH: the length is not 20
+ * @XCP_BAD_NEXT: a next header that must not follow, such as another XCP header
  * @XCP_FAULTS: number of causes
  */
 enum xcp_fault {
@@ -111,7 +111,7 @@ static inline enum xcp_format xcp_format(const struct xcp_hdr *h)
 	return (enum xcp_format)(h->version_format & 0xf);
 }
 
-/* Version 1 and a format that is defined, in one comparison. */
+/* Return: true for version 1 and a defined format; done in one comparison */
 static inline bool xcp_is_known_form(const struct xcp_hdr *h)
 {
 	return (__u8)(h->version_format - (XCP_VERSION << 4 | XCP_FORMAT_STANDARD)) <=
@@ -119,11 +119,11 @@ static inline bool xcp_is_known_form(const struct xcp_hdr *h)
 }
 
 /**
- * xcp_check() - may these bytes be read as a congestion header?
+ * xcp_check() - validate a congestion header
  * @h: the bytes, or NULL if there are fewer than XCP_HDR_BYTES
- * @own_protocol: the code point of XCP: a header never follows another
+ * @own_protocol: the IP protocol number of XCP; an XCP header must not follow another
  *
- * Return: XCP_OK or the first thing that is wrong.
+ * Return: XCP_OK or the first fault found.
  */
 static inline enum xcp_fault xcp_check(const struct xcp_hdr *h, __u8 own_protocol)
 {
@@ -144,10 +144,10 @@ static inline enum xcp_fault xcp_check(const struct xcp_hdr *h, __u8 own_protoco
 }
 
 /**
- * xcp_rtt_us() - RTT of a header
+ * xcp_rtt_us() - get the RTT of a header
  * @h: a header that xcp_check() passed
  *
- * Return: us; 0: not known. A Standard header's ms saturate at 2^32 - 1 us (71 min).
+ * Return: RTT, us; 0: not known. The RTT of a Standard header saturates at 2^32 - 1 us (71 min).
  */
 static inline __u32 xcp_rtt_us(const struct xcp_hdr *h)
 {
@@ -165,9 +165,9 @@ static inline __u32 xcp_rtt_us(const struct xcp_hdr *h)
 }
 
 /**
- * xcp_rtt_field() - RTT as a header has it, rounded up: 0 would mean "not known"
+ * xcp_rtt_field() - encode an RTT, rounded up because 0 means "not known"
  * @format: XCP_FORMAT_STANDARD or XCP_FORMAT_MICRO
- * @rtt_us: the sender's estimate; 0: none
+ * @rtt_us: the sender's RTT estimate, us; 0: none
  *
  * Return: the field.
  */
@@ -179,8 +179,8 @@ static inline __be32 xcp_rtt_field(enum xcp_format format, __u32 rtt_us)
 }
 
 /**
- * xcp_throughput_field() - a throughput as a header has it, rounded up
- * @bytes_per_s: the sender's estimate, at most 2^32 * 1000; 0: none
+ * xcp_throughput_field() - encode a throughput, rounded up
+ * @bytes_per_s: the sender's throughput estimate, at most 2^32 * 1000 bytes/s; 0: none
  *
  * Return: the field, saturated.
  */
@@ -197,9 +197,9 @@ static inline __s32 xcp_delta(const struct xcp_hdr *h)
 }
 
 /**
- * xcp_delta_sum() - Delta_Throughput of all packets that a header stands for
+ * xcp_delta_sum() - sum of Delta_Throughput over all packets that a header represents
  * @h: a header that xcp_check() passed
- * @pkts: packets on the wire, at most 2^16: above 1 of a GSO packet
+ * @pkts: number of packets on the wire, at most 2^16; above 1 for a GSO packet
  *
  * Return: bytes/s.
  */

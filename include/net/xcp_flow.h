@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What XCP's carrier (net_xcp) and its reactor (tcp_xcp) say to each other
- * about a connection. The reactor offers what the next packets shall ask for;
- * the carrier writes it into them, and sums what the network answers.
+ * Interface between the XCP carrier (net_xcp) and the congestion control (tcp_xcp), per connection.
+ * The congestion control offers the values that the next packets carry; the carrier writes them
+ * into the packets' headers and sums up the feedback that is received.
  */
 #ifndef HOPCC_NET_XCP_FLOW_H
 #define HOPCC_NET_XCP_FLOW_H
@@ -14,11 +14,11 @@ struct sock;
 struct xcp_flow;
 
 /**
- * enum xcp_peer - what is known of the other end and the path to it
- * @XCP_PEER_UNKNOWN: the handshake is not over, or began before the module was loaded
- * @XCP_PEER_SPEAKS: its SYN or SYN-ACK came with a congestion header
- * @XCP_PEER_SILENT: no header, an ICMP error, or a lost SYN: this connection goes
- *	without XCP, and its destination is remembered
+ * enum xcp_peer - state of the negotiation with the peer
+ * @XCP_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
+ * @XCP_PEER_SPEAKS: the peer's SYN or SYN-ACK carried a congestion header
+ * @XCP_PEER_SILENT: the peer sent no header, an ICMP error arrived, or SYNs with a header were
+ *	lost: this connection does not use XCP, and its destination is cached
  */
 enum xcp_peer {
 	XCP_PEER_UNKNOWN,
@@ -27,11 +27,11 @@ enum xcp_peer {
 };
 
 /**
- * struct xcp_offer - what the sender says of itself in its next data packets; struct xcp_flow
- *	starts with it, so that xcp_flow_offer() needs no call
- * @rtt_us: its RTT, us; 0: not known, then the rest is 0
- * @throughput_bytes_ps: its throughput, bytes/s
- * @delta_bytes_ps: the change of throughput that each wire packet asks for, bytes/s
+ * struct xcp_offer - the sender's values in its next data packets; the first member of struct
+ *	xcp_flow, so that xcp_flow_offer() needs no call
+ * @rtt_us: the sender's RTT, us; 0: not known, and the other values are 0
+ * @throughput_bytes_ps: the sender's throughput, bytes/s
+ * @delta_bytes_ps: the change of throughput that each packet on the wire asks for, bytes/s
  * @flags: XCP_FLAG_*
  */
 struct xcp_offer {
@@ -42,15 +42,15 @@ struct xcp_offer {
 };
 
 /**
- * xcp_flow_open() - the reactor takes part in a connection
+ * xcp_flow_open() - start to use XCP on a connection
  * @sk: a TCP socket that is established or finishing its handshake
  *
- * From here on data packets of @sk carry its offer.
+ * From now on data packets of @sk carry its offer.
  *
  * Context: socket lock held; may be softirq.
- * Return: the flow, with a reference that xcp_flow_close() gives back; NULL if the peer
- * does not speak XCP, the netns has it switched off, or memory is short: then the
- * connection goes without XCP.
+ * Return: the flow, with a reference that xcp_flow_close() releases; NULL if the peer does not
+ * support XCP, XCP is switched off in the netns, or memory is short: then the connection does not
+ * use XCP.
  */
 struct xcp_flow *xcp_flow_open(struct sock *sk);
 
@@ -58,34 +58,35 @@ struct xcp_flow *xcp_flow_open(struct sock *sk);
  * xcp_flow_ask() - negotiate XCP on an established connection
  * @sk: a TCP socket, for which xcp_flow_open() returned NULL
  *
- * For a congestion control that was chosen late. To be called again for each ACK of new data until
- * the result is another one than XCP_PEER_UNKNOWN.
+ * Used if the congestion control was selected after the handshake. Call it again for each ACK of
+ * new data until the result differs from XCP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: XCP_PEER_SPEAKS: xcp_flow_open() will do; XCP_PEER_SILENT: for good, without XCP.
+ * Return: XCP_PEER_SPEAKS: call xcp_flow_open() again; XCP_PEER_SILENT: the connection never uses
+ * XCP; XCP_PEER_UNKNOWN: call again.
  */
 enum xcp_peer xcp_flow_ask(struct sock *sk);
 
 /**
- * xcp_flow_close() - the reactor leaves
- * @flow: of xcp_flow_open()
+ * xcp_flow_close() - stop using XCP on a connection
+ * @flow: the flow from xcp_flow_open()
  *
- * Packets carry no offer any more; feedback that is owed to the peer is still sent.
+ * Packets carry no offer any more; pending feedback for the peer is still sent.
  *
  * Context: socket lock held; may be softirq.
  */
 void xcp_flow_close(struct xcp_flow *flow);
 
 /**
- * xcp_flow_offer() - what the next packets ask for
- * @flow: of xcp_flow_open()
+ * xcp_flow_offer() - set the values that the next packets carry
+ * @flow: the flow from xcp_flow_open()
  * @rtt_us: as in struct xcp_offer
- * @throughput_bytes_ps: as there
- * @delta_bytes_ps: as there
- * @flags: as there
+ * @throughput_bytes_ps: as in struct xcp_offer
+ * @delta_bytes_ps: as in struct xcp_offer
+ * @flags: as in struct xcp_offer
  *
- * Takes no lock: a packet that leaves meanwhile, on another CPU and without the socket lock, may
- * have a part of the last offer.
+ * Takes no lock: a packet that another CPU sends at the same time, without the socket lock, may
+ * carry a mix of the old and the new offer.
  *
  * Context: socket lock held.
  */
@@ -101,9 +102,9 @@ static inline void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 through
 }
 
 /**
- * struct xcp_feedback - what arrived for the reactor
- * @bytes_ps: the sum of Reverse_Feedback, bytes/s
- * @headers: number of headers that it is the sum of; 0: none arrived
+ * struct xcp_feedback - feedback received for the congestion control
+ * @bytes_ps: sum of Reverse_Feedback, bytes/s
+ * @headers: number of headers in the sum; 0: none was received
  */
 struct xcp_feedback {
 	s64 bytes_ps;
@@ -111,8 +112,8 @@ struct xcp_feedback {
 };
 
 /**
- * xcp_flow_take_feedback() - the feedback that arrived since the last call
- * @flow: of xcp_flow_open()
+ * xcp_flow_take_feedback() - get and reset the feedback received since the last call
+ * @flow: the flow from xcp_flow_open()
  *
  * Context: socket lock held.
  * Return: the feedback.
@@ -120,25 +121,25 @@ struct xcp_feedback {
 struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow);
 
 /**
- * xcp_flow_was_asked() - did the peer's headers ask for anything since the last call?
- * @flow: of xcp_flow_open()
+ * xcp_flow_was_asked() - did the peer's headers carry a demand since the last call?
+ * @flow: the flow from xcp_flow_open()
  *
- * If so, our packets have feedback to bring.
+ * If so, our packets must return feedback.
  *
  * Context: socket lock held.
- * Return: whether they did.
+ * Return: true if they did.
  */
 bool xcp_flow_was_asked(struct xcp_flow *flow);
 
 /**
- * xcp_flow_peer() - what is known of the peer now
- * @flow: of xcp_flow_open()
+ * xcp_flow_peer() - get the current state of the peer
+ * @flow: the flow from xcp_flow_open()
  *
- * XCP_PEER_SPEAKS when the flow was opened; XCP_PEER_SILENT for good once timeouts
- * in a row or an ICMP error say that the path does not take our headers any more.
+ * The state is XCP_PEER_SPEAKS when the flow is opened. It becomes XCP_PEER_SILENT for good once
+ * consecutive timeouts or an ICMP error show that the path no longer passes our headers.
  *
  * Context: any.
- * Return: what is known.
+ * Return: the state.
  */
 enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow);
 

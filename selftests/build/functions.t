@@ -9,6 +9,9 @@ import re
 import statistics
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from tap import Tap
+
 WALL, NETLINK_WALL, MEDIAN, P90 = 60, 80, 12, 40
 FOLDERS = ("include", "hop_core", "sch_", "net_", "tcp_", "tools", "selftests")
 VERSION_TEST = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\s*\(|\bKV\s*\(")
@@ -77,12 +80,10 @@ def main():
         (f"there are sources: {len(lengths)} functions",
          [] if lengths else ["none found: is this the checkout?"]),
     ]
-    for number, (claim, complaints) in enumerate(checks, 1):
-        print("not ok" if complaints else "ok", number, "-", claim)
-        for complaint in complaints:
-            print("#", complaint)
-    print(f"1..{len(checks)}")
-    return int(any(complaints for _, complaints in checks))
+    tap = Tap()
+    for claim, complaints in checks:
+        tap.claim(claim, not complaints, "\n".join(complaints))
+    return tap.done()
 
 
 sys.exit(main())

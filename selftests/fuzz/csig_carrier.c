@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's end host: turns, what is reflected, and whether the path takes tags. */
+/* The CSIG carrier: turns of the signals, reflection, and detection of paths that pass no tags */
 #include "fuzz.h"
 #include "csig_carrier.h"
 
@@ -12,7 +12,7 @@ static void take_turn(struct csig_turns *turns)
 
 	FUZZ_CLAIM(type <= CSIG_TYPES && (type < CSIG_TYPES) == any);
 	FUZZ_CLAIM(nth <= CSIG_TYPES && (nth < CSIG_TYPES) == any);
-	/* Who has no weight has no turn. */
+	/* A signal without a weight gets no turn. */
 	FUZZ_CLAIM(!any || (weights[type] && weights[nth]));
 	FUZZ_CLAIM(turns->type < CSIG_TYPES);
 }
@@ -55,7 +55,7 @@ static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)
 	FUZZ_CLAIM(patience_ns >= CSIG_PATIENCE_MIN_NS);
 	*seq += fuzz_range(0, 1 << 20);
 	if (csig_path_may_tag(path, now_ns, patience_ns, fuzz_range(0, 1ULL << 40))) {
-		/* One tag at a time, until one came back. */
+		/* Until a tag has been reflected, at most one tag is in flight. */
 		FUZZ_CLAIM(path->state == CSIG_PATH_PROVEN || !path->waiting);
 		FUZZ_CLAIM(path->state != CSIG_PATH_STRIPPED);
 		csig_path_tagged(path, *seq, now_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's tag in any frame: found within it, rewritten in place, and its values' scales. */
+/* A CSIG tag in any frame: found within the frame, rewritten in place; scales of its values */
 #include "fuzz.h"
 #include <uapi/linux/pkt_sched_csig.h>
 #include <net/csig.h>
@@ -47,7 +47,10 @@ static void check_layout(enum csig_form form)
 	csig_layout_needs_ttl(&l);
 }
 
-/* What is read is what is written; a hop changes value and locator to its own or nothing. */
+/*
+ * Reading returns what was written; a hop sets both value and locator to its own or changes
+ * nothing.
+ */
 static void check_tag(u8 *data, enum csig_form form)
 {
 	struct csig_tag t = csig_read(form, data), before = t;
@@ -67,7 +70,7 @@ static void check_tag(u8 *data, enum csig_form form)
 	csig_write(form, data, &t);
 }
 
-/* VLAN tags and a tag behind them, as far as the frame goes. */
+/* Put VLAN tags and a CSIG tag after them into the frame, as far as they fit. */
 static void put_tags(u8 *frame, u32 frame_bytes, const struct csig_tpids *tpids, u32 vlans)
 {
 	const u16 tpid = tpids->tpid[fuzz_range(CSIG_COMPACT, CSIG_EXPANDED)];
@@ -96,7 +99,7 @@ static void check_frame(const struct csig_tpids *tpids)
 	place = csig_find(frame, walk_bytes, frame_bytes, tpids);
 	FUZZ_CLAIM(place.form < CSIG_FORMS && place.fault < CSIG_FAULTS);
 	if (place.form && !place.fault) {
-		/* And the EtherType behind it. */
+		/* The EtherType after the tag is within the frame, too. */
 		FUZZ_CLAIM(place.offset_bytes + csig_shapes[place.form].tag_bytes <=
 			   walk_bytes - CSIG_TPID_BYTES);
 		check_tag(frame + place.offset_bytes + CSIG_TPID_BYTES, place.form);

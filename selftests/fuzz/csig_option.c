@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's TCP option among any others, and the tag's mark beside a packet. */
+/* The TCP option of CSIG among any other options, and the mark that stores a tag with a packet */
 #include "fuzz.h"
 #include "csig_carrier.h"
 
@@ -32,6 +32,16 @@ static void check_written(u16 exid, enum csig_form form, const struct csig_tag *
 	free(opt);
 }
 
+static void check_question(u16 exid)
+{
+	u8 *opt = malloc(CSIG_OPT_QUESTION_BYTES), data[CSIG_DATA_MAX_BYTES];
+
+	csig_opt_write_question(opt, exid);
+	FUZZ_CLAIM(csig_opt_has_end(opt, CSIG_OPT_QUESTION_BYTES));
+	FUZZ_CLAIM(csig_opt_read(opt, CSIG_OPT_QUESTION_BYTES, exid, data) == CSIG_OPT_QUESTION);
+	free(opt);
+}
+
 static void check_mark(enum csig_form form, const struct csig_tag *t)
 {
 	const u64 secret = fuzz_u64();
@@ -40,7 +50,7 @@ static void check_mark(enum csig_form form, const struct csig_tag *t)
 
 	FUZZ_CLAIM(csig_mark_read(mark, &read, secret) < CSIG_FORMS);
 	csig_mark_write(mark, form, t, secret);
-	/* One in 2^16 has the check of the other form. */
+	/* One in 2^16 marks also passes the check of the other form. */
 	if (csig_mark_read(mark, &read, secret) == form)
 		FUZZ_CLAIM(!memcmp(&read, t, sizeof(read)));
 	else
@@ -62,5 +72,6 @@ static void fuzz_once(void)
 	csig_opt_has_end(opts, bytes);
 	free(opts);
 	check_written(exid, form, &t);
+	check_question(exid);
 	check_mark(form ?: CSIG_COMPACT, &t);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's tag in packets on egress: brought into the form that queues know, and taken out. */
+/* CSIG tags in packets on egress: converted to the form that qdiscs parse, and removed */
 #include "packet.h"
 #include <linux/netdevice.h>
 #include "csig_packet.h"
@@ -8,7 +8,7 @@ static const struct csig_tpids tpids = { .tpid = {
 	[CSIG_COMPACT] = CSIG_TPID_COMPACT_DEFAULT, [CSIG_EXPANDED] = CSIG_TPID_EXPANDED_DEFAULT,
 } };
 
-/* Two addresses, tags of any kind, an EtherType. */
+/* Put two addresses, tags of any kind and an EtherType into the frame. */
 static u32 put_tags(u8 *frame)
 {
 	static const u16 types[] = { CSIG_TPID_8021Q, CSIG_TPID_8021AD, CSIG_TPID_QINQ, ETH_P_IP,
@@ -32,7 +32,7 @@ static u32 put_tags(u8 *frame)
 	return put_header(frame, at, &type, sizeof(type));
 }
 
-/* Wherever the packet's bytes are: the same is found as in a copy of them all. */
+/* The result is the same as in a linear copy, wherever the packet's bytes are stored. */
 static struct csig_place find(const struct sk_buff *skb)
 {
 	const struct csig_place place = csig_packet_find(skb, &tpids);
@@ -69,7 +69,7 @@ static void normalise(struct sk_buff *skb, const struct csig_place *place)
 	FUZZ_CLAIM(!csig_packet_normalise(skb, &dev, place));
 }
 
-/* All that was not the tag is still there. */
+/* All bytes except the tag are unchanged. */
 static void cut(struct sk_buff *skb, const struct csig_place *place)
 {
 	const u32 tag_bytes = csig_shapes[place->form].tag_bytes, len = skb->len;
@@ -103,7 +103,7 @@ static void fuzz_once(void)
 		csig_packet_ttl(&skb, &place);
 		normalise(&skb, &place);
 	}
-	/* As a port that strips: until none is left, or one cannot be removed. */
+	/* Like a port in mode strip: remove tags until none is left or one cannot be removed. */
 	while (place.form && place.fault != CSIG_BAD_TRUNCATED && cuts++ < FRAME_MAX_BYTES) {
 		const u32 len = skb.len;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's port: what is said to be free is never more than the port has. */
+/* A CSIG port: the reported available bandwidth never exceeds the port's rate. */
 #include "fuzz.h"
 #include "csig_port.h"
 
@@ -24,7 +24,7 @@ static void check(const struct csig_port_vars *v, const struct csig_port_params 
 	FUZZ_CLAIM(csig_port_value(v, p, CSIG_PD, waited_ns) == waited_ns);
 }
 
-/* Packets at one instant: of forged sizes, more than any port sends in an interval. */
+/* Packets at one instant with forged sizes: more bytes than any port sends in an interval */
 static void send_burst(struct csig_port_vars *v, u64 now_ns)
 {
 	const u32 bytes = fuzz_range(1, S32_MAX);
@@ -34,7 +34,9 @@ static void send_burst(struct csig_port_vars *v, u64 now_ns)
 		csig_port_sent(v, now_ns, bytes);
 }
 
-/* A port of several queues, whose CPUs may read the clock in another order than they come. */
+/*
+ * A port with several queues: the CPUs may update it in a different order than they read the clock.
+ */
 static void fuzz_queues(void)
 {
 	const struct csig_port_params p = draw_params();
@@ -79,13 +81,13 @@ static void fuzz_once(void)
 			FUZZ_CLAIM(v.used_bytes_ps == used_bytes_ps && v.periods == periods);
 		else
 			FUZZ_CLAIM(due && v.periods > periods && !v.bytes);
-		/* More than any port sends counts as the most that one sends. */
+		/* More bytes than any port can send count as the maximum. */
 		FUZZ_CLAIM(v.used_bytes_ps == bounded.used_bytes_ps && v.dre_x == bounded.dre_x);
 		FUZZ_CLAIM(!v.runs || v.start_ns <= now_ns);
 		if (fuzz_choice(4))
 			send_burst(&v, now_ns);
 		else
-			/* A change while traffic flows starts the estimate anew. */
+			/* A change while traffic flows restarts the estimate. */
 			v = (struct csig_port_vars) {}, p = draw_params();
 		check(&v, &p);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CSIG's sender: window and pace within their bounds, whatever is reflected. */
+/* The CSIG sender: window and pacing rate stay in range for any reflected values. */
 #include "fuzz.h"
 #include "csig_sender.h"
 
-/* The ranges of net.hopcc.tcp_csig_*. */
+/* Draw parameters in the ranges of net.hopcc.tcp_csig_*. */
 static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 {
 	const u64 set_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
@@ -31,7 +31,9 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	};
 }
 
-/* As read_hops() makes them of tags: a bucket that is not used begins at U64_MAX. */
+/*
+ * Draw signals as read_hops() derives them from tags: a bucket that is not used starts at U64_MAX.
+ */
 static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw, u64 line,
 			 u32 rtt_us)
 {
@@ -42,7 +44,7 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw,
 
 	FUZZ_CLAIM(free <= TCSIG_WND_MAX);
 	a->free = tcsig_believe(fuzz_flag() ? free : fuzz_u64(), cw, line);
-	/* The line's window at most, or growth by a factor where the line is not known. */
+	/* At most the window of the line rate, or growth by a factor if the line rate is unknown */
 	FUZZ_CLAIM(a->free <= (line ?: (TCSIG_GROWTH_MAX - 1) * cw));
 	a->has_free = fuzz_flag();
 	a->share_ppm = fuzz_range(0, CSIG_PPM_MAX);
@@ -55,7 +57,7 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw,
 	FUZZ_CLAIM(a->delay_ns >= low_ns && (high_ns == U64_MAX || a->delay_ns < high_ns));
 }
 
-/* @line: the device's rate as a window, if it is known; of @rtt_us, as the free bandwidth. */
+/* @line: the device's rate as a window over @rtt_us, like the free bandwidth; 0: not known */
 static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_reckoning *r,
 				 u32 line_mbit, u64 *line, u32 *delivered_pkts)
 {
@@ -80,7 +82,7 @@ static void check_pace(const struct tcsig_vars *v)
 {
 	const u32 mss_bytes = fuzz_range(1, U16_MAX), rtt_us = fuzz_range(1, U32_MAX);
 	const u64 pace_bytes_ps = tcsig_pace_bytes_ps(v, mss_bytes, rtt_us);
-	/* Two windows, or two flights' pace, an RTT: below 2^(21 + 1 + 16 + 20). */
+	/* Two windows, or two minimum flights, per RTT: below 2^(21 + 1 + 16 + 20) */
 	const u64 pkts = max(v->cw, TCSIG_FLIGHT_PACE) / TCSIG_ONE + 1;
 
 	FUZZ_CLAIM(pace_bytes_ps >= 1);
@@ -109,7 +111,7 @@ static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 	FUZZ_CLAIM(path->points > -TCSIG_MOVE_POINTS);
 }
 
-/* Where the law says that it does not look at the free bandwidth, any value does. */
+/* If the algorithm reports that it does not use the free bandwidth, its value has no effect. */
 static void check_unused(struct tcsig_vars v, const struct tcsig_params *p, struct tcsig_ack a,
 			 const struct tcsig_vars *want)
 {
@@ -130,12 +132,12 @@ static bool hear(struct tcsig_vars *v, const struct tcsig_params *p, const struc
 		check_unused(before, p, *a, v);
 
 	FUZZ_CLAIM(v->cw >= p->least);
-	/* Too much delay, or a window that was not the limit, is no reason to grow. */
+	/* The window does not grow if the delay is too long or if the window was not the limit. */
 	FUZZ_CLAIM(v->cw <= cw || (a->limited && v->delay_ns <= p->target_ns));
 	return turned;
 }
 
-/* What the device can send is a bound also of a window that grew by other rules. */
+/* The device's rate also limits a window that grew by other rules. */
 static void bound(struct tcsig_vars *v, u64 line)
 {
 	const u64 cw = v->cw;
@@ -171,7 +173,7 @@ static void fuzz_once(void)
 			tcsig_undo(&v);
 			break;
 		case 2:
-			/* The hops tell no more, or a knob changes. */
+			/* The hops send no more signals, or a sysctl changes. */
 			hop = fuzz_flag();
 			p = draw_params(&v, hop);
 			break;

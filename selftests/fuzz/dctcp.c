@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* DCTCP's sender and receiver: counters, alpha and window within their bounds. */
+/* The DCTCP sender and receiver: counters, alpha and window stay in range. */
 #include "fuzz.h"
 #include "dctcp_receiver.h"
 #include "dctcp_sender.h"
 
-/* TCP's largest window: RFC 7323. */
+/* The largest TCP window, RFC 7323 */
 #define WINDOW_MAX_BYTES 0x40000000U
 
 static const struct dctcp_params params = { .gain_shift = 4 };
@@ -28,7 +28,7 @@ static void reduce(const struct dctcp_vars *v)
 
 	FUZZ_CLAIM(half_pkts >= DCTCP_CWND_MIN_PKTS);
 	FUZZ_CLAIM(half_pkts <= max(cwnd_pkts, DCTCP_CWND_MIN_PKTS));
-	/* A mark never takes more than a loss. */
+	/* A mark never reduces the window more than a loss. */
 	FUZZ_CLAIM(marked_pkts >= half_pkts);
 	FUZZ_CLAIM(marked_pkts <= max(cwnd_pkts, DCTCP_CWND_MIN_PKTS));
 }

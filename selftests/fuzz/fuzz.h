@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A libFuzzer harness: one file for a parser or a law. It has fuzz_once(), which draws values
- * from the input, feeds the code and claims what must hold of the result. Everything that enters
- * the code is drawn from the range that its caller in the kernel admits.
+ * Framework of the libFuzzer harnesses, one file per parser or algorithm. Each file has
+ * fuzz_once(), which draws values from the input, passes them to the code and claims properties of
+ * the result. All values are drawn from the range that the caller in the kernel allows.
  */
 #ifndef SELFTESTS_FUZZ_FUZZ_H
 #define SELFTESTS_FUZZ_FUZZ_H
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the input that is not used yet. */
+/* The part of the input that is not consumed yet */
 static const u8 *fuzz_at;
 static size_t fuzz_left;
 
-/* Ends the process, so that libFuzzer keeps the input. */
+/* Abort the process if the claim is false, so that libFuzzer saves the input. */
 #define FUZZ_CLAIM(claim) do {							\
 	if (!(claim)) {								\
 		fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #claim); \
@@ -30,7 +30,7 @@ static inline bool fuzz_has_more(void)
 	return fuzz_left;
 }
 
-/* 0 where the input is over. */
+/* Return: the next byte; 0 at the end of the input */
 static inline u8 fuzz_byte(void)
 {
 	if (!fuzz_left)
@@ -45,12 +45,12 @@ static inline bool fuzz_flag(void)
 }
 
 /**
- * fuzz_range() - a value of a range
- * @lo: the least
- * @hi: the greatest
+ * fuzz_range() - draw a value from a range
+ * @lo: minimum
+ * @hi: maximum
  *
- * The first byte chooses an end of the range and how many bits the distance from it may have, so
- * that both ends and every magnitude are equally likely.
+ * The first byte selects an end of the range and the maximum number of bits of the distance from
+ * it, so that both ends and all magnitudes are equally likely.
  */
 static inline u64 fuzz_range(u64 lo, u64 hi)
 {
@@ -81,17 +81,17 @@ static inline u64 fuzz_u64(void)
 	return fuzz_range(0, U64_MAX);
 }
 
-/* One of @n. */
+/* Return: a number from 0 to @n - 1 */
 static inline u32 fuzz_choice(u32 n)
 {
 	return fuzz_byte() % n;
 }
 
 /**
- * fuzz_buffer() - raw bytes of the input, in memory of exactly that length
- * @bytes: how many; beyond the input's end they are zeros
+ * fuzz_buffer() - allocate a buffer of exactly @bytes with raw bytes of the input
+ * @bytes: size of the buffer; bytes beyond the end of the input are 0
  *
- * A read behind its end is found by ASan. The caller frees it.
+ * ASan detects a read beyond its end. The caller frees the buffer.
  */
 static inline u8 *fuzz_buffer(size_t bytes)
 {
@@ -106,7 +106,7 @@ static inline u8 *fuzz_buffer(size_t bytes)
 	return buffer;
 }
 
-/* The harness. */
+/* Defined in each harness */
 static void fuzz_once(void);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

@@ -11,7 +11,7 @@
 #   fuzz.sh merge NAME FOLDER       add what is new in FOLDER to the corpus, and drop from it what
 #                                   reaches nothing of its own
 #   fuzz.sh soak INPUTS             so many inputs in all, on every CPU; interrupted, it goes on
-#                                   where it was
+#                                   where it was, unless what it tests has changed
 #
 # A failure prints the claim that does not hold or the sanitizer's report, and where the input is;
 # in a soak the input goes to the corpus as well.
@@ -26,6 +26,7 @@ fixed=
 
 # Inputs of one process of a soak: about a minute.
 step=2000000
+interrupted=130
 
 harnesses()
 {
@@ -101,7 +102,7 @@ soak_some()
 {
 	name=$1 left=$2
 	mkdir -p "$soak/$name"
-	done_already=$(cat "$soak/$name.inputs" 2>/dev/null || echo 0)
+	done_already=$(inputs_of "$name")
 	[ "$left" -le "$step" ] || left=$step
 	# Another seed each time, from what was found so far.
 	if ! fuzz "$name" "$left" $((done_already / step + 2)) "$soak/$name.log" \
@@ -111,40 +112,70 @@ soak_some()
 		done
 		return 1
 	fi
-	echo $((done_already + $(ran "$soak/$name.log"))) >"$soak/$name.new"
+	# libFuzzer ends with status 0 also when it is interrupted, without a last line.
+	new=$(ran "$soak/$name.log")
+	[ -n "$new" ] || return $interrupted
+	echo $((done_already + new)) >"$soak/$name.new"
 	mv "$soak/$name.new" "$soak/$name.inputs"
 }
 
-# Every harness in turn until each has its part.
+inputs_of() { cat "$soak/$1.inputs" 2>/dev/null || echo 0; }
+
+# A harness until it has its part.
 soak_one()
 {
 	name=$1 part=$2
 	while :; do
-		have=$(cat "$soak/$name.inputs" 2>/dev/null || echo 0)
+		have=$(inputs_of "$name")
 		[ "$have" -lt "$part" ] || return 0
-		if ! soak_some "$name" $((part - have)); then
+		soak_some "$name" $((part - have))
+		status=$?
+		[ $status -ne $interrupted ] || return $status
+		if [ $status -ne 0 ]; then
 			echo "$name: a fault, after $have inputs; the input is in $corpus/$name"
 			return 1
 		fi
-		echo "$(date +%H:%M:%S) $name: $(cat "$soak/$name.inputs") of $part inputs"
+		echo "$(date +%H:%M:%S) $name: $(inputs_of "$name") of $part inputs"
 	done
+}
+
+# Drops the counts of inputs that ran on other sources, and keeps the inputs that were found.
+forget_others()
+{
+	now=$(find selftests/fuzz selftests/unit/shim include hop_core sch_* net_* tcp_* -name '*.[ch]' \
+		-exec sha256sum {} + | LC_ALL=C sort -k 2 | sha256sum)
+	[ "$now" = "$(cat "$soak/sources" 2>/dev/null)" ] || rm -f "$soak"/*.inputs
+	echo "$now" >"$soak/sources"
 }
 
 soak()
 {
+	case $1 in
+	'' | *[!0-9]*)
+		echo "fuzz.sh: '$1' is not a number of inputs" >&2
+		return 2
+		;;
+	esac
 	mkdir -p "$soak"
+	forget_others
 	names=$(harnesses)
 	part=$((($1 + $(echo "$names" | wc -l) - 1) / $(echo "$names" | wc -l)))
 	for name in $names; do
 		build "$name" || return
 	done
+	# The signal also ends those that run; then what they did is counted.
+	was=
+	trap 'was=", interrupted: the same command goes on"' INT TERM
 	echo "$names" | xargs -P "$(nproc)" -I NAME selftests/fuzz/fuzz.sh soak_one NAME "$part"
 	status=$?
+	[ -z "$was" ] || status=$interrupted
+	[ -n "$was" ] || [ $status -eq 0 ] || was=", with a fault"
 	sum=0
 	for name in $names; do
-		sum=$((sum + $(cat "$soak/$name.inputs" 2>/dev/null || echo 0)))
+		sum=$((sum + $(inputs_of "$name")))
 	done
-	echo "$sum inputs of $1"
+	echo "# soak: $sum of $1 inputs to $(echo "$names" | wc -l) parsers and laws${was:-, no fault}" |
+		tee "$soak/laws.said"
 	return $status
 }
 

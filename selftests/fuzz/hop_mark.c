@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Arrival times beside packets: what one user writes no other loses. */
+/* Arrival times stored with packets: one user's write does not destroy another's. */
 #include "fuzz.h"
 #include <net/hop_mark.h>
 
@@ -18,7 +18,7 @@ static void check_arrival(u64 mark, u64 now_ns, enum hop_mark_user user, u64 sec
 	FUZZ_CLAIM(!(hop_mark_users(hop_mark_leave(arrived, user, secret), secret) & user));
 }
 
-/* Taking a mark is reading it and leaving, unless it is none of the user's. */
+/* Taking a mark is the same as reading it and leaving, unless it does not belong to the user. */
 static void check_take(u64 mark, u64 now_ns, enum hop_mark_user user, u64 secret)
 {
 	u64 taken = mark;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Qdiscs' options out of netlink: what is refused says so, what is taken is in its range. */
+/* Options of qdiscs in netlink: a refused option has a message, an accepted one is in its range. */
 #include "fuzz.h"
 #include <net/hop_nla.h>
 
 #define OPTIONS 4
 
-/* Of any ranges, not only those that qdiscs have today; the last type is no such option. */
+/*
+ * Draw options with any range, not only those that qdiscs have today; the last type is not such an
+ * option.
+ */
 static void draw_options(struct hop_nla_option *options)
 {
 	int i;
@@ -27,7 +30,7 @@ static bool is_allowed(const struct hop_nla_option *o, const struct nlattr *attr
 	return !attr || (nla_get_u32(attr) >= o->min && nla_get_u32(attr) <= o->max);
 }
 
-/* __nla_parse() has checked that each has 4 bytes. */
+/* __nla_parse() has verified that each attribute has 4 bytes. */
 static struct nlattr *draw_attr(u32 type)
 {
 	const u32 value = fuzz_u32();

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Windows in fractions of a packet: whole packets, the timer below a flight, bursts. */
+/* Windows in fractions of a packet: conversion to packets, timer for small windows, burst sizes */
 #include "fuzz.h"
 #include <net/hop_pace.h>
 
-/* Laws' least and greatest window: 1/256 and 2^20 packets. */
+/* Minimum and maximum window of the algorithms: 1/256 and 2^20 packets */
 #define WND_MIN (HOP_WND_ONE >> 8)
 #define WND_MAX (HOP_WND_ONE << 20)
 
-/* A dump reads window and RTT without a lock: any values. */
+/* A dump reads window and RTT without a lock, so any values are possible. */
 static void check_rate(void)
 {
 	const u64 wnd = fuzz_u64();
 	const u32 mss_bytes = fuzz_range(0, (1 << 17) - 1), rtt_us = fuzz_u32();
 	const u64 rate_bytes_ps = hop_wnd_bytes_ps(wnd, mss_bytes, rtt_us);
-	/* The window's 8 lowest bits of 24 do not count. */
+	/* The 8 lowest of the window's 24 fractional bits are ignored. */
 	const u64 counted = min(wnd, HOP_WND_MAX) >> 8;
 	const __uint128_t exact = ((__uint128_t)counted * mss_bytes * HOP_US_PER_S >>
 				   (HOP_WND_SHIFT - 8)) / max(rtt_us, 1U);
 
 	FUZZ_CLAIM(rate_bytes_ps == exact);
 	FUZZ_CLAIM(rate_bytes_ps <= (u64)HOP_WND_MAX_PKTS * mss_bytes * HOP_US_PER_S);
-	/* No window at all counts as the least one: a packet in 2^24 RTTs. */
+	/* A window of 0 counts as the minimum: one packet in 2^24 RTTs. */
 	FUZZ_CLAIM(hop_gap_ns(wnd, 1, rtt_us) >> HOP_WND_SHIFT <=
 		   (u64)HOP_RTT_MAX_US * HOP_NS_PER_US);
 }
@@ -46,7 +46,10 @@ static void fuzz_once(void)
 
 		FUZZ_CLAIM(pkts >= flight_pkts);
 		FUZZ_CLAIM(pkts == flight_pkts || (u64)pkts << HOP_WND_SHIFT <= wnd);
-		/* The timer is only for windows below a flight, and longer than an RTT then. */
+		/*
+		 * The timer is used only for windows below a flight, and is then longer than an
+		 * RTT.
+		 */
 		FUZZ_CLAIM(wnd < flight_pkts * HOP_WND_ONE || !gap_ns);
 		FUZZ_CLAIM(wnd >= flight_pkts * HOP_WND_ONE || gap_ns >= rtt_ns);
 		FUZZ_CLAIM(gap_ns <= rtt_ns * flight_pkts * 256);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets on egress: where IP and its payload are, what a super-packet becomes, CE. */
+/* Packets on egress: position of IP and its payload, size of a GSO packet on the wire, CE */
 #include "packet.h"
 #include <net/hop_pkt.h>
 

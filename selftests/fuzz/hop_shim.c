@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A header between IP and the transport header: found within the packet; what is put in and taken
- * out again leaves the packet as it was, and its checksum right.
+ * A header between IP and the transport header: it is found within the packet, and inserting and
+ * removing it leaves the packet unchanged and its checksum valid.
  */
 #include "packet.h"
 #include <net/hop_shim.h>
@@ -12,7 +12,7 @@
 #define SHIM_MAX_BYTES	140
 #define PROTOCOL	254
 
-/* From the network header on. */
+/* Draw a packet that starts at the network header. */
 static struct sk_buff draw_ip_packet(void)
 {
 	u8 frame[FRAME_MAX_BYTES] = {};
@@ -47,7 +47,9 @@ static void check_sum(const struct sk_buff *skb)
 	FUZZ_CLAIM(csum_fold(skb->csum) == csum_fold(csum_partial(all, skb->len, 0)));
 }
 
-/* Of IPv6: who sends more wants a long walk. */
+/*
+ * Count IPv6 extension headers: the number is limited, against packets made to cause long searches.
+ */
 static void count_extensions(const struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	u32 at, extensions = 0;
@@ -70,7 +72,7 @@ static void check_place(const struct sk_buff *skb, const struct hop_shim_place *
 	FUZZ_CLAIM(!skb_copy_bits(skb, place->name_bytes, &next, 1) && next == place->next);
 }
 
-/* As carriers do with a packet of the kernel's own: IP's headers are linear. */
+/* As the carriers do with a packet that the kernel has built, whose IP headers are linear */
 static void put_in_and_take_out(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const u32 bytes = 2 * fuzz_range(2, SHIM_MAX_BYTES / 2), len = skb->len;
@@ -80,7 +82,7 @@ static void put_in_and_take_out(struct sk_buff *skb, const struct hop_shim_place
 
 	if (place->offset_bytes > skb->head_bytes)
 		return;
-	/* IP's own checks have passed. */
+	/* The checks of the IP layer have passed. */
 	if (skb->protocol == htons(ETH_P_IP))
 		ip_send_check(ip_hdr(skb));
 	skb_copy_bits(skb, 0, before, len);

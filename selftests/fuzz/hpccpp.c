@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* HPCC++'s sender: window and pace within the line's, whatever records and answers say. */
+/*
+ * The HPCC++ sender: window and pacing rate stay within the line rate for any records and answers.
+ */
 #include "int_header.h"
 #include "hpccpp_sender.h"
 
-/* The ranges of net.hopcc.hpccpp_*; a rate may be an application's SO_MAX_PACING_RATE. */
+/*
+ * Draw parameters in the ranges of net.hopcc.hpccpp_*; the rate may be an application's
+ * SO_MAX_PACING_RATE.
+ */
 static struct hpccpp_base draw_base(u64 path_bytes_ps)
 {
 	struct hpccpp_base base = {
 		.rate_bytes_ps = path_bytes_ps,
+		.port_bytes_ps = fuzz_flag() ? path_bytes_ps : fuzz_range(0, 1ULL << 38),
 		.t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS),
 		.eta_ppm = fuzz_range(HPCCPP_ETA_MIN_PPM, HPCC_PPM),
 		.max_stage = fuzz_range(0, HPCCPP_STAGE_MAX),
@@ -40,7 +46,7 @@ static void draw_answer(struct int_answer *a, u32 seq)
 		u32 bytes;
 		struct int_hdr *h = draw_header(&bytes);
 
-		/* Messages without a sound header are not answers. */
+		/* Control packets without a valid header are not answers. */
 		if (int_check(bytes < INT_HDR_BYTES ? NULL : h, bytes) == INT_OK)
 			memcpy(a->room, h, h->words * INT_WORD_BYTES);
 		else
@@ -58,10 +64,12 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
 
 	FUZZ_CLAIM(wnd_bytes >= HPCC_WND_MIN_BYTES && wnd_bytes <= p->wnd_max_bytes);
+	FUZZ_CLAIM(p->wnd_init_bytes >= HPCC_WND_MIN_BYTES &&
+		   p->wnd_init_bytes <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_ref >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_last >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_quiet >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
-	/* Never above the line's rate, but for the least window. */
+	/* Never above the line rate, except for the minimum window */
 	FUZZ_CLAIM(pace_bytes_ps >= 1 && pace_bytes_ps <= max(rate_bytes_ps, least_bytes_ps + 1));
 	FUZZ_CLAIM(cwnd_pkts >= 1 && (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes);
 	FUZZ_CLAIM(v->bottleneck < INT_SLOTS_MAX);
@@ -77,7 +85,9 @@ static void move(struct hpccpp_move *m, const struct hpcc_vars *v, const struct 
 	FUZZ_CLAIM(m->rounds >= -HPCCPP_MOVE_ROUNDS && m->rounds < HPCCPP_MOVE_ROUNDS);
 }
 
-/* A path's rate is believed as far as a round's growth; a slower one at once. */
+/*
+ * A higher rate of the path is accepted up to the growth limit of a round; a lower one immediately.
+ */
 static u64 believe(const struct hpcc_vars *v, const struct hpcc_params *p, u64 path_bytes_ps,
 		   u64 believed_bytes_ps, bool round)
 {
@@ -93,17 +103,20 @@ static u64 believe(const struct hpcc_vars *v, const struct hpcc_params *p, u64 p
 	return rate_bytes_ps;
 }
 
-/* T is never above the least RTT, and the queues that count only become less. */
+/* T never exceeds the minimum RTT, and the queues that it accounts for can only become shorter. */
 static void measure_t(struct hpccpp_least *l, const struct int_answer *a)
 {
-	const u64 rtt_ns = fuzz_range(1000, 1ULL << 42);
-	const u32 queues_ns = l->queues_ns;
+	const u32 rtt_us = fuzz_u32(), queues_ns = l->queues_ns;
+	const u64 rtt_ns = hpccpp_rtt_ns(rtt_us, fuzz_flag() ? fuzz_u64() :
+					 (u64)rtt_us * NSEC_PER_USEC + fuzz_range(0, 2000));
 	u32 t_ns;
 
+	FUZZ_CLAIM(rtt_ns && rtt_ns + NSEC_PER_USEC > (u64)rtt_us * NSEC_PER_USEC &&
+		   rtt_ns <= ((u64)rtt_us + 1) * NSEC_PER_USEC);
 	FUZZ_CLAIM(hpccpp_update_least(l, rtt_ns, a) == (l->queues_ns < queues_ns));
 	t_ns = hpccpp_least_t_ns(l, rtt_ns);
 	FUZZ_CLAIM(t_ns >= HPCC_T_MIN_NS && t_ns <= max_t(u64, rtt_ns, HPCC_T_MIN_NS));
-	FUZZ_CLAIM(l->queues_ns || t_ns == min_t(u64, rtt_ns, HPCC_T_MAX_NS));
+	FUZZ_CLAIM(l->queues_ns || t_ns == clamp_t(u64, rtt_ns, HPCC_T_MIN_NS, HPCC_T_MAX_NS));
 }
 
 static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,
@@ -133,7 +146,7 @@ static void start(struct hpcc_vars *v, const struct hpcc_params *p, struct hpccp
 
 	FUZZ_CLAIM(flows >= 1);
 	hpcc_start(v, p);
-	/* Ethernet's least packet is more than the least window. */
+	/* The smallest Ethernet packet is larger than the minimum window. */
 	hpccpp_share_start(v, p, flows, fuzz_range(HPCC_WND_MIN_BYTES, 1 << 17));
 }
 
@@ -162,7 +175,7 @@ static void fuzz_once(void)
 			hpcc_halve(&v);
 			break;
 		case 1:
-			/* A knob, T or the line's rate changes under the connection. */
+			/* A sysctl, T or the line rate changes during the connection. */
 			base = draw_base(path_bytes_ps);
 			hpccpp_set_params(&p, &base);
 			hpccpp_bound(&v, &p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetry's header: what int_check() passes lies within the packet and reads as written. */
+/* The INT header: if int_check() passes it, it is within the packet and reads as written. */
 #include "int_header.h"
 
 static void check_records(const struct int_hdr *h)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A header of telemetry out of raw bytes, or one that is sound but for a few bits. */
+/* Draw an INT header: raw bytes, or a header that is valid except for a few bits */
 #ifndef SELFTESTS_FUZZ_INT_HEADER_H
 #define SELFTESTS_FUZZ_INT_HEADER_H
 
@@ -7,10 +7,10 @@
 #include <net/int.h>
 
 /**
- * draw_header() - a header
- * @bytes: result: how much memory there is behind the pointer, and no byte more
+ * draw_header() - draw an INT header
+ * @bytes: result: exact size of the memory that is returned
  *
- * Nothing but int_check() knows whether it is one. The caller frees it.
+ * Only int_check() decides if the header is valid. The caller frees the memory.
  */
 static inline struct int_hdr *draw_header(u32 *bytes)
 {

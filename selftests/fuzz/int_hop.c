@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A hop's entry into telemetry: within the header, and a sound header after it. */
+/* A hop's entry stays within the INT header, which is valid afterwards. */
 #include "int_header.h"
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_hop.h"
@@ -16,7 +16,7 @@ static struct int_hop_params draw_params(void)
 	};
 }
 
-/* In wire order, as a checksum adds them. */
+/* Sum of the words in wire order, as in a checksum */
 static s64 sum_words(const struct int_hdr *h)
 {
 	const u32 *word = (const u32 *)h;
@@ -42,7 +42,7 @@ static void stamp(struct int_hdr *h, u32 bytes, const struct int_hop_params *p)
 	FUZZ_CLAIM(int_path_id(h) == (path_id ^ p->switch_id));
 	FUZZ_CLAIM(int_records(h) == min(records + 1, int_slots(h)));
 	FUZZ_CLAIM(!room || h->record[hops] == int_pack(&r));
-	/* What a hop writes the next one takes. */
+	/* The next hop accepts the header that a hop has written. */
 	FUZZ_CLAIM(int_check(h, bytes) == INT_OK);
 }
 
@@ -53,7 +53,7 @@ static void fuzz_once(void)
 	struct int_hdr *h;
 	u32 bytes;
 
-	/* 200 bytes a ns in 2^40 ns, and the rounding of the pace. */
+	/* 200 bytes/ns for 2^40 ns, plus the rounding of the rate */
 	FUZZ_CLAIM(int_hop_waited_bytes(&p, waited_ns) <= 200ULL << HOP_MARK_TIME_BITS);
 	h = draw_header(&bytes);
 	if (int_check(bytes < INT_HDR_BYTES ? NULL : h, bytes) == INT_OK)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Headers of telemetry that GRO merges: the newest stays whole, and the sender that is answered
- * once believes what it would after an answer to each.
+ * INT headers that GRO merges: the newest one stays complete, and a sender that receives one answer
+ * gets the same state as after an answer to each packet.
  */
 #include "int_header.h"
 #include "int_carrier.h"
 #include "int_merge.h"
 
-/* A header of data that int_check() passes, with a tail behind it, in memory of that length. */
+/*
+ * Draw a DATA header that int_check() passes, followed by a tail, in memory of exactly that length.
+ */
 static struct int_hdr *draw_data(void)
 {
 	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
@@ -25,7 +27,10 @@ static struct int_hdr *draw_data(void)
 	return h;
 }
 
-/* The segment behind it: as long as not, with other records and a few ids further. */
+/*
+ * Draw the header of the next segment: usually of the same length, with other records and a
+ * slightly higher id.
+ */
 static struct int_hdr *draw_next(const struct int_hdr *held)
 {
 	const u32 bytes = int_shim_bytes(held);
@@ -58,7 +63,7 @@ static void claim_answers(struct int_asker one, u32 id[2], u32 seq)
 	FUZZ_CLAIM(one.proven && !one.doubts);
 }
 
-/* Of a sender whose newest packet has the id of the newest header, or a later one. */
+/* The sender's newest packet has the id of the newest header or a later one. */
 static void answer(const struct int_hdr *held, const struct int_hdr *h)
 {
 	u32 id[2] = { be32_to_cpu(int_tail_of(held)->first), be32_to_cpu(int_tail_of(h)->first) };
@@ -77,7 +82,10 @@ static void fuzz_once(void)
 		struct int_hdr *h = draw_next(held);
 		const u32 bytes = h->words * INT_WORD_BYTES;
 
-		/* A flipped bit may lie about the length: int_check() is for what is there. */
+		/*
+		 * A flipped bit may change the length, so check it against the memory that is
+		 * there.
+		 */
 		if (bytes + INT_TAIL_BYTES > int_shim_bytes(held) ||
 		    int_check(h, bytes) != INT_OK || !int_may_merge(held, h)) {
 			free(h);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetry's TCP option among any others, 40 bytes at most. */
+/* The TCP option of INT among any other options, at most 40 bytes */
 #include "fuzz.h"
 #include "int_carrier.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetry in a packet on egress: found within it; a checksum is only corrected if it stands. */
+/*
+ * INT headers in packets on egress: found within the packet; only a complete checksum is updated.
+ */
 #include "packet.h"
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_packet.h"
@@ -61,12 +63,12 @@ static void check_header(const struct sk_buff *skb, const struct int_place *plac
 	FUZZ_CLAIM(place->offset_bytes + (int)bytes <= place->end_bytes);
 	FUZZ_CLAIM(bytes >= INT_HDR_BYTES && bytes <= INT_HDR_MAX_BYTES);
 	FUZZ_CLAIM(type >= INT_TYPE_HELLO && type <= INT_TYPE_ECHO);
-	/* A probe's header in data would be a loop of answers. */
+	/* A probe's header in data would cause a loop of answers. */
 	FUZZ_CLAIM(type == INT_TYPE_ECHO ||
 		   (type == INT_TYPE_PROBE) == (place->carrier == INT_CARRIER_PROBE));
 }
 
-/* The words of a record, a path and options change; as the sums of RFC 1624 would have it. */
+/* Change the words of a record, path and options; the checksum must be that of RFC 1624. */
 static void correct_sum(__sum16 *check, enum int_carrier carrier)
 {
 	u32 before[4], after[4], i;
@@ -91,7 +93,7 @@ static void correct_check(struct sk_buff *skb, const struct int_place *place)
 {
 	const u32 end_bytes = max(place->check_bytes, place->transport_bytes) + 2;
 
-	/* As sch_int does: the bytes are its own before. */
+	/* Like sch_int, make the bytes writable first. */
 	if (place->carrier != INT_CARRIER_INBAND && !hop_pkt_writable(skb, end_bytes))
 		return;
 	if (!int_check_stands(skb, place))
@@ -101,7 +103,7 @@ static void correct_check(struct sk_buff *skb, const struct int_place *place)
 		   *(__sum16 *)(skb->data + place->check_bytes));
 }
 
-/* What is found at a glance is what the search finds. */
+/* The fast functions must find the same as the search. */
 static void check_near(const struct sk_buff *skb, const struct int_place *place)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When a flow collects telemetry, and which answers it believes. */
+/* When a flow requests INT data, and which answers it accepts */
 #include "int_header.h"
 #include "int_carrier.h"
 
@@ -14,7 +14,7 @@ static void answer(struct int_asker *a, u64 now_ns, u32 t_ns)
 	};
 	const enum int_news news = int_answered(a, id, fuzz_u32(), fuzz_flag(), now_ns);
 
-	/* A packet that never left was never answered. */
+	/* A packet that was never sent cannot be answered. */
 	FUZZ_CLAIM(before.left_ns || news == INT_NEWS_FORGED);
 	FUZZ_CLAIM((s32)(a->id - id) >= 0 || news == INT_NEWS_FORGED);
 	FUZZ_CLAIM(news == INT_NEWS || !memcmp(a, &before, sizeof(before)));
@@ -53,7 +53,7 @@ static void fuzz_once(void)
 		seq += fuzz_range(0, 1 << 20);
 		int_passes(&a, now_ns, seq, fuzz_flag());
 		turn = int_turn(&a, now_ns, period_ns, patience_ns);
-		/* Nobody answers: no more than these are sent. */
+		/* Without any answer, no more than INT_DOUBTS_MAX probes are sent. */
 		FUZZ_CLAIM(turn != INT_TURN_GIVE_UP || a.doubts == INT_DOUBTS_MAX);
 		if (turn == INT_TURN_SEND || int_is_far(&a, seq, fuzz_u32()))
 			leave(&a, now_ns, patience_ns, seq);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetry's receiver: its law and its answers within their bounds, whatever probes ask. */
+/* The INT receiver: its state and its answers stay in range for any probes. */
 #include "int_header.h"
 #include "int_receiver.h"
 
@@ -25,7 +25,7 @@ static void ask(struct int_receiver *r)
 static void check_reply(const struct int_receiver *r, const struct int_hdr *h,
 			const struct int_reply *reply, bool anonymous)
 {
-	/* This host's secrets: section 9.1. */
+	/* Data that this host must not reveal: section 9.1 */
 	FUZZ_CLAIM(!anonymous || reply->kind == INT_ANSWER_RATIO);
 	FUZZ_CLAIM(r->asked || anonymous || reply->kind == INT_ANSWER_RECORDS);
 	if (reply->kind == INT_ANSWER_SUMMARY)
@@ -73,7 +73,7 @@ static void fuzz_once(void)
 		if (r->asked)
 			FUZZ_CLAIM(hpcc_wnd_bytes(&r->v) >= HPCC_WND_MIN_BYTES &&
 				   hpcc_wnd_bytes(&r->v) <= r->p.wnd_max_bytes);
-		/* Each flow once an epoch. */
+		/* Each flow counts once per epoch. */
 		FUZZ_CLAIM(crowd.flows <= 3 && crowd.before <= 3);
 	}
 }

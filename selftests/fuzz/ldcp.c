@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LDCP's sender and receiver: the window stays within its bounds, whatever ACKs say. */
+/* The LDCP sender and receiver: the window stays in range for any ACKs. */
 #include "fuzz.h"
 #include "ldcp_receiver.h"
 #include "ldcp_sender.h"
 
 #define WND_MAX ((u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT)
 
-/* The ranges of net.hopcc.ldcp_*. */
+/* Draw parameters in the ranges of net.hopcc.ldcp_*. */
 static struct ldcp_params draw_params(void)
 {
 	return (struct ldcp_params) {
@@ -100,7 +100,7 @@ static void fuzz_once(void)
 			ldcp_undo(&v);
 			break;
 		case 2:
-			/* A knob changes under the connection. */
+			/* A sysctl changes during the connection. */
 			p = draw_params();
 			break;
 		case 3:

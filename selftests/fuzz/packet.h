@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Frames: raw bytes behind headers that are likely to lead somewhere. */
+/* Draw frames: raw bytes after headers that reach deep into the parsers */
 #ifndef SELFTESTS_FUZZ_PACKET_H
 #define SELFTESTS_FUZZ_PACKET_H
 
@@ -11,7 +11,7 @@
 
 #define FRAME_MAX_BYTES 256U
 
-/* Writes the header that is at @at now and goes on behind it. */
+/* Write a header at @at. Return: the offset after it */
 static inline u32 put_header(u8 *frame, u32 at, const void *header, u32 bytes)
 {
 	if (at + bytes > FRAME_MAX_BYTES)
@@ -43,7 +43,7 @@ static inline u32 put_ethernet(u8 *frame, __be16 *protocol, int *network)
 
 		at = put_header(frame, at, &label, sizeof(label));
 	}
-	/* A bridge leaves it on the tag, a host of ours behind it. */
+	/* In a bridge, the network header is at the tag; on this host, after it. */
 	if (fuzz_flag())
 		*network = at;
 	return at;
@@ -78,11 +78,11 @@ static inline u32 put_ip(u8 *frame, u32 at, u8 protocol, u8 dsfield)
 }
 
 /**
- * draw_packet() - a packet that a qdisc may be given
- * @frame: FRAME_MAX_BYTES, which headers may already stand in
- * @skb: result, but for the data; free_packet() ends it
+ * draw_packet() - draw a packet that a qdisc may receive
+ * @frame: FRAME_MAX_BYTES bytes, which may already contain headers
+ * @skb: result; release its data with free_packet()
  *
- * Its linear part holds Ethernet's header, and ends where the input says.
+ * The linear part holds at least the Ethernet header; its length is drawn from the input.
  */
 static inline void draw_packet(const u8 *frame, struct sk_buff *skb)
 {

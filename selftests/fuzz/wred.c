@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* WRED: probabilities, decisions and the backlog stay within what was configured. */
+/* WRED: probabilities, decisions and the backlog stay within the configuration. */
 #include "fuzz.h"
 #include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 
-/* What wred_parse_profile() and wred_check_profile() let through. */
+/* Draw a profile that wred_parse_profile() and wred_check_profile() accept. */
 static struct wred_profile draw_profile(u32 limit_bytes)
 {
 	struct wred_profile f = { .prob_ppm = TC_WRED_PROB_DEFAULT_PPM };
@@ -40,7 +40,7 @@ static void check_profile(const struct wred_profile *f, u32 backlog_bytes)
 	FUZZ_CLAIM(!f->on || backlog_bytes < f->max_bytes ||
 		   prob_q32 == 1ULL << WRED_RANDOM_SHIFT);
 	FUZZ_CLAIM(!backlog_bytes || wred_profile_prob_q32(f, backlog_bytes - 1) <= prob_q32);
-	/* Below the upper threshold never more than was asked for. */
+	/* Below the upper threshold, the probability never exceeds the configured one. */
 	FUZZ_CLAIM(!wred_on_ramp(f, backlog_bytes) ||
 		   prob_q32 <= ((u64)f->prob_ppm << WRED_RANDOM_SHIFT) / WRED_PPM + 1);
 }
@@ -67,7 +67,7 @@ static void fuzz_once(void)
 	struct wred_vars v = {};
 
 	while (fuzz_has_more()) {
-		/* hop_pkt_wire() says up to S32_MAX. */
+		/* hop_pkt_wire() returns up to S32_MAX. */
 		const u32 bytes = fuzz_range(1, S32_MAX);
 
 		switch (fuzz_choice(4)) {
@@ -75,7 +75,7 @@ static void fuzz_once(void)
 			wred_remove(&v, min(bytes, v.backlog_bytes));
 			break;
 		case 1:
-			/* A lowered limit leaves what is queued. */
+			/* A lowered limit does not remove queued packets. */
 			p = draw_params();
 			break;
 		default:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's carrier: what arrives is returned or still owed, whatever headers say. */
+/* The XCP carrier: for any headers, received feedback is either returned or still pending. */
 #include "xcp_header.h"
 #include "xcp_carrier.h"
 
@@ -24,7 +24,7 @@ static void arrive(struct xcp_vars *v)
 	xcp_window_is_small(v, &h);
 	xcp_wants_room(v);
 	FUZZ_CLAIM(xcp_is_copy(&h, &h));
-	/* A tunnel's header gives nobody more than the network did. */
+	/* A tunnel's outer header never grants more than the network did. */
 	FUZZ_CLAIM(!xcp_is_copy(&outer, &h) || xcp_delta(&outer) <= xcp_delta(&h));
 }
 
@@ -52,7 +52,7 @@ static void leave(struct xcp_vars *v)
 
 static void fuzz_once(void)
 {
-	/* As after any number of headers. */
+	/* State as after any number of headers */
 	struct xcp_vars v = {
 		.owed_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
 				 XCP_OWED_MAX_BYTES_PS,

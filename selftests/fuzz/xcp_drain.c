@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a port sends where that is less than its rate: within the rate's bounds. */
+/* The measured rate of a slow port stays in the range of configurable rates. */
 #include "fuzz.h"
 #include "xcp_drain.h"
 

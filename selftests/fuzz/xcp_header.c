@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's header: any 20 bytes read as the router reads them, and what the carrier writes. */
+/* The XCP header: sch_xcp's reading of any 20 bytes, and the carrier's fields */
 #include "fuzz.h"
 #include "xcp_router.h"
 
-/* Of each packet that a header stands for: not less than the mean, by less than 1 byte/s. */
+/* The demand per packet is the mean, rounded up by less than 1 byte/s. */
 static void check_sum(const struct xcp_pkt *pkt, const struct xcp_hdr *h)
 {
 	const s64 more = (s64)pkt->delta_bytes_ps * pkt->pkts - xcp_delta_sum(h, pkt->pkts);
@@ -23,7 +23,7 @@ static void check_read(const struct xcp_hdr *h, u8 protocol)
 	FUZZ_CLAIM(pkt.fault < XCP_FAULTS);
 	xcp_count(&stats, &pkt);
 	if (pkt.class == XCP_CLASS_ASKING)
-		/* What the law divides by. */
+		/* The algorithm divides by these. */
 		FUZZ_CLAIM(pkt.rtt_us && pkt.throughput_bytes_pms);
 	if (pkt.fault == XCP_OK) {
 		check_sum(&pkt, h);
@@ -38,7 +38,7 @@ static void check_fields(void)
 	const u64 bytes_ps = fuzz_range(0, (u64)U32_MAX * XCP_MS_PER_S);
 	struct xcp_hdr h = { .version_format = XCP_FORMAT_STANDARD };
 
-	/* Rounded up: what is known stays known. */
+	/* Values are rounded up, so that a known value does not become 0. */
 	h.rtt = xcp_rtt_field(XCP_FORMAT_STANDARD, rtt_us);
 	FUZZ_CLAIM(xcp_rtt_us(&h) >= rtt_us && !xcp_rtt_us(&h) == !rtt_us);
 	h.version_format = XCP_FORMAT_MICRO;

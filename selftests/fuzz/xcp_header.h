@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* XCP's header with any fields that pass xcp_check(). */
+/* Draw an XCP header with any fields that pass xcp_check(). */
 #ifndef SELFTESTS_FUZZ_XCP_HEADER_H
 #define SELFTESTS_FUZZ_XCP_HEADER_H
 
 #include "fuzz.h"
 #include <net/xcp.h>
 
-/* All but Reverse_Feedback, which stays 0: routers do not read it. */
+/* Draw all fields except Reverse_Feedback, which stays 0: switch qdiscs do not read it. */
 static inline struct xcp_hdr draw_header(void)
 {
 	return (struct xcp_hdr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A congestion header in a packet on egress: what is read in place is what a search finds. */
+/* A congestion header in a packet on egress: reading in place gives the same result as a search. */
 #include "packet.h"
 #include "xcp_header.h"
 #include <uapi/linux/pkt_sched_xcp.h>
@@ -19,7 +19,7 @@ static void check_in_place(const struct sk_buff *skb, const struct xcp_params *p
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
 	struct xcp_pkt pkt;
 
-	/* sch_xcp asks for no other. */
+	/* sch_xcp calls the function only for these packets. */
 	if (!ip || ip->protocol != p->protocol)
 		return;
 	if (!xcp_look_in_place(skb, ip, p, &pkt))

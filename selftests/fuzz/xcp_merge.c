@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * XCP's headers that GRO merges: the receiver counts the same, whether segments come one by one,
+ * XCP headers that GRO merges: the receiver's counts are the same if segments arrive one by one,
  * merged, or merged and segmented again.
  */
 #include "xcp_header.h"
@@ -9,7 +9,7 @@
 
 #define SEGMENTS_MAX 100U
 
-/* Most headers are like the one before: else nothing would merge. */
+/* Most headers equal the one before, otherwise nothing would merge. */
 static struct xcp_hdr draw_next(const struct xcp_hdr *before)
 {
 	struct xcp_hdr h = fuzz_choice(8) ? *before : draw_header();
@@ -32,7 +32,7 @@ static void claim_equal(const struct xcp_vars *v, const struct xcp_vars *w)
 	FUZZ_CLAIM(v->segment_bytes == w->segment_bytes);
 }
 
-/* As gso.c does: Reverse_Feedback is the first segment's. */
+/* As in gso.c: the first segment carries all of Reverse_Feedback. */
 static void account_segments(struct xcp_vars *v, struct xcp_hdr h, u32 segs)
 {
 	struct xcp_rest rest = xcp_split(&h, segs);
@@ -54,7 +54,7 @@ static void account_segments(struct xcp_vars *v, struct xcp_hdr h, u32 segs)
 
 static void merge(struct xcp_hdr *held, u32 *held_pkts, struct xcp_vars *single)
 {
-	/* A GSO packet of a sender, now and then. */
+	/* Sometimes, use a sender's GSO packet. */
 	const u32 pkts = fuzz_choice(8) ? 1 : fuzz_range(1, 9);
 	const struct xcp_hdr before = *held, h = draw_next(held);
 

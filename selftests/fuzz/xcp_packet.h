@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the router's laws are given: options as sch_xcp admits them, packets of any header. */
+/* Input of the sch_xcp algorithms: options that sch_xcp accepts, and packets with any header */
 #ifndef SELFTESTS_FUZZ_XCP_PACKET_H
 #define SELFTESTS_FUZZ_XCP_PACKET_H
 
@@ -7,7 +7,7 @@
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 
-/* As sch_xcp's parse and xcp_set_params(). */
+/* Like xcp_parse() and xcp_set_params() of sch_xcp */
 static inline struct xcp_params draw_params(void)
 {
 	const u32 alpha_ppm = fuzz_range(TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM);
@@ -31,7 +31,7 @@ static inline struct xcp_params draw_params(void)
 	};
 }
 
-/* A header with any fields, of a packet of any size that hop_pkt_wire() says. */
+/* Draw a packet of any size that hop_pkt_wire() can return, with any fields in its header. */
 static inline struct xcp_pkt draw_packet(u8 protocol)
 {
 	struct xcp_pkt pkt = { .pkts = 1, .bytes = fuzz_range(1, S32_MAX) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's router: pools, intervals and feedback stay within their bounds. */
+/* The sch_xcp algorithm: pools, intervals and feedback stay in range. */
 #include "xcp_packet.h"
 
 static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
@@ -9,11 +9,11 @@ static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(v->input_bw_q16 >= 0 && v->input_bw_q16 <= XCP_RATE_MAX_Q16);
 	FUZZ_CLAIM(v->ctl_interval_ns >= p->min_interval_ns);
 	FUZZ_CLAIM(v->ctl_interval_ns <= p->max_interval_ns);
-	/* A mean of what is believed, and 2^-17 of it: the law's own bound. */
+	/* A mean of capped RTTs, plus the documented error of 2^-17 */
 	FUZZ_CLAIM(xcp_avg_rtt_ns(v) <= p->max_interval_ns + (p->max_interval_ns >> 16) + 1);
 }
 
-/* A remembered packet time must equal the computed one. */
+/* A cached packet time must equal the computed one. */
 static void check_time(const struct xcp_vars *v)
 {
 	FUZZ_CLAIM(!v->timed_bytes || v->timed == xcp_time(v->timed_bytes, v->timed_bytes_pms));
@@ -26,12 +26,12 @@ static void depart(struct xcp_vars *v, const struct xcp_params *p)
 	const s32 delta_bytes_ps = pkt.delta_bytes_ps;
 	const bool lowered = xcp_depart(v, p, &pkt);
 
-	/* A router may lower Delta_Throughput and nothing else. */
+	/* A switch qdisc may only lower Delta_Throughput. */
 	FUZZ_CLAIM(pkt.delta_bytes_ps <= delta_bytes_ps);
 	FUZZ_CLAIM(lowered || pkt.delta_bytes_ps == delta_bytes_ps);
 	FUZZ_CLAIM(!lowered || pkt.class == XCP_CLASS_ASKING);
 	FUZZ_CLAIM(v->residue_neg_q16 <= neg_q16);
-	/* No more than the pool has, but for whole bytes/s. */
+	/* At most the content of the pool, up to rounding to whole bytes/s */
 	FUZZ_CLAIM(!lowered || (s64)pkt.delta_bytes_ps * pkt.pkts <= pos_bytes_ps + pkt.pkts);
 	xcp_see_queue(v, fuzz_u32());
 }
@@ -54,7 +54,10 @@ static void arrive(struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(!stats.malformed_pkts[XCP_OK]);
 }
 
-/* An interval ends on a port of several transmit queues: this one's pools are a part. */
+/*
+ * An interval ends on a port with several transmit queues: this queue's pools are a part of the
+ * port's.
+ */
 static void close_beside(struct xcp_vars *v, const struct xcp_params *p)
 {
 	const struct xcp_others before = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
@@ -70,7 +73,7 @@ static void close_beside(struct xcp_vars *v, const struct xcp_params *p)
 		xcp_close_pools(v);
 }
 
-/* xcp_share moves the capacity of a port with two queues. */
+/* xcp_share.h changes the capacity of a port with two queues. */
 static void step(struct xcp_vars *v, struct xcp_params *p, u64 port_bytes_ps)
 {
 	switch (fuzz_choice(7)) {

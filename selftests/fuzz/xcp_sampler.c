@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's sampler of senders: sums within their bounds, one flow at a time. */
+/* The sampler of XCP senders: sums stay in range, and it samples one flow at a time. */
 #include "xcp_packet.h"
 #include "xcp_sampler.h"
 

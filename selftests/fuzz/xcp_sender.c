@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XCP's sender: the window stays within its bounds, whatever the network says. */
+/* The XCP sender: the window stays in range for any feedback. */
 #include "fuzz.h"
 #include "xcp_sender.h"
 
 #define WND_MAX (XCP_WND_MAX_BYTES << XCP_WND_SHIFT)
 
-/* What bounds the sender, as its device and its application say. */
+/* Draw the sender's limits from a device and an application. */
 static struct xcp_line draw_line(const struct xcp_vars *v, u64 throughput_bytes_ps)
 {
-	/* Up to 2^32 - 1 Mbit/s; only a known rate is a limit. */
+	/* The rate is at most 2^32 - 1 Mbit/s; only a known rate can be a limit. */
 	const u64 speed_bytes_ps = fuzz_flag() ? fuzz_range(1, U32_MAX * 125000ULL) : 0;
 	const bool limits = speed_bytes_ps && fuzz_flag();
 	const u64 app_bytes_ps = fuzz_flag() ? U64_MAX : fuzz_u64();
@@ -44,7 +44,7 @@ static void offer(struct xcp_vars *v, u32 mss_bytes)
 		   (u64)sent_pkts * max(demand_bytes_ps, 0LL));
 }
 
-/* Nobody grants what was not asked for, nor the same twice. */
+/* A demand that was not sent is not granted, and none is granted twice. */
 static void check_grant(const struct xcp_vars *v, s64 feedback_bytes_ps)
 {
 	const u64 asked_bytes_ps = v->asked_bytes_ps + v->asked_before_bytes_ps;
@@ -64,7 +64,10 @@ static void feed_back(struct xcp_vars *v, u32 mss_bytes)
 	const s64 feedback_bytes_ps = (s64)fuzz_u64();
 	const struct xcp_line line = draw_line(v, 0);
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
-	/* Two round trips of the desired rate, or a factor of the round's first window. */
+	/*
+	 * Two round trips of the desired rate, or a multiple of the window at the start of the
+	 * round
+	 */
 	const u64 most = line.known ?
 		min((__uint128_t)min(line.desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) * v->rtt_us *
 		    XCP_LINE_RTTS / XCP_US_PER_S, (__uint128_t)XCP_WND_MAX_BYTES) << XCP_WND_SHIFT :
@@ -78,7 +81,7 @@ static void feed_back(struct xcp_vars *v, u32 mss_bytes)
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }
 
-/* Who does not fill the window gets none that is larger, and asks for no more. */
+/* A sender that does not fill its window gets no larger one and asks for no more. */
 static void end_sending(struct xcp_vars *v, u32 mss_bytes)
 {
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;

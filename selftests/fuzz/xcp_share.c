@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Two queues of an XCP port: weights, rates and the number of flows within their bounds. */
+/* Two queues of an XCP port: weights, rates and the number of flows stay in range. */
 #include "xcp_packet.h"
 #include "xcp_share.h"
 
-/* A queue's bytes beyond this are more than memory holds. */
+/* A queue with more bytes than this exceeds any memory. */
 #define LOST_MAX 0x20000000000LL
 
 static void close(struct xcp_share_vars *v, u64 port_bytes_ps)
@@ -36,7 +36,7 @@ static void leave(struct xcp_share_vars *v)
 	const u32 bytes = fuzz_range(1, S32_MAX);
 	const s64 lead = v->lead;
 
-	/* The side that is behind is served, or is alone. */
+	/* The side that is behind is served, or one that is alone. */
 	xcp_share_leave(v, side, bytes, side != xcp_share_turn(v) || fuzz_flag());
 	FUZZ_CLAIM(side == XCP_SIDE_XCP ? v->lead > min(lead, 0LL) : v->lead < max(lead, 0LL));
 	if (side == XCP_SIDE_OTHER && fuzz_flag())
@@ -52,7 +52,7 @@ static void check(const struct xcp_share_vars *v)
 	FUZZ_CLAIM(v->flows_q16 >= 1 << 16 && v->flows_q16 <= XCP_FLOWS_MAX_Q16);
 	FUZZ_CLAIM(v->intervals <= XCP_SHARE_MEMORY_MAX);
 	FUZZ_CLAIM(v->flow_q16[XCP_SIDE_XCP] >= 0 && v->flow_q16[XCP_SIDE_OTHER] >= 0);
-	/* Both clocks within a packet of 2^31 bytes at the least weight. */
+	/* Both clocks differ by at most a packet of 2^31 bytes at the minimum weight. */
 	FUZZ_CLAIM(v->lead > -(1LL << 55) && v->lead < 1LL << 55);
 	FUZZ_CLAIM(v->owed_bytes <= 0);
 }

@@ -17,7 +17,9 @@ sys.path.insert(0, f"{TOP}/selftests/lib")
 sys.path.insert(0, f"{TOP}/tools/lab")
 sys.dont_write_bytecode = True
 
-from hoplab import pages, scenario, topology  # noqa: E402
+from hoplab import changes, pages, scenario, topology  # noqa: E402
+from hoplab.batches import link_seed  # noqa: E402
+from hoplab.schema import Change  # noqa: E402
 from tap import Tap  # noqa: E402
 
 tap = Tap()
@@ -187,7 +189,7 @@ def run(folder, name, text, claims, family):
 def to_hosts(case, batches):
     """Nodes that change a route to a host's subnet, not to a link between switches only."""
     net = topology.build(case)
-    subnets = [topology.address(net, host).rsplit(".", 1)[0] + ".0/24" for host in case.network["hosts"]]
+    subnets = [topology.address(net, host).rsplit(".", 1)[0] + ".0/24" for host in case.network.hosts]
     return sorted(node for node, lines in batches if any(f" {subnet} " in line for line in lines for subnet in subnets))
 
 
@@ -196,7 +198,7 @@ def test_plan(folder):
     file = folder / "plan.toml"
     file.write_text(SPINES.replace("FAMILY", "4"))
     case = scenario.load(str(file)).cases[0]
-    plan, batches = topology.change_plan(topology.build(case))
+    plan, batches = changes.change_plan(topology.build(case))
     said = {}
     for line in plan:
         at_ns, _, _, node, *rest = line.split()
@@ -211,10 +213,10 @@ def test_plan(folder):
     tap.result(set(back) == {"s1", "l2"} and all(lines[0].endswith("up") for lines in back.values()),
                "up: devices, addresses and neighbours of both ends", str(back))
     port = topology.build(case).ports["s1:l2"]
-    change = {**dict.fromkeys(scenario.CHANGED), "loss": 0.5, "reorder": 0.1}
-    words = list(topology.change_words(port, change, 3))
+    change = Change(at=0, a=["s1"], b=["l2"], loss=0.5, reorder=0.1)
+    words = list(changes.change_words(port, change, 3))
     tap.result(len(words) == 1 and "qdisc change dev l2 root" in words[0] and
-               words[0].endswith(f"link loss 0.5 reorder 0.1 seed {topology.link_seed(port, 3)}"),
+               words[0].endswith(f"link loss 0.5 reorder 0.1 seed {link_seed(port, 3)}"),
                "loss and reordering of a link, by seed", str(words))
     tap.equal("routing: and back", to_hosts(case, said[410]), ["l1", "l2", "s1"])
 

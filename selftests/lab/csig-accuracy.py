@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What a port says of itself, against what it carries.
+"""Compare the values that a port writes to tags with the load that it carries.
 
-    sender --w0, at a part of the rate-- bridge --w1, 1 Gbit/s, csig-- receiver
+    sender --w0, at a fraction of the rate-- bridge --w1, 1 Gbit/s, csig-- receiver
 
-Tagged frames of 1250 bytes, 10 us on w1, are put at one moment and leave w0 evenly: so w1 is
-used by exactly that part. Every frame asks for min(ABW), in kbit/s.
+Tagged frames of 1250 bytes, which take 10 us on w1, are sent at one time and leave w0 evenly. So
+the load of w1 is exactly that fraction. Every frame asks for min(ABW), in kbit/s.
 
-Then twice the rate: the queue grows by half a packet time a frame, which is what max(PD)
-should say.
+Then the load is twice the rate: the queue grows by half a packet time per frame, which max(PD)
+must show.
 """
 import os
 import socket
@@ -23,7 +23,7 @@ SIZE, RATE_KBIT, PACKET_NS = 1250, 10**6, 10000
 EXPANDED, ABW, PD = 0x88b6, 0, 2
 QUANTUM_NS = 16
 SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
-# At the first, the interval is n packet times; the error may be 1/n of the rate.
+# The interval is n packet times, so the error may be up to 1/n of the rate.
 PACKETS = (10, 100)
 LOADS = (*range(5, 100, 10), 100)
 tap = Tap()
@@ -58,7 +58,7 @@ class Wire:
         self.rx.bind(("w1x", EXPANDED))
 
     def values(self, kind, frames):
-        """The value that each of some frames, put at one moment, arrives with."""
+        """Send some frames at one time. Return the value of each when it arrives."""
         initial = 0 if kind == PD else 2**20 - 1
         data = b"\xff" * 6 + b"\x02" + b"\0" * 5 + struct.pack(
             "!HHIH", EXPANDED, 0, kind << 28 | initial << 8, 0x0800)
@@ -76,14 +76,14 @@ class Wire:
 
 
 def estimator(wire, words, packets):
-    """The greatest error of ABW at any load, as a part of the rate."""
+    """Return the greatest error of ABW at any load, as a fraction of the rate."""
     must(f"tc qdisc change dev w1 parent 1:1 handle 10: csig estimator {words} "
          f"interval {packets * PACKET_NS}ns")
     idle = wire.values(ABW, 1)
     worst, lost = abs(idle[0] - RATE_KBIT), 0
     for load in LOADS:
         must(f"tc qdisc change dev w0 root link rate {RATE_KBIT * load // 100}kbit")
-        # Eight intervals until what was before is forgotten, to e^-8; then two more.
+        # After eight intervals the initial estimate has decayed to e^-8; then two more intervals.
         warm = packets * 8 * load // 100 + 2
         frames = warm + max(20, packets * 2 * load // 100)
         values = wire.values(ABW, frames)

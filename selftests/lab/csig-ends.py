@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Figure 5 of the draft at a hundredth of its rates, as a TCP sender's own flow state has it.
+"""Figure 5 of the draft at 1 % of its rates, as the flow state of a TCP sender shows it.
 
     a ---- b0 ==five hops of csig-path.py== b5 ---- b
     c -VLAN 5- ra -- b0                     b5 -- rb -VLAN 6- d     ra, rb: routers
 
-A write of a byte each 1.5 ms: 0.1 % of the narrowest link. Each asks for another signal, and
-looked at a little later: its answer was there within 100 us, one RTT.
+The sender writes one byte every 1.5 ms, which is 0.1 % of the slowest link. Each packet asks for
+another signal. The flow state is read a little later; the answer arrives within 100 us, one RTT.
 """
 import importlib
 import os
@@ -24,7 +24,7 @@ path.RUN_NS = 12000000
 HOST = {"a": ("192.0.2.1", "02:00:00:00:0a:01"), "b": ("192.0.2.2", "02:00:00:00:0b:01"),
         "ra": ("192.0.2.11", "02:00:00:00:0a:02"), "rb": ("192.0.2.12", "02:00:00:00:0b:02")}
 OTHER = {"a": "b", "b": "a", "ra": "rb", "rb": "ra"}
-# Behind a router: its name, the router, VLAN, net
+# Hosts behind a router: name, router, VLAN, network
 BEHIND = (("c", "ra", 5, "198.51.100"), ("d", "rb", 6, "203.0.113"))
 NAMES = {path.ABW: "min(ABW)", path.ABW_C: "min(ABW/C)", path.PD: "max(PD)"}
 FORMS = {1: path.COMPACT, 2: path.EXPANDED}
@@ -47,7 +47,7 @@ def attach(name, bridge):
 
 
 def behind(host, router, vlan, net):
-    """A host behind a router, in a VLAN of the link between them."""
+    """Make a host behind a router, in a VLAN of the link between them."""
     hosts.build(host)
     path.must(f"ip link add name {host}{router} netns {router} type veth peer name e0 netns {host}")
     for name, dev, number in ((host, "e0", 1), (router, host + router, 2)):
@@ -90,7 +90,7 @@ def connect(source="a"):
 
 
 def write(pair, source="a"):
-    """A byte; the flow as its sender has it later, and when that is."""
+    """Write a byte. Return the sender's flow state a little later, and that time."""
     pair[1].setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
     left_ns = time.monotonic_ns()
     pair[0].send(b"x")
@@ -101,10 +101,10 @@ def write(pair, source="a"):
 
 
 def judge(form, worst, what, source="a"):
-    """A write a signal, under load."""
+    """Write once for each signal, under load, and check its value."""
     hosts.sysctl(source, "hopcc/csig_form", form)
     pair = connect(source)
-    # The path is proven, and the next turn is the first signal's.
+    # Afterwards the path is known to pass tags, and the next packet asks for the first signal.
     for _ in range(3):
         write(pair, source)
         time.sleep(GAP_S)

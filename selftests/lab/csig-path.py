@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Figure 5 of the draft at a hundredth of its rates: five hops, tags of raw frames.
+"""Figure 5 of the draft at 1 % of its rates: five hops, and raw frames with tags.
 
     probe --b0 ==hop 1== b1 ==hop 2== b2 ==hop 3== b3 ==hop 4== b4 ==hop 5== b5-- receiver
            c1           k1,c2        k2,c3        k3,c4        k4,c5        k5
 
-At each hop cross traffic enters at c and leaves at k. A hop is a link, below it csig with the
-hop's number for a locator, below it a delay.
+At each hop, cross traffic enters at c and leaves at k. A hop is a link, below it csig with the
+hop's number as its locator, and below that a delay.
 
     rate        8G     1G     1G     1G   400M
     available   1G   950M   700M   900M   200M
@@ -23,14 +23,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from tap import Tap, must
 
 COMPACT, EXPANDED, ABW, ABW_C, PD = 0x88b5, 0x88b6, 0, 1, 2
-# rate, left, in Mbit/s; delay in us; bytes of a frame of cross traffic
+# rate and available bandwidth, Mbit/s; delay, us; length of a frame of cross traffic, bytes
 HOPS = [(8000, 1000, 10, 1250), (1000, 950, 3, 64), (1000, 700, 18, 64), (1000, 900, 5, 64),
         (400, 200, 8, 64)]
-# Where each signal is worst, and what it says there, in kbit/s, ppm and ns.
+# The hop where each signal is worst, and its value there, in kbit/s, ppm and ns.
 WORST = {ABW: (5, 200000), ABW_C: (1, 125000), PD: (3, 18000)}
 QUANTA = {ABW: 1000, ABW_C: 100, PD: 64}
 INTERVAL_NS, RUN_NS = 400000, 4000000
-# None waits for another, nor are two in one interval.
+# No probe waits for another one, and no interval contains two.
 PROBE_GAP_S = 450e-6
 PROBE = b"\x02\0\0\0\0\x77"
 SO_SNDBUFFORCE = 32
@@ -82,7 +82,7 @@ def out(dev):
 
 
 def probe(tpid, kind, vlan):
-    """One with nothing but its tag; the first value a sender writes."""
+    """Return a probe that contains only its tag, with the value that a sender writes first."""
     value = 0 if kind == PD else (31 if tpid == COMPACT else 2**20 - 1)
     tag = (struct.pack("!HH", tpid, kind << 13 | value << 7) if tpid == COMPACT else
            struct.pack("!HHI", tpid, 0, kind << 28 | value << 8))
@@ -91,7 +91,7 @@ def probe(tpid, kind, vlan):
 
 
 def read(frame):
-    """(type, value, locator) of each tag."""
+    """Return (type, value, locator) of a tag."""
     tpid, first = struct.unpack_from("!HH", frame, 12)
     if tpid == COMPACT:
         return tpid, first >> 13, first >> 7 & 31, first & 127
@@ -113,7 +113,7 @@ class Path:
                 self.cross[hop - 1].send(data.ljust(size, b"\0"))
 
     def tags(self, vlan=False):
-        """Of probes, two intervals after the cross traffic began."""
+        """Return the tags of probes, sent two intervals after the cross traffic started."""
         time.sleep(2.2 * INTERVAL_NS / 1e9)
         for tpid in (COMPACT, EXPANDED):
             for kind in (ABW, ABW_C, PD):
@@ -131,14 +131,14 @@ class Path:
 
 
 def bucket(kind, value):
-    """Of pow2: the edges are base and 1.5 times base, doubled."""
+    """Return the bucket of a value with pow2: the edges are base and 1.5 times base, doubled."""
     base = {ABW: 32000, ABW_C: 32, PD: 625}[kind]
     edges = [(base << i // 2) * (3 if i % 2 else 2) // 2 for i in range(31)]
     return sum(edge <= value for edge in edges)
 
 
 def is_right(kind, tpid, value, locator, hop, want):
-    """Within 1 % of the rate, or a packet time there; of compact tags within one bucket."""
+    """Return True if a value is within 1 % of the rate, one packet time, or one compact bucket."""
     rate, _, _, size = HOPS[hop - 1]
     if tpid == COMPACT:
         return locator == hop and abs(value - bucket(kind, want)) <= 1

@@ -28,7 +28,7 @@ def died(folder, lines):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kernel.log").write_text("\n".join(lines) + "\n")
     boot = guest.Boot(command="true", run=folder, built=None)
-    return guest.judge(boot, False, 1)
+    return guest.outcome_of(boot, False, 1)
 
 
 def said(call, *args):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The lab's wire against the ideal, frame by frame.
+"""Test the lab's link (sch_link) against exact arithmetic, frame by frame.
 
     wa --veth-- wb      the egress of wa is the link; frames are sent and received raw
 
-UML fires a one-shot timer 1 ns after its instant, LATE_NS, but not one that is due
-by the time another fired; so two arrivals can be 1 ns off against each other.
+UML runs a one-shot timer LATE_NS, 1 ns, after its time, unless it is already due
+when another timer runs. So the time between two arrivals can be off by 1 ns.
 """
 import json
 import math
@@ -46,7 +46,7 @@ def change(options):
 
 
 def stats():
-    """The queues of wa, by kind."""
+    """Return the statistics of wa's qdiscs, by kind."""
     return {q["kind"]: q for q in json.loads(must("tc -j -s qdisc show dev wa"))}
 
 
@@ -67,7 +67,7 @@ class Wire:
         self.tx.send(head.ljust(size, b"\0"))
 
     def receive(self, seconds):
-        """[(number, time in ns, frame)] of all that comes within the time."""
+        """Return [(number, time in ns, frame)] for the frames that arrive within the time."""
         time.sleep(seconds)
         frames = []
         while True:
@@ -80,7 +80,7 @@ class Wire:
 
 
 def test_gaps(wire):
-    """A slow first frame blocks the wire while the rest queues; then they go back to back."""
+    """A slow first frame blocks the wire while the others queue; then they leave back to back."""
     for name, rate in (("10mbit", 10**7), ("1gbit", 10**9), ("10gbit", 10**10),
                        ("100gbit", 10**11), ("800gbit", 8 * 10**11), ("1600gbit", 16 * 10**11)):
         link("rate 100kbit delay 1234567ns")
@@ -115,7 +115,7 @@ def test_delay(wire):
 
 
 def test_backlog(wire):
-    """The head leaves the queue when it starts, not when it arrives."""
+    """The first frame leaves the queue when its transmission starts, not when it arrives."""
     link("rate 1mbit delay 1s")
     must("tc qdisc add dev wa parent 1:1 handle 10: pfifo limit 100")
     for number in range(10):
@@ -134,7 +134,7 @@ def test_backlog(wire):
 
 
 def test_children(wire):
-    """Children that drop late, hold back, or are changed, and a parent that peeks."""
+    """Children that drop queued packets, throttle, or are changed, and a parent that peeks."""
     for child in ("fq_codel", "tbf rate 10mbit burst 3000 limit 1000000", "fq", "prio",
                   "netem delay 1ms"):
         link("rate 100mbit delay 10us")
@@ -187,7 +187,7 @@ def test_faults(wire):
     result((order, data) == fate(wire, 5)[:2], "the same seed: the same fate")
     result(order != fate(wire, 6)[0], "another seed: another fate")
     arrived = FRAMES - link_stats["lost_pkts"] + link_stats["duplicated_pkts"]
-    # A corrupted frame may have lost its type or number; it still arrives somewhere.
+    # A corrupted frame may have a wrong type or number, but it arrives.
     result(abs(len(order) - arrived) <= 1, "as many arrive as the counters say",
            f"{len(order)}, counters {arrived}")
     for key, low, high in (("lost_pkts", 24, 58), ("reordered_pkts", 8, 32),

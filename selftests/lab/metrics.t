@@ -11,7 +11,7 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, f"{TOP}/tools/lab")
 sys.dont_write_bytecode = True
 
-from hoplab import results  # noqa: E402
+from hoplab import metrics, record, results  # noqa: E402
 
 S = 10**9
 # What each flow receives in each period, of 80 bytes that the port can carry.
@@ -35,14 +35,14 @@ def lines():
             totals[flow] += share
             yield {"type": "goodput", "t_ns": second * S, "id": flow, "bytes": totals[flow]}
     for node in ("s1", "s2"):
-        yield from map(json.loads, results.counter_lines(node, NFT).splitlines())
+        yield from map(json.loads, record.counter_lines(node, NFT).splitlines())
 
 
 def measures(folder, *window_s):
     path = f"{folder}/made.jsonl"
     with open(path, "w") as out:
         out.writelines(json.dumps(line) + "\n" for line in lines())
-    return results.Measures(results.Run(path), [t * S for t in window_s] or None)
+    return metrics.Measures(results.Run(path), [t * S for t in window_s] or None)
 
 
 def main():

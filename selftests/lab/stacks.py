@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Deep stacks under KASAN: TCP of every congestion control through three tunnels in one
-another and through classful qdiscs around ours, both ways; then the depth of each stack.
+"""Test the use of kernel stacks under KASAN. TCP with every congestion control runs in both
+directions through three nested tunnels and through classful qdiscs around ours. Then the depth of
+each stack is read.
 
     a ==[vxlan in gre in ipip]== r ---- b
 """
@@ -55,12 +56,12 @@ def qdiscs(node, dev):
 
 
 def depths():
-    """task -> (bytes free, bytes of its stack)"""
+    """Return {task: (free bytes of its stack, size of the stack)}."""
     subprocess.run(["insmod", sys.argv[1]], stderr=subprocess.DEVNULL, check=False)
     log = subprocess.run(["dmesg", "-t"], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"stack_depth: (.*\]) ([0-9]+) of ([0-9]+) bytes free", log)
     size = int(found[0][2]) if found else 0
-    # The kernel itself reports a task that ends and was deeper than all before.
+    # When a task ends, the kernel reports it if it used more stack than all tasks before.
     found += [(task, free, size) for task, free in re.findall(r"(\S+ \([0-9]+\)) used greatest stack depth: ([0-9]+)", log)]
     return {task: (int(free), int(whole)) for task, free, whole in found}
 

@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools/lab"))
 sys.dont_write_bytecode = True
 
-from hoplab import arrivals, results, scenario, slowdown, topology  # noqa: E402
+from hoplab import connections, record, results, scenario, sizes, slowdown, topology  # noqa: E402
 
 # Two flow sizes that differ by 2 bytes: the packets of a port tell its number of flows.
 SPREAD = """
@@ -101,13 +101,13 @@ def lab(*words):
 
 def test_leaf_spine():
     net = shaped("leaf-spine", "hosts = 4\nleaves = 2\nspines = 3")
-    ok(len(net.case.network["hosts"]) == 8 and len(net.at["l1"]) == 7 and len(net.at["s1"]) == 2,
+    ok(len(net.case.network.hosts) == 8 and len(net.at["l1"]) == 7 and len(net.at["s1"]) == 2,
        "leaf-spine: 4 hosts and 3 spines on a leaf, 2 leaves on a spine")
     ok(widths(net, "h1", "h8") == [1, 3, 3, 1] and widths(net, "h1", "h2") == [1, 1],
        "leaf-spine: as many ways as spines, and none above for neighbours")
     port = net.ports
-    ok([port[p].value("rate") // 10**9 for p in ("h1:l1", "l1:h1", "l1:s1", "s1:l1")] == [10, 10, 40, 40]
-       and [port[p].value("queue") for p in ("h1:l1", "l1:h1", "l1:s1", "s1:l1")] ==
+    ok([port[p].egress.rate // 10**9 for p in ("h1:l1", "l1:h1", "l1:s1", "s1:l1")] == [10, 10, 40, 40]
+       and [port[p].egress.queue for p in ("h1:l1", "l1:h1", "l1:s1", "s1:l1")] ==
        ["pfifo", "bfifo limit 100k", "bfifo limit 400k", "bfifo limit 400k"],
        "rates and queues are where they were stated")
 
@@ -115,7 +115,7 @@ def test_leaf_spine():
 def test_fat_tree():
     net = shaped("fat-tree", "k = 4")
     degrees = {n: len(net.at[n]) for n in net.nodes}
-    ok(len(net.case.network["hosts"]) == 16 and len(net.case.network["switches"]) == 20
+    ok(len(net.case.network.hosts) == 16 and len(net.case.network.switches) == 20
        and all(d == (1 if n.startswith("h") else 4) for n, d in degrees.items()),
        "fat-tree of 4: 16 hosts, 20 switches of 4 ports")
     ok(widths(net, "h1", "h16") == [1, 2, 4, 4, 2, 1] and widths(net, "h1", "h3") == [1, 2, 2, 1]
@@ -123,7 +123,7 @@ def test_fat_tree():
     pods = {frozenset(p.peer for p in net.at[c]) for c in ("c1", "c2", "c3", "c4")}
     ok(pods == {frozenset(f"a{2 * pod + i}" for pod in range(4)) for i in (1, 2)},
        "fat-tree: a core switch meets one aggregation switch of each pod")
-    base = topology.ideal_s(net, {"from": "h1", "to": "h16", "addr": "1"}, 0, False)
+    base = connections.ideal_s(net, {"from": "h1", "to": "h16", "addr": "1"}, 0, False)
     ok(math.isclose(base, 6e-6), "the ideal time counts the hops between pods", f"{base}")
 
 
@@ -131,20 +131,20 @@ def test_fat_tree():
 
 def test_sizes():
     for name, mean_bytes in (("websearch", 1711250), ("hadoop", 120420.75)):
-        sizes = arrivals.load(name, "/nonexistent")
+        found = sizes.load(name, "/nonexistent")
         points = [line.split() for line in (TOP / "tools/lab/sizes" / name).read_text().splitlines()
                   if not line.startswith("#")]
-        wrong = [(x, p) for x, p in points if sizes.quantile(float(p) / 100) != max(1, int(x))]
+        wrong = [(x, p) for x, p in points if found.quantile(float(p) / 100) != max(1, int(x))]
         ok(not wrong, f"{name}: quantiles are the file's points", *wrong)
         n = 100000
-        sampled = sum(sizes.quantile((i + 0.5) / n) for i in range(n)) / n
-        ok(math.isclose(sizes.mean_bytes, mean_bytes) and math.isclose(sampled, mean_bytes, rel_tol=1e-4),
-           f"{name}: the mean is that of the drawn sizes", f"{sizes.mean_bytes} {sampled}")
+        sampled = sum(found.quantile((i + 0.5) / n) for i in range(n)) / n
+        ok(math.isclose(found.mean_bytes, mean_bytes) and math.isclose(sampled, mean_bytes, rel_tol=1e-4),
+           f"{name}: the mean is that of the drawn sizes", f"{found.mean_bytes} {sampled}")
 
 
 def longer(net, times):
-    net.case.run["duration"] *= times
-    net.case.flows[0]["stop"] *= times
+    net.case.run.duration *= times
+    net.case.flows[0].stop *= times
     return net
 
 
@@ -152,7 +152,7 @@ def test_poisson():
     net = longer(shaped("fat-tree", "k = 4"), 20)
     for seed in (1, 2, 3):
         net.seed, net.found = seed, {}
-        flows = topology.flows(net)
+        flows = connections.flows(net)
         offered = sum(f["bytes"] for f in flows) * 8 / 0.100 / sum(
             topology.ceiling_bps(net.at[f"h{i}"][0]) for i in range(1, 9))
         ok(abs(offered / 0.5 - 1) < 0.05, f"web search at 50 %, seed {seed}: the load within 5 %",
@@ -163,7 +163,7 @@ def test_poisson():
 def test_process():
     """Against what a Poisson process and fair dice give, four standard deviations wide."""
     net = shaped("fat-tree", "k = 4", more='sizes = "hadoop"\nload = 1.0\nstop = "9.9ms"')
-    flows = topology.flows(net)
+    flows = connections.flows(net)
     n, pairs = len(flows), collections.Counter((f["from"], f["to"]) for f in flows)
     # The jitter of 10 us moves neighbours about.
     times = sorted(f["start_ns"] for f in flows)
@@ -183,7 +183,7 @@ def test_process():
 
 def test_incast():
     net = shaped("fat-tree", "k = 4", "incast", 'bytes = 100000\nfanin = 5\nparallel = 2\nload = 0.02\njitter = "0s"')
-    flows = topology.flows(net)
+    flows = connections.flows(net)
     bursts = collections.defaultdict(list)
     for flow in flows:
         bursts[flow["start_ns"]].append(flow)
@@ -199,7 +199,7 @@ def test_incast():
 
 
 def test_plan():
-    again = [topology.flow_plan(shaped("fat-tree", "k = 4", seed=s)) for s in (7, 7, 8)]
+    again = [connections.flow_plan(shaped("fat-tree", "k = 4", seed=s)) for s in (7, 7, 8)]
     ok(again[0] == again[1] != again[2], "plans depend on the seed, and on nothing else")
     net = longer(shaped("fat-tree", "k = 4", more='sizes = "hadoop"\nload = 1.0\nstop = "10ms"'), 10)
     calls = collections.Counter()
@@ -209,11 +209,11 @@ def test_plan():
         calls[a, b] += 1
         return search(net_, a, b)
     topology.search_paths = counted
-    topology.flow_plan(net)
-    results.meta_line(scenario.load("smoke"), net.case, 1, "release", net)
+    connections.flow_plan(net)
+    record.meta_line(scenario.load("smoke"), net.case, 1, "release", net)
     topology.search_paths = search
-    ok(len(topology.flows(net)) > 5000 and len(calls) == 56 and set(calls.values()) == {1},
-       "each path is searched once, however many flows", f"{len(topology.flows(net))} flows")
+    ok(len(connections.flows(net)) > 5000 and len(calls) == 56 and set(calls.values()) == {1},
+       "each path is searched once, however many flows", f"{len(connections.flows(net))} flows")
 
 
 # --- the statistics ---

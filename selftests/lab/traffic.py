@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""hopflow and hopsample: every mode, what they count, what they refuse.
+"""Test hopflow and hopsample: every mode, the counters, and the plans that they refuse.
 
     h1 192.0.2.1, 2001:db8::1 ==== 1 Gbit/s, 25 us ==== h2 192.0.2.2, 2001:db8::2
 """
@@ -25,7 +25,7 @@ def launch(program, plan):
 
 
 def finish(program, process):
-    """(lines by type, exit status, message)"""
+    """Return (lines by type, exit status, message)."""
     _, message = process.communicate(timeout=100)
     lines = {}
     if process.returncode == 0:
@@ -74,7 +74,7 @@ flow id=6 {FLOW} port=5006 bytes=100000000 stop_ns=1000000000 start_ns=900000000
     result(all(f["corrupt"] == 0 and "error" not in f for f in flows), "nothing corrupt")
     result([f["bytes"] for f in flows if f["id"] < 5 and f["id"] != 2][:2] == [1000000, 100001],
            "IPv4 and IPv6: every byte")
-    # 1448 bytes of payload in 1538 on the wire; handshake and slow start cost below 3 %.
+    # 1448 bytes of payload take 1538 on the wire; handshake and slow start cost less than 3 %.
     best_ns = 1000000 * 8 * 1538 / 1448
     took_ns = by_id[0][0]["end_ns"] - by_id[0][0]["start_ns"]
     result(best_ns < took_ns < 1.05 * best_ns + 500000, "1 MB takes what the wire says",

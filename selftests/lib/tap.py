@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Claims as TAP, and commands that must succeed."""
+"""Print claims as TAP, and run commands that must succeed."""
 import re
 import subprocess
 import sys
 
 
 class Tap:
-    """Claims as TAP."""
+    """Prints claims as TAP."""
     count = failures = 0
 
     def claim(self, what, good, detail=""):
@@ -18,22 +18,22 @@ class Tap:
         sys.stdout.flush()
 
     def result(self, good, what, detail=""):
-        """claim(), for conditions that say it all."""
+        """claim(), for conditions that need no detail."""
         self.claim(what, good, detail)
 
     def equal(self, what, got, want):
-        """want: a value, or a function that judges one."""
+        """want: the expected value, or a function that returns True for a correct one."""
         good = want(got) if callable(want) else got == want
         self.claim(what, good, "" if good else f"got {got}, want {want}")
 
     def done(self):
-        """The last line; the exit status."""
+        """Print the last line, and return the exit status."""
         print(f"1..{self.count}")
         return 1 if self.failures else 0
 
 
 def must(command):
-    """What it says; plain commands need no shell, which costs as much as they do."""
+    """Return a command's output. A plain command runs without a shell, to save time."""
     shell = re.search(r"[|&;<>()`$*?~#\"'\n]", command)
     done = subprocess.run(["sh", "-ec", command] if shell else command.split(),
                           capture_output=True, text=True, check=False)

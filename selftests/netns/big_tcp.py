@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""BIG TCP: IPv6 GSO packets above 64 KiB, which bear a jumbo payload option in front of TCP, with each
-congestion control and through each qdisc. Prints TAP.
+"""BIG TCP: IPv6 GSO packets above 64 KiB, which have a jumbo payload option in front of TCP, with
+each congestion control and through each qdisc. Prints TAP.
 
     a [big0] ---- [big1] b
 
-No router between them: ip6_forward() of Linux 6.1 refuses such packets, with our modules or without.
+There is no router in between, since ip6_forward() of Linux 6.1 refuses such packets, with our
+modules or without.
 
 Needs root and the modules; changes nothing outside its own network namespaces.
 """
@@ -20,8 +21,8 @@ from hosts import Stream, close, connect, sysctl, transfer
 tap = hosts.Tap()
 MIB = 1 << 20
 BIG, GSO_MAX = 200000, 65536
-# cc, qdisc at big0, and True if the sender's packets exceed 64 KiB: XCP's and INT's GSO packets do not,
-# and the other congestion controls limit their bursts.
+# cc, qdisc at big0, and True if the sender's packets exceed 64 KiB: GSO packets with XCP's or INT's
+# header do not, and the other congestion controls limit their bursts.
 CASES = (("cubic", "", True), ("xcp", "xcp rate 40gbit", False),
          ("cubic", "csig rate 40gbit", True), ("csig", "csig rate 40gbit", False),
          ("hpccpp", "int rate 40gbit", False), ("cubic", "int rate 40gbit", True),
@@ -40,14 +41,14 @@ def prepare():
         sysctl(name, "ipv4/tcp_rmem", "4096 4194304 16777216")
         sysctl(name, "ipv4/tcp_ecn", 1)
         sysctl(name, "hopcc/int_forward", 1)
-    # Link-local addresses, which neighbours are asked from, are checked for twins.
+    # Wait for duplicate address detection of the link-local addresses.
     time.sleep(3)
-    # So that windows are some megabytes.
+    # The delay makes the windows grow to some megabytes.
     hosts.run("tc -n b qdisc add dev big1 root netem delay 1ms limit 100000")
 
 
 def repairs(sock):
-    """tcpi_total_retrans"""
+    """Return tcpi_total_retrans."""
     return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The carriers beside what parks packets (NFQUEUE), and beside connection tracking in tc.
+"""The carriers together with NFQUEUE, and with connection tracking in tc.
 
     a [1 output, 2 behind the carriers] ---- [3 forward] r [tbf 1gbit, hop] ---- [4 in front
     of the carriers, 5 input] b
 
-carriers_beside.py [CARRIER ...], all without. Prints TAP. Needs root and nft; changes nothing outside its own network namespaces.
+carriers_beside.py [CARRIER ...] tests all carriers by default. Prints TAP. Needs root and nft;
+changes nothing outside its own network namespaces.
 """
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from nfqueue import ACCEPT, DROP, Program
 tap = hosts.Tap()
 KIB = 1 << 10
 TBF = "root handle 1: tbf rate 1gbit burst 64k limit 1mb"
-# Carrier: cc, hop, what counts headers that left, and those that were taken at the other end.
+# Carrier: cc, switch qdisc, counters of headers sent, and of headers received at the other end.
 CARRIERS = {
     "csig": ("cubic", "csig rate 1gbit lm all compact 42", "out_tag", "in_heard"),
     "int": ("hpccpp", "int rate 1gbit switch_id 1", "out_data", "in_data"),
@@ -36,7 +37,7 @@ def nft(name, text):
 
 
 def rules(numbers):
-    """Without a program, packets pass."""
+    """Return the nftables rules. If no program listens, packets pass."""
     return "".join(f"""
 table ip q{n} {{
 	chain c {{
@@ -58,18 +59,18 @@ def build(carrier):
             sysctl(name, "hopcc/csig", 2)
         sysctl("a", "hopcc/csig_cc", cc)
     else:
-        # What a program held up is not held against the peer afterwards.
+        # A delay by a program must not make the peer be cached as one without support.
         sysctl("a", f"hopcc/{carrier}_silent_s", 0)
     if carrier == "int":
         sysctl("a", "hopcc/int_forward", 1)
         sysctl("a", "hopcc/hpccpp_rate_mbit", 1000)
     if carrier == "xcp":
-        # A loss makes it Reno for a round trip, not for the rest.
+        # After a loss, XCP uses Reno for one round trip only.
         sysctl("a", "hopcc/xcp_loss", 1)
 
 
 def stream(carrier, total=512 * KIB, meanwhile=None, **more):
-    """(whole, what a counted, what b counted, segments that b's TCP found damaged)"""
+    """Return (intact, a's counters, b's counters, segments that b's TCP found damaged)."""
     before = {name: counts(name, carrier) for name in "ab"}
     damaged = hosts.snmp("b", "Tcp", "InCsumErrors")
     pair = connect(4, CARRIERS[carrier][0], **more)
@@ -81,14 +82,14 @@ def stream(carrier, total=512 * KIB, meanwhile=None, **more):
 
 
 class Judge:
-    """Of each queue one is dropped, each 7th is given back as it came, and of the router's one has
-    a bit changed that only TCP's checksum covers."""
+    """Gives verdicts: in each queue it drops one packet and returns every 7th unchanged; in the
+    router's queue it changes one bit that only TCP's checksum covers."""
 
     def __init__(self):
         self.damaged = False
 
     def __call__(self, number, seen, data, may_rebuild):
-        # Not in a row: three lost at once are a timeout, after two the path is said to swallow.
+        # The losses are apart: three at once cause a timeout, and two timeouts end headers.
         if seen == 20 + 9 * number:
             return DROP, None
         if not may_rebuild:
@@ -100,7 +101,7 @@ class Judge:
 
 
 def check_judged(carrier):
-    """Parked as wire packets, and as super-packets; some dropped, some rebuilt, one damaged."""
+    """Queue wire packets, and GSO packets; some are dropped, some rebuilt, one damaged."""
     _, _, out, into = CARRIERS[carrier]
     for whole in (False, True):
         for name, numbers in QUEUES.items():
@@ -117,7 +118,7 @@ def check_judged(carrier):
                   f"whole: {good}; seen, dropped, rebuilt, waiting: {said}")
         tap.claim(f"{what}: signals go on", sent[out] > 50 and taken[into] > 50,
                   f"{ {k: v for k, v in sent.items() if v} } { {k: v for k, v in taken.items() if v} }")
-        # Where checksums are the device's to compute, none is damaged.
+        # If the device computes the checksums, no packet is damaged.
         tap.claim(f"{what}: what was damaged is damaged for TCP, and sent again",
                   damaged == 1 or whole and not damaged, f"{damaged}")
         for name in QUEUES:
@@ -129,14 +130,13 @@ def lazy(_, seen, *__):
 
 
 def check_dies(carrier):
-    """The programs stop judging, and are killed; the rules stay and let pass."""
+    """The programs stop giving verdicts and are killed; the rules stay and let packets pass."""
     for name, numbers in QUEUES.items():
         nft(name, rules(numbers))
     programs = [Program([(name, n, False) for n in numbers], lazy)
                 for name, numbers in QUEUES.items()]
     pair = connect(4, CARRIERS[carrier][0])
     flow = Stream(*pair, 512 * KIB)
-    end = time.monotonic() + 1
     transfer([flow], limit_s=1, meanwhile=lambda _: None)
     stuck = flow.received < 512 * KIB
     parked = sum(queued(name) for name in QUEUES)
@@ -168,8 +168,8 @@ def track(nat):
 
 
 def check_tracked(carrier):
-    """On ingress of the router, from both sides. A hook of tc there takes the tag's mark, so
-    tags end; a NAT that does not know our protocols breaks the TCP within."""
+    """Connection tracking in tc on ingress of the router, from both sides. A tc hook there hides
+    tags, so their use ends; a NAT that does not know our protocols corrupts the TCP behind them."""
     _, _, out, into = CARRIERS[carrier]
     for nat in ("", "nat"):
         track(nat)
@@ -191,17 +191,17 @@ def check_tracked(carrier):
                       good and sent[out] > 300 and taken[into] > 300, detail)
         for dev in ("r-a", "r-b"):
             run(f"tc -n r qdisc del dev {dev} clsact")
-        # Connections that tc's table holds are waited for when a namespace goes, and no time
-        # passes meanwhile.
+        # The kernel waits for connections in tc's table when a namespace is removed, and no virtual
+        # time passes meanwhile.
         time.sleep(2)
         if not nat:
-            # Conntrack has no memory of the case before.
+            # A new path, so that conntrack has no entries of the previous case.
             hosts.remove_path()
             build(carrier)
 
 
 def queued(name):
-    """Packets that wait for a verdict: the third number of each line."""
+    """Return the number of packets that wait for a verdict: the third number of each line."""
     with hosts.inside(name), open("/proc/thread-self/net/netfilter/nfnetlink_queue",
                                   encoding="ascii") as file:
         return sum(int(line.split()[2]) for line in file)

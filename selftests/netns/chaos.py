@@ -49,7 +49,7 @@ SYSTEMS = {
 
 
 class Network:
-    """Two hosts, two routers, and what a fault changes of them."""
+    """Two hosts and two routers, and the functions by which faults change them."""
 
     def __init__(self, system):
         self.system = system
@@ -77,7 +77,7 @@ class Network:
                  f"-n {name} addr add {ENDS[name][6]}/128 dev lo nodad")
 
     def add_router(self, router):
-        """A router, its links to both hosts and its qdiscs."""
+        """Add a router, its links to both hosts and its qdiscs."""
         net = ROUTERS[router]
         self.start(router)
         lines = []
@@ -107,7 +107,7 @@ class Network:
         run(f"tc -n {router} qdisc add {dev} parent 1:1 handle 10: {self.system.hop}")
 
     def take_path(self, router):
-        """Both hosts reach each other through this router."""
+        """Route between both hosts through this router."""
         self.path, net = router, ROUTERS[router]
         for i, (host, other) in enumerate((("a", "b"), ("b", "a"))):
             for version, gateway, mask in ((4, f"10.{net}.{i}.2", 32), (6, f"fd0{net}:{i}::2", 128)):
@@ -126,7 +126,7 @@ class Network:
 
 
 class Faults:
-    """A fault at a time: each starts one and returns what ends it."""
+    """The kinds of faults: each method starts a fault and returns the function that ends it."""
 
     def __init__(self, seed, network, socks, most):
         self.random, self.network, self.socks = random.Random(seed), network, socks
@@ -182,7 +182,7 @@ class Faults:
         return lambda: self.network.add_hop(router, host)
 
     def router(self):
-        """The router goes with its devices and comes again; the other one takes over meanwhile."""
+        """Remove a router with its devices and add it again; the other one takes over meanwhile."""
         gone = self.network.path
         run(f"ip netns del {gone}")
         self.network.take_path("s" if gone == "r" else "r")
@@ -207,7 +207,7 @@ class Faults:
         time.clock_settime(time.CLOCK_REALTIME, time.time() + step_s)
 
     def suspend(self):
-        """A host without links for a moment, and then hours later by the wall clock."""
+        """Suspend a host: its links go down for a moment, and its wall clock jumps by hours."""
         host = self.random.choice(list(ENDS))
         self.set_links(host, "down")
         step_s = self.random.choice((60, 3600, 86400))
@@ -236,7 +236,7 @@ STANDSTILL_MS = "/sys/module/standstill/parameters/ms"
 
 
 def connect(version, cc):
-    """A connection between the hosts' own addresses, with the congestion control at both ends."""
+    """Return a connection between the hosts' own addresses, with the cc at both ends."""
     pair = hosts.connect(version, cc, to=ENDS["b"], sink_cc=cc)
     if not pair:
         sys.exit(f"{cc}: no connection over IPv{version}")
@@ -244,7 +244,7 @@ def connect(version, cc):
 
 
 def headers(carrier):
-    """Packets that left both hosts with the carrier's header or tag, probes among them."""
+    """Return the number of packets with the carrier's header or tag that left both hosts."""
     if not carrier:
         return 0
     return sum(v for name in ENDS for k, v in hosts.counts(name, carrier).items()
@@ -252,7 +252,7 @@ def headers(carrier):
 
 
 def run_system(name, version, seed, most):
-    """(whole, bytes received, faults) of both directions of a connection."""
+    """Return (intact, bytes received, number of faults) for both directions of a connection."""
     system = SYSTEMS[name]
     network = Network(system)
     pair = connect(version, system.cc)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What tags cost, many bytes, and many flows that are none; prints TAP.
+"""The overhead of tags, long streams, and a flood of SYNs without connections; prints TAP.
 
     a ---- [r-a] r [r-b: link, csig] ---- b
 
-csig_bulk.py [BYTES [FLOWS]]: of each volume, 16 MiB, and of the flood, 20000; with less than
-4 MiB, what tags cost is left out. Needs root;
+csig_bulk.py [BYTES [FLOWS]]: the length of each stream (default 16 MiB), and the number of SYNs
+(default 20000). With less than 4 MiB, the overhead is not measured. Needs root;
 changes nothing outside its own network namespaces.
 """
 import contextlib
@@ -20,16 +20,16 @@ import time
 import csig_tag
 import hosts
 from csig_tag import Since, Sniffer, knob, merge_at_b, sum16
-from hosts import A, B, ETHTOOL_STSO, Stream, close, connect, offload, sysctl, transfer
+from hosts import ETHTOOL_STSO, Stream, close, connect, offload, sysctl, transfer
 
 tap = hosts.Tap()
 BYTES = int(sys.argv[1]) if len(sys.argv) > 1 else 16 << 20
 FLOWS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
-# Frame and wire beside TCP's data: addresses, IP, TCP with timestamps; link overhead.
+# Bytes of a frame besides TCP's data (MAC, IP, TCP with timestamps), and the link's overhead.
 HEADERS, WIRE, MTU = 14 + 20 + 32, 24, 1500
 FLOW_LIMIT = 1000
 SO_ATTACH_FILTER, SO_TIMESTAMPNS = 26, 35
-# Of a frame that leaves, behind its tag, one in 64 by IPv4's identification; 100 bytes of it.
+# BPF filter for outgoing frames behind their tag: one in 64 by IPv4's ID, and 100 bytes of it.
 ONE_IN_64 = ((0x28, 0, 0, 0xfffff004), (0x15, 0, 4, 4),
              (0x28, 0, 0, 0xfff00004), (0x54, 0, 0, 63), (0x15, 0, 1, 0),
              (0x06, 0, 0, 100), (0x06, 0, 0, 0))
@@ -52,7 +52,7 @@ def link(rate):
 
 
 class Clock(Sniffer):
-    """When which byte of a stream left r for b, by whole packets: nobody's reads move it."""
+    """Measures when the packets of a stream left r for b, independent of the receiver's reads."""
 
     def __init__(self):
         super().__init__("r", "r-b")
@@ -62,7 +62,7 @@ class Clock(Sniffer):
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
     def departures(self):
-        """(ns, sequence number) of packets with data, in the order they left"""
+        """Return (ns, sequence number) of packets with data, in the order in which they left."""
         found = []
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -74,7 +74,7 @@ class Clock(Sniffer):
 
 
 def goodput(rate_gbit, total):
-    """Of all bits that the link carries, those of TCP's data: of the stream's middle."""
+    """Return the fraction of the link's bits that is TCP data, in the middle of the stream."""
     pair = connect(4, "cubic")
     clock = Clock()
     good = transfer([Stream(*pair, total)])
@@ -85,7 +85,7 @@ def goodput(rate_gbit, total):
 
 
 def check_overhead():
-    """Tags take their bytes, and nothing else."""
+    """Tags cost exactly their bytes."""
     merge_at_b(True)
     for rate_gbit in (10, 100):
         link(f"{rate_gbit}gbit")
@@ -105,7 +105,7 @@ def check_overhead():
 
 
 def check_volume():
-    """Each byte, with super-packets and merging, and without; both sizes."""
+    """Streams are intact with GSO and GRO, and without, with tags of both sizes."""
     link("10gbit")
     knob("a", "csig_cc", "cubic")
     for on in (True, False):
@@ -128,8 +128,8 @@ def check_volume():
 
 
 def syns(head, port, number):
-    """Frames of SYNs with a tag and our option, each of another connection to b's address; @head:
-    both addresses of Ethernet."""
+    """Return frames of SYNs with a tag and our option, each for another connection to b's address.
+    @head: both MAC addresses."""
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 44, 0, 0x4000, 64, 6, 0)
     rest = struct.pack("!IIBBHHH", 1, 0, 6 << 4, 2, 1000, 0, 0) + struct.pack("!BBH", 253, 4, csig_tag.EXID)
     for _ in range(number):
@@ -142,7 +142,7 @@ def syns(head, port, number):
 
 
 def check_flood():
-    """Connections that nobody opens: their share of the table, and no more; then none."""
+    """Forged connections use at most their share of the table, and are removed afterwards."""
     sysctl("b", "hopcc/flow_limit", FLOW_LIMIT)
     sysctl("b", "ipv4/conf/all/rp_filter", 0)
     hosts.run("ip -n b route add blackhole 192.0.3.0/24")
@@ -158,7 +158,7 @@ def check_flood():
     for number, frame in enumerate(syns(head, listener.getsockname()[1], FLOWS)):
         with contextlib.suppress(BlockingIOError):
             wire.put(frame)
-        # Frames are sent in no time, and a device's backlog holds a thousand.
+        # Sending takes no virtual time, and a device's backlog holds a thousand frames.
         if number % 250 == 249:
             time.sleep(0.001)
             most = max(most, csig_tag.csig("b")["flows"] - before["flows"])
@@ -176,7 +176,7 @@ def check_flood():
 
 def main():
     setup()
-    # Long streams, whatever the volume: not for a kernel that checks itself.
+    # check_overhead() uses long streams at any volume, which are too slow for a debug kernel.
     for check in (*[check_overhead] * (BYTES >= 4 << 20), check_volume, check_flood):
         print("#", check.__name__)
         check()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tags on cards that sum up and segment only what they can parse: of their own, and below
-VLAN devices and bridges, which offer more than their card. Prints TAP.
+"""Tags on NICs that compute checksums and segment only for packets that they can parse: directly,
+and below VLAN devices and bridges, which offer more features than their NIC. Prints TAP.
 
     a ---- [r-a] r [card0] ---- [card1] b
 
@@ -31,7 +31,7 @@ def address(name, dev, addr):
 
 
 def stream(source, to, what, least=20):
-    """A whole stream, of which the cards were left nothing that they cannot parse."""
+    """Send an intact stream in which the NICs had to process no packet that they cannot parse."""
     drive("mistaken", 0, "csig_card")
     drive("parsed", 0, "csig_card")
     since = Since()
@@ -43,7 +43,7 @@ def stream(source, to, what, least=20):
     tap.claim(f"{what}: whole, tagged, nothing left to a card that it cannot parse",
               good and not mistaken and got["b"].get("in_tag", 0) >= least and
               got[source].get("in_value", 0) >= least and
-              # To the last one, which may come when the socket is in TIME_WAIT.
+              # Compare up to the last packet, which may arrive when the socket is in TIME_WAIT.
               got[source]["in_value"] == got["b"]["out_value"] and
               not got[source].get("in_forged"),
               f"{mistaken} mistaken, {drive('parsed', module='csig_card')} parsed, {got}")
@@ -51,7 +51,7 @@ def stream(source, to, what, least=20):
 
 
 def own():
-    """r sends: wire packets, and super-packets, which are segmented in front of the card."""
+    """r sends: wire packets, and GSO packets, which are segmented in front of the NIC."""
     address("r", "card0", "203.0.113.2")
     address("b", "card1", "203.0.113.1")
     hosts.run("ip -n r link set card0 gso_max_segs 1")
@@ -89,7 +89,7 @@ def vlan():
 
 
 def bridge():
-    """r's own on a bridge's address, then a's through it: with super-packets."""
+    """Streams of r from a bridge's address, then of a through the bridge, with GSO packets."""
     hosts.run("ip -n r link add name sw type bridge")
     for dev in ("card0", "r-a"):
         hosts.run(f"ip -n r link set {dev} master sw")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""tcp_csig's socket: its knobs, what ss shows, the ways in and out; prints TAP.
+"""The sockets of tcp_csig: sysctls, the output of ss, and changes of the cc; prints TAP.
 
     a ---- [r-a] r [r-b: tbf 1gbit, csig] ---- b	a link of 50 us each
 
@@ -36,7 +36,7 @@ def setup():
 
 
 def law(sock):
-    """cw in packets, the delay in us, the stage"""
+    """Return cw in packets, the delay in us, and the stage."""
     info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
     delay_us, cw, stage = struct.unpack_from("III", info, 8)
     return cw / ONE, delay_us, stage // ONE
@@ -68,7 +68,7 @@ def see_knobs():
 
 
 class Seen:
-    """What a connection showed while it ran."""
+    """The states of a connection that were seen while it ran."""
 
     def __init__(self, sock):
         self.sock, self.laws = sock, []
@@ -94,7 +94,7 @@ def run(what, version=4, total=8 * MIB, wanted=None, **options):
 
 def see_csig():
     for version in (4, 6):
-        # Before the first tag came back nobody knows that hops tell: the path's delay.
+        # Before the first tag returns, the sender does not know of hops and uses the path delay.
         seen = run(f"IPv{version} with CSIG", version, wanted={SEEK + PATH, SEEK, JUMP, STEADY})
         delays = sorted(d for _, d, stage in seen.laws if stage == STEADY)
         tap.claim(f"IPv{version}: the delay is about its target, 100 us",
@@ -128,14 +128,14 @@ def port(queue, handle):
 
 
 def counted(word):
-    """A counter of the port, by the word before it."""
+    """Return a counter of the port, by the word in front of it."""
     words = subprocess.run(["tc", "-n", "r", "-s", "qdisc", "show", "dev", "r-b", "parent", "1:1"],
                            check=True, capture_output=True, text=True).stdout.split()
     return int(words[words.index(word) + 1].rstrip(","))
 
 
 def see_conventional():
-    """Where no delay is too much, marks and drops are what there is to go by."""
+    """With an unlimited target delay, only marks and drops reduce the window."""
     sysctl("b", "hopcc/csig", 0)
     sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 1000000000)
     for name in ("a", "b"):
@@ -156,7 +156,7 @@ def see_conventional():
 
 
 def push(pair, total):
-    """total bytes; how many arrived"""
+    """Send total bytes. Return the number of bytes that arrived."""
     got = 0
     pair[0].setblocking(True)
     while total:
@@ -186,7 +186,7 @@ def see_idle():
 
 
 def see_kept():
-    """idle_rounds 0: as long as other congestion controls."""
+    """idle_rounds 0: keep the window over idle times as long as other congestion controls."""
     sysctl("a", "hopcc/tcp_csig_idle_rounds", 0)
     pair = connect(4, "csig")
     push(pair, 2 * MIB)
@@ -209,13 +209,13 @@ def see_changes():
     push(pair, MIB)
     pair[0].setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"csig")
     push(pair, 2 * MIB)
-    tap.claim("a connection that changes to csig and has not asked for tags goes by the path",
-              law(pair[0])[2] >= PATH, f"{law(pair[0])}")
+    tap.claim("a connection that changes to csig asks for tags by an ACK, and goes by its hops",
+              law(pair[0])[2] < PATH, f"{law(pair[0])}")
     pair[0].setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
     tap.equal("and to another", push(pair, MIB), MIB)
     close(*pair)
 
-    # The cc is set between SYN and SYN-ACK; but the carrier asks for who has one before.
+    # The cc is set between SYN and SYN-ACK, but the carrier reads it when the SYN arrives.
     listener = hosts.tcp("b", 4, "cubic")
     listener.bind(("0.0.0.0", 0))
     listener.listen()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What net_csig_tag knows of the connections of a network namespace, by generic netlink;
+"""Read net_csig_tag's state of the connections of a network namespace by generic netlink, see
 include/uapi/linux/csig_flow.h."""
 import socket
 import struct
@@ -24,7 +24,7 @@ def attributes(data):
 
 
 def messages(sock):
-    """Of a dump, without their headers; a refusal is raised."""
+    """Return the messages of a dump without their headers; raise an exception for an error."""
     while True:
         data, at = sock.recv(1 << 20), 0
         while at + 16 <= len(data):
@@ -62,7 +62,7 @@ def signal(data):
 
 
 def flows(name):
-    """[{port, peer_port, path, signal: {type: ...}, heard: {type: ...}}] of a namespace"""
+    """Return [{port, peer_port, path, signal: {type: ...}, heard: {type: ...}}] of a namespace."""
     with hosts.inside(name):
         sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
     with sock:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tags beside NAT, IPsec, tunnels, small MTUs, and a module that goes; prints TAP.
+"""Tags together with NAT, IPsec, tunnels, small MTUs, and the unloading of the module; prints TAP.
 
     a ---- [r-a] r [r-b: tbf 1gbit, csig] ---- b
 
@@ -25,7 +25,7 @@ SERVICE = "203.0.113.9"
 UDP_ENCAP, UDP_ENCAP_ESPINUDP = 100, 2
 KEY = "0x" + "5a" * 20
 
-# What the host itself translates has a route of its own.
+# The address that the host itself translates has its own route.
 OWN_DNAT = f"""
 table ip nat {{
 	chain output {{
@@ -50,7 +50,7 @@ def nft(name, rules):
 
 
 def stream(total=2 * MIB, to=B[4], **more):
-    """(whole, the sender's flow, what was counted since)"""
+    """Return (intact, the sender's flow, the counters' growth)."""
     since = Since()
     pair = connect(4, "cubic", to={4: to}, **more)
     good = transfer([Stream(*pair, total)])
@@ -60,7 +60,7 @@ def stream(total=2 * MIB, to=B[4], **more):
 
 
 def check_nat():
-    """Behind conntrack at both ends and on the way, with loss."""
+    """Conntrack at both ends and on the router, with loss."""
     nft("a", OWN_DNAT)
     nft("r", MASQUERADE)
     run(f"ip -n a route add {SERVICE} via 192.0.2.2")
@@ -79,7 +79,7 @@ def check_nat():
 
 
 def check_no_room():
-    """A route says 1500, its device takes 1496: full frames fit, their tags do not."""
+    """The route's MTU is 1500, its device's 1496: full frames fit, but not with tags."""
     run(f"ip -n a route add {B[4]} via 192.0.2.2 mtu lock 1500")
     run("ip -n a link set a-r mtu 1496")
     hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
@@ -112,7 +112,7 @@ def lay_open():
 
 
 def check_ipsec():
-    """ESP, and ESP in UDP: untouched, and nothing waits for tags that are not sent."""
+    """ESP, and ESP in UDP: no tags are added, and the sender does not wait for signals."""
     opened = [udp(name, 4, (end[4], 4500)) for name, end in (("a", A), ("b", B))]
     for sock in opened:
         sock.setsockopt(socket.IPPROTO_UDP, UDP_ENCAP, UDP_ENCAP_ESPINUDP)
@@ -134,7 +134,7 @@ def check_ipsec():
 
 
 def check_udp_tunnel():
-    """A datagram in IP in IP: its tag is outside, and told to the application."""
+    """A datagram in IP in IP: the outer packet has the tag, and the application receives it."""
     run("modprobe ipip")
     for name, local, remote, addr in (("a", A[4], B[4], "203.0.113.1"),
                                       ("b", B[4], A[4], "203.0.113.2")):
@@ -149,7 +149,7 @@ def check_udp_tunnel():
     for _ in range(3):
         one.sendto(b"?", two.getsockname())
         marks.append(mark_of(two)[1])
-    # A tap on ingress sees a packet with a tag twice.
+    # A packet socket on ingress receives a packet with a tag twice.
     frames = {f for f in sniffer.frames()
               if f[12:14] == TPIDS[0] and f[27] == socket.IPPROTO_IPIP}
     sniffer.close()
@@ -162,7 +162,7 @@ def check_udp_tunnel():
         knob(name, "csig_rules", "\n")
 
 
-# From a, in terms of the ends' outer addresses.
+# Tunnels from a, by the outer addresses of both ends.
 TUNNELS = {
     "VXLAN": "t0 type vxlan id 7 local {} remote {} dstport 4789",
     "VXLAN on IPv6": "t0 type vxlan id 7 local {} remote {} dstport 4789",
@@ -173,8 +173,8 @@ TUNNELS = {
 
 
 def check_frame_tunnels():
-    """Super-packets in tunnels: one tag outside, as many frames on the wire as segments, and the
-    connection within is told."""
+    """GSO packets in tunnels: the outer packet has one tag, the wire has one frame per segment, and
+    the inner connection receives the signal."""
     run("modprobe -a vxlan geneve ip_gre")
     for what, words in TUNNELS.items():
         ends = [(end[6 if "IPv6" in what else 4]) for end in (A, B)]
@@ -198,7 +198,7 @@ def check_frame_tunnels():
 
 
 def check_udp_program():
-    """tools/csig-udp, at both ends; a signal's turn is a datagram each, every second has a tag."""
+    """tools/csig-udp at both ends: signals take turns, and every second datagram has a tag."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/csig-udp")
     for name in "ab":
         knob(name, "csig_rules", f"udp to {B[4]} port 7000 every 2")
@@ -221,13 +221,14 @@ def ranges():
 
 
 def check_buckets():
-    """The domain's table on the hop and on the host: values mean the same."""
+    """With the same table of buckets on the hop and on the host, values have the same meaning."""
     run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig buckets abw appendix_a "
         "buckets pd 1us,2us,1s")
     knob("a", "csig_buckets", "abw appendix_a; pd 1000 2000 1000000000")
     got = ranges()
-    tap.claim("buckets of the host's own: of bandwidth the first, of delay one of four",
-              got[csig_flows.ABW] == (0, 0, 1000000) and
+    # The last reading of bandwidth may be of an idle port, all of whose 1 Gbit/s is free.
+    tap.claim("buckets of the host's own: of bandwidth one of the first two, of delay one of four",
+              got[csig_flows.ABW] in ((0, 0, 1000000), (1, 1000000, 5000000)) and
               got[csig_flows.PD] in ((0, 0, 1000), (1, 1000, 2000), (2, 2000, 1000000000)), f"{got}")
     for bad in ("abw", "abw 2 1", "abw 0", "loss 1", "pd pow2", "pd pow2 0", "pd appendix_a 1",
                 "abw " + " ".join(map(str, range(1, 33)))):
@@ -244,7 +245,7 @@ def check_buckets():
 
 
 def check_full_frames():
-    """MTU 1500 at each link: the longest frames with tags of both sizes."""
+    """MTU 1500 on each link: the longest frames, with tags of both sizes."""
     run("ip -n a link set a-r gso_max_segs 1")
     hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
     for form in (COMPACT, EXPANDED):
@@ -280,8 +281,8 @@ link add d-s netns d type veth peer name s-d netns s
 
 
 def check_bridge():
-    """c in VLAN 10, d at a trunk. The bridge's port shapes: a super-packet is segmented there
-    as the bridge has it, by its tag's EtherType; then sch_csig below sees IP in it."""
+    """c is in VLAN 10, d at a trunk. The bridge's port shapes, and segments a GSO packet of the
+    bridge's form, by the tag's EtherType; then sch_csig below sees IP packets."""
     hosts.build("c", "s", "d")
     hosts.ip(SWITCH)
     for line in ("add dev s-c vid 10 pvid untagged", "del dev s-c vid 1", "add dev s-d vid 10"):
@@ -315,7 +316,7 @@ def check_bridge():
 
 
 def check_unload():
-    """The module goes in the midst of a stream, while GRO holds packets for 50 ms."""
+    """The module is unloaded during a stream, while GRO holds packets for 50 ms."""
     knob("a", "csig_weights", "8 8 8")
     csig_tag.merge_at_b(True, 50000000)
     run("ip -n a link set a-r gso_max_segs 1")

@@ -42,7 +42,7 @@ def csig(name):
 
 
 class Since:
-    """What was counted since then, where it changed."""
+    """The counters that have changed since the start, and by how much."""
 
     def __init__(self):
         self.before = {name: csig(name) for name in EVERY}
@@ -68,7 +68,7 @@ def set_knobs():
 
 
 class Sniffer:
-    """Frames that pass a device, as they are on the wire."""
+    """Captures the frames that pass a device, as they are on the wire."""
 
     def __init__(self, name, dev):
         with hosts.inside(name):
@@ -133,7 +133,7 @@ def check_forms():
 
 
 def tcp_of(data):
-    """(tag as (tpid, bytes) or None, TCP's header and what follows, bytes of payload) of a frame"""
+    """Return (tag as (tpid, bytes) or None, bytes from the TCP header on, payload length)."""
     at, tag = 12, None
     kind, = struct.unpack_from("!H", data, at)
     for form, tpid in TPID.items():
@@ -149,7 +149,7 @@ def tcp_of(data):
 
 
 def option_of(tcp):
-    """Data of our option; None: there is none."""
+    """Return the data of our TCP option; None if there is none."""
     at, end = 20, (tcp[12] >> 4) * 4
     while at < end and tcp[at]:
         if tcp[at] == 1:
@@ -162,7 +162,7 @@ def option_of(tcp):
 
 
 def check_frames():
-    """Each on the wire: the sender's device segments nothing."""
+    """Tags of frames on the wire; the sender's device segments nothing."""
     offload("a", "a-r", ETHTOOL_STSO, 0)
     hosts.run("ip -n a link set dev a-r gso_max_segs 1")
     sniffer = Sniffer("a", "a-r")
@@ -190,8 +190,9 @@ def check_frames():
 
 
 def merge_at_b(on, hold_ns=1000000):
-    """GRO of what comes from r one by one: a veth that segments nothing is merged behind. The timer ends
-    runs of packets, too: with 200 us instead of 1 ms, 0.254 of the packets are left instead of 0.207."""
+    """Switch GRO at b on, for frames that come from r one by one, since r's veth segments nothing.
+    The timer also ends the merging: with 200 us instead of 1 ms, 0.254 of the packets are left
+    instead of 0.207."""
     offload("r", "r-b", ETHTOOL_STSO, not on)
     offload("b", "b-r", ETHTOOL_SGRO, on)
     subprocess.run(["ip", "netns", "exec", "b", "sh", "-c",
@@ -200,11 +201,11 @@ def merge_at_b(on, hold_ns=1000000):
 
 
 def check_merge():
-    """GRO, of what left as single frames."""
+    """GRO merges frames that left one by one."""
     knob("a", "csig_weights", "8 8 8")
     merge_at_b(True)
     plain = merged_part(lambda: send(4, 2 * MIB, "reno"))
-    # Long enough that the first windows, which are too small to merge eight, do not count.
+    # The stream is so long that the first windows, too small to merge eight, do not matter.
     tagged = merged_part(lambda: send(4, 8 * MIB, "cubic"))
     knob("a", "csig_weights", "1 1 1")
     turns = merged_part(lambda: send(4, 2 * MIB, "cubic"))
@@ -219,7 +220,7 @@ def check_merge():
 
 
 def merged_part(stream):
-    """Data packets that b's IP sees, of those that r forwarded to it."""
+    """Return the number of data packets at b's IP, as a fraction of those that r forwarded."""
     def data():
         acks = hosts.snmp("b", "Ip", "OutRequests")
         return hosts.snmp("r", "Ip", "ForwDatagrams") - acks, hosts.snmp("b", "Ip", "InReceives")
@@ -237,7 +238,7 @@ def sum16(data):
 
 
 def segment(number, middle, size=1000):
-    """A frame with a segment to b of a stream that nobody has, behind its tag."""
+    """Return a frame with a tag and a segment to b of a connection that does not exist."""
     tcp = struct.pack("!HHIIBBHHH", 9, 9, 1 + number * size, 1, 5 << 4, 0x10, 1000, 0, 0)
     data = bytes([number]) * size
     ends = socket.inet_aton(A[4]) + socket.inet_aton(B[4])
@@ -254,7 +255,7 @@ def tag_of(form, kind, value, locator):
 
 
 def wire_to_b():
-    """What puts frames on b's link, past r's qdisc, and their addresses."""
+    """Return a function that sends frames to b's link, past r's qdisc, and their MAC addresses."""
     wire = Sniffer("r", "r-b")
     wire.sock.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
     shown = subprocess.check_output("ip -n b -br link show dev b-r".split(), text=True)
@@ -262,7 +263,7 @@ def wire_to_b():
 
 
 def merge_by_value():
-    """Three segments in a row: what is left has the worst value, and its locator."""
+    """Three segments in a row: the merged packet has the worst value and its locator."""
     (wire, head), far = wire_to_b(), Sniffer("b", "b-r")
     for form in (COMPACT, EXPANDED):
         for what, kinds, values, want in (
@@ -275,7 +276,7 @@ def merge_by_value():
                 wire.put(head + segment(n, tag_of(form, kind, value, n + 1)))
             time.sleep(0.01)
             got = [f for f in far.frames() if f[6:12] == head[6:] and f[12:14] == struct.pack("!H", TPID[form])]
-            # A tap on ingress sees a packet with a tag twice.
+            # A packet socket on ingress receives a packet with a tag twice.
             tags = sorted({f[14:12 + BYTES[form]] for f in got}, key=lambda t: (t[0] >> 5 if form == COMPACT else t[2] >> 4) == ABW)
             tap.equal(f"merged, {FORM[form]}: the worst {what} stays",
                       (tags, {len(f) for f in got} if len(want) == 1 else None),
@@ -308,7 +309,7 @@ def check_levels():
 
 
 def stripped(what, retry=None):
-    """A stream through something that takes tags off; and after retry(), another on the same."""
+    """A stream through a box that removes tags; and after retry(), more on the same connection."""
     knob("a", "csig_retry_s", 1)
     since = Since()
     pair = connect(4, "cubic")
@@ -360,7 +361,7 @@ def check_borders():
 
 
 def check_rules():
-    """(rule, mark, whether it matches, packets a tag)"""
+    """Check csig_rules: (rule, mark, True if it matches, packets per tag)."""
     knob("a", "csig_cc", "csig")
     hosts.run("ip -n a link set dev a-r gso_max_segs 1")
     for rule, mark, matches, every in (
@@ -418,7 +419,7 @@ def check_both_ways():
 
 
 def check_vlan():
-    """The tag stands behind 802.1Q: the VLAN device is the port."""
+    """The tag is behind 802.1Q, since the VLAN device is the port."""
     for name, dev, other in (("a", "a-r", "192.0.3.1"), ("r", "r-a", "192.0.3.2")):
         hosts.run(f"ip -n {name} link add link {dev} name v5 type vlan id 5")
         hosts.run(f"ip -n {name} addr add {other}/24 dev v5")
@@ -443,7 +444,7 @@ def check_vlan():
 
 
 def check_mpls():
-    """a pushes a label, r pops it: the tag stands in front of it."""
+    """a pushes a label, r pops it: the tag is in front of the label."""
     for module in ("mpls_router", "mpls_iptunnel", "mpls_gso"):
         hosts.run(f"modprobe {module}")
     sysctl("r", "mpls/platform_labels", 1000)
@@ -460,7 +461,7 @@ def check_mpls():
 
 
 def check_tunnel():
-    """IPIP from a to b: the tag is on the outer packet, and tells of the inner flow."""
+    """IPIP from a to b: the outer packet has the tag, whose signal is for the inner flow."""
     hosts.run("modprobe ipip")
     for name, local, remote, addr in (("a", A[4], B[4], "203.0.113.1"),
                                       ("b", B[4], A[4], "203.0.113.2")):
@@ -488,14 +489,14 @@ def udp(name, version, to):
 
 
 def mark_of(sock):
-    """(payload, mark, from) of a datagram"""
+    """Receive a datagram. Return (payload, mark, source)."""
     data, control, _, source = sock.recvmsg(2000, 100)
     return data, next((struct.unpack("I", value)[0] for _, kind, value in control
                        if kind == SO_MARK), 0), source
 
 
 def check_udp():
-    """b reflects in the payload what a's datagrams came with: figure 4."""
+    """b reflects the tags of a's datagrams in the payload, as in figure 4."""
     for name in "ab":
         knob(name, "csig_rules", f"udp to {B[4]} port 7000 every 2; udp to {B[6]} port 7000 expanded")
     for version, every in ((4, 2), (6, 1)):
@@ -524,7 +525,7 @@ def check_udp():
 
 
 def check_container():
-    """A container's root may set how, not whether."""
+    """A container's root may configure tags, but not switch them on."""
     def tries(key, value):
         return subprocess.run(["unshare", "-Urn", "sh", "-c",
                                f"echo {value} > /proc/sys/net/hopcc/{key}"], check=False,

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tags through tunnels that begin and end at routers and bridges; prints TAP.
+"""Tags through tunnels that start and end at routers and bridges; prints TAP.
 
     a ---- p ======== u ======== q ---- b
              tunnel t0, p to q
 
 Switch qdiscs: [u-q] locator 42, [q-b] locator 7, [a-p] locator 5, [u-p] locator 43. The slowest
-port is the bottleneck, and the sender must be told its locator, wherever the port is.
+port is the bottleneck, and the sender must receive its locator, wherever the port is.
 
-"brief", for kernels that are slow: some tunnels only, and no figures.
+The argument "brief" is for slow kernels: it tests only some tunnels and measures nothing.
 
 Needs root; changes nothing outside its own network namespaces.
 """
@@ -33,7 +33,7 @@ PORTS = "a-p p-a p-u u-p u-q q-u q-b b-q"
 P = {4: "10.1.0.1", 6: "fd01::1"}
 Q = {4: "10.2.0.1", 6: "fd02::1"}
 WITHIN = {"p": {4: "203.0.113.1", 6: "fd03::1"}, "q": {4: "203.0.113.2", 6: "fd03::2"}}
-# A sender fills its own port's queue, however fast the port is.
+# A sender fills the queue of its own port, however fast the port is.
 FAST = {"a-p": "20gbit", "u-q": "1gbit", "q-b": "1gbit", "u-p": "1gbit"}
 SLOW = "200mbit"
 LOCATOR = {"a-p": 5, "u-q": 42, "q-b": 7, "u-p": 43}
@@ -78,7 +78,7 @@ link add q-b netns q type veth peer name b-q netns b
 -n b route add default via 2001:db8:2::2
 """
 
-# (name, t0 of a namespace in terms of its outer addresses, outer IP version, inner IP version)
+# (name, command that makes t0 from the outer addresses, outer IP version, inner IP version)
 TUNNELS = (
     ("VXLAN", "type vxlan id 7 local {} remote {} dstport 4789", 4, 4),
     ("VXLAN on IPv6", "type vxlan id 7 local {} remote {} dstport 4789", 6, 4),
@@ -112,12 +112,12 @@ def build():
     for name in "ab":
         knob(name, "csig", 2)
         knob(name, "csig_cc", "cubic")
-    # Link-local addresses, which neighbours are asked from, are checked for twins.
+    # Wait for duplicate address detection of the link-local addresses.
     time.sleep(3)
 
 
 def slow(port):
-    """Of all ports with a switch qdisc, this one is the bottleneck."""
+    """Make this port the bottleneck among all ports with a switch qdisc."""
     for dev, fast in FAST.items():
         rate = SLOW if dev == port else fast
         run(f"tc -n {dev[0]} qdisc change dev {dev} root handle 1: tbf rate {rate} burst 64k limit 1mb")
@@ -131,9 +131,9 @@ def add_tunnel(words, outer, routed=("p", "q")):
             for version, address in WITHIN[name].items():
                 run(f"ip -n {name} addr add {address}/{LENGTH[version]} dev t0" +
                     " nodad" * (version == 6))
-        # VXLAN's device does not know its underlay's; outer packets must not be fragmented.
+        # A VXLAN device does not know its underlay's MTU, and outer packets must not be fragmented.
         run(f"ip -n {name} link set t0 mtu {1450 if outer == 4 else 1430} up")
-    # Without its link-local address, a device asks for no IPv6 neighbour.
+    # A device without a link-local address does no IPv6 neighbour discovery.
     time.sleep(3)
 
 
@@ -148,7 +148,7 @@ def remove_tunnel():
 
 
 def stream(version=4, to=None, source="a", sink="b", total=2 * MIB):
-    """(whole, the sender's flow, what was counted meanwhile, by namespace)"""
+    """Return (intact, the sender's flow, the counters' growth by namespace)."""
     before = {name: csig(name) for name in EVERY}
     pair = connect(version, "cubic", source=source, sink=sink, to={version: to or B[version]})
     if not pair:
@@ -161,7 +161,7 @@ def stream(version=4, to=None, source="a", sink="b", total=2 * MIB):
 
 
 def locators(flow):
-    """Of the two signals that tell two ports apart when the last packets of a stream pass."""
+    """Return the locators of the two signals that identify the port at the end of a stream."""
     return {kind: flow["signal"][kind]["locator"] for kind in (ABW, PD)
             if kind in flow["signal"]} if flow else None
 
@@ -196,7 +196,7 @@ def check_some():
 
 
 def queue_us():
-    """(whole, mean backlog of u-q in us at 1 Gbit/s) of a stream of the congestion control csig"""
+    """Send a stream with tcp_csig. Return (intact, mean backlog of u-q in us at 1 Gbit/s)."""
     pair, backlogs, last_s = connect(4, "csig"), [], 0
 
     def look(received):
@@ -212,7 +212,7 @@ def queue_us():
 
 
 def check_queue():
-    """What it is for: csig's queue in the underlay, 50 us away."""
+    """tcp_csig keeps the queue in the underlay short, 50 us away."""
     slow("")
     run("tc -n a qdisc replace dev a-p root netem delay 50us limit 10000")
     run("tc -n q qdisc change dev q-b root handle 1: tbf rate 10gbit burst 64k limit 1mb")
@@ -238,7 +238,7 @@ def check_queue():
 
 
 def check_hosts():
-    """The hosts' own tunnel, named or not: through plain routers, and told within."""
+    """A tunnel of the hosts, named in csig_ports or not, through plain routers."""
     hosts.ip("""
 -n p route add 198.51.100.0/24 via 10.1.0.2
 -n u route add 198.51.100.0/24 via 10.2.0.1
@@ -270,7 +270,7 @@ def check_hosts():
 
 
 def check_forms():
-    """Expanded tags; and frames one by one, which the tunnel's device merges."""
+    """Expanded tags; and single frames, which GRO of the tunnel's device merges."""
     add_tunnel(TUNNELS[0][1], 4)
     route(4)
     knob("a", "csig_form", EXPANDED)
@@ -301,7 +301,7 @@ def check_unnamed():
 
 
 def bridge(*names):
-    """a's and b's ports are bridged with the tunnel; within, one net."""
+    """Bridge a's and b's ports with the tunnel, so that they are in one network."""
     for name in names:
         port = {"p": "p-a", "q": "q-b"}[name]
         run(f"ip -n {name} link add br0 type bridge")
@@ -316,7 +316,7 @@ def unbridge(*names):
 
 
 def check_bridged():
-    """Frames with their tags within; the hosts' MTU leaves room for both tags."""
+    """The tunnel carries frames with their tags; the hosts' MTU leaves room for both tags."""
     add_tunnel(TUNNELS[0][1], 4, routed=())
     bridge("p", "q")
     for name, dev, address in (("a", "a-p", "203.0.113.11/24"), ("b", "b-q", "203.0.113.12/24")):
@@ -342,7 +342,7 @@ def check_bridged():
 
 
 def check_mixed():
-    """The tunnel begins at a router and ends at a bridge; and the other way."""
+    """The tunnel starts at a router and ends at a bridge, and vice versa."""
     add_tunnel(TUNNELS[0][1], 4, routed=("p",))
     bridge("q")
     run("ip -n b addr add 203.0.113.12/24 dev b-q")
@@ -370,7 +370,7 @@ def vxlan(inner, number=7):
 
 
 def random_inner(source):
-    """What may be within: tags, headers, and where it ends are random."""
+    """Return a random inner frame: tags, headers and length are random."""
     kinds = (b"\x81\0\0\5", b"\x88\xa8\0\5", tag_of(COMPACT, ABW, 3, 9), tag_of(EXPANDED, ABW, 3, 9))
     frame = source.randbytes(12)
     frame += b"".join(source.choices(kinds, k=source.choice((0, 1, 1, 2, 31))))
@@ -381,7 +381,7 @@ def random_inner(source):
 
 
 class Wire:
-    """Puts frames with a tag on q's link to the underlay."""
+    """Sends frames with a tag to q on its link to the underlay."""
 
     def __init__(self):
         self.sniffer = Sniffer("u", "u-q")
@@ -397,7 +397,7 @@ class Wire:
 
 
 def check_malformed():
-    """Random bytes in tunnels' packets; and more flows at once than the table has room for."""
+    """Random bytes in tunnel packets; and more flows at once than the table has room for."""
     source, wire = random.Random(1), Wire()
     add_tunnel(TUNNELS[0][1], 4)
     route(4)
@@ -428,7 +428,7 @@ def check_malformed():
 
 
 def check_unload():
-    """The module goes in the midst of a stream, while its hooks are on a tunnel."""
+    """The module is unloaded during a stream, while its hooks are on a tunnel."""
     add_tunnel(TUNNELS[0][1], 4)
     route(4)
     pair, gone = connect(4, "cubic"), []

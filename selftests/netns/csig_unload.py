@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The module of tags goes while GRO holds what it has merged, for a second; prints TAP.
+"""net_csig_tag is unloaded while GRO holds merged packets for a second; prints TAP.
 
     a ---- [r-a] r [r-b] ---- b
 

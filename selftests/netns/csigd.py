@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tags of a bridge's port that knows nothing of CSIG, with csigd beside it.
+"""csigd: tags on a port of a bridge without CSIG support.
 
     sender --w0, 600 Mbit/s-- bridge --w1, 1 Gbit/s, no csig-- receiver
 """
@@ -81,7 +81,7 @@ def tag(tpid, kind, value, lm=1, reserved=0):
 
 
 def read(frame):
-    """(type, value, locator, reserved)"""
+    """Return (type, value, locator, reserved) of a tag."""
     tpid, first = struct.unpack_from("!HH", frame, 12)
     if tpid == COMPACT:
         return first >> 13, first >> 7 & 31, first & 127, first >> 12 & 1
@@ -90,7 +90,7 @@ def read(frame):
 
 
 def covers(csigd):
-    """Prefixes match what is better, and nothing else; none is idle."""
+    """The prefixes match exactly the better values, and none is redundant."""
     wrong = []
     for name in csigd.SIGNALS:
         for own in range(32):
@@ -109,7 +109,7 @@ def covers(csigd):
 
 
 def tables(csigd):
-    """csigd and tc mean the same tables."""
+    """csigd and tc compute the same tables."""
     wrong = []
     for texts in (["pow2"] * 3, ["appendix_a"] * 3,
                   ("linear:2500kbit", "linear:3.125%", "1us,2500ns,1ms")):
@@ -125,7 +125,7 @@ def tables(csigd):
 
 
 def stream(wire, seconds=0.05):
-    """Load w1 to 60 %, with frames that bear no tag."""
+    """Load w1 to 60 % with frames without tags."""
     for _ in range(int(seconds * 600e6 / 8 / SIZE)):
         wire.send(b"")
 
@@ -137,7 +137,7 @@ CASES = [(tpid, kind, value, reserved) for tpid, most, reserve in (
 
 
 def expected(csigd, tpid, kind, value, reserved):
-    """400 Mbit/s, 40 % are left; nothing is queued."""
+    """Return the expected tag: 400 Mbit/s, 40 %, are available, and nothing is queued."""
     form = "compact" if tpid == COMPACT else "expanded"
     if kind > ABW_C:
         return kind, value, 1, reserved
@@ -148,7 +148,7 @@ def expected(csigd, tpid, kind, value, reserved):
 
 
 def near(got, want, tpid):
-    """Equal, but for the value of an expanded tag: within 1 % of the rate."""
+    """Return True if the tags are equal; an expanded value may differ by 1 % of the rate."""
     if tpid == EXPANDED and got[2] == want[2] == LM[EXPANDED]:
         slack = 10**4 // (8000 if got[0] == ABW else 1)
         return abs(got[1] - want[1]) <= max(slack, 2) and got[0] == want[0] and got[3] == want[3]
@@ -156,7 +156,7 @@ def near(got, want, tpid):
 
 
 def judge(csigd, wire):
-    """Tagged frames within a stream, in the last third of it."""
+    """Check tagged frames in the last third of a stream."""
     stream(wire, 0.09)
     for vlan in (False, True):
         for case in CASES:
@@ -173,14 +173,14 @@ def judge(csigd, wire):
 
 
 def queue(wire):
-    """A burst queues behind a slower port: the delay is seen."""
+    """A burst queues at a slower port, and tags show the delay."""
     must("tc qdisc change dev w1 root link rate 100mbit; tc qdisc change dev w0 root link rate 1gbit")
     stream(wire, 0.05)
     time.sleep(0.055)
     wire.send(tag(EXPANDED, PD, 0))
     frames = [f for f in wire.arrived(0.3) if f[12:14] == b"\x88\xb6"]
     kind, value, locator, _ = read(frames[0])
-    # 2.8 to 3.4 MB were queued at the last look; csigd was told that they leave at 1 Gbit/s.
+    # 2.8 to 3.4 MB were queued at the last look; csigd was started with a rate of 1 Gbit/s.
     result(kind == PD and locator == LM[EXPANDED] and 22 * 10**6 < value * 128 < 28 * 10**6,
            "a queue is seen as a delay", f"{value * 128} ns")
 

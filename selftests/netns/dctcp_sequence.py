@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""DCTCP packet by packet: the ACK and ECE stream of the receiver, and cwnd,
+"""DCTCP packet by packet: the ACKs and ECE marks of the receiver, and cwnd,
 alpha and CWR of the sender after each ACK. Prints TAP. Needs root and the
 module tcp_dctcp_ms; changes nothing outside its own network namespace.
 """
@@ -35,12 +35,12 @@ def cc_name(sock):
 
 
 def cc_info(sock):
-    """enabled, ce_state, alpha / 1024, BytesMarked, BytesSent"""
+    """Return enabled, ce_state, alpha / 1024, BytesMarked and BytesSent."""
     return struct.unpack("HHIII", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 16))
 
 
 def window(sock):
-    """cwnd and ssthresh in packets"""
+    """Return cwnd and ssthresh in packets."""
     info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
     ssthresh, cwnd = struct.unpack_from("II", info, 8 + 4 * 17)
     return cwnd, ssthresh
@@ -48,21 +48,21 @@ def window(sock):
 
 # The receiver ---------------------------------------------------------------
 
-# Before: nothing is unacknowledged, DCTCP.CE is false, ACKs are delayed.
-# A segment by number and codepoint; then the ACKs it draws: (segments, ECE).
+# At the start, nothing is unacknowledged, DCTCP.CE is false, and ACKs are delayed.
+# Each step is a segment by number and code point, and the ACKs that it causes: (segments, ECE).
 # LATE: wait for the delayed ACK. +CWR, PURE and DUP: see send_step().
 RECEIVER = (
     ("1 ECT", []),
     ("2 ECT", [(2, 0)]),                    # every second segment
     ("3 ECT", []),
     ("4 CE", [(3, 0), (4, 1)]),             # rule 1, data outstanding: old state, old RCV.NXT
-    ("5 CE", []),                           # delayed ACKs go on in state CE
+    ("5 CE", []),                           # ACKs are also delayed in state CE
     ("6 CE", [(6, 1)]),
     ("7 CE", []),
     ("8 ECT", [(7, 1), (8, 0)]),            # rule 2, data outstanding
     ("9 CE", [(9, 1)]),                     # rule 1, nothing outstanding
     ("10 ECT", [(10, 0)]),                  # rule 2, nothing outstanding
-    ("11 ECT LATE", [(11, 0)]),             # the timer's ACK has the state's ECE
+    ("11 ECT LATE", [(11, 0)]),             # the delayed ACK has the ECE of the state
     ("12 CE", [(12, 1)]),
     ("13 CE LATE", [(13, 1)]),
     ("14 CE", []),
@@ -70,9 +70,9 @@ RECEIVER = (
     ("PURE 15 +CWR", []),
     ("16 CE", []),
     ("17 CE", [(17, 1)]),
-    ("DUP 17 CE +CWR", [(17, 1)]),          # nor does it on a packet that is thrown away
+    ("DUP 17 CE +CWR", [(17, 1)]),          # nor does CWR on a packet that is discarded
     ("19 CE", [(17, 1)]),                   # a hole: duplicate ACK
-    ("18 ECT", [(19, 0)]),                  # filled, and not CE: rule 2
+    ("18 ECT", [(19, 0)]),                  # the hole is filled, without CE: rule 2
     ("20 ECT", []),
     ("21 ECT", [(21, 0)]),
 )
@@ -111,12 +111,12 @@ def receiver(tun, version):
 
 
 def delay_acks(sock):
-    """The delayed ACK's timer and duplicates turn quick ACKs on: off again."""
+    """Switch quick ACKs off, which the delayed ACK's timer and duplicates switch on."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
 
 def warm_up(peer, sock):
-    """Past the quick ACKs of a new connection, then start positions at 0."""
+    """Pass the quick ACKs of a new connection, then start positions at 0."""
     for pos in range(0, 40 * MSS, MSS):
         peer.send(ACK, pos=pos, ecn=ECT0, payload=bytes(MSS))
         peer.read(1)
@@ -129,7 +129,7 @@ def warm_up(peer, sock):
 # The sender -----------------------------------------------------------------
 
 class Model:
-    """The draft, in fractions; positions in bytes."""
+    """The draft's sender, computed with fractions; positions are in bytes."""
 
     def __init__(self):
         self.alpha = fractions.Fraction(1)
@@ -151,7 +151,7 @@ class Model:
 
 
 class Sender:
-    """The stack sends, the script acknowledges segment by segment."""
+    """The stack sends, and the script acknowledges segment by segment."""
 
     def __init__(self, tun, version, port, flags=ECE, rtt_ms=0, cc="dctcp_ms"):
         self.sock = new_socket(version, cc)
@@ -218,7 +218,7 @@ def slow_start(name, s):
 
 
 def marked_window(name, s):
-    """ECE on one ACK, then on the rest of the window: one reduction."""
+    """ECE on one ACK, then on the rest of the window, causes one reduction."""
     cwnd = window(s.sock)[0]
     s.ack(ece=True)
     want = s.model.cut(cwnd)
@@ -235,7 +235,7 @@ def marked_window(name, s):
 
 
 def second_window(name, s):
-    """The window over, cwnd is what the law says; then a second reduction."""
+    """At the end of the window, cwnd is as computed; then there is a second reduction."""
     want = window(s.sock)[1]
     for _ in range(3):
         s.ack()
@@ -246,7 +246,7 @@ def second_window(name, s):
 
 
 def loss_after_mark(tun):
-    """A loss inside a reduced window: one half in all, not a half of the rest."""
+    """A loss in a reduced window halves the original window, not the reduced one."""
     s = Sender(tun, 4, 42000)
     s.start()
     for _ in range(25):
@@ -279,7 +279,7 @@ def loss_alone(tun):
 
 
 def undo(tun):
-    """A loss that was none, told by DSACK: back to where it found the window."""
+    """A DSACK reports a spurious retransmission: the window is restored."""
     for mark in (False, True):
         s = Sender(tun, 4, 45000 + mark, rtt_ms=5)
         s.start()
@@ -290,7 +290,7 @@ def undo(tun):
             s.ack(ece=True)
             before = window(s.sock)[1]
         hole = s.una
-        # At once: RACK must see the original's arrival, not the retransmission's.
+        # Send these at once: RACK must see the arrival of the original, not of the retransmission.
         for extra in range(2, 7):
             s.peer.sack(s.una, [(hole + MSS, hole + extra * MSS)])
         lost = window(s.sock)[1]
@@ -304,7 +304,7 @@ def undo(tun):
 
 
 def timeout(tun):
-    """The stack's own timer: 200 ms and more after the last ACK."""
+    """The stack's own retransmission timer expires 200 ms or more after the last ACK."""
     for mark in (False, True):
         s = Sender(tun, 4, 42002 + mark)
         s.start()
@@ -321,7 +321,7 @@ def timeout(tun):
 
 
 def narrower(tun):
-    """The path's MTU falls in slow start: no loss, and slow start goes on."""
+    """The path MTU falls in slow start: this is no loss, and slow start continues."""
     for mark in (False, True):
         s = Sender(tun, 4, 42100 + mark, rtt_ms=4)
         s.start()
@@ -340,7 +340,7 @@ def narrower(tun):
 
 
 def repaired_tail(tun):
-    """A probe repairs a lost tail: half of the window once, with ECE on the ACK or behind it."""
+    """A loss probe repairs a lost tail: the window is halved once, with ECE on the ACK or later."""
     for ece in ("no ECE", "ECE with it", "ECE behind it"):
         s = Sender(tun, 4, 42200 + len(ece), rtt_ms=4)
         s.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -370,15 +370,15 @@ def repaired_tail(tun):
 
 
 def conventional(tun):
-    """Section 4: a path of 11 ms has the conventional law, of 9 ms has not; nor has one of 2 ms
-    whose first RTT was 11 ms.
+    """Section 4: the conventional response applies to a path of 11 ms, not to one of 9 ms, nor to
+    one of 2 ms whose first RTT was 11 ms.
     """
     for rtt_ms, data_ms, enabled in ((9, 9, 1), (11, 11, 0), (11, 2, 1)):
         s = Sender(tun, 4, 43000 + rtt_ms + 100 * data_ms, rtt_ms=rtt_ms)
         s.start()
         claim(f"RTT {rtt_ms} ms: at first {'DCTCP' if rtt_ms < 10 else 'conventional'}",
               cc_info(s.sock)[0], int(rtt_ms < 10))
-        # Later data waits for the ACKs of what is in flight, 2 ms each.
+        # Later data waits for the ACKs of the data in flight, 2 ms each.
         time.sleep((data_ms - 2) / 1000)
         for _ in range(25):
             s.ack()
@@ -412,7 +412,7 @@ def without_ecn(tun):
 
 
 def chosen_late(tun):
-    """tcp_ecn 1: any SYN asks for ECN, so that a program may choose when the connection is there."""
+    """tcp_ecn 1: every SYN negotiates ECN, so a program may select the cc after the handshake."""
     for cc in ("dctcp_ms", "ldcp"):
         for flags, name, ecn in ((ECE, cc, ECT0), (0, cc + "-reno", NOT_ECT)):
             sock = new_socket(4, "reno")
@@ -428,8 +428,8 @@ def chosen_late(tun):
 
 
 def old_listener(tun):
-    """A server that listens with another congestion control agrees to ECN with a client of ours
-    if its route towards the client says so.
+    """A server that listens with another congestion control accepts ECN from our client if its
+    route to the client enables that.
     """
     listener = new_socket(4, "reno")
     listener.bind((wire.STACK[4], 0))

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Of which devices a rate bounds a sender's pace: of hardware, and of what stands on nothing but
-hardware. All report 10 Gbit/s here, and none holds a packet back, so that the RTT is next to
-nothing and the window of csig asks for a pace far above. Prints TAP.
+"""The devices whose rate limits a sender's pacing rate: hardware, and devices that have only
+hardware below them. All devices report 10 Gbit/s here, and none delays packets. So the RTT is very
+small, and the window of csig would allow a much higher pacing rate. Prints TAP.
 
     a [device on card0 or veth0] ---- [the same on card1 or veth1] b
 
@@ -31,7 +31,7 @@ link add veth0 netns a type veth peer name veth1 netns b
 -n b link set card1 up
 -n b link set veth1 up
 """
-# What, how it is made on {port}, whether the rate bounds the pace.
+# The kind of device, the commands that make it on {port}, and True if the rate limits the pace.
 DEVICES = (
     ("a NIC", "card", (), True),
     ("veth", "veth", (), False),
@@ -52,7 +52,7 @@ DEVICES = (
 
 
 def paces():
-    """Paces that a socket has had at the end of a stream."""
+    """Return the pacing rates of a socket at the end of a stream."""
     sock, other = hosts.connect(4, "csig")
     seen, left, got = set(), SIZE, 0
     end = time.monotonic() + 10
@@ -65,7 +65,7 @@ def paces():
         seen.add(struct.unpack_from("Q", info, 104)[0])
         time.sleep(0.0001)
     hosts.close(sock, other)
-    # All ones: none is set yet.
+    # All ones means that no pacing rate is set yet.
     return got, seen - {2**64 - 1}
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A user of a carrier, for its tests: a congestion control that opens a flow, collects and
- * asks at each ACK and otherwise is Reno. Its parameters are its counters; they may be
- * written. Who includes it defines DRIVE_CC, its name; DRIVE_FLOW, the carrier's struct;
- * and the functions declared below.
+ * A congestion control for the tests of a carrier: it opens a flow, reads feedback and sends a
+ * request at each ACK, and otherwise is Reno. Its module parameters are its counters, which may
+ * be written. A module that includes this file defines DRIVE_CC, the name; DRIVE_FLOW, the
+ * carrier's struct; and the functions declared below.
  */
 #ifndef HOPCC_SELFTESTS_DRIVE_H
 #define HOPCC_SELFTESTS_DRIVE_H
@@ -12,7 +12,7 @@
 #include <net/hop_shim.h>
 #include <net/tcp.h>
 
-/* The lab has one CPU, and this is softirq or BH off: no race. */
+/* There are no races, since the lab has one CPU and the writers run with BH off or in softirq. */
 static uint opened;
 module_param(opened, uint, 0644);
 static uint refused;

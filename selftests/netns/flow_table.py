@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The flow table: what a dump passes, who may fill it, what a namespace leaves. Prints TAP.
+"""The flow table: dumps, limits, and the end of namespaces. Prints TAP.
 
     empty [wire0] ---- [wire1] full         contained: a user namespace of its own
 
@@ -20,7 +20,7 @@ from hosts import counts, sysctl
 
 FLOWS_MAX = "/sys/module/hop_core/parameters/flows_max"
 PAIRS = 400
-# Above what is needed here, below what anybody has for a default.
+# More entries than this test needs, and no more than any default of flows_max.
 WIDE = 65536
 FLOW_LIMIT_DEFAULT = 65536
 SPOOFED = 1000
@@ -37,15 +37,15 @@ def flows_max(value=None):
 
 
 def speak(name):
-    """Connections of this namespace with itself bear the option, so that each has two flows."""
+    """Make connections of a namespace with itself carry the option: each has two flows."""
     sysctl(name, "hopcc/csig", 2)
     sysctl(name, "hopcc/csig_cc", "reno")
     sysctl(name, "ipv4/tcp_syncookies", 0)
 
 
 def contain(name):
-    """A namespace of another user namespace; the shell of its root, which keeps it. Outside, its
-    root is nobody.
+    """Make a network namespace in another user namespace. Return the shell of its root, which keeps
+    it alive. Outside, its root is the user nobody.
     """
     # pylint: disable=consider-using-with
     shell = subprocess.Popen(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
@@ -57,14 +57,14 @@ def contain(name):
 
 
 def status(shell, command):
-    """Exit status of a command that a shell is told to run."""
+    """Run a command in a shell. Return its exit status."""
     shell.stdin.write(f"{command}; echo $?\n")
     shell.stdin.flush()
     return int(shell.stdout.readline())
 
 
 class Pairs:
-    """Connections of a namespace with itself."""
+    """The connections of a namespace with itself."""
 
     def __init__(self, name, number):
         self.name, self.socks = name, []
@@ -80,11 +80,11 @@ class Pairs:
             self.socks += [sock, self.listener.accept()[0]]
 
     def ports(self):
-        """(local, peer) of every end."""
+        """Return (local, peer) ports of every end."""
         return {(s.getsockname()[1], s.getpeername()[1]) for s in self.socks}
 
     def close_some(self, step):
-        """One connection of each @step, by a reset: the flow may be removed at once."""
+        """Close every @step-th connection by a reset, so that its flow can be removed at once."""
         gone = []
         for n in range(0, len(self.socks), 2 * step):
             gone += self.socks[n:n + 2]
@@ -99,7 +99,7 @@ class Pairs:
 
 
 def dump(name, between=None):
-    """Ports of the flows that a dump shows; between() is called after its first part."""
+    """Return the ports of the flows in a dump; between() is called after its first part."""
     shown = []
     with hosts.inside(name):
         sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, csig_flows.NETLINK_GENERIC)
@@ -116,7 +116,7 @@ def dump(name, between=None):
 
 
 def walked(name, act):
-    """Entries that dumps passed meanwhile; what act() returned."""
+    """Call act(). Return the number of entries that dumps passed meanwhile, and act()'s result."""
     before = counts(name, "csig").get("flows_walked", -1)
     result = act()
     return counts(name, "csig").get("flows_walked", -1) - before if before >= 0 else None, result
@@ -158,7 +158,7 @@ def dumps():
 
 
 def abandoned():
-    """Dumps that nobody reads to their ends."""
+    """Dumps that are not read to their end."""
     for _ in range(20):
         with hosts.inside("full"):
             sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, csig_flows.NETLINK_GENERIC)
@@ -170,7 +170,7 @@ def abandoned():
 
 
 def without(name):
-    """Were connections of this namespace refused a flow, or their half-open ones removed?"""
+    """Return True if flows of this namespace were refused, or half-open ones removed."""
     got = counts(name, "csig")
     return got["flows_evicted"] + got["flows_refused_max"] > 0
 
@@ -196,7 +196,7 @@ def caps():
 
 
 def limits(shell):
-    """What the root of a user namespace can set."""
+    """The sysctl values that the root of a user namespace can set."""
     def write(value, path):
         return not status(shell, f"echo {value} >{path}")
 
@@ -226,7 +226,7 @@ def wire():
 
 
 def flood(port):
-    """SYNs from addresses that do not answer; the most flows that all namespaces had meanwhile."""
+    """Send SYNs from addresses that do not answer. Return the most flows of all namespaces."""
     attacker, most = csig_tag.Sniffer("empty", "wire0"), 0
     ends = "".join(MAC[dev] for dev in ("wire1", "wire0"))
     for n, frame in enumerate(csig_bulk.syns(bytes.fromhex(ends.replace(":", "")), port, SPOOFED)):
@@ -239,7 +239,7 @@ def flood(port):
 
 
 def spoofed():
-    """Half-open entries of SYNs that nobody meant, where flows_max and not flow_limit is reached."""
+    """Half-open entries of spoofed SYNs, where flows_max and not flow_limit is reached."""
     wire()
     before, other = flows_max(), Pairs("contained", 20)
     flows_max(100)
@@ -273,7 +273,7 @@ def ended(keeper):
     keeper.wait()
     for p in pairs:
         p.close()
-    # Namespaces end in their own time.
+    # The kernel removes namespaces asynchronously.
     time.sleep(70)
     tap.equal("namespaces end with flows in them, and leave another's alone",
               counts("empty", "csig")["flows"], 20)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""FTP in its active mode beside conntrack's helper on the client's own host: the helper reads
-"PORT" in the control connection, expects the server's connection, and behind NAT translates the
-address, which changes the length of the data. Prints TAP. Needs root, nft, the carriers with
-their congestion controls and the kernel's nf_conntrack_ftp and nf_nat_ftp; all is in network
-namespaces of its own.
+"""Active FTP with conntrack's helper on the client's own host: the helper reads "PORT" in the
+control connection, expects the server's connection, and behind NAT translates the address, which
+changes the length of the data. Prints TAP. Needs root, nft, the carriers with their congestion
+controls and the kernel's nf_conntrack_ftp and nf_nat_ftp; changes nothing outside its own network
+namespaces.
 
     client a 192.0.2.1, on its loopback 203.0.113.77 ---- r ---- server b 198.51.100.1
 """
@@ -20,12 +20,12 @@ from hosts import A, B, Stream, counts, sysctl, transfer
 MIB = 1 << 20
 CONTROL, LINES = 21, 200
 INNER = "203.0.113.77"
-# Congestion control, its carrier's counters, what counts a header that left on data
+# Congestion control, its carrier, and the carrier's counter of headers sent on data
 CARRIERS = (("xcp", "xcp", "out_data"), ("hpccpp", "int", "out_data"))
 
 tap = hosts.Tap()
 
-# Nobody may come in but who answers and whom the helper expects.
+# Only answers and connections that the helper expects may enter.
 FIREWALL = """
 table ip ftp {
 	ct helper ftp { type "ftp" protocol tcp; }
@@ -55,7 +55,7 @@ def listen(name, address, port, cc):
 
 
 def join(name, cc, address, listener, bind_to):
-    """A connection to a listener: both ends, or None."""
+    """Connect to a listener. Return both ends, or None."""
     sock = hosts.tcp(name, 4, cc)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind(bind_to)
@@ -69,7 +69,7 @@ def join(name, cc, address, listener, bind_to):
 
 
 def line_of(sock):
-    """A line, or what there is of it after a while."""
+    """Return a line, or the part of it that arrives within a time."""
     line = b""
     while not line.endswith(b"\n") and select.select([sock], [], [], 10)[0]:
         data = sock.recv(1)
@@ -80,7 +80,7 @@ def line_of(sock):
 
 
 def say(client, server, line):
-    """What the server reads of a line, and the client of the answer."""
+    """Send a line and an answer. Return what the server and the client read."""
     client.sendall(f"{line}\r\n".encode())
     heard = line_of(server).strip()
     server.sendall(f"200 {heard}\r\n".encode())
@@ -88,13 +88,13 @@ def say(client, server, line):
 
 
 def chat(client, server, start):
-    """Many lines each way: numbers that are wrong by one would stop it."""
+    """Send many lines each way: a sequence number off by one would stop the connection."""
     lines = [f"NOOP {n} " + "x" * (n % 97 + 1) for n in range(start, start + LINES)]
     return all(say(client, server, line) == (line, f"200 {line}") for line in lines)
 
 
 def session(cc, address):
-    """(address that the server was told, the data came, the control connection still works)"""
+    """Return (address that the server received, data arrived, the control connection works)."""
     control = listen("b", B[4], CONTROL, "cubic")
     pair = join("a", cc, (B[4], CONTROL), control, (address, 0))
     if not pair:

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Segments with XCP's header or inband telemetry that GRO merges, at the receiver and at a router that
-segments again. Prints TAP.
+"""GRO of segments with XCP's header or inband telemetry, at the receiver, and at a router that
+segments the merged packets again. Prints TAP.
 
     a ---- [r-a] r [r-b] ---- b
 
-Needs root and the path of xcp_drive.ko or int_drive.ko, which says what is tested; changes nothing
-outside its own network namespaces.
+Needs root and the path of xcp_drive.ko or int_drive.ko, which selects the carrier under test;
+changes nothing outside its own network namespaces.
 """
 import os
 import random
@@ -32,7 +32,7 @@ HOLD_NS = 1000000
 
 
 class Xcp:
-    """XCP's header, and what may become of it."""
+    """XCP's header, and the rules for merging and segmenting it."""
     name, carrier, protocol, cc = "XCP", "xcp", 253, "xcp"
     bytes, SUM = 20, 0x80
 
@@ -44,7 +44,7 @@ class Xcp:
 
     @classmethod
     def cases(cls):
-        """What, the headers of segments in a row, and (segments, header) of what is left."""
+        """Return cases: name, headers of segments, and (segments, header) of merged packets."""
         h = cls.header
         one, most = h(), 2**31 - 1
         yield "equal", [one] * 4, [(4, one)]
@@ -67,7 +67,7 @@ class Xcp:
 
     @classmethod
     def merged(cls, headers):
-        """The one header for segments with these; None if they must not merge."""
+        """Return the header of the merged packet; None if these headers must not be merged."""
         fields = [struct.unpack("!3sB8sii", h) for h in headers]
         deltas, reverse = [f[3] for f in fields], sum(f[4] for f in fields)
         alike, delta = len(set(deltas)) == 1, sum(deltas)
@@ -80,7 +80,7 @@ class Xcp:
 
     @classmethod
     def segmented(cls, header, number, total):
-        """Of the segment with that number of a packet of so many with this header."""
+        """Return the header of a segment, by its number and the number of segments."""
         first, flags, rest, delta, reverse = struct.unpack("!3sB8sii", header)
         if flags & cls.SUM and total > 1:
             each, left = divmod(abs(delta), total)
@@ -94,14 +94,14 @@ class Xcp:
 
 
 class Int:
-    """Telemetry's header and tail."""
+    """The INT header and its tail."""
     name, carrier, protocol, cc = "INT", "int", 254, "int_drive"
     bytes = 12 + 2 * 8 + 8
 
     @staticmethod
     def header(number=1, mark=0, cookie=0x55667788, kind=2, flags=0, hops=1, path=5, following=TCP, words=7,
                slots=2):
-        """@mark: what a record says"""
+        """@mark: content of a record."""
         return struct.pack("!BBBBIQQIII", following, words, kind, flags, hops << 28 | path << 16, 9 << 60 | mark,
                            0, slots << 28 | mark << 12, number, cookie)
 
@@ -140,7 +140,7 @@ class Int:
 
 def packet(kind, version, number, header, port=9, flags=ACK, ack=1, options=b"", tos=0, ttl=64, size=SIZE,
            protocol=None, seq=None, change=None):
-    """An IP packet from a to b; its data is its number."""
+    """Return an IP packet from a to b; its payload is its number."""
     payload = (struct.pack("!I", number) * (size // 4))
     tcp = struct.pack("!HHIIBBHHH", port, 9, 1 + (number if seq is None else seq) * SIZE & 0xffffffff, ack,
                       (20 + len(options)) // 4 << 4, flags, 1000, 0, 0) + options + payload
@@ -161,7 +161,7 @@ def ip_bytes(version):
 
 
 class Link:
-    """Frames onto one end of a link, and what the other end's stack receives."""
+    """Sends frames to one end of a link, and reads what the stack of the other end receives."""
 
     def __init__(self, source, source_dev, sink, sink_dev, watch=None):
         self.wire = Sniffer(source, source_dev)
@@ -171,7 +171,7 @@ class Link:
         self.head = bytes.fromhex(shown.split()[2].replace(":", "")) + b"\x02" + bytes(5)
 
     def pass_on(self, version, packets, routed=False):
-        """IP packets that came of these, in order; those that were routed have another frame's header."""
+        """Send packets. Return the IP packets that arrive; routed ones have a new MAC header."""
         kind = struct.pack("!H", 0x0800 if version == 4 else 0x86dd)
         self.far.frames()
         for data in packets:
@@ -189,7 +189,7 @@ class Link:
 
 
 def parts(kind, version, data, options=0):
-    """(numbers of the segments, header) of a packet, merged or not."""
+    """Return (numbers of the segments, header) of a packet, merged or not."""
     at = ip_bytes(version)
     payload = data[at + kind.bytes + 20 + options:]
     return ([struct.unpack_from("!I", payload, n)[0] for n in range(SIZE - 4, len(payload), SIZE)],
@@ -197,13 +197,13 @@ def parts(kind, version, data, options=0):
 
 
 def expect(kind, version, link, what, packets, want, options=0):
-    """@want: numbers of the segments of each packet that is left, and its header"""
+    """@want: for each resulting packet, the numbers of its segments, and its header."""
     got = [parts(kind, version, data, options) for data in link.pass_on(version, packets)]
     tap.equal(f"IPv{version} {kind.name}, {what}", sorted(got), sorted(want))
 
 
 def groups(want):
-    """(count, header) as (numbers, header), one after the other."""
+    """Convert (count, header) to (numbers, header), with consecutive numbers."""
     start = 0
     for count, header in want:
         yield list(range(start, start + count)), header
@@ -221,7 +221,7 @@ def flip(at):
 
 
 def cut(keep):
-    """IP ends so many bytes behind its header, and the frame with it."""
+    """Return a change that ends the IP packet and the frame @keep bytes behind the IP header."""
     def change(data):
         if data[0] >> 4 == 6:
             return data[:4] + struct.pack("!H", keep) + data[6:40 + keep]
@@ -231,7 +231,7 @@ def cut(keep):
 
 
 def others_decide(kind, version, link):
-    """IP and TCP as without a header: what is like the first three merges, but not with the second pair."""
+    """IP and TCP decide as without our header: packets like the first three merge."""
     h, at = kind.header(), ip_bytes(version)
     first = [packet(kind, version, n, h) for n in (0, 1)]
     for what, how in (("ECE", {"flags": ACK | ECE}), ("another ACK", {"ack": 2}), ("CE", {"tos": 3}),
@@ -257,7 +257,7 @@ def others_decide(kind, version, link):
 
 
 def truncated(kind, version, link):
-    """The packet ends within our header, or TCP's: the first one, which is held, is not touched."""
+    """A packet that ends within our header or TCP's does not change the packet that is held."""
     h = kind.header()
     first = packet(kind, version, 0, h)
     lost = []
@@ -285,7 +285,7 @@ def switched_off(kind, version, link):
 
 
 def draw(kind, version, rng, total):
-    """Packets of two connections as they may come, most of which could merge: (header, port, packet)."""
+    """Return random packets of two connections, most of which can merge: (header, port, packet)."""
     at, seq, made = ip_bytes(version), {9: 0, 10: 0}, []
     for number in range(total):
         header, port = kind.random(rng), rng.choice((9, 9, 9, 10))
@@ -299,7 +299,7 @@ def draw(kind, version, rng, total):
 
 
 def check_group(kind, made, numbers, header):
-    """Is this packet what these segments may become?"""
+    """Return True if this packet is a valid result of merging these segments."""
     came = [made[n] for n in numbers]
     if len(numbers) == 1:
         return header == came[0][0]
@@ -307,7 +307,7 @@ def check_group(kind, made, numbers, header):
 
 
 def anything(kind, version, link):
-    """Bits flip anywhere: each segment arrives once, in order, below a header that stands for it."""
+    """Random bits flip: each segment arrives once, in order, with a header that is valid for it."""
     rng, wrong, merged, total = random.Random(version), [], 0, 4000
     made = draw(kind, version, rng, total)
     seen = []
@@ -326,7 +326,7 @@ def anything(kind, version, link):
 
 
 def again(kind, version):
-    """A router merges, and segments again in front of the next link."""
+    """A router merges packets, and segments them again in front of the next link."""
     for name, dev in (("a", "a-r"), ("r", "r-b")):
         offload(name, dev, ETHTOOL_STSO, 0)
     hold("b", "b-r", 0)
@@ -349,7 +349,7 @@ def again(kind, version):
 
 
 def port_between(version):
-    """The router's port gives feedback to what the router has merged, and the link's device segments it."""
+    """The router's port gives feedback to merged packets, and the link's device segments them."""
     for name, dev in (("a", "a-r"), ("r", "r-b")):
         offload(name, dev, ETHTOOL_STSO, 0)
     hold("b", "b-r", 0)
@@ -371,13 +371,13 @@ def port_between(version):
 
 
 def unload(kind):
-    """The module goes while GRO holds what it has merged, for a second."""
+    """The module is unloaded while GRO holds merged packets for a second."""
     offload("r", "r-b", ETHTOOL_STSO, 0)
     hold("b", "b-r", 10**9)
     link, before = Link("r", "r-b", "b", "b-r"), received(4)
     packets = [packet(kind, 4, n, kind.header()) for n in range(3)]
     held = len(link.pass_on(4, packets))
-    # The real user of telemetry was not removed.
+    # tcp_hpccpp, the real user of telemetry, is still loaded.
     hosts.run("rmmod tcp_hpccpp", check=False)
     hosts.run(f"rmmod {kind.carrier}_drive net_{kind.carrier}")
     came = received(4) - before
@@ -390,7 +390,7 @@ def unload(kind):
 
 
 def hold(name, dev, hold_ns):
-    """GRO merges what comes within that time; 0: GRO is off."""
+    """Make GRO hold packets for a time; 0 switches GRO off."""
     offload(name, dev, ETHTOOL_SGRO, bool(hold_ns))
     subprocess.run(["ip", "netns", "exec", name, "sh", "-c",
                     f"echo {hold_ns} > /sys/class/net/{dev}/gro_flush_timeout"], check=True)
@@ -410,7 +410,7 @@ def received(version):
 
 
 class Deltas:
-    """Delta_Throughput of the packets on the link to b: their sum, and how often it is another than before."""
+    """Delta_Throughput of the packets on the link to b: the sum, and the number of changes."""
 
     def __init__(self):
         self.sniffer, self.changes = Sniffer("r", "r-b"), 0
@@ -427,7 +427,7 @@ class Deltas:
 
 
 def check_feedback(kind, version, what, feedback, out, back):
-    """What comes back is what it would be without GRO. GRO holds a probe, which is a TCP segment, on its own:
+    """The feedback is the same as without GRO. GRO holds a probe, which is a TCP segment, alone, so
     data overtakes it, and its answer is old. The receiver answers one packet in each T."""
     if kind is Xcp:
         tap.equal(f"IPv{version} XCP, {what}: all feedback comes back", drive("feedback"), feedback)
@@ -439,7 +439,9 @@ def check_feedback(kind, version, what, feedback, out, back):
 
 
 def stream(kind, version, what, deltas=None, total=4 * MIB):
-    """@deltas: of the packets on the link; else no router changes them. Return: packets at b's IP, of those that r forwarded, of those on the link to b."""
+    """Send a stream. @deltas: records the packets on the link; None if no router changes them.
+    Return the number of packets at b's IP, as fractions of those that r forwarded, and of those on
+    the link to b."""
     for name in ("feedback", "headers") if kind is Xcp else ("records", "odd"):
         drive(name, 0, f"{kind.carrier}_drive")
     before = [counts(name, kind.carrier) for name in "ab"]
@@ -461,7 +463,7 @@ def stream(kind, version, what, deltas=None, total=4 * MIB):
 
 
 def streams(kind, version):
-    """The sender's device segments; then who merges and who does not."""
+    """The sender's device segments; GRO is on at the router, at the receiver, or off."""
     offload("a", "a-r", ETHTOOL_STSO, 0)
     for what, router, receiver, segments, least, most in (
             ("nobody merges", 0, 0, 0, 0.99, 1.1), ("the receiver merges", 0, HOLD_NS, 0, 0, 0.35),
@@ -481,7 +483,7 @@ def streams(kind, version):
 
 
 def own_feedback(version):
-    """A port that gives each packet its own share: they merge all the same, and none of it is lost."""
+    """A port gives each packet its own feedback: they merge, and no feedback is lost."""
     for name, value in (("delta", 2**30), ("rtt_us", 2100), ("throughput", 60000000)):
         drive(name, value)
     deltas = Deltas()
@@ -506,11 +508,11 @@ def main():
     hosts.build_path()
     sysctl("a", "hopcc/int_forward", 1)
     sysctl("a", "hopcc/int_cc", "int_drive")
-    # Neighbours are known before frames come by hand.
+    # Resolve neighbours before frames are sent by hand.
     hosts.run("ip netns exec r ping -qc1 198.51.100.1", check=False)
     for version in (4, 6):
         close(*connect(version, "cubic"))
-    # So that windows are some hundred packets.
+    # The delay makes windows grow to some hundred packets.
     hosts.run("tc -n b qdisc add dev b-r root link rate 10gbit delay 2ms")
     for version in (4, 6):
         offload("r", "r-b", ETHTOOL_STSO, 0)

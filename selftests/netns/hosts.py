@@ -18,7 +18,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
-from tap import Tap  # for who imports this
+from tap import Tap  # noqa: F401 -- tests take it from here
 
 CLONE_NEWNET = 0x40000000
 SIOCETHTOOL, ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x17, 0x1f, 0x2c
@@ -55,7 +55,7 @@ def run(line, check=True):
 
 
 def ip(lines):
-    """Commands of ip: those of each "-n NAME" by one ip, after those of none."""
+    """Run commands of ip: those without "-n NAME" first, then one ip process for each name."""
     batches = {}
     for line in lines.strip().splitlines():
         words = line.split()
@@ -67,7 +67,7 @@ def ip(lines):
 
 
 def build(*names):
-    """Empty namespaces with loopback up."""
+    """Make empty namespaces with loopback up."""
     ip("".join(f"netns add {name}\n-n {name} link set lo up\n" for name in names))
     for name in names:
         with inside(name):
@@ -79,7 +79,7 @@ def build(*names):
 def build_path():
     build("a", "r", "b")
     ip(TOPOLOGY)
-    # Link-local addresses, which neighbours are asked from, are checked for twins.
+    # Wait for duplicate address detection of the link-local addresses.
     time.sleep(3)
 
 
@@ -89,7 +89,7 @@ def remove_path():
 
 @contextlib.contextmanager
 def inside(name):
-    """The calling thread in a namespace; what it opens there stays there."""
+    """Move the calling thread to a namespace; sockets that it opens there stay there."""
     with open("/proc/thread-self/ns/net", encoding="ascii") as here, \
             open(f"/run/netns/{name}", encoding="ascii") as there:
         LIBC.setns(there.fileno(), CLONE_NEWNET)
@@ -110,7 +110,7 @@ def sysctl(name, knob, value):
 
 
 def offload(name, dev, command, on):
-    """ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO."""
+    """Set an offload by ETHTOOL_STXCSUM, ETHTOOL_STSO or ETHTOOL_SGRO."""
     with inside(name):
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     value = ctypes.create_string_buffer(struct.pack("II", command, on))
@@ -120,20 +120,20 @@ def offload(name, dev, command, on):
 
 
 def counts(name, carrier="xcp"):
-    """/proc/net/hopcc_xcp, or another carrier's, of a namespace"""
+    """Return the counters of a carrier in a namespace, from /proc/net/hopcc_*."""
     with inside(name), open(f"/proc/thread-self/net/hopcc_{carrier}", encoding="ascii") as file:
         return {k: int(v) for k, v in (line.split() for line in file)}
 
 
 def snmp(name, group, key):
-    """A counter of /proc/net/snmp."""
+    """Return a counter of /proc/net/snmp."""
     with inside(name), open("/proc/thread-self/net/snmp", encoding="ascii") as file:
         names, values = [line.split() for line in file if line.startswith(group + ":")]
     return int(values[names.index(key)])
 
 
 def netstat(name, key):
-    """A counter of TcpExt in /proc/net/netstat."""
+    """Return a counter of TcpExt in /proc/net/netstat."""
     with inside(name), open("/proc/thread-self/net/netstat", encoding="ascii") as file:
         names, values = [line.split() for line in file if line.startswith("TcpExt:")]
     return int(values[names.index(key)])
@@ -153,7 +153,7 @@ def tcp(name, version, cc=None):
 
 def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", wait_s=20,
             listener_version=None):
-    """A connection from source to sink: both ends, not blocking; None if it fails."""
+    """Connect from source to sink. Return both ends, non-blocking; None if it fails."""
     listener = tcp(sink, listener_version or version, sink_cc)
     listener.bind(("::" if listener.family == socket.AF_INET6 else "0.0.0.0", 0))
     listener.listen()
@@ -170,7 +170,7 @@ def connect(version, cc="xcp", source="a", sink="b", to=None, sink_cc="cubic", w
 
 
 class Stream:
-    """Random bytes one way; both ends hash them."""
+    """Sends random bytes in one direction; both ends hash them."""
     BLOCK = random.Random(1).randbytes(1 << 20)
 
     def __init__(self, source, sink, total):
@@ -225,7 +225,7 @@ def transfer(streams, limit_s=600, meanwhile=None, step_s=5):
 
 
 def transfer_switching(a, b, names):
-    """A stream whose sender takes the next congestion control after each half of a MiB."""
+    """Send a stream whose sender switches to the next congestion control every 0.5 MiB."""
     step, left = 1 << 19, list(names)
 
     def turn(received):
@@ -241,13 +241,13 @@ def close(*socks):
 
 
 def insmod(path):
-    # The real reactor has the same name.
+    # The real congestion control has the same name.
     run("rmmod tcp_xcp", check=False)
     run(f"insmod {path}")
 
 
 def drive(name, value=None, module="xcp_drive"):
-    """A counter or a parameter of the module that drives a carrier."""
+    """Read or set a counter or a parameter of the module that drives a carrier."""
     path = f"/sys/module/{module}/parameters/{name}"
     if value is not None:
         write(path, value)

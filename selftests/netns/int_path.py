@@ -16,8 +16,8 @@ import sys
 import time
 
 import hosts
-from hosts import FAMILY, Stream, connect, run, sysctl, transfer
-from int_wire import DSCP_RESPONSE, ECHO, RECORDS, Message, header, message, record
+from hosts import Stream, connect, run, sysctl, transfer
+from int_wire import DSCP_RESPONSE, ECHO, Message, header, message, record
 
 CC = "int_drive"
 ETH_P_ALL = 3

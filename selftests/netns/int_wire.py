@@ -209,16 +209,19 @@ def handshake(tun, version):
 
 
 def reported(tun, version, listener):
-    """A SYN with records: its hops, and their queues in units of 256 ns. 100 of 40.96 ns each."""
-    shim = header(HELLO, 5, hops=3, path=7, records=[record(qlen=100)] * 3) + \
-        struct.pack("!Q", COOKIE)
-    for n, (anonymous, flags, padding) in enumerate(((0, 3, 3 * 4096 // 256), (1, 0, 0))):
+    """A SYN with records: its hops, their queues in units of 256 ns, 100 of 40.96 ns each, and the
+    slowest port, of 10 Gbit/s.
+    """
+    shim = header(HELLO, 5, hops=3, path=7, records=[record(qlen=80, speed=5)] +
+                  [record(qlen=100)] * 2) + struct.pack("!Q", COOKIE)
+    for n, (anonymous, flags, padding, speed) in enumerate(((0, 3, 3 * 4096 // 256, 5),
+                                                            (1, 0, 0, 0))):
         sysctl("int_anonymous", anonymous)
         peer = Talker(tun, version, 50010 + n)
         got = peer.knock(listener, shim)
-        want = bytearray(header(HELLO, 5, flags=flags))
+        want = bytearray(header(HELLO, 5, flags=flags, options=5 << 28 | speed))
         want[6:8] = struct.pack("!H", padding)
-        tap.equal(f"IPv{version}: SYN with records: {'nothing' if anonymous else 'queues'} reported",
+        tap.equal(f"IPv{version}: SYN with records: {'nothing' if anonymous else 'all'} reported",
                   [bytes(p.shim[:-8]) for p in got if p.shim], [bytes(want)])
         peer.send(RST | ACK, pos=0)
     sysctl("int_anonymous", 0)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """A congestion control that is chosen when the connection is established, as iperf3 -C does:
-ACKs negotiate XCP and telemetry. Prints TAP.
+ACKs negotiate XCP, telemetry and CSIG. Prints TAP.
 
-    a ---- [r-a] r [r-b] ---- b		both ports: 100 Mbit/s, 500 us, xcp or int
+    a ---- [r-a] r [r-b] ---- b		both ports: 100 Mbit/s, 500 us, xcp, int or csig
 
 Needs root, nft and the modules; changes nothing outside its own network namespaces.
 """
@@ -17,7 +17,11 @@ from hosts import Stream, connect, counts, run, since, sysctl, transfer
 from xcp_firewall import nft
 
 MB = 1 << 20
-CARRIERS = {"xcp": ("xcp", 253, "out_data"), "hpccpp": ("int", 254, "out_probe")}
+# By congestion control: its carrier; the counters of headers on or beside data, and of questions.
+CARRIERS = {"xcp": ("xcp", "out_data", "out_syn"), "hpccpp": ("int", "out_probe", "out_hello"),
+            "csig": ("csig", "out_tag", "out_hello")}
+# csig without CSIG goes by the path's delay, and keeps its name: cwnd_gain is 4 and more.
+TCP_CC_INFO, ONE, PATH = 26, 256, 4
 
 tap = hosts.Tap()
 
@@ -26,6 +30,7 @@ table inet lossy {
 	chain forward {
 		type filter hook forward priority 0; policy accept;
 		meta l4proto { 253, 254 } drop
+		tcp option 253 exists drop
 	}
 }
 """
@@ -33,16 +38,32 @@ table inet lossy {
 
 def setup(cc):
     hosts.build_path()
-    qdisc = {"xcp": "xcp rate 100mbit overhead 24", "hpccpp": "int rate 100mbit overhead 24 switch_id 1"}
+    qdisc = {"xcp": "xcp rate 100mbit overhead 24", "hpccpp": "int rate 100mbit overhead 24 switch_id 1",
+             "csig": "csig rate 100mbit overhead 24 lm all compact 7"}
     for dev in ("r-a", "r-b"):
         run(f"tc -n r qdisc replace dev {dev} root handle 1: link rate 100mbit delay 500us")
         run(f"tc -n r qdisc replace dev {dev} parent 1:1 handle 10: {qdisc[cc]}")
     for name in ("a", "b"):
         sysctl(name, "ipv4/tcp_rmem", "4096 131072 1048576")
+    if cc != "csig":
+        return
+    for name in ("a", "r", "b"):
+        sysctl(name, "hopcc/csig_ports", "a-r r-a r-b b-r")
+        sysctl(name, "hopcc/tcp_csig_target_ns", 500000)
+    for name in ("a", "b"):
+        sysctl(name, "hopcc/csig", 2)
 
 
 def name_of(sock):
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+
+
+def falls_to(sock, cc):
+    """Nothing is negotiated: does the connection do without?"""
+    if cc != "csig":
+        return name_of(sock) == cc + "-reno"
+    info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
+    return name_of(sock) == cc and struct.unpack_from("I", info, 16)[0] // ONE >= PATH
 
 
 def choose(sock, cc):
@@ -64,7 +85,7 @@ class Run:
         if meanwhile:
             meanwhile()
         self.exact = transfer([Stream(source, sink, total)])
-        self.name = name_of(source)
+        self.name, self.fell = name_of(source), falls_to(source, cc)
         self.got = since(sender, before, carrier)
         self.retrans, = struct.unpack_from("I", source.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO,
                                                                   104), 100)
@@ -75,18 +96,18 @@ class Run:
 def works(version, cc, what, **options):
     r = Run(version, cc, **options)
     tap.claim(f"IPv{version} {cc} {what}: cubic without a header, then negotiated by one ACK",
-              r.quiet and r.exact and r.name == cc and r.got["peer_speaks"] == 1 and
-              r.got[CARRIERS[cc][2]] > 10,
-              f"{r.name}, {r.got['peer_speaks']}, {r.got[CARRIERS[cc][2]]} headers or probes")
+              r.quiet and r.exact and r.name == cc and not r.fell and r.got["peer_speaks"] == 1 and
+              r.got[CARRIERS[cc][1]] > 10,
+              f"{r.name}, {r.got['peer_speaks']}, {r.got[CARRIERS[cc][1]]} headers or probes")
 
 
 def falls_back(version, cc, what, asked, **options):
     for when, headers, silent in (("first", asked, 1), ("again", 0, 0)):
         r = Run(version, cc, **options)
-        sent = r.got["out_syn" if cc == "xcp" else "out_hello"]
-        tap.claim(f"IPv{version} {cc} {what}, {when}: exact, Reno, no packet is lost",
-                  r.exact and r.name == cc + "-reno" and r.got["peer_silent"] == silent and
-                  sent == headers and not r.retrans, f"{r.name}, {sent} ACKs asked, {r.retrans} lost")
+        sent = r.got[CARRIERS[cc][2]]
+        tap.claim(f"IPv{version} {cc} {what}, {when}: exact, without headers, no packet is lost",
+                  r.exact and r.fell and r.got["peer_silent"] == silent and sent == headers and
+                  not r.retrans, f"{r.name}, {sent} ACKs asked, {r.retrans} lost")
 
 
 def cases(version, cc):
@@ -96,8 +117,9 @@ def cases(version, cc):
     nft("r", DROP)
     works(version, cc, "first question lost", meanwhile=lambda: nft("r", "flush ruleset"))
     sysctl("b", "hopcc/" + CARRIERS[cc][0], 0)
-    falls_back(version, cc, "carrier off at the peer", 1)
-    sysctl("b", "hopcc/" + CARRIERS[cc][0], 1)
+    # By ICMP the peer says at once that it does not know the protocol; an option it passes over.
+    falls_back(version, cc, "carrier off at the peer", 3 if cc == "csig" else 1)
+    sysctl("b", "hopcc/" + CARRIERS[cc][0], 2 if cc == "csig" else 1)
     time.sleep(61)
     nft("r", DROP)
     falls_back(version, cc, "path drops the protocol", 3)

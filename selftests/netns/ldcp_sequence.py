@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""LDCP packet by packet: the ACK and ECE stream of the receiver, and of the sender the
-ECN field of each packet, cw after each ACK, and the instants at which packets leave. Timeouts
-and repaired tails of csig, too.
-Prints TAP. Needs root and the modules tcp_ldcp and tcp_csig; changes nothing outside its own network
-namespace.
+"""LDCP packet by packet: the ACKs and ECE marks of the receiver, and, at the sender, the ECN field
+of each packet, cw after each ACK, and the times at which packets leave. Also tests timeouts and
+repaired tails of csig.
+Prints TAP. Needs root and the modules tcp_ldcp and tcp_csig; changes nothing outside its own
+network namespace.
 """
 import socket
 import struct
@@ -20,7 +20,7 @@ TCP_CC_INFO = 26
 MSS = Peer.MSS
 KNOBS = "/proc/sys/net/hopcc/ldcp_"
 FIRST_RTT, FAST, STABLE = 0, 1, 2
-CW_ONE = 256        # what ss shows a window of one packet as
+CW_ONE = 256        # a window of one packet in the output of ss
 
 tap = hosts.Tap()
 claim = tap.equal
@@ -42,7 +42,7 @@ def cc_name(sock):
 
 
 def law(sock):
-    """cw in 1/256 packets, and the stage"""
+    """Return cw in 1/256 packets, and the stage."""
     info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
     cw, stage = struct.unpack_from("II", info, 12)
     return cw, stage // CW_ONE
@@ -55,23 +55,23 @@ def cwnd(sock):
 
 # The receiver ---------------------------------------------------------------
 
-# Before: nothing is unacknowledged. A segment by number and codepoint, then the ACKs it
-# draws: (segments, ECE). NOT: Not-ECT, as first-RTT packets are.
+# At the start, nothing is unacknowledged. Each step is a segment by number and code point, and the
+# ACKs that it causes: (segments, ECE). NOT: Not-ECT, like first-RTT packets.
 EACH = (
     ("1 ECT", [(1, 0)]),
     ("2 ECT", [(2, 0)]),
-    ("3 CE", [(3, 1)]),                     # a mark, alone
-    ("4 ECT", [(4, 0)]),                    # and no ACK more
+    ("3 CE", [(3, 1)]),                     # an ACK for the mark alone
+    ("4 ECT", [(4, 0)]),                    # and no additional ACK
     ("5 CE", [(5, 1)]),
     ("6 CE", [(6, 1)]),
-    ("7 NOT", [(7, 0)]),                    # of the next message's first RTT
+    ("7 NOT", [(7, 0)]),                    # first RTT of the next message
     ("8 NOT", [(8, 0)]),
     ("9 CE +CWR", [(9, 1)]),
     ("10 NOT +CWR", [(10, 0)]),
     ("12 CE", [(10, 1)]),                   # a hole: its own duplicate ACK
     ("13 ECT", [(10, 0)]),
     ("14 NOT", [(10, 0)]),
-    ("11 CE", [(11, 1), (14, 0)]),          # filled: the mark by itself, then what it set free
+    ("11 CE", [(11, 1), (14, 0)]),          # hole filled: the mark alone, then the rest
     ("16 CE", [(14, 1)]),
     ("15 ECT", [(16, 0)]),
     ("17 NOT", [(17, 0)]),
@@ -81,8 +81,8 @@ SECOND = (
     ("1 ECT", []),
     ("2 ECT", [(2, 0)]),                    # every second segment
     ("3 ECT", []),
-    ("4 CE", [(3, 0), (4, 1)]),             # what waits first, then the mark at once
-    ("5 CE", [(5, 1)]),                     # nothing waits
+    ("4 CE", [(3, 0), (4, 1)]),             # first the waiting segment, then the mark
+    ("5 CE", [(5, 1)]),                     # no segment waits
     ("6 ECT", []),
     ("7 ECT", [(7, 0)]),
     ("8 ECT LATE", [(8, 0)]),
@@ -128,12 +128,12 @@ def receiver(tun, version, steps, ack_pkts):
 
 
 def delay_acks(sock):
-    """The delayed ACK's timer, marks and holes turn quick ACKs on: off again."""
+    """Switch quick ACKs off, which the delayed ACK's timer, marks and holes switch on."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
 
 def warm_up(peer, sock, ack_pkts):
-    """Past the quick ACKs of a new connection, then start positions at 0."""
+    """Pass the quick ACKs of a new connection, then start positions at 0."""
     for pos in range(0, 40 * MSS, MSS):
         peer.send(ACK, pos=pos, ecn=ECT0, payload=bytes(MSS))
         peer.read(1)
@@ -145,7 +145,7 @@ def warm_up(peer, sock, ack_pkts):
 
 
 def fresh(tun):
-    """A connection whose first packets are Not-ECT: each is acknowledged from the first on."""
+    """Return a connection whose first packets are Not-ECT, so that each is acknowledged."""
     listener = new_socket(4)
     listener.bind((wire.STACK[4], 0))
     listener.listen()
@@ -166,7 +166,7 @@ def fresh(tun):
 # The sender -----------------------------------------------------------------
 
 class Sender:
-    """The stack sends, the script acknowledges."""
+    """The stack sends, and the script acknowledges."""
 
     def __init__(self, tun, version, port, flags=ECE, rtt_ms=0, cc="ldcp", scale=0):
         self.sock = new_socket(version, cc)
@@ -179,7 +179,7 @@ class Sender:
         self.una = self.nxt = 0
         self.packets = []
         self.rtt_ms = rtt_ms
-        # A SYN-ACK's window is not scaled.
+        # The window of a SYN-ACK is not scaled.
         if scale:
             self.peer.send(ACK)
 
@@ -194,7 +194,7 @@ class Sender:
         return self.packets
 
     def wait(self, limit_s=1):
-        """Until something leaves."""
+        """Wait until a packet leaves."""
         end = time.monotonic() + limit_s
         self.packets = []
         while not self.packets and time.monotonic() < end:
@@ -207,14 +207,14 @@ class Sender:
         return self.collect()
 
     def steady(self, acks=30):
-        """Past the first window, cw some packets above it."""
+        """Pass the first window, until cw is some packets above it."""
         self.send(300)
         time.sleep(self.rtt_ms / 1000)
         for _ in range(acks):
             self.ack()
 
     def close(self, pos=0):
-        """pos: what the script has sent"""
+        """pos: number of bytes that the script has sent."""
         self.peer.send(wire.RST | ACK, pos=pos, ack=self.una)
         self.sock.close()
         self.peer.wire.read(5)
@@ -226,22 +226,22 @@ def reordering(sock):
 
 
 def ca_state(sock):
-    """TCP_CA_*"""
+    """Return the state of congestion avoidance, TCP_CA_*."""
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[1]
 
 
 def retransmits(sock):
-    """timeouts in a row"""
+    """Return the number of timeouts in a row."""
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[2]
 
 
 def segments(packets):
-    """The ECN field of each segment's worth of data, in order; a tun takes super-packets apart."""
+    """Return the ECN field of each segment, in order; the tun device segments GSO packets."""
     return [p.ecn for p in packets for _ in range(max(1, -(-p.size // MSS)))]
 
 
 def first_window(tun, version):
-    """20 packets: 19 Not-ECT, the last ECT; then, with the first ACK, ECT ever since."""
+    """20 packets: 19 Not-ECT, the last ECT; from the first ACK on, all are ECT."""
     name = f"IPv{version} sender: "
     s = Sender(tun, version, 41000 + version)
     claim(name + "SYN asks for ECN and is ECT",
@@ -262,7 +262,7 @@ def first_window(tun, version):
 
 
 def route_window(tun, version):
-    """The route's initcwnd comes before the knobs."""
+    """The route's initcwnd takes precedence over the sysctls."""
     to = f"{wire.SCRIPT[version]}/{32 if version == 4 else 128}"
     route = f"ip -{version} route replace {to} dev tun0 initcwnd"
     for pkts in (30, 12):
@@ -276,7 +276,7 @@ def route_window(tun, version):
 
 
 def translated(tun, version):
-    """Source NAT that changes the port, too: the first window is Not-ECT all the same."""
+    """With source NAT that also changes the port, the first window is Not-ECT, too."""
     port = 41100 + version
     for line in ("add table inet translated",
                  "add chain inet translated out { type nat hook postrouting priority srcnat; }",
@@ -291,7 +291,7 @@ def translated(tun, version):
 
 
 def exact_windows(name, s):
-    """(1) and (2), against plain arithmetic."""
+    """Compare equations (1) and (2) with plain arithmetic."""
     cw = 20.0
     for pkts, ece in ((1, False), (1, False), (2, False), (1, True), (1, False), (2, True),
                       (1, True)):
@@ -302,7 +302,7 @@ def exact_windows(name, s):
 
 
 def crossing(name, s):
-    """Down below one packet, and up again."""
+    """cw falls below one packet, and rises again."""
     while law(s.sock)[0] > 2 * CW_ONE:
         s.ack(1, True)
     cw = law(s.sock)[0] / CW_ONE
@@ -321,7 +321,7 @@ def crossing(name, s):
 
 
 def messages(tun):
-    """The last packet of a message is ECT; and each message of a flow below BDP begins anew."""
+    """The last packet of a message is ECT; each message of a flow below the BDP starts again."""
     s = Sender(tun, 4, 41100)
     claim("a message of five packets: the last is ECT", segments(s.send(5)),
           [NOT_ECT] * 4 + [ECT0])
@@ -361,13 +361,13 @@ def idle(tun):
 
 
 def losses(tun):
-    """A loss in the first window: cw is what was cumulatively acked before it."""
+    """After a loss in the first window, cw is the amount that was cumulatively acked before."""
     for lost, want in ((0, 0.25), (7, 7)):
         s = Sender(tun, 4, 41200 + lost)
         s.send(300)
         if lost:
             s.ack(lost)
-        # With what the ACKs before it drew.
+        # The ACKs before it have released more packets.
         s.peer.sack(s.una, [(19 * MSS, (20 + lost) * MSS)])
         packets = s.collect(10)
         claim(f"{lost} of 20 acked, then the last alone arrives: cw = {want}",
@@ -381,7 +381,7 @@ def losses(tun):
 
 
 def undo(tun):
-    """Packets that overtook each other: the window is what it was."""
+    """Reordering that looked like a loss: the window is restored."""
     s = Sender(tun, 4, 41300, rtt_ms=5)
     s.send(300)
     s.peer.sack(0, [(MSS, 2 * MSS)])
@@ -396,11 +396,11 @@ def undo(tun):
 
 
 def false_loss(s, dsack_flags=ACK):
-    """Four packets overtake one, which is repeated, and arrived after all."""
+    """Four packets overtake one, which is retransmitted although it was not lost."""
     hole, high = s.una, s.nxt
     before = law(s.sock)[0]
     s.peer.sack(hole, [(hole + MSS, hole + 5 * MSS)])
-    # Less than an RTT: what arrives next cannot be what is repeated.
+    # This is less than an RTT, so the next arrival cannot be the retransmission.
     s.collect(1)
     claim("four packets overtake one: a loss, it seems", law(s.sock)[0],
           lambda got: 0.45 * before < got < 0.55 * before)
@@ -409,8 +409,8 @@ def false_loss(s, dsack_flags=ACK):
 
 
 def undo_after_marks(tun):
-    """Under marks, which end what the stack knows of undoing: before the loss, with the DSACK,
-    and after the recovery."""
+    """Marks make the stack forget how to undo; they arrive before the loss, with the DSACK, and
+    after the recovery."""
     for what, mark, flags, late in (
             ("no mark", False, ACK, False),
             ("a mark before the loss", True, ACK, False),
@@ -424,10 +424,10 @@ def undo_after_marks(tun):
         before, hole, high = false_loss(s)
         s.una += 5 * MSS
         s.peer.send(ACK, ack=s.una)
-        # What is repeated counts as delivered by its DSACK: a mark takes half a packet for it.
+        # The DSACK counts the retransmission as delivered, so a mark reduces cw by half a packet.
         marked = 1 if flags & ECE else 0
         if late:
-            # All that had left when the loss was found: the recovery is over.
+            # Acknowledge all packets sent before the loss was detected: the recovery is over.
             marked += (high - s.una) // MSS * marked
             s.una = high
             s.peer.send(flags, ack=s.una)
@@ -441,7 +441,7 @@ def undo_after_marks(tun):
 
 
 def late_loss(tun):
-    """Where packets have overtaken each other a timer finds the loss: no burst of repairs."""
+    """After reordering, a timer detects the loss; the retransmissions are not a burst."""
     s = Sender(tun, 4, 41350, rtt_ms=5)
     s.send(20)
     s.peer.sack(0, [(MSS, 2 * MSS)])
@@ -454,17 +454,16 @@ def late_loss(tun):
     time.sleep(0.005)
     s.peer.sack(s.una, [(s.una + 19 * MSS, s.una + 20 * MSS)])
     claim("its last alone arrives: no loss for now", (s.collect(0.2), law(s.sock)[1]), ([], FAST))
-    sent_ns = time.monotonic_ns()
     again = s.collect(10)
     claim("the timer finds it: cw = 0.25", law(s.sock), (CW_ONE // 4, STABLE))
-    claim("and one packet is repeated, in its time", (len(again), (again or s.collect(40))[0].seq),
+    claim("and one packet is repeated", (len(again), (again or s.collect(40))[0].seq),
           lambda got: got[0] <= 1 and got[1] == s.una)
     claim("the window is one packet", cwnd(s.sock), 1)
     s.close()
 
 
 def lost_tail(tun):
-    """Packets 5 to 9 of 20 arrive, the ECT tail too is lost: found without a timeout."""
+    """Packets 5 to 9 of 20 arrive, the others and the ECT tail are lost: no timeout is needed."""
     rtt_ms = 5
     s = Sender(tun, 4, 41370, rtt_ms=rtt_ms)
     s.send(300)
@@ -492,7 +491,7 @@ def lost_tail(tun):
 
 
 def pushes(tun):
-    """Linux pushes in the midst of a write; nothing but its end is a message's last."""
+    """Linux sets PSH within a write, too, but only the end of the write is the end of a message."""
     knob("bdp_bytes", 250 * FULL)
     s = Sender(tun, 4, 41360, scale=2)
     claim("140 packets, the stack pushes after 132 by itself: the 140th is ECT, no other",
@@ -513,7 +512,7 @@ def pushes(tun):
 
 
 def clocked(tun):
-    """cw = 1/4 from the second packet of a connection on: the stack's own pacing sleeps then."""
+    """cw = 1/4 from the second packet of a connection on, when the stack's pacing is not active."""
     rtt_ms = 20
     knob("bdp_bytes", 1)
     s = Sender(tun, 4, 41400, rtt_ms=rtt_ms)
@@ -538,7 +537,7 @@ def clocked(tun):
 
 
 def timeouts(tun, mark):
-    """Nothing comes back any more: ECT may be what is swallowed."""
+    """No ACKs return any more: a box on the path may drop ECT packets."""
     s = Sender(tun, 4, 41500 + mark)
     s.send(300)
     if mark:
@@ -565,7 +564,7 @@ def timeouts(tun, mark):
 
 
 def one_timeout(tun, cc="ldcp"):
-    """One packet after a timeout, also where a mark has reduced the window before."""
+    """The window is one packet after a timeout, also if a mark has reduced it before."""
     for mark in (False, True):
         s = Sender(tun, 4, 41510 + mark, rtt_ms=5, cc=cc)
         s.steady()
@@ -580,7 +579,7 @@ def one_timeout(tun, cc="ldcp"):
 
 
 def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
-    """A probe repairs a lost tail: half of the window, and once, also with ECE on the ACK."""
+    """A loss probe repairs a lost tail: the window is halved once, also with ECE on the ACK."""
     for ece in (False, True):
         s = Sender(tun, 4, 41520 + ece, rtt_ms=4, cc=cc)
         s.send(40)
@@ -601,7 +600,7 @@ def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
 
 
 def both_ways(tun):
-    """cw = 1/4, and the peer sends data: repairs leave in their time all the same."""
+    """cw = 1/4, and the peer sends data: retransmissions still leave at their time."""
     for data in (False, True):
         s = Sender(tun, 4, 41530 + data, rtt_ms=5)
         s.send(300)
@@ -621,7 +620,7 @@ def both_ways(tun):
 
 
 def narrower(tun):
-    """The path's MTU falls: what is repeated was not lost; and a timeout then is one still."""
+    """The path MTU falls: retransmitted packets were not lost; a timeout then still counts."""
     for number, mark in enumerate((False, True)):
         s = Sender(tun, 4, 41540 + number, rtt_ms=5)
         s.steady()
@@ -700,7 +699,7 @@ def sysctls():
         knob(name, value)
 
 
-# 20 packets' worth of this is a first window of 20; without timestamps.
+# Size of a full packet on the wire, without timestamps: the first window is 20 of these.
 FULL = MSS + 20 + 20 + 38
 
 

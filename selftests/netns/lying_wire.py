@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Feedback that lies, on real connections: a wire that changes what the receiver's carrier
-returns. Each field has any value, is replayed, reordered, contradicts the one before or proves
-nothing. The pace stays at or below the rate of the sender's device and the window within two
-round trips of it; where the device reports no rate, a round trip multiplies the window by
-GROWTH_MAX at most. The bytes arrive, and the sender counts what it refuses. Prints TAP.
+"""False feedback on real connections: a wire changes what the receiver's carrier returns. Fields
+get random values, are replayed, reordered, contradict earlier ones, or lack a valid proof. The
+pacing rate must stay at or below the rate of the sender's device, and the window within two RTTs
+of it. If the device reports no rate, the window may grow by the factor GROWTH_MAX per round trip
+at most. All bytes must arrive, and the sender must count the feedback that it refuses. Prints TAP.
 
     a [card0] ---- script, RTT_S there and back ---- [tap0] b
 
-lying_wire.py CARD [KIB [SEED [SYSTEM ...]]]: CARD is the module speed_card; a stream has KIB.
+lying_wire.py CARD [KIB [SEED [SYSTEM ...]]]: CARD is the module speed_card; KIB the stream's size.
 
 Needs root, all carriers and their congestion controls; changes nothing outside its own network
 namespaces.
@@ -29,24 +29,24 @@ from shims import ip_bytes, next_of
 from xcp_wire import MICRO, MINIMAL, STANDARD, XCP, header as xcp_header
 
 MBIT, RTT_S, STEP_S, LIMIT_S = 100, 0.002, 0.0005, 300
-# A stream goes on until so many lies were told, for a second at most.
+# A stream continues until this many false values were sent, but at most for a second.
 ENOUGH, MORE_S, CHUNK = 30, 1, 1 << 14
 RATE_BYTES_PS = MBIT * 125000
 GROWTH_MAX, LINE_RTTS, WINDOW_MAX = 64, 2, 1 << 20
 ETHERNET_BYTES, IPV4, TCP_OPTION = 14, b"\x08\x00", 253
-KEPT = 500              # regions that may be replayed
+KEPT = 500              # number of regions that are kept for replay
 
 tap = hosts.Tap()
 
 
 def extreme(rng, bits):
-    """Any value: the limits as often as the rest, small ones as often as large."""
+    """Return a random value: limits are as frequent as others, and small ones as large ones."""
     return rng.choice((0, 1, (1 << bits) - 1, 1 << bits - 1, (1 << bits - 1) - 1,
                        rng.getrandbits(bits), rng.getrandbits(bits) >> rng.randrange(bits)))
 
 
 def option(packet, exid):
-    """Where the TCP option of an ExID is in a TCP packet: (first, beyond), or None."""
+    """Return the place of the TCP option with an ExID in a TCP packet: (first, beyond), or None."""
     at = ip_bytes(packet)
     first, beyond = at + 20, at + (packet[at + 12] >> 4) * 4
     while first < beyond and packet[first]:
@@ -58,7 +58,7 @@ def option(packet, exid):
 
 
 class Xcp:
-    """The header between IP and TCP. Nothing but TCP's numbers proves it."""
+    """The header between IP and TCP. Only TCP's sequence numbers prove it."""
     carrier, taken = "xcp", "in"
     refused = {"any bytes": ("bad_version", "bad_format", "bad_length", "bad_next"),
                "unproven": ("in_bad_seq",)}
@@ -88,18 +88,18 @@ class Xcp:
 
     @staticmethod
     def any_bytes(rng, region):
-        """One byte of what says that it is a header. What is refused is lost with its ACK."""
+        """Change a byte that identifies the header. A refused header is lost with its ACK."""
         at = rng.randrange(4)
         return region[:at] + rng.randbytes(1) + region[at + 1:]
 
     @staticmethod
     def unproven(_rng, region):
-        """For a segment that is not in the window: see Liar."""
+        """Return a segment that is not in the window, see Liar."""
         return Xcp.fastest(None, region)
 
 
 class Probes:
-    """Answers to probes: segments of their own, which a cookie and an id prove."""
+    """Answers to probes: separate segments, which a cookie and an id prove."""
     carrier, taken = "int", "in_answer"
     refused = {"any bytes": ("bad_slots", "bad_type", "bad_length"), "replayed": ("in_old",),
                "reordered": ("in_old",), "unproven": ("in_bad_cookie", "in_forged")}
@@ -121,7 +121,7 @@ class Probes:
 
     @classmethod
     def fastest(cls, rng, region):
-        """An idle port of the greatest speed; by turns a ratio of 0 or the largest window."""
+        """An idle port of the highest speed; alternately a ratio of 0 or the largest window."""
         kind = rng.choice((int_wire.RECORDS, int_wire.RECORDS, int_wire.RATIO, int_wire.WINDOW))
         number = int_wire.Message(region).id
         return cls.answer(region, kind, [int_wire.record(12, number * 1000, 0, 0)],
@@ -142,7 +142,7 @@ class Probes:
 
     @staticmethod
     def any_bytes(rng, region):
-        """Behind what says that it is one."""
+        """Change a byte behind those that identify the answer."""
         return region[:16] + rng.randbytes(len(region) - 16)
 
     @classmethod
@@ -153,7 +153,7 @@ class Probes:
 
 
 class Summary:
-    """One hop's record in a TCP option of ACKs. TCP's numbers prove it, and 12 bits of an id."""
+    """A hop's record in a TCP option, proved by TCP's sequence numbers and 12 bits of id."""
     carrier, taken = "int", "in_option"
     refused = {"any bytes": ("in_old", "in_forged"), "replayed": ("in_old",), "reordered": ("in_old",),
                "unproven": ("in_no_flow",)}
@@ -188,7 +188,7 @@ class Summary:
 
 
 class Reflection:
-    """A signal in a TCP option, compact or expanded. TCP's numbers prove it."""
+    """A signal in a TCP option, compact or expanded, proved by TCP's sequence numbers."""
     carrier, taken = "csig", "in_value"
     refused = {"any value": ("in_type",), "any bytes": ("bad_length",), "unproven": ("in_forged",)}
     exid = 0x4353
@@ -201,14 +201,14 @@ class Reflection:
 
     @staticmethod
     def signal(region, kind, value, locator):
-        """@value: of 20 bits; a compact one has the upper 5 of them."""
+        """@value: 20 bits; a compact signal has the upper 5 of them."""
         if len(region) == 6:
             return region[:4] + struct.pack("!H", kind % 8 << 13 | value >> 15 << 7 | locator & 127)
         return region[:4] + struct.pack("!HI", locator, kind % 16 << 28 | value << 8)
 
     @classmethod
     def fastest(cls, rng, region):
-        """All but the value that says that no hop wrote one."""
+        """Any value except the one that means that no hop wrote one."""
         kind = rng.randrange(3)
         return cls.signal(region, kind, 0 if kind == cls.PD else 30 << 15, 42)
 
@@ -223,7 +223,7 @@ class Reflection:
 
     @staticmethod
     def any_bytes(rng, region):
-        """Its length too, behind what says that it is one."""
+        """Change a byte behind those that identify the option, including its length."""
         return region[:1] + bytes([rng.randrange(2, 12)]) + region[2:4] + rng.randbytes(len(region) - 4)
 
     unproven = fastest
@@ -231,7 +231,7 @@ class Reflection:
 
 @dataclasses.dataclass
 class System:
-    """A congestion control, what its carrier returns, and knobs of both hosts."""
+    """A congestion control, the feedback of its carrier, and the sysctls of both hosts."""
     cc: str
     form: type
     knobs: dict
@@ -251,7 +251,7 @@ LIES = ("fastest", "slowest", "contradicting", "any value", "any bytes", "replay
 
 
 class Liar:
-    """What goes on in place of each frame, as a relay's rewrite()."""
+    """Replaces frames by false ones, as the function rewrite() of a relay."""
 
     def __init__(self, form, lie, seed):
         self.form, self.lie, self.rng = form, lie, random.Random(f"{form.__name__} {lie} {seed}")
@@ -271,7 +271,7 @@ class Liar:
                 for late_s, one in self.tell(packet, where, region)]
 
     def tell(self, packet, where, region):
-        """(more delay, packet) each."""
+        """Return [(additional delay, packet)]."""
         if self.lie == "reordered":
             return [(self.rng.choice((0, 0, 0.5, 3)) * RTT_S * self.rng.random(), packet)]
         if self.lie == "replayed":
@@ -289,8 +289,8 @@ class Liar:
         return getattr(self.form, lie.replace(" ", "_"))(self.rng, region)
 
     def misplace(self, packet, where, region):
-        """A second packet that is not the peer's; its sequence number is wrong, but for messages,
-        which have a proof of their own."""
+        """Return a second, forged packet. Its sequence number is wrong; an answer to a probe has
+        its own proof, and that is wrong instead."""
         packet = self.put(packet, where, self.make("unproven", region))
         if self.form is Probes:
             return packet
@@ -304,7 +304,7 @@ class Liar:
 
 
 class Sender:
-    """A connection from a to b, and what TCP_INFO said of it."""
+    """A connection from a to b, and the samples of its TCP_INFO."""
 
     def __init__(self, wire, system):
         listener = hosts.tcp("b", 4, "cubic")
@@ -325,21 +325,21 @@ class Sender:
         return struct.unpack_from(form, info, at)[0]
 
     def counted(self):
-        """Counters that have changed."""
+        """Return the counters that have changed."""
         return {k: v for k, v in hosts.since("a", self.before, self.carrier).items() if v}
 
     def has_fallen_back(self):
-        """To Reno, for which feedback is nothing."""
+        """Return True if the connection has fallen back to Reno, which ignores feedback."""
         return not {"peer_silent", "peer_given_up"}.isdisjoint(self.counted())
 
     def sample(self, now_s):
         pace, longest_us = self.info("Q", 104), self.samples[-1][3] if self.samples else 0
-        # All ones: none is set yet.
+        # All ones means that no pacing rate is set yet.
         self.samples.append((now_s, self.info("I", 80), 0 if pace == 2**64 - 1 else pace,
                              max(self.info("I", 68), longest_us)))
 
     def transfer(self, total, has_enough):
-        """Whether all bytes arrive; at least @total, and more until has_enough()."""
+        """Send @total bytes, and more until has_enough(). Return True if all bytes arrive."""
         stream, pushing, now_s = Stream(self.sock, self.other, total), True, 0
         while not stream.over and now_s < LIMIT_S:
             if pushing and stream.left < CHUNK and now_s < MORE_S and not has_enough():
@@ -360,21 +360,21 @@ class Sender:
 
 
 def above_device(sender):
-    """Samples above what the device's rate allows."""
+    """Return the samples above the limit of the device's rate."""
     mss = sender.info("I", 16)
     return [s for s in sender.samples if s[2] > RATE_BYTES_PS or
             s[1] > max(10, LINE_RTTS * RATE_BYTES_PS * s[3] / 1e6 / mss + 2)]
 
 
 def above_growth(sender):
-    """Samples whose window is more than GROWTH_MAX times the largest of a round trip ago, or whose
-    pace is more than two of such windows a round trip."""
+    """Return the samples whose window is more than GROWTH_MAX times the largest one of a round trip
+    ago, or whose pacing rate is more than two such windows per round trip."""
     found, largest, at, mss = [], 10, 0, sender.info("I", 16)
     for now_s, cwnd, pace, rtt_us in sender.samples:
         while sender.samples[at][0] < now_s - 0.9 * RTT_S:
             largest = max(largest, sender.samples[at][1])
             at += 1
-        # Slow start adds what was acknowledged.
+        # Slow start adds the acknowledged packets.
         most = min(largest * (GROWTH_MAX + 1), WINDOW_MAX)
         if cwnd > most or pace > 2 * most * mss / RTT_S:
             found.append((now_s, cwnd, pace, rtt_us))
@@ -401,7 +401,7 @@ def attack(wire, name, lie, total, seed, known):
 
 
 def report_rate(mbit, wire):
-    """What the card reports from now on."""
+    """Set the rate that the NIC reports from now on."""
     hosts.write("/sys/module/speed_card/parameters/mbit", mbit)
     hosts.ip("-n a link set card0 down")
     relay.start("a", "card0")

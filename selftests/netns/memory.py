@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Memory that the modules take: a connection, a port, a network namespace. Prints TAP.
+"""The modules' use of memory per connection, port and network namespace. Prints TAP.
 
-Each is a difference of the kernel's own counts, divided by many: connections of a congestion
-control and of cubic; qdiscs; namespaces with the modules loaded and without.
+Each figure is a difference of the kernel's own counts, divided by a large number: connections
+with a congestion control and with cubic; qdiscs; namespaces with the modules loaded and without.
 
 Needs root and the lab's guest, which has nothing else to do.
 """
@@ -18,7 +18,7 @@ import hosts
 from hosts import ip, run, sysctl
 
 CONNECTIONS, PORTS, NAMESPACES = 500, 400, 100
-# Bytes, above what was measured: Documentation/cost.md.
+# Upper bounds, bytes, above the measured values in Documentation/cost.md.
 END_MAX = {"dctcp_ms": 16, "ldcp": 16, "xcp": 320, "hpccpp": 2304, "csig": 1280}
 PORT_MAX = {"wred": 600, "int": 1750, "xcp": 2900, "csig": 2900}
 NAMESPACE_MAX = 90000
@@ -30,7 +30,7 @@ kept = []
 
 
 def used():
-    """Bytes of the kernel's memory that cannot be reclaimed, in whole pages, once what was freed is."""
+    """Return the kernel's unreclaimable memory, bytes in whole pages, after deferred frees."""
     time.sleep(0.5)
     with open("/proc/meminfo", encoding="ascii") as file:
         words = dict(line.split(":") for line in file)
@@ -38,7 +38,7 @@ def used():
 
 
 def taken(make, number):
-    """Bytes a thing that make() makes. All stay: what is freed would make room for the next."""
+    """Return bytes per object that make() makes. All are kept, so that none reuses freed memory."""
     make()
     before = used()
     make()
@@ -46,7 +46,7 @@ def taken(make, number):
 
 
 def connections(cc):
-    """Of a namespace with itself: each has two ends, whose flows are two."""
+    """Connections of a namespace with itself: each has two ends, and two flows."""
     with hosts.tcp("a", 4, cc) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
@@ -58,7 +58,7 @@ def connections(cc):
 
 
 def ports(kind):
-    """At the root of devices that are down, which have no other qdisc."""
+    """Root qdiscs of devices that are down, which have no other qdisc."""
     rate = "" if kind == "wred" else " rate 1gbit"
     names = [f"d{next(numbers)}" for _ in range(PORTS)]
     ip("".join(f"-n a link add {name} type dummy\n" for name in names))
@@ -73,7 +73,7 @@ def namespaces():
 
 
 def unload():
-    """Paths of the modules, in the order of loading."""
+    """Unload the modules. Return their paths, in the order of loading."""
     with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="ascii") as file:
         paths = file.read().split()
     for path in reversed(paths):
@@ -109,7 +109,7 @@ def check_connections():
 
 def check_ports():
     for kind, most in PORT_MAX.items():
-        # What the first ones leave behind is not of each.
+        # The first objects allocate memory that all share, which must not count.
         ports(kind)
         claim(f"a port of {kind}, with its child", ports(kind), most)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Packets that netfilter queues to a program, and programs that say what becomes of them."""
+"""NFQUEUE: packets that netfilter queues to a program, and programs that give verdicts."""
 import contextlib
 import json
 import os
@@ -15,7 +15,7 @@ MSG_PACKET, MSG_VERDICT, MSG_CONFIG = 0, 1, 2
 CFG_CMD, CFG_PARAMS, CFG_MAXLEN, CFG_MASK, CFG_FLAGS = 1, 2, 3, 4, 5
 BIND, COPY_PACKET, F_GSO = 1, 2, 4
 ATTR_PACKET_HDR, ATTR_VERDICT_HDR, ATTR_PAYLOAD, ATTR_SKB_INFO = 1, 2, 10, 14
-# Its checksum is the device's to compute: who rebuilds it has to do so.
+# The device was to compute the checksum; a program that rebuilds the packet must compute it.
 NOT_SUMMED = 1
 REQUEST, ACK, ERROR = 1, 4, 2
 DROP, ACCEPT = 0, 1
@@ -36,7 +36,7 @@ def attrs(data):
 
 
 class Queue:
-    """Queue number of a namespace, read by this process; whole: super-packets come as they are."""
+    """A queue of a namespace, read by this process; whole: GSO packets are not segmented."""
 
     def __init__(self, name, number, whole):
         with hosts.inside(name):
@@ -62,7 +62,7 @@ class Queue:
             raise OSError(-error, os.strerror(-error))
 
     def packet(self):
-        """(id, packet, may it be rebuilt as it is?)"""
+        """Return (id, packet, True if it may be rebuilt without computing the checksum)."""
         found = attrs(self.sock.recv(1 << 17)[20:])
         info, = struct.unpack("!I", found.get(ATTR_SKB_INFO, bytes(4)))
         return (struct.unpack_from("!I", found[ATTR_PACKET_HDR])[0], found[ATTR_PAYLOAD],
@@ -74,9 +74,10 @@ class Queue:
 
 
 class Program:
-    """A process that reads queues and calls judge(queue's number, how many came, packet, whether
-    it may be rebuilt), which returns (verdict, another packet or None), or None to let the packet
-    wait for ever. What it counted is said when it is stopped; killed, it says nothing."""
+    """A process that reads queues and calls judge(number of the queue, number of packets so far,
+    packet, True if it may be rebuilt). judge() returns (verdict, another packet or None), or None
+    to let the packet wait for ever. The process reports its counts when it is stopped, but not
+    when it is killed."""
 
     def __init__(self, queues, judge):
         ready, said = os.pipe()
@@ -115,7 +116,7 @@ class Program:
         os.write(said, json.dumps(counts).encode())
 
     def end(self, how=signal.SIGTERM):
-        """By queue [seen, dropped, changed, left waiting], or nothing."""
+        """End the process. Return {queue: [seen, dropped, changed, left waiting]}, or nothing."""
         os.kill(self.pid, how)
         os.waitpid(self.pid, 0)
         said = b""

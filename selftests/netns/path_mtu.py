@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The path takes smaller packets than the hosts send, and a router says so or says nothing: what
-is sent again was not lost, for every congestion control. Prints TAP. Needs root and the modules;
-changes nothing outside its own network namespaces.
+"""The path MTU is smaller than the hosts' packets, and a router reports this by ICMP or is silent.
+The retransmitted packets were not lost by congestion, which every congestion control must know.
+Prints TAP. Needs root and the modules; changes nothing outside its own network namespaces.
 
     a [tap0] ---- script: a router with an MTU of 1400, 5 ms there and back ---- [tap0] b
 """
@@ -27,7 +27,7 @@ tap = hosts.Tap()
 
 
 class Router:
-    """Drops what is too big; answers with ICMP if it is told to."""
+    """Drops packets that are too big, and answers with ICMP if enabled."""
 
     def __init__(self, wire):
         self.wire, self.mtu, self.answers, self.refused = wire, 65535, False, 0
@@ -47,7 +47,7 @@ class Router:
 
 
 class Flow:
-    """A connection from a to b, whose receiver reads."""
+    """A connection from a to b; the receiver reads."""
 
     def __init__(self, wire, cc):
         listener = hosts.tcp("b", 4, cc)
@@ -55,7 +55,7 @@ class Flow:
         listener.listen()
         self.wire, self.sock, self.received = wire, hosts.tcp("a", 4, cc), 0
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
-        # What XCP asks for where no router answers.
+        # The rate that XCP requests; here no XCP router answers.
         self.sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, RATE_MBIT * 125000)
         self.sock.setblocking(False)
         self.sock.connect_ex((relay.ADDRESS["b"], listener.getsockname()[1]))
@@ -64,7 +64,7 @@ class Flow:
         listener.close()
 
     def window(self):
-        """ssthresh and cwnd, packets"""
+        """Return ssthresh and cwnd in packets."""
         info = self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 112)
         return struct.unpack_from("II", info, 76)
 
@@ -72,7 +72,7 @@ class Flow:
         self.received += len(sock.recv(1 << 20))
 
     def run(self, seconds):
-        """Returns the smallest of both that were seen, and the largest."""
+        """Return the smallest values of both, and the largest."""
         seen = [self.window()]
         for _ in range(int(seconds / RTT_S * 4)):
             with contextlib.suppress(BlockingIOError):
@@ -96,7 +96,7 @@ def counters():
 
 
 def refused(wire, cc):
-    """The path changes while data is in flight, and the router answers."""
+    """The path MTU falls while data is in flight, and the router answers."""
     router, flow, before = Router(wire), Flow(wire, cc), counters()
     flow.run(8 * RTT_S)
     ssthresh, cwnd = flow.window()
@@ -116,7 +116,7 @@ def refused(wire, cc):
 
 
 def probed(wire, cc):
-    """A path that swallows larger packets: the stack probes, and its probes are lost."""
+    """A path silently drops larger packets: the stack sends MTU probes, which are lost."""
     sysctl("a", "ipv4/tcp_mtu_probing", 2)
     router = Router(wire)
     router.mtu = MTU
@@ -125,7 +125,7 @@ def probed(wire, cc):
         ssthresh, cwnd = flow.window()
         flow.run(RTT_S / 4)
         rounds += 1
-    # The stack takes the repair for lost and halves what goes by ssthresh; an RTT later it sees.
+    # The stack takes the retransmission for lost and halves; an RTT later it undoes that.
     _, most = flow.run(3 * RTT_S)
     tap.claim(f"{cc}: a lost MTU probe takes nothing from the window, nor from ssthresh",
               since(before)["TCPMTUPFail"] > 0 and most[1] >= 0.9 * cwnd and

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A wire that the script is: frames of one host's device leave at the other's, later, changed, more
-than once or never. The device of a may be a card, whose driver reports a rate: see speed_card.
+"""A wire that this script emulates: it passes frames of one host's device to the other host, later,
+changed, more than once or never. a's device may be a NIC whose driver reports a rate: see
+speed_card.
 
     a 192.0.2.1 [tap0 or card0] ---- script ---- [tap0] 192.0.2.2 b
 """
@@ -24,7 +25,7 @@ MAC = {"a": "02:00:00:00:00:01", "b": "02:00:00:00:00:02"}
 
 
 def open_tap(name):
-    """A host's tap, up, its neighbour known."""
+    """Make a host's tap device, up, with its neighbour resolved."""
     with hosts.inside(name):
         node = tun_node()
         fd = os.open(node, os.O_RDWR | os.O_NONBLOCK)
@@ -37,7 +38,7 @@ def open_tap(name):
 
 
 def start(name, device):
-    """Set a host's device up; what it knew of its neighbour went when it was set down."""
+    """Set a host's device up and resolve its neighbour again, which was lost when it went down."""
     other = "b" if name == "a" else "a"
     hosts.ip(f"""
         -n {name} link set {device} address {MAC[name]} txqueuelen 10000 up
@@ -45,7 +46,7 @@ def start(name, device):
 
 
 def open_card(name):
-    """A host's card, up; its cable ends in a namespace of its own, at the script."""
+    """Make a host's NIC, up; the other end of its cable is in its own namespace, at the script."""
     hosts.build("cable")
     hosts.sysctl("cable", "ipv6/conf/all/disable_ipv6", 1)
     hosts.ip(f"""
@@ -53,7 +54,7 @@ def open_card(name):
         link set card1 netns cable
         -n cable link set card1 up
         -n {name} addr add {ADDRESS[name]}/24 dev card0""")
-    # The script sees packets before the card would compute their checksums.
+    # The script gets packets before the NIC would compute their checksums.
     hosts.offload(name, "card0", hosts.ETHTOOL_STXCSUM, 0)
     start(name, "card0")
     with hosts.inside("cable"):
@@ -66,14 +67,14 @@ def open_card(name):
 
 
 class Relay:
-    """Both devices. drop(frame), if there is one, is asked of each frame from a. What
-    rewrite(frame, is it from a?) returns goes on in place of a frame: (more delay, frame) each.
+    """Passes frames between both devices. A frame from a is dropped if drop(frame) returns True.
+    rewrite(frame, from_a) returns the frames that replace a frame: [(additional delay, frame)].
     """
 
     def __init__(self, delay_s, card=False):
         self.names = ("a", "b", "cable") if card else ("a", "b")
         hosts.build("a", "b")
-        # The kernel may let a sleeper oversleep 50 us: here 1 ns.
+        # By default, a sleep may be 50 us too long; allow 1 ns.
         hosts.LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
         self.taps = [open_card("a") if card else open_tap("a"), open_tap("b")]
         self.delay_s, self.drop, self.under_way, self.number = delay_s, None, [], 0
@@ -93,7 +94,7 @@ class Relay:
                                             self.taps[from_a], one))
 
     def run(self, seconds, sockets=(), serve=None):
-        """Frames go on for so long, and serve(socket) is called for what can be read."""
+        """Pass frames for a time, and call serve(socket) for each socket that can be read."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             due = min(self.under_way[0][0] if self.under_way else end, end)

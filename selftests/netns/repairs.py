@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""A burst is lost but for its last packet, and the stack's timer finds it: what leaves before
-the congestion control hears of it? Prints TAP. Needs root and tcp_hpccpp, tcp_xcp, tcp_csig;
-changes nothing outside its own network namespaces.
+"""All packets of a burst but the last are lost, and the stack's timer detects that. The test checks
+the packets that leave before the congestion control is called. Prints TAP. Needs root and
+tcp_hpccpp, tcp_xcp and tcp_csig; changes nothing outside its own network namespaces.
 
     a [tap0] ---- script, 5 ms there and back ---- [tap0] b
 """
@@ -16,7 +16,7 @@ import relay
 from hosts import sysctl
 from int_stamp import stamp
 
-RTT_S, RATE_BYTES_PS = 0.005, 51360000      # 240 packets of 1070 bytes an RTT
+RTT_S, RATE_BYTES_PS = 0.005, 51360000      # 240 packets of 1070 bytes per RTT
 MSS, DSCP_PROBE = 1000, 27
 ETHERNET_BYTES, IPV4 = 14, b"\x08\x00"
 TCP_MAXSEG, SO_MAX_PACING_RATE = 2, 47
@@ -25,7 +25,7 @@ tap = hosts.Tap()
 
 
 def segment(frame):
-    """(sequence number, bytes) of TCP's data, below whatever header"""
+    """Return (sequence number, length) of TCP's data, behind any of our headers."""
     at = frame.find(b"\x08\x00\x45", 12)
     if at < 0:
         return 0, 0
@@ -37,7 +37,7 @@ def segment(frame):
 
 
 class Flow:
-    """A connection from a to b whose receiver reads, and what it sent."""
+    """A connection from a to b whose receiver reads, and the segments that it sent."""
 
     def __init__(self, wire, cc):
         listener = hosts.tcp("b", 4)
@@ -66,7 +66,7 @@ class Flow:
         return self.info("Q", 104)
 
     def see(self, frame):
-        """Whether a frame is to be lost: the first @lose bytes, once."""
+        """Return True if a frame must be lost: the first @lose bytes, once."""
         seq, size = segment(frame)
         if not size:
             return False
@@ -90,7 +90,7 @@ class Flow:
             self.run(3 * RTT_S)
 
     def send_and_lose(self, pkts):
-        """All but the last, which the reordering window still covers when it arrives."""
+        """Lose all packets but the last, which arrives within the reordering window."""
         mss = self.info("I", 16)
         self.received, self.repairs = 0, []
         self.first = self.highest = None
@@ -106,7 +106,7 @@ class Flow:
 
 
 def left(repairs, seconds):
-    """Repairs that left in so long from the first on."""
+    """Return the number of retransmissions that left within a time after the first."""
     return sum(t < repairs[0][0] + seconds for t, _, _ in repairs)
 
 
@@ -137,7 +137,7 @@ def hpccpp(flow, cwnd, pace):
 
 
 def xcp(flow, cwnd, pace):
-    """Reno's half; the pace, two windows an RTT, is what it was."""
+    """The window is halved as by Reno; the pacing rate, two windows per RTT, is unchanged."""
     flow.run(RTT_S / 4)
     tap.claim("xcp: the timer's repairs leave in half a window at the data's pace",
               flow.cwnd() == flow.info("I", 76) < 0.6 * cwnd and
@@ -157,7 +157,7 @@ def csig(flow, cwnd, _pace):
 
 
 def without_answers(wire):
-    """The peer's carrier falls silent: Reno, whose losses halve the window."""
+    """The peer's carrier stops answering: the connection uses Reno, and losses halve the window."""
     flow = Flow(wire, "hpccpp")
     flow.warm_up()
     sysctl("b", "hopcc/int", 0)
@@ -177,7 +177,7 @@ def without_answers(wire):
 
 
 def hop(frame, from_a):
-    """The path has one, which hpccpp's telemetry needs."""
+    """Add a hop's record to the frame, which hpccpp needs."""
     if from_a and frame[12:14] == IPV4:
         frame = frame[:ETHERNET_BYTES] + stamp(frame[ETHERNET_BYTES:])
     return [(0, frame)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Headers of ours between IP and TCP, byte by byte: packets with one, in parts, and
-errors about them; a peer and a caller that speak so. Beside wire.py, which has TCP.
+"""Our headers between IP and TCP, byte by byte: packets with a header, fragments of these, and
+ICMP errors about them; a peer and a caller that use headers. wire.py has the TCP part.
 """
 import os
 import select
@@ -12,7 +12,7 @@ from wire import ACK, RST, SYN, Peer, inet_sum
 
 MSS = Peer.MSS
 
-# Protocol unreachable, filtered: kind, code
+# ICMP type and code of the errors "protocol unreachable" and "filtered"
 REFUSALS = {4: ((3, 2), (3, 13), (3, 3)), 6: ((4, 1), (1, 1), (1, 4))}
 TOO_BIG = {4: (3, 4), 6: (2, 0)}
 
@@ -22,7 +22,7 @@ def ip_bytes(data):
 
 
 def next_of(data):
-    """What IP's header says follows."""
+    """Return the protocol number in the IP header."""
     return data[6 if data[0] >> 4 == 6 else 9]
 
 
@@ -39,7 +39,7 @@ def dscp_of(data):
 
 
 def finish(data):
-    """IP's length and checksum."""
+    """Set IP's length and checksum."""
     data = bytearray(data)
     if data[0] >> 4 == 6:
         struct.pack_into("!H", data, 4, len(data) - 40)
@@ -61,12 +61,12 @@ def remove(data, size, following):
 
 
 def truncate(keep):
-    """A change: the packet ends `keep` bytes behind IP."""
+    """Return a change that truncates the packet `keep` bytes behind the IP header."""
     return lambda data: finish(data[:ip_bytes(data) + keep])
 
 
 def fragments(data, at, step):
-    """IP fragments of a packet, what is behind `at` cut at each step (a multiple of 8)."""
+    """Return IP fragments of a packet, cut behind `at` at each `step` bytes (a multiple of 8)."""
     body = data[at:]
     for start in range(0, len(body), step):
         more = start + step < len(body)
@@ -80,7 +80,7 @@ def fragments(data, at, step):
 
 
 def tcp_is_right(data):
-    """TCP's checksum, of a packet without a header of ours."""
+    """Return True if the TCP checksum of a packet without our header is correct."""
     at = ip_bytes(data)
     addresses = data[8:40] if at == 40 else data[12:20]
     tcp = data[at:]
@@ -88,7 +88,7 @@ def tcp_is_right(data):
 
 
 def sum_tcp(data, at=None):
-    """A packet with TCP's checksum computed; @at: where TCP begins, if not behind IP."""
+    """Return a packet with its TCP checksum set; @at: offset of TCP, if not right behind IP."""
     end = ip_bytes(data)
     addresses, at = data[8:40] if end == 40 else data[12:20], at or end
     tcp = data[at:at + 16] + bytes(2) + data[at + 18:]
@@ -97,7 +97,7 @@ def sum_tcp(data, at=None):
 
 
 def ip_is_right(data):
-    """IP's length and checksum."""
+    """Return True if IP's length and checksum are correct."""
     if data[0] >> 4 == 6:
         return struct.unpack_from("!H", data, 4)[0] == len(data) - 40
     return (struct.unpack_from("!H", data, 2)[0] == len(data) and
@@ -105,7 +105,7 @@ def ip_is_right(data):
 
 
 def quoted_error(version, packet, kind, code, info, keep):
-    """An ICMP error about a packet of the stack, of which it quotes `keep` bytes behind IP."""
+    """Return an ICMP error that quotes a packet of the stack up to `keep` bytes behind IP."""
     quoted = packet.raw[:ip_bytes(packet.raw) + keep]
     if version == 4:
         body = struct.pack("!BBHI", kind, code, 0, info) + quoted
@@ -135,12 +135,12 @@ def listen(version):
 
 
 class Wire(wire.Wire):
-    """Packets with a header are read, too: .shim of the packet is what it was, .raw is all
-    that came, .good whether its sums and lengths are right."""
+    """Also reads packets with a header: .shim of a packet is its header, .raw the whole packet,
+    .good is True if its checksums and lengths are correct."""
 
     @staticmethod
     def unwrap(data):
-        """(packet without the header, header as the test wants it or None)"""
+        """Return (packet without the header, header in the form that the test needs, or None)."""
         raise NotImplementedError
 
     def read(self, wait_ms):
@@ -158,15 +158,15 @@ class Wire(wire.Wire):
 
 
 class Talker(Peer):
-    """A peer that may put a header on what it sends, or change it otherwise."""
+    """A peer that can add a header to its packets, or change them in another way."""
     protocol = None     # number of the header
-    quick_acks = True   # the stack's, after open()
+    quick_acks = True   # the stack sends quick ACKs after open()
 
     def send(self, *args, shim=None, change=None, **kwargs):
         wire_ = self.wire
 
         class Once:
-            """What Peer.send() writes to."""
+            """Replaces the device for one Peer.send()."""
 
             @staticmethod
             def write(data):
@@ -180,7 +180,7 @@ class Talker(Peer):
             self.wire = wire_
 
     def knock(self, listener, shim):
-        """A SYN with or without a header; the SYN-ACKs."""
+        """Send a SYN with or without a header. Return the SYN-ACKs."""
         self.stack_port = listener.getsockname()[1]
         self.send(SYN, pos=-1, ack=-1, options=self.OPTIONS, shim=shim)
         answers = self.wire.read(5)
@@ -189,7 +189,7 @@ class Talker(Peer):
         return answers
 
     def open(self, listener, shim):
-        """A connection, its SYN with or without a header, past the quick ACKs of a new one."""
+        """Open a connection with a SYN with or without a header, and pass its quick ACKs."""
         self.knock(listener, shim)
         self.send(ACK)
         sock = listener.accept()[0]
@@ -206,10 +206,10 @@ class Talker(Peer):
 
 
 class Caller:
-    """An active open of the stack; its SYN is .syn, and unanswered."""
-    talker = Talker     # who is called
+    """An active open of the stack; .syn is its SYN, which is not answered yet."""
+    talker = Talker     # class of the peer
     cc = None
-    # Bytes that the peer has sent, and acknowledged.
+    # Number of bytes that the peer has sent, and that it has acknowledged.
     heard = acked = 0
 
     def __init__(self, tun, version, port):
@@ -222,7 +222,7 @@ class Caller:
         self.peer.stack_isn, self.peer.stack_port = self.syn.seq, self.syn.sport
 
     def answer(self, shim):
-        """A SYN-ACK with or without a header."""
+        """Send a SYN-ACK with or without a header."""
         self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS, shim=shim)
         self.peer.read(5)
 

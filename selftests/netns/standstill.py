@@ -24,10 +24,10 @@ TRACING = "/sys/kernel/tracing"
 STANDSTILLS_MS = (20, 1000, 30000, 300000)
 PART_BYTES = 2 << 20        # between two standstills
 TRACED_S = 0.02
-TIMER_MAX = 22              # expiries in that time: a period is 1 ms at least
+TIMER_MAX = 22              # expiries in TRACED_S: a period is 1 ms at least
 EXPIRY = re.compile(r"hrtimer_expire_entry: hrtimer=(\S+) function=(\w+) \[(\w+)\] now=(\d+)")
 
-# Windows in packets and rates in bytes a second, the largest of a phase.
+# The largest window (packets) and pacing rate (bytes/s) of a phase.
 Phase = collections.namedtuple("Phase", "cwnd pace_bytes_ps seconds")
 
 
@@ -36,7 +36,7 @@ def trace(on):
 
 
 def read_trace():
-    """Expiries of our timers: {(timer, function): [time in ns, ...]}; the trace is empty then."""
+    """Return our timers' expiries, {(timer, function): [time in ns, ...]}; clear the trace."""
     found = collections.defaultdict(list)
     with open(f"{TRACING}/trace", encoding="ascii", errors="replace") as file:
         for line in file:
@@ -53,7 +53,7 @@ def window_and_pace(sock):
 
 
 class Standstills:
-    """Watches the sender, and makes the machine stand still after each part of the stream."""
+    """Samples the sender, and stops the machine after each part of the stream."""
 
     def __init__(self, sock, module):
         self.sock, self.knob = sock, f"/sys/module/{module}/parameters/ms"
@@ -91,7 +91,7 @@ class Standstills:
 
 
 def bursts(expiries):
-    """(most expiries of a timer at one time, most in TRACED_S) after any standstill."""
+    """Return (most expiries of a timer at one time, most in TRACED_S) after a standstill."""
     at_once = [max(collections.Counter(times).values()) for found in expiries for times in found.values()]
     return max(at_once, default=0), max((len(t) for found in expiries for t in found.values()), default=0)
 

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Headers and tags that a card has summed up together with the packet, CHECKSUM_COMPLETE:
-streams stay exact, and the stack finds no sum that is wrong. Prints TAP.
+"""Headers and tags on a NIC that computes a checksum over the whole packet (CHECKSUM_COMPLETE):
+streams must be intact, and the stack must find no wrong checksum. Prints TAP.
 
-    a ---- [r-a] r [card0: link, signaller] ---- [card1] b
+    a ---- [r-a] r [card0: link, switch qdisc] ---- [card1] b
 
-Where a sum is wrong and the packet is not, Linux says "hw csum failure": the lab then fails
-the run. Needs root and the path of sum_card.ko; changes nothing outside its own network
-namespaces.
+If the checksum is wrong and the packet is not, Linux logs "hw csum failure", and the lab fails the
+run. Needs root and the path of sum_card.ko; changes nothing outside its own network namespaces.
 """
 import sys
 import time
@@ -38,7 +37,7 @@ link set card1 netns b
 -n a route add default via 2001:db8:1::2
 -n b route add default via 2001:db8:2::2
 """
-# What, its cc, knobs, the queue; of which carrier at b what counts, and how often at least.
+# Name, cc, sysctls, qdisc; the carrier and its counters at b that must grow, and the least growth.
 CARRIERS = (
     ("XCP", "xcp", {}, "xcp rate 1gbit", "xcp", "in", 500),
     ("INT inband", "hpccpp", {"int_forward": 1}, "int rate 1gbit", "int", "in_data", 500),

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Super-packets with a header between IP and TCP: whole through Linux' own devices, segmented by
-software in front of a card, which would take the header for TCP's. Prints TAP.
+"""GSO packets with a header between IP and TCP: they pass Linux' virtual devices unsegmented, and
+software segments them in front of a NIC, which would mistake the header for TCP's. Prints TAP.
 
     a ---- [r-a] r [card0] ---- [card1] b
 
@@ -24,9 +24,9 @@ link set card1 netns b
 -n r link set card0 up
 -n b link set card1 up
 """
-# What, its cc, the carrier, what counts packets with a header at the receiver.
+# Name, cc, carrier, and the carrier's counter of packets with a header at the receiver.
 CARRIERS = (("XCP", "xcp", "xcp", "in"), ("INT inband", "hpccpp", "int", "in_data"))
-# So that the window is some hundred packets.
+# The delay makes the window grow to some hundred packets.
 DELAY = "link rate 10gbit delay 2ms"
 
 
@@ -74,7 +74,7 @@ def tunnel():
         hosts.run(f"ip -n {name} link add t0 type vxlan id 7 dstport 4789 remote 203.0.113.{there}")
         hosts.run(f"ip -n {name} link set t0 up")
         address(name, "t0", 115, host)
-    # sch_int reads no header inside, and without answers the window stays small.
+    # sch_int does not read the inner header, and without answers the window stays small.
     streams("r", 115, 1, "VXLAN", CARRIERS[:1])
 
 
@@ -85,7 +85,7 @@ def routed():
     hosts.run("ip -n a route add default via 2001:db8:116::2")
     hosts.run("ip -n b route add 203.0.116.0/24 via 203.0.113.2")
     hosts.run("ip -n b route add 2001:db8:116::/64 via 2001:db8:113::2")
-    # A port that takes back what it gave: then our header looks like a long TCP header.
+    # A port that reduces feedback: then our header looks like a long TCP header.
     hosts.run("tc -n a qdisc add dev a-r root xcp rate 300mbit")
     refused = hosts.snmp("r", "Ip", "FragFails")
     streams("a", 113, 1, "from a veth, routed")

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Headers that were not negotiated: a packet in each wire form, sent to a host whose knob
-is off, on without a flow, on with another flow's cookie. It must be left to the stack as
-it came; and where a header does come off, the filters of the host must see what was below
-it: XDP (where the kernel has BPF), tc and nftables on ingress, nftables in front of and at
-input. Prints TAP. Needs root and nft; changes nothing outside its own network namespace.
+"""Headers that were not negotiated: a packet in each wire format, sent to a host whose sysctl is
+off, or on but without a flow, or with another flow's cookie. The host must pass such a packet to
+the stack unchanged. If it removes a header, its filters must see the packet behind the header: XDP
+(if the kernel has BPF), tc and nftables on ingress, nftables in front of and at input. Prints TAP.
+Needs root and nft; changes nothing outside its own network namespace.
 """
 import os
 import select
@@ -28,25 +28,25 @@ from xcp_wire import UNKNOWN, XCP, header as xcp_header
 IPIP, TCP, UDP, IPV6, GRE, ESP, AH = 4, 6, 17, 41, 47, 50, 51
 FILTERED, OPEN = 5022, 5080      # ports of listeners
 UDP_NO_CHECK6_RX = 102
-TRUST = 2                        # of net.hopcc.int and net.hopcc.xcp
+TRUST = 2                        # value of net.hopcc.int and net.hopcc.xcp
 
 tap = hosts.Tap()
 
-# What a stack says of a protocol that it does not know, and of a UDP port that is closed.
+# Names of the ICMP errors for an unknown protocol and for a closed UDP port.
 UNKNOWN_PROTOCOL, CLOSED_PORT = "protocol unknown", "port closed"
 ERRORS = {4: {(3, 2): UNKNOWN_PROTOCOL, (3, 3): CLOSED_PORT},
           6: {(4, 1): UNKNOWN_PROTOCOL, (1, 4): CLOSED_PORT}}
 
 
 class Wire(shims.Wire):
-    """Reads what the stack sends, with a header of either carrier or without."""
+    """Reads the packets of the stack, with a header of either carrier or without."""
 
     @staticmethod
     def unwrap(data):
         return (xcp_wire if next_of(data) == XCP else int_wire).unwrap(data)
 
     def heard(self, packets, wait_ms=5):
-        """What the stack says to packets, as words."""
+        """Send packets. Return the stack's answers, as words."""
         for packet in packets:
             self.write(packet)
         words = []
@@ -59,14 +59,14 @@ class Wire(shims.Wire):
     def word(self, raw):
         version, following, body = raw[0] >> 4, next_of(raw), raw[ip_bytes(raw):]
         if following == {4: 1, 6: 58}[version]:
-            # Neighbours and groups are of no interest.
+            # Ignore neighbour discovery and multicast listener reports.
             return None if version == 6 and body[0] > 127 else ERRORS[version].get(
                 (body[0], body[1]), f"ICMP {body[0]}/{body[1]}")
         if following in (IPIP, IPV6, GRE):
-            # A new tunnel also asks for routers and groups.
+            # A new tunnel also sends router solicitations and multicast listener reports.
             return wire.parse(body[4 if following == GRE else 0:]) and "through the tunnel"
         packet = wire.parse(self.unwrap(raw)[0])
-        # Telemetry goes back for a header with the right cookie, whatever filters say of TCP.
+        # A header with the right cookie is answered by telemetry, whatever filters do to TCP.
         if not packet or shims.dscp_of(raw) == int_wire.DSCP_RESPONSE:
             return None
         if packet.flags & RST:
@@ -75,7 +75,7 @@ class Wire(shims.Wire):
 
 
 class End(Peer):
-    """The script's end of a connection, whose packets are not sent but returned."""
+    """The script's end of a connection; its packets are returned and not sent."""
     number = 40000
 
     def __init__(self, version, to):
@@ -103,8 +103,8 @@ def in_xcp(data, shim=None):
     return insert(data, XCP, shim or xcp_header())
 
 
-# Name, carrier, how a SYN is wrapped, whether that negotiates.
-ASKS = 0x40                      # flag of a HELLO on an ACK
+# Name, carrier, function that adds a header to a SYN, True if that negotiates.
+ASKS = 0x40                      # flag of a HELLO header on an ACK
 
 HELLOS = (
     ("below 254", "int", lambda data: in_int(data, hello()), True),
@@ -114,7 +114,7 @@ HELLOS = (
     ("below 253", "xcp", lambda data: in_xcp(data, UNKNOWN), True),
 )
 
-# Name, carrier, how data is wrapped, with a cookie.
+# Name, carrier, function that adds a header with a cookie to data.
 WRAPS = (
     ("below 254", "int", lambda data, cookie: in_int(data, data_shim(1, cookie))),
     ("in UDP", "int", lambda data, cookie: in_udp(data, data_shim(1, cookie))),
@@ -123,8 +123,8 @@ WRAPS = (
 
 
 def left(version, name):
-    """What the stack says to a packet that it gets as it came. A UDP checksum of 0 over IPv6
-    is for sockets that ask for it (RFC 6936), as in as_it_came(): else it says nothing.
+    """Return the stack's answer to an unchanged packet. The stack drops a UDP checksum of 0 over
+    IPv6 without an answer, unless a socket asks for it (RFC 6936), as in as_it_came().
     """
     if "UDP" not in name:
         return [UNKNOWN_PROTOCOL]
@@ -136,7 +136,7 @@ def knob(name, value):
 
 
 class Since:
-    """Counters of a carrier that have grown, but for those of the flow table."""
+    """The counters of a carrier that have grown, without those of the flow table."""
 
     def __init__(self, carrier):
         self.carrier, self.before = carrier, shims.counts(carrier)
@@ -148,7 +148,7 @@ class Since:
 
 
 class Connection:
-    """One of a listener of the stack, negotiated with a carrier's header or not."""
+    """A connection to a listener of the stack, negotiated with a carrier's header or not."""
 
     def __init__(self, tun, listener, version, carrier=None):
         self.tun, self.cookie = tun, 0
@@ -158,7 +158,7 @@ class Connection:
             syn = in_int(syn, hello())
         elif carrier == "xcp":
             syn = in_xcp(syn, UNKNOWN)
-        # What others before sent again is over.
+        # Read the retransmissions of earlier connections.
         tun.heard([])
         tun.write(syn)
         answer, = tun.read(5)
@@ -171,7 +171,7 @@ class Connection:
         self.pos = 0
 
     def try_data(self, wrap, cookie=None):
-        """(what the stack says, what its socket got) of wrapped data"""
+        """Send data with a header. Return (the stack's answers, the data that the socket got)."""
         data = b"below a header"
         packet = wrap(self.peer.data(data, self.pos), self.cookie if cookie is None else cookie)
         words = self.tun.heard(packet if isinstance(packet, list) else [packet])
@@ -186,14 +186,14 @@ class Connection:
             return b""
 
     def works(self):
-        """Plain data still arrives."""
+        """Return True if plain data still arrives."""
         data = b"plain"
         self.tun.heard([self.peer.data(data, self.pos)])
         self.pos += len(data)
         return self.received() == data
 
     def close(self):
-        # With the ACK bit, as who knows the connection: else it were a reason not to speak again.
+        # With the ACK bit, as from a peer that knows the connection: else the peer would be cached.
         self.tun.heard([self.peer.packet(RST | ACK, pos=self.pos)])
         self.sock.close()
 
@@ -209,7 +209,7 @@ def listen(version, port):
 
 
 def switched_off(tun, version, listener):
-    """The knob is off: neither a handshake nor data comes through."""
+    """The sysctl is off: neither handshakes nor data with a header are accepted."""
     port = listener.getsockname()[1]
     for carrier in ("int", "xcp"):
         pair = Connection(tun, listener, version, carrier)
@@ -237,7 +237,7 @@ def switched_off(tun, version, listener):
 
 
 def handshakes(tun, version, listener):
-    """The knob is on: a SYN negotiates in the forms that do, and in no other."""
+    """The sysctl is on: a SYN negotiates only in the formats for that."""
     for name, carrier, wrap, negotiates in HELLOS:
         since, end = Since(carrier), End(version, listener.getsockname()[1])
         words = tun.heard([wrap(end.syn())])
@@ -249,7 +249,7 @@ def handshakes(tun, version, listener):
 
 
 def answers_without_question(tun, version):
-    """A SYN-ACK with a header to a socket that sent a SYN without, or to none."""
+    """A SYN-ACK with a header for a socket that sent a SYN without one, or for no socket."""
     for name, carrier, wrap, _ in HELLOS:
         sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
@@ -272,7 +272,7 @@ def answers_without_question(tun, version):
 
 
 def without_a_flow(tun, version, listener):
-    """The knob is on, and the connection has not negotiated, or is not there."""
+    """The sysctl is on, and the connection has not negotiated, or does not exist."""
     for name, carrier, wrap in WRAPS:
         pair, since = Connection(tun, listener, version), Since(carrier)
         tap.equal(f"IPv{version} on without a flow, data {name}: left to the stack",
@@ -292,7 +292,7 @@ def without_a_flow(tun, version, listener):
 
 
 def resets(tun, version, listener):
-    """A reset never has a header: one that has does not reset."""
+    """A reset never has a header: one with a header does not reset the connection."""
     for name, carrier, wrap in WRAPS:
         pair = Connection(tun, listener, version, carrier)
         reset = wrap(pair.peer.packet(RST, pos=0), pair.cookie)
@@ -301,7 +301,7 @@ def resets(tun, version, listener):
         pair.close()
 
 
-# Name, carrier, how an ACK of an established connection asks.
+# Name, carrier, function that makes an ACK of an established connection ask.
 QUESTIONS = (
     ("below 254", "int", lambda data: in_int(data, hello(flags=ASKS))),
     ("below 253", "xcp", lambda data: in_xcp(data, UNKNOWN)),
@@ -309,7 +309,7 @@ QUESTIONS = (
 
 
 def questions(tun, version, listener):
-    """A pure ACK of an established connection may ask late, and nothing else may."""
+    """Only a pure ACK of an established connection may ask late."""
     for name, carrier, wrap in QUESTIONS:
         pair, since = Connection(tun, listener, version), Since(carrier)
         words = tun.heard([wrap(pair.peer.packet(ACK, pos=0))])
@@ -334,8 +334,28 @@ def questions(tun, version, listener):
                   (left(version, name), {"in_no_flow": 1}))
 
 
+def csig_questions(tun, version, listener):
+    """The same by CSIG's option, which TCP passes over."""
+    asks = {"flags": ACK, "pos": 0, "options": b"\1\1\1" + struct.pack("!BBHB", 253, 5, 0x4353, 0)}
+    knob("csig", 1)
+    for what, fields, counted, words in (
+            ("within the windows", {}, {"in_hello": 1, "out_hello": 1, "peer_speaks": 1}, ["ACK"]),
+            ("beyond the window", {"pos": 1 << 30}, {"in_forged": 1}, None),
+            ("of what was not sent", {"ack": 1 << 20}, {"in_forged": 1}, None),
+            ("with FIN", {"flags": ACK | wire.FIN, "pos": 5}, {"in_forged": 1}, None)):
+        pair, since = Connection(tun, listener, version), Since("csig")
+        heard = tun.heard([pair.peer.packet(**(asks | fields))])
+        tap.equal(f"IPv{version} an ACK that asks for CSIG {what}",
+                  (words and heard, since(), pair.works()), (words, counted, True))
+        pair.close()
+    since, end = Since("csig"), End(version, listener.getsockname()[1])
+    tap.equal(f"IPv{version} an ACK that asks for CSIG without a connection: refused by TCP",
+              (tun.heard([end.packet(**asks)]), since()), (["RST"], {"in_forged": 1}))
+    knob("csig", 0)
+
+
 def cookies(tun, version, listener):
-    """Data of a flow with another flow's cookie, and in UDP that is not the carrier's."""
+    """Data of a flow with another flow's cookie, or in UDP on a port that is not the carrier's."""
     pair, other = (Connection(tun, listener, version, "int") for _ in range(2))
     for name, carrier, wrap in WRAPS[:2]:
         since = Since(carrier)
@@ -362,7 +382,7 @@ def cookies(tun, version, listener):
 
 
 def as_it_came(tun, version, listener):
-    """Sockets that want the protocols get the packets, byte for byte."""
+    """Raw sockets for the protocols receive the packets, byte for byte."""
     family, port = wire.FAMILY[version], listener.getsockname()[1]
     udp = socket.socket(family, socket.SOCK_DGRAM)
     udp.bind((wire.STACK[version], PORT))
@@ -397,7 +417,7 @@ def as_it_came(tun, version, listener):
 
 
 def malformed(tun, version, listener):
-    """Left to the stack, in both carriers' protocols, and in fragments."""
+    """Malformed headers of both carriers, also in fragments, are passed to the stack unchanged."""
     port = listener.getsockname()[1]
     for what, carrier, packet, count in (
             ("INT of type 9", "int", lambda d: in_int(d, int_header(9) + bytes(8)), "bad_type"),
@@ -422,7 +442,7 @@ INNER = {4: ("203.0.113.2", "203.0.113.1"), 6: ("2001:db8:9::2", "2001:db8:9::1"
 
 
 class Inner(End):
-    """An end of a connection through a tunnel."""
+    """The script's end of a connection through a tunnel."""
 
     def packet(self, flags, **fields):
         script, stack = wire.SCRIPT[self.version], wire.STACK[self.version]
@@ -434,20 +454,20 @@ class Inner(End):
 
 
 def outer(version, following, body):
-    """A packet of the script with a congestion header in front of body."""
+    """Return a packet of the script with a congestion header in front of body."""
     head = End(version, 9).syn()
     head = head[:ip_bytes(head)]
     return in_xcp(finish(set_next(head, following) + body), xcp_header(following=following))
 
 
-# Name, type of link, protocol, what is between that and the packet within
+# Name, type of link, protocol, header between the outer and the inner packet
 TUNNELS = {4: (("IPIP", "ipip", IPIP, b""), ("GRE", "gre", GRE, struct.pack("!HH", 0, 0x800))),
            6: (("IPv6 in IPv6", "ip6tnl encaplimit none", IPV6, b""),
                ("GRE", "ip6gre encaplimit none", GRE, struct.pack("!HH", 0, 0x86dd)))}
 
 
 def tunnel(tun, version, listener, name, following, between):
-    """One that is there: what comes out of it below a congestion header."""
+    """An existing tunnel: packets that leave it behind a congestion header."""
     port = listener.getsockname()[1]
     for knobs, want, grown in (((1, 0), [UNKNOWN_PROTOCOL], {"in_off": 1}),
                                ((0, 1), [UNKNOWN_PROTOCOL], {"in_off": 1}),
@@ -459,7 +479,7 @@ def tunnel(tun, version, listener, name, following, between):
                   (tun.heard([outer(version, following, between + end.syn())]), since()),
                   (want, grown))
     tun.heard([outer(version, following, between + end.packet(RST, pos=0))])
-    # A filter that lets no tunnel in.
+    # A filter that drops all tunnel packets.
     tc_filter(version, f"ip_proto {following:x}")
     tap.equal(f"IPv{version} {name} below 253, tc drops {name}: not bypassed",
               tun.heard([outer(version, following, between + Inner(version, port).syn())]), [])
@@ -480,7 +500,7 @@ addr add {INNER[version][1]}/{24 if version == 4 else 64} dev t0 {'nodad' if ver
 
 
 def no_states():
-    """Packets of AH and ESP that IPsec looked for a state of."""
+    """Return the number of AH and ESP packets for which IPsec found no state."""
     with open("/proc/thread-self/net/xfrm_stat", encoding="ascii") as file:
         return dict(line.split() for line in file)["XfrmInNoStates"]
 
@@ -490,7 +510,7 @@ def ipsec(tun, version):
             ("ESP", ESP, struct.pack("!II", 77, 1) + bytes(64)),
             ("AH", AH, struct.pack("!BBHII", TCP, 4, 0, 77, 1) + bytes(64))):
         packet = outer(version, following, body)
-        # The kernel's handler of the protocol must be there to be reached.
+        # The kernel's handler of the protocol must exist.
         hosts.run(f"ip xfrm state add src {INNER[version][0]} dst {INNER[version][1]} proto"
                   f" {name.lower()} spi 9 mode transport {KEYS[name]}")
         for knobs, want, grown, seen in (((1, 0), [UNKNOWN_PROTOCOL], {"in_off": 1}, 0),
@@ -548,7 +568,7 @@ def with_tc(version):
 
 
 class Filters:
-    """Name: put it on, for a version; returns what takes it off."""
+    """Each method adds a filter for an IP version, and returns the function that removes it."""
     ALL = {
         "tc on ingress": with_tc,
         "nftables on ingress": lambda v: nft_filter("netdev", "ingress device tun0 priority 0"),
@@ -559,7 +579,7 @@ class Filters:
 
 
 def filtered_handshakes(tun, version, name):
-    """No SYN gets past a filter of its port, in whatever form; on other ports they do."""
+    """No SYN passes a filter of its port, in any format; SYNs to other ports pass."""
     tap.equal(f"IPv{version} {name}: a plain SYN is dropped",
               tun.heard([End(version, FILTERED).syn()]), [])
     for form, _, wrap, negotiates in HELLOS:
@@ -584,7 +604,7 @@ def filtered_handshakes(tun, version, name):
 
 def filters(tun, version, listeners):
     for name, put in Filters.ALL.items():
-        # Negotiated before somebody closes the port.
+        # These connections negotiate before the filter is added.
         pairs = [Connection(tun, listeners[FILTERED], version, carrier) for _, carrier, _ in WRAPS]
         free = [Connection(tun, listeners[OPEN], version, carrier) for _, carrier, _ in WRAPS]
         remove = put(version)
@@ -612,7 +632,7 @@ def filters(tun, version, listeners):
 
 
 def xdp_filter(tun, version, listeners):
-    """An XDP program sees a packet once, as it came: so nothing that it cannot see comes off."""
+    """An XDP program sees a packet once, as it arrived, so no header that hides TCP is removed."""
     if not xdp.is_there():
         print("# the kernel has no BPF: XDP is left to the debug kernel's test")
         return
@@ -657,7 +677,7 @@ def xdp_filter(tun, version, listeners):
 # A filter of a device below --------------------------------------------------
 
 def stacked(version):
-    """tc on the device below a bridge would not see what a header hides: none comes off."""
+    """tc on a bridge's port would not see the packet behind a header, so no header is removed."""
     hosts.build("u")
     hosts.ip("""link add u-w netns u type veth peer name w-u
 -n u link add br0 type bridge
@@ -673,6 +693,7 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         listener = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
     listener.bind((stack[version], OPEN))
     listener.listen()
+
     def opened(cc, carrier):
         before = hosts.counts("u", carrier)
         sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
@@ -685,7 +706,7 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         return {k: v for k, v in hosts.since("u", before, carrier).items()
                 if v and k in ("in", "in_hello", "in_hidden")}
 
-    # Before the first packet, neighbours are asked for.
+    # Neighbours must be resolved before the first packet.
     opened(b"reno", "int")
     for carrier, cc, taken in (("int", b"hpccpp", "in_hello"), ("xcp", b"xcp", "in")):
         knob(f"{carrier}_silent_s", 0)
@@ -713,13 +734,13 @@ TAGS = {"compact": struct.pack("!HH", 0x88b5, 0x0f80),
 
 
 def tagged(tun_version, port, tag, mac):
-    """A frame with a SYN behind a tag."""
+    """Return a frame with a tag and a SYN."""
     kind = {4: 0x800, 6: 0x86dd}[tun_version]
     return mac + b"\x02" + bytes(5) + tag + struct.pack("!H", kind) + End(tun_version, port).syn()
 
 
 def tags(version):
-    """Behind a tag: filters on ingress see the frame, XDP sees it once, as it came."""
+    """Frames with a tag: filters on ingress see the frame; XDP sees it once, as it arrived."""
     hosts.build("u")
     hosts.ip(f"""link add u-w netns u type veth peer name w-u
 -n u link set u-w up
@@ -788,6 +809,7 @@ def main():
         without_a_flow(tun, version, listeners[OPEN])
         resets(tun, version, listeners[OPEN])
         questions(tun, version, listeners[OPEN])
+        csig_questions(tun, version, listeners[OPEN])
         cookies(tun, version, listeners[OPEN])
         as_it_came(tun, version, listeners[OPEN])
         malformed(tun, version, listeners[OPEN])

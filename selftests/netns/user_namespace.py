@@ -1,16 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What an unprivileged user can set in a user namespace of his own: route metrics, socket
-options, the knobs of his network namespace. No value may crash the kernel, stop a connection or
-lead a window out of its range. And every name of a congestion control that a socket shows can be
-set. Prints TAP.
+"""The settings of an unprivileged user in a user namespace: route metrics, socket options, and the
+sysctls of the network namespace. No value may crash the kernel, stop a connection or move a window
+out of its range. And every name of a congestion control that a socket returns can be set. Prints
+TAP.
 
 The script starts as root, and runs itself as user "nobody" in a new user and network namespace,
 where all connections are on the loopback device. The stack warns, once for each line of its code,
-of windows that it takes from a route: CUBIC and Reno lead to that first, and from then on the
-kernel may not say a word. The kernel copies a route's metrics when it
-first remembers a destination: each case therefore has an address of its own, and a connection of
-CUBIC's in front. Needs root and all congestion controls loaded.
+of windows that come from a route. CUBIC and Reno cause these warnings first, and from then on the
+kernel may not log anything. The kernel copies a route's metrics when it first caches a
+destination. So each case has its own address, and a CUBIC connection in front. Needs root and all
+congestion controls loaded.
 """
 import contextlib
 import select
@@ -49,7 +49,7 @@ def run(line):
 
 
 def write(name, value):
-    """Whether the knob takes it."""
+    """Write a sysctl. Return True if it accepts the value."""
     try:
         with open(name, "w", encoding="ascii") as file:
             file.write(str(value))
@@ -59,7 +59,7 @@ def write(name, value):
 
 
 def route(metrics):
-    """A new address on loopback, with these metrics."""
+    """Return a new address on loopback, with these route metrics."""
     address = next(addresses)
     run(f"ip route replace local {address} dev lo table local proto kernel scope host "
         f"src {address} {metrics}")
@@ -72,7 +72,7 @@ def knobs(cc):
 
 
 class Connection:
-    """Both ends of a connection, in this one process."""
+    """Both ends of a connection, in this process."""
 
     def __init__(self, address, cc, options=(), early=None):
         listener = self.socket(cc, options)
@@ -101,7 +101,7 @@ class Connection:
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
 
     def info(self):
-        """(cwnd, bytes of the congestion control's own report)"""
+        """Return (cwnd, bytes of the congestion control's own report)."""
         info = self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 112)
         own = self.sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 64)
         return struct.unpack_from("I", info, 80)[0], len(own)
@@ -110,7 +110,7 @@ class Connection:
         return self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
 
     def transfer(self, size=SIZE, limit_s=5):
-        """(bytes that arrive, windows that were seen)"""
+        """Send data. Return (number of bytes that arrived, windows that were seen)."""
         left, got, seen, end = size, 0, set(), time.monotonic() + limit_s
         while got < size and self.other and time.monotonic() < end:
             with contextlib.suppress(BlockingIOError):
@@ -135,7 +135,7 @@ def in_range(windows):
 
 
 def remember(address):
-    """The kernel remembers the destination, with its route's metrics."""
+    """Make the kernel cache the destination, with the metrics of its route."""
     connection = Connection(address, "cubic")
     connection.transfer(1000, limit_s=0.1)
     connection.close()
@@ -158,7 +158,7 @@ def metrics(cc):
 
 
 def switches(words):
-    """From each congestion control to each, while data flows."""
+    """Switch from each congestion control to each other one, while data flows."""
     address = route(words)
     remember(address)
     connection = Connection(address, "reno")
@@ -173,7 +173,7 @@ def switches(words):
 
 
 def early(cc):
-    """A congestion control that is chosen before the handshake is over: the metrics come later."""
+    """Select a congestion control before the handshake ends; the metrics are copied later."""
     for words in METRICS:
         address = route(words)
         remember(address)
@@ -202,7 +202,7 @@ def options(cc):
 
 
 def names():
-    """What getsockopt() returns can be set, on this socket and on another."""
+    """The name that getsockopt() returns can be set, on this socket and on another one."""
     write("/proc/sys/net/ipv4/tcp_ecn", 0)
     for cc in ("ldcp", "xcp", "hpccpp", "dctcp_ms"):
         address = next(addresses)
@@ -223,7 +223,7 @@ def names():
 
 
 def settings(cc):
-    """Every value that a knob of the namespace takes."""
+    """Try every value that a sysctl of the namespace accepts."""
     for knob in knobs(cc):
         path = HOPCC + knob
         with open(path, encoding="ascii") as file:
@@ -242,7 +242,7 @@ def settings(cc):
 
 
 def stock():
-    """What the stack says of such metrics by itself."""
+    """Cause the stack's own warnings about such metrics."""
     for cc in ("cubic", "reno"):
         for words in METRICS:
             address = route(words)
@@ -287,13 +287,13 @@ def main():
     if sys.argv[1:]:
         return as_user(sys.argv[1])
     status = as_nobody("stock")
-    # A module's function is followed by the module's name.
+    # In the kernel's log, a module's function is followed by the module's name.
     if status or any(line.endswith("]") for line in warnings()):
         return 1
     subprocess.run(["dmesg", "-C"], check=True)
     status = as_nobody("ours")
     print("".join(f"# {line}\n" for line in warnings()), end="")
-    # The lab fails the run for what the kernel's log says, but not if that is empty.
+    # The lab fails the run for lines of the kernel's log, so clear it.
     write("/dev/kmsg", "user_namespace: over\n")
     return status
 

@@ -18,7 +18,7 @@ from hosts import FAMILY, Stream, counts, ip, run, sysctl, transfer
 TOTAL = 1 << 18
 VRFS = ("red", "blue")
 ENDS = {"a": {4: "192.0.2.1", 6: "2001:db8:1::1"}, "b": {4: "192.0.2.2", 6: "2001:db8:1::2"}}
-# Congestion control, its carrier's counters, headers or signals that the receiver has taken
+# Congestion control, its carrier, and the counter of headers or signals at the receiver
 CARRIERS = {"xcp": ("xcp", "in"), "hpccpp": ("int", "in_probe"), "csig": ("csig", "in_heard")}
 
 tap = hosts.Tap()
@@ -52,7 +52,7 @@ def bound(name, version, device, cc, port):
 
 
 def twin(version, device, cc, ports):
-    """A connection between given ports: (source, sink) or None."""
+    """Connect between given ports. Return (source, sink) or None."""
     listener = bound("b", version, device, "cubic", ports[1])
     listener.listen()
     source = bound("a", version, device, cc, ports[0])
@@ -68,14 +68,14 @@ def twin(version, device, cc, ports):
 
 
 def idle(carrier):
-    """No flow of an earlier connection is left."""
+    """Wait until no flow of an earlier connection is left."""
     end = time.monotonic() + 60
     while any(counts(name, carrier)["flows"] for name in "ab") and time.monotonic() < end:
         time.sleep(0.5)
 
 
 def twins(version, cc, suffix):
-    """suffix: "", sockets of the VRF, or "0", of its port"""
+    """suffix: "" binds sockets to the VRF, "0" to its port."""
     carrier, taken = CARRIERS[cc]
     ports = 40000 + version, 50000 + version
     what = f"IPv{version}, {cc}, sockets of {'ports' if suffix else 'VRFs'}"
@@ -99,7 +99,7 @@ def twins(version, cc, suffix):
 
 
 def unbound(version):
-    """A socket of no VRF that takes packets of all: tcp_l3mdev_accept."""
+    """An unbound socket that accepts packets of all VRFs: tcp_l3mdev_accept."""
     for name in "ab":
         sysctl(name, "ipv4/tcp_l3mdev_accept", 1)
     idle("xcp")

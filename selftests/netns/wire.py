@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One end of a TCP connection by hand: a tun device in a fresh network
-namespace, the stack under test on this side, packets written and read by the
-script on the other.
+"""One end of a TCP connection by hand: a tun device in a new network namespace. The stack under
+test is at one end; the script reads and writes packets at the other.
 
     stack 192.0.2.1, 2001:db8::1 [tun0] <--> script 192.0.2.2, 2001:db8::2
 """
@@ -31,7 +30,7 @@ FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
 
 @dataclasses.dataclass
 class Packet:
-    """What matters of a TCP packet; ecn is the IP codepoint."""
+    """The fields of a TCP packet that tests use; ecn is the IP code point."""
     sport: int
     dport: int
     seq: int
@@ -73,7 +72,7 @@ def build(version, packet, window, options, payload):
 
 
 def too_big(source, to, mtu_bytes, quote):
-    """ICMP: fragmentation needed; addresses as bytes, quote is what was too big."""
+    """Return an ICMP error "fragmentation needed"; addresses are bytes, quote is the packet."""
     icmp = struct.pack("!BBHHH", 3, 4, 0, 0, mtu_bytes) + quote
     icmp = icmp[:2] + struct.pack("!H", inet_sum(icmp)) + icmp[4:]
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(icmp), 0, 0, 64, socket.IPPROTO_ICMP, 0)
@@ -82,7 +81,7 @@ def too_big(source, to, mtu_bytes, quote):
 
 
 def parse(data):
-    """A Packet, or None for what is not TCP."""
+    """Return a Packet, or None if it is not TCP."""
     if data[0] >> 4 == 6:
         protocol, ecn, tcp = data[6], data[1] >> 4 & 3, data[40:]
     else:
@@ -103,7 +102,7 @@ def tun_node():
 
 
 class Wire:
-    """The tun device. Leaves the caller's network namespace for a new one."""
+    """The tun device. The constructor moves the caller to a new network namespace."""
 
     def __init__(self):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -120,12 +119,12 @@ class Wire:
             subprocess.run(["ip", *line.split()], check=True)
 
     def read(self, wait_ms):
-        """All TCP packets until wait_ms have passed without one."""
+        """Return all TCP packets until wait_ms have passed without one."""
         packets = []
         end = time.monotonic() + wait_ms / 1000
         while select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
             packet = parse(os.read(self.fd, 65536))
-            # What IPv6 asks of its neighbours from time to time is no reason to wait longer.
+            # Do not wait longer because of IPv6 neighbour discovery.
             if packet:
                 packets.append(packet)
                 end = time.monotonic() + wait_ms / 1000
@@ -136,16 +135,16 @@ class Wire:
 
 
 def make_room(sock):
-    """For a test that does not read: a second segment draws an ACK only while
-    the window's right edge advances, else a read does. Not before the handshake:
-    in 6.12 the first window is then all of the buffer, towards a peer without
-    window scaling too, and its edge stays where it is.
+    """Enlarge the receive buffer for a test that does not read: a second segment causes an ACK
+    only while the window's right edge advances, else a read does. Call this after the handshake:
+    otherwise the first window of Linux 6.12 is the whole buffer, even towards a peer without
+    window scaling, and its edge does not advance.
     """
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 20)
 
 
 class Peer:
-    """The script's end of one connection; positions are bytes from 0."""
+    """The script's end of a connection; positions are bytes from 0."""
     MSS = 1000
     OPTIONS = struct.pack("!BBH", 2, 4, MSS) + b"\1\1\4\2"  # MSS, SACK permitted
 
@@ -161,7 +160,7 @@ class Peer:
         self.wire.write(build(self.version, packet, 65535, options, payload))
 
     def read(self, wait_ms=5):
-        """What the stack sent on this connection, in positions."""
+        """Return the packets that the stack sent on this connection, with positions."""
         packets = [p for p in self.wire.read(wait_ms) if p.dport == self.port]
         for p in packets:
             p.seq = (p.seq - self.stack_isn - 1) % 2**32
@@ -178,7 +177,7 @@ class Peer:
         return listener.accept()[0], synack
 
     def accept(self, sock, flags=ECE, rtt_ms=0):
-        """A passive open; sock is a non-blocking socket, not yet connected."""
+        """A passive open by the script; sock is a non-blocking socket, not yet connected."""
         sock.connect_ex((SCRIPT[self.version], self.port))
         return self.answer(sock, flags, rtt_ms)
 
@@ -194,14 +193,14 @@ class Peer:
         return syn
 
     def sack(self, ack, blocks, flags=ACK, **more):
-        """An ACK with SACK blocks, as (first, beyond) byte positions."""
+        """Send an ACK with SACK blocks, as (first, beyond) byte positions."""
         base = self.stack_isn + 1
         body = b"".join(struct.pack("!II", (a + base) % 2**32, (b + base) % 2**32)
                         for a, b in blocks)
         self.send(flags, ack=ack, options=b"\1\1" + bytes([5, 2 + len(body)]) + body, **more)
 
     def refuse(self, mtu_bytes, pos):
-        """A router's ICMP message (IPv4): the packet at a position is larger than the MTU."""
+        """Send a router's ICMP error (IPv4): the packet at a position is larger than the MTU."""
         script, stack = (socket.inet_aton(side[4]) for side in (SCRIPT, STACK))
         quote = struct.pack("!BBHHHBBH", 0x45, 0, 40 + self.MSS, 0, 0x4000, 64,
                             socket.IPPROTO_TCP, 0) + stack + script

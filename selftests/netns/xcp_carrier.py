@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP's carrier from end to end: streams are exact, feedback is neither lost nor
-made up, who does not speak XCP gets a connection without. Prints TAP. Needs root
-and the path of xcp_drive.ko; all is in network namespaces of its own.
+"""XCP's carrier from end to end: streams are intact, feedback is neither lost nor invented, and a
+peer without XCP gets a connection without headers. Prints TAP. Needs root and the path of
+xcp_drive.ko; changes nothing outside its own network namespaces.
 """
 import os
 import socket
@@ -22,12 +22,12 @@ tap = hosts.Tap()
 
 
 def settle():
-    """Wait until sockets are gone; in virtual time this is free."""
+    """Wait until sockets are gone; virtual time makes this fast."""
     time.sleep(1)
 
 
 def one_way(version, total, **options):
-    """A stream from a to b; returns (exact, seconds)."""
+    """Send a stream from a to b. Return (intact, seconds)."""
     pair = connect(version, **options)
     if not pair:
         return False, 0
@@ -40,10 +40,10 @@ def one_way(version, total, **options):
 
 
 def conservation(version, name, gso=True, **options):
-    """No loss, no router: each header comes back once, and the sum with it."""
+    """Without loss and router, each header returns once, and so does the sum of the feedback."""
     drive_reset()
     ends = options.get("source", "a"), options.get("sink", "b")
-    # loopback: one namespace has both ends, and an MTU of 64 kB
+    # On loopback, one namespace has both ends, and the MTU is 64 kB.
     both, mss = (2, 65536) if ends[0] == ends[1] else (1, 1460)
     before = [counts(end) for end in ends]
     exact, _ = one_way(version, 20 * MB, **options)
@@ -63,7 +63,7 @@ def conservation(version, name, gso=True, **options):
 
 
 def in_tunnels():
-    """Super-packets with our header into tunnels: their devices do not segment them either."""
+    """GSO packets with our header enter tunnels, whose devices do not segment them."""
     near, far = {4: "203.0.113.1", 6: "2001:db8:9::1"}, {4: "203.0.113.2", 6: "2001:db8:9::2"}
     ends = {"a": (hosts.A[4], hosts.B[4], near), "b": (hosts.B[4], hosts.A[4], far)}
     for kind in ("vxlan id 7 dstport 4789", "vxlan id 7 dstport 4789 udpcsum", "gre", "ipip"):
@@ -86,8 +86,8 @@ def in_tunnels():
 
 
 def small_windows(version):
-    """Below 4 segments of window each packet is acknowledged at once. The window is the driver's
-    word only: TCP's own, which allows super-packets, is larger."""
+    """If the window is below 4 segments, each packet is acknowledged at once. Only the driver
+    reports this window; TCP's own, which allows GSO packets, is larger."""
     for window, want in ((2, True), (100, False)):
         sysctl("a", "hopcc/xcp_gso", 0 if want else 1)
         drive("throughput", window * 1428 * 1000000 // drive("rtt_us"))
@@ -103,7 +103,7 @@ def small_windows(version):
 
 
 def both_ways(version):
-    """Each end is a reactor: answers ride on data."""
+    """Both ends use XCP: the data carries the answers."""
     drive_reset()
     before = counts("b")
     a, b = connect(version, sink_cc="xcp")
@@ -117,7 +117,7 @@ def both_ways(version):
 
 
 def other_way(version):
-    """b sends, and its cc is not ours: no header on its data."""
+    """b sends with another congestion control: its data has no header."""
     before = counts("b")
     a, b = connect(version)
     exact = transfer([Stream(b, a, 5 * MB)])
@@ -129,10 +129,10 @@ def other_way(version):
 
 
 def on_data(version, gso):
-    """b's cc is not ours, and its data brings all ACKs: it brings a's answers, too."""
+    """b uses another congestion control, and its data carries all ACKs: it also carries answers."""
     for dev in ("r-a", "r-b"):
         run(f"ip netns exec r tc qdisc add dev {dev} root netem delay 2ms rate 100mbit limit 60")
-    drive("throughput", 10**9)      # not a small window
+    drive("throughput", 10**9)      # a large window
     sysctl("b", "hopcc/xcp_gso", gso)
     drive_reset()
     before = counts("b")
@@ -154,7 +154,7 @@ def on_data(version, gso):
               bool(got["out_super"]) == bool(gso),
               f"{asked} asked, at most {late} not answered, {got['out_ack']} ACKs, "
               f"{got['out_data']} segments, {got['out_super']} super-packets")
-    # From now on it is its reactor's room.
+    # From now on, the congestion control decides about the room for a header.
     for cc in ("xcp", "cubic", "xcp"):
         b.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
     drive_reset()
@@ -180,7 +180,7 @@ def lossy(version):
 
 
 def switched(version):
-    """The cc changes while data flows."""
+    """The congestion control changes while data flows."""
     drive_reset()
     a, b = connect(version)
     exact = transfer_switching(a, b, ("cubic", "xcp") * 5)
@@ -192,7 +192,7 @@ def switched(version):
 
 
 def path_mtu(version):
-    """A narrower link behind the router: TCP is told by ICMP."""
+    """A link with a smaller MTU behind the router: ICMP reports it to TCP."""
     before = counts("a")
     run("ip -n r link set r-b mtu 1400")
     exact, took = one_way(version, 5 * MB)
@@ -206,7 +206,7 @@ def path_mtu(version):
 
 
 def silent_peer(version):
-    """b's carrier is off: it says that it does not know the protocol, and is asked without."""
+    """b's carrier is off: b answers "protocol unreachable", and a retries without a header."""
     sysctl("b", "hopcc/xcp", 0)
     for when, silent, avoided in (("first", 1, 0), ("second", 0, 1)):
         drive_reset()
@@ -222,12 +222,12 @@ def silent_peer(version):
 
 
 def forget():
-    """The memory for silent destinations runs out."""
+    """Wait until cached destinations without support expire."""
     time.sleep(61)
 
 
 def dropped(version):
-    """A middlebox drops our protocol: one lost SYN, then remembered, at first for 15 s only."""
+    """A middlebox drops our protocol: one SYN is lost, then this is cached, at first for 15 s."""
     proto = {4: "ip", 6: "ipv6"}[version]
     run("ip netns exec r tc qdisc add dev r-a clsact")
     run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} flower ip_proto fd"
@@ -253,7 +253,7 @@ def dropped(version):
 
 
 def dropped_later(version):
-    """The path changes in mid-connection to one that drops our protocol."""
+    """During a connection, the path changes to one that drops our protocol."""
     proto = {4: "ip", 6: "ipv6"}[version]
     drive_reset()
     pair = connect(version)
@@ -276,7 +276,7 @@ def dropped_later(version):
 
 
 def dropped_back(version):
-    """Only the way back drops it: the SYN-ACK is lost once."""
+    """Only the reverse path drops our protocol: the SYN-ACK is lost once."""
     proto = {4: "ip", 6: "ipv6"}[version]
     run("ip netns exec r tc qdisc add dev r-b clsact")
     run(f"ip netns exec r tc filter add dev r-b ingress protocol {proto} flower ip_proto fd"
@@ -294,9 +294,9 @@ def dropped_back(version):
 
 
 def prohibited(version):
-    """A router that says no: by ICMP, and TCP asks again without.
+    """A router rejects our protocol by ICMP, and TCP sends the SYN again without a header.
 
-    The lab's kernel has such rules for IPv4 only; for IPv6 see xcp_wire.py.
+    The lab's kernel has such rules for IPv4 only; for IPv6, see xcp_wire.py.
     """
     run("ip -n r rule add ipproto 253 prohibit prio 10")
     before, start = counts("a"), time.monotonic()
@@ -327,7 +327,7 @@ def many(version):
 
 
 def limit(version):
-    """The table is full: connections go without, and are counted."""
+    """The table is full: further connections have no headers, and are counted."""
     sysctl("b", "hopcc/flow_limit", 0)
     before = counts("b")
     exact, _ = one_way(version, MB)
@@ -339,7 +339,7 @@ def limit(version):
 
 
 def knobs():
-    """Out of range: refused, and the value stays."""
+    """Values out of range are refused, and the old value stays."""
     for knob, old, takes, refuses in (
             ("xcp", 1, (0, 2), (3, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
             ("xcp_silent_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
@@ -351,7 +351,7 @@ def knobs():
 
 
 def set_knob(knob, value):
-    """(whether it was taken, the value then)"""
+    """Write a sysctl. Return (True if it was accepted, the value afterwards)."""
     path, taken = "/proc/sys/net/hopcc/" + knob, True
     try:
         hosts.write(path, value)
@@ -362,7 +362,7 @@ def set_knob(knob, value):
 
 
 def leave(module):
-    """A namespace goes while it has flows; the modules go and come."""
+    """A namespace ends while it has flows; the modules are unloaded and loaded again."""
     pair = connect(4)
     pair[0].send(b"x" * 100000)
     run("ip netns del b")
@@ -379,7 +379,7 @@ def leave(module):
 
 def main():
     module = sys.argv[1]
-    # One is the reactor's, in whose place the module comes.
+    # One sysctl belongs to tcp_xcp, which the test's module replaces.
     knobs()
     hosts.insmod(module)
     hosts.build_path()

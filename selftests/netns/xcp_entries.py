@@ -1,15 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP where connections begin another way: with a SYN cookie, with data on the SYN.
-Prints TAP. Needs root and the path of xcp_drive.ko; all is in network namespaces of
-its own.
+"""XCP on connections that start with a SYN cookie, or with data on the SYN. Prints TAP. Needs root
+and the path of xcp_drive.ko; changes nothing outside its own network namespaces.
 """
 import socket
 import sys
 import time
 
 import hosts
-from hosts import B, Stream, connect, counts, drive, drive_reset, run, since, sysctl, transfer
+from hosts import B, Stream, connect, counts, drive, drive_reset, since, sysctl, transfer
 
 MB = 1 << 20
 TCP_FASTOPEN_CONNECT = 30
@@ -23,7 +22,7 @@ def begin():
 
 
 def speaks(what, pair, before, total=2 * MB):
-    """A stream from a: exact, every data packet with a header, all feedback back."""
+    """Send a stream from a: it is intact, every data packet has a header, all feedback returns."""
     exact = bool(pair) and transfer([Stream(*pair, total)])
     if pair:
         hosts.close(*pair)
@@ -46,13 +45,13 @@ def goes_without(what, pair, before, total=MB):
 
 
 def cookies(version):
-    """The SYN-ACK is made without state; its header still proves the peer."""
+    """The SYN-ACK is built without state; its header still proves the peer."""
     sysctl("b", "ipv4/tcp_syncookies", 2)
     sent = hosts.netstat("b", "SyncookiesSent")
     before = begin()
     speaks(f"IPv{version} with a SYN cookie", connect(version), before)
     tap.equal(f"IPv{version}: a cookie was sent", hosts.netstat("b", "SyncookiesSent") - sent, 1)
-    # The listener's end does not answer: no flow, no header on the SYN-ACK.
+    # The listener's carrier is off: there is no flow, and no header on the SYN-ACK.
     sysctl("b", "hopcc/xcp", 0)
     before = begin()
     goes_without(f"IPv{version} with a SYN cookie, a silent peer", connect(version), before)
@@ -62,7 +61,7 @@ def cookies(version):
 
 
 def fast_open(version):
-    """Data on the SYN: a SYN with a header might be lost, and its data with it."""
+    """A SYN with data has no header, since it might be lost with its data because of the header."""
     for name, value in (("a", 1), ("b", 2)):
         sysctl(name, "ipv4/tcp_fastopen", value)
     listener = hosts.tcp("b", version, "cubic")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP's carrier beside conntrack: stateful firewalls and NAT on the hosts and
-on the router between them. Prints TAP. Needs root, nft and the path of
-xcp_drive.ko; all is in network namespaces of its own.
+"""XCP's carrier with conntrack: stateful firewalls and NAT on the hosts and on the router between
+them. Prints TAP. Needs root, nft and the path of xcp_drive.ko; changes nothing outside its own
+network namespaces.
 """
 import subprocess
 import sys
@@ -15,7 +15,7 @@ MB = 1 << 20
 
 tap = hosts.Tap()
 
-# Who may come in: what was asked for, and new TCP; an invalid packet is a failure.
+# Only answers and new TCP connections may enter; an invalid packet is a failure.
 HOST_FIREWALL = """
 table inet host {
 	chain input {
@@ -76,8 +76,8 @@ table inet nat {
 }
 """
 
-# A service's address that the host itself translates: no packet of it is known to be of a
-# connection, so the SYN-ACK's header stays, and both ends send theirs again.
+# The host itself translates a service's address: its packets cannot be assigned to a connection, so
+# the header of the SYN-ACK is not removed, and both ends retransmit their handshake.
 OWN_DNAT = """
 table inet nat {
 	chain output {
@@ -88,7 +88,7 @@ table inet nat {
 }
 """
 
-# Conntrack without rules of NAT.
+# Conntrack without NAT rules.
 ROUTER_STATEFUL = """
 table inet router {
 	chain forward {
@@ -108,7 +108,7 @@ def nft(name, rules):
 
 
 def counter(name, which):
-    """Packets of the rules with this comment."""
+    """Return the packet count of the rules with this comment."""
     out = subprocess.run(["ip", "netns", "exec", name, "nft", "list", "ruleset"],
                          stdout=subprocess.PIPE, check=True, text=True).stdout
     return sum(int(line.split("packets", 1)[1].split()[0])
@@ -116,7 +116,7 @@ def counter(name, which):
 
 
 def stream(version, total=5 * MB, **options):
-    """(exact, opened, seconds to open, counts of a)"""
+    """Send a stream. Return (intact, opened, seconds to open, a's counters)."""
     drive_reset()
     before, start = counts("a"), time.monotonic()
     pair = connect(version, **options)
@@ -148,8 +148,8 @@ def without_xcp(version, name, limit_s, **options):
 
 
 def nat_begins(version):
-    """A rule of NAT, while conntrack's entry of our protocol lives: it is not translated, but the
-    plain ACK behind it is, and what answers that is a reset.
+    """A NAT rule is added while conntrack still has an entry of our protocol: packets with a header
+    are not translated, but the plain ACK behind them is, and is answered by a reset.
     """
     with_xcp(version, "router with conntrack")
     nft("r", MASQUERADE)
@@ -162,7 +162,7 @@ def nat_begins(version):
             tap.claim(f"IPv{version} source NAT began, the {when}: exact, without XCP, at once",
                       exact and opened == 0 and took < 0.1 and got["peer_avoided"] == 1,
                       f"{took:.3f} s")
-            # It was reset 20 s before the first of these, which took a second.
+            # The reset was 20 s before the first of these pauses, which took a second.
             time.sleep(pause_s - 26 if when == "next" else 6)
 
 
@@ -174,7 +174,7 @@ def firewalls_on_hosts(version):
               all(counter(name, "answered") > 0 for name in ("a", "b")))
 
 
-# Rules by host, and what is claimed. Conntrack has no memory of the case before.
+# Rules by host, and the claim. Each case starts with an empty conntrack table.
 CASES = (
     ({"a": HOST_FIREWALL, "b": HOST_FIREWALL}, firewalls_on_hosts),
     ({"r": ROUTER_LETS_XCP}, lambda v: with_xcp(v, "router lets the protocol pass")),

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP through IPsec, sections 2.3 and 2.5, in the network of xcp_tunnel.py: with
-net.hopcc.xcp_ipsec the header stands in front of AH and ESP, and the router on the
-way is heard; without, the connection is what it would be without XCP. Prints TAP.
-Needs root; all is in network namespaces of its own.
+"""XCP through IPsec, sections 2.3 and 2.5, in the network of xcp_tunnel.py. With
+net.hopcc.xcp_ipsec, the header is in front of AH and ESP, and the sender receives the feedback of
+the router on the path. Without it, the connection works as without XCP. Prints TAP. Needs root;
+changes nothing outside its own network namespaces.
 """
 import json
 import os
@@ -42,7 +42,8 @@ def policy(name, direction, ends, proto, mode, source, sink, spi):
 
 
 def protect(near, far, proto, mode, ends, nets):
-    """Both directions between two namespaces: ends: their addresses, nets: what is behind."""
+    """Set up IPsec in both directions between two namespaces. ends: their addresses; nets: the
+    networks behind them."""
     for name, here, there, out, back in ((near, 0, 1, 100, 200), (far, 1, 0, 200, 100)):
         for source, sink, spi in ((here, there, out), (there, here, back)):
             state(name, proto, mode, ends[source], ends[sink], spi)
@@ -77,7 +78,7 @@ def no_trouble(got):
 
 
 def transport(version, proto):
-    """The hosts encrypt: the only header is outside."""
+    """The hosts encrypt in transport mode: the only congestion header is in front of IPsec."""
     name = f"IPv{version} in {proto.upper()} transport"
     ends = A[version], B[version]
     protect("a", "b", proto, "transport", ends, ends)
@@ -95,7 +96,7 @@ def transport(version, proto):
               a["ipsec_out"] == a["out_data"] + a["out_syn"] == b["ipsec_in"] == b["in"] > 0 and
               b["ipsec_out"] == b["out_ack"] + b["out_syn"] == a["ipsec_in"] == a["in"] > 0 and
               got["reduced"] > 0 and no_trouble(got))
-    # The receiver alone does not want it: the sender finds out.
+    # Only the receiver has this switched off, which the sender detects.
     switch(0, "b")
     got = through(version, MB)
     tap.claim(f"{name}, only the sender's option on: exact, without XCP",
@@ -132,7 +133,7 @@ def gateways(version, outer, proto):
 
 
 def forged():
-    """Somebody on the way writes another RTT into the copies."""
+    """A router on the path writes another RTT to the copies."""
     protect("e", "x", "esp", "tunnel", (OUTER["e"][4], OUTER["x"][4]), NETS[4])
     switch(1, "e", "x")
     run("ip netns exec r tc qdisc add dev r-e clsact")
@@ -150,12 +151,12 @@ def forged():
 
 
 def narrow(version):
-    """A narrower link: ICMP about a packet with a header in front reaches ESP."""
+    """A link with a smaller MTU: ICMP about a packet with a header in front reaches ESP."""
     ends = A[version], B[version]
     protect("a", "b", "esp", "transport", ends, ends)
     switch(1, "a", "b")
     run("ip -n r link set r-x mtu 1320")
-    # ICMP tells ESP and not TCP: what was too big counts as lost.
+    # ICMP reports to ESP and not to TCP, so packets that were too big count as lost.
     sysctl("a", "hopcc/xcp_loss", 1)
     got = through(version, 2 * MB)
     tap.claim(f"IPv{version} in ESP transport: the path's MTU is found, with headers on",
@@ -168,7 +169,7 @@ def narrow(version):
 
 
 def cut(version):
-    """A child that puts what a sends with a header in front into fragments, at r."""
+    """A process that fragments a's packets with a header in front, at r."""
     kind = {4: 0x0800, 6: 0x86dd}[version]
     run("ip netns exec r tc qdisc add dev r-e clsact")
     run(f"ip netns exec r tc filter add dev r-e ingress protocol {'ip' if version == 4 else 'ipv6'}"
@@ -178,7 +179,7 @@ def cut(version):
     mac = bytes.fromhex(json.loads(shown)[0]["address"].replace(":", ""))
     with hosts.inside("r"):
         wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
-    # Of every protocol: others come behind the filter.
+    # ETH_P_ALL, since other packet sockets receive packets after the filter.
     wire.bind(("r-e", ETH_P_ALL))
     pid = os.fork()
     while not pid:
@@ -186,7 +187,7 @@ def cut(version):
         if (where[1] != kind or where[2] == socket.PACKET_OUTGOING or
                 data[6 if version == 6 else 9] != XCP):
             continue
-        # A single fragment of IPv6 keeps its header, which AH was not told of.
+        # A single IPv6 fragment keeps its fragment header, which AH does not expect.
         pieces = fragments(data, ip_bytes(data), 512) if len(data) > 512 else [data]
         for piece in pieces:
             wire.sendto(piece, ("r-x", kind, 0, 0, mac))
@@ -195,7 +196,7 @@ def cut(version):
 
 
 def in_pieces(version, proto):
-    """Fragments, header in front and all: what is put together goes the same way."""
+    """Fragments of packets with a header in front are reassembled and then processed alike."""
     ends = A[version], B[version]
     protect("a", "b", proto, "transport", ends, ends)
     switch(1, "a", "b")

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP through a label switch router: it lowers the demand below the labels. Prints TAP.
+"""XCP through an MPLS router, which reduces the request behind the labels. Prints TAP.
 
     a --- push 100 ---> r --- swap 100 to 200 ---> b pops
     a <------------------ IP ---------------------
 
-r never looks at a's data as IP. Its port to b has 20 Mbit/s: without feedback a stream
-would fill the buffer and lose; with it, it loses nothing.
+r never processes a's data as IP. Its port to b has 20 Mbit/s: without feedback, a stream
+would overflow the buffer; with feedback, it loses nothing.
 """
 import json
 import subprocess
@@ -23,7 +23,7 @@ tap = hosts.Tap()
 
 
 def label_path(labels):
-    """a pushes @labels, r swaps the outer one; b pops one after the other."""
+    """Set up the path: a pushes @labels, r swaps the outer one, b pops one after the other."""
     inner = [str(300 + n) for n in range(labels - 1)]
     for name, port in (("a", "a-r"), ("r", "r-a"), ("b", "b-r")):
         sysctl(name, "mpls/platform_labels", 1000)
@@ -57,7 +57,7 @@ def through(version, labels, gso):
     hosts.close(*pair)
     time.sleep(1)
     port = router()
-    # 1428 bytes of payload a packet, less the labels
+    # A packet has 1428 bytes of payload, minus the labels.
     tap.claim(f"{what}: the router read each data packet's header",
               port["xcp"]["micro"] >= TOTAL / 1428, f"{port['xcp']['micro']}")
     tap.claim(f"{what}: and lowered its demand", port["xcp"]["reduced"] > TOTAL / 1428 / 2,

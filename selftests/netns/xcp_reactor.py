@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What tcp_xcp asks for, packet by packet: the application's rate, the network's feedback,
-silence, a mark. Prints TAP. Needs root; changes nothing outside its own network namespace.
+"""The requests of tcp_xcp, packet by packet: with a given application rate, after feedback, without
+feedback, and after a mark. Prints TAP. Needs root; changes nothing outside its own network
+namespace.
 """
 import socket
 import sys
@@ -17,13 +18,13 @@ RTT_S = 0.1
 MSS = Peer.MSS - 20
 SO_MAX_PACING_RATE = 47
 WANTED = 1000000        # bytes/s
-LINE = 1250000          # bytes/s, what a tun device reports
+LINE = 1250000          # bytes/s, the rate that a tun device reports
 
 tap = hosts.Tap()
 
 
 class Sender(xcp_wire.Caller):
-    """A socket of the stack whose peer answers after an RTT."""
+    """A socket of the stack; its peer answers after an RTT."""
 
     def __init__(self, tun, version, port, rate=None):
         super().__init__(tun, version, port)
@@ -36,7 +37,7 @@ class Sender(xcp_wire.Caller):
         self.peer.read(5)
 
     def ask(self, segments):
-        """What the first of some segments says of its sender."""
+        """Send some segments. Return the header of the first one."""
         self.sock.send(bytes(segments * MSS))
         return self.read()
 
@@ -46,12 +47,12 @@ class Sender(xcp_wire.Caller):
         return Offer(*packets[0].shim)
 
     def answer(self, feedback=0, flags=ACK):
-        """What of a longer queue leaves then is for read()."""
+        """Acknowledge. If more of a longer queue leaves then, use read()."""
         self.peer.send(flags, ack=self.acked, shim=header(MINIMAL, 0, 0, 0, feedback))
 
 
 class Offer(typing.NamedTuple):
-    """A header, but for what it has in common with all."""
+    """The fields of a header that differ between packets."""
     form: int
     flags: int
     rtt_us: int
@@ -82,14 +83,14 @@ def asks(tun, version):
     sender.close()
 
 
-# bytes/s of feedback to a window of two segments, and the window then
+# Feedback to a window of two segments, bytes/s, and the window afterwards
 FEEDBACK = ((100000, 2 * MSS + 10000), (-5000, 2 * MSS - 500), (0, 2 * MSS), (-1000000, MSS))
 
 
 def obeys(tun, version):
     for n, (feedback, want) in enumerate(FEEDBACK):
         sender = Sender(tun, version, 53010 + n)
-        # TCP calls the first packets of a connection application-limited.
+        # TCP regards the first packets of a connection as application-limited.
         sender.ask(40)
         sender.answer()
         sender.read()
@@ -101,7 +102,7 @@ def obeys(tun, version):
 
 
 def lies(tun, version):
-    """Feedback that nobody asked for, in every ACK. The rate of a tun device is 10 Mbit/s."""
+    """Feedback in every ACK, more than requested. The rate of a tun device is 10 Mbit/s."""
     sender = Sender(tun, version, 53030)
     sender.ask(40)
     sender.answer()
@@ -116,8 +117,8 @@ def lies(tun, version):
     sender.close()
 
 
-# RTT of silence after that feedback, and the window then: two of its segments were sent
-# while it came, (11960 + 1960) / 2, and then it is halved, down to a new connection's.
+# RTTs without feedback, and the window afterwards: two segments were sent while feedback arrived,
+# (11960 + 1960) / 2; then the window is halved, down to the initial window.
 SILENCE = ((0, 6960), (1, 3480), (20, 2 * MSS))
 
 
@@ -134,7 +135,7 @@ def silence(tun, version):
 
 
 def marked(tun, version):
-    """A mark is a loss: Reno's half, and a header that says so."""
+    """A mark counts as a loss: the window is halved as by Reno, and the header reports it."""
     sender = Sender(tun, version, 53002)
     sender.ask(80)
     sender.answer(100000)

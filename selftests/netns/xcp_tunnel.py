@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP through tunnels, section 2.5: a router inside the tunnel is heard when
-net.hopcc.xcp_tunnel is on at both ends, and is not when it is off; what comes out
-of a tunnel is not trusted. Prints TAP. Needs root; all is in network namespaces of
-its own.
+"""XCP through tunnels, section 2.5: the sender receives the feedback of a router inside the tunnel
+if net.hopcc.xcp_tunnel is on at both ends, and not if it is off. Headers that leave a tunnel are
+not trusted. Prints TAP. Needs root; changes nothing outside its own network namespaces.
 
     a ---- e ========= r ==[xcp]== x ---- b
             tunnel's entry and exit
@@ -26,7 +25,7 @@ from xcp_wire import XCP, header
 DEBUG = os.environ.get("HOPLAB_KERNEL") == "debug"
 MB = (1 << 20) // (16 if DEBUG else 1)
 RATE_BYTES_PS = 2500000
-# Of an RTT of 20 ms and 20 Mbit/s
+# Bytes, for an RTT of 20 ms and 20 Mbit/s
 BUFFER = 64000
 
 tap = hosts.Tap()
@@ -35,7 +34,7 @@ OUTER = {"e": {4: "198.51.100.1", 6: "2001:db8:10::1"},
          "x": {4: "198.51.100.129", 6: "2001:db8:20::1"}}
 A = {4: "192.0.2.1", 6: "2001:db8:1::1"}
 B = {4: "192.0.2.129", 6: "2001:db8:2::1"}
-# Ends of a tunnel from a to b
+# Far ends of a tunnel from a to b
 FAR = {4: "203.0.113.2", 6: "2001:db8:9::2"}
 
 TOPOLOGY = """
@@ -81,7 +80,7 @@ link add x-b netns x type veth peer name b-x netns b
 -n r route add 2001:db8:2::/64 via 2001:db8:20::1
 """
 
-# name, version outside, versions inside, type of link, its options
+# name, outer IP version, inner IP versions, type of link, its options
 TUNNELS = (
     ("ipip", 4, (4,), "ipip", ""),
     ("sit", 4, (6,), "sit", ""),
@@ -95,7 +94,7 @@ TUNNELS = (
 
 
 def few(*cases):
-    """All of them, or the first one in the debug kernel."""
+    """Return all cases, or only the first one in the debug kernel."""
     return cases[:1] if DEBUG else cases
 
 
@@ -108,7 +107,7 @@ def build_path():
                  f" limit {BUFFER}",
                  "b tc qdisc add dev b-x root netem delay 20ms limit 10000"):
         run("ip netns exec " + line)
-    # Link-local addresses, which neighbours are asked from, are checked for twins.
+    # Wait for duplicate address detection of the link-local addresses.
     time.sleep(3)
 
 
@@ -134,14 +133,14 @@ def switch(on, *names):
 
 
 def port():
-    """The bottleneck as tc sees it."""
+    """Return tc's statistics of the bottleneck."""
     shown = subprocess.run("ip netns exec r tc -s -j qdisc show dev r-x".split(),
                            stdout=subprocess.PIPE, check=True).stdout
     return {q["kind"]: q for q in json.loads(shown)}
 
 
 def through(version, total, to=None):
-    """A stream from a to b: what it did to all concerned."""
+    """Send a stream from a to b. Return the changes at the hosts and at the port."""
     before = {name: counts(name) for name in "aexb"}
     start, half = port(), {}
     pair = connect(version, sink="b", to=to or B)
@@ -171,7 +170,7 @@ def detail(got):
 
 
 def heard(version, name, total):
-    """Both ends know: the router inside is obeyed."""
+    """The option is on at both ends: the sender follows the router inside the tunnel."""
     switch(1)
     got = through(version, total)
     tap.claim(f"IPv{version} in {name}: exact, without a drop, at the inner router's rate",
@@ -189,7 +188,7 @@ def heard(version, name, total):
 
 
 def not_heard(version, name, total):
-    """The same path with the option off: who does not hear sends too fast."""
+    """The same path with the option off: without feedback, the sender is too fast."""
     switch(0)
     got = through(version, total)
     tap.claim(f"IPv{version} in {name}, option off: exact, and the router inside overflows",
@@ -210,7 +209,7 @@ def every_kind():
 
 
 def from_host(version, name, outer, kind):
-    """The sender itself has the tunnel: its super-packets are segmented in front of it."""
+    """The tunnel starts at the sender: its GSO packets are segmented in front of the tunnel."""
     switch(1, "a", "b")
     for end, local, remote, address in (("a", A, B, 1), ("b", B, A, 2)):
         run(f"ip -n {end} link add t0 type {kind} local {local[outer]} remote {remote[outer]}")
@@ -232,12 +231,12 @@ def from_host(version, name, outer, kind):
 
 
 def no_room():
-    """Who gives the tunnel all of the MTU has no copies of full packets."""
+    """If the tunnel uses the whole MTU, full packets get no copy of the header."""
     switch(1)
     run("ip -n a link set a-e mtu 1500")
     run("ip -n b link set b-x mtu 1500")
     build_tunnel(4, "ipip", "", mtu=1480)
-    through(4, MB // 8)         # finds the path's MTU
+    through(4, MB // 8)         # finds the path MTU
     got = through(4, 2 * MB)
     tap.claim("no room for a copy: exact, counted, and the packet is what it was",
               got["exact"] and got["e"]["tunnel_no_room"] >= 2 * MB // 1480 and
@@ -249,7 +248,7 @@ def no_room():
 
 
 def narrow(outer, kind, version):
-    """A narrower link inside: ICMP about the packet with the copy reaches the tunnel."""
+    """A link with a smaller MTU inside: ICMP about the packet with the copy reaches the tunnel."""
     switch(1)
     build_tunnel(outer, kind, "")
     run("ip -n r link set r-x mtu 1320")
@@ -269,14 +268,14 @@ def addresses(version, source, sink):
 
 
 def ip(version, following, ends, payload):
-    """An IP packet; ends: both addresses"""
+    """Return an IP packet; ends: both addresses."""
     if version == 6:
         return finish(struct.pack("!IHBB", 6 << 28, 0, following, 64) + ends + payload)
     return finish(struct.pack("!BBHHHBBH", 0x45, 0, 0, 77, 0, 64, following, 0) + ends + payload)
 
 
 def send(name, version, packet):
-    """From a namespace, as it is."""
+    """Send a packet from a namespace, unchanged."""
     with hosts.inside(name):
         raw = socket.socket(hosts.FAMILY[version], socket.SOCK_RAW, socket.IPPROTO_RAW)
     with raw:
@@ -288,7 +287,7 @@ def send(name, version, packet):
 
 
 def refuse(outer, source):
-    """x says to e that it does not know the protocol of a packet from source."""
+    """x sends an ICMP error to e: it does not know the protocol of a packet from source."""
     quoted = ip(outer, XCP, addresses(outer, source, OUTER["x"][outer]),
                 header(following=47) + bytes(8))
     back = addresses(outer, OUTER["x"][outer], OUTER["e"][outer])
@@ -304,7 +303,7 @@ def refuse(outer, source):
 
 
 def refused(outer):
-    """The far end does not know our protocol: a tunnel without copies, for a while."""
+    """The far end does not know our protocol: the tunnel adds no copies for some time."""
     switch(1)
     build_tunnel(outer, "gre" if outer == 4 else "ip6gre", "")
     refuse(outer, A[outer])
@@ -328,7 +327,7 @@ DELTA = 100000
 
 
 class Forger:
-    """Writes packets to the exit by hand, and reads what comes out at b."""
+    """Sends handmade packets to the tunnel's exit, and reads the packets that arrive at b."""
 
     def __init__(self, outer, inner, gre=None):
         self.outer, self.inner, self.gre = outer, inner, gre
@@ -339,14 +338,14 @@ class Forger:
             self.tap.bind(("b-x", 0))
 
     def packet(self, xcp, following=XCP):
-        """What the tunnel carries: numbered, to find it again."""
+        """Return an inner packet with a number, by which it is recognised."""
         self.number += 1
         tcp = struct.pack("!HHIIBBHHH", 9, 9, 0, 0, 5 << 4, 16, 0, 0, 0)
         return ip(self.inner, following, addresses(self.inner, A[self.inner], B[self.inner]),
                   xcp + tcp + b"packet %8d" % self.number + bytes(200))
 
     def wrap(self, xcp, inner, spoil=0):
-        """An outer packet; spoil: of GRE's checksum"""
+        """Return an outer packet; spoil: error of the GRE checksum."""
         tunnel = b""
         if self.gre is not None:
             kind = 0x800 if self.inner == 4 else 0x86dd
@@ -363,7 +362,7 @@ class Forger:
                   xcp + tunnel + inner)
 
     def arrived(self):
-        """The IP packet with the number of the last one; None: it did not come."""
+        """Return the IP packet with the last number; None if it did not arrive."""
         end = time.monotonic() + 0.2
         while time.monotonic() < end:
             self.tap.settimeout(0.1)
@@ -376,7 +375,7 @@ class Forger:
         return None
 
     def expect(self, what, packets, want, grown):
-        """packets: (of the wire, ...); want: what b gets, but for its hops"""
+        """packets: (packet on the wire, ...); want: the packet at b, except for its hop count."""
         before = counts("x")
         for packet in packets:
             send("e", self.outer, packet)
@@ -398,7 +397,7 @@ class Forger:
 COPIED = {"tunnel_in": 1, "tunnel_lowered": 1}
 BAD = {"tunnel_in": 1, "tunnel_bad": 1}
 
-# What differs from the header inside.
+# Fields that differ from those of the inner header.
 FORGED = (
     ("asks for more", {"delta": DELTA + 1}),
     ("asks for most", {"delta": 2**31 - 1}),
@@ -411,7 +410,7 @@ FORGED = (
 
 
 def forged(outer, inner, gre=None):
-    """What is no copy changes nothing; the payload gets through, unless the option is off."""
+    """A header that is not a copy changes nothing; the payload arrives if the option is on."""
     f = Forger(outer, inner, gre)
 
     def copy(**fields):

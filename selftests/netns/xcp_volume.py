@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP's carrier in bulk: 1 GB hashed at both ends, super-packets on and off, and
-100,000 connections. Not a byte and not a unit of feedback may be lost. Prints TAP.
-Needs root and the path of xcp_drive.ko; all is in network namespaces of its own.
+"""XCP's carrier at high volume: 1 GB hashed at both ends, with GSO and without, and
+100,000 connections. No byte and no feedback may be lost. Prints TAP. Needs root and the
+path of xcp_drive.ko; changes nothing outside its own network namespaces.
 """
 import socket
 import sys
@@ -13,7 +13,7 @@ from hosts import Stream, connect, counts, drive, drive_reset, since, sysctl, tr
 
 QUARTER = 256 << 20
 CONNECTIONS = 100000
-# A port of the client is free again after a minute.
+# A client's port can be used again after a minute.
 BATCH = 20000
 
 tap = hosts.Tap()
@@ -38,7 +38,7 @@ def streams():
 
 
 def one_connection(listener, number):
-    """A request in one packet, then the end; True if it arrived whole."""
+    """Send a request in one packet, then close. Return True if it arrived intact."""
     text = b"%d " % number * 50
     sock = socket.socket()
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"xcp")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """XCP between hosts whose link is in a VRF. Status 1 if a claim fails. Needs root, tcp_xcp,
-net_xcp and the kernel's vrf; all is in network namespaces of its own.
+net_xcp and the kernel's vrf; changes nothing outside its own network namespaces.
 """
 import select
 import socket
@@ -25,7 +25,7 @@ def bound(name, version, device, cc):
 
 
 def connect_bound(version, source_device, sink_device):
-    """As connect(), sockets bound to devices."""
+    """Like connect(), with sockets bound to devices."""
     listener = bound("b", version, sink_device, "cubic")
     listener.bind((B[version] if sink_device else {4: "0.0.0.0", 6: "::"}[version], 0))
     listener.listen()
@@ -42,11 +42,11 @@ def connect_bound(version, source_device, sink_device):
 
 
 def enslave(name, device, gateway):
-    """A namespace's only link into a VRF, addresses and routes with it."""
+    """Move a namespace's only link to a VRF, with its addresses and routes."""
     run(f"ip -n {name} link add red type vrf table 10")
     run(f"ip -n {name} link set red up")
     run(f"ip -n {name} link set {device} master red")
-    # IPv6 forgets addresses of a device that changes its table.
+    # IPv6 removes the addresses of a device that joins a VRF.
     run(f"ip -n {name} addr replace {(A if name == 'a' else B)[6]}/64 dev {device} nodad")
     run(f"ip -n {name} route add default via {gateway[4]} vrf red")
     run(f"ip -n {name} route add default via {gateway[6]} vrf red")
@@ -54,12 +54,12 @@ def enslave(name, device, gateway):
 
 
 def repairs():
-    """Segments that the sender has sent again."""
+    """Return the number of segments that the sender has retransmitted."""
     return hosts.snmp("a", "Tcp", "RetransSegs")
 
 
 def stream(version, devices):
-    """(exact, what a has counted, what b has counted, segments sent again) of a stream."""
+    """Send a stream. Return (intact, a's counters, b's counters, retransmitted segments)."""
     before, late = {name: counts(name) for name in "ab"}, repairs()
     pair = connect_bound(version, *devices)
     exact = bool(pair) and transfer([Stream(*pair, TOTAL)], limit_s=60)
@@ -70,10 +70,10 @@ def stream(version, devices):
 
 
 def speaks(what, version, *devices):
-    """A stream: exact, headers on data and on ACKs, and each finds its flow. An emulated machine
-    that has to wait for its host sends packets again: by a loss probe after a few ms, by a timeout
-    after 0.2 s, a SYN after 1 s. What XCP then does without a header is for other tests, so that a
-    stream without a repair is waited for.
+    """Check that a stream is intact, has headers on data and on ACKs, and that each header finds
+    its flow. If an emulated machine has to wait for its host, it retransmits packets: by a loss
+    probe after a few ms, by a timeout after 0.2 s, a SYN after 1 s. Other tests check XCP without
+    headers in this case, so this one repeats until a stream has no retransmission.
     """
     for _ in range(TRIES):
         exact, a, b, late = stream(version, devices)

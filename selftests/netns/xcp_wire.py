@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""XCP's header byte by byte: what the carrier writes, reads, refuses. Prints TAP.
-Needs root and the path of xcp_drive.ko; changes nothing outside its own network
-namespace.
+"""XCP's header byte by byte: the headers that the carrier writes, accepts and refuses. Prints TAP.
+Needs root and the path of xcp_drive.ko; changes nothing outside its own network namespace.
 """
 import random
 import socket
@@ -31,12 +30,12 @@ def header(form=MICRO, rtt=100, throughput=1000, delta=0, reverse=0, version=1,
                        rtt, throughput, delta, reverse)
 
 
-BIG = {"throughput": 1000000}       # not a small window
+BIG = {"throughput": 1000000}       # a large window
 UNKNOWN = header(rtt=0, throughput=0)
 
 
 def unwrap(data):
-    """(packet without the header, its fields or None)"""
+    """Return (packet without the header, fields of the header or None)."""
     if shims.next_of(data) != XCP:
         return data, None
     first, following, length, flags, *rest = struct.unpack_from("!BBBBIIii", data, ip_bytes(data))
@@ -94,8 +93,8 @@ def handshake(tun, version):
 
 
 def flooded(tun, version):
-    """SYNs with a header are free to send: half-open flows have a quarter of the table, and of
-    those that wait for the end of a handshake the newest have it."""
+    """An attacker can send SYNs with a header at no cost: half-open flows get at most a quarter of
+    the table, and the newest of them keep their entries."""
     hosts.write(LIMIT, 40)
     listener, before = listen(version), counts()
     peers = [Talker(tun, version, 52000 + n) for n in range(50)]
@@ -122,7 +121,7 @@ def flooded(tun, version):
 
 
 def answers(tun, version):
-    """What is owed, and when it is told."""
+    """The pending feedback, and when it is returned."""
     listener = listen(version)
     peer = Talker(tun, version, 50100)
     sock = peer.open(listener, UNKNOWN)
@@ -155,7 +154,7 @@ def answers(tun, version):
 
 
 def data_answers(tun, version):
-    """Data of a socket that is no reactor's takes along what is owed, once."""
+    """Data of a socket with another congestion control carries the pending feedback, once."""
     listener = listen(version)
     peer = Talker(tun, version, 50150)
     sock = peer.open(listener, UNKNOWN)
@@ -188,7 +187,7 @@ def data_answers(tun, version):
 
 
 MALFORMED = (
-    # what, header, change of the packet, counter
+    # name, header, change of the packet, counter
     ("version 0", header(version=0), None, "bad_version"),
     ("version 2", header(version=2), None, "bad_version"),
     ("version 15", header(version=15), None, "bad_version"),
@@ -209,13 +208,13 @@ MALFORMED = (
     ("half of TCP behind it", header(), truncate(30), "bad_truncated"),
 )
 
-# Good ones of what net.hopcc.xcp_tunnel and xcp_ipsec allow, which are 0; see unsolicited.py.
+# Valid headers that only net.hopcc.xcp_tunnel and xcp_ipsec allow, which are 0 here.
 NOT_ALLOWED = tuple((f"followed by protocol {n}", header(following=n), None, "in_off")
                     for n in (4, 41, 47, 50, 51))
 
 
 def malformed(tun, version):
-    """Bad ones between good ones: counted, left alone, the stream is what it was."""
+    """Malformed headers between valid ones are counted and left alone; the stream is intact."""
     listener = listen(version)
     peer = Talker(tun, version, 50200)
     sock = peer.open(listener, UNKNOWN)
@@ -279,7 +278,7 @@ def odd_shapes(tun, version):
 
 
 def strangers(tun, version):
-    """Headers for no socket, and of a connection that began without."""
+    """Headers for no socket, and on a connection that started without headers."""
     listener = listen(version)
     peer = Talker(tun, version, 50400)
     peer.stack_port = 9
@@ -304,7 +303,7 @@ def strangers(tun, version):
 
 
 def windows(tun, version):
-    """Who does not see the connection cannot speak for it."""
+    """An off-path attacker, who does not know the sequence numbers, has no effect."""
     listener = listen(version)
     peer = Talker(tun, version, 50450)
     sock = peer.open(listener, UNKNOWN)
@@ -341,7 +340,7 @@ def fuzz(tun, version):
     def damage(data):
         data = bytearray(data)
         at = ip_bytes(data)
-        # Of our header, and of IP's next header byte: TCP's own is TCP's affair.
+        # Damage our header and IP's protocol byte; TCP handles damage of its own header.
         for _ in range(dice.randrange(1, 4)):
             data[at + dice.randrange(20)] = dice.randrange(256)
         if dice.random() < 0.3:
@@ -350,7 +349,7 @@ def fuzz(tun, version):
 
     for _ in range(2000):
         payload = dice.randbytes(dice.randrange(1, MSS))
-        # An old sequence number: what survives the damage is a duplicate.
+        # An old sequence number, so that a packet that survives the damage is a duplicate.
         peer.send(ACK, pos=-5000, payload=bytes(50), shim=header(delta=1), change=damage)
         peer.send(ACK, pos=len(sent), payload=payload, shim=header(delta=1))
         sent += payload
@@ -363,10 +362,10 @@ def fuzz(tun, version):
     listener.close()
 
 
-# The stack asks -------------------------------------------------------------
+# The stack sends ------------------------------------------------------------
 
 class Caller(shims.Caller):
-    """Its cc is the test's reactor."""
+    """A connection whose congestion control is the test's xcp_drive."""
     talker = Talker
     cc = b"xcp"
 
@@ -394,11 +393,11 @@ def asking(tun, version):
 
 
 def super_packet(caller, version):
-    """TCP hands down one packet: the wire has many, and one answer."""
+    """TCP sends one GSO packet: the wire has many packets, and they get one answer."""
     caller.peer.send(ACK, ack=3 * MSS, payload=b"x", shim=header(delta=55))
     caller.peer.read(5)
     caller.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
-    # What is owed waits for data: the ACK of this is delayed.
+    # The pending feedback waits for data, since the ACK of this packet is delayed.
     caller.peer.send(ACK, pos=1, ack=3 * MSS, payload=b"y", shim=header(delta=66, **BIG))
     caller.heard = 2
     before = counts()["out_super"]
@@ -454,7 +453,7 @@ def too_big(tun, version):
     packet = max(caller.data(MSS), key=lambda p: p.size)
     before = counts()
     mtu = {4: 800, 6: 1280}[version]
-    for keep in (8, 27):        # ICMP of old: no port of TCP in it
+    for keep in (8, 27):        # short quotes, as of old ICMP: less than TCP's 8 bytes
         tun.write(quoted_error(version, packet, *TOO_BIG[version], mtu, keep))
     short = counts()["icmp_short"] - before["icmp_short"]
     want_short = 2 if version == 4 else 1
@@ -473,7 +472,7 @@ def too_big(tun, version):
 
 
 def noise(tun, version):
-    """Errors that quote rubbish, echoes that carry headers."""
+    """ICMP errors that quote random bytes, and echo requests that contain headers."""
     caller = Caller(tun, version, 51400)
     caller.answer(UNKNOWN)
     packet = caller.data(MSS)[0]

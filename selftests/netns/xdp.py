@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A generic XDP program that drops TCP to a port and counts the packets that it sees, by
-bpf(2) alone. It reads IPv4 without options and IPv6 without extension headers, and behind an
-Ethernet header, if the device has one, no tag: what it does not know it passes."""
+"""A generic XDP program that drops TCP to a port and counts the packets that it sees, loaded by
+bpf(2) alone. It parses IPv4 without options and IPv6 without extension headers, behind an Ethernet
+header without tags, if the device has one. It passes all other packets."""
 import ctypes
 import os
 import socket
@@ -24,7 +24,7 @@ def bpf(command, attributes):
 
 
 def is_there():
-    """Does the kernel have BPF?"""
+    """Return True if the kernel has BPF."""
     try:
         os.close(bpf(MAP_CREATE, struct.pack("5I", ARRAY, 4, 8, 1, 0)))
     except OSError:
@@ -36,7 +36,7 @@ def address(data):
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
-# Registers: 0 result, 1 to 5 arguments, 6 the frame's start, 7 its end, 10 the stack.
+# Registers: 0 result, 1 to 5 arguments, 6 start of the frame, 7 end of the frame, 10 stack.
 def insn(code, to=0, source=0, offset=0, value=0):
     return struct.pack("<BBhi", code, source << 4 | to, offset, value)
 
@@ -47,7 +47,7 @@ CALL, EXIT, JUMP_EQ, JUMP_NE, JUMP_GT_REG = 0x85, 0x95, 0x15, 0x55, 0x2d
 
 
 def program(map_fd, port, at):
-    """@at: where IP begins; a jump to "pass" is patched below."""
+    """@at: offset of IP; a jump to "pass" is patched below."""
     low = socket.htons(port)
     code = [
         insn(LOAD32, 6, 1, 0), insn(LOAD32, 7, 1, 4),
@@ -58,7 +58,7 @@ def program(map_fd, port, at):
     ]
 
     def check(following, ports):
-        """TCP to the port: dropped, at these offsets."""
+        """Drop TCP to the port, with the protocol and the ports at these offsets."""
         return [insn(LOAD8, 2, 6, at + following), ("ne", 2, 6),
                 insn(LOAD16, 2, 6, at + ports), ("ne", 2, low),
                 insn(MOV, 0, value=DROP), insn(EXIT)]
@@ -78,7 +78,7 @@ def program(map_fd, port, at):
 
 
 class Program:
-    """On a device of the calling thread's network namespace."""
+    """The program on a device of the calling thread's network namespace."""
 
     def __init__(self, device, port):
         self.map = bpf(MAP_CREATE, struct.pack("5I", ARRAY, 4, 8, 1, 0))
@@ -95,7 +95,7 @@ class Program:
                                                  ATTACH_XDP, SKB_MODE))
 
     def seen(self):
-        """Packets so far."""
+        """Return the number of packets so far."""
         key, value = bytearray(4), bytearray(8)
         bpf(MAP_LOOKUP, struct.pack("IIQQQ", self.map, 0, address(key), address(value), 0))
         return struct.unpack("Q", value)[0]

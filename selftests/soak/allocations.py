@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Every allocation of every operation on the modules fails once, in turn; prints TAP.
+"""Make each allocation of each operation on the modules fail once, in turn; prints TAP.
 
 Qdiscs are added, changed, given a child and removed; sysctls are written, congestion controls are
-chosen, connections are opened, namespaces are made, modules are loaded. First the first allocation
-of the system call fails, then the second, until there is none left. What was refused must have
-changed nothing; what was accepted despite the failure must work. The lab's debug kernel looks for
-reports and leaks. Run in the lab's guest: allocations.py [GROUP ...]
+selected, connections are opened, namespaces are made, modules are loaded. The first allocation
+of the system call fails, then the second, and so on, until none is left. A request that was refused
+must have changed nothing; one that was accepted despite the failure must work. The lab's debug
+kernel checks for reports and leaks. Run in the lab's guest: allocations.py [GROUP ...]
 """
 import ctypes
 import errno
@@ -35,13 +35,13 @@ MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int", "
            "tcp_xcp", "tcp_hpccpp", "tcp_csig", "tcp_ldcp", "tcp_dctcp_ms", "hop_core")
 CCS = ("xcp", "hpccpp", "csig", "ldcp", "dctcp_ms")
 KNOBS = "/proc/sys/net/hopcc/"
-# The answer was lost, not the request.
+# Errors that mean that the answer was lost, not the request.
 UNSAID = (-errno.ENOBUFS, -errno.ETIMEDOUT)
-MOST = 3000             # allocations of a system call
-LAST = 150              # of an operation of which only the last allocations are ours
+MOST = 3000             # maximum number of allocations of a system call
+LAST = 150              # allocations tested if only the last ones of an operation are ours
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# Options of a qdisc when it is added, and what a change sets.
+# Options of a qdisc when it is added, and options of a change.
 PROFILE = u32(1, 20000) + u32(2, 40000) + u32(3, 500000)
 OPTIONS = {
     "xcp": (u64(2, 12500000), u64(2, 25000000) + u32(14, 1)),
@@ -49,14 +49,14 @@ OPTIONS = {
     "int": (u64(2, 12500000) + u32(4, 1), u64(2, 125000000) + u32(4, 2) + u32(8, 1)),
     "wred": (u32(1, 300000), u32(1, 400000) + attr(3, PROFILE)),
 }
-# Values of knobs that are more than one number.
+# Values of sysctls that are not a single number.
 VALUES = {"csig_weights": "3 2 1", "csig_quantum": "1000 2000 3000", "csig_cc": "cubic", "csig_ports": "v0 v1",
           "csig_rules": "", "csig_buckets": "", "int_key": "0" * 31 + "1", "hpccpp_t_ns": "20000",
           "tcp_csig_edges": "9 63 1 63"}
 
 
 class Device:
-    """v0 and its peer v1 in this namespace, and the qdiscs on v0."""
+    """The device v0 and its peer v1 in this namespace, and the qdiscs on v0."""
 
     def __init__(self):
         self.link = rawlink.Link()
@@ -78,8 +78,8 @@ class Device:
         return self.link.ask(RTM_DELQDISC, 0, struct.pack("=BxxxiIII", 0, self.index, 0, parent, 0))
 
     def tree(self):
-        """{(handle, parent): (kind, options)} of v0's qdiscs"""
-        found, link = {}, rawlink.Link()    # one whose dump was cut short gives no other
+        """Return {(handle, parent): (kind, options)} of v0's qdiscs."""
+        found, link = {}, rawlink.Link()    # a socket whose dump was interrupted starts no other
         for body in link.dump(RTM_GETQDISC, struct.pack("=BxxxiIII", 0, 0, 0, 0, 0)):
             _, index, handle, parent, _ = struct.unpack_from("=BxxxiIII", body)
             if index == self.index and handle:
@@ -90,7 +90,7 @@ class Device:
 
 
 class Group:
-    """Operations of one kind: how many failed, how many of these were refused."""
+    """Operations of one kind: number of failed allocations, and of refused requests."""
 
     def __init__(self, tap, name):
         self.tap, self.name, self.nth = tap, name, faults.Nth()
@@ -98,7 +98,8 @@ class Group:
         self.wrong = []
 
     def each(self, what, call, check, start=1):
-        """call() with each allocation failing: a negative number is an error; check(what, error)."""
+        """Run call() with each allocation failing in turn; a negative result is an error. Then run
+        check(what, error)."""
         for number in range(start, MOST):
             result, failed = self.nth.during(number, call)
             error = min(result or 0, 0)
@@ -114,7 +115,7 @@ class Group:
         return MOST
 
     def count(self, call, undo):
-        """Allocations of a call."""
+        """Return the number of allocations of a call."""
         low, high = 0, 1
         while self.fails_at(high, call, undo):
             low, high = high, high * 2
@@ -164,7 +165,7 @@ def changed(group, device, kind, first, second):
     after = device.tree()
     group.expect(before != after, f"change {kind} changes nothing")
     device.set(kind, first)
-    # What a change leaves out stays: each starts from a new qdisc.
+    # Options that a change omits stay, so each change starts from a new qdisc.
     device.remove()
     device.add(kind, first)
 
@@ -178,7 +179,7 @@ def changed(group, device, kind, first, second):
 
 
 def child_set(group, device, kind, opts):
-    """pfifo below our class instead of what is there."""
+    """Replace the child of our class by a pfifo."""
     pfifo = struct.pack("=I", 100)
     before = device.tree()
 
@@ -204,7 +205,7 @@ def removed(group, device, kind, opts):
 
 
 def dumps(group):
-    """What is shown of them: part of it, or an error; nothing is changed."""
+    """Dumps of qdiscs return a part, or an error, and change nothing."""
     device = Device()
     for kind, (first, second) in OPTIONS.items():
         device.add(kind, first)
@@ -228,7 +229,7 @@ def read(path):
 
 
 def values(name, before):
-    """What a knob may take beside what it has."""
+    """Return values that a sysctl accepts, besides its current one."""
     if name in VALUES:
         return [VALUES[name].encode()]
     if not before.strip().isdigit():
@@ -273,7 +274,7 @@ def carriers_on():
 
 
 def congestion_controls(group):
-    """Of a connection that is open."""
+    """Set the congestion control of an open connection."""
     Device()
     carriers_on()
     for cc in CCS:
@@ -291,14 +292,17 @@ def congestion_controls(group):
 
 
 def opened(cc, group=None, number=0):
-    """(socket, peer, error, whether an allocation failed in connect()); over loopback."""
+    """Connect over loopback. Return (socket, peer, error, True if an allocation failed)."""
     with socket.socket() as listener:
         choose(listener, cc)
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         sock = socket.socket()
         choose(sock, cc)
-        connect = lambda: sock.connect_ex(listener.getsockname())
+
+        def connect():
+            return sock.connect_ex(listener.getsockname())
+
         error, failed = group.nth.during(number, connect) if group else (connect(), False)
         if error:
             sock.close()
@@ -307,7 +311,7 @@ def opened(cc, group=None, number=0):
 
 
 def exchange(sock, other, size=20000):
-    """Bytes in both directions arrive as they were sent."""
+    """Return True if bytes in both directions arrive intact."""
     data = os.urandom(size)
     for source, sink in ((sock, other), (other, sock)):
         source.sendall(data)
@@ -320,7 +324,7 @@ def exchange(sock, other, size=20000):
 
 
 def connections(group):
-    """An open with a failed allocation ends in an error, or in a connection that works."""
+    """A connect() with a failed allocation returns an error, or makes a working connection."""
     Device()
     carriers_on()
     for cc in CCS:
@@ -343,7 +347,7 @@ def namespace():
 
 
 def namespaces(group):
-    """Ours are the last parts of a new namespace."""
+    """Make namespaces; our modules allocate last in a new namespace."""
     def undo(_):
         time.sleep(0.05)
     total = group.count(namespace, undo)
@@ -372,7 +376,7 @@ def is_loaded(name):
 
 
 def modules(group):
-    """All are unloaded, and each is loaded again on what it needs; its init comes last."""
+    """Unload all modules, and load each again after those that it needs; its init() runs last."""
     with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="utf-8") as order:
         files = [line.strip() for line in order]
     names = [os.path.basename(path)[:-3] for path in files]

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Fuzz all that a user of the modules can set, under traffic; prints TAP. Run in the lab's guest.
+"""Fuzz all settings of the modules, under traffic; prints TAP. Run in the lab's guest.
 
     control.py [--seed N] [--operations N] [--without OPERATION]... [--verbose]
 
-Episode after episode: two hosts, network namespaces in a user namespace of their own (one episode
-of four: in the initial one), are joined by a veth pair. Each does random operations: netlink of
+In each episode, a veth pair connects two hosts, which are network namespaces in a user namespace
+(in one of four episodes, in the initial one). Each host does random operations: netlink of
 all qdiscs, sysctls, routes with metrics, sockets of every congestion control and their options,
-changes of its link; meanwhile modules are unloaded and loaded. Then it ends, whatever is open.
-In virtual time the same seed does the same in the same build; how many allocations a system call
-makes differs between builds. Allocations fail: in one episode the nth of a system
-call, for many calls that set something; in the next 10 % of those that packets need, which must not
-wait. The kernel's checkers and this program look for:
+changes of its link. Meanwhile modules are unloaded and loaded. Then the hosts end, whatever is
+open. In virtual time, the same seed gives the same result in the same build; the number of
+allocations of a system call differs between builds. Allocations fail: in one episode the nth of a
+system call, for many calls that set something; in the next, 10 % of the atomic allocations, which
+packets need. The kernel's checkers and this program look for:
 
-- any report of the kernel. But TCP itself warns, whatever the congestion control, of a window of
-  0, which a locked metric makes: where nothing else is reported, these warnings and the failed
-  allocations are taken out of the log, and `lab exec` finds none;
-- a burn: at the end of an episode nobody does anything, yet the modules' timers, and those of
-  pacing, expire by far more often than packets move. A port's two timers may each expire 17 times
-  after its last packet: 40 are allowed a packet that is queued or sent, and 1000 a second.
+- any report of the kernel. But TCP itself warns, with any congestion control, of a window of 0,
+  which a locked metric causes. If nothing else is reported, these warnings and the failed
+  allocations are removed from the log, so that `lab exec` does not find them;
+- a timer loop: at the end of an episode the hosts are idle, but the timers of the modules or of
+  pacing expire much more often than packets move. A port's two timers may each expire 17 times
+  after its last packet: 40 expiries are allowed for a packet queued or sent, and 1000 per second.
 """
 import argparse
 import collections
@@ -55,7 +55,7 @@ ADDRESS = {socket.AF_INET: ("192.0.2.1", "192.0.2.2"), socket.AF_INET6: ("2001:d
 CCS = ("xcp", "hpccpp", "csig", "ldcp", "dctcp_ms", "cubic", "reno", "dctcp")
 MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int", "net_csig_tag",
            "tcp_xcp", "tcp_hpccpp", "tcp_csig", "tcp_ldcp", "tcp_dctcp_ms", "hop_core")
-OPERATIONS = 40             # of a host in an episode
+OPERATIONS = 40             # number of operations of a host in an episode
 SETTLE_S, QUIET_S = 0.3, 0.2
 ALLOWED_A_MOVE, ALLOWED_PS = 40, 1000
 ATOMIC_PERCENT = 10
@@ -70,7 +70,7 @@ def unshare(flags):
 
 
 class Faults:
-    """Of some system calls the nth allocation fails, where the kernel is built for that."""
+    """Makes the nth allocation of some system calls fail, if the kernel supports that."""
 
     def __init__(self, rng, count):
         self.rng, self.count, self.nth = rng, count, faults.Nth()
@@ -96,7 +96,7 @@ class Host:
         self.faults = Faults(self.rng, self.count)
 
     def set_up(self):
-        """Addresses, and listeners of some congestion control."""
+        """Set up addresses, and listeners with random congestion controls."""
         self.index = {name: socket.if_nametoindex(name) for name in ("lo", "v0")}
         for name in self.index:
             self.link(name, b"", IFF_UP)
@@ -119,7 +119,7 @@ class Host:
         return self.route.ask(RTM_NEWLINK, 0, struct.pack("=BxHiII", 0, 0, self.index[name], flags,
                                                           change if flags or not more else 0) + more)
 
-    # Operations. Each returns what to say of it.
+    # Operations. Each returns a text for the log.
 
     def place(self):
         return self.rng.choices((ports.ROOT, 0x10001, 0x10002, 0x20001, self.rng.getrandbits(32)),
@@ -129,7 +129,7 @@ class Host:
         return self.index["lo" if self.rng.random() < 0.1 else "v0"]
 
     def op_qdisc(self):
-        """One of ours with any options, added, replaced or changed anywhere."""
+        """Add, replace or change one of our qdiscs with random options, anywhere."""
         kind = self.rng.choice(ports.OURS)
         parent = self.place()
         handle = self.rng.choice((0x10000, 0x10000, 0x20000, 0x30000, 0))
@@ -144,7 +144,7 @@ class Host:
         return f"{kind} {parent:x} {error}"
 
     def op_tree(self):
-        """A port as users have it: one of ours, mostly around a child that holds packets."""
+        """Build a typical port: one of our qdiscs, mostly around a child that holds packets."""
         kind = self.rng.choice(ports.OURS)
         create = rawlink.NLM_F_CREATE | rawlink.NLM_F_REPLACE
         index = self.index["v0"]
@@ -168,7 +168,7 @@ class Host:
         return self.route.ask(RTM_DELQDISC, 0, struct.pack("=BxxxiIII", 0, self.device(), 0, self.place(), 0))
 
     def op_class(self):
-        """Our qdiscs' classes are not to be changed."""
+        """Try to change a class of our qdiscs, which is not allowed."""
         body = ports.request(self.device(), self.place(), self.place(), self.rng.choice(ports.OURS),
                              ports.ours(self.rng, "xcp"))
         return self.route.ask(self.rng.choice((RTM_NEWTCLASS, RTM_DELTCLASS)), rawlink.NLM_F_CREATE, body)
@@ -193,7 +193,7 @@ class Host:
         return f"{path} {word[:20]!r} {error}"
 
     def knobs(self):
-        """(path, low, high): all of ours, and those of TCP's that our laws read."""
+        """Return (path, low, high) of our sysctls, and of TCP's that our modules use."""
         folder = "/proc/sys/net/hopcc/"
         ours = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         return ([(folder + name, 0, 2) for name in ours] + [(folder + name, 0, 2**31) for name in ours] +
@@ -203,10 +203,10 @@ class Host:
                  ("/proc/sys/net/ipv4/tcp_slow_start_after_idle", 0, 1)])
 
     def op_metrics(self):
-        """The route to the peer or to ourselves again, with metrics."""
+        """Replace the route to the peer or to this host by one with metrics."""
         local = self.rng.random() < 0.6
         index = self.index["lo" if local else "v0"]
-        # Destination, table, scope and protocol as the kernel has them, so that this replaces.
+        # The same destination, table, scope and protocol as the kernel's, to replace its route.
         head, where = (32, "127.0.0.1") if local else (24, "192.0.2.0")
         table, scope, kind = (255, 254, 2) if local else (254, 253, 1)
         own = "127.0.0.1" if local else ADDRESS[socket.AF_INET][self.side]
@@ -217,7 +217,7 @@ class Host:
         return f"{'lo' if local else 'v0'} {error}"
 
     def metrics(self):
-        """Locked or not; the windows more often than the rest."""
+        """Return random metrics, locked or not; windows are more frequent than others."""
         out, locks = b"", 0
         for _ in range(self.rng.randrange(1, 4)):
             kind = self.rng.choice((6, 7, 7, 7, 11, 11, 4, 5, 13, 8, 14, 3, 9, 10, 12, 2))
@@ -230,7 +230,7 @@ class Host:
         return out
 
     def op_connect(self):
-        """To the peer or to ourselves, by any congestion control."""
+        """Connect to the peer or to this host, with a random congestion control."""
         self.accept()
         if len(self.sockets) > 12:
             self.sockets.pop(self.rng.randrange(len(self.sockets))).close()
@@ -265,7 +265,7 @@ class Host:
                 pass
 
     def op_send(self):
-        """All that is there is read; some sockets write."""
+        """Read all data that has arrived; some sockets write."""
         self.accept()
         moved = 0
         for sock in self.sockets:
@@ -309,7 +309,7 @@ class Host:
         return self.faults.during(call)
 
     def op_ask(self):
-        """What ss asks of one socket, and of all."""
+        """Send the netlink requests of ss, for one socket and for all."""
         for sock in self.sockets:
             for option, size in ((TCP_CC_INFO, 64), (TCP_INFO, 256), (TCP_CONGESTION, 16)):
                 try:
@@ -321,7 +321,7 @@ class Host:
         return len(self.diag.dump(SOCK_DIAG_BY_FAMILY, body))
 
     def op_flows(self):
-        """Our generic netlink, with any command and attributes."""
+        """Send a request to our generic netlink family, with a random command and attributes."""
         family = self.family(b"hopcc_csig\0")
         if not family:
             return "not loaded"
@@ -340,7 +340,7 @@ class Host:
         return 0
 
     def op_link(self):
-        """Flaps, MTUs, queue lengths."""
+        """Change the link: flap, MTU or queue length."""
         way = self.rng.randrange(4)
         if way == 0:
             down = self.link("v0", b"")
@@ -353,7 +353,7 @@ class Host:
         return f"gso {self.link('v0', u32(IFLA_GSO_MAX_SEGS, self.rng.choice((1, 2, 17, 65535))))}"
 
     def op_unsolicited(self):
-        """Datagrams where our headers might be: INT's port in UDP, protocols 253 and 254."""
+        """Send random datagrams that may be our headers: INT's UDP port, protocols 253 and 254."""
         to = ADDRESS[socket.AF_INET][1 - self.side]
         try:
             if self.rng.random() < 0.5:
@@ -370,7 +370,7 @@ class Host:
                "connect": 16, "send": 16, "option": 10, "ask": 6, "flows": 2, "link": 2, "unsolicited": 2}
 
     def operate(self, operations):
-        """Operations that are left out are drawn all the same: the others stay what they are."""
+        """Do random operations. Excluded ones are also drawn, so that the others stay the same."""
         names, weights = list(self.WEIGHTS), list(self.WEIGHTS.values())
         for _ in range(operations):
             name = self.rng.choices(names, weights)[0]
@@ -381,7 +381,7 @@ class Host:
 
 
 def join_hosts(link, pid):
-    """v0 here and v0 in the peer's namespace."""
+    """Make a veth pair: v0 here, and v0 in the peer's namespace."""
     peer = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + text(IFLA_IFNAME, "v0") + u32(IFLA_NET_NS_PID, pid)
     info = text(1, "veth") + attr(2, attr(1, peer))
     error = link.ask(RTM_NEWLINK, rawlink.NLM_F_CREATE | rawlink.NLM_F_EXCL,
@@ -398,7 +398,8 @@ def own_user_namespace():
 
 
 def child(function):
-    """A process that runs function(from the parent, to the parent); (pid, from it, to it)."""
+    """Start a process that runs function(from the parent, to the parent). Return (pid, pipe from
+    it, pipe to it)."""
     from_child, to_parent = os.pipe()
     from_parent, to_child = os.pipe()
     pid = os.fork()
@@ -423,7 +424,7 @@ def counts(host):
 
 
 def peer_host(seed, report, operations):
-    """The second host's process: ready, set up, operations, then quiet until it is told to end."""
+    """The second host's process: set up, do operations, then be idle until the end is requested."""
     def main(inp, out):
         unshare(CLONE_NEWNET)
         os.write(out, b"ready\n")
@@ -439,7 +440,7 @@ def peer_host(seed, report, operations):
 
 
 def first_host(seed, report, operations):
-    """Sets all up and says so, operates and says so, ends; each when it is told to."""
+    """The first host's process: set up, do operations, end; each step on request."""
     def main(inp, out):
         rng = random.Random(f"{seed} episode")
         if rng.random() < 0.75:
@@ -471,7 +472,7 @@ def load(path):
 
 
 def shuffle_modules(rng, files, report):
-    """One module out if nothing uses it, and all that are out in again."""
+    """Unload a module if nothing uses it, and load all modules that are unloaded."""
     name = rng.choice(MODULES)
     gone = LIBC.syscall(SYS_DELETE_MODULE, name.encode(), O_NONBLOCK)
     time.sleep(10 ** rng.uniform(-5, -2))
@@ -482,7 +483,7 @@ def shuffle_modules(rng, files, report):
 
 
 class Fuzzer:
-    """Episodes, what they did, and what was found."""
+    """Runs episodes and keeps their results."""
 
     def __init__(self, arguments):
         self.arguments, self.total = arguments, collections.Counter()
@@ -509,7 +510,7 @@ class Fuzzer:
         seed = f"{self.arguments.seed} {number}"
         rng = random.Random(f"{seed} modules")
         pid, answers, orders = child(first_host(seed, self.report, OPERATIONS))
-        # None fails while the episode is set up.
+        # No allocation fails while the episode is set up.
         os.read(answers, 6)
         faults.fail_atomic(ATOMIC_PERCENT * (number % 2))
         os.write(orders, b"x")
@@ -540,8 +541,8 @@ class Fuzzer:
 
 
 def forget_expected(reports):
-    """Clear the log if all of these reports are the kernel's own: a warning of tcp_snd_cwnd_set()
-    that is inlined in a function of ours ends with the module's name. Return: the others."""
+    """Clear the log if all of these reports are expected ones of the kernel: a warning of
+    tcp_snd_cwnd_set(), inlined in our function, ends with the module's name. Return the others."""
     others = [line for line in reports if not STOCK.search(line)]
     if not others:
         faults.forget("soak: warnings of TCP's own and failed allocations were taken out")
@@ -561,7 +562,7 @@ def prepare():
 
 
 def judge_log(tap, log, asked):
-    """Failed allocations reach modules, and nothing else is logged."""
+    """Claim that failed allocations reach modules, and that nothing else is logged."""
     log.read()
     others = forget_expected(log.reports)
     tap.claim("the kernel reports nothing", not others and not log.lost, "\n".join(others[:10]))
@@ -572,7 +573,7 @@ def judge_log(tap, log, asked):
     print(f"# {log.failures} allocations failed, {asked} of them in calls that set something")
     for module, sites in found.items():
         print(f"# {module}: {sum(sites.values())} failed allocations below {sites}")
-    # By chance; allocations.t goes through all that one operation makes.
+    # This depends on chance; allocations.t covers all allocations of each operation.
     tap.claim("failed allocations reach four of the modules", len(found) > 3, f"{sorted(found)}")
 
 

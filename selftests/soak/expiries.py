@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""High-resolution timers that expire, by function, and packets that move: of all network namespaces.
+"""Count expiries of high-resolution timers by function, and packets, in all network namespaces.
 
 The function's name tells the modules' timers from those of tbf, fq and netem. Packets of all
 namespaces count, because a namespace outlives its processes: a closed connection keeps it until the
@@ -13,7 +13,7 @@ import time
 BASE = "/sys/kernel/tracing/instances/soak"
 EVENTS = ("timer/hrtimer_expire_entry", "net/net_dev_queue", "net/net_dev_start_xmit")
 EXPIRED = re.compile(r"hrtimer_expire_entry: .* function=(\w+)(?: \[(\w+)\])?")
-# TCP's own callbacks that run at the pace a congestion control sets.
+# TCP's own callbacks, which run at the pacing rate of the congestion control.
 PACED = ("tcp_pace_kick",)
 
 
@@ -31,7 +31,7 @@ def prepare():
 
 
 def during(window_s, modules):
-    """({function: expiries} of these modules' timers and of pacing, packets queued and sent)"""
+    """Return ({function: expiries} for these modules and for pacing, packets queued and sent)."""
     put("trace", "")
     put("tracing_on", "1")
     time.sleep(window_s)

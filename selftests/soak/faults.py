@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Allocations that fail on request, and what the kernel logs meanwhile.
+"""Make allocations fail on request, and read the kernel's log.
 
-The debug kernel has failslab and fail_page_alloc. Each failure is logged with its stack: this
-tells which function of which module saw it.
+The debug kernel has failslab and fail_page_alloc. Each failure is logged with its stack, which
+shows the module and the function that it reached.
 """
 import collections
 import contextlib
@@ -14,7 +14,7 @@ import subprocess
 KINDS = ("failslab", "fail_page_alloc")
 TROUBLE = re.compile("WARNING:|BUG:|Oops|KASAN:|UBSAN:|INFO: |possible (circular|recursive)|"
                      "inconsistent lock state|suspicious RCU|refcount_t:|general protection|Kernel panic")
-# The lines of one failure: its head, the task, words of the stack, then addresses.
+# The lines of a failure: header, task, words of the stack, then addresses.
 START = "FAULT_INJECTION: forcing a failure."
 REST = re.compile(r"name \w+, interval|space -?\d+, times|CPU: \d+ |Hardware name|Stack:|Call Trace:|"
                   r"( ?[0-9a-f]{8,16})+$| ?\[<[0-9a-f]+>\]|$")
@@ -22,7 +22,7 @@ FRAME = re.compile(r"\[<[0-9a-f]+>\] (\w[\w.]*)\+\S+ \[(\w+)\]")
 
 
 def write(path, data):
-    """0 if the kernel accepts it, or a negative error."""
+    """Write to a file. Return 0, or a negative error."""
     try:
         with open(path, "wb", buffering=0) as file:
             file.write(data)
@@ -32,7 +32,7 @@ def write(path, data):
 
 
 def setting(kind, name, value):
-    """Tried again where an allocation for it fails."""
+    """Write a setting; repeat it if an allocation for the write itself fails."""
     for _ in range(100):
         try:
             with open(f"/sys/kernel/debug/{kind}/{name}", "w", encoding="ascii") as file:
@@ -48,7 +48,7 @@ def available():
 
 
 def prepare():
-    """Fail only where asked; log each failure with its stack."""
+    """Fail only on request; log each failure with its stack."""
     for kind in KINDS:
         for name, value in (("probability", 0), ("interval", 1), ("times", -1), ("task-filter", "N"),
                             ("verbose", 2), ("verbose_ratelimit_interval_ms", 0), ("ignore-gfp-wait", "N")):
@@ -57,8 +57,8 @@ def prepare():
 
 
 def fail_atomic(percent):
-    """So many of the allocations that must not wait fail: in packets' paths, whoever's packets. In
-    between none fails: neither may the writes that say so."""
+    """Make a percentage of atomic allocations fail, as in the paths of any packets. While the
+    settings are written, none fails, since the writes themselves must not fail."""
     for kind in KINDS:
         setting(kind, "probability", 0)
         setting(kind, "ignore-gfp-wait", "Y" if percent else "N")
@@ -67,14 +67,14 @@ def fail_atomic(percent):
 
 
 def forget(words):
-    """Clear the kernel's log of what was expected. The lab looks at the console's if this one is empty."""
+    """Clear the kernel's log of expected lines. If it is empty, the lab reads the console's."""
     subprocess.run(["dmesg", "-C"], check=True)
     with open("/dev/kmsg", "w", encoding="ascii") as log:
         log.write(words + "\n")
 
 
 class Nth:
-    """The nth allocation of a system call of this thread fails."""
+    """Makes the nth allocation of a system call of this thread fail."""
 
     def __init__(self):
         self.file = None
@@ -82,7 +82,7 @@ class Nth:
             self.file = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
 
     def during(self, number, call):
-        """(what the call returns, whether an allocation failed)"""
+        """Return (result of the call, True if an allocation failed)."""
         os.pwrite(self.file, str(number).encode(), 0)
         try:
             result = call()
@@ -93,13 +93,13 @@ class Nth:
 
 
 class Log:
-    """The kernel's log since the last look: failures counted, reports kept."""
+    """Reads the kernel's log: counts failures, and keeps reports."""
 
     def __init__(self):
         self.file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
         self.in_failure = self.named = False
         self.failures, self.lost = 0, 0
-        self.sites = collections.Counter()      # (module, function): failures below it
+        self.sites = collections.Counter()      # {(module, function): failures below it}
         self.reports = []
         self.read()
 
@@ -117,7 +117,7 @@ class Log:
             yield from record.partition(";")[2].split("\n ")[0].splitlines()
 
     def read(self):
-        """Return: how many allocations failed since the last look."""
+        """Return the number of allocations that failed since the last call."""
         before = self.failures
         for line in self.lines():
             self.take(line.replace("\\x0a", "\n"))
@@ -138,7 +138,7 @@ class Log:
                 self.reports.append(line)
 
     def of_modules(self, modules):
-        """{module: {function: failures}} of these modules."""
+        """Return {module: {function: failures}} for these modules."""
         found = {}
         for (module, function), number in sorted(self.sites.items()):
             if module in modules:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Qdiscs for the fuzzer: what each of ours understands, and children that hold packets."""
+"""Qdiscs for the fuzzer: the attributes of each of ours, and children that hold packets."""
 import struct
 
 from rawlink import attr, near_bounds, options, u32, u64
@@ -12,7 +12,7 @@ PPM = (4, 0, 10**6)
 SIGNAL = {1: (4, 0, 1), 2: (4, 1, 2**32 - 1), 3: 31 * 4, 4: 16, 5: 16}
 PROFILE = {1: (4, 0, 2**30), 2: (4, 0, 2**30), 3: PPM, 4: 0}
 
-# By attribute, from include/uapi/linux/pkt_sched_*.h.
+# Values by attribute, from include/uapi/linux/pkt_sched_*.h.
 SPEC = {
     "xcp": {2: RATE, 3: (4, 0, 1024), 4: (4, 1, 554999), 5: PPM, 6: PPM, 7: TIME_US, 8: TIME_US,
             9: TIME_US, 10: PPM, 11: (4, 1, 254), 12: (4, 64, 2**32 - 1), 13: (4, 0, 10**7),
@@ -27,20 +27,20 @@ SPEC = {
     "wred": {1: (4, 64, 2**30), 2: (4, 0, 1024), 3: PROFILE, 4: PROFILE},
 }
 OURS = list(SPEC)
-# Attributes of times that timers have, and of the switch that starts one.
+# Attributes that contain times of timers, and the attribute that starts a timer.
 TIMED = {"xcp": [7, 8, 9], "csig": [7, 9]}
 
 
 def ours(rng, kind):
-    """Options of one of ours. Now and then all of a port's times, so that they agree."""
+    """Return options of one of our qdiscs; sometimes all times of a port, so that they agree."""
     if kind in TIMED and rng.random() < 0.25:
         return timed(rng, kind)
-    # Most requests are refused for one bad attribute: fewer attributes, more that are taken.
+    # One bad attribute makes a request fail, so with fewer attributes more requests succeed.
     return options(rng, SPEC[kind], rng.choice((0, 1, 2, 6)))
 
 
 def timed(rng, kind):
-    """One interval, in range, whatever else the port has."""
+    """Return options with one value for all intervals, in range."""
     time_us = near_bounds(rng, 10, 10**4) & 0xffffffff
     if kind == "xcp":
         return u64(2, 125000000) + b"".join(u32(n, time_us) for n in TIMED["xcp"])
@@ -48,20 +48,20 @@ def timed(rng, kind):
 
 
 def holder(rng):
-    """A child that holds packets for long: (kind, options)."""
+    """Return a child that holds packets for long: (kind, options)."""
     kind = rng.choice(("tbf", "netem", "plug"))
     if kind == "tbf":
         rate = rng.choice((1, 1, 1000, 10**6))
         parms = struct.pack("=BBHhHI", 0, 1, 0, 0, 0, rate) + bytes(12) + struct.pack("=III", 100000, 0, 0)
         return kind, attr(1, parms) + u32(6, 3000)
     if kind == "netem":
-        # A delay in ticks of 64 ns: up to 274 s.
+        # The delay is in ticks of 64 ns: up to 274 s.
         return kind, struct.pack("=IIIIII", rng.getrandbits(32), 1000, 0, 0, 0, 0)
     return kind, struct.pack("=iI", rng.choice((0, 1, 2, 3)), 100000)
 
 
 def other(rng):
-    """A child or parent of the kernel's own: (kind, options)."""
+    """Return a stock qdisc as child or parent: (kind, options)."""
     kind = rng.choice(("pfifo", "bfifo", "prio", "fq_codel", "fq", "netem"))
     if kind == "netem":
         loss = rng.choice((0, 2**27, 2**31))

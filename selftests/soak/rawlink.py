@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Netlink messages by hand, well-formed ones and ones that no library would build."""
+"""Netlink messages by hand: well-formed ones, and ones that no library would build."""
 import errno
 import socket
 import struct
@@ -28,7 +28,7 @@ def text(kind, word):
 
 
 def attributes(data):
-    """{type: payload} of well-formed attributes."""
+    """Return {type: payload} of well-formed attributes."""
     found, at = {}, 0
     while at + 4 <= len(data):
         length, kind = struct.unpack_from("=HH", data, at)
@@ -40,14 +40,14 @@ def attributes(data):
 
 
 def near_bounds(rng, low, high):
-    """A number: mostly within the bounds and spread over magnitudes, else at or beyond them."""
+    """Return a number: mostly within the bounds, of any magnitude, else at or beyond them."""
     if rng.random() < 0.6 and high > low:
         return min(high, low + int((high - low + 1) ** rng.random()) - 1)
     return rng.choice((low, high, low - 1, high + 1, 0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63,
                        rng.getrandbits(32), rng.getrandbits(64)))
 
 
-# What an attribute holds: (4 or 8 bytes, low, high), a number of bytes, or a dict: a nest.
+# @what is an attribute's content: (4 or 8 bytes, low, high), a number of bytes, or a dict (a nest).
 def payload_of(rng, what):
     if isinstance(what, dict):
         return options(rng, what)
@@ -59,7 +59,7 @@ def payload_of(rng, what):
 
 
 def spoil(rng, data):
-    """Wrong in one way: cut, too long, or a length that lies."""
+    """Make an attribute malformed: truncated, too long, or with a wrong length field."""
     way = rng.randrange(4)
     if way == 0:
         return data[:rng.randrange(len(data) + 1)]
@@ -72,7 +72,8 @@ def spoil(rng, data):
 
 
 def options(rng, spec, most=6):
-    """Some attributes of a spec {type: what it holds}; a few of other types, repeated or spoiled."""
+    """Return some attributes of a spec {type: content}; a few have other types, are repeated or
+    malformed."""
     out = b""
     for _ in range(rng.randrange(most + 1)):
         kind = rng.choice(list(spec))
@@ -92,7 +93,7 @@ def options(rng, spec, most=6):
 
 
 class Link:
-    """A netlink socket that never waits for long."""
+    """A netlink socket with a short timeout."""
 
     def __init__(self, protocol=NETLINK_ROUTE):
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
@@ -104,7 +105,7 @@ class Link:
         return struct.pack("=IHHII", 16 + len(body), kind, flags | NLM_F_REQUEST, self.sequence, 0) + body
 
     def ask(self, kind, flags, body):
-        """The error number that the kernel answers, 0 or negative."""
+        """Send a request. Return the kernel's error number, 0 or negative."""
         return self.send(self.message(kind, flags | NLM_F_ACK, body))
 
     def send(self, message):
@@ -118,7 +119,7 @@ class Link:
             return -(error.errno or errno.ETIMEDOUT)
 
     def dump(self, kind, body):
-        """The bodies of a dump; as many as come."""
+        """Return the bodies of a dump, as many as arrive."""
         found = []
         try:
             self.sock.send(self.message(kind, NLM_F_DUMP, body))
@@ -133,7 +134,7 @@ class Link:
 
 
 def messages(data):
-    """(sequence, type, body) of each."""
+    """Return (sequence, type, body) of each message."""
     while len(data) >= 16:
         length, kind, _, number = struct.unpack_from("=IHHI", data)
         if length < 16:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Send a csig root qdisc with any attributes, past the checks of tc's plug-in.
+"""Send a csig root qdisc with any attributes, bypassing the checks of tc's plug-in.
 
     csig-netlink.py add|change DEV [rate=N] [mode=N] [abw.quantum=N] [pd.edges=N,N...]
                     [abw.compact=CONSTANT[,WHAT:BITS...]] [99=N] [rate=hex:00ff] [strict] ...
@@ -20,7 +20,7 @@ WITHIN = {"on": 1, "quantum": 2, "edges": 3, "compact": 4, "expanded": 5}
 
 
 def layout(text):
-    """struct tc_csig_layout"""
+    """Return a struct tc_csig_layout."""
     constant, *fields = text.split(",")
     pairs = [int(n) for field in fields for n in field.split(":")]
     return struct.pack("=HBx", int(constant), len(fields)) + bytes(pairs[:12]).ljust(12, b"\0")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What sch_csig does to frames, one by one, in virtual time; prints TAP.
+"""Test sch_csig frame by frame, in virtual time; prints TAP.
 
     sender --va [csig]========vb-- receiver
 
 Sending takes no virtual time, so delays are known to the ns. Frames of a raw socket have the
-tag's EtherType for a protocol, as those of a bridge; behind another csig they have what is
-behind the tag, as those of a host of ours.
+tag's EtherType as their protocol, like those of a bridge. Behind another csig they have the
+EtherType behind the tag, like those of one of our hosts.
 """
 import errno
 import importlib
@@ -18,7 +18,7 @@ import sys
 import time
 
 import frames
-from frames import (ETH_P_IP, ETH_P_IPV6, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
+from frames import (ETH_P_IP, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
                     expiries, in_container, run_checks, sh, traced)
 
 int_queue = importlib.import_module("int-queue")
@@ -49,7 +49,7 @@ def tag(tpid, kind, value=None, lm=0, reserved=0):
 
 
 def read(data, at=12):
-    """(type, value, locator, reserved) of the tag at an offset."""
+    """Return (type, value, locator, reserved) of the tag at an offset."""
     tpid, first = struct.unpack_from("!HH", data, at)
     if tpid == COMPACT:
         return first >> 13, first >> 7 & 31, first & 127, first >> 12 & 1
@@ -59,7 +59,7 @@ def read(data, at=12):
 
 
 def frame(middle, kind, payload):
-    """middle: tags, from the source address to the EtherType."""
+    """Return a frame; middle: the tags between the source address and the EtherType."""
     return b"\xff" * 6 + b"\x02" + b"\0" * 5 + middle + struct.pack("!H", kind) + payload
 
 
@@ -68,7 +68,7 @@ def vlans(*tpids):
 
 
 def received(data):
-    """As a packet socket gets it: the outer VLAN tag is taken out."""
+    """Return the frame as a packet socket receives it: without the outer VLAN tag."""
     outer, = struct.unpack_from("!H", data, 12)
     return data[:12] + data[16:] if outer in (Q, AD) and len(data) >= 18 else data
 
@@ -82,14 +82,14 @@ def ip(version=4, size=100, protocol=200, **more):
 
 
 def counters(wire):
-    """All counters by name, but for bytes."""
+    """Return all counters by name, except that of bytes."""
     shown = wire.stats()
     return {**{name: shown[name] for name in COUNTERS}, **shown["tagged"], **shown["updated"],
             **shown["malformed"]}
 
 
 def put(wire, data):
-    """Who is dropped by the qdisc is told so."""
+    """Send a frame; the qdisc may report that it drops it."""
     try:
         wire.put(data)
     except OSError as error:
@@ -98,7 +98,7 @@ def put(wire, data):
 
 
 def each_row(root, rows):
-    """A check of all rows on one qdisc: (name, frame, what arrives or None, what is counted)."""
+    """Return a check of rows on one qdisc: (name, frame, frame that arrives or None, counters)."""
     def check(wire):
         wire.qdisc(root)
         before, total = counters(wire), {}
@@ -170,7 +170,7 @@ def kept_rows():
 
 
 def malformed_rows(strips=False):
-    """Tags that are not the last one, and that are cut off at every byte."""
+    """Tags that another tag follows, and tags that are truncated at every byte."""
     for name, middle, count in (("tag on tag", tag(COMPACT, ABW) + tag(COMPACT, ABW), 2),
                                 ("both", tag(EXPANDED, ABW) + tag(COMPACT, PD), 2),
                                 ("three", tag(COMPACT, 7) * 3, 3),
@@ -202,7 +202,7 @@ def stripped_rows():
 
 
 def unsupported_rows(on, strips):
-    """on: types that the port has."""
+    """on: signal types that the port supports."""
     for tpid in (COMPACT, EXPANDED):
         for kind in (ABW, ABW_C, 5):
             if kind in on:
@@ -221,7 +221,7 @@ def passed_rows():
 
 
 def queues_see_ip(wire):
-    """A queue that marks all that it can, and drops the rest: tagged frames are marked."""
+    """A queue marks all ECN-capable packets and drops the others: it marks tagged frames."""
     wire.qdisc(ROOT, "parent 10:1 handle 20: wred limit 1mb ect min 0 max 0 nect min 0 max 0")
     for stack in STACKS.values():
         for tpid in (COMPACT, EXPANDED):
@@ -235,7 +235,7 @@ def queues_see_ip(wire):
 
 
 def other_form(wire):
-    """The inner of two sees what a host of ours sends: it updates, and it strips."""
+    """The inner of two qdiscs sees frames like those of our hosts: it updates and strips tags."""
     wire.qdisc("root handle 5: csig rate 10gbit mode pass", ROOT.replace("root", "parent 5:1"))
     for tpid in (COMPACT, EXPANDED):
         for stack in STACKS.values():
@@ -255,7 +255,7 @@ def tagged_1000(tpid, kind, stack=b""):
 
 
 def delay_of_each(wire):
-    """Frames that come at one moment wait for those before them, 1 ms each."""
+    """Frames that arrive at one time wait for those before them, 1 ms each."""
     wire.qdisc(SHAPER, BELOW)
     off_ns = 0
     for tpid in (EXPANDED, COMPACT):
@@ -264,12 +264,12 @@ def delay_of_each(wire):
         waits = [read(data)[1] for data in wire.arrived()]
         expect(len(waits), 30, "arrived")
         if tpid == COMPACT:
-            # The default edges: powers of two and halves between, 20.48 ms and more the last bucket.
+            # Default edges: powers of two and halves between; the last bucket starts at 20.48 ms.
             edges_ns = [625 * 2 ** n * half // 2 for n in range(16) for half in (2, 3)][:31]
             expect(waits[6:], [sum(number * 10**6 - 10**5 >= edge for edge in edges_ns)
                                for number in range(6, 30)], "long delays")
             continue
-        # The bucket has 100 bytes, 100 us, to spare.
+        # tbf's bucket has 100 bytes, 100 us, more than a frame.
         for number, wait in enumerate(waits[1:], 1):
             off_ns = max(off_ns, abs(wait * 128 - number * 10**6 + 10**5))
         expect(waits[0], 0, "the first")
@@ -281,7 +281,7 @@ def delay_of_each(wire):
 
 
 def delay_beside_int(wire):
-    """One around the other: both know when a packet came."""
+    """csig and int, one around the other, both know the arrival time of a packet."""
     of_int = "int rate 10mbit sojourn"
     data = frame(tag(EXPANDED, PD), *frames.ipv4((int_queue.H + filler(1000))[:958], int_queue.INT))
     expect(len(data), 1000, "length")
@@ -293,7 +293,7 @@ def delay_beside_int(wire):
         expect(len(got), 20, "arrived")
         for number, (waited_ns, queue_bytes) in enumerate(got[1:], 1):
             assert abs(waited_ns - number * 10**6 + 10**5) < 1000, got
-            # At 1250 bytes a ms.
+            # 1250 bytes leave per ms.
             assert abs(queue_bytes - waited_ns * 1250 / 10**6) < 2, got
         expect([q["untimed"] for q in wire.shown() if "untimed" in q], [0, 0], "untimed")
         wire.empty()
@@ -301,14 +301,14 @@ def delay_beside_int(wire):
 
 
 def connection_tracking_below(wire):
-    """A child's filters see no packet that conntrack has seen: there is no conntrack here."""
+    """A child's filters must not see conntrack state, since there is no conntrack here."""
     sh("modprobe act_ct")
     for hop in (f"csig rate 10gbit {LMS}", "int rate 10mbit sojourn"):
         wire.qdisc(f"root handle 10: {hop}", "parent 10:1 handle 20: prio")
         for state in ("+trk", "+trk+inv", "+trk+est"):
             sh(f"tc filter add dev va parent 20: protocol ip flower ct_state {state} action drop")
         sh("tc filter add dev va parent 20: protocol ip flower ct_state -trk classid 20:2")
-        # What was beside the packet, each bit of the clock of these times was set in one of them.
+        # The arrival time next to the packet: each bit of it is set at one of these times.
         sent = 0
         for _ in range(12):
             for tpid in (COMPACT, EXPANDED):
@@ -321,7 +321,7 @@ def connection_tracking_below(wire):
 
 
 def half_used(wire):
-    """8 Mbit/s of 16: what each estimator says in the end."""
+    """A load of 8 of 16 Mbit/s: the final estimate of each estimator."""
     for words, least in (("raw", 0), ("ewma", 0), ("dre shift 3", 0)):
         wire.qdisc(SHAPER, f"parent 1:1 handle 10: csig rate 16mbit estimator {words} "
                    f"interval 20ms quantum abw 1kbit {LMS}")
@@ -330,9 +330,9 @@ def half_used(wire):
         got = [read(data)[1] for data in wire.arrived()]
         expect(len(got), 300, "arrived")
         expect(got[0], 16000, "idle")
-        # 20 packet times of 8 Mbit/s, 40 of 16: 1/40
+        # T is 20 packet times at 8 Mbit/s and 40 at 16 Mbit/s, so the error is at most 1/40.
         assert abs(got[-1] - 8000) <= 400, (words, got[-1])
-        # An idle interval later, all is there again.
+        # After an idle interval, all bandwidth is available again.
         time.sleep(5)
         expect(read(wire.pass_one(tagged_1000(EXPANDED, ABW)))[1] >= 15900, True, words)
         expect(wire.stats()["tx_bytes"], 301000, "tx_bytes")
@@ -344,7 +344,7 @@ def trace_lines(event, run):
 
 
 def timer_rests(wire):
-    """One packet: its interval ends by itself, so does an empty one, then no more."""
+    """After one packet, the timer ends its interval and an empty one, and then stops."""
     def one():
         wire.put(tagged_1000(COMPACT, ABW))
         time.sleep(1)
@@ -359,8 +359,8 @@ def timer_rests(wire):
 
 
 def held_queue_rests(wire):
-    """Around a child that holds its packets for hours: the timer stops all the same, and what tags
-    and tc are told is what a running timer would tell."""
+    """Around a child that holds its packets for hours, the timer stops, too, and tags and tc get
+    the same values as with a running timer."""
     for words in ("raw", "dre shift 4"):
         wire.qdisc(f"root handle 10: csig rate 8mbit interval 160us estimator {words} timer "
                    f"quantum abw 1kbit {LMS}",
@@ -371,7 +371,7 @@ def held_queue_rests(wire):
         expect(wire.stats()["qlen"], 8, "held")
         expect(expiries("csig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
         expect(wire.stats()["available"], 1000000, "available")
-        # All leave, the first of them as from an idle port; the timer goes on until then.
+        # All packets leave, the first one as from an idle port; the timer runs until then.
         sh("tc qdisc change dev va parent 10:1 handle 20: tbf rate 8mbit burst 2000 limit 100000")
         count = expiries("csig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
         assert 8 <= count <= 1000, count
@@ -382,7 +382,7 @@ def held_queue_rests(wire):
 
 
 def containers_have_slow_timers(_wire):
-    """Of a user namespace: the timer's period is 1 ms at least, whatever gives it."""
+    """In a user namespace, the timer's period must be 1 ms at least, whichever option sets it."""
     said = in_container("""
         for w in 'timer' 'timer interval 999999' 'estimator dre shift 2 timer interval 3900us'; do
             tc qdisc add dev va root handle 1: csig rate 1gbit $w && echo taken: $w
@@ -411,7 +411,7 @@ def locator_of(wire, words, data, want):
 
 
 def locators(wire):
-    """Of what they are made, by signal and by form."""
+    """The fields of locators, by signal and by form."""
     parts = "stage 5 orientation 2 port_id 77 device_id 200"
     compact, expanded = tag(COMPACT, ABW), tag(EXPANDED, ABW_C)
     for version, ttl in ((4, 64), (6, 64)):
@@ -457,7 +457,7 @@ def change_in_the_stream(wire):
 
 
 def change_shows_in_the_next_tag(wire):
-    """An idle port, within one interval: nothing that was computed before a change is written."""
+    """On an idle port, within one interval, no value computed before a change is written."""
     rows = (("rate 5001mbit", EXPANDED, ABW, 625, LM[EXPANDED]),
             ("quantum abw 7mbit", EXPANDED, ABW, 714, LM[EXPANDED]),
             ("quantum abw_c 0.0998%", EXPANDED, ABW_C, 1002, LM[EXPANDED]),
@@ -504,7 +504,7 @@ def down_and_up(wire):
 
 
 def flooded_clones_differ(wire):
-    """A bridge floods clones to two ports: the one with csig changes its own copy only."""
+    """A bridge floods clones to two ports: the port with csig changes its own copy only."""
     data = frame(tag(COMPACT, ABW), *IP4)
     got = flood(wire, ROOT, data)
     expect(read(got[0]), (ABW, 17, LM[COMPACT], 0), "with csig")
@@ -520,7 +520,7 @@ def pseudo_sum(length, protocol):
 
 
 def ethtool_csum(on):
-    """veth's offer to leave checksums to its peer."""
+    """Switch veth's checksum offload on or off."""
     import ctypes  # pylint: disable=import-outside-toplevel
     import fcntl  # pylint: disable=import-outside-toplevel
     held = ctypes.create_string_buffer(struct.pack("=II", 0x17, on))
@@ -528,7 +528,7 @@ def ethtool_csum(on):
 
 
 def checksum_is_the_devices(wire):
-    """Left to a device that can, wherever it is; computed for one that cannot."""
+    """The checksum is left to a device that can compute it behind a tag, and computed otherwise."""
     payload = filler(100)
     for able in (0, 1):
         ethtool_csum(able)
@@ -550,7 +550,7 @@ def checksum_is_the_devices(wire):
 
 
 def super_frame(stack=b"", size=3000):
-    """A TCP super-packet of three, with a tag."""
+    """Return a TCP GSO packet of three segments, with a tag."""
     tcp = struct.pack("!HHIIBBHHH", 1, 2, 3, 4, 5 << 4, 0x10, 1000, pseudo_sum(20 + size, TCP), 0)
     data = frame(stack + tag(COMPACT, ABW), *frames.ipv4(tcp + filler(size), TCP))
     start = 18 + len(stack) + 20
@@ -558,7 +558,7 @@ def super_frame(stack=b"", size=3000):
 
 
 def super_packet(wire):
-    """Three for the counters, one tag written."""
+    """A GSO packet of three counts as three, and has one tag."""
     wire.qdisc(f"{ROOT} overhead 24")
     wire.put(super_frame())
     got = wire.arrived()
@@ -570,7 +570,7 @@ def super_packet(wire):
 
 
 def super_packet_is_segmented(wire):
-    """By a child: each segment has the tag; behind a stripping port, none."""
+    """A child segments the GSO packet: each segment has the tag; on a stripping port, none has."""
     for words, at in (("", 18), ("mode strip", 14)):
         for stack in (b"", vlans(Q)):
             wire.qdisc(f"{ROOT} {words}", "parent 10:1 handle 20: tbf rate 1gbit burst 1200 limit 1mb")
@@ -586,7 +586,7 @@ def super_packet_is_segmented(wire):
 
 
 def random_frames(wire):
-    """Whatever comes: nothing is lost but what a stripping port must not let pass."""
+    """Random frames: only those are lost that a stripping port must not let pass."""
     rng = random.Random(7)
     pieces = [tag(COMPACT, ABW), tag(EXPANDED, PD), tag(COMPACT, 6), vlans(Q), vlans(AD),
               b"\x08\x00", b"\x00\x20", filler(20)]
@@ -597,7 +597,7 @@ def random_frames(wire):
             data = b"\xff" * 6 + b"\x02" + b"\0" * 5 + body[:rng.randrange(2, 90)]
             put(wire, data)
         got, shown = wire.arrived(), wire.stats()
-        # What ends within a VLAN tag does not come out of veth.
+        # veth drops frames that end within a VLAN tag.
         expect(shown["packets"] + shown["fenced"], 1000, words)
         if "mode strip" in words:
             for data in got:
@@ -609,7 +609,7 @@ def random_frames(wire):
 
 
 def speed_of_the_device(wire):
-    """veth says 10 Gbit/s."""
+    """The speed of the device: veth reports 10 Gbit/s."""
     wire.qdisc("root handle 10: csig lm abw compact capacity:4")
     expect(wire.stats()["port_rate"], 1250000000, "rate")
     expect(read(wire.pass_one(frame(tag(COMPACT, ABW), *IP4)))[1:3], (17, 5), "value, code")
@@ -638,7 +638,7 @@ ip link set dev ma up; ip link set dev mb up
 
 
 def macsec(wire):
-    """The tag is within MACsec: a port on the macsec device tells it, one below cannot see it."""
+    """The tag is inside MACsec: a port on the macsec device updates it, one below cannot see it."""
     sh(MACSEC)
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     inp = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -662,7 +662,7 @@ def macsec(wire):
 
 
 def flood_frames():
-    """One of each."""
+    """Return one frame of each kind."""
     return [row[1] for rows in (updated_rows(), kept_rows(), malformed_rows()) for row in rows]
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Frames made by hand, a pair of devices to send them over, and a run of checks as TAP.
+"""Frames by hand, a pair of devices to send them over, and a runner of checks that prints TAP.
 
     sender --va [qdisc]========vb-- receiver
 
-For the lab's guest: sending takes no virtual time, and starting a program is what costs
-most of the real one. So tc stays, as `tc -batch`, and there is no shell where none is needed.
+This is for the lab's guest: sending takes no virtual time, and starting programs takes most of the
+wall-clock time. So one `tc -batch` runs all the time, and a shell is used only where needed.
 """
 import json
 import re
@@ -22,7 +22,7 @@ TYPES = {"q": 0x8100, "ad": 0x88a8}
 
 
 def sh(command):
-    """Lines for the shell, or plain commands, each of which must succeed, with ";" between."""
+    """Run lines of the shell, or plain commands separated by ";", each of which must succeed."""
     if re.search(r"[|&<>()`$*?~#\"'{}\[\]]", command):
         subprocess.run(command, shell=True, check=True)
         return
@@ -34,7 +34,7 @@ def sh(command):
 
 
 class Tc:
-    """One tc for all commands about va. It keeps numbers of devices: it must not outlive va."""
+    """One tc for all commands about va. It caches interface indices, so it must not outlive va."""
 
     ours = None
 
@@ -44,7 +44,7 @@ class Tc:
                                    stderr=subprocess.STDOUT)
 
     def ask(self, line):
-        """What a show shows, and what was said before it."""
+        """Send a show command. Return its output, and the messages before it."""
         self.tc.stdin.write(f"{line}\n")
         said = []
         for answer in self.tc.stdout:
@@ -59,9 +59,9 @@ class Tc:
         return self.ask("qdisc show dev va")[0]
 
     def do(self, command, check=True):
-        """tc has done it when it has shown what was asked for next."""
+        """Run a command; it is complete when tc has answered the show command behind it."""
         _, said = self.ask(f"{command.removeprefix('tc ')}\nqdisc show dev lo")
-        # A warning is of a command that was carried out.
+        # After a warning, the command has been carried out.
         if check and not all(line.startswith("Warning: ") for line in said):
             raise ValueError(f"{command}: {''.join(said)}")
 
@@ -93,7 +93,7 @@ def ipv4(payload, protocol, options=b"", fragment=0, dsfield=0):
 
 
 def ipv6(payload, protocol, extension=b"", dsfield=0):
-    """extension: whole, with its own next header; protocol is the extension's."""
+    """extension: complete, with its own next header; protocol is then the extension's number."""
     return ETH_P_IPV6, (struct.pack("!IHBB", 6 << 28 | dsfield << 20, len(extension) + len(payload), protocol, 64) +
                         socket.inet_pton(socket.AF_INET6, "2001:db8::1") +
                         socket.inet_pton(socket.AF_INET6, "2001:db8::2") + extension + payload)
@@ -108,7 +108,7 @@ def frame(kind, ip, tags=()):
 
 
 def network(data):
-    """From behind Ethernet's header and tags: the outer tag is taken out on arrival."""
+    """Return the packet behind the Ethernet header and the tags; the outer tag is not in data."""
     at = 12
     while struct.unpack_from("!H", data, at)[0] in TYPES.values():
         at += 4
@@ -116,7 +116,7 @@ def network(data):
 
 
 class Wire:
-    """A pair of devices with a raw socket on either end; kind: of the qdisc under test."""
+    """A pair of devices with a raw socket at both ends; kind: kind of the qdisc under test."""
 
     def __init__(self, kind, *options):
         self.kind = kind
@@ -169,7 +169,7 @@ class Wire:
             expect((qdisc["backlog"], qdisc["qlen"]), (0, 0), f"backlog of {qdisc['kind']}")
 
     def clear(self):
-        """As it was: for the next check."""
+        """Restore the initial state, for the next check."""
         Tc.ours.do("qdisc del dev va root", check=False)    # there may be none
         self.arrived()
 
@@ -185,7 +185,7 @@ TRACE = "/sys/kernel/tracing/"
 
 
 def traced(event, run, words=""):
-    """Lines of a tracepoint ("sch_csig/csig_interval") while run() runs, with these words."""
+    """Return lines of a tracepoint ("sch_csig/csig_interval") with these words during run()."""
     sh(f"echo > {TRACE}trace; echo 1 > {TRACE}events/{event}/enable")
     run()
     sh(f"echo 0 > {TRACE}events/{event}/enable")
@@ -194,25 +194,69 @@ def traced(event, run, words=""):
 
 
 def expiries(function, run):
-    """How often a high-resolution timer with this callback expires while run() runs."""
+    """Return how often a high-resolution timer with this callback expires during run()."""
     return len(traced("timer/hrtimer_expire_entry", run, f"function={function} "))
 
 
+def expiry_times(timers, run):
+    """When timers of these callbacks expire while run() runs, ns."""
+    return sorted(int(line.split("now=")[1].split()[0])
+                  for line in traced("timer/hrtimer_expire_entry", run, "function=")
+                  if line.split("function=")[1].split()[0] in timers)
+
+
+def expiries_of_ports(number, qdiscs, data, burst, timers):
+    """Ports with these qdiscs, each of which is sent a burst of one frame: (when the last frame was
+    sent, when timers expire in the next second and in the one after that), ns.
+    """
+    names, sent_ns = [f"port{n}" for n in range(number)], []
+    sh("sysctl -qw net.ipv6.conf.default.disable_ipv6=1")
+    batch("ip", [f"link add {name} up type veth peer name {name}p" for name in names])
+    batch("ip", [f"link set {name}p up" for name in names])
+    batch("tc", [f"qdisc add dev {name} {line}" for line in qdiscs for name in names])
+
+    def send():
+        for name, sock in zip(names * burst, socks * burst):
+            sock.sendto(data, (name, 0))
+        sent_ns.append(time.monotonic_ns())
+        time.sleep(1)
+
+    # What a port holds fills the buffer of its socket.
+    socks = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) for _ in names]
+    first = expiry_times(timers, send)
+    for sock in socks:
+        sock.close()
+    second = expiry_times(timers, lambda: time.sleep(1))
+    batch("ip", [f"link del {name}" for name in names])
+    sh("sysctl -qw net.ipv6.conf.default.disable_ipv6=0")
+    return sent_ns[0], first, second
+
+
+def batch(program, lines):
+    subprocess.run([program, "-batch", "-"], input="\n".join(lines) + "\n", text=True, check=True)
+
+
+def most_in_1_ms(times_ns):
+    """The most of these times in a millisecond; a timer's latency varies by less than a microsecond."""
+    return max(sum(0 <= other - start < 999000 for other in times_ns[n:n + 1000])
+               for n, start in enumerate(times_ns))
+
+
 def in_container(script):
-    """Run lines of the shell as any user may: in a user and a network namespace of their own, with
-    va a pair of devices. Return: what they print, errors too."""
+    """Run lines of the shell as any user can: in a new user and network namespace, with va in a
+    pair of devices. Return their output and errors."""
     setup = "ip link add dev va type veth peer name vb; ip link set dev va up; ip link set dev vb up"
     return subprocess.run(["unshare", "-Urn", "sh", "-c", f"{setup}\n{script}"], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
 
 def flood(wire, qdisc, data):
-    """flood_all() of one frame: what arrives at either port."""
+    """flood_all() for one frame. Return the frames that arrive at both ports."""
     return [got[0] for got in flood_all(wire, qdisc, [data])]
 
 
 def flood_all(wire, qdisc, frames):
-    """A bridge behind vb floods clones to two ports, the first with a qdisc: what arrives."""
+    """A bridge behind vb floods clones to two ports, the first with a qdisc. Return arrivals."""
     sh("ip link add dev br type bridge mcast_snooping 0;"
        "sysctl -qw net.ipv6.conf.br.disable_ipv6=1; ip link set dev br up")
     sh("for i in 1 2; do ip link add dev p$i type veth peer name q$i;"
@@ -237,8 +281,8 @@ def flood_all(wire, qdisc, frames):
 
 
 def run_checks(kind, checks, make=Wire):
-    """[(name, function of a Wire, socket options)]; returns the exit status. A check finds
-    the devices as they are when new; the next one has the same if all went well."""
+    """Run checks, [(name, function of a Wire, socket options)]. Return the exit status. Each check
+    starts with the devices in their initial state; they are made again only after a failure."""
     failures = 0
     print(f"1..{len(checks)}")
     # High-resolution timers start with the first tick.

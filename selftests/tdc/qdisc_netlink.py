@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A root qdisc with any attributes, past the checks of tc's plug-ins."""
+"""Send a root qdisc with any attributes, bypassing the checks of tc's plug-ins."""
 import os
 import socket
 import struct
@@ -17,7 +17,7 @@ def attr(kind, payload):
 
 
 def extack(reply):
-    """Message and number of the bad attribute, out of the TLVs behind the error."""
+    """Return the message and the number of the bad attribute from the TLVs behind the error."""
     _, _, flags = struct.unpack_from("=IHH", reply)
     error, = struct.unpack_from("=i", reply, 16)
     offset = 20 + 16
@@ -36,7 +36,8 @@ def extack(reply):
 
 
 def request(kind, verb, dev, options):
-    """Prints "Error: <extack> (attribute <number>)" and returns 2 as tc does, or 0."""
+    """Send a request. On an error, print "Error: <extack> (attribute <number>)" and return 2, like
+    tc; else return 0."""
     flags = NLM_F_REQUEST | NLM_F_ACK | (NLM_F_CREATE | NLM_F_EXCL if verb == "add" else 0)
     body = struct.pack("=BxxxiIII", 0, socket.if_nametoindex(dev), 0x10000, TC_H_ROOT, 0)
     body += attr(TCA_KIND, kind.encode() + b"\0") + options
@@ -55,8 +56,8 @@ def request(kind, verb, dev, options):
 
 
 def plain(types, wide=("rate",)):
-    """A function of a word NAME=NUMBER or NAME=hex:BYTES: its attribute. Names are of types,
-    or numbers; those of `wide` have eight bytes, all others four."""
+    """Return a function that converts a word NAME=NUMBER or NAME=hex:BYTES to an attribute. A name
+    is a key of `types`, or a number; those in `wide` have eight bytes, all others four."""
     def option(word):
         name, _, text = word.partition("=")
         if text.startswith("hex:"):
@@ -68,8 +69,8 @@ def plain(types, wide=("rate",)):
 
 
 def send(kind, option, verb, dev, *words):
-    """A request with the attributes that option() makes of words; "strict" is none of them:
-    it sets NLA_F_NESTED, which tc omits."""
+    """Send a request with the attributes that option() makes from words; the word "strict" sets
+    NLA_F_NESTED, which tc omits."""
     nested = NLA_F_NESTED if "strict" in words else 0
     body = b"".join(option(w) for w in words if w != "strict")
     return request(kind, verb, dev, attr(TCA_OPTIONS | nested, body))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Run cases of the kernel's tdc JSON format and print TAP.
+"""Run test cases in the JSON format of the kernel's tdc and print TAP.
 
     run-tdc.py CASES.json...
 
-Needs root and stock tc with TC_LIB_DIR set; every case gets a network
-namespace of its own with a dummy device, as tdc's nsPlugin gives it. Known
-words: $TC $IP $DUMMY $DIR (where this program is).
+Needs root and stock tc with TC_LIB_DIR set. Every case gets a new network
+namespace with a dummy device, as with tdc's nsPlugin. Known variables: $TC,
+$IP, $DUMMY, and $DIR (the folder of this program).
 
-In the lab's guest a program costs 10 to 30 ms of a core to start and python ten times
-that, whatever it does then: so there is no shell where a command needs none, and the
-programs of $DIR run here.
+In the lab's guest, starting a program takes 10 to 30 ms of CPU time, and starting python ten times
+as long. So commands run without a shell if they need none, and the programs of $DIR run in this
+process.
 """
 import contextlib
 import ctypes
@@ -31,7 +31,7 @@ OURS = re.compile(r"python3 \$DIR/([\w-]+)\.py ")
 
 
 def fresh_namespace():
-    """The one before goes with its last process and device."""
+    """Enter a new namespace. The old one ends with its last process and device."""
     if LIBC.unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "unshare")
 
@@ -43,7 +43,7 @@ def add_dummy():
 
 
 def call(name, words):
-    """main(*words) of a program beside this one."""
+    """Call main(*words) of a program in this folder."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         status = importlib.import_module(name).main(*words)
@@ -51,7 +51,7 @@ def call(name, words):
 
 
 def run(command):
-    """Exit status and both streams of a command."""
+    """Run a command. Return its exit status and its output."""
     ours = OURS.match(command)
     command = (command.replace("$TC", "tc").replace("$IP", "ip")
                .replace("$DUMMY", DUMMY).replace("$DIR", DIR))
@@ -64,7 +64,7 @@ def run(command):
 
 
 def statuses(step):
-    """A step is a command, or [command, status...] that may end so."""
+    """Return (command, allowed exit statuses). A step is a command, or [command, status...]."""
     return (step, [0]) if isinstance(step, str) else (step[0], step[1:])
 
 
@@ -78,14 +78,14 @@ def run_steps(steps):
 
 
 def judge(case):
-    """None, or what is wrong."""
+    """Run a case. Return None, or a message that tells what is wrong."""
     wrong = run_steps(case.get("setup", []))
     if wrong:
         return wrong
     status, said = run(case["cmdUnderTest"])
     if status != int(case["expExitCode"]):
         return f"exit status {status}, expected {case['expExitCode']}\n{said}"
-    # Ours: what a refusal says is part of the interface.
+    # Our extension: the text of an error message is part of the interface.
     if not re.search(case.get("expOutput", ""), said):
         return f"does not say /{case['expOutput']}/:\n{said}"
     _, shown = run(case["verifyCmd"])

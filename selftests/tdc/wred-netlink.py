@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Send a wred root qdisc with any attributes, past the checks of tc's plug-in.
+"""Send a wred root qdisc with any attributes, bypassing the checks of tc's plug-in.
 
     wred-netlink.py add|change DEV [limit=N] [overhead=N] [ect.min=N] [ect.off]
                     [nect.max=N] [ect.9=N] [9=N] [limit=hex:00ff] [strict] ...

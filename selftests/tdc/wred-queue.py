@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What sch_wred does to frames, one by one, in virtual time; prints TAP.
+"""Test sch_wred frame by frame, in virtual time; prints TAP.
 
     sender --va [parent | wred]========vb-- receiver
 
-The parent (tbf, htb) lets the first frame out at once and holds the rest, and
-sending takes no virtual time: so frame n of equal length L finds a backlog of
-0, 0, L, 2L, 3L, ... Then the queue drains, and all that arrived is looked at.
+The parent (tbf, htb) sends the first frame at once and holds the others, and
+sending takes no virtual time. So frame n, all of length L, finds a backlog of
+0, 0, L, 2L, 3L, ... Then the queue drains, and the frames that arrive are checked.
 """
 import errno
 import socket
@@ -41,13 +41,13 @@ def ipv6(ecn, length, number):
 
 
 def frame(kind, ecn, number, length=LEN):
-    """kind: e.g. "ipv4", "ipv6", "arp", or with tags "ad.q.ipv4"."""
+    """Return a frame; kind: e.g. "ipv4", "ipv6", "arp", or with tags "ad.q.ipv4"."""
     *tags, last = kind.split(".")
     types = {"q": ETH_P_8021Q, "ad": ETH_P_8021AD, "ipv4": ETH_P_IP, "ipv6": ETH_P_IPV6,
              "arp": ETH_P_ARP}
     out = b"\xff" * 6 + b"\x02" + b"\0" * 5
     for tag in tags:
-        # Priority 2: its nibble is 4, as IPv4's version.
+        # Priority 2 makes the first nibble of the tag 4, like IPv4's version.
         out += struct.pack("!HH", types[tag], 0x4005)
     out += struct.pack("!H", types[last])
     room = length - len(out)
@@ -61,9 +61,9 @@ def frame(kind, ecn, number, length=LEN):
 
 
 def read_back(data, kind):
-    """(number, ECN) of a frame that arrived; its header must be sound."""
+    """Return (number, ECN) of a frame that arrived; its header must be valid."""
     last = kind.split(".")[-1]
-    # A tag may have been taken out of the frame on arrival.
+    # A tag may have been removed from the frame on arrival.
     for at in (14, 18, 22):
         if last == "ipv4" and data[at] == 0x45 and data[at + 8:at + 10] == b"\x40\x11":
             assert checksum(data[at:at + 20]) == 0, "IPv4 checksum"
@@ -76,7 +76,7 @@ def read_back(data, kind):
 
 
 class Wire(frames.Wire):
-    """With room for all that is sent at once; classes as well as qdiscs."""
+    """A Wire whose buffers hold all frames, with the statistics of classes and qdiscs."""
 
     def __init__(self, kind, *options):
         super().__init__(kind, *options)
@@ -95,7 +95,7 @@ class Wire(frames.Wire):
         try:
             self.out.send(data)
         except OSError as error:
-            # What a drop by the limit tells a local sender.
+            # A drop by the limit reports ENOBUFS to a local sender.
             if error.errno != errno.ENOBUFS:
                 raise
 
@@ -103,7 +103,7 @@ class Wire(frames.Wire):
         return self.stats()
 
     def empty(self):
-        """Every qdisc of the device has given back all it counted."""
+        """Check that no qdisc of the device counts any backlog."""
         super().empty()
         expect(self.wred()["wire_backlog"], 0, "wire_backlog")
 
@@ -119,7 +119,7 @@ def held(wire, words):
 
 
 def code_points(wire, kind, ecn, words, arrive, marked, stats):
-    """Twenty frames of a code point: which arrive, which bear CE."""
+    """Send twenty frames of a code point; check which arrive and which have CE."""
     held(wire, words).send(kind, ecn, 20)
     got = [read_back(f, kind) for f in wire.arrived()]
     expect([n for n, _ in got], arrive, "arrived")
@@ -132,7 +132,7 @@ def code_points(wire, kind, ecn, words, arrive, marked, stats):
 
 ALL = list(range(20))
 STEP = "limit 1mb ect min 5000 max 5000 nect min 5000 max 5000"
-# Frame n finds (n - 1) * 1000 bytes.
+# Frame n finds a backlog of (n - 1) * 1000 bytes.
 CODE_POINTS = [
     ("ECT(0) IPv4", "ipv4", ECT_0, STEP, ALL, ALL[6:], {"marked": 14}),
     ("ECT(1) IPv4", "ipv4", ECT_1, STEP, ALL, ALL[6:], {"marked": 14}),
@@ -172,20 +172,20 @@ def arp_obeys_the_limit_only(wire):
 
 
 def ramp_has_its_probability(wire):
-    """Half way up a wide ramp: CE fills the queue, then Not-ECT is dropped with p = 1/4."""
+    """In the middle of a wide ramp: CE fills the queue, then Not-ECT is dropped with p = 1/4."""
     wire.qdisc(*HTB, "parent 1:1 handle 10: wred limit 200mb nect min 0 max 100000000 prob 0.5")
     wire.send("ipv4", CE, 834, 60000)
     backlog = wire.wred()["wire_backlog"]
     assert 49.9e6 < backlog < 50.1e6, backlog
     wire.send("ipv4", NOT_ECT, 10000, 100)
     dropped = wire.wred()["nect_dropped"]
-    # 2500, and five standard deviations of 43
+    # 2500, plus or minus five standard deviations of 43.
     assert 2284 <= dropped <= 2716, dropped
     print(f"# dropped {dropped} of 10000 at p = 0.25")
 
 
 def tags_beside_the_frame_count(wire):
-    """A VLAN device's tag travels beside the frame: 1004 bytes each on the wire."""
+    """A VLAN device's tag is in the skb's metadata, and counts: 1004 bytes on the wire."""
     sh("ip link add link va name va.5 type vlan id 5;"
        "sysctl -qw net.ipv6.conf.va/5.disable_ipv6=1; ip link set dev va.5 up")
     held(wire, "limit 1mb ect min 5020 max 5020")
@@ -213,7 +213,7 @@ def peak_and_reset(wire):
 
 
 def change_loses_nothing(wire):
-    """Thirty frames in the queue, and every option changed above them."""
+    """Every option is changed while thirty frames are in the queue."""
     held(wire, "limit 1mb ect min 5000 max 5000").send("ipv4", ECT_0, 30)
     for words in ("overhead 24", "overhead 1000", "ect off", "limit 64", "limit 2000 overhead 8"):
         sh(f"tc qdisc change dev va parent 1:1 handle 10: wred {words}")
@@ -228,7 +228,7 @@ def change_loses_nothing(wire):
 
 
 def change_in_the_stream(wire):
-    """Changes between frames while the queue drains: sent = arrived + dropped."""
+    """Options change between frames while the queue drains: sent = arrived + dropped."""
     held(wire, "limit 20000 ect min 5000 max 5000")
     sent = 0
     for turn in range(60):
@@ -247,7 +247,7 @@ def change_in_the_stream(wire):
 
 
 def super_frame(number):
-    """A TCP super-packet of ten segments of 1000 bytes behind 54 of headers."""
+    """Return a TCP GSO packet of ten segments of 1000 bytes, with 54 bytes of headers."""
     vnet = struct.pack("=BBHHHH", 1, 1, 54, 1000, 34, 16)
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, ECT_0, 40 + 10000, number, 0x4000, 64, 6, 0,
                      socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2"))
@@ -257,12 +257,12 @@ def super_frame(number):
 
 
 def super_packets_are_ten(wire):
-    """htb does not segment; wire bytes of one are 10 * (1054 + 24) = 10780."""
+    """htb does not segment; a GSO packet has 10 * (1054 + 24) = 10780 bytes on the wire."""
     wire.qdisc(*HTB,
                "parent 1:1 handle 10: wred limit 64680 overhead 24 ect min 21560 max 21560")
     for number in range(10):
         wire.put(super_frame(number))
-    # The first left; 2 found less than the threshold, 4 were marked, 3 did not fit.
+    # The first left; 2 found a backlog below the threshold, 4 were marked, 3 did not fit.
     expect(wire.wred()["wire_backlog"], 6 * 10780, "wire_backlog")
     expect_stats(wire, marked=40, limit_dropped=30)
     expect(wire.wred()["drops"], 3, "tc's drops")
@@ -272,18 +272,18 @@ def super_packets_are_ten(wire):
 
 
 def segmented_by_tbf(wire):
-    """tbf makes ten packets of one: each is counted with its own headers."""
+    """tbf segments one packet into ten: each is counted with its own headers."""
     held(wire, "limit 1mb ect min 5270 max 5270")
     wire.put(super_frame(0))
     expect(wire.wred()["wire_backlog"], 9 * 1054, "wire_backlog")
-    # Numbers 0 to 9 in a burst: tbf takes none before all are in, so n finds n * 1054.
+    # In a burst of 0 to 9, tbf dequeues none before all are queued, so n finds n * 1054 bytes.
     expect(wire.wred()["marked"], 5, "marked")
     expect(len(wire.arrived()), 10, "arrived")
     wire.empty()
 
 
 def flooded_clones_are_not_marked(wire):
-    """A bridge floods clones to vb's two neighbours; only the port with wred marks."""
+    """A bridge floods clones to two ports; only the port with wred marks its copy."""
     sent = [frame("ipv4", ECT_0, number) for number in range(3)]
     got = flood_all(wire, "root wred ect min 0 max 0", sent)
     want = [[(n, ecn) for n in range(3)] for ecn in (CE, ECT_0)]
@@ -305,7 +305,7 @@ CHILD = {"mq": ("1:1", "1:2"), "tbf below prio": ("3:1", "4:1", "5:1")}
 
 
 def below(name):
-    """Frames of all code points in three bursts: none unaccounted for."""
+    """Return a check: frames of all code points in three bursts are all accounted for."""
     def check(wire):
         wire.qdisc(*PARENTS[name])
         for n, parent in enumerate(CHILD.get(name, ("1:1",))):

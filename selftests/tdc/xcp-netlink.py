@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Send an xcp root qdisc with any attributes, past the checks of tc's plug-in.
+"""Send an xcp root qdisc with any attributes, bypassing the checks of tc's plug-in.
 
     xcp-netlink.py add|change DEV [rate=N] [alpha=N] [min_interval=N] [99=N]
                    [rate=hex:00ff] [strict] ...

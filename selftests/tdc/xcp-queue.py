@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What sch_xcp does to frames, one by one, in virtual time; prints TAP.
+"""Test sch_xcp frame by frame, in virtual time; prints TAP.
 
     sender --va [xcp]========vb-- receiver
 
-The port has 10 Mbyte/s and was idle: 0.4 of that is to be given, to one packet time of
-max_interval, 1 s. A frame of 1000 bytes from a flow of 10 bytes/ms takes 100 ms of it:
-so 400000 bytes/s. Sending takes no virtual time, so all is one control interval.
+The port has 10 Mbyte/s and was idle, so 0.4 of that is available, for one packet time of
+max_interval, 1 s. A frame of 1000 bytes from a flow of 10 bytes/ms uses 100 ms of that, so it gets
+400000 bytes/s. Sending takes no virtual time, so all frames are in one control interval.
 """
 import struct
 import sys
@@ -37,7 +37,7 @@ def ipv6(payload, protocol=XCP, extension=b""):
 
 
 def fill(head, used):
-    """A TCP segment's bytes behind a congestion header, up to LEN."""
+    """Return a congestion header and a TCP segment, LEN bytes in all."""
     return head + bytes(i & 0xff for i in range(LEN - used - len(head)))
 
 
@@ -57,12 +57,12 @@ def near(got, want, what):
 
 
 def where(data):
-    """Offset of Delta_Throughput in a frame that we made."""
+    """Return the offset of Delta_Throughput in one of our frames."""
     return data.index(b"\x01\x02\x03\x04") - 4
 
 
 def lowered(wire, data, counter, due=DUE):
-    """Nothing but Delta_Throughput changed."""
+    """Check that only Delta_Throughput was changed."""
     got, data = network(wire.qdisc(ROOT).pass_one(data)), network(data)
     at = where(data)
     expect(got[:at], data[:at], "before it")
@@ -77,7 +77,7 @@ MPLS, MPLS_MC = 0x8847, 0x8848
 
 
 def labelled(ip, labels=1, bottom=True):
-    """Under labels, the last of which says that it is the last, unless it should not."""
+    """Return a packet behind MPLS labels; the last has the bottom-of-stack bit if `bottom`."""
     out = b"".join(struct.pack("!I", (100 + n) << 12 | 64) for n in range(labels - 1))
     return out + struct.pack("!I", 99 << 12 | bottom << 8 | 64) + ip[1]
 
@@ -155,7 +155,7 @@ UNTOUCHED = [
 
 
 def pools_follow_the_draft(wire):
-    """400000 each: ten empty the pool. Asked for less, the rest stays."""
+    """Each packet gets 400000, so ten empty the pool. Of smaller requests, the rest stays."""
     wire.qdisc(ROOT)
     for delta, want, left in ((MOST, DUE, 9), (1000, 1000, 9 - 1000 / DUE), (-5, -5, None)):
         got = wire.pass_one(frame(*V4(header(delta=delta))))
@@ -172,7 +172,7 @@ def pools_follow_the_draft(wire):
 
 
 def share_of_the_limited(wire):
-    """Charged a quarter: 44 get as much before the pool is empty."""
+    """End-to-end limited packets are charged a quarter: 44 get feedback until the pool is empty."""
     wire.qdisc(f"{ROOT} e2e_share 25%")
     wire.put(frame(*V4(header(flags=1))))
     near(wire.stats()["residue_pos"], 10 * DUE - DUE / 4, "residue_pos")
@@ -182,19 +182,19 @@ def share_of_the_limited(wire):
 
 
 def intervals_end_and_stop(wire):
-    """1 ms after the first packet: its RTT is the interval. Idle, both timers stop."""
+    """The interval ends 1 ms after the first packet, its RTT. On an idle port, both timers stop."""
     wire.qdisc(ROOT)
     wire.put(frame(*V4(header(rtt=20000))))
     time.sleep(0.0025)
     shown = wire.stats()
     expect((shown["intervals"], shown["avg_rtt_ns"], shown["interval_ns"]),
            (1, 20000000, 20000000), "intervals, avg_rtt, interval")
-    # 1000 bytes in 1 ms: F = 0.4 * 9 Mbyte/s, shuffled nothing; Cp for 100 ms of packet time
+    # 1000 bytes in 1 ms: F = 0.4 * 9 Mbyte/s, no shuffling; Cp is for 100 ms of packet time.
     near(shown["input_bw"], 1000000, "input_bw")
     near(shown["feedback"], 3600000, "feedback")
     assert abs(shown["cp"] - 36000000) < 36, shown["cp"]
     time.sleep(0.1)
-    # One more, of 20 ms, in which nothing came.
+    # There is one more interval, of 20 ms, without packets.
     expect(wire.stats()["intervals"], 2, "intervals")
     time.sleep(10)
     expect(wire.stats()["intervals"], 2, "intervals, idle")
@@ -205,14 +205,19 @@ def intervals_end_and_stop(wire):
 
 HELD = "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000"
 TIMERS = ("xcp_ctl_expired", "xcp_queue_expired")
+PORTS = 100
 
 
 def held_queue_rests(wire):
-    """Around a child that holds its packets for hours: both timers stop within 16 periods."""
+    """Around a child that holds its packets for hours, both timers stop within 16 periods."""
     wire.qdisc(f"{ROOT} min_interval 10us max_interval 10us allowed_queue 10us", HELD)
-    put = lambda: [wire.put(frame(*V4(header(rtt=1000, delta=0)))) for _ in range(8)]
+
+    def put():
+        for _ in range(8):
+            wire.put(frame(*V4(header(rtt=1000, delta=0))))
+
     for timer in TIMERS:
-        # An arrival starts both: 16 periods each, then one control interval as the queue has grown.
+        # An arrival starts both: 16 periods each, and one control interval, since the queue grew.
         count = expiries(timer, lambda: (put(), time.sleep(1)))
         assert 16 <= count <= 40, f"{timer}: {count} expiries in a second with one burst"
         expect(expiries(timer, lambda: time.sleep(1)), 0, f"{timer}: expiries without a packet")
@@ -223,7 +228,8 @@ def held_queue_rests(wire):
 
 
 def periods_of(wire, wait, more=""):
-    """8 held for a time, then one more: what the law then says, at each half interval of 100 ms."""
+    """8 packets are held for a time, then one more arrives. Return the port's values at each half
+    interval of 100 ms."""
     wire.qdisc(f"{ROOT} min_interval 100ms max_interval 100ms allowed_queue 100ms {more}", HELD)
     for _ in range(9):
         wire.put(frame(*V4(header(rtt=100000, delta=0))))
@@ -240,11 +246,11 @@ def periods_of(wire, wait, more=""):
 
 
 def time_goes_on_while_timers_rest(wire):
-    """After a rest of 15 minutes the law says what it says after 1.1 s, too soon for a rest."""
+    """After the timers have rested for 15 minutes, the values are as after 1.1 s without a rest."""
     for more in ("", "share"):
-        # 11 intervals, 9011 intervals, and a fourth of one
+        # 11 intervals, and 9011 intervals, plus a quarter of one.
         short, long = periods_of(wire, 1.125, more), periods_of(wire, 901.125, more)
-        # The timer's latency, some ns an interval, moves the moment but not the interval.
+        # The timer's latency, some ns per interval, moves the time but not the interval.
         for a, b in zip(short, long):
             for got, want in zip(b, a):
                 assert abs(got - want) <= abs(want) / 10**5 + 1, (more, short, long)
@@ -253,7 +259,7 @@ def time_goes_on_while_timers_rest(wire):
 
 
 def departures_end_the_rest(wire):
-    """A frame a second, intervals of 10 ms: the law follows each departure, and rests again."""
+    """One frame per second, intervals of 10 ms: values follow departures; timers rest between."""
     wire.qdisc(f"{ROOT} min_interval 10ms max_interval 10ms allowed_queue 10ms",
                "parent 10:1 handle 20: tbf rate 8kbit burst 1000 limit 100000")
     for _ in range(12):
@@ -263,7 +269,7 @@ def departures_end_the_rest(wire):
         time.sleep(0.25)
         shown = wire.stats()
         expect((shown["qlen"], shown["persistent_queue"]), (held, held * LEN), "queue after a departure")
-        # b = 0.226274; avg_rtt is 10 ms.
+        # b is 0.226274, and avg_rtt is 10 ms.
         near(shown["feedback"], 0.4 * RATE - 0.226274 * held * LEN * 100, "feedback")
         for timer in TIMERS:
             expect(expiries(timer, lambda: time.sleep(0.3)), 0, f"{timer}: expiries between departures")
@@ -272,7 +278,7 @@ def departures_end_the_rest(wire):
 
 
 def emptied_while_it_rests(wire):
-    """The child drops all that it holds: the port is as one that was idle."""
+    """The child drops all its packets while the timers rest: the port is like an idle one."""
     wire.qdisc(ROOT, HELD)
     for _ in range(8):
         wire.put(frame(*V4(header(rtt=1000, delta=0))))
@@ -287,7 +293,7 @@ def emptied_while_it_rests(wire):
 
 
 def containers_have_slow_timers(_wire):
-    """Of a user namespace: all three times are 1 ms at least."""
+    """In a user namespace, all three times must be 1 ms at least."""
     said = in_container("""
         for w in 'min_interval 999us' 'min_interval 10us max_interval 10us' 'allowed_queue 999us'; do
             tc qdisc add dev va root handle 1: xcp rate 1gbit $w && echo taken: $w
@@ -301,14 +307,30 @@ def containers_have_slow_timers(_wire):
     expect(said.count("must be 1000 us at least"), 4, "refusals")
 
 
+def hundred_ports_rest(_wire):
+    """The shortest times that a container may set, on a hundred ports that hold packets for hours:
+    two timers each, a millisecond apart, until 16 periods after the last packet.
+    """
+    sent_ns, first, second = frames.expiries_of_ports(
+        PORTS, (f"{ROOT} min_interval 1ms max_interval 1ms allowed_queue 1ms", HELD),
+        frame(*V4(header(rtt=1000, delta=0))), 8, TIMERS)
+    assert 32 * PORTS <= len(first) <= 40 * PORTS, f"{len(first)} expiries after one burst"
+    most = frames.most_in_1_ms(first)
+    assert most <= 2 * PORTS, f"{most} expiries in 1 ms"
+    last_ms = (first[-1] - sent_ns) / 10**6
+    assert last_ms <= 18, f"the last expiry is {last_ms:.3f} ms after the last packet"
+    print(f"# {PORTS} ports: {len(first)} expiries, at most {most} in 1 ms, until {last_ms:.3f} ms")
+    expect(second, [], "expiries without a packet")
+
+
 def queue_persists(wire):
-    """Held by tbf: after 2 ms the least queue is what stands."""
+    """tbf holds packets: after 2 ms, the minimum queue is the persistent queue."""
     wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb",
                f"parent 1:1 handle 10: xcp rate {RATE * 8}bit overhead 24")
     for _ in range(50):
         wire.put(frame(*V4(header(rtt=1000, delta=0))))
     time.sleep(0.0065)
-    # 1 ms a frame; frames of 1024 bytes on the link; two periods of 2 ms are over
+    # A frame takes 1 ms and has 1024 bytes on the link; two periods of 2 ms are over.
     queue = wire.stats()["persistent_queue"]
     assert 43 * 1024 <= queue <= 47 * 1024 and queue % 1024 == 0, queue
     assert wire.stats()["feedback"] < 0, wire.stats()["feedback"]
@@ -319,12 +341,12 @@ def queue_persists(wire):
 
 
 def below_a_shaper(wire):
-    """tbf peeks long before it takes: frames are written when they leave."""
+    """tbf peeks long before it dequeues: headers are written when the frames leave."""
     wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb",
                f"parent 1:1 handle 10: xcp rate {RATE * 8}bit")
     for _ in range(20):
         wire.put(frame(*V4(header())))
-    # The second waits for 1 ms at the head; the first left, and only that is reduced.
+    # The first frame left and was reduced; the second waits for 1 ms at the head.
     expect(wire.stats()["reduced"], 1, "reduced at once")
     expect(len(wire.arrived()), 20, "arrived")
     expect(wire.stats()["reduced"], 20, "reduced in the end")
@@ -332,7 +354,7 @@ def below_a_shaper(wire):
 
 
 def around_another(wire):
-    """The child that was grafted drops what it likes; all is accounted."""
+    """A grafted child drops packets, and all are accounted for."""
     wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb",
                f"parent 1:1 handle 10: xcp rate {RATE * 8}bit",
                "parent 10:1 handle 20: wred limit 5000")
@@ -379,26 +401,26 @@ def down_and_up(wire):
 
 
 def speed_of_the_device(wire):
-    """veth says 10 Gbit/s."""
+    """The speed of the device: veth reports 10 Gbit/s."""
     wire.qdisc("root handle 10: xcp")
     expect(wire.stats()["capacity"], 1250000000, "capacity")
 
 
 def super_packet_is_ten(wire):
-    """On the link ten of 1100 bytes, overhead included, of a flow of 11 bytes/ms."""
+    """A GSO packet is ten packets of 1100 bytes on the link, of a flow of 11 bytes/ms."""
     wire.qdisc(f"{ROOT} overhead 26")
     tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 0x50, 0x10, 1000, 0, 0)
     _, ip = ipv4(header(throughput=11) + tcp + bytes(10 * 1000))
-    # Checksum from TCP on; segments of 1000 bytes; headers of 74 bytes.
+    # The checksum starts at TCP; segments have 1000 bytes, headers 74.
     wire.put(struct.pack("=BBHHHH", 1, 1, 74, 1000, 54, 16) + frame(ETH_P_IP, ip))
-    # 100 ms each, so ten empty the pool. Nothing segments protocol 253: the device drops it.
+    # 100 ms each, so ten empty the pool. Protocol 253 cannot be segmented, so the device drops it.
     expect_stats(wire, micro=10, reduced=10)
     near(wire.stats()["residue_pos"], 0, "residue_pos")
     wire.empty()
 
 
 def flow(wire, packets, throughput, port, protocol=TCP):
-    """1000 bytes a ms, RTT 10 ms, from a port of its own."""
+    """Send packets of a flow of its own port: 1000 bytes per ms, RTT 10 ms."""
     _, ip = ipv4(header(delta=1000, rtt=10000, throughput=throughput, protocol=protocol) +
                  struct.pack("!HH", port, 80) + bytes(LEN - 58))
     for _ in range(packets):
@@ -407,11 +429,15 @@ def flow(wire, packets, throughput, port, protocol=TCP):
 
 
 def sampler_finds_who_lies(wire):
-    """26 RTT a sample: 8 before, 8 told, 2 wait, 8 after."""
+    """The sampler finds flows that report a wrong throughput. A sample takes 26 RTTs: 8 before,
+    8 with feedback, 2 of waiting, 8 after."""
     trace = "/sys/kernel/tracing/"
     sh(f"echo > {trace}trace; echo 1 > {trace}events/xcp/xcp_sample/enable")
     wire.qdisc(f"{ROOT} sampler 1ms")
-    samples = lambda: tuple(wire.stats()[n] for n in ("samples", "understating", "ignoring"))
+
+    def samples():
+        return tuple(wire.stats()[n] for n in ("samples", "understating", "ignoring"))
+
     flow(wire, 300, 1000, 1)
     expect(samples(), (1, 0, 0), "an honest sender")
     time.sleep(1)
@@ -420,7 +446,7 @@ def sampler_finds_who_lies(wire):
     time.sleep(1)
     flow(wire, 300, 100, 4, protocol=4)
     expect(samples(), (2, 1, 0), "a tunnel's packets are not one sender's")
-    # The load is ten times the capacity: each packet takes of what its sender has.
+    # The load is ten times the capacity, so each packet reduces its sender's throughput.
     sh("tc qdisc change dev va root xcp rate 800kbit")
     time.sleep(1)
     flow(wire, 300, 1000, 3)
@@ -441,7 +467,7 @@ PLAIN = frame(*ipv4(bytes(LEN - 34), UDP))
 
 
 def kinds(frames):
-    """x for XCP, o for others"""
+    """Return a letter for each frame: x for XCP, o for others."""
     return "".join("x" if f[23] == XCP else "o" for f in frames)
 
 
@@ -450,9 +476,9 @@ def numbered(data, number):
 
 
 def shared_by_turns(wire):
-    """Equal weights, a shaper that peeks: one of each in turn, whoever came first."""
-    # The second was peeked at, so it went although XCP's had come: XCP is behind by two
-    # packets then, and next where both are equal.
+    """With equal weights and a shaper that peeks, both kinds alternate, in any order of arrival."""
+    # The second packet was already peeked at, so it left although XCP's had arrived. XCP is then
+    # two packets behind, and is next when both are equal.
     wire.qdisc(SLOW, SHARE)
     for _ in range(20):
         wire.put(PLAIN)
@@ -466,7 +492,7 @@ def shared_by_turns(wire):
 
 
 def share_of_one_alone(wire):
-    """1 ms a frame: none is lost, whoever is alone, and who comes back has no claim."""
+    """At 1 ms per frame, one kind alone loses nothing; a kind that returns gets no extra share."""
     wire.qdisc(SLOW, SHARE)
     for data in (PLAIN, frame(*V4(header(fmt=MINIMAL)))):
         for _ in range(50):
@@ -483,7 +509,7 @@ def share_of_one_alone(wire):
 
 
 def share_counts_xcp_only(wire):
-    """20 frames in the first interval of 1 ms, 10 of them XCP's."""
+    """With `share`, the input counts XCP only: 10 of 20 frames in the first interval of 1 ms."""
     wire.qdisc(f"{ROOT} share")
     for _ in range(10):
         wire.put(frame(*V4(header(rtt=1000))))
@@ -491,14 +517,14 @@ def share_counts_xcp_only(wire):
     wire.put(frame(*V4(header(version=2))))
     time.sleep(0.0012)
     shown = wire.stats()
-    # 1 ms, and some ns until the timer runs
+    # 1 ms, plus some ns until the timer runs.
     assert 0 <= 10 * LEN * 1000 - shown["input_bw"] < 1000, shown["input_bw"]
-    # Both want more than their half of 5 frames, so weights moved by a tenth of what
-    # flows differ by; nothing is left of the other's part.
+    # Both need more than their half, 5 frames, so the weight moved by 10 % of the difference
+    # between flows; the other kind leaves no unused share.
     weight = shown["share_xcp"]["weight"]
     assert 0.5 < weight <= 0.6001, weight
     assert abs(shown["share_xcp"]["capacity"] - weight * RATE) < RATE / 1e5, shown["share_xcp"]
-    # Packets of 100 ms in an interval of 1 ms, each of a flow of 10 bytes/ms.
+    # Packets of 100 ms in an interval of 1 ms, each of a flow of 10 bytes/ms
     expect(shown["share_xcp"]["flow"], 10000, "XCP's flow")
     expect([shown["share_xcp"]["sent"], shown["share_other"]["sent"]], [10 * LEN, 11 * LEN],
            "sent")
@@ -508,7 +534,7 @@ def share_counts_xcp_only(wire):
 
 
 def share_sees_losses(wire, child):
-    """The other queue, four frames long, drops what it is offered or what it holds."""
+    """The other queue, four frames long, drops arriving or queued packets."""
     wire.qdisc(SLOW, SHARE, f"parent 10:2 handle 20: {child}")
     for _ in range(40):
         wire.put(frame(*V4(header(rtt=1000))))
@@ -517,7 +543,7 @@ def share_sees_losses(wire, child):
         except OSError:
             pass
     time.sleep(0.0015)
-    # One flow is known of: of its losses in an RTT one counts. 40 arrived.
+    # One flow is known, and one of its losses per RTT counts. 40 packets arrived.
     loss = wire.stats()["share_other"]["loss"]
     assert abs(loss - 1 / 40) < 1e-6, loss
     order = kinds(wire.arrived())
@@ -527,7 +553,7 @@ def share_sees_losses(wire, child):
 
 
 def share_sees_marks(wire):
-    """wred marks at once; what came marked does not count."""
+    """wred marks at once; packets that arrive marked do not count."""
     wire.qdisc(SLOW, SHARE, "parent 10:2 handle 20: wred limit 100000 ect min 0 max 0 prob 1")
     for tos in (2, 3, 3, 2, 2):
         ip = bytearray(PLAIN)
@@ -543,9 +569,9 @@ def share_sees_marks(wire):
 
 
 def share_changes_in_the_stream(wire):
-    """To two queues and back under load: nothing is lost, and each kind keeps its order.
+    """Switch to two queues and back under load: nothing is lost, and each kind stays in order.
 
-    12 frames a turn, of which 8 wait at the change; all leave until the next turn.
+    Each turn has 12 frames, of which 8 wait at the change; all leave before the next turn.
     """
     wire.qdisc(SLOW, SHARE.replace("share", ""))
     put = 0
@@ -570,7 +596,7 @@ def share_changes_in_the_stream(wire):
 
 
 def share_grafts_in_the_stream(wire):
-    """A child that is replaced takes its packets with it: that is no congestion."""
+    """A child that is replaced drops its packets, which is not congestion."""
     wire.qdisc(SLOW, SHARE)
     for turn in range(6):
         for _ in range(20):
@@ -579,7 +605,7 @@ def share_grafts_in_the_stream(wire):
         time.sleep(0.0035)
         sh(f"tc qdisc replace dev va parent 10:{turn % 2 + 1} handle {20 + turn}: bfifo limit 1mb")
         time.sleep(0.0035)
-    # Without any loss, one packet of those that the mean is over is taken for lost.
+    # Without any loss, one of the packets in the mean counts as lost.
     assert wire.stats()["share_other"]["loss"] < 0.06, wire.stats()["share_other"]
     wire.arrived()
     wire.empty()
@@ -592,7 +618,7 @@ def share_grafts_in_the_stream(wire):
 
 
 def flooded_clones_differ(wire):
-    """A bridge floods clones to two ports: the one with xcp lowers its own copy only."""
+    """A bridge floods clones to two ports: the port with xcp changes its own copy only."""
     data = frame(*V4(header()))
     deltas = [struct.unpack_from("!i", got, where(data))[0] for got in flood(wire, ROOT, data)]
     near(deltas[0], DUE, "with xcp")
@@ -607,7 +633,8 @@ def main():
     for check in (pools_follow_the_draft, share_of_the_limited, intervals_end_and_stop,
                   held_queue_rests, time_goes_on_while_timers_rest,
                   departures_end_the_rest, emptied_while_it_rests,
-                  containers_have_slow_timers, queue_persists, below_a_shaper, around_another, change_in_the_stream,
+                  containers_have_slow_timers, hundred_ports_rest, queue_persists, below_a_shaper,
+                  around_another, change_in_the_stream,
                   down_and_up, speed_of_the_device, sampler_finds_who_lies, flooded_clones_differ,
                   shared_by_turns, share_of_one_alone, share_counts_xcp_only, share_sees_marks,
                   share_changes_in_the_stream, share_grafts_in_the_stream):

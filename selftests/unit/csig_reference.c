@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CSIG's sender against its law in double precision. Each of 2^19 random streams is an own
- * connection: constants, a first window, ACKs that tell of the path or do not, losses, idle
- * times, all of any size. The reference keeps rounds and stages by their words; its arithmetic
- * is that of doubles.
+ * Test of CSIG's congestion control against a reference in double precision. Each of 2^19 random
+ * streams is a connection with its own constants, initial window, ACKs with and without signals,
+ * losses and idle times, all of any size. The reference keeps rounds and stages as strings, and
+ * computes with doubles.
  *
  * Claims, after every event:
  *	from the same state, |cw / 2^24 - exact| <= 24 * 2^-24 (two roundings, eight times as much
- *	where min(ABW/C) multiplies), plus 2^-20 of what would be added without a queue, plus
- *	10^-15 of cw for the doubles
+ *	if min(ABW/C) multiplies), plus 2^-20 of the increase without a queue, plus
+ *	10^-15 of cw for the rounding of doubles
  *	the stages are equal
  *	1/64 <= cw <= 2^20, and the pace is at least 1 byte/s
  *
@@ -57,7 +57,7 @@ static void end_round(struct reference *r)
 	begin_round(r, "plain");
 }
 
-/* What waits longer than it should goes, but for a flight. */
+/* The window without the packets that wait longer than the target, but at least a flight. */
 static double without_queue(const struct reference *r, double delay, double rtt)
 {
 	double left = r->begun * (1 - (delay - r->target) / fmax(rtt, delay));
@@ -95,7 +95,7 @@ static void doubled(struct reference *r, double n, double limit)
 		r->stage = "steady";
 }
 
-/* Growth of a round trip far below the target, of n times ai; n packets of it are acknowledged. */
+/* The increase by an ACK far below the target delay; @all: ai times the acknowledged packets. */
 static double part(const struct reference *r, double all)
 {
 	double part;
@@ -225,7 +225,7 @@ static bool same(const char *what, const struct reference *r, const struct tcsig
 	return false;
 }
 
-/* Each event begins where the law is: its errors do not add up. */
+/* Start each event from the state of the code under test, so that errors do not add up. */
 static void follow(struct reference *r, const struct tcsig_vars *v)
 {
 	r->added = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DCTCP's sender against the draft in exact arithmetic. Each of 2^20 random
- * streams is an own connection of up to 12 windows; the reference holds alpha
- * as a fraction of integers of up to 1024 bits, and the draft's steps as they are
- * printed, on 64-bit sequence numbers that never wrap:
+ * Test of DCTCP's sender against the draft in exact arithmetic. Each of 2^20 random
+ * streams is a connection of up to 12 windows. The reference keeps alpha as a fraction
+ * of integers of up to 1024 bits. It computes the draft's steps literally, with 64-bit
+ * sequence numbers that never wrap:
  *
  *	alpha = N / D;  N' = (15 N S + M D);  D' = 16 S D
  *
@@ -79,7 +79,7 @@ static int big_cmp(const struct big *a, const struct big *b)
 	return 0;
 }
 
-/* a x <= b y, exactly */
+/* Is a x <= b y, exactly? */
 static bool le(const struct big *a, u64 x, const struct big *b, u64 y)
 {
 	struct big ax = big_mul(*a, x), by = big_mul(*b, y);
@@ -87,7 +87,7 @@ static bool le(const struct big *a, u64 x, const struct big *b, u64 y)
 	return big_cmp(&ax, &by) <= 0;
 }
 
-/* The draft's state, unbounded. */
+/* The draft's state, with unbounded numbers. */
 struct reference {
 	struct big num, den;	/* DCTCP.Alpha = num / den */
 	u64 una, nxt, window_end, sent, marked;
@@ -125,7 +125,7 @@ static bool fail(const char *what, const struct reference *r,
 	return false;
 }
 
-/* num / den - alpha / 2^31, in 1/1000 of a unit; a figure, not a claim */
+/* num / den - alpha / 2^31, in 1/1000 of a unit; printed only, not checked */
 static u64 error_units_x1000(const struct reference *r, u32 alpha)
 {
 	u64 lo = 0, hi = ERROR_UNITS * 1000, mid;
@@ -149,7 +149,7 @@ static bool check_alpha(const struct reference *r, const struct dctcp_vars *v)
 		return fail("alpha above the exact value", r, v);
 	if (le(&r->den, (u64)v->alpha + ERROR_UNITS, &r->num, DCTCP_ALPHA_ONE))
 		return fail("alpha too far below the exact value", r, v);
-	/* The figure costs 14 steps: look at one window in 16. */
+	/* The search takes 14 steps, so it is done for one window in 16. */
 	if (windows++ % 16)
 		return true;
 	error = error_units_x1000(r, v->alpha);
@@ -158,7 +158,7 @@ static bool check_alpha(const struct reference *r, const struct dctcp_vars *v)
 	return true;
 }
 
-/* All sides times 2 D: exact = cwnd (2 D - N) */
+/* All values are multiplied by 2 D: exact = cwnd (2 D - N) */
 static bool check_cut(const struct reference *r, const struct dctcp_vars *v)
 {
 	u32 cwnd = 1 + below(below(2) ? 64 : 1 << 20);
@@ -190,7 +190,7 @@ static bool check_window(struct reference *r, struct dctcp_vars *v)
 	return check_alpha(r, v) && check_cut(r, v);
 }
 
-/* How a stream is marked: never, always, at random, in a burst a window. */
+/* The patterns of marks: none, all, random, every second window. */
 static bool mark(u64 kind, u64 position)
 {
 	switch (kind) {

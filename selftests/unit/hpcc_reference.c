@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * HPCC++'s law against the draft in double precision. The reference is lines 1 to 27 as
- * they are printed, in seconds and bytes, with the deviations that net/hpcc.h lists.
+ * Test of HPCC++'s arithmetic against the draft in double precision. The reference is lines 1
+ * to 27 of the draft's pseudo-code, in seconds and bytes, with the deviations that net/hpcc.h
+ * lists.
  *
- * Each sequence is a connection over 1 to 15 random ports (10M to 1.6T, idle, busy or
- * overloaded, queues up to what a record can say and beyond) with a random T, and
- * answers of random spacing: some at once, some late, lost, repeated or out of order,
- * some by another path or by two in turn, one after a pause that wraps every clock. The
- * clocks and counters of the ports start anywhere.
+ * Each sequence is a connection over 1 to 15 random ports (10M to 1.6T; idle, busy or
+ * overloaded; queues up to the maximum of a record and longer) with a random T. Its
+ * answers have random spacing: some arrive at once, some are late, lost, repeated or out of
+ * order, some take another path or two paths in turn, and one arrives after a pause in which
+ * every clock wraps. The clocks and counters of the ports start with random values.
  *
- * Claims, each answer:
- *	what was made of the records: the same
- *	U: within 0.0001, or 4 in 2^20
- *	W: within 0.5 %, and within its bounds
- * and in a loop with 1 to 5 hops at 400G: the throughput of several hops within 2 % of
- * that of one.
+ * Claims, after each answer:
+ *	the classification of the records is the same
+ *	U is within 0.0001, or 4 in 2^20
+ *	W is within 0.5 %, and within its bounds
+ * and in a loop with 1 to 5 hops at 400G, the throughput over several hops is within 2 % of
+ * that over one hop.
  *
  *	hpcc_reference [SEQUENCES [SEED]]
  */
@@ -33,25 +34,25 @@
 #define U_UNIT		(4.0 / HPCC_U_ONE)
 #define WND_TOLERANCE	0.005
 #define LOOP_TOLERANCE	0.02
-/* So near to a threshold rounding decides. */
+/* Closer to a threshold than this, rounding decides. */
 #define EDGE		0.0001
 
 static u64 failures;
 
-/* What the sequences met; each must be met. */
+/* The cases that the sequences covered; each case must occur. */
 static struct {
 	u64 answers, heard[HPCC_HEARD_NOTHING + 1];
 	u64 multiplied, added, returned, at_max, at_min, saturated_u, saturated_q, agreed;
 	double u, wnd;
 } seen;
 
-/* The draft's variables: bytes, seconds, bytes/s. */
+/* The draft's variables of a hop, in bytes, seconds and bytes/s. */
 struct hop {
 	unsigned int speed;
 	double b, ts, tx_bytes, qlen, u;
 };
 
-/* The records of a path; hops 0: of none. */
+/* The stored records of a path; hops is 0 if the entry is unused. */
 struct stored {
 	unsigned int hops, path_id;
 	double ns;
@@ -59,7 +60,7 @@ struct stored {
 };
 
 struct reference {
-	double t, eta, wnd_max, wnd_ai;
+	double t, eta, wnd_max, wnd_init, wnd_ai;
 	unsigned int max_stage;
 	double u, wnd, wc, quiet;
 	unsigned int stage, rounds;
@@ -79,7 +80,7 @@ struct path {
 	struct port port[INT_SLOTS_MAX];
 };
 
-/* The answers are of path[0], or of both in turn. */
+/* The answers arrive from path[0], or from both paths in turn. */
 struct connection {
 	struct hpcc_params p;
 	struct hpcc_vars v;
@@ -98,7 +99,7 @@ static void check(bool good, const char *what, double got, double want)
 		printf("# %s: got %.9g, want %.9g\n", what, got, want);
 }
 
-/* Lines 3 to 7 of one hop; whether it said something new. */
+/* Lines 3 to 7 for one hop. Returns true if the record is new. */
 static bool reference_hop(struct hop *l, const struct int_record *now, double t, double *dt)
 {
 	const double unit = 1 << int_speeds[now->speed].unit_shift;
@@ -126,7 +127,7 @@ static bool reference_hop(struct hop *l, const struct int_record *now, double t,
 	return true;
 }
 
-/* All headers have room for all hops. */
+/* Find the stored records of a path. All headers have room for all hops. */
 static struct stored *reference_find(struct reference *r, const struct int_hdr *h)
 {
 	unsigned int i;
@@ -137,7 +138,7 @@ static struct stored *reference_find(struct reference *r, const struct int_hdr *
 	return NULL;
 }
 
-/* As many paths as HPCC_HOPS_STORED records are enough for; of those the oldest goes. */
+/* Get an entry for a new path. HPCC_HOPS_STORED limits their number; the oldest is replaced. */
 static struct stored *reference_room(struct reference *r, const struct int_hdr *h)
 {
 	unsigned int i, paths, oldest = 0;
@@ -171,8 +172,8 @@ static void reference_store(struct stored *path, const struct int_hdr *h)
 }
 
 /*
- * MeasureInflight; whether U is new. Of hops that differ by less than rounding does,
- * the law may have taken any: @taken.
+ * MeasureInflight. Returns true if U is new. If hops differ by less than the rounding, the code
+ * under test may have chosen any of them: @taken.
  */
 static bool reference_measure(struct reference *r, struct stored *path, const struct int_hdr *h,
 			      unsigned int taken)
@@ -201,7 +202,7 @@ static bool reference_measure(struct reference *r, struct stored *path, const st
 	return true;
 }
 
-/* The remembered window after a round with U as it is. */
+/* Update the remembered window after a round with the current U. */
 static void reference_remember(struct reference *r, bool above_eta, bool has_room, bool burst)
 {
 	const bool steady = r->rounds >= 4 && !burst;
@@ -215,18 +216,20 @@ static void reference_remember(struct reference *r, bool above_eta, bool has_roo
 		r->quiet -= (r->quiet - r->wc) / 16;
 }
 
-/* ComputeWind, but for a U at the edge of eta, of room or of a burst: @v is what the law did. */
+/* ComputeWind. If U is at a threshold (eta, room, burst), the decision of the tested code, @v. */
 static void reference_wind(struct reference *r, const struct hpcc_vars *v,
-			   const struct hpcc_params *p, bool update, bool multiply)
+			   const struct hpcc_params *p, bool update, bool multiply, bool small)
 {
 	const double room = r->eta * 15 / 16;
 	const double most = r->rounds ? r->wnd_ai : r->wnd_ai / HPCC_FIRST_AI;
 	const double ai = fmax(fmin(1.5 * (1 - r->eta) * r->wc, most),
 			       r->wnd_ai / HPCC_FLOWS_RANGE);
-	const double aim = r->eta - fmin(ai / r->wnd_max, r->eta / 2);
+	const double aim = r->eta - fmin(ai / r->wnd_init, r->eta / 2);
 	bool above_eta = v->u >= p->eta, burst = v->u > HPCC_U_BURST;
-	bool has_room = hpcc_has_room(v, p);
-	double multiplied = r->wc / (r->u / aim) + ai, w;
+	bool has_room = hpcc_has_room(v, p), starved = small && v->u < p->eta / 2;
+	/* Below 0.001 a unit of U is more of W than the tolerance; compare() checks U. */
+	const double u = r->u < 0.001 ? (double)max(v->u, 1U) / HPCC_U_ONE : r->u;
+	double multiplied = r->wc / (u / aim) + ai, w;
 
 	if (fabs(r->u - r->eta) > EDGE) {
 		above_eta = r->u >= r->eta;
@@ -236,6 +239,9 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 	}
 	if (fabs(r->u - 17.0 / 16) > EDGE)
 		burst = r->u > 17.0 / 16;
+	if (fabs(r->u - r->eta / 2) > EDGE)
+		starved = small && r->u < r->eta / 2;
+	multiply |= starved;
 	if (fabs(r->u - room) > EDGE)
 		has_room = r->u < room;
 	w = multiply ? multiplied : r->wc + ai;
@@ -257,7 +263,7 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 	r->wc = r->wnd;
 }
 
-/* The port goes on for so long. */
+/* Let a port run for a time. */
 static void run_port(struct port *port, double ns)
 {
 	double sent = port->b * ns / NS_PER_S * fmin(port->load, 1);
@@ -315,17 +321,20 @@ static void set_connection(struct connection *c)
 	c->p.eta = (u64)eta_ppm * HPCC_U_ONE / HPCC_PPM;
 	c->p.max_stage = below(8);
 	c->p.wnd_max_bytes = log_uniform(HPCC_WND_MIN_BYTES, 4e9);
-	c->p.wnd_ai = hpcc_wnd_ai(c->p.wnd_max_bytes, c->p.eta, 1 + below(1000));
+	c->p.wnd_init_bytes = below(2) ? c->p.wnd_max_bytes :
+			      log_uniform(HPCC_WND_MIN_BYTES, c->p.wnd_max_bytes);
+	c->p.wnd_ai = hpcc_wnd_ai(c->p.wnd_init_bytes, c->p.eta, 1 + below(1000));
 	hpcc_start(&c->v, &c->p);
 	c->r = (struct reference){
 		.t = c->p.t_ns / NS_PER_S,
 		.eta = (double)c->p.eta / HPCC_U_ONE,
 		.max_stage = c->p.max_stage,
 		.wnd_max = c->p.wnd_max_bytes,
+		.wnd_init = c->p.wnd_init_bytes,
 		.wnd_ai = c->p.wnd_ai / 65536.0,
 		.u = 1,
-		.wnd = c->p.wnd_max_bytes,
-		.wc = c->p.wnd_max_bytes,
+		.wnd = c->p.wnd_init_bytes,
+		.wc = c->p.wnd_init_bytes,
 	};
 	c->now_ns = uniform(1e9, 1e15);
 	c->snd_nxt = rng();
@@ -345,14 +354,14 @@ static void compare(struct connection *c)
 	      c->r.quiet);
 	check(c->v.wnd >= (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT &&
 	      c->v.wnd <= (u64)c->p.wnd_max_bytes << HPCC_WND_SHIFT, "bounds", wnd, c->r.wnd_max);
-	/* Errors do not add up over a sequence: each step is judged. */
+	/* Continue from the values of the tested code, so that errors do not add up. */
 	c->r.u = u;
 	c->r.wnd = wnd;
 	c->r.wc = c->v.wnd_ref / 65536.0;
 	c->r.quiet = quiet;
 }
 
-/* The law's due decision, which the reference carries out; returns whether U is new. */
+/* Process an answer in the reference. Returns the classification of its records. */
 static enum hpcc_heard reference_hear(struct connection *c, const struct int_hdr *h)
 {
 	struct stored *path = reference_find(&c->r, h);
@@ -379,13 +388,15 @@ static void answer(struct connection *c, const struct int_hdr *h)
 	u32 ack_seq = c->snd_nxt - below(4) * 1000;
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
 	enum hpcc_heard want, got;
-	bool multiply;
+	bool multiply, small = c->v.wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
 
+	/* Errors do not add up here either: at the edge of a packet both are on one side. */
+	c->r.wc = c->v.wnd_ref / 65536.0;
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
 	want = reference_hear(c, h);
 	if (want == HPCC_HEARD_NEW)
-		reference_wind(&c->r, &c->v, &c->p, update, multiply);
+		reference_wind(&c->r, &c->v, &c->p, update, multiply, small);
 	seen.answers++;
 	seen.heard[got]++;
 	check(got == want, "heard", got, want);
@@ -406,7 +417,7 @@ static double random_gap_ns(const struct connection *c)
 	}
 }
 
-/* A packet by this path, that both of the connection's have run so long for. */
+/* Let the ports of both paths run for @gap_ns, and collect the records of @path in a header. */
 static void collect(struct connection *c, struct path *path, double gap_ns, struct int_hdr *h)
 {
 	unsigned int hop, i;
@@ -437,7 +448,7 @@ static void run_sequence(void)
 		c.snd_nxt += below(3000);
 		collect(&c, &c.path[c.turns & i], gap_ns, h);
 		answer(&c, h);
-		/* The answer before comes again, late. */
+		/* The previous answer arrives again, late. */
 		if (i && !below(8))
 			answer(&c, (void *)room[~i & 1]);
 	}
@@ -451,8 +462,8 @@ static void run_sequence(void)
 #define LOOP_INFLIGHT	4096
 
 /*
- * One paced sender, so many ports in a row that nobody else uses, an answer a packet
- * after T. Return: the rate over the line's.
+ * One paced sender, a path of ports without other traffic, and one answer per packet
+ * after T. Return: the sender's rate divided by the line rate.
  */
 static double loop(unsigned int hops)
 {
@@ -470,7 +481,8 @@ static double loop(unsigned int hops)
 		offset[i] = floor(uniform(0, 1e12));
 	p.eta = HPCC_U_ONE * 95ULL / 100;
 	p.wnd_max_bytes = hpcc_bdp_bytes(line, p.t_ns);
-	p.wnd_ai = hpcc_wnd_ai(p.wnd_max_bytes, p.eta, 100);
+	p.wnd_init_bytes = p.wnd_max_bytes;
+	p.wnd_ai = hpcc_wnd_ai(p.wnd_init_bytes, p.eta, 100);
 	hpcc_start(&v, &p);
 	for (; now_ns < from_ns + 400.0 * LOOP_T_NS; tail++) {
 		struct int_hdr *h = (void *)room[tail % LOOP_INFLIGHT];
@@ -515,7 +527,7 @@ static void run_loops(void)
 	}
 }
 
-/* Did the sequences meet all that they are for? */
+/* Check that the sequences covered all cases. */
 static void check_coverage(void)
 {
 	unsigned int i;

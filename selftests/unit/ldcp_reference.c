@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LDCP's sender against the draft in double precision. Each of 2^20 random streams is an
- * own connection: constants, a first window, ACKs with and without marks, losses, idle
- * times. The reference knows the draft's equations packet by packet, and the stages by
- * names; its arithmetic is that of doubles.
+ * Test of LDCP's sender against the draft in double precision. Each of 2^20 random streams is a
+ * connection with its own constants, initial window, ACKs with and without marks, losses and
+ * idle times. The reference computes the draft's equations packet by packet with doubles, and
+ * keeps the stages as strings.
  *
  * Claims, after every event:
- *	from the same window, |cw / 2^24 - exact| <= 2^-25 (growth), 0 (a mark, cw >= 1),
- *	2^-24 a packet below it (a mark, cw < 1: cut to a unit)
- *	run freely, while n alpha <= cw^2 and no window is below two packets:
- *		|cw / 2^24 - exact| <= 2^-25 times the ACKs so far
+ *	from the same window, |cw / 2^24 - exact| <= 2^-25 (increase), 0 (a mark, cw >= 1),
+ *	2^-24 for each packet (a mark, cw < 1: truncated to a unit)
+ *	without synchronising, while n alpha <= cw^2 and no window is below two packets:
+ *		|cw / 2^24 - exact| <= 2^-25 times the number of ACKs so far
  *	the stages are equal
  *
  *	ldcp_reference [STREAMS [SEED]]
@@ -38,7 +38,7 @@ struct reference {
 	bool per_rtt;
 };
 
-/* Equation (2), and below one packet each by itself. */
+/* Equation (2); below a window of one packet, each acknowledged packet counts by itself. */
 static double grown(const struct reference *r, double cw, u32 n)
 {
 	while (n && cw < 1) {
@@ -56,7 +56,7 @@ static double shrunk(const struct reference *r, double cw, u32 n)
 			cw -= r->beta;
 		else
 			cw *= r->eta;
-		/* As above one packet, where only the end of the ACK is bounded. */
+		/* With cw >= 1, the code under test bounds only the result of the whole ACK. */
 		if (cw < r->gamma)
 			cw = r->gamma;
 	}
@@ -132,7 +132,7 @@ static void start(struct reference *r, struct ldcp_vars *v)
 	ldcp_begin(v, r->first, r->delivered);
 }
 
-/* What an ACK of this may differ by from the equations. */
+/* The error that an ACK may cause. */
 static double step_bound(const struct reference *r, const struct ldcp_ack *a)
 {
 	if (!a->ece)
@@ -208,7 +208,7 @@ static bool stepwise(struct reference *r, const struct ldcp_params *p)
 	return good;
 }
 
-/* The errors of a whole stream add up, and no more than that. */
+/* Check that over a whole stream the errors add up, but do not grow otherwise. */
 static bool freely(struct reference *r, const struct ldcp_params *p)
 {
 	u64 cw = (10 + below(1000)) << LDCP_SHIFT;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that lies to each congestion control: every field of what it returns has any value, in
- * any order, small and extreme ones as often as others. Asserted: the window stays within the
- * law's bounds, the pace at or below the rate of the device, and where that is not known a round
- * trip multiplies the window by no more than the law says. The shim's divisions trap where the
- * kernel's do, and UBSan sees what overflows.
+ * Test of each congestion control with a peer that sends false feedback: every field has a random
+ * value, in any order; small and extreme values are as frequent as others. Claims: the window stays
+ * within its bounds; the pacing rate is at most the rate of the device; if that is not known, the
+ * window grows per round trip by at most the factor of the congestion control. The shim's divisions
+ * trap where the kernel's do, and UBSan finds overflows.
  *
  *	lying_peer [SEQUENCES [SEED]]
  */
@@ -26,14 +26,14 @@
 static const char *broken;
 static unsigned long reports;
 
-/* Remembers the first claim that fails. */
+/* Store the first claim that fails. */
 static void must(bool good, const char *what)
 {
 	if (!good && !broken)
 		broken = what;
 }
 
-/* Any 64 bits: extremes, few bits, all of them. */
+/* A random 64-bit number: an extreme one, one with few bits, or any. */
 static u64 any(void)
 {
 	static const u64 extremes[] = { 0, 1, 2, S32_MAX, U32_MAX, 1ULL << 32, 1ULL << 44, S64_MAX,
@@ -104,7 +104,7 @@ static void lie_to_csig(void)
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u64 was = max(v.cw, p.least);
 		const struct tcsig_ack a = csig_ack(rtt_us, v.cw, line, &delivered_pkts);
-		/* Slow start adds what is acknowledged; otherwise up to 16 ai for each packet. */
+		/* Slow start adds acknowledged packets; later, each adds at most 16 ai. */
 		const u64 added = (a.acked_pkts * TCSIG_ONE) + 16 * a.acked_pkts * p.ai;
 
 		if (!below(16))
@@ -184,7 +184,7 @@ static void hpcc_answer(struct int_answer *a)
 		a->room[i] = below(4) ? rng() : 0;
 	a->hdr.words = (INT_HDR_BYTES + below(INT_SLOTS_MAX + 1) * INT_RECORD_BYTES) / 4;
 	a->hdr.type = below(2) ? a->hdr.type : 0;
-	/* The carrier refuses others. */
+	/* The carrier refuses answers with a bad header. */
 	if (a->kind == INT_ANSWER_RECORDS && int_check(&a->hdr, sizeof(a->room)) != INT_OK)
 		a->kind = INT_ANSWER_RATIO;
 }
@@ -206,6 +206,7 @@ static void lie_to_hpccpp(void)
 	u32 i, snd_nxt = rng();
 
 	b.rate_bytes_ps = line_bytes_ps ?: max(10ULL * WIRE * HPCCPP_NS_PER_S / b.t_ns, 1ULL);
+	b.port_bytes_ps = any();
 	hpccpp_set_params(&p, &b);
 	hpcc_start(&v, &p);
 	for (i = 0; i < REPORTS; i++, reports++) {
@@ -286,7 +287,7 @@ static void lie_to_dctcp(void)
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u32 cwnd_pkts = any();
 
-		/* TCP acknowledges what was sent: less than 2^30 bytes. */
+		/* TCP accepts only ACKs for sent data, which is less than 2^30 bytes. */
 		dctcp_account_ack(&v, v.una_seq + below(1 << 24), below(2));
 		if (dctcp_window_over(&v) || !below(8)) {
 			v.alpha = dctcp_update_alpha(&p, &v);
@@ -319,7 +320,7 @@ int main(int argc, char **argv)
 		broken = NULL;
 		reports = 0;
 		for (n = 0; n < sequences / ARRAY_SIZE(laws) && !broken; n++) {
-			/* A failure is repeated by its own number. */
+			/* Each sequence has its own seed, so that one can be repeated alone. */
 			rng_state = seed + (n << 8);
 			laws[i].lie();
 		}

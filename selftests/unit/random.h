@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Randomness by seed, the same everywhere, for the references. */
+/* Random numbers by seed, the same on every machine, for the reference tests. */
 #ifndef SELFTESTS_UNIT_RANDOM_H
 #define SELFTESTS_UNIT_RANDOM_H
 
@@ -28,7 +28,7 @@ static inline double uniform(double lo, double hi)
 	return lo + (hi - lo) * ((double)(rng() >> 11) / (1ULL << 53));
 }
 
-/* As many small ones as great ones. */
+/* A random number whose logarithm is uniformly distributed. */
 static inline double log_uniform(double lo, double hi)
 {
 	return lo * exp(uniform(0, log(hi / lo)));

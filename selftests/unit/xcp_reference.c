@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * XCP's router against the draft in double precision. The reference is lines 1 to 36
- * as they are printed, in seconds and bytes/s, with the deviations that xcp_router.h
- * lists: what a packet gets is within the pool, the interval is divided by its real
- * length, an interval without XCP traffic counts one packet time of MAX_INTERVAL, and
+ * Test of XCP's router against the draft in double precision. The reference is lines 1 to 36
+ * of the draft's pseudo-code, in seconds and bytes/s, with the deviations that xcp_router.h
+ * lists: the feedback of a packet is bounded by the pool, sums of an interval are divided by
+ * its real length, an interval without XCP traffic counts one packet time of MAX_INTERVAL, and
  * a rate saturates at 2^45 bytes/s.
  *
  * Each port has a random capacity (10 kbit/s to 1.6 Tbit/s), flows of random RTT (1 us
- * to 10 s) and throughput, and some intervals of random packets: they ask for more or
- * less than they get, come back lowered from upstream, are super-packets or
- * end-to-end limited, or are no XCP at all.
+ * to 10 s) and throughput, and some intervals of random packets. These ask for more or
+ * less than they get, have feedback that an upstream router reduced, are GSO packets or
+ * end-to-end limited, or are not XCP at all.
  *
- * Claims, each interval:
- *	avg_rtt, input_bw, F and both pools: within 0.1 % or one byte/s
- *	the feedback of a packet: within 0.1 % of pos_fbk + neg_fbk, or one byte/s
- *	the sum of feedback given against due: within 0.1 %, or one byte/s a packet
- * and for packets of any bits: every pool within its bounds, no header raised.
+ * Claims, in each interval:
+ *	avg_rtt, input_bw, F and both pools are within 0.1 % or one byte/s
+ *	the feedback of a packet is within 0.1 % of pos_fbk + neg_fbk, or one byte/s
+ *	the sum of the feedback is within 0.1 % of the exact one, or one byte/s per packet
+ * and for packets of random bits: every pool is within its bounds, and no header is increased.
  *
  *	xcp_reference [PACKETS [SEED]]
  */
@@ -28,14 +28,14 @@
 
 #define FLOWS_MAX	64
 #define TOLERANCE	0.001
-/* What xcp_router.h takes greater rates for. */
+/* xcp_router.h treats greater rates as this one, bytes/s. */
 #define RATE_MAX	0x1p45
-/* What xcp_router.h promises of a reciprocal. */
+/* Maximum relative error of a reciprocal in xcp_router.h. */
 #define RECIPROCAL_MAX	(1.0 / (1 << 29))
-/* A pool of less than this is empty, bytes/s. */
+/* A pool below this is empty, bytes/s. */
 #define EMPTY		1.0
 
-/* The draft's variables: bytes, seconds, bytes/s. */
+/* The draft's variables, in bytes, seconds and bytes/s. */
 struct reference {
 	double capacity, a, b, gamma, share;
 	double min_interval, max_interval, allowed_queue;
@@ -50,10 +50,10 @@ struct packet {
 	double size_of_due;			/* pos_fbk + neg_fbk */
 	u32 pkts;
 	bool limited, xcp;
-	bool capped;				/* it took what was left of a pool */
+	bool capped;				/* the packet got the rest of a pool */
 };
 
-/* Lines 1 to 6. */
+/* Lines 1 to 6 of the draft's pseudo-code. */
 static void reference_arrival(struct reference *r, const struct packet *p)
 {
 	r->input_traffic += p->pkts * p->size;
@@ -100,8 +100,8 @@ static void empty(double *pool, double *factor)
 }
 
 /*
- * Lines 20 to 31; 20 and 21 within the pools, and no less than a header can hold. The
- * packets of a super-packet have one header, so they share what is left.
+ * Lines 20 to 31. Lines 20 and 21 are bounded by the pools and by the minimum of the header's
+ * field. The segments of a GSO packet have one header, so they share the rest of a pool.
  */
 static void reference_departure(struct reference *r, struct packet *p)
 {
@@ -137,7 +137,7 @@ static void reference_queue(struct reference *r, double inst_queue)
 	r->tq = fmax(r->allowed_queue, (r->avg_rtt - inst_queue / r->capacity) / 2);
 }
 
-/* A port, in both forms, and what was measured on all of them. */
+/* A port in the code under test and in the reference, and sums of an interval. */
 struct port {
 	struct xcp_params p;
 	struct xcp_vars v;
@@ -180,7 +180,7 @@ static double bytes_ps(s64 q16)
 	return (double)q16 / (1 << XCP_RATE_SHIFT);
 }
 
-/* F is a small difference of what may be great: 0.1 % of these. */
+/* F is a small difference of large numbers, so the tolerance is 0.1 % of these. */
 static void check_interval(const struct port *port)
 {
 	const struct reference *r = &port->r;
@@ -216,7 +216,7 @@ static void check_sums(struct port *port)
 	port->interval_pkts = 0;
 }
 
-/* What it asks for: anything, or about what it is due, or it comes lowered. */
+/* A packet's request: any value, or about its share, or one that was reduced upstream. */
 static s32 random_delta(const struct port *port)
 {
 	double scale = log_uniform(1, fmax(2, port->r.capacity));
@@ -272,7 +272,7 @@ static void arrive(struct port *port, const struct xcp_pkt *pkt)
 	reference_arrival(&port->r, &p);
 }
 
-/* A pool so near to the last byte/s that rounding decides: let it be empty in both. */
+/* If a pool is so close to empty that rounding decides, make it empty on both sides. */
 static void agree(double *pool, double *factor, s64 *pool_q16, struct xcp_ratio *ratio)
 {
 	if (!*pool == !*pool_q16)
@@ -300,7 +300,7 @@ static void depart(struct port *port, struct xcp_pkt *pkt)
 	port->given += (double)pkt->pkts * pkt->delta_bytes_ps;
 	seen.lowered += lowered ? pkt->pkts : 0;
 	seen.drained += !port->v.residue_pos_q16;
-	/* What is left of a pool is as exact as what was taken from it before. */
+	/* The rest of a pool has the errors of everything that was taken from it before. */
 	if (p.capped)
 		p.size_of_due += port->size_of_due / pkt->pkts;
 	check(close_to(pkt->delta_bytes_ps, p.delta, p.size_of_due, 1.001, &seen.packet),
@@ -347,7 +347,7 @@ static void set_port(struct port *port)
 	reference_interval(&port->r, port->r.min_interval);
 }
 
-/* A queue that is about an RTT deep at most. */
+/* Set a random queue, of about one RTT at most. */
 static void run_queue(struct port *port)
 {
 	u32 queue_bytes = fmin(U32_MAX, log_uniform(1, 2 + port->r.capacity * port->r.avg_rtt));
@@ -374,7 +374,7 @@ static void run_interval(struct port *port)
 		depart(port, &out);
 	}
 	check_sums(port);
-	/* On time or late, and at a load of the capacity's order. */
+	/* The interval ends on time or late; the load is of the order of the capacity. */
 	elapsed_ns = log_uniform(0.3, 10) * port->r.input_traffic / port->r.capacity * 1e9;
 	elapsed_ns = fmax(elapsed_ns, ctl_ns + below(2) * below(1 + ctl_ns));
 	if (below(4))
@@ -385,7 +385,7 @@ static void run_interval(struct port *port)
 	seen.intervals++;
 }
 
-/* Random bits: only the bounds can be checked, and what the sanitizer says. */
+/* Feed random bits: only the bounds are checked, and the sanitizers find undefined behaviour. */
 static u64 storm(u64 packets)
 {
 	u64 n, wrong = 0;
@@ -420,7 +420,7 @@ static u64 storm(u64 packets)
 	return wrong;
 }
 
-/* Every reciprocal: 2^31 of them take a few seconds. */
+/* Find the worst error of the reciprocals; all 2^31 of them take a few seconds. */
 static double worst_reciprocal(u64 step)
 {
 	u64 x, worst = 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The law of two queues against a transcription in double precision: the formulas at the
- * head of xcp_share.h as they are printed, in bytes and seconds, on random ports.
+ * Test of the sharing between two queues against a reference in double precision: the formulas
+ * at the head of xcp_share.h, in bytes and seconds, on random ports.
  *
  * Each port has a random capacity (10 kbit/s to 1.6 Tbit/s), RTT (20 us to 2 s), loss,
  * packet size and number of XCP flows. Its intervals bring random loads and queues.
  *
- * Claims, each interval: the weight and XCP's capacity within 0.1 % of the port's; p,
- * window and throughputs within 1 % of themselves. Both sides start each interval from the
- * integers' weight, so that differences do not add up; means are each side's own.
+ * Claims, in each interval: the weight and XCP's capacity are within 0.1 % of the port's; p,
+ * window and throughputs have a relative error of 1 % at most. Both sides start each interval
+ * from the weight of the code under test, so that differences do not add up; each side keeps its
+ * own means.
  *
  *	xcp_share_reference [INTERVALS [SEED]]
  */
@@ -23,7 +24,7 @@
 #define TOLERANCE	0.01
 #define WEIGHT_TOLERANCE 0.001
 
-/* Bytes, seconds, bytes/s, packets. */
+/* The variables of the formulas, in bytes, seconds, bytes/s and packets. */
 struct reference {
 	double arrived, lost, left, queued, elapsed, size;	/* means */
 	double event_s, event_bytes, flows, intervals;
@@ -31,7 +32,7 @@ struct reference {
 	double weight, capacity;
 };
 
-/* An interval as it was. */
+/* The measurements of an interval. */
 struct seen {
 	double port, elapsed, sum_time, rtt, lost, overhead;
 	double arrived, size, asking, left[2], queue[2];
@@ -113,7 +114,7 @@ static void reference_close(struct reference *r, const struct seen *s)
 	r->capacity = (1 - r->weight) * s->port + fmax(0, left_over);
 }
 
-/* A port, and what stays the same of its intervals. */
+/* A port, and the properties that all its intervals share. */
 struct port {
 	double capacity, rtt, loss, size, load, flow_rate;
 	bool cubic;
@@ -122,7 +123,7 @@ struct port {
 static void set_port(struct port *p)
 {
 	p->capacity = log_uniform(12500, 2e11);
-	/* At least two packets an interval. */
+	/* An interval has at least two packets. */
 	p->rtt = fmin(2, fmax(0.00002, log_uniform(3000, 1e9) / p->capacity));
 	p->rtt = fmax(p->rtt, 3000 / p->capacity);
 	p->loss = log_uniform(0.000001, 0.1);
@@ -132,7 +133,7 @@ static void set_port(struct port *p)
 	p->cubic = rng() % 2;
 }
 
-/* Whole bytes and ns, as the law is told. */
+/* Convert the measurements to whole bytes and ns, as the tested code gets them. */
 static void set_interval(const struct port *p, struct seen *s, struct xcp_share_vars *v,
 			 struct xcp_share_interval *i)
 {
@@ -176,7 +177,7 @@ static struct {
 	u64 moved, failures, parted;
 } worst;
 
-/* Right at a threshold the two may decide otherwise. */
+/* At a threshold, the two sides may decide differently. */
 static bool undecided(const struct seen *s, double weight)
 {
 	int side;
@@ -201,7 +202,7 @@ static void compare(const struct reference *r, const struct xcp_share_vars *v, u
 	double weight = fabs(v->weight[1] / 0x1p16 - r->weight), cap;
 	size_t n;
 
-	/* 1 byte/s is the least that there is. */
+	/* The resolution is 1 byte/s. */
 	cap = fmax(0, fabs(capacity - r->capacity) - 1) / port;
 	worst.weight = fmax(worst.weight, weight);
 	worst.capacity = fmax(worst.capacity, cap);
@@ -212,7 +213,7 @@ static void compare(const struct reference *r, const struct xcp_share_vars *v, u
 		worst.failures += estimates[n] > TOLERANCE;
 }
 
-/* Returns how many intervals were compared. */
+/* Returns the number of intervals that were compared. */
 static u64 run_port(u64 intervals)
 {
 	struct reference r = { .flows = 1, .weight = 0.5 };
@@ -234,10 +235,10 @@ static u64 run_port(u64 intervals)
 		reference_close(&r, &s);
 		capacity = xcp_share_close(&v, &i);
 		worst.moved += v.contended;
-		/* A mean's memory is whole intervals of a window: rounding may differ by one. */
+		/* The length of a mean is a number of intervals: rounding may differ by one. */
 		if (v.intervals != r.intervals)
 			return n;
-		/* An RTT that ends with an interval, but for a nanosecond. */
+		/* On one side an RTT may end with an interval, on the other a nanosecond later. */
 		if (fabs(r.event_s * 1e9 - v.event_ns) > 1000) {
 			worst.parted++;
 			return n;
@@ -257,7 +258,7 @@ int main(int argc, char **argv)
 	printf("# %llu intervals, weights moved in %llu\n", done, worst.moved);
 	printf("# worst: weight %.2g of the port, capacity %.2g, estimates %.2g\n", worst.weight,
 	       worst.capacity, worst.estimate);
-	/* One in ten thousand is chance. */
+	/* One in ten thousand may happen by chance. */
 	worst.failures += worst.parted > done / 10000;
 	printf("# parted at the end of an RTT %llu times\n", worst.parted);
 	printf("%s 1 - weights and capacity equal the formulas\n",

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What tags and reflections cost of the CPU, in instructions a byte. Prints TAP. Run by
-csig-cost.sh on a CPU whose clock counts instructions.
+"""The CPU cost of tags and reflections, in instructions per byte. Prints TAP. csig-cost.sh runs it
+on a CPU whose clock counts instructions.
 
-    a ---- r [r-b: csig] ---- b         no link has a rate: the CPU is what all wait for
+    a ---- r [r-b: csig] ---- b         no link has a rate: the CPU is the bottleneck
 """
 import os
 import select
@@ -27,7 +27,7 @@ def idle_ticks():
 
 
 def stream():
-    """Instructions a byte, of all that sends, forwards and receives it; (that, part idle)"""
+    """Send a stream. Return (instructions per byte in all three hosts, idle fraction)."""
     source, sink = hosts.connect(4, "cubic")
     room, sent, got = bytearray(MIB), 0, 0
     start_ns, idle = time.monotonic_ns(), idle_ticks()

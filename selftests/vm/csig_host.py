@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""CSIG's end host on two CPUs: streams with tags, while all that can be set is set, devices
-and the module come and go. Prints TAP; exit status 1 if a claim fails. Needs root in a test
-guest.
+"""CSIG's end host on two CPUs: streams with tags, while all settings change, devices are added and
+removed, and the module is loaded and unloaded. Prints TAP; exit status 1 if a claim fails. Needs
+root in a test guest.
 
     a ---- r [r-b: csig] ---- b
 
@@ -25,7 +25,7 @@ tap = hosts.Tap()
 MIB = 1 << 20
 MODPROBE = sys.argv[1]
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 8
-# What is said again and again, each in a shell of its own, while streams run.
+# Commands that are repeated, each in its own shell, while streams run.
 CHURN = (
     "for v in 0 2 1 2; do ip netns exec a sysctl -qw net.hopcc.csig=$v; done",
     "for p in a-r '*' ' ' 'a-r x0'; do ip netns exec a sysctl -qw net.hopcc.csig_ports=\"$p\"; done",
@@ -73,7 +73,7 @@ def check_streams():
 
 
 def churn(commands):
-    """Processes that run until they are ended, with all that they have started."""
+    """Run commands repeatedly in processes, until the processes and their children are ended."""
     return [subprocess.Popen(["sh", "-c", f"while :; do {line}; done"], stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                              start_new_session=True) for line in commands]
@@ -86,7 +86,7 @@ def end(processes):
 
 
 def streams_for(seconds):
-    """Short streams both ways, one after the other; how many were whole, of how many."""
+    """Send short streams in both directions. Return (number of intact ones, number of streams)."""
     whole = tried = 0
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -113,13 +113,13 @@ def check_churn():
     end(at_once)
     subprocess.run([MODPROBE, "net_csig_tag"], check=True)
     tap.claim("and while the module goes and comes", whole == tried > 0, f"{whole} of {tried}")
-    # What a command that was cut off left behind.
+    # Remove the device that an interrupted command may have left.
     hosts.run("ip -n a link del x0", check=False)
     settle()
 
 
 def check_netns_goes():
-    """With connections open, tags in flight, knobs changing."""
+    """Namespaces end with open connections, tags in flight, and changing sysctls."""
     pair = connect(4, "cubic")
     pair[0].setblocking(True)
     pair[0].settimeout(2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Frames of every form that a qdisc's tests know out of a device, as fast as it goes.
+"""Send the frames of a qdisc's tests out of a device, as fast as possible.
 
     flood.py KIND DEV SECONDS PRIORITY
 """

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Congestion controls in BPF that hear a hop by the kfuncs of net_int and of net_csig_tag, and a
-connection under each.
+"""Congestion controls in BPF that use the kfuncs of net_int and of net_csig_tag, and a connection
+with each.
 
-    kfuncs.py ADDRESS           where stream.py serves, behind a hop with sch_int and sch_csig
+    kfuncs.py ADDRESS           address of stream.py, behind a hop with sch_int and sch_csig
 
 Needs root, both modules with BTF, "bpf_int" in net.hopcc.int_cc, "bpf_csig" in csig_cc.
-Without libbpf: BTF is read, programs are written and loaded by hand.
+This does not use libbpf: it parses BTF, and builds and loads the programs by itself.
 """
 import contextlib
 import ctypes
@@ -21,9 +21,9 @@ MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD = 0, 1, 2, 3, 5
 INFO_BY_FD, BTF_LOAD, BTF_FD_BY_ID, BTF_NEXT_ID = 15, 18, 19, 23
 MAP_ARRAY, MAP_STRUCT_OPS = 2, 26
 PROG_STRUCT_OPS = 27
-PORT = 5001                 # of stream.py
+PORT = 5001                 # port of stream.py
 STRUCT, FUNC = 4, 12
-# Bytes that follow struct btf_type, by kind: fixed, and for each of vlen.
+# Number of bytes behind struct btf_type, by kind: fixed part, and part for each of vlen.
 TRAIL = {1: (4, 0), 3: (12, 0), 4: (0, 12), 5: (0, 12), 6: (0, 8), 13: (0, 8), 14: (4, 0),
          15: (0, 12), 17: (4, 0), 19: (0, 12)}
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -45,7 +45,7 @@ def address(data):
 
 
 class Btf:
-    """Types of the kernel, or of a module on top of them."""
+    """The BTF types of the kernel, or of a module on top of them."""
 
     def __init__(self, name, base=None):
         with open(f"/sys/kernel/btf/{name}", "rb") as file:
@@ -71,7 +71,7 @@ class Btf:
         return self.strings[at:self.strings.index(0, at)].decode()
 
     def find(self, kind, name):
-        """(id, size, where its members are, their number)"""
+        """Return (id, size, offset of the members, number of members)."""
         want = self.str_first + self.strings.index(b"\0" + name.encode() + b"\0") + 1
         read = struct.Struct("<III").unpack_from
         for n, at in enumerate(self.places):
@@ -81,14 +81,14 @@ class Btf:
         raise LookupError(name)
 
     def members(self, at, count):
-        """name: (index, offset in bytes)"""
+        """Return {name: (index, offset in bytes)}."""
         rows = [struct.unpack_from("<III", self.data, at + 12 * n) for n in range(count)]
         return {self.text(name): (n, (bits & 0xffffff) // 8)
                 for n, (name, _, bits) in enumerate(rows)}
 
 
 def module_fd(name):
-    """A descriptor of a module's BTF."""
+    """Return a file descriptor of a module's BTF."""
     number = 0
     while True:
         _, raw = bpf(BTF_NEXT_ID, struct.pack("<II", number, 0))
@@ -115,7 +115,7 @@ def mov(dst, imm):
 
 
 def call(kfunc, index=0):
-    """Of vmlinux, or of the BTF at that index of fd_array."""
+    """Call a kfunc of vmlinux, or of the BTF at an index of fd_array."""
     return insn(0x85, src=2, off=index, imm=kfunc)
 
 
@@ -133,7 +133,7 @@ def store_u64(base, offset, src):
 
 
 def value_of(dst, fd):
-    """dst = &value of an array's only element"""
+    """dst = &value of the only element of an array map"""
     return insn(0x18, dst, 2, imm=fd) + insn(0)
 
 
@@ -142,12 +142,12 @@ def add_one(base, offset):
 
 
 def if_result(result, then):
-    """If r0 is that."""
+    """Run `then` if r0 equals result."""
     return insn(0x55, 0, off=len(then) // 8, imm=result) + then
 
 
 def if_greater(a, b, then):
-    """Registers, without a sign."""
+    """Run `then` if register a is greater than b, unsigned."""
     return insn(0xbd, a, b, off=len(then) // 8) + then
 
 
@@ -161,7 +161,7 @@ def element(command, fd, value=0):
 
 
 def own_btf():
-    """The kernel wants a BTF of the program's beside its own type of a struct_ops map."""
+    """Load BTF of the program, which the kernel requires for a struct_ops map besides its own."""
     types, strings = struct.pack("<IIII", 1, 1 << 24, 4, 32), b"\0int\0"
     data = struct.pack("<HBBIIIII", 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(strings))
     data += types + strings
@@ -181,7 +181,7 @@ def load(code, member, ops_id, fds):
 
 
 class Counts:
-    """What programs leave for us to read: 64 bit words."""
+    """A map of 64-bit words that programs write and this script reads."""
 
     def __init__(self, words):
         self.words, self.fd = words, create_map(MAP_ARRAY, 8 * words, b"counts")
@@ -193,7 +193,7 @@ class Counts:
 
 
 class Kernel:
-    """Types of the kernel and of modules of ours."""
+    """The BTF types of the kernel and of our modules."""
 
     def __init__(self, *modules):
         self.vmlinux = Btf("vmlinux")
@@ -204,7 +204,7 @@ class Kernel:
         self.fds = address(struct.pack(f"<{1 + len(fds)}i", 0, *fds))
 
     def call(self, name):
-        """To the first that has it."""
+        """Call a kfunc of the first BTF that has it."""
         for n, module in enumerate(self.modules):
             with contextlib.suppress(LookupError, ValueError):
                 return call(module.find(FUNC, name)[0], n + 1)
@@ -218,7 +218,7 @@ class Kernel:
 
     @contextlib.contextmanager
     def congestion_control(self, name, programs):
-        """Registered meanwhile; the rest of it is Reno's."""
+        """Register a congestion control in a `with` block; its other functions are Reno's."""
         sock = load_u64(1, 1, 0)
         programs.setdefault("ssthresh", sock + self.reno("ssthresh") + EXIT)
         programs.setdefault("undo_cwnd", sock + self.reno("undo_cwnd") + EXIT)
@@ -238,7 +238,7 @@ class Kernel:
 
 
 def transfer(to, name, total):
-    """Some data under a congestion control to stream.py, which tells whether it is whole."""
+    """Send data with a congestion control to stream.py. Return True if it reports intact data."""
     data = os.urandom(total)
     with socket.socket(socket.AF_INET6 if ":" in to else socket.AF_INET) as sock:
         sock.settimeout(60)
@@ -250,13 +250,13 @@ def transfer(to, name, total):
         return sock.recv(2) == b"ok"
 
 
-# On the stack: struct int_bpf_ask; int_bpf_answer, of it the first record and nHop;
-# csig_bpf_signal, of it the least value and how many came.
+# Offsets on the stack: struct int_bpf_ask; int_bpf_answer, its first record and nHop;
+# csig_bpf_signal, its lowest value and its count.
 ASK, ANSWER, SIGNAL = -32, -32 - 160, -48
 RECORD_AT, HOPS_AT, LOW_AT, COUNT_AT = ANSWER, ANSWER + 132, SIGNAL, SIGNAL + 24
-MAX_DELAY = 2               # the signal
-PACKET_NS = 240000          # at the hop's 50 Mbit/s: a queue, if ever one stood
-# cong_avoid: r6 is for its arguments, the first of which is the socket.
+MAX_DELAY = 2               # the signal max(PD)
+PACKET_NS = 240000          # a packet time at the hop's 50 Mbit/s; a queue causes more delay
+# cong_avoid: r6 points to its arguments, the first of which is the socket.
 KEEP_R6, SOCK, DONE = insn(0xbf, 6, 1), load_u64(1, 6, 0), mov(0, 0) + EXIT
 
 
@@ -265,7 +265,7 @@ def as_reno(kernel):
 
 
 def hears_telemetry(kernel, counts):
-    """Counts: joined, answers, a record, nHop."""
+    """Receive telemetry. Counts: joined, answers, a record, nHop."""
     sock = load_u64(1, 1, 0)
     joined = value_of(1, counts.fd) + add_one(1, 0)
     ask = b"".join(insn(0x62, 10, off=ASK + 4 * n, imm=value) for n, value in enumerate(
@@ -281,7 +281,7 @@ def hears_telemetry(kernel, counts):
 
 
 def reads_signal(kernel, counts):
-    """Counts: reads, signals, the longest delay."""
+    """Read a signal. Counts: reads, signals, the longest delay."""
     heard = value_of(1, counts.fd) + add_one(1, 0) + load_u64(2, 10, COUNT_AT) + \
         store_u64(1, 8, 2) + load_u64(2, 10, LOW_AT) + load_u64(3, 1, 16) + \
         if_greater(2, 3, store_u64(1, 16, 2))
@@ -292,7 +292,7 @@ def reads_signal(kernel, counts):
 
 
 def refuses_null(kernel):
-    """A signal must have its place: the verifier looks."""
+    """The verifier refuses a NULL pointer for the signal."""
     try:
         kernel.load("cong_avoid", KEEP_R6 + SOCK + mov(2, 0) + mov(3, 0) +
                     kernel.call("bpf_csig_read") + DONE)

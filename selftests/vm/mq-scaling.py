@@ -7,14 +7,14 @@
 
 dummy0: a device that takes no time; eth0: a virtio NIC with two queues.
 
-count: instructions that the emulated CPUs execute for a packet, waiting for locks included, so what
-else the machine does changes little. Scaling is 2 where a packet takes no more of them while another
-CPU sends. What caches cost is not in it.
+count: instructions that the emulated CPUs execute per packet, including waiting for locks. Other
+load of the machine has little effect. Scaling is 2 if a packet takes no more instructions while
+another CPU sends. The cost of caches is not included.
 
-clock: the best of three rounds. It needs a machine that has two CPUs for it and
-a third for QEMU. The last columns are by the CPU time that the emulated CPUs get.
+clock: the best of three rounds. This needs a machine with two free CPUs and a
+third one for QEMU. The last columns are relative to the CPU time of the emulated CPUs.
 
-Not of the gate.
+This is not part of `make check`.
 """
 import collections
 import glob
@@ -34,7 +34,7 @@ def kernel_version():
 
 
 def cpu_ns(pid):
-    """What the emulated CPUs have had of this machine's, ns."""
+    """Return the CPU time that the emulated CPUs have used on this machine, ns."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/comm"):
         with open(path, encoding="ascii") as file:
@@ -46,7 +46,7 @@ def cpu_ns(pid):
 
 
 def instructions(path):
-    """What the CPUs executed in the round that is over."""
+    """Return the instructions that the CPUs executed in the last round."""
     with open(path, encoding="ascii") as file:
         total = sum(int(line.split()[1]) for line in file)
     os.remove(path)
@@ -55,8 +55,8 @@ def instructions(path):
 
 def run(mode, build, version, directory, devices):
     """
-    Rows of (device, qdisc, packet, CPUs, packets, packets a second, ns of the CPUs, or with count
-    their instructions).
+    Return rows of (device, qdisc, packet, CPUs, packets, packets per second, CPU time in ns, or
+    with count the instructions).
     """
     pidfile, counts = f"{directory}/pid", f"{directory}/counts"
     extra, rounds = {}, ("3", "1")
@@ -120,7 +120,7 @@ def main():
                         f"/usr/src/linux-headers-{version}"], check=True, cwd=TOP)
         subprocess.run(["make", "-s", "-C", f"{TOP}/tools/tc", f"OUT={build}/tc"], check=True)
     os.makedirs(f"{TOP}/build", exist_ok=True)
-    # Not in /tmp: the guest has its own files there.
+    # The folder is not in /tmp, where the guest has its own files.
     with tempfile.TemporaryDirectory(prefix="mq-scaling.", dir=f"{TOP}/build") as directory:
         subprocess.run(["gcc", "-O2", "-Wall", "-static", "-o", f"{directory}/mq_send",
                         f"{HERE}/mq_send.c"], check=True)

@@ -1,16 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What our qdiscs below mq report of their port, against what its device sent. Prints TAP.
+"""Compare the port's counts that our qdiscs below mq report with the frames of the device. Prints
+TAP.
 
     mq.py [DEVICE]
 
       CPU 0 --> queue 0: [qdisc] --\\
-                                     device --> what leaves is captured there
+                                     device --> outgoing frames are captured there
       CPU 1 --> queue 1: [qdisc] --/
 
-DEVICE has two transmit queues, and nothing else sends through it; without one it is a veth made
-here. Needs root, two CPUs, the modules and tc's plug-ins. Nothing claimed depends on how fast the
-machine is.
+DEVICE has two transmit queues, and nothing else sends through it; by default it is a veth made
+here. Needs root, two CPUs, the modules and tc's plug-ins. No claim depends on the speed of the
+machine.
 """
 import importlib
 import json
@@ -35,20 +36,20 @@ OWN = "mq0"
 GBIT = 125000000
 PACKET_OUTGOING = 4
 SO_RCVBUFFORCE = 33
-# What any count may be wrong by.
+# Maximum relative error of a count.
 TOLERANCE = 0.01
-# sch_csig's interval, at its greatest: what is sent within it is one sample.
+# The longest interval of sch_csig: everything sent within it is one sample.
 INTERVAL_S = 1
 TRIES = 10
 INT_UNIT_BYTES, INT_TX_UNITS = 4, 1 << 20
 TRACING = "/sys/kernel/tracing"
-INT_AT = 34         # behind Ethernet and IPv4
+INT_AT = 34         # offset of INT's header, behind Ethernet and IPv4
 
 tap = Tap()
 
 
 class Port:
-    """A device, our qdisc below each of its queues, and frames that leave."""
+    """A device, with our qdisc below each of its queues, and the capture of its frames."""
 
     def __init__(self, device, words):
         self.device, self.kind = device, words.split()[0]
@@ -62,7 +63,7 @@ class Port:
         self.capture.bind((device, 3))
 
     def left(self):
-        """Frames that left since this was asked last."""
+        """Return the frames that left since the last call."""
         frames = []
         while True:
             try:
@@ -73,7 +74,7 @@ class Port:
                 frames.append(frame)
 
     def stats(self):
-        """What tc shows of each of our qdiscs, by queue."""
+        """Return tc's statistics of our qdiscs, by queue."""
         return stats(self.device, self.kind)
 
     def close(self):
@@ -87,7 +88,7 @@ def stats(device, kind):
 
 
 def qdiscs(rows):
-    """How many qdiscs share the port, as each says."""
+    """Return the number of qdiscs that share the port, as reported by each."""
     return [row.get("qdiscs", 1) for row in rows]
 
 
@@ -98,7 +99,7 @@ def tc_batch(lines):
 
 
 def send(device, cpu, frames):
-    """All frames, by a process on one CPU; starts one, returns its number."""
+    """Start a process that sends all frames on one CPU. Return its pid."""
     child = os.fork()
     if child:
         return child
@@ -116,7 +117,7 @@ def send(device, cpu, frames):
 
 
 def send_all(device, *frames_of_cpu):
-    """At once, each list by another CPU."""
+    """Send lists of frames at the same time, each on its own CPU."""
     children = [send(device, cpu, frames) for cpu, frames in enumerate(frames_of_cpu) if frames]
     for child in children:
         _, status = os.waitpid(child, 0)
@@ -132,14 +133,14 @@ def plain(size):
 
 
 def int_frame(cpu):
-    """Telemetry; the second byte of its source address names the CPU."""
+    """Return a frame with telemetry; the second byte of its source address is the CPU."""
     frame = bytearray(int_queue.inband(4, int_queue.header()))
     frame[11] = cpu
     return bytes(frame)
 
 
 def int_tx_bytes(frame):
-    """(what the record says, the CPU), or None of a frame without."""
+    """Return (txBytes of the record, CPU), or None for a frame without telemetry."""
     if frame[23] != int_queue.INT:
         return None
     _, _, _, records = int_queue.read(frame, INT_AT)
@@ -148,8 +149,8 @@ def int_tx_bytes(frame):
 
 def int_follows(frames):
     """
-    The greatest error of a record, and how often the CPUs took turns. The port's count when a frame left is between that of the
-    captured frame before it from the same CPU and its own.
+    Return the greatest error of a record, and how often the CPUs alternated. The port's count when
+    a frame left is between that of the previous captured frame of the same CPU and its own.
     """
     sent, worst, turns, last, before = 0, 0, 0, 0, [0] * QUEUES
     for frame in frames:
@@ -198,16 +199,16 @@ def check_int(device):
 
 
 def csig_tagged():
-    """Asks for ABW, in kbit/s."""
+    """Return a frame with a tag that asks for ABW, in kbit/s."""
     return csig.frame(csig.tag(csig.EXPANDED, csig.ABW), *csig.ip(4, 100))
 
 
 def csig_try(device, port, words):
     """
-    One interval with traffic of both CPUs, and a tag after it. None if the machine was so slow
-    that they did not fit; else what was used as the tag has it, and what left, in bytes.
+    Send traffic of both CPUs in one interval, and a tag after it. Return None if the machine was
+    too slow for that; else the used bandwidth according to the tag, and the bytes that left.
     """
-    for interval in ("500ms", f"{INTERVAL_S}s"):    # start anew
+    for interval in ("500ms", f"{INTERVAL_S}s"):    # this restarts the estimator
         tc_batch(f"qdisc change dev {device} parent 100:{n} handle {n}1: csig {words} "
                  f"interval {interval}" for n in (1, 2))
     port.left()
@@ -250,14 +251,14 @@ def write(path, text):
 
 def xcp_try(device):
     """
-    A control interval of each queue, with traffic of both. None if the machine was so slow that it
-    did not fit; else what left, in bytes, and what was traced of the interval, by queue.
+    Send traffic of both CPUs in one control interval of each queue. Return None if the machine was
+    too slow for that; else the bytes that left, and the trace of the interval, by queue.
     """
     port = Port(device, f"xcp rate 1gbit min_interval {INTERVAL_S}s max_interval {INTERVAL_S}s")
     write(f"{TRACING}/trace", "")
     write(f"{TRACING}/events/xcp/xcp_interval/enable", "1")
     start = time.monotonic()
-    for cpu in range(QUEUES):   # both intervals begin before the burst does
+    for cpu in range(QUEUES):   # both intervals start before the burst
         send_all(device, *([plain(100)] if n == cpu else [] for n in range(QUEUES)))
     send_all(device, *([asking, plain(700 + 600 * cpu)] * 150
                        for cpu, asking in enumerate([xcp_frame()] * QUEUES)))
@@ -307,8 +308,8 @@ def check_wred(device):
 
 
 def check_places(device):
-    """Where in the tree a qdisc is decides whether it has the port to itself."""
-    if device == OWN:   # its driver tells its speed
+    """The place of a qdisc in the tree decides if it shares the port."""
+    if device == OWN:   # its driver reports a speed
         must("sysctl -qw net.core.default_qdisc=csig")
         must(f"tc qdisc replace dev {device} root handle 100: mq")
         must("sysctl -qw net.core.default_qdisc=pfifo_fast")
@@ -332,7 +333,7 @@ def check_places(device):
     must(f"tc qdisc del dev {device} root")
 
 
-# The last of each are the defaults.
+# The last change of each kind restores the defaults.
 CHANGES = {
     "int": ("port_id 1", "port_id 2", "sojourn", "share limit 2m", "noshare nosojourn port_id 0"),
     "csig": ("interval 20us", "interval 1ms estimator ewma", "estimator dre timer", "port_id 3",
@@ -350,7 +351,7 @@ FRAMES = {
 
 
 def check_changes(device, kind):
-    """The queues' settings change, and they come and go, while both CPUs send."""
+    """Settings change, and qdiscs are added and removed, while both CPUs send."""
     port = Port(device, f"{kind} rate 1gbit")
     frames = FRAMES[kind]()
     children = [send(device, cpu, frames * (600 // len(frames))) for cpu in range(QUEUES)]
@@ -373,7 +374,7 @@ def check_changes(device, kind):
 
 
 def steer(device):
-    """CPU n sends through queue n."""
+    """Make CPU n send through queue n."""
     for n in range(QUEUES):
         write(f"/sys/class/net/{device}/queues/tx-{n}/xps_cpus", f"{1 << n:x}")
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plug-in of QEMU's emulator, for 7.2 and its API 1: instructions that each of the guest's CPUs
- * executes between the two marks that mq_send sets. Appends "CPU INSTRUCTIONS" to the file of the
- * argument out= at each second mark.
+ * A plug-in for QEMU's emulator (7.2, plug-in API 1) that counts the instructions that each CPU of
+ * the guest executes between the two marks that mq_send sets. At each second mark it appends "CPU
+ * INSTRUCTIONS" to the file of the argument out=.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ int qemu_plugin_version = 1;
 
 #define CPUS_MAX 64
 
-/* Each is written by its CPU's thread alone, so that no two share a cache line. */
+/* Each element is written only by its CPU's thread; no two elements share a cache line. */
 static struct {
 	uint64_t instructions, before;
 } __attribute__((aligned(128))) cpus[CPUS_MAX];
@@ -43,7 +43,7 @@ static void stop(unsigned int cpu, void *data)
 
 static void translate(uint64_t id, struct qemu_plugin_tb *tb)
 {
-	/* The marks: nopl 0x7e570001(%rax) and nopl 0x7e570002(%rax). */
+	/* The marks are nopl 0x7e570001(%rax) and nopl 0x7e570002(%rax). */
 	static const uint8_t mark[] = { 0x0f, 0x1f, 0x80, 0, 0x00, 0x57, 0x7e };
 	const size_t insns = qemu_plugin_tb_n_insns(tb);
 	size_t i;

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""In the guest of mq-scaling.py: packets through qdiscs below mq, from one CPU and from two.
+"""Run in the guest of mq-scaling.py: packets through qdiscs below mq, from one CPU and from two.
 
     mq_rates.py MQ_SEND ROUNDS SECONDS DEVICE...
 
-Prints a line at the start and at the end of each round; between a line and the traffic it rests, so
-that the host can read the CPUs' time at leisure.
+Prints a line at the start and at the end of each round, and pauses between a line and the traffic,
+so that the host has time to read the CPU time.
 """
 import importlib
 import os
@@ -26,7 +26,7 @@ REST_S = 0.3
 PLAIN = mq.plain(1000)
 RED = ("red limit 4000000 min 400000 max 1200000 avpkt 1000 burst 500 probability 0.02 "
        "bandwidth 10gbit ecn")
-# ONE: not below mq, so that both CPUs take its lock for each packet: what bad scaling looks like.
+# ONE is not below mq, so both CPUs take its lock for each packet: an example of bad scaling.
 ONE = "red, one queue"
 CASES = (
     (ONE, "plain", RED, PLAIN),
@@ -49,7 +49,7 @@ def say(*words):
 
 
 def one_round(program, seconds, device, frame, cpus):
-    """Packets, and packets a second."""
+    """Return the number of packets, and packets per second."""
     out = subprocess.run([program, device, frame, seconds, *map(str, cpus)], check=True,
                          capture_output=True, text=True).stdout
     rows = [list(map(int, line.split())) for line in out.splitlines()]

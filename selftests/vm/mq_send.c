@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send one frame over and over from several CPUs: mq_send DEVICE FRAME_FILE SECONDS CPU...
+ * Send one frame repeatedly from several CPUs: mq_send DEVICE FRAME_FILE SECONDS CPU...
  *
- * Prints the number of frames that each CPU's process got into the stack, and the nanoseconds that
- * it took them.
+ * For each CPU's process, this prints the number of frames that the stack accepted and the time
+ * that this took, in ns.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -23,9 +23,9 @@
 #define CPUS_MAX 64
 
 /**
- * struct sender - what a process reports
- * @frames: that the stack took
- * @took_ns: from the first frame to the last
+ * struct sender - result of a process
+ * @frames: number of frames that the stack accepted
+ * @took_ns: time from the first frame to the last
  */
 struct sender {
 	unsigned long long frames, took_ns;
@@ -67,7 +67,7 @@ static void send_for(int fd, size_t bytes, double seconds, struct sender *result
 		messages[i].msg_hdr.msg_iov = &data;
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
-	/* The marks of mq_count.c. */
+	/* The marks for mq_count.c. */
 	asm volatile("nopl 0x7e570001(%%rax)" ::: "memory");
 	do {
 		sent = sendmmsg(fd, messages, BATCH, 0);

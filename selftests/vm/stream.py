@@ -4,8 +4,8 @@
 
     stream.py serve CC                     until it is killed
     stream.py send CC ADDRS FLOWS SECONDS [FILE]
-                                           FLOWS to each of ADDR,ADDR: a line of JSON a flow;
-                                           they go on until FILE is there, a minute at most
+                                           FLOWS to each of ADDR,ADDR, one line of JSON per flow;
+                                           they run until FILE exists, a minute at most
     stream.py rough CC ADDRS FLOWS SECONDS the same on a network that may vanish,
                                            and the cc is swapped now and then
 
@@ -26,12 +26,12 @@ import zlib
 
 PORT = 5001
 BLOCK_BYTES = 65536
-# Doubled by the kernel; autotuned it is megabytes, and they have to leave before the answer
-# comes, on a machine that may be starved.
+# The kernel doubles this. With autotuning it would be megabytes, all of which must leave before the
+# answer arrives, on a machine that may be slow.
 SNDBUF_BYTES = 131072
 PATIENCE_S = 60
 POOL = random.Random(1).randbytes(1 << 20)
-# Gone at close: a socket that lingers would hold its cc's module.
+# Close at once, since a lingering socket would hold a reference to the module of its cc.
 ABORT = struct.pack("ii", 1, 0)
 
 
@@ -45,7 +45,7 @@ def tcp_socket(family, cc):
 
 
 def receive(sock):
-    """The last four bytes are the CRC of all before; they may be split."""
+    """Receive a stream and answer: its last four bytes, which may be split, are its CRC."""
     crc, tail = 0, b""
     try:
         while data := sock.recv(1 << 20):
@@ -59,7 +59,7 @@ def receive(sock):
 
 
 def wait_for_reset(sock):
-    """Until the sender has read the answer and is gone: our own reset might overtake it."""
+    """Wait until the sender has read the answer and closed, since our reset might overtake it."""
     poll = select.poll()
     poll.register(sock, 0)
     poll.poll(PATIENCE_S * 1000)
@@ -80,7 +80,7 @@ def serve(cc):
 
 
 def seconds_of(least_s, until):
-    """A turn each, until it is time to end."""
+    """Yield once per turn, until it is time to end."""
     start_s = time.monotonic()
     while (took_s := time.monotonic() - start_s) < least_s or (
             until and took_s < least_s + 60 and not os.path.exists(until)):

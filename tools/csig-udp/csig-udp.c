@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CSIG over UDP, reflected in the payload as figure 4 of draft-ravi-ippm-csig-01 has it: a
- * flag Valid, and the fields of a compact tag.
+ * CSIG over UDP. The receiver reflects the tag in the payload, as in figure 4 of
+ * draft-ravi-ippm-csig-01: a flag Valid, and the fields of a compact tag.
  *
- *	csig-udp serve PORT		answer each datagram with what its tag said
- *	csig-udp ask ADDRESS PORT N	send N, and print what the path says
+ *	csig-udp serve PORT		answer each datagram with the content of its tag
+ *	csig-udp ask ADDRESS PORT N	send N datagrams and print the answers
  *
- * At both ends: net.hopcc.csig_rules "udp to ADDRESS port PORT".
+ * Both ends must set net.hopcc.csig_rules to "udp to ADDRESS port PORT".
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -16,7 +16,7 @@
 
 #include "csig_udp_socket.h"
 
-/* What a client waits for an answer. */
+/* Time that a client waits for an answer. */
 static const struct timeval patience = { .tv_sec = 1 };
 
 static int serve(const char *port)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CSIG for an application over UDP, draft-ravi-ippm-csig-01 section 4.2.2: what tag a datagram
- * came with. How to put that into a payload is in <linux/csig_udp.h>.
+ * CSIG for applications over UDP, draft-ravi-ippm-csig-01 section 4.2.2: receiving a datagram
+ * together with its tag. <linux/csig_udp.h> has functions to write the tag to a payload.
  */
 #ifndef CSIG_UDP_SOCKET_H
 #define CSIG_UDP_SOCKET_H
@@ -16,8 +16,8 @@
 #endif
 
 /**
- * csig_udp_open() - a socket will be told what tags its datagrams came with
- * @fd: of a UDP socket
+ * csig_udp_open() - make a socket report the tags of received datagrams
+ * @fd: file descriptor of a UDP socket
  *
  * Return: 0, or -1 with errno.
  */
@@ -29,13 +29,13 @@ static inline int csig_udp_open(int fd)
 }
 
 /**
- * csig_udp_receive() - recvfrom() that tells the tag
- * @fd: of csig_udp_open()
- * @data: room for a datagram
- * @bytes: of @data
- * @from: result, its source
- * @from_bytes: of @from; what it takes
- * @mark: result, see <linux/csig_udp.h>; 0: it had no tag
+ * csig_udp_receive() - receive a datagram and its tag, like recvfrom()
+ * @fd: file descriptor of the socket, after csig_udp_open()
+ * @data: buffer for the datagram
+ * @bytes: size of @data
+ * @from: result: source address of the datagram
+ * @from_bytes: size of @from; result: length of the address
+ * @mark: result: the tag, see <linux/csig_udp.h>; 0 if the datagram had none
  *
  * Return: length of the datagram, or -1 with errno.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tc's plug-in for sch_int: words to netlink, netlink to text and JSON. */
+/* tc's plug-in for sch_int: converts the command line to netlink, and netlink to text and JSON */
 #include <linux/pkt_sched_int.h>
 #include "tc_words.h"
 
-/* What is printed can be typed again. */
+/* The output can be used as input again. */
 static const char int_usage[] =
 	"Usage: ... int [ switch_id NUMBER ] [ port_id NUMBER ] [ rate RATE | auto ]\n"
 	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
@@ -37,44 +37,45 @@ static void int_print_usage(void)
 #define INT_FROM_TO(min, max) WORD_TEXT(min) " to " WORD_TEXT(max)
 
 static const struct word int_words[] = {
-	{ "switch_id", TCA_INT_SWITCH_ID, word_read_number, 0, TC_INT_SWITCH_ID_MAX, "",
-	  INT_TO(TC_INT_SWITCH_ID_MAX), NULL, NULL },
-	{ "port_id", TCA_INT_PORT_ID, word_read_number, 0, TC_INT_PORT_ID_MAX, "",
-	  INT_TO(TC_INT_PORT_ID_MAX), NULL, NULL },
-	{ "overhead", TCA_INT_OVERHEAD, word_read_bytes, 0, TC_INT_OVERHEAD_MAX_BYTES, "b",
-	  INT_TO(TC_INT_OVERHEAD_MAX_BYTES) " bytes", NULL, NULL },
-	{ "sojourn", TCA_INT_SOJOURN, NULL, 0, 1, "", "", NULL, NULL },
-	{ "share", TCA_INT_SHARE, NULL, 0, 1, "", "", NULL, NULL },
-	{ "protocol", TCA_INT_PROTOCOL, word_read_number, TC_INT_PROTOCOL_MIN,
-	  TC_INT_PROTOCOL_MAX, "", INT_FROM_TO(TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX),
-	  NULL, NULL },
-	{ "dscp_data", TCA_INT_DSCP_DATA, word_read_number, 0, TC_INT_DSCP_MAX, "",
-	  INT_TO(TC_INT_DSCP_MAX), NULL, NULL },
-	{ "dscp_probe", TCA_INT_DSCP_PROBE, word_read_number, 0, TC_INT_DSCP_MAX, "",
-	  INT_TO(TC_INT_DSCP_MAX), NULL, NULL },
-	{ "udp_port", TCA_INT_UDP_PORT, word_read_number, TC_INT_UDP_PORT_MIN,
-	  TC_INT_UDP_PORT_MAX, "", INT_FROM_TO(TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX),
-	  NULL, NULL },
-	{ "limit", TCA_INT_LIMIT, word_read_bytes, TC_INT_LIMIT_MIN_BYTES,
-	  TC_INT_LIMIT_MAX_BYTES, "b",
-	  INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes", NULL, NULL },
+	{ .name = "switch_id", .attr = TCA_INT_SWITCH_ID, .read = word_read_number,
+	  .max = TC_INT_SWITCH_ID_MAX, .unit = "", .allowed = INT_TO(TC_INT_SWITCH_ID_MAX) },
+	{ .name = "port_id", .attr = TCA_INT_PORT_ID, .read = word_read_number,
+	  .max = TC_INT_PORT_ID_MAX, .unit = "", .allowed = INT_TO(TC_INT_PORT_ID_MAX) },
+	{ .name = "overhead", .attr = TCA_INT_OVERHEAD, .read = word_read_bytes,
+	  .max = TC_INT_OVERHEAD_MAX_BYTES, .unit = "b",
+	  .allowed = INT_TO(TC_INT_OVERHEAD_MAX_BYTES) " bytes" },
+	{ .name = "sojourn", .attr = TCA_INT_SOJOURN },
+	{ .name = "share", .attr = TCA_INT_SHARE },
+	{ .name = "protocol", .attr = TCA_INT_PROTOCOL, .read = word_read_number,
+	  .min = TC_INT_PROTOCOL_MIN, .max = TC_INT_PROTOCOL_MAX, .unit = "",
+	  .allowed = INT_FROM_TO(TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX) },
+	{ .name = "dscp_data", .attr = TCA_INT_DSCP_DATA, .read = word_read_number,
+	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
+	{ .name = "dscp_probe", .attr = TCA_INT_DSCP_PROBE, .read = word_read_number,
+	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
+	{ .name = "udp_port", .attr = TCA_INT_UDP_PORT, .read = word_read_number,
+	  .min = TC_INT_UDP_PORT_MIN, .max = TC_INT_UDP_PORT_MAX, .unit = "",
+	  .allowed = INT_FROM_TO(TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX) },
+	{ .name = "limit", .attr = TCA_INT_LIMIT, .read = word_read_bytes,
+	  .min = TC_INT_LIMIT_MIN_BYTES, .max = TC_INT_LIMIT_MAX_BYTES, .unit = "b",
+	  .allowed = INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes" },
 };
 
 #define INT_WORDS (sizeof(int_words) / sizeof(*int_words))
 
 /**
  * struct int_rate - an option that is a rate
- * @name: as typed, as printed, in JSON
- * @attr: of netlink
- * @allowed: for messages
+ * @name: name of the option in input, output and JSON
+ * @attr: netlink attribute
+ * @allowed: allowed values, for messages
  */
 static const struct int_rate {
 	const char *name;
 	int attr;
 	const char *allowed;
 } int_rates[] = {
-	{ "rate", TCA_INT_RATE, "10kbit to 1600gbit, or auto" },
-	{ "speed", TCA_INT_SPEED, "a rate, e.g. 10gbit, or auto" },
+	{ .name = "rate", .attr = TCA_INT_RATE, .allowed = "10kbit to 1600gbit, or auto" },
+	{ .name = "speed", .attr = TCA_INT_SPEED, .allowed = "a rate, e.g. 10gbit, or auto" },
 };
 
 #define INT_RATES (sizeof(int_rates) / sizeof(*int_rates))
@@ -91,13 +92,13 @@ static int int_put_rate(struct nlmsghdr *n, const struct int_rate *o, const char
 	return addattr64(n, TC_PLUGIN_REQ_BYTES, o->attr, rate_bytes_ps);
 }
 
-/* Each option once: a typing error must not win silently. */
+/* Refuse an option that is given twice: it is probably a typing error. */
 static bool int_is_new(bool *seen, const char *name)
 {
 	bool new = !*seen;
 
 	if (!new)
-		word_refuse("int", name, name, "to be given twice");
+		plugin_refuse_twice("int", "", name);
 	*seen = true;
 	return new;
 }
@@ -124,7 +125,7 @@ static int int_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 static int int_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n,
 			 const char *dev)
 {
-	struct words w = { argc, argv };
+	struct words w = { .argc = argc, .argv = argv };
 	bool seen[INT_WORDS + INT_RATES] = {};
 	struct rtattr *opts = addattr_nest(n, TC_PLUGIN_REQ_BYTES, TCA_OPTIONS);
 

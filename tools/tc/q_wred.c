@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tc's plug-in for sch_wred: words to netlink, netlink to text and JSON. */
+/* tc's plug-in for sch_wred: converts the command line to netlink, and netlink to text and JSON */
 #include <stdlib.h>
 #include <linux/pkt_sched_wred.h>
 #include "tc_plugin.h"
 
-/* One configuration fits into tc's request, and what it prints can be typed again. */
+/*
+ * A complete configuration fits into one request of tc, and the output can be used as input again.
+ */
 static const char wred_usage[] =
 	"Usage: ... wred [ limit BYTES ] [ overhead BYTES ] [ ect PROFILE ] [ nect PROFILE ]\n"
 	"       PROFILE := { off | [ min BYTES ] [ max BYTES ] [ prob P ] }\n"
@@ -23,8 +25,8 @@ static void wred_print_usage(void)
 
 /**
  * struct wred_size - one size on the command line
- * @word: as typed, for messages; NULL when absent
- * @bytes: what it means
+ * @word: the word as given, for messages; NULL if absent
+ * @bytes: its value
  */
 struct wred_size {
 	const char *word;
@@ -36,7 +38,7 @@ struct wred_prob {
 	__u32 ppm;
 };
 
-/* One profile on the command line. */
+/* One profile on the command line */
 struct wred_words {
 	bool seen;
 	bool off;
@@ -45,7 +47,10 @@ struct wred_words {
 	struct wred_prob prob;
 };
 
-/* A number, and a unit that get_size() knows: it refuses what exceeds 32 bits as no size. */
+/*
+ * Return: true for a number with a unit that get_size() knows. get_size() itself also rejects a
+ * valid size that exceeds 32 bits.
+ */
 static bool wred_is_size(const char *word, double *number)
 {
 	unsigned int bytes;
@@ -57,8 +62,8 @@ static bool wred_is_size(const char *word, double *number)
 }
 
 /*
- * "wred: limit: ..." or "wred: ect min: ...": @scope is "" or the profile and a blank.
- * get_size() may wrap, so the word is also read as a number.
+ * Read a size. Messages start with "wred: limit: ..." or "wred: ect min: ...": @scope is "" or the
+ * profile and a blank. get_size() may wrap, so the word is also read as a number.
  */
 static int wred_take_size(struct words *w, const char *scope, const char *option,
 			  struct wred_size *size, unsigned int min, unsigned int max)
@@ -66,10 +71,8 @@ static int wred_take_size(struct words *w, const char *scope, const char *option
 	const char *word = words_take(w);
 	double number;
 
-	if (size->word) {
-		fprintf(stderr, "wred: %s%s: given twice\n", scope, option);
-		return -1;
-	}
+	if (size->word)
+		return plugin_refuse_twice("wred", scope, option);
 	if (!word) {
 		fprintf(stderr, "wred: %s%s: a size in bytes is missing\n", scope, option);
 		return -1;
@@ -89,17 +92,15 @@ static int wred_take_size(struct words *w, const char *scope, const char *option
 	return 0;
 }
 
-/* "0.1" or "10%"; kept in ppm. */
+/* Read a probability, "0.1" or "10%", in ppm. */
 static int wred_take_prob(struct words *w, const char *scope, struct wred_prob *prob)
 {
 	const char *word = words_take(w);
 	double value = -1;
 	char *end;
 
-	if (prob->word) {
-		fprintf(stderr, "wred: %sprob: given twice\n", scope);
-		return -1;
-	}
+	if (prob->word)
+		return plugin_refuse_twice("wred", scope, "prob");
 	if (!word) {
 		fprintf(stderr, "wred: %sprob: a probability from 0 to 1 is missing\n", scope);
 		return -1;
@@ -144,16 +145,14 @@ static int wred_check_profile(const char *name, const struct wred_words *p)
 	return 0;
 }
 
-/* The words after "ect" or "nect", up to the first that is not of a profile. */
+/* Read the words after "ect" or "nect", up to the first that does not belong to a profile. */
 static int wred_take_profile(struct words *w, const char *name, struct wred_words *p)
 {
 	char scope[8];
 	int err = 0;
 
-	if (p->seen) {
-		fprintf(stderr, "wred: %s: given twice\n", name);
-		return -1;
-	}
+	if (p->seen)
+		return plugin_refuse_twice("wred", "", name);
 	p->seen = true;
 	snprintf(scope, sizeof(scope), "%s ", name);
 	while (!err) {
@@ -205,7 +204,7 @@ static int wred_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct n
 {
 	struct wred_words ect = {}, nect = {};
 	struct wred_size limit = {}, overhead = {};
-	struct words w = { argc, argv };
+	struct words w = { .argc = argc, .argv = argv };
 	struct rtattr *opts;
 	int err = 0;
 
@@ -250,7 +249,7 @@ static __u32 wred_u32(const struct rtattr *attr)
 	return value;
 }
 
-/* Bytes, not tc's rounded "29Kb": the text can be typed again and means the same. */
+/* Print bytes instead of tc's rounded "29Kb", so that the output can be used as exact input. */
 static void wred_print_profile(const char *name, struct rtattr *nest)
 {
 	struct rtattr *tb[TCA_WRED_PROFILE_MAX_ATTR + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tc's plug-in for sch_xcp: words to netlink, netlink to text and JSON. */
+/* tc's plug-in for sch_xcp: converts the command line to netlink, and netlink to text and JSON */
 #include <linux/pkt_sched_xcp.h>
 #include "tc_words.h"
 
@@ -7,7 +7,7 @@
 #define XCP_PPB 1000000000
 #define XCP_NS_PER_US 1000
 
-/* What is printed can be typed again. */
+/* The output can be used as input again. */
 static const char xcp_usage[] =
 	"Usage: ... xcp [ rate RATE | auto ] [ overhead BYTES ] [ limit BYTES ]\n"
 	"       [ alpha P ] [ beta P | auto ] [ gamma P ] [ e2e_share P ]\n"
@@ -49,7 +49,7 @@ static int xcp_put_rate(struct nlmsghdr *n, const char *word)
 	return addattr64(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_RATE, rate_bytes_ps);
 }
 
-/* "0.1" or "10%" */
+/* Read a fraction, "0.1" or "10%". */
 static bool xcp_read_ppm(__u32 *ppm, const char *word)
 {
 	double value;
@@ -63,7 +63,7 @@ static bool xcp_read_ppm(__u32 *ppm, const char *word)
 	if (end == word || *end || !(value >= 0 && value <= 1))
 		return false;
 	*ppm = value * XCP_PPM + 0.5;
-	return *ppm || !value;	/* a little is not nothing */
+	return *ppm || !value;	/* a value that is not 0 must not become 0 */
 }
 
 static bool xcp_read_us(__u32 *us, const char *word)
@@ -77,7 +77,7 @@ static bool xcp_read_us(__u32 *us, const char *word)
 	return true;
 }
 
-/* What is a part of one, and what is a time, is printed as it may be typed. */
+/* Fractions and times are printed such that they can be used as input. */
 static void xcp_print_ppm(const struct word *o, __u32 ppm)
 {
 	char format[32];
@@ -135,14 +135,13 @@ static const struct word xcp_words[] = {
 
 #define XCP_WORDS (sizeof(xcp_words) / sizeof(*xcp_words))
 
-/* "share", "share cubic" or "noshare": the word is taken already. */
+/* "share", "share cubic" or "noshare"; the first word is already consumed. */
 static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool shares)
 {
 	__u32 share = TC_XCP_SHARE_OFF;
 
 	if (*seen)
-		return word_refuse("xcp", "share", shares ? "share" : "noshare",
-				   "to be given twice");
+		return plugin_refuse_twice("xcp", "", "share");
 	*seen = true;
 	if (shares)
 		share = words_take_if(w, "cubic") ? TC_XCP_SHARE_CUBIC : TC_XCP_SHARE_RENO;
@@ -151,7 +150,7 @@ static int xcp_put_share(struct nlmsghdr *n, struct words *w, bool *seen, bool s
 	return addattr32(n, TC_PLUGIN_REQ_BYTES, TCA_XCP_SHARE, share);
 }
 
-/* Each option once: a typing error must not win silently. */
+/* Refuse an option that is given twice: it is probably a typing error. */
 static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 {
 	size_t i;
@@ -159,7 +158,7 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 
 	if (words_take_if(w, "rate")) {
 		if (seen[XCP_WORDS])
-			return word_refuse("xcp", "rate", "rate", "to be given twice");
+			return plugin_refuse_twice("xcp", "", "rate");
 		seen[XCP_WORDS] = true;
 		return xcp_put_rate(n, words_take(w));
 	}
@@ -171,8 +170,7 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 		if (!word_take(&xcp_words[i], w, &on))
 			continue;
 		if (seen[i])
-			return word_refuse("xcp", xcp_words[i].name, xcp_words[i].name,
-					   "to be given twice");
+			return plugin_refuse_twice("xcp", "", xcp_words[i].name);
 		seen[i] = true;
 		return word_put(n, "xcp", &xcp_words[i], w, on);
 	}
@@ -185,7 +183,7 @@ static int xcp_put_once(struct nlmsghdr *n, struct words *w, bool *seen)
 static int xcp_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct nlmsghdr *n,
 			 const char *dev)
 {
-	struct words w = { argc, argv };
+	struct words w = { .argc = argc, .argv = argv };
 	bool seen[XCP_WORDS + 2] = {};
 	struct rtattr *opts = addattr_nest(n, TC_PLUGIN_REQ_BYTES, TCA_OPTIONS);
 
@@ -308,7 +306,7 @@ static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	plugin_print_u64("samples", "  samples %llu", st.samples);
 	plugin_print_u64("understating", " understating %llu", st.understating);
 	plugin_print_u64("ignoring", " ignoring %llu", st.ignoring);
-	/* Without a second queue there is no weight. */
+	/* Without a second queue, the weight is 0. */
 	if (st.share_weight_ppm) {
 		print_nl();
 		xcp_print_share_stats(&st);

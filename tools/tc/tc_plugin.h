@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a plug-in of iproute2's tc sees of its host: the operations table that
- * tc looks up as <kind>_qdisc_util, and those helpers that the tc binary exports.
+ * Interface between a plug-in and iproute2's tc: the operations table that tc looks up as
+ * <kind>_qdisc_util, and the helpers that the tc binary exports.
  *
- * tc ships no development header and promises no ABI, so only declarations that
- * are the same from 6.1 on are here. A helper that is missing at run time shows
- * as tc's "Unknown qdisc"; tools/tc/Makefile checks the symbols against the
- * installed tc.
+ * tc has no development header and promises no ABI, so this file has only declarations that have
+ * been the same since 6.1. If a helper is missing at run time, tc reports "Unknown qdisc";
+ * tools/tc/Makefile checks the symbols against the installed tc.
  */
 #ifndef HOPCC_TC_PLUGIN_H
 #define HOPCC_TC_PLUGIN_H
@@ -20,19 +19,19 @@
 #include <linux/rtnetlink.h>
 #include <linux/pkt_sched.h>
 
-/* The room that tc leaves for the attributes of one request. */
+/* Space that tc reserves for the attributes of one request */
 #define TC_PLUGIN_REQ_BYTES 1024
 
 /**
  * struct qdisc_util - one qdisc kind in tc
  * @next: tc's list; leave NULL
  * @id: the kind's name
- * @parse_qopt: words of "tc qdisc add/change" into netlink; 0, or -1 after a message
- * @print_qopt: the options nest of a dump
- * @print_xstats: TCA_STATS_APP of a dump, with tc -s
- * @parse_copt: as @parse_qopt for classes
- * @print_copt: as @print_qopt for classes
- * @has_block: for filter blocks
+ * @parse_qopt: converts words of "tc qdisc add/change" to netlink; returns 0, or -1 after a message
+ * @print_qopt: prints the options nest of a dump
+ * @print_xstats: prints TCA_STATS_APP of a dump, with tc -s
+ * @parse_copt: like @parse_qopt, for classes
+ * @print_copt: like @print_qopt, for classes
+ * @has_block: checks for filter blocks
  */
 struct qdisc_util {
 	struct qdisc_util *next;
@@ -48,7 +47,7 @@ struct qdisc_util {
 			 __u32 block_idx, bool *p_has);
 };
 
-/* Where a value goes: the text, the JSON object, or whichever is being written. */
+/* Destination of a value: the text, the JSON object, or whichever is being written */
 enum output_type {
 	PRINT_FP = 1,
 	PRINT_JSON = 2,
@@ -65,16 +64,19 @@ enum color_attr {
 	COLOR_NONE
 };
 
-/* Words to numbers: 0, or -1 when the word is not one. Sizes are bytes, times ns, rates bytes/s. */
+/*
+ * Convert words to numbers. Return: 0, or -1 if the word is not a number. Sizes are in bytes, times
+ * in ns, rates in bytes/s.
+ */
 int get_u32(__u32 *val, const char *arg, int base);
 int get_u64(__u64 *val, const char *arg, int base);
 int get_size(unsigned int *size_bytes, const char *str);
 int get_rate64(__u64 *rate_bytes_ps, const char *str);
 int get_time64(__s64 *time_ns, const char *str);
-/* "12.5%" to 0.125. */
+/* Convert "12.5%" to 0.125. */
 int parse_percent(double *val, const char *str);
 
-/* Numbers to netlink; max is the room of the whole message (TC_PLUGIN_REQ_BYTES). */
+/* Add numbers to a netlink message; max is the size of the whole message (TC_PLUGIN_REQ_BYTES). */
 int addattr_l(struct nlmsghdr *n, int max, int type, const void *data, int len);
 int addattr8(struct nlmsghdr *n, int max, int type, __u8 data);
 int addattr32(struct nlmsghdr *n, int max, int type, __u32 data);
@@ -83,7 +85,7 @@ struct rtattr *addattr_nest(struct nlmsghdr *n, int max, int type);
 int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest);
 int parse_rtattr(struct rtattr *tb[], int max, struct rtattr *rta, int len);
 
-/* Netlink to text and JSON: fmt is for the text, key for JSON. */
+/* Print as text and JSON: fmt is used for text, key for JSON. */
 bool is_json_context(void);
 void open_json_object(const char *key);
 void close_json_object(void);
@@ -120,13 +122,16 @@ static inline void plugin_print_string(const char *key, const char *fmt, const c
 	print_color_string(PRINT_ANY, COLOR_NONE, key, fmt, value);
 }
 
-/* Text, and nothing in JSON. */
+/* Print in the text output only. */
 static inline void plugin_print_text(const char *text)
 {
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", text);
 }
 
-/* "1gbit": in the greatest of @units, a thousand of the one before each, that divides it. */
+/*
+ * Format as in "1gbit": in the largest of @units, each 1000 times the one before, that divides
+ * @value.
+ */
 static inline void plugin_format_scaled(char *text, size_t size, uint64_t value,
 					const char *const *units)
 {
@@ -144,7 +149,7 @@ static inline void plugin_format_rate(char *text, size_t size, uint64_t rate_bit
 	plugin_format_scaled(text, size, rate_bits_ps, units);
 }
 
-/* A rate: in bit/s as text, in bytes/s in JSON. */
+/* Print a rate: in bit/s as text, in bytes/s in JSON. */
 static inline void plugin_print_rate(const char *name, uint64_t rate_bytes_ps)
 {
 	char rate[32], text[64];
@@ -155,7 +160,7 @@ static inline void plugin_print_rate(const char *name, uint64_t rate_bytes_ps)
 	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, rate_bytes_ps);
 }
 
-/* The same of an attribute: 0, or none, is "auto", in JSON null. */
+/* Print the rate in an attribute: 0 or a missing attribute is "auto", in JSON null. */
 static inline void plugin_print_rate_attr(const char *name, const struct rtattr *attr)
 {
 	uint64_t rate_bytes_ps = 0;
@@ -172,7 +177,7 @@ static inline void plugin_print_rate_attr(const char *name, const struct rtattr 
 	print_color_null(PRINT_JSON, COLOR_NONE, name, NULL, NULL);
 }
 
-/* Counters by their names, in an object. */
+/* Print counters with their names, in JSON in an object. */
 static inline void plugin_print_counters(const char *object, const char *const *names,
 					 const __u64 *values, int count)
 {
@@ -189,7 +194,7 @@ static inline void plugin_print_counters(const char *object, const char *const *
 	close_json_object();
 }
 
-/* Statistics of @bytes: a module of another age knows fewer or more. */
+/* Read statistics of @bytes bytes; an older or newer module may have fewer or more fields. */
 static inline void plugin_read_xstats(void *st, size_t bytes, const struct rtattr *xstats)
 {
 	size_t known_bytes = RTA_PAYLOAD(xstats);
@@ -204,8 +209,8 @@ static inline void plugin_parse_nested(struct rtattr *tb[], int max, struct rtat
 }
 
 /**
- * struct words - the words of a tc command line, as parse_qopt() gets them
- * @argc: words left, the current one included
+ * struct words - the words of a tc command line, as passed to parse_qopt()
+ * @argc: number of words left, including the current one
  * @argv: the current word
  */
 struct words {
@@ -213,7 +218,7 @@ struct words {
 	char **argv;
 };
 
-/* The current word, or NULL at the end; then steps to the next one. */
+/* Consume the current word. Return: the word, or NULL at the end */
 static inline const char *words_take(struct words *w)
 {
 	if (w->argc <= 0)
@@ -222,7 +227,7 @@ static inline const char *words_take(struct words *w)
 	return *w->argv++;
 }
 
-/* Whether the current word is @word; steps over it if so. */
+/* Return: true if the current word is @word, which is then consumed */
 static inline bool words_take_if(struct words *w, const char *word)
 {
 	if (w->argc <= 0 || strcmp(*w->argv, word))
@@ -230,6 +235,16 @@ static inline bool words_take_if(struct words *w, const char *word)
 	w->argc--;
 	w->argv++;
 	return true;
+}
+
+/*
+ * Refuse an option that is given twice: it is probably a typing error, which must not be hidden
+ * by the second value. @scope is "", or the option that @option belongs to and a blank.
+ */
+static inline int plugin_refuse_twice(const char *kind, const char *scope, const char *option)
+{
+	fprintf(stderr, "%s: %s%s: given twice\n", kind, scope, option);
+	return -1;
 }
 
 #endif /* HOPCC_TC_PLUGIN_H */

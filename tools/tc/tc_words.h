@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Options of 32 bits, each a word and a value: read, put, printed by one table. */
+/* 32-bit options of a name and a value: one table describes how to read, send and print them. */
 #ifndef HOPCC_TC_WORDS_H
 #define HOPCC_TC_WORDS_H
 
 #include <stdlib.h>
 #include "tc_plugin.h"
 
-/* The text of a bound. */
+/* Convert a limit to text. */
 #define WORD_TEXT_(bound) #bound
 #define WORD_TEXT(bound) WORD_TEXT_(bound)
 
 /**
- * struct word - an option of 32 bits
- * @name: as typed, as printed, in JSON
- * @attr: of netlink
- * @read: from a word; false if it is none. NULL: the option's name alone is 1, with
- *	"no" before it 0
- * @min: least
- * @max: greatest
- * @unit: printed behind the value
- * @allowed: for messages
- * @zero: the word for 0, null in JSON; NULL if there is none
- * @print: of a value that is not @zero; NULL: the number and @unit
+ * struct word - a 32-bit option
+ * @name: name of the option in input, output and JSON
+ * @attr: netlink attribute
+ * @read: reads the value from a word; returns false if the word is not valid. NULL: the option has
+ *	no value; its name alone means 1, with "no" before it 0
+ * @min: minimum value
+ * @max: maximum value
+ * @unit: unit printed after the value
+ * @allowed: allowed values, for messages
+ * @zero: word for 0, null in JSON; NULL if there is none
+ * @print: prints a value other than @zero; NULL: print the number and @unit
  */
 struct word {
 	const char *name;
@@ -39,7 +39,7 @@ static inline bool word_read_number(__u32 *number, const char *word)
 	return word[0] != '-' && !get_u32(number, word, 0);
 }
 
-/* get_size() wraps on what does not fit 32 bits, so the word is also read as a number. */
+/* get_size() wraps if the size exceeds 32 bits, so the word is also read as a number. */
 static inline bool word_read_bytes(__u32 *bytes, const char *word)
 {
 	return word[0] != '-' && !get_size(bytes, word) && strtod(word, NULL) <= UINT32_MAX;
@@ -55,7 +55,10 @@ static inline int word_refuse(const char *kind, const char *option, const char *
 	return -1;
 }
 
-/* Is the current word this option? Steps over it if so; @on: not its "no" form. */
+/*
+ * Return: true if the current word is this option, which is then consumed; @on: false for its "no"
+ * form
+ */
 static inline bool word_take(const struct word *o, struct words *w, bool *on)
 {
 	*on = true;
@@ -68,7 +71,7 @@ static inline bool word_take(const struct word *o, struct words *w, bool *on)
 	return true;
 }
 
-/* The option's value, from the words behind its name. */
+/* Read an option's value from the words after its name and add it to the request. */
 static inline int word_put(struct nlmsghdr *n, const char *kind, const struct word *o,
 			   struct words *w, bool on)
 {
@@ -109,7 +112,10 @@ static inline void word_print(const struct word *o, __u32 value)
 	print_color_bool(PRINT_JSON, COLOR_NONE, o->name, NULL, value);
 }
 
-/* A module of another age knows fewer; a grafted child has its own limit: not printed. */
+/*
+ * Print all options in a dump. An older module has fewer options, and a grafted child has its own
+ * limit: these attributes are absent.
+ */
 static inline void word_print_all(const struct word *words, size_t count, struct rtattr **tb)
 {
 	__u32 value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * net_csig_tag: what it knows of connections, by generic netlink. A dump of CSIG_FLOW_GET
- * has a message a connection of the caller's network namespace.
+ * net_csig_tag: generic netlink interface to its state of connections. A dump of CSIG_FLOW_GET has
+ * one message per connection of the caller's network namespace.
  */
 #ifndef HOPCC_UAPI_CSIG_FLOW_H
 #define HOPCC_UAPI_CSIG_FLOW_H
@@ -16,7 +16,7 @@ enum {
 	CSIG_FLOW_GET,
 };
 
-/* Does the path take tags? CSIG_FLOW_ATTR_PATH. */
+/* CSIG_FLOW_ATTR_PATH: does the path pass tags? */
 enum {
 	CSIG_FLOW_PATH_UNPROVEN,
 	CSIG_FLOW_PATH_PROVEN,
@@ -24,8 +24,9 @@ enum {
 };
 
 /*
- * Within a signal's nest. Value and locator are the tag's; low to high, what the value
- * stands for, in kbit/s, ppm or ns; high excluded, all ones: no bound.
+ * Attributes in a signal's nest. Value and locator are those of the tag. LOW and HIGH are the range
+ * that the value represents, in kbit/s, ppm or ns; HIGH is exclusive, and all ones means no upper
+ * limit.
  */
 enum {
 	CSIG_FLOW_SIGNAL_UNSPEC,
@@ -48,8 +49,8 @@ enum {
 	CSIG_FLOW_ATTR_LOCAL_PORT,	/* u16 */
 	CSIG_FLOW_ATTR_PEER_PORT,	/* u16 */
 	CSIG_FLOW_ATTR_PATH,		/* u32, CSIG_FLOW_PATH_* */
-	CSIG_FLOW_ATTR_SIGNAL,		/* nest, one a signal: as the peer reflected it */
-	CSIG_FLOW_ATTR_HEARD,		/* nest, one a signal: the peer's, as it came last */
+	CSIG_FLOW_ATTR_SIGNAL,		/* nest, one per signal: as reflected by the peer */
+	CSIG_FLOW_ATTR_HEARD,		/* nest, one per signal: last received from the peer */
 	__CSIG_FLOW_ATTR_MAX,
 };
 

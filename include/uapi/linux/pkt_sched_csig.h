@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * sch_csig: netlink ABI, and every bound once. The kernel module, tc's plug-in
- * and the tests take the numbers from here. Bounds are bare literals, so that
- * messages can quote them.
+ * sch_csig: netlink ABI, and the only place where the limits of the options are defined. The kernel
+ * module, tc's plug-in and the tests use these numbers. Limits are plain literals, so that messages
+ * can quote them.
  */
 #ifndef HOPCC_UAPI_PKT_SCHED_CSIG_H
 #define HOPCC_UAPI_PKT_SCHED_CSIG_H
 
 #include <linux/types.h>
 
-/* What the port can send: 10 kbit/s to 1.6 Tbit/s; 0 is the device's own speed. */
+/* Rate of the port: 10 kbit/s to 1.6 Tbit/s; 0: the speed of the device */
 #define TC_CSIG_RATE_AUTO		0
 #define TC_CSIG_RATE_MIN_BYTES_PS	1250
 #define TC_CSIG_RATE_MAX_BYTES_PS	200000000000
 
-/* Bytes that the wire adds to each packet, e.g. 24 for Ethernet's preamble, FCS and gap. */
+/* Bytes that the wire adds to each packet, e.g. 24 for Ethernet's preamble, FCS and gap */
 #define TC_CSIG_OVERHEAD_MAX_BYTES	1024
 #define TC_CSIG_OVERHEAD_DEFAULT_BYTES	0
 
-/* What is done to tags. */
+/* Treatment of tags */
 enum {
-	TC_CSIG_MODE_UPDATE,	/* compare and replace */
-	TC_CSIG_MODE_PASS,	/* left as they are */
-	TC_CSIG_MODE_STRIP,	/* removed */
+	TC_CSIG_MODE_UPDATE,	/* compare with the port's value and replace if that is worse */
+	TC_CSIG_MODE_PASS,	/* leave tags unchanged */
+	TC_CSIG_MODE_STRIP,	/* remove tags */
 	TC_CSIG_MODES,
 };
 
 #define TC_CSIG_MODE_MAX		2
 #define TC_CSIG_MODE_DEFAULT		0
 
-/* What is done to tags of a type that this port does not have: as if in that mode. */
+/* Treatment of tags with a signal that this port does not support: as in this mode */
 #define TC_CSIG_UNSUPPORTED_MIN		1
 #define TC_CSIG_UNSUPPORTED_MAX		2
 #define TC_CSIG_UNSUPPORTED_DEFAULT	1
 
-/* How the used bandwidth is measured. */
+/* Estimator of the used bandwidth */
 enum {
-	TC_CSIG_ESTIMATOR_RAW,	/* over the last whole interval */
-	TC_CSIG_ESTIMATOR_EWMA,	/* weighted by time, at each departure */
+	TC_CSIG_ESTIMATOR_RAW,	/* mean over the last whole interval */
+	TC_CSIG_ESTIMATOR_EWMA,	/* mean weighted by time, updated at each departure */
 	TC_CSIG_ESTIMATOR_DRE,	/* discounting rate estimator */
 	TC_CSIG_ESTIMATORS,
 };
@@ -45,28 +45,31 @@ enum {
 #define TC_CSIG_ESTIMATOR_MAX		2
 #define TC_CSIG_ESTIMATOR_DEFAULT	0
 
-/* delta_t: 10 us to 1 s. */
+/* Interval delta_t: 10 us to 1 s */
 #define TC_CSIG_INTERVAL_MIN_NS		10000
 #define TC_CSIG_INTERVAL_MAX_NS		1000000000
-/* The default is the time in which the port sends so many bytes: 256 us at 1 Gbit/s. */
+/*
+ * The default interval is the time in which the port sends this number of bytes: 256 us at 1
+ * Gbit/s.
+ */
 #define TC_CSIG_INTERVAL_DEFAULT_BYTES	32000
-/* Four packets of 1538 bytes take 10 us, the default target of tcp_csig's senders. */
+/* At this rate, four packets of 1538 bytes take 10 us, the default target of tcp_csig's senders. */
 #define TC_CSIG_SLOW_BYTES_PS		615200000
-/* With timer, the least period (dre: interval / 2^shift) set from within a user namespace. */
+/* With timer, the minimum period (dre: interval / 2^shift) if set from within a user namespace */
 #define TC_CSIG_TIMER_CONTAINER_MIN_NS	1000000
 
-/* DRE discounts by 2^-shift, 2^shift times an interval. */
+/* DRE discounts by 2^-shift, 2^shift times per interval. */
 #define TC_CSIG_SHIFT_MIN		1
 #define TC_CSIG_SHIFT_MAX		8
 #define TC_CSIG_SHIFT_DEFAULT		4
 
-/* EtherTypes of tags. */
+/* EtherTypes of tags */
 #define TC_CSIG_TPID_MIN		1536
 #define TC_CSIG_TPID_MAX		65535
 #define TC_CSIG_TPID_COMPACT_DEFAULT	34997
 #define TC_CSIG_TPID_EXPANDED_DEFAULT	34998
 
-/* What a locator may be made of, and its size. */
+/* Limits of a locator's components, and its size in bits */
 #define TC_CSIG_STAGE_MAX		65535
 #define TC_CSIG_ORIENTATION_MAX		65535
 #define TC_CSIG_PORT_ID_MAX		65535
@@ -74,11 +77,11 @@ enum {
 #define TC_CSIG_LM_BITS_COMPACT		7
 #define TC_CSIG_LM_BITS_EXPANDED	16
 
-/* Of the default child, a byte fifo. */
+/* Limit of the default child, a byte fifo */
 #define TC_CSIG_LIMIT_MIN_BYTES		64
 #define TC_CSIG_LIMIT_MAX_BYTES		4294967295
 
-/* Signals: their type in a tag, and index below. */
+/* Signals: their type in a tag, also used as an index below */
 enum {
 	TC_CSIG_ABW,		/* kbit/s */
 	TC_CSIG_ABW_C,		/* ppm */
@@ -93,7 +96,7 @@ enum {
 #define TC_CSIG_QUANTUM_DEFAULT_PPM	1
 #define TC_CSIG_QUANTUM_DEFAULT_NS	128
 
-/* What a field of a locator says. */
+/* Content of a field of a locator */
 enum {
 	TC_CSIG_WHAT_CAPACITY,
 	TC_CSIG_WHAT_STAGE,
@@ -107,12 +110,13 @@ enum {
 #define TC_CSIG_FIELDS_MAX		6
 
 /**
- * struct tc_csig_layout - of a locator
- * @constant: the whole of it, if @fields is 0
- * @fields: number of @field
- * @field: from the most significant bits to the least
- * @field.what: TC_CSIG_WHAT_*
- * @field.bits: its size
+ * struct tc_csig_layout - layout of a locator
+ * @constant: value of the whole locator, if @fields is 0
+ * @fields: number of entries in @field
+ * @pad: padding, 0
+ * @field: fields from the most significant bits to the least significant ones
+ * @field.what: content of the field, TC_CSIG_WHAT_*
+ * @field.bits: size of the field
  */
 struct tc_csig_layout {
 	__u16 constant;
@@ -124,10 +128,10 @@ struct tc_csig_layout {
 	} field[TC_CSIG_FIELDS_MAX];
 };
 
-/* Within a signal's nest. */
+/* Attributes in a signal's nest */
 enum {
 	TCA_CSIG_SIGNAL_UNSPEC,
-	TCA_CSIG_SIGNAL_ON,		/* u32, 1: this port has it */
+	TCA_CSIG_SIGNAL_ON,		/* u32, 1: this port supports the signal */
 	TCA_CSIG_SIGNAL_QUANTUM,	/* u32, in the signal's unit */
 	TCA_CSIG_SIGNAL_EDGES,		/* u32[0 to TC_CSIG_EDGES_MAX], ascending */
 	TCA_CSIG_SIGNAL_LM_COMPACT,	/* struct tc_csig_layout */
@@ -137,25 +141,25 @@ enum {
 
 #define TCA_CSIG_SIGNAL_MAX (__TCA_CSIG_SIGNAL_MAX - 1)
 
-/* TCA_OPTIONS. What is absent from a change keeps its value. */
+/* TCA_OPTIONS. An option that is absent from a change request keeps its value. */
 enum {
 	TCA_CSIG_UNSPEC,
 	TCA_CSIG_PAD,
-	TCA_CSIG_RATE,		/* u64, bytes/s; 0: the device's */
-	TCA_CSIG_OVERHEAD,	/* u32, bytes a packet */
+	TCA_CSIG_RATE,		/* u64, bytes/s; 0: speed of the device */
+	TCA_CSIG_OVERHEAD,	/* u32, bytes per packet */
 	TCA_CSIG_MODE,		/* u32, TC_CSIG_MODE_* */
 	TCA_CSIG_UNSUPPORTED,	/* u32, TC_CSIG_MODE_PASS or _STRIP */
 	TCA_CSIG_ESTIMATOR,	/* u32, TC_CSIG_ESTIMATOR_* */
 	TCA_CSIG_INTERVAL,	/* u32, ns */
 	TCA_CSIG_SHIFT,		/* u32 */
-	TCA_CSIG_TIMER,		/* u32, 1: intervals also end while nothing leaves */
+	TCA_CSIG_TIMER,		/* u32, 1: intervals also end while no packet departs */
 	TCA_CSIG_TPID_COMPACT,	/* u32 */
 	TCA_CSIG_TPID_EXPANDED,	/* u32 */
 	TCA_CSIG_STAGE,		/* u32 */
 	TCA_CSIG_ORIENTATION,	/* u32 */
 	TCA_CSIG_PORT_ID,	/* u32 */
 	TCA_CSIG_DEVICE_ID,	/* u32 */
-	TCA_CSIG_LIMIT,		/* u32, bytes; absent from a dump when the child was grafted */
+	TCA_CSIG_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
 	TCA_CSIG_SIGNAL_ABW,	/* nests: TCA_CSIG_SIGNAL_ABW + TC_CSIG_ABW, ... */
 	TCA_CSIG_SIGNAL_ABW_C,
 	TCA_CSIG_SIGNAL_PD,
@@ -164,31 +168,32 @@ enum {
 
 #define TCA_CSIG_MAX (__TCA_CSIG_MAX - 1)
 
-/* Why a tag was not taken for one: index into tc_csig_xstats.malformed_pkts. */
+/* Why a tag is malformed: index into tc_csig_xstats.malformed_pkts */
 enum {
-	TC_CSIG_MALFORMED_TRUNCATED,	/* the frame ends within it */
-	TC_CSIG_MALFORMED_ORDER,	/* another tag behind it */
+	TC_CSIG_MALFORMED_TRUNCATED,	/* the frame ends within the tag */
+	TC_CSIG_MALFORMED_ORDER,	/* another tag follows */
 	TC_CSIG_MALFORMED_CAUSES,
 };
 
 /**
- * struct tc_csig_xstats - TCA_STATS_APP; fields are only ever added at the end
- * @rate_bytes_ps: what the port is taken to send
- * @available_bytes_ps: of this, not used, as tags are told now
- * @tx_bytes: sent, in bytes on the wire
+ * struct tc_csig_xstats - TCA_STATS_APP; new fields are only added at the end
+ * @rate_bytes_ps: rate of the port
+ * @available_bytes_ps: unused part of this rate, as currently written into tags
+ * @tx_bytes: bytes on the wire that were sent
  * @longest_ns: the longest delay of a packet whose tag asked for it
- * @compact_pkts: with a compact tag, on arrival
- * @expanded_pkts: with an expanded tag, on arrival
- * @updated_pkts: by TC_CSIG_ABW and so on: value and locator are this port's
- * @unsupported_pkts: of a type that this port does not have
- * @stripped_pkts: tags removed
- * @fenced_pkts: dropped, since a tag that had to go could not be removed
- * @unwritable_pkts: to be updated, but could not be written
- * @untimed_pkts: those that asked for the delay, whose arrival time was lost
- * @malformed_pkts: by TC_CSIG_MALFORMED_*
- * @qdiscs: number of qdiscs that share the port, this one included
+ * @compact_pkts: packets that arrived with a compact tag
+ * @expanded_pkts: packets that arrived with an expanded tag
+ * @updated_pkts: packets whose tag was set to this port's value and locator, by TC_CSIG_ABW and so
+ *	on
+ * @unsupported_pkts: packets with a tag of a signal that this port does not support
+ * @stripped_pkts: number of tags removed
+ * @fenced_pkts: packets dropped because a tag that must be removed could not be
+ * @unwritable_pkts: packets that should have been updated but could not be written
+ * @untimed_pkts: packets that asked for the delay, but whose arrival time was lost
+ * @malformed_pkts: packets with a malformed tag, by TC_CSIG_MALFORMED_*
+ * @qdiscs: number of qdiscs that share the port, including this one
  *
- * Packets are packets on the wire: a super-packet counts as its segments.
+ * Counters of packets count packets on the wire: a GSO packet counts as its segments.
  */
 struct tc_csig_xstats {
 	__u64 rate_bytes_ps;
@@ -207,12 +212,12 @@ struct tc_csig_xstats {
 	__u64 qdiscs;
 };
 
-/* Tables of buckets, for the module's defaults and for tc. */
+/* Tables of buckets, for the module's defaults and for tc */
 
 /*
- * Edges of powers of two and halves between: base, 1.5, 2, 3, 4, 6 ... 2^15 times base. 16 times
- * the delay's is 10 us, what congestion controls aim at by default: who is told by a bucket
- * knows best at its edges.
+ * Edges at powers of two and at 1.5 times these: base, 1.5, 2, 3, 4, 6 ... 2^15 times the base. For
+ * the delay, 16 times the base is 10 us, the default target of congestion controls: a value
+ * reported by its bucket is known exactly only at the bucket's edges.
  */
 #define TC_CSIG_POW2_DEFAULT_KBIT_PS	32000
 #define TC_CSIG_POW2_DEFAULT_PPM	32
@@ -227,7 +232,7 @@ static inline void tc_csig_pow2(__u32 *edge, __u32 base)
 		edge[i] = (base << i / 2) + (i % 2 ? (base << i / 2) / 2 : 0);
 }
 
-/* Appendix A of the draft: 8 buckets. */
+/* Appendix A of the draft: 8 buckets */
 #define TC_CSIG_APPENDIX_A_EDGES	7
 
 static inline void tc_csig_appendix_a(__u32 *edge, int signal)

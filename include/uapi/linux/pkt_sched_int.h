@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * sch_int: netlink ABI, and every bound once. The kernel module, tc's plug-in
- * and the tests take the numbers from here. Bounds are bare literals, so that
- * messages can quote them.
+ * sch_int: netlink ABI, and the only place where the limits of the options are defined. The kernel
+ * module, tc's plug-in and the tests use these numbers. Limits are plain literals, so that messages
+ * can quote them.
  */
 #ifndef HOPCC_UAPI_PKT_SCHED_INT_H
 #define HOPCC_UAPI_PKT_SCHED_INT_H
 
 #include <linux/types.h>
 
-/* What the port or class can send: 10 kbit/s to 1.6 Tbit/s; 0 is the device's own speed. */
+/* Rate of the port or class: 10 kbit/s to 1.6 Tbit/s; 0: the speed of the device */
 #define TC_INT_RATE_AUTO		0
 #define TC_INT_RATE_MIN_BYTES_PS	1250
 #define TC_INT_RATE_MAX_BYTES_PS	200000000000
 
-/* The speed that records name; 0 is the rate. */
+/* Speed in the records; 0: the rate */
 #define TC_INT_SPEED_AUTO		0
 
-/* Exclusive-ored into a packet's pathID. */
+/* Switch ID, combined into a packet's pathID by exclusive or */
 #define TC_INT_SWITCH_ID_MAX		4095
 #define TC_INT_SWITCH_ID_DEFAULT	0
 
-/* Names this port where its queue is a packet's longest. */
+/* Port ID, written into a packet if this port's queue is the longest on its path */
 #define TC_INT_PORT_ID_MAX		65535
 #define TC_INT_PORT_ID_DEFAULT		0
 
-/* Bytes that the wire adds to each packet, e.g. 24 for Ethernet's preamble, FCS and gap. */
+/* Bytes that the wire adds to each packet, e.g. 24 for Ethernet's preamble, FCS and gap */
 #define TC_INT_OVERHEAD_MAX_BYTES	1024
 #define TC_INT_OVERHEAD_DEFAULT_BYTES	0
 
-/* Telemetry's IP protocol number. */
+/* IP protocol number of INT packets */
 #define TC_INT_PROTOCOL_MIN		1
 #define TC_INT_PROTOCOL_MAX		254
 #define TC_INT_PROTOCOL_DEFAULT		254
@@ -38,70 +38,70 @@
 #define TC_INT_DSCP_DATA_DEFAULT	23
 #define TC_INT_DSCP_PROBE_DEFAULT	27
 
-/* Destination port of telemetry in UDP. */
+/* Destination port of INT packets in UDP */
 #define TC_INT_UDP_PORT_MIN		1
 #define TC_INT_UDP_PORT_MAX		65535
 #define TC_INT_UDP_PORT_DEFAULT		65108
 
-/* Of the default child, a byte fifo. */
+/* Limit of the default child, a byte fifo */
 #define TC_INT_LIMIT_MIN_BYTES		64
 #define TC_INT_LIMIT_MAX_BYTES		4294967295
 
-/* TCA_OPTIONS. What is absent from a change keeps its value. */
+/* TCA_OPTIONS. An option that is absent from a change request keeps its value. */
 enum {
 	TCA_INT_UNSPEC,
 	TCA_INT_PAD,
-	TCA_INT_RATE,		/* u64, bytes/s; 0: the device's */
-	TCA_INT_SPEED,		/* u64, bytes/s, one that has a code; 0: the rate */
+	TCA_INT_RATE,		/* u64, bytes/s; 0: speed of the device */
+	TCA_INT_SPEED,		/* u64, bytes/s, a speed with a code; 0: the rate */
 	TCA_INT_SWITCH_ID,	/* u32 */
 	TCA_INT_PORT_ID,	/* u32 */
-	TCA_INT_OVERHEAD,	/* u32, bytes a packet */
-	TCA_INT_SOJOURN,	/* u32, 1: queue length from the packet's time in the queue */
-	TCA_INT_SHARE,		/* u32, 1: txBytes of all of this device with this port ID */
+	TCA_INT_OVERHEAD,	/* u32, bytes per packet */
+	TCA_INT_SOJOURN,	/* u32, 1: queue length computed from the time in the queue */
+	TCA_INT_SHARE,		/* u32, 1: txBytes of all classes with this port ID */
 	TCA_INT_PROTOCOL,	/* u32 */
 	TCA_INT_DSCP_DATA,	/* u32 */
 	TCA_INT_DSCP_PROBE,	/* u32 */
 	TCA_INT_UDP_PORT,	/* u32 */
-	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump when the child was grafted */
+	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
 	__TCA_INT_MAX,
 };
 
 #define TCA_INT_MAX (__TCA_INT_MAX - 1)
 
-/* What was stamped: index into tc_int_xstats.stamped_pkts. */
+/* Kind of stamped packet: index into tc_int_xstats.stamped_pkts */
 enum {
-	TC_INT_STAMPED_DATA,	/* between IP and transport */
-	TC_INT_STAMPED_HELLO,	/* the same, of a handshake */
-	TC_INT_STAMPED_PROBE,	/* in a TCP probe */
-	TC_INT_STAMPED_ENCAP,	/* in UDP */
+	TC_INT_STAMPED_DATA,	/* header between IP and transport */
+	TC_INT_STAMPED_HELLO,	/* the same, in a handshake */
+	TC_INT_STAMPED_PROBE,	/* header in a TCP probe */
+	TC_INT_STAMPED_ENCAP,	/* header in UDP */
 	TC_INT_STAMPED_KINDS,
 };
 
-/* Why a header was not taken for one: index into tc_int_xstats.malformed_pkts. */
+/* Why a header is malformed: index into tc_int_xstats.malformed_pkts */
 enum {
-	TC_INT_MALFORMED_TRUNCATED,	/* the packet ends within it */
+	TC_INT_MALFORMED_TRUNCATED,	/* the packet ends within the header */
 	TC_INT_MALFORMED_LENGTH,	/* not a whole number of records, or too many */
-	TC_INT_MALFORMED_TYPE,		/* of no type that belongs there */
-	TC_INT_MALFORMED_SLOTS,		/* its last word disagrees with its length */
-	TC_INT_MALFORMED_HOPS,		/* a pathID before the first hop */
+	TC_INT_MALFORMED_TYPE,		/* the type must not occur in this encapsulation */
+	TC_INT_MALFORMED_SLOTS,		/* the number of slots disagrees with the length */
+	TC_INT_MALFORMED_HOPS,		/* the pathID is set before the first hop */
 	TC_INT_MALFORMED_CAUSES,
 };
 
 /**
- * struct tc_int_xstats - TCA_STATS_APP; fields are only ever added at the end
- * @rate_bytes_ps: what the port or class is taken to send
- * @speed_bytes_ps: the speed that records name; 0: of no code, unknown
- * @tx_bytes: sent, in bytes on the wire; of all that share
+ * struct tc_int_xstats - TCA_STATS_APP; new fields are only added at the end
+ * @rate_bytes_ps: rate of the port or class
+ * @speed_bytes_ps: speed in the records; 0: unknown, because the speed has no code
+ * @tx_bytes: bytes on the wire sent by all qdiscs that share the port
  * @longest_queue_bytes: the longest queue that was recorded
- * @stamped_pkts: by TC_INT_STAMPED_*
- * @full_pkts: of these, those without a place for the record
- * @echo_pkts: records on their way back
- * @unwritable_pkts: to be stamped, but could not be written
- * @untimed_pkts: of those stamped with sojourn, those whose arrival time was lost
- * @malformed_pkts: by TC_INT_MALFORMED_*
- * @qdiscs: number of qdiscs that share the port, this one included
+ * @stamped_pkts: stamped packets by TC_INT_STAMPED_*
+ * @full_pkts: subset of @stamped_pkts without a slot for the record
+ * @echo_pkts: packets that carry records back to the sender
+ * @unwritable_pkts: packets that should have been stamped but could not be written
+ * @untimed_pkts: packets stamped with sojourn whose arrival time was lost
+ * @malformed_pkts: packets with a malformed header, by TC_INT_MALFORMED_*
+ * @qdiscs: number of qdiscs that share the port, including this one
  *
- * Packets are packets on the wire: a super-packet counts as its segments.
+ * Counters of packets count packets on the wire: a GSO packet counts as its segments.
  */
 struct tc_int_xstats {
 	__u64 rate_bytes_ps;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two Ethernet cards with a cable between them, card0 and card1, that sum up and segment
- * only what they can parse: TCP on IP, behind one VLAN tag or none. What else is left to them
- * is lost, and counted: a real one would send it mangled.
+ * Two Ethernet NICs with a cable between them, card0 and card1, that compute checksums and segment
+ * only for packets that they can parse: TCP over IP, behind at most one VLAN tag. Other packets
+ * that need this are dropped and counted; a real NIC would send them corrupted.
  */
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
@@ -13,7 +13,7 @@
 
 #include "card.h"
 
-/* The lab has one CPU, and this is softirq or BH off: no race. */
+/* There are no races, since the lab has one CPU and the writers run with BH off or in softirq. */
 static ulong parsed;
 module_param(parsed, ulong, 0644);
 MODULE_PARM_DESC(parsed, "packets that the card summed up or segmented");
@@ -21,7 +21,7 @@ static ulong mistaken;
 module_param(mistaken, ulong, 0644);
 MODULE_PARM_DESC(mistaken, "packets that it could not parse");
 
-/* UDP is that of a tunnel, whose own sum is asked for. */
+/* UDP is the outer header of a tunnel, whose own checksum is computed. */
 static bool card_parses_next(u8 next)
 {
 	return next == IPPROTO_TCP || next == IPPROTO_UDP;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user of telemetry for tests of its carrier, "int_drive": asks for constants, counts
- * what comes back; see drive.h.
+ * The congestion control "int_drive", for tests of net_int: it sends constant requests and counts
+ * the answers; see drive.h.
  */
 #include <net/int_flow.h>
 
@@ -18,7 +18,7 @@ module_param(wnd_max, uint, 0644);
 static uint kind;
 module_param(kind, uint, 0644);
 
-/* Answers by kind. */
+/* Number of answers of each kind. */
 static uint records;
 module_param(records, uint, 0644);
 static uint summaries;
@@ -27,7 +27,7 @@ static uint ratios;
 module_param(ratios, uint, 0644);
 static uint windows;
 module_param(windows, uint, 0644);
-/* Of the last answer. */
+/* Values of the last answer. */
 static uint hops;
 module_param(hops, uint, 0644);
 static uint path_id;
@@ -36,7 +36,7 @@ static uint flows;
 module_param(flows, uint, 0644);
 static uint value;
 module_param(value, uint, 0644);
-/* Answers whose seq is not between snd_una - 2^20 and snd_nxt, or whose header is bad. */
+/* Number of answers with a seq not between snd_una - 2^20 and snd_nxt, or with a bad header. */
 static uint odd;
 module_param(odd, uint, 0644);
 

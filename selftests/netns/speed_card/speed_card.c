@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two Ethernet cards with a cable between them, card0 and card1, on a bus, as hardware is; their
- * driver reports the rate of the parameter mbit. What they are given they deliver at once: the
- * rate is a word.
+ * Two Ethernet NICs with a cable between them, card0 and card1, on a bus like real hardware. Their
+ * driver reports the rate of the parameter mbit, but they deliver packets at once, without any
+ * limit.
  */
 #include <linux/ethtool.h>
 #include <linux/platform_device.h>

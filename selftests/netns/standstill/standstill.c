@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The machine stands still for a time, and all its clocks go on, as a virtual machine's do that
- * its host stops: /sys/module/standstill/parameters/ms. Only for the lab, where virtual time
- * passes with interrupts off and nothing else happens meanwhile: no timer, no packet, no program.
+ * Stop the machine for a time while all its clocks go on, as when a host stops a virtual machine:
+ * write the time to /sys/module/standstill/parameters/ms. This is only for the lab, where virtual
+ * time passes with interrupts off, and no timer, packet or program runs meanwhile.
  */
 #include <linux/delay.h>
 #include <linux/irqflags.h>

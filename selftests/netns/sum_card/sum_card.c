@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two Ethernet cards with a cable between them, card0 and card1, that sum up all that
- * comes in, from behind the frame's header on (CHECKSUM_COMPLETE). Who takes a header off
- * must take it off the sum: else the stack sums up itself, and where it finds nothing
- * wrong, complains of the card.
+ * Two Ethernet NICs with a cable between them, card0 and card1, that compute a checksum over each
+ * received packet behind the MAC header (CHECKSUM_COMPLETE). Code that removes a header must
+ * subtract it from this checksum. Otherwise the stack computes the checksum again and, if the
+ * packet is correct, logs a complaint about the NIC.
  */
 
 #define CARD_FEATURES (NETIF_F_SG | NETIF_F_HIGHDMA)
 
 #include "card.h"
 
-/* The lab has one CPU, and this is softirq or BH off: no race. */
+/* There are no races, since the lab has one CPU and the writers run with BH off or in softirq. */
 static ulong summed;
 module_param(summed, ulong, 0644);
 MODULE_PARM_DESC(summed, "packets that came in with a sum");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A reactor for tests of XCP's carrier, "xcp": offers constants, counts what comes back;
- * see drive.h.
+ * The congestion control "xcp" for tests of net_xcp: it sends constant requests and counts the
+ * feedback; see drive.h.
  */
 #include <net/xcp.h>
 #include <net/xcp_flow.h>

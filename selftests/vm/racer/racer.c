@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A data race on purpose: two threads count in one variable, without a lock and without
- * WRITE_ONCE(). kcsan-matrix.t loads this module to show that a race in a module is found and
- * reported. It is never installed.
+ * An intended data race: two threads increment one variable, without a lock and without
+ * WRITE_ONCE(). kcsan-matrix.t loads this module to show that KCSAN finds and reports a race in a
+ * module. The module is never installed.
  */
 
 #include <linux/delay.h>

@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from . import export, flows, ports, probe, screen, table
+from . import doctor, export, flows, ports, probe, screen, table
 
 
 def positive(text):
@@ -55,6 +55,7 @@ examples:
   hopstat answer &                       on other hosts, for:
   hopstat trace HOST                     the bottleneck on the path to it
   hopstat mesh --hosts FILE              the same to many
+  hopstat doctor                         faults of the configuration, and what mends them
   hopstat export --textfile /var/lib/prometheus/node-exporter/csig.prom
 
 columns:
@@ -92,6 +93,10 @@ def parser():
     be = verbs.add_parser("answer", help="answer to trace and mesh, until it is ended")
     be.add_argument("--address", default="::", help="to listen at; all")
     be.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP, 4353")
+    look = verbs.add_parser("doctor", help="find faults of the configuration")
+    look.add_argument("cc", nargs="?", metavar="NAME",
+                      help="a congestion control that is to be used, beside those in use")
+    look.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON lines")
     out = verbs.add_parser("export", help="sum up by destination prefix and locator")
     add_periods(out, argparse.SUPPRESS, "else")
     out.add_argument("--textfile", metavar="FILE", help="Prometheus text format, replaced each period")
@@ -128,6 +133,15 @@ def run_probes(options):
     return 0 if any(map(probe.is_told, rows)) else 1
 
 
+def run_doctor(options):
+    rows = doctor.findings(options.cc)
+    if options.json:
+        table.write_json(sys.stdout, rows)
+    else:
+        print("\n".join(doctor.lines(rows)) if rows else "nothing found", flush=True)
+    return 1 if rows else 0
+
+
 def run_lists(options):
     left = options.count or 1
     while True:
@@ -149,6 +163,8 @@ def run(options):
         return run_probes(options)
     if options.verb == "answer":
         return probe.answer(options.address, options.port)
+    if options.verb == "doctor":
+        return run_doctor(options)
     if options.verb == "export":
         if not options.textfile and not options.jsonl:
             raise ValueError("export: --textfile or --jsonl")

@@ -42,7 +42,8 @@ def endpoint(address, port):
 
 
 def sockets():
-    """{(local, peer): {cc, bbr: (bw, mrtt, gain, gain), rtt_us, rate}} of TCP."""
+    """{(local, peer): {cc, bbr: (bw, mrtt, gain, gain), rtt_us, rate, ...}} of TCP; unsent_bytes:
+    data that is not acknowledged yet, sent or not."""
     found = {}
     for family in (socket.AF_INET, socket.AF_INET6):
         ext = sum(1 << (kind - 1) for kind in (DIAG_INFO, DIAG_CONG, DIAG_VEGAS, DIAG_BBR))
@@ -59,7 +60,8 @@ def one_socket(data):
     size = 4 if family == socket.AF_INET else 16
     local = endpoint(netlink.address(data[8:8 + size]), sport)
     peer = endpoint(netlink.address(data[24:24 + size]), dport)
-    out = dict(cc="", bbr=None, rtt_us=None, least_us=None, acked_bytes=0, rate_bit_ps=None)
+    out = dict(cc="", bbr=None, rtt_us=None, least_us=None, acked_bytes=0, rate_bit_ps=None,
+               unsent_bytes=struct.unpack_from("I", data, 60)[0], options=0, retrans_pkts=0)
     for kind, value in netlink.attributes(data[72:]):
         if kind == DIAG_CONG:
             out["cc"] = value.split(b"\0")[0].decode()
@@ -67,6 +69,7 @@ def one_socket(data):
             low, high, mrtt_us, gain, gain2 = struct.unpack_from("5I", value)
             out["bbr"] = (low | high << 32, mrtt_us, gain, gain2)
         elif kind == DIAG_INFO and len(value) >= 112:
+            out["options"], out["retrans_pkts"] = value[5], struct.unpack_from("I", value, 100)[0]
             out["rtt_us"], = struct.unpack_from("I", value, 68)
             if len(value) >= 152:
                 out["acked_bytes"], = struct.unpack_from("Q", value, 120)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run commands at their times: at PLAN T0_NS
+ * Run commands at given times: at PLAN T0_NS
  *
- * PLAN has lines of "NS WORD...", in order: NS counts from T0_NS on CLOCK_MONOTONIC. The
- * first command that fails ends it.
+ * PLAN has lines of "NS WORD...", in order of time; NS counts from T0_NS on CLOCK_MONOTONIC. The
+ * program ends with the first command that fails.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One start of `ip -batch -` or `tc -batch -` for all namespaces.
+ * Start `ip -batch -` or `tc -batch -` once for all namespaces.
  *
- * Preloaded: before the program begins it is forked for each name in HOPLAB_EACH, in that
- * namespace and with NAME.HOPLAB_BATCH as its input. To load ip and its libraries is most
- * of what it takes there, 20 ms in User-Mode Linux. The first that fails ends it.
+ * This is a preloaded library. Before main() it forks the program for each name in HOPLAB_EACH, in
+ * that namespace and with NAME.HOPLAB_BATCH as its input. Loading ip and its libraries takes most
+ * of the time, 20 ms in User-Mode Linux, and so happens only once. The first failure ends the
+ * program.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,10 +2,10 @@
 /*
  * A seeded getrandom() for the process that is the guest.
  *
- * User-Mode Linux takes its random numbers from the host. Preloaded, this makes
+ * User-Mode Linux gets its random numbers from the host. This preloaded library makes
  * them a function of HOPLAB_SEED, so that a run can be repeated byte for byte.
- * The generator is splitmix64: good enough for hash keys and port numbers of a
- * guest that holds no secret.
+ * The generator is splitmix64, which is sufficient for hash keys and port numbers of a
+ * guest without secrets.
  */
 #include <stddef.h>
 #include <stdint.h>

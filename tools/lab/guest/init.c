@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first process of the guest. The root is the host's own, read-only; only
- * the run directory is writable and it is all that is left of a run:
+ * The first process of the guest. The root file system is the host's, read-only. Only the
+ * run directory is writable, and its files are all that remains of a run:
  *
- *   env       in:  variables of this run, a line of NAME=VALUE each
+ *   env       in:  variables of this run, one line of NAME=VALUE each
  *   command   in:  the command, a shell script
  *   insmod    in:  modules to load, one path a line, in order
  *   status    out: exit status of the command, or "setup STEP"
  *   dmesg     out: the kernel's log
- *   leaks     out: what kmemleak holds (debug kernel)
+ *   leaks     out: the report of kmemleak (debug kernel)
  *
- * One static program: in User-Mode Linux it is starting programs that takes time,
- * and a shell script would start forty before the run's own command.
+ * This is one static program, since starting a program takes long in User-Mode Linux,
+ * and a shell script would start forty of them before the run's own command.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +50,7 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* The kernel's log, without the "<6>" in front of each line. */
+/* Save the kernel's log, without the "<6>" in front of each line. */
 static void save_log(void)
 {
 	static char log[1 << 22];
@@ -70,7 +70,7 @@ static void save_log(void)
 	fclose(out);
 }
 
-/* There is nobody to ask and no disk to sync. */
+/* Power off at once: there is no disk to sync. */
 static void off(void)
 {
 	save_log();
@@ -115,8 +115,10 @@ static void mount_new(const char *type, const char *where)
 		fail("mount", where);
 }
 
-/* Nothing the guest writes may reach the host. Not tmpfs, which draws a random number for
- * each folder: the next draws would depend on the path of the checkout.
+/*
+ * Cover the folders that programs write to, since no write may reach the host. This is not done by
+ * tmpfs, which draws a random number for each folder: later random numbers would then depend on
+ * the path of the checkout.
  */
 static void cover(void)
 {
@@ -130,8 +132,9 @@ static void cover(void)
 			mount_new("ramfs", *dir);
 }
 
-/* And what is below a folder that is covered stays visible. A path of the host is all of
- * hostfs's mount data.
+/*
+ * Make a folder of the host visible that is below a covered one. The mount data of hostfs is the
+ * path on the host.
  */
 static void show(const char *variable)
 {
@@ -156,8 +159,10 @@ static void mount_devices(void)
 	mount_new("tmpfs", "/dev/shm");
 }
 
-/* As kmod does at boot on a host: opening the node loads the module. Not for a scenario, which
- * needs none: each new node draws a random number, and all that are drawn later change.
+/*
+ * Make the device node, as kmod does at boot on a host; opening it loads the module. A scenario
+ * does not need it, and must not have it: each new node draws a random number, which changes all
+ * later ones.
  */
 static void make_tun(void)
 {
@@ -191,7 +196,7 @@ static FILE *open_input(const char *path)
 	return file;
 }
 
-/* The next line without its end. */
+/* Read the next line and remove the newline. */
 static char *next_line(FILE *file, char *line)
 {
 	if (!fgets(line, LINE_MAX_BYTES, file))
@@ -258,8 +263,9 @@ static void load_modules(void)
 	fclose(file);
 }
 
-/* A longer path of the checkout may take more time to set up: the command starts on a full
- * second in every checkout.
+/*
+ * Wait for a full second. Setup may take longer if the path of the checkout is longer, but the
+ * command must start at the same time in every checkout.
  */
 static void await_second(void)
 {
@@ -272,7 +278,7 @@ static void await_second(void)
 		;
 }
 
-/* A limit in virtual time: a guest in which all sleep jumps straight to it. */
+/* End the run after a limit in virtual time, which a guest reaches at once if all tasks sleep. */
 static void watch(const char *limit_s)
 {
 	double limit = limit_s ? atof(limit_s) : 0;
@@ -288,7 +294,7 @@ static void watch(const char *limit_s)
 	off();
 }
 
-/* What the guest says goes through as it is; a terminal for people works as one. */
+/* Pass output through unchanged, or set up a terminal for interactive use. */
 static void set_terminal(int people)
 {
 	struct termios term;
@@ -318,7 +324,7 @@ static void exec_command(int people)
 	_exit(127);
 }
 
-/* The exit status, as a shell tells it. */
+/* Run the command. Returns its exit status, as a shell reports it. */
 static int run_command(void)
 {
 	const char *tty = getenv("HOPLAB_TTY");
@@ -335,7 +341,7 @@ static int run_command(void)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* An object is reported once two scans have found no pointer to it, and it is 5 s old. */
+/* kmemleak reports an object that is 5 s old and to which two scans have found no pointer. */
 static void save_leaks(void)
 {
 	char block[LINE_MAX_BYTES];
@@ -371,7 +377,7 @@ int main(void)
 {
 	char text[16];
 
-	/* On a host this must never do anything. */
+	/* This program must do nothing if it is started on a host. */
 	if (getpid() != 1)
 		return 1;
 	open_console();

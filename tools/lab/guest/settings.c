@@ -2,8 +2,8 @@
 /*
  * Write sysctls in network namespaces: settings NODE...
  *
- * NODE.sysctl has lines of "net/ipv4/tcp_ecn=1". One process for all nodes: to
- * start one each is what takes longest when a network is set up in a guest.
+ * NODE.sysctl has lines such as "net/ipv4/tcp_ecn=1". One process serves all nodes, since
+ * starting one process per node would take most of the time of setting up a network.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (i = 1; i < argc; i++)
-		/* The first namespace has no name: its settings are in ".sysctl". */
+		/* The initial namespace has no name; its settings are in ".sysctl". */
 		if ((*argv[i] && enter(argv[i])) || set_node(argv[i]))
 			return 1;
 	return 0;

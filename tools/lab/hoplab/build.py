@@ -10,8 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from . import LabError
 
@@ -24,7 +26,7 @@ SOURCES = ("Kbuild", "include", "hop_core", "sch_*", "net_*", "tcp_*",
 
 
 @contextlib.contextmanager
-def lock(name, folder=BUILD):
+def lock(name: str, folder: Path = BUILD) -> Iterator[None]:
     """Held by one lab process at a time: of this checkout, or of all that share `folder`."""
     folder.mkdir(exist_ok=True)
     with open(folder / f".{name}.lock", "w") as handle:
@@ -36,11 +38,11 @@ def lock(name, folder=BUILD):
         yield
 
 
-def say(text):
+def say(text: str) -> None:
     print(f"[lab] {text}", file=sys.stderr, flush=True)
 
 
-def scratch(prefix):
+def scratch(prefix: str) -> Path:
     """A run directory. Those of failed runs are kept for a day."""
     root = BUILD / "run"
     root.mkdir(parents=True, exist_ok=True)
@@ -50,7 +52,7 @@ def scratch(prefix):
     return Path(tempfile.mkdtemp(prefix=prefix, dir=root))
 
 
-def read(path):
+def read(path: Path) -> str:
     """A file's text; nothing where there is none."""
     try:
         return path.read_text(errors="replace")
@@ -58,8 +60,8 @@ def read(path):
         return ""
 
 
-def run_quietly(command, log, what):
-    """Run a build step; what it says is shown only when it fails."""
+def run_quietly(command: Sequence[str | Path], log: Path, what: str | Path) -> None:
+    """Run a build step; its output is shown only when it fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w") as out:
         code = subprocess.call([str(c) for c in command], stdout=out,
@@ -74,53 +76,53 @@ def run_quietly(command, log, what):
 
 @dataclass
 class Built:
-    """What a guest boots with."""
+    """All that a guest boots with."""
     kernel: str             # release or debug
     kdir: Path              # the kernel's build directory, in the cache
     modules: Path           # folder of our .ko files
     kernel_modules: Path    # root of the kernel's own modules; absent unless they were asked for
 
 
-def kernel_script(kernel, *options):
-    """What kernel/build.sh prints; builds on first use (minutes, with progress)."""
+def kernel_script(kernel: str, *options: str) -> Path:
+    """The path that kernel/build.sh prints; builds on first use (minutes, with progress)."""
     done = subprocess.run([LAB / "kernel/build.sh", kernel, *options], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise LabError(f"the {kernel} kernel could not be built")
     return Path(done.stdout.strip().splitlines()[-1])
 
 
-def hash_files(digest, files, top):
+def hash_files(digest: Any, files: Iterable[Path], top: Path) -> None:
     for path in sorted(files):
         digest.update(f"{path.relative_to(top)} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
 
 
-def modular(prefix):
+def modular(prefix: str) -> set[str]:
     """Lower-case names of the lab kernel's options that are modules: modular("NET_SCH") has "pie"."""
     config = (LAB / "kernel/lab.config").read_text()
     return {name.lower() for name in re.findall(rf"^CONFIG_{prefix}_(\w+)=m$", config, re.M)}
 
 
-def kernel_identity(kdir):
+def kernel_identity(kdir: Path) -> str:
     """A name for the kernel itself, wherever it is: its code, its symbols, its configuration."""
     digest = hashlib.sha256()
     hash_files(digest, [kdir / name for name in ("linux", "Module.symvers", ".config")], kdir)
     return digest.hexdigest()
 
 
-def sources_identity():
+def sources_identity() -> str:
     """A name for the content of all module sources."""
     digest = hashlib.sha256()
-    files = []
+    files: list[Path] = []
     for pattern in SOURCES:
         for root in TOP.glob(pattern):
-            files += [root] if root.is_file() else root.rglob("*")
+            files += [root] if root.is_file() else list(root.rglob("*"))
     hash_files(digest, [f for f in files if f.suffix in (".c", ".h", ".sh") or f.name == "Kbuild"], TOP)
     return digest.hexdigest()
 
 
-def build_modules(kernel, kdir):
-    # Beside the modules for the distribution's source, if another is asked for (kernel/build.sh).
+def build_modules(kernel: str, kdir: Path) -> Path:
+    # Modules for another kernel source (kernel/build.sh) have a folder of their own.
     other = "-other" if os.environ.get("HOPLAB_KERNEL_SOURCE") else ""
     folder = BUILD / f"uml-{kernel}{other}"
     stamp = folder / ".stamp"
@@ -133,14 +135,14 @@ def build_modules(kernel, kdir):
         # Make compares times: what was built for another kernel looks up to date.
         shutil.rmtree(folder, ignore_errors=True)
     run_quietly([TOP / "tools/build-modules.sh", folder.name, kdir, "ARCH=um",
-                 # Without effect but in a kernel with UBSAN, which instruments nothing else.
+                 # It has an effect only in a kernel with UBSAN, which else does not instrument modules.
                  "UBSAN_SANITIZE=y", f"-j{len(os.sched_getaffinity(0))}"],
                 BUILD / f"{folder.name}.log", f"the modules for the {kernel} kernel")
     stamp.write_text(now)
     return folder
 
 
-def build_programs():
+def build_programs() -> None:
     """The guest's own programs: the tc plug-ins, the traffic generator, the sampler."""
     for folder, out in (("tools/tc", "tc"), ("tools/lab/traffic", "lab")):
         if (TOP / folder / "Makefile").exists():
@@ -151,7 +153,7 @@ def build_programs():
     build_guest_tools()
 
 
-def build_guest_tools():
+def build_guest_tools() -> None:
     out = BUILD / "guest"
     out.mkdir(parents=True, exist_ok=True)
     for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
@@ -164,13 +166,15 @@ def build_guest_tools():
                         BUILD / "guest.log", source)
 
 
-def newer(target, source):
+def newer(target: Path, source: Path) -> bool:
     return target.exists() and target.stat().st_mtime_ns >= source.stat().st_mtime_ns
 
 
-def everything(kernel, modules=None, kernel_modules=True):
-    """Bring all up to date: modules: a folder of .ko files instead of ours; kernel_modules: whether
-    the kernel's own are needed."""
+def everything(kernel: str, modules: str | None = None, kernel_modules: bool = True) -> Built:
+    """
+    Bring all up to date.
+    modules: a folder of .ko files instead of ours; kernel_modules: true if the kernel's own are needed
+    """
     with lock("build"):
         kdir = kernel_script(kernel)
         root = kernel_script(kernel, "--modules", *([] if kernel_modules else ["--path"]))
@@ -178,12 +182,12 @@ def everything(kernel, modules=None, kernel_modules=True):
         return Built(kernel, kdir, Path(modules) if modules else build_modules(kernel, kdir), root)
 
 
-def load_order(folder):
-    """All modules but the test suites, each after those it depends on."""
+def load_order(folder: Path) -> list[Path]:
+    """All modules but the test suites, each after the modules that it depends on."""
     found = {p.stem: p for p in sorted(folder.rglob("*.ko")) if not p.stem.endswith("_test")}
-    order = []
+    order: list[Path] = []
 
-    def add(name):
+    def add(name: str) -> None:
         if name in found and found[name] not in order:
             for other in dependencies(found[name]):
                 add(other)
@@ -194,7 +198,6 @@ def load_order(folder):
     return order
 
 
-def dependencies(module):
+def dependencies(module: Path) -> list[str]:
     match = re.search(rb"\0depends=([^\0]*)\0", module.read_bytes())
     return [x.replace("-", "_") for x in match.group(1).decode().split(",") if x] if match else []
-

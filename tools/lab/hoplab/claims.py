@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Claims: formulas over metrics, judged seed by seed.
+"""Claims: formulas over metrics, decided seed by seed.
 
 A formula is arithmetic over metrics: `queue_p95 - {K}`, `cubic.queue_mean /
 dctcp_ms.queue_mean`, `case("incast-40").fct_max`, `jain("long")`. A metric alone
@@ -11,24 +11,30 @@ import inspect
 import math
 import operator
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from .results import Measures, metrics
+from .metrics import Measures, metrics
+from .results import Run
+from .schema import Case, Claim
 from .units import RATES_BPS, TIMES_NS
 
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-             ast.Div: operator.truediv, ast.Pow: operator.pow, ast.USub: operator.neg}
-FUNCTIONS = {"sqrt": math.sqrt, "abs": abs, "min": min, "max": max}
+# The operators of ast take one argument or two.
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.Pow: operator.pow, ast.USub: operator.neg}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"sqrt": math.sqrt, "abs": abs, "min": min, "max": max}
 UNITS = {**{u: v / 1e9 for u, v in TIMES_NS.items()}, **RATES_BPS}
-# More is no formula that anybody reads; Python's own recursion bears this much.
+# Nobody reads a longer formula; Python's own recursion limit allows this length.
 FORMULA_MAX = 400
 
 
-def parse(formula):
+def parse(formula: str | float) -> ast.expr:
     if len(str(formula)) > FORMULA_MAX:
         raise ValueError(f"a formula has {FORMULA_MAX} characters at most")
 
-    def number(match):
+    def number(match: re.Match[str]) -> str:
         # A quoted name stays as it is, whatever it contains: "long-5ms".
         return match[0] if match["quoted"] else repr(float(match["value"]) * UNITS[match["unit"]])
     units = "|".join(sorted(UNITS, key=len, reverse=True))
@@ -40,28 +46,28 @@ def parse(formula):
         raise ValueError(f"{formula!r} is not a formula") from None
 
 
-def check(formula, cases, own):
-    """Refuse what could not be evaluated for the case named `own`, before anything runs."""
+def check(formula: str, cases: dict[str, Case], own: str) -> str:
+    """Refuse a formula that cannot be evaluated for the case named `own`, before anything runs."""
     Checker(formula, cases, own).visit(parse(formula))
     return formula
 
 
-def constant(formula):
+def constant(formula: str | float | None) -> float | None:
     """The value of a formula without metrics, else None."""
     try:
-        return None if formula is None else evaluate(formula, None, {}, None)
+        return None if formula is None else evaluate(formula, "", {}, None)
     except ValueError:
         return None
 
 
 class Checker:
-    def __init__(self, formula, cases, own):
+    def __init__(self, formula: str, cases: dict[str, Case], own: str) -> None:
         self.formula, self.cases, self.own = formula, cases, own
 
-    def refuse(self, what):
+    def refuse(self, what: str) -> NoReturn:
         raise ValueError(f"{self.formula!r}: {what}")
 
-    def visit(self, node):
+    def visit(self, node: ast.expr) -> None:
         if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
             self.visit(node.left)
             self.visit(node.right)
@@ -75,7 +81,7 @@ class Checker:
         else:
             self.metric(node, [], [])
 
-    def call(self, node):
+    def call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
             if not node.args or node.keywords:
                 self.refuse(f"{node.func.id} takes formulas in parentheses")
@@ -84,8 +90,8 @@ class Checker:
         else:
             self.metric(node.func, node.args, node.keywords)
 
-    def metric(self, node, args, named):
-        case = self.own
+    def metric(self, node: ast.expr, args: list[ast.expr], named: list[ast.keyword]) -> None:
+        case: Any = self.own
         if isinstance(node, ast.Attribute):
             case = case_name(node.value)
             if case not in self.cases:
@@ -101,33 +107,41 @@ class Checker:
             self.refuse("a metric's argument is a name in quotes or a number")
         signature = inspect.signature(getattr(Measures, name))
         try:
-            given = signature.bind(self, *(a.value for a in args),
-                                   **{k.arg: k.value.value for k in named})
+            given = signature.bind(self, *constants(args), **keywords(named))
         except TypeError:
             self.refuse(f"{name} takes: {' '.join(list(signature.parameters)[1:]) or 'nothing'}")
         given.apply_defaults()
         self.arguments(self.cases[case], dict(given.arguments))
 
-    def arguments(self, case, given):
-        """Judge what a metric is given; a parameter of one name is the same in all metrics."""
-        allowed = {"port": case.sample["ports"], "event": case.sample["trace"],
-                   "counter": case.counters,
-                   "group": list(dict.fromkeys(f["name"] for f in case.flows))}
+    def arguments(self, case: Case, given: dict[str, Any]) -> None:
+        """Check a metric's arguments; a parameter of one name means the same in all metrics."""
+        allowed: dict[str, list[str]] = {
+            "port": case.ports, "event": case.sample.trace, "counter": case.counters,
+            "group": list(dict.fromkeys(f.name for f in case.flows))}
         limits = {"share": 100, "threshold": 1, "low_bytes": math.inf, "high_bytes": math.inf,
                   "rate_bps": math.inf, "span_s": math.inf}
         del given["self"]
         for key, value in given.items():
-            known = allowed.get(key, [value])
+            known: list[Any] = allowed.get(key, [value])
             if key in limits:
                 if not isinstance(value, (int, float)) or not 0 <= value <= limits[key]:
                     self.refuse(f"{key} {value!r}: write 0 to {limits[key]}")
-            elif value not in ([None, *known] if known else known):
+            elif value not in known and not (known and value is None):
                 self.refuse(f"{key} {value!r}: allowed: {' '.join(known) or 'none is there'}")
             elif not isinstance(value, (str, type(None))):
                 self.refuse(f"{key} {value!r}: write a name in quotes")
 
 
-def case_name(node):
+def constants(nodes: list[ast.expr]) -> list[Any]:
+    """The arguments of a metric: Checker allows constants only."""
+    return [node.value for node in nodes if isinstance(node, ast.Constant)]
+
+
+def keywords(nodes: list[ast.keyword]) -> dict[str, Any]:
+    return {node.arg or "": node.value.value for node in nodes if isinstance(node.value, ast.Constant)}
+
+
+def case_name(node: ast.expr) -> Any:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "case" and len(node.args) == 1:
@@ -135,20 +149,20 @@ def case_name(node):
     return None
 
 
-def evaluate(formula, own, runs, window):
+def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Sequence[int] | None) -> float:
     """The formula's value for one run; `runs`: case -> run of the same seed."""
-    def metric(node, args, named):
+    def metric(node: ast.expr, args: list[Any], named: dict[str, Any]) -> Any:
         if isinstance(node, ast.Attribute):
             case, name = case_name(node.value), node.attr
         else:
-            case, name = own, node.id
+            case, name = own, getattr(node, "id")
         if case not in runs:
             raise ValueError(f"case {case!r} was not run")
         return getattr(Measures(runs[case], window), name)(*args, **named)
 
-    def value(node):
+    def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
-            return float(node.value)    # of whole numbers, ** would have no end
+            return float(node.value)    # ** of large whole numbers would take for ever
         if isinstance(node, ast.BinOp):
             return OPERATORS[type(node.op)](value(node.left), value(node.right))
         if isinstance(node, ast.UnaryOp):
@@ -156,8 +170,7 @@ def evaluate(formula, own, runs, window):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
                 return FUNCTIONS[node.func.id](*map(value, node.args))
-            return metric(node.func, [a.value for a in node.args],
-                          {k.arg: k.value.value for k in node.keywords})
+            return metric(node.func, constants(node.args), keywords(node.keywords))
         return metric(node, [], {})
 
     try:
@@ -167,61 +180,61 @@ def evaluate(formula, own, runs, window):
 
 
 @dataclass
-class Verdict:
+class Decision:
     """One claim about one case, over all its seeds."""
     scenario: str
     case: str
-    claim: dict
-    values: list
+    claim: Claim
+    values: list[float]
     low: float
     high: float
-    problem: str = None
+    problem: str | None = None
 
     @property
-    def passed(self):
+    def passed(self) -> bool:
         return not self.problem and bool(self.values) and \
             all(self.low <= v <= self.high for v in self.values)
 
     @property
-    def required(self):
+    def required(self) -> str:
         words = [f">= {self.low:.4g}"] if self.low != -math.inf else []
         words += [f"<= {self.high:.4g}"] if self.high != math.inf else []
         return " and ".join(words)
 
     @property
-    def measured(self):
+    def measured(self) -> str:
         if self.problem:
             return self.problem
         words = f"{min(self.values):.4g}"
         return words if len(set(self.values)) == 1 else f"{words}..{max(self.values):.4g}"
 
 
-def judge(runs):
-    """All verdicts on a list of runs."""
-    verdicts = []
-    by_case = {}
+def decide(runs: list[Run]) -> list[Decision]:
+    """Decide all claims on a list of runs."""
+    decisions = []
+    by_case: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         by_case.setdefault((run.meta["scenario"], run.meta["case"]), []).append(run)
     for (scenario, case), mine in by_case.items():
-        for claim in mine[0].meta["claims"]:
-            if mine[0].meta["kernel"] == "debug" and not claim["debug"]:
+        for claim in (Claim(**item) for item in mine[0].meta["claims"]):
+            if mine[0].meta["kernel"] == "debug" and not claim.debug:
                 continue
-            verdicts.append(judge_one(scenario, case, claim, mine, by_case))
-    return verdicts
+            decisions.append(decide_one(scenario, case, claim, mine, by_case))
+    return decisions
 
 
-def judge_one(scenario, case, claim, mine, by_case):
-    verdict = Verdict(scenario, case, claim, [], -math.inf, math.inf)
+def decide_one(scenario: str, case: str, claim: Claim, mine: list[Run],
+               by_case: dict[tuple[str, str], list[Run]]) -> Decision:
+    decision = Decision(scenario, case, claim, [], -math.inf, math.inf)
     try:
         for run in mine:
             seed = run.meta["seed"]
             peers = {c: r for (s, c), rs in by_case.items() for r in rs
                      if s == scenario and r.meta["seed"] == seed}
-            bounds = [default if claim[key] is None else
-                      evaluate(claim[key], case, peers, claim["window"])
-                      for key, default in (("min", -math.inf), ("max", math.inf))]
-            verdict.low, verdict.high = bounds
-            verdict.values.append(evaluate(claim["metric"], case, peers, claim["window"]))
+            decision.low, decision.high = (
+                default if bound is None else evaluate(bound, case, peers, claim.window)
+                for bound, default in ((claim.min, -math.inf), (claim.max, math.inf)))
+            decision.values.append(evaluate(claim.metric, case, peers, claim.window))
     except ValueError as error:
-        verdict.problem = str(error)
-    return verdict
+        decision.problem = str(error)
+    return decision

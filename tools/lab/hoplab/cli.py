@@ -11,19 +11,29 @@ import sys
 import tempfile
 import time
 import traceback
+from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn
 
-from . import (LabError, build, claims, digests, guest, pages, ready, results, runner, scenario, slowdown, table,
-               topology)
+from . import (LabError, build, claims, digests, guest, inputs, kinds, pages, ready, runner, scenario,
+               slowdown, table, topology)
+from .claims import Decision
+from .results import Run
+from .runner import Choice, Job
+from .scenario import Scenario
+
+# The object that add_subparsers() returns; its class has no public name.
+Commands = Any
 
 
-def cmd_setup(args):
+def cmd_setup(args: Namespace) -> int:
     built = ready.prepare(args.kernel, kernel_modules=args.all)
     print(f"the lab is ready, {args.kernel} kernel: {built.kdir}")
     return 0
 
 
-def cmd_list(args):
+def cmd_list(args: Namespace) -> int:
     rows = [("scenario", "cases", "claims", "what")]
     for name in scenario.available() + scenario.available("figures"):
         found = scenario.load(name)
@@ -35,44 +45,48 @@ def cmd_list(args):
     return 0
 
 
-def chosen(args):
+def chosen(args: Namespace) -> list[Scenario]:
     words = args.scenarios + (scenario.available("figures") if args.figures else [])
     if not words:
         raise LabError(f"{args.name}: which scenario? there are: {' '.join(scenario.available())}")
     return [scenario.load(word) for word in words]
 
 
-def cmd_run(args):
+def choice(args: Namespace) -> Choice:
+    return Choice(args.only, args.seed, args.kernel)
+
+
+def cmd_run(args: Namespace) -> int:
     scenarios = chosen(args)
     out = Path(args.out) if args.out else runner.default_out()
     out.mkdir(parents=True, exist_ok=True)
-    jobs = runner.plan(scenarios, args, out)
+    jobs = runner.plan(scenarios, choice(args), out)
     progress = runner.Progress(len(jobs))
     start = time.monotonic()
     for job in runner.run_all(jobs, args.jobs, args.kernel_argument):
         progress.step(job)
-    runs = [results.Run(j.file) for j in jobs if j.file]
-    verdicts = claims.judge(runs)
-    show_results(args, jobs, runs, verdicts, out)
+    runs = [Run(j.file) for j in jobs if j.file]
+    decisions = claims.decide(runs)
+    show_results(args, jobs, runs, decisions, out)
     packets = sum(r.packets for r in runs)
     speed = (f"; {packets / 1e6:.2f} million packets, a million in "
              f"{sum(j.traffic_s for j in jobs) * 1e6 / packets:.1f} s of CPU time") if packets else ""
     print(f"[lab] {len(jobs)} runs in {time.monotonic() - start:.1f} s{speed}", file=sys.stderr)
-    return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in verdicts) else 0
+    return 1 if any(j.outcome.problem for j in jobs) or not all(v.passed for v in decisions) else 0
 
 
-def show_results(args, jobs, runs, verdicts, out):
+def show_results(args: Namespace, jobs: list[Job], runs: list[Run], decisions: list[Decision], out: Path) -> None:
     traffic_s = {j.label: j.traffic_s for j in jobs}
     if args.tap:
-        table.show_tap(jobs, verdicts)
+        table.show_tap(jobs, decisions)
         return
     if args.json:
-        print(json.dumps(as_json(jobs, runs, verdicts), indent=1))
+        print(json.dumps(as_json(jobs, runs, decisions), indent=1))
         return
     if runs:
         table.show(runs, traffic_s)
-    table.show_claims(verdicts)
-    page = draw(out, runs, verdicts) if runs else None
+    table.show_claims(decisions)
+    page = draw(out, runs, decisions) if runs else None
     show_failures(jobs)
     for job in jobs if args.digest else []:
         print(f"{job.digest or 'failed':64}  {job.label}")
@@ -80,9 +94,9 @@ def show_results(args, jobs, runs, verdicts, out):
         print(f"\nresults: {out}/*.jsonl; plots: {page}")
 
 
-def show_failures(jobs):
-    """Each failure once: runs that failed alike are named beside the first of them."""
-    alike = {}
+def show_failures(jobs: list[Job]) -> None:
+    """Show each failure once: runs that failed alike are named beside the first of them."""
+    alike: dict[str, list[Job]] = {}
     for job in jobs:
         if job.outcome.problem:
             alike.setdefault(guest.signature(job.outcome), []).append(job)
@@ -92,13 +106,13 @@ def show_failures(jobs):
             print(f"lab: {len(others)} more failed alike: {' '.join(j.label for j in others)}", file=sys.stderr)
 
 
-def draw(out, runs, verdicts):
-    # Here, since it takes a second to load what draws.
+def draw(out: Path, runs: list[Run], decisions: list[Decision]) -> Path:
+    # Imported here, since matplotlib takes a second to load.
     from . import report
-    return report.write(out / "report.html", runs, verdicts)
+    return report.write(out / "report.html", runs, decisions)
 
 
-def as_json(jobs, runs, verdicts):
+def as_json(jobs: list[Job], runs: list[Run], decisions: list[Decision]) -> dict[str, Any]:
     return {
         "runs": [{"run": j.label, "digest": j.digest, "wall_s": round(j.outcome.wall_s, 2),
                   "file": str(j.file), "problem": j.outcome.problem, "lines": j.outcome.lines,
@@ -107,28 +121,27 @@ def as_json(jobs, runs, verdicts):
         "groups": [dict(zip(table.GROUP_HEAD, r)) for r in table.group_rows(runs)[1:]],
         "late": [{"run": r.label, "what": words} for r in runs for words in r.late()],
         "slowdown": [r.as_json() for r in slowdown.rows(runs)],
-        "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim["metric"],
+        "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim.metric,
                     "measured": [slowdown.finite(x) for x in v.values], "required": v.required, "passed": v.passed,
-                    "problem": v.problem, "source": v.claim["source"]} for v in verdicts]}
+                    "problem": v.problem, "source": v.claim.source} for v in decisions]}
 
 
-def cmd_jobs(args):
+def cmd_jobs(args: Namespace) -> int:
     """A command a run, for GNU parallel: its last word is the result's file."""
     program = os.path.relpath(build.LAB / "lab")
     kernel = ["--kernel", args.kernel] if args.kernel != "release" else []
     scenarios = chosen(args)
-    for job in runner.plan(scenarios, args, Path(args.out)):
+    for job in runner.plan(scenarios, choice(args), Path(args.out)):
         print(shlex.join([program, "measure", *kernel, job.scenario.word, job.case.name,
                           str(job.seed), str(job.target)]))
     return 0
 
 
-def cmd_measure(args):
-    """One run. Nothing is judged: a claim may be about several."""
+def cmd_measure(args: Namespace) -> int:
+    """Run one case with one seed. No claim is decided: a claim may be about several runs."""
     found = scenario.load(args.scenario)
     into = Path(args.file)
-    only = argparse.Namespace(only=[args.case], seed=args.seed, kernel=args.kernel)
-    job, = runner.plan([found], only, into.parent)
+    job, = runner.plan([found], Choice([args.case], args.seed, args.kernel), into.parent)
     job.into = into
     into.parent.mkdir(parents=True, exist_ok=True)
     for _ in runner.run_all([job], 1):
@@ -140,13 +153,12 @@ def cmd_measure(args):
     return 0
 
 
-def cmd_digests(args):
-    """Are the bytes of a few results those that the repository has?"""
-    jobs = []
+def cmd_digests(args: Namespace) -> int:
+    """Compare the digests of a few results with the recorded ones."""
+    jobs: list[Job] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, case, seed in digests.CHOSEN:
-            only = argparse.Namespace(only=[case], seed=seed, kernel="release")
-            jobs += runner.plan([scenario.load(name)], only, Path(folder))
+            jobs += runner.plan([scenario.load(name)], Choice([case], seed), Path(folder))
         for _ in runner.run_all(jobs, args.jobs):
             pass
     show_failures(jobs)
@@ -162,19 +174,19 @@ def cmd_digests(args):
     return 0 if holds else 1
 
 
-def cmd_report(args):
+def cmd_report(args: Namespace) -> int:
     files = sorted(Path(args.folder).glob("*.jsonl"))
     if not files:
         raise LabError(f"{args.folder}: no results (*.jsonl) there")
-    runs = [results.Run(f) for f in files]
-    verdicts = claims.judge(runs)
+    runs = [Run(f) for f in files]
+    decisions = claims.decide(runs)
     table.show(runs, {})
-    table.show_claims(verdicts)
-    print(f"\nplots: {draw(Path(args.folder), runs, verdicts)}")
-    return 0 if all(v.passed for v in verdicts) else 1
+    table.show_claims(decisions)
+    print(f"\nplots: {draw(Path(args.folder), runs, decisions)}")
+    return 0 if all(v.passed for v in decisions) else 1
 
 
-def cmd_table(args):
+def cmd_table(args: Namespace) -> int:
     folder = Path(args.out) if args.out else runner.default_out()
     found = {}
     for word in args.scenarios:
@@ -190,7 +202,7 @@ def cmd_table(args):
     return 0
 
 
-def cmd_shell(args):
+def cmd_shell(args: Namespace) -> int:
     found = scenario.load(args.scenario)
     case = next((c for c in found.cases if c.name == (args.only or found.cases[0].name)), None)
     if case is None:
@@ -200,9 +212,9 @@ def cmd_shell(args):
     built = ready.prepare(args.kernel)
     folder = build.scratch("shell-")
     net = topology.build(case)
-    topology.write(net, folder)
+    inputs.write(net, folder)
     print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ip route get "
-          f"{topology.address(net, case.network['hosts'][-1])}; exit ends the guest", flush=True)
+          f"{topology.address(net, case.network.hosts[-1])}; exit ends the guest", flush=True)
     outcome = guest.run(guest.Boot(
         command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, built=built,
         timeout_s=0, tty=True, variables={"PS1": "lab# ", "HOPLAB_TUN": "1"}))
@@ -213,11 +225,11 @@ def cmd_shell(args):
     return 1 if outcome.problem else 0
 
 
-# Programs of all kinds may wait for time by failing calls: for them these take time, as in stock kernels.
+# Programs of all kinds may wait by calls that fail: here these calls take time, as in stock kernels.
 EXEC_CLOCK = "free-clock-calls=0"
 
 
-def cmd_exec(args):
+def cmd_exec(args: Namespace) -> int:
     built = ready.prepare(args.kernel, args.modules)
     run = build.scratch("exec-")
     outcome = guest.run(guest.Boot(
@@ -231,36 +243,36 @@ def cmd_exec(args):
     return outcome.status
 
 
-def whole(low, high):
+def whole(low: int, high: int) -> Callable[[str], int]:
     """An option's value: a whole number."""
-    def parse(given):
+    def parse(given: str) -> int:
         try:
-            return scenario.integer(low, high)(int(given) if given.isascii() and given.isdigit() else given)
+            return kinds.integer(low, high)(int(given) if given.isascii() and given.isdigit() else given)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(error) from None
+            raise argparse.ArgumentTypeError(str(error)) from None
     return parse
 
 
-SEED = whole(0, scenario.SEED_MAX)
+SEED = whole(0, kinds.SEED_MAX)
 
 
-def seconds(given):
+def seconds(given: str) -> float:
     if not re.fullmatch(r"[0-9]{1,7}(\.[0-9]+)?", given):
         raise argparse.ArgumentTypeError(f"{given!r}: write seconds, 0 to 9999999")
     return float(given)
 
 
-def add_kernel(command):
+def add_kernel(command: argparse.ArgumentParser) -> None:
     command.add_argument("--kernel", choices=build.KERNELS, default="release",
                          help="debug: KASAN, UBSAN, lockdep, kmemleak")
 
 
-def add_kernel_argument(command):
+def add_kernel_argument(command: argparse.ArgumentParser) -> None:
     command.add_argument("--kernel-argument", action="append", default=[], metavar="WORD",
                          help="one more word for the guest kernel's command line; may be repeated")
 
 
-def add_run(commands):
+def add_run(commands: Commands) -> None:
     run = commands.add_parser("run", help="run scenarios, by name or file; measure, judge, draw")
     run.add_argument("scenarios", nargs="*", metavar="SCENARIO")
     run.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
@@ -277,7 +289,7 @@ def add_run(commands):
     run.set_defaults(call=cmd_run)
 
 
-def add_jobs(commands):
+def add_jobs(commands: Commands) -> None:
     jobs = commands.add_parser("jobs", help="print a command a run, for GNU parallel on many machines")
     jobs.add_argument("scenarios", nargs="*", metavar="SCENARIO")
     jobs.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
@@ -295,7 +307,7 @@ def add_jobs(commands):
     one.set_defaults(call=cmd_measure)
 
 
-def add_table(commands):
+def add_table(commands: Commands) -> None:
     tables = commands.add_parser("table", help="tables of results for the documentation: a row a case")
     tables.add_argument("scenarios", nargs="+", metavar="SCENARIO")
     tables.add_argument("--out", metavar="DIR", help="where their results are (lab-results)")
@@ -303,7 +315,7 @@ def add_table(commands):
     tables.set_defaults(call=cmd_table)
 
 
-def add_exec(commands):
+def add_exec(commands: Commands) -> None:
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
     add_kernel(run)
     run.add_argument("--seed", type=SEED, default=1)
@@ -316,11 +328,11 @@ def add_exec(commands):
 
 
 class Parser(argparse.ArgumentParser):
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def parser():
+def parser() -> Parser:
     top = Parser(prog="lab", description="real Linux networking in virtual time")
     top.add_argument("--debug", action="store_true", help="a failure of the lab shows its Python traceback")
     commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
@@ -350,11 +362,11 @@ def parser():
     return top
 
 
-def interrupted(*_):
+def interrupted(*_: Any) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     if args.name == "exec":
         args.command = args.command[1:] if args.command[:1] == ["--"] else args.command
@@ -362,7 +374,8 @@ def main(argv):
             parser().error("exec: which command?")
     signal.signal(signal.SIGTERM, interrupted)
     try:
-        return args.call(args)
+        status: int = args.call(args)
+        return status
     except Exception as error:
         if args.debug:
             raise
@@ -372,8 +385,8 @@ def main(argv):
         return 130
 
 
-def fault(error):
-    """One line about it. Return: the exit status."""
+def fault(error: Exception) -> int:
+    """Print one line about an error. Return: the exit status."""
     if isinstance(error, (LabError, OSError)):
         print(f"lab: {error}", file=sys.stderr)
         return 2

@@ -10,16 +10,17 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from . import LabError, build
 
 FILE = build.LAB / "digests.json"
-# Scenario, case, seed: mainline's TCP alone; marks and the receiver's ACKs; telemetry both ways.
+# Scenario, case, seed: mainline's TCP alone; marks and the receiver's ACKs; telemetry in both directions.
 CHOSEN = (("smoke", "all", 1), ("dctcp-ipv6", "all", 1), ("hpccpp-forms", "inband_ack", 1))
 PACKAGES = ("libc6", "iproute2")
 
 
-def identity(kdir):
+def identity(kdir: Path) -> dict[str, str]:
     """The parts that may legitimately change results, by name."""
     parts = {"linux": build.read(kdir / "include/config/kernel.release").strip(),
              "config": hashlib.sha256((kdir / ".config").read_bytes()).hexdigest()[:12],
@@ -31,31 +32,33 @@ def identity(kdir):
     return parts
 
 
-def kdir_source(kdir):
+def kdir_source(kdir: Path) -> str:
     """The name of the unpacked source: a hash of the package's version and our patch."""
     return (kdir / "source").resolve().name
 
 
-def output(command):
+def output(command: list[str]) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def cpu():
+def cpu() -> str:
     """The CPU's name and the features by which glibc chooses its code."""
     text = Path("/proc/cpuinfo").read_text()
-    name = re.search(r"^model name\s*: (.*)$", text, re.M)[1]
-    flags = re.search(r"^flags\s*: (.*)$", text, re.M)[1].split()
-    return " ".join([name, *(f for f in ("avx2", "avx512f", "amx_tile") if f in flags)])
+    name, flags = (re.search(rf"^{key}\s*: (.*)$", text, re.M) for key in ("model name", "flags"))
+    if not name or not flags:
+        raise LabError("/proc/cpuinfo names no x86 CPU: digests are recorded for x86 only")
+    return " ".join([name[1], *(f for f in ("avx2", "avx512f", "amx_tile") if f in flags[1].split())])
 
 
-def recorded(file):
+def recorded(file: Path) -> dict[str, Any]:
     try:
-        return json.loads(file.read_text())
+        found: dict[str, Any] = json.loads(file.read_text())
+        return found
     except (OSError, ValueError) as error:
         raise LabError(f"{file}: {error}; lab digests --record writes it") from None
 
 
-def record(file, digests, kdir):
+def record(file: Path, digests: dict[str, str], kdir: Path) -> None:
     here = identity(kdir)
     old = recorded(file) if file.exists() else {}
     same = old.get("digests") == digests and old.get("identity") == here
@@ -63,8 +66,8 @@ def record(file, digests, kdir):
     file.write_text(json.dumps({"identity": here, "cpus": sorted(cpus), "digests": digests}, indent=1) + "\n")
 
 
-def compare(file, digests, kdir):
-    """(holds, lines that say why)"""
+def compare(file: Path, digests: dict[str, str], kdir: Path) -> tuple[bool, list[str]]:
+    """Return: true if the digests are as recorded or cannot be compared; lines that say why."""
     old, here = recorded(file), identity(kdir)
     changed = [f"{part}: recorded {old['identity'].get(part)}, here {value}"
                for part, value in here.items() if old["identity"].get(part) != value]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Topologies with several equal ways: leaf-spine and fat-tree, from a few numbers.
+"""Topologies with several equal paths: leaf-spine and fat-tree, from a few numbers.
 
     leaf-spine   s1  s2        every leaf to every spine
                  | \\/ |
@@ -12,53 +12,56 @@
 """
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
-# What 198.18.0.0/15 holds, a /24 a link.
+from .schema import FABRICS, FabricTable
+
+# 198.18.0.0/15 has room for so many links: each takes a /24.
 LINKS_MAX = 512
-KEYS = {"leaf-spine": ("hosts", "leaves", "spines"), "fat-tree": ("k",)}
 
 
 @dataclass
 class Fabric:
     """hosts, switches; links: (a, b, tier), a below b, tier "host" or "up"; sysctls of nodes."""
-    hosts: list
-    switches: list
-    links: list
-    sysctl: dict = field(default_factory=dict)
+    hosts: list[str]
+    switches: list[str]
+    links: list[tuple[str, str, str]]
+    sysctl: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-# Switches of one make hash alike: a tier that chose by the hash of the tier below would see
-# a part of the flows only and use a part of its ways. So the tier above leaves the protocol
-# out, which is another hash of the same ports.
+# Switches of one vendor compute the same hash. A tier that chose by the hash of the tier below
+# would see only a part of the hash values and use only a part of its paths. So the tier above
+# leaves the protocol out of the hash: that gives another hash of the same ports.
 OTHER_HASH = {f"net.ipv{v}.fib_multipath_hash_{k}": n for v in (4, 6)
               for k, n in (("policy", "3"), ("fields", str(0x33)))}
 
 
-def expand(table):
-    """The nodes and links that a [fabric] stands for."""
-    kind = table["kind"]
-    for key in itertools.chain(*KEYS.values()):
-        if (table[key] is None) == (key in KEYS[kind]):
-            what = "is missing" if key in KEYS[kind] else "is of another kind"
-            raise ValueError(f"{key!r} {what}: {kind} takes {' '.join(KEYS[kind])}")
-    made = leaf_spine(**{k: table[k] for k in KEYS[kind]}) if kind == "leaf-spine" else fat_tree(table["k"])
+def expand(table: FabricTable) -> Fabric:
+    """The nodes and links of a [fabric]."""
+    own = FABRICS[table.kind]
+    for key in itertools.chain(*FABRICS.values()):
+        if (getattr(table, key) is None) == (key in own):
+            what = "is missing" if key in own else "is of another kind"
+            raise ValueError(f"{key!r} {what}: {table.kind} takes {' '.join(own)}")
+    numbers: list[int] = [getattr(table, key) for key in own]
+    made = fat_tree(*numbers) if table.kind == "fat-tree" else leaf_spine(*numbers)
     if len(made.links) > LINKS_MAX:
         raise ValueError(f"{len(made.links)} links: at most {LINKS_MAX}")
     return made
 
 
-def numbered(letter, count):
+def numbered(letter: str, count: int) -> list[str]:
     return [f"{letter}{i}" for i in range(1, count + 1)]
 
 
-def leaf_spine(hosts, leaves, spines):
+def leaf_spine(hosts: int, leaves: int, spines: int) -> Fabric:
     every, lower, upper = numbered("h", hosts * leaves), numbered("l", leaves), numbered("s", spines)
     links = [(host, lower[i // hosts], "host") for i, host in enumerate(every)]
     links += [(leaf, spine, "up") for leaf in lower for spine in upper]
     return Fabric(every, lower + upper, links)
 
 
-def fat_tree(k):
+def fat_tree(k: int) -> Fabric:
     half = k // 2
     every = numbered("h", k * half * half)
     edge, middle, core = numbered("e", k * half), numbered("a", k * half), numbered("c", half * half)
@@ -70,10 +73,10 @@ def fat_tree(k):
     return Fabric(every, edge + middle + core, links, {a: OTHER_HASH for a in middle})
 
 
-def port_values(table, tier):
-    """What the two ends of a link are: a below, b above."""
-    up = {k: table[k] if table[f"up_{k}"] is None else table[f"up_{k}"] for k in ("rate", "queue")}
-    own = {"queue_a": table["host_queue"] if tier == "host" else up["queue"],
-           "queue_b": table["queue"] if tier == "host" else up["queue"],
-           "rate": table["rate"] if tier == "host" else up["rate"]}
-    return own | {k: table[k] for k in ("delay", "overhead", "mtu")}
+def port_values(table: FabricTable, tier: str) -> dict[str, Any]:
+    """The values of a link's two ends, a below and b above, as in a [[link]]."""
+    up_rate = table.rate if table.up_rate is None else table.up_rate
+    up_queue = table.queue if table.up_queue is None else table.up_queue
+    own = {"queue_a": table.host_queue, "queue_b": table.queue, "rate": table.rate} if tier == "host" else \
+        {"queue_a": up_queue, "queue_b": up_queue, "rate": up_rate}
+    return {**own, "delay": table.delay, "overhead": table.overhead}

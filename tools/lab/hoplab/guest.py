@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One guest: boot User-Mode Linux with a command, limit it, judge its kernel log."""
+"""One guest: boot User-Mode Linux with a command, limit it, search its kernel log for trouble."""
 import contextlib
 import fcntl
 import os
@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from . import LabError
 from .build import BUILD, LAB, TOP, Built, load_order, read
 
-# What the kernel writes when something is wrong with it.
+# Messages of the kernel about faults.
 TROUBLE = re.compile(
     r"WARNING:|BUG:|Oops|KASAN:|UBSAN:|Call Trace|INFO: (possible|rcu|task|suspicious)"
     r"|possible (circular|recursive)|inconsistent lock state|suspicious RCU"
@@ -24,7 +26,7 @@ TROUBLE = re.compile(
 
 @dataclass
 class Boot:
-    """What to run, and where."""
+    """A command, and where to run it."""
     command: str                # a shell script
     run: Path                   # the run directory: the only place the guest can write to
     built: Built                # the kernel and the modules
@@ -32,37 +34,37 @@ class Boot:
     timeout_s: float = 600      # wall time
     limit_s: float = 0          # virtual time after boot; 0: none
     mem: str = "4G"
-    cpu: int = None             # pinned to this CPU; None: the first that is free
+    cpu: int | None = None      # pinned to this CPU; None: the first that is free
     tty: bool = False           # interactive: real time, stdin passed on
-    output: object = None       # where the guest's output goes; None: our stdout
-    arguments: list = field(default_factory=list)   # more words for the kernel's command line
-    preload: list = field(default_factory=list)     # more libraries for the process that is the guest
-    variables: dict = field(default_factory=dict)
+    output: BinaryIO | None = None      # where the guest's output goes; None: our stdout
+    arguments: list[str] = field(default_factory=list)      # more words for the kernel's command line
+    preload: list[Path] = field(default_factory=list)       # more libraries for the process that is the guest
+    variables: dict[str, object] = field(default_factory=dict)
     begin: str = ""             # a file in `run` that the guest makes when its set-up is over
 
 
 @dataclass
 class Outcome:
-    """How it went. `problem` is None or one line that says what went wrong."""
+    """How a run ended. `problem` is None or one line that says what went wrong."""
     status: int = 0
-    problem: str = None
-    lines: list = field(default_factory=list)   # of the kernel's log, around the first trouble
-    log: Path = None
+    problem: str | None = None
+    lines: list[str] = field(default_factory=list)      # the kernel's log around the first trouble
+    log: Path | None = None
     wall_s: float = 0
-    cpu_s: float = 0            # of the guest's processes; on an idle CPU the same
-    setup_cpu_s: float = 0      # of it, until the file named by Boot.begin was there
-    folder: Path = None
+    cpu_s: float = 0            # CPU time of the guest's processes; on an idle CPU it is wall_s
+    setup_cpu_s: float = 0      # the part of cpu_s until the file named by Boot.begin was there
+    folder: Path | None = None
 
 
 # Log lines to show before and after the first trouble.
 LINES_BEFORE, LINES_AFTER = 20, 40
-RUNNING = set()
-# What a guest touches of its memory, at most; the rest of `mem` costs nothing.
+RUNNING: set["subprocess.Popen[bytes]"] = set()
+# A guest uses so much of its memory at most; the rest of `mem` costs nothing.
 MEMORY_BYTES = 1 << 30
 
 
-def memory_folder(folders=None):
-    """Where the file that is the guest's memory may be: it is mapped executable, and grows."""
+def memory_folder(folders: Sequence[str] | None = None) -> str:
+    """A folder for the file that is the guest's memory: it is mapped executable, and grows."""
     folders = folders or [f for f in (os.environ.get("TMPDIR"), "/dev/shm", "/tmp") if f]
     for folder in folders:
         with contextlib.suppress(OSError):
@@ -74,17 +76,17 @@ def memory_folder(folders=None):
                    f"with {MEMORY_BYTES >> 20} MB free that is not mounted noexec")
 
 
-def existing(folder):
+def existing(folder: Path) -> Path | str:
     return folder if folder.exists() else ""
 
 
-def write_inputs(boot):
+def write_inputs(boot: Boot) -> None:
     """The files guest/init.c reads; its head lists them."""
     boot.run.mkdir(parents=True, exist_ok=True)
     for stale in ("status", "dmesg", "leaks"):
         (boot.run / stale).unlink(missing_ok=True)
     path = f"{LAB}/guest:{BUILD}/tc:{BUILD}/lab:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    variables = dict(
+    variables: dict[str, object] = dict(
         PATH=path, HOME="/tmp", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE=1,
         TC_LIB_DIR=BUILD / "tc", HOPLAB_TOP=TOP, HOPLAB_CWD=os.getcwd(), HOPLAB_GUEST=LAB / "guest",
         HOPLAB_TOOLS=BUILD / "guest", HOPLAB_KERNEL=boot.built.kernel, HOPLAB_SEED=boot.seed,
@@ -102,7 +104,7 @@ def write_inputs(boot):
     (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.built.modules)))
 
 
-def command_line(boot):
+def command_line(boot: Boot) -> list[str]:
     # The guest finds its run directory as our current directory.
     kernel = [str(boot.built.kdir / "linux"), f"mem={boot.mem}", "rootfstype=hostfs", "root=none", "ro",
               f'init="{BUILD}/guest/init"', "console=tty1", "con=null", "con1=null,fd:2",
@@ -115,7 +117,7 @@ def command_line(boot):
 
 
 @contextlib.contextmanager
-def free_cpu(cache, wanted=None):
+def free_cpu(cache: Path, wanted: int | None = None) -> Iterator[int]:
     """A CPU that no guest of any checkout has: two guests that share one are twice as slow."""
     cpus = sorted(os.sched_getaffinity(0))
     if wanted is not None:
@@ -132,9 +134,9 @@ def free_cpu(cache, wanted=None):
     yield cpus[os.getpid() % len(cpus)]
 
 
-def wait(process, boot):
-    """(CPU seconds once it has ended, those of the set-up); None when the time is over."""
-    start, setup_cpu_s = time.monotonic(), 0
+def wait(process: "subprocess.Popen[bytes]", boot: Boot) -> tuple[float, float] | None:
+    """Return: the guest's CPU seconds, and those of its set-up; None when the time is over."""
+    start, setup_cpu_s = time.monotonic(), 0.0
     begin = boot.run / boot.begin if boot.begin else None
     while not boot.timeout_s or time.monotonic() - start < boot.timeout_s:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -147,8 +149,8 @@ def wait(process, boot):
     return None
 
 
-def group_cpu_s(group):
-    """CPU seconds of a process group, of those of its processes that have ended as well."""
+def group_cpu_s(group: int) -> float:
+    """CPU seconds of a process group, with those of its processes that have ended."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         fields = read(stat).rpartition(")")[2].split()
@@ -158,7 +160,7 @@ def group_cpu_s(group):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def end(process, alone=False):
+def end(process: "subprocess.Popen[bytes]", alone: bool = False) -> None:
     """UML is a group of processes: end all of them, and only them."""
     with contextlib.suppress(ProcessLookupError):
         if alone:
@@ -169,15 +171,15 @@ def end(process, alone=False):
         process.wait()
 
 
-def end_all():
+def end_all() -> None:
     """For an interrupt: guests are not in the terminal's process group."""
     for process in list(RUNNING):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def run(boot):
-    """Boot, wait, judge. The caller reads what the guest left in boot.run."""
+def run(boot: Boot) -> Outcome:
+    """Boot the guest and wait for its end. The caller reads the files that the guest left in boot.run."""
     write_inputs(boot)
     libraries = [BUILD / "guest/entropy.so", *boot.preload]
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
@@ -194,13 +196,13 @@ def run(boot):
         finally:
             end(process, boot.tty)
             RUNNING.discard(process)
-    outcome = judge(boot, spent is None, process.returncode)
+    outcome = outcome_of(boot, spent is None, process.returncode)
     outcome.wall_s = time.monotonic() - start
     outcome.cpu_s, outcome.setup_cpu_s = spent or (0, 0)
     return outcome
 
 
-def judge(boot, timed_out, code):
+def outcome_of(boot: Boot, timed_out: bool, code: int) -> Outcome:
     text = read(boot.run / "status").strip()
     # A guest that dies leaves no dmesg: only what the kernel wrote to its console.
     log = next(f for f in (boot.run / "dmesg", boot.run / "kernel.log") if read(f) or f.name == "kernel.log")
@@ -222,18 +224,18 @@ def judge(boot, timed_out, code):
         outcome.problem = "the guest died" + (f" by signal {-code}" if code < 0 else f" with status {code}")
     if outcome.problem:
         outcome.status = outcome.status or 1
-        outcome.lines = telling(lines, trouble, leaks)
+        outcome.lines = around(lines, trouble, leaks)
     return outcome
 
 
-def telling(lines, trouble, leaks):
+def around(lines: list[str], trouble: int | None, leaks: list[str]) -> list[str]:
     """The lines around the first trouble, as its cause often stands before it; else the end of the log."""
     if trouble is not None:
         return lines[max(0, trouble - LINES_BEFORE):trouble + 1 + LINES_AFTER]
     return leaks[:LINES_AFTER] or lines[-LINES_BEFORE:]
 
 
-def describe(outcome, where):
+def describe(outcome: Outcome, where: str) -> None:
     print(f"lab: {where}: {outcome.problem}{advice(outcome)}", file=sys.stderr)
     for line in outcome.lines:
         print(f"    {line}", file=sys.stderr)
@@ -257,13 +259,13 @@ ADVICE = (
 )
 
 
-def advice(outcome):
+def advice(outcome: Outcome) -> str:
     text = "\n".join(outcome.lines)
     found = next((words for pattern, words in ADVICE if re.search(pattern, text)), None)
     return f"; {found}" if found else ""
 
 
-def signature(outcome):
-    """What failures alike have in common: their words, whatever addresses, times and numbers they have."""
-    words = [outcome.problem, *outcome.lines]
+def signature(outcome: Outcome) -> str:
+    """The words of a failure without addresses, times and numbers: failures alike have the same."""
+    words = [outcome.problem or "", *outcome.lines]
     return re.sub(r"\b(run|boot|exec)-\w+|0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[0-9]+(\.[0-9]+)?", "N", "\n".join(words))

@@ -6,20 +6,24 @@ scenario. So the figures of a page can be measured again and replaced, and its w
 """
 import math
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 from . import LabError, claims
 from .results import Run
+from .scenario import Scenario
+from .schema import Case, Column
 from .units import show_rate, show_time
 
 PLACE = re.compile(r"(<!-- lab table (\S+) -->\n).*?(<!-- end -->\n)", re.S)
 
 
-def lines(scenario, folder):
+def lines(scenario: Scenario, folder: Path) -> list[str]:
     """The table of a scenario, from the results of its cases in `folder`, as lines of Markdown."""
     columns = scenario.cases[0].columns
     if not columns:
         raise LabError(f"{scenario.file}: no [[column]]: nothing to show in a table")
-    rows = [["", *(column["title"] for column in columns)], ["---"] * (len(columns) + 1)]
+    rows = [["", *(column.title for column in columns)], ["---"] * (len(columns) + 1)]
     runs = {case.name: load(scenario, case, folder) for case in scenario.cases}
     for case in scenario.cases:
         cells = [[show(column, value(column, case, seed, runs)) for seed in runs[case.name]]
@@ -29,10 +33,10 @@ def lines(scenario, folder):
     return [f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows]
 
 
-def load(scenario, case, folder):
+def load(scenario: Scenario, case: Case, folder: Path) -> dict[int, Run]:
     """seed -> its run"""
     found = {}
-    for seed in case.run["seeds"]:
+    for seed in case.run.seeds:
         file = folder / f"{scenario.name}.{case.name}.{seed}.jsonl"
         if not file.exists():
             raise LabError(f"{file}: no such result: lab run {scenario.word} --out {folder}")
@@ -40,29 +44,29 @@ def load(scenario, case, folder):
     return found
 
 
-def value(column, case, seed, runs):
+def value(column: Column, case: Case, seed: int, runs: dict[str, dict[int, Run]]) -> float:
     peers = {name: mine[seed] for name, mine in runs.items() if seed in mine}
     try:
-        return claims.evaluate(column["metric"], case.name, peers, column["window"])
+        return claims.evaluate(column.metric, case.name, peers, column.window)
     except ValueError:
         return math.nan
 
 
-def show(column, number):
+def show(column: Column, number: float) -> str:
     if math.isnan(number):
         return "-"
     if math.isinf(number):
         return "never"
-    if column["show"] == "time":
+    if column.show == "time":
         return show_time(float(f"{number * 1e9:.3g}"))
-    if column["show"] == "rate":
+    if column.show == "rate":
         return show_rate(float(f"{number:.3g}"))
-    return f"{number:.{column['digits']}f}"
+    return f"{number:.{column.digits}f}"
 
 
-def label(case, runs):
-    """The case, and the names that its sockets had in the end where these are others."""
-    others = set()
+def label(case: Case, runs: Iterable[Run]) -> str:
+    """The case, and the congestion controls that its sockets had in the end where these are others."""
+    others: set[str] = set()
     for run in runs:
         planned = {flow["id"]: flow["cc"] for flow in run.meta["flows"]}
         for flow in run.flows:
@@ -72,11 +76,12 @@ def label(case, runs):
     return f"`{case.name}`" + (f", then {words}" if words else "")
 
 
-def fill(page, found):
+def fill(page: Path, found: dict[str, list[str]]) -> list[str]:
     """Put tables, by name, at their places in a page. Return: the names that have no place there."""
-    text, used = page.read_text(), set()
+    text = page.read_text()
+    used: set[str] = set()
 
-    def table(match):
+    def table(match: re.Match[str]) -> str:
         if match[2] not in found:
             return match[0]
         used.add(match[2])

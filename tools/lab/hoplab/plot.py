@@ -3,6 +3,8 @@
 import html
 import io
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -13,6 +15,10 @@ WIDTH_IN, HEIGHT_IN = 6.2, 3.3
 POINTS = 1000
 LEGEND = 12
 
+Point = tuple[float, float]
+# A value and half of its confidence interval.
+Interval = tuple[float, float]
+
 matplotlib.use("svg")
 matplotlib.rcParams.update({
     "svg.hashsalt": "hopcc", "svg.fonttype": "none", "font.size": 9, "axes.titlesize": 10,
@@ -21,19 +27,19 @@ matplotlib.rcParams.update({
     "axes.prop_cycle": matplotlib.cycler(color=COLOURS), "lines.linewidth": 1.1})
 
 
-def thin(points):
-    """At most two points a column, the least and the largest: peaks survive."""
+def thin(points: list[Point]) -> list[Point]:
+    """At most two points a column, the least and the largest, so that peaks stay."""
     if len(points) <= POINTS:
         return points
     size = math.ceil(2 * len(points) / POINTS)
-    kept = []
+    kept: list[Point] = []
     for i in range(0, len(points), size):
         part = points[i:i + size]
         kept += sorted({min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])})
     return kept
 
 
-def cdf(values):
+def cdf(values: Iterable[float]) -> list[Point]:
     """Values -> points of their distribution function."""
     ordered = sorted(values)
     if len(ordered) > POINTS:
@@ -42,7 +48,8 @@ def cdf(values):
     return [(v, (i + 1) / len(ordered)) for i, v in enumerate(ordered)]
 
 
-def plot(title, x_label, y_label, series, log_x=False, steps=False):
+def plot(title: str, x_label: str, y_label: str, series: list[tuple[str, list[Point]]], log_x: bool = False,
+         steps: bool = False) -> str:
     """series: [(name, [(x, y)])] -> SVG text, empty when there is nothing to show."""
     series = [(name, thin(points)) for name, points in series if points]
     if not series:
@@ -63,8 +70,8 @@ def plot(title, x_label, y_label, series, log_x=False, steps=False):
     return inline(figure, title)
 
 
-def plot_slowdown(title, series):
-    """series: case -> [(bytes, p50, p99)], each quantile with its half interval -> SVG text."""
+def plot_slowdown(title: str, series: dict[str, list[tuple[float, Interval, Interval]]]) -> str:
+    """series: case -> [(bytes, p50, p99)] -> SVG text, empty when there is nothing to show."""
     series = {case: [p for p in points if math.isfinite(p[2][0])] for case, points in series.items()}
     series = {case: points for case, points in series.items() if len(points) > 1}
     if not series:
@@ -87,7 +94,7 @@ def plot_slowdown(title, series):
     return inline(figure, title)
 
 
-def inline(figure, title):
+def inline(figure: Any, title: str) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = text.getvalue()

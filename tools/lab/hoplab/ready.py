@@ -12,7 +12,7 @@ from . import LabError, build, guest
 BOOT_TIMEOUT_S = 120
 
 
-def prepare(kernel, modules=None, kernel_modules=True):
+def prepare(kernel: str, modules: str | None = None, kernel_modules: bool = True) -> build.Built:
     """Build what is missing; boot it once, and once more whenever CPU or host kernel changed."""
     built = build.everything(kernel, modules, kernel_modules)
     stamp = stamp_of(built)
@@ -23,12 +23,12 @@ def prepare(kernel, modules=None, kernel_modules=True):
     return built
 
 
-def stamp_of(built):
+def stamp_of(built: build.Built) -> Path:
     """The file that names the host on which this kernel booted."""
     return built.kdir.parent / "booted" / built.kdir.name
 
 
-def host():
+def host() -> str:
     """A name for the CPU and the host's kernel: a guest depends on them, and the cache's key does not hold them."""
     cpu = re.split(r"\n\s*\n", build.read(Path("/proc/cpuinfo")))[0]
     lasting = [line for line in cpu.splitlines() if not re.match(r"cpu MHz|bogomips|processor|.*apicid|core id", line)]
@@ -36,7 +36,7 @@ def host():
     return hashlib.sha256("\n".join([*lasting, system.release, system.version]).encode()).hexdigest()
 
 
-def boot(built):
+def boot(built: build.Built) -> None:
     """The kernel with our modules and a command that does nothing."""
     run = build.scratch("boot-")
     outcome = guest.run(guest.Boot(command="true", run=run, built=built, timeout_s=BOOT_TIMEOUT_S))

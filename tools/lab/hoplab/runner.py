@@ -7,10 +7,17 @@ import re
 import shutil
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import LabError, build, guest, ready, results, topology
+from typing import BinaryIO
+
+from . import LabError, batches, build, guest, inputs, ready, record, topology
+from .guest import Outcome
+from .scenario import Scenario
+from .schema import Case
+from .topology import Network
 
 DEBUG_DURATION_NS = 10_000_000
 # Between the end of the traffic and the guest's own limit.
@@ -20,58 +27,67 @@ GRACE_S = 120
 @dataclass
 class Job:
     """One guest to run, and what came of it."""
-    scenario: object
-    case: object
+    scenario: Scenario
+    case: Case
     seed: int
     kernel: str
     out: Path
-    outcome: object = None
+    outcome: Outcome = field(default_factory=Outcome)
     digest: str = ""
     traffic_s: float = 0    # CPU time of the traffic alone, without boot and set-up
-    file: Path = None
-    into: Path = None       # another file for the result than its name in `out`
+    file: Path | None = None    # the result, once it is there
+    into: Path | None = None    # a file for the result; None: a name of the lab's choice in `out`
 
     @property
-    def label(self):
+    def label(self) -> str:
         return f"{self.scenario.name}/{self.case.name}/{self.seed}"
 
     @property
-    def target(self):
+    def target(self) -> Path:
         return self.into or self.out / f"{self.scenario.name}.{self.case.name}.{self.seed}.jsonl"
 
 
-def shortened(case):
+@dataclass
+class Choice:
+    """The runs that the user asks for."""
+    only: list[str] | None = None   # names of cases
+    seed: int | None = None         # instead of the scenario's
+    kernel: str = "release"
+
+
+def shortened(case: Case) -> Case:
     """A case as the debug kernel, 20 times slower, can run it."""
     case = copy.deepcopy(case)
-    duration = case.run["debug_duration"] or min(case.run["duration"], DEBUG_DURATION_NS)
+    whole = case.run.duration
+    duration = case.run.debug_duration or min(whole, DEBUG_DURATION_NS)
     for flow in case.flows:
-        # What would start later starts in the same order within what is left.
-        flow["start"] = flow["start"] * duration // case.run["duration"]
-        flow["stagger"] = flow["stagger"] * duration // case.run["duration"]
-        if flow["stop"]:
-            flow["stop"] = max(1, flow["stop"] * duration // case.run["duration"])
+        # Flows that would start later start in the same order within what is left.
+        flow.start = flow.start * duration // whole
+        flow.stagger = flow.stagger * duration // whole
+        if flow.stop:
+            flow.stop = max(1, flow.stop * duration // whole)
     for change in case.changes:
-        change["at"] = change["at"] * duration // case.run["duration"]
-    case.sample["goodput"] = min(case.sample["goodput"], duration // 10)
-    case.run.update(duration=duration, window=None, warmup=0)
+        change.at = change.at * duration // whole
+    case.sample.goodput = min(case.sample.goodput, duration // 10)
+    case.run.duration, case.run.window, case.run.warmup = duration, None, 0
     return case
 
 
-def plan(scenarios, args, out):
+def plan(scenarios: list[Scenario], choice: Choice, out: Path) -> list[Job]:
     jobs = []
     for scenario in scenarios:
         for case in scenario.cases:
-            if args.only and case.name not in args.only:
+            if choice.only and case.name not in choice.only:
                 continue
-            ready = shortened(case) if args.kernel == "debug" else case
-            seeds = [args.seed] if args.seed is not None else ready.run["seeds"]
-            if args.kernel == "debug":
+            ready = shortened(case) if choice.kernel == "debug" else case
+            seeds = [choice.seed] if choice.seed is not None else ready.run.seeds
+            if choice.kernel == "debug":
                 seeds = seeds[:1]
-            jobs += [Job(scenario, ready, seed, args.kernel, out) for seed in seeds]
+            jobs += [Job(scenario, ready, seed, choice.kernel, out) for seed in seeds]
     if not jobs:
         cases = [c.name for s in scenarios for c in s.cases]
-        raise LabError(f"--only {' '.join(args.only)}: no such case; there are: {' '.join(cases)}")
-    seen = {}
+        raise LabError(f"--only {' '.join(choice.only or [])}: no such case; there are: {' '.join(cases)}")
+    seen: dict[Path, Job] = {}
     for job in jobs:
         # Results, table and claims know a run by its name alone.
         other = seen.setdefault(job.target, job)
@@ -81,23 +97,26 @@ def plan(scenarios, args, out):
     return jobs
 
 
-def need_nft(jobs, path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"):
-    """Refuse before anything is built; path: where the guest looks for it."""
-    walled = [job.scenario.name for job in jobs if any(h["nft"].strip() for h in job.case.hosts)]
+GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def need_nft(jobs: list[Job], path: str = GUEST_PATH) -> None:
+    """Refuse before anything is built; path: where the guest looks for nft."""
+    walled = [job.scenario.name for job in jobs if any(h.nft.strip() for h in job.case.hosts)]
     if walled and not shutil.which("nft", path=path):
         raise LabError(f"{walled[0]} has firewalls, and there is no nft: run tools/setup/setup.sh check")
 
 
-def need_kernel_modules(case):
+def need_kernel_modules(case: Case) -> bool:
     """Return True if a run may need the kernel's own modules. Most runs do not, and do not wait for their build."""
     words = re.findall(r"[a-z0-9_]+", repr([case.network, case.hosts, case.links, case.routes, case.flows]))
-    return bool(case.network["bridges"] or any(h["nft"].strip() for h in case.hosts)
+    return bool(case.network.bridges or any(h.nft.strip() for h in case.hosts)
                 or {"netfilter", "bridge", "mpls", "encap"} & set(words)
                 or (build.modular("NET_SCH") | build.modular("TCP_CONG")) & set(words))
 
 
-def run_all(jobs, workers, arguments=()):
-    """Run all jobs; a generator of those that ended, as they end."""
+def run_all(jobs: list[Job], workers: int, arguments: Sequence[str] = ()) -> Iterator[Job]:
+    """Run all jobs; yield each as it ends."""
     need_nft(jobs)
     built = ready.prepare(jobs[0].kernel, kernel_modules=any(need_kernel_modules(j.case) for j in jobs))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -111,10 +130,10 @@ def run_all(jobs, workers, arguments=()):
             raise
 
 
-def run_one(job, built, arguments):
+def run_one(job: Job, built: build.Built, arguments: Sequence[str]) -> Job:
     folder = build.scratch("run-")
     net = topology.build(job.case, job.seed)
-    topology.write(net, folder)
+    inputs.write(net, folder)
     with open(folder / "output", "wb") as output:
         job.outcome = guest.run(boot_of(job, folder, built, output, arguments))
     job.outcome.folder = folder
@@ -130,41 +149,43 @@ def run_one(job, built, arguments):
     return job
 
 
-def boot_of(job, folder, built, output, arguments):
-    duration_s = (job.case.run["duration"] + topology.T0_NS) / 1e9
+def boot_of(job: Job, folder: Path, built: build.Built, output: BinaryIO, arguments: Sequence[str]) -> guest.Boot:
+    duration_s = (job.case.run.duration + topology.T0_NS) / 1e9
     return guest.Boot(
         command='"$HOPLAB_GUEST/scenario" "$HOPLAB_GUEST/traffic"', run=folder, built=built,
-        arguments=list(arguments), seed=job.seed, timeout_s=job.case.run["timeout"] / 1e9,
+        arguments=list(arguments), seed=job.seed, timeout_s=job.case.run.timeout / 1e9,
         limit_s=duration_s + GRACE_S, output=output, begin="begin", variables={"HOPLAB_T0_NS": topology.T0_NS})
 
 
-def keep(job, net, folder):
+def keep(job: Job, net: Network, folder: Path) -> None:
     job.file = job.target
-    meta = results.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
+    meta = record.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
     job.traffic_s = job.outcome.cpu_s - job.outcome.setup_cpu_s
     parts = [folder / "flow.jsonl", folder / "sample.jsonl"]
-    if job.case.sample["trace"]:
+    if job.case.sample.trace:
         parts.append(folder / "trace.jsonl")
-        parts[-1].write_text(results.trace_lines((folder / "trace").read_text(), job.case.sample["trace"]))
-    if topology.firewalls(net):
+        parts[-1].write_text(record.trace_lines((folder / "trace").read_text(), job.case.sample.trace))
+    firewalls = batches.firewalls(net)
+    if firewalls:
         parts.append(folder / "counters.jsonl")
-        parts[-1].write_text("".join(results.counter_lines(node, (folder / f"{node}.counters").read_text())
-                                     for node in topology.firewalls(net)))
-    job.digest = results.write(job.file, meta, parts)
+        parts[-1].write_text("".join(record.counter_lines(node, (folder / f"{node}.counters").read_text())
+                                     for node in firewalls))
+    job.digest = record.write(job.file, meta, parts)
 
 
 class Progress:
-    """One line that says how far it is; on no terminal, a line a job."""
+    """One line with the progress; where stderr is no terminal, a line a job."""
 
-    def __init__(self, total, quiet=False):
-        self.total, self.done, self.start, self.quiet = total, 0, None, quiet
+    def __init__(self, total: int, quiet: bool = False) -> None:
+        self.total, self.done, self.quiet = total, 0, quiet
+        self.start = 0.0
         self.tty = sys.stderr.isatty()
 
-    def step(self, job):
+    def step(self, job: Job) -> None:
         self.done += 1
         if self.quiet:
             return
-        # Of the runs alone: the first may have waited for a build.
+        # The time of the runs alone: the first may have waited for a build.
         self.start = self.start or time.monotonic() - job.outcome.wall_s
         wall = time.monotonic() - self.start
         left = wall / self.done * (self.total - self.done)
@@ -178,5 +199,5 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
 
-def default_out():
+def default_out() -> Path:
     return Path(os.environ.get("HOPLAB_OUT", build.TOP / "lab-results"))

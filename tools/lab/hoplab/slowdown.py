@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Slowdown by flow size: of each seed a quantile, over seeds their mean and its confidence interval."""
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from .results import Measures, mean, quantile
+from .metrics import Measures, mean, quantile
+from .results import Run
 
 EDGES_BYTES = (0, 10**3, 3 * 10**3, 10**4, 3 * 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, math.inf)
 SHARES = (50, 95, 99)
@@ -23,28 +26,28 @@ class Row:
     group: str
     low_bytes: float
     high_bytes: float
-    size_bytes: float       # the median one
-    flows: int              # of all seeds
-    unfinished: int         # of these; infinitely slow
-    slowdown: dict          # share -> (mean over seeds, half of the 95 % confidence interval)
+    size_bytes: float       # the median size
+    flows: int              # in all seeds
+    unfinished: int         # flows that did not end: infinitely slow
+    slowdown: dict[int, tuple[float, float]]    # share -> (mean over seeds, half of the 95 % confidence interval)
 
     @property
-    def is_all(self):
+    def is_all(self) -> bool:
         return self.low_bytes == 0 and self.high_bytes == math.inf
 
-    def words(self):
+    def words(self) -> tuple[str, ...]:
         return (self.scenario, self.case, self.group, self.range, str(self.flows), str(self.unfinished),
                 *(show(v) for share in SHARES for v in self.slowdown[share]))
 
     @property
-    def range(self):
+    def range(self) -> str:
         if self.is_all:
             return "all"
         if self.high_bytes == math.inf:
             return f">= {short(self.low_bytes)}"
         return f"{short(self.low_bytes)}..{short(self.high_bytes)}"
 
-    def as_json(self):
+    def as_json(self) -> dict[str, Any]:
         return {"scenario": self.scenario, "case": self.case, "group": self.group,
                 "low_bytes": self.low_bytes, "high_bytes": finite(self.high_bytes),
                 "median_bytes": self.size_bytes, "flows": self.flows, "unfinished": self.unfinished,
@@ -52,7 +55,7 @@ class Row:
                    for end, v in zip(("", "_ci95"), self.slowdown[share])}}
 
 
-def short(size_bytes):
+def short(size_bytes: float) -> str:
     """1000 -> 1k: thousands, as the distributions are."""
     for unit, scale in (("M", 10**6), ("k", 10**3)):
         if size_bytes >= scale:
@@ -60,15 +63,15 @@ def short(size_bytes):
     return f"{size_bytes:g}"
 
 
-def show(value):
+def show(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f}"
 
 
-def finite(value):
+def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def t_975(freedom):
+def t_975(freedom: int) -> float:
     if freedom <= len(T_975):
         return T_975[freedom - 1]
     z, v = Z_975, freedom
@@ -76,8 +79,8 @@ def t_975(freedom):
             + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3))
 
 
-def interval(values):
-    """Mean and half of its 95 % confidence interval; NaN where one value says nothing of it."""
+def interval(values: Iterable[float]) -> tuple[float, float]:
+    """Mean and half of its 95 % confidence interval; NaN where there is one value only."""
     values = list(values)
     if len(values) < 2 or math.inf in values:
         return mean(values), math.nan
@@ -86,12 +89,12 @@ def interval(values):
     return middle, t_975(len(values) - 1) * math.sqrt(variance / len(values))
 
 
-def rows(runs):
-    """Of all groups whose transfers arrive by chance: a row a size bin, and one of all sizes."""
-    by_case = {}
+def rows(runs: list[Run]) -> list[Row]:
+    """For each group whose transfers arrive by chance: a row a size bin, and one of all sizes."""
+    by_case: dict[tuple[str, str], list[Measures]] = {}
     for run in runs:
         by_case.setdefault((run.meta["scenario"], run.meta["case"]), []).append(Measures(run))
-    found = []
+    found: list[Row] = []
     for (scenario, case), measures in by_case.items():
         for group in dict.fromkeys(g for m in measures for g in m.run.meta.get("arrivals", [])):
             seeds = [m.slowdowns_by_size(group) for m in measures]
@@ -101,8 +104,9 @@ def rows(runs):
     return found
 
 
-def row(scenario, case, group, seeds, low_bytes, high_bytes):
-    """seeds: of each its [(bytes, slowdown)]."""
+def row(scenario: str, case: str, group: str, seeds: list[list[tuple[int, float]]], low_bytes: float,
+        high_bytes: float) -> Row:
+    """seeds: the [(bytes, slowdown)] of each seed."""
     inside = [[pair for pair in pairs if low_bytes <= pair[0] < high_bytes] for pairs in seeds]
     by_seed = [[value for _, value in pairs] for pairs in inside if pairs]
     sizes = [size for pairs in inside for size, _ in pairs]

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the terminal shows: the table of runs, the claims, TAP."""
+"""Output on the terminal: the table of runs, the claims, TAP."""
 import math
 
+from collections.abc import Sequence
+
 from . import guest, slowdown
-from .results import Measures
+from .claims import Decision
+from .metrics import Measures
+from .results import Run
+from .runner import Job
 from .units import show_rate, show_time
 
 GROUP_HEAD = ("scenario", "case", "seed", "flows", "goodput", "transfers", "fct p50", "fct p95", "fct p99",
@@ -12,7 +17,7 @@ HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q 
         "marks", "jain", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
 
 
-def row(run, traffic_s=None):
+def row(run: Run, traffic_s: float | None = None) -> tuple[str, ...]:
     m = Measures(run)
     sampled = bool(run.meta["ports"])
     steady = [f["group"] for f in run.meta["flows"]
@@ -28,9 +33,9 @@ def row(run, traffic_s=None):
             number(traffic_s * 1e6 / packets, 1) if traffic_s and packets else "-")
 
 
-def group_rows(runs):
-    """A line a group of flows, where there is more than one to tell apart."""
-    rows = []
+def group_rows(runs: list[Run]) -> list[tuple[str, ...]]:
+    """A line a group of flows, where a run has more than one."""
+    rows: list[tuple[str, ...]] = []
     for run in runs:
         m = Measures(run)
         names = list(dict.fromkeys(f["group"] for f in run.meta["flows"]))
@@ -43,21 +48,21 @@ def group_rows(runs):
     return [GROUP_HEAD] + rows if rows else []
 
 
-def number(value, digits):
+def number(value: float, digits: int) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def fct(value_s):
+def fct(value_s: float) -> str:
     return "-" if math.isnan(value_s) else show_time(value_s * 1e9)
 
 
-def aligned(rows, left=2):
+def aligned(rows: Sequence[Sequence[str]], left: int = 2) -> list[str]:
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     return ["  ".join(c.ljust(w) if i < left else c.rjust(w)
                       for i, (c, w) in enumerate(zip(r, widths))).rstrip() for r in rows]
 
 
-def show(runs, traffic_s):
+def show(runs: list[Run], traffic_s: dict[str, float]) -> None:
     rows = [HEAD] + [row(r, traffic_s.get(r.label)) for r in runs]
     print("\n".join(aligned(rows)))
     groups = group_rows(runs)
@@ -76,36 +81,38 @@ def show(runs, traffic_s):
     show_late(runs)
 
 
-def show_late(runs):
+def show_late(runs: list[Run]) -> None:
     late = [(run.label, words) for run in runs for words in run.late()]
     if late:
         print("\nWARNING: the lab's own programs were late by more than 1 % of what they measured:")
         print("\n".join(f"  {label}: {words}" for label, words in late))
 
 
-def show_claims(verdicts):
-    if not verdicts:
+def show_claims(decisions: list[Decision]) -> None:
+    if not decisions:
         return
-    rows = [("claim", "case", "measured", "required", "")]
-    for v in verdicts:
-        rows.append((v.claim["metric"], f"{v.scenario}/{v.case}", v.measured, v.required,
+    rows: list[tuple[str, ...]] = [("claim", "case", "measured", "required", "")]
+    for v in decisions:
+        rows.append((v.claim.metric, f"{v.scenario}/{v.case}", v.measured, v.required,
                      "pass" if v.passed else "FAIL"))
     print()
     print("\n".join(aligned(rows)))
 
 
-def show_tap(jobs, verdicts):
-    print(f"1..{len(jobs) + len(verdicts)}")
-    count, told = 0, set()
+def show_tap(jobs: list[Job], decisions: list[Decision]) -> None:
+    print(f"1..{len(jobs) + len(decisions)}")
+    count = 0
+    shown: set[str] = set()
     for job in jobs:
         count += 1
         print(f"{'not ' if job.outcome.problem else ''}ok {count} - {job.label} runs")
         if job.outcome.problem:
             alike = guest.signature(job.outcome)
-            print("\n".join(f"# {line}" for line in [job.outcome.problem, *([] if alike in told else job.outcome.lines)]))
-            told.add(alike)
-    for v in verdicts:
+            lines = [] if alike in shown else job.outcome.lines
+            print("\n".join(f"# {line}" for line in [job.outcome.problem, *lines]))
+            shown.add(alike)
+    for v in decisions:
         count += 1
         print(f"{'' if v.passed else 'not '}ok {count} - {v.scenario}/{v.case}: "
-              f"{v.claim['metric'].replace('#', '')} {v.required}")
-        print(f"# measured {v.measured}" + (f"; {v.claim['source']}" if v.claim["source"] else ""))
+              f"{v.claim.metric.replace('#', '')} {v.required}")
+        print(f"# measured {v.measured}" + (f"; {v.claim.source}" if v.claim.source else ""))

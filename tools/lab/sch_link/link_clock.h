@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The clock of a transmitter: when is it free again?
+ * The clock of a transmitter computes when the transmitter is free again.
  *
  * A packet of L bytes (overhead included) occupies a transmitter of rate R bit/s for
- * L * 8e9 / R ns. At 800 Gbit/s that is 15.14 ns for a full frame, so time is kept in
- * ns and 2^-64 ns: the time of one byte is computed once, cut below 2^-64 ns; a packet
- * costs three multiplications, no division. The error is at most L * 2^-64 ns a packet,
- * always early: below 1e-3 ns after 1e13 full frames.
+ * L * 8e9 / R ns. At 800 Gbit/s that is 15.38 ns for a full frame, so time has a
+ * resolution of 2^-64 ns. The time of one byte is computed once and truncated to that
+ * resolution; a packet then takes three multiplications and no division. The error is at
+ * most L * 2^-64 ns per packet, always early: below 1e-3 ns after 1e13 full frames.
  *
- * Cutting matters: the free instant is rounded up to whole ns, and a time that is a
- * whole number of ns must not come out one later.
+ * Truncating and not rounding matters: the time at which the transmitter is free is rounded
+ * up to whole ns, and a time that is a whole number of ns must not become one ns later.
  */
 #ifndef HOPCC_LINK_CLOCK_H
 #define HOPCC_LINK_CLOCK_H
@@ -18,9 +18,9 @@
 #include <linux/types.h>
 
 /**
- * struct link_clock_params - a rate, as time a byte
- * @byte_ns: whole ns of one byte
- * @byte_frac: the rest, in 2^-64 ns
+ * struct link_clock_params - the rate of a transmitter, as the time of one byte
+ * @byte_ns: time of one byte, whole ns
+ * @byte_frac: fractional part of the time, in units of 2^-64 ns
  */
 struct link_clock_params {
 	u64 byte_ns;
@@ -29,15 +29,15 @@ struct link_clock_params {
 
 /**
  * struct link_clock_vars - the state of one transmitter, under the qdisc's lock
- * @free_ns: whole ns of the instant at which the transmitter is free
- * @free_frac: the rest, in 2^-64 ns
+ * @free_ns: time at which the transmitter is free, whole ns
+ * @free_frac: fractional part of that time, in units of 2^-64 ns
  */
 struct link_clock_vars {
 	u64 free_ns;
 	u64 free_frac;
 };
 
-/* Binary long division: 64 steps, once a configuration. @rem < @div < 2^63. */
+/* Binary long division in 64 steps, once per configuration. @rem < @div < 2^63. */
 static inline u64 link_clock_fraction(u64 rem, u64 div)
 {
 	u64 frac = 0;
@@ -69,7 +69,7 @@ static inline void link_clock_set_rate(struct link_clock_params *params, u64 rat
 }
 
 /**
- * link_clock_free_ns() - the first whole ns at which the transmitter is free
+ * link_clock_free_ns() - get the first whole ns at which the transmitter is free
  * @vars: the transmitter
  *
  * Return: ns, rounded up.
@@ -80,12 +80,12 @@ static inline u64 link_clock_free_ns(const struct link_clock_vars *vars)
 }
 
 /**
- * link_clock_wake() - the queue was empty or held back until now
+ * link_clock_wake() - note that the queue was empty or throttled until now
  * @vars: the transmitter
- * @now_ns: now
+ * @now_ns: current time, ns
  *
- * A transmitter that was free and had nothing to send starts no earlier than now; one
- * that is still sending goes on from its exact free instant.
+ * A transmitter that was idle sends its next packet from now on. One that is still sending
+ * sends its next packet from the exact time at which it is free.
  */
 static inline void link_clock_wake(struct link_clock_vars *vars, u64 now_ns)
 {
@@ -96,12 +96,12 @@ static inline void link_clock_wake(struct link_clock_vars *vars, u64 now_ns)
 }
 
 /**
- * link_clock_send() - occupy the transmitter with a packet, from its free instant
+ * link_clock_send() - send a packet from the time at which the transmitter is free
  * @params: the rate
  * @vars: the transmitter
- * @len_bytes: the packet, overhead included
+ * @len_bytes: length of the packet, overhead included
  *
- * Return: whole ns, rounded up, at which the last bit has left.
+ * Return: time at which the last bit has left, ns, rounded up.
  */
 static inline u64 link_clock_send(const struct link_clock_params *params,
 				  struct link_clock_vars *vars, u32 len_bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The link's clock against the ideal, in exact integers. */
+/* Tests of the link's clock against exact integer arithmetic. */
 
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -11,7 +11,7 @@
 
 #define FULL_FRAME_BYTES 1538
 
-/* Redo by hand: gap = 1538 * 8e9 / rate; total = a million gaps, rounded up. */
+/* To check by hand: gap = 1538 * 8e9 / rate; total = a million gaps, rounded up. */
 static const struct {
 	u64 rate_bits_ps;
 	u64 gap_min_ns;
@@ -53,7 +53,7 @@ static void gaps_test(struct kunit *test)
 	}
 }
 
-/* Sizes from 42 to 9041 bytes: after every packet the clock is the ideal, rounded up. */
+/* Sizes from 42 to 9041 bytes: after every packet the clock is the exact time, rounded up. */
 static void sizes_test(struct kunit *test)
 {
 	static const u64 rates_bits_ps[] = {
@@ -84,7 +84,7 @@ static void sizes_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0ULL);
 }
 
-/* A busy transmitter keeps its fraction when a packet comes; a free one starts at once. */
+/* A busy transmitter keeps its fraction when a packet arrives; an idle one starts at once. */
 static void wake_test(struct kunit *test)
 {
 	struct link_clock_params params;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tc plug-in of the lab's wire. */
+/* tc plug-in for the lab's link, sch_link. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static int link_parse_opt(struct qdisc_util *qu, int argc, char **argv, struct n
 	return 0;
 }
 
-/* Whole units only, so that what is printed can be typed again. */
+/* Use a larger unit only for a whole number of it, so that the text can be used as input. */
 static void print_scaled(const char *key, __u64 value, unsigned int base_count,
 			 const char *const *units)
 {

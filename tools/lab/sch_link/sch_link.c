@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The lab's wire: a transmitter of a given rate and a propagation delay.
+ * The lab's link: a transmitter of a given rate, and a wire with a propagation delay.
  *
  *	enqueue -> [child: any qdisc] -> transmitter -> in flight -> device
  *
- * A free transmitter takes the head of the child at once: then, and only then, the
- * child's backlog falls. The packet occupies the transmitter for its wire bytes and
- * arrives @delay after its last bit left; then dequeue() gives it to the device. So one
+ * A free transmitter dequeues the head of the child at once, and only this reduces the
+ * child's backlog. The packet occupies the transmitter for the time of its bytes on the wire.
+ * It arrives @delay after its last bit has left; then dequeue() passes it to the device. So one
  * link is one direction of a cable, and the child is the queue of the port.
  *
- * Super-packets are segmented before the child sees them: behind the first link every
- * packet is one packet on the wire.
+ * GSO packets are segmented before they are enqueued in the child, so behind the first link
+ * every packet is one packet on the wire.
  *
- * The default child, which nobody named, is a card's ring: nobody can ask for its
- * backlog, so it may be emptied up to one full frame's time late where that saves a
- * timer; what is on the wire stays exact. A child that was grafted is emptied on time.
+ * The default child, which has no handle, models the ring of a NIC. Nobody can read its
+ * backlog, so it may be dequeued late, by up to the time of one full frame, if that saves a
+ * timer; the times on the wire stay exact. A child that was grafted is dequeued on time.
  *
- * Loss, reordering, duplication and corruption happen in flight, by a generator with a
- * seed: the same seed and the same packets give the same fate. A packet that is
- * reordered is held back by the time of LINK_REORDER_FRAMES full frames, so that what
- * follows it closely overtakes it.
+ * Loss, reordering, duplication and corruption happen on the wire, by a random generator with a
+ * seed: the same seed and the same packets give the same result. A reordered packet is delayed
+ * by the time of LINK_REORDER_FRAMES full frames, so that packets that follow closely
+ * overtake it.
  *
- * Lab only: one lock, one queue, in-flight packets in memory.
+ * This qdisc is for the lab only: it has one lock and one queue, and keeps the packets in flight
+ * in memory.
  */
 
 #include <linux/module.h>
@@ -35,21 +36,21 @@
 
 #define LINK_FRAME_BYTES 1538
 
-/* One more than the three duplicate ACKs that TCP takes for a loss. */
+/* One more than the three duplicate ACKs by which TCP detects a loss. */
 #define LINK_REORDER_FRAMES 4
 
 /**
- * struct link_params - what tc sets, under the tree lock
- * @clock: the rate, as the clock wants it
- * @rate_bits_ps: the rate
- * @delay_ns: propagation
+ * struct link_params - the settings by tc, under the tree lock
+ * @clock: the rate, in the form that the clock needs
+ * @rate_bits_ps: the rate, bit/s
+ * @delay_ns: propagation delay
  * @frame_ns: time of a full frame, rounded up
- * @seed: start of the generator
- * @overhead_bytes: wire bytes a packet besides the frame
- * @loss: chance in 1 / LINK_CHANCE_ONE
- * @reorder: chance
- * @duplicate: chance
- * @corrupt: chance
+ * @seed: seed of the random generator
+ * @overhead_bytes: bytes on the wire per packet besides the frame
+ * @loss: probability of a loss, in units of 1 / LINK_CHANCE_ONE
+ * @reorder: probability of reordering, in the same unit
+ * @duplicate: probability of duplication, in the same unit
+ * @corrupt: probability of corruption, in the same unit
  */
 struct link_params {
 	struct link_clock_params clock;
@@ -67,12 +68,12 @@ struct link_params {
 /**
  * struct link_sched_data - one direction of a cable
  * @child: the port's queue; must be first
- * @params: what tc set
- * @clock: the transmitter
- * @flight: packets on the wire, by arrival
- * @watchdog: the next arrival or free instant
- * @rng: state of the generator
- * @held: the child gave nothing although it was not empty
+ * @params: the settings by tc
+ * @clock: the clock of the transmitter
+ * @flight: packets on the wire, by time of arrival
+ * @watchdog: timer for the next arrival, or for the time at which the transmitter is free
+ * @rng: state of the random generator
+ * @held: the child returned no packet although it was not empty
  * @stats: counters
  */
 struct link_sched_data {
@@ -96,7 +97,7 @@ static struct link_skb_cb *link_skb_cb(struct sk_buff *skb)
 	return (struct link_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
-/* splitmix64: a counter and a mixer; any seed is good. */
+/* splitmix64: a counter and a mixing function; any seed will do. */
 static u64 link_random(struct link_sched_data *q)
 {
 	u64 z = q->rng += 0x9e3779b97f4a7c15ULL;
@@ -126,7 +127,7 @@ static void link_fly(struct link_sched_data *q, struct sk_buff *skb, u64 arrival
 		__skb_queue_head(&q->flight, skb);
 }
 
-/* The packet is gone; it still counts here and in all parents. */
+/* Drop a packet, which is still counted here and in all parents. */
 static void link_lose(struct Qdisc *sch, struct sk_buff *skb)
 {
 	unsigned int len_bytes = qdisc_pkt_len(skb);
@@ -152,7 +153,7 @@ static void link_duplicate(struct Qdisc *sch, struct sk_buff *skb, u64 arrival_n
 	link_fly(q, twin, arrival_ns);
 }
 
-/* Flip one bit behind the link layer's header. Returns NULL when that cost the packet. */
+/* Flip one bit behind the link layer's header. Returns NULL if the packet was lost instead. */
 static struct sk_buff *link_corrupt(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct link_sched_data *q = qdisc_priv(sch);
@@ -160,7 +161,7 @@ static struct sk_buff *link_corrupt(struct Qdisc *sch, struct sk_buff *skb)
 
 	if (skb->len <= first)
 		return skb;
-	/* A checksum still to be filled in would cover the flipped bit. */
+	/* A checksum that is computed later would cover the flipped bit. */
 	if ((skb->ip_summed == CHECKSUM_PARTIAL && skb_checksum_help(skb)) ||
 	    skb_ensure_writable(skb, skb->len)) {
 		link_lose(sch, skb);
@@ -173,7 +174,7 @@ static struct sk_buff *link_corrupt(struct Qdisc *sch, struct sk_buff *skb)
 	return skb;
 }
 
-/* What happens to a packet between its last bit's departure and its arrival. */
+/* Process a packet between the departure of its last bit and its arrival. */
 static void link_propagate(struct Qdisc *sch, struct sk_buff *skb, u64 sent_ns)
 {
 	struct link_sched_data *q = qdisc_priv(sch);
@@ -198,7 +199,7 @@ static void link_propagate(struct Qdisc *sch, struct sk_buff *skb, u64 sent_ns)
 	link_fly(q, skb, arrival_ns);
 }
 
-/* One packet from the child to the wire; false when the child has none to give. */
+/* Send one packet of the child to the wire. Returns false if the child returns no packet. */
 static bool link_transmit(struct Qdisc *sch, u64 now_ns)
 {
 	struct link_sched_data *q = qdisc_priv(sch);
@@ -220,15 +221,15 @@ static bool link_transmit(struct Qdisc *sch, u64 now_ns)
 	q->stats.sent_pkts++;
 	q->stats.sent_bytes += wire_bytes;
 	q->stats.busy_ns += q->clock.free_ns - free_ns;
-	/* A card reports a frame as sent when it is on the wire: TCP's small queues end here. */
+	/* A NIC reports a frame as sent when it is on the wire, which ends TCP's small queues. */
 	skb_orphan(skb);
-	/* The bits on a wire bear no hash of the sender's: who wants one computes it. */
+	/* The sender's hash is not on the wire; the receiver computes its own. */
 	skb_clear_hash(skb);
 	link_propagate(sch, skb, sent_ns);
 	return true;
 }
 
-/* How late the child may be emptied: not at all, or as long as no arrival is missed. */
+/* Get the time by which the child may be dequeued late without missing an arrival; else 0. */
 static u64 link_slack_ns(const struct Qdisc *sch)
 {
 	const struct link_sched_data *q = (const void *)sch->privdata;
@@ -247,7 +248,7 @@ static void link_sleep(struct Qdisc *sch, u64 now_ns)
 
 	if (skb)
 		wake_ns = link_skb_cb(skb)->arrival_ns;
-	/* A child that holds its packets back wakes the root itself. */
+	/* A throttled child schedules the root by itself. */
 	if (free_ns > now_ns && hop_child_of(sch)->q.qlen &&
 	    wake_ns > free_ns + link_slack_ns(sch))
 		wake_ns = free_ns;
@@ -320,7 +321,7 @@ static void link_read_u64(u64 *value, const struct nlattr *attr)
 		*value = nla_get_u64(attr);
 }
 
-/* The bounds are checked here, not in the policy, whose message names no option. */
+/* Check the bounds here and not in the policy, whose error message cannot name the option. */
 static int link_check(const struct link_params *params, struct nlattr *tb[],
 		      struct netlink_ext_ack *extack)
 {
@@ -345,7 +346,7 @@ static int link_check(const struct link_params *params, struct nlattr *tb[],
 	return 0;
 }
 
-/* Attributes over @params, which keeps what they do not name. */
+/* Update @params from the attributes; the other members stay. */
 static int link_parse(struct link_params *params, struct nlattr *opt, bool *reseed,
 		      struct netlink_ext_ack *extack)
 {

@@ -1,44 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hopflow - TCP flows between network namespaces, both ends in one process
+ * hopflow - TCP flows between network namespaces, with both ends in one process
  *
  *	hopflow PLAN OUT.jsonl [--t0 NS]
  *
- * PLAN (see plan.h), times in ns after t0, t0 a value of CLOCK_MONOTONIC (without --t0:
- * when all listeners are up):
- *	config end_ns=.. sample_ns=.. goodput_ns=..	(0: none)
+ * PLAN (see plan.h); times are in ns after t0, a value of CLOCK_MONOTONIC (without --t0, the time
+ * at which all listeners are up):
+ *	config end_ns=.. sample_ns=.. goodput_ns=..	(0: no such lines)
  *	flow id=0 group=long from=h1 to=h2 addr=10.0.2.2 port=5001 cc=reno sink_cc=reno
  *	     start_ns=0 bytes=0 stop_ns=0 mode=once count=1 think_ns=0 verify=0
  *	     request_bytes=0 trigger=ID warm_ns=0 warm_bytes=0 sndbuf_bytes=0
- * from and to: namespaces of the sender and of the sink; addr: the sink's, IPv4 or IPv6;
- * cc: the sender's, sink_cc: the listener's (default: as cc, or the netns' own),
- * accept_cc: the receiving socket's, set once the handshake is over (default: sink_cc).
- * bytes=0: data until stop_ns (default: end_ns), then both ends abort.
- * mode=once: one transfer; persistent: count transfers one after another on a connection
- * opened warm_ns (default 10 ms) before the first; reconnect: a connection each. The next
- * begins think_ns after the sink read the last byte of the one before.
- * warm_bytes: the connection is opened 300 ms ahead, so many bytes cross it, which no
- * record tells of, and it is idle until start_ns.
- * request_bytes: the sink asks first; the sender answers with its bytes.
- * trigger=ID: start_ns counts from the end of the last transfer of flow ID.
- * verify=1: the payload is a stream of hashes, of which the sink checks every byte.
+ * from, to: namespaces of the sender and of the sink
+ * addr: address of the sink, IPv4 or IPv6
+ * cc: congestion control of the sender (default: that of the namespace)
+ * sink_cc: congestion control of the listener (default: cc)
+ * accept_cc: congestion control of the receiving socket, set when the handshake is complete
+ *	(default: sink_cc)
+ * bytes=0: send data until stop_ns (default: end_ns), then abort at both ends
+ * mode=once: one transfer; persistent: count transfers one after another on a connection that is
+ *	opened warm_ns (default 10 ms) before the first; reconnect: one connection per transfer.
+ *	The next transfer starts think_ns after the sink has read the last byte of the one before.
+ * warm_bytes: open the connection 300 ms before start_ns and send this many bytes, which are not
+ *	in the results; then the connection is idle until start_ns
+ * request_bytes: the sink first sends this many bytes, and the sender answers with its bytes
+ * trigger=ID: start_ns counts from the end of the last transfer of flow ID
+ * verify=1: the payload is a stream of hashes, and the sink checks every byte
  *
  * OUT, JSON lines:
- *	flow	one a transfer: start_ns is when it was asked for (connect, request or first
- *		write), end_ns when the sink had the last byte; retrans is of this transfer.
- *		A connection that fails has "error". timeouts is null: TCP_INFO of 6.1 does
- *		not count them; the hosts' lines do. late_ns is how much of it is this
- *		program's own delay: 0 unless its clock moved while it ran.
- *	goodput	what the sink's TCP had received in order, read or not; until two after the end
- *	socket	the sender's TCP_INFO; ssthresh null while it is infinite
+ *	flow	one line per transfer: start_ns is the time of its start (connect, request or
+ *		first write), end_ns the time at which the sink had the last byte; retrans counts
+ *		retransmissions of this transfer. A connection that fails has "error". timeouts is
+ *		null, since TCP_INFO of Linux 6.1 does not count them; see the host lines. late_ns
+ *		is the part of the time that is this program's own delay: 0 unless the clock moved
+ *		while the program ran.
+ *	goodput	bytes that the sink's TCP has received in order, read or not; the last such line
+ *		is the second after the end of the flow
+ *	socket	the sender's TCP_INFO; ssthresh is null while it is infinite
  *	host	TCP counters of each namespace over the run; timeouts is TCPTimeouts,
  *		loss_probes is TCPLossProbes
- *	lateness	the longest delay of this program: of an event behind its time, or of
- *		its last work behind the instant at which it woke
+ *	lateness	the longest delay of this program: of an event after its time, or of
+ *		the end of its work after it woke up
  *
- * In virtual time a process costs nothing and wake-ups cost wall time, so: big buffers,
- * SO_RCVLOWAT, data that nobody checks is dropped in the kernel (MSG_TRUNC), and one
- * timer for everything.
+ * In virtual time a process takes no time, but wake-ups take wall-clock time. So this program uses
+ * large buffers, SO_RCVLOWAT, MSG_TRUNC (the kernel drops data that is not verified), and one
+ * timer for all events.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -61,11 +66,11 @@
 #define RCVBUF_BYTES		(64 << 20)
 #define RCVLOWAT_MAX_BYTES	(4 << 20)
 #define RCVLOWAT_MIN_BYTES	(64 << 10)
-/* All flows together; the guest's memory is small. */
+/* Limit for the buffers of all flows together, since the guest's memory is small. */
 #define BUFFERS_BYTES		(512ULL << 20)
 #define CHUNK_BYTES		(4 << 20)
 #define WARM_NS			10000000
-/* Longer than TCP's least RTO: a connection that restarts, with all that it has learned. */
+/* Longer than TCP's minimum RTO, so that the connection restarts after idle. */
 #define WARM_BYTES_NS		300000000
 #define NONE			(~0ULL)
 #define DCTCP_ALPHA_ONE		1024.0
@@ -73,7 +78,7 @@
 enum mode { MODE_ONCE, MODE_PERSISTENT, MODE_RECONNECT };
 static const char *const mode_words[] = { "once", "persistent", "reconnect", NULL };
 
-/* What an epoll event is about. */
+/* The kinds of file descriptors that epoll reports. */
 enum role { ROLE_TIMER, ROLE_LISTENER, ROLE_SENDER, ROLE_SINK };
 
 struct endpoint {
@@ -82,7 +87,7 @@ struct endpoint {
 	struct flow *flow;
 };
 
-/* One flow; all in this one process, so no locks. */
+/* A flow with both ends. The program has one thread, so there are no locks. */
 struct flow {
 	/* the plan */
 	char *group, *from, *to, *addr, *cc, *sink_cc, *accept_cc;
@@ -91,18 +96,19 @@ struct flow {
 	int mode;
 	/* both ends */
 	struct endpoint listener, sender, sink;
-	/* transfers: number, whether one is running, its start */
+	/* transfers so far; one is running; the connection is open; all are done; start, delay */
 	u64 n;
 	bool active, connected, over;
 	s64 began_ns, late_ns;
-	/* it runs to warm up; its first transfer is due since */
+	/* the warm-up is running; the first transfer became due meanwhile */
 	bool warming, due;
-	/* of this transfer: all, to send yet, read, requests on their way; of this connection */
+	/* bytes of this transfer: all, unsent, read, unsent and unread of the request */
+	/* bytes of this connection: sent, read */
 	u64 size_bytes, to_send, got, request_to_send, request_to_read;
 	u64 sent_offset, got_offset;
-	/* of all connections before; to warm up; of this connection before this transfer */
+	/* bytes of earlier connections, of the warm-up, corrupt ones; earlier retransmissions */
 	u64 got_before, got_warming, corrupt, retrans_before;
-	/* goodput lines since it was over: its rate is back at 0 after two */
+	/* number of goodput lines since the end of the flow; after two, its rate is 0 */
 	u64 last_lines;
 	struct flow *next;
 };
@@ -116,7 +122,7 @@ struct event {
 	struct flow *flow;
 };
 
-/* Counters of a namespace, in the order of host_counters. */
+/* The counters of a namespace are in the order of host_counters. */
 #define HOST_COUNTERS 4
 
 struct host {
@@ -135,8 +141,9 @@ static u64 flow_count, flows_left, trigger_count;
 static struct event *heap;
 static size_t heap_len, heap_room;
 /*
- * t0 on CLOCK_MONOTONIC; the last wake-up, in ns after t0; how long the work before that wake-up
- * went on, if the program did not sleep in between; the longest delay of the run.
+ * t0_ns: t0 on CLOCK_MONOTONIC; wake_ns: time of the last wake-up, ns after t0; overdue_ns:
+ * duration of the work before that wake-up if the program did not sleep in between, else 0;
+ * lateness_ns: the longest delay of the run.
  */
 static s64 t0_ns, wake_ns, overdue_ns, lateness_ns;
 static int epoll_fd, timer_fd;
@@ -268,13 +275,13 @@ static struct event event_take(void)
 	return first;
 }
 
-/* All work between two waits carries the time of the wake-up. */
+/* All work between two waits uses the time of the wake-up. */
 static s64 run_ns(void)
 {
 	return wake_ns;
 }
 
-/* How far the clock has moved since the wake-up. */
+/* Get the time that has passed since the wake-up. */
 static s64 behind_ns(void)
 {
 	return now_ns() - t0_ns - wake_ns;
@@ -286,7 +293,7 @@ static void note_delay(s64 delay_ns)
 		lateness_ns = delay_ns;
 }
 
-/* The program goes on after a wait that began when its work was @busy_ns behind. */
+/* Note the end of a wait that started @busy_ns after the last wake-up. */
 static void wake(s64 busy_ns)
 {
 	s64 slept_ns = now_ns() - t0_ns - wake_ns - busy_ns;
@@ -457,7 +464,7 @@ static void print_flow(struct flow *flow, bool done, const char *error)
 	flow->retrans_before = info.tcpi_total_retrans;
 }
 
-/* What TCP has for the sink beyond what the sink has read. */
+/* Get the number of bytes that TCP has received in order and that the sink has not read. */
 static u64 unread_bytes(const struct flow *flow)
 {
 	int unread = 0;
@@ -525,7 +532,7 @@ static void close_end(struct endpoint *end, bool abort)
 	end->fd = -1;
 }
 
-/* An abort drops what the send buffer holds: a flow that stops must stop now. */
+/* An abort drops the data in the send buffer, so that a flow stops at once. */
 static void close_connection(struct flow *flow, bool abort)
 {
 	close_end(&flow->sender, abort);
@@ -537,7 +544,7 @@ static void close_connection(struct flow *flow, bool abort)
 	flow->connected = false;
 }
 
-/* Its connection and, where that is opened ahead, its first transfer. */
+/* Schedule a flow's connection and, if that is opened ahead, the first transfer. */
 static void schedule_flow(struct flow *flow, s64 base_ns)
 {
 	s64 start_ns = base_ns + (s64)flow->start_ns, open_ns = start_ns - (s64)flow->warm_ns;
@@ -799,7 +806,7 @@ static void handle_socket(struct endpoint *end, u32 events)
 
 /* --- hosts' counters --- */
 
-/* Value @name of section @section in the two-line format of /proc/net/snmp, or NONE. */
+/* Read value @name of section @section in the two-line format of /proc/net/snmp, or NONE. */
 static u64 snmp_value(const char *path, const char *section, const char *name)
 {
 	char names[8192], values[8192], *n, *v, *np, *vp;
@@ -972,7 +979,7 @@ static void run(void)
 static void prepare(void)
 {
 	static struct endpoint timer = { ROLE_TIMER, -1, NULL };
-	/* A listener each, and two more while one is open. */
+	/* Each flow has a listener, and two more sockets while its connection is open. */
 	struct rlimit files = { 3 * 65536, 3 * 65536 };
 	struct flow *flow;
 
@@ -1008,7 +1015,7 @@ int main(int argc, char **argv)
 	run();
 	for (flow = flows; flow; flow = flow->next) {
 		stop_flow(flow);
-		/* What came after the last period, where all were over before the next. */
+		/* Bytes after the last goodput line, if all flows ended before the next one. */
 		if (config.goodput_ns && flow->n && !flow->last_lines)
 			print_goodput(flow, run_ns());
 	}

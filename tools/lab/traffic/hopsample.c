@@ -7,21 +7,21 @@
  * PLAN:
  *	config period_ns=10000 start_ns=0 end_ns=5000000000
  *	port ns=s1 dev=eth1 name=s1:h2 handle=10:
- *	port ns=s1 dev=eth1 name=s1:h2 parent=1:1	(the queue there, whatever its handle)
- *	     below=10:1,11:1	(queues below it: their marks and counters are the port's, too)
+ *	port ns=s1 dev=eth1 name=s1:h2 parent=1:1	(the qdisc at this class, with any handle)
+ *	     below=10:1,11:1	(qdiscs below it, whose marks and counters are added)
  *
- * OUT: one line a port and period, at the end one a port with its totals:
+ * OUT: one line per port and period, and at the end one line per port with its totals:
  *	{"type":"queue","t_ns":10000,"port":"s1:h2","bytes":0,"pkts":0,"sent_bytes":0,"sent_pkts":0}
  *	{"type":"port","port":"s1:h2","kind":"wred","bytes":..,"pkts":..,"drops":..,
  *	 "marked":..,"xstats":{..}}
  *	{"type":"lateness","program":"hopsample","late_ns":0}
- * bytes and pkts of a port are what it sent. marked: packets that this qdisc and those below it
- * marked CE; null if the count of one of them is not known. xstats: the counters of all of them;
- * of two with one name, the upper qdisc's.
- * Times are relative to t0, a value of CLOCK_MONOTONIC; without --t0, the start.
+ * In a port line, bytes and pkts count what the port sent. marked: number of packets that this
+ * qdisc and those below it marked CE; null if the count of one of them is not known. xstats: the
+ * counters of all of them; if two have the same name, the upper qdisc's.
+ * Times are relative to t0, a value of CLOCK_MONOTONIC; without --t0, the start of the program.
  *
- * A sample is taken at its instant exactly when the clock is virtual; a period that is
- * missed on a real machine is skipped, not made up for.
+ * With a virtual clock, a sample is taken exactly at its time. On a real machine, a period that
+ * was missed is skipped.
  */
 #define _GNU_SOURCE
 #include <linux/gen_stats.h>
@@ -53,7 +53,7 @@ static struct config {
 	u64 period_ns, start_ns, end_ns;
 } config = { .period_ns = 10000 };
 
-/* The longest delay of a sample behind its time. */
+/* The longest delay of a sample after its time. */
 static s64 lateness_ns;
 
 /* The newest answer about a port. */
@@ -79,7 +79,7 @@ static const struct key port_keys[] = {
 	{ "below", KEY_TEXT, offsetof(struct port, below), NULL },
 };
 
-/* "10:" or "1:1", both halves hexadecimal as in tc. */
+/* Parse a handle such as "10:" or "1:1"; both halves are hexadecimal, as in tc. */
 static u32 read_handle(const struct plan_place *at, const char *key, const char *text)
 {
 	unsigned long major, minor = 0;
@@ -104,7 +104,7 @@ static void read_port(const struct plan_place *at)
 		plan_refuse(at, "port", "dev=, name= and one of handle= and parent= are needed");
 	port->req.n.nlmsg_len = NLMSG_LENGTH(sizeof(struct tcmsg));
 	port->req.n.nlmsg_type = RTM_GETQDISC;
-	/* Without ECHO the kernel answers listeners only. */
+	/* Without NLM_F_ECHO the kernel answers listeners only. */
 	port->req.n.nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO;
 	if (port->handle)
 		port->req.t.tcm_handle = read_handle(at, "handle", port->handle);
@@ -191,7 +191,7 @@ static void ask(struct port *port)
 	parse_answer(n);
 }
 
-/* One field of a kind's TCA_STATS_APP. */
+/* A field of the TCA_STATS_APP of a kind of qdisc. */
 struct field {
 	const char *name;
 	size_t offset;
@@ -201,8 +201,9 @@ struct field {
 #define FIELD(type, name) { #name, offsetof(struct type, name), sizeof(((struct type *)0)->name) }
 
 /*
- * The first fields of a kind that marks are its counts of marks. CoDel may count a packet in both:
- * ecn_mark instead of a drop, ce_mark above ce_threshold.
+ * If a kind of qdisc marks packets, its first fields are the counts of marks. CoDel has two:
+ * ecn_mark counts marks instead of drops, ce_mark those above ce_threshold. A packet may be in
+ * both.
  */
 static const struct field wred_fields[] = {
 	FIELD(tc_wred_xstats, marked_pkts), FIELD(tc_wred_xstats, ce_pkts),
@@ -245,7 +246,7 @@ static const struct field link_fields[] = {
 
 static const struct field no_fields[] = { {} };
 
-/* Kinds whose marks are known: how many of their fields are counts of marks. */
+/* The kinds whose marks are known, and how many of their fields are counts of marks. */
 static const struct kind {
 	const char *name;
 	const struct field *fields;
@@ -263,7 +264,7 @@ static const struct kind {
 
 #define FIELDS_MAX 64
 
-/* The counters of a port's qdiscs, from the upper to the lower. */
+/* The counters of a port's qdiscs, from the uppermost down. */
 struct totals {
 	bool marked_known;
 	u64 marked;
@@ -395,7 +396,7 @@ static void sample(FILE *f, s64 t0_ns)
 			fprintf(f, ",\"sent_bytes\":%llu,\"sent_pkts\":%u}\n",
 				(unsigned long long)answer.basic.bytes, answer.basic.packets);
 		}
-		/* The last port is the latest. */
+		/* The last port has the longest delay. */
 		late_ns = now_ns() - t0_ns - t_ns;
 		if (late_ns > lateness_ns)
 			lateness_ns = late_ns;
@@ -420,7 +421,7 @@ int main(int argc, char **argv)
 	plan_read(argv[1], read_line);
 	for (port = ports; port; port = port->next)
 		open_port(port);
-	/* Else a sleep may be 50 us longer, and ends when something happens on a port. */
+	/* By default a sleep may be 50 us longer, and end with another event on a port. */
 	if (prctl(PR_SET_TIMERSLACK, 1))
 		die("no timer slack of 1 ns: %s", strerror(errno));
 	out_open(&out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Plans: one thing a line, "WORD key=value key=value ...", # starts a comment.
- * Strict: an unknown key, a key without value or a bad number ends the program with the
- * file, the line and what is allowed.
+ * Parser of plans. Each line is "WORD key=value key=value ..."; # starts a comment.
+ * An unknown key, a key without a value or a bad number ends the program with an error message
+ * that contains the file, the line and the allowed values.
  */
 #ifndef HOPCC_LAB_PLAN_H
 #define HOPCC_LAB_PLAN_H
@@ -58,7 +58,7 @@ static inline struct timespec ns_to_timespec(s64 ns)
 	return (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
 }
 
-/* From here on, sockets are made in this namespace; none: the program's own. */
+/* Enter a network namespace, in which sockets are made from now on; no name: the program's own. */
 static inline void enter_netns(const char *name)
 {
 	static int own = -1;
@@ -85,9 +85,9 @@ enum key_type { KEY_TEXT, KEY_U64, KEY_BOOL, KEY_MODE };
 /**
  * struct key - one key of a line
  * @name: the word before '='
- * @type: how to read the value
- * @offset: where it goes in the line's structure
- * @words: for KEY_MODE: the allowed words, NULL-ended; the index is stored
+ * @type: type of the value
+ * @offset: offset of the value in the line's structure
+ * @words: for KEY_MODE: the allowed words, NULL-terminated; the index is stored
  */
 struct key {
 	const char *name;
@@ -156,7 +156,7 @@ static inline void plan_store(const struct plan_place *at, const struct key *key
 	}
 }
 
-/* The rest of a line, by @keys, into @base. */
+/* Parse the rest of a line by @keys and store the values in @base. */
 static inline void plan_keys(const struct plan_place *at, const struct key *keys, size_t n,
 			     void *base)
 {
@@ -178,8 +178,9 @@ static inline void plan_keys(const struct plan_place *at, const struct key *keys
 
 /**
  * plan_read() - read a plan
- * @file: its path
- * @line: called for each line with the first word; takes the rest by plan_keys()
+ * @file: path of the plan
+ * @line: function that is called for each line with the first word; it parses the rest by
+ *	plan_keys()
  */
 static inline void plan_read(const char *file,
 			     void (*line)(const struct plan_place *at, const char *word))
@@ -203,10 +204,10 @@ static inline void plan_read(const char *file,
 }
 
 /**
- * struct out - a result file, kept in memory until the end
- * @f: where to print
- * @text: what was printed
- * @bytes: its length
+ * struct out - a result file, kept in memory until the end of the run
+ * @f: stream to print to
+ * @text: the text that was printed
+ * @bytes: length of @text
  */
 struct out {
 	FILE *f;

@@ -21,8 +21,8 @@ struct ipv6hdr {
 	__be16 payload_len;
 	u8 nexthdr;
 	u8 hop_limit;
-	u8 saddr[16];
-	u8 daddr[16];
+	struct in6_addr saddr;
+	struct in6_addr daddr;
 };
 
 struct ipv6_opt_hdr {

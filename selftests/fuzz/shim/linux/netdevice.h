@@ -21,7 +21,7 @@ struct net_device {
 
 struct netdev_nested_priv;
 
-/* None is below. */
+/* A device in a harness has no lower devices. */
 static inline int netdev_walk_all_lower_dev_rcu(struct net_device *dev,
 						int (*fn)(struct net_device *dev,
 							  struct netdev_nested_priv *priv),

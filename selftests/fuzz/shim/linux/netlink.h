@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Attributes of a request, and what is said of those that are refused. */
+/* Attributes of a request, and the error messages for refused ones */
 #ifndef FUZZ_SHIM_LINUX_NETLINK_H
 #define FUZZ_SHIM_LINUX_NETLINK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Enough of packets for the parsers that read them in place: a linear part and a rest, each in
- * memory of exactly its length, so that ASan sees who reads behind it.
+ * The part of sk_buff that parsers need to read packets in place: a linear part and a rest, each in
+ * memory of exactly its length, so that ASan detects reads beyond its end.
  */
 #ifndef FUZZ_SHIM_LINUX_SKBUFF_H
 #define FUZZ_SHIM_LINUX_SKBUFF_H
@@ -13,7 +13,7 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* C's own wants a message. */
+/* The static_assert() of C requires a message. */
 #undef static_assert
 #define static_assert(e) _Static_assert(e, #e)
 
@@ -44,18 +44,18 @@ struct skb_shared_info {
 
 /**
  * struct sk_buff - a packet
- * @head: the memory of the linear part
- * @data: where the packet begins in it
- * @rest: what follows the linear part, @len - @head_bytes
- * @len: of the packet
- * @head_bytes: of these, linear
- * @network_header: offset from @data, as all of these
- * @transport_header: -1: not set
- * @inner_transport: in a tunnel
- * @mac_header: 0 or below; above: not set
- * @check_start: what a device would sum up from
- * @csum: of CHECKSUM_COMPLETE, the sum of all from @data
- * @writable: there is memory for a copy
+ * @head: start of the memory of the linear part
+ * @data: start of the packet in the linear part
+ * @rest: data after the linear part, @len - @head_bytes bytes
+ * @len: length of the packet
+ * @head_bytes: length of the packet's linear part
+ * @network_header: offset from @data, like all offsets here
+ * @transport_header: offset from @data; -1: not set
+ * @inner_transport: offset of the transport header in a tunnel
+ * @mac_header: offset, 0 or below; above 0: not set
+ * @check_start: start of the range that a device checksums
+ * @csum: with CHECKSUM_COMPLETE, the sum of all bytes from @data
+ * @writable: memory for a copy is available
  */
 struct sk_buff {
 	u8 *head;
@@ -131,7 +131,7 @@ static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to,
 	return 0;
 }
 
-/* The place itself if all of it is linear, else a copy in @buffer. */
+/* Return: a pointer into the linear part if all of it is there, otherwise a copy in @buffer */
 static inline void *skb_header_pointer(const struct sk_buff *skb, int offset, int len,
 				       void *buffer)
 {
@@ -145,7 +145,10 @@ static inline bool skb_shared(const struct sk_buff *skb)
 	return false;
 }
 
-/* Only a clone needs memory before its linear part may be written. */
+/*
+ * A packet counts as cloned if no memory is available, because only a clone needs memory before its
+ * linear part can be written.
+ */
 static inline bool skb_cloned(const struct sk_buff *skb)
 {
 	return !skb->writable;
@@ -156,7 +159,7 @@ static inline unsigned int skb_headroom(const struct sk_buff *skb)
 	return skb->data - skb->head;
 }
 
-/* The linear part anew, with @room_bytes in front of it and @head_bytes in it. */
+/* Reallocate the linear part with @room_bytes of headroom and @head_bytes of data. */
 static inline void shim_realloc(struct sk_buff *skb, unsigned int room_bytes,
 				unsigned int head_bytes)
 {
@@ -194,7 +197,7 @@ static inline int skb_cow_head(struct sk_buff *skb, unsigned int room_bytes)
 	return 0;
 }
 
-/* Offsets count from @data, which moves. */
+/* Move @data; all offsets count from it. */
 static inline void shim_move(struct sk_buff *skb, int bytes)
 {
 	skb->data -= bytes;
@@ -265,7 +268,7 @@ static inline void skb_reset_mac_header(struct sk_buff *skb)
 	skb->mac_header = 0;
 }
 
-/* What is computed from the two headers above. */
+/* Nothing to do: the MAC length is computed from the two headers above. */
 static inline void skb_reset_mac_len(struct sk_buff *skb)
 {
 }

@@ -30,7 +30,7 @@ static inline __wsum csum_unfold(__sum16 sum)
 	return sum;
 }
 
-/* @bytes is even but at the end of a packet. */
+/* @bytes is even except at the end of a packet. */
 static inline __wsum csum_partial(const void *from, int bytes, __wsum sum)
 {
 	const u8 *byte = from;

@@ -6,7 +6,7 @@
 #include <net/checksum.h>
 #include <string.h>
 
-/* 0 of a header whose checksum is right. */
+/* Return: 0 for a header with a valid checksum */
 static inline __sum16 ip_fast_csum(const void *header, unsigned int words)
 {
 	u32 sum = 0, i;

@@ -3,6 +3,13 @@
 #define FUZZ_SHIM_NET_IPV6_H
 
 #include <linux/ipv6.h>
+#include <string.h>
+
+static inline void ipv6_addr_set_v4mapped(__be32 address, struct in6_addr *mapped)
+{
+	*mapped = (struct in6_addr){ .s6_addr = { [10] = 0xff, [11] = 0xff } };
+	memcpy(&mapped->s6_addr[12], &address, sizeof(address));
+}
 
 static inline bool ipv6_is_extension(u8 next)
 {
@@ -11,8 +18,9 @@ static inline bool ipv6_is_extension(u8 next)
 }
 
 /*
- * Behind extension headers, up to the end of the packet or a fragment that is not the first.
- * Return: offset; -1 if there is nothing behind them.
+ * Skip extension headers up to the end of the packet or a fragment other than the first.
+ *
+ * Return: offset of the next header; -1 if there is none.
  */
 static inline int ipv6_skip_exthdr(const struct sk_buff *skb, int offset, u8 *next,
 				   __be16 *frag_off)

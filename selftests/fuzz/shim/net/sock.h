@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What hop_core's shim asks of sockets: no harness has one. */
+/* The part of sockets that hop_core's shim code uses; no harness has a socket. */
 #ifndef FUZZ_SHIM_NET_SOCK_H
 #define FUZZ_SHIM_NET_SOCK_H
 

@@ -52,7 +52,7 @@ static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
 	return ((unsigned __int128)a * mul) >> shift;
 }
 
-/* x86's division instruction traps where the quotient does not fit; so must a test. */
+/* The x86 division instruction traps if the quotient does not fit, so a test must trap, too. */
 static inline u64 shim_quotient(unsigned __int128 dividend, u64 divisor)
 {
 	if (!divisor || (dividend / divisor) >> 64)

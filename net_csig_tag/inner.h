@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The packet within a tunnel's. */
+#ifndef NET_CSIG_TAG_INNER_H
+#define NET_CSIG_TAG_INNER_H
+
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
+#include <net/csig.h>
+#include <net/hop_shim.h>
+
+/**
+ * struct ctag_inner - an IP packet, within another or not
+ * @at_bytes: from skb->data to where it begins
+ * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
+ * @place: where its headers end, counted from @at_bytes
+ * @tagged: it is in an Ethernet frame that has a tag of its own
+ */
+struct ctag_inner {
+	u32 at_bytes;
+	__be16 protocol;
+	bool tagged;
+	struct hop_shim_place place;
+};
+
+extern ushort ctag_vxlan_port, ctag_geneve_port;
+extern struct csig_tpids ctag_tpids;
+
+bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
+bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
+			  struct in6_addr *source, struct in6_addr *destination);
+
+#endif /* NET_CSIG_TAG_INNER_H */

@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The pages hang together: every relative link of a Markdown page leads to a file, and to a heading
+where it names one; every page under Documentation/ can be reached from index.md; every page that
+code, tests or tools name is there, and every function and test that the pages of conformance name.
+
+    links.t [DIRECTORY]     the pages of another directory, the links only
+"""
+
+import glob
+import os
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from tap import Tap
+
+SKIPPED = {".git", "build", "lab-results", "corpus", "__pycache__"}
+LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
+FUNCTION = re.compile(r"`(\w+)\(\)`")
+TEST = re.compile(r"`(?:selftests/)?([\w*/.-]+\.(?:t|py))`")
+NAMED_PAGE = re.compile(r"\bDocumentation/[\w./-]*\w\.(?:md|svg|8)\b")
+HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)?$")
+
+
+def text_lines(path):
+    """The lines of a page without its code: fenced, indented behind an empty line, or in backquotes."""
+    fenced, indented, after_empty = False, False, True
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.lstrip().startswith("```"):
+                fenced = not fenced
+                continue
+            indented = line.startswith("    ") and (after_empty or indented)
+            after_empty = not line.strip()
+            if not fenced and not indented:
+                yield line
+
+
+def anchor_of(title, seen):
+    """The anchor that GitHub gives a heading: lower case, no punctuation, blanks to hyphens."""
+    title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title)
+    anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    number = seen.get(anchor, 0)
+    seen[anchor] = number + 1
+    return f"{anchor}-{number}" if number else anchor
+
+
+def anchors(path):
+    seen = {}
+    return {anchor_of(match.group(1), seen)
+            for match in map(HEADING.match, text_lines(path)) if match}
+
+
+def links(path):
+    for line in text_lines(path):
+        yield from LINK.findall(re.sub(r"`[^`]*`", "", line))
+
+
+def walk(root):
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = sorted(set(subfolders) - SKIPPED)
+        for name in sorted(names):
+            yield os.path.join(folder, name)
+
+
+def resolve(page, link):
+    """(file, anchor) that a relative link means; the file is the page itself where it has none."""
+    target, _, anchor = link.partition("#")
+    path = os.path.normpath(os.path.join(os.path.dirname(page), target)) if target else page
+    return path, anchor
+
+
+def broken_links(root):
+    complaints = []
+    for page in (path for path in walk(root) if path.endswith(".md")):
+        for link in links(page):
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, anchor = resolve(page, link)
+            if not os.path.exists(path):
+                complaints.append(f"{os.path.relpath(page, root)}: no file {link}")
+            elif anchor and path.endswith(".md") and anchor not in anchors(path):
+                complaints.append(f"{os.path.relpath(page, root)}: no heading {link}")
+    return complaints
+
+
+def unreachable_pages(index):
+    """Pages and pictures below the folder of index that no chain of links from it leads to."""
+    reached, pending = set(), [os.path.normpath(index)]
+    while pending:
+        page = pending.pop()
+        if page in reached or not os.path.exists(page):
+            continue
+        reached.add(page)
+        if page.endswith(".md"):
+            pending += [resolve(page, link)[0] for link in links(page)
+                        if not re.match(r"[a-z]+:", link)]
+    return [path for path in walk(os.path.dirname(index))
+            if path.endswith((".md", ".svg", ".8")) and path not in reached]
+
+
+def missing_pages(root):
+    """Mentions of pages, in any text file, that are not there."""
+    complaints = []
+    for path in walk(root):
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except (UnicodeDecodeError, OSError):
+            continue
+        for name in NAMED_PAGE.findall(text):
+            if not os.path.exists(os.path.join(root, name)):
+                complaints.append(f"{os.path.relpath(path, root)}: {name}")
+    return complaints
+
+
+def words_of_code():
+    words = set()
+    for path in walk("."):
+        if path.endswith((".c", ".h")):
+            with open(path, encoding="utf-8") as file:
+                words.update(re.findall(r"\w+", file.read()))
+    return words
+
+
+def is_there(test):
+    """A test by its name, by its folder and name, or by a pattern; or any file of the tree."""
+    return any(glob.glob(pattern) for pattern in
+               (test, f"selftests/{test}", f"selftests/*/{test}"))
+
+
+def missing_names():
+    """Functions and tests that a page of conformance names and that are not there."""
+    code, complaints = words_of_code(), []
+    for page in (path for path in walk("Documentation/conformance") if path.endswith(".md")):
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        complaints += [f"{page}: no function {name}()"
+                       for name in sorted(set(FUNCTION.findall(text)) - code)]
+        complaints += [f"{page}: no test {name}"
+                       for name in sorted(set(TEST.findall(text))) if not is_there(name)]
+    return complaints
+
+
+def found_in_bad_pages():
+    """What the check says of pages that are wrong on purpose."""
+    with tempfile.TemporaryDirectory() as root:
+        os.mkdir(os.path.join(root, "pages"))
+        with open(os.path.join(root, "pages", "index.md"), "w", encoding="utf-8") as file:
+            file.write("# One `word`, two\n[a](#one-word-two) [b](#three) [c](none.md)\n"
+                       "`[d](none.md)`\n\n    [e](none.md)\n")
+        with open(os.path.join(root, "pages", "alone.md"), "w", encoding="utf-8") as file:
+            file.write("# Alone\n```\n[f](none.md)\n```\n[g](index.md#one-word-two)\n")
+        bad = broken_links(root)
+        alone = unreachable_pages(os.path.join(root, "pages", "index.md"))
+        return bad, [os.path.basename(path) for path in alone]
+
+
+def main():
+    if len(sys.argv) > 1:
+        complaints = broken_links(sys.argv[1])
+        print("\n".join(complaints))
+        return int(bool(complaints))
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+    bad, alone = found_in_bad_pages()
+    expected = ["pages/index.md: no heading #three", "pages/index.md: no file none.md"]
+    checks = [
+        ("a broken link, a broken anchor and a lone page are found where there are some",
+         [] if bad == expected and alone == ["alone.md"] else [str(bad), str(alone)]),
+        ("every relative link leads to a file and a heading", broken_links(".")),
+        ("every page can be reached from Documentation/index.md",
+         unreachable_pages("Documentation/index.md")),
+        ("every page that a file names is there", missing_pages(".")),
+        ("every function and test that a page of conformance names is there", missing_names()),
+    ]
+    tap = Tap()
+    for claim, complaints in checks:
+        tap.claim(claim, not complaints, "\n".join(complaints))
+    return tap.done()
+
+
+sys.exit(main())

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# No Python source of the tree has a finding of flake8's. The lab's host side is typed: mypy finds
+# nothing, and no module of it imports one that imports it.
+# shellcheck source=selftests/build/build-lib.sh
+. "$(dirname "$0")/build-lib.sh"
+
+for tool in flake8 mypy; do
+	command -v $tool >/dev/null || tap_skip "no $tool: run tools/setup/setup.sh check"
+done
+
+sources=$(find . -path ./build -prune -o -path ./.git -prune -o -path ./lab-results -prune \
+	-o -type f -print | sort | while read -r file; do
+	case $file in
+	*.py) echo "$file" ;;
+	*) head -c 64 "$file" | head -n 1 | tr -d '\0' | grep -q '^#! *[^ ]*/python3' && echo "$file" ;;
+	esac
+done)
+# shellcheck disable=SC2086 # names without blanks
+flake8 --config selftests/build/flake8.ini $sources >build/flake8.log 2>&1
+tap_result $? "flake8 is content with $(echo "$sources" | wc -l) Python sources" build/flake8.log
+
+# A finding that each check must have, or it looks at nothing.
+mkdir -p build/python/circle
+printf 'import os\n\n\ndef unused():\n    value = 1\n' >build/python/bad.py
+flake8 --config selftests/build/flake8.ini build/python/bad.py >build/python/log 2>&1
+[ "$(grep -c -e F401 -e F841 build/python/log)" -eq 2 ]
+tap_result $? "flake8 finds an unused import and an unused variable" build/python/log
+
+MYPYPATH=tools/lab mypy --config-file selftests/build/mypy.ini -p hoplab >build/mypy.log 2>&1
+tap_result $? "mypy is content with the lab's host side" build/mypy.log
+printf 'def of(value: int) -> str:\n    return value\n' >build/python/bad.py
+! mypy --config-file selftests/build/mypy.ini build/python/bad.py >build/python/log 2>&1 &&
+	grep -q 'Incompatible return value' build/python/log
+tap_result $? "mypy finds a wrong type" build/python/log
+printf 'def of(value):\n    return value\n' >build/python/bad.py
+! mypy --config-file selftests/build/mypy.ini build/python/bad.py >build/python/log 2>&1 &&
+	grep -q 'missing a type annotation' build/python/log
+tap_result $? "mypy finds a function without annotations" build/python/log
+
+selftests/build/circles.py tools/lab/hoplab >build/circles.log 2>&1
+tap_result $? "no module of the lab's host side is in a circle of imports" build/circles.log
+printf 'from . import b\n' >build/python/circle/a.py
+printf 'def late():\n    from .a import x\n    return x\n' >build/python/circle/b.py
+! selftests/build/circles.py build/python/circle >build/python/log 2>&1 && grep -q 'a imports b' build/python/log
+tap_result $? "a circle by an import within a function is found" build/python/log
+tap_done

@@ -1,0 +1,320 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""hopstat doctor: each planted fault is named, with a command that mends it; prints TAP.
+
+    a [a-r] ---- [r-a] r [r-b: tbf 500mbit, csig] ---- b
+
+Needs root and nft; changes nothing outside its own network namespaces but the list of allowed
+congestion controls, for as long as it runs.
+"""
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import hosts
+from hosts import B, close, connect, run, sysctl
+from xcp_firewall import nft
+
+HOPSTAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopstat")
+ALLOWED = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
+PORTS = "a-r r-a r-b b-r"
+TBF = "tbf rate 500mbit burst 64k limit 1mb"
+CSIG = "csig rate 500mbit overhead 24"
+# Four packet times are 98 us.
+TARGET_NS = 100000
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-B"]
+tap = hosts.Tap()
+
+DROP_ECT = """
+table inet lossy {
+	chain forward {
+		type filter hook forward priority 0; policy accept;
+		ip ecn != not-ect drop
+	}
+}
+"""
+
+
+def within(name):
+    return ["nsenter", f"--net=/run/netns/{name}"]
+
+
+class Load:
+    """Connections from a to b that always have something to send, while doctor looks."""
+
+    def __init__(self, *kinds, **options):
+        self.pairs = [connect(version, cc, **options) for version, cc in kinds]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        for pair in self.pairs:
+            close(*pair)
+        time.sleep(0.1)
+
+    def step(self):
+        for source, sink in self.pairs:
+            with contextlib.suppress(BlockingIOError):
+                source.send(bytes(1 << 18))
+            with contextlib.suppress(BlockingIOError):
+                while sink.recv(1 << 20):
+                    pass
+        time.sleep(1e-4)
+
+    def run(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.step()
+
+
+def doctor(name, *words, load=None, by=()):
+    """(exit status, findings, text); by: words before the command"""
+    child = subprocess.Popen([*within(name), *by, HOPSTAT, "doctor", *words], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while load and child.poll() is None:
+        load.step()
+    text, said = child.communicate()
+    rows = [json.loads(line) for line in text.splitlines()] if "--json" in words else []
+    return child.returncode, rows, text + said
+
+
+def finds(name, what, *wanted, words=(), load=None, by=()):
+    """wanted: (check, where, part of the cause) of all findings. Return: their commands."""
+    status, rows, text = doctor(name, "--json", *words, load=load, by=by)
+    found = [(r["check"], r["where"]) for r in rows]
+    tap.claim(f"{what}: " + (", ".join(w[0] for w in wanted) or "nothing found"),
+              found == [w[:2] for w in wanted] and status == bool(wanted) and
+              all(w[2] in r["cause"] for w, r in zip(wanted, rows)), f"{status}, {text}")
+    return [r["command"] for r in rows]
+
+
+def obey(name, commands):
+    """Run what doctor says, in a namespace."""
+    for command in commands:
+        subprocess.run([*within(name), "sh", "-c", command], check=True)
+
+
+def path_queue(*qdiscs):
+    """Queues of r's port to b, each below the one before."""
+    run("tc -n r qdisc del dev r-b root", check=False)
+    for i, qdisc in enumerate(qdiscs):
+        parent = f"parent {i}0:1" if i else "root"
+        run(f"tc -n r qdisc add dev r-b {parent} handle {i + 1}0: {qdisc}")
+
+
+def setup():
+    hosts.build_path()
+    for name in ("a", "r", "b"):
+        sysctl(name, "hopcc/csig_ports", PORTS)
+        sysctl(name, "hopcc/tcp_csig_target_ns", TARGET_NS)
+        sysctl(name, "hopcc/tcp_csig_e2e_target_ns", TARGET_NS)
+        sysctl(name, "ipv4/tcp_ecn", 1)
+    sysctl("a", "hopcc/csig", 2)
+    sysctl("b", "hopcc/csig", 1)
+    path_queue(TBF, CSIG)
+
+
+def see_healthy():
+    finds("a", "a host that uses none of ours")
+    finds("r", "a switch")
+    for version in (4, 6):
+        with Load((version, "csig")) as load:
+            load.run(0.3)
+            finds("a", f"IPv{version}: a healthy flow of csig", load=load)
+    status, _, text = doctor("a")
+    tap.equal("in words, exit 0", (status, text), (0, "nothing found\n"))
+    path_queue()
+    with Load((4, "xcp")) as load:
+        load.run(0.1)
+        finds("a", "a healthy flow of xcp", load=load)
+    path_queue(TBF, CSIG)
+    with Load((4, "dctcp_ms"), sink_cc="dctcp_ms") as load:
+        load.run(0.1)
+        finds("a", "a healthy flow of dctcp_ms", load=load)
+
+
+def see_choice():
+    with open(ALLOWED, encoding="ascii") as file:
+        allowed = file.read()
+    hosts.write(ALLOWED, "reno cubic")
+    command, = finds("a", "not allowed", ("allowed", "ldcp", "CAP_NET_ADMIN"), words=["ldcp"])
+    tap.equal("the command keeps what is allowed", command,
+              'sysctl net.ipv4.tcp_allowed_congestion_control="reno cubic ldcp" '
+              "in the initial network namespace")
+    hosts.write(ALLOWED, "reno cubic ldcp csig")
+    finds("a", "allowed", words=["ldcp"])
+    sysctl("a", "ipv4/tcp_ecn", 2)
+    obey("a", finds("a", "named, without ECN", ("ecn", "ldcp", "tcp_ecn is 2"), words=["ldcp"]))
+    sysctl("a", "ipv4/tcp_ecn", 0)
+    finds("a", "ECN is off, and nothing needs it")
+    run("ip -n a route add 203.0.113.0/24 via 192.0.2.2 congctl dctcp_ms")
+    obey("a", finds("a", "a route's, without ECN", ("ecn", "dctcp_ms", "tcp_ecn is 0")))
+    finds("a", "a route's, with ECN")
+    run("ip -n a route del 203.0.113.0/24")
+    sysctl("a", "ipv4/tcp_congestion_control", "csig")
+    finds("a", "csig is the default")
+    sysctl("a", "hopcc/csig", 1)
+    sysctl("a", "hopcc/csig_ports", "\n")
+    found = finds("a", "its carrier answers only, and no port is trusted",
+                  ("carrier", "csig", "net.hopcc.csig is 1"), ("ports", "csig", "names no device"))
+    obey("a", (c.replace("DEVICE", "a-r") for c in found))
+    finds("a", "both are mended")
+    sysctl("a", "ipv4/tcp_congestion_control", "cubic")
+    hosts.write(ALLOWED, allowed)
+
+
+def see_carriers():
+    for cc, knob in (("xcp", "xcp"), ("hpccpp", "int"), ("csig", "csig")):
+        value = 1 if cc == "csig" else 0
+        sysctl("a", "hopcc/" + knob, value)
+        with Load((4, cc)) as load:
+            load.run(0.2)
+            obey("a", finds("a", f"a flow of {cc}, the carrier off",
+                            ("carrier", cc, f"net.hopcc.{knob} is {value}"), load=load))
+
+
+def see_ports():
+    sysctl("a", "hopcc/csig_ports", "eth9")
+    with Load((6, "csig")) as load:
+        load.run(0.2)
+        command, = finds("a", "a flow of csig by a port that is not trusted",
+                         ("ports", "a-r", "does not name"), load=load)
+    tap.equal("the command keeps what is trusted", command, 'sysctl net.hopcc.csig_ports="eth9 a-r"')
+    obey("a", [command])
+    sysctl("a", "hopcc/csig_ports", "*")
+    with Load((4, "csig")) as load:
+        load.run(0.2)
+        finds("a", "all ports are trusted", load=load)
+    sysctl("r", "hopcc/csig_ports", "r-a")
+    obey("r", finds("r", "a switch whose sch_csig is on a port that is not trusted",
+                    ("ports", "r-b", "does not name")))
+    finds("r", "it is trusted")
+    sysctl("r", "hopcc/tcp_csig_target_ns", 10000)
+    command, = finds("r", "a port whose packets take long", ("target", "r-b", "is 10000"))
+    obey("r", [command.removeprefix("on all senders: ")])
+    finds("r", "four packet times")
+
+
+def see_reno():
+    with Load((4, "dctcp_ms")) as load:
+        load.run(0.1)
+        finds("a", "the listener needs no ECN", ("reno", f"dctcp_ms-reno to {B[4]}", "not negotiated"),
+              load=load)
+    with Load((4, "ldcp"), sink_cc="ldcp") as load:
+        load.run(0.1)
+        nft("r", DROP_ECT)
+        load.run(4)
+        nft("r", "flush ruleset")
+        load.run(1)
+        finds("a", "ECT is dropped", ("reno", f"ldcp-reno to {B[4]}", "timed out"), load=load)
+    path_queue("netem loss 10% limit 1000")
+    with Load((4, "xcp")) as load:
+        load.run(1)
+        command, = finds("a", "a loss", ("reno", f"xcp-reno to {B[4]}", "was lost"), load=load)
+    tap.equal("a loss, and no peer without XCP", command, "sysctl net.hopcc.xcp_loss=2")
+    path_queue()
+    sysctl("b", "hopcc/xcp", 0)
+    with Load((6, "xcp"), (6, "xcp")) as load:
+        load.run(0.1)
+        finds("a", "two flows, the peer's carrier off", ("reno", f"xcp-reno to {B[6]}", "protocol 253"),
+              load=load)
+    sysctl("b", "hopcc/xcp", 1)
+    path_queue("netem loss 10% limit 1000")
+    with Load((4, "xcp")) as load:
+        load.run(1)
+        finds("a", "a loss, and a peer without XCP was met",
+              ("reno", f"xcp-reno to {B[4]}", f"is 0) or {B[4]}, or a device"), load=load)
+    path_queue(TBF)
+    with Load((4, "hpccpp")) as load:
+        load.run(0.5)
+        finds("a", "no hop writes telemetry", ("reno", f"hpccpp-reno to {B[4]}", "no hop writes"), load=load)
+
+
+def see_path():
+    with Load((4, "csig")) as load:
+        load.run(0.5)
+        finds("a", "no hop writes to tags", ("path", f"csig to {B[4]}", "no hop of the path"), load=load)
+        finds("a", "the same without root", ("path", f"csig to {B[4]}", "only root"), load=load, by=NOBODY)
+    path_queue(TBF, CSIG)
+    sysctl("r", "hopcc/csig_ports", "\n")
+    with Load((4, "csig")) as load:
+        load.run(1)
+        finds("a", "a router strips tags", ("path", f"csig to {B[4]}", "removes the tags"), load=load)
+    sysctl("r", "hopcc/csig_ports", PORTS)
+    sysctl("b", "hopcc/csig", 0)
+    with Load((6, "csig")) as load:
+        load.run(0.5)
+        finds("a", "the peer's carrier off", ("path", f"csig to {B[6]}", "did not answer"), load=load)
+    sysctl("b", "hopcc/csig", 1)
+
+
+def see_beside():
+    """In one queue, at the own port and at a switch; then in queues of their own."""
+    path_queue()
+    # A GSO packet of 64 kB is sent as a whole: csig's next packet would wait for 1 ms.
+    run("ip -n a link set dev a-r gso_max_segs 1")
+    run(f"tc -n a qdisc add dev a-r root handle 10: {TBF}")
+    run(f"tc -n a qdisc add dev a-r parent 10:1 handle 20: {CSIG}")
+    with Load((4, "csig"), (4, "cubic")) as load:
+        load.run(1)
+        commands = finds("a", "one queue at the own port", ("beside", "a-r", "with cubic"), load=load)
+        tap.claim("the command names the port", commands and commands[0].startswith(
+            "tc qdisc replace dev a-r parent 20:1 fq_codel"), f"{commands}")
+        obey("a", commands)
+        load.run(2)
+        finds("a", "a queue for each flow", load=load)
+    run("tc -n a qdisc del dev a-r root")
+    path_queue(TBF, CSIG)
+    with Load((4, "csig"), (4, "cubic")) as load:
+        load.run(1)
+        commands = finds("a", "one queue at a switch", ("beside", "a-r", "with cubic"), load=load)
+        obey("r", (c.removeprefix("on the port that they share: ").replace("PORT", "r-b")
+                   .replace("HANDLE", "20") for c in commands))
+        load.run(2)
+        finds("a", "a queue for each flow at the switch", load=load)
+
+
+def see_words():
+    sysctl("a", "hopcc/xcp", 0)
+    status, _, text = doctor("a", "xcp")
+    tap.equal("in words: the cause, and below it the command, exit 1", (status, text.splitlines()[-2:]),
+              (1, ["carrier: xcp: net.hopcc.xcp is 0: connections open without the feedback of the "
+                   "network's hops", "    sysctl net.hopcc.xcp=1"]))
+    sysctl("a", "hopcc/xcp", 1)
+
+
+def see_module():
+    """Last: the lab's guest loads modules by their files."""
+    with hosts.inside("a"), open("/proc/sys/net/ipv4/tcp_available_congestion_control",
+                                 encoding="ascii") as file:
+        loaded = file.read().split()
+    names = {"dctcp_ms", "ldcp", "xcp", "hpccpp", "csig"}
+    tap.claim("all modules are loaded", names <= set(loaded), f"{loaded}")
+    for name in sorted(names):
+        module, = {"tcp_" + name} & set(os.listdir("/sys/module"))
+        run("rmmod " + module)
+        command, = finds("a", f"{name}: not loaded", ("module", name, "not loaded"), words=[name])
+        tap.equal(f"{name}: the command names its module", command, "modprobe " + module)
+
+
+def main():
+    setup()
+    see_healthy()
+    see_choice()
+    see_carriers()
+    see_ports()
+    see_reno()
+    see_path()
+    see_beside()
+    see_words()
+    see_module()
+    hosts.remove_path()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

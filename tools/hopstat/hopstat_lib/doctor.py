@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Faults of the configuration of this network namespace, each with its cause and the command that
+mends it."""
+import functools
+import ipaddress
+import socket
+import struct
+import time
+
+from . import flows, netlink, ports
+
+GETLINK, GETROUTE, GETQDISC = 18, 26, ports.GETQDISC
+IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID = 3, 4, 5, 10, 37
+RTA_DST, RTA_OIF, RTA_METRICS, RTAX_CC_ALGO = 1, 4, 8, 16
+ARPHRD_ETHER = 1
+TCPI_OPT_ECN = 8
+
+COLUMNS = ("check", "where", "cause", "command")
+
+MODULES = {"dctcp_ms": "tcp_dctcp_ms", "ldcp": "tcp_ldcp", "xcp": "tcp_xcp", "hpccpp": "tcp_hpccpp",
+           "csig": "tcp_csig"}
+
+# By congestion control: the carrier's sysctl, the least value with which connections open with it.
+CARRIERS = {"xcp": ("xcp", 1), "hpccpp": ("int", 1), "csig": ("csig", 2)}
+
+# These congestion controls need ECN.
+ECN = ("dctcp_ms", "ldcp")
+
+# Qdiscs below which flows do not share one queue, or need not.
+SEPARATE = {"fq", "fq_codel", "fq_pie", "cake", "sfq", "prio", "drr", "ets", "qfq", "htb", "hfsc",
+            "mqprio", "taprio"}
+
+# tcp_csig adds 4 to the stage that ss shows where no hop of the path writes tags.
+PATH_STAGE = 4
+# A connection that has not acknowledged so much may not have had its first tag back.
+SETTLED_BYTES = 200000
+
+# The Ethernet header and what the wire adds to each packet; the target is so many packet times.
+WIRE_BYTES, PACKET_TIMES, ROUND_NS = 38, 4, 10000
+
+# csig is starved: the delay is above so many targets, the rate so many times below another's.
+STARVED_TARGETS, STARVED_TIMES = 5, 5
+
+OWN_QUEUE = "fq_codel limit 10000 target 500us interval 10ms"
+
+
+def finding(check, where, cause, command):
+    return dict(check=check, where=where, cause=cause, command=command)
+
+
+def read_sysctl(name):
+    """The text of a sysctl; None if the kernel, or this network namespace, has none."""
+    try:
+        with open("/proc/sys/net/" + name, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def number(name, missing=0):
+    return int(read_sysctl(name) or missing)
+
+
+def host_of(end):
+    """The address of an endpoint: "[ADDRESS]:PORT" or "ADDRESS:PORT"."""
+    return end.rpartition(":")[0].strip("[]")
+
+
+def read_links():
+    """{index: {name, type, mtu, link, master}} of devices."""
+    found = {}
+    for data in netlink.dump(netlink.ROUTE, GETLINK, bytes(16)):
+        kind, index = struct.unpack_from("=Hi", data, 2)
+        attrs = dict(netlink.attributes(data[16:]))
+        numbers = {key: struct.unpack("I", attrs[attr])[0] if attr in attrs else 0
+                   for key, attr in (("mtu", IFLA_MTU), ("link", IFLA_LINK), ("master", IFLA_MASTER))}
+        if IFLA_LINK_NETNSID in attrs:
+            numbers["link"] = 0     # an index of another network namespace
+        found[index] = numbers | dict(name=attrs[IFLA_IFNAME].split(b"\0")[0].decode(), type=kind)
+    return found
+
+
+def read_qdiscs():
+    """{index: {kinds}} of devices."""
+    found = {}
+    for data in netlink.dump(netlink.ROUTE, GETQDISC, bytes(20)):
+        index, = struct.unpack_from("i", data, 4)
+        kind = dict(netlink.attributes(data[20:]))[ports.TCA_KIND]
+        found.setdefault(index, set()).add(kind.split(b"\0")[0].decode())
+    return found
+
+
+def read_congctl():
+    """The congestion controls that routes choose."""
+    found = set()
+    for data in netlink.dump(netlink.ROUTE, GETROUTE, bytes(12)):
+        attrs = dict(netlink.attributes(data[12:]))
+        metrics = dict(netlink.attributes(attrs.get(RTA_METRICS, b"")))
+        if RTAX_CC_ALGO in metrics:
+            found.add(metrics[RTAX_CC_ALGO].split(b"\0")[0].decode())
+    return found
+
+
+@functools.cache
+def device_to(address):
+    """The index of the device by which packets to an address leave; None without a route."""
+    packed = ipaddress.ip_address(address.partition("%")[0]).packed
+    family = socket.AF_INET if len(packed) == 4 else socket.AF_INET6
+    body = struct.pack("BBBBBBBBI", family, 8 * len(packed), 0, 0, 0, 0, 0, 0, 0)
+    body += struct.pack("HH", 4 + len(packed), RTA_DST) + packed
+    try:
+        for data in netlink.dump(netlink.ROUTE, GETROUTE, body, flags=0):
+            attrs = dict(netlink.attributes(data[12:]))
+            return struct.unpack("i", attrs[RTA_OIF])[0] if RTA_OIF in attrs else None
+    except OSError:
+        pass
+    return None
+
+
+def read_csig():
+    """{(local, peer): (path, has signals)} of CSIG's carrier; None without root."""
+    try:
+        return {(local, peer): (path, bool(signals))
+                for local, peer, path, signals in flows.csig_flows()}
+    except OSError:
+        return None
+
+
+class Host:
+    """What the kernel shows of this network namespace. Takes flows.LOOK_S."""
+
+    def __init__(self, wanted):
+        self.wanted = wanted
+        before, then = flows.sockets(), time.monotonic()
+        time.sleep(flows.LOOK_S)
+        after, seconds = flows.sockets(), time.monotonic() - then
+        flows.add_rates(after, before, seconds)
+        self.flows = [self.one_flow(ends, flow, before.get(ends)) for ends, flow in after.items()]
+        self.links, self.qdiscs, self.csig = read_links(), read_qdiscs(), read_csig()
+        self.default = read_sysctl("ipv4/tcp_congestion_control")
+        self.used = {self.default} | read_congctl() | {f["base"] for f in self.flows}
+        if wanted and wanted in self.words("ipv4/tcp_available_congestion_control"):
+            self.used.add(wanted)
+
+    @staticmethod
+    def one_flow(ends, flow, before):
+        """Adds the congestion control that was chosen, the device, and whether data waits."""
+        local, peer = ends
+        return flow | dict(local=local, peer=peer, base=flow["cc"].removesuffix("-reno"),
+                           index=device_to(host_of(peer)),
+                           waits=bool(before and before["unsent_bytes"] and flow["unsent_bytes"]))
+
+    @staticmethod
+    def words(name):
+        return (read_sysctl(name) or "").split()
+
+    def name(self, index):
+        return self.links[index]["name"] if index in self.links else "?"
+
+    def is_trusted(self, index):
+        names = self.words("hopcc/csig_ports")
+        return "*" in names or self.name(index) in names
+
+    def is_ethernet(self, index):
+        return self.links.get(index, {}).get("type") == ARPHRD_ETHER
+
+    def csig_flows(self):
+        """Connections of csig whose packets leave by an Ethernet device."""
+        return [f for f in self.flows if f["cc"] == "csig" and self.is_ethernet(f["index"])]
+
+
+def stage(flow):
+    return flow["bbr"][3] // flows.GAIN if flow["bbr"] else 0
+
+
+def check_module(host):
+    if host.wanted and host.wanted not in host.words("ipv4/tcp_available_congestion_control"):
+        module = MODULES.get(host.wanted, "tcp_" + host.wanted)
+        yield finding("module", host.wanted, "the congestion control is not loaded", "modprobe " + module)
+
+
+def check_allowed(host):
+    knob = "ipv4/tcp_allowed_congestion_control"
+    allowed = host.words(knob)
+    if host.wanted in host.used and host.wanted not in (host.default, *allowed):
+        yield finding("allowed", host.wanted,
+                      "programs without CAP_NET_ADMIN and other network namespaces cannot choose it",
+                      f'sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} {host.wanted}" '
+                      "in the initial network namespace")
+
+
+def check_ecn(host):
+    ecn = number("ipv4/tcp_ecn")
+    for cc in sorted(host.used & set(ECN)):
+        if ecn != 1:
+            yield finding("ecn", cc, f"net.ipv4.tcp_ecn is {ecn}: a connection gets no ECN, and falls back "
+                          "to Reno, if a program chooses its congestion control behind connect()",
+                          "sysctl net.ipv4.tcp_ecn=1")
+
+
+def has_carrier(cc):
+    """False if the carrier that a congestion control needs is switched off."""
+    knob, least = CARRIERS.get(cc, (None, 0))
+    return not knob or number("hopcc/" + knob) >= least
+
+
+def check_carrier(host):
+    for cc in sorted(host.used & set(CARRIERS)):
+        if has_carrier(cc):
+            continue
+        knob, least = CARRIERS[cc]
+        yield finding("carrier", cc, f"net.hopcc.{knob} is {number('hopcc/' + knob)}: connections open "
+                      "without the feedback of the network's hops", f"sysctl net.hopcc.{knob}={least}")
+
+
+def name_ports(host, more):
+    """The command that trusts more devices."""
+    names = " ".join([*host.words("hopcc/csig_ports"), *more])
+    return f'sysctl net.hopcc.csig_ports="{names}"'
+
+
+def has_trusted_parts(host, index):
+    """Tags may enter or leave by a bridge, a bond or a VLAN device above this one."""
+    return host.links[index]["master"] or any(
+        link["link"] == index and host.is_trusted(upper) for upper, link in host.links.items())
+
+
+def untrusted_ports(host):
+    """Devices with a queue of sch_csig that routes use."""
+    return [index for index, kinds in host.qdiscs.items() if "csig" in kinds and index in host.links and
+            not host.is_trusted(index) and not has_trusted_parts(host, index)]
+
+
+def check_ports(host):
+    if read_sysctl("hopcc/csig_ports") is None:
+        return
+    mute = {f["index"] for f in host.csig_flows() if not host.is_trusted(f["index"])}
+    mute.update(untrusted_ports(host))
+    for index in sorted(mute):
+        yield finding("ports", host.name(index), "net.hopcc.csig_ports does not name the device: packets "
+                      "leave it, and are forwarded to it, without CSIG's tags",
+                      name_ports(host, [host.name(index)]))
+    if host.default == "csig" and not mute and not host.words("hopcc/csig_ports"):
+        yield finding("ports", "csig", "net.hopcc.csig_ports names no device: no packet has a tag",
+                      name_ports(host, ["DEVICE"]))
+
+
+def has_silent_peers(carrier):
+    """True if a connection of this namespace found a peer or a path without the carrier."""
+    try:
+        with open("/proc/net/hopcc_" + carrier, encoding="ascii") as file:
+            counts = dict(line.split() for line in file)
+    except OSError:
+        return False
+    return int(counts["peer_silent"]) + int(counts["peer_avoided"]) > 0
+
+
+def why_xcp_reno(flow, peer):
+    lost = flow["retrans_pkts"] and not number("hopcc/xcp_loss")
+    reasons = []
+    if lost:
+        reasons.append(("a packet was lost, after which the draft asks for Reno (net.hopcc.xcp_loss is 0)",
+                        "sysctl net.hopcc.xcp_loss=2"))
+    if not lost or has_silent_peers("xcp"):
+        reasons.append((f"{peer}, or a device on the path to it, takes no packets of protocol 253",
+                        f"on {peer}: modprobe net_xcp; sysctl net.hopcc.xcp=1"))
+    return (" or ".join(words) for words in zip(*reasons))
+
+
+def why_reno(flow, peer):
+    """(cause, command) of a connection that fell back to Reno."""
+    base = flow["base"]
+    if base in ECN:
+        if flow["options"] & TCPI_OPT_ECN:
+            return ("ECN was negotiated, but data timed out three times in a row",
+                    "find the device on the path that drops packets with ECT: tracepath, tcpdump")
+        return (f"ECN was not negotiated: the listener was started with a congestion control that does not "
+                f"need ECN, or {base} was chosen behind connect()",
+                f"restart the server, or on it: ip route change ROUTE congctl {base}")
+    if base == "xcp":
+        return why_xcp_reno(flow, peer)
+    return (f"{peer}, or a device on the path to it, takes no telemetry headers, or no hop writes to them",
+            f"on {peer}: modprobe net_int; sysctl net.hopcc.int=1; "
+            "on each port: tc qdisc add dev PORT root int")
+
+
+def check_reno(host):
+    """One finding for all connections of a congestion control to a peer."""
+    seen = {}
+    for flow in host.flows:
+        if flow["cc"] != flow["base"] and flow["base"] in MODULES and has_carrier(flow["base"]):
+            seen.setdefault((flow["cc"], host_of(flow["peer"])), []).append(flow)
+    for (cc, peer), group in sorted(seen.items()):
+        cause, command = why_reno(group[0], peer)
+        yield finding("reno", f"{cc} to {peer}", cause, command)
+
+
+def why_path(host, flow):
+    """(cause, command) of a csig connection without CSIG."""
+    peer = host_of(flow["peer"])
+    if host.csig is None:
+        return "only root can see whether the peer, the path or its hops are the reason", "sudo hopstat doctor"
+    path, has_signals = host.csig.get((flow["local"], flow["peer"]), (None, False))
+    if path == "stripped":
+        return ("a device on the path removes the tags, or drops packets that have one",
+                "on each router of the path: modprobe net_csig_tag; sysctl net.hopcc.csig_ports=DEVICES")
+    if has_signals:
+        return "no hop of the path writes to the tags", "on each port: tc qdisc add dev PORT root csig"
+    return (f"{peer} did not answer CSIG's option",
+            f"on {peer}: modprobe net_csig_tag; sysctl net.hopcc.csig=1 net.hopcc.csig_ports=DEVICE")
+
+
+def check_path(host):
+    """csig has no second name. What the other checks find is not a fault of the path."""
+    seen = {}
+    for flow in host.csig_flows():
+        if stage(flow) & PATH_STAGE and flow["acked_bytes"] >= SETTLED_BYTES and \
+                host.is_trusted(flow["index"]) and has_carrier("csig"):
+            seen.setdefault(host_of(flow["peer"]), flow)
+    for peer, flow in sorted(seen.items()):
+        cause, command = why_path(host, flow)
+        yield finding("path", f"csig to {peer}", f"csig goes by the delay of the whole path: {cause}", command)
+
+
+def target_ns(flow):
+    """The delay that a csig connection aims at."""
+    knob = "e2e_target_ns" if stage(flow) & PATH_STAGE else "target_ns"
+    return number("hopcc/tcp_csig_" + knob, 10000)
+
+
+def is_starved(flow, other):
+    delay_ns = flow["bbr"][1] * 1000 if flow["bbr"] else 0
+    return delay_ns > STARVED_TARGETS * target_ns(flow) and \
+        other["rate_bit_ps"] > STARVED_TIMES * flow["rate_bit_ps"]
+
+
+def own_queue(host, index):
+    """The command that separates flows: here, if the device has a single queue of sch_csig."""
+    for port in ports.read():
+        if port["kind"] == "csig" and port["dev"] == host.name(index) and \
+                not host.qdiscs[index] & SEPARATE:
+            return f"tc qdisc replace dev {port['dev']} parent {port['handle']}1 {OWN_QUEUE}"
+    return f"on the port that they share: tc qdisc replace dev PORT parent HANDLE:1 {OWN_QUEUE}"
+
+
+def check_beside(host):
+    """One finding for a device: csig's connections and the others, all of which have data to send."""
+    busy = [f for f in host.flows if f["waits"] and f["rate_bit_ps"] is not None]
+    starved = {}
+    for flow in busy:
+        others = {o["cc"] for o in busy if o["cc"] != "csig" and o["index"] == flow["index"] and
+                  is_starved(flow, o)} if flow["cc"] == "csig" else ()
+        if others:
+            starved.setdefault(flow["index"], set()).update(others)
+    for index, others in sorted(starved.items()):
+        yield finding("beside", host.name(index), "csig shares a queue with " + ", ".join(sorted(others)) +
+                      ", which fills it, and is left with next to nothing", own_queue(host, index))
+
+
+def check_target(host):
+    target = number("hopcc/tcp_csig_target_ns")
+    if not target:
+        return
+    mtus = {link["name"]: link["mtu"] for link in host.links.values()}
+    for port in ports.read():
+        if port["kind"] != "csig" or not port["rate_bit_ps"]:
+            continue
+        packet_ns = (mtus[port["dev"]] + WIRE_BYTES) * 8 * 10**9 / port["rate_bit_ps"]
+        if target < PACKET_TIMES * packet_ns:
+            best = -int(-PACKET_TIMES * packet_ns // ROUND_NS) * ROUND_NS
+            yield finding("target", port["dev"], f"net.hopcc.tcp_csig_target_ns is {target}, less than "
+                          f"{PACKET_TIMES} packet times of this port: a part of the port stays unused",
+                          f"on all senders: sysctl net.hopcc.tcp_csig_target_ns={best}")
+
+
+CHECKS = (check_module, check_allowed, check_ecn, check_carrier, check_ports, check_reno, check_path,
+          check_beside, check_target)
+
+
+def findings(wanted=None):
+    """All faults; wanted: a congestion control that is to be used, too."""
+    host = Host(wanted)
+    return [row for check in CHECKS for row in check(host)]
+
+
+def lines(rows):
+    """The findings as text."""
+    for row in rows:
+        yield f"{row['check']}: {row['where']}: {row['cause']}"
+        yield f"    {row['command']}"

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Input for ip, tc, sysctl and nft: lines that make the network in the guest.
+
+Neighbours are written down, so no run starts with ARP noise.
+"""
+import itertools
+from collections.abc import Iterator
+
+from .topology import Gateways, Network, Port, address, next_hops
+
+# Handle of the first qdisc below a link; the next ones count up.
+FIRST_HANDLE = 10
+
+SYSCTLS = {
+    "net.ipv4.ip_forward": "1",
+    "net.ipv6.conf.all.forwarding": "1",
+    "net.ipv4.tcp_ecn": "1",
+    "net.ipv4.tcp_no_metrics_save": "1",
+    "net.ipv4.tcp_slow_start_after_idle": "1",
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_wmem": "4096 131072 67108864",
+    "net.ipv4.tcp_max_syn_backlog": "4096",
+    # ECMP by ports, as switches do it.
+    "net.ipv4.fib_multipath_hash_policy": "1",
+    "net.ipv6.fib_multipath_hash_policy": "1",
+}
+# These exist once a kernel, in the first namespace.
+GLOBAL_SYSCTLS = {
+    "net.core.rmem_max": "268435456",
+    "net.core.wmem_max": "268435456",
+    "net.core.somaxconn": "4096",
+    "net.core.netdev_max_backlog": "100000",
+    "net.ipv4.tcp_mem": "1000000 1000000 1000000",
+}
+
+
+def veth_batch(net: Network) -> list[str]:
+    lines = [f"netns add {node}" for node in net.nodes]
+    for port in net.ports.values():
+        if port.end == "a":
+            other = net.ports[f"{port.peer}:{port.node}"]
+            mtu = port.link.mtu
+            lines.append(f"link add {port.peer} netns {port.node} address {port.mac} mtu {mtu} "
+                         f"type veth peer name {port.node} netns {port.peer} "
+                         f"address {other.mac} mtu {mtu}")
+    return lines
+
+
+def ip_batch(net: Network, node: str) -> list[str]:
+    lines = ["link set lo up"]
+    bridge = node in net.bridges
+    if bridge:
+        lines.append("link add bridge type bridge mcast_snooping 0")
+        lines.append("link set bridge up")
+    for port in net.at[node]:
+        lines += port_lines(net, port, " master bridge" if bridge else "")
+    return lines if bridge else lines + list(route_lines(net, node))
+
+
+def port_lines(net: Network, port: Port, master: str = "") -> Iterator[str]:
+    """Bring a device up, with its addresses and neighbours."""
+    segs = "" if port.link.tso else " gso_max_segs 1"
+    yield f"link set dev {port.peer}{segs}{master} up"
+    if not master:
+        # "replace": IPv4 addresses outlive a device that was down.
+        yield f"address replace {port.ipv4}/24 dev {port.peer}"
+        yield f"address replace {port.ipv6}/64 dev {port.peer} nodad"
+        yield from neighbours(net, port)
+
+
+def neighbours(net: Network, port: Port) -> Iterator[str]:
+    for other in net.segments[port.segment]:
+        if other is not port:
+            for ip in (other.ipv4, other.ipv6):
+                yield f"neighbour replace {ip} lladdr {other.mac} dev {port.peer} nud permanent"
+
+
+def route_lines(net: Network, node: str) -> Iterator[str]:
+    for segment, hops in next_hops(net, node).items():
+        base = net.segments[segment][0]
+        if hops and hops[0][1]:
+            yield f"route replace {base.ipv4.rsplit('.', 1)[0]}.0/24 {via_words(hops, 4)}"
+            yield f"route replace {base.ipv6.split('::')[0]}::/64 {via_words(hops, 6)}"
+
+
+def via_words(hops: Gateways, family: int) -> str:
+    """One next hop makes a plain route; several make a route with several next hops."""
+    each = []
+    for port, gateway in hops:
+        via = f"via {gateway.ipv4 if family == 4 else gateway.ipv6} " if gateway else ""
+        each.append(f"{via}dev {port.peer}")
+    return each[0] if len(each) == 1 else " ".join(f"nexthop {words}" for words in each)
+
+
+def host_routes(net: Network) -> dict[str, list[str]]:
+    """node -> lines: route options of [[route]] and of flows' initcwnd, merged."""
+    options: dict[tuple[str, str], list[str]] = {}
+    for route in net.case.routes:
+        for pair in itertools.product(route.sources, route.targets):
+            options.setdefault(pair, []).append(route.options)
+    for flow in net.case.flows:
+        if flow.initcwnd:
+            for pair in itertools.product(flow.sources, flow.targets):
+                word = f"initcwnd {flow.initcwnd}"
+                if pair[0] == pair[1]:
+                    continue
+                if word not in options.setdefault(pair, []):
+                    options[pair].append(word)
+    lines: dict[str, list[str]] = {}
+    for (source, target), words in options.items():
+        hops = next_hops(net, source).get(net.at[target][0].segment, [])
+        if not hops:
+            continue    # a change took the last one
+        for family, bits in ((4, 32), (6, 128)):
+            # Options stand before the word nexthop; with one next hop the order means nothing.
+            lines.setdefault(source, []).append(
+                f"route replace {address(net, target, family)}/{bits} {' '.join(words)} "
+                f"{via_words(hops, family)}")
+    return lines
+
+
+def tc_batch(net: Network, node: str) -> list[str]:
+    lines = []
+    for port in net.at[node]:
+        lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
+        parent = "1:1"
+        for handle, words in enumerate(port.egress.queue.split(" / "), FIRST_HANDLE):
+            lines.append(f"qdisc add dev {port.peer} parent {parent} handle {handle}: {words}")
+            parent = f"{handle}:1"
+    return lines
+
+
+def link_words(port: Port, seed: int) -> str:
+    end = port.egress
+    words = f"link rate {end.rate}bit delay {end.delay}ns overhead {end.overhead}"
+    chances = [("loss", end.loss), ("reorder", end.reorder), ("duplicate", end.duplicate), ("corrupt", end.corrupt)]
+    words += "".join(f" {k} {v:.10g}" for k, v in chances if v)
+    if any(v for _, v in chances):
+        words += f" seed {link_seed(port, seed)}"
+    return words
+
+
+def link_seed(port: Port, seed: int) -> int:
+    """Each end has a random sequence of its own."""
+    return (seed << 20) + (port.index << 1) + (port.end == "b")
+
+
+def sysctl_lines(net: Network, node: str) -> list[str]:
+    settings = SYSCTLS | net.case.network.of_nodes.get(node, {}) | net.case.network.sysctl
+    for host in net.case.hosts:
+        if node in host.name:
+            settings.update(host.sysctl)
+    return as_paths(settings)
+
+
+def firewalls(net: Network) -> dict[str, str]:
+    """node -> its rules, as nft reads them."""
+    rules: dict[str, str] = {}
+    for host in net.case.hosts:
+        for node in host.name:
+            if host.nft.strip():
+                rules[node] = rules.get(node, "") + host.nft.rstrip("\n") + "\n"
+    return rules
+
+
+def as_paths(settings: dict[str, str]) -> list[str]:
+    return [f"{key.replace('.', '/')}={value}" for key, value in settings.items()]

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All that the guest's programs read, as files of the run directory."""
+from collections.abc import Iterable
+from pathlib import Path
+
+from . import batches
+from .changes import change_plan
+from .connections import flow_plan
+from .topology import Network
+
+
+def sample_plan(net: Network) -> list[str]:
+    """The plan of hopsample."""
+    case = net.case
+    lines = [f"config period_ns={case.queue_period_ns} start_ns=0 end_ns={case.run.duration}"]
+    for name in case.ports:
+        port = net.ports[name]
+        depth = len(port.egress.queue.split(" / "))
+        below = ",".join(f"{handle}:1" for handle in range(batches.FIRST_HANDLE, batches.FIRST_HANDLE + depth - 1))
+        lines.append(f"port ns={port.node} dev={port.peer} name={name} parent=1:1"
+                     + (f" below={below}" if below else ""))
+    return lines
+
+
+def write(net: Network, folder: Path) -> None:
+    """Write all inputs."""
+    def put(name: str, lines: Iterable[str]) -> None:
+        (folder / name).write_text("".join(f"{x}\n" for x in lines))
+
+    extra = batches.host_routes(net)
+    put("net.ip", batches.veth_batch(net))
+    for node in net.nodes:
+        put(f"{node}.ip", batches.ip_batch(net, node) + extra.get(node, []))
+        put(f"{node}.tc", batches.tc_batch(net, node))
+        put(f"{node}.sysctl", batches.sysctl_lines(net, node))
+    put(".sysctl", batches.as_paths(batches.GLOBAL_SYSCTLS))
+    put("nodes", net.nodes)
+    firewalls = batches.firewalls(net)
+    for node, rules in firewalls.items():
+        put(f"{node}.nft", rules.splitlines())
+    put("firewalls", firewalls)
+    plan, changes = change_plan(net)
+    put("change.plan", plan)
+    for name, lines in changes.items():
+        put(name, lines)
+    put("flow.plan", flow_plan(net))
+    put("sample.plan", sample_plan(net))
+    put("trace.events", net.case.sample.trace)

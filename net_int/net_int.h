@@ -195,7 +195,7 @@ struct int_net {
 };
 
 /**
- * struct int_flow - net_int's state of a connection, in a hop_flow
+ * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
  * @lock: protects all other fields; taken with BH off
  * @stage: stage of the negotiation
  * @cookie: our cookie; a packet with it comes from a host that has read our HELLO
@@ -213,17 +213,17 @@ struct int_net {
  * @no_gso: the carrier has switched off GSO for the socket
  * @asked: @ask is set
  * @terms_told: with headers in data: the receiver knows the parameters of the algorithm
- * @terms_ns: time at which these were sent last
+ * @owes: @summary waits for an ACK
  * @skipped: number of data packets since the last one with a header
+ * @terms_ns: time at which the parameters were sent last
  * @ask: request of the congestion control; its window is also written under the socket lock
+ * @taken: value of @answers when the congestion control last took an answer; also written under the
+ *	socket lock
  * @asker: state that decides when to collect, and which answers are new
  * @answer_changes: seqcount by which int_flow_take() reads the next two members without @lock
  * @answers: number of answers received
  * @answer: the latest answer
- * @taken: value of @answers when the congestion control last took an answer; also written under the
- *	socket lock
  * @receiver: state for telemetry that the peer collects
- * @owes: @summary waits for an ACK
  * @owed_ns: time since which a summary has been waiting
  * @summary: summary for the next ACK
  */
@@ -244,16 +244,16 @@ struct int_flow {
 	bool no_gso;
 	bool asked;
 	bool terms_told;
-	u64 terms_ns;
+	bool owes;
 	u32 skipped;
+	u64 terms_ns;
 	struct int_ask ask;
+	u32 taken;
 	struct int_asker asker;
 	seqcount_spinlock_t answer_changes;
 	u32 answers;
 	struct int_answer answer;
-	u32 taken;
 	struct int_receiver receiver;
-	bool owes;
 	u64 owed_ns;
 	struct int_summary summary;
 };

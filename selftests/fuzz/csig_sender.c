@@ -183,7 +183,8 @@ static void fuzz_once(void)
 			bound(&v, line);
 		}
 		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);
-		FUZZ_CLAIM(v.stage <= TCSIG_STEADY && v.small <= TCSIG_SMALL_MAX);
+		FUZZ_CLAIM(v.stage <= TCSIG_STEADY);
+	FUZZ_CLAIM(v.small == TCSIG_SMALL_UNKNOWN || v.small == tcsig_small(v.ref));
 		check_pace(&v);
 	}
 }

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <net/hop_discover.h>
+#include <hopcc/lib/hop_discover.h>
 
 /*
  * Events by letter: S our SYN leaves, A our SYN-ACK leaves, s a SYN-ACK with a header arrives, y a

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hooks of the carriers and of a congestion control; see net/hop_hook.h. */
+/* The hooks of the carriers and of a congestion control; see hopcc/core/hop_hook.h. */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
-#include <net/hop_flow.h>
-#include <net/hop_hook.h>
-#include <net/hop_input.h>
-#include <net/hop_output.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ICMP errors that quote one of our headers; see net/hop_icmp.h. */
+/* ICMP errors that quote one of our headers; see hopcc/core/hop_icmp.h. */
 
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
 #include <linux/module.h>
-#include <net/hop_icmp.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_icmp.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Incoming packets; see net/hop_input.h. */
+/* Incoming packets; see hopcc/core/hop_input.h. */
 
 #include <linux/icmpv6.h>
 #include <linux/ipv6.h>
@@ -8,9 +8,9 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
-#include <net/hop_input.h>
-#include <net/hop_output.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Outgoing packets; see net/hop_output.h. */
+/* Outgoing packets; see hopcc/core/hop_output.h. */
 
 #include <linux/module.h>
 #include <net/dst.h>
-#include <net/hop_output.h>
+#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 bool hop_output_read(struct sk_buff *skb, struct hop_segment *seg)

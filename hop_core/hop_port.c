@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One port that several qdiscs send through; see net/hop_port.h. */
+/* One port that several qdiscs send through; see hopcc/core/hop_port.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <net/hop_child.h>
-#include <net/hop_port.h>
-#include <net/hop_port_sum.h>
+#include <hopcc/core/hop_child.h>
+#include <hopcc/core/hop_port.h>
+#include "hop_port_sum.h"
 #include <net/pkt_sched.h>
 
 /* List of all shared ports; under RTNL. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A header between IP and the transport header; see net/hop_shim.h. */
+/* A header between IP and the transport header; see hopcc/core/hop_shim.h. */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>

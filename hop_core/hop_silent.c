@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cache of destinations that do not accept headers; see net/hop_silent.h. */
+/* The cache of destinations that do not accept headers; see hopcc/core/hop_silent.h. */
 
 #include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/timekeeping.h>
-#include <net/hop_silent.h>
+#include <hopcc/core/hop_silent.h>
 #include <net/ipv6.h>
 
 static struct hop_silent_slot *slot_of(struct hop_silent *memory, const struct in6_addr *addr)

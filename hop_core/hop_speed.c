@@ -8,7 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/xarray.h>
-#include <net/hop_speed.h>
+#include <hopcc/core/hop_speed.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 

@@ -32,7 +32,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 
 /* Experimental option kind and our ExID (RFC 6994). */
 #define CSIG_OPT_KIND		253

@@ -8,8 +8,8 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
-#include <net/hop_device.h>
-#include <net/hop_pkt.h>
+#include <hopcc/lib/hop_device.h>
+#include <hopcc/lib/hop_pkt.h>
 #include <net/pkt_sched.h>
 
 #include "net_csig_tag.h"

@@ -8,7 +8,7 @@
 #include <linux/etherdevice.h>
 #include <linux/mpls.h>
 #include <linux/netdevice.h>
-#include <net/hop_input.h>
+#include <hopcc/core/hop_input.h>
 
 #include "net_csig_tag.h"
 

@@ -28,7 +28,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/hop_count.h>
+#include <hopcc/core/hop_count.h>
 #include <net/net_namespace.h>
 
 #include "net_csig_tag.h"

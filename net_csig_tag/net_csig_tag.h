@@ -9,13 +9,13 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/xarray.h>
-#include <net/csig_flow.h>
-#include <net/hop_discover.h>
-#include <net/hop_flow.h>
-#include <net/hop_output.h>
-#include <net/hop_shim.h>
-#include <net/hop_silent.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/flow/csig_flow.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_silent.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
@@ -365,7 +365,7 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 /* main.c */
 int ctag_hook(struct ctag_net *cn, bool also);
 
-/* knobs.c */
+/* sysctl.c */
 #define CTAG_SYSCTLS 12
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);

@@ -4,8 +4,8 @@
  * answer packet or in the next ACK.
  */
 #include <linux/jhash.h>
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>

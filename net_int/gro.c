@@ -6,7 +6,7 @@
  * Packets without a valid header of data in front of TCP, telemetry in UDP, and all packets while
  * net.hopcc.int is 0 are passed to the stack one by one.
  */
-#include <net/hop_gro.h>
+#include <hopcc/core/hop_gro.h>
 
 #include "int_merge.h"
 #include "net_int.h"

@@ -12,8 +12,8 @@
  * hop_input_show().
  */
 #include <net/dsfield.h>
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 

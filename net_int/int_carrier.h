@@ -45,9 +45,9 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hpcc.h>
-#include <net/int.h>
-#include <net/int_flow.h>
+#include <hopcc/lib/hpcc.h>
+#include <hopcc/wire/int.h>
+#include <hopcc/flow/int_flow.h>
 
 /* The draft says once per round trip; a long T needs more answers. */
 #define INT_PERIOD_MAX_NS	4000000U

@@ -22,7 +22,7 @@
 
 #include <linux/string.h>
 #include <linux/types.h>
-#include <net/int.h>
+#include <hopcc/wire/int.h>
 
 /* Size of a header that passed int_check(), with its tail. */
 static inline unsigned int int_shim_bytes(const struct int_hdr *h)

@@ -25,9 +25,9 @@
 
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hpcc.h>
-#include <net/int.h>
-#include <net/int_flow.h>
+#include <hopcc/lib/hpcc.h>
+#include <hopcc/wire/int.h>
+#include <hopcc/flow/int_flow.h>
 
 /*
  * Maximum time for which an answer waits for an ACK with room for it, as data or SACK blocks may

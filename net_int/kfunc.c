@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counterpart of net/int_flow.h for a congestion control in BPF. The kfuncs are for struct_ops
+ * The counterpart of hopcc/flow/int_flow.h for a congestion control in BPF. The kfuncs are for struct_ops
  * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
  *
  * A program may forget to leave. So it holds no reference to the flow, which is looked up with each
@@ -10,7 +10,7 @@
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
 #include <linux/module.h>
-#include <net/int_bpf.h>
+#include <uapi/hopcc/int_bpf.h>
 #include <net/sock.h>
 
 #include "net_int.h"

@@ -25,9 +25,9 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/hop_count.h>
-#include <net/hop_hook.h>
-#include <net/hop_icmp.h>
+#include <hopcc/core/hop_count.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_icmp.h>
 #include <net/net_namespace.h>
 
 #include "net_int.h"

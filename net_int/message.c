@@ -7,7 +7,7 @@
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
-#include <net/hop_input.h>
+#include <hopcc/core/hop_input.h>
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 

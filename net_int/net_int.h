@@ -9,12 +9,12 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
-#include <net/hop_discover.h>
-#include <net/hop_flow.h>
-#include <net/hop_output.h>
-#include <net/hop_shim.h>
-#include <net/hop_silent.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_silent.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 
 #include "int_carrier.h"
@@ -314,7 +314,7 @@ static inline void int_count_fault(const struct int_net *in, enum int_fault faul
 	int_count(in, INT_COUNT_BAD + fault);
 }
 
-/* knobs.c */
+/* sysctl.c */
 #define INT_SYSCTLS 11
 extern const struct ctl_table int_table[INT_SYSCTLS + 1];
 void int_knobs_default(struct int_net *in);

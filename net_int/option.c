@@ -3,8 +3,8 @@
  * Answers in a TCP option, section 6.2.2 "Inband with ACK packet": the record of the most loaded
  * hop, in pure ACKs with room for it. TCP ignores it.
  */
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 

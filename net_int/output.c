@@ -5,7 +5,7 @@
  */
 #include <net/dsfield.h>
 #include <net/dst.h>
-#include <net/hop_peek.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 

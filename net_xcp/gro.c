@@ -7,7 +7,7 @@
  * Packets whose header is not valid or not in front of TCP are left to the stack one by one, as are
  * all packets while net.hopcc.xcp is 0.
  */
-#include <net/hop_gro.h>
+#include <hopcc/core/hop_gro.h>
 
 #include "net_xcp.h"
 #include "xcp_merge.h"

@@ -6,7 +6,7 @@
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
-#include <net/hop_icmp.h>
+#include <hopcc/core/hop_icmp.h>
 #include <net/icmp.h>
 #include <net/protocol.h>
 #include <net/tcp.h>

@@ -10,7 +10,7 @@
  * the stack, so that a packet below our header cannot bypass a filter; for filters before this
  * hook, see hop_input_is_hidden() and hop_input_show().
  */
-#include <net/hop_input.h>
+#include <hopcc/core/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>

@@ -22,8 +22,8 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/hop_count.h>
-#include <net/hop_hook.h>
+#include <hopcc/core/hop_count.h>
+#include <hopcc/core/hop_hook.h>
 #include <net/net_namespace.h>
 
 #include "net_xcp.h"

@@ -7,11 +7,11 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <net/hop_flow.h>
-#include <net/hop_output.h>
-#include <net/hop_sysctl.h>
-#include <net/hop_shim.h>
-#include <net/hop_silent.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_silent.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"

@@ -3,7 +3,7 @@
  * Sent packets. The hook is in POST_ROUTING after source NAT, which would mistake our header for
  * TCP's ports. Flows are looked up by their socket, independent of NAT.
  */
-#include <net/hop_output.h>
+#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"

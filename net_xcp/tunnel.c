@@ -16,7 +16,7 @@
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/gre.h>
-#include <net/hop_tunnel.h>
+#include <hopcc/lib/hop_tunnel.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/route.h>

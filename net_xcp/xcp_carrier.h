@@ -9,7 +9,7 @@
  *
  * so that delayed ACKs, coalescing and retransmission lose no feedback.
  *
- * The negotiation with the peer is in net/hop_discover.h.
+ * The negotiation with the peer is in hopcc/lib/hop_discover.h.
  *
  * Deviations:
  * - The draft copies a sum of 32 bits. Our sum has 64 bits and is bounded: the part that does not
@@ -25,9 +25,9 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hop_discover.h>
-#include <net/xcp.h>
-#include <net/xcp_flow.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/wire/xcp.h>
+#include <hopcc/flow/xcp_flow.h>
 
 /* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
 #define XCP_OWED_MAX_BYTES_PS	1099511627776LL

@@ -22,7 +22,7 @@
 
 #include <linux/limits.h>
 #include <linux/types.h>
-#include <net/xcp.h>
+#include <hopcc/wire/xcp.h>
 
 /* Return: true if a header's field can hold the sum; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63 */
 static inline bool xcp_fits(s64 sum_bytes_ps)

@@ -18,9 +18,9 @@
 #include <linux/if_vlan.h>
 #include <linux/mpls.h>
 #include <linux/skbuff.h>
-#include <net/csig.h>
-#include <net/hop_device.h>
-#include <net/hop_pkt.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/lib/hop_device.h>
+#include <hopcc/lib/hop_pkt.h>
 
 /* Length of a frame up to and including its first EtherType. */
 #define CSIG_PACKET_PLAIN_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES)

@@ -42,7 +42,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 #include <uapi/linux/pkt_sched_csig.h>
 
 #define CSIG_NS_PER_S		1000000000U

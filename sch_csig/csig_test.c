@@ -2,7 +2,7 @@
 /* Tests of CSIG's tag, its values and its locators. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 #include <uapi/linux/pkt_sched_csig.h>
 
 static u64 random_state = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_csig: a port that writes its load to CSIG tags. net/csig.h contains the tag and its values,
+ * sch_csig: a port that writes its load to CSIG tags. hopcc/wire/csig.h contains the tag and its values,
  * csig_port.h the port's estimator, csig_packet.h the handling of tags in packets.
  *
  * The qdisc wraps exactly one child, which queues the packets (hop_child). When a packet arrives,
@@ -25,16 +25,16 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <net/csig.h>
-#include <net/hop_arrival.h>
-#include <net/hop_child.h>
-#include <net/hop_limit.h>
-#include <net/hop_nla.h>
-#include <net/hop_pkt.h>
-#include <net/hop_port.h>
-#include <net/hop_speed.h>
-#include <net/hop_trust.h>
-#include <net/int.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/lib/hop_arrival.h>
+#include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_limit.h>
+#include <hopcc/lib/hop_nla.h>
+#include <hopcc/lib/hop_pkt.h>
+#include <hopcc/core/hop_port.h>
+#include <hopcc/core/hop_speed.h>
+#include <hopcc/lib/hop_trust.h>
+#include <hopcc/wire/int.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_csig.h>
 #include "csig_packet.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The entry that a hop writes into the INT header (telemetry), draft-miao-rtgwg-hpccplus-00
- * sections 6.1 and 9.3. The header itself is in net/int.h.
+ * sections 6.1 and 9.3. The header itself is in hopcc/wire/int.h.
  *
  * When a packet departs:
  *
@@ -14,7 +14,7 @@
  * queue times the rate of its class.
  *
  * Deviations:
- * - Units, codes, saturation of nHop and qlen: net/int.h.
+ * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
  * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
  *   the port ID always belongs to a hop that has a record.
  */
@@ -25,8 +25,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hop_mark.h>
-#include <net/int.h>
+#include <hopcc/lib/hop_mark.h>
+#include <hopcc/wire/int.h>
 
 /* 10^6 / 8 */
 #define INT_BYTES_PER_MBIT	125000U

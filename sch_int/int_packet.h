@@ -14,8 +14,8 @@
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
-#include <net/hop_pkt.h>
-#include <net/int.h>
+#include <hopcc/lib/hop_pkt.h>
+#include <hopcc/wire/int.h>
 
 /* Size of struct int_msg, which precedes a probe's header */
 static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);

@@ -15,8 +15,8 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 #include <net/pkt_sched.h>
-#include <net/hop_nla.h>
-#include <net/hop_pkt.h>
+#include <hopcc/lib/hop_nla.h>
+#include <hopcc/lib/hop_pkt.h>
 #include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 

@@ -7,7 +7,7 @@
 #define HOPCC_XCP_LOOK_H
 
 #include <linux/skbuff.h>
-#include <net/hop_pkt.h>
+#include <hopcc/lib/hop_pkt.h>
 #include "xcp_router.h"
 
 /* Return: the algorithm's view of a packet without a congestion header */

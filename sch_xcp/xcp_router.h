@@ -46,7 +46,7 @@
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/types.h>
-#include <net/xcp.h>
+#include <hopcc/wire/xcp.h>
 
 /* Rates and feedback: bytes/s << 16. */
 #define XCP_RATE_SHIFT 16

@@ -79,8 +79,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/csig.h>
-#include <net/hop_pace.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/lib/hop_pace.h>
 
 #define TCSIG_SHIFT		HOP_WND_SHIFT
 #define TCSIG_ONE		HOP_WND_ONE

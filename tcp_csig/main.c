@@ -8,8 +8,8 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_peek.h>
-#include <net/hop_sock.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_sock.h>
 #include <net/netns/generic.h>
 
 #include "tcp_csig.h"

@@ -3,7 +3,7 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
-#include <net/hop_sock.h>
+#include <hopcc/core/hop_sock.h>
 
 #include "tcp_csig.h"
 

@@ -6,7 +6,7 @@
 #ifndef TCP_CSIG_SIGNALS_H
 #define TCP_CSIG_SIGNALS_H
 
-#include <net/hop_sock.h>
+#include <hopcc/core/hop_sock.h>
 
 #include "tcp_csig.h"
 

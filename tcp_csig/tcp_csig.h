@@ -3,8 +3,8 @@
 #ifndef TCP_CSIG_TCP_CSIG_H
 #define TCP_CSIG_TCP_CSIG_H
 
-#include <net/csig_flow.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/flow/csig_flow.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/tcp.h>
 
 #include "csig_sender.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The HPCC++ sender, draft-miao-rtgwg-hpccplus-00 sections 4.2 and 5: it derives the parameters of
- * the algorithm in net/hpcc.h from the sysctls, and TCP's window and pacing rate from the
+ * the algorithm in hopcc/lib/hpcc.h from the sysctls, and TCP's window and pacing rate from the
  * algorithm's state.
  *
  *	T      = RTT - queues			of the packet with the shortest queues
@@ -27,9 +27,9 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <net/hop_pace.h>
-#include <net/hpcc.h>
-#include <net/int_flow.h>
+#include <hopcc/lib/hop_pace.h>
+#include <hopcc/lib/hpcc.h>
+#include <hopcc/flow/int_flow.h>
 
 /*
  * Consecutive round trips without a measurement after which the sender gives up. On a new path

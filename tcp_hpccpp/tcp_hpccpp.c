@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in net/hpcc.h and
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h and
  * hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to the
  * TCP stack.
  *
@@ -13,10 +13,10 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
-#include <net/hop_sock.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>

@@ -10,7 +10,7 @@
 #define TCP_HPCCPP_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
+#include <hopcc/lib/hop_trace.h>
 
 /* NewAck: an answer was processed. u_ppm is U; heard, enum hpcc_heard, is the result. */
 TRACE_EVENT(hpccpp_answer,

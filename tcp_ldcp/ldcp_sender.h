@@ -34,7 +34,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hop_pace.h>
+#include <hopcc/lib/hop_pace.h>
 
 #define LDCP_SHIFT		HOP_WND_SHIFT
 #define LDCP_ONE		HOP_WND_ONE

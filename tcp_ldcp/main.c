@@ -10,9 +10,9 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_hook.h>
-#include <net/hop_peek.h>
-#include <net/hop_sock.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_sock.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 

@@ -11,14 +11,14 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
-#include <net/hop_sock.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
-#include <net/xcp.h>
-#include <net/xcp_flow.h>
+#include <hopcc/wire/xcp.h>
+#include <hopcc/flow/xcp_flow.h>
 
 #include "xcp_sender.h"
 

@@ -4,7 +4,7 @@
 #define SELFTESTS_FUZZ_INT_HEADER_H
 
 #include "fuzz.h"
-#include <net/int.h>
+#include <hopcc/wire/int.h>
 
 /**
  * draw_header() - draw an INT header

@@ -3,7 +3,7 @@
  * The congestion control "int_drive", for tests of net_int: it sends constant requests and counts
  * the answers; see drive.h.
  */
-#include <net/int_flow.h>
+#include <hopcc/flow/int_flow.h>
 
 #define DRIVE_CC "int_drive"
 #define DRIVE_FLOW int_flow

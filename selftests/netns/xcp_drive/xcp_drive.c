@@ -3,8 +3,8 @@
  * The congestion control "xcp" for tests of net_xcp: it sends constant requests and counts the
  * feedback; see drive.h.
  */
-#include <net/xcp.h>
-#include <net/xcp_flow.h>
+#include <hopcc/wire/xcp.h>
+#include <hopcc/flow/xcp_flow.h>
 
 #define DRIVE_CC "xcp"
 #define DRIVE_FLOW xcp_flow

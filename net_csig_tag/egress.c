@@ -175,7 +175,7 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 	/* A frame that a bridge forwards already contains its tag. */
 	if (netif_is_bridge_port(dev))
 		return NF_ACCEPT;
-	form = csig_mark_read(ctag_mark(skb), &t, ctag_secret);
+	form = ctag_mark_read(ctag_mark(skb), &t, ctag_secret);
 	if (!form)
 		return NF_ACCEPT;
 	ctag_mark_clear(skb);

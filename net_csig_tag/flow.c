@@ -14,7 +14,7 @@ static void ctag_flow_start(void *state)
 
 	spin_lock_init(&f->lock);
 	seqcount_spinlock_init(&f->told_changes, &f->lock);
-	csig_turns_start(&f->turns);
+	ctag_turns_start(&f->turns);
 }
 
 const struct hop_flow_kind ctag_flow_kind = {
@@ -101,9 +101,9 @@ void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	ctag_count(cn, CTAG_IN_HEARD);
 	trace_csig_received(&flow->key, form, t);
 	spin_lock_bh(&f->lock);
-	csig_hear(&f->heard[t->type], form, t, ktime_get_ns());
-	if (csig_opt_bytes(form) > f->option_bytes)
-		WRITE_ONCE(f->option_bytes, csig_opt_bytes(form));
+	ctag_hear(&f->heard[t->type], form, t, ktime_get_ns());
+	if (ctag_opt_bytes(form) > f->option_bytes)
+		WRITE_ONCE(f->option_bytes, ctag_opt_bytes(form));
 	spin_unlock_bh(&f->lock);
 }
 
@@ -118,7 +118,7 @@ void ctag_flow_miss(struct hop_flow *flow)
 	if (!READ_ONCE(f->asked_us))
 		return;
 	spin_lock_bh(&f->lock);
-	f->untagged = csig_reflect_pick(f->heard) == CSIG_TYPES;
+	f->untagged = ctag_reflect_pick(f->heard) == CSIG_TYPES;
 	spin_unlock_bh(&f->lock);
 }
 
@@ -175,7 +175,7 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	sent = f->sent;
 	if (sent) {
 		store_told(cn, f, form, t);
-		csig_path_answered(&f->path);
+		ctag_path_answered(&f->path);
 	}
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
@@ -194,7 +194,7 @@ void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_se
 	ctag_count(cn, CTAG_IN_EMPTY);
 	spin_lock_bh(&f->lock);
 	from = f->path.state;
-	csig_path_empty(&f->path, ack_seq, ktime_get_ns());
+	ctag_path_empty(&f->path, ack_seq, ktime_get_ns());
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
 	note_path(cn, flow, from, to);
@@ -220,7 +220,7 @@ static bool is_turn(struct csig_flow *f)
 	return true;
 }
 
-/* Copies the knob, because the weights must not change during csig_turn(). */
+/* Copies the knob, because the weights must not change during ctag_turn(). */
 void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 {
 	u32 i;
@@ -236,15 +236,15 @@ static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag
 		     const struct sock *sk)
 {
 	const u64 now_ns = ktime_get_ns();
-	const u64 patience_ns = csig_patience_ns(tcp_sk(sk)->srtt_us >> 3);
+	const u64 patience_ns = ctag_patience_ns(tcp_sk(sk)->srtt_us >> 3);
 	const u64 retry_ns = (u64)READ_ONCE(cn->retry_s) * NSEC_PER_SEC;
 	u32 weight_pkts[CSIG_TYPES], type = CSIG_TYPES;
 
 	ctag_weights(cn, weight_pkts);
-	if (csig_path_may_tag(&f->path, now_ns, patience_ns, retry_ns) && is_turn(f))
-		type = csig_turn(&f->turns, weight_pkts);
+	if (ctag_path_may_tag(&f->path, now_ns, patience_ns, retry_ns) && is_turn(f))
+		type = ctag_turn(&f->turns, weight_pkts);
 	if (type != CSIG_TYPES) {
-		csig_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
+		ctag_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
 		f->sent = true;
 	}
 	return type;
@@ -289,7 +289,7 @@ void ctag_flow_unsent(struct hop_flow *flow)
 	struct csig_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	csig_path_unsent(&f->path);
+	ctag_path_unsent(&f->path);
 	spin_unlock_bh(&f->lock);
 }
 
@@ -428,7 +428,7 @@ EXPORT_SYMBOL_GPL(csig_flow_read_new);
 /* At the receiver, the counterpart of csig_flow_read(): the latest value that was received. */
 bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
-	const struct csig_heard *h = &f->heard[type];
+	const struct ctag_heard *h = &f->heard[type];
 
 	spin_lock_bh(&f->lock);
 	*s = (struct csig_signal) {

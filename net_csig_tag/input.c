@@ -21,7 +21,7 @@
 struct ctag_arrival {
 	enum csig_form form;
 	struct csig_tag tag;
-	enum csig_opt opt;
+	enum ctag_opt opt;
 	u8 data[CSIG_DATA_MAX_BYTES];
 };
 
@@ -35,7 +35,7 @@ static void read_option(struct ctag_net *cn, const struct sk_buff *skb,
 {
 	const u32 at_bytes = seg->tcp_bytes + sizeof(struct tcphdr);
 
-	a->opt = csig_opt_read(skb->data + at_bytes, seg->data_bytes - at_bytes, ctag_exid,
+	a->opt = ctag_opt_read(skb->data + at_bytes, seg->data_bytes - at_bytes, ctag_exid,
 			       a->data);
 	if (a->opt != CSIG_OPT_BAD)
 		return;
@@ -180,7 +180,7 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segme
 static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
 			       const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
-	const enum csig_form form = csig_opt_form(a->opt);
+	const enum csig_form form = ctag_opt_form(a->opt);
 	struct csig_tag t;
 
 	if (!is_from_peer(&flow->key, seg)) {

@@ -293,11 +293,11 @@ struct csig_flow {
 	u32 reserved_bytes;
 	u32 skipped_pkts;
 	bool sent;
-	struct csig_turns turns;
+	struct ctag_turns turns;
 	struct csig_path path;
 	bool untagged;
 	u64 reflected_ns;
-	struct csig_heard heard[CSIG_TYPES];
+	struct ctag_heard heard[CSIG_TYPES];
 	seqcount_spinlock_t told_changes;
 	struct {
 		enum csig_form form;

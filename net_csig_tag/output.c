@@ -167,7 +167,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);
 	if (form)
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
 /* Returns true for a full TCP socket, which excludes the control sockets that send resets. */
@@ -246,7 +246,7 @@ static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct so
 		return;
 	form = ctag_udp_tag(cn, skb, sk, &t);
 	if (form)
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
 static bool is_udp(const struct sock *sk)

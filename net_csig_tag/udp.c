@@ -49,7 +49,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 	if (number % rule->every_pkts)
 		return CSIG_NONE;
 	ctag_weights(cn, weight_pkts);
-	type = csig_nth_turn(number / rule->every_pkts, weight_pkts);
+	type = ctag_nth_turn(number / rule->every_pkts, weight_pkts);
 	if (type == CSIG_TYPES)
 		return CSIG_NONE;
 	*t = (struct csig_tag) { .type = type, .value = csig_initial(rule->form, type) };

@@ -17,16 +17,16 @@
 #include "trace.h"
 
 /* N of the flow's last hop. Context: the flow's lock is held. */
-static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct int_receiver *r,
+static u32 count_crowd(struct nint_net *in, const struct net_device *dev, struct nint_receiver *r,
 		       u64 now_ns)
 {
-	struct int_crowd *c = &in->crowds[dev->ifindex % INT_CROWDS];
+	struct nint_crowd *c = &in->crowds[dev->ifindex % INT_CROWDS];
 	u32 flows;
 
 	spin_lock(&in->crowd_lock);
 	if (c->device != dev->ifindex)
-		*c = (struct int_crowd){ .device = dev->ifindex };
-	flows = int_crowd_join(c, r, now_ns);
+		*c = (struct nint_crowd){ .device = dev->ifindex };
+	flows = nint_crowd_join(c, r, now_ns);
 	spin_unlock(&in->crowd_lock);
 	return flows;
 }
@@ -35,7 +35,7 @@ static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct 
  * Leaves the summary to the next ACK. Returns false if one already waits too long, so that an
  * answer packet is needed. Context: f->lock is held.
  */
-static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u8 index,
+static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
 			u64 now_ns)
 {
 	if (!f->owes)
@@ -44,7 +44,7 @@ static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u
 		WRITE_ONCE(f->owes, false);
 		return false;
 	}
-	f->summary = (struct int_summary) {
+	f->summary = (struct nint_summary) {
 		.id = arrival->id,
 		.hops = int_hops(arrival->hdr),
 		.path_id = int_path_id(arrival->hdr),
@@ -56,20 +56,20 @@ static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u
 }
 
 /* Returns true if an answer packet is needed. */
-static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow *f,
-		 const struct int_arrival *arrival, struct int_reply *reply)
+static bool hear(struct nint_net *in, const struct sk_buff *skb, struct int_flow *f,
+		 const struct nint_arrival *arrival, struct nint_reply *reply)
 {
-	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !int_has_key(in);
-	struct int_receiver *r = &f->receiver;
+	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !nint_has_key(in);
+	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
 	bool answer;
 
 	spin_lock_bh(&f->lock);
-	answer = int_receiver_hear(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
-				   reply);
+	answer = nint_receiver_hear(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
+				    reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		int_receiver_crowd(r, r->asked && int_receiver_is_last_hop(r, arrival->hdr) ?
-				   count_crowd(in, skb->dev, r, now_ns) : 0);
+		nint_receiver_crowd(r, r->asked && nint_receiver_is_last_hop(r, arrival->hdr) ?
+				    count_crowd(in, skb->dev, r, now_ns) : 0);
 		reply->flows = r->counted;
 	}
 	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
@@ -79,7 +79,7 @@ static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow 
 }
 
 /* Writes the header of the answer. */
-static void write_header(struct int_mail *mail, const struct int_reply *reply,
+static void write_header(struct nint_mail *mail, const struct nint_reply *reply,
 			 const struct int_hdr *h)
 {
 	if (reply->kind == INT_ANSWER_RECORDS) {
@@ -101,8 +101,8 @@ static void write_header(struct int_mail *mail, const struct int_reply *reply,
 	mail->hdr.record[0] = h->record[reply->index];
 }
 
-static void write_reply(const struct int_net *in, struct int_mail *mail, struct hop_flow *flow,
-			const struct int_arrival *arrival, const struct int_reply *reply)
+static void write_reply(const struct nint_net *in, struct nint_mail *mail, struct hop_flow *flow,
+			const struct nint_arrival *arrival, const struct nint_reply *reply)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	u64 tag;
@@ -118,7 +118,7 @@ static void write_reply(const struct int_net *in, struct int_mail *mail, struct 
 		.kind = htons(reply->kind),
 		.flows = htons(min_t(u32, reply->flows, U16_MAX)),
 	};
-	tag = int_tag(in, &flow->key, true, &mail->msg, &mail->hdr);
+	tag = nint_tag(in, &flow->key, true, &mail->msg, &mail->hdr);
 	mail->msg.tag_hi = htonl(tag >> 32);
 	mail->msg.tag_lo = htonl(tag);
 }
@@ -167,14 +167,14 @@ static void dress_v4(struct sk_buff *skb, const struct hop_flow_key *key,
 	*iph = (struct iphdr) {
 		.version = 4,
 		.ihl = sizeof(*iph) / 4,
-		.tos = int_dscp_response << 2,
+		.tos = nint_dscp_response << 2,
 		.frag_off = htons(IP_DF),
 		.ttl = ip4_dst_hoplimit(dst),
 		.protocol = IPPROTO_TCP,
 		.saddr = key->local.s6_addr32[3],
 		.daddr = key->peer.s6_addr32[3],
 	};
-	int_message_sum_v4(skb, iph->saddr, iph->daddr);
+	nint_message_sum_v4(skb, iph->saddr, iph->daddr);
 }
 
 static bool send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
@@ -215,13 +215,13 @@ static void dress_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct
 
 	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6h, int_dscp_response << 2, 0);
+	ip6_flow_hdr(ip6h, nint_dscp_response << 2, 0);
 	ip6h->payload_len = 0;
 	ip6h->nexthdr = IPPROTO_TCP;
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = key->local;
 	ip6h->daddr = key->peer;
-	int_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
+	nint_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
 }
 
 static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
@@ -244,7 +244,7 @@ static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 
 /* An ACK of what the socket has received, as far as that can be read without the socket lock. */
 static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct sock *sk,
-				    const struct int_mail *mail)
+				    const struct nint_mail *mail)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tcphdr like = {
@@ -254,11 +254,11 @@ static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct
 		.window = htons(min(hop_peek(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
 	};
 
-	return int_message_alloc(&like, hop_peek(tp->snd_una), &mail->msg, &mail->hdr, NULL);
+	return nint_message_alloc(&like, hop_peek(tp->snd_una), &mail->msg, &mail->hdr, NULL);
 }
 
-static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,
-			      const struct int_mail *mail)
+static enum nint_count send_by(const struct hop_flow_key *key, struct sock *sk,
+			       const struct nint_mail *mail)
 {
 	struct sk_buff *skb;
 	bool sent;
@@ -280,11 +280,11 @@ static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,
 }
 
 /* In front of routing, skb->dev is the input device. Context: softirq, RCU read lock. */
-void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		const struct int_arrival *arrival)
+void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		 const struct nint_arrival *arrival)
 {
-	struct int_mail mail;
-	struct int_reply reply;
+	struct nint_mail mail;
+	struct nint_reply reply;
 	struct sock *sk;
 
 	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
@@ -292,11 +292,11 @@ void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		return;
 	sk = hop_flow_socket(&flow->key);
 	if (!sk) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
 	write_reply(in, &mail, flow, arrival, &reply);
 	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);
-	int_count(in, send_by(&flow->key, sk, &mail));
+	nint_count(in, send_by(&flow->key, sk, &mail));
 	sock_gen_put(sk);
 }

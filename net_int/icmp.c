@@ -13,7 +13,7 @@
 #include "net_int.h"
 
 /* Returns true if the error has been handled. */
-static bool end_int(struct int_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
+static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
 		    enum hop_icmp_verdict verdict)
 {
 	struct hop_flow *flow = hop_flow_find(key);
@@ -25,8 +25,8 @@ static bool end_int(struct int_net *in, const struct hop_flow_key *key, const st
 	f = hop_flow_state(flow);
 	done = hop_icmp_ends(key, th, verdict, READ_ONCE(f->stage), &refused);
 	if (refused) {
-		int_count(in, INT_COUNT_ICMP_REFUSED);
-		int_flow_event(flow, HOP_EVENT_REFUSED);
+		nint_count(in, INT_COUNT_ICMP_REFUSED);
+		nint_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return done;
 }
@@ -57,24 +57,24 @@ static unsigned int quoted_bytes(struct sk_buff *skb, unsigned int offset_bytes)
 static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 				enum hop_icmp_verdict verdict)
 {
-	struct int_net *in = int_net(dev_net(skb->dev));
+	struct nint_net *in = nint_net(dev_net(skb->dev));
 	unsigned int bytes = quoted_bytes(skb, offset_bytes);
 	const struct tcphdr *th;
 	struct hop_flow_key key;
 
 	if (!bytes) {
-		int_count(in, INT_COUNT_ICMP_SHORT);
+		nint_count(in, INT_COUNT_ICMP_SHORT);
 		return 0;
 	}
 	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
-	hop_flow_key_of_output(&key, &int_flow_kind, skb, th);
+	hop_flow_key_of_output(&key, &nint_flow_kind, skb, th);
 	if (verdict != HOP_ICMP_NEXT && end_int(in, &key, th, verdict))
 		return 0;
-	int_count(in, INT_COUNT_ICMP);
+	nint_count(in, INT_COUNT_ICMP);
 	return bytes;
 }
 
-int int_icmp_v4(struct sk_buff *skb, u32 info)
+int nint_icmp_v4(struct sk_buff *skb, u32 info)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 	const struct icmphdr *icmp = icmp_hdr(skb);
@@ -88,8 +88,8 @@ int int_icmp_v4(struct sk_buff *skb, u32 info)
 
 #if IS_ENABLED(CONFIG_IPV6)
 /* TCP gets the offset of its header, so nothing must be moved. */
-int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info)
+int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info)
 {
 	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
 	unsigned int bytes = read_quoted(skb, offset, hop_icmp_judge_v6(type, code));

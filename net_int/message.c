@@ -30,7 +30,7 @@ static bool has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
  * @offset_bytes: from skb->data to the magic of the message
  */
 static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_bytes,
-				struct int_mail *mail)
+				struct nint_mail *mail)
 {
 	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
 	enum int_fault fault;
@@ -60,52 +60,52 @@ static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_b
 }
 
 /* Returns the flow if the sender of the message has read our cookie. */
-static struct hop_flow *find_flow(const struct int_net *in, struct sk_buff *skb,
-				  const struct tcphdr *th, const struct int_mail *mail)
+static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb,
+				  const struct tcphdr *th, const struct nint_mail *mail)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	flow = hop_flow_find(&key);
 	if (!flow) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return NULL;
 	}
 	f = hop_flow_state(flow);
 	if (be64_to_cpu(mail->msg.cookie) != f->cookie) {
-		int_count(in, INT_COUNT_IN_BAD_COOKIE);
+		nint_count(in, INT_COUNT_IN_BAD_COOKIE);
 		return NULL;
 	}
 	return flow;
 }
 
-static void take_probe(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		       const struct int_mail *mail)
+static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		       const struct nint_mail *mail)
 {
-	struct int_arrival arrival = {
+	struct nint_arrival arrival = {
 		.id = be32_to_cpu(mail->msg.id),
 		.seq = be32_to_cpu(mail->msg.seq),
 		.hdr = &mail->hdr,
 	};
 	struct int_flow *f = hop_flow_state(flow);
 
-	int_count(in, INT_COUNT_IN_PROBE);
+	nint_count(in, INT_COUNT_IN_PROBE);
 	hop_flow_settle(flow);
-	int_flow_event(flow, HOP_EVENT_HEADER_IN);
+	nint_flow_event(flow, HOP_EVENT_HEADER_IN);
 	spin_lock_bh(&f->lock);
-	int_receiver_ask(&f->receiver, &mail->msg, &mail->terms);
+	nint_receiver_ask(&f->receiver, &mail->msg, &mail->terms);
 	if (mail->msg.flows)
 		WRITE_ONCE(f->met.queues_ns, be16_to_cpu(mail->msg.flows) << INT_QUEUES_SHIFT);
 	spin_unlock_bh(&f->lock);
 	if (mail->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
-		int_count(in, INT_COUNT_ACK_NOW);
-	int_arrive(in, skb, flow, &arrival);
+		nint_count(in, INT_COUNT_ACK_NOW);
+	nint_arrive(in, skb, flow, &arrival);
 }
 
 /* Returns true if @mail is a valid answer. */
-static bool read_answer(const struct int_mail *mail, struct int_answer *a)
+static bool read_answer(const struct nint_mail *mail, struct int_answer *a)
 {
 	const u32 kind = be16_to_cpu(mail->msg.kind);
 
@@ -154,7 +154,7 @@ static bool is_short(struct int_flow *f, const struct int_answer *a)
 		return false;
 	f->hops = a->hops;
 	if (f->forward == INT_FORWARD_PROBE)
-		f->slots = int_slots_for(f->slots, f->hops);
+		f->slots = nint_slots_for(f->slots, f->hops);
 	return true;
 }
 
@@ -171,22 +171,22 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 	/* int_flow_take() reads the count without the seqcount. */
 	WRITE_ONCE(f->answers, f->answers + 1);
 	write_seqcount_end(&f->answer_changes);
-	int_hurry(&f->asker, int_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
+	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
 /* Returns INT_COUNTS, or the counter of the reason why the answer is not new. */
-unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
 {
 	struct int_flow *f = hop_flow_state(flow);
 	bool lacks_records = false;
-	enum int_news news;
+	enum nint_news news;
 
 	spin_lock_bh(&f->lock);
 	if (!f->sk) {
 		spin_unlock_bh(&f->lock);
 		return INT_COUNT_IN_UNASKED;
 	}
-	news = int_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
+	news = nint_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
 		lacks_records = is_short(f, a);
 		keep_answer(f, a);
@@ -204,33 +204,33 @@ unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_an
 	}
 }
 
-static void take_answer(struct int_net *in, struct hop_flow *flow, const struct int_mail *mail)
+static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct nint_mail *mail)
 {
 	u64 tag = (u64)be32_to_cpu(mail->msg.tag_hi) << 32 | be32_to_cpu(mail->msg.tag_lo);
 	u32 id = be32_to_cpu(mail->msg.id);
 	struct int_answer a;
 	unsigned int why;
 
-	int_count(in, INT_COUNT_IN_ANSWER);
-	if (int_has_key(in) && tag != int_tag(in, &flow->key, false, &mail->msg, &mail->hdr)) {
-		int_count(in, INT_COUNT_IN_BAD_TAG);
+	nint_count(in, INT_COUNT_IN_ANSWER);
+	if (nint_has_key(in) && tag != nint_tag(in, &flow->key, false, &mail->msg, &mail->hdr)) {
+		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
 	if (!read_answer(mail, &a)) {
-		int_count_fault(in, INT_BAD_SLOTS);
+		nint_count_fault(in, INT_BAD_SLOTS);
 		return;
 	}
 	trace_int_header_in(&flow->key, &mail->hdr, id, a.seq);
-	why = int_answer_store(flow, id, &a);
+	why = nint_answer_store(flow, id, &a);
 	if (why != INT_COUNTS)
-		int_count(in, why);
+		nint_count(in, why);
 }
 
 /* Processes a message of the type that its DSCP indicates. Returns true if it was consumed. */
-static bool take(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,
+static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 		 unsigned int offset_bytes, enum int_type type)
 {
-	struct int_mail mail;
+	struct nint_mail mail;
 	struct hop_flow *flow;
 	enum int_fault fault;
 
@@ -238,14 +238,14 @@ static bool take(struct int_net *in, struct sk_buff *skb, const struct tcphdr *t
 	if (!fault && mail.hdr.type != type)
 		fault = INT_BAD_TYPE;
 	if (fault) {
-		int_count_fault(in, fault);
+		nint_count_fault(in, fault);
 		return false;
 	}
 	flow = find_flow(in, skb, th, &mail);
 	if (!flow)
 		return false;
 	if (hop_input_is_mangled(skb, th)) {
-		int_count(in, INT_COUNT_IN_BAD_SUM);
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return true;
 	}
 	if (type == INT_TYPE_PROBE)
@@ -263,8 +263,8 @@ static u8 dscp_of(const struct sk_buff *skb)
 }
 
 /* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT or NF_STOLEN. */
-unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
-			   const struct hop_shim_place *place, const struct nf_hook_state *state)
+unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
 	const u8 dscp = dscp_of(skb);
 	unsigned int offset_bytes = place->offset_bytes + sizeof(struct tcphdr);
@@ -277,14 +277,14 @@ unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
 	if (offset_bytes < place->offset_bytes + sizeof(*th) || th->syn || th->rst)
 		return NF_ACCEPT;
 	if (offset_bytes == skb->len) {
-		int_option_input(in, skb, place->offset_bytes);
+		nint_option_input(in, skb, place->offset_bytes);
 		return NF_ACCEPT;
 	}
-	if ((dscp != int_dscp_probe && dscp != int_dscp_response) ||
+	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
 	    !has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	if (!take(in, skb, th, offset_bytes,
-		  dscp == int_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+		  dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
@@ -295,8 +295,8 @@ unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
  * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
  * otherwise NULL.
  */
-struct sk_buff *int_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
-				  const struct int_hdr *h, const struct int_terms *terms)
+struct sk_buff *nint_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+				   const struct int_hdr *h, const struct int_terms *terms)
 {
 	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
 			     (terms ? INT_TERMS_BYTES : 0);
@@ -325,7 +325,7 @@ struct sk_buff *int_message_alloc(const struct tcphdr *like, u32 una, const stru
 }
 
 /* The IP header is in front of skb->data. */
-void int_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
+void nint_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
 {
 	struct tcphdr *th = tcp_hdr(skb);
 	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
@@ -335,8 +335,8 @@ void int_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-void int_message_sum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
-			const struct in6_addr *daddr)
+void nint_message_sum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			 const struct in6_addr *daddr)
 {
 	struct tcphdr *th = tcp_hdr(skb);
 	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;

@@ -5,11 +5,11 @@
 
 #include "net_int.h"
 
-struct sk_buff *int_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
-				  const struct int_hdr *h, const struct int_terms *terms);
-void int_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
-void int_message_sum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
-			const struct in6_addr *daddr);
-unsigned int int_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
+struct sk_buff *nint_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+				   const struct int_hdr *h, const struct int_terms *terms);
+void nint_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
+void nint_message_sum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			 const struct in6_addr *daddr);
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 
 #endif /* NET_INT_MESSAGE_H */

@@ -14,27 +14,27 @@
 #include "trace.h"
 
 /* Without answers, the rest of the connection does without telemetry. */
-void int_give_up(struct int_net *in, struct hop_flow *flow)
+void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 
 	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
 		return;
-	int_count(in, INT_COUNT_GIVEN_UP);
-	int_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	nint_count(in, INT_COUNT_GIVEN_UP);
+	nint_flow_event(flow, HOP_EVENT_TIMEOUTS);
 }
 
 static void write_v4(struct sk_buff *probe)
 {
 	struct iphdr *iph = ip_hdr(probe);
 
-	iph->tos = int_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
+	iph->tos = nint_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
 	iph->tot_len = htons(probe->len);
 	/* A packet that is not fragmented needs no identifier (RFC 6864). */
 	iph->id = 0;
 	iph->frag_off = htons(IP_DF);
 	ip_send_check(iph);
-	int_message_sum_v4(probe, iph->saddr, iph->daddr);
+	nint_message_sum_v4(probe, iph->saddr, iph->daddr);
 }
 
 static void write_v6(struct sk_buff *probe)
@@ -42,9 +42,9 @@ static void write_v6(struct sk_buff *probe)
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6hdr *ip6h = ipv6_hdr(probe);
 
-	ipv6_change_dsfield(ip6h, INET_ECN_MASK, int_dscp_probe << 2);
+	ipv6_change_dsfield(ip6h, INET_ECN_MASK, nint_dscp_probe << 2);
 	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
-	int_message_sum_v6(probe, &ip6h->saddr, &ip6h->daddr);
+	nint_message_sum_v6(probe, &ip6h->saddr, &ip6h->daddr);
 #endif
 }
 
@@ -69,10 +69,10 @@ static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int
 }
 
 /* Writes the flow's request. Returns the size of the message. Context: f->lock is held. */
-static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, u32 mss_bytes)
+static unsigned int write_mail(struct nint_mail *mail, const struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
-	bool small = int_window_is_small(ask->wnd_bytes, mss_bytes);
+	bool small = nint_window_is_small(ask->wnd_bytes, mss_bytes);
 
 	int_write(&mail->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
 	mail->msg = (struct int_msg) {
@@ -81,7 +81,7 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 		.t_ns = htonl(ask->t_ns),
 		.wnd = htonl(ask->wnd_bytes),
 		.kind = htons(ask->kind),
-		.flows = htons(int_queues_to_report(&f->peer_met)),
+		.flows = htons(nint_queues_to_report(&f->peer_met)),
 	};
 	mail->terms = (struct int_terms) {
 		.wnd_max = htonl(ask->wnd_max_bytes),
@@ -93,22 +93,22 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 }
 
 /* Decides if this data gets a probe. Context: f->lock is held. */
-static enum int_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
-				   const struct tcp_sock *tp)
+static enum nint_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
+				    const struct tcp_sock *tp)
 {
-	const struct int_asker *a = &f->asker;
+	const struct nint_asker *a = &f->asker;
 	const u32 t_ns = f->ask.t_ns;
 
-	if (int_is_far(a, seq, f->ask.wnd_bytes))
+	if (nint_is_far(a, seq, f->ask.wnd_bytes))
 		return INT_TURN_SEND;
-	if (int_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
+	if (nint_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
 		return INT_TURN_WAIT;
-	return int_turn(a, now_ns, int_period_ns(a, t_ns, tp->srtt_us >> 3), patience_ns);
+	return nint_turn(a, now_ns, nint_period_ns(a, t_ns, tp->srtt_us >> 3), patience_ns);
 }
 
 /* With headers in data, probes are only for the algorithm at the receiver. Context: f->lock. */
-static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
-			     const struct tcp_sock *tp)
+static enum nint_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
+			      const struct tcp_sock *tp)
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
@@ -149,21 +149,21 @@ static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 }
 
 /* Decides if it is time for a probe, and builds its contents. */
-static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
-			     const struct hop_segment *seg, const struct sock *sk,
-			     struct int_mail *mail)
+static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
+			      const struct hop_segment *seg, const struct sock *sk,
+			      struct nint_mail *mail)
 {
 	u32 seq = ntohl(tcp_of(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), patience_ns;
 	u32 srtt_us = tcp_sk(sk)->srtt_us >> 3;
 	unsigned int bytes;
-	enum int_turn turn;
+	enum nint_turn turn;
 
 	spin_lock_bh(&f->lock);
-	patience_ns = int_patience_ns(f->ask.t_ns, srtt_us);
+	patience_ns = nint_patience_ns(f->ask.t_ns, srtt_us);
 	turn = turn_of(f, now_ns, patience_ns, seq, tcp_sk(sk));
 	if (turn == INT_TURN_SEND && f->forward == INT_FORWARD_PROBE &&
-	    int_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
+	    nint_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;
 	if (turn != INT_TURN_SEND)
 		goto out;
@@ -173,7 +173,7 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 * negotiated it.
 	 */
 	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
-	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns, seq));
+	mail->msg.id = htonl(nint_leaves(&f->asker, now_ns, patience_ns, seq));
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
 	if (!has_room(skb, seg, bytes)) {
 		turn = INT_TURN_NO_ROOM;
@@ -193,12 +193,12 @@ static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
 }
 
 /* The socket uses telemetry, and is locked because it is sending. */
-void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
+void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct int_mail mail;
+	struct nint_mail mail;
 	struct sk_buff *probe;
 	u32 seq;
 
@@ -206,10 +206,10 @@ void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
-		int_count(in, INT_COUNT_NO_ROOM);
+		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	case INT_TURN_GIVE_UP:
-		int_give_up(in, flow);
+		nint_give_up(in, flow);
 		return;
 	case INT_TURN_SEND:
 		break;
@@ -220,13 +220,13 @@ void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment
 	/* A receiver that reports only ratios must not reveal queues. */
 	if (READ_ONCE(in->anonymous))
 		mail.msg.flows = 0;
-	probe = int_message_alloc(th, tp->snd_una, &mail.msg, &mail.hdr, &mail.terms);
+	probe = nint_message_alloc(th, tp->snd_una, &mail.msg, &mail.hdr, &mail.terms);
 	if (!probe) {
-		int_count(in, INT_COUNT_NO_MEMORY);
+		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}
 	dress(probe, skb, seg->place.offset_bytes, sk);
-	int_count(in, INT_COUNT_OUT_PROBE);
+	nint_count(in, INT_COUNT_OUT_PROBE);
 	trace_int_header_out(&flow->key, &mail.hdr, ntohl(mail.msg.id), seq);
 	state->okfn(state->net, sk, probe);
 }

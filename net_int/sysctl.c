@@ -10,16 +10,16 @@
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
 
-static unsigned int int_silent_max_s = HOP_SILENT_MAX_S;
-static unsigned int int_slots_max = INT_SLOTS_MAX;
-static unsigned int int_every_max = INT_EVERY_MAX;
+static unsigned int nint_silent_max_s = HOP_SILENT_MAX_S;
+static unsigned int nint_slots_max = INT_SLOTS_MAX;
+static unsigned int nint_every_max = INT_EVERY_MAX;
 
 /* Returns a new key, NULL for none, or an error. */
-static struct int_key *parse_key(const char *digits)
+static struct nint_key *parse_key(const char *digits)
 {
 	u8 bytes[sizeof(siphash_key_t)];
 	__le64 words[2];
-	struct int_key *key;
+	struct nint_key *key;
 
 	if (!*digits)
 		return NULL;
@@ -35,10 +35,10 @@ static struct int_key *parse_key(const char *digits)
 	return key;
 }
 
-static void print_key(const struct int_net *in, char *digits)
+static void print_key(const struct nint_net *in, char *digits)
 {
 	__le64 words[2];
-	const struct int_key *key;
+	const struct nint_key *key;
 
 	digits[0] = 0;
 	rcu_read_lock();
@@ -55,10 +55,10 @@ static void print_key(const struct int_net *in, char *digits)
 /* The key is 32 hex digits, the bytes of SipHash's key in order; an empty string means no key. */
 static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
-	struct int_net *in = container_of(table->data, struct int_net, key);
+	struct nint_net *in = container_of(table->data, struct nint_net, key);
 	char digits[INT_KEY_DIGITS + 2];
 	struct ctl_table one = { .data = digits, .maxlen = sizeof(digits) };
-	struct int_key *key;
+	struct nint_key *key;
 	int err;
 
 	print_key(in, digits);
@@ -76,13 +76,13 @@ static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len
 
 static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
-	return hop_hook_knob(table, write, buffer, len, pos, int_hook,
-			     container_of(table->data, struct int_net, on));
+	return hop_hook_knob(table, write, buffer, len, pos, nint_hook,
+			     container_of(table->data, struct nint_net, on));
 }
 
 #define INT_KNOB_BY(handler, name, member, low, high) {		\
 		.procname	= name,				\
-		.data		= hop_sysctl_at(struct int_net, member),	\
+		.data		= hop_sysctl_at(struct nint_net, member),	\
 		.maxlen		= sizeof(unsigned int),		\
 		.mode		= 0644,				\
 		.proc_handler	= handler,			\
@@ -94,33 +94,33 @@ static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len,
 	INT_KNOB_BY(proc_douintvec_minmax, name, member, low, high)
 
 /* The last entry terminates the table on kernels that do not count entries. */
-const struct ctl_table int_table[INT_SYSCTLS + 1] = {
+const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 	INT_KNOB_BY(set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_reverse", reverse, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &int_slots_max),
-	INT_KNOB("int_every", every, SYSCTL_ONE, &int_every_max),
+	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &nint_slots_max),
+	INT_KNOB("int_every", every, SYSCTL_ONE, &nint_every_max),
 	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_silent_s", silent_s, SYSCTL_ZERO, &int_silent_max_s),
+	INT_KNOB("int_silent_s", silent_s, SYSCTL_ZERO, &nint_silent_max_s),
 	{
 		.procname	= "int_cc",
-		.data		= hop_sysctl_at(struct int_net, cc),
+		.data		= hop_sysctl_at(struct nint_net, cc),
 		.maxlen		= INT_CC_BYTES,
 		.mode		= 0644,
 		.proc_handler	= proc_dostring,
 	},
 	{
 		.procname	= "int_key",
-		.data		= hop_sysctl_at(struct int_net, key),
+		.data		= hop_sysctl_at(struct nint_net, key),
 		.mode		= 0600,
 		.proc_handler	= set_key,
 	},
 	{ }
 };
 
-void int_knobs_default(struct int_net *in)
+void nint_knobs_default(struct nint_net *in)
 {
 	in->on = 1;
 	in->slots = INT_SLOTS_DEFAULT;

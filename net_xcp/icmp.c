@@ -14,7 +14,7 @@
 #include "net_xcp.h"
 
 /* Return: true if the error is handled and must not be passed on. */
-static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
+static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
 		    enum hop_icmp_verdict verdict)
 {
 	struct hop_flow *flow = hop_flow_find(key);
@@ -26,21 +26,21 @@ static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const st
 	xf = hop_flow_state(flow);
 	done = hop_icmp_ends(key, th, verdict, READ_ONCE(xf->vars.stage), &refused);
 	if (refused) {
-		xcp_count(xn, XCP_COUNT_ICMP_REFUSED);
-		xcp_flow_event(flow, HOP_EVENT_REFUSED);
+		nxcp_count(xn, XCP_COUNT_ICMP_REFUSED);
+		nxcp_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return done;
 }
 
 /* The error quotes a TCP segment. Return: true if it is handled and must not be passed on. */
-static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
+static bool hear_of_tcp(struct nxcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
 			enum hop_icmp_verdict verdict)
 {
 	struct hop_flow_key key;
 
 	if (verdict == HOP_ICMP_NEXT)
 		return false;
-	hop_flow_key_of_output(&key, &xcp_flow_kind, skb, th);
+	hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
 	return end_xcp(xn, &key, th, verdict);
 }
 
@@ -48,12 +48,12 @@ static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const str
  * The error quotes a tunnel's packet. Return: true if it is handled; errors from filters are left
  * to the tunnel.
  */
-static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
+static bool hear_of_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
 			   enum hop_icmp_verdict verdict)
 {
 	if (verdict != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
 		return false;
-	xcp_tunnel_refused(xn, skb);
+	nxcp_tunnel_refused(xn, skb);
 	return true;
 }
 
@@ -66,17 +66,17 @@ static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
  */
 static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes, enum hop_icmp_verdict verdict)
 {
-	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
+	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	const struct xcp_hdr *h;
 	bool done;
 
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + HOP_ICMP_QUOTED_BYTES)) {
-		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
+		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}
 	h = (const struct xcp_hdr *)(skb->data + offset_bytes);
-	if (xcp_check(h, xcp_protocol) || !xcp_may_follow(h->protocol)) {
-		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
+	if (xcp_check(h, nxcp_protocol) || !nxcp_may_follow(h->protocol)) {
+		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}
 	if (h->protocol == IPPROTO_TCP)
@@ -85,11 +85,11 @@ static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes, enum hop_i
 		done = hear_of_tunnel(xn, skb, verdict);
 	if (done)
 		return 0;
-	xcp_count(xn, XCP_COUNT_ICMP);
+	nxcp_count(xn, XCP_COUNT_ICMP);
 	return h->protocol;
 }
 
-int xcp_icmp_v4(struct sk_buff *skb, u32 info)
+int nxcp_icmp_v4(struct sk_buff *skb, u32 info)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 	const struct icmphdr *icmp = icmp_hdr(skb);
@@ -103,8 +103,8 @@ int xcp_icmp_v4(struct sk_buff *skb, u32 info)
 
 #if IS_ENABLED(CONFIG_IPV6)
 /* IPv6 error handlers receive the offset of their header, so the quoted packet need not change. */
-int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info)
+int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info)
 {
 	u8 next = read_quoted(skb, offset, hop_icmp_judge_v6(type, code));
 	const struct inet6_protocol *protocol = rcu_dereference(inet6_protos[next]);

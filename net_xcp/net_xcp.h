@@ -63,7 +63,7 @@
  * @XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
  * @XCP_COUNTS: number of counters
  */
-enum xcp_count {
+enum nxcp_count {
 	XCP_COUNT_IN,
 	XCP_COUNT_IN_LATE,
 	XCP_COUNT_IN_FLAGS,
@@ -102,7 +102,7 @@ enum xcp_count {
 };
 
 /**
- * struct xcp_net - state per netns
+ * struct nxcp_net - state per netns
  * @net: the netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
@@ -116,7 +116,7 @@ enum xcp_count {
  * @silent_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
  *	about a tunnel packet proves less: it has no TCP sequence number to check
  */
-struct xcp_net {
+struct nxcp_net {
 	struct net *net;
 	unsigned int on;
 	unsigned int format;
@@ -147,100 +147,100 @@ struct xcp_flow {
 	spinlock_t lock;	/* members not under the socket lock */
 	bool no_gso;
 	bool room;
-	struct xcp_vars vars;
+	struct nxcp_vars vars;
 	struct xcp_offer offer;
 	struct sock *sk;
 };
 
 extern unsigned int xcp_net_id;
-extern u8 xcp_protocol;
-extern const struct hop_flow_kind xcp_flow_kind;
+extern u8 nxcp_protocol;
+extern const struct hop_flow_kind nxcp_flow_kind;
 
-static inline struct xcp_net *xcp_net(const struct net *net)
+static inline struct nxcp_net *nxcp_net(const struct net *net)
 {
 	return net_generic(net, xcp_net_id);
 }
 
-static inline void xcp_count_add(const struct xcp_net *xn, unsigned int count, unsigned int n)
+static inline void nxcp_count_add(const struct nxcp_net *xn, unsigned int count, unsigned int n)
 {
 	this_cpu_add(xn->counts[count], n);
 }
 
-static inline void xcp_count(const struct xcp_net *xn, unsigned int count)
+static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 {
-	xcp_count_add(xn, count, 1);
+	nxcp_count_add(xn, count, 1);
 }
 
-static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault fault)
+static inline void nxcp_count_fault(const struct nxcp_net *xn, enum xcp_fault fault)
 {
-	xcp_count(xn, XCP_COUNT_BAD + fault);
+	nxcp_count(xn, XCP_COUNT_BAD + fault);
 }
 
 /* flow.c */
-enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
-void xcp_flow_make_room(struct sock *sk, void *flow);
+enum hop_stage nxcp_flow_event(struct hop_flow *flow, enum hop_event event);
+void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */
-unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
-		       const struct nf_hook_state *state);
-int xcp_input_init(void);
-void xcp_input_exit(void);
+unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state);
+int nxcp_input_init(void);
+void nxcp_input_exit(void);
 
 /* tunnel.c */
-bool xcp_tunnel_is(u8 protocol);
-void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb,
-		      const struct hop_shim_place *place);
-void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
-void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		      const struct xcp_hdr *outer);
-void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			  const struct xcp_hdr *outer);
-bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel);
-void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
+bool nxcp_tunnel_is(u8 protocol);
+void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb,
+		       const struct hop_shim_place *place);
+void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
+void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		       const struct xcp_hdr *outer);
+void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			   const struct xcp_hdr *outer);
+bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel);
+void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb);
 
 /* ipsec.c */
-bool xcp_ipsec_is(u8 protocol);
-void xcp_ipsec_begin(const struct sk_buff *skb);
-void xcp_ipsec_expect(const struct sk_buff *skb);
-bool xcp_ipsec_decrypted(struct sk_buff *skb);
-bool xcp_ipsec_is_transport(const struct sk_buff *skb);
-bool xcp_ipsec_is_unknown(const struct sk_buff *skb);
-struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb);
-unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
-			      const struct hop_shim_place *place,
-			      const struct nf_hook_state *state);
-void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
-bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
-		     struct xcp_hdr *h);
+bool nxcp_ipsec_is(u8 protocol);
+void nxcp_ipsec_begin(const struct sk_buff *skb);
+void nxcp_ipsec_expect(const struct sk_buff *skb);
+bool nxcp_ipsec_decrypted(struct sk_buff *skb);
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb);
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
+unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_shim_place *place,
+			       const struct nf_hook_state *state);
+void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
+bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		      struct xcp_hdr *h);
 
 /* output.c */
-extern const struct hop_greeter xcp_greeter;
-struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
-unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
-			const struct nf_hook_state *state);
+extern const struct hop_greeter nxcp_greeter;
+struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
+void nxcp_output_pay(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
+unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+			 const struct nf_hook_state *state);
 
 /* gso.c */
-int xcp_gso_init(void);
-void xcp_gso_exit(void);
+int nxcp_gso_init(void);
+void nxcp_gso_exit(void);
 
 /* gro.c */
-struct sk_buff *xcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int xcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *xcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int xcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void xcp_gro_start(void);
-void xcp_gro_stop(void);
+struct sk_buff *nxcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
+int nxcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
+struct sk_buff *nxcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
+int nxcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
+void nxcp_gro_start(void);
+void nxcp_gro_stop(void);
 
 /* icmp.c */
-int xcp_icmp_v4(struct sk_buff *skb, u32 info);
-int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info);
+int nxcp_icmp_v4(struct sk_buff *skb, u32 info);
+int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info);
 
 /* Return: true if @protocol may follow the XCP header: TCP, a tunnel, AH or ESP */
-static inline bool xcp_may_follow(u8 protocol)
+static inline bool nxcp_may_follow(u8 protocol)
 {
-	return protocol == IPPROTO_TCP || xcp_tunnel_is(protocol) || xcp_ipsec_is(protocol);
+	return protocol == IPPROTO_TCP || nxcp_tunnel_is(protocol) || nxcp_ipsec_is(protocol);
 }
 
 #endif /* NET_XCP_NET_XCP_H */

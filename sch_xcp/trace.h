@@ -14,7 +14,7 @@
 
 /* The end of a control interval: its load, and the feedback available to the next one */
 TRACE_EVENT(xcp_interval,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_vars *v, u64 elapsed_ns),
+	TP_PROTO(const struct Qdisc *sch, const struct sxcp_vars *v, u64 elapsed_ns),
 
 	TP_ARGS(sch, v, elapsed_ns),
 
@@ -34,7 +34,7 @@ TRACE_EVENT(xcp_interval,
 		__entry->ifindex = qdisc_dev(sch)->ifindex;
 		__entry->handle = sch->handle;
 		__entry->elapsed_ns = elapsed_ns;
-		__entry->avg_rtt_ns = xcp_avg_rtt_ns(v);
+		__entry->avg_rtt_ns = sxcp_avg_rtt_ns(v);
 		__entry->input_bw_bytes_ps = v->input_bw_q16 >> XCP_RATE_SHIFT;
 		__entry->feedback_bytes_ps = v->feedback_q16 >> XCP_RATE_SHIFT;
 		__entry->residue_pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;
@@ -51,7 +51,7 @@ TRACE_EVENT(xcp_interval,
 
 /* The weights of the two queues, the values they are derived from, and XCP's new capacity */
 TRACE_EVENT(xcp_share,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_share_vars *v, u64 capacity_bytes_ps),
+	TP_PROTO(const struct Qdisc *sch, const struct sxcp_share_vars *v, u64 capacity_bytes_ps),
 
 	TP_ARGS(sch, v, capacity_bytes_ps),
 
@@ -90,7 +90,7 @@ TRACE_EVENT(xcp_share,
 
 /* A sample of a sender: its advertised throughput, its real one, and the decision */
 TRACE_EVENT(xcp_sample,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_endpoints *sender,
+	TP_PROTO(const struct Qdisc *sch, const struct sxcp_endpoints *sender,
 		 const struct xcp_sample *sample),
 
 	TP_ARGS(sch, sender, sample),

@@ -11,24 +11,24 @@ static struct xcp_hdr draw_answer(void)
 	return h;
 }
 
-static void arrive(struct xcp_vars *v)
+static void arrive(struct nxcp_vars *v)
 {
 	const struct xcp_hdr h = draw_answer(), outer = draw_answer();
 	const s64 owed_bytes_ps = v->owed_bytes_ps;
 
-	xcp_account(v, &h, fuzz_range(0, U16_MAX), 1);
+	nxcp_account(v, &h, fuzz_range(0, U16_MAX), 1);
 	if (!xcp_rtt_us(&h))
 		FUZZ_CLAIM(v->owed_bytes_ps == owed_bytes_ps);
 	else
-		FUZZ_CLAIM(xcp_owes(v) && v->asked);
-	xcp_window_is_small(v, &h);
-	xcp_wants_room(v);
-	FUZZ_CLAIM(xcp_is_copy(&h, &h));
+		FUZZ_CLAIM(nxcp_owes(v) && v->asked);
+	nxcp_window_is_small(v, &h);
+	nxcp_wants_room(v);
+	FUZZ_CLAIM(nxcp_is_copy(&h, &h));
 	/* A tunnel's outer header never grants more than the network did. */
-	FUZZ_CLAIM(!xcp_is_copy(&outer, &h) || xcp_delta(&outer) <= xcp_delta(&h));
+	FUZZ_CLAIM(!nxcp_is_copy(&outer, &h) || xcp_delta(&outer) <= xcp_delta(&h));
 }
 
-static void leave(struct xcp_vars *v)
+static void leave(struct nxcp_vars *v)
 {
 	const struct xcp_offer offer = {
 		.rtt_us = fuzz_u32(),
@@ -38,12 +38,12 @@ static void leave(struct xcp_vars *v)
 	};
 	const enum xcp_format format = fuzz_flag() ? XCP_FORMAT_STANDARD : XCP_FORMAT_MICRO;
 	const s64 owed_bytes_ps = v->owed_bytes_ps;
-	const s32 reverse_bytes_ps = xcp_pay(v);
+	const s32 reverse_bytes_ps = nxcp_pay(v);
 	struct xcp_hdr h;
 
 	FUZZ_CLAIM(v->owed_bytes_ps + reverse_bytes_ps == owed_bytes_ps);
 	FUZZ_CLAIM(!v->owed_headers);
-	xcp_write_offer(&h, 6, format, &offer, reverse_bytes_ps);
+	nxcp_write_offer(&h, 6, format, &offer, reverse_bytes_ps);
 	FUZZ_CLAIM(xcp_check(&h, XCP_PROTOCOL_DEFAULT) == XCP_OK);
 	FUZZ_CLAIM(xcp_reverse(&h) == reverse_bytes_ps);
 	FUZZ_CLAIM(offer.rtt_us || (!h.rtt && !h.throughput && !h.delta));
@@ -53,7 +53,7 @@ static void leave(struct xcp_vars *v)
 static void fuzz_once(void)
 {
 	/* State as after any number of headers */
-	struct xcp_vars v = {
+	struct nxcp_vars v = {
 		.owed_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
 				 XCP_OWED_MAX_BYTES_PS,
 		.feedback_bytes_ps = fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
@@ -67,9 +67,9 @@ static void fuzz_once(void)
 			leave(&v);
 			break;
 		case 1:
-			FUZZ_CLAIM(llabs(xcp_take(&v, &headers)) <= XCP_OWED_MAX_BYTES_PS);
-			FUZZ_CLAIM(!xcp_take(&v, &headers) && !headers);
-			xcp_take_asked(&v);
+			FUZZ_CLAIM(llabs(nxcp_take(&v, &headers)) <= XCP_OWED_MAX_BYTES_PS);
+			FUZZ_CLAIM(!nxcp_take(&v, &headers) && !headers);
+			nxcp_take_asked(&v);
 			FUZZ_CLAIM(!v.asked);
 			break;
 		case 2:
@@ -81,6 +81,6 @@ static void fuzz_once(void)
 			arrive(&v);
 		}
 		FUZZ_CLAIM(llabs(v.owed_bytes_ps) <= XCP_OWED_MAX_BYTES_PS);
-		FUZZ_CLAIM(llabs(xcp_pending_bytes_ps(&v)) <= XCP_OWED_MAX_BYTES_PS);
+		FUZZ_CLAIM(llabs(nxcp_pending_bytes_ps(&v)) <= XCP_OWED_MAX_BYTES_PS);
 	}
 }

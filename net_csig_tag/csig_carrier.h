@@ -365,36 +365,36 @@ enum ctag_summary {
 #define CSIG_EWMA_FRACTION	8	/* 2^20 values << 8 = 2^28 */
 
 /**
- * struct ctag_heard - state of a signal at the receiver; protected by the flow's lock
+ * struct ctag_received - state of a signal at the receiver; protected by the flow's lock
  * @form: format of the tags; CSIG_NONE: no tag was received
  * @fresh: a tag was received since the last reflection
  * @latest: the latest tag
  * @worst: the worst tag since the last reflection
  * @ewma: moving average of the values, << CSIG_EWMA_FRACTION
- * @heard_ns: time at which the latest tag was received
+ * @received_ns: time at which the latest tag was received
  * @reflected_ns: time of the last reflection
  * @count: number of tags received; a merged packet has one
  */
-struct ctag_heard {
+struct ctag_received {
 	u8 form;
 	bool fresh;
 	struct csig_tag latest;
 	struct csig_tag worst;
 	u32 ewma;
-	u64 heard_ns;
+	u64 received_ns;
 	u64 reflected_ns;
 	u64 count;
 };
 
 /**
- * ctag_hear() - process a received tag
+ * ctag_receive() - process a received tag
  * @h: state of its signal
  * @form: format of the tag
  * @t: the tag
  * @now_ns: current time
  */
-static inline void ctag_hear(struct ctag_heard *h, enum csig_form form,
-			     const struct csig_tag *t, u64 now_ns)
+static inline void ctag_receive(struct ctag_received *h, enum csig_form form,
+				const struct csig_tag *t, u64 now_ns)
 {
 	const u32 fixed = t->value << CSIG_EWMA_FRACTION;
 
@@ -406,7 +406,7 @@ static inline void ctag_hear(struct ctag_heard *h, enum csig_form form,
 	h->ewma += ((s32)fixed - (s32)h->ewma) >> CSIG_EWMA_SHIFT;
 	h->latest = *t;
 	h->count++;
-	h->heard_ns = now_ns;
+	h->received_ns = now_ns;
 	if (!h->fresh || csig_worse(t->type, t->value, h->worst.value))
 		h->worst = *t;
 	h->fresh = true;
@@ -418,7 +418,7 @@ static inline void ctag_hear(struct ctag_heard *h, enum csig_form form,
  *
  * Return: enum csig_type; CSIG_TYPES if none is fresh.
  */
-static inline u32 ctag_reflect_pick(const struct ctag_heard *h)
+static inline u32 ctag_reflect_pick(const struct ctag_received *h)
 {
 	u32 i, pick = CSIG_TYPES;
 
@@ -436,7 +436,7 @@ static inline u32 ctag_reflect_pick(const struct ctag_heard *h)
  *
  * Return: the tag to reflect.
  */
-static inline struct csig_tag ctag_summarize(struct ctag_heard *h, enum ctag_summary summary,
+static inline struct csig_tag ctag_summarize(struct ctag_received *h, enum ctag_summary summary,
 					     u64 now_ns)
 {
 	struct csig_tag t = h->latest;
@@ -465,10 +465,10 @@ enum ctag_path_state {
 /* Consecutive unanswered tags after which the path is considered to strip tags. */
 #define CSIG_MISSES_MAX		3U
 /* Timeout of an answer in RTTs, and its minimum. */
-#define CSIG_PATIENCE_RTTS	4U
-#define CSIG_PATIENCE_MIN_NS	4000000ULL
+#define CSIG_TIMEOUT_RTTS	4U
+#define CSIG_TIMEOUT_MIN_NS	4000000ULL
 /* Timeout while TCP has no RTT yet: TCP's initial RTO. */
-#define CSIG_PATIENCE_UNKNOWN_NS	1000000000ULL
+#define CSIG_TIMEOUT_UNKNOWN_NS	1000000000ULL
 
 /**
  * struct csig_path - path of a flow that sends tags; protected by the flow's lock
@@ -490,14 +490,14 @@ struct csig_path {
 };
 
 /**
- * ctag_patience_ns() - timeout of an answer
+ * ctag_timeout_ns() - timeout of an answer
  * @srtt_us: TCP's smoothed RTT; 0: not known
  */
-static inline u64 ctag_patience_ns(u32 srtt_us)
+static inline u64 ctag_timeout_ns(u32 srtt_us)
 {
 	if (!srtt_us)
-		return CSIG_PATIENCE_UNKNOWN_NS;
-	return max_t(u64, (u64)srtt_us * 1000 * CSIG_PATIENCE_RTTS, CSIG_PATIENCE_MIN_NS);
+		return CSIG_TIMEOUT_UNKNOWN_NS;
+	return max_t(u64, (u64)srtt_us * 1000 * CSIG_TIMEOUT_RTTS, CSIG_TIMEOUT_MIN_NS);
 }
 
 static inline void ctag_path_miss(struct csig_path *p, u64 now_ns)
@@ -514,13 +514,13 @@ static inline void ctag_path_miss(struct csig_path *p, u64 now_ns)
  * ctag_path_may_tag() - check if the next packet may carry a tag
  * @p: the flow's path
  * @now_ns: current time
- * @patience_ns: ctag_patience_ns()
+ * @timeout_ns: ctag_timeout_ns()
  * @retry_ns: time after which a path that strips tags is tried again
  */
-static inline bool ctag_path_may_tag(struct csig_path *p, u64 now_ns, u64 patience_ns,
+static inline bool ctag_path_may_tag(struct csig_path *p, u64 now_ns, u64 timeout_ns,
 				     u64 retry_ns)
 {
-	if (p->waiting && now_ns - p->since_ns > patience_ns)
+	if (p->waiting && now_ns - p->since_ns > timeout_ns)
 		ctag_path_miss(p, now_ns);
 	if (p->state == CSIG_PATH_STRIPPED && now_ns - p->since_ns >= retry_ns) {
 		WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);

@@ -183,12 +183,12 @@ static void turn_lower_test(struct kunit *test)
 }
 
 /* Tags of a signal, and the value that is reflected. */
-static const struct heard_case {
+static const struct received_case {
 	const char *what;
 	enum csig_type type;
 	u32 values[5];
 	u32 count, latest, worst, ewma;
-} heard_cases[] = {
+} received_cases[] = {
 	{ "one", CSIG_ABW, { 20 }, 1, 20, 20, 20 },
 	{ "bandwidth: the least is worst", CSIG_ABW, { 20, 12, 28 }, 3, 28, 12, 20 },
 	{ "delay: the most is worst", CSIG_PD, { 3, 27, 11 }, 3, 11, 27, 7 },
@@ -196,27 +196,27 @@ static const struct heard_case {
 	{ "a mean of 1/8 a tag", CSIG_ABW_C, { 80, 88, 0 }, 3, 0, 0, 71 },
 };
 
-static void heard_desc(const struct heard_case *c, char *desc)
+static void received_desc(const struct received_case *c, char *desc)
 {
 	strcpy(desc, c->what);
 }
 
-KUNIT_ARRAY_PARAM(heard, heard_cases, heard_desc);
+KUNIT_ARRAY_PARAM(received, received_cases, received_desc);
 
-static void heard_test(struct kunit *test)
+static void received_test(struct kunit *test)
 {
-	const struct heard_case *c = test->param_value;
+	const struct received_case *c = test->param_value;
 	const u32 want[CSIG_SUMMARIES] = { c->latest, c->worst, c->ewma };
 	enum ctag_summary summary;
 	u32 i;
 
 	for (summary = 0; summary < CSIG_SUMMARIES; summary++) {
-		struct ctag_heard h = {};
+		struct ctag_received h = {};
 
 		for (i = 0; i < c->count; i++) {
 			const struct csig_tag t = { .type = c->type, .value = c->values[i] };
 
-			ctag_hear(&h, CSIG_EXPANDED, &t, i);
+			ctag_receive(&h, CSIG_EXPANDED, &t, i);
 		}
 		KUNIT_EXPECT_EQ(test, ctag_summarize(&h, summary, 9).value, want[summary]);
 		KUNIT_EXPECT_EQ(test, h.fresh, false);
@@ -224,22 +224,22 @@ static void heard_test(struct kunit *test)
 }
 
 /* The worst value is that since the last reflection; another format resets the state. */
-static void heard_again_test(struct kunit *test)
+static void received_again_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 30, .locator = 3 };
 	static const struct csig_tag good = { .type = CSIG_PD, .value = 2, .locator = 1 };
-	struct ctag_heard h = {};
+	struct ctag_received h = {};
 	struct csig_tag t;
 
-	ctag_hear(&h, CSIG_COMPACT, &bad, 1);
-	ctag_hear(&h, CSIG_COMPACT, &good, 2);
+	ctag_receive(&h, CSIG_COMPACT, &bad, 1);
+	ctag_receive(&h, CSIG_COMPACT, &good, 2);
 	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 3);
 	KUNIT_EXPECT_EQ(test, t.locator, 3);
-	ctag_hear(&h, CSIG_COMPACT, &good, 4);
+	ctag_receive(&h, CSIG_COMPACT, &good, 4);
 	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 5);
 	KUNIT_EXPECT_EQ(test, t.locator, 1);
-	ctag_hear(&h, CSIG_COMPACT, &bad, 6);
-	ctag_hear(&h, CSIG_EXPANDED, &good, 7);
+	ctag_receive(&h, CSIG_COMPACT, &bad, 6);
+	ctag_receive(&h, CSIG_EXPANDED, &good, 7);
 	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 8);
 	KUNIT_EXPECT_EQ(test, t.locator, 1);
 	KUNIT_EXPECT_EQ(test, ctag_summarize(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
@@ -249,14 +249,14 @@ static void heard_again_test(struct kunit *test)
 static void pick_test(struct kunit *test)
 {
 	static const struct csig_tag t;
-	struct ctag_heard h[CSIG_TYPES] = {};
+	struct ctag_received h[CSIG_TYPES] = {};
 	static const u32 want[] = { 0, 1, 2, 0, 1, 2 };
 	u32 i, j;
 
 	KUNIT_EXPECT_EQ(test, ctag_reflect_pick(h), CSIG_TYPES);
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
 		for (j = 0; j < CSIG_TYPES; j++)
-			ctag_hear(&h[j], CSIG_COMPACT, &t, i);
+			ctag_receive(&h[j], CSIG_COMPACT, &t, i);
 		KUNIT_ASSERT_EQ(test, ctag_reflect_pick(h), want[i]);
 		ctag_summarize(&h[want[i]], CSIG_SUMMARY_LATEST, 10 + i);
 	}
@@ -275,7 +275,7 @@ struct path_step {
 	u32 arg;
 };
 
-#define PATIENCE_NS (40 * MS)
+#define TIMEOUT_NS (40 * MS)
 #define RETRY_NS (1000 * MS)
 
 static const struct path_case {
@@ -336,7 +336,7 @@ static void path_test(struct kunit *test)
 
 		switch (s->what) {
 		case 't':
-			may = ctag_path_may_tag(&p, now_ns, PATIENCE_NS, RETRY_NS);
+			may = ctag_path_may_tag(&p, now_ns, TIMEOUT_NS, RETRY_NS);
 			KUNIT_EXPECT_EQ(test, may, s->arg);
 			if (may)
 				ctag_path_tagged(&p, ++tags, now_ns);
@@ -367,11 +367,11 @@ static void path_wrap_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.misses, 1);
 }
 
-static void patience_test(struct kunit *test)
+static void timeout_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, ctag_patience_ns(0), 1000 * MS);
-	KUNIT_EXPECT_EQ(test, ctag_patience_ns(20), 4 * MS);
-	KUNIT_EXPECT_EQ(test, ctag_patience_ns(100000), 400 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_timeout_ns(0), 1000 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_timeout_ns(20), 4 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_timeout_ns(100000), 400 * MS);
 }
 
 /* The worst tag of a signal is kept; signals are taken in the order of their arrival or by type. */
@@ -430,12 +430,12 @@ static struct kunit_case ctag_carrier_cases[] = {
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),
 	KUNIT_CASE(turn_lower_test),
-	KUNIT_CASE_PARAM(heard_test, heard_gen_params),
-	KUNIT_CASE(heard_again_test),
+	KUNIT_CASE_PARAM(received_test, received_gen_params),
+	KUNIT_CASE(received_again_test),
 	KUNIT_CASE(pick_test),
 	KUNIT_CASE_PARAM(path_test, path_gen_params),
 	KUNIT_CASE(path_wrap_test),
-	KUNIT_CASE(patience_test),
+	KUNIT_CASE(timeout_test),
 	KUNIT_CASE(decap_test),
 	KUNIT_CASE(decap_old_test),
 	{}

@@ -122,7 +122,7 @@ static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_byte
 			   skb_is_gso(skb) ? segs_pkts : 1);
 	ctag_count_add(cn, skb->sk ? CTAG_OUT_TAG : CTAG_OUT_FORWARDED, segs_pkts);
 	if (skb->sk && skb_is_gso(skb))
-		ctag_count(cn, CTAG_OUT_SUPER);
+		ctag_count(cn, CTAG_OUT_GSO);
 }
 
 /* Returns true if the packet now carries the tag. */

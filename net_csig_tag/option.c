@@ -193,9 +193,9 @@ static bool pick(struct ctag_net *cn, struct csig_flow *f, const struct ctag_seg
 		 const struct sock *sk, enum csig_form *form, u32 *type)
 {
 	*form = CSIG_NONE;
-	*type = ctag_reflect_pick(f->heard);
+	*type = ctag_reflect_pick(f->received);
 	if (*type != CSIG_TYPES) {
-		*form = f->heard[*type].form;
+		*form = f->received[*type].form;
 		return is_due(f, seg, sk, ktime_get_ns());
 	}
 	return f->untagged && !seg->payload_bytes;
@@ -229,12 +229,12 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 		goto out;
 	/* Change a copy, so that the signal stays fresh if there is no room. */
 	if (form) {
-		struct ctag_heard h = f->heard[type];
+		struct ctag_received h = f->received[type];
 
 		t = ctag_summarize(&h, READ_ONCE(cn->summary), now_ns);
 		good = ctag_option_append(cn, skb, seg, form, &t);
 		if (good)
-			f->heard[type] = h;
+			f->received[type] = h;
 	} else {
 		good = ctag_option_append(cn, skb, seg, CSIG_NONE, NULL);
 	}

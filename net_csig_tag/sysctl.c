@@ -15,7 +15,7 @@ static unsigned int form_min = CSIG_COMPACT;
 static unsigned int form_max = CSIG_EXPANDED;
 static unsigned int every_max_pkts = CTAG_EVERY_MAX_PKTS;
 static unsigned int summary_max = CSIG_SUMMARIES - 1;
-static unsigned int silent_max_s = HOP_SILENT_MAX_S;
+static unsigned int silent_max_s = HOP_UNSUPPORTED_MAX_S;
 static int weight_max_pkts = CTAG_WEIGHT_MAX_PKTS;
 
 /* Reads or writes a string that is parsed elsewhere; @text has the old value, then the new one. */
@@ -178,7 +178,7 @@ void ctag_knobs_default(struct ctag_net *cn)
 	cn->every_pkts = 1;
 	cn->summary = CSIG_SUMMARY_LATEST;
 	cn->retry_s = CTAG_RETRY_DEFAULT_S;
-	cn->silent_s = HOP_SILENT_DEFAULT_S;
+	cn->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
 	for (i = 0; i < CSIG_TYPES; i++)
 		cn->weight_pkts[i] = 1;
 	cn->quantum[CSIG_ABW] = TC_CSIG_QUANTUM_DEFAULT_KBIT_PS;

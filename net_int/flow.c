@@ -30,13 +30,14 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 {
 	struct nint_net *in = nint_net(flow->key.net);
 
-	if (to == HOP_STAGE_SPEAKS)
-		nint_count(in, INT_COUNT_SPEAKS);
-	if (to == HOP_STAGE_SILENT)
-		nint_count(in, INT_COUNT_SILENT);
+	if (to == HOP_STAGE_SUPPORTED)
+		nint_count(in, INT_COUNT_SUPPORTED);
+	if (to == HOP_STAGE_UNSUPPORTED)
+		nint_count(in, INT_COUNT_UNSUPPORTED);
 	if (event == HOP_EVENT_RESET)
 		nint_count(in, INT_COUNT_RESET);
-	hop_silent_learn(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s), from, event, to);
+	hop_unsupported_learn(&in->unsupported, &flow->key.peer, READ_ONCE(in->silent_s), from,
+			      event, to);
 }
 
 /* Returns the stage of the negotiation after the event. Context: RCU read lock. */
@@ -66,7 +67,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 	bool taken;
 
 	spin_lock_bh(&f->lock);
-	taken = f->stage == HOP_STAGE_SPEAKS && (!f->sk || f->lent);
+	taken = f->stage == HOP_STAGE_SUPPORTED && (!f->sk || f->lent);
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
 		WRITE_ONCE(f->lent, lend);
@@ -82,7 +83,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 		 * time.
 		 */
 		f->asker.waiting = false;
-		f->asker.doubts = 0;
+		f->asker.unanswered = 0;
 	}
 	spin_unlock_bh(&f->lock);
 	return taken;
@@ -137,7 +138,7 @@ int nint_flow_join(struct sock *sk)
 
 	rcu_read_lock();
 	flow = find_open(sk);
-	if (flow && int_flow_peer(hop_flow_state(flow)) == INT_PEER_SPEAKS)
+	if (flow && int_flow_peer(hop_flow_state(flow)) == INT_PEER_SUPPORTED)
 		err = take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
 				true) ? 0 : -EBUSY;
 	rcu_read_unlock();
@@ -187,7 +188,7 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 {
 	spin_lock_bh(&flow->lock);
 	if (!flow->asked || !same_terms(&flow->ask, ask))
-		flow->terms_told = false;
+		flow->terms_reported = false;
 	flow->asked = true;
 	flow->ask = *ask;
 	spin_unlock_bh(&flow->lock);
@@ -258,10 +259,10 @@ EXPORT_SYMBOL_GPL(int_flow_syn_sent_ns);
 static enum int_peer peer_at(enum hop_stage stage)
 {
 	switch (stage) {
-	case HOP_STAGE_SPEAKS:
-		return INT_PEER_SPEAKS;
-	case HOP_STAGE_SILENT:
-		return INT_PEER_SILENT;
+	case HOP_STAGE_SUPPORTED:
+		return INT_PEER_SUPPORTED;
+	case HOP_STAGE_UNSUPPORTED:
+		return INT_PEER_UNSUPPORTED;
 	default:
 		return INT_PEER_UNKNOWN;
 	}
@@ -279,7 +280,7 @@ enum int_peer int_flow_negotiate(struct sock *sk)
 	struct hop_flow_key key;
 
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	return peer_at(hop_output_ask(&nint_greeter, sk, READ_ONCE(in->on) &&
-				      !hop_silent_is(&in->silent, &key.peer)));
+	return peer_at(hop_output_ask(&nint_handshake_ops, sk, READ_ONCE(in->on) &&
+				      !hop_is_unsupported(&in->unsupported, &key.peer)));
 }
 EXPORT_SYMBOL_GPL(int_flow_negotiate);

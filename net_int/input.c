@@ -45,12 +45,12 @@ struct nint_shim {
 /*
  * @reports: the HELLO is an answer, on a SYN-ACK or an ACK
  */
-static void learn_hello(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
+static void learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	f->peer_met = nint_met_by_hello(&shim->hdr);
+	f->peer_met = nint_met_by_handshake(&shim->hdr);
 	f->met = reports ? nint_met_by_report(&shim->hdr) : (struct nint_met){};
 	f->hops = f->met.hops ?: f->peer_met.hops;
 	WRITE_ONCE(f->peer_cookie,
@@ -68,7 +68,7 @@ static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
 	if (hop_input_opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (hop_silent_is(&in->silent, &key->peer)) {
+		if (hop_is_unsupported(&in->unsupported, &key->peer)) {
 			nint_count(in, INT_COUNT_AVOIDED);
 			return;
 		}
@@ -82,9 +82,9 @@ static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
 	stage = nint_flow_event(flow, HOP_EVENT_SYN_IN);
 	/* Only once: a retransmitted SYN contains the same, a different one is forged. */
 	f = hop_flow_state(flow);
-	if ((stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED) &&
+	if ((stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED) &&
 	    !READ_ONCE(f->peer_cookie))
-		learn_hello(flow, shim, false);
+		learn_handshake(flow, shim, false);
 }
 
 /* Returns true if the packet answers the SYN of our socket. */
@@ -106,17 +106,17 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 static void receive_synack(const struct nint_shim *shim)
 {
 	nint_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
-	learn_hello(shim->flow, shim, true);
+	learn_handshake(shim->flow, shim, true);
 }
 
 /* Only once, as for a SYN. The RTT of these ACKs is not measured, so their queues are ignored. */
-static void learn_late_hello(struct hop_flow *flow, const struct nint_shim *shim)
+static void learn_late_handshake(struct hop_flow *flow, const struct nint_shim *shim)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
 	if (READ_ONCE(f->peer_cookie))
 		return;
-	learn_hello(flow, shim, !shim->asks);
+	learn_handshake(flow, shim, !shim->asks);
 	WRITE_ONCE(f->met.queues_ns, 0);
 	WRITE_ONCE(f->peer_met.queues_ns, 0);
 }
@@ -127,28 +127,28 @@ static void receive_question(struct nint_net *in, const struct hop_flow_key *key
 {
 	struct hop_flow *flow;
 
-	if (hop_silent_is(&in->silent, &key->peer)) {
+	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
 		nint_count(in, INT_COUNT_AVOIDED);
 		return;
 	}
-	flow = hop_input_hear_question(&nint_greeter, key);
+	flow = hop_input_receive_question(&nint_handshake_ops, key);
 	if (!flow) {
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	learn_late_hello(flow, shim);
+	learn_late_handshake(flow, shim);
 	hop_input_answer_now(key);
 }
 
 /* A HELLO on a pure ACK. */
-static void receive_late_hello(struct nint_net *in, const struct hop_flow_key *key,
-			       const struct nint_shim *shim)
+static void receive_late_handshake(struct nint_net *in, const struct hop_flow_key *key,
+				   const struct nint_shim *shim)
 {
 	if (shim->asks) {
 		receive_question(in, key, shim);
 		return;
 	}
-	learn_late_hello(shim->flow, shim);
+	learn_late_handshake(shim->flow, shim);
 	nint_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
 }
 
@@ -177,7 +177,7 @@ static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_
 	struct hop_flow_key key;
 
 	nint_count_add(in,
-		       shim->hdr.type == INT_TYPE_HELLO ? INT_COUNT_IN_HELLO : INT_COUNT_IN_DATA,
+		       shim->hdr.type == INT_TYPE_HANDSHAKE ? INT_COUNT_IN_HANDSHAKE : INT_COUNT_IN_DATA,
 		       hop_input_segs_pkts(skb));
 	if (hop_input_is_mangled(skb, th)) {
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
@@ -190,7 +190,7 @@ static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
 	if (!th->syn)
-		receive_late_hello(in, &key, shim);
+		receive_late_handshake(in, &key, shim);
 	else if (shim->flow)
 		receive_synack(shim);
 	else
@@ -213,7 +213,7 @@ static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 	fault = int_check(&shim->hdr, room_bytes);
 	if (fault)
 		return INT_COUNT_BAD + fault;
-	if (shim->hdr.type != INT_TYPE_HELLO && shim->hdr.type != INT_TYPE_DATA)
+	if (shim->hdr.type != INT_TYPE_HANDSHAKE && shim->hdr.type != INT_TYPE_DATA)
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (shim->hdr.next != IPPROTO_TCP)
 		return INT_COUNT_BAD_NEXT;
@@ -239,8 +239,8 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 }
 
 /* Checks if a HELLO on an ACK may be removed. @segment_bytes: TCP header and data */
-static unsigned int check_late_hello(const struct hop_flow_key *key, const struct tcphdr *th,
-				     unsigned int segment_bytes, struct nint_shim *shim)
+static unsigned int check_late_handshake(const struct hop_flow_key *key, const struct tcphdr *th,
+					 unsigned int segment_bytes, struct nint_shim *shim)
 {
 	const struct int_flow *f = shim->flow ? hop_flow_state(shim->flow) : NULL;
 	unsigned int hdr_bytes = __tcp_hdrlen(th);
@@ -262,21 +262,21 @@ static unsigned int check_late_hello(const struct hop_flow_key *key, const struc
 static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
 				  unsigned int segment_bytes, struct nint_shim *shim)
 {
-	const bool hello = shim->hdr.type == INT_TYPE_HELLO;
+	const bool handshake = shim->hdr.type == INT_TYPE_HANDSHAKE;
 	const struct int_flow *f;
 	struct hop_flow_key key;
 
-	if (th->rst || (!hello && th->syn) || (hello && shim->udp))
+	if (th->rst || (!handshake && th->syn) || (handshake && shim->udp))
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (th->syn && !th->ack)
 		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	shim->flow = hop_flow_find(&key);
-	if (hello && !th->syn)
-		return check_late_hello(&key, th, segment_bytes, shim);
+	if (handshake && !th->syn)
+		return check_late_handshake(&key, th, segment_bytes, shim);
 	if (!shim->flow)
 		return INT_COUNT_IN_NO_FLOW;
-	if (hello)
+	if (handshake)
 		return is_expected(&key, th) ? INT_COUNTS : INT_COUNT_IN_NO_FLOW;
 	f = hop_flow_state(shim->flow);
 	return ntohl(shim->tail.second) == (u32)f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
@@ -308,7 +308,7 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 							 shim->bytes),
 			    skb->len - place->offset_bytes - shim->bytes, shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HELLO))
+	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HANDSHAKE))
 		return INT_COUNT_IN_HIDDEN;
 	return why;
 }

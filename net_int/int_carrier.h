@@ -73,15 +73,15 @@
 #define INT_QUEUE_SHIFT		1
 
 /* Timeout in units of T and of TCP's RTT, and its minimum: one period of the longest kind. */
-#define INT_PATIENCE_RTTS	4U
-#define INT_PATIENCE_MIN_NS	4000000ULL
+#define INT_TIMEOUT_RTTS	4U
+#define INT_TIMEOUT_MIN_NS	4000000ULL
 /* Timeout while TCP has no RTT yet: TCP's initial RTO. */
-#define INT_PATIENCE_UNKNOWN_NS	1000000000ULL
+#define INT_TIMEOUT_UNKNOWN_NS	1000000000ULL
 
 /* Number of unanswered packets after which the path is given up. */
-#define INT_DOUBTS_MAX		3U
+#define INT_UNANSWERED_MAX		3U
 /* Maximum number of these in the first window: the last one is delayed to see other conditions. */
-#define INT_OPENING_DOUBTS	2U
+#define INT_OPENING_UNANSWERED	2U
 
 /* With headers in data: how often the receiver gets the parameters of its algorithm. */
 #define INT_TERMS_PERIOD_NS	10000000ULL
@@ -96,17 +96,17 @@
  * @left_seq: sequence number of the data with which the latest packet was sent
  * @left_ns: time at which that was sent
  * @waiting_ns: time since which an answer is expected
- * @doubt_ns: time at which the last packet of an unproven or doubted path was sent
- * @doubts: number of such packets that are unanswered
+ * @unanswered_ns: time at which the last packet of an unproven or doubted path was sent
+ * @unanswered: number of such packets that are unanswered
  * @starting: number of answers that are needed early
  * @opening: fewer than two answers were received since the start
  * @passed: data was sent after a pause, but no packet that collects records yet
  * @waiting: an answer is expected
  * @proven: an answer was received at least once
- * @heard: @heard_id and @heard_seq are valid
- * @heard_empty: the latest answer had no data to compute with
- * @heard_id: ID of the latest answer
- * @heard_seq: SND.NXT in the latest answer
+ * @received: @received_id and @received_seq are valid
+ * @received_empty: the latest answer had no data to compute with
+ * @received_id: ID of the latest answer
+ * @received_seq: SND.NXT in the latest answer
  */
 struct nint_asker {
 	u32 id;
@@ -114,17 +114,17 @@ struct nint_asker {
 	u32 left_seq;
 	u64 left_ns;
 	u64 waiting_ns;
-	u64 doubt_ns;
-	u8 doubts;
+	u64 unanswered_ns;
+	u8 unanswered;
 	u8 starting;
 	bool opening;
 	bool passed;
 	bool waiting;
 	bool proven;
-	bool heard;
-	bool heard_empty;
-	u32 heard_id;
-	u32 heard_seq;
+	bool received;
+	bool received_empty;
+	u32 received_id;
+	u32 received_seq;
 };
 
 /**
@@ -160,24 +160,24 @@ static inline u32 nint_period_ns(const struct nint_asker *a, u32 t_ns, u32 srtt_
 }
 
 /**
- * nint_patience_ns() - timeout of an answer
+ * nint_timeout_ns() - timeout of an answer
  * @t_ns: T
  * @srtt_us: TCP's smoothed RTT; 0: not known
  *
  * Return: ns.
  */
-static inline u64 nint_patience_ns(u32 t_ns, u32 srtt_us)
+static inline u64 nint_timeout_ns(u32 t_ns, u32 srtt_us)
 {
 	u64 rtt_ns = max_t(u64, t_ns, (u64)srtt_us * NSEC_PER_USEC);
 
 	if (!srtt_us)
-		return INT_PATIENCE_UNKNOWN_NS;
-	return max_t(u64, rtt_ns * INT_PATIENCE_RTTS, INT_PATIENCE_MIN_NS);
+		return INT_TIMEOUT_UNKNOWN_NS;
+	return max_t(u64, rtt_ns * INT_TIMEOUT_RTTS, INT_TIMEOUT_MIN_NS);
 }
 
-static inline bool nint_in_doubt(const struct nint_asker *a, u64 now_ns, u64 patience_ns)
+static inline bool nint_is_unanswered(const struct nint_asker *a, u64 now_ns, u64 timeout_ns)
 {
-	return !a->proven || (a->waiting && now_ns - a->waiting_ns > patience_ns);
+	return !a->proven || (a->waiting && now_ns - a->waiting_ns > timeout_ns);
 }
 
 /**
@@ -192,7 +192,7 @@ static inline bool nint_is_far(const struct nint_asker *a, u32 seq, u32 wnd_byte
 {
 	u32 last_bytes = a->left_seq - a->begun_seq, bytes = seq - a->begun_seq;
 
-	return a->opening && (a->proven || a->doubts < INT_OPENING_DOUBTS) &&
+	return a->opening && (a->proven || a->unanswered < INT_OPENING_UNANSWERED) &&
 	       last_bytes < wnd_bytes >> INT_FAR_SHIFT && (s32)bytes > 0 &&
 	       bytes >= 2ULL * last_bytes;
 }
@@ -246,34 +246,34 @@ static inline bool nint_passes(struct nint_asker *a, u64 now_ns, u32 seq, bool m
  * @a: state of the flow
  * @now_ns: current time
  * @period_ns: nint_period_ns()
- * @patience_ns: nint_patience_ns()
+ * @timeout_ns: nint_timeout_ns()
  *
  * Headers in data do not wait for a period: every packet, or every n-th one, collects.
  *
  * Return: the decision.
  */
 static inline enum nint_turn nint_turn(const struct nint_asker *a, u64 now_ns, u32 period_ns,
-				       u64 patience_ns)
+				       u64 timeout_ns)
 {
-	if (!nint_in_doubt(a, now_ns, patience_ns))
+	if (!nint_is_unanswered(a, now_ns, timeout_ns))
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
-	if (a->doubts && now_ns - a->doubt_ns < patience_ns)
+	if (a->unanswered && now_ns - a->unanswered_ns < timeout_ns)
 		return INT_TURN_WAIT;
-	return a->doubts < INT_DOUBTS_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;
+	return a->unanswered < INT_UNANSWERED_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;
 }
 
 /**
  * nint_leaves() - note that a packet that collects records is sent
  * @a: state of the flow
  * @now_ns: current time
- * @patience_ns: nint_patience_ns()
+ * @timeout_ns: nint_timeout_ns()
  * @seq: sequence number of the data with which it is sent; for headers in data, where the distance
  *	does not count, the previous one
  *
  * Return: ID of the packet.
  */
-static inline u32 nint_leaves(struct nint_asker *a, u64 now_ns, u64 patience_ns, u32 seq)
+static inline u32 nint_leaves(struct nint_asker *a, u64 now_ns, u64 timeout_ns, u32 seq)
 {
 	if (now_ns - a->left_ns > INT_PAUSE_NS) {
 		a->starting = INT_START_ANSWERS;
@@ -282,10 +282,11 @@ static inline u32 nint_leaves(struct nint_asker *a, u64 now_ns, u64 patience_ns,
 			a->begun_seq = seq;
 	}
 	a->passed = false;
-	if (nint_in_doubt(a, now_ns, patience_ns) &&
-	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns || nint_is_far(a, seq, U32_MAX))) {
-		a->doubts += a->doubts < INT_DOUBTS_MAX;
-		a->doubt_ns = now_ns;
+	if (nint_is_unanswered(a, now_ns, timeout_ns) &&
+	    (!a->unanswered || now_ns - a->unanswered_ns >= timeout_ns || nint_is_far(a, seq,
+										      U32_MAX))) {
+		a->unanswered += a->unanswered < INT_UNANSWERED_MAX;
+		a->unanswered_ns = now_ns;
 	}
 	if (!a->waiting) {
 		a->waiting = true;
@@ -325,20 +326,20 @@ enum nint_news {
 static inline enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq, bool empty,
 					   u64 now_ns)
 {
-	const bool again = a->heard && id == a->heard_id;
+	const bool again = a->received && id == a->received_id;
 
 	if (!a->left_ns || a->id - id >= INT_IDS_MEMORY)
 		return INT_NEWS_FORGED;
-	if (a->heard && (s32)(id - a->heard_id) < 0)
+	if (a->received && (s32)(id - a->received_id) < 0)
 		return INT_NEWS_OLD;
-	if (again && (s32)(seq - a->heard_seq) <= 0 && (empty || !a->heard_empty))
+	if (again && (s32)(seq - a->received_seq) <= 0 && (empty || !a->received_empty))
 		return INT_NEWS_OLD;
-	a->heard = true;
-	a->heard_empty = empty;
-	a->heard_id = id;
-	a->heard_seq = seq;
+	a->received = true;
+	a->received_empty = empty;
+	a->received_id = id;
+	a->received_seq = seq;
 	a->proven = true;
-	a->doubts = 0;
+	a->unanswered = 0;
 	a->starting -= a->starting > 0;
 	a->opening &= a->starting > 0;
 	/* From now on, answers to packets sent since then are expected. */
@@ -434,7 +435,7 @@ static inline u8 nint_met_speed(const struct int_hdr *h)
 }
 
 /* Hops, slowest port and queues on the path of a received HELLO. */
-static inline struct nint_met nint_met_by_hello(const struct int_hdr *h)
+static inline struct nint_met nint_met_by_handshake(const struct int_hdr *h)
 {
 	return (struct nint_met) {
 		.hops = int_hops(h),
@@ -452,7 +453,7 @@ static inline u16 nint_queues_to_report(const struct nint_met *met)
 /**
  * nint_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's HELLO
  * @h: the header, written by int_write()
- * @met: result of nint_met_by_hello() for the SYN
+ * @met: result of nint_met_by_handshake() for the SYN
  */
 static inline void nint_report_syn(struct int_hdr *h, const struct nint_met *met)
 {

@@ -12,7 +12,7 @@
 
 #define MS 1000000ULL
 #define PERIOD_NS 100000U
-#define PATIENCE_NS (4 * MS)
+#define TIMEOUT_NS (4 * MS)
 #define WND_BYTES 100000U
 /* Sequence numbers wrap during the tests. */
 #define BEGUN_SEQ 0xfffffc00U
@@ -133,9 +133,9 @@ static int take_step(struct nint_asker *a, const struct step *s, u32 seq)
 	if (s->what == 'a' || s->what == 'e')
 		return nint_answered(a, a->id - s->older, seq - s->older, s->what == 'e', now_ns);
 	turn = nint_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :
-	       nint_turn(a, now_ns, nint_period_ns(a, PERIOD_NS, 0), PATIENCE_NS);
+	       nint_turn(a, now_ns, nint_period_ns(a, PERIOD_NS, 0), TIMEOUT_NS);
 	if (turn == INT_TURN_SEND)
-		nint_leaves(a, now_ns, PATIENCE_NS, BEGUN_SEQ + s->older);
+		nint_leaves(a, now_ns, TIMEOUT_NS, BEGUN_SEQ + s->older);
 	return turn;
 }
 
@@ -194,13 +194,13 @@ static void near_test(struct kunit *test)
 static void segments_test(struct kunit *test)
 {
 	struct nint_asker a = { };
-	u32 id = nint_leaves(&a, MS, PATIENCE_NS, 0);
+	u32 id = nint_leaves(&a, MS, TIMEOUT_NS, 0);
 
 	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, U32_MAX, false, MS), INT_NEWS);
 	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, 999, false, MS), INT_NEWS);
 	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, 999, false, MS), INT_NEWS_OLD);
 	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, U32_MAX, false, MS), INT_NEWS_OLD);
-	id = nint_leaves(&a, MS, PATIENCE_NS, 0);
+	id = nint_leaves(&a, MS, TIMEOUT_NS, 0);
 	/* A retransmission: its ID is newer, its sequence number is not. */
 	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, 10, false, MS), INT_NEWS);
 }
@@ -214,13 +214,13 @@ static void inband_test(struct kunit *test)
 	struct nint_asker a = { };
 	int i;
 
-	nint_leaves(&a, 20 * MS, PATIENCE_NS, BEGUN_SEQ);
-	nint_leaves(&a, 20 * MS, PATIENCE_NS, a.left_seq);
+	nint_leaves(&a, 20 * MS, TIMEOUT_NS, BEGUN_SEQ);
+	nint_leaves(&a, 20 * MS, TIMEOUT_NS, a.left_seq);
 	for (i = 0; i < 100; i++)
-		nint_leaves(&a, 21 * MS, PATIENCE_NS, a.left_seq);
-	KUNIT_EXPECT_EQ(test, a.doubts, 1);
-	nint_leaves(&a, 24 * MS, PATIENCE_NS, a.left_seq);
-	KUNIT_EXPECT_EQ(test, a.doubts, 2);
+		nint_leaves(&a, 21 * MS, TIMEOUT_NS, a.left_seq);
+	KUNIT_EXPECT_EQ(test, a.unanswered, 1);
+	nint_leaves(&a, 24 * MS, TIMEOUT_NS, a.left_seq);
+	KUNIT_EXPECT_EQ(test, a.unanswered, 2);
 }
 
 /* 1000 units of 512 bytes at 100G, 40.96 ns each; a port of unknown speed reports nothing. */
@@ -263,10 +263,10 @@ static void times_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 8000, 400), 2000u);
 	a.opening = false;
 	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 8000, 400), 1000u);
-	KUNIT_EXPECT_EQ(test, nint_patience_ns(5000, 0), 1000000000u);
-	KUNIT_EXPECT_EQ(test, nint_patience_ns(5000, 10), 4000000u);
-	KUNIT_EXPECT_EQ(test, nint_patience_ns(5000, 100000), 400000000u);
-	KUNIT_EXPECT_EQ(test, nint_patience_ns(U32_MAX, 1), 4ULL * U32_MAX);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(5000, 0), 1000000000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(5000, 10), 4000000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(5000, 100000), 400000000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(U32_MAX, 1), 4ULL * U32_MAX);
 	KUNIT_EXPECT_TRUE(test, nint_window_is_small(5791, 1448));
 	KUNIT_EXPECT_FALSE(test, nint_window_is_small(5792, 1448));
 }
@@ -315,7 +315,7 @@ static void met_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(met_cases); i++) {
 		const struct met_case *c = &met_cases[i];
 
-		int_write(&t.hdr, 6, INT_TYPE_HELLO, 0, 0);
+		int_write(&t.hdr, 6, INT_TYPE_HANDSHAKE, 0, 0);
 		nint_report_syn(&t.hdr, &c->met);
 		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
 		/* Records that hops on the reverse path add. */
@@ -328,20 +328,20 @@ static void met_test(struct kunit *test)
 	}
 	/* 2 * 10 units of 40.96 ns */
 	t = records(2, 0, 0, 20);
-	met = nint_met_by_hello(&t.hdr);
+	met = nint_met_by_handshake(&t.hdr);
 	KUNIT_EXPECT_EQ(test, met.hops, 2);
 	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
 	KUNIT_EXPECT_EQ(test, met.speed, 9);
 	t.hdr.record[1] = int_pack(&(struct int_record){ .speed = 3 });
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_hello(&t.hdr).speed, 3, "the slowest");
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, 3, "the slowest");
 	t.hdr.record[0] = int_pack(&(struct int_record){ .speed = 15 });
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, INT_SPEED_UNSURE,
 			    "a port that is not known");
 	t = records(3, 0, 0, 20);
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, INT_SPEED_UNSURE,
 			    "a hop that found no room");
 	t = records(0, 0, 0, 0);
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_hello(&t.hdr).speed, 0, "no hop");
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, 0, "no hop");
 	t.hdr.flags = 0x3f;
 	t.hdr.path = 0;
 	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_report(&t.hdr).hops, 15, "any value");
@@ -483,9 +483,9 @@ static void reply_test(struct kunit *test)
 		two = records(c->hops, 244, 10000, 10);
 		if (c->asked >= 0)
 			ask(&r, c->asked);
-		nint_receiver_hear(&r, &one.hdr, c->anonymous, c->by_ack, MS, &reply);
-		answer = nint_receiver_hear(&r, &two.hdr, c->anonymous, c->by_ack,
-					    MS + 10001, &reply);
+		nint_receiver_update(&r, &one.hdr, c->anonymous, c->by_ack, MS, &reply);
+		answer = nint_receiver_update(&r, &two.hdr, c->anonymous, c->by_ack,
+					      MS + 10001, &reply);
 		KUNIT_EXPECT_EQ_MSG(test, answer ? (int)reply.kind : -1, c->want, "%s", c->what);
 	}
 }
@@ -526,8 +526,8 @@ static void due_test(struct kunit *test)
 			t = records(2, 244 * i, now_ns, c->qlen);
 			t.hdr.type = c->type;
 			KUNIT_EXPECT_EQ_MSG(test, c->want,
-					    nint_receiver_hear(&r, &t.hdr, false, false, now_ns,
-							       &reply),
+					    nint_receiver_update(&r, &t.hdr, false, false, now_ns,
+								 &reply),
 					    "kind %d: %s", kinds[k], c->what);
 		}
 	}
@@ -541,9 +541,9 @@ static void law_test(struct kunit *test)
 	struct nint_reply reply;
 
 	ask(&r, INT_ANSWER_RATIO);
-	nint_receiver_hear(&r, &one.hdr, false, false, MS, &reply);
+	nint_receiver_update(&r, &one.hdr, false, false, MS, &reply);
 	KUNIT_EXPECT_EQ_MSG(test, reply.tau_ns, 0u, "nothing to compare with");
-	nint_receiver_hear(&r, &two.hdr, false, false, MS + 10001, &reply);
+	nint_receiver_update(&r, &two.hdr, false, false, MS + 10001, &reply);
 	/* Two packets of the queue, 6 units, do not count: 248 * 40.96 ns / 10000 ns * 2^20 */
 	KUNIT_EXPECT_LE(test, reply.wnd, 1065152u);
 	KUNIT_EXPECT_GE(test, reply.wnd, 1065150u);
@@ -552,13 +552,14 @@ static void law_test(struct kunit *test)
 
 	ask(&r, INT_ANSWER_WINDOW);
 	one = records(2, 488, 20000, 10);
-	KUNIT_EXPECT_TRUE(test, nint_receiver_hear(&r, &one.hdr, false, false, MS + 20002, &reply));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_update(&r, &one.hdr, false, false, MS + 20002,
+						     &reply));
 	/* 125000 * (0.95 - W_ai / W_init) / 1.0158 + W_ai 62 = 116902 */
 	KUNIT_EXPECT_GE(test, reply.wnd, 116852u);
 	KUNIT_EXPECT_LE(test, reply.wnd, 116952u);
 	two = records(2, 732, 30000, 10);
-	KUNIT_EXPECT_FALSE_MSG(test, nint_receiver_hear(&r, &two.hdr, false, false, MS + 25000,
-							&reply), "once a T");
+	KUNIT_EXPECT_FALSE_MSG(test, nint_receiver_update(&r, &two.hdr, false, false, MS + 25000,
+							  &reply), "once a T");
 }
 
 /*
@@ -578,9 +579,9 @@ static void t_changes_test(struct kunit *test)
 	u32 u;
 
 	ask(&r, INT_ANSWER_WINDOW);
-	nint_receiver_hear(&r, &t.hdr, false, false, MS, &reply);
+	nint_receiver_update(&r, &t.hdr, false, false, MS, &reply);
 	t = records(2, 244, 10000, 10);
-	KUNIT_EXPECT_TRUE(test, nint_receiver_hear(&r, &t.hdr, false, false, MS + 10001, &reply));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_update(&r, &t.hdr, false, false, MS + 10001, &reply));
 	KUNIT_EXPECT_GE(test, reply.wnd, 116852u);
 	KUNIT_EXPECT_LE(test, reply.wnd, 116952u);
 	u = r.v.u;
@@ -589,7 +590,7 @@ static void t_changes_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, hpcc_wnd_bytes(&r.v), 105257u);
 	KUNIT_EXPECT_EQ_MSG(test, r.v.u, u, "U is what it was");
 	t = records(2, 488, 20000, 10);
-	KUNIT_EXPECT_TRUE(test, nint_receiver_hear(&r, &t.hdr, false, false, MS + 20002, &reply));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_update(&r, &t.hdr, false, false, MS + 20002, &reply));
 	KUNIT_EXPECT_LE_MSG(test, reply.wnd, 98800u, "not from the line's rate");
 	KUNIT_EXPECT_GE(test, reply.wnd, 97800u);
 }
@@ -615,11 +616,11 @@ static void terms_test(struct kunit *test)
 }
 
 /* Flows by letter, each seen at a time in T, and N that is reported for the last one. */
-static const struct crowd_case {
+static const struct starters_case {
 	const char *what, *flows;
 	u32 at_ts[8];
 	u32 want;
-} crowd_cases[] = {
+} starters_cases[] = {
 	{ "one", "aaaa", { 0, 1, 2, 3 }, 1 },
 	{ "three", "abcabc", { 0, 0, 0, 1, 1, 1 }, 3 },
 	{ "one comes", "aaab", { 0, 5, 9, 9 }, 2 },
@@ -628,21 +629,21 @@ static const struct crowd_case {
 	{ "after a long pause nobody does", "abca", { 0, 0, 0, 31 }, 1 },
 };
 
-static void crowd_test(struct kunit *test)
+static void starters_test(struct kunit *test)
 {
 	size_t i, n;
 
-	for (i = 0; i < ARRAY_SIZE(crowd_cases); i++) {
-		const struct crowd_case *c = &crowd_cases[i];
+	for (i = 0; i < ARRAY_SIZE(starters_cases); i++) {
+		const struct starters_case *c = &starters_cases[i];
 		struct nint_receiver r[3] = { };
-		struct nint_crowd crowd = { .device = 7 };
+		struct nint_starters starters = { .device = 7 };
 		u32 flows = 0;
 
 		for (n = 0; n < ARRAY_SIZE(r); n++)
 			ask(&r[n], INT_ANSWER_WINDOW);
 		for (n = 0; c->flows[n]; n++)
-			flows = nint_crowd_join(&crowd, &r[c->flows[n] - 'a'],
-						MS + c->at_ts[n] * 10000);
+			flows = nint_starters_join(&starters, &r[c->flows[n] - 'a'],
+						   MS + c->at_ts[n] * 10000);
 		KUNIT_EXPECT_EQ_MSG(test, flows, c->want, "%s", c->what);
 	}
 }
@@ -654,11 +655,11 @@ static void scale_test(struct kunit *test)
 
 	ask(&r, INT_ANSWER_WINDOW);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
-	nint_receiver_crowd(&r, 5);
+	nint_receiver_starters(&r, 5);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 1250u);
 	ask(&r, INT_ANSWER_WINDOW);
 	KUNIT_EXPECT_EQ_MSG(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 1250u, "asked again");
-	nint_receiver_crowd(&r, 0);
+	nint_receiver_starters(&r, 0);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
 }
 
@@ -679,7 +680,7 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(law_test),
 	KUNIT_CASE(t_changes_test),
 	KUNIT_CASE(terms_test),
-	KUNIT_CASE(crowd_test),
+	KUNIT_CASE(starters_test),
 	KUNIT_CASE(scale_test),
 	{}
 };

@@ -33,10 +33,10 @@
  * Maximum time for which an answer waits for an ACK with room for it, as data or SACK blocks may
  * take that room. It is shorter than a sender's timeout.
  */
-#define INT_OWED_MAX_NS	2000000ULL
+#define INT_PENDING_MAX_NS	2000000ULL
 
 /* A flow is counted if it was seen within the current or the last period of this many T. */
-#define INT_CROWD_TS	10U
+#define INT_STARTERS_TS	10U
 
 /*
  * With headers in data: after a report of a queue, answers are sent every T / 2^INT_ANSWER_SHIFT.
@@ -51,10 +51,10 @@
  * @counted: N that this host counts; 0: the last hop is not the flow's bottleneck
  * @p: parameters of the algorithm
  * @v: state of the algorithm; for all kinds but records
- * @told_ns: time of the last answer, except answers to probes that do not request W
+ * @reported_ns: time of the last answer, except answers to probes that do not request W
  * @u_is_new: U has changed since
- * @crowd_epoch: epoch in which the flow was counted last
- * @crowd: device for which it was counted
+ * @starters_epoch: epoch in which the flow was counted last
+ * @starters: device for which it was counted
  */
 struct nint_receiver {
 	bool asked;
@@ -63,10 +63,10 @@ struct nint_receiver {
 	u32 counted;
 	struct hpcc_params p;
 	struct hpcc_vars v;
-	u64 told_ns;
+	u64 reported_ns;
 	bool u_is_new;
-	u32 crowd_epoch;
-	u32 crowd;
+	u32 starters_epoch;
+	u32 starters;
 };
 
 /**
@@ -86,15 +86,15 @@ struct nint_reply {
 };
 
 /**
- * struct nint_crowd - number of flows that share a last hop; protected by a lock of the netns
+ * struct nint_starters - number of flows that share a last hop; protected by a lock of the netns
  * @device: device by which they arrive; 0: none yet
- * @epoch: number of the current period of INT_CROWD_TS * T, from 1
+ * @epoch: number of the current period of INT_STARTERS_TS * T, from 1
  * @epoch_ns: time at which it started
  * @flows: number of flows seen in it
  * @before: number of flows seen in the previous one
  * @t_ns: largest T of the flows, halved with each epoch
  */
-struct nint_crowd {
+struct nint_starters {
 	u32 device;
 	u32 epoch;
 	u64 epoch_ns;
@@ -104,20 +104,20 @@ struct nint_crowd {
 };
 
 /**
- * nint_crowd_join() - count a flow whose bottleneck is the last hop
+ * nint_starters_join() - count a flow whose bottleneck is the last hop
  * @c: count of the device
  * @r: the flow
  * @now_ns: current time
  *
  * Return: N.
  */
-static inline u32 nint_crowd_join(struct nint_crowd *c, struct nint_receiver *r, u64 now_ns)
+static inline u32 nint_starters_join(struct nint_starters *c, struct nint_receiver *r, u64 now_ns)
 {
 	u64 span_ns;
 
 	/* A short T of one peer must not shorten the period of all. */
 	c->t_ns = max(c->t_ns, r->p.t_ns);
-	span_ns = (u64)c->t_ns * INT_CROWD_TS;
+	span_ns = (u64)c->t_ns * INT_STARTERS_TS;
 	if (!c->epoch || now_ns - c->epoch_ns > span_ns) {
 		c->before = c->epoch && now_ns - c->epoch_ns <= 2 * span_ns ? c->flows : 0;
 		c->flows = 0;
@@ -126,9 +126,9 @@ static inline u32 nint_crowd_join(struct nint_crowd *c, struct nint_receiver *r,
 		/* 0 means that a flow was never counted. */
 		c->epoch = c->epoch == U32_MAX ? 1 : c->epoch + 1;
 	}
-	if (r->crowd_epoch != c->epoch || r->crowd != c->device) {
-		r->crowd_epoch = c->epoch;
-		r->crowd = c->device;
+	if (r->starters_epoch != c->epoch || r->starters != c->device) {
+		r->starters_epoch = c->epoch;
+		r->starters = c->device;
 		c->flows++;
 	}
 	return max(c->flows, c->before);
@@ -150,11 +150,11 @@ static inline struct hpcc_params nint_params(u32 t_ns, const struct int_terms *t
 }
 
 /**
- * nint_receiver_crowd() - set N, which determines W_ai
+ * nint_receiver_starters() - set N, which determines W_ai
  * @r: the flow
  * @counted: N that this host counts; 0: the last hop is not the bottleneck
  */
-static inline void nint_receiver_crowd(struct nint_receiver *r, u32 counted)
+static inline void nint_receiver_starters(struct nint_receiver *r, u32 counted)
 {
 	r->counted = counted;
 	r->p.wnd_ai = hpcc_wnd_ai(r->p.wnd_max_bytes, r->p.eta, max(counted ?: r->flows, 1U));
@@ -183,7 +183,7 @@ static inline void nint_receiver_ask(struct nint_receiver *r, const struct int_m
 	r->kind = kind <= INT_ANSWER_WINDOW ? kind : INT_ANSWER_RECORDS;
 	r->flows = be16_to_cpu(terms->flows);
 	r->p = p;
-	nint_receiver_crowd(r, r->counted);
+	nint_receiver_starters(r, r->counted);
 }
 
 /* The kind of answer that may be given to the request. */
@@ -207,7 +207,7 @@ static inline bool nint_receiver_is_last_hop(const struct nint_receiver *r, cons
 }
 
 /* Returns true if a port of the path has a queue of more than half of T. */
-static inline bool nint_tells_of_queue(const struct int_hdr *h, u32 t_ns)
+static inline bool nint_reports_queue(const struct int_hdr *h, u32 t_ns)
 {
 	unsigned int i;
 
@@ -232,11 +232,11 @@ static inline bool nint_receiver_is_due(struct nint_receiver *r, const struct in
 
 	if (h->type != INT_TYPE_DATA || !r->asked)
 		return true;
-	if (nint_tells_of_queue(h, r->p.t_ns))
+	if (nint_reports_queue(h, r->p.t_ns))
 		period_ns >>= INT_ANSWER_SHIFT;
-	if (r->told_ns && now_ns - r->told_ns < period_ns)
+	if (r->reported_ns && now_ns - r->reported_ns < period_ns)
 		return false;
-	r->told_ns = now_ns;
+	r->reported_ns = now_ns;
 	return true;
 }
 
@@ -244,11 +244,11 @@ static inline bool nint_receiver_is_due(struct nint_receiver *r, const struct in
 static inline bool nint_receiver_window(struct nint_receiver *r, const struct int_hdr *h,
 					u64 now_ns, struct nint_reply *reply)
 {
-	bool due = hpcc_new_int(&r->v, &r->p, h, now_ns) || !r->told_ns ||
-		   now_ns - r->told_ns > r->p.t_ns;
+	bool due = hpcc_new_int(&r->v, &r->p, h, now_ns) || !r->reported_ns ||
+		   now_ns - r->reported_ns > r->p.t_ns;
 
 	if (due)
-		r->told_ns = now_ns;
+		r->reported_ns = now_ns;
 	reply->wnd = hpcc_wnd_bytes(&r->v);
 	return due;
 }
@@ -260,7 +260,7 @@ static inline bool nint_receiver_window(struct nint_receiver *r, const struct in
 static inline bool nint_receiver_ratio(struct nint_receiver *r, const struct int_hdr *h, u64 now_ns,
 				       struct nint_reply *reply)
 {
-	if (r->asked && hpcc_hear(&r->v, &r->p, h, now_ns) == HPCC_HEARD_NEW)
+	if (r->asked && hpcc_receive(&r->v, &r->p, h, now_ns) == HPCC_RECEIVED_NEW)
 		r->u_is_new = true;
 	if (!nint_receiver_is_due(r, h, now_ns))
 		return false;
@@ -271,7 +271,7 @@ static inline bool nint_receiver_ratio(struct nint_receiver *r, const struct int
 }
 
 /**
- * nint_receiver_hear() - process received telemetry
+ * nint_receiver_update() - process received telemetry
  * @r: the flow
  * @h: its header, validated
  * @anonymous: this host reports only ratios
@@ -281,9 +281,9 @@ static inline bool nint_receiver_ratio(struct nint_receiver *r, const struct int
  *
  * Return: true if an answer is to be sent.
  */
-static inline bool nint_receiver_hear(struct nint_receiver *r, const struct int_hdr *h,
-				      bool anonymous, bool by_ack, u64 now_ns,
-				      struct nint_reply *reply)
+static inline bool nint_receiver_update(struct nint_receiver *r, const struct int_hdr *h,
+					bool anonymous, bool by_ack, u64 now_ns,
+					struct nint_reply *reply)
 {
 	*reply = (struct nint_reply) { .kind = nint_receiver_kind(r, h, anonymous, by_ack) };
 	switch (reply->kind) {
@@ -292,7 +292,7 @@ static inline bool nint_receiver_hear(struct nint_receiver *r, const struct int_
 	case INT_ANSWER_WINDOW:
 		return nint_receiver_window(r, h, now_ns, reply);
 	case INT_ANSWER_SUMMARY:
-		hpcc_hear(&r->v, &r->p, h, now_ns);
+		hpcc_receive(&r->v, &r->p, h, now_ns);
 		/* The bottleneck of an earlier path may be behind the end of this header. */
 		reply->index = r->v.bottleneck < int_records(h) ? r->v.bottleneck : 0;
 		return nint_receiver_is_due(r, h, now_ns);

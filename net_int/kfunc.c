@@ -127,7 +127,7 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 
 	rcu_read_lock();
 	f = flow_of(sk);
-	if (f && int_flow_peer(f) == INT_PEER_SPEAKS)
+	if (f && int_flow_peer(f) == INT_PEER_SUPPORTED)
 		got = int_flow_take(f, &a);
 	rcu_read_unlock();
 	if (got == 1)

@@ -8,7 +8,7 @@
  *	        | tcp_hpccpp: int_flow_ask(), int_flow_take()     |
  *	        +-------------------------------------------------+
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
- *	 input.c, message.c  --------+            +-> output.c: hello, inband
+ *	 input.c, control.c  --------+            +-> output.c: hello, inband
  *	   answer.c: back it goes                     probe.c: a probe beside the data
  *
  * It negotiates for sockets whose congestion control net.hopcc.int_cc names, and answers peers that
@@ -60,7 +60,7 @@ module_param_named(udp_port, nint_udp_port, ushort, 0444);
 MODULE_PARM_DESC(udp_port, "destination port of data with a header in UDP, 1 to 65535 (65108)");
 
 static const char * const int_count_names[INT_COUNTS] = {
-	[INT_COUNT_IN_HELLO] = "in_hello",
+	[INT_COUNT_IN_HANDSHAKE] = "in_handshake",
 	[INT_COUNT_IN_DATA] = "in_data",
 	[INT_COUNT_IN_LATE] = "in_late",
 	[INT_COUNT_IN_OFF] = "in_off",
@@ -82,9 +82,9 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_BAD + INT_BAD_SLOTS] = "bad_slots",
 	[INT_COUNT_BAD + INT_BAD_HOPS] = "bad_hops",
 	[INT_COUNT_BAD_NEXT] = "bad_next",
-	[INT_COUNT_OUT_HELLO] = "out_hello",
+	[INT_COUNT_OUT_HANDSHAKE] = "out_handshake",
 	[INT_COUNT_OUT_DATA] = "out_data",
-	[INT_COUNT_OUT_SUPER] = "out_super",
+	[INT_COUNT_OUT_GSO] = "out_gso",
 	[INT_COUNT_OUT_PROBE] = "out_probe",
 	[INT_COUNT_OUT_ANSWER] = "out_answer",
 	[INT_COUNT_OUT_OPTION] = "out_option",
@@ -95,8 +95,8 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_ICMP] = "icmp",
 	[INT_COUNT_ICMP_REFUSED] = "icmp_refused",
 	[INT_COUNT_ICMP_SHORT] = "icmp_short",
-	[INT_COUNT_SPEAKS] = "peer_speaks",
-	[INT_COUNT_SILENT] = "peer_silent",
+	[INT_COUNT_SUPPORTED] = "peer_supported",
+	[INT_COUNT_UNSUPPORTED] = "peer_unsupported",
 	[INT_COUNT_GIVEN_UP] = "peer_given_up",
 	[INT_COUNT_RESET] = "peer_reset",
 	[INT_COUNT_AVOIDED] = "peer_avoided",
@@ -113,7 +113,7 @@ static const struct hop_carrier nint_carrier = {
 	.order = HOP_HOOK_INT,
 	.input = nint_input,
 	.output = nint_output,
-	.greeter = &nint_greeter,
+	.hs = &nint_handshake_ops,
 };
 
 /*
@@ -135,8 +135,8 @@ static int __net_init nint_net_init(struct net *net)
 
 	in->net = net;
 	nint_knobs_default(in);
-	spin_lock_init(&in->silent.lock);
-	spin_lock_init(&in->crowd_lock);
+	spin_lock_init(&in->unsupported.lock);
+	spin_lock_init(&in->starters_lock);
 	in->counts = __alloc_percpu(INT_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!in->counts)
 		return -ENOMEM;

@@ -13,7 +13,7 @@
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_silent.h>
+#include <hopcc/core/hop_unsupported.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 
@@ -58,7 +58,7 @@ enum nint_reverse {
 
 /**
  * enum int_count - counters per netns; the names are in int_count_names[]
- * @INT_COUNT_IN_HELLO: SYNs, SYN-ACKs and pure ACKs received with a header
+ * @INT_COUNT_IN_HANDSHAKE: SYNs, SYN-ACKs and pure ACKs received with a header
  * @INT_COUNT_IN_DATA: headers removed from received data
  * @INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
  * @INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
@@ -81,9 +81,9 @@ enum nint_reverse {
  * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
  * @INT_COUNT_BAD_NEXT: headers that are not followed by TCP
- * @INT_COUNT_OUT_HELLO: SYNs, SYN-ACKs and pure ACKs sent with a header
+ * @INT_COUNT_OUT_HANDSHAKE: SYNs, SYN-ACKs and pure ACKs sent with a header
  * @INT_COUNT_OUT_DATA: headers added to data
- * @INT_COUNT_OUT_SUPER: GSO packets that contained a part of INT_COUNT_OUT_DATA
+ * @INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
  * @INT_COUNT_OUT_PROBE: probes sent
  * @INT_COUNT_OUT_ANSWER: answer packets sent
  * @INT_COUNT_OUT_OPTION: answers sent in ACKs
@@ -95,16 +95,16 @@ enum nint_reverse {
  * @INT_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP
  * @INT_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
  * @INT_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no header of ours
- * @INT_COUNT_SPEAKS: connections whose peer supports telemetry
- * @INT_COUNT_SILENT: connections whose peer turned out not to support telemetry
- * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_SILENT: answers stopped
- * @INT_COUNT_RESET: subset of INT_COUNT_SILENT: the peer reset a connection that had negotiated
+ * @INT_COUNT_SUPPORTED: connections whose peer supports telemetry
+ * @INT_COUNT_UNSUPPORTED: connections whose peer turned out not to support telemetry
+ * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_UNSUPPORTED: answers stopped
+ * @INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had negotiated
  *	telemetry
  * @INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @INT_COUNTS: number of counters
  */
 enum nint_count {
-	INT_COUNT_IN_HELLO,
+	INT_COUNT_IN_HANDSHAKE,
 	INT_COUNT_IN_DATA,
 	INT_COUNT_IN_LATE,
 	INT_COUNT_IN_OFF,
@@ -123,9 +123,9 @@ enum nint_count {
 	INT_COUNT_BAD,
 	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
 	INT_COUNT_BAD_NEXT,
-	INT_COUNT_OUT_HELLO,
+	INT_COUNT_OUT_HANDSHAKE,
 	INT_COUNT_OUT_DATA,
-	INT_COUNT_OUT_SUPER,
+	INT_COUNT_OUT_GSO,
 	INT_COUNT_OUT_PROBE,
 	INT_COUNT_OUT_ANSWER,
 	INT_COUNT_OUT_OPTION,
@@ -136,8 +136,8 @@ enum nint_count {
 	INT_COUNT_ICMP,
 	INT_COUNT_ICMP_REFUSED,
 	INT_COUNT_ICMP_SHORT,
-	INT_COUNT_SPEAKS,
-	INT_COUNT_SILENT,
+	INT_COUNT_SUPPORTED,
+	INT_COUNT_UNSUPPORTED,
 	INT_COUNT_GIVEN_UP,
 	INT_COUNT_RESET,
 	INT_COUNT_AVOIDED,
@@ -170,8 +170,8 @@ struct nint_key {
  * @key: net.hopcc.int_key; NULL: none
  * @counts: INT_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: cache of peers without support
- * @crowd_lock: protects @crowds
+ * @unsupported: cache of peers without support
+ * @starters_lock: protects @crowds
  * @crowds: flow counts by device
  */
 struct nint_net {
@@ -189,9 +189,9 @@ struct nint_net {
 	struct nint_key __rcu *key;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	struct hop_silent silent;
-	spinlock_t crowd_lock;	/* protects @crowds */
-	struct nint_crowd crowds[INT_CROWDS];
+	struct hop_unsupported unsupported;
+	spinlock_t starters_lock;	/* protects @crowds */
+	struct nint_starters crowds[INT_CROWDS];
 };
 
 /**
@@ -212,7 +212,7 @@ struct nint_net {
  * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
  * @no_gso: the carrier has switched off GSO for the socket
  * @asked: @ask is set
- * @terms_told: with headers in data: the receiver knows the parameters of the algorithm
+ * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @terms_ns: time at which these were sent last
  * @skipped: number of data packets since the last one with a header
  * @ask: request of the congestion control
@@ -224,7 +224,7 @@ struct nint_net {
  *	socket lock
  * @receiver: state for telemetry that the peer collects
  * @owes: @summary waits for an ACK
- * @owed_ns: time since which a summary has been waiting
+ * @pending_ns: time since which a summary has been waiting
  * @summary: summary for the next ACK
  */
 struct int_flow {
@@ -243,7 +243,7 @@ struct int_flow {
 	u64 syn_sent_ns;
 	bool no_gso;
 	bool asked;
-	bool terms_told;
+	bool terms_reported;
 	u64 terms_ns;
 	u32 skipped;
 	struct int_ask ask;
@@ -254,18 +254,18 @@ struct int_flow {
 	u32 taken;
 	struct nint_receiver receiver;
 	bool owes;
-	u64 owed_ns;
+	u64 pending_ns;
 	struct nint_summary summary;
 };
 
 /**
- * struct nint_mail - a control packet (probe or answer)
+ * struct nint_control - a control packet (probe or answer)
  * @msg: the message
  * @hdr: the header, validated
  * @room: memory for @hdr and its records
  * @terms: parameters in a probe
  */
-struct nint_mail {
+struct nint_control {
 	struct int_msg msg;
 	union {
 		struct int_hdr hdr;
@@ -333,7 +333,7 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 int nint_input_init(void);
 void nint_input_exit(void);
 
-/* message.c */
+/* control.c */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state);
 
@@ -357,7 +357,7 @@ u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out
 	     const struct int_msg *msg, const struct int_hdr *h);
 
 /* output.c */
-extern const struct hop_greeter nint_greeter;
+extern const struct hop_handshake_ops nint_handshake_ops;
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

@@ -8,7 +8,7 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "message.h"
+#include "control.h"
 #include "net_int.h"
 
 #define TCP_HEADER_MAX_BYTES 60
@@ -22,13 +22,13 @@ static void write_headers(struct sk_buff *skb, struct tcphdr *th)
 
 		iph->tot_len = htons(skb->len);
 		ip_send_check(iph);
-		nint_message_sum_v4(skb, iph->saddr, iph->daddr);
+		nint_control_csum_v4(skb, iph->saddr, iph->daddr);
 #if IS_ENABLED(CONFIG_IPV6)
 	} else {
 		struct ipv6hdr *ip6h = ipv6_hdr(skb);
 
 		ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
-		nint_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
+		nint_control_csum_v6(skb, &ip6h->saddr, &ip6h->daddr);
 #endif
 	}
 	skb->ip_summed = CHECKSUM_NONE;

@@ -52,8 +52,8 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
  * A HELLO that answers one, on a SYN-ACK or an ACK, also reports hops and queues of the other's
  * path.
  */
-static void send_hello(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow, u8 flags)
+static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+			   struct hop_flow *flow, u8 flags)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	const unsigned int slots = READ_ONCE(in->slots);
@@ -61,16 +61,16 @@ static void send_hello(struct nint_net *in, struct sk_buff *skb, const struct ho
 
 	if (!h)
 		return;
-	write_shim(h, INT_TYPE_HELLO, flags, slots, f->cookie >> 32, f->cookie);
+	write_shim(h, INT_TYPE_HANDSHAKE, flags, slots, f->cookie >> 32, f->cookie);
 	/* A receiver that reports only ratios must not reveal hops and queues. */
 	if (seg->ack && !(flags & INT_FLAG_ASKS) && !READ_ONCE(in->anonymous))
 		nint_report_syn(h, &f->peer_met);
-	nint_count(in, INT_COUNT_OUT_HELLO);
+	nint_count(in, INT_COUNT_OUT_HANDSHAKE);
 	trace_int_header_out(&flow->key, h, 0, 0);
 }
 
 /* Returns true if net.hopcc.int_cc names the socket's congestion control. */
-static bool speaks_for_itself(const struct nint_net *in, const struct sock *sk)
+static bool has_own_carrier(const struct nint_net *in, const struct sock *sk)
 {
 	const char *name = READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name;
 	const size_t length = strlen(name);
@@ -90,9 +90,9 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct nint_net *in = nint_net(key->net);
 
-	if (!speaks_for_itself(in, sk))
+	if (!has_own_carrier(in, sk))
 		return false;
-	if (hop_silent_is(&in->silent, &key->peer)) {
+	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
 		nint_count(in, INT_COUNT_AVOIDED);
 		return false;
 	}
@@ -106,7 +106,7 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(f->stage);
 }
 
-const struct hop_greeter nint_greeter = {
+const struct hop_handshake_ops nint_handshake_ops = {
 	.kind = &nint_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
@@ -142,7 +142,7 @@ static void count_data(const struct nint_net *in, struct sk_buff *skb)
 	nint_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
-	nint_count(in, INT_COUNT_OUT_SUPER);
+	nint_count(in, INT_COUNT_OUT_GSO);
 	hop_shim_mark_gso(skb);
 }
 
@@ -158,7 +158,7 @@ static bool begin_inband(const struct nint_net *in, struct int_flow *f, const st
 	if (turn) {
 		f->skipped = 0;
 		*id = nint_leaves(&f->asker, now_ns,
-				  nint_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
+				  nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
 				  f->asker.left_seq);
 		*flags = nint_window_is_small(f->ask.wnd_bytes, tcp_sk(sk)->mss_cache) ?
 			 INT_FLAG_SMALL : 0;
@@ -176,7 +176,7 @@ static bool is_given_up(struct int_flow *f, const struct sock *sk)
 
 	spin_lock_bh(&f->lock);
 	turn = nint_turn(&f->asker, ktime_get_ns(), 0,
-			 nint_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
+			 nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
 	spin_unlock_bh(&f->lock);
 	return turn == INT_TURN_GIVE_UP;
 }
@@ -224,7 +224,7 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
 		if (is_given_up(f, sk))
 			nint_give_up(in, flow);
 	}
-	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
@@ -250,10 +250,10 @@ static void output_ack(struct nint_net *in, struct sk_buff *skb, const struct ho
 {
 	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
 	case HOP_LATE_QUESTION:
-		send_hello(in, skb, seg, flow, INT_FLAG_ASKS);
+		send_handshake(in, skb, seg, flow, INT_FLAG_ASKS);
 		break;
 	case HOP_LATE_ANSWER:
-		send_hello(in, skb, seg, flow, 0);
+		send_handshake(in, skb, seg, flow, 0);
 		break;
 	case HOP_LATE_NONE:
 		nint_option_insert(in, skb, seg, flow);
@@ -289,8 +289,9 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&nint_greeter, skb, hop_segment_tcp(skb, seg),
-						 seg->payload_bytes);
+	struct hop_flow *flow = hop_output_handshake(&nint_handshake_ops, skb, hop_segment_tcp(skb,
+											       seg),
+						     seg->payload_bytes);
 
 	if (!flow)
 		return;
@@ -298,7 +299,7 @@ static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 	if (!seg->ack)
 		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
 			   skb->skb_mstamp_ns);
-	send_hello(in, skb, seg, flow, 0);
+	send_handshake(in, skb, seg, flow, 0);
 }
 
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,

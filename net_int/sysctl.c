@@ -10,7 +10,7 @@
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
 
-static unsigned int nint_silent_max_s = HOP_SILENT_MAX_S;
+static unsigned int nint_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 static unsigned int nint_slots_max = INT_SLOTS_MAX;
 static unsigned int nint_every_max = INT_EVERY_MAX;
 
@@ -103,7 +103,7 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_silent_s", silent_s, SYSCTL_ZERO, &nint_silent_max_s),
+	INT_KNOB("int_silent_s", silent_s, SYSCTL_ZERO, &nint_unsupported_max_s),
 	{
 		.procname	= "int_cc",
 		.data		= hop_sysctl_at(struct nint_net, cc),
@@ -126,6 +126,6 @@ void nint_knobs_default(struct nint_net *in)
 	in->slots = INT_SLOTS_DEFAULT;
 	in->every = 1;
 	in->gso = 1;
-	in->silent_s = HOP_SILENT_DEFAULT_S;
+	in->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
 	strscpy(in->cc, "hpccpp", sizeof(in->cc));
 }

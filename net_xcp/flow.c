@@ -26,13 +26,14 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 {
 	struct nxcp_net *xn = nxcp_net(flow->key.net);
 
-	if (to == HOP_STAGE_SPEAKS)
-		nxcp_count(xn, XCP_COUNT_SPEAKS);
-	if (to == HOP_STAGE_SILENT)
-		nxcp_count(xn, XCP_COUNT_SILENT);
+	if (to == HOP_STAGE_SUPPORTED)
+		nxcp_count(xn, XCP_COUNT_SUPPORTED);
+	if (to == HOP_STAGE_UNSUPPORTED)
+		nxcp_count(xn, XCP_COUNT_UNSUPPORTED);
 	if (event == HOP_EVENT_RESET)
 		nxcp_count(xn, XCP_COUNT_RESET);
-	hop_silent_learn(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s), from, event, to);
+	hop_unsupported_learn(&xn->unsupported, &flow->key.peer, READ_ONCE(xn->silent_s), from,
+			      event, to);
 }
 
 /* Return: the stage of the negotiation after @event. Context: RCU read lock. */
@@ -71,7 +72,7 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = xf->vars.stage == HOP_STAGE_SPEAKS && !xf->sk;
+	taken = xf->vars.stage == HOP_STAGE_SUPPORTED && !xf->sk;
 	if (taken) {
 		u32 headers;
 
@@ -149,8 +150,8 @@ enum xcp_peer xcp_flow_ask(struct sock *sk)
 	struct hop_flow_key key;
 
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	return xcp_peer(hop_output_ask(&nxcp_greeter, sk, READ_ONCE(xn->on) &&
-				       !hop_silent_is(&xn->silent, &key.peer)));
+	return xcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
+				       !hop_is_unsupported(&xn->unsupported, &key.peer)));
 }
 EXPORT_SYMBOL_GPL(xcp_flow_ask);
 

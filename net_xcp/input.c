@@ -39,7 +39,7 @@ static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 	if (hop_input_opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (hop_silent_is(&xn->silent, &key->peer)) {
+		if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
 			nxcp_count(xn, XCP_COUNT_AVOIDED);
 			return;
 		}
@@ -55,9 +55,9 @@ static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 /* The peer selected XCP after the handshake. */
 static void receive_question(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
-	if (hop_silent_is(&xn->silent, &key->peer))
+	if (hop_is_unsupported(&xn->unsupported, &key->peer))
 		nxcp_count(xn, XCP_COUNT_AVOIDED);
-	else if (hop_input_hear_question(&nxcp_greeter, key))
+	else if (hop_input_receive_question(&nxcp_handshake_ops, key))
 		hop_input_answer_now(key);
 	else
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -303,16 +303,16 @@ static void receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigned int
  */
 static unsigned int show(struct sk_buff *skb, u8 next)
 {
-	unsigned int verdict;
+	unsigned int decision;
 
 	if (!nxcp_ipsec_is(next))
 		return hop_input_show(skb);
 	local_bh_disable();
 	nxcp_ipsec_expect(skb);
-	verdict = hop_input_show(skb);
+	decision = hop_input_show(skb);
 	nxcp_ipsec_expect(NULL);
 	local_bh_enable();
-	return verdict;
+	return decision;
 }
 
 /*

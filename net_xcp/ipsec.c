@@ -210,7 +210,7 @@ static void insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
 	*h = note.header;
 	h->protocol = place->next;
 	if (!note.tunnel)
-		nxcp_output_pay(xn, h, skb->sk);
+		nxcp_fill_requests(xn, h, skb->sk);
 	nxcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 
@@ -256,7 +256,7 @@ static unsigned int enter_segments(struct nxcp_net *xn, struct sk_buff *skb,
 	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *seg, *next;
 
 	if (IS_ERR_OR_NULL(segs)) {
-		nxcp_count(xn, XCP_COUNT_TUNNEL_SUPER);
+		nxcp_count(xn, XCP_COUNT_TUNNEL_GSO);
 		return NF_ACCEPT;
 	}
 	consume_skb(skb);

@@ -55,19 +55,19 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_OUT_ACK] = "out_ack",
 	[XCP_COUNT_OUT_SYN] = "out_syn",
 	[XCP_COUNT_NO_ROOM] = "out_no_room",
-	[XCP_COUNT_OUT_SUPER] = "out_super",
+	[XCP_COUNT_OUT_GSO] = "out_gso",
 	[XCP_COUNT_NO_MEMORY] = "no_memory",
 	[XCP_COUNT_ACK_NOW] = "ack_now",
 	[XCP_COUNT_ICMP] = "icmp",
 	[XCP_COUNT_ICMP_REFUSED] = "icmp_refused",
 	[XCP_COUNT_ICMP_SHORT] = "icmp_short",
-	[XCP_COUNT_SPEAKS] = "peer_speaks",
-	[XCP_COUNT_SILENT] = "peer_silent",
+	[XCP_COUNT_SUPPORTED] = "peer_supported",
+	[XCP_COUNT_UNSUPPORTED] = "peer_unsupported",
 	[XCP_COUNT_RESET] = "peer_reset",
 	[XCP_COUNT_AVOIDED] = "peer_avoided",
 	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
 	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
-	[XCP_COUNT_TUNNEL_SUPER] = "tunnel_super",
+	[XCP_COUNT_TUNNEL_GSO] = "tunnel_gso",
 	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
 	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
 	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
@@ -84,7 +84,7 @@ static int nxcp_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static unsigned int nxcp_silent_max_s = HOP_SILENT_MAX_S;
+static unsigned int nxcp_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 
 /* Reject Minimal, the value between the two: it has no room for the congestion control's offer. */
 static int nxcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
@@ -106,7 +106,7 @@ static const struct hop_carrier nxcp_carrier = {
 	.order = HOP_HOOK_XCP,
 	.input = nxcp_input,
 	.output = nxcp_output,
-	.greeter = &nxcp_greeter,
+	.hs = &nxcp_handshake_ops,
 };
 
 /*
@@ -170,7 +170,7 @@ static const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
 		.extra1		= SYSCTL_ZERO,
-		.extra2		= &nxcp_silent_max_s,
+		.extra2		= &nxcp_unsupported_max_s,
 	},
 	{
 		.procname	= "xcp_gso",
@@ -210,10 +210,10 @@ static int __net_init nxcp_net_init(struct net *net)
 	xn->net = net;
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
-	xn->silent_s = HOP_SILENT_DEFAULT_S;
+	xn->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
 	xn->gso = 1;
-	spin_lock_init(&xn->silent.lock);
-	spin_lock_init(&xn->silent_tunnels.lock);
+	spin_lock_init(&xn->unsupported.lock);
+	spin_lock_init(&xn->unsupported_tunnels.lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!xn->counts)
 		return -ENOMEM;

@@ -11,7 +11,7 @@
 #include <hopcc/core/hop_output.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_silent.h>
+#include <hopcc/core/hop_unsupported.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"
@@ -38,20 +38,20 @@
  * @XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
  * @XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
- * @XCP_COUNT_OUT_SUPER: GSO packets that carried a part of XCP_COUNT_OUT_DATA
+ * @XCP_COUNT_OUT_GSO: GSO packets that carried a part of XCP_COUNT_OUT_DATA
  * @XCP_COUNT_NO_MEMORY: packets that could not be made writable for lack of memory
  * @XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
  * @XCP_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP or the tunnel
  * @XCP_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
  * @XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header, or no packet
  *	of this host
- * @XCP_COUNT_SPEAKS: connections whose peer supports XCP
- * @XCP_COUNT_SILENT: connections whose peer turned out not to support XCP
- * @XCP_COUNT_RESET: subset of XCP_COUNT_SILENT: the peer reset a connection that had negotiated XCP
+ * @XCP_COUNT_SUPPORTED: connections whose peer supports XCP
+ * @XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
+ * @XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had negotiated XCP
  * @XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
  * @XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
- * @XCP_COUNT_TUNNEL_SUPER: GSO packets that entered a tunnel or IPsec without a header in front
+ * @XCP_COUNT_TUNNEL_GSO: GSO packets that entered a tunnel or IPsec without a header in front
  * @XCP_COUNT_TUNNEL_AVOIDED: packets without a copy because the tunnel's far end is cached as one
  *	without support
  * @XCP_COUNT_TUNNEL_REFUSED: ICMP errors that report that the far end of a tunnel refuses copies
@@ -78,19 +78,19 @@ enum nxcp_count {
 	XCP_COUNT_OUT_ACK,
 	XCP_COUNT_OUT_SYN,
 	XCP_COUNT_NO_ROOM,
-	XCP_COUNT_OUT_SUPER,
+	XCP_COUNT_OUT_GSO,
 	XCP_COUNT_NO_MEMORY,
 	XCP_COUNT_ACK_NOW,
 	XCP_COUNT_ICMP,
 	XCP_COUNT_ICMP_REFUSED,
 	XCP_COUNT_ICMP_SHORT,
-	XCP_COUNT_SPEAKS,
-	XCP_COUNT_SILENT,
+	XCP_COUNT_SUPPORTED,
+	XCP_COUNT_UNSUPPORTED,
 	XCP_COUNT_RESET,
 	XCP_COUNT_AVOIDED,
 	XCP_COUNT_TUNNEL_OUT,
 	XCP_COUNT_TUNNEL_NO_ROOM,
-	XCP_COUNT_TUNNEL_SUPER,
+	XCP_COUNT_TUNNEL_GSO,
 	XCP_COUNT_TUNNEL_AVOIDED,
 	XCP_COUNT_TUNNEL_REFUSED,
 	XCP_COUNT_TUNNEL_IN,
@@ -112,8 +112,8 @@ enum nxcp_count {
  * @ipsec: net.hopcc.xcp_ipsec
  * @counts: XCP_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: peers of connections that do not support XCP
- * @silent_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
+ * @unsupported: peers of connections that do not support XCP
+ * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
  *	about a tunnel packet proves less: it has no TCP sequence number to check
  */
 struct nxcp_net {
@@ -126,8 +126,8 @@ struct nxcp_net {
 	unsigned int ipsec;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	struct hop_silent silent;
-	struct hop_silent silent_tunnels;
+	struct hop_unsupported unsupported;
+	struct hop_unsupported unsupported_tunnels;
 };
 
 /**
@@ -214,9 +214,9 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 		      struct xcp_hdr *h);
 
 /* output.c */
-extern const struct hop_greeter nxcp_greeter;
+extern const struct hop_handshake_ops nxcp_handshake_ops;
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void nxcp_output_pay(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
+void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

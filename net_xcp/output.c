@@ -24,7 +24,7 @@ static enum nxcp_count find_hindrance(const struct sk_buff *skb, bool transport)
 {
 	/* Each segment would need its own note. */
 	if (transport)
-		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_SUPER : XCP_COUNTS;
+		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_GSO : XCP_COUNTS;
 	return hop_shim_fits(skb, XCP_HDR_BYTES) ? XCP_COUNTS : XCP_COUNT_NO_ROOM;
 }
 
@@ -51,7 +51,7 @@ struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *pl
 
 /*
  * Return: the result of nxcp_pay(); before IPsec 0, since the header is only noted and
- * nxcp_output_pay() fills it in.
+ * nxcp_fill_requests() fills it in.
  */
 static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
 {
@@ -62,7 +62,7 @@ static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
  * A noted header is sent now: fill in the feedback that is pending at this time. @sk: socket of the
  * packet
  */
-void nxcp_output_pay(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
+void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -94,7 +94,7 @@ static void send_unknown(struct nxcp_net *xn, struct sk_buff *skb, const struct 
 	trace_xcp_header_out(key, h);
 }
 
-static bool speaks_for_itself(const struct sock *sk)
+static bool has_own_carrier(const struct sock *sk)
 {
 	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
@@ -103,9 +103,9 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct nxcp_net *xn = nxcp_net(key->net);
 
-	if (!speaks_for_itself(sk))
+	if (!has_own_carrier(sk))
 		return false;
-	if (hop_silent_is(&xn->silent, &key->peer)) {
+	if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
 		nxcp_count(xn, XCP_COUNT_AVOIDED);
 		return false;
 	}
@@ -119,7 +119,7 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(xf->vars.stage);
 }
 
-const struct hop_greeter nxcp_greeter = {
+const struct hop_handshake_ops nxcp_handshake_ops = {
 	.kind = &nxcp_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
@@ -129,8 +129,9 @@ const struct hop_greeter nxcp_greeter = {
 static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&nxcp_greeter, skb, hop_segment_tcp(skb, seg),
-						 seg->payload_bytes);
+	struct hop_flow *flow = hop_output_handshake(&nxcp_handshake_ops, skb, hop_segment_tcp(skb,
+											       seg),
+						     seg->payload_bytes);
 
 	if (flow)
 		send_unknown(xn, skb, seg, &flow->key);
@@ -142,7 +143,7 @@ static void count_data(const struct nxcp_net *xn, struct sk_buff *skb)
 	nxcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
-	nxcp_count(xn, XCP_COUNT_OUT_SUPER);
+	nxcp_count(xn, XCP_COUNT_OUT_GSO);
 	hop_shim_mark_gso(skb);
 }
 
@@ -154,7 +155,7 @@ static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 
 	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
 		stage = nxcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
-	return stage == HOP_STAGE_SPEAKS;
+	return stage == HOP_STAGE_SUPPORTED;
 }
 
 static struct xcp_offer read_offer(const struct xcp_offer *offer)

@@ -118,13 +118,14 @@ static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *
 	 * origin.
 	 */
 	if (skb_is_gso(skb))
-		return XCP_COUNT_TUNNEL_SUPER;
+		return XCP_COUNT_TUNNEL_GSO;
 	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))
 		return XCP_COUNT_TUNNEL_NO_ROOM;
 	if (!tunnel)
 		return XCP_COUNTS;
 	peer_of_output(skb, &peer);
-	return hop_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
+	return hop_is_unsupported(&xn->unsupported_tunnels,
+				  &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
 /* Return: true if there is room for a header; @tunnel: it is a copy for a tunnel's far end */
@@ -256,5 +257,5 @@ void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb)
 		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);
 	else
 		peer = ((const struct ipv6hdr *)skb->data)->daddr;
-	hop_silent_remember(&xn->silent_tunnels, &peer, READ_ONCE(xn->silent_s));
+	hop_unsupported_remember(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->silent_s));
 }

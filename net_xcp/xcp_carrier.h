@@ -30,20 +30,20 @@
 #include <hopcc/flow/xcp_flow.h>
 
 /* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
-#define XCP_OWED_MAX_BYTES_PS	1099511627776LL
+#define XCP_UNRETURNED_MAX_BYTES_PS	1099511627776LL
 
 /* A sender with a window below this number of segments gets immediate ACKs. */
 #define XCP_SMALL_WINDOW_PKTS	4U
 
 /* Maximum number of headers that wait for the next ACK: as many as two delayed ACKs cover */
-#define XCP_PATIENCE_HEADERS	4U
+#define XCP_TIMEOUT_HEADERS	4U
 
 /**
  * struct nxcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
  * @taken_headers
  * @stage: stage of the negotiation
- * @owed_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned yet, bytes/s
- * @owed_headers: number of headers in that sum that were not answered yet
+ * @unreturned_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned yet, bytes/s
+ * @unreturned_headers: number of headers in that sum that were not answered yet
  * @feedback_bytes_ps: sum of Reverse_Feedback since the connection started, bytes/s, modulo 2^64
  * @feedback_headers: number of headers in that sum, modulo 2^32; written after @feedback_bytes_ps
  * @taken_bytes_ps: value of @feedback_bytes_ps when the congestion control last took it; only
@@ -54,11 +54,11 @@
  * @crowded: since the last answer, data was sent that had no room for one
  */
 struct nxcp_vars {
-	s64 owed_bytes_ps;
+	s64 unreturned_bytes_ps;
 	u64 feedback_bytes_ps;
 	u64 taken_bytes_ps;
 	enum hop_stage stage;
-	u32 owed_headers;
+	u32 unreturned_headers;
 	u32 feedback_headers;
 	u32 taken_headers;
 	u32 segment_bytes;
@@ -75,10 +75,10 @@ struct nxcp_vars {
 static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 {
 	switch (stage) {
-	case HOP_STAGE_SPEAKS:
-		return XCP_PEER_SPEAKS;
-	case HOP_STAGE_SILENT:
-		return XCP_PEER_SILENT;
+	case HOP_STAGE_SUPPORTED:
+		return XCP_PEER_SUPPORTED;
+	case HOP_STAGE_UNSUPPORTED:
+		return XCP_PEER_UNSUPPORTED;
 	default:
 		return XCP_PEER_UNKNOWN;
 	}
@@ -92,14 +92,14 @@ static inline u32 nxcp_saturating_add(u32 count, u32 more)
 /* No overflow: |sum| <= 2^40 and |part| < 2^47 */
 static inline s64 nxcp_bounded_sum(s64 sum, s64 part)
 {
-	return clamp_t(s64, sum + part, -XCP_OWED_MAX_BYTES_PS, XCP_OWED_MAX_BYTES_PS);
+	return clamp_t(s64, sum + part, -XCP_UNRETURNED_MAX_BYTES_PS, XCP_UNRETURNED_MAX_BYTES_PS);
 }
 
 /**
  * nxcp_pending_bytes_ps() - feedback that the congestion control has not taken yet
  * @v: the flow
  *
- * Return: the sum of Reverse_Feedback, bytes/s, within XCP_OWED_MAX_BYTES_PS.
+ * Return: the sum of Reverse_Feedback, bytes/s, within XCP_UNRETURNED_MAX_BYTES_PS.
  */
 static inline s64 nxcp_pending_bytes_ps(const struct nxcp_vars *v)
 {
@@ -134,9 +134,9 @@ static inline void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u3
 	nxcp_add_feedback(v, xcp_reverse(h));
 	if (!xcp_rtt_us(h))
 		return;
-	WRITE_ONCE(v->owed_bytes_ps,
-		   nxcp_bounded_sum(v->owed_bytes_ps, xcp_delta_sum(h, segs_pkts)));
-	WRITE_ONCE(v->owed_headers, nxcp_saturating_add(v->owed_headers, segs_pkts));
+	WRITE_ONCE(v->unreturned_bytes_ps,
+		   nxcp_bounded_sum(v->unreturned_bytes_ps, xcp_delta_sum(h, segs_pkts)));
+	WRITE_ONCE(v->unreturned_headers, nxcp_saturating_add(v->unreturned_headers, segs_pkts));
 	v->asked = true;
 }
 
@@ -145,7 +145,7 @@ static inline void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u3
  */
 static inline bool nxcp_owes(const struct nxcp_vars *v)
 {
-	return READ_ONCE(v->owed_headers) || READ_ONCE(v->owed_bytes_ps);
+	return READ_ONCE(v->unreturned_headers) || READ_ONCE(v->unreturned_bytes_ps);
 }
 
 /**
@@ -156,10 +156,10 @@ static inline bool nxcp_owes(const struct nxcp_vars *v)
  */
 static inline s32 nxcp_pay(struct nxcp_vars *v)
 {
-	s32 reverse_bytes_ps = clamp_t(s64, v->owed_bytes_ps, S32_MIN, S32_MAX);
+	s32 reverse_bytes_ps = clamp_t(s64, v->unreturned_bytes_ps, S32_MIN, S32_MAX);
 
-	WRITE_ONCE(v->owed_bytes_ps, v->owed_bytes_ps - reverse_bytes_ps);
-	WRITE_ONCE(v->owed_headers, 0);
+	WRITE_ONCE(v->unreturned_bytes_ps, v->unreturned_bytes_ps - reverse_bytes_ps);
+	WRITE_ONCE(v->unreturned_headers, 0);
 	v->crowded = false;
 	return reverse_bytes_ps;
 }
@@ -170,11 +170,11 @@ static inline s32 nxcp_pay(struct nxcp_vars *v)
  *
  * If data flows in both directions, it carries the ACKs, and no other packet can carry an answer.
  *
- * Return: true if XCP_PATIENCE_HEADERS headers wait and data had no room for the answer.
+ * Return: true if XCP_TIMEOUT_HEADERS headers wait and data had no room for the answer.
  */
 static inline bool nxcp_wants_room(const struct nxcp_vars *v)
 {
-	return v->crowded && v->owed_headers >= XCP_PATIENCE_HEADERS;
+	return v->crowded && v->unreturned_headers >= XCP_TIMEOUT_HEADERS;
 }
 
 /**

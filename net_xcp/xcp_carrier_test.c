@@ -61,7 +61,7 @@ static void owe_test(struct kunit *test)
 		}
 		for (n = 0; n < 3; n++)
 			KUNIT_EXPECT_EQ_MSG(test, nxcp_pay(&v), c->pay[n], "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, v.owed_bytes_ps, c->left, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.unreturned_bytes_ps, c->left, "%s", c->what);
 		KUNIT_EXPECT_EQ(test, nxcp_owes(&v), c->left != 0);
 	}
 }
@@ -70,7 +70,7 @@ static void owe_test(struct kunit *test)
  * One header for all segments of a GSO packet: its demand counts per segment, its feedback once,
  * and the segment size is that of one segment.
  */
-static void super_packet_test(struct kunit *test)
+static void gso_packet_test(struct kunit *test)
 {
 	struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, 7, 5);
 	struct xcp_hdr most = header(XCP_FORMAT_MICRO, 100, 1, S32_MIN, 0);
@@ -83,7 +83,7 @@ static void super_packet_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), 5);
 	KUNIT_EXPECT_EQ(test, headers, 1);
 	nxcp_account(&v, &most, 1000, U16_MAX);
-	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, v.unreturned_bytes_ps, -XCP_UNRETURNED_MAX_BYTES_PS);
 }
 
 /* Only headers with a demand need an answer in the data of the congestion control. */
@@ -145,19 +145,19 @@ static void saturation_test(struct kunit *test)
 
 	for (n = 0; n < 1000; n++)
 		nxcp_account(&v, &up, 0, 1);
-	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, XCP_OWED_MAX_BYTES_PS);
-	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, v.unreturned_bytes_ps, XCP_UNRETURNED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), XCP_UNRETURNED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, headers, 1000u);
 	for (n = 0; n < 2000; n++)
 		nxcp_account(&v, &down, 0, 1);
-	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
-	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), -XCP_OWED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, v.unreturned_bytes_ps, -XCP_UNRETURNED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), -XCP_UNRETURNED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), 0);
 	KUNIT_EXPECT_EQ(test, headers, 0u);
 }
 
 /* A header without a demand needs no answer, but may carry feedback. */
-static void silent_header_test(struct kunit *test)
+static void unsupported_header_test(struct kunit *test)
 {
 	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 5, 5, 5, -7);
 	struct xcp_hdr unknown = header(XCP_FORMAT_MICRO, 0, 0, 5, 0);
@@ -292,12 +292,12 @@ static void question_test(struct kunit *test)
 }
 
 static struct kunit_case nxcp_carrier_cases[] = {
-	KUNIT_CASE(super_packet_test),
+	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(owe_test),
 	KUNIT_CASE(asked_test),
 	KUNIT_CASE(room_test),
 	KUNIT_CASE(saturation_test),
-	KUNIT_CASE(silent_header_test),
+	KUNIT_CASE(unsupported_header_test),
 	KUNIT_CASE(window_test),
 	KUNIT_CASE(write_test),
 	KUNIT_CASE(copy_test),

@@ -160,7 +160,7 @@ static unsigned int sint_stamped_kind(enum sint_carrier carrier, u8 type)
 		return TC_INT_STAMPED_ENCAP;
 	if (carrier == INT_CARRIER_PROBE)
 		return TC_INT_STAMPED_PROBE;
-	return type == INT_TYPE_HELLO ? TC_INT_STAMPED_HELLO : TC_INT_STAMPED_DATA;
+	return type == INT_TYPE_HANDSHAKE ? TC_INT_STAMPED_HANDSHAKE : TC_INT_STAMPED_DATA;
 }
 
 /**

@@ -137,8 +137,8 @@ struct sxcp_shared {
  * @queue: ends periods of the queue's estimate
  * @arrived: with several transmit queues, the bytes that arrived here, for the other queues
  * @arrived_time: with several transmit queues, the sum of packet times, 2^-12 ns
- * @told_bytes: part of @arrived that belongs to intervals that have ended
- * @told_time: part of @arrived_time that belongs to intervals that have ended
+ * @reported_bytes: part of @arrived that belongs to intervals that have ended
+ * @reported_time: part of @arrived_time that belongs to intervals that have ended
  * @others: counts of the port's other queues at @others_ns
  * @others_ns: time when @others were read, ns
  * @speed: notifies changes of the device's speed; protected by RTNL
@@ -177,8 +177,8 @@ struct sxcp_sched_data {
 	struct sxcp_timer queue;
 	struct hop_port_queue arrived;
 	atomic64_t arrived_time;
-	u64 told_bytes;
-	u64 told_time;
+	u64 reported_bytes;
+	u64 reported_time;
 	struct sxcp_others others;
 	u64 others_ns;
 	struct hop_speed_watch speed;
@@ -344,15 +344,15 @@ static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
 /* Keep the sums of the interval, which are about to be cleared. */
 static void sxcp_keep_sums(struct sxcp_sched_data *q)
 {
-	q->told_bytes += q->vars.input_bytes;
-	q->told_time += q->vars.sum_time;
+	q->reported_bytes += q->vars.input_bytes;
+	q->reported_time += q->vars.sum_time;
 }
 
 /* Publish the counts for the port's other queues, after an arrival. There is one writer. */
-static noinline void sxcp_tell_others(struct sxcp_sched_data *q)
+static noinline void sxcp_report_others(struct sxcp_sched_data *q)
 {
-	atomic64_set(&q->arrived.sent_bytes, q->told_bytes + q->vars.input_bytes);
-	atomic64_set(&q->arrived_time, q->told_time + q->vars.sum_time);
+	atomic64_set(&q->arrived.sent_bytes, q->reported_bytes + q->vars.input_bytes);
+	atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
 }
 
 static struct sxcp_shared *sxcp_shared(struct hop_port *port)
@@ -655,7 +655,7 @@ static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct
 	sxcp_count(&q->stats, pkt);
 	sxcp_arrive(&q->vars, &q->params, pkt);
 	if (unlikely(q->arrived.port))
-		sxcp_tell_others(q);
+		sxcp_report_others(q);
 }
 
 /* A packet arrives; a congestion header may be anywhere in it. */
@@ -1087,8 +1087,8 @@ static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 	}
 	hop_port_use(&q->arrived, NULL);
 	atomic64_set(&q->arrived.sent_bytes, 0);
-	q->told_bytes = -q->vars.input_bytes;
-	q->told_time = -q->vars.sum_time;
+	q->reported_bytes = -q->vars.input_bytes;
+	q->reported_time = -q->vars.sum_time;
 	hop_port_use(&q->arrived, port);
 	if (port)
 		sxcp_read_others(q, ktime_get_ns());

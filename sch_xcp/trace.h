@@ -105,7 +105,7 @@ TRACE_EVENT(xcp_sample,
 		__field(u32, rtt_us)
 		__field(s64, advertised_bytes_ps)
 		__field(s64, before_bytes_ps)
-		__field(s64, told_bytes_ps)
+		__field(s64, reported_bytes_ps)
 		__field(s64, granted_bytes_ps)
 		__field(s64, after_bytes_ps)
 		__field(bool, understates)
@@ -122,18 +122,18 @@ TRACE_EVENT(xcp_sample,
 		__entry->rtt_us = sample->rtt_us;
 		__entry->advertised_bytes_ps = sample->advertised_bytes_ps;
 		__entry->before_bytes_ps = sample->before_bytes_ps;
-		__entry->told_bytes_ps = sample->told_bytes_ps;
+		__entry->reported_bytes_ps = sample->reported_bytes_ps;
 		__entry->granted_bytes_ps = sample->granted_bytes_ps;
 		__entry->after_bytes_ps = sample->after_bytes_ps;
 		__entry->understates = sample->understates;
 		__entry->ignores = sample->ignores;
 	),
 
-	TP_printk("ifindex=%d handle=%x: src=%pI6c sport=%u dst=%pI6c dport=%u understates=%d ignores=%d rtt_us=%u advertised_bytes_ps=%lld before_bytes_ps=%lld told_bytes_ps=%lld granted_bytes_ps=%lld after_bytes_ps=%lld",
+	TP_printk("ifindex=%d handle=%x: src=%pI6c sport=%u dst=%pI6c dport=%u understates=%d ignores=%d rtt_us=%u advertised_bytes_ps=%lld before_bytes_ps=%lld reported_bytes_ps=%lld granted_bytes_ps=%lld after_bytes_ps=%lld",
 		  __entry->ifindex, __entry->handle >> 16, __entry->saddr, __entry->sport,
 		  __entry->daddr, __entry->dport, __entry->understates, __entry->ignores,
 		  __entry->rtt_us, __entry->advertised_bytes_ps, __entry->before_bytes_ps,
-		  __entry->told_bytes_ps, __entry->granted_bytes_ps, __entry->after_bytes_ps)
+		  __entry->reported_bytes_ps, __entry->granted_bytes_ps, __entry->after_bytes_ps)
 );
 
 #endif /* HOPCC_SCH_XCP_TRACE_H */

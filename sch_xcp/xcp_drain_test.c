@@ -62,7 +62,7 @@ static void grow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, capacity(&d), RATE_BYTES_PS, "then soon all of it");
 }
 
-static void silent_test(struct kunit *test)
+static void unsupported_test(struct kunit *test)
 {
 	struct sxcp_drain_sent sent = {};
 	struct sxcp_drain d = {};
@@ -90,7 +90,7 @@ static void silent_test(struct kunit *test)
 static struct kunit_case sxcp_drain_cases[] = {
 	KUNIT_CASE(slow_test),
 	KUNIT_CASE(grow_test),
-	KUNIT_CASE(silent_test),
+	KUNIT_CASE(unsupported_test),
 	{}
 };
 

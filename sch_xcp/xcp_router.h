@@ -799,7 +799,7 @@ static inline void sxcp_read_sum(struct sxcp_pkt *pkt)
  * Return: the class of a header without a demand. Not inlined: compilers would turn it into
  * arithmetic on the result of two comparisons, which costs each packet a dozen instructions.
  */
-static noinline __maybe_unused enum sxcp_class sxcp_silent_class(enum xcp_format format)
+static noinline __maybe_unused enum sxcp_class sxcp_unsupported_class(enum xcp_format format)
 {
 	return format == XCP_FORMAT_MINIMAL ? XCP_CLASS_MINIMAL : XCP_CLASS_UNKNOWN;
 }
@@ -828,7 +828,7 @@ static inline void sxcp_read(struct sxcp_pkt *pkt, const struct xcp_hdr *h, u8 o
 	pkt->class = XCP_CLASS_ASKING;
 	/* The RTT of a Minimal header is 0. */
 	if (unlikely(!pkt->rtt_us) || unlikely(!pkt->throughput_bytes_pms))
-		pkt->class = sxcp_silent_class(pkt->format);
+		pkt->class = sxcp_unsupported_class(pkt->format);
 }
 
 /**

@@ -412,16 +412,16 @@ static void carry_test(struct kunit *test)
 }
 
 /* A GSO packet has the same effect as its packets one after the other. */
-static void super_packet_test(struct kunit *test)
+static void gso_packet_test(struct kunit *test)
 {
 	const struct sxcp_params p = params();
 	struct sxcp_vars one = pools(100000, 30000), many = one;
-	struct sxcp_pkt super = asking(15000, 80000, 1500, 5000);
+	struct sxcp_pkt allow_gso = asking(15000, 80000, 1500, 5000);
 	int i;
 
-	super.pkts = 10;
-	sxcp_arrive(&one, &p, &super);
-	sxcp_depart(&one, &p, &super);
+	allow_gso.pkts = 10;
+	sxcp_arrive(&one, &p, &allow_gso);
+	sxcp_depart(&one, &p, &allow_gso);
 	for (i = 0; i < 10; i++) {
 		struct sxcp_pkt pkt = asking(1500, 80000, 1500, 5000);
 
@@ -807,7 +807,7 @@ static struct kunit_case sxcp_router_cases[] = {
 	KUNIT_CASE(untouched_test),
 	KUNIT_CASE(e2e_share_test),
 	KUNIT_CASE(carry_test),
-	KUNIT_CASE(super_packet_test),
+	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(start_test),
 	KUNIT_CASE(stand_test),

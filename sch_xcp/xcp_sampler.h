@@ -40,7 +40,7 @@
 enum sxcp_sample_phase {
 	XCP_SAMPLE_PAUSE,
 	XCP_SAMPLE_BEFORE,
-	XCP_SAMPLE_TOLD,
+	XCP_SAMPLE_REPORTED,
 	XCP_SAMPLE_WAIT,
 	XCP_SAMPLE_AFTER,
 };
@@ -51,7 +51,7 @@ enum sxcp_sample_phase {
  * @rtt_us: advertised RTT
  * @advertised_bytes_ps: advertised throughput in BEFORE
  * @before_bytes_ps: measured rate in BEFORE
- * @told_bytes_ps: sum of the feedback in TOLD
+ * @reported_bytes_ps: sum of the feedback in TOLD
  * @granted_bytes_ps: sum of the positive feedback in the other phases
  * @after_bytes_ps: measured rate in AFTER
  * @understates: the flow sends more than it advertises
@@ -62,7 +62,7 @@ struct xcp_sample {
 	u32 rtt_us;
 	s64 advertised_bytes_ps;
 	s64 before_bytes_ps;
-	s64 told_bytes_ps;
+	s64 reported_bytes_ps;
 	s64 granted_bytes_ps;
 	s64 after_bytes_ps;
 	bool understates;
@@ -134,9 +134,9 @@ static inline void sxcp_sample_close_after(struct sxcp_sampler *s, u64 now_ns)
 	s64 most_bytes_ps;
 
 	r->after_bytes_ps = sxcp_sample_rate(s->bytes, (now_ns - s->begin_ns) << XCP_TIME_SHIFT);
-	most_bytes_ps = max_t(s64, floor_bytes_ps, r->before_bytes_ps + r->told_bytes_ps +
+	most_bytes_ps = max_t(s64, floor_bytes_ps, r->before_bytes_ps + r->reported_bytes_ps +
 			      r->granted_bytes_ps + slack_bytes_ps);
-	r->ignores = r->told_bytes_ps < 0 && r->after_bytes_ps > most_bytes_ps;
+	r->ignores = r->reported_bytes_ps < 0 && r->after_bytes_ps > most_bytes_ps;
 }
 
 /* Enter the next phase. Return: true if the sample is complete */
@@ -145,9 +145,9 @@ static inline bool sxcp_sample_next(struct sxcp_sampler *s, u64 now_ns)
 	switch (s->phase) {
 	case XCP_SAMPLE_BEFORE:
 		sxcp_sample_close_before(s, now_ns);
-		sxcp_sample_enter(s, XCP_SAMPLE_TOLD, now_ns, XCP_SAMPLE_RTTS);
+		sxcp_sample_enter(s, XCP_SAMPLE_REPORTED, now_ns, XCP_SAMPLE_RTTS);
 		return false;
-	case XCP_SAMPLE_TOLD:
+	case XCP_SAMPLE_REPORTED:
 		sxcp_sample_enter(s, XCP_SAMPLE_WAIT, now_ns, XCP_SAMPLE_WAIT_RTTS);
 		return false;
 	case XCP_SAMPLE_WAIT:
@@ -171,9 +171,9 @@ static inline void sxcp_sample_add(struct sxcp_sampler *s, const struct sxcp_pkt
 
 	s->bytes += pkt->bytes;
 	s->pkt_max_bytes = max_t(u32, s->pkt_max_bytes, pkt->bytes);
-	if (s->phase == XCP_SAMPLE_TOLD)
-		r->told_bytes_ps = clamp_t(s64, r->told_bytes_ps + delta_bytes_ps,
-					   -XCP_SAMPLE_RATE_MAX, XCP_SAMPLE_RATE_MAX);
+	if (s->phase == XCP_SAMPLE_REPORTED)
+		r->reported_bytes_ps = clamp_t(s64, r->reported_bytes_ps + delta_bytes_ps,
+					       -XCP_SAMPLE_RATE_MAX, XCP_SAMPLE_RATE_MAX);
 	else
 		r->granted_bytes_ps = min_t(s64, XCP_SAMPLE_RATE_MAX, r->granted_bytes_ps +
 					    max_t(s64, delta_bytes_ps, 0));

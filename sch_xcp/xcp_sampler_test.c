@@ -13,7 +13,7 @@
  * @before_pms: packets/ms until the end of WAIT
  * @after_pms: packets/ms in AFTER
  * @claims_bytes_pms: advertised throughput
- * @told: Delta_Throughput of each packet in TOLD, the second 80 ms
+ * @reported: Delta_Throughput of each packet in TOLD, the second 80 ms
  * @granted: Delta_Throughput of each packet in the other phases
  * @understates: expected result
  * @ignores: expected result
@@ -21,7 +21,7 @@
 struct sender {
 	const char *name;
 	u32 before_pms, after_pms, claims_bytes_pms;
-	s32 told, granted;
+	s32 reported, granted;
 	bool understates, ignores;
 };
 
@@ -57,7 +57,7 @@ static bool run(struct sxcp_sampler *s, const struct sender *from, u32 key)
 			.bytes = 1000,
 			.rtt_us = 10000,
 			.throughput_bytes_pms = from->claims_bytes_pms,
-			.delta_bytes_ps = ms >= 80 && ms < 160 ? from->told : from->granted,
+			.delta_bytes_ps = ms >= 80 && ms < 160 ? from->reported : from->granted,
 		};
 
 		if (eighth * pms % 8)
@@ -85,7 +85,8 @@ static void senders_test(struct kunit *test)
 				    senders[i].before_pms * 1000000LL, "%s", senders[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, s.result.after_bytes_ps,
 				    senders[i].after_pms * 1000000LL, "%s", senders[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, s.result.told_bytes_ps, senders[i].told * 320LL, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, s.result.reported_bytes_ps, senders[i].reported * 320LL,
+				    "%s",
 				    senders[i].name);
 	}
 }
@@ -149,15 +150,15 @@ static void floor_test(struct kunit *test)
 }
 
 /* The feedback of a GSO packet counts for each of its packets. */
-static void super_packet_test(struct kunit *test)
+static void gso_packet_test(struct kunit *test)
 {
-	struct sxcp_sampler s = { .phase = XCP_SAMPLE_TOLD };
+	struct sxcp_sampler s = { .phase = XCP_SAMPLE_REPORTED };
 	struct sxcp_pkt pkt = packet(10000);
 
 	pkt.pkts = 10;
 	pkt.delta_bytes_ps = -7;
 	sxcp_sample_add(&s, &pkt);
-	KUNIT_EXPECT_EQ(test, s.result.told_bytes_ps, -70LL);
+	KUNIT_EXPECT_EQ(test, s.result.reported_bytes_ps, -70LL);
 	s.phase = XCP_SAMPLE_WAIT;
 	pkt.delta_bytes_ps = 3;
 	sxcp_sample_add(&s, &pkt);
@@ -192,7 +193,7 @@ static struct kunit_case sxcp_sampler_cases[] = {
 	KUNIT_CASE(senders_test),
 	KUNIT_CASE(one_flow_test),
 	KUNIT_CASE(floor_test),
-	KUNIT_CASE(super_packet_test),
+	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(extremes_test),
 	{}
 };

@@ -83,7 +83,7 @@ enum sxcp_side {
  * @queued_q16: mean of the other queue, bytes on the link
  * @elapsed_q16: mean length of an interval, ns
  * @size_q16: mean packet size, bytes
- * @owed_bytes: losses that were counted too early, at most 0
+ * @unreturned_bytes: losses that were counted too early, at most 0
  * @event_ns: rest of the RTT in which further losses have no effect on a flow that had one
  * @event_q16: bytes: one packet for each flow without a loss in this RTT so far
  * @flows_q16: number of other flows
@@ -110,7 +110,7 @@ struct sxcp_share_vars {
 	s64 queued_q16;
 	s64 elapsed_q16;
 	s64 size_q16;
-	s64 owed_bytes;
+	s64 unreturned_bytes;
 	u64 event_ns;
 	u64 event_q16;
 	u64 flows_q16;
@@ -352,10 +352,10 @@ static inline u64 sxcp_share_hit_q16(struct sxcp_share_vars *v, u64 lost_q16)
 static inline u64 sxcp_share_noticed_q16(struct sxcp_share_vars *v,
 					 const struct sxcp_share_interval *i)
 {
-	const s64 lost_bytes = i->lost_bytes + v->marked_bytes + v->owed_bytes;
+	const s64 lost_bytes = i->lost_bytes + v->marked_bytes + v->unreturned_bytes;
 	u64 noticed_q16 = 0, lost_q16;
 
-	v->owed_bytes = min_t(s64, lost_bytes, 0);
+	v->unreturned_bytes = min_t(s64, lost_bytes, 0);
 	if (lost_bytes > 0) {
 		lost_q16 = min_t(u64, lost_bytes, XCP_SHARE_BYTES_MAX) << XCP_MEAN_SHIFT;
 		if (!v->event_ns) {

@@ -310,7 +310,7 @@ static void size_test(struct kunit *test)
 {
 	struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
 	const struct sxcp_pkt pkt = { .class = XCP_CLASS_OTHER, .pkts = 1 };
-	const struct sxcp_pkt super = { .class = XCP_CLASS_OTHER, .pkts = 10 };
+	const struct sxcp_pkt allow_gso = { .class = XCP_CLASS_OTHER, .pkts = 10 };
 	const struct sxcp_share_interval interval = {
 		.capacity_bytes_ps = MBYTE,
 		.elapsed_ns = MS,
@@ -319,7 +319,7 @@ static void size_test(struct kunit *test)
 
 	for (i = 0; i < 10; i++)
 		sxcp_share_arrive(&v, XCP_SIDE_OTHER, &pkt, 50, false);
-	sxcp_share_arrive(&v, XCP_SIDE_OTHER, &super, 14500, false);
+	sxcp_share_arrive(&v, XCP_SIDE_OTHER, &allow_gso, 14500, false);
 	KUNIT_EXPECT_EQ(test, v.arrived_bytes, 15000ULL);
 	sxcp_share_close(&v, &interval);
 	/* (500 * 50 + 14500 * 1450) / 15000 */

@@ -529,11 +529,11 @@ static void hpccpp_init(struct sock *sk)
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	switch (int_flow_negotiate(sk)) {
-	case INT_PEER_SPEAKS:
+	case INT_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
 		hpccpp_init(sk);
 		break;
-	case INT_PEER_SILENT:
+	case INT_PEER_UNSUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
 		break;
 	default:
@@ -669,11 +669,11 @@ static noinline void hpccpp_grow_header(struct sock *sk)
 }
 
 /* Returns the algorithm's result for the answer. */
-static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
+static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
 	u32 update_seq = law->v.update_seq;
-	enum hpcc_heard heard;
+	enum hpcc_received received;
 	bool round;
 
 	if (unlikely(law->least.queues_ns))
@@ -683,21 +683,21 @@ static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *la
 		hpccpp_grow_header(sk);
 	}
 
-	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
-			    tcp_sk(sk)->tcp_clock_cache);
-	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
-	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
+	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
+				  tcp_sk(sk)->tcp_clock_cache);
+	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
+	round = received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 	if (a->kind == INT_ANSWER_RECORDS) {
-		if (heard == HPCC_HEARD_FIRST || heard == HPCC_HEARD_PATH)
+		if (received == HPCC_RECEIVED_FIRST || received == HPCC_RECEIVED_PATH)
 			hpccpp_measure_ports(sk, law);
 		law->path_bytes_ps =
 			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
 						law->path_bytes_ps,
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	}
-	if (heard != HPCC_HEARD_NOTHING)
+	if (received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
-	return heard;
+	return received;
 }
 
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
@@ -718,7 +718,7 @@ compat_cong_control(hpccpp_cong_control)
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
+	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SUPPORTED)
 		hpccpp_begin_reno(sk, law);
 	if (law->reno) {
 		hpccpp_run_reno(sk, law, rs);
@@ -726,7 +726,7 @@ compat_cong_control(hpccpp_cong_control)
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = int_flow_take(hs->flow, &law->answer);
-	if (answered && hpccpp_is_blind(&law->blind, hpccpp_hear_answer(sk, law))) {
+	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
 		hpccpp_give_up(sk);
 		return;
 	}

@@ -296,7 +296,7 @@ compat_cong_control(ldcp_cong_control)
 		a.prior_pkts = ls->v.round_pkts - 1;
 	if (ls->v.undo_cut)
 		ldcp_check_dsacks(sk, ls);
-	ldcp_hear(&ls->v, &p, &a);
+	ldcp_update(&ls->v, &p, &a);
 	trace_ldcp_ack(sk, &a, &ls->v);
 	if (ls->v.stage != stage)
 		ldcp_enter(sk, &ls->v, false);

@@ -162,7 +162,7 @@ static void txcp_apply(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes,
 
 	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	line = txcp_line_of(sk, xs, rate_bytes_ps);
-	/* With feedback, txcp_hear_feedback() has counted them already. */
+	/* With feedback, txcp_receive_feedback() has counted them already. */
 	if (!feedback.headers)
 		txcp_count_asked(sk, xs);
 	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
@@ -249,7 +249,7 @@ static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock
 {
 	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 
-	if (xcp_flow_peer(xs->flow) == XCP_PEER_SILENT)
+	if (xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED)
 		return XCP_LOSS_RENO;
 	return READ_ONCE(xn->loss);
 }
@@ -276,8 +276,8 @@ static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts)
 	if (reno)
 		txcp_end_reno_round(sk, xs);
 	txcp_end_sending(&xs->v, sent_pkts, reno, txcp_mss_bytes(sk));
-	txcp_end_asking(&xs->v, xs->v.heard);
-	xs->v.heard = false;
+	txcp_end_asking(&xs->v, xs->v.received);
+	xs->v.received = false;
 }
 
 static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_sample *rs)
@@ -297,16 +297,16 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 		txcp_end_round(sk, xs, tp->delivered - round_start_pkts);
 }
 
-static void txcp_hear_feedback(struct sock *sk, struct txcp_sock *xs, s64 feedback_bytes_ps,
-			       u32 mss_bytes)
+static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 feedback_bytes_ps,
+				  u32 mss_bytes)
 {
 	const u64 wnd = xs->v.wnd;
 	struct txcp_line line;
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
-	xs->v.heard = true;
+	xs->v.received = true;
 	txcp_count_asked(sk, xs);
-	if (!txcp_hear(&xs->v, feedback_bytes_ps, mss_bytes))
+	if (!txcp_receive(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
 	/* txcp_bound_growth() does not need the desired rate if the device's speed is unknown. */
 	line = txcp_line_of(sk, xs, 0);
@@ -324,7 +324,7 @@ compat_cong_control(xcp_cong_control)
 		return;
 	feedback = xcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
-		txcp_hear_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
+		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
 	txcp_count(sk, xs, rs);
 	if (!xs->flow)
 		return;
@@ -410,11 +410,11 @@ static u32 txcp_undo_cwnd(struct sock *sk)
 static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	switch (xcp_flow_ask(sk)) {
-	case XCP_PEER_SPEAKS:
+	case XCP_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp);
 		txcp_init(sk);
 		break;
-	case XCP_PEER_SILENT:
+	case XCP_PEER_UNSUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &txcp_reno);
 		break;
 	default:

@@ -95,7 +95,7 @@ enum txcp_loss {
  * @rtt_lack_8ths_us: difference between @rtt_us and the exact estimate, 1/8 us
  * @reno: the end-to-end control determines the window
  * @reno_round_ended: a round has ended since the end-to-end control took over
- * @heard: feedback was received in this round
+ * @received: feedback was received in this round
  * @app_limited: the application or the receiver limited the sender in this round
  * @limited: the last complete round did not fill its window
  */
@@ -110,7 +110,7 @@ struct txcp_vars {
 	u8 rtt_lack_8ths_us:3;
 	bool reno:1;
 	bool reno_round_ended:1;
-	bool heard:1;
+	bool received:1;
 	bool app_limited:1;
 	bool limited:1;
 };
@@ -369,14 +369,14 @@ static inline s64 txcp_grant(struct txcp_vars *v, s64 feedback_bytes_ps)
 /**
  * txcp_end_asking() - end a round: age the demands that were not granted
  * @v: the state
- * @heard: feedback was received in the round
+ * @received: feedback was received in the round
  *
  * Packets of the round before are answered or lost by now; half of their demands still count,
  * because answers may be late. If the round brought no feedback, all of their demands still count.
  */
-static inline void txcp_end_asking(struct txcp_vars *v, bool heard)
+static inline void txcp_end_asking(struct txcp_vars *v, bool received)
 {
-	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> heard) + v->asked_bytes_ps,
+	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> received) + v->asked_bytes_ps,
 				       XCP_ASKED_MAX_BYTES_PS);
 	v->asked_bytes_ps = 0;
 	v->round_wnd = v->wnd;
@@ -404,14 +404,14 @@ static inline u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_lin
 }
 
 /**
- * txcp_hear() - process received feedback (3.1.3)
+ * txcp_receive() - process received feedback (3.1.3)
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  * @mss_bytes: minimum window, bytes
  *
  * Return: true if the window grew; the caller must then call txcp_bound_growth().
  */
-static inline bool txcp_hear(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
+static inline bool txcp_receive(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
@@ -421,9 +421,9 @@ static inline bool txcp_hear(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss
 
 /**
  * txcp_bound_growth() - limit the growth of the window to the sender's limits
- * @v: the state, after txcp_hear()
+ * @v: the state, after txcp_receive()
  * @line: the sender's limits
- * @wnd: the window before txcp_hear(), bytes << XCP_WND_SHIFT
+ * @wnd: the window before txcp_receive(), bytes << XCP_WND_SHIFT
  */
 static inline void txcp_bound_growth(struct txcp_vars *v, const struct txcp_line *line, u64 wnd)
 {

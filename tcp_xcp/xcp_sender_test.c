@@ -150,7 +150,7 @@ static const struct grant_case {
 	const char *what;
 	u32 pkts;
 	s32 demand_bytes_ps;
-	bool ends, heard;
+	bool ends, received;
 	s64 feedback_bytes_ps, want_bytes_ps;
 } grant_cases[] = {
 	{ "nothing was asked for", 0, 0, false, false, 1000, 0 },
@@ -177,7 +177,7 @@ static void grant_test(struct kunit *test)
 
 		txcp_ask(&v, c->pkts, c->demand_bytes_ps);
 		if (c->ends)
-			txcp_end_asking(&v, c->heard);
+			txcp_end_asking(&v, c->received);
 		KUNIT_EXPECT_EQ_MSG(test, txcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps,
 				    "%s", c->what);
 	}
@@ -197,12 +197,12 @@ static const struct lie_case {
 };
 
 /* Process feedback in the same way as the sender. */
-static void hear(struct txcp_vars *v, const struct txcp_line *line, s64 feedback_bytes_ps,
-		 u32 mss_bytes)
+static void learn(struct txcp_vars *v, const struct txcp_line *line, s64 feedback_bytes_ps,
+		  u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
-	if (txcp_hear(v, feedback_bytes_ps, mss_bytes))
+	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
 		txcp_bound_growth(v, line, wnd);
 }
 
@@ -220,7 +220,7 @@ static void lie_test(struct kunit *test)
 		rate_bytes_ps = txcp_throughput_bytes_ps(2 * MSS, c->rtt_us);
 		txcp_ask(&v, 2, txcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 2));
 		for (n = 0; n < 10; n++)
-			hear(&v, &c->line, S32_MAX, MSS);
+			learn(&v, &c->line, S32_MAX, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
 	}
 }
@@ -240,12 +240,12 @@ static void most_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, txcp_most_wnd(&v, &unknown), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 	v.rtt_us = XCP_RTT_MAX_US;
 	txcp_ask(&v, U32_MAX, S32_MAX);
-	hear(&v, &fast, S64_MAX, MSS);
+	learn(&v, &fast, S64_MAX, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
 	txcp_start(&v, 500000, MSS);
 	v.rtt_us = 100000;
 	txcp_ask(&v, 10, 1000000);
-	hear(&v, &line, 1000000, MSS);
+	learn(&v, &line, 1000000, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 

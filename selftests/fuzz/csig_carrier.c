@@ -17,7 +17,7 @@ static void take_turn(struct ctag_turns *turns)
 	FUZZ_CLAIM(turns->type < CSIG_TYPES);
 }
 
-static void hear(struct ctag_heard *heard, u64 now_ns)
+static void learn(struct ctag_received *received, u64 now_ns)
 {
 	const enum csig_form form = fuzz_range(CSIG_COMPACT, CSIG_EXPANDED);
 	const u32 type = fuzz_choice(CSIG_TYPES);
@@ -27,34 +27,34 @@ static void hear(struct ctag_heard *heard, u64 now_ns)
 		.locator = fuzz_byte(),
 	};
 
-	ctag_hear(&heard[type], form, &t, now_ns);
-	FUZZ_CLAIM(heard[type].fresh && !csig_worse(type, t.value, heard[type].worst.value));
-	FUZZ_CLAIM(heard[type].ewma <= csig_shapes[form].value_max << CSIG_EWMA_FRACTION);
+	ctag_receive(&received[type], form, &t, now_ns);
+	FUZZ_CLAIM(received[type].fresh && !csig_worse(type, t.value, received[type].worst.value));
+	FUZZ_CLAIM(received[type].ewma <= csig_shapes[form].value_max << CSIG_EWMA_FRACTION);
 }
 
-static void reflect(struct ctag_heard *heard, u64 now_ns)
+static void reflect(struct ctag_received *received, u64 now_ns)
 {
-	const u32 type = ctag_reflect_pick(heard);
+	const u32 type = ctag_reflect_pick(received);
 	const enum ctag_summary summary = fuzz_choice(CSIG_SUMMARIES);
 	struct csig_tag t;
 
 	FUZZ_CLAIM(type <= CSIG_TYPES);
 	if (type == CSIG_TYPES) {
-		FUZZ_CLAIM(!heard[0].fresh && !heard[1].fresh && !heard[2].fresh);
+		FUZZ_CLAIM(!received[0].fresh && !received[1].fresh && !received[2].fresh);
 		return;
 	}
-	FUZZ_CLAIM(heard[type].fresh);
-	t = ctag_summarize(&heard[type], summary, now_ns);
-	FUZZ_CLAIM(t.type == type && t.value <= csig_shapes[heard[type].form].value_max);
+	FUZZ_CLAIM(received[type].fresh);
+	t = ctag_summarize(&received[type], summary, now_ns);
+	FUZZ_CLAIM(t.type == type && t.value <= csig_shapes[received[type].form].value_max);
 }
 
 static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)
 {
-	const u64 patience_ns = ctag_patience_ns(fuzz_u32());
+	const u64 timeout_ns = ctag_timeout_ns(fuzz_u32());
 
-	FUZZ_CLAIM(patience_ns >= CSIG_PATIENCE_MIN_NS);
+	FUZZ_CLAIM(timeout_ns >= CSIG_TIMEOUT_MIN_NS);
 	*seq += fuzz_range(0, 1 << 20);
-	if (ctag_path_may_tag(path, now_ns, patience_ns, fuzz_range(0, 1ULL << 40))) {
+	if (ctag_path_may_tag(path, now_ns, timeout_ns, fuzz_range(0, 1ULL << 40))) {
 		/* Until a tag has been reflected, at most one tag is in flight. */
 		FUZZ_CLAIM(path->state == CSIG_PATH_PROVEN || !path->waiting);
 		FUZZ_CLAIM(path->state != CSIG_PATH_STRIPPED);
@@ -77,7 +77,7 @@ static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)
 
 static void fuzz_once(void)
 {
-	struct ctag_heard heard[CSIG_TYPES] = {};
+	struct ctag_received received[CSIG_TYPES] = {};
 	struct csig_path path = {};
 	struct ctag_turns turns;
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
@@ -91,10 +91,10 @@ static void fuzz_once(void)
 			take_turn(&turns);
 			break;
 		case 1:
-			hear(heard, now_ns);
+			learn(received, now_ns);
 			break;
 		case 2:
-			reflect(heard, now_ns);
+			reflect(received, now_ns);
 			break;
 		default:
 			try_path(&path, &seq, now_ns);

@@ -34,7 +34,7 @@ static void check_reply(const struct nint_receiver *r, const struct int_hdr *h,
 		FUZZ_CLAIM(reply->wnd >= HPCC_WND_MIN_BYTES && reply->wnd <= r->p.wnd_max_bytes);
 }
 
-static void hear(struct nint_receiver *r, struct nint_crowd *c, u64 now_ns)
+static void learn(struct nint_receiver *r, struct nint_starters *c, u64 now_ns)
 {
 	const bool anonymous = fuzz_flag(), by_ack = fuzz_flag();
 	struct nint_reply reply;
@@ -45,12 +45,12 @@ static void hear(struct nint_receiver *r, struct nint_crowd *c, u64 now_ns)
 		free(h);
 		return;
 	}
-	if (nint_receiver_hear(r, h, anonymous, by_ack, now_ns, &reply))
+	if (nint_receiver_update(r, h, anonymous, by_ack, now_ns, &reply))
 		check_reply(r, h, &reply, anonymous);
 	if (r->asked && reply.kind != INT_ANSWER_RECORDS) {
 		if (nint_receiver_is_last_hop(r, h))
-			counted = nint_crowd_join(c, r, now_ns);
-		nint_receiver_crowd(r, counted);
+			counted = nint_starters_join(c, r, now_ns);
+		nint_receiver_starters(r, counted);
 		FUZZ_CLAIM(r->p.wnd_ai);
 	}
 	free(h);
@@ -59,7 +59,7 @@ static void hear(struct nint_receiver *r, struct nint_crowd *c, u64 now_ns)
 static void fuzz_once(void)
 {
 	struct nint_receiver receivers[3] = {};
-	struct nint_crowd crowd = { .device = 1 };
+	struct nint_starters starters = { .device = 1 };
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
 
 	while (fuzz_has_more()) {
@@ -67,13 +67,13 @@ static void fuzz_once(void)
 
 		now_ns += fuzz_range(0, 1ULL << 40);
 		if (fuzz_choice(4))
-			hear(r, &crowd, now_ns);
+			learn(r, &starters, now_ns);
 		else
 			ask(r);
 		if (r->asked)
 			FUZZ_CLAIM(hpcc_wnd_bytes(&r->v) >= HPCC_WND_MIN_BYTES &&
 				   hpcc_wnd_bytes(&r->v) <= r->p.wnd_max_bytes);
 		/* Each flow counts once per epoch. */
-		FUZZ_CLAIM(crowd.flows <= 3 && crowd.before <= 3);
+		FUZZ_CLAIM(starters.flows <= 3 && starters.before <= 3);
 	}
 }

@@ -26,10 +26,10 @@ static void fuzz_once(void)
 		FUZZ_CLAIM(s.phase <= XCP_SAMPLE_AFTER);
 		FUZZ_CLAIM(!complete || s.phase == XCP_SAMPLE_PAUSE);
 		FUZZ_CLAIM(!complete || s.end_ns == now_ns + pause_ns);
-		FUZZ_CLAIM(!r->ignores || r->told_bytes_ps < 0);
+		FUZZ_CLAIM(!r->ignores || r->reported_bytes_ps < 0);
 		check_rate(r->advertised_bytes_ps);
 		check_rate(r->before_bytes_ps);
-		check_rate(r->told_bytes_ps);
+		check_rate(r->reported_bytes_ps);
 		check_rate(r->granted_bytes_ps);
 		check_rate(r->after_bytes_ps);
 	}

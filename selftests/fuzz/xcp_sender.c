@@ -74,7 +74,7 @@ static void feed_back(struct txcp_vars *v, u32 mss_bytes)
 		min((__uint128_t)v->round_wnd * XCP_GROWTH_MAX, (__uint128_t)WND_MAX);
 
 	check_grant(v, feedback_bytes_ps);
-	if (txcp_hear(v, feedback_bytes_ps, mss_bytes))
+	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
 		txcp_bound_growth(v, &line, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));

@@ -54,7 +54,7 @@ static void check(const struct sxcp_share_vars *v)
 	FUZZ_CLAIM(v->flow_q16[XCP_SIDE_XCP] >= 0 && v->flow_q16[XCP_SIDE_OTHER] >= 0);
 	/* Both clocks differ by at most a packet of 2^31 bytes at the minimum weight. */
 	FUZZ_CLAIM(v->lead > -(1LL << 55) && v->lead < 1LL << 55);
-	FUZZ_CLAIM(v->owed_bytes <= 0);
+	FUZZ_CLAIM(v->unreturned_bytes <= 0);
 }
 
 static void fuzz_once(void)

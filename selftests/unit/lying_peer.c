@@ -110,7 +110,7 @@ static void lie_to_csig(void)
 		if (!below(16))
 			tcsig_lose(&v, delivered_pkts, below(2));
 		else
-			tcsig_hear(&v, &p, &a);
+			tcsig_receive(&v, &p, &a);
 		if (!below(16))
 			tcsig_undo(&v);
 		else
@@ -151,7 +151,7 @@ static void lie_to_xcp(void)
 		trial = v;
 		granted = txcp_grant(&trial, feedback_bytes_ps);
 		granted_bytes_ps += max(granted, 0LL);
-		if (txcp_hear(&v, feedback_bytes_ps, MSS))
+		if (txcp_receive(&v, feedback_bytes_ps, MSS))
 			txcp_bound_growth(&v, &line, was);
 		must(granted_bytes_ps <= asked_bytes_ps, "xcp: more than was asked for");
 		must(v.wnd >= (u64)MSS << XCP_WND_SHIFT, "xcp: the least window");
@@ -217,7 +217,7 @@ static void lie_to_hpccpp(void)
 
 		hpcc_answer(&a);
 		hpcc_leaves(&v, &p, snd_nxt);
-		hpccpp_hear(&v, &p, &a, snd_nxt, rng());
+		hpccpp_receive(&v, &p, &a, snd_nxt, rng());
 		must(hpcc_wnd_bytes(&v) <= p.wnd_max_bytes, "hpccpp: the largest window");
 		must(hpcc_wnd_bytes(&v) >= HPCC_WND_MIN_BYTES, "hpccpp: the least window");
 		/* A window of 64 bytes may be more than a BDP. */
@@ -265,7 +265,7 @@ static void lie_to_ldcp(void)
 		delivered_pkts += a.acked_pkts;
 		a.delivered_pkts = delivered_pkts;
 		if (below(16))
-			ldcp_hear(&v, &p, &a);
+			ldcp_update(&v, &p, &a);
 		else
 			ldcp_lose(&v, &p, delivered_pkts, below(2) ? v.start_pkts : (u32)any(),
 				  below(2));

@@ -200,7 +200,7 @@ static void check_interval(const struct port *port)
 	check_value("ctl_interval", port->v.ctl_interval_ns / 1e9, r->ctl_interval, 2 / 1e9);
 }
 
-static void check_sums(struct port *port)
+static void check_csums(struct port *port)
 {
 	double off = fabs(port->given - port->due);
 
@@ -373,7 +373,7 @@ static void run_interval(struct port *port)
 		arrive(port, &in);
 		depart(port, &out);
 	}
-	check_sums(port);
+	check_csums(port);
 	/* The interval ends on time or late; the load is of the order of the capacity. */
 	elapsed_ns = log_uniform(0.3, 10) * port->r.input_traffic / port->r.capacity * 1e9;
 	elapsed_ns = fmax(elapsed_ns, ctl_ns + below(2) * below(1 + ctl_ns));

@@ -18,7 +18,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/types.h>
 
-struct hop_greeter;
+struct hop_handshake_ops;
 struct hop_segment;
 struct hop_shim_place;
 struct net;
@@ -69,7 +69,7 @@ enum hop_hook_order {
  * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
  *	within its IP headers. Returns NF_ACCEPT, NF_DROP or NF_STOLEN
  * @output: processes an outgoing packet. Returns NF_ACCEPT or NF_STOLEN
- * @greeter: the carrier's functions for discovery, for resets that end the use of headers
+ * @hs: the carrier's functions for discovery, for resets that end the use of headers
  *
  * Context of both functions: RCU read lock; skb->data at the network header.
  */
@@ -79,7 +79,7 @@ struct hop_carrier {
 			      const struct nf_hook_state *state);
 	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
 			       const struct nf_hook_state *state);
-	const struct hop_greeter *greeter;
+	const struct hop_handshake_ops *hs;
 };
 
 /**

@@ -14,7 +14,7 @@
 /* RFC 792: an error quotes at least 8 bytes behind IP: TCP's ports and sequence number. */
 #define HOP_ICMP_QUOTED_BYTES 8
 
-/* The longest header that hop_icmp_tell_v4() can skip. */
+/* The longest header that hop_icmp_report_v4() can skip. */
 #define HOP_ICMP_SHIM_MAX_BYTES 160
 
 /**
@@ -23,35 +23,35 @@
  * @HOP_ICMP_MAYBE: a filter refused the packet, because of our header or of the transport
  * @HOP_ICMP_REFUSED: the destination does not know the protocol number of our header
  */
-enum hop_icmp_verdict {
+enum hop_icmp_decision {
 	HOP_ICMP_NEXT,
 	HOP_ICMP_MAYBE,
 	HOP_ICMP_REFUSED,
 };
 
 /**
- * hop_icmp_judge_v4() - decide whether an ICMP error concerns our header
+ * hop_icmp_check_v4() - decide whether an ICMP error concerns our header
  * @type: ICMP type of the error
  * @code: ICMP code of the error
  *
  * Return: the decision.
  */
-enum hop_icmp_verdict hop_icmp_judge_v4(u8 type, u8 code);
+enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code);
 
 /**
- * hop_icmp_judge_v6() - decide whether an ICMPv6 error concerns our header
+ * hop_icmp_check_v6() - decide whether an ICMPv6 error concerns our header
  * @type: ICMPv6 type of the error
  * @code: ICMPv6 code of the error
  *
  * Return: the decision.
  */
-enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code);
+enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code);
 
 /**
  * hop_icmp_ends() - decide whether an error ends the use of our headers on a connection
  * @key: key of the flow
  * @th: the first HOP_ICMP_QUOTED_BYTES of the quoted TCP header
- * @verdict: decision on the error, not HOP_ICMP_NEXT
+ * @decision: decision on the error, not HOP_ICMP_NEXT
  * @stage: stage of the flow's discovery
  * @refused: result: true if the caller must report HOP_EVENT_REFUSED
  *
@@ -65,10 +65,10 @@ enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code);
  * Return: true if the error is handled; false if it must be passed on to the transport.
  */
 bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
-		   enum hop_icmp_verdict verdict, enum hop_stage stage, bool *refused);
+		   enum hop_icmp_decision decision, enum hop_stage stage, bool *refused);
 
 /**
- * hop_icmp_tell_v4() - pass an ICMP error on to the protocol behind our header
+ * hop_icmp_report_v4() - pass an ICMP error on to the protocol behind our header
  * @skb: the error; skb->data at the quoted IP header
  * @info: additional value of the error, for the protocol's handler
  * @next: protocol number of the header behind ours
@@ -81,6 +81,6 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
  * Context: RCU read lock.
  * Return: the result of the protocol's handler.
  */
-int hop_icmp_tell_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes);
+int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes);
 
 #endif /* HOPCC_CORE_HOP_ICMP_H */

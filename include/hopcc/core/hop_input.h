@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #include <hopcc/core/hop_flow.h>
 
-struct hop_greeter;
+struct hop_handshake_ops;
 struct net_device;
 struct nf_hook_state;
 struct sk_buff;
@@ -94,8 +94,8 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
 
 /**
- * hop_input_hear_reset() - update discovery when a TCP reset arrives
- * @greeter: the carrier's functions for discovery
+ * hop_input_receive_reset() - update discovery when a TCP reset arrives
+ * @hs: the carrier's functions for discovery
  * @skb: the packet; skb->data at its network header
  * @th: the TCP header, with the RST bit
  *
@@ -105,8 +105,8 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
  *
  * Context: RCU read lock.
  */
-void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb,
-			  const struct tcphdr *th);
+void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			     const struct tcphdr *th);
 
 /**
  * hop_input_may_ask() - may an ACK negotiate on an established connection?
@@ -123,8 +123,8 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 		       unsigned int payload_bytes);
 
 /**
- * hop_input_hear_question() - note that the peer's ACK asks for headers
- * @greeter: the carrier's functions for discovery
+ * hop_input_receive_question() - note that the peer's ACK asks for headers
+ * @hs: the carrier's functions for discovery
  * @key: key of the packet's flow
  *
  * The caller has checked hop_input_may_ask(). The next pure ACK of the connection answers, see
@@ -133,11 +133,11 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
  * Context: RCU read lock.
  * Return: the flow, or NULL if there is no room for it.
  */
-struct hop_flow *hop_input_hear_question(const struct hop_greeter *greeter,
-					 const struct hop_flow_key *key);
+struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
+					    const struct hop_flow_key *key);
 
 /**
- * hop_input_answer_now() - send the ACK that hop_input_hear_question() made due
+ * hop_input_answer_now() - send the ACK that hop_input_receive_question() made due
  * @key: key of the flow
  *
  * If a process owns the socket, the answer leaves with the next ACK instead.

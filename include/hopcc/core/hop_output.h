@@ -32,14 +32,14 @@ struct hop_segment {
 };
 
 /**
- * struct hop_greeter - a carrier's functions for discovery
+ * struct hop_handshake_ops - a carrier's functions for discovery
  * @kind: kind of the carrier's flows
  * @asks: returns true if the first SYN of a socket must carry a header; not called for a SYN
  *	with data
  * @stage: returns the stage of discovery
  * @event: updates the stage of discovery after an event and returns the new stage
  */
-struct hop_greeter {
+struct hop_handshake_ops {
 	const struct hop_flow_kind *kind;
 	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
 	enum hop_stage (*stage)(struct hop_flow *flow);
@@ -115,8 +115,8 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 			 unsigned int bytes);
 
 /**
- * hop_output_greet() - update discovery when a SYN or SYN-ACK leaves
- * @greeter: the carrier's functions for discovery
+ * hop_output_handshake() - update discovery when a SYN or SYN-ACK leaves
+ * @hs: the carrier's functions for discovery
  * @skb: the packet with its socket; the socket of a SYN-ACK is a connection request; a SYN-ACK
  *	with a SYN cookie has no socket, but skb->dev is set
  * @th: the TCP header
@@ -125,25 +125,25 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
  * Context: RCU read lock.
  * Return: the flow if the packet must carry a header, or NULL.
  */
-struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struct sk_buff *skb,
-				  const struct tcphdr *th, unsigned int payload_bytes);
+struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
+				      const struct tcphdr *th, unsigned int payload_bytes);
 
 /**
  * hop_output_ask() - negotiate on an established connection
- * @greeter: the carrier's functions for discovery
+ * @hs: the carrier's functions for discovery
  * @sk: a TCP socket whose congestion control wants headers
  * @begins: true to start a negotiation if the connection has no flow; false if the carrier is
  *	switched off, or the destination is remembered as one without support
  *
  * Call this function when the congestion control is selected, and again for each ACK until the
- * stage is HOP_STAGE_SPEAKS or HOP_STAGE_SILENT. It sends an ACK that asks, and repeats it if no
+ * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it if no
  * answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK have
  * negotiated.
  *
  * Context: socket lock held.
- * Return: the stage of discovery; HOP_STAGE_SILENT also if there is no flow.
+ * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.
  */
-enum hop_stage hop_output_ask(const struct hop_greeter *greeter, struct sock *sk, bool begins);
+enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool begins);
 
 /**
  * enum hop_late_header - header of a pure ACK that negotiates on an established connection

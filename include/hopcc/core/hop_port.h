@@ -83,7 +83,7 @@ struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes);
 void hop_port_put(struct hop_port *port);
 void hop_port_use(struct hop_port_queue *queue, struct hop_port *port);
 u64 hop_port_sum(const struct hop_port *port);
-void hop_port_tell(struct hop_port *port, u64 now_ns);
+void hop_port_report(struct hop_port *port, u64 now_ns);
 u64 hop_port_total_bytes(struct hop_port_queue *queue);
 u32 hop_port_qdiscs(const struct hop_port_queue *queue);
 
@@ -119,7 +119,7 @@ static inline void hop_port_refresh(struct hop_port_queue *queue, u64 now_ns)
 
 	/* The age is negative if another CPU has read the clock after this one. */
 	if ((s64)(now_ns - atomic64_read(&port->summed_ns)) >= (s64)port->stale_ns)
-		hop_port_tell(port, now_ns);
+		hop_port_report(port, now_ns);
 }
 
 #endif /* HOPCC_CORE_HOP_PORT_H */

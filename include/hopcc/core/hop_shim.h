@@ -168,12 +168,12 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 /**
  * hop_shim_open_sock() - prepare a socket whose data will carry our header
  * @sk: the socket
- * @super: the socket may send GSO packets
+ * @allow_gso: the socket may send GSO packets
  *
  * Context: socket lock held.
  * Return: true if GSO was switched off for the socket; to be passed to hop_shim_close_sock().
  */
-bool hop_shim_open_sock(struct sock *sk, bool super);
+bool hop_shim_open_sock(struct sock *sk, bool allow_gso);
 
 /**
  * hop_shim_close_sock() - undo hop_shim_open_sock()

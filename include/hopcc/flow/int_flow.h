@@ -18,13 +18,13 @@ struct int_flow;
 /**
  * enum int_peer - state of the peer and of the path to it
  * @INT_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
- * @INT_PEER_SPEAKS: the peer answers
- * @INT_PEER_SILENT: the peer does not answer (any more): no telemetry on this connection
+ * @INT_PEER_SUPPORTED: the peer answers
+ * @INT_PEER_UNSUPPORTED: the peer does not answer (any more): no telemetry on this connection
  */
 enum int_peer {
 	INT_PEER_UNKNOWN,
-	INT_PEER_SPEAKS,
-	INT_PEER_SILENT,
+	INT_PEER_SUPPORTED,
+	INT_PEER_UNSUPPORTED,
 };
 
 /**
@@ -112,7 +112,7 @@ struct int_flow *int_flow_open(struct sock *sk);
  * data until the result differs from INT_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: INT_PEER_SPEAKS: int_flow_open() will succeed; INT_PEER_SILENT: the connection will never
+ * Return: INT_PEER_SUPPORTED: int_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection will never
  * have telemetry.
  */
 enum int_peer int_flow_negotiate(struct sock *sk);

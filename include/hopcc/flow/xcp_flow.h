@@ -15,14 +15,14 @@ struct xcp_flow;
 /**
  * enum xcp_peer - state of the negotiation with the peer
  * @XCP_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
- * @XCP_PEER_SPEAKS: the peer's SYN or SYN-ACK carried a congestion header
- * @XCP_PEER_SILENT: the peer sent no header, an ICMP error arrived, or SYNs with a header were
+ * @XCP_PEER_SUPPORTED: the peer's SYN or SYN-ACK carried a congestion header
+ * @XCP_PEER_UNSUPPORTED: the peer sent no header, an ICMP error arrived, or SYNs with a header were
  *	lost: this connection does not use XCP, and its destination is cached
  */
 enum xcp_peer {
 	XCP_PEER_UNKNOWN,
-	XCP_PEER_SPEAKS,
-	XCP_PEER_SILENT,
+	XCP_PEER_SUPPORTED,
+	XCP_PEER_UNSUPPORTED,
 };
 
 /**
@@ -60,7 +60,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk);
  * new data until the result differs from XCP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: XCP_PEER_SPEAKS: call xcp_flow_open() again; XCP_PEER_SILENT: the connection never uses
+ * Return: XCP_PEER_SUPPORTED: call xcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection never uses
  * XCP; XCP_PEER_UNKNOWN: call again.
  */
 enum xcp_peer xcp_flow_ask(struct sock *sk);
@@ -125,7 +125,7 @@ bool xcp_flow_was_asked(struct xcp_flow *flow);
  * xcp_flow_peer() - get the current state of the peer
  * @flow: the flow from xcp_flow_open()
  *
- * The state is XCP_PEER_SPEAKS when the flow is opened. It becomes XCP_PEER_SILENT for good once
+ * The state is XCP_PEER_SUPPORTED when the flow is opened. It becomes XCP_PEER_UNSUPPORTED for good once
  * consecutive timeouts or an ICMP error show that the path no longer passes our headers.
  *
  * Context: any.

@@ -62,21 +62,21 @@
  * @HOP_STAGE_NONE: no packet with a header was sent or received so far
  * @HOP_STAGE_ASKED: our SYN had a header
  * @HOP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered, so the next had no header
- * @HOP_STAGE_HEARD: the peer's SYN had a header
+ * @HOP_STAGE_OFFERED: the peer's SYN had a header
  * @HOP_STAGE_ANSWERED: our SYN-ACK had a header
  * @HOP_STAGE_LATE: an ACK of an established connection had a header that asks, ours or the peer's
- * @HOP_STAGE_SPEAKS: headers pass in both directions
- * @HOP_STAGE_SILENT: our data carries no headers
+ * @HOP_STAGE_SUPPORTED: headers pass in both directions
+ * @HOP_STAGE_UNSUPPORTED: our data carries no headers
  */
 enum hop_stage {
 	HOP_STAGE_NONE,
 	HOP_STAGE_ASKED,
 	HOP_STAGE_LOST,
-	HOP_STAGE_HEARD,
+	HOP_STAGE_OFFERED,
 	HOP_STAGE_ANSWERED,
 	HOP_STAGE_LATE,
-	HOP_STAGE_SPEAKS,
-	HOP_STAGE_SILENT,
+	HOP_STAGE_SUPPORTED,
+	HOP_STAGE_UNSUPPORTED,
 };
 
 /**
@@ -112,9 +112,9 @@ static inline enum hop_stage hop_stage_when_established(enum hop_stage stage)
 	switch (stage) {
 	case HOP_STAGE_ASKED:
 	case HOP_STAGE_LOST:
-		return HOP_STAGE_SILENT;
+		return HOP_STAGE_UNSUPPORTED;
 	case HOP_STAGE_ANSWERED:
-		return HOP_STAGE_SPEAKS;
+		return HOP_STAGE_SUPPORTED;
 	default:
 		return stage;
 	}
@@ -144,29 +144,29 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 	case HOP_EVENT_SYN_IN:
 		/* ASKED: simultaneous open. */
 		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ASKED ?
-			HOP_STAGE_HEARD : stage;
+			HOP_STAGE_OFFERED : stage;
 	case HOP_EVENT_SYNACK_OUT:
-		return hop_stage_when_sent(stage, HOP_STAGE_HEARD, HOP_STAGE_ANSWERED,
+		return hop_stage_when_sent(stage, HOP_STAGE_OFFERED, HOP_STAGE_ANSWERED,
 					   HOP_STAGE_LOST);
 	case HOP_EVENT_SYNACK_IN:
 		/* The SYN-ACK answers our SYN with a header, whatever ICMP errors arrived. */
-		return HOP_STAGE_SPEAKS;
+		return HOP_STAGE_SUPPORTED;
 	case HOP_EVENT_HEADER_IN:
 		/* LOST: the peer has received our SYN-ACK with the header after all. */
 		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ANSWERED ||
 		       stage == HOP_STAGE_LOST || stage == HOP_STAGE_LATE ?
-			HOP_STAGE_SPEAKS : stage;
+			HOP_STAGE_SUPPORTED : stage;
 	case HOP_EVENT_ESTABLISHED:
 		return hop_stage_when_established(stage);
 	case HOP_EVENT_REFUSED:
-		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_SILENT;
+		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
 	case HOP_EVENT_LATE:
 		return stage == HOP_STAGE_NONE ? HOP_STAGE_LATE : stage;
 	case HOP_EVENT_UNANSWERED:
-		return stage == HOP_STAGE_LATE ? HOP_STAGE_SILENT : stage;
+		return stage == HOP_STAGE_LATE ? HOP_STAGE_UNSUPPORTED : stage;
 	case HOP_EVENT_TIMEOUTS:
 	case HOP_EVENT_RESET:
-		return stage == HOP_STAGE_SPEAKS ? HOP_STAGE_SILENT : stage;
+		return stage == HOP_STAGE_SUPPORTED ? HOP_STAGE_UNSUPPORTED : stage;
 	}
 	return stage;
 }
@@ -204,18 +204,18 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 }
 
 /**
- * hop_doubt_s() - get the time without headers after a packet loss that may have another reason
- * @doubts: number of such losses in a row before this one
+ * hop_loss_wait_s() - get the time without headers after a packet loss that may have another reason
+ * @losses: number of such losses in a row before this one
  * @first_s: time after the first such loss, seconds
  * @most_s: longest time, seconds
  *
  * Return: seconds, doubled each time.
  */
-static inline unsigned int hop_doubt_s(unsigned int doubts, unsigned int first_s,
-				       unsigned int most_s)
+static inline unsigned int hop_loss_wait_s(unsigned int losses, unsigned int first_s,
+					   unsigned int most_s)
 {
 	/* No overflow: callers use first_s < 2^8 with a shift of 16, or < 2^17 with one of 8. */
-	const unsigned int wait_s = first_s << (doubts < 16 ? doubts : 16);
+	const unsigned int wait_s = first_s << (losses < 16 ? losses : 16);
 
 	return wait_s < most_s ? wait_s : most_s;
 }
@@ -233,8 +233,8 @@ static inline unsigned int hop_doubt_s(unsigned int doubts, unsigned int first_s
  */
 static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s)
 {
-	return hop_doubt_s(resets < 8 ? resets : 8, first_s,
-			   first_s > HOP_RESET_MAX_S ? first_s : HOP_RESET_MAX_S);
+	return hop_loss_wait_s(resets < 8 ? resets : 8, first_s,
+			       first_s > HOP_RESET_MAX_S ? first_s : HOP_RESET_MAX_S);
 }
 
 /**

@@ -196,18 +196,18 @@ struct hpcc_vars {
 
 /**
  * enum hpcc_heard - result of processing an answer
- * @HPCC_HEARD_NEW: U was updated
- * @HPCC_HEARD_SAME: U did not change, because the answer came too early or too late
- * @HPCC_HEARD_FIRST: records were stored; none were before, or they were too old
- * @HPCC_HEARD_PATH: records were stored; none of this path were before
- * @HPCC_HEARD_NOTHING: the answer has no record, or one with an unknown speed
+ * @HPCC_RECEIVED_NEW: U was updated
+ * @HPCC_RECEIVED_SAME: U did not change, because the answer came too early or too late
+ * @HPCC_RECEIVED_FIRST: records were stored; none were before, or they were too old
+ * @HPCC_RECEIVED_PATH: records were stored; none of this path were before
+ * @HPCC_RECEIVED_NOTHING: the answer has no record, or one with an unknown speed
  */
-enum hpcc_heard {
-	HPCC_HEARD_NEW,
-	HPCC_HEARD_SAME,
-	HPCC_HEARD_FIRST,
-	HPCC_HEARD_PATH,
-	HPCC_HEARD_NOTHING,
+enum hpcc_received {
+	HPCC_RECEIVED_NEW,
+	HPCC_RECEIVED_SAME,
+	HPCC_RECEIVED_FIRST,
+	HPCC_RECEIVED_PATH,
+	HPCC_RECEIVED_NOTHING,
 };
 
 /**
@@ -383,8 +383,8 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 }
 
 /* Lines 1 to 10, for an answer from the same hops as the stored one. */
-static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
-					   const struct int_hdr *h)
+static inline enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
+					      const struct int_hdr *h)
 {
 	const unsigned int records = int_records(h);
 	struct hpcc_hop *hop = hpcc_hops(v);
@@ -402,9 +402,9 @@ static inline enum hpcc_heard hpcc_measure(struct hpcc_vars *v, const struct hpc
 		v->bottleneck = i;
 	}
 	if (!tau_ns)
-		return HPCC_HEARD_SAME;
+		return HPCC_RECEIVED_SAME;
 	hpcc_filter(v, u, tau_ns, p->t_ns);
-	return HPCC_HEARD_NEW;
+	return HPCC_RECEIVED_NEW;
 }
 
 static inline void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
@@ -468,7 +468,7 @@ static inline bool hpcc_understands(const struct int_hdr *h)
 }
 
 /**
- * hpcc_hear() - MeasureInflight: process an answer with all records
+ * hpcc_receive() - MeasureInflight: process an answer with all records
  * @v: state of the connection
  * @p: its parameters
  * @h: header with the records, validated
@@ -476,30 +476,30 @@ static inline bool hpcc_understands(const struct int_hdr *h)
  *
  * Return: the effect of the answer.
  */
-static inline enum hpcc_heard hpcc_hear(struct hpcc_vars *v, const struct hpcc_params *p,
-					const struct int_hdr *h, u64 now_ns)
+static inline enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct hpcc_params *p,
+					      const struct int_hdr *h, u64 now_ns)
 {
 	const u32 key = hpcc_path_key(int_path_id(h), int_hops(h), int_records(h), 0);
-	enum hpcc_heard heard = HPCC_HEARD_FIRST;
+	enum hpcc_received received = HPCC_RECEIVED_FIRST;
 
 	v->path_mbit = hpcc_path_mbit(h);
 	if (!v->path_mbit)
-		return HPCC_HEARD_NOTHING;
+		return HPCC_RECEIVED_NOTHING;
 	if (unlikely(!hpcc_find_path(v, key))) {
 		if (v->hops)
-			heard = HPCC_HEARD_PATH;
+			received = HPCC_RECEIVED_PATH;
 		hpcc_add_path(v, key, int_records(h));
 		hpcc_store(v, h);
 	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
 		hpcc_store(v, h);
 	} else {
-		heard = hpcc_measure(v, p, h);
+		received = hpcc_measure(v, p, h);
 	}
 	v->hops = int_hops(h);
 	v->path_id = int_path_id(h);
-	if (heard != HPCC_HEARD_SAME)
+	if (received != HPCC_RECEIVED_SAME)
 		v->path[v->at].stored_ns = now_ns;
-	return heard;
+	return received;
 }
 
 /*
@@ -597,7 +597,7 @@ static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_para
 }
 
 /**
- * hpcc_hear_one() - process an answer with the record of only the most loaded hop
+ * hpcc_receive_one() - process an answer with the record of only the most loaded hop
  * @v: state of the connection
  * @p: its parameters
  * @hops: nHop of the packet that collected it
@@ -611,17 +611,17 @@ static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_para
  *
  * Return: the effect of the answer.
  */
-static inline enum hpcc_heard hpcc_hear_one(struct hpcc_vars *v, const struct hpcc_params *p,
-					    u8 hops, u16 path_id, u8 index,
-					    const struct int_record *now, u64 now_ns)
+static inline enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const struct hpcc_params *p,
+						  u8 hops, u16 path_id, u8 index,
+						  const struct int_record *now, u64 now_ns)
 {
 	const u32 key = hpcc_path_key(path_id, hops, 1, index);
-	enum hpcc_heard heard = HPCC_HEARD_FIRST;
+	enum hpcc_received received = HPCC_RECEIVED_FIRST;
 	bool found;
 	u32 tau_ns;
 
 	if (!int_speeds[now->speed].mbit_ps)
-		return HPCC_HEARD_NOTHING;
+		return HPCC_RECEIVED_NOTHING;
 	found = hpcc_find_path(v, key);
 	if (!found)
 		hpcc_add_path(v, key, 1);
@@ -631,33 +631,34 @@ static inline enum hpcc_heard hpcc_hear_one(struct hpcc_vars *v, const struct hp
 	if (found && now_ns - v->path[v->at].stored_ns <= HPCC_STORED_MAX_NS) {
 		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, p->t_ns);
 		if (!tau_ns)
-			return HPCC_HEARD_SAME;
+			return HPCC_RECEIVED_SAME;
 		hpcc_filter(v, hpcc_hops(v)->u, tau_ns, p->t_ns);
-		heard = HPCC_HEARD_NEW;
+		received = HPCC_RECEIVED_NEW;
 	} else {
 		hpcc_store_record(hpcc_hops(v), now);
 		hpcc_hops(v)->u = 0;
 	}
 	v->path[v->at].stored_ns = now_ns;
-	return heard;
+	return received;
 }
 
 /**
- * hpcc_hear_ratio() - process an answer with a u that the receiver measured
+ * hpcc_receive_ratio() - process an answer with a u that the receiver measured
  * @v: state of the connection
  * @p: its parameters
  * @u: u, in 2^-HPCC_U_SHIFT
  * @tau_ns: time over which it was measured
  *
- * Return: HPCC_HEARD_NEW, or HPCC_HEARD_SAME if @tau_ns is 0.
+ * Return: HPCC_RECEIVED_NEW, or HPCC_RECEIVED_SAME if @tau_ns is 0.
  */
-static inline enum hpcc_heard hpcc_hear_ratio(struct hpcc_vars *v, const struct hpcc_params *p,
-					      u32 u, u32 tau_ns)
+static inline enum hpcc_received hpcc_receive_ratio(struct hpcc_vars *v,
+						    const struct hpcc_params *p,
+						    u32 u, u32 tau_ns)
 {
 	if (!tau_ns)
-		return HPCC_HEARD_SAME;
+		return HPCC_RECEIVED_SAME;
 	hpcc_filter(v, u, tau_ns, p->t_ns);
-	return HPCC_HEARD_NEW;
+	return HPCC_RECEIVED_NEW;
 }
 
 /**
@@ -713,15 +714,15 @@ static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p,
  *
  * Return: the effect of the records.
  */
-static inline enum hpcc_heard hpcc_new_ack(struct hpcc_vars *v, const struct hpcc_params *p,
-					   const struct int_hdr *h, u32 ack_seq, u32 snd_nxt,
-					   u64 now_ns)
+static inline enum hpcc_received hpcc_new_ack(struct hpcc_vars *v, const struct hpcc_params *p,
+					      const struct int_hdr *h, u32 ack_seq, u32 snd_nxt,
+					      u64 now_ns)
 {
-	enum hpcc_heard heard = hpcc_hear(v, p, h, now_ns);
+	enum hpcc_received received = hpcc_receive(v, p, h, now_ns);
 
-	if (heard == HPCC_HEARD_NEW)
+	if (received == HPCC_RECEIVED_NEW)
 		hpcc_decide(v, p, ack_seq, snd_nxt);
-	return heard;
+	return received;
 }
 
 /**
@@ -740,7 +741,7 @@ static inline bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p
 {
 	bool update = now_ns - v->update_ns > p->t_ns;
 
-	if (hpcc_hear(v, p, h, now_ns) != HPCC_HEARD_NEW)
+	if (hpcc_receive(v, p, h, now_ns) != HPCC_RECEIVED_NEW)
 		return false;
 	hpcc_compute_wind(v, p, update);
 	if (update)

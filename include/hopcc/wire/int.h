@@ -108,14 +108,14 @@
 
 /**
  * enum int_type - types of headers
- * @INT_TYPE_HELLO: on SYNs and SYN-ACKs, and on ACKs if the congestion control was chosen after the
+ * @INT_TYPE_HANDSHAKE: on SYNs and SYN-ACKs, and on ACKs if the congestion control was chosen after the
  *	handshake: the sender supports telemetry
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
  * @INT_TYPE_ECHO: in an answer that returns records; hops do not change it
  */
 enum int_type {
-	INT_TYPE_HELLO = 1,
+	INT_TYPE_HANDSHAKE = 1,
 	INT_TYPE_DATA = 2,
 	INT_TYPE_PROBE = 3,
 	INT_TYPE_ECHO = 4,
@@ -386,7 +386,7 @@ static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_byte
 		return INT_BAD_LENGTH;
 	if (bytes > room_bytes)
 		return INT_BAD_TRUNCATED;
-	if (h->type < INT_TYPE_HELLO || h->type > INT_TYPE_ECHO)
+	if (h->type < INT_TYPE_HANDSHAKE || h->type > INT_TYPE_ECHO)
 		return INT_BAD_TYPE;
 	if (be32_to_cpu(*int_options(h)) >> INT_SLOTS_SHIFT != int_slots(h))
 		return INT_BAD_SLOTS;

@@ -57,7 +57,7 @@ static u32 drive_hdr_bytes(const struct int_flow *flow)
 
 static bool drive_is_silent(const struct int_flow *flow)
 {
-	return int_flow_peer(flow) == INT_PEER_SILENT;
+	return int_flow_peer(flow) == INT_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct int_flow *flow)

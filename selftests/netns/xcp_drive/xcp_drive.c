@@ -38,7 +38,7 @@ static u32 drive_hdr_bytes(const struct xcp_flow *flow)
 
 static bool drive_is_silent(const struct xcp_flow *flow)
 {
-	return xcp_flow_peer(flow) == XCP_PEER_SILENT;
+	return xcp_flow_peer(flow) == XCP_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct xcp_flow *flow)

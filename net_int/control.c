@@ -11,7 +11,7 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "message.h"
+#include "control.h"
 #include "net_int.h"
 #include "trace.h"
 
@@ -29,8 +29,8 @@ static bool has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
 /*
  * @offset_bytes: from skb->data to the magic of the message
  */
-static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_bytes,
-				struct nint_mail *mail)
+static enum int_fault read_control(const struct sk_buff *skb, unsigned int offset_bytes,
+				   struct nint_control *ctl)
 {
 	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
 	enum int_fault fault;
@@ -38,19 +38,19 @@ static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_b
 	if (room_bytes < INT_MSG_BYTES + INT_HDR_BYTES)
 		return INT_BAD_TRUNCATED;
 	room_bytes -= INT_MSG_BYTES;
-	skb_copy_bits(skb, offset_bytes, &mail->msg, INT_MSG_BYTES);
+	skb_copy_bits(skb, offset_bytes, &ctl->msg, INT_MSG_BYTES);
 	offset_bytes += INT_MSG_BYTES;
-	skb_copy_bits(skb, offset_bytes, mail->room,
-		      min_t(unsigned int, room_bytes, sizeof(mail->room)));
-	fault = int_check(&mail->hdr, room_bytes);
+	skb_copy_bits(skb, offset_bytes, ctl->room,
+		      min_t(unsigned int, room_bytes, sizeof(ctl->room)));
+	fault = int_check(&ctl->hdr, room_bytes);
 	if (fault)
 		return fault;
-	hdr_bytes = mail->hdr.words * INT_WORD_BYTES;
-	switch (mail->hdr.type) {
+	hdr_bytes = ctl->hdr.words * INT_WORD_BYTES;
+	switch (ctl->hdr.type) {
 	case INT_TYPE_PROBE:
 		if (room_bytes != hdr_bytes + INT_TERMS_BYTES)
 			return INT_BAD_LENGTH;
-		skb_copy_bits(skb, offset_bytes + hdr_bytes, &mail->terms, INT_TERMS_BYTES);
+		skb_copy_bits(skb, offset_bytes + hdr_bytes, &ctl->terms, INT_TERMS_BYTES);
 		return INT_OK;
 	case INT_TYPE_ECHO:
 		return room_bytes == hdr_bytes ? INT_OK : INT_BAD_LENGTH;
@@ -61,7 +61,7 @@ static enum int_fault read_mail(const struct sk_buff *skb, unsigned int offset_b
 
 /* Returns the flow if the sender of the message has read our cookie. */
 static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb,
-				  const struct tcphdr *th, const struct nint_mail *mail)
+				  const struct tcphdr *th, const struct nint_control *ctl)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
@@ -74,7 +74,7 @@ static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb
 		return NULL;
 	}
 	f = hop_flow_state(flow);
-	if (be64_to_cpu(mail->msg.cookie) != f->cookie) {
+	if (be64_to_cpu(ctl->msg.cookie) != f->cookie) {
 		nint_count(in, INT_COUNT_IN_BAD_COOKIE);
 		return NULL;
 	}
@@ -82,12 +82,12 @@ static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb
 }
 
 static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		       const struct nint_mail *mail)
+		       const struct nint_control *ctl)
 {
 	struct nint_arrival arrival = {
-		.id = be32_to_cpu(mail->msg.id),
-		.seq = be32_to_cpu(mail->msg.seq),
-		.hdr = &mail->hdr,
+		.id = be32_to_cpu(ctl->msg.id),
+		.seq = be32_to_cpu(ctl->msg.seq),
+		.hdr = &ctl->hdr,
 	};
 	struct int_flow *f = hop_flow_state(flow);
 
@@ -95,42 +95,42 @@ static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow
 	hop_flow_settle(flow);
 	nint_flow_event(flow, HOP_EVENT_HEADER_IN);
 	spin_lock_bh(&f->lock);
-	nint_receiver_ask(&f->receiver, &mail->msg, &mail->terms);
-	if (mail->msg.flows)
-		WRITE_ONCE(f->met.queues_ns, be16_to_cpu(mail->msg.flows) << INT_QUEUES_SHIFT);
+	nint_receiver_ask(&f->receiver, &ctl->msg, &ctl->terms);
+	if (ctl->msg.flows)
+		WRITE_ONCE(f->met.queues_ns, be16_to_cpu(ctl->msg.flows) << INT_QUEUES_SHIFT);
 	spin_unlock_bh(&f->lock);
-	if (mail->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
+	if (ctl->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
 		nint_count(in, INT_COUNT_ACK_NOW);
 	nint_arrive(in, skb, flow, &arrival);
 }
 
-/* Returns true if @mail is a valid answer. */
-static bool read_answer(const struct nint_mail *mail, struct int_answer *a)
+/* Returns true if @ctl is a valid answer. */
+static bool read_answer(const struct nint_control *ctl, struct int_answer *a)
 {
-	const u32 kind = be16_to_cpu(mail->msg.kind);
+	const u32 kind = be16_to_cpu(ctl->msg.kind);
 
 	*a = (struct int_answer) {
 		.kind = kind,
-		.seq = be32_to_cpu(mail->msg.seq),
-		.flows = be16_to_cpu(mail->msg.flows),
-		.hops = int_hops(&mail->hdr),
-		.path_id = int_path_id(&mail->hdr),
+		.seq = be32_to_cpu(ctl->msg.seq),
+		.flows = be16_to_cpu(ctl->msg.flows),
+		.hops = int_hops(&ctl->hdr),
+		.path_id = int_path_id(&ctl->hdr),
 	};
 	switch (kind) {
 	case INT_ANSWER_RECORDS:
-		memcpy(a->room, mail->room, mail->hdr.words * INT_WORD_BYTES);
+		memcpy(a->room, ctl->room, ctl->hdr.words * INT_WORD_BYTES);
 		return true;
 	case INT_ANSWER_SUMMARY:
-		a->index = mail->hdr.flags & INT_FLAGS_VALUE;
-		a->record = int_unpack(mail->hdr.record[0]);
-		return int_slots(&mail->hdr) == 1 && a->index < a->hops &&
+		a->index = ctl->hdr.flags & INT_FLAGS_VALUE;
+		a->record = int_unpack(ctl->hdr.record[0]);
+		return int_slots(&ctl->hdr) == 1 && a->index < a->hops &&
 		       a->index < INT_SLOTS_MAX;
 	case INT_ANSWER_RATIO:
-		a->u = be32_to_cpu(mail->msg.wnd);
-		a->tau_ns = be32_to_cpu(mail->msg.t_ns);
+		a->u = be32_to_cpu(ctl->msg.wnd);
+		a->tau_ns = be32_to_cpu(ctl->msg.t_ns);
 		return true;
 	case INT_ANSWER_WINDOW:
-		a->wnd_bytes = be32_to_cpu(mail->msg.wnd);
+		a->wnd_bytes = be32_to_cpu(ctl->msg.wnd);
 		return true;
 	}
 	return false;
@@ -204,23 +204,23 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	}
 }
 
-static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct nint_mail *mail)
+static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct nint_control *ctl)
 {
-	u64 tag = (u64)be32_to_cpu(mail->msg.tag_hi) << 32 | be32_to_cpu(mail->msg.tag_lo);
-	u32 id = be32_to_cpu(mail->msg.id);
+	u64 tag = (u64)be32_to_cpu(ctl->msg.tag_hi) << 32 | be32_to_cpu(ctl->msg.tag_lo);
+	u32 id = be32_to_cpu(ctl->msg.id);
 	struct int_answer a;
 	unsigned int why;
 
 	nint_count(in, INT_COUNT_IN_ANSWER);
-	if (nint_has_key(in) && tag != nint_tag(in, &flow->key, false, &mail->msg, &mail->hdr)) {
+	if (nint_has_key(in) && tag != nint_tag(in, &flow->key, false, &ctl->msg, &ctl->hdr)) {
 		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
-	if (!read_answer(mail, &a)) {
+	if (!read_answer(ctl, &a)) {
 		nint_count_fault(in, INT_BAD_SLOTS);
 		return;
 	}
-	trace_int_header_in(&flow->key, &mail->hdr, id, a.seq);
+	trace_int_header_in(&flow->key, &ctl->hdr, id, a.seq);
 	why = nint_answer_store(flow, id, &a);
 	if (why != INT_COUNTS)
 		nint_count(in, why);
@@ -230,18 +230,18 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
 static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 		 unsigned int offset_bytes, enum int_type type)
 {
-	struct nint_mail mail;
+	struct nint_control ctl;
 	struct hop_flow *flow;
 	enum int_fault fault;
 
-	fault = read_mail(skb, offset_bytes, &mail);
-	if (!fault && mail.hdr.type != type)
+	fault = read_control(skb, offset_bytes, &ctl);
+	if (!fault && ctl.hdr.type != type)
 		fault = INT_BAD_TYPE;
 	if (fault) {
 		nint_count_fault(in, fault);
 		return false;
 	}
-	flow = find_flow(in, skb, th, &mail);
+	flow = find_flow(in, skb, th, &ctl);
 	if (!flow)
 		return false;
 	if (hop_input_is_mangled(skb, th)) {
@@ -249,9 +249,9 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 		return true;
 	}
 	if (type == INT_TYPE_PROBE)
-		take_probe(in, skb, flow, &mail);
+		take_probe(in, skb, flow, &ctl);
 	else
-		take_answer(in, flow, &mail);
+		take_answer(in, flow, &ctl);
 	return true;
 }
 
@@ -295,7 +295,7 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
  * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
  * otherwise NULL.
  */
-struct sk_buff *nint_message_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
 				   const struct int_hdr *h, const struct int_terms *terms)
 {
 	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
@@ -325,7 +325,7 @@ struct sk_buff *nint_message_alloc(const struct tcphdr *like, u32 una, const str
 }
 
 /* The IP header is in front of skb->data. */
-void nint_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
+void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
 {
 	struct tcphdr *th = tcp_hdr(skb);
 	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
@@ -335,8 +335,8 @@ void nint_message_sum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-void nint_message_sum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
-			 const struct in6_addr *daddr)
+void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			  const struct in6_addr *daddr)
 {
 	struct tcphdr *th = tcp_hdr(skb);
 	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;

@@ -83,8 +83,8 @@ enum ctag_packets {
  * @CTAG_OUT_GSO: GSO packets that contained a part of CTAG_OUT_TAG
  * @CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
  *	label
- * @CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask or
- *	answer on an established connection
+ * @CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask
+ *	or answer on an established connection
  * @CTAG_OUT_VALUE: reflections sent with a value
  * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
  * @CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of a connection: negotiation and the congestion control's request; see hopcc/flow/int_flow.h. */
+/* State of a connection: negotiation, the congestion control's request; hopcc/flow/int_flow.h. */
 
 #include <linux/module.h>
 #include <linux/random.h>

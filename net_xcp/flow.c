@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State per connection: negotiation and the congestion control's interface, hopcc/flow/xcp_flow.h */
+/* State of a connection: negotiation, the congestion control's feedback; hopcc/flow/xcp_flow.h. */
 
 #include <linux/module.h>
 #include <net/sock.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h and
- * hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to the
- * TCP stack.
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h
+ * and hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to
+ * the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses. If the peer
  * does not answer (any more), or if no port of the path writes records, the connection falls back
@@ -706,7 +706,7 @@ static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 	hpccpp_find_speed(sk, law);
 }
 
-compat_cong_control(hpccpp_cong_control)
+static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
@@ -740,6 +740,8 @@ compat_cong_control(hpccpp_cong_control)
 	if (changed || !hpccpp_has_asked(law))
 		hpccpp_ask(hs, law);
 }
+
+compat_adapt_cong_control(hpccpp_cong_control)
 
 /* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
 static void hpccpp_tx_start(struct sock *sk)
@@ -838,7 +840,7 @@ static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_
 static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.init		= hpccpp_init,
 	.release	= hpccpp_release,
-	.cong_control	= hpccpp_cong_control,
+	.cong_control	= compat_cong_control(hpccpp_cong_control),
 	compat_cc_events(hpccpp_cwnd_event, hpccpp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= hpccpp_undo_cwnd,

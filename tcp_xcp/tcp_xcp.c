@@ -313,7 +313,7 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 	txcp_bound_growth(&xs->v, &line, wnd);
 }
 
-compat_cong_control(xcp_cong_control)
+static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	const u32 mss_bytes = txcp_mss_bytes(sk);
 	struct txcp_sock *xs = inet_csk_ca(sk);
@@ -332,6 +332,8 @@ compat_cong_control(xcp_cong_control)
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
 	txcp_apply(sk, xs, mss_bytes, feedback);
 }
+
+compat_adapt_cong_control(txcp_cong_control)
 
 /* Time since the last ACK, us; a 32-bit microsecond count alone would wrap after 71 minutes */
 static u32 txcp_idle_us(const struct tcp_sock *tp, const struct txcp_sock *xs)
@@ -464,7 +466,7 @@ static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 static struct tcp_congestion_ops xcp __read_mostly = {
 	.init		= txcp_init,
 	.release	= txcp_release,
-	.cong_control	= xcp_cong_control,
+	.cong_control	= compat_cong_control(txcp_cong_control),
 	compat_cc_events(txcp_cwnd_event, txcp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= txcp_undo_cwnd,

@@ -165,7 +165,7 @@ struct nint_key {
  * @encap: net.hopcc.int_encap
  * @anonymous: net.hopcc.int_anonymous
  * @gso: net.hopcc.int_gso
- * @silent_s: net.hopcc.int_silent_s
+ * @unsupported_s: net.hopcc.int_unsupported_s
  * @cc: net.hopcc.int_cc
  * @key: net.hopcc.int_key; NULL: none
  * @counts: INT_COUNTS counters per CPU
@@ -184,7 +184,7 @@ struct nint_net {
 	unsigned int encap;
 	unsigned int anonymous;
 	unsigned int gso;
-	unsigned int silent_s;
+	unsigned int unsupported_s;
 	char cc[INT_CC_BYTES];
 	struct nint_key __rcu *key;
 	unsigned long __percpu *counts;
@@ -315,7 +315,7 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* sysctl.c */
-#define INT_SYSCTLS 11
+#define INT_SYSCTLS 12
 extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
 void nint_knobs_default(struct nint_net *in);
 

@@ -107,7 +107,7 @@ enum nxcp_count {
  * @net: the netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
- * @silent_s: net.hopcc.xcp_silent_s
+ * @unsupported_s: net.hopcc.xcp_unsupported_s
  * @gso: net.hopcc.xcp_gso
  * @tunnel: net.hopcc.xcp_tunnel
  * @ipsec: net.hopcc.xcp_ipsec
@@ -121,7 +121,7 @@ struct nxcp_net {
 	struct net *net;
 	unsigned int on;
 	unsigned int format;
-	unsigned int silent_s;
+	unsigned int unsupported_s;
 	unsigned int gso;
 	unsigned int tunnel;
 	unsigned int ipsec;

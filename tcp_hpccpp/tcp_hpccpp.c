@@ -916,35 +916,32 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 	return 0;
 }
 
-#define HPCCPP_KNOB(name, member, min, max)				\
+#define HPCCPP_ENTRY(name, handler, member, min, max)			\
 	{								\
-		.procname	= "hpccpp_" name,			\
+		.procname	= name,					\
 		.data		= hop_sysctl_at(struct hpccpp_net, member), \
 		.maxlen		= sizeof(unsigned int),			\
 		.mode		= 0644,					\
-		.proc_handler	= hpccpp_set_knob,			\
+		.proc_handler	= handler,				\
 		.extra1		= min,					\
 		.extra2		= max,					\
 	}
 
-#define HPCCPP_SYSCTLS 8
+#define HPCCPP_KNOB(name, handler, member, min, max)			\
+	hop_sysctl_renamed(HPCCPP_ENTRY, "tcp_hpccpp_" name, "hpccpp_" name, handler, member, min, max)
+
+#define HPCCPP_SYSCTLS 16
 
 /* The last entry terminates the table on kernels that do not count entries. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
-	HPCCPP_KNOB("eta_ppm", config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
-	HPCCPP_KNOB("max_stage", config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
-	HPCCPP_KNOB("flows", config.flows, SYSCTL_ONE, &hpccpp_flows_max),
-	HPCCPP_KNOB("rate_mbit", config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
-	HPCCPP_KNOB("answer", answer, SYSCTL_ZERO, &hpccpp_answer_max),
-	HPCCPP_KNOB("hold", config.hold, SYSCTL_ZERO, SYSCTL_ONE),
-	HPCCPP_KNOB("move", move, SYSCTL_ZERO, SYSCTL_ONE),
-	{
-		.procname	= "hpccpp_t_ns",
-		.data		= hop_sysctl_at(struct hpccpp_net, config.t_ns),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= hpccpp_set_t,
-	},
+	HPCCPP_KNOB("eta_ppm", hpccpp_set_knob, config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
+	HPCCPP_KNOB("max_stage", hpccpp_set_knob, config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
+	HPCCPP_KNOB("flows", hpccpp_set_knob, config.flows, SYSCTL_ONE, &hpccpp_flows_max),
+	HPCCPP_KNOB("rate_mbit", hpccpp_set_knob, config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
+	HPCCPP_KNOB("answer", hpccpp_set_knob, answer, SYSCTL_ZERO, &hpccpp_answer_max),
+	HPCCPP_KNOB("hold", hpccpp_set_knob, config.hold, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("move", hpccpp_set_knob, move, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL, NULL),
 	{ }
 };
 

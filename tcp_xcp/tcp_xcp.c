@@ -503,17 +503,22 @@ static struct tcp_congestion_ops txcp_asking __read_mostly = {
 
 static unsigned int txcp_loss_limit = XCP_LOSS_TIGHTER;
 
+#define TXCP_ENTRY(name)						\
+	{								\
+		.procname	= name,					\
+		.data		= hop_sysctl_at(struct txcp_net, loss),	\
+		.maxlen		= sizeof(u8),				\
+		.mode		= 0644,					\
+		.proc_handler	= proc_dou8vec_minmax,			\
+		.extra1		= SYSCTL_ZERO,				\
+		.extra2		= &txcp_loss_limit,			\
+	}
+
+#define TXCP_SYSCTLS 2
+
 /* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table txcp_table[] = {
-	{
-		.procname	= "xcp_loss",
-		.data		= hop_sysctl_at(struct txcp_net, loss),
-		.maxlen		= sizeof(u8),
-		.mode		= 0644,
-		.proc_handler	= proc_dou8vec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &txcp_loss_limit,
-	},
+static const struct ctl_table txcp_table[TXCP_SYSCTLS + 1] = {
+	hop_sysctl_renamed(TXCP_ENTRY, "tcp_xcp_loss", "xcp_loss"),
 	{ }
 };
 
@@ -521,7 +526,7 @@ static int __net_init txcp_net_init(struct net *net)
 {
 	struct txcp_net *xn = net_generic(net, txcp_net_id);
 
-	return hop_sysctl_start(net, &xn->sysctl, txcp_table, 1, xn);
+	return hop_sysctl_start(net, &xn->sysctl, txcp_table, TXCP_SYSCTLS, xn);
 }
 
 static void __net_exit txcp_net_exit(struct net *net)

@@ -189,7 +189,6 @@ void nxcp_knobs_default(struct nxcp_net *xn);
 int nxcp_hook(void *state);
 
 /* flow.c */
-enum hop_stage nxcp_flow_event(struct hop_flow *flow, enum hop_event event);
 void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */

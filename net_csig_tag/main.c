@@ -53,7 +53,7 @@ module_param_named(exid, ctag_exid, ushort, 0444);
 MODULE_PARM_DESC(exid, "ExID of the TCP option, RFC 6994 (17235)");
 
 module_param_named(port_vxlan, ctag_vxlan_port, ushort, 0444);
-MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN, in which tags are told to who is within (4789)");
+MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN; tags of its packets are reported to the inner flows (4789)");
 module_param_named(port_geneve, ctag_geneve_port, ushort, 0444);
 MODULE_PARM_DESC(port_geneve, "UDP port of GENEVE, as port_vxlan (6081)");
 
@@ -255,4 +255,4 @@ module_init(ctag_init);
 module_exit(ctag_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("CSIG's end host: tags and reflections (draft-ravi-ippm-csig-01)");
+MODULE_DESCRIPTION("CSIG carrier: tags and reflections (draft-ravi-ippm-csig-01)");

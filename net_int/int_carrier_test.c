@@ -692,4 +692,4 @@ static struct kunit_suite int_carrier_suite = {
 kunit_test_suite(int_carrier_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of telemetry's carrier");
+MODULE_DESCRIPTION("KUnit tests of the INT carrier");

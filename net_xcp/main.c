@@ -301,4 +301,4 @@ module_init(xcp_init);
 module_exit(xcp_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("XCP's congestion header (draft-falk-xcp-spec-00)");
+MODULE_DESCRIPTION("XCP carrier: congestion header of TCP flows (draft-falk-xcp-spec-00)");

@@ -1272,5 +1272,5 @@ static void __exit csig_module_exit(void)
 
 module_init(csig_module_init);
 module_exit(csig_module_exit);
-MODULE_DESCRIPTION("CSIG's transit device: tells tags how loaded its port is");
+MODULE_DESCRIPTION("CSIG transit device: updates CSIG tags with the load of its port");
 MODULE_LICENSE("GPL");

@@ -1422,5 +1422,5 @@ static void __exit xcp_module_exit(void)
 
 module_init(xcp_module_init);
 module_exit(xcp_module_exit);
-MODULE_DESCRIPTION("XCP router: allots a port's capacity to packets that ask");
+MODULE_DESCRIPTION("XCP router: allots the capacity of its port to flows");
 MODULE_LICENSE("GPL");

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Run in the guest of mq-scaling.py: packets through qdiscs below mq, from one CPU and from two.
+"""Run in the guest of mq_scaling.py: packets through qdiscs below mq, from one CPU and from two.
 
     mq_rates.py MQ_SEND ROUNDS SECONDS DEVICE...
 

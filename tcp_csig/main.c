@@ -8,8 +8,8 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_peek.h>
-#include <net/hop_sock.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_sock.h>
 #include <net/netns/generic.h>
 
 #include "tcp_csig.h"
@@ -43,17 +43,17 @@ static struct tcsig_params tcsig_path_params(const struct tcsig_sock *cs)
 
 static struct tcsig_params tcsig_params(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const struct tcsig_told *told = cs->told;
+	const struct tcsig_reported *reported = cs->reported;
 	const struct tcsig_net *cn = cs->net;
 	u64 target_ns;
 
 	if (!cs->hop)
 		return tcsig_path_params(cs);
-	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), told->period_ns);
+	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns);
 	return (struct tcsig_params){
 		.target_ns = target_ns,
 		.ai = READ_ONCE(cn->ai.value),
-		.gain = told->gain,
+		.gain = reported->gain,
 		.least = TCSIG_WND_MIN,
 		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
@@ -76,8 +76,8 @@ static noinline void tcsig_find_period(const struct sock *sk, struct tcsig_sock 
 {
 	const u32 rtt_us = tcsig_window_rtt_us(sk, cs);
 
-	cs->told->period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
-	cs->told->gain = tcsig_gain(rtt_us, READ_ONCE(cs->net->target_ns));
+	cs->reported->period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
+	cs->reported->gain = tcsig_gain(rtt_us, READ_ONCE(cs->net->target_ns));
 }
 
 /*
@@ -86,7 +86,7 @@ static noinline void tcsig_find_period(const struct sock *sk, struct tcsig_sock 
  */
 static bool tcsig_asks(const struct tcsig_sock *cs)
 {
-	return cs->told && csig_flow_is_fed(cs->told->flow);
+	return cs->reported && csig_flow_is_fed(cs->reported->flow);
 }
 
 static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
@@ -103,19 +103,20 @@ static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock
 	const struct hop_speed speed = hop_sock_speed(sk);
 
 	cs->line_mbit = speed.limits ? speed.mbit : 0;
-	if (!cs->told)
+	if (!cs->reported)
 		return;
-	cs->told->dev = dev;
-	cs->told->speed_changes = changes;
-	cs->told->set.cw = 0;
+	cs->reported->dev = dev;
+	cs->reported->speed_changes = changes;
+	cs->reported->set.cw = 0;
 }
 
 /* Once a round. */
 static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 {
-	const struct tcsig_told *told = cs->told;
+	const struct tcsig_reported *reported = cs->reported;
 
-	if (!told || told->dev != hop_sock_dev(sk) || told->speed_changes != hop_speed_changes())
+	if (!reported || reported->dev != hop_sock_dev(sk) ||
+	    reported->speed_changes != hop_speed_changes())
 		tcsig_look_up_line(sk, cs);
 }
 
@@ -126,7 +127,7 @@ static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 static bool tcsig_is_set(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
-	const struct tcsig_set *set = &cs->told->set;
+	const struct tcsig_set *set = &cs->reported->set;
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return set->cw == cs->v.cw && cs->v.stage != TCSIG_SEEK && set->rtt_us == rtt_us &&
@@ -140,7 +141,7 @@ static void tcsig_note_set(const struct sock *sk, const struct tcsig_sock *cs, u
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	cs->told->set = (struct tcsig_set){
+	cs->reported->set = (struct tcsig_set){
 		.cw = cs->v.cw,
 		.pace_bytes_ps = sk->sk_pacing_rate,
 		.rtt_us = rtt_us,
@@ -168,14 +169,14 @@ static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_p
 
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	if (cs->told && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
+	if (cs->reported && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
 		return;
 	hop_set_cwnd(sk, min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts));
 	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
 	if (!rtt_us)
 		return;
 	tcsig_set_pace(sk, cs, rtt_us);
-	if (!cs->told)
+	if (!cs->reported)
 		return;
 	tcsig_note_set(sk, cs, rtt_us);
 	/*
@@ -183,7 +184,7 @@ static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_p
 	 * afterwards.
 	 */
 	if (most_pkts != U32_MAX)
-		cs->told->set.cw = 0;
+		cs->reported->set.cw = 0;
 }
 
 static void tcsig_init(struct sock *sk)
@@ -202,7 +203,7 @@ static void tcsig_init(struct sock *sk)
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_find_line(sk, cs);
-	if (cs->told)
+	if (cs->reported)
 		tcsig_find_period(sk, cs);
 	tcsig_apply(sk, cs, U32_MAX);
 }
@@ -238,23 +239,23 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 			     u32 round_least_ns, bool turned)
 {
 	const u32 wanted = READ_ONCE(cs->net->move_rounds);
-	struct tcsig_told *told = cs->told;
+	struct tcsig_reported *reported = cs->reported;
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 core;
 
 	if (!cs->hop)
 		return;
-	if (told->path.waits && !before(tp->snd_una, told->moved_seq))
-		tcsig_path_settle(&told->path);
+	if (reported->path.waits && !before(tp->snd_una, reported->moved_seq))
+		tcsig_path_settle(&reported->path);
 	if (!wanted)
 		return;
-	core = tcsig_core(cs->net, told->locator);
+	core = tcsig_core(cs->net, reported->locator);
 	if (turned)
-		tcsig_path_round(&told->path, p, round_least_ns, core);
-	if (!tcsig_path_hear(&told->path, p, a, core, wanted, sk->sk_txhash))
+		tcsig_path_round(&reported->path, p, round_least_ns, core);
+	if (!tcsig_path_receive(&reported->path, p, a, core, wanted, sk->sk_txhash))
 		return;
-	trace_csig_move(sk, told->locator, cs->v.delay_ns, told->path.tries);
-	told->moved_seq = tp->snd_nxt;
+	trace_csig_move(sk, reported->locator, cs->v.delay_ns, reported->path.tries);
+	reported->moved_seq = tp->snd_nxt;
 	sk_rethink_txhash(sk);
 	/* ACKs of packets that were sent before report the path that was left. */
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
@@ -267,13 +268,13 @@ static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs, u32 le
 			    u32 worst_ns, u64 ref)
 {
 	tcsig_find_line(sk, cs);
-	if (cs->told)
+	if (cs->reported)
 		tcsig_find_period(sk, cs);
 	if (!cs->hop)
 		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, least_ns, worst_ns, ref);
 }
 
-static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
+static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
@@ -298,7 +299,7 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 	if (!READ_ONCE(cs->net->jump))
 		a.has_free = false;
 	p = tcsig_params(sk, cs);
-	turned = tcsig_hear(&cs->v, &p, &a);
+	turned = tcsig_receive(&cs->v, &p, &a);
 	if (turned)
 		tcsig_end_round(sk, cs, least_ns, worst_ns, ref);
 	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
@@ -315,7 +316,7 @@ static void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs, const struct 
 static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 {
 	cs->early = !tcsig_open(sk, cs);
-	if (!cs->told)
+	if (!cs->reported)
 		return;
 	tcsig_look_up_line(sk, cs);
 	tcsig_find_period(sk, cs);
@@ -335,7 +336,7 @@ static noinline void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
-compat_cong_control(tcsig_cong_control)
+static void tcsig_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -347,8 +348,8 @@ compat_cong_control(tcsig_cong_control)
 	cs->busy_us = tp->tcp_mstamp;
 	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT)
 		tcsig_start(sk, cs);
-	tcsig_hear_ack(sk, cs, rs);
-	if (cs->told)
+	tcsig_receive_ack(sk, cs, rs);
+	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		most_pkts = hop_repair_pkts(sk, rs->acked_sacked);
@@ -356,6 +357,8 @@ compat_cong_control(tcsig_cong_control)
 	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
 		tcsig_hold(sk, cs);
 }
+
+compat_adapt_cong_control(tcsig_cong_control)
 
 /*
  * Like other congestion controls, and without CSIG, where slow start is needed to find the
@@ -392,9 +395,10 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	const s32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - cs->busy_us;
-	const u32 silent_jiffies = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
+	const u32 unsupported_jiffies = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
 
-	return silent_jiffies >= 2 * inet_csk(sk)->icsk_rto || idle_us >= tcsig_idle_us(sk, cs);
+	return unsupported_jiffies >= 2 * inet_csk(sk)->icsk_rto || idle_us >= tcsig_idle_us(sk,
+											     cs);
 }
 
 static void tcsig_tx_start(struct sock *sk)
@@ -406,7 +410,7 @@ static void tcsig_tx_start(struct sock *sk)
 	hop_bound_window(sk);
 	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
-	if (cs->told)
+	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK);
 }
 
@@ -510,7 +514,7 @@ static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_i
 static struct tcp_congestion_ops tcsig __read_mostly = {
 	.init		= tcsig_init,
 	.release	= tcsig_release,
-	.cong_control	= tcsig_cong_control,
+	.cong_control	= compat_cong_control(tcsig_cong_control),
 	compat_cc_events(tcsig_cwnd_event, tcsig_tx_start),
 	.ssthresh	= tcsig_ssthresh,
 	.undo_cwnd	= tcsig_undo_cwnd,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in net/hpcc.h and
- * hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to the
- * TCP stack.
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h
+ * and hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to
+ * the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses. If the peer
  * does not answer (any more), or if no port of the path writes records, the connection falls back
@@ -13,10 +13,10 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
-#include <net/hop_sock.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -529,11 +529,11 @@ static void hpccpp_init(struct sock *sk)
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	switch (int_flow_negotiate(sk)) {
-	case INT_PEER_SPEAKS:
+	case INT_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
 		hpccpp_init(sk);
 		break;
-	case INT_PEER_SILENT:
+	case INT_PEER_UNSUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
 		break;
 	default:
@@ -669,11 +669,11 @@ static noinline void hpccpp_grow_header(struct sock *sk)
 }
 
 /* Returns the algorithm's result for the answer. */
-static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
+static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
 	u32 update_seq = law->v.update_seq;
-	enum hpcc_heard heard;
+	enum hpcc_received received;
 	bool round;
 
 	if (unlikely(law->least.queues_ns))
@@ -683,21 +683,21 @@ static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *la
 		hpccpp_grow_header(sk);
 	}
 
-	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
-			    tcp_sk(sk)->tcp_clock_cache);
-	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
-	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
+	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
+				  tcp_sk(sk)->tcp_clock_cache);
+	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
+	round = received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 	if (a->kind == INT_ANSWER_RECORDS) {
-		if (heard == HPCC_HEARD_FIRST || heard == HPCC_HEARD_PATH)
+		if (received == HPCC_RECEIVED_FIRST || received == HPCC_RECEIVED_PATH)
 			hpccpp_measure_ports(sk, law);
 		law->path_bytes_ps =
 			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
 						law->path_bytes_ps,
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	}
-	if (heard != HPCC_HEARD_NOTHING)
+	if (received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
-	return heard;
+	return received;
 }
 
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
@@ -706,7 +706,7 @@ static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 	hpccpp_find_speed(sk, law);
 }
 
-compat_cong_control(hpccpp_cong_control)
+static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
@@ -718,7 +718,7 @@ compat_cong_control(hpccpp_cong_control)
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SPEAKS)
+	if (!law->reno && int_flow_peer(hs->flow) != INT_PEER_SUPPORTED)
 		hpccpp_begin_reno(sk, law);
 	if (law->reno) {
 		hpccpp_run_reno(sk, law, rs);
@@ -726,7 +726,7 @@ compat_cong_control(hpccpp_cong_control)
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = int_flow_take(hs->flow, &law->answer);
-	if (answered && hpccpp_is_blind(&law->blind, hpccpp_hear_answer(sk, law))) {
+	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
 		hpccpp_give_up(sk);
 		return;
 	}
@@ -740,6 +740,8 @@ compat_cong_control(hpccpp_cong_control)
 	if (changed || !hpccpp_has_asked(law))
 		hpccpp_ask(hs, law);
 }
+
+compat_adapt_cong_control(hpccpp_cong_control)
 
 /* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
 static void hpccpp_tx_start(struct sock *sk)
@@ -838,7 +840,7 @@ static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_
 static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.init		= hpccpp_init,
 	.release	= hpccpp_release,
-	.cong_control	= hpccpp_cong_control,
+	.cong_control	= compat_cong_control(hpccpp_cong_control),
 	compat_cc_events(hpccpp_cwnd_event, hpccpp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= hpccpp_undo_cwnd,
@@ -914,35 +916,32 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 	return 0;
 }
 
-#define HPCCPP_KNOB(name, member, min, max)				\
+#define HPCCPP_ENTRY(name, handler, member, min, max)			\
 	{								\
-		.procname	= "hpccpp_" name,			\
+		.procname	= name,					\
 		.data		= hop_sysctl_at(struct hpccpp_net, member), \
 		.maxlen		= sizeof(unsigned int),			\
 		.mode		= 0644,					\
-		.proc_handler	= hpccpp_set_knob,			\
+		.proc_handler	= handler,				\
 		.extra1		= min,					\
 		.extra2		= max,					\
 	}
 
-#define HPCCPP_SYSCTLS 8
+#define HPCCPP_KNOB(name, handler, member, min, max)			\
+	hop_sysctl_renamed(HPCCPP_ENTRY, "tcp_hpccpp_" name, "hpccpp_" name, handler, member, min, max)
+
+#define HPCCPP_SYSCTLS 16
 
 /* The last entry terminates the table on kernels that do not count entries. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
-	HPCCPP_KNOB("eta_ppm", config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
-	HPCCPP_KNOB("max_stage", config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
-	HPCCPP_KNOB("flows", config.flows, SYSCTL_ONE, &hpccpp_flows_max),
-	HPCCPP_KNOB("rate_mbit", config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
-	HPCCPP_KNOB("answer", answer, SYSCTL_ZERO, &hpccpp_answer_max),
-	HPCCPP_KNOB("hold", config.hold, SYSCTL_ZERO, SYSCTL_ONE),
-	HPCCPP_KNOB("move", move, SYSCTL_ZERO, SYSCTL_ONE),
-	{
-		.procname	= "hpccpp_t_ns",
-		.data		= hop_sysctl_at(struct hpccpp_net, config.t_ns),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= hpccpp_set_t,
-	},
+	HPCCPP_KNOB("eta_ppm", hpccpp_set_knob, config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
+	HPCCPP_KNOB("max_stage", hpccpp_set_knob, config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
+	HPCCPP_KNOB("flows", hpccpp_set_knob, config.flows, SYSCTL_ONE, &hpccpp_flows_max),
+	HPCCPP_KNOB("rate_mbit", hpccpp_set_knob, config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
+	HPCCPP_KNOB("answer", hpccpp_set_knob, answer, SYSCTL_ZERO, &hpccpp_answer_max),
+	HPCCPP_KNOB("hold", hpccpp_set_knob, config.hold, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("move", hpccpp_set_knob, move, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL, NULL),
 	{ }
 };
 

@@ -8,7 +8,6 @@
 The sender writes one byte every 1.5 ms, which is 0.1 % of the slowest link. Each packet asks for
 another signal. The flow state is read a little later; the answer arrives within 100 us, one RTT.
 """
-import importlib
 import os
 import socket
 import sys
@@ -16,9 +15,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../netns"))
 import csig_flows
+import csig_path as path
 import hosts
 
-path = importlib.import_module("csig-path")
 path.RUN_NS = 12000000
 
 HOST = {"a": ("192.0.2.1", "02:00:00:00:0a:01"), "b": ("192.0.2.2", "02:00:00:00:0b:01"),

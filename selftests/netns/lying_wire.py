@@ -245,7 +245,7 @@ SYSTEMS = {
     "csig expanded": System("csig", Reflection, {"csig_form": 2}),
 }
 DEFAULTS = {"int_forward": 0, "int_reverse": 0, "csig_form": 1, "csig": 2, "csig_ports": "*",
-            "xcp_silent_s": 0, "int_silent_s": 0, "csig_silent_s": 0}
+            "xcp_unsupported_s": 0, "int_unsupported_s": 0, "csig_unsupported_s": 0}
 LIES = ("fastest", "slowest", "contradicting", "any value", "any bytes", "replayed", "reordered",
         "unproven")
 
@@ -330,7 +330,7 @@ class Sender:
 
     def has_fallen_back(self):
         """Return True if the connection has fallen back to Reno, which ignores feedback."""
-        return not {"peer_silent", "peer_given_up"}.isdisjoint(self.counted())
+        return not {"peer_unsupported", "peer_given_up"}.isdisjoint(self.counted())
 
     def sample(self, now_s):
         pace, longest_us = self.info("Q", 104), self.samples[-1][3] if self.samples else 0

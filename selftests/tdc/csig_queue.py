@@ -9,7 +9,6 @@ tag's EtherType as their protocol, like those of a bridge. Behind another csig t
 EtherType behind the tag, like those of one of our hosts.
 """
 import errno
-import importlib
 import random
 import socket
 import struct
@@ -18,10 +17,9 @@ import sys
 import time
 
 import frames
+import int_queue
 from frames import (ETH_P_IP, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
                     expiries, in_container, run_checks, sh, traced)
-
-int_queue = importlib.import_module("int_queue")
 
 COMPACT, EXPANDED = 0x88b5, 0x88b6
 ABW, ABW_C, PD = 0, 1, 2
@@ -369,11 +367,11 @@ def held_queue_rests(wire):
             wire.put(tagged_1000(EXPANDED, ABW))
         time.sleep(1)
         expect(wire.stats()["qlen"], 8, "held")
-        expect(expiries("csig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
+        expect(expiries("scsig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
         expect(wire.stats()["available"], 1000000, "available")
         # All packets leave, the first one as from an idle port; the timer runs until then.
         sh("tc qdisc change dev va parent 10:1 handle 20: tbf rate 8mbit burst 2000 limit 100000")
-        count = expiries("csig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
+        count = expiries("scsig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
         assert 8 <= count <= 1000, count
         got = [read(data)[1] for data in wire.arrived()]
         expect((len(got), got[2]), (11, 8000), "arrived, told")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Run in the guest of kcsan-matrix.t: KCSAN set to look often, a module with a race on purpose,
-# then what guest_hopcc.sh does with the modules.
+# then guest_hopcc.sh.
 #
 #   guest_kcsan.sh MODULES_BUILD ROUNDS FIRST
 set -u

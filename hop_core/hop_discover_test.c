@@ -217,4 +217,4 @@ static struct kunit_suite hop_discover_suite = {
 kunit_test_suite(hop_discover_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of a carrier's discovery");
+MODULE_DESCRIPTION("KUnit tests of how a carrier discovers peers with support");

@@ -449,4 +449,4 @@ static struct kunit_suite ctag_carrier_suite = {
 kunit_test_suite(ctag_carrier_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of CSIG's end host");
+MODULE_DESCRIPTION("KUnit tests of the CSIG carrier");

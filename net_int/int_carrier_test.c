@@ -693,4 +693,4 @@ static struct kunit_suite nint_carrier_suite = {
 kunit_test_suite(nint_carrier_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of telemetry's carrier");
+MODULE_DESCRIPTION("KUnit tests of the INT carrier");

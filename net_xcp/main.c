@@ -203,4 +203,4 @@ module_init(nxcp_init);
 module_exit(nxcp_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("XCP's congestion header (draft-falk-xcp-spec-00)");
+MODULE_DESCRIPTION("XCP carrier: congestion header of TCP flows (draft-falk-xcp-spec-00)");

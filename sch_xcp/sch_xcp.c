@@ -1422,5 +1422,5 @@ static void __exit sxcp_module_exit(void)
 
 module_init(sxcp_module_init);
 module_exit(sxcp_module_exit);
-MODULE_DESCRIPTION("XCP router: allots a port's capacity to packets that ask");
+MODULE_DESCRIPTION("XCP router: allots the capacity of its port to flows");
 MODULE_LICENSE("GPL");

@@ -1000,4 +1000,4 @@ static struct kunit_suite hpccpp_sender_suite = {
 kunit_test_suites(&hpccpp_sender_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("HPCC++ sender: test");
+MODULE_DESCRIPTION("KUnit tests of HPCC++'s sender");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The common part of classful qdiscs that wrap one child or two; see net/hop_child.h. */
+/* The common part of classful qdiscs that wrap one child or two; see hopcc/core/hop_child.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
-#include <net/hop_arrival.h>
-#include <net/hop_child.h>
+#include <hopcc/lib/hop_arrival.h>
+#include <hopcc/core/hop_child.h>
 
 /* A default fifo must have room for one GSO packet at least, or it would drop all of them. */
 #define HOP_CHILD_LIMIT_MIN_BYTES 65536

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters; see net/hop_count.h. */
+/* Counters; see hopcc/core/hop_count.h. */
 
 #include <linux/module.h>
 #include <linux/seq_file.h>
-#include <net/hop_count.h>
-#include <net/hop_flow.h>
+#include <hopcc/core/hop_count.h>
+#include <hopcc/core/hop_flow.h>
 
 static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int count)
 {

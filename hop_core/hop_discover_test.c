@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <net/hop_discover.h>
+#include <hopcc/lib/hop_discover.h>
 
 /*
  * Events by letter: S our SYN leaves, A our SYN-ACK leaves, s a SYN-ACK with a header arrives, y a
@@ -17,40 +17,40 @@ static const struct stage_case {
 } stage_cases[] = {
 	{ "we were not there", "E", HOP_STAGE_NONE },
 	{ "asked", "S", HOP_STAGE_ASKED },
-	{ "asked and answered", "SsE", HOP_STAGE_SPEAKS },
-	{ "no header on the SYN-ACK", "SE", HOP_STAGE_SILENT },
+	{ "asked and answered", "SsE", HOP_STAGE_SUPPORTED },
+	{ "no header on the SYN-ACK", "SE", HOP_STAGE_UNSUPPORTED },
 	{ "SYN lost", "SS", HOP_STAGE_LOST },
 	{ "SYN lost twice", "SSS", HOP_STAGE_LOST },
-	{ "SYN lost, then open", "SSE", HOP_STAGE_SILENT },
-	{ "only the answer was late", "SSsE", HOP_STAGE_SPEAKS },
-	{ "protocol unreachable", "SISE", HOP_STAGE_SILENT },
-	{ "heard", "y", HOP_STAGE_HEARD },
-	{ "heard twice", "yy", HOP_STAGE_HEARD },
-	{ "heard, answered", "yAE", HOP_STAGE_SPEAKS },
-	{ "the ACK's header proves it as well", "yAh", HOP_STAGE_SPEAKS },
+	{ "SYN lost, then open", "SSE", HOP_STAGE_UNSUPPORTED },
+	{ "only the answer was late", "SSsE", HOP_STAGE_SUPPORTED },
+	{ "protocol unreachable", "SISE", HOP_STAGE_UNSUPPORTED },
+	{ "heard", "y", HOP_STAGE_OFFERED },
+	{ "heard twice", "yy", HOP_STAGE_OFFERED },
+	{ "heard, answered", "yAE", HOP_STAGE_SUPPORTED },
+	{ "the ACK's header proves it as well", "yAh", HOP_STAGE_SUPPORTED },
 	{ "our SYN-ACK lost", "yAA", HOP_STAGE_LOST },
-	{ "our SYN-ACK was only late", "yAAh", HOP_STAGE_SPEAKS },
-	{ "our SYN-ACK lost, then open", "yAAE", HOP_STAGE_SILENT },
-	{ "our SYN-ACK refused", "yAIE", HOP_STAGE_SILENT },
+	{ "our SYN-ACK was only late", "yAAh", HOP_STAGE_SUPPORTED },
+	{ "our SYN-ACK lost, then open", "yAAE", HOP_STAGE_UNSUPPORTED },
+	{ "our SYN-ACK refused", "yAIE", HOP_STAGE_UNSUPPORTED },
 	{ "both open at once", "SyA", HOP_STAGE_ANSWERED },
-	{ "both open at once, answered", "SyAsE", HOP_STAGE_SPEAKS },
-	{ "data of a connection that began without us", "h", HOP_STAGE_SPEAKS },
-	{ "the path changed", "SsET", HOP_STAGE_SILENT },
-	{ "the path changed, by ICMP", "SsEI", HOP_STAGE_SILENT },
-	{ "reset soon after the handshake", "SsER", HOP_STAGE_SILENT },
+	{ "both open at once, answered", "SyAsE", HOP_STAGE_SUPPORTED },
+	{ "data of a connection that began without us", "h", HOP_STAGE_SUPPORTED },
+	{ "the path changed", "SsET", HOP_STAGE_UNSUPPORTED },
+	{ "the path changed, by ICMP", "SsEI", HOP_STAGE_UNSUPPORTED },
+	{ "reset soon after the handshake", "SsER", HOP_STAGE_UNSUPPORTED },
 	{ "a reset that ends no use of headers", "yAR", HOP_STAGE_ANSWERED },
 	{ "a reset of a stranger", "R", HOP_STAGE_NONE },
 	{ "asked late", "L", HOP_STAGE_LATE },
 	{ "asked late, the other end too", "LL", HOP_STAGE_LATE },
 	{ "asked late, opened once more", "LE", HOP_STAGE_LATE },
-	{ "asked late, answered", "Lh", HOP_STAGE_SPEAKS },
-	{ "asked late, not answered", "LU", HOP_STAGE_SILENT },
-	{ "asked late, refused", "LI", HOP_STAGE_SILENT },
+	{ "asked late, answered", "Lh", HOP_STAGE_SUPPORTED },
+	{ "asked late, not answered", "LU", HOP_STAGE_UNSUPPORTED },
+	{ "asked late, refused", "LI", HOP_STAGE_UNSUPPORTED },
 	{ "asked late, TCP repeats data", "LT", HOP_STAGE_LATE },
-	{ "answered, then given up", "LhU", HOP_STAGE_SPEAKS },
-	{ "asked anew where headers pass", "SsEL", HOP_STAGE_SPEAKS },
-	{ "asked anew where they do not", "SEL", HOP_STAGE_SILENT },
-	{ "silent stays so", "SEhE", HOP_STAGE_SILENT },
+	{ "answered, then given up", "LhU", HOP_STAGE_SUPPORTED },
+	{ "asked anew where headers pass", "SsEL", HOP_STAGE_SUPPORTED },
+	{ "asked anew where they do not", "SEL", HOP_STAGE_UNSUPPORTED },
+	{ "silent stays so", "SEhE", HOP_STAGE_UNSUPPORTED },
 	{ "ICMP for a stranger", "I", HOP_STAGE_NONE },
 };
 
@@ -145,21 +145,21 @@ static void loss_test(struct kunit *test)
 			from = stage;
 			stage = hop_next_stage(stage, event_of(*event));
 		}
-		KUNIT_EXPECT_EQ_MSG(test, stage, HOP_STAGE_SILENT, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, stage, HOP_STAGE_UNSUPPORTED, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, hop_may_be_loss(from, event_of(event[-1])), c->want,
 				    "%s", c->what);
 	}
 }
 
-static void doubt_test(struct kunit *test)
+static void loss_wait_test(struct kunit *test)
 {
 	static const unsigned int want_s[] = { 15, 30, 60, 60 };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(want_s); i++)
-		KUNIT_EXPECT_EQ(test, hop_doubt_s(i, 15, 60), want_s[i]);
-	KUNIT_EXPECT_EQ(test, hop_doubt_s(255, 15, 86400), 86400);
-	KUNIT_EXPECT_EQ(test, hop_doubt_s(0, 15, 1), 1);
+		KUNIT_EXPECT_EQ(test, hop_loss_wait_s(i, 15, 60), want_s[i]);
+	KUNIT_EXPECT_EQ(test, hop_loss_wait_s(255, 15, 86400), 86400);
+	KUNIT_EXPECT_EQ(test, hop_loss_wait_s(0, 15, 1), 1);
 }
 
 /* A NAT entry of an unknown protocol lives for 600 s: the fifth pause is longer than that. */
@@ -203,7 +203,7 @@ static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(negotiated_test),
 	KUNIT_CASE(loss_test),
-	KUNIT_CASE(doubt_test),
+	KUNIT_CASE(loss_wait_test),
 	KUNIT_CASE(reset_test),
 	KUNIT_CASE(late_test),
 	{}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The flow table; see net/hop_flow.h. */
+/* The flow table; see hopcc/core/hop_flow.h. */
 
 #include <linux/jhash.h>
 #include <linux/mm.h>
@@ -8,12 +8,12 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include <net/hop_arrival.h>
-#include <net/hop_flow.h>
-#include <net/hop_hook.h>
-#include <net/hop_peek.h>
-#include <net/hop_speed.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_arrival.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_speed.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/netns/hash.h>
 #include <net/tcp.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The key of a flow, and its socket; see net/hop_flow.h. */
+/* The key of a flow, and its socket; see hopcc/core/hop_flow.h. */
 
 #include <linux/ipv6.h>
 #include <linux/module.h>
-#include <net/hop_flow.h>
+#include <hopcc/core/hop_flow.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
 #include <net/l3mdev.h>

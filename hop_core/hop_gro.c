@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets that GRO holds when a module is unloaded; see net/hop_gro.h. */
+/* Packets that GRO holds when a module is unloaded; see hopcc/core/hop_gro.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <net/hop_gro.h>
+#include <hopcc/core/hop_gro.h>
 #include <net/net_namespace.h>
 
 /*

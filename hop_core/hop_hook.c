@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hooks of the carriers and of a congestion control; see net/hop_hook.h. */
+/* The hooks of the carriers and of a congestion control; see hopcc/core/hop_hook.h. */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
-#include <net/hop_flow.h>
-#include <net/hop_hook.h>
-#include <net/hop_input.h>
-#include <net/hop_output.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
@@ -110,8 +110,8 @@ static noinline void show_reset(const struct hop_hooks *hooks, struct sk_buff *s
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (carrier)
-			hop_input_hear_reset(carrier->greeter, skb, (const struct tcphdr *)
-					     (skb->data + place->offset_bytes));
+			hop_input_receive_reset(carrier->hs, skb, (const struct tcphdr *)
+						(skb->data + place->offset_bytes));
 	}
 }
 
@@ -132,7 +132,7 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 {
 	const struct hop_carrier *carrier;
 	struct hop_shim_place place;
-	unsigned int i, len_bytes = 0, verdict;
+	unsigned int i, len_bytes = 0, decision;
 
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
@@ -145,9 +145,9 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 				show_reset(hooks, skb, &place);
 		}
 		len_bytes = skb->len;
-		verdict = carrier->input(skb, &place, state);
-		if (verdict != NF_ACCEPT)
-			return verdict;
+		decision = carrier->input(skb, &place, state);
+		if (decision != NF_ACCEPT)
+			return decision;
 	}
 	return NF_ACCEPT;
 }
@@ -193,7 +193,7 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 {
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
-	unsigned int i, len_bytes = 0, verdict;
+	unsigned int i, len_bytes = 0, decision;
 
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
@@ -203,9 +203,9 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 		if (skb->len != len_bytes)
 			read_segment(skb, &seg, state->net);
 		len_bytes = skb->len;
-		verdict = carrier->output(skb, &seg, state);
-		if (verdict != NF_ACCEPT)
-			return verdict;
+		decision = carrier->output(skb, &seg, state);
+		if (decision != NF_ACCEPT)
+			return decision;
 	}
 	return NF_ACCEPT;
 }
@@ -234,12 +234,12 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 	const struct hop_hooks *hooks = priv;
 	const struct hop_hook_cc *cc = skb->sk ? READ_ONCE(hooks->cc) : NULL;
 	const struct sock *sk = cc ? cc_socket(cc, skb) : NULL;
-	unsigned int verdict;
+	unsigned int decision;
 
 	if (sk) {
-		verdict = cc->output(skb, sk, state);
-		if (verdict != NF_ACCEPT)
-			return verdict;
+		decision = cc->output(skb, sk, state);
+		if (decision != NF_ACCEPT)
+			return decision;
 	}
 	if (likely(!concerns_output(hooks, skb, state->pf)))
 		return NF_ACCEPT;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ICMP errors that quote one of our headers; see net/hop_icmp.h. */
+/* ICMP errors that quote one of our headers; see hopcc/core/hop_icmp.h. */
 
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
 #include <linux/module.h>
-#include <net/hop_icmp.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_icmp.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
-enum hop_icmp_verdict hop_icmp_judge_v4(u8 type, u8 code)
+enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code)
 {
 	if (type != ICMP_DEST_UNREACH)
 		return HOP_ICMP_NEXT;
@@ -25,9 +25,9 @@ enum hop_icmp_verdict hop_icmp_judge_v4(u8 type, u8 code)
 		return HOP_ICMP_NEXT;
 	}
 }
-EXPORT_SYMBOL_GPL(hop_icmp_judge_v4);
+EXPORT_SYMBOL_GPL(hop_icmp_check_v4);
 
-enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code)
+enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code)
 {
 	if (type == ICMPV6_PARAMPROB && code == ICMPV6_UNK_NEXTHDR)
 		return HOP_ICMP_REFUSED;
@@ -43,7 +43,7 @@ enum hop_icmp_verdict hop_icmp_judge_v6(u8 type, u8 code)
 		return HOP_ICMP_NEXT;
 	}
 }
-EXPORT_SYMBOL_GPL(hop_icmp_judge_v6);
+EXPORT_SYMBOL_GPL(hop_icmp_check_v6);
 
 /* Is the quoted segment in flight? An error that quotes another one could be forged by anybody. */
 static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th)
@@ -88,15 +88,15 @@ static void repeat_syn(const struct hop_flow_key *key)
 static bool is_handshake(enum hop_stage stage)
 {
 	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
-	       stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED ||
+	       stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED ||
 	       stage == HOP_STAGE_LATE;
 }
 
 bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
-		   enum hop_icmp_verdict verdict, enum hop_stage stage, bool *refused)
+		   enum hop_icmp_decision decision, enum hop_stage stage, bool *refused)
 {
 	*refused = false;
-	if (verdict == HOP_ICMP_MAYBE && !is_handshake(stage))
+	if (decision == HOP_ICMP_MAYBE && !is_handshake(stage))
 		return false;
 	*refused = is_in_flight(key, th);
 	if (*refused && stage == HOP_STAGE_ASKED)
@@ -105,7 +105,7 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);
 
-int hop_icmp_tell_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
+int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
 {
 	const struct net_protocol *protocol = rcu_dereference(inet_protos[next]);
 	unsigned int ip_bytes = ((const struct iphdr *)skb->data)->ihl * 4;
@@ -124,4 +124,4 @@ int hop_icmp_tell_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
 	memcpy(skb->data, quoted, ip_bytes + bytes);
 	return err;
 }
-EXPORT_SYMBOL_GPL(hop_icmp_tell_v4);
+EXPORT_SYMBOL_GPL(hop_icmp_report_v4);

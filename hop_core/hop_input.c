@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Incoming packets; see net/hop_input.h. */
+/* Incoming packets; see hopcc/core/hop_input.h. */
 
 #include <linux/icmpv6.h>
 #include <linux/ipv6.h>
@@ -8,9 +8,9 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
-#include <net/hop_input.h>
-#include <net/hop_output.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -165,18 +165,18 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 }
 EXPORT_SYMBOL_GPL(hop_input_may_ask);
 
-struct hop_flow *hop_input_hear_question(const struct hop_greeter *greeter,
-					 const struct hop_flow_key *key)
+struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
+					    const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_add(key, false);
 
 	if (!flow)
 		return NULL;
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
-	greeter->event(flow, HOP_EVENT_LATE);
+	hs->event(flow, HOP_EVENT_LATE);
 	return flow;
 }
-EXPORT_SYMBOL_GPL(hop_input_hear_question);
+EXPORT_SYMBOL_GPL(hop_input_receive_question);
 
 static void send_ack(struct sock *sk, void *unused)
 {
@@ -208,20 +208,20 @@ static bool is_early_reset(const struct hop_flow_key *key, const struct tcphdr *
 	return early;
 }
 
-void hop_input_hear_reset(const struct hop_greeter *greeter, struct sk_buff *skb,
-			  const struct tcphdr *th)
+void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			     const struct tcphdr *th)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
 	if (th->ack || th->syn)
 		return;
-	hop_flow_key_of_input(&key, greeter->kind, skb, th);
+	hop_flow_key_of_input(&key, hs->kind, skb, th);
 	flow = hop_flow_find(&key);
-	if (!flow || greeter->stage(flow) != HOP_STAGE_SPEAKS)
+	if (!flow || hs->stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	if (is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
-		greeter->event(flow, HOP_EVENT_RESET);
+		hs->event(flow, HOP_EVENT_RESET);
 }
 
 /* Has the device filters that see the packet without our header when it is received again? */

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <net/hop_mark.h>
+#include <hopcc/lib/hop_mark.h>
 
 #define SECRET 0x0123456789abcdefULL
 

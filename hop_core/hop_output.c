@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Outgoing packets; see net/hop_output.h. */
+/* Outgoing packets; see hopcc/core/hop_output.h. */
 
 #include <linux/module.h>
 #include <net/dst.h>
-#include <net/hop_output.h>
+#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 bool hop_output_read(struct sk_buff *skb, struct hop_segment *seg)
@@ -40,14 +40,14 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 EXPORT_SYMBOL_GPL(hop_output_has_room);
 
 /* An existing flow with this key belongs to an earlier connection with the same ports. */
-static struct hop_flow *ask(const struct hop_greeter *greeter, const struct hop_flow_key *key,
+static struct hop_flow *ask(const struct hop_handshake_ops *hs, const struct hop_flow_key *key,
 			    const struct sock *sk, unsigned int payload_bytes)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
 	if (flow)
 		hop_flow_remove(flow);
-	if (payload_bytes || !greeter->asks(key, sk))
+	if (payload_bytes || !hs->asks(key, sk))
 		return NULL;
 	return hop_flow_add(key, true);
 }
@@ -56,61 +56,61 @@ static struct hop_flow *ask(const struct hop_greeter *greeter, const struct hop_
  * If a SYN is retransmitted because its header was refused (hop_icmp_ends()), that is no sign of
  * congestion. So the timeout must not end slow start. Context: socket lock held.
  */
-static struct hop_flow *find_again(const struct hop_greeter *greeter,
+static struct hop_flow *find_again(const struct hop_handshake_ops *hs,
 				   const struct hop_flow_key *key, struct sock *sk)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
 	if (flow && inet_csk(sk)->icsk_retransmits == 1 &&
-	    greeter->stage(flow) == HOP_STAGE_SILENT)
+	    hs->stage(flow) == HOP_STAGE_UNSUPPORTED)
 		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	return flow;
 }
 
-static struct hop_flow *greet_with_syn(const struct hop_greeter *greeter, struct sock *sk,
-				       unsigned int payload_bytes)
+static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, struct sock *sk,
+					   unsigned int payload_bytes)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	hop_flow_key_of_sock(&key, greeter->kind, sk);
+	hop_flow_key_of_sock(&key, hs->kind, sk);
 	if (inet_csk(sk)->icsk_retransmits)
-		flow = find_again(greeter, &key, sk);
+		flow = find_again(hs, &key, sk);
 	else
-		flow = ask(greeter, &key, sk, payload_bytes);
-	if (!flow || greeter->event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
+		flow = ask(hs, &key, sk, payload_bytes);
+	if (!flow || hs->event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
 		return NULL;
 	return flow;
 }
 
-static struct hop_flow *greet_with_synack(const struct hop_greeter *greeter,
-					  const struct sk_buff *skb, const struct tcphdr *th)
+static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs,
+					      const struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	enum hop_stage stage;
 
 	if (skb->sk)
-		hop_flow_key_of_sock(&key, greeter->kind, skb->sk);
+		hop_flow_key_of_sock(&key, hs->kind, skb->sk);
 	else
-		hop_flow_key_of_output(&key, greeter->kind, skb, th);
+		hop_flow_key_of_output(&key, hs->kind, skb, th);
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return NULL;
-	stage = greeter->stage(flow);
-	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
+	stage = hs->stage(flow);
+	if (stage != HOP_STAGE_OFFERED && stage != HOP_STAGE_ANSWERED) {
 		/* The flow is an earlier connection's, since this one's SYN had no header. */
-		if (stage == HOP_STAGE_SPEAKS)
+		if (stage == HOP_STAGE_SUPPORTED)
 			hop_flow_remove(flow);
 		return NULL;
 	}
-	if (greeter->event(flow, HOP_EVENT_SYNACK_OUT) != HOP_STAGE_ANSWERED)
+	if (hs->event(flow, HOP_EVENT_SYNACK_OUT) != HOP_STAGE_ANSWERED)
 		return NULL;
 	return flow;
 }
 
-struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struct sk_buff *skb,
-				  const struct tcphdr *th, unsigned int payload_bytes)
+struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
+				      const struct tcphdr *th, unsigned int payload_bytes)
 {
 	struct sock *sk = skb->sk;
 
@@ -119,13 +119,13 @@ struct hop_flow *hop_output_greet(const struct hop_greeter *greeter, const struc
 		return NULL;
 	if (th->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			return greet_with_synack(greeter, skb, th);
+			return negotiate_with_synack(hs, skb, th);
 	} else if (hop_output_is_tcp(sk)) {
-		return greet_with_syn(greeter, sk, payload_bytes);
+		return negotiate_with_syn(hs, sk, payload_bytes);
 	}
 	return NULL;
 }
-EXPORT_SYMBOL_GPL(hop_output_greet);
+EXPORT_SYMBOL_GPL(hop_output_handshake);
 
 /*
  * The stack sets lsndtime at the end of the handshake, after it has called init() of the
@@ -137,11 +137,11 @@ static bool is_chosen_late(const struct sock *sk)
 }
 
 /* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
-static enum hop_stage take_late_turn(const struct hop_greeter *greeter, struct hop_flow *flow,
+static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
 				     const struct sock *sk, bool *sends)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	enum hop_stage stage = greeter->stage(flow);
+	enum hop_stage stage = hs->stage(flow);
 
 	if (stage != HOP_STAGE_NONE && stage != HOP_STAGE_LATE)
 		return stage;
@@ -149,28 +149,28 @@ static enum hop_stage take_late_turn(const struct hop_greeter *greeter, struct h
 	case HOP_LATE_ASK:
 		set_bit(HOP_FLOW_ASKS, &flow->flags);
 		*sends = true;
-		return greeter->event(flow, HOP_EVENT_LATE);
+		return hs->event(flow, HOP_EVENT_LATE);
 	case HOP_LATE_GIVE_UP:
-		return greeter->event(flow, HOP_EVENT_UNANSWERED);
+		return hs->event(flow, HOP_EVENT_UNANSWERED);
 	default:
 		return stage;
 	}
 }
 
-enum hop_stage hop_output_ask(const struct hop_greeter *greeter, struct sock *sk, bool begins)
+enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool begins)
 {
-	enum hop_stage stage = HOP_STAGE_SILENT;
+	enum hop_stage stage = HOP_STAGE_UNSUPPORTED;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	bool sends = false;
 
 	if (!is_chosen_late(sk))
 		return stage;
-	hop_flow_key_of_sock(&key, greeter->kind, sk);
+	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
 	flow = begins ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
-		stage = take_late_turn(greeter, flow, sk, &sends);
+		stage = take_late_turn(hs, flow, sk, &sends);
 	rcu_read_unlock();
 	if (sends)
 		compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One port that several qdiscs send through; see net/hop_port.h. */
+/* One port that several qdiscs send through; see hopcc/core/hop_port.h. */
 
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <net/hop_child.h>
-#include <net/hop_port.h>
-#include <net/hop_port_sum.h>
+#include <hopcc/core/hop_child.h>
+#include <hopcc/core/hop_port.h>
+#include "hop_port_sum.h"
 #include <net/pkt_sched.h>
 
 /* List of all shared ports; under RTNL. */
@@ -149,7 +149,7 @@ static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_
 }
 
 /* Context: under the port's lock. */
-static void hop_port_tell_locked(struct hop_port *port)
+static void hop_port_report_locked(struct hop_port *port)
 {
 	struct hop_port_queue *queue;
 	u64 bytes, backlog_bytes = 0;
@@ -165,7 +165,7 @@ static void hop_port_tell_locked(struct hop_port *port)
 }
 
 /**
- * hop_port_tell() - update each qdisc's sums over the port's other qdiscs
+ * hop_port_report() - update each qdisc's sums over the port's other qdiscs
  * @port: the port
  * @now_ns: current time, by ktime_get_ns()
  *
@@ -173,15 +173,15 @@ static void hop_port_tell_locked(struct hop_port *port)
  *
  * Context: bottom halves disabled.
  */
-void hop_port_tell(struct hop_port *port, u64 now_ns)
+void hop_port_report(struct hop_port *port, u64 now_ns)
 {
 	if (!spin_trylock(&port->lock))
 		return;
 	atomic64_set(&port->summed_ns, now_ns);
-	hop_port_tell_locked(port);
+	hop_port_report_locked(port);
 	spin_unlock(&port->lock);
 }
-EXPORT_SYMBOL_GPL(hop_port_tell);
+EXPORT_SYMBOL_GPL(hop_port_report);
 
 /* A qdisc that leaves a shared port continues from the port's count. */
 static void hop_port_leave(struct hop_port_queue *queue)
@@ -196,7 +196,7 @@ static void hop_port_leave(struct hop_port_queue *queue)
 	port->base_bytes = hop_port_sum_leave(port->base_bytes,
 					      atomic64_read(&queue->sent_bytes));
 	list_del(&queue->list);
-	hop_port_tell_locked(port);
+	hop_port_report_locked(port);
 	spin_unlock_bh(&port->lock);
 	atomic64_set(&queue->sent_bytes, bytes);
 	atomic64_set(&queue->others_bytes, 0);
@@ -210,7 +210,7 @@ static void hop_port_join(struct hop_port_queue *queue, struct hop_port *port)
 	port->base_bytes = hop_port_sum_join(port->base_bytes, atomic64_read(&queue->sent_bytes),
 					     list_empty(&port->queues));
 	list_add_tail(&queue->list, &port->queues);
-	hop_port_tell_locked(port);
+	hop_port_report_locked(port);
 	spin_unlock_bh(&port->lock);
 }
 

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <net/hop_port_sum.h>
+#include "hop_port_sum.h"
 
 #define QDISCS 8
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A header between IP and the transport header; see net/hop_shim.h. */
+/* A header between IP and the transport header; see hopcc/core/hop_shim.h. */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>
@@ -247,7 +247,7 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 EXPORT_SYMBOL_GPL(hop_shim_segment);
 
 /* sk_gso_disable() is not sufficient, since TCP sizes its packets by sk_gso_max_segs. */
-static bool stop_super_packets(struct sock *sk)
+static bool stop_gso(struct sock *sk)
 {
 	if (sk->sk_gso_disabled)
 		return false;
@@ -256,9 +256,9 @@ static bool stop_super_packets(struct sock *sk)
 	return true;
 }
 
-bool hop_shim_open_sock(struct sock *sk, bool super)
+bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 {
-	bool no_gso = !super && stop_super_packets(sk);
+	bool no_gso = !allow_gso && stop_gso(sk);
 
 	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
 	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,

@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/ip.h>
 
 #define SHIM_BYTES	20

@@ -8,7 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/xarray.h>
-#include <net/hop_speed.h>
+#include <hopcc/core/hop_speed.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -151,7 +151,7 @@ static void hop_speed_check_above(struct net_device *dev)
 	rcu_read_unlock();
 }
 
-static void hop_speed_tell(struct net_device *dev)
+static void hop_speed_report(struct net_device *dev)
 {
 	struct hop_speed_watch *watch;
 
@@ -170,7 +170,7 @@ static int hop_speed_event(struct notifier_block *nb, unsigned long event, void 
 	case NETDEV_CHANGE:
 		hop_speed_remember(dev);
 		hop_speed_note_change();
-		hop_speed_tell(dev);
+		hop_speed_report(dev);
 		break;
 	case NETDEV_CHANGEUPPER:
 		hop_speed_check_above(dev);

@@ -32,7 +32,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 
 /* Experimental option kind and our ExID (RFC 6994). */
 #define CSIG_OPT_KIND		253
@@ -57,7 +57,7 @@
  * @CSIG_OPT_EXPANDED: data fields of an expanded tag
  * @CSIG_OPT_BAD: invalid length
  */
-enum csig_opt {
+enum ctag_opt {
 	CSIG_OPT_NONE,
 	CSIG_OPT_EMPTY,
 	CSIG_OPT_QUESTION,
@@ -66,7 +66,7 @@ enum csig_opt {
 	CSIG_OPT_BAD,
 };
 
-static inline enum csig_opt csig_opt_of_length(u32 length)
+static inline enum ctag_opt ctag_opt_of_length(u32 length)
 {
 	switch (length) {
 	case CSIG_OPT_HEAD_BYTES:
@@ -82,7 +82,7 @@ static inline enum csig_opt csig_opt_of_length(u32 length)
 	}
 }
 
-static inline enum csig_form csig_opt_form(enum csig_opt opt)
+static inline enum csig_form ctag_opt_form(enum ctag_opt opt)
 {
 	if (opt == CSIG_OPT_COMPACT)
 		return CSIG_COMPACT;
@@ -90,7 +90,7 @@ static inline enum csig_form csig_opt_form(enum csig_opt opt)
 }
 
 /**
- * csig_opt_read() - find the CSIG option in the TCP options
+ * ctag_opt_read() - find the CSIG option in the TCP options
  * @opts: TCP options
  * @bytes: size of @opts, at most 40
  * @exid: ExID of the CSIG option
@@ -101,7 +101,7 @@ static inline enum csig_form csig_opt_form(enum csig_opt opt)
  * Return: contents of the option; CSIG_OPT_BAD for an option of ours whose length is none of ours
  * or leads beyond @opts.
  */
-static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
+static inline enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
 {
 	u32 at = 0;
 
@@ -116,7 +116,7 @@ static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u
 			break;
 		if (o[0] == CSIG_OPT_KIND && o[1] >= CSIG_OPT_HEAD_BYTES &&
 		    at + CSIG_OPT_HEAD_BYTES <= bytes && (o[2] << 8 | o[3]) == exid) {
-			const enum csig_opt opt = csig_opt_of_length(o[1]);
+			const enum ctag_opt opt = ctag_opt_of_length(o[1]);
 
 			if (opt == CSIG_OPT_BAD || at + o[1] > bytes)
 				return CSIG_OPT_BAD;
@@ -129,14 +129,14 @@ static inline enum csig_opt csig_opt_read(const u8 *opts, u32 bytes, u16 exid, u
 }
 
 /**
- * csig_opt_has_end() - check if an option may be appended
+ * ctag_opt_has_end() - check if an option may be appended
  * @opts: TCP options
  * @bytes: size of @opts, at most 40
  *
  * Return: false if the packet is signed (RFC 2385, RFC 5925), or if the options cannot be parsed or
  * contain an End of Option List: what follows that is not read.
  */
-static inline bool csig_opt_has_end(const u8 *opts, u32 bytes)
+static inline bool ctag_opt_has_end(const u8 *opts, u32 bytes)
 {
 	u32 at = 0;
 
@@ -156,7 +156,7 @@ static inline bool csig_opt_has_end(const u8 *opts, u32 bytes)
 }
 
 /* Size of the option for tags of @form (CSIG_NONE: without data), padded to whole words. */
-static inline u32 csig_opt_bytes(enum csig_form form)
+static inline u32 ctag_opt_bytes(enum csig_form form)
 {
 	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
 
@@ -167,7 +167,7 @@ static inline u32 csig_opt_bytes(enum csig_form form)
  * Writes the head of the option, behind NOPs that pad it to whole words. Returns the position of
  * its data.
  */
-static inline u8 *csig_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
+static inline u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
 {
 	const u32 bytes = CSIG_OPT_HEAD_BYTES + data_bytes;
 	const u32 nops = room_bytes - bytes;
@@ -182,28 +182,28 @@ static inline u8 *csig_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room
 }
 
 /**
- * csig_opt_write_question() - write CSIG_OPT_QUESTION
+ * ctag_opt_write_question() - write CSIG_OPT_QUESTION
  * @to: CSIG_OPT_QUESTION_BYTES
  * @exid: whose it is
  */
-static inline void csig_opt_write_question(u8 *to, u16 exid)
+static inline void ctag_opt_write_question(u8 *to, u16 exid)
 {
-	memset(csig_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
+	memset(ctag_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
 	       CSIG_QUESTION_DATA_BYTES);
 }
 
 /**
- * csig_opt_write() - write the option, behind NOPs that pad it to whole words
+ * ctag_opt_write() - write the option, behind NOPs that pad it to whole words
  * @to: csig_opt_bytes(@form) bytes
  * @exid: ExID of the option
  * @form: format of @t; CSIG_NONE: without data
  * @t: the data fields
  */
-static inline void csig_opt_write(u8 *to, u16 exid, enum csig_form form,
+static inline void ctag_opt_write(u8 *to, u16 exid, enum csig_form form,
 				  const struct csig_tag *t)
 {
 	const u32 data_bytes = form ? csig_data_bytes(form) : 0;
-	u8 *data = csig_opt_write_head(to, exid, data_bytes, csig_opt_bytes(form));
+	u8 *data = ctag_opt_write_head(to, exid, data_bytes, ctag_opt_bytes(form));
 
 	if (form)
 		csig_write(form, data, t);
@@ -219,7 +219,7 @@ static inline void csig_opt_write(u8 *to, u16 exid, enum csig_form form,
 /* 2^64 / golden ratio */
 #define CSIG_MARK_FACTOR	0x9e3779b97f4a7c15ULL
 
-static inline u16 csig_mark_check(const u8 *data, enum csig_form form, u64 secret)
+static inline u16 ctag_mark_check(const u8 *data, enum csig_form form, u64 secret)
 {
 	u64 word = form;
 	u32 i;
@@ -232,13 +232,13 @@ static inline u16 csig_mark_check(const u8 *data, enum csig_form form, u64 secre
 }
 
 /**
- * csig_mark_write() - write a mark
+ * ctag_mark_write() - write a mark
  * @mark: CSIG_MARK_BYTES
  * @form: CSIG_COMPACT or CSIG_EXPANDED
  * @t: the tag
  * @secret: key of the check value, random
  */
-static inline void csig_mark_write(u8 *mark, enum csig_form form, const struct csig_tag *t,
+static inline void ctag_mark_write(u8 *mark, enum csig_form form, const struct csig_tag *t,
 				   u64 secret)
 {
 	u8 *data = mark + CSIG_MARK_CHECK_BYTES;
@@ -246,21 +246,21 @@ static inline void csig_mark_write(u8 *mark, enum csig_form form, const struct c
 
 	memset(data, 0, CSIG_DATA_MAX_BYTES);
 	csig_write(form, data, t);
-	check = csig_mark_check(data, form, secret);
+	check = ctag_mark_check(data, form, secret);
 	mark[0] = check >> 8;
 	mark[1] = check;
 }
 
 /**
- * csig_mark_read() - read a mark, if there is one
+ * ctag_mark_read() - read a mark, if there is one
  * @mark: CSIG_MARK_BYTES
  * @t: result
- * @secret: key that csig_mark_write() used
+ * @secret: key that ctag_mark_write() used
  *
  * Return: the tag's format, or CSIG_NONE. Other contents are taken for a mark with a probability of
  * 1 in 2^15.
  */
-static inline enum csig_form csig_mark_read(const u8 *mark, struct csig_tag *t, u64 secret)
+static inline enum csig_form ctag_mark_read(const u8 *mark, struct csig_tag *t, u64 secret)
 {
 	const u8 *data = mark + CSIG_MARK_CHECK_BYTES;
 	const u16 check = mark[0] << 8 | mark[1];
@@ -269,7 +269,7 @@ static inline enum csig_form csig_mark_read(const u8 *mark, struct csig_tag *t, 
 	if (!check)
 		return CSIG_NONE;
 	for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
-		if (csig_mark_check(data, form, secret) == check)
+		if (ctag_mark_check(data, form, secret) == check)
 			break;
 	if (form == CSIG_FORMS)
 		return CSIG_NONE;
@@ -278,24 +278,24 @@ static inline enum csig_form csig_mark_read(const u8 *mark, struct csig_tag *t, 
 }
 
 /**
- * struct csig_turns - the signal that a flow's next tag requests; protected by the flow's lock
+ * struct ctag_turns - the signal that a flow's next tag requests; protected by the flow's lock
  * @type: signal type of the last tag
  * @left_pkts: number of further tags with this type before the next type's turn
  */
-struct csig_turns {
+struct ctag_turns {
 	u8 type;
 	u32 left_pkts;
 };
 
 /* The first turn is that of the first signal type. */
-static inline void csig_turns_start(struct csig_turns *v)
+static inline void ctag_turns_start(struct ctag_turns *v)
 {
 	v->type = CSIG_TYPES - 1;
 	v->left_pkts = 0;
 }
 
 /**
- * csig_turn() - signal type of the next tag: each type has its weight of consecutive tags
+ * ctag_turn() - signal type of the next tag: each type has its weight of consecutive tags
  * @v: the flow's turns
  * @weight_pkts: weights by signal type; 0: never
  *
@@ -304,7 +304,7 @@ static inline void csig_turns_start(struct csig_turns *v)
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
-static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
+static inline u32 ctag_turn(struct ctag_turns *v, const u32 *weight_pkts)
 {
 	u32 i;
 
@@ -327,13 +327,13 @@ static inline u32 csig_turn(struct csig_turns *v, const u32 *weight_pkts)
 }
 
 /**
- * csig_nth_turn() - csig_turn() for callers without state
+ * ctag_nth_turn() - ctag_turn() for callers without state
  * @n: number of previous tags
  * @weight_pkts: weights by signal type; 0: never; may differ from call to call
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
-static inline u32 csig_nth_turn(u32 n, const u32 *weight_pkts)
+static inline u32 ctag_nth_turn(u32 n, const u32 *weight_pkts)
 {
 	u32 i, sum_pkts = 0;
 
@@ -354,7 +354,7 @@ static inline u32 csig_nth_turn(u32 n, const u32 *weight_pkts)
  * @CSIG_SUMMARY_EWMA: moving average with a gain of 1/8 (5.3.2), with the latest locator
  * @CSIG_SUMMARIES: number of summaries
  */
-enum csig_summary {
+enum ctag_summary {
 	CSIG_SUMMARY_LATEST,
 	CSIG_SUMMARY_WORST,
 	CSIG_SUMMARY_EWMA,
@@ -365,36 +365,36 @@ enum csig_summary {
 #define CSIG_EWMA_FRACTION	8	/* 2^20 values << 8 = 2^28 */
 
 /**
- * struct csig_heard - state of a signal at the receiver; protected by the flow's lock
+ * struct ctag_received - state of a signal at the receiver; protected by the flow's lock
  * @form: format of the tags; CSIG_NONE: no tag was received
  * @fresh: a tag was received since the last reflection
  * @latest: the latest tag
  * @worst: the worst tag since the last reflection
  * @ewma: moving average of the values, << CSIG_EWMA_FRACTION
- * @heard_ns: time at which the latest tag was received
+ * @received_ns: time at which the latest tag was received
  * @reflected_ns: time of the last reflection
  * @count: number of tags received; a merged packet has one
  */
-struct csig_heard {
+struct ctag_received {
 	u8 form;
 	bool fresh;
 	struct csig_tag latest;
 	struct csig_tag worst;
 	u32 ewma;
-	u64 heard_ns;
+	u64 received_ns;
 	u64 reflected_ns;
 	u64 count;
 };
 
 /**
- * csig_hear() - process a received tag
+ * ctag_receive() - process a received tag
  * @h: state of its signal
  * @form: format of the tag
  * @t: the tag
  * @now_ns: current time
  */
-static inline void csig_hear(struct csig_heard *h, enum csig_form form,
-			     const struct csig_tag *t, u64 now_ns)
+static inline void ctag_receive(struct ctag_received *h, enum csig_form form,
+				const struct csig_tag *t, u64 now_ns)
 {
 	const u32 fixed = t->value << CSIG_EWMA_FRACTION;
 
@@ -406,19 +406,19 @@ static inline void csig_hear(struct csig_heard *h, enum csig_form form,
 	h->ewma += ((s32)fixed - (s32)h->ewma) >> CSIG_EWMA_SHIFT;
 	h->latest = *t;
 	h->count++;
-	h->heard_ns = now_ns;
+	h->received_ns = now_ns;
 	if (!h->fresh || csig_worse(t->type, t->value, h->worst.value))
 		h->worst = *t;
 	h->fresh = true;
 }
 
 /**
- * csig_reflect_pick() - choose the fresh signal whose last reflection is the oldest
+ * ctag_reflect_pick() - choose the fresh signal whose last reflection is the oldest
  * @h: CSIG_TYPES signals
  *
  * Return: enum csig_type; CSIG_TYPES if none is fresh.
  */
-static inline u32 csig_reflect_pick(const struct csig_heard *h)
+static inline u32 ctag_reflect_pick(const struct ctag_received *h)
 {
 	u32 i, pick = CSIG_TYPES;
 
@@ -429,15 +429,15 @@ static inline u32 csig_reflect_pick(const struct csig_heard *h)
 }
 
 /**
- * csig_reflect() - reflect a signal
+ * ctag_summarize() - reflect a signal
  * @h: state of the signal
  * @summary: value to reflect
  * @now_ns: current time
  *
  * Return: the tag to reflect.
  */
-static inline struct csig_tag csig_reflect(struct csig_heard *h, enum csig_summary summary,
-					   u64 now_ns)
+static inline struct csig_tag ctag_summarize(struct ctag_received *h, enum ctag_summary summary,
+					     u64 now_ns)
 {
 	struct csig_tag t = h->latest;
 
@@ -456,7 +456,7 @@ static inline struct csig_tag csig_reflect(struct csig_heard *h, enum csig_summa
  * @CSIG_PATH_PROVEN: they do
  * @CSIG_PATH_STRIPPED: they do not
  */
-enum csig_path_state {
+enum ctag_path_state {
 	CSIG_PATH_UNPROVEN,
 	CSIG_PATH_PROVEN,
 	CSIG_PATH_STRIPPED,
@@ -465,10 +465,10 @@ enum csig_path_state {
 /* Consecutive unanswered tags after which the path is considered to strip tags. */
 #define CSIG_MISSES_MAX		3U
 /* Timeout of an answer in RTTs, and its minimum. */
-#define CSIG_PATIENCE_RTTS	4U
-#define CSIG_PATIENCE_MIN_NS	4000000ULL
+#define CSIG_TIMEOUT_RTTS	4U
+#define CSIG_TIMEOUT_MIN_NS	4000000ULL
 /* Timeout while TCP has no RTT yet: TCP's initial RTO. */
-#define CSIG_PATIENCE_UNKNOWN_NS	1000000000ULL
+#define CSIG_TIMEOUT_UNKNOWN_NS	1000000000ULL
 
 /**
  * struct csig_path - path of a flow that sends tags; protected by the flow's lock
@@ -490,17 +490,17 @@ struct csig_path {
 };
 
 /**
- * csig_patience_ns() - timeout of an answer
+ * ctag_timeout_ns() - timeout of an answer
  * @srtt_us: TCP's smoothed RTT; 0: not known
  */
-static inline u64 csig_patience_ns(u32 srtt_us)
+static inline u64 ctag_timeout_ns(u32 srtt_us)
 {
 	if (!srtt_us)
-		return CSIG_PATIENCE_UNKNOWN_NS;
-	return max_t(u64, (u64)srtt_us * 1000 * CSIG_PATIENCE_RTTS, CSIG_PATIENCE_MIN_NS);
+		return CSIG_TIMEOUT_UNKNOWN_NS;
+	return max_t(u64, (u64)srtt_us * 1000 * CSIG_TIMEOUT_RTTS, CSIG_TIMEOUT_MIN_NS);
 }
 
-static inline void csig_path_miss(struct csig_path *p, u64 now_ns)
+static inline void ctag_path_miss(struct csig_path *p, u64 now_ns)
 {
 	p->waiting = false;
 	WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
@@ -511,17 +511,17 @@ static inline void csig_path_miss(struct csig_path *p, u64 now_ns)
 }
 
 /**
- * csig_path_may_tag() - check if the next packet may carry a tag
+ * ctag_path_may_tag() - check if the next packet may carry a tag
  * @p: the flow's path
  * @now_ns: current time
- * @patience_ns: csig_patience_ns()
+ * @timeout_ns: ctag_timeout_ns()
  * @retry_ns: time after which a path that strips tags is tried again
  */
-static inline bool csig_path_may_tag(struct csig_path *p, u64 now_ns, u64 patience_ns,
+static inline bool ctag_path_may_tag(struct csig_path *p, u64 now_ns, u64 timeout_ns,
 				     u64 retry_ns)
 {
-	if (p->waiting && now_ns - p->since_ns > patience_ns)
-		csig_path_miss(p, now_ns);
+	if (p->waiting && now_ns - p->since_ns > timeout_ns)
+		ctag_path_miss(p, now_ns);
 	if (p->state == CSIG_PATH_STRIPPED && now_ns - p->since_ns >= retry_ns) {
 		WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
 		p->misses = CSIG_MISSES_MAX - 1;
@@ -532,12 +532,12 @@ static inline bool csig_path_may_tag(struct csig_path *p, u64 now_ns, u64 patien
 }
 
 /**
- * csig_path_tagged() - note that a packet with a tag is sent
+ * ctag_path_tagged() - note that a packet with a tag is sent
  * @p: the flow's path
  * @end_seq: sequence number behind its data
  * @now_ns: current time
  */
-static inline void csig_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns)
+static inline void ctag_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns)
 {
 	p->newest = !p->waiting;
 	if (p->waiting)
@@ -548,14 +548,14 @@ static inline void csig_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns
 }
 
 /* The latest tag was not sent after all, so a missing answer says nothing about the path. */
-static inline void csig_path_unsent(struct csig_path *p)
+static inline void ctag_path_unsent(struct csig_path *p)
 {
 	if (p->newest)
 		p->waiting = false;
 }
 
 /* A value has been reflected. */
-static inline void csig_path_answered(struct csig_path *p)
+static inline void ctag_path_answered(struct csig_path *p)
 {
 	WRITE_ONCE(p->state, CSIG_PATH_PROVEN);
 	p->misses = 0;
@@ -563,15 +563,15 @@ static inline void csig_path_answered(struct csig_path *p)
 }
 
 /**
- * csig_path_empty() - process a report that no tag was received
+ * ctag_path_empty() - process a report that no tag was received
  * @p: the flow's path
  * @ack_seq: acknowledgment number of the report
  * @now_ns: current time
  */
-static inline void csig_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
+static inline void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
 {
 	if (p->waiting && (s32)(ack_seq - p->end_seq) >= 0)
-		csig_path_miss(p, now_ns);
+		ctag_path_miss(p, now_ns);
 }
 
 /*
@@ -583,45 +583,45 @@ static inline void csig_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
 #define CSIG_DECAP_MAX_NS	10000000ULL
 
 /**
- * struct csig_decap - outer tags of a flow that no inner packet has taken yet
+ * struct ctag_decap - outer tags of a flow that no inner packet has taken yet
  * @form: format of @tag by signal; CSIG_NONE: no tag waits
  * @tag: the worst tag by signal
  * @since_ns: arrival of the first tag by signal
  */
-struct csig_decap {
+struct ctag_decap {
 	u8 form[CSIG_TYPES];
 	struct csig_tag tag[CSIG_TYPES];
 	u64 since_ns[CSIG_TYPES];
 };
 
-static inline bool csig_decap_waits(const struct csig_decap *d, u32 type, u64 now_ns)
+static inline bool ctag_decap_waits(const struct ctag_decap *d, u32 type, u64 now_ns)
 {
 	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
 }
 
 /* Returns the number of signals for which a tag waits. */
-static inline u32 csig_decap_waiting(const struct csig_decap *d, u64 now_ns)
+static inline u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns)
 {
 	u32 type, waiting = 0;
 
 	for (type = 0; type < CSIG_TYPES; type++)
-		waiting += csig_decap_waits(d, type, now_ns);
+		waiting += ctag_decap_waits(d, type, now_ns);
 	return waiting;
 }
 
 /**
- * csig_decap_put() - store the outer tag of a decapsulated packet
+ * ctag_decap_put() - store the outer tag of a decapsulated packet
  * @d: outer tags of the inner packet's flow
  * @form: format of @t
  * @t: the tag; its type is below CSIG_TYPES
  * @now_ns: current time
  */
-static inline void csig_decap_put(struct csig_decap *d, enum csig_form form,
+static inline void ctag_decap_put(struct ctag_decap *d, enum csig_form form,
 				  const struct csig_tag *t, u64 now_ns)
 {
 	const u32 type = t->type;
 
-	if (csig_decap_waits(d, type, now_ns) && d->form[type] == form) {
+	if (ctag_decap_waits(d, type, now_ns) && d->form[type] == form) {
 		if (csig_worse(type, t->value, d->tag[type].value))
 			d->tag[type] = *t;
 		return;
@@ -632,7 +632,7 @@ static inline void csig_decap_put(struct csig_decap *d, enum csig_form form,
 }
 
 /**
- * csig_decap_take() - take an outer tag for an inner packet
+ * ctag_decap_take() - take an outer tag for an inner packet
  * @d: outer tags of the packet's flow
  * @type: signal that the packet requests; CSIG_TYPES: any, the one that has waited longest
  * @t: result
@@ -640,14 +640,14 @@ static inline void csig_decap_put(struct csig_decap *d, enum csig_form form,
  *
  * Return: format of @t; CSIG_NONE if no tag waits.
  */
-static inline enum csig_form csig_decap_take(struct csig_decap *d, u32 type, struct csig_tag *t,
+static inline enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t,
 					     u64 now_ns)
 {
 	enum csig_form form;
 	u32 i, pick = CSIG_TYPES;
 
 	for (i = 0; i < CSIG_TYPES; i++) {
-		if ((type != CSIG_TYPES && type != i) || !csig_decap_waits(d, i, now_ns))
+		if ((type != CSIG_TYPES && type != i) || !ctag_decap_waits(d, i, now_ns))
 			continue;
 		if (pick == CSIG_TYPES || d->since_ns[i] < d->since_ns[pick])
 			pick = i;

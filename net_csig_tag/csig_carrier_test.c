@@ -16,7 +16,7 @@ static const struct opt_case {
 	const char *what;
 	u8 bytes;
 	u8 opts[40];
-	enum csig_opt want;
+	enum ctag_opt want;
 	u8 data[CSIG_DATA_MAX_BYTES];
 	bool has_end;
 } opt_cases[] = {
@@ -57,23 +57,23 @@ static void opt_test(struct kunit *test)
 	const struct opt_case *c = test->param_value;
 	u8 data[CSIG_DATA_MAX_BYTES] = {};
 
-	KUNIT_EXPECT_EQ(test, csig_opt_read(c->opts, c->bytes, EXID, data), c->want);
+	KUNIT_EXPECT_EQ(test, ctag_opt_read(c->opts, c->bytes, EXID, data), c->want);
 	KUNIT_EXPECT_EQ(test, memcmp(data, c->data, sizeof(data)), 0);
-	KUNIT_EXPECT_EQ(test, csig_opt_has_end(c->opts, c->bytes), c->has_end);
+	KUNIT_EXPECT_EQ(test, ctag_opt_has_end(c->opts, c->bytes), c->has_end);
 }
 
 /* Its data is not a tag, and it is not the option of a handshake. */
 static void question_test(struct kunit *test)
 {
 	u8 to[CSIG_OPT_QUESTION_BYTES], data[CSIG_DATA_MAX_BYTES];
-	enum csig_opt opt;
+	enum ctag_opt opt;
 
-	csig_opt_write_question(to, EXID);
-	opt = csig_opt_read(to, sizeof(to), EXID, data);
+	ctag_opt_write_question(to, EXID);
+	opt = ctag_opt_read(to, sizeof(to), EXID, data);
 	KUNIT_EXPECT_EQ(test, opt, CSIG_OPT_QUESTION);
-	KUNIT_EXPECT_EQ(test, csig_opt_form(opt), CSIG_NONE);
-	KUNIT_EXPECT_EQ(test, csig_opt_has_end(to, sizeof(to)), true);
-	KUNIT_EXPECT_EQ(test, csig_opt_read(to, sizeof(to), EXID + 1, data), CSIG_OPT_NONE);
+	KUNIT_EXPECT_EQ(test, ctag_opt_form(opt), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, ctag_opt_has_end(to, sizeof(to)), true);
+	KUNIT_EXPECT_EQ(test, ctag_opt_read(to, sizeof(to), EXID + 1, data), CSIG_OPT_NONE);
 }
 
 /* A written option fills whole words and can be read back. */
@@ -85,13 +85,13 @@ static void write_test(struct kunit *test)
 	enum csig_form form;
 
 	for (form = CSIG_NONE; form < CSIG_FORMS; form++) {
-		enum csig_opt opt;
+		enum ctag_opt opt;
 
-		KUNIT_ASSERT_EQ(test, csig_opt_bytes(form), bytes[form]);
-		csig_opt_write(to, EXID, form, &t);
-		opt = csig_opt_read(to, bytes[form], EXID, data);
-		KUNIT_EXPECT_EQ(test, csig_opt_form(opt), form);
-		KUNIT_EXPECT_EQ(test, csig_opt_has_end(to, bytes[form]), true);
+		KUNIT_ASSERT_EQ(test, ctag_opt_bytes(form), bytes[form]);
+		ctag_opt_write(to, EXID, form, &t);
+		opt = ctag_opt_read(to, bytes[form], EXID, data);
+		KUNIT_EXPECT_EQ(test, ctag_opt_form(opt), form);
+		KUNIT_EXPECT_EQ(test, ctag_opt_has_end(to, bytes[form]), true);
 		if (form) {
 			const struct csig_tag got = csig_read(form, data);
 
@@ -110,15 +110,15 @@ static void mark_test(struct kunit *test)
 	struct csig_tag got;
 	u32 bit, taken = 0;
 
-	KUNIT_EXPECT_EQ(test, csig_mark_read(mark, &got, secret), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, ctag_mark_read(mark, &got, secret), CSIG_NONE);
 	for (form = CSIG_COMPACT; form < CSIG_FORMS; form++) {
-		csig_mark_write(mark, form, &t, secret);
-		KUNIT_ASSERT_EQ(test, csig_mark_read(mark, &got, secret), form);
+		ctag_mark_write(mark, form, &t, secret);
+		KUNIT_ASSERT_EQ(test, ctag_mark_read(mark, &got, secret), form);
 		KUNIT_EXPECT_EQ(test, memcmp(&got, &t, sizeof(t)), 0);
-		KUNIT_EXPECT_EQ(test, csig_mark_read(mark, &got, secret + 1), CSIG_NONE);
+		KUNIT_EXPECT_EQ(test, ctag_mark_read(mark, &got, secret + 1), CSIG_NONE);
 		for (bit = 0; bit < 8 * CSIG_MARK_BYTES; bit++) {
 			mark[bit / 8] ^= 1 << bit % 8;
-			taken += csig_mark_read(mark, &got, secret) != CSIG_NONE;
+			taken += ctag_mark_read(mark, &got, secret) != CSIG_NONE;
 			mark[bit / 8] ^= 1 << bit % 8;
 		}
 	}
@@ -147,13 +147,13 @@ KUNIT_ARRAY_PARAM(turn, turn_cases, turn_desc);
 static void turn_test(struct kunit *test)
 {
 	const struct turn_case *c = test->param_value;
-	struct csig_turns v;
+	struct ctag_turns v;
 	u32 i;
 
-	csig_turns_start(&v);
+	ctag_turns_start(&v);
 	for (i = 0; c->want[i]; i++) {
-		KUNIT_EXPECT_EQ(test, csig_turn(&v, c->weight_pkts), c->want[i] - '0');
-		KUNIT_EXPECT_EQ(test, csig_nth_turn(i, c->weight_pkts), c->want[i] - '0');
+		KUNIT_EXPECT_EQ(test, ctag_turn(&v, c->weight_pkts), c->want[i] - '0');
+		KUNIT_EXPECT_EQ(test, ctag_nth_turn(i, c->weight_pkts), c->want[i] - '0');
 	}
 }
 
@@ -161,11 +161,11 @@ static void turn_test(struct kunit *test)
 static void turn_change_test(struct kunit *test)
 {
 	static const u32 before[CSIG_TYPES] = { 5, 0, 0 }, after[CSIG_TYPES] = { 0, 0, 1 };
-	struct csig_turns v;
+	struct ctag_turns v;
 
-	csig_turns_start(&v);
-	KUNIT_EXPECT_EQ(test, csig_turn(&v, before), CSIG_ABW);
-	KUNIT_EXPECT_EQ(test, csig_turn(&v, after), CSIG_PD);
+	ctag_turns_start(&v);
+	KUNIT_EXPECT_EQ(test, ctag_turn(&v, before), CSIG_ABW);
+	KUNIT_EXPECT_EQ(test, ctag_turn(&v, after), CSIG_PD);
 }
 
 /* A lower weight applies immediately, also to a turn that has started. */
@@ -173,22 +173,22 @@ static void turn_lower_test(struct kunit *test)
 {
 	static const u32 before[CSIG_TYPES] = { 1000, 1, 1 }, after[CSIG_TYPES] = { 2, 1, 1 };
 	static const u32 want[] = { CSIG_ABW, CSIG_ABW, CSIG_ABW_C, CSIG_PD, CSIG_ABW };
-	struct csig_turns v;
+	struct ctag_turns v;
 	u32 i;
 
-	csig_turns_start(&v);
-	KUNIT_EXPECT_EQ(test, csig_turn(&v, before), CSIG_ABW);
+	ctag_turns_start(&v);
+	KUNIT_EXPECT_EQ(test, ctag_turn(&v, before), CSIG_ABW);
 	for (i = 0; i < ARRAY_SIZE(want); i++)
-		KUNIT_EXPECT_EQ(test, csig_turn(&v, after), want[i]);
+		KUNIT_EXPECT_EQ(test, ctag_turn(&v, after), want[i]);
 }
 
 /* Tags of a signal, and the value that is reflected. */
-static const struct heard_case {
+static const struct received_case {
 	const char *what;
 	enum csig_type type;
 	u32 values[5];
 	u32 count, latest, worst, ewma;
-} heard_cases[] = {
+} received_cases[] = {
 	{ "one", CSIG_ABW, { 20 }, 1, 20, 20, 20 },
 	{ "bandwidth: the least is worst", CSIG_ABW, { 20, 12, 28 }, 3, 28, 12, 20 },
 	{ "delay: the most is worst", CSIG_PD, { 3, 27, 11 }, 3, 11, 27, 7 },
@@ -196,72 +196,72 @@ static const struct heard_case {
 	{ "a mean of 1/8 a tag", CSIG_ABW_C, { 80, 88, 0 }, 3, 0, 0, 71 },
 };
 
-static void heard_desc(const struct heard_case *c, char *desc)
+static void received_desc(const struct received_case *c, char *desc)
 {
 	strcpy(desc, c->what);
 }
 
-KUNIT_ARRAY_PARAM(heard, heard_cases, heard_desc);
+KUNIT_ARRAY_PARAM(received, received_cases, received_desc);
 
-static void heard_test(struct kunit *test)
+static void received_test(struct kunit *test)
 {
-	const struct heard_case *c = test->param_value;
+	const struct received_case *c = test->param_value;
 	const u32 want[CSIG_SUMMARIES] = { c->latest, c->worst, c->ewma };
-	enum csig_summary summary;
+	enum ctag_summary summary;
 	u32 i;
 
 	for (summary = 0; summary < CSIG_SUMMARIES; summary++) {
-		struct csig_heard h = {};
+		struct ctag_received h = {};
 
 		for (i = 0; i < c->count; i++) {
 			const struct csig_tag t = { .type = c->type, .value = c->values[i] };
 
-			csig_hear(&h, CSIG_EXPANDED, &t, i);
+			ctag_receive(&h, CSIG_EXPANDED, &t, i);
 		}
-		KUNIT_EXPECT_EQ(test, csig_reflect(&h, summary, 9).value, want[summary]);
+		KUNIT_EXPECT_EQ(test, ctag_summarize(&h, summary, 9).value, want[summary]);
 		KUNIT_EXPECT_EQ(test, h.fresh, false);
 	}
 }
 
 /* The worst value is that since the last reflection; another format resets the state. */
-static void heard_again_test(struct kunit *test)
+static void received_again_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 30, .locator = 3 };
 	static const struct csig_tag good = { .type = CSIG_PD, .value = 2, .locator = 1 };
-	struct csig_heard h = {};
+	struct ctag_received h = {};
 	struct csig_tag t;
 
-	csig_hear(&h, CSIG_COMPACT, &bad, 1);
-	csig_hear(&h, CSIG_COMPACT, &good, 2);
-	t = csig_reflect(&h, CSIG_SUMMARY_WORST, 3);
+	ctag_receive(&h, CSIG_COMPACT, &bad, 1);
+	ctag_receive(&h, CSIG_COMPACT, &good, 2);
+	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 3);
 	KUNIT_EXPECT_EQ(test, t.locator, 3);
-	csig_hear(&h, CSIG_COMPACT, &good, 4);
-	t = csig_reflect(&h, CSIG_SUMMARY_WORST, 5);
+	ctag_receive(&h, CSIG_COMPACT, &good, 4);
+	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 5);
 	KUNIT_EXPECT_EQ(test, t.locator, 1);
-	csig_hear(&h, CSIG_COMPACT, &bad, 6);
-	csig_hear(&h, CSIG_EXPANDED, &good, 7);
-	t = csig_reflect(&h, CSIG_SUMMARY_WORST, 8);
+	ctag_receive(&h, CSIG_COMPACT, &bad, 6);
+	ctag_receive(&h, CSIG_EXPANDED, &good, 7);
+	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 8);
 	KUNIT_EXPECT_EQ(test, t.locator, 1);
-	KUNIT_EXPECT_EQ(test, csig_reflect(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
+	KUNIT_EXPECT_EQ(test, ctag_summarize(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
 }
 
 /* Among the fresh signals, the one that was not reflected for longest is chosen. */
 static void pick_test(struct kunit *test)
 {
 	static const struct csig_tag t;
-	struct csig_heard h[CSIG_TYPES] = {};
+	struct ctag_received h[CSIG_TYPES] = {};
 	static const u32 want[] = { 0, 1, 2, 0, 1, 2 };
 	u32 i, j;
 
-	KUNIT_EXPECT_EQ(test, csig_reflect_pick(h), CSIG_TYPES);
+	KUNIT_EXPECT_EQ(test, ctag_reflect_pick(h), CSIG_TYPES);
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
 		for (j = 0; j < CSIG_TYPES; j++)
-			csig_hear(&h[j], CSIG_COMPACT, &t, i);
-		KUNIT_ASSERT_EQ(test, csig_reflect_pick(h), want[i]);
-		csig_reflect(&h[want[i]], CSIG_SUMMARY_LATEST, 10 + i);
+			ctag_receive(&h[j], CSIG_COMPACT, &t, i);
+		KUNIT_ASSERT_EQ(test, ctag_reflect_pick(h), want[i]);
+		ctag_summarize(&h[want[i]], CSIG_SUMMARY_LATEST, 10 + i);
 	}
 	h[0].fresh = false;
-	KUNIT_EXPECT_EQ(test, csig_reflect_pick(h), CSIG_ABW_C);
+	KUNIT_EXPECT_EQ(test, ctag_reflect_pick(h), CSIG_ABW_C);
 }
 
 /*
@@ -275,13 +275,13 @@ struct path_step {
 	u32 arg;
 };
 
-#define PATIENCE_NS (40 * MS)
+#define TIMEOUT_NS (40 * MS)
 #define RETRY_NS (1000 * MS)
 
 static const struct path_case {
 	const char *what;
 	struct path_step step[14];
-	enum csig_path_state want;
+	enum ctag_path_state want;
 } path_cases[] = {
 	{ "one until a value comes back, then all",
 	  { { 0, 't', 1 }, { 1, 't', 0 }, { 2, 't', 0 }, { 10, 'v', 0 }, { 10, 't', 1 },
@@ -336,19 +336,19 @@ static void path_test(struct kunit *test)
 
 		switch (s->what) {
 		case 't':
-			may = csig_path_may_tag(&p, now_ns, PATIENCE_NS, RETRY_NS);
+			may = ctag_path_may_tag(&p, now_ns, TIMEOUT_NS, RETRY_NS);
 			KUNIT_EXPECT_EQ(test, may, s->arg);
 			if (may)
-				csig_path_tagged(&p, ++tags, now_ns);
+				ctag_path_tagged(&p, ++tags, now_ns);
 			break;
 		case 'u':
-			csig_path_unsent(&p);
+			ctag_path_unsent(&p);
 			break;
 		case 'v':
-			csig_path_answered(&p);
+			ctag_path_answered(&p);
 			break;
 		case 'e':
-			csig_path_empty(&p, s->arg, now_ns);
+			ctag_path_empty(&p, s->arg, now_ns);
 			break;
 		}
 	}
@@ -360,18 +360,18 @@ static void path_wrap_test(struct kunit *test)
 {
 	struct csig_path p = {};
 
-	csig_path_tagged(&p, 5, 1);
-	csig_path_empty(&p, 0xfffffff0, 2);
+	ctag_path_tagged(&p, 5, 1);
+	ctag_path_empty(&p, 0xfffffff0, 2);
 	KUNIT_EXPECT_EQ(test, p.misses, 0);
-	csig_path_empty(&p, 5, 3);
+	ctag_path_empty(&p, 5, 3);
 	KUNIT_EXPECT_EQ(test, p.misses, 1);
 }
 
-static void patience_test(struct kunit *test)
+static void timeout_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, csig_patience_ns(0), 1000 * MS);
-	KUNIT_EXPECT_EQ(test, csig_patience_ns(20), 4 * MS);
-	KUNIT_EXPECT_EQ(test, csig_patience_ns(100000), 400 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_timeout_ns(0), 1000 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_timeout_ns(20), 4 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_timeout_ns(100000), 400 * MS);
 }
 
 /* The worst tag of a signal is kept; signals are taken in the order of their arrival or by type. */
@@ -382,23 +382,23 @@ static void decap_test(struct kunit *test)
 	static const struct csig_tag more = { .type = CSIG_ABW, .value = 30, .locator = 3 };
 	static const struct csig_tag late = { .type = CSIG_PD, .value = 5, .locator = 4 };
 	static const struct csig_tag later = { .type = CSIG_PD, .value = 9, .locator = 5 };
-	struct csig_decap d = {};
+	struct ctag_decap d = {};
 	struct csig_tag t;
 
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, MS), CSIG_NONE);
-	csig_decap_put(&d, CSIG_COMPACT, &late, MS);
-	csig_decap_put(&d, CSIG_COMPACT, &abw, 2 * MS);
-	csig_decap_put(&d, CSIG_COMPACT, &less, 3 * MS);
-	csig_decap_put(&d, CSIG_COMPACT, &more, 3 * MS);
-	csig_decap_put(&d, CSIG_COMPACT, &later, 3 * MS);
-	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 2);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_ABW_C, &t, 3 * MS), CSIG_NONE);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, 3 * MS), CSIG_COMPACT);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_TYPES, &t, MS), CSIG_NONE);
+	ctag_decap_put(&d, CSIG_COMPACT, &late, MS);
+	ctag_decap_put(&d, CSIG_COMPACT, &abw, 2 * MS);
+	ctag_decap_put(&d, CSIG_COMPACT, &less, 3 * MS);
+	ctag_decap_put(&d, CSIG_COMPACT, &more, 3 * MS);
+	ctag_decap_put(&d, CSIG_COMPACT, &later, 3 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_decap_waiting(&d, 3 * MS), 2);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_ABW_C, &t, 3 * MS), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_TYPES, &t, 3 * MS), CSIG_COMPACT);
 	KUNIT_EXPECT_EQ(test, memcmp(&t, &later, sizeof(t)), 0);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_PD, &t, 3 * MS), CSIG_NONE);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_ABW, &t, 3 * MS), CSIG_COMPACT);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_PD, &t, 3 * MS), CSIG_NONE);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_ABW, &t, 3 * MS), CSIG_COMPACT);
 	KUNIT_EXPECT_EQ(test, memcmp(&t, &less, sizeof(t)), 0);
-	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 3 * MS), 0);
+	KUNIT_EXPECT_EQ(test, ctag_decap_waiting(&d, 3 * MS), 0);
 }
 
 /* A tag that was not taken expires; a tag of the other format replaces a waiting one. */
@@ -406,23 +406,23 @@ static void decap_old_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 31 };
 	static const struct csig_tag good = { .type = CSIG_PD, .value = 1 };
-	struct csig_decap d = {};
+	struct ctag_decap d = {};
 	struct csig_tag t;
 
-	csig_decap_put(&d, CSIG_COMPACT, &bad, MS);
-	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 11 * MS), 1);
-	KUNIT_EXPECT_EQ(test, csig_decap_waiting(&d, 11 * MS + 1), 0);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, 11 * MS + 1), CSIG_NONE);
-	csig_decap_put(&d, CSIG_COMPACT, &good, 12 * MS);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_TYPES, &t, 22 * MS), CSIG_COMPACT);
+	ctag_decap_put(&d, CSIG_COMPACT, &bad, MS);
+	KUNIT_EXPECT_EQ(test, ctag_decap_waiting(&d, 11 * MS), 1);
+	KUNIT_EXPECT_EQ(test, ctag_decap_waiting(&d, 11 * MS + 1), 0);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_TYPES, &t, 11 * MS + 1), CSIG_NONE);
+	ctag_decap_put(&d, CSIG_COMPACT, &good, 12 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_TYPES, &t, 22 * MS), CSIG_COMPACT);
 	KUNIT_EXPECT_EQ(test, t.value, 1);
-	csig_decap_put(&d, CSIG_COMPACT, &bad, 30 * MS);
-	csig_decap_put(&d, CSIG_EXPANDED, &good, 30 * MS);
-	KUNIT_EXPECT_EQ(test, csig_decap_take(&d, CSIG_PD, &t, 30 * MS), CSIG_EXPANDED);
+	ctag_decap_put(&d, CSIG_COMPACT, &bad, 30 * MS);
+	ctag_decap_put(&d, CSIG_EXPANDED, &good, 30 * MS);
+	KUNIT_EXPECT_EQ(test, ctag_decap_take(&d, CSIG_PD, &t, 30 * MS), CSIG_EXPANDED);
 	KUNIT_EXPECT_EQ(test, t.value, 1);
 }
 
-static struct kunit_case csig_carrier_cases[] = {
+static struct kunit_case ctag_carrier_cases[] = {
 	KUNIT_CASE_PARAM(opt_test, opt_gen_params),
 	KUNIT_CASE(write_test),
 	KUNIT_CASE(question_test),
@@ -430,23 +430,23 @@ static struct kunit_case csig_carrier_cases[] = {
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),
 	KUNIT_CASE(turn_lower_test),
-	KUNIT_CASE_PARAM(heard_test, heard_gen_params),
-	KUNIT_CASE(heard_again_test),
+	KUNIT_CASE_PARAM(received_test, received_gen_params),
+	KUNIT_CASE(received_again_test),
 	KUNIT_CASE(pick_test),
 	KUNIT_CASE_PARAM(path_test, path_gen_params),
 	KUNIT_CASE(path_wrap_test),
-	KUNIT_CASE(patience_test),
+	KUNIT_CASE(timeout_test),
 	KUNIT_CASE(decap_test),
 	KUNIT_CASE(decap_old_test),
 	{}
 };
 
-static struct kunit_suite csig_carrier_suite = {
+static struct kunit_suite ctag_carrier_suite = {
 	.name = "csig_carrier",
-	.test_cases = csig_carrier_cases,
+	.test_cases = ctag_carrier_cases,
 };
 
-kunit_test_suite(csig_carrier_suite);
+kunit_test_suite(ctag_carrier_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of CSIG's end host");

@@ -8,8 +8,8 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
-#include <net/hop_device.h>
-#include <net/hop_pkt.h>
+#include <hopcc/lib/hop_device.h>
+#include <hopcc/lib/hop_pkt.h>
 #include <net/pkt_sched.h>
 
 #include "net_csig_tag.h"
@@ -122,7 +122,7 @@ static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_byte
 			   skb_is_gso(skb) ? segs_pkts : 1);
 	ctag_count_add(cn, skb->sk ? CTAG_OUT_TAG : CTAG_OUT_FORWARDED, segs_pkts);
 	if (skb->sk && skb_is_gso(skb))
-		ctag_count(cn, CTAG_OUT_SUPER);
+		ctag_count(cn, CTAG_OUT_GSO);
 }
 
 /* Returns true if the packet now carries the tag. */
@@ -175,7 +175,7 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 	/* A frame that a bridge forwards already contains its tag. */
 	if (netif_is_bridge_port(dev))
 		return NF_ACCEPT;
-	form = csig_mark_read(ctag_mark(skb), &t, ctag_secret);
+	form = ctag_mark_read(ctag_mark(skb), &t, ctag_secret);
 	if (!form)
 		return NF_ACCEPT;
 	ctag_mark_clear(skb);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of a connection: negotiation, received tags, reflected values; see net/csig_flow.h. */
+/* State of a connection: negotiation, received tags, reflected values; see hopcc/flow/csig_flow.h. */
 
 #include <linux/module.h>
 #include <net/sock.h>
@@ -13,8 +13,8 @@ static void ctag_flow_start(void *state)
 	struct csig_flow *f = state;
 
 	spin_lock_init(&f->lock);
-	seqcount_spinlock_init(&f->told_changes, &f->lock);
-	csig_turns_start(&f->turns);
+	seqcount_spinlock_init(&f->reported_changes, &f->lock);
+	ctag_turns_start(&f->turns);
 }
 
 const struct hop_flow_kind ctag_flow_kind = {
@@ -28,11 +28,12 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 {
 	struct ctag_net *cn = ctag_net(flow->key.net);
 
-	if (to == HOP_STAGE_SPEAKS)
-		ctag_count(cn, CTAG_SPEAKS);
-	if (to == HOP_STAGE_SILENT)
-		ctag_count(cn, CTAG_SILENT);
-	hop_silent_learn(&cn->silent, &flow->key.peer, READ_ONCE(cn->silent_s), from, event, to);
+	if (to == HOP_STAGE_SUPPORTED)
+		ctag_count(cn, CTAG_SUPPORTED);
+	if (to == HOP_STAGE_UNSUPPORTED)
+		ctag_count(cn, CTAG_UNSUPPORTED);
+	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->silent_s), from,
+			      event, to);
 }
 
 /* Returns the stage of the negotiation after the event. Context: RCU read lock. */
@@ -81,7 +82,7 @@ void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 }
 
 /**
- * ctag_flow_hear() - at the receiver: process a received tag
+ * ctag_flow_receive() - at the receiver: process a received tag
  * @cn: the netns' state
  * @flow: flow of its packet
  * @form: format of the tag
@@ -89,8 +90,8 @@ void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
  *
  * Context: RCU read lock.
  */
-void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
-		    const struct csig_tag *t)
+void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
+		       const struct csig_tag *t)
 {
 	struct csig_flow *f = hop_flow_state(flow);
 
@@ -98,12 +99,12 @@ void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 		ctag_count(cn, CTAG_IN_TYPE);
 		return;
 	}
-	ctag_count(cn, CTAG_IN_HEARD);
+	ctag_count(cn, CTAG_IN_RECEIVED);
 	trace_csig_received(&flow->key, form, t);
 	spin_lock_bh(&f->lock);
-	csig_hear(&f->heard[t->type], form, t, ktime_get_ns());
-	if (csig_opt_bytes(form) > f->option_bytes)
-		WRITE_ONCE(f->option_bytes, csig_opt_bytes(form));
+	ctag_receive(&f->received[t->type], form, t, ktime_get_ns());
+	if (ctag_opt_bytes(form) > f->option_bytes)
+		WRITE_ONCE(f->option_bytes, ctag_opt_bytes(form));
 	spin_unlock_bh(&f->lock);
 }
 
@@ -118,7 +119,7 @@ void ctag_flow_miss(struct hop_flow *flow)
 	if (!READ_ONCE(f->asked_us))
 		return;
 	spin_lock_bh(&f->lock);
-	f->untagged = csig_reflect_pick(f->heard) == CSIG_TYPES;
+	f->untagged = ctag_reflect_pick(f->received) == CSIG_TYPES;
 	spin_unlock_bh(&f->lock);
 }
 
@@ -131,27 +132,27 @@ static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from,
 		ctag_count(cn, CTAG_STRIPPED);
 }
 
-/* Context: RCU read lock; @f's lock held. Readers of @told do not take the lock. */
-static void store_told(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
-		       const struct csig_tag *t)
+/* Context: RCU read lock; @f's lock held. Readers of @reported do not take the lock. */
+static void store_reported(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
+			   const struct csig_tag *t)
 {
 	struct csig_signal s = { .form = form, .value = t->value };
 
 	ctag_range(cn, t->type, &s);
-	write_seqcount_begin(&f->told_changes);
-	f->told[t->type].form = form;
-	f->told[t->type].tag = *t;
-	f->told[t->type].low = s.low;
-	f->told[t->type].high = s.high;
-	f->told[t->type].initial = t->value == csig_initial(form, t->type);
-	f->told[t->type].at_ns = ktime_get_ns();
+	write_seqcount_begin(&f->reported_changes);
+	f->reported[t->type].form = form;
+	f->reported[t->type].tag = *t;
+	f->reported[t->type].low = s.low;
+	f->reported[t->type].high = s.high;
+	f->reported[t->type].initial = t->value == csig_initial(form, t->type);
+	f->reported[t->type].at_ns = ktime_get_ns();
 	/* csig_news() reads the count without the seqcount. */
-	WRITE_ONCE(f->told[t->type].count, f->told[t->type].count + 1);
-	write_seqcount_end(&f->told_changes);
+	WRITE_ONCE(f->reported[t->type].count, f->reported[t->type].count + 1);
+	write_seqcount_end(&f->reported_changes);
 }
 
 /**
- * ctag_flow_told() - at the sender: process a value that the peer has reflected
+ * ctag_flow_reported() - at the sender: process a value that the peer has reflected
  * @cn: the netns' state
  * @flow: flow of the packet
  * @form: format of the value
@@ -159,8 +160,8 @@ static void store_told(const struct ctag_net *cn, struct csig_flow *f, enum csig
  *
  * Context: RCU read lock.
  */
-void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
-		    const struct csig_tag *t)
+void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
+			const struct csig_tag *t)
 {
 	struct csig_flow *f = hop_flow_state(flow);
 	u8 from, to;
@@ -174,8 +175,8 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 	from = f->path.state;
 	sent = f->sent;
 	if (sent) {
-		store_told(cn, f, form, t);
-		csig_path_answered(&f->path);
+		store_reported(cn, f, form, t);
+		ctag_path_answered(&f->path);
 	}
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
@@ -186,7 +187,7 @@ void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form f
 }
 
 /* At the sender: the peer reports that no tag was received. Context: RCU read lock. */
-void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq)
+void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq)
 {
 	struct csig_flow *f = hop_flow_state(flow);
 	u8 from, to;
@@ -194,7 +195,7 @@ void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_se
 	ctag_count(cn, CTAG_IN_EMPTY);
 	spin_lock_bh(&f->lock);
 	from = f->path.state;
-	csig_path_empty(&f->path, ack_seq, ktime_get_ns());
+	ctag_path_empty(&f->path, ack_seq, ktime_get_ns());
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
 	note_path(cn, flow, from, to);
@@ -220,7 +221,7 @@ static bool is_turn(struct csig_flow *f)
 	return true;
 }
 
-/* Copies the knob, because the weights must not change during csig_turn(). */
+/* Copies the knob, because the weights must not change during ctag_turn(). */
 void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 {
 	u32 i;
@@ -236,15 +237,15 @@ static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag
 		     const struct sock *sk)
 {
 	const u64 now_ns = ktime_get_ns();
-	const u64 patience_ns = csig_patience_ns(tcp_sk(sk)->srtt_us >> 3);
+	const u64 timeout_ns = ctag_timeout_ns(tcp_sk(sk)->srtt_us >> 3);
 	const u64 retry_ns = (u64)READ_ONCE(cn->retry_s) * NSEC_PER_SEC;
 	u32 weight_pkts[CSIG_TYPES], type = CSIG_TYPES;
 
 	ctag_weights(cn, weight_pkts);
-	if (csig_path_may_tag(&f->path, now_ns, patience_ns, retry_ns) && is_turn(f))
-		type = csig_turn(&f->turns, weight_pkts);
+	if (ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns) && is_turn(f))
+		type = ctag_turn(&f->turns, weight_pkts);
 	if (type != CSIG_TYPES) {
-		csig_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
+		ctag_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
 		f->sent = true;
 	}
 	return type;
@@ -289,7 +290,7 @@ void ctag_flow_unsent(struct hop_flow *flow)
 	struct csig_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	csig_path_unsent(&f->path);
+	ctag_path_unsent(&f->path);
 	spin_unlock_bh(&f->lock);
 }
 
@@ -345,7 +346,7 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 	/* The congestion control may have been chosen after the handshake. */
 	if (!READ_ONCE(f->wish.form))
 		set_wish(flow, sk);
-	if (READ_ONCE(f->stage) == HOP_STAGE_SPEAKS)
+	if (READ_ONCE(f->stage) == HOP_STAGE_SUPPORTED)
 		goto out;
 	f = NULL;
 	hop_flow_put(flow);
@@ -364,9 +365,9 @@ bool csig_flow_ask(struct sock *sk)
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
 	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_wish(cn, &key, sk).form &&
-		 !hop_silent_is(&cn->silent, &key.peer);
+		 !hop_is_unsupported(&cn->unsupported, &key.peer);
 	rcu_read_unlock();
-	return hop_output_ask(&ctag_greeter, sk, begins) == HOP_STAGE_LATE;
+	return hop_output_ask(&ctag_handshake_ops, sk, begins) == HOP_STAGE_LATE;
 }
 EXPORT_SYMBOL_GPL(csig_flow_ask);
 
@@ -376,15 +377,15 @@ bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal
 	u64 at_ns;
 
 	do {
-		start = read_seqcount_begin(&f->told_changes);
-		s->count = f->told[type].count;
-		s->form = f->told[type].form;
-		s->value = f->told[type].tag.value;
-		s->locator = f->told[type].tag.locator;
-		s->low = f->told[type].low;
-		s->high = f->told[type].high;
-		at_ns = f->told[type].at_ns;
-	} while (read_seqcount_retry(&f->told_changes, start));
+		start = read_seqcount_begin(&f->reported_changes);
+		s->count = f->reported[type].count;
+		s->form = f->reported[type].form;
+		s->value = f->reported[type].tag.value;
+		s->locator = f->reported[type].tag.locator;
+		s->low = f->reported[type].low;
+		s->high = f->reported[type].high;
+		at_ns = f->reported[type].at_ns;
+	} while (read_seqcount_retry(&f->reported_changes, start));
 	if (!s->count)
 		return false;
 	s->age_ns = ktime_get_ns() - at_ns;
@@ -403,24 +404,24 @@ static_assert(CSIG_PATH_STRIPPED == CSIG_VIEW_STRIPPED);
 struct csig_view csig_flow_view(const struct csig_flow *f)
 {
 	return (struct csig_view){
-		.changes = &f->told_changes,
-		.told = f->told,
+		.changes = &f->reported_changes,
+		.reported = f->reported,
 		.path = &f->path.state,
 	};
 }
 EXPORT_SYMBOL_GPL(csig_flow_view);
 
 /* At the receiver, the counterpart of csig_flow_read(): the latest value that was received. */
-bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
-	const struct csig_heard *h = &f->heard[type];
+	const struct ctag_received *h = &f->received[type];
 
 	spin_lock_bh(&f->lock);
 	*s = (struct csig_signal) {
 		.form = h->form,
 		.value = h->latest.value,
 		.locator = h->latest.locator,
-		.age_ns = ktime_get_ns() - h->heard_ns,
+		.age_ns = ktime_get_ns() - h->received_ns,
 		.count = h->count,
 	};
 	spin_unlock_bh(&f->lock);

@@ -6,7 +6,7 @@
  */
 #include <linux/netdevice.h>
 #include <net/gro.h>
-#include <net/hop_gro.h>
+#include <hopcc/core/hop_gro.h>
 
 #include "net_csig_tag.h"
 

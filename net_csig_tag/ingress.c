@@ -8,7 +8,7 @@
 #include <linux/etherdevice.h>
 #include <linux/mpls.h>
 #include <linux/netdevice.h>
-#include <net/hop_input.h>
+#include <hopcc/core/hop_input.h>
 
 #include "net_csig_tag.h"
 
@@ -106,7 +106,7 @@ static int receive(struct sk_buff *skb, enum csig_form form)
 	}
 	if (ctag_port_is_trusted(cn, skb->dev)) {
 		ctag_count(cn, CTAG_IN_TAG);
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 	} else {
 		ctag_count(cn, CTAG_IN_FENCED);
 	}
@@ -143,7 +143,7 @@ static int receive_expanded(struct sk_buff *skb, struct net_device *dev, struct 
  */
 enum csig_form ctag_ingress_tag(struct sk_buff *skb, struct csig_tag *t)
 {
-	const enum csig_form form = csig_mark_read(ctag_mark(skb), t, ctag_secret);
+	const enum csig_form form = ctag_mark_read(ctag_mark(skb), t, ctag_secret);
 	const u8 *frame;
 
 	if (!form || !skb_mac_header_was_set(skb))

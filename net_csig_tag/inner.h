@@ -5,8 +5,8 @@
 
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
-#include <net/csig.h>
-#include <net/hop_shim.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/core/hop_shim.h>
 
 /**
  * struct ctag_inner - an IP packet, within another or not

@@ -5,8 +5,8 @@
  */
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -21,7 +21,7 @@
 struct ctag_arrival {
 	enum csig_form form;
 	struct csig_tag tag;
-	enum csig_opt opt;
+	enum ctag_opt opt;
 	u8 data[CSIG_DATA_MAX_BYTES];
 };
 
@@ -35,7 +35,7 @@ static void read_option(struct ctag_net *cn, const struct sk_buff *skb,
 {
 	const u32 at_bytes = seg->tcp_bytes + sizeof(struct tcphdr);
 
-	a->opt = csig_opt_read(skb->data + at_bytes, seg->data_bytes - at_bytes, ctag_exid,
+	a->opt = ctag_opt_read(skb->data + at_bytes, seg->data_bytes - at_bytes, ctag_exid,
 			       a->data);
 	if (a->opt != CSIG_OPT_BAD)
 		return;
@@ -53,7 +53,7 @@ static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 	if (opens) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (hop_silent_is(&cn->silent, &key->peer)) {
+		if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
 			ctag_count(cn, CTAG_AVOIDED);
 			return;
 		}
@@ -67,7 +67,7 @@ static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 	f = hop_flow_state(flow);
 	stage = READ_ONCE(f->stage);
 	/* Anybody could send a SYN for an existing connection. */
-	if (!opens && stage != HOP_STAGE_ASKED && stage != HOP_STAGE_HEARD)
+	if (!opens && stage != HOP_STAGE_ASKED && stage != HOP_STAGE_OFFERED)
 		return;
 	WRITE_ONCE(f->asked_us, true);
 	ctag_flow_event(flow, HOP_EVENT_SYN_IN);
@@ -89,12 +89,12 @@ static bool is_expected(const struct hop_flow_key *key, const struct ctag_segmen
 	return good;
 }
 
-static void receive_hello(struct ctag_net *cn, const struct hop_flow_key *key,
-			  const struct ctag_segment *seg)
+static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *key,
+			      const struct ctag_segment *seg)
 {
 	struct hop_flow *flow;
 
-	ctag_count(cn, CTAG_IN_HELLO);
+	ctag_count(cn, CTAG_IN_HANDSHAKE);
 	if (!seg->ack) {
 		receive_syn(cn, key);
 		return;
@@ -124,12 +124,12 @@ static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 		ctag_count(cn, CTAG_IN_BAD_SUM);
 		return;
 	}
-	ctag_count(cn, CTAG_IN_HELLO);
-	if (hop_silent_is(&cn->silent, &key->peer)) {
+	ctag_count(cn, CTAG_IN_HANDSHAKE);
+	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
 		return;
 	}
-	flow = hop_input_hear_question(&ctag_greeter, key);
+	flow = hop_input_receive_question(&ctag_handshake_ops, key);
 	if (!flow) {
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 		return;
@@ -180,7 +180,7 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segme
 static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
 			       const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
-	const enum csig_form form = csig_opt_form(a->opt);
+	const enum csig_form form = ctag_opt_form(a->opt);
 	struct csig_tag t;
 
 	if (!is_from_peer(&flow->key, seg)) {
@@ -193,11 +193,11 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 	}
 	ctag_flow_event(flow, HOP_EVENT_HEADER_IN);
 	if (!form) {
-		ctag_flow_told_empty(cn, flow, seg->ack_seq);
+		ctag_flow_reported_empty(cn, flow, seg->ack_seq);
 		return;
 	}
 	t = csig_read(form, a->data);
-	ctag_flow_told(cn, flow, form, &t);
+	ctag_flow_reported(cn, flow, form, &t);
 }
 
 /* Reserves room that output could not reserve: see is_locked() there. */
@@ -206,7 +206,7 @@ static void make_room(struct hop_flow *flow)
 	struct csig_flow *f = hop_flow_state(flow);
 	struct sock *sk;
 
-	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS || !ctag_flow_lacks_room(f))
+	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED || !ctag_flow_lacks_room(f))
 		return;
 	sk = hop_flow_socket(&flow->key);
 	if (!sk)
@@ -234,7 +234,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, tcp_of(skb, seg));
 	if (seg->syn) {
 		if (a->opt == CSIG_OPT_EMPTY && !hop_input_is_mangled(skb, tcp_of(skb, seg)))
-			receive_hello(cn, &key, seg);
+			receive_handshake(cn, &key, seg);
 		return;
 	}
 	if (a->opt == CSIG_OPT_QUESTION) {
@@ -250,7 +250,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	if (a->opt)
 		receive_reflection(cn, skb, flow, seg, a);
 	if (a->form)
-		ctag_flow_hear(cn, flow, a->form, &a->tag);
+		ctag_flow_receive(cn, flow, a->form, &a->tag);
 	else if (seg->payload_bytes)
 		ctag_flow_miss(flow);
 	make_room(flow);
@@ -285,14 +285,15 @@ static void receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struc
 			   const struct csig_tag *t)
 {
 	struct hop_flow_key key = { .net = net, .kind = &ctag_flow_kind };
-	const bool told = READ_ONCE(cn->level) && hop_flow_any(net) && read_inner(skb, inner, &key);
-	struct hop_flow *flow = told ? hop_flow_find(&key) : NULL;
+	const bool reported = READ_ONCE(cn->level) && hop_flow_any(net) && read_inner(skb, inner,
+										      &key);
+	struct hop_flow *flow = reported ? hop_flow_find(&key) : NULL;
 
 	if (flow)
-		ctag_flow_hear(cn, flow, form, t);
+		ctag_flow_receive(cn, flow, form, t);
 	else if (ctag_has_tunnels(cn))
 		ctag_tunnel_keep(cn, skb, inner, form, t);
-	else if (told)
+	else if (reported)
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
@@ -315,7 +316,7 @@ static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *
 		ctag_tunnel_keep(cn, skb, &inner, form, &t);
 		return;
 	}
-	if (READ_ONCE(cn->level) && ctag_udp_hear(cn, skb, form, &t))
+	if (READ_ONCE(cn->level) && ctag_udp_receive(cn, skb, form, &t))
 		return;
 	if (tunnel)
 		receive_tunnel(cn, skb, net, &inner, form, &t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counterpart of net/csig_flow.h for a congestion control in BPF. The kfunc is for struct_ops
+ * The counterpart of hopcc/flow/csig_flow.h for a congestion control in BPF. The kfunc is for struct_ops
  * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
  *
  * A program may forget to close a flow. So it holds no reference to the flow, which is looked up
@@ -10,7 +10,7 @@
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
 #include <linux/module.h>
-#include <net/csig_bpf.h>
+#include <uapi/hopcc/csig_bpf.h>
 #include <net/sock.h>
 
 #include "net_csig_tag.h"

@@ -28,7 +28,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/hop_count.h>
+#include <hopcc/core/hop_count.h>
 #include <net/net_namespace.h>
 
 #include "net_csig_tag.h"
@@ -61,10 +61,10 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_IN_TAG] = "in_tag",
 	[CTAG_IN_FENCED] = "in_fenced",
 	[CTAG_IN_HIDDEN] = "in_hidden",
-	[CTAG_IN_HEARD] = "in_heard",
+	[CTAG_IN_RECEIVED] = "in_received",
 	[CTAG_IN_NO_FLOW] = "in_no_flow",
 	[CTAG_IN_TYPE] = "in_type",
-	[CTAG_IN_HELLO] = "in_hello",
+	[CTAG_IN_HANDSHAKE] = "in_handshake",
 	[CTAG_IN_VALUE] = "in_value",
 	[CTAG_IN_EMPTY] = "in_empty",
 	[CTAG_IN_UNASKED] = "in_unasked",
@@ -74,9 +74,9 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_BAD_ORDER] = "bad_order",
 	[CTAG_BAD_LENGTH] = "bad_length",
 	[CTAG_OUT_TAG] = "out_tag",
-	[CTAG_OUT_SUPER] = "out_super",
+	[CTAG_OUT_GSO] = "out_gso",
 	[CTAG_OUT_FORWARDED] = "out_forwarded",
-	[CTAG_OUT_HELLO] = "out_hello",
+	[CTAG_OUT_HANDSHAKE] = "out_handshake",
 	[CTAG_OUT_VALUE] = "out_value",
 	[CTAG_OUT_EMPTY] = "out_empty",
 	[CTAG_OUT_NO_ROOM] = "out_no_room",
@@ -86,8 +86,8 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_TUNNEL_WORSE] = "tunnel_worse",
 	[CTAG_TUNNEL_LOST] = "tunnel_lost",
 	[CTAG_NO_MEMORY] = "no_memory",
-	[CTAG_SPEAKS] = "peer_speaks",
-	[CTAG_SILENT] = "peer_silent",
+	[CTAG_SUPPORTED] = "peer_supported",
+	[CTAG_UNSUPPORTED] = "peer_unsupported",
 	[CTAG_STRIPPED] = "path_stripped",
 	[CTAG_AVOIDED] = "peer_avoided",
 };
@@ -146,7 +146,7 @@ static int __net_init ctag_net_init(struct net *net)
 
 	cn->net = net;
 	ctag_knobs_default(cn);
-	spin_lock_init(&cn->silent.lock);
+	spin_lock_init(&cn->unsupported.lock);
 	mutex_init(&cn->hook_lock);
 	cn->counts = __alloc_percpu(CTAG_COUNTS * sizeof(*cn->counts), __alignof__(*cn->counts));
 	if (!cn->counts)

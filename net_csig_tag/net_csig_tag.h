@@ -9,13 +9,13 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/xarray.h>
-#include <net/csig_flow.h>
-#include <net/hop_discover.h>
-#include <net/hop_flow.h>
-#include <net/hop_output.h>
-#include <net/hop_shim.h>
-#include <net/hop_silent.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/flow/csig_flow.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_unsupported.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
@@ -67,10 +67,10 @@ enum ctag_packets {
  * @CTAG_IN_FENCED: tags removed on other ports without reading them
  * @CTAG_IN_HIDDEN: tagged frames dropped on other ports because a filter of the device has not seen
  *	the packet below the tag
- * @CTAG_IN_HEARD: tags passed to a flow
+ * @CTAG_IN_RECEIVED: tags passed to a flow
  * @CTAG_IN_NO_FLOW: tags of TCP packets that belong to no known flow
  * @CTAG_IN_TYPE: tags of an undefined type
- * @CTAG_IN_HELLO: options of handshakes, and questions of established connections
+ * @CTAG_IN_HANDSHAKE: options of handshakes, and questions of established connections
  * @CTAG_IN_VALUE: reflections received with a value
  * @CTAG_IN_EMPTY: reflections received that report that no tag arrived
  * @CTAG_IN_UNASKED: reflections received by a flow that has sent no tag
@@ -80,10 +80,10 @@ enum ctag_packets {
  * @CTAG_BAD_ORDER: frames in which another tag follows the tag; dropped
  * @CTAG_BAD_LENGTH: options with an invalid length
  * @CTAG_OUT_TAG: packets on the wire that were sent with a tag by a flow of this netns
- * @CTAG_OUT_SUPER: GSO packets that contained a part of CTAG_OUT_TAG
+ * @CTAG_OUT_GSO: GSO packets that contained a part of CTAG_OUT_TAG
  * @CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
  *	label
- * @CTAG_OUT_HELLO: packets with an option that negotiates: handshakes, and pure ACKs that ask or
+ * @CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask or
  *	answer on an established connection
  * @CTAG_OUT_VALUE: reflections sent with a value
  * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
@@ -96,8 +96,8 @@ enum ctag_packets {
  *	worse
  * @CTAG_TUNNEL_LOST: outer tags that no inner packet could take
  * @CTAG_NO_MEMORY: packets that could not be made writable
- * @CTAG_SPEAKS: connections whose peer supports CSIG
- * @CTAG_SILENT: connections whose peer turned out not to support CSIG
+ * @CTAG_SUPPORTED: connections whose peer supports CSIG
+ * @CTAG_UNSUPPORTED: connections whose peer turned out not to support CSIG
  * @CTAG_STRIPPED: number of times that a flow stopped to send tags because none passed the path
  * @CTAG_AVOIDED: handshakes without an option because the peer is cached as one without support
  * @CTAG_COUNTS: number of counters
@@ -106,10 +106,10 @@ enum ctag_count {
 	CTAG_IN_TAG,
 	CTAG_IN_FENCED,
 	CTAG_IN_HIDDEN,
-	CTAG_IN_HEARD,
+	CTAG_IN_RECEIVED,
 	CTAG_IN_NO_FLOW,
 	CTAG_IN_TYPE,
-	CTAG_IN_HELLO,
+	CTAG_IN_HANDSHAKE,
 	CTAG_IN_VALUE,
 	CTAG_IN_EMPTY,
 	CTAG_IN_UNASKED,
@@ -119,9 +119,9 @@ enum ctag_count {
 	CTAG_BAD_ORDER,
 	CTAG_BAD_LENGTH,
 	CTAG_OUT_TAG,
-	CTAG_OUT_SUPER,
+	CTAG_OUT_GSO,
 	CTAG_OUT_FORWARDED,
-	CTAG_OUT_HELLO,
+	CTAG_OUT_HANDSHAKE,
 	CTAG_OUT_VALUE,
 	CTAG_OUT_EMPTY,
 	CTAG_OUT_NO_ROOM,
@@ -131,8 +131,8 @@ enum ctag_count {
 	CTAG_TUNNEL_WORSE,
 	CTAG_TUNNEL_LOST,
 	CTAG_NO_MEMORY,
-	CTAG_SPEAKS,
-	CTAG_SILENT,
+	CTAG_SUPPORTED,
+	CTAG_UNSUPPORTED,
 	CTAG_STRIPPED,
 	CTAG_AVOIDED,
 	CTAG_COUNTS,
@@ -224,7 +224,7 @@ struct ctag_port {
  * @scales: net.hopcc.csig_buckets
  * @counts: CTAG_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: cache of peers without support
+ * @unsupported: cache of peers without support
  * @hooked: the netns' hooks are registered
  * @hook_lock: protects @hooked
  */
@@ -247,7 +247,7 @@ struct ctag_net {
 	struct ctag_scales __rcu *scales;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	struct hop_silent silent;
+	struct hop_unsupported unsupported;
 	bool hooked;
 	struct mutex hook_lock;	/* protects @hooked */
 };
@@ -279,9 +279,9 @@ struct ctag_wish {
  * @path: do tags pass the path?
  * @untagged: data was received without a tag since the last reflection
  * @reflected_ns: time at which the last option was sent
- * @heard: signals to reflect, by type
- * @told_changes: seqcount of @told, which is also read without the lock
- * @told: latest reflected value by signal type, and the range that it represented when it was
+ * @received: signals to reflect, by type
+ * @reported_changes: seqcount of @reported, which is also read without the lock
+ * @reported: latest reflected value by signal type, and the range that it represented when it was
  *	received, as in struct csig_reading
  */
 struct csig_flow {
@@ -293,13 +293,13 @@ struct csig_flow {
 	u32 reserved_bytes;
 	u32 skipped_pkts;
 	bool sent;
-	struct csig_turns turns;
+	struct ctag_turns turns;
 	struct csig_path path;
 	bool untagged;
 	u64 reflected_ns;
-	struct csig_heard heard[CSIG_TYPES];
-	seqcount_spinlock_t told_changes;
-	struct csig_told told[CSIG_TYPES];
+	struct ctag_received received[CSIG_TYPES];
+	seqcount_spinlock_t reported_changes;
+	struct csig_reported reported[CSIG_TYPES];
 };
 
 /**
@@ -357,7 +357,7 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 /* main.c */
 int ctag_hook(struct ctag_net *cn, bool also);
 
-/* knobs.c */
+/* sysctl.c */
 #define CTAG_SYSCTLS 12
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);
@@ -387,13 +387,13 @@ bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 /* flow.c */
 enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event);
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk);
-void ctag_flow_hear(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
-		    const struct csig_tag *t);
+void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
+		       const struct csig_tag *t);
 void ctag_flow_miss(struct hop_flow *flow);
-void ctag_flow_told(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
-		    const struct csig_tag *t);
-void ctag_flow_told_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
-bool ctag_flow_heard(struct csig_flow *f, enum csig_type type, struct csig_signal *s);
+void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
+			const struct csig_tag *t);
+void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
+bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_signal *s);
 void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts);
 void ctag_flow_unsent(struct hop_flow *flow);
 bool ctag_flow_lacks_room(const struct csig_flow *f);
@@ -410,7 +410,7 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */
-extern const struct hop_greeter ctag_greeter;
+extern const struct hop_handshake_ops ctag_handshake_ops;
 extern const struct nf_hook_ops ctag_output_hooks[2];
 extern const struct nf_hook_ops ctag_input_hooks[2];
 
@@ -440,8 +440,8 @@ unsigned int ctag_tunnel_ingress(void *priv, struct sk_buff *skb,
 /* udp.c */
 enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb,
 			    const struct sock *sk, struct csig_tag *t);
-bool ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
-		   const struct csig_tag *t);
+bool ctag_udp_receive(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+		      const struct csig_tag *t);
 
 /* kfunc.c */
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES

@@ -51,7 +51,8 @@ static int put_flow(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 	for (type = 0; type < CSIG_TYPES; type++) {
 		if (csig_flow_read(f, type, &s) && put_signal(skb, CSIG_FLOW_ATTR_SIGNAL, type, &s))
 			return -EMSGSIZE;
-		if (ctag_flow_heard(f, type, &s) && put_signal(skb, CSIG_FLOW_ATTR_HEARD, type, &s))
+		if (ctag_flow_received(f, type, &s) && put_signal(skb, CSIG_FLOW_ATTR_RECEIVED,
+								  type, &s))
 			return -EMSGSIZE;
 	}
 	return 0;

@@ -109,7 +109,7 @@ static bool may_append(const struct sk_buff *skb, const struct ctag_segment *seg
 	return tcp_bytes + bytes <= TCP_HEADER_MAX_BYTES && length &&
 	       length + bytes <= IP_MAX_MTU &&
 	       (!dst || wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
-	       csig_opt_has_end(skb->data + seg->tcp_bytes + sizeof(struct tcphdr),
+	       ctag_opt_has_end(skb->data + seg->tcp_bytes + sizeof(struct tcphdr),
 				tcp_bytes - sizeof(struct tcphdr));
 }
 
@@ -144,12 +144,12 @@ static u8 *add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			enum csig_form form, const struct csig_tag *t)
 {
-	const u32 bytes = csig_opt_bytes(form);
+	const u32 bytes = ctag_opt_bytes(form);
 	u8 *room = add_room(cn, skb, seg, bytes);
 
 	if (!room)
 		return false;
-	csig_opt_write(room, ctag_exid, form, t);
+	ctag_opt_write(room, ctag_exid, form, t);
 	sum_option(skb, seg, bytes);
 	seg->data_bytes += bytes;
 	return true;
@@ -170,7 +170,7 @@ bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segme
 
 	if (!room)
 		return false;
-	csig_opt_write_question(room, ctag_exid);
+	ctag_opt_write_question(room, ctag_exid);
 	sum_option(skb, seg, CSIG_OPT_QUESTION_BYTES);
 	seg->data_bytes += CSIG_OPT_QUESTION_BYTES;
 	return true;
@@ -193,9 +193,9 @@ static bool pick(struct ctag_net *cn, struct csig_flow *f, const struct ctag_seg
 		 const struct sock *sk, enum csig_form *form, u32 *type)
 {
 	*form = CSIG_NONE;
-	*type = csig_reflect_pick(f->heard);
+	*type = ctag_reflect_pick(f->received);
 	if (*type != CSIG_TYPES) {
-		*form = f->heard[*type].form;
+		*form = f->received[*type].form;
 		return is_due(f, seg, sk, ktime_get_ns());
 	}
 	return f->untagged && !seg->payload_bytes;
@@ -229,12 +229,12 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 		goto out;
 	/* Change a copy, so that the signal stays fresh if there is no room. */
 	if (form) {
-		struct csig_heard h = f->heard[type];
+		struct ctag_received h = f->received[type];
 
-		t = csig_reflect(&h, READ_ONCE(cn->summary), now_ns);
+		t = ctag_summarize(&h, READ_ONCE(cn->summary), now_ns);
 		good = ctag_option_append(cn, skb, seg, form, &t);
 		if (good)
-			f->heard[type] = h;
+			f->received[type] = h;
 	} else {
 		good = ctag_option_append(cn, skb, seg, CSIG_NONE, NULL);
 	}

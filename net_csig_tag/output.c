@@ -18,16 +18,16 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 }
 
 /* For congestion controls chosen after the handshake; handshakes have their own functions. */
-const struct hop_greeter ctag_greeter = {
+const struct hop_handshake_ops ctag_handshake_ops = {
 	.kind = &ctag_flow_kind,
 	.stage = stage_of,
 	.event = ctag_flow_event,
 };
 
-static void send_hello(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
+static void send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
 	if (ctag_option_append(cn, skb, seg, CSIG_NONE, NULL))
-		ctag_count(cn, CTAG_OUT_HELLO);
+		ctag_count(cn, CTAG_OUT_HANDSHAKE);
 }
 
 /* Returns the flow of a first SYN that shall carry the option, or NULL. */
@@ -37,7 +37,7 @@ static struct hop_flow *ask(struct ctag_net *cn, const struct hop_flow_key *key,
 	if (READ_ONCE(cn->level) != CTAG_INITIATES || seg->payload_bytes ||
 	    !ctag_wish(cn, key, sk).form)
 		return NULL;
-	if (hop_silent_is(&cn->silent, &key->peer)) {
+	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
 		return NULL;
 	}
@@ -59,7 +59,7 @@ static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_seg
 		flow = ask(cn, &key, seg, sk);
 	}
 	if (flow && ctag_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
-		send_hello(cn, skb, seg);
+		send_handshake(cn, skb, seg);
 }
 
 /* The socket of a SYN-ACK is a request socket; with a SYN cookie there is none. */
@@ -83,14 +83,14 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 		return;
 	f = hop_flow_state(flow);
 	stage = READ_ONCE(f->stage);
-	if (stage != HOP_STAGE_HEARD && stage != HOP_STAGE_ANSWERED) {
+	if (stage != HOP_STAGE_OFFERED && stage != HOP_STAGE_ANSWERED) {
 		/* The flow belongs to an earlier connection; the SYN of this one had no option. */
-		if (stage == HOP_STAGE_SPEAKS)
+		if (stage == HOP_STAGE_SUPPORTED)
 			hop_flow_remove(flow);
 		return;
 	}
 	if (ctag_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
-		send_hello(cn, skb, seg);
+		send_handshake(cn, skb, seg);
 }
 
 /*
@@ -131,10 +131,10 @@ static bool output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
 	switch (hop_output_late(flow, skb, th)) {
 	case HOP_LATE_QUESTION:
 		if (ctag_option_ask(cn, skb, seg))
-			ctag_count(cn, CTAG_OUT_HELLO);
+			ctag_count(cn, CTAG_OUT_HANDSHAKE);
 		return true;
 	case HOP_LATE_ANSWER:
-		send_hello(cn, skb, seg);
+		send_handshake(cn, skb, seg);
 		return true;
 	default:
 		return false;
@@ -157,7 +157,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (output_late(cn, skb, seg, flow) || READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+	if (output_late(cn, skb, seg, flow) || READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
 		return;
 	if (is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
@@ -167,7 +167,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);
 	if (form)
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
 /* Returns true for a full TCP socket, which excludes the control sockets that send resets. */
@@ -246,7 +246,7 @@ static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct so
 		return;
 	form = ctag_udp_tag(cn, skb, sk, &t);
 	if (form)
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
 static bool is_udp(const struct sock *sk)

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <net/geneve.h>
 #include <net/gre.h>
-#include <net/hop_tunnel.h>
+#include <hopcc/lib/hop_tunnel.h>
 #include <net/vxlan.h>
 
 #include "net_csig_tag.h"

@@ -10,9 +10,9 @@
 #define NET_CSIG_TAG_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
-#include <net/csig.h>
-#include <net/hop_flow.h>
+#include <hopcc/lib/hop_trace.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/core/hop_flow.h>
 
 /* A signal of a flow; form: enum csig_form, type: enum csig_type, value: in the tag's units. */
 DECLARE_EVENT_CLASS(csig_signal_class,

@@ -34,7 +34,7 @@
 struct decap_slot {
 	spinlock_t lock;	/* protects all below */
 	u64 flow;
-	struct csig_decap decap;
+	struct ctag_decap decap;
 };
 
 static struct decap_slot slots[CTAG_DECAP_SLOTS];
@@ -64,10 +64,10 @@ void ctag_tunnel_init(void)
 bool ctag_tunnel_outer(struct sk_buff *skb)
 {
 	struct csig_tag t;
-	const enum csig_form form = csig_mark_read(ctag_mark(skb), &t, tunnel_secret);
+	const enum csig_form form = ctag_mark_read(ctag_mark(skb), &t, tunnel_secret);
 
 	if (form)
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 	return form;
 }
 
@@ -98,10 +98,10 @@ unsigned int ctag_tunnel_egress(void *priv, struct sk_buff *skb,
 	enum csig_form form = read_frame(skb, state->out, &t);
 
 	if (!form && !netif_is_bridge_port(state->out))
-		form = csig_mark_read(ctag_mark(skb), &t, ctag_secret);
+		form = ctag_mark_read(ctag_mark(skb), &t, ctag_secret);
 	ctag_mark_clear(skb);
 	if (form) {
-		csig_mark_write(ctag_mark(skb), form, &t, tunnel_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, tunnel_secret);
 		ctag_count(ctag_net(state->net), CTAG_TUNNEL_IN);
 	}
 	return NF_ACCEPT;
@@ -167,11 +167,11 @@ void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
 	slot = &slots[flow % CTAG_DECAP_SLOTS];
 	spin_lock_bh(&slot->lock);
 	if (slot->flow != flow) {
-		ctag_count_add(cn, CTAG_TUNNEL_LOST, csig_decap_waiting(&slot->decap, now_ns));
+		ctag_count_add(cn, CTAG_TUNNEL_LOST, ctag_decap_waiting(&slot->decap, now_ns));
 		memset(&slot->decap, 0, sizeof(slot->decap));
 		WRITE_ONCE(slot->flow, flow);
 	}
-	csig_decap_put(&slot->decap, form, t, now_ns);
+	ctag_decap_put(&slot->decap, form, t, now_ns);
 	spin_unlock_bh(&slot->lock);
 }
 
@@ -191,7 +191,7 @@ static enum csig_form take(const struct net *net, const struct sk_buff *skb,
 		return CSIG_NONE;
 	spin_lock_bh(&slot->lock);
 	if (slot->flow == flow)
-		form = csig_decap_take(&slot->decap, type, t, ktime_get_ns());
+		form = ctag_decap_take(&slot->decap, type, t, ktime_get_ns());
 	spin_unlock_bh(&slot->lock);
 	return form;
 }
@@ -297,7 +297,7 @@ static void insert(struct ctag_net *cn, struct sk_buff *skb)
 		bridge_frame(cn, skb, form, &t);
 	} else if (put_frame(cn, skb, form, &t)) {
 		skb_reset_mac_len(skb);
-		csig_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 	}
 }
 

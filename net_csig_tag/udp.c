@@ -49,7 +49,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 	if (number % rule->every_pkts)
 		return CSIG_NONE;
 	ctag_weights(cn, weight_pkts);
-	type = csig_nth_turn(number / rule->every_pkts, weight_pkts);
+	type = ctag_nth_turn(number / rule->every_pkts, weight_pkts);
 	if (type == CSIG_TYPES)
 		return CSIG_NONE;
 	*t = (struct csig_tag) { .type = type, .value = csig_initial(rule->form, type) };
@@ -57,7 +57,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 }
 
 /**
- * ctag_udp_hear() - at the receiver: pass a tag to the application
+ * ctag_udp_receive() - at the receiver: pass a tag to the application
  * @cn: the carrier's state in the network namespace
  * @skb: a datagram for this host, or a tunnel's packet with one, which has a tag; skb->data is at
  *	its network header
@@ -67,8 +67,8 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
  * Context: RCU read lock.
  * Return: true if a rule matches it.
  */
-bool ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
-		   const struct csig_tag *t)
+bool ctag_udp_receive(const struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+		      const struct csig_tag *t)
 {
 	struct ctag_inner inner;
 	u8 data[CSIG_DATA_MAX_BYTES];
@@ -81,7 +81,7 @@ bool ctag_udp_hear(const struct ctag_net *cn, struct sk_buff *skb, enum csig_for
 	}
 	if (!find_rule(cn, skb, &inner, 0))
 		return false;
-	ctag_count(cn, CTAG_IN_HEARD);
+	ctag_count(cn, CTAG_IN_RECEIVED);
 	if (form == CSIG_COMPACT) {
 		csig_write(form, data, t);
 		skb->mark = CSIG_UDP_VALID | data[0] << 8 | data[1];

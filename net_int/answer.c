@@ -4,30 +4,31 @@
  * answer packet or in the next ACK.
  */
 #include <linux/jhash.h>
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/tcp.h>
 
-#include "message.h"
+#include "control.h"
 #include "net_int.h"
 #include "trace.h"
 
 /* N of the flow's last hop. Context: the flow's lock is held. */
-static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct int_receiver *r,
-		       u64 now_ns)
+static u32 count_starters(struct nint_net *in, const struct net_device *dev,
+			  struct nint_receiver *r,
+			  u64 now_ns)
 {
-	struct int_crowd *c = &in->crowds[dev->ifindex % INT_CROWDS];
+	struct nint_starters *c = &in->crowds[dev->ifindex % INT_CROWDS];
 	u32 flows;
 
-	spin_lock(&in->crowd_lock);
+	spin_lock(&in->starters_lock);
 	if (c->device != dev->ifindex)
-		*c = (struct int_crowd){ .device = dev->ifindex };
-	flows = int_crowd_join(c, r, now_ns);
-	spin_unlock(&in->crowd_lock);
+		*c = (struct nint_starters){ .device = dev->ifindex };
+	flows = nint_starters_join(c, r, now_ns);
+	spin_unlock(&in->starters_lock);
 	return flows;
 }
 
@@ -35,16 +36,16 @@ static u32 count_crowd(struct int_net *in, const struct net_device *dev, struct 
  * Leaves the summary to the next ACK. Returns false if one already waits too long, so that an
  * answer packet is needed. Context: f->lock is held.
  */
-static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u8 index,
+static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
 			u64 now_ns)
 {
 	if (!f->owes)
-		f->owed_ns = now_ns;
-	if (now_ns - f->owed_ns > INT_OWED_MAX_NS) {
+		f->pending_ns = now_ns;
+	if (now_ns - f->pending_ns > INT_PENDING_MAX_NS) {
 		WRITE_ONCE(f->owes, false);
 		return false;
 	}
-	f->summary = (struct int_summary) {
+	f->summary = (struct nint_summary) {
 		.id = arrival->id,
 		.hops = int_hops(arrival->hdr),
 		.path_id = int_path_id(arrival->hdr),
@@ -56,20 +57,20 @@ static bool owe_summary(struct int_flow *f, const struct int_arrival *arrival, u
 }
 
 /* Returns true if an answer packet is needed. */
-static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow *f,
-		 const struct int_arrival *arrival, struct int_reply *reply)
+static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flow *f,
+		  const struct nint_arrival *arrival, struct nint_reply *reply)
 {
-	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !int_has_key(in);
-	struct int_receiver *r = &f->receiver;
+	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !nint_has_key(in);
+	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
 	bool answer;
 
 	spin_lock_bh(&f->lock);
-	answer = int_receiver_hear(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
-				   reply);
+	answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
+				      reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		int_receiver_crowd(r, r->asked && int_receiver_is_last_hop(r, arrival->hdr) ?
-				   count_crowd(in, skb->dev, r, now_ns) : 0);
+		nint_receiver_starters(r, r->asked && nint_receiver_is_last_hop(r, arrival->hdr) ?
+				       count_starters(in, skb->dev, r, now_ns) : 0);
 		reply->flows = r->counted;
 	}
 	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
@@ -79,36 +80,36 @@ static bool hear(struct int_net *in, const struct sk_buff *skb, struct int_flow 
 }
 
 /* Writes the header of the answer. */
-static void write_header(struct int_mail *mail, const struct int_reply *reply,
+static void write_header(struct nint_control *ctl, const struct nint_reply *reply,
 			 const struct int_hdr *h)
 {
 	if (reply->kind == INT_ANSWER_RECORDS) {
-		memcpy(mail->room, h, h->words * INT_WORD_BYTES);
-		mail->hdr.next = 0;
-		mail->hdr.type = INT_TYPE_ECHO;
-		mail->hdr.flags = 0;
+		memcpy(ctl->room, h, h->words * INT_WORD_BYTES);
+		ctl->hdr.next = 0;
+		ctl->hdr.type = INT_TYPE_ECHO;
+		ctl->hdr.flags = 0;
 		return;
 	}
 	if (reply->kind != INT_ANSWER_SUMMARY) {
-		int_write(&mail->hdr, 0, INT_TYPE_ECHO, 0, 0);
+		int_write(&ctl->hdr, 0, INT_TYPE_ECHO, 0, 0);
 		/* Tells the sender to make room for all records that the algorithm here needs. */
 		if (reply->kind == INT_ANSWER_WINDOW)
-			mail->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
+			ctl->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
 		return;
 	}
-	int_write(&mail->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
-	mail->hdr.path = h->path;
-	mail->hdr.record[0] = h->record[reply->index];
+	int_write(&ctl->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
+	ctl->hdr.path = h->path;
+	ctl->hdr.record[0] = h->record[reply->index];
 }
 
-static void write_reply(const struct int_net *in, struct int_mail *mail, struct hop_flow *flow,
-			const struct int_arrival *arrival, const struct int_reply *reply)
+static void write_reply(const struct nint_net *in, struct nint_control *ctl, struct hop_flow *flow,
+			const struct nint_arrival *arrival, const struct nint_reply *reply)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	u64 tag;
 
-	write_header(mail, reply, arrival->hdr);
-	mail->msg = (struct int_msg) {
+	write_header(ctl, reply, arrival->hdr);
+	ctl->msg = (struct int_msg) {
 		.magic = htonl(INT_MSG_MAGIC),
 		.id = htonl(arrival->id),
 		.cookie = cpu_to_be64(READ_ONCE(f->peer_cookie)),
@@ -118,9 +119,9 @@ static void write_reply(const struct int_net *in, struct int_mail *mail, struct 
 		.kind = htons(reply->kind),
 		.flows = htons(min_t(u32, reply->flows, U16_MAX)),
 	};
-	tag = int_tag(in, &flow->key, true, &mail->msg, &mail->hdr);
-	mail->msg.tag_hi = htonl(tag >> 32);
-	mail->msg.tag_lo = htonl(tag);
+	tag = nint_tag(in, &flow->key, true, &ctl->msg, &ctl->hdr);
+	ctl->msg.tag_hi = htonl(tag >> 32);
+	ctl->msg.tag_lo = htonl(tag);
 }
 
 /* Returns the socket's route with a reference, or NULL if it has no valid one. */
@@ -157,7 +158,7 @@ static struct dst_entry *route_v4(const struct hop_flow_key *key, const struct s
 	return IS_ERR(rt) ? NULL : &rt->dst;
 }
 
-static void dress_v4(struct sk_buff *skb, const struct hop_flow_key *key,
+static void build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
 		     const struct dst_entry *dst)
 {
 	struct iphdr *iph = skb_push(skb, sizeof(*iph));
@@ -167,14 +168,14 @@ static void dress_v4(struct sk_buff *skb, const struct hop_flow_key *key,
 	*iph = (struct iphdr) {
 		.version = 4,
 		.ihl = sizeof(*iph) / 4,
-		.tos = int_dscp_response << 2,
+		.tos = nint_dscp_response << 2,
 		.frag_off = htons(IP_DF),
 		.ttl = ip4_dst_hoplimit(dst),
 		.protocol = IPPROTO_TCP,
 		.saddr = key->local.s6_addr32[3],
 		.daddr = key->peer.s6_addr32[3],
 	};
-	int_message_sum_v4(skb, iph->saddr, iph->daddr);
+	nint_control_csum_v4(skb, iph->saddr, iph->daddr);
 }
 
 static bool send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
@@ -183,7 +184,7 @@ static bool send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 
 	if (!dst)
 		return false;
-	dress_v4(skb, key, dst);
+	build_v4(skb, key, dst);
 	skb_dst_set(skb, dst);
 	ip_local_out(key->net, NULL, skb);
 	return true;
@@ -209,19 +210,19 @@ static struct dst_entry *route_v6(const struct hop_flow_key *key, const struct s
 	return NULL;
 }
 
-static void dress_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct dst_entry *dst)
+static void build_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct dst_entry *dst)
 {
 	struct ipv6hdr *ip6h = skb_push(skb, sizeof(*ip6h));
 
 	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6h, int_dscp_response << 2, 0);
+	ip6_flow_hdr(ip6h, nint_dscp_response << 2, 0);
 	ip6h->payload_len = 0;
 	ip6h->nexthdr = IPPROTO_TCP;
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = key->local;
 	ip6h->daddr = key->peer;
-	int_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
+	nint_control_csum_v6(skb, &ip6h->saddr, &ip6h->daddr);
 }
 
 static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
@@ -230,7 +231,7 @@ static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 
 	if (!dst)
 		return false;
-	dress_v6(skb, key, dst);
+	build_v6(skb, key, dst);
 	skb_dst_set(skb, dst);
 	ip6_local_out(key->net, NULL, skb);
 	return true;
@@ -244,7 +245,7 @@ static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 
 /* An ACK of what the socket has received, as far as that can be read without the socket lock. */
 static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct sock *sk,
-				    const struct int_mail *mail)
+				    const struct nint_control *ctl)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tcphdr like = {
@@ -254,18 +255,18 @@ static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct
 		.window = htons(min(hop_peek(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
 	};
 
-	return int_message_alloc(&like, hop_peek(tp->snd_una), &mail->msg, &mail->hdr, NULL);
+	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL);
 }
 
-static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,
-			      const struct int_mail *mail)
+static enum nint_count send_by(const struct hop_flow_key *key, struct sock *sk,
+			       const struct nint_control *ctl)
 {
 	struct sk_buff *skb;
 	bool sent;
 
 	if (!sk_fullsock(sk))
 		return INT_COUNT_IN_NO_FLOW;
-	skb = make_segment(key, sk, mail);
+	skb = make_segment(key, sk, ctl);
 	if (!skb)
 		return INT_COUNT_NO_MEMORY;
 	skb->mark = READ_ONCE(sk->sk_mark);
@@ -280,23 +281,23 @@ static enum int_count send_by(const struct hop_flow_key *key, struct sock *sk,
 }
 
 /* In front of routing, skb->dev is the input device. Context: softirq, RCU read lock. */
-void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		const struct int_arrival *arrival)
+void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		 const struct nint_arrival *arrival)
 {
-	struct int_mail mail;
-	struct int_reply reply;
+	struct nint_control ctl;
+	struct nint_reply reply;
 	struct sock *sk;
 
 	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
-	if (!hear(in, skb, hop_flow_state(flow), arrival, &reply))
+	if (!learn(in, skb, hop_flow_state(flow), arrival, &reply))
 		return;
 	sk = hop_flow_socket(&flow->key);
 	if (!sk) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	write_reply(in, &mail, flow, arrival, &reply);
+	write_reply(in, &ctl, flow, arrival, &reply);
 	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);
-	int_count(in, send_by(&flow->key, sk, &mail));
+	nint_count(in, send_by(&flow->key, sk, &ctl));
 	sock_gen_put(sk);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of a connection: negotiation and the congestion control's request; see net/int_flow.h. */
+/* State of a connection: negotiation and the congestion control's request; see hopcc/flow/int_flow.h. */
 
 #include <linux/module.h>
 #include <linux/random.h>
@@ -9,7 +9,7 @@
 #include "net_int.h"
 #include "trace.h"
 
-static void int_flow_start(void *state)
+static void nint_flow_start(void *state)
 {
 	struct int_flow *f = state;
 
@@ -19,28 +19,29 @@ static void int_flow_start(void *state)
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
 
-const struct hop_flow_kind int_flow_kind = {
+const struct hop_flow_kind nint_flow_kind = {
 	.state_bytes = sizeof(struct int_flow),
-	.start = int_flow_start,
+	.start = nint_flow_start,
 };
 
 /* Counts the result of a negotiation, and caches peers without support. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
-	struct int_net *in = int_net(flow->key.net);
+	struct nint_net *in = nint_net(flow->key.net);
 
-	if (to == HOP_STAGE_SPEAKS)
-		int_count(in, INT_COUNT_SPEAKS);
-	if (to == HOP_STAGE_SILENT)
-		int_count(in, INT_COUNT_SILENT);
+	if (to == HOP_STAGE_SUPPORTED)
+		nint_count(in, INT_COUNT_SUPPORTED);
+	if (to == HOP_STAGE_UNSUPPORTED)
+		nint_count(in, INT_COUNT_UNSUPPORTED);
 	if (event == HOP_EVENT_RESET)
-		int_count(in, INT_COUNT_RESET);
-	hop_silent_learn(&in->silent, &flow->key.peer, READ_ONCE(in->silent_s), from, event, to);
+		nint_count(in, INT_COUNT_RESET);
+	hop_unsupported_learn(&in->unsupported, &flow->key.peer, READ_ONCE(in->silent_s), from,
+			      event, to);
 }
 
 /* Returns the stage of the negotiation after the event. Context: RCU read lock. */
-enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
+enum hop_stage nint_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct int_flow *f = hop_flow_state(flow);
 	enum hop_stage from, to;
@@ -61,18 +62,18 @@ enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event)
  * Only one congestion control may use a flow: a congestion control closes it before the next one
  * opens it. Only a BPF program may be replaced without closing.
  */
-static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net *in, bool lend)
+static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in, bool lend)
 {
 	bool taken;
 
 	spin_lock_bh(&f->lock);
-	taken = f->stage == HOP_STAGE_SPEAKS && (!f->sk || f->lent);
+	taken = f->stage == HOP_STAGE_SUPPORTED && (!f->sk || f->lent);
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
 		WRITE_ONCE(f->lent, lend);
 		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
-		f->slots = int_slots_for(READ_ONCE(in->slots), f->hops);
+		f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
@@ -82,7 +83,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct int_net 
 		 * time.
 		 */
 		f->asker.waiting = false;
-		f->asker.doubts = 0;
+		f->asker.unanswered = 0;
 	}
 	spin_unlock_bh(&f->lock);
 	return taken;
@@ -95,20 +96,20 @@ static struct hop_flow *find_open(struct sock *sk)
 	struct hop_flow *flow;
 
 	/* Set between SYN and SYN-ACK: the peer's support is not known yet. */
-	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(int_net(sock_net(sk))->on))
+	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(nint_net(sock_net(sk))->on))
 		return NULL;
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return NULL;
 	hop_flow_settle(flow);
-	int_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	nint_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	return flow;
 }
 
 struct int_flow *int_flow_open(struct sock *sk)
 {
-	const struct int_net *in = int_net(sock_net(sk));
+	const struct nint_net *in = nint_net(sock_net(sk));
 	struct int_flow *f = NULL;
 	struct hop_flow *flow;
 
@@ -130,27 +131,28 @@ out:
 EXPORT_SYMBOL_GPL(int_flow_open);
 
 /* int_flow_open() for callers without a reference; see kfunc.c. Returns 0 or an error. */
-int int_flow_join(struct sock *sk)
+int nint_flow_join(struct sock *sk)
 {
 	struct hop_flow *flow;
 	int err = -ENOENT;
 
 	rcu_read_lock();
 	flow = find_open(sk);
-	if (flow && int_flow_peer(hop_flow_state(flow)) == INT_PEER_SPEAKS)
-		err = take_part(hop_flow_state(flow), sk, int_net(sock_net(sk)), true) ? 0 : -EBUSY;
+	if (flow && int_flow_peer(hop_flow_state(flow)) == INT_PEER_SUPPORTED)
+		err = take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
+				true) ? 0 : -EBUSY;
 	rcu_read_unlock();
 	return err;
 }
 
-/* Undoes int_flow_join(). */
-void int_flow_leave(struct sock *sk)
+/* Undoes nint_flow_join(). */
+void nint_flow_leave(struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	struct int_flow *f;
 
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	rcu_read_lock();
 	flow = hop_flow_find(&key);
 	if (flow) {
@@ -186,7 +188,7 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 {
 	spin_lock_bh(&flow->lock);
 	if (!flow->asked || !same_terms(&flow->ask, ask))
-		flow->terms_told = false;
+		flow->terms_reported = false;
 	flow->asked = true;
 	flow->ask = *ask;
 	spin_unlock_bh(&flow->lock);
@@ -255,8 +257,8 @@ EXPORT_SYMBOL_GPL(int_flow_take);
 
 enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
-	if (unlikely(READ_ONCE(flow->stage) != HOP_STAGE_SPEAKS))
-		return INT_POLL_SILENT;
+	if (unlikely(READ_ONCE(flow->stage) != HOP_STAGE_SUPPORTED))
+		return INT_POLL_UNSUPPORTED;
 	return take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
 }
 EXPORT_SYMBOL_GPL(int_flow_poll);
@@ -274,7 +276,7 @@ EXPORT_SYMBOL_GPL(int_flow_hdr_bytes);
 unsigned int int_flow_grow(struct int_flow *flow)
 {
 	spin_lock_bh(&flow->lock);
-	flow->slots = int_slots_for(flow->slots, flow->hops);
+	flow->slots = nint_slots_for(flow->slots, flow->hops);
 	spin_unlock_bh(&flow->lock);
 	return int_flow_hdr_bytes(flow);
 }
@@ -307,10 +309,10 @@ EXPORT_SYMBOL_GPL(int_flow_syn_sent_ns);
 static enum int_peer peer_at(enum hop_stage stage)
 {
 	switch (stage) {
-	case HOP_STAGE_SPEAKS:
-		return INT_PEER_SPEAKS;
-	case HOP_STAGE_SILENT:
-		return INT_PEER_SILENT;
+	case HOP_STAGE_SUPPORTED:
+		return INT_PEER_SUPPORTED;
+	case HOP_STAGE_UNSUPPORTED:
+		return INT_PEER_UNSUPPORTED;
 	default:
 		return INT_PEER_UNKNOWN;
 	}
@@ -324,11 +326,11 @@ EXPORT_SYMBOL_GPL(int_flow_peer);
 
 enum int_peer int_flow_negotiate(struct sock *sk)
 {
-	struct int_net *in = int_net(sock_net(sk));
+	struct nint_net *in = nint_net(sock_net(sk));
 	struct hop_flow_key key;
 
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
-	return peer_at(hop_output_ask(&int_greeter, sk, READ_ONCE(in->on) &&
-				      !hop_silent_is(&in->silent, &key.peer)));
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
+	return peer_at(hop_output_ask(&nint_handshake_ops, sk, READ_ONCE(in->on) &&
+				      !hop_is_unsupported(&in->unsupported, &key.peer)));
 }
 EXPORT_SYMBOL_GPL(int_flow_negotiate);

@@ -6,7 +6,7 @@
  * Packets without a valid header of data in front of TCP, telemetry in UDP, and all packets while
  * net.hopcc.int is 0 are passed to the stack one by one.
  */
-#include <net/hop_gro.h>
+#include <hopcc/core/hop_gro.h>
 
 #include "int_merge.h"
 #include "net_int.h"
@@ -16,15 +16,15 @@ static bool merging;
 
 static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
 {
-	return int_may_merge(held, header);
+	return nint_may_merge(held, header);
 }
 
 static void merge(void *held, u32 held_pkts, const void *header, u32 pkts)
 {
-	int_merge(held, header);
+	nint_merge(held, header);
 }
 
-static const struct hop_gro_kind int_gro = {
+static const struct hop_gro_kind nint_gro = {
 	.may_merge = may_merge,
 	.merge = merge,
 };
@@ -35,14 +35,14 @@ static struct int_hdr *read_header(struct sk_buff *skb)
 	const unsigned int at_bytes = skb_gro_offset(skb);
 	struct int_hdr *h;
 
-	if (!READ_ONCE(merging) || !READ_ONCE(int_net(dev_net(skb->dev))->on) ||
+	if (!READ_ONCE(merging) || !READ_ONCE(nint_net(dev_net(skb->dev))->on) ||
 	    !hop_gro_is_plain(skb))
 		return NULL;
 	h = skb_gro_header(skb, at_bytes + INT_HDR_BYTES, at_bytes);
 	if (!h || h->next != IPPROTO_TCP || h->type != INT_TYPE_DATA ||
 	    h->words > int_hdr_bytes(INT_SLOTS_MAX) / INT_WORD_BYTES)
 		return NULL;
-	h = hop_gro_header(skb, int_shim_bytes(h));
+	h = hop_gro_header(skb, nint_shim_bytes(h));
 	return !h || int_check(h, h->words * INT_WORD_BYTES) ? NULL : h;
 }
 
@@ -52,7 +52,7 @@ static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
 	const struct int_hdr *h = tcp && tcp->callbacks.gro_receive ? read_header(skb) : NULL;
 
 	if (h)
-		return hop_gro_receive(head, skb, h, int_shim_bytes(h), tcp, &int_gro);
+		return hop_gro_receive(head, skb, h, nint_shim_bytes(h), tcp, &nint_gro);
 	NAPI_GRO_CB(skb)->flush = 1;
 	return NULL;
 }
@@ -64,38 +64,38 @@ static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offl
 {
 	const struct int_hdr *h = (const struct int_hdr *)(skb->data + at_bytes);
 
-	return tcp ? hop_gro_complete(skb, at_bytes + int_shim_bytes(h), tcp) : -ENOENT;
+	return tcp ? hop_gro_complete(skb, at_bytes + nint_shim_bytes(h), tcp) : -ENOENT;
 }
 
-struct sk_buff *int_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
+struct sk_buff *nint_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
 {
 	return receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
-int int_gro_complete_v4(struct sk_buff *skb, int at_bytes)
+int nint_gro_complete_v4(struct sk_buff *skb, int at_bytes)
 {
 	return complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-struct sk_buff *int_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
+struct sk_buff *nint_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
 {
 	return receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
-int int_gro_complete_v6(struct sk_buff *skb, int at_bytes)
+int nint_gro_complete_v6(struct sk_buff *skb, int at_bytes)
 {
 	return complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 #endif
 
-void int_gro_start(void)
+void nint_gro_start(void)
 {
 	WRITE_ONCE(merging, true);
 }
 
 /* Called before anything is freed that gro_receive and gro_complete need. */
-void int_gro_stop(void)
+void nint_gro_stop(void)
 {
 	WRITE_ONCE(merging, false);
 	hop_gro_flush();

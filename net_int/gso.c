@@ -2,7 +2,7 @@
 /*
  * GSO packets: TCP passes down one packet for many segments, with one INT header. Each segment on
  * the wire gets a copy of the header with the same ID; of two answers, that of the later segment is
- * newer (int_answered()).
+ * newer (nint_answered()).
  *
  * NICs must not segment these packets: hop_shim_mark_gso() makes the software here do it.
  */
@@ -27,51 +27,51 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 	return hop_shim_segment(skb, bytes, tcp);
 }
 
-static struct sk_buff *int_gso_v4(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *nint_gso_v4(struct sk_buff *skb, netdev_features_t features)
 {
 	return segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
-static const struct net_offload int_offload_v4 = {
+static const struct net_offload nint_offload_v4 = {
 	.callbacks = {
-		.gso_segment = int_gso_v4,
-		.gro_receive = int_gro_receive_v4,
-		.gro_complete = int_gro_complete_v4,
+		.gso_segment = nint_gso_v4,
+		.gro_receive = nint_gro_receive_v4,
+		.gro_complete = nint_gro_complete_v4,
 	},
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct sk_buff *int_gso_v6(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *nint_gso_v6(struct sk_buff *skb, netdev_features_t features)
 {
 	return segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
-static const struct net_offload int_offload_v6 = {
+static const struct net_offload nint_offload_v6 = {
 	.callbacks = {
-		.gso_segment = int_gso_v6,
-		.gro_receive = int_gro_receive_v6,
-		.gro_complete = int_gro_complete_v6,
+		.gso_segment = nint_gso_v6,
+		.gro_receive = nint_gro_receive_v6,
+		.gro_complete = nint_gro_complete_v6,
 	},
 };
 #endif
 
-int int_gso_init(void)
+int nint_gso_init(void)
 {
-	if (inet_add_offload(&int_offload_v4, int_protocol))
+	if (inet_add_offload(&nint_offload_v4, nint_protocol))
 		return -EBUSY;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_offload(&int_offload_v6, int_protocol)) {
-		inet_del_offload(&int_offload_v4, int_protocol);
+	if (inet6_add_offload(&nint_offload_v6, nint_protocol)) {
+		inet_del_offload(&nint_offload_v4, nint_protocol);
 		return -EBUSY;
 	}
 #endif
 	return 0;
 }
 
-void int_gso_exit(void)
+void nint_gso_exit(void)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_offload(&int_offload_v6, int_protocol);
+	inet6_del_offload(&nint_offload_v6, nint_protocol);
 #endif
-	inet_del_offload(&int_offload_v4, int_protocol);
+	inet_del_offload(&nint_offload_v4, nint_protocol);
 }

@@ -5,7 +5,7 @@
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
-#include <net/hop_icmp.h>
+#include <hopcc/core/hop_icmp.h>
 #include <net/icmp.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
@@ -13,20 +13,20 @@
 #include "net_int.h"
 
 /* Returns true if the error has been handled. */
-static bool end_int(struct int_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
-		    enum hop_icmp_verdict verdict)
+static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
+		    enum hop_icmp_decision decision)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f;
 	bool refused, done;
 
 	if (!flow)
-		return verdict == HOP_ICMP_REFUSED;
+		return decision == HOP_ICMP_REFUSED;
 	f = hop_flow_state(flow);
-	done = hop_icmp_ends(key, th, verdict, READ_ONCE(f->stage), &refused);
+	done = hop_icmp_ends(key, th, decision, READ_ONCE(f->stage), &refused);
 	if (refused) {
-		int_count(in, INT_COUNT_ICMP_REFUSED);
-		int_flow_event(flow, HOP_EVENT_REFUSED);
+		nint_count(in, INT_COUNT_ICMP_REFUSED);
+		nint_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return done;
 }
@@ -55,26 +55,26 @@ static unsigned int quoted_bytes(struct sk_buff *skb, unsigned int offset_bytes)
  * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
  */
 static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-				enum hop_icmp_verdict verdict)
+				enum hop_icmp_decision decision)
 {
-	struct int_net *in = int_net(dev_net(skb->dev));
+	struct nint_net *in = nint_net(dev_net(skb->dev));
 	unsigned int bytes = quoted_bytes(skb, offset_bytes);
 	const struct tcphdr *th;
 	struct hop_flow_key key;
 
 	if (!bytes) {
-		int_count(in, INT_COUNT_ICMP_SHORT);
+		nint_count(in, INT_COUNT_ICMP_SHORT);
 		return 0;
 	}
 	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
-	hop_flow_key_of_output(&key, &int_flow_kind, skb, th);
-	if (verdict != HOP_ICMP_NEXT && end_int(in, &key, th, verdict))
+	hop_flow_key_of_output(&key, &nint_flow_kind, skb, th);
+	if (decision != HOP_ICMP_NEXT && end_int(in, &key, th, decision))
 		return 0;
-	int_count(in, INT_COUNT_ICMP);
+	nint_count(in, INT_COUNT_ICMP);
 	return bytes;
 }
 
-int int_icmp_v4(struct sk_buff *skb, u32 info)
+int nint_icmp_v4(struct sk_buff *skb, u32 info)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 	const struct icmphdr *icmp = icmp_hdr(skb);
@@ -82,17 +82,17 @@ int int_icmp_v4(struct sk_buff *skb, u32 info)
 
 	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
-	bytes = read_quoted(skb, iph->ihl * 4, hop_icmp_judge_v4(icmp->type, icmp->code));
-	return bytes ? hop_icmp_tell_v4(skb, info, IPPROTO_TCP, bytes) : 0;
+	bytes = read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
+	return bytes ? hop_icmp_report_v4(skb, info, IPPROTO_TCP, bytes) : 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
 /* TCP gets the offset of its header, so nothing must be moved. */
-int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info)
+int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info)
 {
 	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
-	unsigned int bytes = read_quoted(skb, offset, hop_icmp_judge_v6(type, code));
+	unsigned int bytes = read_quoted(skb, offset, hop_icmp_check_v6(type, code));
 
 	if (!bytes || !tcp || !tcp->err_handler)
 		return 0;

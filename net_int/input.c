@@ -12,8 +12,8 @@
  * hop_input_show().
  */
 #include <net/dsfield.h>
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
@@ -21,7 +21,7 @@
 #include "trace.h"
 
 /**
- * struct int_shim - a header between IP and TCP
+ * struct nint_shim - a header between IP and TCP
  * @hdr: the header, validated
  * @room: memory for @hdr and its records
  * @tail: words behind the header
@@ -30,7 +30,7 @@
  * @flow: flow of the connection; NULL for a SYN
  * @asks: a HELLO on a pure ACK that requests one
  */
-struct int_shim {
+struct nint_shim {
 	union {
 		struct int_hdr hdr;
 		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
@@ -45,21 +45,21 @@ struct int_shim {
 /*
  * @reports: the HELLO is an answer, on a SYN-ACK or an ACK
  */
-static void learn_hello(struct hop_flow *flow, const struct int_shim *shim, bool reports)
+static void learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	f->peer_met = int_met_by_hello(&shim->hdr);
-	f->met = reports ? int_met_by_report(&shim->hdr) : (struct int_met){};
+	f->peer_met = nint_met_by_handshake(&shim->hdr);
+	f->met = reports ? nint_met_by_report(&shim->hdr) : (struct nint_met){};
 	f->hops = f->met.hops ?: f->peer_met.hops;
 	WRITE_ONCE(f->peer_cookie,
 		   (u64)ntohl(shim->tail.first) << 32 | ntohl(shim->tail.second));
 	spin_unlock_bh(&f->lock);
 }
 
-static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
-			const struct int_shim *shim)
+static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
+			const struct nint_shim *shim)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f;
@@ -68,23 +68,23 @@ static void receive_syn(struct int_net *in, const struct hop_flow_key *key,
 	if (hop_input_opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (hop_silent_is(&in->silent, &key->peer)) {
-			int_count(in, INT_COUNT_AVOIDED);
+		if (hop_is_unsupported(&in->unsupported, &key->peer)) {
+			nint_count(in, INT_COUNT_AVOIDED);
 			return;
 		}
 		flow = hop_flow_add(key, true);
 	}
 	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
 	if (!flow) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	stage = int_flow_event(flow, HOP_EVENT_SYN_IN);
+	stage = nint_flow_event(flow, HOP_EVENT_SYN_IN);
 	/* Only once: a retransmitted SYN contains the same, a different one is forged. */
 	f = hop_flow_state(flow);
-	if ((stage == HOP_STAGE_HEARD || stage == HOP_STAGE_ANSWERED) &&
+	if ((stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED) &&
 	    !READ_ONCE(f->peer_cookie))
-		learn_hello(flow, shim, false);
+		learn_handshake(flow, shim, false);
 }
 
 /* Returns true if the packet answers the SYN of our socket. */
@@ -103,93 +103,94 @@ static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
 	return good;
 }
 
-static void receive_synack(const struct int_shim *shim)
+static void receive_synack(const struct nint_shim *shim)
 {
-	int_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
-	learn_hello(shim->flow, shim, true);
+	nint_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
+	learn_handshake(shim->flow, shim, true);
 }
 
 /* Only once, as for a SYN. The RTT of these ACKs is not measured, so their queues are ignored. */
-static void learn_late_hello(struct hop_flow *flow, const struct int_shim *shim)
+static void learn_late_handshake(struct hop_flow *flow, const struct nint_shim *shim)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
 	if (READ_ONCE(f->peer_cookie))
 		return;
-	learn_hello(flow, shim, !shim->asks);
+	learn_handshake(flow, shim, !shim->asks);
 	WRITE_ONCE(f->met.queues_ns, 0);
 	WRITE_ONCE(f->peer_met.queues_ns, 0);
 }
 
 /* The peer has chosen a congestion control with telemetry after the handshake. */
-static void receive_question(struct int_net *in, const struct hop_flow_key *key,
-			     const struct int_shim *shim)
+static void receive_question(struct nint_net *in, const struct hop_flow_key *key,
+			     const struct nint_shim *shim)
 {
 	struct hop_flow *flow;
 
-	if (hop_silent_is(&in->silent, &key->peer)) {
-		int_count(in, INT_COUNT_AVOIDED);
+	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
+		nint_count(in, INT_COUNT_AVOIDED);
 		return;
 	}
-	flow = hop_input_hear_question(&int_greeter, key);
+	flow = hop_input_receive_question(&nint_handshake_ops, key);
 	if (!flow) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	learn_late_hello(flow, shim);
+	learn_late_handshake(flow, shim);
 	hop_input_answer_now(key);
 }
 
 /* A HELLO on a pure ACK. */
-static void receive_late_hello(struct int_net *in, const struct hop_flow_key *key,
-			       const struct int_shim *shim)
+static void receive_late_handshake(struct nint_net *in, const struct hop_flow_key *key,
+				   const struct nint_shim *shim)
 {
 	if (shim->asks) {
 		receive_question(in, key, shim);
 		return;
 	}
-	learn_late_hello(shim->flow, shim);
-	int_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
+	learn_late_handshake(shim->flow, shim);
+	nint_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
 }
 
-static void receive_data(struct int_net *in, struct sk_buff *skb, const struct tcphdr *th,
-			 const struct int_shim *shim, unsigned int payload_bytes)
+static void receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
+			 const struct nint_shim *shim, unsigned int payload_bytes)
 {
-	struct int_arrival arrival = {
+	struct nint_arrival arrival = {
 		.id = ntohl(shim->tail.first),
 		.seq = ntohl(th->seq) + payload_bytes,
 		.hdr = &shim->hdr,
 	};
 
 	hop_flow_settle(shim->flow);
-	int_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
+	nint_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
 	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
-		int_count(in, INT_COUNT_ACK_NOW);
-	int_arrive(in, skb, shim->flow, &arrival);
+		nint_count(in, INT_COUNT_ACK_NOW);
+	nint_arrive(in, skb, shim->flow, &arrival);
 }
 
 /* The header has been removed; @offset_bytes: from skb->data to the TCP header, which is linear. */
-static void receive(struct int_net *in, struct sk_buff *skb, const struct int_shim *shim,
+static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_shim *shim,
 		    unsigned int offset_bytes)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset_bytes);
 	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
 	struct hop_flow_key key;
 
-	int_count_add(in, shim->hdr.type == INT_TYPE_HELLO ? INT_COUNT_IN_HELLO : INT_COUNT_IN_DATA,
-		      hop_input_segs_pkts(skb));
+	nint_count_add(in,
+		       shim->hdr.type == INT_TYPE_HANDSHAKE ? INT_COUNT_IN_HANDSHAKE : INT_COUNT_IN_DATA,
+		       hop_input_segs_pkts(skb));
 	if (hop_input_is_mangled(skb, th)) {
-		int_count(in, INT_COUNT_IN_BAD_SUM);
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
 	}
 	if (shim->hdr.type == INT_TYPE_DATA) {
 		receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
 		return;
 	}
-	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
 	if (!th->syn)
-		receive_late_hello(in, &key, shim);
+		receive_late_handshake(in, &key, shim);
 	else if (shim->flow)
 		receive_synack(shim);
 	else
@@ -201,7 +202,7 @@ static void receive(struct int_net *in, struct sk_buff *skb, const struct int_sh
  *	the reason why it is invalid; INT_COUNTS if it is valid.
  */
 static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
-			      struct int_shim *shim)
+			      struct nint_shim *shim)
 {
 	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
 	enum int_fault fault;
@@ -212,7 +213,7 @@ static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 	fault = int_check(&shim->hdr, room_bytes);
 	if (fault)
 		return INT_COUNT_BAD + fault;
-	if (shim->hdr.type != INT_TYPE_HELLO && shim->hdr.type != INT_TYPE_DATA)
+	if (shim->hdr.type != INT_TYPE_HANDSHAKE && shim->hdr.type != INT_TYPE_DATA)
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (shim->hdr.next != IPPROTO_TCP)
 		return INT_COUNT_BAD_NEXT;
@@ -238,8 +239,8 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 }
 
 /* Checks if a HELLO on an ACK may be removed. @segment_bytes: TCP header and data */
-static unsigned int check_late_hello(const struct hop_flow_key *key, const struct tcphdr *th,
-				     unsigned int segment_bytes, struct int_shim *shim)
+static unsigned int check_late_handshake(const struct hop_flow_key *key, const struct tcphdr *th,
+					 unsigned int segment_bytes, struct nint_shim *shim)
 {
 	const struct int_flow *f = shim->flow ? hop_flow_state(shim->flow) : NULL;
 	unsigned int hdr_bytes = __tcp_hdrlen(th);
@@ -259,23 +260,23 @@ static unsigned int check_late_hello(const struct hop_flow_key *key, const struc
  * @shim->flow is set.
  */
 static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
-				  unsigned int segment_bytes, struct int_shim *shim)
+				  unsigned int segment_bytes, struct nint_shim *shim)
 {
-	const bool hello = shim->hdr.type == INT_TYPE_HELLO;
+	const bool handshake = shim->hdr.type == INT_TYPE_HANDSHAKE;
 	const struct int_flow *f;
 	struct hop_flow_key key;
 
-	if (th->rst || (!hello && th->syn) || (hello && shim->udp))
+	if (th->rst || (!handshake && th->syn) || (handshake && shim->udp))
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (th->syn && !th->ack)
 		return INT_COUNTS;
-	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	shim->flow = hop_flow_find(&key);
-	if (hello && !th->syn)
-		return check_late_hello(&key, th, segment_bytes, shim);
+	if (handshake && !th->syn)
+		return check_late_handshake(&key, th, segment_bytes, shim);
 	if (!shim->flow)
 		return INT_COUNT_IN_NO_FLOW;
-	if (hello)
+	if (handshake)
 		return is_expected(&key, th) ? INT_COUNTS : INT_COUNT_IN_NO_FLOW;
 	f = hop_flow_state(shim->flow);
 	return ntohl(shim->tail.second) == (u32)f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
@@ -285,8 +286,8 @@ static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr
  * Returns the counter of the reason why what is at @place must stay; INT_COUNTS if it is a header
  * that may be removed.
  */
-static unsigned int check(const struct int_net *in, struct sk_buff *skb,
-			  const struct hop_shim_place *place, struct int_shim *shim)
+static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
+			  const struct hop_shim_place *place, struct nint_shim *shim)
 {
 	unsigned int before_bytes = 0, why;
 
@@ -307,7 +308,7 @@ static unsigned int check(const struct int_net *in, struct sk_buff *skb,
 							 shim->bytes),
 			    skb->len - place->offset_bytes - shim->bytes, shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HELLO))
+	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HANDSHAKE))
 		return INT_COUNT_IN_HIDDEN;
 	return why;
 }
@@ -331,8 +332,8 @@ static void restore_dscp(struct sk_buff *skb, u8 dscp)
  * Removes the header at @place and processes it, unless @why, the result of check(), has a reason
  * to keep it. Returns INT_COUNTS, or the reason why the packet is unchanged, which is counted.
  */
-static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
-			   const struct hop_shim_place *place, const struct int_shim *shim,
+static unsigned int unwrap(struct nint_net *in, struct sk_buff *skb,
+			   const struct hop_shim_place *place, const struct nint_shim *shim,
 			   unsigned int why)
 {
 	int err;
@@ -344,7 +345,7 @@ static unsigned int unwrap(struct int_net *in, struct sk_buff *skb,
 					       INT_COUNT_BAD + INT_BAD_LENGTH;
 	}
 	if (why != INT_COUNTS) {
-		int_count(in, why);
+		nint_count(in, why);
 		return why;
 	}
 	if (shim->udp)
@@ -362,17 +363,17 @@ static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *pla
 	if (place->next != IPPROTO_UDP)
 		return false;
 	uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-	return uh && uh->dest == htons(int_udp_port);
+	return uh && uh->dest == htons(nint_udp_port);
 }
 
 /*
  * Input of a packet with our header. If its flow exists, it is for this host: no route is needed.
  */
-static unsigned int input_header(struct int_net *in, struct sk_buff *skb,
+static unsigned int input_header(struct nint_net *in, struct sk_buff *skb,
 				 const struct hop_shim_place *place,
 				 const struct nf_hook_state *state)
 {
-	struct int_shim shim;
+	struct nint_shim shim;
 	unsigned int why = check(in, skb, place, &shim);
 
 	if (!shim.flow && !hop_input_is_local(skb, state)) {
@@ -396,22 +397,22 @@ static unsigned int input_header(struct int_net *in, struct sk_buff *skb,
 static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
-	if (place->next == int_protocol && !hop_input_is_local(skb, state))
+	if (place->next == nint_protocol && !hop_input_is_local(skb, state))
 		hop_shim_forward(skb);
 }
 
-unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
-		       const struct nf_hook_state *state)
+unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state)
 {
-	struct int_net *in = int_net(state->net);
+	struct nint_net *in = nint_net(state->net);
 
 	if (!READ_ONCE(in->on)) {
 		input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
 	if (place->next == IPPROTO_TCP)
-		return int_tcp_input(in, skb, place, state);
-	if (place->next == int_protocol || is_encap(skb, place))
+		return nint_tcp_input(in, skb, place, state);
+	if (place->next == nint_protocol || is_encap(skb, place))
 		return input_header(in, skb, place, state);
 	return NF_ACCEPT;
 }
@@ -425,23 +426,23 @@ unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
  */
 static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
-	struct int_net *in = int_net(dev_net(skb->dev));
+	struct nint_net *in = nint_net(dev_net(skb->dev));
 	struct hop_shim_place place = {
 		.offset_bytes = -skb_network_offset(skb),
 		.name_bytes = name_bytes,
-		.next = int_protocol,
+		.next = nint_protocol,
 	};
-	struct int_shim shim;
+	struct nint_shim shim;
 
 	if (!READ_ONCE(in->on)) {
-		int_count(in, INT_COUNT_IN_OFF);
+		nint_count(in, INT_COUNT_IN_OFF);
 		return false;
 	}
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
 	if (unwrap(in, skb, &place, &shim, check(in, skb, &place, &shim)) == INT_COUNTS) {
-		int_count(in, INT_COUNT_IN_LATE);
+		nint_count(in, INT_COUNT_IN_LATE);
 		hop_input_again(skb);
 		return true;
 	}
@@ -449,16 +450,16 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	return false;
 }
 
-static int int_late_v4(struct sk_buff *skb)
+static int nint_late_v4(struct sk_buff *skb)
 {
 	if (!receive_late(skb, offsetof(struct iphdr, protocol)))
 		hop_input_refuse_v4(skb);
 	return 0;
 }
 
-static const struct net_protocol int_protocol_v4 = {
-	.handler	= int_late_v4,
-	.err_handler	= int_icmp_v4,
+static const struct net_protocol nint_protocol_v4 = {
+	.handler	= nint_late_v4,
+	.err_handler	= nint_icmp_v4,
 	/* TCP checks IPsec's policy; so does hop_input_refuse_v4(). */
 	.no_policy	= 1,
 	.icmp_strict_tag_validation = 1,
@@ -466,16 +467,16 @@ static const struct net_protocol int_protocol_v4 = {
 
 #if IS_ENABLED(CONFIG_IPV6)
 /* A negative value: the packet has been consumed, and does not count as delivered. */
-static int int_late_v6(struct sk_buff *skb)
+static int nint_late_v6(struct sk_buff *skb)
 {
 	if (!receive_late(skb, IP6CB(skb)->nhoff))
 		hop_input_refuse_v6(skb);
 	return -1;
 }
 
-static const struct inet6_protocol int_protocol_v6 = {
-	.handler	= int_late_v6,
-	.err_handler	= int_icmp_v6,
+static const struct inet6_protocol nint_protocol_v6 = {
+	.handler	= nint_late_v6,
+	.err_handler	= nint_icmp_v6,
 	/*
 	 * Not INET6_PROTO_FINAL, which would remove the IP header from a checksum over the packet.
 	 */
@@ -483,23 +484,23 @@ static const struct inet6_protocol int_protocol_v6 = {
 };
 #endif
 
-int int_input_init(void)
+int nint_input_init(void)
 {
-	if (inet_add_protocol(&int_protocol_v4, int_protocol))
+	if (inet_add_protocol(&nint_protocol_v4, nint_protocol))
 		return -EBUSY;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_protocol(&int_protocol_v6, int_protocol)) {
-		inet_del_protocol(&int_protocol_v4, int_protocol);
+	if (inet6_add_protocol(&nint_protocol_v6, nint_protocol)) {
+		inet_del_protocol(&nint_protocol_v4, nint_protocol);
 		return -EBUSY;
 	}
 #endif
 	return 0;
 }
 
-void int_input_exit(void)
+void nint_input_exit(void)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_protocol(&int_protocol_v6, int_protocol);
+	inet6_del_protocol(&nint_protocol_v6, nint_protocol);
 #endif
-	inet_del_protocol(&int_protocol_v4, int_protocol);
+	inet_del_protocol(&nint_protocol_v4, nint_protocol);
 }

@@ -17,7 +17,7 @@
  * Two answers are needed early after a start, or a restart after a pause: the period is then a
  * quarter of the usual one. The same holds while an answer reports a queue of more than half of T,
  * which makes RTTs much longer than T: then it is an eighth. The first probe after a start is sent
- * behind the first data if more data follows: see int_passes(). In the first eighth of the window,
+ * behind the first data if more data follows: see nint_passes(). In the first eighth of the window,
  * a packet also has a probe if it is twice as far from the start, in bytes, as the last packet with
  * a probe. If N senders start at once, a packet with d bytes in front of it waits for N d bytes; so
  * for any N an answer that reports a queue arrives soon after the first one. On an unproven path
@@ -45,9 +45,9 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hpcc.h>
-#include <net/int.h>
-#include <net/int_flow.h>
+#include <hopcc/lib/hpcc.h>
+#include <hopcc/wire/int.h>
+#include <hopcc/flow/int_flow.h>
 
 /* The draft says once per round trip; a long T needs more answers. */
 #define INT_PERIOD_MAX_NS	4000000U
@@ -73,15 +73,15 @@
 #define INT_QUEUE_SHIFT		1
 
 /* Timeout in units of T and of TCP's RTT, and its minimum: one period of the longest kind. */
-#define INT_PATIENCE_RTTS	4U
-#define INT_PATIENCE_MIN_NS	4000000ULL
+#define INT_TIMEOUT_RTTS	4U
+#define INT_TIMEOUT_MIN_NS	4000000ULL
 /* Timeout while TCP has no RTT yet: TCP's initial RTO. */
-#define INT_PATIENCE_UNKNOWN_NS	1000000000ULL
+#define INT_TIMEOUT_UNKNOWN_NS	1000000000ULL
 
 /* Number of unanswered packets after which the path is given up. */
-#define INT_DOUBTS_MAX		3U
+#define INT_UNANSWERED_MAX		3U
 /* Maximum number of these in the first window: the last one is delayed to see other conditions. */
-#define INT_OPENING_DOUBTS	2U
+#define INT_OPENING_UNANSWERED	2U
 
 /* With headers in data: how often the receiver gets the parameters of its algorithm. */
 #define INT_TERMS_PERIOD_NS	10000000ULL
@@ -90,41 +90,41 @@
 #define INT_IDS_MEMORY		65536U
 
 /**
- * struct int_asker - state of a flow that uses telemetry; protected by the flow's lock
+ * struct nint_asker - state of a flow that uses telemetry; protected by the flow's lock
  * @id: ID of the latest packet that collects records
  * @begun_seq: sequence number of the first data after the start or after a pause
  * @left_seq: sequence number of the data with which the latest packet was sent
  * @left_ns: time at which that was sent
  * @waiting_ns: time since which an answer is expected
- * @doubt_ns: time at which the last packet of an unproven or doubted path was sent
- * @doubts: number of such packets that are unanswered
+ * @unanswered_ns: time at which the last packet of an unproven or doubted path was sent
+ * @unanswered: number of such packets that are unanswered
  * @starting: number of answers that are needed early
  * @opening: fewer than two answers were received since the start
  * @passed: data was sent after a pause, but no packet that collects records yet
  * @waiting: an answer is expected
  * @proven: an answer was received at least once
- * @heard: @heard_id and @heard_seq are valid
- * @heard_empty: the latest answer had no data to compute with
- * @heard_id: ID of the latest answer
- * @heard_seq: SND.NXT in the latest answer
+ * @received: @received_id and @received_seq are valid
+ * @received_empty: the latest answer had no data to compute with
+ * @received_id: ID of the latest answer
+ * @received_seq: SND.NXT in the latest answer
  */
-struct int_asker {
+struct nint_asker {
 	u32 id;
 	u32 begun_seq;
 	u32 left_seq;
 	u64 left_ns;
 	u64 waiting_ns;
-	u64 doubt_ns;
-	u8 doubts;
+	u64 unanswered_ns;
+	u8 unanswered;
 	u8 starting;
 	bool opening;
 	bool passed;
 	bool waiting;
 	bool proven;
-	bool heard;
-	bool heard_empty;
-	u32 heard_id;
-	u32 heard_seq;
+	bool received;
+	bool received_empty;
+	u32 received_id;
+	u32 received_seq;
 };
 
 /**
@@ -134,7 +134,7 @@ struct int_asker {
  * @INT_TURN_NO_ROOM: yes, but the header does not fit
  * @INT_TURN_GIVE_UP: no, because there are no answers
  */
-enum int_turn {
+enum nint_turn {
 	INT_TURN_WAIT,
 	INT_TURN_SEND,
 	INT_TURN_NO_ROOM,
@@ -142,14 +142,14 @@ enum int_turn {
 };
 
 /**
- * int_period_ns() - interval of probes
+ * nint_period_ns() - interval of probes
  * @a: state of the flow
  * @t_ns: T
  * @srtt_us: TCP's smoothed RTT; 0: not known
  *
  * Return: ns.
  */
-static inline u32 int_period_ns(const struct int_asker *a, u32 t_ns, u32 srtt_us)
+static inline u32 nint_period_ns(const struct nint_asker *a, u32 t_ns, u32 srtt_us)
 {
 	const u32 period_ns = clamp(t_ns, INT_PERIOD_MIN_NS, INT_PERIOD_MAX_NS);
 
@@ -160,45 +160,45 @@ static inline u32 int_period_ns(const struct int_asker *a, u32 t_ns, u32 srtt_us
 }
 
 /**
- * int_patience_ns() - timeout of an answer
+ * nint_timeout_ns() - timeout of an answer
  * @t_ns: T
  * @srtt_us: TCP's smoothed RTT; 0: not known
  *
  * Return: ns.
  */
-static inline u64 int_patience_ns(u32 t_ns, u32 srtt_us)
+static inline u64 nint_timeout_ns(u32 t_ns, u32 srtt_us)
 {
 	u64 rtt_ns = max_t(u64, t_ns, (u64)srtt_us * NSEC_PER_USEC);
 
 	if (!srtt_us)
-		return INT_PATIENCE_UNKNOWN_NS;
-	return max_t(u64, rtt_ns * INT_PATIENCE_RTTS, INT_PATIENCE_MIN_NS);
+		return INT_TIMEOUT_UNKNOWN_NS;
+	return max_t(u64, rtt_ns * INT_TIMEOUT_RTTS, INT_TIMEOUT_MIN_NS);
 }
 
-static inline bool int_in_doubt(const struct int_asker *a, u64 now_ns, u64 patience_ns)
+static inline bool nint_is_unanswered(const struct nint_asker *a, u64 now_ns, u64 timeout_ns)
 {
-	return !a->proven || (a->waiting && now_ns - a->waiting_ns > patience_ns);
+	return !a->proven || (a->waiting && now_ns - a->waiting_ns > timeout_ns);
 }
 
 /**
- * int_is_far() - early in the first window: is this data twice as far as the last probe?
+ * nint_is_far() - early in the first window: is this data twice as far as the last probe?
  * @a: state of the flow
  * @seq: sequence number of the data
  * @wnd_bytes: window
  *
  * Return: true if it is.
  */
-static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
+static inline bool nint_is_far(const struct nint_asker *a, u32 seq, u32 wnd_bytes)
 {
 	u32 last_bytes = a->left_seq - a->begun_seq, bytes = seq - a->begun_seq;
 
-	return a->opening && (a->proven || a->doubts < INT_OPENING_DOUBTS) &&
+	return a->opening && (a->proven || a->unanswered < INT_OPENING_UNANSWERED) &&
 	       last_bytes < wnd_bytes >> INT_FAR_SHIFT && (s32)bytes > 0 &&
 	       bytes >= 2ULL * last_bytes;
 }
 
 /**
- * int_is_near() - is this data so close to the last probe that it needs none?
+ * nint_is_near() - is this data so close to the last probe that it needs none?
  * @a: state of the flow
  * @now_ns: current time
  * @t_ns: T
@@ -209,8 +209,8 @@ static inline bool int_is_far(const struct int_asker *a, u32 seq, u32 wnd_bytes)
  *
  * Return: true if the data is sent without a probe.
  */
-static inline bool int_is_near(const struct int_asker *a, u64 now_ns, u32 t_ns, u32 seq,
-			       u32 mss_bytes)
+static inline bool nint_is_near(const struct nint_asker *a, u64 now_ns, u32 t_ns, u32 seq,
+				u32 mss_bytes)
 {
 	const u64 longest_ns = (u64)clamp(t_ns, INT_PERIOD_MIN_NS, INT_PERIOD_MAX_NS) *
 			       INT_APART_PERIODS;
@@ -221,7 +221,7 @@ static inline bool int_is_near(const struct int_asker *a, u64 now_ns, u32 t_ns, 
 }
 
 /**
- * int_passes() - decide if the first probe is to follow this data instead of preceding it
+ * nint_passes() - decide if the first probe is to follow this data instead of preceding it
  * @a: state of the flow
  * @now_ns: current time
  * @seq: sequence number of the data
@@ -232,7 +232,7 @@ static inline bool int_is_near(const struct int_asker *a, u64 now_ns, u32 t_ns, 
  *
  * Return: true if the probe is to follow; once per start.
  */
-static inline bool int_passes(struct int_asker *a, u64 now_ns, u32 seq, bool more)
+static inline bool nint_passes(struct nint_asker *a, u64 now_ns, u32 seq, bool more)
 {
 	if (!more || a->passed || (a->left_ns && now_ns - a->left_ns <= INT_PAUSE_NS))
 		return false;
@@ -242,38 +242,38 @@ static inline bool int_passes(struct int_asker *a, u64 now_ns, u32 seq, bool mor
 }
 
 /**
- * int_turn() - decide if it is time to collect records
+ * nint_turn() - decide if it is time to collect records
  * @a: state of the flow
  * @now_ns: current time
- * @period_ns: int_period_ns()
- * @patience_ns: int_patience_ns()
+ * @period_ns: nint_period_ns()
+ * @timeout_ns: nint_timeout_ns()
  *
  * Headers in data do not wait for a period: every packet, or every n-th one, collects.
  *
  * Return: the decision.
  */
-static inline enum int_turn int_turn(const struct int_asker *a, u64 now_ns, u32 period_ns,
-				     u64 patience_ns)
+static inline enum nint_turn nint_turn(const struct nint_asker *a, u64 now_ns, u32 period_ns,
+				       u64 timeout_ns)
 {
-	if (!int_in_doubt(a, now_ns, patience_ns))
+	if (!nint_is_unanswered(a, now_ns, timeout_ns))
 		return a->left_ns && now_ns - a->left_ns < period_ns ? INT_TURN_WAIT :
 								       INT_TURN_SEND;
-	if (a->doubts && now_ns - a->doubt_ns < patience_ns)
+	if (a->unanswered && now_ns - a->unanswered_ns < timeout_ns)
 		return INT_TURN_WAIT;
-	return a->doubts < INT_DOUBTS_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;
+	return a->unanswered < INT_UNANSWERED_MAX ? INT_TURN_SEND : INT_TURN_GIVE_UP;
 }
 
 /**
- * int_leaves() - note that a packet that collects records is sent
+ * nint_leaves() - note that a packet that collects records is sent
  * @a: state of the flow
  * @now_ns: current time
- * @patience_ns: int_patience_ns()
+ * @timeout_ns: nint_timeout_ns()
  * @seq: sequence number of the data with which it is sent; for headers in data, where the distance
  *	does not count, the previous one
  *
  * Return: ID of the packet.
  */
-static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u32 seq)
+static inline u32 nint_leaves(struct nint_asker *a, u64 now_ns, u64 timeout_ns, u32 seq)
 {
 	if (now_ns - a->left_ns > INT_PAUSE_NS) {
 		a->starting = INT_START_ANSWERS;
@@ -282,10 +282,11 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u
 			a->begun_seq = seq;
 	}
 	a->passed = false;
-	if (int_in_doubt(a, now_ns, patience_ns) &&
-	    (!a->doubts || now_ns - a->doubt_ns >= patience_ns || int_is_far(a, seq, U32_MAX))) {
-		a->doubts += a->doubts < INT_DOUBTS_MAX;
-		a->doubt_ns = now_ns;
+	if (nint_is_unanswered(a, now_ns, timeout_ns) &&
+	    (!a->unanswered || now_ns - a->unanswered_ns >= timeout_ns || nint_is_far(a, seq,
+										      U32_MAX))) {
+		a->unanswered += a->unanswered < INT_UNANSWERED_MAX;
+		a->unanswered_ns = now_ns;
 	}
 	if (!a->waiting) {
 		a->waiting = true;
@@ -303,14 +304,14 @@ static inline u32 int_leaves(struct int_asker *a, u64 now_ns, u64 patience_ns, u
  * @INT_NEWS_OLD: reordered or replayed
  * @INT_NEWS_FORGED: for a packet that was never sent, or long ago
  */
-enum int_news {
+enum nint_news {
 	INT_NEWS,
 	INT_NEWS_OLD,
 	INT_NEWS_FORGED,
 };
 
 /**
- * int_answered() - classify and note an answer
+ * nint_answered() - classify and note an answer
  * @a: state of the flow
  * @id: ID of the packet that is answered
  * @seq: SND.NXT after that packet was sent
@@ -322,23 +323,23 @@ enum int_news {
  *
  * Return: class of the answer.
  */
-static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, bool empty,
-					 u64 now_ns)
+static inline enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq, bool empty,
+					   u64 now_ns)
 {
-	const bool again = a->heard && id == a->heard_id;
+	const bool again = a->received && id == a->received_id;
 
 	if (!a->left_ns || a->id - id >= INT_IDS_MEMORY)
 		return INT_NEWS_FORGED;
-	if (a->heard && (s32)(id - a->heard_id) < 0)
+	if (a->received && (s32)(id - a->received_id) < 0)
 		return INT_NEWS_OLD;
-	if (again && (s32)(seq - a->heard_seq) <= 0 && (empty || !a->heard_empty))
+	if (again && (s32)(seq - a->received_seq) <= 0 && (empty || !a->received_empty))
 		return INT_NEWS_OLD;
-	a->heard = true;
-	a->heard_empty = empty;
-	a->heard_id = id;
-	a->heard_seq = seq;
+	a->received = true;
+	a->received_empty = empty;
+	a->received_id = id;
+	a->received_seq = seq;
 	a->proven = true;
-	a->doubts = 0;
+	a->unanswered = 0;
 	a->starting -= a->starting > 0;
 	a->opening &= a->starting > 0;
 	/* From now on, answers to packets sent since then are expected. */
@@ -347,21 +348,21 @@ static inline enum int_news int_answered(struct int_asker *a, u32 id, u32 seq, b
 	return INT_NEWS;
 }
 
-static inline u64 int_record_queue_ns(const struct int_record *r)
+static inline u64 nint_record_queue_ns(const struct int_record *r)
 {
 	/* 2^16 * 2^20 */
 	return div_u64((u64)r->qlen_units * int_speeds[r->speed].unit_ps, HPCC_PS_PER_NS);
 }
 
 /**
- * int_answer_queue_ns() - queue that an answer reports
+ * nint_answer_queue_ns() - queue that an answer reports
  * @a: the answer
  * @t_ns: T
  *
  * Return: the longest queue of the path, ns. A ratio is the sum of the queue, in T, and the load,
  * which is at most 1. A window reports no queue: 0.
  */
-static inline u64 int_answer_queue_ns(const struct int_answer *a, u32 t_ns)
+static inline u64 nint_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 {
 	u64 queue_ns = 0;
 	unsigned int i;
@@ -371,11 +372,11 @@ static inline u64 int_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 		for (i = 0; i < int_records(&a->hdr); i++) {
 			struct int_record r = int_unpack(a->hdr.record[i]);
 
-			queue_ns = max(queue_ns, int_record_queue_ns(&r));
+			queue_ns = max(queue_ns, nint_record_queue_ns(&r));
 		}
 		return queue_ns;
 	case INT_ANSWER_SUMMARY:
-		return int_record_queue_ns(&a->record);
+		return nint_record_queue_ns(&a->record);
 	case INT_ANSWER_RATIO:
 		/* 2^32 * 2^30 < 2^64 */
 		return a->u > HPCC_U_ONE ?
@@ -387,44 +388,44 @@ static inline u64 int_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 }
 
 /**
- * int_hurry() - request early answers if the latest answer reports a long queue
+ * nint_hurry() - request early answers if the latest answer reports a long queue
  * @a: state of the flow
- * @queue_ns: int_answer_queue_ns()
+ * @queue_ns: nint_answer_queue_ns()
  * @t_ns: T
  */
-static inline void int_hurry(struct int_asker *a, u64 queue_ns, u32 t_ns)
+static inline void nint_hurry(struct nint_asker *a, u64 queue_ns, u32 t_ns)
 {
 	if (queue_ns > t_ns >> INT_QUEUE_SHIFT)
 		a->starting = INT_START_ANSWERS;
 }
 
 /**
- * int_window_is_small() - check if delayed ACKs would stall the sender
+ * nint_window_is_small() - check if delayed ACKs would stall the sender
  * @wnd_bytes: window of the sender
  * @mss_bytes: segment size
  *
  * Return: true if ACKs must be sent immediately.
  */
-static inline bool int_window_is_small(u32 wnd_bytes, u32 mss_bytes)
+static inline bool nint_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 {
 	/* 2^16 * 4 < 2^32 */
 	return wnd_bytes < mss_bytes * INT_SMALL_WINDOW_PKTS;
 }
 
 /**
- * struct int_met - what a SYN or SYN-ACK encountered on its path
+ * struct nint_met - what a SYN or SYN-ACK encountered on its path
  * @hops: nHop; 0: not known
  * @speed: speed code of the slowest port, or INT_SPEED_UNSURE; 0: no port is known
  * @queues_ns: sum of the queues of the path's ports, as reported; 0: none, or not known
  */
-struct int_met {
+struct nint_met {
 	u8 hops;
 	u8 speed;
 	u32 queues_ns;
 };
 
 /* INT_SPEED_UNSURE if a hop found no slot for its record, or recorded no known rate. */
-static inline u8 int_met_speed(const struct int_hdr *h)
+static inline u8 nint_met_speed(const struct int_hdr *h)
 {
 	if (!int_hops(h))
 		return 0;
@@ -434,30 +435,30 @@ static inline u8 int_met_speed(const struct int_hdr *h)
 }
 
 /* Hops, slowest port and queues on the path of a received HELLO. */
-static inline struct int_met int_met_by_hello(const struct int_hdr *h)
+static inline struct nint_met nint_met_by_handshake(const struct int_hdr *h)
 {
-	return (struct int_met) {
+	return (struct nint_met) {
 		.hops = int_hops(h),
-		.speed = int_met_speed(h),
+		.speed = nint_met_speed(h),
 		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
 	};
 }
 
 /* Queues in the unit in which they are reported, 2^INT_QUEUES_SHIFT ns. */
-static inline u16 int_queues_to_report(const struct int_met *met)
+static inline u16 nint_queues_to_report(const struct nint_met *met)
 {
 	return min_t(u32, met->queues_ns >> INT_QUEUES_SHIFT, U16_MAX);
 }
 
 /**
- * int_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's HELLO
+ * nint_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's HELLO
  * @h: the header, written by int_write()
- * @met: result of int_met_by_hello() for the SYN
+ * @met: result of nint_met_by_handshake() for the SYN
  */
-static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
+static inline void nint_report_syn(struct int_hdr *h, const struct nint_met *met)
 {
 	h->flags = met->hops;
-	h->path = cpu_to_be32(int_queues_to_report(met));
+	h->path = cpu_to_be32(nint_queues_to_report(met));
 	*int_options(h) |= cpu_to_be32(met->speed);
 }
 
@@ -465,9 +466,9 @@ static inline void int_report_syn(struct int_hdr *h, const struct int_met *met)
  * What a received SYN-ACK's HELLO reports about the path of our SYN. If it reports no hops, those
  * of the reverse path are the best estimate.
  */
-static inline struct int_met int_met_by_report(const struct int_hdr *h)
+static inline struct nint_met nint_met_by_report(const struct int_hdr *h)
 {
-	return (struct int_met) {
+	return (struct nint_met) {
 		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
 			      INT_HOPS_SATURATED),
 		.speed = int_reported_speed(h),
@@ -476,13 +477,13 @@ static inline struct int_met int_met_by_report(const struct int_hdr *h)
 }
 
 /**
- * int_slots_for() - number of slots for records
+ * nint_slots_for() - number of slots for records
  * @slots: net.hopcc.int_slots; 0: no slots on any path
  * @hops: number of hops on the path, as far as it is known
  *
  * Return: at most INT_SLOTS_MAX.
  */
-static inline unsigned int int_slots_for(unsigned int slots, unsigned int hops)
+static inline unsigned int nint_slots_for(unsigned int slots, unsigned int hops)
 {
 	return slots ? clamp(hops, slots, INT_SLOTS_MAX) : 0;
 }
@@ -498,7 +499,7 @@ static inline unsigned int int_slots_for(unsigned int slots, unsigned int hops)
 #define INT_OPT_ID_MASK		0xfffU
 
 /**
- * struct int_opt - wire format of the option
+ * struct nint_opt - wire format of the option
  * @kind: INT_OPT_KIND
  * @length: INT_OPT_BYTES
  * @exid: INT_OPT_EXID
@@ -506,7 +507,7 @@ static inline unsigned int int_slots_for(unsigned int slots, unsigned int hops)
  * @path: nHop and pathID, as in the header
  * @record: record of the most loaded hop
  */
-struct int_opt {
+struct nint_opt {
 	__u8	kind;
 	__u8	length;
 	__be16	exid;
@@ -516,14 +517,14 @@ struct int_opt {
 } __packed;
 
 /**
- * struct int_summary - contents of the option
+ * struct nint_summary - contents of the option
  * @id: ID of the packet that collected the record; only the lower 12 bits if received
  * @hops: nHop
  * @path_id: pathID
  * @index: index of the hop of @record
  * @record: packed record
  */
-struct int_summary {
+struct nint_summary {
 	u32 id;
 	u8 hops;
 	u16 path_id;
@@ -531,9 +532,9 @@ struct int_summary {
 	__be64 record;
 };
 
-static inline void int_opt_write(struct int_opt *opt, const struct int_summary *s)
+static inline void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s)
 {
-	*opt = (struct int_opt) {
+	*opt = (struct nint_opt) {
 		.kind = INT_OPT_KIND,
 		.length = INT_OPT_BYTES,
 		.exid = cpu_to_be16(INT_OPT_EXID),
@@ -544,7 +545,7 @@ static inline void int_opt_write(struct int_opt *opt, const struct int_summary *
 }
 
 /**
- * int_opt_is_signed() - check if the TCP options sign the segment (RFC 2385 or RFC 5925)
+ * nint_opt_is_signed() - check if the TCP options sign the segment (RFC 2385 or RFC 5925)
  * @opts: TCP options
  * @bytes: size of @opts
  *
@@ -552,7 +553,7 @@ static inline void int_opt_write(struct int_opt *opt, const struct int_summary *
  *
  * Return: true if they do, or if they cannot be parsed.
  */
-static inline bool int_opt_is_signed(const u8 *opts, unsigned int bytes)
+static inline bool nint_opt_is_signed(const u8 *opts, unsigned int bytes)
 {
 	unsigned int at = 0;
 
@@ -570,16 +571,16 @@ static inline bool int_opt_is_signed(const u8 *opts, unsigned int bytes)
 }
 
 /**
- * int_opt_read() - find the option in the TCP options
+ * nint_opt_read() - find the option in the TCP options
  * @opts: TCP options
  * @bytes: size of @opts, at most 40
  * @s: result
  *
  * Return: true if the option was found and is valid.
  */
-static inline bool int_opt_read(const u8 *opts, unsigned int bytes, struct int_summary *s)
+static inline bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s)
 {
-	struct int_opt opt;
+	struct nint_opt opt;
 	unsigned int at = 0;
 
 	while (at < bytes && opts[at]) {
@@ -607,7 +608,7 @@ static inline bool int_opt_read(const u8 *opts, unsigned int bytes, struct int_s
 }
 
 /* The complete ID for its lower 12 bits: the latest packet that was sent with them. */
-static inline u32 int_whole_id(const struct int_asker *a, u32 low)
+static inline u32 nint_whole_id(const struct nint_asker *a, u32 low)
 {
 	const u32 id = READ_ONCE(a->id);
 

@@ -12,7 +12,7 @@
 
 #define MS 1000000ULL
 #define PERIOD_NS 100000U
-#define PATIENCE_NS (4 * MS)
+#define TIMEOUT_NS (4 * MS)
 #define WND_BYTES 100000U
 /* Sequence numbers wrap during the tests. */
 #define BEGUN_SEQ 0xfffffc00U
@@ -117,25 +117,25 @@ static const struct turn_case {
 		{ 50, 'a', INT_IDS_MEMORY - 1, INT_NEWS }, { 60, 'a', 0, INT_NEWS } } },
 };
 
-static int take_step(struct int_asker *a, const struct step *s, u32 seq)
+static int take_step(struct nint_asker *a, const struct step *s, u32 seq)
 {
 	u64 now_ns = MS + s->us * 1000ULL;
-	enum int_turn turn;
+	enum nint_turn turn;
 
 	if (s->what == 'q') {
-		int news = int_answered(a, a->id, seq, false, now_ns);
+		int news = nint_answered(a, a->id, seq, false, now_ns);
 
-		int_hurry(a, s->older, PERIOD_NS);
+		nint_hurry(a, s->older, PERIOD_NS);
 		return news;
 	}
 	if (s->what == 'p')
-		return int_passes(a, now_ns, BEGUN_SEQ + s->older, true);
+		return nint_passes(a, now_ns, BEGUN_SEQ + s->older, true);
 	if (s->what == 'a' || s->what == 'e')
-		return int_answered(a, a->id - s->older, seq - s->older, s->what == 'e', now_ns);
-	turn = int_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :
-	       int_turn(a, now_ns, int_period_ns(a, PERIOD_NS, 0), PATIENCE_NS);
+		return nint_answered(a, a->id - s->older, seq - s->older, s->what == 'e', now_ns);
+	turn = nint_is_far(a, BEGUN_SEQ + s->older, WND_BYTES) ? INT_TURN_SEND :
+	       nint_turn(a, now_ns, nint_period_ns(a, PERIOD_NS, 0), TIMEOUT_NS);
 	if (turn == INT_TURN_SEND)
-		int_leaves(a, now_ns, PATIENCE_NS, BEGUN_SEQ + s->older);
+		nint_leaves(a, now_ns, TIMEOUT_NS, BEGUN_SEQ + s->older);
 	return turn;
 }
 
@@ -145,7 +145,7 @@ static void turn_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(turn_cases); i++) {
 		/* IDs wrap during the tests. */
-		struct int_asker a = { .id = U32_MAX - 1 };
+		struct nint_asker a = { .id = U32_MAX - 1 };
 
 		for (n = 0; n < ARRAY_SIZE(turn_cases[i].step); n++) {
 			const struct step *s = &turn_cases[i].step[n];
@@ -180,29 +180,29 @@ static void near_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(near_cases); i++) {
 		const struct near_case *c = &near_cases[i];
-		const struct int_asker a = {
+		const struct nint_asker a = {
 			.left_seq = BEGUN_SEQ, .left_ns = 10 * MS,
 			.opening = c->opening, .proven = c->proven,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, int_is_near(&a, c->us * 1000ULL, PERIOD_NS,
-						      BEGUN_SEQ + c->bytes, 1000), c->want,
+		KUNIT_EXPECT_EQ_MSG(test, nint_is_near(&a, c->us * 1000ULL, PERIOD_NS,
+						       BEGUN_SEQ + c->bytes, 1000), c->want,
 				    "%s", c->what);
 	}
 }
 
 static void segments_test(struct kunit *test)
 {
-	struct int_asker a = { };
-	u32 id = int_leaves(&a, MS, PATIENCE_NS, 0);
+	struct nint_asker a = { };
+	u32 id = nint_leaves(&a, MS, TIMEOUT_NS, 0);
 
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, false, MS), INT_NEWS);
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, false, MS), INT_NEWS);
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 999, false, MS), INT_NEWS_OLD);
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, U32_MAX, false, MS), INT_NEWS_OLD);
-	id = int_leaves(&a, MS, PATIENCE_NS, 0);
+	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, U32_MAX, false, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, 999, false, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, 999, false, MS), INT_NEWS_OLD);
+	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, U32_MAX, false, MS), INT_NEWS_OLD);
+	id = nint_leaves(&a, MS, TIMEOUT_NS, 0);
 	/* A retransmission: its ID is newer, its sequence number is not. */
-	KUNIT_EXPECT_EQ(test, int_answered(&a, id, 10, false, MS), INT_NEWS);
+	KUNIT_EXPECT_EQ(test, nint_answered(&a, id, 10, false, MS), INT_NEWS);
 }
 
 /*
@@ -211,16 +211,16 @@ static void segments_test(struct kunit *test)
  */
 static void inband_test(struct kunit *test)
 {
-	struct int_asker a = { };
+	struct nint_asker a = { };
 	int i;
 
-	int_leaves(&a, 20 * MS, PATIENCE_NS, BEGUN_SEQ);
-	int_leaves(&a, 20 * MS, PATIENCE_NS, a.left_seq);
+	nint_leaves(&a, 20 * MS, TIMEOUT_NS, BEGUN_SEQ);
+	nint_leaves(&a, 20 * MS, TIMEOUT_NS, a.left_seq);
 	for (i = 0; i < 100; i++)
-		int_leaves(&a, 21 * MS, PATIENCE_NS, a.left_seq);
-	KUNIT_EXPECT_EQ(test, a.doubts, 1);
-	int_leaves(&a, 24 * MS, PATIENCE_NS, a.left_seq);
-	KUNIT_EXPECT_EQ(test, a.doubts, 2);
+		nint_leaves(&a, 21 * MS, TIMEOUT_NS, a.left_seq);
+	KUNIT_EXPECT_EQ(test, a.unanswered, 1);
+	nint_leaves(&a, 24 * MS, TIMEOUT_NS, a.left_seq);
+	KUNIT_EXPECT_EQ(test, a.unanswered, 2);
 }
 
 /* 1000 units of 512 bytes at 100G, 40.96 ns each; a port of unknown speed reports nothing. */
@@ -229,46 +229,46 @@ static void queue_test(struct kunit *test)
 	struct int_record r = { .speed = 9, .qlen_units = 1000 };
 	struct int_answer a = { .kind = INT_ANSWER_SUMMARY, .record = r };
 
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 40960ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 40960ULL);
 	a.record.speed = 15;
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 0ULL);
 	a.kind = INT_ANSWER_RECORDS;
 	int_write(&a.hdr, 0, INT_TYPE_ECHO, 0, 2);
 	a.hdr.path = cpu_to_be32(3U << INT_HOPS_SHIFT | 7 << INT_PATH_ID_SHIFT);
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 0ULL);
 	a.hdr.record[1] = int_pack(&r);
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 40960ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 40960ULL);
 	a.kind = INT_ANSWER_RATIO;
 	a.u = 3 * HPCC_U_ONE;
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 10000ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 10000ULL);
 	a.u = HPCC_U_ONE - 1;
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 0ULL);
 	a.kind = INT_ANSWER_WINDOW;
-	KUNIT_EXPECT_EQ(test, int_answer_queue_ns(&a, 5000), 0ULL);
+	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 0ULL);
 }
 
 static void times_test(struct kunit *test)
 {
-	struct int_asker a = { .opening = true };
+	struct nint_asker a = { .opening = true };
 
 	/* The period is T; if RTTs are longer than 4 T, a quarter of the RTT. */
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 0), 5000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 20), 5000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, 400), 100000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 5000, U32_MAX), 4000000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 0, 0), 1000u);
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 100000000, 1), 4000000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 5000, 0), 5000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 5000, 20), 5000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 5000, 400), 100000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 5000, U32_MAX), 4000000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 0, 0), 1000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 100000000, 1), 4000000u);
 	/* An early answer is needed, independently of the RTT. */
 	a.starting = 1;
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 8000, 400), 2000u);
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 8000, 400), 2000u);
 	a.opening = false;
-	KUNIT_EXPECT_EQ(test, int_period_ns(&a, 8000, 400), 1000u);
-	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 0), 1000000000u);
-	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 10), 4000000u);
-	KUNIT_EXPECT_EQ(test, int_patience_ns(5000, 100000), 400000000u);
-	KUNIT_EXPECT_EQ(test, int_patience_ns(U32_MAX, 1), 4ULL * U32_MAX);
-	KUNIT_EXPECT_TRUE(test, int_window_is_small(5791, 1448));
-	KUNIT_EXPECT_FALSE(test, int_window_is_small(5792, 1448));
+	KUNIT_EXPECT_EQ(test, nint_period_ns(&a, 8000, 400), 1000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(5000, 0), 1000000000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(5000, 10), 4000000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(5000, 100000), 400000000u);
+	KUNIT_EXPECT_EQ(test, nint_timeout_ns(U32_MAX, 1), 4ULL * U32_MAX);
+	KUNIT_EXPECT_TRUE(test, nint_window_is_small(5791, 1448));
+	KUNIT_EXPECT_FALSE(test, nint_window_is_small(5792, 1448));
 }
 
 struct telemetry {
@@ -296,9 +296,9 @@ static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qle
 /* Hops, slowest port and queues on a SYN's path, as its sender reads them in the SYN-ACK. */
 static const struct met_case {
 	const char *what;
-	struct int_met met;
+	struct nint_met met;
 	unsigned int back_hops;
-	struct int_met want;
+	struct nint_met want;
 } met_cases[] = {
 	{ "three hops, no queue", { 3, 9, 0 }, 3, { 3, 9, 0 } },
 	{ "the queues in units of 256 ns", { 3, 14, 25700 }, 2, { 3, 14, 25600 } },
@@ -309,50 +309,50 @@ static const struct met_case {
 static void met_test(struct kunit *test)
 {
 	struct telemetry t = { };
-	struct int_met met;
+	struct nint_met met;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(met_cases); i++) {
 		const struct met_case *c = &met_cases[i];
 
-		int_write(&t.hdr, 6, INT_TYPE_HELLO, 0, 0);
-		int_report_syn(&t.hdr, &c->met);
+		int_write(&t.hdr, 6, INT_TYPE_HANDSHAKE, 0, 0);
+		nint_report_syn(&t.hdr, &c->met);
 		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
 		/* Records that hops on the reverse path add. */
 		t.hdr.path |= cpu_to_be32(c->back_hops << INT_HOPS_SHIFT |
 					  0xabcU << INT_PATH_ID_SHIFT);
-		met = int_met_by_report(&t.hdr);
+		met = nint_met_by_report(&t.hdr);
 		KUNIT_EXPECT_EQ_MSG(test, met.hops, c->want.hops, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, met.speed, c->want.speed, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, met.queues_ns, c->want.queues_ns, "%s", c->what);
 	}
 	/* 2 * 10 units of 40.96 ns */
 	t = records(2, 0, 0, 20);
-	met = int_met_by_hello(&t.hdr);
+	met = nint_met_by_handshake(&t.hdr);
 	KUNIT_EXPECT_EQ(test, met.hops, 2);
 	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
 	KUNIT_EXPECT_EQ(test, met.speed, 9);
 	t.hdr.record[1] = int_pack(&(struct int_record){ .speed = 3 });
-	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, 3, "the slowest");
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, 3, "the slowest");
 	t.hdr.record[0] = int_pack(&(struct int_record){ .speed = 15 });
-	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, INT_SPEED_UNSURE,
 			    "a port that is not known");
 	t = records(3, 0, 0, 20);
-	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, INT_SPEED_UNSURE,
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, INT_SPEED_UNSURE,
 			    "a hop that found no room");
 	t = records(0, 0, 0, 0);
-	KUNIT_EXPECT_EQ_MSG(test, int_met_by_hello(&t.hdr).speed, 0, "no hop");
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, 0, "no hop");
 	t.hdr.flags = 0x3f;
 	t.hdr.path = 0;
-	KUNIT_EXPECT_EQ_MSG(test, int_met_by_report(&t.hdr).hops, 15, "any value");
+	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_report(&t.hdr).hops, 15, "any value");
 }
 
 static void slots_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, int_slots_for(5, 0), 5u);
-	KUNIT_EXPECT_EQ(test, int_slots_for(5, 6), 6u);
-	KUNIT_EXPECT_EQ(test, int_slots_for(5, 255), INT_SLOTS_MAX);
-	KUNIT_EXPECT_EQ_MSG(test, int_slots_for(0, 6), 0u, "none are wanted");
+	KUNIT_EXPECT_EQ(test, nint_slots_for(5, 0), 5u);
+	KUNIT_EXPECT_EQ(test, nint_slots_for(5, 6), 6u);
+	KUNIT_EXPECT_EQ(test, nint_slots_for(5, 255), INT_SLOTS_MAX);
+	KUNIT_EXPECT_EQ_MSG(test, nint_slots_for(0, 6), 0u, "none are wanted");
 }
 
 /* TCP options as bytes, and the position of ours; -1: not found. */
@@ -381,18 +381,18 @@ static void option_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(opt_cases); i++) {
 		const struct opt_case *c = &opt_cases[i];
-		const struct int_summary in = { .id = 0x12345678, .hops = c->hops,
+		const struct nint_summary in = { .id = 0x12345678, .hops = c->hops,
 			.path_id = 0xabc, .index = c->index, .record = cpu_to_be64(77) };
-		struct int_summary out;
-		struct int_opt opt;
+		struct nint_summary out;
+		struct nint_opt opt;
 		u8 bytes[40] = { };
 
-		int_opt_write(&opt, &in);
+		nint_opt_write(&opt, &in);
 		opt.length = c->length;
 		opt.exid = cpu_to_be16(c->exid);
 		memcpy(bytes, stamps, c->before);
 		memcpy(bytes + c->before, &opt, sizeof(opt));
-		KUNIT_EXPECT_EQ_MSG(test, int_opt_read(bytes, c->before + sizeof(opt), &out),
+		KUNIT_EXPECT_EQ_MSG(test, nint_opt_read(bytes, c->before + sizeof(opt), &out),
 				    c->want, "%s", c->what);
 		if (!c->want)
 			continue;
@@ -407,7 +407,7 @@ static void option_test(struct kunit *test)
 /* The parser accepts every length of every prefix of noise; ASan detects errors. */
 static void option_noise_test(struct kunit *test)
 {
-	struct int_summary s;
+	struct nint_summary s;
 	u32 dice = 1;
 	int n, found = 0;
 
@@ -419,22 +419,22 @@ static void option_noise_test(struct kunit *test)
 			dice = dice * 1664525 + 1013904223;
 			bytes[i] = dice >> 24 & 0x80 ? dice >> 16 : dice >> 28;
 		}
-		found += int_opt_read(bytes, length, &s);
+		found += nint_opt_read(bytes, length, &s);
 	}
 	KUNIT_EXPECT_EQ(test, found, 0);
 }
 
 static void whole_id_test(struct kunit *test)
 {
-	struct int_asker a = { .id = 0x10000005 };
+	struct nint_asker a = { .id = 0x10000005 };
 
-	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x005), 0x10000005u);
-	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x004), 0x10000004u);
-	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0x006), 0x0ffff006u);
-	KUNIT_EXPECT_EQ(test, int_whole_id(&a, 0xfff), 0x0fffffffu);
+	KUNIT_EXPECT_EQ(test, nint_whole_id(&a, 0x005), 0x10000005u);
+	KUNIT_EXPECT_EQ(test, nint_whole_id(&a, 0x004), 0x10000004u);
+	KUNIT_EXPECT_EQ(test, nint_whole_id(&a, 0x006), 0x0ffff006u);
+	KUNIT_EXPECT_EQ(test, nint_whole_id(&a, 0xfff), 0x0fffffffu);
 }
 
-static void ask(struct int_receiver *r, enum int_answer_kind kind)
+static void ask(struct nint_receiver *r, enum int_answer_kind kind)
 {
 	const struct int_msg msg = {
 		.t_ns = cpu_to_be32(10000), .kind = cpu_to_be16(kind) };
@@ -442,7 +442,7 @@ static void ask(struct int_receiver *r, enum int_answer_kind kind)
 		.wnd_max = cpu_to_be32(125000), .eta = cpu_to_be32(996147),
 		.flows = cpu_to_be16(100) };
 
-	int_receiver_ask(r, &msg, &terms);
+	nint_receiver_ask(r, &msg, &terms);
 }
 
 static const struct reply_case {
@@ -475,17 +475,17 @@ static void reply_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(reply_cases); i++) {
 		const struct reply_case *c = &reply_cases[i];
-		struct int_receiver r = { };
-		struct int_reply reply;
+		struct nint_receiver r = { };
+		struct nint_reply reply;
 		bool answer;
 
 		one = records(c->hops, 0, 0, 0);
 		two = records(c->hops, 244, 10000, 10);
 		if (c->asked >= 0)
 			ask(&r, c->asked);
-		int_receiver_hear(&r, &one.hdr, c->anonymous, c->by_ack, MS, &reply);
-		answer = int_receiver_hear(&r, &two.hdr, c->anonymous, c->by_ack,
-					   MS + 10001, &reply);
+		nint_receiver_update(&r, &one.hdr, c->anonymous, c->by_ack, MS, &reply);
+		answer = nint_receiver_update(&r, &two.hdr, c->anonymous, c->by_ack,
+					      MS + 10001, &reply);
 		KUNIT_EXPECT_EQ_MSG(test, answer ? (int)reply.kind : -1, c->want, "%s", c->what);
 	}
 }
@@ -514,8 +514,8 @@ static void due_test(struct kunit *test)
 	size_t i, k;
 
 	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
-		struct int_receiver r = { };
-		struct int_reply reply;
+		struct nint_receiver r = { };
+		struct nint_reply reply;
 		u64 now_ns = MS;
 
 		ask(&r, kinds[k]);
@@ -526,8 +526,8 @@ static void due_test(struct kunit *test)
 			t = records(2, 244 * i, now_ns, c->qlen);
 			t.hdr.type = c->type;
 			KUNIT_EXPECT_EQ_MSG(test, c->want,
-					    int_receiver_hear(&r, &t.hdr, false, false, now_ns,
-							      &reply),
+					    nint_receiver_update(&r, &t.hdr, false, false, now_ns,
+								 &reply),
 					    "kind %d: %s", kinds[k], c->what);
 		}
 	}
@@ -537,28 +537,29 @@ static void due_test(struct kunit *test)
 static void law_test(struct kunit *test)
 {
 	struct telemetry one = records(2, 0, 0, 10), two = records(2, 244, 10000, 10);
-	struct int_receiver r = { };
-	struct int_reply reply;
+	struct nint_receiver r = { };
+	struct nint_reply reply;
 
 	ask(&r, INT_ANSWER_RATIO);
-	int_receiver_hear(&r, &one.hdr, false, false, MS, &reply);
+	nint_receiver_update(&r, &one.hdr, false, false, MS, &reply);
 	KUNIT_EXPECT_EQ_MSG(test, reply.tau_ns, 0u, "nothing to compare with");
-	int_receiver_hear(&r, &two.hdr, false, false, MS + 10001, &reply);
+	nint_receiver_update(&r, &two.hdr, false, false, MS + 10001, &reply);
 	/* Two packets of the queue, 6 units, do not count: 248 * 40.96 ns / 10000 ns * 2^20 */
 	KUNIT_EXPECT_LE(test, reply.wnd, 1065152u);
 	KUNIT_EXPECT_GE(test, reply.wnd, 1065150u);
 	KUNIT_EXPECT_EQ(test, reply.tau_ns, 10000u);
-	KUNIT_EXPECT_TRUE(test, int_receiver_is_last_hop(&r, &two.hdr));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_is_last_hop(&r, &two.hdr));
 
 	ask(&r, INT_ANSWER_WINDOW);
 	one = records(2, 488, 20000, 10);
-	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &one.hdr, false, false, MS + 20002, &reply));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_update(&r, &one.hdr, false, false, MS + 20002,
+						     &reply));
 	/* 125000 * (0.95 - W_ai / W_init) / 1.0158 + W_ai 62 = 116902 */
 	KUNIT_EXPECT_GE(test, reply.wnd, 116852u);
 	KUNIT_EXPECT_LE(test, reply.wnd, 116952u);
 	two = records(2, 732, 30000, 10);
-	KUNIT_EXPECT_FALSE_MSG(test, int_receiver_hear(&r, &two.hdr, false, false, MS + 25000,
-						       &reply), "once a T");
+	KUNIT_EXPECT_FALSE_MSG(test, nint_receiver_update(&r, &two.hdr, false, false, MS + 25000,
+							  &reply), "once a T");
 }
 
 /*
@@ -573,23 +574,23 @@ static void t_changes_test(struct kunit *test)
 		.wnd_max = cpu_to_be32(112500), .eta = cpu_to_be32(996147),
 		.flows = cpu_to_be16(100) };
 	struct telemetry t = records(2, 0, 0, 10);
-	struct int_receiver r = { };
-	struct int_reply reply;
+	struct nint_receiver r = { };
+	struct nint_reply reply;
 	u32 u;
 
 	ask(&r, INT_ANSWER_WINDOW);
-	int_receiver_hear(&r, &t.hdr, false, false, MS, &reply);
+	nint_receiver_update(&r, &t.hdr, false, false, MS, &reply);
 	t = records(2, 244, 10000, 10);
-	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 10001, &reply));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_update(&r, &t.hdr, false, false, MS + 10001, &reply));
 	KUNIT_EXPECT_GE(test, reply.wnd, 116852u);
 	KUNIT_EXPECT_LE(test, reply.wnd, 116952u);
 	u = r.v.u;
-	int_receiver_ask(&r, &msg, &terms);
+	nint_receiver_ask(&r, &msg, &terms);
 	KUNIT_EXPECT_GE(test, hpcc_wnd_bytes(&r.v), 105167u);
 	KUNIT_EXPECT_LE(test, hpcc_wnd_bytes(&r.v), 105257u);
 	KUNIT_EXPECT_EQ_MSG(test, r.v.u, u, "U is what it was");
 	t = records(2, 488, 20000, 10);
-	KUNIT_EXPECT_TRUE(test, int_receiver_hear(&r, &t.hdr, false, false, MS + 20002, &reply));
+	KUNIT_EXPECT_TRUE(test, nint_receiver_update(&r, &t.hdr, false, false, MS + 20002, &reply));
 	KUNIT_EXPECT_LE_MSG(test, reply.wnd, 98800u, "not from the line's rate");
 	KUNIT_EXPECT_GE(test, reply.wnd, 97800u);
 }
@@ -600,14 +601,14 @@ static void terms_test(struct kunit *test)
 	const struct int_msg msg = { .t_ns = cpu_to_be32(U32_MAX), .kind = cpu_to_be16(999) };
 	const struct int_terms none = { }, all = { .wnd_max = cpu_to_be32(U32_MAX),
 		.eta = cpu_to_be32(U32_MAX), .max_stage = cpu_to_be16(U16_MAX) };
-	struct int_receiver r = { };
+	struct nint_receiver r = { };
 
-	int_receiver_ask(&r, &msg, &all);
+	nint_receiver_ask(&r, &msg, &all);
 	KUNIT_EXPECT_EQ(test, r.kind, INT_ANSWER_RECORDS);
 	KUNIT_EXPECT_EQ(test, r.p.t_ns, HPCC_T_MAX_NS);
 	KUNIT_EXPECT_EQ(test, r.p.eta, HPCC_U_ONE);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_max_bytes, HPCC_WND_MAX_BYTES);
-	int_receiver_ask(&r, &(struct int_msg){ }, &none);
+	nint_receiver_ask(&r, &(struct int_msg){ }, &none);
 	KUNIT_EXPECT_EQ(test, r.p.t_ns, HPCC_T_MIN_NS);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_max_bytes, HPCC_WND_MIN_BYTES);
 	KUNIT_EXPECT_GE(test, r.p.wnd_ai, 1u);
@@ -615,11 +616,11 @@ static void terms_test(struct kunit *test)
 }
 
 /* Flows by letter, each seen at a time in T, and N that is reported for the last one. */
-static const struct crowd_case {
+static const struct starters_case {
 	const char *what, *flows;
 	u32 at_ts[8];
 	u32 want;
-} crowd_cases[] = {
+} starters_cases[] = {
 	{ "one", "aaaa", { 0, 1, 2, 3 }, 1 },
 	{ "three", "abcabc", { 0, 0, 0, 1, 1, 1 }, 3 },
 	{ "one comes", "aaab", { 0, 5, 9, 9 }, 2 },
@@ -628,21 +629,21 @@ static const struct crowd_case {
 	{ "after a long pause nobody does", "abca", { 0, 0, 0, 31 }, 1 },
 };
 
-static void crowd_test(struct kunit *test)
+static void starters_test(struct kunit *test)
 {
 	size_t i, n;
 
-	for (i = 0; i < ARRAY_SIZE(crowd_cases); i++) {
-		const struct crowd_case *c = &crowd_cases[i];
-		struct int_receiver r[3] = { };
-		struct int_crowd crowd = { .device = 7 };
+	for (i = 0; i < ARRAY_SIZE(starters_cases); i++) {
+		const struct starters_case *c = &starters_cases[i];
+		struct nint_receiver r[3] = { };
+		struct nint_starters starters = { .device = 7 };
 		u32 flows = 0;
 
 		for (n = 0; n < ARRAY_SIZE(r); n++)
 			ask(&r[n], INT_ANSWER_WINDOW);
 		for (n = 0; c->flows[n]; n++)
-			flows = int_crowd_join(&crowd, &r[c->flows[n] - 'a'],
-					       MS + c->at_ts[n] * 10000);
+			flows = nint_starters_join(&starters, &r[c->flows[n] - 'a'],
+						   MS + c->at_ts[n] * 10000);
 		KUNIT_EXPECT_EQ_MSG(test, flows, c->want, "%s", c->what);
 	}
 }
@@ -650,19 +651,19 @@ static void crowd_test(struct kunit *test)
 /* W_ai = W (1 - eta) / N: 125000 * 0.05 / 100 = 62.5, / 5 = 1250. */
 static void scale_test(struct kunit *test)
 {
-	struct int_receiver r = { };
+	struct nint_receiver r = { };
 
 	ask(&r, INT_ANSWER_WINDOW);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
-	int_receiver_crowd(&r, 5);
+	nint_receiver_starters(&r, 5);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 1250u);
 	ask(&r, INT_ANSWER_WINDOW);
 	KUNIT_EXPECT_EQ_MSG(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 1250u, "asked again");
-	int_receiver_crowd(&r, 0);
+	nint_receiver_starters(&r, 0);
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
 }
 
-static struct kunit_case int_carrier_cases[] = {
+static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
 	KUNIT_CASE(near_test),
 	KUNIT_CASE(segments_test),
@@ -679,17 +680,17 @@ static struct kunit_case int_carrier_cases[] = {
 	KUNIT_CASE(law_test),
 	KUNIT_CASE(t_changes_test),
 	KUNIT_CASE(terms_test),
-	KUNIT_CASE(crowd_test),
+	KUNIT_CASE(starters_test),
 	KUNIT_CASE(scale_test),
 	{}
 };
 
-static struct kunit_suite int_carrier_suite = {
+static struct kunit_suite nint_carrier_suite = {
 	.name = "int_carrier",
-	.test_cases = int_carrier_cases,
+	.test_cases = nint_carrier_cases,
 };
 
-kunit_test_suite(int_carrier_suite);
+kunit_test_suite(nint_carrier_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of telemetry's carrier");

@@ -5,7 +5,7 @@
  * The latest header is kept, with its records and its ID. Nothing uses the data that is lost:
  *
  * - An answer reports on one packet, the latest, and supersedes the answers to all earlier ones
- *   (int_answered()). Merged segments are answered once, with the id and records of the last and
+ *   (nint_answered()). Merged segments are answered once, with the id and records of the last and
  *   with TCP's sequence number behind it: as if the answers to the others had been overtaken. This
  *   holds for segments of one GSO packet, which have the same ID, and for those of several.
  * - The algorithm, at either end, compares the latest records with those that it has stored, over
@@ -22,27 +22,27 @@
 
 #include <linux/string.h>
 #include <linux/types.h>
-#include <net/int.h>
+#include <hopcc/wire/int.h>
 
 /* Size of a header that passed int_check(), with its tail. */
-static inline unsigned int int_shim_bytes(const struct int_hdr *h)
+static inline unsigned int nint_shim_bytes(const struct int_hdr *h)
 {
 	return h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
 }
 
-static inline const struct int_tail *int_tail_of(const struct int_hdr *h)
+static inline const struct int_tail *nint_tail_of(const struct int_hdr *h)
 {
 	return (const void *)h + h->words * INT_WORD_BYTES;
 }
 
 /**
- * int_may_merge() - check if the later of two headers can represent the segments of both
+ * nint_may_merge() - check if the later of two headers can represent the segments of both
  * @held: an INT_TYPE_DATA header that int_check() passed, with its tail
  * @header: the header of the segment that follows
  *
- * Return: true if int_merge() loses no data that is used.
+ * Return: true if nint_merge() loses no data that is used.
  */
-static inline bool int_may_merge(const struct int_hdr *held, const struct int_hdr *header)
+static inline bool nint_may_merge(const struct int_hdr *held, const struct int_hdr *header)
 {
 	const struct int_tail *old, *new;
 
@@ -50,20 +50,20 @@ static inline bool int_may_merge(const struct int_hdr *held, const struct int_hd
 	    held->type != header->type || held->flags != header->flags ||
 	    held->path != header->path)
 		return false;
-	old = int_tail_of(held);
-	new = int_tail_of(header);
+	old = nint_tail_of(held);
+	new = nint_tail_of(header);
 	return old->second == new->second &&
 	       (s32)(be32_to_cpu(new->first) - be32_to_cpu(old->first)) >= 0;
 }
 
 /**
- * int_merge() - merge two headers
- * @held: the earlier header of int_may_merge(); is replaced
- * @header: the later header of int_may_merge()
+ * nint_merge() - merge two headers
+ * @held: the earlier header of nint_may_merge(); is replaced
+ * @header: the later header of nint_may_merge()
  */
-static inline void int_merge(struct int_hdr *held, const struct int_hdr *header)
+static inline void nint_merge(struct int_hdr *held, const struct int_hdr *header)
 {
-	memcpy(held, header, int_shim_bytes(header));
+	memcpy(held, header, nint_shim_bytes(header));
 }
 
 #endif /* NET_INT_INT_MERGE_H */

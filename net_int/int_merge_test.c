@@ -26,7 +26,7 @@ static struct shim header(u32 id, u32 mark)
 	int_write(&s.h, 6, INT_TYPE_DATA, 0, SLOTS);
 	s.h.path = cpu_to_be32(1 << INT_HOPS_SHIFT | 5 << INT_PATH_ID_SHIFT);
 	s.h.record[0] = cpu_to_be64(mark);
-	tail = (struct int_tail *)int_tail_of(&s.h);
+	tail = (struct int_tail *)nint_tail_of(&s.h);
 	*tail = (struct int_tail){ .first = cpu_to_be32(id), .second = cpu_to_be32(COOKIE) };
 	return s;
 }
@@ -47,7 +47,7 @@ static void id_test(struct kunit *test)
 		const struct id_case *c = &id_cases[i];
 		const struct shim held = header(c->held, 1), s = header(c->next, 2);
 
-		KUNIT_EXPECT_EQ_MSG(test, int_may_merge(&held.h, &s.h), c->want, "%u, %u",
+		KUNIT_EXPECT_EQ_MSG(test, nint_may_merge(&held.h, &s.h), c->want, "%u, %u",
 				    c->held, c->next);
 	}
 }
@@ -58,8 +58,8 @@ static void newest_test(struct kunit *test)
 	struct { struct shim s; u8 behind; } held = { .s = header(1, 7), .behind = 0xa5 };
 	const struct shim s = header(2, 9);
 
-	KUNIT_EXPECT_EQ(test, int_shim_bytes(&s.h), sizeof(s));
-	int_merge(&held.s.h, &s.h);
+	KUNIT_EXPECT_EQ(test, nint_shim_bytes(&s.h), sizeof(s));
+	nint_merge(&held.s.h, &s.h);
 	KUNIT_EXPECT_EQ(test, memcmp(&held.s, &s, sizeof(s)), 0);
 	KUNIT_EXPECT_EQ(test, held.behind, 0xa5);
 }
@@ -84,24 +84,24 @@ static void apart_test(struct kunit *test)
 		/* id_test() tests IDs. */
 		if (at >= id && at < id + 4)
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, int_may_merge(&held.h, &s.h), at >= records && at < id,
+		KUNIT_EXPECT_EQ_MSG(test, nint_may_merge(&held.h, &s.h), at >= records && at < id,
 				    "byte %u", at);
 	}
 }
 
-static struct kunit_case int_merge_cases[] = {
+static struct kunit_case nint_merge_cases[] = {
 	KUNIT_CASE(id_test),
 	KUNIT_CASE(newest_test),
 	KUNIT_CASE(apart_test),
 	{}
 };
 
-static struct kunit_suite int_merge_suite = {
+static struct kunit_suite nint_merge_suite = {
 	.name = "int_merge",
-	.test_cases = int_merge_cases,
+	.test_cases = nint_merge_cases,
 };
 
-kunit_test_suite(int_merge_suite);
+kunit_test_suite(nint_merge_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of telemetry that GRO merges");

@@ -25,18 +25,18 @@
 
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hpcc.h>
-#include <net/int.h>
-#include <net/int_flow.h>
+#include <hopcc/lib/hpcc.h>
+#include <hopcc/wire/int.h>
+#include <hopcc/flow/int_flow.h>
 
 /*
  * Maximum time for which an answer waits for an ACK with room for it, as data or SACK blocks may
  * take that room. It is shorter than a sender's timeout.
  */
-#define INT_OWED_MAX_NS	2000000ULL
+#define INT_PENDING_MAX_NS	2000000ULL
 
 /* A flow is counted if it was seen within the current or the last period of this many T. */
-#define INT_CROWD_TS	10U
+#define INT_STARTERS_TS	10U
 
 /*
  * With headers in data: after a report of a queue, answers are sent every T / 2^INT_ANSWER_SHIFT.
@@ -44,40 +44,40 @@
 #define INT_ANSWER_SHIFT	3
 
 /**
- * struct int_receiver - state for received telemetry of a flow; protected by the flow's lock
+ * struct nint_receiver - state for received telemetry of a flow; protected by the flow's lock
  * @asked: the sender has sent its parameters
  * @kind: kind of answer that it requested
  * @flows: N of the sender
  * @counted: N that this host counts; 0: the last hop is not the flow's bottleneck
  * @p: parameters of the algorithm
  * @v: state of the algorithm; for all kinds but records
- * @told_ns: time of the last answer, except answers to probes that do not request W
+ * @reported_ns: time of the last answer, except answers to probes that do not request W
  * @u_is_new: U has changed since
- * @crowd_epoch: epoch in which the flow was counted last
- * @crowd: device for which it was counted
+ * @starters_epoch: epoch in which the flow was counted last
+ * @starters: device for which it was counted
  */
-struct int_receiver {
+struct nint_receiver {
 	bool asked;
 	enum int_answer_kind kind;
 	u32 flows;
 	u32 counted;
 	struct hpcc_params p;
 	struct hpcc_vars v;
-	u64 told_ns;
+	u64 reported_ns;
 	bool u_is_new;
-	u32 crowd_epoch;
-	u32 crowd;
+	u32 starters_epoch;
+	u32 starters;
 };
 
 /**
- * struct int_reply - contents of an answer
+ * struct nint_reply - contents of an answer
  * @kind: kind of the answer
  * @wnd: WINDOW: W, bytes; RATIO: U
  * @tau_ns: RATIO: time of measurement
  * @flows: N; 0: not reported
  * @index: SUMMARY: index of the hop
  */
-struct int_reply {
+struct nint_reply {
 	enum int_answer_kind kind;
 	u32 wnd;
 	u32 tau_ns;
@@ -86,15 +86,15 @@ struct int_reply {
 };
 
 /**
- * struct int_crowd - number of flows that share a last hop; protected by a lock of the netns
+ * struct nint_starters - number of flows that share a last hop; protected by a lock of the netns
  * @device: device by which they arrive; 0: none yet
- * @epoch: number of the current period of INT_CROWD_TS * T, from 1
+ * @epoch: number of the current period of INT_STARTERS_TS * T, from 1
  * @epoch_ns: time at which it started
  * @flows: number of flows seen in it
  * @before: number of flows seen in the previous one
  * @t_ns: largest T of the flows, halved with each epoch
  */
-struct int_crowd {
+struct nint_starters {
 	u32 device;
 	u32 epoch;
 	u64 epoch_ns;
@@ -104,20 +104,20 @@ struct int_crowd {
 };
 
 /**
- * int_crowd_join() - count a flow whose bottleneck is the last hop
+ * nint_starters_join() - count a flow whose bottleneck is the last hop
  * @c: count of the device
  * @r: the flow
  * @now_ns: current time
  *
  * Return: N.
  */
-static inline u32 int_crowd_join(struct int_crowd *c, struct int_receiver *r, u64 now_ns)
+static inline u32 nint_starters_join(struct nint_starters *c, struct nint_receiver *r, u64 now_ns)
 {
 	u64 span_ns;
 
 	/* A short T of one peer must not shorten the period of all. */
 	c->t_ns = max(c->t_ns, r->p.t_ns);
-	span_ns = (u64)c->t_ns * INT_CROWD_TS;
+	span_ns = (u64)c->t_ns * INT_STARTERS_TS;
 	if (!c->epoch || now_ns - c->epoch_ns > span_ns) {
 		c->before = c->epoch && now_ns - c->epoch_ns <= 2 * span_ns ? c->flows : 0;
 		c->flows = 0;
@@ -126,16 +126,16 @@ static inline u32 int_crowd_join(struct int_crowd *c, struct int_receiver *r, u6
 		/* 0 means that a flow was never counted. */
 		c->epoch = c->epoch == U32_MAX ? 1 : c->epoch + 1;
 	}
-	if (r->crowd_epoch != c->epoch || r->crowd != c->device) {
-		r->crowd_epoch = c->epoch;
-		r->crowd = c->device;
+	if (r->starters_epoch != c->epoch || r->starters != c->device) {
+		r->starters_epoch = c->epoch;
+		r->starters = c->device;
 		c->flows++;
 	}
 	return max(c->flows, c->before);
 }
 
 /* The algorithm's parameters, limited to their valid ranges. */
-static inline struct hpcc_params int_params(u32 t_ns, const struct int_terms *terms)
+static inline struct hpcc_params nint_params(u32 t_ns, const struct int_terms *terms)
 {
 	u32 wnd_max_bytes = max(be32_to_cpu(terms->wnd_max), HPCC_WND_MIN_BYTES);
 	u32 eta = clamp(be32_to_cpu(terms->eta), 1U, HPCC_U_ONE);
@@ -150,18 +150,18 @@ static inline struct hpcc_params int_params(u32 t_ns, const struct int_terms *te
 }
 
 /**
- * int_receiver_crowd() - set N, which determines W_ai
+ * nint_receiver_starters() - set N, which determines W_ai
  * @r: the flow
  * @counted: N that this host counts; 0: the last hop is not the bottleneck
  */
-static inline void int_receiver_crowd(struct int_receiver *r, u32 counted)
+static inline void nint_receiver_starters(struct nint_receiver *r, u32 counted)
 {
 	r->counted = counted;
 	r->p.wnd_ai = hpcc_wnd_ai(r->p.wnd_max_bytes, r->p.eta, max(counted ?: r->flows, 1U));
 }
 
 /**
- * int_receiver_ask() - process the request in a probe
+ * nint_receiver_ask() - process the request in a probe
  * @r: the flow
  * @msg: message of the probe
  * @terms: parameters in the probe
@@ -169,10 +169,10 @@ static inline void int_receiver_crowd(struct int_receiver *r, u32 counted)
  * The algorithm starts with the first request; if T or the maximum window changes later, the rate
  * stays the same.
  */
-static inline void int_receiver_ask(struct int_receiver *r, const struct int_msg *msg,
-				    const struct int_terms *terms)
+static inline void nint_receiver_ask(struct nint_receiver *r, const struct int_msg *msg,
+				     const struct int_terms *terms)
 {
-	struct hpcc_params p = int_params(be32_to_cpu(msg->t_ns), terms);
+	struct hpcc_params p = nint_params(be32_to_cpu(msg->t_ns), terms);
 	u32 kind = be16_to_cpu(msg->kind);
 
 	if (!r->asked)
@@ -183,13 +183,13 @@ static inline void int_receiver_ask(struct int_receiver *r, const struct int_msg
 	r->kind = kind <= INT_ANSWER_WINDOW ? kind : INT_ANSWER_RECORDS;
 	r->flows = be16_to_cpu(terms->flows);
 	r->p = p;
-	int_receiver_crowd(r, r->counted);
+	nint_receiver_starters(r, r->counted);
 }
 
 /* The kind of answer that may be given to the request. */
-static inline enum int_answer_kind int_receiver_kind(const struct int_receiver *r,
-						     const struct int_hdr *h, bool anonymous,
-						     bool by_ack)
+static inline enum int_answer_kind nint_receiver_kind(const struct nint_receiver *r,
+						      const struct int_hdr *h, bool anonymous,
+						      bool by_ack)
 {
 	if (anonymous)
 		return INT_ANSWER_RATIO;
@@ -200,14 +200,14 @@ static inline enum int_answer_kind int_receiver_kind(const struct int_receiver *
 }
 
 /* Returns true if the last hop has a record and is the most loaded one. */
-static inline bool int_receiver_is_last_hop(const struct int_receiver *r, const struct int_hdr *h)
+static inline bool nint_receiver_is_last_hop(const struct nint_receiver *r, const struct int_hdr *h)
 {
 	return int_hops(h) && int_hops(h) <= int_slots(h) &&
 	       r->v.bottleneck == int_hops(h) - 1;
 }
 
 /* Returns true if a port of the path has a queue of more than half of T. */
-static inline bool int_tells_of_queue(const struct int_hdr *h, u32 t_ns)
+static inline bool nint_reports_queue(const struct int_hdr *h, u32 t_ns)
 {
 	unsigned int i;
 
@@ -225,29 +225,30 @@ static inline bool int_tells_of_queue(const struct int_hdr *h, u32 t_ns)
 /*
  * Returns true if an answer is due. It always is for a probe, since the sender has chosen its time.
  */
-static inline bool int_receiver_is_due(struct int_receiver *r, const struct int_hdr *h, u64 now_ns)
+static inline bool nint_receiver_is_due(struct nint_receiver *r, const struct int_hdr *h,
+					u64 now_ns)
 {
 	u32 period_ns = r->p.t_ns;
 
 	if (h->type != INT_TYPE_DATA || !r->asked)
 		return true;
-	if (int_tells_of_queue(h, r->p.t_ns))
+	if (nint_reports_queue(h, r->p.t_ns))
 		period_ns >>= INT_ANSWER_SHIFT;
-	if (r->told_ns && now_ns - r->told_ns < period_ns)
+	if (r->reported_ns && now_ns - r->reported_ns < period_ns)
 		return false;
-	r->told_ns = now_ns;
+	r->reported_ns = now_ns;
 	return true;
 }
 
 /* NewINT. Also answers if nothing is new, so that the sender knows that the peer answers. */
-static inline bool int_receiver_window(struct int_receiver *r, const struct int_hdr *h,
-				       u64 now_ns, struct int_reply *reply)
+static inline bool nint_receiver_window(struct nint_receiver *r, const struct int_hdr *h,
+					u64 now_ns, struct nint_reply *reply)
 {
-	bool due = hpcc_new_int(&r->v, &r->p, h, now_ns) || !r->told_ns ||
-		   now_ns - r->told_ns > r->p.t_ns;
+	bool due = hpcc_new_int(&r->v, &r->p, h, now_ns) || !r->reported_ns ||
+		   now_ns - r->reported_ns > r->p.t_ns;
 
 	if (due)
-		r->told_ns = now_ns;
+		r->reported_ns = now_ns;
 	reply->wnd = hpcc_wnd_bytes(&r->v);
 	return due;
 }
@@ -256,12 +257,12 @@ static inline bool int_receiver_window(struct int_receiver *r, const struct int_
  * The current U. Without a T from the sender there is none; the answer then only shows that the
  * peer answers.
  */
-static inline bool int_receiver_ratio(struct int_receiver *r, const struct int_hdr *h, u64 now_ns,
-				      struct int_reply *reply)
+static inline bool nint_receiver_ratio(struct nint_receiver *r, const struct int_hdr *h, u64 now_ns,
+				       struct nint_reply *reply)
 {
-	if (r->asked && hpcc_hear(&r->v, &r->p, h, now_ns) == HPCC_HEARD_NEW)
+	if (r->asked && hpcc_receive(&r->v, &r->p, h, now_ns) == HPCC_RECEIVED_NEW)
 		r->u_is_new = true;
-	if (!int_receiver_is_due(r, h, now_ns))
+	if (!nint_receiver_is_due(r, h, now_ns))
 		return false;
 	reply->wnd = r->v.u;
 	reply->tau_ns = r->u_is_new ? r->p.t_ns : 0;
@@ -270,7 +271,7 @@ static inline bool int_receiver_ratio(struct int_receiver *r, const struct int_h
 }
 
 /**
- * int_receiver_hear() - process received telemetry
+ * nint_receiver_update() - process received telemetry
  * @r: the flow
  * @h: its header, validated
  * @anonymous: this host reports only ratios
@@ -280,23 +281,23 @@ static inline bool int_receiver_ratio(struct int_receiver *r, const struct int_h
  *
  * Return: true if an answer is to be sent.
  */
-static inline bool int_receiver_hear(struct int_receiver *r, const struct int_hdr *h,
-				     bool anonymous, bool by_ack, u64 now_ns,
-				     struct int_reply *reply)
+static inline bool nint_receiver_update(struct nint_receiver *r, const struct int_hdr *h,
+					bool anonymous, bool by_ack, u64 now_ns,
+					struct nint_reply *reply)
 {
-	*reply = (struct int_reply) { .kind = int_receiver_kind(r, h, anonymous, by_ack) };
+	*reply = (struct nint_reply) { .kind = nint_receiver_kind(r, h, anonymous, by_ack) };
 	switch (reply->kind) {
 	case INT_ANSWER_RECORDS:
-		return int_receiver_is_due(r, h, now_ns);
+		return nint_receiver_is_due(r, h, now_ns);
 	case INT_ANSWER_WINDOW:
-		return int_receiver_window(r, h, now_ns, reply);
+		return nint_receiver_window(r, h, now_ns, reply);
 	case INT_ANSWER_SUMMARY:
-		hpcc_hear(&r->v, &r->p, h, now_ns);
+		hpcc_receive(&r->v, &r->p, h, now_ns);
 		/* The bottleneck of an earlier path may be behind the end of this header. */
 		reply->index = r->v.bottleneck < int_records(h) ? r->v.bottleneck : 0;
-		return int_receiver_is_due(r, h, now_ns);
+		return nint_receiver_is_due(r, h, now_ns);
 	case INT_ANSWER_RATIO:
-		return int_receiver_ratio(r, h, now_ns, reply);
+		return nint_receiver_ratio(r, h, now_ns, reply);
 	}
 	return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counterpart of net/int_flow.h for a congestion control in BPF. The kfuncs are for struct_ops
+ * The counterpart of hopcc/flow/int_flow.h for a congestion control in BPF. The kfuncs are for struct_ops
  * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
  *
  * A program may forget to leave. So it holds no reference to the flow, which is looked up with each
@@ -10,7 +10,7 @@
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
 #include <linux/module.h>
-#include <net/int_bpf.h>
+#include <uapi/hopcc/int_bpf.h>
 #include <net/sock.h>
 
 #include "net_int.h"
@@ -24,7 +24,7 @@ static struct int_flow *flow_of(struct sock *sk)
 	struct hop_flow *flow;
 	struct int_flow *f;
 
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return NULL;
@@ -76,7 +76,7 @@ compat_kfunc_start_defs();
  */
 __bpf_kfunc int bpf_int_join(struct sock *sk)
 {
-	return int_flow_join(sk);
+	return nint_flow_join(sk);
 }
 
 /**
@@ -127,7 +127,7 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 
 	rcu_read_lock();
 	f = flow_of(sk);
-	if (f && int_flow_peer(f) == INT_PEER_SPEAKS)
+	if (f && int_flow_peer(f) == INT_PEER_SUPPORTED)
 		got = int_flow_take(f, &a);
 	rcu_read_unlock();
 	if (got == 1)
@@ -143,7 +143,7 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
  */
 __bpf_kfunc void bpf_int_leave(struct sock *sk)
 {
-	int_flow_leave(sk);
+	nint_flow_leave(sk);
 }
 
 compat_kfunc_end_defs();
@@ -155,15 +155,15 @@ BTF_ID_FLAGS(func, bpf_int_take, COMPAT_KF_TRUSTED)
 BTF_ID_FLAGS(func, bpf_int_leave, COMPAT_KF_TRUSTED)
 compat_kfunc_ids_end(int_kfunc_ids)
 
-static const struct btf_kfunc_id_set int_kfunc_set = {
+static const struct btf_kfunc_id_set nint_kfunc_set = {
 	.owner = THIS_MODULE,
 	.set = &int_kfunc_ids,
 };
 
 /* A module that was built without the kernel's vmlinux has no BTF, and then no kfuncs. */
-int int_kfunc_init(void)
+int nint_kfunc_init(void)
 {
 	if (!THIS_MODULE->btf_data_size)
 		return 0;
-	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &int_kfunc_set);
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &nint_kfunc_set);
 }

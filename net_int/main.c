@@ -8,7 +8,7 @@
  *	        | tcp_hpccpp: int_flow_ask(), int_flow_take()     |
  *	        +-------------------------------------------------+
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
- *	 input.c, message.c  --------+            +-> output.c: hello, inband
+ *	 input.c, control.c  --------+            +-> output.c: hello, inband
  *	   answer.c: back it goes                     probe.c: a probe beside the data
  *
  * It negotiates for sockets whose congestion control net.hopcc.int_cc names, and answers peers that
@@ -25,9 +25,9 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/hop_count.h>
-#include <net/hop_hook.h>
-#include <net/hop_icmp.h>
+#include <hopcc/core/hop_count.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_icmp.h>
 #include <net/net_namespace.h>
 
 #include "net_int.h"
@@ -39,28 +39,28 @@
 
 unsigned int int_net_id;
 
-u8 int_protocol = INT_PROTOCOL_DEFAULT;
-module_param_named(protocol, int_protocol, byte, 0444);
+u8 nint_protocol = INT_PROTOCOL_DEFAULT;
+module_param_named(protocol, nint_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the header, 1 to 255 (254)");
 
-u8 int_dscp_data = INT_DSCP_DATA_DEFAULT;
-module_param_named(dscp_data, int_dscp_data, byte, 0444);
+u8 nint_dscp_data = INT_DSCP_DATA_DEFAULT;
+module_param_named(dscp_data, nint_dscp_data, byte, 0444);
 MODULE_PARM_DESC(dscp_data, "DSCP of data with a header in UDP, 0 to 63 (23)");
 
-u8 int_dscp_probe = INT_DSCP_PROBE_DEFAULT;
-module_param_named(dscp_probe, int_dscp_probe, byte, 0444);
+u8 nint_dscp_probe = INT_DSCP_PROBE_DEFAULT;
+module_param_named(dscp_probe, nint_dscp_probe, byte, 0444);
 MODULE_PARM_DESC(dscp_probe, "DSCP of probes, 0 to 63 (27)");
 
-u8 int_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
-module_param_named(dscp_response, int_dscp_response, byte, 0444);
+u8 nint_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
+module_param_named(dscp_response, nint_dscp_response, byte, 0444);
 MODULE_PARM_DESC(dscp_response, "DSCP of answers to probes, 0 to 63 (31)");
 
-ushort int_udp_port = INT_UDP_PORT_DEFAULT;
-module_param_named(udp_port, int_udp_port, ushort, 0444);
+ushort nint_udp_port = INT_UDP_PORT_DEFAULT;
+module_param_named(udp_port, nint_udp_port, ushort, 0444);
 MODULE_PARM_DESC(udp_port, "destination port of data with a header in UDP, 1 to 65535 (65108)");
 
 static const char * const int_count_names[INT_COUNTS] = {
-	[INT_COUNT_IN_HELLO] = "in_hello",
+	[INT_COUNT_IN_HANDSHAKE] = "in_handshake",
 	[INT_COUNT_IN_DATA] = "in_data",
 	[INT_COUNT_IN_LATE] = "in_late",
 	[INT_COUNT_IN_OFF] = "in_off",
@@ -82,9 +82,9 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_BAD + INT_BAD_SLOTS] = "bad_slots",
 	[INT_COUNT_BAD + INT_BAD_HOPS] = "bad_hops",
 	[INT_COUNT_BAD_NEXT] = "bad_next",
-	[INT_COUNT_OUT_HELLO] = "out_hello",
+	[INT_COUNT_OUT_HANDSHAKE] = "out_handshake",
 	[INT_COUNT_OUT_DATA] = "out_data",
-	[INT_COUNT_OUT_SUPER] = "out_super",
+	[INT_COUNT_OUT_GSO] = "out_gso",
 	[INT_COUNT_OUT_PROBE] = "out_probe",
 	[INT_COUNT_OUT_ANSWER] = "out_answer",
 	[INT_COUNT_OUT_OPTION] = "out_option",
@@ -95,57 +95,57 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_ICMP] = "icmp",
 	[INT_COUNT_ICMP_REFUSED] = "icmp_refused",
 	[INT_COUNT_ICMP_SHORT] = "icmp_short",
-	[INT_COUNT_SPEAKS] = "peer_speaks",
-	[INT_COUNT_SILENT] = "peer_silent",
+	[INT_COUNT_SUPPORTED] = "peer_supported",
+	[INT_COUNT_UNSUPPORTED] = "peer_unsupported",
 	[INT_COUNT_GIVEN_UP] = "peer_given_up",
 	[INT_COUNT_RESET] = "peer_reset",
 	[INT_COUNT_AVOIDED] = "peer_avoided",
 };
 
-static int int_counts_show(struct seq_file *seq, void *unused)
+static int nint_counts_show(struct seq_file *seq, void *unused)
 {
-	hop_counts_show(seq, int_net(seq_file_single_net(seq))->counts,
+	hop_counts_show(seq, nint_net(seq_file_single_net(seq))->counts,
 			int_count_names, INT_COUNTS);
 	return 0;
 }
 
-static const struct hop_carrier int_carrier = {
+static const struct hop_carrier nint_carrier = {
 	.order = HOP_HOOK_INT,
-	.input = int_input,
-	.output = int_output,
-	.greeter = &int_greeter,
+	.input = nint_input,
+	.output = nint_output,
+	.hs = &nint_handshake_ops,
 };
 
 /*
  * Answers are options and segments of TCP, and data in UDP is found by its flow. GSO packets of
  * other namespaces are forwarded even where the carrier is off.
  */
-int int_hook(void *state)
+int nint_hook(void *state)
 {
-	const struct int_net *in = state;
-	const struct hop_hook_wish wish = { .protocol = int_protocol, .segments = in->on };
+	const struct nint_net *in = state;
+	const struct hop_hook_wish wish = { .protocol = nint_protocol, .segments = in->on };
 
-	return hop_hook_start(in->net, &int_carrier, &wish);
+	return hop_hook_start(in->net, &nint_carrier, &wish);
 }
 
-static int __net_init int_net_init(struct net *net)
+static int __net_init nint_net_init(struct net *net)
 {
-	struct int_net *in = int_net(net);
+	struct nint_net *in = nint_net(net);
 	int err = -ENOMEM;
 
 	in->net = net;
-	int_knobs_default(in);
-	spin_lock_init(&in->silent.lock);
-	spin_lock_init(&in->crowd_lock);
+	nint_knobs_default(in);
+	spin_lock_init(&in->unsupported.lock);
+	spin_lock_init(&in->starters_lock);
 	in->counts = __alloc_percpu(INT_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!in->counts)
 		return -ENOMEM;
-	if (!proc_create_net_single("hopcc_int", 0444, net->proc_net, int_counts_show, NULL))
+	if (!proc_create_net_single("hopcc_int", 0444, net->proc_net, nint_counts_show, NULL))
 		goto no_proc;
-	err = hop_sysctl_start(net, &in->sysctl, int_table, INT_SYSCTLS, in);
+	err = hop_sysctl_start(net, &in->sysctl, nint_table, INT_SYSCTLS, in);
 	if (err)
 		goto no_sysctl;
-	err = int_hook(in);
+	err = nint_hook(in);
 	if (err)
 		goto no_hooks;
 	return 0;
@@ -159,32 +159,32 @@ no_proc:
 	return err;
 }
 
-/* A grace period ends before int_net_exit(), so no hook uses what that frees. */
-static void __net_exit int_net_pre_exit(struct net *net)
+/* A grace period ends before nint_net_exit(), so no hook uses what that frees. */
+static void __net_exit nint_net_pre_exit(struct net *net)
 {
 	/* A write to a sysctl could start the hooks again. */
-	hop_sysctl_stop(&int_net(net)->sysctl);
-	hop_hook_stop(net, &int_carrier);
+	hop_sysctl_stop(&nint_net(net)->sysctl);
+	hop_hook_stop(net, &nint_carrier);
 }
 
-static void __net_exit int_net_exit(struct net *net)
+static void __net_exit nint_net_exit(struct net *net)
 {
-	struct int_net *in = int_net(net);
+	struct nint_net *in = nint_net(net);
 
 	remove_proc_entry("hopcc_int", net->proc_net);
 	free_percpu(in->counts);
 	kfree(rcu_dereference_protected(in->key, true));
 }
 
-static struct pernet_operations int_net_ops = {
-	.init = int_net_init,
-	.pre_exit = int_net_pre_exit,
-	.exit = int_net_exit,
+static struct pernet_operations nint_net_ops = {
+	.init = nint_net_init,
+	.pre_exit = nint_net_pre_exit,
+	.exit = nint_net_exit,
 	.id = &int_net_id,
-	.size = sizeof(struct int_net),
+	.size = sizeof(struct nint_net),
 };
 
-static int __init int_init(void)
+static int __init nint_init(void)
 {
 	int err;
 
@@ -192,49 +192,49 @@ static int __init int_init(void)
 	static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
 	static_assert(sizeof(struct int_terms) == INT_TERMS_BYTES);
 	static_assert(sizeof(struct int_tail) == INT_TAIL_BYTES);
-	static_assert(sizeof(struct int_opt) == INT_OPT_BYTES);
+	static_assert(sizeof(struct nint_opt) == INT_OPT_BYTES);
 	static_assert(INT_SHIM_MAX_BYTES <= HOP_ICMP_SHIM_MAX_BYTES);
 
-	if (!int_protocol || !int_udp_port || int_dscp_probe == int_dscp_response ||
-	    max3(int_dscp_data, int_dscp_probe, int_dscp_response) > INT_DSCP_MAX)
+	if (!nint_protocol || !nint_udp_port || nint_dscp_probe == nint_dscp_response ||
+	    max3(nint_dscp_data, nint_dscp_probe, nint_dscp_response) > INT_DSCP_MAX)
 		return -EINVAL;
-	err = register_pernet_subsys(&int_net_ops);
+	err = register_pernet_subsys(&nint_net_ops);
 	if (err)
 		return err;
-	err = int_gso_init();
+	err = nint_gso_init();
 	if (err)
 		goto no_gso;
-	err = int_input_init();
+	err = nint_input_init();
 	if (err)
 		goto no_input;
 	/* This step cannot be undone, so it is the last one. */
-	err = int_kfunc_init();
+	err = nint_kfunc_init();
 	if (err)
 		goto no_kfunc;
-	int_gro_start();
+	nint_gro_start();
 	return 0;
 
 no_kfunc:
-	int_input_exit();
+	nint_input_exit();
 no_input:
-	int_gso_exit();
+	nint_gso_exit();
 no_gso:
-	unregister_pernet_subsys(&int_net_ops);
+	unregister_pernet_subsys(&nint_net_ops);
 	return err;
 }
 
 /* Congestion controls hold a reference to this module, so no flow is open. */
-static void __exit int_exit(void)
+static void __exit nint_exit(void)
 {
-	int_gro_stop();
-	int_input_exit();
-	unregister_pernet_subsys(&int_net_ops);
-	int_gso_exit();
-	hop_flow_retire(&int_flow_kind);
+	nint_gro_stop();
+	nint_input_exit();
+	unregister_pernet_subsys(&nint_net_ops);
+	nint_gso_exit();
+	hop_flow_retire(&nint_flow_kind);
 }
 
-module_init(int_init);
-module_exit(int_exit);
+module_init(nint_init);
+module_exit(nint_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("HPCC++'s telemetry, carried (draft-miao-rtgwg-hpccplus-00)");

@@ -9,12 +9,12 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
-#include <net/hop_discover.h>
-#include <net/hop_flow.h>
-#include <net/hop_output.h>
-#include <net/hop_shim.h>
-#include <net/hop_silent.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_unsupported.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 
 #include "int_carrier.h"
@@ -41,7 +41,7 @@
  * @INT_FORWARD_PROBE: probes
  * @INT_FORWARD_INBAND: data
  */
-enum int_forward {
+enum nint_forward {
 	INT_FORWARD_PROBE,
 	INT_FORWARD_INBAND,
 };
@@ -51,14 +51,14 @@ enum int_forward {
  * @INT_REVERSE_NOTIFY: answer packets
  * @INT_REVERSE_ACK: pure ACKs, in a TCP option
  */
-enum int_reverse {
+enum nint_reverse {
 	INT_REVERSE_NOTIFY,
 	INT_REVERSE_ACK,
 };
 
 /**
  * enum int_count - counters per netns; the names are in int_count_names[]
- * @INT_COUNT_IN_HELLO: SYNs, SYN-ACKs and pure ACKs received with a header
+ * @INT_COUNT_IN_HANDSHAKE: SYNs, SYN-ACKs and pure ACKs received with a header
  * @INT_COUNT_IN_DATA: headers removed from received data
  * @INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
  * @INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
@@ -81,9 +81,9 @@ enum int_reverse {
  * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
  * @INT_COUNT_BAD_NEXT: headers that are not followed by TCP
- * @INT_COUNT_OUT_HELLO: SYNs, SYN-ACKs and pure ACKs sent with a header
+ * @INT_COUNT_OUT_HANDSHAKE: SYNs, SYN-ACKs and pure ACKs sent with a header
  * @INT_COUNT_OUT_DATA: headers added to data
- * @INT_COUNT_OUT_SUPER: GSO packets that contained a part of INT_COUNT_OUT_DATA
+ * @INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
  * @INT_COUNT_OUT_PROBE: probes sent
  * @INT_COUNT_OUT_ANSWER: answer packets sent
  * @INT_COUNT_OUT_OPTION: answers sent in ACKs
@@ -95,16 +95,16 @@ enum int_reverse {
  * @INT_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP
  * @INT_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
  * @INT_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no header of ours
- * @INT_COUNT_SPEAKS: connections whose peer supports telemetry
- * @INT_COUNT_SILENT: connections whose peer turned out not to support telemetry
- * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_SILENT: answers stopped
- * @INT_COUNT_RESET: subset of INT_COUNT_SILENT: the peer reset a connection that had negotiated
+ * @INT_COUNT_SUPPORTED: connections whose peer supports telemetry
+ * @INT_COUNT_UNSUPPORTED: connections whose peer turned out not to support telemetry
+ * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_UNSUPPORTED: answers stopped
+ * @INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had negotiated
  *	telemetry
  * @INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @INT_COUNTS: number of counters
  */
-enum int_count {
-	INT_COUNT_IN_HELLO,
+enum nint_count {
+	INT_COUNT_IN_HANDSHAKE,
 	INT_COUNT_IN_DATA,
 	INT_COUNT_IN_LATE,
 	INT_COUNT_IN_OFF,
@@ -123,9 +123,9 @@ enum int_count {
 	INT_COUNT_BAD,
 	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
 	INT_COUNT_BAD_NEXT,
-	INT_COUNT_OUT_HELLO,
+	INT_COUNT_OUT_HANDSHAKE,
 	INT_COUNT_OUT_DATA,
-	INT_COUNT_OUT_SUPER,
+	INT_COUNT_OUT_GSO,
 	INT_COUNT_OUT_PROBE,
 	INT_COUNT_OUT_ANSWER,
 	INT_COUNT_OUT_OPTION,
@@ -136,8 +136,8 @@ enum int_count {
 	INT_COUNT_ICMP,
 	INT_COUNT_ICMP_REFUSED,
 	INT_COUNT_ICMP_SHORT,
-	INT_COUNT_SPEAKS,
-	INT_COUNT_SILENT,
+	INT_COUNT_SUPPORTED,
+	INT_COUNT_UNSUPPORTED,
 	INT_COUNT_GIVEN_UP,
 	INT_COUNT_RESET,
 	INT_COUNT_AVOIDED,
@@ -145,17 +145,17 @@ enum int_count {
 };
 
 /**
- * struct int_key - net.hopcc.int_key
+ * struct nint_key - net.hopcc.int_key
  * @sip: the key
  * @rcu: for kfree_rcu()
  */
-struct int_key {
+struct nint_key {
 	siphash_key_t sip;
 	struct rcu_head rcu;
 };
 
 /**
- * struct int_net - state of a netns
+ * struct nint_net - state of a netns
  * @net: the netns
  * @on: net.hopcc.int
  * @forward: net.hopcc.int_forward
@@ -170,11 +170,11 @@ struct int_key {
  * @key: net.hopcc.int_key; NULL: none
  * @counts: INT_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: cache of peers without support
- * @crowd_lock: protects @crowds
+ * @unsupported: cache of peers without support
+ * @starters_lock: protects @crowds
  * @crowds: flow counts by device
  */
-struct int_net {
+struct nint_net {
 	struct net *net;
 	unsigned int on;
 	unsigned int forward;
@@ -186,12 +186,12 @@ struct int_net {
 	unsigned int gso;
 	unsigned int silent_s;
 	char cc[INT_CC_BYTES];
-	struct int_key __rcu *key;
+	struct nint_key __rcu *key;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	struct hop_silent silent;
-	spinlock_t crowd_lock;	/* protects @crowds */
-	struct int_crowd crowds[INT_CROWDS];
+	struct hop_unsupported unsupported;
+	spinlock_t starters_lock;	/* protects @crowds */
+	struct nint_starters crowds[INT_CROWDS];
 };
 
 /**
@@ -212,7 +212,7 @@ struct int_net {
  * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
  * @no_gso: the carrier has switched off GSO for the socket
  * @asked: @ask is set
- * @terms_told: with headers in data: the receiver knows the parameters of the algorithm
+ * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @owes: @summary waits for an ACK
  * @skipped: number of data packets since the last one with a header
  * @terms_ns: time at which the parameters were sent last
@@ -224,7 +224,7 @@ struct int_net {
  * @answers: number of answers received
  * @answer: the latest answer
  * @receiver: state for telemetry that the peer collects
- * @owed_ns: time since which a summary has been waiting
+ * @pending_ns: time since which a summary has been waiting
  * @summary: summary for the next ACK
  */
 struct int_flow {
@@ -238,34 +238,34 @@ struct int_flow {
 	bool encap;
 	u8 slots;
 	u8 hops;
-	struct int_met met;
-	struct int_met peer_met;
+	struct nint_met met;
+	struct nint_met peer_met;
 	u64 syn_sent_ns;
 	bool no_gso;
 	bool asked;
-	bool terms_told;
+	bool terms_reported;
 	bool owes;
 	u32 skipped;
 	u64 terms_ns;
 	struct int_ask ask;
 	u32 taken;
-	struct int_asker asker;
+	struct nint_asker asker;
 	seqcount_spinlock_t answer_changes;
 	u32 answers;
 	struct int_answer answer;
-	struct int_receiver receiver;
-	u64 owed_ns;
-	struct int_summary summary;
+	struct nint_receiver receiver;
+	u64 pending_ns;
+	struct nint_summary summary;
 };
 
 /**
- * struct int_mail - a control packet (probe or answer)
+ * struct nint_control - a control packet (probe or answer)
  * @msg: the message
  * @hdr: the header, validated
  * @room: memory for @hdr and its records
  * @terms: parameters in a probe
  */
-struct int_mail {
+struct nint_control {
 	struct int_msg msg;
 	union {
 		struct int_hdr hdr;
@@ -275,117 +275,117 @@ struct int_mail {
 };
 
 /**
- * struct int_arrival - received telemetry
+ * struct nint_arrival - received telemetry
  * @id: ID of the packet that collected it
  * @seq: SND.NXT after that packet was sent
  * @hdr: the header
  */
-struct int_arrival {
+struct nint_arrival {
 	u32 id;
 	u32 seq;
 	const struct int_hdr *hdr;
 };
 
 extern unsigned int int_net_id;
-extern u8 int_protocol;
-extern u8 int_dscp_data;
-extern u8 int_dscp_probe;
-extern u8 int_dscp_response;
-extern ushort int_udp_port;
-extern const struct hop_flow_kind int_flow_kind;
+extern u8 nint_protocol;
+extern u8 nint_dscp_data;
+extern u8 nint_dscp_probe;
+extern u8 nint_dscp_response;
+extern ushort nint_udp_port;
+extern const struct hop_flow_kind nint_flow_kind;
 
-static inline struct int_net *int_net(const struct net *net)
+static inline struct nint_net *nint_net(const struct net *net)
 {
 	return net_generic(net, int_net_id);
 }
 
-static inline void int_count_add(const struct int_net *in, unsigned int count, unsigned int n)
+static inline void nint_count_add(const struct nint_net *in, unsigned int count, unsigned int n)
 {
 	this_cpu_add(in->counts[count], n);
 }
 
-static inline void int_count(const struct int_net *in, unsigned int count)
+static inline void nint_count(const struct nint_net *in, unsigned int count)
 {
-	int_count_add(in, count, 1);
+	nint_count_add(in, count, 1);
 }
 
-static inline void int_count_fault(const struct int_net *in, enum int_fault fault)
+static inline void nint_count_fault(const struct nint_net *in, enum int_fault fault)
 {
-	int_count(in, INT_COUNT_BAD + fault);
+	nint_count(in, INT_COUNT_BAD + fault);
 }
 
-/* knobs.c */
+/* sysctl.c */
 #define INT_SYSCTLS 11
-extern const struct ctl_table int_table[INT_SYSCTLS + 1];
-void int_knobs_default(struct int_net *in);
+extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
+void nint_knobs_default(struct nint_net *in);
 
 /* flow.c */
-enum hop_stage int_flow_event(struct hop_flow *flow, enum hop_event event);
-int int_flow_join(struct sock *sk);
-void int_flow_leave(struct sock *sk);
+enum hop_stage nint_flow_event(struct hop_flow *flow, enum hop_event event);
+int nint_flow_join(struct sock *sk);
+void nint_flow_leave(struct sock *sk);
 
 /* main.c */
-int int_hook(void *state);
+int nint_hook(void *state);
 
 /* input.c */
-unsigned int int_input(struct sk_buff *skb, const struct hop_shim_place *place,
-		       const struct nf_hook_state *state);
-int int_input_init(void);
-void int_input_exit(void);
+unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state);
+int nint_input_init(void);
+void nint_input_exit(void);
 
-/* message.c */
-unsigned int int_tcp_input(struct int_net *in, struct sk_buff *skb,
-			   const struct hop_shim_place *place, const struct nf_hook_state *state);
+/* control.c */
+unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct nf_hook_state *state);
 
 /* answer.c */
-void int_arrive(struct int_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		const struct int_arrival *arrival);
+void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
+		 const struct nint_arrival *arrival);
 
 /* probe.c */
-void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
-void int_give_up(struct int_net *in, struct hop_flow *flow);
+void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
+void nint_give_up(struct nint_net *in, struct hop_flow *flow);
 
 /* option.c */
-void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow);
-void int_option_input(struct int_net *in, struct sk_buff *skb, unsigned int offset_bytes);
+void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+			struct hop_flow *flow);
+void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes);
 
 /* tag.c */
-bool int_has_key(const struct int_net *in);
-u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
-	    const struct int_msg *msg, const struct int_hdr *h);
+bool nint_has_key(const struct nint_net *in);
+u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
+	     const struct int_msg *msg, const struct int_hdr *h);
 
 /* output.c */
-extern const struct hop_greeter int_greeter;
-unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
-			const struct nf_hook_state *state);
+extern const struct hop_handshake_ops nint_handshake_ops;
+unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
+			 const struct nf_hook_state *state);
 
 /* kfunc.c */
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-int int_kfunc_init(void);
+int nint_kfunc_init(void);
 #else
-static inline int int_kfunc_init(void)
+static inline int nint_kfunc_init(void)
 {
 	return 0;
 }
 #endif
 
 /* gso.c */
-int int_gso_init(void);
-void int_gso_exit(void);
+int nint_gso_init(void);
+void nint_gso_exit(void);
 
 /* gro.c */
-struct sk_buff *int_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int int_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *int_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int int_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void int_gro_start(void);
-void int_gro_stop(void);
+struct sk_buff *nint_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
+int nint_gro_complete_v4(struct sk_buff *skb, int at_bytes);
+struct sk_buff *nint_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
+int nint_gro_complete_v6(struct sk_buff *skb, int at_bytes);
+void nint_gro_start(void);
+void nint_gro_stop(void);
 
 /* icmp.c */
-int int_icmp_v4(struct sk_buff *skb, u32 info);
-int int_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info);
+int nint_icmp_v4(struct sk_buff *skb, u32 info);
+int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info);
 
 #endif /* NET_INT_NET_INT_H */

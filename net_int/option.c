@@ -3,12 +3,12 @@
  * Answers in a TCP option, section 6.2.2 "Inband with ACK packet": the record of the most loaded
  * hop, in pure ACKs with room for it. TCP ignores it.
  */
-#include <net/hop_input.h>
-#include <net/hop_peek.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "message.h"
+#include "control.h"
 #include "net_int.h"
 
 #define TCP_HEADER_MAX_BYTES 60
@@ -22,24 +22,24 @@ static void write_headers(struct sk_buff *skb, struct tcphdr *th)
 
 		iph->tot_len = htons(skb->len);
 		ip_send_check(iph);
-		int_message_sum_v4(skb, iph->saddr, iph->daddr);
+		nint_control_csum_v4(skb, iph->saddr, iph->daddr);
 #if IS_ENABLED(CONFIG_IPV6)
 	} else {
 		struct ipv6hdr *ip6h = ipv6_hdr(skb);
 
 		ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
-		int_message_sum_v6(skb, &ip6h->saddr, &ip6h->daddr);
+		nint_control_csum_v6(skb, &ip6h->saddr, &ip6h->daddr);
 #endif
 	}
 	skb->ip_summed = CHECKSUM_NONE;
 }
 
 /* Moves the IP and TCP headers towards the head; the option follows them. */
-static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct int_summary *s)
+static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct nint_summary *s)
 {
 	skb_push(skb, INT_OPT_BYTES);
 	memmove(skb->data, skb->data + INT_OPT_BYTES, headers_bytes);
-	int_opt_write((struct int_opt *)(skb->data + headers_bytes), s);
+	nint_opt_write((struct nint_opt *)(skb->data + headers_bytes), s);
 	skb_reset_network_header(skb);
 	skb->transport_header -= INT_OPT_BYTES;
 	write_headers(skb, tcp_hdr(skb));
@@ -53,28 +53,28 @@ static bool has_extensions(const struct sk_buff *skb, const struct hop_segment *
 }
 
 /* A pure ACK of any socket may carry a pending answer. */
-void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow)
+void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+			struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
 	unsigned int tcp_bytes = skb->len - seg->place.offset_bytes;
-	struct int_summary summary;
+	struct nint_summary summary;
 	bool owes;
 
 	if (!READ_ONCE(f->owes) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
 		return;
 	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES || has_extensions(skb, seg) ||
 	    skb->len + INT_OPT_BYTES > dst_mtu(skb_dst(skb))) {
-		int_count(in, INT_COUNT_NO_ROOM);
+		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	if (skb_linearize(skb) || skb_cow_head(skb, INT_OPT_BYTES)) {
-		int_count(in, INT_COUNT_NO_MEMORY);
+		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}
-	if (int_opt_is_signed(skb->data + seg->place.offset_bytes + sizeof(struct tcphdr),
-			      tcp_bytes - sizeof(struct tcphdr))) {
-		int_count(in, INT_COUNT_NO_ROOM);
+	if (nint_opt_is_signed(skb->data + seg->place.offset_bytes + sizeof(struct tcphdr),
+			       tcp_bytes - sizeof(struct tcphdr))) {
+		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	spin_lock_bh(&f->lock);
@@ -85,7 +85,7 @@ void int_option_insert(struct int_net *in, struct sk_buff *skb, const struct hop
 	if (!owes)
 		return;
 	append(skb, skb->len, &summary);
-	int_count(in, INT_COUNT_OUT_OPTION);
+	nint_count(in, INT_COUNT_OUT_OPTION);
 }
 
 /* Returns true if TCP would accept the packet as the peer's: within what both have sent. */
@@ -109,7 +109,7 @@ static bool is_from_peer(const struct hop_flow_key *key, const struct tcphdr *th
 	return good;
 }
 
-static void take_summary(struct int_net *in, struct hop_flow *flow, const struct int_summary *s,
+static void take_summary(struct nint_net *in, struct hop_flow *flow, const struct nint_summary *s,
 			 u32 ack_seq)
 {
 	const struct int_flow *f = hop_flow_state(flow);
@@ -123,37 +123,37 @@ static void take_summary(struct int_net *in, struct hop_flow *flow, const struct
 	};
 	unsigned int why;
 
-	int_count(in, INT_COUNT_IN_OPTION);
-	if (int_has_key(in)) {
-		int_count(in, INT_COUNT_IN_BAD_TAG);
+	nint_count(in, INT_COUNT_IN_OPTION);
+	if (nint_has_key(in)) {
+		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
-	why = int_answer_store(flow, int_whole_id(&f->asker, s->id), &a);
+	why = nint_answer_store(flow, nint_whole_id(&f->asker, s->id), &a);
 	if (why != INT_COUNTS)
-		int_count(in, why);
+		nint_count(in, why);
 }
 
 /* @offset_bytes: from skb->data to the TCP header of a packet without data */
-void int_option_input(struct int_net *in, struct sk_buff *skb, unsigned int offset_bytes)
+void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes)
 {
 	struct hop_flow_key key;
 	const struct tcphdr *th;
-	struct int_summary s;
+	struct nint_summary s;
 	struct hop_flow *flow;
 
 	if (skb->len < offset_bytes + sizeof(*th) + INT_OPT_BYTES || !pskb_may_pull(skb, skb->len))
 		return;
 	th = (const struct tcphdr *)(skb->data + offset_bytes);
-	if (!int_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &s))
+	if (!nint_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &s))
 		return;
-	hop_flow_key_of_input(&key, &int_flow_kind, skb, th);
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	flow = hop_flow_find(&key);
 	if (!flow || !is_from_peer(&key, th)) {
-		int_count(in, INT_COUNT_IN_NO_FLOW);
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
 	if (hop_input_is_mangled(skb, th))
-		int_count(in, INT_COUNT_IN_BAD_SUM);
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else
 		take_summary(in, flow, &s, ntohl(th->ack_seq));
 }

@@ -5,7 +5,7 @@
  */
 #include <net/dsfield.h>
 #include <net/dst.h>
-#include <net/hop_peek.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -35,7 +35,7 @@ static void *insert(struct sk_buff *skb, const struct hop_segment *seg, unsigned
 				     skb->dev->flags & IFF_LOOPBACK);
 
 	if (!room)
-		int_count(int_net(dev_net(skb->dev)), INT_COUNT_NO_MEMORY);
+		nint_count(nint_net(dev_net(skb->dev)), INT_COUNT_NO_MEMORY);
 	return room;
 }
 
@@ -52,25 +52,25 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
  * A HELLO that answers one, on a SYN-ACK or an ACK, also reports hops and queues of the other's
  * path.
  */
-static void send_hello(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow, u8 flags)
+static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+			   struct hop_flow *flow, u8 flags)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	const unsigned int slots = READ_ONCE(in->slots);
-	struct int_hdr *h = insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES, int_protocol);
+	struct int_hdr *h = insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES, nint_protocol);
 
 	if (!h)
 		return;
-	write_shim(h, INT_TYPE_HELLO, flags, slots, f->cookie >> 32, f->cookie);
+	write_shim(h, INT_TYPE_HANDSHAKE, flags, slots, f->cookie >> 32, f->cookie);
 	/* A receiver that reports only ratios must not reveal hops and queues. */
 	if (seg->ack && !(flags & INT_FLAG_ASKS) && !READ_ONCE(in->anonymous))
-		int_report_syn(h, &f->peer_met);
-	int_count(in, INT_COUNT_OUT_HELLO);
+		nint_report_syn(h, &f->peer_met);
+	nint_count(in, INT_COUNT_OUT_HANDSHAKE);
 	trace_int_header_out(&flow->key, h, 0, 0);
 }
 
 /* Returns true if net.hopcc.int_cc names the socket's congestion control. */
-static bool speaks_for_itself(const struct int_net *in, const struct sock *sk)
+static bool has_own_carrier(const struct nint_net *in, const struct sock *sk)
 {
 	const char *name = READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name;
 	const size_t length = strlen(name);
@@ -88,12 +88,12 @@ static bool speaks_for_itself(const struct int_net *in, const struct sock *sk)
 
 static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
-	struct int_net *in = int_net(key->net);
+	struct nint_net *in = nint_net(key->net);
 
-	if (!speaks_for_itself(in, sk))
+	if (!has_own_carrier(in, sk))
 		return false;
-	if (hop_silent_is(&in->silent, &key->peer)) {
-		int_count(in, INT_COUNT_AVOIDED);
+	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
+		nint_count(in, INT_COUNT_AVOIDED);
 		return false;
 	}
 	return true;
@@ -106,11 +106,11 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(f->stage);
 }
 
-const struct hop_greeter int_greeter = {
-	.kind = &int_flow_kind,
+const struct hop_handshake_ops nint_handshake_ops = {
+	.kind = &nint_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
-	.event = int_flow_event,
+	.event = nint_flow_event,
 };
 
 /* UDP provides ports for ECMP. Returns the user's DSCP, which ours replaces. */
@@ -123,31 +123,31 @@ static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_seg
 	*uh = (struct udphdr) {
 		/* Dynamic ports (RFC 6335). */
 		.source = htons(0xc000 | (hash & 0x3fff)),
-		.dest = htons(int_udp_port),
+		.dest = htons(nint_udp_port),
 		.len = htons(skb->len - seg->place.offset_bytes),
 	};
 	if (skb->protocol == htons(ETH_P_IP)) {
 		dscp = ipv4_get_dsfield(ip_hdr(skb)) >> 2;
-		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, int_dscp_data << 2);
+		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, nint_dscp_data << 2);
 	} else {
 		dscp = ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
-		ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, int_dscp_data << 2);
+		ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, nint_dscp_data << 2);
 	}
 	return dscp;
 }
 
 /* For GSO packets see gso.c. */
-static void count_data(const struct int_net *in, struct sk_buff *skb)
+static void count_data(const struct nint_net *in, struct sk_buff *skb)
 {
-	int_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
+	nint_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
-	int_count(in, INT_COUNT_OUT_SUPER);
+	nint_count(in, INT_COUNT_OUT_GSO);
 	hop_shim_mark_gso(skb);
 }
 
 /* Returns true if this packet carries a header, and then counts it as sent. */
-static bool begin_inband(const struct int_net *in, struct int_flow *f, const struct sock *sk,
+static bool begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
 			 u8 *flags, u32 *id)
 {
 	u64 now_ns = ktime_get_ns();
@@ -157,11 +157,11 @@ static bool begin_inband(const struct int_net *in, struct int_flow *f, const str
 	turn = f->asked && ++f->skipped >= READ_ONCE(in->every);
 	if (turn) {
 		f->skipped = 0;
-		*id = int_leaves(&f->asker, now_ns,
-				 int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
-				 f->asker.left_seq);
-		*flags = int_window_is_small(READ_ONCE(f->ask.wnd_bytes),
-					     tcp_sk(sk)->mss_cache) ? INT_FLAG_SMALL : 0;
+		*id = nint_leaves(&f->asker, now_ns,
+				  nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
+				  f->asker.left_seq);
+		*flags = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes),
+					      tcp_sk(sk)->mss_cache) ? INT_FLAG_SMALL : 0;
 	}
 	spin_unlock_bh(&f->lock);
 	return turn;
@@ -172,16 +172,16 @@ static bool begin_inband(const struct int_net *in, struct int_flow *f, const str
  */
 static bool is_given_up(struct int_flow *f, const struct sock *sk)
 {
-	enum int_turn turn;
+	enum nint_turn turn;
 
 	spin_lock_bh(&f->lock);
-	turn = int_turn(&f->asker, ktime_get_ns(), 0,
-			int_patience_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
+	turn = nint_turn(&f->asker, ktime_get_ns(), 0,
+			 nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
 	spin_unlock_bh(&f->lock);
 	return turn == INT_TURN_GIVE_UP;
 }
 
-static void output_inband(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -195,10 +195,10 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 		return;
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
 	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (f->encap && skb_is_gso(skb))) {
-		int_count(in, INT_COUNT_NO_ROOM);
+		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	room = insert(skb, seg, bytes, f->encap ? IPPROTO_UDP : int_protocol);
+	room = insert(skb, seg, bytes, f->encap ? IPPROTO_UDP : nint_protocol);
 	if (!room)
 		return;
 	h = room;
@@ -212,7 +212,7 @@ static void output_inband(struct int_net *in, struct sk_buff *skb, const struct 
 }
 
 /* Data of a socket whose congestion control uses telemetry; the socket is locked, as it sends. */
-static void output_data(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+static void output_data(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
 	struct int_flow *f = hop_flow_state(flow);
@@ -220,13 +220,13 @@ static void output_data(struct int_net *in, struct sk_buff *skb, const struct ho
 	/* The path may have changed to one that drops our headers. */
 	if (f->forward == INT_FORWARD_INBAND) {
 		if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
-			int_flow_event(flow, HOP_EVENT_TIMEOUTS);
+			nint_flow_event(flow, HOP_EVENT_TIMEOUTS);
 		if (is_given_up(f, sk))
-			int_give_up(in, flow);
+			nint_give_up(in, flow);
 	}
-	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
 		return;
-	int_probe(in, skb, seg, sk, flow, state);
+	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
 		output_inband(in, skb, seg, sk, flow);
 }
@@ -245,23 +245,23 @@ static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 }
 
 /* A pure ACK of any socket. */
-static void output_ack(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+static void output_ack(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
 	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
 	case HOP_LATE_QUESTION:
-		send_hello(in, skb, seg, flow, INT_FLAG_ASKS);
+		send_handshake(in, skb, seg, flow, INT_FLAG_ASKS);
 		break;
 	case HOP_LATE_ANSWER:
-		send_hello(in, skb, seg, flow, 0);
+		send_handshake(in, skb, seg, flow, 0);
 		break;
 	case HOP_LATE_NONE:
-		int_option_insert(in, skb, seg, flow);
+		nint_option_insert(in, skb, seg, flow);
 		break;
 	}
 }
 
-static void output_established(struct int_net *in, struct sk_buff *skb,
+static void output_established(struct nint_net *in, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct sock *sk,
 			       const struct nf_hook_state *state)
 {
@@ -269,7 +269,7 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	hop_flow_key_of_sock(&key, &int_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow || is_probe(skb, seg, sk))
 		return;
@@ -278,7 +278,7 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 	 * before.
 	 */
 	if (hop_flow_settle(flow))
-		int_flow_event(flow, HOP_EVENT_ESTABLISHED);
+		nint_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	f = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(in, skb, seg, flow);
@@ -286,11 +286,12 @@ static void output_established(struct int_net *in, struct sk_buff *skb,
 		output_data(in, skb, seg, sk, flow, state);
 }
 
-static void output_handshake(struct int_net *in, struct sk_buff *skb,
+static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&int_greeter, skb, hop_segment_tcp(skb, seg),
-						 seg->payload_bytes);
+	struct hop_flow *flow = hop_output_handshake(&nint_handshake_ops, skb, hop_segment_tcp(skb,
+											       seg),
+						     seg->payload_bytes);
 
 	if (!flow)
 		return;
@@ -298,13 +299,13 @@ static void output_handshake(struct int_net *in, struct sk_buff *skb,
 	if (!seg->ack)
 		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
 			   skb->skb_mstamp_ns);
-	send_hello(in, skb, seg, flow, 0);
+	send_handshake(in, skb, seg, flow, 0);
 }
 
-unsigned int int_output(struct sk_buff *skb, const struct hop_segment *seg,
-			const struct nf_hook_state *state)
+unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
+			 const struct nf_hook_state *state)
 {
-	struct int_net *in = int_net(state->net);
+	struct nint_net *in = nint_net(state->net);
 
 	if (!READ_ONCE(in->on) || !seg->tcp || seg->rst || is_transport_ipsec(skb))
 		return NF_ACCEPT;

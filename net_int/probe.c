@@ -9,32 +9,32 @@
 #include <net/dst.h>
 #include <net/tcp.h>
 
-#include "message.h"
+#include "control.h"
 #include "net_int.h"
 #include "trace.h"
 
 /* Without answers, the rest of the connection does without telemetry. */
-void int_give_up(struct int_net *in, struct hop_flow *flow)
+void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 
-	if (READ_ONCE(f->stage) != HOP_STAGE_SPEAKS)
+	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
 		return;
-	int_count(in, INT_COUNT_GIVEN_UP);
-	int_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	nint_count(in, INT_COUNT_GIVEN_UP);
+	nint_flow_event(flow, HOP_EVENT_TIMEOUTS);
 }
 
 static void write_v4(struct sk_buff *probe)
 {
 	struct iphdr *iph = ip_hdr(probe);
 
-	iph->tos = int_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
+	iph->tos = nint_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
 	iph->tot_len = htons(probe->len);
 	/* A packet that is not fragmented needs no identifier (RFC 6864). */
 	iph->id = 0;
 	iph->frag_off = htons(IP_DF);
 	ip_send_check(iph);
-	int_message_sum_v4(probe, iph->saddr, iph->daddr);
+	nint_control_csum_v4(probe, iph->saddr, iph->daddr);
 }
 
 static void write_v6(struct sk_buff *probe)
@@ -42,14 +42,14 @@ static void write_v6(struct sk_buff *probe)
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6hdr *ip6h = ipv6_hdr(probe);
 
-	ipv6_change_dsfield(ip6h, INET_ECN_MASK, int_dscp_probe << 2);
+	ipv6_change_dsfield(ip6h, INET_ECN_MASK, nint_dscp_probe << 2);
 	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
-	int_message_sum_v6(probe, &ip6h->saddr, &ip6h->daddr);
+	nint_control_csum_v6(probe, &ip6h->saddr, &ip6h->daddr);
 #endif
 }
 
 /* Copies the data packet's IP header and all that determines its path. */
-static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
+static void build(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
 		  struct sock *sk)
 {
 	skb_push(probe, ip_bytes);
@@ -69,22 +69,22 @@ static void dress(struct sk_buff *probe, const struct sk_buff *skb, unsigned int
 }
 
 /* Writes the flow's request. Returns the size of the message. Context: f->lock is held. */
-static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, u32 mss_bytes)
+static unsigned int write_control(struct nint_control *ctl, const struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
 	const u32 wnd_bytes = READ_ONCE(ask->wnd_bytes);
-	bool small = int_window_is_small(wnd_bytes, mss_bytes);
+	bool small = nint_window_is_small(wnd_bytes, mss_bytes);
 
-	int_write(&mail->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
-	mail->msg = (struct int_msg) {
+	int_write(&ctl->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
+	ctl->msg = (struct int_msg) {
 		.magic = htonl(INT_MSG_MAGIC),
 		.cookie = cpu_to_be64(f->peer_cookie),
 		.t_ns = htonl(ask->t_ns),
 		.wnd = htonl(wnd_bytes),
 		.kind = htons(ask->kind),
-		.flows = htons(int_queues_to_report(&f->peer_met)),
+		.flows = htons(nint_queues_to_report(&f->peer_met)),
 	};
-	mail->terms = (struct int_terms) {
+	ctl->terms = (struct int_terms) {
 		.wnd_max = htonl(ask->wnd_max_bytes),
 		.eta = htonl(ask->eta),
 		.max_stage = htons(ask->max_stage),
@@ -94,30 +94,30 @@ static unsigned int write_mail(struct int_mail *mail, const struct int_flow *f, 
 }
 
 /* Decides if this data gets a probe. Context: f->lock is held. */
-static enum int_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
-				   const struct tcp_sock *tp)
+static enum nint_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns, u32 seq,
+				    const struct tcp_sock *tp)
 {
-	const struct int_asker *a = &f->asker;
+	const struct nint_asker *a = &f->asker;
 	const u32 t_ns = f->ask.t_ns;
 
-	if (int_is_far(a, seq, READ_ONCE(f->ask.wnd_bytes)))
+	if (nint_is_far(a, seq, READ_ONCE(f->ask.wnd_bytes)))
 		return INT_TURN_SEND;
-	if (int_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
+	if (nint_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
 		return INT_TURN_WAIT;
-	return int_turn(a, now_ns, int_period_ns(a, t_ns, tp->srtt_us >> 3), patience_ns);
+	return nint_turn(a, now_ns, nint_period_ns(a, t_ns, tp->srtt_us >> 3), timeout_ns);
 }
 
 /* With headers in data, probes are only for the algorithm at the receiver. Context: f->lock. */
-static enum int_turn turn_of(const struct int_flow *f, u64 now_ns, u64 patience_ns, u32 seq,
-			     const struct tcp_sock *tp)
+static enum nint_turn turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns, u32 seq,
+			      const struct tcp_sock *tp)
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
 	if (f->forward == INT_FORWARD_PROBE)
-		return probe_turn_of(f, now_ns, patience_ns, seq, tp);
-	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_told)
+		return probe_turn_of(f, now_ns, timeout_ns, seq, tp);
+	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_reported)
 		return INT_TURN_WAIT;
-	return f->terms_told && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
+	return f->terms_reported && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
 									     INT_TURN_SEND;
 }
 
@@ -150,21 +150,21 @@ static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 }
 
 /* Decides if it is time for a probe, and builds its contents. */
-static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
-			     const struct hop_segment *seg, const struct sock *sk,
-			     struct int_mail *mail)
+static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
+			      const struct hop_segment *seg, const struct sock *sk,
+			      struct nint_control *ctl)
 {
 	u32 seq = ntohl(tcp_of(skb, seg)->seq);
-	u64 now_ns = ktime_get_ns(), patience_ns;
+	u64 now_ns = ktime_get_ns(), timeout_ns;
 	u32 srtt_us = tcp_sk(sk)->srtt_us >> 3;
 	unsigned int bytes;
-	enum int_turn turn;
+	enum nint_turn turn;
 
 	spin_lock_bh(&f->lock);
-	patience_ns = int_patience_ns(f->ask.t_ns, srtt_us);
-	turn = turn_of(f, now_ns, patience_ns, seq, tcp_sk(sk));
+	timeout_ns = nint_timeout_ns(f->ask.t_ns, srtt_us);
+	turn = turn_of(f, now_ns, timeout_ns, seq, tcp_sk(sk));
 	if (turn == INT_TURN_SEND && f->forward == INT_FORWARD_PROBE &&
-	    int_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
+	    nint_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;
 	if (turn != INT_TURN_SEND)
 		goto out;
@@ -173,14 +173,14 @@ static enum int_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 * queued for many T, is in front of its SYN: the peer identifies it by its magic, and has
 	 * negotiated it.
 	 */
-	bytes = write_mail(mail, f, tcp_sk(sk)->mss_cache);
-	mail->msg.id = htonl(int_leaves(&f->asker, now_ns, patience_ns, seq));
+	bytes = write_control(ctl, f, tcp_sk(sk)->mss_cache);
+	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
 	if (!has_room(skb, seg, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
-	f->terms_told = true;
+	f->terms_reported = true;
 	f->terms_ns = now_ns;
 out:
 	spin_unlock_bh(&f->lock);
@@ -194,40 +194,40 @@ static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
 }
 
 /* The socket uses telemetry, and is locked because it is sending. */
-void int_probe(struct int_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-	       struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
+void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct int_mail mail;
+	struct nint_control ctl;
 	struct sk_buff *probe;
 	u32 seq;
 
-	switch (prepare(hop_flow_state(flow), skb, seg, sk, &mail)) {
+	switch (prepare(hop_flow_state(flow), skb, seg, sk, &ctl)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
-		int_count(in, INT_COUNT_NO_ROOM);
+		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	case INT_TURN_GIVE_UP:
-		int_give_up(in, flow);
+		nint_give_up(in, flow);
 		return;
 	case INT_TURN_SEND:
 		break;
 	}
 	/* A retransmission is behind SND.NXT. */
 	seq = after(tp->snd_nxt, seq_behind(th, seg)) ? tp->snd_nxt : seq_behind(th, seg);
-	mail.msg.seq = htonl(seq);
+	ctl.msg.seq = htonl(seq);
 	/* A receiver that reports only ratios must not reveal queues. */
 	if (READ_ONCE(in->anonymous))
-		mail.msg.flows = 0;
-	probe = int_message_alloc(th, tp->snd_una, &mail.msg, &mail.hdr, &mail.terms);
+		ctl.msg.flows = 0;
+	probe = nint_control_alloc(th, tp->snd_una, &ctl.msg, &ctl.hdr, &ctl.terms);
 	if (!probe) {
-		int_count(in, INT_COUNT_NO_MEMORY);
+		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}
-	dress(probe, skb, seg->place.offset_bytes, sk);
-	int_count(in, INT_COUNT_OUT_PROBE);
-	trace_int_header_out(&flow->key, &mail.hdr, ntohl(mail.msg.id), seq);
+	build(probe, skb, seg->place.offset_bytes, sk);
+	nint_count(in, INT_COUNT_OUT_PROBE);
+	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
 	state->okfn(state->net, sk, probe);
 }

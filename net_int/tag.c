@@ -9,7 +9,7 @@
 #include "net_int.h"
 
 /**
- * struct int_signed - input of the hash
+ * struct nint_signed - input of the hash
  * @from: address of the host that answers; IPv4 is v4-mapped
  * @to: address of the host that receives the answer
  * @from_port: port at @from
@@ -17,7 +17,7 @@
  * @msg: the message with a tag of 0
  * @hdr: the header
  */
-struct int_signed {
+struct nint_signed {
 	struct in6_addr from;
 	struct in6_addr to;
 	__be16 from_port;
@@ -26,7 +26,7 @@ struct int_signed {
 	u8 hdr[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
 };
 
-bool int_has_key(const struct int_net *in)
+bool nint_has_key(const struct nint_net *in)
 {
 	return rcu_access_pointer(in->key);
 }
@@ -35,12 +35,12 @@ bool int_has_key(const struct int_net *in)
  * @out: the answer is sent by @key's local end. Context: RCU read lock. Returns the tag; 0 without
  *	a key.
  */
-u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
-	    const struct int_msg *msg, const struct int_hdr *h)
+u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
+	     const struct int_msg *msg, const struct int_hdr *h)
 {
-	const struct int_key *sip = rcu_dereference(in->key);
+	const struct nint_key *sip = rcu_dereference(in->key);
 	unsigned int hdr_bytes = h->words * INT_WORD_BYTES;
-	struct int_signed s = {
+	struct nint_signed s = {
 		.from = out ? key->local : key->peer,
 		.to = out ? key->peer : key->local,
 		.from_port = out ? key->local_port : key->peer_port,
@@ -53,5 +53,5 @@ u64 int_tag(const struct int_net *in, const struct hop_flow_key *key, bool out,
 	s.msg.tag_hi = 0;
 	s.msg.tag_lo = 0;
 	memcpy(s.hdr, h, hdr_bytes);
-	return siphash(&s, offsetof(struct int_signed, hdr) + hdr_bytes, &sip->sip);
+	return siphash(&s, offsetof(struct nint_signed, hdr) + hdr_bytes, &sip->sip);
 }

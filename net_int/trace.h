@@ -10,9 +10,9 @@
 #define NET_INT_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
-#include <net/hop_flow.h>
-#include <net/int.h>
+#include <hopcc/lib/hop_trace.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/wire/int.h>
 
 /* Telemetry of a flow; type: enum int_type. */
 DECLARE_EVENT_CLASS(int_header,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State per connection: negotiation and the congestion control's interface, net/xcp_flow.h */
+/* State per connection: negotiation and the congestion control's interface, hopcc/flow/xcp_flow.h */
 
 #include <linux/module.h>
 #include <net/sock.h>
@@ -8,35 +8,36 @@
 #include "net_xcp.h"
 #include "trace.h"
 
-static void xcp_flow_start(void *state)
+static void nxcp_flow_start(void *state)
 {
 	struct xcp_flow *xf = state;
 
 	spin_lock_init(&xf->lock);
 }
 
-const struct hop_flow_kind xcp_flow_kind = {
+const struct hop_flow_kind nxcp_flow_kind = {
 	.state_bytes = sizeof(struct xcp_flow),
-	.start = xcp_flow_start,
+	.start = nxcp_flow_start,
 };
 
 /* Count a change of the stage and let the cache of peers without support learn from it. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
-	struct xcp_net *xn = xcp_net(flow->key.net);
+	struct nxcp_net *xn = nxcp_net(flow->key.net);
 
-	if (to == HOP_STAGE_SPEAKS)
-		xcp_count(xn, XCP_COUNT_SPEAKS);
-	if (to == HOP_STAGE_SILENT)
-		xcp_count(xn, XCP_COUNT_SILENT);
+	if (to == HOP_STAGE_SUPPORTED)
+		nxcp_count(xn, XCP_COUNT_SUPPORTED);
+	if (to == HOP_STAGE_UNSUPPORTED)
+		nxcp_count(xn, XCP_COUNT_UNSUPPORTED);
 	if (event == HOP_EVENT_RESET)
-		xcp_count(xn, XCP_COUNT_RESET);
-	hop_silent_learn(&xn->silent, &flow->key.peer, READ_ONCE(xn->silent_s), from, event, to);
+		nxcp_count(xn, XCP_COUNT_RESET);
+	hop_unsupported_learn(&xn->unsupported, &flow->key.peer, READ_ONCE(xn->silent_s), from,
+			      event, to);
 }
 
 /* Return: the stage of the negotiation after @event. Context: RCU read lock. */
-enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event)
+enum hop_stage nxcp_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
 	enum hop_stage from, to;
@@ -59,28 +60,28 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = xf->vars.stage == HOP_STAGE_SPEAKS && !xf->sk;
+	taken = xf->vars.stage == HOP_STAGE_SUPPORTED && !xf->sk;
 	if (taken) {
 		u32 headers;
 
 		WRITE_ONCE(xf->sk, sk);
 		xcp_flow_offer(xf, 0, 0, 0, 0);
 		/* Discard feedback from before: it does not belong to this congestion control. */
-		xcp_take(&xf->vars, &headers);
+		nxcp_take(&xf->vars, &headers);
 	}
 	spin_unlock_bh(&xf->lock);
 	return taken;
 }
 
 /* Let the data of a socket with another congestion control carry answers. Context: socket lock. */
-void xcp_flow_make_room(struct sock *sk, void *flow)
+void nxcp_flow_make_room(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
 
 	if (xf->room || READ_ONCE(xf->sk))
 		return;
 	xf->room = true;
-	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
 }
 
@@ -97,7 +98,7 @@ static void take_room_back(struct sock *sk, struct xcp_flow *xf)
 static void enter_sock(struct sock *sk, struct xcp_flow *xf)
 {
 	take_room_back(sk, xf);
-	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xcp_net(sock_net(sk))->gso));
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
 }
 
 struct xcp_flow *xcp_flow_open(struct sock *sk)
@@ -110,15 +111,15 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	 * The congestion control was set between SYN and SYN-ACK: the peer's answer is not known
 	 * yet.
 	 */
-	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(xcp_net(sock_net(sk))->on))
+	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(nxcp_net(sock_net(sk))->on))
 		return NULL;
-	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	rcu_read_lock();
 	flow = hop_flow_find(&key);
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
 	hop_flow_settle(flow);
-	xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	nxcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (take_part(hop_flow_state(flow), sk))
 		xf = hop_flow_state(flow);
 	else
@@ -133,12 +134,12 @@ EXPORT_SYMBOL_GPL(xcp_flow_open);
 
 enum xcp_peer xcp_flow_ask(struct sock *sk)
 {
-	struct xcp_net *xn = xcp_net(sock_net(sk));
+	struct nxcp_net *xn = nxcp_net(sock_net(sk));
 	struct hop_flow_key key;
 
-	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
-	return xcp_peer(hop_output_ask(&xcp_greeter, sk, READ_ONCE(xn->on) &&
-				       !hop_silent_is(&xn->silent, &key.peer)));
+	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
+	return xcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
+				       !hop_is_unsupported(&xn->unsupported, &key.peer)));
 }
 EXPORT_SYMBOL_GPL(xcp_flow_ask);
 
@@ -158,7 +159,7 @@ struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow)
 {
 	struct xcp_feedback feedback;
 
-	feedback.bytes_ps = xcp_take(&flow->vars, &feedback.headers);
+	feedback.bytes_ps = nxcp_take(&flow->vars, &feedback.headers);
 	return feedback;
 }
 EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);
@@ -168,7 +169,7 @@ bool xcp_flow_was_asked(struct xcp_flow *flow)
 	bool asked;
 
 	spin_lock_bh(&flow->lock);
-	asked = xcp_take_asked(&flow->vars);
+	asked = nxcp_take_asked(&flow->vars);
 	spin_unlock_bh(&flow->lock);
 	return asked;
 }

@@ -7,7 +7,7 @@
  * Packets whose header is not valid or not in front of TCP are left to the stack one by one, as are
  * all packets while net.hopcc.xcp is 0.
  */
-#include <net/hop_gro.h>
+#include <hopcc/core/hop_gro.h>
 
 #include "net_xcp.h"
 #include "xcp_merge.h"
@@ -17,15 +17,15 @@ static bool merging;
 
 static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
 {
-	return xcp_may_merge(held, held_pkts, header, pkts);
+	return nxcp_may_merge(held, held_pkts, header, pkts);
 }
 
 static void merge(void *held, u32 held_pkts, const void *header, u32 pkts)
 {
-	xcp_merge(held, held_pkts, header, pkts);
+	nxcp_merge(held, held_pkts, header, pkts);
 }
 
-static const struct hop_gro_kind xcp_gro = {
+static const struct hop_gro_kind nxcp_gro = {
 	.may_merge = may_merge,
 	.merge = merge,
 };
@@ -35,11 +35,11 @@ static const struct xcp_hdr *read_header(struct sk_buff *skb)
 {
 	const struct xcp_hdr *h;
 
-	if (!READ_ONCE(merging) || !READ_ONCE(xcp_net(dev_net(skb->dev))->on) ||
+	if (!READ_ONCE(merging) || !READ_ONCE(nxcp_net(dev_net(skb->dev))->on) ||
 	    !hop_gro_is_plain(skb))
 		return NULL;
 	h = hop_gro_header(skb, sizeof(*h));
-	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP)
+	if (xcp_check(h, nxcp_protocol) || h->protocol != IPPROTO_TCP)
 		return NULL;
 	/*
 	 * XCP_FLAG_SUM is only for GSO packets within a host; on the wire the bit has another
@@ -54,7 +54,7 @@ static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
 	const struct xcp_hdr *h = tcp && tcp->callbacks.gro_receive ? read_header(skb) : NULL;
 
 	if (h)
-		return hop_gro_receive(head, skb, h, sizeof(*h), tcp, &xcp_gro);
+		return hop_gro_receive(head, skb, h, sizeof(*h), tcp, &nxcp_gro);
 	NAPI_GRO_CB(skb)->flush = 1;
 	return NULL;
 }
@@ -64,35 +64,35 @@ static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offl
 	return tcp ? hop_gro_complete(skb, at_bytes + XCP_HDR_BYTES, tcp) : -ENOENT;
 }
 
-struct sk_buff *xcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
+struct sk_buff *nxcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
 {
 	return receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
-int xcp_gro_complete_v4(struct sk_buff *skb, int at_bytes)
+int nxcp_gro_complete_v4(struct sk_buff *skb, int at_bytes)
 {
 	return complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-struct sk_buff *xcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
+struct sk_buff *nxcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
 {
 	return receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
-int xcp_gro_complete_v6(struct sk_buff *skb, int at_bytes)
+int nxcp_gro_complete_v6(struct sk_buff *skb, int at_bytes)
 {
 	return complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 #endif
 
-void xcp_gro_start(void)
+void nxcp_gro_start(void)
 {
 	WRITE_ONCE(merging, true);
 }
 
 /* Called before anything that gro_receive and gro_complete use is freed */
-void xcp_gro_stop(void)
+void nxcp_gro_stop(void)
 {
 	WRITE_ONCE(merging, false);
 	hop_gro_flush();

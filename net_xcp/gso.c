@@ -23,15 +23,15 @@ static struct xcp_hdr *header_of(const struct sk_buff *seg)
 
 static void share_out(struct sk_buff *segs)
 {
-	struct xcp_rest rest;
+	struct nxcp_rest rest;
 	struct sk_buff *seg;
 	u32 segs_pkts = 0;
 
 	for (seg = segs; seg; seg = seg->next)
 		segs_pkts++;
-	rest = xcp_split(header_of(segs), segs_pkts);
+	rest = nxcp_split(header_of(segs), segs_pkts);
 	for (seg = segs; seg; seg = seg->next)
-		xcp_write_segment(header_of(seg), &rest);
+		nxcp_write_segment(header_of(seg), &rest);
 }
 
 static void answer_once(struct sk_buff *segs)
@@ -53,7 +53,7 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 
 	if (pskb_may_pull(skb, sizeof(*h)))
 		h = (const struct xcp_hdr *)skb->data;
-	if (xcp_check(h, xcp_protocol) || h->protocol != IPPROTO_TCP)
+	if (xcp_check(h, nxcp_protocol) || h->protocol != IPPROTO_TCP)
 		return ERR_PTR(-EINVAL);
 	segs = hop_shim_segment(skb, sizeof(*h), tcp);
 	if (IS_ERR_OR_NULL(segs))
@@ -64,51 +64,51 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 	return segs;
 }
 
-static struct sk_buff *xcp_gso_v4(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *nxcp_gso_v4(struct sk_buff *skb, netdev_features_t features)
 {
 	return segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
-static const struct net_offload xcp_offload_v4 = {
+static const struct net_offload nxcp_offload_v4 = {
 	.callbacks = {
-		.gso_segment = xcp_gso_v4,
-		.gro_receive = xcp_gro_receive_v4,
-		.gro_complete = xcp_gro_complete_v4,
+		.gso_segment = nxcp_gso_v4,
+		.gro_receive = nxcp_gro_receive_v4,
+		.gro_complete = nxcp_gro_complete_v4,
 	},
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct sk_buff *xcp_gso_v6(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *nxcp_gso_v6(struct sk_buff *skb, netdev_features_t features)
 {
 	return segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
-static const struct net_offload xcp_offload_v6 = {
+static const struct net_offload nxcp_offload_v6 = {
 	.callbacks = {
-		.gso_segment = xcp_gso_v6,
-		.gro_receive = xcp_gro_receive_v6,
-		.gro_complete = xcp_gro_complete_v6,
+		.gso_segment = nxcp_gso_v6,
+		.gro_receive = nxcp_gro_receive_v6,
+		.gro_complete = nxcp_gro_complete_v6,
 	},
 };
 #endif
 
-int xcp_gso_init(void)
+int nxcp_gso_init(void)
 {
-	if (inet_add_offload(&xcp_offload_v4, xcp_protocol))
+	if (inet_add_offload(&nxcp_offload_v4, nxcp_protocol))
 		return -EBUSY;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_offload(&xcp_offload_v6, xcp_protocol)) {
-		inet_del_offload(&xcp_offload_v4, xcp_protocol);
+	if (inet6_add_offload(&nxcp_offload_v6, nxcp_protocol)) {
+		inet_del_offload(&nxcp_offload_v4, nxcp_protocol);
 		return -EBUSY;
 	}
 #endif
 	return 0;
 }
 
-void xcp_gso_exit(void)
+void nxcp_gso_exit(void)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_offload(&xcp_offload_v6, xcp_protocol);
+	inet6_del_offload(&nxcp_offload_v6, nxcp_protocol);
 #endif
-	inet_del_offload(&xcp_offload_v4, xcp_protocol);
+	inet_del_offload(&nxcp_offload_v4, nxcp_protocol);
 }

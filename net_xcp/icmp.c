@@ -6,7 +6,7 @@
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
-#include <net/hop_icmp.h>
+#include <hopcc/core/hop_icmp.h>
 #include <net/icmp.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
@@ -14,46 +14,46 @@
 #include "net_xcp.h"
 
 /* Return: true if the error is handled and must not be passed on. */
-static bool end_xcp(struct xcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
-		    enum hop_icmp_verdict verdict)
+static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
+		    enum hop_icmp_decision decision)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct xcp_flow *xf;
 	bool refused, done;
 
 	if (!flow)
-		return verdict == HOP_ICMP_REFUSED;
+		return decision == HOP_ICMP_REFUSED;
 	xf = hop_flow_state(flow);
-	done = hop_icmp_ends(key, th, verdict, READ_ONCE(xf->vars.stage), &refused);
+	done = hop_icmp_ends(key, th, decision, READ_ONCE(xf->vars.stage), &refused);
 	if (refused) {
-		xcp_count(xn, XCP_COUNT_ICMP_REFUSED);
-		xcp_flow_event(flow, HOP_EVENT_REFUSED);
+		nxcp_count(xn, XCP_COUNT_ICMP_REFUSED);
+		nxcp_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return done;
 }
 
 /* The error quotes a TCP segment. Return: true if it is handled and must not be passed on. */
-static bool hear_of_tcp(struct xcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
-			enum hop_icmp_verdict verdict)
+static bool learn_from_tcp(struct nxcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
+			   enum hop_icmp_decision decision)
 {
 	struct hop_flow_key key;
 
-	if (verdict == HOP_ICMP_NEXT)
+	if (decision == HOP_ICMP_NEXT)
 		return false;
-	hop_flow_key_of_output(&key, &xcp_flow_kind, skb, th);
-	return end_xcp(xn, &key, th, verdict);
+	hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
+	return end_xcp(xn, &key, th, decision);
 }
 
 /*
  * The error quotes a tunnel's packet. Return: true if it is handled; errors from filters are left
  * to the tunnel.
  */
-static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
-			   enum hop_icmp_verdict verdict)
+static bool learn_from_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
+			      enum hop_icmp_decision decision)
 {
-	if (verdict != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
+	if (decision != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
 		return false;
-	xcp_tunnel_refused(xn, skb);
+	nxcp_tunnel_refused(xn, skb);
 	return true;
 }
 
@@ -64,32 +64,33 @@ static bool hear_of_tunnel(struct xcp_net *xn, const struct sk_buff *skb,
  * Return: the protocol that must receive the error, whose header is quoted after ours; 0 if it is
  * not quoted or the error is already handled.
  */
-static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes, enum hop_icmp_verdict verdict)
+static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+		      enum hop_icmp_decision decision)
 {
-	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
+	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	const struct xcp_hdr *h;
 	bool done;
 
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + HOP_ICMP_QUOTED_BYTES)) {
-		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
+		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}
 	h = (const struct xcp_hdr *)(skb->data + offset_bytes);
-	if (xcp_check(h, xcp_protocol) || !xcp_may_follow(h->protocol)) {
-		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
+	if (xcp_check(h, nxcp_protocol) || !nxcp_may_follow(h->protocol)) {
+		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}
 	if (h->protocol == IPPROTO_TCP)
-		done = hear_of_tcp(xn, skb, (const struct tcphdr *)(h + 1), verdict);
+		done = learn_from_tcp(xn, skb, (const struct tcphdr *)(h + 1), decision);
 	else
-		done = hear_of_tunnel(xn, skb, verdict);
+		done = learn_from_tunnel(xn, skb, decision);
 	if (done)
 		return 0;
-	xcp_count(xn, XCP_COUNT_ICMP);
+	nxcp_count(xn, XCP_COUNT_ICMP);
 	return h->protocol;
 }
 
-int xcp_icmp_v4(struct sk_buff *skb, u32 info)
+int nxcp_icmp_v4(struct sk_buff *skb, u32 info)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 	const struct icmphdr *icmp = icmp_hdr(skb);
@@ -97,16 +98,16 @@ int xcp_icmp_v4(struct sk_buff *skb, u32 info)
 
 	if (iph->version != 4 || iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
-	next = read_quoted(skb, iph->ihl * 4, hop_icmp_judge_v4(icmp->type, icmp->code));
-	return next ? hop_icmp_tell_v4(skb, info, next, XCP_HDR_BYTES) : 0;
+	next = read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
+	return next ? hop_icmp_report_v4(skb, info, next, XCP_HDR_BYTES) : 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
 /* IPv6 error handlers receive the offset of their header, so the quoted packet need not change. */
-int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info)
+int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info)
 {
-	u8 next = read_quoted(skb, offset, hop_icmp_judge_v6(type, code));
+	u8 next = read_quoted(skb, offset, hop_icmp_check_v6(type, code));
 	const struct inet6_protocol *protocol = rcu_dereference(inet6_protos[next]);
 
 	if (!next || !protocol || !protocol->err_handler)

@@ -10,7 +10,7 @@
  * the stack, so that a packet below our header cannot bypass a filter; for filters before this
  * hook, see hop_input_is_hidden() and hop_input_show().
  */
-#include <net/hop_input.h>
+#include <hopcc/core/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
@@ -19,48 +19,48 @@
 #include "trace.h"
 
 /**
- * struct xcp_arrival - a received packet with a header
+ * struct nxcp_arrival - a received packet with a header
  * @h: the header, validated by xcp_check()
  * @key: key of the TCP connection
  * @flow: flow of the connection if its peer may send headers; NULL for a SYN
  * @asks: the packet is a pure ACK of an established connection that asks for XCP
  */
-struct xcp_arrival {
+struct nxcp_arrival {
 	struct xcp_hdr h;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	bool asks;
 };
 
-static void receive_syn(struct xcp_net *xn, const struct hop_flow_key *key)
+static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
 	if (hop_input_opens_flow(key)) {
 		if (flow)
 			hop_flow_remove(flow);
-		if (hop_silent_is(&xn->silent, &key->peer)) {
-			xcp_count(xn, XCP_COUNT_AVOIDED);
+		if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
+			nxcp_count(xn, XCP_COUNT_AVOIDED);
 			return;
 		}
 		flow = hop_flow_add(key, true);
 	}
 	/* Otherwise: a simultaneous open, a retransmitted SYN, or a SYN without a listener */
 	if (flow)
-		xcp_flow_event(flow, HOP_EVENT_SYN_IN);
+		nxcp_flow_event(flow, HOP_EVENT_SYN_IN);
 	else
-		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
 /* The peer selected XCP after the handshake. */
-static void receive_question(struct xcp_net *xn, const struct hop_flow_key *key)
+static void receive_question(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
-	if (hop_silent_is(&xn->silent, &key->peer))
-		xcp_count(xn, XCP_COUNT_AVOIDED);
-	else if (hop_input_hear_question(&xcp_greeter, key))
+	if (hop_is_unsupported(&xn->unsupported, &key->peer))
+		nxcp_count(xn, XCP_COUNT_AVOIDED);
+	else if (hop_input_receive_question(&nxcp_handshake_ops, key))
 		hop_input_answer_now(key);
 	else
-		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
 /* Return: the flow of a segment other than a SYN if its peer may send headers */
@@ -76,20 +76,20 @@ static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const st
 }
 
 /**
- * struct xcp_data - amount of data in a packet
+ * struct nxcp_data - amount of data in a packet
  * @bytes: payload of the packet, bytes
  * @segment_bytes: payload of each packet on the wire, bytes
  * @segs_pkts: number of packets on the wire
  */
-struct xcp_data {
+struct nxcp_data {
 	unsigned int bytes;
 	unsigned int segment_bytes;
 	unsigned int segs_pkts;
 };
 
-static struct xcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
+static struct nxcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
 {
-	struct xcp_data data = {
+	struct nxcp_data data = {
 		.bytes = bytes,
 		.segment_bytes = bytes,
 		.segs_pkts = hop_input_segs_pkts(skb),
@@ -100,33 +100,33 @@ static struct xcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
 	return data;
 }
 
-static void receive(struct xcp_net *xn, const struct xcp_arrival *a, const struct tcphdr *th,
-		    struct xcp_data data)
+static void receive(struct nxcp_net *xn, const struct nxcp_arrival *a, const struct tcphdr *th,
+		    struct nxcp_data data)
 {
 	struct xcp_flow *xf;
 	bool small, crowded;
 
 	if (!hop_input_is_in_window(&a->key, th, data.bytes)) {
-		xcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
+		nxcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
 	if (!a->flow) {
-		xcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	if (!th->syn)
 		hop_flow_settle(a->flow);
-	xcp_flow_event(a->flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
+	nxcp_flow_event(a->flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
 	xf = hop_flow_state(a->flow);
 	spin_lock_bh(&xf->lock);
-	xcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
-	small = data.bytes && xcp_window_is_small(&xf->vars, &a->h);
-	crowded = xcp_wants_room(&xf->vars);
+	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
+	small = data.bytes && nxcp_window_is_small(&xf->vars, &a->h);
+	crowded = nxcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
 	if (crowded)
-		hop_input_act(&a->key, xcp_flow_make_room, xf);
+		hop_input_act(&a->key, nxcp_flow_make_room, xf);
 	if (small && hop_input_ack_now(&a->key, 0))
-		xcp_count(xn, XCP_COUNT_ACK_NOW);
+		nxcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
 /* Return: false for clear text where a policy requires IPsec; TCP will drop the packet */
@@ -144,12 +144,12 @@ static bool has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h
 }
 
 /* The XCP header is removed; @th is the complete TCP header. */
-static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_arrival *a,
-			const struct tcphdr *th, unsigned int segment_bytes)
+static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, const struct nxcp_arrival *a,
+			 const struct tcphdr *th, unsigned int segment_bytes)
 {
-	xcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
+	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
 	if (has_unknown_flags(skb, &a->h))
-		xcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
+		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!may_speak(skb))
 		return;
 	/*
@@ -157,7 +157,7 @@ static void xcp_receive(struct xcp_net *xn, struct sk_buff *skb, const struct xc
 	 * connection.
 	 */
 	if ((th->syn || a->asks) && hop_input_is_mangled(skb, th)) {
-		xcp_count(xn, XCP_COUNT_IN_BAD_SUM);
+		nxcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
@@ -178,14 +178,14 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 				  struct xcp_hdr *h)
 {
 	struct xcp_hdr *in = skb_header_pointer(skb, offset_bytes, sizeof(*h), h);
-	enum xcp_fault fault = xcp_check(in, xcp_protocol);
+	enum xcp_fault fault = xcp_check(in, nxcp_protocol);
 	unsigned int next_bytes = 0;
 
 	if (fault)
 		return fault;
 	if (in->protocol == IPPROTO_TCP)
 		next_bytes = sizeof(struct tcphdr);
-	else if (!xcp_may_follow(in->protocol))
+	else if (!nxcp_may_follow(in->protocol))
 		return XCP_BAD_NEXT;
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + next_bytes))
 		return XCP_BAD_TRUNCATED;
@@ -197,25 +197,25 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
  * Find the segment's flow and determine if it asks for XCP; @segment_bytes: TCP header and payload
  */
 static void find_flow(const struct sk_buff *skb, const struct tcphdr *th,
-		      unsigned int segment_bytes, struct xcp_arrival *a)
+		      unsigned int segment_bytes, struct nxcp_arrival *a)
 {
-	hop_flow_key_of_input(&a->key, &xcp_flow_kind, skb, th);
+	hop_flow_key_of_input(&a->key, &nxcp_flow_kind, skb, th);
 	if (!th->syn || th->ack)
 		a->flow = find_negotiated(&a->key, th);
-	a->asks = xcp_is_question(&a->h) && segment_bytes >= __tcp_hdrlen(th) &&
+	a->asks = nxcp_is_question(&a->h) && segment_bytes >= __tcp_hdrlen(th) &&
 		  hop_input_may_ask(&a->key, th, segment_bytes - __tcp_hdrlen(th));
 }
 
 /* Return: true if the header in front of a TCP segment may be removed */
-static bool may_come_off(const struct tcphdr *th, const struct xcp_arrival *a)
+static bool may_come_off(const struct tcphdr *th, const struct nxcp_arrival *a)
 {
 	return !th->rst && (a->flow || a->asks || (th->syn && !th->ack));
 }
 
 /* Return: true if the header in front of @next, a tunnel's protocol, AH or ESP, may be removed */
-static bool is_allowed(const struct xcp_net *xn, u8 next)
+static bool is_allowed(const struct nxcp_net *xn, u8 next)
 {
-	return xcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
+	return nxcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
 }
 
 /*
@@ -223,8 +223,8 @@ static bool is_allowed(const struct xcp_net *xn, u8 next)
  *
  * Return: XCP_COUNTS if it may be removed, or the counter for the reason why it must stay.
  */
-static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
-			    unsigned int offset_bytes, struct xcp_arrival *a)
+static enum nxcp_count check(const struct nxcp_net *xn, struct sk_buff *skb,
+			     unsigned int offset_bytes, struct nxcp_arrival *a)
 {
 	enum xcp_fault fault = read_header(skb, offset_bytes, &a->h);
 	const struct tcphdr *th = NULL;
@@ -252,9 +252,9 @@ static enum xcp_count check(const struct xcp_net *xn, struct sk_buff *skb,
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */
-static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct xcp_arrival *a,
-			    enum xcp_count why)
+static enum nxcp_count strip(struct nxcp_net *xn, struct sk_buff *skb,
+			     const struct hop_shim_place *place, const struct nxcp_arrival *a,
+			     enum nxcp_count why)
 {
 	int err;
 
@@ -265,26 +265,26 @@ static enum xcp_count strip(struct xcp_net *xn, struct sk_buff *skb,
 					       XCP_COUNT_BAD + XCP_BAD_TRUNCATED;
 	}
 	if (why != XCP_COUNTS)
-		xcp_count(xn, why);
+		nxcp_count(xn, why);
 	return why;
 }
 
 /* The header is removed; @offset_bytes: from skb->data to the header that followed it */
-static void take(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		 const struct xcp_arrival *a)
+static void take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		 const struct nxcp_arrival *a)
 {
 	if (a->h.protocol == IPPROTO_TCP)
-		xcp_receive(xn, skb, a, (const struct tcphdr *)(skb->data + offset_bytes),
-			    skb->len - offset_bytes);
-	else if (xcp_ipsec_is(a->h.protocol))
-		xcp_ipsec_leave(xn, skb, &a->h);
+		nxcp_receive(xn, skb, a, (const struct tcphdr *)(skb->data + offset_bytes),
+			     skb->len - offset_bytes);
+	else if (nxcp_ipsec_is(a->h.protocol))
+		nxcp_ipsec_leave(xn, skb, &a->h);
 	else
-		xcp_tunnel_leave(xn, skb, offset_bytes, &a->h);
+		nxcp_tunnel_leave(xn, skb, offset_bytes, &a->h);
 }
 
 /* The packet is decrypted: a TCP header, if there is one, starts at @offset_bytes. */
-static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			  struct xcp_arrival *a)
+static void receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			  struct nxcp_arrival *a)
 {
 	a->h.protocol = IPPROTO_TCP;
 	a->flow = NULL;
@@ -303,28 +303,28 @@ static void receive_noted(struct xcp_net *xn, struct sk_buff *skb, unsigned int 
  */
 static unsigned int show(struct sk_buff *skb, u8 next)
 {
-	unsigned int verdict;
+	unsigned int decision;
 
-	if (!xcp_ipsec_is(next))
+	if (!nxcp_ipsec_is(next))
 		return hop_input_show(skb);
 	local_bh_disable();
-	xcp_ipsec_expect(skb);
-	verdict = hop_input_show(skb);
-	xcp_ipsec_expect(NULL);
+	nxcp_ipsec_expect(skb);
+	decision = hop_input_show(skb);
+	nxcp_ipsec_expect(NULL);
 	local_bh_enable();
-	return verdict;
+	return decision;
 }
 
 /*
  * A packet with our protocol number. If its flow is known, it is for this host without a look at
  * the route.
  */
-static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
+static unsigned int input_header(struct nxcp_net *xn, struct sk_buff *skb,
 				 const struct hop_shim_place *place,
 				 const struct nf_hook_state *state)
 {
-	struct xcp_arrival a;
-	enum xcp_count why = check(xn, skb, place->offset_bytes, &a);
+	struct nxcp_arrival a;
+	enum nxcp_count why = check(xn, skb, place->offset_bytes, &a);
 
 	if (!a.flow && !hop_input_is_local(skb, state)) {
 		hop_shim_forward(skb);
@@ -349,27 +349,27 @@ static unsigned int input_header(struct xcp_net *xn, struct sk_buff *skb,
 static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
-	if (place->next == xcp_protocol && !hop_input_is_local(skb, state))
+	if (place->next == nxcp_protocol && !hop_input_is_local(skb, state))
 		hop_shim_forward(skb);
 }
 
-unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
-		       const struct nf_hook_state *state)
+unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state)
 {
-	struct xcp_net *xn = xcp_net(state->net);
-	struct xcp_arrival a;
+	struct nxcp_net *xn = nxcp_net(state->net);
+	struct nxcp_arrival a;
 
 	if (!READ_ONCE(xn->on)) {
 		input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
 	/* Must be called for every packet, including fragments. */
-	if (READ_ONCE(xn->ipsec) && xcp_ipsec_decrypted(skb) && place->next &&
-	    xcp_ipsec_input(xn, skb, place, &a.h)) {
+	if (READ_ONCE(xn->ipsec) && nxcp_ipsec_decrypted(skb) && place->next &&
+	    nxcp_ipsec_input(xn, skb, place, &a.h)) {
 		receive_noted(xn, skb, place->offset_bytes, &a);
 		return NF_ACCEPT;
 	}
-	return place->next == xcp_protocol ? input_header(xn, skb, place, state) : NF_ACCEPT;
+	return place->next == nxcp_protocol ? input_header(xn, skb, place, state) : NF_ACCEPT;
 }
 
 /*
@@ -381,29 +381,29 @@ unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
  */
 static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
-	struct xcp_net *xn = xcp_net(dev_net(skb->dev));
+	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	struct hop_shim_place place = {
 		.offset_bytes = -skb_network_offset(skb),
 		.name_bytes = name_bytes,
-		.next = xcp_protocol,
+		.next = nxcp_protocol,
 	};
-	struct xcp_arrival a;
+	struct nxcp_arrival a;
 
 	if (!READ_ONCE(xn->on)) {
-		xcp_count(xn, XCP_COUNT_IN_OFF);
+		nxcp_count(xn, XCP_COUNT_IN_OFF);
 		return false;
 	}
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
 	if (strip(xn, skb, &place, &a, check(xn, skb, place.offset_bytes, &a)) == XCP_COUNTS) {
-		xcp_count(xn, XCP_COUNT_IN_LATE);
+		nxcp_count(xn, XCP_COUNT_IN_LATE);
 		take(xn, skb, place.offset_bytes, &a);
 		/* After NFQUEUE this runs in the context of the user's program. */
 		local_bh_disable();
-		xcp_ipsec_expect(skb);
+		nxcp_ipsec_expect(skb);
 		hop_input_again(skb);
-		xcp_ipsec_expect(NULL);
+		nxcp_ipsec_expect(NULL);
 		local_bh_enable();
 		return true;
 	}
@@ -411,16 +411,16 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	return false;
 }
 
-static int xcp_late_v4(struct sk_buff *skb)
+static int nxcp_late_v4(struct sk_buff *skb)
 {
 	if (!receive_late(skb, offsetof(struct iphdr, protocol)))
 		hop_input_refuse_v4(skb);
 	return 0;
 }
 
-static const struct net_protocol xcp_protocol_v4 = {
-	.handler	= xcp_late_v4,
-	.err_handler	= xcp_icmp_v4,
+static const struct net_protocol nxcp_protocol_v4 = {
+	.handler	= nxcp_late_v4,
+	.err_handler	= nxcp_icmp_v4,
 	/* TCP and hop_input_refuse_v4() check the IPsec policy. */
 	.no_policy	= 1,
 	.icmp_strict_tag_validation = 1,
@@ -428,38 +428,38 @@ static const struct net_protocol xcp_protocol_v4 = {
 
 #if IS_ENABLED(CONFIG_IPV6)
 /* Return: less than 0, as the packet is consumed and must not be counted as delivered. */
-static int xcp_late_v6(struct sk_buff *skb)
+static int nxcp_late_v6(struct sk_buff *skb)
 {
 	if (!receive_late(skb, IP6CB(skb)->nhoff))
 		hop_input_refuse_v6(skb);
 	return -1;
 }
 
-static const struct inet6_protocol xcp_protocol_v6 = {
-	.handler	= xcp_late_v6,
-	.err_handler	= xcp_icmp_v6,
+static const struct inet6_protocol nxcp_protocol_v6 = {
+	.handler	= nxcp_late_v6,
+	.err_handler	= nxcp_icmp_v6,
 	/* Not INET6_PROTO_FINAL: that would subtract the IP header from CHECKSUM_COMPLETE. */
 	.flags		= INET6_PROTO_NOPOLICY,
 };
 #endif
 
-int xcp_input_init(void)
+int nxcp_input_init(void)
 {
-	if (inet_add_protocol(&xcp_protocol_v4, xcp_protocol))
+	if (inet_add_protocol(&nxcp_protocol_v4, nxcp_protocol))
 		return -EBUSY;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_protocol(&xcp_protocol_v6, xcp_protocol)) {
-		inet_del_protocol(&xcp_protocol_v4, xcp_protocol);
+	if (inet6_add_protocol(&nxcp_protocol_v6, nxcp_protocol)) {
+		inet_del_protocol(&nxcp_protocol_v4, nxcp_protocol);
 		return -EBUSY;
 	}
 #endif
 	return 0;
 }
 
-void xcp_input_exit(void)
+void nxcp_input_exit(void)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_protocol(&xcp_protocol_v6, xcp_protocol);
+	inet6_del_protocol(&nxcp_protocol_v6, nxcp_protocol);
 #endif
-	inet_del_protocol(&xcp_protocol_v4, xcp_protocol);
+	inet_del_protocol(&nxcp_protocol_v4, nxcp_protocol);
 }

@@ -33,20 +33,20 @@
 #define XCP_TICKETS 4096
 
 /**
- * struct xcp_note - a congestion header stored at skb->head
+ * struct nxcp_note - a congestion header stored at skb->head
  * @mark: identifies the skb that the note belongs to
  * @ticket: serial number, valid once
  * @header: the congestion header
  * @tunnel: the header is a copy of the inner packet's header
  */
-struct xcp_note {
+struct nxcp_note {
 	u64 mark;
 	s64 ticket;
 	struct xcp_hdr header;
 	bool tunnel;
 };
 
-bool xcp_ipsec_is(u8 protocol)
+bool nxcp_ipsec_is(u8 protocol)
 {
 	return protocol == IPPROTO_ESP || protocol == IPPROTO_AH;
 }
@@ -95,23 +95,23 @@ static int free_bytes(const struct sk_buff *skb)
 }
 
 /* @reserve_bytes: headroom that others may still push. Return: the note to fill in, or NULL */
-static struct xcp_note *leave_note(struct sk_buff *skb, unsigned int reserve_bytes)
+static struct nxcp_note *leave_note(struct sk_buff *skb, unsigned int reserve_bytes)
 {
 	unsigned int used_bytes = skb_headroom(skb) - free_bytes(skb);
-	struct xcp_note *note;
+	struct nxcp_note *note;
 
 	if (skb_cow_head(skb, used_bytes + reserve_bytes + sizeof(*note)))
 		return NULL;
-	note = (struct xcp_note *)skb->head;
+	note = (struct nxcp_note *)skb->head;
 	note->mark = mark_of(skb);
 	note->ticket = issue_ticket();
 	note->tunnel = false;
 	return note;
 }
 
-static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
+static bool take_note(const struct sk_buff *skb, struct nxcp_note *taken)
 {
-	const struct xcp_note *note = (const struct xcp_note *)skb->head;
+	const struct nxcp_note *note = (const struct nxcp_note *)skb->head;
 
 	if (free_bytes(skb) < (int)sizeof(*note))
 		return false;
@@ -126,7 +126,7 @@ static bool take_note(const struct sk_buff *skb, struct xcp_note *taken)
 /* Invalidate a note left by an earlier packet whose skb and head this packet reuses. */
 static void forget_note(const struct sk_buff *skb)
 {
-	struct xcp_note stale;
+	struct nxcp_note stale;
 
 	take_note(skb, &stale);
 }
@@ -137,7 +137,7 @@ static const struct xfrm_state *waits_for(const struct sk_buff *skb)
 	return dst_xfrm(skb_dst(skb));
 }
 
-bool xcp_ipsec_is_transport(const struct sk_buff *skb)
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
 {
 	const struct xfrm_state *x = waits_for(skb);
 
@@ -145,7 +145,7 @@ bool xcp_ipsec_is_transport(const struct sk_buff *skb)
 }
 
 /* Return: true for a mode other than transport or tunnel, for which headers are not tested */
-bool xcp_ipsec_is_unknown(const struct sk_buff *skb)
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
 {
 	const struct xfrm_state *x = waits_for(skb);
 
@@ -163,27 +163,27 @@ static unsigned int pushed_bytes(const struct sk_buff *skb)
  * Store the header in a note instead of the packet. Return: the place to write it, or NULL if
  * memory is short
  */
-struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
 {
-	struct xcp_note *note = leave_note(skb, pushed_bytes(skb));
+	struct nxcp_note *note = leave_note(skb, pushed_bytes(skb));
 
 	return note ? &note->header : NULL;
 }
 
 /* Leave a note with the header of a packet that is about to enter tunnel mode. */
-static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+static void enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const struct xcp_hdr *h;
-	struct xcp_note *note;
+	struct nxcp_note *note;
 	struct xcp_hdr buf;
 
 	h = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-	if (xcp_check(h, xcp_protocol))
+	if (xcp_check(h, nxcp_protocol))
 		return;
 	buf = *h;
 	note = leave_note(skb, pushed_bytes(skb));
 	if (!note) {
-		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return;
 	}
 	note->header = buf;
@@ -195,68 +195,68 @@ static void enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim
  * device expects it; a connection in transport mode detects by itself that its headers do not get
  * through.
  */
-static void insert_noted(struct xcp_net *xn, struct sk_buff *skb,
+static void insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
 			 const struct hop_shim_place *place)
 {
-	struct xcp_note note;
+	struct nxcp_note note;
 	struct xcp_hdr *h;
 
 	if (!take_note(skb, &note) || xfrm_offload(skb) ||
-	    !xcp_tunnel_may_copy(xn, skb, note.tunnel))
+	    !nxcp_tunnel_may_copy(xn, skb, note.tunnel))
 		return;
-	h = xcp_insert(skb, place);
+	h = nxcp_insert(skb, place);
 	if (!h)
 		return;
 	*h = note.header;
 	h->protocol = place->next;
 	if (!note.tunnel)
-		xcp_output_pay(xn, h, skb->sk);
-	xcp_count(xn, XCP_COUNT_IPSEC_OUT);
+		nxcp_fill_requests(xn, h, skb->sk);
+	nxcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 
 /* The packet has just been received or sent by TCP: a note at its head is stale. */
-void xcp_ipsec_begin(const struct sk_buff *skb)
+void nxcp_ipsec_begin(const struct sk_buff *skb)
 {
 	const u8 next = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->protocol :
 							   ipv6_hdr(skb)->nexthdr;
 
 	/* Between two transformations the packet still has the note of the first. */
-	if (waits_for(skb) && !xcp_ipsec_is(next))
+	if (waits_for(skb) && !nxcp_ipsec_is(next))
 		forget_note(skb);
 }
 
 /* The packet that this CPU is about to receive again; its note is valid. */
 static DEFINE_PER_CPU(const struct sk_buff *, expected);
 
-/* Set the packet that xcp_ipsec_decrypted() expects next, or NULL. Context: BH off. */
-void xcp_ipsec_expect(const struct sk_buff *skb)
+/* Set the packet that nxcp_ipsec_decrypted() expects next, or NULL. Context: BH off. */
+void nxcp_ipsec_expect(const struct sk_buff *skb)
 {
 	this_cpu_write(expected, skb);
 }
 
 /* Return: true if the packet was decrypted; otherwise it has no note or is not decrypted yet. */
-bool xcp_ipsec_decrypted(struct sk_buff *skb)
+bool nxcp_ipsec_decrypted(struct sk_buff *skb)
 {
 	const struct sec_path *sp = skb_sec_path(skb);
 
 	if (sp && sp->len && !xfrm_offload(skb))
 		return true;
 	if (this_cpu_read(expected) == skb)
-		xcp_ipsec_expect(NULL);
+		nxcp_ipsec_expect(NULL);
 	else
 		forget_note(skb);
 	return false;
 }
 
 /* A GSO packet enters tunnel mode: segment it, so that each segment has its own note. */
-static unsigned int enter_segments(struct xcp_net *xn, struct sk_buff *skb,
+static unsigned int enter_segments(struct nxcp_net *xn, struct sk_buff *skb,
 				   const struct hop_shim_place *place,
 				   const struct nf_hook_state *state)
 {
 	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *seg, *next;
 
 	if (IS_ERR_OR_NULL(segs)) {
-		xcp_count(xn, XCP_COUNT_TUNNEL_SUPER);
+		nxcp_count(xn, XCP_COUNT_TUNNEL_GSO);
 		return NF_ACCEPT;
 	}
 	consume_skb(skb);
@@ -269,15 +269,15 @@ static unsigned int enter_segments(struct xcp_net *xn, struct sk_buff *skb,
 }
 
 /* Return: NF_ACCEPT or NF_STOLEN. */
-unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
-			      const struct hop_shim_place *place,
-			      const struct nf_hook_state *state)
+unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_shim_place *place,
+			       const struct nf_hook_state *state)
 {
 	const struct xfrm_state *x = waits_for(skb);
 
-	if (!x && xcp_ipsec_is(place->next))
+	if (!x && nxcp_ipsec_is(place->next))
 		insert_noted(xn, skb, place);
-	if (!x || x->props.mode != XFRM_MODE_TUNNEL || place->next != xcp_protocol)
+	if (!x || x->props.mode != XFRM_MODE_TUNNEL || place->next != nxcp_protocol)
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
 		return enter_segments(xn, skb, place, state);
@@ -286,16 +286,16 @@ unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
 }
 
 /* Keep the header, which is removed from an encrypted packet, in a note. */
-void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
+void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
 {
-	struct xcp_note *note;
+	struct nxcp_note *note;
 
-	xcp_count(xn, XCP_COUNT_IPSEC_IN);
+	nxcp_count(xn, XCP_COUNT_IPSEC_IN);
 	note = leave_note(skb, 0);
 	if (note)
 		note->header = *h;
 	else
-		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 }
 
 /* Return: true if the packet was received in IPsec's transport mode */
@@ -312,63 +312,63 @@ static bool came_in_transport(const struct sk_buff *skb)
  *
  * Return: true if @h is now the header of this packet.
  */
-bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
-		     struct xcp_hdr *h)
+bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		      struct xcp_hdr *h)
 {
-	struct xcp_note note;
+	struct nxcp_note note;
 
-	if (xcp_ipsec_is(place->next) || !take_note(skb, &note))
+	if (nxcp_ipsec_is(place->next) || !take_note(skb, &note))
 		return false;
 	*h = note.header;
 	if (came_in_transport(skb))
 		return place->next == IPPROTO_TCP;
 	h->protocol = skb->protocol == htons(ETH_P_IP) ? IPPROTO_IPIP : IPPROTO_IPV6;
-	xcp_tunnel_copy_back(xn, skb, 0, h);
+	nxcp_tunnel_copy_back(xn, skb, 0, h);
 	return false;
 }
 #else
-void xcp_ipsec_begin(const struct sk_buff *skb)
+void nxcp_ipsec_begin(const struct sk_buff *skb)
 {
 }
 
-void xcp_ipsec_expect(const struct sk_buff *skb)
+void nxcp_ipsec_expect(const struct sk_buff *skb)
 {
 }
 
-bool xcp_ipsec_decrypted(struct sk_buff *skb)
-{
-	return false;
-}
-
-bool xcp_ipsec_is_transport(const struct sk_buff *skb)
+bool nxcp_ipsec_decrypted(struct sk_buff *skb)
 {
 	return false;
 }
 
-bool xcp_ipsec_is_unknown(const struct sk_buff *skb)
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
 {
 	return false;
 }
 
-struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb)
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
+{
+	return false;
+}
+
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
 {
 	return NULL;
 }
 
-unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
-			      const struct hop_shim_place *place,
-			      const struct nf_hook_state *state)
+unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_shim_place *place,
+			       const struct nf_hook_state *state)
 {
 	return NF_ACCEPT;
 }
 
-void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
+void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
 {
-	xcp_count(xn, XCP_COUNT_IPSEC_IN);
+	nxcp_count(xn, XCP_COUNT_IPSEC_IN);
 }
 
-bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
-		     struct xcp_hdr *h)
+bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		      struct xcp_hdr *h)
 {
 	return false;
 }

@@ -22,8 +22,8 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/hop_count.h>
-#include <net/hop_hook.h>
+#include <hopcc/core/hop_count.h>
+#include <hopcc/core/hop_hook.h>
 #include <net/net_namespace.h>
 
 #include "net_xcp.h"
@@ -33,8 +33,8 @@
 
 unsigned int xcp_net_id;
 
-u8 xcp_protocol = XCP_PROTOCOL_DEFAULT;
-module_param_named(protocol, xcp_protocol, byte, 0444);
+u8 nxcp_protocol = XCP_PROTOCOL_DEFAULT;
+module_param_named(protocol, nxcp_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (253)");
 
 static const char * const xcp_count_names[XCP_COUNTS] = {
@@ -55,19 +55,19 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_OUT_ACK] = "out_ack",
 	[XCP_COUNT_OUT_SYN] = "out_syn",
 	[XCP_COUNT_NO_ROOM] = "out_no_room",
-	[XCP_COUNT_OUT_SUPER] = "out_super",
+	[XCP_COUNT_OUT_GSO] = "out_gso",
 	[XCP_COUNT_NO_MEMORY] = "no_memory",
 	[XCP_COUNT_ACK_NOW] = "ack_now",
 	[XCP_COUNT_ICMP] = "icmp",
 	[XCP_COUNT_ICMP_REFUSED] = "icmp_refused",
 	[XCP_COUNT_ICMP_SHORT] = "icmp_short",
-	[XCP_COUNT_SPEAKS] = "peer_speaks",
-	[XCP_COUNT_SILENT] = "peer_silent",
+	[XCP_COUNT_SUPPORTED] = "peer_supported",
+	[XCP_COUNT_UNSUPPORTED] = "peer_unsupported",
 	[XCP_COUNT_RESET] = "peer_reset",
 	[XCP_COUNT_AVOIDED] = "peer_avoided",
 	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
 	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
-	[XCP_COUNT_TUNNEL_SUPER] = "tunnel_super",
+	[XCP_COUNT_TUNNEL_GSO] = "tunnel_gso",
 	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
 	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
 	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
@@ -77,18 +77,18 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
 };
 
-static int xcp_counts_show(struct seq_file *seq, void *unused)
+static int nxcp_counts_show(struct seq_file *seq, void *unused)
 {
-	hop_counts_show(seq, xcp_net(seq_file_single_net(seq))->counts,
+	hop_counts_show(seq, nxcp_net(seq_file_single_net(seq))->counts,
 			xcp_count_names, XCP_COUNTS);
 	return 0;
 }
 
-static unsigned int xcp_silent_max_s = HOP_SILENT_MAX_S;
+static unsigned int nxcp_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 
 /* Reject Minimal, the value between the two: it has no room for the congestion control's offer. */
-static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
-			  loff_t *pos)
+static int nxcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			   loff_t *pos)
 {
 	unsigned int *format = table->data, value = READ_ONCE(*format);
 	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
@@ -102,11 +102,11 @@ static int xcp_set_format(compat_ctl_table *table, int write, void *buffer, size
 	return 0;
 }
 
-static const struct hop_carrier xcp_carrier = {
+static const struct hop_carrier nxcp_carrier = {
 	.order = HOP_HOOK_XCP,
-	.input = xcp_input,
-	.output = xcp_output,
-	.greeter = &xcp_greeter,
+	.input = nxcp_input,
+	.output = nxcp_output,
+	.hs = &nxcp_handshake_ops,
 };
 
 /*
@@ -114,42 +114,42 @@ static const struct hop_carrier xcp_carrier = {
  * connections. The hooks stay registered while the carrier is off, because GSO packets of other
  * namespaces must still be forwarded.
  */
-static int xcp_hook(void *state)
+static int nxcp_hook(void *state)
 {
-	const struct xcp_net *xn = state;
+	const struct nxcp_net *xn = state;
 	const struct hop_hook_wish wish = {
-		.protocol = xcp_protocol,
+		.protocol = nxcp_protocol,
 		.all = xn->on && (xn->tunnel || xn->ipsec),
 	};
 
-	return hop_hook_start(xn->net, &xcp_carrier, &wish);
+	return hop_hook_start(xn->net, &nxcp_carrier, &wish);
 }
 
 static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
-	return hop_hook_knob(table, write, buffer, len, pos, xcp_hook,
-			     container_of(table->data, struct xcp_net, on));
+	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
+			     container_of(table->data, struct nxcp_net, on));
 }
 
 static int set_tunnel(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
-	return hop_hook_knob(table, write, buffer, len, pos, xcp_hook,
-			     container_of(table->data, struct xcp_net, tunnel));
+	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
+			     container_of(table->data, struct nxcp_net, tunnel));
 }
 
 static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
-	return hop_hook_knob(table, write, buffer, len, pos, xcp_hook,
-			     container_of(table->data, struct xcp_net, ipsec));
+	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
+			     container_of(table->data, struct nxcp_net, ipsec));
 }
 
 #define XCP_SYSCTLS 6
 
 /* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
+static const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
 	{
 		.procname	= "xcp",
-		.data		= hop_sysctl_at(struct xcp_net, on),
+		.data		= hop_sysctl_at(struct nxcp_net, on),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= set_on,
@@ -158,23 +158,23 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	},
 	{
 		.procname	= "xcp_format",
-		.data		= hop_sysctl_at(struct xcp_net, format),
+		.data		= hop_sysctl_at(struct nxcp_net, format),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
-		.proc_handler	= xcp_set_format,
+		.proc_handler	= nxcp_set_format,
 	},
 	{
 		.procname	= "xcp_silent_s",
-		.data		= hop_sysctl_at(struct xcp_net, silent_s),
+		.data		= hop_sysctl_at(struct nxcp_net, silent_s),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
 		.extra1		= SYSCTL_ZERO,
-		.extra2		= &xcp_silent_max_s,
+		.extra2		= &nxcp_unsupported_max_s,
 	},
 	{
 		.procname	= "xcp_gso",
-		.data		= hop_sysctl_at(struct xcp_net, gso),
+		.data		= hop_sysctl_at(struct nxcp_net, gso),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,
@@ -183,7 +183,7 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	},
 	{
 		.procname	= "xcp_tunnel",
-		.data		= hop_sysctl_at(struct xcp_net, tunnel),
+		.data		= hop_sysctl_at(struct nxcp_net, tunnel),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= set_tunnel,
@@ -192,7 +192,7 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	},
 	{
 		.procname	= "xcp_ipsec",
-		.data		= hop_sysctl_at(struct xcp_net, ipsec),
+		.data		= hop_sysctl_at(struct nxcp_net, ipsec),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= set_ipsec,
@@ -202,27 +202,27 @@ static const struct ctl_table xcp_table[XCP_SYSCTLS + 1] = {
 	{ }
 };
 
-static int __net_init xcp_net_init(struct net *net)
+static int __net_init nxcp_net_init(struct net *net)
 {
-	struct xcp_net *xn = xcp_net(net);
+	struct nxcp_net *xn = nxcp_net(net);
 	int err = -ENOMEM;
 
 	xn->net = net;
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
-	xn->silent_s = HOP_SILENT_DEFAULT_S;
+	xn->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
 	xn->gso = 1;
-	spin_lock_init(&xn->silent.lock);
-	spin_lock_init(&xn->silent_tunnels.lock);
+	spin_lock_init(&xn->unsupported.lock);
+	spin_lock_init(&xn->unsupported_tunnels.lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!xn->counts)
 		return -ENOMEM;
-	if (!proc_create_net_single("hopcc_xcp", 0444, net->proc_net, xcp_counts_show, NULL))
+	if (!proc_create_net_single("hopcc_xcp", 0444, net->proc_net, nxcp_counts_show, NULL))
 		goto no_proc;
-	err = hop_sysctl_start(net, &xn->sysctl, xcp_table, XCP_SYSCTLS, xn);
+	err = hop_sysctl_start(net, &xn->sysctl, nxcp_table, XCP_SYSCTLS, xn);
 	if (err)
 		goto no_sysctl;
-	err = xcp_hook(xn);
+	err = nxcp_hook(xn);
 	if (err)
 		goto no_hooks;
 	return 0;
@@ -236,69 +236,69 @@ no_proc:
 	return err;
 }
 
-/* A grace period passes before xcp_net_exit(), so no hook still uses the memory that it frees. */
-static void __net_exit xcp_net_pre_exit(struct net *net)
+/* A grace period passes before nxcp_net_exit(), so no hook still uses the memory that it frees. */
+static void __net_exit nxcp_net_pre_exit(struct net *net)
 {
 	/* Writing a sysctl could start the hooks again. */
-	hop_sysctl_stop(&xcp_net(net)->sysctl);
-	hop_hook_stop(net, &xcp_carrier);
+	hop_sysctl_stop(&nxcp_net(net)->sysctl);
+	hop_hook_stop(net, &nxcp_carrier);
 }
 
-static void __net_exit xcp_net_exit(struct net *net)
+static void __net_exit nxcp_net_exit(struct net *net)
 {
-	struct xcp_net *xn = xcp_net(net);
+	struct nxcp_net *xn = nxcp_net(net);
 
 	remove_proc_entry("hopcc_xcp", net->proc_net);
 	free_percpu(xn->counts);
 }
 
-static struct pernet_operations xcp_net_ops = {
-	.init = xcp_net_init,
-	.pre_exit = xcp_net_pre_exit,
-	.exit = xcp_net_exit,
+static struct pernet_operations nxcp_net_ops = {
+	.init = nxcp_net_init,
+	.pre_exit = nxcp_net_pre_exit,
+	.exit = nxcp_net_exit,
 	.id = &xcp_net_id,
-	.size = sizeof(struct xcp_net),
+	.size = sizeof(struct nxcp_net),
 };
 
-static int __init xcp_init(void)
+static int __init nxcp_init(void)
 {
 	int err;
 
 	static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
 
-	if (!xcp_protocol)
+	if (!nxcp_protocol)
 		return -EINVAL;
-	err = register_pernet_subsys(&xcp_net_ops);
+	err = register_pernet_subsys(&nxcp_net_ops);
 	if (err)
 		return err;
-	err = xcp_gso_init();
+	err = nxcp_gso_init();
 	if (err)
 		goto no_gso;
-	err = xcp_input_init();
+	err = nxcp_input_init();
 	if (err)
 		goto no_input;
-	xcp_gro_start();
+	nxcp_gro_start();
 	return 0;
 
 no_input:
-	xcp_gso_exit();
+	nxcp_gso_exit();
 no_gso:
-	unregister_pernet_subsys(&xcp_net_ops);
+	unregister_pernet_subsys(&nxcp_net_ops);
 	return err;
 }
 
 /* Congestion controls hold a reference to this module, so no flow is open. */
-static void __exit xcp_exit(void)
+static void __exit nxcp_exit(void)
 {
-	xcp_gro_stop();
-	xcp_input_exit();
-	unregister_pernet_subsys(&xcp_net_ops);
-	xcp_gso_exit();
-	hop_flow_retire(&xcp_flow_kind);
+	nxcp_gro_stop();
+	nxcp_input_exit();
+	unregister_pernet_subsys(&nxcp_net_ops);
+	nxcp_gso_exit();
+	hop_flow_retire(&nxcp_flow_kind);
 }
 
-module_init(xcp_init);
-module_exit(xcp_exit);
+module_init(nxcp_init);
+module_exit(nxcp_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("XCP's congestion header (draft-falk-xcp-spec-00)");

@@ -7,11 +7,11 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <net/hop_flow.h>
-#include <net/hop_output.h>
-#include <net/hop_sysctl.h>
-#include <net/hop_shim.h>
-#include <net/hop_silent.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_output.h>
+#include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_unsupported.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"
@@ -38,20 +38,20 @@
  * @XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
  * @XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
- * @XCP_COUNT_OUT_SUPER: GSO packets that carried a part of XCP_COUNT_OUT_DATA
+ * @XCP_COUNT_OUT_GSO: GSO packets that carried a part of XCP_COUNT_OUT_DATA
  * @XCP_COUNT_NO_MEMORY: packets that could not be made writable for lack of memory
  * @XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
  * @XCP_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP or the tunnel
  * @XCP_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
  * @XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header, or no packet
  *	of this host
- * @XCP_COUNT_SPEAKS: connections whose peer supports XCP
- * @XCP_COUNT_SILENT: connections whose peer turned out not to support XCP
- * @XCP_COUNT_RESET: subset of XCP_COUNT_SILENT: the peer reset a connection that had negotiated XCP
+ * @XCP_COUNT_SUPPORTED: connections whose peer supports XCP
+ * @XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
+ * @XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had negotiated XCP
  * @XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
  * @XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
- * @XCP_COUNT_TUNNEL_SUPER: GSO packets that entered a tunnel or IPsec without a header in front
+ * @XCP_COUNT_TUNNEL_GSO: GSO packets that entered a tunnel or IPsec without a header in front
  * @XCP_COUNT_TUNNEL_AVOIDED: packets without a copy because the tunnel's far end is cached as one
  *	without support
  * @XCP_COUNT_TUNNEL_REFUSED: ICMP errors that report that the far end of a tunnel refuses copies
@@ -63,7 +63,7 @@
  * @XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
  * @XCP_COUNTS: number of counters
  */
-enum xcp_count {
+enum nxcp_count {
 	XCP_COUNT_IN,
 	XCP_COUNT_IN_LATE,
 	XCP_COUNT_IN_FLAGS,
@@ -78,19 +78,19 @@ enum xcp_count {
 	XCP_COUNT_OUT_ACK,
 	XCP_COUNT_OUT_SYN,
 	XCP_COUNT_NO_ROOM,
-	XCP_COUNT_OUT_SUPER,
+	XCP_COUNT_OUT_GSO,
 	XCP_COUNT_NO_MEMORY,
 	XCP_COUNT_ACK_NOW,
 	XCP_COUNT_ICMP,
 	XCP_COUNT_ICMP_REFUSED,
 	XCP_COUNT_ICMP_SHORT,
-	XCP_COUNT_SPEAKS,
-	XCP_COUNT_SILENT,
+	XCP_COUNT_SUPPORTED,
+	XCP_COUNT_UNSUPPORTED,
 	XCP_COUNT_RESET,
 	XCP_COUNT_AVOIDED,
 	XCP_COUNT_TUNNEL_OUT,
 	XCP_COUNT_TUNNEL_NO_ROOM,
-	XCP_COUNT_TUNNEL_SUPER,
+	XCP_COUNT_TUNNEL_GSO,
 	XCP_COUNT_TUNNEL_AVOIDED,
 	XCP_COUNT_TUNNEL_REFUSED,
 	XCP_COUNT_TUNNEL_IN,
@@ -102,7 +102,7 @@ enum xcp_count {
 };
 
 /**
- * struct xcp_net - state per netns
+ * struct nxcp_net - state per netns
  * @net: the netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
@@ -112,11 +112,11 @@ enum xcp_count {
  * @ipsec: net.hopcc.xcp_ipsec
  * @counts: XCP_COUNTS counters per CPU
  * @sysctl: the sysctls
- * @silent: peers of connections that do not support XCP
- * @silent_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
+ * @unsupported: peers of connections that do not support XCP
+ * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
  *	about a tunnel packet proves less: it has no TCP sequence number to check
  */
-struct xcp_net {
+struct nxcp_net {
 	struct net *net;
 	unsigned int on;
 	unsigned int format;
@@ -126,8 +126,8 @@ struct xcp_net {
 	unsigned int ipsec;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
-	struct hop_silent silent;
-	struct hop_silent silent_tunnels;
+	struct hop_unsupported unsupported;
+	struct hop_unsupported unsupported_tunnels;
 };
 
 /**
@@ -149,101 +149,101 @@ struct xcp_flow {
 	spinlock_t lock;	/* members not under the socket lock */
 	bool no_gso;
 	bool room;
-	struct xcp_vars vars;
+	struct nxcp_vars vars;
 	struct sock *sk;
 };
 
 static_assert(!offsetof(struct xcp_flow, offer));
 
 extern unsigned int xcp_net_id;
-extern u8 xcp_protocol;
-extern const struct hop_flow_kind xcp_flow_kind;
+extern u8 nxcp_protocol;
+extern const struct hop_flow_kind nxcp_flow_kind;
 
-static inline struct xcp_net *xcp_net(const struct net *net)
+static inline struct nxcp_net *nxcp_net(const struct net *net)
 {
 	return net_generic(net, xcp_net_id);
 }
 
-static inline void xcp_count_add(const struct xcp_net *xn, unsigned int count, unsigned int n)
+static inline void nxcp_count_add(const struct nxcp_net *xn, unsigned int count, unsigned int n)
 {
 	this_cpu_add(xn->counts[count], n);
 }
 
-static inline void xcp_count(const struct xcp_net *xn, unsigned int count)
+static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 {
-	xcp_count_add(xn, count, 1);
+	nxcp_count_add(xn, count, 1);
 }
 
-static inline void xcp_count_fault(const struct xcp_net *xn, enum xcp_fault fault)
+static inline void nxcp_count_fault(const struct nxcp_net *xn, enum xcp_fault fault)
 {
-	xcp_count(xn, XCP_COUNT_BAD + fault);
+	nxcp_count(xn, XCP_COUNT_BAD + fault);
 }
 
 /* flow.c */
-enum hop_stage xcp_flow_event(struct hop_flow *flow, enum hop_event event);
-void xcp_flow_make_room(struct sock *sk, void *flow);
+enum hop_stage nxcp_flow_event(struct hop_flow *flow, enum hop_event event);
+void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */
-unsigned int xcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
-		       const struct nf_hook_state *state);
-int xcp_input_init(void);
-void xcp_input_exit(void);
+unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state);
+int nxcp_input_init(void);
+void nxcp_input_exit(void);
 
 /* tunnel.c */
-bool xcp_tunnel_is(u8 protocol);
-void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb,
-		      const struct hop_shim_place *place);
-void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
-void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		      const struct xcp_hdr *outer);
-void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			  const struct xcp_hdr *outer);
-bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel);
-void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb);
+bool nxcp_tunnel_is(u8 protocol);
+void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb,
+		       const struct hop_shim_place *place);
+void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
+void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		       const struct xcp_hdr *outer);
+void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			   const struct xcp_hdr *outer);
+bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel);
+void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb);
 
 /* ipsec.c */
-bool xcp_ipsec_is(u8 protocol);
-void xcp_ipsec_begin(const struct sk_buff *skb);
-void xcp_ipsec_expect(const struct sk_buff *skb);
-bool xcp_ipsec_decrypted(struct sk_buff *skb);
-bool xcp_ipsec_is_transport(const struct sk_buff *skb);
-bool xcp_ipsec_is_unknown(const struct sk_buff *skb);
-struct xcp_hdr *xcp_ipsec_note(struct sk_buff *skb);
-unsigned int xcp_ipsec_output(struct xcp_net *xn, struct sk_buff *skb,
-			      const struct hop_shim_place *place,
-			      const struct nf_hook_state *state);
-void xcp_ipsec_leave(struct xcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
-bool xcp_ipsec_input(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
-		     struct xcp_hdr *h);
+bool nxcp_ipsec_is(u8 protocol);
+void nxcp_ipsec_begin(const struct sk_buff *skb);
+void nxcp_ipsec_expect(const struct sk_buff *skb);
+bool nxcp_ipsec_decrypted(struct sk_buff *skb);
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb);
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
+unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_shim_place *place,
+			       const struct nf_hook_state *state);
+void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h);
+bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		      struct xcp_hdr *h);
 
 /* output.c */
-extern const struct hop_greeter xcp_greeter;
-struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
-unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
-			const struct nf_hook_state *state);
+extern const struct hop_handshake_ops nxcp_handshake_ops;
+struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
+void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
+unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+			 const struct nf_hook_state *state);
 
 /* gso.c */
-int xcp_gso_init(void);
-void xcp_gso_exit(void);
+int nxcp_gso_init(void);
+void nxcp_gso_exit(void);
 
 /* gro.c */
-struct sk_buff *xcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int xcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *xcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int xcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void xcp_gro_start(void);
-void xcp_gro_stop(void);
+struct sk_buff *nxcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
+int nxcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
+struct sk_buff *nxcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
+int nxcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
+void nxcp_gro_start(void);
+void nxcp_gro_stop(void);
 
 /* icmp.c */
-int xcp_icmp_v4(struct sk_buff *skb, u32 info);
-int xcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		int offset, __be32 info);
+int nxcp_icmp_v4(struct sk_buff *skb, u32 info);
+int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+		 int offset, __be32 info);
 
 /* Return: true if @protocol may follow the XCP header: TCP, a tunnel, AH or ESP */
-static inline bool xcp_may_follow(u8 protocol)
+static inline bool nxcp_may_follow(u8 protocol)
 {
-	return protocol == IPPROTO_TCP || xcp_tunnel_is(protocol) || xcp_ipsec_is(protocol);
+	return protocol == IPPROTO_TCP || nxcp_tunnel_is(protocol) || nxcp_ipsec_is(protocol);
 }
 
 #endif /* NET_XCP_NET_XCP_H */

@@ -3,7 +3,7 @@
  * Sent packets. The hook is in POST_ROUTING after source NAT, which would mistake our header for
  * TCP's ports. Flows are looked up by their socket, independent of NAT.
  */
-#include <net/hop_output.h>
+#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -13,18 +13,18 @@
 #define XCP_CC_NAME "xcp"
 
 /* In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. */
-static bool is_hidden(const struct xcp_net *xn, const struct sk_buff *skb)
+static bool is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb)
 {
-	return xcp_ipsec_is_unknown(skb) ||
-	       (xcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
+	return nxcp_ipsec_is_unknown(skb) ||
+	       (nxcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
 }
 
 /* Return: the reason why a packet cannot get a header; XCP_COUNTS if there is none */
-static enum xcp_count find_hindrance(const struct sk_buff *skb, bool transport)
+static enum nxcp_count find_hindrance(const struct sk_buff *skb, bool transport)
 {
 	/* Each segment would need its own note. */
 	if (transport)
-		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_SUPER : XCP_COUNTS;
+		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_GSO : XCP_COUNTS;
 	return hop_shim_fits(skb, XCP_HDR_BYTES) ? XCP_COUNTS : XCP_COUNT_NO_ROOM;
 }
 
@@ -32,81 +32,81 @@ static enum xcp_count find_hindrance(const struct sk_buff *skb, bool transport)
  * On loopback the checksum can stay partial: no NIC parses the packet, and it never leaves the
  * host.
  */
-struct xcp_hdr *xcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
+struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
 {
-	const bool transport = xcp_ipsec_is_transport(skb);
-	enum xcp_count why = find_hindrance(skb, transport);
+	const bool transport = nxcp_ipsec_is_transport(skb);
+	enum nxcp_count why = find_hindrance(skb, transport);
 	struct xcp_hdr *h = NULL;
 
 	if (why == XCP_COUNTS) {
-		h = transport ? xcp_ipsec_note(skb) :
-		    hop_shim_insert(skb, place, XCP_HDR_BYTES, xcp_protocol,
+		h = transport ? nxcp_ipsec_note(skb) :
+		    hop_shim_insert(skb, place, XCP_HDR_BYTES, nxcp_protocol,
 				    skb->dev->flags & IFF_LOOPBACK);
 		why = XCP_COUNT_NO_MEMORY;
 	}
 	if (!h)
-		xcp_count(xcp_net(dev_net(skb->dev)), why);
+		nxcp_count(nxcp_net(dev_net(skb->dev)), why);
 	return h;
 }
 
 /*
- * Return: the result of xcp_pay(); before IPsec 0, since the header is only noted and
- * xcp_output_pay() fills it in.
+ * Return: the result of nxcp_pay(); before IPsec 0, since the header is only noted and
+ * nxcp_fill_requests() fills it in.
  */
 static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
 {
-	return xcp_ipsec_is_transport(skb) ? 0 : xcp_pay(&xf->vars);
+	return nxcp_ipsec_is_transport(skb) ? 0 : nxcp_pay(&xf->vars);
 }
 
 /*
  * A noted header is sent now: fill in the feedback that is pending at this time. @sk: socket of the
  * packet
  */
-void xcp_output_pay(const struct xcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
+void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	struct xcp_flow *xf;
 
-	if (!hop_output_is_tcp(sk) || xcp_net(sock_net(sk)) != xn)
+	if (!hop_output_is_tcp(sk) || nxcp_net(sock_net(sk)) != xn)
 		return;
-	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
-	h->reverse = cpu_to_be32(xcp_pay(&xf->vars));
+	h->reverse = cpu_to_be32(nxcp_pay(&xf->vars));
 	spin_unlock_bh(&xf->lock);
 }
 
 /* Send a header with an RTT of 0, "not yet known" (section 2.2), to negotiate. */
-static void send_unknown(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
+static void send_unknown(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct hop_flow_key *key)
 {
 	static const struct xcp_offer unknown;
-	struct xcp_hdr *h = xcp_insert(skb, &seg->place);
+	struct xcp_hdr *h = nxcp_insert(skb, &seg->place);
 
 	if (!h)
 		return;
-	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &unknown, 0);
-	xcp_count(xn, XCP_COUNT_OUT_SYN);
+	nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &unknown, 0);
+	nxcp_count(xn, XCP_COUNT_OUT_SYN);
 	trace_xcp_header_out(key, h);
 }
 
-static bool speaks_for_itself(const struct sock *sk)
+static bool has_own_carrier(const struct sock *sk)
 {
 	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
 
 static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
-	struct xcp_net *xn = xcp_net(key->net);
+	struct nxcp_net *xn = nxcp_net(key->net);
 
-	if (!speaks_for_itself(sk))
+	if (!has_own_carrier(sk))
 		return false;
-	if (hop_silent_is(&xn->silent, &key->peer)) {
-		xcp_count(xn, XCP_COUNT_AVOIDED);
+	if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
+		nxcp_count(xn, XCP_COUNT_AVOIDED);
 		return false;
 	}
 	return true;
@@ -119,30 +119,31 @@ static enum hop_stage stage_of(struct hop_flow *flow)
 	return READ_ONCE(xf->vars.stage);
 }
 
-const struct hop_greeter xcp_greeter = {
-	.kind = &xcp_flow_kind,
+const struct hop_handshake_ops nxcp_handshake_ops = {
+	.kind = &nxcp_flow_kind,
 	.asks = asks,
 	.stage = stage_of,
-	.event = xcp_flow_event,
+	.event = nxcp_flow_event,
 };
 
-static void output_handshake(struct xcp_net *xn, struct sk_buff *skb,
+static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_greet(&xcp_greeter, skb, hop_segment_tcp(skb, seg),
-						 seg->payload_bytes);
+	struct hop_flow *flow = hop_output_handshake(&nxcp_handshake_ops, skb, hop_segment_tcp(skb,
+											       seg),
+						     seg->payload_bytes);
 
 	if (flow)
 		send_unknown(xn, skb, seg, &flow->key);
 }
 
 /* Count headers on data; mark a GSO packet for software segmentation, see gso.c. */
-static void count_data(const struct xcp_net *xn, struct sk_buff *skb)
+static void count_data(const struct nxcp_net *xn, struct sk_buff *skb)
 {
-	xcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
+	nxcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
 		return;
-	xcp_count(xn, XCP_COUNT_OUT_SUPER);
+	nxcp_count(xn, XCP_COUNT_OUT_GSO);
 	hop_shim_mark_gso(skb);
 }
 
@@ -153,8 +154,8 @@ static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 	enum hop_stage stage = READ_ONCE(xf->vars.stage);
 
 	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
-		stage = xcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
-	return stage == HOP_STAGE_SPEAKS;
+		stage = nxcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	return stage == HOP_STAGE_SUPPORTED;
 }
 
 static struct xcp_offer read_offer(const struct xcp_offer *offer)
@@ -168,7 +169,7 @@ static struct xcp_offer read_offer(const struct xcp_offer *offer)
 }
 
 /* Data of a socket whose congestion control is "xcp": add its offer and feedback. */
-static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
+static void output_data(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
@@ -178,15 +179,15 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct ho
 	if (!path_takes_headers(sk, flow))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
-		xcp_count(xn, XCP_COUNT_NO_ROOM);
+		nxcp_count(xn, XCP_COUNT_NO_ROOM);
 		return;
 	}
-	h = xcp_insert(skb, &seg->place);
+	h = nxcp_insert(skb, &seg->place);
 	if (!h)
 		return;
 	offer = read_offer(&xf->offer);
 	spin_lock_bh(&xf->lock);
-	xcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &offer, pay(skb, xf));
+	nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &offer, pay(skb, xf));
 	spin_unlock_bh(&xf->lock);
 	count_data(xn, skb);
 	trace_xcp_header_out(&flow->key, h);
@@ -196,19 +197,19 @@ static void output_data(struct xcp_net *xn, struct sk_buff *skb, const struct ho
 static bool answer(struct sk_buff *skb, const struct hop_segment *seg, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	struct xcp_hdr *h = xcp_insert(skb, &seg->place);
+	struct xcp_hdr *h = nxcp_insert(skb, &seg->place);
 
 	if (!h)
 		return false;
 	spin_lock_bh(&xf->lock);
-	xcp_write_minimal(h, seg->place.next, pay(skb, xf));
+	nxcp_write_minimal(h, seg->place.next, pay(skb, xf));
 	spin_unlock_bh(&xf->lock);
 	trace_xcp_header_out(&flow->key, h);
 	return true;
 }
 
 /* A pure ACK of any socket: add feedback or take part in a late negotiation. */
-static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
+static void output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 		       struct hop_flow *flow)
 {
 	const struct xcp_flow *xf = hop_flow_state(flow);
@@ -218,17 +219,17 @@ static void output_ack(struct xcp_net *xn, struct sk_buff *skb, const struct hop
 		send_unknown(xn, skb, seg, &flow->key);
 		return;
 	case HOP_LATE_NONE:
-		if (!xcp_owes(&xf->vars))
+		if (!nxcp_owes(&xf->vars))
 			return;
 		break;
 	case HOP_LATE_ANSWER:
 		break;
 	}
 	if (answer(skb, seg, flow))
-		xcp_count(xn, XCP_COUNT_OUT_ACK);
+		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
-static bool has_room_for_answer(const struct xcp_net *xn, const struct sk_buff *skb,
+static bool has_room_for_answer(const struct nxcp_net *xn, const struct sk_buff *skb,
 				const struct hop_segment *seg)
 {
 	return hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES) &&
@@ -237,14 +238,14 @@ static bool has_room_for_answer(const struct xcp_net *xn, const struct sk_buff *
 
 /*
  * Data of a socket with another congestion control: add pending feedback. If it does not fit, the
- * feedback waits: see xcp_wants_room().
+ * feedback waits: see nxcp_wants_room().
  */
-static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
+static void output_answer(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
 
-	if (!xcp_owes(&xf->vars) || !path_takes_headers(sk, flow))
+	if (!nxcp_owes(&xf->vars) || !path_takes_headers(sk, flow))
 		return;
 	if (!has_room_for_answer(xn, skb, seg)) {
 		spin_lock_bh(&xf->lock);
@@ -255,14 +256,14 @@ static void output_answer(struct xcp_net *xn, struct sk_buff *skb, const struct 
 	}
 }
 
-static void output_established(struct xcp_net *xn, struct sk_buff *skb,
+static void output_established(struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_segment *seg, const struct sock *sk)
 {
 	const struct xcp_flow *xf;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	hop_flow_key_of_sock(&key, &xcp_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
@@ -271,7 +272,7 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 	 * its flow.
 	 */
 	if (hop_flow_settle(flow))
-		xcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
+		nxcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);
@@ -281,7 +282,7 @@ static void output_established(struct xcp_net *xn, struct sk_buff *skb,
 		output_answer(xn, skb, seg, sk, flow);
 }
 
-static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
+static void output_segment(struct nxcp_net *xn, struct sk_buff *skb,
 			   const struct hop_segment *seg, struct net *net)
 {
 	if (seg->syn)
@@ -290,24 +291,24 @@ static void output_segment(struct xcp_net *xn, struct sk_buff *skb,
 		output_established(xn, skb, seg, skb->sk);
 }
 
-unsigned int xcp_output(struct sk_buff *skb, const struct hop_segment *seg,
-			const struct nf_hook_state *state)
+unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
+			 const struct nf_hook_state *state)
 {
-	struct xcp_net *xn = xcp_net(state->net);
+	struct nxcp_net *xn = nxcp_net(state->net);
 	struct hop_shim_place place = seg->place;
 
 	if (!READ_ONCE(xn->on))
 		return NF_ACCEPT;
 	if (READ_ONCE(xn->ipsec))
-		xcp_ipsec_begin(skb);
-	if (READ_ONCE(xn->tunnel) && xcp_tunnel_is(place.next))
-		xcp_tunnel_enter(xn, skb, &place);
+		nxcp_ipsec_begin(skb);
+	if (READ_ONCE(xn->tunnel) && nxcp_tunnel_is(place.next))
+		nxcp_tunnel_enter(xn, skb, &place);
 	if (seg->tcp && !seg->rst && !is_hidden(xn, skb))
 		output_segment(xn, skb, seg, state->net);
-	/* xcp_tunnel_enter() or output_segment() may have added our header. */
+	/* nxcp_tunnel_enter() or output_segment() may have added our header. */
 	if (READ_ONCE(xn->tunnel))
-		xcp_tunnel_approach(skb, state->out);
+		nxcp_tunnel_approach(skb, state->out);
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))
-		return xcp_ipsec_output(xn, skb, &place, state);
+		return nxcp_ipsec_output(xn, skb, &place, state);
 	return NF_ACCEPT;
 }

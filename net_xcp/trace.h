@@ -10,9 +10,9 @@
 #define NET_XCP_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
-#include <net/hop_flow.h>
-#include <net/xcp.h>
+#include <hopcc/lib/hop_trace.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/wire/xcp.h>
 
 /* A congestion header of a flow; format: 1 Standard, 2 Minimal, 3 Micro */
 DECLARE_EVENT_CLASS(xcp_header,

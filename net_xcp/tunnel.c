@@ -16,7 +16,7 @@
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/gre.h>
-#include <net/hop_tunnel.h>
+#include <hopcc/lib/hop_tunnel.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -28,25 +28,25 @@
 #define XCP_GRE_KNOWN (GRE_CSUM | GRE_KEY | GRE_SEQ)
 
 /**
- * struct xcp_inner - the congestion header inside a tunnel's packet
+ * struct nxcp_inner - the congestion header inside a tunnel's packet
  * @header: copy of the header
  * @offset_bytes: from skb->data to the header
  * @sum_bytes: from skb->data to the GRE checksum, which covers the header; 0: none
  */
-struct xcp_inner {
+struct nxcp_inner {
 	struct xcp_hdr header;
 	unsigned int offset_bytes;
 	unsigned int sum_bytes;
 };
 
 /* Return: true if @protocol is that of a tunnel */
-bool xcp_tunnel_is(u8 protocol)
+bool nxcp_tunnel_is(u8 protocol)
 {
 	return protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6 || protocol == IPPROTO_GRE;
 }
 
 /* Advance @inner->offset_bytes beyond the GRE header. Return: the protocol that it carries, or 0 */
-static __be16 pass_gre(const struct sk_buff *skb, struct xcp_inner *inner)
+static __be16 pass_gre(const struct sk_buff *skb, struct nxcp_inner *inner)
 {
 	struct gre_base_hdr buf;
 	const struct gre_base_hdr *gre;
@@ -68,7 +68,7 @@ static __be16 pass_gre(const struct sk_buff *skb, struct xcp_inner *inner)
 
 /* @offset_bytes: from skb->data to the header after the outer IP header, of protocol @next */
 static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 next,
-		       struct xcp_inner *inner)
+		       struct nxcp_inner *inner)
 {
 	struct hop_shim_place place;
 	const struct xcp_hdr *h;
@@ -81,11 +81,11 @@ static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 
 	else
 		protocol = next == IPPROTO_IPIP ? htons(ETH_P_IP) : htons(ETH_P_IPV6);
 	if (!hop_shim_find_at(skb, inner->offset_bytes, protocol, &place) ||
-	    place.next != xcp_protocol)
+	    place.next != nxcp_protocol)
 		return false;
 	inner->offset_bytes += place.offset_bytes;
 	h = skb_header_pointer(skb, inner->offset_bytes, sizeof(*h), &inner->header);
-	if (xcp_check(h, xcp_protocol))
+	if (xcp_check(h, nxcp_protocol))
 		return false;
 	inner->header = *h;
 	return true;
@@ -109,32 +109,33 @@ static void peer_of_output(const struct sk_buff *skb, struct in6_addr *peer)
 }
 
 /* Return: the reason why a packet with an inner header gets no copy; XCP_COUNTS if there is none */
-static enum xcp_count find_obstacle(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel)
+static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
 	struct in6_addr peer;
 
 	/*
-	 * xcp_tunnel_approach() prevents this for tunnel devices; this GSO packet has another
+	 * nxcp_tunnel_approach() prevents this for tunnel devices; this GSO packet has another
 	 * origin.
 	 */
 	if (skb_is_gso(skb))
-		return XCP_COUNT_TUNNEL_SUPER;
+		return XCP_COUNT_TUNNEL_GSO;
 	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))
 		return XCP_COUNT_TUNNEL_NO_ROOM;
 	if (!tunnel)
 		return XCP_COUNTS;
 	peer_of_output(skb, &peer);
-	return hop_silent_is(&xn->silent_tunnels, &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
+	return hop_is_unsupported(&xn->unsupported_tunnels,
+				  &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
 /* Return: true if there is room for a header; @tunnel: it is a copy for a tunnel's far end */
-bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tunnel)
+bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
-	enum xcp_count obstacle = find_obstacle(xn, skb, tunnel);
+	enum nxcp_count obstacle = find_obstacle(xn, skb, tunnel);
 
 	if (obstacle == XCP_COUNTS)
 		return true;
-	xcp_count(xn, obstacle);
+	nxcp_count(xn, obstacle);
 	return false;
 }
 
@@ -142,12 +143,12 @@ bool xcp_tunnel_may_copy(struct xcp_net *xn, const struct sk_buff *skb, bool tun
  * A packet is sent through a tunnel device. Force segmentation of a GSO packet with a header before
  * the device, by a GSO type that no device supports, so that each segment gets its own copy.
  */
-void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
+void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
 {
 	struct hop_shim_place place;
 
 	if (skb_is_gso(skb) && hop_is_ip_tunnel(out) && hop_shim_find(skb, &place) &&
-	    place.next == xcp_protocol)
+	    place.next == nxcp_protocol)
 		skb_shinfo(skb)->gso_type |= SKB_GSO_TUNNEL_REMCSUM;
 }
 
@@ -155,26 +156,26 @@ void xcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
  * A tunnel's packet is sent: add a copy of the inner header. In IPsec's transport mode the copy
  * would be encrypted with the rest, so there is none.
  */
-void xcp_tunnel_enter(struct xcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
-	struct xcp_inner inner;
+	struct nxcp_inner inner;
 	struct xcp_hdr *copy;
 
-	if (is_forwarded(skb) || xcp_ipsec_is_transport(skb) || xcp_ipsec_is_unknown(skb) ||
+	if (is_forwarded(skb) || nxcp_ipsec_is_transport(skb) || nxcp_ipsec_is_unknown(skb) ||
 	    !find_inner(skb, place->offset_bytes, place->next, &inner))
 		return;
-	if (!xcp_tunnel_may_copy(xn, skb, true))
+	if (!nxcp_tunnel_may_copy(xn, skb, true))
 		return;
-	copy = xcp_insert(skb, place);
+	copy = nxcp_insert(skb, place);
 	if (!copy)
 		return;
 	*copy = inner.header;
 	copy->protocol = place->next;
-	xcp_count(xn, XCP_COUNT_TUNNEL_OUT);
+	nxcp_count(xn, XCP_COUNT_TUNNEL_OUT);
 }
 
 /* The offsets are even, so bytes keep their position in the checksum. */
-static void write_delta(struct sk_buff *skb, const struct xcp_inner *inner, __be32 delta)
+static void write_delta(struct sk_buff *skb, const struct nxcp_inner *inner, __be32 delta)
 {
 	struct xcp_hdr *h = (struct xcp_hdr *)(skb->data + inner->offset_bytes);
 	__sum16 *sum = (__sum16 *)(skb->data + inner->sum_bytes);
@@ -194,32 +195,32 @@ static void write_delta(struct sk_buff *skb, const struct xcp_inner *inner, __be
  * Copy Delta_Throughput of @outer, which is removed, to the inner header. @offset_bytes: from
  * skb->data to the header that followed @outer
  */
-void xcp_tunnel_copy_back(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			  const struct xcp_hdr *outer)
+void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			   const struct xcp_hdr *outer)
 {
-	struct xcp_inner inner;
+	struct nxcp_inner inner;
 
 	if (!find_inner(skb, offset_bytes, outer->protocol, &inner) ||
-	    !xcp_is_copy(outer, &inner.header)) {
-		xcp_count(xn, XCP_COUNT_TUNNEL_BAD);
+	    !nxcp_is_copy(outer, &inner.header)) {
+		nxcp_count(xn, XCP_COUNT_TUNNEL_BAD);
 		return;
 	}
 	if (outer->delta == inner.header.delta)
 		return;
 	if (skb_ensure_writable(skb, inner.offset_bytes + XCP_HDR_BYTES)) {
-		xcp_count(xn, XCP_COUNT_NO_MEMORY);
+		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return;
 	}
 	write_delta(skb, &inner, outer->delta);
-	xcp_count(xn, XCP_COUNT_TUNNEL_LOWERED);
+	nxcp_count(xn, XCP_COUNT_TUNNEL_LOWERED);
 }
 
 /* Copy back the header of a packet that leaves a tunnel without encryption. */
-void xcp_tunnel_leave(struct xcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		      const struct xcp_hdr *outer)
+void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+		       const struct xcp_hdr *outer)
 {
-	xcp_count(xn, XCP_COUNT_TUNNEL_IN);
-	xcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
+	nxcp_count(xn, XCP_COUNT_TUNNEL_IN);
+	nxcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
 /* Return: true if this host sent the quoted packet; anyone can forge errors about other packets */
@@ -243,18 +244,18 @@ static bool is_ours(const struct sk_buff *skb)
  * An ICMP error reports that the far end does not know our protocol; skb->data is the quoted
  * packet.
  */
-void xcp_tunnel_refused(struct xcp_net *xn, const struct sk_buff *skb)
+void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb)
 {
 	struct in6_addr peer;
 
 	if (!is_ours(skb)) {
-		xcp_count(xn, XCP_COUNT_ICMP_SHORT);
+		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return;
 	}
-	xcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
+	nxcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
 	if (skb->protocol == htons(ETH_P_IP))
 		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);
 	else
 		peer = ((const struct ipv6hdr *)skb->data)->daddr;
-	hop_silent_remember(&xn->silent_tunnels, &peer, READ_ONCE(xn->silent_s));
+	hop_unsupported_remember(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->silent_s));
 }

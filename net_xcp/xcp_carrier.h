@@ -9,7 +9,7 @@
  *
  * so that delayed ACKs, coalescing and retransmission lose no feedback.
  *
- * The negotiation with the peer is in net/hop_discover.h.
+ * The negotiation with the peer is in hopcc/lib/hop_discover.h.
  *
  * Deviations:
  * - The draft copies a sum of 32 bits. Our sum has 64 bits and is bounded: the part that does not
@@ -25,40 +25,40 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hop_discover.h>
-#include <net/xcp.h>
-#include <net/xcp_flow.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/wire/xcp.h>
+#include <hopcc/flow/xcp_flow.h>
 
 /* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
-#define XCP_OWED_MAX_BYTES_PS	1099511627776LL
+#define XCP_UNRETURNED_MAX_BYTES_PS	1099511627776LL
 
 /* A sender with a window below this number of segments gets immediate ACKs. */
 #define XCP_SMALL_WINDOW_PKTS	4U
 
 /* Maximum number of headers that wait for the next ACK: as many as two delayed ACKs cover */
-#define XCP_PATIENCE_HEADERS	4U
+#define XCP_TIMEOUT_HEADERS	4U
 
 /**
- * struct xcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
+ * struct nxcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
  * @taken_headers
  * @stage: stage of the negotiation
- * @owed_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned yet, bytes/s
- * @owed_headers: number of headers in that sum that were not answered yet
+ * @unreturned_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned yet, bytes/s
+ * @unreturned_headers: number of headers in that sum that were not answered yet
  * @feedback_bytes_ps: sum of Reverse_Feedback since the connection started, bytes/s, modulo 2^64
  * @feedback_headers: number of headers in that sum, modulo 2^32; written after @feedback_bytes_ps
  * @taken_bytes_ps: value of @feedback_bytes_ps when the congestion control last took it; only
- *	xcp_take() writes it
- * @taken_headers: value of @feedback_headers at that time; only xcp_take() writes it
+ *	nxcp_take() writes it
+ * @taken_headers: value of @feedback_headers at that time; only nxcp_take() writes it
  * @segment_bytes: longest payload received from the peer, bytes
- * @asked: a header carried a demand since the last xcp_take_asked()
+ * @asked: a header carried a demand since the last nxcp_take_asked()
  * @crowded: since the last answer, data was sent that had no room for one
  */
-struct xcp_vars {
-	s64 owed_bytes_ps;
+struct nxcp_vars {
+	s64 unreturned_bytes_ps;
 	u64 feedback_bytes_ps;
 	u64 taken_bytes_ps;
 	enum hop_stage stage;
-	u32 owed_headers;
+	u32 unreturned_headers;
 	u32 feedback_headers;
 	u32 taken_headers;
 	u32 segment_bytes;
@@ -75,50 +75,50 @@ struct xcp_vars {
 static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 {
 	switch (stage) {
-	case HOP_STAGE_SPEAKS:
-		return XCP_PEER_SPEAKS;
-	case HOP_STAGE_SILENT:
-		return XCP_PEER_SILENT;
+	case HOP_STAGE_SUPPORTED:
+		return XCP_PEER_SUPPORTED;
+	case HOP_STAGE_UNSUPPORTED:
+		return XCP_PEER_UNSUPPORTED;
 	default:
 		return XCP_PEER_UNKNOWN;
 	}
 }
 
-static inline u32 xcp_saturating_add(u32 count, u32 more)
+static inline u32 nxcp_saturating_add(u32 count, u32 more)
 {
 	return count + min(more, U32_MAX - count);
 }
 
 /* No overflow: |sum| <= 2^40 and |part| < 2^47 */
-static inline s64 xcp_bounded_sum(s64 sum, s64 part)
+static inline s64 nxcp_bounded_sum(s64 sum, s64 part)
 {
-	return clamp_t(s64, sum + part, -XCP_OWED_MAX_BYTES_PS, XCP_OWED_MAX_BYTES_PS);
+	return clamp_t(s64, sum + part, -XCP_UNRETURNED_MAX_BYTES_PS, XCP_UNRETURNED_MAX_BYTES_PS);
 }
 
 /**
- * xcp_pending_bytes_ps() - feedback that the congestion control has not taken yet
+ * nxcp_pending_bytes_ps() - feedback that the congestion control has not taken yet
  * @v: the flow
  *
- * Return: the sum of Reverse_Feedback, bytes/s, within XCP_OWED_MAX_BYTES_PS.
+ * Return: the sum of Reverse_Feedback, bytes/s, within XCP_UNRETURNED_MAX_BYTES_PS.
  */
-static inline s64 xcp_pending_bytes_ps(const struct xcp_vars *v)
+static inline s64 nxcp_pending_bytes_ps(const struct nxcp_vars *v)
 {
 	return v->feedback_bytes_ps - READ_ONCE(v->taken_bytes_ps);
 }
 
-static inline void xcp_add_feedback(struct xcp_vars *v, s32 reverse_bytes_ps)
+static inline void nxcp_add_feedback(struct nxcp_vars *v, s32 reverse_bytes_ps)
 {
-	const s64 pending_bytes_ps = xcp_pending_bytes_ps(v);
-	const s64 more_bytes_ps = xcp_bounded_sum(pending_bytes_ps, reverse_bytes_ps) -
+	const s64 pending_bytes_ps = nxcp_pending_bytes_ps(v);
+	const s64 more_bytes_ps = nxcp_bounded_sum(pending_bytes_ps, reverse_bytes_ps) -
 				  pending_bytes_ps;
 
 	WRITE_ONCE(v->feedback_bytes_ps, v->feedback_bytes_ps + more_bytes_ps);
-	/* A reader that sees the new count also sees the new sum; pairs with xcp_take(). */
+	/* A reader that sees the new count also sees the new sum; pairs with nxcp_take(). */
 	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
 }
 
 /**
- * xcp_account() - account a received header
+ * nxcp_account() - account a received header
  * @v: the flow
  * @h: the header, validated by xcp_check()
  * @payload_bytes: payload of one packet on the wire, bytes
@@ -127,71 +127,71 @@ static inline void xcp_add_feedback(struct xcp_vars *v, s32 reverse_bytes_ps)
  *
  * A Minimal header and one without an RTT carry no demand, so they cause no pending feedback.
  */
-static inline void xcp_account(struct xcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes,
-			       u32 segs_pkts)
+static inline void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes,
+				u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
-	xcp_add_feedback(v, xcp_reverse(h));
+	nxcp_add_feedback(v, xcp_reverse(h));
 	if (!xcp_rtt_us(h))
 		return;
-	WRITE_ONCE(v->owed_bytes_ps,
-		   xcp_bounded_sum(v->owed_bytes_ps, xcp_delta_sum(h, segs_pkts)));
-	WRITE_ONCE(v->owed_headers, xcp_saturating_add(v->owed_headers, segs_pkts));
+	WRITE_ONCE(v->unreturned_bytes_ps,
+		   nxcp_bounded_sum(v->unreturned_bytes_ps, xcp_delta_sum(h, segs_pkts)));
+	WRITE_ONCE(v->unreturned_headers, nxcp_saturating_add(v->unreturned_headers, segs_pkts));
 	v->asked = true;
 }
 
 /*
  * Return: true if an answer to the peer is pending; called for each packet without the flow's lock
  */
-static inline bool xcp_owes(const struct xcp_vars *v)
+static inline bool nxcp_owes(const struct nxcp_vars *v)
 {
-	return READ_ONCE(v->owed_headers) || READ_ONCE(v->owed_bytes_ps);
+	return READ_ONCE(v->unreturned_headers) || READ_ONCE(v->unreturned_bytes_ps);
 }
 
 /**
- * xcp_pay() - take the feedback for a header that is being sent
+ * nxcp_pay() - take the feedback for a header that is being sent
  * @v: the flow
  *
  * Return: the header's Reverse_Feedback, bytes/s; the part that does not fit stays pending.
  */
-static inline s32 xcp_pay(struct xcp_vars *v)
+static inline s32 nxcp_pay(struct nxcp_vars *v)
 {
-	s32 reverse_bytes_ps = clamp_t(s64, v->owed_bytes_ps, S32_MIN, S32_MAX);
+	s32 reverse_bytes_ps = clamp_t(s64, v->unreturned_bytes_ps, S32_MIN, S32_MAX);
 
-	WRITE_ONCE(v->owed_bytes_ps, v->owed_bytes_ps - reverse_bytes_ps);
-	WRITE_ONCE(v->owed_headers, 0);
+	WRITE_ONCE(v->unreturned_bytes_ps, v->unreturned_bytes_ps - reverse_bytes_ps);
+	WRITE_ONCE(v->unreturned_headers, 0);
 	v->crowded = false;
 	return reverse_bytes_ps;
 }
 
 /**
- * xcp_wants_room() - must a socket's data leave room for answers?
- * @v: the flow, after xcp_account()
+ * nxcp_wants_room() - must a socket's data leave room for answers?
+ * @v: the flow, after nxcp_account()
  *
  * If data flows in both directions, it carries the ACKs, and no other packet can carry an answer.
  *
- * Return: true if XCP_PATIENCE_HEADERS headers wait and data had no room for the answer.
+ * Return: true if XCP_TIMEOUT_HEADERS headers wait and data had no room for the answer.
  */
-static inline bool xcp_wants_room(const struct xcp_vars *v)
+static inline bool nxcp_wants_room(const struct nxcp_vars *v)
 {
-	return v->crowded && v->owed_headers >= XCP_PATIENCE_HEADERS;
+	return v->crowded && v->unreturned_headers >= XCP_TIMEOUT_HEADERS;
 }
 
 /**
- * xcp_take() - take the feedback received for the congestion control
+ * nxcp_take() - take the feedback received for the congestion control
  * @v: the flow
  * @headers: number of headers
  *
- * Needs no lock against xcp_account(), which writes the sums, while xcp_take() writes the values
+ * Needs no lock against nxcp_account(), which writes the sums, while nxcp_take() writes the values
  * that it has seen. The sum may include a header that is not in the count yet; the next call then
  * counts it without feedback.
  *
  * Context: one caller at a time.
  * Return: the sum of Reverse_Feedback, bytes/s; 0 without a header.
  */
-static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
+static inline s64 nxcp_take(struct nxcp_vars *v, u32 *headers)
 {
-	/* Pairs with the release in xcp_add_feedback(): the count is read before the sum. */
+	/* Pairs with the release in nxcp_add_feedback(): the count is read before the sum. */
 	const u32 count = smp_load_acquire(&v->feedback_headers);
 	const u64 sum_bytes_ps = READ_ONCE(v->feedback_bytes_ps);
 	const s64 taken_bytes_ps = sum_bytes_ps - v->taken_bytes_ps;
@@ -205,12 +205,12 @@ static inline s64 xcp_take(struct xcp_vars *v, u32 *headers)
 }
 
 /**
- * xcp_take_asked() - did the peer send a demand since the last call?
+ * nxcp_take_asked() - did the peer send a demand since the last call?
  * @v: the flow
  *
  * Return: true if it did.
  */
-static inline bool xcp_take_asked(struct xcp_vars *v)
+static inline bool nxcp_take_asked(struct nxcp_vars *v)
 {
 	bool asked = v->asked;
 
@@ -219,8 +219,8 @@ static inline bool xcp_take_asked(struct xcp_vars *v)
 }
 
 /**
- * xcp_window_is_small() - is the sender's window so small that it waits for this ACK?
- * @v: the flow, after xcp_account()
+ * nxcp_window_is_small() - is the sender's window so small that it waits for this ACK?
+ * @v: the flow, after nxcp_account()
  * @h: the header of the sender's data
  *
  * The window is Throughput * RTT from the sender's header; an unknown window counts as small. A
@@ -228,7 +228,7 @@ static inline bool xcp_take_asked(struct xcp_vars *v)
  *
  * Return: true if the window is below XCP_SMALL_WINDOW_PKTS segments.
  */
-static inline bool xcp_window_is_small(const struct xcp_vars *v, const struct xcp_hdr *h)
+static inline bool nxcp_window_is_small(const struct nxcp_vars *v, const struct xcp_hdr *h)
 {
 	/* bytes/ms * us = bytes / 1000; (2^32 - 1)^2 < 2^64, 2^16 * 4 * 1000 < 2^28 */
 	u64 window = (u64)be32_to_cpu(h->throughput) * xcp_rtt_us(h);
@@ -238,12 +238,12 @@ static inline bool xcp_window_is_small(const struct xcp_vars *v, const struct xc
 }
 
 /**
- * xcp_write_minimal() - build a header that carries only feedback
+ * nxcp_write_minimal() - build a header that carries only feedback
  * @h: the header to write
  * @next: protocol of the next header
- * @reverse_bytes_ps: the result of xcp_pay(), bytes/s
+ * @reverse_bytes_ps: the result of nxcp_pay(), bytes/s
  */
-static inline void xcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps)
+static inline void nxcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps)
 {
 	*h = (struct xcp_hdr) {
 		.version_format = XCP_VERSION << 4 | XCP_FORMAT_MINIMAL,
@@ -254,17 +254,17 @@ static inline void xcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_byt
 }
 
 /**
- * xcp_write_offer() - build a header with the sender's offer and feedback
+ * nxcp_write_offer() - build a header with the sender's offer and feedback
  * @h: the header to write
  * @next: protocol of the next header
  * @format: XCP_FORMAT_STANDARD or XCP_FORMAT_MICRO
  * @offer: values of the sender; an RTT of 0 makes the other values 0 (section 3.1.1)
- * @reverse_bytes_ps: the result of xcp_pay(), bytes/s
+ * @reverse_bytes_ps: the result of nxcp_pay(), bytes/s
  */
-static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
-				   const struct xcp_offer *offer, s32 reverse_bytes_ps)
+static inline void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
+				    const struct xcp_offer *offer, s32 reverse_bytes_ps)
 {
-	xcp_write_minimal(h, next, reverse_bytes_ps);
+	nxcp_write_minimal(h, next, reverse_bytes_ps);
 	h->version_format = XCP_VERSION << 4 | format;
 	h->flags = offer->flags & XCP_FLAGS_KNOWN;
 	if (!offer->rtt_us)
@@ -275,20 +275,20 @@ static inline void xcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format f
 }
 
 /**
- * xcp_is_question() - does a header ask if the path and the peer support XCP?
+ * nxcp_is_question() - does a header ask if the path and the peer support XCP?
  * @h: a header on a pure ACK, validated by xcp_check()
  *
  * All other headers on pure ACKs are Minimal: they carry feedback.
  *
  * Return: true if the header has no RTT, like that of a SYN.
  */
-static inline bool xcp_is_question(const struct xcp_hdr *h)
+static inline bool nxcp_is_question(const struct xcp_hdr *h)
 {
 	return xcp_format(h) != XCP_FORMAT_MINIMAL && !h->rtt;
 }
 
 /**
- * xcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)
+ * nxcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)
  * @outer: the header in front of the tunnel's packet
  * @inner: the header in front of TCP
  *
@@ -297,7 +297,7 @@ static inline bool xcp_is_question(const struct xcp_hdr *h)
  *
  * Return: true if @outer differs from @inner only in this.
  */
-static inline bool xcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)
+static inline bool nxcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)
 {
 	return outer->version_format == inner->version_format &&
 	       outer->flags == inner->flags && outer->rtt == inner->rtt &&

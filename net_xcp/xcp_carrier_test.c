@@ -50,19 +50,19 @@ static void owe_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(owe_cases); i++) {
 		const struct owe_case *c = &owe_cases[i];
-		struct xcp_vars v = { };
+		struct nxcp_vars v = { };
 
-		KUNIT_EXPECT_FALSE(test, xcp_owes(&v));
+		KUNIT_EXPECT_FALSE(test, nxcp_owes(&v));
 		for (n = 0; n < c->headers; n++) {
 			struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, c->delta[n], 0);
 
-			xcp_account(&v, &h, 1000, 1);
-			KUNIT_EXPECT_TRUE(test, xcp_owes(&v));
+			nxcp_account(&v, &h, 1000, 1);
+			KUNIT_EXPECT_TRUE(test, nxcp_owes(&v));
 		}
 		for (n = 0; n < 3; n++)
-			KUNIT_EXPECT_EQ_MSG(test, xcp_pay(&v), c->pay[n], "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, v.owed_bytes_ps, c->left, "%s", c->what);
-		KUNIT_EXPECT_EQ(test, xcp_owes(&v), c->left != 0);
+			KUNIT_EXPECT_EQ_MSG(test, nxcp_pay(&v), c->pay[n], "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, v.unreturned_bytes_ps, c->left, "%s", c->what);
+		KUNIT_EXPECT_EQ(test, nxcp_owes(&v), c->left != 0);
 	}
 }
 
@@ -70,20 +70,20 @@ static void owe_test(struct kunit *test)
  * One header for all segments of a GSO packet: its demand counts per segment, its feedback once,
  * and the segment size is that of one segment.
  */
-static void super_packet_test(struct kunit *test)
+static void gso_packet_test(struct kunit *test)
 {
 	struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, 7, 5);
 	struct xcp_hdr most = header(XCP_FORMAT_MICRO, 100, 1, S32_MIN, 0);
-	struct xcp_vars v = { };
+	struct nxcp_vars v = { };
 	u32 headers;
 
-	xcp_account(&v, &h, 1000, 44);
+	nxcp_account(&v, &h, 1000, 44);
 	KUNIT_EXPECT_EQ(test, v.segment_bytes, 1000);
-	KUNIT_EXPECT_EQ(test, xcp_pay(&v), 44 * 7);
-	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), 5);
+	KUNIT_EXPECT_EQ(test, nxcp_pay(&v), 44 * 7);
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), 5);
 	KUNIT_EXPECT_EQ(test, headers, 1);
-	xcp_account(&v, &most, 1000, U16_MAX);
-	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
+	nxcp_account(&v, &most, 1000, U16_MAX);
+	KUNIT_EXPECT_EQ(test, v.unreturned_bytes_ps, -XCP_UNRETURNED_MAX_BYTES_PS);
 }
 
 /* Only headers with a demand need an answer in the data of the congestion control. */
@@ -92,15 +92,15 @@ static void asked_test(struct kunit *test)
 	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 0, 0, 0, 5);
 	struct xcp_hdr unknown = header(XCP_FORMAT_MICRO, 0, 0, 0, 5);
 	struct xcp_hdr asks = header(XCP_FORMAT_MICRO, 100, 1, 0, 0);
-	struct xcp_vars v = { };
+	struct nxcp_vars v = { };
 
-	xcp_account(&v, &minimal, 0, 1);
-	xcp_account(&v, &unknown, 1000, 1);
-	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
-	xcp_account(&v, &asks, 1000, 1);
-	xcp_pay(&v);
-	KUNIT_EXPECT_TRUE(test, xcp_take_asked(&v));
-	KUNIT_EXPECT_FALSE(test, xcp_take_asked(&v));
+	nxcp_account(&v, &minimal, 0, 1);
+	nxcp_account(&v, &unknown, 1000, 1);
+	KUNIT_EXPECT_FALSE(test, nxcp_take_asked(&v));
+	nxcp_account(&v, &asks, 1000, 1);
+	nxcp_pay(&v);
+	KUNIT_EXPECT_TRUE(test, nxcp_take_asked(&v));
+	KUNIT_EXPECT_FALSE(test, nxcp_take_asked(&v));
 }
 
 /* Headers wait for an answer while data is sent without one: when must data leave room? */
@@ -123,15 +123,15 @@ static void room_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(room_cases); i++) {
 		const struct room_case *c = &room_cases[i];
-		struct xcp_vars v = { .crowded = c->crowded };
+		struct nxcp_vars v = { .crowded = c->crowded };
 
 		for (n = 0; n < c->headers; n++)
-			xcp_account(&v, &asks, 1000, 1);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_wants_room(&v), c->want, "%s", c->what);
-		xcp_pay(&v);
+			nxcp_account(&v, &asks, 1000, 1);
+		KUNIT_EXPECT_EQ_MSG(test, nxcp_wants_room(&v), c->want, "%s", c->what);
+		nxcp_pay(&v);
 		for (n = 0; n < c->headers; n++)
-			xcp_account(&v, &asks, 1000, 1);
-		KUNIT_EXPECT_FALSE_MSG(test, xcp_wants_room(&v), "%s, answered", c->what);
+			nxcp_account(&v, &asks, 1000, 1);
+		KUNIT_EXPECT_FALSE_MSG(test, nxcp_wants_room(&v), "%s, answered", c->what);
 	}
 }
 
@@ -139,35 +139,35 @@ static void saturation_test(struct kunit *test)
 {
 	struct xcp_hdr up = header(XCP_FORMAT_STANDARD, 1, 1, S32_MAX, S32_MAX);
 	struct xcp_hdr down = header(XCP_FORMAT_STANDARD, 1, 1, S32_MIN, S32_MIN);
-	struct xcp_vars v = { };
+	struct nxcp_vars v = { };
 	u32 headers;
 	int n;
 
 	for (n = 0; n < 1000; n++)
-		xcp_account(&v, &up, 0, 1);
-	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, XCP_OWED_MAX_BYTES_PS);
-	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), XCP_OWED_MAX_BYTES_PS);
+		nxcp_account(&v, &up, 0, 1);
+	KUNIT_EXPECT_EQ(test, v.unreturned_bytes_ps, XCP_UNRETURNED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), XCP_UNRETURNED_MAX_BYTES_PS);
 	KUNIT_EXPECT_EQ(test, headers, 1000u);
 	for (n = 0; n < 2000; n++)
-		xcp_account(&v, &down, 0, 1);
-	KUNIT_EXPECT_EQ(test, v.owed_bytes_ps, -XCP_OWED_MAX_BYTES_PS);
-	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), -XCP_OWED_MAX_BYTES_PS);
-	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), 0);
+		nxcp_account(&v, &down, 0, 1);
+	KUNIT_EXPECT_EQ(test, v.unreturned_bytes_ps, -XCP_UNRETURNED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), -XCP_UNRETURNED_MAX_BYTES_PS);
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), 0);
 	KUNIT_EXPECT_EQ(test, headers, 0u);
 }
 
 /* A header without a demand needs no answer, but may carry feedback. */
-static void silent_header_test(struct kunit *test)
+static void unsupported_header_test(struct kunit *test)
 {
 	struct xcp_hdr minimal = header(XCP_FORMAT_MINIMAL, 5, 5, 5, -7);
 	struct xcp_hdr unknown = header(XCP_FORMAT_MICRO, 0, 0, 5, 0);
-	struct xcp_vars v = { };
+	struct nxcp_vars v = { };
 	u32 headers;
 
-	xcp_account(&v, &minimal, 0, 1);
-	xcp_account(&v, &unknown, 0, 1);
-	KUNIT_EXPECT_FALSE(test, xcp_owes(&v));
-	KUNIT_EXPECT_EQ(test, xcp_take(&v, &headers), -7);
+	nxcp_account(&v, &minimal, 0, 1);
+	nxcp_account(&v, &unknown, 0, 1);
+	KUNIT_EXPECT_FALSE(test, nxcp_owes(&v));
+	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), -7);
 	KUNIT_EXPECT_EQ(test, headers, 2u);
 }
 
@@ -195,9 +195,9 @@ static void window_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(window_cases); i++) {
 		const struct window_case *c = &window_cases[i];
 		struct xcp_hdr h = header(c->format, c->rtt, c->throughput, 0, 0);
-		struct xcp_vars v = { .segment_bytes = c->segment_bytes };
+		struct nxcp_vars v = { .segment_bytes = c->segment_bytes };
 
-		KUNIT_EXPECT_EQ_MSG(test, xcp_window_is_small(&v, &h), c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, nxcp_window_is_small(&v, &h), c->want, "%s", c->what);
 	}
 }
 
@@ -229,7 +229,7 @@ static void write_test(struct kunit *test)
 		const struct write_case *c = &write_cases[i];
 		struct xcp_hdr h;
 
-		xcp_write_offer(&h, 6, c->format, &c->offer, -9);
+		nxcp_write_offer(&h, 6, c->format, &c->offer, -9);
 		KUNIT_EXPECT_EQ_MSG(test, xcp_check(&h, 253), XCP_OK, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, xcp_format(&h), c->format, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, be32_to_cpu(h.rtt), c->rtt, "%s", c->what);
@@ -251,15 +251,15 @@ static void copy_test(struct kunit *test)
 
 	/* The outer header is followed by an IP packet, not by TCP. */
 	outer.protocol = 4;
-	KUNIT_EXPECT_TRUE(test, xcp_is_copy(&outer, &inner));
+	KUNIT_EXPECT_TRUE(test, nxcp_is_copy(&outer, &inner));
 	for (delta = -6; delta <= 0; delta++) {
 		outer.delta = cpu_to_be32(delta);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_is_copy(&outer, &inner), delta <= -3, "%d", delta);
+		KUNIT_EXPECT_EQ_MSG(test, nxcp_is_copy(&outer, &inner), delta <= -3, "%d", delta);
 	}
 	outer.delta = cpu_to_be32(S32_MIN);
-	KUNIT_EXPECT_TRUE(test, xcp_is_copy(&outer, &inner));
+	KUNIT_EXPECT_TRUE(test, nxcp_is_copy(&outer, &inner));
 	outer.delta = cpu_to_be32(S32_MAX);
-	KUNIT_EXPECT_FALSE(test, xcp_is_copy(&outer, &inner));
+	KUNIT_EXPECT_FALSE(test, nxcp_is_copy(&outer, &inner));
 	for (byte = (u8 *)&outer; byte < (u8 *)(&outer + 1); byte++) {
 		outer = inner;
 		*byte ^= 0x10;
@@ -270,7 +270,7 @@ static void copy_test(struct kunit *test)
 		if (byte == &outer.protocol || byte == &outer.length ||
 		    (byte >= (u8 *)&outer.delta && byte < (u8 *)&outer.reverse))
 			continue;
-		KUNIT_EXPECT_FALSE_MSG(test, xcp_is_copy(&outer, &inner), "byte %d",
+		KUNIT_EXPECT_FALSE_MSG(test, nxcp_is_copy(&outer, &inner), "byte %d",
 				       (int)(byte - (u8 *)&outer));
 	}
 }
@@ -281,23 +281,23 @@ static void question_test(struct kunit *test)
 	const struct xcp_offer known = { .rtt_us = 1, .throughput_bytes_ps = 1 };
 	struct xcp_hdr h;
 
-	xcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &unknown, 0);
-	KUNIT_EXPECT_TRUE(test, xcp_is_question(&h));
-	xcp_write_offer(&h, 6, XCP_FORMAT_STANDARD, &unknown, 0);
-	KUNIT_EXPECT_TRUE(test, xcp_is_question(&h));
-	xcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &known, 0);
-	KUNIT_EXPECT_FALSE(test, xcp_is_question(&h));
-	xcp_write_minimal(&h, 6, 0);
-	KUNIT_EXPECT_FALSE(test, xcp_is_question(&h));
+	nxcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &unknown, 0);
+	KUNIT_EXPECT_TRUE(test, nxcp_is_question(&h));
+	nxcp_write_offer(&h, 6, XCP_FORMAT_STANDARD, &unknown, 0);
+	KUNIT_EXPECT_TRUE(test, nxcp_is_question(&h));
+	nxcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &known, 0);
+	KUNIT_EXPECT_FALSE(test, nxcp_is_question(&h));
+	nxcp_write_minimal(&h, 6, 0);
+	KUNIT_EXPECT_FALSE(test, nxcp_is_question(&h));
 }
 
-static struct kunit_case xcp_carrier_cases[] = {
-	KUNIT_CASE(super_packet_test),
+static struct kunit_case nxcp_carrier_cases[] = {
+	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(owe_test),
 	KUNIT_CASE(asked_test),
 	KUNIT_CASE(room_test),
 	KUNIT_CASE(saturation_test),
-	KUNIT_CASE(silent_header_test),
+	KUNIT_CASE(unsupported_header_test),
 	KUNIT_CASE(window_test),
 	KUNIT_CASE(write_test),
 	KUNIT_CASE(copy_test),
@@ -305,12 +305,12 @@ static struct kunit_case xcp_carrier_cases[] = {
 	{}
 };
 
-static struct kunit_suite xcp_carrier_suite = {
+static struct kunit_suite nxcp_carrier_suite = {
 	.name = "xcp_carrier",
-	.test_cases = xcp_carrier_cases,
+	.test_cases = nxcp_carrier_cases,
 };
 
-kunit_test_suite(xcp_carrier_suite);
+kunit_test_suite(nxcp_carrier_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of XCP's carrier");

@@ -11,7 +11,7 @@
  *
  * Segments merge if the first three fields are equal. A switch port gives each packet its share of
  * feedback in whole bytes/s, so the shares of consecutive packets often differ by one. The receiver
- * adds the sum to its pending feedback (xcp_account()), a port distributes it (xcp_read_sum()).
+ * adds the sum to its pending feedback (nxcp_account()), a port distributes it (xcp_read_sum()).
  * Segmentation divides the sum by the number of segments and gives the remainder to the first ones;
  * the first segment carries all of Reverse_Feedback.
  *
@@ -22,94 +22,94 @@
 
 #include <linux/limits.h>
 #include <linux/types.h>
-#include <net/xcp.h>
+#include <hopcc/wire/xcp.h>
 
 /* Return: true if a header's field can hold the sum; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63 */
-static inline bool xcp_fits(s64 sum_bytes_ps)
+static inline bool nxcp_fits(s64 sum_bytes_ps)
 {
 	return sum_bytes_ps >= S32_MIN && sum_bytes_ps <= S32_MAX;
 }
 
-static inline s64 xcp_merged_delta(const struct xcp_hdr *held, u32 held_pkts,
-				   const struct xcp_hdr *header, u32 pkts)
+static inline s64 nxcp_merged_delta(const struct xcp_hdr *held, u32 held_pkts,
+				    const struct xcp_hdr *header, u32 pkts)
 {
 	return xcp_delta_sum(held, held_pkts) + xcp_delta_sum(header, pkts);
 }
 
-static inline s64 xcp_merged_reverse(const struct xcp_hdr *held, const struct xcp_hdr *header)
+static inline s64 nxcp_merged_reverse(const struct xcp_hdr *held, const struct xcp_hdr *header)
 {
 	return (s64)xcp_reverse(held) + xcp_reverse(header);
 }
 
 /* Return: true if each segment of both has the same Delta_Throughput */
-static inline bool xcp_is_alike(const struct xcp_hdr *held, const struct xcp_hdr *header)
+static inline bool nxcp_is_alike(const struct xcp_hdr *held, const struct xcp_hdr *header)
 {
 	return held->delta == header->delta && !((held->flags | header->flags) & XCP_FLAG_SUM);
 }
 
 /**
- * xcp_may_merge() - can one header represent the segments of two?
+ * nxcp_may_merge() - can one header represent the segments of two?
  * @held: a header that xcp_check() passed
  * @held_pkts: number of segments that @held represents, at most 2^16
  * @header: the header of the segments that follow, validated by xcp_check()
  * @pkts: number of segments that @header represents
  *
- * Return: true if xcp_merge() loses no information that is used.
+ * Return: true if nxcp_merge() loses no information that is used.
  */
-static inline bool xcp_may_merge(const struct xcp_hdr *held, u32 held_pkts,
-				 const struct xcp_hdr *header, u32 pkts)
+static inline bool nxcp_may_merge(const struct xcp_hdr *held, u32 held_pkts,
+				  const struct xcp_hdr *header, u32 pkts)
 {
 	return held->version_format == header->version_format &&
 	       held->protocol == header->protocol &&
 	       !((held->flags ^ header->flags) & ~XCP_FLAG_SUM) &&
 	       held->rtt == header->rtt && held->throughput == header->throughput &&
-	       xcp_fits(xcp_merged_reverse(held, header)) &&
-	       (xcp_is_alike(held, header) ||
-		xcp_fits(xcp_merged_delta(held, held_pkts, header, pkts)));
+	       nxcp_fits(nxcp_merged_reverse(held, header)) &&
+	       (nxcp_is_alike(held, header) ||
+		nxcp_fits(nxcp_merged_delta(held, held_pkts, header, pkts)));
 }
 
 /**
- * xcp_merge() - merge two headers into one
- * @held: as in xcp_may_merge(); changed
- * @held_pkts: as in xcp_may_merge()
- * @header: as in xcp_may_merge()
- * @pkts: as in xcp_may_merge()
+ * nxcp_merge() - merge two headers into one
+ * @held: as in nxcp_may_merge(); changed
+ * @held_pkts: as in nxcp_may_merge()
+ * @header: as in nxcp_may_merge()
+ * @pkts: as in nxcp_may_merge()
  */
-static inline void xcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header,
-			     u32 pkts)
+static inline void nxcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header,
+			      u32 pkts)
 {
-	held->reverse = cpu_to_be32(xcp_merged_reverse(held, header));
-	if (xcp_is_alike(held, header))
+	held->reverse = cpu_to_be32(nxcp_merged_reverse(held, header));
+	if (nxcp_is_alike(held, header))
 		return;
-	held->delta = cpu_to_be32(xcp_merged_delta(held, held_pkts, header, pkts));
+	held->delta = cpu_to_be32(nxcp_merged_delta(held, held_pkts, header, pkts));
 	held->flags |= XCP_FLAG_SUM;
 }
 
 /**
- * struct xcp_rest - state while Delta_Throughput is distributed over a GSO packet's segments
+ * struct nxcp_rest - state while Delta_Throughput is distributed over a GSO packet's segments
  * @each_bytes_ps: Delta_Throughput of each segment, bytes/s
  * @step_bytes_ps: 1 or -1: the amount that the first segments get in addition
  * @left_pkts: number of segments that still get @step_bytes_ps
  */
-struct xcp_rest {
+struct nxcp_rest {
 	s32 each_bytes_ps;
 	s32 step_bytes_ps;
 	u32 left_pkts;
 };
 
 /**
- * xcp_split() - prepare to distribute a sum of Delta_Throughput
+ * nxcp_split() - prepare to distribute a sum of Delta_Throughput
  * @h: the header, with XCP_FLAG_SUM
  * @segs_pkts: number of segments, not 0
  *
- * Return: the state for xcp_write_segment().
+ * Return: the state for nxcp_write_segment().
  */
-static inline struct xcp_rest xcp_split(const struct xcp_hdr *h, u32 segs_pkts)
+static inline struct nxcp_rest nxcp_split(const struct xcp_hdr *h, u32 segs_pkts)
 {
 	const s32 sum_bytes_ps = xcp_delta(h);
 	const s32 left = sum_bytes_ps % (s32)segs_pkts;
 
-	return (struct xcp_rest) {
+	return (struct nxcp_rest) {
 		.each_bytes_ps = sum_bytes_ps / (s32)segs_pkts,
 		.step_bytes_ps = left < 0 ? -1 : 1,
 		.left_pkts = left < 0 ? -left : left,
@@ -117,11 +117,11 @@ static inline struct xcp_rest xcp_split(const struct xcp_hdr *h, u32 segs_pkts)
 }
 
 /**
- * xcp_write_segment() - write the share of the next segment
+ * nxcp_write_segment() - write the share of the next segment
  * @h: the segment's header, a copy of the GSO packet's; changed
- * @rest: the state from xcp_split(); changed
+ * @rest: the state from nxcp_split(); changed
  */
-static inline void xcp_write_segment(struct xcp_hdr *h, struct xcp_rest *rest)
+static inline void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest)
 {
 	s32 delta_bytes_ps = rest->each_bytes_ps;
 

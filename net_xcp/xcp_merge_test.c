@@ -60,9 +60,9 @@ static void merge_test(struct kunit *test)
 		for (n = 1; n < 4 && c->pkts[n]; n++) {
 			const struct xcp_hdr h = header(c->delta[n], c->reverse[n]);
 
-			if (!xcp_may_merge(&held, held_pkts, &h, c->pkts[n]))
+			if (!nxcp_may_merge(&held, held_pkts, &h, c->pkts[n]))
 				continue;
-			xcp_merge(&held, held_pkts, &h, c->pkts[n]);
+			nxcp_merge(&held, held_pkts, &h, c->pkts[n]);
 			held_pkts += c->pkts[n];
 		}
 		KUNIT_EXPECT_EQ_MSG(test, xcp_delta(&held), c->want_delta, "%s", c->what);
@@ -81,14 +81,14 @@ static void apart_test(struct kunit *test)
 	u8 *byte = (u8 *)&h;
 	u32 bit;
 
-	KUNIT_EXPECT_TRUE(test, xcp_may_merge(&held, 1, &h, 1));
+	KUNIT_EXPECT_TRUE(test, nxcp_may_merge(&held, 1, &h, 1));
 	for (bit = 0; bit < 8 * offsetof(struct xcp_hdr, delta); bit++) {
 		h = held;
 		byte[bit / 8] ^= 1 << bit % 8;
 		/* The length is validated before; XCP_FLAG_SUM is never set on the wire. */
 		if (bit / 8 == offsetof(struct xcp_hdr, length) || h.flags & XCP_FLAG_SUM)
 			continue;
-		KUNIT_EXPECT_FALSE_MSG(test, xcp_may_merge(&held, 1, &h, 1), "bit %u", bit);
+		KUNIT_EXPECT_FALSE_MSG(test, nxcp_may_merge(&held, 1, &h, 1), "bit %u", bit);
 	}
 }
 
@@ -110,31 +110,31 @@ static void split_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(split_cases); i++) {
 		const struct split_case *c = &split_cases[i];
 		struct xcp_hdr h = header(c->sum, 0);
-		struct xcp_rest rest;
+		struct nxcp_rest rest;
 
 		h.flags = XCP_FLAG_SUM | XCP_FLAG_E2E_LIMITED;
-		rest = xcp_split(&h, c->segs);
+		rest = nxcp_split(&h, c->segs);
 		for (n = 0; n < c->segs; n++) {
-			xcp_write_segment(&h, &rest);
+			nxcp_write_segment(&h, &rest);
 			KUNIT_EXPECT_EQ_MSG(test, xcp_delta(&h), c->want[n], "%d: %u", c->sum, n);
 			KUNIT_EXPECT_EQ(test, h.flags, XCP_FLAG_E2E_LIMITED);
 		}
 	}
 }
 
-static struct kunit_case xcp_merge_cases[] = {
+static struct kunit_case nxcp_merge_cases[] = {
 	KUNIT_CASE(merge_test),
 	KUNIT_CASE(apart_test),
 	KUNIT_CASE(split_test),
 	{}
 };
 
-static struct kunit_suite xcp_merge_suite = {
+static struct kunit_suite nxcp_merge_suite = {
 	.name = "xcp_merge",
-	.test_cases = xcp_merge_cases,
+	.test_cases = nxcp_merge_cases,
 };
 
-kunit_test_suite(xcp_merge_suite);
+kunit_test_suite(nxcp_merge_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of congestion headers that GRO merges");

@@ -18,9 +18,9 @@
 #include <linux/if_vlan.h>
 #include <linux/mpls.h>
 #include <linux/skbuff.h>
-#include <net/csig.h>
-#include <net/hop_device.h>
-#include <net/hop_pkt.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/lib/hop_device.h>
+#include <hopcc/lib/hop_pkt.h>
 
 /* Length of a frame up to and including its first EtherType. */
 #define CSIG_PACKET_PLAIN_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES)
@@ -28,7 +28,7 @@
 #define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
 
 /* Is there an IP EtherType at this offset? No tag has such an EtherType as its TPID. */
-static __always_inline bool csig_packet_is_ip(const struct sk_buff *skb, u32 offset_bytes)
+static __always_inline bool scsig_packet_is_ip(const struct sk_buff *skb, u32 offset_bytes)
 {
 	const u16 ether_type = csig_ether_type(skb->data, offset_bytes);
 
@@ -36,16 +36,16 @@ static __always_inline bool csig_packet_is_ip(const struct sk_buff *skb, u32 off
 }
 
 /**
- * csig_packet_is_plain() - test by the first EtherType that a packet has no tag
+ * scsig_packet_is_plain() - test by the first EtherType that a packet has no tag
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
  * This takes a few instructions and is sufficient for most packets.
  *
- * Return: true if csig_packet_find() would find no tag; false if it must be called.
+ * Return: true if scsig_packet_find() would find no tag; false if it must be called.
  */
-static __always_inline bool csig_packet_is_plain(const struct sk_buff *skb,
-						 const struct csig_tpids *tpids)
+static __always_inline bool scsig_packet_is_plain(const struct sk_buff *skb,
+						  const struct csig_tpids *tpids)
 {
 	u16 ether_type;
 
@@ -60,9 +60,9 @@ static __always_inline bool csig_packet_is_plain(const struct sk_buff *skb,
  * @CSIG_GLANCE_IP: IP without a tag
  * @CSIG_GLANCE_COMPACT: a compact tag, then IP
  * @CSIG_GLANCE_EXPANDED: an expanded tag, then IP
- * @CSIG_GLANCE_OTHER: any other packet; csig_packet_find() must be called
+ * @CSIG_GLANCE_OTHER: any other packet; scsig_packet_find() must be called
  */
-enum csig_glance {
+enum scsig_glance {
 	CSIG_GLANCE_IP,
 	CSIG_GLANCE_COMPACT,
 	CSIG_GLANCE_EXPANDED,
@@ -70,28 +70,28 @@ enum csig_glance {
 };
 
 /**
- * csig_packet_glance() - classify most packets in a few instructions
+ * scsig_packet_glance() - classify most packets in a few instructions
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
  * Return: the kind of the packet. If it has a tag, the tag is at CSIG_FIRST_TAG_BYTES, has no
  * fault, and is in the linear part.
  */
-static __always_inline enum csig_glance csig_packet_glance(const struct sk_buff *skb,
-							   const struct csig_tpids *tpids)
+static __always_inline enum scsig_glance scsig_packet_glance(const struct sk_buff *skb,
+							     const struct csig_tpids *tpids)
 {
 	enum csig_form form;
 
 	if (unlikely(skb_headlen(skb) < CSIG_PACKET_NEAR_BYTES))
 		return CSIG_GLANCE_OTHER;
-	if (csig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES))
+	if (scsig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES))
 		return CSIG_GLANCE_IP;
 	form = csig_form_of(tpids, csig_ether_type(skb->data, CSIG_FIRST_TAG_BYTES));
 	if (form == CSIG_COMPACT &&
-	    csig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES + csig_shapes[CSIG_COMPACT].tag_bytes))
+	    scsig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES + csig_shapes[CSIG_COMPACT].tag_bytes))
 		return CSIG_GLANCE_COMPACT;
 	if (form == CSIG_EXPANDED &&
-	    csig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES + csig_shapes[CSIG_EXPANDED].tag_bytes))
+	    scsig_packet_is_ip(skb, CSIG_FIRST_TAG_BYTES + csig_shapes[CSIG_EXPANDED].tag_bytes))
 		return CSIG_GLANCE_EXPANDED;
 	return CSIG_GLANCE_OTHER;
 }
@@ -117,7 +117,7 @@ csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
 }
 
 /**
- * csig_packet_find() - find the tag of a packet
+ * scsig_packet_find() - find the tag of a packet
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
@@ -126,8 +126,8 @@ csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
  *
  * Return: like csig_find().
  */
-static __always_inline struct csig_place csig_packet_find(const struct sk_buff *skb,
-							  const struct csig_tpids *tpids)
+static __always_inline struct csig_place scsig_packet_find(const struct sk_buff *skb,
+							   const struct csig_tpids *tpids)
 {
 	enum csig_form form;
 
@@ -146,55 +146,55 @@ csig_packet_read_deep(const struct sk_buff *skb, enum csig_form form, u32 data_o
 {
 	u8 buf[CSIG_TAG_MAX_BYTES];
 
-	/* This cannot fail, since csig_packet_find() has read these bytes. */
+	/* This cannot fail, since scsig_packet_find() has read these bytes. */
 	skb_copy_bits(skb, data_offset_bytes, buf, csig_data_bytes(form));
 	return csig_read(form, buf);
 }
 
 /**
- * csig_packet_read() - read the data fields of a packet's tag
+ * scsig_packet_read() - read the data fields of a packet's tag
  * @skb: the packet
  * @place: place of the tag, which is not truncated
  *
  * Return: like csig_read().
  */
-static __always_inline struct csig_tag csig_packet_read(const struct sk_buff *skb,
-							const struct csig_place *place)
+static __always_inline struct csig_tag scsig_packet_read(const struct sk_buff *skb,
+							 const struct csig_place *place)
 {
 	const u32 data_offset_bytes = place->offset_bytes + CSIG_TPID_BYTES;
 
-	/* One bound for both forms is enough: csig_packet_find() has read beyond it. */
+	/* One bound for both forms is enough: scsig_packet_find() has read beyond it. */
 	if (unlikely(skb_headlen(skb) < place->offset_bytes + CSIG_TAG_MAX_BYTES))
 		return csig_packet_read_deep(skb, place->form, data_offset_bytes);
 	return csig_read(place->form, skb->data + data_offset_bytes);
 }
 
 /* A value that is too small for an EtherType is a length, and an 802.2 header follows. */
-static inline __be16 csig_packet_protocol(u16 inner)
+static inline __be16 scsig_packet_protocol(u16 inner)
 {
 	return htons(eth_proto_is_802_3(htons(inner)) ? inner : ETH_P_802_2);
 }
 
-static inline u32 csig_packet_behind_bytes(const struct csig_place *place)
+static inline u32 scsig_packet_behind_bytes(const struct csig_place *place)
 {
 	return place->offset_bytes + csig_shapes[place->form].tag_bytes + CSIG_TPID_BYTES;
 }
 
 /**
- * csig_packet_is_second_form() - does the network header point to the tag or in front of it?
+ * scsig_packet_is_second_form() - does the network header point to the tag or in front of it?
  * @skb: the packet
  * @place: place of the packet's tag, without a fault
  *
- * Return: true for packets of a bridge or a raw socket, which csig_packet_normalise() converts.
+ * Return: true for packets of a bridge or a raw socket, which scsig_packet_normalise() converts.
  */
-static inline bool csig_packet_is_second_form(const struct sk_buff *skb,
-					      const struct csig_place *place)
+static inline bool scsig_packet_is_second_form(const struct sk_buff *skb,
+					       const struct csig_place *place)
 {
-	return skb_network_offset(skb) < (int)csig_packet_behind_bytes(place);
+	return skb_network_offset(skb) < (int)scsig_packet_behind_bytes(place);
 }
 
 /* A NIC that does not know the tag would store the checksum in the wrong place, or none at all. */
-static inline bool csig_packet_settle_check(struct sk_buff *skb, struct net_device *dev)
+static inline bool scsig_packet_settle_check(struct sk_buff *skb, struct net_device *dev)
 {
 	if (skb->ip_summed != CHECKSUM_PARTIAL || skb_is_gso(skb) || !hop_device_parses(dev))
 		return true;
@@ -202,7 +202,7 @@ static inline bool csig_packet_settle_check(struct sk_buff *skb, struct net_devi
 }
 
 /* On input, the stack took the tag for the IP or the transport header. */
-static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_bytes)
+static inline void scsig_packet_settle_transport(struct sk_buff *skb, u32 behind_bytes)
 {
 	if (skb_transport_header_was_set(skb) && skb_transport_offset(skb) >= (int)behind_bytes)
 		return;
@@ -213,7 +213,7 @@ static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_
 }
 
 /**
- * csig_packet_normalise() - convert a packet from the second form to the first
+ * scsig_packet_normalise() - convert a packet from the second form to the first
  * @skb: the packet
  * @dev: the device that will send the packet
  * @place: place of the packet's tag, without a fault
@@ -222,31 +222,31 @@ static inline void csig_packet_settle_transport(struct sk_buff *skb, u32 behind_
  *
  * Return: true if the packet was of the second form and is of the first form now.
  */
-static inline bool csig_packet_normalise(struct sk_buff *skb, struct net_device *dev,
-					 const struct csig_place *place)
+static inline bool scsig_packet_normalise(struct sk_buff *skb, struct net_device *dev,
+					  const struct csig_place *place)
 {
-	const u32 behind_bytes = csig_packet_behind_bytes(place);
+	const u32 behind_bytes = scsig_packet_behind_bytes(place);
 
-	if (!csig_packet_is_second_form(skb, place))
+	if (!scsig_packet_is_second_form(skb, place))
 		return false;
-	if (!csig_packet_settle_check(skb, dev))
+	if (!scsig_packet_settle_check(skb, dev))
 		return false;
-	skb->protocol = csig_packet_protocol(place->inner);
+	skb->protocol = scsig_packet_protocol(place->inner);
 	skb_set_network_header(skb, behind_bytes);
-	csig_packet_settle_transport(skb, behind_bytes);
+	scsig_packet_settle_transport(skb, behind_bytes);
 	skb_reset_mac_len(skb);
 	return true;
 }
 
 /* A NIC's checksum over the packet is not valid after the packet has been changed. */
-static inline void csig_packet_forget_sum(struct sk_buff *skb)
+static inline void scsig_packet_forget_sum(struct sk_buff *skb)
 {
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
 }
 
 /**
- * csig_packet_is_own() - can a packet's first bytes be written in place?
+ * scsig_packet_is_own() - can a packet's first bytes be written in place?
  * @skb: the packet
  * @len_bytes: number of bytes
  *
@@ -256,22 +256,22 @@ static inline void csig_packet_forget_sum(struct sk_buff *skb)
  * Return: true if hop_pkt_writable() has nothing to do, and the bytes cannot have changed since
  * they were read.
  */
-static __always_inline bool csig_packet_is_own(const struct sk_buff *skb, u32 len_bytes)
+static __always_inline bool scsig_packet_is_own(const struct sk_buff *skb, u32 len_bytes)
 {
 	return !skb_cloned(skb) && len_bytes <= skb_headlen(skb);
 }
 
 /**
- * csig_packet_cut() - remove a tag
+ * scsig_packet_cut() - remove a tag
  * @skb: the packet, of either form
  * @place: place of the tag, which is not truncated; other tags may follow
  *
  * Return: false if there is no memory; then the packet is unchanged.
  */
-static inline bool csig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
+static inline bool scsig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
 {
 	const u32 tag_bytes = csig_shapes[place->form].tag_bytes;
-	const bool on_tag = csig_packet_is_second_form(skb, place);
+	const bool on_tag = scsig_packet_is_second_form(skb, place);
 	const int network_bytes = skb_network_offset(skb) - (on_tag ? 0 : (int)tag_bytes);
 	__be16 tpid;
 
@@ -279,20 +279,20 @@ static inline bool csig_packet_cut(struct sk_buff *skb, const struct csig_place 
 		return false;
 	tpid = *(__be16 *)(skb->data + place->offset_bytes);
 	if (skb->protocol == tpid)
-		skb->protocol = csig_packet_protocol(place->inner);
+		skb->protocol = scsig_packet_protocol(place->inner);
 	memmove(skb->data + tag_bytes, skb->data, place->offset_bytes);
 	__skb_pull(skb, tag_bytes);
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, network_bytes);
 	skb_reset_mac_len(skb);
-	csig_packet_forget_sum(skb);
+	scsig_packet_forget_sum(skb);
 	return true;
 }
 
 /* Get the packet's TTL, hop limit or MPLS TTL; 0 if it has none. */
-static inline u8 csig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place)
+static inline u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place)
 {
-	u32 offset_bytes = csig_packet_behind_bytes(place);
+	u32 offset_bytes = scsig_packet_behind_bytes(place);
 	u8 ttl = 0;
 
 	if (place->inner == ETH_P_IP)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Test of csig_packet_normalise() with packets made here. Runs in the kernel only. */
+/* Test of scsig_packet_normalise() with packets made here. Runs in the kernel only. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -69,10 +69,10 @@ static void normalise_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, skb && dev);
 	if (skb && dev) {
 		dev->features = NETIF_F_HW_CSUM;
-		place = csig_packet_find(skb, &tpids);
+		place = scsig_packet_find(skb, &tpids);
 		rcu_read_lock();
-		KUNIT_EXPECT_TRUE(test, csig_packet_normalise(skb, dev, &place));
-		KUNIT_EXPECT_FALSE(test, csig_packet_normalise(skb, dev, &place));
+		KUNIT_EXPECT_TRUE(test, scsig_packet_normalise(skb, dev, &place));
+		KUNIT_EXPECT_FALSE(test, scsig_packet_normalise(skb, dev, &place));
 		rcu_read_unlock();
 		KUNIT_EXPECT_EQ(test, ntohs(skb->protocol), ETH_P_IP);
 		KUNIT_EXPECT_EQ(test, skb_network_offset(skb), IP_AT);
@@ -83,17 +83,17 @@ static void normalise_test(struct kunit *test)
 		free_netdev(dev);
 }
 
-static struct kunit_case csig_packet_cases[] = {
+static struct kunit_case scsig_packet_cases[] = {
 	KUNIT_CASE_PARAM(normalise_test, packet_gen_params),
 	{}
 };
 
-static struct kunit_suite csig_packet_suite = {
+static struct kunit_suite scsig_packet_suite = {
 	.name = "csig_packet",
-	.test_cases = csig_packet_cases,
+	.test_cases = scsig_packet_cases,
 };
 
-kunit_test_suite(csig_packet_suite);
+kunit_test_suite(scsig_packet_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of tags in packets");

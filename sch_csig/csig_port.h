@@ -42,7 +42,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 #include <uapi/linux/pkt_sched_csig.h>
 
 #define CSIG_NS_PER_S		1000000000U
@@ -63,13 +63,13 @@
 #define CSIG_USED_MAX_BYTES_PS	BIT_ULL(40)
 
 /**
- * struct csig_port_params - parameters of a port; written by the qdisc
+ * struct scsig_port_params - parameters of a port; written by the qdisc
  * @capacity_bytes_ps: the port's rate, bytes/s; at least 1
  * @interval_ns: T, ns
  * @estimator: TC_CSIG_ESTIMATOR_*
  * @shift: shift of the discount of dre
  */
-struct csig_port_params {
+struct scsig_port_params {
 	u64 capacity_bytes_ps;
 	u64 interval_ns;
 	u32 estimator;
@@ -77,17 +77,17 @@ struct csig_port_params {
 };
 
 /**
- * struct csig_port_vars - variables of the estimator; all zero at first
+ * struct scsig_port_vars - variables of the estimator; all zero at first
  * @runs: a packet has left
  * @used_bytes_ps: the estimate of the used bandwidth, bytes/s
  * @start_ns: raw, dre: start of the current period; ewma: time of the last departure
  * @bytes: bytes sent since @start_ns; ewma: size of the last packet; bounded by CSIG_BYTES_MAX
  * @dre_x: X in units of 2^-CSIG_DRE_SHIFT bytes
  * @periods: number of periods that ended
- * @total_bytes: bytes that all queues of the port had sent at the last csig_port_look_total();
+ * @total_bytes: bytes that all queues of the port had sent at the last scsig_port_look_total();
  *	used only for a port of several queues
  */
-struct csig_port_vars {
+struct scsig_port_vars {
 	bool runs;
 	u64 used_bytes_ps;
 	u64 start_ns;
@@ -97,13 +97,13 @@ struct csig_port_vars {
 	u64 total_bytes;
 };
 
-static inline u64 csig_port_rate(u64 bytes, u64 time_ns)
+static inline u64 scsig_port_rate(u64 bytes, u64 time_ns)
 {
 	return mul_u64_u64_div_u64(bytes, CSIG_NS_PER_S, time_ns);
 }
 
 /**
- * csig_port_interval_ns() - get the default interval of a port
+ * scsig_port_interval_ns() - get the default interval of a port
  * @rate_bytes_ps: the port's rate, bytes/s, at least 1
  *
  * Flows that start together see each other's load only when an interval ends. So the interval must
@@ -112,7 +112,7 @@ static inline u64 csig_port_rate(u64 bytes, u64 time_ns)
  * Return: the transmission time of TC_CSIG_INTERVAL_DEFAULT_BYTES, ns, within the bounds of
  * intervals.
  */
-static inline u64 csig_port_interval_ns(u64 rate_bytes_ps)
+static inline u64 scsig_port_interval_ns(u64 rate_bytes_ps)
 {
 	const u64 ns = div64_u64((u64)TC_CSIG_INTERVAL_DEFAULT_BYTES * CSIG_NS_PER_S,
 				 rate_bytes_ps);
@@ -121,54 +121,54 @@ static inline u64 csig_port_interval_ns(u64 rate_bytes_ps)
 }
 
 /**
- * csig_port_period_ns() - get the time between updates of the estimate
+ * scsig_port_period_ns() - get the time between updates of the estimate
  * @p: parameters of the port
  *
  * Return: T for raw and ewma, 2^shift times less for dre.
  */
-static inline u64 csig_port_period_ns(const struct csig_port_params *p)
+static inline u64 scsig_port_period_ns(const struct scsig_port_params *p)
 {
 	return p->estimator == TC_CSIG_ESTIMATOR_DRE ? p->interval_ns >> p->shift : p->interval_ns;
 }
 
 /**
- * csig_port_due_ns() - get the time after which csig_port_look() can change the estimate
+ * scsig_port_due_ns() - get the time after which scsig_port_look() can change the estimate
  * @p: the port's parameters
  *
  * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
  */
-static inline u64 csig_port_due_ns(const struct csig_port_params *p)
+static inline u64 scsig_port_due_ns(const struct scsig_port_params *p)
 {
-	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? 1 : csig_port_period_ns(p);
+	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? 1 : scsig_port_period_ns(p);
 }
 
 /**
- * csig_port_shared_due_ns() - csig_port_due_ns() for a port that several queues send through
+ * scsig_port_shared_due_ns() - scsig_port_due_ns() for a port that several queues send through
  * @p: the port's parameters
  *
  * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
  */
-static inline u64 csig_port_shared_due_ns(const struct csig_port_params *p)
+static inline u64 scsig_port_shared_due_ns(const struct scsig_port_params *p)
 {
 	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? p->interval_ns >> CSIG_SHARED_EWMA_SHIFT :
-							csig_port_period_ns(p);
+							scsig_port_period_ns(p);
 }
 
 /**
- * csig_port_is_due() - must csig_port_look() be called?
+ * scsig_port_is_due() - must scsig_port_look() be called?
  * @v: the port's variables
- * @due_ns: result of csig_port_due_ns(), ns
+ * @due_ns: result of scsig_port_due_ns(), ns
  * @now_ns: current time, ns, of any clock that does not jump
  *
- * Return: false if csig_port_look() would change nothing.
+ * Return: false if scsig_port_look() would change nothing.
  */
-static inline bool csig_port_is_due(const struct csig_port_vars *v, u64 due_ns, u64 now_ns)
+static inline bool scsig_port_is_due(const struct scsig_port_vars *v, u64 due_ns, u64 now_ns)
 {
 	return now_ns - v->start_ns >= due_ns;
 }
 
 /* (1 - 2^-shift)^n, by squares, in 2^-32; 0 once it is below that. */
-static inline u64 csig_port_discount(u32 shift, u64 n)
+static inline u64 scsig_port_discount(u32 shift, u64 n)
 {
 	u64 factor = (1ULL << CSIG_DISCOUNT_SHIFT) - (1ULL << (CSIG_DISCOUNT_SHIFT - shift));
 	u64 product = 1ULL << CSIG_DISCOUNT_SHIFT;
@@ -182,39 +182,40 @@ static inline u64 csig_port_discount(u32 shift, u64 n)
 }
 
 /* @n periods have ended, at least one; all but the first were empty. */
-static inline void csig_port_close_dre(struct csig_port_vars *v, const struct csig_port_params *p,
-				       u64 n)
+static inline void scsig_port_close_dre(struct scsig_port_vars *v,
+					const struct scsig_port_params *p,
+					u64 n)
 {
 	v->dre_x = mul_u64_u64_shr(v->dre_x + (v->bytes << CSIG_DRE_SHIFT),
-				   csig_port_discount(p->shift, n - 1), CSIG_DISCOUNT_SHIFT);
+				   scsig_port_discount(p->shift, n - 1), CSIG_DISCOUNT_SHIFT);
 	v->used_bytes_ps = mul_u64_u64_div_u64(v->dre_x, CSIG_NS_PER_S,
 					       p->interval_ns << CSIG_DRE_SHIFT);
 	v->dre_x -= v->dre_x >> p->shift;
 }
 
 /* Add a sample: the last packet's bytes over the time since it left. 2^40 * 2^30 / 2^30 */
-static inline void csig_port_weigh(struct csig_port_vars *v, const struct csig_port_params *p,
-				   u64 gap_ns)
+static inline void scsig_port_weigh(struct scsig_port_vars *v, const struct scsig_port_params *p,
+				    u64 gap_ns)
 {
 	const u64 whole_ns = p->interval_ns + gap_ns;
 
 	v->used_bytes_ps = mul_u64_u64_div_u64(v->used_bytes_ps, p->interval_ns, whole_ns) +
-			   csig_port_rate(v->bytes, whole_ns);
+			   scsig_port_rate(v->bytes, whole_ns);
 	v->used_bytes_ps = min_t(u64, v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 }
 
 /**
- * csig_port_look() - update the estimate to the current time
+ * scsig_port_look() - update the estimate to the current time
  * @v: variables of the port
  * @p: parameters of the port
  * @now_ns: current time, ns, of any clock that does not jump
  *
  * Return: true if an interval or period ended or, for ewma, if time has passed.
  */
-static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_port_params *p,
-				  u64 now_ns)
+static inline bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p,
+				   u64 now_ns)
 {
-	const u64 period_ns = csig_port_period_ns(p);
+	const u64 period_ns = scsig_port_period_ns(p);
 	const u64 passed_ns = now_ns - v->start_ns;
 	u64 n = 1;
 
@@ -224,16 +225,16 @@ static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_po
 	if (p->estimator == TC_CSIG_ESTIMATOR_EWMA) {
 		if (!passed_ns)
 			return false;
-		csig_port_weigh(v, p, passed_ns);
+		scsig_port_weigh(v, p, passed_ns);
 		v->start_ns = now_ns;
 	} else {
 		if (passed_ns < period_ns)
 			return false;
 		n = div64_u64(passed_ns, period_ns);
 		if (p->estimator == TC_CSIG_ESTIMATOR_DRE)
-			csig_port_close_dre(v, p, n);
+			scsig_port_close_dre(v, p, n);
 		else
-			v->used_bytes_ps = n > 1 ? 0 : csig_port_rate(v->bytes, period_ns);
+			v->used_bytes_ps = n > 1 ? 0 : scsig_port_rate(v->bytes, period_ns);
 		v->start_ns += n * period_ns;
 	}
 	v->bytes = 0;
@@ -242,18 +243,19 @@ static inline bool csig_port_look(struct csig_port_vars *v, const struct csig_po
 }
 
 /**
- * csig_port_look_total() - csig_port_look() for a port that several queues send through
+ * scsig_port_look_total() - scsig_port_look() for a port that several queues send through
  * @v: the port's variables, which all queues share
  * @p: the port's parameters
- * @due_ns: result of csig_port_shared_due_ns(), ns
+ * @due_ns: result of scsig_port_shared_due_ns(), ns
  * @total_bytes: bytes on the wire that all queues have sent so far
  * @now_ns: current time, ns, of any clock that does not jump; another CPU may already have called
  *	this function with a later time
  *
  * Return: true if an interval or period ended.
  */
-static inline bool csig_port_look_total(struct csig_port_vars *v, const struct csig_port_params *p,
-					u64 due_ns, u64 total_bytes, u64 now_ns)
+static inline bool scsig_port_look_total(struct scsig_port_vars *v,
+					 const struct scsig_port_params *p,
+					 u64 due_ns, u64 total_bytes, u64 now_ns)
 {
 	const u64 left_bytes = total_bytes - v->total_bytes;
 
@@ -266,40 +268,40 @@ static inline bool csig_port_look_total(struct csig_port_vars *v, const struct c
 	v->bytes = min_t(u64, v->bytes + min_t(u64, left_bytes, CSIG_BYTES_MAX), CSIG_BYTES_MAX);
 	if ((s64)(now_ns - v->start_ns) < (s64)due_ns)
 		return false;
-	return csig_port_look(v, p, now_ns);
+	return scsig_port_look(v, p, now_ns);
 }
 
 /**
- * csig_port_sent() - count a packet that leaves; call csig_port_look() with the same time before
+ * scsig_port_sent() - count a packet that leaves; call scsig_port_look() with the same time before
  * @v: variables of the port
  * @now_ns: current time, ns
  * @bytes: size of the packet on the wire
  */
-static inline void csig_port_sent(struct csig_port_vars *v, u64 now_ns, u32 bytes)
+static inline void scsig_port_sent(struct scsig_port_vars *v, u64 now_ns, u32 bytes)
 {
 	if (!v->runs) {
 		v->runs = true;
 		v->start_ns = now_ns;
 	}
-	/* csig_port_look() bounds the sum once per interval, which is sufficient. */
+	/* scsig_port_look() bounds the sum once per interval, which is sufficient. */
 	v->bytes += bytes;
 }
 
 /**
- * csig_port_available_bytes_ps() - get the available bandwidth, ABW
+ * scsig_port_available_bytes_ps() - get the available bandwidth, ABW
  * @v: variables of the port
  * @p: parameters of the port
  *
  * Return: bytes/s, 0 to the capacity.
  */
-static inline u64 csig_port_available_bytes_ps(const struct csig_port_vars *v,
-					       const struct csig_port_params *p)
+static inline u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
+						const struct scsig_port_params *p)
 {
 	return p->capacity_bytes_ps - min(v->used_bytes_ps, p->capacity_bytes_ps);
 }
 
 /**
- * csig_port_value() - get the port's value of a signal, in the signal's unit
+ * scsig_port_value() - get the port's value of a signal, in the signal's unit
  * @v: variables of the port
  * @p: parameters of the port
  * @type: type of the signal, enum csig_type
@@ -307,10 +309,10 @@ static inline u64 csig_port_available_bytes_ps(const struct csig_port_vars *v,
  *
  * Return: kbit/s, ppm or ns, depending on @type.
  */
-static inline u64 csig_port_value(const struct csig_port_vars *v,
-				  const struct csig_port_params *p, u32 type, u64 waited_ns)
+static inline u64 scsig_port_value(const struct scsig_port_vars *v,
+				   const struct scsig_port_params *p, u32 type, u64 waited_ns)
 {
-	const u64 available_bytes_ps = csig_port_available_bytes_ps(v, p);
+	const u64 available_bytes_ps = scsig_port_available_bytes_ps(v, p);
 
 	if (type == CSIG_PD)
 		return waited_ns;

@@ -24,11 +24,11 @@ static u64 distance(u64 a, u64 b)
 	return a > b ? a - b : b - a;
 }
 
-static void leave(struct csig_port_vars *v, const struct csig_port_params *p, u64 now_ns,
+static void leave(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 now_ns,
 		  u32 bytes)
 {
-	csig_port_look(v, p, now_ns);
-	csig_port_sent(v, now_ns, bytes);
+	scsig_port_look(v, p, now_ns);
+	scsig_port_sent(v, now_ns, bytes);
 }
 
 /*
@@ -82,21 +82,21 @@ static void table_test(struct kunit *test)
 	int i, n;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct csig_port_params p = {
+		const struct scsig_port_params p = {
 			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
 			.estimator = cases[i].estimator, .shift = cases[i].shift,
 		};
-		struct csig_port_vars v = {};
+		struct scsig_port_vars v = {};
 		bool due, looked;
 
 		for (n = 0; n < 4 && cases[i].sent[n].bytes; n++)
 			leave(&v, &p, cases[i].sent[n].ns, cases[i].sent[n].bytes);
 		/* After the first departure the estimate changes exactly when it is due. */
-		due = csig_port_is_due(&v, csig_port_due_ns(&p), cases[i].look_ns);
-		looked = csig_port_look(&v, &p, cases[i].look_ns);
+		due = scsig_port_is_due(&v, scsig_port_due_ns(&p), cases[i].look_ns);
+		looked = scsig_port_look(&v, &p, cases[i].look_ns);
 		KUNIT_EXPECT_EQ_MSG(test, looked, due && v.runs, "case %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, v.used_bytes_ps, cases[i].used_bytes_ps, "case %d", i);
-		KUNIT_EXPECT_EQ_MSG(test, csig_port_available_bytes_ps(&v, &p),
+		KUNIT_EXPECT_EQ_MSG(test, scsig_port_available_bytes_ps(&v, &p),
 				    GBIT - min(cases[i].used_bytes_ps, GBIT), "case %d", i);
 	}
 }
@@ -107,12 +107,12 @@ static void looking_test(struct kunit *test)
 	u32 n, shift;
 
 	for (shift = 0; shift <= 4; shift++) {
-		const struct csig_port_params p = {
+		const struct scsig_port_params p = {
 			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
 			.estimator = shift ? TC_CSIG_ESTIMATOR_DRE : TC_CSIG_ESTIMATOR_RAW,
 			.shift = shift,
 		};
-		struct csig_port_vars often = {}, rarely = {};
+		struct scsig_port_vars often = {}, rarely = {};
 		u64 now_ns = 12345;
 
 		for (n = 0; n < 20000; n++) {
@@ -120,7 +120,7 @@ static void looking_test(struct kunit *test)
 			u64 look_ns = now_ns;
 
 			while (look_ns < now_ns + gap_ns) {
-				csig_port_look(&often, &p, look_ns);
+				scsig_port_look(&often, &p, look_ns);
 				look_ns += 1 + random_u32() % 999;
 			}
 			now_ns += gap_ns;
@@ -134,17 +134,17 @@ static void looking_test(struct kunit *test)
 }
 
 /* Send packets evenly at @load_percent of the rate. Returns the greatest error, ppm of the rate. */
-static u64 even_error_ppm(const struct csig_port_params *p, u32 bytes, u32 load_percent)
+static u64 even_error_ppm(const struct scsig_port_params *p, u32 bytes, u32 load_percent)
 {
-	const u64 packet_ns = csig_port_rate(bytes, p->capacity_bytes_ps);
+	const u64 packet_ns = scsig_port_rate(bytes, p->capacity_bytes_ps);
 	u64 start_ns = random_u32(), worst_bytes_ps = 0, want_bytes_ps, gap_ns;
-	struct csig_port_vars v = {};
+	struct scsig_port_vars v = {};
 	u32 n, count;
 
 	if (!load_percent)
-		return csig_port_look(&v, p, start_ns) || v.used_bytes_ps ? CSIG_PPM_MAX : 0;
+		return scsig_port_look(&v, p, start_ns) || v.used_bytes_ps ? CSIG_PPM_MAX : 0;
 	gap_ns = packet_ns * 100 / load_percent;
-	want_bytes_ps = csig_port_rate(bytes, gap_ns);
+	want_bytes_ps = scsig_port_rate(bytes, gap_ns);
 	/* After 8 intervals the initial estimate has decayed to e^-8. */
 	count = div64_u64(p->interval_ns * 8, gap_ns) + 1;
 	for (n = 0; n < count + count / 4 + 2; n++) {
@@ -164,7 +164,7 @@ static void accuracy_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(packets); i++) {
 		for (estimator = 0; estimator < TC_CSIG_ESTIMATORS; estimator++) {
-			const struct csig_port_params p = {
+			const struct scsig_port_params p = {
 				/* 1250 bytes take 1 us */
 				.capacity_bytes_ps = 10 * GBIT, .interval_ns = packets[i] * US,
 				.estimator = estimator, .shift = 4,
@@ -188,13 +188,13 @@ static void discount_test(struct kunit *test)
 		u64 want = 1ULL << 32;
 
 		for (n = 0; n < 3000; n++) {
-			const u64 got = csig_port_discount(shift, n);
+			const u64 got = scsig_port_discount(shift, n);
 
 			/* Fewer results are truncated when the power is computed by squares. */
 			KUNIT_ASSERT_LE(test, distance(got, want), 300ULL);
 			want -= want >> shift;
 		}
-		KUNIT_EXPECT_EQ(test, csig_port_discount(shift, U64_MAX), 0ULL);
+		KUNIT_EXPECT_EQ(test, scsig_port_discount(shift, U64_MAX), 0ULL);
 	}
 }
 
@@ -204,25 +204,25 @@ static void saturation_test(struct kunit *test)
 	u32 n, estimator;
 
 	for (estimator = 0; estimator < TC_CSIG_ESTIMATORS; estimator++) {
-		const struct csig_port_params p = {
+		const struct scsig_port_params p = {
 			.capacity_bytes_ps = TC_CSIG_RATE_MAX_BYTES_PS,
 			.interval_ns = TC_CSIG_INTERVAL_MIN_NS << (estimator & 1),
 			.estimator = estimator, .shift = TC_CSIG_SHIFT_MAX,
 		};
-		struct csig_port_vars v = {}, bounded;
+		struct scsig_port_vars v = {}, bounded;
 
 		for (n = 0; n < 300 * 2000; n++)
 			leave(&v, &p, n / 300, S32_MAX);
 		for (n = 0; n < 20000; n++)
 			leave(&v, &p, 2000 + n, S32_MAX);
-		KUNIT_EXPECT_EQ(test, csig_port_available_bytes_ps(&v, &p), 0ULL);
-		KUNIT_EXPECT_EQ(test, csig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
+		KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&v, &p), 0ULL);
+		KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
 		/* A number of bytes above the bound counts as the bound. */
 		v.bytes = CSIG_BYTES_MAX * 3;
 		bounded = v;
 		bounded.bytes = CSIG_BYTES_MAX;
-		csig_port_look(&v, &p, 1 << 20);
-		csig_port_look(&bounded, &p, 1 << 20);
+		scsig_port_look(&v, &p, 1 << 20);
+		scsig_port_look(&bounded, &p, 1 << 20);
 		KUNIT_EXPECT_EQ(test, v.used_bytes_ps, bounded.used_bytes_ps);
 		KUNIT_EXPECT_EQ(test, v.dre_x, bounded.dre_x);
 		if (estimator == TC_CSIG_ESTIMATOR_EWMA)
@@ -255,14 +255,14 @@ static void value_test(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(value_cases); i++) {
-		const struct csig_port_params p = {
+		const struct scsig_port_params p = {
 			.capacity_bytes_ps = value_cases[i].capacity_bytes_ps,
 		};
-		const struct csig_port_vars v = {
+		const struct scsig_port_vars v = {
 			.used_bytes_ps = value_cases[i].used_bytes_ps,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, csig_port_value(&v, &p, value_cases[i].type, 12345),
+		KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, value_cases[i].type, 12345),
 				    value_cases[i].want, "case %d", i);
 	}
 }
@@ -270,14 +270,14 @@ static void value_test(struct kunit *test)
 #define QUEUES 4
 
 /* Send by one transmit queue of a port, which updates its copy of the estimate when due. */
-static void leave_by_queue(struct csig_port_vars *shared, struct csig_port_vars *copy,
-			   const struct csig_port_params *p, u64 *total_bytes, u64 now_ns,
+static void leave_by_queue(struct scsig_port_vars *shared, struct scsig_port_vars *copy,
+			   const struct scsig_port_params *p, u64 *total_bytes, u64 now_ns,
 			   u32 bytes)
 {
-	const u64 due_ns = csig_port_shared_due_ns(p);
+	const u64 due_ns = scsig_port_shared_due_ns(p);
 
-	if (csig_port_is_due(copy, due_ns, now_ns)) {
-		csig_port_look_total(shared, p, due_ns, *total_bytes, now_ns);
+	if (scsig_port_is_due(copy, due_ns, now_ns)) {
+		scsig_port_look_total(shared, p, due_ns, *total_bytes, now_ns);
 		*copy = *shared;
 	}
 	*total_bytes += bytes;
@@ -289,12 +289,12 @@ static void queues_test(struct kunit *test)
 	u32 n, shift;
 
 	for (shift = 0; shift <= 4; shift++) {
-		const struct csig_port_params p = {
+		const struct scsig_port_params p = {
 			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
 			.estimator = shift ? TC_CSIG_ESTIMATOR_DRE : TC_CSIG_ESTIMATOR_RAW,
 			.shift = shift,
 		};
-		struct csig_port_vars shared = {}, copy[QUEUES] = {}, one = {};
+		struct scsig_port_vars shared = {}, copy[QUEUES] = {}, one = {};
 		u64 now_ns = 12345, total_bytes = U64_MAX - 5000;
 
 		for (n = 0; n < 20000; n++) {
@@ -313,11 +313,11 @@ static void queues_test(struct kunit *test)
 /* On a port of several queues ewma is updated 16 times per T; packets are sent evenly. */
 static void queues_ewma_test(struct kunit *test)
 {
-	const struct csig_port_params p = {
+	const struct scsig_port_params p = {
 		.capacity_bytes_ps = GBIT, .interval_ns = 160 * US,
 		.estimator = TC_CSIG_ESTIMATOR_EWMA,
 	};
-	struct csig_port_vars shared = {}, copy[QUEUES] = {};
+	struct scsig_port_vars shared = {}, copy[QUEUES] = {};
 	u64 now_ns = 12345, total_bytes = 0, worst_bytes_ps = 0;
 	u32 n;
 
@@ -334,37 +334,37 @@ static void queues_ewma_test(struct kunit *test)
 /* A look with an earlier time than another CPU's look leaves the estimate unchanged. */
 static void late_look_test(struct kunit *test)
 {
-	const struct csig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 10 * US };
-	struct csig_port_vars v = {};
+	const struct scsig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 10 * US };
+	struct scsig_port_vars v = {};
 	int estimator;
 
 	for (estimator = 0; estimator <= TC_CSIG_ESTIMATOR_MAX; estimator++) {
-		struct csig_port_params q = p;
+		struct scsig_port_params q = p;
 
 		q.estimator = estimator;
 		q.shift = 4;
-		v = (struct csig_port_vars) {};
-		csig_port_look_total(&v, &q, csig_port_shared_due_ns(&q), 0, 50000);
-		KUNIT_EXPECT_FALSE(test, csig_port_look_total(&v, &q, csig_port_shared_due_ns(&q),
-							      1250, 49990));
+		v = (struct scsig_port_vars) {};
+		scsig_port_look_total(&v, &q, scsig_port_shared_due_ns(&q), 0, 50000);
+		KUNIT_EXPECT_FALSE(test, scsig_port_look_total(&v, &q, scsig_port_shared_due_ns(&q),
+							       1250, 49990));
 		KUNIT_EXPECT_EQ(test, v.bytes, 1250ULL);
 		KUNIT_EXPECT_EQ(test, v.used_bytes_ps, 0ULL);
-		KUNIT_EXPECT_TRUE(test, csig_port_look_total(&v, &q, csig_port_shared_due_ns(&q),
-							     1250, 60000));
+		KUNIT_EXPECT_TRUE(test, scsig_port_look_total(&v, &q, scsig_port_shared_due_ns(&q),
+							      1250, 60000));
 		KUNIT_EXPECT_GT(test, v.used_bytes_ps, 0ULL);
 	}
 }
 
 static void interval_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(125000000), 256000ULL, "1 Gbit/s");
-	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(1250000000), 25600ULL, "10 Gbit/s");
-	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(12500000000), 10000ULL, "100: the least");
-	KUNIT_EXPECT_EQ_MSG(test, csig_port_interval_ns(1250), 1000000000ULL,
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_interval_ns(125000000), 256000ULL, "1 Gbit/s");
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_interval_ns(1250000000), 25600ULL, "10 Gbit/s");
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_interval_ns(12500000000), 10000ULL, "100: the least");
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_interval_ns(1250), 1000000000ULL,
 			    "10 kbit/s: the most");
 }
 
-static struct kunit_case csig_port_cases[] = {
+static struct kunit_case scsig_port_cases[] = {
 	KUNIT_CASE(interval_test),
 	KUNIT_CASE(table_test),
 	KUNIT_CASE(looking_test),
@@ -378,12 +378,12 @@ static struct kunit_case csig_port_cases[] = {
 	{}
 };
 
-static struct kunit_suite csig_port_suite = {
+static struct kunit_suite scsig_port_suite = {
 	.name = "csig_port",
-	.test_cases = csig_port_cases,
+	.test_cases = scsig_port_cases,
 };
 
-kunit_test_suite(csig_port_suite);
+kunit_test_suite(scsig_port_suite);
 
 MODULE_DESCRIPTION("KUnit tests of CSIG's estimate of a port");
 MODULE_LICENSE("GPL");

@@ -2,7 +2,7 @@
 /* Tests of CSIG's tag, its values and its locators. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 #include <uapi/linux/pkt_sched_csig.h>
 
 static u64 random_state = 1;
@@ -496,7 +496,7 @@ static void misfit_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, csig_layout_needs_ttl(&layout_cases[4].layout));
 }
 
-static struct kunit_case csig_cases[] = {
+static struct kunit_case scsig_cases[] = {
 	KUNIT_CASE(wire_test),
 	KUNIT_CASE(bits_test),
 	KUNIT_CASE(place_test),
@@ -513,12 +513,12 @@ static struct kunit_case csig_cases[] = {
 	{}
 };
 
-static struct kunit_suite csig_suite = {
+static struct kunit_suite scsig_suite = {
 	.name = "csig",
-	.test_cases = csig_cases,
+	.test_cases = scsig_cases,
 };
 
-kunit_test_suite(csig_suite);
+kunit_test_suite(scsig_suite);
 
 MODULE_DESCRIPTION("KUnit tests of CSIG's tag");
 MODULE_LICENSE("GPL");

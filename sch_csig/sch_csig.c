@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_csig: a port that writes its load to CSIG tags. net/csig.h contains the tag and its values,
+ * sch_csig: a port that writes its load to CSIG tags. hopcc/wire/csig.h contains the tag and its values,
  * csig_port.h the port's estimator, csig_packet.h the handling of tags in packets.
  *
  * The qdisc wraps exactly one child, which queues the packets (hop_child). When a packet arrives,
@@ -25,16 +25,16 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <net/csig.h>
-#include <net/hop_arrival.h>
-#include <net/hop_child.h>
-#include <net/hop_limit.h>
-#include <net/hop_nla.h>
-#include <net/hop_pkt.h>
-#include <net/hop_port.h>
-#include <net/hop_speed.h>
-#include <net/hop_trust.h>
-#include <net/int.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/lib/hop_arrival.h>
+#include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_limit.h>
+#include <hopcc/lib/hop_nla.h>
+#include <hopcc/lib/hop_pkt.h>
+#include <hopcc/core/hop_port.h>
+#include <hopcc/core/hop_speed.h>
+#include <hopcc/lib/hop_trust.h>
+#include <hopcc/wire/int.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_csig.h>
 #include "csig_packet.h"
@@ -60,13 +60,13 @@ struct csig_signal {
 };
 
 /**
- * struct csig_settings - the qdisc's settings; replaced as a whole under the tree lock
+ * struct scsig_settings - the qdisc's settings; replaced as a whole under the tree lock
  * @rate_bytes_ps: rate set by tc, bytes/s; TC_CSIG_RATE_AUTO for the device's rate
  * @value: the 32-bit options, by attribute
  * @has_interval: the interval was set by tc; otherwise it follows the rate
  * @port: the estimator's parameters, computed from the attributes, as are the next five
  *	members; the rate may follow the device's
- * @due_ns: csig_port_due_ns() of @port
+ * @due_ns: scsig_port_due_ns() of @port
  * @types: bit n is set if the port has the signal of type n
  * @updated_types: @types in mode update, else 0
  * @tpids: TPIDs of tags
@@ -74,11 +74,11 @@ struct csig_signal {
  * @signal: configuration of the signals, by type
  * @rcu: for freeing; dump() reads the settings without a lock
  */
-struct csig_settings {
+struct scsig_settings {
 	u64 rate_bytes_ps;
 	u32 value[TCA_CSIG_MAX + 1];
 	bool has_interval;
-	struct csig_port_params port;
+	struct scsig_port_params port;
 	u64 due_ns;
 	u32 types;
 	u32 updated_types;
@@ -89,13 +89,13 @@ struct csig_settings {
 };
 
 /**
- * struct csig_answer - the port's value for a tag
+ * struct scsig_answer - the port's value for a tag
  * @measured: the value in kbit/s, ppm or ns, depending on the type
  * @code: the same value in the tag's units, by csig_encode()
  * @locator: locator that this port writes, without a TTL
  * @has_ttl: the locator depends on the packet's TTL
  */
-struct csig_answer {
+struct scsig_answer {
 	u64 measured;
 	u32 code;
 	u16 locator;
@@ -103,23 +103,23 @@ struct csig_answer {
 };
 
 /**
- * struct csig_shared - a port that several transmit queues send through
+ * struct scsig_shared - a port that several transmit queues send through
  * @port: the shared count of bytes; must be first
  * @vars: the shared estimate; under the port's lock
  */
-struct csig_shared {
+struct scsig_shared {
 	struct hop_port port;
-	struct csig_port_vars vars;
+	struct scsig_port_vars vars;
 };
 
 /**
- * struct csig_sched_data - one port, or one transmit queue of a port
+ * struct scsig_sched_data - one port, or one transmit queue of a port
  * @child: the child qdisc; must be first
  * @sch: the qdisc that contains this structure as private data
  * @set: the settings; NULL only until init() sets them
  * @port: the estimate, or a copy of the shared port's estimate, except @port.bytes, which then
  *	counts this queue's bytes
- * @known: bit csig_answer_bit() is set while that member of @answer is valid, which is until the
+ * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
  *	estimate or the settings change
  * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
  *	packet to packet
@@ -129,13 +129,13 @@ struct csig_shared {
  * @runs: the timer runs
  * @speed: watch on the device's rate; under RTNL
  */
-struct csig_sched_data {
+struct scsig_sched_data {
 	struct hop_child child;
 	struct Qdisc *sch;
-	struct csig_settings *set;
-	struct csig_port_vars port;
+	struct scsig_settings *set;
+	struct scsig_port_vars port;
 	u32 known;
-	struct csig_answer answer[CSIG_PD][CSIG_FORMS];
+	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	struct hop_port_queue sent;
 	struct tc_csig_xstats stats;
 	struct hrtimer timer;
@@ -143,14 +143,14 @@ struct csig_sched_data {
 	struct hop_speed_watch speed;
 };
 
-static bool csig_has(const struct csig_settings *set, u32 type)
+static bool scsig_has(const struct scsig_settings *set, u32 type)
 {
 	/* A tag's type is at most 15. */
 	return set->types >> type & 1;
 }
 
 /* Get the number of packets on the wire that a queued packet stands for. */
-static __always_inline u32 csig_pkts(const struct sk_buff *skb)
+static __always_inline u32 scsig_pkts(const struct sk_buff *skb)
 {
 	return hop_pkt_wire(skb, 0).segs_pkts;
 }
@@ -159,34 +159,34 @@ static __always_inline u32 csig_pkts(const struct sk_buff *skb)
  * Returns true if the packet's tag must be removed, and counts why a tag is not updated. @type is
  * the tag's type, or CSIG_TYPES if the tag has a fault or this port does not update tags.
  */
-static __always_inline bool csig_must_strip(struct csig_sched_data *q,
-					    const struct csig_place *place, u32 type, u32 pkts)
+static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
+					     const struct csig_place *place, u32 type, u32 pkts)
 {
-	const struct csig_settings *set = q->set;
+	const struct scsig_settings *set = q->set;
 	const u32 mode = set->value[TCA_CSIG_MODE];
 
 	if (place->fault)
 		q->stats.malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
-	if (likely(csig_has(set, type)))
+	if (likely(scsig_has(set, type)))
 		return false;
 	q->stats.unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
 /* Remove all tags. Returns false if one stays: then the packet must not leave (section 6.1). */
-static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, u32 pkts)
+static noinline bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
-	struct csig_place place = csig_packet_find(skb, &q->set->tpids);
+	struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
 
 	do {
-		if (place.fault == CSIG_BAD_TRUNCATED || !csig_packet_cut(skb, &place)) {
+		if (place.fault == CSIG_BAD_TRUNCATED || !scsig_packet_cut(skb, &place)) {
 			q->stats.fenced_pkts += pkts;
 			return false;
 		}
 		q->stats.stripped_pkts += pkts;
-		place = csig_packet_find(skb, &q->set->tpids);
+		place = scsig_packet_find(skb, &q->set->tpids);
 	} while (place.form);
 	return true;
 }
@@ -195,8 +195,8 @@ static noinline bool csig_strip(struct csig_sched_data *q, struct sk_buff *skb, 
  * Segment a GSO packet that had the second form, as a bridge's: a NIC would segment it as if its
  * tag were the IP header. The segments get the arrival time of the GSO packet.
  */
-static noinline int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free)
+static noinline int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
+					 struct sk_buff **to_free)
 {
 	const u64 mark = *hop_arrival_mark(skb);
 	struct sk_buff *segs, *seg;
@@ -209,18 +209,18 @@ static noinline int csig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
 }
 
 /* Convert a packet to the first form. Returns true if it must be segmented. */
-static noinline bool csig_normalise(struct sk_buff *skb, struct net_device *dev,
-				    enum csig_form form, u32 offset_bytes, u16 inner)
+static noinline bool scsig_normalise(struct sk_buff *skb, struct net_device *dev,
+				     enum csig_form form, u32 offset_bytes, u16 inner)
 {
 	const struct csig_place place = {
 		.form = form, .offset_bytes = offset_bytes, .inner = inner,
 	};
 
-	return csig_packet_normalise(skb, dev, &place) && skb_is_gso(skb) &&
+	return scsig_packet_normalise(skb, dev, &place) && skb_is_gso(skb) &&
 	       !hop_device_is_veth(dev);
 }
 
-static __always_inline void csig_count(struct csig_sched_data *q, enum csig_form form, u32 pkts)
+static __always_inline void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
 {
 	if (form == CSIG_COMPACT)
 		q->stats.compact_pkts += pkts;
@@ -229,122 +229,123 @@ static __always_inline void csig_count(struct csig_sched_data *q, enum csig_form
 }
 
 /* Enqueue a packet that may have a tag at any place. */
-static noinline int csig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
-				     struct sk_buff **to_free)
+static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
+				      struct sk_buff **to_free)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
-	const struct csig_settings *set = q->set;
+	struct scsig_sched_data *q = qdisc_priv(sch);
+	const struct scsig_settings *set = q->set;
 	struct csig_place place = {};
-	const u32 pkts = csig_pkts(skb);
+	const u32 pkts = scsig_pkts(skb);
 	u32 type = CSIG_TYPES;
 
-	if (!csig_packet_is_plain(skb, &set->tpids))
-		place = csig_packet_find(skb, &set->tpids);
+	if (!scsig_packet_is_plain(skb, &set->tpids))
+		place = scsig_packet_find(skb, &set->tpids);
 	if (!place.form)
 		goto queue;
-	csig_count(q, place.form, pkts);
+	scsig_count(q, place.form, pkts);
 	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
-		type = csig_packet_read(skb, &place).type;
-	if (unlikely(csig_must_strip(q, &place, type, pkts))) {
-		if (!csig_strip(q, skb, pkts))
+		type = scsig_packet_read(skb, &place).type;
+	if (unlikely(scsig_must_strip(q, &place, type, pkts))) {
+		if (!scsig_strip(q, skb, pkts))
 			return qdisc_drop(skb, sch, to_free);
 		goto queue;
 	}
 	/* The tag asks for the packet's delay in this port. */
 	if (type == CSIG_PD)
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	if (!place.fault && csig_packet_is_second_form(skb, &place) &&
-	    csig_normalise(skb, qdisc_dev(sch), place.form, place.offset_bytes, place.inner))
-		return csig_queue_segments(skb, sch, to_free);
+	if (!place.fault && scsig_packet_is_second_form(skb, &place) &&
+	    scsig_normalise(skb, qdisc_dev(sch), place.form, place.offset_bytes, place.inner))
+		return scsig_queue_segments(skb, sch, to_free);
 queue:
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
-/* Enqueue a packet with a tag of @form, a constant, where csig_packet_glance() finds tags. */
-static __always_inline int csig_enqueue_near(struct sk_buff *skb, struct Qdisc *sch,
-					     struct sk_buff **to_free, enum csig_form form)
+/* Enqueue a packet with a tag of @form, a constant, where scsig_packet_glance() finds tags. */
+static __always_inline int scsig_enqueue_near(struct sk_buff *skb, struct Qdisc *sch,
+					      struct sk_buff **to_free, enum csig_form form)
 {
 	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	const u32 type = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
 
 	if (unlikely(!(q->set->updated_types >> type & 1)) ||
-	    unlikely(csig_packet_is_second_form(skb, &place)))
-		return csig_enqueue_any(skb, sch, to_free);
-	csig_count(q, form, csig_pkts(skb));
+	    unlikely(scsig_packet_is_second_form(skb, &place)))
+		return scsig_enqueue_any(skb, sch, to_free);
+	scsig_count(q, form, scsig_pkts(skb));
 	/* The tag asks for the packet's delay in this port. */
 	if (type == CSIG_PD)
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
-static noinline int csig_enqueue_compact(struct sk_buff *skb, struct Qdisc *sch,
-					 struct sk_buff **to_free)
-{
-	return csig_enqueue_near(skb, sch, to_free, CSIG_COMPACT);
-}
-
-static noinline int csig_enqueue_expanded(struct sk_buff *skb, struct Qdisc *sch,
+static noinline int scsig_enqueue_compact(struct sk_buff *skb, struct Qdisc *sch,
 					  struct sk_buff **to_free)
 {
-	return csig_enqueue_near(skb, sch, to_free, CSIG_EXPANDED);
+	return scsig_enqueue_near(skb, sch, to_free, CSIG_COMPACT);
 }
 
-static noinline int csig_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
-				       struct sk_buff **to_free)
+static noinline int scsig_enqueue_expanded(struct sk_buff *skb, struct Qdisc *sch,
+					   struct sk_buff **to_free)
+{
+	return scsig_enqueue_near(skb, sch, to_free, CSIG_EXPANDED);
+}
+
+static noinline int scsig_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free)
 {
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /* All calls are tail calls, so that this function needs no stack frame. */
-static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
-	const struct csig_sched_data *q = qdisc_priv(sch);
+	const struct scsig_sched_data *q = qdisc_priv(sch);
 
-	switch (csig_packet_glance(skb, &q->set->tpids)) {
+	switch (scsig_packet_glance(skb, &q->set->tpids)) {
 	case CSIG_GLANCE_IP:
-		return csig_enqueue_plain(skb, sch, to_free);
+		return scsig_enqueue_plain(skb, sch, to_free);
 	case CSIG_GLANCE_COMPACT:
-		return csig_enqueue_compact(skb, sch, to_free);
+		return scsig_enqueue_compact(skb, sch, to_free);
 	case CSIG_GLANCE_EXPANDED:
-		return csig_enqueue_expanded(skb, sch, to_free);
+		return scsig_enqueue_expanded(skb, sch, to_free);
 	default:
-		return csig_enqueue_any(skb, sch, to_free);
+		return scsig_enqueue_any(skb, sch, to_free);
 	}
 }
 
-static void csig_start_timer(struct csig_sched_data *q)
+static void scsig_start_timer(struct scsig_sched_data *q)
 {
 	q->runs = true;
-	hrtimer_start(&q->timer, ns_to_ktime(q->port.start_ns + csig_port_period_ns(&q->set->port)),
+	hrtimer_start(&q->timer,
+		      ns_to_ktime(q->port.start_ns + scsig_port_period_ns(&q->set->port)),
 		      HRTIMER_MODE_ABS_SOFT);
 }
 
 /* A callback that is running already waits for our lock, and then finds @runs false. */
-static void csig_stop_timer(struct csig_sched_data *q)
+static void scsig_stop_timer(struct scsig_sched_data *q)
 {
 	q->runs = false;
 	hrtimer_try_to_cancel(&q->timer);
 }
 
 /* Call this only for a queue that shares its port. */
-static struct csig_shared *csig_shared(const struct csig_sched_data *q)
+static struct scsig_shared *scsig_shared(const struct scsig_sched_data *q)
 {
-	return container_of(q->sent.port, struct csig_shared, port);
+	return container_of(q->sent.port, struct scsig_shared, port);
 }
 
 /*
  * Update the estimate that all queues of the port share. Each of them calls this function once per
  * interval, and the first one ends the interval. Returns true if this queue was the first.
  */
-static bool csig_look_shared(struct csig_sched_data *q, u64 now_ns)
+static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 {
-	struct csig_shared *shared = csig_shared(q);
+	struct scsig_shared *shared = scsig_shared(q);
 	bool ended;
 
 	spin_lock(&shared->port.lock);
-	ended = csig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns,
-				     hop_port_sum(&shared->port), now_ns);
+	ended = scsig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns,
+				      hop_port_sum(&shared->port), now_ns);
 	if (q->port.periods != shared->vars.periods)
 		q->known = 0;
 	q->port = shared->vars;
@@ -353,26 +354,26 @@ static bool csig_look_shared(struct csig_sched_data *q, u64 now_ns)
 	return ended;
 }
 
-static noinline void csig_look(struct csig_sched_data *q, u64 now_ns)
+static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 {
 	if (unlikely(q->sent.port)) {
-		if (!csig_look_shared(q, now_ns))
+		if (!scsig_look_shared(q, now_ns))
 			return;
-	} else if (!csig_port_look(&q->port, &q->set->port, now_ns)) {
+	} else if (!scsig_port_look(&q->port, &q->set->port, now_ns)) {
 		return;
 	}
 	q->known = 0;
 	trace_csig_interval(q->sch, q->port.used_bytes_ps,
-			    csig_port_available_bytes_ps(&q->port, &q->set->port));
+			    scsig_port_available_bytes_ps(&q->port, &q->set->port));
 }
 
 /*
  * An interval is over. If no packet left in it, the timer stops, even if packets are queued:
- * until the next departure all intervals are empty, and csig_look() then ends them together.
+ * until the next departure all intervals are empty, and scsig_look() then ends them together.
  */
-static enum hrtimer_restart csig_expired(struct hrtimer *timer)
+static enum hrtimer_restart scsig_expired(struct hrtimer *timer)
 {
-	struct csig_sched_data *q = container_of(timer, struct csig_sched_data, timer);
+	struct scsig_sched_data *q = container_of(timer, struct scsig_sched_data, timer);
 	enum hrtimer_restart again = HRTIMER_NORESTART;
 	struct Qdisc *root;
 
@@ -382,10 +383,10 @@ static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 	/* Do nothing if the timer was stopped, or stopped and started again. */
 	if (q->runs && !hrtimer_is_queued(timer)) {
 		q->runs = q->port.bytes;
-		csig_look(q, ktime_get_ns());
+		scsig_look(q, ktime_get_ns());
 		if (q->runs) {
 			hrtimer_set_expires(timer, ns_to_ktime(q->port.start_ns +
-					    csig_port_period_ns(&q->set->port)));
+					    scsig_port_period_ns(&q->set->port)));
 			again = HRTIMER_RESTART;
 		}
 	}
@@ -394,36 +395,36 @@ static enum hrtimer_restart csig_expired(struct hrtimer *timer)
 	return again;
 }
 
-static u32 csig_answer_bit(u32 type, enum csig_form form)
+static u32 scsig_answer_bit(u32 type, enum csig_form form)
 {
 	return BIT(type * CSIG_FORMS + form);
 }
 
 /* Compute the value for the first tag of this type and form since the estimate changed. */
-static noinline void csig_compute_answer(struct csig_sched_data *q, u32 type, enum csig_form form)
+static noinline void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig_form form)
 {
-	struct csig_answer *answer = &q->answer[type][form];
+	struct scsig_answer *answer = &q->answer[type][form];
 
-	answer->measured = csig_port_value(&q->port, &q->set->port, type, 0);
+	answer->measured = scsig_port_value(&q->port, &q->set->port, type, 0);
 	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
 	answer->locator = q->set->signal[type].locator[form];
 	answer->has_ttl = q->set->signal[type].has_ttl[form];
-	q->known |= csig_answer_bit(type, form);
+	q->known |= scsig_answer_bit(type, form);
 }
 
 /*
  * Most hops are not the worst, so the value is encoded only if needed. Returns true if the packet
  * waited longer here than its tag reports; @a: result
  */
-static __always_inline bool csig_answer_delay(struct csig_sched_data *q, struct sk_buff *skb,
-					      enum csig_form form, const struct csig_tag *t,
-					      u64 now_ns, struct csig_answer *a)
+static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
+					       enum csig_form form, const struct csig_tag *t,
+					       u64 now_ns, struct scsig_answer *a)
 {
 	const struct csig_signal *signal = &q->set->signal[CSIG_PD];
 	const u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (unlikely(waited_ns == HOP_MARK_UNKNOWN_NS)) {
-		q->stats.untimed_pkts += csig_pkts(skb);
+		q->stats.untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
 	if (unlikely(waited_ns > q->stats.longest_ns))
@@ -438,14 +439,14 @@ static __always_inline bool csig_answer_delay(struct csig_sched_data *q, struct 
 }
 
 /* Returns true if the port's value is worse than the tag's; @a: result */
-static __always_inline bool csig_answer(struct csig_sched_data *q, struct sk_buff *skb,
-					enum csig_form form, const struct csig_tag *t,
-					u64 now_ns, struct csig_answer *a)
+static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb,
+					 enum csig_form form, const struct csig_tag *t,
+					 u64 now_ns, struct scsig_answer *a)
 {
 	if (t->type == CSIG_PD)
-		return csig_answer_delay(q, skb, form, t, now_ns, a);
-	if (unlikely(!(q->known & csig_answer_bit(t->type, form))))
-		csig_compute_answer(q, t->type, form);
+		return scsig_answer_delay(q, skb, form, t, now_ns, a);
+	if (unlikely(!(q->known & scsig_answer_bit(t->type, form))))
+		scsig_compute_answer(q, t->type, form);
 	*a = q->answer[t->type][form];
 	return csig_worse(t->type, a->code, t->value);
 }
@@ -455,34 +456,34 @@ static __always_inline bool csig_answer(struct csig_sched_data *q, struct sk_buf
  * have changed before its bytes were copied; its type is CSIG_TYPES if it cannot be written or
  * does not exist any more.
  */
-static noinline struct csig_tag csig_read_own(struct csig_sched_data *q, struct sk_buff *skb,
-					      enum csig_form form, u32 offset_bytes)
+static noinline struct csig_tag scsig_read_own(struct scsig_sched_data *q, struct sk_buff *skb,
+					       enum csig_form form, u32 offset_bytes)
 {
 	const struct csig_place before = { .form = form, .offset_bytes = offset_bytes };
 	const struct csig_tag none = { .type = CSIG_TYPES };
 	struct csig_place now;
 
-	if (!hop_pkt_writable(skb, csig_packet_behind_bytes(&before))) {
-		q->stats.unwritable_pkts += csig_pkts(skb);
+	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(&before))) {
+		q->stats.unwritable_pkts += scsig_pkts(skb);
 		return none;
 	}
-	now = csig_packet_find(skb, &q->set->tpids);
+	now = scsig_packet_find(skb, &q->set->tpids);
 	if (now.form != form || now.offset_bytes != offset_bytes)
 		return none;
-	return csig_packet_read(skb, &now);
+	return scsig_packet_read(skb, &now);
 }
 
-static noinline u32 csig_locator_with_ttl(const struct csig_settings *set,
-					  const struct sk_buff *skb, enum csig_form form, u32 type)
+static noinline u32 scsig_locator_with_ttl(const struct scsig_settings *set,
+					   const struct sk_buff *skb, enum csig_form form, u32 type)
 {
-	const struct csig_place place = csig_packet_find(skb, &set->tpids);
+	const struct csig_place place = scsig_packet_find(skb, &set->tpids);
 
 	return csig_compose(&set->signal[type].layout[form], set->attrs,
-			    csig_packet_ttl(skb, &place));
+			    scsig_packet_ttl(skb, &place));
 }
 
-static noinline void csig_trace_update(const struct Qdisc *sch, enum csig_form form,
-				       const u8 *data, u64 measured)
+static noinline void scsig_trace_update(const struct Qdisc *sch, enum csig_form form,
+					const u8 *data, u64 measured)
 {
 	const struct csig_tag t = csig_read(form, data);
 
@@ -490,143 +491,143 @@ static noinline void csig_trace_update(const struct Qdisc *sch, enum csig_form f
 }
 
 /* Update a tag whose bytes can be written. @t: the tag's current fields */
-static __always_inline void csig_write_update(struct csig_sched_data *q, struct sk_buff *skb,
-					      const struct csig_place *place, struct csig_tag t,
-					      const struct csig_answer *a)
+static __always_inline void scsig_write_update(struct scsig_sched_data *q, struct sk_buff *skb,
+					       const struct csig_place *place, struct csig_tag t,
+					       const struct scsig_answer *a)
 {
 	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
 	u32 locator = a->locator;
 
 	if (unlikely(a->has_ttl))
-		locator = csig_locator_with_ttl(q->set, skb, place->form, t.type);
+		locator = scsig_locator_with_ttl(q->set, skb, place->form, t.type);
 	if (!csig_replace(&t, a->code, locator))
 		return;
 	csig_write(place->form, data, &t);
-	csig_packet_forget_sum(skb);
-	q->stats.updated_pkts[t.type] += csig_pkts(skb);
+	scsig_packet_forget_sum(skb);
+	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
 	if (trace_csig_update_enabled())
-		csig_trace_update(q->sch, place->form, data, a->measured);
+		scsig_trace_update(q->sch, place->form, data, a->measured);
 }
 
 /* Update a tag to the port's worse value @a if the packet's bytes are shared or not linear. */
-static noinline void csig_update_shared(struct csig_sched_data *q, struct sk_buff *skb,
-					enum csig_form form, u32 offset_bytes, u32 type,
-					const struct csig_answer *a)
+static noinline void scsig_update_shared(struct scsig_sched_data *q, struct sk_buff *skb,
+					 enum csig_form form, u32 offset_bytes, u32 type,
+					 const struct scsig_answer *a)
 {
 	const struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
-	const struct csig_tag t = csig_read_own(q, skb, form, offset_bytes);
+	const struct csig_tag t = scsig_read_own(q, skb, form, offset_bytes);
 
 	if (t.type == type)
-		csig_write_update(q, skb, &place, t, a);
+		scsig_write_update(q, skb, &place, t, a);
 }
 
 /* Compare the port's value with a tag without a fault. Most hops are not the worst. */
-static __always_inline void csig_update_at(struct csig_sched_data *q, struct sk_buff *skb,
-					   const struct csig_place *place,
-					   const struct csig_tag *t, u64 now_ns)
+static __always_inline void scsig_update_at(struct scsig_sched_data *q, struct sk_buff *skb,
+					    const struct csig_place *place,
+					    const struct csig_tag *t, u64 now_ns)
 {
-	struct csig_answer a;
+	struct scsig_answer a;
 
 	if (unlikely(!(q->set->updated_types >> t->type & 1)) ||
-	    !csig_answer(q, skb, place->form, t, now_ns, &a))
+	    !scsig_answer(q, skb, place->form, t, now_ns, &a))
 		return;
-	if (likely(csig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
-				      CSIG_TPID_BYTES)))
-		csig_write_update(q, skb, place, *t, &a);
+	if (likely(scsig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
+				       CSIG_TPID_BYTES)))
+		scsig_write_update(q, skb, place, *t, &a);
 	else
-		csig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
+		scsig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
 }
 
 /* Update a packet that leaves at @now_ns and may have a tag at any place. */
-static noinline void csig_update_any(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+static noinline void scsig_update_any(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
 	struct csig_place place;
 	struct csig_tag t;
 
-	if (!q->set->updated_types || csig_packet_is_plain(skb, &q->set->tpids))
+	if (!q->set->updated_types || scsig_packet_is_plain(skb, &q->set->tpids))
 		return;
-	place = csig_packet_find(skb, &q->set->tpids);
+	place = scsig_packet_find(skb, &q->set->tpids);
 	if (!place.form || place.fault)
 		return;
-	t = csig_packet_read(skb, &place);
-	csig_update_at(q, skb, &place, &t, now_ns);
+	t = scsig_packet_read(skb, &place);
+	scsig_update_at(q, skb, &place, &t, now_ns);
 }
 
-/* Update a packet with a tag of @form, a constant, where csig_packet_glance() finds tags. */
-static __always_inline void csig_update_near(struct csig_sched_data *q, struct sk_buff *skb,
-					     enum csig_form form, u64 now_ns)
+/* Update a packet with a tag of @form, a constant, where scsig_packet_glance() finds tags. */
+static __always_inline void scsig_update_near(struct scsig_sched_data *q, struct sk_buff *skb,
+					      enum csig_form form, u64 now_ns)
 {
 	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
 	const struct csig_tag t = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES +
 					    CSIG_TPID_BYTES);
 
-	csig_update_at(q, skb, &place, &t, now_ns);
+	scsig_update_at(q, skb, &place, &t, now_ns);
 }
 
-static noinline void csig_update_compact(struct csig_sched_data *q, struct sk_buff *skb,
-					 u64 now_ns)
-{
-	csig_update_near(q, skb, CSIG_COMPACT, now_ns);
-}
-
-static noinline void csig_update_expanded(struct csig_sched_data *q, struct sk_buff *skb,
+static noinline void scsig_update_compact(struct scsig_sched_data *q, struct sk_buff *skb,
 					  u64 now_ns)
 {
-	csig_update_near(q, skb, CSIG_EXPANDED, now_ns);
+	scsig_update_near(q, skb, CSIG_COMPACT, now_ns);
 }
 
-static __always_inline void csig_update(struct csig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+static noinline void scsig_update_expanded(struct scsig_sched_data *q, struct sk_buff *skb,
+					   u64 now_ns)
 {
-	switch (csig_packet_glance(skb, &q->set->tpids)) {
+	scsig_update_near(q, skb, CSIG_EXPANDED, now_ns);
+}
+
+static __always_inline void csig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+{
+	switch (scsig_packet_glance(skb, &q->set->tpids)) {
 	case CSIG_GLANCE_IP:
 		break;
 	case CSIG_GLANCE_COMPACT:
-		csig_update_compact(q, skb, now_ns);
+		scsig_update_compact(q, skb, now_ns);
 		break;
 	case CSIG_GLANCE_EXPANDED:
-		csig_update_expanded(q, skb, now_ns);
+		scsig_update_expanded(q, skb, now_ns);
 		break;
 	default:
-		csig_update_any(q, skb, now_ns);
+		scsig_update_any(q, skb, now_ns);
 	}
 }
 
-static struct sk_buff *csig_dequeue(struct Qdisc *sch)
+static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = hop_child_dequeue(sch);
-	const struct csig_settings *set = q->set;
+	const struct scsig_settings *set = q->set;
 	struct hop_pkt_wire wire;
 	u64 now_ns;
 
 	if (!skb)
 		return NULL;
 	now_ns = ktime_get_ns();
-	if (csig_port_is_due(&q->port, set->due_ns, now_ns))
-		csig_look(q, now_ns);
+	if (scsig_port_is_due(&q->port, set->due_ns, now_ns))
+		scsig_look(q, now_ns);
 	csig_update(q, skb, now_ns);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
-	csig_port_sent(&q->port, now_ns, wire.bytes);
+	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
 	if (set->value[TCA_CSIG_TIMER] && !q->runs)
-		csig_start_timer(q);
+		scsig_start_timer(q);
 	return skb;
 }
 
 /* The counters in @stats survive a reset, as when the device goes down. */
-static void csig_reset(struct Qdisc *sch)
+static void scsig_reset(struct Qdisc *sch)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 
 	hop_child_reset(sch);
-	csig_stop_timer(q);
+	scsig_stop_timer(q);
 	memset(&q->port, 0, sizeof(q->port));
 	q->known = 0;
 }
 
 #define CSIG_OPTION HOP_NLA_OPTION
 
-static const struct hop_nla_option csig_options_u32[TCA_CSIG_MAX + 1] = {
+static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_OVERHEAD] = CSIG_OPTION("overhead", " bytes", TC_CSIG_OVERHEAD_DEFAULT_BYTES,
 					  0, TC_CSIG_OVERHEAD_MAX_BYTES),
 	[TCA_CSIG_MODE] = { TC_CSIG_MODE_DEFAULT, 0, TC_CSIG_MODE_MAX,
@@ -651,7 +652,7 @@ static const struct hop_nla_option csig_options_u32[TCA_CSIG_MAX + 1] = {
 };
 
 /* The policy does not check ranges, since its error message could not name the option. */
-static const struct nla_policy csig_policy[TCA_CSIG_MAX + 1] = {
+static const struct nla_policy scsig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_RATE]			= { .type = NLA_U64 },
 	[TCA_CSIG_OVERHEAD]		= { .type = NLA_U32 },
 	[TCA_CSIG_MODE]			= { .type = NLA_U32 },
@@ -672,7 +673,7 @@ static const struct nla_policy csig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_SIGNAL_PD]		= { .type = NLA_NESTED },
 };
 
-static const struct nla_policy csig_signal_policy[TCA_CSIG_SIGNAL_MAX + 1] = {
+static const struct nla_policy scsig_signal_policy[TCA_CSIG_SIGNAL_MAX + 1] = {
 	[TCA_CSIG_SIGNAL_ON]		= { .type = NLA_U32 },
 	[TCA_CSIG_SIGNAL_QUANTUM]	= { .type = NLA_U32 },
 	[TCA_CSIG_SIGNAL_EDGES]		= { .type = NLA_BINARY,
@@ -682,13 +683,13 @@ static const struct nla_policy csig_signal_policy[TCA_CSIG_SIGNAL_MAX + 1] = {
 };
 
 /* The netlink attribute of a layout, by form. */
-static const u8 csig_layout_attr[CSIG_FORMS] = {
+static const u8 scsig_layout_attr[CSIG_FORMS] = {
 	[CSIG_COMPACT] = TCA_CSIG_SIGNAL_LM_COMPACT,
 	[CSIG_EXPANDED] = TCA_CSIG_SIGNAL_LM_EXPANDED,
 };
 
-static int csig_parse_scale(struct csig_scale *scale, struct nlattr **tb,
-			    struct netlink_ext_ack *extack)
+static int scsig_parse_scale(struct csig_scale *scale, struct nlattr **tb,
+			     struct netlink_ext_ack *extack)
 {
 	const struct nlattr *edges = tb[TCA_CSIG_SIGNAL_EDGES];
 	int err = hop_nla_u32(&scale->quantum, TC_CSIG_QUANTUM_MIN, TC_CSIG_QUANTUM_MAX,
@@ -707,8 +708,8 @@ static int csig_parse_scale(struct csig_scale *scale, struct nlattr **tb,
 	return 0;
 }
 
-static int csig_parse_layout(struct csig_layout *layout, enum csig_form form,
-			     const struct nlattr *attr, struct netlink_ext_ack *extack)
+static int scsig_parse_layout(struct csig_layout *layout, enum csig_form form,
+			      const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	const struct tc_csig_layout *wanted;
 	u32 i;
@@ -729,8 +730,8 @@ static int csig_parse_layout(struct csig_layout *layout, enum csig_form form,
 	return 0;
 }
 
-static int csig_parse_signal(struct csig_signal *signal, const struct nlattr *nest,
-			     struct netlink_ext_ack *extack)
+static int scsig_parse_signal(struct csig_signal *signal, const struct nlattr *nest,
+			      struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_CSIG_SIGNAL_MAX + 1];
 	u32 on = signal->on;
@@ -738,21 +739,21 @@ static int csig_parse_signal(struct csig_signal *signal, const struct nlattr *ne
 
 	if (!nest)
 		return 0;
-	err = hop_nla_parse(tb, TCA_CSIG_SIGNAL_MAX, nest, csig_signal_policy, extack);
+	err = hop_nla_parse(tb, TCA_CSIG_SIGNAL_MAX, nest, scsig_signal_policy, extack);
 	if (!err)
 		err = hop_nla_u32(&on, 0, 1, tb[TCA_CSIG_SIGNAL_ON], "a signal is on, 1, or off, 0",
 				  extack);
 	if (!err)
-		err = csig_parse_scale(&signal->scale, tb, extack);
+		err = scsig_parse_scale(&signal->scale, tb, extack);
 	for (form = CSIG_COMPACT; form < CSIG_FORMS && !err; form++)
-		err = csig_parse_layout(&signal->layout[form], form, tb[csig_layout_attr[form]],
-					extack);
+		err = scsig_parse_layout(&signal->layout[form], form, tb[scsig_layout_attr[form]],
+					 extack);
 	signal->on = on;
 	return err;
 }
 
-static int csig_parse(struct csig_settings *set, struct nlattr **tb,
-		      struct netlink_ext_ack *extack)
+static int scsig_parse(struct scsig_settings *set, struct nlattr **tb,
+		       struct netlink_ext_ack *extack)
 {
 	int err, type;
 	u64 rate;
@@ -766,15 +767,15 @@ static int csig_parse(struct csig_settings *set, struct nlattr **tb,
 		set->rate_bytes_ps = rate;
 	}
 	set->has_interval |= !!tb[TCA_CSIG_INTERVAL];
-	err = hop_nla_options(set->value, csig_options_u32, TCA_CSIG_MAX, tb, extack);
+	err = hop_nla_options(set->value, scsig_options_u32, TCA_CSIG_MAX, tb, extack);
 	for (type = 0; type < CSIG_TYPES && !err; type++)
-		err = csig_parse_signal(&set->signal[type], tb[TCA_CSIG_SIGNAL_ABW + type],
-					extack);
+		err = scsig_parse_signal(&set->signal[type], tb[TCA_CSIG_SIGNAL_ABW + type],
+					 extack);
 	return err;
 }
 
-static int csig_check_layouts(const struct csig_settings *set, struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
+static int scsig_check_layouts(const struct scsig_settings *set, struct nlattr **tb,
+			       struct netlink_ext_ack *extack)
 {
 	static const char *const misfits[CSIG_WHATS] = {
 		[CSIG_WHAT_CAPACITY] = "the code of the capacity does not fit its bits in lm",
@@ -798,14 +799,14 @@ static int csig_check_layouts(const struct csig_settings *set, struct nlattr **t
 }
 
 /* Refuse short timer periods in a container, since the whole machine pays for the CPU time. */
-static int csig_check_period(const struct csig_settings *set, struct nlattr **tb,
-			     struct netlink_ext_ack *extack)
+static int scsig_check_period(const struct scsig_settings *set, struct nlattr **tb,
+			      struct netlink_ext_ack *extack)
 {
 	static const int attrs[] = { TCA_CSIG_TIMER, TCA_CSIG_INTERVAL, TCA_CSIG_SHIFT,
 				     TCA_CSIG_ESTIMATOR, TCA_CSIG_RATE };
 	int i;
 
-	if (csig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
+	if (scsig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
 	    hop_is_trusted())
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(attrs); i++)
@@ -817,53 +818,53 @@ static int csig_check_period(const struct csig_settings *set, struct nlattr **tb
 	return 0;
 }
 
-static int csig_check_timer(const struct csig_settings *set, struct nlattr **tb,
-			    struct netlink_ext_ack *extack)
+static int scsig_check_timer(const struct scsig_settings *set, struct nlattr **tb,
+			     struct netlink_ext_ack *extack)
 {
 	if (!set->value[TCA_CSIG_TIMER])
 		return 0;
 	if (set->port.estimator == TC_CSIG_ESTIMATOR_EWMA)
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
 				      "timer is for raw and dre: ewma counts at departures only");
-	if (csig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
+	if (scsig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
 				      "with timer, the interval over 2^shift of dre must be 10us at least");
-	return csig_check_period(set, tb, extack);
+	return scsig_check_period(set, tb, extack);
 }
 
 /* Is it an EtherType by which frames without a tag are recognised? */
-static bool csig_is_taken(u16 tpid)
+static bool scsig_is_taken(u16 tpid)
 {
 	return csig_is_vlan(tpid) || tpid == ETH_P_IP || tpid == ETH_P_IPV6;
 }
 
 /* Check the conditions that involve more than one option. */
-static int csig_check(const struct csig_settings *set, struct nlattr **tb,
-		      struct netlink_ext_ack *extack)
+static int scsig_check(const struct scsig_settings *set, struct nlattr **tb,
+		       struct netlink_ext_ack *extack)
 {
 	int err;
 
 	if (set->tpids.tpid[CSIG_COMPACT] == set->tpids.tpid[CSIG_EXPANDED])
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "tpid_compact and tpid_expanded must differ");
-	if (csig_is_taken(set->tpids.tpid[CSIG_COMPACT]) ||
-	    csig_is_taken(set->tpids.tpid[CSIG_EXPANDED]))
+	if (scsig_is_taken(set->tpids.tpid[CSIG_COMPACT]) ||
+	    scsig_is_taken(set->tpids.tpid[CSIG_EXPANDED]))
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "a tpid must not be that of a VLAN tag, IPv4 or IPv6");
-	err = csig_check_timer(set, tb, extack);
-	return err ?: csig_check_layouts(set, tb, extack);
+	err = scsig_check_timer(set, tb, extack);
+	return err ?: scsig_check_layouts(set, tb, extack);
 }
 
 /* Get the device's rate; 0 if it is not known or above the maximum. Context: RTNL. */
-static u64 csig_device_rate_bytes_ps(const struct Qdisc *sch)
+static u64 scsig_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
 	return rate_bytes_ps <= TC_CSIG_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
-static void csig_derive_locator(struct csig_settings *set, struct csig_signal *signal,
-				enum csig_form form)
+static void scsig_derive_locator(struct scsig_settings *set, struct csig_signal *signal,
+				 enum csig_form form)
 {
 	const struct csig_layout *layout = &signal->layout[form];
 
@@ -872,15 +873,15 @@ static void csig_derive_locator(struct csig_settings *set, struct csig_signal *s
 }
 
 /* The interval follows the rate unless tc set it. The options contain a copy, for dumps. */
-static void csig_set_interval(struct csig_settings *set, u64 rate_bytes_ps)
+static void scsig_set_interval(struct scsig_settings *set, u64 rate_bytes_ps)
 {
 	if (!set->has_interval)
-		set->value[TCA_CSIG_INTERVAL] = csig_port_interval_ns(rate_bytes_ps);
+		set->value[TCA_CSIG_INTERVAL] = scsig_port_interval_ns(rate_bytes_ps);
 	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
 }
 
 /* The locators depend on the rate and on other attributes, so they are computed here too. */
-static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
+static void scsig_set_rate(struct scsig_settings *set, u64 rate_bytes_ps)
 {
 	u32 type, form, rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
 
@@ -888,10 +889,10 @@ static void csig_set_rate(struct csig_settings *set, u64 rate_bytes_ps)
 	set->attrs[CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
 	for (type = 0; type < CSIG_TYPES; type++)
 		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
-			csig_derive_locator(set, &set->signal[type], form);
+			scsig_derive_locator(set, &set->signal[type], form);
 }
 
-static u32 csig_types_on(const struct csig_settings *set)
+static u32 scsig_types_on(const struct scsig_settings *set)
 {
 	u32 type, types = 0;
 
@@ -901,13 +902,13 @@ static u32 csig_types_on(const struct csig_settings *set)
 	return types;
 }
 
-static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
+static void scsig_derive(struct scsig_settings *set, u64 rate_bytes_ps)
 {
-	csig_set_interval(set, rate_bytes_ps);
+	scsig_set_interval(set, rate_bytes_ps);
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
-	set->due_ns = csig_port_due_ns(&set->port);
-	set->types = csig_types_on(set);
+	set->due_ns = scsig_port_due_ns(&set->port);
+	set->types = scsig_types_on(set);
 	set->updated_types =
 		set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE ? set->types : 0;
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
@@ -916,39 +917,40 @@ static void csig_derive(struct csig_settings *set, u64 rate_bytes_ps)
 	set->attrs[CSIG_WHAT_ORIENTATION] = set->value[TCA_CSIG_ORIENTATION];
 	set->attrs[CSIG_WHAT_PORT] = set->value[TCA_CSIG_PORT_ID];
 	set->attrs[CSIG_WHAT_DEVICE] = set->value[TCA_CSIG_DEVICE_ID];
-	csig_set_rate(set, rate_bytes_ps);
+	scsig_set_rate(set, rate_bytes_ps);
 }
 
 /* The estimate continues only if the way of measuring is unchanged. */
-static bool csig_measures_alike(const struct csig_port_params *a, const struct csig_port_params *b)
+static bool scsig_measures_alike(const struct scsig_port_params *a,
+				 const struct scsig_port_params *b)
 {
 	return a->interval_ns == b->interval_ns && a->estimator == b->estimator &&
 	       a->shift == b->shift;
 }
 
 /* Context: tree lock held. Returns the old settings. */
-static struct csig_settings *csig_use(struct csig_sched_data *q, struct csig_settings *set,
-				      struct hop_port *port)
+static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig_settings *set,
+					struct hop_port *port)
 {
-	struct csig_settings *old = q->set;
+	struct scsig_settings *old = q->set;
 
-	if (port != q->sent.port || (old && !csig_measures_alike(&old->port, &set->port))) {
-		csig_stop_timer(q);
+	if (port != q->sent.port || (old && !scsig_measures_alike(&old->port, &set->port))) {
+		scsig_stop_timer(q);
 		memset(&q->port, 0, sizeof(q->port));
 	}
 	hop_port_use(&q->sent, port);
 	if (!set->value[TCA_CSIG_TIMER])
-		csig_stop_timer(q);
+		scsig_stop_timer(q);
 	q->known = 0;
 	smp_store_release(&q->set, set);	/* for dump() */
 	return old;
 }
 
-static int csig_prepare(const struct Qdisc *sch, struct csig_settings *set, struct nlattr **tb,
-			u32 *limit_bytes, struct netlink_ext_ack *extack)
+static int scsig_prepare(const struct Qdisc *sch, struct scsig_settings *set, struct nlattr **tb,
+			 u32 *limit_bytes, struct netlink_ext_ack *extack)
 {
 	u64 rate_bytes_ps;
-	int err = csig_parse(set, tb, extack);
+	int err = scsig_parse(set, tb, extack);
 
 	if (!err)
 		err = hop_limit_parse(sch, limit_bytes, TC_CSIG_LIMIT_MIN_BYTES, tb[TCA_CSIG_LIMIT],
@@ -956,16 +958,16 @@ static int csig_prepare(const struct Qdisc *sch, struct csig_settings *set, stru
 				      __stringify(TC_CSIG_LIMIT_MAX_BYTES) " bytes", extack);
 	if (err)
 		return err;
-	rate_bytes_ps = set->rate_bytes_ps ?: csig_device_rate_bytes_ps(sch);
+	rate_bytes_ps = set->rate_bytes_ps ?: scsig_device_rate_bytes_ps(sch);
 	if (!rate_bytes_ps)
 		return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
-	csig_derive(set, rate_bytes_ps);
-	return csig_check(set, tb, extack);
+	scsig_derive(set, rate_bytes_ps);
+	return scsig_check(set, tb, extack);
 }
 
 /* Queues form one port if they have the same port ID and the same way of measuring. */
-static u64 csig_port_key(const struct csig_settings *set)
+static u64 scsig_port_key(const struct scsig_settings *set)
 {
 	/* A default interval changes with the rate, so it is not part of the key. */
 	const u64 interval_ns = set->has_interval ? set->port.interval_ns : 0;
@@ -976,28 +978,28 @@ static u64 csig_port_key(const struct csig_settings *set)
 }
 
 /* Find the port that a transmit queue shares; @port: NULL for a port by itself. Context: RTNL. */
-static int csig_find_port(const struct Qdisc *sch, struct csig_settings *set,
-			  struct hop_port **port)
+static int scsig_find_port(const struct Qdisc *sch, struct scsig_settings *set,
+			   struct hop_port **port)
 {
 	*port = NULL;
 	if (!hop_port_is_of_queue(sch))
 		return 0;
-	*port = hop_port_get(sch, csig_port_key(set), sizeof(struct csig_shared));
-	set->due_ns = csig_port_shared_due_ns(&set->port);
+	*port = hop_port_get(sch, scsig_port_key(set), sizeof(struct scsig_shared));
+	set->due_ns = scsig_port_shared_due_ns(&set->port);
 	return *port ? 0 : -ENOMEM;
 }
 
 /* @set: a copy of the old settings, or the defaults; this function takes it over. */
-static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct nlattr **tb,
-			  struct netlink_ext_ack *extack)
+static int scsig_configure(struct Qdisc *sch, struct scsig_settings *set, struct nlattr **tb,
+			   struct netlink_ext_ack *extack)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct hop_port *port = NULL, *old_port;
 	u32 limit_bytes = 0;
-	int err = csig_prepare(sch, set, tb, &limit_bytes, extack);
+	int err = scsig_prepare(sch, set, tb, &limit_bytes, extack);
 
 	if (!err)
-		err = csig_find_port(sch, set, &port);
+		err = scsig_find_port(sch, set, &port);
 	if (!err)
 		err = hop_limit_set(sch, limit_bytes);
 	if (err) {
@@ -1007,7 +1009,7 @@ static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct n
 	}
 	sch_tree_lock(sch);
 	old_port = q->sent.port;
-	set = csig_use(q, set, port);
+	set = scsig_use(q, set, port);
 	sch_tree_unlock(sch);
 	hop_port_put(old_port);
 	if (set)
@@ -1015,38 +1017,38 @@ static int csig_configure(struct Qdisc *sch, struct csig_settings *set, struct n
 	return 0;
 }
 
-static int csig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+static int scsig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_CSIG_MAX + 1];
-	struct csig_settings *set;
-	int err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, csig_policy, extack);
+	struct scsig_settings *set;
+	int err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, scsig_policy, extack);
 
 	if (err)
 		return err;
 	set = kmemdup(q->set, sizeof(*set), GFP_KERNEL);
-	return set ? csig_configure(sch, set, tb, extack) : -ENOMEM;
+	return set ? scsig_configure(sch, set, tb, extack) : -ENOMEM;
 }
 
 /*
  * The current interval gets the new length. With a timer, the interval is kept, since the user who
  * set the timer might not have been allowed a shorter period. Context: tree lock held.
  */
-static void csig_follow_interval(struct csig_sched_data *q, u64 rate_bytes_ps)
+static void scsig_follow_interval(struct scsig_sched_data *q, u64 rate_bytes_ps)
 {
-	struct csig_settings *set = q->set;
+	struct scsig_settings *set = q->set;
 
 	if (set->value[TCA_CSIG_TIMER])
 		return;
-	csig_set_interval(set, rate_bytes_ps);
-	set->due_ns = q->sent.port ? csig_port_shared_due_ns(&set->port) :
-				     csig_port_due_ns(&set->port);
+	scsig_set_interval(set, rate_bytes_ps);
+	set->due_ns = q->sent.port ? scsig_port_shared_due_ns(&set->port) :
+				     scsig_port_due_ns(&set->port);
 }
 
 /* The speed of the port's device may have changed. Context: RTNL. */
-static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
-	struct csig_sched_data *q = container_of(watch, struct csig_sched_data, speed);
+	struct scsig_sched_data *q = container_of(watch, struct scsig_sched_data, speed);
 
 	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
 		return;
@@ -1054,13 +1056,13 @@ static void csig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (!rate_bytes_ps || rate_bytes_ps > TC_CSIG_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
-	csig_set_rate(q->set, rate_bytes_ps);
-	csig_follow_interval(q, rate_bytes_ps);
+	scsig_set_rate(q->set, rate_bytes_ps);
+	scsig_follow_interval(q, rate_bytes_ps);
 	q->known = 0;
 	sch_tree_unlock(q->sch);
 }
 
-static void csig_signal_defaults(struct csig_signal *signal, u32 quantum, u32 base)
+static void scsig_signal_defaults(struct csig_signal *signal, u32 quantum, u32 base)
 {
 	signal->on = true;
 	signal->scale.quantum = quantum;
@@ -1068,67 +1070,67 @@ static void csig_signal_defaults(struct csig_signal *signal, u32 quantum, u32 ba
 	tc_csig_pow2(signal->scale.edge, base);
 }
 
-static struct csig_settings *csig_defaults(void)
+static struct scsig_settings *scsig_defaults(void)
 {
-	struct csig_settings *set = kzalloc(sizeof(*set), GFP_KERNEL);
+	struct scsig_settings *set = kzalloc(sizeof(*set), GFP_KERNEL);
 
 	if (!set)
 		return NULL;
-	hop_nla_defaults(set->value, csig_options_u32, TCA_CSIG_MAX);
-	csig_signal_defaults(&set->signal[CSIG_ABW], TC_CSIG_QUANTUM_DEFAULT_KBIT_PS,
-			     TC_CSIG_POW2_DEFAULT_KBIT_PS);
-	csig_signal_defaults(&set->signal[CSIG_ABW_C], TC_CSIG_QUANTUM_DEFAULT_PPM,
-			     TC_CSIG_POW2_DEFAULT_PPM);
-	csig_signal_defaults(&set->signal[CSIG_PD], TC_CSIG_QUANTUM_DEFAULT_NS,
-			     TC_CSIG_POW2_DEFAULT_NS);
+	hop_nla_defaults(set->value, scsig_options_u32, TCA_CSIG_MAX);
+	scsig_signal_defaults(&set->signal[CSIG_ABW], TC_CSIG_QUANTUM_DEFAULT_KBIT_PS,
+			      TC_CSIG_POW2_DEFAULT_KBIT_PS);
+	scsig_signal_defaults(&set->signal[CSIG_ABW_C], TC_CSIG_QUANTUM_DEFAULT_PPM,
+			      TC_CSIG_POW2_DEFAULT_PPM);
+	scsig_signal_defaults(&set->signal[CSIG_PD], TC_CSIG_QUANTUM_DEFAULT_NS,
+			      TC_CSIG_POW2_DEFAULT_NS);
 	return set;
 }
 
 /* The target delay is a setting of the senders, and must be the same for all of them. */
-static void csig_hint_target(const struct csig_settings *set, struct netlink_ext_ack *extack)
+static void scsig_hint_target(const struct scsig_settings *set, struct netlink_ext_ack *extack)
 {
 	if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
 		NL_SET_ERR_MSG(extack,
 			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
 }
 
-static int csig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	const struct net_device *dev = qdisc_dev(sch);
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_CSIG_MAX + 1] = {};
-	struct csig_settings *set;
+	struct scsig_settings *set;
 	int err = 0;
 
 	hop_child_prepare(sch);
-	hrtimer_setup(&q->timer, csig_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->timer, scsig_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	INIT_LIST_HEAD(&q->speed.list);
 	q->speed.dev = dev;
-	q->speed.changed = csig_follow_speed;
+	q->speed.changed = scsig_follow_speed;
 	q->sch = sch;
 	q->sent.sch = sch;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
 		return hop_nla_refuse(extack, NULL, "the device has no Ethernet frames: no tags");
 	if (opt)
-		err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, csig_policy, extack);
+		err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, scsig_policy, extack);
 	if (!err)
 		err = hop_child_init(sch, 0, extack);
 	if (err)
 		return err;
-	set = csig_defaults();
+	set = scsig_defaults();
 	if (!set)
 		return -ENOMEM;
-	err = csig_configure(sch, set, tb, extack);
+	err = scsig_configure(sch, set, tb, extack);
 	if (err)
 		return err;
 	hop_speed_watch(&q->speed);
-	csig_hint_target(q->set, extack);
+	scsig_hint_target(q->set, extack);
 	return 0;
 }
 
-static void csig_destroy(struct Qdisc *sch)
+static void scsig_destroy(struct Qdisc *sch)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
@@ -1140,7 +1142,7 @@ static void csig_destroy(struct Qdisc *sch)
 		kfree_rcu(q->set, rcu);
 }
 
-static int csig_dump_layout(struct sk_buff *skb, const struct csig_signal *signal, int form)
+static int scsig_dump_layout(struct sk_buff *skb, const struct csig_signal *signal, int form)
 {
 	const struct csig_layout *layout = &signal->layout[form];
 	struct tc_csig_layout out = { .constant = layout->constant, .fields = layout->fields };
@@ -1150,10 +1152,10 @@ static int csig_dump_layout(struct sk_buff *skb, const struct csig_signal *signa
 		out.field[i].what = layout->field[i].what;
 		out.field[i].bits = layout->field[i].bits;
 	}
-	return nla_put(skb, csig_layout_attr[form], sizeof(out), &out);
+	return nla_put(skb, scsig_layout_attr[form], sizeof(out), &out);
 }
 
-static int csig_dump_signal(struct sk_buff *skb, const struct csig_signal *signal, int attr)
+static int scsig_dump_signal(struct sk_buff *skb, const struct csig_signal *signal, int attr)
 {
 	struct nlattr *nest = nla_nest_start_noflag(skb, attr);
 
@@ -1161,35 +1163,35 @@ static int csig_dump_signal(struct sk_buff *skb, const struct csig_signal *signa
 	    nla_put_u32(skb, TCA_CSIG_SIGNAL_QUANTUM, signal->scale.quantum) ||
 	    nla_put(skb, TCA_CSIG_SIGNAL_EDGES, signal->scale.edges * sizeof(u32),
 		    signal->scale.edge) ||
-	    csig_dump_layout(skb, signal, CSIG_COMPACT) ||
-	    csig_dump_layout(skb, signal, CSIG_EXPANDED))
+	    scsig_dump_layout(skb, signal, CSIG_COMPACT) ||
+	    scsig_dump_layout(skb, signal, CSIG_EXPANDED))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int csig_dump_settings(struct sk_buff *skb, const struct csig_settings *set)
+static int scsig_dump_settings(struct sk_buff *skb, const struct scsig_settings *set)
 {
 	int type, err = nla_put_u64_64bit(skb, TCA_CSIG_RATE, set->rate_bytes_ps, TCA_CSIG_PAD);
 
 	if (!err)
-		err = hop_nla_put_options(skb, set->value, csig_options_u32, TCA_CSIG_MAX);
+		err = hop_nla_put_options(skb, set->value, scsig_options_u32, TCA_CSIG_MAX);
 	for (type = 0; type < CSIG_TYPES && !err; type++)
-		err = csig_dump_signal(skb, &set->signal[type], TCA_CSIG_SIGNAL_ABW + type);
+		err = scsig_dump_signal(skb, &set->signal[type], TCA_CSIG_SIGNAL_ABW + type);
 	return err;
 }
 
 /* RCU protects the settings, since the kernel need not hold RTNL here against change(). */
-static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
+static int scsig_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	int err;
 
 	if (!opts)
 		return -EMSGSIZE;
 	rcu_read_lock();
-	err = csig_dump_settings(skb, READ_ONCE(q->set));
+	err = scsig_dump_settings(skb, READ_ONCE(q->set));
 	if (!err)
 		err = hop_limit_put(skb, sch, TCA_CSIG_LIMIT);
 	rcu_read_unlock();
@@ -1201,33 +1203,33 @@ static int csig_dump(struct Qdisc *sch, struct sk_buff *skb)
 }
 
 /* Compute the estimate that the next tag would get. Context: tree lock held. */
-static struct csig_port_vars csig_estimate_now(struct csig_sched_data *q)
+static struct scsig_port_vars scsig_estimate_now(struct scsig_sched_data *q)
 {
-	struct csig_port_vars now = q->port;
+	struct scsig_port_vars now = q->port;
 
 	if (!q->sent.port) {
-		csig_port_look(&now, &q->set->port, ktime_get_ns());
+		scsig_port_look(&now, &q->set->port, ktime_get_ns());
 		return now;
 	}
 	spin_lock_bh(&q->sent.port->lock);
-	now = csig_shared(q)->vars;
-	csig_port_look_total(&now, &q->set->port, q->set->due_ns, hop_port_sum(q->sent.port),
-			     ktime_get_ns());
+	now = scsig_shared(q)->vars;
+	scsig_port_look_total(&now, &q->set->port, q->set->due_ns, hop_port_sum(q->sent.port),
+			      ktime_get_ns());
 	spin_unlock_bh(&q->sent.port->lock);
 	return now;
 }
 
-static int csig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+static int scsig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
-	struct csig_sched_data *q = qdisc_priv(sch);
-	struct csig_port_vars now;
+	struct scsig_sched_data *q = qdisc_priv(sch);
+	struct scsig_port_vars now;
 	struct tc_csig_xstats st;
 
 	/* The lock makes the numbers consistent, and prevents torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
 	st = q->stats;
-	now = csig_estimate_now(q);
-	st.available_bytes_ps = csig_port_available_bytes_ps(&now, &q->set->port);
+	now = scsig_estimate_now(q);
+	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set->port);
 	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;
 	st.tx_bytes = hop_port_total_bytes(&q->sent);
 	st.qdiscs = hop_port_qdiscs(&q->sent);
@@ -1235,26 +1237,26 @@ static int csig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
-static struct Qdisc_ops csig_qdisc_ops __read_mostly = {
+static struct Qdisc_ops scsig_qdisc_ops __read_mostly = {
 	.cl_ops		= &hop_child_class_ops,
 	.id		= "csig",
-	.priv_size	= sizeof(struct csig_sched_data),
-	.enqueue	= csig_enqueue,
-	.dequeue	= csig_dequeue,
+	.priv_size	= sizeof(struct scsig_sched_data),
+	.enqueue	= scsig_enqueue,
+	.dequeue	= scsig_dequeue,
 	.peek		= hop_child_peek,
-	.init		= csig_init,
-	.reset		= csig_reset,
-	.destroy	= csig_destroy,
-	.change		= csig_change,
-	.dump		= csig_dump,
-	.dump_stats	= csig_dump_stats,
+	.init		= scsig_init,
+	.reset		= scsig_reset,
+	.destroy	= scsig_destroy,
+	.change		= scsig_change,
+	.dump		= scsig_dump,
+	.dump_stats	= scsig_dump_stats,
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("csig");
 
-static int __init csig_module_init(void)
+static int __init scsig_module_init(void)
 {
-	BUILD_BUG_ON(offsetof(struct csig_sched_data, child));
+	BUILD_BUG_ON(offsetof(struct scsig_sched_data, child));
 	BUILD_BUG_ON(TC_CSIG_SIGNALS - CSIG_TYPES);
 	BUILD_BUG_ON(TC_CSIG_WHATS - CSIG_WHATS);
 	BUILD_BUG_ON(TC_CSIG_EDGES_MAX - CSIG_EDGES);
@@ -1262,15 +1264,15 @@ static int __init csig_module_init(void)
 	BUILD_BUG_ON(TC_CSIG_MALFORMED_CAUSES + 1 - CSIG_FAULTS);
 	BUILD_BUG_ON(TC_CSIG_TPID_COMPACT_DEFAULT - CSIG_TPID_COMPACT_DEFAULT);
 	BUILD_BUG_ON(TC_CSIG_TPID_EXPANDED_DEFAULT - CSIG_TPID_EXPANDED_DEFAULT);
-	return register_qdisc(&csig_qdisc_ops);
+	return register_qdisc(&scsig_qdisc_ops);
 }
 
-static void __exit csig_module_exit(void)
+static void __exit scsig_module_exit(void)
 {
-	unregister_qdisc(&csig_qdisc_ops);
+	unregister_qdisc(&scsig_qdisc_ops);
 }
 
-module_init(csig_module_init);
-module_exit(csig_module_exit);
+module_init(scsig_module_init);
+module_exit(scsig_module_exit);
 MODULE_DESCRIPTION("CSIG's transit device: tells tags how loaded its port is");
 MODULE_LICENSE("GPL");

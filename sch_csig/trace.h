@@ -6,7 +6,7 @@
 #define HOPCC_SCH_CSIG_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 #include <net/sch_generic.h>
 
 /* A tag was updated: its new fields, and in measured the port's value in the signal's unit. */

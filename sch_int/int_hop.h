@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The entry that a hop writes into the INT header (telemetry), draft-miao-rtgwg-hpccplus-00
- * sections 6.1 and 9.3. The header itself is in net/int.h.
+ * sections 6.1 and 9.3. The header itself is in hopcc/wire/int.h.
  *
  * When a packet departs:
  *
@@ -14,7 +14,7 @@
  * queue times the rate of its class.
  *
  * Deviations:
- * - Units, codes, saturation of nHop and qlen: net/int.h.
+ * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
  * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
  *   the port ID always belongs to a hop that has a record.
  */
@@ -25,8 +25,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hop_mark.h>
-#include <net/int.h>
+#include <hopcc/lib/hop_mark.h>
+#include <hopcc/wire/int.h>
 
 /* 10^6 / 8 */
 #define INT_BYTES_PER_MBIT	125000U
@@ -38,13 +38,13 @@
 #define INT_PACE_SHIFT		40
 
 /**
- * struct int_hop_params - parameters of a port; written by the owner of the struct
+ * struct sint_hop_params - parameters of a port; written by the owner of the struct
  * @code: speed code in the records; 0: unknown
  * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
  * @port_id: port ID, 16 bits
  * @pace_q40: rate of the port, bytes/ns in 2^-INT_PACE_SHIFT
  */
-struct int_hop_params {
+struct sint_hop_params {
 	u32 code;
 	u32 switch_id;
 	u32 port_id;
@@ -52,19 +52,19 @@ struct int_hop_params {
 };
 
 /**
- * struct int_hop_moment - snapshot of the port when a packet departs
+ * struct sint_hop_moment - snapshot of the port when a packet departs
  * @now_ns: time from any clock that does not jump
  * @tx_bytes: bytes on the wire sent before this packet
  * @queue_bytes: the queue, in bytes on the wire
  */
-struct int_hop_moment {
+struct sint_hop_moment {
 	u64 now_ns;
 	u64 tx_bytes;
 	u64 queue_bytes;
 };
 
 /* Return: the code of a rate in bytes/s; 0 if it has none */
-static inline u32 int_hop_code(u64 rate_bytes_ps)
+static inline u32 sint_hop_code(u64 rate_bytes_ps)
 {
 	u32 code;
 
@@ -76,7 +76,7 @@ static inline u32 int_hop_code(u64 rate_bytes_ps)
 }
 
 /* Long division in steps of 30, 32 and 8 bits, because rate << 40 would need 78 bits. */
-static inline u64 int_hop_pace_q40(u64 rate_bytes_ps)
+static inline u64 sint_hop_pace_q40(u64 rate_bytes_ps)
 {
 	u64 pace_q40;
 	u32 rest;
@@ -87,14 +87,14 @@ static inline u64 int_hop_pace_q40(u64 rate_bytes_ps)
 }
 
 /* Return: bytes that a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
-static inline u64 int_hop_waited_bytes(const struct int_hop_params *p, u64 waited_ns)
+static inline u64 sint_hop_waited_bytes(const struct sint_hop_params *p, u64 waited_ns)
 {
 	return mul_u64_u64_shr(min_t(u64, waited_ns, HOP_MARK_TIME_MASK), p->pace_q40,
 			       INT_PACE_SHIFT);
 }
 
-static inline struct int_record int_hop_record(const struct int_hop_params *p,
-					       const struct int_hop_moment *m)
+static inline struct int_record sint_hop_record(const struct sint_hop_params *p,
+						const struct sint_hop_moment *m)
 {
 	const u32 shift = int_speeds[p->code].unit_shift;
 
@@ -107,7 +107,7 @@ static inline struct int_record int_hop_record(const struct int_hop_params *p,
 }
 
 /* 2^16 units * 2^20 ps */
-static inline u64 int_hop_queue_ps(const struct int_record *r)
+static inline u64 sint_hop_queue_ps(const struct int_record *r)
 {
 	return (u64)r->qlen_units * int_speeds[r->speed].unit_ps;
 }
@@ -116,22 +116,22 @@ static inline u64 int_hop_queue_ps(const struct int_record *r)
  * @records: number of records already written. Return: true if this queue is the longest in time;
  * of equal ones, the first counts.
  */
-static __always_inline bool int_hop_is_longest(const struct int_hdr *h, unsigned int records,
-					       const struct int_record *r)
+static __always_inline bool sint_hop_is_longest(const struct int_hdr *h, unsigned int records,
+						const struct int_record *r)
 {
-	const u64 queue_ps = int_hop_queue_ps(r);
+	const u64 queue_ps = sint_hop_queue_ps(r);
 	unsigned int i;
 
 	for (i = 0; i < records; i++) {
 		const struct int_record other = int_unpack(h->record[i]);
 
-		if (queue_ps <= int_hop_queue_ps(&other))
+		if (queue_ps <= sint_hop_queue_ps(&other))
 			return false;
 	}
 	return true;
 }
 
-static inline s64 int_hop_name_port(struct int_hdr *h, u32 port_id)
+static inline s64 sint_hop_name_port(struct int_hdr *h, u32 port_id)
 {
 	__be32 *options = int_options(h);
 	const __be32 before = *options;
@@ -141,7 +141,7 @@ static inline s64 int_hop_name_port(struct int_hdr *h, u32 port_id)
 }
 
 /* Return: sum of the two words of a record, as in a checksum */
-static inline s64 int_hop_words(__be64 record)
+static inline s64 sint_hop_words(__be64 record)
 {
 	const u64 bits = (__force u64)record;
 
@@ -149,7 +149,7 @@ static inline s64 int_hop_words(__be64 record)
 }
 
 /**
- * int_hop_write() - write the complete entry of a hop
+ * sint_hop_write() - write the complete entry of a hop
  * @h: a header that int_check() passed
  * @p: parameters of the port
  * @packed: record of the port, from int_pack()
@@ -158,8 +158,8 @@ static inline s64 int_hop_words(__be64 record)
  *
  * Return: true if there was a slot for the record.
  */
-static __always_inline bool int_hop_write(struct int_hdr *h, const struct int_hop_params *p,
-					  __be64 packed, s64 *change)
+static __always_inline bool sint_hop_write(struct int_hdr *h, const struct sint_hop_params *p,
+					   __be64 packed, s64 *change)
 {
 	const struct int_record r = int_unpack(packed);
 	const unsigned int hops = int_hops(h);
@@ -169,9 +169,9 @@ static __always_inline bool int_hop_write(struct int_hdr *h, const struct int_ho
 
 	*change = 0;
 	if (room) {
-		*change = int_hop_words(packed) - int_hop_words(h->record[hops]);
-		if (int_hop_is_longest(h, hops, &r))
-			*change += int_hop_name_port(h, p->port_id);
+		*change = sint_hop_words(packed) - sint_hop_words(h->record[hops]);
+		if (sint_hop_is_longest(h, hops, &r))
+			*change += sint_hop_name_port(h, p->port_id);
 		h->record[hops] = packed;
 	}
 	if (hops < INT_HOPS_SATURATED)
@@ -183,19 +183,19 @@ static __always_inline bool int_hop_write(struct int_hdr *h, const struct int_ho
 }
 
 /**
- * int_hop_stamp() - write the complete entry of a hop that no checksum covers
+ * sint_hop_stamp() - write the complete entry of a hop that no checksum covers
  * @h: a header that int_check() passed
  * @p: parameters of the port
  * @r: record of the port
  *
  * Return: true if there was a slot for the record.
  */
-static inline bool int_hop_stamp(struct int_hdr *h, const struct int_hop_params *p,
-				 const struct int_record *r)
+static inline bool sint_hop_stamp(struct int_hdr *h, const struct sint_hop_params *p,
+				  const struct int_record *r)
 {
 	s64 change;
 
-	return int_hop_write(h, p, int_pack(r), &change);
+	return sint_hop_write(h, p, int_pack(r), &change);
 }
 
 #endif /* HOPCC_INT_HOP_H */

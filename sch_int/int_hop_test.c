@@ -57,7 +57,7 @@ static void speed_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(speed_cases); i++) {
 		const u64 rate = speed_cases[i].rate_bytes_ps;
-		const u32 code = int_hop_code(rate);
+		const u32 code = sint_hop_code(rate);
 
 		KUNIT_EXPECT_EQ_MSG(test, code, speed_cases[i].code, "rate %llu", rate);
 		KUNIT_EXPECT_EQ_MSG(test, 1U << int_speeds[code].unit_shift,
@@ -72,7 +72,7 @@ static void speed_test(struct kunit *test)
 
 static const struct {
 	u64 rate_bytes_ps;
-	struct int_hop_moment moment;
+	struct sint_hop_moment moment;
 	u32 ts_ns, tx_units, qlen_units;
 } record_cases[] = {
 	{ 10 * MBIT,	{ 0, 0, 0 },			0, 0, 0 },
@@ -107,10 +107,10 @@ static void record_test(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(record_cases); i++) {
-		const struct int_hop_params p = {
-			.code = int_hop_code(record_cases[i].rate_bytes_ps),
+		const struct sint_hop_params p = {
+			.code = sint_hop_code(record_cases[i].rate_bytes_ps),
 		};
-		const struct int_record r = int_hop_record(&p, &record_cases[i].moment);
+		const struct int_record r = sint_hop_record(&p, &record_cases[i].moment);
 		struct int_record same;
 
 		KUNIT_EXPECT_EQ_MSG(test, r.speed, p.code, "case %d", i);
@@ -167,10 +167,10 @@ static void waited_test(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(waited_cases); i++) {
-		const struct int_hop_params p = {
-			.pace_q40 = int_hop_pace_q40(waited_cases[i].rate_bytes_ps),
+		const struct sint_hop_params p = {
+			.pace_q40 = sint_hop_pace_q40(waited_cases[i].rate_bytes_ps),
 		};
-		const u64 bytes = int_hop_waited_bytes(&p, waited_cases[i].waited_ns);
+		const u64 bytes = sint_hop_waited_bytes(&p, waited_cases[i].waited_ns);
 
 		KUNIT_EXPECT_LE_MSG(test, bytes, waited_cases[i].want_bytes, "case %d", i);
 		KUNIT_EXPECT_GE_MSG(test, bytes + waited_cases[i].off_bytes,
@@ -200,7 +200,7 @@ static void path_test(struct kunit *test)
 	room.hdr.path |= cpu_to_be32(0xbeef);
 	*int_options(&room.hdr) |= cpu_to_be32(0xabc);
 	for (i = 0; i < ARRAY_SIZE(path_cases); i++) {
-		const struct int_hop_params p = {
+		const struct sint_hop_params p = {
 			.switch_id = path_cases[i].switch_id, .port_id = path_cases[i].port_id,
 		};
 		const struct int_record r = {
@@ -208,7 +208,7 @@ static void path_test(struct kunit *test)
 			.qlen_units = path_cases[i].qlen_units,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, int_hop_stamp(&room.hdr, &p, &r),
+		KUNIT_EXPECT_EQ_MSG(test, sint_hop_stamp(&room.hdr, &p, &r),
 				    path_cases[i].written, "hop %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, int_hops(&room.hdr), i + 1, "hop %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, int_records(&room.hdr), min(i + 1, 3U), "hop %u", i);
@@ -230,14 +230,14 @@ static void path_test(struct kunit *test)
 /* nHop saturates at 15, with 15 slots and with none. */
 static void saturation_test(struct kunit *test)
 {
-	const struct int_hop_params p = { .switch_id = 1, .port_id = 65535 };
+	const struct sint_hop_params p = { .switch_id = 1, .port_id = 65535 };
 	const struct int_record r = { .speed = 1, .qlen_units = 65535 };
 	u32 slots, i, written;
 
 	for (slots = 0; slots <= INT_SLOTS_MAX; slots += INT_SLOTS_MAX) {
 		int_write(&room.hdr, 6, INT_TYPE_DATA, 0, slots);
 		for (i = 0, written = 0; i < 40; i++)
-			written += int_hop_stamp(&room.hdr, &p, &r);
+			written += sint_hop_stamp(&room.hdr, &p, &r);
 		KUNIT_EXPECT_EQ(test, written, slots);
 		KUNIT_EXPECT_EQ(test, int_hops(&room.hdr), 15U);
 		KUNIT_EXPECT_EQ(test, int_path_id(&room.hdr), 0U);
@@ -324,7 +324,7 @@ static void fuzz_test(struct kunit *test)
 	int i, n;
 
 	for (n = 0; n < 1000000; n++) {
-		struct int_hop_params p = { .switch_id = random_u32() & 0xfff,
+		struct sint_hop_params p = { .switch_id = random_u32() & 0xfff,
 					    .port_id = random_u32() & 0xffff };
 		struct int_record r = { .speed = random_u32() & 15, .ts_ns = random_u32(),
 					.tx_units = random_u32(), .qlen_units = random_u32() };
@@ -340,7 +340,7 @@ static void fuzz_test(struct kunit *test)
 		KUNIT_ASSERT_LE(test, h->words * 4U, room_bytes);
 		memcpy(before, room.bytes, ROOM_BYTES);
 		hops = int_hops(h);
-		int_hop_stamp(h, &p, &r);
+		sint_hop_stamp(h, &p, &r);
 		KUNIT_ASSERT_EQ(test, int_hops(h), min(hops + 1, 15U));
 		for (i = 0; i < ROOM_BYTES; i++)
 			changed += room.bytes[i] != before[i];
@@ -351,7 +351,7 @@ static void fuzz_test(struct kunit *test)
 		KUNIT_EXPECT_GT_MSG(test, seen[i], 1000U, "fault %d", i);
 }
 
-static struct kunit_case int_hop_cases[] = {
+static struct kunit_case sint_hop_cases[] = {
 	KUNIT_CASE(speed_test),
 	KUNIT_CASE(record_test),
 	KUNIT_CASE(wire_test),
@@ -363,12 +363,12 @@ static struct kunit_case int_hop_cases[] = {
 	{}
 };
 
-static struct kunit_suite int_hop_suite = {
+static struct kunit_suite sint_hop_suite = {
 	.name = "int_hop",
-	.test_cases = int_hop_cases,
+	.test_cases = sint_hop_cases,
 };
 
-kunit_test_suite(int_hop_suite);
+kunit_test_suite(sint_hop_suite);
 
 MODULE_DESCRIPTION("KUnit tests of telemetry's header and of what a hop writes");
 MODULE_LICENSE("GPL");

@@ -14,8 +14,8 @@
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
-#include <net/hop_pkt.h>
-#include <net/int.h>
+#include <hopcc/lib/hop_pkt.h>
+#include <hopcc/wire/int.h>
 
 /* Size of struct int_msg, which precedes a probe's header */
 static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
@@ -24,13 +24,13 @@ static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 #define INT_HDR_MAX_BYTES (INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES)
 
 /**
- * struct int_marks - values that identify INT packets; written by the owner of the struct
+ * struct sint_marks - values that identify INT packets; written by the owner of the struct
  * @udp_port: destination port of encapsulated packets
  * @protocol: IP protocol number of inband packets
  * @dscp_data: DSCP of encapsulated packets
  * @dscp_probe: DSCP of probes
  */
-struct int_marks {
+struct sint_marks {
 	__be16 udp_port;
 	u8 protocol;
 	u8 dscp_data;
@@ -44,7 +44,7 @@ struct int_marks {
  * @INT_CARRIER_ENCAP: in UDP
  * @INT_CARRIER_PROBE: in a TCP probe
  */
-enum int_carrier {
+enum sint_carrier {
 	INT_CARRIER_NONE,
 	INT_CARRIER_INBAND,
 	INT_CARRIER_ENCAP,
@@ -52,15 +52,15 @@ enum int_carrier {
 };
 
 /**
- * struct int_place - position of the INT header
+ * struct sint_place - position of the INT header
  * @carrier: encapsulation of the header
  * @offset_bytes: offset of the header from the start of the frame
  * @end_bytes: offset of the end of the packet
  * @transport_bytes: offset of the UDP or TCP header
  * @check_bytes: offset of the transport's checksum
  */
-struct int_place {
-	enum int_carrier carrier;
+struct sint_place {
+	enum sint_carrier carrier;
 	int offset_bytes;
 	int end_bytes;
 	int transport_bytes;
@@ -68,8 +68,9 @@ struct int_place {
 };
 
 /* Recognize an encapsulated header by the UDP header at @place. */
-static __always_inline void int_place_encap(const struct udphdr *uh, const struct int_marks *marks,
-					    struct int_place *place)
+static __always_inline void sint_place_encap(const struct udphdr *uh,
+					     const struct sint_marks *marks,
+					     struct sint_place *place)
 {
 	if (uh->dest != marks->udp_port)
 		return;
@@ -85,8 +86,8 @@ static __always_inline void int_place_encap(const struct udphdr *uh, const struc
 /*
  * Return: offset of a probe's message after the TCP header at @place; 0 if there is no room for one
  */
-static __always_inline int int_message_offset(const struct tcphdr *th,
-					      const struct int_place *place)
+static __always_inline int sint_message_offset(const struct tcphdr *th,
+					       const struct sint_place *place)
 {
 	const int payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
 
@@ -95,9 +96,9 @@ static __always_inline int int_message_offset(const struct tcphdr *th,
 	return payload_bytes;
 }
 
-/* Recognize a probe by the word at @payload_bytes, the offset from int_message_offset(). */
-static __always_inline void int_place_probe(__be32 magic, int payload_bytes,
-					    struct int_place *place)
+/* Recognize a probe by the word at @payload_bytes, the offset from sint_message_offset(). */
+static __always_inline void sint_place_probe(__be32 magic, int payload_bytes,
+					     struct sint_place *place)
 {
 	if (magic != htonl(INT_MSG_MAGIC))
 		return;
@@ -107,30 +108,30 @@ static __always_inline void int_place_probe(__be32 magic, int payload_bytes,
 	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
 }
 
-static inline void int_find_encap(const struct sk_buff *skb, const struct int_marks *marks,
-				  struct int_place *place)
+static inline void sint_find_encap(const struct sk_buff *skb, const struct sint_marks *marks,
+				   struct sint_place *place)
 {
 	struct udphdr buf;
 	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
 
 	if (uh)
-		int_place_encap(uh, marks, place);
+		sint_place_encap(uh, marks, place);
 }
 
-static inline void int_find_probe(const struct sk_buff *skb, struct int_place *place)
+static inline void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
 {
 	struct tcphdr buf;
 	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
 	int payload_bytes;
 	__be32 magic;
 
-	payload_bytes = th ? int_message_offset(th, place) : 0;
+	payload_bytes = th ? sint_message_offset(th, place) : 0;
 	if (payload_bytes && !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
-		int_place_probe(magic, payload_bytes, place);
+		sint_place_probe(magic, payload_bytes, place);
 }
 
 /* Return: true if no INT packet uses this protocol or this DSCP */
-static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 protocol, u8 dsfield)
+static __always_inline bool sint_lacks_mark(const struct sint_marks *marks, u8 protocol, u8 dsfield)
 {
 	const u8 dscp = dsfield >> 2;
 
@@ -138,32 +139,32 @@ static __always_inline bool int_lacks_mark(const struct int_marks *marks, u8 pro
 }
 
 /**
- * int_lacks() - check quickly that a packet has no INT header
+ * sint_lacks() - check quickly that a packet has no INT header
  * @skb: the packet
  * @marks: protocol, port and DSCPs of INT packets
  *
- * Return: true if int_find() would find none; false if int_find() must be called.
+ * Return: true if sint_find() would find none; false if sint_find() must be called.
  */
-static __always_inline bool int_lacks(const struct sk_buff *skb, const struct int_marks *marks)
+static __always_inline bool sint_lacks(const struct sk_buff *skb, const struct sint_marks *marks)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
 	const struct ipv6hdr *ip6;
 
 	if (likely(ip))
-		return int_lacks_mark(marks, ip->protocol, ip->tos);
+		return sint_lacks_mark(marks, ip->protocol, ip->tos);
 	ip6 = hop_pkt_plain_ip(skb, ETH_P_IPV6, sizeof(*ip6));
 	return ip6 && (ip6->nexthdr == IPPROTO_TCP || ip6->nexthdr == IPPROTO_UDP) &&
-	       int_lacks_mark(marks, ip6->nexthdr, ipv6_get_dsfield(ip6));
+	       sint_lacks_mark(marks, ip6->nexthdr, ipv6_get_dsfield(ip6));
 }
 
 /**
- * int_find() - find a packet's INT header
+ * sint_find() - find a packet's INT header
  * @skb: the packet
  * @marks: protocol, port and DSCPs of INT packets
  * @place: result
  */
-static inline void int_find(const struct sk_buff *skb, const struct int_marks *marks,
-			    struct int_place *place)
+static inline void sint_find(const struct sk_buff *skb, const struct sint_marks *marks,
+			     struct sint_place *place)
 {
 	struct hop_pkt_inner inner;
 
@@ -175,13 +176,13 @@ static inline void int_find(const struct sk_buff *skb, const struct int_marks *m
 	if (inner.protocol == marks->protocol)
 		place->carrier = INT_CARRIER_INBAND;
 	else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data)
-		int_find_encap(skb, marks, place);
+		sint_find_encap(skb, marks, place);
 	else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe)
-		int_find_probe(skb, place);
+		sint_find_probe(skb, place);
 }
 
 /* Return: true if a header of this type may be in this encapsulation */
-static inline bool int_belongs(enum int_carrier carrier, u8 type)
+static inline bool sint_belongs(enum sint_carrier carrier, u8 type)
 {
 	if (type == INT_TYPE_ECHO)
 		return true;
@@ -189,9 +190,9 @@ static inline bool int_belongs(enum int_carrier carrier, u8 type)
 }
 
 /* Validate a header. @h: NULL if the packet ends within the header */
-static __always_inline enum int_fault int_read_header(struct int_hdr *h, int room_bytes,
-						      enum int_carrier carrier, u8 *type,
-						      unsigned int *bytes)
+static __always_inline enum int_fault sint_read_header(struct int_hdr *h, int room_bytes,
+						       enum sint_carrier carrier, u8 *type,
+						       unsigned int *bytes)
 {
 	const enum int_fault fault = int_check(h, room_bytes);
 
@@ -199,15 +200,15 @@ static __always_inline enum int_fault int_read_header(struct int_hdr *h, int roo
 		return fault;
 	*type = h->type;
 	*bytes = h->words * INT_WORD_BYTES;
-	return int_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+	return sint_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
 }
 
 /*
  * Return: the header if it is in the linear part with the whole length that it claims, or NULL.
  * int_check() reads no further than this
  */
-static __always_inline struct int_hdr *int_in_place(const struct sk_buff *skb,
-						    const struct int_place *place)
+static __always_inline struct int_hdr *sint_in_place(const struct sk_buff *skb,
+						     const struct sint_place *place)
 {
 	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
 
@@ -216,10 +217,10 @@ static __always_inline struct int_hdr *int_in_place(const struct sk_buff *skb,
 	return h;
 }
 
-/* int_read() for a header that is not in the linear part */
-static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff *skb,
-							    const struct int_place *place,
-							    u8 *type, unsigned int *bytes)
+/* sint_read() for a header that is not in the linear part */
+static noinline __maybe_unused enum int_fault sint_read_copy(const struct sk_buff *skb,
+							     const struct sint_place *place,
+							     u8 *type, unsigned int *bytes)
 {
 	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
 	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
@@ -228,27 +229,27 @@ static noinline __maybe_unused enum int_fault int_read_copy(const struct sk_buff
 	if (room_bytes)
 		h = skb_header_pointer(skb, place->offset_bytes,
 				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
-	return int_read_header(h, room_bytes, place->carrier, type, bytes);
+	return sint_read_header(h, room_bytes, place->carrier, type, bytes);
 }
 
 /**
- * int_read() - read and validate a header
+ * sint_read() - read and validate a header
  * @skb: the packet
- * @place: position of the header, from int_find()
+ * @place: position of the header, from sint_find()
  * @type: result: type of the header
  * @bytes: result: length of the header
  *
  * Return: INT_OK or the fault.
  */
-static inline enum int_fault int_read(const struct sk_buff *skb, const struct int_place *place,
-				      u8 *type, unsigned int *bytes)
+static inline enum int_fault sint_read(const struct sk_buff *skb, const struct sint_place *place,
+				       u8 *type, unsigned int *bytes)
 {
-	struct int_hdr *h = int_in_place(skb, place);
+	struct int_hdr *h = sint_in_place(skb, place);
 
 	if (h)
-		return int_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
-				       place->carrier, type, bytes);
-	return int_read_copy(skb, place, type, bytes);
+		return sint_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
+					place->carrier, type, bytes);
+	return sint_read_copy(skb, place, type, bytes);
 }
 
 /*
@@ -257,7 +258,7 @@ static inline enum int_fault int_read(const struct sk_buff *skb, const struct in
  * covers only the pseudo-header, as in every GSO packet. A UDP checksum of 0 means that there is
  * none.
  */
-static inline bool int_check_stands(const struct sk_buff *skb, const struct int_place *place)
+static inline bool sint_check_stands(const struct sk_buff *skb, const struct sint_place *place)
 {
 	if (place->carrier == INT_CARRIER_INBAND || skb_is_gso(skb))
 		return false;
@@ -269,13 +270,14 @@ static inline bool int_check_stands(const struct sk_buff *skb, const struct int_
 }
 
 /**
- * int_correct_check() - update a checksum for bytes that changed
+ * sint_correct_check() - update a checksum for bytes that changed
  * @check: the checksum of TCP or UDP
  * @carrier: encapsulation of the header
- * @change: new words minus old ones, from int_hop_write(); they start an even number of bytes after
+ * @change: new words minus old ones, from sint_hop_write(); they start an even number of bytes after
  *	the transport header
  */
-static __always_inline void int_correct_check(__sum16 *check, enum int_carrier carrier, s64 change)
+static __always_inline void sint_correct_check(__sum16 *check, enum sint_carrier carrier,
+					       s64 change)
 {
 	/*
 	 * Adding 2^19 (2^16 - 1) does not change the checksum. The sum is above 0 and below 2^36.
@@ -291,7 +293,7 @@ static __always_inline void int_correct_check(__sum16 *check, enum int_carrier c
  * Return: the header at @at if it and everything before it is in the linear part and int_check()
  * passes it, or NULL
  */
-static __always_inline struct int_hdr *int_near(const void *at, const u8 *end)
+static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end)
 {
 	struct int_hdr *h = (struct int_hdr *)at;
 
@@ -302,36 +304,36 @@ static __always_inline struct int_hdr *int_near(const void *at, const u8 *end)
 }
 
 /**
- * int_near_inband() - get an inband header after an IPv4 header, the most frequent position
+ * sint_near_inband() - get an inband header after an IPv4 header, the most frequent position
  * @skb: the packet
  * @ip: the IPv4 header in the linear part, with our protocol number
  *
  * Return: a header of type HELLO or DATA in the linear part that int_check() passes; NULL if
- * int_find() and int_read() must be used instead.
+ * sint_find() and sint_read() must be used instead.
  */
-static __always_inline struct int_hdr *int_near_inband(const struct sk_buff *skb,
-						       const struct iphdr *ip)
+static __always_inline struct int_hdr *sint_near_inband(const struct sk_buff *skb,
+							const struct iphdr *ip)
 {
 	struct int_hdr *h;
 
 	if (!hop_pkt_is_simple(ip))
 		return NULL;
-	h = int_near(ip + 1, hop_pkt_linear_end(skb, ip));
+	h = sint_near(ip + 1, hop_pkt_linear_end(skb, ip));
 	return h && likely(h->type <= INT_TYPE_DATA) ? h : NULL;
 }
 
 /**
- * int_near_probe() - get the header of a probe in IPv4 at the most frequent position
+ * sint_near_probe() - get the header of a probe in IPv4 at the most frequent position
  * @skb: the packet
  * @ip: the IPv4 header in the linear part, with the DSCP of probes
  *
  * The TCP header follows @ip.
  *
- * Return: a header of type PROBE in the linear part that int_check() passes; NULL if int_find() and
- * int_read() must be used instead.
+ * Return: a header of type PROBE in the linear part that int_check() passes; NULL if sint_find() and
+ * sint_read() must be used instead.
  */
-static __always_inline struct int_hdr *int_near_probe(const struct sk_buff *skb,
-						      const struct iphdr *ip)
+static __always_inline struct int_hdr *sint_near_probe(const struct sk_buff *skb,
+						       const struct iphdr *ip)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(ip + 1);
 	const u8 *end, *msg;
@@ -344,7 +346,7 @@ static __always_inline struct int_hdr *int_near_probe(const struct sk_buff *skb,
 		return NULL;
 	msg = (const u8 *)th + __tcp_hdrlen(th);
 	/* If this header is in the linear part, so is the message with the magic word before it. */
-	h = int_near(msg + INT_MSG_BYTES, end);
+	h = sint_near(msg + INT_MSG_BYTES, end);
 	if (!h || unlikely(((const struct int_msg *)msg)->magic != cpu_to_be32(INT_MSG_MAGIC)))
 		return NULL;
 	return likely(h->type == INT_TYPE_PROBE) ? h : NULL;

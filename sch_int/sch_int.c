@@ -18,13 +18,13 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <net/hop_arrival.h>
-#include <net/hop_child.h>
-#include <net/hop_limit.h>
-#include <net/hop_nla.h>
-#include <net/hop_pkt.h>
-#include <net/hop_port.h>
-#include <net/hop_speed.h>
+#include <hopcc/lib/hop_arrival.h>
+#include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_limit.h>
+#include <hopcc/lib/hop_nla.h>
+#include <hopcc/lib/hop_pkt.h>
+#include <hopcc/core/hop_port.h>
+#include <hopcc/core/hop_speed.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_hop.h"
@@ -34,35 +34,35 @@
 #include "trace.h"
 
 /**
- * struct int_config - the options set by tc, in tc's units; protected by RTNL
+ * struct sint_config - the options set by tc, in tc's units; protected by RTNL
  * @rate_bytes_ps: rate of the port; TC_INT_RATE_AUTO: that of the device
  * @speed_bytes_ps: speed in the records; TC_INT_SPEED_AUTO: the rate
  * @value: 32-bit options, indexed by attribute
  */
-struct int_config {
+struct sint_config {
 	u64 rate_bytes_ps;
 	u64 speed_bytes_ps;
 	u32 value[TCA_INT_MAX + 1];
 };
 
 /**
- * struct int_params - parameters derived from the options; written under the tree lock
+ * struct sint_params - parameters derived from the options; written under the tree lock
  * @hop: parameters of the hop's entry
  * @marks: values that identify INT packets
  * @rate_bytes_ps: rate of the port or class
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
  */
-struct int_params {
-	struct int_hop_params hop;
-	struct int_marks marks;
+struct sint_params {
+	struct sint_hop_params hop;
+	struct sint_marks marks;
 	u64 rate_bytes_ps;
 	u32 overhead_bytes;
 	bool sojourn;
 };
 
 /**
- * struct int_sched_data - one port, or one class of a port
+ * struct sint_sched_data - one port, or one class of a port
  * @child: the child qdisc; must be first
  * @sch: the qdisc whose private data this is
  * @config: options set by tc
@@ -72,20 +72,20 @@ struct int_params {
  * @stats: counters for tc
  * @speed: notifies changes of the device's speed; protected by RTNL
  */
-struct int_sched_data {
+struct sint_sched_data {
 	struct hop_child child;
 	struct Qdisc *sch;
-	struct int_config config;
-	struct int_params params;
+	struct sint_config config;
+	struct sint_params params;
 	struct hop_port_queue sent;
 	bool is_of_queue;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
 };
 
-static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+static int sint_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
-	const struct int_sched_data *q = qdisc_priv(sch);
+	const struct sint_sched_data *q = qdisc_priv(sch);
 
 	if (unlikely(q->params.sojourn))
 		hop_arrival_note(skb, sch, HOP_MARK_INT);
@@ -93,7 +93,7 @@ static int int_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 }
 
 /* Return: the queue that the packet leaves behind, in bytes on the link */
-static u64 int_backlog_bytes(const struct Qdisc *sch, const struct int_params *p)
+static u64 sint_backlog_bytes(const struct Qdisc *sch, const struct sint_params *p)
 {
 	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
 }
@@ -102,27 +102,27 @@ static u64 int_backlog_bytes(const struct Qdisc *sch, const struct int_params *p
  * Return: with the option sojourn, the bytes that the port can send in the time that the packet
  * waited
  */
-static noinline u64 int_waited_bytes(struct int_sched_data *q, struct sk_buff *skb, u32 pkts,
-				     u64 now_ns)
+static noinline u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				      u64 now_ns)
 {
 	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
 
 	if (waited_ns != HOP_MARK_UNKNOWN_NS)
-		return int_hop_waited_bytes(&q->params.hop, waited_ns);
+		return sint_hop_waited_bytes(&q->params.hop, waited_ns);
 	q->stats.untimed_pkts += pkts;
-	return int_backlog_bytes(q->sch, &q->params);
+	return sint_backlog_bytes(q->sch, &q->params);
 }
 
-static __always_inline u64 int_queue_bytes(struct int_sched_data *q, struct sk_buff *skb,
-					   u32 pkts, u64 now_ns)
+static __always_inline u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
+					    u32 pkts, u64 now_ns)
 {
 	if (unlikely(q->params.sojourn))
-		return int_waited_bytes(q, skb, pkts, now_ns);
-	return int_backlog_bytes(q->sch, &q->params);
+		return sint_waited_bytes(q, skb, pkts, now_ns);
+	return sint_backlog_bytes(q->sch, &q->params);
 }
 
-static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h, __be64 packed,
-				     bool written)
+static noinline void sint_trace_stamp(struct sint_sched_data *q, struct int_hdr *h, __be64 packed,
+				      bool written)
 {
 	const struct int_record record = int_unpack(packed);
 
@@ -134,58 +134,58 @@ static noinline void int_trace_stamp(struct int_sched_data *q, struct int_hdr *h
  *
  * Return: true if there was a slot for the record.
  */
-static __always_inline bool int_write_stamp(struct int_sched_data *q, struct sk_buff *skb,
-					    struct int_hdr *h, enum int_carrier carrier,
-					    __sum16 *check, const struct int_hop_moment *moment)
+static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct sk_buff *skb,
+					     struct int_hdr *h, enum sint_carrier carrier,
+					     __sum16 *check, const struct sint_hop_moment *moment)
 {
-	const struct int_record record = int_hop_record(&q->params.hop, moment);
+	const struct int_record record = sint_hop_record(&q->params.hop, moment);
 	const __be64 packed = int_pack(&record);
 	bool written;
 	s64 change;
 
-	written = int_hop_write(h, &q->params.hop, packed, &change);
+	written = sint_hop_write(h, &q->params.hop, packed, &change);
 	if (check)
-		int_correct_check(check, carrier, change);
+		sint_correct_check(check, carrier, change);
 	/* The range that the NIC's checksum covers is unknown. */
 	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
 		skb->ip_summed = CHECKSUM_NONE;
 	if (trace_int_stamp_enabled())
-		int_trace_stamp(q, h, packed, written);
+		sint_trace_stamp(q, h, packed, written);
 	return written;
 }
 
-static unsigned int int_stamped_kind(enum int_carrier carrier, u8 type)
+static unsigned int sint_stamped_kind(enum sint_carrier carrier, u8 type)
 {
 	if (carrier == INT_CARRIER_ENCAP)
 		return TC_INT_STAMPED_ENCAP;
 	if (carrier == INT_CARRIER_PROBE)
 		return TC_INT_STAMPED_PROBE;
-	return type == INT_TYPE_HELLO ? TC_INT_STAMPED_HELLO : TC_INT_STAMPED_DATA;
+	return type == INT_TYPE_HANDSHAKE ? TC_INT_STAMPED_HANDSHAKE : TC_INT_STAMPED_DATA;
 }
 
 /**
- * struct int_found - an INT header found in a packet
+ * struct sint_found - an INT header found in a packet
  * @place: position of the header
  * @fault: INT_OK, or why the header is ignored
  * @type: the header's type, if @fault is INT_OK
  * @bytes: the header's length, if @fault is INT_OK
  */
-struct int_found {
-	struct int_place place;
+struct sint_found {
+	struct sint_place place;
 	enum int_fault fault;
 	u8 type;
 	unsigned int bytes;
 };
 
 /* Return: bytes sent by the port's other queues or classes */
-static noinline u64 int_others_bytes(struct int_sched_data *q, u64 now_ns)
+static noinline u64 sint_others_bytes(struct sint_sched_data *q, u64 now_ns)
 {
 	hop_port_refresh(&q->sent, now_ns);
 	return atomic64_read(&q->sent.others_bytes);
 }
 
-/* Return: backlog of the port's other queues; call int_others_bytes() first */
-static noinline u64 int_others_backlog_bytes(const struct int_sched_data *q)
+/* Return: backlog of the port's other queues; call sint_others_bytes() first */
+static noinline u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 {
 	if (!q->is_of_queue || q->params.sojourn)
 		return 0;
@@ -194,29 +194,29 @@ static noinline u64 int_others_backlog_bytes(const struct int_sched_data *q)
 }
 
 /* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
-static __always_inline void int_stamp_own(struct int_sched_data *q, struct sk_buff *skb,
-					  struct int_hdr *h, enum int_carrier carrier,
-					  __sum16 *check, u32 pkts,
-					  struct int_hop_moment *moment)
+static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_buff *skb,
+					   struct int_hdr *h, enum sint_carrier carrier,
+					   __sum16 *check, u32 pkts,
+					   struct sint_hop_moment *moment)
 {
 	const u8 type = h->type;
 
 	if (unlikely(q->sent.port)) {
-		moment->tx_bytes += int_others_bytes(q, moment->now_ns);
-		moment->queue_bytes += int_others_backlog_bytes(q);
+		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
+		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
-	if (unlikely(!int_write_stamp(q, skb, h, carrier, check, moment)))
+	if (unlikely(!sint_write_stamp(q, skb, h, carrier, check, moment)))
 		q->stats.full_pkts += pkts;
-	q->stats.stamped_pkts[int_stamped_kind(carrier, type)] += pkts;
+	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
 	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
 		q->stats.longest_queue_bytes = moment->queue_bytes;
 }
 
-/* Stamp a header that int_find() has found. @tx_bytes: sent by this qdisc before this packet */
-static void int_stamp_found(struct int_sched_data *q, struct sk_buff *skb,
-			    const struct int_found *found, u32 pkts, u64 tx_bytes)
+/* Stamp a header that sint_find() has found. @tx_bytes: sent by this qdisc before this packet */
+static void sint_stamp_found(struct sint_sched_data *q, struct sk_buff *skb,
+			     const struct sint_found *found, u32 pkts, u64 tx_bytes)
 {
-	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
+	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 	const int offset_bytes = found->place.offset_bytes;
 	enum int_fault fault = found->fault;
 	__sum16 *check = NULL;
@@ -241,91 +241,91 @@ static void int_stamp_found(struct int_sched_data *q, struct sk_buff *skb,
 		q->stats.malformed_pkts[fault - 1] += pkts;
 		return;
 	}
-	if (int_check_stands(skb, &found->place))
+	if (sint_check_stands(skb, &found->place))
 		check = (__sum16 *)(skb->data + found->place.check_bytes);
 	moment.now_ns = ktime_get_ns();
-	moment.queue_bytes = int_queue_bytes(q, skb, pkts, moment.now_ns);
-	int_stamp_own(q, skb, h, found->place.carrier, check, pkts, &moment);
+	moment.queue_bytes = sint_queue_bytes(q, skb, pkts, moment.now_ns);
+	sint_stamp_own(q, skb, h, found->place.carrier, check, pkts, &moment);
 }
 
 /* Stamp a packet with an INT header anywhere in it. */
-static noinline struct sk_buff *int_stamp_any(struct int_sched_data *q, struct sk_buff *skb,
-					      u32 pkts, u64 tx_bytes)
+static noinline struct sk_buff *sint_stamp_any(struct sint_sched_data *q, struct sk_buff *skb,
+					       u32 pkts, u64 tx_bytes)
 {
-	struct int_found found = {};
+	struct sint_found found = {};
 
-	int_find(skb, &q->params.marks, &found.place);
+	sint_find(skb, &q->params.marks, &found.place);
 	if (found.place.carrier == INT_CARRIER_NONE)
 		return skb;
-	found.fault = int_read(skb, &found.place, &found.type, &found.bytes);
-	int_stamp_found(q, skb, &found, pkts, tx_bytes);
+	found.fault = sint_read(skb, &found.place, &found.type, &found.bytes);
+	sint_stamp_found(q, skb, &found, pkts, tx_bytes);
 	return skb;
 }
 
 /* Stamp a packet with an INT header after its IPv4 header, which is in the linear part. */
-static noinline struct sk_buff *int_stamp_inband(struct int_sched_data *q, struct sk_buff *skb,
-						 u32 pkts, u64 tx_bytes)
+static noinline struct sk_buff *sint_stamp_inband(struct sint_sched_data *q, struct sk_buff *skb,
+						  u32 pkts, u64 tx_bytes)
 {
-	struct int_hdr *h = int_near_inband(skb, ip_hdr(skb));
-	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
+	struct int_hdr *h = sint_near_inband(skb, ip_hdr(skb));
+	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 
 	/* A cloned skb shares its data with others. */
 	if (unlikely(!h) || unlikely(skb_cloned(skb)))
-		return int_stamp_any(q, skb, pkts, tx_bytes);
+		return sint_stamp_any(q, skb, pkts, tx_bytes);
 	moment.now_ns = ktime_get_ns();
-	moment.queue_bytes = int_backlog_bytes(q->sch, &q->params);
-	int_stamp_own(q, skb, h, INT_CARRIER_INBAND, NULL, pkts, &moment);
+	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
+	sint_stamp_own(q, skb, h, INT_CARRIER_INBAND, NULL, pkts, &moment);
 	return skb;
 }
 
 /* Stamp a packet that may be a probe in IPv4, with the IPv4 header in the linear part. */
-static noinline struct sk_buff *int_stamp_probe(struct int_sched_data *q, struct sk_buff *skb,
-						u32 pkts, u64 tx_bytes)
+static noinline struct sk_buff *sint_stamp_probe(struct sint_sched_data *q, struct sk_buff *skb,
+						 u32 pkts, u64 tx_bytes)
 {
 	struct tcphdr *th = (struct tcphdr *)(ip_hdr(skb) + 1);
-	struct int_hdr *h = int_near_probe(skb, ip_hdr(skb));
-	struct int_hop_moment moment = { .tx_bytes = tx_bytes };
+	struct int_hdr *h = sint_near_probe(skb, ip_hdr(skb));
+	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 
-	/* If the device computes the checksum, int_check_stands() must check what it covers. */
+	/* If the device computes the checksum, sint_check_stands() must check what it covers. */
 	if (unlikely(!h) || unlikely(skb_cloned(skb)) || unlikely(skb_is_gso(skb)) ||
 	    unlikely(skb->ip_summed == CHECKSUM_PARTIAL))
-		return int_stamp_any(q, skb, pkts, tx_bytes);
+		return sint_stamp_any(q, skb, pkts, tx_bytes);
 	moment.now_ns = ktime_get_ns();
-	moment.queue_bytes = int_backlog_bytes(q->sch, &q->params);
-	int_stamp_own(q, skb, h, INT_CARRIER_PROBE, &th->check, pkts, &moment);
+	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
+	sint_stamp_own(q, skb, h, INT_CARRIER_PROBE, &th->check, pkts, &moment);
 	return skb;
 }
 
 /* Stamp a packet that departs if it has an INT header, by the fastest applicable function. */
-static __always_inline struct sk_buff *int_stamp(struct int_sched_data *q, struct sk_buff *skb,
+static __always_inline struct sk_buff *int_stamp(struct sint_sched_data *q, struct sk_buff *skb,
 						 u32 pkts, u64 tx_bytes)
 {
-	const struct int_marks *marks = &q->params.marks;
+	const struct sint_marks *marks = &q->params.marks;
 	u8 dscp;
 
 	if (unlikely(!hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr))))
-		return int_lacks(skb, marks) ? skb : int_stamp_any(q, skb, pkts, tx_bytes);
+		return sint_lacks(skb, marks) ? skb : sint_stamp_any(q, skb, pkts, tx_bytes);
 	if (ip_hdr(skb)->protocol == marks->protocol)
-		return int_stamp_inband(q, skb, pkts, tx_bytes);
+		return sint_stamp_inband(q, skb, pkts, tx_bytes);
 	dscp = ip_hdr(skb)->tos >> 2;
 	if (dscp == marks->dscp_probe)
-		return int_stamp_probe(q, skb, pkts, tx_bytes);
-	return dscp == marks->dscp_data ? int_stamp_any(q, skb, pkts, tx_bytes) : skb;
+		return sint_stamp_probe(q, skb, pkts, tx_bytes);
+	return dscp == marks->dscp_data ? sint_stamp_any(q, skb, pkts, tx_bytes) : skb;
 }
 
 /* With the option sojourn, stamp a packet and remove its arrival time. */
-static noinline struct sk_buff *int_stamp_timed(struct int_sched_data *q, struct sk_buff *skb,
-						u32 pkts, u64 tx_bytes)
+static noinline struct sk_buff *sint_stamp_timed(struct sint_sched_data *q, struct sk_buff *skb,
+						 u32 pkts, u64 tx_bytes)
 {
-	if (!int_lacks(skb, &q->params.marks))
-		int_stamp_any(q, skb, pkts, tx_bytes);
+	if (!sint_lacks(skb, &q->params.marks))
+		sint_stamp_any(q, skb, pkts, tx_bytes);
 	hop_arrival_forget(skb, q->sch, HOP_MARK_INT);
 	return skb;
 }
 
-static struct sk_buff *int_dequeue(struct Qdisc *sch)
+static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 {
-	struct int_sched_data *q = qdisc_priv(sch);
+	struct sint_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = hop_child_dequeue(sch);
 	struct hop_pkt_wire wire;
 	u64 tx_bytes;
@@ -335,19 +335,19 @@ static struct sk_buff *int_dequeue(struct Qdisc *sch)
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
 	if (unlikely(q->params.sojourn))
-		return int_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
+		return sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
 	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
 
 /* Counters survive a reset, which also happens when the device goes down. */
-static void int_reset(struct Qdisc *sch)
+static void sint_reset(struct Qdisc *sch)
 {
 	hop_child_reset(sch);
 }
 
 #define INT_OPTION HOP_NLA_OPTION
 
-static const struct hop_nla_option int_options_u32[TCA_INT_MAX + 1] = {
+static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
 	[TCA_INT_SWITCH_ID] = INT_OPTION("switch_id", "", TC_INT_SWITCH_ID_DEFAULT,
 					 0, TC_INT_SWITCH_ID_MAX),
 	[TCA_INT_PORT_ID] = INT_OPTION("port_id", "", TC_INT_PORT_ID_DEFAULT,
@@ -367,7 +367,7 @@ static const struct hop_nla_option int_options_u32[TCA_INT_MAX + 1] = {
 };
 
 /* int_options_u32 has the ranges: an error message from the policy could not name the option. */
-static const struct nla_policy int_policy[TCA_INT_MAX + 1] = {
+static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_RATE]		= { .type = NLA_U64 },
 	[TCA_INT_SPEED]		= { .type = NLA_U64 },
 	[TCA_INT_SWITCH_ID]	= { .type = NLA_U32 },
@@ -382,8 +382,8 @@ static const struct nla_policy int_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_LIMIT]		= { .type = NLA_U32 },
 };
 
-static int int_parse_rates(struct int_config *c, struct nlattr **tb,
-			   struct netlink_ext_ack *extack)
+static int sint_parse_rates(struct sint_config *c, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
 {
 	u64 rate;
 
@@ -397,7 +397,7 @@ static int int_parse_rates(struct int_config *c, struct nlattr **tb,
 	}
 	if (tb[TCA_INT_SPEED]) {
 		rate = nla_get_u64(tb[TCA_INT_SPEED]);
-		if (rate != TC_INT_SPEED_AUTO && !int_hop_code(rate))
+		if (rate != TC_INT_SPEED_AUTO && !sint_hop_code(rate))
 			return hop_nla_refuse(extack, tb[TCA_INT_SPEED],
 					      "speed must be one that has a code: 10, 100mbit, 1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800 or 1600gbit");
 		c->speed_bytes_ps = rate;
@@ -406,21 +406,21 @@ static int int_parse_rates(struct int_config *c, struct nlattr **tb,
 }
 
 /* Return: speed of the device, bytes/s; 0 if unknown or out of range. Context: RTNL */
-static u64 int_device_rate_bytes_ps(const struct Qdisc *sch)
+static u64 sint_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
 	return rate_bytes_ps <= TC_INT_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
-static void int_set_rate(struct int_params *p, const struct int_config *c, u64 rate_bytes_ps)
+static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
-	p->hop.code = int_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
-	p->hop.pace_q40 = int_hop_pace_q40(rate_bytes_ps);
+	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
+	p->hop.pace_q40 = sint_hop_pace_q40(rate_bytes_ps);
 }
 
-static void int_set_params(struct int_params *p, const struct int_config *c)
+static void sint_set_params(struct sint_params *p, const struct sint_config *c)
 {
 	p->hop.switch_id = c->value[TCA_INT_SWITCH_ID];
 	p->hop.port_id = c->value[TCA_INT_PORT_ID];
@@ -432,46 +432,46 @@ static void int_set_params(struct int_params *p, const struct int_config *c)
 	p->sojourn = c->value[TCA_INT_SOJOURN];
 }
 
-static int int_resolve_rate(const struct Qdisc *sch, struct int_params *p,
-			    const struct int_config *c, const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
+static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
+			     const struct sint_config *c, const struct nlattr *attr,
+			     struct netlink_ext_ack *extack)
 {
-	u64 rate_bytes_ps = c->rate_bytes_ps ?: int_device_rate_bytes_ps(sch);
+	u64 rate_bytes_ps = c->rate_bytes_ps ?: sint_device_rate_bytes_ps(sch);
 
 	rate_bytes_ps = rate_bytes_ps ?: c->speed_bytes_ps;
 	if (!rate_bytes_ps)
 		return hop_nla_refuse(extack, attr,
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
-	int_set_rate(p, c, rate_bytes_ps);
+	sint_set_rate(p, c, rate_bytes_ps);
 	if (!p->hop.code)
 		return hop_nla_refuse(extack, attr,
 				      "no code stands for this rate: say speed, e.g. speed 10gbit");
 	return 0;
 }
 
-static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
+static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	struct int_sched_data *q = qdisc_priv(sch);
+	struct sint_sched_data *q = qdisc_priv(sch);
 	const bool is_of_queue = hop_port_is_of_queue(sch);
 	struct hop_port *port = NULL, *old_port;
-	struct int_config config = q->config;
-	struct int_params params = {};
+	struct sint_config config = q->config;
+	struct sint_params params = {};
 	u32 limit_bytes = 0;
 	int err;
 
-	err = int_parse_rates(&config, tb, extack);
+	err = sint_parse_rates(&config, tb, extack);
 	if (!err)
-		err = hop_nla_options(config.value, int_options_u32, TCA_INT_MAX, tb, extack);
+		err = hop_nla_options(config.value, sint_options_u32, TCA_INT_MAX, tb, extack);
 	if (!err)
 		err = hop_limit_parse(sch, &limit_bytes, TC_INT_LIMIT_MIN_BYTES, tb[TCA_INT_LIMIT],
 				      "limit must be " __stringify(TC_INT_LIMIT_MIN_BYTES) " to "
 				      __stringify(TC_INT_LIMIT_MAX_BYTES) " bytes", extack);
 	if (!err)
-		err = int_resolve_rate(sch, &params, &config,
-				       tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED], extack);
+		err = sint_resolve_rate(sch, &params, &config,
+					tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED], extack);
 	if (err)
 		return err;
-	int_set_params(&params, &config);
+	sint_set_params(&params, &config);
 	if (config.value[TCA_INT_SHARE] || is_of_queue) {
 		port = hop_port_get(sch, params.hop.port_id, sizeof(*port));
 		if (!port)
@@ -495,21 +495,21 @@ static int int_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_e
 	return 0;
 }
 
-static int int_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+static int sint_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_INT_MAX + 1];
-	int err = hop_nla_parse(tb, TCA_INT_MAX, opt, int_policy, extack);
+	int err = hop_nla_parse(tb, TCA_INT_MAX, opt, sint_policy, extack);
 
-	return err ?: int_configure(sch, tb, extack);
+	return err ?: sint_configure(sch, tb, extack);
 }
 
 /*
  * The speed of the port's device may have changed; a speed without a code becomes unknown. Context:
  * RTNL
  */
-static void int_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+static void sint_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
-	struct int_sched_data *q = container_of(watch, struct int_sched_data, speed);
+	struct sint_sched_data *q = container_of(watch, struct sint_sched_data, speed);
 
 	if (q->config.rate_bytes_ps != TC_INT_RATE_AUTO)
 		return;
@@ -517,34 +517,34 @@ static void int_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (!rate_bytes_ps || rate_bytes_ps > TC_INT_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
-	int_set_rate(&q->params, &q->config, rate_bytes_ps);
+	sint_set_rate(&q->params, &q->config, rate_bytes_ps);
 	sch_tree_unlock(q->sch);
 }
 
-static int int_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
-	struct int_sched_data *q = qdisc_priv(sch);
+	struct sint_sched_data *q = qdisc_priv(sch);
 	struct nlattr *none[TCA_INT_MAX + 1] = {};
 	int err;
 
 	hop_child_prepare(sch);
 	INIT_LIST_HEAD(&q->speed.list);
 	q->speed.dev = qdisc_dev(sch);
-	q->speed.changed = int_follow_speed;
+	q->speed.changed = sint_follow_speed;
 	q->sch = sch;
 	q->sent.sch = sch;
-	hop_nla_defaults(q->config.value, int_options_u32, TCA_INT_MAX);
+	hop_nla_defaults(q->config.value, sint_options_u32, TCA_INT_MAX);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
-		err = opt ? int_change(sch, opt, extack) : int_configure(sch, none, extack);
+		err = opt ? sint_change(sch, opt, extack) : sint_configure(sch, none, extack);
 	if (!err)
 		hop_speed_watch(&q->speed);
 	return err;
 }
 
-static void int_destroy(struct Qdisc *sch)
+static void sint_destroy(struct Qdisc *sch)
 {
-	struct int_sched_data *q = qdisc_priv(sch);
+	struct sint_sched_data *q = qdisc_priv(sch);
 	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
@@ -554,9 +554,9 @@ static void int_destroy(struct Qdisc *sch)
 }
 
 /* RTNL excludes a concurrent change(). */
-static int int_dump(struct Qdisc *sch, struct sk_buff *skb)
+static int sint_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	struct int_sched_data *q = qdisc_priv(sch);
+	struct sint_sched_data *q = qdisc_priv(sch);
 	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	int err;
 
@@ -566,7 +566,7 @@ static int int_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (!err)
 		err = nla_put_u64_64bit(skb, TCA_INT_SPEED, q->config.speed_bytes_ps, TCA_INT_PAD);
 	if (!err)
-		err = hop_nla_put_options(skb, q->config.value, int_options_u32, TCA_INT_MAX);
+		err = hop_nla_put_options(skb, q->config.value, sint_options_u32, TCA_INT_MAX);
 	if (!err)
 		err = hop_limit_put(skb, sch, TCA_INT_LIMIT);
 	if (err) {
@@ -576,9 +576,9 @@ static int int_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, opts);
 }
 
-static int int_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+static int sint_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
-	struct int_sched_data *q = qdisc_priv(sch);
+	struct sint_sched_data *q = qdisc_priv(sch);
 	struct tc_int_xstats st;
 
 	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
@@ -592,40 +592,40 @@ static int int_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
-static struct Qdisc_ops int_qdisc_ops __read_mostly = {
+static struct Qdisc_ops sint_qdisc_ops __read_mostly = {
 	.cl_ops		= &hop_child_class_ops,
 	.id		= "int",
-	.priv_size	= sizeof(struct int_sched_data),
-	.enqueue	= int_enqueue,
-	.dequeue	= int_dequeue,
+	.priv_size	= sizeof(struct sint_sched_data),
+	.enqueue	= sint_enqueue,
+	.dequeue	= sint_dequeue,
 	.peek		= hop_child_peek,
-	.init		= int_init,
-	.reset		= int_reset,
-	.destroy	= int_destroy,
-	.change		= int_change,
-	.dump		= int_dump,
-	.dump_stats	= int_dump_stats,
+	.init		= sint_init,
+	.reset		= sint_reset,
+	.destroy	= sint_destroy,
+	.change		= sint_change,
+	.dump		= sint_dump,
+	.dump_stats	= sint_dump_stats,
 	.owner		= THIS_MODULE,
 };
 MODULE_ALIAS_NET_SCH("int");
 
-static int __init int_module_init(void)
+static int __init sint_module_init(void)
 {
-	BUILD_BUG_ON(offsetof(struct int_sched_data, child));
+	BUILD_BUG_ON(offsetof(struct sint_sched_data, child));
 	BUILD_BUG_ON(TC_INT_MALFORMED_CAUSES + 1 - INT_FAULTS);
 	BUILD_BUG_ON(TC_INT_PROTOCOL_DEFAULT - INT_PROTOCOL_DEFAULT);
 	BUILD_BUG_ON(TC_INT_DSCP_DATA_DEFAULT - INT_DSCP_DATA_DEFAULT);
 	BUILD_BUG_ON(TC_INT_DSCP_PROBE_DEFAULT - INT_DSCP_PROBE_DEFAULT);
 	BUILD_BUG_ON(TC_INT_SWITCH_ID_MAX - INT_SWITCH_ID_MAX);
-	return register_qdisc(&int_qdisc_ops);
+	return register_qdisc(&sint_qdisc_ops);
 }
 
-static void __exit int_module_exit(void)
+static void __exit sint_module_exit(void)
 {
-	unregister_qdisc(&int_qdisc_ops);
+	unregister_qdisc(&sint_qdisc_ops);
 }
 
-module_init(int_module_init);
-module_exit(int_module_exit);
+module_init(sint_module_init);
+module_exit(sint_module_exit);
 MODULE_DESCRIPTION("HPCC++'s hop: writes its port's load into telemetry");
 MODULE_LICENSE("GPL");

@@ -6,7 +6,7 @@
 #define HOPCC_SCH_INT_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/int.h>
+#include <hopcc/wire/int.h>
 #include <net/sch_generic.h>
 
 /* A hop's entry was written: the new header. written=0: there was no slot for the record */

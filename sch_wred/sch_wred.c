@@ -15,8 +15,8 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 #include <net/pkt_sched.h>
-#include <net/hop_nla.h>
-#include <net/hop_pkt.h>
+#include <hopcc/lib/hop_nla.h>
+#include <hopcc/lib/hop_pkt.h>
 #include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 
@@ -58,16 +58,16 @@ static enum wred_class wred_classify(const struct sk_buff *skb)
 }
 
 /* Decide what happens to a packet, and mark it if the decision is to mark. */
-static enum wred_verdict wred_judge(struct wred_sched *q, struct sk_buff *skb,
-				    enum wred_class class, u32 wire_bytes)
+static enum wred_action wred_decide_skb(struct wred_sched *q, struct sk_buff *skb,
+					enum wred_class class, u32 wire_bytes)
 {
 	u32 random = wred_needs_random(&q->params, &q->vars, class) ? get_random_u32() : 0;
-	enum wred_verdict verdict;
+	enum wred_action decision;
 
-	verdict = wred_decide(&q->params, &q->vars, class, wire_bytes, random);
-	if (verdict == WRED_MARK && !hop_pkt_set_ce(skb))
-		verdict = WRED_DROP_UNMARKABLE;
-	return verdict;
+	decision = wred_decide(&q->params, &q->vars, class, wire_bytes, random);
+	if (decision == WRED_MARK && !hop_pkt_set_ce(skb))
+		decision = WRED_DROP_UNMARKABLE;
+	return decision;
 }
 
 static int wred_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -75,17 +75,17 @@ static int wred_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	struct wred_sched *q = qdisc_priv(sch);
 	struct hop_pkt_wire wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	enum wred_class class = wred_classify(skb);
-	enum wred_verdict verdict = wred_judge(q, skb, class, wire.bytes);
+	enum wred_action decision = wred_decide_skb(q, skb, class, wire.bytes);
 
-	wred_count(&q->stats, class, verdict, wire.segs_pkts);
-	if (verdict != WRED_PASS) {
+	wred_count(&q->stats, class, decision, wire.segs_pkts);
+	if (decision != WRED_PASS) {
 		qdisc_qstats_overlimit(sch);
-		trace_wred_decision(sch, verdict, q->vars.backlog_bytes, wire.bytes,
+		trace_wred_decision(sch, decision, q->vars.backlog_bytes, wire.bytes,
 				    wire.segs_pkts);
 	}
-	if (verdict > WRED_MARK) {
+	if (decision > WRED_MARK) {
 		qdisc_drop(skb, sch, to_free);
-		return verdict == WRED_DROP_LIMIT ? NET_XMIT_DROP : NET_XMIT_CN;
+		return decision == WRED_DROP_LIMIT ? NET_XMIT_DROP : NET_XMIT_CN;
 	}
 	wred_skb_cb(skb)->wire_bytes = wire.bytes;
 	wred_add(&q->vars, wire.bytes);

@@ -58,7 +58,7 @@ enum wred_class {
 	WRED_OTHER,	/* not IP */
 };
 
-enum wred_verdict {
+enum wred_action {
 	WRED_PASS,
 	WRED_MARK,
 	WRED_DROP_UNMARKABLE,	/* WRED_MARK, but the header could not be written */
@@ -182,9 +182,9 @@ static inline bool wred_needs_random(const struct wred_params *p, const struct w
  *
  * Return: the decision; never WRED_DROP_UNMARKABLE, which only the caller can detect.
  */
-static inline enum wred_verdict wred_decide(const struct wred_params *p,
-					    const struct wred_vars *v,
-					    enum wred_class class, u32 pkt_bytes, u32 random)
+static inline enum wred_action wred_decide(const struct wred_params *p,
+					   const struct wred_vars *v,
+					   enum wred_class class, u32 pkt_bytes, u32 random)
 {
 	const struct wred_profile *f = wred_profile_of(p, class);
 
@@ -211,9 +211,9 @@ static inline void wred_remove(struct wred_vars *v, u32 pkt_bytes)
 
 /* Count the decision for @pkts packets. */
 static inline void wred_count(struct wred_stats *s, enum wred_class class,
-			      enum wred_verdict verdict, u32 pkts)
+			      enum wred_action decision, u32 pkts)
 {
-	switch (verdict) {
+	switch (decision) {
 	case WRED_PASS:
 		s->ce_pkts += class == WRED_CE ? pkts : 0;
 		break;

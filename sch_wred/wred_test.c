@@ -21,7 +21,7 @@ struct decision_case {
 	u32 backlog_bytes;
 	u32 pkt_bytes;
 	u32 random;
-	enum wred_verdict want;
+	enum wred_action want;
 };
 
 /* ect: 10000 to 30000, 0.5; nect: step at 20000. p(20000) = 1/4 = 0x40000000. */

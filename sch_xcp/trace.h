@@ -14,7 +14,7 @@
 
 /* The end of a control interval: its load, and the feedback available to the next one */
 TRACE_EVENT(xcp_interval,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_vars *v, u64 elapsed_ns),
+	TP_PROTO(const struct Qdisc *sch, const struct sxcp_vars *v, u64 elapsed_ns),
 
 	TP_ARGS(sch, v, elapsed_ns),
 
@@ -34,7 +34,7 @@ TRACE_EVENT(xcp_interval,
 		__entry->ifindex = qdisc_dev(sch)->ifindex;
 		__entry->handle = sch->handle;
 		__entry->elapsed_ns = elapsed_ns;
-		__entry->avg_rtt_ns = xcp_avg_rtt_ns(v);
+		__entry->avg_rtt_ns = sxcp_avg_rtt_ns(v);
 		__entry->input_bw_bytes_ps = v->input_bw_q16 >> XCP_RATE_SHIFT;
 		__entry->feedback_bytes_ps = v->feedback_q16 >> XCP_RATE_SHIFT;
 		__entry->residue_pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;
@@ -51,7 +51,7 @@ TRACE_EVENT(xcp_interval,
 
 /* The weights of the two queues, the values they are derived from, and XCP's new capacity */
 TRACE_EVENT(xcp_share,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_share_vars *v, u64 capacity_bytes_ps),
+	TP_PROTO(const struct Qdisc *sch, const struct sxcp_share_vars *v, u64 capacity_bytes_ps),
 
 	TP_ARGS(sch, v, capacity_bytes_ps),
 
@@ -90,7 +90,7 @@ TRACE_EVENT(xcp_share,
 
 /* A sample of a sender: its advertised throughput, its real one, and the decision */
 TRACE_EVENT(xcp_sample,
-	TP_PROTO(const struct Qdisc *sch, const struct xcp_endpoints *sender,
+	TP_PROTO(const struct Qdisc *sch, const struct sxcp_endpoints *sender,
 		 const struct xcp_sample *sample),
 
 	TP_ARGS(sch, sender, sample),
@@ -105,7 +105,7 @@ TRACE_EVENT(xcp_sample,
 		__field(u32, rtt_us)
 		__field(s64, advertised_bytes_ps)
 		__field(s64, before_bytes_ps)
-		__field(s64, told_bytes_ps)
+		__field(s64, reported_bytes_ps)
 		__field(s64, granted_bytes_ps)
 		__field(s64, after_bytes_ps)
 		__field(bool, understates)
@@ -122,18 +122,18 @@ TRACE_EVENT(xcp_sample,
 		__entry->rtt_us = sample->rtt_us;
 		__entry->advertised_bytes_ps = sample->advertised_bytes_ps;
 		__entry->before_bytes_ps = sample->before_bytes_ps;
-		__entry->told_bytes_ps = sample->told_bytes_ps;
+		__entry->reported_bytes_ps = sample->reported_bytes_ps;
 		__entry->granted_bytes_ps = sample->granted_bytes_ps;
 		__entry->after_bytes_ps = sample->after_bytes_ps;
 		__entry->understates = sample->understates;
 		__entry->ignores = sample->ignores;
 	),
 
-	TP_printk("ifindex=%d handle=%x: src=%pI6c sport=%u dst=%pI6c dport=%u understates=%d ignores=%d rtt_us=%u advertised_bytes_ps=%lld before_bytes_ps=%lld told_bytes_ps=%lld granted_bytes_ps=%lld after_bytes_ps=%lld",
+	TP_printk("ifindex=%d handle=%x: src=%pI6c sport=%u dst=%pI6c dport=%u understates=%d ignores=%d rtt_us=%u advertised_bytes_ps=%lld before_bytes_ps=%lld reported_bytes_ps=%lld granted_bytes_ps=%lld after_bytes_ps=%lld",
 		  __entry->ifindex, __entry->handle >> 16, __entry->saddr, __entry->sport,
 		  __entry->daddr, __entry->dport, __entry->understates, __entry->ignores,
 		  __entry->rtt_us, __entry->advertised_bytes_ps, __entry->before_bytes_ps,
-		  __entry->told_bytes_ps, __entry->granted_bytes_ps, __entry->after_bytes_ps)
+		  __entry->reported_bytes_ps, __entry->granted_bytes_ps, __entry->after_bytes_ps)
 );
 
 #endif /* HOPCC_SCH_XCP_TRACE_H */

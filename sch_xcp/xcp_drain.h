@@ -27,7 +27,7 @@
 #define XCP_DRAIN_MOVES		64U
 
 /**
- * struct xcp_drain - measurement of a port's rate
+ * struct sxcp_drain - measurement of a port's rate
  * @rate_bytes_ps: measured rate; 0: no less than the configured rate
  * @start_bytes: bytes sent when the measurement started
  * @start_ns: time when the measurement started
@@ -35,7 +35,7 @@
  * @waited: a measurement is running: packets have waited since it started
  * @clear: control intervals since packets last waited, at most XCP_DRAIN_CLEAR
  */
-struct xcp_drain {
+struct sxcp_drain {
 	u64 rate_bytes_ps;
 	u64 start_bytes;
 	u64 start_ns;
@@ -45,13 +45,13 @@ struct xcp_drain {
 };
 
 /**
- * struct xcp_drain_sent - a port's counts at the end of a control interval; only differences matter
+ * struct sxcp_drain_sent - a port's counts at the end of a control interval; only differences matter
  * @bytes: bytes sent, on the link
  * @moves: arrivals and departures
  * @now_ns: current time; never decreases
- * @waits: packets are waiting now, and did so at each departure since xcp_drain_stop() was called
+ * @waits: packets are waiting now, and did so at each departure since sxcp_drain_stop() was called
  */
-struct xcp_drain_sent {
+struct sxcp_drain_sent {
 	u64 bytes;
 	u64 moves;
 	u64 now_ns;
@@ -59,49 +59,50 @@ struct xcp_drain_sent {
 };
 
 /**
- * xcp_drain_capacity_bytes_ps() - capacity that XCP may hand out
+ * sxcp_drain_capacity_bytes_ps() - capacity that XCP may hand out
  * @d: the port
  * @rate_bytes_ps: configured rate of the port, bytes/s
  *
  * Return: bytes/s, at most @rate_bytes_ps.
  */
-static inline u64 xcp_drain_capacity_bytes_ps(const struct xcp_drain *d, u64 rate_bytes_ps)
+static inline u64 sxcp_drain_capacity_bytes_ps(const struct sxcp_drain *d, u64 rate_bytes_ps)
 {
 	return min(d->rate_bytes_ps ?: rate_bytes_ps, rate_bytes_ps);
 }
 
 /* Return: true if @sent_bytes_ps is close enough to the port's rate */
-static inline bool xcp_drain_is_full_rate(u64 sent_bytes_ps, u64 rate_bytes_ps)
+static inline bool sxcp_drain_is_full_rate(u64 sent_bytes_ps, u64 rate_bytes_ps)
 {
 	return sent_bytes_ps >= rate_bytes_ps - rate_bytes_ps / 8;
 }
 
-static inline void xcp_drain_set(struct xcp_drain *d, u64 sent_bytes_ps, u64 rate_bytes_ps)
+static inline void sxcp_drain_set(struct sxcp_drain *d, u64 sent_bytes_ps, u64 rate_bytes_ps)
 {
 	sent_bytes_ps = max_t(u64, sent_bytes_ps, TC_XCP_RATE_MIN_BYTES_PS);
-	d->rate_bytes_ps = xcp_drain_is_full_rate(sent_bytes_ps, rate_bytes_ps) ? 0 : sent_bytes_ps;
+	d->rate_bytes_ps = sxcp_drain_is_full_rate(sent_bytes_ps,
+						   rate_bytes_ps) ? 0 : sent_bytes_ps;
 }
 
 /* Capped to 2^32 bytes per nanosecond, so that the quotient fits 64 bits */
-static inline u64 xcp_drain_sent_bytes_ps(u64 bytes, u64 elapsed_ns)
+static inline u64 sxcp_drain_sent_bytes_ps(u64 bytes, u64 elapsed_ns)
 {
 	return mul_u64_u64_div_u64(bytes, XCP_NS_PER_S, max3(elapsed_ns, bytes >> 32, 1ULL));
 }
 
 /* No packet waits: raise the capacity. */
-static inline void xcp_drain_raise(struct xcp_drain *d, u64 rate_bytes_ps)
+static inline void sxcp_drain_raise(struct sxcp_drain *d, u64 rate_bytes_ps)
 {
 	const unsigned int growth_shift = d->clear < XCP_DRAIN_CLEAR ? 5 : 2;
 
 	d->waited = false;
 	if (!d->rate_bytes_ps)
 		return;
-	xcp_drain_set(d, d->rate_bytes_ps + (d->rate_bytes_ps >> growth_shift), rate_bytes_ps);
+	sxcp_drain_set(d, d->rate_bytes_ps + (d->rate_bytes_ps >> growth_shift), rate_bytes_ps);
 	if (d->clear < XCP_DRAIN_CLEAR)
 		d->clear++;
 }
 
-static inline void xcp_drain_start(struct xcp_drain *d, const struct xcp_drain_sent *sent)
+static inline void sxcp_drain_start(struct sxcp_drain *d, const struct sxcp_drain_sent *sent)
 {
 	d->start_bytes = sent->bytes;
 	d->start_moves = sent->moves;
@@ -110,50 +111,50 @@ static inline void xcp_drain_start(struct xcp_drain *d, const struct xcp_drain_s
 }
 
 /**
- * xcp_drain_stop() - stop the measurement: packets do not wait for the port, or none waits
+ * sxcp_drain_stop() - stop the measurement: packets do not wait for the port, or none waits
  * @d: the port
  *
  * The next measurement starts from zero.
  */
-static inline void xcp_drain_stop(struct xcp_drain *d)
+static inline void sxcp_drain_stop(struct sxcp_drain *d)
 {
 	d->waited = false;
 }
 
 /**
- * xcp_drain_close() - update the measurement at the end of a control interval
+ * sxcp_drain_close() - update the measurement at the end of a control interval
  * @d: the port
  * @rate_bytes_ps: configured rate of the port, at most TC_XCP_RATE_MAX_BYTES_PS
  * @sent: current counts of the port
  *
  * Return: true if the capacity has become smaller.
  */
-static inline bool xcp_drain_close(struct xcp_drain *d, u64 rate_bytes_ps,
-				   const struct xcp_drain_sent *sent)
+static inline bool sxcp_drain_close(struct sxcp_drain *d, u64 rate_bytes_ps,
+				    const struct sxcp_drain_sent *sent)
 {
-	const u64 before_bytes_ps = xcp_drain_capacity_bytes_ps(d, rate_bytes_ps);
+	const u64 before_bytes_ps = sxcp_drain_capacity_bytes_ps(d, rate_bytes_ps);
 	const u64 bytes = sent->bytes - d->start_bytes, elapsed_ns = sent->now_ns - d->start_ns;
 
 	if (!sent->waits) {
-		xcp_drain_raise(d, rate_bytes_ps);
+		sxcp_drain_raise(d, rate_bytes_ps);
 		return false;
 	}
 	d->clear = 0;
 	/* The interval that ended may have started with an empty queue. */
 	if (!d->waited) {
-		xcp_drain_start(d, sent);
+		sxcp_drain_start(d, sent);
 		return false;
 	}
 	/* Nothing was sent: a device that was stopped says nothing about its rate. */
 	if (!bytes) {
-		xcp_drain_start(d, sent);
+		sxcp_drain_start(d, sent);
 		return false;
 	}
 	if (sent->moves - d->start_moves < XCP_DRAIN_MOVES)
 		return false;
-	xcp_drain_start(d, sent);
-	xcp_drain_set(d, xcp_drain_sent_bytes_ps(bytes, elapsed_ns), rate_bytes_ps);
-	return xcp_drain_capacity_bytes_ps(d, rate_bytes_ps) < before_bytes_ps;
+	sxcp_drain_start(d, sent);
+	sxcp_drain_set(d, sxcp_drain_sent_bytes_ps(bytes, elapsed_ns), rate_bytes_ps);
+	return sxcp_drain_capacity_bytes_ps(d, rate_bytes_ps) < before_bytes_ps;
 }
 
 #endif /* HOPCC_XCP_DRAIN_H */

@@ -8,24 +8,24 @@
 #define RATE_BYTES_PS 1000000ULL
 
 /* A control interval of 10 ms in which 100 packets arrive or leave. */
-static bool interval(struct xcp_drain *d, struct xcp_drain_sent *sent, u64 bytes, bool waits)
+static bool interval(struct sxcp_drain *d, struct sxcp_drain_sent *sent, u64 bytes, bool waits)
 {
 	sent->bytes += bytes;
 	sent->moves += 100;
 	sent->now_ns += 10 * MS;
 	sent->waits = waits;
-	return xcp_drain_close(d, RATE_BYTES_PS, sent);
+	return sxcp_drain_close(d, RATE_BYTES_PS, sent);
 }
 
-static u64 capacity(const struct xcp_drain *d)
+static u64 capacity(const struct sxcp_drain *d)
 {
-	return xcp_drain_capacity_bytes_ps(d, RATE_BYTES_PS);
+	return sxcp_drain_capacity_bytes_ps(d, RATE_BYTES_PS);
 }
 
 static void slow_test(struct kunit *test)
 {
-	struct xcp_drain_sent sent = {};
-	struct xcp_drain d = {};
+	struct sxcp_drain_sent sent = {};
+	struct sxcp_drain d = {};
 
 	KUNIT_EXPECT_FALSE(test, interval(&d, &sent, 2000, false));
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 2000, true), "may have begun empty");
@@ -43,8 +43,8 @@ static void slow_test(struct kunit *test)
 
 static void grow_test(struct kunit *test)
 {
-	struct xcp_drain_sent sent = {};
-	struct xcp_drain d = {};
+	struct sxcp_drain_sent sent = {};
+	struct sxcp_drain d = {};
 	int n;
 
 	interval(&d, &sent, 1600, true);
@@ -62,10 +62,10 @@ static void grow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, capacity(&d), RATE_BYTES_PS, "then soon all of it");
 }
 
-static void silent_test(struct kunit *test)
+static void unsupported_test(struct kunit *test)
 {
-	struct xcp_drain_sent sent = {};
-	struct xcp_drain d = {};
+	struct sxcp_drain_sent sent = {};
+	struct sxcp_drain d = {};
 
 	interval(&d, &sent, 1000, true);
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 0, true), "a device that was stopped");
@@ -74,7 +74,7 @@ static void silent_test(struct kunit *test)
 	interval(&d, &sent, 0, true);
 	interval(&d, &sent, 9000, true);
 	KUNIT_EXPECT_EQ_MSG(test, capacity(&d), RATE_BYTES_PS, "nor when it goes on");
-	xcp_drain_stop(&d);
+	sxcp_drain_stop(&d);
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "begins anew");
 	sent.moves -= 90;
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "too few packets to tell");
@@ -87,19 +87,19 @@ static void silent_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, capacity(&d), RATE_BYTES_PS, "no overflow");
 }
 
-static struct kunit_case xcp_drain_cases[] = {
+static struct kunit_case sxcp_drain_cases[] = {
 	KUNIT_CASE(slow_test),
 	KUNIT_CASE(grow_test),
-	KUNIT_CASE(silent_test),
+	KUNIT_CASE(unsupported_test),
 	{}
 };
 
-static struct kunit_suite xcp_drain_suite = {
+static struct kunit_suite sxcp_drain_suite = {
 	.name = "xcp_drain",
-	.test_cases = xcp_drain_cases,
+	.test_cases = sxcp_drain_cases,
 };
 
-kunit_test_suite(xcp_drain_suite);
+kunit_test_suite(sxcp_drain_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Tests of XCP's measure of a port");

@@ -6,13 +6,13 @@
 #include <linux/types.h>
 
 /**
- * struct xcp_endpoints - addresses and ports of a sampled flow
+ * struct sxcp_endpoints - addresses and ports of a sampled flow
  * @saddr: source address, IPv6 or IPv4-mapped
  * @daddr: destination address, IPv6 or IPv4-mapped
  * @sport: source port of TCP or UDP
  * @dport: destination port of TCP or UDP
  */
-struct xcp_endpoints {
+struct sxcp_endpoints {
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	__be16 sport;

@@ -46,7 +46,7 @@
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/types.h>
-#include <net/xcp.h>
+#include <hopcc/wire/xcp.h>
 
 /* Rates and feedback: bytes/s << 16. */
 #define XCP_RATE_SHIFT 16
@@ -64,7 +64,7 @@
 #define XCP_SQRT2_PPM 1414214ULL
 
 /**
- * struct xcp_params - parameters; written under the qdisc lock
+ * struct sxcp_params - parameters; written under the qdisc lock
  * @capacity_bytes_ps: capacity of the port, 1250 to 2 * 10^11
  * @alpha_q32: gain of the spare capacity
  * @beta_q32: gain of the persistent queue
@@ -78,7 +78,7 @@
  * @overhead_bytes: bytes that the link adds to each packet
  * @protocol: IP protocol number of XCP
  */
-struct xcp_params {
+struct sxcp_params {
 	u64 capacity_bytes_ps;
 	u64 alpha_q32;
 	u64 beta_q32;
@@ -93,19 +93,19 @@ struct xcp_params {
 };
 
 /**
- * struct xcp_ratio - a quotient that is applied with a multiplication
+ * struct sxcp_ratio - a quotient that is applied with a multiplication
  * @mul: mantissa
  * @shift: exponent, 0 to 95: the quotient is mul / 2^shift
  * @most: largest factor whose product is at most XCP_RATE_MAX_Q16
  */
-struct xcp_ratio {
+struct sxcp_ratio {
 	u64 mul;
 	unsigned int shift;
 	u64 most;
 };
 
 /**
- * struct xcp_vars - state of the port; protected by the qdisc lock
+ * struct sxcp_vars - state of the port; protected by the qdisc lock
  * @input_bytes: bytes that arrived in this interval, XCP or not: input_traffic
  * @sum_time: sum of packet times, 2^-12 ns: sum_inv_throughput
  * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, upper 64 bits
@@ -125,7 +125,7 @@ struct xcp_ratio {
  * @timed_bytes: size of the packet that @timed is for; 0: none
  * @timed_bytes_pms: throughput that @timed is for, bytes/ms
  */
-struct xcp_vars {
+struct sxcp_vars {
 	u64 input_bytes;
 	u64 sum_time;
 	u64 sum_rtt_time_hi;
@@ -136,8 +136,8 @@ struct xcp_vars {
 	s64 feedback_q16;
 	s64 residue_pos_q16;
 	s64 residue_neg_q16;
-	struct xcp_ratio cp;
-	struct xcp_ratio cn;
+	struct sxcp_ratio cp;
+	struct sxcp_ratio cn;
 	u64 carry_q16;
 	u32 queue_bytes;
 	u32 min_queue_bytes;
@@ -147,19 +147,19 @@ struct xcp_vars {
 };
 
 /**
- * struct xcp_others - traffic of the port's other transmit queues in an interval of one queue
+ * struct sxcp_others - traffic of the port's other transmit queues in an interval of one queue
  * @input_bytes: bytes that arrived there
  * @sum_time: sum of packet times there, 2^-12 ns
  * @queue_bytes: sum of their persistent queues
  */
-struct xcp_others {
+struct sxcp_others {
 	u64 input_bytes;
 	u64 sum_time;
 	u64 queue_bytes;
 };
 
 /* Class of a packet */
-enum xcp_class {
+enum sxcp_class {
 	XCP_CLASS_OTHER,	/* no congestion header, or not the first fragment */
 	XCP_CLASS_MALFORMED,	/* not a valid congestion header */
 	XCP_CLASS_MINIMAL,	/* carries no demand */
@@ -168,7 +168,7 @@ enum xcp_class {
 };
 
 /**
- * struct xcp_pkt - a packet or GSO packet as the algorithm sees it
+ * struct sxcp_pkt - a packet or GSO packet as the algorithm sees it
  * @class: class of the packet. Members below @bytes are valid only for XCP_CLASS_ASKING
  * @fault: the fault, if @class is XCP_CLASS_MALFORMED
  * @format: format of a valid header
@@ -180,8 +180,8 @@ enum xcp_class {
  * @delta_bytes_ps: Delta_Throughput of each packet, bytes/s; lowered by the algorithm
  * @sum: XCP_FLAG_SUM: the header holds the sum over @pkts packets
  */
-struct xcp_pkt {
-	enum xcp_class class;
+struct sxcp_pkt {
+	enum sxcp_class class;
 	enum xcp_fault fault;
 	enum xcp_format format;
 	u8 flags;
@@ -194,7 +194,7 @@ struct xcp_pkt {
 };
 
 /**
- * struct xcp_stats - counters of packets on the wire that arrived; protected by the qdisc lock
+ * struct sxcp_stats - counters of packets on the wire that arrived; protected by the qdisc lock
  * @other_pkts: packets without a congestion header
  * @standard_pkts: headers with the RTT in ms
  * @minimal_pkts: headers with only Reverse_Feedback
@@ -204,7 +204,7 @@ struct xcp_pkt {
  * @flagged_pkts: headers with undefined flags
  * @malformed_pkts: malformed headers by cause; [XCP_OK] stays 0
  */
-struct xcp_stats {
+struct sxcp_stats {
 	u64 other_pkts;
 	u64 standard_pkts;
 	u64 minimal_pkts;
@@ -216,24 +216,24 @@ struct xcp_stats {
 };
 
 /**
- * xcp_gain_q32() - convert a gain to fixed point
+ * sxcp_gain_q32() - convert a gain to fixed point
  * @ppm: the gain in millionths, at most 10^6
  *
  * Return: ppm / 10^6 in Q32, rounded down.
  */
-static inline u64 xcp_gain_q32(u32 ppm)
+static inline u64 sxcp_gain_q32(u32 ppm)
 {
 	/* 2^20 * 2^32 < 2^64 */
 	return div_u64((u64)ppm << XCP_GAIN_SHIFT, XCP_GAIN_PPM);
 }
 
 /**
- * xcp_beta_ppm() - beta from alpha, as in the draft: b = a^2 * sqrt(2)
+ * sxcp_beta_ppm() - beta from alpha, as in the draft: b = a^2 * sqrt(2)
  * @alpha_ppm: alpha in millionths, below 10^6
  *
  * Return: beta in millionths, rounded.
  */
-static inline u32 xcp_beta_ppm(u32 alpha_ppm)
+static inline u32 sxcp_beta_ppm(u32 alpha_ppm)
 {
 	/* 10^12 * 1.4 * 10^6 < 2^61 */
 	u64 beta = (u64)alpha_ppm * alpha_ppm * XCP_SQRT2_PPM;
@@ -243,7 +243,7 @@ static inline u32 xcp_beta_ppm(u32 alpha_ppm)
 }
 
 /* Return: 2^@bits - 1, limited to 64 bits */
-static inline u64 xcp_greatest(int bits)
+static inline u64 sxcp_greatest(int bits)
 {
 	if (bits >= 64)
 		return U64_MAX;
@@ -251,16 +251,16 @@ static inline u64 xcp_greatest(int bits)
 }
 
 /**
- * xcp_ratio() - compute a quotient that is applied many times
+ * sxcp_ratio() - compute a quotient that is applied many times
  * @num: numerator
  * @den: denominator; not 0
  *
  * Return: num / den with a relative error of at most 2^-30.
  */
-static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
+static inline struct sxcp_ratio sxcp_ratio(u64 num, u64 den)
 {
 	int num_shift = 64 - fls64(num), den_shift = 32 - fls64(den);
-	struct xcp_ratio r = {};
+	struct sxcp_ratio r = {};
 
 	if (!num)
 		return r;
@@ -272,18 +272,18 @@ static inline struct xcp_ratio xcp_ratio(u64 num, u64 den)
 		r.shift = num_shift - den_shift;
 	else	/* at most 31: stays below 2^64 */
 		r.mul <<= den_shift - num_shift;
-	r.most = xcp_greatest((int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul));
+	r.most = sxcp_greatest((int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul));
 	return r;
 }
 
 /**
- * xcp_ratio_times() - multiply by a ratio
+ * sxcp_ratio_times() - multiply by a ratio
  * @r: the ratio
  * @x: the factor
  *
  * Return: r * x, rounded down; XCP_RATE_MAX_Q16 if the product might be larger.
  */
-static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
+static inline s64 sxcp_ratio_times(const struct sxcp_ratio *r, u64 x)
 {
 	if (unlikely(r->mul && x > r->most))
 		return XCP_RATE_MAX_Q16;
@@ -291,7 +291,7 @@ static inline s64 xcp_ratio_times(const struct xcp_ratio *r, u64 x)
 }
 
 /* Return: @x * @gain, rounded towards 0 */
-static inline s64 xcp_gain_times(s64 x, u64 gain_q32)
+static inline s64 sxcp_gain_times(s64 x, u64 gain_q32)
 {
 	/* 2^62 * 2^32 >> 32 */
 	s64 size = (s64)mul_u64_u64_shr(x < 0 ? -x : x, gain_q32, XCP_GAIN_SHIFT);
@@ -300,7 +300,7 @@ static inline s64 xcp_gain_times(s64 x, u64 gain_q32)
 }
 
 /* Return: @x * @pkts, limited to the range of the pools; a single @x is in this range already */
-static inline s64 xcp_times_pkts(s64 x, u32 pkts)
+static inline s64 sxcp_times_pkts(s64 x, u32 pkts)
 {
 	s64 all;
 
@@ -312,7 +312,7 @@ static inline s64 xcp_times_pkts(s64 x, u32 pkts)
 }
 
 /* One Newton step: y (2 - d y), with d = x / 2^32 and y in Q31 */
-static inline u64 xcp_newton_step(u32 x, u64 y)
+static inline u64 sxcp_newton_step(u32 x, u64 y)
 {
 	/*
 	 * 2 - d y in Q63: 2 is 2^64, which wraps to 0. The result is near 1, so 32 bits hold it in
@@ -324,7 +324,7 @@ static inline u64 xcp_newton_step(u32 x, u64 y)
 }
 
 /**
- * xcp_reciprocal() - 2^63 / x without a division
+ * sxcp_reciprocal() - 2^63 / x without a division
  * @x: 2^31 to 2^32 - 1
  *
  * With d = x / 2^32 in [1/2, 1), the line 48/17 - 32/17 d has a relative error of at most 1/17, and
@@ -333,42 +333,42 @@ static inline u64 xcp_newton_step(u32 x, u64 y)
  * Return: 2^31 to 2^32; smaller than the exact value by a relative error of at most 2^-29 (2^-29.79
  * measured over all x).
  */
-static inline u64 xcp_reciprocal(u32 x)
+static inline u64 sxcp_reciprocal(u32 x)
 {
 	/* 48/17 in Q31 minus 32/17 in Q31 times x in Q32: below 2^64 */
 	u64 y = 6063483241ULL - ((4042322161ULL * x) >> 32);
 
-	y = xcp_newton_step(x, y);
-	y = xcp_newton_step(x, y);
-	return xcp_newton_step(x, y);
+	y = sxcp_newton_step(x, y);
+	y = sxcp_newton_step(x, y);
+	return sxcp_newton_step(x, y);
 }
 
 /**
- * xcp_time() - packet time, Pkt_size / Throughput
+ * sxcp_time() - packet time, Pkt_size / Throughput
  * @bytes: size of the packet, below 2^31
  * @throughput_bytes_pms: bytes/ms, not 0
  *
  * Return: packet time, 2^-12 ns, rounded; at most 2^63.
  */
-static inline u64 xcp_time(u32 bytes, u32 throughput_bytes_pms)
+static inline u64 sxcp_time(u32 bytes, u32 throughput_bytes_pms)
 {
 	/* 2^31 * 2^32 = 2^63 */
 	const u64 dividend = bytes * (XCP_NS_PER_MS << XCP_TIME_SHIFT);
 	const int norm = 32 - fls(throughput_bytes_pms);
-	const u64 reciprocal = xcp_reciprocal(throughput_bytes_pms << norm);
+	const u64 reciprocal = sxcp_reciprocal(throughput_bytes_pms << norm);
 
 	/* With one more bit for rounding: below 2^31 * 2^32 * 2 */
 	return (mul_u64_u64_shr(dividend, reciprocal, 62 - norm) + 1) >> 1;
 }
 
 /*
- * xcp_time() with a cache of one entry. The time is needed when a packet arrives and when it
+ * sxcp_time() with a cache of one entry. The time is needed when a packet arrives and when it
  * departs, and consecutive packets often belong to the same flow.
  */
-static inline u64 xcp_packet_time(struct xcp_vars *v, u32 bytes, u32 throughput_bytes_pms)
+static inline u64 sxcp_packet_time(struct sxcp_vars *v, u32 bytes, u32 throughput_bytes_pms)
 {
 	if (v->timed_bytes != bytes || v->timed_bytes_pms != throughput_bytes_pms) {
-		v->timed = xcp_time(bytes, throughput_bytes_pms);
+		v->timed = sxcp_time(bytes, throughput_bytes_pms);
 		v->timed_bytes = bytes;
 		v->timed_bytes_pms = throughput_bytes_pms;
 	}
@@ -376,8 +376,8 @@ static inline u64 xcp_packet_time(struct xcp_vars *v, u32 bytes, u32 throughput_
 }
 
 /* Lines 3 to 6, the sum of RTT * Pkt_size / Throughput in 128 bits: 2^46 * 2^64. */
-static inline void xcp_sum_rtt(struct xcp_vars *v, const struct xcp_params *p, u32 rtt_us,
-			       u64 time)
+static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p, u32 rtt_us,
+				u64 time)
 {
 	const u64 rtt_ns = min_t(u64, rtt_us * XCP_NS_PER_US, p->max_interval_ns);
 	const u64 rtt_time = rtt_ns << XCP_TIME_SHIFT, lo = rtt_time * time;
@@ -387,15 +387,15 @@ static inline void xcp_sum_rtt(struct xcp_vars *v, const struct xcp_params *p, u
 }
 
 /**
- * xcp_arrive() - process a packet that arrives, lines 1 to 6
+ * sxcp_arrive() - process a packet that arrives, lines 1 to 6
  * @v: the port
  * @p: parameters
  * @pkt: the packet
  *
  * If the sum of packet times would overflow, it and the sum of RTTs stay unchanged.
  */
-static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
-			      const struct xcp_pkt *pkt)
+static inline void sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
+			       const struct sxcp_pkt *pkt)
 {
 	u64 time, sum;
 
@@ -403,15 +403,15 @@ static inline void xcp_arrive(struct xcp_vars *v, const struct xcp_params *p,
 	if (pkt->class != XCP_CLASS_ASKING)
 		return;
 	/* The N packets of a GSO packet take as long as one packet of their total size. */
-	time = xcp_packet_time(v, pkt->bytes, pkt->throughput_bytes_pms);
+	time = sxcp_packet_time(v, pkt->bytes, pkt->throughput_bytes_pms);
 	if (check_add_overflow(v->sum_time, time, &sum))
 		return;
 	v->sum_time = sum;
-	xcp_sum_rtt(v, p, pkt->rtt_us, time);
+	sxcp_sum_rtt(v, p, pkt->rtt_us, time);
 }
 
 /* Line 7, rounded. Without XCP traffic, the last value is kept. */
-static inline void xcp_update_avg_rtt(struct xcp_vars *v)
+static inline void sxcp_update_avg_rtt(struct sxcp_vars *v)
 {
 	/* At most 46, because RTTs are below 2^46. The sum of times is then above 2^(17 + s). */
 	const int s = fls64(v->sum_rtt_time_hi);
@@ -426,50 +426,50 @@ static inline void xcp_update_avg_rtt(struct xcp_vars *v)
 }
 
 /* Return: the mean RTT in ns, rounded */
-static inline u64 xcp_avg_rtt_ns(const struct xcp_vars *v)
+static inline u64 sxcp_avg_rtt_ns(const struct sxcp_vars *v)
 {
 	return (v->avg_rtt_time + (1 << (XCP_TIME_SHIFT - 1))) >> XCP_TIME_SHIFT;
 }
 
 /* Return: the rate of @bytes in @time, bytes/s in Q16 */
-static inline s64 xcp_rate_q16(u64 bytes, u64 time)
+static inline s64 sxcp_rate_q16(u64 bytes, u64 time)
 {
-	const struct xcp_ratio bytes_ptime = xcp_ratio(bytes, time);
+	const struct sxcp_ratio bytes_ptime = sxcp_ratio(bytes, time);
 
 	/* 2^30 * 2^28 */
-	return xcp_ratio_times(&bytes_ptime, XCP_NS_PER_S << (XCP_TIME_SHIFT + XCP_RATE_SHIFT));
+	return sxcp_ratio_times(&bytes_ptime, XCP_NS_PER_S << (XCP_TIME_SHIFT + XCP_RATE_SHIFT));
 }
 
 /* Line 9: compute F; |F| < 0.56 * 2^61 + 2^61 */
-static inline s64 xcp_aggregate_feedback_q16(const struct xcp_vars *v,
-					     const struct xcp_params *p,
-					     const struct xcp_others *o)
+static inline s64 sxcp_aggregate_feedback_q16(const struct sxcp_vars *v,
+					      const struct sxcp_params *p,
+					      const struct sxcp_others *o)
 {
 	const s64 capacity_q16 = (s64)p->capacity_bytes_ps << XCP_RATE_SHIFT;
 	const u64 rtt_time = v->avg_rtt_time ?: p->min_interval_ns << XCP_TIME_SHIFT;
 
-	return xcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
-	       xcp_gain_times(xcp_rate_q16(v->queue_bytes + o->queue_bytes, rtt_time),
-			      p->beta_q32);
+	return sxcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
+	       sxcp_gain_times(sxcp_rate_q16(v->queue_bytes + o->queue_bytes, rtt_time),
+			       p->beta_q32);
 }
 
 /* Line 10: shuffled traffic, max(0, gamma * input_bw - |F|) */
-static inline s64 xcp_shuffled_traffic_q16(const struct xcp_vars *v, const struct xcp_params *p)
+static inline s64 sxcp_shuffled_traffic_q16(const struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	const s64 amount_q16 = xcp_gain_times(v->input_bw_q16, p->gamma_q32);
+	const s64 amount_q16 = sxcp_gain_times(v->input_bw_q16, p->gamma_q32);
 	const s64 size_q16 = v->feedback_q16 < 0 ? -v->feedback_q16 : v->feedback_q16;
 
 	return max_t(s64, 0, amount_q16 - size_q16);
 }
 
 /* Return: a queue's part of a pool, @own / @all */
-static inline s64 xcp_pool_of_queue(s64 pool_q16, u64 own, u64 all)
+static inline s64 sxcp_pool_of_queue(s64 pool_q16, u64 own, u64 all)
 {
 	return own < all ? (s64)mul_u64_u64_div_u64(pool_q16, own, all) : pool_q16;
 }
 
 /* Return: @a + @b, saturated */
-static inline u64 xcp_sum(u64 a, u64 b)
+static inline u64 sxcp_sum(u64 a, u64 b)
 {
 	u64 sum;
 
@@ -477,25 +477,25 @@ static inline u64 xcp_sum(u64 a, u64 b)
 }
 
 /* Lines 11 to 14: fill the pools. */
-static inline void xcp_fill_pools(struct xcp_vars *v, const struct xcp_params *p,
-				  const struct xcp_others *o, s64 shuffled_q16)
+static inline void sxcp_fill_pools(struct sxcp_vars *v, const struct sxcp_params *p,
+				   const struct sxcp_others *o, s64 shuffled_q16)
 {
-	const u64 sum_time = xcp_sum(v->sum_time, o->sum_time);
-	const u64 input_bytes = xcp_sum(v->input_bytes, o->input_bytes);
+	const u64 sum_time = sxcp_sum(v->sum_time, o->sum_time);
+	const u64 input_bytes = sxcp_sum(v->input_bytes, o->input_bytes);
 	const s64 pos_q16 = min_t(s64, XCP_RATE_MAX_Q16,
 				  shuffled_q16 + max_t(s64, v->feedback_q16, 0));
 	const s64 neg_q16 = min_t(s64, XCP_RATE_MAX_Q16,
 				  shuffled_q16 + max_t(s64, -v->feedback_q16, 0));
 
-	v->residue_pos_q16 = xcp_pool_of_queue(pos_q16, v->sum_time, sum_time);
-	v->residue_neg_q16 = xcp_pool_of_queue(neg_q16, v->input_bytes, input_bytes);
-	v->cp = xcp_ratio(pos_q16, sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT);
+	v->residue_pos_q16 = sxcp_pool_of_queue(pos_q16, v->sum_time, sum_time);
+	v->residue_neg_q16 = sxcp_pool_of_queue(neg_q16, v->input_bytes, input_bytes);
+	v->cp = sxcp_ratio(pos_q16, sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT);
 	/* Nothing arrived: F is negative because of the queue, so the queued bytes are charged. */
-	v->cn = xcp_ratio(neg_q16, input_bytes ?: v->queue_bytes + o->queue_bytes ?: 1);
+	v->cn = sxcp_ratio(neg_q16, input_bytes ?: v->queue_bytes + o->queue_bytes ?: 1);
 }
 
 /* Lines 15 to 17: clear the sums. */
-static inline void xcp_clear_sums(struct xcp_vars *v)
+static inline void sxcp_clear_sums(struct sxcp_vars *v)
 {
 	v->input_bytes = 0;
 	v->sum_time = 0;
@@ -504,46 +504,46 @@ static inline void xcp_clear_sums(struct xcp_vars *v)
 }
 
 /**
- * xcp_close_interval_beside() - xcp_close_interval() for one of several transmit queues
+ * sxcp_close_interval_beside() - sxcp_close_interval() for one of several transmit queues
  * @v: the port, as one of its queues sees it
  * @p: parameters; the capacity is the port's
  * @o: traffic of the other queues in the same interval
  * @elapsed_ns: time since the start of the interval; below 2^52
  */
-static inline void xcp_close_interval_beside(struct xcp_vars *v, const struct xcp_params *p,
-					     const struct xcp_others *o, u64 elapsed_ns)
+static inline void sxcp_close_interval_beside(struct sxcp_vars *v, const struct sxcp_params *p,
+					      const struct sxcp_others *o, u64 elapsed_ns)
 {
-	xcp_update_avg_rtt(v);
-	v->input_bw_q16 = xcp_rate_q16(xcp_sum(v->input_bytes, o->input_bytes),
-				       max_t(u64, elapsed_ns, 1) << XCP_TIME_SHIFT);
-	v->feedback_q16 = xcp_aggregate_feedback_q16(v, p, o);
-	xcp_fill_pools(v, p, o, xcp_shuffled_traffic_q16(v, p));
-	xcp_clear_sums(v);
-	v->ctl_interval_ns = clamp_t(u64, xcp_avg_rtt_ns(v), p->min_interval_ns,
+	sxcp_update_avg_rtt(v);
+	v->input_bw_q16 = sxcp_rate_q16(sxcp_sum(v->input_bytes, o->input_bytes),
+					max_t(u64, elapsed_ns, 1) << XCP_TIME_SHIFT);
+	v->feedback_q16 = sxcp_aggregate_feedback_q16(v, p, o);
+	sxcp_fill_pools(v, p, o, sxcp_shuffled_traffic_q16(v, p));
+	sxcp_clear_sums(v);
+	v->ctl_interval_ns = clamp_t(u64, sxcp_avg_rtt_ns(v), p->min_interval_ns,
 				     p->max_interval_ns);
 }
 
 /**
- * xcp_close_interval() - process the end of a control interval, lines 7 to 18
+ * sxcp_close_interval() - process the end of a control interval, lines 7 to 18
  * @v: the port
  * @p: parameters
  * @elapsed_ns: time since the start of the interval; below 2^52
  *
  * The caller executes line 19 with @v->ctl_interval_ns.
  */
-static inline void xcp_close_interval(struct xcp_vars *v, const struct xcp_params *p,
-				      u64 elapsed_ns)
+static inline void sxcp_close_interval(struct sxcp_vars *v, const struct sxcp_params *p,
+				       u64 elapsed_ns)
 {
-	const struct xcp_others none = {};
+	const struct sxcp_others none = {};
 
-	xcp_close_interval_beside(v, p, &none, elapsed_ns);
+	sxcp_close_interval_beside(v, p, &none, elapsed_ns);
 }
 
 /**
- * xcp_close_pools() - give no feedback until the end of the interval
+ * sxcp_close_pools() - give no feedback until the end of the interval
  * @v: the port, as seen by a queue that was unused while other queues were in use
  */
-static inline void xcp_close_pools(struct xcp_vars *v)
+static inline void sxcp_close_pools(struct sxcp_vars *v)
 {
 	v->residue_pos_q16 = 0;
 	v->residue_neg_q16 = 0;
@@ -552,7 +552,7 @@ static inline void xcp_close_pools(struct xcp_vars *v)
 }
 
 /* Return: @x * @num / @den, or less if the result would exceed 2^64; @den is not 0 */
-static inline u64 xcp_in_proportion(u64 x, u64 num, u64 den)
+static inline u64 sxcp_in_proportion(u64 x, u64 num, u64 den)
 {
 	const u64 most = div64_u64(U64_MAX, div64_u64(num, den) + 1);
 
@@ -560,7 +560,7 @@ static inline u64 xcp_in_proportion(u64 x, u64 num, u64 den)
 }
 
 /**
- * xcp_others_since() - compute the traffic of the other queues in an interval from their counts
+ * sxcp_others_since() - compute the traffic of the other queues in an interval from their counts
  * @now: their counts at the end of the interval; @queue_bytes is a current value, not a count
  * @before: their counts at an earlier time
  * @since_ns: time since @before
@@ -571,67 +571,67 @@ static inline u64 xcp_in_proportion(u64 x, u64 num, u64 den)
  *
  * Return: the traffic, extrapolated if the interval is longer than @since_ns.
  */
-static inline struct xcp_others xcp_others_since(const struct xcp_others *now,
-						 const struct xcp_others *before,
-						 u64 since_ns, u64 elapsed_ns)
+static inline struct sxcp_others sxcp_others_since(const struct sxcp_others *now,
+						   const struct sxcp_others *before,
+						   u64 since_ns, u64 elapsed_ns)
 {
-	struct xcp_others o = {
+	struct sxcp_others o = {
 		.input_bytes = max_t(s64, now->input_bytes - before->input_bytes, 0),
 		.sum_time = max_t(s64, now->sum_time - before->sum_time, 0),
 		.queue_bytes = now->queue_bytes,
 	};
 
 	if (since_ns && since_ns < elapsed_ns) {
-		o.input_bytes = xcp_in_proportion(o.input_bytes, elapsed_ns, since_ns);
-		o.sum_time = xcp_in_proportion(o.sum_time, elapsed_ns, since_ns);
+		o.input_bytes = sxcp_in_proportion(o.input_bytes, elapsed_ns, since_ns);
+		o.sum_time = sxcp_in_proportion(o.sum_time, elapsed_ns, since_ns);
 	}
 	return o;
 }
 
 /**
- * xcp_start() - start a port that is new or has been idle
+ * sxcp_start() - start a port that is new or has been idle
  * @v: the port
  * @p: parameters
  *
  * The pool for the first packets is that of an idle interval.
  */
-static inline void xcp_start(struct xcp_vars *v, const struct xcp_params *p)
+static inline void sxcp_start(struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	xcp_clear_sums(v);
+	sxcp_clear_sums(v);
 	v->queue_bytes = 0;
 	v->min_queue_bytes = 0;
-	xcp_close_interval(v, p, p->min_interval_ns);
+	sxcp_close_interval(v, p, p->min_interval_ns);
 }
 
 /* Return: the maximum that each of @pkts packets may take from a pool */
-static inline s64 xcp_pool_part(s64 residue_q16, u32 pkts)
+static inline s64 sxcp_pool_part(s64 residue_q16, u32 pkts)
 {
 	return pkts > 1 ? (s64)div_u64((u64)residue_q16, pkts) : residue_q16;
 }
 
 /* Line 20, limited by the pool */
-static inline s64 xcp_pos_feedback_q16(struct xcp_vars *v, const struct xcp_pkt *pkt,
-				       u32 pkt_bytes)
+static inline s64 sxcp_pos_feedback_q16(struct sxcp_vars *v, const struct sxcp_pkt *pkt,
+					u32 pkt_bytes)
 {
 	u64 time;
 
 	if (!v->cp.mul)
 		return 0;
-	time = xcp_packet_time(v, pkt_bytes, pkt->throughput_bytes_pms);
-	return min_t(s64, xcp_pool_part(v->residue_pos_q16, pkt->pkts),
-		     xcp_ratio_times(&v->cp, time));
+	time = sxcp_packet_time(v, pkt_bytes, pkt->throughput_bytes_pms);
+	return min_t(s64, sxcp_pool_part(v->residue_pos_q16, pkt->pkts),
+		     sxcp_ratio_times(&v->cp, time));
 }
 
 /* Line 21, limited by the pool, and such that the header can hold the difference to @pos_q16 */
-static inline s64 xcp_neg_feedback_q16(const struct xcp_vars *v, const struct xcp_pkt *pkt,
-				       u32 pkt_bytes, s64 pos_q16)
+static inline s64 sxcp_neg_feedback_q16(const struct sxcp_vars *v, const struct sxcp_pkt *pkt,
+					u32 pkt_bytes, s64 pos_q16)
 {
 	const s64 most_q16 = pos_q16 + (1LL << (31 + XCP_RATE_SHIFT));
 
 	if (!v->cn.mul)
 		return 0;
-	return min3(xcp_pool_part(v->residue_neg_q16, pkt->pkts),
-		    xcp_ratio_times(&v->cn, pkt_bytes), most_q16);
+	return min3(sxcp_pool_part(v->residue_neg_q16, pkt->pkts),
+		    sxcp_ratio_times(&v->cn, pkt_bytes), most_q16);
 }
 
 /*
@@ -639,7 +639,7 @@ static inline s64 xcp_neg_feedback_q16(const struct xcp_vars *v, const struct xc
  * make 1 byte/s for each of the packets. The result never exceeds a Delta_Throughput above
  * @feedback_q16.
  */
-static inline s32 xcp_whole_bytes_ps(struct xcp_vars *v, s64 feedback_q16, u32 pkts)
+static inline s32 sxcp_whole_bytes_ps(struct sxcp_vars *v, s64 feedback_q16, u32 pkts)
 {
 	const u64 one_each_q16 = (u64)pkts << XCP_RATE_SHIFT;
 	s32 bytes_ps = (s32)(feedback_q16 >> XCP_RATE_SHIFT);
@@ -653,7 +653,7 @@ static inline s32 xcp_whole_bytes_ps(struct xcp_vars *v, s64 feedback_q16, u32 p
 }
 
 /* Return: the rest of a pool; 0 if it is less than a header can hold */
-static inline s64 xcp_pool_less(s64 residue_q16, s64 taken_q16)
+static inline s64 sxcp_pool_less(s64 residue_q16, s64 taken_q16)
 {
 	/* 2^61 + 2^61 */
 	const s64 left_q16 = residue_q16 - taken_q16;
@@ -662,17 +662,17 @@ static inline s64 xcp_pool_less(s64 residue_q16, s64 taken_q16)
 }
 
 /* Lines 28 to 31, and section 4.1: charge the feedback to the pools. */
-static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
-			      const struct xcp_pkt *pkt, s64 pos_q16, s64 neg_q16)
+static inline void sxcp_charge(struct sxcp_vars *v, const struct sxcp_params *p,
+			       const struct sxcp_pkt *pkt, s64 pos_q16, s64 neg_q16)
 {
-	pos_q16 = xcp_times_pkts(pos_q16, pkt->pkts);
-	neg_q16 = xcp_times_pkts(neg_q16, pkt->pkts);
+	pos_q16 = sxcp_times_pkts(pos_q16, pkt->pkts);
+	neg_q16 = sxcp_times_pkts(neg_q16, pkt->pkts);
 	if (pkt->flags & XCP_FLAG_E2E_LIMITED) {
-		pos_q16 = xcp_gain_times(pos_q16, p->e2e_share_q32);
-		neg_q16 = xcp_gain_times(neg_q16, p->e2e_share_q32);
+		pos_q16 = sxcp_gain_times(pos_q16, p->e2e_share_q32);
+		neg_q16 = sxcp_gain_times(neg_q16, p->e2e_share_q32);
 	}
-	v->residue_pos_q16 = xcp_pool_less(v->residue_pos_q16, pos_q16);
-	v->residue_neg_q16 = xcp_pool_less(v->residue_neg_q16, neg_q16);
+	v->residue_pos_q16 = sxcp_pool_less(v->residue_pos_q16, pos_q16);
+	v->residue_neg_q16 = sxcp_pool_less(v->residue_neg_q16, neg_q16);
 	if (!v->residue_pos_q16)
 		v->cp.mul = 0;
 	if (!v->residue_neg_q16)
@@ -680,7 +680,7 @@ static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
 }
 
 /**
- * xcp_depart() - process a packet that departs, lines 20 to 31
+ * sxcp_depart() - process a packet that departs, lines 20 to 31
  * @v: the port
  * @p: parameters
  * @pkt: the packet; its Delta_Throughput may be lowered
@@ -689,8 +689,8 @@ static inline void xcp_charge(struct xcp_vars *v, const struct xcp_params *p,
  *
  * Return: true if Delta_Throughput was lowered.
  */
-static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_params *p,
-				       struct xcp_pkt *pkt)
+static __always_inline bool sxcp_depart(struct sxcp_vars *v, const struct sxcp_params *p,
+					struct sxcp_pkt *pkt)
 {
 	const s64 delta_q16 = (s64)pkt->delta_bytes_ps * (1 << XCP_RATE_SHIFT);
 	s64 pos_q16, neg_q16, feedback_q16;
@@ -701,49 +701,50 @@ static __always_inline bool xcp_depart(struct xcp_vars *v, const struct xcp_para
 		return false;
 	if (pkt->pkts > 1)
 		pkt_bytes /= pkt->pkts;
-	pos_q16 = xcp_pos_feedback_q16(v, pkt, pkt_bytes);
-	neg_q16 = xcp_neg_feedback_q16(v, pkt, pkt_bytes, pos_q16);
+	pos_q16 = sxcp_pos_feedback_q16(v, pkt, pkt_bytes);
+	neg_q16 = sxcp_neg_feedback_q16(v, pkt, pkt_bytes, pos_q16);
 	feedback_q16 = pos_q16 - neg_q16;
 	lower = delta_q16 > feedback_q16;
 	if (lower) {
-		pkt->delta_bytes_ps = xcp_whole_bytes_ps(v, feedback_q16, pkt->pkts);
+		pkt->delta_bytes_ps = sxcp_whole_bytes_ps(v, feedback_q16, pkt->pkts);
 	} else {
 		/*
 		 * Lines 26 and 27: an upstream bottleneck, or the sender, has already lowered it
 		 * further.
 		 */
-		neg_q16 = min_t(s64, xcp_pool_part(v->residue_neg_q16, pkt->pkts),
+		neg_q16 = min_t(s64, sxcp_pool_part(v->residue_neg_q16, pkt->pkts),
 				neg_q16 + feedback_q16 - delta_q16);
 		pos_q16 = delta_q16 + neg_q16;
 	}
-	xcp_charge(v, p, pkt, pos_q16, neg_q16);
+	sxcp_charge(v, p, pkt, pos_q16, neg_q16);
 	return lower;
 }
 
 /**
- * xcp_see_queue() - update the minimum queue when a packet departs, line 32
+ * sxcp_see_queue() - update the minimum queue when a packet departs, line 32
  * @v: the port
  * @queue_bytes: the queue without the packet
  */
-static inline void xcp_see_queue(struct xcp_vars *v, u64 queue_bytes)
+static inline void sxcp_see_queue(struct sxcp_vars *v, u64 queue_bytes)
 {
 	if (queue_bytes < v->min_queue_bytes)
 		v->min_queue_bytes = queue_bytes;
 }
 
 /**
- * xcp_close_queue() - process the expiry of the queue's timer, lines 33 to 35
+ * sxcp_close_queue() - process the expiry of the queue's timer, lines 33 to 35
  * @v: the port
  * @p: parameters
  * @queue_bytes: the current queue
  *
  * Return: Tq in ns, for line 36.
  */
-static inline u64 xcp_close_queue(struct xcp_vars *v, const struct xcp_params *p, u32 queue_bytes)
+static inline u64 sxcp_close_queue(struct sxcp_vars *v, const struct sxcp_params *p,
+				   u32 queue_bytes)
 {
 	/* 2^32 * 2^30 */
 	const u64 drain_ns = div64_u64(queue_bytes * XCP_NS_PER_S, p->capacity_bytes_ps);
-	const u64 avg_rtt_ns = xcp_avg_rtt_ns(v);
+	const u64 avg_rtt_ns = sxcp_avg_rtt_ns(v);
 
 	v->queue_bytes = v->min_queue_bytes;
 	v->min_queue_bytes = queue_bytes;
@@ -753,18 +754,18 @@ static inline u64 xcp_close_queue(struct xcp_vars *v, const struct xcp_params *p
 }
 
 /**
- * xcp_stand_queue() - set the estimate of a queue that has not changed for two periods
+ * sxcp_stand_queue() - set the estimate of a queue that has not changed for two periods
  * @v: the port
  * @queue_bytes: the queue
  */
-static inline void xcp_stand_queue(struct xcp_vars *v, u32 queue_bytes)
+static inline void sxcp_stand_queue(struct sxcp_vars *v, u32 queue_bytes)
 {
 	v->queue_bytes = queue_bytes;
 	v->min_queue_bytes = queue_bytes;
 }
 
 /**
- * xcp_period_start_ns() - compute the start of the current period
+ * sxcp_period_start_ns() - compute the start of the current period
  * @start_ns: start of an earlier period
  * @period_ns: length of each period, not 0
  * @now_ns: current time, not before @start_ns
@@ -772,7 +773,7 @@ static inline void xcp_stand_queue(struct xcp_vars *v, u32 queue_bytes)
  * Return: the last time at or before @now_ns that is a whole number of periods after
  * @start_ns.
  */
-static inline u64 xcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
+static inline u64 sxcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
 {
 	u64 rest_ns;
 
@@ -784,7 +785,7 @@ static inline u64 xcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
  * For a GSO packet with XCP_FLAG_SUM, use the mean demand of its packets, rounded up: then the port
  * never charges a packet with less than it gets.
  */
-static inline void xcp_read_sum(struct xcp_pkt *pkt)
+static inline void sxcp_read_sum(struct sxcp_pkt *pkt)
 {
 	/* At most 2^19, for a forged GSO packet */
 	const s32 pkts = pkt->pkts, mean = pkt->delta_bytes_ps / pkts;
@@ -798,19 +799,19 @@ static inline void xcp_read_sum(struct xcp_pkt *pkt)
  * Return: the class of a header without a demand. Not inlined: compilers would turn it into
  * arithmetic on the result of two comparisons, which costs each packet a dozen instructions.
  */
-static noinline __maybe_unused enum xcp_class xcp_silent_class(enum xcp_format format)
+static noinline __maybe_unused enum sxcp_class sxcp_unsupported_class(enum xcp_format format)
 {
 	return format == XCP_FORMAT_MINIMAL ? XCP_CLASS_MINIMAL : XCP_CLASS_UNKNOWN;
 }
 
 /**
- * xcp_read() - read a congestion header
+ * sxcp_read() - read a congestion header
  * @pkt: the packet; class, fault, format and the header's values are set. @pkts must be set before,
  *	and the values must be 0
  * @h: the header, or NULL if the packet ends within it
  * @own_protocol: IP protocol number of XCP
  */
-static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own_protocol)
+static inline void sxcp_read(struct sxcp_pkt *pkt, const struct xcp_hdr *h, u8 own_protocol)
 {
 	pkt->fault = xcp_check(h, own_protocol);
 	if (pkt->fault != XCP_OK) {
@@ -823,19 +824,19 @@ static inline void xcp_read(struct xcp_pkt *pkt, const struct xcp_hdr *h, u8 own
 	pkt->throughput_bytes_pms = be32_to_cpu(h->throughput);
 	pkt->delta_bytes_ps = xcp_delta(h);
 	if (pkt->pkts > 1 && h->flags & XCP_FLAG_SUM)
-		xcp_read_sum(pkt);
+		sxcp_read_sum(pkt);
 	pkt->class = XCP_CLASS_ASKING;
 	/* The RTT of a Minimal header is 0. */
 	if (unlikely(!pkt->rtt_us) || unlikely(!pkt->throughput_bytes_pms))
-		pkt->class = xcp_silent_class(pkt->format);
+		pkt->class = sxcp_unsupported_class(pkt->format);
 }
 
 /**
- * xcp_count() - count an arrival
+ * sxcp_count() - count an arrival
  * @s: counters
  * @pkt: the packet
  */
-static inline void xcp_count(struct xcp_stats *s, const struct xcp_pkt *pkt)
+static inline void sxcp_count(struct sxcp_stats *s, const struct sxcp_pkt *pkt)
 {
 	if (pkt->class == XCP_CLASS_OTHER) {
 		s->other_pkts += pkt->pkts;

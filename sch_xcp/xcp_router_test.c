@@ -12,24 +12,24 @@
 #define Q16(x) ((s64)(x) * 65536)
 
 /* 10 Mbyte/s; alpha 0.4, beta 0.2, gamma 0.1, up to rounding by 2^-32 */
-static struct xcp_params params(void)
+static struct sxcp_params params(void)
 {
-	return (struct xcp_params){
+	return (struct sxcp_params){
 		.capacity_bytes_ps = 10000000,
-		.alpha_q32 = xcp_gain_q32(400000),
-		.beta_q32 = xcp_gain_q32(200000),
-		.gamma_q32 = xcp_gain_q32(100000),
+		.alpha_q32 = sxcp_gain_q32(400000),
+		.beta_q32 = sxcp_gain_q32(200000),
+		.gamma_q32 = sxcp_gain_q32(100000),
 		.min_interval_ns = MS,
 		.max_interval_ns = 1000 * MS,
 		.allowed_queue_ns = 2 * MS,
-		.e2e_share_q32 = xcp_gain_q32(1000000),
+		.e2e_share_q32 = sxcp_gain_q32(1000000),
 		.protocol = XCP_PROTOCOL_DEFAULT,
 	};
 }
 
-static struct xcp_pkt asking(u32 bytes, u32 rtt_us, u32 throughput_bytes_pms, s32 delta)
+static struct sxcp_pkt asking(u32 bytes, u32 rtt_us, u32 throughput_bytes_pms, s32 delta)
 {
-	return (struct xcp_pkt){
+	return (struct sxcp_pkt){
 		.class = XCP_CLASS_ASKING,
 		.format = XCP_FORMAT_MICRO,
 		.pkts = 1,
@@ -75,7 +75,7 @@ static void time_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(time_cases); i++) {
-		u64 got = xcp_time(time_cases[i].bytes, time_cases[i].throughput_bytes_pms);
+		u64 got = sxcp_time(time_cases[i].bytes, time_cases[i].throughput_bytes_pms);
 
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, time_cases[i].want, 1), "%u / %u: %llu",
 				      time_cases[i].bytes, time_cases[i].throughput_bytes_pms,
@@ -92,7 +92,7 @@ static void reciprocal_test(struct kunit *test)
 	u64 wrong = 0, x = 1ULL << 31;
 
 	for (;;) {
-		u64 product = xcp_reciprocal(x) * x;
+		u64 product = sxcp_reciprocal(x) * x;
 
 		wrong += product > 1ULL << 63 || product < (1ULL << 63) - (1ULL << 34);
 		if (x == U32_MAX)
@@ -126,8 +126,8 @@ static void ratio_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ratio_cases); i++) {
-		const struct xcp_ratio r = xcp_ratio(ratio_cases[i].num, ratio_cases[i].den);
-		s64 got = xcp_ratio_times(&r, ratio_cases[i].x);
+		const struct sxcp_ratio r = sxcp_ratio(ratio_cases[i].num, ratio_cases[i].den);
+		s64 got = sxcp_ratio_times(&r, ratio_cases[i].x);
 
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, ratio_cases[i].want, 1), "case %zu: %lld", i,
 				      got);
@@ -137,7 +137,7 @@ static void ratio_test(struct kunit *test)
 /* Lines 1 to 6. A packet of 1500 bytes at 1500 bytes/ms has a packet time of 1 ms. */
 static const struct {
 	const char *name;
-	enum xcp_class class;
+	enum sxcp_class class;
 	u32 rtt_us;
 	u64 sum_ms, sum_rtt_ms;
 } arrival_cases[] = {
@@ -153,19 +153,19 @@ static const struct {
 
 static void arrival_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(arrival_cases); i++) {
-		struct xcp_pkt pkt = asking(1500, arrival_cases[i].rtt_us, 1500, 0);
-		struct xcp_vars v = {};
+		struct sxcp_pkt pkt = asking(1500, arrival_cases[i].rtt_us, 1500, 0);
+		struct sxcp_vars v = {};
 
 		pkt.class = arrival_cases[i].class;
-		xcp_arrive(&v, &p, &pkt);
+		sxcp_arrive(&v, &p, &pkt);
 		KUNIT_EXPECT_EQ_MSG(test, v.input_bytes, 1500ULL, "%s", arrival_cases[i].name);
 		KUNIT_EXPECT_TRUE_MSG(test, near(v.sum_time, arrival_cases[i].sum_ms * ONE_MS, 1),
 				      "%s", arrival_cases[i].name);
-		xcp_update_avg_rtt(&v);
+		sxcp_update_avg_rtt(&v);
 		KUNIT_EXPECT_TRUE_MSG(test, near(v.avg_rtt_time,
 						 arrival_cases[i].sum_rtt_ms * ONE_MS, 1 << 20),
 				      "%s: %llu", arrival_cases[i].name, v.avg_rtt_time);
@@ -175,24 +175,24 @@ static void arrival_test(struct kunit *test)
 /* Line 7: the mean is weighted by packet times; a sum that would overflow stays unchanged. */
 static void avg_rtt_test(struct kunit *test)
 {
-	struct xcp_params p = params();
-	struct xcp_pkt fast = asking(1500, 10000, 3000, 0), slow = asking(1500, 40000, 1000, 0);
-	struct xcp_pkt liar = asking(S32_MAX, U32_MAX, 1, 0);
-	struct xcp_vars v = { .avg_rtt_time = 7 };
+	struct sxcp_params p = params();
+	struct sxcp_pkt fast = asking(1500, 10000, 3000, 0), slow = asking(1500, 40000, 1000, 0);
+	struct sxcp_pkt liar = asking(S32_MAX, U32_MAX, 1, 0);
+	struct sxcp_vars v = { .avg_rtt_time = 7 };
 	int i;
 
-	xcp_update_avg_rtt(&v);
+	sxcp_update_avg_rtt(&v);
 	KUNIT_EXPECT_EQ(test, v.avg_rtt_time, 7ULL);
 	/* (0.5 ms * 10 ms + 1.5 ms * 40 ms) / 2 ms */
-	xcp_arrive(&v, &p, &fast);
-	xcp_arrive(&v, &p, &slow);
-	xcp_update_avg_rtt(&v);
+	sxcp_arrive(&v, &p, &fast);
+	sxcp_arrive(&v, &p, &slow);
+	sxcp_update_avg_rtt(&v);
 	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 65 * ONE_MS / 2, 1 << 16));
 
 	p.max_interval_ns = 10000 * MS;
 	for (i = 0; i < 5; i++)
-		xcp_arrive(&v, &p, &liar);
-	xcp_update_avg_rtt(&v);
+		sxcp_arrive(&v, &p, &liar);
+	sxcp_update_avg_rtt(&v);
 	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 10000 * ONE_MS, 1ULL << 29));
 }
 
@@ -216,11 +216,11 @@ static const struct {
 
 static void interval_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(interval_cases); i++) {
-		struct xcp_vars v = {
+		struct sxcp_vars v = {
 			.input_bytes = interval_cases[i].input_bytes,
 			.queue_bytes = interval_cases[i].queue_bytes,
 			.sum_time = ONE_MS,
@@ -232,8 +232,8 @@ static void interval_test(struct kunit *test)
 		const s64 want_pos = Q16(interval_cases[i].pos * 1000);
 		const s64 want_neg = Q16(interval_cases[i].neg * 1000);
 
-		xcp_close_interval(&v, &p, 100 * MS);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_avg_rtt_ns(&v), 100 * MS, "%s",
+		sxcp_close_interval(&v, &p, 100 * MS);
+		KUNIT_EXPECT_EQ_MSG(test, sxcp_avg_rtt_ns(&v), 100 * MS, "%s",
 				    interval_cases[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, v.ctl_interval_ns, 100 * MS, "%s",
 				    interval_cases[i].name);
@@ -261,15 +261,15 @@ static void bounds_test(struct kunit *test)
 		{ 1, MS }, { 999, MS }, { 1000, MS }, { 20000, 20 * MS },
 		{ 1000000, 1000 * MS }, { U32_MAX, 1000 * MS },
 	};
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct xcp_pkt pkt = asking(1500, cases[i].rtt_us, 1500, 0);
-		struct xcp_vars v = {};
+		struct sxcp_pkt pkt = asking(1500, cases[i].rtt_us, 1500, 0);
+		struct sxcp_vars v = {};
 
-		xcp_arrive(&v, &p, &pkt);
-		xcp_close_interval(&v, &p, MS);
+		sxcp_arrive(&v, &p, &pkt);
+		sxcp_close_interval(&v, &p, MS);
 		KUNIT_EXPECT_TRUE_MSG(test, near(v.ctl_interval_ns, cases[i].want_ns, 1),
 				      "RTT %u us: %llu ns", cases[i].rtt_us, v.ctl_interval_ns);
 	}
@@ -308,29 +308,30 @@ static const struct {
 	{ "least",		10000, 3000, -S32_MAX - 1, -S32_MAX - 1, 2147490648LL, 0 },
 };
 
-static struct xcp_vars pools(s64 pos, s64 neg)
+static struct sxcp_vars pools(s64 pos, s64 neg)
 {
-	return (struct xcp_vars){
+	return (struct sxcp_vars){
 		.residue_pos_q16 = Q16(pos),
 		.residue_neg_q16 = Q16(neg),
-		.cp = pos ? xcp_ratio(Q16(1000), ONE_MS) : (struct xcp_ratio){},
-		.cn = neg ? xcp_ratio(Q16(300), 1500) : (struct xcp_ratio){},
+		.cp = pos ? sxcp_ratio(Q16(1000), ONE_MS) : (struct sxcp_ratio){},
+		.cn = neg ? sxcp_ratio(Q16(300), 1500) : (struct sxcp_ratio){},
 	};
 }
 
 static void departure_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(departure_cases); i++) {
-		struct xcp_vars v = pools(departure_cases[i].pos_pool, departure_cases[i].neg_pool);
-		struct xcp_pkt pkt = asking(1500, 80000, 1500, departure_cases[i].delta);
+		struct sxcp_vars v = pools(departure_cases[i].pos_pool,
+					   departure_cases[i].neg_pool);
+		struct sxcp_pkt pkt = asking(1500, 80000, 1500, departure_cases[i].delta);
 		bool lowered;
 
 		/* The rounding of ratios must not lower the result by one. */
 		v.carry_q16 = 3;
-		lowered = xcp_depart(&v, &p, &pkt);
+		lowered = sxcp_depart(&v, &p, &pkt);
 		KUNIT_EXPECT_EQ_MSG(test, pkt.delta_bytes_ps, departure_cases[i].want, "%s",
 				    departure_cases[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, lowered,
@@ -351,15 +352,15 @@ static void departure_test(struct kunit *test)
 /* Packets without a demand are not changed. */
 static void untouched_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	int class;
 
 	for (class = XCP_CLASS_OTHER; class < XCP_CLASS_ASKING; class++) {
-		struct xcp_vars v = pools(10000, 3000);
-		struct xcp_pkt pkt = asking(1500, 80000, 1500, S32_MAX);
+		struct sxcp_vars v = pools(10000, 3000);
+		struct sxcp_pkt pkt = asking(1500, 80000, 1500, S32_MAX);
 
 		pkt.class = class;
-		KUNIT_EXPECT_FALSE(test, xcp_depart(&v, &p, &pkt));
+		KUNIT_EXPECT_FALSE(test, sxcp_depart(&v, &p, &pkt));
 		KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, S32_MAX);
 		KUNIT_EXPECT_EQ(test, v.residue_pos_q16, Q16(10000));
 	}
@@ -368,14 +369,14 @@ static void untouched_test(struct kunit *test)
 /* Section 4.1: a quarter of 1000 and of 300 is charged. */
 static void e2e_share_test(struct kunit *test)
 {
-	struct xcp_vars v = pools(10000, 3000);
-	struct xcp_pkt pkt = asking(1500, 80000, 1500, 5000);
-	struct xcp_params p = params();
+	struct sxcp_vars v = pools(10000, 3000);
+	struct sxcp_pkt pkt = asking(1500, 80000, 1500, 5000);
+	struct sxcp_params p = params();
 
-	p.e2e_share_q32 = xcp_gain_q32(250000);
+	p.e2e_share_q32 = sxcp_gain_q32(250000);
 	pkt.flags = XCP_FLAG_E2E_LIMITED;
 	v.carry_q16 = 3;
-	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &pkt));
+	KUNIT_EXPECT_TRUE(test, sxcp_depart(&v, &p, &pkt));
 	KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, 700);
 	KUNIT_EXPECT_TRUE(test, near(v.residue_pos_q16, Q16(9750), 3));
 	KUNIT_EXPECT_TRUE(test, near(v.residue_neg_q16, Q16(2925), 3));
@@ -385,22 +386,22 @@ static void e2e_share_test(struct kunit *test)
 static void carry_test(struct kunit *test)
 {
 	static const u32 sizes_pkts[] = { 1, 2, 5, 10, 30 };
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes_pkts); i++) {
-		struct xcp_vars v = {
+		struct sxcp_vars v = {
 			.residue_pos_q16 = Q16(100000),
-			.cp = xcp_ratio(Q16(3), 10 * ONE_MS),
+			.cp = sxcp_ratio(Q16(3), 10 * ONE_MS),
 		};
 		s64 given = 0;
 		u32 n;
 
 		for (n = 0; n < 30000; n += sizes_pkts[i]) {
-			struct xcp_pkt pkt = asking(1500 * sizes_pkts[i], 80000, 1500, 5000);
+			struct sxcp_pkt pkt = asking(1500 * sizes_pkts[i], 80000, 1500, 5000);
 
 			pkt.pkts = sizes_pkts[i];
-			xcp_depart(&v, &p, &pkt);
+			sxcp_depart(&v, &p, &pkt);
 			given += (s64)pkt.delta_bytes_ps * pkt.pkts;
 		}
 		/* Each time, up to 2^-16 is lost to rounding: for 30000 packets less than one. */
@@ -411,21 +412,21 @@ static void carry_test(struct kunit *test)
 }
 
 /* A GSO packet has the same effect as its packets one after the other. */
-static void super_packet_test(struct kunit *test)
+static void gso_packet_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
-	struct xcp_vars one = pools(100000, 30000), many = one;
-	struct xcp_pkt super = asking(15000, 80000, 1500, 5000);
+	const struct sxcp_params p = params();
+	struct sxcp_vars one = pools(100000, 30000), many = one;
+	struct sxcp_pkt allow_gso = asking(15000, 80000, 1500, 5000);
 	int i;
 
-	super.pkts = 10;
-	xcp_arrive(&one, &p, &super);
-	xcp_depart(&one, &p, &super);
+	allow_gso.pkts = 10;
+	sxcp_arrive(&one, &p, &allow_gso);
+	sxcp_depart(&one, &p, &allow_gso);
 	for (i = 0; i < 10; i++) {
-		struct xcp_pkt pkt = asking(1500, 80000, 1500, 5000);
+		struct sxcp_pkt pkt = asking(1500, 80000, 1500, 5000);
 
-		xcp_arrive(&many, &p, &pkt);
-		xcp_depart(&many, &p, &pkt);
+		sxcp_arrive(&many, &p, &pkt);
+		sxcp_depart(&many, &p, &pkt);
 	}
 	KUNIT_EXPECT_EQ(test, one.input_bytes, many.input_bytes);
 	KUNIT_EXPECT_TRUE(test, near(one.sum_time, many.sum_time, 10));
@@ -444,21 +445,21 @@ static void queue_test(struct kunit *test)
 		{ 80000, 100000, 35000 },
 		{ 80000, 760000, 2000 }, { 80000, 800000, 2000 }, { 80000, U32_MAX, 2000 },
 	};
-	const struct xcp_params p = params();
-	struct xcp_vars v = { .min_queue_bytes = 5000 };
+	const struct sxcp_params p = params();
+	struct sxcp_vars v = { .min_queue_bytes = 5000 };
 	size_t i;
 
-	xcp_see_queue(&v, 6000);
+	sxcp_see_queue(&v, 6000);
 	KUNIT_EXPECT_EQ(test, v.min_queue_bytes, 5000U);
-	xcp_see_queue(&v, 4000);
-	xcp_see_queue(&v, 4500);
-	xcp_close_queue(&v, &p, 9000);
+	sxcp_see_queue(&v, 4000);
+	sxcp_see_queue(&v, 4500);
+	sxcp_close_queue(&v, &p, 9000);
 	KUNIT_EXPECT_EQ(test, v.queue_bytes, 4000U);
 	KUNIT_EXPECT_EQ(test, v.min_queue_bytes, 9000U);
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		v.avg_rtt_time = (cases[i].avg_rtt_us * 1000ULL) << XCP_TIME_SHIFT;
-		KUNIT_EXPECT_EQ_MSG(test, xcp_close_queue(&v, &p, cases[i].queue_bytes),
+		KUNIT_EXPECT_EQ_MSG(test, sxcp_close_queue(&v, &p, cases[i].queue_bytes),
 				    cases[i].want_us * 1000, "case %zu", i);
 	}
 }
@@ -466,28 +467,28 @@ static void queue_test(struct kunit *test)
 /* The very first packet gets alpha * C / 1 s times its packet time, however long that is. */
 static void start_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
-	struct xcp_vars v = {};
-	struct xcp_pkt pkt = asking(1500, 80000, 15, S32_MAX);
-	struct xcp_pkt slow = asking(1500, 80000, 1, S32_MAX);
+	const struct sxcp_params p = params();
+	struct sxcp_vars v = {};
+	struct sxcp_pkt pkt = asking(1500, 80000, 15, S32_MAX);
+	struct sxcp_pkt slow = asking(1500, 80000, 1, S32_MAX);
 
-	xcp_start(&v, &p);
+	sxcp_start(&v, &p);
 	KUNIT_EXPECT_EQ(test, v.ctl_interval_ns, MS);
-	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &pkt));
+	KUNIT_EXPECT_TRUE(test, sxcp_depart(&v, &p, &pkt));
 	/* 100 ms of 1 s of 4 Mbyte/s */
 	KUNIT_EXPECT_TRUE(test, near(pkt.delta_bytes_ps, 400000, 1));
-	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &slow));
+	KUNIT_EXPECT_TRUE(test, sxcp_depart(&v, &p, &slow));
 	KUNIT_EXPECT_TRUE(test, near(slow.delta_bytes_ps, 3600000, 1));
 	KUNIT_EXPECT_EQ(test, v.residue_pos_q16, 0LL);
 }
 
 /* Compare by member, as the struct has padding. */
-static bool same_ratio(const struct xcp_ratio *a, const struct xcp_ratio *b)
+static bool same_ratio(const struct sxcp_ratio *a, const struct sxcp_ratio *b)
 {
 	return a->mul == b->mul && a->shift == b->shift;
 }
 
-static bool same_port(const struct xcp_vars *a, const struct xcp_vars *b)
+static bool same_port(const struct sxcp_vars *a, const struct sxcp_vars *b)
 {
 	return a->input_bytes == b->input_bytes && a->sum_time == b->sum_time &&
 	       a->avg_rtt_time == b->avg_rtt_time && a->ctl_interval_ns == b->ctl_interval_ns &&
@@ -504,44 +505,44 @@ static bool same_port(const struct xcp_vars *a, const struct xcp_vars *b)
  */
 static void stand_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
-	struct xcp_pkt pkt = asking(1500, 80000, 15, S32_MAX);
-	struct xcp_vars v = {}, later, stands;
+	const struct sxcp_params p = params();
+	struct sxcp_pkt pkt = asking(1500, 80000, 15, S32_MAX);
+	struct sxcp_vars v = {}, later, stands;
 	int i;
 
-	xcp_start(&v, &p);
-	xcp_arrive(&v, &p, &pkt);
-	xcp_close_interval(&v, &p, MS);
-	xcp_depart(&v, &p, &pkt);
+	sxcp_start(&v, &p);
+	sxcp_arrive(&v, &p, &pkt);
+	sxcp_close_interval(&v, &p, MS);
+	sxcp_depart(&v, &p, &pkt);
 	stands = v;
-	xcp_close_queue(&v, &p, 9000);
-	xcp_close_queue(&v, &p, 9000);
-	xcp_close_interval(&v, &p, v.ctl_interval_ns);
+	sxcp_close_queue(&v, &p, 9000);
+	sxcp_close_queue(&v, &p, 9000);
+	sxcp_close_interval(&v, &p, v.ctl_interval_ns);
 	KUNIT_EXPECT_EQ(test, v.queue_bytes, 9000U);
 	/* 0.4 * 10^7 - 0.2 * 9000 / 0.08 s */
 	KUNIT_EXPECT_TRUE(test, near(v.feedback_q16, Q16(3977500), 65536));
 
 	later = v;
 	for (i = 0; i < 1000; i++) {
-		xcp_close_queue(&later, &p, 9000);
-		xcp_close_interval(&later, &p, later.ctl_interval_ns);
+		sxcp_close_queue(&later, &p, 9000);
+		sxcp_close_interval(&later, &p, later.ctl_interval_ns);
 	}
 	KUNIT_EXPECT_TRUE(test, same_port(&later, &v));
-	xcp_stand_queue(&stands, 9000);
+	sxcp_stand_queue(&stands, 9000);
 	KUNIT_EXPECT_FALSE(test, same_port(&stands, &v));
-	xcp_close_interval(&stands, &p, stands.ctl_interval_ns);
+	sxcp_close_interval(&stands, &p, stands.ctl_interval_ns);
 	KUNIT_EXPECT_TRUE(test, same_port(&stands, &v));
 }
 
 static void period_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 5), 5ULL);
-	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 14), 5ULL);
-	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(5, 10, 15), 15ULL);
+	KUNIT_EXPECT_EQ(test, sxcp_period_start_ns(5, 10, 5), 5ULL);
+	KUNIT_EXPECT_EQ(test, sxcp_period_start_ns(5, 10, 14), 5ULL);
+	KUNIT_EXPECT_EQ(test, sxcp_period_start_ns(5, 10, 15), 15ULL);
 	/* A century of periods of 10 us, plus 3 ns */
-	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(7, 10000, 3155760000000000010ULL),
+	KUNIT_EXPECT_EQ(test, sxcp_period_start_ns(7, 10000, 3155760000000000010ULL),
 			3155760000000000007ULL);
-	KUNIT_EXPECT_EQ(test, xcp_period_start_ns(7, 10000000000ULL, 10000000006ULL), 7ULL);
+	KUNIT_EXPECT_EQ(test, sxcp_period_start_ns(7, 10000000000ULL, 10000000006ULL), 7ULL);
 }
 
 /* The ends of the value ranges and beyond: nothing overflows, and pools stay in range. */
@@ -556,10 +557,10 @@ static void extremes_test(struct kunit *test)
 	u32 n = 0, wrong = 0;
 
 	for (; n < 3 * 5 * 5 * 5 * 5 * 4; n++) {
-		struct xcp_params p = params();
-		struct xcp_pkt pkt = asking(sizes[n % 5], fields[n / 5 % 5], fields[n / 25 % 5],
-					    deltas[n / 125 % 5]);
-		struct xcp_vars v = { .avg_rtt_time = n & 1 };
+		struct sxcp_params p = params();
+		struct sxcp_pkt pkt = asking(sizes[n % 5], fields[n / 5 % 5], fields[n / 25 % 5],
+					     deltas[n / 125 % 5]);
+		struct sxcp_vars v = { .avg_rtt_time = n & 1 };
 		u64 elapsed_ns = n % 2 ? 1 : 10000 * MS;
 
 		p.capacity_bytes_ps = capacities[n / 625 % 3];
@@ -567,13 +568,13 @@ static void extremes_test(struct kunit *test)
 		pkt.pkts = n / 1875 & 1 ? 1 : 524280;
 		pkt.flags = n / 3750 & 1;
 		v.queue_bytes = n % 3 ? 0 : U32_MAX;
-		xcp_arrive(&v, &p, &pkt);
-		xcp_arrive(&v, &p, &pkt);
-		xcp_arrive(&v, &p, &pkt);
-		xcp_close_interval(&v, &p, elapsed_ns);
-		xcp_depart(&v, &p, &pkt);
-		xcp_depart(&v, &p, &pkt);
-		xcp_close_queue(&v, &p, U32_MAX);
+		sxcp_arrive(&v, &p, &pkt);
+		sxcp_arrive(&v, &p, &pkt);
+		sxcp_arrive(&v, &p, &pkt);
+		sxcp_close_interval(&v, &p, elapsed_ns);
+		sxcp_depart(&v, &p, &pkt);
+		sxcp_depart(&v, &p, &pkt);
+		sxcp_close_queue(&v, &p, U32_MAX);
 		wrong += v.residue_pos_q16 < 0 || v.residue_pos_q16 > XCP_RATE_MAX_Q16 ||
 			 v.residue_neg_q16 < 0 || v.residue_neg_q16 > XCP_RATE_MAX_Q16 ||
 			 v.input_bw_q16 < 0 || v.input_bw_q16 > XCP_RATE_MAX_Q16 ||
@@ -587,7 +588,7 @@ static const struct {
 	const char *name;
 	u8 version_format, protocol, length, flags;
 	u32 rtt, throughput;
-	enum xcp_class class;
+	enum sxcp_class class;
 	enum xcp_fault fault;
 	u32 rtt_us;
 } header_cases[] = {
@@ -607,8 +608,8 @@ static const struct {
 
 static void header_test(struct kunit *test)
 {
-	struct xcp_stats s = {};
-	struct xcp_pkt pkt;
+	struct sxcp_stats s = {};
+	struct sxcp_pkt pkt;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(header_cases); i++) {
@@ -622,9 +623,9 @@ static void header_test(struct kunit *test)
 			.delta = cpu_to_be32(0xffffffff),
 		};
 
-		pkt = (struct xcp_pkt){ .pkts = 1 };
-		xcp_read(&pkt, &h, XCP_PROTOCOL_DEFAULT);
-		xcp_count(&s, &pkt);
+		pkt = (struct sxcp_pkt){ .pkts = 1 };
+		sxcp_read(&pkt, &h, XCP_PROTOCOL_DEFAULT);
+		sxcp_count(&s, &pkt);
 		KUNIT_EXPECT_EQ_MSG(test, (int)pkt.class, (int)header_cases[i].class, "%s",
 				    header_cases[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, (int)pkt.fault, (int)header_cases[i].fault, "%s",
@@ -632,11 +633,11 @@ static void header_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, pkt.rtt_us, header_cases[i].rtt_us, "%s",
 				    header_cases[i].name);
 	}
-	pkt = (struct xcp_pkt){ .pkts = 3 };
-	xcp_read(&pkt, NULL, XCP_PROTOCOL_DEFAULT);
-	xcp_count(&s, &pkt);
-	pkt = (struct xcp_pkt){ .pkts = 5 };
-	xcp_count(&s, &pkt);
+	pkt = (struct sxcp_pkt){ .pkts = 3 };
+	sxcp_read(&pkt, NULL, XCP_PROTOCOL_DEFAULT);
+	sxcp_count(&s, &pkt);
+	pkt = (struct sxcp_pkt){ .pkts = 5 };
+	sxcp_count(&s, &pkt);
 	KUNIT_EXPECT_EQ(test, s.other_pkts, 5ULL);
 	KUNIT_EXPECT_EQ(test, s.standard_pkts, 3ULL);
 	KUNIT_EXPECT_EQ(test, s.micro_pkts, 3ULL);
@@ -651,13 +652,13 @@ static void header_test(struct kunit *test)
 /* b = a^2 sqrt(2): 0.226 in the draft */
 static void gains_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(400000), 226274U);
-	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(554999), 435612U);
-	KUNIT_EXPECT_EQ(test, xcp_beta_ppm(1), 0U);
-	KUNIT_EXPECT_EQ(test, xcp_gain_q32(1000000), 1ULL << 32);
-	KUNIT_EXPECT_EQ(test, xcp_gain_q32(500000), 1ULL << 31);
-	KUNIT_EXPECT_EQ(test, xcp_gain_q32(1), 4294ULL);
-	KUNIT_EXPECT_EQ(test, xcp_gain_times(-1000, 1ULL << 31), -500LL);
+	KUNIT_EXPECT_EQ(test, sxcp_beta_ppm(400000), 226274U);
+	KUNIT_EXPECT_EQ(test, sxcp_beta_ppm(554999), 435612U);
+	KUNIT_EXPECT_EQ(test, sxcp_beta_ppm(1), 0U);
+	KUNIT_EXPECT_EQ(test, sxcp_gain_q32(1000000), 1ULL << 32);
+	KUNIT_EXPECT_EQ(test, sxcp_gain_q32(500000), 1ULL << 31);
+	KUNIT_EXPECT_EQ(test, sxcp_gain_q32(1), 4294ULL);
+	KUNIT_EXPECT_EQ(test, sxcp_gain_times(-1000, 1ULL << 31), -500LL);
 }
 
 #define QUEUES 4
@@ -670,9 +671,9 @@ static bool alike(s64 got, s64 want)
 	return got >= 0 && near(got, want, (want >> 24) + QUEUES);
 }
 
-static struct xcp_others others_of(const struct xcp_vars *queue, u32 i)
+static struct sxcp_others others_of(const struct sxcp_vars *queue, u32 i)
 {
-	struct xcp_others o = {};
+	struct sxcp_others o = {};
 	u32 n;
 
 	for (n = 0; n < QUEUES; n++) {
@@ -684,17 +685,18 @@ static struct xcp_others others_of(const struct xcp_vars *queue, u32 i)
 }
 
 /* All packets have an RTT of 100 ms. The first @queues queues have one flow each. */
-static void queues_arrive(struct xcp_vars *queue, struct xcp_vars *one, const struct xcp_params *p,
+static void queues_arrive(struct sxcp_vars *queue, struct sxcp_vars *one,
+			  const struct sxcp_params *p,
 			  u32 queues, u32 pkts, u32 queued_bytes)
 {
 	u32 i, n;
 
 	for (i = 0; i < queues; i++) {
-		struct xcp_pkt pkt = asking(1000 + 100 * i, 100000, 50 + 200 * i, 0);
+		struct sxcp_pkt pkt = asking(1000 + 100 * i, 100000, 50 + 200 * i, 0);
 
 		for (n = 0; n < pkts * (i + 1); n++) {
-			xcp_arrive(&queue[i], p, &pkt);
-			xcp_arrive(one, p, &pkt);
+			sxcp_arrive(&queue[i], p, &pkt);
+			sxcp_arrive(one, p, &pkt);
 		}
 		queue[i].queue_bytes = queued_bytes;
 		one->queue_bytes += queued_bytes;
@@ -710,24 +712,24 @@ static void queues_test(struct kunit *test)
 		{ QUEUES, 1, 0 }, { QUEUES, 30, 0 }, { QUEUES, 100, 0 }, { QUEUES, 100, 20000 },
 		{ QUEUES, 300, 0 }, { 1, 300, 0 }, { 2, 500, 1000 },
 	};
-	const struct xcp_params p = params();
+	const struct sxcp_params p = params();
 	size_t c;
 	u32 i;
 
 	for (c = 0; c < ARRAY_SIZE(cases); c++) {
-		struct xcp_vars queue[QUEUES] = {}, before[QUEUES], one = {};
+		struct sxcp_vars queue[QUEUES] = {}, before[QUEUES], one = {};
 		s64 pos_q16 = 0, neg_q16 = 0;
 
 		queues_arrive(queue, &one, &p, cases[c].queues, cases[c].pkts,
 			      cases[c].queued_bytes);
 		memcpy(before, queue, sizeof(before));
-		xcp_close_interval(&one, &p, 100 * MS);
+		sxcp_close_interval(&one, &p, 100 * MS);
 		for (i = 0; i < QUEUES; i++) {
-			const struct xcp_others o = others_of(before, i);
+			const struct sxcp_others o = others_of(before, i);
 
 			/* A queue without packets has no RTT estimate. */
 			queue[i].avg_rtt_time = one.avg_rtt_time;
-			xcp_close_interval_beside(&queue[i], &p, &o, 100 * MS);
+			sxcp_close_interval_beside(&queue[i], &p, &o, 100 * MS);
 			KUNIT_EXPECT_EQ(test, queue[i].input_bw_q16, one.input_bw_q16);
 			KUNIT_EXPECT_TRUE(test, alike(queue[i].feedback_q16, one.feedback_q16));
 			KUNIT_EXPECT_TRUE(test, alike(queue[i].cp.mul, one.cp.mul));
@@ -763,10 +765,10 @@ static void others_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct xcp_others before = { cases[i].before, cases[i].before, 7 };
-		const struct xcp_others now = { cases[i].now, cases[i].now, 9 };
-		const struct xcp_others o = xcp_others_since(&now, &before, cases[i].since_ns,
-							     cases[i].elapsed_ns);
+		const struct sxcp_others before = { cases[i].before, cases[i].before, 7 };
+		const struct sxcp_others now = { cases[i].now, cases[i].now, 9 };
+		const struct sxcp_others o = sxcp_others_since(&now, &before, cases[i].since_ns,
+							       cases[i].elapsed_ns);
 
 		KUNIT_EXPECT_GE_MSG(test, o.input_bytes, cases[i].want, "case %zu", i);
 		if (cases[i].want < 1ULL << 63)
@@ -779,21 +781,21 @@ static void others_test(struct kunit *test)
 /* After an idle time, a queue gives and takes no feedback until the end of the interval. */
 static void close_pools_test(struct kunit *test)
 {
-	const struct xcp_params p = params();
-	struct xcp_pkt pkt = asking(1500, 20000, 1500, 1000);
-	struct xcp_vars v = {};
+	const struct sxcp_params p = params();
+	struct sxcp_pkt pkt = asking(1500, 20000, 1500, 1000);
+	struct sxcp_vars v = {};
 
-	xcp_start(&v, &p);
+	sxcp_start(&v, &p);
 	KUNIT_EXPECT_GT(test, v.residue_pos_q16, 0LL);
-	xcp_close_pools(&v);
-	KUNIT_EXPECT_TRUE(test, xcp_depart(&v, &p, &pkt));
+	sxcp_close_pools(&v);
+	KUNIT_EXPECT_TRUE(test, sxcp_depart(&v, &p, &pkt));
 	KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, 0);
 	pkt.delta_bytes_ps = -5;
-	KUNIT_EXPECT_FALSE(test, xcp_depart(&v, &p, &pkt));
+	KUNIT_EXPECT_FALSE(test, sxcp_depart(&v, &p, &pkt));
 	KUNIT_EXPECT_EQ(test, pkt.delta_bytes_ps, -5);
 }
 
-static struct kunit_case xcp_router_cases[] = {
+static struct kunit_case sxcp_router_cases[] = {
 	KUNIT_CASE(time_test),
 	KUNIT_CASE(reciprocal_test),
 	KUNIT_CASE(ratio_test),
@@ -805,7 +807,7 @@ static struct kunit_case xcp_router_cases[] = {
 	KUNIT_CASE(untouched_test),
 	KUNIT_CASE(e2e_share_test),
 	KUNIT_CASE(carry_test),
-	KUNIT_CASE(super_packet_test),
+	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(start_test),
 	KUNIT_CASE(stand_test),
@@ -819,12 +821,12 @@ static struct kunit_case xcp_router_cases[] = {
 	{}
 };
 
-static struct kunit_suite xcp_router_suite = {
+static struct kunit_suite sxcp_router_suite = {
 	.name = "xcp_router",
-	.test_cases = xcp_router_cases,
+	.test_cases = sxcp_router_cases,
 };
 
-kunit_test_suite(xcp_router_suite);
+kunit_test_suite(sxcp_router_suite);
 
 MODULE_DESCRIPTION("KUnit tests of XCP's router");
 MODULE_LICENSE("GPL");

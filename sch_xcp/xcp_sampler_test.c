@@ -13,7 +13,7 @@
  * @before_pms: packets/ms until the end of WAIT
  * @after_pms: packets/ms in AFTER
  * @claims_bytes_pms: advertised throughput
- * @told: Delta_Throughput of each packet in TOLD, the second 80 ms
+ * @reported: Delta_Throughput of each packet in TOLD, the second 80 ms
  * @granted: Delta_Throughput of each packet in the other phases
  * @understates: expected result
  * @ignores: expected result
@@ -21,7 +21,7 @@
 struct sender {
 	const char *name;
 	u32 before_pms, after_pms, claims_bytes_pms;
-	s32 told, granted;
+	s32 reported, granted;
 	bool understates, ignores;
 };
 
@@ -44,25 +44,25 @@ static const struct sender senders[] = {
 	{ "lies in both ways",		4, 4, 400, -6250, 0, true, true },
 };
 
-static bool run(struct xcp_sampler *s, const struct sender *from, u32 key)
+static bool run(struct sxcp_sampler *s, const struct sender *from, u32 key)
 {
 	u64 now_ns;
 
 	for (now_ns = 0; now_ns < 400 * MS; now_ns += MS / 8) {
 		const u64 ms = now_ns / MS, eighth = now_ns % MS * 8 / MS;
 		const u32 pms = ms < 180 ? from->before_pms : from->after_pms;
-		struct xcp_pkt pkt = {
+		struct sxcp_pkt pkt = {
 			.class = XCP_CLASS_ASKING,
 			.pkts = 1,
 			.bytes = 1000,
 			.rtt_us = 10000,
 			.throughput_bytes_pms = from->claims_bytes_pms,
-			.delta_bytes_ps = ms >= 80 && ms < 160 ? from->told : from->granted,
+			.delta_bytes_ps = ms >= 80 && ms < 160 ? from->reported : from->granted,
 		};
 
 		if (eighth * pms % 8)
 			continue;
-		if (xcp_sampler_see(s, &pkt, key, now_ns, PAUSE_NS))
+		if (sxcp_sampler_see(s, &pkt, key, now_ns, PAUSE_NS))
 			return true;
 	}
 	return false;
@@ -73,7 +73,7 @@ static void senders_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(senders); i++) {
-		struct xcp_sampler s = {};
+		struct sxcp_sampler s = {};
 
 		KUNIT_ASSERT_EQ_MSG(test, run(&s, &senders[i], 7), true, "%s", senders[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, s.result.understates, senders[i].understates, "%s",
@@ -85,14 +85,15 @@ static void senders_test(struct kunit *test)
 				    senders[i].before_pms * 1000000LL, "%s", senders[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, s.result.after_bytes_ps,
 				    senders[i].after_pms * 1000000LL, "%s", senders[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, s.result.told_bytes_ps, senders[i].told * 320LL, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, s.result.reported_bytes_ps, senders[i].reported * 320LL,
+				    "%s",
 				    senders[i].name);
 	}
 }
 
-static struct xcp_pkt packet(u32 bytes)
+static struct sxcp_pkt packet(u32 bytes)
 {
-	return (struct xcp_pkt){
+	return (struct sxcp_pkt){
 		.class = XCP_CLASS_ASKING, .pkts = 1, .bytes = bytes, .rtt_us = 10000,
 		.throughput_bytes_pms = 100,
 	};
@@ -101,24 +102,24 @@ static struct xcp_pkt packet(u32 bytes)
 /* Other flows do not count; the sampler pauses after a sample; a flow that ends is dropped. */
 static void one_flow_test(struct kunit *test)
 {
-	struct xcp_pkt pkt = packet(1000);
-	struct xcp_sampler s = {};
+	struct sxcp_pkt pkt = packet(1000);
+	struct sxcp_sampler s = {};
 
-	KUNIT_EXPECT_FALSE(test, xcp_sampler_see(&s, &pkt, 1, 100 * MS, PAUSE_NS));
-	KUNIT_EXPECT_FALSE(test, xcp_sampler_see(&s, &pkt, 2, 101 * MS, PAUSE_NS));
+	KUNIT_EXPECT_FALSE(test, sxcp_sampler_see(&s, &pkt, 1, 100 * MS, PAUSE_NS));
+	KUNIT_EXPECT_FALSE(test, sxcp_sampler_see(&s, &pkt, 2, 101 * MS, PAUSE_NS));
 	KUNIT_EXPECT_EQ(test, s.result.key, 1U);
 	KUNIT_EXPECT_EQ(test, s.bytes, 1000ULL);
 	/* The phase ends at 180 ms; 80 ms later the sample is dropped. */
-	xcp_sampler_see(&s, &pkt, 2, 260 * MS, PAUSE_NS);
+	sxcp_sampler_see(&s, &pkt, 2, 260 * MS, PAUSE_NS);
 	KUNIT_EXPECT_EQ(test, s.result.key, 1U);
-	xcp_sampler_see(&s, &pkt, 2, 261 * MS, PAUSE_NS);
+	sxcp_sampler_see(&s, &pkt, 2, 261 * MS, PAUSE_NS);
 	KUNIT_EXPECT_EQ(test, s.result.key, 2U);
 
 	s.phase = XCP_SAMPLE_PAUSE;
 	s.end_ns = 400 * MS;
-	xcp_sampler_see(&s, &pkt, 3, 399 * MS, PAUSE_NS);
+	sxcp_sampler_see(&s, &pkt, 3, 399 * MS, PAUSE_NS);
 	KUNIT_EXPECT_EQ(test, s.result.key, 2U);
-	xcp_sampler_see(&s, &pkt, 4, 400 * MS, PAUSE_NS);
+	sxcp_sampler_see(&s, &pkt, 4, 400 * MS, PAUSE_NS);
 	KUNIT_EXPECT_EQ(test, s.result.key, 4U);
 }
 
@@ -128,15 +129,15 @@ static void one_flow_test(struct kunit *test)
  */
 static bool stays(u64 every_ns)
 {
-	struct xcp_sampler s = {};
+	struct sxcp_sampler s = {};
 	u64 now_ns = 0;
 	bool complete;
 
 	do {
-		struct xcp_pkt pkt = packet(1000);
+		struct sxcp_pkt pkt = packet(1000);
 
 		pkt.delta_bytes_ps = now_ns >= 80 * MS && now_ns < 160 * MS ? -100000 : 0;
-		complete = xcp_sampler_see(&s, &pkt, 1, now_ns, PAUSE_NS);
+		complete = sxcp_sampler_see(&s, &pkt, 1, now_ns, PAUSE_NS);
 		now_ns += every_ns;
 	} while (!complete && now_ns < 400 * MS);
 	return complete && s.result.ignores;
@@ -149,18 +150,18 @@ static void floor_test(struct kunit *test)
 }
 
 /* The feedback of a GSO packet counts for each of its packets. */
-static void super_packet_test(struct kunit *test)
+static void gso_packet_test(struct kunit *test)
 {
-	struct xcp_sampler s = { .phase = XCP_SAMPLE_TOLD };
-	struct xcp_pkt pkt = packet(10000);
+	struct sxcp_sampler s = { .phase = XCP_SAMPLE_REPORTED };
+	struct sxcp_pkt pkt = packet(10000);
 
 	pkt.pkts = 10;
 	pkt.delta_bytes_ps = -7;
-	xcp_sample_add(&s, &pkt);
-	KUNIT_EXPECT_EQ(test, s.result.told_bytes_ps, -70LL);
+	sxcp_sample_add(&s, &pkt);
+	KUNIT_EXPECT_EQ(test, s.result.reported_bytes_ps, -70LL);
 	s.phase = XCP_SAMPLE_WAIT;
 	pkt.delta_bytes_ps = 3;
-	xcp_sample_add(&s, &pkt);
+	sxcp_sample_add(&s, &pkt);
 	KUNIT_EXPECT_EQ(test, s.result.granted_bytes_ps, 30LL);
 }
 
@@ -171,8 +172,8 @@ static void extremes_test(struct kunit *test)
 	u32 n, complete = 0;
 
 	for (n = 0; n < 3 * 3 * 2; n++) {
-		struct xcp_pkt pkt = packet(n & 1 ? 1 : S32_MAX);
-		struct xcp_sampler s = {};
+		struct sxcp_pkt pkt = packet(n & 1 ? 1 : S32_MAX);
+		struct sxcp_sampler s = {};
 		u64 now_ns = 1;
 		int i;
 
@@ -181,28 +182,28 @@ static void extremes_test(struct kunit *test)
 		pkt.delta_bytes_ps = n & 2 ? S32_MAX : -S32_MAX - 1;
 		pkt.pkts = n & 4 ? 1 : 524280;
 		for (i = 0; i < 100; i++) {
-			complete += xcp_sampler_see(&s, &pkt, 1, now_ns, U64_MAX >> 1);
+			complete += sxcp_sampler_see(&s, &pkt, 1, now_ns, U64_MAX >> 1);
 			now_ns += (u64)pkt.rtt_us * 1000;
 		}
 	}
 	KUNIT_EXPECT_EQ(test, complete, 3U * 3 * 2);
 }
 
-static struct kunit_case xcp_sampler_cases[] = {
+static struct kunit_case sxcp_sampler_cases[] = {
 	KUNIT_CASE(senders_test),
 	KUNIT_CASE(one_flow_test),
 	KUNIT_CASE(floor_test),
-	KUNIT_CASE(super_packet_test),
+	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(extremes_test),
 	{}
 };
 
-static struct kunit_suite xcp_sampler_suite = {
+static struct kunit_suite sxcp_sampler_suite = {
 	.name = "xcp_sampler",
-	.test_cases = xcp_sampler_cases,
+	.test_cases = sxcp_sampler_cases,
 };
 
-kunit_test_suite(xcp_sampler_suite);
+kunit_test_suite(sxcp_sampler_suite);
 
 MODULE_DESCRIPTION("KUnit tests of XCP's sampler of senders");
 MODULE_LICENSE("GPL");

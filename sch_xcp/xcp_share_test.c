@@ -39,14 +39,14 @@ static void reno_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(reno_cases); i++) {
 		u64 p = div_u64(reno_cases[i].loss_ppb << 32, 1000000000);
-		u64 got = (xcp_tcp_window_q16(p) * 1000) >> 16;
+		u64 got = (sxcp_tcp_window_q16(p) * 1000) >> 16;
 
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, reno_cases[i].want_mpkts, 50, 1),
 				      "p = %llu ppb: %llu", reno_cases[i].loss_ppb, got);
 	}
 	/* Without losses the window is unlimited: the maximum is returned. */
-	KUNIT_EXPECT_EQ(test, xcp_tcp_window_q16(0), xcp_tcp_window_q16(1));
-	KUNIT_EXPECT_EQ(test, xcp_tcp_window_q16(U64_MAX), xcp_tcp_window_q16(1ULL << 32));
+	KUNIT_EXPECT_EQ(test, sxcp_tcp_window_q16(0), sxcp_tcp_window_q16(1));
+	KUNIT_EXPECT_EQ(test, sxcp_tcp_window_q16(U64_MAX), sxcp_tcp_window_q16(1ULL << 32));
 }
 
 /* Values that can be checked by hand: 1.0538 (RTT / p)^(3/4), or Reno's window; RTT in ms */
@@ -69,21 +69,21 @@ static void cubic_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cubic_cases); i++) {
 		u64 p = div_u64(cubic_cases[i].loss_ppb << 32, 1000000000);
-		u64 got = (xcp_cubic_window_q16(p, cubic_cases[i].rtt_ms * MS) * 1000) >> 16;
+		u64 got = (sxcp_cubic_window_q16(p, cubic_cases[i].rtt_ms * MS) * 1000) >> 16;
 
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, cubic_cases[i].want_mpkts, 500, 1),
 				      "p = %llu ppb, RTT %llu ms: %llu", cubic_cases[i].loss_ppb,
 				      cubic_cases[i].rtt_ms, got);
 	}
-	KUNIT_EXPECT_LE(test, xcp_cubic_window_q16(0, 10000 * MS), 1ULL << 40);
+	KUNIT_EXPECT_LE(test, sxcp_cubic_window_q16(0, 10000 * MS), 1ULL << 40);
 }
 
-static struct xcp_share_vars started(u32 weight_other)
+static struct sxcp_share_vars started(u32 weight_other)
 {
-	struct xcp_share_vars v;
+	struct sxcp_share_vars v;
 
-	xcp_share_start(&v);
-	xcp_share_weigh(&v, weight_other);
+	sxcp_share_start(&v);
+	sxcp_share_weigh(&v, weight_other);
 	return v;
 }
 
@@ -108,14 +108,14 @@ static void service_test(struct kunit *test)
 	int n;
 
 	for (i = 0; i < ARRAY_SIZE(service_cases); i++) {
-		struct xcp_share_vars v = started(service_cases[i].weight_other);
+		struct sxcp_share_vars v = started(service_cases[i].weight_other);
 		const u64 sizes[] = { service_cases[i].xcp_bytes, service_cases[i].other_bytes };
 		u64 all, xcp;
 
 		for (n = 0; n < 100000; n++) {
-			enum xcp_side side = xcp_share_turn(&v);
+			enum sxcp_side side = sxcp_share_turn(&v);
 
-			xcp_share_leave(&v, side, sizes[side], false);
+			sxcp_share_leave(&v, side, sizes[side], false);
 		}
 		xcp = v.left_bytes[XCP_SIDE_XCP];
 		all = xcp + v.left_bytes[XCP_SIDE_OTHER];
@@ -128,19 +128,19 @@ static void service_test(struct kunit *test)
 /* A queue that was idle is next, but gets no credit for the other's packets in the meantime. */
 static void idle_test(struct kunit *test)
 {
-	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
-	enum xcp_side idle;
+	struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
+	enum sxcp_side idle;
 	int n;
 
 	/* Neither queue is ahead. */
-	KUNIT_EXPECT_EQ(test, (int)xcp_share_turn(&v), (int)XCP_SIDE_XCP);
+	KUNIT_EXPECT_EQ(test, (int)sxcp_share_turn(&v), (int)XCP_SIDE_XCP);
 	for (idle = 0; idle < XCP_SIDES; idle++) {
-		const enum xcp_side busy = XCP_SIDES - 1 - idle;
+		const enum sxcp_side busy = XCP_SIDES - 1 - idle;
 
 		for (n = 0; n < 1000; n++)
-			xcp_share_leave(&v, busy, 1500, true);
-		KUNIT_EXPECT_EQ(test, (int)xcp_share_turn(&v), (int)idle);
-		xcp_share_leave(&v, idle, 1500, false);
+			sxcp_share_leave(&v, busy, 1500, true);
+		KUNIT_EXPECT_EQ(test, (int)sxcp_share_turn(&v), (int)idle);
+		sxcp_share_leave(&v, idle, 1500, false);
 		/* After one packet each, the idle queue has no priority any more. */
 		KUNIT_EXPECT_EQ(test, v.lead, 0LL);
 	}
@@ -149,7 +149,7 @@ static void idle_test(struct kunit *test)
 /* The queue depends on the class of the packet. */
 static void side_test(struct kunit *test)
 {
-	static const enum xcp_side want[] = {
+	static const enum sxcp_side want[] = {
 		[XCP_CLASS_OTHER] = XCP_SIDE_OTHER,
 		[XCP_CLASS_MALFORMED] = XCP_SIDE_OTHER,
 		[XCP_CLASS_MINIMAL] = XCP_SIDE_XCP,
@@ -159,16 +159,16 @@ static void side_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
-		struct xcp_pkt pkt = { .class = i };
+		struct sxcp_pkt pkt = { .class = i };
 
-		KUNIT_EXPECT_EQ(test, (int)xcp_share_side(&pkt), (int)want[i]);
+		KUNIT_EXPECT_EQ(test, (int)sxcp_share_side(&pkt), (int)want[i]);
 	}
 }
 
 /* 10 Mbyte/s and 100 ms, so 1 Mbyte per interval; equal weights; values in kbyte */
 static const struct {
 	const char *name;
-	u32 xcp, xcp_queue, other, other_queue;
+	u32 xcp, sxcp_queue, other, other_queue;
 	bool asking;
 	u32 want_capacity;	/* kbyte/s */
 	bool contended;
@@ -189,13 +189,13 @@ static void capacity_test(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(capacity_cases); i++) {
-		struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
-		const struct xcp_share_interval interval = {
+		struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
+		const struct sxcp_share_interval interval = {
 			.capacity_bytes_ps = 10 * MBYTE,
 			.elapsed_ns = 100 * MS,
 			.sum_time = capacity_cases[i].asking ? 100 * ONE_MS : 0,
 			.avg_rtt_ns = 100 * MS,
-			.queue_bytes = { capacity_cases[i].xcp_queue * 1000,
+			.queue_bytes = { capacity_cases[i].sxcp_queue * 1000,
 					 capacity_cases[i].other_queue * 1000 },
 		};
 		u64 got;
@@ -206,11 +206,11 @@ static void capacity_test(struct kunit *test)
 		v.arrived_bytes = capacity_cases[i].other * 1000;
 		v.sized_bytes2 = v.arrived_bytes * 1000;
 		/* Compute the capacity before the weights move and the counts are cleared. */
-		got = xcp_share_capacity(&v, &interval);
+		got = sxcp_share_capacity(&v, &interval);
 		KUNIT_EXPECT_TRUE_MSG(test, near(got, capacity_cases[i].want_capacity * 1000ULL,
 						 1 << 20, 1), "%s: %llu", capacity_cases[i].name,
 				      got);
-		xcp_share_close(&v, &interval);
+		sxcp_share_close(&v, &interval);
 		KUNIT_EXPECT_EQ_MSG(test, v.contended, capacity_cases[i].contended, "%s",
 				    capacity_cases[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, v.weight[XCP_SIDE_OTHER] != XCP_SHARE_ONE / 2,
@@ -237,14 +237,14 @@ static const struct {
 
 static void move_test(struct kunit *test)
 {
-	struct xcp_share_vars v;
+	struct sxcp_share_vars v;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(move_cases); i++) {
 		v = started(XCP_SHARE_ONE / 2);
 		v.flow_q16[XCP_SIDE_XCP] = move_cases[i].xcp;
 		v.flow_q16[XCP_SIDE_OTHER] = move_cases[i].other;
-		xcp_share_move(&v);
+		sxcp_share_move(&v);
 		KUNIT_EXPECT_TRUE_MSG(test, near(v.weight[XCP_SIDE_OTHER], move_cases[i].want,
 						 1 << 20, 1), "case %zu: %u", i,
 				      v.weight[XCP_SIDE_OTHER]);
@@ -253,12 +253,12 @@ static void move_test(struct kunit *test)
 	}
 	v.flow_q16[XCP_SIDE_XCP] = 1000;
 	for (i = 0; i < 20; i++)
-		xcp_share_move(&v);
+		sxcp_share_move(&v);
 	KUNIT_EXPECT_EQ(test, v.weight[XCP_SIDE_OTHER], XCP_SHARE_MAX);
 	v.flow_q16[XCP_SIDE_XCP] = 0;
 	v.flow_q16[XCP_SIDE_OTHER] = 1000;
 	for (i = 0; i < 20; i++)
-		xcp_share_move(&v);
+		sxcp_share_move(&v);
 	KUNIT_EXPECT_EQ(test, v.weight[XCP_SIDE_OTHER], XCP_SHARE_MIN);
 }
 
@@ -287,20 +287,20 @@ static const struct {
 
 static void event_test(struct kunit *test)
 {
-	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
+	struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
 	size_t i;
 
 	v.flows_q16 = 5 << 16;
 	v.size_q16 = 1000 << 16;
 	for (i = 0; i < ARRAY_SIZE(event_steps); i++) {
-		const struct xcp_share_interval interval = {
+		const struct sxcp_share_interval interval = {
 			.elapsed_ns = 40 * MS,
 			.avg_rtt_ns = 100 * MS,
 			.lost_bytes = event_steps[i].lost_bytes,
 		};
 
 		v.marked_bytes = event_steps[i].marked_bytes;
-		KUNIT_EXPECT_EQ_MSG(test, xcp_share_noticed_q16(&v, &interval) >> XCP_MEAN_SHIFT,
+		KUNIT_EXPECT_EQ_MSG(test, sxcp_share_noticed_q16(&v, &interval) >> XCP_MEAN_SHIFT,
 				    event_steps[i].want, "%s", event_steps[i].name);
 	}
 }
@@ -308,20 +308,20 @@ static void event_test(struct kunit *test)
 /* ACKs of 50 bytes among as many packets of 1450 bytes: the mean is weighted by bytes. */
 static void size_test(struct kunit *test)
 {
-	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
-	const struct xcp_pkt pkt = { .class = XCP_CLASS_OTHER, .pkts = 1 };
-	const struct xcp_pkt super = { .class = XCP_CLASS_OTHER, .pkts = 10 };
-	const struct xcp_share_interval interval = {
+	struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
+	const struct sxcp_pkt pkt = { .class = XCP_CLASS_OTHER, .pkts = 1 };
+	const struct sxcp_pkt allow_gso = { .class = XCP_CLASS_OTHER, .pkts = 10 };
+	const struct sxcp_share_interval interval = {
 		.capacity_bytes_ps = MBYTE,
 		.elapsed_ns = MS,
 	};
 	int i;
 
 	for (i = 0; i < 10; i++)
-		xcp_share_arrive(&v, XCP_SIDE_OTHER, &pkt, 50, false);
-	xcp_share_arrive(&v, XCP_SIDE_OTHER, &super, 14500, false);
+		sxcp_share_arrive(&v, XCP_SIDE_OTHER, &pkt, 50, false);
+	sxcp_share_arrive(&v, XCP_SIDE_OTHER, &allow_gso, 14500, false);
 	KUNIT_EXPECT_EQ(test, v.arrived_bytes, 15000ULL);
-	xcp_share_close(&v, &interval);
+	sxcp_share_close(&v, &interval);
 	/* (500 * 50 + 14500 * 1450) / 15000 */
 	KUNIT_EXPECT_EQ(test, v.size_q16 >> 16, 1403LL);
 }
@@ -332,19 +332,19 @@ static void size_test(struct kunit *test)
  */
 static void arrival_test(struct kunit *test)
 {
-	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
-	const struct xcp_pkt other = { .class = XCP_CLASS_OTHER, .pkts = 1, .bytes = 1024 };
-	const struct xcp_pkt asking = { .class = XCP_CLASS_ASKING, .pkts = 1, .bytes = 1024 };
-	const struct xcp_pkt minimal = { .class = XCP_CLASS_MINIMAL, .pkts = 1, .bytes = 84 };
+	struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
+	const struct sxcp_pkt other = { .class = XCP_CLASS_OTHER, .pkts = 1, .bytes = 1024 };
+	const struct sxcp_pkt asking = { .class = XCP_CLASS_ASKING, .pkts = 1, .bytes = 1024 };
+	const struct sxcp_pkt minimal = { .class = XCP_CLASS_MINIMAL, .pkts = 1, .bytes = 84 };
 
-	xcp_share_arrive(&v, XCP_SIDE_OTHER, &other, 1000, true);
-	xcp_share_mark(&v, 1000);
+	sxcp_share_arrive(&v, XCP_SIDE_OTHER, &other, 1000, true);
+	sxcp_share_mark(&v, 1000);
 	KUNIT_EXPECT_EQ(test, v.marked_bytes, 0LL);
-	xcp_share_arrive(&v, XCP_SIDE_OTHER, &other, 1000, false);
-	xcp_share_mark(&v, 1000);
+	sxcp_share_arrive(&v, XCP_SIDE_OTHER, &other, 1000, false);
+	sxcp_share_mark(&v, 1000);
 	KUNIT_EXPECT_EQ(test, v.marked_bytes, 1000LL);
-	xcp_share_arrive(&v, XCP_SIDE_XCP, &asking, 0, false);
-	xcp_share_arrive(&v, XCP_SIDE_XCP, &minimal, 0, false);
+	sxcp_share_arrive(&v, XCP_SIDE_XCP, &asking, 0, false);
+	sxcp_share_arrive(&v, XCP_SIDE_XCP, &minimal, 0, false);
 	KUNIT_EXPECT_EQ(test, v.arrived_bytes, 2000ULL);
 	KUNIT_EXPECT_EQ(test, v.asking_bytes, 1024ULL);
 }
@@ -355,11 +355,11 @@ static void extremes_test(struct kunit *test)
 	static const u64 capacities[] = { 1250, 12500000, 200000000000ULL };
 	static const u64 values[] = { 0, 1, 1500, 1ULL << 31, 1ULL << 41 };
 	static const u64 times_ns[] = { 1, 1000, 100 * MS, 10000 * MS };
-	struct xcp_share_vars v = started(XCP_SHARE_ONE / 2);
+	struct sxcp_share_vars v = started(XCP_SHARE_ONE / 2);
 	u32 n, wrong = 0;
 
 	for (n = 0; n < 3 * 5 * 5 * 5 * 4 * 4 * 2; n++) {
-		const struct xcp_share_interval interval = {
+		const struct sxcp_share_interval interval = {
 			.capacity_bytes_ps = capacities[n % 3],
 			.elapsed_ns = times_ns[n / 375 % 4],
 			.avg_rtt_ns = times_ns[n / 1500 % 4],
@@ -376,8 +376,8 @@ static void extremes_test(struct kunit *test)
 		v.asking_bytes = values[n / 15 % 5];
 		v.left_bytes[XCP_SIDE_XCP] = values[n / 3 % 5];
 		v.left_bytes[XCP_SIDE_OTHER] = values[n / 75 % 5];
-		capacity = xcp_share_close(&v, &interval);
-		xcp_share_leave(&v, xcp_share_turn(&v), S32_MAX, n & 1);
+		capacity = sxcp_share_close(&v, &interval);
+		sxcp_share_leave(&v, sxcp_share_turn(&v), S32_MAX, n & 1);
 		wrong += !capacity || capacity > interval.capacity_bytes_ps ||
 			 v.weight[XCP_SIDE_OTHER] < XCP_SHARE_MIN ||
 			 v.weight[XCP_SIDE_OTHER] > XCP_SHARE_MAX ||
@@ -390,7 +390,7 @@ static void extremes_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
 }
 
-static struct kunit_case xcp_share_cases[] = {
+static struct kunit_case sxcp_share_cases[] = {
 	KUNIT_CASE(reno_test),
 	KUNIT_CASE(cubic_test),
 	KUNIT_CASE(service_test),
@@ -405,12 +405,12 @@ static struct kunit_case xcp_share_cases[] = {
 	{}
 };
 
-static struct kunit_suite xcp_share_suite = {
+static struct kunit_suite sxcp_share_suite = {
 	.name = "xcp_share",
-	.test_cases = xcp_share_cases,
+	.test_cases = sxcp_share_cases,
 };
 
-kunit_test_suite(xcp_share_suite);
+kunit_test_suite(sxcp_share_suite);
 
 MODULE_DESCRIPTION("KUnit tests of XCP's share of a port");
 MODULE_LICENSE("GPL");

@@ -79,8 +79,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/csig.h>
-#include <net/hop_pace.h>
+#include <hopcc/wire/csig.h>
+#include <hopcc/lib/hop_pace.h>
 
 #define TCSIG_SHIFT		HOP_WND_SHIFT
 #define TCSIG_ONE		HOP_WND_ONE
@@ -686,8 +686,8 @@ static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack
 }
 
 /* Section 8.1.1, once per round: a larger excess deepens the cut of this round. */
-static inline void tcsig_hear_excess(struct tcsig_vars *v, const struct tcsig_params *p,
-				     const struct tcsig_ack *a)
+static inline void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params *p,
+					const struct tcsig_ack *a)
 {
 	if (!v->cut) {
 		const bool guess = v->stage != TCSIG_STEADY;
@@ -769,8 +769,8 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
  * A port reports free capacity. If it has a queue it has none: its interval ended late, and bytes
  * of this one were counted in the next.
  */
-static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_params *p,
-				    const struct tcsig_ack *a)
+static inline void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_params *p,
+				       const struct tcsig_ack *a)
 {
 	u64 want;
 
@@ -790,14 +790,14 @@ static inline void tcsig_hear_share(struct tcsig_vars *v, const struct tcsig_par
 }
 
 /**
- * tcsig_uses_free() - check if tcsig_hear() will use the free bandwidth
+ * tcsig_uses_free() - check if tcsig_receive() will use the free bandwidth
  * @v: the state
  * @a: the ACK; all but @free is set
  *
  * To convert a bandwidth to a window takes two divisions. The algorithm uses it only if the window
  * limited sending, and in the steady state only to take its share of what other flows left.
  *
- * Return: false if the result of tcsig_hear() does not depend on @a->free.
+ * Return: false if the result of tcsig_receive() does not depend on @a->free.
  */
 static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
 {
@@ -809,12 +809,12 @@ static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsi
 }
 
 /**
- * tcsig_uses_rtt() - check if tcsig_hear() may read the RTT
+ * tcsig_uses_rtt() - check if tcsig_receive() may read the RTT
  * @v: the state
  *
  * A cut in the steady state depends on the delay alone.
  *
- * Return: false if tcsig_ack.rtt_ns and path_ns do not change what tcsig_hear() does.
+ * Return: false if tcsig_ack.rtt_ns and path_ns do not change what tcsig_receive() does.
  */
 static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
 {
@@ -828,15 +828,15 @@ static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_
 }
 
 /**
- * tcsig_hear() - process an ACK
+ * tcsig_receive() - process an ACK
  * @v: the state
  * @p: parameters
  * @a: the ACK
  *
  * Return: true if the ACK ended a round.
  */
-static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_params *p,
-				       const struct tcsig_ack *a)
+static __always_inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
+					  const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
 
@@ -845,7 +845,7 @@ static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_
 		v->delay_ns = a->delay_ns;
 		tcsig_note_delay(v, a->delay_ns);
 		if (a->delay_ns > p->target_ns)
-			tcsig_hear_excess(v, p, a);
+			tcsig_receive_excess(v, p, a);
 	}
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->goal = 1;
@@ -857,7 +857,7 @@ static __always_inline bool tcsig_hear(struct tcsig_vars *v, const struct tcsig_
 	else
 		tcsig_grow(v, p, a);
 	if (a->has_share && !v->cut)
-		tcsig_hear_share(v, p, a);
+		tcsig_receive_share(v, p, a);
 	return turned;
 }
 
@@ -948,7 +948,7 @@ struct tcsig_reckoning {
 };
 
 /**
- * tcsig_reckon() - estimate a delay within a range by dead reckoning
+ * tcsig_compute() - estimate a delay within a range by dead reckoning
  * @r: the state
  * @low: lowest delay of the range
  * @high: upper bound, not in the range; U64_MAX: no bound
@@ -960,7 +960,7 @@ struct tcsig_reckoning {
  *
  * Return: a delay within the range; @low if the range has no upper bound.
  */
-static inline u64 tcsig_reckon(struct tcsig_reckoning *r, u64 low, u64 high, u64 cw, u32 rtt_us)
+static inline u64 tcsig_compute(struct tcsig_reckoning *r, u64 low, u64 high, u64 cw, u32 rtt_us)
 {
 	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
 	const u64 was_cw = r->cw ?: cw;
@@ -1126,7 +1126,7 @@ static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_
 }
 
 /**
- * tcsig_path_hear() - process an ACK: decide if another path should be tried
+ * tcsig_path_receive() - process an ACK: decide if another path should be tried
  * @path: the state; call tcsig_path_round() first if the ACK ended a round
  * @p: parameters
  * @a: the ACK
@@ -1136,8 +1136,8 @@ static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_
  *
  * Return: true to try another path now.
  */
-static inline bool tcsig_path_hear(struct tcsig_path *path, const struct tcsig_params *p,
-				   const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)
+static inline bool tcsig_path_receive(struct tcsig_path *path, const struct tcsig_params *p,
+				      const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)
 {
 	if (path->waits)
 		return false;

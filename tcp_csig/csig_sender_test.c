@@ -129,7 +129,7 @@ static void first_test(struct kunit *test)
 			.limited = true,
 		};
 
-		tcsig_hear(&v, &params, &a);
+		tcsig_receive(&v, &params, &a);
 		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, v.stage, c->stage, "%s", c->what);
 	}
@@ -144,7 +144,7 @@ static void least_test(struct kunit *test)
 	p.least = TCSIG_E2E_WND_MIN;
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(3 * ONE, &p, U64_MAX), 2 * ONE, "two packets");
 	tcsig_begin(&v, ONE, TCSIG_WND_MAX, 0);
-	tcsig_hear(&v, &p, &a);
+	tcsig_receive(&v, &p, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 2 * ONE, "and of a window that was smaller");
 }
 
@@ -314,7 +314,7 @@ static void lie_test(struct kunit *test)
 				.limited = true,
 			};
 
-			tcsig_hear(&v, &params, &a);
+			tcsig_receive(&v, &params, &a);
 			tcsig_bound(&v, line);
 		}
 		KUNIT_EXPECT_EQ_MSG(test, (u32)(v.cw >> TCSIG_SHIFT), c->want_pkts, "%s",
@@ -363,11 +363,11 @@ static void small_test(struct kunit *test)
 
 	tcsig_begin(&v, 16 * ONE, TCSIG_WND_MAX, 100);
 	KUNIT_EXPECT_EQ(test, tcsig_round_small(&v), tcsig_small(16 * ONE));
-	tcsig_hear(&v, &params, &a);
+	tcsig_receive(&v, &params, &a);
 	KUNIT_EXPECT_EQ(test, v.cw, 24 * ONE);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_round_small(&v), tcsig_small(16 * ONE), "within the round");
 	a.prior_pkts = 100;
-	tcsig_hear(&v, &params, &a);
+	tcsig_receive(&v, &params, &a);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_round_small(&v), tcsig_small(24 * ONE),
 			    "of the next one's beginning");
 	tcsig_lose(&v, 200, true);
@@ -383,13 +383,13 @@ static void sharers_test(struct kunit *test)
 	struct tcsig_vars v;
 
 	tcsig_begin(&v, 10 * ONE, TCSIG_WND_MAX, 100);
-	tcsig_hear(&v, &params, &a);
+	tcsig_receive(&v, &params, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 20 * ONE, "half of a quarter of 80");
 	KUNIT_EXPECT_EQ(test, v.goal, 30 * ONE);
 }
 
 /* Consecutive readings of a delay; the RTT is 20 us. */
-static void reckon_test(struct kunit *test)
+static void compute_test(struct kunit *test)
 {
 	static const struct {
 		const char *what;
@@ -411,12 +411,12 @@ static void reckon_test(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const u64 got_ns = tcsig_reckon(&r, cases[i].low, cases[i].high, cases[i].cw, 20);
+		const u64 got_ns = tcsig_compute(&r, cases[i].low, cases[i].high, cases[i].cw, 20);
 
 		KUNIT_EXPECT_EQ_MSG(test, got_ns, cases[i].want_ns, "%s", cases[i].what);
 	}
 	r = (struct tcsig_reckoning){ .delay_ns = 1, .cw = TCSIG_WND_MIN };
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_reckon(&r, 0, 1ULL << 40, TCSIG_WND_MAX, U32_MAX),
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_compute(&r, 0, 1ULL << 40, TCSIG_WND_MAX, U32_MAX),
 			    (1ULL << 40) - 1, "no overflow");
 }
 
@@ -477,7 +477,7 @@ static void life_test(struct kunit *test)
 		const struct life_case *c = &life_cases[i];
 		const struct tcsig_ack a = ack_of(c);
 
-		tcsig_hear(&v, &params, &a);
+		tcsig_receive(&v, &params, &a);
 		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, (enum tcsig_stage)v.stage, c->stage, "%s", c->what);
 	}
@@ -508,7 +508,7 @@ static void round_test(struct kunit *test)
 		const struct life_case *c = &round_cases[i];
 		const struct tcsig_ack a = ack_of(c);
 
-		tcsig_hear(&v, &params, &a);
+		tcsig_receive(&v, &params, &a);
 		KUNIT_EXPECT_LE_MSG(test, v.cw, c->want + 2, "%s", c->what);
 		KUNIT_EXPECT_LE_MSG(test, c->want, v.cw + 2, "%s", c->what);
 	}
@@ -542,7 +542,7 @@ static void share_test(struct kunit *test)
 		const struct life_case *c = &share_cases[i];
 		const struct tcsig_ack a = ack_of(c);
 
-		tcsig_hear(&v, &p, &a);
+		tcsig_receive(&v, &p, &a);
 		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
 	}
 }
@@ -697,8 +697,8 @@ static void path_test(struct kunit *test)
 			tcsig_path_settle(&path);
 		if (c->least_ns)
 			tcsig_path_round(&path, &params, c->least_ns, c->locator);
-		KUNIT_EXPECT_EQ_MSG(test, tcsig_path_hear(&path, &params, &a, c->locator,
-							  c->wanted, 3), c->want,
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_path_receive(&path, &params, &a, c->locator,
+							     c->wanted, 3), c->want,
 				    "%zu: %s", i, c->what);
 	}
 }
@@ -730,7 +730,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(jitter_test),
 	KUNIT_CASE(small_test),
 	KUNIT_CASE(sharers_test),
-	KUNIT_CASE(reckon_test),
+	KUNIT_CASE(compute_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(share_test),

@@ -8,8 +8,8 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_peek.h>
-#include <net/hop_sock.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_sock.h>
 #include <net/netns/generic.h>
 
 #include "tcp_csig.h"
@@ -44,14 +44,14 @@ static struct tcsig_params tcsig_path_params(struct tcsig_sock *cs)
 
 static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const struct tcsig_told *told = cs->told;
+	const struct tcsig_reported *reported = cs->reported;
 	const struct tcsig_net *cn = cs->net;
-	const u64 target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), told->period_ns);
+	const u64 target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns);
 
 	return (struct tcsig_params){
 		.target_ns = target_ns,
 		.ai = READ_ONCE(cn->ai.value),
-		.gain = told->gain,
+		.gain = reported->gain,
 		.least = TCSIG_WND_MIN,
 		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
 		.beta_ppm = READ_ONCE(cn->beta_ppm),
@@ -73,10 +73,10 @@ static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *c
 static __always_inline void tcsig_find_period(const struct sock *sk, struct tcsig_sock *cs)
 {
 	const u32 rtt_us = tcsig_window_rtt_us(sk, cs);
-	struct tcsig_told *told = cs->told;
+	struct tcsig_reported *reported = cs->reported;
 
-	told->period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
-	told->gain = tcsig_next_gain(told->gain, rtt_us, READ_ONCE(cs->net->target_ns));
+	reported->period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
+	reported->gain = tcsig_next_gain(reported->gain, rtt_us, READ_ONCE(cs->net->target_ns));
 }
 
 /*
@@ -85,7 +85,7 @@ static __always_inline void tcsig_find_period(const struct sock *sk, struct tcsi
  */
 static bool tcsig_asks(const struct tcsig_sock *cs)
 {
-	return cs->told && csig_flow_is_fed(cs->told->flow);
+	return cs->reported && csig_flow_is_fed(cs->reported->flow);
 }
 
 static __always_inline u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
@@ -102,19 +102,19 @@ static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock
 	const struct hop_speed speed = hop_sock_speed(sk);
 
 	cs->line_mbit = speed.limits ? speed.mbit : 0;
-	if (!cs->told)
+	if (!cs->reported)
 		return;
-	cs->told->dev = dev;
-	cs->told->speed_changes = changes;
-	cs->told->set.cw = 0;
+	cs->reported->dev = dev;
+	cs->reported->speed_changes = changes;
+	cs->reported->set.cw = 0;
 }
 
 /* Once a round. */
 static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 {
-	const struct tcsig_told *told = cs->told;
+	const struct tcsig_reported *reported = cs->reported;
 
-	if (!told || told->dev != hop_sock_dev(sk) || told->speed_changes != hop_speed_changes())
+	if (!reported || reported->dev != hop_sock_dev(sk) || reported->speed_changes != hop_speed_changes())
 		tcsig_look_up_line(sk, cs);
 }
 
@@ -126,7 +126,7 @@ static __always_inline bool tcsig_is_set(const struct sock *sk, const struct tcs
 					 u32 rtt_us)
 {
 	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
-	const struct tcsig_set *set = &cs->told->set;
+	const struct tcsig_set *set = &cs->reported->set;
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return set->cw == cs->v.cw && cs->v.stage != TCSIG_SEEK && set->rtt_us == rtt_us &&
@@ -141,7 +141,7 @@ static __always_inline void tcsig_note_set(const struct sock *sk, const struct t
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	cs->told->set = (struct tcsig_set){
+	cs->reported->set = (struct tcsig_set){
 		.cw = cs->v.cw,
 		.pace_bytes_ps = sk->sk_pacing_rate,
 		.rtt_us = rtt_us,
@@ -173,14 +173,14 @@ static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig
 
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	if (cs->told && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
+	if (cs->reported && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
 		return;
 	hop_set_cwnd(sk, min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts));
 	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
 	if (!rtt_us)
 		return;
 	tcsig_set_pace(sk, cs, rtt_us);
-	if (!cs->told)
+	if (!cs->reported)
 		return;
 	tcsig_note_set(sk, cs, rtt_us);
 	/*
@@ -188,7 +188,7 @@ static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig
 	 * afterwards.
 	 */
 	if (most_pkts != U32_MAX)
-		cs->told->set.cw = 0;
+		cs->reported->set.cw = 0;
 }
 
 static noinline void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)
@@ -212,7 +212,7 @@ static void tcsig_init(struct sock *sk)
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_find_line(sk, cs);
-	if (cs->told)
+	if (cs->reported)
 		tcsig_find_period(sk, cs);
 	tcsig_apply(sk, cs, U32_MAX);
 }
@@ -249,15 +249,15 @@ static noinline void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u
 	/* The only parameter that counts here; the others need not be in memory for each ACK. */
 	const struct tcsig_params p = { .target_ns = target_ns };
 	const u32 wanted = READ_ONCE(cs->net->move_rounds);
-	struct tcsig_told *told = cs->told;
-	const u32 core = tcsig_core(cs->net, told->locator);
+	struct tcsig_reported *reported = cs->reported;
+	const u32 core = tcsig_core(cs->net, reported->locator);
 
 	if (turned)
-		tcsig_path_round(&told->path, &p, round_least_ns, core);
-	if (!wanted || !tcsig_path_hear(&told->path, &p, a, core, wanted, sk->sk_txhash))
+		tcsig_path_round(&reported->path, &p, round_least_ns, core);
+	if (!wanted || !tcsig_path_receive(&reported->path, &p, a, core, wanted, sk->sk_txhash))
 		return;
-	trace_csig_move(sk, told->locator, cs->v.delay_ns, told->path.tries);
-	told->moved_seq = tcp_sk(sk)->snd_nxt;
+	trace_csig_move(sk, reported->locator, cs->v.delay_ns, reported->path.tries);
+	reported->moved_seq = tcp_sk(sk)->snd_nxt;
 	sk_rethink_txhash(sk);
 	/* ACKs of packets that were sent before report the path that was left. */
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
@@ -267,10 +267,10 @@ static inline void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 				    const struct tcsig_params *p, const struct tcsig_ack *a,
 				    u32 round_least_ns, bool turned)
 {
-	struct tcsig_told *told = cs->told;
+	struct tcsig_reported *reported = cs->reported;
 
-	if (told->path.waits && !before(tcp_sk(sk)->snd_una, told->moved_seq))
-		tcsig_path_settle(&told->path);
+	if (reported->path.waits && !before(tcp_sk(sk)->snd_una, reported->moved_seq))
+		tcsig_path_settle(&reported->path);
 	if (READ_ONCE(cs->net->move_rounds))
 		tcsig_choose_path(sk, cs, p->target_ns, a, round_least_ns, turned);
 }
@@ -278,19 +278,19 @@ static inline void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 static __always_inline void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
 {
 	tcsig_find_line(sk, cs);
-	if (cs->told)
+	if (cs->reported)
 		tcsig_find_period(sk, cs);
 }
 
 /* Inlined twice: for a hop's delay the law is shorter than for a whole path's. */
-static __always_inline void tcsig_hear_by(struct sock *sk, struct tcsig_sock *cs,
-					  const struct tcsig_ack *a, bool hop)
+static __always_inline void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
+					     const struct tcsig_ack *a, bool hop)
 {
 	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
 	const u64 ref = cs->v.ref;
 	const u8 stage = cs->v.stage;
 	const struct tcsig_params p = hop ? tcsig_hop_params(sk, cs) : tcsig_path_params(cs);
-	const bool turned = tcsig_hear(&cs->v, &p, a);
+	const bool turned = tcsig_receive(&cs->v, &p, a);
 
 	if (turned)
 		tcsig_end_round(sk, cs);
@@ -304,14 +304,14 @@ static __always_inline void tcsig_hear_by(struct sock *sk, struct tcsig_sock *cs
 		tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
 }
 
-static noinline void tcsig_hear_path(struct sock *sk, struct tcsig_sock *cs,
-				     const struct tcsig_ack *a)
+static noinline void tcsig_receive_path(struct sock *sk, struct tcsig_sock *cs,
+					const struct tcsig_ack *a)
 {
-	tcsig_hear_by(sk, cs, a, false);
+	tcsig_receive_by(sk, cs, a, false);
 }
 
-static __always_inline void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *cs,
-					   const struct rate_sample *rs)
+static __always_inline void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
+					      const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tcsig_ack a = {
@@ -331,9 +331,9 @@ static __always_inline void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *c
 	if (!READ_ONCE(cs->net->jump))
 		a.has_free = false;
 	if (cs->hop)
-		tcsig_hear_by(sk, cs, &a, true);
+		tcsig_receive_by(sk, cs, &a, true);
 	else
-		tcsig_hear_path(sk, cs, &a);
+		tcsig_receive_path(sk, cs, &a);
 }
 
 /*
@@ -343,7 +343,7 @@ static __always_inline void tcsig_hear_ack(struct sock *sk, struct tcsig_sock *c
 static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 {
 	cs->early = !tcsig_open(sk, cs);
-	if (!cs->told)
+	if (!cs->reported)
 		return;
 	tcsig_look_up_line(sk, cs);
 	tcsig_find_period(sk, cs);
@@ -374,8 +374,8 @@ compat_cong_control(tcsig_cong_control)
 	cs->busy_us = tp->tcp_mstamp;
 	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT)
 		tcsig_start(sk, cs);
-	tcsig_hear_ack(sk, cs, rs);
-	if (cs->told)
+	tcsig_receive_ack(sk, cs, rs);
+	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (unlikely(inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery))
 		tcsig_apply(sk, cs, hop_repair_pkts(sk, rs->acked_sacked));
@@ -420,9 +420,10 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	const s32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - cs->busy_us;
-	const u32 silent_jiffies = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
+	const u32 unsupported_jiffies = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
 
-	return silent_jiffies >= 2 * inet_csk(sk)->icsk_rto || idle_us >= tcsig_idle_us(sk, cs);
+	return unsupported_jiffies >= 2 * inet_csk(sk)->icsk_rto || idle_us >= tcsig_idle_us(sk,
+											     cs);
 }
 
 static void tcsig_tx_start(struct sock *sk)
@@ -434,7 +435,7 @@ static void tcsig_tx_start(struct sock *sk)
 	hop_bound_window(sk);
 	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
-	if (cs->told)
+	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK);
 }
 

@@ -3,7 +3,7 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
-#include <net/hop_sock.h>
+#include <hopcc/core/hop_sock.h>
 
 #include "tcp_csig.h"
 
@@ -17,24 +17,24 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 
 	if (!flow)
 		return !csig_flow_ask(sk);
-	cs->told = kzalloc(sizeof(*cs->told), GFP_ATOMIC);
-	if (!cs->told) {
+	cs->reported = kzalloc(sizeof(*cs->reported), GFP_ATOMIC);
+	if (!cs->reported) {
 		csig_flow_close(flow);
 		return true;
 	}
-	cs->told->flow = flow;
-	cs->told->view = csig_flow_view(flow);
+	cs->reported->flow = flow;
+	cs->reported->view = csig_flow_view(flow);
 	return true;
 }
 
 void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
 {
-	if (!cs->told)
+	if (!cs->reported)
 		return;
 	tcsig_count(sk, cs, false);
-	csig_flow_close(cs->told->flow);
-	kfree(cs->told);
-	cs->told = NULL;
+	csig_flow_close(cs->reported->flow);
+	kfree(cs->reported);
+	cs->reported = NULL;
 }
 
 /* Number of connections to the peer that seek free bandwidth. */
@@ -52,11 +52,11 @@ atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs)
 /* tcsig_count() for a changed @seeks. */
 void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
 {
-	struct tcsig_told *told = cs->told;
+	struct tcsig_reported *reported = cs->reported;
 
-	told->seeks = seeks;
+	reported->seeks = seeks;
 	if (seeks)
-		told->sharers = atomic_inc_return(tcsig_seeking(sk, cs));
+		reported->sharers = atomic_inc_return(tcsig_seeking(sk, cs));
 	else
 		atomic_dec(tcsig_seeking(sk, cs));
 }

@@ -6,7 +6,7 @@
 #ifndef TCP_CSIG_SIGNALS_H
 #define TCP_CSIG_SIGNALS_H
 
-#include <net/hop_sock.h>
+#include <hopcc/core/hop_sock.h>
 
 #include "tcp_csig.h"
 
@@ -14,18 +14,18 @@
 #define TCSIG_BLANK_MAX		64
 
 /* Reads a new signal. Returns true if a hop has written it. */
-static inline bool tcsig_read_new(struct tcsig_told *told, enum csig_type type,
+static inline bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
 				  struct csig_reading *r)
 {
-	csig_read_new(&told->view, type, r);
-	told->count[type] = r->count;
+	csig_read_new(&reported->view, type, r);
+	reported->count[type] = r->count;
 	if (r->initial) {
-		told->blank += told->blank < TCSIG_BLANK_MAX;
+		reported->blank += reported->blank < TCSIG_BLANK_MAX;
 		/* The initial value of a delay is a valid value, too. */
 		return type == CSIG_PD;
 	}
-	told->blank = 0;
-	told->hop = true;
+	reported->blank = 0;
+	reported->hop = true;
 	return true;
 }
 
@@ -42,7 +42,7 @@ static inline u64 tcsig_free_window(const struct sock *sk, const struct tcsig_so
 {
 	const u32 bdp_us = min(rtt_us, tcp_min_rtt(tcp_sk(sk)));
 
-	return tcsig_believe(tcsig_free(cs->told->free_kbit_ps, bdp_us, hop_wire_bytes(sk)),
+	return tcsig_believe(tcsig_free(cs->reported->free_kbit_ps, bdp_us, hop_wire_bytes(sk)),
 			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
 }
 
@@ -54,15 +54,16 @@ static inline bool tcsig_needs_free_window(const struct tcsig_sock *cs, const st
 	return tcsig_uses_free(&cs->v, a);
 }
 
-static inline void tcsig_read_bandwidth(struct tcsig_told *told, u32 news, struct tcsig_ack *a)
+static inline void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news,
+					struct tcsig_ack *a)
 {
 	struct csig_reading r;
 
-	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(told, CSIG_ABW, &r)) {
-		told->free_kbit_ps = min_t(u64, r.low, U32_MAX);
+	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(reported, CSIG_ABW, &r)) {
+		reported->free_kbit_ps = min_t(u64, r.low, U32_MAX);
 		a->has_free = true;
 	}
-	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(told, CSIG_ABW_C, &r)) {
+	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(reported, CSIG_ABW_C, &r)) {
 		a->share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
 		a->has_share = true;
 	}
@@ -70,14 +71,14 @@ static inline void tcsig_read_bandwidth(struct tcsig_told *told, u32 news, struc
 
 static inline void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, struct tcsig_ack *a)
 {
-	struct tcsig_told *told = cs->told;
+	struct tcsig_reported *reported = cs->reported;
 	struct csig_reading r;
 
-	if (!tcsig_read_new(told, CSIG_PD, &r) || tcsig_path_is_old(&told->path, r.locator))
+	if (!tcsig_read_new(reported, CSIG_PD, &r) || tcsig_path_is_old(&reported->path, r.locator))
 		return;
-	a->delay_ns = tcsig_reckon(&told->reckoning, r.low, r.high, cs->v.cw, rtt_us);
+	a->delay_ns = tcsig_compute(&reported->reckoning, r.low, r.high, cs->v.cw, rtt_us);
 	a->has_delay = true;
-	told->locator = r.locator;
+	reported->locator = r.locator;
 }
 
 /* Returns true if hops of the path report signals. */
@@ -86,11 +87,11 @@ static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_soc
 {
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
-	struct tcsig_told *told = cs->told;
-	const u32 news = csig_news(&told->view, told->count);
+	struct tcsig_reported *reported = cs->reported;
+	const u32 news = csig_news(&reported->view, reported->count);
 
 	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
-		tcsig_read_bandwidth(told, news, a);
+		tcsig_read_bandwidth(reported, news, a);
 	if (tcsig_needs_free_window(cs, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
 	if (tcsig_uses_rtt(&cs->v) && rs->rtt_us > 0 && !rs->is_ack_delayed) {
@@ -103,10 +104,10 @@ static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_soc
 	 * Connections that started later are counted now; those that have jumped since were counted
 	 * then.
 	 */
-	if (told->seeks)
-		a->sharers = max_t(s32, told->sharers, atomic_read(tcsig_seeking(sk, cs)));
-	told->hop = told->hop && told->blank < TCSIG_BLANK_MAX;
-	return told->hop && (news & CSIG_NEWS_FED);
+	if (reported->seeks)
+		a->sharers = max_t(s32, reported->sharers, atomic_read(tcsig_seeking(sk, cs)));
+	reported->hop = reported->hop && reported->blank < TCSIG_BLANK_MAX;
+	return reported->hop && (news & CSIG_NEWS_FED);
 }
 
 /* Uses the RTT above its minimum as the delay. */
@@ -134,7 +135,7 @@ static inline void tcsig_read_path(const struct sock *sk, const struct rate_samp
 static inline void tcsig_read(const struct sock *sk, struct tcsig_sock *cs,
 			      const struct rate_sample *rs, struct tcsig_ack *a)
 {
-	const bool hop = cs->told && tcsig_read_hops(sk, cs, rs, a);
+	const bool hop = cs->reported && tcsig_read_hops(sk, cs, rs, a);
 
 	if (!hop)
 		tcsig_read_path(sk, rs, a);

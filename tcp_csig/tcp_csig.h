@@ -3,8 +3,8 @@
 #ifndef TCP_CSIG_TCP_CSIG_H
 #define TCP_CSIG_TCP_CSIG_H
 
-#include <net/csig_flow.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/flow/csig_flow.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/tcp.h>
 
 #include "csig_sender.h"
@@ -30,7 +30,7 @@ struct tcsig_set {
 };
 
 /**
- * struct tcsig_told - latest reports of the carrier; too large for a socket's private data
+ * struct tcsig_reported - latest reports of the carrier; too large for a socket's private data
  * @flow: flow of the carrier; NULL: none
  * @view: view of @flow
  * @count: number of readings so far, by signal
@@ -50,7 +50,7 @@ struct tcsig_set {
  * @period_ns: tcsig_period_ns() of the last round
  * @gain: tcsig_gain() of the last round
  */
-struct tcsig_told {
+struct tcsig_reported {
 	struct csig_flow *flow;
 	struct csig_view view;
 	u64 count[CSIG_TYPES];
@@ -76,7 +76,7 @@ struct tcsig_told {
 /**
  * struct tcsig_sock - state of a connection; written under the socket lock
  * @v: state of the algorithm
- * @told: latest reports of the carrier
+ * @reported: latest reports of the carrier
  * @net: sysctls of the netns
  * @jitter_ns: tcsig_jitter_ns()
  * @init_pkts: the stack's initial window, at most U16_MAX
@@ -87,7 +87,7 @@ struct tcsig_told {
  */
 struct tcsig_sock {
 	struct tcsig_vars v;
-	struct tcsig_told *told;
+	struct tcsig_reported *reported;
 	struct tcsig_net *net;
 	u32 jitter_ns;
 	u32 busy_us;
@@ -148,7 +148,7 @@ u64 tcsig_line_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rt
  */
 static inline void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
 {
-	if (cs->told->seeks != seeks)
+	if (cs->reported->seeks != seeks)
 		tcsig_count_seeking(sk, cs, seeks);
 }
 

@@ -10,7 +10,7 @@
 #define TCP_CSIG_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
+#include <hopcc/lib/hop_trace.h>
 
 /* An ACK of acked_pkts packets; cw_2pow24 / 2^24 is the window after it; *_new: it was reported. */
 TRACE_EVENT(csig_ack,

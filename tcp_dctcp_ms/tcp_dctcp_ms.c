@@ -12,9 +12,9 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_peek.h>
-#include <net/hop_sock.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>

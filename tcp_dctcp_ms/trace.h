@@ -10,7 +10,7 @@
 #define TCP_DCTCP_MS_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
+#include <hopcc/lib/hop_trace.h>
 
 /* Section 3.3, steps 5 to 8: an observation window has ended. */
 TRACE_EVENT(dctcp_ms_update,

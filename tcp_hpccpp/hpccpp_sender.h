@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The HPCC++ sender, draft-miao-rtgwg-hpccplus-00 sections 4.2 and 5: it derives the parameters of
- * the algorithm in net/hpcc.h from the sysctls, and TCP's window and pacing rate from the
+ * the algorithm in hopcc/lib/hpcc.h from the sysctls, and TCP's window and pacing rate from the
  * algorithm's state.
  *
  *	T      = RTT - queues			of the packet with the shortest queues
@@ -27,9 +27,9 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <net/hop_pace.h>
-#include <net/hpcc.h>
-#include <net/int_flow.h>
+#include <hopcc/lib/hop_pace.h>
+#include <hopcc/lib/hpcc.h>
+#include <hopcc/flow/int_flow.h>
 
 /*
  * Consecutive round trips without a measurement after which the sender gives up. On a new path
@@ -250,35 +250,36 @@ static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_
 }
 
 /* Processes an answer that does not have all records of the path. */
-static inline enum hpcc_heard hpccpp_hear_part(struct hpcc_vars *v, const struct hpcc_params *p,
-					       const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+static inline enum hpcc_received hpccpp_receive_part(struct hpcc_vars *v,
+						     const struct hpcc_params *p,
+						     const struct int_answer *a, u32 snd_nxt, u64 now_ns)
 {
-	enum hpcc_heard heard = HPCC_HEARD_NOTHING;
+	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
 
 	switch (a->kind) {
 	case INT_ANSWER_WINDOW:
 		v->wnd = clamp(a->wnd_bytes, HPCC_WND_MIN_BYTES, p->wnd_max_bytes);
 		v->wnd <<= HPCC_WND_SHIFT;
 		v->wnd_ref = v->wnd;
-		return HPCC_HEARD_NEW;
+		return HPCC_RECEIVED_NEW;
 	case INT_ANSWER_SUMMARY:
 		if (a->index < INT_SLOTS_MAX)
-			heard = hpcc_hear_one(v, p, a->hops, a->path_id, a->index, &a->record,
-					      now_ns);
+			received = hpcc_receive_one(v, p, a->hops, a->path_id, a->index, &a->record,
+						    now_ns);
 		break;
 	case INT_ANSWER_RATIO:
-		heard = hpcc_hear_ratio(v, p, a->u, a->tau_ns);
+		received = hpcc_receive_ratio(v, p, a->u, a->tau_ns);
 		break;
 	case INT_ANSWER_RECORDS:
 		break;
 	}
-	if (heard == HPCC_HEARD_NEW)
+	if (received == HPCC_RECEIVED_NEW)
 		hpcc_decide(v, p, a->seq, snd_nxt);
-	return heard;
+	return received;
 }
 
 /**
- * hpccpp_hear() - NewAck: process an answer of any kind
+ * hpccpp_receive() - NewAck: process an answer of any kind
  * @v: state of the algorithm
  * @p: its parameters
  * @a: the answer
@@ -287,12 +288,12 @@ static inline enum hpcc_heard hpccpp_hear_part(struct hpcc_vars *v, const struct
  *
  * Return: the effect of the answer.
  */
-static inline enum hpcc_heard hpccpp_hear(struct hpcc_vars *v, const struct hpcc_params *p,
-					  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+static inline enum hpcc_received hpccpp_receive(struct hpcc_vars *v, const struct hpcc_params *p,
+						const struct int_answer *a, u32 snd_nxt, u64 now_ns)
 {
 	if (likely(a->kind == INT_ANSWER_RECORDS))
 		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
-	return hpccpp_hear_part(v, p, a, snd_nxt, now_ns);
+	return hpccpp_receive_part(v, p, a, snd_nxt, now_ns);
 }
 
 /**
@@ -310,7 +311,7 @@ struct hpccpp_blind {
 /**
  * hpccpp_is_blind() - check if the algorithm has no usable answers
  * @b: previous answers
- * @heard: the algorithm's result for an answer
+ * @received: the algorithm's result for an answer
  *
  * Answers cannot be used without records, with a port of unknown speed, or if they are from another
  * path than the stored ones. The first answer after an idle time cannot be used either, but it does
@@ -318,12 +319,12 @@ struct hpccpp_blind {
  *
  * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, or HPCCPP_BLIND_ROUNDS_NEW on a new path.
  */
-static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_heard heard)
+static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received)
 {
-	if (heard == HPCC_HEARD_NOTHING || heard == HPCC_HEARD_PATH) {
+	if (received == HPCC_RECEIVED_NOTHING || received == HPCC_RECEIVED_PATH) {
 		b->rounds += !b->counted;
 		b->counted = true;
-	} else if (heard != HPCC_HEARD_FIRST) {
+	} else if (received != HPCC_RECEIVED_FIRST) {
 		b->rounds = 0;
 		b->counted = true;
 		b->measured = true;

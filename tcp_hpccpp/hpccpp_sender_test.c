@@ -46,36 +46,36 @@ static const struct measure_case {
 	u32 ts_ns[2];
 	u32 tx_units[2];
 	u32 qlen_units[2];
-	enum hpcc_heard want;
+	enum hpcc_received want;
 	u32 want_u_x1000;
 	u32 tolerance_x1000;
 } measure_cases[] = {
 	/* 10000 / 40.96 = 244.14 units are sent in T at line rate. */
 	{ "the line is full, no queue", { 0, 10000 }, { 0, 244 }, { 0, 0 },
-	  HPCC_HEARD_NEW, 999, 1 },
-	{ "half of it", { 0, 10000 }, { 0, 122 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
+	  HPCC_RECEIVED_NEW, 999, 1 },
+	{ "half of it", { 0, 10000 }, { 0, 122 }, { 0, 0 }, HPCC_RECEIVED_NEW, 500, 1 },
 	{ "full, and a BDP of queue, less two packets of 3 units", { 0, 10000 }, { 0, 244 },
-	  { 244, 244 }, HPCC_HEARD_NEW, 1974, 2 },
+	  { 244, 244 }, HPCC_RECEIVED_NEW, 1974, 2 },
 	{ "full, and two packets of queue", { 0, 10000 }, { 0, 244 }, { 6, 6 },
-	  HPCC_HEARD_NEW, 999, 1 },
+	  HPCC_RECEIVED_NEW, 999, 1 },
 	{ "the smaller of two queues counts", { 0, 10000 }, { 0, 244 }, { 244, 0 },
-	  HPCC_HEARD_NEW, 999, 1 },
+	  HPCC_RECEIVED_NEW, 999, 1 },
 	{ "half of T weighs half: (1 + 0.5) / 2", { 0, 5000 }, { 0, 61 }, { 0, 0 },
-	  HPCC_HEARD_NEW, 750, 1 },
-	{ "three T weigh as one", { 0, 30000 }, { 0, 366 }, { 0, 0 }, HPCC_HEARD_NEW, 500, 1 },
+	  HPCC_RECEIVED_NEW, 750, 1 },
+	{ "three T weigh as one", { 0, 30000 }, { 0, 366 }, { 0, 0 }, HPCC_RECEIVED_NEW, 500, 1 },
 	{ "the clock wraps", { 16777000, 9784 }, { 0, 122 }, { 0, 0 },
-	  HPCC_HEARD_NEW, 500, 1 },
+	  HPCC_RECEIVED_NEW, 500, 1 },
 	{ "the counter wraps", { 0, 10000 }, { 1048500, 46 }, { 0, 0 },
-	  HPCC_HEARD_NEW, 500, 1 },
-	{ "nothing was sent for T", { 0, 10000 }, { 5, 5 }, { 0, 0 }, HPCC_HEARD_NEW, 0, 0 },
-	{ "no time has passed", { 500, 500 }, { 0, 40 }, { 0, 0 }, HPCC_HEARD_SAME, 1000, 0 },
+	  HPCC_RECEIVED_NEW, 500, 1 },
+	{ "nothing was sent for T", { 0, 10000 }, { 5, 5 }, { 0, 0 }, HPCC_RECEIVED_NEW, 0, 0 },
+	{ "no time has passed", { 500, 500 }, { 0, 40 }, { 0, 0 }, HPCC_RECEIVED_SAME, 1000, 0 },
 	{ "31 units in less than T are too few", { 0, 1270 }, { 0, 31 }, { 0, 0 },
-	  HPCC_HEARD_SAME, 1000, 0 },
-	{ "32 are not", { 0, 1311 }, { 0, 32 }, { 0, 0 }, HPCC_HEARD_NEW, 1000, 1 },
+	  HPCC_RECEIVED_SAME, 1000, 0 },
+	{ "32 are not", { 0, 1311 }, { 0, 32 }, { 0, 0 }, HPCC_RECEIVED_NEW, 1000, 1 },
 	{ "an answer that is late", { 20000, 10000 }, { 244, 0 }, { 0, 0 },
-	  HPCC_HEARD_SAME, 1000, 0 },
+	  HPCC_RECEIVED_SAME, 1000, 0 },
 	{ "a queue longer than can be said", { 0, 10000 }, { 0, 244 }, { 99999, 70000 },
-	  HPCC_HEARD_NEW, 269432, 300 },
+	  HPCC_RECEIVED_NEW, 269432, 300 },
 };
 
 static void measure_test(struct kunit *test)
@@ -89,13 +89,13 @@ static void measure_test(struct kunit *test)
 		s64 off;
 
 		hpcc_start(&v, &params);
-		KUNIT_EXPECT_EQ(test, hpcc_hear(&v, &params, one_hop(&path, c->ts_ns[0],
-								     c->tx_units[0],
-								     c->qlen_units[0]), 1000),
-				HPCC_HEARD_FIRST);
-		KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params,
-						    one_hop(&path, c->ts_ns[1], c->tx_units[1],
-							    c->qlen_units[1]), 20000),
+		KUNIT_EXPECT_EQ(test, hpcc_receive(&v, &params, one_hop(&path, c->ts_ns[0],
+									c->tx_units[0],
+									c->qlen_units[0]), 1000),
+				HPCC_RECEIVED_FIRST);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params,
+						       one_hop(&path, c->ts_ns[1], c->tx_units[1],
+							       c->qlen_units[1]), 20000),
 				    c->want, "%s", c->what);
 		off = (s64)v.u - U(c->want_u_x1000);
 		KUNIT_EXPECT_LE_MSG(test, off, (s64)U(c->tolerance_x1000), "%s", c->what);
@@ -111,21 +111,21 @@ static void path_test(struct kunit *test)
 
 	hpcc_start(&v, &params);
 	h = (struct int_hdr *)one_hop(&path, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, hpcc_hear(&v, &params, h, 1000), HPCC_HEARD_FIRST);
+	KUNIT_EXPECT_EQ(test, hpcc_receive(&v, &params, h, 1000), HPCC_RECEIVED_FIRST);
 	h = (struct int_hdr *)one_hop(&path, 10000, 244, 0);
 	h->path = cpu_to_be32(1 << 28 | 8 << 16);
-	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 11000), HPCC_HEARD_PATH,
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 11000), HPCC_RECEIVED_PATH,
 			    "another switch");
 	one_hop(&path, 20000, 488, 0);
 	h->path = cpu_to_be32(2 << 28 | 8 << 16);
-	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 21000), HPCC_HEARD_PATH,
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 21000), HPCC_RECEIVED_PATH,
 			    "a hop more, that found no room");
 	one_hop(&path, 30000, 732, 0);
 	h->path = cpu_to_be32(2 << 28 | 8 << 16);
-	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 21000 + HPCC_STORED_MAX_NS + 1),
-			    HPCC_HEARD_FIRST, "half a turn of the clock later");
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 21000 + HPCC_STORED_MAX_NS + 1),
+			    HPCC_RECEIVED_FIRST, "half a turn of the clock later");
 	h->record[0] = 0;
-	KUNIT_EXPECT_EQ_MSG(test, hpcc_hear(&v, &params, h, 31000), HPCC_HEARD_NOTHING,
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 31000), HPCC_RECEIVED_NOTHING,
 			    "no such speed");
 	KUNIT_EXPECT_EQ(test, v.u, HPCC_U_ONE);
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), BDP_BYTES);
@@ -181,7 +181,7 @@ static void wind_test(struct kunit *test)
  * Answer number @n, one per T, from the path with this pathID: one hop that is full, with a queue
  * of 2 BDP.
  */
-static enum hpcc_heard hear_full(struct hpcc_vars *v, u32 n, u32 path_id)
+static enum hpcc_received receive_full(struct hpcc_vars *v, u32 n, u32 path_id)
 {
 	struct one_path path;
 	struct int_hdr *h = (struct int_hdr *)one_hop(&path, n * T_NS, n * 244, 488);
@@ -209,15 +209,17 @@ static void turns_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(turns_cases); i++) {
 		const struct turns_case *c = &turns_cases[i];
-		u32 heard[HPCC_HEARD_NOTHING + 1] = {};
+		u32 received[HPCC_RECEIVED_NOTHING + 1] = {};
 		struct hpcc_vars v;
 
 		hpcc_start(&v, &params);
 		for (n = 1; n <= 100; n++)
-			heard[hear_full(&v, n, 7 + n % c->paths)]++;
-		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_NEW], c->want_new, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_PATH], c->want_path, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, heard[HPCC_HEARD_FIRST], c->want_first, "%s", c->what);
+			received[receive_full(&v, n, 7 + n % c->paths)]++;
+		KUNIT_EXPECT_EQ_MSG(test, received[HPCC_RECEIVED_NEW], c->want_new, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, received[HPCC_RECEIVED_PATH], c->want_path, "%s",
+				    c->what);
+		KUNIT_EXPECT_EQ_MSG(test, received[HPCC_RECEIVED_FIRST], c->want_first, "%s",
+				    c->what);
 		/* U is 3: W falls to its bound, plus W_ai. */
 		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v) < 200, c->want_new > 0, "%s: %u",
 				    c->what, hpcc_wnd_bytes(&v));
@@ -251,7 +253,7 @@ static void kept_test(struct kunit *test)
 			for (k = 0; k < c->hops; k++)
 				h->record[k] = int_pack(&r);
 			h->path = cpu_to_be32(c->hops << 28 | (1 + n % c->want_paths) << 16);
-			measured += hpcc_hear(&v, &params, h, n * T_NS) == HPCC_HEARD_NEW;
+			measured += hpcc_receive(&v, &params, h, n * T_NS) == HPCC_RECEIVED_NEW;
 		}
 		KUNIT_EXPECT_EQ_MSG(test, measured, c->want_paths, "%u hops", c->hops);
 	}
@@ -262,7 +264,7 @@ static void room_test(struct kunit *test)
 {
 	u64 room[(INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + 7) / 8];
 	struct int_hdr *h = (struct int_hdr *)room;
-	enum hpcc_heard heard = HPCC_HEARD_NOTHING;
+	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
 	struct hpcc_vars v;
 	u32 n, k;
 
@@ -275,9 +277,9 @@ static void room_test(struct kunit *test)
 
 			h->record[k] = int_pack(&r);
 		}
-		heard = hpcc_hear(&v, &params, h, n * T_NS);
-		KUNIT_EXPECT_EQ_MSG(test, heard, n == 0 ? HPCC_HEARD_FIRST :
-				    n == 2 ? HPCC_HEARD_PATH : HPCC_HEARD_NEW, "answer %u", n);
+		received = hpcc_receive(&v, &params, h, n * T_NS);
+		KUNIT_EXPECT_EQ_MSG(test, received, n == 0 ? HPCC_RECEIVED_FIRST :
+				    n == 2 ? HPCC_RECEIVED_PATH : HPCC_RECEIVED_NEW, "answer %u", n);
 	}
 	KUNIT_EXPECT_EQ(test, v.bottleneck, 5);
 	KUNIT_EXPECT_GE(test, v.u, 2 * HPCC_U_ONE);
@@ -723,35 +725,35 @@ static void answer_test(struct kunit *test)
 	struct hpcc_vars v;
 
 	hpcc_start(&v, &params);
-	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 0, 0), HPCC_HEARD_NEW);
+	KUNIT_EXPECT_EQ(test, hpccpp_receive(&v, &params, &a, 0, 0), HPCC_RECEIVED_NEW);
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), 1000U);
 	a.wnd_bytes = U32_MAX;
-	hpccpp_hear(&v, &params, &a, 0, 0);
+	hpccpp_receive(&v, &params, &a, 0, 0);
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), BDP_BYTES, "no more than the line takes");
 	a.wnd_bytes = 0;
-	hpccpp_hear(&v, &params, &a, 0, 0);
+	hpccpp_receive(&v, &params, &a, 0, 0);
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
 
 	hpcc_start(&v, &params);
 	a = (struct int_answer){ .kind = INT_ANSWER_RATIO, .u = U(1900), .tau_ns = T_NS, .seq = 9 };
-	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_NEW);
+	KUNIT_EXPECT_EQ(test, hpccpp_receive(&v, &params, &a, 5, 0), HPCC_RECEIVED_NEW);
 	/* In the first round W_ai is a third of 100; the target is reduced by W_ai / W_init. */
 	KUNIT_EXPECT_LE(test, abs((s32)(hpcc_wnd_bytes(&v) - (BDP_BYTES / 2 + 33 - 18))), 2);
 	a.tau_ns = 0;
-	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 0), HPCC_HEARD_SAME);
+	KUNIT_EXPECT_EQ(test, hpccpp_receive(&v, &params, &a, 5, 0), HPCC_RECEIVED_SAME);
 
 	hpcc_start(&v, &params);
 	a = (struct int_answer){ .kind = INT_ANSWER_SUMMARY, .hops = 3, .path_id = 5, .index = 1,
 				 .record = { SPEED_100G, 0, 0, 0 } };
-	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 1000), HPCC_HEARD_FIRST);
+	KUNIT_EXPECT_EQ(test, hpccpp_receive(&v, &params, &a, 5, 1000), HPCC_RECEIVED_FIRST);
 	a.record = (struct int_record){ SPEED_100G, 10000, 122, 0 };
-	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 11000), HPCC_HEARD_NEW);
+	KUNIT_EXPECT_EQ(test, hpccpp_receive(&v, &params, &a, 5, 11000), HPCC_RECEIVED_NEW);
 	KUNIT_EXPECT_LE(test, abs((s32)(v.u - U(500))), 1000);
 	a.index = 2;
-	KUNIT_EXPECT_EQ_MSG(test, hpccpp_hear(&v, &params, &a, 5, 12000), HPCC_HEARD_FIRST,
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_receive(&v, &params, &a, 5, 12000), HPCC_RECEIVED_FIRST,
 			    "another hop is the most loaded");
 	a.index = INT_SLOTS_MAX;
-	KUNIT_EXPECT_EQ(test, hpccpp_hear(&v, &params, &a, 5, 13000), HPCC_HEARD_NOTHING);
+	KUNIT_EXPECT_EQ(test, hpccpp_receive(&v, &params, &a, 5, 13000), HPCC_RECEIVED_NOTHING);
 }
 
 static const struct start_case {
@@ -922,18 +924,18 @@ static void came_test(struct kunit *test)
 }
 
 /* A round trip in which one answer comes. */
-static bool round_of(struct hpccpp_blind *b, enum hpcc_heard heard)
+static bool round_of(struct hpccpp_blind *b, enum hpcc_received received)
 {
 	b->counted = false;
-	return hpccpp_is_blind(b, heard);
+	return hpccpp_is_blind(b, received);
 }
 
 /* Round trips in a row, each with one such answer, until the sender gives up; at most 100. */
-static int rounds_to_reno(struct hpccpp_blind *b, enum hpcc_heard heard)
+static int rounds_to_reno(struct hpccpp_blind *b, enum hpcc_received received)
 {
 	int n = 1;
 
-	while (n < 100 && !round_of(b, heard))
+	while (n < 100 && !round_of(b, received))
 		n++;
 	return n;
 }
@@ -944,16 +946,16 @@ static void blind_test(struct kunit *test)
 	int n;
 
 	for (n = 0; n < 1000; n++)
-		KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_HEARD_NOTHING),
+		KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_RECEIVED_NOTHING),
 				       "of one round trip");
-	KUNIT_EXPECT_TRUE_MSG(test, round_of(&b, HPCC_HEARD_NOTHING), "a new path");
+	KUNIT_EXPECT_TRUE_MSG(test, round_of(&b, HPCC_RECEIVED_NOTHING), "a new path");
 	b = (struct hpccpp_blind){};
-	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_FIRST), 100, "after silences");
-	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_NEW), 100, "measured");
-	KUNIT_EXPECT_EQ(test, rounds_to_reno(&b, HPCC_HEARD_NOTHING), HPCCPP_BLIND_ROUNDS_MAX);
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_HEARD_SAME),
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_FIRST), 100, "after silences");
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_NEW), 100, "measured");
+	KUNIT_EXPECT_EQ(test, rounds_to_reno(&b, HPCC_RECEIVED_NOTHING), HPCCPP_BLIND_ROUNDS_MAX);
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_RECEIVED_SAME),
 			       "in the same round trip");
-	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_HEARD_PATH), HPCCPP_BLIND_ROUNDS_MAX,
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_PATH), HPCCPP_BLIND_ROUNDS_MAX,
 			    "never the same path");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in net/hpcc.h and
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h and
  * hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to the
  * TCP stack.
  *
@@ -13,10 +13,10 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
-#include <net/hop_sock.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -543,11 +543,11 @@ static void hpccpp_init(struct sock *sk)
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	switch (int_flow_negotiate(sk)) {
-	case INT_PEER_SPEAKS:
+	case INT_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
 		hpccpp_init(sk);
 		break;
-	case INT_PEER_SILENT:
+	case INT_PEER_UNSUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
 		break;
 	default:
@@ -692,11 +692,11 @@ static noinline void hpccpp_grow_header(struct sock *sk)
 }
 
 /* Returns the algorithm's result for the answer. */
-static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *law)
+static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	struct int_answer *a = &law->answer;
 	u32 update_seq = law->v.update_seq;
-	enum hpcc_heard heard;
+	enum hpcc_received received;
 	bool round;
 
 	if (unlikely(law->least.queues_ns))
@@ -706,21 +706,21 @@ static enum hpcc_heard hpccpp_hear_answer(struct sock *sk, struct hpccpp_law *la
 		hpccpp_grow_header(sk);
 	}
 
-	heard = hpccpp_hear(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
-			    tcp_sk(sk)->tcp_clock_cache);
-	trace_hpccpp_answer(sk, a, heard, &law->v, law->p.t_ns);
-	round = heard == HPCC_HEARD_NEW && law->v.update_seq != update_seq;
+	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
+				  tcp_sk(sk)->tcp_clock_cache);
+	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
+	round = received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 	if (a->kind == INT_ANSWER_RECORDS) {
-		if (heard == HPCC_HEARD_FIRST || heard == HPCC_HEARD_PATH)
+		if (received == HPCC_RECEIVED_FIRST || received == HPCC_RECEIVED_PATH)
 			hpccpp_measure_ports(sk, law);
 		law->path_bytes_ps =
 			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
 						law->path_bytes_ps,
 						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	}
-	if (heard != HPCC_HEARD_NOTHING)
+	if (received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, round);
-	return heard;
+	return received;
 }
 
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
@@ -733,7 +733,7 @@ compat_cong_control(hpccpp_cong_control)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
-	enum int_poll poll = INT_POLL_SILENT;
+	enum int_poll poll = INT_POLL_UNSUPPORTED;
 	bool answered, changed;
 
 	/* The SYN-ACK is processed before init(). */
@@ -744,13 +744,13 @@ compat_cong_control(hpccpp_cong_control)
 		hpccpp_end_round(sk, law);
 	if (likely(!law->reno))
 		poll = int_flow_poll(hs->flow, &law->answer);
-	if (unlikely(poll == INT_POLL_SILENT)) {
+	if (unlikely(poll == INT_POLL_UNSUPPORTED)) {
 		hpccpp_go_reno(sk, law, rs);
 		return;
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = poll == INT_POLL_ANSWER;
-	if (answered && hpccpp_is_blind(&law->blind, hpccpp_hear_answer(sk, law))) {
+	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
 		hpccpp_give_up(sk);
 		return;
 	}

@@ -10,20 +10,21 @@
 #define TCP_HPCCPP_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
+#include <hopcc/lib/hop_trace.h>
 
 /* NewAck: an answer was processed. u_ppm is U; heard, enum hpcc_heard, is the result. */
 TRACE_EVENT(hpccpp_answer,
 
-	TP_PROTO(const struct sock *sk, const struct int_answer *answer, enum hpcc_heard heard,
+	TP_PROTO(const struct sock *sk, const struct int_answer *answer,
+		 enum hpcc_received received,
 		 const struct hpcc_vars *v, u32 t_ns),
 
-	TP_ARGS(sk, answer, heard, v, t_ns),
+	TP_ARGS(sk, answer, received, v, t_ns),
 
 	TP_STRUCT__entry(
 		HOP_TRACE_SOCK_FIELDS
 		__field(u8, kind)
-		__field(u8, heard)
+		__field(u8, received)
 		__field(u8, hops)
 		__field(u8, bottleneck)
 		__field(u32, u_ppm)
@@ -37,7 +38,7 @@ TRACE_EVENT(hpccpp_answer,
 	TP_fast_assign(
 		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->kind = answer->kind;
-		__entry->heard = heard;
+		__entry->received = received;
 		__entry->hops = v->hops;
 		__entry->bottleneck = v->bottleneck;
 		__entry->u_ppm = ((u64)v->u * HPCC_PPM) >> HPCC_U_SHIFT;
@@ -48,9 +49,9 @@ TRACE_EVENT(hpccpp_answer,
 		__entry->flows = answer->flows;
 	),
 
-	TP_printk(HOP_TRACE_SOCK_FORMAT " kind=%u heard=%u hops=%u bottleneck=%u u_ppm=%u inc_stage=%u wnd_ref_bytes=%u wnd_bytes=%u t_ns=%u flows=%u",
+	TP_printk(HOP_TRACE_SOCK_FORMAT " kind=%u received=%u hops=%u bottleneck=%u u_ppm=%u inc_stage=%u wnd_ref_bytes=%u wnd_bytes=%u t_ns=%u flows=%u",
 		  HOP_TRACE_SOCK_VALUES,
-		  __entry->kind, __entry->heard, __entry->hops, __entry->bottleneck,
+		  __entry->kind, __entry->received, __entry->hops, __entry->bottleneck,
 		  __entry->u_ppm, __entry->inc_stage, __entry->wnd_ref_bytes,
 		  __entry->wnd_bytes, __entry->t_ns, __entry->flows)
 );

@@ -34,7 +34,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include <net/hop_pace.h>
+#include <hopcc/lib/hop_pace.h>
 
 #define LDCP_SHIFT		HOP_WND_SHIFT
 #define LDCP_ONE		HOP_WND_ONE
@@ -238,13 +238,13 @@ static inline bool ldcp_advance(struct ldcp_vars *v, const struct ldcp_ack *a)
 }
 
 /**
- * ldcp_hear() - process an ACK: equations (1) and (2), and the stages
+ * ldcp_update() - process an ACK: equations (1) and (2), and the stages
  * @v: the state
  * @p: constants of the algorithm
  * @a: the ACK
  */
-static inline void ldcp_hear(struct ldcp_vars *v, const struct ldcp_params *p,
-			     const struct ldcp_ack *a)
+static inline void ldcp_update(struct ldcp_vars *v, const struct ldcp_params *p,
+			       const struct ldcp_ack *a)
 {
 	const u32 n_pkts = min(a->acked_pkts, LDCP_ACK_MAX_PKTS);
 	const bool grants = ldcp_advance(v, a);

@@ -111,7 +111,7 @@ static void stage_test(struct kunit *test)
 		const struct ldcp_ack a = { c->n_pkts, c->delivered_pkts, c->prior_pkts, c->ece,
 					    c->limited };
 
-		ldcp_hear(&v, &params, &a);
+		ldcp_update(&v, &params, &a);
 		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want_cw, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, (enum ldcp_stage)v.stage, c->want, "%s", c->what);
 	}
@@ -123,7 +123,7 @@ static void first_mark_test(struct kunit *test)
 	struct ldcp_vars v;
 
 	ldcp_begin(&v, 4, 0);
-	ldcp_hear(&v, &params, &tail);
+	ldcp_update(&v, &params, &tail);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 2 * ONE, "BDP, and what the marks of its ACK revoke");
 	KUNIT_EXPECT_EQ(test, (enum ldcp_stage)v.stage, LDCP_STABLE);
 }
@@ -137,10 +137,10 @@ static void loss_test(struct kunit *test)
 	ldcp_lose(&v, &params, 130, 117, false);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE, "packets cumulatively acked before the loss");
 	KUNIT_EXPECT_EQ(test, (enum ldcp_stage)v.stage, LDCP_STABLE);
-	ldcp_hear(&v, &params, &a);
+	ldcp_update(&v, &params, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE, "sent before the loss was found: no credit");
 	a.prior_pkts = 130;
-	ldcp_hear(&v, &params, &a);
+	ldcp_update(&v, &params, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 17 * ONE + 986895, "sent after it: 1/17");
 	ldcp_undo(&v);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 80 * ONE, "it was none");
@@ -169,7 +169,7 @@ static void undo_test(struct kunit *test)
 	ldcp_begin(&v, 20, 100);
 	v.stage = LDCP_STABLE;
 	ldcp_lose(&v, &params, 200, 200, false);
-	ldcp_hear(&v, &params, &marks);
+	ldcp_update(&v, &params, &marks);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 8 * ONE + HALF, "20 / 2 - 3 / 2");
 	ldcp_undo(&v);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 18 * ONE + HALF, "20 - 3 / 2");
@@ -196,20 +196,20 @@ static void per_rtt_test(struct kunit *test)
 	ldcp_begin(&v, 8, 0);
 	v.stage = LDCP_STABLE;
 	v.round_pkts = 10;
-	ldcp_hear(&v, &p, &a);
+	ldcp_update(&v, &p, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE, "a round trip is over: + alpha");
 	a.delivered_pkts = 12;
-	ldcp_hear(&v, &p, &a);
+	ldcp_update(&v, &p, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE, "within the next: nothing");
 	a.ece = true;
-	ldcp_hear(&v, &p, &a);
+	ldcp_update(&v, &p, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 8 * ONE + HALF, "beta upon every mark");
 	a.prior_pkts = 11;
-	ldcp_hear(&v, &p, &a);
+	ldcp_update(&v, &p, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 9 * ONE, "both at once");
 	v.cw = HALF;
 	a.ece = false;
-	ldcp_hear(&v, &p, &a);
+	ldcp_update(&v, &p, &a);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, HALF + QUARTER, "below one packet an ACK is a round trip");
 }
 
@@ -399,7 +399,7 @@ static void free_path_test(struct kunit *test)
 			.ece = rounds[i].ece, .limited = true,
 		};
 
-		ldcp_hear(&v, &params, &a);
+		ldcp_update(&v, &params, &a);
 		if (rounds[i].lost)
 			ldcp_lose(&v, &params, i + 1, i + 1, false);
 		KUNIT_EXPECT_EQ_MSG(test, v.path_is_free, rounds[i].want, "round %u", i);

@@ -10,9 +10,9 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_hook.h>
-#include <net/hop_peek.h>
-#include <net/hop_sock.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_sock.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 
@@ -296,7 +296,7 @@ compat_cong_control(ldcp_cong_control)
 		a.prior_pkts = ls->v.round_pkts - 1;
 	if (ls->v.undo_cut)
 		ldcp_check_dsacks(sk, ls);
-	ldcp_hear(&ls->v, &p, &a);
+	ldcp_update(&ls->v, &p, &a);
 	trace_ldcp_ack(sk, &a, &ls->v);
 	if (ls->v.stage != stage)
 		ldcp_enter(sk, &ls->v, false);

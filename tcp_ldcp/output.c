@@ -11,7 +11,7 @@
  * hook runs a second time, in a VRF without the socket lock.
  */
 #include <net/dsfield.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>

@@ -4,7 +4,7 @@
 #define TCP_LDCP_TCP_LDCP_H
 
 #include <linux/netfilter.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/tcp.h>
 
 #include "ldcp_receiver.h"

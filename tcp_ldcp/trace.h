@@ -10,7 +10,7 @@
 #define TCP_LDCP_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
+#include <hopcc/lib/hop_trace.h>
 
 /* Section 2.2: an ACK of acked_pkts packets has set the window to cw_2pow24 / 2^24. */
 TRACE_EVENT(ldcp_ack,

@@ -11,14 +11,14 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/hop_peek.h>
-#include <net/hop_shim.h>
-#include <net/hop_sock.h>
-#include <net/hop_sysctl.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
-#include <net/xcp.h>
-#include <net/xcp_flow.h>
+#include <hopcc/wire/xcp.h>
+#include <hopcc/flow/xcp_flow.h>
 
 #include "xcp_sender.h"
 
@@ -45,8 +45,8 @@
 /* ss shows gains in units of 1/256. */
 #define XCP_INFO_GAIN_SHIFT	8
 
-struct xcp_sock {
-	struct xcp_vars v;
+struct txcp_sock {
+	struct txcp_vars v;
 	struct xcp_flow *flow;
 	u64 undo_wnd;		/* the window before the end-to-end control took over */
 	s64 feedback_bytes_ps;	/* the latest feedback; for dumps */
@@ -61,22 +61,22 @@ struct xcp_sock {
 	bool paces:1;		/* xcp has switched pacing on */
 };
 
-struct xcp_net {
+struct txcp_net {
 	struct hop_sysctl sysctl;
 	u8 loss;
 };
 
-static unsigned int xcp_net_id;
+static unsigned int txcp_net_id;
 static struct tcp_congestion_ops xcp;
-static struct tcp_congestion_ops xcp_reno;
-static struct tcp_congestion_ops xcp_asking;
+static struct tcp_congestion_ops txcp_reno;
+static struct tcp_congestion_ops txcp_asking;
 
-static u32 xcp_mss_bytes(const struct sock *sk)
+static u32 txcp_mss_bytes(const struct sock *sk)
 {
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-static noinline void xcp_look_up_speed(const struct sock *sk, struct xcp_sock *xs)
+static noinline void txcp_look_up_speed(const struct sock *sk, struct txcp_sock *xs)
 {
 	const unsigned int changes = hop_speed_changes();
 	const struct net_device *dev = hop_sock_dev(sk);
@@ -89,52 +89,52 @@ static noinline void xcp_look_up_speed(const struct sock *sk, struct xcp_sock *x
 }
 
 /* Called once per round trip */
-static void xcp_find_speed(const struct sock *sk, struct xcp_sock *xs)
+static void txcp_find_speed(const struct sock *sk, struct txcp_sock *xs)
 {
 	if (xs->dev != hop_sock_dev(sk) || xs->speed_changes != hop_speed_changes())
-		xcp_look_up_speed(sk, xs);
+		txcp_look_up_speed(sk, xs);
 }
 
 /* Inlined, so that the compiler omits the parts of the result that a caller ignores */
-static __always_inline struct xcp_line xcp_line_of(const struct sock *sk,
-						   const struct xcp_sock *xs,
-						   u64 throughput_bytes_ps)
+static __always_inline struct txcp_line txcp_line_of(const struct sock *sk,
+						     const struct txcp_sock *xs,
+						     u64 throughput_bytes_ps)
 {
 	const struct hop_speed speed = { .mbit = xs->speed_mbit, .limits = xs->speed_limits };
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 
-	return xcp_desire(hop_speed_bytes_ps(speed), speed.limits,
-			  app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
+	return txcp_desire(hop_speed_bytes_ps(speed), speed.limits,
+			   app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
 }
 
 /* Count the demand of the packets that were sent since the last offer. */
-static __always_inline void xcp_count_asked(const struct sock *sk, struct xcp_sock *xs)
+static __always_inline void txcp_count_asked(const struct sock *sk, struct txcp_sock *xs)
 {
 	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
 
-	xcp_ask(&xs->v, sent_pkts - xs->sent_pkts, xs->demand_bytes_ps);
+	txcp_ask(&xs->v, sent_pkts - xs->sent_pkts, xs->demand_bytes_ps);
 	xs->sent_pkts = sent_pkts;
 }
 
 /* Set the fields of the next packets; if the throughput is unknown (0), they carry no demand. */
-static __always_inline void xcp_offer(const struct sock *sk, struct xcp_sock *xs,
+static __always_inline void xcp_offer(const struct sock *sk, struct txcp_sock *xs,
 				      u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
 	s32 demand_bytes_ps = 0;
 
 	desired_bytes_ps = min(desired_bytes_ps,
-			       xcp_ask_most_bytes_ps(&xs->v, throughput_bytes_ps));
+			       txcp_ask_most_bytes_ps(&xs->v, throughput_bytes_ps));
 	if (throughput_bytes_ps)
-		demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
-						      cwnd_pkts);
+		demand_bytes_ps = txcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
+						       cwnd_pkts);
 	WRITE_ONCE(xs->demand_bytes_ps, demand_bytes_ps);
 	xcp_flow_offer(xs->flow, throughput_bytes_ps ? xs->v.rtt_us : 0, throughput_bytes_ps,
 		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
 }
 
 /* Not inlined, to keep its variables off the stack in the normal ACK path */
-static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
-			       struct xcp_feedback feedback, u64 throughput_bytes_ps)
+static noinline void txcp_trace(const struct sock *sk, const struct txcp_sock *xs,
+				struct xcp_feedback feedback, u64 throughput_bytes_ps)
 {
 	const struct xcp_offer offer = {
 		.rtt_us = throughput_bytes_ps ? xs->v.rtt_us : 0,
@@ -143,7 +143,7 @@ static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
 		.flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0,
 	};
 
-	trace_xcp_feedback(sk, feedback.bytes_ps, feedback.headers, xcp_wnd_bytes(&xs->v),
+	trace_xcp_feedback(sk, feedback.bytes_ps, feedback.headers, txcp_wnd_bytes(&xs->v),
 			   xs->v.rtt_us, &offer);
 }
 
@@ -151,43 +151,43 @@ static noinline void xcp_trace(const struct sock *sk, const struct xcp_sock *xs,
  * Set window, pacing rate and offer from XCP's state or, under Reno, from the stack's window. It is
  * inlined where an ACK is processed.
  */
-static __always_inline void xcp_set_socket(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes,
-					   struct xcp_feedback feedback)
+static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes,
+					    struct xcp_feedback feedback)
 {
 	const bool reno = xs->v.reno;
 	u64 wnd_bytes, rate_bytes_ps;
-	struct xcp_line line;
+	struct txcp_line line;
 	u32 cwnd_pkts;
 
 	cwnd_pkts = reno ? hop_cwnd_pkts(tcp_sk(sk)) :
-		    hop_set_cwnd(sk, xcp_wnd_pkts(&xs->v, mss_bytes));
-	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : xcp_wnd_bytes(&xs->v);
+		    hop_set_cwnd(sk, txcp_wnd_pkts(&xs->v, mss_bytes));
+	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : txcp_wnd_bytes(&xs->v);
 
-	rate_bytes_ps = xcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	line = xcp_line_of(sk, xs, rate_bytes_ps);
-	/* With feedback, xcp_hear_feedback() has counted them already. */
+	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
+	line = txcp_line_of(sk, xs, rate_bytes_ps);
+	/* With feedback, txcp_receive_feedback() has counted them already. */
 	if (!feedback.headers)
-		xcp_count_asked(sk, xs);
+		txcp_count_asked(sk, xs);
 	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
-		xcp_trace(sk, xs, feedback, rate_bytes_ps);
+		txcp_trace(sk, xs, feedback, rate_bytes_ps);
 	if (reno)
 		rate_bytes_ps *= XCP_RENO_PACING;
-	else if (xcp_is_held(&xs->v))
+	else if (txcp_is_held(&xs->v))
 		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps)
 		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
 }
 
 /* The same, where no feedback came. */
-static noinline void xcp_apply(struct sock *sk, struct xcp_sock *xs, u32 mss_bytes)
+static noinline void txcp_apply(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
 {
-	xcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
+	txcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
 }
 
-static void xcp_init(struct sock *sk)
+static void txcp_init(struct sock *sk)
 {
-	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd_pkts;
 
@@ -196,7 +196,7 @@ static void xcp_init(struct sock *sk)
 	xs->flow = xcp_flow_open(sk);
 	if (!xs->flow) {
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops,
-			   xcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &xcp_asking : &xcp_reno);
+			   xcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &txcp_asking : &txcp_reno);
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -204,29 +204,29 @@ static void xcp_init(struct sock *sk)
 	/* A connection that switches to XCP after it has sent data keeps its window. */
 	cwnd_pkts = tp->data_segs_out ? tcp_snd_cwnd(tp) :
 		    min(tcp_snd_cwnd(tp), XCP_INIT_PKTS);
-	xcp_start(&xs->v, (u64)cwnd_pkts * xcp_mss_bytes(sk), xcp_mss_bytes(sk));
+	txcp_start(&xs->v, (u64)cwnd_pkts * txcp_mss_bytes(sk), txcp_mss_bytes(sk));
 	xs->v.rtt_us = min(tp->srtt_us >> 3, XCP_RTT_MAX_US);
 	xs->round_end_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
-	xcp_find_speed(sk, xs);
+	txcp_find_speed(sk, xs);
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
 		    SK_PACING_NONE;
-	xcp_apply(sk, xs, xcp_mss_bytes(sk));
+	txcp_apply(sk, xs, txcp_mss_bytes(sk));
 }
 
 /* SO_MAX_PACING_RATE needs pacing with any congestion control. */
-static void xcp_stop_pacing(struct sock *sk, const struct xcp_sock *xs)
+static void txcp_stop_pacing(struct sock *sk, const struct txcp_sock *xs)
 {
 	if (xs->paces && READ_ONCE(sk->sk_max_pacing_rate) == ~0UL)
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED, SK_PACING_NONE);
 }
 
 /* Restore the socket's state for the next congestion control. */
-static void xcp_release(struct sock *sk)
+static void txcp_release(struct sock *sk)
 {
-	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct txcp_sock *xs = inet_csk_ca(sk);
 
 	/* A socket may be closed before init() was called. */
 	if (!xs->flow)
@@ -234,99 +234,99 @@ static void xcp_release(struct sock *sk)
 	hop_shim_release(sk, XCP_HDR_BYTES);
 	xcp_flow_close(xs->flow);
 	xs->flow = NULL;
-	xcp_stop_pacing(sk, xs);
+	txcp_stop_pacing(sk, xs);
 }
 
 /*
  * Fall back to Reno for the rest of the connection. The network's feedback has no effect any more,
  * so packets are sent without a header and switch qdiscs treat them as traffic without XCP.
  */
-static void xcp_give_up(struct sock *sk)
+static void txcp_give_up(struct sock *sk)
 {
-	xcp_release(sk);
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
+	txcp_release(sk);
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &txcp_reno);
 }
 
 /* Return: true if the application or the peer's receive window limits the sender */
-static bool xcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
+static bool txcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
 	return rs->is_app_limited || tp->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
 /* If the path drops our headers, XCP cannot resume: Reno stays for the rest of the connection. */
-static enum xcp_loss xcp_loss_of(const struct sock *sk, const struct xcp_sock *xs)
+static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock *xs)
 {
-	const struct xcp_net *xn = net_generic(sock_net(sk), xcp_net_id);
+	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 
-	if (xcp_flow_peer(xs->flow) == XCP_PEER_SILENT)
+	if (xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED)
 		return XCP_LOSS_RENO;
 	return READ_ONCE(xn->loss);
 }
 
-static void xcp_end_reno_round(struct sock *sk, struct xcp_sock *xs)
+static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
-	enum xcp_loss loss = xcp_loss_of(sk, xs);
-	u32 mss_bytes = xcp_mss_bytes(sk);
+	enum txcp_loss loss = txcp_loss_of(sk, xs);
+	u32 mss_bytes = txcp_mss_bytes(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (xcp_gives_up(&xs->v, loss, recovered, xcp_flow_was_asked(xs->flow)))
-		xcp_give_up(sk);
-	else if (xcp_reno_over(&xs->v, loss, recovered, (u64)hop_cwnd_pkts(tp) * mss_bytes,
-			       mss_bytes))
+	if (txcp_gives_up(&xs->v, loss, recovered, xcp_flow_was_asked(xs->flow)))
+		txcp_give_up(sk);
+	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)hop_cwnd_pkts(tp) * mss_bytes,
+				mss_bytes))
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
 
-static void xcp_end_round(struct sock *sk, struct xcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
+static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
 {
 	const bool reno = xs->v.reno;
 
-	xcp_find_speed(sk, xs);
+	txcp_find_speed(sk, xs);
 	if (reno)
-		xcp_end_reno_round(sk, xs);
-	xcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
-	xcp_end_asking(&xs->v, xs->v.heard);
-	xs->v.heard = false;
+		txcp_end_reno_round(sk, xs);
+	txcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
+	txcp_end_asking(&xs->v, xs->v.received);
+	xs->v.received = false;
 }
 
-static void xcp_count(struct sock *sk, struct xcp_sock *xs, const struct rate_sample *rs,
-		      u32 mss_bytes)
+static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_sample *rs,
+		       u32 mss_bytes)
 {
 	const u32 round_start_pkts = xs->round_end_pkts;
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	xs->ack_us = tp->tcp_mstamp;
 	if (rs->rtt_us > 0)
-		xcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
+		txcp_update_rtt(&xs->v, min_t(long, rs->rtt_us, XCP_RTT_MAX_US));
 	/* During recovery the stack decides how many packets are in flight. */
 	xs->v.in_flight_pkts = inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder ? U32_MAX :
 			       max(xs->v.in_flight_pkts, rs->prior_in_flight);
-	if (xcp_is_limited(tp, rs))
+	if (txcp_is_limited(tp, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
-		xcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
+		txcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
 }
 
-static void xcp_hear_feedback(struct sock *sk, struct xcp_sock *xs, s64 feedback_bytes_ps,
-			      u32 mss_bytes)
+static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 feedback_bytes_ps,
+				  u32 mss_bytes)
 {
 	const u64 wnd = xs->v.wnd;
-	struct xcp_line line;
+	struct txcp_line line;
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
-	xs->v.heard = true;
-	xcp_count_asked(sk, xs);
-	if (!xcp_hear(&xs->v, feedback_bytes_ps, mss_bytes))
+	xs->v.received = true;
+	txcp_count_asked(sk, xs);
+	if (!txcp_receive(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
-	/* xcp_bound_growth() does not need the desired rate if the device's speed is unknown. */
-	line = xcp_line_of(sk, xs, 0);
-	xcp_bound_growth(&xs->v, &line, wnd);
+	/* txcp_bound_growth() does not need the desired rate if the device's speed is unknown. */
+	line = txcp_line_of(sk, xs, 0);
+	txcp_bound_growth(&xs->v, &line, wnd);
 }
 
 compat_cong_control(xcp_cong_control)
 {
-	const u32 mss_bytes = xcp_mss_bytes(sk);
-	struct xcp_sock *xs = inet_csk_ca(sk);
+	const u32 mss_bytes = txcp_mss_bytes(sk);
+	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
 
 	/* The SYN-ACK is processed here before init(). */
@@ -334,17 +334,17 @@ compat_cong_control(xcp_cong_control)
 		return;
 	feedback = xcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
-		xcp_hear_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
-	xcp_count(sk, xs, rs, mss_bytes);
+		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
+	txcp_count(sk, xs, rs, mss_bytes);
 	if (!xs->flow)
 		return;
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	xcp_set_socket(sk, xs, mss_bytes, feedback);
+	txcp_set_socket(sk, xs, mss_bytes, feedback);
 }
 
 /* Time since the last ACK, us; a 32-bit microsecond count alone would wrap after 71 minutes */
-static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
+static u32 txcp_idle_us(const struct tcp_sock *tp, const struct txcp_sock *xs)
 {
 	if (tcp_jiffies32 - tp->lsndtime > XCP_IDLE_LONG_S * HZ)
 		return U32_MAX;
@@ -357,9 +357,9 @@ static u32 xcp_idle_us(const struct tcp_sock *tp, const struct xcp_sock *xs)
  * not an idle time, and the values that the last ACK set stay valid unless the sender did not fill
  * its window before.
  */
-static void xcp_tx_start(struct sock *sk)
+static void txcp_tx_start(struct sock *sk)
 {
-	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct txcp_sock *xs = inet_csk_ca(sk);
 	u32 idle_us, mss_bytes;
 	bool changed;
 
@@ -368,26 +368,26 @@ static void xcp_tx_start(struct sock *sk)
 	hop_bound_window(sk);
 	if (xs->v.reno)
 		return;
-	idle_us = xcp_idle_us(tcp_sk(sk), xs);
-	changed = xcp_end_silence(&xs->v);
+	idle_us = txcp_idle_us(tcp_sk(sk), xs);
+	changed = txcp_end_silence(&xs->v);
 	if (idle_us < xs->v.rtt_us && !changed)
 		return;
-	mss_bytes = xcp_mss_bytes(sk);
-	xcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
-	xcp_find_speed(sk, xs);
-	xcp_apply(sk, xs, mss_bytes);
+	mss_bytes = txcp_mss_bytes(sk);
+	txcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
+	txcp_find_speed(sk, xs);
+	txcp_apply(sk, xs, mss_bytes);
 }
 
-static void xcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+static void txcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 {
 	if (ev == CA_EVENT_TX_START)
-		xcp_tx_start(sk);
+		txcp_tx_start(sk);
 }
 
 /* When called, icsk_ca_state still holds the old state but snd_ssthresh already the new value. */
-static void xcp_set_state(struct sock *sk, u8 new_state)
+static void txcp_set_state(struct sock *sk, u8 new_state)
 {
-	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (!xs->flow || hop_is_too_big(sk, new_state))
@@ -395,7 +395,7 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
-	xcp_begin_reno(&xs->v);
+	txcp_begin_reno(&xs->v);
 	/* For TCP_CA_Loss the stack sets the window itself. */
 	if (new_state != TCP_CA_Loss)
 		hop_set_cwnd(sk, tp->snd_ssthresh);
@@ -403,9 +403,9 @@ static void xcp_set_state(struct sock *sk, u8 new_state)
 }
 
 /* The stack found that the retransmission was spurious: restore the window and XCP. */
-static u32 xcp_undo_cwnd(struct sock *sk)
+static u32 txcp_undo_cwnd(struct sock *sk)
 {
-	struct xcp_sock *xs = inet_csk_ca(sk);
+	struct txcp_sock *xs = inet_csk_ca(sk);
 	u32 cwnd_pkts = min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 
 	if (xs->undo_wnd) {
@@ -417,42 +417,42 @@ static u32 xcp_undo_cwnd(struct sock *sk)
 }
 
 /* XCP was selected on an established connection: use Reno until the peer answers. */
-static void xcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
+static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	switch (xcp_flow_ask(sk)) {
-	case XCP_PEER_SPEAKS:
+	case XCP_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp);
-		xcp_init(sk);
+		txcp_init(sk);
 		break;
-	case XCP_PEER_SILENT:
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp_reno);
+	case XCP_PEER_UNSUPPORTED:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &txcp_reno);
 		break;
 	default:
 		break;
 	}
 }
 
-static u32 xcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
+static u32 txcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
 {
 	if (!of_bytes_ps)
 		return 0;
 	return min_t(u64, div64_u64(value_bytes_ps << XCP_INFO_GAIN_SHIFT, of_bytes_ps), U32_MAX);
 }
 
-static void xcp_fill_info(const struct sock *sk, const struct xcp_sock *xs,
-			  struct tcp_bbr_info *info)
+static void txcp_fill_info(const struct sock *sk, const struct txcp_sock *xs,
+			   struct tcp_bbr_info *info)
 {
 	s64 feedback_bytes_ps = hop_peek(xs->feedback_bytes_ps);
 	s64 demand_bytes_ps = hop_peek(xs->demand_bytes_ps);
 	u32 rtt_us = hop_peek(xs->v.rtt_us);
-	u64 rate_bytes_ps = xcp_throughput_bytes_ps(hop_peek(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
+	u64 rate_bytes_ps = txcp_throughput_bytes_ps(hop_peek(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
 
 	info->bbr_bw_lo = (u32)rate_bytes_ps;
 	info->bbr_bw_hi = rate_bytes_ps >> 32;
 	info->bbr_min_rtt = rtt_us;
-	info->bbr_pacing_gain = xcp_gain(max_t(s64, demand_bytes_ps, 0) *
-					 tcp_snd_cwnd(tcp_sk(sk)), rate_bytes_ps);
-	info->bbr_cwnd_gain = xcp_gain(abs(feedback_bytes_ps), rate_bytes_ps);
+	info->bbr_pacing_gain = txcp_gain(max_t(s64, demand_bytes_ps, 0) *
+					  tcp_snd_cwnd(tcp_sk(sk)), rate_bytes_ps);
+	info->bbr_cwnd_gain = txcp_gain(abs(feedback_bytes_ps), rate_bytes_ps);
 }
 
 /*
@@ -460,32 +460,32 @@ static void xcp_fill_info(const struct sock *sk, const struct xcp_sock *xs,
  * large enough and which ss prints: bw is the throughput, mrtt the RTT, pacing_gain the demand of
  * one RTT and cwnd_gain the absolute value of the last feedback, both relative to the throughput.
  */
-static size_t xcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;
 	memset(&info->bbr, 0, sizeof(info->bbr));
 	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &xcp)
-		xcp_fill_info(sk, inet_csk_ca(sk), &info->bbr);
+		txcp_fill_info(sk, inet_csk_ca(sk), &info->bbr);
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);
 }
 
 static struct tcp_congestion_ops xcp __read_mostly = {
-	.init		= xcp_init,
-	.release	= xcp_release,
+	.init		= txcp_init,
+	.release	= txcp_release,
 	.cong_control	= xcp_cong_control,
-	compat_cc_events(xcp_cwnd_event, xcp_tx_start),
+	compat_cc_events(txcp_cwnd_event, txcp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
-	.undo_cwnd	= xcp_undo_cwnd,
-	.set_state	= xcp_set_state,
-	.get_info	= xcp_get_info,
+	.undo_cwnd	= txcp_undo_cwnd,
+	.set_state	= txcp_set_state,
+	.get_info	= txcp_get_info,
 	.owner		= THIS_MODULE,
 	.name		= "xcp",
 };
 
-/* xcp_init() and xcp_give_up() switch to these ops and keep the socket's module reference. */
-static struct tcp_congestion_ops xcp_reno __read_mostly = {
+/* txcp_init() and txcp_give_up() switch to these ops and keep the socket's module reference. */
+static struct tcp_congestion_ops txcp_reno __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
@@ -499,77 +499,77 @@ static struct tcp_congestion_ops xcp_reno __read_mostly = {
  * connection has not fallen back yet: programs such as iperf3 read the name right after they set
  * it.
  */
-static struct tcp_congestion_ops xcp_asking __read_mostly = {
+static struct tcp_congestion_ops txcp_asking __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.pkts_acked	= xcp_ask_acked,
+	.pkts_acked	= txcp_ask_acked,
 	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "xcp",
 };
 
-static unsigned int xcp_loss_limit = XCP_LOSS_TIGHTER;
+static unsigned int txcp_loss_limit = XCP_LOSS_TIGHTER;
 
 /* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table xcp_table[] = {
+static const struct ctl_table txcp_table[] = {
 	{
 		.procname	= "xcp_loss",
-		.data		= hop_sysctl_at(struct xcp_net, loss),
+		.data		= hop_sysctl_at(struct txcp_net, loss),
 		.maxlen		= sizeof(u8),
 		.mode		= 0644,
 		.proc_handler	= proc_dou8vec_minmax,
 		.extra1		= SYSCTL_ZERO,
-		.extra2		= &xcp_loss_limit,
+		.extra2		= &txcp_loss_limit,
 	},
 	{ }
 };
 
-static int __net_init xcp_net_init(struct net *net)
+static int __net_init txcp_net_init(struct net *net)
 {
-	struct xcp_net *xn = net_generic(net, xcp_net_id);
+	struct txcp_net *xn = net_generic(net, txcp_net_id);
 
-	return hop_sysctl_start(net, &xn->sysctl, xcp_table, 1, xn);
+	return hop_sysctl_start(net, &xn->sysctl, txcp_table, 1, xn);
 }
 
-static void __net_exit xcp_net_exit(struct net *net)
+static void __net_exit txcp_net_exit(struct net *net)
 {
-	struct xcp_net *xn = net_generic(net, xcp_net_id);
+	struct txcp_net *xn = net_generic(net, txcp_net_id);
 
 	hop_sysctl_stop(&xn->sysctl);
 }
 
-static struct pernet_operations xcp_net_ops = {
-	.init	= xcp_net_init,
-	.exit	= xcp_net_exit,
-	.id	= &xcp_net_id,
-	.size	= sizeof(struct xcp_net),
+static struct pernet_operations txcp_net_ops = {
+	.init	= txcp_net_init,
+	.exit	= txcp_net_exit,
+	.id	= &txcp_net_id,
+	.size	= sizeof(struct txcp_net),
 };
 
-static int __init xcp_register(void)
+static int __init txcp_register(void)
 {
 	int err;
 
-	BUILD_BUG_ON(sizeof(struct xcp_sock) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct txcp_sock) > ICSK_CA_PRIV_SIZE);
 
-	err = register_pernet_subsys(&xcp_net_ops);
+	err = register_pernet_subsys(&txcp_net_ops);
 	if (err)
 		return err;
-	err = hop_register_cc(&xcp, &xcp_reno);
+	err = hop_register_cc(&xcp, &txcp_reno);
 	if (err)
-		unregister_pernet_subsys(&xcp_net_ops);
+		unregister_pernet_subsys(&txcp_net_ops);
 	return err;
 }
 
 /* Every socket that uses the module holds a reference, so no socket is left here. */
-static void __exit xcp_unregister(void)
+static void __exit txcp_unregister(void)
 {
-	hop_unregister_cc(&xcp, &xcp_reno);
-	unregister_pernet_subsys(&xcp_net_ops);
+	hop_unregister_cc(&xcp, &txcp_reno);
+	unregister_pernet_subsys(&txcp_net_ops);
 }
 
-module_init(xcp_register);
-module_exit(xcp_unregister);
+module_init(txcp_register);
+module_exit(txcp_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("XCP sender (draft-falk-xcp-spec-00)");

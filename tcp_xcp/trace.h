@@ -10,7 +10,7 @@
 #define TCP_XCP_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/hop_trace.h>
+#include <hopcc/lib/hop_trace.h>
 
 /* Section 3.1.3: feedback arrived and set the window; also records the next packets' offer */
 TRACE_EVENT(xcp_feedback,

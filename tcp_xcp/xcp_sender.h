@@ -74,14 +74,14 @@
  * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the more restrictive limit for a whole
  *	round trip
  */
-enum xcp_loss {
+enum txcp_loss {
 	XCP_LOSS_RENO,
 	XCP_LOSS_ROUND,
 	XCP_LOSS_TIGHTER,
 };
 
 /**
- * struct xcp_vars - state of a sender; written under the socket lock
+ * struct txcp_vars - state of a sender; written under the socket lock
  * @wnd: the XCP window, bytes << XCP_WND_SHIFT
  * @round_wnd: value of @wnd at the start of the round
  * @asked_bytes_ps: sum of the positive demands sent in this round and not granted, bytes/s
@@ -95,11 +95,11 @@ enum xcp_loss {
  * @rtt_lack_8ths_us: difference between @rtt_us and the exact estimate, 1/8 us
  * @reno: the end-to-end control determines the window
  * @reno_round_ended: a round has ended since the end-to-end control took over
- * @heard: feedback was received in this round
+ * @received: feedback was received in this round
  * @app_limited: the application or the receiver limited the sender in this round
  * @limited: the last complete round did not fill its window
  */
-struct xcp_vars {
+struct txcp_vars {
 	u64 wnd;
 	u64 round_wnd;
 	u64 asked_bytes_ps;
@@ -110,44 +110,44 @@ struct xcp_vars {
 	u8 rtt_lack_8ths_us;
 	bool reno;
 	bool reno_round_ended;
-	bool heard;
+	bool received;
 	bool app_limited;
 	bool limited;
 };
 
-static inline u64 xcp_wnd_bytes(const struct xcp_vars *v)
+static inline u64 txcp_wnd_bytes(const struct txcp_vars *v)
 {
 	return v->wnd >> XCP_WND_SHIFT;
 }
 
 /**
- * xcp_wnd_set() - set the window, clamped to its range
+ * txcp_wnd_set() - set the window, clamped to its range
  * @v: the state
  * @wnd: bytes << XCP_WND_SHIFT
  * @mss_bytes: minimum window, bytes
  */
-static inline void xcp_wnd_set(struct xcp_vars *v, s64 wnd, u32 mss_bytes)
+static inline void txcp_wnd_set(struct txcp_vars *v, s64 wnd, u32 mss_bytes)
 {
 	v->wnd = clamp_t(s64, wnd, (s64)mss_bytes << XCP_WND_SHIFT,
 			 XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 }
 
 /**
- * xcp_start() - initialize the state of a new connection or of one that switches to XCP
+ * txcp_start() - initialize the state of a new connection or of one that switches to XCP
  * @v: the state
  * @cwnd_bytes: the current window, bytes
  * @mss_bytes: segment size, bytes
  */
-static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
+static inline void txcp_start(struct txcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
 {
-	*v = (struct xcp_vars){};
-	xcp_wnd_set(v, min(cwnd_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
+	*v = (struct txcp_vars){};
+	txcp_wnd_set(v, min(cwnd_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
 	v->round_wnd = v->wnd;
 	v->filled_rounds = XCP_RAMP_ROUNDS;
 }
 
 /**
- * xcp_update_rtt() - update the RTT estimate (3.1.3.3)
+ * txcp_update_rtt() - update the RTT estimate (3.1.3.3)
  * @v: the state
  * @rtt_us: an RTT sample, 1 to XCP_RTT_MAX_US
  *
@@ -157,7 +157,7 @@ static inline void xcp_start(struct xcp_vars *v, u64 cwnd_bytes, u32 mss_bytes)
  * because in whole microseconds it could stay up to 7 us above the samples; @v->rtt_us is rounded
  * up.
  */
-static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
+static inline void txcp_update_rtt(struct txcp_vars *v, u32 rtt_us)
 {
 	u32 rtt_8ths_us = (v->rtt_us << 3) - v->rtt_lack_8ths_us;
 	s32 change_8ths_us = (s32)(rtt_us << 3) - (s32)rtt_8ths_us;
@@ -172,18 +172,18 @@ static inline void xcp_update_rtt(struct xcp_vars *v, u32 rtt_us)
 }
 
 /**
- * xcp_wnd_pkts() - window in segments
+ * txcp_wnd_pkts() - window in segments
  * @v: the state
  * @mss_bytes: segment size, bytes
  *
- * The window is rounded up: pacing at xcp_throughput_bytes_ps() keeps the rate, and a window
+ * The window is rounded up: pacing at txcp_throughput_bytes_ps() keeps the rate, and a window
  * rounded down would lose up to half of it at one to two segments. It is not larger than that: with
  * one eighth more in flight a standing queue forms, and the switch qdiscs reduce the load (150
  * Mbit/s, 50 ms: 0.92 instead of 0.98).
  *
  * Return: 1 to 2^31 - 1.
  */
-static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
+static inline u32 txcp_wnd_pkts(const struct txcp_vars *v, u32 mss_bytes)
 {
 	u64 bytes = (v->wnd + (1 << XCP_WND_SHIFT) - 1) >> XCP_WND_SHIFT;
 
@@ -191,13 +191,13 @@ static inline u32 xcp_wnd_pkts(const struct xcp_vars *v, u32 mss_bytes)
 }
 
 /**
- * xcp_throughput_bytes_ps() - convert a window to a rate
+ * txcp_throughput_bytes_ps() - convert a window to a rate
  * @bytes: the window; capped at XCP_WND_MAX_BYTES
  * @rtt_us: the RTT; 0: not known
  *
  * Return: bytes/s, rounded up; 0 without an RTT.
  */
-static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
+static inline u64 txcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 {
 	if (!rtt_us)
 		return 0;
@@ -208,7 +208,7 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
 }
 
 /**
- * xcp_demand_bytes_ps() - demand of one packet (3.1.1)
+ * txcp_demand_bytes_ps() - demand of one packet (3.1.1)
  * @desired_bytes_ps: the throughput that the sender could use, bytes/s
  * @throughput_bytes_ps: the current throughput, bytes/s
  * @wnd_pkts: packets per RTT; 0 counts as 1
@@ -216,7 +216,7 @@ static inline u64 xcp_throughput_bytes_ps(u64 bytes, u32 rtt_us)
  * Return: the demand, bytes/s, in the range of the header's field; negative if the throughput
  * exceeds the desired one.
  */
-static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts)
+static inline s32 txcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts)
 {
 	s64 change = min_t(u64, desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
 
@@ -226,14 +226,14 @@ static inline s32 xcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes
 }
 
 /**
- * xcp_apply_feedback() - change the window by the feedback (3.1.3)
+ * txcp_apply_feedback() - change the window by the feedback (3.1.3)
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  * @mss_bytes: minimum window, bytes
  *
  * Without an RTT estimate the window does not change.
  */
-static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
+static inline void txcp_apply_feedback(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
 	const bool lowers = feedback_bytes_ps < 0;
 	/* Negate as unsigned: -S64_MIN does not fit into s64. */
@@ -244,23 +244,23 @@ static inline void xcp_apply_feedback(struct xcp_vars *v, s64 feedback_bytes_ps,
 	s64 change = div_u64_rem(rate_bytes_ps * v->rtt_us, XCP_US_PER_S, &rest) << XCP_WND_SHIFT;
 
 	change += div_u64((u64)rest << XCP_WND_SHIFT, XCP_US_PER_S);
-	xcp_wnd_set(v, v->wnd + (lowers ? -change : change), mss_bytes);
+	txcp_wnd_set(v, v->wnd + (lowers ? -change : change), mss_bytes);
 }
 
 /**
- * struct xcp_line - limits of a sender, bytes/s
+ * struct txcp_line - limits of a sender, bytes/s
  * @desired_bytes_ps: the throughput that the sender could use
  * @limit_bytes_ps: the maximum rate of its device; U64_MAX: no limit is known
  * @known: the device reports its rate
  */
-struct xcp_line {
+struct txcp_line {
 	u64 desired_bytes_ps;
 	u64 limit_bytes_ps;
 	bool known;
 };
 
 /**
- * xcp_desire() - compute the limits of a sender
+ * txcp_desire() - compute the limits of a sender
  * @speed_bytes_ps: rate of the sender's device, bytes/s; 0: not known
  * @limits: the device cannot send faster than @speed_bytes_ps
  * @app_bytes_ps: SO_MAX_PACING_RATE, bytes/s; U64_MAX: not set
@@ -271,11 +271,11 @@ struct xcp_line {
  *
  * Return: the limits.
  */
-static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
-					 u64 throughput_bytes_ps)
+static inline struct txcp_line txcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
+					   u64 throughput_bytes_ps)
 {
 	const u64 rate_bytes_ps = speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
-	struct xcp_line line = {
+	struct txcp_line line = {
 		.desired_bytes_ps = app_bytes_ps == U64_MAX ? rate_bytes_ps : app_bytes_ps,
 		.limit_bytes_ps = limits ? speed_bytes_ps : U64_MAX,
 		.known = speed_bytes_ps,
@@ -290,18 +290,18 @@ static inline struct xcp_line xcp_desire(u64 speed_bytes_ps, bool limits, u64 ap
 }
 
 /**
- * xcp_is_held() - does the sender's own host hold it back, or did so a few rounds ago?
+ * txcp_is_held() - does the sender's own host hold it back, or did so a few rounds ago?
  * @v: the state
  *
  * Return: true if the sender asks for less than it desires.
  */
-static inline bool xcp_is_held(const struct xcp_vars *v)
+static inline bool txcp_is_held(const struct txcp_vars *v)
 {
 	return v->filled_rounds < XCP_RAMP_ROUNDS;
 }
 
 /**
- * xcp_ask_most_bytes_ps() - the maximum throughput that a sender may ask for now
+ * txcp_ask_most_bytes_ps() - the maximum throughput that a sender may ask for now
  * @v: the state
  * @throughput_bytes_ps: the current throughput, below 2^40 bytes/s
  *
@@ -312,23 +312,23 @@ static inline bool xcp_is_held(const struct xcp_vars *v)
  *
  * Return: bytes/s; U64_MAX: no limit.
  */
-static inline u64 xcp_ask_most_bytes_ps(const struct xcp_vars *v, u64 throughput_bytes_ps)
+static inline u64 txcp_ask_most_bytes_ps(const struct txcp_vars *v, u64 throughput_bytes_ps)
 {
 	if (v->limited)
 		return throughput_bytes_ps;
-	if (!xcp_is_held(v))
+	if (!txcp_is_held(v))
 		return U64_MAX;
 	/* 2^40 * 2^7 */
 	return throughput_bytes_ps + (throughput_bytes_ps << v->filled_rounds >> 3);
 }
 
 /**
- * xcp_ask() - count the demands of packets that were sent
+ * txcp_ask() - count the demands of packets that were sent
  * @v: the state
  * @pkts: number of packets
  * @demand_bytes_ps: demand of each packet, bytes/s
  */
-static inline void xcp_ask(struct xcp_vars *v, u32 pkts, s32 demand_bytes_ps)
+static inline void txcp_ask(struct txcp_vars *v, u32 pkts, s32 demand_bytes_ps)
 {
 	/* 2^60 + 2^32 * 2^31 < 2^64 */
 	if (demand_bytes_ps > 0)
@@ -337,7 +337,7 @@ static inline void xcp_ask(struct xcp_vars *v, u32 pkts, s32 demand_bytes_ps)
 }
 
 /* Take from @asked_bytes_ps as much as @feedback_bytes_ps grants, and return that amount. */
-static inline u64 xcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
+static inline u64 txcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
 {
 	const u64 granted_bytes_ps = min(*asked_bytes_ps, feedback_bytes_ps);
 
@@ -346,7 +346,7 @@ static inline u64 xcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
 }
 
 /**
- * xcp_grant() - limit the feedback to the demands that were sent
+ * txcp_grant() - limit the feedback to the demands that were sent
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  *
@@ -354,42 +354,42 @@ static inline u64 xcp_grant_from(u64 *asked_bytes_ps, u64 feedback_bytes_ps)
  *
  * Return: bytes/s; negative feedback is returned unchanged.
  */
-static inline s64 xcp_grant(struct xcp_vars *v, s64 feedback_bytes_ps)
+static inline s64 txcp_grant(struct txcp_vars *v, s64 feedback_bytes_ps)
 {
 	u64 before_bytes_ps;
 
 	if (feedback_bytes_ps <= 0)
 		return feedback_bytes_ps;
-	before_bytes_ps = xcp_grant_from(&v->asked_before_bytes_ps, feedback_bytes_ps);
+	before_bytes_ps = txcp_grant_from(&v->asked_before_bytes_ps, feedback_bytes_ps);
 	/* 2^60 + 2^60 */
 	return before_bytes_ps +
-	       xcp_grant_from(&v->asked_bytes_ps, feedback_bytes_ps - before_bytes_ps);
+	       txcp_grant_from(&v->asked_bytes_ps, feedback_bytes_ps - before_bytes_ps);
 }
 
 /**
- * xcp_end_asking() - end a round: age the demands that were not granted
+ * txcp_end_asking() - end a round: age the demands that were not granted
  * @v: the state
- * @heard: feedback was received in the round
+ * @received: feedback was received in the round
  *
  * Packets of the round before are answered or lost by now; half of their demands still count,
  * because answers may be late. If the round brought no feedback, all of their demands still count.
  */
-static inline void xcp_end_asking(struct xcp_vars *v, bool heard)
+static inline void txcp_end_asking(struct txcp_vars *v, bool received)
 {
-	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> heard) + v->asked_bytes_ps,
+	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> received) + v->asked_bytes_ps,
 				       XCP_ASKED_MAX_BYTES_PS);
 	v->asked_bytes_ps = 0;
 	v->round_wnd = v->wnd;
 }
 
 /**
- * xcp_most_wnd() - the maximum window that feedback may lead to
+ * txcp_most_wnd() - the maximum window that feedback may lead to
  * @v: the state
  * @line: the sender's limits
  *
  * Return: bytes << XCP_WND_SHIFT, at most XCP_WND_MAX_BYTES << XCP_WND_SHIFT.
  */
-static inline u64 xcp_most_wnd(const struct xcp_vars *v, const struct xcp_line *line)
+static inline u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line)
 {
 	const u64 desired_bytes_ps = min(line->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
 	u64 bytes;
@@ -404,42 +404,42 @@ static inline u64 xcp_most_wnd(const struct xcp_vars *v, const struct xcp_line *
 }
 
 /**
- * xcp_hear() - process received feedback (3.1.3)
+ * txcp_receive() - process received feedback (3.1.3)
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  * @mss_bytes: minimum window, bytes
  *
- * Return: true if the window grew; the caller must then call xcp_bound_growth().
+ * Return: true if the window grew; the caller must then call txcp_bound_growth().
  */
-static inline bool xcp_hear(struct xcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
+static inline bool txcp_receive(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
-	xcp_apply_feedback(v, xcp_grant(v, feedback_bytes_ps), mss_bytes);
+	txcp_apply_feedback(v, txcp_grant(v, feedback_bytes_ps), mss_bytes);
 	return v->wnd > wnd;
 }
 
 /**
- * xcp_bound_growth() - limit the growth of the window to the sender's limits
- * @v: the state, after xcp_hear()
+ * txcp_bound_growth() - limit the growth of the window to the sender's limits
+ * @v: the state, after txcp_receive()
  * @line: the sender's limits
- * @wnd: the window before xcp_hear(), bytes << XCP_WND_SHIFT
+ * @wnd: the window before txcp_receive(), bytes << XCP_WND_SHIFT
  */
-static inline void xcp_bound_growth(struct xcp_vars *v, const struct xcp_line *line, u64 wnd)
+static inline void txcp_bound_growth(struct txcp_vars *v, const struct txcp_line *line, u64 wnd)
 {
-	v->wnd = min(v->wnd, max(wnd, xcp_most_wnd(v, line)));
+	v->wnd = min(v->wnd, max(wnd, txcp_most_wnd(v, line)));
 }
 
 /**
- * xcp_is_filled() - did the packets in flight fill the window of this round?
- * @v: the state, before xcp_end_asking()
+ * txcp_is_filled() - did the packets in flight fill the window of this round?
+ * @v: the state, before txcp_end_asking()
  * @mss_bytes: segment size, bytes
  *
  * The smaller of the windows at the start and at the end of the round counts.
  *
  * Return: true if they did.
  */
-static inline bool xcp_is_filled(const struct xcp_vars *v, u32 mss_bytes)
+static inline bool txcp_is_filled(const struct txcp_vars *v, u32 mss_bytes)
 {
 	const u64 bytes = min(v->wnd, v->round_wnd) >> XCP_WND_SHIFT;
 
@@ -448,44 +448,44 @@ static inline bool xcp_is_filled(const struct xcp_vars *v, u32 mss_bytes)
 }
 
 /* Section 3.1.3.1 with p = 1/2: reduce the window after a round that sent less than it. */
-static inline void xcp_age(struct xcp_vars *v, u32 sent_pkts, u32 mss_bytes)
+static inline void txcp_age(struct txcp_vars *v, u32 sent_pkts, u32 mss_bytes)
 {
 	const u64 sent = min((u64)sent_pkts * mss_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
 
 	if (sent < v->wnd)
-		xcp_wnd_set(v, (v->wnd >> 1) + (sent >> 1), mss_bytes);
+		txcp_wnd_set(v, (v->wnd >> 1) + (sent >> 1), mss_bytes);
 }
 
 /**
- * xcp_end_sending() - end a round: did it fill the window? (3.1.3.1)
- * @v: the state, before xcp_end_asking()
+ * txcp_end_sending() - end a round: did it fill the window? (3.1.3.1)
+ * @v: the state, before txcp_end_asking()
  * @sent_pkts: packets delivered in the round
  * @reno: the end-to-end control determined the window in the round
  * @mss_bytes: segment size, bytes
  */
-static inline void xcp_end_sending(struct xcp_vars *v, u32 sent_pkts, bool reno, u32 mss_bytes)
+static inline void txcp_end_sending(struct txcp_vars *v, u32 sent_pkts, bool reno, u32 mss_bytes)
 {
-	const bool filled = reno || xcp_is_filled(v, mss_bytes);
+	const bool filled = reno || txcp_is_filled(v, mss_bytes);
 
 	v->limited = v->app_limited || !filled;
 	if (v->limited && !reno)
-		xcp_age(v, sent_pkts, mss_bytes);
+		txcp_age(v, sent_pkts, mss_bytes);
 	/* A round that the application limited says nothing about the port. */
 	if (!filled && !v->app_limited)
 		v->filled_rounds = 0;
-	else if (xcp_is_held(v))
+	else if (txcp_is_held(v))
 		v->filled_rounds += filled;
 	v->app_limited = false;
 	v->in_flight_pkts = 0;
 }
 
 /**
- * xcp_end_silence() - the application has data again: forget that earlier rounds were limited
+ * txcp_end_silence() - the application has data again: forget that earlier rounds were limited
  * @v: the state
  *
  * Return: true if this changes the sender's demand.
  */
-static inline bool xcp_end_silence(struct xcp_vars *v)
+static inline bool txcp_end_silence(struct txcp_vars *v)
 {
 	const bool changed = v->limited || v->filled_rounds != XCP_RAMP_ROUNDS;
 
@@ -495,32 +495,32 @@ static inline bool xcp_end_silence(struct xcp_vars *v)
 }
 
 /**
- * xcp_age_idle() - reduce the window after an idle time (3.1.3.1)
+ * txcp_age_idle() - reduce the window after an idle time (3.1.3.1)
  * @v: the state
  * @idle_us: time since the last ACK, us
  * @init_bytes: initial window; an idle time does not reduce the window below it
  * @mss_bytes: minimum window, bytes
  */
-static inline void xcp_age_idle(struct xcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_bytes)
+static inline void txcp_age_idle(struct txcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_bytes)
 {
 	u64 rounds = v->rtt_us ? div_u64(idle_us, v->rtt_us) : 0;
 	u64 floor = min_t(u64, v->wnd, (u64)init_bytes << XCP_WND_SHIFT);
 
-	xcp_wnd_set(v, max_t(u64, v->wnd >> min_t(u64, rounds, 63), floor), mss_bytes);
+	txcp_wnd_set(v, max_t(u64, v->wnd >> min_t(u64, rounds, 63), floor), mss_bytes);
 }
 
 /**
- * xcp_begin_reno() - let the end-to-end control take over after a loss or a mark (3.1.3.2)
+ * txcp_begin_reno() - let the end-to-end control take over after a loss or a mark (3.1.3.2)
  * @v: the state
  */
-static inline void xcp_begin_reno(struct xcp_vars *v)
+static inline void txcp_begin_reno(struct txcp_vars *v)
 {
 	v->reno = true;
 	v->reno_round_ended = false;
 }
 
 /**
- * xcp_gives_up() - at the end of a Reno round: stay with Reno for good?
+ * txcp_gives_up() - at the end of a Reno round: stay with Reno for good?
  * @v: the state
  * @loss: configured reaction to a loss
  * @recovered: no recovery is in progress, so the loss can no longer prove spurious
@@ -528,14 +528,14 @@ static inline void xcp_begin_reno(struct xcp_vars *v)
  *
  * Return: true if packets need no header any more.
  */
-static inline bool xcp_gives_up(const struct xcp_vars *v, enum xcp_loss loss, bool recovered,
-				bool asked)
+static inline bool txcp_gives_up(const struct txcp_vars *v, enum txcp_loss loss, bool recovered,
+				 bool asked)
 {
 	return loss == XCP_LOSS_RENO && v->reno_round_ended && recovered && !asked;
 }
 
 /**
- * xcp_reno_over() - at the end of a Reno round: does XCP take over again?
+ * txcp_reno_over() - at the end of a Reno round: does XCP take over again?
  * @v: the state; its window is set to @reno_bytes unless it takes over as the more restrictive one
  * @loss: configured reaction to a loss
  * @recovered: no recovery is in progress
@@ -546,10 +546,10 @@ static inline bool xcp_gives_up(const struct xcp_vars *v, enum xcp_loss loss, bo
  *
  * Return: true if XCP determines the window again.
  */
-static inline bool xcp_reno_over(struct xcp_vars *v, enum xcp_loss loss, bool recovered,
-				 u64 reno_bytes, u32 mss_bytes)
+static inline bool txcp_reno_over(struct txcp_vars *v, enum txcp_loss loss, bool recovered,
+				  u64 reno_bytes, u32 mss_bytes)
 {
-	bool tighter = xcp_wnd_bytes(v) < reno_bytes;
+	bool tighter = txcp_wnd_bytes(v) < reno_bytes;
 	bool whole = v->reno_round_ended;
 
 	v->reno_round_ended = true;
@@ -557,7 +557,7 @@ static inline bool xcp_reno_over(struct xcp_vars *v, enum xcp_loss loss, bool re
 		v->reno = false;
 		return true;
 	}
-	xcp_wnd_set(v, min(reno_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
+	txcp_wnd_set(v, min(reno_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
 	if (recovered && whole && loss == XCP_LOSS_ROUND)
 		v->reno = false;
 	return !v->reno;

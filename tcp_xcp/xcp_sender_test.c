@@ -36,11 +36,11 @@ static void feedback_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(feedback_cases); i++) {
 		const struct feedback_case *c = &feedback_cases[i];
-		struct xcp_vars v;
+		struct txcp_vars v;
 
-		xcp_start(&v, c->wnd_bytes, MSS);
+		txcp_start(&v, c->wnd_bytes, MSS);
 		v.rtt_us = c->rtt_us;
-		xcp_apply_feedback(&v, c->feedback_bytes_ps, MSS);
+		txcp_apply_feedback(&v, c->feedback_bytes_ps, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, v.wnd,
 				    c->want_wnd ?: XCP_WND_MAX_BYTES << XCP_WND_SHIFT,
 				    "%s", c->what);
@@ -69,7 +69,7 @@ static void rate_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rate_cases); i++) {
 		const struct rate_case *c = &rate_cases[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, xcp_throughput_bytes_ps(c->bytes, c->rtt_us),
+		KUNIT_EXPECT_EQ_MSG(test, txcp_throughput_bytes_ps(c->bytes, c->rtt_us),
 				    c->want_bytes_ps, "%s", c->what);
 	}
 }
@@ -97,8 +97,8 @@ static void demand_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(demand_cases); i++) {
 		const struct demand_case *c = &demand_cases[i];
 
-		s32 got_bytes_ps = xcp_demand_bytes_ps(c->desired_bytes_ps,
-						       c->throughput_bytes_ps, c->wnd_pkts);
+		s32 got_bytes_ps = txcp_demand_bytes_ps(c->desired_bytes_ps,
+							c->throughput_bytes_ps, c->wnd_pkts);
 
 		KUNIT_EXPECT_EQ_MSG(test, got_bytes_ps, c->want_bytes_ps, "%s", c->what);
 	}
@@ -109,7 +109,7 @@ static const struct desire_case {
 	u64 speed_bytes_ps;
 	bool limits;
 	u64 app_bytes_ps, throughput_bytes_ps;
-	struct xcp_line want;
+	struct txcp_line want;
 } desire_cases[] = {
 	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000,
 	  { 1250000000, 1250000000, true } },
@@ -132,10 +132,10 @@ static void desire_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(desire_cases); i++) {
 		const struct desire_case *c = &desire_cases[i];
-		const struct xcp_line *want = &c->want;
-		const struct xcp_line got =
-			xcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
-				   c->throughput_bytes_ps);
+		const struct txcp_line *want = &c->want;
+		const struct txcp_line got =
+			txcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
+				    c->throughput_bytes_ps);
 
 		KUNIT_EXPECT_EQ_MSG(test, got.desired_bytes_ps, want->desired_bytes_ps, "%s",
 				    c->what);
@@ -150,7 +150,7 @@ static const struct grant_case {
 	const char *what;
 	u32 pkts;
 	s32 demand_bytes_ps;
-	bool ends, heard;
+	bool ends, received;
 	s64 feedback_bytes_ps, want_bytes_ps;
 } grant_cases[] = {
 	{ "nothing was asked for", 0, 0, false, false, 1000, 0 },
@@ -168,17 +168,17 @@ static const struct grant_case {
 
 static void grant_test(struct kunit *test)
 {
-	struct xcp_vars v;
+	struct txcp_vars v;
 	size_t i;
 
-	xcp_start(&v, 2 * MSS, MSS);
+	txcp_start(&v, 2 * MSS, MSS);
 	for (i = 0; i < ARRAY_SIZE(grant_cases); i++) {
 		const struct grant_case *c = &grant_cases[i];
 
-		xcp_ask(&v, c->pkts, c->demand_bytes_ps);
+		txcp_ask(&v, c->pkts, c->demand_bytes_ps);
 		if (c->ends)
-			xcp_end_asking(&v, c->heard);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps,
+			txcp_end_asking(&v, c->received);
+		KUNIT_EXPECT_EQ_MSG(test, txcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps,
 				    "%s", c->what);
 	}
 }
@@ -186,7 +186,7 @@ static void grant_test(struct kunit *test)
 /* A peer that lies: two packets carried demands, and each ACK returns the maximum feedback. */
 static const struct lie_case {
 	const char *what;
-	struct xcp_line line;
+	struct txcp_line line;
 	u32 rtt_us;
 	u64 want_bytes;
 } lie_cases[] = {
@@ -197,13 +197,13 @@ static const struct lie_case {
 };
 
 /* Process feedback in the same way as the sender. */
-static void hear(struct xcp_vars *v, const struct xcp_line *line, s64 feedback_bytes_ps,
-		 u32 mss_bytes)
+static void learn(struct txcp_vars *v, const struct txcp_line *line, s64 feedback_bytes_ps,
+		  u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
-	if (xcp_hear(v, feedback_bytes_ps, mss_bytes))
-		xcp_bound_growth(v, line, wnd);
+	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
+		txcp_bound_growth(v, line, wnd);
 }
 
 static void lie_test(struct kunit *test)
@@ -212,41 +212,41 @@ static void lie_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(lie_cases); i++) {
 		const struct lie_case *c = &lie_cases[i];
-		struct xcp_vars v;
+		struct txcp_vars v;
 		u64 rate_bytes_ps;
 
-		xcp_start(&v, 2 * MSS, MSS);
+		txcp_start(&v, 2 * MSS, MSS);
 		v.rtt_us = c->rtt_us;
-		rate_bytes_ps = xcp_throughput_bytes_ps(2 * MSS, c->rtt_us);
-		xcp_ask(&v, 2, xcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 2));
+		rate_bytes_ps = txcp_throughput_bytes_ps(2 * MSS, c->rtt_us);
+		txcp_ask(&v, 2, txcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 2));
 		for (n = 0; n < 10; n++)
-			hear(&v, &c->line, S32_MAX, MSS);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
+			learn(&v, &c->line, S32_MAX, MSS);
+		KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
 	}
 }
 
 static void most_test(struct kunit *test)
 {
-	const struct xcp_line line = { .desired_bytes_ps = 1000000, .known = true };
-	const struct xcp_line fast = { .desired_bytes_ps = U64_MAX, .known = true };
-	const struct xcp_line unknown = { .desired_bytes_ps = U64_MAX };
-	struct xcp_vars v;
+	const struct txcp_line line = { .desired_bytes_ps = 1000000, .known = true };
+	const struct txcp_line fast = { .desired_bytes_ps = U64_MAX, .known = true };
+	const struct txcp_line unknown = { .desired_bytes_ps = U64_MAX };
+	struct txcp_vars v;
 
-	xcp_start(&v, 10000, MSS);
+	txcp_start(&v, 10000, MSS);
 	v.rtt_us = 100000;
-	KUNIT_EXPECT_EQ_MSG(test, xcp_most_wnd(&v, &line), 200000ULL << 16, "two RTTs of 1 MB/s");
-	KUNIT_EXPECT_EQ_MSG(test, xcp_most_wnd(&v, &unknown), 640000ULL << 16, "64 windows");
+	KUNIT_EXPECT_EQ_MSG(test, txcp_most_wnd(&v, &line), 200000ULL << 16, "two RTTs of 1 MB/s");
+	KUNIT_EXPECT_EQ_MSG(test, txcp_most_wnd(&v, &unknown), 640000ULL << 16, "64 windows");
 	v.round_wnd = XCP_WND_MAX_BYTES << XCP_WND_SHIFT;
-	KUNIT_EXPECT_EQ(test, xcp_most_wnd(&v, &unknown), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
+	KUNIT_EXPECT_EQ(test, txcp_most_wnd(&v, &unknown), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 	v.rtt_us = XCP_RTT_MAX_US;
-	xcp_ask(&v, U32_MAX, S32_MAX);
-	hear(&v, &fast, S64_MAX, MSS);
-	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
-	xcp_start(&v, 500000, MSS);
+	txcp_ask(&v, U32_MAX, S32_MAX);
+	learn(&v, &fast, S64_MAX, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
+	txcp_start(&v, 500000, MSS);
 	v.rtt_us = 100000;
-	xcp_ask(&v, 10, 1000000);
-	hear(&v, &line, 1000000, MSS);
-	KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
+	txcp_ask(&v, 10, 1000000);
+	learn(&v, &line, 1000000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 
 static const struct sending_case {
@@ -275,38 +275,38 @@ static void sending_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sending_cases); i++) {
 		const struct sending_case *c = &sending_cases[i];
-		struct xcp_vars v;
+		struct txcp_vars v;
 
-		xcp_start(&v, c->wnd_bytes, MSS);
+		txcp_start(&v, c->wnd_bytes, MSS);
 		v.in_flight_pkts = c->in_flight_pkts;
 		v.app_limited = c->app;
-		xcp_end_sending(&v, c->sent_pkts, c->reno, MSS);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
+		txcp_end_sending(&v, c->sent_pkts, c->reno, MSS);
+		KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, (bool)v.limited, c->want_limited, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, v.in_flight_pkts, 0U, "%s", c->what);
 	}
 }
 
 /* One round with this number of packets in flight */
-static u64 ask_after(struct xcp_vars *v, u32 in_flight_pkts, bool app_limited)
+static u64 ask_after(struct txcp_vars *v, u32 in_flight_pkts, bool app_limited)
 {
 	v->in_flight_pkts = in_flight_pkts;
 	v->app_limited = app_limited;
-	xcp_end_sending(v, in_flight_pkts, false, MSS);
+	txcp_end_sending(v, in_flight_pkts, false, MSS);
 	v->round_wnd = v->wnd;
-	return xcp_ask_most_bytes_ps(v, 1000);
+	return txcp_ask_most_bytes_ps(v, 1000);
 }
 
 static void ramp_test(struct kunit *test)
 {
-	struct xcp_vars v;
+	struct txcp_vars v;
 	int i;
 
-	xcp_start(&v, 10000, MSS);
+	txcp_start(&v, 10000, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 10, false), U64_MAX, "all that is desired");
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 3, true), 1000ULL, "no more than is used");
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 10, false), U64_MAX, "an application: all at once");
-	xcp_start(&v, 20000, MSS);
+	txcp_start(&v, 20000, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 10, false), 1000ULL, "the host: no more");
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 15, false), 1250ULL, "then a quarter more");
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 3, true), 1000ULL, "of an application no more");
@@ -315,8 +315,8 @@ static void ramp_test(struct kunit *test)
 		ask_after(&v, 15, false);
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 15, false), U64_MAX, "at last all");
 	ask_after(&v, 1, false);
-	xcp_end_silence(&v);
-	KUNIT_EXPECT_EQ_MSG(test, xcp_ask_most_bytes_ps(&v, 1000), U64_MAX, "after silence");
+	txcp_end_silence(&v);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_ask_most_bytes_ps(&v, 1000), U64_MAX, "after silence");
 }
 
 static const struct idle_case {
@@ -339,55 +339,55 @@ static void idle_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(idle_cases); i++) {
 		const struct idle_case *c = &idle_cases[i];
-		struct xcp_vars v;
+		struct txcp_vars v;
 
-		xcp_start(&v, c->wnd_bytes, MSS);
+		txcp_start(&v, c->wnd_bytes, MSS);
 		v.rtt_us = c->rtt_us;
-		xcp_age_idle(&v, c->idle_us, XCP_INIT_PKTS * MSS, MSS);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
+		txcp_age_idle(&v, c->idle_us, XCP_INIT_PKTS * MSS, MSS);
+		KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
 	}
 }
 
 static void rtt_test(struct kunit *test)
 {
-	struct xcp_vars v;
+	struct txcp_vars v;
 	int i;
 
-	xcp_start(&v, 2000, MSS);
-	xcp_update_rtt(&v, 100);
+	txcp_start(&v, 2000, MSS);
+	txcp_update_rtt(&v, 100);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 100U);
-	xcp_update_rtt(&v, 180);
+	txcp_update_rtt(&v, 180);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 110U);
-	xcp_update_rtt(&v, 111);
+	txcp_update_rtt(&v, 111);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 111U);	/* 110 1/8, rounded up */
-	xcp_update_rtt(&v, 95);
+	txcp_update_rtt(&v, 95);
 	KUNIT_EXPECT_EQ(test, v.rtt_us, 109U);	/* 108 2/8, rounded up */
-	xcp_update_rtt(&v, XCP_RTT_MAX_US);
-	xcp_update_rtt(&v, XCP_RTT_MAX_US);
+	txcp_update_rtt(&v, XCP_RTT_MAX_US);
+	txcp_update_rtt(&v, XCP_RTT_MAX_US);
 	KUNIT_EXPECT_LE(test, v.rtt_us, XCP_RTT_MAX_US);
 	for (i = 0; i < 400; i++)
-		xcp_update_rtt(&v, 20);
+		txcp_update_rtt(&v, 20);
 	KUNIT_EXPECT_EQ_MSG(test, v.rtt_us, 20U, "no trace of what was");
 }
 
 static void pkts_test(struct kunit *test)
 {
-	struct xcp_vars v;
+	struct txcp_vars v;
 
-	xcp_start(&v, 2000, MSS);
-	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, MSS), 2);
+	txcp_start(&v, 2000, MSS);
+	KUNIT_EXPECT_EQ(test, txcp_wnd_pkts(&v, MSS), 2);
 	v.wnd++;	/* one unit of 2^-16 bytes more */
-	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, MSS), 3);
-	xcp_start(&v, 0, MSS);
-	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, MSS), 1);
-	xcp_start(&v, U64_MAX, 1);
-	KUNIT_EXPECT_EQ(test, xcp_wnd_pkts(&v, 1), S32_MAX);
+	KUNIT_EXPECT_EQ(test, txcp_wnd_pkts(&v, MSS), 3);
+	txcp_start(&v, 0, MSS);
+	KUNIT_EXPECT_EQ(test, txcp_wnd_pkts(&v, MSS), 1);
+	txcp_start(&v, U64_MAX, 1);
+	KUNIT_EXPECT_EQ(test, txcp_wnd_pkts(&v, 1), S32_MAX);
 }
 
 /* Feedback of each round for a window of 10 segments; Reno's window is 10 at the end of each */
 static const struct loss_case {
 	const char *what;
-	enum xcp_loss loss;
+	enum txcp_loss loss;
 	bool recovered;
 	s64 feedback_bytes_ps[3];
 	int want_round;		/* round after which XCP takes over again; 0: none */
@@ -408,14 +408,14 @@ static void loss_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(loss_cases); i++) {
 		const struct loss_case *c = &loss_cases[i];
-		struct xcp_vars v;
+		struct txcp_vars v;
 
-		xcp_start(&v, 10 * MSS, MSS);
+		txcp_start(&v, 10 * MSS, MSS);
 		v.rtt_us = 10000;
-		xcp_begin_reno(&v);
+		txcp_begin_reno(&v);
 		for (over = 0, round = 1; round <= 3 && !over; round++) {
-			xcp_apply_feedback(&v, c->feedback_bytes_ps[round - 1], MSS);
-			if (xcp_reno_over(&v, c->loss, c->recovered, 10 * MSS, MSS))
+			txcp_apply_feedback(&v, c->feedback_bytes_ps[round - 1], MSS);
+			if (txcp_reno_over(&v, c->loss, c->recovered, 10 * MSS, MSS))
 				over = round;
 		}
 		KUNIT_EXPECT_EQ_MSG(test, over, c->want_round, "%s", c->what);
@@ -426,7 +426,7 @@ static void loss_test(struct kunit *test)
 /* Number of rounds that have ended; the first one started before the loss. */
 static const struct give_up_case {
 	const char *what;
-	enum xcp_loss loss;
+	enum txcp_loss loss;
 	int rounds;
 	bool recovered;
 	bool asked;
@@ -447,18 +447,18 @@ static void give_up_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(give_up_cases); i++) {
 		const struct give_up_case *c = &give_up_cases[i];
-		struct xcp_vars v;
+		struct txcp_vars v;
 
-		xcp_start(&v, 10 * MSS, MSS);
-		xcp_begin_reno(&v);
+		txcp_start(&v, 10 * MSS, MSS);
+		txcp_begin_reno(&v);
 		for (round = 0; round < c->rounds; round++)
-			xcp_reno_over(&v, XCP_LOSS_RENO, true, 10 * MSS, MSS);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_gives_up(&v, c->loss, c->recovered, c->asked),
+			txcp_reno_over(&v, XCP_LOSS_RENO, true, 10 * MSS, MSS);
+		KUNIT_EXPECT_EQ_MSG(test, txcp_gives_up(&v, c->loss, c->recovered, c->asked),
 				    c->want, "%s", c->what);
 	}
 }
 
-static struct kunit_case xcp_sender_cases[] = {
+static struct kunit_case txcp_sender_cases[] = {
 	KUNIT_CASE(feedback_test),
 	KUNIT_CASE(rate_test),
 	KUNIT_CASE(demand_test),
@@ -476,12 +476,12 @@ static struct kunit_case xcp_sender_cases[] = {
 	{}
 };
 
-static struct kunit_suite xcp_sender_suite = {
+static struct kunit_suite txcp_sender_suite = {
 	.name = "xcp_sender",
-	.test_cases = xcp_sender_cases,
+	.test_cases = txcp_sender_cases,
 };
 
-kunit_test_suite(xcp_sender_suite);
+kunit_test_suite(txcp_sender_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit tests of XCP's sender");

@@ -3,11 +3,11 @@
 #include "fuzz.h"
 #include "csig_carrier.h"
 
-static void take_turn(struct csig_turns *turns)
+static void take_turn(struct ctag_turns *turns)
 {
 	const u32 weights[CSIG_TYPES] = { fuzz_range(0, 1 << 20), fuzz_range(0, 1 << 20),
 					  fuzz_range(0, 1 << 20) };
-	const u32 type = csig_turn(turns, weights), nth = csig_nth_turn(fuzz_u32(), weights);
+	const u32 type = ctag_turn(turns, weights), nth = ctag_nth_turn(fuzz_u32(), weights);
 	const bool any = weights[0] || weights[1] || weights[2];
 
 	FUZZ_CLAIM(type <= CSIG_TYPES && (type < CSIG_TYPES) == any);
@@ -17,7 +17,7 @@ static void take_turn(struct csig_turns *turns)
 	FUZZ_CLAIM(turns->type < CSIG_TYPES);
 }
 
-static void hear(struct csig_heard *heard, u64 now_ns)
+static void learn(struct ctag_received *received, u64 now_ns)
 {
 	const enum csig_form form = fuzz_range(CSIG_COMPACT, CSIG_EXPANDED);
 	const u32 type = fuzz_choice(CSIG_TYPES);
@@ -27,48 +27,48 @@ static void hear(struct csig_heard *heard, u64 now_ns)
 		.locator = fuzz_byte(),
 	};
 
-	csig_hear(&heard[type], form, &t, now_ns);
-	FUZZ_CLAIM(heard[type].fresh && !csig_worse(type, t.value, heard[type].worst.value));
-	FUZZ_CLAIM(heard[type].ewma <= csig_shapes[form].value_max << CSIG_EWMA_FRACTION);
+	ctag_receive(&received[type], form, &t, now_ns);
+	FUZZ_CLAIM(received[type].fresh && !csig_worse(type, t.value, received[type].worst.value));
+	FUZZ_CLAIM(received[type].ewma <= csig_shapes[form].value_max << CSIG_EWMA_FRACTION);
 }
 
-static void reflect(struct csig_heard *heard, u64 now_ns)
+static void reflect(struct ctag_received *received, u64 now_ns)
 {
-	const u32 type = csig_reflect_pick(heard);
-	const enum csig_summary summary = fuzz_choice(CSIG_SUMMARIES);
+	const u32 type = ctag_reflect_pick(received);
+	const enum ctag_summary summary = fuzz_choice(CSIG_SUMMARIES);
 	struct csig_tag t;
 
 	FUZZ_CLAIM(type <= CSIG_TYPES);
 	if (type == CSIG_TYPES) {
-		FUZZ_CLAIM(!heard[0].fresh && !heard[1].fresh && !heard[2].fresh);
+		FUZZ_CLAIM(!received[0].fresh && !received[1].fresh && !received[2].fresh);
 		return;
 	}
-	FUZZ_CLAIM(heard[type].fresh);
-	t = csig_reflect(&heard[type], summary, now_ns);
-	FUZZ_CLAIM(t.type == type && t.value <= csig_shapes[heard[type].form].value_max);
+	FUZZ_CLAIM(received[type].fresh);
+	t = ctag_summarize(&received[type], summary, now_ns);
+	FUZZ_CLAIM(t.type == type && t.value <= csig_shapes[received[type].form].value_max);
 }
 
 static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)
 {
-	const u64 patience_ns = csig_patience_ns(fuzz_u32());
+	const u64 timeout_ns = ctag_timeout_ns(fuzz_u32());
 
-	FUZZ_CLAIM(patience_ns >= CSIG_PATIENCE_MIN_NS);
+	FUZZ_CLAIM(timeout_ns >= CSIG_TIMEOUT_MIN_NS);
 	*seq += fuzz_range(0, 1 << 20);
-	if (csig_path_may_tag(path, now_ns, patience_ns, fuzz_range(0, 1ULL << 40))) {
+	if (ctag_path_may_tag(path, now_ns, timeout_ns, fuzz_range(0, 1ULL << 40))) {
 		/* Until a tag has been reflected, at most one tag is in flight. */
 		FUZZ_CLAIM(path->state == CSIG_PATH_PROVEN || !path->waiting);
 		FUZZ_CLAIM(path->state != CSIG_PATH_STRIPPED);
-		csig_path_tagged(path, *seq, now_ns);
+		ctag_path_tagged(path, *seq, now_ns);
 	}
 	switch (fuzz_choice(4)) {
 	case 0:
-		csig_path_answered(path);
+		ctag_path_answered(path);
 		break;
 	case 1:
-		csig_path_empty(path, *seq - fuzz_range(0, 1 << 20), now_ns);
+		ctag_path_empty(path, *seq - fuzz_range(0, 1 << 20), now_ns);
 		break;
 	case 2:
-		csig_path_unsent(path);
+		ctag_path_unsent(path);
 		break;
 	}
 	FUZZ_CLAIM(path->state <= CSIG_PATH_STRIPPED && path->misses <= CSIG_MISSES_MAX);
@@ -77,13 +77,13 @@ static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)
 
 static void fuzz_once(void)
 {
-	struct csig_heard heard[CSIG_TYPES] = {};
+	struct ctag_received received[CSIG_TYPES] = {};
 	struct csig_path path = {};
-	struct csig_turns turns;
+	struct ctag_turns turns;
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
 	u32 seq = fuzz_u32();
 
-	csig_turns_start(&turns);
+	ctag_turns_start(&turns);
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
 		switch (fuzz_choice(4)) {
@@ -91,10 +91,10 @@ static void fuzz_once(void)
 			take_turn(&turns);
 			break;
 		case 1:
-			hear(heard, now_ns);
+			learn(received, now_ns);
 			break;
 		case 2:
-			reflect(heard, now_ns);
+			reflect(received, now_ns);
 			break;
 		default:
 			try_path(&path, &seq, now_ns);

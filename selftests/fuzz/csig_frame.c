@@ -2,7 +2,7 @@
 /* A CSIG tag in any frame: found within the frame, rewritten in place; scales of its values */
 #include "fuzz.h"
 #include <uapi/linux/pkt_sched_csig.h>
-#include <net/csig.h>
+#include <hopcc/wire/csig.h>
 
 static struct csig_scale draw_scale(void)
 {

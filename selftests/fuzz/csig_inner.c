@@ -8,7 +8,7 @@
 #include <linux/udp.h>
 #include <net/geneve.h>
 #include <net/gre.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/vxlan.h>

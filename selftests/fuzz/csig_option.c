@@ -19,12 +19,12 @@ static struct csig_tag draw_tag(enum csig_form form)
 
 static void check_written(u16 exid, enum csig_form form, const struct csig_tag *t)
 {
-	u8 *opt = malloc(csig_opt_bytes(form)), data[CSIG_DATA_MAX_BYTES];
+	u8 *opt = malloc(ctag_opt_bytes(form)), data[CSIG_DATA_MAX_BYTES];
 	struct csig_tag read;
 
-	csig_opt_write(opt, exid, form, t);
-	FUZZ_CLAIM(csig_opt_has_end(opt, csig_opt_bytes(form)));
-	FUZZ_CLAIM(csig_opt_form(csig_opt_read(opt, csig_opt_bytes(form), exid, data)) == form);
+	ctag_opt_write(opt, exid, form, t);
+	FUZZ_CLAIM(ctag_opt_has_end(opt, ctag_opt_bytes(form)));
+	FUZZ_CLAIM(ctag_opt_form(ctag_opt_read(opt, ctag_opt_bytes(form), exid, data)) == form);
 	if (form) {
 		read = csig_read(form, data);
 		FUZZ_CLAIM(!memcmp(&read, t, sizeof(read)));
@@ -36,9 +36,9 @@ static void check_question(u16 exid)
 {
 	u8 *opt = malloc(CSIG_OPT_QUESTION_BYTES), data[CSIG_DATA_MAX_BYTES];
 
-	csig_opt_write_question(opt, exid);
-	FUZZ_CLAIM(csig_opt_has_end(opt, CSIG_OPT_QUESTION_BYTES));
-	FUZZ_CLAIM(csig_opt_read(opt, CSIG_OPT_QUESTION_BYTES, exid, data) == CSIG_OPT_QUESTION);
+	ctag_opt_write_question(opt, exid);
+	FUZZ_CLAIM(ctag_opt_has_end(opt, CSIG_OPT_QUESTION_BYTES));
+	FUZZ_CLAIM(ctag_opt_read(opt, CSIG_OPT_QUESTION_BYTES, exid, data) == CSIG_OPT_QUESTION);
 	free(opt);
 }
 
@@ -48,15 +48,15 @@ static void check_mark(enum csig_form form, const struct csig_tag *t)
 	u8 *mark = fuzz_buffer(CSIG_MARK_BYTES);
 	struct csig_tag read;
 
-	FUZZ_CLAIM(csig_mark_read(mark, &read, secret) < CSIG_FORMS);
-	csig_mark_write(mark, form, t, secret);
+	FUZZ_CLAIM(ctag_mark_read(mark, &read, secret) < CSIG_FORMS);
+	ctag_mark_write(mark, form, t, secret);
 	/* One in 2^16 marks also passes the check of the other form. */
-	if (csig_mark_read(mark, &read, secret) == form)
+	if (ctag_mark_read(mark, &read, secret) == form)
 		FUZZ_CLAIM(!memcmp(&read, t, sizeof(read)));
 	else
-		FUZZ_CLAIM(form == CSIG_EXPANDED && csig_mark_read(mark, &read, secret));
+		FUZZ_CLAIM(form == CSIG_EXPANDED && ctag_mark_read(mark, &read, secret));
 	memset(mark, 0, CSIG_MARK_BYTES);
-	FUZZ_CLAIM(!csig_mark_read(mark, &read, secret));
+	FUZZ_CLAIM(!ctag_mark_read(mark, &read, secret));
 	free(mark);
 }
 
@@ -68,8 +68,8 @@ static void fuzz_once(void)
 	u8 *opts = fuzz_buffer(bytes), data[CSIG_DATA_MAX_BYTES];
 	const struct csig_tag t = draw_tag(form ?: CSIG_COMPACT);
 
-	FUZZ_CLAIM(csig_opt_read(opts, bytes, exid, data) <= CSIG_OPT_BAD);
-	csig_opt_has_end(opts, bytes);
+	FUZZ_CLAIM(ctag_opt_read(opts, bytes, exid, data) <= CSIG_OPT_BAD);
+	ctag_opt_has_end(opts, bytes);
 	free(opts);
 	check_written(exid, form, &t);
 	check_question(exid);

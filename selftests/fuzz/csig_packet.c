@@ -35,7 +35,7 @@ static u32 put_tags(u8 *frame)
 /* The result is the same as in a linear copy, wherever the packet's bytes are stored. */
 static struct csig_place find(const struct sk_buff *skb)
 {
-	const struct csig_place place = csig_packet_find(skb, &tpids);
+	const struct csig_place place = scsig_packet_find(skb, &tpids);
 	struct csig_place want;
 	struct csig_tag t, want_t;
 	u8 copy[FRAME_MAX_BYTES];
@@ -43,14 +43,14 @@ static struct csig_place find(const struct sk_buff *skb)
 	skb_copy_bits(skb, 0, copy, skb->len);
 	want = csig_find(copy, min(skb->len, CSIG_WALK_BYTES), skb->len, &tpids);
 	FUZZ_CLAIM(place.form == want.form);
-	FUZZ_CLAIM(!csig_packet_is_plain(skb, &tpids) || !place.form);
+	FUZZ_CLAIM(!scsig_packet_is_plain(skb, &tpids) || !place.form);
 	if (!place.form)
 		return place;
 	FUZZ_CLAIM(place.fault == want.fault && place.offset_bytes == want.offset_bytes);
 	FUZZ_CLAIM(place.inner == want.inner);
 	if (place.fault == CSIG_BAD_TRUNCATED)
 		return place;
-	t = csig_packet_read(skb, &place);
+	t = scsig_packet_read(skb, &place);
 	want_t = csig_read(place.form, copy + place.offset_bytes + CSIG_TPID_BYTES);
 	FUZZ_CLAIM(!memcmp(&t, &want_t, sizeof(t)));
 	return place;
@@ -61,12 +61,12 @@ static void normalise(struct sk_buff *skb, const struct csig_place *place)
 	struct net_device dev = { .features = fuzz_byte() };
 	const u32 len = skb->len;
 
-	if (!csig_packet_normalise(skb, &dev, place))
+	if (!scsig_packet_normalise(skb, &dev, place))
 		return;
 	FUZZ_CLAIM(skb->len == len);
-	FUZZ_CLAIM(skb->network_header == (int)csig_packet_behind_bytes(place));
+	FUZZ_CLAIM(skb->network_header == (int)scsig_packet_behind_bytes(place));
 	FUZZ_CLAIM(skb_transport_header_was_set(skb));
-	FUZZ_CLAIM(!csig_packet_normalise(skb, &dev, place));
+	FUZZ_CLAIM(!scsig_packet_normalise(skb, &dev, place));
 }
 
 /* All bytes except the tag are unchanged. */
@@ -76,7 +76,7 @@ static void cut(struct sk_buff *skb, const struct csig_place *place)
 	u8 before[FRAME_MAX_BYTES], after[FRAME_MAX_BYTES];
 
 	skb_copy_bits(skb, 0, before, len);
-	if (!csig_packet_cut(skb, place)) {
+	if (!scsig_packet_cut(skb, place)) {
 		FUZZ_CLAIM(skb->len == len);
 		return;
 	}
@@ -100,7 +100,7 @@ static void fuzz_once(void)
 	draw_packet(frame, &skb);
 	place = find(&skb);
 	if (place.form && !place.fault) {
-		csig_packet_ttl(&skb, &place);
+		scsig_packet_ttl(&skb, &place);
 		normalise(&skb, &place);
 	}
 	/* Like a port in mode strip: remove tags until none is left or one cannot be removed. */

@@ -3,9 +3,9 @@
 #include "fuzz.h"
 #include "csig_port.h"
 
-static struct csig_port_params draw_params(void)
+static struct scsig_port_params draw_params(void)
 {
-	return (struct csig_port_params) {
+	return (struct scsig_port_params) {
 		.capacity_bytes_ps = fuzz_range(1, TC_CSIG_RATE_MAX_BYTES_PS),
 		.interval_ns = fuzz_range(TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
 		.estimator = fuzz_range(0, TC_CSIG_ESTIMATOR_MAX),
@@ -13,25 +13,25 @@ static struct csig_port_params draw_params(void)
 	};
 }
 
-static void check(const struct csig_port_vars *v, const struct csig_port_params *p)
+static void check(const struct scsig_port_vars *v, const struct scsig_port_params *p)
 {
 	const u64 waited_ns = fuzz_u64();
 
-	FUZZ_CLAIM(csig_port_available_bytes_ps(v, p) <= p->capacity_bytes_ps);
-	FUZZ_CLAIM(csig_port_value(v, p, CSIG_ABW, 0) <=
+	FUZZ_CLAIM(scsig_port_available_bytes_ps(v, p) <= p->capacity_bytes_ps);
+	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW, 0) <=
 		   p->capacity_bytes_ps / CSIG_BYTES_PER_KBIT);
-	FUZZ_CLAIM(csig_port_value(v, p, CSIG_ABW_C, 0) <= CSIG_PPM_MAX);
-	FUZZ_CLAIM(csig_port_value(v, p, CSIG_PD, waited_ns) == waited_ns);
+	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW_C, 0) <= CSIG_PPM_MAX);
+	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_PD, waited_ns) == waited_ns);
 }
 
 /* Packets at one instant with forged sizes: more bytes than any port sends in an interval */
-static void send_burst(struct csig_port_vars *v, u64 now_ns)
+static void send_burst(struct scsig_port_vars *v, u64 now_ns)
 {
 	const u32 bytes = fuzz_range(1, S32_MAX);
 	u32 pkts = fuzz_range(1, 512);
 
 	while (pkts--)
-		csig_port_sent(v, now_ns, bytes);
+		scsig_port_sent(v, now_ns, bytes);
 }
 
 /*
@@ -39,17 +39,18 @@ static void send_burst(struct csig_port_vars *v, u64 now_ns)
  */
 static void fuzz_queues(void)
 {
-	const struct csig_port_params p = draw_params();
-	const u64 due_ns = csig_port_shared_due_ns(&p);
+	const struct scsig_port_params p = draw_params();
+	const u64 due_ns = scsig_port_shared_due_ns(&p);
 	u64 now_ns = fuzz_range(1000, 1ULL << 60), total_bytes = fuzz_u64();
-	struct csig_port_vars v = {};
+	struct scsig_port_vars v = {};
 
 	while (fuzz_has_more()) {
-		const struct csig_port_vars before = v;
+		const struct scsig_port_vars before = v;
 
 		now_ns += fuzz_range(0, 1ULL << 50);
 		total_bytes += fuzz_u32();
-		if (csig_port_look_total(&v, &p, due_ns, total_bytes, now_ns - fuzz_range(0, 1000)))
+		if (scsig_port_look_total(&v, &p, due_ns, total_bytes, now_ns - fuzz_range(0,
+											   1000)))
 			FUZZ_CLAIM(v.periods > before.periods && v.start_ns >= before.start_ns);
 		else
 			FUZZ_CLAIM(v.used_bytes_ps == before.used_bytes_ps &&
@@ -60,8 +61,8 @@ static void fuzz_queues(void)
 
 static void fuzz_once(void)
 {
-	struct csig_port_params p = draw_params();
-	struct csig_port_vars v = {};
+	struct scsig_port_params p = draw_params();
+	struct scsig_port_vars v = {};
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
 
 	if (fuzz_choice(2)) {
@@ -70,14 +71,14 @@ static void fuzz_once(void)
 	}
 	while (fuzz_has_more()) {
 		const u64 periods = v.periods, used_bytes_ps = v.used_bytes_ps;
-		struct csig_port_vars bounded = v;
+		struct scsig_port_vars bounded = v;
 		bool due;
 
 		now_ns += fuzz_range(0, 1ULL << 50);
 		bounded.bytes = min_t(u64, v.bytes, CSIG_BYTES_MAX);
-		csig_port_look(&bounded, &p, now_ns);
-		due = csig_port_is_due(&v, csig_port_due_ns(&p), now_ns);
-		if (!csig_port_look(&v, &p, now_ns))
+		scsig_port_look(&bounded, &p, now_ns);
+		due = scsig_port_is_due(&v, scsig_port_due_ns(&p), now_ns);
+		if (!scsig_port_look(&v, &p, now_ns))
 			FUZZ_CLAIM(v.used_bytes_ps == used_bytes_ps && v.periods == periods);
 		else
 			FUZZ_CLAIM(due && v.periods > periods && !v.bytes);
@@ -88,7 +89,7 @@ static void fuzz_once(void)
 			send_burst(&v, now_ns);
 		else
 			/* A change while traffic flows restarts the estimate. */
-			v = (struct csig_port_vars) {}, p = draw_params();
+			v = (struct scsig_port_vars) {}, p = draw_params();
 		check(&v, &p);
 	}
 }

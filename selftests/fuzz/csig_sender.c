@@ -53,7 +53,7 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw,
 	FUZZ_CLAIM(a->free <= TCSIG_WND_MAX);
 	if (!a->has_delay)
 		return;
-	a->delay_ns = tcsig_reckon(r, low_ns, high_ns, cw, rtt_us);
+	a->delay_ns = tcsig_compute(r, low_ns, high_ns, cw, rtt_us);
 	FUZZ_CLAIM(a->delay_ns >= low_ns && (high_ns == U64_MAX || a->delay_ns < high_ns));
 }
 
@@ -97,15 +97,15 @@ static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 	const struct tcsig_edge edge[TCSIG_EDGES] = {
 		{ fuzz_byte(), fuzz_byte() }, { fuzz_byte(), fuzz_byte() },
 	};
-	const u32 told = fuzz_byte(), locator = tcsig_is_core(edge, told) ? told : 0;
+	const u32 reported = fuzz_byte(), locator = tcsig_is_core(edge, reported) ? reported : 0;
 	const u32 wanted = fuzz_range(1, TCSIG_MOVE_MAX_ROUNDS);
 
 	if (path->waits && fuzz_flag())
 		tcsig_path_settle(path);
-	tcsig_path_is_old(path, told);
+	tcsig_path_is_old(path, reported);
 	if (turned)
 		tcsig_path_round(path, p, least_ns, locator);
-	if (tcsig_path_hear(path, p, a, locator, wanted, fuzz_u32()))
+	if (tcsig_path_receive(path, p, a, locator, wanted, fuzz_u32()))
 		FUZZ_CLAIM(locator && path->waits && path->points <= 0);
 	FUZZ_CLAIM(path->tries <= TCSIG_MOVE_TRIES);
 	FUZZ_CLAIM(path->points > -TCSIG_MOVE_POINTS);
@@ -116,17 +116,17 @@ static void check_unused(struct tcsig_vars v, const struct tcsig_params *p, stru
 			 const struct tcsig_vars *want)
 {
 	a.free = 0;
-	tcsig_hear(&v, p, &a);
+	tcsig_receive(&v, p, &a);
 	FUZZ_CLAIM(v.cw == want->cw && v.ref == want->ref && v.goal == want->goal);
 	FUZZ_CLAIM(v.stage == want->stage && v.grown == want->grown && v.cut == want->cut);
 }
 
-static bool hear(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
+static bool learn(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
 	const bool uses_free = tcsig_uses_free(v, a);
 	const u64 cw = max(v->cw, p->least);
 	const struct tcsig_vars before = *v;
-	const bool turned = tcsig_hear(v, p, a);
+	const bool turned = tcsig_receive(v, p, a);
 
 	if (!uses_free)
 		check_unused(before, p, *a, v);
@@ -179,7 +179,7 @@ static void fuzz_once(void)
 			break;
 		default:
 			least_ns = v.least_ns;
-			choose_path(&path, &p, &a, least_ns, hear(&v, &p, &a));
+			choose_path(&path, &p, &a, least_ns, learn(&v, &p, &a));
 			bound(&v, line);
 		}
 		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);

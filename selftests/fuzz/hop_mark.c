@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Arrival times stored with packets: one user's write does not destroy another's. */
 #include "fuzz.h"
-#include <net/hop_mark.h>
+#include <hopcc/lib/hop_mark.h>
 
 static void check_arrival(u64 mark, u64 now_ns, enum hop_mark_user user, u64 secret)
 {

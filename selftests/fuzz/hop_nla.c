@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options of qdiscs in netlink: a refused option has a message, an accepted one is in its range. */
 #include "fuzz.h"
-#include <net/hop_nla.h>
+#include <hopcc/lib/hop_nla.h>
 
 #define OPTIONS 4
 

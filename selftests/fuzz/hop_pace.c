@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Windows in fractions of a packet: conversion to packets, timer for small windows, burst sizes */
 #include "fuzz.h"
-#include <net/hop_pace.h>
+#include <hopcc/lib/hop_pace.h>
 
 /* Minimum and maximum window of the algorithms: 1/256 and 2^20 packets */
 #define WND_MIN (HOP_WND_ONE >> 8)

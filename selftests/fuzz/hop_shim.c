@@ -4,7 +4,7 @@
  * removing it leaves the packet unchanged and its checksum valid.
  */
 #include "packet.h"
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 #include "../../hop_core/hop_shim.c"

@@ -119,23 +119,23 @@ static void measure_t(struct hpccpp_least *l, const struct int_answer *a)
 	FUZZ_CLAIM(l->queues_ns || t_ns == clamp_t(u64, rtt_ns, HPCC_T_MIN_NS, HPCC_T_MAX_NS));
 }
 
-static void hear(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,
-		 struct hpccpp_move *m, struct hpccpp_least *l, u64 *path_bytes_ps)
+static void learn(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt, u64 now_ns,
+		  struct hpccpp_move *m, struct hpccpp_least *l, u64 *path_bytes_ps)
 {
 	const u32 seq = snd_nxt - fuzz_range(0, 1 << 30), update_seq = v->update_seq;
-	enum hpcc_heard heard;
+	enum hpcc_received received;
 	struct int_answer a;
 
 	draw_answer(&a, seq);
 	measure_t(l, &a);
-	heard = hpccpp_hear(v, p, &a, snd_nxt, now_ns);
+	received = hpccpp_receive(v, p, &a, snd_nxt, now_ns);
 	if (a.kind == INT_ANSWER_RECORDS)
 		FUZZ_CLAIM(hpcc_forward_ns(&a.hdr, fuzz_range(0, 1 << 17)) <= HPCC_T_MAX_NS);
 	if (a.kind == INT_ANSWER_RECORDS)
 		*path_bytes_ps = believe(v, p, (u64)v->path_mbit * HPCCPP_BYTES_PER_MBIT,
 					 *path_bytes_ps,
-					 heard == HPCC_HEARD_NEW && v->update_seq != update_seq);
-	if (heard != HPCC_HEARD_NOTHING)
+					 received == HPCC_RECEIVED_NEW && v->update_seq != update_seq);
+	if (received != HPCC_RECEIVED_NOTHING)
 		move(m, v, p, seq, snd_nxt);
 }
 
@@ -187,7 +187,7 @@ static void fuzz_once(void)
 			hpcc_restart(&v, &p);
 			break;
 		default:
-			hear(&v, &p, snd_nxt, now_ns, &moves, &least, &path_bytes_ps);
+			learn(&v, &p, snd_nxt, now_ns, &moves, &least, &path_bytes_ps);
 		}
 		check(&v, &p, base.rate_bytes_ps);
 	}

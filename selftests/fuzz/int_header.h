@@ -4,7 +4,7 @@
 #define SELFTESTS_FUZZ_INT_HEADER_H
 
 #include "fuzz.h"
-#include <net/int.h>
+#include <hopcc/wire/int.h>
 
 /**
  * draw_header() - draw an INT header
@@ -24,7 +24,8 @@ static inline struct int_hdr *draw_header(u32 *bytes)
 	}
 	*bytes = int_hdr_bytes(slots);
 	h = malloc(*bytes);
-	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HELLO, INT_TYPE_ECHO), fuzz_byte(), slots);
+	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HANDSHAKE, INT_TYPE_ECHO), fuzz_byte(),
+		  slots);
 	h->path = cpu_to_be32(fuzz_u32());
 	for (i = 0; i < slots; i++)
 		h->record[i] = cpu_to_be64(fuzz_u64());

@@ -4,15 +4,15 @@
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_hop.h"
 
-static struct int_hop_params draw_params(void)
+static struct sint_hop_params draw_params(void)
 {
 	const u64 rate_bytes_ps = fuzz_range(0, TC_INT_RATE_MAX_BYTES_PS);
 
-	return (struct int_hop_params) {
-		.code = fuzz_flag() ? int_hop_code(rate_bytes_ps) : fuzz_range(0, 14),
+	return (struct sint_hop_params) {
+		.code = fuzz_flag() ? sint_hop_code(rate_bytes_ps) : fuzz_range(0, 14),
 		.switch_id = fuzz_range(0, TC_INT_SWITCH_ID_MAX),
 		.port_id = fuzz_range(0, TC_INT_PORT_ID_MAX),
-		.pace_q40 = int_hop_pace_q40(rate_bytes_ps),
+		.pace_q40 = sint_hop_pace_q40(rate_bytes_ps),
 	};
 }
 
@@ -28,13 +28,13 @@ static s64 sum_words(const struct int_hdr *h)
 	return sum;
 }
 
-static void stamp(struct int_hdr *h, u32 bytes, const struct int_hop_params *p)
+static void stamp(struct int_hdr *h, u32 bytes, const struct sint_hop_params *p)
 {
-	const struct int_hop_moment moment = { fuzz_u64(), fuzz_u64(), fuzz_u64() };
-	const struct int_record r = int_hop_record(p, &moment);
+	const struct sint_hop_moment moment = { fuzz_u64(), fuzz_u64(), fuzz_u64() };
+	const struct int_record r = sint_hop_record(p, &moment);
 	const u32 hops = int_hops(h), path_id = int_path_id(h), records = int_records(h);
 	s64 words = -sum_words(h), change;
-	const bool room = int_hop_write(h, p, int_pack(&r), &change);
+	const bool room = sint_hop_write(h, p, int_pack(&r), &change);
 
 	FUZZ_CLAIM(change == words + sum_words(h));
 	FUZZ_CLAIM(room == hops < int_slots(h));
@@ -48,13 +48,13 @@ static void stamp(struct int_hdr *h, u32 bytes, const struct int_hop_params *p)
 
 static void fuzz_once(void)
 {
-	const struct int_hop_params p = draw_params();
+	const struct sint_hop_params p = draw_params();
 	u64 waited_ns = fuzz_u64();
 	struct int_hdr *h;
 	u32 bytes;
 
 	/* 200 bytes/ns for 2^40 ns, plus the rounding of the rate */
-	FUZZ_CLAIM(int_hop_waited_bytes(&p, waited_ns) <= 200ULL << HOP_MARK_TIME_BITS);
+	FUZZ_CLAIM(sint_hop_waited_bytes(&p, waited_ns) <= 200ULL << HOP_MARK_TIME_BITS);
 	h = draw_header(&bytes);
 	if (int_check(bytes < INT_HDR_BYTES ? NULL : h, bytes) == INT_OK)
 		do

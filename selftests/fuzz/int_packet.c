@@ -6,9 +6,9 @@
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_packet.h"
 
-static const struct int_marks *marks(void)
+static const struct sint_marks *marks(void)
 {
-	static struct int_marks m = {
+	static struct sint_marks m = {
 		.protocol = TC_INT_PROTOCOL_DEFAULT,
 		.dscp_data = TC_INT_DSCP_DATA_DEFAULT,
 		.dscp_probe = TC_INT_DSCP_PROBE_DEFAULT,
@@ -24,7 +24,8 @@ static u32 put_telemetry(u8 *frame, u32 at)
 	struct int_hdr *h = (struct int_hdr *)room;
 	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
 
-	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HELLO, INT_TYPE_ECHO), fuzz_byte(), slots);
+	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HANDSHAKE, INT_TYPE_ECHO), fuzz_byte(),
+		  slots);
 	h->path = cpu_to_be32(fuzz_u32());
 	if (!fuzz_choice(4))
 		room[fuzz_range(0, INT_HDR_BYTES - 1)] = fuzz_byte();
@@ -53,23 +54,23 @@ static u32 put_carrier(u8 *frame, u32 at)
 	}
 }
 
-static void check_header(const struct sk_buff *skb, const struct int_place *place)
+static void check_header(const struct sk_buff *skb, const struct sint_place *place)
 {
 	unsigned int bytes;
 	u8 type;
 
-	if (int_read(skb, place, &type, &bytes) != INT_OK)
+	if (sint_read(skb, place, &type, &bytes) != INT_OK)
 		return;
 	FUZZ_CLAIM(place->offset_bytes + (int)bytes <= place->end_bytes);
 	FUZZ_CLAIM(bytes >= INT_HDR_BYTES && bytes <= INT_HDR_MAX_BYTES);
-	FUZZ_CLAIM(type >= INT_TYPE_HELLO && type <= INT_TYPE_ECHO);
+	FUZZ_CLAIM(type >= INT_TYPE_HANDSHAKE && type <= INT_TYPE_ECHO);
 	/* A probe's header in data would cause a loop of answers. */
 	FUZZ_CLAIM(type == INT_TYPE_ECHO ||
 		   (type == INT_TYPE_PROBE) == (place->carrier == INT_CARRIER_PROBE));
 }
 
 /* Change the words of a record, path and options; the checksum must be that of RFC 1624. */
-static void correct_sum(__sum16 *check, enum int_carrier carrier)
+static void correct_sum(__sum16 *check, enum sint_carrier carrier)
 {
 	u32 before[4], after[4], i;
 	__wsum sum = ~csum_unfold(*check);
@@ -85,18 +86,18 @@ static void correct_sum(__sum16 *check, enum int_carrier carrier)
 	want = csum_fold(sum);
 	if (carrier == INT_CARRIER_ENCAP && !want)
 		want = CSUM_MANGLED_0;
-	int_correct_check(check, carrier, change);
+	sint_correct_check(check, carrier, change);
 	FUZZ_CLAIM(*check == want);
 }
 
-static void correct_check(struct sk_buff *skb, const struct int_place *place)
+static void correct_check(struct sk_buff *skb, const struct sint_place *place)
 {
 	const u32 end_bytes = max(place->check_bytes, place->transport_bytes) + 2;
 
 	/* Like sch_int, make the bytes writable first. */
 	if (place->carrier != INT_CARRIER_INBAND && !hop_pkt_writable(skb, end_bytes))
 		return;
-	if (!int_check_stands(skb, place))
+	if (!sint_check_stands(skb, place))
 		return;
 	correct_sum((__sum16 *)(skb->data + place->check_bytes), place->carrier);
 	FUZZ_CLAIM(place->carrier != INT_CARRIER_ENCAP ||
@@ -104,25 +105,25 @@ static void correct_check(struct sk_buff *skb, const struct int_place *place)
 }
 
 /* The fast functions must find the same as the search. */
-static void check_near(const struct sk_buff *skb, const struct int_place *place)
+static void check_near(const struct sk_buff *skb, const struct sint_place *place)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-	enum int_carrier carrier = INT_CARRIER_PROBE;
+	enum sint_carrier carrier = INT_CARRIER_PROBE;
 	struct int_hdr *h = NULL;
 	unsigned int bytes;
 	u8 type;
 
 	if (ip && ip->protocol == marks()->protocol) {
-		h = int_near_inband(skb, ip);
+		h = sint_near_inband(skb, ip);
 		carrier = INT_CARRIER_INBAND;
 	} else if (ip && ip->tos >> 2 == marks()->dscp_probe) {
-		h = int_near_probe(skb, ip);
+		h = sint_near_probe(skb, ip);
 	}
 	if (!h)
 		return;
 	FUZZ_CLAIM(place->carrier == carrier);
 	FUZZ_CLAIM((u8 *)h - skb->data == place->offset_bytes);
-	FUZZ_CLAIM(int_read(skb, place, &type, &bytes) == INT_OK && type == h->type);
+	FUZZ_CLAIM(sint_read(skb, place, &type, &bytes) == INT_OK && type == h->type);
 	FUZZ_CLAIM(type != INT_TYPE_ECHO);
 	FUZZ_CLAIM(carrier == INT_CARRIER_INBAND || place->check_bytes ==
 		   (u8 *)(ip + 1) - skb->data + (int)offsetof(struct tcphdr, check));
@@ -132,16 +133,16 @@ static void fuzz_once(void)
 {
 	u8 frame[FRAME_MAX_BYTES] = {};
 	struct sk_buff skb = {};
-	struct int_place place;
+	struct sint_place place;
 	u32 at;
 
 	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
 	at = put_carrier(frame, at);
 	at = put_telemetry(frame, at);
 	draw_packet(frame, &skb);
-	int_find(&skb, marks(), &place);
+	sint_find(&skb, marks(), &place);
 	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
-	FUZZ_CLAIM(!place.carrier || !int_lacks(&skb, marks()));
+	FUZZ_CLAIM(!place.carrier || !sint_lacks(&skb, marks()));
 	check_near(&skb, &place);
 	if (place.carrier) {
 		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);

@@ -64,7 +64,7 @@ static void send(const struct ldcp_vars *v)
 	ldcp_is_midway(fuzz_u32(), fuzz_range(1, 1 << 17), fuzz_range(0, 1 << 30));
 }
 
-static void hear(struct ldcp_vars *v, const struct ldcp_params *p, u32 *delivered_pkts)
+static void learn(struct ldcp_vars *v, const struct ldcp_params *p, u32 *delivered_pkts)
 {
 	const u32 acked_pkts = fuzz_range(0, 1 << 20), before_pkts = *delivered_pkts;
 	const u64 cw = v->cw;
@@ -76,7 +76,7 @@ static void hear(struct ldcp_vars *v, const struct ldcp_params *p, u32 *delivere
 		.limited = fuzz_flag(),
 	};
 
-	ldcp_hear(v, p, &a);
+	ldcp_update(v, p, &a);
 	FUZZ_CLAIM(!a.ece || p->per_rtt || v->cw <= max_t(u64, cw, p->gamma));
 	FUZZ_CLAIM(a.ece || v->cw >= cw);
 	FUZZ_CLAIM(a.ece || a.limited || v->cw == cw);
@@ -110,7 +110,7 @@ static void fuzz_once(void)
 			receive();
 			break;
 		default:
-			hear(&v, &p, &delivered_pkts);
+			learn(&v, &p, &delivered_pkts);
 		}
 		FUZZ_CLAIM(v.cw >= ldcp_of_ppm(LDCP_GAMMA_MIN_PPM) && v.cw <= WND_MAX);
 		FUZZ_CLAIM(v.stage <= LDCP_STABLE);

@@ -48,17 +48,17 @@ static void check_profile(const struct wred_profile *f, u32 backlog_bytes)
 static bool arrive(struct wred_vars *v, const struct wred_params *p, u32 bytes)
 {
 	const enum wred_class class = fuzz_choice(WRED_OTHER + 1);
-	const enum wred_verdict verdict = wred_decide(p, v, class, bytes, fuzz_u32());
+	const enum wred_action decision = wred_decide(p, v, class, bytes, fuzz_u32());
 	const u64 after_bytes = (u64)v->backlog_bytes + bytes;
 	struct wred_stats stats = {};
 
-	FUZZ_CLAIM((verdict == WRED_DROP_LIMIT) == (after_bytes > p->limit_bytes));
-	FUZZ_CLAIM(verdict != WRED_MARK || class == WRED_ECT);
-	FUZZ_CLAIM(verdict != WRED_DROP_EARLY || class == WRED_NECT);
+	FUZZ_CLAIM((decision == WRED_DROP_LIMIT) == (after_bytes > p->limit_bytes));
+	FUZZ_CLAIM(decision != WRED_MARK || class == WRED_ECT);
+	FUZZ_CLAIM(decision != WRED_DROP_EARLY || class == WRED_NECT);
 	FUZZ_CLAIM(wred_needs_random(p, v, class) ||
 		   wred_decide(p, v, class, bytes, 0) == wred_decide(p, v, class, bytes, U32_MAX));
-	wred_count(&stats, class, verdict, fuzz_range(1, U16_MAX));
-	return verdict == WRED_PASS || verdict == WRED_MARK;
+	wred_count(&stats, class, decision, fuzz_range(1, U16_MAX));
+	return decision == WRED_PASS || decision == WRED_MARK;
 }
 
 static void fuzz_once(void)

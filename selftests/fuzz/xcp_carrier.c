@@ -11,24 +11,24 @@ static struct xcp_hdr draw_answer(void)
 	return h;
 }
 
-static void arrive(struct xcp_vars *v)
+static void arrive(struct nxcp_vars *v)
 {
 	const struct xcp_hdr h = draw_answer(), outer = draw_answer();
-	const s64 owed_bytes_ps = v->owed_bytes_ps;
+	const s64 unreturned_bytes_ps = v->unreturned_bytes_ps;
 
-	xcp_account(v, &h, fuzz_range(0, U16_MAX), 1);
+	nxcp_account(v, &h, fuzz_range(0, U16_MAX), 1);
 	if (!xcp_rtt_us(&h))
-		FUZZ_CLAIM(v->owed_bytes_ps == owed_bytes_ps);
+		FUZZ_CLAIM(v->unreturned_bytes_ps == unreturned_bytes_ps);
 	else
-		FUZZ_CLAIM(xcp_owes(v) && v->asked);
-	xcp_window_is_small(v, &h);
-	xcp_wants_room(v);
-	FUZZ_CLAIM(xcp_is_copy(&h, &h));
+		FUZZ_CLAIM(nxcp_owes(v) && v->asked);
+	nxcp_window_is_small(v, &h);
+	nxcp_wants_room(v);
+	FUZZ_CLAIM(nxcp_is_copy(&h, &h));
 	/* A tunnel's outer header never grants more than the network did. */
-	FUZZ_CLAIM(!xcp_is_copy(&outer, &h) || xcp_delta(&outer) <= xcp_delta(&h));
+	FUZZ_CLAIM(!nxcp_is_copy(&outer, &h) || xcp_delta(&outer) <= xcp_delta(&h));
 }
 
-static void leave(struct xcp_vars *v)
+static void leave(struct nxcp_vars *v)
 {
 	const struct xcp_offer offer = {
 		.rtt_us = fuzz_u32(),
@@ -37,13 +37,13 @@ static void leave(struct xcp_vars *v)
 		.flags = fuzz_byte(),
 	};
 	const enum xcp_format format = fuzz_flag() ? XCP_FORMAT_STANDARD : XCP_FORMAT_MICRO;
-	const s64 owed_bytes_ps = v->owed_bytes_ps;
-	const s32 reverse_bytes_ps = xcp_pay(v);
+	const s64 unreturned_bytes_ps = v->unreturned_bytes_ps;
+	const s32 reverse_bytes_ps = nxcp_pay(v);
 	struct xcp_hdr h;
 
-	FUZZ_CLAIM(v->owed_bytes_ps + reverse_bytes_ps == owed_bytes_ps);
-	FUZZ_CLAIM(!v->owed_headers);
-	xcp_write_offer(&h, 6, format, &offer, reverse_bytes_ps);
+	FUZZ_CLAIM(v->unreturned_bytes_ps + reverse_bytes_ps == unreturned_bytes_ps);
+	FUZZ_CLAIM(!v->unreturned_headers);
+	nxcp_write_offer(&h, 6, format, &offer, reverse_bytes_ps);
 	FUZZ_CLAIM(xcp_check(&h, XCP_PROTOCOL_DEFAULT) == XCP_OK);
 	FUZZ_CLAIM(xcp_reverse(&h) == reverse_bytes_ps);
 	FUZZ_CLAIM(offer.rtt_us || (!h.rtt && !h.throughput && !h.delta));
@@ -53,11 +53,11 @@ static void leave(struct xcp_vars *v)
 static void fuzz_once(void)
 {
 	/* State as after any number of headers */
-	struct xcp_vars v = {
-		.owed_bytes_ps = (s64)fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
-				 XCP_OWED_MAX_BYTES_PS,
-		.feedback_bytes_ps = fuzz_range(0, 2 * XCP_OWED_MAX_BYTES_PS) -
-				     XCP_OWED_MAX_BYTES_PS,
+	struct nxcp_vars v = {
+		.unreturned_bytes_ps = (s64)fuzz_range(0, 2 * XCP_UNRETURNED_MAX_BYTES_PS) -
+				 XCP_UNRETURNED_MAX_BYTES_PS,
+		.feedback_bytes_ps = fuzz_range(0, 2 * XCP_UNRETURNED_MAX_BYTES_PS) -
+				     XCP_UNRETURNED_MAX_BYTES_PS,
 	};
 	u32 headers;
 
@@ -67,20 +67,20 @@ static void fuzz_once(void)
 			leave(&v);
 			break;
 		case 1:
-			FUZZ_CLAIM(llabs(xcp_take(&v, &headers)) <= XCP_OWED_MAX_BYTES_PS);
-			FUZZ_CLAIM(!xcp_take(&v, &headers) && !headers);
-			xcp_take_asked(&v);
+			FUZZ_CLAIM(llabs(nxcp_take(&v, &headers)) <= XCP_UNRETURNED_MAX_BYTES_PS);
+			FUZZ_CLAIM(!nxcp_take(&v, &headers) && !headers);
+			nxcp_take_asked(&v);
 			FUZZ_CLAIM(!v.asked);
 			break;
 		case 2:
 			v.stage = hop_next_stage(v.stage, fuzz_choice(HOP_EVENT_RESET + 1));
-			FUZZ_CLAIM(v.stage <= HOP_STAGE_SILENT);
-			FUZZ_CLAIM(xcp_peer(v.stage) <= XCP_PEER_SILENT);
+			FUZZ_CLAIM(v.stage <= HOP_STAGE_UNSUPPORTED);
+			FUZZ_CLAIM(xcp_peer(v.stage) <= XCP_PEER_UNSUPPORTED);
 			break;
 		default:
 			arrive(&v);
 		}
-		FUZZ_CLAIM(llabs(v.owed_bytes_ps) <= XCP_OWED_MAX_BYTES_PS);
-		FUZZ_CLAIM(llabs(xcp_pending_bytes_ps(&v)) <= XCP_OWED_MAX_BYTES_PS);
+		FUZZ_CLAIM(llabs(v.unreturned_bytes_ps) <= XCP_UNRETURNED_MAX_BYTES_PS);
+		FUZZ_CLAIM(llabs(nxcp_pending_bytes_ps(&v)) <= XCP_UNRETURNED_MAX_BYTES_PS);
 	}
 }

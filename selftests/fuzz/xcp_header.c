@@ -4,7 +4,7 @@
 #include "xcp_router.h"
 
 /* The demand per packet is the mean, rounded up by less than 1 byte/s. */
-static void check_sum(const struct xcp_pkt *pkt, const struct xcp_hdr *h)
+static void check_sum(const struct sxcp_pkt *pkt, const struct xcp_hdr *h)
 {
 	const s64 more = (s64)pkt->delta_bytes_ps * pkt->pkts - xcp_delta_sum(h, pkt->pkts);
 
@@ -15,13 +15,13 @@ static void check_sum(const struct xcp_pkt *pkt, const struct xcp_hdr *h)
 
 static void check_read(const struct xcp_hdr *h, u8 protocol)
 {
-	struct xcp_stats stats = {};
-	struct xcp_pkt pkt = { .pkts = fuzz_flag() ? 1 : fuzz_range(1, 1 << 19), .bytes = 1500 };
+	struct sxcp_stats stats = {};
+	struct sxcp_pkt pkt = { .pkts = fuzz_flag() ? 1 : fuzz_range(1, 1 << 19), .bytes = 1500 };
 
-	xcp_read(&pkt, h, protocol);
+	sxcp_read(&pkt, h, protocol);
 	FUZZ_CLAIM((pkt.class == XCP_CLASS_MALFORMED) == (pkt.fault != XCP_OK));
 	FUZZ_CLAIM(pkt.fault < XCP_FAULTS);
-	xcp_count(&stats, &pkt);
+	sxcp_count(&stats, &pkt);
 	if (pkt.class == XCP_CLASS_ASKING)
 		/* The algorithm divides by these. */
 		FUZZ_CLAIM(pkt.rtt_us && pkt.throughput_bytes_pms);

@@ -4,7 +4,7 @@
 #define SELFTESTS_FUZZ_XCP_HEADER_H
 
 #include "fuzz.h"
-#include <net/xcp.h>
+#include <hopcc/wire/xcp.h>
 
 /* Draw all fields except Reverse_Feedback, which stays 0: switch qdiscs do not read it. */
 static inline struct xcp_hdr draw_header(void)

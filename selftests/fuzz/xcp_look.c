@@ -5,7 +5,7 @@
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_look.h"
 
-static bool are_equal(const struct xcp_pkt *a, const struct xcp_pkt *b)
+static bool are_equal(const struct sxcp_pkt *a, const struct sxcp_pkt *b)
 {
 	return a->class == b->class && a->fault == b->fault && a->format == b->format &&
 	       a->flags == b->flags && a->pkts == b->pkts && a->bytes == b->bytes &&
@@ -13,16 +13,16 @@ static bool are_equal(const struct xcp_pkt *a, const struct xcp_pkt *b)
 	       a->delta_bytes_ps == b->delta_bytes_ps;
 }
 
-static void check_in_place(const struct sk_buff *skb, const struct xcp_params *p, int offset,
-			   const struct xcp_pkt *searched)
+static void check_in_place(const struct sk_buff *skb, const struct sxcp_params *p, int offset,
+			   const struct sxcp_pkt *searched)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-	struct xcp_pkt pkt;
+	struct sxcp_pkt pkt;
 
 	/* sch_xcp calls the function only for these packets. */
 	if (!ip || ip->protocol != p->protocol)
 		return;
-	if (!xcp_look_in_place(skb, ip, p, &pkt))
+	if (!sxcp_look_in_place(skb, ip, p, &pkt))
 		return;
 	FUZZ_CLAIM((const u8 *)(ip + 1) - skb->data == offset);
 	FUZZ_CLAIM(are_equal(&pkt, searched));
@@ -30,14 +30,14 @@ static void check_in_place(const struct sk_buff *skb, const struct xcp_params *p
 
 static void fuzz_once(void)
 {
-	const struct xcp_params p = {
+	const struct sxcp_params p = {
 		.protocol = TC_XCP_PROTOCOL_DEFAULT,
 		.overhead_bytes = fuzz_range(0, TC_XCP_OVERHEAD_MAX_BYTES),
 	};
 	u8 frame[FRAME_MAX_BYTES] = {};
 	struct xcp_hdr h = draw_header();
 	struct sk_buff skb = {};
-	struct xcp_pkt pkt;
+	struct sxcp_pkt pkt;
 	int offset;
 	u32 at;
 
@@ -48,7 +48,7 @@ static void fuzz_once(void)
 	at = put_ip(frame, at, fuzz_choice(4) ? p.protocol : fuzz_byte(), fuzz_byte());
 	put_header(frame, at, &h, sizeof(h));
 	draw_packet(frame, &skb);
-	offset = xcp_look(&skb, &p, &pkt);
+	offset = sxcp_look(&skb, &p, &pkt);
 	FUZZ_CLAIM((pkt.class == XCP_CLASS_OTHER) == !offset);
 	FUZZ_CLAIM(!offset || !hop_pkt_lacks(&skb, p.protocol));
 	FUZZ_CLAIM(pkt.class != XCP_CLASS_ASKING || offset + XCP_HDR_BYTES <= (int)skb.len);

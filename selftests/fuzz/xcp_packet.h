@@ -7,40 +7,40 @@
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_router.h"
 
-/* Like xcp_parse() and xcp_set_params() of sch_xcp */
-static inline struct xcp_params draw_params(void)
+/* Like sxcp_parse() and sxcp_set_params() of sch_xcp */
+static inline struct sxcp_params draw_params(void)
 {
 	const u32 alpha_ppm = fuzz_range(TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM);
 	const u32 beta_ppm = fuzz_range(TC_XCP_BETA_AUTO, TC_XCP_BETA_MAX_PPM);
 	const u32 min_us = fuzz_range(TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US);
 	const u32 max_us = fuzz_range(min_us, TC_XCP_TIME_MAX_US);
 
-	return (struct xcp_params) {
+	return (struct sxcp_params) {
 		.capacity_bytes_ps = fuzz_range(TC_XCP_RATE_MIN_BYTES_PS,
 						TC_XCP_RATE_MAX_BYTES_PS),
-		.alpha_q32 = xcp_gain_q32(alpha_ppm),
-		.beta_q32 = xcp_gain_q32(beta_ppm ?: xcp_beta_ppm(alpha_ppm)),
-		.gamma_q32 = xcp_gain_q32(fuzz_range(0, TC_XCP_GAMMA_MAX_PPM)),
+		.alpha_q32 = sxcp_gain_q32(alpha_ppm),
+		.beta_q32 = sxcp_gain_q32(beta_ppm ?: sxcp_beta_ppm(alpha_ppm)),
+		.gamma_q32 = sxcp_gain_q32(fuzz_range(0, TC_XCP_GAMMA_MAX_PPM)),
 		.min_interval_ns = min_us * XCP_NS_PER_US,
 		.max_interval_ns = max_us * XCP_NS_PER_US,
 		.allowed_queue_ns = fuzz_range(TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US) *
 				    XCP_NS_PER_US,
-		.e2e_share_q32 = xcp_gain_q32(fuzz_range(0, TC_XCP_SHARE_MAX_PPM)),
+		.e2e_share_q32 = sxcp_gain_q32(fuzz_range(0, TC_XCP_SHARE_MAX_PPM)),
 		.overhead_bytes = fuzz_range(0, TC_XCP_OVERHEAD_MAX_BYTES),
 		.protocol = TC_XCP_PROTOCOL_DEFAULT,
 	};
 }
 
 /* Draw a packet of any size that hop_pkt_wire() can return, with any fields in its header. */
-static inline struct xcp_pkt draw_packet(u8 protocol)
+static inline struct sxcp_pkt draw_packet(u8 protocol)
 {
-	struct xcp_pkt pkt = { .pkts = 1, .bytes = fuzz_range(1, S32_MAX) };
+	struct sxcp_pkt pkt = { .pkts = 1, .bytes = fuzz_range(1, S32_MAX) };
 	const struct xcp_hdr h = draw_header();
 
 	if (fuzz_flag())
 		pkt.pkts = fuzz_range(1, min_t(u32, pkt.bytes, 1 << 19));
 	if (fuzz_choice(8))
-		xcp_read(&pkt, &h, protocol);
+		sxcp_read(&pkt, &h, protocol);
 	return pkt;
 }
 

@@ -2,7 +2,7 @@
 /* The sch_xcp algorithm: pools, intervals and feedback stay in range. */
 #include "xcp_packet.h"
 
-static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
+static void check_port(const struct sxcp_vars *v, const struct sxcp_params *p)
 {
 	FUZZ_CLAIM(v->residue_pos_q16 >= 0 && v->residue_pos_q16 <= XCP_RATE_MAX_Q16);
 	FUZZ_CLAIM(v->residue_neg_q16 >= 0 && v->residue_neg_q16 <= XCP_RATE_MAX_Q16);
@@ -10,21 +10,21 @@ static void check_port(const struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(v->ctl_interval_ns >= p->min_interval_ns);
 	FUZZ_CLAIM(v->ctl_interval_ns <= p->max_interval_ns);
 	/* A mean of capped RTTs, plus the documented error of 2^-17 */
-	FUZZ_CLAIM(xcp_avg_rtt_ns(v) <= p->max_interval_ns + (p->max_interval_ns >> 16) + 1);
+	FUZZ_CLAIM(sxcp_avg_rtt_ns(v) <= p->max_interval_ns + (p->max_interval_ns >> 16) + 1);
 }
 
 /* A cached packet time must equal the computed one. */
-static void check_time(const struct xcp_vars *v)
+static void check_time(const struct sxcp_vars *v)
 {
-	FUZZ_CLAIM(!v->timed_bytes || v->timed == xcp_time(v->timed_bytes, v->timed_bytes_pms));
+	FUZZ_CLAIM(!v->timed_bytes || v->timed == sxcp_time(v->timed_bytes, v->timed_bytes_pms));
 }
 
-static void depart(struct xcp_vars *v, const struct xcp_params *p)
+static void depart(struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	struct xcp_pkt pkt = draw_packet(p->protocol);
+	struct sxcp_pkt pkt = draw_packet(p->protocol);
 	const s64 neg_q16 = v->residue_neg_q16, pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;
 	const s32 delta_bytes_ps = pkt.delta_bytes_ps;
-	const bool lowered = xcp_depart(v, p, &pkt);
+	const bool lowered = sxcp_depart(v, p, &pkt);
 
 	/* A switch qdisc may only lower Delta_Throughput. */
 	FUZZ_CLAIM(pkt.delta_bytes_ps <= delta_bytes_ps);
@@ -33,24 +33,24 @@ static void depart(struct xcp_vars *v, const struct xcp_params *p)
 	FUZZ_CLAIM(v->residue_neg_q16 <= neg_q16);
 	/* At most the content of the pool, up to rounding to whole bytes/s */
 	FUZZ_CLAIM(!lowered || (s64)pkt.delta_bytes_ps * pkt.pkts <= pos_bytes_ps + pkt.pkts);
-	xcp_see_queue(v, fuzz_u32());
+	sxcp_see_queue(v, fuzz_u32());
 }
 
-static void close_queue(struct xcp_vars *v, const struct xcp_params *p)
+static void close_queue(struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	const u64 queue_ns = xcp_close_queue(v, p, fuzz_u32());
+	const u64 queue_ns = sxcp_close_queue(v, p, fuzz_u32());
 
 	FUZZ_CLAIM(queue_ns >= p->allowed_queue_ns);
 	FUZZ_CLAIM(queue_ns <= max(p->allowed_queue_ns, p->max_interval_ns));
 }
 
-static void arrive(struct xcp_vars *v, const struct xcp_params *p)
+static void arrive(struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	const struct xcp_pkt pkt = draw_packet(p->protocol);
-	struct xcp_stats stats = {};
+	const struct sxcp_pkt pkt = draw_packet(p->protocol);
+	struct sxcp_stats stats = {};
 
-	xcp_arrive(v, p, &pkt);
-	xcp_count(&stats, &pkt);
+	sxcp_arrive(v, p, &pkt);
+	sxcp_count(&stats, &pkt);
 	FUZZ_CLAIM(!stats.malformed_pkts[XCP_OK]);
 }
 
@@ -58,27 +58,27 @@ static void arrive(struct xcp_vars *v, const struct xcp_params *p)
  * An interval ends on a port with several transmit queues: this queue's pools are a part of the
  * port's.
  */
-static void close_beside(struct xcp_vars *v, const struct xcp_params *p)
+static void close_beside(struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	const struct xcp_others before = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
-	const struct xcp_others now = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
+	const struct sxcp_others before = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
+	const struct sxcp_others now = { fuzz_u64(), fuzz_u64(), fuzz_u64() >> 20 };
 	const u64 elapsed_ns = fuzz_range(0, 1ULL << 51);
-	const struct xcp_others o = xcp_others_since(&now, &before, fuzz_u64(), elapsed_ns);
+	const struct sxcp_others o = sxcp_others_since(&now, &before, fuzz_u64(), elapsed_ns);
 	const bool has_time = v->sum_time, has_bytes = v->input_bytes;
 
-	xcp_close_interval_beside(v, p, &o, elapsed_ns);
+	sxcp_close_interval_beside(v, p, &o, elapsed_ns);
 	FUZZ_CLAIM(has_time || !o.sum_time || !v->residue_pos_q16);
 	FUZZ_CLAIM(has_bytes || !o.input_bytes || !v->residue_neg_q16);
 	if (fuzz_choice(2))
-		xcp_close_pools(v);
+		sxcp_close_pools(v);
 }
 
 /* xcp_share.h changes the capacity of a port with two queues. */
-static void step(struct xcp_vars *v, struct xcp_params *p, u64 port_bytes_ps)
+static void step(struct sxcp_vars *v, struct sxcp_params *p, u64 port_bytes_ps)
 {
 	switch (fuzz_choice(7)) {
 	case 0:
-		xcp_close_interval(v, p, fuzz_range(0, 1ULL << 51));
+		sxcp_close_interval(v, p, fuzz_range(0, 1ULL << 51));
 		break;
 	case 1:
 		close_queue(v, p);
@@ -99,11 +99,11 @@ static void step(struct xcp_vars *v, struct xcp_params *p, u64 port_bytes_ps)
 
 static void fuzz_once(void)
 {
-	struct xcp_params p = draw_params();
+	struct sxcp_params p = draw_params();
 	const u64 port_bytes_ps = p.capacity_bytes_ps;
-	struct xcp_vars v = {};
+	struct sxcp_vars v = {};
 
-	xcp_start(&v, &p);
+	sxcp_start(&v, &p);
 	while (fuzz_has_more()) {
 		step(&v, &p, port_bytes_ps);
 		check_port(&v, &p);

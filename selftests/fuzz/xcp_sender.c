@@ -6,14 +6,14 @@
 #define WND_MAX (XCP_WND_MAX_BYTES << XCP_WND_SHIFT)
 
 /* Draw the sender's limits from a device and an application. */
-static struct xcp_line draw_line(const struct xcp_vars *v, u64 throughput_bytes_ps)
+static struct txcp_line draw_line(const struct txcp_vars *v, u64 throughput_bytes_ps)
 {
 	/* The rate is at most 2^32 - 1 Mbit/s; only a known rate can be a limit. */
 	const u64 speed_bytes_ps = fuzz_flag() ? fuzz_range(1, U32_MAX * 125000ULL) : 0;
 	const bool limits = speed_bytes_ps && fuzz_flag();
 	const u64 app_bytes_ps = fuzz_flag() ? U64_MAX : fuzz_u64();
-	const struct xcp_line line = xcp_desire(speed_bytes_ps, limits, app_bytes_ps,
-						throughput_bytes_ps);
+	const struct txcp_line line = txcp_desire(speed_bytes_ps, limits, app_bytes_ps,
+						  throughput_bytes_ps);
 
 	FUZZ_CLAIM(line.desired_bytes_ps <= line.limit_bytes_ps);
 	FUZZ_CLAIM(app_bytes_ps == U64_MAX || line.desired_bytes_ps <= app_bytes_ps);
@@ -22,34 +22,34 @@ static struct xcp_line draw_line(const struct xcp_vars *v, u64 throughput_bytes_
 	return line;
 }
 
-static void offer(struct xcp_vars *v, u32 mss_bytes)
+static void offer(struct txcp_vars *v, u32 mss_bytes)
 {
-	const u64 throughput_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(v), v->rtt_us);
-	const struct xcp_line line = draw_line(v, throughput_bytes_ps);
+	const u64 throughput_bytes_ps = txcp_throughput_bytes_ps(txcp_wnd_bytes(v), v->rtt_us);
+	const struct txcp_line line = draw_line(v, throughput_bytes_ps);
 	const u64 desired_bytes_ps = line.desired_bytes_ps, asked_bytes_ps = v->asked_bytes_ps;
-	const u32 pkts = xcp_wnd_pkts(v, mss_bytes), sent_pkts = fuzz_u32();
+	const u32 pkts = txcp_wnd_pkts(v, mss_bytes), sent_pkts = fuzz_u32();
 	s64 demand_bytes_ps;
 
 	FUZZ_CLAIM(pkts >= 1 && pkts <= S32_MAX);
 	FUZZ_CLAIM(!v->rtt_us == !throughput_bytes_ps);
 	FUZZ_CLAIM(throughput_bytes_ps <= XCP_RATE_MAX_BYTES_PS);
-	demand_bytes_ps = xcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps, fuzz_u32());
+	demand_bytes_ps = txcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps, fuzz_u32());
 	FUZZ_CLAIM(demand_bytes_ps >= -XCP_DELTA_MAX_BYTES_PS &&
 		   demand_bytes_ps <= XCP_DELTA_MAX_BYTES_PS);
 	FUZZ_CLAIM(desired_bytes_ps < throughput_bytes_ps ? demand_bytes_ps <= 0 :
 							    demand_bytes_ps >= 0);
-	xcp_ask(v, sent_pkts, demand_bytes_ps);
+	txcp_ask(v, sent_pkts, demand_bytes_ps);
 	FUZZ_CLAIM(v->asked_bytes_ps <= XCP_ASKED_MAX_BYTES_PS);
 	FUZZ_CLAIM(v->asked_bytes_ps - asked_bytes_ps <=
 		   (u64)sent_pkts * max(demand_bytes_ps, 0LL));
 }
 
 /* A demand that was not sent is not granted, and none is granted twice. */
-static void check_grant(const struct xcp_vars *v, s64 feedback_bytes_ps)
+static void check_grant(const struct txcp_vars *v, s64 feedback_bytes_ps)
 {
 	const u64 asked_bytes_ps = v->asked_bytes_ps + v->asked_before_bytes_ps;
-	struct xcp_vars after = *v;
-	const s64 granted_bytes_ps = xcp_grant(&after, feedback_bytes_ps);
+	struct txcp_vars after = *v;
+	const s64 granted_bytes_ps = txcp_grant(&after, feedback_bytes_ps);
 
 	FUZZ_CLAIM(granted_bytes_ps <= feedback_bytes_ps);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || granted_bytes_ps == feedback_bytes_ps);
@@ -59,10 +59,10 @@ static void check_grant(const struct xcp_vars *v, s64 feedback_bytes_ps)
 		   granted_bytes_ps == min_t(u64, feedback_bytes_ps, asked_bytes_ps));
 }
 
-static void feed_back(struct xcp_vars *v, u32 mss_bytes)
+static void feed_back(struct txcp_vars *v, u32 mss_bytes)
 {
 	const s64 feedback_bytes_ps = (s64)fuzz_u64();
-	const struct xcp_line line = draw_line(v, 0);
+	const struct txcp_line line = draw_line(v, 0);
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
 	/*
 	 * Two round trips of the desired rate, or a multiple of the window at the start of the
@@ -74,54 +74,54 @@ static void feed_back(struct xcp_vars *v, u32 mss_bytes)
 		min((__uint128_t)v->round_wnd * XCP_GROWTH_MAX, (__uint128_t)WND_MAX);
 
 	check_grant(v, feedback_bytes_ps);
-	if (xcp_hear(v, feedback_bytes_ps, mss_bytes))
-		xcp_bound_growth(v, &line, wnd);
+	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
+		txcp_bound_growth(v, &line, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }
 
 /* A sender that does not fill its window gets no larger one and asks for no more. */
-static void end_sending(struct xcp_vars *v, u32 mss_bytes)
+static void end_sending(struct txcp_vars *v, u32 mss_bytes)
 {
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
-	const u64 rate_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(v), v->rtt_us);
+	const u64 rate_bytes_ps = txcp_throughput_bytes_ps(txcp_wnd_bytes(v), v->rtt_us);
 
 	v->app_limited = fuzz_flag();
-	xcp_end_sending(v, fuzz_u32(), fuzz_flag(), mss_bytes);
+	txcp_end_sending(v, fuzz_u32(), fuzz_flag(), mss_bytes);
 	FUZZ_CLAIM(v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->limited || v->wnd == wnd);
 	FUZZ_CLAIM(v->filled_rounds <= XCP_RAMP_ROUNDS);
-	FUZZ_CLAIM(xcp_ask_most_bytes_ps(v, rate_bytes_ps) >= rate_bytes_ps);
-	FUZZ_CLAIM(!v->limited || xcp_ask_most_bytes_ps(v, rate_bytes_ps) == rate_bytes_ps);
+	FUZZ_CLAIM(txcp_ask_most_bytes_ps(v, rate_bytes_ps) >= rate_bytes_ps);
+	FUZZ_CLAIM(!v->limited || txcp_ask_most_bytes_ps(v, rate_bytes_ps) == rate_bytes_ps);
 }
 
-static void end_round(struct xcp_vars *v, u32 mss_bytes)
+static void end_round(struct txcp_vars *v, u32 mss_bytes)
 {
-	const enum xcp_loss loss = fuzz_choice(XCP_LOSS_TIGHTER + 1);
+	const enum txcp_loss loss = fuzz_choice(XCP_LOSS_TIGHTER + 1);
 	const bool recovered = fuzz_flag();
 
-	xcp_end_asking(v, fuzz_flag());
+	txcp_end_asking(v, fuzz_flag());
 	FUZZ_CLAIM(v->asked_before_bytes_ps <= XCP_ASKED_MAX_BYTES_PS);
 	if (!v->reno) {
 		end_sending(v, mss_bytes);
 		return;
 	}
-	FUZZ_CLAIM(!xcp_gives_up(v, loss, recovered, fuzz_flag()) || loss == XCP_LOSS_RENO);
-	FUZZ_CLAIM(xcp_reno_over(v, loss, recovered, fuzz_u64(), mss_bytes) == !v->reno);
+	FUZZ_CLAIM(!txcp_gives_up(v, loss, recovered, fuzz_flag()) || loss == XCP_LOSS_RENO);
+	FUZZ_CLAIM(txcp_reno_over(v, loss, recovered, fuzz_u64(), mss_bytes) == !v->reno);
 	FUZZ_CLAIM(v->reno || recovered);
 }
 
-static void sample_rtt(struct xcp_vars *v)
+static void sample_rtt(struct txcp_vars *v)
 {
 	const u32 before_us = v->rtt_us, sample_us = fuzz_range(1, XCP_RTT_MAX_US);
 
-	xcp_update_rtt(v, sample_us);
+	txcp_update_rtt(v, sample_us);
 	FUZZ_CLAIM(v->rtt_us >= min(before_us ?: sample_us, sample_us));
 	FUZZ_CLAIM(v->rtt_us <= max(before_us, sample_us));
 }
 
-static void step(struct xcp_vars *v, u32 mss_bytes)
+static void step(struct txcp_vars *v, u32 mss_bytes)
 {
 	switch (fuzz_choice(6)) {
 	case 0:
@@ -131,10 +131,10 @@ static void step(struct xcp_vars *v, u32 mss_bytes)
 		sample_rtt(v);
 		break;
 	case 2:
-		xcp_age_idle(v, fuzz_u32(), fuzz_range(1, XCP_INIT_PKTS * U16_MAX), mss_bytes);
+		txcp_age_idle(v, fuzz_u32(), fuzz_range(1, XCP_INIT_PKTS * U16_MAX), mss_bytes);
 		break;
 	case 3:
-		xcp_begin_reno(v);
+		txcp_begin_reno(v);
 		break;
 	case 4:
 		v->in_flight_pkts = fuzz_u32();
@@ -147,9 +147,9 @@ static void step(struct xcp_vars *v, u32 mss_bytes)
 static void fuzz_once(void)
 {
 	u32 mss_bytes = fuzz_range(1, U16_MAX), least_bytes = mss_bytes;
-	struct xcp_vars v;
+	struct txcp_vars v;
 
-	xcp_start(&v, fuzz_u64(), mss_bytes);
+	txcp_start(&v, fuzz_u64(), mss_bytes);
 	v.rtt_us = fuzz_range(0, XCP_RTT_MAX_US);
 	while (fuzz_has_more()) {
 		/* The path's MTU may change. */

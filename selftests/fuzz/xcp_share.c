@@ -6,9 +6,9 @@
 /* A queue with more bytes than this exceeds any memory. */
 #define LOST_MAX 0x20000000000LL
 
-static void close(struct xcp_share_vars *v, u64 port_bytes_ps)
+static void close(struct sxcp_share_vars *v, u64 port_bytes_ps)
 {
-	const struct xcp_share_interval i = {
+	const struct sxcp_share_interval i = {
 		.capacity_bytes_ps = port_bytes_ps,
 		.elapsed_ns = fuzz_range(1, 1ULL << 51),
 		.sum_time = fuzz_flag() ? fuzz_u64() : 0,
@@ -18,32 +18,32 @@ static void close(struct xcp_share_vars *v, u64 port_bytes_ps)
 		.cubic = fuzz_flag(),
 		.queue_bytes = { fuzz_u32(), fuzz_u32() },
 	};
-	const u64 capacity_bytes_ps = xcp_share_close(v, &i);
+	const u64 capacity_bytes_ps = sxcp_share_close(v, &i);
 
 	FUZZ_CLAIM(capacity_bytes_ps >= 1 && capacity_bytes_ps <= port_bytes_ps);
 }
 
-static void arrive(struct xcp_share_vars *v)
+static void arrive(struct sxcp_share_vars *v)
 {
-	const struct xcp_pkt pkt = draw_packet(TC_XCP_PROTOCOL_DEFAULT);
+	const struct sxcp_pkt pkt = draw_packet(TC_XCP_PROTOCOL_DEFAULT);
 
-	xcp_share_arrive(v, xcp_share_side(&pkt), &pkt, pkt.bytes, fuzz_flag());
+	sxcp_share_arrive(v, sxcp_share_side(&pkt), &pkt, pkt.bytes, fuzz_flag());
 }
 
-static void leave(struct xcp_share_vars *v)
+static void leave(struct sxcp_share_vars *v)
 {
-	const enum xcp_side side = fuzz_flag() ? xcp_share_turn(v) : fuzz_choice(XCP_SIDES);
+	const enum sxcp_side side = fuzz_flag() ? sxcp_share_turn(v) : fuzz_choice(XCP_SIDES);
 	const u32 bytes = fuzz_range(1, S32_MAX);
 	const s64 lead = v->lead;
 
 	/* The side that is behind is served, or one that is alone. */
-	xcp_share_leave(v, side, bytes, side != xcp_share_turn(v) || fuzz_flag());
+	sxcp_share_leave(v, side, bytes, side != sxcp_share_turn(v) || fuzz_flag());
 	FUZZ_CLAIM(side == XCP_SIDE_XCP ? v->lead > min(lead, 0LL) : v->lead < max(lead, 0LL));
 	if (side == XCP_SIDE_OTHER && fuzz_flag())
-		xcp_share_mark(v, bytes);
+		sxcp_share_mark(v, bytes);
 }
 
-static void check(const struct xcp_share_vars *v)
+static void check(const struct sxcp_share_vars *v)
 {
 	FUZZ_CLAIM(v->weight[XCP_SIDE_XCP] + v->weight[XCP_SIDE_OTHER] == XCP_SHARE_ONE);
 	FUZZ_CLAIM(v->weight[XCP_SIDE_OTHER] >= XCP_SHARE_MIN);
@@ -54,15 +54,15 @@ static void check(const struct xcp_share_vars *v)
 	FUZZ_CLAIM(v->flow_q16[XCP_SIDE_XCP] >= 0 && v->flow_q16[XCP_SIDE_OTHER] >= 0);
 	/* Both clocks differ by at most a packet of 2^31 bytes at the minimum weight. */
 	FUZZ_CLAIM(v->lead > -(1LL << 55) && v->lead < 1LL << 55);
-	FUZZ_CLAIM(v->owed_bytes <= 0);
+	FUZZ_CLAIM(v->unreturned_bytes <= 0);
 }
 
 static void fuzz_once(void)
 {
 	const u64 port_bytes_ps = fuzz_range(TC_XCP_RATE_MIN_BYTES_PS, TC_XCP_RATE_MAX_BYTES_PS);
-	struct xcp_share_vars v;
+	struct sxcp_share_vars v;
 
-	xcp_share_start(&v);
+	sxcp_share_start(&v);
 	while (fuzz_has_more()) {
 		switch (fuzz_choice(4)) {
 		case 0:

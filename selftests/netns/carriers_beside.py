@@ -22,7 +22,7 @@ KIB = 1 << 10
 TBF = "root handle 1: tbf rate 1gbit burst 64k limit 1mb"
 # Carrier: cc, switch qdisc, counters of headers sent, and of headers received at the other end.
 CARRIERS = {
-    "csig": ("cubic", "csig rate 1gbit lm all compact 42", "out_tag", "in_heard"),
+    "csig": ("cubic", "csig rate 1gbit lm all compact 42", "out_tag", "in_received"),
     "int": ("hpccpp", "int rate 1gbit switch_id 1", "out_data", "in_data"),
     "xcp": ("xcp", "xcp rate 1gbit", "out_data", "in"),
 }
@@ -185,7 +185,7 @@ def check_tracked(carrier):
                       sent["in_empty"] > 10 and not sent["in_value"], detail)
         elif nat:
             tap.claim(f"{what}: whole, without our header, opened at the second SYN",
-                      good and sent["peer_silent"] == 1 and sent[out] == 0 and took_s < 1.5, detail)
+                      good and sent["peer_unsupported"] == 1 and sent[out] == 0 and took_s < 1.5, detail)
         else:
             tap.claim(f"{what}: whole, signals go on",
                       good and sent[out] > 300 and taken[into] > 300, detail)

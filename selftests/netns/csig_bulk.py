@@ -121,7 +121,7 @@ def check_volume():
             got = since("a")
             tap.claim(f"{BYTES >> 20} MiB, offloads {'on' if on else 'off'}, {csig_tag.FORM[form]}: equal",
                       good and got.get("out_tag", 0) > 0.9 * BYTES / 1448 and
-                      bool(got.get("out_super")) == on, f"{got}")
+                      bool(got.get("out_gso")) == on, f"{got}")
     hosts.run("ip -n a link set a-r gso_max_segs 65535")
     offload("a", "a-r", ETHTOOL_STSO, 1)
     knob("a", "csig_form", 1)
@@ -164,7 +164,7 @@ def check_flood():
             most = max(most, csig_tag.csig("b")["flows"] - before["flows"])
     got = since("b")
     tap.claim(f"{FLOWS} connections that nobody opens: {FLOW_LIMIT // 4} flows at most, the oldest make room",
-              most <= FLOW_LIMIT // 4 and got.get("in_hello", 0) > 0.9 * FLOWS and
+              most <= FLOW_LIMIT // 4 and got.get("in_handshake", 0) > 0.9 * FLOWS and
               got.get("flows_evicted", 0) > 0.5 * FLOWS and not got.get("flows_refused"),
               f"{most} flows, {got}")
     pair = connect(4, "cubic")

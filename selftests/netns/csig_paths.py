@@ -128,7 +128,7 @@ def check_ipsec():
                   sum(f[23] == protocol for f in frames) > 1000 and not got["a"].get("out_tag"),
                   f"{len(frames)} frames, {got}")
         tap.claim(f"{what}: both know each other, and the path is not said to strip",
-                  got["a"].get("peer_speaks") == 1 and flow["path"] != STRIPPED and
+                  got["a"].get("peer_supported") == 1 and flow["path"] != STRIPPED and
                   not got["a"].get("path_stripped"))
     close(*opened)
 
@@ -188,7 +188,7 @@ def check_frame_tunnels():
         sniffer.close()
         a, r = got["a"], got["r"]
         tap.claim(f"super-packets in {what}: whole, each has a tag outside, forwarded and told within",
-                  good and a.get("out_super", 0) > 10 and a["out_tag"] > 1400 and
+                  good and a.get("out_gso", 0) > 10 and a["out_tag"] > 1400 and
                   a["out_tag"] == r.get("out_forwarded") and
                   a.get("in_value", 0) > 20 and not a.get("path_stripped"),
                   f"{len(frames)} long frames, {got}")
@@ -306,7 +306,7 @@ def check_bridge():
                for name in "cd"}
         shown = subprocess.check_output("tc -n s -s qdisc show dev s-d".split(), text=True)
         tap.claim(f"a bridge with VLANs, its port has {what}: whole, no drop, segments have the tag",
-                  good and "dropped 0" in shown and got["c"]["out_super"] > 20 and
+                  good and "dropped 0" in shown and got["c"]["out_gso"] > 20 and
                   got["c"]["out_tag"] > 1400 and
                   got["d"]["in_tag"] > 0.99 * got["c"]["out_tag"] and got["c"]["in_value"] > 20,
                   f"{got['c']} {got['d']['in_tag']}")

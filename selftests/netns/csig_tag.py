@@ -291,7 +291,7 @@ def check_levels():
         knob(name, "csig", level)
         since = Since()
         tap.claim(f"a sender that is {what} sends without tag or option",
-                  send() and not since("a").get("out_tag") and not since("b").get("in_hello"),
+                  send() and not since("a").get("out_tag") and not since("b").get("in_handshake"),
                   f"{since('a')} {since('b')}")
     knob("a", "csig", 2)
     since = Since()
@@ -300,7 +300,7 @@ def check_levels():
     since = Since()
     good = send() and send()
     tap.claim("a receiver without CSIG: no tag, and it is remembered",
-              good and since("a") == {"out_hello": 1, "peer_silent": 1, "peer_avoided": 1, "flows": 1},
+              good and since("a") == {"out_handshake": 1, "peer_unsupported": 1, "peer_avoided": 1, "flows": 1},
               f"{since('a')}")
     knob("b", "csig", 1)
     knob("a", "csig_silent_s", 1)
@@ -330,7 +330,7 @@ def stripped(what, retry=None):
     a, b = since("a"), since("b")
     tap.claim(f"{what}: the stream is whole, nothing arrives, the sender stops",
               good and a.get("path_stripped") and sent[0] == sent[1] > 0 and
-              (retry or not b.get("in_heard")), f"{sent} {a} {b}")
+              (retry or not b.get("in_received")), f"{sent} {a} {b}")
     if retry:
         tap.claim("when it does not any more, the sender finds out",
                   flow["path"] == PROVEN and a.get("in_value", 0) > 100, f"{flow} {a}")

@@ -9,7 +9,7 @@
 #define HOPCC_SELFTESTS_DRIVE_H
 
 #include <linux/module.h>
-#include <net/hop_shim.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/tcp.h>
 
 /* There are no races, since the lab has one CPU and the writers run with BH off or in softirq. */

@@ -87,8 +87,8 @@ def passed(version, cc):
     """a's knob is on: a's headers pass, and the other namespace adds nothing."""
     exact, got = stream(version, cc)
     tap.claim(f"IPv{version}, {cc}: on: the socket's namespace negotiates, the other does nothing",
-              exact and not got["r"] and got["a"].get("peer_speaks") == 1 and
-              got["b"].get("peer_speaks") == 1, f"exact: {exact}, {got}")
+              exact and not got["r"] and got["a"].get("peer_supported") == 1 and
+              got["b"].get("peer_supported") == 1, f"exact: {exact}, {got}")
 
 
 def main():

@@ -94,7 +94,7 @@ def sound(a, b):
 def opened_once(version, name, exact, a, b):
     tap.claim(f"IPv{version} {name}: exact, opened and closed",
               exact and (drive("opened"), drive("closed"), drive("refused")) == (1, 1, 0) and
-              (a["out_hello"], b["out_hello"]) == (1, 1) and not drive("silenced"))
+              (a["out_handshake"], b["out_handshake"]) == (1, 1) and not drive("silenced"))
 
 
 def told(version, name, a, b, want):
@@ -180,16 +180,16 @@ def inband(version, name, kind=RECORDS, super_packets=True, every=1, **options):
     low = 5 * MB // 1460 // every * (0.9 if every == 1 else 0.3)
     tap.claim(f"IPv{version} {name}: headers on data",
               b["in_data"] == a["out_data"] > low and not a["out_no_room"] and
-              bool(a["out_super"]) == super_packets,
-              f"{a['out_data']} packets, {a['out_super']} super-packets")
+              bool(a["out_gso"]) == super_packets,
+              f"{a['out_data']} packets, {a['out_gso']} super-packets")
     if kind == RECORDS:
         told(version, name, a, b, kind)
         # One packet in each T is answered, and one in T/8 while a queue stands: some eight pass in T.
         # A GSO packet that stays whole up to the receiver is one.
-        least = min(a["out_super"], a["out_data"] // 16) if super_packets else a["out_data"] // 16
+        least = min(a["out_gso"], a["out_data"] // 16) if super_packets else a["out_data"] // 16
         tap.claim(f"IPv{version} {name}: answered, and no packet twice",
                   least + a["out_probe"] <= a["in_answer"] <= a["out_data"] + a["out_probe"],
-                  f"{a['in_answer']} answers, {a['out_data']} packets, {a['out_super']} super-packets")
+                  f"{a['in_answer']} answers, {a['out_data']} packets, {a['out_gso']} super-packets")
     else:
         # A window is told once a T, in which some eight packets pass.
         most = a["out_data"] // 4 if kind == WINDOW else a["out_data"]
@@ -370,7 +370,7 @@ def lossy(version):
                   "duplicates, reordering: exact, answers, not given up",
                   good and not drive("silenced") and not malformed(a) and not malformed(b) and
                   not a["in_forged"], f"{drive('records')} answers, {a['in_old']} old, silent "
-                  f"{a['peer_silent']}, for want of answers {a['peer_given_up']}, "
+                  f"{a['peer_unsupported']}, for want of answers {a['peer_given_up']}, "
                   f"{hosts.netstat('a', 'TCPTimeouts') - timeouts} timeouts")
     sysctl("a", "hopcc/int_forward", 0)
     sysctl("a", "hopcc/int_encap", 0)
@@ -436,7 +436,7 @@ def without(version, name, first=(0, 0.1), again=(0, 0.1)):
         settle()
         got = since("a", before)
         tap.claim(f"IPv{version} {name}, {when} connection: exact, without, opened in time",
-                  exact and least <= opened <= most and got["peer_silent"] == silent and
+                  exact and least <= opened <= most and got["peer_unsupported"] == silent and
                   drive("refused") == 1 and not got["out_data"] and not got["out_probe"],
                   f"opened in {opened:.3f} s")
     forget()
@@ -514,7 +514,7 @@ def prohibited(version):
     settle()
     got = since("a", before)
     tap.claim(f"IPv{version} protocol prohibited by ICMP: without, exact",
-              exact and got["icmp_refused"] == 1 and got["peer_silent"] == 1,
+              exact and got["icmp_refused"] == 1 and got["peer_unsupported"] == 1,
               f"opened in {opened:.3f} s")
     run("ip -n r rule del prio 10")
     forget()
@@ -587,7 +587,7 @@ def named(version):
                         ("reno int_drive", 1), ("xint_drive int_drive reno", 1)):
         sysctl("a", "hopcc/int_cc", names)
         _, a, _ = one_way(version, 3000)
-        tap.equal(f"int_cc '{names}': asks or not", (a["out_hello"], drive("opened")),
+        tap.equal(f"int_cc '{names}': asks or not", (a["out_handshake"], drive("opened")),
                   (asks, asks))
     sysctl("a", "hopcc/int_cc", "hpccpp " + CC)
 

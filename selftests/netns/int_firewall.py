@@ -104,7 +104,7 @@ def with_telemetry(version, name):
         what = "probe" if not forward else "inband, super-packets" if gso else "inband"
         tap.claim(f"IPv{version} {name}, {what}: exact, answers",
                   exact and opened == 1 and not drive("silenced") and drive("records") > 5 and
-                  bool(got["out_super"]) == bool(forward and gso) and
+                  bool(got["out_gso"]) == bool(forward and gso) and
                   (5 < got["in_answer"] < headers if forward else got["in_answer"] == headers),
                   f"{got['in_answer']} answers, {got['out_probe']} probes, "
                   f"{got['out_data']} headers")
@@ -122,7 +122,7 @@ def by_probes(version, name):
 def without(version, name, limit_s, **options):
     exact, opened, took, got = stream(version, **options)
     tap.claim(f"IPv{version} {name}: exact, without telemetry, opened within {limit_s} s",
-              exact and opened == 0 and took <= limit_s and got["peer_silent"] == 1,
+              exact and opened == 0 and took <= limit_s and got["peer_unsupported"] == 1,
               f"{took:.3f} s")
     exact, opened, took, _ = stream(version, MB, **options)
     tap.claim(f"IPv{version} {name}: again: at once", exact and opened == 0 and took < 0.1,
@@ -135,7 +135,7 @@ def nat_begins(version):
     nft("r", MASQUERADE)
     exact, _, _, got = stream(version, MB)
     tap.claim(f"IPv{version} source NAT begins: one connection is reset, and this is noted",
-              not exact and got["peer_reset"] == got["peer_silent"] == 1)
+              not exact and got["peer_reset"] == got["peer_unsupported"] == 1)
     exact, opened, took, got = stream(version, MB)
     tap.claim(f"IPv{version} source NAT began, the next: exact, without telemetry, at once",
               exact and opened == 0 and took < 0.1 and got["peer_avoided"] == 1, f"{took:.3f} s")

@@ -764,7 +764,7 @@ def inband(tun, version):
     tails = {struct.unpack("!II", p.shim[-8:]) for p in packets}
     tap.claim(f"IPv{version} inband: segments, each with a header, of one super-packet",
               [p.size for p in packets] == [size] * 4 and len(tails) == 1 and
-              grown(before).get("out_super") == 1 and
+              grown(before).get("out_gso") == 1 and
               {p.shim[:-8] for p in packets} == {header(DATA, 5)}, f"{[p.size for p in packets]}")
     tap.claim(f"IPv{version} inband: the receiver's cookie, bytes and sums right",
               {t[1] for t in tails} == {COOKIE & 0xffffffff} and
@@ -812,7 +812,7 @@ def spoofed_synack(tun, version):
     caller.peer.send(SYN | ACK, pos=-1, ack=7777, options=Peer.OPTIONS, shim=hello(1))
     caller.peer.read(5)
     tap.claim(f"IPv{version} spoofed SYN-ACK: not believed",
-              grown(before).get("in_no_flow") == 1 and "peer_speaks" not in grown(before))
+              grown(before).get("in_no_flow") == 1 and "peer_supported" not in grown(before))
     caller.answer(hello())
     m = caller.probe()
     tap.equal(f"IPv{version} after a spoofed SYN-ACK: the true cookie", m and m.cookie, COOKIE)

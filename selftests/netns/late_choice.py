@@ -18,8 +18,8 @@ from xcp_firewall import nft
 
 MB = 1 << 20
 # By congestion control: its carrier; the counters of headers on or beside data, and of questions.
-CARRIERS = {"xcp": ("xcp", "out_data", "out_syn"), "hpccpp": ("int", "out_probe", "out_hello"),
-            "csig": ("csig", "out_tag", "out_hello")}
+CARRIERS = {"xcp": ("xcp", "out_data", "out_syn"), "hpccpp": ("int", "out_probe", "out_handshake"),
+            "csig": ("csig", "out_tag", "out_handshake")}
 # csig without CSIG goes by the path's delay, and keeps its name: cwnd_gain is 4 and more.
 TCP_CC_INFO, ONE, PATH = 26, 256, 4
 
@@ -96,9 +96,9 @@ class Run:
 def works(version, cc, what, **options):
     r = Run(version, cc, **options)
     tap.claim(f"IPv{version} {cc} {what}: cubic without a header, then negotiated by one ACK",
-              r.quiet and r.exact and r.name == cc and not r.fell and r.got["peer_speaks"] == 1 and
+              r.quiet and r.exact and r.name == cc and not r.fell and r.got["peer_supported"] == 1 and
               r.got[CARRIERS[cc][1]] > 10,
-              f"{r.name}, {r.got['peer_speaks']}, {r.got[CARRIERS[cc][1]]} headers or probes")
+              f"{r.name}, {r.got['peer_supported']}, {r.got[CARRIERS[cc][1]]} headers or probes")
 
 
 def falls_back(version, cc, what, asked, **options):
@@ -106,7 +106,7 @@ def falls_back(version, cc, what, asked, **options):
         r = Run(version, cc, **options)
         sent = r.got[CARRIERS[cc][2]]
         tap.claim(f"IPv{version} {cc} {what}, {when}: exact, without headers, no packet is lost",
-                  r.exact and r.fell and r.got["peer_silent"] == silent and sent == headers and
+                  r.exact and r.fell and r.got["peer_unsupported"] == silent and sent == headers and
                   not r.retrans, f"{r.name}, {sent} ACKs asked, {r.retrans} lost")
 
 

@@ -330,7 +330,7 @@ class Sender:
 
     def has_fallen_back(self):
         """Return True if the connection has fallen back to Reno, which ignores feedback."""
-        return not {"peer_silent", "peer_given_up"}.isdisjoint(self.counted())
+        return not {"peer_unsupported", "peer_given_up"}.isdisjoint(self.counted())
 
     def sample(self, now_s):
         pace, longest_us = self.info("Q", 104), self.samples[-1][3] if self.samples else 0

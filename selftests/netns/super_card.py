@@ -48,9 +48,9 @@ def streams(source, net, host, where, carriers=CARRIERS):
             mistaken = drive("mistaken", module="csig_card")
             out, came = hosts.since(source, sent, carrier), hosts.since("b", got, carrier)
             tap.claim(f"{where}, IPv{version} {what}: whole, and no card was left a super-packet",
-                      good and not mistaken and out["out_super"] > 30 and
+                      good and not mistaken and out["out_gso"] > 30 and
                       came[counter] > MIB // 1448,
-                      f"{mistaken} mistaken, {out['out_super']} super-packets, "
+                      f"{mistaken} mistaken, {out['out_gso']} super-packets, "
                       f"{out['out_data']} packets, {came[counter]} with a header")
 
 

@@ -315,7 +315,7 @@ def questions(tun, version, listener):
         words = tun.heard([wrap(pair.peer.packet(ACK, pos=0))])
         tap.equal(f"IPv{version} an ACK that asks {name}: answered once",
                   (words, {k: v for k, v in since().items() if k.startswith("out")}),
-                  (["ACK"], {"out_hello" if carrier == "int" else "out_ack": 1}))
+                  (["ACK"], {"out_handshake" if carrier == "int" else "out_ack": 1}))
         tap.claim(f"IPv{version} after an ACK that asks {name}: plain data arrives", pair.works())
         pair.close()
         for what, fields in (("beyond the window", {"pos": 1 << 30}),
@@ -339,7 +339,7 @@ def csig_questions(tun, version, listener):
     asks = {"flags": ACK, "pos": 0, "options": b"\1\1\1" + struct.pack("!BBHB", 253, 5, 0x4353, 0)}
     knob("csig", 1)
     for what, fields, counted, words in (
-            ("within the windows", {}, {"in_hello": 1, "out_hello": 1, "peer_speaks": 1}, ["ACK"]),
+            ("within the windows", {}, {"in_handshake": 1, "out_handshake": 1, "peer_supported": 1}, ["ACK"]),
             ("beyond the window", {"pos": 1 << 30}, {"in_forged": 1}, None),
             ("of what was not sent", {"ack": 1 << 20}, {"in_forged": 1}, None),
             ("with FIN", {"flags": ACK | wire.FIN, "pos": 5}, {"in_forged": 1}, None)):
@@ -704,11 +704,11 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         listener.accept()[0].close()
         sock.close()
         return {k: v for k, v in hosts.since("u", before, carrier).items()
-                if v and k in ("in", "in_hello", "in_hidden")}
+                if v and k in ("in", "in_handshake", "in_hidden")}
 
     # Neighbours must be resolved before the first packet.
     opened(b"reno", "int")
-    for carrier, cc, taken in (("int", b"hpccpp", "in_hello"), ("xcp", b"xcp", "in")):
+    for carrier, cc, taken in (("int", b"hpccpp", "in_handshake"), ("xcp", b"xcp", "in")):
         knob(f"{carrier}_silent_s", 0)
         tap.claim(f"IPv{version} {carrier} over a bridge: negotiated",
                   opened(cc, carrier).get(taken, 0) > 0)

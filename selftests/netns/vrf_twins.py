@@ -19,7 +19,7 @@ TOTAL = 1 << 18
 VRFS = ("red", "blue")
 ENDS = {"a": {4: "192.0.2.1", 6: "2001:db8:1::1"}, "b": {4: "192.0.2.2", 6: "2001:db8:1::2"}}
 # Congestion control, its carrier, and the counter of headers or signals at the receiver
-CARRIERS = {"xcp": ("xcp", "in"), "hpccpp": ("int", "in_probe"), "csig": ("csig", "in_heard")}
+CARRIERS = {"xcp": ("xcp", "in"), "hpccpp": ("int", "in_probe"), "csig": ("csig", "in_received")}
 
 tap = hosts.Tap()
 
@@ -88,7 +88,7 @@ def twins(version, cc, suffix):
     pairs = [twin(version, vrf + suffix, cc, ports) for vrf in VRFS]
     flows = [grown(name, "flows") for name in "ab"]
     exact = all(pairs) and transfer([Stream(*p, TOTAL) for p in pairs], limit_s=60)
-    peers = [grown(name, "peer_speaks") for name in "ab"]
+    peers = [grown(name, "peer_supported") for name in "ab"]
     for pair in filter(None, pairs):
         hosts.close(*pair)
     tap.equal(f"{what}: equal connections in two VRFs are two flows at both ends",
@@ -118,7 +118,7 @@ def unbound(version):
     got = {name: {k: v - before[name][k] for k, v in counts(name).items()} for name in "ab"}
     hosts.close(source, sink, listener)
     tap.claim(f"IPv{version}, xcp: a listener of no VRF takes a connection of one, in one flow",
-              exact and all(got[n]["flows"] == got[n]["peer_speaks"] == 1 for n in "ab") and
+              exact and all(got[n]["flows"] == got[n]["peer_supported"] == 1 for n in "ab") and
               not any(got[n]["in_no_flow"] for n in "ab"),
               f"{ {n: {k: v for k, v in got[n].items() if v} for n in 'ab'} }")
     for name in "ab":

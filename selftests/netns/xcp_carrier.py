@@ -50,10 +50,10 @@ def conservation(version, name, gso=True, **options):
     tap.claim(f"IPv{version} {name}: stream exact", exact)
     out, back = (since(end, b) for end, b in zip(ends, before))
     tap.claim(f"IPv{version} {name}: a header on every data packet",
-              out["out_data"] >= 20 * MB // mss and out["peer_speaks"] == both
+              out["out_data"] >= 20 * MB // mss and out["peer_supported"] == both
               and not out["out_no_room"],
-              f"{out['out_data']} packets, {out['out_super']} super-packets")
-    tap.equal(f"IPv{version} {name}: super-packets or none", bool(out["out_super"]), gso)
+              f"{out['out_data']} packets, {out['out_gso']} super-packets")
+    tap.equal(f"IPv{version} {name}: super-packets or none", bool(out["out_gso"]), gso)
     tap.equal(f"IPv{version} {name}: all feedback came back", drive("feedback"),
               drive("delta") * out["out_data"])
     tap.claim(f"IPv{version} {name}: one opened, one closed",
@@ -78,9 +78,9 @@ def in_tunnels():
             exact, _ = one_way(version, 5 * MB, to=far)
             got = since("a", before)
             tap.claim(f"IPv{version} in {kind}: exact, super-packets with headers, sums right",
-                      exact and got["out_super"] > 0 and got["peer_speaks"] == 1 and
+                      exact and got["out_gso"] > 0 and got["peer_supported"] == 1 and
                       hosts.snmp("b", "Tcp", "InCsumErrors") == errors,
-                      f"{got['out_data']} packets, {got['out_super']} super-packets")
+                      f"{got['out_data']} packets, {got['out_gso']} super-packets")
         for name in ends:
             run(f"ip -n {name} link del t0")
 
@@ -151,9 +151,9 @@ def on_data(version, gso):
     got = since("b", before)
     tap.claim(f"IPv{version}, {'super-packets' if gso else 'packets'} of cubic's data answer",
               exact and got["out_data"] > asked // 2 and late < asked // 2 and
-              bool(got["out_super"]) == bool(gso),
+              bool(got["out_gso"]) == bool(gso),
               f"{asked} asked, at most {late} not answered, {got['out_ack']} ACKs, "
-              f"{got['out_data']} segments, {got['out_super']} super-packets")
+              f"{got['out_data']} segments, {got['out_gso']} super-packets")
     # From now on, the congestion control decides about the room for a header.
     for cc in ("xcp", "cubic", "xcp"):
         b.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
@@ -215,7 +215,7 @@ def silent_peer(version):
         got = since("a", before)
         tap.claim(f"IPv{version} silent peer, {when} connection: exact, at once, without",
                   exact and took < 1 and drive("refused") == 1 and
-                  (got["peer_silent"], got["peer_avoided"], got["out_data"]) ==
+                  (got["peer_unsupported"], got["peer_avoided"], got["out_data"]) ==
                   (silent, avoided, 0))
     sysctl("b", "hopcc/xcp", 1)
     forget()
@@ -242,14 +242,14 @@ def dropped(version):
         got = since("a", before)
         tap.claim(f"IPv{version} protocol dropped, {when} connection: "
                   f"{'one SYN lost' if silent else 'none lost'}, exact",
-                  exact and least <= opened <= most and got["peer_silent"] == silent,
+                  exact and least <= opened <= most and got["peer_unsupported"] == silent,
                   f"opened in {opened:.3f} s")
     run("ip netns exec r tc qdisc del dev r-a clsact")
     time.sleep(15)
     before = counts("a")
     exact, _ = one_way(version, MB)
     tap.claim(f"IPv{version} protocol dropped, 15 s later not any more: asked again, with headers",
-              exact and since("a", before)["peer_speaks"] == 1)
+              exact and since("a", before)["peer_supported"] == 1)
 
 
 def dropped_later(version):
@@ -308,7 +308,7 @@ def prohibited(version):
     settle()
     got = since("a", before)
     tap.claim(f"IPv{version} protocol prohibited by ICMP: the connection is without, exact",
-              exact and got["icmp_refused"] == 1 and got["peer_silent"] == 1,
+              exact and got["icmp_refused"] == 1 and got["peer_unsupported"] == 1,
               f"opened in {opened:.3f} s")
     run("ip -n r rule del prio 10")
     forget()

@@ -29,7 +29,7 @@ def speaks(what, pair, before, total=2 * MB):
     time.sleep(1)
     got = since("a", before)
     tap.claim(f"{what}: exact, with headers, all feedback came back",
-              exact and got["peer_speaks"] == 1 and got["out_data"] >= total // 1460 and
+              exact and got["peer_supported"] == 1 and got["out_data"] >= total // 1460 and
               drive("feedback") == drive("delta") * got["out_data"],
               f"{got['out_data']} packets, feedback {drive('feedback')}")
 
@@ -41,7 +41,7 @@ def goes_without(what, pair, before, total=MB):
     time.sleep(1)
     got = since("a", before)
     tap.claim(f"{what}: exact, without XCP", exact and not got["out_data"] and
-              not got["peer_speaks"], f"{got['out_data']} packets with headers")
+              not got["peer_supported"], f"{got['out_data']} packets with headers")
 
 
 def cookies(version):

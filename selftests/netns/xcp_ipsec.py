@@ -73,7 +73,7 @@ def detail(got, near, far):
 
 def no_trouble(got):
     return not any(v for end in "aexb" for k, v in got[end].items()
-                   if k in ("tunnel_bad", "tunnel_no_room", "tunnel_super", "no_memory")
+                   if k in ("tunnel_bad", "tunnel_no_room", "tunnel_gso", "no_memory")
                    or k.startswith("bad_"))
 
 
@@ -100,7 +100,7 @@ def transport(version, proto):
     switch(0, "b")
     got = through(version, MB)
     tap.claim(f"{name}, only the sender's option on: exact, without XCP",
-              got["exact"] and not got["a"]["out_data"] and got["a"]["peer_silent"] == 1 and
+              got["exact"] and not got["a"]["out_data"] and got["a"]["peer_unsupported"] == 1 and
               got["b"]["in_off"] == 1 and not got["b"]["ipsec_in"])
     switch(0, "a")
     lay_open("a", "b")
@@ -208,7 +208,7 @@ def in_pieces(version, proto):
     a, b = got["a"], got["b"]
     tap.claim(f"IPv{version} in {proto.upper()} transport, in fragments: exact, each header taken",
               got["exact"] and a["ipsec_out"] == b["ipsec_in"] == b["in"] > MB // 4 // 1400 and
-              b["in_late"] > b["in"] * 0.9 and a["peer_speaks"] == 1 and no_trouble(got),
+              b["in_late"] > b["in"] * 0.9 and a["peer_supported"] == 1 and no_trouble(got),
               f"{a['ipsec_out']} in front, {b['in_late']} in fragments, {b['in']} taken")
     run("ip netns exec r tc qdisc del dev r-e clsact")
     switch(0, "a", "b")

@@ -220,10 +220,10 @@ def from_host(version, name, outer, kind):
     got = through(version, 2 * MB, FAR)
     a, b = got["a"], got["b"]
     tap.claim(f"IPv{version} in {name} from the host: super-packets, a copy for each segment",
-              got["exact"] and a["out_super"] > 0 and not a["tunnel_super"] and
+              got["exact"] and a["out_gso"] > 0 and not a["tunnel_gso"] and
               a["tunnel_out"] == a["out_data"] + a["out_syn"] == b["tunnel_in"] and
               b["tunnel_lowered"] > 0 and not got["drops"],
-              f"{a['out_data']} packets, {a['out_super']} super-packets, "
+              f"{a['out_data']} packets, {a['out_gso']} super-packets, "
               f"{b['tunnel_lowered']} lowered")
     for end in "ab":
         run(f"ip -n {end} link del t0")

@@ -33,8 +33,8 @@ def streams():
             tap.claim(f"IPv{version}, super-packets {'on' if gso else 'off'}: 256 MB exact, "
                       "all feedback",
                       exact and drive("feedback") == got["out_data"] * drive("delta") and
-                      bool(got["out_super"]) == bool(gso),
-                      f"{got['out_data']} headers, {got['out_super']} super-packets")
+                      bool(got["out_gso"]) == bool(gso),
+                      f"{got['out_data']} headers, {got['out_gso']} super-packets")
 
 
 def one_connection(listener, number):

@@ -173,7 +173,7 @@ def data_answers(tun, version):
         sent += len(content)
         tap.equal(f"IPv{version} answer on data: {what}",
                   ([p.shim and p.shim[5] for p in got], sum(p.size for p in got),
-                   counts()["out_super"] - before["out_super"]),
+                   counts()["out_gso"] - before["out_gso"]),
                   (want, len(content), int(len(want) > 1)))
         tap.claim(f"IPv{version} answer on data: {what}: Minimal, bytes and sums right",
                   all((p.shim is None or p.shim[:5] == (MINIMAL, 0, 0, 0, 0)) and
@@ -400,12 +400,12 @@ def super_packet(caller, version):
     # The pending feedback waits for data, since the ACK of this packet is delayed.
     caller.peer.send(ACK, pos=1, ack=3 * MSS, payload=b"y", shim=header(delta=66, **BIG))
     caller.heard = 2
-    before = counts()["out_super"]
+    before = counts()["out_gso"]
     content = random.Random(4).randbytes(6 * (MSS - 20))
     caller.sock.send(content)
     packets = [p for p in caller.peer.read(5) if p.size]
     tap.equal(f"IPv{version} super-packet: segments, each with the offer, one answer",
-              (counts()["out_super"] > before, [p.size for p in packets],
+              (counts()["out_gso"] > before, [p.size for p in packets],
                [p.shim for p in packets]),
               (True, [MSS - 20] * 6, [(MICRO, 0, 100, 1000, 1000, 66)] +
                [(MICRO, 0, 100, 1000, 1000, 0)] * 5))

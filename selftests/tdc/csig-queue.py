@@ -369,11 +369,11 @@ def held_queue_rests(wire):
             wire.put(tagged_1000(EXPANDED, ABW))
         time.sleep(1)
         expect(wire.stats()["qlen"], 8, "held")
-        expect(expiries("csig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
+        expect(expiries("scsig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
         expect(wire.stats()["available"], 1000000, "available")
         # All packets leave, the first one as from an idle port; the timer runs until then.
         sh("tc qdisc change dev va parent 10:1 handle 20: tbf rate 8mbit burst 2000 limit 100000")
-        count = expiries("csig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
+        count = expiries("scsig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
         assert 8 <= count <= 1000, count
         got = [read(data)[1] for data in wire.arrived()]
         expect((len(got), got[2]), (11, 8000), "arrived, told")

@@ -227,7 +227,7 @@ def question(version, behind=b"", **more):
 STAMPED = [
     ("IPv4", made(inband, 4), H, "data", {}),
     ("IPv6", made(inband, 6), H, "data", {}),
-    ("IPv4, of a handshake", made(inband, 4), header(HELLO), "hello", {}),
+    ("IPv4, of a handshake", made(inband, 4), header(HELLO), "handshake", {}),
     ("IPv4 with options", made(inband, 4, options=b"\x01" * 12), H, "data", {}),
     ("IPv4, first fragment", made(inband, 4, fragment=0x2000), H, "data", {}),
     ("IPv6 behind hop-by-hop", lambda head: frame(*frames.ipv6(head, HOPOPTS, TO_INT)), H,
@@ -702,7 +702,7 @@ def flood_frames():
 def main():
     groups = [(f"stamped, {'/'.join(kinds)}", [stamped(*r[:4], **r[4]) for r in STAMPED
                                                if r[3] in kinds])
-              for kinds in (("data", "hello"), ("encap",), ("probe",))]
+              for kinds in (("data", "handshake"), ("encap",), ("probe",))]
     groups += [("untouched, malformed", [untouched(*r) for r in UNTOUCHED if r[2]]),
                ("untouched, not ours to stamp", [untouched(*r) for r in UNTOUCHED if not r[2]])]
     checks = [(f"{name}: {len(rows)} frames", each_row(rows), ()) for name, rows in groups]

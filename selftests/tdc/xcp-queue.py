@@ -204,7 +204,7 @@ def intervals_end_and_stop(wire):
 
 
 HELD = "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000"
-TIMERS = ("xcp_ctl_expired", "xcp_queue_expired")
+TIMERS = ("sxcp_ctl_expired", "sxcp_queue_expired")
 PORTS = 100
 
 

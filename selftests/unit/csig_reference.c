@@ -34,7 +34,7 @@ struct reference {
 	double cw, begun, goal, ssthresh, before_loss, delay;
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
-	bool stale, guess, told, hop;
+	bool stale, guess, reported, hop;
 	u64 since, delivered, jump_at;
 };
 
@@ -118,7 +118,7 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 
 	if (a->has_free && (rest || !strcmp(r->stage, "jump")))
 		r->goal = fmin(r->goal, r->cw + free);
-	if (!strcmp(r->stage, "seek") && r->told && r->delivered >= r->jump_at) {
+	if (!strcmp(r->stage, "seek") && r->reported && r->delivered >= r->jump_at) {
 		free /= fmax(a->sharers, 1);
 		r->goal = fmin(fmin(r->cw + free, fmax(r->ssthresh, r->cw)), WND_MAX);
 		r->cw = (r->cw + r->goal) / 2;
@@ -163,7 +163,7 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 		r->delay = a->delay_ns;
 	if (a->has_delay && r->delay > r->target)
 		excess(r, r->delay, a->rtt_ns);
-	r->told |= a->has_free;
+	r->reported |= a->has_free;
 	if (!strcmp(r->stage, "seek") && !a->has_delay && a->path_ns > r->target) {
 		r->cw = fmin(r->cw, without_queue(r, a->path_ns, a->rtt_ns));
 		held++;
@@ -180,7 +180,7 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 
 static void begin_transfer(struct reference *r)
 {
-	r->told = false;
+	r->reported = false;
 	r->jump_at = r->delivered + fmin(fmax(floor(r->cw), 1), 3);
 }
 
@@ -274,7 +274,7 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 	a.prior_pkts = r->delivered > back ? r->delivered - back : 0;
 	follow(r, v);
 	reference_ack(r, &a);
-	tcsig_hear(v, p, &a);
+	tcsig_receive(v, p, &a);
 	acks++;
 	return same("ACK", r, v);
 }

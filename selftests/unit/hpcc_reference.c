@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Test of HPCC++'s arithmetic against the draft in double precision. The reference is lines 1
- * to 27 of the draft's pseudo-code, in seconds and bytes, with the deviations that net/hpcc.h
+ * to 27 of the draft's pseudo-code, in seconds and bytes, with the deviations that hopcc/lib/hpcc.h
  * lists.
  *
  * Each sequence is a connection over 1 to 15 random ports (10M to 1.6T; idle, busy or
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <net/hpcc.h>
+#include <hopcc/lib/hpcc.h>
 
 #include "random.h"
 
@@ -41,7 +41,7 @@ static u64 failures;
 
 /* The cases that the sequences covered; each case must occur. */
 static struct {
-	u64 answers, heard[HPCC_HEARD_NOTHING + 1];
+	u64 answers, received[HPCC_RECEIVED_NOTHING + 1];
 	u64 multiplied, added, returned, at_max, at_min, saturated_u, saturated_q, agreed;
 	double u, wnd;
 } seen;
@@ -362,24 +362,24 @@ static void compare(struct connection *c)
 }
 
 /* Process an answer in the reference. Returns the classification of its records. */
-static enum hpcc_heard reference_hear(struct connection *c, const struct int_hdr *h)
+static enum hpcc_received reference_receive(struct connection *c, const struct int_hdr *h)
 {
 	struct stored *path = reference_find(&c->r, h);
-	enum hpcc_heard heard = HPCC_HEARD_FIRST;
+	enum hpcc_received received = HPCC_RECEIVED_FIRST;
 
 	if (path && c->now_ns - path->ns <= HPCC_STORED_MAX_NS) {
-		heard = reference_measure(&c->r, path, h, c->v.bottleneck) ? HPCC_HEARD_NEW :
-									     HPCC_HEARD_SAME;
+		received = reference_measure(&c->r, path, h, c->v.bottleneck) ? HPCC_RECEIVED_NEW :
+									     HPCC_RECEIVED_SAME;
 	} else {
 		if (!path && c->r.records_most)
-			heard = HPCC_HEARD_PATH;
+			received = HPCC_RECEIVED_PATH;
 		if (!path)
 			path = reference_room(&c->r, h);
 		reference_store(path, h);
 	}
-	if (heard != HPCC_HEARD_SAME)
+	if (received != HPCC_RECEIVED_SAME)
 		path->ns = c->now_ns;
-	return heard;
+	return received;
 }
 
 static void answer(struct connection *c, const struct int_hdr *h)
@@ -387,18 +387,18 @@ static void answer(struct connection *c, const struct int_hdr *h)
 	unsigned int stage = c->v.inc_stage;
 	u32 ack_seq = c->snd_nxt - below(4) * 1000;
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
-	enum hpcc_heard want, got;
+	enum hpcc_received want, got;
 	bool multiply, small = c->v.wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
 
 	/* Errors do not add up here either: at the edge of a packet both are on one side. */
 	c->r.wc = c->v.wnd_ref / 65536.0;
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
-	want = reference_hear(c, h);
-	if (want == HPCC_HEARD_NEW)
+	want = reference_receive(c, h);
+	if (want == HPCC_RECEIVED_NEW)
 		reference_wind(&c->r, &c->v, &c->p, update, multiply, small);
 	seen.answers++;
-	seen.heard[got]++;
+	seen.received[got]++;
 	check(got == want, "heard", got, want);
 	check(c->r.stage == c->v.inc_stage, "incStage", c->v.inc_stage, c->r.stage);
 	c->r.stage = c->v.inc_stage;
@@ -532,8 +532,8 @@ static void check_coverage(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < HPCC_HEARD_NOTHING; i++)
-		check(seen.heard[i], "never heard", 0, i);
+	for (i = 0; i < HPCC_RECEIVED_NOTHING; i++)
+		check(seen.received[i], "never heard", 0, i);
 	check(seen.multiplied && seen.added && seen.returned && seen.at_max && seen.at_min &&
 	      seen.saturated_q, "coverage", 0, 1);
 	check(seen.agreed < seen.answers / 100, "at the edge", seen.agreed, seen.answers);
@@ -550,9 +550,9 @@ int main(int argc, char **argv)
 	run_loops();
 	printf("# %llu sequences, %llu answers: U within %.2g, W within %.2g\n", sequences,
 	       seen.answers, seen.u, seen.wnd);
-	printf("# new %llu, same %llu, first %llu, path %llu\n", seen.heard[HPCC_HEARD_NEW],
-	       seen.heard[HPCC_HEARD_SAME], seen.heard[HPCC_HEARD_FIRST],
-	       seen.heard[HPCC_HEARD_PATH]);
+	printf("# new %llu, same %llu, first %llu, path %llu\n", seen.received[HPCC_RECEIVED_NEW],
+	       seen.received[HPCC_RECEIVED_SAME], seen.received[HPCC_RECEIVED_FIRST],
+	       seen.received[HPCC_RECEIVED_PATH]);
 	printf("# multiplied %llu, added %llu, returned %llu, at the edge %llu\n", seen.multiplied,
 	       seen.added, seen.returned, seen.agreed);
 	printf("%sok 1 - HPCC++ against double precision\n1..1\n", failures ? "not " : "");

@@ -159,7 +159,7 @@ static bool ack_event(struct reference *r, struct ldcp_vars *v, const struct ldc
 	below_one += r->cw < 1;
 	acks++;
 	reference_ack(r, &a);
-	ldcp_hear(v, p, &a);
+	ldcp_update(v, p, &a);
 	return same(a.ece ? "mark" : "credit", r, v, bound);
 }
 

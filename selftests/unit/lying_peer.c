@@ -110,7 +110,7 @@ static void lie_to_csig(void)
 		if (!below(16))
 			tcsig_lose(&v, delivered_pkts, below(2));
 		else
-			tcsig_hear(&v, &p, &a);
+			tcsig_receive(&v, &p, &a);
 		if (!below(16))
 			tcsig_undo(&v);
 		else
@@ -129,40 +129,41 @@ static void lie_to_xcp(void)
 	const u64 speed_bytes_ps = below(2) ? log_uniform(125000, XCP_RATE_MAX_BYTES_PS) : 0;
 	const u64 app_bytes_ps = below(2) ? U64_MAX : any();
 	u64 asked_bytes_ps = 0, granted_bytes_ps = 0;
-	struct xcp_vars v;
+	struct txcp_vars v;
 	u32 i;
 
-	xcp_start(&v, any(), MSS);
+	txcp_start(&v, any(), MSS);
 	v.rtt_us = log_uniform(1, XCP_RTT_MAX_US);
 	for (i = 0; i < REPORTS; i++, reports++) {
-		const u64 rate_bytes_ps = xcp_throughput_bytes_ps(xcp_wnd_bytes(&v), v.rtt_us);
-		const struct xcp_line line =
-			xcp_desire(speed_bytes_ps, speed_bytes_ps, app_bytes_ps, rate_bytes_ps);
+		const u64 rate_bytes_ps = txcp_throughput_bytes_ps(txcp_wnd_bytes(&v), v.rtt_us);
+		const struct txcp_line line =
+			txcp_desire(speed_bytes_ps, speed_bytes_ps, app_bytes_ps, rate_bytes_ps);
 		const s32 demand_bytes_ps =
-			xcp_demand_bytes_ps(line.desired_bytes_ps, rate_bytes_ps,
-					    xcp_wnd_pkts(&v, MSS));
+			txcp_demand_bytes_ps(line.desired_bytes_ps, rate_bytes_ps,
+					     txcp_wnd_pkts(&v, MSS));
 		const u64 was = v.wnd, round_wnd = v.round_wnd;
 		const u32 pkts = below(64);
-		struct xcp_vars trial;
+		struct txcp_vars trial;
 		s64 feedback_bytes_ps = any(), granted;
 
-		xcp_ask(&v, pkts, demand_bytes_ps);
+		txcp_ask(&v, pkts, demand_bytes_ps);
 		asked_bytes_ps += (u64)pkts * max(demand_bytes_ps, 0);
 		trial = v;
-		granted = xcp_grant(&trial, feedback_bytes_ps);
+		granted = txcp_grant(&trial, feedback_bytes_ps);
 		granted_bytes_ps += max(granted, 0LL);
-		if (xcp_hear(&v, feedback_bytes_ps, MSS))
-			xcp_bound_growth(&v, &line, was);
+		if (txcp_receive(&v, feedback_bytes_ps, MSS))
+			txcp_bound_growth(&v, &line, was);
 		must(granted_bytes_ps <= asked_bytes_ps, "xcp: more than was asked for");
 		must(v.wnd >= (u64)MSS << XCP_WND_SHIFT, "xcp: the least window");
-		must(v.wnd <= max(was, max(xcp_most_wnd(&trial, &line), (u64)MSS << XCP_WND_SHIFT)),
+		must(v.wnd <= max(was, max(txcp_most_wnd(&trial, &line),
+					   (u64)MSS << XCP_WND_SHIFT)),
 		     "xcp: the largest window");
 		must(line.known || v.wnd <= was || v.wnd / XCP_GROWTH_MAX <= round_wnd,
 		     "xcp: growth of a round");
 		if (!below(8))
-			xcp_end_asking(&v, below(2));
+			txcp_end_asking(&v, below(2));
 		if (!below(8))
-			xcp_update_rtt(&v, log_uniform(1, XCP_RTT_MAX_US));
+			txcp_update_rtt(&v, log_uniform(1, XCP_RTT_MAX_US));
 	}
 }
 
@@ -216,7 +217,7 @@ static void lie_to_hpccpp(void)
 
 		hpcc_answer(&a);
 		hpcc_leaves(&v, &p, snd_nxt);
-		hpccpp_hear(&v, &p, &a, snd_nxt, rng());
+		hpccpp_receive(&v, &p, &a, snd_nxt, rng());
 		must(hpcc_wnd_bytes(&v) <= p.wnd_max_bytes, "hpccpp: the largest window");
 		must(hpcc_wnd_bytes(&v) >= HPCC_WND_MIN_BYTES, "hpccpp: the least window");
 		/* A window of 64 bytes may be more than a BDP. */
@@ -264,7 +265,7 @@ static void lie_to_ldcp(void)
 		delivered_pkts += a.acked_pkts;
 		a.delivered_pkts = delivered_pkts;
 		if (below(16))
-			ldcp_hear(&v, &p, &a);
+			ldcp_update(&v, &p, &a);
 		else
 			ldcp_lose(&v, &p, delivered_pkts, below(2) ? v.start_pkts : (u32)any(),
 				  below(2));

@@ -139,8 +139,8 @@ static void reference_queue(struct reference *r, double inst_queue)
 
 /* A port in the code under test and in the reference, and sums of an interval. */
 struct port {
-	struct xcp_params p;
-	struct xcp_vars v;
+	struct sxcp_params p;
+	struct sxcp_vars v;
 	struct reference r;
 	u32 rtt_us[FLOWS_MAX], throughput_bytes_pms[FLOWS_MAX];
 	int flows;
@@ -200,7 +200,7 @@ static void check_interval(const struct port *port)
 	check_value("ctl_interval", port->v.ctl_interval_ns / 1e9, r->ctl_interval, 2 / 1e9);
 }
 
-static void check_sums(struct port *port)
+static void check_csums(struct port *port)
 {
 	double off = fabs(port->given - port->due);
 
@@ -235,10 +235,10 @@ static s32 random_delta(const struct port *port)
 	}
 }
 
-static struct xcp_pkt random_packet(const struct port *port)
+static struct sxcp_pkt random_packet(const struct port *port)
 {
 	int flow = below(port->flows);
-	struct xcp_pkt pkt = {
+	struct sxcp_pkt pkt = {
 		.class = below(10) ? XCP_CLASS_ASKING : XCP_CLASS_OTHER,
 		.pkts = below(8) ? 1 : 2 + below(44),
 		.flags = below(8) ? 0 : XCP_FLAG_E2E_LIMITED,
@@ -251,7 +251,7 @@ static struct xcp_pkt random_packet(const struct port *port)
 	return pkt;
 }
 
-static struct packet as_reference(const struct xcp_pkt *pkt)
+static struct packet as_reference(const struct sxcp_pkt *pkt)
 {
 	return (struct packet){
 		.size = (double)pkt->bytes / pkt->pkts,
@@ -264,16 +264,16 @@ static struct packet as_reference(const struct xcp_pkt *pkt)
 	};
 }
 
-static void arrive(struct port *port, const struct xcp_pkt *pkt)
+static void arrive(struct port *port, const struct sxcp_pkt *pkt)
 {
 	struct packet p = as_reference(pkt);
 
-	xcp_arrive(&port->v, &port->p, pkt);
+	sxcp_arrive(&port->v, &port->p, pkt);
 	reference_arrival(&port->r, &p);
 }
 
 /* If a pool is so close to empty that rounding decides, make it empty on both sides. */
-static void agree(double *pool, double *factor, s64 *pool_q16, struct xcp_ratio *ratio)
+static void agree(double *pool, double *factor, s64 *pool_q16, struct sxcp_ratio *ratio)
 {
 	if (!*pool == !*pool_q16)
 		return;
@@ -285,10 +285,10 @@ static void agree(double *pool, double *factor, s64 *pool_q16, struct xcp_ratio 
 	seen.agreed++;
 }
 
-static void depart(struct port *port, struct xcp_pkt *pkt)
+static void depart(struct port *port, struct sxcp_pkt *pkt)
 {
 	struct packet p = as_reference(pkt);
-	bool lowered = xcp_depart(&port->v, &port->p, pkt);
+	bool lowered = sxcp_depart(&port->v, &port->p, pkt);
 
 	seen.packets += pkt->pkts;
 	if (!p.xcp)
@@ -312,12 +312,12 @@ static void depart(struct port *port, struct xcp_pkt *pkt)
 static void set_gains(struct port *port)
 {
 	const u32 alpha_ppm = 100000 + below(454999), gamma_ppm = below(300000);
-	const u32 beta_ppm = xcp_beta_ppm(alpha_ppm), share_ppm = below(1000001);
+	const u32 beta_ppm = sxcp_beta_ppm(alpha_ppm), share_ppm = below(1000001);
 
-	port->p.alpha_q32 = xcp_gain_q32(alpha_ppm);
-	port->p.beta_q32 = xcp_gain_q32(beta_ppm);
-	port->p.gamma_q32 = xcp_gain_q32(gamma_ppm);
-	port->p.e2e_share_q32 = xcp_gain_q32(share_ppm);
+	port->p.alpha_q32 = sxcp_gain_q32(alpha_ppm);
+	port->p.beta_q32 = sxcp_gain_q32(beta_ppm);
+	port->p.gamma_q32 = sxcp_gain_q32(gamma_ppm);
+	port->p.e2e_share_q32 = sxcp_gain_q32(share_ppm);
 	port->r.a = alpha_ppm / 1e6;
 	port->r.b = beta_ppm / 1e6;
 	port->r.gamma = gamma_ppm / 1e6;
@@ -343,7 +343,7 @@ static void set_port(struct port *port)
 		port->throughput_bytes_pms[i] =
 			log_uniform(1, fmin(2e8, fmax(2, port->r.capacity / 500)));
 	}
-	xcp_start(&port->v, &port->p);
+	sxcp_start(&port->v, &port->p);
 	reference_interval(&port->r, port->r.min_interval);
 }
 
@@ -351,12 +351,12 @@ static void set_port(struct port *port)
 static void run_queue(struct port *port)
 {
 	u32 queue_bytes = fmin(U32_MAX, log_uniform(1, 2 + port->r.capacity * port->r.avg_rtt));
-	u64 tq_ns = xcp_close_queue(&port->v, &port->p, queue_bytes);
+	u64 tq_ns = sxcp_close_queue(&port->v, &port->p, queue_bytes);
 
 	reference_queue(&port->r, queue_bytes);
 	check_value("Tq", tq_ns / 1e9, port->r.tq, 2 / 1e9);
 	if (!below(2)) {
-		xcp_see_queue(&port->v, queue_bytes / 2);
+		sxcp_see_queue(&port->v, queue_bytes / 2);
 		port->r.min_queue = fmin(port->r.min_queue, queue_bytes / 2);
 	}
 	check_value("queue", port->v.queue_bytes, port->r.queue, 0);
@@ -368,18 +368,18 @@ static void run_interval(struct port *port)
 	u64 elapsed_ns, ctl_ns = port->v.ctl_interval_ns;
 
 	for (i = 0; i < packets; i++) {
-		struct xcp_pkt in = random_packet(port), out = random_packet(port);
+		struct sxcp_pkt in = random_packet(port), out = random_packet(port);
 
 		arrive(port, &in);
 		depart(port, &out);
 	}
-	check_sums(port);
+	check_csums(port);
 	/* The interval ends on time or late; the load is of the order of the capacity. */
 	elapsed_ns = log_uniform(0.3, 10) * port->r.input_traffic / port->r.capacity * 1e9;
 	elapsed_ns = fmax(elapsed_ns, ctl_ns + below(2) * below(1 + ctl_ns));
 	if (below(4))
 		run_queue(port);
-	xcp_close_interval(&port->v, &port->p, elapsed_ns);
+	sxcp_close_interval(&port->v, &port->p, elapsed_ns);
 	reference_interval(&port->r, elapsed_ns / 1e9);
 	check_interval(port);
 	seen.intervals++;
@@ -392,7 +392,7 @@ static u64 storm(u64 packets)
 	struct port port;
 
 	for (n = 0; n < packets; n++) {
-		struct xcp_pkt pkt = {
+		struct sxcp_pkt pkt = {
 			.class = XCP_CLASS_ASKING,
 			.flags = rng(),
 			.pkts = 1 + (below(4) ? 0 : below(1 << 19)),
@@ -405,12 +405,12 @@ static u64 storm(u64 packets)
 
 		if (n % 1000 == 0)
 			set_port(&port);
-		xcp_arrive(&port.v, &port.p, &pkt);
-		xcp_depart(&port.v, &port.p, &pkt);
+		sxcp_arrive(&port.v, &port.p, &pkt);
+		sxcp_depart(&port.v, &port.p, &pkt);
 		if (!below(50))
-			xcp_close_queue(&port.v, &port.p, rng() >> (32 + below(32)));
+			sxcp_close_queue(&port.v, &port.p, rng() >> (32 + below(32)));
 		if (!below(20))
-			xcp_close_interval(&port.v, &port.p, rng() >> (12 + below(52)));
+			sxcp_close_interval(&port.v, &port.p, rng() >> (12 + below(52)));
 		wrong += pkt.delta_bytes_ps > delta ||
 			 port.v.residue_pos_q16 < 0 || port.v.residue_pos_q16 > XCP_RATE_MAX_Q16 ||
 			 port.v.residue_neg_q16 < 0 || port.v.residue_neg_q16 > XCP_RATE_MAX_Q16 ||
@@ -426,7 +426,7 @@ static double worst_reciprocal(u64 step)
 	u64 x, worst = 0;
 
 	for (x = 1ULL << 31; x <= U32_MAX; x += step) {
-		u64 short_of = (1ULL << 63) - xcp_reciprocal(x) * x;
+		u64 short_of = (1ULL << 63) - sxcp_reciprocal(x) * x;
 
 		if (short_of > worst)
 			worst = short_of;

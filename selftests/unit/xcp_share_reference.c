@@ -134,8 +134,8 @@ static void set_port(struct port *p)
 }
 
 /* Convert the measurements to whole bytes and ns, as the tested code gets them. */
-static void set_interval(const struct port *p, struct seen *s, struct xcp_share_vars *v,
-			 struct xcp_share_interval *i)
+static void set_interval(const struct port *p, struct seen *s, struct sxcp_share_vars *v,
+			 struct sxcp_share_interval *i)
 {
 	double capacity = floor(p->capacity);
 	double elapsed_ns = floor(p->rtt * 1e9 * uniform(0.7, 1.3));
@@ -158,7 +158,7 @@ static void set_interval(const struct port *p, struct seen *s, struct xcp_share_
 	v->asking_bytes = s->asking;
 	v->left_bytes[0] = s->left[0];
 	v->left_bytes[1] = s->left[1];
-	*i = (struct xcp_share_interval){
+	*i = (struct sxcp_share_interval){
 		.capacity_bytes_ps = capacity, .elapsed_ns = elapsed_ns,
 		.sum_time = s->sum_time * 1e9 * (1 << XCP_TIME_SHIFT),
 		.avg_rtt_ns = floor(p->rtt * 1e9), .lost_bytes = s->lost,
@@ -191,7 +191,7 @@ static bool undecided(const struct seen *s, double weight)
 	return false;
 }
 
-static void compare(const struct reference *r, const struct xcp_share_vars *v, u64 capacity,
+static void compare(const struct reference *r, const struct sxcp_share_vars *v, u64 capacity,
 		    double port)
 {
 	double estimates[] = {
@@ -217,14 +217,14 @@ static void compare(const struct reference *r, const struct xcp_share_vars *v, u
 static u64 run_port(u64 intervals)
 {
 	struct reference r = { .flows = 1, .weight = 0.5 };
-	struct xcp_share_vars v;
+	struct sxcp_share_vars v;
 	struct port p;
 	u64 n;
 
-	xcp_share_start(&v);
+	sxcp_share_start(&v);
 	set_port(&p);
 	for (n = 0; n < intervals; n++) {
-		struct xcp_share_interval i;
+		struct sxcp_share_interval i;
 		struct seen s;
 		u64 capacity;
 
@@ -233,7 +233,7 @@ static u64 run_port(u64 intervals)
 		if (undecided(&s, r.weight))
 			return n;
 		reference_close(&r, &s);
-		capacity = xcp_share_close(&v, &i);
+		capacity = sxcp_share_close(&v, &i);
 		worst.moved += v.contended;
 		/* The length of a mean is a number of intervals: rounding may differ by one. */
 		if (v.intervals != r.intervals)

@@ -77,7 +77,7 @@ def growth_bytes(root, name):
     listener = hosts.tcp("b", 4, "cubic")
     listener.bind(("192.0.2.2", 0))
     listener.listen(4 * CONNECTIONS)
-    before = counts("a")["peer_speaks"]
+    before = counts("a")["peer_supported"]
     ready, said = os.pipe()
     child = os.fork()
     if not child:
@@ -93,7 +93,7 @@ def growth_bytes(root, name):
     os.close(ready)
     listener.close()
     os.rmdir(group)
-    return int(grown or -1), counts("a")["peer_speaks"] - before
+    return int(grown or -1), counts("a")["peer_supported"] - before
 
 
 def main():

@@ -17,7 +17,7 @@
 #include "csig_udp_socket.h"
 
 /* Time that a client waits for an answer. */
-static const struct timeval patience = { .tv_sec = 1 };
+static const struct timeval timeout = { .tv_sec = 1 };
 
 static int serve(const char *port)
 {
@@ -53,7 +53,7 @@ static int connected(const char *address, const char *port)
 		return -1;
 	fd = socket(there->ai_family, SOCK_DGRAM, 0);
 	if (fd >= 0 && (connect(fd, there->ai_addr, there->ai_addrlen) ||
-			setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))) {
+			setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)))) {
 		close(fd);
 		fd = -1;
 	}

@@ -21,7 +21,7 @@
 
 static long (*host_ptrace)(enum __ptrace_request request, pid_t pid, void *addr, void *data);
 static unsigned char own[ROOM_BYTES];
-static size_t own_bytes, told_bytes;
+static size_t own_bytes, reported_bytes;
 
 /* A byte beyond this machine's registers: another for each place. */
 static unsigned char beyond(size_t place)
@@ -44,10 +44,10 @@ static long get_registers(pid_t pid, struct iovec *iov)
 
 	if (get_own(pid))
 		return -1;
-	for (i = own_bytes; i < told_bytes; i++)
+	for (i = own_bytes; i < reported_bytes; i++)
 		own[i] = beyond(i);
-	if (iov->iov_len > told_bytes)
-		iov->iov_len = told_bytes;
+	if (iov->iov_len > reported_bytes)
+		iov->iov_len = reported_bytes;
 	memcpy(iov->iov_base, own, iov->iov_len);
 	return 0;
 }
@@ -58,19 +58,19 @@ static long set_registers(pid_t pid, const struct iovec *iov)
 	struct iovec all;
 	size_t i;
 
-	if (iov->iov_len != told_bytes) {
+	if (iov->iov_len != reported_bytes) {
 		errno = EFAULT;
 		return -1;
 	}
 	if (get_own(pid))
 		return -1;
-	for (i = own_bytes; i < told_bytes; i++) {
+	for (i = own_bytes; i < reported_bytes; i++) {
 		if (wanted[i] == beyond(i))
 			continue;
 		errno = EINVAL;
 		return -1;
 	}
-	memcpy(own, wanted, told_bytes < own_bytes ? told_bytes : own_bytes);
+	memcpy(own, wanted, reported_bytes < own_bytes ? reported_bytes : own_bytes);
 	all = (struct iovec){ own, own_bytes };
 	return host_ptrace(PTRACE_SETREGSET, pid, (void *)NT_X86_XSTATE, &all);
 }
@@ -78,8 +78,8 @@ static long set_registers(pid_t pid, const struct iovec *iov)
 static void start(void)
 {
 	host_ptrace = dlsym(RTLD_NEXT, "ptrace");
-	told_bytes = strtoul(getenv("HOPLAB_XSTATE_BYTES"), NULL, 10);
-	if (told_bytes > sizeof(own))
+	reported_bytes = strtoul(getenv("HOPLAB_XSTATE_BYTES"), NULL, 10);
+	if (reported_bytes > sizeof(own))
 		abort();
 }
 

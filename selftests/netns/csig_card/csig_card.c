@@ -8,8 +8,8 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#define CARD_FEATURES (NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM | NETIF_F_TSO | \
-		       NETIF_F_TSO6 | NETIF_F_HIGHDMA)
+#define NIC_FEATURES (NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM | NETIF_F_TSO | \
+		      NETIF_F_TSO6 | NETIF_F_HIGHDMA)
 
 #include "card.h"
 
@@ -22,34 +22,34 @@ module_param(mistaken, ulong, 0644);
 MODULE_PARM_DESC(mistaken, "packets that it could not parse");
 
 /* UDP is the outer header of a tunnel, whose own checksum is computed. */
-static bool card_parses_next(u8 next)
+static bool nic_parses_next(u8 next)
 {
 	return next == IPPROTO_TCP || next == IPPROTO_UDP;
 }
 
-static bool card_parses(const struct sk_buff *skb)
+static bool nic_parses(const struct sk_buff *skb)
 {
 	__be16 protocol = eth_hdr(skb)->h_proto;
 
 	if (protocol == htons(ETH_P_8021Q))
 		protocol = vlan_eth_hdr(skb)->h_vlan_encapsulated_proto;
 	if (protocol == htons(ETH_P_IP))
-		return card_parses_next(ip_hdr(skb)->protocol);
-	return protocol == htons(ETH_P_IPV6) && card_parses_next(ipv6_hdr(skb)->nexthdr);
+		return nic_parses_next(ip_hdr(skb)->protocol);
+	return protocol == htons(ETH_P_IPV6) && nic_parses_next(ipv6_hdr(skb)->nexthdr);
 }
 
-static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
+static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	skb_reset_mac_header(skb);
 	if (skb->ip_summed == CHECKSUM_PARTIAL || skb_is_gso(skb)) {
-		if (!card_parses(skb)) {
+		if (!nic_parses(skb)) {
 			mistaken++;
 			kfree_skb(skb);
 			return NETDEV_TX_OK;
 		}
 		parsed++;
 	}
-	dev_forward_skb(card_peer(dev), skb);
+	dev_forward_skb(nic_peer(dev), skb);
 	return NETDEV_TX_OK;
 }
 

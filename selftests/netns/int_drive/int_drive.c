@@ -3,7 +3,7 @@
  * The congestion control "int_drive", for tests of net_int: it sends constant requests and counts
  * the answers; see drive.h.
  */
-#include <net/int_flow.h>
+#include <hopcc/flow/int_flow.h>
 
 #define DRIVE_CC "int_drive"
 #define DRIVE_FLOW int_flow
@@ -57,7 +57,7 @@ static u32 drive_hdr_bytes(const struct int_flow *flow)
 
 static bool drive_is_silent(const struct int_flow *flow)
 {
-	return int_flow_peer(flow) == INT_PEER_SILENT;
+	return int_flow_peer(flow) == INT_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct int_flow *flow)

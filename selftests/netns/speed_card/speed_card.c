@@ -7,8 +7,8 @@
 #include <linux/ethtool.h>
 #include <linux/platform_device.h>
 
-#define CARD_FEATURES	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA)
-#define CARD_START	card_plug
+#define NIC_FEATURES	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA)
+#define NIC_START	nic_plug
 
 #include "card.h"
 
@@ -18,30 +18,30 @@ static int mbit = SPEED_10000;
 module_param(mbit, int, 0644);
 MODULE_PARM_DESC(mbit, "what the driver reports, Mbit/s; -1: not known; read when a card comes up");
 
-static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
+static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 {
-	dev_forward_skb(card_peer(dev), skb);
+	dev_forward_skb(nic_peer(dev), skb);
 	return NETDEV_TX_OK;
 }
 
-static int card_get_link_ksettings(struct net_device *dev, struct ethtool_link_ksettings *settings)
+static int nic_get_link_ksettings(struct net_device *dev, struct ethtool_link_ksettings *settings)
 {
 	settings->base.speed = mbit;
 	return 0;
 }
 
-static const struct ethtool_ops card_ethtool_ops = {
-	.get_link_ksettings = card_get_link_ksettings,
+static const struct ethtool_ops nic_ethtool_ops = {
+	.get_link_ksettings = nic_get_link_ksettings,
 };
 
-static int card_plug(struct net_device *dev)
+static int nic_plug(struct net_device *dev)
 {
 	if (!slot)
 		slot = platform_device_register_simple("speed_card", PLATFORM_DEVID_NONE, NULL, 0);
 	if (IS_ERR(slot))
 		return PTR_ERR(slot);
 	SET_NETDEV_DEV(dev, &slot->dev);
-	dev->ethtool_ops = &card_ethtool_ops;
+	dev->ethtool_ops = &nic_ethtool_ops;
 	dev->hw_features |= NETIF_F_HW_CSUM;
 	return 0;
 }

@@ -6,7 +6,7 @@
  * packet is correct, logs a complaint about the NIC.
  */
 
-#define CARD_FEATURES (NETIF_F_SG | NETIF_F_HIGHDMA)
+#define NIC_FEATURES (NETIF_F_SG | NETIF_F_HIGHDMA)
 
 #include "card.h"
 
@@ -15,9 +15,9 @@ static ulong summed;
 module_param(summed, ulong, 0644);
 MODULE_PARM_DESC(summed, "packets that came in with a sum");
 
-static netdev_tx_t card_xmit(struct sk_buff *skb, struct net_device *dev)
+static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 {
-	if (__dev_forward_skb(card_peer(dev), skb))
+	if (__dev_forward_skb(nic_peer(dev), skb))
 		return NETDEV_TX_OK;
 	skb->csum = skb_checksum(skb, 0, skb->len, 0);
 	skb->ip_summed = CHECKSUM_COMPLETE;

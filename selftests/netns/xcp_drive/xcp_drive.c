@@ -3,8 +3,8 @@
  * The congestion control "xcp" for tests of net_xcp: it sends constant requests and counts the
  * feedback; see drive.h.
  */
-#include <net/xcp.h>
-#include <net/xcp_flow.h>
+#include <hopcc/wire/xcp.h>
+#include <hopcc/flow/xcp_flow.h>
 
 #define DRIVE_CC "xcp"
 #define DRIVE_FLOW xcp_flow
@@ -38,7 +38,7 @@ static u32 drive_hdr_bytes(const struct xcp_flow *flow)
 
 static bool drive_is_silent(const struct xcp_flow *flow)
 {
-	return xcp_flow_peer(flow) == XCP_PEER_SILENT;
+	return xcp_flow_peer(flow) == XCP_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct xcp_flow *flow)

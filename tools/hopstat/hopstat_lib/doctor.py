@@ -252,7 +252,7 @@ def has_silent_peers(carrier):
             counts = dict(line.split() for line in file)
     except OSError:
         return False
-    return int(counts["peer_silent"]) + int(counts["peer_avoided"]) > 0
+    return int(counts["peer_unsupported"]) + int(counts["peer_avoided"]) > 0
 
 
 def why_xcp_reno(flow, peer):

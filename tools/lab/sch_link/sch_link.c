@@ -28,7 +28,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
-#include <net/hop_child.h>
+#include <hopcc/core/hop_child.h>
 #include <net/netlink.h>
 
 #include "link_clock.h"

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The netfilter hooks of the carriers: one pair per network namespace, which all carriers share.
+ * A packet's headers are read once, and most packets pass after a few instructions.
+ *
+ *	input	PRE_ROUTING, in front of defragmentation and conntrack: packets with a header
+ *		of a carrier; TCP and UDP only while the namespace has flows, and only resets
+ *		unless a carrier wants all segments
+ *	output	POST_ROUTING, behind source NAT: the first packet of a connection that this
+ *		host opens; other packets of this host only while the namespace has flows;
+ *		and the segments of sockets with the congestion control that asks for them
+ */
+#ifndef HOPCC_CORE_HOP_HOOK_H
+#define HOPCC_CORE_HOP_HOOK_H
+
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/types.h>
+
+struct hop_handshake_ops;
+struct hop_segment;
+struct hop_shim_place;
+struct net;
+struct sk_buff;
+struct sock;
+struct tcp_congestion_ops;
+
+/**
+ * HOP_HOOK - initialiser of a struct nf_hook_ops
+ * @function: the hook function
+ * @family: NFPROTO_IPV4 or NFPROTO_IPV6
+ * @where: hook point, NF_INET_*
+ * @order: priority, NF_IP_PRI_* for both families: NF_IP6_PRI_* have the same values
+ */
+#define HOP_HOOK(function, family, where, order) {	\
+		.hook		= (function),		\
+		.pf		= (family),		\
+		.hooknum	= (where),		\
+		.priority	= (order),		\
+	}
+
+/**
+ * HOP_HOOKS - initialiser of an array of two struct nf_hook_ops, for IPv4 and IPv6
+ * @function: the hook function
+ * @where: hook point, NF_INET_*
+ * @order: priority, as for HOP_HOOK
+ */
+#define HOP_HOOKS(function, where, order) {				\
+	HOP_HOOK(function, NFPROTO_IPV4, where, order),			\
+	HOP_HOOK(function, NFPROTO_IPV6, where, order),			\
+}
+
+/**
+ * enum hop_hook_order - order in which the carriers see a packet
+ * @HOP_HOOK_XCP: net_xcp
+ * @HOP_HOOK_INT: net_int
+ * @HOP_HOOK_CARRIERS: number of carriers
+ */
+enum hop_hook_order {
+	HOP_HOOK_XCP,
+	HOP_HOOK_INT,
+	HOP_HOOK_CARRIERS,
+};
+
+/**
+ * struct hop_carrier - a carrier's functions for the packets of a network namespace
+ * @order: position among the carriers
+ * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
+ *	within its IP headers. Returns NF_ACCEPT, NF_DROP or NF_STOLEN
+ * @output: processes an outgoing packet. Returns NF_ACCEPT or NF_STOLEN
+ * @hs: the carrier's functions for discovery, for resets that end the use of headers
+ *
+ * Context of both functions: RCU read lock; skb->data at the network header.
+ */
+struct hop_carrier {
+	enum hop_hook_order order;
+	unsigned int (*input)(struct sk_buff *skb, const struct hop_shim_place *place,
+			      const struct nf_hook_state *state);
+	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
+			       const struct nf_hook_state *state);
+	const struct hop_handshake_ops *hs;
+};
+
+/**
+ * struct hop_hook_wish - the packets that a carrier wants to see in a network namespace
+ * @protocol: protocol number of the carrier's header: all incoming packets with it
+ * @segments: also incoming TCP and UDP packets, while the namespace has flows
+ * @all: all packets, incoming and outgoing
+ */
+struct hop_hook_wish {
+	u8 protocol;
+	bool segments;
+	bool all;
+};
+
+/**
+ * hop_hook_start() - start a carrier in a network namespace, or change which packets it sees
+ * @net: the namespace
+ * @carrier: the carrier
+ * @wish: the packets that the carrier wants to see
+ *
+ * Context: process.
+ * Return: 0; or the error of registering the hooks, and then nothing is changed.
+ */
+int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
+		   const struct hop_hook_wish *wish);
+
+/**
+ * hop_hook_stop() - stop a carrier in a network namespace
+ * @net: the namespace
+ * @carrier: the carrier; its hop_hook_start() may have failed
+ *
+ * The carrier may still process packets until an RCU grace period has ended.
+ *
+ * Context: process.
+ */
+void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
+
+/**
+ * struct hop_hook_cc - a congestion control that changes the packets of its own sockets
+ * @ops: the congestion control, and the one that its sockets fall back to
+ * @output: processes a packet of a socket with one of @ops, in front of all carriers; if the
+ *	packet's owner is a connection request, @sk is its listener. Returns NF_ACCEPT or NF_STOLEN
+ *
+ * Context of @output: RCU read lock; skb->data at the network header.
+ */
+struct hop_hook_cc {
+	const struct tcp_congestion_ops *ops[2];
+	unsigned int (*output)(struct sk_buff *skb, const struct sock *sk,
+			       const struct nf_hook_state *state);
+};
+
+/**
+ * hop_hook_start_cc() - start a congestion control in a network namespace
+ * @net: the namespace
+ * @cc: the congestion control; a namespace can have one at most
+ *
+ * Context: process.
+ * Return: 0; -EBUSY if the namespace has another one; or the error of registering the hooks.
+ */
+int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc);
+
+/**
+ * hop_hook_stop_cc() - stop a congestion control in a network namespace
+ * @net: the namespace
+ * @cc: the congestion control
+ *
+ * The congestion control may still process packets until an RCU grace period has ended.
+ *
+ * Context: process.
+ */
+void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc);
+
+/**
+ * hop_hook_knob() - proc_handler of a sysctl that decides which packets a carrier sees
+ * @table: the sysctl, as for proc_douintvec_minmax()
+ * @write: true to write the value, false to read it
+ * @buffer: the text, as for proc_douintvec_minmax()
+ * @len: length of the text, as for proc_douintvec_minmax()
+ * @pos: file position, as for proc_douintvec_minmax()
+ * @apply: function that calls hop_hook_start() according to the new value
+ * @state: argument of @apply
+ *
+ * Context: process.
+ * Return: 0; or an error, and then the old value is kept.
+ */
+int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
+		  int (*apply)(void *state), void *state);
+
+/* Called by hop_core only. */
+int hop_hook_init(void);
+void hop_hook_exit(void);
+
+#endif /* HOPCC_CORE_HOP_HOOK_H */

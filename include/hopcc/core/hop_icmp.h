@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ICMP errors that quote a packet with one of our headers between IP and the transport header.
+ * Some errors concern our header; all others must be passed on to the transport protocol, or
+ * path MTU discovery would not work.
+ */
+#ifndef HOPCC_CORE_HOP_ICMP_H
+#define HOPCC_CORE_HOP_ICMP_H
+
+#include <linux/types.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/core/hop_flow.h>
+
+/* RFC 792: an error quotes at least 8 bytes behind IP: TCP's ports and sequence number. */
+#define HOP_ICMP_QUOTED_BYTES 8
+
+/* The longest header that hop_icmp_report_v4() can skip. */
+#define HOP_ICMP_SHIM_MAX_BYTES 160
+
+/**
+ * enum hop_icmp_verdict - what an ICMP error means for our header
+ * @HOP_ICMP_NEXT: the error does not concern our header
+ * @HOP_ICMP_MAYBE: a filter refused the packet, because of our header or of the transport
+ * @HOP_ICMP_REFUSED: the destination does not know the protocol number of our header
+ */
+enum hop_icmp_decision {
+	HOP_ICMP_NEXT,
+	HOP_ICMP_MAYBE,
+	HOP_ICMP_REFUSED,
+};
+
+/**
+ * hop_icmp_check_v4() - decide whether an ICMP error concerns our header
+ * @type: ICMP type of the error
+ * @code: ICMP code of the error
+ *
+ * Return: the decision.
+ */
+enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code);
+
+/**
+ * hop_icmp_check_v6() - decide whether an ICMPv6 error concerns our header
+ * @type: ICMPv6 type of the error
+ * @code: ICMPv6 code of the error
+ *
+ * Return: the decision.
+ */
+enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code);
+
+/**
+ * hop_icmp_ends() - decide whether an error ends the use of our headers on a connection
+ * @key: key of the flow
+ * @th: the first HOP_ICMP_QUOTED_BYTES of the quoted TCP header
+ * @decision: decision on the error, not HOP_ICMP_NEXT
+ * @stage: stage of the flow's discovery
+ * @refused: result: true if the caller must report HOP_EVENT_REFUSED
+ *
+ * If a filter refuses a handshake packet, the packet is first sent again without a header, and
+ * TCP does not see this error. If a filter refuses a packet of an established connection, TCP
+ * handles the error. An error that quotes a segment that is not in flight is ignored, since
+ * anybody could have sent it. A refused SYN is sent again at once, so that a destination that
+ * does not know the protocol costs a round trip and no timeout.
+ *
+ * Context: RCU read lock.
+ * Return: true if the error is handled; false if it must be passed on to the transport.
+ */
+bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
+		   enum hop_icmp_decision decision, enum hop_stage stage, bool *refused);
+
+/**
+ * hop_icmp_report_v4() - pass an ICMP error on to the protocol behind our header
+ * @skb: the error; skb->data at the quoted IP header
+ * @info: additional value of the error, for the protocol's handler
+ * @next: protocol number of the header behind ours
+ * @bytes: length of our header, at most HOP_ICMP_SHIM_MAX_BYTES; the error quotes all of it and
+ *	HOP_ICMP_QUOTED_BYTES behind it
+ *
+ * The protocol's handler expects its header right behind the quoted IP header. So the IP header is
+ * moved there, and moved back afterwards.
+ *
+ * Context: RCU read lock.
+ * Return: the result of the protocol's handler.
+ */
+int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes);
+
+#endif /* HOPCC_CORE_HOP_ICMP_H */

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Functions of the carriers for incoming packets, in PRE_ROUTING or behind it. */
+#ifndef HOPCC_CORE_HOP_INPUT_H
+#define HOPCC_CORE_HOP_INPUT_H
+
+#include <linux/skbuff.h>
+#include <linux/types.h>
+#include <hopcc/core/hop_flow.h>
+
+struct hop_handshake_ops;
+struct net_device;
+struct nf_hook_state;
+struct sk_buff;
+
+/**
+ * HOP_INPUT_TRUST_FILTERS - value of a carrier's sysctl: do not check hop_input_is_hidden()
+ *
+ * With this value the administrator states that the filters which see packets only as they
+ * arrived can parse the carrier's header.
+ */
+#define HOP_INPUT_TRUST_FILTERS 2
+
+/**
+ * hop_input_is_local() - is a packet for this host?
+ * @skb: the packet, with its network header set
+ * @state: state of the netfilter hook
+ *
+ * Context: RCU read lock.
+ * Return: true if the destination is an address of this host.
+ */
+bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *state);
+
+/**
+ * hop_input_is_mangled() - is the TCP checksum wrong?
+ * @skb: a packet without our header; skb->data at its network header
+ * @th: the TCP header
+ *
+ * A NAT that does not know our protocol number changes the addresses but does not update TCP's
+ * checksum. TCP will drop such a packet, so it must not count as proof that headers arrive.
+ *
+ * Context: RCU read lock.
+ * Return: true if the checksum is wrong.
+ */
+bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
+
+/**
+ * hop_input_is_in_window() - may a packet belong to its connection?
+ * @key: key of the packet's flow
+ * @th: TCP header of a SYN-ACK, or of a packet without the SYN bit
+ * @payload_bytes: length of the TCP payload
+ *
+ * The check is that of RFC 5961, but old data is accepted, since a retransmitted segment carries
+ * a new header. An off-path attacker has to guess both the sequence and the acknowledgment
+ * number.
+ *
+ * Context: RCU read lock.
+ * Return: true if both numbers are within the windows, or if there is no socket that a forged
+ * packet could harm.
+ */
+bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
+			    unsigned int payload_bytes);
+
+/**
+ * hop_input_opens_flow() - may a SYN open a flow?
+ * @key: key of the flow; a flow with this key may exist already
+ *
+ * Context: RCU read lock, BH off.
+ * Return: true if a listener would accept it and no live connection has these ports.
+ */
+bool hop_input_opens_flow(const struct hop_flow_key *key);
+
+/**
+ * hop_input_act() - call a function for a connection's socket, in the context of TCP's input
+ * @key: key of the flow
+ * @act: function; called with the socket locked and not owned by a process
+ * @what: argument of @act
+ *
+ * The function is called only if the socket can still receive data.
+ *
+ * Context: softirq, RCU read lock; takes the socket's lock.
+ * Return: true if @act was called.
+ */
+bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),
+		   void *what);
+
+/**
+ * hop_input_ack_now() - make TCP acknowledge the packet at hand without delay
+ * @key: key of the packet's flow
+ * @more_pkts: number of packets after it that are also acknowledged without delay
+ *
+ * Context: softirq, RCU read lock; takes the socket's lock.
+ * Return: true if TCP will do so.
+ */
+bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
+
+/**
+ * hop_input_receive_reset() - update discovery when a TCP reset arrives
+ * @hs: the carrier's functions for discovery
+ * @skb: the packet; skb->data at its network header
+ * @th: the TCP header, with the RST bit
+ *
+ * A reset without the ACK bit answers an ACK of a connection that the peer, or a box on the path,
+ * does not know. If it arrives soon after a handshake that negotiated headers, packets with a
+ * header and packets without one do not reach the same connection: HOP_EVENT_RESET.
+ *
+ * Context: RCU read lock.
+ */
+void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			     const struct tcphdr *th);
+
+/**
+ * hop_input_may_ask() - may an ACK negotiate on an established connection?
+ * @key: key of the packet's flow
+ * @th: the TCP header
+ * @payload_bytes: length of the TCP payload
+ *
+ * An off-path attacker has to guess both the sequence and the acknowledgment number.
+ *
+ * Context: RCU read lock.
+ * Return: true for a pure ACK, within the windows, of an established connection of this host.
+ */
+bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
+		       unsigned int payload_bytes);
+
+/**
+ * hop_input_receive_question() - note that the peer's ACK asks for headers
+ * @hs: the carrier's functions for discovery
+ * @key: key of the packet's flow
+ *
+ * The caller has checked hop_input_may_ask(). The next pure ACK of the connection answers, see
+ * hop_output_late().
+ *
+ * Context: RCU read lock.
+ * Return: the flow, or NULL if there is no room for it.
+ */
+struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
+					    const struct hop_flow_key *key);
+
+/**
+ * hop_input_answer_now() - send the ACK that hop_input_receive_question() made due
+ * @key: key of the flow
+ *
+ * If a process owns the socket, the answer leaves with the next ACK instead.
+ *
+ * Context: softirq, RCU read lock; takes the socket's lock.
+ */
+void hop_input_answer_now(const struct hop_flow_key *key);
+
+/**
+ * hop_input_is_hidden() - is there a filter that cannot see the packet without our header?
+ * @dev: device that the packet arrived at
+ * @opens: the packet may open a connection, or belongs to none
+ *
+ * An XDP program saw the packet as it arrived, and never sees it without the header. The
+ * same holds for all filters of the devices below @dev (the ports of a bond or bridge, or the
+ * device of a VLAN). These are examined only if @opens is true, since a bridge may have many
+ * ports.
+ *
+ * Context: RCU read lock.
+ * Return: true if there is such a filter.
+ */
+bool hop_input_is_hidden(struct net_device *dev, bool opens);
+
+/**
+ * hop_input_show() - let the device's filters see a packet whose header was removed
+ * @skb: the packet, as if it had arrived without the header; skb->data at its network header
+ *
+ * A hook of PRE_ROUTING must call this function last. If tc or nftables filter on ingress, the
+ * packet passes these filters again, see hop_input_again().
+ *
+ * Context: RCU read lock.
+ * Return: NF_ACCEPT if there is no such filter; NF_STOLEN if the packet was passed on.
+ */
+unsigned int hop_input_show(struct sk_buff *skb);
+
+/**
+ * hop_input_again() - receive a packet whose header was removed as a new packet
+ * @skb: the packet; skb->data at its network header; consumed
+ *
+ * The packet passes packet sockets, tc's and nftables' filters on ingress, conntrack and the
+ * firewall. A generic XDP program does not run again: it sees a packet once, as it arrived,
+ * like a program in a driver.
+ *
+ * Context: RCU read lock.
+ */
+void hop_input_again(struct sk_buff *skb);
+
+/**
+ * hop_input_refuse_v4() - answer a packet as if no handler for its protocol existed
+ * @skb: the packet, skb->data behind its IP header; consumed
+ *
+ * Context: RCU read lock; called by the handler of the protocol.
+ */
+void hop_input_refuse_v4(struct sk_buff *skb);
+
+/**
+ * hop_input_refuse_v6() - hop_input_refuse_v4() for IPv6
+ * @skb: the packet; consumed
+ *
+ * Context: RCU read lock; called by the handler of the protocol.
+ */
+void hop_input_refuse_v6(struct sk_buff *skb);
+
+/**
+ * hop_input_was_fragmented() - did a packet arrive in fragments?
+ * @skb: a packet at the handler of its protocol
+ *
+ * The carrier's hook in PRE_ROUTING processes all packets that reach the handler of the carrier's
+ * protocol, except those that arrived in fragments.
+ *
+ * Context: any.
+ * Return: true if the packet was reassembled.
+ */
+bool hop_input_was_fragmented(const struct sk_buff *skb);
+
+/**
+ * hop_input_segs_pkts() - get the number of packets on the wire that a packet stands for
+ * @skb: an incoming packet
+ *
+ * Context: any.
+ * Return: the number of segments of a GSO packet, else 1.
+ */
+static inline unsigned int hop_input_segs_pkts(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? max_t(unsigned int, 1, skb_shinfo(skb)->gso_segs) : 1;
+}
+
+#endif /* HOPCC_CORE_HOP_INPUT_H */

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Functions of the carriers for outgoing packets, in POST_ROUTING behind source NAT. Flows are
+ * looked up by the packet's socket, so NAT does not matter.
+ */
+#ifndef HOPCC_CORE_HOP_OUTPUT_H
+#define HOPCC_CORE_HOP_OUTPUT_H
+
+#include <linux/types.h>
+#include <hopcc/lib/hop_discover.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_shim.h>
+#include <net/sock.h>
+
+/**
+ * struct hop_segment - an outgoing packet
+ * @place: the place for a header; its @next is 0 if the packet ends within its IP headers, or is
+ *	a fragment
+ * @tcp: true for a TCP packet of this network namespace; else the other members are not set
+ * @payload_bytes: length of the TCP payload
+ * @syn: true for a SYN or SYN-ACK
+ * @ack: true if the ACK bit is set
+ * @rst: true for a reset, which never gets a header
+ */
+struct hop_segment {
+	struct hop_shim_place place;
+	bool tcp;
+	unsigned int payload_bytes;
+	bool syn;
+	bool ack;
+	bool rst;
+};
+
+/**
+ * struct hop_handshake_ops - a carrier's functions for discovery
+ * @kind: kind of the carrier's flows
+ * @asks: returns true if the first SYN of a socket must carry a header; not called for a SYN
+ *	with data
+ * @stage: returns the stage of discovery
+ * @event: updates the stage of discovery after an event and returns the new stage
+ */
+struct hop_handshake_ops {
+	const struct hop_flow_kind *kind;
+	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
+	enum hop_stage (*stage)(struct hop_flow *flow);
+	enum hop_stage (*event)(struct hop_flow *flow, enum hop_event event);
+};
+
+/**
+ * hop_output_is_tcp() - is a packet's socket a full TCP socket?
+ * @sk: the packet's socket, or NULL
+ *
+ * Context: any.
+ * Return: true for a full TCP socket; false for the kernel's own sockets that send resets.
+ */
+static inline bool hop_output_is_tcp(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+/**
+ * hop_output_is_foreign() - does a packet's socket belong to another network namespace?
+ * @skb: the packet
+ * @net: network namespace of the hook
+ *
+ * A packet keeps its socket when it passes a tunnel or IPsec device that was moved to another
+ * namespace, or an ipvlan device in mode L3. The second namespace must use neither the flow of
+ * this socket nor the settings of the socket's namespace.
+ *
+ * Context: any.
+ * Return: true if there is a socket and its namespace is not @net.
+ */
+static inline bool hop_output_is_foreign(const struct sk_buff *skb, const struct net *net)
+{
+	return skb->sk && !net_eq(sock_net(skb->sk), net);
+}
+
+/**
+ * hop_output_read() - parse a TCP packet
+ * @skb: the packet; skb->data at its network header
+ * @seg: result, except for @tcp; the caller has set @place by hop_shim_find(), with @next 0 if
+ *	that failed
+ *
+ * Context: any. Pulls TCP's header without its options.
+ * Return: false if it is not TCP, or ends within its headers.
+ */
+bool hop_output_read(struct sk_buff *skb, struct hop_segment *seg);
+
+/**
+ * hop_segment_tcp() - get a packet's TCP header
+ * @skb: the packet; skb->data at its network header
+ * @seg: result of hop_output_read()
+ *
+ * Context: any.
+ * Return: the header; its options may not be linear.
+ */
+static inline const struct tcphdr *hop_segment_tcp(const struct sk_buff *skb,
+						   const struct hop_segment *seg)
+{
+	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
+}
+
+/**
+ * hop_output_has_room() - does each packet on the wire fit the route's MTU with a header?
+ * @skb: a TCP packet, possibly a GSO packet
+ * @payload_bytes: length of the TCP payload
+ * @bytes: length of the header
+ *
+ * A packet does not fit if it was built before room was reserved, or if IP options use the room.
+ *
+ * Context: RCU read lock.
+ * Return: true if it fits.
+ */
+bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
+			 unsigned int bytes);
+
+/**
+ * hop_output_handshake() - update discovery when a SYN or SYN-ACK leaves
+ * @hs: the carrier's functions for discovery
+ * @skb: the packet with its socket; the socket of a SYN-ACK is a connection request; a SYN-ACK
+ *	with a SYN cookie has no socket, but skb->dev is set
+ * @th: the TCP header
+ * @payload_bytes: length of the TCP payload
+ *
+ * Context: RCU read lock.
+ * Return: the flow if the packet must carry a header, or NULL.
+ */
+struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
+				      const struct tcphdr *th, unsigned int payload_bytes);
+
+/**
+ * hop_output_ask() - negotiate on an established connection
+ * @hs: the carrier's functions for discovery
+ * @sk: a TCP socket whose congestion control wants headers
+ * @begins: true to start a negotiation if the connection has no flow; false if the carrier is
+ *	switched off, or the destination is remembered as one without support
+ *
+ * Call this function when the congestion control is selected, and again for each ACK until the
+ * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it if no
+ * answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK have
+ * negotiated.
+ *
+ * Context: socket lock held.
+ * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.
+ */
+enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool begins);
+
+/**
+ * enum hop_late_header - header of a pure ACK that negotiates on an established connection
+ * @HOP_LATE_NONE: no header
+ * @HOP_LATE_ANSWER: a header that answers the peer
+ * @HOP_LATE_QUESTION: a header that asks the peer
+ */
+enum hop_late_header {
+	HOP_LATE_NONE,
+	HOP_LATE_ANSWER,
+	HOP_LATE_QUESTION,
+};
+
+/**
+ * hop_output_late() - decide whether a pure ACK must carry a header that negotiates
+ * @flow: the packet's flow
+ * @skb: the packet
+ * @th: the TCP header
+ *
+ * Each header that is due is returned once.
+ *
+ * Context: RCU read lock.
+ * Return: the kind of header.
+ */
+enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff *skb,
+				     const struct tcphdr *th);
+
+#endif /* HOPCC_CORE_HOP_OUTPUT_H */

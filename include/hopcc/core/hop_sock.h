@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Helpers of the congestion controls that read and set the state of a socket. */
+#ifndef HOPCC_CORE_HOP_SOCK_H
+#define HOPCC_CORE_HOP_SOCK_H
+
+#include <net/dst.h>
+#include <hopcc/lib/hop_pace.h>
+#include <hopcc/core/hop_speed.h>
+#include <net/tcp.h>
+
+/**
+ * hop_cwnd_pkts() - get the congestion window, in the range that our arithmetic supports
+ * @tp: a TCP socket
+ *
+ * Context: any.
+ * Return: packets, 1 to HOP_WND_MAX_PKTS.
+ */
+static inline u32 hop_cwnd_pkts(const struct tcp_sock *tp)
+{
+	return clamp(tcp_snd_cwnd(tp), 1U, HOP_WND_MAX_PKTS);
+}
+
+/**
+ * hop_set_cwnd() - set the congestion window
+ * @sk: a TCP socket
+ * @cwnd_pkts: the window that the congestion control computed, packets; any value
+ *
+ * Context: socket lock held.
+ * Return: the window that was set, packets, 1 to HOP_WND_MAX_PKTS.
+ */
+static inline u32 hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cwnd_pkts = clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS);
+	tcp_snd_cwnd_set(tp, cwnd_pkts);
+	return cwnd_pkts;
+}
+
+/**
+ * hop_bound_window() - bring the window and its limit into the range of hop_cwnd_pkts()
+ * @sk: a TCP socket
+ *
+ * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
+ * any 32 bits, 0 included, which the stack takes as they are. A congestion control calls this
+ * before it reads either: in init(), and where data follows silence, since the stack may copy
+ * the metrics after init(), at the end of the handshake.
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_bound_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->snd_cwnd_clamp = clamp(tp->snd_cwnd_clamp, 1U, HOP_WND_MAX_PKTS);
+	hop_set_cwnd(sk, tcp_snd_cwnd(tp));
+}
+
+/**
+ * hop_sock_speed() - get the rate of the device that a socket's packets leave by
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: the rate, like hop_speed_of(); all 0 if the socket has no route.
+ */
+static inline struct hop_speed hop_sock_speed(const struct sock *sk)
+{
+	struct hop_speed speed = {};
+	const struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = rcu_dereference_check(sk->sk_dst_cache, true);
+	if (dst)
+		speed = hop_speed_of(dst->dev);
+	rcu_read_unlock();
+	return speed;
+}
+
+/**
+ * hop_sock_dev() - get the device that a socket's packets leave by
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: the device; NULL if the socket has no route. It may be gone already, so the caller may
+ * only compare the pointer with another one.
+ */
+static inline const struct net_device *hop_sock_dev(const struct sock *sk)
+{
+	const struct dst_entry *dst = rcu_dereference_check(sk->sk_dst_cache, true);
+
+	return dst ? READ_ONCE(dst->dev) : NULL;
+}
+
+/**
+ * hop_round_ended() - has a round trip ended?
+ * @sk: a TCP socket
+ * @rs: the rate sample of the ACK that is being processed
+ * @end_pkts: tp->delivered at the start of the round; updated when the round ends
+ *
+ * Context: socket lock held, in cong_control().
+ * Return: true if the ACK is for a packet that was sent in this round.
+ */
+static inline bool hop_round_ended(const struct sock *sk, const struct rate_sample *rs,
+				   u32 *end_pkts)
+{
+	if (rs->delivered <= 0 || before(rs->prior_delivered, *end_pkts))
+		return false;
+	*end_pkts = tcp_sk(sk)->delivered;
+	return true;
+}
+
+/**
+ * hop_limit_bytes_ps() - get the rate that a device cannot exceed
+ * @speed: the device's rate
+ *
+ * Return: bytes/s; U64_MAX if no limit is known.
+ */
+static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
+{
+	return speed.limits ? hop_speed_bytes_ps(speed) : U64_MAX;
+}
+
+/**
+ * hop_set_pace() - set a socket's pacing rate
+ * @sk: a TCP socket
+ * @bytes_ps: the rate that the congestion control computed, payload, bytes/s
+ * @limit_bytes_ps: the device's limit, by hop_limit_bytes_ps()
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_bytes_ps)
+{
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min3(bytes_ps, limit_bytes_ps, (u64)READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
+/**
+ * hop_wire_bytes() - get the size of a full packet on the wire
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: bytes, with Ethernet's header, preamble, FCS and gap.
+ */
+static inline u32 hop_wire_bytes(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1) + tcp_sk(sk)->tcp_header_len +
+	       icsk->icsk_ext_hdr_len + icsk->icsk_af_ops->net_header_len + HOP_FRAME_BYTES;
+}
+
+/**
+ * hop_packet_rtt_us() - get the RTT of the packet that was acknowledged last
+ * @tp: a TCP socket
+ *
+ * A smoothed RTT reflects an old queue for many packets, and packets are rare if the window is
+ * below one flight. RACK also measures the RTT of retransmitted packets; for these, the stack's
+ * other samples have a resolution of milliseconds.
+ *
+ * Context: socket lock held.
+ * Return: microseconds; 0 if no RTT is known.
+ */
+static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
+{
+	return tp->rack.rtt_us ?: tp->srtt_us >> 3;
+}
+
+/**
+ * hop_hold() - delay the next flight if the window is below one flight
+ * @sk: a TCP socket that paces
+ * @wnd: packets << HOP_WND_SHIFT
+ * @flight_pkts: least number of packets that leave together: 1, or 2 for a receiver that
+ *	acknowledges only every second packet without delay
+ * @wnd_rtt_us: the RTT that @wnd refers to, microseconds
+ *
+ * The next flight leaves @wnd_rtt_us @flight_pkts / @wnd after the packet that the ACK
+ * acknowledges. The stack's pacing timer waits for the time that is set here.
+ *
+ * Call this function only for an ACK that reports the arrival of a packet, or for a loss. Other
+ * ACKs, such as those on data in the other direction, would postpone the next packet each time.
+ *
+ * Context: socket lock held, in cong_control().
+ * Return: the delay from now, ns; 0 if the next flight may leave at once.
+ */
+static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rtt_us)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, wnd_rtt_us);
+	u64 gone_ns = (u64)hop_packet_rtt_us(tp) * NSEC_PER_USEC;
+	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
+
+	if (!wait_ns)
+		return 0;
+	/* The retransmission timer runs meanwhile, and must not expire because of the delay. */
+	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
+	return wait_ns;
+}
+
+/**
+ * hop_is_too_big() - are packets retransmitted only because they no longer fit the path's MTU?
+ * @sk: a TCP socket
+ * @new_state: new state of congestion avoidance, TCP_CA_*
+ *
+ * tcp_simple_retransmit() retransmits packets that a router refused, and lost MTU probes. No
+ * packet was lost by congestion, but the stack enters TCP_CA_Loss, as after a timeout. undo_marker
+ * is 0 then. It is also 0 at a timeout if a mark has reduced the window before, since
+ * tcp_enter_cwr() clears it. But the stack's timer is not pending while the stack handles a
+ * timeout, and is always pending otherwise while data is in flight. tcp_simple_retransmit() calls
+ * set_state() only on entry to TCP_CA_Loss.
+ *
+ * Context: socket lock held, in set_state(): icsk_ca_state is still the old state.
+ * Return: true if no packet was lost.
+ */
+static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return new_state == TCP_CA_Loss && icsk->icsk_ca_state != TCP_CA_Loss &&
+	       !tcp_sk(sk)->undo_marker && icsk->icsk_pending;
+}
+
+/**
+ * hop_repair_pkts() - get the upper bound of the window during loss recovery
+ * @sk: a TCP socket, in recovery
+ * @acked_pkts: number of packets that the current ACK reports as delivered
+ *
+ * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
+ * two for each delivered packet. This is like PRR, which the stack does not apply to a congestion
+ * control with a cong_control(). Packets that pacing has delayed may still leave. If a timer of
+ * the stack detects a loss, it retransmits before cong_control() runs; call this function from
+ * set_state() then, with @acked_pkts 0.
+ *
+ * Context: socket lock held.
+ * Return: packets, at least 1.
+ */
+static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 may_pkts;
+
+	tp->prr_delivered += acked_pkts;
+	may_pkts = 2 * tp->prr_delivered + 1;
+	may_pkts -= min(may_pkts, tp->prr_out);
+	return max(tcp_packets_in_flight(tp) + may_pkts, 1U);
+}
+
+/**
+ * hop_restore_bursts() - reset the socket's GSO limits to those of its route
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held, in release().
+ */
+static inline void hop_restore_bursts(struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+
+	if (dst)
+		sk_setup_caps(sk, dst);
+}
+
+/**
+ * hop_register_cc() - register a congestion control and its fallback
+ * @cc: the congestion control
+ * @reno: the fallback: the stack's Reno under a name that includes the name of @cc
+ *
+ * getsockopt() returns the fallback's name, so setsockopt() must accept it. Its flags must allow
+ * it to every user, like Reno.
+ *
+ * Context: process.
+ * Return: 0, or the error of the registration.
+ */
+static inline int hop_register_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
+{
+	int err = tcp_register_congestion_control(reno);
+
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(cc);
+	if (err)
+		tcp_unregister_congestion_control(reno);
+	return err;
+}
+
+/**
+ * hop_unregister_cc() - undo hop_register_cc()
+ * @cc: the congestion control
+ * @reno: its fallback
+ *
+ * Context: process.
+ */
+static inline void hop_unregister_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
+{
+	tcp_unregister_congestion_control(cc);
+	tcp_unregister_congestion_control(reno);
+}
+
+#endif /* HOPCC_CORE_HOP_SOCK_H */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The rate of a device: read from its driver, or from a cache where RTNL cannot be taken. */
+#ifndef HOPCC_CORE_HOP_SPEED_H
+#define HOPCC_CORE_HOP_SPEED_H
+
+#include <asm/barrier.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct net_device;
+
+/**
+ * struct hop_speed_watch - a callback for changes of a device's rate
+ * @list: member of the list of all watches
+ * @dev: the device
+ * @changed: called when the rate may have changed, with the result of hop_speed_ask_bytes_ps();
+ *	RTNL held
+ */
+struct hop_speed_watch {
+	struct list_head list;
+	const struct net_device *dev;
+	void (*changed)(struct hop_speed_watch *watch, u64 rate_bytes_ps);
+};
+
+/**
+ * struct hop_speed - a device's rate
+ * @mbit: the rate that the driver reported last, Mbit/s, below 2^30; 0 if it is not known
+ * @limits: the device cannot send faster, since it is hardware, or all devices below it are
+ *
+ * A virtual device may report a rate that it does not enforce: veth, for example, 10 Gbit/s. A
+ * VLAN device or a bridge above it reports the same rate.
+ */
+struct hop_speed {
+	u32 mbit;
+	bool limits;
+};
+
+#define HOP_SPEED_BYTES_PER_MBIT	125000U
+
+/**
+ * hop_speed_bytes_ps() - convert a device's rate to bytes/s
+ * @speed: the rate
+ *
+ * Return: bytes/s; 0 if it is not known.
+ */
+static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
+{
+	return (u64)speed.mbit * HOP_SPEED_BYTES_PER_MBIT;
+}
+
+/**
+ * hop_speed_of() - get the rate of a device from the cache
+ * @dev: the device
+ *
+ * Context: RCU read side.
+ * Return: the rate that its driver reported last.
+ */
+struct hop_speed hop_speed_of(const struct net_device *dev);
+
+/* Number of times that the rate of any device may have changed; read by hop_speed_changes(). */
+extern unsigned int hop_speed_changed;
+
+/**
+ * hop_speed_changes() - get a number that changes whenever any device's rate may have changed
+ *
+ * A caller that caches the result of hop_speed_of() reads this number first, and calls
+ * hop_speed_of() again when the number has changed.
+ *
+ * Context: any.
+ * Return: the number.
+ */
+static inline unsigned int hop_speed_changes(void)
+{
+	/* Pairs with hop_speed_note_change(): the changed rate is visible to the caller. */
+	return smp_load_acquire(&hop_speed_changed);
+}
+
+u64 hop_speed_ask_bytes_ps(struct net_device *dev);
+void hop_speed_watch(struct hop_speed_watch *watch);
+void hop_speed_unwatch(struct hop_speed_watch *watch);
+
+int hop_speed_start(void);
+void hop_speed_stop(void);
+
+#endif /* HOPCC_CORE_HOP_SPEED_H */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The interface by which a congestion control reads CSIG signals of a connection. The carrier
+ * (net_csig_tag) provides, for each signal, the latest value that the receiver reflected. A
+ * congestion control does not request tags: the netns' sysctl net.hopcc.csig_cc names the
+ * congestion controls whose connections send tags.
+ */
+#ifndef HOPCC_FLOW_CSIG_FLOW_H
+#define HOPCC_FLOW_CSIG_FLOW_H
+
+#include <linux/bits.h>
+#include <linux/seqlock.h>
+#include <linux/types.h>
+#include <hopcc/wire/csig.h>
+
+struct csig_flow;
+struct sock;
+
+/**
+ * struct csig_signal - latest reflected value of a signal
+ * @form: format of the tag: CSIG_COMPACT or CSIG_EXPANDED
+ * @value: value in the tag's units
+ * @locator: locator of the bottleneck; 0 if no hop wrote one
+ * @low: lowest signal value that @value represents, in the signal's unit: kbit/s, ppm or ns
+ * @high: upper bound of the signal values that @value represents; U64_MAX: no bound
+ * @age_ns: time since the value was received
+ * @count: number of values received
+ */
+struct csig_signal {
+	enum csig_form form;
+	u32 value;
+	u32 locator;
+	u64 low;
+	u64 high;
+	u64 age_ns;
+	u64 count;
+};
+
+/**
+ * csig_flow_open() - start to read a connection's signals
+ * @sk: a TCP socket that is established or finishing its handshake
+ *
+ * Context: socket lock held; may be softirq.
+ * Return: the flow, with a reference that csig_flow_close() drops; NULL if the peer does not
+ * support CSIG, the netns has it switched off, or memory is short.
+ */
+struct csig_flow *csig_flow_open(struct sock *sk);
+
+/**
+ * csig_flow_ask() - negotiate CSIG on an established connection
+ * @sk: a TCP socket for which csig_flow_open() returned NULL
+ *
+ * This function is for a congestion control that was chosen when the connection was established.
+ * It sends a pure ACK that asks the peer. If the data of a whole round trip is acknowledged and no
+ * answer has come, the next call asks again, three times in all.
+ *
+ * Context: socket lock held; may be softirq. May send an ACK.
+ * Return: true if the answer is still open: call csig_flow_open() on each ACK, and this function
+ * again if that returns NULL. False if the connection stays without CSIG.
+ */
+bool csig_flow_ask(struct sock *sk);
+
+/**
+ * csig_flow_read() - read the latest value of a signal
+ * @flow: the flow that csig_flow_open() returned
+ * @type: type of the signal
+ * @s: result
+ *
+ * Context: any but hard interrupt.
+ * Return: false if no value has been reflected yet.
+ */
+bool csig_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
+
+/**
+ * struct csig_reading - latest value of a signal, in the short form for a congestion control
+ * @count: as csig_signal.count
+ * @low: as csig_signal.low
+ * @high: as csig_signal.high
+ * @locator: as csig_signal.locator
+ * @initial: the value is the sender's initial one: no hop had a worse value
+ */
+struct csig_reading {
+	u64 count;
+	u64 low;
+	u64 high;
+	u32 locator;
+	bool initial;
+};
+
+/**
+ * struct csig_reported - latest value of a signal, as the carrier stores it
+ * @form: form of the tag
+ * @tag: the tag
+ * @initial: as csig_reading.initial
+ * @low: as csig_signal.low
+ * @high: as csig_signal.high
+ * @at_ns: time at which it was received, ns of CLOCK_MONOTONIC
+ * @count: as csig_signal.count
+ */
+struct csig_reported {
+	enum csig_form form;
+	struct csig_tag tag;
+	bool initial;
+	u64 low;
+	u64 high;
+	u64 at_ns;
+	u64 count;
+};
+
+/**
+ * struct csig_view - addresses of a flow's signals
+ * @changes: seqcount that protects @reported
+ * @reported: latest value of each signal, by type
+ * @path: state of the path; CSIG_VIEW_STRIPPED: tags do not pass it
+ */
+struct csig_view {
+	const seqcount_spinlock_t *changes;
+	const struct csig_reported *reported;
+	const u8 *path;
+};
+
+/**
+ * csig_flow_view() - let a congestion control read signals without a call for each
+ * @flow: the flow that csig_flow_open() returned; the view is valid until csig_flow_close()
+ *
+ * Context: any.
+ * Return: the view, for csig_news() and csig_read_new().
+ */
+struct csig_view csig_flow_view(const struct csig_flow *flow);
+
+/* Flag in the result of csig_news(), above the signals' bits: csig_flow_is_fed() is true. */
+#define CSIG_NEWS_FED	BIT(CSIG_TYPES)
+
+/* csig_view.path: it strips tags. */
+#define CSIG_VIEW_STRIPPED	2
+
+/**
+ * csig_news() - find the signals that were received since the caller's last reads
+ * @view: the view that csig_flow_view() returned
+ * @seen: csig_reading.count of the caller's last read, by signal; 0 before the first
+ *
+ * An ACK usually reports one signal. This function takes no lock. A 32-bit CPU may read half of an
+ * update; the next call sees the whole of it.
+ *
+ * Context: any but hard interrupt.
+ * Return: 1 << enum csig_type for each signal that is new to the caller, and CSIG_NEWS_FED.
+ */
+static inline u32 csig_news(const struct csig_view *view, const u64 *seen)
+{
+	u32 type, news = READ_ONCE(*view->path) != CSIG_VIEW_STRIPPED ? CSIG_NEWS_FED : 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (READ_ONCE(view->reported[type].count) != seen[type])
+			news |= BIT(type);
+	return news;
+}
+
+/**
+ * csig_read_new() - read a signal that csig_news() found
+ * @view: the view that csig_flow_view() returned
+ * @type: type of the signal
+ * @r: result: the latest value
+ *
+ * Context: any but hard interrupt.
+ */
+static inline void csig_read_new(const struct csig_view *view, enum csig_type type,
+				 struct csig_reading *r)
+{
+	const struct csig_reported *reported = &view->reported[type];
+	unsigned int start;
+
+	do {
+		start = read_seqcount_begin(view->changes);
+		r->count = reported->count;
+		r->low = reported->low;
+		r->high = reported->high;
+		r->locator = reported->tag.locator;
+		r->initial = reported->initial;
+	} while (read_seqcount_retry(view->changes, start));
+}
+
+/**
+ * csig_flow_is_fed() - check if signals are being received
+ * @flow: the flow that csig_flow_open() returned
+ *
+ * Context: any but hard interrupt.
+ * Return: true if, as far as is known, tags pass the path and the peer reflects them. If false, a
+ * congestion control must do without signals for a while.
+ */
+bool csig_flow_is_fed(const struct csig_flow *flow);
+
+/**
+ * csig_flow_close() - stop reading a connection's signals
+ * @flow: the flow that csig_flow_open() returned
+ *
+ * Context: any.
+ */
+void csig_flow_close(struct csig_flow *flow);
+
+#endif /* HOPCC_FLOW_CSIG_FLOW_H */

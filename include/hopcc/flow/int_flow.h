@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The interface between the telemetry carrier (net_int) and a congestion control that uses
+ * telemetry of a connection. tcp_hpccpp is one such congestion control; any other may be, too.
+ *
+ * While data is sent the carrier collects records, in probes or in the data, and stores the latest
+ * answer. The congestion control reads it when an ACK is received.
+ */
+#ifndef HOPCC_FLOW_INT_FLOW_H
+#define HOPCC_FLOW_INT_FLOW_H
+
+#include <linux/types.h>
+#include <hopcc/wire/int.h>
+
+struct sock;
+struct int_flow;
+
+/**
+ * enum int_peer - state of the peer and of the path to it
+ * @INT_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
+ * @INT_PEER_SUPPORTED: the peer answers
+ * @INT_PEER_UNSUPPORTED: the peer does not answer (any more): no telemetry on this connection
+ */
+enum int_peer {
+	INT_PEER_UNKNOWN,
+	INT_PEER_SUPPORTED,
+	INT_PEER_UNSUPPORTED,
+};
+
+/**
+ * enum int_answer_kind - level of detail of an answer
+ * @INT_ANSWER_RECORDS: the record of every hop
+ * @INT_ANSWER_SUMMARY: the record of the most loaded hop
+ * @INT_ANSWER_RATIO: the load of the path, without sizes and rates
+ * @INT_ANSWER_WINDOW: a window that the receiver computed with the algorithm
+ */
+enum int_answer_kind {
+	INT_ANSWER_RECORDS,
+	INT_ANSWER_SUMMARY,
+	INT_ANSWER_RATIO,
+	INT_ANSWER_WINDOW,
+};
+
+/**
+ * struct int_ask - request of the congestion control for the next packets
+ * @t_ns: T, the base RTT
+ * @wnd_bytes: the sender's window; if it is small, the peer sends ACKs immediately
+ * @wnd_max_bytes: maximum window; for the algorithm at the receiver
+ * @eta: target utilisation, 2^-20; for the algorithm at the receiver
+ * @max_stage: maxStage; for the algorithm at the receiver
+ * @flows: N; for the algorithm at the receiver
+ * @kind: requested kind of answer; the receiver may choose a less detailed one
+ */
+struct int_ask {
+	u32 t_ns;
+	u32 wnd_bytes;
+	u32 wnd_max_bytes;
+	u32 eta;
+	u16 max_stage;
+	u32 flows;
+	enum int_answer_kind kind;
+};
+
+/**
+ * struct int_answer - telemetry that the peer returned
+ * @kind: kind of the answer; selects the valid fields below
+ * @seq: snd_nxt after the packet that collected the records was sent
+ * @flows: N, the number of flows that the receiver counts on its last hop; 0: not reported
+ * @hops: nHop; not valid for WINDOW and RATIO
+ * @index: SUMMARY: index of the hop
+ * @path_id: pathID; not valid for WINDOW and RATIO
+ * @record: SUMMARY: record of the hop
+ * @u: RATIO: u, 2^-20
+ * @tau_ns: RATIO: tau, the time over which u was measured
+ * @wnd_bytes: WINDOW: W
+ * @hdr: RECORDS: the header, which has passed int_check()
+ * @room: memory for @hdr and its records
+ */
+struct int_answer {
+	enum int_answer_kind kind;
+	u32 seq;
+	u32 flows;
+	u8 hops;
+	u8 index;
+	u16 path_id;
+	struct int_record record;
+	u32 u;
+	u32 tau_ns;
+	u32 wnd_bytes;
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
+	};
+};
+
+/**
+ * int_flow_open() - start to use telemetry on a connection
+ * @sk: a TCP socket that is established or finishing its handshake
+ *
+ * Context: socket lock held; may be softirq.
+ * Return: the flow, with a reference that int_flow_close() drops; NULL if the peer does not support
+ * telemetry, the netns has it switched off, or memory is short: then the connection does without
+ * telemetry.
+ */
+struct int_flow *int_flow_open(struct sock *sk);
+
+/**
+ * int_flow_negotiate() - negotiate telemetry on an established connection
+ * @sk: a TCP socket, for which int_flow_open() returned NULL
+ *
+ * For a congestion control that was chosen after the handshake. Call it again for each ACK of new
+ * data until the result differs from INT_PEER_UNKNOWN.
+ *
+ * Context: socket lock held; may be softirq. May send an ACK.
+ * Return: INT_PEER_SUPPORTED: int_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection will never
+ * have telemetry.
+ */
+enum int_peer int_flow_negotiate(struct sock *sk);
+
+/**
+ * int_flow_close() - stop using telemetry; no more records are collected
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: socket lock held; may be softirq.
+ */
+void int_flow_close(struct int_flow *flow);
+
+/**
+ * int_flow_ask() - set what the next packets request
+ * @flow: the flow that int_flow_open() returned
+ * @ask: the request; is copied
+ *
+ * Context: socket lock held.
+ */
+void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
+
+/**
+ * int_flow_ask_window() - change int_ask.wnd_bytes alone
+ * @flow: the flow that int_flow_open() returned; int_flow_ask() was called before
+ * @wnd_bytes: as int_ask.wnd_bytes
+ *
+ * The function takes no lock. A packet that another CPU sends at the same time without the socket
+ * lock may have the window from before.
+ *
+ * Context: socket lock held.
+ */
+void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes);
+
+/**
+ * int_flow_take() - take the latest answer; each answer is returned once
+ * @flow: the flow that int_flow_open() returned
+ * @answer: result; members that its kind does not have are left as they are
+ *
+ * Context: socket lock held.
+ * Return: true if an answer was received since the last call.
+ */
+bool int_flow_take(struct int_flow *flow, struct int_answer *answer);
+
+/**
+ * enum int_poll - result of int_flow_poll()
+ * @INT_POLL_NOTHING: no new answer
+ * @INT_POLL_ANSWER: a new answer
+ * @INT_POLL_UNSUPPORTED: int_flow_peer() is not INT_PEER_SUPPORTED any more
+ */
+enum int_poll {
+	INT_POLL_NOTHING,
+	INT_POLL_ANSWER,
+	INT_POLL_UNSUPPORTED,
+};
+
+/**
+ * int_flow_poll() - int_flow_peer() and int_flow_take() in one call, for each ACK
+ * @flow: the flow that int_flow_open() returned
+ * @answer: result: as for int_flow_take()
+ *
+ * Context: socket lock held.
+ * Return: what was found.
+ */
+enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer);
+
+/**
+ * int_flow_hdr_bytes() - room that a data packet must leave for the header
+ * @flow: the flow that int_flow_open() returned
+ *
+ * The value is for icsk_ext_hdr_len. Only int_flow_grow() changes it while the flow is open.
+ *
+ * Context: any.
+ * Return: bytes; 0 if data carries no headers.
+ */
+unsigned int int_flow_hdr_bytes(const struct int_flow *flow);
+
+/**
+ * int_flow_grow() - make room for the records of all hops of the path
+ * @flow: the flow that int_flow_open() returned
+ *
+ * To be called for an answer whose header has fewer records than the path has hops. Probes grow
+ * without it.
+ *
+ * Context: socket lock held.
+ * Return: the new value of int_flow_hdr_bytes().
+ */
+unsigned int int_flow_grow(struct int_flow *flow);
+
+/**
+ * int_flow_syn_queues_ns() - queueing delay of this end's SYN or SYN-ACK on its path
+ * @flow: the flow that int_flow_open() returned
+ *
+ * The delay is a part of the RTT that TCP measured with that packet. A peer that answers a SYN
+ * reports it immediately, a peer that sent the SYN reports it with its first data.
+ *
+ * Context: any.
+ * Return: the sum over all ports of the path as the peer reported it, ns; 0: no queues, or not
+ * known.
+ */
+u32 int_flow_syn_queues_ns(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_mbit() - rate of the slowest port on the path of this end's SYN
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: Mbit/s, as reported by the peer; 0: not known, also if the peer sent the SYN.
+ */
+u32 int_flow_syn_mbit(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_is_unsure() - is there a port of unknown rate on the path of this end's SYN?
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: true if the peer reported one, for example because the path has more hops than the SYN
+ * had slots for records.
+ */
+bool int_flow_syn_is_unsure(const struct int_flow *flow);
+
+/**
+ * int_flow_syn_sent_ns() - time at which this end's SYN was sent
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: ns, by tcp_clock_ns(), of the last SYN with a header; 0: the peer sent the SYN.
+ */
+u64 int_flow_syn_sent_ns(const struct int_flow *flow);
+
+/**
+ * int_flow_peer() - current state of the peer
+ * @flow: the flow that int_flow_open() returned
+ *
+ * Context: any.
+ * Return: the state.
+ */
+enum int_peer int_flow_peer(const struct int_flow *flow);
+
+#endif /* HOPCC_FLOW_INT_FLOW_H */

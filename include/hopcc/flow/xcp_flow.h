@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Interface between the XCP carrier (net_xcp) and the congestion control (tcp_xcp), per connection.
+ * The congestion control offers the values that the next packets carry; the carrier writes them
+ * into the packets' headers and sums up the feedback that is received.
+ */
+#ifndef HOPCC_FLOW_XCP_FLOW_H
+#define HOPCC_FLOW_XCP_FLOW_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+struct sock;
+struct xcp_flow;
+
+/**
+ * enum xcp_peer - state of the negotiation with the peer
+ * @XCP_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
+ * @XCP_PEER_SUPPORTED: the peer's SYN or SYN-ACK carried a congestion header
+ * @XCP_PEER_UNSUPPORTED: the peer sent no header, an ICMP error arrived, or SYNs with a header were
+ *	lost: this connection does not use XCP, and its destination is cached
+ */
+enum xcp_peer {
+	XCP_PEER_UNKNOWN,
+	XCP_PEER_SUPPORTED,
+	XCP_PEER_UNSUPPORTED,
+};
+
+/**
+ * struct xcp_offer - the sender's values in its next data packets; the first member of struct
+ *	xcp_flow, so that xcp_flow_offer() needs no call
+ * @rtt_us: the sender's RTT, us; 0: not known, and the other values are 0
+ * @throughput_bytes_ps: the sender's throughput, bytes/s
+ * @delta_bytes_ps: the change of throughput that each packet on the wire asks for, bytes/s
+ * @flags: XCP_FLAG_*
+ */
+struct xcp_offer {
+	u32 rtt_us;
+	u64 throughput_bytes_ps;
+	s32 delta_bytes_ps;
+	u8 flags;
+};
+
+/**
+ * xcp_flow_open() - start to use XCP on a connection
+ * @sk: a TCP socket that is established or finishing its handshake
+ *
+ * From now on data packets of @sk carry its offer.
+ *
+ * Context: socket lock held; may be softirq.
+ * Return: the flow, with a reference that xcp_flow_close() releases; NULL if the peer does not
+ * support XCP, XCP is switched off in the netns, or memory is short: then the connection does not
+ * use XCP.
+ */
+struct xcp_flow *xcp_flow_open(struct sock *sk);
+
+/**
+ * xcp_flow_ask() - negotiate XCP on an established connection
+ * @sk: a TCP socket, for which xcp_flow_open() returned NULL
+ *
+ * Used if the congestion control was selected after the handshake. Call it again for each ACK of
+ * new data until the result differs from XCP_PEER_UNKNOWN.
+ *
+ * Context: socket lock held; may be softirq. May send an ACK.
+ * Return: XCP_PEER_SUPPORTED: call xcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection never uses
+ * XCP; XCP_PEER_UNKNOWN: call again.
+ */
+enum xcp_peer xcp_flow_ask(struct sock *sk);
+
+/**
+ * xcp_flow_close() - stop using XCP on a connection
+ * @flow: the flow from xcp_flow_open()
+ *
+ * Packets carry no offer any more; pending feedback for the peer is still sent.
+ *
+ * Context: socket lock held; may be softirq.
+ */
+void xcp_flow_close(struct xcp_flow *flow);
+
+/**
+ * xcp_flow_offer() - set the values that the next packets carry
+ * @flow: the flow from xcp_flow_open()
+ * @rtt_us: as in struct xcp_offer
+ * @throughput_bytes_ps: as in struct xcp_offer
+ * @delta_bytes_ps: as in struct xcp_offer
+ * @flags: as in struct xcp_offer
+ *
+ * Takes no lock: a packet that another CPU sends at the same time, without the socket lock, may
+ * carry a mix of the old and the new offer.
+ *
+ * Context: socket lock held.
+ */
+static inline void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
+				  s32 delta_bytes_ps, u8 flags)
+{
+	struct xcp_offer *offer = (struct xcp_offer *)flow;
+
+	WRITE_ONCE(offer->rtt_us, rtt_us);
+	WRITE_ONCE(offer->throughput_bytes_ps, throughput_bytes_ps);
+	WRITE_ONCE(offer->delta_bytes_ps, delta_bytes_ps);
+	WRITE_ONCE(offer->flags, flags);
+}
+
+/**
+ * struct xcp_feedback - feedback received for the congestion control
+ * @bytes_ps: sum of Reverse_Feedback, bytes/s
+ * @headers: number of headers in the sum; 0: none was received
+ */
+struct xcp_feedback {
+	s64 bytes_ps;
+	u32 headers;
+};
+
+/**
+ * xcp_flow_take_feedback() - get and reset the feedback received since the last call
+ * @flow: the flow from xcp_flow_open()
+ *
+ * Context: socket lock held.
+ * Return: the feedback.
+ */
+struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow);
+
+/**
+ * xcp_flow_was_asked() - did the peer's headers carry a demand since the last call?
+ * @flow: the flow from xcp_flow_open()
+ *
+ * If so, our packets must return feedback.
+ *
+ * Context: socket lock held.
+ * Return: true if they did.
+ */
+bool xcp_flow_was_asked(struct xcp_flow *flow);
+
+/**
+ * xcp_flow_peer() - get the current state of the peer
+ * @flow: the flow from xcp_flow_open()
+ *
+ * The state is XCP_PEER_SUPPORTED when the flow is opened. It becomes XCP_PEER_UNSUPPORTED for good once
+ * consecutive timeouts or an ICMP error show that the path no longer passes our headers.
+ *
+ * Context: any.
+ * Return: the state.
+ */
+enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow);
+
+#endif /* HOPCC_FLOW_XCP_FLOW_H */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Discovery finds out whether the peer, and the path to it, accept a carrier's headers. The
+ * drafts do not define it. SYN and SYN-ACK carry a header:
+ *
+ *	 active open                            passive open
+ *	 NONE                                   NONE
+ *	  | our SYN, with a header               | a SYN with a header
+ *	 ASKED --------------+                  HEARD
+ *	  |    our SYN again |                   | our SYN-ACK, with a header
+ *	  |    without ---> LOST                ANSWERED ---------+
+ *	  | SYN-ACK with a   |                   | established    | our SYN-ACK again,
+ *	  | header           |                   |                | without
+ *	 SPEAKS <------------+ the same         SPEAKS           LOST
+ *
+ * ASKED and LOST become SILENT when the connection is established: the packet with the header
+ * was dropped because of the header, or by chance (hop_may_be_loss()). They do not become SILENT
+ * earlier, since then a destination that does not answer at all would be remembered as one
+ * without support. A refusal by ICMP makes any of the stages SILENT. Timeouts in a row make
+ * SPEAKS SILENT, since the path may have changed.
+ *
+ * SPEAKS also becomes SILENT if, soon after the handshake, a reset shows that the peer does not
+ * know the connection. A box on the path then treats packets with a header and packets without
+ * one as two flows: if NAT is switched on while an old entry for our protocol is still valid, it
+ * does not translate the handshake, but it translates the ACK that follows.
+ *
+ * A program may select its congestion control after the connection is established. Then pure
+ * ACKs negotiate, since losing one does no harm:
+ *
+ *	 the end that asks                      the other end
+ *	 NONE                                   NONE
+ *	  | our ACK, with a header that asks     | an ACK with such a header
+ *	 LATE                                   LATE, and its next pure ACK has a header
+ *	  | a header that does not ask           | data with a header
+ *	 SPEAKS                                 SPEAKS
+ *
+ * If the data of a whole round trip is acknowledged and no header has arrived, the next ACK asks
+ * again. After HOP_LATE_ASKS such ACKs, LATE becomes SILENT.
+ */
+#ifndef HOPCC_LIB_HOP_DISCOVER_H
+#define HOPCC_LIB_HOP_DISCOVER_H
+
+#include <linux/types.h>
+
+/* Number of timeouts in a row after which headers are no longer sent. */
+#define HOP_TIMEOUTS_MAX	2
+
+/*
+ * Number of segments received: a reset counts as "soon after the handshake" if TCP received at
+ * most this many before it.
+ */
+#define HOP_RESET_SEGS		16U
+
+/* Number of ACKs of an established connection that ask for headers before discovery gives up. */
+#define HOP_LATE_ASKS		3U
+
+/* The longest time without headers after resets, unless the sysctl is set to a longer one. */
+#define HOP_RESET_MAX_S		3600U
+
+/**
+ * enum hop_stage - stage of discovery; see the drawing above
+ * @HOP_STAGE_NONE: no packet with a header was sent or received so far
+ * @HOP_STAGE_ASKED: our SYN had a header
+ * @HOP_STAGE_LOST: our SYN or SYN-ACK with a header was not answered, so the next had no header
+ * @HOP_STAGE_OFFERED: the peer's SYN had a header
+ * @HOP_STAGE_ANSWERED: our SYN-ACK had a header
+ * @HOP_STAGE_LATE: an ACK of an established connection had a header that asks, ours or the peer's
+ * @HOP_STAGE_SUPPORTED: headers pass in both directions
+ * @HOP_STAGE_UNSUPPORTED: our data carries no headers
+ */
+enum hop_stage {
+	HOP_STAGE_NONE,
+	HOP_STAGE_ASKED,
+	HOP_STAGE_LOST,
+	HOP_STAGE_OFFERED,
+	HOP_STAGE_ANSWERED,
+	HOP_STAGE_LATE,
+	HOP_STAGE_SUPPORTED,
+	HOP_STAGE_UNSUPPORTED,
+};
+
+/**
+ * enum hop_event - events that change the stage of discovery
+ * @HOP_EVENT_SYN_OUT: our SYN leaves, for the first time or again
+ * @HOP_EVENT_SYN_IN: a SYN with a header arrives
+ * @HOP_EVENT_SYNACK_OUT: our SYN-ACK leaves, for the first time or again
+ * @HOP_EVENT_SYNACK_IN: a SYN-ACK with a header arrives
+ * @HOP_EVENT_HEADER_IN: any other packet with a header arrives
+ * @HOP_EVENT_ESTABLISHED: the handshake is complete
+ * @HOP_EVENT_REFUSED: an ICMP error shows that a host or router does not accept our headers
+ * @HOP_EVENT_TIMEOUTS: TCP had HOP_TIMEOUTS_MAX timeouts in a row
+ * @HOP_EVENT_LATE: an ACK with a header that asks was sent or received
+ * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs with such a header were not answered
+ * @HOP_EVENT_RESET: a reset that does not know the connection, soon after the handshake
+ */
+enum hop_event {
+	HOP_EVENT_SYN_OUT,
+	HOP_EVENT_SYN_IN,
+	HOP_EVENT_SYNACK_OUT,
+	HOP_EVENT_SYNACK_IN,
+	HOP_EVENT_HEADER_IN,
+	HOP_EVENT_ESTABLISHED,
+	HOP_EVENT_REFUSED,
+	HOP_EVENT_TIMEOUTS,
+	HOP_EVENT_LATE,
+	HOP_EVENT_UNANSWERED,
+	HOP_EVENT_RESET,
+};
+
+static inline enum hop_stage hop_stage_when_established(enum hop_stage stage)
+{
+	switch (stage) {
+	case HOP_STAGE_ASKED:
+	case HOP_STAGE_LOST:
+		return HOP_STAGE_UNSUPPORTED;
+	case HOP_STAGE_ANSWERED:
+		return HOP_STAGE_SUPPORTED;
+	default:
+		return stage;
+	}
+}
+
+static inline enum hop_stage hop_stage_when_sent(enum hop_stage stage, enum hop_stage before,
+						 enum hop_stage once, enum hop_stage again)
+{
+	if (stage == before)
+		return once;
+	return stage == once ? again : stage;
+}
+
+/**
+ * hop_next_stage() - compute the stage of discovery after an event
+ * @stage: stage before the event
+ * @event: the event
+ *
+ * Return: the stage after it.
+ */
+static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
+{
+	switch (event) {
+	case HOP_EVENT_SYN_OUT:
+		return hop_stage_when_sent(stage, HOP_STAGE_NONE, HOP_STAGE_ASKED,
+					   HOP_STAGE_LOST);
+	case HOP_EVENT_SYN_IN:
+		/* ASKED: simultaneous open. */
+		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ASKED ?
+			HOP_STAGE_OFFERED : stage;
+	case HOP_EVENT_SYNACK_OUT:
+		return hop_stage_when_sent(stage, HOP_STAGE_OFFERED, HOP_STAGE_ANSWERED,
+					   HOP_STAGE_LOST);
+	case HOP_EVENT_SYNACK_IN:
+		/* The SYN-ACK answers our SYN with a header, whatever ICMP errors arrived. */
+		return HOP_STAGE_SUPPORTED;
+	case HOP_EVENT_HEADER_IN:
+		/* LOST: the peer has received our SYN-ACK with the header after all. */
+		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ANSWERED ||
+		       stage == HOP_STAGE_LOST || stage == HOP_STAGE_LATE ?
+			HOP_STAGE_SUPPORTED : stage;
+	case HOP_EVENT_ESTABLISHED:
+		return hop_stage_when_established(stage);
+	case HOP_EVENT_REFUSED:
+		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
+	case HOP_EVENT_LATE:
+		return stage == HOP_STAGE_NONE ? HOP_STAGE_LATE : stage;
+	case HOP_EVENT_UNANSWERED:
+		return stage == HOP_STAGE_LATE ? HOP_STAGE_UNSUPPORTED : stage;
+	case HOP_EVENT_TIMEOUTS:
+	case HOP_EVENT_RESET:
+		return stage == HOP_STAGE_SUPPORTED ? HOP_STAGE_UNSUPPORTED : stage;
+	}
+	return stage;
+}
+
+/**
+ * hop_is_negotiated() - may the peer put headers on its data?
+ * @stage: stage of discovery
+ *
+ * A peer does so once the handshake packets of both ends had a header. This end may not know
+ * whether its own packet arrived. If it has given up headers since, the peer may not have done
+ * so yet.
+ *
+ * Return: false if the peer cannot have negotiated headers.
+ */
+static inline bool hop_is_negotiated(enum hop_stage stage)
+{
+	return stage != HOP_STAGE_NONE && stage != HOP_STAGE_ASKED;
+}
+
+/**
+ * hop_may_be_loss() - may a lost packet be the reason why a connection became SILENT?
+ * @from: stage before @event
+ * @event: the event that made the connection SILENT
+ *
+ * Either our SYN or SYN-ACK with a header was not answered, and the next one, without a header,
+ * was; or our ACKs, which TCP does not retransmit, were not answered. Any other event proves that
+ * the destination or the path does not accept headers.
+ *
+ * Return: true if the packet may have been lost for another reason than its header.
+ */
+static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
+{
+	return (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED) ||
+	       event == HOP_EVENT_UNANSWERED;
+}
+
+/**
+ * hop_loss_wait_s() - get the time without headers after a packet loss that may have another reason
+ * @losses: number of such losses in a row before this one
+ * @first_s: time after the first such loss, seconds
+ * @most_s: longest time, seconds
+ *
+ * Return: seconds, doubled each time.
+ */
+static inline unsigned int hop_loss_wait_s(unsigned int losses, unsigned int first_s,
+					   unsigned int most_s)
+{
+	/* No overflow: callers use first_s < 2^8 with a shift of 16, or < 2^17 with one of 8. */
+	const unsigned int wait_s = first_s << (losses < 16 ? losses : 16);
+
+	return wait_s < most_s ? wait_s : most_s;
+}
+
+/**
+ * hop_reset_s() - get the time without headers after a reset
+ * @resets: number of resets in a row before this one
+ * @first_s: time after the first reset, seconds, at most 86400
+ *
+ * A reset has broken a connection, and each further attempt may break another one. An attempt
+ * also renews the NAT entry that caused the reset. So the pause must eventually become longer
+ * than the lifetime of such an entry, which is 600 s in Linux.
+ *
+ * Return: seconds, doubled each time up to HOP_RESET_MAX_S, but never less than @first_s.
+ */
+static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s)
+{
+	return hop_loss_wait_s(resets < 8 ? resets : 8, first_s,
+			       first_s > HOP_RESET_MAX_S ? first_s : HOP_RESET_MAX_S);
+}
+
+/**
+ * struct hop_late - negotiation on an established connection
+ * @end_seq: SND.NXT when the last ACK that asks was sent
+ * @asks: number of ACKs that asked
+ */
+struct hop_late {
+	u32 end_seq;
+	u8 asks;
+};
+
+/**
+ * enum hop_late_turn - next step of a negotiation on an established connection
+ * @HOP_LATE_WAIT: wait for the answer
+ * @HOP_LATE_ASK: send an ACK that asks
+ * @HOP_LATE_GIVE_UP: give up, by HOP_EVENT_UNANSWERED
+ */
+enum hop_late_turn {
+	HOP_LATE_WAIT,
+	HOP_LATE_ASK,
+	HOP_LATE_GIVE_UP,
+};
+
+/**
+ * hop_late_turn() - decide what to do while no answer has arrived
+ * @l: the state of the negotiation, updated; zero at first
+ * @una_seq: SND.UNA
+ * @nxt_seq: SND.NXT
+ *
+ * The answer arrives no later than the ACK of data that was sent after the ACK that asks.
+ *
+ * Return: the next step.
+ */
+static inline enum hop_late_turn hop_late_turn(struct hop_late *l, u32 una_seq, u32 nxt_seq)
+{
+	if (l->asks && (s32)(una_seq - l->end_seq) <= 0)
+		return HOP_LATE_WAIT;
+	if (l->asks == HOP_LATE_ASKS)
+		return HOP_LATE_GIVE_UP;
+	l->asks++;
+	l->end_seq = nxt_seq;
+	return HOP_LATE_ASK;
+}
+
+#endif /* HOPCC_LIB_HOP_DISCOVER_H */

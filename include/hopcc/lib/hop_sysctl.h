@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The sysctls below net.hopcc, which each network namespace has its own set of. */
+#ifndef HOPCC_LIB_HOP_SYSCTL_H
+#define HOPCC_LIB_HOP_SYSCTL_H
+
+#include <linux/slab.h>
+#include <linux/stddef.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+
+/* .data of a template's entry: offset of the value in the module's per-namespace state. */
+#define hop_sysctl_at(type, member) ((void *)offsetof(type, member))
+
+/**
+ * struct hop_sysctl - the sysctls of one module in one network namespace
+ * @header: result of the registration
+ * @table: the namespace's copy of the template
+ */
+struct hop_sysctl {
+	struct ctl_table_header *header;
+	struct ctl_table *table;
+};
+
+/**
+ * hop_sysctl_start() - register a module's sysctls in a network namespace
+ * @net: the network namespace
+ * @hs: result, for hop_sysctl_stop()
+ * @template: the sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
+ * @entries: number of sysctls, without the empty entry
+ * @state: the module's state of @net, which .data is an offset in
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+static inline int hop_sysctl_start(struct net *net, struct hop_sysctl *hs,
+				   const struct ctl_table *template, unsigned int entries,
+				   void *state)
+{
+	unsigned int i;
+
+	hs->table = kmemdup(template, (entries + 1) * sizeof(*template), GFP_KERNEL);
+	if (!hs->table)
+		return -ENOMEM;
+	for (i = 0; i < entries; i++)
+		hs->table[i].data = (char *)state + (uintptr_t)template[i].data;
+	hs->header = register_net_sysctl_sz(net, "net/hopcc", hs->table, entries);
+	if (hs->header)
+		return 0;
+	kfree(hs->table);
+	return -ENOMEM;
+}
+
+/**
+ * hop_sysctl_stop() - unregister a module's sysctls in a network namespace
+ * @hs: result of hop_sysctl_start()
+ *
+ * Context: process.
+ */
+static inline void hop_sysctl_stop(struct hop_sysctl *hs)
+{
+	unregister_net_sysctl_table(hs->header);
+	kfree(hs->table);
+}
+
+#endif /* HOPCC_LIB_HOP_SYSCTL_H */

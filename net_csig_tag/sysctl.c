@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sysctls of a network namespace, below net.hopcc. */
+
+#include <linux/capability.h>
+#include <linux/kernel.h>
+#include <uapi/linux/pkt_sched_csig.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <hopcc/core/hop_hook.h>
+
+#include "net_csig_tag.h"
+
+static unsigned int level_max = CTAG_INITIATES;
+static unsigned int form_min = CSIG_COMPACT;
+static unsigned int form_max = CSIG_EXPANDED;
+static unsigned int every_max_pkts = CTAG_EVERY_MAX_PKTS;
+static unsigned int summary_max = CSIG_SUMMARIES - 1;
+static unsigned int silent_max_s = HOP_UNSUPPORTED_MAX_S;
+static int weight_max_pkts = CTAG_WEIGHT_MAX_PKTS;
+
+/* Reads or writes a string that is parsed elsewhere; @text has the old value, then the new one. */
+static int edit_text(char *text, size_t bytes, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct ctl_table one = { .data = text, .maxlen = bytes };
+
+	return proc_dostring(&one, write, buffer, len, pos);
+}
+
+/*
+ * Only the machine's administrator may let a netns use CSIG; an administrator of a container may
+ * change its other sysctls.
+ */
+static bool may_authorise(int write)
+{
+	return !write || capable(CAP_NET_ADMIN);
+}
+
+static int follow_level(void *state)
+{
+	return ctag_hook(state, false);
+}
+
+static int set_level(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	if (!may_authorise(write))
+		return -EPERM;
+	return hop_hook_knob(table, write, buffer, len, pos, follow_level,
+			     container_of(table->data, struct ctag_net, level));
+}
+
+static int replace_ports(struct ctag_net *cn, const char *names)
+{
+	int err = *names ? ctag_hook(cn, true) : 0;
+
+	if (err)
+		return err;
+	err = ctag_ports_set(cn, names);
+	ctag_hook(cn, false);
+	return err;
+}
+
+static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct ctag_net *cn = container_of(table->data, struct ctag_net, port_names[0]);
+	char *names;
+	int err;
+
+	if (!may_authorise(write))
+		return -EPERM;
+	names = kmemdup(cn->port_names, CTAG_PORTS_BYTES, GFP_KERNEL);
+	if (!names)
+		return -ENOMEM;
+	err = edit_text(names, CTAG_PORTS_BYTES, write, buffer, len, pos);
+	if (!err && write)
+		err = replace_ports(cn, names);
+	kfree(names);
+	return err;
+}
+
+/*
+ * Reads or writes a text of at most @bytes; @show returns the old value, @set stores the new one.
+ */
+static int set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_net *, char *),
+		    int (*set)(struct ctag_net *, const char *), int write, void *buffer,
+		    size_t *len, loff_t *pos)
+{
+	char *text = kzalloc(bytes, GFP_KERNEL);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	show(cn, text);
+	err = edit_text(text, bytes, write, buffer, len, pos);
+	if (!err && write)
+		err = set(cn, text);
+	kfree(text);
+	return err;
+}
+
+static int set_rules(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return set_text(container_of(table->data, struct ctag_net, rules), CTAG_RULES_BYTES,
+			ctag_rules_text, ctag_rules_set, write, buffer, len, pos);
+}
+
+static int set_buckets(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return set_text(container_of(table->data, struct ctag_net, scales), CTAG_BUCKETS_BYTES,
+			ctag_scales_text, ctag_scales_set, write, buffer, len, pos);
+}
+
+#define CTAG_KNOB(name, member, handler, low, high) {		\
+		.procname	= name,				\
+		.data		= hop_sysctl_at(struct ctag_net, member),	\
+		.maxlen		= sizeof(unsigned int),		\
+		.mode		= 0644,				\
+		.proc_handler	= handler,			\
+		.extra1		= low,				\
+		.extra2		= high,				\
+	}
+
+/* One number per signal; the kernel supports vectors only of int. */
+#define CTAG_SIGNAL_KNOB(name, member, low, high) {		\
+		.procname	= name,				\
+		.data		= hop_sysctl_at(struct ctag_net, member),	\
+		.maxlen		= CSIG_TYPES * sizeof(int),	\
+		.mode		= 0644,				\
+		.proc_handler	= proc_dointvec_minmax,		\
+		.extra1		= low,				\
+		.extra2		= high,				\
+	}
+
+/* The last entry terminates the table on kernels that do not count entries. */
+const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
+	CTAG_KNOB("csig", level, set_level, SYSCTL_ZERO, &level_max),
+	CTAG_KNOB("csig_form", form, proc_douintvec_minmax, &form_min, &form_max),
+	CTAG_KNOB("csig_every", every_pkts, proc_douintvec_minmax, SYSCTL_ONE,
+		  &every_max_pkts),
+	CTAG_KNOB("csig_summary", summary, proc_douintvec_minmax, SYSCTL_ZERO, &summary_max),
+	CTAG_KNOB("csig_retry_s", retry_s, proc_douintvec_minmax, SYSCTL_ONE, &silent_max_s),
+	CTAG_KNOB("csig_silent_s", silent_s, proc_douintvec_minmax, SYSCTL_ZERO, &silent_max_s),
+	CTAG_SIGNAL_KNOB("csig_weights", weight_pkts, SYSCTL_ZERO, &weight_max_pkts),
+	CTAG_SIGNAL_KNOB("csig_quantum", quantum, SYSCTL_ONE, SYSCTL_INT_MAX),
+	{
+		.procname	= "csig_cc",
+		.data		= hop_sysctl_at(struct ctag_net, cc),
+		.maxlen		= CTAG_CC_BYTES,
+		.mode		= 0644,
+		.proc_handler	= proc_dostring,
+	},
+	{
+		.procname	= "csig_ports",
+		.data		= hop_sysctl_at(struct ctag_net, port_names),
+		.mode		= 0644,
+		.proc_handler	= set_ports,
+	},
+	{
+		.procname	= "csig_rules",
+		.data		= hop_sysctl_at(struct ctag_net, rules),
+		.mode		= 0644,
+		.proc_handler	= set_rules,
+	},
+	{
+		.procname	= "csig_buckets",
+		.data		= hop_sysctl_at(struct ctag_net, scales),
+		.mode		= 0644,
+		.proc_handler	= set_buckets,
+	},
+	{ }
+};
+
+void ctag_knobs_default(struct ctag_net *cn)
+{
+	u32 i;
+
+	cn->level = CTAG_OFF;
+	cn->form = CSIG_COMPACT;
+	cn->every_pkts = 1;
+	cn->summary = CSIG_SUMMARY_LATEST;
+	cn->retry_s = CTAG_RETRY_DEFAULT_S;
+	cn->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
+	for (i = 0; i < CSIG_TYPES; i++)
+		cn->weight_pkts[i] = 1;
+	cn->quantum[CSIG_ABW] = TC_CSIG_QUANTUM_DEFAULT_KBIT_PS;
+	cn->quantum[CSIG_ABW_C] = TC_CSIG_QUANTUM_DEFAULT_PPM;
+	cn->quantum[CSIG_PD] = TC_CSIG_QUANTUM_DEFAULT_NS;
+	strscpy(cn->cc, "csig", sizeof(cn->cc));
+}

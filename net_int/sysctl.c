@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sysctls of a network namespace, below net.hopcc. */
+
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <hopcc/core/hop_hook.h>
+
+#include "net_int.h"
+
+#define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
+
+static unsigned int nint_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
+static unsigned int nint_slots_max = INT_SLOTS_MAX;
+static unsigned int nint_every_max = INT_EVERY_MAX;
+
+/* Returns a new key, NULL for none, or an error. */
+static struct nint_key *parse_key(const char *digits)
+{
+	u8 bytes[sizeof(siphash_key_t)];
+	__le64 words[2];
+	struct nint_key *key;
+
+	if (!*digits)
+		return NULL;
+	if (strlen(digits) != INT_KEY_DIGITS || hex2bin(bytes, digits, sizeof(bytes)))
+		return ERR_PTR(-EINVAL);
+	key = kzalloc(sizeof(*key), GFP_KERNEL);
+	if (!key)
+		return ERR_PTR(-ENOMEM);
+	memcpy(words, bytes, sizeof(words));
+	key->sip.key[0] = le64_to_cpu(words[0]);
+	key->sip.key[1] = le64_to_cpu(words[1]);
+	memzero_explicit(bytes, sizeof(bytes));
+	return key;
+}
+
+static void print_key(const struct nint_net *in, char *digits)
+{
+	__le64 words[2];
+	const struct nint_key *key;
+
+	digits[0] = 0;
+	rcu_read_lock();
+	key = rcu_dereference(in->key);
+	if (key) {
+		words[0] = cpu_to_le64(key->sip.key[0]);
+		words[1] = cpu_to_le64(key->sip.key[1]);
+		bin2hex(digits, words, sizeof(words));
+		digits[INT_KEY_DIGITS] = 0;
+	}
+	rcu_read_unlock();
+}
+
+/* The key is 32 hex digits, the bytes of SipHash's key in order; an empty string means no key. */
+static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct nint_net *in = container_of(table->data, struct nint_net, key);
+	char digits[INT_KEY_DIGITS + 2];
+	struct ctl_table one = { .data = digits, .maxlen = sizeof(digits) };
+	struct nint_key *key;
+	int err;
+
+	print_key(in, digits);
+	err = proc_dostring(&one, write, buffer, len, pos);
+	if (err || !write)
+		return err;
+	key = parse_key(strim(digits));
+	if (IS_ERR(key))
+		return PTR_ERR(key);
+	key = unrcu_pointer(xchg(&in->key, RCU_INITIALIZER(key)));
+	if (key)
+		kfree_rcu(key, rcu);
+	return 0;
+}
+
+static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	return hop_hook_knob(table, write, buffer, len, pos, nint_hook,
+			     container_of(table->data, struct nint_net, on));
+}
+
+#define INT_KNOB_BY(handler, name, member, low, high) {		\
+		.procname	= name,				\
+		.data		= hop_sysctl_at(struct nint_net, member),	\
+		.maxlen		= sizeof(unsigned int),		\
+		.mode		= 0644,				\
+		.proc_handler	= handler,			\
+		.extra1		= low,				\
+		.extra2		= high,				\
+	}
+
+#define INT_KNOB(name, member, low, high) \
+	INT_KNOB_BY(proc_douintvec_minmax, name, member, low, high)
+
+/* The last entry terminates the table on kernels that do not count entries. */
+const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
+	INT_KNOB_BY(set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
+	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int_reverse", reverse, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &nint_slots_max),
+	INT_KNOB("int_every", every, SYSCTL_ONE, &nint_every_max),
+	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int_silent_s", silent_s, SYSCTL_ZERO, &nint_unsupported_max_s),
+	{
+		.procname	= "int_cc",
+		.data		= hop_sysctl_at(struct nint_net, cc),
+		.maxlen		= INT_CC_BYTES,
+		.mode		= 0644,
+		.proc_handler	= proc_dostring,
+	},
+	{
+		.procname	= "int_key",
+		.data		= hop_sysctl_at(struct nint_net, key),
+		.mode		= 0600,
+		.proc_handler	= set_key,
+	},
+	{ }
+};
+
+void nint_knobs_default(struct nint_net *in)
+{
+	in->on = 1;
+	in->slots = INT_SLOTS_DEFAULT;
+	in->every = 1;
+	in->gso = 1;
+	in->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
+	strscpy(in->cc, "hpccpp", sizeof(in->cc));
+}

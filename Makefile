@@ -96,7 +96,7 @@ figures:
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }
 	@test -n "$(RELEASE)" || { echo "$(KDIR) does not say for which kernel it is" >&2; exit 2; }
-	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux $(SBINDIR)
+	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux $(INCDIR)/hopcc $(SBINDIR)
 	install -m 644 $(MODULES) $(MODDIR)
 	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so build/tc/q_csig.so $(TCLIB)
 	install -m 755 tools/csigd/csigd $(SBINDIR)
@@ -106,6 +106,7 @@ install: all
 	ln -sf ../share/hopcc/hopstat $(SBINDIR)/hopstat
 	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
+	install -m 644 include/uapi/hopcc/*.h $(INCDIR)/hopcc
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 
 # Style alone: checkpatch, sparse, shellcheck, the length of functions, Python, the links of the pages.

@@ -24,9 +24,9 @@ static const struct stage_case {
 	{ "SYN lost, then open", "SSE", HOP_STAGE_UNSUPPORTED },
 	{ "only the answer was late", "SSsE", HOP_STAGE_SUPPORTED },
 	{ "protocol unreachable", "SISE", HOP_STAGE_UNSUPPORTED },
-	{ "heard", "y", HOP_STAGE_OFFERED },
-	{ "heard twice", "yy", HOP_STAGE_OFFERED },
-	{ "heard, answered", "yAE", HOP_STAGE_SUPPORTED },
+	{ "offered", "y", HOP_STAGE_OFFERED },
+	{ "offered twice", "yy", HOP_STAGE_OFFERED },
+	{ "offered, answered", "yAE", HOP_STAGE_SUPPORTED },
 	{ "the ACK's header proves it as well", "yAh", HOP_STAGE_SUPPORTED },
 	{ "our SYN-ACK lost", "yAA", HOP_STAGE_LOST },
 	{ "our SYN-ACK was only late", "yAAh", HOP_STAGE_SUPPORTED },
@@ -50,7 +50,7 @@ static const struct stage_case {
 	{ "answered, then given up", "LhU", HOP_STAGE_SUPPORTED },
 	{ "asked anew where headers pass", "SsEL", HOP_STAGE_SUPPORTED },
 	{ "asked anew where they do not", "SEL", HOP_STAGE_UNSUPPORTED },
-	{ "silent stays so", "SEhE", HOP_STAGE_UNSUPPORTED },
+	{ "unsupported stays so", "SEhE", HOP_STAGE_UNSUPPORTED },
 	{ "ICMP for a stranger", "I", HOP_STAGE_NONE },
 };
 

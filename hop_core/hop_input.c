@@ -116,7 +116,7 @@ static void set_ack_now(struct sock *sk, void *more)
 /*
  * This is as safe as TCP's own receive path, which takes the same lock in the same context a
  * moment later. If a process owns the socket, TCP puts the packet in the backlog, and we try
- * again with the next packet. BH is enabled only for a packet that waited for an NFQUEUE verdict:
+ * again with the next packet. BH is enabled only for a packet that waited for a verdict of NFQUEUE:
  * it arrives in the context of the NFQUEUE program.
  */
 bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, void *what),

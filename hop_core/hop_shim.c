@@ -172,10 +172,10 @@ static int mac_bytes(const struct sk_buff *skb)
 }
 
 /*
- * A device's checksum verdict concerns the first header that the device knew. It does not apply
+ * CHECKSUM_UNNECESSARY concerns the first header that the device knew. It does not apply
  * to the transport header that now takes its place.
  */
-static void forget_verdict(struct sk_buff *skb)
+static void forget_checked(struct sk_buff *skb)
 {
 	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
 		skb->ip_summed = CHECKSUM_NONE;
@@ -197,7 +197,7 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		return -EINVAL;
 
 	if (skb->ip_summed != CHECKSUM_COMPLETE)
-		forget_verdict(skb);
+		forget_checked(skb);
 	/* Subtract the old IP header and ours from a COMPLETE checksum; add the new one below. */
 	skb_postpull_rcsum(skb, skb->data, headers_bytes);
 

@@ -28,8 +28,8 @@ static const struct shim_case {
 	{ "IPv6, a sum over the packet", true, ETH_HLEN, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
 	{ "without a frame's header", false, -1, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
 	{ "a device without one", true, 0, CHECKSUM_COMPLETE, CHECKSUM_COMPLETE },
-	{ "IPv4, a verdict", false, ETH_HLEN, CHECKSUM_UNNECESSARY, CHECKSUM_NONE },
-	{ "IPv6, a verdict", true, ETH_HLEN, CHECKSUM_UNNECESSARY, CHECKSUM_NONE },
+	{ "IPv4, checked by the device", false, ETH_HLEN, CHECKSUM_UNNECESSARY, CHECKSUM_NONE },
+	{ "IPv6, checked by the device", true, ETH_HLEN, CHECKSUM_UNNECESSARY, CHECKSUM_NONE },
 	{ "nothing known", false, ETH_HLEN, CHECKSUM_NONE, CHECKSUM_NONE },
 	{ "left to the device", false, ETH_HLEN, CHECKSUM_PARTIAL, CHECKSUM_PARTIAL },
 };

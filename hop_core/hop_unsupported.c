@@ -32,32 +32,32 @@ static u8 next_count(u8 count)
 }
 
 /* Context: the cache's lock. Return: time for which to store the destination, seconds. */
-static unsigned int loss_wait_s(struct hop_unsupported_slot *slot, unsigned int silent_s)
+static unsigned int loss_wait_s(struct hop_unsupported_slot *slot, unsigned int unsupported_s)
 {
-	silent_s = hop_loss_wait_s(slot->losses, HOP_UNSUPPORTED_LOSS_S, silent_s);
+	unsupported_s = hop_loss_wait_s(slot->losses, HOP_UNSUPPORTED_LOSS_S, unsupported_s);
 	WRITE_ONCE(slot->losses, next_count(slot->losses));
-	return silent_s;
+	return unsupported_s;
 }
 
 /* The same as loss_wait_s(), for a reset. */
-static unsigned int count_reset(struct hop_unsupported_slot *slot, unsigned int silent_s,
+static unsigned int count_reset(struct hop_unsupported_slot *slot, unsigned int unsupported_s,
 				time64_t now_s)
 {
 	if (now_s >= slot->reset_until_s)
 		slot->resets = 0;
-	silent_s = hop_reset_s(slot->resets, silent_s);
+	unsupported_s = hop_reset_s(slot->resets, unsupported_s);
 	slot->resets = next_count(slot->resets);
-	slot->reset_until_s = now_s + silent_s + HOP_UNSUPPORTED_RESET_S;
-	return silent_s;
+	slot->reset_until_s = now_s + unsupported_s + HOP_UNSUPPORTED_RESET_S;
+	return unsupported_s;
 }
 
 static void remember(struct hop_unsupported *memory, const struct in6_addr *addr,
-		     unsigned int silent_s, enum reason reason)
+		     unsigned int unsupported_s, enum reason reason)
 {
 	struct hop_unsupported_slot *slot = slot_of(memory, addr);
 	const time64_t now_s = ktime_get_seconds();
 
-	if (!silent_s)
+	if (!unsupported_s)
 		return;
 	spin_lock_bh(&memory->lock);
 	if (!ipv6_addr_equal(&slot->addr, addr)) {
@@ -66,17 +66,17 @@ static void remember(struct hop_unsupported *memory, const struct in6_addr *addr
 	}
 	slot->addr = *addr;
 	if (reason == REASON_LOSS)
-		silent_s = loss_wait_s(slot, silent_s);
+		unsupported_s = loss_wait_s(slot, unsupported_s);
 	else if (reason == REASON_RESET)
-		silent_s = count_reset(slot, silent_s, now_s);
-	WRITE_ONCE(slot->until_s, now_s + silent_s);
+		unsupported_s = count_reset(slot, unsupported_s, now_s);
+	WRITE_ONCE(slot->until_s, now_s + unsupported_s);
 	spin_unlock_bh(&memory->lock);
 }
 
 void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_addr *addr,
-			      unsigned int silent_s)
+			      unsigned int unsupported_s)
 {
-	remember(memory, addr, silent_s, REASON_PROOF);
+	remember(memory, addr, unsupported_s, REASON_PROOF);
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_remember);
 
@@ -101,13 +101,13 @@ static enum reason reason_of(enum hop_stage from, enum hop_event event)
 }
 
 void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr *addr,
-			   unsigned int silent_s, enum hop_stage from, enum hop_event event,
+			   unsigned int unsupported_s, enum hop_stage from, enum hop_event event,
 			   enum hop_stage to)
 {
 	if (to == HOP_STAGE_SUPPORTED)
 		dispel(memory, addr);
 	if (to == HOP_STAGE_UNSUPPORTED)
-		remember(memory, addr, silent_s, reason_of(from, event));
+		remember(memory, addr, unsupported_s, reason_of(from, event));
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_learn);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of a connection: negotiation, received tags, reflected values; see hopcc/flow/csig_flow.h. */
+/* State of a connection: negotiation, received tags, reflected values; hopcc/flow/csig_flow.h. */
 
 #include <linux/module.h>
 #include <net/sock.h>
@@ -32,7 +32,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		ctag_count(cn, CTAG_SUPPORTED);
 	if (to == HOP_STAGE_UNSUPPORTED)
 		ctag_count(cn, CTAG_UNSUPPORTED);
-	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->silent_s), from,
+	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s), from,
 			      event, to);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counterpart of hopcc/flow/csig_flow.h for a congestion control in BPF. The kfunc is for struct_ops
- * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
+ * The counterpart of hopcc/flow/csig_flow.h for a congestion control in BPF. The kfunc is for
+ * struct_ops programs, in particular tcp_congestion_ops; in other programs the socket lock is not
+ * held.
  *
  * A program may forget to close a flow. So it holds no reference to the flow, which is looked up
  * with each call. There is nothing to open, because net.hopcc.csig_cc names the congestion control,

@@ -53,7 +53,7 @@ module_param_named(exid, ctag_exid, ushort, 0444);
 MODULE_PARM_DESC(exid, "ExID of the TCP option, RFC 6994 (17235)");
 
 module_param_named(port_vxlan, ctag_vxlan_port, ushort, 0444);
-MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN, in which tags are told to who is within (4789)");
+MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN packets whose tags are copied to the inner packet (4789)");
 module_param_named(port_geneve, ctag_geneve_port, ushort, 0444);
 MODULE_PARM_DESC(port_geneve, "UDP port of GENEVE, as port_vxlan (6081)");
 

@@ -83,8 +83,8 @@ enum ctag_packets {
  * @CTAG_OUT_GSO: GSO packets that contained a part of CTAG_OUT_TAG
  * @CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
  *	label
- * @CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask or
- *	answer on an established connection
+ * @CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask
+ *	or answer on an established connection
  * @CTAG_OUT_VALUE: reflections sent with a value
  * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
  * @CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
@@ -214,7 +214,7 @@ struct ctag_port {
  * @weight_pkts: net.hopcc.csig_weights, by signal
  * @quantum: net.hopcc.csig_quantum, by signal
  * @retry_s: net.hopcc.csig_retry_s
- * @silent_s: net.hopcc.csig_silent_s
+ * @unsupported_s: net.hopcc.csig_unsupported_s
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; protected by RTNL
  * @ports: struct ctag_port by interface index; changed under RTNL
@@ -237,7 +237,7 @@ struct ctag_net {
 	unsigned int weight_pkts[CSIG_TYPES];
 	unsigned int quantum[CSIG_TYPES];
 	unsigned int retry_s;
-	unsigned int silent_s;
+	unsigned int unsupported_s;
 	char cc[CTAG_CC_BYTES];
 	char port_names[CTAG_PORTS_BYTES];
 	struct xarray ports;
@@ -358,7 +358,7 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 int ctag_hook(struct ctag_net *cn, bool also);
 
 /* sysctl.c */
-#define CTAG_SYSCTLS 12
+#define CTAG_SYSCTLS 13
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);
 

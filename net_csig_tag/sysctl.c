@@ -15,7 +15,7 @@ static unsigned int form_min = CSIG_COMPACT;
 static unsigned int form_max = CSIG_EXPANDED;
 static unsigned int every_max_pkts = CTAG_EVERY_MAX_PKTS;
 static unsigned int summary_max = CSIG_SUMMARIES - 1;
-static unsigned int silent_max_s = HOP_UNSUPPORTED_MAX_S;
+static unsigned int unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 static int weight_max_pkts = CTAG_WEIGHT_MAX_PKTS;
 
 /* Reads or writes a string that is parsed elsewhere; @text has the old value, then the new one. */
@@ -137,8 +137,9 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 	CTAG_KNOB("csig_every", every_pkts, proc_douintvec_minmax, SYSCTL_ONE,
 		  &every_max_pkts),
 	CTAG_KNOB("csig_summary", summary, proc_douintvec_minmax, SYSCTL_ZERO, &summary_max),
-	CTAG_KNOB("csig_retry_s", retry_s, proc_douintvec_minmax, SYSCTL_ONE, &silent_max_s),
-	CTAG_KNOB("csig_silent_s", silent_s, proc_douintvec_minmax, SYSCTL_ZERO, &silent_max_s),
+	CTAG_KNOB("csig_retry_s", retry_s, proc_douintvec_minmax, SYSCTL_ONE, &unsupported_max_s),
+	hop_sysctl_renamed(CTAG_KNOB, "csig_unsupported_s", "csig_silent_s", unsupported_s,
+			   proc_douintvec_minmax, SYSCTL_ZERO, &unsupported_max_s),
 	CTAG_SIGNAL_KNOB("csig_weights", weight_pkts, SYSCTL_ZERO, &weight_max_pkts),
 	CTAG_SIGNAL_KNOB("csig_quantum", quantum, SYSCTL_ONE, SYSCTL_INT_MAX),
 	{
@@ -178,7 +179,7 @@ void ctag_knobs_default(struct ctag_net *cn)
 	cn->every_pkts = 1;
 	cn->summary = CSIG_SUMMARY_LATEST;
 	cn->retry_s = CTAG_RETRY_DEFAULT_S;
-	cn->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
+	cn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	for (i = 0; i < CSIG_TYPES; i++)
 		cn->weight_pkts[i] = 1;
 	cn->quantum[CSIG_ABW] = TC_CSIG_QUANTUM_DEFAULT_KBIT_PS;

@@ -21,7 +21,7 @@ static u32 count_starters(struct nint_net *in, const struct net_device *dev,
 			  struct nint_receiver *r,
 			  u64 now_ns)
 {
-	struct nint_starters *c = &in->crowds[dev->ifindex % INT_CROWDS];
+	struct nint_starters *c = &in->starters[dev->ifindex % INT_STARTERS];
 	u32 flows;
 
 	spin_lock(&in->starters_lock);

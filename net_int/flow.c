@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of a connection: negotiation and the congestion control's request; see hopcc/flow/int_flow.h. */
+/* State of a connection: negotiation, the congestion control's request; hopcc/flow/int_flow.h. */
 
 #include <linux/module.h>
 #include <linux/random.h>
@@ -36,7 +36,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		nint_count(in, INT_COUNT_UNSUPPORTED);
 	if (event == HOP_EVENT_RESET)
 		nint_count(in, INT_COUNT_RESET);
-	hop_unsupported_learn(&in->unsupported, &flow->key.peer, READ_ONCE(in->silent_s), from,
+	hop_unsupported_learn(&in->unsupported, &flow->key.peer, READ_ONCE(in->unsupported_s), from,
 			      event, to);
 }
 

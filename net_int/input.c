@@ -28,7 +28,7 @@
  * @bytes: length of both, and of the UDP header in front of them
  * @udp: there is a UDP header in front of them
  * @flow: flow of the connection; NULL for a SYN
- * @asks: a HELLO on a pure ACK that requests one
+ * @asks: a HANDSHAKE header on a pure ACK that requests one
  */
 struct nint_shim {
 	union {
@@ -43,7 +43,7 @@ struct nint_shim {
 };
 
 /*
- * @reports: the HELLO is an answer, on a SYN-ACK or an ACK
+ * @reports: the HANDSHAKE header is an answer, on a SYN-ACK or an ACK
  */
 static void learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
 {
@@ -140,7 +140,7 @@ static void receive_question(struct nint_net *in, const struct hop_flow_key *key
 	hop_input_answer_now(key);
 }
 
-/* A HELLO on a pure ACK. */
+/* A HANDSHAKE header on a pure ACK. */
 static void receive_late_handshake(struct nint_net *in, const struct hop_flow_key *key,
 				   const struct nint_shim *shim)
 {
@@ -176,9 +176,8 @@ static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_
 	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
 	struct hop_flow_key key;
 
-	nint_count_add(in,
-		       shim->hdr.type == INT_TYPE_HANDSHAKE ? INT_COUNT_IN_HANDSHAKE : INT_COUNT_IN_DATA,
-		       hop_input_segs_pkts(skb));
+	nint_count_add(in, shim->hdr.type == INT_TYPE_HANDSHAKE ?
+		       INT_COUNT_IN_HANDSHAKE : INT_COUNT_IN_DATA, hop_input_segs_pkts(skb));
 	if (hop_input_is_mangled(skb, th)) {
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
@@ -238,7 +237,7 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 	return uh->check ? INT_COUNT_IN_BAD_SUM : INT_COUNTS;
 }
 
-/* Checks if a HELLO on an ACK may be removed. @segment_bytes: TCP header and data */
+/* Checks if a HANDSHAKE header on an ACK may be removed. @segment_bytes: TCP header and data */
 static unsigned int check_late_handshake(const struct hop_flow_key *key, const struct tcphdr *th,
 					 unsigned int segment_bytes, struct nint_shim *shim)
 {

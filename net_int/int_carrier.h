@@ -8,7 +8,7 @@
  *	     |                                                    ^          |
  *	     | three of them                            an answer |          | none for
  *	     v                                                    |          v a timeout
- *	 GIVEN UP  <------------- three of them ----------------- DOUBT: one a timeout
+ *	 GIVEN UP  <---------- three of them --------------- UNANSWERED: one a timeout
  *
  * A period is T ("once per round trip"), at most 4 ms. If RTTs are much longer than T although no
  * queue is reported, the hosts are slow, and more answers would slow them down further: then a
@@ -434,7 +434,7 @@ static inline u8 nint_met_speed(const struct int_hdr *h)
 	return int_speed_code(hpcc_path_mbit(h)) ?: INT_SPEED_UNSURE;
 }
 
-/* Hops, slowest port and queues on the path of a received HELLO. */
+/* Hops, slowest port and queues on the path of a received handshake. */
 static inline struct nint_met nint_met_by_handshake(const struct int_hdr *h)
 {
 	return (struct nint_met) {
@@ -451,7 +451,7 @@ static inline u16 nint_queues_to_report(const struct nint_met *met)
 }
 
 /**
- * nint_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's HELLO
+ * nint_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's header
  * @h: the header, written by int_write()
  * @met: result of nint_met_by_handshake() for the SYN
  */
@@ -463,7 +463,7 @@ static inline void nint_report_syn(struct int_hdr *h, const struct nint_met *met
 }
 
 /*
- * What a received SYN-ACK's HELLO reports about the path of our SYN. If it reports no hops, those
+ * What a received SYN-ACK's header reports about the path of our SYN. If it reports no hops, those
  * of the reverse path are the best estimate.
  */
 static inline struct nint_met nint_met_by_report(const struct int_hdr *h)

@@ -38,12 +38,12 @@ static const struct turn_case {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 's', 0, INT_TURN_WAIT },
 		{ 60, 'a', 0, INT_NEWS }, { 99, 's', 0, INT_TURN_WAIT },
 		{ 100, 's', 0, INT_TURN_SEND }, { 200, 's', 0, INT_TURN_SEND } } },
-	{ "unproven: one a patience, three in all", {
+	{ "unproven: one a timeout, three in all", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 3999, 's', 0, INT_TURN_WAIT },
 		{ 4000, 's', 0, INT_TURN_SEND }, { 7999, 's', 0, INT_TURN_WAIT },
 		{ 8000, 's', 0, INT_TURN_SEND }, { 11999, 's', 0, INT_TURN_WAIT },
 		{ 12000, 's', 0, INT_TURN_GIVE_UP } } },
-	{ "proven, then silent: a patience of probes, then three", {
+	{ "proven, then no answers: a timeout of probes, then three", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 1000, 's', 0, INT_TURN_SEND }, { 4900, 's', 0, INT_TURN_SEND },
 		{ 5001, 's', 0, INT_TURN_SEND }, { 5500, 's', 0, INT_TURN_WAIT },
@@ -75,7 +75,7 @@ static const struct turn_case {
 		{ 20004, 's', 3000, INT_TURN_SEND }, { 20005, 's', 5999, INT_TURN_WAIT },
 		{ 20005, 's', 6000, INT_TURN_SEND }, { 20006, 's', 2000, INT_TURN_WAIT },
 		{ 20008, 'a', 2, INT_NEWS }, { 20009, 's', 24000, INT_TURN_WAIT } } },
-	{ "a start that nobody answers: two, a patience, the third", {
+	{ "a start that nobody answers: two, a timeout, the third", {
 		{ 20000, 's', 0, INT_TURN_SEND }, { 20001, 's', 1000, INT_TURN_SEND },
 		{ 20002, 's', 8000, INT_TURN_WAIT }, { 24000, 's', 9000, INT_TURN_WAIT },
 		{ 24001, 's', 10000, INT_TURN_SEND }, { 28000, 's', 30000, INT_TURN_WAIT },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counterpart of hopcc/flow/int_flow.h for a congestion control in BPF. The kfuncs are for struct_ops
- * programs, in particular tcp_congestion_ops; in other programs the socket lock is not held.
+ * The counterpart of hopcc/flow/int_flow.h for a congestion control in BPF. The kfuncs are for
+ * struct_ops programs, in particular tcp_congestion_ops; in other programs the socket lock is not
+ * held.
  *
  * A program may forget to leave. So it holds no reference to the flow, which is looked up with each
  * call and removed with its socket. The program collects records only with probes, because they

@@ -8,7 +8,7 @@
  *	        | tcp_hpccpp: int_flow_ask(), int_flow_take()     |
  *	        +-------------------------------------------------+
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
- *	 input.c, control.c  --------+            +-> output.c: hello, inband
+ *	 input.c, control.c  --------+            +-> output.c: handshake, inband
  *	   answer.c: back it goes                     probe.c: a probe beside the data
  *
  * It negotiates for sockets whose congestion control net.hopcc.int_cc names, and answers peers that

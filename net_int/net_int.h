@@ -23,7 +23,7 @@
 /*
  * Number of devices for which senders are counted to determine N; a newer device may replace one.
  */
-#define INT_CROWDS 16
+#define INT_STARTERS 16
 
 /* Maximum text length of net.hopcc.int_cc. */
 #define INT_CC_BYTES 128
@@ -98,8 +98,8 @@ enum nint_reverse {
  * @INT_COUNT_SUPPORTED: connections whose peer supports telemetry
  * @INT_COUNT_UNSUPPORTED: connections whose peer turned out not to support telemetry
  * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_UNSUPPORTED: answers stopped
- * @INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had negotiated
- *	telemetry
+ * @INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had
+ *	negotiated telemetry
  * @INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @INT_COUNTS: number of counters
  */
@@ -165,14 +165,14 @@ struct nint_key {
  * @encap: net.hopcc.int_encap
  * @anonymous: net.hopcc.int_anonymous
  * @gso: net.hopcc.int_gso
- * @silent_s: net.hopcc.int_silent_s
+ * @unsupported_s: net.hopcc.int_unsupported_s
  * @cc: net.hopcc.int_cc
  * @key: net.hopcc.int_key; NULL: none
  * @counts: INT_COUNTS counters per CPU
  * @sysctl: the sysctls
  * @unsupported: cache of peers without support
- * @starters_lock: protects @crowds
- * @crowds: flow counts by device
+ * @starters_lock: protects @starters
+ * @starters: flow counts by device
  */
 struct nint_net {
 	struct net *net;
@@ -184,14 +184,14 @@ struct nint_net {
 	unsigned int encap;
 	unsigned int anonymous;
 	unsigned int gso;
-	unsigned int silent_s;
+	unsigned int unsupported_s;
 	char cc[INT_CC_BYTES];
 	struct nint_key __rcu *key;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	struct hop_unsupported unsupported;
-	spinlock_t starters_lock;	/* protects @crowds */
-	struct nint_starters crowds[INT_CROWDS];
+	spinlock_t starters_lock;	/* protects @starters */
+	struct nint_starters starters[INT_STARTERS];
 };
 
 /**
@@ -315,7 +315,7 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* sysctl.c */
-#define INT_SYSCTLS 11
+#define INT_SYSCTLS 12
 extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
 void nint_knobs_default(struct nint_net *in);
 

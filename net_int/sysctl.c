@@ -103,7 +103,8 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_silent_s", silent_s, SYSCTL_ZERO, &nint_unsupported_max_s),
+	hop_sysctl_renamed(INT_KNOB, "int_unsupported_s", "int_silent_s", unsupported_s, SYSCTL_ZERO,
+			   &nint_unsupported_max_s),
 	{
 		.procname	= "int_cc",
 		.data		= hop_sysctl_at(struct nint_net, cc),
@@ -126,6 +127,6 @@ void nint_knobs_default(struct nint_net *in)
 	in->slots = INT_SLOTS_DEFAULT;
 	in->every = 1;
 	in->gso = 1;
-	in->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
+	in->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	strscpy(in->cc, "hpccpp", sizeof(in->cc));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State per connection: negotiation and the congestion control's interface, hopcc/flow/xcp_flow.h */
+/* State of a connection: negotiation, the congestion control's feedback; hopcc/flow/xcp_flow.h. */
 
 #include <linux/module.h>
 #include <net/sock.h>
@@ -32,7 +32,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 		nxcp_count(xn, XCP_COUNT_UNSUPPORTED);
 	if (event == HOP_EVENT_RESET)
 		nxcp_count(xn, XCP_COUNT_RESET);
-	hop_unsupported_learn(&xn->unsupported, &flow->key.peer, READ_ONCE(xn->silent_s), from,
+	hop_unsupported_learn(&xn->unsupported, &flow->key.peer, READ_ONCE(xn->unsupported_s), from,
 			      event, to);
 }
 

@@ -143,7 +143,18 @@ static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *l
 			     container_of(table->data, struct nxcp_net, ipsec));
 }
 
-#define XCP_SYSCTLS 6
+#define NXCP_UNSUPPORTED(name)						\
+	{								\
+		.procname	= name,					\
+		.data		= hop_sysctl_at(struct nxcp_net, unsupported_s), \
+		.maxlen		= sizeof(unsigned int),			\
+		.mode		= 0644,					\
+		.proc_handler	= proc_douintvec_minmax,		\
+		.extra1		= SYSCTL_ZERO,				\
+		.extra2		= &nxcp_unsupported_max_s,		\
+	}
+
+#define XCP_SYSCTLS 7
 
 /* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
@@ -163,15 +174,7 @@ static const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
 		.mode		= 0644,
 		.proc_handler	= nxcp_set_format,
 	},
-	{
-		.procname	= "xcp_silent_s",
-		.data		= hop_sysctl_at(struct nxcp_net, silent_s),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &nxcp_unsupported_max_s,
-	},
+	hop_sysctl_renamed(NXCP_UNSUPPORTED, "xcp_unsupported_s", "xcp_silent_s"),
 	{
 		.procname	= "xcp_gso",
 		.data		= hop_sysctl_at(struct nxcp_net, gso),
@@ -210,7 +213,7 @@ static int __net_init nxcp_net_init(struct net *net)
 	xn->net = net;
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
-	xn->silent_s = HOP_UNSUPPORTED_DEFAULT_S;
+	xn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	xn->gso = 1;
 	spin_lock_init(&xn->unsupported.lock);
 	spin_lock_init(&xn->unsupported_tunnels.lock);

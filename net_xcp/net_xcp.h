@@ -47,7 +47,8 @@
  *	of this host
  * @XCP_COUNT_SUPPORTED: connections whose peer supports XCP
  * @XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
- * @XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had negotiated XCP
+ * @XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had
+ *	negotiated XCP
  * @XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  * @XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
  * @XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
@@ -106,21 +107,21 @@ enum nxcp_count {
  * @net: the netns
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
- * @silent_s: net.hopcc.xcp_silent_s
+ * @unsupported_s: net.hopcc.xcp_unsupported_s
  * @gso: net.hopcc.xcp_gso
  * @tunnel: net.hopcc.xcp_tunnel
  * @ipsec: net.hopcc.xcp_ipsec
  * @counts: XCP_COUNTS counters per CPU
  * @sysctl: the sysctls
  * @unsupported: peers of connections that do not support XCP
- * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP error
- *	about a tunnel packet proves less: it has no TCP sequence number to check
+ * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP
+ *	error about a tunnel packet proves less: it has no TCP sequence number to check
  */
 struct nxcp_net {
 	struct net *net;
 	unsigned int on;
 	unsigned int format;
-	unsigned int silent_s;
+	unsigned int unsupported_s;
 	unsigned int gso;
 	unsigned int tunnel;
 	unsigned int ipsec;

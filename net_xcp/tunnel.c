@@ -257,5 +257,5 @@ void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb)
 		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);
 	else
 		peer = ((const struct ipv6hdr *)skb->data)->daddr;
-	hop_unsupported_remember(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->silent_s));
+	hop_unsupported_remember(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->unsupported_s));
 }

@@ -42,7 +42,8 @@
  * struct nxcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
  * @taken_headers
  * @stage: stage of the negotiation
- * @unreturned_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned yet, bytes/s
+ * @unreturned_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned
+ *	yet, bytes/s
  * @unreturned_headers: number of headers in that sum that were not answered yet
  * @feedback_bytes_ps: sum of Reverse_Feedback since the connection started, bytes/s, modulo 2^64
  * @feedback_headers: number of headers in that sum, modulo 2^32; written after @feedback_bytes_ps

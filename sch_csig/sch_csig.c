@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_csig: a port that writes its load to CSIG tags. hopcc/wire/csig.h contains the tag and its values,
- * csig_port.h the port's estimator, csig_packet.h the handling of tags in packets.
+ * sch_csig: a port that writes its load to CSIG tags. hopcc/wire/csig.h contains the tag and its
+ * values, csig_port.h the port's estimator, csig_packet.h the handling of tags in packets.
  *
  * The qdisc wraps exactly one child, which queues the packets (hop_child). When a packet arrives,
  * its tag is examined, and removed if the configuration says so. When the packet leaves, the

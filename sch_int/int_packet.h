@@ -273,8 +273,8 @@ static inline bool sint_check_stands(const struct sk_buff *skb, const struct sin
  * sint_correct_check() - update a checksum for bytes that changed
  * @check: the checksum of TCP or UDP
  * @carrier: encapsulation of the header
- * @change: new words minus old ones, from sint_hop_write(); they start an even number of bytes after
- *	the transport header
+ * @change: new words minus old ones, from sint_hop_write(); they start an even number of bytes
+ *	after the transport header
  */
 static __always_inline void sint_correct_check(__sum16 *check, enum sint_carrier carrier,
 					       s64 change)
@@ -329,8 +329,8 @@ static __always_inline struct int_hdr *sint_near_inband(const struct sk_buff *sk
  *
  * The TCP header follows @ip.
  *
- * Return: a header of type PROBE in the linear part that int_check() passes; NULL if sint_find() and
- * sint_read() must be used instead.
+ * Return: a header of type PROBE in the linear part that int_check() passes; NULL if sint_find()
+ * and sint_read() must be used instead.
  */
 static __always_inline struct int_hdr *sint_near_probe(const struct sk_buff *skb,
 						       const struct iphdr *ip)

@@ -45,7 +45,8 @@ struct sxcp_drain {
 };
 
 /**
- * struct sxcp_drain_sent - a port's counts at the end of a control interval; only differences matter
+ * struct sxcp_drain_sent - a port's counts at the end of a control interval; only differences
+ *	matter
  * @bytes: bytes sent, on the link
  * @moves: arrivals and departures
  * @now_ns: current time; never decreases

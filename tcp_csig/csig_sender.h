@@ -1137,7 +1137,8 @@ static inline void tcsig_path_round(struct tcsig_path *path, const struct tcsig_
  * Return: true to try another path now.
  */
 static inline bool tcsig_path_receive(struct tcsig_path *path, const struct tcsig_params *p,
-				      const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)
+				      const struct tcsig_ack *a, u32 locator, u32 wanted,
+				      u32 random)
 {
 	if (path->waits)
 		return false;

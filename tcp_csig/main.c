@@ -114,7 +114,8 @@ static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 {
 	const struct tcsig_reported *reported = cs->reported;
 
-	if (!reported || reported->dev != hop_sock_dev(sk) || reported->speed_changes != hop_speed_changes())
+	if (!reported || reported->dev != hop_sock_dev(sk) ||
+	    reported->speed_changes != hop_speed_changes())
 		tcsig_look_up_line(sk, cs);
 }
 
@@ -363,7 +364,7 @@ static noinline void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
-compat_cong_control(tcsig_cong_control)
+static void tcsig_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -384,6 +385,8 @@ compat_cong_control(tcsig_cong_control)
 	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
 		tcsig_hold(sk, cs);
 }
+
+compat_adapt_cong_control(tcsig_cong_control)
 
 /*
  * Like other congestion controls, and without CSIG, where slow start is needed to find the
@@ -539,7 +542,7 @@ static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_i
 static struct tcp_congestion_ops tcsig __read_mostly = {
 	.init		= tcsig_init,
 	.release	= tcsig_release,
-	.cong_control	= tcsig_cong_control,
+	.cong_control	= compat_cong_control(tcsig_cong_control),
 	compat_cc_events(tcsig_cwnd_event, tcsig_tx_start),
 	.ssthresh	= tcsig_ssthresh,
 	.undo_cwnd	= tcsig_undo_cwnd,

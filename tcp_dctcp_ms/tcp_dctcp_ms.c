@@ -25,7 +25,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Maximum of net.hopcc.dctcp_rtt_max_us */
+/* Maximum of net.hopcc.tcp_dctcp_ms_rtt_max_us */
 #define DCTCP_RTT_MAX_US	10000000U
 #define DCTCP_RTT_DEFAULT_US	10000U
 
@@ -345,17 +345,22 @@ static struct tcp_congestion_ops dctcp_reno __read_mostly = {
 
 static unsigned int dctcp_rtt_limit_us = DCTCP_RTT_MAX_US;
 
+#define DCTCP_ENTRY(name)						\
+	{								\
+		.procname	= name,					\
+		.data		= hop_sysctl_at(struct dctcp_net, rtt_max_us), \
+		.maxlen		= sizeof(unsigned int),			\
+		.mode		= 0644,					\
+		.proc_handler	= proc_douintvec_minmax,		\
+		.extra1		= SYSCTL_ZERO,				\
+		.extra2		= &dctcp_rtt_limit_us,			\
+	}
+
+#define DCTCP_SYSCTLS 2
+
 /* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table dctcp_table[] = {
-	{
-		.procname	= "dctcp_rtt_max_us",
-		.data		= hop_sysctl_at(struct dctcp_net, rtt_max_us),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &dctcp_rtt_limit_us,
-	},
+static const struct ctl_table dctcp_table[DCTCP_SYSCTLS + 1] = {
+	hop_sysctl_renamed(DCTCP_ENTRY, "tcp_dctcp_ms_rtt_max_us", "dctcp_rtt_max_us"),
 	{ }
 };
 
@@ -364,7 +369,7 @@ static int __net_init dctcp_net_init(struct net *net)
 	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
 
 	dn->rtt_max_us = DCTCP_RTT_DEFAULT_US;
-	return hop_sysctl_start(net, &dn->sysctl, dctcp_table, 1, dn);
+	return hop_sysctl_start(net, &dn->sysctl, dctcp_table, DCTCP_SYSCTLS, dn);
 }
 
 static void __net_exit dctcp_net_exit(struct net *net)

@@ -278,8 +278,8 @@ static void room_test(struct kunit *test)
 			h->record[k] = int_pack(&r);
 		}
 		received = hpcc_receive(&v, &params, h, n * T_NS);
-		KUNIT_EXPECT_EQ_MSG(test, received, n == 0 ? HPCC_RECEIVED_FIRST :
-				    n == 2 ? HPCC_RECEIVED_PATH : HPCC_RECEIVED_NEW, "answer %u", n);
+		KUNIT_EXPECT_EQ_MSG(test, received, n == 0 ? HPCC_RECEIVED_FIRST : n == 2 ?
+				    HPCC_RECEIVED_PATH : HPCC_RECEIVED_NEW, "answer %u", n);
 	}
 	KUNIT_EXPECT_EQ(test, v.bottleneck, 5);
 	KUNIT_EXPECT_GE(test, v.u, 2 * HPCC_U_ONE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h and
- * hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to the
- * TCP stack.
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h
+ * and hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to
+ * the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses. If the peer
  * does not answer (any more), or if no port of the path writes records, the connection falls back
@@ -729,7 +729,7 @@ static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 	hpccpp_find_speed(sk, law);
 }
 
-compat_cong_control(hpccpp_cong_control)
+static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
@@ -763,6 +763,8 @@ compat_cong_control(hpccpp_cong_control)
 	hpccpp_set_socket(sk, hs, law);
 	hpccpp_ask_again(hs, law, changed);
 }
+
+compat_adapt_cong_control(hpccpp_cong_control)
 
 /* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
 static void hpccpp_tx_start(struct sock *sk)
@@ -861,7 +863,7 @@ static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_
 static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.init		= hpccpp_init,
 	.release	= hpccpp_release,
-	.cong_control	= hpccpp_cong_control,
+	.cong_control	= compat_cong_control(hpccpp_cong_control),
 	compat_cc_events(hpccpp_cwnd_event, hpccpp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= hpccpp_undo_cwnd,
@@ -937,35 +939,32 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 	return 0;
 }
 
-#define HPCCPP_KNOB(name, member, min, max)				\
+#define HPCCPP_ENTRY(name, handler, member, min, max)			\
 	{								\
-		.procname	= "hpccpp_" name,			\
+		.procname	= name,					\
 		.data		= hop_sysctl_at(struct hpccpp_net, member), \
 		.maxlen		= sizeof(unsigned int),			\
 		.mode		= 0644,					\
-		.proc_handler	= hpccpp_set_knob,			\
+		.proc_handler	= handler,				\
 		.extra1		= min,					\
 		.extra2		= max,					\
 	}
 
-#define HPCCPP_SYSCTLS 8
+#define HPCCPP_KNOB(name, handler, member, min, max)			\
+	hop_sysctl_renamed(HPCCPP_ENTRY, "tcp_hpccpp_" name, "hpccpp_" name, handler, member, min, max)
+
+#define HPCCPP_SYSCTLS 16
 
 /* The last entry terminates the table on kernels that do not count entries. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
-	HPCCPP_KNOB("eta_ppm", config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
-	HPCCPP_KNOB("max_stage", config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
-	HPCCPP_KNOB("flows", config.flows, SYSCTL_ONE, &hpccpp_flows_max),
-	HPCCPP_KNOB("rate_mbit", config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
-	HPCCPP_KNOB("answer", answer, SYSCTL_ZERO, &hpccpp_answer_max),
-	HPCCPP_KNOB("hold", config.hold, SYSCTL_ZERO, SYSCTL_ONE),
-	HPCCPP_KNOB("move", move, SYSCTL_ZERO, SYSCTL_ONE),
-	{
-		.procname	= "hpccpp_t_ns",
-		.data		= hop_sysctl_at(struct hpccpp_net, config.t_ns),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= hpccpp_set_t,
-	},
+	HPCCPP_KNOB("eta_ppm", hpccpp_set_knob, config.eta_ppm, &hpccpp_eta_min, &hpccpp_eta_max),
+	HPCCPP_KNOB("max_stage", hpccpp_set_knob, config.max_stage, SYSCTL_ZERO, &hpccpp_stage_max),
+	HPCCPP_KNOB("flows", hpccpp_set_knob, config.flows, SYSCTL_ONE, &hpccpp_flows_max),
+	HPCCPP_KNOB("rate_mbit", hpccpp_set_knob, config.rate_mbit, SYSCTL_ZERO, &hpccpp_rate_max),
+	HPCCPP_KNOB("answer", hpccpp_set_knob, answer, SYSCTL_ZERO, &hpccpp_answer_max),
+	HPCCPP_KNOB("hold", hpccpp_set_knob, config.hold, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("move", hpccpp_set_knob, move, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL, NULL),
 	{ }
 };
 

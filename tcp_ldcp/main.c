@@ -275,7 +275,7 @@ static void ldcp_enter(struct sock *sk, const struct ldcp_vars *v, bool loss)
 	trace_ldcp_enter(sk, v, loss);
 }
 
-compat_cong_control(ldcp_cong_control)
+static void ldcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -304,6 +304,8 @@ compat_cong_control(ldcp_cong_control)
 	if (ls->v.cw < LDCP_ONE && a.acked_pkts)
 		ldcp_hold(sk, &ls->v);
 }
+
+compat_adapt_cong_control(ldcp_cong_control)
 
 /*
  * Restart as a new flow if the first window was not completely acknowledged yet, or if the flow was
@@ -458,7 +460,7 @@ static struct tcp_congestion_ops ldcp __read_mostly = {
 	.init		= ldcp_init,
 	.release	= ldcp_release,
 	.in_ack_event	= ldcp_in_ack_event,
-	.cong_control	= ldcp_cong_control,
+	.cong_control	= compat_cong_control(ldcp_cong_control),
 	compat_cc_events(ldcp_cwnd_event, ldcp_tx_start),
 	.ssthresh	= ldcp_ssthresh,
 	.undo_cwnd	= ldcp_undo_cwnd,

@@ -21,9 +21,9 @@ static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
 	return err;
 }
 
-#define KNOB(name, member, type, handler, min, max)			\
+#define ENTRY(name, member, type, handler, min, max)			\
 	{								\
-		.procname	= "ldcp_" name,				\
+		.procname	= name,					\
 		.data		= hop_sysctl_at(struct ldcp_net, member), \
 		.maxlen		= sizeof(type),				\
 		.mode		= 0644,					\
@@ -32,7 +32,10 @@ static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
 		.extra2		= max,					\
 	}
 
-#define SYSCTLS 9
+#define KNOB(name, member, type, handler, min, max)			\
+	hop_sysctl_renamed(ENTRY, "tcp_ldcp_" name, "ldcp_" name, member, type, handler, min, max)
+
+#define SYSCTLS 18
 
 /* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table ldcp_table[SYSCTLS + 1] = {

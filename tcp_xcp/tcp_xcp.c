@@ -323,7 +323,7 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 	txcp_bound_growth(&xs->v, &line, wnd);
 }
 
-compat_cong_control(xcp_cong_control)
+static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	const u32 mss_bytes = txcp_mss_bytes(sk);
 	struct txcp_sock *xs = inet_csk_ca(sk);
@@ -342,6 +342,8 @@ compat_cong_control(xcp_cong_control)
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
 	txcp_set_socket(sk, xs, mss_bytes, feedback);
 }
+
+compat_adapt_cong_control(txcp_cong_control)
 
 /* Time since the last ACK, us; a 32-bit microsecond count alone would wrap after 71 minutes */
 static u32 txcp_idle_us(const struct tcp_sock *tp, const struct txcp_sock *xs)
@@ -474,7 +476,7 @@ static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 static struct tcp_congestion_ops xcp __read_mostly = {
 	.init		= txcp_init,
 	.release	= txcp_release,
-	.cong_control	= xcp_cong_control,
+	.cong_control	= compat_cong_control(txcp_cong_control),
 	compat_cc_events(txcp_cwnd_event, txcp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= txcp_undo_cwnd,
@@ -511,17 +513,22 @@ static struct tcp_congestion_ops txcp_asking __read_mostly = {
 
 static unsigned int txcp_loss_limit = XCP_LOSS_TIGHTER;
 
+#define TXCP_ENTRY(name)						\
+	{								\
+		.procname	= name,					\
+		.data		= hop_sysctl_at(struct txcp_net, loss),	\
+		.maxlen		= sizeof(u8),				\
+		.mode		= 0644,					\
+		.proc_handler	= proc_dou8vec_minmax,			\
+		.extra1		= SYSCTL_ZERO,				\
+		.extra2		= &txcp_loss_limit,			\
+	}
+
+#define TXCP_SYSCTLS 2
+
 /* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table txcp_table[] = {
-	{
-		.procname	= "xcp_loss",
-		.data		= hop_sysctl_at(struct txcp_net, loss),
-		.maxlen		= sizeof(u8),
-		.mode		= 0644,
-		.proc_handler	= proc_dou8vec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &txcp_loss_limit,
-	},
+static const struct ctl_table txcp_table[TXCP_SYSCTLS + 1] = {
+	hop_sysctl_renamed(TXCP_ENTRY, "tcp_xcp_loss", "xcp_loss"),
 	{ }
 };
 
@@ -529,7 +536,7 @@ static int __net_init txcp_net_init(struct net *net)
 {
 	struct txcp_net *xn = net_generic(net, txcp_net_id);
 
-	return hop_sysctl_start(net, &xn->sysctl, txcp_table, 1, xn);
+	return hop_sysctl_start(net, &xn->sysctl, txcp_table, TXCP_SYSCTLS, xn);
 }
 
 static void __net_exit txcp_net_exit(struct net *net)

@@ -39,13 +39,21 @@
 #define compat_cc_events(ev, tx_start) .cwnd_event = ev
 #endif
 
-/* cong_control() got the ACK and its flags; goes with 6.1. */
+/*
+ * cong_control() got the ACK and its flags; goes with 6.1. Write compat_adapt_cong_control(fn) behind
+ * the function, and compat_cong_control(fn) in the ops table.
+ */
 #if KV(6, 10, 0)
-#define compat_cong_control(fn) \
-	static void fn(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#define compat_cong_control(fn) fn##_of_ack
+#define compat_adapt_cong_control(fn)						\
+	static void fn##_of_ack(struct sock *sk, u32 ack, int flag,		\
+				const struct rate_sample *rs)			\
+	{									\
+		fn(sk, rs);							\
+	}
 #else
-#define compat_cong_control(fn) \
-	static void fn(struct sock *sk, const struct rate_sample *rs)
+#define compat_cong_control(fn) fn
+#define compat_adapt_cong_control(fn)
 #endif
 
 /* AccECN split the "ECN negotiated" bit; goes when 6.12 does. */

@@ -168,12 +168,12 @@ cpu_bound()
 	path_kind=veth warm_bytes=8388608 bytes=16777216 mark_bytes=200k speed=''
 	streams 100gbit
 	# veth says 10 Gbit/s. With a window for that, a burst is a packet or two.
-	knob a hopcc/hpccpp_rate_mbit 100000
+	knob a hopcc/tcp_hpccpp_rate_mbit 100000
 	run hpccpp-probe-100g hpccpp int rate 100gbit switch_id 5
 	knob a hopcc/int_forward 1
 	run hpccpp-inband-100g hpccpp int rate 100gbit switch_id 5
 	knob a hopcc/int_forward 0
-	knob a hopcc/hpccpp_rate_mbit 0
+	knob a hopcc/tcp_hpccpp_rate_mbit 0
 	run bbr bbr
 	run_ecn dctcp dctcp wred limit 2mb ect min $mark_bytes max $mark_bytes prob 1
 }

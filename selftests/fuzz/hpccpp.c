@@ -134,7 +134,8 @@ static void learn(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt,
 	if (a.kind == INT_ANSWER_RECORDS)
 		*path_bytes_ps = believe(v, p, (u64)v->path_mbit * HPCCPP_BYTES_PER_MBIT,
 					 *path_bytes_ps,
-					 received == HPCC_RECEIVED_NEW && v->update_seq != update_seq);
+					 received == HPCC_RECEIVED_NEW &&
+					 v->update_seq != update_seq);
 	if (received != HPCC_RECEIVED_NOTHING)
 		move(m, v, p, seq, snd_nxt);
 }

@@ -58,7 +58,8 @@ static void claim_answers(struct nint_asker one, u32 id[2], u32 seq)
 	FUZZ_CLAIM(nint_answered(&each, id[0], seq, false, 2000) == INT_NEWS);
 	FUZZ_CLAIM(nint_answered(&each, id[1], seq + 1000, false, 2000) == INT_NEWS);
 	FUZZ_CLAIM(nint_answered(&one, id[1], seq + 1000, false, 2000) == INT_NEWS);
-	FUZZ_CLAIM(one.received && one.received_id == each.received_id && one.received_seq == each.received_seq);
+	FUZZ_CLAIM(one.received && one.received_id == each.received_id &&
+		   one.received_seq == each.received_seq);
 	FUZZ_CLAIM(one.waiting == each.waiting && one.waiting_ns == each.waiting_ns);
 	FUZZ_CLAIM(one.proven && !one.unanswered);
 }

@@ -26,7 +26,8 @@ static struct xcp_hdr draw_next(const struct xcp_hdr *before)
 
 static void claim_equal(const struct nxcp_vars *v, const struct nxcp_vars *w)
 {
-	FUZZ_CLAIM(v->unreturned_bytes_ps == w->unreturned_bytes_ps && v->unreturned_headers == w->unreturned_headers);
+	FUZZ_CLAIM(v->unreturned_bytes_ps == w->unreturned_bytes_ps &&
+		   v->unreturned_headers == w->unreturned_headers);
 	FUZZ_CLAIM(v->feedback_bytes_ps == w->feedback_bytes_ps && v->asked == w->asked);
 	FUZZ_CLAIM(!v->feedback_headers == !w->feedback_headers);
 	FUZZ_CLAIM(v->segment_bytes == w->segment_bytes);

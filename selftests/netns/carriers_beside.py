@@ -60,13 +60,13 @@ def build(carrier):
         sysctl("a", "hopcc/csig_cc", cc)
     else:
         # A delay by a program must not make the peer be cached as one without support.
-        sysctl("a", f"hopcc/{carrier}_silent_s", 0)
+        sysctl("a", f"hopcc/{carrier}_unsupported_s", 0)
     if carrier == "int":
         sysctl("a", "hopcc/int_forward", 1)
-        sysctl("a", "hopcc/hpccpp_rate_mbit", 1000)
+        sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 1000)
     if carrier == "xcp":
         # After a loss, XCP uses Reno for one round trip only.
-        sysctl("a", "hopcc/xcp_loss", 1)
+        sysctl("a", "hopcc/tcp_xcp_loss", 1)
 
 
 def stream(carrier, total=512 * KIB, meanwhile=None, **more):

@@ -39,12 +39,12 @@ System = collections.namedtuple("System", "cc hop knobs carrier")
 SYSTEMS = {
     "dctcp_ms": System("dctcp_ms", WRED, {}, None),
     "ldcp": System("ldcp", WRED, {}, None),
-    "xcp": System("xcp", XCP, {"xcp_loss": 1, "xcp_silent_s": 0}, "xcp"),
-    "hpccpp": System("hpccpp", INT, {"hpccpp_rate_mbit": 100, "int_silent_s": 0}, "int"),
-    "hpccpp-inband": System("hpccpp", INT, {"hpccpp_rate_mbit": 100, "int_silent_s": 0,
+    "xcp": System("xcp", XCP, {"tcp_xcp_loss": 1, "xcp_unsupported_s": 0}, "xcp"),
+    "hpccpp": System("hpccpp", INT, {"tcp_hpccpp_rate_mbit": 100, "int_unsupported_s": 0}, "int"),
+    "hpccpp-inband": System("hpccpp", INT, {"tcp_hpccpp_rate_mbit": 100, "int_unsupported_s": 0,
                                             "int_forward": 1, "int_reverse": 1}, "int"),
-    "csig": System("csig", CSIG, {"csig_silent_s": 0}, "csig"),
-    "cubic-csig": System("cubic", CSIG, {"csig_silent_s": 0, "csig_cc": "cubic"}, "csig"),
+    "csig": System("csig", CSIG, {"csig_unsupported_s": 0}, "csig"),
+    "cubic-csig": System("cubic", CSIG, {"csig_unsupported_s": 0, "csig_cc": "cubic"}, "csig"),
 }
 
 

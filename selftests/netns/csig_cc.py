@@ -107,7 +107,7 @@ def see_without():
     sysctl("b", "hopcc/csig", 0)
     run("a peer without CSIG", wanted=everywhere)
     sysctl("b", "hopcc/csig", 1)
-    sysctl("a", "hopcc/csig_silent_s", 0)
+    sysctl("a", "hopcc/csig_unsupported_s", 0)
     time.sleep(70)
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode pass")
     run("a path whose hops say nothing", wanted=everywhere)

@@ -303,9 +303,9 @@ def check_levels():
               good and since("a") == {"out_handshake": 1, "peer_unsupported": 1, "peer_avoided": 1, "flows": 1},
               f"{since('a')}")
     knob("b", "csig", 1)
-    knob("a", "csig_silent_s", 1)
+    knob("a", "csig_unsupported_s", 1)
     time.sleep(61)
-    knob("a", "csig_silent_s", 60)
+    knob("a", "csig_unsupported_s", 60)
 
 
 def stripped(what, retry=None):

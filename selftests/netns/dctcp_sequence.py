@@ -17,7 +17,7 @@ from wire import ACK, CE, CWR, ECE, ECT0, NOT_ECT, SYN, Peer
 
 TCP_CC_INFO = 26
 MSS = Peer.MSS
-RTT_MAX = "/proc/sys/net/hopcc/dctcp_rtt_max_us"
+RTT_MAX = "/proc/sys/net/hopcc/tcp_dctcp_ms_rtt_max_us"
 
 tap = hosts.Tap()
 claim = tap.equal

@@ -215,7 +215,7 @@ def see_reno():
     with Load((4, "xcp")) as load:
         load.run(1)
         command, = finds("a", "a loss", ("reno", f"xcp-reno to {B[4]}", "was lost"), load=load)
-    tap.equal("a loss, and no peer without XCP", command, "sysctl net.hopcc.xcp_loss=2")
+    tap.equal("a loss, and no peer without XCP", command, "sysctl net.hopcc.tcp_xcp_loss=2")
     path_queue()
     sysctl("b", "hopcc/xcp", 0)
     with Load((6, "xcp"), (6, "xcp")) as load:

@@ -49,7 +49,7 @@ def build():
     hosts.ip(NETWORK)
     for name in "arb":
         for carrier in CARRIERS.values():
-            sysctl(name, f"hopcc/{carrier}_silent_s", 0)
+            sysctl(name, f"hopcc/{carrier}_unsupported_s", 0)
             sysctl(name, f"hopcc/{carrier}", ON[carrier])
     time.sleep(3)
 

@@ -564,7 +564,7 @@ def knobs():
                               ("int_slots", 15, True), ("int_slots", 5, True),
                               ("int_every", 0, False), ("int_every", 1001, False),
                               ("int_encap", 2, False), ("int_anonymous", 2, False),
-                              ("int_silent_s", 86401, False), ("int_silent_s", 60, True),
+                              ("int_unsupported_s", 86401, False), ("int_unsupported_s", 60, True),
                               ("int_key", KEY[1:] + "\n", False), ("int_key", "x" * 32, False),
                               ("int_key", KEY + "0\n", False), ("int_key", KEY, True),
                               ("int_key", "\n", True)):

@@ -166,7 +166,7 @@ def longer():
     """
     run("modprobe tcp_hpccpp", check=False)
     run("ip -n r route replace 198.51.100.0/24 via 203.0.113.2")
-    sysctl("a", "hopcc/hpccpp_rate_mbit", 100)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 100)
     sysctl("a", "hopcc/int_slots", 1)
     for inband, name in enumerate(("probes", "inband")):
         sysctl("a", "hopcc/int_forward", inband)
@@ -191,7 +191,7 @@ def longer():
         tc("s", "qdisc del dev s-b root")
     sysctl("a", "hopcc/int_forward", 0)
     sysctl("a", "hopcc/int_slots", 5)
-    sysctl("a", "hopcc/hpccpp_rate_mbit", 0)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 0)
     run("ip -n r route replace 198.51.100.0/24 nexthop via 203.0.113.2 nexthop via 203.0.113.6")
 
 
@@ -328,10 +328,10 @@ def hostile():
     """One way, a port of 100 Mbit/s that says so."""
     run("modprobe tcp_hpccpp", check=False)
     run("ip -n r route replace 198.51.100.0/24 via 203.0.113.2")
-    sysctl("a", "hopcc/hpccpp_rate_mbit", 100)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 100)
     # They shall be equal soon: W_ai for two flows. And stay so: windows of many packets, since
     # one of four is a packet more or less, for long.
-    sysctl("a", "hopcc/hpccpp_flows", 2)
+    sysctl("a", "hopcc/tcp_hpccpp_flows", 2)
     tc("r", "qdisc change dev r-a root netem delay 4ms limit 10000")
     for key in (None, "000102030405060708090a0b0c0d0e0f"):
         for name in ("a", "b"):

@@ -18,7 +18,7 @@ from wire import ACK, CE, CWR, ECE, ECT0, NOT_ECT, SYN, Peer
 
 TCP_CC_INFO = 26
 MSS = Peer.MSS
-KNOBS = "/proc/sys/net/hopcc/ldcp_"
+KNOBS = "/proc/sys/net/hopcc/tcp_ldcp_"
 FIRST_RTT, FAST, STABLE = 0, 1, 2
 CW_ONE = 256        # a window of one packet in the output of ss
 

@@ -245,7 +245,7 @@ SYSTEMS = {
     "csig expanded": System("csig", Reflection, {"csig_form": 2}),
 }
 DEFAULTS = {"int_forward": 0, "int_reverse": 0, "csig_form": 1, "csig": 2, "csig_ports": "*",
-            "xcp_silent_s": 0, "int_silent_s": 0, "csig_silent_s": 0}
+            "xcp_unsupported_s": 0, "int_unsupported_s": 0, "csig_unsupported_s": 0}
 LIES = ("fastest", "slowest", "contradicting", "any value", "any bytes", "replayed", "reordered",
         "unproven")
 

@@ -190,7 +190,7 @@ def main():
         for knob in ("rmem", "wmem"):
             sysctl(name, f"ipv4/tcp_{knob}", "4096 4194304 67108864")
         sysctl(name, "hopcc/csig_ports", "tap0")
-    sysctl("a", "hopcc/hpccpp_rate_mbit", RATE_BYTES_PS * 8 // 1000000)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", RATE_BYTES_PS * 8 // 1000000)
     sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 20000000)
     sysctl("a", "hopcc/csig", 2)
     sysctl("b", "hopcc/csig", 1)

@@ -709,7 +709,7 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
     # Neighbours must be resolved before the first packet.
     opened(b"reno", "int")
     for carrier, cc, taken in (("int", b"hpccpp", "in_handshake"), ("xcp", b"xcp", "in")):
-        knob(f"{carrier}_silent_s", 0)
+        knob(f"{carrier}_unsupported_s", 0)
         tap.claim(f"IPv{version} {carrier} over a bridge: negotiated",
                   opened(cc, carrier).get(taken, 0) > 0)
         hosts.run("tc -n u qdisc add dev u-w clsact")
@@ -721,7 +721,7 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
                   opened(cc, carrier).get(taken, 0) > 0)
         hosts.sysctl("u", f"hopcc/{carrier}", 1)
         hosts.run("tc -n u qdisc del dev u-w clsact")
-        knob(f"{carrier}_silent_s", 60)
+        knob(f"{carrier}_unsupported_s", 60)
     listener.close()
     hosts.run("ip netns del u")
     hosts.run("ip link del w-u", check=False)

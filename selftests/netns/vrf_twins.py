@@ -39,7 +39,7 @@ def build():
         sysctl(name, "hopcc/csig_ports", "*")
         sysctl(name, "hopcc/csig", 2)
         for carrier in ("xcp", "int", "csig"):
-            sysctl(name, f"hopcc/{carrier}_silent_s", 0)
+            sysctl(name, f"hopcc/{carrier}_unsupported_s", 0)
     time.sleep(3)
 
 

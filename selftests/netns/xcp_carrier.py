@@ -342,9 +342,9 @@ def knobs():
     """Values out of range are refused, and the old value stays."""
     for knob, old, takes, refuses in (
             ("xcp", 1, (0, 2), (3, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
-            ("xcp_silent_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
+            ("xcp_unsupported_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
             ("xcp_tunnel", 0, (1,), (2,)), ("xcp_ipsec", 0, (1,), (2,)),
-            ("xcp_loss", 0, (1, 2), (3, -1)), ("flow_limit", 65536, (0,), (4194305, -1))):
+            ("tcp_xcp_loss", 0, (1, 2), (3, -1)), ("flow_limit", 65536, (0,), (4194305, -1))):
         got = [set_knob(knob, value) for value in (*takes, old, *refuses)]
         tap.equal(f"sysctl {knob}: {takes} or {old}, not {refuses}", got,
                   [(True, value) for value in (*takes, old)] + [(False, old)] * len(refuses))

@@ -157,13 +157,13 @@ def narrow(version):
     switch(1, "a", "b")
     run("ip -n r link set r-x mtu 1320")
     # ICMP reports to ESP and not to TCP, so packets that were too big count as lost.
-    sysctl("a", "hopcc/xcp_loss", 1)
+    sysctl("a", "hopcc/tcp_xcp_loss", 1)
     got = through(version, 2 * MB)
     tap.claim(f"IPv{version} in ESP transport: the path's MTU is found, with headers on",
               got["exact"] and got["a"]["icmp"] > 0 and got["took"] < 20 and
               got["a"]["ipsec_out"] > 2 * MB // 1400, f"{got['a']['icmp']} errors")
     run("ip -n r link set r-x mtu 1500")
-    sysctl("a", "hopcc/xcp_loss", 0)
+    sysctl("a", "hopcc/tcp_xcp_loss", 0)
     switch(0, "a", "b")
     lay_open("a", "b")
 

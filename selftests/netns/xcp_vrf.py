@@ -93,7 +93,7 @@ def main():
     enslave("b", "b-r", {4: "198.51.100.2", 6: "2001:db8:2::2"})
     sysctl("b", "ipv4/tcp_l3mdev_accept", 1)
     for name in "ab":
-        sysctl(name, "hopcc/xcp_silent_s", 0)
+        sysctl(name, "hopcc/xcp_unsupported_s", 0)
     for version in (4, 6):
         speaks("sockets of the VRF", version, "red", "red")
         speaks("sockets of its port", version, "a-r", "b-r")

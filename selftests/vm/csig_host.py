@@ -50,7 +50,7 @@ def settle():
         knob(name, "csig_ports", "*")
     knob("a", "csig_rules", "\n")
     knob("a", "csig_weights", "1 1 1")
-    knob("a", "csig_silent_s", 0)
+    knob("a", "csig_unsupported_s", 0)
     knob("a", "csig", 2)
     knob("b", "csig", 1)
     knob("a", "csig_cc", "cubic")
@@ -107,7 +107,7 @@ def check_churn():
               whole == tried > 0, f"{whole} of {tried}")
     at_once = churn((f"rmmod net_csig_tag; {MODPROBE} net_csig_tag; "
                      "for n in a r b; do ip netns exec $n sysctl -qw 'net.hopcc.csig_ports=*' "
-                     "net.hopcc.csig=2 net.hopcc.csig_cc=cubic net.hopcc.csig_silent_s=0; done",
+                     "net.hopcc.csig=2 net.hopcc.csig_cc=cubic net.hopcc.csig_unsupported_s=0; done",
                      CHURN[3]))
     whole, tried = streams_for(SECONDS)
     end(at_once)

@@ -40,7 +40,7 @@ def build():
     sysctl("b", "ipv4/tcp_max_syn_backlog", 4 * CONNECTIONS)
     # A SYN that is late on an emulated machine goes again without a header: it alone.
     for name in "ab":
-        sysctl(name, "hopcc/xcp_silent_s", 0)
+        sysctl(name, "hopcc/xcp_unsupported_s", 0)
 
 
 def mount_groups():

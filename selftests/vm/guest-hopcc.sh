@@ -140,8 +140,8 @@ network()
 	for ns in h1 s1 h2; do
 		ip netns exec $ns sysctl -qw net.ipv4.tcp_ecn=1 net.ipv4.tcp_orphan_retries=1 \
 			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.forwarding=1 \
-			net.ipv4.ip_forward=1 net.hopcc.dctcp_rtt_max_us=0 \
-			net.hopcc.hpccpp_rate_mbit=$mbit net.hopcc.xcp_loss=1 \
+			net.ipv4.ip_forward=1 net.hopcc.tcp_dctcp_ms_rtt_max_us=0 \
+			net.hopcc.tcp_hpccpp_rate_mbit=$mbit net.hopcc.tcp_xcp_loss=1 \
 			net.hopcc.csig=2 net.hopcc.csig_ports='*' net.hopcc.tcp_csig_target_ns=2000000
 	done
 	{
@@ -471,22 +471,22 @@ cat >"$tmp/turn-h1" <<'END'
 cd /proc/sys/net/hopcc
 for value in 0 1; do
 	echo $value >xcp_gso
-	echo $value >xcp_loss
+	echo $value >tcp_xcp_loss
 	echo $value >xcp
 	echo $((3 - 2 * value)) >xcp_format
-	echo $value >ldcp_per_rtt
-	echo $((250000 + 250000 * value)) >ldcp_beta_ppm
-	echo $((10000 + 10000 * value)) >ldcp_bdp_bytes
+	echo $value >tcp_ldcp_per_rtt
+	echo $((250000 + 250000 * value)) >tcp_ldcp_beta_ppm
+	echo $((10000 + 10000 * value)) >tcp_ldcp_bdp_bytes
 	echo $value >tcp_csig_move_rounds
 	echo $value >tcp_csig_jump
 	echo "1 $value" >tcp_csig_edges
 done
 for value in 1 0; do
 	echo $value >int_forward
-	echo $((3 * value)) >hpccpp_answer
+	echo $((3 * value)) >tcp_hpccpp_answer
 done
-read -r turn <dctcp_rtt_max_us
-echo $(((turn + 7001) % 20000)) >dctcp_rtt_max_us
+read -r turn <tcp_dctcp_ms_rtt_max_us
+echo $(((turn + 7001) % 20000)) >tcp_dctcp_ms_rtt_max_us
 cat /proc/net/hopcc_xcp /proc/net/hopcc_int
 END
 cat >"$tmp/turn-h2" <<'END'
@@ -495,7 +495,7 @@ for value in 0 1; do
 	echo $((value * 1000)) >flow_limit
 	echo $((1 - value)) >int_reverse
 	echo $((1 - value)) >int_anonymous
-	echo $((2 - value)) >ldcp_ack_pkts
+	echo $((2 - value)) >tcp_ldcp_ack_pkts
 	echo $((1 + value)) >csig
 done
 END

@@ -110,7 +110,7 @@ static inline bool hop_gro_is_alike(const struct sk_buff *p, const struct sk_buf
  * @tcp: TCP's offload
  * @kind: the carrier's functions
  *
- * A device's verdict on a checksum concerns a protocol that the device knows, not TCP behind our
+ * CHECKSUM_UNNECESSARY concerns a protocol that the device knows, not TCP behind our
  * header (see hop_shim_strip()). So TCP computes its checksum.
  *
  * Context: softirq, RCU read side.

@@ -18,7 +18,7 @@
 #define HOP_ICMP_SHIM_MAX_BYTES 160
 
 /**
- * enum hop_icmp_verdict - what an ICMP error means for our header
+ * enum hop_icmp_decision - what an ICMP error means for our header
  * @HOP_ICMP_NEXT: the error does not concern our header
  * @HOP_ICMP_MAYBE: a filter refused the packet, because of our header or of the transport
  * @HOP_ICMP_REFUSED: the destination does not know the protocol number of our header

@@ -136,9 +136,9 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  *	switched off, or the destination is remembered as one without support
  *
  * Call this function when the congestion control is selected, and again for each ACK until the
- * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it if no
- * answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK have
- * negotiated.
+ * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it
+ * if no answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK
+ * have negotiated.
  *
  * Context: socket lock held.
  * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.

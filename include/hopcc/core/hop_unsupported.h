@@ -65,18 +65,18 @@ struct hop_unsupported {
  * hop_unsupported_remember() - store a destination that does not accept headers
  * @memory: cache of the network namespace
  * @addr: the destination
- * @silent_s: time for which it is stored, seconds; 0: it is not stored
+ * @unsupported_s: time for which it is stored, seconds; 0: it is not stored
  *
  * Context: any but hard interrupt.
  */
 void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_addr *addr,
-			      unsigned int silent_s);
+			      unsigned int unsupported_s);
 
 /**
  * hop_unsupported_learn() - update the cache after an event of a connection's discovery
  * @memory: cache of the network namespace
  * @addr: the destination
- * @silent_s: time for which it is stored if proved, seconds; 0: it is not stored
+ * @unsupported_s: time for which it is stored if proved, seconds; 0: it is not stored
  * @from: stage of discovery before @event
  * @event: the event
  * @to: stage after it
@@ -84,7 +84,7 @@ void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_a
  * Context: any but hard interrupt.
  */
 void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr *addr,
-			   unsigned int silent_s, enum hop_stage from, enum hop_event event,
+			   unsigned int unsupported_s, enum hop_stage from, enum hop_event event,
 			   enum hop_stage to);
 
 /**

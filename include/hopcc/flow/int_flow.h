@@ -112,8 +112,8 @@ struct int_flow *int_flow_open(struct sock *sk);
  * data until the result differs from INT_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: INT_PEER_SUPPORTED: int_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection will never
- * have telemetry.
+ * Return: INT_PEER_SUPPORTED: int_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection
+ * will never have telemetry.
  */
 enum int_peer int_flow_negotiate(struct sock *sk);
 

@@ -62,8 +62,8 @@ struct xcp_flow *xcp_flow_open(struct sock *sk);
  * new data until the result differs from XCP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: XCP_PEER_SUPPORTED: call xcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection never uses
- * XCP; XCP_PEER_UNKNOWN: call again.
+ * Return: XCP_PEER_SUPPORTED: call xcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection
+ * never uses XCP; XCP_PEER_UNKNOWN: call again.
  */
 enum xcp_peer xcp_flow_ask(struct sock *sk);
 
@@ -135,8 +135,8 @@ bool xcp_flow_was_asked(struct xcp_flow *flow);
  * xcp_flow_peer() - get the current state of the peer
  * @flow: the flow from xcp_flow_open()
  *
- * The state is XCP_PEER_SUPPORTED when the flow is opened. It becomes XCP_PEER_UNSUPPORTED for good once
- * consecutive timeouts or an ICMP error show that the path no longer passes our headers.
+ * The state is XCP_PEER_SUPPORTED when the flow is opened. It becomes XCP_PEER_UNSUPPORTED for good
+ * once consecutive timeouts or an ICMP error show that the path no longer passes our headers.
  *
  * Context: any.
  * Return: the state.

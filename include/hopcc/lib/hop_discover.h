@@ -6,21 +6,21 @@
  *	 active open                            passive open
  *	 NONE                                   NONE
  *	  | our SYN, with a header               | a SYN with a header
- *	 ASKED --------------+                  HEARD
+ *	 ASKED --------------+                  OFFERED
  *	  |    our SYN again |                   | our SYN-ACK, with a header
  *	  |    without ---> LOST                ANSWERED ---------+
  *	  | SYN-ACK with a   |                   | established    | our SYN-ACK again,
  *	  | header           |                   |                | without
- *	 SPEAKS <------------+ the same         SPEAKS           LOST
+ *	 SUPPORTED <---------+ the same         SUPPORTED        LOST
  *
- * ASKED and LOST become SILENT when the connection is established: the packet with the header
- * was dropped because of the header, or by chance (hop_may_be_loss()). They do not become SILENT
- * earlier, since then a destination that does not answer at all would be remembered as one
- * without support. A refusal by ICMP makes any of the stages SILENT. Timeouts in a row make
- * SPEAKS SILENT, since the path may have changed.
+ * ASKED and LOST become UNSUPPORTED when the connection is established: the packet with the header
+ * was dropped because of the header, or by chance (hop_may_be_loss()). They do not become
+ * UNSUPPORTED earlier, since then a destination that does not answer at all would be remembered as
+ * one without support. A refusal by ICMP makes any of the stages UNSUPPORTED. Timeouts in a row
+ * turn SUPPORTED into UNSUPPORTED, since the path may have changed.
  *
- * SPEAKS also becomes SILENT if, soon after the handshake, a reset shows that the peer does not
- * know the connection. A box on the path then treats packets with a header and packets without
+ * SUPPORTED also becomes UNSUPPORTED if, soon after the handshake, a reset shows that the peer does
+ * not know the connection. A box on the path then treats packets with a header and packets without
  * one as two flows: if NAT is switched on while an old entry for our protocol is still valid, it
  * does not translate the handshake, but it translates the ACK that follows.
  *
@@ -32,10 +32,10 @@
  *	  | our ACK, with a header that asks     | an ACK with such a header
  *	 LATE                                   LATE, and its next pure ACK has a header
  *	  | a header that does not ask           | data with a header
- *	 SPEAKS                                 SPEAKS
+ *	 SUPPORTED                              SUPPORTED
  *
  * If the data of a whole round trip is acknowledged and no header has arrived, the next ACK asks
- * again. After HOP_LATE_ASKS such ACKs, LATE becomes SILENT.
+ * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED.
  */
 #ifndef HOPCC_LIB_HOP_DISCOVER_H
 #define HOPCC_LIB_HOP_DISCOVER_H
@@ -187,9 +187,9 @@ static inline bool hop_is_negotiated(enum hop_stage stage)
 }
 
 /**
- * hop_may_be_loss() - may a lost packet be the reason why a connection became SILENT?
+ * hop_may_be_loss() - may a lost packet be the reason why a connection became UNSUPPORTED?
  * @from: stage before @event
- * @event: the event that made the connection SILENT
+ * @event: the event that made the connection UNSUPPORTED
  *
  * Either our SYN or SYN-ACK with a header was not answered, and the next one, without a header,
  * was; or our ACKs, which TCP does not retransmit, were not answered. Any other event proves that

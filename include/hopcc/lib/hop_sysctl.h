@@ -11,6 +11,15 @@
 /* .data of a template's entry: offset of the value in the module's per-namespace state. */
 #define hop_sysctl_at(type, member) ((void *)offsetof(type, member))
 
+/*
+ * A sysctl that was renamed has an entry under each of its names, with the same value, for one
+ * release. A carrier's names start with its signal (xcp, int, csig), those of a congestion control
+ * with the name of its module (tcp_xcp, tcp_hpccpp).
+ */
+#define hop_sysctl_renamed(entry, name, old_name, ...)			\
+	entry(name, ##__VA_ARGS__),					\
+	entry(old_name, ##__VA_ARGS__)
+
 /**
  * struct hop_sysctl - the sysctls of one module in one network namespace
  * @header: result of the registration

@@ -195,7 +195,7 @@ struct hpcc_vars {
 };
 
 /**
- * enum hpcc_heard - result of processing an answer
+ * enum hpcc_received - result of processing an answer
  * @HPCC_RECEIVED_NEW: U was updated
  * @HPCC_RECEIVED_SAME: U did not change, because the answer came too early or too late
  * @HPCC_RECEIVED_FIRST: records were stored; none were before, or they were too old

@@ -32,7 +32,7 @@
  *
  * Position of the header in a packet:
  *
- *	[IP][header][tail][TCP]		HELLO on SYN and SYN-ACK, DATA inband
+ *	[IP][header][tail][TCP]		HANDSHAKE on SYN and SYN-ACK, DATA inband
  *	[IP][UDP][header][tail][TCP]	DATA inband, where ECMP wants ports
  *	[IP][TCP][message][header][terms]	PROBE
  *	[IP][TCP][message][header]	ECHO
@@ -70,11 +70,11 @@
 
 /* Flag of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
-/* Flag of a HELLO on an ACK: the peer shall answer with a HELLO on an ACK. */
+/* Flag of a HANDSHAKE header on an ACK: the peer shall answer with one on an ACK. */
 #define INT_FLAG_ASKS		0x40
 /*
  * The other flag bits are a value. In DATA in UDP: the packet's original DSCP. In an ECHO with one
- * record: the index of the record's hop. In a HELLO on a SYN-ACK or ACK that answers a HELLO: nHop
+ * record: the index of the record's hop. In a HANDSHAKE header that answers one: nHop
  * of the answered one.
  */
 #define INT_FLAGS_VALUE		0x3f
@@ -108,8 +108,8 @@
 
 /**
  * enum int_type - types of headers
- * @INT_TYPE_HANDSHAKE: on SYNs and SYN-ACKs, and on ACKs if the congestion control was chosen after the
- *	handshake: the sender supports telemetry
+ * @INT_TYPE_HANDSHAKE: on SYNs and SYN-ACKs, and on ACKs if the congestion control was chosen after
+ *	the handshake: the sender supports telemetry
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
  * @INT_TYPE_ECHO: in an answer that returns records; hops do not change it
@@ -147,8 +147,8 @@ struct int_hdr {
  * struct int_msg - message in front of the header of a probe or an answer
  * @magic: INT_MSG_MAGIC
  * @id: ID of the probe, or of the packet that is answered
- * @cookie: cookie from the HELLO of this message's receiver; it proves that the sender has read
- *	that HELLO
+ * @cookie: cookie from the handshake of this packet's receiver; it proves that the sender has
+ *	read that handshake
  * @seq: SND.NXT after the answered packet was sent
  * @t_ns: probe: T; RATIO: tau
  * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
@@ -173,8 +173,8 @@ struct int_msg {
 
 /**
  * struct int_tail - words between the header and TCP; hops do not read them
- * @first: HELLO: upper half of the sender's cookie; DATA: ID of the packet
- * @second: HELLO: the lower half; DATA: the lower half of the receiver's cookie
+ * @first: HANDSHAKE: upper half of the sender's cookie; DATA: ID of the packet
+ * @second: HANDSHAKE: the lower half; DATA: the lower half of the receiver's cookie
  */
 struct int_tail {
 	__be32	first;

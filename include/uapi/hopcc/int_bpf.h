@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The interface of net_int for a congestion control in BPF: the structures of hopcc/flow/int_flow.h as
- * scalars, since the verifier allows a program to pass only these.
+ * The interface of net_int for a congestion control in BPF: the structures of hopcc/flow/int_flow.h
+ * as scalars, since the verifier allows a program to pass only these.
  */
 #ifndef HOPCC_INT_BPF_H
 #define HOPCC_INT_BPF_H

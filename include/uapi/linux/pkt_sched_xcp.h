@@ -124,7 +124,7 @@ enum {
  * @malformed_pkts: packets with a malformed header, by TC_XCP_MALFORMED_*
  * @samples: number of samples of senders
  * @understating: samples of senders that sent more than they advertised
- * @ignoring: samples of senders that did not slow down when told to
+ * @ignoring: samples of senders that did not slow down although feedback was negative
  * @xcp_capacity_bytes_ps: current part of the capacity for XCP; this and the following fields up to
  *	@other_sent_bytes are 0 until there is a second queue
  * @share_weight_ppm: weight of XCP, millionths; the rest is the weight of other traffic

@@ -256,11 +256,11 @@ def has_silent_peers(carrier):
 
 
 def why_xcp_reno(flow, peer):
-    lost = flow["retrans_pkts"] and not number("hopcc/xcp_loss")
+    lost = flow["retrans_pkts"] and not number("hopcc/tcp_xcp_loss")
     reasons = []
     if lost:
-        reasons.append(("a packet was lost, after which the draft asks for Reno (net.hopcc.xcp_loss is 0)",
-                        "sysctl net.hopcc.xcp_loss=2"))
+        reasons.append(("a packet was lost, after which the draft asks for Reno (net.hopcc.tcp_xcp_loss is 0)",
+                        "sysctl net.hopcc.tcp_xcp_loss=2"))
     if not lost or has_silent_peers("xcp"):
         reasons.append((f"{peer}, or a device on the path to it, takes no packets of protocol 253",
                         f"on {peer}: modprobe net_xcp; sysctl net.hopcc.xcp=1"))

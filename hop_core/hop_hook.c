@@ -169,7 +169,7 @@ static bool is_forwarded(const struct sk_buff *skb, u8 pf)
 /*
  * This runs for every outgoing packet. If there is no flow, there is nothing to answer, and only a
  * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
- * forwarded packet, so these two are told apart by the flag of forwarded packets.
+ * forwarded packet, so the flag of forwarded packets distinguishes these two.
  */
 static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
 			    u8 pf)

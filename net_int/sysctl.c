@@ -103,8 +103,8 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
-	hop_sysctl_renamed(INT_KNOB, "int_unsupported_s", "int_silent_s", unsupported_s, SYSCTL_ZERO,
-			   &nint_unsupported_max_s),
+	hop_sysctl_renamed(INT_KNOB, "int_unsupported_s", "int_silent_s", unsupported_s,
+			   SYSCTL_ZERO, &nint_unsupported_max_s),
 	{
 		.procname	= "int_cc",
 		.data		= hop_sysctl_at(struct nint_net, cc),

@@ -120,7 +120,7 @@ struct sxcp_shared {
  * @sampler_seed: seed of the hash by which the sampler identifies flows
  * @samples: number of samples taken
  * @understating: samples of senders that sent more than they advertised
- * @ignoring: samples of senders that did not slow down as told
+ * @ignoring: samples of senders that did not slow down although the feedback was negative
  * @share: weights of the two queues, with share
  * @shares: packets are currently sent to two queues
  * @peeked: the queue whose packet was peeked; XCP_SIDES: none
@@ -258,7 +258,7 @@ static noinline void sxcp_sample_sender(struct sxcp_sched_data *q, const struct 
 	u32 key;
 	u8 next;
 
-	/* Skip a tunnel's copy of a header (section 2.5): its senders cannot be told apart. */
+	/* Skip a tunnel's copy of a header (section 2.5): its senders cannot be distinguished. */
 	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
 	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
 		return;

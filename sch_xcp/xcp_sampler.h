@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Sample senders, one flow at a time: does a sender send what it advertises, and does it slow down
- * when it is told to?
+ * when the feedback is negative?
  *
  * Source: draft-falk-xcp-spec-00 section 5, "Malicious Sources", on a probabilistic basis. The
  * switch qdisc gives the feedback itself, so it needs no reverse direction. A sample has four
  * phases:
  *
  *	BEFORE	8 RTT: measure the flow's rate and its advertised throughput
- *	TOLD	8 RTT: sum up the feedback that the flow is given
+ *	SUM	8 RTT: sum up the feedback that the flow is given
  *	WAIT	2 RTT: wait until the feedback must have had its effect
  *	AFTER	8 RTT: measure the flow's rate again
  *
  * A sender understates if the times of its packets, size / Throughput, add up to more than the time
  * in which it sent them. A sender that advertises less than it sends is given more.
  *
- * A sender ignores feedback if it was told to slow down in TOLD, by the sum of the feedback, but
+ * A sender ignores feedback if its feedback in SUM was negative in total, but it
  * sends more in AFTER than its rate in BEFORE less that sum. Increases granted in the other phases
  * are allowed in addition, and 4 packets per RTT always.
  *
@@ -40,7 +40,7 @@
 enum sxcp_sample_phase {
 	XCP_SAMPLE_PAUSE,
 	XCP_SAMPLE_BEFORE,
-	XCP_SAMPLE_REPORTED,
+	XCP_SAMPLE_SUM,
 	XCP_SAMPLE_WAIT,
 	XCP_SAMPLE_AFTER,
 };
@@ -51,7 +51,7 @@ enum sxcp_sample_phase {
  * @rtt_us: advertised RTT
  * @advertised_bytes_ps: advertised throughput in BEFORE
  * @before_bytes_ps: measured rate in BEFORE
- * @reported_bytes_ps: sum of the feedback in TOLD
+ * @reported_bytes_ps: sum of the feedback in SUM
  * @granted_bytes_ps: sum of the positive feedback in the other phases
  * @after_bytes_ps: measured rate in AFTER
  * @understates: the flow sends more than it advertises
@@ -145,9 +145,9 @@ static inline bool sxcp_sample_next(struct sxcp_sampler *s, u64 now_ns)
 	switch (s->phase) {
 	case XCP_SAMPLE_BEFORE:
 		sxcp_sample_close_before(s, now_ns);
-		sxcp_sample_enter(s, XCP_SAMPLE_REPORTED, now_ns, XCP_SAMPLE_RTTS);
+		sxcp_sample_enter(s, XCP_SAMPLE_SUM, now_ns, XCP_SAMPLE_RTTS);
 		return false;
-	case XCP_SAMPLE_REPORTED:
+	case XCP_SAMPLE_SUM:
 		sxcp_sample_enter(s, XCP_SAMPLE_WAIT, now_ns, XCP_SAMPLE_WAIT_RTTS);
 		return false;
 	case XCP_SAMPLE_WAIT:
@@ -171,7 +171,7 @@ static inline void sxcp_sample_add(struct sxcp_sampler *s, const struct sxcp_pkt
 
 	s->bytes += pkt->bytes;
 	s->pkt_max_bytes = max_t(u32, s->pkt_max_bytes, pkt->bytes);
-	if (s->phase == XCP_SAMPLE_REPORTED)
+	if (s->phase == XCP_SAMPLE_SUM)
 		r->reported_bytes_ps = clamp_t(s64, r->reported_bytes_ps + delta_bytes_ps,
 					       -XCP_SAMPLE_RATE_MAX, XCP_SAMPLE_RATE_MAX);
 	else

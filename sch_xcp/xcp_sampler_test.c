@@ -13,7 +13,7 @@
  * @before_pms: packets/ms until the end of WAIT
  * @after_pms: packets/ms in AFTER
  * @claims_bytes_pms: advertised throughput
- * @reported: Delta_Throughput of each packet in TOLD, the second 80 ms
+ * @reported: Delta_Throughput of each packet in SUM, the second 80 ms
  * @granted: Delta_Throughput of each packet in the other phases
  * @understates: expected result
  * @ignores: expected result
@@ -25,18 +25,18 @@ struct sender {
 	bool understates, ignores;
 };
 
-/* 4 packets/ms are 4 Mbyte/s; 320 packets get the feedback in TOLD. */
+/* 4 packets/ms are 4 Mbyte/s; 320 packets get the feedback in SUM. */
 static const struct sender senders[] = {
 	{ "honest",			4, 4, 4000, 0, 0, false, false },
 	{ "claims a bit less",		4, 4, 3300, 0, 0, false, false },
 	{ "claims three quarters",	4, 4, 3000, 0, 0, true, false },
 	{ "claims a tenth",		4, 4, 400, 0, 0, true, false },
 	{ "claims more",		4, 4, 40000, 0, 0, false, false },
-	{ "halves as told",		4, 2, 4000, -6250, 0, false, false },
-	{ "told to halve, does not",	4, 4, 4000, -6250, 0, false, true },
-	{ "told to halve, doubles",	4, 8, 4000, -6250, 0, false, true },
-	{ "told a little, not seen",	4, 4, 4000, -1000, 0, false, false },
-	{ "told, and granted more",	4, 4, 4000, -6250, 6250, false, false },
+	{ "halves as asked",		4, 2, 4000, -6250, 0, false, false },
+	{ "asked to halve, does not",	4, 4, 4000, -6250, 0, false, true },
+	{ "asked to halve, doubles",	4, 8, 4000, -6250, 0, false, true },
+	{ "asked a little, not seen",	4, 4, 4000, -1000, 0, false, false },
+	{ "asked, and granted more",	4, 4, 4000, -6250, 6250, false, false },
 	{ "doubles as allowed",		4, 8, 4000, 12500, 0, false, false },
 	/* the floor is 4 packets per RTT, 0.4 per ms; more is sent */
 	{ "told to stop, does not",	4, 4, 4000, -100000, 0, false, true },
@@ -152,7 +152,7 @@ static void floor_test(struct kunit *test)
 /* The feedback of a GSO packet counts for each of its packets. */
 static void gso_packet_test(struct kunit *test)
 {
-	struct sxcp_sampler s = { .phase = XCP_SAMPLE_REPORTED };
+	struct sxcp_sampler s = { .phase = XCP_SAMPLE_SUM };
 	struct sxcp_pkt pkt = packet(10000);
 
 	pkt.pkts = 10;

@@ -252,7 +252,8 @@ static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_
 /* Processes an answer that does not have all records of the path. */
 static inline enum hpcc_received hpccpp_receive_part(struct hpcc_vars *v,
 						     const struct hpcc_params *p,
-						     const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+						     const struct int_answer *a, u32 snd_nxt,
+						     u64 now_ns)
 {
 	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
 

@@ -951,7 +951,8 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 	}
 
 #define HPCCPP_KNOB(name, handler, member, min, max)			\
-	hop_sysctl_renamed(HPCCPP_ENTRY, "tcp_hpccpp_" name, "hpccpp_" name, handler, member, min, max)
+	hop_sysctl_renamed(HPCCPP_ENTRY, "tcp_hpccpp_" name, "hpccpp_" name, handler, member,	\
+			   min, max)
 
 #define HPCCPP_SYSCTLS 16
 

@@ -40,8 +40,8 @@
 #endif
 
 /*
- * cong_control() got the ACK and its flags; goes with 6.1. Write compat_adapt_cong_control(fn) behind
- * the function, and compat_cong_control(fn) in the ops table.
+ * cong_control() got the ACK and its flags; goes with 6.1. Write compat_adapt_cong_control(fn)
+ * behind the function, and compat_cong_control(fn) in the ops table.
  */
 #if KV(6, 10, 0)
 #define compat_cong_control(fn) fn##_of_ack

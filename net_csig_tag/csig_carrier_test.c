@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "csig_carrier.h"
+#include "csig_carrier.c"
 
 #define EXID 0x4353
 #define MS 1000000ULL

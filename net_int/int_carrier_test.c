@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "int_carrier.h"
+#include "int_carrier.c"
 #include "int_receiver.h"
 
 #define MS 1000000ULL

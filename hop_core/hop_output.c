@@ -136,6 +136,15 @@ static bool is_chosen_late(const struct sock *sk)
 	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
 }
 
+/* The SYN and the SYN-ACK have negotiated. Context: RCU read lock. */
+static enum hop_stage find_doubt(const struct hop_flow_key *key)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	const bool doubtful = flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
+
+	return doubtful ? HOP_STAGE_DOUBTFUL : HOP_STAGE_UNSUPPORTED;
+}
+
 /* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
 static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
 				     const struct sock *sk, bool *sends)
@@ -143,7 +152,7 @@ static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct 
 	const struct tcp_sock *tp = tcp_sk(sk);
 	enum hop_stage stage = hop_flow_stage(flow);
 
-	if (stage != HOP_STAGE_NONE && stage != HOP_STAGE_LATE)
+	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
 		return stage;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
@@ -164,10 +173,13 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 	struct hop_flow *flow;
 	bool sends = false;
 
-	if (!is_chosen_late(sk))
-		return stage;
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
+	if (!is_chosen_late(sk)) {
+		stage = find_doubt(&key);
+		rcu_read_unlock();
+		return stage;
+	}
 	flow = begins ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
 		stage = take_late_turn(hs, flow, sk, &sends);

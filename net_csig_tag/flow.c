@@ -347,6 +347,7 @@ bool csig_flow_ask(struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
+	enum hop_stage stage;
 	bool begins;
 
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
@@ -354,7 +355,8 @@ bool csig_flow_ask(struct sock *sk)
 	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_wish(cn, &key, sk).form &&
 		 !hop_is_unsupported(&cn->unsupported, &key.peer);
 	rcu_read_unlock();
-	return hop_output_ask(&ctag_handshake_ops, sk, begins) == HOP_STAGE_LATE;
+	stage = hop_output_ask(&ctag_handshake_ops, sk, begins);
+	return stage == HOP_STAGE_LATE || stage == HOP_STAGE_DOUBTFUL;
 }
 EXPORT_SYMBOL_GPL(csig_flow_ask);
 

@@ -90,8 +90,17 @@ static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *ke
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
+/* Returns true if the peer's SYN had the option: if the peer is avoided, the reason was a loss. */
+static bool is_doubtful(const struct hop_flow_key *key)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+
+	return flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
+}
+
 /*
- * The peer has chosen its congestion control after the handshake. It will send tags, if they pass.
+ * The peer has chosen its congestion control after the handshake, or a packet of the handshake was
+ * lost. It will send tags, if they pass.
  */
 static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 			     const struct hop_flow_key *key, const struct ctag_segment *seg)
@@ -109,7 +118,7 @@ static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	}
 	ctag_count(cn, CTAG_IN_HANDSHAKE);
-	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
+	if (!is_doubtful(key) && hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
 		return;
 	}
@@ -146,6 +155,20 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 	}
 	t = csig_read(form, a->data);
 	ctag_flow_reported(cn, flow, form, &t);
+}
+
+/*
+ * A peer that sends tags has received our SYN-ACK with the option, even if we repeated it without
+ * one. It reflects nothing, so its packets may have no option.
+ */
+static void receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
+			const struct ctag_segment *seg, const struct ctag_arrival *a)
+{
+	if (unlikely(hop_is_loss(hop_flow_stage(flow))) &&
+	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
+	    !hop_input_is_mangled(skb, tcp_of(skb, seg)))
+		hop_flow_event(flow, HOP_EVENT_HEADER_IN);
+	ctag_flow_receive(cn, flow, a->form, &a->tag);
 }
 
 static void reserve(struct sock *sk, void *flow)
@@ -187,7 +210,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	if (a->opt)
 		receive_reflection(cn, skb, flow, seg, a);
 	if (a->form)
-		ctag_flow_receive(cn, flow, a->form, &a->tag);
+		receive_tag(cn, skb, flow, seg, a);
 	else if (seg->payload_bytes)
 		ctag_flow_miss(flow);
 	make_room(flow);

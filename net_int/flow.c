@@ -297,6 +297,7 @@ static enum int_peer peer_at(enum hop_stage stage)
 	case HOP_STAGE_SUPPORTED:
 		return INT_PEER_SUPPORTED;
 	case HOP_STAGE_UNSUPPORTED:
+	case HOP_STAGE_DOUBTFUL:
 		return INT_PEER_UNSUPPORTED;
 	default:
 		return INT_PEER_UNKNOWN;

@@ -77,6 +77,7 @@ static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 	case HOP_STAGE_SUPPORTED:
 		return XCP_PEER_SUPPORTED;
 	case HOP_STAGE_UNSUPPORTED:
+	case HOP_STAGE_DOUBTFUL:
 		return XCP_PEER_UNSUPPORTED;
 	default:
 		return XCP_PEER_UNKNOWN;

@@ -132,8 +132,9 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  *
  * Call this function when the congestion control is selected, and again for each ACK until the
  * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it
- * if no answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK
- * have negotiated.
+ * if no answer arrives. It sends nothing at the end of the handshake: then the SYN and the SYN-ACK
+ * have negotiated, and the stage is HOP_STAGE_DOUBTFUL if one of them was lost. A caller may ask
+ * from the next ACK on in this case.
  *
  * Context: socket lock held.
  * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.

@@ -237,7 +237,8 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 	unsigned int decision;
 
 	if (sk) {
-		decision = cc->output(skb, sk, state);
+		decision = cc->output(skb, sk, hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->ops[1],
+				      state);
 		if (decision != NF_ACCEPT)
 			return decision;
 	}

@@ -99,46 +99,6 @@ static int ctag_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static int start_hooks(struct ctag_net *cn)
-{
-	int err = nf_register_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
-
-	if (err)
-		return err;
-	err = nf_register_net_hooks(cn->net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	if (err)
-		nf_unregister_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
-	return err;
-}
-
-static void stop_hooks(struct ctag_net *cn)
-{
-	nf_unregister_net_hooks(cn->net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	nf_unregister_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
-}
-
-/*
- * Registers the netfilter hooks if CSIG is on in the netns or the netns has ports: packets that
- * leave by ports must carry no other tags than ours. @also: the netns is about to have ports.
- * Context: process. Returns 0, or an error and leaves the hooks unchanged.
- */
-int ctag_hook(struct ctag_net *cn, bool also)
-{
-	bool wanted;
-	int err = 0;
-
-	mutex_lock(&cn->hook_lock);
-	wanted = also || READ_ONCE(cn->level) || cn->port_names[0];
-	if (wanted && !cn->hooked)
-		err = start_hooks(cn);
-	else if (!wanted && cn->hooked)
-		stop_hooks(cn);
-	if (!err)
-		cn->hooked = wanted;
-	mutex_unlock(&cn->hook_lock);
-	return err;
-}
-
 static int __net_init ctag_net_init(struct net *net)
 {
 	struct ctag_net *cn = ctag_net(net);
@@ -185,7 +145,7 @@ static void __net_exit ctag_net_pre_exit(struct net *net)
 	hop_sysctl_stop(&cn->sysctl);
 	ctag_ports_stop(cn);
 	if (cn->hooked)
-		stop_hooks(cn);
+		ctag_unhook(cn);
 }
 
 static void __net_exit ctag_net_exit(struct net *net)

@@ -352,8 +352,9 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 	memset(ctag_mark(skb), 0, CSIG_MARK_BYTES);
 }
 
-/* main.c */
+/* hook.c */
 int ctag_hook(struct ctag_net *cn, bool also);
+void ctag_unhook(struct ctag_net *cn);
 
 /* sysctl.c */
 #define CTAG_SYSCTLS 13
@@ -414,8 +415,10 @@ extern const struct nf_hook_ops ctag_input_hooks[2];
 /* egress.c */
 unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 
-/* ingress.c */
+/* mark.c */
 enum csig_form ctag_ingress_tag(struct sk_buff *skb, struct csig_tag *t);
+
+/* ingress.c */
 void ctag_ingress_init(void);
 void ctag_ingress_exit(void);
 

@@ -12,39 +12,11 @@
  *	  AH, ESP
  *	PRE_ROUTING	  [IP][TCP], note received	[IP][XCP][TCP], note copied in
  *
- * The note holds the header while IPsec processes the packet. It has to survive encryption and
- * decryption, which overwrite all of skb->cb, and no other field of the skb is available. So it is
- * stored in the packet's headroom, at skb->head: nobody pushes that far because we reserve room,
- * and code that reallocates the head for more room does not copy the note; then only a header is
- * lost.
- *
- * Memory is reused, and copying a head leaves its note in the old one. A note is therefore
- * identified by a random number drawn at boot, by the address of its skb, and by a ticket that is
- * valid once.
+ * A note holds the header while IPsec processes the packet: note.c.
  */
-#include <linux/kmsan-checks.h>
-#include <linux/random.h>
-#include <net/dst.h>
 #include <net/xfrm.h>
 
 #include "net_xcp.h"
-
-/* Maximum number of packets between two hooks; with more, the oldest ones lose their headers. */
-#define XCP_TICKETS 4096
-
-/**
- * struct nxcp_note - a congestion header stored at skb->head
- * @mark: identifies the skb that the note belongs to
- * @ticket: serial number, valid once
- * @header: the congestion header
- * @tunnel: the header is a copy of the inner packet's header
- */
-struct nxcp_note {
-	u64 mark;
-	s64 ticket;
-	struct xcp_hdr header;
-	bool tunnel;
-};
 
 bool nxcp_ipsec_is(u8 protocol)
 {
@@ -52,124 +24,6 @@ bool nxcp_ipsec_is(u8 protocol)
 }
 
 #ifdef CONFIG_XFRM
-static atomic64_t tickets_issued;
-
-/* Indexed by ticket: the last ticket issued in this slot, or 0 once it is used */
-static atomic64_t tickets[XCP_TICKETS];
-
-static atomic64_t *slot_of(s64 ticket)
-{
-	return &tickets[(u64)ticket % XCP_TICKETS];
-}
-
-static s64 issue_ticket(void)
-{
-	s64 ticket = atomic64_inc_return(&tickets_issued);
-
-	atomic64_set(slot_of(ticket), ticket);
-	return ticket;
-}
-
-/* Return: true if the ticket was valid */
-static bool use_ticket(s64 ticket)
-{
-	return ticket && atomic64_cmpxchg(slot_of(ticket), ticket, 0) == ticket;
-}
-
-static u64 mark_of(const struct sk_buff *skb)
-{
-	static u64 boot_mark __read_mostly;
-
-	net_get_random_once(&boot_mark, sizeof(boot_mark));
-	return boot_mark ^ (uintptr_t)skb;
-}
-
-/* Return: number of bytes at skb->head that no header of the packet occupies */
-static int free_bytes(const struct sk_buff *skb)
-{
-	const unsigned char *first = min(skb->data, skb_network_header(skb));
-
-	if (skb_mac_header_was_set(skb))
-		first = min_t(const unsigned char *, first, skb_mac_header(skb));
-	return first - skb->head;
-}
-
-/* @reserve_bytes: headroom that others may still push. Return: the note to fill in, or NULL */
-static struct nxcp_note *leave_note(struct sk_buff *skb, unsigned int reserve_bytes)
-{
-	unsigned int used_bytes = skb_headroom(skb) - free_bytes(skb);
-	struct nxcp_note *note;
-
-	if (skb_cow_head(skb, used_bytes + reserve_bytes + sizeof(*note)))
-		return NULL;
-	note = (struct nxcp_note *)skb->head;
-	note->mark = mark_of(skb);
-	note->ticket = issue_ticket();
-	note->tunnel = false;
-	return note;
-}
-
-static bool take_note(const struct sk_buff *skb, struct nxcp_note *taken)
-{
-	const struct nxcp_note *note = (const struct nxcp_note *)skb->head;
-
-	if (free_bytes(skb) < (int)sizeof(*note))
-		return false;
-	/* If there is no note, this memory is uninitialized. */
-	kmsan_unpoison_memory(note, sizeof(*note));
-	if (note->mark != mark_of(skb))
-		return false;
-	*taken = *note;
-	return use_ticket(taken->ticket);
-}
-
-/* Invalidate a note left by an earlier packet whose skb and head this packet reuses. */
-static void forget_note(const struct sk_buff *skb)
-{
-	struct nxcp_note stale;
-
-	take_note(skb, &stale);
-}
-
-/* Return: the AH or ESP state that will transform this outgoing packet, or NULL */
-static const struct xfrm_state *waits_for(const struct sk_buff *skb)
-{
-	return dst_xfrm(skb_dst(skb));
-}
-
-bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
-{
-	const struct xfrm_state *x = waits_for(skb);
-
-	return x && x->props.mode == XFRM_MODE_TRANSPORT;
-}
-
-/* Return: true for a mode other than transport or tunnel, for which headers are not tested */
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
-{
-	const struct xfrm_state *x = waits_for(skb);
-
-	return x && x->props.mode != XFRM_MODE_TRANSPORT && x->props.mode != XFRM_MODE_TUNNEL;
-}
-
-static unsigned int pushed_bytes(const struct sk_buff *skb)
-{
-	const struct dst_entry *dst = skb_dst(skb);
-
-	return dst->header_len + LL_RESERVED_SPACE(dst->dev) + XCP_HDR_BYTES;
-}
-
-/*
- * Store the header in a note instead of the packet. Return: the place to write it, or NULL if
- * memory is short
- */
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
-{
-	struct nxcp_note *note = leave_note(skb, pushed_bytes(skb));
-
-	return note ? &note->header : NULL;
-}
-
 /* Leave a note with the header of a packet that is about to enter tunnel mode. */
 static void enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
 {
@@ -181,7 +35,7 @@ static void enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shi
 	if (xcp_check(h, nxcp_protocol))
 		return;
 	buf = *h;
-	note = leave_note(skb, pushed_bytes(skb));
+	note = nxcp_note_leave(skb, nxcp_note_pushed_bytes(skb));
 	if (!note) {
 		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return;
@@ -201,7 +55,7 @@ static void insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
 	struct nxcp_note note;
 	struct xcp_hdr *h;
 
-	if (!take_note(skb, &note) || xfrm_offload(skb) ||
+	if (!nxcp_note_take(skb, &note) || xfrm_offload(skb) ||
 	    !nxcp_tunnel_may_copy(xn, skb, note.tunnel))
 		return;
 	h = nxcp_insert(skb, place);
@@ -221,8 +75,8 @@ void nxcp_ipsec_begin(const struct sk_buff *skb)
 							   ipv6_hdr(skb)->nexthdr;
 
 	/* Between two transformations the packet still has the note of the first. */
-	if (waits_for(skb) && !nxcp_ipsec_is(next))
-		forget_note(skb);
+	if (nxcp_ipsec_state(skb) && !nxcp_ipsec_is(next))
+		nxcp_note_forget(skb);
 }
 
 /* The packet that this CPU is about to receive again; its note is valid. */
@@ -244,7 +98,7 @@ bool nxcp_ipsec_decrypted(struct sk_buff *skb)
 	if (this_cpu_read(expected) == skb)
 		nxcp_ipsec_expect(NULL);
 	else
-		forget_note(skb);
+		nxcp_note_forget(skb);
 	return false;
 }
 
@@ -273,7 +127,7 @@ unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_shim_place *place,
 			       const struct nf_hook_state *state)
 {
-	const struct xfrm_state *x = waits_for(skb);
+	const struct xfrm_state *x = nxcp_ipsec_state(skb);
 
 	if (!x && nxcp_ipsec_is(place->next))
 		insert_noted(xn, skb, place);
@@ -291,7 +145,7 @@ void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp
 	struct nxcp_note *note;
 
 	nxcp_count(xn, XCP_COUNT_IPSEC_IN);
-	note = leave_note(skb, 0);
+	note = nxcp_note_leave(skb, 0);
 	if (note)
 		note->header = *h;
 	else
@@ -317,7 +171,7 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 {
 	struct nxcp_note note;
 
-	if (nxcp_ipsec_is(place->next) || !take_note(skb, &note))
+	if (nxcp_ipsec_is(place->next) || !nxcp_note_take(skb, &note))
 		return false;
 	*h = note.header;
 	if (came_in_transport(skb))
@@ -338,21 +192,6 @@ void nxcp_ipsec_expect(const struct sk_buff *skb)
 bool nxcp_ipsec_decrypted(struct sk_buff *skb)
 {
 	return false;
-}
-
-bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
-{
-	return false;
-}
-
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
-{
-	return false;
-}
-
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
-{
-	return NULL;
 }
 
 unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,

@@ -84,29 +84,6 @@ static int nxcp_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static const struct hop_carrier nxcp_carrier = {
-	.order = HOP_HOOK_XCP,
-	.input = nxcp_input,
-	.output = nxcp_output,
-	.hs = &nxcp_handshake_ops,
-};
-
-/*
- * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
- * connections. The hooks stay registered while the carrier is off, because GSO packets of other
- * namespaces must still be forwarded.
- */
-int nxcp_hook(void *state)
-{
-	const struct nxcp_net *xn = state;
-	const struct hop_hook_wish wish = {
-		.protocol = nxcp_protocol,
-		.all = xn->on && (xn->tunnel || xn->ipsec),
-	};
-
-	return hop_hook_start(xn->net, &nxcp_carrier, &wish);
-}
-
 static int __net_init nxcp_net_init(struct net *net)
 {
 	struct nxcp_net *xn = nxcp_net(net);
@@ -143,7 +120,7 @@ static void __net_exit nxcp_net_pre_exit(struct net *net)
 {
 	/* Writing a sysctl could start the hooks again. */
 	hop_sysctl_stop(&nxcp_net(net)->sysctl);
-	hop_hook_stop(net, &nxcp_carrier);
+	nxcp_unhook(net);
 }
 
 static void __net_exit nxcp_net_exit(struct net *net)

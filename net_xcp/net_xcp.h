@@ -185,8 +185,9 @@ static inline void nxcp_count_fault(const struct nxcp_net *xn, enum xcp_fault fa
 extern const struct ctl_table nxcp_table[XCP_SYSCTLS + 1];
 void nxcp_knobs_default(struct nxcp_net *xn);
 
-/* main.c */
+/* hook.c */
 int nxcp_hook(void *state);
+void nxcp_unhook(struct net *net);
 
 /* flow.c */
 void nxcp_flow_make_room(struct sock *sk, void *flow);
@@ -196,6 +197,35 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
 int nxcp_input_init(void);
 void nxcp_input_exit(void);
+
+/* note.c */
+/**
+ * struct nxcp_note - a congestion header stored at skb->head
+ * @mark: identifies the skb that the note belongs to
+ * @ticket: serial number, valid once
+ * @header: the congestion header
+ * @tunnel: the header is a copy of the inner packet's header
+ */
+struct nxcp_note {
+	u64 mark;
+	s64 ticket;
+	struct xcp_hdr header;
+	bool tunnel;
+};
+
+struct xfrm_state;
+const struct xfrm_state *nxcp_ipsec_state(const struct sk_buff *skb);
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb);
+struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes);
+bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken);
+void nxcp_note_forget(const struct sk_buff *skb);
+unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb);
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
+
+/* insert.c */
+struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
+void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 
 /* tunnel.c */
 bool nxcp_tunnel_is(u8 protocol);
@@ -214,9 +244,6 @@ bool nxcp_ipsec_is(u8 protocol);
 void nxcp_ipsec_begin(const struct sk_buff *skb);
 void nxcp_ipsec_expect(const struct sk_buff *skb);
 bool nxcp_ipsec_decrypted(struct sk_buff *skb);
-bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb);
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
 unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_shim_place *place,
 			       const struct nf_hook_state *state);
@@ -226,8 +253,6 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 
 /* output.c */
 extern const struct hop_handshake_ops nxcp_handshake_ops;
-struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

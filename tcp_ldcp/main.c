@@ -40,11 +40,6 @@ static bool ldcp_is(const struct sock *sk)
 	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
 }
 
-bool ldcp_is_reno(const struct sock *sk)
-{
-	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_reno;
-}
-
 /*
  * Restore the value that ldcp_start() lowered, for the stable stage or the next congestion control.
  */

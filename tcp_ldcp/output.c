@@ -157,7 +157,7 @@ static unsigned int output_reno(struct sk_buff *skb, const struct sock *sk)
 	return NF_ACCEPT;
 }
 
-unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk,
+unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
 			 const struct nf_hook_state *state)
 {
 	const struct ldcp_sock *ls;
@@ -166,7 +166,7 @@ unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk,
 
 	if (!is_segment(skb))
 		return NF_ACCEPT;
-	if (ldcp_is_reno(sk))
+	if (fallen_back)
 		return output_reno(skb, sk);
 	ls = inet_csk_ca(sk);
 	th = tcp_hdr(skb);

@@ -65,8 +65,7 @@ struct ldcp_net {
 
 struct ldcp_net *ldcp_net(const struct net *net);
 int ldcp_sysctl_start(struct net *net, struct ldcp_net *ln);
-bool ldcp_is_reno(const struct sock *sk);
-unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk,
+unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
 			 const struct nf_hook_state *state);
 
 #endif /* TCP_LDCP_TCP_LDCP_H */

@@ -121,13 +121,14 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
  * struct hop_hook_cc - a congestion control that changes the packets of its own sockets
  * @ops: the congestion control, and the one that its sockets fall back to
  * @output: processes a packet of a socket with one of @ops, in front of all carriers; if the
- *	packet's owner is a connection request, @sk is its listener. Returns NF_ACCEPT or NF_STOLEN
+ *	packet's owner is a connection request, @sk is its listener; @fallen_back is true for the
+ *	second of @ops. Returns NF_ACCEPT or NF_STOLEN
  *
  * Context of @output: RCU read lock; skb->data at the network header.
  */
 struct hop_hook_cc {
 	const struct tcp_congestion_ops *ops[2];
-	unsigned int (*output)(struct sk_buff *skb, const struct sock *sk,
+	unsigned int (*output)(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
 			       const struct nf_hook_state *state);
 };
 

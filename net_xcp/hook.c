@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The carrier in hop_core's hooks. */
+
+#include <hopcc/core/hop_hook.h>
+
+#include "net_xcp.h"
+
+static const struct hop_carrier nxcp_carrier = {
+	.order = HOP_HOOK_XCP,
+	.input = nxcp_input,
+	.output = nxcp_output,
+	.hs = &nxcp_handshake_ops,
+};
+
+/*
+ * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
+ * connections. The hooks stay registered while the carrier is off, because GSO packets of other
+ * namespaces must still be forwarded.
+ */
+int nxcp_hook(void *state)
+{
+	const struct nxcp_net *xn = state;
+	const struct hop_hook_wish wish = {
+		.protocol = nxcp_protocol,
+		.all = xn->on && (xn->tunnel || xn->ipsec),
+	};
+
+	return hop_hook_start(xn->net, &nxcp_carrier, &wish);
+}
+
+void nxcp_unhook(struct net *net)
+{
+	hop_hook_stop(net, &nxcp_carrier);
+}

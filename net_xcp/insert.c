@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Insert a congestion header in a packet, or note it if IPsec's transport mode comes first. */
+
+#include <hopcc/core/hop_output.h>
+#include <net/tcp.h>
+
+#include "net_xcp.h"
+
+/* Return: the reason why a packet cannot get a header; XCP_COUNTS if there is none */
+static enum nxcp_count find_hindrance(const struct sk_buff *skb, bool transport)
+{
+	/* Each segment would need its own note. */
+	if (transport)
+		return skb_is_gso(skb) ? XCP_COUNT_TUNNEL_GSO : XCP_COUNTS;
+	return hop_shim_fits(skb, XCP_HDR_BYTES) ? XCP_COUNTS : XCP_COUNT_NO_ROOM;
+}
+
+/*
+ * On loopback the checksum can stay partial: no NIC parses the packet, and it never leaves the
+ * host.
+ */
+struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	const bool transport = nxcp_ipsec_is_transport(skb);
+	enum nxcp_count why = find_hindrance(skb, transport);
+	struct xcp_hdr *h = NULL;
+
+	if (why == XCP_COUNTS) {
+		h = transport ? nxcp_ipsec_note(skb) :
+		    hop_shim_insert(skb, place, XCP_HDR_BYTES, nxcp_protocol,
+				    skb->dev->flags & IFF_LOOPBACK);
+		why = XCP_COUNT_NO_MEMORY;
+	}
+	if (!h)
+		nxcp_count(nxcp_net(dev_net(skb->dev)), why);
+	return h;
+}
+
+/*
+ * A noted header is sent now: fill in the feedback that is pending at this time. @sk: socket of the
+ * packet
+ */
+void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct xcp_flow *xf;
+
+	if (!hop_output_is_tcp(sk) || nxcp_net(sock_net(sk)) != xn)
+		return;
+	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return;
+	xf = hop_flow_state(flow);
+	spin_lock_bh(&xf->lock);
+	h->reverse = cpu_to_be32(nxcp_pay(&xf->vars));
+	spin_unlock_bh(&xf->lock);
+}

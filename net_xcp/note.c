@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Notes: a note holds the congestion header while IPsec processes the packet; see ipsec.c. It has
+ * to survive encryption and decryption, which overwrite all of skb->cb, and no other field of the
+ * skb is available. So it is stored in the packet's headroom, at skb->head: nobody pushes that far
+ * because we reserve room, and code that reallocates the head for more room does not copy the note;
+ * then only a header is lost.
+ *
+ * Memory is reused, and copying a head leaves its note in the old one. A note is therefore
+ * identified by a random number drawn at boot, by the address of its skb, and by a ticket that is
+ * valid once.
+ */
+#include <linux/kmsan-checks.h>
+#include <linux/random.h>
+#include <net/dst.h>
+#include <net/xfrm.h>
+
+#include "net_xcp.h"
+
+#ifdef CONFIG_XFRM
+/* Maximum number of packets between two hooks; with more, the oldest ones lose their headers. */
+#define XCP_TICKETS 4096
+
+static atomic64_t tickets_issued;
+
+/* Indexed by ticket: the last ticket issued in this slot, or 0 once it is used */
+static atomic64_t tickets[XCP_TICKETS];
+
+static atomic64_t *slot_of(s64 ticket)
+{
+	return &tickets[(u64)ticket % XCP_TICKETS];
+}
+
+static s64 issue_ticket(void)
+{
+	s64 ticket = atomic64_inc_return(&tickets_issued);
+
+	atomic64_set(slot_of(ticket), ticket);
+	return ticket;
+}
+
+/* Return: true if the ticket was valid */
+static bool use_ticket(s64 ticket)
+{
+	return ticket && atomic64_cmpxchg(slot_of(ticket), ticket, 0) == ticket;
+}
+
+static u64 mark_of(const struct sk_buff *skb)
+{
+	static u64 boot_mark __read_mostly;
+
+	net_get_random_once(&boot_mark, sizeof(boot_mark));
+	return boot_mark ^ (uintptr_t)skb;
+}
+
+/* Return: number of bytes at skb->head that no header of the packet occupies */
+static int free_bytes(const struct sk_buff *skb)
+{
+	const unsigned char *first = min(skb->data, skb_network_header(skb));
+
+	if (skb_mac_header_was_set(skb))
+		first = min_t(const unsigned char *, first, skb_mac_header(skb));
+	return first - skb->head;
+}
+
+/* @reserve_bytes: headroom that others may still push. Return: the note to fill in, or NULL */
+struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes)
+{
+	unsigned int used_bytes = skb_headroom(skb) - free_bytes(skb);
+	struct nxcp_note *note;
+
+	if (skb_cow_head(skb, used_bytes + reserve_bytes + sizeof(*note)))
+		return NULL;
+	note = (struct nxcp_note *)skb->head;
+	note->mark = mark_of(skb);
+	note->ticket = issue_ticket();
+	note->tunnel = false;
+	return note;
+}
+
+bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken)
+{
+	const struct nxcp_note *note = (const struct nxcp_note *)skb->head;
+
+	if (free_bytes(skb) < (int)sizeof(*note))
+		return false;
+	/* If there is no note, this memory is uninitialized. */
+	kmsan_unpoison_memory(note, sizeof(*note));
+	if (note->mark != mark_of(skb))
+		return false;
+	*taken = *note;
+	return use_ticket(taken->ticket);
+}
+
+/* Invalidate a note left by an earlier packet whose skb and head this packet reuses. */
+void nxcp_note_forget(const struct sk_buff *skb)
+{
+	struct nxcp_note stale;
+
+	nxcp_note_take(skb, &stale);
+}
+
+/* Return: the AH or ESP state that will transform this outgoing packet, or NULL */
+const struct xfrm_state *nxcp_ipsec_state(const struct sk_buff *skb)
+{
+	return dst_xfrm(skb_dst(skb));
+}
+
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
+{
+	const struct xfrm_state *x = nxcp_ipsec_state(skb);
+
+	return x && x->props.mode == XFRM_MODE_TRANSPORT;
+}
+
+/* Return: true for a mode other than transport or tunnel, for which headers are not tested */
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
+{
+	const struct xfrm_state *x = nxcp_ipsec_state(skb);
+
+	return x && x->props.mode != XFRM_MODE_TRANSPORT && x->props.mode != XFRM_MODE_TUNNEL;
+}
+
+unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+
+	return dst->header_len + LL_RESERVED_SPACE(dst->dev) + XCP_HDR_BYTES;
+}
+
+/*
+ * Store the header in a note instead of the packet. Return: the place to write it, or NULL if
+ * memory is short
+ */
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
+{
+	struct nxcp_note *note = nxcp_note_leave(skb, nxcp_note_pushed_bytes(skb));
+
+	return note ? &note->header : NULL;
+}
+#else
+bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
+{
+	return false;
+}
+
+bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
+{
+	return false;
+}
+
+struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
+{
+	return NULL;
+}
+#endif

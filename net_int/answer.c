@@ -12,8 +12,8 @@
 #include <net/route.h>
 #include <net/tcp.h>
 
-#include "control.h"
 #include "net_int.h"
+#include "segment.h"
 #include "trace.h"
 
 /* N of the flow's last hop. Context: the flow's lock is held. */

@@ -8,10 +8,8 @@
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
 #include <hopcc/core/hop_input.h>
-#include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "control.h"
 #include "net_int.h"
 #include "trace.h"
 
@@ -136,74 +134,6 @@ static bool read_answer(const struct nint_control *ctl, struct int_answer *a)
 	return false;
 }
 
-/* Returns true if no hop wrote a record, or one has an unknown speed. */
-static bool is_empty(const struct int_answer *a)
-{
-	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
-}
-
-/*
- * Returns true if hops had no room for their records. The next probes have room for all. Data has
- * it after the congestion control has reserved it: int_flow_grow(). Context: f->lock is held.
- */
-static bool is_short(struct int_flow *f, const struct int_answer *a)
-{
-	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
-
-	if (likely(a->hops <= slots) || !f->slots)
-		return false;
-	f->hops = a->hops;
-	if (f->forward == INT_FORWARD_PROBE)
-		f->slots = nint_slots_for(f->slots, f->hops);
-	return true;
-}
-
-/*
- * Stores the answer; an empty answer does not replace one that was not taken yet. Context: f->lock
- * is held.
- */
-static void keep_answer(struct int_flow *f, const struct int_answer *a)
-{
-	if (f->answers != READ_ONCE(f->taken) && is_empty(a))
-		return;
-	write_seqcount_begin(&f->answer_changes);
-	f->answer = *a;
-	/* int_flow_take() reads the count without the seqcount. */
-	WRITE_ONCE(f->answers, f->answers + 1);
-	write_seqcount_end(&f->answer_changes);
-	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
-}
-
-/* Returns INT_COUNTS, or the counter of the reason why the answer is not new. */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
-{
-	struct int_flow *f = hop_flow_state(flow);
-	bool lacks_records = false;
-	enum nint_news news;
-
-	spin_lock_bh(&f->lock);
-	if (!f->sk) {
-		spin_unlock_bh(&f->lock);
-		return INT_COUNT_IN_UNASKED;
-	}
-	news = nint_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
-	if (news == INT_NEWS) {
-		lacks_records = is_short(f, a);
-		keep_answer(f, a);
-	}
-	spin_unlock_bh(&f->lock);
-	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
-			    a->wnd_bytes, a->flows, news);
-	switch (news) {
-	case INT_NEWS:
-		return lacks_records ? INT_COUNT_IN_SHORT : INT_COUNTS;
-	case INT_NEWS_OLD:
-		return INT_COUNT_IN_OLD;
-	default:
-		return INT_COUNT_IN_FORGED;
-	}
-}
-
 static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct nint_control *ctl)
 {
 	u64 tag = (u64)be32_to_cpu(ctl->msg.tag_hi) << 32 | be32_to_cpu(ctl->msg.tag_lo);
@@ -289,59 +219,3 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 	consume_skb(skb);
 	return NF_STOLEN;
 }
-
-/*
- * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
- * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
- * otherwise NULL.
- */
-struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
-				   const struct int_hdr *h, const struct int_terms *terms)
-{
-	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
-			     (terms ? INT_TERMS_BYTES : 0);
-	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + bytes, GFP_ATOMIC);
-	struct tcphdr *th;
-
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, MAX_TCP_HEADER);
-	skb_put_data(skb, msg, INT_MSG_BYTES);
-	skb_put_data(skb, h, h->words * INT_WORD_BYTES);
-	if (terms)
-		skb_put_data(skb, terms, INT_TERMS_BYTES);
-	th = skb_push(skb, sizeof(*th));
-	skb_reset_transport_header(skb);
-	*th = (struct tcphdr) {
-		.source = like->source,
-		.dest = like->dest,
-		.seq = htonl(una - bytes),
-		.ack_seq = like->ack_seq,
-		.doff = sizeof(*th) / 4,
-		.ack = 1,
-		.window = like->window,
-	};
-	return skb;
-}
-
-/* The IP header is in front of skb->data. */
-void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
-{
-	struct tcphdr *th = tcp_hdr(skb);
-	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
-
-	th->check = 0;
-	th->check = tcp_v4_check(bytes, saddr, daddr, csum_partial(th, bytes, 0));
-}
-
-#if IS_ENABLED(CONFIG_IPV6)
-void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
-			  const struct in6_addr *daddr)
-{
-	struct tcphdr *th = tcp_hdr(skb);
-	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
-
-	th->check = 0;
-	th->check = tcp_v6_check(bytes, saddr, daddr, csum_partial(th, bytes, 0));
-}
-#endif

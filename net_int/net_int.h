@@ -334,6 +334,9 @@ void nint_input_exit(void);
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state);
 
+/* store.c */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
+
 /* answer.c */
 void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		 const struct nint_arrival *arrival);

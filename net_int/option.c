@@ -8,8 +8,8 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "control.h"
 #include "net_int.h"
+#include "segment.h"
 
 #define TCP_HEADER_MAX_BYTES 60
 

@@ -9,8 +9,8 @@
 #include <net/dst.h>
 #include <net/tcp.h>
 
-#include "control.h"
 #include "net_int.h"
+#include "segment.h"
 #include "trace.h"
 
 /* Without answers, the rest of the connection does without telemetry. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Control packets, sent and received; control.c */
-#ifndef NET_INT_CONTROL_H
-#define NET_INT_CONTROL_H
+/* TCP segments with a message; segment.c */
+#ifndef NET_INT_SEGMENT_H
+#define NET_INT_SEGMENT_H
 
 #include "net_int.h"
 
@@ -10,6 +10,5 @@ struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const str
 void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
 void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
 			  const struct in6_addr *daddr);
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 
-#endif /* NET_INT_CONTROL_H */
+#endif /* NET_INT_SEGMENT_H */

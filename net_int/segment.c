@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TCP segments that this end builds or enlarges: control packets, and TCP's checksum. */
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+
+#include "net_int.h"
+#include "segment.h"
+
+/*
+ * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
+ * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
+ * otherwise NULL.
+ */
+struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+				   const struct int_hdr *h, const struct int_terms *terms)
+{
+	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
+			     (terms ? INT_TERMS_BYTES : 0);
+	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + bytes, GFP_ATOMIC);
+	struct tcphdr *th;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, MAX_TCP_HEADER);
+	skb_put_data(skb, msg, INT_MSG_BYTES);
+	skb_put_data(skb, h, h->words * INT_WORD_BYTES);
+	if (terms)
+		skb_put_data(skb, terms, INT_TERMS_BYTES);
+	th = skb_push(skb, sizeof(*th));
+	skb_reset_transport_header(skb);
+	*th = (struct tcphdr) {
+		.source = like->source,
+		.dest = like->dest,
+		.seq = htonl(una - bytes),
+		.ack_seq = like->ack_seq,
+		.doff = sizeof(*th) / 4,
+		.ack = 1,
+		.window = like->window,
+	};
+	return skb;
+}
+
+/* The IP header is in front of skb->data. */
+void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
+
+	th->check = 0;
+	th->check = tcp_v4_check(bytes, saddr, daddr, csum_partial(th, bytes, 0));
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			  const struct in6_addr *daddr)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+	unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
+
+	th->check = 0;
+	th->check = tcp_v6_check(bytes, saddr, daddr, csum_partial(th, bytes, 0));
+}
+#endif

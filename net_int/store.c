@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* At the sender: stores answers in the flow, where int_flow_take() reads them. */
+#include <hopcc/core/hop_flow.h>
+
+#include "net_int.h"
+#include "trace.h"
+
+/* Returns true if no hop wrote a record, or one has an unknown speed. */
+static bool is_empty(const struct int_answer *a)
+{
+	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
+}
+
+/*
+ * Returns true if hops had no room for their records. The next probes have room for all. Data has
+ * it after the congestion control has reserved it: int_flow_grow(). Context: f->lock is held.
+ */
+static bool is_short(struct int_flow *f, const struct int_answer *a)
+{
+	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
+
+	if (likely(a->hops <= slots) || !f->slots)
+		return false;
+	f->hops = a->hops;
+	if (f->forward == INT_FORWARD_PROBE)
+		f->slots = nint_slots_for(f->slots, f->hops);
+	return true;
+}
+
+/*
+ * Stores the answer; an empty answer does not replace one that was not taken yet. Context: f->lock
+ * is held.
+ */
+static void keep_answer(struct int_flow *f, const struct int_answer *a)
+{
+	if (f->answers != READ_ONCE(f->taken) && is_empty(a))
+		return;
+	write_seqcount_begin(&f->answer_changes);
+	f->answer = *a;
+	/* int_flow_take() reads the count without the seqcount. */
+	WRITE_ONCE(f->answers, f->answers + 1);
+	write_seqcount_end(&f->answer_changes);
+	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
+}
+
+/* Returns INT_COUNTS, or the counter of the reason why the answer is not new. */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	bool lacks_records = false;
+	enum nint_news news;
+
+	spin_lock_bh(&f->lock);
+	if (!f->sk) {
+		spin_unlock_bh(&f->lock);
+		return INT_COUNT_IN_UNASKED;
+	}
+	news = nint_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
+	if (news == INT_NEWS) {
+		lacks_records = is_short(f, a);
+		keep_answer(f, a);
+	}
+	spin_unlock_bh(&f->lock);
+	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
+			    a->wnd_bytes, a->flows, news);
+	switch (news) {
+	case INT_NEWS:
+		return lacks_records ? INT_COUNT_IN_SHORT : INT_COUNTS;
+	case INT_NEWS_OLD:
+		return INT_COUNT_IN_OLD;
+	default:
+		return INT_COUNT_IN_FORGED;
+	}
+}

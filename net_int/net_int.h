@@ -18,6 +18,7 @@
 #include <net/netns/generic.h>
 
 #include "int_carrier.h"
+#include "int_control.h"
 #include "int_receiver.h"
 
 /*
@@ -256,22 +257,6 @@ struct int_flow {
 	struct nint_receiver receiver;
 	u64 pending_ns;
 	struct nint_summary summary;
-};
-
-/**
- * struct nint_control - a control packet (probe or answer)
- * @msg: the message
- * @hdr: the header, validated
- * @room: memory for @hdr and its records
- * @terms: parameters in a probe
- */
-struct nint_control {
-	struct int_msg msg;
-	union {
-		struct int_hdr hdr;
-		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
-	};
-	struct int_terms terms;
 };
 
 /**

@@ -248,6 +248,3 @@ const struct Qdisc_class_ops hop_child_class_ops = {
 	.dump_stats = hop_child_dump_class_stats,
 };
 EXPORT_SYMBOL_GPL(hop_child_class_ops);
-
-MODULE_DESCRIPTION("hopcc: common functions of the carriers and of the switch qdiscs");
-MODULE_LICENSE("GPL");

@@ -8,11 +8,8 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include <hopcc/lib/hop_arrival.h>
 #include <hopcc/core/hop_flow.h>
-#include <hopcc/core/hop_hook.h>
 #include <hopcc/lib/hop_peek.h>
-#include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 #include <net/netns/hash.h>
@@ -640,7 +637,13 @@ static unsigned int default_max(void)
 		       HOP_FLOW_LIMIT_DEFAULT, HOP_FLOW_LIMIT_MAX);
 }
 
-static int __init hop_core_init(void)
+/**
+ * hop_flow_table_start() - make the flow table when hop_core is loaded
+ *
+ * Context: process.
+ * Return: 0 or a negative error.
+ */
+int hop_flow_table_start(void)
 {
 	int err;
 
@@ -650,39 +653,19 @@ static int __init hop_core_init(void)
 
 	if (!hop_flow_max)
 		hop_flow_max = default_max();
-	get_random_bytes(&hop_arrival_secret, sizeof(hop_arrival_secret));
 	err = rhashtable_init(&hop_flows, &hop_flow_params);
 	if (err)
 		return err;
 	err = register_pernet_subsys(&hop_flow_net_ops);
 	if (err)
-		goto destroy_table;
-	err = hop_hook_init();
-	if (err)
-		goto unregister;
-	err = hop_speed_start();
-	if (err)
-		goto no_hooks;
-	return 0;
-
-no_hooks:
-	hop_hook_exit();
-unregister:
-	unregister_pernet_subsys(&hop_flow_net_ops);
-destroy_table:
-	rhashtable_destroy(&hop_flows);
+		rhashtable_destroy(&hop_flows);
 	return err;
 }
 
 /* Carriers hold a reference to this module, so the table is empty now. */
-static void __exit hop_core_exit(void)
+void hop_flow_table_stop(void)
 {
-	hop_speed_stop();
-	hop_hook_exit();
 	cancel_delayed_work_sync(&hop_flow_age_work);
 	unregister_pernet_subsys(&hop_flow_net_ops);
 	rhashtable_destroy(&hop_flows);
 }
-
-module_init(hop_core_init);
-module_exit(hop_core_exit);

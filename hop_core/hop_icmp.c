@@ -1,49 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ICMP errors that quote one of our headers; see hopcc/core/hop_icmp.h. */
 
-#include <linux/icmp.h>
-#include <linux/icmpv6.h>
 #include <linux/module.h>
 #include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
-
-enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code)
-{
-	if (type != ICMP_DEST_UNREACH)
-		return HOP_ICMP_NEXT;
-	switch (code) {
-	case ICMP_PROT_UNREACH:
-		return HOP_ICMP_REFUSED;
-	case ICMP_PORT_UNREACH:
-	case ICMP_NET_ANO:
-	case ICMP_HOST_ANO:
-	case ICMP_PKT_FILTERED:
-		return HOP_ICMP_MAYBE;
-	default:
-		return HOP_ICMP_NEXT;
-	}
-}
-EXPORT_SYMBOL_GPL(hop_icmp_check_v4);
-
-enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code)
-{
-	if (type == ICMPV6_PARAMPROB && code == ICMPV6_UNK_NEXTHDR)
-		return HOP_ICMP_REFUSED;
-	if (type != ICMPV6_DEST_UNREACH)
-		return HOP_ICMP_NEXT;
-	switch (code) {
-	case ICMPV6_ADM_PROHIBITED:
-	case ICMPV6_PORT_UNREACH:
-	case ICMPV6_POLICY_FAIL:
-	case ICMPV6_REJECT_ROUTE:
-		return HOP_ICMP_MAYBE;
-	default:
-		return HOP_ICMP_NEXT;
-	}
-}
-EXPORT_SYMBOL_GPL(hop_icmp_check_v6);
 
 /* Is the quoted segment in flight? An error that quotes another one could be forged by anybody. */
 static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th)
@@ -85,18 +47,11 @@ static void repeat_syn(const struct hop_flow_key *key)
 	sock_gen_put(sk);
 }
 
-static bool is_handshake(enum hop_stage stage)
-{
-	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
-	       stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED ||
-	       stage == HOP_STAGE_LATE;
-}
-
 bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 		   enum hop_icmp_decision decision, enum hop_stage stage, bool *refused)
 {
 	*refused = false;
-	if (decision == HOP_ICMP_MAYBE && !is_handshake(stage))
+	if (decision == HOP_ICMP_MAYBE && !hop_icmp_is_handshake(stage))
 		return false;
 	*refused = is_in_flight(key, th);
 	if (*refused && stage == HOP_STAGE_ASKED)
@@ -108,20 +63,13 @@ EXPORT_SYMBOL_GPL(hop_icmp_ends);
 int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
 {
 	const struct net_protocol *protocol = rcu_dereference(inet_protos[next]);
-	unsigned int ip_bytes = ((const struct iphdr *)skb->data)->ihl * 4;
-	u8 quoted[60 + HOP_ICMP_SHIM_MAX_BYTES];
-	int err = 0;
+	struct hop_quoted_ip quoted;
+	int err;
 
-	if (!protocol || !protocol->err_handler || bytes > HOP_ICMP_SHIM_MAX_BYTES ||
-	    skb_ensure_writable(skb, ip_bytes + bytes + HOP_ICMP_QUOTED_BYTES))
+	if (!protocol || !protocol->err_handler || !hop_quoted_skip_v4(skb, next, bytes, &quoted))
 		return 0;
-	memcpy(quoted, skb->data, ip_bytes + bytes);
-	memmove(skb->data + bytes, quoted, ip_bytes);
-	__skb_pull(skb, bytes);
-	((struct iphdr *)skb->data)->protocol = next;
 	err = protocol->err_handler(skb, info);
-	__skb_push(skb, bytes);
-	memcpy(skb->data, quoted, ip_bytes + bytes);
+	hop_quoted_restore_v4(skb, &quoted);
 	return err;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_report_v4);

@@ -16,47 +16,6 @@
 /* After a probe with a small window this number of packets is acknowledged immediately. */
 #define INT_QUICK_PKTS (2 * INT_SMALL_WINDOW_PKTS)
 
-static bool has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
-{
-	__be32 buf;
-	const __be32 *magic = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
-
-	return magic && *magic == htonl(INT_MSG_MAGIC);
-}
-
-/*
- * @offset_bytes: from skb->data to the magic of the message
- */
-static enum int_fault read_control(const struct sk_buff *skb, unsigned int offset_bytes,
-				   struct nint_control *ctl)
-{
-	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
-	enum int_fault fault;
-
-	if (room_bytes < INT_MSG_BYTES + INT_HDR_BYTES)
-		return INT_BAD_TRUNCATED;
-	room_bytes -= INT_MSG_BYTES;
-	skb_copy_bits(skb, offset_bytes, &ctl->msg, INT_MSG_BYTES);
-	offset_bytes += INT_MSG_BYTES;
-	skb_copy_bits(skb, offset_bytes, ctl->room,
-		      min_t(unsigned int, room_bytes, sizeof(ctl->room)));
-	fault = int_check(&ctl->hdr, room_bytes);
-	if (fault)
-		return fault;
-	hdr_bytes = ctl->hdr.words * INT_WORD_BYTES;
-	switch (ctl->hdr.type) {
-	case INT_TYPE_PROBE:
-		if (room_bytes != hdr_bytes + INT_TERMS_BYTES)
-			return INT_BAD_LENGTH;
-		skb_copy_bits(skb, offset_bytes + hdr_bytes, &ctl->terms, INT_TERMS_BYTES);
-		return INT_OK;
-	case INT_TYPE_ECHO:
-		return room_bytes == hdr_bytes ? INT_OK : INT_BAD_LENGTH;
-	default:
-		return INT_BAD_TYPE;
-	}
-}
-
 /* Returns the flow if the sender of the message has read our cookie. */
 static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb,
 				  const struct tcphdr *th, const struct nint_control *ctl)
@@ -102,38 +61,6 @@ static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow
 	nint_arrive(in, skb, flow, &arrival);
 }
 
-/* Returns true if @ctl is a valid answer. */
-static bool read_answer(const struct nint_control *ctl, struct int_answer *a)
-{
-	const u32 kind = be16_to_cpu(ctl->msg.kind);
-
-	*a = (struct int_answer) {
-		.kind = kind,
-		.seq = be32_to_cpu(ctl->msg.seq),
-		.flows = be16_to_cpu(ctl->msg.flows),
-		.hops = int_hops(&ctl->hdr),
-		.path_id = int_path_id(&ctl->hdr),
-	};
-	switch (kind) {
-	case INT_ANSWER_RECORDS:
-		memcpy(a->room, ctl->room, ctl->hdr.words * INT_WORD_BYTES);
-		return true;
-	case INT_ANSWER_SUMMARY:
-		a->index = ctl->hdr.flags & INT_FLAGS_VALUE;
-		a->record = int_unpack(ctl->hdr.record[0]);
-		return int_slots(&ctl->hdr) == 1 && a->index < a->hops &&
-		       a->index < INT_SLOTS_MAX;
-	case INT_ANSWER_RATIO:
-		a->u = be32_to_cpu(ctl->msg.wnd);
-		a->tau_ns = be32_to_cpu(ctl->msg.t_ns);
-		return true;
-	case INT_ANSWER_WINDOW:
-		a->wnd_bytes = be32_to_cpu(ctl->msg.wnd);
-		return true;
-	}
-	return false;
-}
-
 static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct nint_control *ctl)
 {
 	u64 tag = (u64)be32_to_cpu(ctl->msg.tag_hi) << 32 | be32_to_cpu(ctl->msg.tag_lo);
@@ -146,7 +73,7 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
 		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
-	if (!read_answer(ctl, &a)) {
+	if (!nint_control_answer(ctl, &a)) {
 		nint_count_fault(in, INT_BAD_SLOTS);
 		return;
 	}
@@ -164,9 +91,7 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	struct hop_flow *flow;
 	enum int_fault fault;
 
-	fault = read_control(skb, offset_bytes, &ctl);
-	if (!fault && ctl.hdr.type != type)
-		fault = INT_BAD_TYPE;
+	fault = nint_control_read(skb, offset_bytes, type, &ctl);
 	if (fault) {
 		nint_count_fault(in, fault);
 		return false;
@@ -211,7 +136,7 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
-	    !has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
+	    !nint_control_has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	if (!take(in, skb, th, offset_bytes,
 		  dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))

@@ -10,6 +10,7 @@
 #include <net/protocol.h>
 #include <net/tcp.h>
 
+#include "int_quoted.h"
 #include "net_int.h"
 
 /* Returns true if the error has been handled. */
@@ -29,25 +30,6 @@ static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const s
 	return done;
 }
 
-/* Returns the length of the quoted header with its tail; 0 if it is not complete. */
-static unsigned int quoted_bytes(struct sk_buff *skb, unsigned int offset_bytes)
-{
-	struct int_hdr *h;
-	unsigned int bytes;
-
-	if (!pskb_may_pull(skb, offset_bytes + INT_HDR_BYTES))
-		return 0;
-	h = (struct int_hdr *)(skb->data + offset_bytes);
-	bytes = h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
-	if (bytes > INT_SHIM_MAX_BYTES ||
-	    !pskb_may_pull(skb, offset_bytes + bytes + HOP_ICMP_QUOTED_BYTES))
-		return 0;
-	h = (struct int_hdr *)(skb->data + offset_bytes);
-	if (h->next != IPPROTO_TCP || int_check(h, skb->len - offset_bytes))
-		return 0;
-	return bytes;
-}
-
 /*
  * Returns the length of our quoted header in front of TCP; 0 if there is none or the error has been
  * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
@@ -56,7 +38,7 @@ static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 				enum hop_icmp_decision decision)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
-	unsigned int bytes = quoted_bytes(skb, offset_bytes);
+	unsigned int bytes = nint_quoted_bytes(skb, offset_bytes);
 	const struct tcphdr *th;
 	struct hop_flow_key key;
 

@@ -109,25 +109,6 @@ static int nint_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static const struct hop_carrier nint_carrier = {
-	.order = HOP_HOOK_INT,
-	.input = nint_input,
-	.output = nint_output,
-	.hs = &nint_handshake_ops,
-};
-
-/*
- * Answers are options and segments of TCP, and data in UDP is found by its flow. GSO packets of
- * other namespaces are forwarded even where the carrier is off.
- */
-int nint_hook(void *state)
-{
-	const struct nint_net *in = state;
-	const struct hop_hook_wish wish = { .protocol = nint_protocol, .segments = in->on };
-
-	return hop_hook_start(in->net, &nint_carrier, &wish);
-}
-
 static int __net_init nint_net_init(struct net *net)
 {
 	struct nint_net *in = nint_net(net);
@@ -164,7 +145,7 @@ static void __net_exit nint_net_pre_exit(struct net *net)
 {
 	/* A write to a sysctl could start the hooks again. */
 	hop_sysctl_stop(&nint_net(net)->sysctl);
-	hop_hook_stop(net, &nint_carrier);
+	nint_unhook(net);
 }
 
 static void __net_exit nint_net_exit(struct net *net)

@@ -18,6 +18,7 @@
 #include <net/netns/generic.h>
 
 #include "int_carrier.h"
+#include "int_control.h"
 #include "int_receiver.h"
 
 /*
@@ -257,22 +258,6 @@ struct int_flow {
 };
 
 /**
- * struct nint_control - a control packet (probe or answer)
- * @msg: the message
- * @hdr: the header, validated
- * @room: memory for @hdr and its records
- * @terms: parameters in a probe
- */
-struct nint_control {
-	struct int_msg msg;
-	union {
-		struct int_hdr hdr;
-		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
-	};
-	struct int_terms terms;
-};
-
-/**
  * struct nint_arrival - received telemetry
  * @id: ID of the packet that collected it
  * @seq: SND.NXT after that packet was sent
@@ -321,8 +306,9 @@ void nint_knobs_default(struct nint_net *in);
 int nint_flow_join(struct sock *sk);
 void nint_flow_leave(struct sock *sk);
 
-/* main.c */
+/* hook.c */
 int nint_hook(void *state);
+void nint_unhook(struct net *net);
 
 /* input.c */
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,

@@ -5,12 +5,6 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* Returns true if no hop wrote a record, or one has an unknown speed. */
-static bool is_empty(const struct int_answer *a)
-{
-	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
-}
-
 /*
  * Returns true if hops had no room for their records. The next probes have room for all. Data has
  * it after the congestion control has reserved it: int_flow_grow(). Context: f->lock is held.
@@ -33,7 +27,7 @@ static bool is_short(struct int_flow *f, const struct int_answer *a)
  */
 static void keep_answer(struct int_flow *f, const struct int_answer *a)
 {
-	if (f->answers != READ_ONCE(f->taken) && is_empty(a))
+	if (f->answers != READ_ONCE(f->taken) && nint_answer_is_empty(a))
 		return;
 	write_seqcount_begin(&f->answer_changes);
 	f->answer = *a;
@@ -55,7 +49,7 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 		spin_unlock_bh(&f->lock);
 		return INT_COUNT_IN_UNASKED;
 	}
-	news = nint_answered(&f->asker, id, a->seq, is_empty(a), ktime_get_ns());
+	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
 		lacks_records = is_short(f, a);
 		keep_answer(f, a);

@@ -12,6 +12,7 @@
 #include <net/tcp.h>
 
 #include "net_xcp.h"
+#include "xcp_quoted.h"
 
 /* Return: true if the error is handled and must not be passed on. */
 static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
@@ -66,15 +67,10 @@ static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 		      enum hop_icmp_decision decision)
 {
 	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
-	const struct xcp_hdr *h;
+	const struct xcp_hdr *h = nxcp_quoted(skb, offset_bytes, nxcp_protocol);
 	bool done;
 
-	if (!pskb_may_pull(skb, offset_bytes + sizeof(*h) + HOP_ICMP_QUOTED_BYTES)) {
-		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
-		return 0;
-	}
-	h = (const struct xcp_hdr *)(skb->data + offset_bytes);
-	if (xcp_check(h, nxcp_protocol) || !nxcp_may_follow(h->protocol)) {
+	if (!h || !nxcp_may_follow(h->protocol)) {
 		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}

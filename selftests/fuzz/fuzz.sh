@@ -46,6 +46,7 @@ build()
 	name=$1
 	shift
 	clang -std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-unused-function \
+		-Wno-gnu-variable-sized-type-not-at-end \
 		-Wno-sign-compare -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-fno-sanitize=alignment '-DEXPORT_SYMBOL_GPL(name)=_Static_assert(1, "")' \
 		'-DIS_ENABLED(option)=0' \

@@ -395,6 +395,10 @@ static inline struct hop_flow *hop_flow_of_state(void *state)
 	return state - offsetof(struct hop_flow, state);
 }
 
+/* Called by hop_core only. */
+int hop_flow_table_start(void);
+void hop_flow_table_stop(void);
+
 /**
  * hop_flow_state_stage() - get the stage of discovery
  * @state: private state of the carrier

@@ -9,43 +9,8 @@
 
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
+#include <hopcc/lib/hop_quoted.h>
 #include <hopcc/core/hop_flow.h>
-
-/* RFC 792: an error quotes at least 8 bytes behind IP: TCP's ports and sequence number. */
-#define HOP_ICMP_QUOTED_BYTES 8
-
-/* The longest header that hop_icmp_report_v4() can skip. */
-#define HOP_ICMP_SHIM_MAX_BYTES 160
-
-/**
- * enum hop_icmp_decision - what an ICMP error means for our header
- * @HOP_ICMP_NEXT: the error does not concern our header
- * @HOP_ICMP_MAYBE: a filter refused the packet, because of our header or of the transport
- * @HOP_ICMP_REFUSED: the destination does not know the protocol number of our header
- */
-enum hop_icmp_decision {
-	HOP_ICMP_NEXT,
-	HOP_ICMP_MAYBE,
-	HOP_ICMP_REFUSED,
-};
-
-/**
- * hop_icmp_check_v4() - decide whether an ICMP error concerns our header
- * @type: ICMP type of the error
- * @code: ICMP code of the error
- *
- * Return: the decision.
- */
-enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code);
-
-/**
- * hop_icmp_check_v6() - decide whether an ICMPv6 error concerns our header
- * @type: ICMPv6 type of the error
- * @code: ICMPv6 code of the error
- *
- * Return: the decision.
- */
-enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code);
 
 /**
  * hop_icmp_ends() - decide whether an error ends the use of our headers on a connection

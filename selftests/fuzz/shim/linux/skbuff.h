@@ -188,6 +188,12 @@ static inline int skb_ensure_writable(struct sk_buff *skb, unsigned int bytes)
 	return 0;
 }
 
+/* Make the first bytes linear. Return: false if the packet is shorter or no memory is available */
+static inline bool pskb_may_pull(struct sk_buff *skb, unsigned int bytes)
+{
+	return bytes <= skb->head_bytes || !skb_ensure_writable(skb, bytes);
+}
+
 static inline int skb_cow_head(struct sk_buff *skb, unsigned int room_bytes)
 {
 	if (!skb->writable)

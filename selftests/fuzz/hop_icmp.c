@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ICMP errors that quote one of our headers: nothing beyond the error is read, the handler of the
+ * next protocol sees its header behind IP's, and the error is unchanged afterwards.
+ */
+#include "packet.h"
+#include <hopcc/lib/hop_quoted.h>
+#include "int_quoted.h"
+#include "xcp_quoted.h"
+
+#define PROTOCOL 254
+
+static u32 put_shim(u8 *frame, u32 at, bool is_int)
+{
+	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
+	u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES] __aligned(4) = {};
+	struct int_hdr *h = (struct int_hdr *)room;
+	const struct xcp_hdr xcp = {
+		.version_format = XCP_VERSION << 4 | fuzz_range(0, 5), .length = XCP_HDR_BYTES,
+		.protocol = fuzz_choice(4) ? IPPROTO_TCP : fuzz_byte(),
+	};
+
+	if (!is_int)
+		return put_header(frame, at, &xcp, sizeof(xcp));
+	int_write(h, fuzz_choice(4) ? IPPROTO_TCP : fuzz_byte(),
+		  fuzz_range(INT_TYPE_HANDSHAKE, INT_TYPE_ECHO), fuzz_byte(), slots);
+	if (!fuzz_choice(4))
+		room[fuzz_range(0, INT_HDR_BYTES - 1)] = fuzz_byte();
+	return put_header(frame, at, h, int_hdr_bytes(slots)) + INT_TAIL_BYTES;
+}
+
+/* Draw an error whose IP header is linear, with 8 bytes behind it, as ICMP has checked. */
+static struct sk_buff draw_error(u32 ip_bytes, bool is_int)
+{
+	u8 frame[FRAME_MAX_BYTES] = {};
+	struct sk_buff skb = { .writable = fuzz_choice(8) };
+	const struct iphdr ip = { .version = 4, .ihl = ip_bytes / 4, .protocol = PROTOCOL };
+	u32 at;
+
+	put_header(frame, 0, &ip, sizeof(ip));
+	at = put_shim(frame, ip_bytes, is_int) + fuzz_range(0, 160);
+	at = min(at, FRAME_MAX_BYTES);
+	skb.len = fuzz_choice(4) ? at : fuzz_range(ip_bytes + HOP_ICMP_QUOTED_BYTES, at);
+	skb.head_bytes = fuzz_range(ip_bytes + HOP_ICMP_QUOTED_BYTES, skb.len);
+	skb.head = malloc(skb.head_bytes);
+	skb.data = skb.head;
+	skb.rest = malloc(skb.len - skb.head_bytes);
+	memcpy(skb.data, frame, skb.head_bytes);
+	memcpy(skb.rest, frame + skb.head_bytes, skb.len - skb.head_bytes);
+	return skb;
+}
+
+/* As hop_icmp_report_v4() does around the handler of the next protocol */
+static void skip(struct sk_buff *skb, u32 ip_bytes, u32 bytes)
+{
+	u8 before[FRAME_MAX_BYTES], after[FRAME_MAX_BYTES];
+	const u8 next = fuzz_byte();
+	const u32 len = skb->len;
+	struct hop_quoted_ip quoted;
+
+	skb_copy_bits(skb, 0, before, len);
+	if (hop_quoted_skip_v4(skb, next, bytes, &quoted)) {
+		const struct iphdr *ip = (const struct iphdr *)skb->data;
+
+		FUZZ_CLAIM(bytes <= HOP_ICMP_SHIM_MAX_BYTES);
+		FUZZ_CLAIM(skb->len == len - bytes && ip->protocol == next);
+		FUZZ_CLAIM(ip->ihl * 4 == ip_bytes);
+		FUZZ_CLAIM(!memcmp(skb->data + ip_bytes, before + ip_bytes + bytes,
+				   HOP_ICMP_QUOTED_BYTES));
+		hop_quoted_restore_v4(skb, &quoted);
+	}
+	FUZZ_CLAIM(skb->len == len);
+	skb_copy_bits(skb, 0, after, len);
+	FUZZ_CLAIM(!memcmp(before, after, len));
+}
+
+static void fuzz_once(void)
+{
+	const u32 ip_bytes = 4 * fuzz_range(5, 15);
+	const bool is_int = fuzz_flag();
+	struct sk_buff skb = draw_error(ip_bytes, is_int);
+	u32 bytes;
+
+	if (is_int)
+		bytes = nint_quoted_bytes(&skb, ip_bytes);
+	else
+		bytes = nxcp_quoted(&skb, ip_bytes, PROTOCOL) ? XCP_HDR_BYTES : 0;
+	FUZZ_CLAIM(!bytes || bytes >= INT_HDR_BYTES);
+	FUZZ_CLAIM(bytes <= HOP_ICMP_SHIM_MAX_BYTES);
+	FUZZ_CLAIM(!bytes || ip_bytes + bytes + HOP_ICMP_QUOTED_BYTES <= skb.head_bytes);
+	skip(&skb, ip_bytes, bytes ?: fuzz_byte());
+	free_packet(&skb);
+}

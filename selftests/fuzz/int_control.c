@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Control packets of INT as they arrive: read within the packet, and only what is whole */
+#include "packet.h"
+#include "int_control.h"
+
+/* Draw a TCP segment whose payload starts at @offset_bytes. */
+static void draw_segment(struct sk_buff *skb, u32 *offset_bytes)
+{
+	u8 frame[FRAME_MAX_BYTES] = {};
+	struct int_msg msg = {
+		.magic = cpu_to_be32(fuzz_choice(8) ? INT_MSG_MAGIC : fuzz_u32()),
+		.kind = cpu_to_be16(fuzz_range(0, INT_ANSWER_WINDOW + 1)),
+		.seq = cpu_to_be32(fuzz_u32()), .wnd = cpu_to_be32(fuzz_u32()),
+		.t_ns = cpu_to_be32(fuzz_u32()), .flows = cpu_to_be16(fuzz_byte()),
+	};
+	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
+	u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES] __aligned(4) = {};
+	struct int_hdr *h = (struct int_hdr *)room;
+	struct int_terms terms = {};
+	u32 at;
+
+	*offset_bytes = fuzz_range(0, 60);
+	int_write(h, fuzz_byte(), fuzz_range(0, INT_TYPE_ECHO + 1), fuzz_byte(), slots);
+	h->path = cpu_to_be32(fuzz_u32());
+	if (!fuzz_choice(4))
+		room[fuzz_range(0, INT_HDR_BYTES - 1)] = fuzz_byte();
+	memset(&terms, fuzz_byte(), sizeof(terms));
+	at = put_header(frame, *offset_bytes, &msg, sizeof(msg));
+	at = put_header(frame, at, h, int_hdr_bytes(slots));
+	if (fuzz_flag())
+		at = put_header(frame, at, &terms, sizeof(terms));
+	skb->len = fuzz_choice(4) ? at : fuzz_range(*offset_bytes, FRAME_MAX_BYTES);
+	skb->head_bytes = fuzz_range(0, skb->len);
+	skb->head = malloc(skb->head_bytes);
+	skb->data = skb->head;
+	skb->rest = malloc(skb->len - skb->head_bytes);
+	memcpy(skb->data, frame, skb->head_bytes);
+	memcpy(skb->rest, frame + skb->head_bytes, skb->len - skb->head_bytes);
+}
+
+static void check_answer(const struct nint_control *ctl)
+{
+	struct int_answer a;
+
+	if (!nint_control_answer(ctl, &a))
+		return;
+	FUZZ_CLAIM(a.kind <= INT_ANSWER_WINDOW);
+	FUZZ_CLAIM(a.seq == be32_to_cpu(ctl->msg.seq));
+	if (a.kind == INT_ANSWER_SUMMARY)
+		FUZZ_CLAIM(a.index < a.hops && a.index < INT_SLOTS_MAX &&
+			   int_slots(&ctl->hdr) == 1);
+	if (a.kind == INT_ANSWER_RECORDS) {
+		FUZZ_CLAIM(int_check(&a.hdr, sizeof(a.room)) == INT_OK);
+		FUZZ_CLAIM(int_records(&a.hdr) <= INT_SLOTS_MAX);
+	}
+	nint_answer_is_empty(&a);
+}
+
+/* What was read is in the packet, and the packet ends behind it. */
+static void check_control(const struct sk_buff *skb, u32 offset_bytes, enum int_type type,
+			  const struct nint_control *ctl)
+{
+	const u32 hdr_bytes = ctl->hdr.words * INT_WORD_BYTES;
+	const u32 terms_bytes = type == INT_TYPE_PROBE ? INT_TERMS_BYTES : 0;
+	u8 all[FRAME_MAX_BYTES];
+
+	FUZZ_CLAIM(ctl->hdr.type == type && hdr_bytes <= sizeof(ctl->room));
+	FUZZ_CLAIM(skb->len == offset_bytes + INT_MSG_BYTES + hdr_bytes + terms_bytes);
+	skb_copy_bits(skb, 0, all, skb->len);
+	FUZZ_CLAIM(!memcmp(&ctl->msg, all + offset_bytes, INT_MSG_BYTES));
+	FUZZ_CLAIM(!memcmp(ctl->room, all + offset_bytes + INT_MSG_BYTES, hdr_bytes));
+	FUZZ_CLAIM(!memcmp(&ctl->terms, all + skb->len - terms_bytes, terms_bytes));
+}
+
+static void fuzz_once(void)
+{
+	const enum int_type type = fuzz_flag() ? INT_TYPE_PROBE : INT_TYPE_ECHO;
+	struct nint_control *ctl = malloc(sizeof(*ctl));
+	struct sk_buff skb = {};
+	u32 offset_bytes;
+
+	draw_segment(&skb, &offset_bytes);
+	nint_control_has_magic(&skb, offset_bytes);
+	if (nint_control_read(&skb, offset_bytes, type, ctl) == INT_OK) {
+		check_control(&skb, offset_bytes, type, ctl);
+		if (type == INT_TYPE_ECHO)
+			check_answer(ctl);
+	}
+	free_packet(&skb);
+	free(ctl);
+}

@@ -398,35 +398,35 @@ static const struct invalid_case {
 	void (*change)(struct tlm_layout *l);
 	enum tlm_fault want;
 } invalid_cases[] = {
-	{ "format", TLM_TRIDENT3, no_format, TLM_BAD_FORMAT },
-	{ "GNS of 5 bits", TLM_TRIDENT3, wide_gns, TLM_BAD_SPACE },
-	{ "space outside of its mask", TLM_LINUX_IOAM, space_outside, TLM_BAD_SPACE },
-	{ "type in IFA", TLM_TRIDENT3, ifa_type, TLM_BAD_TYPE },
-	{ "undefined bit", TLM_LINUX_IOAM, bit_12, TLM_BAD_TYPE },
-	{ "device outside of its mask", TLM_TRIDENT3, device_outside, TLM_BAD_DEVICE },
-	{ "device without a node ID", TLM_LINUX_IOAM, no_node, TLM_BAD_DEVICE },
-	{ "no length in IFA", TLM_TRIDENT3, no_words, TLM_BAD_WORDS },
-	{ "length in INT", TLM_INT_MD_HPCC, words, TLM_BAD_WORDS },
-	{ "field behind the metadata", TLM_TRIDENT3, behind, TLM_BAD_FIELD },
+	{ "format", TLM_TRIDENT3, no_format, TLM_INVALID_FORMAT },
+	{ "GNS of 5 bits", TLM_TRIDENT3, wide_gns, TLM_INVALID_SPACE },
+	{ "space outside of its mask", TLM_LINUX_IOAM, space_outside, TLM_INVALID_SPACE },
+	{ "type in IFA", TLM_TRIDENT3, ifa_type, TLM_INVALID_TYPE },
+	{ "undefined bit", TLM_LINUX_IOAM, bit_12, TLM_INVALID_TYPE },
+	{ "device outside of its mask", TLM_TRIDENT3, device_outside, TLM_INVALID_DEVICE },
+	{ "device without a node ID", TLM_LINUX_IOAM, no_node, TLM_INVALID_DEVICE },
+	{ "no length in IFA", TLM_TRIDENT3, no_words, TLM_INVALID_WORDS },
+	{ "length in INT", TLM_INT_MD_HPCC, words, TLM_INVALID_WORDS },
+	{ "field behind the metadata", TLM_TRIDENT3, behind, TLM_INVALID_FIELD },
 	{ "field at the end of the metadata", TLM_TRIDENT3, just_within, TLM_OK },
-	{ "element that the type lacks", TLM_LINUX_IOAM, no_element, TLM_BAD_FIELD },
-	{ "element beyond all", TLM_INT_MD_HPCC, element_24, TLM_BAD_FIELD },
-	{ "width", TLM_TRIDENT3, wide, TLM_BAD_WIDTH },
-	{ "width of a code", TLM_TRIDENT3, wide_code, TLM_BAD_WIDTH },
-	{ "factor 0", TLM_TRIDENT3, no_factor, TLM_BAD_SCALE },
-	{ "32 bits by 2^31", TLM_TRIDENT3, large_factor, TLM_BAD_SCALE },
+	{ "element that the type lacks", TLM_LINUX_IOAM, no_element, TLM_INVALID_FIELD },
+	{ "element beyond all", TLM_INT_MD_HPCC, element_24, TLM_INVALID_FIELD },
+	{ "width", TLM_TRIDENT3, wide, TLM_INVALID_WIDTH },
+	{ "width of a code", TLM_TRIDENT3, wide_code, TLM_INVALID_WIDTH },
+	{ "factor 0", TLM_TRIDENT3, no_factor, TLM_INVALID_SCALE },
+	{ "32 bits by 2^31", TLM_TRIDENT3, large_factor, TLM_INVALID_SCALE },
 	{ "32 bits by 2^30 - 1", TLM_TRIDENT3, largest_factor, TLM_OK },
-	{ "shift", TLM_TRIDENT3, large_shift, TLM_BAD_SCALE },
-	{ "counter that wraps at a fraction", TLM_TRIDENT3, fraction_wrap, TLM_BAD_SCALE },
-	{ "scale of a code", TLM_TRIDENT3, scaled_code, TLM_BAD_SCALE },
-	{ "scale of an ID", TLM_LINUX_IOAM, scaled_node, TLM_BAD_SCALE },
-	{ "seconds only", TLM_LINUX_IOAM, no_fraction, TLM_BAD_TIME },
-	{ "no resolution", TLM_LINUX_IOAM, no_res, TLM_BAD_TIME },
-	{ "speed", TLM_TRIDENT3, fast, TLM_BAD_MBIT },
-	{ "speed of a code", TLM_TRIDENT3, fast_code, TLM_BAD_MBIT },
-	{ "averaging window", TLM_INT_MD_HPCC, long_window, TLM_BAD_PERIOD },
-	{ "interval of a counter", TLM_TRIDENT3, long_refresh, TLM_BAD_PERIOD },
-	{ "nothing to compute with", TLM_TOMAHAWK4, empty, TLM_BAD_EMPTY },
+	{ "shift", TLM_TRIDENT3, large_shift, TLM_INVALID_SCALE },
+	{ "counter that wraps at a fraction", TLM_TRIDENT3, fraction_wrap, TLM_INVALID_SCALE },
+	{ "scale of a code", TLM_TRIDENT3, scaled_code, TLM_INVALID_SCALE },
+	{ "scale of an ID", TLM_LINUX_IOAM, scaled_node, TLM_INVALID_SCALE },
+	{ "seconds only", TLM_LINUX_IOAM, no_fraction, TLM_INVALID_TIME },
+	{ "no resolution", TLM_LINUX_IOAM, no_res, TLM_INVALID_TIME },
+	{ "speed", TLM_TRIDENT3, fast, TLM_INVALID_MBIT },
+	{ "speed of a code", TLM_TRIDENT3, fast_code, TLM_INVALID_MBIT },
+	{ "averaging window", TLM_INT_MD_HPCC, long_window, TLM_INVALID_PERIOD },
+	{ "interval of a counter", TLM_TRIDENT3, long_refresh, TLM_INVALID_PERIOD },
+	{ "nothing to compute with", TLM_TOMAHAWK4, empty, TLM_INVALID_EMPTY },
 };
 
 static void invalid_test(struct kunit *test)
@@ -444,8 +444,8 @@ static void invalid_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, tlm_check(&l, &field), c->want, "%s", c->what);
 	}
 	KUNIT_EXPECT_EQ(test, tlm_check_ports(port, 3), TLM_OK);
-	KUNIT_EXPECT_EQ(test, tlm_check_ports(port, 4), TLM_BAD_ORDER);
-	KUNIT_EXPECT_EQ(test, tlm_check_ports(port + 4, 1), TLM_BAD_MBIT);
+	KUNIT_EXPECT_EQ(test, tlm_check_ports(port, 4), TLM_INVALID_ORDER);
+	KUNIT_EXPECT_EQ(test, tlm_check_ports(port + 4, 1), TLM_INVALID_MBIT);
 }
 
 /* A record that needs more than our fields have is not converted. */

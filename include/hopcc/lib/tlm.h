@@ -217,36 +217,36 @@ struct tlm_record {
 /**
  * enum tlm_fault - reasons why a layout is refused
  * @TLM_OK: the layout is valid
- * @TLM_BAD_FORMAT: unknown format
- * @TLM_BAD_SPACE: the space has bits outside of its mask, or more than its field
- * @TLM_BAD_TYPE: undefined bits of the type, or a type in IFA
- * @TLM_BAD_DEVICE: the device has bits outside of its mask
- * @TLM_BAD_WORDS: no length of the metadata in IFA, or a length in another format
- * @TLM_BAD_FIELD: a field is not within an element, or its element is not required by the type
- * @TLM_BAD_WIDTH: a field is too wide
- * @TLM_BAD_SCALE: a factor is 0, or a scaled value has too many bits or wraps at a fraction
- * @TLM_BAD_TIME: seconds without a fraction, or no resolution
- * @TLM_BAD_MBIT: a speed above TLM_MBIT_MAX
- * @TLM_BAD_PERIOD: an interval of more than a second
- * @TLM_BAD_EMPTY: neither queue, counter nor utilisation
- * @TLM_BAD_ORDER: the ports of a table are not in ascending order
+ * @TLM_INVALID_FORMAT: unknown format
+ * @TLM_INVALID_SPACE: the space has bits outside of its mask, or more than its field
+ * @TLM_INVALID_TYPE: undefined bits of the type, or a type in IFA
+ * @TLM_INVALID_DEVICE: the device has bits outside of its mask
+ * @TLM_INVALID_WORDS: no length of the metadata in IFA, or a length in another format
+ * @TLM_INVALID_FIELD: a field is not within an element, or its element is not required by the type
+ * @TLM_INVALID_WIDTH: a field is too wide
+ * @TLM_INVALID_SCALE: a factor is 0, or a scaled value has too many bits or wraps at a fraction
+ * @TLM_INVALID_TIME: seconds without a fraction, or no resolution
+ * @TLM_INVALID_MBIT: a speed above TLM_MBIT_MAX
+ * @TLM_INVALID_PERIOD: an interval of more than a second
+ * @TLM_INVALID_EMPTY: neither queue, counter nor utilisation
+ * @TLM_INVALID_ORDER: the ports of a table are not in ascending order
  * @TLM_FAULTS: number of values
  */
 enum tlm_fault {
 	TLM_OK,
-	TLM_BAD_FORMAT,
-	TLM_BAD_SPACE,
-	TLM_BAD_TYPE,
-	TLM_BAD_DEVICE,
-	TLM_BAD_WORDS,
-	TLM_BAD_FIELD,
-	TLM_BAD_WIDTH,
-	TLM_BAD_SCALE,
-	TLM_BAD_TIME,
-	TLM_BAD_MBIT,
-	TLM_BAD_PERIOD,
-	TLM_BAD_EMPTY,
-	TLM_BAD_ORDER,
+	TLM_INVALID_FORMAT,
+	TLM_INVALID_SPACE,
+	TLM_INVALID_TYPE,
+	TLM_INVALID_DEVICE,
+	TLM_INVALID_WORDS,
+	TLM_INVALID_FIELD,
+	TLM_INVALID_WIDTH,
+	TLM_INVALID_SCALE,
+	TLM_INVALID_TIME,
+	TLM_INVALID_MBIT,
+	TLM_INVALID_PERIOD,
+	TLM_INVALID_EMPTY,
+	TLM_INVALID_ORDER,
 	TLM_FAULTS,
 };
 

@@ -103,17 +103,17 @@ static inline enum tlm_fault tlm_check_key(const struct tlm_layout *l)
 	const u32 known = l->format == TLM_IOAM ? IOAM_KNOWN_BITS : INTMD_KNOWN_BITS;
 
 	if (l->format >= TLM_FORMATS)
-		return TLM_BAD_FORMAT;
+		return TLM_INVALID_FORMAT;
 	if (l->space & ~l->space_mask || l->space_mask > space_max)
-		return TLM_BAD_SPACE;
+		return TLM_INVALID_SPACE;
 	if (l->type & ~(l->format == TLM_IFA ? 0 : known))
-		return TLM_BAD_TYPE;
+		return TLM_INVALID_TYPE;
 	if (l->device & ~l->device_mask)
-		return TLM_BAD_DEVICE;
+		return TLM_INVALID_DEVICE;
 	/* The first word is a node ID only if the type says so: bit 0 in both formats. */
 	if (l->device_mask && l->format != TLM_IFA && !tlm_element_bits(l, 0))
-		return TLM_BAD_DEVICE;
-	return (l->format == TLM_IFA) == !l->node_words ? TLM_BAD_WORDS : TLM_OK;
+		return TLM_INVALID_DEVICE;
+	return (l->format == TLM_IFA) == !l->node_words ? TLM_INVALID_WORDS : TLM_OK;
 }
 
 static inline enum tlm_fault tlm_check_field(const struct tlm_layout *l, enum tlm_field_id id)
@@ -125,19 +125,19 @@ static inline enum tlm_fault tlm_check_field(const struct tlm_layout *l, enum tl
 	if (f->width > TLM_WIDTH_MAX ||
 	    (id == TLM_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
 	    (id == TLM_SPEED && l->code && f->width > TLM_SPEED_CODE_WIDTH))
-		return TLM_BAD_WIDTH;
+		return TLM_INVALID_WIDTH;
 	if ((u32)f->bit + f->width > tlm_element_bits(l, f->element))
-		return TLM_BAD_FIELD;
+		return TLM_INVALID_FIELD;
 	if (!f->mul || f->shift > TLM_SHIFT_MAX ||
 	    f->width + ilog2(f->mul) + 1 > TLM_VALUE_BITS + f->shift)
-		return TLM_BAD_SCALE;
+		return TLM_INVALID_SCALE;
 	/* These wrap, at a whole number. */
 	if ((id == TLM_TX || id == TLM_NS) && f->shift > f->width)
-		return TLM_BAD_SCALE;
+		return TLM_INVALID_SCALE;
 	/* A code, an ID and seconds have no scale. */
 	if ((id == TLM_SECONDS || id == TLM_NODE || id == TLM_PORT ||
 	     (id == TLM_SPEED && l->code)) && (f->mul != 1 || f->shift))
-		return TLM_BAD_SCALE;
+		return TLM_INVALID_SCALE;
 	return TLM_OK;
 }
 
@@ -146,25 +146,25 @@ static inline enum tlm_fault tlm_check_values(const struct tlm_layout *l)
 	u32 i;
 
 	if (l->field[TLM_SECONDS].width && !l->field[TLM_NS].width)
-		return TLM_BAD_TIME;
+		return TLM_INVALID_TIME;
 	if (!l->ts_res_ns || l->ts_res_ns > TLM_NS_PER_S)
-		return TLM_BAD_TIME;
+		return TLM_INVALID_TIME;
 	if (l->mbit_ps > TLM_MBIT_MAX)
-		return TLM_BAD_MBIT;
+		return TLM_INVALID_MBIT;
 	for (i = 0; i < TLM_SPEEDS; i++)
 		if (l->speed_mbit[i] > TLM_MBIT_MAX)
-			return TLM_BAD_MBIT;
+			return TLM_INVALID_MBIT;
 	if (l->tx_refresh_ns > TLM_NS_PER_S || l->util_window_ns > TLM_NS_PER_S)
-		return TLM_BAD_PERIOD;
+		return TLM_INVALID_PERIOD;
 	if (!l->field[TLM_QUEUE].width && !l->field[TLM_TX].width && !l->field[TLM_UTIL].width)
-		return TLM_BAD_EMPTY;
+		return TLM_INVALID_EMPTY;
 	return TLM_OK;
 }
 
 /**
  * tlm_check() - validate a layout
  * @l: any values
- * @field: result: the field that is invalid, with TLM_BAD_WIDTH, _FIELD and _SCALE
+ * @field: result: the field that is invalid, with TLM_INVALID_WIDTH, _FIELD, _SCALE
  *
  * Return: TLM_OK or the reason why the layout is refused.
  */
@@ -193,10 +193,10 @@ static inline enum tlm_fault tlm_check_ports(const struct tlm_port *port, u32 po
 
 	for (i = 0; i < ports; i++) {
 		if (!port[i].mbit_ps || port[i].mbit_ps > TLM_MBIT_MAX)
-			return TLM_BAD_MBIT;
+			return TLM_INVALID_MBIT;
 		if (i && ((u64)port[i - 1].node_id << 32 | port[i - 1].port_id) >=
 			 ((u64)port[i].node_id << 32 | port[i].port_id))
-			return TLM_BAD_ORDER;
+			return TLM_INVALID_ORDER;
 	}
 	return TLM_OK;
 }

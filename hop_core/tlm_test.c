@@ -270,6 +270,14 @@ static void option_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->tx_refresh_ns, 50000);
 	KUNIT_EXPECT_EQ(test, r->mbit_ps, 40000);
 	KUNIT_EXPECT_EQ(test, r->bad, 0);
+	/* A clock of 8 bits and no seconds: (0x78 + 668) modulo 256 */
+	l.egress_time = true;
+	l.field[TLM_SECONDS].width = 0;
+	l.field[TLM_NS].bit += 24;
+	l.field[TLM_NS].width = 8;
+	r = collect(test, &t, &s);
+	KUNIT_EXPECT_EQ(test, r->ts_ns, 0x14);
+	KUNIT_EXPECT_EQ(test, r->ts_period_ns, 256);
 }
 
 /* Keys: the first layout that matches is used. */

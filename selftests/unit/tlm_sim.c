@@ -667,7 +667,8 @@ int main(int argc, char **argv)
 		printf("%sok %u - %s: used %.1f %%, flows %.1f to %.1f %%, Reno %u, ",
 		       good ? "" : "not ", ++count, c->what, f.util, f.flow_least, f.flow_most,
 		       f.reno);
-		printf("queue mean %.1f, 95th %.1f, most %.0f %% of a BDP\n", f.mean, f.p95, f.most);
+		printf("queue mean %.1f, 95th %.1f, most %.0f %% of a BDP\n", f.mean, f.p95,
+		       f.most);
 	}
 	printf("1..%u\n", count);
 	return failed || !count;

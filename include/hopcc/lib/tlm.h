@@ -438,8 +438,9 @@ static inline void tlm_read_time(struct tlm_record *r, const struct tlm_layout *
 	if (!l->egress_time || !(r->has & TLM_HAS(TLM_RESIDENCE)))
 		return;
 	r->ts_ns += r->residence_ns;
+	/* A clock of few bits may wrap more than once in a residence time. */
 	if (r->ts_ns >= r->ts_period_ns)
-		r->ts_ns -= r->ts_period_ns;
+		div64_u64_rem(r->ts_ns, r->ts_period_ns, &r->ts_ns);
 }
 
 static inline void tlm_read_load(struct tlm_record *r, const struct tlm_layout *l, const u8 *node,

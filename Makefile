@@ -88,10 +88,10 @@ figures:
 	@rm $(FIGURES)/log
 	@$(LAB) report $(FIGURES)
 	@prove selftests/netns/csig_bulk.t :: 268435456 1000000
-	@prove --exec '' selftests/vm/csig-cost.sh
+	@prove --exec '' selftests/vm/csig_cost.sh
 	@tools/setup/setup.sh check
 	@selftests/cost/cost.py --json $(FIGURES)/cost.json
-	@selftests/vm/mq-scaling.py count | tee $(FIGURES)/mq-scaling
+	@selftests/vm/mq_scaling.py count | tee $(FIGURES)/mq-scaling
 
 install: all
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }

@@ -249,5 +249,5 @@ const struct Qdisc_class_ops hop_child_class_ops = {
 };
 EXPORT_SYMBOL_GPL(hop_child_class_ops);
 
-MODULE_DESCRIPTION("hopcc: what the hop modules stand on");
+MODULE_DESCRIPTION("hopcc: common functions of the carriers and of the switch qdiscs");
 MODULE_LICENSE("GPL");

@@ -17,6 +17,18 @@ static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int c
 	return sum;
 }
 
+void hop_count_stage(unsigned long __percpu *counts, const struct hop_stage_counts *which,
+		     enum hop_event event, enum hop_stage to)
+{
+	if (to == HOP_STAGE_SUPPORTED)
+		this_cpu_inc(counts[which->supported]);
+	if (hop_is_given_up(to))
+		this_cpu_inc(counts[which->unsupported]);
+	if (event == HOP_EVENT_RESET)
+		this_cpu_inc(counts[which->reset]);
+}
+EXPORT_SYMBOL_GPL(hop_count_stage);
+
 void hop_flow_counts_show(struct seq_file *seq)
 {
 	const struct hop_flow_counts counts = hop_flow_count(seq_file_single_net(seq));

@@ -90,7 +90,7 @@ static atomic_t hop_flow_contained;
 
 static unsigned int hop_flow_max;
 module_param_named(flows_max, hop_flow_max, uint, 0644);
-MODULE_PARM_DESC(flows_max, "entries of all network namespaces together, containers' at most half; 0: by memory when loaded (0)");
+MODULE_PARM_DESC(flows_max, "most flow entries of all network namespaces, containers at most half of them; 0: by the memory at load time (0)");
 
 static void hop_flow_age(struct work_struct *work);
 static DECLARE_DELAYED_WORK(hop_flow_age_work, hop_flow_age);
@@ -372,6 +372,19 @@ bool hop_flow_settle(struct hop_flow *flow)
 	return settled;
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);
+
+enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
+{
+	enum hop_stage from = hop_flow_stage(flow), to;
+
+	do {
+		to = hop_next_stage(from, event);
+	} while (from != to && !try_cmpxchg(&flow->stage, &from, to));
+	if (from != to)
+		flow->key.kind->changed(flow, from, event, to);
+	return to;
+}
+EXPORT_SYMBOL_GPL(hop_flow_event);
 
 void hop_flow_remove(struct hop_flow *flow)
 {

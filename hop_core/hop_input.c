@@ -88,6 +88,63 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 }
 EXPORT_SYMBOL_GPL(hop_input_is_in_window);
 
+bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool good = false;
+
+	if (!sk)
+		return false;
+	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+		/* An answer may arrive before SND.NXT is advanced. */
+		good = between(ack_seq, hop_peek(tcp_sk(sk)->snd_una) + 1,
+			       hop_peek(tcp_sk(sk)->write_seq));
+	sock_gen_put(sk);
+	return good;
+}
+EXPORT_SYMBOL_GPL(hop_input_answers_syn);
+
+/* The peer's last packets, after our end was closed and all its data was acknowledged. */
+static bool is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
+{
+	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
+	const u32 next = hop_peek(tw->tw_rcv_nxt);
+
+	return ack_seq == tw->tw_snd_nxt &&
+	       between(seq, next - tw->tw_rcv_wnd, next + tw->tw_rcv_wnd);
+}
+
+/* Data that is being sent may count as sent: see is_in_window(). */
+static bool is_in_both_windows(const struct sock *sk, u32 seq, u32 ack_seq)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const u32 una = hop_peek(tp->snd_una), next = hop_peek(tp->rcv_nxt);
+	const u32 wnd_bytes = hop_peek(tp->rcv_wnd);
+
+	return between(ack_seq, una - hop_peek(tp->max_window), hop_peek(tp->write_seq)) &&
+	       between(seq, next - wnd_bytes, next + wnd_bytes);
+}
+
+bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq)
+{
+	struct sock *sk = hop_flow_socket(key);
+	bool good;
+
+	if (!sk)
+		return false;
+	if (sk_fullsock(sk))
+		good = hop_peek(sk->sk_state) != TCP_SYN_SENT &&
+		       is_in_both_windows(sk, seq, ack_seq);
+	else if (sk->sk_state == TCP_TIME_WAIT)
+		good = is_in_time_wait(sk, seq, ack_seq);
+	else
+		/* The last ACK of the handshake may carry an option. */
+		good = sk->sk_state == TCP_NEW_SYN_RECV;
+	sock_gen_put(sk);
+	return good;
+}
+EXPORT_SYMBOL_GPL(hop_input_is_from_peer);
+
 bool hop_input_opens_flow(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
@@ -173,7 +230,7 @@ struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
 	if (!flow)
 		return NULL;
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
-	hs->event(flow, HOP_EVENT_LATE);
+	hop_flow_event(flow, HOP_EVENT_LATE);
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_input_receive_question);
@@ -218,10 +275,10 @@ void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff 
 		return;
 	hop_flow_key_of_input(&key, hs->kind, skb, th);
 	flow = hop_flow_find(&key);
-	if (!flow || hs->stage(flow) != HOP_STAGE_SUPPORTED)
+	if (!flow || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	if (is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
-		hs->event(flow, HOP_EVENT_RESET);
+		hop_flow_event(flow, HOP_EVENT_RESET);
 }
 
 /* Has the device filters that see the packet without our header when it is received again? */

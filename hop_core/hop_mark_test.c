@@ -153,5 +153,5 @@ static struct kunit_suite hop_mark_suite = {
 
 kunit_test_suite(hop_mark_suite);
 
-MODULE_DESCRIPTION("KUnit tests of arrival times that travel with packets");
+MODULE_DESCRIPTION("KUnit tests of arrival times that packets carry");
 MODULE_LICENSE("GPL");

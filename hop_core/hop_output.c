@@ -62,7 +62,7 @@ static struct hop_flow *find_again(const struct hop_handshake_ops *hs,
 	struct hop_flow *flow = hop_flow_find(key);
 
 	if (flow && inet_csk(sk)->icsk_retransmits == 1 &&
-	    hs->stage(flow) == HOP_STAGE_UNSUPPORTED)
+	    hop_flow_stage(flow) == HOP_STAGE_UNSUPPORTED)
 		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	return flow;
 }
@@ -78,7 +78,7 @@ static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, s
 		flow = find_again(hs, &key, sk);
 	else
 		flow = ask(hs, &key, sk, payload_bytes);
-	if (!flow || hs->event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
+	if (!flow || hop_flow_event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
 		return NULL;
 	return flow;
 }
@@ -97,31 +97,31 @@ static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return NULL;
-	stage = hs->stage(flow);
+	stage = hop_flow_stage(flow);
 	if (stage != HOP_STAGE_OFFERED && stage != HOP_STAGE_ANSWERED) {
 		/* The flow is an earlier connection's, since this one's SYN had no header. */
 		if (stage == HOP_STAGE_SUPPORTED)
 			hop_flow_remove(flow);
 		return NULL;
 	}
-	if (hs->event(flow, HOP_EVENT_SYNACK_OUT) != HOP_STAGE_ANSWERED)
+	if (hop_flow_event(flow, HOP_EVENT_SYNACK_OUT) != HOP_STAGE_ANSWERED)
 		return NULL;
 	return flow;
 }
 
 struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
-				      const struct tcphdr *th, unsigned int payload_bytes)
+				      const struct hop_segment *seg)
 {
 	struct sock *sk = skb->sk;
 
 	/* Neither end may expect headers that hop_shim_insert() would refuse. */
 	if (hop_shim_is_rewritten(skb))
 		return NULL;
-	if (th->ack) {
+	if (seg->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			return negotiate_with_synack(hs, skb, th);
+			return negotiate_with_synack(hs, skb, hop_segment_tcp(skb, seg));
 	} else if (hop_output_is_tcp(sk)) {
-		return negotiate_with_syn(hs, sk, payload_bytes);
+		return negotiate_with_syn(hs, sk, seg->payload_bytes);
 	}
 	return NULL;
 }
@@ -136,22 +136,31 @@ static bool is_chosen_late(const struct sock *sk)
 	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
 }
 
+/* The SYN and the SYN-ACK have negotiated. Context: RCU read lock. */
+static enum hop_stage find_doubt(const struct hop_flow_key *key)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	const bool doubtful = flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
+
+	return doubtful ? HOP_STAGE_DOUBTFUL : HOP_STAGE_UNSUPPORTED;
+}
+
 /* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
 static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
 				     const struct sock *sk, bool *sends)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	enum hop_stage stage = hs->stage(flow);
+	enum hop_stage stage = hop_flow_stage(flow);
 
-	if (stage != HOP_STAGE_NONE && stage != HOP_STAGE_LATE)
+	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
 		return stage;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
 		set_bit(HOP_FLOW_ASKS, &flow->flags);
 		*sends = true;
-		return hs->event(flow, HOP_EVENT_LATE);
+		return hop_flow_event(flow, HOP_EVENT_LATE);
 	case HOP_LATE_GIVE_UP:
-		return hs->event(flow, HOP_EVENT_UNANSWERED);
+		return hop_flow_event(flow, HOP_EVENT_UNANSWERED);
 	default:
 		return stage;
 	}
@@ -164,10 +173,13 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 	struct hop_flow *flow;
 	bool sends = false;
 
-	if (!is_chosen_late(sk))
-		return stage;
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
+	if (!is_chosen_late(sk)) {
+		stage = find_doubt(&key);
+		rcu_read_unlock();
+		return stage;
+	}
 	flow = begins ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
 		stage = take_late_turn(hs, flow, sk, &sends);

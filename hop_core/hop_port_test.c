@@ -102,5 +102,5 @@ static struct kunit_suite hop_port_suite = {
 
 kunit_test_suite(hop_port_suite);
 
-MODULE_DESCRIPTION("KUnit tests of a port's bytes that several qdiscs count");
+MODULE_DESCRIPTION("KUnit tests of a port's byte count that several qdiscs share");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests that insert and remove a header in packets made here, in every state of the checksum.
- * Runs in the kernel only; selftests/netns/sum_card.t tests the same with TCP streams.
+ * Runs in the kernel only; selftests/netns/checksum_nic.t tests the same with TCP streams.
  */
 #include <kunit/test.h>
 #include <linux/if_ether.h>

@@ -65,7 +65,9 @@ static void remember(struct hop_unsupported *memory, const struct in6_addr *addr
 		slot->resets = 0;
 	}
 	slot->addr = *addr;
-	if (reason == REASON_LOSS)
+	if (reason == REASON_LOSS && now_s < slot->until_s)
+		unsupported_s = slot->until_s - now_s;
+	else if (reason == REASON_LOSS)
 		unsupported_s = loss_wait_s(slot, unsupported_s);
 	else if (reason == REASON_RESET)
 		unsupported_s = count_reset(slot, unsupported_s, now_s);
@@ -80,7 +82,8 @@ void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_a
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_remember);
 
-static void dispel(struct hop_unsupported *memory, const struct in6_addr *addr)
+/* @refuted: the loss for which the destination is stored was not due to the header. */
+static void dispel(struct hop_unsupported *memory, const struct in6_addr *addr, bool refuted)
 {
 	struct hop_unsupported_slot *slot = slot_of(memory, addr);
 
@@ -88,8 +91,11 @@ static void dispel(struct hop_unsupported *memory, const struct in6_addr *addr)
 	if (!READ_ONCE(slot->losses))
 		return;
 	spin_lock_bh(&memory->lock);
-	if (ipv6_addr_equal(&slot->addr, addr))
+	if (ipv6_addr_equal(&slot->addr, addr)) {
 		WRITE_ONCE(slot->losses, 0);
+		if (refuted && !slot->resets)
+			WRITE_ONCE(slot->until_s, 0);
+	}
 	spin_unlock_bh(&memory->lock);
 }
 
@@ -104,9 +110,10 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 			   unsigned int unsupported_s, enum hop_stage from, enum hop_event event,
 			   enum hop_stage to)
 {
-	if (to == HOP_STAGE_SUPPORTED)
-		dispel(memory, addr);
-	if (to == HOP_STAGE_UNSUPPORTED)
+	/* An answer to a question says nothing about SYNs with a header. */
+	if (to == HOP_STAGE_SUPPORTED && from != HOP_STAGE_LATE)
+		dispel(memory, addr, from == HOP_STAGE_DOUBTFUL);
+	if (hop_is_given_up(to))
 		remember(memory, addr, unsupported_s, reason_of(from, event));
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_learn);

@@ -186,11 +186,7 @@ static inline u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room
  * @to: CSIG_OPT_QUESTION_BYTES
  * @exid: whose it is
  */
-static inline void ctag_opt_write_question(u8 *to, u16 exid)
-{
-	memset(ctag_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
-	       CSIG_QUESTION_DATA_BYTES);
-}
+void ctag_opt_write_question(u8 *to, u16 exid);
 
 /**
  * ctag_opt_write() - write the option, behind NOPs that pad it to whole words
@@ -288,11 +284,7 @@ struct ctag_turns {
 };
 
 /* The first turn is that of the first signal type. */
-static inline void ctag_turns_start(struct ctag_turns *v)
-{
-	v->type = CSIG_TYPES - 1;
-	v->left_pkts = 0;
-}
+void ctag_turns_start(struct ctag_turns *v);
 
 /**
  * ctag_turn() - signal type of the next tag: each type has its weight of consecutive tags
@@ -500,15 +492,7 @@ static inline u64 ctag_timeout_ns(u32 srtt_us)
 	return max_t(u64, (u64)srtt_us * 1000 * CSIG_TIMEOUT_RTTS, CSIG_TIMEOUT_MIN_NS);
 }
 
-static inline void ctag_path_miss(struct csig_path *p, u64 now_ns)
-{
-	p->waiting = false;
-	WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
-	if (++p->misses < CSIG_MISSES_MAX)
-		return;
-	WRITE_ONCE(p->state, CSIG_PATH_STRIPPED);
-	p->since_ns = now_ns;
-}
+void ctag_path_miss(struct csig_path *p, u64 now_ns);
 
 /**
  * ctag_path_may_tag() - check if the next packet may carry a tag
@@ -548,11 +532,7 @@ static inline void ctag_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns
 }
 
 /* The latest tag was not sent after all, so a missing answer says nothing about the path. */
-static inline void ctag_path_unsent(struct csig_path *p)
-{
-	if (p->newest)
-		p->waiting = false;
-}
+void ctag_path_unsent(struct csig_path *p);
 
 /* A value has been reflected. */
 static inline void ctag_path_answered(struct csig_path *p)
@@ -568,11 +548,7 @@ static inline void ctag_path_answered(struct csig_path *p)
  * @ack_seq: acknowledgment number of the report
  * @now_ns: current time
  */
-static inline void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
-{
-	if (p->waiting && (s32)(ack_seq - p->end_seq) >= 0)
-		ctag_path_miss(p, now_ns);
-}
+void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns);
 
 /*
  * After decapsulation the tag of the outer packet waits for the inner packet. Since receivers merge
@@ -594,20 +570,8 @@ struct ctag_decap {
 	u64 since_ns[CSIG_TYPES];
 };
 
-static inline bool ctag_decap_waits(const struct ctag_decap *d, u32 type, u64 now_ns)
-{
-	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
-}
-
 /* Returns the number of signals for which a tag waits. */
-static inline u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns)
-{
-	u32 type, waiting = 0;
-
-	for (type = 0; type < CSIG_TYPES; type++)
-		waiting += ctag_decap_waits(d, type, now_ns);
-	return waiting;
-}
+u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns);
 
 /**
  * ctag_decap_put() - store the outer tag of a decapsulated packet
@@ -616,20 +580,8 @@ static inline u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns)
  * @t: the tag; its type is below CSIG_TYPES
  * @now_ns: current time
  */
-static inline void ctag_decap_put(struct ctag_decap *d, enum csig_form form,
-				  const struct csig_tag *t, u64 now_ns)
-{
-	const u32 type = t->type;
-
-	if (ctag_decap_waits(d, type, now_ns) && d->form[type] == form) {
-		if (csig_worse(type, t->value, d->tag[type].value))
-			d->tag[type] = *t;
-		return;
-	}
-	d->form[type] = form;
-	d->tag[type] = *t;
-	d->since_ns[type] = now_ns;
-}
+void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig_tag *t,
+		    u64 now_ns);
 
 /**
  * ctag_decap_take() - take an outer tag for an inner packet
@@ -640,24 +592,6 @@ static inline void ctag_decap_put(struct ctag_decap *d, enum csig_form form,
  *
  * Return: format of @t; CSIG_NONE if no tag waits.
  */
-static inline enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t,
-					     u64 now_ns)
-{
-	enum csig_form form;
-	u32 i, pick = CSIG_TYPES;
-
-	for (i = 0; i < CSIG_TYPES; i++) {
-		if ((type != CSIG_TYPES && type != i) || !ctag_decap_waits(d, i, now_ns))
-			continue;
-		if (pick == CSIG_TYPES || d->since_ns[i] < d->since_ns[pick])
-			pick = i;
-	}
-	if (pick == CSIG_TYPES)
-		return CSIG_NONE;
-	form = d->form[pick];
-	*t = d->tag[pick];
-	d->form[pick] = CSIG_NONE;
-	return form;
-}
+enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t, u64 now_ns);
 
 #endif /* NET_CSIG_TAG_CSIG_CARRIER_H */

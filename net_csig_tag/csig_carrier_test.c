@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "csig_carrier.h"
+#include "csig_carrier.c"
 
 #define EXID 0x4353
 #define MS 1000000ULL
@@ -449,4 +449,4 @@ static struct kunit_suite ctag_carrier_suite = {
 kunit_test_suite(ctag_carrier_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of CSIG's end host");
+MODULE_DESCRIPTION("KUnit tests of the CSIG carrier");

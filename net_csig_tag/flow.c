@@ -2,6 +2,7 @@
 /* State of a connection: negotiation, received tags, reflected values; hopcc/flow/csig_flow.h. */
 
 #include <linux/module.h>
+#include <hopcc/core/hop_count.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -17,42 +18,28 @@ static void ctag_flow_start(void *state)
 	ctag_turns_start(&f->turns);
 }
 
-const struct hop_flow_kind ctag_flow_kind = {
-	.state_bytes = sizeof(struct csig_flow),
-	.start = ctag_flow_start,
+static const struct hop_stage_counts ctag_stage_counts = {
+	.supported = CTAG_SUPPORTED,
+	.unsupported = CTAG_UNSUPPORTED,
+	.reset = CTAG_UNSUPPORTED,	/* HOP_EVENT_RESET does not happen */
 };
 
-/* Counts the result of a negotiation, and caches peers without support. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
 	struct ctag_net *cn = ctag_net(flow->key.net);
 
-	if (to == HOP_STAGE_SUPPORTED)
-		ctag_count(cn, CTAG_SUPPORTED);
-	if (to == HOP_STAGE_UNSUPPORTED)
-		ctag_count(cn, CTAG_UNSUPPORTED);
+	trace_csig_discover(&flow->key, event, from, to);
+	hop_count_stage(cn->counts, &ctag_stage_counts, event, to);
 	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s), from,
 			      event, to);
 }
 
-/* Returns the stage of the negotiation after the event. Context: RCU read lock. */
-enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event)
-{
-	struct csig_flow *f = hop_flow_state(flow);
-	enum hop_stage from, to;
-
-	spin_lock_bh(&f->lock);
-	from = f->stage;
-	to = hop_next_stage(from, event);
-	WRITE_ONCE(f->stage, to);
-	spin_unlock_bh(&f->lock);
-	if (from == to)
-		return to;
-	trace_csig_discover(&flow->key, event, from, to);
-	note_stage(flow, from, event, to);
-	return to;
-}
+const struct hop_flow_kind ctag_flow_kind = {
+	.state_bytes = sizeof(struct csig_flow),
+	.start = ctag_flow_start,
+	.changed = note_stage,
+};
 
 static void set_wish(struct hop_flow *flow, const struct sock *sk)
 {
@@ -77,7 +64,7 @@ void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 {
 	if (!hop_flow_settle(flow))
 		return;
-	ctag_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	set_wish(flow, sk);
 }
 
@@ -346,7 +333,7 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 	/* The congestion control may have been chosen after the handshake. */
 	if (!READ_ONCE(f->wish.form))
 		set_wish(flow, sk);
-	if (READ_ONCE(f->stage) == HOP_STAGE_SUPPORTED)
+	if (hop_flow_stage(flow) == HOP_STAGE_SUPPORTED)
 		goto out;
 	f = NULL;
 	hop_flow_put(flow);
@@ -360,6 +347,7 @@ bool csig_flow_ask(struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
+	enum hop_stage stage;
 	bool begins;
 
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
@@ -367,7 +355,8 @@ bool csig_flow_ask(struct sock *sk)
 	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_wish(cn, &key, sk).form &&
 		 !hop_is_unsupported(&cn->unsupported, &key.peer);
 	rcu_read_unlock();
-	return hop_output_ask(&ctag_handshake_ops, sk, begins) == HOP_STAGE_LATE;
+	stage = hop_output_ask(&ctag_handshake_ops, sk, begins);
+	return stage == HOP_STAGE_LATE || stage == HOP_STAGE_DOUBTFUL;
 }
 EXPORT_SYMBOL_GPL(csig_flow_ask);
 

@@ -65,28 +65,12 @@ static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 		return;
 	}
 	f = hop_flow_state(flow);
-	stage = READ_ONCE(f->stage);
+	stage = hop_flow_stage(flow);
 	/* Anybody could send a SYN for an existing connection. */
 	if (!opens && stage != HOP_STAGE_ASKED && stage != HOP_STAGE_OFFERED)
 		return;
 	WRITE_ONCE(f->asked_us, true);
-	ctag_flow_event(flow, HOP_EVENT_SYN_IN);
-}
-
-/* Returns true if the packet answers the SYN of our socket. */
-static bool is_expected(const struct hop_flow_key *key, const struct ctag_segment *seg)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool good = false;
-
-	if (!sk)
-		return false;
-	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
-		/* An answer may arrive before SND.NXT is advanced. */
-		good = between(seg->ack_seq, hop_peek(tcp_sk(sk)->snd_una) + 1,
-			       hop_peek(tcp_sk(sk)->write_seq));
-	sock_gen_put(sk);
-	return good;
+	hop_flow_event(flow, HOP_EVENT_SYN_IN);
 }
 
 static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *key,
@@ -100,14 +84,23 @@ static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *ke
 		return;
 	}
 	flow = hop_flow_find(key);
-	if (flow && is_expected(key, seg))
-		ctag_flow_event(flow, HOP_EVENT_SYNACK_IN);
+	if (flow && hop_input_answers_syn(key, seg->ack_seq))
+		hop_flow_event(flow, HOP_EVENT_SYNACK_IN);
 	else
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
+/* Returns true if the peer's SYN had the option: if the peer is avoided, the reason was a loss. */
+static bool is_doubtful(const struct hop_flow_key *key)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+
+	return flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
+}
+
 /*
- * The peer has chosen its congestion control after the handshake. It will send tags, if they pass.
+ * The peer has chosen its congestion control after the handshake, or a packet of the handshake was
+ * lost. It will send tags, if they pass.
  */
 static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 			     const struct hop_flow_key *key, const struct ctag_segment *seg)
@@ -125,7 +118,7 @@ static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	}
 	ctag_count(cn, CTAG_IN_HANDSHAKE);
-	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
+	if (!is_doubtful(key) && hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
 		return;
 	}
@@ -137,44 +130,8 @@ static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 	f = hop_flow_state(flow);
 	WRITE_ONCE(f->asked_us, true);
 	/* The question shows that the option passes the path; this end needs no other proof. */
-	ctag_flow_event(flow, HOP_EVENT_HEADER_IN);
+	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 	hop_input_answer_now(key);
-}
-
-/* The peer's last packets, after our end was closed and all its data was acknowledged. */
-static bool is_in_time_wait(const struct sock *sk, const struct ctag_segment *seg)
-{
-	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
-	const u32 nxt = hop_peek(tw->tw_rcv_nxt);
-
-	return seg->ack_seq == tw->tw_snd_nxt &&
-	       between(seg->seq, nxt - tw->tw_rcv_wnd, nxt + tw->tw_rcv_wnd);
-}
-
-/* Returns true if TCP would accept it as the peer's; data that is being sent may count as sent. */
-static bool is_from_peer(const struct hop_flow_key *key, const struct ctag_segment *seg)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool good = false;
-
-	if (!sk)
-		return false;
-	if (sk_fullsock(sk) && hop_peek(sk->sk_state) != TCP_SYN_SENT) {
-		const struct tcp_sock *tp = tcp_sk(sk);
-		const u32 una = hop_peek(tp->snd_una), nxt = hop_peek(tp->rcv_nxt);
-		const u32 wnd_bytes = hop_peek(tp->rcv_wnd);
-
-		good = between(seg->ack_seq, una - hop_peek(tp->max_window),
-			       hop_peek(tp->write_seq)) &&
-		       between(seg->seq, nxt - wnd_bytes, nxt + wnd_bytes);
-	} else if (sk->sk_state == TCP_TIME_WAIT) {
-		good = is_in_time_wait(sk, seg);
-	} else {
-		/* The last ACK of the handshake may carry an option. */
-		good = sk->sk_state == TCP_NEW_SYN_RECV;
-	}
-	sock_gen_put(sk);
-	return good;
 }
 
 static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
@@ -183,7 +140,7 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 	const enum csig_form form = ctag_opt_form(a->opt);
 	struct csig_tag t;
 
-	if (!is_from_peer(&flow->key, seg)) {
+	if (!hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq)) {
 		ctag_count(cn, CTAG_IN_FORGED);
 		return;
 	}
@@ -191,7 +148,7 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 		ctag_count(cn, CTAG_IN_BAD_SUM);
 		return;
 	}
-	ctag_flow_event(flow, HOP_EVENT_HEADER_IN);
+	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 	if (!form) {
 		ctag_flow_reported_empty(cn, flow, seg->ack_seq);
 		return;
@@ -200,29 +157,32 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 	ctag_flow_reported(cn, flow, form, &t);
 }
 
+/*
+ * A peer that sends tags has received our SYN-ACK with the option, even if we repeated it without
+ * one. It reflects nothing, so its packets may have no option.
+ */
+static void receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
+			const struct ctag_segment *seg, const struct ctag_arrival *a)
+{
+	if (unlikely(hop_is_loss(hop_flow_stage(flow))) &&
+	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
+	    !hop_input_is_mangled(skb, tcp_of(skb, seg)))
+		hop_flow_event(flow, HOP_EVENT_HEADER_IN);
+	ctag_flow_receive(cn, flow, a->form, &a->tag);
+}
+
+static void reserve(struct sock *sk, void *flow)
+{
+	ctag_flow_reserve(flow, sk);
+}
+
 /* Reserves room that output could not reserve: see is_locked() there. */
 static void make_room(struct hop_flow *flow)
 {
 	struct csig_flow *f = hop_flow_state(flow);
-	struct sock *sk;
 
-	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED || !ctag_flow_lacks_room(f))
-		return;
-	sk = hop_flow_socket(&flow->key);
-	if (!sk)
-		return;
-	if (sk_fullsock(sk)) {
-		/*
-		 * A packet that was queued to NFQUEUE arrives here in the context of its program.
-		 */
-		local_bh_disable();
-		bh_lock_sock_nested(sk);
-		if (!sock_owned_by_user(sk))
-			ctag_flow_reserve(f, sk);
-		bh_unlock_sock(sk);
-		local_bh_enable();
-	}
-	sock_gen_put(sk);
+	if (hop_flow_stage(flow) == HOP_STAGE_SUPPORTED && ctag_flow_lacks_room(f))
+		hop_input_act(&flow->key, reserve, f);
 }
 
 static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
@@ -250,7 +210,7 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	if (a->opt)
 		receive_reflection(cn, skb, flow, seg, a);
 	if (a->form)
-		ctag_flow_receive(cn, flow, a->form, &a->tag);
+		receive_tag(cn, skb, flow, seg, a);
 	else if (seg->payload_bytes)
 		ctag_flow_miss(flow);
 	make_room(flow);

@@ -255,4 +255,4 @@ module_init(ctag_init);
 module_exit(ctag_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("CSIG's end host: tags and reflections (draft-ravi-ippm-csig-01)");
+MODULE_DESCRIPTION("CSIG carrier: tags and reflections (draft-ravi-ippm-csig-01)");

@@ -267,7 +267,6 @@ struct ctag_wish {
 /**
  * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
  * @lock: protects all other fields; taken with BH off
- * @stage: stage of the negotiation
  * @asked_us: the peer asked, in its SYN or later, and may send tags
  * @wish: packets of this end that carry tags; @wish.form is also read without the lock
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
@@ -286,7 +285,6 @@ struct ctag_wish {
  */
 struct csig_flow {
 	spinlock_t lock;	/* protects all fields below */
-	enum hop_stage stage;
 	bool asked_us;
 	struct ctag_wish wish;
 	u32 option_bytes;
@@ -385,7 +383,6 @@ bool ctag_has_tunnels(const struct ctag_net *cn);
 bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */
-enum hop_stage ctag_flow_event(struct hop_flow *flow, enum hop_event event);
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk);
 void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 		       const struct csig_tag *t);

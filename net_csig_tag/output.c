@@ -10,18 +10,9 @@
 
 #include "net_csig_tag.h"
 
-static enum hop_stage stage_of(struct hop_flow *flow)
-{
-	const struct csig_flow *f = hop_flow_state(flow);
-
-	return READ_ONCE(f->stage);
-}
-
 /* For congestion controls chosen after the handshake; handshakes have their own functions. */
 const struct hop_handshake_ops ctag_handshake_ops = {
 	.kind = &ctag_flow_kind,
-	.stage = stage_of,
-	.event = ctag_flow_event,
 };
 
 static void send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
@@ -58,7 +49,7 @@ static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_seg
 			hop_flow_remove(flow);
 		flow = ask(cn, &key, seg, sk);
 	}
-	if (flow && ctag_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
+	if (flow && hop_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
 		send_handshake(cn, skb, seg);
 }
 
@@ -66,7 +57,6 @@ static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_seg
 static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			  const struct sock *sk)
 {
-	const struct csig_flow *f;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 	enum hop_stage stage;
@@ -81,15 +71,14 @@ static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
-	f = hop_flow_state(flow);
-	stage = READ_ONCE(f->stage);
+	stage = hop_flow_stage(flow);
 	if (stage != HOP_STAGE_OFFERED && stage != HOP_STAGE_ANSWERED) {
 		/* The flow belongs to an earlier connection; the SYN of this one had no option. */
 		if (stage == HOP_STAGE_SUPPORTED)
 			hop_flow_remove(flow);
 		return;
 	}
-	if (ctag_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
+	if (hop_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
 		send_handshake(cn, skb, seg);
 }
 
@@ -157,7 +146,7 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (output_late(cn, skb, seg, flow) || READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
+	if (output_late(cn, skb, seg, flow) || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	if (is_locked(skb, state))
 		ctag_flow_reserve(f, sk);

@@ -93,7 +93,7 @@ static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow
 
 	nint_count(in, INT_COUNT_IN_PROBE);
 	hop_flow_settle(flow);
-	nint_flow_event(flow, HOP_EVENT_HEADER_IN);
+	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 	spin_lock_bh(&f->lock);
 	nint_receiver_ask(&f->receiver, &ctl->msg, &ctl->terms);
 	if (ctl->msg.flows)

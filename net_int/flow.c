@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <linux/random.h>
+#include <hopcc/core/hop_count.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -19,44 +20,28 @@ static void nint_flow_start(void *state)
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
 
-const struct hop_flow_kind nint_flow_kind = {
-	.state_bytes = sizeof(struct int_flow),
-	.start = nint_flow_start,
+static const struct hop_stage_counts nint_stage_counts = {
+	.supported = INT_COUNT_SUPPORTED,
+	.unsupported = INT_COUNT_UNSUPPORTED,
+	.reset = INT_COUNT_RESET,
 };
 
-/* Counts the result of a negotiation, and caches peers without support. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
 	struct nint_net *in = nint_net(flow->key.net);
 
-	if (to == HOP_STAGE_SUPPORTED)
-		nint_count(in, INT_COUNT_SUPPORTED);
-	if (to == HOP_STAGE_UNSUPPORTED)
-		nint_count(in, INT_COUNT_UNSUPPORTED);
-	if (event == HOP_EVENT_RESET)
-		nint_count(in, INT_COUNT_RESET);
+	trace_int_discover(&flow->key, event, from, to);
+	hop_count_stage(in->counts, &nint_stage_counts, event, to);
 	hop_unsupported_learn(&in->unsupported, &flow->key.peer, READ_ONCE(in->unsupported_s), from,
 			      event, to);
 }
 
-/* Returns the stage of the negotiation after the event. Context: RCU read lock. */
-enum hop_stage nint_flow_event(struct hop_flow *flow, enum hop_event event)
-{
-	struct int_flow *f = hop_flow_state(flow);
-	enum hop_stage from, to;
-
-	spin_lock_bh(&f->lock);
-	from = f->stage;
-	to = hop_next_stage(from, event);
-	WRITE_ONCE(f->stage, to);
-	spin_unlock_bh(&f->lock);
-	if (from == to)
-		return to;
-	trace_int_discover(&flow->key, event, from, to);
-	note_stage(flow, from, event, to);
-	return to;
-}
+const struct hop_flow_kind nint_flow_kind = {
+	.state_bytes = sizeof(struct int_flow),
+	.start = nint_flow_start,
+	.changed = note_stage,
+};
 
 /*
  * Only one congestion control may use a flow: a congestion control closes it before the next one
@@ -67,7 +52,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 	bool taken;
 
 	spin_lock_bh(&f->lock);
-	taken = f->stage == HOP_STAGE_SUPPORTED && (!f->sk || f->lent);
+	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && (!f->sk || f->lent);
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
 		WRITE_ONCE(f->lent, lend);
@@ -103,7 +88,7 @@ static struct hop_flow *find_open(struct sock *sk)
 	if (!flow)
 		return NULL;
 	hop_flow_settle(flow);
-	nint_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	return flow;
 }
 
@@ -257,7 +242,7 @@ EXPORT_SYMBOL_GPL(int_flow_take);
 
 enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
-	if (unlikely(READ_ONCE(flow->stage) != HOP_STAGE_SUPPORTED))
+	if (unlikely(hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED))
 		return INT_POLL_UNSUPPORTED;
 	return take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
 }
@@ -312,6 +297,7 @@ static enum int_peer peer_at(enum hop_stage stage)
 	case HOP_STAGE_SUPPORTED:
 		return INT_PEER_SUPPORTED;
 	case HOP_STAGE_UNSUPPORTED:
+	case HOP_STAGE_DOUBTFUL:
 		return INT_PEER_UNSUPPORTED;
 	default:
 		return INT_PEER_UNKNOWN;
@@ -320,7 +306,7 @@ static enum int_peer peer_at(enum hop_stage stage)
 
 enum int_peer int_flow_peer(const struct int_flow *flow)
 {
-	return peer_at(READ_ONCE(flow->stage));
+	return peer_at(hop_flow_state_stage(flow));
 }
 EXPORT_SYMBOL_GPL(int_flow_peer);
 

@@ -17,16 +17,14 @@ static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const s
 		    enum hop_icmp_decision decision)
 {
 	struct hop_flow *flow = hop_flow_find(key);
-	const struct int_flow *f;
 	bool refused, done;
 
 	if (!flow)
 		return decision == HOP_ICMP_REFUSED;
-	f = hop_flow_state(flow);
-	done = hop_icmp_ends(key, th, decision, READ_ONCE(f->stage), &refused);
+	done = hop_icmp_ends(key, th, decision, hop_flow_stage(flow), &refused);
 	if (refused) {
 		nint_count(in, INT_COUNT_ICMP_REFUSED);
-		nint_flow_event(flow, HOP_EVENT_REFUSED);
+		hop_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return done;
 }

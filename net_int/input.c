@@ -79,7 +79,7 @@ static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	stage = nint_flow_event(flow, HOP_EVENT_SYN_IN);
+	stage = hop_flow_event(flow, HOP_EVENT_SYN_IN);
 	/* Only once: a retransmitted SYN contains the same, a different one is forged. */
 	f = hop_flow_state(flow);
 	if ((stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED) &&
@@ -87,25 +87,9 @@ static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
 		learn_handshake(flow, shim, false);
 }
 
-/* Returns true if the packet answers the SYN of our socket. */
-static bool is_expected(const struct hop_flow_key *key, const struct tcphdr *th)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool good = false;
-
-	if (!sk)
-		return false;
-	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
-		/* An answer may arrive before SND.NXT is advanced. */
-		good = between(ntohl(th->ack_seq), hop_peek(tcp_sk(sk)->snd_una) + 1,
-			       hop_peek(tcp_sk(sk)->write_seq));
-	sock_gen_put(sk);
-	return good;
-}
-
 static void receive_synack(const struct nint_shim *shim)
 {
-	nint_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
+	hop_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
 	learn_handshake(shim->flow, shim, true);
 }
 
@@ -149,7 +133,7 @@ static void receive_late_handshake(struct nint_net *in, const struct hop_flow_ke
 		return;
 	}
 	learn_late_handshake(shim->flow, shim);
-	nint_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
+	hop_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
 }
 
 static void receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
@@ -162,7 +146,7 @@ static void receive_data(struct nint_net *in, struct sk_buff *skb, const struct 
 	};
 
 	hop_flow_settle(shim->flow);
-	nint_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
+	hop_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
 	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
 		nint_count(in, INT_COUNT_ACK_NOW);
 	nint_arrive(in, skb, shim->flow, &arrival);
@@ -241,14 +225,13 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 static unsigned int check_late_handshake(const struct hop_flow_key *key, const struct tcphdr *th,
 					 unsigned int segment_bytes, struct nint_shim *shim)
 {
-	const struct int_flow *f = shim->flow ? hop_flow_state(shim->flow) : NULL;
 	unsigned int hdr_bytes = __tcp_hdrlen(th);
 
 	if (segment_bytes != hdr_bytes || !th->ack || th->fin)
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	shim->asks = shim->hdr.flags & INT_FLAG_ASKS;
 	if (!hop_input_may_ask(key, th, 0) ||
-	    (!shim->asks && !(f && hop_is_negotiated(READ_ONCE(f->stage)))))
+	    (!shim->asks && !(shim->flow && hop_is_negotiated(hop_flow_stage(shim->flow)))))
 		return INT_COUNT_IN_NO_FLOW;
 	return INT_COUNTS;
 }
@@ -276,7 +259,8 @@ static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr
 	if (!shim->flow)
 		return INT_COUNT_IN_NO_FLOW;
 	if (handshake)
-		return is_expected(&key, th) ? INT_COUNTS : INT_COUNT_IN_NO_FLOW;
+		return hop_input_answers_syn(&key, ntohl(th->ack_seq)) ?
+			INT_COUNTS : INT_COUNT_IN_NO_FLOW;
 	f = hop_flow_state(shim->flow);
 	return ntohl(shim->tail.second) == (u32)f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
 }

@@ -424,57 +424,24 @@ struct nint_met {
 	u32 queues_ns;
 };
 
-/* INT_SPEED_UNSURE if a hop found no slot for its record, or recorded no known rate. */
-static inline u8 nint_met_speed(const struct int_hdr *h)
-{
-	if (!int_hops(h))
-		return 0;
-	if (int_hops(h) > int_slots(h))
-		return INT_SPEED_UNSURE;
-	return int_speed_code(hpcc_path_mbit(h)) ?: INT_SPEED_UNSURE;
-}
-
 /* Hops, slowest port and queues on the path of a received handshake. */
-static inline struct nint_met nint_met_by_handshake(const struct int_hdr *h)
-{
-	return (struct nint_met) {
-		.hops = int_hops(h),
-		.speed = nint_met_speed(h),
-		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
-	};
-}
+struct nint_met nint_met_by_handshake(const struct int_hdr *h);
 
 /* Queues in the unit in which they are reported, 2^INT_QUEUES_SHIFT ns. */
-static inline u16 nint_queues_to_report(const struct nint_met *met)
-{
-	return min_t(u32, met->queues_ns >> INT_QUEUES_SHIFT, U16_MAX);
-}
+u16 nint_queues_to_report(const struct nint_met *met);
 
 /**
  * nint_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's header
  * @h: the header, written by int_write()
  * @met: result of nint_met_by_handshake() for the SYN
  */
-static inline void nint_report_syn(struct int_hdr *h, const struct nint_met *met)
-{
-	h->flags = met->hops;
-	h->path = cpu_to_be32(nint_queues_to_report(met));
-	*int_options(h) |= cpu_to_be32(met->speed);
-}
+void nint_report_syn(struct int_hdr *h, const struct nint_met *met);
 
 /*
  * What a received SYN-ACK's header reports about the path of our SYN. If it reports no hops, those
  * of the reverse path are the best estimate.
  */
-static inline struct nint_met nint_met_by_report(const struct int_hdr *h)
-{
-	return (struct nint_met) {
-		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
-			      INT_HOPS_SATURATED),
-		.speed = int_reported_speed(h),
-		.queues_ns = int_padding(h) << INT_QUEUES_SHIFT,
-	};
-}
+struct nint_met nint_met_by_report(const struct int_hdr *h);
 
 /**
  * nint_slots_for() - number of slots for records
@@ -483,10 +450,7 @@ static inline struct nint_met nint_met_by_report(const struct int_hdr *h)
  *
  * Return: at most INT_SLOTS_MAX.
  */
-static inline unsigned int nint_slots_for(unsigned int slots, unsigned int hops)
-{
-	return slots ? clamp(hops, slots, INT_SLOTS_MAX) : 0;
-}
+unsigned int nint_slots_for(unsigned int slots, unsigned int hops);
 
 /* TCP option for answers in ACKs, RFC 6994: 16 bytes. */
 #define INT_OPT_KIND		253

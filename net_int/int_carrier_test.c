@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "int_carrier.h"
+#include "int_carrier.c"
 #include "int_receiver.h"
 
 #define MS 1000000ULL
@@ -693,4 +693,4 @@ static struct kunit_suite nint_carrier_suite = {
 kunit_test_suite(nint_carrier_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of telemetry's carrier");
+MODULE_DESCRIPTION("KUnit tests of the INT carrier");

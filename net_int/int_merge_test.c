@@ -104,4 +104,4 @@ static struct kunit_suite nint_merge_suite = {
 kunit_test_suite(nint_merge_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of telemetry that GRO merges");
+MODULE_DESCRIPTION("KUnit tests of INT headers that GRO merges");

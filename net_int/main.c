@@ -237,4 +237,4 @@ module_init(nint_init);
 module_exit(nint_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("HPCC++'s telemetry, carried (draft-miao-rtgwg-hpccplus-00)");
+MODULE_DESCRIPTION("HPCC++ INT carrier (draft-miao-rtgwg-hpccplus-00)");

@@ -197,7 +197,6 @@ struct nint_net {
 /**
  * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
  * @lock: protects all other fields; taken with BH off
- * @stage: stage of the negotiation
  * @cookie: our cookie; a packet with it comes from a host that has read our HELLO
  * @peer_cookie: the peer's cookie
  * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
@@ -229,7 +228,6 @@ struct nint_net {
  */
 struct int_flow {
 	spinlock_t lock;	/* protects all fields below */
-	enum hop_stage stage;
 	u64 cookie;
 	u64 peer_cookie;
 	struct sock *sk;
@@ -320,7 +318,6 @@ extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
 void nint_knobs_default(struct nint_net *in);
 
 /* flow.c */
-enum hop_stage nint_flow_event(struct hop_flow *flow, enum hop_event event);
 int nint_flow_join(struct sock *sk);
 void nint_flow_leave(struct sock *sk);
 

@@ -88,27 +88,6 @@ void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct h
 	nint_count(in, INT_COUNT_OUT_OPTION);
 }
 
-/* Returns true if TCP would accept the packet as the peer's: within what both have sent. */
-static bool is_from_peer(const struct hop_flow_key *key, const struct tcphdr *th)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool good = false;
-
-	if (!sk)
-		return false;
-	if (sk_fullsock(sk) && hop_peek(sk->sk_state) != TCP_SYN_SENT) {
-		const struct tcp_sock *tp = tcp_sk(sk);
-		u32 una = hop_peek(tp->snd_una), nxt = hop_peek(tp->rcv_nxt);
-		u32 wnd_bytes = hop_peek(tp->rcv_wnd);
-
-		good = between(ntohl(th->ack_seq), una - hop_peek(tp->max_window),
-			       hop_peek(tp->snd_nxt)) &&
-		       between(ntohl(th->seq), nxt - wnd_bytes, nxt + wnd_bytes);
-	}
-	sock_gen_put(sk);
-	return good;
-}
-
 static void take_summary(struct nint_net *in, struct hop_flow *flow, const struct nint_summary *s,
 			 u32 ack_seq)
 {
@@ -148,7 +127,7 @@ void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int of
 		return;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	flow = hop_flow_find(&key);
-	if (!flow || !is_from_peer(&key, th)) {
+	if (!flow || !hop_input_is_from_peer(&key, ntohl(th->seq), ntohl(th->ack_seq))) {
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}

@@ -99,18 +99,9 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 	return true;
 }
 
-static enum hop_stage stage_of(struct hop_flow *flow)
-{
-	const struct int_flow *f = hop_flow_state(flow);
-
-	return READ_ONCE(f->stage);
-}
-
 const struct hop_handshake_ops nint_handshake_ops = {
 	.kind = &nint_flow_kind,
 	.asks = asks,
-	.stage = stage_of,
-	.event = nint_flow_event,
 };
 
 /* UDP provides ports for ECMP. Returns the user's DSCP, which ours replaces. */
@@ -220,11 +211,11 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
 	/* The path may have changed to one that drops our headers. */
 	if (f->forward == INT_FORWARD_INBAND) {
 		if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
-			nint_flow_event(flow, HOP_EVENT_TIMEOUTS);
+			hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 		if (is_given_up(f, sk))
 			nint_give_up(in, flow);
 	}
-	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
+	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
@@ -278,7 +269,7 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 	 * before.
 	 */
 	if (hop_flow_settle(flow))
-		nint_flow_event(flow, HOP_EVENT_ESTABLISHED);
+		hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	f = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(in, skb, seg, flow);
@@ -289,9 +280,7 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_handshake(&nint_handshake_ops, skb, hop_segment_tcp(skb,
-											       seg),
-						     seg->payload_bytes);
+	struct hop_flow *flow = hop_output_handshake(&nint_handshake_ops, skb, seg);
 
 	if (!flow)
 		return;

@@ -16,12 +16,10 @@
 /* Without answers, the rest of the connection does without telemetry. */
 void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 {
-	const struct int_flow *f = hop_flow_state(flow);
-
-	if (READ_ONCE(f->stage) != HOP_STAGE_SUPPORTED)
+	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_count(in, INT_COUNT_GIVEN_UP);
-	nint_flow_event(flow, HOP_EVENT_TIMEOUTS);
+	hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 }
 
 static void write_v4(struct sk_buff *probe)

@@ -2,6 +2,7 @@
 /* State of a connection: negotiation, the congestion control's feedback; hopcc/flow/xcp_flow.h. */
 
 #include <linux/module.h>
+#include <hopcc/core/hop_count.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -15,44 +16,28 @@ static void nxcp_flow_start(void *state)
 	spin_lock_init(&xf->lock);
 }
 
-const struct hop_flow_kind nxcp_flow_kind = {
-	.state_bytes = sizeof(struct xcp_flow),
-	.start = nxcp_flow_start,
+static const struct hop_stage_counts nxcp_stage_counts = {
+	.supported = XCP_COUNT_SUPPORTED,
+	.unsupported = XCP_COUNT_UNSUPPORTED,
+	.reset = XCP_COUNT_RESET,
 };
 
-/* Count a change of the stage and let the cache of peers without support learn from it. */
 static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 		       enum hop_stage to)
 {
 	struct nxcp_net *xn = nxcp_net(flow->key.net);
 
-	if (to == HOP_STAGE_SUPPORTED)
-		nxcp_count(xn, XCP_COUNT_SUPPORTED);
-	if (to == HOP_STAGE_UNSUPPORTED)
-		nxcp_count(xn, XCP_COUNT_UNSUPPORTED);
-	if (event == HOP_EVENT_RESET)
-		nxcp_count(xn, XCP_COUNT_RESET);
+	trace_xcp_discover(&flow->key, event, from, to);
+	hop_count_stage(xn->counts, &nxcp_stage_counts, event, to);
 	hop_unsupported_learn(&xn->unsupported, &flow->key.peer, READ_ONCE(xn->unsupported_s), from,
 			      event, to);
 }
 
-/* Return: the stage of the negotiation after @event. Context: RCU read lock. */
-enum hop_stage nxcp_flow_event(struct hop_flow *flow, enum hop_event event)
-{
-	struct xcp_flow *xf = hop_flow_state(flow);
-	enum hop_stage from, to;
-
-	spin_lock_bh(&xf->lock);
-	from = xf->vars.stage;
-	to = hop_next_stage(from, event);
-	WRITE_ONCE(xf->vars.stage, to);
-	spin_unlock_bh(&xf->lock);
-	if (from == to)
-		return to;
-	trace_xcp_discover(&flow->key, event, from, to);
-	note_stage(flow, from, event, to);
-	return to;
-}
+const struct hop_flow_kind nxcp_flow_kind = {
+	.state_bytes = sizeof(struct xcp_flow),
+	.start = nxcp_flow_start,
+	.changed = note_stage,
+};
 
 /* A flow has one user: on a switch, the old congestion control closes before the new one opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
@@ -60,7 +45,7 @@ static bool take_part(struct xcp_flow *xf, struct sock *sk)
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = xf->vars.stage == HOP_STAGE_SUPPORTED && !xf->sk;
+	taken = hop_flow_state_stage(xf) == HOP_STAGE_SUPPORTED && !xf->sk;
 	if (taken) {
 		u32 headers;
 
@@ -119,7 +104,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
 	hop_flow_settle(flow);
-	nxcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (take_part(hop_flow_state(flow), sk))
 		xf = hop_flow_state(flow);
 	else
@@ -177,6 +162,6 @@ EXPORT_SYMBOL_GPL(xcp_flow_was_asked);
 
 enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow)
 {
-	return xcp_peer(READ_ONCE(flow->vars.stage));
+	return xcp_peer(hop_flow_state_stage(flow));
 }
 EXPORT_SYMBOL_GPL(xcp_flow_peer);

@@ -18,16 +18,14 @@ static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const s
 		    enum hop_icmp_decision decision)
 {
 	struct hop_flow *flow = hop_flow_find(key);
-	const struct xcp_flow *xf;
 	bool refused, done;
 
 	if (!flow)
 		return decision == HOP_ICMP_REFUSED;
-	xf = hop_flow_state(flow);
-	done = hop_icmp_ends(key, th, decision, READ_ONCE(xf->vars.stage), &refused);
+	done = hop_icmp_ends(key, th, decision, hop_flow_stage(flow), &refused);
 	if (refused) {
 		nxcp_count(xn, XCP_COUNT_ICMP_REFUSED);
-		nxcp_flow_event(flow, HOP_EVENT_REFUSED);
+		hop_flow_event(flow, HOP_EVENT_REFUSED);
 	}
 	return done;
 }

@@ -47,7 +47,7 @@ static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 	}
 	/* Otherwise: a simultaneous open, a retransmitted SYN, or a SYN without a listener */
 	if (flow)
-		nxcp_flow_event(flow, HOP_EVENT_SYN_IN);
+		hop_flow_event(flow, HOP_EVENT_SYN_IN);
 	else
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
@@ -67,12 +67,10 @@ static void receive_question(struct nxcp_net *xn, const struct hop_flow_key *key
 static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const struct tcphdr *th)
 {
 	struct hop_flow *flow = hop_flow_find(key);
-	const struct xcp_flow *xf;
 
 	if (!flow || th->syn)
 		return flow;
-	xf = hop_flow_state(flow);
-	return hop_is_negotiated(READ_ONCE(xf->vars.stage)) ? flow : NULL;
+	return hop_is_negotiated(hop_flow_stage(flow)) ? flow : NULL;
 }
 
 /**
@@ -116,7 +114,7 @@ static void receive(struct nxcp_net *xn, const struct nxcp_arrival *a, const str
 	}
 	if (!th->syn)
 		hop_flow_settle(a->flow);
-	nxcp_flow_event(a->flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
+	hop_flow_event(a->flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
 	xf = hop_flow_state(a->flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);

@@ -84,24 +84,6 @@ static int nxcp_counts_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static unsigned int nxcp_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
-
-/* Reject Minimal, the value between the two: it has no room for the congestion control's offer. */
-static int nxcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
-			   loff_t *pos)
-{
-	unsigned int *format = table->data, value = READ_ONCE(*format);
-	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
-	int err = proc_douintvec(&one, write, buffer, len, pos);
-
-	if (err || !write)
-		return err;
-	if (value != XCP_FORMAT_STANDARD && value != XCP_FORMAT_MICRO)
-		return -EINVAL;
-	WRITE_ONCE(*format, value);
-	return 0;
-}
-
 static const struct hop_carrier nxcp_carrier = {
 	.order = HOP_HOOK_XCP,
 	.input = nxcp_input,
@@ -114,7 +96,7 @@ static const struct hop_carrier nxcp_carrier = {
  * connections. The hooks stay registered while the carrier is off, because GSO packets of other
  * namespaces must still be forwarded.
  */
-static int nxcp_hook(void *state)
+int nxcp_hook(void *state)
 {
 	const struct nxcp_net *xn = state;
 	const struct hop_hook_wish wish = {
@@ -125,96 +107,13 @@ static int nxcp_hook(void *state)
 	return hop_hook_start(xn->net, &nxcp_carrier, &wish);
 }
 
-static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
-{
-	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
-			     container_of(table->data, struct nxcp_net, on));
-}
-
-static int set_tunnel(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
-{
-	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
-			     container_of(table->data, struct nxcp_net, tunnel));
-}
-
-static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
-{
-	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
-			     container_of(table->data, struct nxcp_net, ipsec));
-}
-
-#define NXCP_UNSUPPORTED(name)						\
-	{								\
-		.procname	= name,					\
-		.data		= hop_sysctl_at(struct nxcp_net, unsupported_s), \
-		.maxlen		= sizeof(unsigned int),			\
-		.mode		= 0644,					\
-		.proc_handler	= proc_douintvec_minmax,		\
-		.extra1		= SYSCTL_ZERO,				\
-		.extra2		= &nxcp_unsupported_max_s,		\
-	}
-
-#define XCP_SYSCTLS 7
-
-/* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
-	{
-		.procname	= "xcp",
-		.data		= hop_sysctl_at(struct nxcp_net, on),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= set_on,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_TWO,
-	},
-	{
-		.procname	= "xcp_format",
-		.data		= hop_sysctl_at(struct nxcp_net, format),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= nxcp_set_format,
-	},
-	hop_sysctl_renamed(NXCP_UNSUPPORTED, "xcp_unsupported_s", "xcp_silent_s"),
-	{
-		.procname	= "xcp_gso",
-		.data		= hop_sysctl_at(struct nxcp_net, gso),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
-	},
-	{
-		.procname	= "xcp_tunnel",
-		.data		= hop_sysctl_at(struct nxcp_net, tunnel),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= set_tunnel,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
-	},
-	{
-		.procname	= "xcp_ipsec",
-		.data		= hop_sysctl_at(struct nxcp_net, ipsec),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= set_ipsec,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
-	},
-	{ }
-};
-
 static int __net_init nxcp_net_init(struct net *net)
 {
 	struct nxcp_net *xn = nxcp_net(net);
 	int err = -ENOMEM;
 
 	xn->net = net;
-	xn->on = 1;
-	xn->format = XCP_FORMAT_MICRO;
-	xn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
-	xn->gso = 1;
+	nxcp_knobs_default(xn);
 	spin_lock_init(&xn->unsupported.lock);
 	spin_lock_init(&xn->unsupported_tunnels.lock);
 	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
@@ -304,4 +203,4 @@ module_init(nxcp_init);
 module_exit(nxcp_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("XCP's congestion header (draft-falk-xcp-spec-00)");
+MODULE_DESCRIPTION("XCP carrier: congestion header of TCP flows (draft-falk-xcp-spec-00)");

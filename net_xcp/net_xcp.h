@@ -180,8 +180,15 @@ static inline void nxcp_count_fault(const struct nxcp_net *xn, enum xcp_fault fa
 	nxcp_count(xn, XCP_COUNT_BAD + fault);
 }
 
+/* sysctl.c */
+#define XCP_SYSCTLS 7
+extern const struct ctl_table nxcp_table[XCP_SYSCTLS + 1];
+void nxcp_knobs_default(struct nxcp_net *xn);
+
+/* main.c */
+int nxcp_hook(void *state);
+
 /* flow.c */
-enum hop_stage nxcp_flow_event(struct hop_flow *flow, enum hop_event event);
 void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */

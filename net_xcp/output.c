@@ -112,26 +112,15 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 	return true;
 }
 
-static enum hop_stage stage_of(struct hop_flow *flow)
-{
-	const struct xcp_flow *xf = hop_flow_state(flow);
-
-	return READ_ONCE(xf->vars.stage);
-}
-
 const struct hop_handshake_ops nxcp_handshake_ops = {
 	.kind = &nxcp_flow_kind,
 	.asks = asks,
-	.stage = stage_of,
-	.event = nxcp_flow_event,
 };
 
 static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_handshake(&nxcp_handshake_ops, skb, hop_segment_tcp(skb,
-											       seg),
-						     seg->payload_bytes);
+	struct hop_flow *flow = hop_output_handshake(&nxcp_handshake_ops, skb, seg);
 
 	if (flow)
 		send_unknown(xn, skb, seg, &flow->key);
@@ -150,11 +139,10 @@ static void count_data(const struct nxcp_net *xn, struct sk_buff *skb)
 /* Return: false if timeouts in a row suggest that the path now drops our headers */
 static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 {
-	const struct xcp_flow *xf = hop_flow_state(flow);
-	enum hop_stage stage = READ_ONCE(xf->vars.stage);
+	enum hop_stage stage = hop_flow_stage(flow);
 
 	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
-		stage = nxcp_flow_event(flow, HOP_EVENT_TIMEOUTS);
+		stage = hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 	return stage == HOP_STAGE_SUPPORTED;
 }
 
@@ -272,7 +260,7 @@ static void output_established(struct nxcp_net *xn, struct sk_buff *skb,
 	 * its flow.
 	 */
 	if (hop_flow_settle(flow))
-		nxcp_flow_event(flow, HOP_EVENT_ESTABLISHED);
+		hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);

@@ -41,7 +41,6 @@
 /**
  * struct nxcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
  * @taken_headers
- * @stage: stage of the negotiation
  * @unreturned_bytes_ps: pending feedback: sum of Delta_Throughput that was not returned
  *	yet, bytes/s
  * @unreturned_headers: number of headers in that sum that were not answered yet
@@ -58,7 +57,6 @@ struct nxcp_vars {
 	s64 unreturned_bytes_ps;
 	u64 feedback_bytes_ps;
 	u64 taken_bytes_ps;
-	enum hop_stage stage;
 	u32 unreturned_headers;
 	u32 feedback_headers;
 	u32 taken_headers;
@@ -79,6 +77,7 @@ static inline enum xcp_peer xcp_peer(enum hop_stage stage)
 	case HOP_STAGE_SUPPORTED:
 		return XCP_PEER_SUPPORTED;
 	case HOP_STAGE_UNSUPPORTED:
+	case HOP_STAGE_DOUBTFUL:
 		return XCP_PEER_UNSUPPORTED;
 	default:
 		return XCP_PEER_UNKNOWN;

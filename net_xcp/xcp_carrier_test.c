@@ -313,4 +313,4 @@ static struct kunit_suite nxcp_carrier_suite = {
 kunit_test_suite(nxcp_carrier_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of XCP's carrier");
+MODULE_DESCRIPTION("KUnit tests of the XCP carrier");

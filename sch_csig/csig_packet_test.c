@@ -96,4 +96,4 @@ static struct kunit_suite scsig_packet_suite = {
 kunit_test_suite(scsig_packet_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit tests of tags in packets");
+MODULE_DESCRIPTION("KUnit tests of CSIG tags in packets");

@@ -385,5 +385,5 @@ static struct kunit_suite scsig_port_suite = {
 
 kunit_test_suite(scsig_port_suite);
 
-MODULE_DESCRIPTION("KUnit tests of CSIG's estimate of a port");
+MODULE_DESCRIPTION("KUnit tests of CSIG's estimate of a port's load");
 MODULE_LICENSE("GPL");

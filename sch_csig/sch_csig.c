@@ -1274,5 +1274,5 @@ static void __exit scsig_module_exit(void)
 
 module_init(scsig_module_init);
 module_exit(scsig_module_exit);
-MODULE_DESCRIPTION("CSIG's transit device: tells tags how loaded its port is");
+MODULE_DESCRIPTION("CSIG transit device: updates CSIG tags with the load of its port");
 MODULE_LICENSE("GPL");

@@ -370,5 +370,5 @@ static struct kunit_suite sint_hop_suite = {
 
 kunit_test_suite(sint_hop_suite);
 
-MODULE_DESCRIPTION("KUnit tests of telemetry's header and of what a hop writes");
+MODULE_DESCRIPTION("KUnit tests of the INT header and of the records that a hop writes");
 MODULE_LICENSE("GPL");

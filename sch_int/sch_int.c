@@ -627,5 +627,5 @@ static void __exit sint_module_exit(void)
 
 module_init(sint_module_init);
 module_exit(sint_module_exit);
-MODULE_DESCRIPTION("HPCC++'s hop: writes its port's load into telemetry");
+MODULE_DESCRIPTION("HPCC++ switch: writes the load of its port into INT headers");
 MODULE_LICENSE("GPL");

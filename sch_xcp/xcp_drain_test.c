@@ -102,4 +102,4 @@ static struct kunit_suite sxcp_drain_suite = {
 kunit_test_suite(sxcp_drain_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Tests of XCP's measure of a port");
+MODULE_DESCRIPTION("KUnit tests of XCP's measured drain rate of a port");

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <uapi/linux/pkt_sched_xcp.h>
-#include "xcp_router.h"
+#include "xcp_router.c"
 
 #define MS 1000000ULL
 #define ONE_MS (MS << XCP_TIME_SHIFT)

@@ -2,6 +2,7 @@
 /* Tests of xcp_sampler.h with honest and lying senders; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
+#include "xcp_router.c"
 #include "xcp_sampler.h"
 
 #define MS 1000000ULL

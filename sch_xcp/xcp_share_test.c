@@ -2,7 +2,8 @@
 /* Tests of the weights of two queues, xcp_share.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "xcp_share.h"
+#include "xcp_router.c"
+#include "xcp_share.c"
 
 #define MS 1000000ULL
 #define ONE_MS (MS << XCP_TIME_SHIFT)

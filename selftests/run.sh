@@ -6,7 +6,8 @@
 #
 #   selftests/run.sh [TEST.t ...]
 #
-# NAME-SERIES.t needs Linux SERIES: it runs where setup.sh names that series.
+# NAME-SERIES.t needs Linux SERIES: it runs where setup.sh names that series. NAME-matrix.t builds
+# kernels or takes long: `make matrix` runs it. The tests in debug.list run in the debug kernel, too.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -14,8 +15,8 @@ log=build/check.log times=build/check.times
 mkdir -p build
 touch "$times"
 
-# The tests named on stdin, by what they took last time; those that are new first, and of
-# those the kinds that take longest.
+# Sort the tests on stdin: the longest run of last time first. Tests without a time come before
+# all others, the kinds that usually take longest first.
 longest_first()
 {
 	awk -v times="$times" '
@@ -24,7 +25,7 @@ longest_first()
 				split(line, word, " ")
 				took[word[2]] = word[1]
 			}
-			kinds = split("unit build kunit fuzz tdc soak netns lab vm", kind, " ")
+			kinds = split("unit build kunit fuzz tdc soak netns debug lab vm", kind, " ")
 			for (i = 1; i <= kinds; i++)
 				weight[kind[i]] = 1e9 + i
 		}
@@ -38,7 +39,6 @@ if [ $# -eq 0 ]; then
 	series=$(tools/setup/setup.sh series) || exit 2
 	for test in selftests/*/*.t; do
 		case $test in
-		# For make matrix: they build kernels that the gate does without.
 		*-matrix.t) continue ;;
 		esac
 		needs=$(expr "$test" : '.*-\([0-9][0-9.]*\)\.t$')
@@ -48,17 +48,19 @@ if [ $# -eq 0 ]; then
 		esac
 	done
 	# shellcheck disable=SC2046 # names without blanks
+	set -- "$@" $(selftests/debug.sh --wrappers build/debug)
+	# shellcheck disable=SC2046
 	set -- $(printf '%s\n' "$@" | longest_first)
 fi
 
-# Kernels and modules first: what the tests share is built once.
+# Build the kernels and modules that several tests share once, before the tests start.
 tools/lab/lab setup --all || exit 1
 tools/lab/lab setup --all --kernel debug || exit 1
 
-# What failed, in the tests' words, and what they said last where they broke off.
+# Print each claim that failed; for a test that ended before its end, the last lines that it printed.
 failures()
 {
-	sed -nE 's/^(selftests[^ ]+\.t) +\(Wstat: .*/\1/p' "$log" | while read -r test; do
+	sed -nE 's/^((selftests|build)[^ ]+\.t) +\(Wstat: .*/\1/p' "$log" | while read -r test; do
 		echo "--- $test"
 		awk '/^not ok/ { left = 12; failed = 1 } /^ok/ { left = 0 } left-- > 0
 			{ last[NR % 12] = $0 }
@@ -75,8 +77,9 @@ export PERL_TEST_HARNESS_DUMP_TAP="$tap"
 status=$(cat "$status_file")
 [ "$status" -eq 0 ] || failures
 
-# "[12:00:00] selftests/KIND/NAME.t .. ok 1234 ms ( ...": of what ran now, the rest as before.
-sed -nE 's,^\[[0-9:]+\] (selftests/[^ ]+\.t) \.+ *ok +([0-9]+) ms.*,\2 \1,p' "$log" |
+# Keep the times of this run, from "[12:00:00] selftests/KIND/NAME.t .. ok 1234 ms ( ...", and for all
+# other tests the times of earlier runs.
+sed -nE 's,^\[[0-9:]+\] ((selftests|build)/[^ ]+\.t) \.+ *ok +([0-9]+) ms.*,\3 \1,p' "$log" |
 	awk '!seen[$2]++' - "$times" >"$times.new" && mv "$times.new" "$times"
 
 if grep -E 'skipped: ' "$log" && [ -n "${HOPCC_NO_SKIP:-}" ]; then

@@ -750,4 +750,4 @@ static struct kunit_suite csig_sender_suite = {
 kunit_test_suite(csig_sender_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("KUnit cases of CSIG's sender");
+MODULE_DESCRIPTION("KUnit tests of CSIG's sender");

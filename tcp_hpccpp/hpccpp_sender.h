@@ -50,6 +50,8 @@
 #define HPCCPP_RATE_MAX_MBIT	1600000U
 /* Maximum burst of a flow, unless the hosts are slow and the path is free. */
 #define HPCCPP_BURST_NS		20000U
+/* Limit for slow ports: a host that sends fewer at once needs more CPU time than with cubic. */
+#define HPCCPP_BURST_MIN_PKTS	4U
 /* Maximum growth per round, in windows, if the sender's device does not report its rate. */
 #define HPCCPP_GROWTH_MAX	64U
 
@@ -368,9 +370,11 @@ static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u
  * @wire_bytes: size of a full packet on the wire
  *
  * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments, a
- * sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us.
+ * sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us. At this rate the
+ * limit is HPCCPP_BURST_MIN_PKTS, and slower ports do not lower it. hop_burst_pkts() limits a
+ * window of fewer than 64 packets to shorter bursts.
  *
- * Return: packets, 1 to HOP_BURST_MAX_PKTS.
+ * Return: packets, HPCCPP_BURST_MIN_PKTS to HOP_BURST_MAX_PKTS.
  */
 static inline u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes)
 {
@@ -378,7 +382,8 @@ static inline u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes)
 
 	if (!rate_bytes_ps)
 		return HOP_BURST_MAX_PKTS;
-	return clamp_t(u64, div_u64(bytes, wire_bytes), 1, HOP_BURST_MAX_PKTS);
+	return clamp_t(u64, div_u64(bytes, wire_bytes), HPCCPP_BURST_MIN_PKTS,
+		       HOP_BURST_MAX_PKTS);
 }
 
 /**

@@ -594,7 +594,8 @@ static void free_path_test(struct kunit *test)
 
 static void burst_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(125000000, 1538), 1U);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(1, 1538), HPCCPP_BURST_MIN_PKTS);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(125000000, 1538), HPCCPP_BURST_MIN_PKTS);
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(312500000, 1538), 4U);
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(12500000000ULL, 1538), HOP_BURST_MAX_PKTS);
 	KUNIT_EXPECT_EQ_MSG(test, hpccpp_burst_pkts(0, 1538), HOP_BURST_MAX_PKTS, "not known");
@@ -1000,4 +1001,4 @@ static struct kunit_suite hpccpp_sender_suite = {
 kunit_test_suites(&hpccpp_sender_suite);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("HPCC++ sender: test");
+MODULE_DESCRIPTION("KUnit tests of HPCC++'s sender");

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # checkpatch --strict has nothing to say of any C source, but for what is
 # listed here with its reason.
-# shellcheck source=selftests/build/build-lib.sh
-. "$(dirname "$0")/build-lib.sh"
+# shellcheck source=selftests/build/build_lib.sh
+. "$(dirname "$0")/build_lib.sh"
 
 ignored=$(sed 's/ *#.*//' <<END | tr -s '\n ' ','
 FILE_PATH_CHANGES	# there is no MAINTAINERS file here

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # `make install` puts the modules where the kernel of KDIR looks for them,
 # whichever kernel runs. Nothing is installed: make only says what it would do.
-# shellcheck source=selftests/build/build-lib.sh
-. "$(dirname "$0")/build-lib.sh"
+# shellcheck source=selftests/build/build_lib.sh
+. "$(dirname "$0")/build_lib.sh"
 
 kdir=build/install-test
 mkdir -p "$kdir/include/generated"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # No Python source of the tree has a finding of flake8's. The lab's host side is typed: mypy finds
 # nothing, and no module of it imports one that imports it.
-# shellcheck source=selftests/build/build-lib.sh
-. "$(dirname "$0")/build-lib.sh"
+# shellcheck source=selftests/build/build_lib.sh
+. "$(dirname "$0")/build_lib.sh"
 
 for tool in flake8 mypy; do
 	command -v $tool >/dev/null || tap_skip "no $tool: run tools/setup/setup.sh check"

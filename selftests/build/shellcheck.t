@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # No shell script of the tree has a finding of shellcheck's, from warning up.
-# shellcheck source=selftests/build/build-lib.sh
-. "$(dirname "$0")/build-lib.sh"
+# shellcheck source=selftests/build/build_lib.sh
+. "$(dirname "$0")/build_lib.sh"
 
 command -v shellcheck >/dev/null || tap_skip "no shellcheck: run tools/setup/setup.sh check"
 for file in $(find . -path ./build -prune -o -path ./.git -prune -o -path ./lab-results -prune \

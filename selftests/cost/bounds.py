@@ -20,6 +20,8 @@ STREAMS = {
     "dctcp_ms": 1.15, "ldcp": 1.6, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
     "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
 }
+# Of cubic, behind 500 Mbit/s.
+BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}
 # Instructions of the congestion control an ACK; bbr has 371.
 ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 365, "csig": 620, "hpccpp-inband-100g": 645}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
@@ -38,7 +40,8 @@ QDISCS = {
 def measure():
     with tempfile.TemporaryDirectory(prefix="hopcc-bounds.") as directory:
         file = f"{directory}/cost.json"
-        cases = [*UNUSED_CASES, "veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs"]
+        cases = [*UNUSED_CASES, "veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs",
+                 "bottleneck/cubic", *(f"bottleneck/{case}" for case in BOTTLENECK)]
         subprocess.run([f"{HERE}/cost.py", "--json", file, "--case", *cases], check=True,
                        stdout=subprocess.DEVNULL)
         with open(file, encoding="ascii") as text:
@@ -47,17 +50,19 @@ def measure():
 
 def main():
     tap, result = Tap(), measure()
-    streams = {row["case"]: row for row in result["streams"]}
-    before, loaded = (streams[case.split("/")[1]]["instructions_per_packet"] for case in UNUSED_CASES)
+    streams = {(row["path"], row["case"]): row for row in result["streams"]}
+    before, loaded = (streams[*case.split("/")]["instructions_per_packet"] for case in UNUSED_CASES)
     tap.claim(f"loaded and unused: at most {UNUSED} of a packet's instructions before",
               loaded <= UNUSED * before, f"{loaded / before:.4f}: {before}, {loaded}")
-    for case, most in STREAMS.items():
-        row = streams[case]
-        tap.claim(f"a stream of {case}: at most {most} of cubic's instructions", row["of_cubic"] <= most,
-                  f"{row['of_cubic']} with a window of {row['window_packets']} packets, "
-                  f"{row['skbs_out_per_mb']} skbs a MB, {row['packets_back_per_mb']} packets back")
+    for path, where, bounds in ("veth", "", STREAMS), ("bottleneck", " behind 500 Mbit/s", BOTTLENECK):
+        for case, most in bounds.items():
+            row = streams[path, case]
+            tap.claim(f"a stream of {case}{where}: at most {most} of cubic's instructions",
+                      row["of_cubic"] <= most,
+                      f"{row['of_cubic']} with a window of {row['window_packets']} packets, "
+                      f"{row['skbs_out_per_mb']} skbs a MB, {row['packets_back_per_mb']} packets back")
     for case, most in ACKS.items():
-        row = streams[case]
+        row = streams["veth", case]
         tap.claim(f"an ACK of {case}: at most {most} instructions", row["instructions_per_ack"] <= most,
                   f"{row['instructions_per_ack']} in {row['acks']} ACKs")
     qdiscs = {(row["qdisc"], row["frame"]): row for row in result["qdiscs"]}

@@ -52,7 +52,7 @@ def output(*words):
 
 
 def kernel_version():
-    """The newest kernel of the series in /boot, as vm-lib.sh's newest()."""
+    """The newest kernel of the series in /boot, as vm_lib.sh's newest()."""
     found = [m[1] for name in os.listdir("/boot")
              if (m := re.fullmatch(rf"vmlinuz-({re.escape(SERIES)}\..*-amd64)", name))
              and "cloud" not in name and "-rt-" not in name]
@@ -63,7 +63,7 @@ def kernel_version():
 
 def modules(version):
     """Our modules for this kernel, built where the gate builds them."""
-    subprocess.run([f"{TOP}/selftests/build/built-modules.sh", SERIES,
+    subprocess.run([f"{TOP}/selftests/build/built_modules.sh", SERIES,
                     f"/usr/src/linux-headers-{version}"], check=True)
     build = f"{TOP}/build/linux-{SERIES}"
     subprocess.run(["make", "-s", "-C", f"{TOP}/tools/tc", f"OUT={build}/tc"], check=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The CSIG carrier: turns of the signals, reflection, and detection of paths that pass no tags */
 #include "fuzz.h"
-#include "csig_carrier.h"
+#include "../../net_csig_tag/csig_carrier.c"
 
 static void take_turn(struct ctag_turns *turns)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The TCP option of CSIG among any other options, and the mark that stores a tag with a packet */
 #include "fuzz.h"
-#include "csig_carrier.h"
+#include "../../net_csig_tag/csig_carrier.c"
 
 #define OPTIONS_MAX_BYTES 40
 

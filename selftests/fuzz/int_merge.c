@@ -4,7 +4,7 @@
  * gets the same state as after an answer to each packet.
  */
 #include "int_header.h"
-#include "int_carrier.h"
+#include "../../net_int/int_carrier.c"
 #include "int_merge.h"
 
 /*

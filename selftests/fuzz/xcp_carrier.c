@@ -59,6 +59,7 @@ static void fuzz_once(void)
 		.feedback_bytes_ps = fuzz_range(0, 2 * XCP_UNRETURNED_MAX_BYTES_PS) -
 				     XCP_UNRETURNED_MAX_BYTES_PS,
 	};
+	enum hop_stage stage = HOP_STAGE_NONE;
 	u32 headers;
 
 	while (fuzz_has_more()) {
@@ -73,9 +74,9 @@ static void fuzz_once(void)
 			FUZZ_CLAIM(!v.asked);
 			break;
 		case 2:
-			v.stage = hop_next_stage(v.stage, fuzz_choice(HOP_EVENT_RESET + 1));
-			FUZZ_CLAIM(v.stage <= HOP_STAGE_UNSUPPORTED);
-			FUZZ_CLAIM(xcp_peer(v.stage) <= XCP_PEER_UNSUPPORTED);
+			stage = hop_next_stage(stage, fuzz_choice(HOP_EVENT_RESET + 1));
+			FUZZ_CLAIM(stage <= HOP_STAGE_DOUBTFUL);
+			FUZZ_CLAIM(xcp_peer(stage) <= XCP_PEER_UNSUPPORTED);
 			break;
 		default:
 			arrive(&v);

@@ -5,7 +5,7 @@
 
 #include "xcp_header.h"
 #include <uapi/linux/pkt_sched_xcp.h>
-#include "xcp_router.h"
+#include "../../sch_xcp/xcp_router.c"
 
 /* Like sxcp_parse() and sxcp_set_params() of sch_xcp */
 static inline struct sxcp_params draw_params(void)

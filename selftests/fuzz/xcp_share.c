@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Two queues of an XCP port: weights, rates and the number of flows stay in range. */
 #include "xcp_packet.h"
-#include "xcp_share.h"
+#include "../../sch_xcp/xcp_share.c"
 
 /* A queue with more bytes than this exceeds any memory. */
 #define LOST_MAX 0x20000000000LL

@@ -6,8 +6,8 @@
 #
 # CHAOS_FAULTS: of each connection; `make soak-chaos` has more.
 cd "$(dirname "$0")/../.." || exit 2
-# shellcheck source=selftests/netns/xcp-lib.sh
-. selftests/netns/xcp-lib.sh
+# shellcheck source=selftests/netns/module_lib.sh
+. selftests/netns/module_lib.sh
 build_module release standstill
 # shellcheck disable=SC2154 # set by build_module
 exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/chaos.py \

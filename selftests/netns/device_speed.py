@@ -4,9 +4,9 @@
 hardware below them. All devices report 10 Gbit/s here, and none delays packets. So the RTT is very
 small, and the window of csig would allow a much higher pacing rate. Prints TAP.
 
-    a [device on card0 or veth0] ---- [the same on card1 or veth1] b
+    a [device on nic0 or veth0] ---- [the same on nic1 or veth1] b
 
-Needs root, the path of speed_card.ko and csig; changes nothing outside its own network
+Needs root, the path of speed_nic.ko and csig; changes nothing outside its own network
 namespaces.
 """
 import contextlib
@@ -23,29 +23,29 @@ RATE_BYTES_PS = 1250000000
 SIZE = 4 << 20
 
 LINKS = """
-link set card0 netns a
-link set card1 netns b
+link set nic0 netns a
+link set nic1 netns b
 link add veth0 netns a type veth peer name veth1 netns b
--n a link set card0 up
+-n a link set nic0 up
 -n a link set veth0 up
--n b link set card1 up
+-n b link set nic1 up
 -n b link set veth1 up
 """
 # The kind of device, the commands that make it on {port}, and True if the rate limits the pace.
 DEVICES = (
-    ("a NIC", "card", (), True),
+    ("a NIC", "nic", (), True),
     ("veth", "veth", (), False),
-    ("VLAN on a NIC", "card", ("link add link {port} name top type vlan id 5",), True),
+    ("VLAN on a NIC", "nic", ("link add link {port} name top type vlan id 5",), True),
     ("VLAN on veth", "veth", ("link add link {port} name top type vlan id 5",), False),
-    ("macvlan on a NIC", "card", ("link add link {port} name top type macvlan",), True),
+    ("macvlan on a NIC", "nic", ("link add link {port} name top type macvlan",), True),
     ("macvlan on veth", "veth", ("link add link {port} name top type macvlan",), False),
-    ("bridge on a NIC", "card", ("link add top type bridge", "link set {port} master top"), True),
+    ("bridge on a NIC", "nic", ("link add top type bridge", "link set {port} master top"), True),
     ("bridge on veth", "veth", ("link add top type bridge", "link set {port} master top"), False),
-    ("bridge on a NIC and a veth", "card",
+    ("bridge on a NIC and a veth", "nic",
      ("link add top type bridge", "link set {port} master top",
       "link add stub0 type veth peer name stub1", "link set stub0 up", "link set stub1 up",
       "link set stub0 master top"), False),
-    ("bridge on a NIC, and later on a veth", "card",
+    ("bridge on a NIC, and later on a veth", "nic",
      ("link add top type bridge", "link set {port} master top", "link set top up",
       "link add stub0 type veth peer name stub1", "link set stub0 master top"), False),
 )

@@ -6,9 +6,9 @@ pacing rate must stay at or below the rate of the sender's device, and the windo
 of it. If the device reports no rate, the window may grow by the factor GROWTH_MAX per round trip
 at most. All bytes must arrive, and the sender must count the feedback that it refuses. Prints TAP.
 
-    a [card0] ---- script, RTT_S there and back ---- [tap0] b
+    a [nic0] ---- script, RTT_S there and back ---- [tap0] b
 
-lying_wire.py CARD [KIB [SEED [SYSTEM ...]]]: CARD is the module speed_card; KIB the stream's size.
+lying_wire.py CARD [KIB [SEED [SYSTEM ...]]]: CARD is the module speed_nic; KIB the stream's size.
 
 Needs root, all carriers and their congestion controls; changes nothing outside its own network
 namespaces.
@@ -402,9 +402,9 @@ def attack(wire, name, lie, total, seed, known):
 
 def report_rate(mbit, wire):
     """Set the rate that the NIC reports from now on."""
-    hosts.write("/sys/module/speed_card/parameters/mbit", mbit)
-    hosts.ip("-n a link set card0 down")
-    relay.start("a", "card0")
+    hosts.write("/sys/module/speed_nic/parameters/mbit", mbit)
+    hosts.ip("-n a link set nic0 down")
+    relay.start("a", "nic0")
     wire.run(5 * RTT_S)
 
 
@@ -412,7 +412,7 @@ def main():
     total = int(sys.argv[2]) << 10 if len(sys.argv) > 2 else 1 << 19
     seed = sys.argv[3] if len(sys.argv) > 3 else 1
     hosts.run(f"insmod {sys.argv[1]} mbit={MBIT}")
-    wire = relay.Relay(RTT_S / 2, card=True)
+    wire = relay.Relay(RTT_S / 2, nic=True)
     for known in (True, False):
         report_rate(MBIT if known else -1, wire)
         for name in sys.argv[4:] or SYSTEMS:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A wire that this script emulates: it passes frames of one host's device to the other host, later,
 changed, more than once or never. a's device may be a NIC whose driver reports a rate: see
-speed_card.
+speed_nic.
 
-    a 192.0.2.1 [tap0 or card0] ---- script ---- [tap0] 192.0.2.2 b
+    a 192.0.2.1 [tap0 or nic0] ---- script ---- [tap0] 192.0.2.2 b
 """
 import fcntl
 import heapq
@@ -45,21 +45,21 @@ def start(name, device):
         -n {name} neigh replace {ADDRESS[other]} lladdr {MAC[other]} dev {device}""")
 
 
-def open_card(name):
+def open_nic(name):
     """Make a host's NIC, up; the other end of its cable is in its own namespace, at the script."""
     hosts.build("cable")
     hosts.sysctl("cable", "ipv6/conf/all/disable_ipv6", 1)
     hosts.ip(f"""
-        link set card0 netns {name}
-        link set card1 netns cable
-        -n cable link set card1 up
-        -n {name} addr add {ADDRESS[name]}/24 dev card0""")
+        link set nic0 netns {name}
+        link set nic1 netns cable
+        -n cable link set nic1 up
+        -n {name} addr add {ADDRESS[name]}/24 dev nic0""")
     # The script gets packets before the NIC would compute their checksums.
-    hosts.offload(name, "card0", hosts.ETHTOOL_STXCSUM, 0)
-    start(name, "card0")
+    hosts.offload(name, "nic0", hosts.ETHTOOL_STXCSUM, 0)
+    start(name, "nic0")
     with hosts.inside("cable"):
         sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    sock.bind(("card1", ETH_P_ALL))
+    sock.bind(("nic1", ETH_P_ALL))
     sock.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
     sock.setblocking(False)
@@ -71,12 +71,12 @@ class Relay:
     rewrite(frame, from_a) returns the frames that replace a frame: [(additional delay, frame)].
     """
 
-    def __init__(self, delay_s, card=False):
-        self.names = ("a", "b", "cable") if card else ("a", "b")
+    def __init__(self, delay_s, nic=False):
+        self.names = ("a", "b", "cable") if nic else ("a", "b")
         hosts.build("a", "b")
         # By default, a sleep may be 50 us too long; allow 1 ns.
         hosts.LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
-        self.taps = [open_card("a") if card else open_tap("a"), open_tap("b")]
+        self.taps = [open_nic("a") if nic else open_tap("a"), open_tap("b")]
         self.delay_s, self.drop, self.under_way, self.number = delay_s, None, [], 0
         self.rewrite = None
 

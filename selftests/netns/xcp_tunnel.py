@@ -184,7 +184,7 @@ def heard(version, name, total):
     tap.claim(f"IPv{version} in {name}: what the router lowered was copied back",
               0 < got["x"]["tunnel_lowered"] <= got["reduced"] and
               not any(got[end]["tunnel_" + k] for end in "ex"
-                      for k in ("bad", "no_room", "super", "avoided", "refused")))
+                      for k in ("bad", "no_room", "gso", "avoided", "refused")))
 
 
 def not_heard(version, name, total):

@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "xcp_router.h"
+#include "xcp_router.c"
 #include "random.h"
 
 #define FLOWS_MAX	64

@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "xcp_share.h"
+#include "xcp_router.c"
+#include "xcp_share.c"
 #include "random.h"
 
 #define KAPPA		0.1

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The CPU cost of tags and reflections, in instructions per byte. Prints TAP. csig-cost.sh runs it
+"""The CPU cost of tags and reflections, in instructions per byte. Prints TAP. csig_cost.sh runs it
 on a CPU whose clock counts instructions.
 
     a ---- r [r-b: csig] ---- b         no link has a rate: the CPU is the bottleneck

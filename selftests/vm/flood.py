@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 
 
 def main(kind, dev, seconds, priority):
-    frames = importlib.import_module(f"{kind}-queue").flood_frames()
+    frames = importlib.import_module(f"{kind}_queue").flood_frames()
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     out.bind((dev, 0))
     out.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, int(priority))

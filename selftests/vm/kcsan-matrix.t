@@ -3,8 +3,8 @@
 # Data races: the modules in a kernel with KCSAN, two CPUs, in QEMU, under the traffic and the
 # races of distro-*.t. A report about code of the modules is a failure. The kernel's own code has
 # races by these rules, too: they are counted and listed only.
-# shellcheck source=selftests/vm/vm-lib.sh
-. "$(dirname "$0")/vm-lib.sh"
+# shellcheck source=selftests/vm/vm_lib.sh
+. "$(dirname "$0")/vm_lib.sh"
 
 # claim NAME COMMAND...
 claim()
@@ -45,7 +45,7 @@ races() { selftests/vm/kcsan_reports.py build/vm-kcsan.console "$@"; }
 
 racer_found() { ! races racer >build/vm-kcsan.racer; }
 
-root=$(selftests/vm/kcsan-kernel.sh 2>build/kcsan-kernel.log) ||
+root=$(selftests/vm/kcsan_kernel.sh 2>build/kcsan-kernel.log) ||
 	fail "a kernel with KCSAN builds" build/kcsan-kernel.log
 ver=$(cat "$root/version")
 # For the reports' line numbers: -g.
@@ -58,7 +58,7 @@ make -C "$root/build" M="$PWD/build/racer" modules >build/racer.log 2>&1 ||
 
 # KCSAN makes the guest several times slower.
 VM_SCRIPT_S=$((2400 + ${VM_ROUNDS:-3} * 120))
-run_guest guest-kcsan.sh kcsan "$ver" 0 "$root"
+run_guest guest_kcsan.sh kcsan "$ver" 0 "$root"
 claim "KCSAN passed its own tests at boot" \
 	grep -q '^# kcsan: selftest: \([0-9]*\)/\1 tests passed' build/vm-kcsan.tap
 claim "all modules are instrumented" instrumented

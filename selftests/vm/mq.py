@@ -13,7 +13,6 @@ DEVICE has two transmit queues, and nothing else sends through it; by default it
 here. Needs root, two CPUs, the modules and tc's plug-ins. No claim depends on the speed of the
 machine.
 """
-import importlib
 import json
 import os
 import re
@@ -24,11 +23,10 @@ import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../tdc")]
+import csig_queue as csig
+import int_queue
+import xcp_queue as xcp
 from tap import Tap, must
-
-csig = importlib.import_module("csig-queue")
-int_queue = importlib.import_module("int-queue")
-xcp = importlib.import_module("xcp-queue")
 
 QUEUES = 2
 # The veth that is made here.

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Run in the guest of mq-scaling.py: packets through qdiscs below mq, from one CPU and from two.
+"""Run in the guest of mq_scaling.py: packets through qdiscs below mq, from one CPU and from two.
 
     mq_rates.py MQ_SEND ROUNDS SECONDS DEVICE...
 
 Prints a line at the start and at the end of each round, and pauses between a line and the traffic,
 so that the host has time to read the CPU time.
 """
-import importlib
 import os
 import subprocess
 import sys
@@ -15,12 +14,11 @@ import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../tdc"), HERE]
-from tap import must
+import csig_queue as csig
+import int_queue
 import mq
-
-csig = importlib.import_module("csig-queue")
-int_queue = importlib.import_module("int-queue")
-xcp = importlib.import_module("xcp-queue")
+import xcp_queue as xcp
+from tap import must
 
 REST_S = 0.3
 PLAIN = mq.plain(1000)

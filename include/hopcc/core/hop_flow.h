@@ -37,6 +37,7 @@
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 
+struct hop_flow;
 struct net;
 struct sk_buff;
 struct sock;
@@ -46,10 +47,13 @@ struct tcphdr;
  * struct hop_flow_kind - a carrier's share of the table
  * @state_bytes: size of the carrier's private state in an entry
  * @start: initialises a new private state, which is zeroed before
+ * @changed: called after the stage of discovery has changed, under the RCU read lock
  */
 struct hop_flow_kind {
 	size_t state_bytes;
 	void (*start)(void *state);
+	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+			enum hop_stage to);
 };
 
 /**
@@ -97,6 +101,7 @@ struct hop_flow_link {
  * @in_half_open: member of the list of half-open entries of the network namespace, the oldest
  *	first; under its lock
  * @ref: reference count: the table and the congestion control hold references
+ * @stage: stage of discovery; hop_flow_event() changes it, hop_flow_stage() reads it
  * @flags: HOP_FLOW_*; HOP_FLOW_HALF_OPEN is changed under the lock of the netns
  * @late: negotiation on an established connection; under the socket lock
  * @used_jiffies: time of the last successful lookup
@@ -109,6 +114,7 @@ struct hop_flow {
 	struct hop_flow_link in_net;
 	struct list_head in_half_open;
 	refcount_t ref;
+	enum hop_stage stage;
 	unsigned long flags;
 	struct hop_late late;
 	unsigned long used_jiffies;
@@ -357,6 +363,28 @@ void hop_flow_walk_close(struct hop_flow_walk *walk);
  */
 int hop_flow_l3mdev(const struct sock *sk);
 
+/**
+ * hop_flow_stage() - get the stage of discovery
+ * @flow: the entry
+ *
+ * Context: any.
+ * Return: the stage; it may change at any time.
+ */
+static inline enum hop_stage hop_flow_stage(const struct hop_flow *flow)
+{
+	return READ_ONCE(flow->stage);
+}
+
+/**
+ * hop_flow_event() - update the stage of discovery after an event
+ * @flow: the entry
+ * @event: the event
+ *
+ * Context: RCU read lock.
+ * Return: the new stage.
+ */
+enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event);
+
 static inline void *hop_flow_state(struct hop_flow *flow)
 {
 	return flow->state;
@@ -365,6 +393,18 @@ static inline void *hop_flow_state(struct hop_flow *flow)
 static inline struct hop_flow *hop_flow_of_state(void *state)
 {
 	return state - offsetof(struct hop_flow, state);
+}
+
+/**
+ * hop_flow_state_stage() - get the stage of discovery
+ * @state: private state of the carrier
+ *
+ * Context: any.
+ * Return: the stage; it may change at any time.
+ */
+static inline enum hop_stage hop_flow_state_stage(const void *state)
+{
+	return hop_flow_stage(state - offsetof(struct hop_flow, state));
 }
 
 #endif /* HOPCC_CORE_HOP_FLOW_H */

@@ -61,6 +61,29 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 			    unsigned int payload_bytes);
 
 /**
+ * hop_input_answers_syn() - does a packet answer the SYN of a socket of this host?
+ * @key: key of the packet's flow
+ * @ack_seq: acknowledgment number of a SYN-ACK
+ *
+ * Context: RCU read lock.
+ * Return: true if there is a socket that waits for an answer with this acknowledgment number.
+ */
+bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq);
+
+/**
+ * hop_input_is_from_peer() - would TCP accept a packet as the peer's?
+ * @key: key of the packet's flow
+ * @seq: sequence number
+ * @ack_seq: acknowledgment number
+ *
+ * Unlike hop_input_is_in_window(), this requires a socket, and the sequence number of current data.
+ *
+ * Context: RCU read lock.
+ * Return: true if both numbers are within the windows, or for a connection request.
+ */
+bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq);
+
+/**
  * hop_input_opens_flow() - may a SYN open a flow?
  * @key: key of the flow; a flow with this key may exist already
  *

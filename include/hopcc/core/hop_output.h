@@ -36,14 +36,10 @@ struct hop_segment {
  * @kind: kind of the carrier's flows
  * @asks: returns true if the first SYN of a socket must carry a header; not called for a SYN
  *	with data
- * @stage: returns the stage of discovery
- * @event: updates the stage of discovery after an event and returns the new stage
  */
 struct hop_handshake_ops {
 	const struct hop_flow_kind *kind;
 	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
-	enum hop_stage (*stage)(struct hop_flow *flow);
-	enum hop_stage (*event)(struct hop_flow *flow, enum hop_event event);
 };
 
 /**
@@ -119,14 +115,13 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
  * @hs: the carrier's functions for discovery
  * @skb: the packet with its socket; the socket of a SYN-ACK is a connection request; a SYN-ACK
  *	with a SYN cookie has no socket, but skb->dev is set
- * @th: the TCP header
- * @payload_bytes: length of the TCP payload
+ * @seg: result of hop_output_read()
  *
  * Context: RCU read lock.
  * Return: the flow if the packet must carry a header, or NULL.
  */
 struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
-				      const struct tcphdr *th, unsigned int payload_bytes);
+				      const struct hop_segment *seg);
 
 /**
  * hop_output_ask() - negotiate on an established connection
@@ -137,8 +132,9 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  *
  * Call this function when the congestion control is selected, and again for each ACK until the
  * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it
- * if no answer arrives. It does nothing at the end of the handshake: then the SYN and the SYN-ACK
- * have negotiated.
+ * if no answer arrives. It sends nothing at the end of the handshake: then the SYN and the SYN-ACK
+ * have negotiated, and the stage is HOP_STAGE_DOUBTFUL if one of them was lost. A caller may ask
+ * from the next ACK on in this case.
  *
  * Context: socket lock held.
  * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.
@@ -161,7 +157,7 @@ enum hop_late_header {
  * hop_output_late() - decide whether a pure ACK must carry a header that negotiates
  * @flow: the packet's flow
  * @skb: the packet
- * @th: the TCP header
+ * @th: its TCP header
  *
  * Each header that is due is returned once.
  *

@@ -7,7 +7,8 @@
  * If a SYN with a header is lost, and the next one without a header is not, the reason may be a
  * full queue or a box that drops our headers. Such a destination is stored for
  * HOP_UNSUPPORTED_LOSS_S, and for twice as long each time this happens again, unless a header has
- * arrived in between.
+ * arrived in between. While it is stored, the losses of other connections do not prolong the time.
+ * If a header then shows that the packet was not lost, the destination is removed.
  *
  * If a connection negotiated headers and was then reset (HOP_EVENT_RESET), the destination is
  * stored for the full time, and for twice as long each time this happens again. A header that

@@ -50,13 +50,14 @@ struct csig_flow *csig_flow_open(struct sock *sk);
  * csig_flow_ask() - negotiate CSIG on an established connection
  * @sk: a TCP socket for which csig_flow_open() returned NULL
  *
- * This function is for a congestion control that was chosen when the connection was established.
- * It sends a pure ACK that asks the peer. If the data of a whole round trip is acknowledged and no
- * answer has come, the next call asks again, three times in all.
+ * This function is for a congestion control that was chosen when the connection was established,
+ * and for one whose handshake lost a packet. It sends a pure ACK that asks the peer. If the data of
+ * a whole round trip is acknowledged and no answer has come, the next call asks again, three times
+ * in all.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: true if the answer is still open: call csig_flow_open() on each ACK, and this function
- * again if that returns NULL. False if the connection stays without CSIG.
+ * Return: true if the answer is still open, or nothing was asked yet: call csig_flow_open() on each
+ * ACK, and this function again if that returns NULL. False if the connection stays without CSIG.
  */
 bool csig_flow_ask(struct sock *sk);
 

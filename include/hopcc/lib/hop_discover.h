@@ -13,11 +13,15 @@
  *	  | header           |                   |                | without
  *	 SUPPORTED <---------+ the same         SUPPORTED        LOST
  *
- * ASKED and LOST become UNSUPPORTED when the connection is established: the packet with the header
- * was dropped because of the header, or by chance (hop_may_be_loss()). They do not become
- * UNSUPPORTED earlier, since then a destination that does not answer at all would be remembered as
- * one without support. A refusal by ICMP makes any of the stages UNSUPPORTED. Timeouts in a row
+ * When the connection is established, ASKED becomes UNSUPPORTED, and LOST becomes DOUBTFUL: the
+ * packet with the header was dropped because of the header, or by chance (hop_may_be_loss()). They
+ * do not change earlier, since then a destination that does not answer at all would be remembered
+ * as one without support. A refusal by ICMP makes any of the stages UNSUPPORTED. Timeouts in a row
  * turn SUPPORTED into UNSUPPORTED, since the path may have changed.
+ *
+ * DOUBTFUL sends no headers either, but a header that arrives makes it SUPPORTED. If both SYNs of
+ * the peer waited for its ARP, they arrive together: the first SYN-ACK has a header and reaches the
+ * peer, and the second one has none. Pure ACKs may ask as below.
  *
  * SUPPORTED also becomes UNSUPPORTED if, soon after the handshake, a reset shows that the peer does
  * not know the connection. A box on the path then treats packets with a header and packets without
@@ -67,6 +71,7 @@
  * @HOP_STAGE_LATE: an ACK of an established connection had a header that asks, ours or the peer's
  * @HOP_STAGE_SUPPORTED: headers pass in both directions
  * @HOP_STAGE_UNSUPPORTED: our data carries no headers
+ * @HOP_STAGE_DOUBTFUL: neither, but the reason may be the loss of a packet: see above
  */
 enum hop_stage {
 	HOP_STAGE_NONE,
@@ -77,6 +82,7 @@ enum hop_stage {
 	HOP_STAGE_LATE,
 	HOP_STAGE_SUPPORTED,
 	HOP_STAGE_UNSUPPORTED,
+	HOP_STAGE_DOUBTFUL,
 };
 
 /**
@@ -107,12 +113,46 @@ enum hop_event {
 	HOP_EVENT_RESET,
 };
 
+/**
+ * hop_is_given_up() - did discovery end without headers?
+ * @stage: stage of discovery
+ *
+ * Return: true if it did; hop_may_ask() is true if it may begin again.
+ */
+static inline bool hop_is_given_up(enum hop_stage stage)
+{
+	return stage == HOP_STAGE_UNSUPPORTED || stage == HOP_STAGE_DOUBTFUL;
+}
+
+/**
+ * hop_is_loss() - was our packet with a header repeated without one?
+ * @stage: stage of discovery
+ *
+ * Return: true if the packet, or the answer to it, may have been lost.
+ */
+static inline bool hop_is_loss(enum hop_stage stage)
+{
+	return stage == HOP_STAGE_LOST || stage == HOP_STAGE_DOUBTFUL;
+}
+
+/**
+ * hop_may_ask() - may an ACK of the established connection ask for headers?
+ * @stage: stage of discovery
+ *
+ * Return: true if no such ACK was sent or received yet, and nothing is proved.
+ */
+static inline bool hop_may_ask(enum hop_stage stage)
+{
+	return stage == HOP_STAGE_NONE || stage == HOP_STAGE_DOUBTFUL;
+}
+
 static inline enum hop_stage hop_stage_when_established(enum hop_stage stage)
 {
 	switch (stage) {
 	case HOP_STAGE_ASKED:
-	case HOP_STAGE_LOST:
 		return HOP_STAGE_UNSUPPORTED;
+	case HOP_STAGE_LOST:
+		return HOP_STAGE_DOUBTFUL;
 	case HOP_STAGE_ANSWERED:
 		return HOP_STAGE_SUPPORTED;
 	default:
@@ -152,16 +192,16 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 		/* The SYN-ACK answers our SYN with a header, whatever ICMP errors arrived. */
 		return HOP_STAGE_SUPPORTED;
 	case HOP_EVENT_HEADER_IN:
-		/* LOST: the peer has received our SYN-ACK with the header after all. */
+		/* LOST, DOUBTFUL: the peer has received our SYN-ACK with the header after all. */
 		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ANSWERED ||
-		       stage == HOP_STAGE_LOST || stage == HOP_STAGE_LATE ?
+		       stage == HOP_STAGE_LATE || hop_is_loss(stage) ?
 			HOP_STAGE_SUPPORTED : stage;
 	case HOP_EVENT_ESTABLISHED:
 		return hop_stage_when_established(stage);
 	case HOP_EVENT_REFUSED:
 		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
 	case HOP_EVENT_LATE:
-		return stage == HOP_STAGE_NONE ? HOP_STAGE_LATE : stage;
+		return hop_may_ask(stage) ? HOP_STAGE_LATE : stage;
 	case HOP_EVENT_UNANSWERED:
 		return stage == HOP_STAGE_LATE ? HOP_STAGE_UNSUPPORTED : stage;
 	case HOP_EVENT_TIMEOUTS:
@@ -187,9 +227,9 @@ static inline bool hop_is_negotiated(enum hop_stage stage)
 }
 
 /**
- * hop_may_be_loss() - may a lost packet be the reason why a connection became UNSUPPORTED?
+ * hop_may_be_loss() - may a lost packet be the reason why a connection gave up headers?
  * @from: stage before @event
- * @event: the event that made the connection UNSUPPORTED
+ * @event: the event after which hop_is_given_up() is true
  *
  * Either our SYN or SYN-ACK with a header was not answered, and the next one, without a header,
  * was; or our ACKs, which TCP does not retransmit, were not answered. Any other event proves that

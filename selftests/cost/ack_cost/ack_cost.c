@@ -158,5 +158,5 @@ static void __exit ack_cost_exit(void)
 
 module_init(ack_cost_init);
 module_exit(ack_cost_exit);
-MODULE_DESCRIPTION("Instructions of a congestion control an ACK");
+MODULE_DESCRIPTION("Instructions per ACK of a congestion control");
 MODULE_LICENSE("GPL");

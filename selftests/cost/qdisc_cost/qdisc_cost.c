@@ -283,5 +283,5 @@ static void __exit qdisc_cost_exit(void)
 
 module_init(qdisc_cost_init);
 module_exit(qdisc_cost_exit);
-MODULE_DESCRIPTION("Instructions of a qdisc a packet");
+MODULE_DESCRIPTION("Instructions per packet of a qdisc");
 MODULE_LICENSE("GPL");

@@ -81,5 +81,5 @@ static void __exit misbehave_exit(void)
 
 module_init(misbehave_init);
 module_exit(misbehave_exit);
-MODULE_DESCRIPTION("hopcc selftest: what the kernel's checkers report");
+MODULE_DESCRIPTION("hopcc selftest: faults that the kernel's checkers must report");
 MODULE_LICENSE("GPL");

@@ -32,5 +32,5 @@ static int __init stack_depth_init(void)
 }
 
 module_init(stack_depth_init);
-MODULE_DESCRIPTION("hopcc selftest: depth of kernel stacks");
+MODULE_DESCRIPTION("hopcc selftest: depth of the kernel stack");
 MODULE_LICENSE("GPL");

@@ -111,4 +111,4 @@ static void drive_collect(const struct sock *sk, struct int_flow *flow)
 }
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("A user of telemetry for tests of its carrier");
+MODULE_DESCRIPTION("Congestion control for tests of the INT carrier");

@@ -31,7 +31,7 @@ static int standstill_set(const char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops standstill_ops = { .set = standstill_set };
 
 module_param_cb(ms, &standstill_ops, NULL, 0200);
-MODULE_PARM_DESC(ms, "stand still for so many milliseconds, at most 600000");
+MODULE_PARM_DESC(ms, "stop the machine for this many milliseconds, at most 600000");
 
 MODULE_DESCRIPTION("hopcc selftest: a machine that is stopped while its clocks go on");
 MODULE_LICENSE("GPL");

@@ -55,4 +55,4 @@ static void drive_collect(const struct sock *sk, struct xcp_flow *flow)
 }
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("A reactor for tests of XCP's carrier");
+MODULE_DESCRIPTION("Congestion control for tests of the XCP carrier");

@@ -61,5 +61,5 @@ static void __exit racer_exit(void)
 module_init(racer_init);
 module_exit(racer_exit);
 
-MODULE_DESCRIPTION("A data race on purpose");
+MODULE_DESCRIPTION("hopcc selftest: a data race on purpose");
 MODULE_LICENSE("GPL");

@@ -481,5 +481,5 @@ static void __exit link_module_exit(void)
 module_init(link_module_init);
 module_exit(link_module_exit);
 MODULE_ALIAS_NET_SCH("link");
-MODULE_DESCRIPTION("hopcc: the lab's wire");
+MODULE_DESCRIPTION("hopcc: a link with rate, delay and loss for the lab");
 MODULE_LICENSE("GPL");

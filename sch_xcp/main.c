@@ -1,0 +1,1426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_xcp: the XCP switch qdisc for one port. The algorithm and its deviations from the draft are
+ * in xcp_router.h.
+ *
+ * The qdisc has a child qdisc that queues the packets (hop_child). The algorithm counts a packet as
+ * arrived when it is enqueued, whatever the child does with it then, and as departed when it is
+ * dequeued. A peek is passed to the child, so a shaper above this qdisc does not make a packet
+ * depart early.
+ *
+ * With `share`, the first child is for XCP only and a second one is for all other traffic; their
+ * weights are computed in xcp_share.h. Once created, the second child stays. After a change of
+ * `share`, the child that holds the older packets is drained first: nothing is lost and no flow is
+ * reordered, unless `share` changes again before the child is empty.
+ *
+ * There are two timers, one for the control interval and one for the estimate of the persistent
+ * queue. The first packet starts both. They stop when no packet arrives in a whole control interval
+ * and none is queued. Their callbacks take the root's lock. reset() already holds it and cannot
+ * wait for a callback; instead, a callback does nothing if the timers were stopped or restarted.
+ *
+ * The qdiscs of a NIC's transmit queues below mq form one port (hop_port). Each counts the bytes
+ * that it receives and ends its own intervals with the counts of all of them, so no CPU waits for
+ * another.
+ *
+ * While packets are queued but none arrives or departs, each further period would compute the same
+ * values as the one before. After XCP_STILL_PERIODS such periods a timer pauses. The next packet
+ * restarts it with the phase that it would have without the pause, so the results do not change.
+ * Otherwise a child that holds back a packet for hours would keep a CPU busy.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <net/checksum.h>
+#include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_limit.h>
+#include <hopcc/lib/hop_nla.h>
+#include <hopcc/lib/hop_pkt.h>
+#include <hopcc/core/hop_port.h>
+#include <hopcc/core/hop_speed.h>
+#include <hopcc/lib/hop_trust.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/pkt_sched.h>
+#include <uapi/linux/pkt_sched_xcp.h>
+#include "xcp_drain.h"
+#include "xcp_router.h"
+#include "xcp_sampler.h"
+#include "xcp_share.h"
+#include "xcp_endpoints.h"
+#include "xcp_look.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/**
+ * struct sxcp_config - the options set by tc, in tc's units; protected by RTNL
+ * @rate_bytes_ps: rate of the port; TC_XCP_RATE_AUTO: that of the device
+ * @value: 32-bit options, indexed by attribute
+ */
+struct sxcp_config {
+	u64 rate_bytes_ps;
+	u32 value[TCA_XCP_MAX + 1];
+};
+
+/*
+ * A timer pauses only after this number of periods without a change. Shorter gaps, such as the time
+ * of one packet on a slow link, do not pause it, because restarting a timer costs more than a few
+ * expiries.
+ */
+#define XCP_STILL_PERIODS 16
+
+/**
+ * struct sxcp_timer - one of the port's two timers; protected by the qdisc lock
+ * @timer: expires at the end of each period
+ * @start_ns: start of the current period
+ * @period_ns: length of the current period
+ * @moves: the port's count of arrivals and departures at @start_ns
+ * @still_periods: consecutive periods that ended without an arrival or departure
+ * @rests: the timer is paused although the port is in use
+ */
+struct sxcp_timer {
+	struct hrtimer timer;
+	u64 start_ns;
+	u64 period_ns;
+	u64 moves;
+	u32 still_periods;
+	bool rests;
+};
+
+/**
+ * struct sxcp_shared - a port that several transmit queues share
+ * @port: byte counts of the queues; must be first
+ * @left_time: sum of packet times of removed queues, 2^-12 ns; protected by the port's lock
+ */
+struct sxcp_shared {
+	struct hop_port port;
+	u64 left_time;
+};
+
+/**
+ * struct sxcp_sched_data - one port, or one transmit queue of a port
+ * @child: the child qdiscs; must be first
+ * @sch: the qdisc whose private data this is
+ * @config: options set by tc
+ * @params: parameters of the algorithm, derived from @config; with share, the capacity is XCP's
+ * @port_bytes_ps: rate of the port
+ * @drain: measured rate of the port, if less than @port_bytes_ps
+ * @warned_slow: the warning that the port sends less than its rate is already in the kernel log
+ * @vars: state of the algorithm
+ * @stats: arrival counters
+ * @intervals: number of control intervals that have ended
+ * @reduced_pkts: packets whose Delta_Throughput was lowered here
+ * @unwritable_pkts: packets that should have been changed but could not be written
+ * @sampler: samples senders, if it is switched on
+ * @sampler_seed: seed of the hash by which the sampler identifies flows
+ * @samples: number of samples taken
+ * @understating: samples of senders that sent more than they advertised
+ * @ignoring: samples of senders that did not slow down although the feedback was negative
+ * @share: weights of the two queues, with share
+ * @shares: packets are currently sent to two queues
+ * @peeked: the queue whose packet was peeked; XCP_SIDES: none
+ * @older: the queue that holds packets older than those in the other
+ * @older_pkts: number of these packets
+ * @other_arrived_bytes: bytes enqueued to the other queue, in its own units
+ * @other_left_bytes: bytes dequeued from the other queue
+ * @other_lost_bytes: bytes lost in the other queue that are already accounted for
+ * @other_queue: the child that the counts of the other queue belong to; only compared
+ * @runs: the port is in use: its timers run or are paused
+ * @rests: the next packet that arrives or departs must start a timer
+ * @moves: number of arrivals and departures
+ * @ctl: ends control intervals
+ * @queue: ends periods of the queue's estimate
+ * @arrived: with several transmit queues, the bytes that arrived here, for the other queues
+ * @arrived_time: with several transmit queues, the sum of packet times, 2^-12 ns
+ * @reported_bytes: part of @arrived that belongs to intervals that have ended
+ * @reported_time: part of @arrived_time that belongs to intervals that have ended
+ * @others: counts of the port's other queues at @others_ns
+ * @others_ns: time when @others were read, ns
+ * @speed: notifies changes of the device's speed; protected by RTNL
+ */
+struct sxcp_sched_data {
+	struct hop_child child;
+	struct Qdisc *sch;
+	struct sxcp_config config;
+	struct sxcp_params params;
+	u64 port_bytes_ps;
+	struct sxcp_drain drain;
+	bool warned_slow;
+	struct sxcp_vars vars;
+	struct sxcp_stats stats;
+	u64 intervals;
+	u64 reduced_pkts;
+	u64 unwritable_pkts;
+	struct sxcp_sampler sampler;
+	u32 sampler_seed;
+	u64 samples;
+	u64 understating;
+	u64 ignoring;
+	struct sxcp_share_vars share;
+	bool shares;
+	enum sxcp_side peeked;
+	enum sxcp_side older;
+	u32 older_pkts;
+	u64 other_arrived_bytes;
+	u64 other_left_bytes;
+	s64 other_lost_bytes;
+	const struct Qdisc *other_queue;
+	bool runs;
+	bool rests;
+	u64 moves;
+	struct sxcp_timer ctl;
+	struct sxcp_timer queue;
+	struct hop_port_queue arrived;
+	atomic64_t arrived_time;
+	u64 reported_bytes;
+	u64 reported_time;
+	struct sxcp_others others;
+	u64 others_ns;
+	struct hop_speed_watch speed;
+};
+
+/*
+ * Write a per-segment value to the header of a GSO packet and clear XCP_FLAG_SUM, because each
+ * segment now gets the same feedback.
+ */
+static noinline void sxcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
+{
+	const __be16 flags = htons(XCP_FLAG_SUM);
+
+	/* Length and flags form one 16-bit word of the checksum. */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_sub(skb->csum, (__force __wsum)flags);
+	h->flags &= ~XCP_FLAG_SUM;
+}
+
+/*
+ * TCP's checksum does not cover the header, but CHECKSUM_COMPLETE, computed by the NIC over the
+ * frame, does.
+ */
+static __always_inline void sxcp_write_own(struct sk_buff *skb, struct xcp_hdr *h,
+					   const struct sxcp_pkt *pkt)
+{
+	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
+
+	/* The offset is even, so bytes keep their position in the checksum. */
+	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
+		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
+				     (__force __wsum)delta);
+	h->delta = delta;
+	if (unlikely(pkt->sum))
+		sxcp_write_each(skb, h);
+}
+
+/* Write the feedback that replaces a packet's demand. */
+static noinline void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
+				      const struct sxcp_pkt *pkt)
+{
+	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES)) {
+		q->unwritable_pkts += pkt->pkts;
+		return;
+	}
+	sxcp_write_own(skb, (struct xcp_hdr *)(skb->data + offset), pkt);
+	q->reduced_pkts += pkt->pkts;
+}
+
+/*
+ * Get addresses and ports of a packet with a congestion header at @offset; unreadable fields are 0.
+ */
+static void sxcp_name_sender(const struct sk_buff *skb, int offset, struct sxcp_endpoints *name)
+{
+	__be32 v4[2] = {};
+	int at;
+
+	memset(name, 0, sizeof(*name));
+	if (hop_pkt_labelled_ip_offset(skb, &at) == htons(ETH_P_IP)) {
+		skb_copy_bits(skb, at + offsetof(struct iphdr, saddr), v4, sizeof(v4));
+		ipv6_addr_set_v4mapped(v4[0], &name->saddr);
+		ipv6_addr_set_v4mapped(v4[1], &name->daddr);
+	} else {
+		skb_copy_bits(skb, at + offsetof(struct ipv6hdr, saddr), &name->saddr,
+			      sizeof(name->saddr) + sizeof(name->daddr));
+	}
+	/* The ports of TCP or UDP; for other protocols the first bytes of their header */
+	skb_copy_bits(skb, offset + XCP_HDR_BYTES, &name->sport,
+		      sizeof(name->sport) + sizeof(name->dport));
+}
+
+static noinline void sxcp_sample_sender(struct sxcp_sched_data *q, const struct sk_buff *skb,
+					int offset, const struct sxcp_pkt *pkt)
+{
+	const struct xcp_sample *result = &q->sampler.result;
+	struct sxcp_endpoints sender;
+	u32 key;
+	u8 next;
+
+	/* Skip a tunnel's copy of a header (section 2.5): its senders cannot be distinguished. */
+	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
+	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
+		return;
+	sxcp_name_sender(skb, offset, &sender);
+	key = jhash2((const u32 *)&sender, sizeof(sender) / sizeof(u32), q->sampler_seed);
+	if (!sxcp_sampler_see(&q->sampler, pkt, key, ktime_get_ns(), q->params.sampler_pause_ns))
+		return;
+	q->samples++;
+	q->understating += result->understates;
+	q->ignoring += result->ignores;
+	trace_xcp_sample(q->sch, &sender, result);
+}
+
+/* Return: backlog of a qdisc, in bytes on the link */
+static u64 sxcp_all_bytes(const struct Qdisc *sch, const struct sxcp_params *p)
+{
+	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
+}
+
+/* Return: backlog of a qdisc, in bytes on the link, capped to 32 bits */
+static u32 sxcp_backlog_bytes(const struct Qdisc *sch, const struct sxcp_params *p)
+{
+	return min_t(u64, U32_MAX, sxcp_all_bytes(sch, p));
+}
+
+/* Return: the qdisc whose backlog is the queue of the algorithm */
+static const struct Qdisc *sxcp_queue(const struct sxcp_sched_data *q)
+{
+	return q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
+}
+
+static u32 sxcp_queue_bytes(const struct sxcp_sched_data *q)
+{
+	return sxcp_backlog_bytes(sxcp_queue(q), &q->params);
+}
+
+/*
+ * Return: bytes that the other queue has lost since the last call. A byte that arrived, did not
+ * leave and is not queued is lost, independent of what dropped it and when.
+ */
+static s64 sxcp_other_lost_bytes(struct sxcp_sched_data *q)
+{
+	const struct Qdisc *other = hop_child_at(q->sch, XCP_SIDE_OTHER);
+	const s64 all_bytes = q->other_arrived_bytes - q->other_left_bytes - other->qstats.backlog;
+	const s64 lost_bytes = all_bytes - q->other_lost_bytes;
+
+	q->other_lost_bytes = all_bytes;
+	/* Another child was grafted: losing the old child's packets is not congestion. */
+	if (other != q->other_queue) {
+		q->other_queue = other;
+		return 0;
+	}
+	return lost_bytes;
+}
+
+static u64 xcp_capacity_bytes_ps(const struct sxcp_sched_data *q)
+{
+	return sxcp_drain_capacity_bytes_ps(&q->drain, q->port_bytes_ps);
+}
+
+/* Return: the capacity that XCP gets in the next interval, bytes/s */
+static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
+{
+	const struct sxcp_share_interval interval = {
+		.capacity_bytes_ps = xcp_capacity_bytes_ps(q),
+		.elapsed_ns = max_t(u64, elapsed_ns, 1),
+		.sum_time = q->vars.sum_time,
+		.avg_rtt_ns = sxcp_avg_rtt_ns(&q->vars),
+		.lost_bytes = sxcp_other_lost_bytes(q),
+		.overhead_bytes = q->params.overhead_bytes,
+		.cubic = q->config.value[TCA_XCP_SHARE] == TC_XCP_SHARE_CUBIC,
+		.queue_bytes = {
+			sxcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_XCP), &q->params),
+			sxcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_OTHER), &q->params),
+		},
+	};
+	const u64 capacity_bytes_ps = sxcp_share_close(&q->share, &interval);
+
+	trace_xcp_share(q->sch, &q->share, capacity_bytes_ps);
+	return capacity_bytes_ps;
+}
+
+/* Keep the sums of the interval, which are about to be cleared. */
+static void sxcp_keep_sums(struct sxcp_sched_data *q)
+{
+	q->reported_bytes += q->vars.input_bytes;
+	q->reported_time += q->vars.sum_time;
+}
+
+/* Publish the counts for the port's other queues, after an arrival. There is one writer. */
+static noinline void sxcp_report_others(struct sxcp_sched_data *q)
+{
+	atomic64_set(&q->arrived.sent_bytes, q->reported_bytes + q->vars.input_bytes);
+	atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
+}
+
+static struct sxcp_shared *sxcp_shared(struct hop_port *port)
+{
+	return container_of(port, struct sxcp_shared, port);
+}
+
+/* Read the current counts of the port's other queues. Return: true if one of them is in use */
+static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
+{
+	struct hop_port *port = q->arrived.port;
+	struct sxcp_others *o = &q->others;
+	struct sxcp_sched_data *other;
+	bool in_use = false;
+
+	spin_lock_bh(&port->lock);
+	o->input_bytes = hop_port_sum(port) - atomic64_read(&q->arrived.sent_bytes);
+	o->sum_time = sxcp_shared(port)->left_time;
+	o->queue_bytes = 0;
+	list_for_each_entry(other, &port->queues, arrived.list) {
+		if (other == q)
+			continue;
+		o->sum_time += atomic64_read(&other->arrived_time);
+		o->queue_bytes += READ_ONCE(other->vars.queue_bytes);
+		in_use |= READ_ONCE(other->runs);
+	}
+	spin_unlock_bh(&port->lock);
+	q->others_ns = now_ns;
+	return in_use;
+}
+
+/* Return: the traffic of the port's other queues in the interval that ends now */
+static struct sxcp_others sxcp_others_in_interval(struct sxcp_sched_data *q, u64 now_ns,
+						  u64 elapsed_ns)
+{
+	const struct sxcp_others before = q->others;
+	const u64 since_ns = now_ns - q->others_ns;
+
+	if (!q->arrived.port)
+		return (struct sxcp_others) {};
+	sxcp_read_others(q, now_ns);
+	return sxcp_others_since(&q->others, &before, since_ns, elapsed_ns);
+}
+
+/*
+ * The control timer starts after an idle time: if other queues are in use, empty the pools, which
+ * date from before.
+ */
+static void sxcp_meet_others(struct sxcp_sched_data *q, u64 now_ns)
+{
+	if (q->arrived.port && sxcp_read_others(q, now_ns))
+		sxcp_close_pools(&q->vars);
+}
+
+static void sxcp_start_timer(struct sxcp_timer *t, u64 start_ns, u64 period_ns, u64 moves)
+{
+	t->start_ns = start_ns;
+	t->period_ns = period_ns;
+	t->moves = moves;
+	t->still_periods = 0;
+	t->rests = false;
+	hrtimer_start(&t->timer, ns_to_ktime(start_ns + period_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Restart a paused timer with the phase that it would have without the pause. */
+static void sxcp_resume_timer(struct sxcp_timer *t, u64 now_ns, u64 moves)
+{
+	if (t->rests)
+		sxcp_start_timer(t, sxcp_period_start_ns(t->start_ns, t->period_ns, now_ns),
+				 t->period_ns, moves);
+}
+
+/*
+ * A period ended. The timer pauses if many periods in a row had no packet and @settled is true,
+ * because the next period would compute the same values.
+ *
+ * Return: the time when the next period ends; 0 if the timer pauses.
+ */
+static u64 sxcp_next_period(struct sxcp_sched_data *q, struct sxcp_timer *t, u64 now_ns,
+			    u64 period_ns, bool settled)
+{
+	t->start_ns = now_ns;
+	t->period_ns = period_ns;
+	t->still_periods = t->moves == q->moves && settled ? t->still_periods + 1 : 0;
+	t->moves = q->moves;
+	t->rests = t->still_periods >= XCP_STILL_PERIODS;
+	if (!t->rests)
+		return now_ns + period_ns;
+	q->rests = true;
+	return 0;
+}
+
+/* Line 19, and the equivalent for the queue's timer: the first packet starts the timers. */
+static void sxcp_wake(struct sxcp_sched_data *q)
+{
+	const u64 queue_ns = sxcp_close_queue(&q->vars, &q->params, 0);
+	const u64 now_ns = ktime_get_ns();
+
+	WRITE_ONCE(q->runs, true);
+	q->rests = false;
+	sxcp_meet_others(q, now_ns);
+	sxcp_start_timer(&q->ctl, now_ns, q->vars.ctl_interval_ns, q->moves);
+	sxcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
+}
+
+/* Something changes at a port in use with a paused timer; @queue_bytes were queued until now. */
+static noinline void sxcp_resume(struct sxcp_sched_data *q, u32 queue_bytes)
+{
+	const u64 now_ns = ktime_get_ns();
+
+	q->rests = false;
+	if (q->queue.rests)
+		sxcp_stand_queue(&q->vars, queue_bytes);
+	if (q->ctl.rests) {
+		sxcp_drain_stop(&q->drain);
+		sxcp_meet_others(q, now_ns);
+	}
+	sxcp_resume_timer(&q->ctl, now_ns, q->moves);
+	sxcp_resume_timer(&q->queue, now_ns, q->moves);
+}
+
+/* A callback that is already running waits for our lock and then finds that it is too late. */
+static void sxcp_sleep(struct sxcp_sched_data *q)
+{
+	WRITE_ONCE(q->runs, false);
+	q->rests = true;
+	q->ctl.rests = false;
+	q->queue.rests = false;
+	hrtimer_try_to_cancel(&q->ctl.timer);
+	hrtimer_try_to_cancel(&q->queue.timer);
+	sxcp_drain_stop(&q->drain);
+	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	sxcp_keep_sums(q);
+	sxcp_start(&q->vars, &q->params);
+}
+
+/* Warn once per qdisc and rate. */
+static void sxcp_warn_slow(struct sxcp_sched_data *q)
+{
+	if (q->warned_slow)
+		return;
+	q->warned_slow = true;
+	net_warn_ratelimited("%s: xcp has a rate of %llu bytes/s, but the port sends %llu: using that\n",
+			     qdisc_dev(q->sch)->name, q->port_bytes_ps, q->drain.rate_bytes_ps);
+}
+
+/*
+ * Measure the rate of the port. Not with several transmit queues: the part of the rate that one
+ * queue gets is unknown.
+ */
+static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
+{
+	const struct gnet_stats_basic_sync *stats = &q->sch->bstats;
+	const struct sxcp_drain_sent sent = {
+		.bytes = u64_stats_read(&stats->bytes) +
+			 u64_stats_read(&stats->packets) * q->params.overhead_bytes,
+		.moves = q->moves,
+		.now_ns = now_ns,
+		.waits = q->sch->q.qlen && q->vars.queue_bytes && q->vars.min_queue_bytes,
+	};
+
+	if (q->arrived.port)
+		return;
+	if (sxcp_drain_close(&q->drain, q->port_bytes_ps, &sent))
+		sxcp_warn_slow(q);
+	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+}
+
+/*
+ * End a control interval. Return: the time when the next one ends; 0 if the timer stops or pauses
+ */
+static u64 sxcp_end_interval(struct sxcp_sched_data *q)
+{
+	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
+	u64 now_ns = ktime_get_ns();
+	u64 elapsed_ns = now_ns - q->ctl.start_ns;
+	const struct sxcp_others others = sxcp_others_in_interval(q, now_ns, elapsed_ns);
+
+	q->intervals++;
+	sxcp_measure_port(q, now_ns);
+	if (q->shares)
+		q->params.capacity_bytes_ps = sxcp_weigh(q, elapsed_ns);
+	sxcp_keep_sums(q);
+	sxcp_close_interval_beside(&q->vars, &q->params, &others, elapsed_ns);
+	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
+	if (idle) {
+		sxcp_sleep(q);
+		return 0;
+	}
+	return sxcp_next_period(q, &q->ctl, now_ns, q->vars.ctl_interval_ns, true);
+}
+
+static u64 sxcp_end_queue_period(struct sxcp_sched_data *q)
+{
+	const u32 before_bytes = q->vars.queue_bytes;
+	const u64 period_ns = sxcp_close_queue(&q->vars, &q->params, sxcp_queue_bytes(q));
+	const u64 now_ns = ktime_get_ns();
+
+	if (!q->vars.queue_bytes)
+		sxcp_drain_stop(&q->drain);
+	/* The control interval's timer must compute F from the new estimate. */
+	if (q->vars.queue_bytes != before_bytes)
+		sxcp_resume_timer(&q->ctl, now_ns, q->moves);
+	return sxcp_next_period(q, &q->queue, now_ns, period_ns,
+				q->vars.queue_bytes == q->vars.min_queue_bytes);
+}
+
+/* Run a timer's function under the root's lock, unless the timer was stopped or restarted. */
+static enum hrtimer_restart sxcp_expire(struct sxcp_sched_data *q, struct hrtimer *timer,
+					u64 (*end)(struct sxcp_sched_data *q))
+{
+	struct Qdisc *root;
+	u64 next_ns = 0;
+
+	rcu_read_lock();
+	root = qdisc_root_sleeping(q->sch);
+	spin_lock(qdisc_lock(root));
+	if (q->runs && !hrtimer_is_queued(timer))
+		next_ns = end(q);
+	if (next_ns)
+		hrtimer_set_expires(timer, ns_to_ktime(next_ns));
+	spin_unlock(qdisc_lock(root));
+	rcu_read_unlock();
+	return next_ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart sxcp_ctl_expired(struct hrtimer *timer)
+{
+	return sxcp_expire(container_of(timer, struct sxcp_sched_data, ctl.timer), timer,
+			   sxcp_end_interval);
+}
+
+static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
+{
+	return sxcp_expire(container_of(timer, struct sxcp_sched_data, queue.timer), timer,
+			   sxcp_end_queue_period);
+}
+
+static bool sxcp_is_marked(const struct sk_buff *skb)
+{
+	return hop_pkt_ecn(skb) == INET_ECN_CE;
+}
+
+/* With share, the XCP algorithm sees only XCP packets. */
+static enum sxcp_side sxcp_arrive_shared(struct sxcp_sched_data *q, const struct sk_buff *skb,
+					 const struct sxcp_pkt *pkt)
+{
+	const enum sxcp_side side = sxcp_share_side(pkt);
+
+	if (side == XCP_SIDE_XCP) {
+		sxcp_arrive(&q->vars, &q->params, pkt);
+		sxcp_share_arrive(&q->share, side, pkt, 0, false);
+	} else {
+		q->other_arrived_bytes += qdisc_pkt_len(skb);
+		sxcp_share_arrive(&q->share, side, pkt, qdisc_pkt_len(skb), sxcp_is_marked(skb));
+	}
+	return side;
+}
+
+/* A packet arrives while a timer is not running. */
+static noinline void sxcp_rouse(struct sxcp_sched_data *q)
+{
+	/*
+	 * If the child dropped all of its packets, treat the port like one that has not been used.
+	 * Not with several transmit queues: a queue that starts while others are in use gives no
+	 * feedback at first, so a flow with pauses would never get any.
+	 */
+	if (q->runs && !q->sch->q.qlen && !q->arrived.port)
+		sxcp_sleep(q);
+	if (q->runs)
+		sxcp_resume(q, sxcp_queue_bytes(q));
+	else
+		sxcp_wake(q);
+}
+
+/* Enqueue with the option share: one queue is for XCP, the other for all other traffic. */
+static noinline int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
+					struct sk_buff **to_free)
+{
+	const u32 before_bytes = q->sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
+	enum sxcp_side side;
+	struct sxcp_pkt pkt;
+	s32 grown_bytes;
+	int ret;
+
+	sxcp_look(skb, &q->params, &pkt);
+	sxcp_count(&q->stats, &pkt);
+	side = sxcp_arrive_shared(q, skb, &pkt);
+	ret = hop_child_enqueue_at(skb, q->sch, side, to_free);
+	grown_bytes = q->sch->qstats.backlog - before_bytes -
+		      (ret == NET_XMIT_SUCCESS ? bytes : 0);
+	/* A child that segments GSO packets queues more bytes than it received. */
+	if (side == XCP_SIDE_OTHER && grown_bytes > 0)
+		q->other_arrived_bytes += grown_bytes;
+	return ret;
+}
+
+static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
+{
+	sxcp_count(&q->stats, pkt);
+	sxcp_arrive(&q->vars, &q->params, pkt);
+	if (unlikely(q->arrived.port))
+		sxcp_report_others(q);
+}
+
+/* A packet arrives; a congestion header may be anywhere in it. */
+static noinline void sxcp_receive_any(struct sxcp_sched_data *q, const struct sk_buff *skb)
+{
+	struct sxcp_pkt pkt;
+
+	sxcp_look(skb, &q->params, &pkt);
+	sxcp_receive(q, &pkt);
+}
+
+/* Enqueue a packet; a congestion header may be anywhere in it. */
+static noinline int sxcp_enqueue_any(struct sxcp_sched_data *q, struct sk_buff *skb,
+				     struct sk_buff **to_free)
+{
+	sxcp_receive_any(q, skb);
+	return hop_child_enqueue(skb, q->sch, to_free);
+}
+
+/* Enqueue a packet with a congestion header after the IPv4 header, which is in the linear part. */
+static noinline int sxcp_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct sxcp_pkt pkt;
+
+	if (unlikely(!sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
+		return sxcp_enqueue_any(q, skb, to_free);
+	sxcp_receive(q, &pkt);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/* Enqueue a packet without a congestion header. */
+static noinline int sxcp_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
+				       struct sk_buff **to_free)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	const struct sxcp_pkt pkt = sxcp_plain_pkt(skb, &q->params);
+
+	sxcp_receive(q, &pkt);
+	return hop_child_enqueue(skb, sch, to_free);
+}
+
+/* All calls are tail calls, so that no stack frame is needed. */
+static __always_inline int sxcp_enqueue_by_kind(struct sk_buff *skb, struct Qdisc *sch,
+						struct sk_buff **to_free)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+
+	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
+		if (ip_hdr(skb)->protocol == q->params.protocol)
+			return sxcp_enqueue_header(skb, sch, to_free);
+		return sxcp_enqueue_plain(skb, sch, to_free);
+	}
+	if (hop_pkt_lacks(skb, q->params.protocol))
+		return sxcp_enqueue_plain(skb, sch, to_free);
+	return sxcp_enqueue_any(q, skb, to_free);
+}
+
+/* Enqueue while a timer is not running, or with two queues. */
+static noinline int sxcp_enqueue_rarely(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+
+	if (q->rests)
+		sxcp_rouse(q);
+	if (q->shares)
+		return sxcp_enqueue_shared(q, skb, to_free);
+	return sxcp_enqueue_by_kind(skb, sch, to_free);
+}
+
+static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+
+	q->moves++;
+	if (unlikely(q->rests || q->shares))
+		return sxcp_enqueue_rarely(skb, sch, to_free);
+	return sxcp_enqueue_by_kind(skb, sch, to_free);
+}
+
+/* Return: the queue of the algorithm in bytes, including @skb, which has just left @side */
+static u32 sxcp_queue_bytes_with(const struct sxcp_sched_data *q, const struct sk_buff *skb,
+				 enum sxcp_side side)
+{
+	const u32 now_bytes = sxcp_queue_bytes(q);
+
+	if (q->shares && side != XCP_SIDE_XCP)
+		return now_bytes;
+	return min_t(u64, U32_MAX, (u64)now_bytes + qdisc_pkt_len(skb) + q->params.overhead_bytes);
+}
+
+/* Return: the queue to serve first. A peeked packet must be the next one dequeued */
+static enum sxcp_side sxcp_turn(const struct sxcp_sched_data *q)
+{
+	if (!hop_child_at(q->sch, XCP_SIDE_OTHER))
+		return XCP_SIDE_XCP;
+	if (q->peeked != XCP_SIDES)
+		return q->peeked;
+	return q->older_pkts ? q->older : sxcp_share_turn(&q->share);
+}
+
+/* The port could send, but the child holds its packets back: do not take this for a slow port. */
+static noinline void sxcp_get_none(struct sxcp_sched_data *q)
+{
+	if (q->sch->q.qlen)
+		sxcp_drain_stop(&q->drain);
+}
+
+/* Peek into the queue whose turn it is, or into the other if that is empty or throttled. */
+static struct sk_buff *sxcp_peek(struct Qdisc *sch)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	enum sxcp_side side = sxcp_turn(q);
+	struct Qdisc *child = hop_child_at(sch, side);
+	struct sk_buff *skb = child->ops->peek(child);
+
+	if (!skb) {
+		side = XCP_SIDES - 1 - side;
+		child = hop_child_at(sch, side);
+		skb = child ? child->ops->peek(child) : NULL;
+	}
+	if (!skb)
+		sxcp_get_none(q);
+	q->peeked = skb ? side : XCP_SIDES;
+	return skb;
+}
+
+static struct sk_buff *sxcp_take(struct sxcp_sched_data *q, enum sxcp_side *side, bool *alone)
+{
+	struct sk_buff *skb;
+	struct Qdisc *other;
+
+	*side = sxcp_turn(q);
+	q->peeked = XCP_SIDES;
+	other = hop_child_at(q->sch, XCP_SIDES - 1 - *side);
+	skb = qdisc_dequeue_peeked(hop_child_at(q->sch, *side));
+	*alone = !other || !other->q.qlen;
+	if (!skb && !*alone) {
+		*side = XCP_SIDES - 1 - *side;
+		*alone = true;
+		skb = qdisc_dequeue_peeked(other);
+	}
+	if (skb)
+		hop_child_leave(q->sch, skb);
+	return skb;
+}
+
+static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *skb,
+			       const struct sxcp_pkt *pkt, enum sxcp_side side, bool alone)
+{
+	if (q->older_pkts && side == q->older) {
+		q->older_pkts--;
+		/* The packet is served for its age, not for its side's virtual clock. */
+		alone = true;
+	}
+	/* Packets that were dropped or purged do not count any more. */
+	q->older_pkts = min(q->older_pkts, hop_child_at(q->sch, q->older)->q.qlen);
+	sxcp_share_leave(&q->share, side, pkt->bytes, alone);
+	if (side == XCP_SIDE_XCP)
+		return;
+	q->other_left_bytes += qdisc_pkt_len(skb);
+	if (sxcp_is_marked(skb))
+		sxcp_share_mark(&q->share, qdisc_pkt_len(skb));
+}
+
+/* Lower the demand of a packet that departs. */
+static noinline void sxcp_answer_pkt(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
+				     struct sxcp_pkt *pkt)
+{
+	if (pkt->class != XCP_CLASS_ASKING)
+		return;
+	if (sxcp_depart(&q->vars, &q->params, pkt))
+		sxcp_write_delta(q, skb, offset, pkt);
+	if (q->params.sampler_pause_ns)
+		sxcp_sample_sender(q, skb, offset, pkt);
+}
+
+/* A packet departs; a congestion header may be anywhere in it. */
+static noinline struct sk_buff *sxcp_answer_any(struct sxcp_sched_data *q, struct sk_buff *skb)
+{
+	struct sxcp_pkt pkt;
+	const int offset = sxcp_look(skb, &q->params, &pkt);
+
+	sxcp_answer_pkt(q, skb, offset, &pkt);
+	return skb;
+}
+
+/*
+ * A packet departs with a congestion header after its IPv4 header, which is in the linear part. A
+ * cloned skb shares its data with others, so it takes the slow path.
+ */
+static noinline struct sk_buff *sxcp_answer_header(struct sxcp_sched_data *q, struct sk_buff *skb)
+{
+	struct sxcp_pkt pkt;
+
+	if (unlikely(skb_cloned(skb)) || unlikely(q->params.sampler_pause_ns) ||
+	    unlikely(!sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
+		return sxcp_answer_any(q, skb);
+	if (sxcp_depart(&q->vars, &q->params, &pkt)) {
+		sxcp_write_own(skb, (struct xcp_hdr *)(ip_hdr(skb) + 1), &pkt);
+		q->reduced_pkts++;
+	}
+	return skb;
+}
+
+/*
+ * Update the estimates for a packet that departs from @queue, the queue of the algorithm, or from
+ * the one beside it.
+ */
+static __always_inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk_buff *skb,
+					       enum sxcp_side side, const struct Qdisc *queue)
+{
+	q->moves++;
+	if (unlikely(q->rests && q->runs))
+		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
+	sxcp_see_queue(&q->vars, sxcp_all_bytes(queue, &q->params));
+}
+
+/* Dequeue from one of two children. */
+static noinline struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
+{
+	struct sxcp_pkt pkt;
+	struct sk_buff *skb;
+	enum sxcp_side side;
+	int offset;
+	bool alone;
+
+	skb = sxcp_take(q, &side, &alone);
+	if (!skb) {
+		sxcp_get_none(q);
+		return NULL;
+	}
+	sxcp_see_departure(q, skb, side, sxcp_queue(q));
+	offset = sxcp_look(skb, &q->params, &pkt);
+	sxcp_depart_shared(q, skb, &pkt, side, alone);
+	sxcp_answer_pkt(q, skb, offset, &pkt);
+	return skb;
+}
+
+static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
+	if (unlikely(hop_child_at(sch, XCP_SIDE_OTHER)))
+		return sxcp_dequeue_shared(q);
+	q->peeked = XCP_SIDES;
+	skb = hop_child_dequeue(sch);
+	if (!skb) {
+		sxcp_get_none(q);
+		return NULL;
+	}
+	sxcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
+	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
+		if (ip_hdr(skb)->protocol == q->params.protocol)
+			return sxcp_answer_header(q, skb);
+	} else if (!hop_pkt_lacks(skb, q->params.protocol)) {
+		return sxcp_answer_any(q, skb);
+	}
+	return skb;
+}
+
+/* Counters survive a reset, which also happens when the device goes down. */
+static void sxcp_reset(struct Qdisc *sch)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+
+	hop_child_reset(sch);
+	sxcp_keep_sums(q);
+	memset(&q->vars, 0, sizeof(q->vars));
+	memset(&q->sampler, 0, sizeof(q->sampler));
+	/* All packets are removed at once: this is not congestion. */
+	q->other_lost_bytes = q->other_arrived_bytes - q->other_left_bytes;
+	q->older_pkts = 0;
+	q->peeked = XCP_SIDES;
+	sxcp_share_clear(&q->share);
+	sxcp_sleep(q);
+}
+
+#define XCP_OPTION HOP_NLA_OPTION
+
+static const struct hop_nla_option sxcp_options[TCA_XCP_MAX + 1] = {
+	[TCA_XCP_OVERHEAD] = XCP_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES,
+					0, TC_XCP_OVERHEAD_MAX_BYTES),
+	[TCA_XCP_ALPHA] = XCP_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
+				     TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM),
+	[TCA_XCP_BETA] = XCP_OPTION("beta", " ppm", TC_XCP_BETA_AUTO,
+				    0, TC_XCP_BETA_MAX_PPM),
+	[TCA_XCP_GAMMA] = XCP_OPTION("gamma", " ppm", TC_XCP_GAMMA_DEFAULT_PPM,
+				     0, TC_XCP_GAMMA_MAX_PPM),
+	[TCA_XCP_MIN_INTERVAL] = XCP_OPTION("min_interval", " us", TC_XCP_MIN_INTERVAL_DEFAULT_US,
+					    TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_MAX_INTERVAL] = XCP_OPTION("max_interval", " us", TC_XCP_MAX_INTERVAL_DEFAULT_US,
+					    TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_ALLOWED_QUEUE] = XCP_OPTION("allowed_queue", " us",
+					     TC_XCP_ALLOWED_QUEUE_DEFAULT_US,
+					     TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_E2E_SHARE] = XCP_OPTION("e2e_share", " ppm", TC_XCP_E2E_SHARE_DEFAULT_PPM,
+					 0, TC_XCP_SHARE_MAX_PPM),
+	[TCA_XCP_SAMPLER] = XCP_OPTION("sampler", " us", TC_XCP_SAMPLER_OFF,
+				       0, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_SHARE] = XCP_OPTION("share", "", TC_XCP_SHARE_OFF, TC_XCP_SHARE_OFF,
+				     TC_XCP_SHARE_CUBIC),
+	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
+					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
+};
+
+/* xcp_options has the ranges: an error message from the policy could not name the option. */
+static const struct nla_policy sxcp_policy[TCA_XCP_MAX + 1] = {
+	[TCA_XCP_RATE]		= { .type = NLA_U64 },
+	[TCA_XCP_OVERHEAD]	= { .type = NLA_U32 },
+	[TCA_XCP_ALPHA]		= { .type = NLA_U32 },
+	[TCA_XCP_BETA]		= { .type = NLA_U32 },
+	[TCA_XCP_GAMMA]		= { .type = NLA_U32 },
+	[TCA_XCP_MIN_INTERVAL]	= { .type = NLA_U32 },
+	[TCA_XCP_MAX_INTERVAL]	= { .type = NLA_U32 },
+	[TCA_XCP_ALLOWED_QUEUE]	= { .type = NLA_U32 },
+	[TCA_XCP_E2E_SHARE]	= { .type = NLA_U32 },
+	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
+	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
+	[TCA_XCP_SAMPLER]	= { .type = NLA_U32 },
+	[TCA_XCP_SHARE]		= { .type = NLA_U32 },
+};
+
+/* Return: speed of the device, bytes/s; 0 if unknown or out of range. Context: RTNL */
+static u64 sxcp_device_rate_bytes_ps(const struct Qdisc *sch)
+{
+	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
+
+	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
+}
+
+/* Convert the options in @c to parameters of the algorithm, except for the capacity. */
+static void sxcp_set_params(struct sxcp_params *p, const struct sxcp_config *c)
+{
+	const u32 alpha_ppm = c->value[TCA_XCP_ALPHA];
+
+	p->alpha_q32 = sxcp_gain_q32(alpha_ppm);
+	p->beta_q32 = sxcp_gain_q32(c->value[TCA_XCP_BETA] ?: sxcp_beta_ppm(alpha_ppm));
+	p->gamma_q32 = sxcp_gain_q32(c->value[TCA_XCP_GAMMA]);
+	p->min_interval_ns = c->value[TCA_XCP_MIN_INTERVAL] * XCP_NS_PER_US;
+	p->max_interval_ns = c->value[TCA_XCP_MAX_INTERVAL] * XCP_NS_PER_US;
+	p->allowed_queue_ns = c->value[TCA_XCP_ALLOWED_QUEUE] * XCP_NS_PER_US;
+	p->e2e_share_q32 = sxcp_gain_q32(c->value[TCA_XCP_E2E_SHARE]);
+	p->sampler_pause_ns = c->value[TCA_XCP_SAMPLER] * XCP_NS_PER_US;
+	p->overhead_bytes = c->value[TCA_XCP_OVERHEAD];
+	p->protocol = c->value[TCA_XCP_PROTOCOL];
+}
+
+static int sxcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
+			   struct netlink_ext_ack *extack)
+{
+	u64 rate;
+
+	if (!attr)
+		return 0;
+	rate = nla_get_u64(attr);
+	if (rate != TC_XCP_RATE_AUTO &&
+	    (rate < TC_XCP_RATE_MIN_BYTES_PS || rate > TC_XCP_RATE_MAX_BYTES_PS))
+		return hop_nla_refuse(extack, attr, "rate must be 10kbit to 1600gbit, or auto");
+	*rate_bytes_ps = rate;
+	return 0;
+}
+
+/* Each of these times is the period of a timer, whose cost affects the whole machine. */
+static int sxcp_check_times(struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	static const int attrs[] = { TCA_XCP_MIN_INTERVAL, TCA_XCP_MAX_INTERVAL,
+				     TCA_XCP_ALLOWED_QUEUE };
+	int i;
+
+	if (hop_is_trusted())
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (tb[attrs[i]] && nla_get_u32(tb[attrs[i]]) < TC_XCP_TIME_CONTAINER_MIN_US)
+			return hop_nla_refuse(extack, tb[attrs[i]],
+					      "in a user namespace, intervals and allowed_queue must be "
+					      __stringify(TC_XCP_TIME_CONTAINER_MIN_US)
+					      " us at least");
+	return 0;
+}
+
+/* Update @c with the attributes of a request; on error the content of @c is undefined. */
+static int sxcp_parse(struct sxcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	int err = sxcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
+
+	if (!err)
+		err = hop_nla_options(c->value, sxcp_options, TCA_XCP_MAX, tb, extack);
+	if (err)
+		return err;
+	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
+		return hop_nla_refuse(extack, tb[TCA_XCP_MIN_INTERVAL] ?: tb[TCA_XCP_MAX_INTERVAL],
+				      "min_interval must not exceed max_interval");
+	return sxcp_check_times(tb, extack);
+}
+
+/*
+ * Start to send packets to two queues, or to one again. The queue that received all packets until
+ * now holds the older ones: it is served first in both cases.
+ */
+static void sxcp_switch_share(struct sxcp_sched_data *q, bool shares)
+{
+	if (q->shares == shares)
+		return;
+	q->older = shares ? XCP_SIDE_XCP : XCP_SIDE_OTHER;
+	q->older_pkts = hop_child_at(q->sch, q->older)->q.qlen;
+	q->shares = shares;
+	sxcp_share_clear(&q->share);
+}
+
+/*
+ * Join @port; the published counts start at 0 on each port. Context: tree lock, or the qdisc is not
+ * in the tree
+ */
+static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
+{
+	struct hop_port *old = q->arrived.port;
+
+	if (port == old)
+		return;
+	if (old) {
+		spin_lock_bh(&old->lock);
+		sxcp_shared(old)->left_time += atomic64_read(&q->arrived_time);
+		atomic64_set(&q->arrived_time, 0);
+		spin_unlock_bh(&old->lock);
+	}
+	hop_port_use(&q->arrived, NULL);
+	atomic64_set(&q->arrived.sent_bytes, 0);
+	q->reported_bytes = -q->vars.input_bytes;
+	q->reported_time = -q->vars.sum_time;
+	hop_port_use(&q->arrived, port);
+	if (port)
+		sxcp_read_others(q, ktime_get_ns());
+}
+
+/* A new rate invalidates the measured rate. */
+static void sxcp_set_rate(struct sxcp_sched_data *q, u64 rate_bytes_ps)
+{
+	if (rate_bytes_ps != q->port_bytes_ps) {
+		q->drain = (struct sxcp_drain){};
+		q->warned_slow = false;
+	}
+	q->port_bytes_ps = rate_bytes_ps;
+}
+
+/* Context: tree lock held */
+static void sxcp_apply(struct sxcp_sched_data *q, const struct sxcp_config *config,
+		       const struct sxcp_params *params, struct Qdisc *second,
+		       struct hop_port *port)
+{
+	/*
+	 * The rate is not measured with several transmit queues, and the overhead may have changed.
+	 */
+	if (port != q->arrived.port)
+		q->drain = (struct sxcp_drain){};
+	sxcp_drain_stop(&q->drain);
+	sxcp_use_port(q, port);
+	q->config = *config;
+	q->params = *params;
+	sxcp_set_rate(q, params->capacity_bytes_ps);
+	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	if (second)
+		hop_child_adopt(q->sch, second);
+	sxcp_switch_share(q, config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF);
+	if (!q->runs)
+		sxcp_start(&q->vars, &q->params);
+	else if (q->rests)
+		sxcp_resume(q, sxcp_queue_bytes(q));
+}
+
+static bool sxcp_lacks_second(const struct Qdisc *sch, const struct sxcp_config *config)
+{
+	return config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF &&
+	       !hop_child_at(sch, XCP_SIDE_OTHER);
+}
+
+static int sxcp_parse_limit(const struct Qdisc *sch, const struct sxcp_config *config,
+			    u32 *limit_bytes, const struct nlattr *attr,
+			    struct netlink_ext_ack *extack)
+{
+	static const char refusal[] = "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
+				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes";
+
+	/*
+	 * A default child will be created as the second one, so a limit is valid whatever the first
+	 * one is.
+	 */
+	if (sxcp_lacks_second(sch, config))
+		return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr, refusal,
+				   extack);
+	return hop_limit_parse(sch, limit_bytes, TC_XCP_LIMIT_MIN_BYTES, attr, refusal, extack);
+}
+
+/* Create the second child if @config needs one that is missing; NULL otherwise. */
+static struct Qdisc *sxcp_make_second(struct Qdisc *sch, const struct sxcp_config *config,
+				      u32 limit_bytes, struct netlink_ext_ack *extack)
+{
+	const struct Qdisc *first = hop_limit_child(sch);
+
+	if (!sxcp_lacks_second(sch, config))
+		return NULL;
+	return hop_child_create(sch, XCP_SIDE_OTHER, limit_bytes ?: first ? first->limit : 0,
+				extack);
+}
+
+/*
+ * Find the port that a transmit queue shares with others; @port: NULL if it shares none. Context:
+ * RTNL
+ */
+static int sxcp_find_port(const struct Qdisc *sch, const struct sxcp_config *config,
+			  struct hop_port **port, struct netlink_ext_ack *extack)
+{
+	*port = NULL;
+	if (!hop_port_is_of_queue(sch))
+		return 0;
+	if (config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF) {
+		NL_SET_ERR_MSG(extack,
+			       "with share, each transmit queue is a port by itself: say rate, its part of the device's");
+		return 0;
+	}
+	*port = hop_port_get(sch, 0, sizeof(struct sxcp_shared));
+	return *port ? 0 : -ENOMEM;
+}
+
+static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	struct hop_port *port = NULL, *old_port;
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct sxcp_config config = q->config;
+	struct sxcp_params params = {};
+	struct Qdisc *second;
+	u32 limit_bytes = 0;
+	int err;
+
+	err = sxcp_parse(&config, tb, extack);
+	if (!err)
+		err = sxcp_parse_limit(sch, &config, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+	if (err)
+		return err;
+	params.capacity_bytes_ps = config.rate_bytes_ps ?: sxcp_device_rate_bytes_ps(sch);
+	if (!params.capacity_bytes_ps)
+		return hop_nla_refuse(extack, tb[TCA_XCP_RATE],
+				      "the device does not tell its speed: say rate, e.g. rate 1gbit");
+	sxcp_set_params(&params, &config);
+	second = sxcp_make_second(sch, &config, limit_bytes, extack);
+	if (IS_ERR(second))
+		return PTR_ERR(second);
+	err = sxcp_find_port(sch, &config, &port, extack);
+	/* This must be the last step that can fail. */
+	if (!err)
+		err = hop_limit_set(sch, limit_bytes);
+	if (err) {
+		hop_port_put(port);
+		qdisc_put(second);
+		return err;
+	}
+
+	sch_tree_lock(sch);
+	old_port = q->arrived.port;
+	sxcp_apply(q, &config, &params, second, port);
+	sch_tree_unlock(sch);
+	hop_port_put(old_port);
+	return 0;
+}
+
+static int sxcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_XCP_MAX + 1];
+	int err = hop_nla_parse(tb, TCA_XCP_MAX, opt, sxcp_policy, extack);
+
+	return err ?: sxcp_configure(sch, tb, extack);
+}
+
+/* The speed of the port's device may have changed. Context: RTNL */
+static void sxcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+{
+	struct sxcp_sched_data *q = container_of(watch, struct sxcp_sched_data, speed);
+
+	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
+		return;
+	/* A link that is down has no speed: keep the last one. */
+	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
+		return;
+	sch_tree_lock(q->sch);
+	sxcp_set_rate(q, rate_bytes_ps);
+	/* With share, the capacity is divided at the end of the interval. */
+	if (!q->shares || !q->runs)
+		q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	if (!q->runs)
+		sxcp_start(&q->vars, &q->params);
+	else if (q->rests)
+		sxcp_resume(q, sxcp_queue_bytes(q));
+	sch_tree_unlock(q->sch);
+}
+
+static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct nlattr *none[TCA_XCP_MAX + 1] = {};
+	int err;
+
+	hop_child_prepare(sch);
+	INIT_LIST_HEAD(&q->speed.list);
+	q->speed.dev = qdisc_dev(sch);
+	q->speed.changed = sxcp_follow_speed;
+	hrtimer_setup(&q->ctl.timer, sxcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->queue.timer, sxcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	q->sch = sch;
+	q->arrived.sch = sch;
+	q->sampler_seed = get_random_u32();
+	hop_nla_defaults(q->config.value, sxcp_options, TCA_XCP_MAX);
+	q->peeked = XCP_SIDES;
+	q->rests = true;
+	sxcp_share_start(&q->share);
+	err = hop_child_init(sch, 0, extack);
+	if (!err)
+		err = opt ? sxcp_change(sch, opt, extack) : sxcp_configure(sch, none, extack);
+	if (!err)
+		hop_speed_watch(&q->speed);
+	return err;
+}
+
+static void sxcp_destroy(struct Qdisc *sch)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct hop_port *port = q->arrived.port;
+
+	hop_speed_unwatch(&q->speed);
+	hrtimer_cancel(&q->ctl.timer);
+	hrtimer_cancel(&q->queue.timer);
+	sxcp_use_port(q, NULL);
+	hop_port_put(port);
+	hop_child_destroy(sch);
+}
+
+/* RTNL excludes a concurrent change(). */
+static int sxcp_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int err;
+
+	if (!opts)
+		return -EMSGSIZE;
+	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
+	if (!err)
+		err = hop_nla_put_options(skb, q->config.value, sxcp_options, TCA_XCP_MAX);
+	if (!err)
+		err = hop_limit_put(skb, sch, TCA_XCP_LIMIT);
+	if (err) {
+		nla_nest_cancel(skb, opts);
+		return err;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+/* Return: rounded to whole bytes/s */
+static s64 sxcp_shown(s64 q16)
+{
+	return (q16 + (1 << (XCP_RATE_SHIFT - 1))) >> XCP_RATE_SHIFT;
+}
+
+static void sxcp_copy_vars(struct tc_xcp_xstats *st, const struct sxcp_vars *v)
+{
+	st->feedback_bytes_ps = sxcp_shown(v->feedback_q16);
+	st->input_bw_bytes_ps = sxcp_shown(v->input_bw_q16);
+	st->residue_pos_bytes_ps = sxcp_shown(v->residue_pos_q16);
+	st->residue_neg_bytes_ps = sxcp_shown(v->residue_neg_q16);
+	st->cp_bytes_ps2 = sxcp_shown(sxcp_ratio_times(&v->cp, XCP_NS_PER_S << XCP_TIME_SHIFT));
+	st->cn_ppm_ps = sxcp_shown(sxcp_ratio_times(&v->cn, XCP_GAIN_PPM));
+	st->avg_rtt_ns = sxcp_avg_rtt_ns(v);
+	st->ctl_interval_ns = v->ctl_interval_ns;
+	st->queue_bytes = v->queue_bytes;
+}
+
+static void sxcp_copy_stats(struct tc_xcp_xstats *st, const struct sxcp_stats *s)
+{
+	int fault;
+
+	st->other_pkts = s->other_pkts;
+	st->standard_pkts = s->standard_pkts;
+	st->minimal_pkts = s->minimal_pkts;
+	st->micro_pkts = s->micro_pkts;
+	st->unknown_pkts = s->unknown_pkts;
+	st->e2e_limited_pkts = s->e2e_limited_pkts;
+	st->flagged_pkts = s->flagged_pkts;
+	for (fault = XCP_OK + 1; fault < XCP_FAULTS; fault++)
+		st->malformed_pkts[fault - 1] = s->malformed_pkts[fault];
+}
+
+static void sxcp_copy_share(struct tc_xcp_xstats *st, const struct sxcp_sched_data *q)
+{
+	const struct sxcp_share_vars *v = &q->share;
+
+	st->xcp_capacity_bytes_ps = q->params.capacity_bytes_ps;
+	st->share_weight_ppm = mul_u64_u32_shr(v->weight[XCP_SIDE_XCP], XCP_GAIN_PPM,
+					       XCP_SHARE_SHIFT);
+	st->share_loss_ppb = mul_u64_u32_shr(v->loss_q32, XCP_NS_PER_S, XCP_LOSS_SHIFT);
+	st->xcp_window_bytes = v->window_bytes[XCP_SIDE_XCP];
+	st->other_window_bytes = v->window_bytes[XCP_SIDE_OTHER];
+	st->xcp_flow_bytes_ps = sxcp_shown(v->flow_q16[XCP_SIDE_XCP]);
+	st->other_flow_bytes_ps = sxcp_shown(v->flow_q16[XCP_SIDE_OTHER]);
+	st->xcp_sent_bytes = v->total_left_bytes[XCP_SIDE_XCP];
+	st->other_sent_bytes = v->total_left_bytes[XCP_SIDE_OTHER];
+}
+
+static int sxcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct sxcp_sched_data *q = qdisc_priv(sch);
+	struct tc_xcp_xstats st = {};
+
+	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
+	sch_tree_lock(sch);
+	st.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	st.measured_bytes_ps = q->drain.rate_bytes_ps;
+	st.intervals = q->intervals;
+	st.reduced_pkts = q->reduced_pkts;
+	st.unwritable_pkts = q->unwritable_pkts;
+	st.samples = q->samples;
+	st.understating = q->understating;
+	st.ignoring = q->ignoring;
+	st.qdiscs = hop_port_qdiscs(&q->arrived);
+	sxcp_copy_vars(&st, &q->vars);
+	sxcp_copy_stats(&st, &q->stats);
+	if (hop_child_at(sch, XCP_SIDE_OTHER))
+		sxcp_copy_share(&st, q);
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+static struct Qdisc_ops sxcp_qdisc_ops __read_mostly = {
+	.cl_ops		= &hop_child_class_ops,
+	.id		= "xcp",
+	.priv_size	= sizeof(struct sxcp_sched_data),
+	.enqueue	= sxcp_enqueue,
+	.dequeue	= sxcp_dequeue,
+	.peek		= sxcp_peek,
+	.init		= sxcp_init,
+	.reset		= sxcp_reset,
+	.destroy	= sxcp_destroy,
+	.change		= sxcp_change,
+	.dump		= sxcp_dump,
+	.dump_stats	= sxcp_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("xcp");
+
+static int __init sxcp_module_init(void)
+{
+	BUILD_BUG_ON(offsetof(struct sxcp_sched_data, child));
+	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
+	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
+	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
+	return register_qdisc(&sxcp_qdisc_ops);
+}
+
+static void __exit sxcp_module_exit(void)
+{
+	unregister_qdisc(&sxcp_qdisc_ops);
+}
+
+module_init(sxcp_module_init);
+module_exit(sxcp_module_exit);
+MODULE_DESCRIPTION("XCP router: allots the capacity of its port to flows");
+MODULE_LICENSE("GPL");

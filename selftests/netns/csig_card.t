@@ -1,6 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
-# Tags on cards that sum up only what they can parse, in the lab's guest.
-# shellcheck source=selftests/netns/xcp-lib.sh
-. "$(dirname "$0")/xcp-lib.sh"
-drive_guest release selftests/netns/csig_card.py csig_card

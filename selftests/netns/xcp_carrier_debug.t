@@ -1,6 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
-# XCP's carrier from end to end, under KASAN, lockdep and kmemleak, in the lab's guest.
-# shellcheck source=selftests/netns/xcp-lib.sh
-. "$(dirname "$0")/xcp-lib.sh"
-drive_guest debug selftests/netns/xcp_carrier.py

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+# Claims, conditions and modules. Part of guest_hopcc.sh.
+# shellcheck shell=sh
+# shellcheck disable=SC2034,SC2154 # shared with guest_hopcc.sh
+
+# ok CLAIM COMMAND...: print a claim, which holds if the command succeeds
+ok()
+{
+	claim=$1
+	shift
+	n=$((n + 1))
+	if "$@" >"$tmp/out" 2>&1; then
+		echo "ok $n - $claim"
+	else
+		echo "not ok $n - $claim"
+		sed 's/^/# /' "$tmp/out" | head -n 20
+		failed=1
+	fi
+}
+
+refused() { ! "$@"; }
+
+# A program takes 50 ms to start here. So the shell itself does what it can, and ip and tc take
+# their commands from a file.
+uptime_s()
+{
+	read -r up _ </proc/uptime
+	up=${up%.*}
+}
+
+# until_true SECONDS COMMAND...: wait for a condition
+until_true()
+{
+	uptime_s
+	end=$((up + $1))
+	shift
+	until "$@"; do
+		uptime_s
+		[ "$up" -lt "$end" ] || return 1
+		sleep 0.2
+	done
+}
+
+# Build a tree of modules with ours alone, and let the kernel's loader look there first.
+install_modules()
+{
+	ver=$(uname -r)
+	tree=/run/hopcc/lib/modules/$ver
+	mkdir -p "$tree/updates"
+	find "$build" -name '*.ko' ! -name '*_test.ko' -exec cp -L -t "$tree/updates" {} +
+	cp "$kernel_modules/$ver"/modules.order "$kernel_modules/$ver"/modules.builtin* "$tree"
+	depmod -b /run/hopcc "$ver"
+	cat >/run/hopcc/modprobe <<-END
+	#!/bin/sh
+	modprobe -d /run/hopcc "\$@" 2>/dev/null || exec modprobe "\$@"
+	END
+	chmod +x /run/hopcc/modprobe
+	echo /run/hopcc/modprobe >/proc/sys/kernel/modprobe
+	names=$(cd "$tree/updates" && ls ./*.ko | sed 's,^./,,; s,\.ko$,,')
+}
+
+# shellcheck disable=SC2086 # a list
+load_all() { modprobe -d /run/hopcc -a $names; }
+
+loaded() { [ -e "/sys/module/$1" ]; }
+
+# Modules depend on each other in three layers: each pass unloads one.
+unload_all()
+{
+	# shellcheck disable=SC2086 # a list
+	rmmod $names $names $names
+	for name in $names; do
+		! loaded "$name" || return 1
+	done
+}
+
+# The initial namespace alone accepts a restricted congestion control as its default: elsewhere
+# Linux 6.1 refuses it and does not drop its reference to the module.
+loads_by_name()
+{
+	tc qdisc add dev lo root wred limit 100k || return 1
+	tc qdisc replace dev lo root int rate 1gbit || return 1
+	tc qdisc replace dev lo root csig rate 1gbit || return 1
+	tc qdisc del dev lo root
+	sysctl -w net.ipv4.tcp_congestion_control=dctcp_ms || return 1
+	sysctl -w net.ipv4.tcp_congestion_control=cubic
+	loaded sch_wred && loaded sch_int && loaded sch_csig && loaded tcp_dctcp_ms
+}
+
+ftp()
+{
+	modprobe nf_nat_ftp && /usr/bin/python3 -B "$here/../netns/ftp.py"
+}

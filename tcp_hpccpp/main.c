@@ -1,0 +1,931 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h
+ * and hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to
+ * the TCP stack.
+ *
+ * cong_control() owns window and pacing rate. The stack still finds and repairs losses. If the peer
+ * does not answer (any more), or if no port of the path writes records, the connection falls back
+ * to Reno.
+ */
+#include <linux/hash.h>
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_sock.h>
+#include <net/ipv6.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+
+#include "tcp_hpccpp.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/*
+ * Pacing rate of Reno, in windows per RTT. Just after the window was halved, it is half of the
+ * link's rate over an RTT that still includes the queue: with less than 2 the link would be idle
+ * after each loss.
+ */
+#define HPCCPP_RENO_PACING	2
+
+/* ss shows a gain in 1/256. */
+#define HPCCPP_INFO_GAIN_SHIFT	8
+
+/**
+ * struct hpccpp_set - values that were last set in a socket, and their inputs
+ * @wnd_bytes: W
+ * @t_ns: T
+ * @wire_bytes: size of a full packet on the wire
+ * @mss_bytes: payload of a full packet
+ */
+struct hpccpp_set {
+	u32 wnd_bytes;
+	u32 t_ns;
+	u32 wire_bytes;
+	u32 mss_bytes;
+};
+
+/**
+ * struct hpccpp_seen - inputs of the algorithm's parameters when they were computed last
+ * @path_bytes_ps: hpccpp_law.path_bytes_ps
+ * @pacing_bytes_ps: the application's limit, sk_max_pacing_rate
+ * @min_rtt_us: minimum RTT of the connection
+ * @flows: N of the last answer
+ * @knob_changes: hpccpp_knob_changes; another value if other inputs matter as well
+ */
+struct hpccpp_seen {
+	u64 path_bytes_ps;
+	unsigned long pacing_bytes_ps;
+	u32 min_rtt_us;
+	u32 flows;
+	u32 knob_changes;
+};
+
+/**
+ * struct hpccpp_law - the algorithm and its inputs; too large for a socket's private data
+ * @v: state of the algorithm
+ * @p: parameters of the algorithm
+ * @answer: the latest answer
+ * @path_bytes_ps: rate of the path's slowest port, as far as it is trusted; 0: not known
+ * @forward_ns: sum of a full packet's transmission times at the path's ports; 0: not known
+ * @burst_pkts: hpccpp_burst_pkts()
+ * @undo_wnd: W before the last loss
+ * @syn_rtt_ns: RTT of the SYN; 0: not known
+ * @base: values from which @p was computed
+ * @seen: inputs of @base, to avoid computing it for each ACK
+ * @net: sysctls of the netns
+ * @dev: device of @speed; compared, never dereferenced
+ * @speed_changes: hop_speed_changes() when @speed was read
+ * @asked_kind: kind of answer in the last request
+ * @asked_wnd_bytes: W in the last request
+ * @set: values last set in the socket, to avoid setting them again
+ * @speed: rate of the socket's device; read once per round trip
+ * @round_end_pkts: tp->delivered at the start of the round trip
+ * @cwnd_pkts: congestion window that was set last
+ * @least: inputs of T besides the minimum RTT
+ * @move: state of section 9.4
+ * @blind: answers that could not be used
+ * @hops_max: the longest path of any answer so far
+ * @reno: the connection has fallen back to Reno
+ * @fresh: no data was sent yet
+ */
+struct hpccpp_law {
+	struct hpcc_vars v;
+	struct hpcc_params p;
+	struct int_answer answer;
+	u64 path_bytes_ps;
+	u32 forward_ns;
+	u32 burst_pkts;
+	u64 undo_wnd;
+	u64 syn_rtt_ns;
+	struct hpccpp_base base;
+	struct hpccpp_seen seen;
+	struct hpccpp_net *net;
+	const struct net_device *dev;
+	u32 speed_changes;
+	u32 asked_kind;
+	u32 asked_wnd_bytes;
+	struct hpccpp_set set;
+	struct hop_speed speed;
+	u32 round_end_pkts;
+	u32 cwnd_pkts;
+	struct hpccpp_least least;
+	struct hpccpp_move move;
+	struct hpccpp_blind blind;
+	u8 hops_max;
+	bool reno;
+	bool fresh;
+};
+
+/*
+ * Dumps read these values without the socket lock. The socket's private data stays valid when @law
+ * may have been freed.
+ */
+struct hpccpp_sock {
+	struct hpccpp_law *law;
+	struct int_flow *flow;
+	u64 shown_bytes_ps;
+	u32 shown_t_ns;
+	u32 shown_u;
+	u32 shown_stage;
+	u32 ack_us;		/* tcp_mstamp of the last ACK */
+	u32 ext_hdr_bytes;	/* bytes that were added to icsk_ext_hdr_len */
+};
+
+static unsigned int hpccpp_net_id;
+static struct tcp_congestion_ops hpccpp;
+static struct tcp_congestion_ops hpccpp_reno;
+static struct tcp_congestion_ops hpccpp_asking;
+
+static struct hpccpp_net *hpccpp_net(const struct sock *sk)
+{
+	return net_generic(sock_net(sk), hpccpp_net_id);
+}
+
+static u32 hpccpp_mss_bytes(const struct sock *sk)
+{
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
+/*
+ * The line rate is that of the sysctl, otherwise the application's limit, the device's rate or the
+ * path's rate; 0: not known.
+ */
+static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
+{
+	u32 rate_mbit = READ_ONCE(law->net->config.rate_mbit);
+	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
+	u64 speed_bytes_ps;
+
+	if (rate_mbit)
+		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
+	speed_bytes_ps = hop_speed_bytes_ps(law->speed) ?: law->path_bytes_ps;
+	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
+		return pacing_bytes_ps;
+	return speed_bytes_ps;
+}
+
+/* The minimum RTT. */
+static u64 hpccpp_min_rtt_ns(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = tcp_min_rtt(tp);
+
+	if (rtt_us == ~0U)
+		rtt_us = tp->srtt_us >> 3;
+	return hpccpp_rtt_ns(rtt_us, law->syn_rtt_ns);
+}
+
+/*
+ * T is set by a sysctl, or computed: it is the minimum RTT without its queues, plus the
+ * transmission times of a full packet. The minimum RTT is that of a SYN, which is short, and a T
+ * that is too short would result in a window that is too small. At 1 Gbit/s over 100 us two ports
+ * make a difference of a quarter.
+ */
+static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
+{
+	/* Read once, because T is a divisor and the sysctl may become 0. */
+	const u32 t_ns = READ_ONCE(law->net->config.t_ns);
+
+	/* 2^30 + 2^32 */
+	return t_ns ?: min_t(u64, (u64)hpccpp_least_t_ns(&law->least,
+							 hpccpp_min_rtt_ns(sk, law)) +
+				  law->forward_ns, HPCC_T_MAX_NS);
+}
+
+/* If the line rate is not known, start with TCP's initial window. */
+static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
+{
+	u64 bytes = (u64)TCP_INIT_CWND * hop_wire_bytes(sk);
+
+	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
+}
+
+/*
+ * The rate of the path's slowest port: from answers, before the first one from the SYN's records.
+ * If these lack a port's rate, the first window is TCP's initial one.
+ */
+static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *law, u32 t_ns)
+{
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+
+	if (law->path_bytes_ps)
+		return law->path_bytes_ps;
+	if (int_flow_syn_is_unsure(hs->flow))
+		return hpccpp_first_bytes_ps(sk, t_ns);
+	return (u64)int_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
+}
+
+static u32 hpccpp_flows(const struct hpccpp_law *law)
+{
+	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
+}
+
+/* Returns true if no input of the algorithm's parameters has changed. */
+static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const struct hpccpp_seen *s = &law->seen;
+
+	return s->min_rtt_us == tcp_min_rtt(tcp_sk(sk)) &&
+	       s->knob_changes == (u32)atomic_read(&hpccpp_knob_changes) &&
+	       s->pacing_bytes_ps == READ_ONCE(sk->sk_max_pacing_rate) &&
+	       s->path_bytes_ps == law->path_bytes_ps && s->flows == law->answer.flows;
+}
+
+/* Notes the inputs before they are read, so that a concurrent change is noticed the next time. */
+static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
+{
+	law->seen = (struct hpccpp_seen){
+		.path_bytes_ps = law->path_bytes_ps,
+		.pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate),
+		.min_rtt_us = tcp_min_rtt(tcp_sk(sk)),
+		.flows = law->answer.flows,
+		.knob_changes = atomic_read(&hpccpp_knob_changes),
+	};
+	/* Without an RTT sample the smoothed RTT is used. */
+	if (law->seen.min_rtt_us == ~0U)
+		law->seen.knob_changes--;
+	/* The sysctls are read after their count. */
+	smp_rmb();
+}
+
+/* Returns true if the values are the same as those in @base. */
+static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const struct hpccpp_config *c = &law->net->config;
+	const struct hpccpp_base *b = &law->base;
+
+	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
+	       b->t_ns == hpccpp_t_ns(sk, law) &&
+	       b->port_bytes_ps == hpccpp_port_bytes_ps(sk, law, b->t_ns) &&
+	       b->eta_ppm == READ_ONCE(c->eta_ppm) &&
+	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
+	       b->hold == !!READ_ONCE(c->hold);
+}
+
+static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	const struct hpccpp_config *c = &law->net->config;
+	struct hpccpp_base base = {
+		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
+		.t_ns = hpccpp_t_ns(sk, law),
+		.eta_ppm = READ_ONCE(c->eta_ppm),
+		.max_stage = READ_ONCE(c->max_stage),
+		.flows = hpccpp_flows(law),
+		.hold = READ_ONCE(c->hold),
+	};
+
+	base.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, base.t_ns);
+	law->base = base;
+	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
+	hpccpp_set_params(&law->p, &base);
+	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(law->base.rate_bytes_ps,
+							 law->base.port_bytes_ps),
+					    hop_wire_bytes(sk));
+}
+
+static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	hpccpp_see(sk, law);
+	if (hpccpp_is_as_before(sk, law))
+		return false;
+	hpccpp_change_params(sk, law);
+	return true;
+}
+
+/* Returns true if the parameters have changed. */
+static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	return !likely(hpccpp_has_seen(sk, law)) && hpccpp_look_at_params(sk, law);
+}
+
+static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
+{
+	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
+	WRITE_ONCE(hs->shown_u, law->v.u);
+	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
+}
+
+/* If the carrier or the device does not support GSO packets, none are built. */
+static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free, u32 max_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 pkts = hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp));
+
+	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
+}
+
+/* Line 27: sets window and pacing rate. */
+static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
+				       struct hpccpp_law *law, u32 wire_bytes)
+{
+	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
+	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
+	u64 bytes_ps;
+
+	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
+	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
+	law->cwnd_pkts = hop_set_cwnd(sk, cwnd_pkts);
+	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
+	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
+	law->set = (struct hpccpp_set){
+		.wnd_bytes = wnd_bytes,
+		.t_ns = law->p.t_ns,
+		.wire_bytes = wire_bytes,
+		.mss_bytes = mss_bytes,
+	};
+}
+
+/* Returns true if the socket has the values that hpccpp_set() would set. */
+static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
+					  const struct hpccpp_law *law, u32 wire_bytes)
+{
+	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
+	const struct hpccpp_set *set = &law->set;
+
+	return set->wnd_bytes == hpcc_wnd_bytes(&law->v) && set->t_ns == law->p.t_ns &&
+	       set->wire_bytes == wire_bytes && set->mss_bytes == tcp_sk(sk)->mss_cache &&
+	       law->cwnd_pkts == tcp_snd_cwnd(tcp_sk(sk)) && hs->shown_bytes_ps == pace_bytes_ps &&
+	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
+}
+
+/* Inlined with all that it calls where an ACK brings an answer. */
+static __always_inline void hpccpp_set_socket(struct sock *sk, struct hpccpp_sock *hs,
+					      struct hpccpp_law *law)
+{
+	const u32 wire_bytes = hop_wire_bytes(sk);
+	bool path_is_free;
+
+	if (!hpccpp_is_set(sk, hs, law, wire_bytes))
+		hpccpp_set(sk, hs, law, wire_bytes);
+	path_is_free = hpccpp_path_is_free(&law->v, &law->p);
+	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
+			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
+	hpccpp_show(hs, law);
+}
+
+static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	hpccpp_set_socket(sk, hs, law);
+}
+
+/* Requests telemetry from the carrier for the next packets. */
+static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	struct int_ask ask = {
+		.t_ns = law->p.t_ns,
+		.wnd_bytes = hpcc_wnd_bytes(&law->v),
+		.wnd_max_bytes = law->p.wnd_max_bytes,
+		.eta = law->p.eta,
+		.max_stage = law->p.max_stage,
+		.flows = law->base.flows,
+		.kind = READ_ONCE(law->net->answer),
+	};
+
+	law->asked_kind = ask.kind;
+	law->asked_wnd_bytes = ask.wnd_bytes;
+	int_flow_ask(hs->flow, &ask);
+}
+
+/* The window differs with each answer. The other parameters of a request seldom change. */
+static inline void hpccpp_ask_again(const struct hpccpp_sock *hs, struct hpccpp_law *law,
+				    bool changed)
+{
+	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
+
+	if (unlikely(changed || law->asked_kind != READ_ONCE(law->net->answer))) {
+		hpccpp_ask(hs, law);
+	} else if (law->asked_wnd_bytes != wnd_bytes) {
+		law->asked_wnd_bytes = wnd_bytes;
+		int_flow_ask_window(hs->flow, wnd_bytes);
+	}
+}
+
+static u32 hpccpp_peer(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_hash(&sk->sk_v6_daddr);
+#endif
+	return (__force u32)sk->sk_daddr;
+}
+
+/* Returns which one this is of the flows that start to the peer at the same time, from 1. */
+static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
+{
+	struct hpccpp_net *hn = hpccpp_net(sk);
+	u32 peer = hpccpp_peer(sk), flows;
+
+	spin_lock_bh(&hn->start_lock);
+	flows = hpccpp_join_start(&hn->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer, t_ns,
+				  ktime_get_ns());
+	spin_unlock_bh(&hn->start_lock);
+	return flows;
+}
+
+/* Makes the next check compare all inputs. */
+static void hpccpp_forget_seen(struct hpccpp_law *law)
+{
+	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
+}
+
+static noinline void hpccpp_look_up_speed(const struct sock *sk, struct hpccpp_law *law)
+{
+	law->speed_changes = hop_speed_changes();
+	law->dev = hop_sock_dev(sk);
+	law->speed = hop_sock_speed(sk);
+	hpccpp_forget_seen(law);
+}
+
+static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (law->dev != hop_sock_dev(sk) || law->speed_changes != hop_speed_changes())
+		hpccpp_look_up_speed(sk, law);
+}
+
+/*
+ * For a new connection, T is the RTT of its SYN or SYN-ACK, minus the queues on that packet's path.
+ */
+static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *hs,
+			       struct hpccpp_law *law)
+{
+	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
+		return;
+	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
+			   int_flow_syn_queues_ns(hs->flow));
+	hpccpp_forget_seen(law);
+}
+
+/* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
+static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	hpccpp_find_speed(sk, law);
+	hpccpp_update_params(sk, law);
+	hpcc_start(&law->v, &law->p);
+	if (!law->fresh)
+		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
+				   hop_wire_bytes(sk));
+	hpccpp_apply(sk, hs, law);
+	hpccpp_ask(hs, law);
+}
+
+/* Uses Reno; if HPCC++ was chosen on an established connection, only until the peer answers. */
+static void hpccpp_ask_late(struct sock *sk)
+{
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, int_flow_negotiate(sk) == INT_PEER_UNKNOWN ?
+					      &hpccpp_asking : &hpccpp_reno);
+}
+
+/* Starts on another path, with the window from before congestion if the flow has one. */
+static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	if (!law->v.wnd_quiet) {
+		hpccpp_begin(sk, hs, law);
+		return;
+	}
+	hpcc_restart(&law->v, &law->p);
+	hpccpp_apply(sk, hs, law);
+	hpccpp_ask(hs, law);
+}
+
+static void hpccpp_init(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law;
+
+	memset(hs, 0, sizeof(*hs));
+	hop_bound_window(sk);
+	law = kzalloc(sizeof(*law), GFP_ATOMIC);
+	if (law)
+		hs->flow = int_flow_open(sk);
+	if (!hs->flow) {
+		kfree(law);
+		hpccpp_ask_late(sk);
+		return;
+	}
+	hs->law = law;
+	law->net = hpccpp_net(sk);
+	law->fresh = true;
+	law->round_end_pkts = tcp_sk(sk)->delivered;
+	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
+	if (int_flow_syn_sent_ns(hs->flow))
+		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - int_flow_syn_sent_ns(hs->flow);
+	hpccpp_begin_least(sk, hs, law);
+	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
+	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
+	hop_shim_reserve(sk, hs->ext_hdr_bytes);
+	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	hpccpp_begin(sk, hs, law);
+}
+
+static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	switch (int_flow_negotiate(sk)) {
+	case INT_PEER_SUPPORTED:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
+		hpccpp_init(sk);
+		break;
+	case INT_PEER_UNSUPPORTED:
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Leaves the socket in a state that another congestion control can use. */
+static void hpccpp_release(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+
+	/* A socket may close before init(). */
+	if (!hs->law)
+		return;
+	hop_shim_release(sk, hs->ext_hdr_bytes);
+	int_flow_close(hs->flow);
+	kfree(hs->law);
+	hs->law = NULL;
+	hop_restore_bursts(sk);
+}
+
+/* The peer does not answer any more: use Reno, from the current window. */
+static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	law->reno = true;
+	hop_set_cwnd(sk, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
+	tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
+}
+
+/*
+ * The algorithm has no usable answers: use Reno for the rest of the connection, with no more in
+ * flight than now. If there was never a measurement, slow start continues, because nothing is known
+ * about the path.
+ */
+static noinline void hpccpp_give_up(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	hop_set_cwnd(sk, min_t(u32, max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND),
+			       tcp_snd_cwnd(tp)));
+	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
+	hpccpp_release(sk);
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+}
+
+static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
+			    const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 bytes_ps;
+
+	if (!tcp_in_cwnd_reduction(sk))
+		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
+	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false, HOP_BURST_MAX_PKTS);
+	if (!tp->srtt_us)
+		return;
+	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
+	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
+	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
+	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
+}
+
+/* The peer does not answer: Reno from now on, or as before. */
+static noinline void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
+				    const struct rate_sample *rs)
+{
+	if (!law->reno)
+		hpccpp_begin_reno(sk, law);
+	hpccpp_run_reno(sk, law, rs);
+}
+
+/* Chooses another hash and so, where paths are chosen by hashes, another path. */
+static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
+{
+	trace_hpccpp_move(sk, law->v.bottleneck, law->v.hops);
+	sk_rethink_txhash(sk);
+}
+
+/*
+ * Section 9.4, after each answer: a flow starts again on another path, except if it came back to
+ * the path that it had left.
+ */
+static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
+{
+	u32 snd_nxt = tcp_sk(sk)->snd_nxt;
+
+	if (!READ_ONCE(law->net->move))
+		return;
+	switch (hpccpp_came(&law->move, &law->v, law->answer.seq, snd_nxt)) {
+	case HPCCPP_CAME_BACK:
+		hpccpp_try_path(sk, law);
+		return;
+	case HPCCPP_CAME_LATE:
+		hpccpp_go_on(sk, inet_csk_ca(sk), law);
+		return;
+	default:
+		break;
+	}
+	if (!round || !hpccpp_should_move(&law->move, &law->v, &law->p, snd_nxt, get_random_u32()))
+		return;
+	hpccpp_try_path(sk, law);
+	hpccpp_go_on(sk, inet_csk_ca(sk), law);
+}
+
+/* The records are from another path than before: computes its transmission times. */
+static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
+{
+	const u64 knob_bytes_ps = (u64)READ_ONCE(law->net->config.rate_mbit) *
+				  HPCCPP_BYTES_PER_MBIT;
+	const u64 line_bytes_ps = knob_bytes_ps ?: hop_speed_bytes_ps(law->speed);
+	const u32 wire_bytes = hop_wire_bytes(sk);
+
+	/* 10^9 and 2^17 * 10^9 / 125000 < 2^32 */
+	law->forward_ns = hpcc_forward_ns(&law->answer.hdr, wire_bytes);
+	if (line_bytes_ps)
+		law->forward_ns += div64_u64((u64)wire_bytes * HPCCPP_NS_PER_S, line_bytes_ps);
+	hpccpp_forget_seen(law);
+}
+
+/* The RTT of a packet with shorter queues than all before is closer to T. */
+static noinline void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), &law->answer))
+		hpccpp_forget_seen(law);
+}
+
+/* Makes room in data for the records of all hops. */
+static noinline void hpccpp_grow_header(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	const u32 bytes = int_flow_grow(hs->flow);
+
+	if (bytes == hs->ext_hdr_bytes)
+		return;
+	hop_shim_release(sk, hs->ext_hdr_bytes);
+	hop_shim_reserve(sk, bytes);
+	hs->ext_hdr_bytes = bytes;
+}
+
+/* Returns the algorithm's result for the answer. */
+static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
+{
+	struct int_answer *a = &law->answer;
+	u32 update_seq = law->v.update_seq;
+	enum hpcc_received received;
+	bool round;
+
+	if (unlikely(law->least.queues_ns))
+		hpccpp_look_at_queues(sk, law);
+	if (unlikely(a->hops > law->hops_max)) {
+		law->hops_max = a->hops;
+		hpccpp_grow_header(sk);
+	}
+
+	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
+				  tcp_sk(sk)->tcp_clock_cache);
+	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
+	round = received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
+	if (a->kind == INT_ANSWER_RECORDS) {
+		if (received == HPCC_RECEIVED_FIRST || received == HPCC_RECEIVED_PATH)
+			hpccpp_measure_ports(sk, law);
+		law->path_bytes_ps =
+			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
+						law->path_bytes_ps,
+						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
+	}
+	if (received != HPCC_RECEIVED_NOTHING)
+		hpccpp_maybe_move(sk, law, round);
+	return received;
+}
+
+static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
+{
+	law->blind.counted = false;
+	hpccpp_find_speed(sk, law);
+}
+
+static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law = hs->law;
+	enum int_poll poll = INT_POLL_UNSUPPORTED;
+	bool answered, changed;
+
+	/* The SYN-ACK is processed before init(). */
+	if (!law)
+		return;
+	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
+	if (hop_round_ended(sk, rs, &law->round_end_pkts))
+		hpccpp_end_round(sk, law);
+	if (likely(!law->reno))
+		poll = int_flow_poll(hs->flow, &law->answer);
+	if (unlikely(poll == INT_POLL_UNSUPPORTED)) {
+		hpccpp_go_reno(sk, law, rs);
+		return;
+	}
+	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
+	answered = poll == INT_POLL_ANSWER;
+	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
+		hpccpp_give_up(sk);
+		return;
+	}
+	changed = hpccpp_update_params(sk, law);
+	if (changed)
+		hpccpp_bound(&law->v, &law->p);
+	/* The repair of a loss may have changed the window. */
+	if (!changed && !answered && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
+		return;
+	hpccpp_set_socket(sk, hs, law);
+	hpccpp_ask_again(hs, law, changed);
+}
+
+compat_adapt_cong_control(hpccpp_cong_control)
+
+/* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
+static void hpccpp_tx_start(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
+	struct hpccpp_law *law = hs->law;
+
+	if (!law)
+		return;
+	hop_bound_window(sk);
+	if (law->reno ||
+	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
+		return;
+	/* The peer may have reported queues in the meantime. */
+	if (law->fresh)
+		hpccpp_begin_least(sk, hs, law);
+	law->fresh = false;
+	hpccpp_begin(sk, hs, law);
+}
+
+static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+{
+	if (ev == CA_EVENT_TX_START)
+		hpccpp_tx_start(sk);
+}
+
+/* Not with the next ACK: the stack's timer retransmits what it found lost before that. */
+static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+{
+	if (law->reno)
+		hop_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
+	else
+		hpccpp_apply(sk, hs, law);
+}
+
+/*
+ * icsk_ca_state is still the old one. The window is reduced once, only from a state without loss.
+ */
+static void hpccpp_set_state(struct sock *sk, u8 new_state)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law = hs->law;
+
+	if (!law || hop_is_too_big(sk, new_state))
+		return;
+	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		return;
+	if (!law->reno) {
+		law->undo_wnd = law->v.wnd;
+		hpcc_halve(&law->v);
+	}
+	/* For TCP_CA_Loss the stack has already set the window. */
+	if (new_state != TCP_CA_Loss)
+		hpccpp_set_lower(sk, hs, law);
+	trace_hpccpp_rule(sk, law->reno, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+/* The loss was spurious. */
+static u32 hpccpp_undo_cwnd(struct sock *sk)
+{
+	struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct hpccpp_law *law = hs->law;
+
+	if (law && !law->reno && law->undo_wnd) {
+		law->v.wnd = law->undo_wnd;
+		law->v.wnd_ref = law->undo_wnd;
+		law->undo_wnd = 0;
+		hpccpp_bound(&law->v, &law->p);
+	}
+	return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
+}
+
+/*
+ * Read by ss without the socket lock. BBR's structure has enough members that ss prints: bw is R,
+ * mrtt is T, pacing_gain is U, cwnd_gain is incStage.
+ */
+static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
+{
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+	u64 bytes_ps = hop_peek(hs->shown_bytes_ps);
+
+	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	info->bbr.bbr_bw_lo = (u32)bytes_ps;
+	info->bbr.bbr_bw_hi = bytes_ps >> 32;
+	info->bbr.bbr_min_rtt = hop_peek(hs->shown_t_ns) / NSEC_PER_USEC;
+	info->bbr.bbr_pacing_gain =
+		hop_peek(hs->shown_u) >> (HPCC_U_SHIFT - HPCCPP_INFO_GAIN_SHIFT);
+	info->bbr.bbr_cwnd_gain = hop_peek(hs->shown_stage) << HPCCPP_INFO_GAIN_SHIFT;
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+static struct tcp_congestion_ops hpccpp __read_mostly = {
+	.init		= hpccpp_init,
+	.release	= hpccpp_release,
+	.cong_control	= compat_cong_control(hpccpp_cong_control),
+	compat_cc_events(hpccpp_cwnd_event, hpccpp_tx_start),
+	.ssthresh	= tcp_reno_ssthresh,
+	.undo_cwnd	= hpccpp_undo_cwnd,
+	.set_state	= hpccpp_set_state,
+	.get_info	= hpccpp_get_info,
+	.owner		= THIS_MODULE,
+	.name		= "hpccpp",
+};
+
+/* hpccpp_init() and hpccpp_give_up() switch to this, with the same module reference. */
+static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "hpccpp-reno",
+};
+
+/*
+ * Not registered. It has the name of the chosen congestion control, since nothing has fallen back
+ * yet: programs such as iperf3 read the name as soon as they have set it.
+ */
+static struct tcp_congestion_ops hpccpp_asking __read_mostly = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.pkts_acked	= hpccpp_ask_acked,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "hpccpp",
+};
+
+static int __net_init hpccpp_net_init(struct net *net)
+{
+	struct hpccpp_net *hn = net_generic(net, hpccpp_net_id);
+
+	spin_lock_init(&hn->start_lock);
+	return hpccpp_sysctl_start(net, hn);
+}
+
+static void __net_exit hpccpp_net_exit(struct net *net)
+{
+	struct hpccpp_net *hn = net_generic(net, hpccpp_net_id);
+
+	hop_sysctl_stop(&hn->sysctl);
+}
+
+static struct pernet_operations hpccpp_net_ops = {
+	.init	= hpccpp_net_init,
+	.exit	= hpccpp_net_exit,
+	.id	= &hpccpp_net_id,
+	.size	= sizeof(struct hpccpp_net),
+};
+
+static int __init hpccpp_register(void)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct hpccpp_sock) > ICSK_CA_PRIV_SIZE);
+
+	err = register_pernet_subsys(&hpccpp_net_ops);
+	if (err)
+		return err;
+	err = hop_register_cc(&hpccpp, &hpccpp_reno);
+	if (err)
+		unregister_pernet_subsys(&hpccpp_net_ops);
+	return err;
+}
+
+/* Every socket holds a reference to the module, so none is left. */
+static void __exit hpccpp_unregister(void)
+{
+	hop_unregister_cc(&hpccpp, &hpccpp_reno);
+	unregister_pernet_subsys(&hpccpp_net_ops);
+}
+
+module_init(hpccpp_register);
+module_exit(hpccpp_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("HPCC++ sender (draft-miao-rtgwg-hpccplus-00)");

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Declarations that the files of tcp_hpccpp share */
+#ifndef HOPCC_TCP_HPCCPP_TCP_HPCCPP_H
+#define HOPCC_TCP_HPCCPP_TCP_HPCCPP_H
+
+#include <linux/atomic.h>
+#include <linux/spinlock.h>
+#include <hopcc/lib/hop_sysctl.h>
+
+#include "hpccpp_sender.h"
+
+/* Number of peers for which starting flows are counted; a newer peer may replace one. */
+#define HPCCPP_STARTS_BITS	6
+
+/**
+ * struct hpccpp_net - state of one network namespace
+ * @sysctl: the sysctls
+ * @config: values of the sysctls that the algorithm's parameters depend on
+ * @answer: net.hopcc.tcp_hpccpp_answer
+ * @move: net.hopcc.tcp_hpccpp_move
+ * @start_lock: protects @starts
+ * @starts: starting flows by peer
+ */
+struct hpccpp_net {
+	struct hop_sysctl sysctl;
+	struct hpccpp_config config;
+	u32 answer;
+	u32 move;
+	spinlock_t start_lock;	/* protects @starts */
+	struct hpccpp_start starts[1 << HPCCPP_STARTS_BITS];
+};
+
+/* sysctl.c */
+extern atomic_t hpccpp_knob_changes;	/* writes of the sysctls, in all network namespaces */
+int hpccpp_sysctl_start(struct net *net, struct hpccpp_net *hn);
+
+#endif /* HOPCC_TCP_HPCCPP_TCP_HPCCPP_H */

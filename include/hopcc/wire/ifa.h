@@ -89,6 +89,9 @@ struct ifa_md {
 #define IFA_HDR_BYTES		4U
 #define IFA_MD_BYTES		4U
 
+static_assert(sizeof(struct ifa_hdr) == IFA_HDR_BYTES, "size of struct ifa_hdr");
+static_assert(sizeof(struct ifa_md) == IFA_MD_BYTES, "size of struct ifa_md");
+
 /**
  * struct ifa_params - what public sources leave open
  * @tcp_bytes: bytes of TCP's header in front of the metadata header, at least

@@ -99,6 +99,8 @@ struct intmd_hdr {
 	__be16	domain_flags;
 } __packed;
 
+static_assert(sizeof(struct intmd_hdr) == INTMD_STACK_OFFSET, "size of struct intmd_hdr");
+
 /**
  * enum intmd_fault - reasons why a packet is refused
  * @INTMD_OK: it is valid

@@ -102,6 +102,8 @@ struct ioam_option {
 	__be32	trace;
 } __packed;
 
+static_assert(sizeof(struct ioam_option) == IOAM_DATA_OFFSET, "size of struct ioam_option");
+
 /**
  * enum ioam_fault - reasons why a header is refused
  * @IOAM_OK: it has a valid trace

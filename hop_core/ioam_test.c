@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the IOAM trace with values that can be checked by hand; run in the kernel and on the
+ * host
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include <hopcc/wire/ioam.h>
+
+#define ONES 0xffffffffULL
+
+/*
+ * Namespace 1, bits 0 to 3, 5 and 6, room for three hops, as it was seen behind two routers with
+ * Linux 6.1.
+ */
+static const u8 lab[] = {
+	0x06, 0x0a, 0x01, 0x00,
+	0x31, 0x52, 0x00, 0x00, 0x00, 0x01, 0x30, 0x06, 0xf6, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x3e, 0x00, 0x00, 0x02, 0x00, 0x15, 0x00, 0x16, 0x65, 0x5a, 0x2b, 0x3c,
+	0x00, 0x0f, 0x42, 0x3f, 0xca, 0xfe, 0x00, 0x02, 0x00, 0x00, 0x08, 0xfc,
+	0x3f, 0x00, 0x00, 0x01, 0x00, 0x0b, 0x00, 0x0c, 0x65, 0x5a, 0x2b, 0x3c,
+	0x00, 0x0f, 0x42, 0x3e, 0xca, 0xfe, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
+};
+
+static struct ioam_node lab_node(u32 hop)
+{
+	return (struct ioam_node) { .value = {
+		[IOAM_NODE] = (64 - hop) << 24 | hop,
+		[IOAM_PORTS] = hop == 1 ? 0x000b000c : 0x00150016,
+		[IOAM_SECONDS] = 0x655a2b3c,
+		[IOAM_FRACTION] = 999997 + hop,
+		[IOAM_NS_DATA] = 0xcafe0000 | hop,
+		[IOAM_QUEUE_DEPTH] = hop == 1 ? 0 : 2300,
+	} };
+}
+
+static void vector_test(struct kunit *test)
+{
+	u32 at_bytes = 0;
+	struct ioam_view v;
+
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, lab, sizeof(lab), 1), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, v.ns, 1);
+	KUNIT_EXPECT_EQ(test, v.flags, 0);
+	KUNIT_EXPECT_EQ(test, v.hops, 2);
+	KUNIT_EXPECT_EQ(test, v.node_words, 6);
+	KUNIT_EXPECT_EQ(test, v.remaining_words, 6);
+	KUNIT_EXPECT_EQ(test, v.trace, 0xf60000);
+	KUNIT_EXPECT_EQ(test, v.hdr_bytes, 88);
+	KUNIT_EXPECT_EQ(test, v.opt_offset, 4);
+	KUNIT_EXPECT_EQ(test, v.stack_offset, 40);
+	KUNIT_EXPECT_EQ(test, v.stack_bytes, 48);
+	KUNIT_EXPECT_EQ(test, ioam_field_offset(v.trace, IOAM_QUEUE_DEPTH), 20);
+	KUNIT_EXPECT_TRUE(test, ioam_next(&v, lab, &at_bytes) == lab + 40);
+	KUNIT_EXPECT_TRUE(test, ioam_next(&v, lab, &at_bytes) == lab + 64);
+	KUNIT_EXPECT_TRUE(test, !ioam_next(&v, lab, &at_bytes));
+	KUNIT_EXPECT_EQ(test, ioam_parse(&v, lab, sizeof(lab), 2), IOAM_NONE);
+	KUNIT_EXPECT_EQ(test, ioam_parse(&v, lab, sizeof(lab), -1), IOAM_OK);
+}
+
+static void cut_test(struct kunit *test)
+{
+	struct ioam_view v;
+	u32 bytes;
+
+	for (bytes = 0; bytes < sizeof(lab); bytes++)
+		KUNIT_EXPECT_EQ_MSG(test, ioam_parse(&v, lab, bytes, 1), IOAM_BAD_TRUNCATED,
+				    "%u bytes", bytes);
+}
+
+static const struct fault_case {
+	const char *what;
+	u8 at, value;
+	enum ioam_fault want;
+} fault_cases[] = {
+	{ "header shorter than the option", 1, 9, IOAM_BAD_OPTIONS },
+	{ "header longer than the packet", 1, 11, IOAM_BAD_TRUNCATED },
+	{ "another option: the rest is padding and unknown options", 4, 0x32, IOAM_NONE },
+	{ "another IOAM type", 7, 1, IOAM_NONE },
+	{ "option beyond the header", 5, 0x53, IOAM_BAD_OPTIONS },
+	{ "no whole number of words", 5, 0x51, IOAM_BAD_LENGTH },
+	{ "room for less than three hops", 5, 0x4e, IOAM_BAD_STACK },
+	{ "no room for the trace header", 5, 9, IOAM_BAD_LENGTH },
+	{ "no room for data, but RemainingLen", 5, 10, IOAM_BAD_REMAINING },
+	{ "NodeLen 7", 10, 0x38, IOAM_BAD_NODE_LEN },
+	{ "NodeLen 5", 10, 0x28, IOAM_BAD_NODE_LEN },
+	{ "overflow flag", 10, 0x34, IOAM_OK },
+	{ "all data unused", 11, 18, IOAM_OK },
+	{ "more data unused than there is", 11, 19, IOAM_BAD_REMAINING },
+	{ "part of a hop", 11, 5, IOAM_BAD_STACK },
+	{ "bit 12", 13, 0x08, IOAM_BAD_TYPE },
+	{ "bit 21", 14, 0x04, IOAM_BAD_TYPE },
+	{ "bit 23 is ignored", 14, 0x01, IOAM_OK },
+	{ "bit 22: data that is no whole number of hops", 14, 0x02, IOAM_BAD_STACK },
+	{ "bit 8 instead of bit 0", 12, 0x76, IOAM_BAD_NODE_LEN },
+};
+
+static void fault_test(struct kunit *test)
+{
+	u8 hdr[sizeof(lab)];
+	struct ioam_view v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fault_cases); i++) {
+		const struct fault_case *c = &fault_cases[i];
+
+		memcpy(hdr, lab, sizeof(hdr));
+		hdr[c->at] = c->value;
+		KUNIT_EXPECT_EQ_MSG(test, ioam_parse(&v, hdr, sizeof(hdr), 1), c->want, "%s",
+				    c->what);
+	}
+}
+
+/* With each byte at each value, what is accepted is within the header, and the walk ends. */
+static void bounds_test(struct kunit *test)
+{
+	u32 at, value, at_bytes, hops;
+	u8 hdr[sizeof(lab)];
+	struct ioam_view v;
+
+	for (at = 0; at < sizeof(hdr); at++) {
+		memcpy(hdr, lab, sizeof(hdr));
+		for (value = 0; value <= U8_MAX; value++) {
+			hdr[at] = value;
+			if (ioam_parse(&v, hdr, sizeof(hdr), -1))
+				continue;
+			for (hops = 0, at_bytes = 0; ioam_next(&v, hdr, &at_bytes); hops++)
+				;
+			KUNIT_EXPECT_EQ_MSG(test, hops, v.hops, "byte %u = %u", at, value);
+			KUNIT_EXPECT_LE_MSG(test, v.stack_offset + at_bytes, v.hdr_bytes,
+					    "byte %u = %u", at, value);
+		}
+	}
+}
+
+/* A source and two routers write the vector; a third one fits, a fourth overflows. */
+static void build_test(struct kunit *test)
+{
+	const struct ioam_node first = lab_node(1), second = lab_node(2);
+	u8 hdr[sizeof(lab)];
+	struct ioam_view v;
+
+	KUNIT_ASSERT_EQ(test, ioam_hdr_bytes(72), sizeof(hdr));
+	KUNIT_ASSERT_EQ(test, ioam_write(hdr, 6, 1, 0xf60000, 72), sizeof(hdr));
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, v.hops, 0);
+	KUNIT_EXPECT_TRUE(test, ioam_fill(&v, hdr, &first));
+	KUNIT_EXPECT_TRUE(test, ioam_fill(&v, hdr, &second));
+	KUNIT_EXPECT_EQ(test, memcmp(hdr, lab, sizeof(lab)), 0);
+	KUNIT_EXPECT_TRUE(test, ioam_fill(&v, hdr, &second));
+	KUNIT_EXPECT_FALSE(test, ioam_fill(&v, hdr, &second));
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, v.hops, 3);
+	KUNIT_EXPECT_EQ(test, v.flags, IOAM_FLAG_OVERFLOW);
+}
+
+/* Every length of the data: the header is padded to a multiple of 8 bytes. */
+static void length_test(struct kunit *test)
+{
+	u8 hdr[IOAM_HBH_BYTES + 2 + IOAM_DATA_OFFSET + IOAM_DATA_MAX_BYTES + 7];
+	struct ioam_view v;
+	u32 data, bytes;
+
+	for (data = 0; data <= IOAM_DATA_MAX_BYTES; data += IOAM_WORD_BYTES) {
+		bytes = ioam_write(hdr, 6, 0xffff, IOAM_HPCC_BITS, data);
+		KUNIT_EXPECT_EQ(test, bytes % 8, 0);
+		KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, bytes, 0xffff), IOAM_OK);
+		KUNIT_EXPECT_EQ(test, v.remaining_words * 4, data);
+		KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, bytes, 0), IOAM_NONE);
+	}
+}
+
+/* Fields of two words, and opaque state, which NodeLen does not include. */
+static void opaque_test(struct kunit *test)
+{
+	const u32 trace = IOAM_BIT(IOAM_NODE_WIDE) | IOAM_BIT(IOAM_OCCUPANCY) |
+			  IOAM_BIT(IOAM_OPAQUE);
+	static const u8 want[] = {
+		0x40, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xff, 0xff, 0xff, 0xff,
+		0x02, 0xff, 0xff, 0xfe, 1, 2, 3, 4, 5, 6, 7, 8,
+	};
+	const u8 record[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct ioam_node n = { .schema = 0xfffffe, .opaque_words = 2, .opaque = record };
+	u8 hdr[64];
+	struct ioam_view v;
+	u32 bytes;
+
+	n.value[IOAM_NODE_WIDE] = 0x40123456789abcdeULL;
+	n.value[IOAM_OCCUPANCY] = ONES;
+	bytes = ioam_write(hdr, 6, 7, trace, 44);
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, bytes, 7), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, v.node_words, 3);
+	KUNIT_EXPECT_TRUE(test, ioam_fill(&v, hdr, &n));
+	KUNIT_EXPECT_EQ(test, memcmp(hdr + v.stack_offset, want, sizeof(want)), 0);
+	/* 20 bytes are left: a hop without a schema fits, then not even that. */
+	n.opaque_words = 0;
+	KUNIT_EXPECT_TRUE(test, ioam_fill(&v, hdr, &n));
+	KUNIT_EXPECT_FALSE(test, ioam_fill(&v, hdr, &n));
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, bytes, 7), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, v.hops, 2);
+	/* Opaque state that is longer than the data. */
+	hdr[v.stack_offset + 16 + 12] = 3;
+	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, bytes, 7), IOAM_BAD_STACK);
+}
+
+/* A router corrects its own data, and nobody else's. */
+static void complete_test(struct kunit *test)
+{
+	u8 hdr[sizeof(lab)], want[sizeof(lab)];
+	struct ioam_view v;
+
+	memcpy(hdr, lab, sizeof(hdr));
+	memcpy(want, lab, sizeof(want));
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_OK);
+	KUNIT_EXPECT_FALSE(test, ioam_complete(&v, hdr, 1, IOAM_QUEUE_DEPTH, 5));
+	KUNIT_EXPECT_FALSE(test, ioam_complete(&v, hdr, 2, IOAM_TRANSIT_DELAY, 5));
+	KUNIT_EXPECT_FALSE(test, ioam_complete(&v, hdr, 2, IOAM_NODE_WIDE, 5));
+	KUNIT_EXPECT_EQ(test, memcmp(hdr, want, sizeof(hdr)), 0);
+	KUNIT_EXPECT_TRUE(test, ioam_complete(&v, hdr, 2, IOAM_QUEUE_DEPTH, 0x01020304));
+	memcpy(want + 60, "\1\2\3\4", 4);
+	KUNIT_EXPECT_EQ(test, memcmp(hdr, want, sizeof(hdr)), 0);
+}
+
+/* Options of others in front: the trace is found behind a limited number of them. */
+static void beside_test(struct kunit *test)
+{
+	u8 hdr[16 + sizeof(lab)] = { 0x06, 0x0c, IOAM_PADN, 12 };
+	struct ioam_view v;
+	u32 i;
+
+	memcpy(hdr + 16, lab + 4, sizeof(lab) - 4);
+	hdr[16 + sizeof(lab) - 4] = IOAM_PADN;
+	hdr[16 + sizeof(lab) - 3] = 2;
+	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, v.opt_offset, 16);
+	KUNIT_EXPECT_EQ(test, v.hops, 2);
+	/* A trace of another namespace in front, of half a word: only our own is checked. */
+	memcpy(hdr + 2, "\x31\x0c\0\0\0\2\xf8\0\xf6\0\0\0\0\0", 14);
+	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), -1), IOAM_BAD_LENGTH);
+	/* Options without content. */
+	for (i = 2; i < sizeof(hdr); i += 2) {
+		hdr[i] = 0x3e;
+		hdr[i + 1] = 0;
+	}
+	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_BAD_OPTIONS);
+}
+
+static struct kunit_case ioam_cases[] = {
+	KUNIT_CASE(vector_test),
+	KUNIT_CASE(cut_test),
+	KUNIT_CASE(fault_test),
+	KUNIT_CASE(bounds_test),
+	KUNIT_CASE(build_test),
+	KUNIT_CASE(length_test),
+	KUNIT_CASE(opaque_test),
+	KUNIT_CASE(complete_test),
+	KUNIT_CASE(beside_test),
+	{}
+};
+
+static struct kunit_suite ioam_suite = {
+	.name = "ioam",
+	.test_cases = ioam_cases,
+};
+
+kunit_test_suite(ioam_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of the IOAM trace");

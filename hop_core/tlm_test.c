@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of layouts and reduced records with values that can be checked by hand; run in the kernel
+ * and on the host
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include <hopcc/lib/tlm_formats.h>
+
+#define OWN_SCHEMA 0x494e54
+
+static const struct bits_case {
+	u32 bit, width;
+	u64 want;
+} bits_cases[] = {
+	{ 0, 1, 1 }, { 1, 1, 0 }, { 0, 4, 0x8 }, { 4, 4, 0x1 }, { 4, 8, 0x12 }, { 7, 2, 2 },
+	{ 0, 56, 0x81234567890abcULL }, { 7, 56, 0xc091a2b3c4855e6fULL & ((1ULL << 56) - 1) },
+	{ 8, 56, 0x234567890abcdeULL }, { 63, 1, 0 }, { 60, 4, 0xe }, { 32, 32, 0x890abcde },
+};
+
+static void bits_test(struct kunit *test)
+{
+	static const u8 data[] = { 0x81, 0x23, 0x45, 0x67, 0x89, 0x0a, 0xbc, 0xde };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bits_cases); i++) {
+		const struct bits_case *c = &bits_cases[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, tlm_get_bits(data, c->bit, c->width), c->want,
+				    "bit %u, width %u", c->bit, c->width);
+	}
+}
+
+static void builtin_test(struct kunit *test)
+{
+	enum tlm_field_id field = 0;
+	u32 i;
+
+	for (i = 0; i < TLM_BUILTINS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, tlm_check(&tlm_builtin[i], &field), TLM_OK,
+				    "layout %u, field %u", i, field);
+}
+
+/* Metadata of a hop of each format; the newest first. */
+static const u8 trident3[] = {
+	0x11, 0x23, 0x45, 0x3e, 0x40, 0x5a, 0xbc, 0xde, 0x00, 0x11, 0x00, 0x22,
+	0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x02, 0x9c, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x27, 0x10, 0x00, 0x00, 0x00, 0x00,
+};
+
+static const u8 linux_ioam[] = {
+	0x3e, 0x00, 0x00, 0x02, 0x00, 0x15, 0x90, 0x16, 0x65, 0x5a, 0x2b, 0x3c,
+	0x00, 0x0f, 0x42, 0x3f, 0x00, 0x00, 0x08, 0xfc,
+};
+
+static const u8 int_md[] = {
+	0x00, 0x00, 0x00, 0x02, 0x00, 0x03, 0x00, 0x04, 0x05, 0x00, 0x08, 0xfc,
+	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x07, 0xa1, 0x20,
+};
+
+static struct tlm_stack ifa_stack(const u8 *data, u32 bytes)
+{
+	return (struct tlm_stack) { .format = TLM_IFA, .space = 15, .data = data, .bytes = bytes };
+}
+
+static struct tlm_stack ioam_stack(const u8 *data, u32 bytes, u32 trace)
+{
+	struct ioam_view v = { .ns = 1, .trace = trace, .stack_bytes = bytes };
+	struct tlm_stack s;
+
+	v.node_words = ioam_field_offset(trace, IOAM_FIELDS) / 4;
+	tlm_stack_ioam(&s, &v, data);
+	return s;
+}
+
+static struct tlm_stack int_stack(const u8 *data, u32 bytes)
+{
+	struct intmd_view v = { .domain = 42, .bitmap = INTMD_HPCC_BITS, .hop_words = 6,
+				.stack_bytes = bytes };
+	struct tlm_stack s;
+
+	tlm_stack_intmd(&s, &v, data - INTMD_STACK_OFFSET);
+	return s;
+}
+
+/* The kernel's stack is small. */
+static struct tlm_path path;
+
+static const struct tlm_record *collect(struct kunit *test, const struct tlm_table *t,
+					const struct tlm_stack *s)
+{
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, t, s));
+	KUNIT_ASSERT_EQ(test, path.records, 1);
+	return &path.record[0];
+}
+
+static void trident3_test(struct kunit *test)
+{
+	const struct tlm_table t = { .layout = &tlm_builtin[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
+	const struct tlm_record *r = collect(test, &t, &s);
+
+	KUNIT_EXPECT_EQ(test, r->node_id, 0x12345);
+	KUNIT_EXPECT_EQ(test, r->port_id, 0x11);
+	KUNIT_EXPECT_EQ(test, r->mbit_ps, 100000);
+	KUNIT_EXPECT_EQ(test, r->residence_ns, 668);
+	/* 0xabcde s, 0x12345678 ns and the residence */
+	KUNIT_EXPECT_EQ(test, r->ts_ns, 703710ULL * TLM_NS_PER_S + 305419896 + 668);
+	KUNIT_EXPECT_EQ(test, r->ts_period_ns, (1ULL << 20) * TLM_NS_PER_S);
+	KUNIT_EXPECT_EQ(test, r->queue_bytes, 10000);
+	KUNIT_EXPECT_EQ(test, r->bad, 0);
+	KUNIT_EXPECT_EQ(test, r->has, TLM_HAS(TLM_NODE) | TLM_HAS(TLM_PORT) |
+			TLM_HAS(TLM_SPEED) | TLM_HAS(TLM_RESIDENCE) | TLM_HAS(TLM_NS) |
+			TLM_HAS(TLM_QUEUE));
+}
+
+static void linux_test(struct kunit *test)
+{
+	const struct tlm_table t = { .layout = &tlm_builtin[TLM_LINUX_IOAM], .layouts = 1 };
+	const struct tlm_stack s = ioam_stack(linux_ioam, sizeof(linux_ioam), IOAM_HPCC_BITS);
+	const struct tlm_record *r = collect(test, &t, &s);
+
+	KUNIT_EXPECT_EQ(test, r->node_id, 2);
+	KUNIT_EXPECT_EQ(test, r->port_id, 0x16);
+	KUNIT_EXPECT_EQ(test, r->mbit_ps, 100000);
+	KUNIT_EXPECT_EQ(test, r->ts_ns, 0x655a2b3cULL * TLM_NS_PER_S + 999999000);
+	KUNIT_EXPECT_EQ(test, r->ts_res_ns, 1000);
+	KUNIT_EXPECT_EQ(test, r->queue_bytes, 2300);
+	KUNIT_EXPECT_EQ(test, r->bad, 0);
+}
+
+static void int_md_test(struct kunit *test)
+{
+	const struct tlm_table t = { .layout = &tlm_builtin[TLM_INT_MD_HPCC], .layouts = 1 };
+	const struct tlm_stack s = int_stack(int_md, sizeof(int_md));
+	const struct tlm_record *r = collect(test, &t, &s);
+
+	KUNIT_EXPECT_EQ(test, r->node_id, 2);
+	KUNIT_EXPECT_EQ(test, r->port_id, 4);
+	KUNIT_EXPECT_EQ(test, r->ts_ns, 0x100000002ULL);
+	KUNIT_EXPECT_EQ(test, r->queue_bytes, 2300);
+	/* 500000 ppm */
+	KUNIT_EXPECT_EQ(test, r->util, 1 << (TLM_UTIL_SHIFT - 1));
+	KUNIT_EXPECT_EQ(test, r->has & TLM_HAS(TLM_SPEED), 0);
+	KUNIT_EXPECT_EQ(test, r->bad, 0);
+}
+
+/* Bytes of a hop's metadata, and what becomes of the record. */
+static const struct value_case {
+	const char *what;
+	enum tlm_builtin layout;
+	u8 at;
+	u32 word;
+	enum tlm_field_id field;
+	bool has;
+	u16 bad;
+	u64 want;
+} value_cases[] = {
+	{ "residence, the longest", TLM_TRIDENT3, 16, 999999999, TLM_RESIDENCE, true, 0,
+	  999999999 },
+	{ "residence of 10^9", TLM_TRIDENT3, 16, 1000000000, TLM_RESIDENCE, false,
+	  TLM_BAD_RESIDENCE, 0 },
+	{ "residence as in dumps", TLM_TRIDENT3, 16, 1000000668, TLM_RESIDENCE, false,
+	  TLM_BAD_RESIDENCE, 0 },
+	{ "residence, all ones", TLM_TRIDENT3, 16, U32_MAX, TLM_RESIDENCE, false,
+	  TLM_BAD_RESIDENCE, 0 },
+	{ "nanoseconds from 10^9", TLM_TRIDENT3, 12, 1000000000, TLM_NS, false, TLM_BAD_CLOCK, 0 },
+	{ "speed code 0", TLM_TRIDENT3, 4, 0, TLM_SPEED, true, 0, 10000 },
+	{ "speed code 6", TLM_TRIDENT3, 4, 0x60000000, TLM_SPEED, true, 0, 400000 },
+	{ "speed code 7", TLM_TRIDENT3, 4, 0x70000000, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
+	{ "speed code 15", TLM_TRIDENT3, 4, 0xf0000000, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
+	{ "a queue of 2^31 - 1", TLM_TRIDENT3, 24, 0x7fffffff, TLM_QUEUE, true, 0, 0x7fffffff },
+	{ "queue of more than 2^31", TLM_TRIDENT3, 24, 0x80000000, TLM_QUEUE, false,
+	  TLM_BAD_QUEUE, 0 },
+	{ "no queue", TLM_TRIDENT3, 24, 0, TLM_QUEUE, true, 0, 0 },
+	{ "all device bits", TLM_TRIDENT3, 0, 0x1fffff00, TLM_NODE, true, 0, 0xfffff },
+	{ "queue not available", TLM_LINUX_IOAM, 16, U32_MAX, TLM_QUEUE, false, 0, 0 },
+	{ "a long queue", TLM_LINUX_IOAM, 16, 0xfffffffe, TLM_QUEUE, false,
+	  TLM_BAD_QUEUE, 0 },
+	{ "fraction not available", TLM_LINUX_IOAM, 12, U32_MAX, TLM_NS, false, 0, 0 },
+	{ "seconds not available", TLM_LINUX_IOAM, 8, U32_MAX, TLM_NS, false, 0, 0 },
+	{ "fraction of a second", TLM_LINUX_IOAM, 12, 1000000, TLM_NS, false, TLM_BAD_CLOCK, 0 },
+	{ "a clock in nanoseconds", TLM_LINUX_IOAM, 12, 999999999, TLM_NS, false,
+	  TLM_BAD_CLOCK, 0 },
+	{ "egress ID not set", TLM_LINUX_IOAM, 4, U32_MAX, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
+	{ "egress ID without a code", TLM_LINUX_IOAM, 4, 7, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
+	{ "node ID not set", TLM_LINUX_IOAM, 0, 0x3fffffff, TLM_NODE, false, 0, 0 },
+	{ "utilisation not available", TLM_INT_MD_HPCC, 20, U32_MAX, TLM_UTIL, false, 0, 0 },
+	{ "utilisation of 1.25", TLM_INT_MD_HPCC, 20, 1250000, TLM_UTIL, true, 0, 1310720 },
+	{ "utilisation above that", TLM_INT_MD_HPCC, 20, 1250001, TLM_UTIL, false,
+	  TLM_BAD_UTIL, 0 },
+	{ "queue not available", TLM_INT_MD_HPCC, 8, 0x05ffffff, TLM_QUEUE, false, 0, 0 },
+	{ "the longest queue", TLM_INT_MD_HPCC, 8, 0x05fffffe, TLM_QUEUE, true, 0, 0xfffffe },
+	{ "no queue", TLM_INT_MD_HPCC, 8, 0x05000000, TLM_QUEUE, true, 0, 0 },
+};
+
+static u64 value_of(const struct tlm_record *r, enum tlm_field_id field)
+{
+	switch (field) {
+	case TLM_QUEUE:
+		return r->queue_bytes;
+	case TLM_UTIL:
+		return r->util;
+	case TLM_RESIDENCE:
+		return r->residence_ns;
+	case TLM_SPEED:
+		return r->mbit_ps;
+	case TLM_NODE:
+		return r->node_id;
+	default:
+		return r->ts_ns;
+	}
+}
+
+static void value_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(value_cases); i++) {
+		const struct value_case *c = &value_cases[i];
+		const struct tlm_table t = { .layout = &tlm_builtin[c->layout], .layouts = 1 };
+		u8 node[32];
+		struct tlm_stack s = ifa_stack(node, sizeof(trident3));
+		const struct tlm_record *r;
+
+		memcpy(node, trident3, sizeof(trident3));
+		if (c->layout == TLM_LINUX_IOAM) {
+			s = ioam_stack(node, sizeof(linux_ioam), IOAM_HPCC_BITS);
+			memcpy(node, linux_ioam, sizeof(linux_ioam));
+		} else if (c->layout == TLM_INT_MD_HPCC) {
+			s = int_stack(node, sizeof(int_md));
+			memcpy(node, int_md, sizeof(int_md));
+		}
+		ioam_put_u32(node + c->at, c->word);
+		r = collect(test, &t, &s);
+		KUNIT_EXPECT_EQ_MSG(test, !!(r->has & TLM_HAS(c->field)), c->has, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, r->bad, c->bad, "%s", c->what);
+		if (c->has)
+			KUNIT_EXPECT_EQ_MSG(test, value_of(r, c->field), c->want, "%s", c->what);
+	}
+}
+
+/* An option that a layout has: reduce the residence time, scale, a counter, a configured speed. */
+static void option_test(struct kunit *test)
+{
+	static const struct tlm_port port[] = { { 0x12345, 0x10, 1 }, { 0x12345, 0x11, 40000 } };
+	struct tlm_layout l = tlm_builtin[TLM_TRIDENT3];
+	const struct tlm_table t = { .layout = &l, .layouts = 1, .port = port, .ports = 2 };
+	u8 node[sizeof(trident3)];
+	const struct tlm_stack s = ifa_stack(node, sizeof(node));
+	const struct tlm_record *r;
+
+	l.residence_reduce = true;
+	l.egress_time = false;
+	l.tx_refresh_ns = 50000;
+	/* Cells of 254 bytes, and a counter of 20 bits in units of 64 bytes */
+	l.field[TLM_QUEUE].mul = 254;
+	l.field[TLM_TX] = (struct tlm_field) { .bit = 172, .width = 20, .mul = 64 };
+	memcpy(node, trident3, sizeof(node));
+	ioam_put_u32(node + 16, 1000000668);
+	ioam_put_u32(node + 20, 0xfff00003);
+	r = collect(test, &t, &s);
+	KUNIT_EXPECT_EQ(test, r->residence_ns, 668);
+	KUNIT_EXPECT_EQ(test, r->ts_ns, 703710ULL * TLM_NS_PER_S + 305419896);
+	KUNIT_EXPECT_EQ(test, r->queue_bytes, 2540000);
+	KUNIT_EXPECT_EQ(test, r->tx_bytes, 192);
+	KUNIT_EXPECT_EQ(test, r->tx_period_bytes, 64U << 20);
+	KUNIT_EXPECT_EQ(test, r->tx_refresh_ns, 50000);
+	KUNIT_EXPECT_EQ(test, r->mbit_ps, 40000);
+	KUNIT_EXPECT_EQ(test, r->bad, 0);
+	/* A clock of 8 bits and no seconds: (0x78 + 668) modulo 256 */
+	l.egress_time = true;
+	l.field[TLM_SECONDS].width = 0;
+	l.field[TLM_NS].bit += 24;
+	l.field[TLM_NS].width = 8;
+	r = collect(test, &t, &s);
+	KUNIT_EXPECT_EQ(test, r->ts_ns, 0x14);
+	KUNIT_EXPECT_EQ(test, r->ts_period_ns, 256);
+}
+
+/* Keys: the first layout that matches is used. */
+static void key_test(struct kunit *test)
+{
+	struct tlm_layout l[3] = { tlm_builtin[TLM_TOMAHAWK4], tlm_builtin[TLM_TRIDENT3],
+				   tlm_builtin[TLM_LINUX_IOAM] };
+	const struct tlm_table t = { .layout = l, .layouts = 3 };
+	struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
+
+	/* LNS 2 */
+	l[0].device = 0x20000000;
+	l[0].device_mask = 0xf0000000;
+	/* GNS 15, any device */
+	l[1].space = 15;
+	l[1].space_mask = 15;
+	KUNIT_EXPECT_TRUE(test, tlm_find_layout(&t, &s, 0x20000001) == &l[0]);
+	KUNIT_EXPECT_TRUE(test, tlm_find_layout(&t, &s, 0x10000001) == &l[1]);
+	s.space = 14;
+	KUNIT_EXPECT_TRUE(test, !tlm_find_layout(&t, &s, 0x10000001));
+	s = ioam_stack(linux_ioam, sizeof(linux_ioam), IOAM_HPCC_BITS | IOAM_BIT(IOAM_NS_DATA));
+	KUNIT_EXPECT_TRUE(test, tlm_find_layout(&t, &s, 0) == &l[2]);
+	s = ioam_stack(linux_ioam, sizeof(linux_ioam),
+		       IOAM_HPCC_BITS & ~IOAM_BIT(IOAM_QUEUE_DEPTH));
+	KUNIT_EXPECT_TRUE(test, !tlm_find_layout(&t, &s, 0));
+	/* A hop without a layout has an empty record that says so. */
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s) == (sizeof(linux_ioam) % 16 == 0));
+	KUNIT_EXPECT_EQ(test, path.bad, TLM_BAD_LAYOUT);
+	KUNIT_EXPECT_EQ(test, path.record[0].has, 0);
+}
+
+/* Order of records, path ID, more hops than records, and a stack that is cut. */
+static void path_test(struct kunit *test)
+{
+	const struct tlm_table t = { .layout = &tlm_builtin[TLM_TRIDENT3], .layouts = 1 };
+	static u8 data[20 * sizeof(trident3)];
+	struct tlm_stack s = ifa_stack(data, 3 * sizeof(trident3));
+	u16 path_id;
+	u32 i;
+
+	for (i = 0; i < 20; i++) {
+		memcpy(data + i * sizeof(trident3), trident3, sizeof(trident3));
+		data[i * sizeof(trident3) + 2] = i;
+	}
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_EQ(test, path.hops, 3);
+	KUNIT_EXPECT_EQ(test, path.record[0].node_id, 0x12302);
+	KUNIT_EXPECT_EQ(test, path.record[2].node_id, 0x12300);
+	path_id = path.path_id;
+	data[2] = 9;
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_NE(test, path.path_id, path_id);
+	s.bytes = 20 * sizeof(trident3);
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_EQ(test, path.hops, 20);
+	KUNIT_EXPECT_EQ(test, path.records, TLM_HOPS_MAX);
+	KUNIT_EXPECT_TRUE(test, path.full);
+	for (i = 0; i < sizeof(trident3); i++) {
+		s.bytes = i;
+		KUNIT_EXPECT_EQ_MSG(test, tlm_collect(&path, &t, &s), !i, "%u bytes", i);
+	}
+}
+
+/* One of our own records as opaque state replaces the router's values, under our schema only. */
+static void opaque_test(struct kunit *test)
+{
+	const struct tlm_table t = { .layout = &tlm_builtin[TLM_LINUX_IOAM], .layouts = 1,
+				     .schema = OWN_SCHEMA };
+	const struct int_record own = { .speed = 6, .ts_ns = 5, .tx_units = 7, .qlen_units = 3 };
+	u8 data[sizeof(linux_ioam) + 12];
+	const __be64 packed = int_pack(&own);
+	struct int_record back;
+	struct tlm_stack s;
+
+	memcpy(data, linux_ioam, sizeof(linux_ioam));
+	ioam_put_u32(data + sizeof(linux_ioam), 2 << 24 | OWN_SCHEMA);
+	memcpy(data + sizeof(linux_ioam) + 4, &packed, sizeof(packed));
+	s = ioam_stack(data, sizeof(data), IOAM_HPCC_BITS | IOAM_BIT(IOAM_OPAQUE));
+	KUNIT_EXPECT_EQ(test, collect(test, &t, &s)->tx_bytes, 7 << 7);
+	KUNIT_EXPECT_EQ(test, path.record[0].mbit_ps, 25000);
+	KUNIT_EXPECT_EQ(test, path.record[0].queue_bytes, 3 << 7);
+	KUNIT_EXPECT_EQ(test, path.record[0].node_id, 2);
+	KUNIT_ASSERT_TRUE(test, tlm_to_record(&back, &path.record[0]));
+	KUNIT_EXPECT_EQ(test, int_pack(&back), packed);
+	data[sizeof(linux_ioam) + 1] ^= 1;
+	KUNIT_EXPECT_EQ(test, collect(test, &t, &s)->has & TLM_HAS(TLM_TX), 0);
+	KUNIT_EXPECT_FALSE(test, tlm_to_record(&back, &path.record[0]));
+}
+
+#define CHANGE(name, statement) \
+	static void name(struct tlm_layout *l) { statement; }
+
+CHANGE(no_format, l->format = TLM_FORMATS)
+CHANGE(wide_gns, l->space_mask = 16)
+CHANGE(space_outside, l->space = 3; l->space_mask = 1)
+CHANGE(ifa_type, l->type = 1)
+CHANGE(bit_12, l->type |= 0x800)
+CHANGE(device_outside, l->device = 1)
+CHANGE(no_node, l->type &= ~IOAM_BIT(IOAM_NODE); l->device_mask = 1)
+CHANGE(no_words, l->node_words = 0)
+CHANGE(words, l->node_words = 1)
+CHANGE(behind, l->field[TLM_QUEUE].bit = 225)
+CHANGE(just_within, l->field[TLM_QUEUE].bit = 224)
+CHANGE(no_element, l->field[TLM_QUEUE].element = IOAM_TRANSIT_DELAY)
+CHANGE(element_24, l->field[TLM_QUEUE].element = 24)
+CHANGE(wide, l->field[TLM_QUEUE].width = 57)
+CHANGE(wide_code, l->field[TLM_SPEED].width = 5)
+CHANGE(no_factor, l->field[TLM_QUEUE].mul = 0)
+CHANGE(large_factor, l->field[TLM_QUEUE].mul = 1U << 31)
+CHANGE(largest_factor, l->field[TLM_QUEUE].mul = (1U << 30) - 1)
+CHANGE(large_shift, l->field[TLM_QUEUE].shift = 33)
+CHANGE(fraction_wrap, l->field[TLM_TX] = l->field[TLM_SPEED]; l->field[TLM_TX].shift = 5)
+CHANGE(scaled_code, l->field[TLM_SPEED].mul = 2)
+CHANGE(scaled_node, l->field[TLM_NODE].shift = 1)
+CHANGE(no_fraction, l->field[TLM_NS].width = 0)
+CHANGE(no_res, l->ts_res_ns = 0)
+CHANGE(fast, l->mbit_ps = TLM_MBIT_MAX + 1)
+CHANGE(fast_code, l->speed_mbit[15] = TLM_MBIT_MAX + 1)
+CHANGE(long_window, l->util_window_ns = TLM_NS_PER_S + 1)
+CHANGE(long_refresh, l->tx_refresh_ns = TLM_NS_PER_S + 1)
+CHANGE(empty, l->field[TLM_QUEUE].width = 0)
+
+static const struct invalid_case {
+	const char *what;
+	enum tlm_builtin from;
+	void (*change)(struct tlm_layout *l);
+	enum tlm_fault want;
+} invalid_cases[] = {
+	{ "format", TLM_TRIDENT3, no_format, TLM_INVALID_FORMAT },
+	{ "GNS of 5 bits", TLM_TRIDENT3, wide_gns, TLM_INVALID_SPACE },
+	{ "space outside of its mask", TLM_LINUX_IOAM, space_outside, TLM_INVALID_SPACE },
+	{ "type in IFA", TLM_TRIDENT3, ifa_type, TLM_INVALID_TYPE },
+	{ "undefined bit", TLM_LINUX_IOAM, bit_12, TLM_INVALID_TYPE },
+	{ "device outside of its mask", TLM_TRIDENT3, device_outside, TLM_INVALID_DEVICE },
+	{ "device without a node ID", TLM_LINUX_IOAM, no_node, TLM_INVALID_DEVICE },
+	{ "no length in IFA", TLM_TRIDENT3, no_words, TLM_INVALID_WORDS },
+	{ "length in INT", TLM_INT_MD_HPCC, words, TLM_INVALID_WORDS },
+	{ "field behind the metadata", TLM_TRIDENT3, behind, TLM_INVALID_FIELD },
+	{ "field at the end of the metadata", TLM_TRIDENT3, just_within, TLM_OK },
+	{ "element that the type lacks", TLM_LINUX_IOAM, no_element, TLM_INVALID_FIELD },
+	{ "element beyond all", TLM_INT_MD_HPCC, element_24, TLM_INVALID_FIELD },
+	{ "width", TLM_TRIDENT3, wide, TLM_INVALID_WIDTH },
+	{ "width of a code", TLM_TRIDENT3, wide_code, TLM_INVALID_WIDTH },
+	{ "factor 0", TLM_TRIDENT3, no_factor, TLM_INVALID_SCALE },
+	{ "32 bits by 2^31", TLM_TRIDENT3, large_factor, TLM_INVALID_SCALE },
+	{ "32 bits by 2^30 - 1", TLM_TRIDENT3, largest_factor, TLM_OK },
+	{ "shift", TLM_TRIDENT3, large_shift, TLM_INVALID_SCALE },
+	{ "counter that wraps at a fraction", TLM_TRIDENT3, fraction_wrap, TLM_INVALID_SCALE },
+	{ "scale of a code", TLM_TRIDENT3, scaled_code, TLM_INVALID_SCALE },
+	{ "scale of an ID", TLM_LINUX_IOAM, scaled_node, TLM_INVALID_SCALE },
+	{ "seconds only", TLM_LINUX_IOAM, no_fraction, TLM_INVALID_TIME },
+	{ "no resolution", TLM_LINUX_IOAM, no_res, TLM_INVALID_TIME },
+	{ "speed", TLM_TRIDENT3, fast, TLM_INVALID_MBIT },
+	{ "speed of a code", TLM_TRIDENT3, fast_code, TLM_INVALID_MBIT },
+	{ "averaging window", TLM_INT_MD_HPCC, long_window, TLM_INVALID_PERIOD },
+	{ "interval of a counter", TLM_TRIDENT3, long_refresh, TLM_INVALID_PERIOD },
+	{ "nothing to compute with", TLM_TOMAHAWK4, empty, TLM_INVALID_EMPTY },
+};
+
+static void invalid_test(struct kunit *test)
+{
+	static const struct tlm_port port[] = { { 1, 2, 10 }, { 1, 3, 10 }, { 2, 0, 10 },
+						{ 2, 0, 10 }, { 3, 0, 0 } };
+	enum tlm_field_id field;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(invalid_cases); i++) {
+		const struct invalid_case *c = &invalid_cases[i];
+		struct tlm_layout l = tlm_builtin[c->from];
+
+		c->change(&l);
+		KUNIT_EXPECT_EQ_MSG(test, tlm_check(&l, &field), c->want, "%s", c->what);
+	}
+	KUNIT_EXPECT_EQ(test, tlm_check_ports(port, 3), TLM_OK);
+	KUNIT_EXPECT_EQ(test, tlm_check_ports(port, 4), TLM_INVALID_ORDER);
+	KUNIT_EXPECT_EQ(test, tlm_check_ports(port + 4, 1), TLM_INVALID_MBIT);
+}
+
+/* A record that needs more than our fields have is not converted. */
+static void record_test(struct kunit *test)
+{
+	struct tlm_record r = {
+		.has = TLM_HAS(TLM_QUEUE) | TLM_HAS(TLM_TX) | TLM_HAS(TLM_NS) |
+		       TLM_HAS(TLM_SPEED),
+		.mbit_ps = 10000, .queue_bytes = U32_MAX, .ts_res_ns = 1,
+		.tx_bytes = 64ULL * 0x123456 + 63, .ts_ns = 0x2345678, .ts_period_ns = 1ULL << 40,
+		.tx_period_bytes = 1ULL << 32,
+	};
+	struct int_record own;
+
+	KUNIT_ASSERT_TRUE(test, tlm_to_record(&own, &r));
+	KUNIT_EXPECT_EQ(test, own.speed, 5);
+	KUNIT_EXPECT_EQ(test, own.tx_units, 0x23456);
+	KUNIT_EXPECT_EQ(test, own.ts_ns, 0x345678);
+	KUNIT_EXPECT_EQ(test, own.qlen_units, INT_QLEN_MAX);
+	r.tx_period_bytes = 1ULL << 25;
+	KUNIT_EXPECT_FALSE(test, tlm_to_record(&own, &r));
+	r.tx_period_bytes = 0;
+	r.ts_res_ns = 1000;
+	KUNIT_EXPECT_FALSE(test, tlm_to_record(&own, &r));
+	r.ts_res_ns = 1;
+	r.mbit_ps = 12345;
+	KUNIT_EXPECT_FALSE(test, tlm_to_record(&own, &r));
+}
+
+static struct kunit_case tlm_cases[] = {
+	KUNIT_CASE(bits_test),
+	KUNIT_CASE(builtin_test),
+	KUNIT_CASE(trident3_test),
+	KUNIT_CASE(linux_test),
+	KUNIT_CASE(int_md_test),
+	KUNIT_CASE(value_test),
+	KUNIT_CASE(option_test),
+	KUNIT_CASE(key_test),
+	KUNIT_CASE(path_test),
+	KUNIT_CASE(opaque_test),
+	KUNIT_CASE(invalid_test),
+	KUNIT_CASE(record_test),
+	{}
+};
+
+static struct kunit_suite tlm_suite = {
+	.name = "tlm",
+	.test_cases = tlm_cases,
+};
+
+kunit_test_suite(tlm_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of telemetry layouts");

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Wire format of Inband Flow Analyzer 2.0 (IFA), as switches of Broadcom write it.
+ *
+ *	 0                   1                   2                   3
+ *	+-------+-------+---------------+---------------+---------------+
+ *	|version|  GNS  | next protocol |R|R|R|M|S|I|T|C| max length    |  behind IP, protocol 253
+ *	+-------+-------+---------------+---------------+---------------+
+ *	|                   header of TCP or UDP, unchanged             |
+ *	+-------------------------------+-------------------------------+
+ *	|           checksum            |           reserved            |  only with flag C
+ *	+-------------------------------+-------------------+---------+-+
+ *	|                      packet ID                    |fragment |L|  only with flag M (MF)
+ *	+---------------+---------------+---------------+---+---------+-+
+ *	|request vector | action vector |   hop limit   |current length |  metadata header
+ *	+---------------+---------------+---------------+---------------+
+ *	|              metadata of the hops, the newest first           |
+ *	+---------------------------------------------------------------+
+ *
+ * The initiator adds the headers. Each transit switch inserts its metadata, increases the current
+ * length, and updates IP's length and checksum only; length and checksum of TCP and UDP remain
+ * those of the original packet. Lengths are in words of 4 bytes. A namespace (GNS) of 15 means that
+ * the four most significant bits of each hop's metadata are its local namespace (LNS).
+ *
+ * The specification is not public in full. What examples and packet dumps leave open is a parameter
+ * in struct ifa_params. The checksum is skipped, since its coverage is not known. Packets with flag
+ * S (TS, metadata at the end of the packet) are refused.
+ */
+#ifndef HOPCC_WIRE_IFA_H
+#define HOPCC_WIRE_IFA_H
+
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#ifdef __KERNEL__
+#include <asm/byteorder.h>
+#endif
+
+#define IFA_PROTOCOL		253
+#define IFA_VERSION		2
+#define IFA_GNS_MAX		15U
+#define IFA_GNS_LOCAL		15U
+#define IFA_WORD_BYTES		4U
+#define IFA_WORDS_MAX		255U
+#define IFA_HOP_LIMIT_OFF	0xffU
+
+#define IFA_FLAG_C		0x01	/* a word with a checksum follows the L4 header */
+#define IFA_FLAG_TA		0x02
+#define IFA_FLAG_I		0x04
+#define IFA_FLAG_TS		0x08	/* metadata at the end of the packet */
+#define IFA_FLAG_MF		0x10	/* a word with packet ID and fragment ID is present */
+
+#define IFA_NEXT_TCP		6
+#define IFA_NEXT_UDP		17
+#define IFA_UDP_BYTES		8U
+#define IFA_TCP_MIN_BYTES	20U
+/* Position of TCP's data offset in its header. */
+#define IFA_TCP_DOFF_BYTE	12U
+
+/**
+ * struct ifa_hdr - header behind IP
+ * @version_gns: version in the upper four bits, global namespace in the lower
+ * @next: protocol of the L4 header that follows
+ * @flags: IFA_FLAG_*
+ * @max_words: maximum length of the metadata, words
+ */
+struct ifa_hdr {
+	__u8	version_gns;
+	__u8	next;
+	__u8	flags;
+	__u8	max_words;
+} __packed;
+
+/**
+ * struct ifa_md - metadata header, in front of the stack
+ * @request: request vector
+ * @action: action vector
+ * @hop_limit: number of hops that may still add metadata; IFA_HOP_LIMIT_OFF: no limit
+ * @words: current length of the metadata, words
+ */
+struct ifa_md {
+	__u8	request;
+	__u8	action;
+	__u8	hop_limit;
+	__u8	words;
+} __packed;
+
+#define IFA_HDR_BYTES		4U
+#define IFA_MD_BYTES		4U
+
+static_assert(sizeof(struct ifa_hdr) == IFA_HDR_BYTES, "size of struct ifa_hdr");
+static_assert(sizeof(struct ifa_md) == IFA_MD_BYTES, "size of struct ifa_md");
+
+/**
+ * struct ifa_params - what public sources leave open
+ * @tcp_bytes: bytes of TCP's header in front of the metadata header, at least
+ *	IFA_TCP_MIN_BYTES; 0: the whole header with its options
+ * @md_counted: the current length includes the metadata header
+ */
+struct ifa_params {
+	u8 tcp_bytes;
+	bool md_counted;
+};
+
+/**
+ * enum ifa_fault - reasons why a packet is refused
+ * @IFA_OK: it is valid
+ * @IFA_BAD_TRUNCATED: the packet ends within the headers or the metadata
+ * @IFA_BAD_VERSION: another version
+ * @IFA_BAD_TAIL: metadata at the end of the packet
+ * @IFA_BAD_NEXT: neither TCP nor UDP
+ * @IFA_BAD_L4: TCP's header length is invalid, or shorter than configured
+ * @IFA_BAD_LENGTH: the current length exceeds the maximum, or does not include the header
+ * @IFA_FAULTS: number of values
+ */
+enum ifa_fault {
+	IFA_OK,
+	IFA_BAD_TRUNCATED,
+	IFA_BAD_VERSION,
+	IFA_BAD_TAIL,
+	IFA_BAD_NEXT,
+	IFA_BAD_L4,
+	IFA_BAD_LENGTH,
+	IFA_FAULTS,
+};
+
+/**
+ * struct ifa_view - positions in a valid packet; offsets are from the IFA header
+ * @gns: global namespace
+ * @next: IFA_NEXT_TCP or IFA_NEXT_UDP
+ * @flags: IFA_FLAG_*
+ * @hop_limit: of the metadata header
+ * @max_words: maximum length of the stack
+ * @l4_bytes: length of the L4 header in front of the metadata header
+ * @md_offset: position of the metadata header
+ * @stack_offset: position of the newest metadata
+ * @stack_bytes: length of the stack
+ * @shim_bytes: length from the end of the L4 header to the end of the stack
+ */
+struct ifa_view {
+	u8 gns;
+	u8 next;
+	u8 flags;
+	u8 hop_limit;
+	u8 max_words;
+	u16 l4_bytes;
+	u16 md_offset;
+	u16 stack_offset;
+	u16 stack_bytes;
+	u16 shim_bytes;
+};
+
+/* Sets the length of the L4 header in front of the metadata header. */
+static inline enum ifa_fault ifa_parse_l4(struct ifa_view *v, const struct ifa_params *p,
+					  const u8 *l4, u32 room_bytes)
+{
+	u32 bytes;
+
+	switch (v->next) {
+	case IFA_NEXT_UDP:
+		v->l4_bytes = IFA_UDP_BYTES;
+		break;
+	case IFA_NEXT_TCP:
+		if (room_bytes <= IFA_TCP_DOFF_BYTE)
+			return IFA_BAD_TRUNCATED;
+		bytes = (l4[IFA_TCP_DOFF_BYTE] >> 4) * IFA_WORD_BYTES;
+		if (bytes < IFA_TCP_MIN_BYTES || bytes < p->tcp_bytes)
+			return IFA_BAD_L4;
+		v->l4_bytes = p->tcp_bytes ? p->tcp_bytes : bytes;
+		break;
+	default:
+		return IFA_BAD_NEXT;
+	}
+	return v->l4_bytes > room_bytes ? IFA_BAD_TRUNCATED : IFA_OK;
+}
+
+/* Sets the positions of the metadata header and of the stack. */
+static inline enum ifa_fault ifa_parse_md(struct ifa_view *v, const struct ifa_params *p,
+					  const u8 *packet, u32 room_bytes)
+{
+	const struct ifa_md *md;
+	u32 words;
+
+	v->md_offset = IFA_HDR_BYTES + v->l4_bytes;
+	v->md_offset += v->flags & IFA_FLAG_C ? IFA_WORD_BYTES : 0;
+	v->md_offset += v->flags & IFA_FLAG_MF ? IFA_WORD_BYTES : 0;
+	v->stack_offset = v->md_offset + IFA_MD_BYTES;
+	if (v->stack_offset > room_bytes)
+		return IFA_BAD_TRUNCATED;
+	md = (const struct ifa_md *)(packet + v->md_offset);
+	if (p->md_counted && !md->words)
+		return IFA_BAD_LENGTH;
+	words = md->words - p->md_counted;
+	if (words > v->max_words)
+		return IFA_BAD_LENGTH;
+	v->hop_limit = md->hop_limit;
+	v->stack_bytes = words * IFA_WORD_BYTES;
+	v->shim_bytes = v->stack_offset + v->stack_bytes - IFA_HDR_BYTES - v->l4_bytes;
+	return (u32)v->stack_offset + v->stack_bytes > room_bytes ? IFA_BAD_TRUNCATED : IFA_OK;
+}
+
+/**
+ * ifa_parse() - find the metadata of a packet
+ * @v: result; valid only if the packet is
+ * @p: parameters
+ * @packet: first byte behind IP's header; need not be aligned
+ * @room_bytes: number of bytes from there to the end of the packet
+ *
+ * Return: IFA_OK or the reason why the packet is refused.
+ */
+static inline enum ifa_fault ifa_parse(struct ifa_view *v, const struct ifa_params *p,
+				       const u8 *packet, u32 room_bytes)
+{
+	const struct ifa_hdr *h = (const struct ifa_hdr *)packet;
+	enum ifa_fault fault;
+
+	memset(v, 0, sizeof(*v));
+	if (room_bytes < IFA_HDR_BYTES)
+		return IFA_BAD_TRUNCATED;
+	if (h->version_gns >> 4 != IFA_VERSION)
+		return IFA_BAD_VERSION;
+	if (h->flags & IFA_FLAG_TS)
+		return IFA_BAD_TAIL;
+	v->gns = h->version_gns & IFA_GNS_MAX;
+	v->next = h->next;
+	v->flags = h->flags;
+	v->max_words = h->max_words;
+	fault = ifa_parse_l4(v, p, packet + IFA_HDR_BYTES, room_bytes - IFA_HDR_BYTES);
+	return fault ? fault : ifa_parse_md(v, p, packet, room_bytes);
+}
+
+/**
+ * ifa_write_hdr() - initiator: write the header behind IP
+ * @h: position of the header
+ * @gns: global namespace, up to IFA_GNS_MAX
+ * @next: protocol of the L4 header that follows
+ * @max_words: room for metadata, words
+ */
+static inline void ifa_write_hdr(struct ifa_hdr *h, u8 gns, u8 next, u8 max_words)
+{
+	*h = (struct ifa_hdr) {
+		.version_gns = IFA_VERSION << 4 | (gns & IFA_GNS_MAX),
+		.next = next,
+		.max_words = max_words,
+	};
+}
+
+/**
+ * ifa_write_md() - initiator: write a metadata header without metadata
+ * @md: position of the header
+ * @p: parameters
+ * @request: request vector
+ * @hop_limit: number of hops that may add metadata; IFA_HOP_LIMIT_OFF: no limit
+ */
+static inline void ifa_write_md(struct ifa_md *md, const struct ifa_params *p, u8 request,
+				u8 hop_limit)
+{
+	*md = (struct ifa_md) {
+		.request = request,
+		.hop_limit = hop_limit,
+		.words = p->md_counted,
+	};
+}
+
+/**
+ * ifa_may_insert() - transit: check if a hop may add its metadata
+ * @v: the packet
+ * @words: length of the metadata of the hop, words
+ *
+ * Return: true if it may.
+ */
+static inline bool ifa_may_insert(const struct ifa_view *v, u32 words)
+{
+	return v->hop_limit && v->stack_bytes / IFA_WORD_BYTES + words <= v->max_words;
+}
+
+/**
+ * ifa_count() - transit: update the metadata header for inserted metadata
+ * @md: metadata header
+ * @words: length of the metadata, words; ifa_may_insert() has allowed it
+ */
+static inline void ifa_count(struct ifa_md *md, u32 words)
+{
+	md->words += words;
+	if (md->hop_limit != IFA_HOP_LIMIT_OFF)
+		md->hop_limit--;
+}
+
+/**
+ * ifa_insert() - transit: insert metadata into a packet in a linear buffer
+ * @v: the packet; updated
+ * @packet: the packet, from the IFA header
+ * @bytes: length of the packet
+ * @room_bytes: size of the buffer
+ * @node: metadata of the hop
+ * @words: length of @node, words
+ *
+ * Return: the new length; @bytes if the metadata was not allowed or had no room.
+ */
+static inline u32 ifa_insert(struct ifa_view *v, u8 *packet, u32 bytes, u32 room_bytes,
+			     const u8 *node, u32 words)
+{
+	const u32 more_bytes = words * IFA_WORD_BYTES;
+	struct ifa_md *md = (struct ifa_md *)(packet + v->md_offset);
+	u8 *at = packet + v->stack_offset;
+
+	if (!ifa_may_insert(v, words) || room_bytes - bytes < more_bytes)
+		return bytes;
+	memmove(at + more_bytes, at, bytes - v->stack_offset);
+	memcpy(at, node, more_bytes);
+	ifa_count(md, words);
+	v->hop_limit = md->hop_limit;
+	v->stack_bytes += more_bytes;
+	v->shim_bytes += more_bytes;
+	return bytes + more_bytes;
+}
+
+#endif /* HOPCC_WIRE_IFA_H */

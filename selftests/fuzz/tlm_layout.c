@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Layouts: any that tlm_check() accepts reads within the metadata of any packet that a parser
+ * accepts, and its records state nothing implausible.
+ */
+#include "fuzz.h"
+#include <hopcc/lib/tlm_formats.h>
+
+#define LAYOUTS_MAX 3
+
+static void draw_field(struct tlm_field *f)
+{
+	*f = (struct tlm_field) {
+		.element = fuzz_choice(13),
+		.width = fuzz_range(0, 64),
+		.shift = fuzz_range(0, 40),
+		.bit = fuzz_range(0, 512),
+		.mul = fuzz_u32(),
+		.ones_missing = fuzz_flag(),
+	};
+}
+
+/* A built-in layout with some values changed. */
+static void draw_layout(struct tlm_layout *l)
+{
+	u32 changes = fuzz_choice(4);
+
+	*l = tlm_builtin[fuzz_choice(TLM_BUILTINS)];
+	l->code = fuzz_flag();
+	l->residence_reduce = fuzz_flag();
+	l->egress_time = fuzz_flag();
+	l->mbit_ps = fuzz_flag() ? fuzz_u32() : 0;
+	while (changes--)
+		draw_field(&l->field[fuzz_choice(TLM_FIELDS)]);
+	if (!fuzz_choice(4))
+		l->node_words = fuzz_byte();
+	if (!fuzz_choice(4))
+		l->type = fuzz_u32();
+	if (!fuzz_choice(4)) {
+		l->space_mask = fuzz_u32();
+		l->space = fuzz_u32();
+		l->device_mask = fuzz_u32();
+		l->device = fuzz_u32();
+	}
+}
+
+static void check_record(const struct tlm_record *r)
+{
+	struct int_record own;
+
+	if (r->has & TLM_HAS(TLM_NS) && r->ts_period_ns)
+		FUZZ_CLAIM(r->ts_ns < r->ts_period_ns);
+	if (r->has & TLM_HAS(TLM_TX) && r->tx_period_bytes)
+		FUZZ_CLAIM(r->tx_bytes < r->tx_period_bytes);
+	if (r->has & TLM_HAS(TLM_QUEUE))
+		FUZZ_CLAIM(r->queue_bytes <= TLM_QUEUE_MAX_BYTES);
+	if (r->has & TLM_HAS(TLM_UTIL))
+		FUZZ_CLAIM(r->util <= TLM_UTIL_MAX);
+	if (r->has & TLM_HAS(TLM_RESIDENCE))
+		FUZZ_CLAIM(r->residence_ns < TLM_NS_PER_S);
+	FUZZ_CLAIM(!(r->has & TLM_HAS(TLM_SPEED)) == !r->mbit_ps && r->mbit_ps <= TLM_MBIT_MAX);
+	if (tlm_to_record(&own, r))
+		FUZZ_CLAIM(own.speed && own.qlen_units <= INT_QLEN_MAX);
+}
+
+/* Parses the packet as a format, and finds the metadata. */
+static bool parse(struct tlm_stack *s, const u8 *packet, u32 bytes)
+{
+	const struct ifa_params p = {};
+	struct intmd_view md;
+	struct ioam_view ioam;
+	struct ifa_view ifa;
+
+	switch (fuzz_choice(TLM_FORMATS)) {
+	case TLM_IFA:
+		if (ifa_parse(&ifa, &p, packet, bytes))
+			return false;
+		tlm_stack_ifa(s, &ifa, packet);
+		return true;
+	case TLM_IOAM:
+		if (ioam_parse(&ioam, packet, bytes, -1))
+			return false;
+		tlm_stack_ioam(s, &ioam, packet);
+		return true;
+	default:
+		if (intmd_parse(&md, packet, bytes))
+			return false;
+		tlm_stack_intmd(s, &md, packet);
+		return true;
+	}
+}
+
+static void fuzz_once(void)
+{
+	static const struct tlm_port port[] = { { 0, 0, 100 }, { 1, 2, 10000 }, { 9, 1, 400000 } };
+	struct tlm_layout layout[LAYOUTS_MAX];
+	struct tlm_table t = { .layout = layout, .port = port, .schema = fuzz_flag() };
+	static struct tlm_path path;
+	enum tlm_field_id field;
+	struct tlm_stack s;
+	u32 bytes, i;
+	u8 *packet;
+
+	t.ports = fuzz_choice(4);
+	for (i = 0; i < LAYOUTS_MAX; i++) {
+		draw_layout(&layout[t.layouts]);
+		t.layouts += tlm_check(&layout[t.layouts], &field) == TLM_OK;
+	}
+	bytes = fuzz_range(0, 400);
+	packet = fuzz_buffer(bytes);
+	if (parse(&s, packet, bytes)) {
+		tlm_collect(&path, &t, &s);
+		FUZZ_CLAIM(path.records <= TLM_HOPS_MAX && path.records <= path.hops);
+		FUZZ_CLAIM(path.path_id <= 0xfff);
+		for (i = 0; i < path.records; i++)
+			check_record(&path.record[i]);
+	}
+	free(packet);
+}

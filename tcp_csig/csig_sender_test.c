@@ -8,7 +8,7 @@
 #include <linux/module.h>
 #include <uapi/linux/pkt_sched_csig.h>
 
-#include "csig_sender.h"
+#include "csig_sender.c"
 
 #define ONE	TCSIG_ONE
 #define HALF	(TCSIG_ONE / 2)

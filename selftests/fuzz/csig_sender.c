@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The CSIG sender: window and pacing rate stay in range for any reflected values. */
 #include "fuzz.h"
-#include "csig_sender.h"
+#include "../../tcp_csig/csig_sender.c"
 
 /* Draw parameters in the ranges of net.hopcc.tcp_csig_*. */
 static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csig_sender.h"
+#include "csig_sender.c"
 #include "random.h"
 
 #define ONE		((double)TCSIG_ONE)

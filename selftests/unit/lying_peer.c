@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csig_sender.h"
+#include "csig_sender.c"
 #include "../../tcp_dctcp_ms/dctcp_sender.h"
 #include "../../tcp_hpccpp/hpccpp_sender.h"
 #include "../../tcp_ldcp/ldcp_sender.h"

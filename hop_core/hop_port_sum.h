@@ -7,8 +7,8 @@
  * Congestion controls compute differences of the total. So it must not jump when a qdisc joins
  * or leaves: the base compensates for that. The arithmetic is modulo 2^64.
  */
-#ifndef HOP_CORE_HOP_PORT_SUM_H
-#define HOP_CORE_HOP_PORT_SUM_H
+#ifndef HOPCC_HOP_CORE_HOP_PORT_SUM_H
+#define HOPCC_HOP_CORE_HOP_PORT_SUM_H
 
 #include <linux/types.h>
 
@@ -39,4 +39,4 @@ static inline u64 hop_port_sum_leave(u64 base_bytes, u64 sent_bytes)
 	return base_bytes + sent_bytes;
 }
 
-#endif /* HOP_CORE_HOP_PORT_SUM_H */
+#endif /* HOPCC_HOP_CORE_HOP_PORT_SUM_H */

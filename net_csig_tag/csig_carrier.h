@@ -25,8 +25,8 @@
  * - On a path that discards tagged packets, each tag means a lost packet. So only one tag at a time
  *   is sent until a value is reflected.
  */
-#ifndef NET_CSIG_TAG_CSIG_CARRIER_H
-#define NET_CSIG_TAG_CSIG_CARRIER_H
+#ifndef HOPCC_NET_CSIG_TAG_CSIG_CARRIER_H
+#define HOPCC_NET_CSIG_TAG_CSIG_CARRIER_H
 
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -594,4 +594,4 @@ void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig
  */
 enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t, u64 now_ns);
 
-#endif /* NET_CSIG_TAG_CSIG_CARRIER_H */
+#endif /* HOPCC_NET_CSIG_TAG_CSIG_CARRIER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The packet within a tunnel's. */
-#ifndef NET_CSIG_TAG_INNER_H
-#define NET_CSIG_TAG_INNER_H
+#ifndef HOPCC_NET_CSIG_TAG_INNER_H
+#define HOPCC_NET_CSIG_TAG_INNER_H
 
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
@@ -29,4 +29,4 @@ bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner);
 bool ctag_inner_addresses(const struct sk_buff *skb, const struct ctag_inner *inner,
 			  struct in6_addr *source, struct in6_addr *destination);
 
-#endif /* NET_CSIG_TAG_INNER_H */
+#endif /* HOPCC_NET_CSIG_TAG_INNER_H */

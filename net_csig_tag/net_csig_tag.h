@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations that the files of net_csig_tag share */
-#ifndef NET_CSIG_TAG_NET_CSIG_TAG_H
-#define NET_CSIG_TAG_NET_CSIG_TAG_H
+#ifndef HOPCC_NET_CSIG_TAG_NET_CSIG_TAG_H
+#define HOPCC_NET_CSIG_TAG_NET_CSIG_TAG_H
 
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -457,4 +457,4 @@ static inline int ctag_kfunc_init(void)
 int ctag_netlink_init(void);
 void ctag_netlink_exit(void);
 
-#endif /* NET_CSIG_TAG_NET_CSIG_TAG_H */
+#endif /* HOPCC_NET_CSIG_TAG_NET_CSIG_TAG_H */

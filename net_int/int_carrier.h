@@ -38,8 +38,8 @@
  *   its ID is newer than the latest answered ID. Segments of one GSO packet have the same ID, and
  *   the later segment is newer. An answer to an ID that was never sent is forged.
  */
-#ifndef NET_INT_INT_CARRIER_H
-#define NET_INT_INT_CARRIER_H
+#ifndef HOPCC_NET_INT_INT_CARRIER_H
+#define HOPCC_NET_INT_INT_CARRIER_H
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -579,4 +579,4 @@ static inline u32 nint_whole_id(const struct nint_asker *a, u32 low)
 	return id - ((id - low) & INT_OPT_ID_MASK);
 }
 
-#endif /* NET_INT_INT_CARRIER_H */
+#endif /* HOPCC_NET_INT_INT_CARRIER_H */

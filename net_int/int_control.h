@@ -4,8 +4,8 @@
  * an INT header and, in a probe, by parameters for the receiver's algorithm. A user's data may
  * look like one, so a packet that does not pass all checks is left to TCP.
  */
-#ifndef NET_INT_INT_CONTROL_H
-#define NET_INT_INT_CONTROL_H
+#ifndef HOPCC_NET_INT_INT_CONTROL_H
+#define HOPCC_NET_INT_INT_CONTROL_H
 
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
@@ -134,4 +134,4 @@ static inline bool nint_answer_is_empty(const struct int_answer *a)
 	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
 }
 
-#endif /* NET_INT_INT_CONTROL_H */
+#endif /* HOPCC_NET_INT_INT_CONTROL_H */

@@ -17,8 +17,8 @@
  * segment must not be accepted with good ones; and if an older ID follows a newer one, because the
  * answer would be ignored as old.
  */
-#ifndef NET_INT_INT_MERGE_H
-#define NET_INT_INT_MERGE_H
+#ifndef HOPCC_NET_INT_INT_MERGE_H
+#define HOPCC_NET_INT_INT_MERGE_H
 
 #include <linux/string.h>
 #include <linux/types.h>
@@ -66,4 +66,4 @@ static inline void nint_merge(struct int_hdr *held, const struct int_hdr *header
 	memcpy(held, header, nint_shim_bytes(header));
 }
 
-#endif /* NET_INT_INT_MERGE_H */
+#endif /* HOPCC_NET_INT_INT_MERGE_H */

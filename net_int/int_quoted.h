@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* An INT header in a packet that an ICMP error quotes */
-#ifndef NET_INT_INT_QUOTED_H
-#define NET_INT_INT_QUOTED_H
+#ifndef HOPCC_NET_INT_INT_QUOTED_H
+#define HOPCC_NET_INT_INT_QUOTED_H
 
 #include <linux/in.h>
 #include <linux/skbuff.h>
@@ -37,4 +37,4 @@ static inline unsigned int nint_quoted_bytes(struct sk_buff *skb, unsigned int o
 	return bytes;
 }
 
-#endif /* NET_INT_INT_QUOTED_H */
+#endif /* HOPCC_NET_INT_INT_QUOTED_H */

@@ -20,8 +20,8 @@
  *   once per round trip, and an answer for each packet would cost the hosts more than the data
  *   does.
  */
-#ifndef NET_INT_INT_RECEIVER_H
-#define NET_INT_INT_RECEIVER_H
+#ifndef HOPCC_NET_INT_INT_RECEIVER_H
+#define HOPCC_NET_INT_INT_RECEIVER_H
 
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -302,4 +302,4 @@ static inline bool nint_receiver_update(struct nint_receiver *r, const struct in
 	return false;
 }
 
-#endif /* NET_INT_INT_RECEIVER_H */
+#endif /* HOPCC_NET_INT_INT_RECEIVER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations that the files of net_int share */
-#ifndef NET_INT_NET_INT_H
-#define NET_INT_NET_INT_H
+#ifndef HOPCC_NET_INT_NET_INT_H
+#define HOPCC_NET_INT_NET_INT_H
 
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -374,4 +374,4 @@ int nint_icmp_v4(struct sk_buff *skb, u32 info);
 int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		 int offset, __be32 info);
 
-#endif /* NET_INT_NET_INT_H */
+#endif /* HOPCC_NET_INT_NET_INT_H */

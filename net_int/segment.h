@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* TCP segments with a message; segment.c */
-#ifndef NET_INT_SEGMENT_H
-#define NET_INT_SEGMENT_H
+#ifndef HOPCC_NET_INT_SEGMENT_H
+#define HOPCC_NET_INT_SEGMENT_H
 
 #include "net_int.h"
 
@@ -11,4 +11,4 @@ void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
 void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
 			  const struct in6_addr *daddr);
 
-#endif /* NET_INT_SEGMENT_H */
+#endif /* HOPCC_NET_INT_SEGMENT_H */

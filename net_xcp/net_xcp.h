@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations that the files of net_xcp share */
-#ifndef NET_XCP_NET_XCP_H
-#define NET_XCP_NET_XCP_H
+#ifndef HOPCC_NET_XCP_NET_XCP_H
+#define HOPCC_NET_XCP_NET_XCP_H
 
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -279,4 +279,4 @@ static inline bool nxcp_may_follow(u8 protocol)
 	return protocol == IPPROTO_TCP || nxcp_tunnel_is(protocol) || nxcp_ipsec_is(protocol);
 }
 
-#endif /* NET_XCP_NET_XCP_H */
+#endif /* HOPCC_NET_XCP_NET_XCP_H */

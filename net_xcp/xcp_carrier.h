@@ -19,8 +19,8 @@
  * - If the sender's window is below 4 segments, it gets an immediate ACK: with a window of one
  *   segment, its feedback would otherwise wait for the delayed-ACK timer.
  */
-#ifndef NET_XCP_XCP_CARRIER_H
-#define NET_XCP_XCP_CARRIER_H
+#ifndef HOPCC_NET_XCP_XCP_CARRIER_H
+#define HOPCC_NET_XCP_XCP_CARRIER_H
 
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -305,4 +305,4 @@ static inline bool nxcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hd
 	       xcp_delta(outer) <= xcp_delta(inner);
 }
 
-#endif /* NET_XCP_XCP_CARRIER_H */
+#endif /* HOPCC_NET_XCP_XCP_CARRIER_H */

@@ -17,8 +17,8 @@
  *
  * The individual demand of each segment is lost; the receiver does not use it.
  */
-#ifndef NET_XCP_XCP_MERGE_H
-#define NET_XCP_XCP_MERGE_H
+#ifndef HOPCC_NET_XCP_XCP_MERGE_H
+#define HOPCC_NET_XCP_XCP_MERGE_H
 
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -133,4 +133,4 @@ static inline void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest)
 	h->flags &= ~XCP_FLAG_SUM;
 }
 
-#endif /* NET_XCP_XCP_MERGE_H */
+#endif /* HOPCC_NET_XCP_XCP_MERGE_H */

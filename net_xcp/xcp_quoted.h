@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A congestion header in a packet that an ICMP error quotes */
-#ifndef NET_XCP_XCP_QUOTED_H
-#define NET_XCP_XCP_QUOTED_H
+#ifndef HOPCC_NET_XCP_XCP_QUOTED_H
+#define HOPCC_NET_XCP_XCP_QUOTED_H
 
 #include <linux/skbuff.h>
 #include <hopcc/lib/hop_quoted.h>
@@ -27,4 +27,4 @@ static inline const struct xcp_hdr *nxcp_quoted(struct sk_buff *skb, unsigned in
 	return xcp_check(h, own_protocol) ? NULL : h;
 }
 
-#endif /* NET_XCP_XCP_QUOTED_H */
+#endif /* HOPCC_NET_XCP_XCP_QUOTED_H */

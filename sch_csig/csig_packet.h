@@ -11,8 +11,8 @@
  * The second form is converted to the first, so that queues see an IP packet and segmentation can
  * copy the tag.
  */
-#ifndef HOPCC_CSIG_PACKET_H
-#define HOPCC_CSIG_PACKET_H
+#ifndef HOPCC_SCH_CSIG_CSIG_PACKET_H
+#define HOPCC_SCH_CSIG_CSIG_PACKET_H
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -307,4 +307,4 @@ static inline u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_p
 	return ttl;
 }
 
-#endif /* HOPCC_CSIG_PACKET_H */
+#endif /* HOPCC_SCH_CSIG_CSIG_PACKET_H */

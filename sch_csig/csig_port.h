@@ -34,8 +34,8 @@
  * - CONGA's DRE is X / tau at any time, which falls by 2^-shift with each discount. Here
  *   the estimate uses the value of X before the last discount.
  */
-#ifndef HOPCC_CSIG_PORT_H
-#define HOPCC_CSIG_PORT_H
+#ifndef HOPCC_SCH_CSIG_CSIG_PORT_H
+#define HOPCC_SCH_CSIG_CSIG_PORT_H
 
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -322,4 +322,4 @@ static inline u64 scsig_port_value(const struct scsig_port_vars *v,
 	return div64_u64(available_bytes_ps * CSIG_PPM_MAX, p->capacity_bytes_ps);
 }
 
-#endif /* HOPCC_CSIG_PORT_H */
+#endif /* HOPCC_SCH_CSIG_CSIG_PORT_H */

@@ -18,8 +18,8 @@
  * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
  *   the port ID always belongs to a hop that has a record.
  */
-#ifndef HOPCC_INT_HOP_H
-#define HOPCC_INT_HOP_H
+#ifndef HOPCC_SCH_INT_INT_HOP_H
+#define HOPCC_SCH_INT_INT_HOP_H
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -198,4 +198,4 @@ static inline bool sint_hop_stamp(struct int_hdr *h, const struct sint_hop_param
 	return sint_hop_write(h, p, int_pack(r), &change);
 }
 
-#endif /* HOPCC_INT_HOP_H */
+#endif /* HOPCC_SCH_INT_INT_HOP_H */

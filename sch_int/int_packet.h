@@ -7,8 +7,8 @@
  *	encap	IP with the DSCP of data, UDP to our port: the header, then its payload
  *	probe	IP with the DSCP of probes, TCP: struct int_msg, then the header
  */
-#ifndef HOPCC_INT_PACKET_H
-#define HOPCC_INT_PACKET_H
+#ifndef HOPCC_SCH_INT_INT_PACKET_H
+#define HOPCC_SCH_INT_INT_PACKET_H
 
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
@@ -352,4 +352,4 @@ static __always_inline struct int_hdr *sint_near_probe(const struct sk_buff *skb
 	return likely(h->type == INT_TYPE_PROBE) ? h : NULL;
 }
 
-#endif /* HOPCC_INT_PACKET_H */
+#endif /* HOPCC_SCH_INT_INT_PACKET_H */

@@ -21,8 +21,8 @@
  *   limit applies to them.
  * - A packet that exceeds the limit is dropped and not marked first.
  */
-#ifndef HOPCC_WRED_H
-#define HOPCC_WRED_H
+#ifndef HOPCC_SCH_WRED_WRED_H
+#define HOPCC_SCH_WRED_WRED_H
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -232,4 +232,4 @@ static inline void wred_count(struct wred_stats *s, enum wred_class class,
 	}
 }
 
-#endif /* HOPCC_WRED_H */
+#endif /* HOPCC_SCH_WRED_WRED_H */

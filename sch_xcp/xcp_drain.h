@@ -10,8 +10,8 @@
  * rate. While no packet waits, the port might be able to send more: the capacity grows by 1/32 per
  * control interval, and by 1/4 after XCP_DRAIN_CLEAR of them, up to the configured rate.
  */
-#ifndef HOPCC_XCP_DRAIN_H
-#define HOPCC_XCP_DRAIN_H
+#ifndef HOPCC_SCH_XCP_XCP_DRAIN_H
+#define HOPCC_SCH_XCP_XCP_DRAIN_H
 
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -158,4 +158,4 @@ static inline bool sxcp_drain_close(struct sxcp_drain *d, u64 rate_bytes_ps,
 	return sxcp_drain_capacity_bytes_ps(d, rate_bytes_ps) < before_bytes_ps;
 }
 
-#endif /* HOPCC_XCP_DRAIN_H */
+#endif /* HOPCC_SCH_XCP_XCP_DRAIN_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef HOPCC_XCP_ENDPOINTS_H
-#define HOPCC_XCP_ENDPOINTS_H
+#ifndef HOPCC_SCH_XCP_XCP_ENDPOINTS_H
+#define HOPCC_SCH_XCP_XCP_ENDPOINTS_H
 
 #include <linux/in6.h>
 #include <linux/types.h>
@@ -19,4 +19,4 @@ struct sxcp_endpoints {
 	__be16 dport;
 };
 
-#endif /* HOPCC_XCP_ENDPOINTS_H */
+#endif /* HOPCC_SCH_XCP_XCP_ENDPOINTS_H */

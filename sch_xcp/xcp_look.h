@@ -3,8 +3,8 @@
  * Find and read a packet's congestion header in enqueue and dequeue, where skb->data is at the
  * start of the frame and the qdisc's lock is held.
  */
-#ifndef HOPCC_XCP_LOOK_H
-#define HOPCC_XCP_LOOK_H
+#ifndef HOPCC_SCH_XCP_XCP_LOOK_H
+#define HOPCC_SCH_XCP_XCP_LOOK_H
 
 #include <linux/skbuff.h>
 #include <hopcc/lib/hop_pkt.h>
@@ -59,4 +59,4 @@ static __always_inline bool sxcp_look_in_place(const struct sk_buff *skb, const 
 	return true;
 }
 
-#endif /* HOPCC_XCP_LOOK_H */
+#endif /* HOPCC_SCH_XCP_XCP_LOOK_H */

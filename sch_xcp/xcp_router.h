@@ -37,8 +37,8 @@
  * - Section 4.1: packets whose sender is not limited by XCP are charged to the pools with only a
  *   part of the feedback that they get (an option; by default all of it).
  */
-#ifndef HOPCC_XCP_ROUTER_H
-#define HOPCC_XCP_ROUTER_H
+#ifndef HOPCC_SCH_XCP_XCP_ROUTER_H
+#define HOPCC_SCH_XCP_XCP_ROUTER_H
 
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -671,4 +671,4 @@ static inline void sxcp_count(struct sxcp_stats *s, const struct sxcp_pkt *pkt)
 		s->flagged_pkts += pkt->pkts;
 }
 
-#endif /* HOPCC_XCP_ROUTER_H */
+#endif /* HOPCC_SCH_XCP_XCP_ROUTER_H */

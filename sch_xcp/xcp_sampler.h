@@ -24,8 +24,8 @@
  *
  * Deviations: the draft describes no algorithm. Phases and tolerance are our choice.
  */
-#ifndef HOPCC_XCP_SAMPLER_H
-#define HOPCC_XCP_SAMPLER_H
+#ifndef HOPCC_SCH_XCP_XCP_SAMPLER_H
+#define HOPCC_SCH_XCP_XCP_SAMPLER_H
 
 #include "xcp_router.h"
 
@@ -218,4 +218,4 @@ static inline bool sxcp_sampler_see(struct sxcp_sampler *s, const struct sxcp_pk
 	return false;
 }
 
-#endif /* HOPCC_XCP_SAMPLER_H */
+#endif /* HOPCC_SCH_XCP_XCP_SAMPLER_H */

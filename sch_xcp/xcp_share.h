@@ -35,8 +35,8 @@
  *   assumed.
  * - Weights stay between 1/64 and 63/64.
  */
-#ifndef HOPCC_XCP_SHARE_H
-#define HOPCC_XCP_SHARE_H
+#ifndef HOPCC_SCH_XCP_XCP_SHARE_H
+#define HOPCC_SCH_XCP_XCP_SHARE_H
 
 #include <linux/math.h>
 #include "xcp_router.h"
@@ -244,4 +244,4 @@ void sxcp_share_clear(struct sxcp_share_vars *v);
  */
 u64 sxcp_share_close(struct sxcp_share_vars *v, const struct sxcp_share_interval *i);
 
-#endif /* HOPCC_XCP_SHARE_H */
+#endif /* HOPCC_SCH_XCP_XCP_SHARE_H */

@@ -70,8 +70,8 @@
  *   immediately, but one only after 40 ms.
  * - Loss and ECN, which the draft does not cover: half the window, once per window, as in Reno.
  */
-#ifndef TCP_CSIG_CSIG_SENDER_H
-#define TCP_CSIG_CSIG_SENDER_H
+#ifndef HOPCC_TCP_CSIG_CSIG_SENDER_H
+#define HOPCC_TCP_CSIG_CSIG_SENDER_H
 
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -1001,4 +1001,4 @@ void tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p, u64
 bool tcsig_path_receive(struct tcsig_path *path, const struct tcsig_params *p,
 			const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random);
 
-#endif /* TCP_CSIG_CSIG_SENDER_H */
+#endif /* HOPCC_TCP_CSIG_CSIG_SENDER_H */

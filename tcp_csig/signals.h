@@ -3,8 +3,8 @@
  * Reads the signals of an ACK from the carrier or, if no hop reports signals, its RTT. This is a
  * header so that cong_control() can inline it; it must be included after trace.h.
  */
-#ifndef TCP_CSIG_SIGNALS_H
-#define TCP_CSIG_SIGNALS_H
+#ifndef HOPCC_TCP_CSIG_SIGNALS_H
+#define HOPCC_TCP_CSIG_SIGNALS_H
 
 #include <hopcc/core/hop_sock.h>
 
@@ -142,4 +142,4 @@ static inline void tcsig_read(const struct sock *sk, struct tcsig_sock *cs,
 	WRITE_ONCE(cs->hop, hop);
 }
 
-#endif /* TCP_CSIG_SIGNALS_H */
+#endif /* HOPCC_TCP_CSIG_SIGNALS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations that the files of tcp_csig share */
-#ifndef TCP_CSIG_TCP_CSIG_H
-#define TCP_CSIG_TCP_CSIG_H
+#ifndef HOPCC_TCP_CSIG_TCP_CSIG_H
+#define HOPCC_TCP_CSIG_TCP_CSIG_H
 
 #include <hopcc/flow/csig_flow.h>
 #include <hopcc/lib/hop_sysctl.h>
@@ -161,4 +161,4 @@ static inline u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs,
 /* sysctl.c */
 int tcsig_sysctl_start(struct net *net, struct tcsig_net *cn);
 
-#endif /* TCP_CSIG_TCP_CSIG_H */
+#endif /* HOPCC_TCP_CSIG_TCP_CSIG_H */

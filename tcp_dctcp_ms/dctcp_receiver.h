@@ -18,8 +18,8 @@
  * - The stack does not report Not-ECT packets: such a packet does not change the state. Linux
  *   senders of all DCTCP variants send every data packet as ECT.
  */
-#ifndef TCP_DCTCP_MS_DCTCP_RECEIVER_H
-#define TCP_DCTCP_MS_DCTCP_RECEIVER_H
+#ifndef HOPCC_TCP_DCTCP_MS_DCTCP_RECEIVER_H
+#define HOPCC_TCP_DCTCP_MS_DCTCP_RECEIVER_H
 
 #include <linux/types.h>
 
@@ -61,4 +61,4 @@ static inline enum dctcp_ack dctcp_classify_packet(const struct dctcp_receiver *
 	return DCTCP_ACK_NOW;
 }
 
-#endif /* TCP_DCTCP_MS_DCTCP_RECEIVER_H */
+#endif /* HOPCC_TCP_DCTCP_MS_DCTCP_RECEIVER_H */

@@ -21,8 +21,8 @@
  *   3.5). In a window that a mark has already reduced, a loss makes the total reduction one half;
  *   it is not a half on top of the mark's reduction.
  */
-#ifndef TCP_DCTCP_MS_DCTCP_SENDER_H
-#define TCP_DCTCP_MS_DCTCP_SENDER_H
+#ifndef HOPCC_TCP_DCTCP_MS_DCTCP_SENDER_H
+#define HOPCC_TCP_DCTCP_MS_DCTCP_SENDER_H
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -203,4 +203,4 @@ static inline u32 dctcp_cwnd_after_loss(u32 cwnd_pkts)
 	return max(cwnd_pkts >> 1, DCTCP_CWND_MIN_PKTS);
 }
 
-#endif /* TCP_DCTCP_MS_DCTCP_SENDER_H */
+#endif /* HOPCC_TCP_DCTCP_MS_DCTCP_SENDER_H */

@@ -21,8 +21,8 @@
  *   one, the k-th one has a first window of W_init / k: no answer could report the other flows in
  *   time, whose windows are in front of it in the host's own queue.
  */
-#ifndef TCP_HPCCPP_HPCCPP_SENDER_H
-#define TCP_HPCCPP_HPCCPP_SENDER_H
+#ifndef HOPCC_TCP_HPCCPP_HPCCPP_SENDER_H
+#define HOPCC_TCP_HPCCPP_HPCCPP_SENDER_H
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -539,4 +539,4 @@ static inline enum hpccpp_came hpccpp_came(struct hpccpp_move *m, const struct h
 	return v->path_id == m->left || first ? HPCCPP_CAME_ELSEWHERE : HPCCPP_CAME_LATE;
 }
 
-#endif /* TCP_HPCCPP_HPCCPP_SENDER_H */
+#endif /* HOPCC_TCP_HPCCPP_HPCCPP_SENDER_H */

@@ -19,8 +19,8 @@
  *   recognized by its number instead, in ldcp_echoes().
  * - Before the first ECT packet of a connection, the stack's quick ACKs acknowledge each packet.
  */
-#ifndef TCP_LDCP_LDCP_RECEIVER_H
-#define TCP_LDCP_LDCP_RECEIVER_H
+#ifndef HOPCC_TCP_LDCP_LDCP_RECEIVER_H
+#define HOPCC_TCP_LDCP_LDCP_RECEIVER_H
 
 #include <linux/types.h>
 
@@ -75,4 +75,4 @@ static inline bool ldcp_echoes(const struct ldcp_receiver *r, u32 ack_seq)
 	return r->ce && ack_seq == r->ece_seq;
 }
 
-#endif /* TCP_LDCP_LDCP_RECEIVER_H */
+#endif /* HOPCC_TCP_LDCP_LDCP_RECEIVER_H */

@@ -27,8 +27,8 @@
  *   timeout leaves one packet. Only packets sent after the loss grant credits again.
  * - If no packet was acked before the first loss, cw is gamma, the minimum window, not 0.
  */
-#ifndef TCP_LDCP_LDCP_SENDER_H
-#define TCP_LDCP_LDCP_SENDER_H
+#ifndef HOPCC_TCP_LDCP_LDCP_SENDER_H
+#define HOPCC_TCP_LDCP_LDCP_SENDER_H
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -443,4 +443,4 @@ static inline bool ldcp_is_midway(u32 written_bytes, u32 full_bytes, u32 window_
 	return written_bytes % step_bytes == 0;
 }
 
-#endif /* TCP_LDCP_LDCP_SENDER_H */
+#endif /* HOPCC_TCP_LDCP_LDCP_SENDER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations that the files of tcp_ldcp share */
-#ifndef TCP_LDCP_TCP_LDCP_H
-#define TCP_LDCP_TCP_LDCP_H
+#ifndef HOPCC_TCP_LDCP_TCP_LDCP_H
+#define HOPCC_TCP_LDCP_TCP_LDCP_H
 
 #include <linux/netfilter.h>
 #include <hopcc/lib/hop_sysctl.h>
@@ -68,4 +68,4 @@ int ldcp_sysctl_start(struct net *net, struct ldcp_net *ln);
 unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
 			 const struct nf_hook_state *state);
 
-#endif /* TCP_LDCP_TCP_LDCP_H */
+#endif /* HOPCC_TCP_LDCP_TCP_LDCP_H */

@@ -27,8 +27,8 @@
  *   desired throughput. A sender that does not know its device's rate asks for at most
  *   XCP_GROWTH_MAX times its throughput.
  */
-#ifndef TCP_XCP_XCP_SENDER_H
-#define TCP_XCP_XCP_SENDER_H
+#ifndef HOPCC_TCP_XCP_XCP_SENDER_H
+#define HOPCC_TCP_XCP_XCP_SENDER_H
 
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -563,4 +563,4 @@ static inline bool txcp_reno_over(struct txcp_vars *v, enum txcp_loss loss, bool
 	return !v->reno;
 }
 
-#endif /* TCP_XCP_XCP_SENDER_H */
+#endif /* HOPCC_TCP_XCP_XCP_SENDER_H */

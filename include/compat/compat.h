@@ -4,8 +4,8 @@
  * Supported: 6.1, 6.12, 7.2. Each shim is named for its feature and says when
  * it can go.
  */
-#ifndef HOPCC_COMPAT_H
-#define HOPCC_COMPAT_H
+#ifndef HOPCC_COMPAT_COMPAT_H
+#define HOPCC_COMPAT_COMPAT_H
 
 #include <linux/version.h>
 #include <linux/btf.h>
@@ -210,4 +210,4 @@ static inline void compat_set_pkt_len(struct sk_buff *skb,
 #define compat_netdev_unlock(dev) ((void)(dev))
 #endif
 
-#endif /* HOPCC_COMPAT_H */
+#endif /* HOPCC_COMPAT_COMPAT_H */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The shape of the C source: no body above 60 lines (80 where netlink is
 parsed or dumped), a median of 12 and a 90th percentile of 40 at most; kernel versions in compat.h only;
-a licence line in every source; no circle of calls between the files of a module."""
+a licence line in every source; one scheme of include guards; no circle of calls between the files of a module."""
 
 import os
 import re
@@ -80,6 +80,12 @@ def all_circles():
     return found
 
 
+def guard(path):
+    """The include guard of a header: its path below include/ or the top."""
+    name = re.sub(r"^(include/(uapi/linux/|uapi/hopcc/|hopcc/)?)", lambda m: "uapi/" if "uapi" in m[1] else "", path)
+    return "HOPCC_" + re.sub(r"\W", "_", name).upper()
+
+
 def percentile(values, percent):
     """The least value that percent of all do not exceed."""
     rank = -(-len(values) * percent // 100)
@@ -92,7 +98,7 @@ def is_netlink(name):
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-    long_ones, versions, unlicensed, lengths = [], [], [], []
+    long_ones, versions, unlicensed, guards, lengths = [], [], [], [], []
     for path in sources((".c", ".h")):
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -100,6 +106,9 @@ def main():
             unlicensed.append(path)
         if not path.startswith("include/compat/") and VERSION_TEST.search(text):
             versions.append(path)
+        if path.endswith(".h") and "/shim/" not in path and not path.endswith("trace.h") and \
+                not text.rstrip().endswith(f"#endif /* {guard(path)} */"):
+            guards.append(f"{path}: its guard is not {guard(path)}")
         for name, length in functions(text):
             lengths.append(length)
             if length > (NETLINK_WALL if is_netlink(name) else WALL):
@@ -114,6 +123,7 @@ def main():
          [] if p90 <= P90 else ["split what is long"]),
         ("kernel versions are known to compat.h only", versions),
         ("every source names its licence", unlicensed),
+        ("the include guard of every header is made from its path", guards),
         (f"there are sources: {len(lengths)} functions",
          [] if lengths else ["none found: is this the checkout?"]),
     ]

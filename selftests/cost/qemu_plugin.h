@@ -3,8 +3,8 @@
  * What profile.c and mq_count.c use of QEMU's API for plug-ins, version 1, whose header Debian does
  * not have.
  */
-#ifndef SELFTESTS_COST_QEMU_PLUGIN_H
-#define SELFTESTS_COST_QEMU_PLUGIN_H
+#ifndef HOPCC_SELFTESTS_COST_QEMU_PLUGIN_H
+#define HOPCC_SELFTESTS_COST_QEMU_PLUGIN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,4 +38,4 @@ size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 extern VISIBLE int qemu_plugin_version;
 VISIBLE int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv);
 
-#endif /* SELFTESTS_COST_QEMU_PLUGIN_H */
+#endif /* HOPCC_SELFTESTS_COST_QEMU_PLUGIN_H */

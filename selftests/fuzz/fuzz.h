@@ -4,8 +4,8 @@
  * fuzz_once(), which draws values from the input, passes them to the code and claims properties of
  * the result. All values are drawn from the range that the caller in the kernel allows.
  */
-#ifndef SELFTESTS_FUZZ_FUZZ_H
-#define SELFTESTS_FUZZ_FUZZ_H
+#ifndef HOPCC_SELFTESTS_FUZZ_FUZZ_H
+#define HOPCC_SELFTESTS_FUZZ_FUZZ_H
 
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -119,4 +119,4 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	return 0;
 }
 
-#endif /* SELFTESTS_FUZZ_FUZZ_H */
+#endif /* HOPCC_SELFTESTS_FUZZ_FUZZ_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Draw an INT header: raw bytes, or a header that is valid except for a few bits */
-#ifndef SELFTESTS_FUZZ_INT_HEADER_H
-#define SELFTESTS_FUZZ_INT_HEADER_H
+#ifndef HOPCC_SELFTESTS_FUZZ_INT_HEADER_H
+#define HOPCC_SELFTESTS_FUZZ_INT_HEADER_H
 
 #include "fuzz.h"
 #include <hopcc/wire/int.h>
@@ -32,4 +32,4 @@ static inline struct int_hdr *draw_header(u32 *bytes)
 	return h;
 }
 
-#endif /* SELFTESTS_FUZZ_INT_HEADER_H */
+#endif /* HOPCC_SELFTESTS_FUZZ_INT_HEADER_H */

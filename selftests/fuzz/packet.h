@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Draw frames: raw bytes after headers that reach deep into the parsers */
-#ifndef SELFTESTS_FUZZ_PACKET_H
-#define SELFTESTS_FUZZ_PACKET_H
+#ifndef HOPCC_SELFTESTS_FUZZ_PACKET_H
+#define HOPCC_SELFTESTS_FUZZ_PACKET_H
 
 #include "fuzz.h"
 #include <linux/skbuff.h>
@@ -116,4 +116,4 @@ static inline void free_packet(struct sk_buff *skb)
 	free(skb->rest);
 }
 
-#endif /* SELFTESTS_FUZZ_PACKET_H */
+#endif /* HOPCC_SELFTESTS_FUZZ_PACKET_H */

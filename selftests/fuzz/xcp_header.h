@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Draw an XCP header with any fields that pass xcp_check(). */
-#ifndef SELFTESTS_FUZZ_XCP_HEADER_H
-#define SELFTESTS_FUZZ_XCP_HEADER_H
+#ifndef HOPCC_SELFTESTS_FUZZ_XCP_HEADER_H
+#define HOPCC_SELFTESTS_FUZZ_XCP_HEADER_H
 
 #include "fuzz.h"
 #include <hopcc/wire/xcp.h>
@@ -20,4 +20,4 @@ static inline struct xcp_hdr draw_header(void)
 	};
 }
 
-#endif /* SELFTESTS_FUZZ_XCP_HEADER_H */
+#endif /* HOPCC_SELFTESTS_FUZZ_XCP_HEADER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Input of the sch_xcp algorithms: options that sch_xcp accepts, and packets with any header */
-#ifndef SELFTESTS_FUZZ_XCP_PACKET_H
-#define SELFTESTS_FUZZ_XCP_PACKET_H
+#ifndef HOPCC_SELFTESTS_FUZZ_XCP_PACKET_H
+#define HOPCC_SELFTESTS_FUZZ_XCP_PACKET_H
 
 #include "xcp_header.h"
 #include <uapi/linux/pkt_sched_xcp.h>
@@ -44,4 +44,4 @@ static inline struct sxcp_pkt draw_packet(u8 protocol)
 	return pkt;
 }
 
-#endif /* SELFTESTS_FUZZ_XCP_PACKET_H */
+#endif /* HOPCC_SELFTESTS_FUZZ_XCP_PACKET_H */

@@ -5,8 +5,8 @@
  * be written. A module that includes this file defines DRIVE_CC, the name; DRIVE_FLOW, the
  * carrier's struct; and the functions declared below.
  */
-#ifndef HOPCC_SELFTESTS_DRIVE_H
-#define HOPCC_SELFTESTS_DRIVE_H
+#ifndef HOPCC_SELFTESTS_NETNS_DRIVE_H
+#define HOPCC_SELFTESTS_NETNS_DRIVE_H
 
 #include <linux/module.h>
 #include <hopcc/core/hop_shim.h>
@@ -97,4 +97,4 @@ static void __exit drive_unregister(void)
 module_init(drive_register);
 module_exit(drive_unregister);
 
-#endif /* HOPCC_SELFTESTS_DRIVE_H */
+#endif /* HOPCC_SELFTESTS_NETNS_DRIVE_H */

@@ -5,8 +5,8 @@
  * description and license. It may define NIC_START, a function that is called with each NIC
  * before that is registered.
  */
-#ifndef HOPCC_SELFTESTS_NIC_H
-#define HOPCC_SELFTESTS_NIC_H
+#ifndef HOPCC_SELFTESTS_NETNS_NIC_H
+#define HOPCC_SELFTESTS_NETNS_NIC_H
 
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -57,4 +57,4 @@ static int __init nic_init(void)
 
 module_init(nic_init);
 
-#endif /* HOPCC_SELFTESTS_NIC_H */
+#endif /* HOPCC_SELFTESTS_NETNS_NIC_H */

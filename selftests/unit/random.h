@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Random numbers by seed, the same on every machine, for the reference tests. */
-#ifndef SELFTESTS_UNIT_RANDOM_H
-#define SELFTESTS_UNIT_RANDOM_H
+#ifndef HOPCC_SELFTESTS_UNIT_RANDOM_H
+#define HOPCC_SELFTESTS_UNIT_RANDOM_H
 
 #include <linux/types.h>
 #include <math.h>
@@ -34,4 +34,4 @@ static inline double log_uniform(double lo, double hi)
 	return lo * exp(uniform(0, log(hi / lo)));
 }
 
-#endif /* SELFTESTS_UNIT_RANDOM_H */
+#endif /* HOPCC_SELFTESTS_UNIT_RANDOM_H */

@@ -3,8 +3,8 @@
  * CSIG for applications over UDP, draft-ravi-ippm-csig-01 section 4.2.2: receiving a datagram
  * together with its tag. <linux/csig_udp.h> has functions to write the tag to a payload.
  */
-#ifndef CSIG_UDP_SOCKET_H
-#define CSIG_UDP_SOCKET_H
+#ifndef HOPCC_TOOLS_CSIG_UDP_CSIG_UDP_SOCKET_H
+#define HOPCC_TOOLS_CSIG_UDP_CSIG_UDP_SOCKET_H
 
 #include <linux/csig_udp.h>
 #include <string.h>
@@ -64,4 +64,4 @@ static inline ssize_t csig_udp_receive(int fd, void *data, size_t bytes, struct 
 	return got;
 }
 
-#endif /* CSIG_UDP_SOCKET_H */
+#endif /* HOPCC_TOOLS_CSIG_UDP_CSIG_UDP_SOCKET_H */

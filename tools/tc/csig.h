@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Shared by the files of tc's plug-in for sch_csig: its options and the values of its signals */
-#ifndef HOPCC_TC_CSIG_H
-#define HOPCC_TC_CSIG_H
+#ifndef HOPCC_TOOLS_TC_CSIG_H
+#define HOPCC_TOOLS_TC_CSIG_H
 
 #include <linux/pkt_sched_csig.h>
 #include "tc_words.h"
@@ -61,4 +61,4 @@ int csig_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt);
 
 #pragma GCC visibility pop
 
-#endif /* HOPCC_TC_CSIG_H */
+#endif /* HOPCC_TOOLS_TC_CSIG_H */

@@ -7,8 +7,8 @@
  * been the same since 6.1. If a helper is missing at run time, tc reports "Unknown qdisc";
  * tools/tc/Makefile checks the symbols against the installed tc.
  */
-#ifndef HOPCC_TC_PLUGIN_H
-#define HOPCC_TC_PLUGIN_H
+#ifndef HOPCC_TOOLS_TC_TC_PLUGIN_H
+#define HOPCC_TOOLS_TC_TC_PLUGIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -247,4 +247,4 @@ static inline int plugin_refuse_twice(const char *kind, const char *scope, const
 	return -1;
 }
 
-#endif /* HOPCC_TC_PLUGIN_H */
+#endif /* HOPCC_TOOLS_TC_TC_PLUGIN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* 32-bit options of a name and a value: one table describes how to read, send and print them. */
-#ifndef HOPCC_TC_WORDS_H
-#define HOPCC_TC_WORDS_H
+#ifndef HOPCC_TOOLS_TC_TC_WORDS_H
+#define HOPCC_TOOLS_TC_TC_WORDS_H
 
 #include <stdlib.h>
 #include "tc_plugin.h"
@@ -131,4 +131,4 @@ static inline void word_print_all(const struct word *words, size_t count, struct
 	}
 }
 
-#endif /* HOPCC_TC_WORDS_H */
+#endif /* HOPCC_TOOLS_TC_TC_WORDS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* CSIG's signals for a congestion control in BPF: struct csig_signal as scalars. */
-#ifndef HOPCC_CSIG_BPF_H
-#define HOPCC_CSIG_BPF_H
+#ifndef HOPCC_UAPI_CSIG_BPF_H
+#define HOPCC_UAPI_CSIG_BPF_H
 
 #include <linux/types.h>
 
@@ -32,4 +32,4 @@ struct csig_bpf_signal {
 
 int bpf_csig_read(struct sock *sk, __u32 type, struct csig_bpf_signal *s);
 
-#endif /* HOPCC_CSIG_BPF_H */
+#endif /* HOPCC_UAPI_CSIG_BPF_H */

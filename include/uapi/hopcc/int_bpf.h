@@ -3,8 +3,8 @@
  * The interface of net_int for a congestion control in BPF: the structures of hopcc/flow/int_flow.h
  * as scalars, since the verifier allows a program to pass only these.
  */
-#ifndef HOPCC_INT_BPF_H
-#define HOPCC_INT_BPF_H
+#ifndef HOPCC_UAPI_INT_BPF_H
+#define HOPCC_UAPI_INT_BPF_H
 
 #include <linux/types.h>
 
@@ -66,4 +66,4 @@ int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask);
 int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer);
 void bpf_int_leave(struct sock *sk);
 
-#endif /* HOPCC_INT_BPF_H */
+#endif /* HOPCC_UAPI_INT_BPF_H */

@@ -11,8 +11,8 @@
  * Truncating and not rounding matters: the time at which the transmitter is free is rounded
  * up to whole ns, and a time that is a whole number of ns must not become one ns later.
  */
-#ifndef HOPCC_LINK_CLOCK_H
-#define HOPCC_LINK_CLOCK_H
+#ifndef HOPCC_TOOLS_LAB_SCH_LINK_LINK_CLOCK_H
+#define HOPCC_TOOLS_LAB_SCH_LINK_LINK_CLOCK_H
 
 #include <linux/math64.h>
 #include <linux/types.h>
@@ -117,4 +117,4 @@ static inline u64 link_clock_send(const struct link_clock_params *params,
 	return link_clock_free_ns(vars);
 }
 
-#endif /* HOPCC_LINK_CLOCK_H */
+#endif /* HOPCC_TOOLS_LAB_SCH_LINK_LINK_CLOCK_H */

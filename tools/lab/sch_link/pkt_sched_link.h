@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /* Netlink ABI and bounds of the lab's link, sch_link. Not for use outside the lab. */
-#ifndef HOPCC_PKT_SCHED_LINK_H
-#define HOPCC_PKT_SCHED_LINK_H
+#ifndef HOPCC_TOOLS_LAB_SCH_LINK_PKT_SCHED_LINK_H
+#define HOPCC_TOOLS_LAB_SCH_LINK_PKT_SCHED_LINK_H
 
 #include <linux/types.h>
 
@@ -56,4 +56,4 @@ struct tc_link_xstats {
 	__u32 pad;
 };
 
-#endif /* HOPCC_PKT_SCHED_LINK_H */
+#endif /* HOPCC_TOOLS_LAB_SCH_LINK_PKT_SCHED_LINK_H */

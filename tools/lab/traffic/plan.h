@@ -4,8 +4,8 @@
  * An unknown key, a key without a value or a bad number ends the program with an error message
  * that contains the file, the line and the allowed values.
  */
-#ifndef HOPCC_LAB_PLAN_H
-#define HOPCC_LAB_PLAN_H
+#ifndef HOPCC_TOOLS_LAB_TRAFFIC_PLAN_H
+#define HOPCC_TOOLS_LAB_TRAFFIC_PLAN_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -231,4 +231,4 @@ static inline void out_write(struct out *out, const char *path)
 		die("%s: %s", path, strerror(errno));
 }
 
-#endif /* HOPCC_LAB_PLAN_H */
+#endif /* HOPCC_TOOLS_LAB_TRAFFIC_PLAN_H */

@@ -17,7 +17,7 @@ MODDIR	?= $(DESTDIR)/lib/modules/$(RELEASE)/updates/hopcc
 
 LAB	:= tools/lab/lab
 OUT	:= build/modules
-# what users load: not the tests, not the lab's wire
+# modules that users load: neither the tests nor the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 
 .PHONY: all modules tools demo check matrix soak soak-control figures install style clean

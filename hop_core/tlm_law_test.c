@@ -91,7 +91,7 @@ static const struct pair_case {
 	  HPCC_U_ONE * 3 / 5 },
 	{ "utilisation: 1.25 counts as full", TLM_HAS(TLM_UTIL), 0, TLM_UTIL_MAX, 0, 0, 0,
 	  HPCC_U_ONE },
-	{ "queue of a tenth: 1.1 of 1.05, scaled", 0, 0, 0, 12500, 20000, 0, 1043583 },
+	{ "queue of 10 %: 1.1 of 1.05, scaled", 0, 0, 0, 12500, 20000, 0, 1043583 },
 	{ "queue in one of both only: idle", 0, 0, 0, 0, 20000, 1000, IDLE },
 	{ "queue 0, the own rate is 1.05 of the port", 0, 0, 0, 0, 1, 10500, ETA },
 };

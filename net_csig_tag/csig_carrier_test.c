@@ -312,7 +312,7 @@ static const struct path_case {
 	  { 99, 't', 1 } }, CSIG_PATH_PROVEN },
 	{ "it was not the one that is waited for", { { 0, 't', 1 }, { 1, 'v', 0 }, { 2, 't', 1 },
 	  { 3, 't', 1 }, { 3, 'u', 0 }, { 43, 't', 1 } }, CSIG_PATH_UNPROVEN },
-	{ "an idle flow is not in doubt", { { 0, 't', 1 }, { 1, 'v', 0 }, { 9000, 't', 1 },
+	{ "an idle flow stays proven", { { 0, 't', 1 }, { 1, 'v', 0 }, { 9000, 't', 1 },
 	  { 9001, 't', 1 } }, CSIG_PATH_PROVEN },
 };
 

@@ -10,7 +10,7 @@
 
 /**
  * struct ctag_inner - an IP packet, within another or not
- * @at_bytes: from skb->data to where it begins
+ * @at_bytes: from skb->data to where it starts
  * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
  * @place: where its headers end, counted from @at_bytes
  * @tagged: it is in an Ethernet frame that has a tag of its own

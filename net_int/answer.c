@@ -39,10 +39,10 @@ static u32 count_starters(struct nint_net *in, const struct net_device *dev,
 static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
 			u64 now_ns)
 {
-	if (!f->owes)
+	if (!f->summary_due)
 		f->pending_ns = now_ns;
 	if (now_ns - f->pending_ns > INT_PENDING_MAX_NS) {
-		WRITE_ONCE(f->owes, false);
+		WRITE_ONCE(f->summary_due, false);
 		return false;
 	}
 	f->summary = (struct nint_summary) {
@@ -52,7 +52,7 @@ static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, 
 		.index = index,
 		.record = arrival->hdr->record[index],
 	};
-	WRITE_ONCE(f->owes, true);
+	WRITE_ONCE(f->summary_due, true);
 	return true;
 }
 

@@ -203,7 +203,7 @@ static void copy_header(struct int_answer *to, const struct int_answer *from)
 	*(__be32 *)&to->hdr.record[slots] = *(const __be32 *)&from->hdr.record[slots];
 }
 
-/* What an answer of its kind has. */
+/* Length of the members that an answer of its kind has. */
 static __always_inline void copy_answer(struct int_answer *to, const struct int_answer *from)
 {
 	memcpy(to, from, offsetof(struct int_answer, record));

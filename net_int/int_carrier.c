@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What runs once per connection of telemetry: records of its handshake; see int_carrier.h. */
+/* Functions that run once per connection: records of its handshake; see int_carrier.h. */
 
 #include "int_carrier.h"
 

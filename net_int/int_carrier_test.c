@@ -49,7 +49,7 @@ static const struct turn_case {
 		{ 5001, 's', 0, INT_TURN_SEND }, { 5500, 's', 0, INT_TURN_WAIT },
 		{ 9001, 's', 0, INT_TURN_SEND }, { 13001, 's', 0, INT_TURN_SEND },
 		{ 17000, 's', 0, INT_TURN_WAIT }, { 17001, 's', 0, INT_TURN_GIVE_UP } } },
-	{ "an answer ends the doubt", {
+	{ "an answer proves the path again", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 4000, 's', 0, INT_TURN_SEND },
 		{ 8000, 's', 0, INT_TURN_SEND }, { 11000, 'a', 2, INT_NEWS },
 		{ 12000, 's', 0, INT_TURN_SEND }, { 12100, 's', 0, INT_TURN_SEND },
@@ -95,7 +95,7 @@ static const struct turn_case {
 		{ 205, 'q', 50001, INT_NEWS }, { 212, 's', 0, INT_TURN_WAIT },
 		{ 213, 's', 0, INT_TURN_SEND }, { 220, 'q', 50001, INT_NEWS },
 		{ 226, 's', 0, INT_TURN_SEND } } },
-	{ "the last answer lost, then idle: one in doubt", {
+	{ "the last answer lost, then idle: one unanswered", {
 		{ 0, 's', 0, INT_TURN_SEND }, { 50, 'a', 0, INT_NEWS },
 		{ 100, 's', 0, INT_TURN_SEND }, { 900000, 's', 0, INT_TURN_SEND },
 		{ 900100, 's', 0, INT_TURN_WAIT }, { 900200, 'a', 0, INT_NEWS },

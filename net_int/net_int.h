@@ -198,7 +198,7 @@ struct nint_net {
 /**
  * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
  * @lock: protects all other fields; taken with BH off
- * @cookie: our cookie; a packet with it comes from a host that has read our HELLO
+ * @cookie: our cookie; a packet with it comes from a host that has read our handshake
  * @peer_cookie: the peer's cookie
  * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
  *	dereference it only while they hold the socket
@@ -213,7 +213,7 @@ struct nint_net {
  * @no_gso: the carrier has switched off GSO for the socket
  * @asked: @ask is set
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
- * @owes: @summary waits for an ACK
+ * @summary_due: @summary waits for an ACK
  * @skipped: number of data packets since the last one with a header
  * @terms_ns: time at which the parameters were sent last
  * @ask: request of the congestion control; its window is also written under the socket lock
@@ -243,7 +243,7 @@ struct int_flow {
 	bool no_gso;
 	bool asked;
 	bool terms_reported;
-	bool owes;
+	bool summary_due;
 	u32 skipped;
 	u64 terms_ns;
 	struct int_ask ask;

@@ -59,9 +59,9 @@ void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct h
 	struct int_flow *f = hop_flow_state(flow);
 	unsigned int tcp_bytes = skb->len - seg->place.offset_bytes;
 	struct nint_summary summary;
-	bool owes;
+	bool summary_due;
 
-	if (!READ_ONCE(f->owes) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
+	if (!READ_ONCE(f->summary_due) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
 		return;
 	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES || has_extensions(skb, seg) ||
 	    skb->len + INT_OPT_BYTES > dst_mtu(skb_dst(skb))) {
@@ -78,11 +78,11 @@ void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct h
 		return;
 	}
 	spin_lock_bh(&f->lock);
-	owes = f->owes;
+	summary_due = f->summary_due;
 	summary = f->summary;
-	WRITE_ONCE(f->owes, false);
+	WRITE_ONCE(f->summary_due, false);
 	spin_unlock_bh(&f->lock);
-	if (!owes)
+	if (!summary_due)
 		return;
 	append(skb, skb->len, &summary);
 	nint_count(in, INT_COUNT_OUT_OPTION);

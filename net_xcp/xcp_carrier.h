@@ -3,9 +3,9 @@
  * The XCP carrier, draft-falk-xcp-spec-00 sections 3.1.1 and 3.1.2: the feedback that is pending
  * for the peer.
  *
- *	owed     += Delta_Throughput		for each received header
- *	reverse   = owed, limited to 32 bits	in the next header that is sent
- *	owed     -= reverse
+ *	pending  += Delta_Throughput		for each received header
+ *	reverse   = pending, limited to 32 bits	in the next header that is sent
+ *	pending  -= reverse
  *
  * so that delayed ACKs, coalescing and retransmission lose no feedback.
  *

@@ -54,7 +54,7 @@ static const struct decision_case decision_cases[] = {
 	{ "arp at max",		WRED_OTHER, 30000, 60, 0, WRED_PASS },
 	{ "arp fills limit",	WRED_OTHER, LIMIT - 60, 60, 0, WRED_PASS },
 	{ "arp over limit",	WRED_OTHER, LIMIT - 59, 60, 0, WRED_DROP_LIMIT },
-	{ "huge super-packet",	WRED_ECT, TC_WRED_LIMIT_MAX_BYTES, S32_MAX, 0, WRED_DROP_LIMIT },
+	{ "huge GSO packet",	WRED_ECT, TC_WRED_LIMIT_MAX_BYTES, S32_MAX, 0, WRED_DROP_LIMIT },
 };
 
 static void wred_test_decisions(struct kunit *test)

@@ -75,7 +75,7 @@ static void unsupported_test(struct kunit *test)
 	interval(&d, &sent, 9000, true);
 	KUNIT_EXPECT_EQ_MSG(test, capacity(&d), RATE_BYTES_PS, "nor when it goes on");
 	sxcp_drain_stop(&d);
-	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "begins anew");
+	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "starts anew");
 	sent.moves -= 90;
 	KUNIT_EXPECT_FALSE_MSG(test, interval(&d, &sent, 1000, true), "too few packets to tell");
 	KUNIT_EXPECT_TRUE_MSG(test, interval(&d, &sent, 1000, true), "two intervals' are enough");

@@ -31,7 +31,7 @@ static const struct sender senders[] = {
 	{ "honest",			4, 4, 4000, 0, 0, false, false },
 	{ "claims a bit less",		4, 4, 3300, 0, 0, false, false },
 	{ "claims three quarters",	4, 4, 3000, 0, 0, true, false },
-	{ "claims a tenth",		4, 4, 400, 0, 0, true, false },
+	{ "claims 10 %",		4, 4, 400, 0, 0, true, false },
 	{ "claims more",		4, 4, 40000, 0, 0, false, false },
 	{ "halves as asked",		4, 2, 4000, -6250, 0, false, false },
 	{ "asked to halve, does not",	4, 4, 4000, -6250, 0, false, true },
@@ -40,8 +40,8 @@ static const struct sender senders[] = {
 	{ "asked, and granted more",	4, 4, 4000, -6250, 6250, false, false },
 	{ "doubles as allowed",		4, 8, 4000, 12500, 0, false, false },
 	/* the floor is 4 packets per RTT, 0.4 per ms; more is sent */
-	{ "told to stop, does not",	4, 4, 4000, -100000, 0, false, true },
-	{ "not told, doubles",		4, 8, 4000, 0, 0, false, false },
+	{ "asked to stop, does not",	4, 4, 4000, -100000, 0, false, true },
+	{ "not asked, doubles",		4, 8, 4000, 0, 0, false, false },
 	{ "lies in both ways",		4, 4, 400, -6250, 0, true, true },
 };
 
@@ -125,7 +125,7 @@ static void one_flow_test(struct kunit *test)
 }
 
 /*
- * The flow is told to stop but sends a packet of 1000 bytes every @every_ns: four per RTT are
+ * The flow is asked to stop but sends a packet of 1000 bytes every @every_ns: four per RTT are
  * allowed.
  */
 static bool stays(u64 every_ns)

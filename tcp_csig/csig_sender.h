@@ -14,7 +14,7 @@
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
  *	and no queue stands	of what became free what they have of what is used
  *
- *	        min(ABW) is told: + half of it		the rest, or no more of it
+ *	   min(ABW) is reported: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
  *	 | ^									    |
  *	 | +---- idle for many round trips, or a timeout ----------------------------+
@@ -868,17 +868,17 @@ static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes,
 }
 
 /**
- * struct tcsig_reckoning - estimate of a delay within the range of a compact tag's bucket
+ * struct tcsig_estimate - estimate of a delay within the range of a compact tag's bucket
  * @delay_ns: latest estimate
  * @cw: window at that time << TCSIG_SHIFT; 0: no estimate yet
  */
-struct tcsig_reckoning {
+struct tcsig_estimate {
 	u64 delay_ns;
 	u64 cw;
 };
 
 /**
- * tcsig_compute() - estimate a delay within a range by dead reckoning
+ * tcsig_compute() - estimate a delay within a range by dead estimate
  * @r: the state
  * @low: lowest delay of the range
  * @high: upper bound, not in the range; U64_MAX: no bound
@@ -890,7 +890,7 @@ struct tcsig_reckoning {
  *
  * Return: a delay within the range; @low if the range has no upper bound.
  */
-static inline u64 tcsig_compute(struct tcsig_reckoning *r, u64 low, u64 high, u64 cw, u32 rtt_us)
+static inline u64 tcsig_compute(struct tcsig_estimate *r, u64 low, u64 high, u64 cw, u32 rtt_us)
 {
 	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
 	const u64 was_cw = r->cw ?: cw;

@@ -31,7 +31,7 @@ static const struct cut_case {
 } cut_cases[] = {
 	{ "twice the target: 1/2 * 10/20", 8 * ONE, 500000, 20000, 6 * ONE, 0 },
 	{ "beta 1: 10/40 is left", 8 * ONE, 1000000, 40000, 2 * ONE, 0 },
-	{ "a tenth above: 1/2 * 1/11", 22 * ONE, 500000, 11000, 21 * ONE, 0 },
+	{ "10 % above: 1/2 * 1/11", 22 * ONE, 500000, 11000, 21 * ONE, 0 },
 	{ "no delay takes more than beta", 8 * ONE, 500000, U64_MAX, 4 * ONE + 1, 0 },
 	{ "half a packet: half of beta, 1/4 * 10/20", HALF, 500000, 20000, HALF / 8 * 7, 0 },
 	{ "less than 1/16: 1/16 of beta", ONE / 32, 500000, 20000, ONE / 32 / 64 * 63, 0 },
@@ -96,7 +96,7 @@ static const struct first_case {
 	  6 * ONE + 11184811, TCSIG_SEEK },
 	{ "the third waits longer: 10 (1 - 30/50)", 103, 100, -1, 40000, false, 4 * ONE,
 	  TCSIG_SEEK },
-	{ "less, but not told: no more", 104, 100, -1, 10001, false, 4 * ONE, TCSIG_SEEK },
+	{ "less, but not reported: no more", 104, 100, -1, 10001, false, 4 * ONE, TCSIG_SEEK },
 	{ "it was on the way back: half of what is free", 105, 100, 5000, 40000, false, 54 * ONE,
 	  TCSIG_JUMP },
 	{ "then the hop counts", 106, 100, -1, 40000, false, 54 * ONE, TCSIG_JUMP },
@@ -395,7 +395,7 @@ static void compute_test(struct kunit *test)
 		const char *what;
 		u64 low, high, cw, want_ns;
 	} cases[] = {
-		{ "the first: where it begins", 8192, 12288, 100 * ONE, 8192 },
+		{ "the first: where it starts", 8192, 12288, 100 * ONE, 8192 },
 		{ "5 % of a window more is 5 % of the RTT", 8192, 12288, 105 * ONE, 9192 },
 		{ "the same window, the same delay", 8192, 12288, 105 * ONE, 9192 },
 		{ "20 % less: not below", 8192, 12288, 84 * ONE, 8192 },
@@ -407,7 +407,7 @@ static void compute_test(struct kunit *test)
 		{ "from far above: its end", 0, 128, 226 * ONE, 127 },
 		{ "much less than nothing", 0, 128, ONE, 0 },
 	};
-	struct tcsig_reckoning r = {};
+	struct tcsig_estimate r = {};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -415,7 +415,7 @@ static void compute_test(struct kunit *test)
 
 		KUNIT_EXPECT_EQ_MSG(test, got_ns, cases[i].want_ns, "%s", cases[i].what);
 	}
-	r = (struct tcsig_reckoning){ .delay_ns = 1, .cw = TCSIG_WND_MIN };
+	r = (struct tcsig_estimate){ .delay_ns = 1, .cw = TCSIG_WND_MIN };
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_compute(&r, 0, 1ULL << 40, TCSIG_WND_MAX, U32_MAX),
 			    (1ULL << 40) - 1, "no overflow");
 }
@@ -519,7 +519,7 @@ static const struct life_case share_cases[] = {
 	{ "a fifth is free: 5/4", 1, 301, 250, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
 	{ "the same again: no more", 1, 302, 251, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
 	{ "half: twice the 40", 1, 303, 252, 0, 200, 500000, true, 80 * ONE, TCSIG_STEADY },
-	{ "its own packets: what is told is older", 1, 304, 301, 0, 200, 500000, true, 80 * ONE,
+	{ "its own packets: the report is older", 1, 304, 301, 0, 200, 500000, true, 80 * ONE,
 	  TCSIG_STEADY },
 	{ "the next round knows of it", 1, 305, 304, 0, 200, 200000, true, 100 * ONE,
 	  TCSIG_STEADY },
@@ -637,8 +637,8 @@ static const struct path_case {
 	{ "above again: counts from here", 140, 120, 10001, 0, 8, 2, 0, false },
 	{ "less than a round trip", 150, 139, 20000, 0, 8, 2, 0, false },
 	{ "nothing acknowledged", 150, 145, 0, 0, 8, 2, 0, false },
-	{ "two, whatever is told when it is over", 155, 140, 0, 0, 8, 2, 0, true },
-	{ "what is told is of before", 160, 150, 20000, 0, 8, 1, 0, false },
+	{ "two, whatever is reported when it is over", 155, 140, 0, 0, 8, 2, 0, true },
+	{ "the report is of before", 160, 150, 20000, 0, 8, 1, 0, false },
 	{ "rounds tell nothing either", 165, 155, 20000, 20000, 8, 1, 0, false },
 	{ "arrived: another bottleneck", 170, 155, 4000, 20000, 10, 1, 1, false },
 	{ "the same, no queue", 180, 160, 5000, 0, 8, 1, 0, false },

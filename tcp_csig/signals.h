@@ -76,7 +76,7 @@ static inline void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, str
 
 	if (!tcsig_read_new(reported, CSIG_PD, &r) || tcsig_path_is_old(&reported->path, r.locator))
 		return;
-	a->delay_ns = tcsig_compute(&reported->reckoning, r.low, r.high, cs->v.cw, rtt_us);
+	a->delay_ns = tcsig_compute(&reported->estimate, r.low, r.high, cs->v.cw, rtt_us);
 	a->has_delay = true;
 	reported->locator = r.locator;
 }

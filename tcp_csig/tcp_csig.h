@@ -38,7 +38,7 @@ struct tcsig_set {
  * @hop: a hop of the path reports signals
  * @locator: locator of max(PD)
  * @free_kbit_ps: min(ABW)
- * @reckoning: estimate of max(PD)
+ * @estimate: estimate of max(PD)
  * @path: choice of paths
  * @moved_seq: SND.NXT when a path was left
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
@@ -60,7 +60,7 @@ struct tcsig_reported {
 	u32 locator;
 	u32 speed_changes;
 	u32 free_kbit_ps;
-	struct tcsig_reckoning reckoning;
+	struct tcsig_estimate estimate;
 	struct tcsig_path path;
 	u32 moved_seq;
 	u32 sharers;

@@ -602,7 +602,7 @@ static void burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(U64_MAX, 1538), HOP_BURST_MAX_PKTS);
 }
 
-/* What the knobs' defaults make of a line of 10 Gbit/s, T 100 us, and a port of this rate. */
+/* The parameters by the knobs' defaults for 10 Gbit/s, T 100 us, and a port of this rate. */
 static struct hpcc_params params_of_port(u64 port_bytes_ps)
 {
 	const struct hpccpp_base base = {
@@ -628,7 +628,7 @@ static const struct port_case {
 	{ "not known: the line's BDP", 0, 125000, 1041 },
 	{ "as fast as the line", 1250000000, 125000, 1041 },
 	{ "faster: the line is the slowest", 12500000000ULL, 125000, 1041 },
-	{ "a tenth of the line", 125000000, 12500, 104 },
+	{ "10 % of the line", 125000000, 12500, 104 },
 	{ "a BDP of less than the least window", 1250, HPCC_WND_MIN_BYTES, 0 },
 };
 

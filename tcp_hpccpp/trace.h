@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <hopcc/lib/hop_trace.h>
 
-/* NewAck: an answer was processed. u_ppm is U; heard, enum hpcc_heard, is the result. */
+/* NewAck: an answer was processed. u_ppm is U; received, enum hpcc_received, is the result. */
 TRACE_EVENT(hpccpp_answer,
 
 	TP_PROTO(const struct sock *sk, const struct int_answer *answer,

@@ -292,8 +292,8 @@ static const struct tail_case {
 	{ "one of many", 80, 200000, 100000, 1, 1000, false, 0 },
 	{ "the last but one of the window", 2, 200000, 100000, 1, 1000, false, 0 },
 	{ "the last of the window", 1, 200000, 100000, 1, 1000, true, 0 },
-	{ "a super-packet up to the last but one", 45, 200000, 100000, 44, 44000, false, 0 },
-	{ "a super-packet with the last", 44, 200000, 100000, 44, 44000, true, 0 },
+	{ "a GSO packet up to the last but one", 45, 200000, 100000, 44, 44000, false, 0 },
+	{ "a GSO packet with the last", 44, 200000, 100000, 44, 44000, true, 0 },
 	{ "the last of the message", 80, 200000, 700, 1, 700, true, 0 },
 	{ "the last but one of the message", 80, 200000, 1001, 1, 1000, false, 0 },
 	{ "the last that the receiver takes", 80, 1999, 5000, 1, 1000, true, 0 },
@@ -323,7 +323,7 @@ static void tail_test(struct kunit *test)
 static void defer_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(82000, 44, 1000), 27333u, "a third");
-	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(200000, 44, 1000), 44000u, "a super-packet");
+	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(200000, 44, 1000), 44000u, "a GSO packet");
 	KUNIT_EXPECT_EQ_MSG(test, ldcp_defer_bytes(82000, 1, 1000), 0u, "single packets");
 }
 
@@ -332,7 +332,7 @@ static const struct midway_case {
 	u32 written_bytes, full_bytes, window_bytes;
 	bool want;
 } midway_cases[] = {
-	{ "64 KB, super-packets of 44: each is beyond 32 KB", 44000, 44000, 65535, true },
+	{ "64 KB, GSO packets of 44: each is beyond 32 KB", 44000, 44000, 65535, true },
 	{ "the next one", 88000, 44000, 65535, true },
 	{ "a message's end", 60000, 44000, 65535, false },
 	{ "single packets: the first beyond 32767 bytes is the 33rd", 33000, 1000, 65535, true },
@@ -341,7 +341,7 @@ static const struct midway_case {
 	{ "two steps", 66000, 1000, 64000, true },
 	{ "64 packets are no whole number of steps", 64000, 1000, 65535, false },
 	{ "nothing written", 0, 44000, 65535, false },
-	{ "no window was told yet", 1000, 1000, 0, true },
+	{ "no window was reported yet", 1000, 1000, 0, true },
 	{ "the largest window: 2^29 / 65536 + 1 packets", 536936448, 65536, 1 << 30, true },
 };
 
@@ -421,7 +421,7 @@ static const struct receive_case {
 	{ "never acknowledge backwards", false, true, 1000, 2000, 2, LDCP_ACK_NOW },
 	{ "two marks", true, true, 2000, 1000, 1, LDCP_ACK_FLUSH },
 	{ "a mark waits, for none", true, false, 2000, 1000, 2, LDCP_ACK_FLUSH },
-	{ "a mark was told", true, false, 2000, 2000, 2, LDCP_ACK_AS_USUAL },
+	{ "a mark was reported", true, false, 2000, 2000, 2, LDCP_ACK_AS_USUAL },
 };
 
 static void receive_test(struct kunit *test)

@@ -190,7 +190,8 @@ def planted_are_found():
             with open(os.path.join(root, name), "w", encoding="utf-8") as file:
                 file.write(text)
         count, *found = faults(root)
-    found = [[complaint.split(": ")[0] for complaint in kind] for kind in found]
+    found = [sorted((complaint.split(": ")[0] for complaint in kind),
+                    key=lambda place: (place.split(":")[0], int(place.split(":")[1]))) for kind in found]
     good = count == 6 and found == list(EXPECTED)
     return [] if good else [f"{count} one-line comments, {found}"]
 

@@ -3,7 +3,7 @@
 """The short form of cost.py: what some streams and each qdisc cost, against bounds. Prints TAP.
 
 Counts of instructions are exact, but a compiler or a kernel of another version makes others:
-bounds are a tenth above what was measured (Documentation/cost.md).
+bounds are 10 % above what was measured (Documentation/cost.md).
 """
 import json
 import os
@@ -15,19 +15,19 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, f"{HERE}/../lib")
 from tap import Tap
 
-# Of cubic, CPU-bound over veth.
+# Relative to cubic, CPU-bound over veth.
 STREAMS = {
     "dctcp_ms": 1.15, "ldcp": 1.6, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
     "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
 }
-# Of cubic, behind 500 Mbit/s.
+# Relative to cubic, behind 500 Mbit/s.
 BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}
 # Instructions of the congestion control an ACK; bbr has 371.
 ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 365, "csig": 620, "hpccpp-inband-100g": 645}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
 UNUSED = 1.02
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")
-# Of red with a plain packet; of GSO packets, with a GSO packet.
+# Relative to red with a plain packet; for GSO packets, with a GSO packet.
 QDISCS = {
     ("wred", "tcp"): 1.11, ("xcp", "tcp"): 1.45, ("int", "tcp"): 1.2, ("csig", "tcp"): 1.55,
     ("xcp", "xcp"): 3.4, ("xcp", "xcp-asks-little"): 3.3,

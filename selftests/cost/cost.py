@@ -29,7 +29,7 @@ import frames
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 SERIES = "6.1"
-# Of the host, which may be busy. Alone it takes little more than a minute.
+# Time of the host, which may be busy. Alone it takes little more than a minute.
 LIMIT_S = 3600
 # The same seed and date in each run: nothing of the host reaches the guest.
 QEMU = ("qemu-system-x86_64", "-accel", "tcg", "-smp", "1", "-icount", "shift=0,sleep=off",
@@ -41,7 +41,7 @@ KERNEL_MODULES = ("veth", "sch_tbf", "sch_netem", "sch_red", "dummy", "tcp_bbr",
                   "tcp_dctcp")
 HOPCC = ("hop_core", "sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int",
          "net_csig_tag", "tcp_dctcp_ms", "tcp_ldcp", "tcp_xcp", "tcp_hpccpp", "tcp_csig")
-# Of qdisc_cost.c: PACKETS.
+# The same as PACKETS of qdisc_cost.c.
 QDISC_PACKETS = 1000
 PROBES = ("qdisc_cost", "ack_cost")
 PROGRAMS = ("cost_stream", "cost_offload")
@@ -151,7 +151,7 @@ def pack(root, to):
 
 
 def cases(options):
-    """What the guest is told on the kernel's command line."""
+    """Return the kernel's command line of the guest."""
     if options.profile:
         return f" cost.profile cost.only={options.profile}"
     return " cost.only=" + ",".join(options.case)
@@ -167,7 +167,7 @@ def profiler(options, directory):
 
 
 def boot(version, initramfs, directory, options):
-    """What the guest prints."""
+    """Run the guest and return its output."""
     said = f"{directory}/said"
     status = subprocess.run(
         ["timeout", "-k", "5", str(LIMIT_S), *QEMU, "-kernel", f"/boot/vmlinuz-{version}",
@@ -199,7 +199,7 @@ def parse(text, kind):
 
 
 def per_stream(rows):
-    """What each stream cost, and of cubic on the same path."""
+    """Cost of each stream, alone and relative to cubic on the same path."""
     found = []
     for row in rows:
         packets, mb = row["bytes"] / row["mss"], row["bytes"] / 1e6
@@ -222,7 +222,7 @@ def per_stream(rows):
 
 
 def per_qdisc(rows):
-    """What each qdisc cost a packet, and of red's with the plain packet, of a GSO packet with that."""
+    """Cost of each qdisc a packet, relative to red's for a plain packet, or for a GSO packet."""
     red = {row["frame"] == "tcp-gso": row for row in rows if row["case"] == "red"}
     found = []
     for row in rows:

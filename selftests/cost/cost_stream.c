@@ -59,7 +59,7 @@ static void enter(const char *namespace)
 	close(fd);
 }
 
-/* Of namespaces, read from files of this thread's namespace, and of the connection. */
+/* Counters of namespaces, read from files of this thread's namespace, and of the connection. */
 struct counts {
 	unsigned long long a_tx_skbs, b_tx_pkts, b_in_skbs;
 	unsigned int retransmits;

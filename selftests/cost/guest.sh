@@ -246,7 +246,7 @@ symbols()
 	echo END
 }
 
-# Of the kernel's command line: PATH/CASE, qdiscs, qdiscs/CASE/FRAME, by commas; or nothing for all.
+# Words of the kernel's command line: PATH/CASE, qdiscs, qdiscs/CASE/FRAME, by commas; or nothing for all.
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path

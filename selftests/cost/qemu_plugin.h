@@ -34,7 +34,7 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 
-/* What QEMU looks for. */
+/* QEMU looks for this symbol. */
 extern VISIBLE int qemu_plugin_version;
 VISIBLE int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv);
 

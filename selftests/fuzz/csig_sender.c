@@ -34,7 +34,7 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 /*
  * Draw signals as read_hops() derives them from tags: a bucket that is not used starts at U64_MAX.
  */
-static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw, u64 line,
+static void draw_signals(struct tcsig_ack *a, struct tcsig_estimate *r, u64 cw, u64 line,
 			 u32 rtt_us)
 {
 	const u64 low_ns = fuzz_u64();
@@ -58,7 +58,7 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_reckoning *r, u64 cw,
 }
 
 /* @line: the device's rate as a window over @rtt_us, like the free bandwidth; 0: not known */
-static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_reckoning *r,
+static struct tcsig_ack draw_ack(const struct tcsig_vars *v, struct tcsig_estimate *r,
 				 u32 line_mbit, u64 *line, u32 *delivered_pkts)
 {
 	const u32 before_pkts = *delivered_pkts, rtt_us = fuzz_u32();
@@ -151,7 +151,7 @@ static void fuzz_once(void)
 {
 	const u32 line_mbit = fuzz_flag() ? fuzz_u32() : 0;
 	u32 delivered_pkts = fuzz_u32();
-	struct tcsig_reckoning reckoning = {};
+	struct tcsig_estimate reckoning = {};
 	struct tcsig_path path = {};
 	struct tcsig_params p;
 	struct tcsig_vars v;

@@ -90,7 +90,7 @@ merge()
 	# By code reached, not by how often: else a corpus has ten times as many.
 	$fixed "$out/$name" -merge=1 -use_counters=0 "$new" "$corpus/$name" "$2" \
 		>"$out/$name.log" 2>&1 || { tail -n 20 "$out/$name.log"; return 1; }
-	# What found a fault stays whatever it reaches.
+	# An input that found a fault stays, whatever code it reaches.
 	for input in "$corpus/$name"/found-*; do
 		[ ! -e "$input" ] || mv "$input" "$new"
 	done

@@ -56,7 +56,7 @@ static void check_answer(const struct nint_control *ctl)
 	nint_answer_is_empty(&a);
 }
 
-/* What was read is in the packet, and the packet ends behind it. */
+/* All that was read is in the packet, and the packet ends behind it. */
 static void check_control(const struct sk_buff *skb, u32 offset_bytes, enum int_type type,
 			  const struct nint_control *ctl)
 {

@@ -165,7 +165,7 @@ FLAP_CLAIMS = (
 
 
 def claims_text(claims):
-    """Bounds that always hold: what they measure is judged here."""
+    """Bounds that always hold: the values that they measure are checked here."""
     return "".join(f'[[claim]]\nmetric = "{metric}"\nmin = 0\nmax = 1e12\n'
                    + (f"window = {json.dumps(list(window))}\n" if window else "")
                    for _, metric, window, _ in claims)

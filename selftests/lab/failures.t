@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What the lab says when a guest dies: the cause with it, once, and what to do."""
+"""Messages of the lab when a guest dies: the cause with it, once, and what to do."""
 import contextlib
 import io
 import os
@@ -58,7 +58,7 @@ def test_once(folder):
         job.outcome = died(folder / f"run{number}", [f"[{number}.25] boots at {number:#x}", words, PANIC])
         jobs.append(job)
     text = said(cli.show_failures, jobs)
-    tap.result(text.count(PANIC) == 2 and text.count("many/case0/1") == 1, "seven alike are told once, another as well", text)
+    tap.result(text.count(PANIC) == 2 and text.count("many/case0/1") == 1, "seven alike are reported once, another as well", text)
     tap.result("6 more failed alike: many/case1/1" in text, "and which they are", text)
 
 

@@ -8,7 +8,7 @@ A train of frames of known sizes leaves h1 at one moment. Every node forwards in
 all that a hop may write follows from sizes, rates and delays: this program computes it by
 itself, event by event, and asks for equality.
 
-The lab's timers fire up to 1 ns late, LATE_NS: so a frame begins at the computed nanosecond
+The lab's timers fire up to 1 ns late, LATE_NS: so a frame starts at the computed nanosecond
 or later by no more than one for each hop so far.
 """
 import math

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 from hoplab import metrics, record, results  # noqa: E402
 
 S = 10**9
-# What each flow receives in each period, of 80 bytes that the port can carry.
+# Bytes that each flow receives in each period, of 80 that the port can carry.
 SHARES = [(60, 20), (40, 40), (50, 10), (32, 32), (38, 42), (40, 40)]
 NFT = json.dumps({"nftables": [
     {"metainfo": {"version": "1"}},

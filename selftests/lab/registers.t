@@ -21,7 +21,7 @@ from tap import Tap  # noqa: E402
 
 # SSE alone, AVX, AVX-512 with protection keys, with AMX, and two that no CPU has yet.
 SIZES = (576, 832, 2696, 11008, 16384, 70000)
-# What glibc must not use where the shim does not keep it: a CPU of that size does not have it.
+# Instructions that glibc must not use where the shim does not keep it: a CPU of that size does not have it.
 WITHOUT_AVX512 = ("glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-AVX2,-AVX2_Usable,"
                   "-AVX_Fast_Unaligned_Load,-ERMS,-EVEX")
 tap = Tap()

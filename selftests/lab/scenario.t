@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""What bad input to the lab gets: one line with the file, the place, what is allowed."""
+"""Messages for bad input to the lab: one line with the file, the place, what is allowed."""
 import os
 import subprocess
 import sys
@@ -187,7 +187,7 @@ def lab(*words):
 
 
 def fault(answer, words):
-    """What is wrong with the answer, or None."""
+    """Return the fault of the answer, or None."""
     if answer.returncode != 2:
         return f"exit status {answer.returncode}, not 2"
     if "Traceback" in answer.stderr or answer.stderr.count("\n") != 1:

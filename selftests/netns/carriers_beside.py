@@ -112,7 +112,7 @@ def check_judged(carrier):
         said = {}
         for program in programs:
             said.update(program.end() or {})
-        what = f"{carrier}, {'super-packets' if whole else 'wire packets'} are queued"
+        what = f"{carrier}, {'GSO packets' if whole else 'wire packets'} are queued"
         tap.claim(f"{what} at five places, some dropped and some rebuilt: whole",
                   good and len(said) == 5 and all(q[1] == 1 and (whole or q[2] > 5) for q in said.values()),
                   f"whole: {good}; seen, dropped, rebuilt, waiting: {said}")
@@ -180,7 +180,7 @@ def check_tracked(carrier):
                   f"{ {k: v for k, v in sent.items() if v} } { {k: v for k, v in taken.items() if v} }")
         what = f"{carrier}, conntrack {'and NAT ' if nat else ''}in tc on ingress of the router"
         if carrier == "csig":
-            tap.claim(f"{what}: whole, tags end there, and none is told falsely",
+            tap.claim(f"{what}: whole, tags end there, and none is reported falsely",
                       good and sent["path_stripped"] == 1 and not taken["in_tag"] and
                       sent["in_empty"] > 10 and not sent["in_value"], detail)
         elif nat:

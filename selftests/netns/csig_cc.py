@@ -179,7 +179,7 @@ def see_idle():
     time.sleep(0.05)
     pair[0].send(b"x")
     after = law(pair[0])
-    tap.claim("after 50 ms of silence a transfer begins as a new one",
+    tap.claim("after 50 ms of silence a transfer starts as a new one",
               before[0] > 12 and after[0] <= 10 and after[2] == SEEK and cwnd(pair[0]) <= 10,
               f"{before} then {after}")
     close(*pair)

@@ -57,7 +57,7 @@ def own():
     hosts.run("ip -n r link set nic0 gso_max_segs 1")
     stream("r", "203.0.113.1", "its own packets")
     hosts.run("ip -n r link set nic0 gso_max_segs 65535")
-    got = stream("r", "203.0.113.1", "its own super-packets")
+    got = stream("r", "203.0.113.1", "its own GSO packets")
     tap.claim("which were some, and each of their frames had a tag",
               got["r"].get("out_segmented", 0) > 5 and
               got["r"]["out_tag"] == got["b"]["in_tag"] > 700)
@@ -68,7 +68,7 @@ def own():
             hosts.run(f"ip -n {name} link add t0 type {words.format(*pair)}")
             hosts.run(f"ip -n {name} link set t0 up")
             address(name, "t0", addr)
-        got = stream("r", "192.0.2.10", f"super-packets in {words.split()[0]}")
+        got = stream("r", "192.0.2.10", f"GSO packets in {words.split()[0]}")
         tap.claim("which were some, and each of their frames had a tag outside",
                   got["r"].get("out_segmented", 0) > 5 and
                   got["r"]["out_tag"] == got["b"]["in_tag"] > 700)
@@ -99,7 +99,7 @@ def bridge():
         address(name, dev, addr)
     stream("r", "203.0.113.1", "a bridge's own")
     hosts.run("tc -n r qdisc add dev nic0 root handle 1: csig rate 10gbit lm all compact 42")
-    got = stream("a", "203.0.113.1", "super-packets through a bridge with sch_csig")
+    got = stream("a", "203.0.113.1", "GSO packets through a bridge with sch_csig")
     tap.claim("which were some", got["a"].get("out_gso", 0) > 5)
 
 

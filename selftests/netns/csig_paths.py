@@ -154,7 +154,7 @@ def check_udp_tunnel():
               if f[12:14] == TPIDS[0] and f[27] == socket.IPPROTO_IPIP}
     sniffer.close()
     close(one, two)
-    tap.claim("UDP through a tunnel: the tag is outside, once, and the application is told",
+    tap.claim("UDP through a tunnel: the tag is outside, once, and the application receives it",
               len(frames) == 3 and [mark >> 31 for mark in marks] == [1, 1, 1] and
               [mark >> 13 & 7 for mark in marks] == [0, 1, 2], f"{len(frames)} frames, {[hex(m) for m in marks]}")
     for name in "ab":
@@ -187,7 +187,7 @@ def check_frame_tunnels():
         frames = [f for f in sniffer.frames() if len(f) > 1000 and f[12:14] == TPIDS[0]]
         sniffer.close()
         a, r = got["a"], got["r"]
-        tap.claim(f"super-packets in {what}: whole, each has a tag outside, forwarded and told within",
+        tap.claim(f"GSO packets in {what}: whole, each has a tag outside, forwarded and reported within",
                   good and a.get("out_gso", 0) > 10 and a["out_tag"] > 1400 and
                   a["out_tag"] == r.get("out_forwarded") and
                   a.get("in_value", 0) > 20 and not a.get("path_stripped"),

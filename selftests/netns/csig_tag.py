@@ -125,9 +125,9 @@ def check_forms():
             tap.equal(f"{what}: three signals, of the router's locator",
                       {k: (s["form"], s["locator"]) for k, s in flow["signal"].items()},
                       {k: (form, LM[form]) for k in (ABW, ABW_C, PD)})
-            tap.claim(f"{what}: what is told is what was heard",
+            tap.claim(f"{what}: the reflected values are those that were received",
                       flow["path"] == PROVEN and
-                      all(flow["signal"][k]["value"] == far["heard"][k]["value"]
+                      all(flow["signal"][k]["value"] == far["received"][k]["value"]
                           for k in (ABW, ABW_C, PD)), f"{flow} {far}")
     knob("a", "csig_form", COMPACT)
 
@@ -166,7 +166,7 @@ def check_frames():
     offload("a", "a-r", ETHTOOL_STSO, 0)
     hosts.run("ip -n a link set dev a-r gso_max_segs 1")
     sniffer = Sniffer("a", "a-r")
-    tap.claim("a stream without super-packets is whole", send())
+    tap.claim("a stream without GSO packets is whole", send())
     frames = [f for f in map(tcp_of, sniffer.frames()) if f]
     sizes = {len(tag[1]) + 2 + 14 + 20 + len(tcp) for tag, tcp, _ in frames if tag}
     sniffer.close()
@@ -179,10 +179,10 @@ def check_frames():
     tap.equal("tags take turns, as compact ones that no hop has seen",
               tags[:6], 2 * [(0x88b5, b"\x0f\x80"), (0x88b5, b"\x2f\x80"), (0x88b5, b"\x40\x00")])
     tap.equal("the longest frame with a tag fits the MTU", max(sizes), 14 + 1500)
-    told = {option_of(tcp) for _, tcp, payload in frames
+    reported = {option_of(tcp) for _, tcp, payload in frames
             if not payload and option_of(tcp) and not tcp[13] & 2}
     tap.claim("reflections have two bytes, with the router's locator",
-              told and all(len(t) == 2 and t[1] & 127 == 42 for t in told - {b"\x40\0"}), f"{sorted(told)}")
+              reported and all(len(t) == 2 and t[1] & 127 == 42 for t in reported - {b"\x40\0"}), f"{sorted(reported)}")
     first = next(i for i, (tag, _, _) in enumerate(frames) if tag)
     answer = next(i for i, (_, tcp, payload) in enumerate(frames) if i > first and option_of(tcp))
     tap.equal("one tag until one was reflected",
@@ -411,7 +411,7 @@ def check_both_ways():
     tap.claim("both ends tag and reflect", all(since(n).get(k, 0) > 20 for n in "ab"
                                                for k in ("out_tag", "in_value", "out_value")),
               f"{since('a')} {since('b')}")
-    tap.equal("each is told of its own path",
+    tap.equal("each receives the values of its own path",
               {n: {s["locator"] for k, s in f["signal"].items() if k != PD or s["value"]}
                for n, f in flows.items()}, {"a": {42}, "b": {7}})
     hosts.run("tc -n r qdisc del dev r-a root")
@@ -472,7 +472,7 @@ def check_tunnel():
     pair = connect(4, "cubic", to={4: "203.0.113.2"})
     good = transfer([Stream(*pair, MIB)])
     close(*pair)
-    tap.claim("through a tunnel: whole, tags are outside, forwarded, and told to the flow within",
+    tap.claim("through a tunnel: whole, tags are outside, forwarded, and reported to the flow within",
               good and since("a").get("out_tag") == since("r").get("out_forwarded") and
               since("a").get("in_value", 0) > 20,
               f"{since('a')} {since('r')} {since('b')}")
@@ -504,22 +504,22 @@ def check_udp():
         other = udp("b", version, (B[version], 7001))
         for sock in (two, other):
             sock.setsockopt(socket.SOL_SOCKET, SO_RCVMARK, 1)
-        told = []
+        reported = []
         for _ in range(6):
             one.sendto(b"?", other.getsockname())
             assert mark_of(other)[1] == 0
             one.sendto(b"?", two.getsockname())
             _, mark, source = mark_of(two)
             two.sendto(struct.pack("!BI", mark >> 31, mark & 0x7fffffff), source)
-            told.append(struct.unpack("!BI", one.recv(100)))
+            reported.append(struct.unpack("!BI", one.recv(100)))
         close(one, two, other)
-        valid = [mark for flag, mark in told if flag]
+        valid = [mark for flag, mark in reported if flag]
         types = [mark >> 13 & 7 if version == 4 else mark >> 24 & 15 for mark in valid]
-        tap.claim(f"UDP, IPv{version}: each tag is told and reflected, where a rule names it",
-                  [flag for flag, _ in told] == [int(n % every == 0) for n in range(6)] and
+        tap.claim(f"UDP, IPv{version}: each tag is received and reflected, where a rule names it",
+                  [flag for flag, _ in reported] == [int(n % every == 0) for n in range(6)] and
                   types == ([0, 1, 2] if version == 4 else [0, 1, 2, 0, 1, 2]) and
                   all(mark & 127 == 42 for mark in valid[:2] if version == 4),
-                  f"{[(flag, hex(mark)) for flag, mark in told]}")
+                  f"{[(flag, hex(mark)) for flag, mark in reported]}")
     for name in "ab":
         knob(name, "csig_rules", "\n")
 

@@ -228,7 +228,7 @@ def check_queue():
         for name in "pq":
             knob(name, "csig_ports", PORTS + " t0")
         remove_tunnel()
-        tap.claim(f"{what}: csig keeps the underlay's queue short, since it is told of it",
+        tap.claim(f"{what}: csig keeps the underlay's queue short, since the tags report it",
                   whole and whole_too and 2 < named_us < 25 and 3 * named_us < unnamed_us,
                   f"{named_us:.1f} us; {unnamed_us:.1f} us where the tunnel is not named")
     for dev in ("a-p", "q-b"):
@@ -290,7 +290,7 @@ def check_unnamed():
     add_tunnel(TUNNELS[0][1], 4)
     route(4)
     slow("u-q")
-    for name, what, count in (("p", "begins", "tunnel_in"), ("q", "ends", "tunnel_out")):
+    for name, what, count in (("p", "starts", "tunnel_in"), ("q", "ends", "tunnel_out")):
         knob(name, "csig_ports", PORTS)
         good, flow, got = stream()
         tap.claim(f"where a tunnel {what} that is not named, the path strips",

@@ -82,9 +82,9 @@ def line_of(sock):
 def say(client, server, line):
     """Send a line and an answer. Return what the server and the client read."""
     client.sendall(f"{line}\r\n".encode())
-    heard = line_of(server).strip()
-    server.sendall(f"200 {heard}\r\n".encode())
-    return heard, line_of(client).strip()
+    received = line_of(server).strip()
+    server.sendall(f"200 {received}\r\n".encode())
+    return received, line_of(client).strip()
 
 
 def chat(client, server, start):
@@ -105,28 +105,28 @@ def session(cc, address):
     data = listen("a", address, 0, "cubic")
     port = data.getsockname()[1]
     words = f"{address.replace('.', ',')},{port >> 8},{port & 255}"
-    heard, _ = say(client, server, "PORT " + words)
-    if not heard.startswith("PORT "):
-        return heard, False, False
-    *told, high, low = heard.split()[1].split(",")
-    told = ".".join(told)
-    streams = join("b", cc, (told, int(high) << 8 | int(low)), data, (B[4], 20))
+    received, _ = say(client, server, "PORT " + words)
+    if not received.startswith("PORT "):
+        return received, False, False
+    *reported, high, low = received.split()[1].split(",")
+    reported = ".".join(reported)
+    streams = join("b", cc, (reported, int(high) << 8 | int(low)), data, (B[4], 20))
     came = streams is not None and transfer([Stream(*streams, MIB)], limit_s=60)
     hosts.close(control, data, *(streams or ()))
     after = chat(client, server, LINES)
     hosts.close(client, server)
-    return told, came, before and after
+    return reported, came, before and after
 
 
 def check(cc, carrier, headers):
     for what, address, seen in (("its own address", A[4], A[4]),
                                 ("an address that is translated", INNER, A[4])):
         before = counts("a", carrier)
-        told, came, works = session(cc, address)
+        reported, came, works = session(cc, address)
         count = hosts.since("a", before, carrier)
-        tap.equal(f"{cc}, {what}: the server is told an address that it can reach", told, seen)
-        tap.claim(f"{cc}, {what}: the data connection opens, every byte comes", came, told)
-        tap.claim(f"{cc}, {what}: the control connection works before and after", works, told)
+        tap.equal(f"{cc}, {what}: the server receives an address that it can reach", reported, seen)
+        tap.claim(f"{cc}, {what}: the data connection opens, every byte comes", came, reported)
+        tap.claim(f"{cc}, {what}: the control connection works before and after", works, reported)
         tap.equal(f"{cc}, {what}: no header where the helper reads", count[headers], 0)
 
 

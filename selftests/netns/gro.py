@@ -246,7 +246,7 @@ def others_decide(kind, version, link):
     expect(kind, version, link, "PSH ends a packet",
            [*first, packet(kind, version, 2, h, flags=ACK | PSH), packet(kind, version, 3, h)],
            [([0, 1, 2], kind.merged([h] * 3)), ([3], h)])
-    expect(kind, version, link, "CWR begins one", [*first, packet(kind, version, 2, h, flags=ACK | CWR)],
+    expect(kind, version, link, "CWR starts one", [*first, packet(kind, version, 2, h, flags=ACK | CWR)],
            [([0, 1], h), ([2], h)])
     expect(kind, version, link, "two connections in turns",
            [packet(kind, version, n, h, port=9 + n % 2, seq=n // 2) for n in range(6)],

@@ -50,7 +50,7 @@ def streams(source, net, host, where, carriers=CARRIERS):
             tap.claim(f"{where}, IPv{version} {what}: whole, and no NIC got a GSO packet that it cannot segment",
                       good and not mistaken and out["out_gso"] > 30 and
                       came[counter] > MIB // 1448,
-                      f"{mistaken} mistaken, {out['out_gso']} super-packets, "
+                      f"{mistaken} mistaken, {out['out_gso']} GSO packets, "
                       f"{out['out_data']} packets, {came[counter]} with a header")
 
 

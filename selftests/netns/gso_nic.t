@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Super-packets with headers on cards that segment only what they can parse, in the lab's guest.
+# GSO packets with headers on NICs that segment only what they can parse, in the lab's guest.
 # shellcheck source=selftests/netns/module_lib.sh
 . "$(dirname "$0")/module_lib.sh"
 drive_guest release selftests/netns/gso_nic.py csig_nic

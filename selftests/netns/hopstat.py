@@ -81,7 +81,7 @@ class Load:
 
 
 def during(load, seconds, *names):
-    """What hopstat lists in these namespaces while there is load."""
+    """Return the list that hopstat prints in these namespaces while there is load."""
     watch = [subprocess.Popen([*within(name), HOPSTAT, "--json"], stdout=subprocess.PIPE, text=True)
              for name in names]
     load.run(seconds)
@@ -116,7 +116,7 @@ def tmux(*words):
 
 
 def screen(name, load, wanted, size="140x30", keys=()):
-    """What hopstat shows in a terminal, once all of what is wanted is there; and what after each key."""
+    """Return the screens of hopstat in a terminal, once all wanted words are there, and after each key."""
     columns, lines = size.split("x")
     tmux("-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", lines,
          f"nsenter --net=/run/netns/{name} {HOPSTAT} --interval 0.2; echo over; sleep 9")
@@ -132,7 +132,7 @@ def screen(name, load, wanted, size="140x30", keys=()):
         time.sleep(0.5)
         shown.append(tmux("capture-pane", "-p"))
     tmux("kill-server")
-    # It answers before it has ended, and programs take no time: the next session would meet it.
+    # hopstat answers before it has ended, and programs take no time: the next session would meet it.
     time.sleep(0.1)
     for text in shown:
         print("".join(f"# {line}\n" for line in text.splitlines() if line.strip()), end="")
@@ -140,7 +140,7 @@ def screen(name, load, wanted, size="140x30", keys=()):
 
 
 def columns_of(lines, first):
-    """The heading that begins with this word, and the lines under it, by where its words end."""
+    """The heading that starts with this word, and the lines under it, by where its words end."""
     at = next(i for i, line in enumerate(lines) if line.startswith(first))
     return lines[at], [line for line in lines[at + 1:] if line.strip()]
 

@@ -48,7 +48,7 @@ def answers():
 def path(rate="1gbit", delay="50us", extra=""):
     """Two hops that speak, a's own port (switch 9) and the router's to b (switch 5),
     behind which the wire is narrow; the way back has the same delay and no hop."""
-    # What netem is not told of it keeps.
+    # netem keeps the options that are not given.
     for dev in ("r-a", "r-b"):
         run(f"ip netns exec r tc qdisc del dev {dev} root", check=False)
     run("ip netns exec a tc qdisc replace dev a-r root handle 1: int rate 10gbit switch_id 9"
@@ -98,7 +98,7 @@ def opened_once(version, name, exact, a, b):
 
 
 def told(version, name, a, b, want):
-    """Answers of one kind came back, and told of both hops."""
+    """Answers of one kind came back, and reported both hops."""
     tap.claim(f"IPv{version} {name}: answers of kind {want} and no other",
               b["out_answer"] == a["in_answer"] and set(answers()) == {want}, f"{answers()}")
     if want in (RECORDS, SUMMARY):
@@ -124,7 +124,7 @@ def probing(version, name, kind=RECORDS, want=None, **options):
 
 
 def ratios(version):
-    """What a ratio and a window say: the wire is full, and the window is below the most."""
+    """Check a ratio and a window: the wire is full, and the window is below the most."""
     for kind, low, high in ((RATIO, 0.8, 40), (WINDOW, 64 / 2**20, 1250000 / 2**20)):
         drive("kind", kind)
         one_way(version, 5 * MB)
@@ -141,12 +141,12 @@ def crowd(version):
     drive_reset()
     pairs = [connect(version, cc=CC) for _ in range(3)]
     exact = transfer([Stream(*pair, 3 << 20) for pair in pairs])
-    # Of the last answer while all three sent: then N shrinks.
+    # N of the last answer while all three sent: then N shrinks.
     flows = drive("flows")
     for pair in pairs:
         hosts.close(*pair)
     settle()
-    tap.claim(f"IPv{version} three flows: exact, N told", exact and 2 <= flows <= 3, f"{flows}")
+    tap.claim(f"IPv{version} three flows: exact, N reported", exact and 2 <= flows <= 3, f"{flows}")
     drive("kind", RECORDS)
 
 
@@ -181,7 +181,7 @@ def inband(version, name, kind=RECORDS, super_packets=True, every=1, **options):
     tap.claim(f"IPv{version} {name}: headers on data",
               b["in_data"] == a["out_data"] > low and not a["out_no_room"] and
               bool(a["out_gso"]) == super_packets,
-              f"{a['out_data']} packets, {a['out_gso']} super-packets")
+              f"{a['out_data']} packets, {a['out_gso']} GSO packets")
     if kind == RECORDS:
         told(version, name, a, b, kind)
         # One packet in each T is answered, and one in T/8 while a queue stands: some eight pass in T.
@@ -189,11 +189,11 @@ def inband(version, name, kind=RECORDS, super_packets=True, every=1, **options):
         least = min(a["out_gso"], a["out_data"] // 16) if super_packets else a["out_data"] // 16
         tap.claim(f"IPv{version} {name}: answered, and no packet twice",
                   least + a["out_probe"] <= a["in_answer"] <= a["out_data"] + a["out_probe"],
-                  f"{a['in_answer']} answers, {a['out_data']} packets, {a['out_gso']} super-packets")
+                  f"{a['in_answer']} answers, {a['out_data']} packets, {a['out_gso']} GSO packets")
     else:
-        # A window is told once a T, in which some eight packets pass.
+        # A window is reported once a T, in which some eight packets pass.
         most = a["out_data"] // 4 if kind == WINDOW else a["out_data"]
-        tap.claim(f"IPv{version} {name}: the terms were told, answers of the kind",
+        tap.claim(f"IPv{version} {name}: the terms were reported, answers of the kind",
                   a["out_probe"] > 0 and 0 < answers().get(kind, 0) < most and sound(a, b),
                   f"{a['out_probe']} probes, {answers()}")
     drive("kind", RECORDS)
@@ -207,7 +207,7 @@ def inbands(version):
     inband(version, "inband, window", WINDOW)
     inband(version, "inband, ratio", RATIO)
     sysctl("a", "hopcc/int_gso", 0)
-    inband(version, "inband, no super-packets", super_packets=False)
+    inband(version, "inband, no GSO packets", super_packets=False)
     sysctl("a", "hopcc/int_gso", 1)
     sysctl("a", "hopcc/int_encap", 1)
     inband(version, "inband in UDP", super_packets=False)
@@ -265,7 +265,7 @@ def anonymous(version):
 
 
 def forget(needed=True):
-    """The memory for silent destinations runs out."""
+    """The memory for destinations without support runs out."""
     if needed:
         time.sleep(61)
 
@@ -276,7 +276,7 @@ def small_windows(version):
         sysctl("a", "hopcc/int_forward", forward)
         for window, want in ((2 * 1448, True), (1000000, False)):
             drive("wnd", window)
-            # The small window is the driver's word only: TCP's own allows super-packets.
+            # The small window is the driver's word only: TCP's own allows GSO packets.
             sysctl("a", "hopcc/int_gso", 0 if want else 1)
             before = hosts.snmp("b", "Tcp", "OutSegs")
             _, a, b = one_way(version, 2 << 20)
@@ -410,7 +410,7 @@ def switched(version):
 
 
 def path_mtu(version):
-    """A narrower link behind the router: TCP is told by ICMP."""
+    """A narrower link behind the router: ICMP reports it to TCP."""
     sysctl("a", "hopcc/int_forward", 1)
     run("ip -n r link set r-b mtu 1400")
     start = time.monotonic()
@@ -444,7 +444,7 @@ def without(version, name, first=(0, 0.1), again=(0, 0.1)):
 
 def brownfield(version):
     sysctl("b", "hopcc/int", 0)
-    without(version, "silent peer")
+    without(version, "peer without support")
     sysctl("b", "hopcc/int", 1)
     proto = {4: "ip", 6: "ipv6"}[version]
     for dev, name, first in (("r-a", "protocol dropped", (0.9, 1.5)),
@@ -678,7 +678,7 @@ def main():
     knobs()
     for name in ("a", "b"):
         sysctl(name, "hopcc/int_cc", "hpccpp " + CC)
-        # A queue of some 2 ms at most: patience is four times what TCP measures.
+        # A queue of some 2 ms at most: timeout is four times what TCP measures.
         sysctl(name, "ipv4/tcp_rmem", "4096 131072 262144")
     named(4)
     for version in (4, 6):

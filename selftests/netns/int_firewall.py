@@ -58,7 +58,7 @@ table inet dscp {{
 REWRITE, DROP = dscp_rules("{ip} dscp set 0"), dscp_rules("drop")
 ANSWERS_REWRITTEN = REWRITE.replace("0x1b", "0x1f")
 
-# What comes to TCP of b with the user's DSCP.
+# Packets that reach TCP of b with the user's DSCP.
 USER_DSCP = """
 table inet user {
 	chain input {
@@ -101,7 +101,7 @@ def with_telemetry(version, name):
         sysctl("a", "hopcc/int_gso", gso)
         exact, opened, _, got = stream(version)
         headers = got["out_data"] + got["out_probe"]
-        what = "probe" if not forward else "inband, super-packets" if gso else "inband"
+        what = "probe" if not forward else "inband, GSO packets" if gso else "inband"
         tap.claim(f"IPv{version} {name}, {what}: exact, answers",
                   exact and opened == 1 and not drive("silenced") and drive("records") > 5 and
                   bool(got["out_gso"]) == bool(forward and gso) and
@@ -134,7 +134,7 @@ def nat_begins(version):
     by_probes(version, "router with conntrack")
     nft("r", MASQUERADE)
     exact, _, _, got = stream(version, MB)
-    tap.claim(f"IPv{version} source NAT begins: one connection is reset, and this is noted",
+    tap.claim(f"IPv{version} source NAT starts: one connection is reset, and this is noted",
               not exact and got["peer_reset"] == got["peer_unsupported"] == 1)
     exact, opened, took, got = stream(version, MB)
     tap.claim(f"IPv{version} source NAT began, the next: exact, without telemetry, at once",
@@ -150,7 +150,7 @@ def firewalls_on_hosts(version):
 def given_up(version, name):
     """Probes are not answered: a few, then none, and TCP does not suffer."""
     exact, opened, _, got = stream(version, 50 * MB)
-    tap.claim(f"IPv{version} {name}: exact, three probes and no more, the cc is told",
+    tap.claim(f"IPv{version} {name}: exact, three probes and no more, the congestion control notices",
               exact and opened == 1 and got["out_probe"] == 3 and got["peer_given_up"] == 1 and
               drive("silenced") == 1, f"{got['out_probe']} probes")
     time.sleep(61)

@@ -109,7 +109,7 @@ def flows(n, total, **options):
 
 
 def spread():
-    """Of 16 flows between two hosts: by their ports, or all on one way."""
+    """Paths of 16 flows between two hosts: by their ports, or all on one path."""
     for encap, kind in ((0, "data"), (1, "encap")):
         sysctl("a", "hopcc/int_forward", 1)
         sysctl("a", "hopcc/int_encap", encap)
@@ -276,7 +276,7 @@ def stamps(tx_bytes_ps, qlen, speed=2):
     return one
 
 
-# What an attack is, what it tells, what counts it.
+# Name of an attack, its false report, the counter.
 ATTACKS = (
     ("off-path, overload", lambda m: {"cookie": random.getrandbits(64), "records":
                                       (record(2, 0, 0, 65535),)}, "in_bad_cookie"),
@@ -289,7 +289,7 @@ ATTACKS = (
     ("underload", stamps(12500, 0), "in_answer"),
 )
 
-# What is within 5 % of before is so in windows of 0.3 s.
+# Rates within 5 % of those before are so in windows of 0.3 s.
 WINDOW_S = 0.3
 
 

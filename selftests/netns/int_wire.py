@@ -267,7 +267,7 @@ def reports(tun, version):
 
 
 def answered(tun, version):
-    """What goes back for a probe, and for data with a header."""
+    """Answers to a probe, and to data with a header."""
     listener = listen(version)
     peer = Talker(tun, version, 50100)
     sock = peer.open(listener)
@@ -348,7 +348,7 @@ def kinds(tun, version):
                                  records=(record(ts=ts, tx=tx), record(ts=ts, tx=tx, qlen=10))))
             time.sleep(0.001)
         m = Message(got[0].payload)
-        tap.claim(f"IPv{version} kind {kind}: told so",
+        tap.claim(f"IPv{version} kind {kind}: reported",
                   (m.kind, m.id) == (kind, number) and low <= m.wnd <= high,
                   f"{m.kind} {m.wnd} {m.t_ns}")
         if kind == SUMMARY:
@@ -356,7 +356,7 @@ def kinds(tun, version):
                       (m.hops, m.path, m.slots, m.flags, m.records),
                       (2, 3, 1, 1, (record(ts=ts, tx=tx, qlen=10),)))
         else:
-            tap.equal(f"IPv{version} kind {kind}: no records, N is told",
+            tap.equal(f"IPv{version} kind {kind}: no records, N is reported",
                       (m.hops, m.path, m.slots, m.flows), (2 * (kind == WINDOW), 0, 0, 1))
     peer.send(RST | ACK, pos=0)
     sock.close()
@@ -388,7 +388,7 @@ def signed(tun, version):
 
 FULL = data_shim(1, 0, slots=2)
 BAD_SHIMS = (
-    # what, header, change of the packet, counter
+    # name, header, change of the packet, counter
     ("length 0", header(DATA, words=0) + bytes(8), None, "bad_length"),
     ("length 2", header(DATA, words=2) + bytes(8), None, "bad_length"),
     ("half a record", header(DATA, words=4) + bytes(12), None, "bad_length"),
@@ -560,7 +560,7 @@ class Caller(shims.Caller):
         return self.peer.read(1)
 
     def take(self):
-        """What the test's cc has found at the next ACK."""
+        """Values that the test's congestion control finds at the next ACK."""
         self.data(MSS)
         return [drive(name) for name in ("records", "summaries", "ratios", "windows")]
 
@@ -609,7 +609,7 @@ def more_hops(tun, version):
                             following=0))
         got = grown(before)
         caller.data(MSS)
-        tap.equal(f"IPv{version}: a path of {hops} hops, told of by {m.slots} records: next, {slots}",
+        tap.equal(f"IPv{version}: a path of {hops} hops, reported by {m.slots} records: next, {slots}",
                   (got.get("in_answer"), got.get("in_short"), caller.newest.slots),
                   (1, 1 if short else None, slots))
     caller.close()
@@ -698,11 +698,11 @@ def silence(tun, version):
         if any(p.dscp == DSCP_PROBE for p in caller.data(MSS)):
             times.append(time.monotonic())
         time.sleep(0.001)
-    tap.claim(f"IPv{version} nobody answers: two probes, a patience later a third, then none",
+    tap.claim(f"IPv{version} nobody answers: two probes, a timeout later a third, then none",
               len(times) == 3 and times[2] - times[1] >= 0.004 and
               grown(before).get("peer_given_up") == 1, f"{times}")
     caller.close()
-    tap.equal(f"IPv{version} nobody answers: the cc is told", drive("silenced"), 1)
+    tap.equal(f"IPv{version} nobody answers: the congestion control notices", drive("silenced"), 1)
     time.sleep(61)
 
 
@@ -762,7 +762,7 @@ def inband(tun, version):
     caller.sock.send(content)
     packets = [p for p in caller.peer.read(2) if p.size and p.dscp == 0]
     tails = {struct.unpack("!II", p.shim[-8:]) for p in packets}
-    tap.claim(f"IPv{version} inband: segments, each with a header, of one super-packet",
+    tap.claim(f"IPv{version} inband: segments, each with a header, of one GSO packet",
               [p.size for p in packets] == [size] * 4 and len(tails) == 1 and
               grown(before).get("out_gso") == 1 and
               {p.shim[:-8] for p in packets} == {header(DATA, 5)}, f"{[p.size for p in packets]}")
@@ -785,7 +785,7 @@ def too_big(caller, version, packet):
     caller.peer.wire.write(quoted_error(version, packet, *TOO_BIG[version], mtu, 68))
     smaller = [p for p in caller.peer.read(5) if p.size]
     got = grown(before)
-    tap.claim(f"IPv{version} ICMP too big: short quotes counted, TCP told",
+    tap.claim(f"IPv{version} ICMP too big: short quotes counted, TCP informed",
               got.get("icmp") == 1 and 1 <= got.get("icmp_short", 0) <= 2 and
               (version == 6 or smaller and all(len(p.raw) <= mtu for p in smaller)), f"{got}")
 

@@ -71,7 +71,7 @@ def choose(sock, cc):
 
 
 class Run:
-    """A connection that begins with cubic: what became of it."""
+    """A connection that starts with cubic: what became of it."""
 
     def __init__(self, version, cc, total=5 * MB, passive=False, meanwhile=None, names=None):
         carrier = CARRIERS[cc][0]

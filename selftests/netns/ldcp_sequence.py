@@ -374,7 +374,7 @@ def losses(tun):
               law(s.sock), (int(want * CW_ONE), STABLE))
         claim("packets may overtake each other from now on", reordering(s.sock), 3)
         again = [p for p in packets if p.seq < 20 * MSS]
-        claim("what is repeated is ECT, and begins at the hole",
+        claim("what is repeated is ECT, and starts at the hole",
               ({p.ecn for p in again}, min(p.seq for p in again) if again else None),
               ({ECT0}, lost * MSS))
         s.close()
@@ -558,7 +558,7 @@ def timeouts(tun, mark):
     claim("the peer's marks are echoed still, Not-ECT", acks[-1:], [(1, True, NOT_ECT)])
     s.peer.send(ACK | CWR, pos=MSS, ack=s.una, ecn=ECT0, payload=bytes(MSS))
     acks = [(p.ack // MSS, bool(p.flags & ECE)) for p in s.collect(100)]
-    claim("until it has heard", acks[-1:], [(2, False)])
+    claim("until it has received CWR", acks[-1:], [(2, False)])
     claim("packets may overtake each other as ever", reordering(s.sock), 3)
     s.close()
 

@@ -8,7 +8,7 @@ at most. All bytes must arrive, and the sender must count the feedback that it r
 
     a [nic0] ---- script, RTT_S there and back ---- [tap0] b
 
-lying_wire.py CARD [KIB [SEED [SYSTEM ...]]]: CARD is the module speed_nic; KIB the stream's size.
+lying_wire.py NIC [KIB [SEED [SYSTEM ...]]]: NIC is the module speed_nic; KIB the stream's size.
 
 Needs root, all carriers and their congestion controls; changes nothing outside its own network
 namespaces.

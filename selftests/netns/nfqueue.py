@@ -74,12 +74,12 @@ class Queue:
 
 
 class Program:
-    """A process that reads queues and calls judge(number of the queue, number of packets so far,
-    packet, True if it may be rebuilt). judge() returns (verdict, another packet or None), or None
+    """A process that reads queues and calls decide(number of the queue, number of packets so far,
+    packet, True if it may be rebuilt). decide() returns (verdict, another packet or None), or None
     to let the packet wait for ever. The process reports its counts when it is stopped, but not
     when it is killed."""
 
-    def __init__(self, queues, judge):
+    def __init__(self, queues, decide):
         ready, said = os.pipe()
         self.pid, self.said = os.fork(), ready
         if self.pid:
@@ -91,14 +91,14 @@ class Program:
             signal.signal(signal.SIGTERM, self.stop)
             opened = {queue.sock: queue for queue in (Queue(*args) for args in queues)}
             os.write(said, b".")
-            self.serve(opened, judge, said)
+            self.serve(opened, decide, said)
             status = 0
         os._exit(status)
 
     def stop(self, *_):
         self.pid = None
 
-    def serve(self, opened, judge, said):
+    def serve(self, opened, decide, said):
         counts = {queue.number: [0, 0, 0, 0] for queue in opened.values()}
         while self.pid is not None:
             for sock in select.select(list(opened), [], [], 0.05)[0]:
@@ -106,13 +106,13 @@ class Program:
                 packet_id, *packet = queue.packet()
                 seen = counts[queue.number]
                 seen[0] += 1
-                judged = judge(queue.number, seen[0], *packet)
-                if judged is None:
+                decided = decide(queue.number, seen[0], *packet)
+                if decided is None:
                     seen[3] += 1
                     continue
-                seen[1] += judged[0] == DROP
-                seen[2] += judged[1] is not None
-                queue.verdict(packet_id, *judged)
+                seen[1] += decided[0] == DROP
+                seen[2] += decided[1] is not None
+                queue.verdict(packet_id, *decided)
         os.write(said, json.dumps(counts).encode())
 
     def end(self, how=signal.SIGTERM):

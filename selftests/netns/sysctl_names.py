@@ -41,7 +41,7 @@ def write(name, value):
 
 
 def one_value(new, old, value):
-    """What is written under the new name is read under the old one, and the other way round."""
+    """A value written under one of the names is read under the other one."""
     default = read(new)
     write(new, value)
     seen = [read(old)]

@@ -52,8 +52,8 @@ def conservation(version, name, gso=True, **options):
     tap.claim(f"IPv{version} {name}: a header on every data packet",
               out["out_data"] >= 20 * MB // mss and out["peer_supported"] == both
               and not out["out_no_room"],
-              f"{out['out_data']} packets, {out['out_gso']} super-packets")
-    tap.equal(f"IPv{version} {name}: super-packets or none", bool(out["out_gso"]), gso)
+              f"{out['out_data']} packets, {out['out_gso']} GSO packets")
+    tap.equal(f"IPv{version} {name}: GSO packets or none", bool(out["out_gso"]), gso)
     tap.equal(f"IPv{version} {name}: all feedback came back", drive("feedback"),
               drive("delta") * out["out_data"])
     tap.claim(f"IPv{version} {name}: one opened, one closed",
@@ -77,10 +77,10 @@ def in_tunnels():
             before, errors = counts("a"), hosts.snmp("b", "Tcp", "InCsumErrors")
             exact, _ = one_way(version, 5 * MB, to=far)
             got = since("a", before)
-            tap.claim(f"IPv{version} in {kind}: exact, super-packets with headers, sums right",
+            tap.claim(f"IPv{version} in {kind}: exact, GSO packets with headers, sums right",
                       exact and got["out_gso"] > 0 and got["peer_supported"] == 1 and
                       hosts.snmp("b", "Tcp", "InCsumErrors") == errors,
-                      f"{got['out_data']} packets, {got['out_gso']} super-packets")
+                      f"{got['out_data']} packets, {got['out_gso']} GSO packets")
         for name in ends:
             run(f"ip -n {name} link del t0")
 
@@ -149,11 +149,11 @@ def on_data(version, gso):
 
     exact = transfer([Stream(b, a, 2 << 20)], meanwhile=ask)
     got = since("b", before)
-    tap.claim(f"IPv{version}, {'super-packets' if gso else 'packets'} of cubic's data answer",
+    tap.claim(f"IPv{version}, {'GSO packets' if gso else 'packets'} of cubic's data answer",
               exact and got["out_data"] > asked // 2 and late < asked // 2 and
               bool(got["out_gso"]) == bool(gso),
               f"{asked} asked, at most {late} not answered, {got['out_ack']} ACKs, "
-              f"{got['out_data']} segments, {got['out_gso']} super-packets")
+              f"{got['out_data']} segments, {got['out_gso']} GSO packets")
     # From now on, the congestion control decides about the room for a header.
     for cc in ("xcp", "cubic", "xcp"):
         b.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
@@ -213,7 +213,7 @@ def silent_peer(version):
         before = counts("a")
         exact, took = one_way(version, 2 * MB)
         got = since("a", before)
-        tap.claim(f"IPv{version} silent peer, {when} connection: exact, at once, without",
+        tap.claim(f"IPv{version} peer without support, {when} connection: exact, at once, without",
                   exact and took < 1 and drive("refused") == 1 and
                   (got["peer_unsupported"], got["peer_avoided"], got["out_data"]) ==
                   (silent, avoided, 0))
@@ -389,7 +389,7 @@ def main():
         if version == 4:
             conservation(4, "to a listener of IPv6", listener_version=6)
         sysctl("a", "hopcc/xcp_gso", 0)
-        conservation(version, "no super-packets", gso=False)
+        conservation(version, "no GSO packets", gso=False)
         sysctl("a", "hopcc/xcp_gso", 1)
         small_windows(version)
         both_ways(version)

@@ -54,7 +54,7 @@ def cookies(version):
     # The listener's carrier is off: there is no flow, and no header on the SYN-ACK.
     sysctl("b", "hopcc/xcp", 0)
     before = begin()
-    goes_without(f"IPv{version} with a SYN cookie, a silent peer", connect(version), before)
+    goes_without(f"IPv{version} with a SYN cookie, a peer without support", connect(version), before)
     sysctl("b", "hopcc/xcp", 1)
     sysctl("b", "ipv4/tcp_syncookies", 1)
     time.sleep(61)

@@ -155,7 +155,7 @@ def nat_begins(version):
     nft("r", MASQUERADE)
     for pause_s in (60, 120):
         exact, _, _, got = stream(version, MB)
-        tap.claim(f"IPv{version} source NAT begins: one connection is reset, and this is noted",
+        tap.claim(f"IPv{version} source NAT starts: one connection is reset, and this is noted",
                   not exact and got["peer_reset"] == got["peer_unsupported"] == 1)
         for when in ("next", "last before it is forgotten"):
             exact, opened, took, got = stream(version, MB)

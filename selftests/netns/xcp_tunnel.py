@@ -219,11 +219,11 @@ def from_host(version, name, outer, kind):
     time.sleep(3)
     got = through(version, 2 * MB, FAR)
     a, b = got["a"], got["b"]
-    tap.claim(f"IPv{version} in {name} from the host: super-packets, a copy for each segment",
+    tap.claim(f"IPv{version} in {name} from the host: GSO packets, a copy for each segment",
               got["exact"] and a["out_gso"] > 0 and not a["tunnel_gso"] and
               a["tunnel_out"] == a["out_data"] + a["out_syn"] == b["tunnel_in"] and
               b["tunnel_lowered"] > 0 and not got["drops"],
-              f"{a['out_data']} packets, {a['out_gso']} super-packets, "
+              f"{a['out_data']} packets, {a['out_gso']} GSO packets, "
               f"{b['tunnel_lowered']} lowered")
     for end in "ab":
         run(f"ip -n {end} link del t0")
@@ -253,7 +253,7 @@ def narrow(outer, kind, version):
     build_tunnel(outer, kind, "")
     run("ip -n r link set r-x mtu 1320")
     got = through(version, 2 * MB)
-    tap.claim(f"IPv{version} in {kind} over IPv{outer}: the tunnel hears of the path's MTU",
+    tap.claim(f"IPv{version} in {kind} over IPv{outer}: the tunnel learns the path's MTU",
               got["exact"] and got["e"]["icmp"] > 0 and got["took"] < 20,
               f"{got['e']['icmp']} errors, {got['e']['tunnel_no_room']} without a copy")
     run("ip -n r link set r-x mtu 1500")

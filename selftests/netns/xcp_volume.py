@@ -30,11 +30,11 @@ def streams():
             hosts.close(*pair)
             time.sleep(1)
             got = since("a", before)
-            tap.claim(f"IPv{version}, super-packets {'on' if gso else 'off'}: 256 MB exact, "
+            tap.claim(f"IPv{version}, GSO packets {'on' if gso else 'off'}: 256 MB exact, "
                       "all feedback",
                       exact and drive("feedback") == got["out_data"] * drive("delta") and
                       bool(got["out_gso"]) == bool(gso),
-                      f"{got['out_data']} headers, {got['out_gso']} super-packets")
+                      f"{got['out_data']} headers, {got['out_gso']} GSO packets")
 
 
 def one_connection(listener, number):

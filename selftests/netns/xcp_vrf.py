@@ -83,7 +83,7 @@ def speaks(what, version, *devices):
     tap.claim(f"IPv{version} in a VRF, {what}: exact, with headers, each for its flow",
               exact and not late and a["peer_supported"] == b["peer_supported"] == 1 and
               b["in"] >= TOTAL // 1460 and a["in"] > 1 and not stray,
-              f"exact: {exact}, {a['out_data']} sent, {b['in']} heard, {a['in']} answers, {late} repairs, "
+              f"exact: {exact}, {a['out_data']} sent, {b['in']} received, {a['in']} answers, {late} repairs, "
               f"{stray}, speaks: {a['peer_supported']}, {b['peer_supported']}")
 
 

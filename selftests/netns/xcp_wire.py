@@ -128,7 +128,7 @@ def answers(tun, version):
     steps = (
         ("first of two: delayed", [header(delta=700, **BIG)], []),
         ("second: the sum", [header(delta=-200, **BIG)], [500]),
-        ("a sum of 0 is told", [header(delta=9, **BIG), header(delta=-9, **BIG)], [0]),
+        ("a sum of 0 is returned", [header(delta=9, **BIG), header(delta=-9, **BIG)], [0]),
         ("Standard, flags", [header(STANDARD, delta=5, flags=1, **BIG),
                              header(STANDARD, delta=6, flags=0x80, **BIG)], [11]),
         ("Minimal asks nothing", [header(MINIMAL, 0, 0, 0, 77), header(MINIMAL, 0, 0)], [None]),
@@ -160,9 +160,9 @@ def data_answers(tun, version):
     sock = peer.open(listener, UNKNOWN)
     sent = 0
     for what, delta, content, want in (
-            ("a short segment", 7, b"short", [7]), ("nothing is owed", None, b"plain", [None]),
+            ("a short segment", 7, b"short", [7]), ("nothing is pending", None, b"plain", [None]),
             ("a full segment", -8, bytes(MSS), [-8]),
-            ("a super-packet: the first of its segments", 9, bytes(3 * MSS), [9, 0, 0])):
+            ("a GSO packet: the first of its segments", 9, bytes(3 * MSS), [9, 0, 0])):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
         if delta:
             peer.send(ACK, ack=sent, payload=bytes(MSS), shim=header(delta=delta, **BIG))
@@ -317,11 +317,11 @@ def windows(tun, version):
                   shim=header(delta=1000 if counted else 0, **BIG))
         peer.read(5)
         after = counts()
-        tap.equal(f"IPv{version} {what}: {'not heard' if counted else 'heard'}",
+        tap.equal(f"IPv{version} {what}: {'not received' if counted else 'received'}",
                   after["in_bad_seq"] - before["in_bad_seq"], int(counted))
     peer.read(500)
     peer.send(ACK, payload=bytes(MSS), shim=header(throughput=1, delta=5))
-    tap.equal(f"IPv{version} what was not heard is not owed",
+    tap.equal(f"IPv{version} a header that was not received leaves nothing pending",
               [p.shim and p.shim[5] for p in peer.read(5)], [5])
     peer.send(RST | ACK, pos=MSS)
     sock.close()
@@ -387,7 +387,7 @@ def asking(tun, version):
     super_packet(caller, version)
     caller.peer.send(ACK, pos=2, ack=3 * MSS + 6 * 980, shim=header(MINIMAL, 0, 0, 0, -1234))
     caller.peer.read(5)
-    tap.equal(f"IPv{version}: Reverse_Feedback reaches the reactor",
+    tap.equal(f"IPv{version}: Reverse_Feedback reaches the congestion control",
               hosts.drive("feedback"), -1234)
     caller.close()
 
@@ -404,12 +404,12 @@ def super_packet(caller, version):
     content = random.Random(4).randbytes(6 * (MSS - 20))
     caller.sock.send(content)
     packets = [p for p in caller.peer.read(5) if p.size]
-    tap.equal(f"IPv{version} super-packet: segments, each with the offer, one answer",
+    tap.equal(f"IPv{version} GSO packet: segments, each with the offer, one answer",
               (counts()["out_gso"] > before, [p.size for p in packets],
                [p.shim for p in packets]),
               (True, [MSS - 20] * 6, [(MICRO, 0, 100, 1000, 1000, 66)] +
                [(MICRO, 0, 100, 1000, 1000, 0)] * 5))
-    tap.claim(f"IPv{version} super-packet: bytes, sums, lengths and identifiers right",
+    tap.claim(f"IPv{version} GSO packet: bytes, sums, lengths and identifiers right",
               b"".join(p.raw[-p.size:] for p in packets) == content and
               all(p.good for p in packets) and
               (version == 6 or len({p.raw[4:6] for p in packets}) == 6))
@@ -466,7 +466,7 @@ def too_big(tun, version):
                   smaller and all(len(p.raw) <= mtu and p.shim for p in smaller),
                   f"{[len(p.raw) for p in smaller]}")
     else:
-        tap.claim("IPv6 ICMP packet too big is told to TCP",
+        tap.claim("IPv6 ICMP packet too big reaches TCP",
                   counts()["icmp"] - before["icmp"] == 1)
     caller.close()
 

@@ -374,7 +374,7 @@ def held_queue_rests(wire):
         count = expiries("scsig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
         assert 8 <= count <= 1000, count
         got = [read(data)[1] for data in wire.arrived()]
-        expect((len(got), got[2]), (11, 8000), "arrived, told")
+        expect((len(got), got[2]), (11, 8000), "arrived, reported")
         wire.empty()
         wire.clear()
 

@@ -221,7 +221,7 @@ def expiries_of_ports(number, qdiscs, data, burst, timers):
         sent_ns.append(time.monotonic_ns())
         time.sleep(1)
 
-    # What a port holds fills the buffer of its socket.
+    # Packets that a port holds fill the buffer of its socket.
     socks = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) for _ in names]
     first = expiry_times(timers, send)
     for sock in socks:

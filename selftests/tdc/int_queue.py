@@ -143,7 +143,7 @@ def expect_stats(wire, stamped=None, malformed=None, **want):
 
 
 def own_record(tx=0, qlen=0, speed=SPEED_10M):
-    """What the port says now."""
+    """Return the state of the port."""
     return record(speed, time.clock_gettime_ns(time.CLOCK_MONOTONIC), tx, qlen)
 
 
@@ -347,7 +347,7 @@ def units_of_the_speed(wire):
 
 
 def train(wire, count, data):
-    """Of equal frames, one a ms behind the shaper: the records that it collects."""
+    """Return the records that equal frames collect, one a ms behind the shaper."""
     for _ in range(count):
         wire.put(data)
     return [read(got, 34)[3][0] for got in wire.arrived()]
@@ -478,7 +478,7 @@ def down_and_up(wire):
 
 
 def speed_of_the_device(wire):
-    """veth says 10 Gbit/s; a tap says what it was told, once it comes up again."""
+    """veth says 10 Gbit/s; a tap says what was configured, once it comes up again."""
     wire.qdisc("root handle 10: int")
     shown = wire.stats()
     expect((shown["port_rate"], shown["port_speed"]), (1250000000, 1250000000), "rates")
@@ -550,7 +550,7 @@ def super_packet_is_ten(wire):
 
 
 def super_probe(wire):
-    """TCP's checksum of a super-packet is the device's, and stays as it is."""
+    """TCP's checksum of a GSO packet is the device's, and stays as it is."""
     wire.qdisc(ROOT)
     payload = message() + header(PROBE)
     segment = with_check(4, TCP, tcp(payload + bytes(3000 - len(payload))), partial=True)

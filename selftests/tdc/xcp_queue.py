@@ -442,7 +442,7 @@ def sampler_finds_who_lies(wire):
     expect(samples(), (1, 0, 0), "an honest sender")
     time.sleep(1)
     flow(wire, 300, 100, 2)
-    expect(samples(), (2, 1, 0), "one that says a tenth")
+    expect(samples(), (2, 1, 0), "one that reports 10 %")
     time.sleep(1)
     flow(wire, 300, 100, 4, protocol=4)
     expect(samples(), (2, 1, 0), "a tunnel's packets are not one sender's")

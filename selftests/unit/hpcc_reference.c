@@ -399,7 +399,7 @@ static void answer(struct connection *c, const struct int_hdr *h)
 		reference_wind(&c->r, &c->v, &c->p, update, multiply, small);
 	seen.answers++;
 	seen.received[got]++;
-	check(got == want, "heard", got, want);
+	check(got == want, "received", got, want);
 	check(c->r.stage == c->v.inc_stage, "incStage", c->v.inc_stage, c->r.stage);
 	c->r.stage = c->v.inc_stage;
 	compare(c);
@@ -533,7 +533,7 @@ static void check_coverage(void)
 	unsigned int i;
 
 	for (i = 0; i < HPCC_RECEIVED_NOTHING; i++)
-		check(seen.received[i], "never heard", 0, i);
+		check(seen.received[i], "never received", 0, i);
 	check(seen.multiplied && seen.added && seen.returned && seen.at_max && seen.at_min &&
 	      seen.saturated_q, "coverage", 0, 1);
 	check(seen.agreed < seen.answers / 100, "at the edge", seen.agreed, seen.answers);

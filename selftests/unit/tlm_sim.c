@@ -31,14 +31,14 @@
 #define WARM_UP_RTTS	200
 #define MEASURED_RTTS	600
 #define BLIND_ROUNDS	16
-/* Of the queue's histogram, and of them in a BDP */
+/* Bins of the queue's histogram, and bins in a BDP */
 #define SLOTS		8192
 #define SLOTS_A_BDP	256.0
 #define BUFFER_BDPS	16
 
 enum record_source { OWN, COUNTER, UTIL, QUEUE };
 
-/* What a switch reports that is not true; 0: the truth. */
+/* False reports of a switch; 0: the truth. */
 struct lie {
 	double speed;		/* reported speed, in units of the true one */
 	double util_window_rtts;
@@ -585,7 +585,7 @@ static const struct sim_case cases[] = {
 	{ "three bottlenecks counter", COUNTER, 25000, 20, 10, 3, {}, 95, 6, 12, 14.8, 0, 0 },
 	{ "three bottlenecks utilisation", UTIL, 25000, 20, 10, 3, {}, 95, 6, 12, 14.1, 0, 0 },
 	{ "three bottlenecks queue", QUEUE, 25000, 20, 10, 3, {}, 97, 14, 21, 9.8, 0, 0 },
-	/* What switches average or update at intervals */
+	/* Values that switches average or update at intervals */
 	{ "counter every 4 T", COUNTER, 25000, 20, 8, 1, { .refresh_rtts = 4 },
 	  98, 22, 33, 7.9, 0, 0 },
 	{ "counter every 20 T", COUNTER, 25000, 20, 8, 1, { .refresh_rtts = 20 },

@@ -52,7 +52,7 @@ def compare(what):
         tagged.append(stream())
     off, on = (sorted(cost for cost, _ in column)[ROUNDS // 2] for column in (plain, tagged))
     a = since("a")
-    tap.claim(f"{what}: at most a tenth more",
+    tap.claim(f"{what}: at most 10 % more",
               on <= COST_MAX * off and a.get("out_tag", 0) > ROUNDS * ROUND_BYTES / 1500,
               f"{off:.3f} instructions a byte without tags, {on:.3f} with: {on / off:.3f}; "
               f"{plain} {tagged} {a}")
@@ -65,7 +65,7 @@ def main():
     knob("b", "csig", 1)
     knob("a", "csig_cc", "cubic")
     hosts.run("tc -n r qdisc replace dev r-b root csig rate 100gbit")
-    compare("super-packets")
+    compare("GSO packets")
     hosts.offload("r", "r-b", hosts.ETHTOOL_STSO, False)
     hosts.offload("b", "b-r", hosts.ETHTOOL_SGRO, True)
     knob("a", "csig_weights", "64 64 64")

@@ -72,7 +72,7 @@ make_kernel()
 		{ tail -n 20 "$log" >&2; die "the kernel did not build: all of it is in $log"; }
 }
 
-# What a module of the lab's kernel is, this one has built in only if kcsan.config names it.
+# An option that is a module in the lab's kernel is built in here only if kcsan.config names it.
 configure()
 {
 	# shellcheck disable=SC2086 # a list of files

@@ -35,7 +35,7 @@ esac
 demo="gcc libc6-dev make flex bison bc perl libelf-dev libssl-dev kmod cpio
 xz-utils patch linux-source-$series iproute2 procps util-linux python3 python3-jinja2 python3-matplotlib"
 figures="parallel rsync"
-# The distribution's kernels in QEMU, the tools that judge the source.
+# The distribution's kernels in QEMU, the tools that check the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
 sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev"
 matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"

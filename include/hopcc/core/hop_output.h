@@ -127,7 +127,7 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  * hop_output_ask() - negotiate on an established connection
  * @hs: the carrier's functions for discovery
  * @sk: a TCP socket whose congestion control wants headers
- * @begins: true to start a negotiation if the connection has no flow; false if the carrier is
+ * @starts: true to start a negotiation if the connection has no flow; false if the carrier is
  *	switched off, or the destination is remembered as one without support
  *
  * Call this function when the congestion control is selected, and again for each ACK until the
@@ -139,7 +139,7 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  * Context: socket lock held.
  * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.
  */
-enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool begins);
+enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts);
 
 /**
  * enum hop_late_header - header of a pure ACK that negotiates on an established connection

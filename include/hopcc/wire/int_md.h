@@ -64,7 +64,7 @@ enum intmd_bit {
 	INTMD_INGRESS_TIME,	/* 8 bytes */
 	INTMD_EGRESS_TIME,	/* 8 bytes */
 	INTMD_L2_PORTS,		/* 8 bytes */
-	INTMD_UTIL,		/* of the egress port */
+	INTMD_UTIL,		/* ... of the egress port */
 	INTMD_BUFFER,		/* buffer ID 8, occupancy 24 */
 	INTMD_CHECKSUM = 15,
 	INTMD_BITS,		/* number of bits */

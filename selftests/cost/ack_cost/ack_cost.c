@@ -19,7 +19,7 @@ static struct socket *counted;
 static const struct tcp_congestion_ops *real;
 static struct tcp_congestion_ops wrapper;
 static u64 acks, instructions;
-/* What two readings of the counter cost by themselves. */
+/* Cost of two readings of the counter by themselves. */
 static u64 reading = U64_MAX;
 
 static void count(u64 start)

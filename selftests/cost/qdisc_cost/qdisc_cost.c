@@ -81,7 +81,7 @@ static struct sk_buff *make_packet(struct net_device *dev)
 	return skb;
 }
 
-/* What two readings of the counter cost by themselves. */
+/* Cost of two readings of the counter by themselves. */
 static u32 reading_cost(void)
 {
 	u32 least = U32_MAX;

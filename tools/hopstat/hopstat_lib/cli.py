@@ -83,7 +83,7 @@ def parser():
     one.add_argument("host", nargs=1, metavar="HOST", help="runs hopstat answer")
     many = verbs.add_parser("mesh", parents=[form], help="the same to many hosts")
     many.add_argument("host", nargs="*", metavar="HOST", help="runs hopstat answer")
-    many.add_argument("--hosts", metavar="FILE", help="one a line; # begins a comment")
+    many.add_argument("--hosts", metavar="FILE", help="one a line; # starts a comment")
     for verb in (one, many):
         verb.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP, 4353")
         verb.add_argument("--cc", default="csig", metavar="NAME",

@@ -135,7 +135,7 @@ def build_modules(kernel: str, kdir: Path) -> Path:
         # Make compares times: what was built for another kernel looks up to date.
         shutil.rmtree(folder, ignore_errors=True)
     run_quietly([TOP / "tools/build-modules.sh", folder.name, kdir, "ARCH=um",
-                 # It has an effect only in a kernel with UBSAN, which else does not instrument modules.
+                 # The option has an effect only in a kernel with UBSAN, which else does not instrument modules.
                  "UBSAN_SANITIZE=y", f"-j{len(os.sched_getaffinity(0))}"],
                 BUILD / f"{folder.name}.log", f"the modules for the {kernel} kernel")
     stamp.write_text(now)

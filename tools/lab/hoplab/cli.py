@@ -273,7 +273,7 @@ def add_kernel_argument(command: argparse.ArgumentParser) -> None:
 
 
 def add_run(commands: Commands) -> None:
-    run = commands.add_parser("run", help="run scenarios, by name or file; measure, judge, draw")
+    run = commands.add_parser("run", help="run scenarios, by name or file; measure, decide claims, draw")
     run.add_argument("scenarios", nargs="*", metavar="SCENARIO")
     run.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
     add_kernel(run)
@@ -298,7 +298,7 @@ def add_jobs(commands: Commands) -> None:
     jobs.add_argument("--out", metavar="DIR", default="lab-results", help="where results go (lab-results)")
     jobs.add_argument("--only", action="append", metavar="CASE", help="this case; may be repeated")
     jobs.set_defaults(call=cmd_jobs)
-    one = commands.add_parser("measure", help="one run, its results to FILE; judge by `report`")
+    one = commands.add_parser("measure", help="one run, its results to FILE; decide claims by `report`")
     one.add_argument("scenario", metavar="SCENARIO")
     one.add_argument("case", metavar="CASE")
     one.add_argument("seed", type=SEED, metavar="SEED")

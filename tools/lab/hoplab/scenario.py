@@ -29,7 +29,7 @@ class Scenario:
     title: str
     source: str
     cases: list[Case]
-    word: str = ""      # what load() was given
+    word: str = ""      # the argument of load()
 
 
 def load(word: str) -> Scenario:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What csig does once a round or less: cuts, starts, losses, choice of paths; see csig_sender.h. */
+/* Functions that run once a round or less: cuts, starts, losses, choice of paths; see csig_sender.h. */
 
 #include "csig_sender.h"
 

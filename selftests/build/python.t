@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# No Python source of the tree has a finding of flake8's. The lab's host side is typed: mypy finds
-# nothing, and no module of it imports one that imports it.
+# No Python source of the tree has a finding of flake8's. The lab's host side and hopstat are typed: mypy
+# finds nothing, and no module of the lab imports one that imports it.
 # shellcheck source=selftests/build/build_lib.sh
 . "$(dirname "$0")/build_lib.sh"
 
@@ -18,9 +18,9 @@ sources=$(find . -path ./build -prune -o -path ./.git -prune -o -path ./lab-resu
 done)
 # shellcheck disable=SC2086 # names without blanks
 flake8 --config selftests/build/flake8.ini $sources >build/flake8.log 2>&1
-tap_result $? "flake8 is content with $(echo "$sources" | wc -l) Python sources" build/flake8.log
+tap_result $? "flake8 has no findings in $(echo "$sources" | wc -l) Python sources" build/flake8.log
 
-# A finding that each check must have, or it looks at nothing.
+# Each check must find a planted fault.
 mkdir -p build/python/circle
 printf 'import os\n\n\ndef unused():\n    value = 1\n' >build/python/bad.py
 flake8 --config selftests/build/flake8.ini build/python/bad.py >build/python/log 2>&1
@@ -28,7 +28,11 @@ flake8 --config selftests/build/flake8.ini build/python/bad.py >build/python/log
 tap_result $? "flake8 finds an unused import and an unused variable" build/python/log
 
 MYPYPATH=tools/lab mypy --config-file selftests/build/mypy.ini -p hoplab >build/mypy.log 2>&1
-tap_result $? "mypy is content with the lab's host side" build/mypy.log
+tap_result $? "mypy has no findings in the lab's host side" build/mypy.log
+MYPYPATH=tools/hopstat mypy --config-file selftests/build/mypy.ini -p hopstat_lib >build/mypy.log 2>&1
+tap_result $? "mypy has no findings in hopstat" build/mypy.log
+MYPYPATH=tools/hopstat mypy --config-file selftests/build/mypy.ini -p hopstat_lib >build/mypy.log 2>&1
+tap_result $? "mypy is content with hopstat" build/mypy.log
 printf 'def of(value: int) -> str:\n    return value\n' >build/python/bad.py
 ! mypy --config-file selftests/build/mypy.ini build/python/bad.py >build/python/log 2>&1 &&
 	grep -q 'Incompatible return value' build/python/log

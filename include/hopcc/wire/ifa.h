@@ -130,7 +130,7 @@ enum ifa_fault {
  * @gns: global namespace
  * @next: IFA_NEXT_TCP or IFA_NEXT_UDP
  * @flags: IFA_FLAG_*
- * @hop_limit: limit of the metadata header
+ * @hop_limit: hop limit in the metadata header
  * @max_words: maximum length of the stack
  * @l4_bytes: length of the L4 header in front of the metadata header
  * @md_offset: position of the metadata header

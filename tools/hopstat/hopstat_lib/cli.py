@@ -3,33 +3,43 @@
 import argparse
 import sys
 import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from . import doctor, export, flows, ports, probe, screen, table
+from .table import Row
 
 
-def positive(text):
+class Options(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **more: Any) -> argparse.Action: ...
+
+
+def positive(text: str) -> float:
     value = float(text)
     if not value > 0:
         raise argparse.ArgumentTypeError(f"{text}: more than 0")
     return value
 
 
-def natural(text):
+def natural(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text}: at least 1")
     return value
 
 
-def port(text):
+def port(text: str) -> int:
     value = int(text)
     if not 1 <= value <= 65535:
         raise argparse.ArgumentTypeError(f"{text}: 1 to 65535")
     return value
 
 
-def bits(most):
-    def parse(text):
+def bits(most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
         value = int(text)
         if not 0 <= value <= most:
             raise argparse.ArgumentTypeError(f"{text}: 0 to {most}")
@@ -37,81 +47,83 @@ def bits(most):
     return parse
 
 
-def add_forms(where, of_json, of_csv):
+def add_forms(where: argparse.ArgumentParser, of_json: str, of_csv: str) -> None:
     how = where.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="JSON lines" + of_json)
     how.add_argument("--csv", action="store_true", help="CSV" + of_csv)
 
 
-ABOUT = """What the hops say: flows with their bottleneck, ports with their queues, of this network
-namespace. Without a verb: a live screen; q leaves it, h explains its columns."""
+ABOUT = """Show the flows of this network namespace with their bottlenecks, as switches report them, and
+the ports with their queues. Without a verb: a live screen; q ends it, h explains its columns."""
 
 USAGE = "hopstat [-h] [--interval S] [--count N] [--json | --csv] [VERB ...]"
 
 EXAMPLES = """\
 examples:
   hopstat                                a live screen
-  hopstat --json | jq .                  flows and ports, once; --csv: flows
-  hopstat answer &                       on other hosts, for:
+  hopstat --json | jq .                  flows and ports, once; --csv: flows only
+  hopstat answer &                       on other hosts, for the next two commands
   hopstat trace HOST                     the bottleneck on the path to it
-  hopstat mesh --hosts FILE              the same to many
-  hopstat doctor                         faults of the configuration, and what mends them
+  hopstat mesh --hosts FILE              the bottlenecks on the paths to many hosts
+  hopstat doctor                         faults of the configuration, and the commands that correct them
   hopstat export --textfile /var/lib/prometheus/node-exporter/csig.prom
 
 columns:
 """ + "".join(f"  {line}\n" for line in screen.HELP)
 
 
-def add_periods(where, default, count):
-    """Before the verb, or behind it."""
-    where.add_argument("--interval", type=positive, default=default, metavar="S", help="seconds, 1")
-    where.add_argument("--count", type=natural, metavar="N", help=f"so many times; {count}: for ever",
+def add_periods(where: Options, default: Any, count: str) -> None:
+    """The options that may stand before the verb or after it."""
+    where.add_argument("--interval", type=positive, default=default, metavar="S",
+                       help="seconds between updates (1)")
+    where.add_argument("--count", type=natural, metavar="N", help=f"number of updates (default: {count})",
                        default=argparse.SUPPRESS if default is argparse.SUPPRESS else None)
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="hopstat", usage=USAGE, description=ABOUT, epilog=EXAMPLES,
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_periods(top, 1.0, "the screen and export")
+    add_periods(top, 1.0, "no limit; 1 with --json or --csv")
     add_forms(top, ", flows and ports", ", flows only")
     form = argparse.ArgumentParser(add_help=False)
     add_forms(form, "", "")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", title="verbs", prog="hopstat",
-                               description="hopstat VERB --help tells more")
+                               description="hopstat VERB --help shows its options")
 
     one = verbs.add_parser("trace", parents=[form], help="the bottleneck on a path")
     one.add_argument("host", nargs=1, metavar="HOST", help="runs hopstat answer")
-    many = verbs.add_parser("mesh", parents=[form], help="the same to many hosts")
+    many = verbs.add_parser("mesh", parents=[form], help="the bottlenecks on the paths to many hosts")
     many.add_argument("host", nargs="*", metavar="HOST", help="runs hopstat answer")
-    many.add_argument("--hosts", metavar="FILE", help="one a line; # starts a comment")
+    many.add_argument("--hosts", metavar="FILE", help="one host a line; # starts a comment")
     for verb in (one, many):
-        verb.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP, 4353")
+        verb.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP port (4353)")
         verb.add_argument("--cc", default="csig", metavar="NAME",
-                          help="congestion control whose packets bear tags, csig")
+                          help="congestion control whose packets have tags (csig)")
         verb.add_argument("--probes", type=natural, default=12, metavar="N",
-                          help="bytes, one after the other, 12")
-    be = verbs.add_parser("answer", help="answer to trace and mesh, until it is ended")
-    be.add_argument("--address", default="::", help="to listen at; all")
-    be.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP, 4353")
+                          help="number of bytes that are sent one by one (12)")
+    be = verbs.add_parser("answer", help="answer to trace and mesh until a signal ends it")
+    be.add_argument("--address", default="::", help="address to listen at (all)")
+    be.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP port (4353)")
     look = verbs.add_parser("doctor", help="find faults of the configuration")
     look.add_argument("cc", nargs="?", metavar="NAME",
-                      help="a congestion control that is to be used, beside those in use")
+                      help="also check this congestion control, which nothing uses yet")
     look.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON lines")
-    out = verbs.add_parser("export", help="sum up by destination prefix and locator")
-    add_periods(out, argparse.SUPPRESS, "else")
+    out = verbs.add_parser("export", help="summarise the signals by destination prefix and locator")
+    add_periods(out, argparse.SUPPRESS, "no limit")
     out.add_argument("--textfile", metavar="FILE", help="Prometheus text format, replaced each period")
     out.add_argument("--jsonl", metavar="FILE", help="JSON lines, appended")
-    out.add_argument("--sample", type=positive, default=0.1, metavar="S", help="flows are read so often, 0.1")
-    out.add_argument("--bits4", type=bits(32), default=24, help="of an IPv4 prefix, 24")
-    out.add_argument("--bits6", type=bits(128), default=64, help="of an IPv6 prefix, 64")
+    out.add_argument("--sample", type=positive, default=0.1, metavar="S",
+                     help="seconds between readings of the flows (0.1)")
+    out.add_argument("--bits4", type=bits(32), default=24, help="length of an IPv4 prefix (24)")
+    out.add_argument("--bits6", type=bits(128), default=64, help="length of an IPv6 prefix (64)")
     return top
 
 
-# What a port uses that does not say so is seen over this long.
+# A port that does not report its use is read twice, this long apart.
 PORTS_S = 0.1
 
 
-def write(options, rows, columns, **more):
+def write(options: Namespace, rows: list[Row], columns: Sequence[str], **more: object) -> None:
     if options.json:
         table.write_json(sys.stdout, rows, **more)
     elif options.csv:
@@ -120,7 +132,7 @@ def write(options, rows, columns, **more):
         print("\n".join(table.lines(rows, columns)), flush=True)
 
 
-def run_probes(options):
+def run_probes(options: Namespace) -> int:
     hosts = list(options.host)
     if getattr(options, "hosts", None):
         with open(options.hosts, encoding="utf-8") as file:
@@ -130,10 +142,10 @@ def run_probes(options):
         raise ValueError("mesh: name hosts, or --hosts FILE")
     rows = list(probe.mesh(hosts, port=options.port, cc=options.cc, count=options.probes))
     write(options, rows, probe.COLUMNS)
-    return 0 if any(map(probe.is_told, rows)) else 1
+    return 0 if any(map(probe.is_reported, rows)) else 1
 
 
-def run_doctor(options):
+def run_doctor(options: Namespace) -> int:
     rows = doctor.findings(options.cc)
     if options.json:
         table.write_json(sys.stdout, rows)
@@ -142,7 +154,7 @@ def run_doctor(options):
     return 1 if rows else 0
 
 
-def run_lists(options):
+def run_lists(options: Namespace) -> int:
     left = options.count or 1
     while True:
         now_s = round(time.time(), 6)
@@ -158,7 +170,7 @@ def run_lists(options):
         time.sleep(options.interval)
 
 
-def run(options):
+def run(options: Namespace) -> int:
     if options.verb in ("trace", "mesh"):
         return run_probes(options)
     if options.verb == "answer":
@@ -175,7 +187,7 @@ def run(options):
     return 0
 
 
-def main():
+def main() -> int:
     options = parser().parse_args()
     try:
         return run(options)

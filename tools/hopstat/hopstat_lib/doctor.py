@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Faults of the configuration of this network namespace, each with its cause and the command that
-mends it."""
+"""Find faults of the configuration of this network namespace, each with its cause and the command
+that corrects it."""
 import functools
 import ipaddress
 import socket
 import struct
 import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from . import flows, netlink, ports
+from .flows import Ends
+from .table import Row
+
+# A cause and the command that corrects it.
+Reason = tuple[str, str]
 
 GETLINK, GETROUTE, GETQDISC = 18, 26, ports.GETQDISC
 IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID = 3, 4, 5, 10, 37
@@ -20,35 +27,37 @@ COLUMNS = ("check", "where", "cause", "command")
 MODULES = {"dctcp_ms": "tcp_dctcp_ms", "ldcp": "tcp_ldcp", "xcp": "tcp_xcp", "hpccpp": "tcp_hpccpp",
            "csig": "tcp_csig"}
 
-# By congestion control: the carrier's sysctl, the least value with which connections open with it.
-CARRIERS = {"xcp": ("xcp", 1), "hpccpp": ("int", 1), "csig": ("csig", 2)}
+# For each congestion control: the carrier's sysctl, and the least value at which new connections use
+# the carrier.
+CARRIERS: dict[str, tuple[str, int]] = {"xcp": ("xcp", 1), "hpccpp": ("int", 1), "csig": ("csig", 2)}
 
 # These congestion controls need ECN.
 ECN = ("dctcp_ms", "ldcp")
 
-# Qdiscs below which flows do not share one queue, or need not.
+# Qdiscs that can separate flows: those below them need not share one queue.
 SEPARATE = {"fq", "fq_codel", "fq_pie", "cake", "sfq", "prio", "drr", "ets", "qfq", "htb", "hfsc",
             "mqprio", "taprio"}
 
 # tcp_csig adds 4 to the stage that ss shows where no hop of the path writes tags.
 PATH_STAGE = 4
-# A connection that has not acknowledged so much may not have had its first tag back.
+# The first tag of a connection may not have been reflected before this much data was acknowledged.
 SETTLED_BYTES = 200000
 
-# The Ethernet header and what the wire adds to each packet; the target is so many packet times.
+# Ethernet header, preamble and gap of each packet; the least target in packet times; its rounding.
 WIRE_BYTES, PACKET_TIMES, ROUND_NS = 38, 4, 10000
 
-# csig is starved: the delay is above so many targets, the rate so many times below another's.
+# csig is starved if its delay exceeds this many targets, and its rate is this many times below
+# another's.
 STARVED_TARGETS, STARVED_TIMES = 5, 5
 
 OWN_QUEUE = "fq_codel limit 10000 target 500us interval 10ms"
 
 
-def finding(check, where, cause, command):
+def finding(check: str, where: str, cause: str, command: str) -> Row:
     return dict(check=check, where=where, cause=cause, command=command)
 
 
-def read_sysctl(name):
+def read_sysctl(name: str) -> str | None:
     """The text of a sysctl; None if the kernel, or this network namespace, has none."""
     try:
         with open("/proc/sys/net/" + name, encoding="ascii") as file:
@@ -57,32 +66,33 @@ def read_sysctl(name):
         return None
 
 
-def number(name, missing=0):
+def number(name: str, missing: int = 0) -> int:
     return int(read_sysctl(name) or missing)
 
 
-def host_of(end):
+def host_of(end: str) -> str:
     """The address of an endpoint: "[ADDRESS]:PORT" or "ADDRESS:PORT"."""
     return end.rpartition(":")[0].strip("[]")
 
 
-def read_links():
-    """{index: {name, type, mtu, link, master}} of devices."""
+def read_links() -> dict[int, dict[str, Any]]:
+    """Return {index: {name, type, mtu, link, master}} of all devices."""
     found = {}
     for data in netlink.dump(netlink.ROUTE, GETLINK, bytes(16)):
         kind, index = struct.unpack_from("=Hi", data, 2)
         attrs = dict(netlink.attributes(data[16:]))
-        numbers = {key: struct.unpack("I", attrs[attr])[0] if attr in attrs else 0
-                   for key, attr in (("mtu", IFLA_MTU), ("link", IFLA_LINK), ("master", IFLA_MASTER))}
+        numbers: dict[str, Any] = {
+            key: struct.unpack("I", attrs[attr])[0] if attr in attrs else 0
+            for key, attr in (("mtu", IFLA_MTU), ("link", IFLA_LINK), ("master", IFLA_MASTER))}
         if IFLA_LINK_NETNSID in attrs:
             numbers["link"] = 0     # an index of another network namespace
         found[index] = numbers | dict(name=attrs[IFLA_IFNAME].split(b"\0")[0].decode(), type=kind)
     return found
 
 
-def read_qdiscs():
-    """{index: {kinds}} of devices."""
-    found = {}
+def read_qdiscs() -> dict[int, set[str]]:
+    """Return {index: {kinds of qdiscs}} of all devices."""
+    found: dict[int, set[str]] = {}
     for data in netlink.dump(netlink.ROUTE, GETQDISC, bytes(20)):
         index, = struct.unpack_from("i", data, 4)
         kind = dict(netlink.attributes(data[20:]))[ports.TCA_KIND]
@@ -90,8 +100,8 @@ def read_qdiscs():
     return found
 
 
-def read_congctl():
-    """The congestion controls that routes choose."""
+def read_congctl() -> set[str]:
+    """Return the congestion controls that routes select."""
     found = set()
     for data in netlink.dump(netlink.ROUTE, GETROUTE, bytes(12)):
         attrs = dict(netlink.attributes(data[12:]))
@@ -102,8 +112,8 @@ def read_congctl():
 
 
 @functools.cache
-def device_to(address):
-    """The index of the device by which packets to an address leave; None without a route."""
+def device_to(address: str) -> int | None:
+    """Return the index of the device that packets to an address leave by; None without a route."""
     packed = ipaddress.ip_address(address.partition("%")[0]).packed
     family = socket.AF_INET if len(packed) == 4 else socket.AF_INET6
     body = struct.pack("BBBBBBBBI", family, 8 * len(packed), 0, 0, 0, 0, 0, 0, 0)
@@ -111,14 +121,14 @@ def device_to(address):
     try:
         for data in netlink.dump(netlink.ROUTE, GETROUTE, body, flags=0):
             attrs = dict(netlink.attributes(data[12:]))
-            return struct.unpack("i", attrs[RTA_OIF])[0] if RTA_OIF in attrs else None
+            return int(struct.unpack("i", attrs[RTA_OIF])[0]) if RTA_OIF in attrs else None
     except OSError:
         pass
     return None
 
 
-def read_csig():
-    """{(local, peer): (path, has signals)} of CSIG's carrier; None without root."""
+def read_csig() -> dict[Ends, tuple[str, bool]] | None:
+    """Return {(local, peer): (path, has signals)} of the CSIG carrier; None without root."""
     try:
         return {(local, peer): (path, bool(signals))
                 for local, peer, path, signals in flows.csig_flows()}
@@ -127,9 +137,9 @@ def read_csig():
 
 
 class Host:
-    """What the kernel shows of this network namespace. Takes flows.LOOK_S."""
+    """The state of this network namespace. To read it takes flows.LOOK_S."""
 
-    def __init__(self, wanted):
+    def __init__(self, wanted: str | None) -> None:
         self.wanted = wanted
         before, then = flows.sockets(), time.monotonic()
         time.sleep(flows.LOOK_S)
@@ -137,74 +147,74 @@ class Host:
         flows.add_rates(after, before, seconds)
         self.flows = [self.one_flow(ends, flow, before.get(ends)) for ends, flow in after.items()]
         self.links, self.qdiscs, self.csig = read_links(), read_qdiscs(), read_csig()
-        self.default = read_sysctl("ipv4/tcp_congestion_control")
-        self.used = {self.default} | read_congctl() | {f["base"] for f in self.flows}
+        self.default = read_sysctl("ipv4/tcp_congestion_control") or ""
+        self.used: set[str] = {self.default} | read_congctl() | {f["base"] for f in self.flows}
         if wanted and wanted in self.words("ipv4/tcp_available_congestion_control"):
             self.used.add(wanted)
 
     @staticmethod
-    def one_flow(ends, flow, before):
-        """Adds the congestion control that was chosen, the device, and whether data waits."""
+    def one_flow(ends: Ends, flow: Row, before: Row | None) -> Row:
+        """Return the flow with the selected congestion control, the device, and True if data waits."""
         local, peer = ends
         return flow | dict(local=local, peer=peer, base=flow["cc"].removesuffix("-reno"),
                            index=device_to(host_of(peer)),
                            waits=bool(before and before["unsent_bytes"] and flow["unsent_bytes"]))
 
     @staticmethod
-    def words(name):
+    def words(name: str) -> list[str]:
         return (read_sysctl(name) or "").split()
 
-    def name(self, index):
-        return self.links[index]["name"] if index in self.links else "?"
+    def name(self, index: int) -> str:
+        return str(self.links[index]["name"]) if index in self.links else "?"
 
-    def is_trusted(self, index):
+    def is_trusted(self, index: int) -> bool:
         names = self.words("hopcc/csig_ports")
         return "*" in names or self.name(index) in names
 
-    def is_ethernet(self, index):
-        return self.links.get(index, {}).get("type") == ARPHRD_ETHER
+    def is_ethernet(self, index: int | None) -> bool:
+        return index in self.links and self.links[index]["type"] == ARPHRD_ETHER
 
-    def csig_flows(self):
-        """Connections of csig whose packets leave by an Ethernet device."""
+    def csig_flows(self) -> list[Row]:
+        """Return the csig connections whose packets leave by an Ethernet device."""
         return [f for f in self.flows if f["cc"] == "csig" and self.is_ethernet(f["index"])]
 
 
-def stage(flow):
-    return flow["bbr"][3] // flows.GAIN if flow["bbr"] else 0
+def stage(flow: Row) -> int:
+    return int(flow["bbr"][3] // flows.GAIN) if flow["bbr"] else 0
 
 
-def check_module(host):
+def check_module(host: Host) -> Iterator[Row]:
     if host.wanted and host.wanted not in host.words("ipv4/tcp_available_congestion_control"):
         module = MODULES.get(host.wanted, "tcp_" + host.wanted)
         yield finding("module", host.wanted, "the congestion control is not loaded", "modprobe " + module)
 
 
-def check_allowed(host):
+def check_allowed(host: Host) -> Iterator[Row]:
     knob = "ipv4/tcp_allowed_congestion_control"
     allowed = host.words(knob)
-    if host.wanted in host.used and host.wanted not in (host.default, *allowed):
+    if host.wanted and host.wanted in host.used and host.wanted not in (host.default, *allowed):
         yield finding("allowed", host.wanted,
-                      "programs without CAP_NET_ADMIN and other network namespaces cannot choose it",
+                      "programs without CAP_NET_ADMIN and other network namespaces cannot select it",
                       f'sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} {host.wanted}" '
                       "in the initial network namespace")
 
 
-def check_ecn(host):
+def check_ecn(host: Host) -> Iterator[Row]:
     ecn = number("ipv4/tcp_ecn")
     for cc in sorted(host.used & set(ECN)):
         if ecn != 1:
             yield finding("ecn", cc, f"net.ipv4.tcp_ecn is {ecn}: a connection gets no ECN, and falls back "
-                          "to Reno, if a program chooses its congestion control behind connect()",
+                          "to Reno, if a program selects the congestion control after connect()",
                           "sysctl net.ipv4.tcp_ecn=1")
 
 
-def has_carrier(cc):
+def has_carrier(cc: str) -> bool:
     """False if the carrier that a congestion control needs is switched off."""
-    knob, least = CARRIERS.get(cc, (None, 0))
+    knob, least = CARRIERS.get(cc, ("", 0))
     return not knob or number("hopcc/" + knob) >= least
 
 
-def check_carrier(host):
+def check_carrier(host: Host) -> Iterator[Row]:
     for cc in sorted(host.used & set(CARRIERS)):
         if has_carrier(cc):
             continue
@@ -213,25 +223,25 @@ def check_carrier(host):
                       "without the feedback of the network's hops", f"sysctl net.hopcc.{knob}={least}")
 
 
-def name_ports(host, more):
-    """The command that trusts more devices."""
+def name_ports(host: Host, more: Iterable[str]) -> str:
+    """Return the command that trusts more devices."""
     names = " ".join([*host.words("hopcc/csig_ports"), *more])
     return f'sysctl net.hopcc.csig_ports="{names}"'
 
 
-def has_trusted_parts(host, index):
-    """Tags may enter or leave by a bridge, a bond or a VLAN device above this one."""
-    return host.links[index]["master"] or any(
+def has_trusted_parts(host: Host, index: int) -> bool:
+    """True if tags may enter or leave by a bridge, a bond or a VLAN device above this one."""
+    return bool(host.links[index]["master"]) or any(
         link["link"] == index and host.is_trusted(upper) for upper, link in host.links.items())
 
 
-def untrusted_ports(host):
-    """Devices with a queue of sch_csig that routes use."""
+def untrusted_ports(host: Host) -> list[int]:
+    """Return the untrusted devices with a queue of sch_csig."""
     return [index for index, kinds in host.qdiscs.items() if "csig" in kinds and index in host.links and
             not host.is_trusted(index) and not has_trusted_parts(host, index)]
 
 
-def check_ports(host):
+def check_ports(host: Host) -> Iterator[Row]:
     if read_sysctl("hopcc/csig_ports") is None:
         return
     mute = {f["index"] for f in host.csig_flows() if not host.is_trusted(f["index"])}
@@ -245,7 +255,7 @@ def check_ports(host):
                       name_ports(host, ["DEVICE"]))
 
 
-def has_silent_peers(carrier):
+def has_unsupported_peers(carrier: str) -> bool:
     """True if a connection of this namespace found a peer or a path without the carrier."""
     try:
         with open("/proc/net/hopcc_" + carrier, encoding="ascii") as file:
@@ -255,38 +265,39 @@ def has_silent_peers(carrier):
     return int(counts["peer_unsupported"]) + int(counts["peer_avoided"]) > 0
 
 
-def why_xcp_reno(flow, peer):
+def why_xcp_reno(flow: Row, peer: str) -> Reason:
     lost = flow["retrans_pkts"] and not number("hopcc/tcp_xcp_loss")
     reasons = []
     if lost:
         reasons.append(("a packet was lost, after which the draft asks for Reno (net.hopcc.tcp_xcp_loss is 0)",
                         "sysctl net.hopcc.tcp_xcp_loss=2"))
-    if not lost or has_silent_peers("xcp"):
-        reasons.append((f"{peer}, or a device on the path to it, takes no packets of protocol 253",
+    if not lost or has_unsupported_peers("xcp"):
+        reasons.append((f"{peer}, or a device on the path to it, drops packets of protocol 253",
                         f"on {peer}: modprobe net_xcp; sysctl net.hopcc.xcp=1"))
-    return (" or ".join(words) for words in zip(*reasons))
+    causes, commands = zip(*reasons)
+    return " or ".join(causes), " or ".join(commands)
 
 
-def why_reno(flow, peer):
-    """(cause, command) of a connection that fell back to Reno."""
+def why_reno(flow: Row, peer: str) -> Reason:
+    """Return why a connection fell back to Reno."""
     base = flow["base"]
     if base in ECN:
         if flow["options"] & TCPI_OPT_ECN:
             return ("ECN was negotiated, but data timed out three times in a row",
                     "find the device on the path that drops packets with ECT: tracepath, tcpdump")
         return (f"ECN was not negotiated: the listener was started with a congestion control that does not "
-                f"need ECN, or {base} was chosen behind connect()",
+                f"need ECN, or {base} was selected after connect()",
                 f"restart the server, or on it: ip route change ROUTE congctl {base}")
     if base == "xcp":
         return why_xcp_reno(flow, peer)
-    return (f"{peer}, or a device on the path to it, takes no telemetry headers, or no hop writes to them",
+    return (f"{peer}, or a device on the path to it, drops packets with INT headers, or no hop writes to them",
             f"on {peer}: modprobe net_int; sysctl net.hopcc.int=1; "
             "on each port: tc qdisc add dev PORT root int")
 
 
-def check_reno(host):
-    """One finding for all connections of a congestion control to a peer."""
-    seen = {}
+def check_reno(host: Host) -> Iterator[Row]:
+    """Yield one finding for all connections of a congestion control to a peer."""
+    seen: dict[tuple[str, str], list[Row]] = {}
     for flow in host.flows:
         if flow["cc"] != flow["base"] and flow["base"] in MODULES and has_carrier(flow["base"]):
             seen.setdefault((flow["cc"], host_of(flow["peer"])), []).append(flow)
@@ -295,12 +306,12 @@ def check_reno(host):
         yield finding("reno", f"{cc} to {peer}", cause, command)
 
 
-def why_path(host, flow):
-    """(cause, command) of a csig connection without CSIG."""
+def why_path(host: Host, flow: Row) -> Reason:
+    """Return why a csig connection receives no signals."""
     peer = host_of(flow["peer"])
     if host.csig is None:
         return "only root can see whether the peer, the path or its hops are the reason", "sudo hopstat doctor"
-    path, has_signals = host.csig.get((flow["local"], flow["peer"]), (None, False))
+    path, has_signals = host.csig.get((flow["local"], flow["peer"]), ("", False))
     if path == "stripped":
         return ("a device on the path removes the tags, or drops packets that have one",
                 "on each router of the path: modprobe net_csig_tag; sysctl net.hopcc.csig_ports=DEVICES")
@@ -310,32 +321,33 @@ def why_path(host, flow):
             f"on {peer}: modprobe net_csig_tag; sysctl net.hopcc.csig=1 net.hopcc.csig_ports=DEVICE")
 
 
-def check_path(host):
-    """csig has no second name. What the other checks find is not a fault of the path."""
-    seen = {}
+def check_path(host: Host) -> Iterator[Row]:
+    """Yield the paths without signals: the stage that ss shows, since csig has no second name for that
+    state. Connections whose device or carrier is misconfigured are left to the other checks."""
+    seen: dict[str, Row] = {}
     for flow in host.csig_flows():
         if stage(flow) & PATH_STAGE and flow["acked_bytes"] >= SETTLED_BYTES and \
                 host.is_trusted(flow["index"]) and has_carrier("csig"):
             seen.setdefault(host_of(flow["peer"]), flow)
     for peer, flow in sorted(seen.items()):
         cause, command = why_path(host, flow)
-        yield finding("path", f"csig to {peer}", f"csig goes by the delay of the whole path: {cause}", command)
+        yield finding("path", f"csig to {peer}", f"csig uses the delay of the whole path only: {cause}", command)
 
 
-def target_ns(flow):
-    """The delay that a csig connection aims at."""
+def target_ns(flow: Row) -> int:
+    """Return the target delay of a csig connection."""
     knob = "e2e_target_ns" if stage(flow) & PATH_STAGE else "target_ns"
     return number("hopcc/tcp_csig_" + knob, 10000)
 
 
-def is_starved(flow, other):
+def is_starved(flow: Row, other: Row) -> bool:
     delay_ns = flow["bbr"][1] * 1000 if flow["bbr"] else 0
-    return delay_ns > STARVED_TARGETS * target_ns(flow) and \
-        other["rate_bit_ps"] > STARVED_TIMES * flow["rate_bit_ps"]
+    return bool(delay_ns > STARVED_TARGETS * target_ns(flow) and
+                other["rate_bit_ps"] > STARVED_TIMES * flow["rate_bit_ps"])
 
 
-def own_queue(host, index):
-    """The command that separates flows: here, if the device has a single queue of sch_csig."""
+def own_queue(host: Host, index: int) -> str:
+    """Return the command that separates flows, for this device if it has a single queue of sch_csig."""
     for port in ports.read():
         if port["kind"] == "csig" and port["dev"] == host.name(index) and \
                 not host.qdiscs[index] & SEPARATE:
@@ -343,10 +355,10 @@ def own_queue(host, index):
     return f"on the port that they share: tc qdisc replace dev PORT parent HANDLE:1 {OWN_QUEUE}"
 
 
-def check_beside(host):
-    """One finding for a device: csig's connections and the others, all of which have data to send."""
+def check_beside(host: Host) -> Iterator[Row]:
+    """Yield one finding for each device on which others starve csig; all of them have data to send."""
     busy = [f for f in host.flows if f["waits"] and f["rate_bit_ps"] is not None]
-    starved = {}
+    starved: dict[int, set[str]] = {}
     for flow in busy:
         others = {o["cc"] for o in busy if o["cc"] != "csig" and o["index"] == flow["index"] and
                   is_starved(flow, o)} if flow["cc"] == "csig" else ()
@@ -354,10 +366,10 @@ def check_beside(host):
             starved.setdefault(flow["index"], set()).update(others)
     for index, others in sorted(starved.items()):
         yield finding("beside", host.name(index), "csig shares a queue with " + ", ".join(sorted(others)) +
-                      ", which fills it, and is left with next to nothing", own_queue(host, index))
+                      ", which fills it: csig gets almost no rate", own_queue(host, index))
 
 
-def check_target(host):
+def check_target(host: Host) -> Iterator[Row]:
     target = number("hopcc/tcp_csig_target_ns")
     if not target:
         return
@@ -373,18 +385,19 @@ def check_target(host):
                           f"on all senders: sysctl net.hopcc.tcp_csig_target_ns={best}")
 
 
-CHECKS = (check_module, check_allowed, check_ecn, check_carrier, check_ports, check_reno, check_path,
-          check_beside, check_target)
+CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
+    check_module, check_allowed, check_ecn, check_carrier, check_ports, check_reno, check_path,
+    check_beside, check_target)
 
 
-def findings(wanted=None):
-    """All faults; wanted: a congestion control that is to be used, too."""
+def findings(wanted: str | None = None) -> list[Row]:
+    """Return all faults; wanted: a congestion control to check although nothing uses it yet."""
     host = Host(wanted)
     return [row for check in CHECKS for row in check(host)]
 
 
-def lines(rows):
-    """The findings as text."""
+def lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the findings as lines of text."""
     for row in rows:
         yield f"{row['check']}: {row['where']}: {row['cause']}"
         yield f"    {row['command']}"

@@ -1,42 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0
-"""8.2.2, for traffic engineering: signals summed up in space, by destination prefix and
-locator, and in time, over the samples of a period; for Prometheus and as JSON lines."""
+"""Summarise signals for traffic engineering (8.2.2 of the draft): by destination prefix and locator, over
+the samples of a period. The output is in Prometheus' text format or in JSON lines."""
 import contextlib
 import ipaddress
 import json
 import os
 import tempfile
 import time
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from . import flows
+from .flows import CsigFlow, Signal
 
-# By signal: name, from the tag's unit to the base unit, and which is worse.
-METRICS = {
+# For each signal: name, factor from the tag's unit to the base unit, and the function that returns the
+# worse of two values.
+METRICS: dict[int, tuple[str, float, Callable[..., Any], str]] = {
     0: ("available_bits_per_second", 1000.0, min, "min(ABW) of the paths"),
     1: ("available_ratio", 1e-6, min, "min(ABW/C) of the paths"),
     2: ("hop_delay_seconds", 1e-9, max, "max(PD) of the paths"),
 }
 
 
-def prefix_of(peer, bits4, bits6):
+def prefix_of(peer: str, bits4: int, bits6: int) -> str:
     host = ipaddress.ip_address(peer.rsplit(":", 1)[0].strip("[]"))
     bits = bits4 if host.version == 4 else bits6
     return str(ipaddress.ip_network((host, bits), strict=False))
 
 
-class Period:
-    """What was told in it. A reading counts once: it is known by how many came before."""
+# kind, prefix, locator, samples, mean, worst
+Reading = tuple[int, str, int, int, float, float]
 
-    def __init__(self, bits4=24, bits6=64):
+
+class Period:
+    """The signals of a period. The count of a flow's signals identifies a reading, so that it is taken
+    once."""
+
+    def __init__(self, bits4: int = 24, bits6: int = 64) -> None:
         self.bits = bits4, bits6
-        self.counts = {}
+        self.counts: dict[tuple[str, str, int], int] = {}
         self.begin()
 
-    def begin(self):
-        self.sums = {}
+    def begin(self) -> None:
+        # (kind, prefix, locator) -> readings, their sum, the worst
+        self.sums: dict[tuple[int, str, int], tuple[int, float, float]] = {}
 
-    def take(self, rows):
-        """Of csig_flows()."""
+    def take(self, rows: Iterable[CsigFlow]) -> None:
+        """Take the rows of csig_flows()."""
         for local, peer, _, signals in rows:
             for kind, signal in signals.items():
                 key = local, peer, kind
@@ -44,24 +55,24 @@ class Period:
                     self.counts[key] = signal["count"]
                     self.add(prefix_of(peer, *self.bits), kind, signal)
 
-    def add(self, prefix, kind, signal):
+    def add(self, prefix: str, kind: int, signal: Signal) -> None:
         _, unit, choose, _ = METRICS[kind]
         value = (flows.middle(signal) if kind == 2 else signal["low"]) * unit
         key = kind, prefix, signal["locator"]
         had = self.sums.get(key)
         if had is None:
-            self.sums[key] = [1, value, value]
+            self.sums[key] = 1, value, value
         else:
-            self.sums[key] = [had[0] + 1, had[1] + value, choose(had[2], value)]
+            self.sums[key] = had[0] + 1, had[1] + value, choose(had[2], value)
 
-    def rows(self):
-        """(kind, prefix, locator, samples, mean, worst), sorted."""
+    def rows(self) -> list[Reading]:
+        """Return (kind, prefix, locator, samples, mean, worst), sorted."""
         return [(*key, n, total / n, extreme)
                 for key, (n, total, extreme) in sorted(self.sums.items())]
 
 
-def prometheus(rows):
-    """Text of format 0.0.4."""
+def prometheus(rows: list[Reading]) -> str:
+    """Return the rows in text format 0.0.4."""
     out = []
     for kind, (name, _, _, what) in METRICS.items():
         own = [r for r in rows if r[0] == kind]
@@ -75,14 +86,14 @@ def prometheus(rows):
     return "".join(line + "\n" for line in out)
 
 
-def json_lines(rows, when_s):
+def json_lines(rows: Iterable[Reading], when_s: float) -> Iterator[str]:
     for kind, prefix, locator, count, mean, extreme in rows:
         yield json.dumps(dict(time_s=round(when_s, 6), signal=METRICS[kind][0], prefix=prefix,
                               locator=locator, readings=count, mean=mean, worst=extreme))
 
 
-def replace(path, text):
-    """Who reads sees the old file or the new one, whole."""
+def replace(path: str, text: str) -> None:
+    """Replace a file so that readers see either the old or the new one, complete."""
     folder = os.path.dirname(os.path.abspath(path))
     handle, name = tempfile.mkstemp(dir=folder, prefix=".hopstat-")
     try:
@@ -96,7 +107,7 @@ def replace(path, text):
         raise
 
 
-def run(options):
+def run(options: Namespace) -> int:
     period = Period(options.bits4, options.bits6)
     count = options.count
     while count is None or count > 0:

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Flows and what their path says of its bottleneck: of CSIG by net_csig_tag's own netlink
-(include/uapi/linux/csig_flow.h), of INT and XCP by what their congestion controls tell ss; the
-hop of INT and the feedback of XCP by tracepoints, which need root."""
+"""Read flows and the feedback about their bottlenecks: of CSIG from net_csig_tag by netlink
+(include/uapi/linux/csig_flow.h), of INT and XCP from the values that their congestion controls report to
+ss. The hop of INT and the feedback of XCP come from tracepoints, which need root."""
 import os
 import re
 import socket
 import struct
 import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from . import netlink
+from .table import Row
+
+Ends = tuple[str, str]      # local and peer, each with its port
+Signal = dict[str, int]
+CsigFlow = tuple[str, str, str, dict[int, Signal]]
 
 DIAG_BY_FAMILY, ESTABLISHED, TCP = 20, 1 << 1, 6
 DIAG_INFO, DIAG_CONG, DIAG_VEGAS, DIAG_BBR = 2, 4, 3, 16
@@ -17,33 +24,34 @@ SIGNALS = ("abw_kbit_ps", "abw_c_ppm", "pd_ns")
 PATHS = ("unproven", "proven", "stripped")
 NO_BOUND = (1 << 64) - 1
 TRACING = "/sys/kernel/tracing"
-GAIN = 256          # what ss takes for 1
+GAIN = 256          # ss shows this gain as 1
 SYSTEMS = {"hpccpp": "INT", "xcp": "XCP", "csig": "CSIG"}
 
-# By congestion control: the tracepoint to listen to.
+# The tracepoint of each congestion control.
 EVENTS = {"hpccpp": "tcp_hpccpp/hpccpp_answer", "xcp": "tcp_xcp/xcp_feedback"}
 
-# So long is looked at what comes and goes.
+# Rates and events are measured over this time.
 LOOK_S = 0.05
 
-# Without a connection that is known, what is older is over.
+# A flow without a known connection has ended if its signals are older than this.
 ENDED_NS = 1000000000
 
 COLUMNS = ("system", "cc", "local", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps",
            "feedback_bit_ps", "rate_bit_ps", "rtt_us", "path", "age_ns")
 
 
-def row(system, cc, local, peer):
-    return dict.fromkeys(COLUMNS) | dict(system=system, cc=cc, local=local, peer=peer)
+def row(system: str, cc: str, local: str, peer: str) -> Row:
+    blank: Row = dict.fromkeys(COLUMNS)
+    return blank | dict(system=system, cc=cc, local=local, peer=peer)
 
 
-def endpoint(address, port):
+def endpoint(address: str, port: int | str) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def sockets():
-    """{(local, peer): {cc, bbr: (bw, mrtt, gain, gain), rtt_us, rate, ...}} of TCP; unsent_bytes:
-    data that is not acknowledged yet, sent or not."""
+def sockets() -> dict[Ends, Row]:
+    """Return {(local, peer): {cc, bbr: (bw, mrtt, gain, gain), rtt_us, rate, ...}} of all TCP connections;
+    unsent_bytes is the data that is not acknowledged yet, sent or not."""
     found = {}
     for family in (socket.AF_INET, socket.AF_INET6):
         ext = sum(1 << (kind - 1) for kind in (DIAG_INFO, DIAG_CONG, DIAG_VEGAS, DIAG_BBR))
@@ -54,14 +62,14 @@ def sockets():
     return found
 
 
-def one_socket(data):
+def one_socket(data: bytes) -> tuple[Ends, Row]:
     family = data[0]
     sport, dport = struct.unpack_from(">HH", data, 4)
     size = 4 if family == socket.AF_INET else 16
     local = endpoint(netlink.address(data[8:8 + size]), sport)
     peer = endpoint(netlink.address(data[24:24 + size]), dport)
-    out = dict(cc="", bbr=None, rtt_us=None, least_us=None, acked_bytes=0, rate_bit_ps=None,
-               unsent_bytes=struct.unpack_from("I", data, 60)[0], options=0, retrans_pkts=0)
+    out: Row = dict(cc="", bbr=None, rtt_us=None, least_us=None, acked_bytes=0, rate_bit_ps=None,
+                    unsent_bytes=struct.unpack_from("I", data, 60)[0], options=0, retrans_pkts=0)
     for kind, value in netlink.attributes(data[72:]):
         if kind == DIAG_CONG:
             out["cc"] = value.split(b"\0")[0].decode()
@@ -77,12 +85,12 @@ def one_socket(data):
     return (local, peer), out
 
 
-def middle(signal):
+def middle(signal: Signal) -> int:
     low, high = signal["low"], signal["high"]
     return low if high == NO_BOUND else (low + high) // 2
 
 
-def csig_signal(data):
+def csig_signal(data: bytes) -> tuple[int, Signal]:
     found = dict(netlink.attributes(data))
     kind, form, value, locator = (struct.unpack("I", found[i])[0] for i in range(2, 6))
     low, high, age_ns, count = (struct.unpack("Q", found[i])[0] for i in range(6, 10))
@@ -90,14 +98,14 @@ def csig_signal(data):
                       age_ns=age_ns, count=count)
 
 
-def csig_flows():
-    """Of net_csig_tag: (local, peer, path, {signal: ...}) each; none without the module."""
+def csig_flows() -> Iterator[CsigFlow]:
+    """Yield (local, peer, path, {signal: ...}) of each flow of net_csig_tag; none without the module."""
     try:
         number = netlink.family("hopcc_csig")
     except OSError:
         return
     for attrs in netlink.generic(number, FLOW_GET):
-        flow = dict(signals={})
+        flow: dict[Any, Any] = dict(signals={})
         for kind, value in attrs:
             if kind in (1, 2):
                 flow[kind] = netlink.address(value)
@@ -111,7 +119,7 @@ def csig_flows():
         yield endpoint(flow[1], flow[3]), endpoint(flow[2], flow[4]), flow["path"], flow["signals"]
 
 
-def csig_row(local, peer, path, signals, known):
+def csig_row(local: str, peer: str, path: str, signals: Mapping[int, Signal], known: Row) -> Row:
     out = row("CSIG", known.get("cc", ""), local, peer)
     out["path"], out["rtt_us"], out["rate_bit_ps"] = path, known.get("rtt_us"), known.get("rate_bit_ps")
     if 0 in signals:
@@ -120,15 +128,15 @@ def csig_row(local, peer, path, signals, known):
         out["used_ppm"] = 1000000 - min(signals[1]["low"], 1000000)
     if 2 in signals:
         out["delay_ns"] = middle(signals[2])
-    # The hop that is most in the way: of the delay, else of what is free.
+    # The bottleneck is the hop with the largest delay, or with the least free bandwidth.
     written = [signals[i] for i in (2, 1, 0) if i in signals and signals[i]["locator"]]
     out["hop"] = written[0]["locator"] if written else None
     out["age_ns"] = min((s["age_ns"] for s in signals.values()), default=None)
     return out
 
 
-def other_row(local, peer, known, told):
-    """INT and XCP; told: what the tracepoints said of this flow, or nothing."""
+def other_row(local: str, peer: str, known: Row, events: Row) -> Row:
+    """Return the row of a flow of INT or XCP; events: the values of its tracepoints, or nothing."""
     cc = known["cc"]
     out = row(SYSTEMS[cc], cc, local, peer)
     out["rtt_us"], out["rate_bit_ps"] = known["rtt_us"], known["rate_bit_ps"]
@@ -136,21 +144,21 @@ def other_row(local, peer, known, told):
         return out
     bw_bytes_ps, mrtt_us, gain, _ = known["bbr"]
     out["rate_bit_ps"] = 8 * bw_bytes_ps
-    # hpccpp tells T, which is the RTT without queues; of XCP the least RTT is.
+    # hpccpp reports T, the RTT without queues; for XCP the minimum RTT stands for it.
     least_us = mrtt_us if cc == "hpccpp" else known["least_us"]
     if out["rtt_us"] is not None and least_us is not None:
         out["delay_ns"] = max(0, out["rtt_us"] - least_us) * 1000
     if cc == "hpccpp":
         out["used_ppm"] = gain * 1000000 // GAIN
-        out["hop"] = told.get("hop")
-    elif "feedback_bytes_ps" in told:
-        add_feedback(out, told["feedback_bytes_ps"] * (out["rtt_us"] or 0) / 1e6)
+        out["hop"] = events.get("hop")
+    elif "feedback_bytes_ps" in events:
+        add_feedback(out, events["feedback_bytes_ps"] * (out["rtt_us"] or 0) / 1e6)
     return out
 
 
-def add_feedback(out, change_bytes_ps):
-    """What XCP's routers change in a round trip. They do not name themselves, but say by it how
-    much of what the flow may have it has."""
+def add_feedback(out: Row, change_bytes_ps: float) -> None:
+    """Add the change of rate that the XCP routers grant in a round trip. They do not identify themselves;
+    the change shows how far the flow is from the rate that it may have."""
     out["feedback_bit_ps"] = round(8 * change_bytes_ps)
     rate = out["rate_bit_ps"]
     if rate and rate + out["feedback_bit_ps"] > 0:
@@ -158,9 +166,9 @@ def add_feedback(out, change_bytes_ps):
     out["free_kbit_ps"] = max(0, out["feedback_bit_ps"]) // 1000
 
 
-def listen(ccs, wait_s=LOOK_S):
-    """{(local, peer): {...}} by what these congestion controls' tracepoints say for a short while;
-    nothing without root, or without them."""
+def listen(ccs: Iterable[str], wait_s: float = LOOK_S) -> dict[Ends, Row]:
+    """Return {(local, peer): {...}} from the tracepoints of these congestion controls during a short time;
+    empty without root, or without the tracepoints."""
     instance = f"{TRACING}/instances/hopstat.{os.getpid()}"
     try:
         os.mkdir(instance)
@@ -179,49 +187,50 @@ def listen(ccs, wait_s=LOOK_S):
         os.rmdir(instance)
 
 
-def parse_events(lines):
-    told = {}
+def parse_events(lines: Iterable[str]) -> dict[Ends, Row]:
+    seen: dict[Ends, Row] = {}
     for line in lines:
         found = dict(re.findall(r"(\w+)=(\S+)", line))
         when = re.search(r" (\d+\.\d+): \w+: ", line)
         if not when or "daddr" not in found:
             continue
-        ends = [endpoint(netlink.address(socket.inet_pton(socket.AF_INET6, found[a])), found[p])
-                for a, p in (("saddr", "sport"), ("daddr", "dport"))]
-        flow = told.setdefault(tuple(ends), dict(first_s=float(when[1]), sum=0))
+        local, peer = (endpoint(netlink.address(socket.inet_pton(socket.AF_INET6, found[a])), found[p])
+                       for a, p in (("saddr", "sport"), ("daddr", "dport")))
+        flow = seen.setdefault((local, peer), dict(first_s=float(when[1]), sum=0))
         flow["last_s"] = float(when[1])
         if "bottleneck" in found:
             flow["hop"] = int(found["bottleneck"]) + 1
         if "feedback_bytes_ps" in found:
             flow["sum"] += int(found["feedback_bytes_ps"])
-    # Each header has a packet's part of the change: their sum over a second, to be taken by RTTs.
-    for flow in told.values():
+    # Each header has its packet's part of the change. The sum over a second, times the RTT, is the
+    # change in a round trip.
+    for flow in seen.values():
         if "hop" not in flow and flow["last_s"] > flow["first_s"]:
             flow["feedback_bytes_ps"] = flow["sum"] / (flow["last_s"] - flow["first_s"])
-    return told
+    return seen
 
 
-def add_rates(known, before, seconds):
-    """What was acknowledged meanwhile."""
+def add_rates(known: dict[Ends, Row], before: dict[Ends, Row], seconds: float) -> None:
+    """Add the rates at which data was acknowledged between two readings."""
     for ends, flow in known.items():
         if ends in before and seconds > 0:
             acked_bytes = flow["acked_bytes"] - before[ends]["acked_bytes"]
             flow["rate_bit_ps"] = round(8 * acked_bytes / seconds)
 
 
-def read(events=True):
-    """A row a flow that listens to its hops; takes LOOK_S."""
+def read(events: bool = True) -> list[Row]:
+    """Return a row for each flow that uses feedback from hops. Takes LOOK_S."""
     before, then = sockets(), time.monotonic()
-    ccs = {s["cc"] for s in before.values()} & set(EVENTS) if events else ()
-    heard = listen(ccs) if ccs else {}
+    ccs = {s["cc"] for s in before.values()} & set(EVENTS) if events else set()
+    events_of = listen(ccs) if ccs else {}
     time.sleep(max(0, then + LOOK_S - time.monotonic()))
     known = sockets()
     add_rates(known, before, time.monotonic() - then)
     rows = [csig_row(local, peer, path, signals, known.get((local, peer), {}))
             for local, peer, path, signals in csig_flows() if signals]
-    # The carrier remembers connections for a while that are over; UDP has no socket here either.
+    # The carrier keeps a connection for a while after its end. UDP flows have no known socket at all.
     rows = [r for r in rows if (r["local"], r["peer"]) in known or r["age_ns"] < ENDED_NS]
-    told = {(r["local"], r["peer"]) for r in rows}
-    rows += [other_row(*ends, s, heard.get(ends, {})) for ends, s in known.items()
-             if s["cc"] in SYSTEMS and ends not in told]
+    listed = {(r["local"], r["peer"]) for r in rows}
+    rows += [other_row(local, peer, s, events_of.get((local, peer), {})) for (local, peer), s in known.items()
+             if s["cc"] in SYSTEMS and (local, peer) not in listed]
     return sorted(rows, key=lambda r: -(r["rate_bit_ps"] or 0))

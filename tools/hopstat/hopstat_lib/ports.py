@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Ports: the queues of sch_wred, sch_xcp, sch_int and sch_csig and what they count."""
+"""Read ports: the queues of sch_wred, sch_xcp, sch_int and sch_csig and their counters."""
 import array
 import contextlib
 import fcntl
 import socket
 import struct
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from . import netlink, table
+from .table import Row
+
+T = TypeVar("T")
+# (device, major handle) -> parent, bytes/s if the qdisc limits it
+Tree = dict[tuple[int, int], tuple[int, int | None]]
 
 GETQDISC = 38
 TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
@@ -17,7 +24,8 @@ ROOT = 0xffffffff
 SIOCETHTOOL, ETHTOOL_GSET = 0x8946, 1
 SPEED_UNKNOWN_MBIT = 0xffff
 
-# The first fields of tc_*_xstats, which are only ever added to at their ends; Q and q of struct.
+# The first fields of each tc_*_xstats, in the format of the struct module. New fields are only added at
+# the end.
 XSTATS = {
     "csig": ("QQQQ", ("rate_bytes_ps", "available_bytes_ps", "tx_bytes", "longest_ns")),
     "int": ("QQQQ", ("rate_bytes_ps", "speed_bytes_ps", "tx_bytes", "longest_queue_bytes")),
@@ -32,14 +40,15 @@ COLUMNS = ("dev", "kind", "handle", "rate_bit_ps", "used_ppm", "backlog_bytes", 
            "queue_pkts", "drops", "sent_bytes", "sent_pkts", "says", "detail")
 
 
-def read():
-    """A row a queue of ours."""
-    rows, tree = [], {}
+def read() -> list[Row]:
+    """Return a row for each queue of our qdiscs."""
+    rows: list[tuple[int, int, Row]] = []
+    tree: Tree = {}
     for data in netlink.dump(netlink.ROUTE, GETQDISC, bytes(20)):
         index, handle, parent = struct.unpack_from("iII", data, 4)
         attrs = dict(netlink.attributes(data[20:]))
         kind = attrs.get(TCA_KIND, b"").split(b"\0")[0].decode()
-        own = {}
+        own: dict[str, int] = {}
         if kind in XSTATS and TCA_STATS2 in attrs:
             stats = dict(netlink.attributes(attrs[TCA_STATS2]))
             own = xstats(kind, stats)
@@ -54,57 +63,58 @@ def read():
             sorted(rows, key=lambda r: (r[2]["dev"], len(above(tree, r[0], r[1]))))]
 
 
-def xstats(kind, stats):
+def xstats(kind: str, stats: dict[int, bytes]) -> dict[str, int]:
     form, names = XSTATS[kind]
     return dict(zip(names, struct.unpack_from("=" + form, stats[STATS_APP])))
 
 
-def one(index, handle, kind, stats, own):
+def one(index: int, handle: int, kind: str, stats: dict[int, bytes], own: dict[str, int]) -> Row:
     sent_bytes, sent_pkts = struct.unpack_from("QI", stats[STATS_BASIC])
     qlen, backlog, drops = struct.unpack_from("III", stats[STATS_QUEUE])
-    return dict.fromkeys(COLUMNS) | dict(
+    blank: Row = dict.fromkeys(COLUMNS)
+    return blank | dict(
         dev=socket.if_indextoname(index), kind=kind, handle=f"{handle >> 16:x}:",
         used_ppm=used_ppm(kind, own), backlog_bytes=backlog, queue_pkts=qlen, drops=drops,
         sent_bytes=sent_bytes, sent_pkts=sent_pkts, says=SAYS[kind](own),
         detail=" ".join(f"{k}={v}" for k, v in own.items()))
 
 
-def tbf_rate(attrs):
-    """Bytes/s of a shaper, for the queues below it that have no rate of their own."""
+def tbf_rate(attrs: dict[int, bytes]) -> int | None:
+    """Return the rate of a shaper in bytes/s, for the queues below it that have no rate of their own."""
     options = dict(netlink.attributes(attrs.get(TCA_OPTIONS, b"")))
     if TBF_RATE64 in options:
-        return struct.unpack("Q", options[TBF_RATE64])[0]
-    return struct.unpack_from("I", options[TBF_PARMS], 8)[0] if TBF_PARMS in options else None
+        return int(struct.unpack("Q", options[TBF_RATE64])[0])
+    return int(struct.unpack_from("I", options[TBF_PARMS], 8)[0]) if TBF_PARMS in options else None
 
 
-def above(tree, index, handle):
-    """The rates, or None, of a queue and of those that it is in, up to the device's."""
-    rates = []
-    while handle != ROOT and len(rates) < 8:    # as deep as the kernel goes
+def above(tree: Tree, index: int, handle: int) -> list[int | None]:
+    """Return the rates (or None) of the qdiscs above a queue, up to the root."""
+    rates: list[int | None] = []
+    while handle != ROOT and len(rates) < 8:    # the kernel's limit of the depth
         handle, rate = tree.get((index, handle >> 16), (ROOT, None))
         rates.append(rate)
     return rates
 
 
-def rate_of(tree, index, handle, dev):
-    """Its own, or of what is above it, or the device's; bytes/s."""
+def rate_of(tree: Tree, index: int, handle: int, dev: str) -> int | None:
+    """Return the rate of the queue, else of a qdisc above it, else of the device, in bytes/s."""
     return next((rate for rate in above(tree, index, handle) if rate), None) or device_rate(dev)
 
 
-def device_rate(dev):
-    """As ethtool tells it, bytes/s; None: it does not know."""
+def device_rate(dev: str) -> int | None:
+    """Return the speed that ethtool reports, in bytes/s; None if it is unknown."""
     command = array.array("B", struct.pack("I", ETHTOOL_GSET) + bytes(40))
     request = struct.pack("16sP", dev.encode(), command.buffer_info()[0])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, contextlib.suppress(OSError):
         fcntl.ioctl(sock, SIOCETHTOOL, request)
         low, high = struct.unpack_from("H", command, 12)[0], struct.unpack_from("H", command, 28)[0]
         if low != SPEED_UNKNOWN_MBIT and (low or high):
-            return (high << 16 | low) * 125000
+            return int((high << 16 | low) * 125000)
     return None
 
 
-def used_ppm(kind, own):
-    """Of its rate, where the port says what it uses."""
+def used_ppm(kind: str, own: dict[str, int]) -> int | None:
+    """Return the used part of the rate, if the qdisc reports its use."""
     rate = own.get("rate_bytes_ps")
     if not rate:
         return None
@@ -115,8 +125,8 @@ def used_ppm(kind, own):
     return None
 
 
-def add_used(rows, before, seconds):
-    """Of the others, by what was sent since another reading."""
+def add_used(rows: list[Row], before: list[Row], seconds: float) -> None:
+    """Add the used part of the other qdiscs' rates, from the bytes sent since an earlier reading."""
     old = {(r["dev"], r["handle"]): r for r in before}
     for r in rows:
         past = old.get((r["dev"], r["handle"]))
@@ -125,8 +135,8 @@ def add_used(rows, before, seconds):
             r["used_ppm"] = int(max(sent_bytes, 0) * 8e6 / seconds / r["rate_bit_ps"])
 
 
-def over(seconds, meanwhile):
-    """Rows, used over so long at least; and what meanwhile() returns."""
+def over(seconds: float, meanwhile: Callable[[], T]) -> tuple[list[Row], T]:
+    """Return the rows, with the use over at least this time, and the result of meanwhile()."""
     before, then = read(), time.monotonic()
     result = meanwhile()
     time.sleep(max(0, then + seconds - time.monotonic()))
@@ -135,12 +145,12 @@ def over(seconds, meanwhile):
     return rows, result
 
 
-def wire_bytes(row):
+def wire_bytes(row: Row) -> int:
     return int(dict(w.split("=") for w in row["detail"].split()).get("tx_bytes", row["sent_bytes"]))
 
 
-# What a signaller tells flows, or has done to them, in words.
-SAYS = {
+# For each qdisc: the text about the feedback that it gives to flows.
+SAYS: dict[str, Callable[[dict[str, int]], str]] = {
     "csig": lambda own: f"free {table.number(8 * own['available_bytes_ps'])}bit/s, longest delay "
                         f"{own['longest_ns'] / 1000:.1f}us",
     "int": lambda own: f"longest queue {table.number(own['longest_queue_bytes'])}B",

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Probes in the manner of Pingmesh: a connection to a host that answers, a byte at a time, and
-what the hops said of its path."""
+"""Probe paths, as Pingmesh does: connect to a host that answers, send a byte at a time, and read the
+signals that the hops wrote."""
 import contextlib
 import socket
 import struct
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
 
-from . import flows
+from . import flows, netlink
+from .flows import Ends, Signal
+from .table import Row
 
 PORT = 4353
+TCP_CONGESTION = 13
 TCP_INFO_RTT = 68
 COLUMNS = ("host", "signal", "hop", "value", "high", "rtt_us", "lost")
 
 
-def answer(address, port, ready=None):
-    """Send each byte back, for ever."""
+def answer(address: str, port: int, ready: Callable[[], object] | None = None) -> NoReturn:
+    """Send each byte back until the program is ended."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.create_server((address, port), family=family, backlog=1024,
                               dualstack_ipv6=address == "::") as server:
@@ -26,40 +31,44 @@ def answer(address, port, ready=None):
             threading.Thread(target=echo, args=(sock,), daemon=True).start()
 
 
-def echo(sock):
+def echo(sock: socket.socket) -> None:
     with sock, contextlib.suppress(OSError):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while data := sock.recv(4096):
             sock.sendall(data)
 
 
-def connect(host, port, cc, timeout_s):
+def connect(host: str, port: int, cc: str, timeout_s: float) -> socket.socket:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     sock = socket.socket(*found[:2])
     sock.settimeout(timeout_s)
     if cc:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
+        sock.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, cc.encode())
     sock.connect(found[4])
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
-def ends(sock):
-    return tuple(flows.endpoint(flows.netlink.address(socket.inet_pton(sock.family, name[0])),
-                                name[1]) for name in (sock.getsockname(), sock.getpeername()))
+def ends(sock: socket.socket) -> Ends:
+    local, peer = (flows.endpoint(netlink.address(socket.inet_pton(sock.family, name[0])), name[1])
+                   for name in (sock.getsockname(), sock.getpeername()))
+    return local, peer
 
 
-def worst(kind, have, new):
-    """Of two readings the one that is more in the way."""
+def worst(kind: int, have: Signal | None, new: Signal) -> Signal:
+    """Return the reading that shows the more congested hop."""
     if have is None:
         return new
     return max(have, new, key=lambda s: s["low"]) if kind == 2 else \
         min(have, new, key=lambda s: s["low"])
 
 
-def trace(host, port=PORT, cc="csig", count=12, gap_s=0.01, timeout_s=3):
-    """A row a signal: the worst over the probes; one row without a signal if none came."""
-    seen, rtt_us, lost = {}, [], 0
+def trace(host: str, port: int = PORT, cc: str = "csig", count: int = 12, gap_s: float = 0.01,
+          timeout_s: float = 3) -> list[Row]:
+    """Return a row for each signal, with the worst value of all probes; one row without a signal if no
+    signal arrived."""
+    seen: dict[int, Signal] = {}
+    rtt_us, lost = [], 0
     with connect(host, port, cc, timeout_s) as sock:
         for _ in range(count):
             begin = time.monotonic()
@@ -76,23 +85,25 @@ def trace(host, port=PORT, cc="csig", count=12, gap_s=0.01, timeout_s=3):
                     for kind, signal in signals.items():
                         seen[kind] = worst(kind, seen.get(kind), signal)
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-    base = dict(host=host, rtt_us=struct.unpack_from("I", info, TCP_INFO_RTT)[0] if rtt_us else None,
-                lost=lost)
+    base: Row = dict(host=host, rtt_us=struct.unpack_from("I", info, TCP_INFO_RTT)[0] if rtt_us else None,
+                     lost=lost)
     rows = [base | dict(signal=flows.SIGNALS[kind], hop=s["locator"] or None, value=s["low"],
                         high=None if s["high"] == flows.NO_BOUND else s["high"])
             for kind, s in sorted(seen.items())]
     return rows or [base | dict(signal=None, hop=None, value=None, high=None)]
 
 
-def is_told(row):
-    """Did a hop write? One without a locator is known by the bandwidth, which has a bound then."""
+def is_reported(row: Row) -> bool:
+    """True if a hop wrote the signal. A hop without a locator shows in the bandwidth, which then has an
+    upper bound."""
     return bool(row["hop"]) or row["signal"] in flows.SIGNALS[:2] and row["high"] is not None
 
 
-def mesh(hosts, **options):
-    """trace() to each, and a row for those that do not answer."""
+def mesh(hosts: Iterable[str], **options: Any) -> Iterator[Row]:
+    """Yield the rows of trace() for each host, and a row for each host that does not answer."""
     for host in hosts:
         try:
             yield from trace(host, **options)
         except OSError as error:
-            yield dict.fromkeys(COLUMNS) | dict(host=host, signal=f"unreachable: {error.strerror or error}")
+            blank: Row = dict.fromkeys(COLUMNS)
+            yield blank | dict(host=host, signal=f"unreachable: {error.strerror or error}")

@@ -3,10 +3,17 @@
 import curses
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from . import flows, ports, table
+from .table import Row
 
-# The most telling ones first: a narrow terminal cuts the others off.
+if TYPE_CHECKING:
+    from curses import window as Window
+
+Line = tuple[str, bool]     # a line of the screen, and if it is a heading
+
+# The most important columns come first: a narrow terminal cuts the last ones off.
 FLOWS = ("system", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps", "feedback_bit_ps",
          "rate_bit_ps", "rtt_us", "cc", "path", "local")
 PORTS = ("dev", "kind", "handle", "rate_bit_ps", "used_ppm", "backlog_bytes", "delay_ns", "drops",
@@ -15,15 +22,15 @@ PORTS = ("dev", "kind", "handle", "rate_bit_ps", "used_ppm", "backlog_bytes", "d
 # Within 80 columns.
 HELP = (
     "flow: hop       the bottleneck: CSIG's locator, INT's count; XCP names none",
-    "      used      of the bottleneck; XCP: of what its routers allot to the flow",
-    "      delay     CSIG: in the bottleneck; INT, XCP: RTT beyond the least",
-    "      free      what the path has left; XCP: what an RTT may add to the flow",
-    "      feedback  XCP: by how much an RTT changes the flow's rate",
-    "      path      CSIG: does it bear tags? unproven, proven, stripped",
-    "port: rate      its own, or its shaper's, or the device's speed",
-    "      used      of the rate",
+    "      used      part of the bottleneck's rate; XCP: of the rate allotted to the flow",
+    "      delay     CSIG: in the bottleneck; INT, XCP: RTT above the minimum RTT",
+    "      free      unused rate of the path; XCP: increase that the next RTT allows",
+    "      feedback  XCP: change of the flow's rate in an RTT",
+    "      path      CSIG: if the path carries tags: unproven, proven, stripped",
+    "port: rate      of the qdisc, of its shaper, or the speed of the device",
+    "      used      used part of the rate",
     "      delay     backlog over rate",
-    "      says      what it tells flows",
+    "      says      feedback that the qdisc gives to flows",
     "-     not known; INT's hop and XCP's used, free and feedback need root",
 )
 NONE_HERE = {
@@ -32,12 +39,13 @@ NONE_HERE = {
 }
 
 
-def block(name, rows, columns):
+def block(name: str, rows: list[Row], columns: tuple[str, ...]) -> list[str]:
     return table.lines(rows, columns) if rows else [NONE_HERE[name]]
 
 
-def page(rows, queues, height, explain=False):
-    """Lines and whether each is a heading: ports get what flows leave, and a third at least."""
+def page(rows: list[Row], queues: list[Row], height: int, explain: bool = False) -> list[Line]:
+    """Return (line, is a heading) for each line. Ports get the room that flows leave, and a third at
+    least."""
     flow_lines, port_lines = block("flows", rows, FLOWS), block("ports", queues, PORTS)
     room = max(height - 4 - min(len(port_lines), height // 3), 2)
     out = [(f"flows: {len(rows)}   ports: {len(queues)}   q: quit   h: help", True)]
@@ -50,7 +58,7 @@ def page(rows, queues, height, explain=False):
     return out[:height]
 
 
-def draw(window, lines):
+def draw(window: "Window", lines: list[Line]) -> None:
     window.erase()
     height, width = window.getmaxyx()
     for y, (line, bold) in enumerate(lines[:height]):
@@ -58,17 +66,17 @@ def draw(window, lines):
     window.refresh()
 
 
-def wait(window, interval_s):
-    """The key that was pressed meanwhile; -1: none."""
+def wait(window: "Window", interval_s: float) -> int:
+    """Return the key that was pressed during the interval; -1: none."""
     end = time.monotonic() + interval_s
     window.timeout(max(int(interval_s * 1000), 1))
     key = window.getch()
-    if key == -1:       # at once, where the terminal has gone
+    if key == -1:       # getch() returns at once if the terminal is gone
         time.sleep(max(0, end - time.monotonic()))
     return key
 
 
-def loop(window, interval_s, count):
+def loop(window: "Window", interval_s: float, count: int | None) -> None:
     curses.curs_set(0)
     explain = False
     queues, rows = ports.over(min(interval_s, 0.1), flows.read)
@@ -87,7 +95,7 @@ def loop(window, interval_s, count):
         count = count and count - 1
 
 
-def show(interval_s, count):
+def show(interval_s: float, count: int | None) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ValueError("the screen needs a terminal; without one: --json or --csv")
     try:

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rows as text: a table for people, JSON lines, CSV."""
+"""Print rows: a table for readers, JSON lines, CSV."""
 import csv
 import json
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+Row = dict[str, Any]        # column -> value
 
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def number(value, sign="-"):
-    """Three digits; sign "+": of what is more than nothing, too."""
+def number(value: float, sign: str = "-") -> str:
+    """Return a value with three digits; sign "+" also marks positive values."""
     for size, letter in UNITS:
         if abs(value) >= size:
             return f"{value / size:{sign}.3g}{letter}"
     return f"{value:{sign}.3g}"
 
 
-def cell(key, value):
-    """A value as people read it."""
+def cell(key: str, value: Any) -> str:
+    """Return a value as readers of the table see it."""
     if value is None:
         return "-"
     if key.endswith("_ppm"):
@@ -35,14 +39,14 @@ def cell(key, value):
     return str(value)
 
 
-def head(key):
+def head(key: str) -> str:
     for unit in ("_ppm", "_ns", "_us", "_kbit_ps", "_bit_ps", "_bytes"):
         key = key.removesuffix(unit)
     return key.replace("_", " ")
 
 
-def lines(rows, columns):
-    """A table, its heading first."""
+def lines(rows: Iterable[Row], columns: Sequence[str]) -> list[str]:
+    """Return the lines of a table, the heading first."""
     text = [[head(c) for c in columns]]
     text += [[cell(c, r[c]) for c in columns] for r in rows]
     widths = [max(len(t[i]) for t in text) for i in range(len(columns))]
@@ -52,13 +56,13 @@ def lines(rows, columns):
                       for t, w, c in zip(row, widths, columns)).rstrip() for row in text]
 
 
-def write_json(file, rows, **more):
+def write_json(file: TextIO, rows: Iterable[Row], **more: Any) -> None:
     for r in rows:
         file.write(json.dumps(more | r) + "\n")
     file.flush()
 
 
-def write_csv(file, rows, columns, heading=True):
+def write_csv(file: TextIO, rows: Iterable[Row], columns: Sequence[str], heading: bool = True) -> None:
     out = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     if heading:
         out.writeheader()

@@ -8,9 +8,10 @@
 #include <net/inet_hashtables.h>
 #include <net/l3mdev.h>
 
+/* fe80::/10. ipv6_addr_type() is a call, and an end of TCP never has a multicast address. */
 static bool is_link_local(const struct in6_addr *addr)
 {
-	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+	return (addr->s6_addr32[0] & htonl(0xffc00000)) == htonl(0xfe800000);
 }
 
 static void set_scope(struct hop_flow_key *key, int ifindex)
@@ -28,9 +29,10 @@ EXPORT_SYMBOL_GPL(hop_flow_l3mdev);
 void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			  const struct sock *sk)
 {
-	memset(key, 0, sizeof(*key));
 	key->net = sock_net(sk);
 	key->kind = kind;
+	key->scope_ifindex = 0;
+	key->sdif = 0;
 	if (sk->sk_family == AF_INET) {
 		ipv6_addr_set_v4mapped(sk->sk_rcv_saddr, &key->local);
 		ipv6_addr_set_v4mapped(sk->sk_daddr, &key->peer);
@@ -52,9 +54,9 @@ EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);
 static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 		      const struct sk_buff *skb, const void *ip)
 {
-	memset(key, 0, sizeof(*key));
 	key->net = dev_net(skb->dev);
 	key->kind = kind;
+	key->scope_ifindex = 0;
 	if (skb->protocol == htons(ETH_P_IP)) {
 		const struct iphdr *iph = ip;
 

@@ -548,7 +548,11 @@ static inline void ctag_path_answered(struct csig_path *p)
  * @ack_seq: acknowledgment number of the report
  * @now_ns: current time
  */
-void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns);
+static inline void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
+{
+	if (p->waiting && (s32)(ack_seq - p->end_seq) >= 0)
+		ctag_path_miss(p, now_ns);
+}
 
 /*
  * After decapsulation the tag of the outer packet waits for the inner packet. Since receivers merge
@@ -570,8 +574,20 @@ struct ctag_decap {
 	u64 since_ns[CSIG_TYPES];
 };
 
+static inline bool ctag_decap_waits(const struct ctag_decap *d, u32 type, u64 now_ns)
+{
+	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
+}
+
 /* Returns the number of signals for which a tag waits. */
-u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns);
+static inline u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns)
+{
+	u32 type, waiting = 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		waiting += ctag_decap_waits(d, type, now_ns);
+	return waiting;
+}
 
 /**
  * ctag_decap_put() - store the outer tag of a decapsulated packet
@@ -580,8 +596,20 @@ u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns);
  * @t: the tag; its type is below CSIG_TYPES
  * @now_ns: current time
  */
-void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig_tag *t,
-		    u64 now_ns);
+static inline void ctag_decap_put(struct ctag_decap *d, enum csig_form form,
+				  const struct csig_tag *t, u64 now_ns)
+{
+	const u32 type = t->type;
+
+	if (ctag_decap_waits(d, type, now_ns) && d->form[type] == form) {
+		if (csig_worse(type, t->value, d->tag[type].value))
+			d->tag[type] = *t;
+		return;
+	}
+	d->form[type] = form;
+	d->tag[type] = *t;
+	d->since_ns[type] = now_ns;
+}
 
 /**
  * ctag_decap_take() - take an outer tag for an inner packet
@@ -592,6 +620,24 @@ void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig
  *
  * Return: format of @t; CSIG_NONE if no tag waits.
  */
-enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t, u64 now_ns);
+static inline enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t,
+					     u64 now_ns)
+{
+	enum csig_form form;
+	u32 i, pick = CSIG_TYPES;
+
+	for (i = 0; i < CSIG_TYPES; i++) {
+		if ((type != CSIG_TYPES && type != i) || !ctag_decap_waits(d, i, now_ns))
+			continue;
+		if (pick == CSIG_TYPES || d->since_ns[i] < d->since_ns[pick])
+			pick = i;
+	}
+	if (pick == CSIG_TYPES)
+		return CSIG_NONE;
+	form = d->form[pick];
+	*t = d->tag[pick];
+	d->form[pick] = CSIG_NONE;
+	return form;
+}
 
 #endif /* HOPCC_NET_CSIG_TAG_CSIG_CARRIER_H */

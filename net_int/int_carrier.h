@@ -96,7 +96,8 @@
  * @left_seq: sequence number of the data with which the latest packet was sent
  * @left_ns: time at which that was sent
  * @waiting_ns: time since which an answer is expected
- * @unanswered_ns: time at which the last packet of an unproven path, or of one whose answers stopped was sent
+ * @unanswered_ns: time at which the last packet was sent on a path that is unproven, or whose
+ *	answers have stopped
  * @unanswered: number of such packets that are unanswered
  * @starting: number of answers that are needed early
  * @opening: fewer than two answers were received since the start

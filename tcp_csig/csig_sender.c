@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Functions that run once a round or less: cuts, starts, losses, choice of paths; see csig_sender.h. */
+/* Functions that run once a round or less, and the choice of paths; see csig_sender.h. */
 
 #include "csig_sender.h"
 
@@ -7,38 +7,6 @@ u64 tcsig_of_ppm(u32 ppm)
 {
 	/* 2^32 * 2^24 */
 	return div_u64(((u64)ppm << TCSIG_SHIFT) + TCSIG_PPM / 2, TCSIG_PPM);
-}
-
-u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
-{
-	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
-	const u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
-	const u64 excess_ns = delay_ns - p->target_ns;
-	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
-
-	if (cw < TCSIG_ONE)
-		less = less * max(cw, TCSIG_CUT_MIN) >> TCSIG_SHIFT;
-	/* 2^44 * 2^2 */
-	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
-		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,
-						     p->long_rtt_ns));
-	return max(cw - less, p->least);
-}
-
-u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
-{
-	const u64 less = mul_u64_u64_div_u64(cw, delay_ns - p->target_ns, max(rtt_ns, delay_ns));
-
-	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), p->least);
-}
-
-u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
-{
-	const u32 used_ppm = TCSIG_PPM - min(share_ppm, TCSIG_SHARE_MAX_PPM);
-	/* 2^44 * 10^6 < 2^64 */
-	const u64 all = div_u64(cw * TCSIG_PPM, used_ppm);
-
-	return min3(all, cw + free, TCSIG_WND_MAX);
 }
 
 void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
@@ -117,11 +85,6 @@ static bool tcsig_path_is_back(const struct tcsig_path *path, const struct tcsig
 {
 	return a->has_delay && path->left && locator == path->left &&
 	       path->tries < TCSIG_MOVE_TRIES && tcsig_is_queue(p, a->delay_ns);
-}
-
-bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
-{
-	return path->waits && locator == path->left;
 }
 
 void tcsig_path_settle(struct tcsig_path *path)

@@ -341,7 +341,21 @@ static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
  *
  * Return: the reduced window, at least the minimum.
  */
-u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns);
+static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
+{
+	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
+	const u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
+	const u64 excess_ns = delay_ns - p->target_ns;
+	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
+
+	if (cw < TCSIG_ONE)
+		less = less * max(cw, TCSIG_CUT_MIN) >> TCSIG_SHIFT;
+	/* 2^44 * 2^2 */
+	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
+		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,
+						     p->long_rtt_ns));
+	return max(cw - less, p->least);
+}
 
 /**
  * tcsig_cut_guess() - reduce a guessed window because the delay exceeds its target
@@ -354,7 +368,12 @@ u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns);
  * the target. One flight is left: it is no guess, and with less the timer would wait for an
  * outdated RTT.
  */
-u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns);
+static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
+{
+	const u64 less = mul_u64_u64_div_u64(cw, delay_ns - p->target_ns, max(rtt_ns, delay_ns));
+
+	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), p->least);
+}
 
 /**
  * tcsig_small() - measure of how small a window is
@@ -575,7 +594,14 @@ static __always_inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 d
  *
  * Return: the larger window, at most TCSIG_WND_MAX.
  */
-u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free);
+static inline u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
+{
+	const u32 used_ppm = TCSIG_PPM - min(share_ppm, TCSIG_SHARE_MAX_PPM);
+	/* 2^44 * 10^6 < 2^64 */
+	const u64 all = div_u64(cw * TCSIG_PPM, used_ppm);
+
+	return min3(all, cw + free, TCSIG_WND_MAX);
+}
 
 /**
  * tcsig_begin() - start a new transfer, or one after a long idle time
@@ -966,7 +992,10 @@ struct tcsig_path {
  * @path: the state
  * @locator: locator of the bottleneck
  */
-bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator);
+static inline bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
+{
+	return path->waits && locator == path->left;
+}
 
 /**
  * tcsig_path_settle() - all packets sent before the move have arrived

@@ -8,8 +8,8 @@
 #include "tcp_csig.h"
 
 /*
- * Leaves cs->reported NULL without CSIG. Returns false if the peer was asked and has not answered yet,
- * so that this function must be called again.
+ * Leaves cs->reported NULL without CSIG. Returns false if the peer was asked and has not answered
+ * yet, so that this function must be called again.
  */
 bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 {

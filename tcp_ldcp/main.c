@@ -221,19 +221,11 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	ldcp_echo(tp, &ls->receiver, false);
 }
 
-/*
- * Apply the window.
- *
- * The first retransmission must not wait for room in the window: the packets in flight may be lost
- * as well, and only the ACK of a retransmission can tell.
- */
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 first_pkts = tp->retrans_out ? 1 : tcp_packets_in_flight(tp) + 1;
-
 	if (state == TCP_CA_Recovery)
-		ldcp_set_window(sk, v, first_pkts, hop_repair_pkts(sk, acked_pkts));
+		ldcp_set_window(sk, v, hop_repair_least_pkts(tcp_sk(sk)),
+				hop_repair_pkts(sk, acked_pkts));
 	else
 		ldcp_set_window(sk, v, 1, U32_MAX);
 }

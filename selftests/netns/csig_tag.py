@@ -180,7 +180,7 @@ def check_frames():
               tags[:6], 2 * [(0x88b5, b"\x0f\x80"), (0x88b5, b"\x2f\x80"), (0x88b5, b"\x40\x00")])
     tap.equal("the longest frame with a tag fits the MTU", max(sizes), 14 + 1500)
     reported = {option_of(tcp) for _, tcp, payload in frames
-            if not payload and option_of(tcp) and not tcp[13] & 2}
+                if not payload and option_of(tcp) and not tcp[13] & 2}
     tap.claim("reflections have two bytes, with the router's locator",
               reported and all(len(t) == 2 and t[1] & 127 == 42 for t in reported - {b"\x40\0"}), f"{sorted(reported)}")
     first = next(i for i, (tag, _, _) in enumerate(frames) if tag)

@@ -599,6 +599,31 @@ def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
         s.close()
 
 
+def lost_repair(tun, cc="ldcp"):
+    """The retransmission of a hole is lost, too, while marks take the window below a packet: new data
+    still leaves, since only its ACK can show the loss before the timeout does.
+    """
+    s = Sender(tun, 4, 41540, rtt_ms=5, cc=cc)
+    s.steady()
+    time.sleep(0.005)
+    hole, end, packets = s.una, s.nxt, []
+    for edge in range(hole + 2 * MSS, end + 1, MSS):
+        s.peer.sack(hole, [(hole + MSS, edge)], ACK | ECE)
+        packets += s.collect(1)
+    start_s, received = time.monotonic(), end
+    while time.monotonic() < start_s + 1 and len([p for p in packets if p.seq == hole]) < 2:
+        packets += s.collect(1)
+        if s.nxt > received:
+            received = s.nxt
+            time.sleep(0.005)
+            s.peer.sack(hole, [(hole + MSS, received)], ACK | ECE)
+    took_ms = (time.monotonic() - start_s) * 1000
+    claim(f"{cc}: the window is below a packet", law(s.sock)[0], lambda got: got < CW_ONE)
+    claim(f"{cc}: a lost retransmission is repeated, ms", took_ms, lambda got: got < 150)
+    claim(f"{cc}: without a timeout", retransmits(s.sock), 0)
+    s.close()
+
+
 def both_ways(tun):
     """cw = 1/4, and the peer sends data: retransmissions still leave at their time."""
     for data in (False, True):
@@ -731,6 +756,7 @@ def main():
     undo_after_marks(tun)
     one_timeout(tun)
     repaired_tail(tun)
+    lost_repair(tun)
     with open("/proc/sys/net/hopcc/tcp_csig_e2e_target_ns", "w", encoding="ascii") as file:
         file.write("100000000")
     one_timeout(tun, "csig")

@@ -246,6 +246,25 @@ static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 }
 
 /**
+ * hop_repair_least_pkts() - get the lower bound of the window during loss recovery
+ * @tp: a TCP socket, in recovery
+ *
+ * The first retransmission must not wait for room in the window: the packets in flight may be lost
+ * as well, and only the ACK of a retransmission can tell. If retransmissions alone are in flight,
+ * they may be lost, and only the ACK of a packet that was sent later can tell: without one, the
+ * retransmission timeout would. So one more packet may leave in both cases.
+ *
+ * Context: socket lock held.
+ * Return: packets, at least 1.
+ */
+static inline u32 hop_repair_least_pkts(const struct tcp_sock *tp)
+{
+	const u32 flight_pkts = tcp_packets_in_flight(tp);
+
+	return !tp->retrans_out || flight_pkts <= tp->retrans_out ? flight_pkts + 1 : 1;
+}
+
+/**
  * hop_restore_bursts() - reset the socket's GSO limits to those of its route
  * @sk: a TCP socket
  *

@@ -172,18 +172,19 @@ static void wred_test_accounting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.backlog_bytes, (u32)3000);
 	KUNIT_EXPECT_EQ(test, v.peak_bytes, (u32)5000);
 
+	/* Powers of two: no sum of other counts gives the same. */
 	wred_count(&s, WRED_ECT, WRED_PASS, 1);
 	wred_count(&s, WRED_NECT, WRED_PASS, 2);
-	wred_count(&s, WRED_CE, WRED_PASS, 3);
-	wred_count(&s, WRED_ECT, WRED_MARK, 4);
-	wred_count(&s, WRED_ECT, WRED_DROP_UNMARKABLE, 5);
-	wred_count(&s, WRED_NECT, WRED_DROP_EARLY, 6);
-	wred_count(&s, WRED_CE, WRED_DROP_LIMIT, 7);
-	KUNIT_EXPECT_EQ(test, s.ce_pkts, (u64)3);
-	KUNIT_EXPECT_EQ(test, s.marked_pkts, (u64)4);
-	KUNIT_EXPECT_EQ(test, s.unmarkable_pkts, (u64)5);
-	KUNIT_EXPECT_EQ(test, s.early_pkts, (u64)6);
-	KUNIT_EXPECT_EQ(test, s.limit_pkts, (u64)7);
+	wred_count(&s, WRED_CE, WRED_PASS, 4);
+	wred_count(&s, WRED_ECT, WRED_MARK, 8);
+	wred_count(&s, WRED_ECT, WRED_DROP_UNMARKABLE, 16);
+	wred_count(&s, WRED_NECT, WRED_DROP_EARLY, 32);
+	wred_count(&s, WRED_CE, WRED_DROP_LIMIT, 64);
+	KUNIT_EXPECT_EQ(test, s.ce_pkts, (u64)4);
+	KUNIT_EXPECT_EQ(test, s.marked_pkts, (u64)8);
+	KUNIT_EXPECT_EQ(test, s.unmarkable_pkts, (u64)16);
+	KUNIT_EXPECT_EQ(test, s.early_pkts, (u64)32);
+	KUNIT_EXPECT_EQ(test, s.limit_pkts, (u64)64);
 }
 
 static struct kunit_case wred_test_cases[] = {

@@ -223,11 +223,14 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
 {
-	if (state == TCP_CA_Recovery)
-		ldcp_set_window(sk, v, hop_repair_least_pkts(tcp_sk(sk)),
-				hop_repair_pkts(sk, acked_pkts));
-	else
+	u32 most_pkts;
+
+	if (state != TCP_CA_Recovery) {
 		ldcp_set_window(sk, v, 1, U32_MAX);
+		return;
+	}
+	most_pkts = hop_repair_pkts(sk, acked_pkts);
+	ldcp_set_window(sk, v, hop_repair_least_pkts(tcp_sk(sk)), most_pkts);
 }
 
 /* Window below one packet: set the time at which the next packet may be sent. Rarely needed. */

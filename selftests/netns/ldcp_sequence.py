@@ -599,15 +599,17 @@ def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
         s.close()
 
 
-def lost_repair(tun, cc="ldcp"):
-    """The retransmission of a hole is lost, too, while marks take the window below a packet: new data
-    still leaves, since only its ACK can show the loss before the timeout does.
+def lost_repair(tun, tail_pkts):
+    """The retransmission of a hole is lost, too, and so many packets of the tail, while marks take the
+    window below a packet: new data still leaves, since only its ACK can show the loss before the
+    timeout does.
     """
-    s = Sender(tun, 4, 41540, rtt_ms=5, cc=cc)
+    name = f"ldcp, {tail_pkts} packets of the tail lost: "
+    s = Sender(tun, 4, 41540 + tail_pkts, rtt_ms=5)
     s.steady()
     time.sleep(0.005)
     hole, end, packets = s.una, s.nxt, []
-    for edge in range(hole + 2 * MSS, end + 1, MSS):
+    for edge in range(hole + 2 * MSS, end + 1 - tail_pkts * MSS, MSS):
         s.peer.sack(hole, [(hole + MSS, edge)], ACK | ECE)
         packets += s.collect(1)
     start_s, received = time.monotonic(), end
@@ -616,11 +618,11 @@ def lost_repair(tun, cc="ldcp"):
         if s.nxt > received:
             received = s.nxt
             time.sleep(0.005)
-            s.peer.sack(hole, [(hole + MSS, received)], ACK | ECE)
+            s.peer.sack(hole, [(end, received), (hole + MSS, end - tail_pkts * MSS)], ACK | ECE)
     took_ms = (time.monotonic() - start_s) * 1000
-    claim(f"{cc}: the window is below a packet", law(s.sock)[0], lambda got: got < CW_ONE)
-    claim(f"{cc}: a lost retransmission is repeated, ms", took_ms, lambda got: got < 150)
-    claim(f"{cc}: without a timeout", retransmits(s.sock), 0)
+    claim(name + "the window is below a packet", law(s.sock)[0], lambda got: got < CW_ONE)
+    claim(name + "the lost retransmission is repeated, ms", took_ms, lambda got: got < 150)
+    claim(name + "without a timeout", retransmits(s.sock), 0)
     s.close()
 
 
@@ -756,7 +758,8 @@ def main():
     undo_after_marks(tun)
     one_timeout(tun)
     repaired_tail(tun)
-    lost_repair(tun)
+    lost_repair(tun, 0)
+    lost_repair(tun, 2)
     with open("/proc/sys/net/hopcc/tcp_csig_e2e_target_ns", "w", encoding="ascii") as file:
         file.write("100000000")
     one_timeout(tun, "csig")

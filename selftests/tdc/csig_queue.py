@@ -28,6 +28,7 @@ ETH_P_ARP, ETH_P_LLDP, ETH_P_MPLS, ETH_P_MACSEC = 0x0806, 0x88cc, 0x8847, 0x88e5
 LM = {COMPACT: 0x2a, EXPANDED: 0x1234}
 LMS = f"lm all compact {LM[COMPACT]} lm all expanded {LM[EXPANDED]}"
 ROOT = f"root handle 10: csig rate 10gbit {LMS}"
+PORTS = 100
 # An idle port of 10 Gbit/s: 8192000 kbit <= ABW < 12288000, 786432 ppm <= ABW/C < 1048576.
 OWN = {COMPACT: {ABW: 17, ABW_C: 30}, EXPANDED: {ABW: 10**7 // 8000, ABW_C: 10**6}}
 MOST = {COMPACT: 31, EXPANDED: 2**20 - 1}
@@ -379,6 +380,25 @@ def held_queue_rests(wire):
         wire.clear()
 
 
+def hundred_ports_rest(_wire):
+    """The shortest periods that a container may set, on a hundred ports that hold packets for hours:
+    the timers stop after the first period without a departure.
+    """
+    held = "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000"
+    for words in ("interval 1ms", "estimator dre shift 2 interval 4ms"):
+        sent_ns, first, second = frames.expiries_of_ports(
+            PORTS, (f"root handle 10: csig rate 1gbit {words} timer", held),
+            tagged_1000(COMPACT, ABW), 8, ("scsig_expired",))
+        # One for the last departure, and one for the empty period behind it.
+        assert PORTS <= len(first) <= 4 * PORTS, f"{words}: {len(first)} expiries after one burst"
+        most = frames.most_in_1_ms(first)
+        assert most <= 2 * PORTS, f"{words}: {most} expiries in 1 ms"
+        last_ms = (first[-1] - sent_ns) / 10**6
+        print(f"# {words}, {PORTS} ports: {len(first)} expiries, at most {most} in 1 ms, until "
+              f"{last_ms:.3f} ms")
+        expect(second, [], f"{words}: expiries without a packet")
+
+
 def containers_have_slow_timers(_wire):
     """In a user namespace, the timer's period must be 1 ms at least, whichever option sets it."""
     said = in_container("""
@@ -676,7 +696,7 @@ def main():
     rows = [(name, root, list(group)) for name, root, group in rows]
     checks = [(f"{name}: {len(group)} frames", each_row(root, group), ()) for name, root, group in rows]
     for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, timer_rests,
-                  held_queue_rests, containers_have_slow_timers, trace_tells, locators,
+                  held_queue_rests, hundred_ports_rest, containers_have_slow_timers, trace_tells, locators,
                   other_tpids, change_in_the_stream, change_shows_in_the_next_tag, refused_change_leaves_all, down_and_up,
                   flooded_clones_differ, random_frames, speed_of_the_device, no_frames_no_tags, macsec):
         checks.append((check.__name__.replace("_", " "), check, ()))

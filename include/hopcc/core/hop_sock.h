@@ -245,14 +245,19 @@ static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 	return max(tcp_packets_in_flight(tp) + may_pkts, 1U);
 }
 
+/* In recovery one packet may leave for each of so many that are delivered, whatever the window. */
+#define HOP_REPAIR_DELIVERED_PKTS 4
+
 /**
  * hop_repair_least_pkts() - get the lower bound of the window during loss recovery
- * @tp: a TCP socket, in recovery
+ * @tp: a TCP socket, in recovery; hop_repair_pkts() was called for this ACK
  *
  * The first retransmission must not wait for room in the window: the packets in flight may be lost
- * as well, and only the ACK of a retransmission can tell. If retransmissions alone are in flight,
- * they may be lost, and only the ACK of a packet that was sent later can tell: without one, the
- * retransmission timeout would. So one more packet may leave in both cases.
+ * as well, and only the ACK of a retransmission can tell. Later, marks may reduce the window below
+ * the packets in flight. If nothing is sent then, a lost retransmission or tail is not detected
+ * until the timeout, since only the ACK of a packet that was sent later can tell. So a packet may
+ * leave for each HOP_REPAIR_DELIVERED_PKTS that are delivered, and one if retransmissions alone are
+ * in flight.
  *
  * Context: socket lock held.
  * Return: packets, at least 1.
@@ -261,7 +266,9 @@ static inline u32 hop_repair_least_pkts(const struct tcp_sock *tp)
 {
 	const u32 flight_pkts = tcp_packets_in_flight(tp);
 
-	return !tp->retrans_out || flight_pkts <= tp->retrans_out ? flight_pkts + 1 : 1;
+	const bool is_due = tp->prr_delivered >= HOP_REPAIR_DELIVERED_PKTS * tp->prr_out;
+
+	return !tp->retrans_out || flight_pkts <= tp->retrans_out || is_due ? flight_pkts + 1 : 1;
 }
 
 /**

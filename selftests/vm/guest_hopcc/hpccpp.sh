@@ -30,6 +30,8 @@ hpccpp_turn()
 for value in 1 0; do
 	echo $value >int_forward
 	echo $((3 * value)) >tcp_hpccpp_answer
+	echo $((100000 * value)) >tcp_hpccpp_t_ns
+	echo $((6 + 10 * value)) >tcp_hpccpp_flows
 done
 END
 	;;

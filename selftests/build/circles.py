@@ -38,4 +38,5 @@ def main(folder):
     return 1 if circular or not files else 0
 
 
-sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -9,7 +9,9 @@ import re
 import statistics
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
+from circles import reachable
 from tap import Tap
 
 WALL, NETLINK_WALL, MEDIAN, P90 = 60, 80, 12, 40
@@ -45,15 +47,6 @@ def functions(text):
             names = re.findall(r"(\w+)\s*\(", head.rsplit(";", 1)[-1])
             yield names[0] if names else "?", number - start - 1
             start = None
-
-
-def reachable(graph, start):
-    found, left = set(), [start]
-    while left:
-        for name in graph[left.pop()] - found:
-            found.add(name)
-            left.append(name)
-    return found
 
 
 def circles(texts):

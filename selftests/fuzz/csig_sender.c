@@ -151,7 +151,7 @@ static void fuzz_once(void)
 {
 	const u32 line_mbit = fuzz_flag() ? fuzz_u32() : 0;
 	u32 delivered_pkts = fuzz_u32();
-	struct tcsig_estimate reckoning = {};
+	struct tcsig_estimate estimate = {};
 	struct tcsig_path path = {};
 	struct tcsig_params p;
 	struct tcsig_vars v;
@@ -163,7 +163,7 @@ static void fuzz_once(void)
 		u64 line;
 		u32 least_ns;
 		const struct tcsig_ack a =
-			draw_ack(&v, &reckoning, line_mbit, &line, &delivered_pkts);
+			draw_ack(&v, &estimate, line_mbit, &line, &delivered_pkts);
 
 		switch (fuzz_choice(8)) {
 		case 0:

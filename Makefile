@@ -109,11 +109,12 @@ install: all
 	install -m 644 include/uapi/hopcc/*.h $(INCDIR)/hopcc
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 
-# Style alone: checkpatch, sparse, shellcheck, the length of functions, Python, the links of the pages.
+# Style alone: checkpatch, sparse, shellcheck, the length of functions, words, Python, links of the pages.
 style:
 	@tools/setup/setup.sh check
 	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t \
-		selftests/build/functions.t selftests/build/python.t selftests/build/links.t
+		selftests/build/functions.t selftests/build/language.t selftests/build/names.t \
+		selftests/build/python.t selftests/build/links.t
 
 clean:
 	rm -rf build lab-results

@@ -114,9 +114,6 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
 {
 	struct sock *sk = skb->sk;
 
-	/* Neither end may expect headers that hop_shim_insert() would refuse. */
-	if (hop_shim_is_rewritten(skb))
-		return NULL;
 	if (seg->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
 			return negotiate_with_synack(hs, skb, hop_segment_tcp(skb, seg));

@@ -118,6 +118,7 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 	return false;
 #endif
 }
+EXPORT_SYMBOL_GPL(hop_shim_is_rewritten);
 
 /* A MAC header in front would be overwritten; a tunnel's device leaves one behind skb->data. */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes)

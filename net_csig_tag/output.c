@@ -10,75 +10,40 @@
 
 #include "net_csig_tag.h"
 
-/* For congestion controls chosen after the handshake; handshakes have their own functions. */
-const struct hop_handshake_ops ctag_handshake_ops = {
-	.kind = &ctag_flow_kind,
-};
-
 static void send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
 	if (ctag_option_append(cn, skb, seg, CSIG_NONE, NULL))
 		ctag_count(cn, CTAG_OUT_HANDSHAKE);
 }
 
-/* Returns the flow of a first SYN that shall carry the option, or NULL. */
-static struct hop_flow *ask(struct ctag_net *cn, const struct hop_flow_key *key,
-			    const struct ctag_segment *seg, const struct sock *sk)
+/* Returns true if the first SYN of a socket must carry the option. */
+static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 {
-	if (READ_ONCE(cn->level) != CTAG_INITIATES || seg->payload_bytes ||
-	    !ctag_wish(cn, key, sk).form)
-		return NULL;
+	struct ctag_net *cn = ctag_net(key->net);
+
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || !ctag_wish(cn, key, sk).form)
+		return false;
 	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
-		return NULL;
+		return false;
 	}
-	return hop_flow_add(key, true);
+	return true;
 }
 
-static void output_syn(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-		       const struct sock *sk)
+const struct hop_handshake_ops ctag_handshake_ops = {
+	.kind = &ctag_flow_kind,
+	.asks = asks,
+};
+
+static void output_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	const struct hop_segment segment = {
+		.place.offset_bytes = seg->tcp_bytes,
+		.payload_bytes = seg->payload_bytes,
+		.ack = seg->ack,
+	};
 
-	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (!inet_csk(sk)->icsk_retransmits) {
-		/* The existing flow belongs to an earlier connection with the same ports. */
-		if (flow)
-			hop_flow_remove(flow);
-		flow = ask(cn, &key, seg, sk);
-	}
-	if (flow && hop_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED)
-		send_handshake(cn, skb, seg);
-}
-
-/* The socket of a SYN-ACK is a request socket; with a SYN cookie there is none. */
-static void output_synack(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			  const struct sock *sk)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	enum hop_stage stage;
-
-	if (!sk && !skb->dev)	/* from IPsec */
-		return;
-	if (sk)
-		hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	else
-		hop_flow_key_of_output(&key, &ctag_flow_kind, skb,
-				       (const struct tcphdr *)(skb->data + seg->tcp_bytes));
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return;
-	stage = hop_flow_stage(flow);
-	if (stage != HOP_STAGE_OFFERED && stage != HOP_STAGE_ANSWERED) {
-		/* The flow belongs to an earlier connection; the SYN of this one had no option. */
-		if (stage == HOP_STAGE_SUPPORTED)
-			hop_flow_remove(flow);
-		return;
-	}
-	if (hop_flow_event(flow, HOP_EVENT_SYNACK_OUT) == HOP_STAGE_ANSWERED)
+	if (hop_output_handshake(&ctag_handshake_ops, skb, &segment))
 		send_handshake(cn, skb, seg);
 }
 
@@ -218,9 +183,10 @@ static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_s
 			 const struct sock *sk)
 {
 	output_forwarded(skb);
+	/* With a SYN cookie there is no socket, and from IPsec no device. */
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
-	    (!sk || sk->sk_state == TCP_NEW_SYN_RECV))
-		output_synack(cn, skb, seg, sk);
+	    (sk ? sk->sk_state == TCP_NEW_SYN_RECV : !!skb->dev))
+		output_handshake(cn, skb, seg);
 }
 
 /* UDP datagrams of this host. */
@@ -275,10 +241,8 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	ctag_mark_clear(skb);
 	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
 		return NF_ACCEPT;
-	if (seg.syn && seg.ack)
-		output_synack(cn, skb, &seg, sk);
-	else if (seg.syn)
-		output_syn(cn, skb, &seg, sk);
+	if (seg.syn)
+		output_handshake(cn, skb, &seg);
 	else if (hop_flow_any(state->net))
 		output_established(cn, skb, &seg, sk, state);
 	return NF_ACCEPT;

@@ -280,8 +280,12 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_handshake(&nint_handshake_ops, skb, seg);
+	struct hop_flow *flow;
 
+	/* Neither end may expect headers that hop_shim_insert() would refuse. */
+	if (hop_shim_is_rewritten(skb))
+		return;
+	flow = hop_output_handshake(&nint_handshake_ops, skb, seg);
 	if (!flow)
 		return;
 	/* The time that TCP measures the SYN's RTT from, in ns. */

@@ -68,8 +68,12 @@ const struct hop_handshake_ops nxcp_handshake_ops = {
 static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
-	struct hop_flow *flow = hop_output_handshake(&nxcp_handshake_ops, skb, seg);
+	struct hop_flow *flow;
 
+	/* Neither end may expect headers that hop_shim_insert() would refuse. */
+	if (hop_shim_is_rewritten(skb))
+		return;
+	flow = hop_output_handshake(&nxcp_handshake_ops, skb, seg);
 	if (flow)
 		send_unknown(xn, skb, seg, &flow->key);
 }

@@ -3,6 +3,8 @@
 """DCTCP packet by packet: the ACKs and ECE marks of the receiver, and cwnd,
 alpha and CWR of the sender after each ACK. Prints TAP. Needs root and the
 module tcp_dctcp_ms; changes nothing outside its own network namespace.
+
+    the stack under test [tun0] ---- this script, the other end of TCP
 """
 import fractions
 import socket

@@ -3,6 +3,8 @@
 """Telemetry's carrier from end to end: streams are exact, answers come in the form
 that was asked for, who does not know telemetry gets a connection without. Prints
 TAP. Needs root and the path of int_drive.ko; all is in network namespaces of its own.
+
+    a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import os
 import subprocess

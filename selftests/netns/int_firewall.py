@@ -3,6 +3,8 @@
 """Telemetry's carrier beside conntrack: stateful firewalls and NAT on the hosts and on
 the router between them, and routers that rewrite or drop DSCPs. Prints TAP. Needs
 root, nft and the path of int_drive.ko; all is in network namespaces of its own.
+
+    a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import socket
 import sys

@@ -3,6 +3,8 @@
 """Telemetry byte by byte: what the carrier writes, reads, refuses. Prints TAP.
 Needs root and the path of int_drive.ko; changes nothing outside its own network
 namespace.
+
+    the stack under test [tun0] ---- this script, the other end of TCP
 """
 import random
 import select

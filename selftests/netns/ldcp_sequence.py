@@ -5,6 +5,8 @@ of each packet, cw after each ACK, and the times at which packets leave. Also te
 repaired tails of csig.
 Prints TAP. Needs root and the modules tcp_ldcp and tcp_csig; changes nothing outside its own
 network namespace.
+
+    the stack under test [tun0] ---- this script, the other end of TCP
 """
 import socket
 import struct

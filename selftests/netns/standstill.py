@@ -3,7 +3,7 @@
 """Hosts and routers that stand still for up to five minutes while their clocks go on.
 
 A virtual machine whose host stops it sees this: the clocks jump, and nothing happened in between.
-Over the network of chaos.py, every congestion control and carrier sends a stream; the machine
+Over the network of chaos.py (a ---- r ---- b), every congestion control and carrier sends a stream; the machine
 stands still once and again; then windows, pace and the timers of the switch qdiscs are compared
 with those from before. Prints TAP. Needs root, all modules and the module standstill
 (standstill.t builds it); changes nothing outside its own network namespaces but the clock.

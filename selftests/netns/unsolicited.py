@@ -4,6 +4,10 @@
 off, or on but without a flow, or with another flow's cookie. The host must pass such a packet to
 the stack unchanged. If it removes a header, its filters must see the packet behind the header: XDP
 (if the kernel has BPF), tc and nftables on ingress, nftables in front of and at input. Prints TAP.
+
+    the stack under test [tun0] ---- this script, which writes the packets
+    u [u-w, or br0 over it] ---- w-u      for filters on a bridge's port, and for frames with a tag
+
 Needs root and nft; changes nothing outside its own network namespace.
 """
 import os

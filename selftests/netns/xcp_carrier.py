@@ -3,6 +3,8 @@
 """XCP's carrier from end to end: streams are intact, feedback is neither lost nor invented, and a
 peer without XCP gets a connection without headers. Prints TAP. Needs root and the path of
 xcp_drive.ko; changes nothing outside its own network namespaces.
+
+    a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import os
 import socket

@@ -3,6 +3,8 @@
 """The requests of tcp_xcp, packet by packet: with a given application rate, after feedback, without
 feedback, and after a mark. Prints TAP. Needs root; changes nothing outside its own network
 namespace.
+
+    the stack under test [tun0] ---- this script, the other end of TCP
 """
 import socket
 import sys

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """XCP on connections that start with a SYN cookie, or with data on the SYN. Prints TAP. Needs root
 and the path of xcp_drive.ko; changes nothing outside its own network namespaces.
+
+    a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import socket
 import sys

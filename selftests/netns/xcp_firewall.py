@@ -3,6 +3,8 @@
 """XCP's carrier with conntrack: stateful firewalls and NAT on the hosts and on the router between
 them. Prints TAP. Needs root, nft and the path of xcp_drive.ko; changes nothing outside its own
 network namespaces.
+
+    a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import subprocess
 import sys

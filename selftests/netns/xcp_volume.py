@@ -3,6 +3,8 @@
 """XCP's carrier at high volume: 1 GB hashed at both ends, with GSO and without, and
 100,000 connections. No byte and no feedback may be lost. Prints TAP. Needs root and the
 path of xcp_drive.ko; changes nothing outside its own network namespaces.
+
+    a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import socket
 import sys

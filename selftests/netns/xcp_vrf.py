@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """XCP between hosts whose link is in a VRF. Status 1 if a claim fails. Needs root, tcp_xcp,
 net_xcp and the kernel's vrf; changes nothing outside its own network namespaces.
+
+    a [a-r in VRF red] ---- r ---- [b-r in VRF red] b
 """
 import select
 import socket

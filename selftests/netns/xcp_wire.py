@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """XCP's header byte by byte: the headers that the carrier writes, accepts and refuses. Prints TAP.
 Needs root and the path of xcp_drive.ko; changes nothing outside its own network namespace.
+
+    the stack under test [tun0] ---- this script, the other end of TCP
 """
 import random
 import socket

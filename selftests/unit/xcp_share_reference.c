@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 	printf("# parted at the end of an RTT %llu times\n", worst.parted);
 	printf("%s 1 - weights and capacity equal the formulas\n",
 	       worst.failures ? "not ok" : "ok");
-	printf("%s 2 - weights moved in 10 % of the intervals or more\n1..2\n",
+	printf("%s 2 - weights moved in 10 %% of the intervals or more\n1..2\n",
 	       worst.moved < done / 10 ? "not ok" : "ok");
 	return worst.failures || worst.moved < done / 10;
 }

@@ -133,15 +133,6 @@ static bool is_chosen_late(const struct sock *sk)
 	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
 }
 
-/* The SYN and the SYN-ACK have negotiated. Context: RCU read lock. */
-static enum hop_stage find_doubt(const struct hop_flow_key *key)
-{
-	struct hop_flow *flow = hop_flow_find(key);
-	const bool doubtful = flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
-
-	return doubtful ? HOP_STAGE_DOUBTFUL : HOP_STAGE_UNSUPPORTED;
-}
-
 /* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
 static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
 				     const struct sock *sk, bool *sends)
@@ -173,7 +164,9 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
 	if (!is_chosen_late(sk)) {
-		stage = find_doubt(&key);
+		/* The SYN and the SYN-ACK have negotiated. */
+		if (hop_flow_is_doubtful(&key))
+			stage = HOP_STAGE_DOUBTFUL;
 		rcu_read_unlock();
 		return stage;
 	}

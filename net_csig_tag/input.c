@@ -90,14 +90,6 @@ static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *ke
 		ctag_count(cn, CTAG_IN_NO_FLOW);
 }
 
-/* Returns true if the peer's SYN had the option: if the peer is avoided, the reason was a loss. */
-static bool is_doubtful(const struct hop_flow_key *key)
-{
-	struct hop_flow *flow = hop_flow_find(key);
-
-	return flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
-}
-
 /*
  * The peer has chosen its congestion control after the handshake, or a packet of the handshake was
  * lost. It will send tags, if they pass.
@@ -118,7 +110,8 @@ static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	}
 	ctag_count(cn, CTAG_IN_HANDSHAKE);
-	if (!is_doubtful(key) && hop_is_unsupported(&cn->unsupported, &key->peer)) {
+	/* If the peer's SYN had the option and the peer is avoided, the reason was a loss. */
+	if (!hop_flow_is_doubtful(key) && hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
 		return;
 	}

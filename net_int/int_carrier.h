@@ -439,7 +439,7 @@ u16 nint_queues_to_report(const struct nint_met *met);
 void nint_report_syn(struct int_hdr *h, const struct nint_met *met);
 
 /*
- * What a received SYN-ACK's header reports about the path of our SYN. If it reports no hops, those
+ * The report of a received SYN-ACK's header about the path of our SYN. If it reports no hops, those
  * of the reverse path are the best estimate.
  */
 struct nint_met nint_met_by_report(const struct int_hdr *h);

@@ -395,6 +395,20 @@ static inline struct hop_flow *hop_flow_of_state(void *state)
 	return state - offsetof(struct hop_flow, state);
 }
 
+/**
+ * hop_flow_is_doubtful() - may the loss of a packet be the reason why a connection has no headers?
+ * @key: key of the connection's flow
+ *
+ * Context: RCU read lock.
+ * Return: true if there is a flow whose stage of discovery is HOP_STAGE_DOUBTFUL.
+ */
+static inline bool hop_flow_is_doubtful(const struct hop_flow_key *key)
+{
+	const struct hop_flow *flow = hop_flow_find(key);
+
+	return flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
+}
+
 /* Called by hop_core only. */
 int hop_flow_table_start(void);
 void hop_flow_table_stop(void);

@@ -579,8 +579,8 @@ static inline void tlm_reverse(struct tlm_path *path)
  * @t: table, validated
  * @s: the packet's metadata
  *
- * Of more than TLM_HOPS_MAX hops, those next to the receiver have records. A hop that no layout
- * fits has an empty record.
+ * If there are more than TLM_HOPS_MAX hops, those next to the receiver have records. A hop that no
+ * layout fits has an empty record.
  *
  * Return: true if the metadata is a whole number of hops.
  */

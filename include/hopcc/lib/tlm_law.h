@@ -15,7 +15,7 @@
  * empty queue must not count as the flow's own share: with N flows U would be 1 / N, and all of
  * them would multiply their windows.
  *
- * What a switch reports may be wrong. Rules that bound the harm:
+ * The report of a switch may be wrong. Rules that bound the harm:
  * - A value that cannot be true is not used: a clock that runs at less than half or more than twice
  *   the speed of ours, a rate above the port's speed. After TLM_FAULTS_MAX of them in a row a less
  *   precise source of the hop takes over; after the last one the hop is unknown.

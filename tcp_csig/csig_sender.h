@@ -803,6 +803,45 @@ static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_
 }
 
 /**
+ * tcsig_is_quiet() - check if tcsig_receive_quiet() is all that tcsig_receive() would do
+ * @v: the state
+ * @a: the ACK
+ * @target_ns: at most the target delay
+ *
+ * The window did not limit sending, and no delay is above the target: neither growth nor a cut. The
+ * parameters need not be computed then.
+ *
+ * Return: true if the result depends on no parameter but the minimum window.
+ */
+static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a,
+				  u64 target_ns)
+{
+	return !a->limited && v->stage == TCSIG_STEADY &&
+	       (!a->has_delay || a->delay_ns <= target_ns);
+}
+
+/**
+ * tcsig_receive_quiet() - process an ACK that changes no window
+ * @v: the state
+ * @least: tcsig_params.least
+ * @a: the ACK
+ *
+ * Return: as tcsig_receive().
+ */
+static __always_inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
+						const struct tcsig_ack *a)
+{
+	const bool turned = tcsig_turn_round(v, a);
+
+	v->cw = max(v->cw, least);
+	if (a->has_delay) {
+		v->delay_ns = a->delay_ns;
+		tcsig_note_delay(v, a->delay_ns);
+	}
+	return turned;
+}
+
+/**
  * tcsig_receive() - process an ACK
  * @v: the state
  * @p: parameters
@@ -813,15 +852,10 @@ static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_
 static __always_inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
 					  const struct tcsig_ack *a)
 {
-	const bool turned = tcsig_turn_round(v, a);
+	const bool turned = tcsig_receive_quiet(v, p->least, a);
 
-	v->cw = max(v->cw, p->least);
-	if (a->has_delay) {
-		v->delay_ns = a->delay_ns;
-		tcsig_note_delay(v, a->delay_ns);
-		if (a->delay_ns > p->target_ns)
-			tcsig_receive_excess(v, p, a);
-	}
+	if (a->has_delay && a->delay_ns > p->target_ns)
+		tcsig_receive_excess(v, p, a);
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->goal = 1;
 	if (tcsig_hold_back(v, p, a) || (v->cut && !tcsig_goes_on(v, p)) || !a->limited ||

@@ -42,23 +42,6 @@ static struct tcsig_params tcsig_path_params(struct tcsig_sock *cs)
 	};
 }
 
-static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs)
-{
-	const struct tcsig_reported *reported = cs->reported;
-	const struct tcsig_net *cn = cs->net;
-	const u64 target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns);
-
-	return (struct tcsig_params){
-		.target_ns = target_ns,
-		.ai = READ_ONCE(cn->ai.value),
-		.gain = reported->gain,
-		.least = TCSIG_WND_MIN,
-		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
-		.beta_ppm = READ_ONCE(cn->beta_ppm),
-		.hop = true,
-	};
-}
-
 /* RTT to which the window refers. */
 static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *cs)
 {
@@ -70,13 +53,41 @@ static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *c
 }
 
 /* Once a round. */
-static __always_inline void tcsig_find_period(const struct sock *sk, struct tcsig_sock *cs)
+static __always_inline void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
 {
-	const u32 rtt_us = tcsig_window_rtt_us(sk, cs);
+	cs->reported->round_cw = cs->v.cw;
+	cs->reported->round_rtt_us = tcsig_window_rtt_us(sk, cs);
+}
+
+/* Only for a round with an ACK that may change the window: most of the work of a round. */
+static __always_inline void tcsig_find_period(const struct tcsig_sock *cs)
+{
 	struct tcsig_reported *reported = cs->reported;
 
-	reported->period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
-	reported->gain = tcsig_next_gain(reported->gain, rtt_us, READ_ONCE(cs->net->target_ns));
+	reported->period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
+	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us,
+					 READ_ONCE(cs->net->target_ns));
+	reported->round_cw = 0;
+}
+
+static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	struct tcsig_reported *reported = cs->reported;
+	const struct tcsig_net *cn = cs->net;
+	u64 target_ns;
+
+	if (reported->round_cw)
+		tcsig_find_period(cs);
+	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns);
+	return (struct tcsig_params){
+		.target_ns = target_ns,
+		.ai = READ_ONCE(cn->ai.value),
+		.gain = reported->gain,
+		.least = TCSIG_WND_MIN,
+		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
+		.beta_ppm = READ_ONCE(cn->beta_ppm),
+		.hop = true,
+	};
 }
 
 /*
@@ -214,7 +225,7 @@ static void tcsig_init(struct sock *sk)
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_find_line(sk, cs);
 	if (cs->reported)
-		tcsig_find_period(sk, cs);
+		tcsig_note_round(sk, cs);
 	tcsig_apply(sk, cs, U32_MAX);
 }
 
@@ -280,7 +291,23 @@ static __always_inline void tcsig_end_round(const struct sock *sk, struct tcsig_
 {
 	tcsig_find_line(sk, cs);
 	if (cs->reported)
-		tcsig_find_period(sk, cs);
+		tcsig_note_round(sk, cs);
+}
+
+/* Returns true if an ACK with a hop's signals changes neither window nor path. */
+static inline bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
+{
+	return tcsig_is_quiet(&cs->v, a, READ_ONCE(cs->net->target_ns)) &&
+	       !cs->reported->path.waits && !READ_ONCE(cs->net->move_rounds);
+}
+
+static __always_inline void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
+					  const struct tcsig_ack *a, bool turned)
+{
+	if (turned)
+		tcsig_end_round(sk, cs);
+	tcsig_bound(&cs->v, tcsig_line(sk, cs, tcp_sk(sk)->srtt_us >> 3));
+	trace_csig_ack(sk, a, cs);
 }
 
 /* Inlined twice: for a hop's delay the law is shorter than for a whole path's. */
@@ -293,12 +320,9 @@ static __always_inline void tcsig_receive_by(struct sock *sk, struct tcsig_sock 
 	const struct tcsig_params p = hop ? tcsig_hop_params(sk, cs) : tcsig_path_params(cs);
 	const bool turned = tcsig_receive(&cs->v, &p, a);
 
-	if (turned)
-		tcsig_end_round(sk, cs);
 	if (turned && !hop)
 		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, least_ns, worst_ns, ref);
-	tcsig_bound(&cs->v, tcsig_line(sk, cs, tcp_sk(sk)->srtt_us >> 3));
-	trace_csig_ack(sk, a, cs);
+	tcsig_end_ack(sk, cs, a, turned);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
 	if (hop)
@@ -331,7 +355,9 @@ static __always_inline void tcsig_receive_ack(struct sock *sk, struct tcsig_sock
 	tcsig_read(sk, cs, rs, &a);
 	if (!READ_ONCE(cs->net->jump))
 		a.has_free = false;
-	if (cs->hop)
+	if (cs->hop && tcsig_passes(cs, &a))
+		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, TCSIG_WND_MIN, &a));
+	else if (cs->hop)
 		tcsig_receive_by(sk, cs, &a, true);
 	else
 		tcsig_receive_path(sk, cs, &a);
@@ -347,7 +373,7 @@ static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 	if (!cs->reported)
 		return;
 	tcsig_look_up_line(sk, cs);
-	tcsig_find_period(sk, cs);
+	tcsig_note_round(sk, cs);
 }
 
 /*

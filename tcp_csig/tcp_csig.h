@@ -47,8 +47,11 @@ struct tcsig_set {
  * @dev: device of tcsig_sock.line_mbit; compared, never dereferenced
  * @speed_changes: hop_speed_changes() when its rate was read
  * @set: values last set in the socket, to avoid setting them again
- * @period_ns: tcsig_period_ns() of the last round
- * @gain: tcsig_gain() of the last round
+ * @round_cw: window at the end of the last round, as long as @period_ns and @gain are those of an
+ *	earlier one; otherwise 0
+ * @round_rtt_us: RTT that it referred to
+ * @period_ns: tcsig_period_ns()
+ * @gain: tcsig_gain()
  */
 struct tcsig_reported {
 	struct csig_flow *flow;
@@ -66,7 +69,9 @@ struct tcsig_reported {
 	u32 sharers;
 	const struct net_device *dev;
 	struct tcsig_set set;
+	u64 round_cw;
 	u64 period_ns;
+	u32 round_rtt_us;
 	u32 gain;
 };
 

@@ -121,6 +121,18 @@ static void check_unused(struct tcsig_vars v, const struct tcsig_params *p, stru
 	FUZZ_CLAIM(v.stage == want->stage && v.grown == want->grown && v.cut == want->cut);
 }
 
+/* What needs no parameters does the same as the whole algorithm. */
+static void check_quiet(struct tcsig_vars v, const struct tcsig_params *p,
+			const struct tcsig_ack *a, const struct tcsig_vars *want)
+{
+	if (!tcsig_is_quiet(&v, a, p->target_ns))
+		return;
+	tcsig_receive_quiet(&v, p->least, a);
+	FUZZ_CLAIM(v.cw == want->cw && v.ref == want->ref && v.delay_ns == want->delay_ns);
+	FUZZ_CLAIM(v.least_ns == want->least_ns && v.worst_ns == want->worst_ns);
+	FUZZ_CLAIM(v.stage == want->stage && v.cut == want->cut && v.grown == want->grown);
+}
+
 static bool learn(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
 	const bool uses_free = tcsig_uses_free(v, a);
@@ -130,6 +142,7 @@ static bool learn(struct tcsig_vars *v, const struct tcsig_params *p, const stru
 
 	if (!uses_free)
 		check_unused(before, p, *a, v);
+	check_quiet(before, p, a, v);
 
 	FUZZ_CLAIM(v->cw >= p->least);
 	/* The window does not grow if the delay is too long or if the window was not the limit. */

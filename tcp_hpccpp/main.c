@@ -37,28 +37,32 @@
 
 /**
  * struct hpccpp_set - values that were last set in a socket, and their inputs
- * @wnd_bytes: W
- * @t_ns: T
- * @wire_bytes: size of a full packet on the wire
+ * @wnd_bytes: W; 0: nothing was set, or inputs that are not here have changed
  * @mss_bytes: payload of a full packet
+ * @tcp_hdr_bytes: tcp_header_len of the socket
+ * @ext_hdr_bytes: icsk_ext_hdr_len of the socket
+ * @burst: hpccpp_burst_inputs() of @burst_pkts
+ * @burst_pkts: maximum GSO size of the socket
+ * @route_caps: features of its route
  */
 struct hpccpp_set {
 	u32 wnd_bytes;
-	u32 t_ns;
-	u32 wire_bytes;
 	u32 mss_bytes;
+	u16 tcp_hdr_bytes;
+	u16 ext_hdr_bytes;
+	u16 burst_pkts;
+	u8 burst;
+	netdev_features_t route_caps;
 };
 
 /**
  * struct hpccpp_seen - inputs of the algorithm's parameters when they were computed last
- * @path_bytes_ps: hpccpp_law.path_bytes_ps
  * @pacing_bytes_ps: the application's limit, sk_max_pacing_rate
  * @min_rtt_us: minimum RTT of the connection
  * @flows: N of the last answer
  * @knob_changes: hpccpp_knob_changes; another value if other inputs matter as well
  */
 struct hpccpp_seen {
-	u64 path_bytes_ps;
 	unsigned long pacing_bytes_ps;
 	u32 min_rtt_us;
 	u32 flows;
@@ -233,14 +237,13 @@ static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_la
 	return s->min_rtt_us == tcp_min_rtt(tcp_sk(sk)) &&
 	       s->knob_changes == (u32)atomic_read(&hpccpp_knob_changes) &&
 	       s->pacing_bytes_ps == READ_ONCE(sk->sk_max_pacing_rate) &&
-	       s->path_bytes_ps == law->path_bytes_ps && s->flows == law->answer.flows;
+	       s->flows == law->answer.flows;
 }
 
 /* Notes the inputs before they are read, so that a concurrent change is noticed the next time. */
 static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
 {
 	law->seen = (struct hpccpp_seen){
-		.path_bytes_ps = law->path_bytes_ps,
 		.pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate),
 		.min_rtt_us = tcp_min_rtt(tcp_sk(sk)),
 		.flows = law->answer.flows,
@@ -290,14 +293,15 @@ static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_l
 
 static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
 {
+	law->set.wnd_bytes = 0;
 	hpccpp_see(sk, law);
 	if (hpccpp_is_as_before(sk, law))
-		return false;
+		return law->asked_kind != READ_ONCE(law->net->answer);
 	hpccpp_change_params(sk, law);
 	return true;
 }
 
-/* Returns true if the parameters have changed. */
+/* Returns true if the parameters have changed, or the kind of answer that is to be requested. */
 static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
 	return !likely(hpccpp_has_seen(sk, law)) && hpccpp_look_at_params(sk, law);
@@ -305,7 +309,6 @@ static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law
 
 static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
 {
-	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
 	WRITE_ONCE(hs->shown_u, law->v.u);
 	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
 }
@@ -319,52 +322,63 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_fre
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
-/* Line 27: sets window and pacing rate. */
-static __always_inline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs,
-				       struct hpccpp_law *law, u32 wire_bytes)
+/* What a limit of bursts depends on, besides windows and parameters: see hop_burst_pkts(). */
+static __always_inline u8 hpccpp_burst_inputs(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!hpccpp_path_is_free(&law->v, &law->p))
+		return 0;
+	return tp->srtt_us >> 4 > tcp_min_rtt(tp) ? 2 : 1;
+}
+
+/* Line 27: sets window, pacing rate and limit of bursts. */
+static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
-	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, wire_bytes);
+	const bool path_is_free = hpccpp_path_is_free(&law->v, &law->p);
+	const u32 wire_bytes = hop_wire_bytes(sk);
 	u64 bytes_ps;
 
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
-	law->cwnd_pkts = hop_set_cwnd(sk, cwnd_pkts);
+	law->cwnd_pkts = hop_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, wire_bytes));
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
 	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
+	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
+	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
+			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
 	law->set = (struct hpccpp_set){
 		.wnd_bytes = wnd_bytes,
-		.t_ns = law->p.t_ns,
-		.wire_bytes = wire_bytes,
 		.mss_bytes = mss_bytes,
+		.tcp_hdr_bytes = tcp_sk(sk)->tcp_header_len,
+		.ext_hdr_bytes = inet_csk(sk)->icsk_ext_hdr_len,
+		.burst = hpccpp_burst_inputs(sk, law),
+		.burst_pkts = sk->sk_gso_max_segs,
+		.route_caps = sk->sk_route_caps,
 	};
 }
 
 /* Returns true if the socket has the values that hpccpp_set() would set. */
 static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
-					  const struct hpccpp_law *law, u32 wire_bytes)
+					  const struct hpccpp_law *law)
 {
-	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
 	const struct hpccpp_set *set = &law->set;
+	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return set->wnd_bytes == hpcc_wnd_bytes(&law->v) && set->t_ns == law->p.t_ns &&
-	       set->wire_bytes == wire_bytes && set->mss_bytes == tcp_sk(sk)->mss_cache &&
-	       law->cwnd_pkts == tcp_snd_cwnd(tcp_sk(sk)) && hs->shown_bytes_ps == pace_bytes_ps &&
-	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
+	return set->wnd_bytes == hpcc_wnd_bytes(&law->v) && set->mss_bytes == tp->mss_cache &&
+	       set->tcp_hdr_bytes == tp->tcp_header_len &&
+	       set->ext_hdr_bytes == inet_csk(sk)->icsk_ext_hdr_len &&
+	       law->cwnd_pkts == tcp_snd_cwnd(tp) && hs->shown_bytes_ps == sk->sk_pacing_rate &&
+	       set->burst_pkts == sk->sk_gso_max_segs && set->route_caps == sk->sk_route_caps &&
+	       set->burst == hpccpp_burst_inputs(sk, law);
 }
 
-/* Inlined with all that it calls where an ACK brings an answer. */
 static __always_inline void hpccpp_set_socket(struct sock *sk, struct hpccpp_sock *hs,
 					      struct hpccpp_law *law)
 {
-	const u32 wire_bytes = hop_wire_bytes(sk);
-	bool path_is_free;
-
-	if (!hpccpp_is_set(sk, hs, law, wire_bytes))
-		hpccpp_set(sk, hs, law, wire_bytes);
-	path_is_free = hpccpp_path_is_free(&law->v, &law->p);
-	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
-			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
+	if (!hpccpp_is_set(sk, hs, law))
+		hpccpp_set(sk, hs, law);
 	hpccpp_show(hs, law);
 }
 
@@ -397,7 +411,7 @@ static inline void hpccpp_ask_again(const struct hpccpp_sock *hs, struct hpccpp_
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
 
-	if (unlikely(changed || law->asked_kind != READ_ONCE(law->net->answer))) {
+	if (unlikely(changed)) {
 		hpccpp_ask(hs, law);
 	} else if (law->asked_wnd_bytes != wnd_bytes) {
 		law->asked_wnd_bytes = wnd_bytes;
@@ -674,6 +688,30 @@ static noinline void hpccpp_grow_header(struct sock *sk)
 	hs->ext_hdr_bytes = bytes;
 }
 
+/*
+ * Only the first answer from a path tells of more hops than any before, except for answers without
+ * all records.
+ */
+static inline void hpccpp_look_at_hops(struct sock *sk, struct hpccpp_law *law)
+{
+	if (likely(law->answer.hops <= law->hops_max))
+		return;
+	law->hops_max = law->answer.hops;
+	hpccpp_grow_header(sk);
+}
+
+/* The rate of the path's slowest port, as far as it is trusted. */
+static inline void hpccpp_believe_path(struct hpccpp_law *law, bool round)
+{
+	const u64 bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
+
+	if (likely(bytes_ps == law->path_bytes_ps))
+		return;
+	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, law->path_bytes_ps,
+						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
+	hpccpp_forget_seen(law);
+}
+
 /* Returns the algorithm's result for the answer. */
 static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
@@ -684,22 +722,16 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 
 	if (unlikely(law->least.queues_ns))
 		hpccpp_look_at_queues(sk, law);
-	if (unlikely(a->hops > law->hops_max)) {
-		law->hops_max = a->hops;
-		hpccpp_grow_header(sk);
-	}
-
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
 	round = received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
+	if (a->kind != INT_ANSWER_RECORDS || received > HPCC_RECEIVED_SAME)
+		hpccpp_look_at_hops(sk, law);
 	if (a->kind == INT_ANSWER_RECORDS) {
 		if (received == HPCC_RECEIVED_FIRST || received == HPCC_RECEIVED_PATH)
 			hpccpp_measure_ports(sk, law);
-		law->path_bytes_ps =
-			hpccpp_believe_bytes_ps((u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT,
-						law->path_bytes_ps,
-						hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
+		hpccpp_believe_path(law, round);
 	}
 	if (received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, round);

@@ -162,6 +162,9 @@ struct hpcc_path {
  * @bottleneck: index of the hop with the largest u' on that path
  * @at: index of that path in @path
  * @stride: number of entries of @hop per path; 0: no path is stored
+ * @records: number of records of the latest answer with all records
+ * @hdr_words: length of its header; 0: the path is to be looked up
+ * @hdr_path: nHop, pathID and padding of its header
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
  * @left: a packet has been sent since lastUpdateSeq
@@ -184,11 +187,14 @@ struct hpcc_vars {
 	u8 bottleneck;
 	u8 at;
 	u8 stride;
+	u8 records;
+	u8 hdr_words;
 	bool updated;
 	bool left;
 	bool held;
 	u32 update_seq;
 	u32 path_mbit;
+	__be32 hdr_path;
 	u64 update_ns;
 	struct hpcc_path path[HPCC_PATHS_MAX];
 	struct hpcc_hop hop[HPCC_HOPS_STORED];
@@ -292,31 +298,38 @@ static inline void hpcc_store_record(struct hpcc_hop *hop, const struct int_reco
 /* The part of a queue that counts: what exceeds HPCC_FREE_BYTES. */
 static inline u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop)
 {
-	const u32 free_units = HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift;
 	const u32 units = min_t(u32, now->qlen_units, hop->qlen_units);
 
-	return units - min(units, free_units);
+	if (likely(!units))
+		return 0;
+	return units - min(units, HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift);
+}
+
+/* u' of a hop whose record is new: dt_ns and @units are the differences to the stored one. */
+static inline u32 hpcc_hop_ratio(const struct hpcc_hop *hop, const struct int_record *now,
+				 u32 units, u32 dt_ns, u32 t_ns)
+{
+	const u32 unit_ps = int_speeds[now->speed].unit_ps;
+	const u32 queue_units = hpcc_queue_units(now, hop);
+	u64 u = hpcc_share(units, unit_ps, dt_ns);
+
+	if (queue_units)
+		u += hpcc_share(queue_units, unit_ps, t_ns);
+	return min_t(u64, HPCC_U_MAX, u);
 }
 
 /*
- * Lines 4 and 5 of the draft's algorithm for one hop. Returns ts - ts' if the record is new, and
- * stores it; otherwise 0.
+ * Lines 4 and 5 of the draft's algorithm for one hop, whose speed is the stored one. Returns ts -
+ * ts' if the record is new, and stores it; otherwise 0.
  */
 static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now, u32 t_ns)
 {
-	const u32 unit_ps = int_speeds[now->speed].unit_ps;
-	u32 dt_ns, units;
+	const u32 dt_ns = (now->ts_ns - hop->ts_ns) & INT_TS_MASK;
+	const u32 units = (now->tx_units - hop->tx_units) & INT_TX_MASK;
 
-	/* The port has changed its speed, and thus its units. */
-	if (now->speed != hop->speed)
-		hpcc_store_record(hop, now);
-	dt_ns = (now->ts_ns - hop->ts_ns) & INT_TS_MASK;
-	units = (now->tx_units - hop->tx_units) & INT_TX_MASK;
 	if (!dt_ns || dt_ns > HPCC_STORED_MAX_NS || (units < HPCC_UNITS_MIN && dt_ns < t_ns))
 		return 0;
-	hop->u = min_t(u64, HPCC_U_MAX,
-		       hpcc_share(hpcc_queue_units(now, hop), unit_ps, t_ns) +
-		       hpcc_share(units, unit_ps, dt_ns));
+	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t_ns);
 	hpcc_store_record(hop, now);
 	return dt_ns;
 }
@@ -325,9 +338,17 @@ static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record
 static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 {
 	/* |u - U| < 2^32, tau < 2^24 */
-	s64 step = ((s64)u - v->u) * min(tau_ns, t_ns);
+	if (tau_ns < t_ns)
+		v->u += (s32)div_s64(((s64)u - v->u) * tau_ns, t_ns);
+	else
+		v->u = u;
+}
 
-	v->u += (s32)div_s64(step, t_ns);
+/* If a port has changed its speed and thus its units, stores its record. */
+static inline void hpcc_follow_speed(struct hpcc_hop *hop, const struct int_record *now)
+{
+	if (unlikely(now->speed != hop->speed))
+		hpcc_store_record(hop, now);
 }
 
 /*
@@ -382,16 +403,15 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 	v->path[v->at].key = key;
 }
 
-/* Lines 1 to 10, for an answer from the same hops as the stored one. */
+/* Lines 1 to 10, for an answer from the same hops, at the same speeds, as the stored one. */
 static inline enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
 					      const struct int_hdr *h)
 {
-	const unsigned int records = int_records(h);
 	struct hpcc_hop *hop = hpcc_hops(v);
 	u32 u = 0, tau_ns = 0;
 	unsigned int i;
 
-	for (i = 0; i < records; i++) {
+	for (i = 0; i < v->records; i++) {
 		struct int_record now = int_unpack(h->record[i]);
 		u32 dt_ns = hpcc_measure_hop(&hop[i], &now, p->t_ns);
 
@@ -467,6 +487,71 @@ static inline bool hpcc_understands(const struct int_hdr *h)
 	return hpcc_path_mbit(h);
 }
 
+/*
+ * Returns true if an answer is from the same path as the latest one, with the same speeds: then
+ * only the records differ.
+ */
+static inline bool hpcc_is_as_before(const struct hpcc_vars *v, const struct int_hdr *h, u64 now_ns)
+{
+	const struct hpcc_hop *hop = &v->hop[v->at * v->stride];
+	unsigned int i;
+
+	if (h->path != v->hdr_path || h->words != v->hdr_words ||
+	    now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS)
+		return false;
+	for (i = 0; i < v->records; i++)
+		if (int_unpack(h->record[i]).speed != hop[i].speed)
+			return false;
+	return true;
+}
+
+static inline void hpcc_follow_speeds(struct hpcc_vars *v, const struct int_hdr *h)
+{
+	struct hpcc_hop *hop = hpcc_hops(v);
+	unsigned int i;
+
+	for (i = 0; i < v->records; i++) {
+		const struct int_record now = int_unpack(h->record[i]);
+
+		hpcc_follow_speed(&hop[i], &now);
+	}
+}
+
+/*
+ * Finds the stored records of an answer's path. Returns HPCC_RECEIVED_NEW if they can be compared
+ * with those of the answer.
+ */
+static inline enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct int_hdr *h,
+					      u64 now_ns)
+{
+	const unsigned int path_id = int_path_id(h), hops = int_hops(h), records = int_records(h);
+	const u32 key = hpcc_path_key(path_id, hops, records, 0);
+	enum hpcc_received received = HPCC_RECEIVED_NEW;
+
+	v->hdr_words = 0;
+	v->path_mbit = hpcc_path_mbit(h);
+	if (!v->path_mbit)
+		return HPCC_RECEIVED_NOTHING;
+	if (!hpcc_find_path(v, key)) {
+		received = v->hops ? HPCC_RECEIVED_PATH : HPCC_RECEIVED_FIRST;
+		hpcc_add_path(v, key, records);
+	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
+		received = HPCC_RECEIVED_FIRST;
+	}
+	v->hops = hops;
+	v->path_id = path_id;
+	v->records = records;
+	v->hdr_words = h->words;
+	v->hdr_path = h->path;
+	if (received == HPCC_RECEIVED_NEW) {
+		hpcc_follow_speeds(v, h);
+		return received;
+	}
+	hpcc_store(v, h);
+	v->path[v->at].stored_ns = now_ns;
+	return received;
+}
+
 /**
  * hpcc_receive() - MeasureInflight: process an answer with all records
  * @v: state of the connection
@@ -479,26 +564,14 @@ static inline bool hpcc_understands(const struct int_hdr *h)
 static inline enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct hpcc_params *p,
 					      const struct int_hdr *h, u64 now_ns)
 {
-	const unsigned int path_id = int_path_id(h), hops = int_hops(h), records = int_records(h);
-	const u32 key = hpcc_path_key(path_id, hops, records, 0);
-	enum hpcc_received received = HPCC_RECEIVED_FIRST;
+	enum hpcc_received received = HPCC_RECEIVED_NEW;
 
-	v->path_mbit = hpcc_path_mbit(h);
-	if (!v->path_mbit)
-		return HPCC_RECEIVED_NOTHING;
-	if (unlikely(!hpcc_find_path(v, key))) {
-		if (v->hops)
-			received = HPCC_RECEIVED_PATH;
-		hpcc_add_path(v, key, records);
-		hpcc_store(v, h);
-	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
-		hpcc_store(v, h);
-	} else {
-		received = hpcc_measure(v, p, h);
-	}
-	v->hops = hops;
-	v->path_id = path_id;
-	if (received != HPCC_RECEIVED_SAME)
+	if (unlikely(!hpcc_is_as_before(v, h, now_ns)))
+		received = hpcc_look_up(v, h, now_ns);
+	if (received != HPCC_RECEIVED_NEW)
+		return received;
+	received = hpcc_measure(v, p, h);
+	if (received == HPCC_RECEIVED_NEW)
 		v->path[v->at].stored_ns = now_ns;
 	return received;
 }
@@ -574,6 +647,27 @@ static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_
 	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT && v->u < p->eta / 2;
 }
 
+/*
+ * Returns true if Wc is the maximum and more than 1/16 of the target is free: then W stays there,
+ * whatever W_ai is.
+ */
+static inline bool hpcc_is_full(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->wnd_ref >= (u64)p->wnd_max_bytes << HPCC_WND_SHIFT && hpcc_has_room(v, p);
+}
+
+/* W by lines 12 to 17, before it is bounded. */
+static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p,
+					 bool multiply)
+{
+	u64 wnd_ai;
+
+	if (!multiply && hpcc_is_full(v, p))
+		return v->wnd_ref;
+	wnd_ai = hpcc_own_ai(v, p);
+	return multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
+}
+
 /**
  * hpcc_compute_wind() - ComputeWind
  * @v: state of the connection; U is new
@@ -585,8 +679,7 @@ static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct 
 {
 	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage ||
 			      hpcc_is_starved(v, p);
-	const u64 wnd_ai = hpcc_own_ai(v, p);
-	const u64 wnd = multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
+	const u64 wnd = hpcc_next_wnd(v, p, multiply);
 
 	v->wnd = clamp_t(u64, wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
 			 (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
@@ -630,7 +723,9 @@ static inline enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const str
 	v->hops = hops;
 	v->path_id = path_id;
 	v->bottleneck = index;
+	v->hdr_words = 0;
 	if (found && now_ns - v->path[v->at].stored_ns <= HPCC_STORED_MAX_NS) {
+		hpcc_follow_speed(hpcc_hops(v), now);
 		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, p->t_ns);
 		if (!tau_ns)
 			return HPCC_RECEIVED_SAME;
@@ -694,7 +789,7 @@ static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_p
  */
 static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
 {
-	if (v->u < p->eta)
+	if (unlikely(v->held) && v->u < p->eta)
 		v->held = false;
 	if (!v->updated || v->left || (s32)(snd_nxt - v->update_seq) <= 0)
 		return;

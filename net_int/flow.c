@@ -187,16 +187,16 @@ void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes)
 EXPORT_SYMBOL_GPL(int_flow_ask_window);
 
 /*
- * As many records as hops wrote: most paths are short, and nobody reads the others. While @from
- * changes its length may be any, and what is copied is copied again.
+ * As many records as hops wrote: most paths are short, and nobody reads the others. While the
+ * answer changes both numbers may be any that answers had, and what is copied is copied again.
  */
-static void copy_header(struct int_answer *to, const struct int_answer *from)
+static __always_inline void copy_header(struct int_answer *to, const struct int_flow *flow)
 {
-	unsigned int i, slots, records;
+	const unsigned int slots = flow->answer_slots, records = flow->answer_records;
+	const struct int_answer *from = &flow->answer;
+	unsigned int i;
 
 	to->hdr = from->hdr;
-	slots = min(int_slots(&to->hdr), INT_SLOTS_MAX);
-	records = min(int_hops(&to->hdr), slots);
 	for (i = 0; i < records; i++)
 		to->hdr.record[i] = from->hdr.record[i];
 	/* The last word stands behind the room for records. */
@@ -204,11 +204,13 @@ static void copy_header(struct int_answer *to, const struct int_answer *from)
 }
 
 /* Length of the members that an answer of its kind has. */
-static __always_inline void copy_answer(struct int_answer *to, const struct int_answer *from)
+static __always_inline void copy_answer(struct int_answer *to, const struct int_flow *flow)
 {
+	const struct int_answer *from = &flow->answer;
+
 	memcpy(to, from, offsetof(struct int_answer, record));
 	if (likely(to->kind == INT_ANSWER_RECORDS)) {
-		copy_header(to, from);
+		copy_header(to, flow);
 		return;
 	}
 	to->record = from->record;
@@ -228,7 +230,7 @@ static __always_inline bool take(struct int_flow *flow, struct int_answer *answe
 	do {
 		start = read_seqcount_begin(&flow->answer_changes);
 		answers = flow->answers;
-		copy_answer(answer, &flow->answer);
+		copy_answer(answer, flow);
 	} while (read_seqcount_retry(&flow->answer_changes, start));
 	WRITE_ONCE(flow->taken, answers);
 	return true;

@@ -220,9 +220,11 @@ struct nint_net {
  * @taken: value of @answers when the congestion control last took an answer; also written under the
  *	socket lock
  * @asker: state that decides when to collect, and which answers are new
- * @answer_changes: seqcount by which int_flow_take() reads the next two members without @lock
+ * @answer_changes: seqcount by which int_flow_take() reads the next four members without @lock
  * @answers: number of answers received
  * @answer: the latest answer
+ * @answer_slots: number of slots in its header
+ * @answer_records: number of records in them
  * @receiver: state for telemetry that the peer collects
  * @pending_ns: time since which a summary has been waiting
  * @summary: summary for the next ACK
@@ -252,6 +254,8 @@ struct int_flow {
 	seqcount_spinlock_t answer_changes;
 	u32 answers;
 	struct int_answer answer;
+	u8 answer_slots;
+	u8 answer_records;
 	struct nint_receiver receiver;
 	u64 pending_ns;
 	struct nint_summary summary;

@@ -31,6 +31,8 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 		return;
 	write_seqcount_begin(&f->answer_changes);
 	f->answer = *a;
+	f->answer_slots = min(int_slots(&a->hdr), INT_SLOTS_MAX);
+	f->answer_records = min_t(unsigned int, int_hops(&a->hdr), f->answer_slots);
 	/* int_flow_take() reads the count without the seqcount. */
 	WRITE_ONCE(f->answers, f->answers + 1);
 	write_seqcount_end(&f->answer_changes);

@@ -324,13 +324,13 @@ struct hpccpp_blind {
  */
 static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received)
 {
-	if (received == HPCC_RECEIVED_NOTHING || received == HPCC_RECEIVED_PATH) {
+	if (likely(received == HPCC_RECEIVED_NEW || received == HPCC_RECEIVED_SAME)) {
+		*b = (struct hpccpp_blind){ .counted = true, .measured = true };
+		return false;
+	}
+	if (received != HPCC_RECEIVED_FIRST) {
 		b->rounds += !b->counted;
 		b->counted = true;
-	} else if (received != HPCC_RECEIVED_FIRST) {
-		b->rounds = 0;
-		b->counted = true;
-		b->measured = true;
 	}
 	return b->rounds >= (b->measured ? HPCCPP_BLIND_ROUNDS_MAX : HPCCPP_BLIND_ROUNDS_NEW);
 }

@@ -374,17 +374,11 @@ static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hp
 	       set->burst == hpccpp_burst_inputs(sk, law);
 }
 
-static __always_inline void hpccpp_set_socket(struct sock *sk, struct hpccpp_sock *hs,
-					      struct hpccpp_law *law)
+static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	if (!hpccpp_is_set(sk, hs, law))
 		hpccpp_set(sk, hs, law);
 	hpccpp_show(hs, law);
-}
-
-static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
-{
-	hpccpp_set_socket(sk, hs, law);
 }
 
 /* Requests telemetry from the carrier for the next packets. */
@@ -405,13 +399,17 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
 	int_flow_ask(hs->flow, &ask);
 }
 
-/* The window differs with each answer. The other parameters of a request seldom change. */
-static inline void hpccpp_ask_again(const struct hpccpp_sock *hs, struct hpccpp_law *law,
-				    bool changed)
+/*
+ * Sets the socket and requests telemetry for what was set. The window may differ with each answer;
+ * the other parameters of a request seldom change.
+ */
+static noinline void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
+					struct hpccpp_law *law, bool changed)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
 
-	if (unlikely(changed)) {
+	hpccpp_set(sk, hs, law);
+	if (changed) {
 		hpccpp_ask(hs, law);
 	} else if (law->asked_wnd_bytes != wnd_bytes) {
 		law->asked_wnd_bytes = wnd_bytes;
@@ -631,12 +629,10 @@ static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
  * Section 9.4, after each answer: a flow starts again on another path, except if it came back to
  * the path that it had left.
  */
-static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
+static noinline void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
 {
 	u32 snd_nxt = tcp_sk(sk)->snd_nxt;
 
-	if (!READ_ONCE(law->net->move))
-		return;
 	switch (hpccpp_came(&law->move, &law->v, law->answer.seq, snd_nxt)) {
 	case HPCCPP_CAME_BACK:
 		hpccpp_try_path(sk, law);
@@ -701,40 +697,49 @@ static inline void hpccpp_look_at_hops(struct sock *sk, struct hpccpp_law *law)
 }
 
 /* The rate of the path's slowest port, as far as it is trusted. */
-static inline void hpccpp_believe_path(struct hpccpp_law *law, bool round)
+static noinline void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, bool round)
 {
-	const u64 bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
-
-	if (likely(bytes_ps == law->path_bytes_ps))
-		return;
 	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, law->path_bytes_ps,
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	hpccpp_forget_seen(law);
 }
 
+/* For an answer that is the first from a path, or does not have all records. */
+static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
+					 enum hpcc_received received)
+{
+	hpccpp_look_at_hops(sk, law);
+	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
+		hpccpp_measure_ports(sk, law);
+}
+
+/* Returns true if a round has ended since @update_seq was lastUpdateSeq. */
+static inline bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received received,
+				   u32 update_seq)
+{
+	return received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
+}
+
 /* Returns the algorithm's result for the answer. */
 static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
+	const u32 update_seq = law->v.update_seq;
 	struct int_answer *a = &law->answer;
-	u32 update_seq = law->v.update_seq;
 	enum hpcc_received received;
-	bool round;
+	u64 bytes_ps;
 
 	if (unlikely(law->least.queues_ns))
 		hpccpp_look_at_queues(sk, law);
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
-	round = received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
-	if (a->kind != INT_ANSWER_RECORDS || received > HPCC_RECEIVED_SAME)
-		hpccpp_look_at_hops(sk, law);
-	if (a->kind == INT_ANSWER_RECORDS) {
-		if (received == HPCC_RECEIVED_FIRST || received == HPCC_RECEIVED_PATH)
-			hpccpp_measure_ports(sk, law);
-		hpccpp_believe_path(law, round);
-	}
-	if (received != HPCC_RECEIVED_NOTHING)
-		hpccpp_maybe_move(sk, law, round);
+	if (unlikely(received > HPCC_RECEIVED_SAME || a->kind != INT_ANSWER_RECORDS))
+		hpccpp_look_at_path(sk, law, received);
+	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
+	if (unlikely(bytes_ps != law->path_bytes_ps) && a->kind == INT_ANSWER_RECORDS)
+		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
+	if (unlikely(READ_ONCE(law->net->move)) && received != HPCC_RECEIVED_NOTHING)
+		hpccpp_maybe_move(sk, law, hpccpp_is_round(law, received, update_seq));
 	return received;
 }
 
@@ -775,8 +780,9 @@ static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	/* The repair of a loss may have changed the window. */
 	if (!changed && !answered && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
 		return;
-	hpccpp_set_socket(sk, hs, law);
-	hpccpp_ask_again(hs, law, changed);
+	if (!hpccpp_is_set(sk, hs, law))
+		hpccpp_set_and_ask(sk, hs, law, changed);
+	hpccpp_show(hs, law);
 }
 
 compat_adapt_cong_control(hpccpp_cong_control)
@@ -814,6 +820,8 @@ static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpc
 		hop_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
 	else
 		hpccpp_apply(sk, hs, law);
+	/* The next ACK must also ask for the lower window. */
+	law->set.wnd_bytes = 0;
 }
 
 /*

@@ -161,6 +161,7 @@ struct hpcc_path {
  * @path_id: pathID of the latest answer
  * @bottleneck: index of the hop with the largest u' on that path
  * @at: index of that path in @path
+ * @first: index of its first record in @hop
  * @stride: number of entries of @hop per path; 0: no path is stored
  * @records: number of records of the latest answer with all records
  * @hdr_words: length of its header; 0: the path is to be looked up
@@ -186,6 +187,7 @@ struct hpcc_vars {
 	u8 hops;
 	u8 bottleneck;
 	u8 at;
+	u8 first;
 	u8 stride;
 	u8 records;
 	u8 hdr_words;
@@ -330,7 +332,9 @@ static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record
 	if (!dt_ns || dt_ns > HPCC_STORED_MAX_NS || (units < HPCC_UNITS_MIN && dt_ns < t_ns))
 		return 0;
 	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t_ns);
-	hpcc_store_record(hop, now);
+	hop->ts_ns = now->ts_ns;
+	hop->tx_units = now->tx_units;
+	hop->qlen_units = now->qlen_units;
 	return dt_ns;
 }
 
@@ -363,7 +367,7 @@ static inline u32 hpcc_path_key(u16 path_id, u8 hops, u8 records, u8 index)
 /* Stored records of the latest answer's path. */
 static inline struct hpcc_hop *hpcc_hops(struct hpcc_vars *v)
 {
-	return &v->hop[v->at * v->stride];
+	return &v->hop[v->first];
 }
 
 /* Returns true if records of this path are stored; it then becomes the latest answer's path. */
@@ -377,6 +381,7 @@ static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 		if (v->path[i].key != key)
 			continue;
 		v->at = i;
+		v->first = i * v->stride;
 		return true;
 	}
 	return false;
@@ -400,6 +405,7 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 	for (i = 0; i < paths && v->path[v->at].key; i++)
 		if (!v->path[i].key || v->path[i].stored_ns < v->path[v->at].stored_ns)
 			v->at = i;
+	v->first = v->at * v->stride;
 	v->path[v->at].key = key;
 }
 
@@ -493,7 +499,7 @@ static inline bool hpcc_understands(const struct int_hdr *h)
  */
 static inline bool hpcc_is_as_before(const struct hpcc_vars *v, const struct int_hdr *h, u64 now_ns)
 {
-	const struct hpcc_hop *hop = &v->hop[v->at * v->stride];
+	const struct hpcc_hop *hop = &v->hop[v->first];
 	unsigned int i;
 
 	if (h->path != v->hdr_path || h->words != v->hdr_words ||

@@ -119,9 +119,12 @@ static inline u64 sint_hop_queue_ps(const struct int_record *r)
 static __always_inline bool sint_hop_is_longest(const struct int_hdr *h, unsigned int records,
 						const struct int_record *r)
 {
-	const u64 queue_ps = sint_hop_queue_ps(r);
 	unsigned int i;
+	u64 queue_ps;
 
+	if (!records)
+		return true;
+	queue_ps = sint_hop_queue_ps(r);
 	for (i = 0; i < records; i++) {
 		const struct int_record other = int_unpack(h->record[i]);
 

@@ -290,15 +290,17 @@ static __always_inline void sint_correct_check(__sum16 *check, enum sint_carrier
 }
 
 /*
- * Return: the header at @at if it and everything before it is in the linear part and int_check()
- * passes it, or NULL
+ * Return: the header at @at if it and everything before it is in the linear part, its type is
+ * @first to @last, and int_check() would pass it; otherwise NULL
  */
-static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end)
+static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end,
+						 enum int_type first, enum int_type last)
 {
 	struct int_hdr *h = (struct int_hdr *)at;
 
 	if (unlikely((const u8 *)at + INT_HDR_BYTES > end) ||
-	    unlikely(int_check(h, end - (const u8 *)at) != INT_OK))
+	    unlikely(h->type < first || h->type > last) ||
+	    unlikely(int_check_shape(h, end - (const u8 *)at) != INT_OK))
 		return NULL;
 	return h;
 }
@@ -314,12 +316,9 @@ static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end)
 static __always_inline struct int_hdr *sint_near_inband(const struct sk_buff *skb,
 							const struct iphdr *ip)
 {
-	struct int_hdr *h;
-
 	if (!hop_pkt_is_simple(ip))
 		return NULL;
-	h = sint_near(ip + 1, hop_pkt_linear_end(skb, ip));
-	return h && likely(h->type <= INT_TYPE_DATA) ? h : NULL;
+	return sint_near(ip + 1, hop_pkt_linear_end(skb, ip), INT_TYPE_HANDSHAKE, INT_TYPE_DATA);
 }
 
 /**
@@ -346,10 +345,10 @@ static __always_inline struct int_hdr *sint_near_probe(const struct sk_buff *skb
 		return NULL;
 	msg = (const u8 *)th + __tcp_hdrlen(th);
 	/* If this header is in the linear part, so is the message with the magic word before it. */
-	h = sint_near(msg + INT_MSG_BYTES, end);
+	h = sint_near(msg + INT_MSG_BYTES, end, INT_TYPE_PROBE, INT_TYPE_PROBE);
 	if (!h || unlikely(((const struct int_msg *)msg)->magic != cpu_to_be32(INT_MSG_MAGIC)))
 		return NULL;
-	return likely(h->type == INT_TYPE_PROBE) ? h : NULL;
+	return h;
 }
 
 #endif /* HOPCC_SCH_INT_INT_PACKET_H */

@@ -207,6 +207,8 @@ struct nint_net {
  * @encap: headers are in data, in UDP
  * @slots: number of slots for records
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
+ * @answer_slots: number of slots in the header of @answer
+ * @answer_records: number of records in them
  * @met: what our SYN or SYN-ACK encountered on its path, as reported by the peer
  * @peer_met: what the peer's SYN or SYN-ACK encountered on its path, to be reported
  * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
@@ -220,11 +222,10 @@ struct nint_net {
  * @taken: value of @answers when the congestion control last took an answer; also written under the
  *	socket lock
  * @asker: state that decides when to collect, and which answers are new
- * @answer_changes: seqcount by which int_flow_take() reads the next four members without @lock
+ * @answer_changes: seqcount by which int_flow_take() reads the next two members, @answer_slots and
+ *	@answer_records without @lock
  * @answers: number of answers received
  * @answer: the latest answer
- * @answer_slots: number of slots in its header
- * @answer_records: number of records in them
  * @receiver: state for telemetry that the peer collects
  * @pending_ns: time since which a summary has been waiting
  * @summary: summary for the next ACK
@@ -239,6 +240,8 @@ struct int_flow {
 	bool encap;
 	u8 slots;
 	u8 hops;
+	u8 answer_slots;
+	u8 answer_records;
 	struct nint_met met;
 	struct nint_met peer_met;
 	u64 syn_sent_ns;
@@ -254,8 +257,6 @@ struct int_flow {
 	seqcount_spinlock_t answer_changes;
 	u32 answers;
 	struct int_answer answer;
-	u8 answer_slots;
-	u8 answer_records;
 	struct nint_receiver receiver;
 	u64 pending_ns;
 	struct nint_summary summary;

@@ -135,6 +135,9 @@ streams() # RATE
 	run cubic cubic
 	run_ecn dctcp_ms dctcp_ms wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
 	run_ecn ldcp ldcp wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
+	knob b hopcc/tcp_ldcp_ack_pkts 2
+	run_ecn ldcp-delayed ldcp wred limit 2mb ect min "$mark_bytes" max "$mark_bytes" prob 1
+	knob b hopcc/tcp_ldcp_ack_pkts 1
 	run xcp xcp xcp rate "$1"
 	run hpccpp-probe hpccpp int rate "$1" $speed switch_id 5
 	knob a hopcc/int_forward 1

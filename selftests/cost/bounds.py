@@ -17,13 +17,13 @@ from tap import Tap
 
 # Relative to cubic, CPU-bound over veth.
 STREAMS = {
-    "dctcp_ms": 1.15, "ldcp": 1.6, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
+    "dctcp_ms": 1.15, "ldcp": 1.6, "ldcp-delayed": 1.3, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
     "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
 }
 # Relative to cubic, behind 500 Mbit/s.
 BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}
 # Instructions of the congestion control an ACK; bbr has 371.
-ACKS = {"dctcp_ms": 95, "ldcp": 255, "xcp": 365, "csig": 440, "hpccpp-inband-100g": 620}
+ACKS = {"dctcp_ms": 95, "ldcp": 240, "xcp": 365, "csig": 440, "hpccpp-inband-100g": 445}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
 UNUSED = 1.02
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")
@@ -31,7 +31,7 @@ UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loa
 QDISCS = {
     ("wred", "tcp"): 1.11, ("xcp", "tcp"): 1.45, ("int", "tcp"): 1.2, ("csig", "tcp"): 1.55,
     ("xcp", "xcp"): 3.4, ("xcp", "xcp-asks-little"): 3.3,
-    ("int", "int-inband"): 2.75, ("int", "int-probe"): 3.3,
+    ("int", "int-inband"): 2.65, ("int", "int-probe"): 3.2,
     ("csig", "csig-compact"): 2.7, ("csig", "csig-compact-kept"): 2.4,
     ("csig", "csig-expanded"): 2.7, ("csig", "csig-expanded-delay"): 3.5,
 }

@@ -81,6 +81,7 @@ class Built:
     kdir: Path              # the kernel's build directory, in the cache
     modules: Path           # folder of our .ko files
     kernel_modules: Path    # root of the kernel's own modules; absent unless they were asked for
+    more_modules: Sequence[Path] = ()   # folders of .ko files from elsewhere, loaded, too
 
 
 def kernel_script(kernel: str, *options: str) -> Path:
@@ -182,9 +183,10 @@ def everything(kernel: str, modules: str | None = None, kernel_modules: bool = T
         return Built(kernel, kdir, Path(modules) if modules else build_modules(kernel, kdir), root)
 
 
-def load_order(folder: Path) -> list[Path]:
-    """All modules but the test suites, each after the modules that it depends on."""
-    found = {p.stem: p for p in sorted(folder.rglob("*.ko")) if not p.stem.endswith("_test")}
+def load_order(*folders: Path) -> list[Path]:
+    """All modules of the folders but the test suites, each after the modules that it depends on."""
+    found = {p.stem: p for folder in folders
+             for p in sorted(folder.rglob("*.ko")) if not p.stem.endswith("_test")}
     order: list[Path] = []
 
     def add(name: str) -> None:

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import (LabError, build, claims, digests, guest, inputs, kinds, pages, ready, runner, scenario,
-               slowdown, table, topology)
+from . import (LabError, build, claims, digests, entrants, guest, inputs, kinds, pages, ready, referee,
+               runner, scenario, slowdown, table, topology)
 from .claims import Decision
 from .results import Run
 from .runner import Choice, Job
@@ -35,7 +35,7 @@ def cmd_setup(args: Namespace) -> int:
 
 def cmd_list(args: Namespace) -> int:
     rows = [("scenario", "cases", "claims", "what")]
-    for name in scenario.available() + scenario.available("figures"):
+    for name in scenario.available() + scenario.available("figures") + scenario.available(referee.FOLDER):
         found = scenario.load(name)
         rows.append((name, str(len(found.cases)), str(sum(len(c.claims) for c in found.cases[:1])),
                      found.title))
@@ -202,6 +202,43 @@ def cmd_table(args: Namespace) -> int:
     return 0
 
 
+def cmd_judge(args: Namespace) -> int:
+    """Congestion controls in every situation, ranked. One that panics or hangs is a result: the status stays 0."""
+    kdir = build.kernel_script("release")
+    default = entrants.settings()["default"]
+    given = [entrants.resolve(word, kdir, args.port, args.cc_name) for word in args.what]
+    against = [cc for cc in args.against or default["against"] if cc not in [e.cc for e in given]]
+    there = given + [entrants.resolve(cc, kdir) for cc in against]
+    scenarios = [referee.load(word, there) for word in referee.situations(args.only)]
+    out = Path(args.out) if args.out else runner.default_out() / f"referee-{'-'.join(e.cc for e in given)}"
+    out.mkdir(parents=True, exist_ok=True)
+    jobs = referee.plan(scenarios, there, args.seeds or default["seeds"], out)
+    progress = runner.Progress(len(jobs))
+    for job in runner.run_all(jobs, args.jobs):
+        progress.step(job)
+    show_verdict(args, jobs, out)
+    return 0
+
+
+def show_verdict(args: Namespace, jobs: list[Job], out: Path) -> None:
+    from . import report    # matplotlib takes a second to load
+    found = referee.tables(jobs)
+    page = report.write_verdict(out / "report.html", jobs, found)
+    if args.page:
+        pages.fill(args.page, referee.for_pages(found))
+    if args.json:
+        print(json.dumps(referee.as_json(found, referee.digest(jobs)), indent=1))
+        return
+    for one in found:
+        print(f"{one.name}: {one.title}")
+        print("\n".join(table.aligned(referee.rows_of(one), 1)) + "\n")
+        if one.pairs:
+            print("own share of half, beside\n" + "\n".join(table.aligned(referee.pair_rows(one), 1)) + "\n")
+    print("ranks\n" + "\n".join(table.aligned(referee.rank_rows(found), 1)))
+    show_failures(jobs)
+    print(f"\n{referee.digest(jobs)}  all {len(jobs)} results\nresults: {out}/*.jsonl; pictures: {page}")
+
+
 def cmd_shell(args: Namespace) -> int:
     found = scenario.load(args.scenario)
     case = next((c for c in found.cases if c.name == (args.only or found.cases[0].name)), None)
@@ -315,6 +352,22 @@ def add_table(commands: Commands) -> None:
     tables.set_defaults(call=cmd_table)
 
 
+def add_judge(commands: Commands) -> None:
+    one = commands.add_parser("judge", help="congestion controls in every situation, beside others, ranked")
+    one.add_argument("what", nargs="+", metavar="CC",
+                     help="a name, tcp_x.c, its folder, or tcp_x.ko built for the lab's kernel")
+    one.add_argument("--against", action="append", metavar="CC", help="beside this one (cubic reno bbr dctcp); may be repeated")
+    one.add_argument("--port", metavar="QDISC", help="what a switch port of 1 Gbit/s has for these")
+    one.add_argument("--cc-name", metavar="NAME", help="its name, where its module is not tcp_NAME")
+    one.add_argument("--seeds", type=whole(1, 1000), help="seeds 1 to N (3)", metavar="N")
+    one.add_argument("--only", action="append", metavar="SITUATION", help="this situation; may be repeated")
+    one.add_argument("--jobs", type=whole(1, 1024), default=len(os.sched_getaffinity(0)), help="guests at once")
+    one.add_argument("--out", metavar="DIR", help="results (lab-results/referee-CC)")
+    one.add_argument("--page", type=Path, metavar="FILE", help="put the tables into this page, at their marks")
+    one.add_argument("--json", action="store_true", help="print all as JSON")
+    one.set_defaults(call=cmd_judge)
+
+
 def add_exec(commands: Commands) -> None:
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
     add_kernel(run)
@@ -348,6 +401,7 @@ def parser() -> Parser:
     again.add_argument("folder", metavar="DIR")
     again.set_defaults(call=cmd_report)
     add_table(commands)
+    add_judge(commands)
     same = commands.add_parser("digests", help="are the bytes of a few results the recorded ones, on this CPU, too?")
     same.add_argument("--record", action="store_true", help="record those of this machine")
     same.add_argument("--file", type=Path, default=digests.FILE, help="where they are recorded")

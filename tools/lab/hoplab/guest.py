@@ -101,7 +101,8 @@ def write_inputs(boot: Boot) -> None:
             raise LabError(f"{name}: a path with a line break: {str(value)!r}")
     (boot.run / "env").write_text("".join(f"{k}={v}\n" for k, v in variables.items()))
     (boot.run / "command").write_text(boot.command + "\n")
-    (boot.run / "insmod").write_text("".join(f"{m}\n" for m in load_order(boot.built.modules)))
+    modules = load_order(boot.built.modules, *boot.built.more_modules)
+    (boot.run / "insmod").write_text("".join(f"{m}\n" for m in modules))
 
 
 def command_line(boot: Boot) -> list[str]:

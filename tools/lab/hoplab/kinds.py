@@ -183,9 +183,14 @@ def tracepoint(value: Any) -> str:
     return text(value)
 
 
+# Congestion controls from elsewhere (entrants.py): their modules are loaded by the runs that use them.
+FOREIGN_CCS: set[str] = set()
+
+
 def ccs() -> tuple[str, ...]:
-    """The congestion controls in the lab's kernel, and one for each tcp_ folder of the tree."""
-    return (FROM_HOST, *BUILT_IN_CCS, *sorted(p.name[4:] for p in TOP.glob("tcp_*") if p.is_dir()))
+    """The congestion controls in the lab's kernel, one for each tcp_ folder of the tree, and FOREIGN_CCS."""
+    own = sorted(p.name[4:] for p in TOP.glob("tcp_*") if p.is_dir())
+    return (FROM_HOST, *BUILT_IN_CCS, *own, *sorted(FOREIGN_CCS - {*BUILT_IN_CCS, *own}))
 
 
 def cc(value: Any) -> str:

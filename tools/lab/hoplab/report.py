@@ -7,11 +7,12 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import slowdown, table
+from . import referee, slowdown, table
 from .claims import Decision
 from .metrics import Measures
 from .plot import Interval, Point, cdf, plot, plot_slowdown
 from .results import Run
+from .runner import Job
 
 # Everything that a template shows is escaped, except for Markup: the pictures.
 PAGES = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
@@ -46,6 +47,20 @@ def write(path: Path, runs: list[Run], decisions: list[Decision]) -> Path:
     for name, mine in by_scenario.items():
         for words, picture in slowdown_plots(slowdown.rows(mine)):
             (path.parent / f"{'-'.join([name, *words])}.svg").write_text(picture + "\n")
+    return path
+
+
+def write_verdict(path: Path, jobs: list[Job], found: list[referee.Table]) -> Path:
+    """Write the referee's page: ranks, a table a situation, and pictures of the runs with the first seed."""
+    first = {job.scenario.name: [] for job in jobs}     # type: dict[str, list[Run]]
+    for job in jobs:
+        if job.file and job.seed == jobs[0].seed:
+            first[job.scenario.name].append(Run(job.file))
+    path.write_text(PAGES.get_template("referee.html.j2").render(
+        sections=[section(name, mine, []) for name, mine in first.items() if mine],
+        runs=len(jobs), seeds=len({job.seed for job in jobs}), digest=referee.digest(jobs), ranks=referee.rank_rows(found),
+        problems=[(job.label, job.outcome.problem) for job in jobs if job.outcome.problem],
+        found={one.name: [referee.rows_of(one), *([referee.pair_rows(one)] if one.pairs else [])] for one in found}))
     return path
 
 

@@ -2,6 +2,7 @@
 """Run scenarios: every case with every seed is a guest of its own."""
 import concurrent.futures
 import copy
+import dataclasses
 import os
 import re
 import shutil
@@ -37,6 +38,7 @@ class Job:
     traffic_s: float = 0    # CPU time of the traffic alone, without boot and set-up
     file: Path | None = None    # the result, once it is there
     into: Path | None = None    # a file for the result; None: a name of the lab's choice in `out`
+    modules: list[Path] = field(default_factory=list)   # folders with more modules for this run's kernel
 
     @property
     def label(self) -> str:
@@ -132,6 +134,8 @@ def run_all(jobs: list[Job], workers: int, arguments: Sequence[str] = ()) -> Ite
 
 def run_one(job: Job, built: build.Built, arguments: Sequence[str]) -> Job:
     folder = build.scratch("run-")
+    if job.modules:
+        built = dataclasses.replace(built, more_modules=job.modules)
     net = topology.build(job.case, job.seed)
     inputs.write(net, folder)
     with open(folder / "output", "wb") as output:

@@ -6,7 +6,7 @@ kinds.py knows the values, schema.py the tables, relations.py what tables ask of
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,8 @@ class Scenario:
     word: str = ""      # the argument of load()
 
 
-def load(word: str) -> Scenario:
-    """A scenario by name or by file."""
+def load(word: str, cases: Sequence[Params] = ()) -> Scenario:
+    """A scenario by name or by file; `cases`, if there are some, instead of the file's [[case]]."""
     path = Path(word)
     if path.suffix != ".toml":
         path = SCENARIOS / f"{word}.toml"
@@ -46,7 +46,7 @@ def load(word: str) -> Scenario:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Fault(f"{path}: not TOML: {error}") from None
     try:
-        found = build(path, raw)
+        found = build(path, {**raw, "case": list(cases)} if cases else raw)
         found.word = str(word)
         return found
     except Fault as fault:

@@ -231,6 +231,7 @@ class Column:
     window: Window | None = None
     show: Annotated[str, one_of("number", "time", "rate")] = "number"
     digits: Annotated[int, integer(0, 6)] = 2
+    better: Annotated[str, one_of("", "high", "low")] = ""
 
 
 # In a file there is one table of each of the first, and a list of tables of each of the second.

@@ -23,6 +23,7 @@
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_pkt.h>
+#include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <net/pkt_sched.h>
@@ -628,4 +629,5 @@ static void __exit sint_module_exit(void)
 module_init(sint_module_init);
 module_exit(sint_module_exit);
 MODULE_DESCRIPTION("HPCC++ switch: writes the load of its port into INT headers");
+MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

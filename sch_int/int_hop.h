@@ -15,6 +15,8 @@
  *
  * Deviations:
  * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
+ * - The code may stand for another speed than the port's rate, which has none. txBytes and qlen are
+ *	then multiplied by speed / rate: a full port shows a full link, and a queue its time.
  * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
  *   the port ID always belongs to a hop that has a record.
  */
@@ -36,6 +38,11 @@
  * 1374389.
  */
 #define INT_PACE_SHIFT		40
+/*
+ * Fixed point of speed / rate, 2^-32: 10 Mbit/s / 1.6 Tbit/s are 26843, 1.6 Tbit/s / 10 kbit/s are
+ * less than 2^60.
+ */
+#define INT_SCALE_SHIFT		32
 
 /**
  * struct sint_hop_params - parameters of a port; written by the owner of the struct
@@ -43,12 +50,15 @@
  * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
  * @port_id: port ID, 16 bits
  * @pace_q40: rate of the port, bytes/ns in 2^-INT_PACE_SHIFT
+ * @scale_q32: speed of @code over the rate of the port, in 2^-INT_SCALE_SHIFT; 0: they are equal, or
+ *	the bytes are those of the port's other classes, too
  */
 struct sint_hop_params {
 	u32 code;
 	u32 switch_id;
 	u32 port_id;
 	u64 pace_q40;
+	u64 scale_q32;
 };
 
 /**
@@ -86,6 +96,24 @@ static inline u64 sint_hop_pace_q40(u64 rate_bytes_ps)
 	return (pace_q40 << 8) + div_u64((u64)rest << 8, INT_NS_PER_S);
 }
 
+/* Return: speed of a code over a rate in bytes/s, not 0; in two steps, because 2^38 << 32 is too large */
+static inline u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
+{
+	u64 scale_q32, rest;
+
+	scale_q32 = div64_u64_rem((u64)int_speeds[code].mbit_ps * INT_BYTES_PER_MBIT,
+				  rate_bytes_ps, &rest) << 32;
+	scale_q32 += div64_u64_rem(rest << 16, rate_bytes_ps, &rest) << 16;
+	return scale_q32 + div64_u64(rest << 16, rate_bytes_ps);
+}
+
+/* Only the low 64 bits of the product count: the counter wraps, and far later than the record's. */
+static inline u64 sint_hop_scaled(const struct sint_hop_params *p, u64 bytes)
+{
+	return likely(!p->scale_q32) ? bytes : mul_u64_u64_shr(bytes, p->scale_q32,
+							       INT_SCALE_SHIFT);
+}
+
 /* Return: bytes that a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
 static inline u64 sint_hop_waited_bytes(const struct sint_hop_params *p, u64 waited_ns)
 {
@@ -101,8 +129,9 @@ static inline struct int_record sint_hop_record(const struct sint_hop_params *p,
 	return (struct int_record) {
 		.speed = p->code,
 		.ts_ns = m->now_ns & INT_TS_MASK,
-		.tx_units = m->tx_bytes >> shift & INT_TX_MASK,
-		.qlen_units = min_t(u64, m->queue_bytes >> shift, INT_QLEN_MAX),
+		.tx_units = sint_hop_scaled(p, m->tx_bytes) >> shift & INT_TX_MASK,
+		.qlen_units = min_t(u64, sint_hop_scaled(p, m->queue_bytes) >> shift,
+				    INT_QLEN_MAX),
 	};
 }
 

@@ -414,11 +414,23 @@ static u64 sint_device_rate_bytes_ps(const struct Qdisc *sch)
 	return rate_bytes_ps <= TC_INT_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
+/*
+ * Return: true if the records report another speed than the port's rate. With share or sojourn (9.3)
+ * the qdisc is a class: the speed is its port's, the rate its own, and both are as they should be.
+ */
+static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
+{
+	return c->speed_bytes_ps && c->speed_bytes_ps != rate_bytes_ps &&
+	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
+}
+
 static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
 	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
 	p->hop.pace_q40 = sint_hop_pace_q40(rate_bytes_ps);
+	p->hop.scale_q32 = sint_must_scale(c, rate_bytes_ps) ?
+		sint_hop_scale_q32(p->hop.code, rate_bytes_ps) : 0;
 }
 
 static void sint_set_params(struct sint_params *p, const struct sint_config *c)

@@ -50,8 +50,8 @@
  * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
  * @port_id: port ID, 16 bits
  * @pace_q40: rate of the port, bytes/ns in 2^-INT_PACE_SHIFT
- * @scale_q32: speed of @code over the rate of the port, in 2^-INT_SCALE_SHIFT; 0: they are equal, or
- *	the bytes are those of the port's other classes, too
+ * @scale_q32: speed of @code over the rate of the port, in 2^-INT_SCALE_SHIFT; 0: they are equal,
+ *	or the qdisc is a class of a port
  */
 struct sint_hop_params {
 	u32 code;
@@ -96,7 +96,10 @@ static inline u64 sint_hop_pace_q40(u64 rate_bytes_ps)
 	return (pace_q40 << 8) + div_u64((u64)rest << 8, INT_NS_PER_S);
 }
 
-/* Return: speed of a code over a rate in bytes/s, not 0; in two steps, because 2^38 << 32 is too large */
+/*
+ * Return: speed of a code over a rate in bytes/s, which is not 0. The fraction takes two steps,
+ * because a rest below 2^38 cannot be shifted by 32.
+ */
 static inline u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
 {
 	u64 scale_q32, rest;

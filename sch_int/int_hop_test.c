@@ -122,7 +122,7 @@ static void record_test(struct kunit *test)
 	}
 }
 
-/* A rate without a code, and the speed that its records report: what is sent and queued, in its bytes */
+/* A rate without a code, the speed that its records report, and bytes in the measure of each */
 static const struct {
 	u64 rate_bytes_ps, speed_bytes_ps, bytes, want_bytes;
 } scale_cases[] = {
@@ -140,20 +140,20 @@ static void scale_test(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(scale_cases); i++) {
+		const u32 code = sint_hop_code(scale_cases[i].speed_bytes_ps);
 		const struct sint_hop_params p = {
-			.scale_q32 = sint_hop_scale_q32(sint_hop_code(scale_cases[i].speed_bytes_ps),
-							scale_cases[i].rate_bytes_ps),
+			.scale_q32 = sint_hop_scale_q32(code, scale_cases[i].rate_bytes_ps),
 		};
 		const u64 got = sint_hop_scaled(&p, scale_cases[i].bytes);
 
-		/* Rounded down: 2^-32 of the ratio's fraction, which is 2^-14 of the smallest ratio. */
+		/* The ratio is rounded down to 2^-32, so 2^32 bytes are one byte short. */
 		KUNIT_EXPECT_LE_MSG(test, got, scale_cases[i].want_bytes, "case %d", i);
 		KUNIT_EXPECT_GE_MSG(test, got, scale_cases[i].want_bytes -
 				    (scale_cases[i].bytes >> 32) - 1, "case %d", i);
 	}
 }
 
-/* A port of 7 Gbit/s that reports 10: a second at its rate is one of 10 Gbit/s, exact to two units. */
+/* A port of 7 Gbit/s that reports 10 Gbit/s: 8 ms at its rate are 8 ms at the other, to a unit. */
 static void scaled_record_test(struct kunit *test)
 {
 	const struct sint_hop_params p = {

@@ -415,8 +415,8 @@ static u64 sint_device_rate_bytes_ps(const struct Qdisc *sch)
 }
 
 /*
- * Return: true if the records report another speed than the port's rate. With share or sojourn (9.3)
- * the qdisc is a class: the speed is its port's, the rate its own, and both are as they should be.
+ * Return: true if the records report another speed than the port's rate. With share or sojourn
+ * (9.3) the qdisc is a class: the speed is its port's, the rate its own.
  */
 static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
 {

@@ -20,6 +20,16 @@ version=$(sed -nE '1s/^hopcc \((.*)\) .*/\1/p' debian/changelog)
 debian/build.sh --version "$version.1" build/deb-next >"$log" 2>&1
 tap_result $? "and those of a later version" "$log"
 
+# The lab of the package, in a copy as its command makes one, on the kernel that is in the cache.
+lab=$PWD/build/deb-matrix/lab
+rm -rf "$lab"
+mkdir -p "$lab/results"
+dpkg-deb -x build/deb/hopcc-lab_*.deb "$lab" && cd "$lab/results" &&
+	"$lab/usr/share/hopcc-lab/tools/lab/lab" run smoke --out "$lab/results" >"$lab/log" 2>&1
+status=$?
+cd - >/dev/null || exit 2
+tap_result $status "hopcc-lab: the lab runs from the package's tree" "$lab/log"
+
 # kernel_boots SUITE: the modules that DKMS built, in the kernel for which it did
 kernel_boots()
 {

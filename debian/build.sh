@@ -8,9 +8,9 @@
 # --tools: only hopcc-tools, the package with programs of this machine's architecture.
 set -eu
 cd "$(dirname "$0")/.."
-version='' what=-b
+version='' what=-b fewer=''
 if [ "${1:-}" = --tools ]; then
-	what=-B
+	what=-B fewer=noautodbgsym
 	shift
 fi
 if [ "${1:-}" = --version ]; then
@@ -30,7 +30,7 @@ if [ -n "$version" ]; then
 	sed -i "1s/([^)]*)/($version)/" debian/changelog
 	sed -i "s/HOPCC_VERSION \".*\"/HOPCC_VERSION \"$version\"/" include/hopcc/lib/hop_version.h
 fi
-dpkg-buildpackage -us -uc $what >"$out/hopcc.log" 2>&1 ||
+DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} $fewer" dpkg-buildpackage -us -uc $what >"$out/hopcc.log" 2>&1 ||
 	{ tail -n 20 "$out/hopcc.log" >&2; echo "build.sh: all of it is in $out/hopcc.log" >&2; exit 1; }
 rm -rf "$tree"
 echo "packages in $out:"

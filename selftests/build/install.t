@@ -50,8 +50,11 @@ for completion in tools/completion/*; do
 	*) lacks "usr/share/bash-completion/completions/${completion##*/}" ;;
 	esac
 done >>"$log"
+for dissector in tools/wireshark/*.lua; do
+	[ ! -e "$dissector" ] || lacks "usr/lib/$multiarch/wireshark/plugins/${dissector##*/}"
+done >>"$log"
 [ ! -s "$log" ]
-tap_result $? "all manual pages and completions" "$log"
+tap_result $? "all manual pages, completions and dissectors" "$log"
 "$tree/usr/sbin/hopstat" --help >"$log" 2>&1
 tap_result $? "hopstat runs from there" "$log"
 

@@ -458,7 +458,7 @@ static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
 	sint_set_rate(p, c, rate_bytes_ps);
 	if (!p->hop.code)
 		return hop_nla_refuse(extack, attr,
-				      "no code stands for this rate: say speed, e.g. speed 10gbit");
+				      "no code stands for this rate: say the next speed above, e.g. speed 100mbit for 50mbit");
 	return 0;
 }
 

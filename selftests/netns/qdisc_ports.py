@@ -8,7 +8,9 @@ import tempfile
 
 TOP = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 PORTS = f"{TOP}/tools/ports/hopcc-ports"
-EXAMPLE = f"{TOP}/tools/ports/examples/switch-ports"
+EXAMPLES = f"{TOP}/tools/ports/examples"
+EXAMPLE = f"{EXAMPLES}/switch-ports"
+CC = "net.ipv4.tcp_congestion_control"
 
 
 def call(file, *words):
@@ -38,6 +40,31 @@ def check_example(tap):
               (call(EXAMPLE, "stop", "eth1"), kinds("eth1")), ((0, ""), []))
 
 
+def settings(suffix):
+    """The lines of the examples whose name ends in suffix, without comments."""
+    for name in sorted(os.listdir(EXAMPLES)):
+        if name.endswith(suffix):
+            with open(f"{EXAMPLES}/{name}", encoding="utf-8") as file:
+                yield from (f"{name}: {line.strip()}" for line in file if not line.startswith("#"))
+
+
+def check_settings(tap):
+    """Another network namespace may not select a congestion control: it is enough that there is one."""
+    with open("/proc/sys/net/ipv4/tcp_available_congestion_control", encoding="ascii") as file:
+        available = file.read().split()
+    refused = []
+    for line in settings("sysctl.conf"):
+        key, _, value = line.partition(": ")[2].partition(" = ")
+        if key == CC:
+            refused += [line] * (value not in available)
+        elif subprocess.run(["sysctl", "-qw", f"{key}={value}"], check=False).returncode:
+            refused.append(line)
+    tap.equal("the examples of sysctl.d: each setting is accepted", refused, [])
+    tap.equal("the examples of modules-load.d: each module is there",
+              [line for line in settings("modules.conf")
+               if not os.path.isdir(f"/sys/module/{line.partition(': ')[2]}")], [])
+
+
 def check_faults(tap, file):
     with open(file, "w", encoding="ascii") as out:
         out.write("# a comment\n\neth1 root handle 1: tbf rate 1gbit burst 5k limit 1mb # another one\n"
@@ -58,5 +85,6 @@ def check(tap):
     for port in ("eth1", "eth2", "eth3"):
         subprocess.run(["ip", "link", "add", port, "type", "dummy"], check=True)
     check_example(tap)
+    check_settings(tap)
     with tempfile.NamedTemporaryFile() as file:
         check_faults(tap, file.name)

@@ -64,8 +64,8 @@ struct sint_hop_params {
 /**
  * struct sint_hop_moment - snapshot of the port when a packet departs
  * @now_ns: time from any clock that does not jump
- * @tx_bytes: bytes on the wire sent before this packet
- * @queue_bytes: the queue, in bytes on the wire
+ * @tx_bytes: bytes on the wire sent before this packet; by sint_hop_scaled(), if the port scales
+ * @queue_bytes: the queue, in bytes on the wire; likewise
  */
 struct sint_hop_moment {
 	u64 now_ns;
@@ -110,11 +110,14 @@ static inline u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
 	return scale_q32 + div64_u64(rest << 16, rate_bytes_ps);
 }
 
-/* Only the low 64 bits of the product count: the counter wraps, and far later than the record's. */
-static inline u64 sint_hop_scaled(const struct sint_hop_params *p, u64 bytes)
+/*
+ * Return: bytes in the measure of the speed that records report. Only the low 64 bits of the
+ * product count: the counter wraps, and far later than the record's. Not inline, because few ports
+ * have such a rate.
+ */
+static noinline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
 {
-	return likely(!p->scale_q32) ? bytes : mul_u64_u64_shr(bytes, p->scale_q32,
-							       INT_SCALE_SHIFT);
+	return mul_u64_u64_shr(bytes, scale_q32, INT_SCALE_SHIFT);
 }
 
 /* Return: bytes that a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
@@ -132,9 +135,8 @@ static inline struct int_record sint_hop_record(const struct sint_hop_params *p,
 	return (struct int_record) {
 		.speed = p->code,
 		.ts_ns = m->now_ns & INT_TS_MASK,
-		.tx_units = sint_hop_scaled(p, m->tx_bytes) >> shift & INT_TX_MASK,
-		.qlen_units = min_t(u64, sint_hop_scaled(p, m->queue_bytes) >> shift,
-				    INT_QLEN_MAX),
+		.tx_units = m->tx_bytes >> shift & INT_TX_MASK,
+		.qlen_units = min_t(u64, m->queue_bytes >> shift, INT_QLEN_MAX),
 	};
 }
 

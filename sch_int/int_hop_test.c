@@ -141,10 +141,8 @@ static void scale_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(scale_cases); i++) {
 		const u32 code = sint_hop_code(scale_cases[i].speed_bytes_ps);
-		const struct sint_hop_params p = {
-			.scale_q32 = sint_hop_scale_q32(code, scale_cases[i].rate_bytes_ps),
-		};
-		const u64 got = sint_hop_scaled(&p, scale_cases[i].bytes);
+		const u64 got = sint_hop_scaled(scale_cases[i].bytes,
+			sint_hop_scale_q32(code, scale_cases[i].rate_bytes_ps));
 
 		/* The ratio is rounded down to 2^-32, so 2^32 bytes are one byte short. */
 		KUNIT_EXPECT_LE_MSG(test, got, scale_cases[i].want_bytes, "case %d", i);
@@ -156,19 +154,20 @@ static void scale_test(struct kunit *test)
 /* A port of 7 Gbit/s that reports 10 Gbit/s: 8 ms at its rate are 8 ms at the other, to a unit. */
 static void scaled_record_test(struct kunit *test)
 {
-	const struct sint_hop_params p = {
-		.code = sint_hop_code(10000 * MBIT),
-		.scale_q32 = sint_hop_scale_q32(sint_hop_code(10000 * MBIT), 7000 * MBIT),
+	const struct sint_hop_params p = { .code = sint_hop_code(10000 * MBIT) };
+	const u64 scale_q32 = sint_hop_scale_q32(p.code, 7000 * MBIT);
+	u64 sent_bytes = 1ULL << 60;
+	struct sint_hop_moment m = {
+		.tx_bytes = sint_hop_scaled(sent_bytes, scale_q32),
+		.queue_bytes = sint_hop_scaled(875, scale_q32),
 	};
-	const u64 step_bytes = 7000;	/* 8 us */
-	struct sint_hop_moment m = { .tx_bytes = 1ULL << 60, .queue_bytes = 875 };
-	struct int_record first = sint_hop_record(&p, &m), last;
+	const struct int_record first = sint_hop_record(&p, &m);
+	struct int_record last;
 	u32 units;
-	int i;
 
 	KUNIT_EXPECT_EQ(test, first.qlen_units, 1250 / 64);
-	for (i = 0; i < 1000; i++)
-		m.tx_bytes += step_bytes;
+	sent_bytes += 7000000;
+	m.tx_bytes = sint_hop_scaled(sent_bytes, scale_q32);
 	last = sint_hop_record(&p, &m);
 	units = (last.tx_units - first.tx_units) & INT_TX_MASK;
 	KUNIT_EXPECT_GE(test, units, 10000000 / 64 - 1);

@@ -206,11 +206,15 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
+	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
+		q->stats.longest_queue_bytes = moment->queue_bytes;
+	if (unlikely(q->params.hop.scale_q32)) {
+		moment->tx_bytes = sint_hop_scaled(moment->tx_bytes, q->params.hop.scale_q32);
+		moment->queue_bytes = sint_hop_scaled(moment->queue_bytes, q->params.hop.scale_q32);
+	}
 	if (unlikely(!sint_write_stamp(q, skb, h, carrier, check, moment)))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
-	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
-		q->stats.longest_queue_bytes = moment->queue_bytes;
 }
 
 /* Stamp a header that sint_find() has found. @tx_bytes: sent by this qdisc before this packet */

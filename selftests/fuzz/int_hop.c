@@ -7,16 +7,13 @@
 static struct sint_hop_params draw_params(void)
 {
 	const u64 rate_bytes_ps = fuzz_range(0, TC_INT_RATE_MAX_BYTES_PS);
-	struct sint_hop_params p = {
+
+	return (struct sint_hop_params) {
 		.code = fuzz_flag() ? sint_hop_code(rate_bytes_ps) : fuzz_range(0, 14),
 		.switch_id = fuzz_range(0, TC_INT_SWITCH_ID_MAX),
 		.port_id = fuzz_range(0, TC_INT_PORT_ID_MAX),
 		.pace_q40 = sint_hop_pace_q40(rate_bytes_ps),
 	};
-
-	if (p.code && rate_bytes_ps >= TC_INT_RATE_MIN_BYTES_PS && fuzz_flag())
-		p.scale_q32 = sint_hop_scale_q32(p.code, rate_bytes_ps);
-	return p;
 }
 
 /* Sum of the words in wire order, as in a checksum */

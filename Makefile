@@ -4,23 +4,30 @@
 KVER	?= $(shell uname -r)
 KDIR	?= /lib/modules/$(KVER)/build
 DESTDIR	?=
+MULTIARCH = $(shell gcc -print-multiarch)
 # where stock tc looks for plug-ins
-TCLIB	?= $(DESTDIR)/usr/lib/$(shell gcc -print-multiarch)/tc
+TCLIB	?= $(DESTDIR)/usr/lib/$(MULTIARCH)/tc
 MANDIR	?= $(DESTDIR)/usr/share/man
 SBINDIR	?= $(DESTDIR)/usr/sbin
 INCDIR	?= $(DESTDIR)/usr/include
+BINDIR	?= $(DESTDIR)/usr/bin
 SHAREDIR ?= $(DESTDIR)/usr/share/hopcc
+UNITDIR	?= $(DESTDIR)/usr/lib/systemd/system
+ETCDIR	?= $(DESTDIR)/etc
+COMPLETIONDIR ?= $(DESTDIR)/usr/share/bash-completion/completions
+LUADIR	?= $(DESTDIR)/usr/lib/$(MULTIARCH)/wireshark/plugins
 # Of the kernel that KDIR is for, not of the one that runs. As uname and the modules have
 # it: Debian 12's headers have another word, 6.1.192, for kernelrelease.
 RELEASE	 = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
-MODDIR	?= $(DESTDIR)/lib/modules/$(RELEASE)/updates/hopcc
+MODDIR	?= $(DESTDIR)/usr/lib/modules/$(RELEASE)/updates/hopcc
 
 LAB	:= tools/lab/lab
 OUT	:= build/modules
 # modules that users load: neither the tests nor the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 
-.PHONY: all modules tools demo check matrix soak soak-control figures install style clean
+.PHONY: all modules tools demo check matrix soak soak-control figures style clean \
+	install install-modules install-tools install-headers install-lab uninstall deb
 
 all: modules tools
 
@@ -93,21 +100,76 @@ figures:
 	@selftests/cost/cost.py --json $(FIGURES)/cost.json
 	@selftests/vm/mq_scaling.py count | tee $(FIGURES)/mq-scaling
 
-install: all
+# What is installed. The trees below /usr: Debian's /lib is a link there, and an archive of a DESTDIR
+# tree with a directory of that name would replace the link.
+PLUGINS	:= q_wred.so q_xcp.so q_int.so q_csig.so
+PROGRAMS := tools/csigd/csigd tools/ports/hopcc-ports
+COMMANDS := tools/ldcp-thresholds
+HOPSTAT	:= $(notdir $(wildcard tools/hopstat/hopstat_lib/*.py))
+DISSECTORS := $(wildcard tools/wireshark/*.lua)
+UAPI	:= $(patsubst include/uapi/%,%,$(wildcard include/uapi/*/*.h))
+MAN7	:= $(notdir $(wildcard Documentation/man/*.7))
+MAN8	:= $(notdir $(wildcard Documentation/man/*.8))
+COMPLETIONS := csigd hopstat hopcc-ports ldcp-thresholds
+EXAMPLES := $(notdir $(wildcard tools/ports/examples/*))
+
+install: all install-modules install-tools install-headers install-lab
+
+install-modules:
 	@test -n "$(MODULES)" || { echo "nothing built" >&2; exit 2; }
 	@test -n "$(RELEASE)" || { echo "$(KDIR) does not say for which kernel it is" >&2; exit 2; }
-	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux $(INCDIR)/hopcc $(SBINDIR)
+	install -d $(MODDIR)
 	install -m 644 $(MODULES) $(MODDIR)
-	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so build/tc/q_csig.so $(TCLIB)
-	install -m 755 tools/csigd/csigd $(SBINDIR)
-	install -d $(SHAREDIR)/hopstat_lib
+	@test -n "$(DESTDIR)" || depmod $(RELEASE)
+
+install-tools:
+	install -d $(TCLIB) $(MANDIR)/man7 $(MANDIR)/man8 $(SBINDIR) $(BINDIR) $(SHAREDIR)/hopstat_lib \
+		$(SHAREDIR)/examples $(UNITDIR) $(ETCDIR)/hopcc $(COMPLETIONDIR) $(ETCDIR)/bash_completion.d
+	install -m 755 $(addprefix build/tc/,$(PLUGINS)) $(TCLIB)
+	install -m 755 $(PROGRAMS) $(SBINDIR)
+	install -m 755 $(COMMANDS) $(BINDIR)
 	install -m 755 tools/hopstat/hopstat $(SHAREDIR)
-	install -m 644 tools/hopstat/hopstat_lib/*.py $(SHAREDIR)/hopstat_lib
+	install -m 644 $(addprefix tools/hopstat/hopstat_lib/,$(HOPSTAT)) $(SHAREDIR)/hopstat_lib
 	ln -sf ../share/hopcc/hopstat $(SBINDIR)/hopstat
-	install -m 644 Documentation/man/*.8 $(MANDIR)/man8
+	install -m 644 $(addprefix Documentation/man/,$(MAN7)) $(MANDIR)/man7
+	install -m 644 $(addprefix Documentation/man/,$(MAN8)) $(MANDIR)/man8
+	install -m 644 tools/ports/hopcc-qdisc@.service $(UNITDIR)
+	install -m 644 $(addprefix tools/ports/examples/,$(EXAMPLES)) $(SHAREDIR)/examples
+	@test -e $(ETCDIR)/hopcc/ports || install -m 644 tools/ports/ports $(ETCDIR)/hopcc/ports
+	install -m 644 $(addprefix tools/completion/,$(COMPLETIONS)) $(COMPLETIONDIR)
+	install -m 644 tools/completion/tc-hopcc $(ETCDIR)/bash_completion.d/tc-hopcc
+ifneq ($(DISSECTORS),)
+	install -d $(LUADIR)
+	install -m 644 $(DISSECTORS) $(LUADIR)
+endif
+
+install-headers:
+	install -d $(INCDIR)/linux $(INCDIR)/hopcc
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	install -m 644 include/uapi/hopcc/*.h $(INCDIR)/hopcc
+
+# Page and completion: the lab itself runs in its checkout, or from the package hopcc-lab.
+install-lab:
+	install -d $(MANDIR)/man1 $(COMPLETIONDIR)
+	install -m 644 Documentation/man/lab.1 $(MANDIR)/man1
+	install -m 644 tools/completion/lab $(COMPLETIONDIR)
+
+# Everything that `make install` put there, for the kernel of KDIR. Settings in /etc/hopcc stay.
+uninstall:
+	rm -rf $(MODDIR) $(SHAREDIR)
+	rm -f $(addprefix $(TCLIB)/,$(PLUGINS)) $(addprefix $(SBINDIR)/,$(notdir $(PROGRAMS)) hopstat) \
+		$(addprefix $(BINDIR)/,$(notdir $(COMMANDS))) $(addprefix $(INCDIR)/,$(UAPI)) \
+		$(addprefix $(MANDIR)/man7/,$(MAN7)) $(addprefix $(MANDIR)/man8/,$(MAN8)) \
+		$(MANDIR)/man1/lab.1 $(COMPLETIONDIR)/lab \
+		$(UNITDIR)/hopcc-qdisc@.service $(addprefix $(COMPLETIONDIR)/,$(COMPLETIONS)) \
+		$(ETCDIR)/bash_completion.d/tc-hopcc $(addprefix $(LUADIR)/,$(notdir $(DISSECTORS)))
+	-rmdir $(INCDIR)/hopcc 2>/dev/null
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
+
+# Debian packages, in build/deb: the modules for DKMS, tools, headers, the lab.
+deb:
+	@tools/setup/setup.sh deb
+	@debian/build.sh
 
 # Style alone: checkpatch, sparse, shellcheck, the length of functions, words, Python, links of the pages.
 style:

@@ -7,6 +7,7 @@
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_arrival.h>
+#include <hopcc/lib/hop_version.h>
 
 static int __init hop_core_init(void)
 {
@@ -43,3 +44,4 @@ module_exit(hop_core_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("hopcc: common functions of the carriers and of the switch qdiscs");
+MODULE_VERSION(HOPCC_VERSION);

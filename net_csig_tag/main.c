@@ -29,6 +29,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_count.h>
+#include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
 
 #include "net_csig_tag.h"
@@ -216,3 +217,4 @@ module_exit(ctag_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("CSIG carrier: tags and reflections (draft-ravi-ippm-csig-01)");
+MODULE_VERSION(HOPCC_VERSION);

@@ -28,6 +28,7 @@
 #include <hopcc/core/hop_count.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_icmp.h>
+#include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
 
 #include "net_int.h"
@@ -219,3 +220,4 @@ module_exit(nint_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("HPCC++ INT carrier (draft-miao-rtgwg-hpccplus-00)");
+MODULE_VERSION(HOPCC_VERSION);

@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <hopcc/core/hop_count.h>
 #include <hopcc/core/hop_hook.h>
+#include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
 
 #include "net_xcp.h"
@@ -181,3 +182,4 @@ module_exit(nxcp_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("XCP carrier: congestion header of TCP flows (draft-falk-xcp-spec-00)");
+MODULE_VERSION(HOPCC_VERSION);

@@ -34,6 +34,7 @@
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_trust.h>
+#include <hopcc/lib/hop_version.h>
 #include <hopcc/wire/int.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_csig.h>
@@ -1275,4 +1276,5 @@ static void __exit scsig_module_exit(void)
 module_init(scsig_module_init);
 module_exit(scsig_module_exit);
 MODULE_DESCRIPTION("CSIG transit device: updates CSIG tags with the load of its port");
+MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

@@ -15,6 +15,8 @@
  *
  * Deviations:
  * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
+ * - The code may stand for another speed than the port's rate, which has none. txBytes and qlen are
+ *	then multiplied by speed / rate: a full port shows a full link, and a queue its time.
  * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
  *   the port ID always belongs to a hop that has a record.
  */
@@ -36,6 +38,11 @@
  * 1374389.
  */
 #define INT_PACE_SHIFT		40
+/*
+ * Fixed point of speed / rate, 2^-32: 10 Mbit/s / 1.6 Tbit/s are 26843, 1.6 Tbit/s / 10 kbit/s are
+ * less than 2^60.
+ */
+#define INT_SCALE_SHIFT		32
 
 /**
  * struct sint_hop_params - parameters of a port; written by the owner of the struct
@@ -43,19 +50,22 @@
  * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
  * @port_id: port ID, 16 bits
  * @pace_q40: rate of the port, bytes/ns in 2^-INT_PACE_SHIFT
+ * @scale_q32: speed of @code over the rate of the port, in 2^-INT_SCALE_SHIFT; 0: they are equal,
+ *	or the qdisc is a class of a port
  */
 struct sint_hop_params {
 	u32 code;
 	u32 switch_id;
 	u32 port_id;
 	u64 pace_q40;
+	u64 scale_q32;
 };
 
 /**
  * struct sint_hop_moment - snapshot of the port when a packet departs
  * @now_ns: time from any clock that does not jump
- * @tx_bytes: bytes on the wire sent before this packet
- * @queue_bytes: the queue, in bytes on the wire
+ * @tx_bytes: bytes on the wire sent before this packet; by sint_hop_scaled(), if the port scales
+ * @queue_bytes: the queue, in bytes on the wire; likewise
  */
 struct sint_hop_moment {
 	u64 now_ns;
@@ -84,6 +94,30 @@ static inline u64 sint_hop_pace_q40(u64 rate_bytes_ps)
 	pace_q40 = div_u64_rem(rate_bytes_ps, INT_NS_PER_S, &rest) << 32;
 	pace_q40 += div_u64_rem((u64)rest << 32, INT_NS_PER_S, &rest);
 	return (pace_q40 << 8) + div_u64((u64)rest << 8, INT_NS_PER_S);
+}
+
+/*
+ * Return: speed of a code over a rate in bytes/s, which is not 0. The fraction takes two steps,
+ * because a rest below 2^38 cannot be shifted by 32.
+ */
+static inline u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
+{
+	u64 scale_q32, rest;
+
+	scale_q32 = div64_u64_rem((u64)int_speeds[code].mbit_ps * INT_BYTES_PER_MBIT,
+				  rate_bytes_ps, &rest) << 32;
+	scale_q32 += div64_u64_rem(rest << 16, rate_bytes_ps, &rest) << 16;
+	return scale_q32 + div64_u64(rest << 16, rate_bytes_ps);
+}
+
+/*
+ * Return: bytes in the measure of the speed that records report. Only the low 64 bits of the
+ * product count: the counter wraps, and far later than the record's. Not inline, because few ports
+ * have such a rate.
+ */
+static noinline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
+{
+	return mul_u64_u64_shr(bytes, scale_q32, INT_SCALE_SHIFT);
 }
 
 /* Return: bytes that a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */

@@ -122,6 +122,58 @@ static void record_test(struct kunit *test)
 	}
 }
 
+/* A rate without a code, the speed that its records report, and bytes in the measure of each */
+static const struct {
+	u64 rate_bytes_ps, speed_bytes_ps, bytes, want_bytes;
+} scale_cases[] = {
+	{ 7000 * MBIT,		10000 * MBIT,	7000,		10000 },
+	{ 7000 * MBIT,		10000 * MBIT,	7ULL << 50,	10ULL << 50 },
+	{ 14000 * MBIT,		10000 * MBIT,	14000,		10000 },
+	{ 50 * MBIT,		10 * MBIT,	5000,		1000 },
+	{ 1250,			10 * MBIT,	3,		3000 },
+	{ 1250,			1600000 * MBIT,	1,		160000000 },
+	{ 1600000 * MBIT,	10 * MBIT,	1600000000,	10000 },
+};
+
+static void scale_test(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(scale_cases); i++) {
+		const u32 code = sint_hop_code(scale_cases[i].speed_bytes_ps);
+		const u64 got = sint_hop_scaled(scale_cases[i].bytes,
+			sint_hop_scale_q32(code, scale_cases[i].rate_bytes_ps));
+
+		/* The ratio is rounded down to 2^-32, so 2^32 bytes are one byte short. */
+		KUNIT_EXPECT_LE_MSG(test, got, scale_cases[i].want_bytes, "case %d", i);
+		KUNIT_EXPECT_GE_MSG(test, got, scale_cases[i].want_bytes -
+				    (scale_cases[i].bytes >> 32) - 1, "case %d", i);
+	}
+}
+
+/* A port of 7 Gbit/s that reports 10 Gbit/s: 8 ms at its rate are 8 ms at the other, to a unit. */
+static void scaled_record_test(struct kunit *test)
+{
+	const struct sint_hop_params p = { .code = sint_hop_code(10000 * MBIT) };
+	const u64 scale_q32 = sint_hop_scale_q32(p.code, 7000 * MBIT);
+	u64 sent_bytes = 1ULL << 60;
+	struct sint_hop_moment m = {
+		.tx_bytes = sint_hop_scaled(sent_bytes, scale_q32),
+		.queue_bytes = sint_hop_scaled(875, scale_q32),
+	};
+	const struct int_record first = sint_hop_record(&p, &m);
+	struct int_record last;
+	u32 units;
+
+	KUNIT_EXPECT_EQ(test, first.qlen_units, 1250 / 64);
+	sent_bytes += 7000000;
+	m.tx_bytes = sint_hop_scaled(sent_bytes, scale_q32);
+	last = sint_hop_record(&p, &m);
+	units = (last.tx_units - first.tx_units) & INT_TX_MASK;
+	KUNIT_EXPECT_GE(test, units, 10000000 / 64 - 1);
+	KUNIT_EXPECT_LE(test, units, 10000000 / 64 + 1);
+}
+
 /* A record as in figure 4 of the draft, bit by bit */
 static void wire_test(struct kunit *test)
 {
@@ -354,6 +406,8 @@ static void fuzz_test(struct kunit *test)
 static struct kunit_case sint_hop_cases[] = {
 	KUNIT_CASE(speed_test),
 	KUNIT_CASE(record_test),
+	KUNIT_CASE(scale_test),
+	KUNIT_CASE(scaled_record_test),
 	KUNIT_CASE(wire_test),
 	KUNIT_CASE(waited_test),
 	KUNIT_CASE(path_test),

@@ -23,6 +23,7 @@
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_pkt.h>
+#include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <net/pkt_sched.h>
@@ -205,11 +206,15 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
+	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
+		q->stats.longest_queue_bytes = moment->queue_bytes;
+	if (unlikely(q->params.hop.scale_q32)) {
+		moment->tx_bytes = sint_hop_scaled(moment->tx_bytes, q->params.hop.scale_q32);
+		moment->queue_bytes = sint_hop_scaled(moment->queue_bytes, q->params.hop.scale_q32);
+	}
 	if (unlikely(!sint_write_stamp(q, skb, h, carrier, check, moment)))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
-	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
-		q->stats.longest_queue_bytes = moment->queue_bytes;
 }
 
 /* Stamp a header that sint_find() has found. @tx_bytes: sent by this qdisc before this packet */
@@ -413,11 +418,23 @@ static u64 sint_device_rate_bytes_ps(const struct Qdisc *sch)
 	return rate_bytes_ps <= TC_INT_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
+/*
+ * Return: true if the records report another speed than the port's rate. With share or sojourn
+ * (9.3) the qdisc is a class: the speed is its port's, the rate its own.
+ */
+static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
+{
+	return c->speed_bytes_ps && c->speed_bytes_ps != rate_bytes_ps &&
+	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
+}
+
 static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
 	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
 	p->hop.pace_q40 = sint_hop_pace_q40(rate_bytes_ps);
+	p->hop.scale_q32 = sint_must_scale(c, rate_bytes_ps) ?
+		sint_hop_scale_q32(p->hop.code, rate_bytes_ps) : 0;
 }
 
 static void sint_set_params(struct sint_params *p, const struct sint_config *c)
@@ -445,7 +462,7 @@ static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
 	sint_set_rate(p, c, rate_bytes_ps);
 	if (!p->hop.code)
 		return hop_nla_refuse(extack, attr,
-				      "no code stands for this rate: say speed, e.g. speed 10gbit");
+				      "no code stands for this rate: say the next speed above, e.g. speed 100mbit for 50mbit");
 	return 0;
 }
 
@@ -628,4 +645,5 @@ static void __exit sint_module_exit(void)
 module_init(sint_module_init);
 module_exit(sint_module_exit);
 MODULE_DESCRIPTION("HPCC++ switch: writes the load of its port into INT headers");
+MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

@@ -17,6 +17,7 @@
 #include <net/pkt_sched.h>
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_pkt.h>
+#include <hopcc/lib/hop_version.h>
 #include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 
@@ -346,4 +347,5 @@ static void __exit wred_module_exit(void)
 module_init(wred_module_init);
 module_exit(wred_module_exit);
 MODULE_DESCRIPTION("WRED/ECN queue on the instantaneous backlog");
+MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

@@ -43,6 +43,7 @@
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_trust.h>
+#include <hopcc/lib/hop_version.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
@@ -1423,4 +1424,5 @@ static void __exit sxcp_module_exit(void)
 module_init(sxcp_module_init);
 module_exit(sxcp_module_exit);
 MODULE_DESCRIPTION("XCP router: allots the capacity of its port to flows");
+MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

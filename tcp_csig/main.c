@@ -9,6 +9,7 @@
 #include <linux/inet_diag.h>
 #include <linux/module.h>
 #include <hopcc/lib/hop_peek.h>
+#include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_sock.h>
 #include <net/netns/generic.h>
 
@@ -623,3 +624,4 @@ module_exit(tcsig_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Congestion control by CSIG (draft-ravi-ippm-csig-01)");
+MODULE_VERSION(HOPCC_VERSION);

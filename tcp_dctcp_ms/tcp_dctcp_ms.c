@@ -15,6 +15,7 @@
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/core/hop_sock.h>
 #include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/lib/hop_version.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -413,3 +414,4 @@ module_exit(dctcp_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");
+MODULE_VERSION(HOPCC_VERSION);

@@ -14,6 +14,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <hopcc/lib/hop_peek.h>
+#include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_shim.h>
 #include <hopcc/core/hop_sock.h>
 #include <net/ipv6.h>
@@ -969,3 +970,4 @@ module_exit(hpccpp_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("HPCC++ sender (draft-miao-rtgwg-hpccplus-00)");
+MODULE_VERSION(HOPCC_VERSION);

@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/lib/hop_peek.h>
+#include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_sock.h>
 #include <net/inet_ecn.h>
 #include <net/netns/generic.h>
@@ -536,3 +537,4 @@ module_exit(ldcp_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");
+MODULE_VERSION(HOPCC_VERSION);

@@ -15,6 +15,7 @@
 #include <hopcc/core/hop_shim.h>
 #include <hopcc/core/hop_sock.h>
 #include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/lib/hop_version.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 #include <hopcc/wire/xcp.h>
@@ -580,3 +581,4 @@ module_exit(txcp_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("XCP sender (draft-falk-xcp-spec-00)");
+MODULE_VERSION(HOPCC_VERSION);

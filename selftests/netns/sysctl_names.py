@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """The names of the sysctls: a carrier's start with its signal, those of a congestion control with the
-name of its module, and a sysctl that was renamed has the same value under its old name. Prints TAP.
+name of its module, and a sysctl that was renamed has the same value under its old name. Then the manual
+page against them, and qdiscs of ports by hopcc-ports. Prints TAP.
 
 Needs root and all modules; changes nothing outside its own network namespace.
 """
@@ -9,6 +10,8 @@ import os
 import sys
 
 import hosts
+import manual_page
+import qdisc_ports
 
 tap = hosts.Tap()
 DIRECTORY = "/proc/sys/net/hopcc"
@@ -64,6 +67,8 @@ def main():
     hosts.build("a")
     with hosts.inside("a"):
         names_and_values()
+        manual_page.check(tap, [old for _, old, _ in RENAMED])
+        qdisc_ports.check(tap)
     return tap.done()
 
 

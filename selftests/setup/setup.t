@@ -63,13 +63,14 @@ refusal="is not supported: Debian 12 or 13 is needed 2"
 release 'ID=debian' 'VERSION_ID="12"' 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"'
 is "Debian 12 tests with its kernel and its backports'" "$(setup series)" "6.1 6.12 0"
 is "an unknown goal is refused" "$(setup all)" \
-	"setup.sh: unknown goal 'all': demo, figures, check, matrix or series 2"
+	"setup.sh: unknown goal 'all': demo, figures, check, matrix, deb or series 2"
 demo=$(setup demo)
 contains "Debian 12: one line of apt-get" "$demo" apt-get install --no-install-recommends 2
 contains "Debian 12: what the demo needs" "$demo" gcc linux-source-6.1 iproute2 python3
 contains "Debian 12: what the figures need" "$(setup figures)" gcc python3-matplotlib python3-jinja2 parallel
 contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64 \
-	clang libclang-rt-dev shellcheck flake8 mypy
+	clang libclang-rt-dev shellcheck flake8 mypy debhelper dh-dkms lintian groff-base bash-completion
+contains "Debian 12: what packages need" "$(setup deb)" debhelper dh-dkms build-essential
 contains "Debian 12: what the matrix needs" "$(setup matrix)" gcc qemu-system-x86 debootstrap \
 	gcc-aarch64-linux-gnu gcc-s390x-linux-gnu qemu-user
 

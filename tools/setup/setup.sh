@@ -3,13 +3,14 @@
 # Install what is missing on a Debian 12 or 13, and nothing else: as root, by
 # sudo where it asks for no password, else print the one line to type.
 #
-#   setup.sh [demo|figures|check|matrix|series]
+#   setup.sh [demo|figures|check|matrix|deb|series]
 #
 # demo: to build the modules and the lab's kernel, run scenarios, draw.
 # figures: the same, and what runs many scenarios, here or on other machines.
 # check: the same, and what the tests need.
 # matrix: the same, the newest kernel that Debian packages, with a system of its own, and this
 #	system's kernel for arm64, for s390x and with PREEMPT_RT.
+# deb: to build Debian packages.
 # series: install nothing; print the kernel series that this system tests with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,18 +36,21 @@ esac
 demo="gcc libc6-dev make flex bison bc perl libelf-dev libssl-dev kmod cpio
 xz-utils patch linux-source-$series iproute2 procps util-linux python3 python3-jinja2 python3-matplotlib"
 figures="parallel rsync"
+# What builds Debian packages, and checks them.
+deb="build-essential debhelper dh-dkms lintian iproute2"
 # The distribution's kernels in QEMU, the tools that check the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev"
+sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev groff-base bash-completion"
 matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;
 figures) wanted="$demo $figures" ;;
-check) wanted="$demo $figures $check" ;;
-matrix) wanted="$demo $figures $check $matrix" ;;
+check) wanted="$demo $figures $check $deb" ;;
+deb) wanted=$deb ;;
+matrix) wanted="$demo $figures $check $matrix $deb" ;;
 series) echo "$tested"; exit 0 ;;
-*) die "unknown goal '$1': demo, figures, check, matrix or series" ;;
+*) die "unknown goal '$1': demo, figures, check, matrix, deb or series" ;;
 esac
 
 missing()
@@ -97,6 +101,9 @@ esac
 [ "${1:-demo}" != matrix ] || [ "$tested" = "$series" ] || "$here/backport-kernel.sh" --source >/dev/null || exit 2
 [ "${1:-demo}" != matrix ] || "$here/newest-kernel.sh" >/dev/null || exit 2
 [ "${1:-demo}" = matrix ] || exit 0
+for suite in bookworm trixie; do
+	"$here/clean-root.sh" "$suite" >/dev/null || exit 2
+done
 for flavour in arm64 s390x rt-amd64; do
 	"$here/other-kernel.sh" "$flavour" >/dev/null || exit 2
 done

@@ -19,6 +19,7 @@
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
+#include "csig_text.h"
 #include "inner.h"
 
 /* Maximum text lengths of net.hopcc.csig_cc, csig_ports, csig_rules and csig_buckets. */
@@ -26,11 +27,9 @@
 #define CTAG_PORTS_BYTES	512
 #define CTAG_RULES_BYTES	1024
 #define CTAG_BUCKETS_BYTES	1024
-#define CTAG_RULES_MAX		16
 
-/* Maxima of net.hopcc.csig_weights and csig_every. */
+/* Maximum of net.hopcc.csig_weights. */
 #define CTAG_WEIGHT_MAX_PKTS	1000U
-#define CTAG_EVERY_MAX_PKTS	1000000U
 #define CTAG_RETRY_DEFAULT_S	10U
 
 /* Maximum number of flows with packets between decapsulation and the tunnel's device. */
@@ -49,16 +48,6 @@ enum ctag_level {
 	CTAG_OFF,
 	CTAG_ANSWERS,
 	CTAG_INITIATES,
-};
-
-/**
- * enum ctag_packets - packets of a flow that carry tags (7.3)
- * @CTAG_DATA: every n-th packet with data
- * @CTAG_PROBES: packets without new data: ACKs, keep-alives, window probes
- */
-enum ctag_packets {
-	CTAG_DATA,
-	CTAG_PROBES,
 };
 
 /**
@@ -136,32 +125,6 @@ enum ctag_count {
 	CTAG_STRIPPED,
 	CTAG_AVOIDED,
 	CTAG_COUNTS,
-};
-
-/**
- * struct ctag_rule - rule that selects flows that carry tags
- * @prefix: prefix of the destinations; IPv4 is v4-mapped
- * @prefix_bits: length of @prefix
- * @port: destination port; 0: any
- * @mark: mark of the socket
- * @mark_mask: bits of the mark to compare; 0: any mark
- * @every_pkts: every n-th packet carries a tag
- * @packets: enum ctag_packets
- * @form: CSIG_COMPACT or CSIG_EXPANDED
- * @udp: the rule is for UDP, not for TCP
- * @datagrams: number of UDP datagrams that matched on output
- */
-struct ctag_rule {
-	struct in6_addr prefix;
-	u8 prefix_bits;
-	__be16 port;
-	u32 mark;
-	u32 mark_mask;
-	u32 every_pkts;
-	u8 packets;
-	u8 form;
-	bool udp;
-	atomic_t datagrams;
 };
 
 /**
@@ -367,7 +330,6 @@ void ctag_scales_text(struct ctag_net *cn, char *text);
 void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s);
 
 /* rules.c */
-char *ctag_next_word(char **rest);
 int ctag_rules_set(struct ctag_net *cn, const char *text);
 void ctag_rules_text(struct ctag_net *cn, char *text);
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,

@@ -10,26 +10,11 @@
 #include <linux/slab.h>
 #include <net/geneve.h>
 #include <net/gre.h>
+#include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_tunnel.h>
 #include <net/vxlan.h>
 
 #include "net_csig_tag.h"
-
-/* Returns true if @name is in the list @names, which has blanks or commas; "*" means any name. */
-static bool is_named(const char *names, const char *name)
-{
-	size_t bytes;
-
-	for (;; names += bytes) {
-		names += strspn(names, " \t\n,");
-		bytes = strcspn(names, " \t\n,");
-		if (!bytes)
-			return false;
-		if ((bytes == 1 && *names == '*') ||
-		    (bytes == strlen(name) && !strncmp(names, name, bytes)))
-			return true;
-	}
-}
 
 /* A tunnel that carries frames: the outer packets are on the wire, not the frames. */
 bool ctag_is_frame_tunnel(const struct net_device *dev)
@@ -117,9 +102,11 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 	kfree_rcu(port, rcu);
 }
 
+/* "*" in the list names every device. */
 static bool may_trust(const char *names, const struct net_device *dev)
 {
-	return (dev->type == ARPHRD_ETHER || hop_is_ip_tunnel(dev)) && is_named(names, dev->name);
+	return (dev->type == ARPHRD_ETHER || hop_is_ip_tunnel(dev)) &&
+	       (hop_names_has(names, dev->name) || hop_names_has(names, "*"));
 }
 
 /* RTNL is held. */

@@ -5,6 +5,7 @@
  */
 #include <net/dsfield.h>
 #include <net/dst.h>
+#include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
@@ -72,18 +73,7 @@ static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struc
 /* Returns true if net.hopcc.int_cc names the socket's congestion control. */
 static bool has_own_carrier(const struct nint_net *in, const struct sock *sk)
 {
-	const char *name = READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name;
-	const size_t length = strlen(name);
-	const char *at = in->cc;
-
-	while ((at = strnstr(at, name, strnlen(at, in->cc + sizeof(in->cc) - at)))) {
-		bool begins = at == in->cc || at[-1] == ' ';
-
-		at += length;
-		if (begins && (!*at || *at == ' '))
-			return true;
-	}
-	return false;
+	return hop_names_has(in->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
 }
 
 static bool asks(const struct hop_flow_key *key, const struct sock *sk)

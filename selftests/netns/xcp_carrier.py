@@ -300,7 +300,7 @@ def prohibited(version):
 
     The lab's kernel has such rules for IPv4 only; for IPv6, see xcp_wire.py.
     """
-    run("ip -n r rule add ipproto 253 prohibit prio 10")
+    run("ip -n r rule add ipproto 63 prohibit prio 10")
     before, start = counts("a"), time.monotonic()
     pair = connect(version)
     opened = time.monotonic() - start

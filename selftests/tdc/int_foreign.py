@@ -2,11 +2,14 @@
 """Checks of what int with the option formats does to telemetry of other switches: frames of IFA 2.0,
 IOAM and INT-MD 2.1, one by one, in virtual time. int_queue.py runs them.
 """
+import json
+import socket
 import struct
+import subprocess
 import time
 
 import frames
-from frames import HOPOPTS, TCP, UDP, checksum, expect, flood, frame, network, sh
+from frames import ETH_P_IPV6, HOPOPTS, TCP, UDP, checksum, expect, flood, frame, network, sh
 
 IFA, DSCP_INTMD, NODE, OWN_PORT, TTL = 253, 9, 0x12345, 0x4567, 64
 SCHEMA = 0x494e54
@@ -250,6 +253,66 @@ def ioam_left_alone(wire):
     left_alone(wire, rows)
 
 
+STOCK_ROUTER = """
+ip netns add r; ip link add ha type veth peer name ra netns r; ip link add hb type veth peer name rb netns r
+sysctl -qw net.ipv6.conf.ha.disable_ipv6=1 net.ipv6.conf.hb.disable_ipv6=1
+ip link set dev ha up; ip link set dev hb up; ip -n r link set dev ra up; ip -n r link set dev rb up
+ip netns exec r sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv6.ioam6_id=7 net.ipv6.conf.ra.ioam6_enabled=1
+ip netns exec r sysctl -qw net.ipv6.conf.ra.ioam6_id=3 net.ipv6.conf.rb.ioam6_id=4
+ip -n r addr add 2001:db8::a/64 dev ra nodad; ip -n r addr add 2001:db8:2::a/64 dev rb nodad
+ip -n r neigh add 2001:db8:2::2 dev rb lladdr 02:00:00:00:00:02
+ip -n r link set dev ra address 02:00:00:00:00:0a
+ip -n r ioam namespace add 1; ip -n r ioam schema add 4804180 01234567
+ip -n r ioam namespace set 1 schema 4804180
+"""
+
+
+def empty_trace(words):
+    """A packet of the source: room for `words` words, and no data yet."""
+    option = struct.pack("!BBBBHHI", 0x31, 10 + words * 4, 0, 0, 1, 6 << 11 | words, 0xfa000200) + bytes(words * 4)
+    body = bytes((1, 0)) + option
+    pad = (-len(body) - 4) % 8
+    header = struct.pack("!BB", UDP, (len(body) + 4 + pad) // 8 - 1) + body + bytes((1, pad)) + bytes(pad)
+    data = bytearray(frame(*frames.ipv6(l4(UDP, b"data") + b"data", HOPOPTS, header)))
+    data[:6] = b"\x02\0\0\0\0\x0a"
+    data[38:54] = socket.inet_pton(socket.AF_INET6, "2001:db8:2::2")
+    return bytes(data)
+
+
+def behind_a_stock_router(wire):
+    """The kernel's own IOAM node writes its data, and int completes it; without room, neither does."""
+    del wire
+    for line in STOCK_ROUTER.strip().splitlines():
+        sh(line)
+    ends = []
+    try:
+        sh(f"ip netns exec r tc qdisc add dev rb root handle 10: int rate 10mbit port_id {OWN_PORT}"
+           " formats ioam node_id 7")
+        for name, kind in (("ha", 0), ("hb", ETH_P_IPV6)):
+            ends.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind)))
+            ends[-1].bind((name, 0))
+            ends[-1].settimeout(0.2)
+        time.sleep(2)
+        for words, hops in ((9, 1), (7, 0)):
+            ends[0].send(empty_trace(words))
+            got = ends[1].recv(2000)
+            while got[20] or got[38:54] != socket.inet_pton(socket.AF_INET6, "2001:db8:2::2"):
+                got = ends[1].recv(2000)
+            lengths, = struct.unpack_from("!H", got, 64)
+            expect((lengths & 0x7f, lengths >> 7 & 15), (0, 0) if hops else (7, 8), "room and flags")
+            if hops:
+                node, ports, _, _, late, queue, schema, record = struct.unpack_from("!IIIIIIIQ", got, 70)
+                expect((node, ports, queue, schema), (63 << 24 | 7, 3 << 16 | 4, 0, 2 << 24 | SCHEMA), "stock fields")
+                assert late < 10**6, late
+                expect((record >> 60, record & 0xffff), (1, 0), "speed and queue of the record")
+        shown = json.loads(subprocess.check_output("ip netns exec r tc -s -j qdisc show dev rb", shell=True))[0]
+        expect(shown["written"]["ioam"], 1, "written")
+    finally:
+        for end in ends:
+            end.close()
+        sh("ip netns del r")
+
+
 def delay_in_the_qdisc(wire):
     """Of 20 frames below a shaper, each waits a ms longer, and leaves one less behind."""
     wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb", f"parent 1:1 handle 10: {OPTIONS}")
@@ -285,4 +348,4 @@ def off_by_default(wire):
 
 
 CHECKS = (ifa_grows, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, ioam_is_complete, ioam_left_alone,
-          delay_in_the_qdisc, clones_grow_apart, off_by_default)
+          behind_a_stock_router, delay_in_the_qdisc, clones_grow_apart, off_by_default)

@@ -169,6 +169,7 @@ static inline bool sint_grow(struct sk_buff *skb, const struct sint_ip *i, int a
 {
 	const int network_bytes = skb_network_offset(skb);
 	const int transport_bytes = skb_transport_offset(skb);
+	const bool has_transport = skb_transport_header_was_set(skb);
 
 	if (!sint_pull(skb, 0, at_bytes) || skb_cow_head(skb, more_bytes))
 		return false;
@@ -176,7 +177,7 @@ static inline bool sint_grow(struct sk_buff *skb, const struct sint_ip *i, int a
 	memmove(skb->data, skb->data + more_bytes, at_bytes);
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, network_bytes);
-	if (skb_transport_header_was_set(skb))
+	if (has_transport)
 		skb_set_transport_header(skb, transport_bytes);
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;

@@ -36,7 +36,7 @@ unsigned int xcp_net_id;
 
 u8 nxcp_protocol = XCP_PROTOCOL_DEFAULT;
 module_param_named(protocol, nxcp_protocol, byte, 0444);
-MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (253)");
+MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (63)");
 
 static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IN] = "in",

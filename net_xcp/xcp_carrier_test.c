@@ -230,7 +230,8 @@ static void write_test(struct kunit *test)
 		struct xcp_hdr h;
 
 		nxcp_write_offer(&h, 6, c->format, &c->offer, -9);
-		KUNIT_EXPECT_EQ_MSG(test, xcp_check(&h, 253), XCP_OK, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, xcp_check(&h, XCP_PROTOCOL_DEFAULT), XCP_OK, "%s",
+				    c->what);
 		KUNIT_EXPECT_EQ_MSG(test, xcp_format(&h), c->format, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, be32_to_cpu(h.rtt), c->rtt, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, be32_to_cpu(h.throughput), c->throughput, "%s",

@@ -13,6 +13,8 @@
  * The qdiscs of a NIC's transmit queues below mq that have the same port ID form one port
  * (hop_port). With `share`, so do the classes of a device that have the same port ID. txBytes
  * counts for the whole port. With transmit queues, the queue length is that of the whole port, too.
+ *
+ * With `formats`, the qdisc also writes into telemetry of other switches (int_foreign.h).
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -28,6 +30,7 @@
 #include <hopcc/core/hop_speed.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_int.h>
+#include "int_foreign.h"
 #include "int_hop.h"
 #include "int_packet.h"
 
@@ -50,16 +53,20 @@ struct sint_config {
  * struct sint_params - parameters derived from the options; written under the tree lock
  * @hop: parameters of the hop's entry
  * @marks: values that identify INT packets
+ * @foreign: the option formats and what belongs to it
  * @rate_bytes_ps: rate of the port or class
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
+ * @timed: note the time at which packets arrive, for @sojourn or @foreign
  */
 struct sint_params {
 	struct sint_hop_params hop;
 	struct sint_marks marks;
+	struct sint_foreign_params foreign;
 	u64 rate_bytes_ps;
 	u32 overhead_bytes;
 	bool sojourn;
+	bool timed;
 };
 
 /**
@@ -70,6 +77,7 @@ struct sint_params {
  * @params: parameters derived from @config
  * @sent: counts bytes sent here and by the port's other queues or classes
  * @is_of_queue: the port is shared by transmit queues; changed under the tree lock
+ * @util: utilisation of the port, for INT-MD
  * @stats: counters for tc
  * @speed: notifies changes of the device's speed; protected by RTNL
  */
@@ -80,6 +88,7 @@ struct sint_sched_data {
 	struct sint_params params;
 	struct hop_port_queue sent;
 	bool is_of_queue;
+	struct sint_util util;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
 };
@@ -88,7 +97,7 @@ static int sint_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 {
 	const struct sint_sched_data *q = qdisc_priv(sch);
 
-	if (unlikely(q->params.sojourn))
+	if (unlikely(q->params.timed))
 		hop_arrival_note(skb, sch, HOP_MARK_INT);
 	return hop_child_enqueue(skb, sch, to_free);
 }
@@ -318,10 +327,75 @@ static __always_inline struct sk_buff *int_stamp(struct sint_sched_data *q, stru
 	return dscp == marks->dscp_data ? sint_stamp_any(q, skb, pkts, tx_bytes) : skb;
 }
 
-/* With the option sojourn, stamp a packet and remove its arrival time. */
+/* Observe the port for a packet of another format. */
+static void sint_observe(struct sint_sched_data *q, struct sk_buff *skb, const struct sint_ip *ip,
+			 u32 pkts, u64 tx_bytes, struct sint_node *n)
+{
+	const u64 now_ns = ktime_get_ns();
+	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
+	struct sint_hop_moment moment = {
+		.now_ns = now_ns,
+		.tx_bytes = tx_bytes,
+		.queue_bytes = sint_queue_bytes(q, skb, pkts, now_ns),
+	};
+	struct int_record record;
+
+	if (unlikely(q->sent.port)) {
+		moment.tx_bytes += sint_others_bytes(q, now_ns);
+		moment.queue_bytes += sint_others_backlog_bytes(q);
+	}
+	if (unlikely(moment.queue_bytes > q->stats.longest_queue_bytes))
+		q->stats.longest_queue_bytes = moment.queue_bytes;
+	record = sint_hop_record(&q->params.hop, &moment);
+	*n = (struct sint_node) {
+		.now_ns = now_ns,
+		.real_ns = ktime_get_real_ns(),
+		.waited_ns = waited_ns != HOP_MARK_UNKNOWN_NS ? waited_ns : 0,
+		.tx_bytes = moment.tx_bytes,
+		.queue_bytes = moment.queue_bytes,
+		.id = q->params.foreign.node_id,
+		.mbit_ps = int_speeds[q->params.hop.code].mbit_ps,
+		.schema = q->params.foreign.schema,
+		.record = int_pack(&record),
+		.egress = q->params.hop.port_id,
+		.ingress = skb->skb_iif,
+		.ttl = ip->ttl,
+	};
+}
+
+/* Write this hop's data into a packet with telemetry of another format. */
+static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+			       u64 tx_bytes)
+{
+	const unsigned int before_bytes = skb->len;
+	unsigned int format, why;
+	struct sint_node node;
+	struct sint_ip ip;
+
+	if (!sint_ip_read(skb, &ip))
+		return;
+	format = sint_foreign_format(&ip, &q->params.foreign);
+	if (format == TC_INT_FORMATS)
+		return;
+	ip.mtu_bytes = READ_ONCE(qdisc_dev(q->sch)->mtu);
+	sint_observe(q, skb, &ip, pkts, tx_bytes, &node);
+	if (format == TC_INT_FORMAT_INTMD)
+		node.util_ppm = sint_util_ppm(&q->util, node.now_ns, node.tx_bytes,
+					      q->params.rate_bytes_ps);
+	why = sint_foreign_write(skb, &ip, format, &node);
+	if (why)
+		q->stats.refused_pkts[why - 1] += pkts;
+	else
+		q->stats.format_pkts[format] += pkts;
+	hop_port_count(&q->sent, skb->len - before_bytes);
+}
+
+/* With the options sojourn or formats, stamp a packet and remove its arrival time. */
 static noinline struct sk_buff *sint_stamp_timed(struct sint_sched_data *q, struct sk_buff *skb,
 						 u32 pkts, u64 tx_bytes)
 {
+	if (q->params.foreign.formats)
+		sint_stamp_foreign(q, skb, pkts, tx_bytes);
 	if (!sint_lacks(skb, &q->params.marks))
 		sint_stamp_any(q, skb, pkts, tx_bytes);
 	hop_arrival_forget(skb, q->sch, HOP_MARK_INT);
@@ -339,7 +413,7 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 		return NULL;
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
-	if (unlikely(q->params.sojourn))
+	if (unlikely(q->params.timed))
 		return sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
 	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
@@ -371,6 +445,17 @@ static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
 					TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX),
 };
 
+/* Options of other formats; a dump has them only if there are any. */
+static const struct hop_nla_option sint_options_formats[TCA_INT_MAX + 1] = {
+	[TCA_INT_FORMATS] = INT_OPTION("formats", "", TC_INT_FORMATS_DEFAULT,
+				       0, TC_INT_FORMATS_MAX),
+	[TCA_INT_NODE_ID] = INT_OPTION("node_id", "", TC_INT_NODE_ID_DEFAULT,
+				       0, TC_INT_NODE_ID_MAX),
+	[TCA_INT_SCHEMA] = INT_OPTION("schema", "", TC_INT_SCHEMA_DEFAULT, 0, TC_INT_SCHEMA_MAX),
+	[TCA_INT_DSCP_INTMD] = INT_OPTION("dscp_intmd", "", TC_INT_DSCP_INTMD_DEFAULT,
+					  0, TC_INT_DSCP_INTMD_MAX),
+};
+
 /* int_options_u32 has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_RATE]		= { .type = NLA_U64 },
@@ -385,6 +470,10 @@ static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_DSCP_PROBE]	= { .type = NLA_U32 },
 	[TCA_INT_UDP_PORT]	= { .type = NLA_U32 },
 	[TCA_INT_LIMIT]		= { .type = NLA_U32 },
+	[TCA_INT_FORMATS]	= { .type = NLA_U32 },
+	[TCA_INT_NODE_ID]	= { .type = NLA_U32 },
+	[TCA_INT_SCHEMA]	= { .type = NLA_U32 },
+	[TCA_INT_DSCP_INTMD]	= { .type = NLA_U32 },
 };
 
 static int sint_parse_rates(struct sint_config *c, struct nlattr **tb,
@@ -445,8 +534,36 @@ static void sint_set_params(struct sint_params *p, const struct sint_config *c)
 	p->marks.protocol = c->value[TCA_INT_PROTOCOL];
 	p->marks.dscp_data = c->value[TCA_INT_DSCP_DATA];
 	p->marks.dscp_probe = c->value[TCA_INT_DSCP_PROBE];
+	p->foreign.formats = c->value[TCA_INT_FORMATS];
+	p->foreign.node_id = c->value[TCA_INT_NODE_ID];
+	p->foreign.schema = c->value[TCA_INT_SCHEMA];
+	p->foreign.dscp_intmd = c->value[TCA_INT_DSCP_INTMD];
 	p->overhead_bytes = c->value[TCA_INT_OVERHEAD];
 	p->sojourn = c->value[TCA_INT_SOJOURN];
+	p->timed = p->sojourn || p->foreign.formats;
+}
+
+/* A hop that reads other data as telemetry would damage it, so all that identifies it is needed. */
+static int sint_check_formats(const struct sint_config *c, const struct nlattr *attr,
+			      struct netlink_ext_ack *extack)
+{
+	const u32 formats = c->value[TCA_INT_FORMATS], dscp = c->value[TCA_INT_DSCP_INTMD];
+
+	if (formats && !c->value[TCA_INT_NODE_ID])
+		return hop_nla_refuse(extack, attr, "formats needs node_id, not 0");
+	if (formats & 1U << TC_INT_FORMAT_IFA &&
+	    c->value[TCA_INT_NODE_ID] > TC_INT_NODE_ID_IFA_MAX)
+		return hop_nla_refuse(extack, attr, "formats ifa: node_id must be 1 to "
+				      __stringify(TC_INT_NODE_ID_IFA_MAX));
+	if (formats & 1U << TC_INT_FORMAT_IFA && c->value[TCA_INT_PROTOCOL] == IFA_PROTOCOL)
+		return hop_nla_refuse(extack, attr,
+				      "formats ifa has protocol 253: choose another protocol");
+	if (formats & 1U << TC_INT_FORMAT_INTMD &&
+	    (dscp > TC_INT_DSCP_MAX || dscp == c->value[TCA_INT_DSCP_DATA] ||
+	     dscp == c->value[TCA_INT_DSCP_PROBE]))
+		return hop_nla_refuse(extack, attr,
+				      "formats intmd needs dscp_intmd, 0 to 63, other than dscp_data and dscp_probe");
+	return 0;
 }
 
 static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
@@ -479,6 +596,10 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	err = sint_parse_rates(&config, tb, extack);
 	if (!err)
 		err = hop_nla_options(config.value, sint_options_u32, TCA_INT_MAX, tb, extack);
+	if (!err)
+		err = hop_nla_options(config.value, sint_options_formats, TCA_INT_MAX, tb, extack);
+	if (!err)
+		err = sint_check_formats(&config, tb[TCA_INT_FORMATS], extack);
 	if (!err)
 		err = hop_limit_parse(sch, &limit_bytes, TC_INT_LIMIT_MIN_BYTES, tb[TCA_INT_LIMIT],
 				      "limit must be " __stringify(TC_INT_LIMIT_MIN_BYTES) " to "
@@ -538,6 +659,14 @@ static void sint_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	sch_tree_unlock(q->sch);
 }
 
+static void sint_defaults(struct sint_config *c)
+{
+	int i;
+
+	for (i = 0; i <= TCA_INT_MAX; i++)
+		c->value[i] = sint_options_u32[i].initial + sint_options_formats[i].initial;
+}
+
 static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
@@ -550,7 +679,7 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	q->speed.changed = sint_follow_speed;
 	q->sch = sch;
 	q->sent.sch = sch;
-	hop_nla_defaults(q->config.value, sint_options_u32, TCA_INT_MAX);
+	sint_defaults(&q->config);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
 		err = opt ? sint_change(sch, opt, extack) : sint_configure(sch, none, extack);
@@ -586,6 +715,8 @@ static int sint_dump(struct Qdisc *sch, struct sk_buff *skb)
 		err = hop_nla_put_options(skb, q->config.value, sint_options_u32, TCA_INT_MAX);
 	if (!err)
 		err = hop_limit_put(skb, sch, TCA_INT_LIMIT);
+	if (!err && q->config.value[TCA_INT_FORMATS])
+		err = hop_nla_put_options(skb, q->config.value, sint_options_formats, TCA_INT_MAX);
 	if (err) {
 		nla_nest_cancel(skb, opts);
 		return err;
@@ -605,6 +736,7 @@ static int sint_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.speed_bytes_ps = (u64)int_speeds[q->params.hop.code].mbit_ps * INT_BYTES_PER_MBIT;
 	st.tx_bytes = hop_port_total_bytes(&q->sent);
 	st.qdiscs = hop_port_qdiscs(&q->sent);
+	st.formats = q->params.foreign.formats;
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
@@ -634,6 +766,9 @@ static int __init sint_module_init(void)
 	BUILD_BUG_ON(TC_INT_DSCP_DATA_DEFAULT - INT_DSCP_DATA_DEFAULT);
 	BUILD_BUG_ON(TC_INT_DSCP_PROBE_DEFAULT - INT_DSCP_PROBE_DEFAULT);
 	BUILD_BUG_ON(TC_INT_SWITCH_ID_MAX - INT_SWITCH_ID_MAX);
+	BUILD_BUG_ON(TC_INT_NODE_ID_MAX - SINT_NODE_MAX);
+	BUILD_BUG_ON(TC_INT_NODE_ID_IFA_MAX - SINT_IFA_NODE_MAX);
+	BUILD_BUG_ON(TC_INT_FORMATS_MAX + 1 - (1 << TC_INT_FORMATS));
 	return register_qdisc(&sint_qdisc_ops);
 }
 

@@ -603,7 +603,8 @@ static const struct {
 	{ "format 0",	0x10, 6, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_FORMAT, 0 },
 	{ "format 4",	0x14, 6, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_FORMAT, 0 },
 	{ "length 40",	0x11, 6, 40, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_LENGTH, 0 },
-	{ "nested",	0x11, 253, 20, 0, 80, 1, XCP_CLASS_MALFORMED, XCP_BAD_NEXT, 0 },
+	{ "nested",	0x11, XCP_PROTOCOL_DEFAULT, 20, 0, 80, 1, XCP_CLASS_MALFORMED,
+	  XCP_BAD_NEXT, 0 },
 };
 
 static void header_test(struct kunit *test)

@@ -42,7 +42,7 @@ def rules(numbers):
 table ip q{n} {{
 	chain c {{
 		type filter hook {HOOKS[n]};
-		meta l4proto {{ tcp, 253, 254 }} queue num {n} bypass
+		meta l4proto {{ tcp, 63, 254 }} queue num {n} bypass
 	}}
 }}
 """ for n in numbers)

@@ -220,7 +220,7 @@ def see_reno():
     sysctl("b", "hopcc/xcp", 0)
     with Load((6, "xcp"), (6, "xcp")) as load:
         load.run(0.1)
-        finds("a", "two flows, the peer's carrier off", ("reno", f"xcp-reno to {B[6]}", "protocol 253"),
+        finds("a", "two flows, the peer's carrier off", ("reno", f"xcp-reno to {B[6]}", "protocol 63"),
               load=load)
     sysctl("b", "hopcc/xcp", 1)
     path_queue("netem loss 10% limit 1000")

@@ -33,7 +33,7 @@ HOLD_NS = 1000000
 
 class Xcp:
     """XCP's header, and the rules for merging and segmenting it."""
-    name, carrier, protocol, cc = "XCP", "xcp", 253, "xcp"
+    name, carrier, protocol, cc = "XCP", "xcp", 63, "xcp"
     bytes, SUM = 20, 0x80
 
     @staticmethod
@@ -62,7 +62,7 @@ class Xcp:
             other = h(**{field: value})
             yield f"another {field}, {value}", [one, one, other, other, one], [(2, one), (2, other), (1, one)]
         for what, other in (("version 2", h(version=2)), ("format 0", h(form=0)), ("length 24", h(length=24)),
-                            ("an IP packet below", h(following=IPIP)), ("a header below", h(following=253))):
+                            ("an IP packet below", h(following=IPIP)), ("a header below", h(following=63))):
             yield what, [one, other, one, other], [(1, one), (1, other), (1, one), (1, other)]
 
     @classmethod

@@ -29,7 +29,7 @@ DROP = """
 table inet lossy {
 	chain forward {
 		type filter hook forward priority 0; policy accept;
-		meta l4proto { 253, 254 } drop
+		meta l4proto { 63, 254 } drop
 		tcp option 253 exists drop
 	}
 }

@@ -30,8 +30,8 @@ def segment(frame):
     if at < 0:
         return 0, 0
     ip = frame[at + 2:]
-    tcp = ip[40 if ip[9] == 253 else 20:struct.unpack_from("!H", ip, 2)[0]]
-    if ip[9] not in (6, 253) or ip[1] >> 2 == DSCP_PROBE:
+    tcp = ip[40 if ip[9] == 63 else 20:struct.unpack_from("!H", ip, 2)[0]]
+    if ip[9] not in (6, 63) or ip[1] >> 2 == DSCP_PROBE:
         return 0, 0
     return struct.unpack_from("!I", tcp, 4)[0], len(tcp) - (tcp[12] >> 4) * 4
 

@@ -115,14 +115,14 @@ HELLOS = (
     ("below 254, as data", "int", lambda data: in_int(data, data_shim(1, 0)), False),
     ("in UDP", "int", lambda data: in_udp(data, hello()), False),
     ("in UDP, as data", "int", lambda data: in_udp(data, data_shim(1, 0)), False),
-    ("below 253", "xcp", lambda data: in_xcp(data, UNKNOWN), True),
+    ("below 63", "xcp", lambda data: in_xcp(data, UNKNOWN), True),
 )
 
 # Name, carrier, function that adds a header with a cookie to data.
 WRAPS = (
     ("below 254", "int", lambda data, cookie: in_int(data, data_shim(1, cookie))),
     ("in UDP", "int", lambda data, cookie: in_udp(data, data_shim(1, cookie))),
-    ("below 253", "xcp", lambda data, cookie: in_xcp(data)),
+    ("below 63", "xcp", lambda data, cookie: in_xcp(data)),
 )
 
 
@@ -308,7 +308,7 @@ def resets(tun, version, listener):
 # Name, carrier, function that makes an ACK of an established connection ask.
 QUESTIONS = (
     ("below 254", "int", lambda data: in_int(data, hello(flags=ASKS))),
-    ("below 253", "xcp", lambda data: in_xcp(data, UNKNOWN)),
+    ("below 63", "xcp", lambda data: in_xcp(data, UNKNOWN)),
 )
 
 
@@ -479,13 +479,13 @@ def tunnel(tun, version, listener, name, following, between):
         knob("xcp", knobs[0])
         knob("xcp_tunnel", knobs[1])
         since, end = Since("xcp"), Inner(version, port)
-        tap.equal(f"IPv{version} {name} below 253, xcp {knobs[0]}, xcp_tunnel {knobs[1]}",
+        tap.equal(f"IPv{version} {name} below 63, xcp {knobs[0]}, xcp_tunnel {knobs[1]}",
                   (tun.heard([outer(version, following, between + end.syn())]), since()),
                   (want, grown))
     tun.heard([outer(version, following, between + end.packet(RST, pos=0))])
     # A filter that drops all tunnel packets.
     tc_filter(version, f"ip_proto {following:x}")
-    tap.equal(f"IPv{version} {name} below 253, tc drops {name}: not bypassed",
+    tap.equal(f"IPv{version} {name} below 63, tc drops {name}: not bypassed",
               tun.heard([outer(version, following, between + Inner(version, port).syn())]), [])
     tc_clear()
     knob("xcp_tunnel", 0)
@@ -523,12 +523,12 @@ def ipsec(tun, version):
             knob("xcp", knobs[0])
             knob("xcp_ipsec", knobs[1])
             since, before = Since("xcp"), int(no_states())
-            tap.equal(f"IPv{version} {name} below 253, xcp {knobs[0]}, xcp_ipsec {knobs[1]}",
+            tap.equal(f"IPv{version} {name} below 63, xcp {knobs[0]}, xcp_ipsec {knobs[1]}",
                       (tun.heard([packet]), since(), int(no_states()) - before),
                       (want, grown, seen))
         tc_filter(version, f"ip_proto {following:x}")
         before = int(no_states())
-        tap.equal(f"IPv{version} {name} below 253, tc drops {name}: not bypassed",
+        tap.equal(f"IPv{version} {name} below 63, tc drops {name}: not bypassed",
                   (tun.heard([packet]), int(no_states()) - before), ([], 0))
         tc_clear()
         knob("xcp_ipsec", 0)

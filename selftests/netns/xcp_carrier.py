@@ -232,7 +232,7 @@ def dropped(version):
     """A middlebox drops our protocol: one SYN is lost, then this is cached, at first for 15 s."""
     proto = {4: "ip", 6: "ipv6"}[version]
     run("ip netns exec r tc qdisc add dev r-a clsact")
-    run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} flower ip_proto fd"
+    run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} flower ip_proto 3f"
         " action drop")
     for when, silent, least, most in (("first", 1, 0.9, 1.5), ("second", 0, 0, 0.1)):
         before, start = counts("a"), time.monotonic()
@@ -266,7 +266,7 @@ def dropped_later(version):
             state["dropping"] = True
             run("ip netns exec r tc qdisc add dev r-a clsact")
             run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} flower"
-                " ip_proto fd action drop")
+                " ip_proto 3f action drop")
 
     exact = transfer([Stream(*pair, 5 * MB)], limit_s=60, meanwhile=turn)
     hosts.close(*pair)
@@ -281,7 +281,7 @@ def dropped_back(version):
     """Only the reverse path drops our protocol: the SYN-ACK is lost once."""
     proto = {4: "ip", 6: "ipv6"}[version]
     run("ip netns exec r tc qdisc add dev r-b clsact")
-    run(f"ip netns exec r tc filter add dev r-b ingress protocol {proto} flower ip_proto fd"
+    run(f"ip netns exec r tc filter add dev r-b ingress protocol {proto} flower ip_proto 3f"
         " action drop")
     start = time.monotonic()
     pair = connect(version)
@@ -300,7 +300,7 @@ def prohibited(version):
 
     The lab's kernel has such rules for IPv4 only; for IPv6, see xcp_wire.py.
     """
-    run("ip -n r rule add ipproto 253 prohibit prio 10")
+    run("ip -n r rule add ipproto 63 prohibit prio 10")
     before, start = counts("a"), time.monotonic()
     pair = connect(version)
     opened = time.monotonic() - start

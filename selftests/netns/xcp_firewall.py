@@ -54,7 +54,7 @@ table inet router {
 	chain forward {
 		type filter hook forward priority 0; policy drop;
 		ct state established accept
-		iifname "r-a" meta l4proto { tcp, 253 } ct state new accept
+		iifname "r-a" meta l4proto { tcp, 63 } ct state new accept
 	}
 }
 """

@@ -137,7 +137,7 @@ def forged():
     protect("e", "x", "esp", "tunnel", (OUTER["e"][4], OUTER["x"][4]), NETS[4])
     switch(1, "e", "x")
     run("ip netns exec r tc qdisc add dev r-e clsact")
-    run("ip netns exec r tc filter add dev r-e ingress protocol ip flower ip_proto fd"
+    run("ip netns exec r tc filter add dev r-e ingress protocol ip flower ip_proto 3f"
         " action pedit munge offset 24 u32 set 0x00000001")
     got = through(4, MB)
     x = got["x"]
@@ -173,7 +173,7 @@ def cut(version):
     kind = {4: 0x0800, 6: 0x86dd}[version]
     run("ip netns exec r tc qdisc add dev r-e clsact")
     run(f"ip netns exec r tc filter add dev r-e ingress protocol {'ip' if version == 4 else 'ipv6'}"
-        " flower ip_proto fd action drop")
+        " flower ip_proto 3f action drop")
     shown = subprocess.run("ip -n x -j link show dev x-r".split(), stdout=subprocess.PIPE,
                            check=True).stdout
     mac = bytes.fromhex(json.loads(shown)[0]["address"].replace(":", ""))

@@ -18,7 +18,7 @@ from shims import REFUSALS, TOO_BIG, finish, fragments, ip_bytes, listen, quoted
     truncate
 from wire import ACK, RST, SYN, Peer
 
-XCP = 253
+XCP = 63
 STANDARD, MINIMAL, MICRO = 1, 2, 3
 MSS = Peer.MSS
 LIMIT = "/proc/sys/net/hopcc/flow_limit"
@@ -58,6 +58,19 @@ class Talker(shims.Talker):
     """A peer that speaks XCP."""
     protocol = XCP
     quick_acks = False
+
+
+def another_protocol(tun, version):
+    """253 is the number of Inband Flow Analyzer: such packets are not the carrier's."""
+    listener, before = listen(version), counts()
+    peer = Talker(tun, version, 49999)
+    peer.protocol = 253
+    got = peer.knock(listener, UNKNOWN)
+    ifa = struct.pack("!BBBB", 0x20, socket.IPPROTO_TCP, 0, 64)
+    got += peer.knock(listener, ifa)
+    tap.equal(f"IPv{version}: protocol 253, a header of XCP's and of IFA's: not the carrier's",
+              (got, {k: v for k, v in counts().items() if v != before[k]}), ([], {}))
+    listener.close()
 
 
 def handshake(tun, version):
@@ -522,6 +535,7 @@ def main():
     hosts.insmod(sys.argv[1])
     tun = Wire()
     for version in (4, 6):
+        another_protocol(tun, version)
         handshake(tun, version)
         flooded(tun, version)
         answers(tun, version)

@@ -17,6 +17,7 @@ import sys
 import time
 
 import frames
+import int_foreign
 from frames import (DSTOPTS, ETH_P_IP, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
                     checksum, expect, flood, frame, network, run_checks, sh)
 
@@ -535,6 +536,17 @@ def checksum_of_what_is_within(wire):
         expect(whole_sum(4, UDP, got[34:]), 0, "UDP's checksum")
 
 
+def formats_leave_offloads_alone(wire):
+    """The device would sum up the metadata, and a GSO packet's segments would each have it."""
+    wire.qdisc(int_foreign.ROOT)
+    data = frame(*ip(4, int_foreign.ifa(), int_foreign.IFA))
+    expect(put_partial(wire, data, 38, 16), data, "a checksum that is the device's")
+    _, packet = ip(4, int_foreign.ifa() + bytes(2900), int_foreign.IFA)
+    wire.put(struct.pack("=BBHHHH", NEEDS_CSUM, 1, 94, 1000, 38, 16) + frame(ETH_P_IP, packet))
+    wire.arrived()
+    expect({k: v for k, v in wire.stats()["refused"].items() if v}, {"offload": 4}, "refused")
+
+
 def super_packet_is_ten(wire):
     """One header, copied to all segments: on the link ten of 1000 bytes and headers each."""
     wire.qdisc(f"{ROOT} overhead 26")
@@ -712,9 +724,10 @@ def main():
                   sojourn_at_the_class_rate, classes_share_a_port, classes_that_do_not_share,
                   flooded_clones_differ, trace_tells):
         checks.append((check.__name__.replace("_", " "), check, ()))
+    checks += [(f"formats: {check.__name__.replace('_', ' ')}", check, ()) for check in int_foreign.CHECKS]
     checks += [(f"sojourn below {name}", sojourn_below(classes), ())
                for name, classes in (("drr", DRR), ("ets", ETS), ("htb", HTB))]
-    for check in (checksum_is_the_devices, checksum_of_what_is_within, super_packet_is_ten,
+    for check in (checksum_is_the_devices, checksum_of_what_is_within, formats_leave_offloads_alone, super_packet_is_ten,
                   super_probe, child_that_segments):
         checks.append((check.__name__.replace("_", " "), check, (PACKET_VNET_HDR,)))
     return run_checks("int", checks)

@@ -18,7 +18,7 @@ from frames import (checksum, ETH_P_IP, DSTOPTS, FRAGMENT, HOPOPTS, ICMP, PACKET
 
 LEN, RATE, DUE = 1000, 10000000, 400000
 STANDARD, MINIMAL, MICRO = 1, 2, 3
-XCP = 253
+XCP = 63
 MOST = 0x7fffffff
 
 
@@ -375,7 +375,7 @@ def change_in_the_stream(wire):
     for turn in range(60):
         for _ in range(7):
             wire.put(frame(*V4(header())))
-        words = ("rate 1gbit", "overhead 24", "min_interval 10us", "protocol 254", "protocol 253",
+        words = ("rate 1gbit", "overhead 24", "min_interval 10us", "protocol 254", "protocol 63",
                  "min_interval 10ms max_interval 10ms")[turn % 6]
         sh(f"tc qdisc change dev va parent 1:1 handle 10: xcp {words} max_interval 1s"
            .replace("max_interval 10ms max_interval 1s", "max_interval 10ms"))
@@ -413,7 +413,7 @@ def super_packet_is_ten(wire):
     _, ip = ipv4(header(throughput=11) + tcp + bytes(10 * 1000))
     # The checksum starts at TCP; segments have 1000 bytes, headers 74.
     wire.put(struct.pack("=BBHHHH", 1, 1, 74, 1000, 54, 16) + frame(ETH_P_IP, ip))
-    # 100 ms each, so ten empty the pool. Protocol 253 cannot be segmented, so the device drops it.
+    # 100 ms each, so ten empty the pool. Protocol 63 cannot be segmented, so the device drops it.
     expect_stats(wire, micro=10, reduced=10)
     near(wire.stats()["residue_pos"], 0, "residue_pos")
     wire.empty()

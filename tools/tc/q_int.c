@@ -9,6 +9,8 @@ static const char int_usage[] =
 	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
 	"       [ protocol NUMBER ] [ dscp_data NUMBER ] [ dscp_probe NUMBER ]\n"
 	"       [ udp_port NUMBER ] [ limit BYTES ]\n"
+	"       [ formats LIST | none ] [ node_id NUMBER ] [ schema NUMBER ]\n"
+	"       [ dscp_intmd NUMBER ]\n"
 	"  switch_id   of this box, 0 to %d (default %d)\n"
 	"  port_id     of this port, 0 to %d (default %d)\n"
 	"  rate        of the port or class, 10kbit to 1600gbit\n"
@@ -21,7 +23,12 @@ static const char int_usage[] =
 	"  dscp_data   DSCP of telemetry in UDP, 0 to %d (default %d)\n"
 	"  dscp_probe  DSCP of probes, 0 to %d (default %d)\n"
 	"  udp_port    destination of telemetry in UDP, %d to %d (default %d)\n"
-	"  limit       of the default child, a byte fifo\n";
+	"  limit       of the default child, a byte fifo\n"
+	"  formats     of other switches, written too: ifa,ioam,intmd (default none)\n"
+	"  node_id     in these formats, 1 to %d, with ifa to %d\n"
+	"  schema      of opaque state in ioam that takes a record, 0 to %d\n"
+	"              (default %d)\n"
+	"  dscp_intmd  DSCP of packets with intmd, 0 to %d\n";
 
 static void int_print_usage(void)
 {
@@ -30,7 +37,45 @@ static void int_print_usage(void)
 		TC_INT_OVERHEAD_DEFAULT_BYTES, TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX,
 		TC_INT_PROTOCOL_DEFAULT, TC_INT_DSCP_MAX, TC_INT_DSCP_DATA_DEFAULT,
 		TC_INT_DSCP_MAX, TC_INT_DSCP_PROBE_DEFAULT, TC_INT_UDP_PORT_MIN,
-		TC_INT_UDP_PORT_MAX, TC_INT_UDP_PORT_DEFAULT);
+		TC_INT_UDP_PORT_MAX, TC_INT_UDP_PORT_DEFAULT, TC_INT_NODE_ID_MAX,
+		TC_INT_NODE_ID_IFA_MAX, TC_INT_SCHEMA_MAX, TC_INT_SCHEMA_DEFAULT, TC_INT_DSCP_MAX);
+}
+
+static const char *const int_formats[TC_INT_FORMATS] = {
+	[TC_INT_FORMAT_IFA] = "ifa",
+	[TC_INT_FORMAT_IOAM] = "ioam",
+	[TC_INT_FORMAT_INTMD] = "intmd",
+};
+
+/* Read names with commas between them. */
+static bool int_read_formats(__u32 *formats, const char *word)
+{
+	size_t i, length;
+
+	for (*formats = 0; ; word += length + 1) {
+		length = strcspn(word, ",");
+		for (i = 0; i < TC_INT_FORMATS; i++)
+			if (length == strlen(int_formats[i]) &&
+			    !strncmp(word, int_formats[i], length))
+				break;
+		if (i == TC_INT_FORMATS || *formats & 1U << i)
+			return false;
+		*formats |= 1U << i;
+		if (!word[length])
+			return true;
+	}
+}
+
+static void int_print_formats(const struct word *o, __u32 formats)
+{
+	char text[32] = "";
+	size_t i, at = 0;
+
+	for (i = 0; i < TC_INT_FORMATS; i++)
+		if (formats & 1U << i)
+			at += snprintf(text + at, sizeof(text) - at, "%s%s", at ? "," : "",
+				       int_formats[i]);
+	plugin_print_string(o->name, "formats %s ", text);
 }
 
 #define INT_TO(max) "0 to " WORD_TEXT(max)
@@ -59,6 +104,15 @@ static const struct word int_words[] = {
 	{ .name = "limit", .attr = TCA_INT_LIMIT, .read = word_read_bytes,
 	  .min = TC_INT_LIMIT_MIN_BYTES, .max = TC_INT_LIMIT_MAX_BYTES, .unit = "b",
 	  .allowed = INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes" },
+	{ .name = "formats", .attr = TCA_INT_FORMATS, .read = int_read_formats,
+	  .max = TC_INT_FORMATS_MAX, .zero = "none", .print = int_print_formats,
+	  .allowed = "none, or names of ifa,ioam,intmd" },
+	{ .name = "node_id", .attr = TCA_INT_NODE_ID, .read = word_read_number, .min = 1,
+	  .max = TC_INT_NODE_ID_MAX, .unit = "", .allowed = INT_FROM_TO(1, TC_INT_NODE_ID_MAX) },
+	{ .name = "schema", .attr = TCA_INT_SCHEMA, .read = word_read_number,
+	  .max = TC_INT_SCHEMA_MAX, .unit = "", .allowed = INT_TO(TC_INT_SCHEMA_MAX) },
+	{ .name = "dscp_intmd", .attr = TCA_INT_DSCP_INTMD, .read = word_read_number,
+	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
 };
 
 #define INT_WORDS (sizeof(int_words) / sizeof(*int_words))
@@ -162,6 +216,26 @@ static void int_print_port(const struct tc_int_xstats *st)
 	print_nl();
 }
 
+static void int_print_foreign(const struct tc_int_xstats *st)
+{
+	static const char *const causes[TC_INT_REFUSED_CAUSES] = {
+		[TC_INT_REFUSED_MALFORMED] = "malformed",
+		[TC_INT_REFUSED_LIMIT] = "limit",
+		[TC_INT_REFUSED_MTU] = "mtu",
+		[TC_INT_REFUSED_FRAGMENT] = "fragment",
+		[TC_INT_REFUSED_OFFLOAD] = "offload",
+		[TC_INT_REFUSED_UNWRITABLE] = "unwritable",
+		[TC_INT_REFUSED_OTHER_NODE] = "other_node",
+	};
+
+	if (!st->formats)
+		return;
+	print_nl();
+	plugin_print_counters("written", int_formats, st->format_pkts, TC_INT_FORMATS);
+	print_nl();
+	plugin_print_counters("refused", causes, st->refused_pkts, TC_INT_REFUSED_CAUSES);
+}
+
 static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
 	static const char *const kinds[TC_INT_STAMPED_KINDS] = {
@@ -190,6 +264,7 @@ static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	plugin_print_u64("unwritable", " unwritable %llu", st.unwritable_pkts);
 	print_nl();
 	plugin_print_counters("malformed", causes, st.malformed_pkts, TC_INT_MALFORMED_CAUSES);
+	int_print_foreign(&st);
 	return 0;
 }
 

@@ -34,7 +34,7 @@
 #include <asm/byteorder.h>
 #endif
 
-#define XCP_PROTOCOL_DEFAULT	253	/* reserved for experiments by RFC 3692 */
+#define XCP_PROTOCOL_DEFAULT	63	/* IANA: any local network; 253 is also that of IFA */
 #define XCP_VERSION		1
 #define XCP_HDR_BYTES		20
 

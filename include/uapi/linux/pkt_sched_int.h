@@ -43,6 +43,30 @@
 #define TC_INT_UDP_PORT_MAX		65535
 #define TC_INT_UDP_PORT_DEFAULT		65108
 
+/* Telemetry of other switches that this hop writes: bits of the option formats; 0: none */
+enum {
+	TC_INT_FORMAT_IFA,	/* IFA 2.0, IP protocol 253: metadata of eight words is inserted */
+	TC_INT_FORMAT_IOAM,	/* IPv6 IOAM trace: the router's own node data is completed */
+	TC_INT_FORMAT_INTMD,	/* INT-MD 2.1 in TCP or UDP: metadata is inserted */
+	TC_INT_FORMATS,
+};
+
+#define TC_INT_FORMATS_MAX		7
+#define TC_INT_FORMATS_DEFAULT		0
+
+/* Node ID in these formats; required with formats. IFA has 20 bits */
+#define TC_INT_NODE_ID_DEFAULT		0
+#define TC_INT_NODE_ID_MAX		16777215
+#define TC_INT_NODE_ID_IFA_MAX		1048575
+
+/* Schema of opaque state of IOAM that takes a record. 16777215 stands for none */
+#define TC_INT_SCHEMA_DEFAULT		4804180
+#define TC_INT_SCHEMA_MAX		16777214
+
+/* DSCP of packets with INT-MD; 64: none */
+#define TC_INT_DSCP_INTMD_DEFAULT	64
+#define TC_INT_DSCP_INTMD_MAX		64
+
 /* Limit of the default child, a byte fifo */
 #define TC_INT_LIMIT_MIN_BYTES		64
 #define TC_INT_LIMIT_MAX_BYTES		4294967295
@@ -63,6 +87,10 @@ enum {
 	TCA_INT_DSCP_PROBE,	/* u32 */
 	TCA_INT_UDP_PORT,	/* u32 */
 	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
+	TCA_INT_FORMATS,	/* u32, bits 1 << TC_INT_FORMAT_* */
+	TCA_INT_NODE_ID,	/* u32; this and the next two: in a dump only with formats */
+	TCA_INT_SCHEMA,		/* u32 */
+	TCA_INT_DSCP_INTMD,	/* u32 */
 	__TCA_INT_MAX,
 };
 
@@ -87,6 +115,18 @@ enum {
 	TC_INT_MALFORMED_CAUSES,
 };
 
+/* Why a packet of another format was not written: index into tc_int_xstats.refused_pkts */
+enum {
+	TC_INT_REFUSED_MALFORMED,	/* the header is not valid */
+	TC_INT_REFUSED_LIMIT,		/* no hop or no word is left */
+	TC_INT_REFUSED_MTU,		/* the packet would exceed the device's MTU */
+	TC_INT_REFUSED_FRAGMENT,	/* a fragment must not grow */
+	TC_INT_REFUSED_OFFLOAD,		/* nor a GSO packet, nor one that the device checksums */
+	TC_INT_REFUSED_UNWRITABLE,	/* no memory */
+	TC_INT_REFUSED_OTHER_NODE,	/* IOAM: the newest data is not this router's */
+	TC_INT_REFUSED_CAUSES,
+};
+
 /**
  * struct tc_int_xstats - TCA_STATS_APP; new fields are only added at the end
  * @rate_bytes_ps: rate of the port or class
@@ -100,6 +140,9 @@ enum {
  * @untimed_pkts: packets stamped with sojourn whose arrival time was lost
  * @malformed_pkts: packets with a malformed header, by TC_INT_MALFORMED_*
  * @qdiscs: number of qdiscs that share the port, including this one
+ * @formats: the option formats, 0: the next two are not in use
+ * @format_pkts: packets of other formats that were written, by TC_INT_FORMAT_*
+ * @refused_pkts: packets of other formats that were not, by TC_INT_REFUSED_*
  *
  * Counters of packets count packets on the wire: a GSO packet counts as its segments.
  */
@@ -115,6 +158,9 @@ struct tc_int_xstats {
 	__u64 untimed_pkts;
 	__u64 malformed_pkts[TC_INT_MALFORMED_CAUSES];
 	__u64 qdiscs;
+	__u64 formats;
+	__u64 format_pkts[TC_INT_FORMATS];
+	__u64 refused_pkts[TC_INT_REFUSED_CAUSES];
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_INT_H */

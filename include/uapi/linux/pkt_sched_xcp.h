@@ -61,7 +61,7 @@
 /* IP protocol number of XCP */
 #define TC_XCP_PROTOCOL_MIN		1
 #define TC_XCP_PROTOCOL_MAX		254
-#define TC_XCP_PROTOCOL_DEFAULT		253
+#define TC_XCP_PROTOCOL_DEFAULT		63
 
 /* Limit of the default child, a byte fifo; with share, of both children */
 #define TC_XCP_LIMIT_MIN_BYTES		64

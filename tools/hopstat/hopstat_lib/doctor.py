@@ -272,7 +272,7 @@ def why_xcp_reno(flow: Row, peer: str) -> Reason:
         reasons.append(("a packet was lost, after which the draft asks for Reno (net.hopcc.tcp_xcp_loss is 0)",
                         "sysctl net.hopcc.tcp_xcp_loss=2"))
     if not lost or has_unsupported_peers("xcp"):
-        reasons.append((f"{peer}, or a device on the path to it, drops packets of protocol 253",
+        reasons.append((f"{peer}, or a device on the path to it, drops packets of protocol 63",
                         f"on {peer}: modprobe net_xcp; sysctl net.hopcc.xcp=1"))
     causes, commands = zip(*reasons)
     return " or ".join(causes), " or ".join(commands)

@@ -13,9 +13,9 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* The static_assert() of C requires a message. */
+/* The static_assert() of C requires a message; that of the kernel may have one. */
 #undef static_assert
-#define static_assert(e) _Static_assert(e, #e)
+#define static_assert(e, ...) _Static_assert(e, #e)
 
 struct net_offload;
 struct sock;

@@ -99,7 +99,7 @@ install: all
 	install -d $(MODDIR) $(TCLIB) $(MANDIR)/man8 $(INCDIR)/linux $(INCDIR)/hopcc $(SBINDIR)
 	install -m 644 $(MODULES) $(MODDIR)
 	install -m 755 build/tc/q_wred.so build/tc/q_xcp.so build/tc/q_int.so build/tc/q_csig.so $(TCLIB)
-	install -m 755 tools/csigd/csigd $(SBINDIR)
+	install -m 755 tools/csigd/csigd tools/intlayout/intlayout $(SBINDIR)
 	install -d $(SHAREDIR)/hopstat_lib
 	install -m 755 tools/hopstat/hopstat $(SHAREDIR)
 	install -m 644 tools/hopstat/hopstat_lib/*.py $(SHAREDIR)/hopstat_lib

@@ -104,10 +104,14 @@
  * @passed: data was sent after a pause, but no packet that collects records yet
  * @waiting: an answer is expected
  * @proven: an answer was received at least once
+ * @timing: the RTT of packet @timed_id is being measured
  * @received: @received_id and @received_seq are valid
  * @received_empty: the latest answer had no data to compute with
  * @received_id: ID of the latest answer
  * @received_seq: SND.NXT in the latest answer
+ * @timed_id: ID of the packet whose RTT is measured; one at a time
+ * @rtt_ns: the latest RTT, from a probe to its answer; 0: not known
+ * @timed_ns: time at which that packet was sent
  */
 struct nint_asker {
 	u32 id;
@@ -122,10 +126,14 @@ struct nint_asker {
 	bool passed;
 	bool waiting;
 	bool proven;
+	bool timing;
 	bool received;
 	bool received_empty;
 	u32 received_id;
 	u32 received_seq;
+	u32 timed_id;
+	u32 rtt_ns;
+	u64 timed_ns;
 };
 
 /**
@@ -296,7 +304,22 @@ static inline u32 nint_leaves(struct nint_asker *a, u64 now_ns, u64 timeout_ns, 
 	a->left_ns = now_ns;
 	a->left_seq = seq;
 	WRITE_ONCE(a->id, a->id + 1);
+	if (!a->timing) {
+		a->timing = true;
+		a->timed_id = a->id;
+		a->timed_ns = now_ns;
+	}
 	return a->id;
+}
+
+/* Ends the measurement of an RTT if the packet, or a later one, is answered. */
+static inline void nint_time(struct nint_asker *a, u32 id, u64 now_ns)
+{
+	if (!a->timing || (s32)(id - a->timed_id) < 0)
+		return;
+	a->timing = false;
+	if (id == a->timed_id)
+		a->rtt_ns = min_t(u64, now_ns - a->timed_ns, U32_MAX);
 }
 
 /**
@@ -335,6 +358,8 @@ static inline enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq
 		return INT_NEWS_OLD;
 	if (again && (s32)(seq - a->received_seq) <= 0 && (empty || !a->received_empty))
 		return INT_NEWS_OLD;
+	if (!again)
+		nint_time(a, id, now_ns);
 	a->received = true;
 	a->received_empty = empty;
 	a->received_id = id;

@@ -76,6 +76,8 @@ struct nint_receiver {
  * @tau_ns: RATIO: time of measurement
  * @flows: N; 0: not reported
  * @index: SUMMARY: index of the hop
+ * @hops: RATIO: number of hops of other vendors; 0: none, or not reported
+ * @none: RECORDS: without records, whatever the probe has
  */
 struct nint_reply {
 	enum int_answer_kind kind;
@@ -83,6 +85,8 @@ struct nint_reply {
 	u32 tau_ns;
 	u32 flows;
 	u8 index;
+	u8 hops;
+	bool none;
 };
 
 /**

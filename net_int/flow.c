@@ -66,7 +66,6 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 		f->format = READ_ONCE(in->format);
-		f->space = READ_ONCE(in->space);
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;

@@ -46,25 +46,25 @@
 /**
  * struct nint_receiver - state for received telemetry of a flow; protected by the flow's lock
  * @asked: the sender has sent its parameters
+ * @u_is_new: U has changed since the last answer
  * @kind: kind of answer that it requested
  * @flows: N of the sender
  * @counted: N that this host counts; 0: the last hop is not the flow's bottleneck
  * @p: parameters of the algorithm
  * @v: state of the algorithm; for all kinds but records
  * @reported_ns: time of the last answer, except answers to probes that do not request W
- * @u_is_new: U has changed since
  * @starters_epoch: epoch in which the flow was counted last
  * @starters: device for which it was counted
  */
 struct nint_receiver {
 	bool asked;
+	bool u_is_new;
 	enum int_answer_kind kind;
 	u32 flows;
 	u32 counted;
 	struct hpcc_params p;
 	struct hpcc_vars v;
 	u64 reported_ns;
-	bool u_is_new;
 	u32 starters_epoch;
 	u32 starters;
 };

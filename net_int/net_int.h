@@ -262,7 +262,6 @@ struct nint_net {
  * @encap: headers are in data, in UDP
  * @slots: number of slots for records
  * @format: enum nint_format, as it was when @sk started to use telemetry
- * @space: IFA namespace or IOAM namespace ID of probes, as it was then
  * @foreign: state for telemetry of other vendors; NULL: none was received
  * @stopped: the flow is about to be freed, and must not get @foreign any more
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
@@ -297,7 +296,6 @@ struct int_flow {
 	u8 slots;
 	u8 format;
 	bool stopped;
-	u16 space;
 	u8 hops;
 	struct nint_met met;
 	struct nint_met peer_met;

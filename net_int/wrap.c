@@ -57,14 +57,14 @@ static void push(struct sk_buff *probe, const void *from, unsigned int bytes)
 	memcpy(skb_push(probe, bytes), from, bytes);
 }
 
-static void push_ifa(struct sk_buff *probe, const struct int_flow *f, unsigned int slots)
+static void push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
 {
 	static const struct ifa_params params;
 	u8 *packet = skb_push(probe, IFA_HDR_BYTES + IFA_MD_BYTES);
 	const unsigned int tcp_bytes = sizeof(struct tcphdr);
 
 	memmove(packet + IFA_HDR_BYTES, packet + IFA_HDR_BYTES + IFA_MD_BYTES, tcp_bytes);
-	ifa_write_hdr((struct ifa_hdr *)packet, f->space, IFA_NEXT_TCP,
+	ifa_write_hdr((struct ifa_hdr *)packet, space, IFA_NEXT_TCP,
 		      slots * NINT_IFA_NODE_BYTES / IFA_WORD_BYTES);
 	ifa_write_md((struct ifa_md *)(packet + IFA_HDR_BYTES + tcp_bytes), &params, 0,
 		     IFA_HOP_LIMIT_OFF);
@@ -73,7 +73,7 @@ static void push_ifa(struct sk_buff *probe, const struct int_flow *f, unsigned i
 
 /* The IPv6 header, and options with a trace in front of or instead of those of @skb. */
 static void push_ioam(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
-		      const struct int_flow *f, unsigned int slots)
+		      unsigned int space, unsigned int slots)
 {
 	const unsigned int data_bytes = nint_ioam_data_bytes(slots);
 	unsigned int first_bytes = sizeof(struct ipv6hdr);
@@ -84,7 +84,7 @@ static void push_ioam(struct sk_buff *probe, const struct sk_buff *skb, unsigned
 		first_bytes += (old[1] + 1) * 8;
 	push(probe, skb->data + first_bytes, ip_bytes - first_bytes);
 	hdr = skb_push(probe, ioam_insert_bytes(data_bytes, old));
-	ioam_insert(hdr, old, ipv6_hdr(skb)->nexthdr, f->space, IOAM_HPCC_BITS, data_bytes);
+	ioam_insert(hdr, old, ipv6_hdr(skb)->nexthdr, space, IOAM_HPCC_BITS, data_bytes);
 	push(probe, skb->data, sizeof(struct ipv6hdr));
 	skb_reset_network_header(probe);
 	ipv6_hdr(probe)->nexthdr = NEXTHDR_HOP;
@@ -97,14 +97,15 @@ static void push_ioam(struct sk_buff *probe, const struct sk_buff *skb, unsigned
 void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
 	       const struct int_flow *f, unsigned int slots)
 {
+	const unsigned int space = READ_ONCE(nint_net(dev_net(skb->dev))->space);
 	const enum nint_format format = format_of(f, skb, slots);
 
 	if (format == NINT_FORMAT_IOAM) {
-		push_ioam(probe, skb, seg->place.offset_bytes, f, slots);
+		push_ioam(probe, skb, seg->place.offset_bytes, space, slots);
 		return;
 	}
 	if (format == NINT_FORMAT_IFA)
-		push_ifa(probe, f, slots);
+		push_ifa(probe, space, slots);
 	push(probe, skb->data, seg->place.offset_bytes);
 	skb_reset_network_header(probe);
 	if (format == NINT_FORMAT_IFA)

@@ -28,6 +28,7 @@ PADDING = bytes([0, 0, 1, 4, 0, 0, 0, 0])
 # An application's own trace: namespace 1, node and ports, room for two hops.
 TRACE = bytes.fromhex("00030100" "311a0000" "00011004" "c0000000" + "00" * 16)
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/intlayout/intlayout")
+HOPSTAT = os.path.join(os.path.dirname(TOOL), "../hopstat/hopstat")
 LAYOUT = "layout linux-ioam\n"
 
 tap = hosts.Tap()
@@ -212,6 +213,11 @@ def lies(switch, version):
         exact, names, _rtt, _a, b = ifa_flow(switch, version, hidden_s=hidden_s)
         tap.claim(f"IPv{version} IFA {name}: Reno, and counted by {counter}",
                   exact and names == ["hpccpp-reno"] and b[counter] > 0, f"{names}")
+    found = subprocess.run(["ip", "netns", "exec", "b", HOPSTAT, "--json", "doctor"], capture_output=True,
+                           text=True, check=False).stdout
+    rows = [json.loads(line) for line in found.splitlines()]
+    tap.equal("hopstat doctor names each cause", [row["where"] for row in rows if row["check"] == "telemetry"],
+              [one[1] for one in LIES])
     switch.lie = lambda v: {**v, "ns": v["ns"] // 1000, "residence": v["residence"] // 1000}
     exact, names, rtt, _a, b = ifa_flow(switch, version)
     tap.claim(f"IPv{version} IFA with a clock in microseconds: by the queue alone",

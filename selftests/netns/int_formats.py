@@ -17,8 +17,9 @@ import subprocess
 import time
 
 import hosts
+import shims
 from hosts import Stream, connect, run, sysctl, transfer
-from int_switch import DEVICE, PORT, Switch
+from int_switch import DEVICE, IFA, PORT, Switch
 
 MB, MBIT = 1 << 20, 100
 # The path alone has 1.1 ms.
@@ -196,7 +197,53 @@ def ifa():
         tap.claim(f"IPv{version} IFA with {name}: the window follows the queue",
                   rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
     lies(switch, 4)
+    malformed(switch)
     switch.close()
+
+
+def changed(packet, at, value):
+    return packet[:at] + bytes([value]) + packet[at + 1:]
+
+
+def mangled(packet):
+    """Return malformed copies of a probe with IFA: one for each cause, and one cut at each length."""
+    at = shims.ip_bytes(packet)
+    payload = at + 28 + packet[at + 27] * 4
+    yield changed(packet, at, 0x10)
+    yield changed(packet, at + 1, 1)
+    yield changed(packet, at + 2, 8)
+    yield changed(packet, at + 3, 0)
+    yield changed(packet, at + 16, 0x10)
+    # A word more than the metadata of a hop.
+    yield shims.finish(changed(packet, at + 27, 9)[:payload] + bytes(4) + packet[payload:])
+    yield changed(packet, payload + 4, packet[payload + 4] ^ 1)
+    yield changed(packet, payload + 8, packet[payload + 8] ^ 1)
+    for size in range(len(packet)):
+        if size >= at:
+            yield shims.finish(packet[:size])
+
+
+CAUSES = ("bad_ifa_version", "bad_ifa_next", "bad_ifa_tail", "bad_ifa_length", "bad_ifa_l4", "bad_ifa_truncated",
+          "bad_stack", "in_bad_sum", "in_bad_cookie")
+
+
+def malformed(switch):
+    """Malformed copies of the first probes are counted by cause, and change nothing."""
+    left = [2]
+
+    def mangle(frame):
+        packet = frame[14:]
+        if frame[12:14] != b"\x08\x00" or shims.next_of(packet) != IFA or not left[0]:
+            return []
+        left[0] -= 1
+        return [frame[:14] + one for one in mangled(packet)]
+
+    switch.mangle = mangle
+    exact, names, rtt, _a, b = ifa_flow(switch)
+    switch.mangle = None
+    tap.claim("beside malformed IFA: exact, and HPCC++ to the end",
+              exact and names == ["hpccpp"] and rtt < RTT_MAX_US, f"{names} {rtt:.0f} us")
+    tap.equal("each cause is counted", [name for name in CAUSES if not b[name]], [])
 
 
 # What a switch may report: (name, counter at the receiver, delay that it hides, change of the values).

@@ -21,13 +21,13 @@ ETHERTYPES = (b"\x08\x00", b"\x86\xdd")
 
 class Switch(relay.Relay):
     """lie(values) may change what is reported: a dict with queue, tx, ns, residence, device. hidden_s
-    is a delay that is not reported.
+    is a delay that is not reported. mangle(frame) returns frames to send in front of one.
     """
 
     def __init__(self):
         super().__init__(DELAY_S)
         self.free_s, self.sent_bytes, self.lie, self.stamped = 0.0, 0, None, 0
-        self.hidden_s = 0.0
+        self.hidden_s, self.mangle = 0.0, None
         self.rewrite = self.forward
         hosts.ip("""
             -n a addr add 2001:db8::1/64 dev tap0 nodad
@@ -46,7 +46,8 @@ class Switch(relay.Relay):
             frame = frame[:ETHERNET_BYTES] + self.stamp(packet, wait_s, now_s)
         self.free_s = now_s + wait_s + len(frame) / BYTES_PS
         self.sent_bytes += len(frame)
-        return [(self.free_s - now_s + self.hidden_s, frame)]
+        late_s = self.free_s - now_s + self.hidden_s
+        return [(late_s, one) for one in [*(self.mangle(frame) if self.mangle else ()), frame]]
 
     def stamp(self, packet, wait_s, now_s):
         """Insert the metadata of this hop in front of that of earlier hops."""

@@ -14,8 +14,8 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* A probe has at most 1 kB of metadata; no other packet of IFA's protocol concerns us. */
-#define NINT_IFA_PROBE_MAX_BYTES 2048U
+/* A probe has at most 1 kB of metadata of other vendors; a longer packet is no probe. */
+#define NINT_PROBE_MAX_BYTES 2048U
 
 /* After a probe with a small window this number of packets is acknowledged immediately. */
 #define INT_QUICK_PKTS (2 * INT_SMALL_WINDOW_PKTS)
@@ -127,6 +127,59 @@ static u8 dscp_of(const struct sk_buff *skb)
 	return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
 }
 
+/*
+ * A probe behind INT-MD's shim, while the netns has a layout of INT-MD. @shim_at: from skb->data to
+ * the TCP payload. Returns true if it was consumed; otherwise it is left to TCP.
+ */
+static bool take_intmd(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
+		       unsigned int shim_at, const struct intmd_view *v)
+{
+	struct nint_control ctl;
+	struct hop_flow *flow;
+	enum int_fault fault;
+
+	if (!nint_control_has_magic(skb, shim_at + v->shim_bytes))
+		return false;
+	fault = nint_control_read(skb, shim_at + v->shim_bytes, INT_TYPE_PROBE, &ctl);
+	if (fault) {
+		nint_count_fault(in, fault);
+		return false;
+	}
+	flow = find_flow(in, skb, th, &ctl);
+	if (!flow)
+		return false;
+	/* A copy is for other purposes. */
+	if (hop_input_is_mangled(skb, th))
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+	else if (!(v->flags & INTMD_FLAG_D))
+		take_probe(in, skb, flow, &ctl,
+			   nint_tlm_read_intmd(in, v, skb->data + shim_at, hop_flow_state(flow)));
+	return true;
+}
+
+static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+				unsigned int shim_at, const struct nf_hook_state *state)
+{
+	enum intmd_fault fault;
+	struct intmd_view v;
+
+	if (skb->len > NINT_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
+		return NF_ACCEPT;
+	if (!pskb_may_pull(skb, skb->len)) {
+		nint_count(in, INT_COUNT_NO_MEMORY);
+		return NF_ACCEPT;
+	}
+	fault = intmd_parse(&v, skb->data + shim_at, skb->len - shim_at);
+	if (fault) {
+		nint_count(in, INT_COUNT_BAD_INTMD + fault);
+		return NF_ACCEPT;
+	}
+	if (!take_intmd(in, skb, (const struct tcphdr *)(skb->data + tcp_at), shim_at, &v))
+		return NF_ACCEPT;
+	consume_skb(skb);
+	return NF_STOLEN;
+}
+
 /* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT or NF_STOLEN. */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
@@ -145,6 +198,9 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 		nint_option_input(in, skb, place->offset_bytes);
 		return NF_ACCEPT;
 	}
+	if (dscp == nint_dscp_probe && nint_reads(in, TLM_INT_MD) &&
+	    !nint_control_has_magic(skb, offset_bytes))
+		return input_intmd(in, skb, place->offset_bytes, offset_bytes, state);
 	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
 	    !nint_control_has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
@@ -215,7 +271,7 @@ unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 	const u8 *packet;
 
 	if (!hop_flow_any(state->net) || dscp_of(skb) != nint_dscp_probe ||
-	    skb->len > NINT_IFA_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
+	    skb->len > NINT_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	if (!pskb_may_pull(skb, skb->len)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);

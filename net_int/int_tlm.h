@@ -23,8 +23,9 @@
 
 #include "int_receiver.h"
 
-/* Metadata of a hop, bytes: IOAM with IOAM_HPCC_BITS; IFA in all public examples. */
+/* Metadata of a hop, bytes: IOAM_HPCC_BITS, INTMD_HPCC_BITS; IFA in all public examples. */
 #define NINT_IOAM_NODE_BYTES	20U
+#define NINT_INTMD_NODE_BYTES	24U
 #define NINT_IFA_NODE_BYTES	32U
 
 /**
@@ -32,12 +33,14 @@
  * @NINT_FORMAT_HOPCC: records of our own hops only
  * @NINT_FORMAT_IFA: also IFA 2.0
  * @NINT_FORMAT_IOAM: also IOAM, in IPv6
+ * @NINT_FORMAT_INTMD: INT-MD 2.1; our own hops do not find the records behind it
  * @NINT_FORMATS: number of values
  */
 enum nint_format {
 	NINT_FORMAT_HOPCC,
 	NINT_FORMAT_IFA,
 	NINT_FORMAT_IOAM,
+	NINT_FORMAT_INTMD,
 	NINT_FORMATS,
 };
 

@@ -20,7 +20,7 @@
  * and layout.c at the receiver.
  *
  * Not implemented:
- * - 6.1.1, 6.1.2 (IFA, IOAM) on data, and 6.1.3 (P4 INT).
+ * - 6.1.1 to 6.1.3: IFA, IOAM and P4 INT on data.
  * - Path MTU discovery with `encap udp`: ICMP errors quote UDP, and are not passed to TCP. The
  *   option is for fabrics, where the MTU is known.
  */
@@ -81,6 +81,7 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_IN_SHORT] = "in_short",
 	[INT_COUNT_IN_IFA] = "in_ifa",
 	[INT_COUNT_IN_IOAM] = "in_ioam",
+	[INT_COUNT_IN_INTMD] = "in_intmd",
 	[INT_COUNT_TLM_NO_LAYOUT] = "tlm_no_layout",
 	[INT_COUNT_TLM_USELESS] = "tlm_useless",
 	[INT_COUNT_TLM_CONTRADICTED] = "tlm_contradicted",
@@ -98,6 +99,14 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_BAD_IOAM + IOAM_BAD_NODE_LEN] = "bad_ioam_node_len",
 	[INT_COUNT_BAD_IOAM + IOAM_BAD_REMAINING] = "bad_ioam_remaining",
 	[INT_COUNT_BAD_IOAM + IOAM_BAD_STACK] = "bad_ioam_stack",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_TRUNCATED] = "bad_intmd_truncated",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_TYPE] = "bad_intmd_type",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_NPT] = "bad_intmd_npt",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH] = "bad_intmd_length",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_VERSION] = "bad_intmd_version",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_BITMAP] = "bad_intmd_bitmap",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_HOP_ML] = "bad_intmd_hop_ml",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_STACK] = "bad_intmd_stack",
 	[INT_COUNT_BAD_STACK] = "bad_stack",
 	[INT_COUNT_BAD + INT_BAD_TRUNCATED] = "bad_truncated",
 	[INT_COUNT_BAD + INT_BAD_LENGTH] = "bad_length",

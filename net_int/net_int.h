@@ -84,6 +84,7 @@ enum nint_reverse {
  * @INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
  * @INT_COUNT_IN_IFA: probes with IFA metadata that were read
  * @INT_COUNT_IN_IOAM: probes with an IOAM trace that was read
+ * @INT_COUNT_IN_INTMD: probes with INT-MD metadata that were read
  * @INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
  * @INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
  * @INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
@@ -92,6 +93,8 @@ enum nint_reverse {
  * @INT_COUNT_BAD_IFA_LAST: last counter of INT_COUNT_BAD_IFA
  * @INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
  * @INT_COUNT_BAD_IOAM_LAST: last counter of INT_COUNT_BAD_IOAM
+ * @INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP
+ * @INT_COUNT_BAD_INTMD_LAST: last counter of INT_COUNT_BAD_INTMD
  * @INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
  * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
@@ -137,6 +140,7 @@ enum nint_count {
 	INT_COUNT_IN_SHORT,
 	INT_COUNT_IN_IFA,
 	INT_COUNT_IN_IOAM,
+	INT_COUNT_IN_INTMD,
 	INT_COUNT_TLM_NO_LAYOUT,
 	INT_COUNT_TLM_USELESS,
 	INT_COUNT_TLM_CONTRADICTED,
@@ -145,6 +149,8 @@ enum nint_count {
 	INT_COUNT_BAD_IFA_LAST = INT_COUNT_BAD_IFA + IFA_FAULTS - 1,
 	INT_COUNT_BAD_IOAM,
 	INT_COUNT_BAD_IOAM_LAST = INT_COUNT_BAD_IOAM + IOAM_FAULTS - 1,
+	INT_COUNT_BAD_INTMD,
+	INT_COUNT_BAD_INTMD_LAST = INT_COUNT_BAD_INTMD + INTMD_FAULTS - 1,
 	INT_COUNT_BAD_STACK,
 	INT_COUNT_BAD,
 	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
@@ -395,6 +401,8 @@ bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned
 			struct int_flow *f);
 bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
 		       struct int_flow *f);
+bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
+			 struct int_flow *f);
 bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
 		    u64 now_ns, struct nint_reply *reply);
 
@@ -406,6 +414,10 @@ void nint_layout_free(struct nint_net *in);
 /* wrap.c */
 unsigned int nint_wrap_bytes(const struct int_flow *f, const struct sk_buff *skb,
 			     unsigned int slots, unsigned int *growth_bytes);
+unsigned int nint_wrap_tcp_bytes(const struct int_flow *f, const struct sk_buff *skb,
+				 unsigned int slots);
+void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, const struct int_flow *f,
+		   unsigned int slots);
 void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
 	       const struct int_flow *f, unsigned int slots);
 

@@ -59,6 +59,7 @@ static void write_csum(struct sk_buff *probe, const struct sk_buff *skb, const s
 static void build(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
 		  struct sock *sk, const struct int_flow *f, unsigned int slots)
 {
+	nint_wrap_tcp(probe, skb, f, slots);
 	write_csum(probe, skb, sk);
 	nint_wrap(probe, skb, seg, f, slots);
 	if (skb->protocol == htons(ETH_P_IP))
@@ -230,7 +231,9 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 		ctl.msg.flows = 0;
 	headroom_bytes = seg->place.offset_bytes +
 			 nint_wrap_bytes(f, skb, int_slots(&ctl.hdr), &growth_bytes);
-	probe = nint_control_alloc(th, tp->snd_una, &ctl.msg, &ctl.hdr, &ctl.terms, headroom_bytes);
+	probe = nint_control_alloc(th, tp->snd_una - nint_wrap_tcp_bytes(f, skb,
+									 int_slots(&ctl.hdr)),
+				   &ctl.msg, &ctl.hdr, &ctl.terms, headroom_bytes);
 	if (!probe) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;

@@ -92,6 +92,18 @@ bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *
 	return collect(in, f, &s, INT_COUNT_IN_IFA);
 }
 
+/* @shim: the packet, linear, from the shim. Returns true as nint_tlm_read_ioam(). */
+bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
+			 struct int_flow *f)
+{
+	struct tlm_stack s;
+
+	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
+		return false;
+	tlm_stack_intmd(&s, v, shim);
+	return collect(in, f, &s, INT_COUNT_IN_INTMD);
+}
+
 static void count_news(const struct nint_net *in, enum nint_tlm_news news)
 {
 	if (news == NINT_TLM_NO_LAYOUT)

@@ -4,11 +4,13 @@
  *
  *	IFA	[IP, protocol 253][IFA header][TCP][metadata header][message, INT header, terms]
  *	IOAM	[IPv6][hop-by-hop options: trace, those of the data][TCP][message, ...]
+ *	INT-MD	[IP][TCP][shim and header][message, ...]
  *
  * The room for metadata is that for records: the flow's slots. IOAM needs IPv6. TCP's checksum
- * covers the probe as it is without the additions.
+ * covers the probe as it is without the additions, but with those of INT-MD: its hops update it.
  */
 #include <hopcc/core/hop_output.h>
+#include <net/dsfield.h>
 #include <net/ipv6.h>
 
 #include "net_int.h"
@@ -45,6 +47,9 @@ unsigned int nint_wrap_bytes(const struct int_flow *f, const struct sk_buff *skb
 	case NINT_FORMAT_IFA:
 		*growth_bytes = slots * NINT_IFA_NODE_BYTES;
 		return IFA_HDR_BYTES + IFA_MD_BYTES;
+	case NINT_FORMAT_INTMD:
+		*growth_bytes = slots * NINT_INTMD_NODE_BYTES;
+		return INTMD_STACK_OFFSET;
 	case NINT_FORMAT_IOAM:
 		return ioam_insert_bytes(nint_ioam_data_bytes(slots), NULL);
 	default:
@@ -68,6 +73,38 @@ static void push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slo
 		      slots * NINT_IFA_NODE_BYTES / IFA_WORD_BYTES);
 	ifa_write_md((struct ifa_md *)(packet + IFA_HDR_BYTES + tcp_bytes), &params, 0,
 		     IFA_HOP_LIMIT_OFF);
+	skb_reset_transport_header(probe);
+}
+
+/*
+ * Number of bytes that the format and hops add to a probe's TCP payload. They must not reach the
+ * sequence numbers of new data: a receiver without a layout leaves the probe to TCP.
+ */
+unsigned int nint_wrap_tcp_bytes(const struct int_flow *f, const struct sk_buff *skb,
+				 unsigned int slots)
+{
+	return format_of(f, skb, slots) == NINT_FORMAT_INTMD ?
+		INTMD_STACK_OFFSET + slots * NINT_INTMD_NODE_BYTES : 0;
+}
+
+/*
+ * INT-MD: adds shim and header behind the TCP header of a probe, in front of its checksum. The
+ * original DSCP is that of the data.
+ */
+void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, const struct int_flow *f,
+		   unsigned int slots)
+{
+	const unsigned int tcp_bytes = sizeof(struct tcphdr);
+	u8 *packet, dscp;
+
+	if (format_of(f, skb, slots) != NINT_FORMAT_INTMD)
+		return;
+	packet = skb_push(probe, INTMD_STACK_OFFSET);
+	memmove(packet, packet + INTMD_STACK_OFFSET, tcp_bytes);
+	dscp = (skb->protocol == htons(ETH_P_IP) ? ipv4_get_dsfield(ip_hdr(skb)) :
+						   ipv6_get_dsfield(ipv6_hdr(skb))) >> 2;
+	intmd_write((struct intmd_hdr *)(packet + tcp_bytes), INTMD_NPT_DSCP, dscp,
+		    INTMD_HPCC_BITS, READ_ONCE(nint_net(dev_net(skb->dev))->space), slots);
 	skb_reset_transport_header(probe);
 }
 

@@ -19,7 +19,7 @@ import time
 import hosts
 import shims
 from hosts import Stream, connect, run, sysctl, transfer
-from int_switch import DEVICE, IFA, PORT, Switch
+from int_switch import DEVICE, IFA, PORT, Switch, is_int_md
 
 MB, MBIT = 1 << 20, 100
 # The path alone has 1.1 ms.
@@ -133,13 +133,13 @@ def ioam():
 def ioam_useless():
     """Without layout or speed there is no measurement: Reno."""
     speed(0)
-    exact, names, rtt, a, b = flow(MB)
+    exact, names, rtt, a, b = flow(MB // 2)
     show("b", b)
     tap.claim("IOAM without the port's speed: Reno, and counted",
               exact and names == ["hpccpp-reno"] and b["in_ioam"] and b["tlm_no_layout"], f"{names}")
     speed(2)
     intlayout("b", "del")
-    exact, names, rtt, a, b = flow(MB)
+    exact, names, rtt, a, b = flow(MB // 2)
     show("b", b)
     tap.claim("IOAM without a layout is not read: Reno",
               exact and names == ["hpccpp-reno"] and not b["in_ioam"], f"{names}")
@@ -186,7 +186,7 @@ def ifa():
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
     sysctl("a", "hopcc/int_format", 1)
     reno = ifa_flow(switch, cc="reno")[2]
-    exact, names, _rtt, a, b = ifa_flow(switch)
+    exact, names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
     tap.claim("IFA without a layout is left to the stack: exact, and telemetry is given up",
               exact and switch.stamped and a["peer_given_up"] and not b["in_probe"])
     for version, name, table in ((4, "a queue", IFA_QUEUE), (6, "a counter", IFA_COUNTER)):
@@ -197,8 +197,25 @@ def ifa():
         tap.claim(f"IPv{version} IFA with {name}: the window follows the queue",
                   rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
     lies(switch, 4)
-    malformed(switch)
+    malformed(switch, "IFA", lambda packet: shims.next_of(packet) == IFA, mangled)
+    int_md(switch, reno)
     switch.close()
+
+
+def int_md(switch, reno):
+    """INT-MD: first without a layout, then with one."""
+    sysctl("a", "hopcc/int_format", 3)
+    exact, _names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    tap.claim("INT-MD without a layout is left to TCP: exact, and telemetry is given up",
+              exact and switch.stamped and a["peer_given_up"] and not b["in_probe"])
+    intlayout("b", "set", "-", table=f"layout int-md-hpcc\nwindow 2000000\nport {DEVICE} {PORT} {MBIT}\n")
+    for version in (4, 6):
+        exact, names, rtt, _a, b = ifa_flow(switch, version)
+        tap.claim(f"IPv{version} INT-MD: exact, and HPCC++ to the end",
+                  exact and names == ["hpccpp"] and b["in_intmd"] == b["in_probe"] > 100, f"{names}")
+        tap.claim(f"IPv{version} INT-MD: the window follows queue and utilisation",
+                  rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
+    malformed(switch, "INT-MD", is_int_md, mangled_int_md)
 
 
 def changed(packet, at, value):
@@ -223,27 +240,42 @@ def mangled(packet):
             yield shims.finish(packet[:size])
 
 
-CAUSES = ("bad_ifa_version", "bad_ifa_next", "bad_ifa_tail", "bad_ifa_length", "bad_ifa_l4", "bad_ifa_truncated",
-          "bad_stack", "in_bad_sum", "in_bad_cookie")
+def mangled_int_md(packet):
+    """The same for INT-MD; the shim is behind TCP's header."""
+    at = shims.ip_bytes(packet) + 20
+    for offset, value in ((0, 0x20), (0, 0x1c), (1, 2), (1, 255), (4, 0x10), (6, 0), (6, 7),
+                          (50, packet[at + 50] ^ 1)):
+        yield changed(packet, at + offset, value)
+    yield changed(packet, at + 9, packet[at + 9] | 2)
+    for size in range(at, len(packet)):
+        yield shims.sum_tcp(shims.finish(packet[:size]))
 
 
-def malformed(switch):
+CAUSES = {
+    "IFA": ("bad_ifa_version", "bad_ifa_next", "bad_ifa_tail", "bad_ifa_length", "bad_ifa_l4", "bad_ifa_truncated",
+            "bad_stack", "in_bad_sum", "in_bad_cookie"),
+    "INT-MD": ("bad_intmd_truncated", "bad_intmd_type", "bad_intmd_npt", "bad_intmd_length", "bad_intmd_version",
+               "bad_intmd_bitmap", "bad_intmd_hop_ml", "bad_intmd_stack", "in_bad_cookie"),
+}
+
+
+def malformed(switch, name, is_one, mangle):
     """Malformed copies of the first probes are counted by cause, and change nothing."""
     left = [2]
 
-    def mangle(frame):
+    def copies(frame):
         packet = frame[14:]
-        if frame[12:14] != b"\x08\x00" or shims.next_of(packet) != IFA or not left[0]:
+        if frame[12:14] != b"\x08\x00" or not is_one(packet) or not left[0]:
             return []
         left[0] -= 1
-        return [frame[:14] + one for one in mangled(packet)]
+        return [frame[:14] + one for one in mangle(packet)]
 
-    switch.mangle = mangle
-    exact, names, rtt, _a, b = ifa_flow(switch)
+    switch.mangle = copies
+    exact, names, rtt, _a, b = ifa_flow(switch, total=MB // 2)
     switch.mangle = None
-    tap.claim("beside malformed IFA: exact, and HPCC++ to the end",
+    tap.claim(f"beside malformed {name}: exact, and HPCC++ to the end",
               exact and names == ["hpccpp"] and rtt < RTT_MAX_US, f"{names} {rtt:.0f} us")
-    tap.equal("each cause is counted", [name for name in CAUSES if not b[name]], [])
+    tap.equal(f"each cause is counted, {name}", [cause for cause in CAUSES[name] if not b[cause]], [])
 
 
 # What a switch may report: (name, counter at the receiver, delay that it hides, change of the values).
@@ -257,7 +289,7 @@ LIES = (
 def lies(switch, version):
     for name, counter, hidden_s, lie in LIES:
         switch.lie = lie
-        exact, names, _rtt, _a, b = ifa_flow(switch, version, hidden_s=hidden_s)
+        exact, names, _rtt, _a, b = ifa_flow(switch, version, total=MB // 2, hidden_s=hidden_s)
         tap.claim(f"IPv{version} IFA {name}: Reno, and counted by {counter}",
                   exact and names == ["hpccpp-reno"] and b[counter] > 0, f"{names}")
     found = subprocess.run(["ip", "netns", "exec", "b", HOPSTAT, "--json", "doctor"], capture_output=True,
@@ -317,7 +349,7 @@ def tool():
 
 def sticky():
     """An application's options, without other formats: probes are answered."""
-    exact, _names, _rtt, a, b = flow(MB, options=PADDING)
+    exact, _names, _rtt, a, b = flow(MB // 2, options=PADDING)
     show("a", a)
     tap.claim("beside an application's options probes are sent and answered",
               exact and a["in_answer"] > 1 and b["in_probe"] > 1 and not a["out_no_room"])

@@ -2,8 +2,11 @@
 """A switch of another vendor, by a script: a port with a queue, which inserts IFA 2.0 metadata as a
 Trident3 does, with a counter of sent bytes in the opaque word.
 
+Or it inserts INT-MD 2.1 with the utilisation of the last WINDOW_S.
+
     a 192.0.2.1 [tap0] ---- script: a queue, MBIT ---- [tap0] 192.0.2.2 b
 """
+import collections
 import struct
 import time
 
@@ -12,11 +15,22 @@ import relay
 import shims
 from hosts import Stream
 
-IFA, ETHERNET_BYTES, MBIT, DELAY_S, LIMIT_BYTES = 253, 14, 100, 500e-6, 1 << 18
+IFA, DSCP_PROBE, MAGIC, INT_MD_BITS = 253, 27, b"hINT", 0xd500
+ETHERNET_BYTES, MBIT, DELAY_S, LIMIT_BYTES = 14, 100, 500e-6, 1 << 18
 DEVICE, PORT = 77, 3
-BYTES_PS = MBIT * 125000
+BYTES_PS, WINDOW_S = MBIT * 125000, 0.002
 ADDRESS = {4: "192.0.2.2", 6: "2001:db8::2"}
 ETHERTYPES = (b"\x08\x00", b"\x86\xdd")
+
+
+def is_int_md(packet):
+    """Return True for a probe with INT-MD in front of its message."""
+    at = shims.ip_bytes(packet)
+    if shims.next_of(packet) != 6 or shims.dscp_of(packet) != DSCP_PROBE:
+        return False
+    at += (packet[at + 12] >> 4) * 4
+    return len(packet) > at + 16 and packet[at:at + 4] != MAGIC and \
+        struct.unpack_from("!H", packet, at + 8)[0] == INT_MD_BITS
 
 
 class Switch(relay.Relay):
@@ -28,7 +42,7 @@ class Switch(relay.Relay):
         super().__init__(DELAY_S)
         self.free_s, self.sent_bytes, self.lie, self.stamped = 0.0, 0, None, 0
         self.hidden_s, self.mangle = 0.0, None
-        self.rewrite = self.forward
+        self.rewrite, self.window = self.forward, collections.deque()
         hosts.ip("""
             -n a addr add 2001:db8::1/64 dev tap0 nodad
             -n b addr add 2001:db8::2/64 dev tap0 nodad""")
@@ -44,8 +58,11 @@ class Switch(relay.Relay):
         packet = frame[ETHERNET_BYTES:]
         if frame[12:14] in ETHERTYPES and shims.next_of(packet) == IFA:
             frame = frame[:ETHERNET_BYTES] + self.stamp(packet, wait_s, now_s)
+        elif frame[12:14] in ETHERTYPES and is_int_md(packet):
+            frame = frame[:ETHERNET_BYTES] + self.stamp_int_md(packet, wait_s, now_s)
         self.free_s = now_s + wait_s + len(frame) / BYTES_PS
         self.sent_bytes += len(frame)
+        self.window.append((self.free_s, len(frame)))
         late_s = self.free_s - now_s + self.hidden_s
         return [(late_s, one) for one in [*(self.mangle(frame) if self.mangle else ()), frame]]
 
@@ -65,6 +82,24 @@ class Switch(relay.Relay):
         self.stamped += 1
         counted = packet[at:at + 3] + bytes([packet[at + 3] + len(hop) // 4])
         return shims.finish(packet[:at] + counted + hop + packet[at + 4:])
+
+    def used(self, now_s):
+        """Return the utilisation of the port in the last WINDOW_S, in parts per million."""
+        while self.window and self.window[0][0] < now_s - WINDOW_S:
+            self.window.popleft()
+        sent = sum(size for at_s, size in self.window if at_s <= now_s)
+        return min(10 ** 6, int(sent / (WINDOW_S * BYTES_PS) * 1e6))
+
+    def stamp_int_md(self, packet, wait_s, now_s):
+        """Insert node, ports, queue, egress time and utilisation; update TCP's checksum."""
+        at = shims.ip_bytes(packet)
+        at += (packet[at + 12] >> 4) * 4
+        hop = struct.pack("!IHHIQI", DEVICE, 1, PORT, min(int(wait_s * BYTES_PS), 0xffffff),
+                          int((now_s + wait_s) * 1e9), self.used(now_s))
+        self.stamped += 1
+        words, hops = packet[at + 1] + len(hop) // 4, packet[at + 7] - 1
+        shim = packet[at:at + 1] + bytes([words]) + packet[at + 2:at + 7] + bytes([hops]) + packet[at + 8:at + 16]
+        return shims.sum_tcp(shims.finish(packet[:at] + shim + hop + packet[at + 16:]))
 
     def connect(self, version, cc):
         listener = hosts.tcp("b", version, "cubic")

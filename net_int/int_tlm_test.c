@@ -57,7 +57,7 @@ static enum nint_tlm_news step(struct one *o, u32 queue_bytes)
 /* The first answer has no U; then U follows the queue. */
 static void queue_test(struct kunit *test)
 {
-	struct one o;
+	static struct one o;
 
 	start(&o);
 	KUNIT_EXPECT_EQ(test, step(&o, BDP_BYTES), NINT_TLM_USED);
@@ -75,7 +75,7 @@ static void queue_test(struct kunit *test)
 /* Without a layout there is an answer without records, by which the sender falls back to Reno. */
 static void unknown_test(struct kunit *test)
 {
-	struct one o;
+	static struct one o;
 
 	start(&o);
 	o.t.path.record[0] = (struct tlm_record){};
@@ -92,7 +92,7 @@ static void unknown_test(struct kunit *test)
 /* An RTT of 10 T with an empty queue: a queue is hidden. */
 static void guard_test(struct kunit *test)
 {
-	struct one o;
+	static struct one o;
 	u32 i;
 
 	start(&o);
@@ -107,7 +107,7 @@ static void guard_test(struct kunit *test)
 /* Records that come from another path each time are of no use. */
 static void path_test(struct kunit *test)
 {
-	struct one o;
+	static struct one o;
 
 	start(&o);
 	step(&o, 0);
@@ -123,7 +123,7 @@ static void path_test(struct kunit *test)
 static void mixed_test(struct kunit *test)
 {
 	struct int_record r = { .speed = 3, .ts_ns = 1000, .tx_units = 0 };
-	struct one o;
+	static struct one o;
 	u32 i;
 
 	start(&o);

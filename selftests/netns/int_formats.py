@@ -216,6 +216,11 @@ def int_md(switch, reno):
         tap.claim(f"IPv{version} INT-MD: the window follows queue and utilisation",
                   rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
     malformed(switch, "INT-MD", is_int_md, mangled_int_md)
+    switch.hops = 3
+    sysctl("a", "hopcc/int_slots", 1)
+    exact, names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    tap.claim("more hops than slots: later probes have room for all", exact and names == ["hpccpp"] and
+              1 <= a["in_short"] <= 20, f"{names} {a['in_short']}")
 
 
 def changed(packet, at, value):

@@ -41,7 +41,7 @@ class Switch(relay.Relay):
     def __init__(self):
         super().__init__(DELAY_S)
         self.free_s, self.sent_bytes, self.lie, self.stamped = 0.0, 0, None, 0
-        self.hidden_s, self.mangle = 0.0, None
+        self.hidden_s, self.mangle, self.hops = 0.0, None, 1
         self.rewrite, self.window = self.forward, collections.deque()
         hosts.ip("""
             -n a addr add 2001:db8::1/64 dev tap0 nodad
@@ -91,15 +91,20 @@ class Switch(relay.Relay):
         return min(10 ** 6, int(sent / (WINDOW_S * BYTES_PS) * 1e6))
 
     def stamp_int_md(self, packet, wait_s, now_s):
-        """Insert node, ports, queue, egress time and utilisation; update TCP's checksum."""
+        """Insert node, ports, queue, egress time and utilisation, as `hops` hops would, or the flag that
+        one had no room; update TCP's checksum.
+        """
         at = shims.ip_bytes(packet)
         at += (packet[at + 12] >> 4) * 4
         hop = struct.pack("!IHHIQI", DEVICE, 1, PORT, min(int(wait_s * BYTES_PS), 0xffffff),
                           int((now_s + wait_s) * 1e9), self.used(now_s))
         self.stamped += 1
-        words, hops = packet[at + 1] + len(hop) // 4, packet[at + 7] - 1
-        shim = packet[at:at + 1] + bytes([words]) + packet[at + 2:at + 7] + bytes([hops]) + packet[at + 8:at + 16]
-        return shims.sum_tcp(shims.finish(packet[:at] + shim + hop + packet[at + 16:]))
+        hops = min(self.hops, packet[at + 7])
+        shim = bytearray(packet[at:at + 16])
+        shim[1] += hops * len(hop) // 4
+        shim[4] |= 4 if hops < self.hops else 0
+        shim[7] -= hops
+        return shims.sum_tcp(shims.finish(packet[:at] + bytes(shim) + hops * hop + packet[at + 16:]))
 
     def connect(self, version, cc):
         listener = hosts.tcp("b", version, "cubic")

@@ -22,6 +22,8 @@ make -n "KDIR=$kdir" MODULES=x.ko DESTDIR=/d install >"$log" 2>&1
 grep -q '^ln -sf \.\./share/hopcc/hopstat /d/usr/sbin/hopstat$' "$log" &&
 	grep -q '^install -m 755 tools/hopstat/hopstat /d/usr/share/hopcc$' "$log"
 tap_result $? "hopstat and what it is made of" "$log"
+grep -q '^install -m 755 .*tools/intlayout/intlayout /d/usr/sbin$' "$log"
+tap_result $? "intlayout, too" "$log"
 make KDIR=/nonexistent install >"$log" 2>&1
 [ $? = 2 ] && grep -q 'no kernel headers in /nonexistent: .*apt-get install' "$log"
 tap_result $? "no headers: what to install" "$log"

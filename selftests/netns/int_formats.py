@@ -287,6 +287,7 @@ def malformed(switch, name, is_one, mangle):
 LIES = (
     ("of another device", "tlm_no_layout", 0, lambda v: {**v, "device": 99}),
     ("with absurd values", "tlm_useless", 0, lambda v: {**v, "queue": -1, "residence": 10 ** 9 + 668}),
+    ("that stands still", "tlm_useless", 0, lambda v: {**v, "queue": 30000, "tx": 5, "ns": 10 ** 9}),
     ("with a queue that is always empty", "tlm_contradicted", 0.004, lambda v: {**v, "queue": 0, "tx": 0}),
 )
 
@@ -301,7 +302,7 @@ def lies(switch, version):
                            text=True, check=False).stdout
     rows = [json.loads(line) for line in found.splitlines()]
     tap.equal("hopstat doctor names each cause", [row["where"] for row in rows if row["check"] == "telemetry"],
-              [one[1] for one in LIES])
+              list(dict.fromkeys(one[1] for one in LIES)))
     switch.lie = lambda v: {**v, "ns": v["ns"] // 1000, "residence": v["residence"] // 1000}
     exact, names, rtt, _a, b = ifa_flow(switch, version)
     tap.claim(f"IPv{version} IFA with a clock in microseconds: by the queue alone",

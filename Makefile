@@ -103,7 +103,7 @@ figures:
 # What is installed. The trees below /usr: Debian's /lib is a link there, and an archive of a DESTDIR
 # tree with a directory of that name would replace the link.
 PLUGINS	:= q_wred.so q_xcp.so q_int.so q_csig.so
-PROGRAMS := tools/csigd/csigd tools/ports/hopcc-ports
+PROGRAMS := tools/csigd/csigd tools/intlayout/intlayout tools/ports/hopcc-ports
 COMMANDS := tools/ldcp-thresholds
 HOPSTAT	:= $(notdir $(wildcard tools/hopstat/hopstat_lib/*.py))
 DISSECTORS := $(wildcard tools/wireshark/*.lua)

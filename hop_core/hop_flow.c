@@ -406,8 +406,11 @@ EXPORT_SYMBOL_GPL(hop_flow_remove);
 
 void hop_flow_put(struct hop_flow *flow)
 {
-	if (refcount_dec_and_test(&flow->ref))
-		kfree_rcu(flow, rcu);
+	if (!refcount_dec_and_test(&flow->ref))
+		return;
+	if (flow->key.kind->stop)
+		flow->key.kind->stop(flow->state);
+	kfree_rcu(flow, rcu);
 }
 EXPORT_SYMBOL_GPL(hop_flow_put);
 

@@ -261,7 +261,8 @@ static bool may_lead(u8 protocol)
 
 static u8 when_looked_at(const struct hop_hook_wish *wish, u8 protocol)
 {
-	if (wish->all || protocol == wish->protocol || may_lead(protocol))
+	if (wish->all || protocol == wish->protocol || may_lead(protocol) ||
+	    (wish->other && protocol == wish->other))
 		return HOP_HOOK_ALWAYS;
 	if (wish->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
 		return HOP_HOOK_WITH_FLOWS;

@@ -250,6 +250,48 @@ static void beside_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), 1), IOAM_BAD_OPTIONS);
 }
 
+/* Other options keep their alignment, whatever their padding, and behind ours at most 7 bytes. */
+static void insert_test(struct kunit *test)
+{
+	static const u8 pads[][10] = {
+		{ 0x3e, 0 }, { 0, 0x3e, 0 }, { 1, 0, 0x3e, 0 }, { 1, 4, 0, 0, 0, 0, 0x3e, 0 },
+		{ 1, 5, 0, 0, 0, 0, 0, 0x3e, 0 },
+	};
+	u8 old[24], hdr[200];
+	struct ioam_view v;
+	u32 i, first, bytes, at;
+
+	for (i = 0; i < ARRAY_SIZE(pads); i++) {
+		memset(old, 0, sizeof(old));
+		old[0] = 6;
+		old[1] = 2;
+		memcpy(old + 2, pads[i], sizeof(pads[i]));
+		first = ioam_first_option(old);
+		KUNIT_EXPECT_EQ(test, old[first], 0x3e);
+		bytes = ioam_insert(hdr, old, 0, 7, IOAM_HPCC_BITS, 104);
+		KUNIT_EXPECT_EQ(test, bytes, ioam_insert_bytes(104, old));
+		KUNIT_EXPECT_EQ(test, bytes % 8, 0);
+		KUNIT_EXPECT_EQ(test, (hdr[1] + 1) * 8, bytes);
+		KUNIT_EXPECT_EQ(test, hdr[0], 6);
+		KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, bytes, -1), IOAM_OK);
+		KUNIT_EXPECT_EQ(test, v.ns, 7);
+		KUNIT_EXPECT_EQ(test, v.remaining_words, 26);
+		at = bytes - (sizeof(old) - first);
+		KUNIT_EXPECT_EQ(test, at % 8, first % 8);
+		KUNIT_EXPECT_EQ(test, memcmp(hdr + at, old + first, sizeof(old) - first), 0);
+		/* All that is between the trace and the option is one padding option. */
+		KUNIT_EXPECT_EQ(test, at - 120, first % 8);
+		KUNIT_EXPECT_TRUE(test, at - 120 < 2 ? !hdr[120] || at == 120 :
+				  hdr[120] == IOAM_PADN && hdr[121] == at - 122);
+	}
+	/* Only padding, whose last option is cut. */
+	memset(old, IOAM_PADN, sizeof(old));
+	old[1] = 2;
+	KUNIT_EXPECT_EQ(test, ioam_first_option(old), sizeof(old));
+	KUNIT_EXPECT_EQ(test, ioam_insert(hdr, old, 0, 7, IOAM_HPCC_BITS, 104), 120);
+	KUNIT_EXPECT_EQ(test, ioam_insert_bytes(104, old), 120);
+}
+
 static struct kunit_case ioam_cases[] = {
 	KUNIT_CASE(vector_test),
 	KUNIT_CASE(cut_test),
@@ -260,6 +302,7 @@ static struct kunit_case ioam_cases[] = {
 	KUNIT_CASE(opaque_test),
 	KUNIT_CASE(complete_test),
 	KUNIT_CASE(beside_test),
+	KUNIT_CASE(insert_test),
 	{}
 };
 

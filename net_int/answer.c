@@ -66,8 +66,11 @@ static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flo
 	bool answer;
 
 	spin_lock_bh(&f->lock);
-	answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack, now_ns,
-				      reply);
+	if (arrival->traced)
+		answer = nint_tlm_learn(in, f, arrival, now_ns, reply);
+	else
+		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
+					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
 		nint_receiver_starters(r, r->asked && nint_receiver_is_last_hop(r, arrival->hdr) ?
 				       count_starters(in, skb->dev, r, now_ns) : 0);
@@ -83,7 +86,7 @@ static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flo
 static void write_header(struct nint_control *ctl, const struct nint_reply *reply,
 			 const struct int_hdr *h)
 {
-	if (reply->kind == INT_ANSWER_RECORDS) {
+	if (reply->kind == INT_ANSWER_RECORDS && !reply->none) {
 		memcpy(ctl->room, h, h->words * INT_WORD_BYTES);
 		ctl->hdr.next = 0;
 		ctl->hdr.type = INT_TYPE_ECHO;
@@ -95,6 +98,8 @@ static void write_header(struct nint_control *ctl, const struct nint_reply *repl
 		/* Tells the sender to make room for all records that the algorithm here needs. */
 		if (reply->kind == INT_ANSWER_WINDOW)
 			ctl->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
+		else
+			ctl->hdr.path = cpu_to_be32(reply->hops << INT_HOPS_SHIFT);
 		return;
 	}
 	int_write(&ctl->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
@@ -255,7 +260,7 @@ static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct
 		.window = htons(min(hop_peek(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
 	};
 
-	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL);
+	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL, 0);
 }
 
 static enum nint_count send_by(const struct hop_flow_key *key, struct sock *sk,

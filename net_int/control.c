@@ -8,10 +8,14 @@
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
 #include <hopcc/core/hop_input.h>
+#include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
 #include "trace.h"
+
+/* A probe has at most 1 kB of metadata of other vendors; a longer packet is no probe. */
+#define NINT_PROBE_MAX_BYTES 2048U
 
 /* After a probe with a small window this number of packets is acknowledged immediately. */
 #define INT_QUICK_PKTS (2 * INT_SMALL_WINDOW_PKTS)
@@ -38,13 +42,17 @@ static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb
 	return flow;
 }
 
+/* @traced: telemetry of other vendors was read, see tlm.c */
 static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		       const struct nint_control *ctl)
+		       const struct nint_control *ctl, bool traced)
 {
 	struct nint_arrival arrival = {
 		.id = be32_to_cpu(ctl->msg.id),
 		.seq = be32_to_cpu(ctl->msg.seq),
 		.hdr = &ctl->hdr,
+		.traced = traced,
+		.rtt_ns = be32_to_cpu(ctl->msg.tag_hi),
+		.wnd_bytes = be32_to_cpu(ctl->msg.wnd),
 	};
 	struct int_flow *f = hop_flow_state(flow);
 
@@ -104,7 +112,9 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 		return true;
 	}
 	if (type == INT_TYPE_PROBE)
-		take_probe(in, skb, flow, &ctl);
+		take_probe(in, skb, flow, &ctl,
+			   nint_tlm_read_ioam(in, skb, (const u8 *)th - skb->data,
+					      hop_flow_state(flow)));
 	else
 		take_answer(in, flow, &ctl);
 	return true;
@@ -115,6 +125,59 @@ static u8 dscp_of(const struct sk_buff *skb)
 	if (skb->protocol == htons(ETH_P_IP))
 		return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
 	return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
+}
+
+/*
+ * A probe behind INT-MD's shim, while the netns has a layout of INT-MD. @shim_at: from skb->data to
+ * the TCP payload. Returns true if it was consumed; otherwise it is left to TCP.
+ */
+static bool take_intmd(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
+		       unsigned int shim_at, const struct intmd_view *v)
+{
+	struct nint_control ctl;
+	struct hop_flow *flow;
+	enum int_fault fault;
+
+	if (!nint_control_has_magic(skb, shim_at + v->shim_bytes))
+		return false;
+	fault = nint_control_read(skb, shim_at + v->shim_bytes, INT_TYPE_PROBE, &ctl);
+	if (fault) {
+		nint_count_fault(in, fault);
+		return false;
+	}
+	flow = find_flow(in, skb, th, &ctl);
+	if (!flow)
+		return false;
+	/* A copy is for other purposes. */
+	if (hop_input_is_mangled(skb, th))
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+	else if (!(v->flags & INTMD_FLAG_D))
+		take_probe(in, skb, flow, &ctl,
+			   nint_tlm_read_intmd(in, v, skb->data + shim_at, hop_flow_state(flow)));
+	return true;
+}
+
+static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+				unsigned int shim_at, const struct nf_hook_state *state)
+{
+	enum intmd_fault fault;
+	struct intmd_view v;
+
+	if (skb->len > NINT_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
+		return NF_ACCEPT;
+	if (!pskb_may_pull(skb, skb->len)) {
+		nint_count(in, INT_COUNT_NO_MEMORY);
+		return NF_ACCEPT;
+	}
+	fault = intmd_parse(&v, skb->data + shim_at, skb->len - shim_at);
+	if (fault) {
+		nint_count(in, INT_COUNT_BAD_INTMD + fault);
+		return NF_ACCEPT;
+	}
+	if (!take_intmd(in, skb, (const struct tcphdr *)(skb->data + tcp_at), shim_at, &v))
+		return NF_ACCEPT;
+	consume_skb(skb);
+	return NF_STOLEN;
 }
 
 /* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT or NF_STOLEN. */
@@ -135,11 +198,92 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 		nint_option_input(in, skb, place->offset_bytes);
 		return NF_ACCEPT;
 	}
+	if (dscp == nint_dscp_probe && nint_reads(in, TLM_INT_MD) &&
+	    !nint_control_has_magic(skb, offset_bytes))
+		return input_intmd(in, skb, place->offset_bytes, offset_bytes, state);
 	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
 	    !nint_control_has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
 	if (!take(in, skb, th, offset_bytes,
 		  dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+		return NF_ACCEPT;
+	consume_skb(skb);
+	return NF_STOLEN;
+}
+
+/* TCP's checksum is that of the segment without IFA's headers. */
+static bool is_ifa_mangled(const struct sk_buff *skb, const struct tcphdr *th,
+			   unsigned int tcp_bytes, unsigned int payload_at)
+{
+	const unsigned int payload_bytes = skb->len - payload_at;
+	__wsum sum = csum_partial(skb->data + payload_at, payload_bytes,
+				  csum_partial(th, tcp_bytes, 0));
+
+	if (skb->protocol == htons(ETH_P_IP))
+		return tcp_v4_check(tcp_bytes + payload_bytes, ip_hdr(skb)->saddr,
+				    ip_hdr(skb)->daddr, sum);
+#if IS_ENABLED(CONFIG_IPV6)
+	return tcp_v6_check(tcp_bytes + payload_bytes, &ipv6_hdr(skb)->saddr,
+			    &ipv6_hdr(skb)->daddr, sum);
+#else
+	return true;
+#endif
+}
+
+/* A probe behind IFA's header. Returns true if it was consumed. */
+static bool take_ifa(struct nint_net *in, struct sk_buff *skb, const u8 *packet,
+		     const struct ifa_view *v)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(packet + IFA_HDR_BYTES);
+	const unsigned int payload_at = packet - skb->data + v->stack_offset + v->stack_bytes;
+	struct nint_control ctl;
+	struct hop_flow *flow;
+	enum int_fault fault;
+
+	if (v->next != IFA_NEXT_TCP || !nint_control_has_magic(skb, payload_at))
+		return false;
+	fault = nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl);
+	if (fault) {
+		nint_count_fault(in, fault);
+		return false;
+	}
+	flow = find_flow(in, skb, th, &ctl);
+	if (!flow)
+		return false;
+	if (is_ifa_mangled(skb, th, v->l4_bytes, payload_at))
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+	else
+		take_probe(in, skb, flow, &ctl,
+			   nint_tlm_read_ifa(in, v, packet, hop_flow_state(flow)));
+	return true;
+}
+
+/*
+ * A packet of IFA's protocol, while the netns has a layout of IFA. Only probes with a valid cookie
+ * are consumed; all other packets are left unchanged to the stack. Returns NF_ACCEPT or NF_STOLEN.
+ */
+unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct nf_hook_state *state)
+{
+	static const struct ifa_params params;
+	enum ifa_fault fault;
+	struct ifa_view v;
+	const u8 *packet;
+
+	if (!hop_flow_any(state->net) || dscp_of(skb) != nint_dscp_probe ||
+	    skb->len > NINT_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
+		return NF_ACCEPT;
+	if (!pskb_may_pull(skb, skb->len)) {
+		nint_count(in, INT_COUNT_NO_MEMORY);
+		return NF_ACCEPT;
+	}
+	packet = skb->data + place->offset_bytes;
+	fault = ifa_parse(&v, &params, packet, skb->len - place->offset_bytes);
+	if (fault) {
+		nint_count(in, INT_COUNT_BAD_IFA + fault);
+		return NF_ACCEPT;
+	}
+	if (!take_ifa(in, skb, packet, &v))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;

@@ -37,10 +37,16 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 			      event, to);
 }
 
+static void nint_flow_stop(void *state)
+{
+	nint_tlm_stop(state);
+}
+
 const struct hop_flow_kind nint_flow_kind = {
 	.state_bytes = sizeof(struct int_flow),
 	.start = nint_flow_start,
 	.changed = note_stage,
+	.stop = nint_flow_stop,
 };
 
 /*
@@ -59,6 +65,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
+		f->format = READ_ONCE(in->format);
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;

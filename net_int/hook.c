@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The carrier in hop_core's hooks. */
 
+#include <linux/mutex.h>
 #include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"
@@ -19,9 +20,19 @@ static const struct hop_carrier nint_carrier = {
 int nint_hook(void *state)
 {
 	const struct nint_net *in = state;
-	const struct hop_hook_wish wish = { .protocol = nint_protocol, .segments = in->on };
+	struct hop_hook_wish wish = { .protocol = nint_protocol };
+	static DEFINE_MUTEX(lock);	/* the last caller uses the latest values */
+	int err;
 
-	return hop_hook_start(in->net, &nint_carrier, &wish);
+	mutex_lock(&lock);
+	wish.segments = in->on;
+	rcu_read_lock();
+	if (in->on && nint_reads(in, TLM_IFA))
+		wish.other = IFA_PROTOCOL;
+	rcu_read_unlock();
+	err = hop_hook_start(in->net, &nint_carrier, &wish);
+	mutex_unlock(&lock);
+	return err;
 }
 
 void nint_unhook(struct net *net)

@@ -397,6 +397,8 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		return nint_tcp_input(in, skb, place, state);
 	if (place->next == nint_protocol || is_encap(skb, place))
 		return input_header(in, skb, place, state);
+	if (place->next == IFA_PROTOCOL && nint_reads(in, TLM_IFA))
+		return nint_ifa_input(in, skb, place, state);
 	return NF_ACCEPT;
 }
 

@@ -89,11 +89,15 @@
 /* Answers to IDs that are older than the latest one by this much are ignored as forged. */
 #define INT_IDS_MEMORY		65536U
 
+/* The time at which a packet was sent wraps after 137 s, at 32 ns. */
+#define INT_TIMED_SHIFT		5
+
 /**
  * struct nint_asker - state of a flow that uses telemetry; protected by the flow's lock
  * @id: ID of the latest packet that collects records
  * @begun_seq: sequence number of the first data after the start or after a pause
  * @left_seq: sequence number of the data with which the latest packet was sent
+ * @timed_id: ID of the packet whose RTT is measured; one at a time
  * @left_ns: time at which that was sent
  * @waiting_ns: time since which an answer is expected
  * @unanswered_ns: time at which the last packet was sent on a path that is unproven, or whose
@@ -108,11 +112,15 @@
  * @received_empty: the latest answer had no data to compute with
  * @received_id: ID of the latest answer
  * @received_seq: SND.NXT in the latest answer
+ * @rtt_ns: the latest RTT, from a probe to its answer; 0: not known
+ * @timed: time at which packet @timed_id was sent, in units of 2^INT_TIMED_SHIFT ns; 0: no RTT is
+ *	being measured
  */
 struct nint_asker {
 	u32 id;
 	u32 begun_seq;
 	u32 left_seq;
+	u32 timed_id;
 	u64 left_ns;
 	u64 waiting_ns;
 	u64 unanswered_ns;
@@ -126,6 +134,8 @@ struct nint_asker {
 	bool received_empty;
 	u32 received_id;
 	u32 received_seq;
+	u32 rtt_ns;
+	u32 timed;
 };
 
 /**
@@ -296,7 +306,23 @@ static inline u32 nint_leaves(struct nint_asker *a, u64 now_ns, u64 timeout_ns, 
 	a->left_ns = now_ns;
 	a->left_seq = seq;
 	WRITE_ONCE(a->id, a->id + 1);
+	if (!a->timed) {
+		a->timed_id = a->id;
+		a->timed = (u32)(now_ns >> INT_TIMED_SHIFT) ?: 1;
+	}
 	return a->id;
+}
+
+/* Ends the measurement of an RTT if the packet, or a later one, is answered. */
+static inline void nint_time(struct nint_asker *a, u32 id, u64 now_ns)
+{
+	const u32 rtt = (u32)(now_ns >> INT_TIMED_SHIFT) - a->timed;
+
+	if (!a->timed || (s32)(id - a->timed_id) < 0)
+		return;
+	a->timed = 0;
+	if (id == a->timed_id)
+		a->rtt_ns = min_t(u64, (u64)rtt << INT_TIMED_SHIFT, U32_MAX);
 }
 
 /**
@@ -335,6 +361,8 @@ static inline enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq
 		return INT_NEWS_OLD;
 	if (again && (s32)(seq - a->received_seq) <= 0 && (empty || !a->received_empty))
 		return INT_NEWS_OLD;
+	if (!again)
+		nint_time(a, id, now_ns);
 	a->received = true;
 	a->received_empty = empty;
 	a->received_id = id;
@@ -484,15 +512,15 @@ struct nint_opt {
 /**
  * struct nint_summary - contents of the option
  * @id: ID of the packet that collected the record; only the lower 12 bits if received
- * @hops: nHop
  * @path_id: pathID
+ * @hops: nHop
  * @index: index of the hop of @record
  * @record: packed record
  */
 struct nint_summary {
 	u32 id;
-	u8 hops;
 	u16 path_id;
+	u8 hops;
 	u8 index;
 	__be64 record;
 };

@@ -46,7 +46,7 @@
 /**
  * struct nint_receiver - state for received telemetry of a flow; protected by the flow's lock
  * @asked: the sender has sent its parameters
- * @u_is_new: U has changed since @reported_ns
+ * @u_is_new: U has changed since the last answer
  * @kind: kind of answer that it requested
  * @flows: N of the sender
  * @counted: N that this host counts; 0: the last hop is not the flow's bottleneck
@@ -76,6 +76,8 @@ struct nint_receiver {
  * @tau_ns: RATIO: time of measurement
  * @flows: N; 0: not reported
  * @index: SUMMARY: index of the hop
+ * @hops: RATIO: number of hops of other vendors; 0: none, or not reported
+ * @none: RECORDS: without records, whatever the probe has
  */
 struct nint_reply {
 	enum int_answer_kind kind;
@@ -83,6 +85,8 @@ struct nint_reply {
 	u32 tau_ns;
 	u32 flows;
 	u8 index;
+	u8 hops;
+	bool none;
 };
 
 /**

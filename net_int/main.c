@@ -16,8 +16,11 @@
  * which replies that it does not know the protocol. A malformed control packet is left to TCP, for
  * which it is old data.
  *
+ * Probes may collect telemetry in the formats of other vendors, too: wrap.c at the sender, tlm.c
+ * and layout.c at the receiver.
+ *
  * Not implemented:
- * - 6.1.1, 6.1.2 (IFA, IOAM): other encodings of the same records.
+ * - 6.1.1 to 6.1.3: IFA, IOAM and P4 INT on data.
  * - Path MTU discovery with `encap udp`: ICMP errors quote UDP, and are not passed to TCP. The
  *   option is for fabrics, where the MTU is known.
  */
@@ -77,6 +80,35 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_IN_FORGED] = "in_forged",
 	[INT_COUNT_IN_UNASKED] = "in_unasked",
 	[INT_COUNT_IN_SHORT] = "in_short",
+	[INT_COUNT_IN_IFA] = "in_ifa",
+	[INT_COUNT_IN_IOAM] = "in_ioam",
+	[INT_COUNT_IN_INTMD] = "in_intmd",
+	[INT_COUNT_TLM_NO_LAYOUT] = "tlm_no_layout",
+	[INT_COUNT_TLM_USELESS] = "tlm_useless",
+	[INT_COUNT_TLM_CONTRADICTED] = "tlm_contradicted",
+	[INT_COUNT_TLM_IMPLAUSIBLE] = "tlm_implausible",
+	[INT_COUNT_BAD_IFA + IFA_BAD_TRUNCATED] = "bad_ifa_truncated",
+	[INT_COUNT_BAD_IFA + IFA_BAD_VERSION] = "bad_ifa_version",
+	[INT_COUNT_BAD_IFA + IFA_BAD_TAIL] = "bad_ifa_tail",
+	[INT_COUNT_BAD_IFA + IFA_BAD_NEXT] = "bad_ifa_next",
+	[INT_COUNT_BAD_IFA + IFA_BAD_L4] = "bad_ifa_l4",
+	[INT_COUNT_BAD_IFA + IFA_BAD_LENGTH] = "bad_ifa_length",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_TRUNCATED] = "bad_ioam_truncated",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_OPTIONS] = "bad_ioam_options",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_LENGTH] = "bad_ioam_length",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_TYPE] = "bad_ioam_type",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_NODE_LEN] = "bad_ioam_node_len",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_REMAINING] = "bad_ioam_remaining",
+	[INT_COUNT_BAD_IOAM + IOAM_BAD_STACK] = "bad_ioam_stack",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_TRUNCATED] = "bad_intmd_truncated",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_TYPE] = "bad_intmd_type",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_NPT] = "bad_intmd_npt",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH] = "bad_intmd_length",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_VERSION] = "bad_intmd_version",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_BITMAP] = "bad_intmd_bitmap",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_HOP_ML] = "bad_intmd_hop_ml",
+	[INT_COUNT_BAD_INTMD + INTMD_BAD_STACK] = "bad_intmd_stack",
+	[INT_COUNT_BAD_STACK] = "bad_stack",
 	[INT_COUNT_BAD + INT_BAD_TRUNCATED] = "bad_truncated",
 	[INT_COUNT_BAD + INT_BAD_LENGTH] = "bad_length",
 	[INT_COUNT_BAD + INT_BAD_TYPE] = "bad_type",
@@ -156,6 +188,7 @@ static void __net_exit nint_net_exit(struct net *net)
 	remove_proc_entry("hopcc_int", net->proc_net);
 	free_percpu(in->counts);
 	kfree(rcu_dereference_protected(in->key, true));
+	nint_layout_free(in);
 }
 
 static struct pernet_operations nint_net_ops = {
@@ -189,6 +222,9 @@ static int __init nint_init(void)
 	err = nint_input_init();
 	if (err)
 		goto no_input;
+	err = nint_layout_init();
+	if (err)
+		goto no_layout;
 	/* This step cannot be undone, so it is the last one. */
 	err = nint_kfunc_init();
 	if (err)
@@ -197,6 +233,8 @@ static int __init nint_init(void)
 	return 0;
 
 no_kfunc:
+	nint_layout_exit();
+no_layout:
 	nint_input_exit();
 no_input:
 	nint_gso_exit();
@@ -209,6 +247,7 @@ no_gso:
 static void __exit nint_exit(void)
 {
 	nint_gro_stop();
+	nint_layout_exit();
 	nint_input_exit();
 	unregister_pernet_subsys(&nint_net_ops);
 	nint_gso_exit();

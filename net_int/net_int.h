@@ -20,6 +20,7 @@
 #include "int_carrier.h"
 #include "int_control.h"
 #include "int_receiver.h"
+#include "int_tlm.h"
 
 /*
  * Number of devices for which senders are counted to determine N; a newer device may replace one.
@@ -33,6 +34,8 @@
 #define INT_EVERY_MAX 1000U
 
 #define INT_SLOTS_DEFAULT 5U
+
+#define INT_SPACE_MAX 65535U
 
 /* The longest header in front of TCP: UDP header, INT header and tail. */
 #define INT_SHIM_MAX_BYTES (8 + INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
@@ -79,6 +82,20 @@ enum nint_reverse {
  * @INT_COUNT_IN_FORGED: answers to packets that were never sent
  * @INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
  * @INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
+ * @INT_COUNT_IN_IFA: probes with IFA metadata that were read
+ * @INT_COUNT_IN_IOAM: probes with an IOAM trace that was read
+ * @INT_COUNT_IN_INTMD: probes with INT-MD metadata that were read
+ * @INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
+ * @INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
+ * @INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
+ * @INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
+ * @INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
+ * @INT_COUNT_BAD_IFA_LAST: last counter of INT_COUNT_BAD_IFA
+ * @INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
+ * @INT_COUNT_BAD_IOAM_LAST: last counter of INT_COUNT_BAD_IOAM
+ * @INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP
+ * @INT_COUNT_BAD_INTMD_LAST: last counter of INT_COUNT_BAD_INTMD
+ * @INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
  * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
  * @INT_COUNT_BAD_NEXT: headers that are not followed by TCP
@@ -121,6 +138,20 @@ enum nint_count {
 	INT_COUNT_IN_FORGED,
 	INT_COUNT_IN_UNASKED,
 	INT_COUNT_IN_SHORT,
+	INT_COUNT_IN_IFA,
+	INT_COUNT_IN_IOAM,
+	INT_COUNT_IN_INTMD,
+	INT_COUNT_TLM_NO_LAYOUT,
+	INT_COUNT_TLM_USELESS,
+	INT_COUNT_TLM_CONTRADICTED,
+	INT_COUNT_TLM_IMPLAUSIBLE,
+	INT_COUNT_BAD_IFA,
+	INT_COUNT_BAD_IFA_LAST = INT_COUNT_BAD_IFA + IFA_FAULTS - 1,
+	INT_COUNT_BAD_IOAM,
+	INT_COUNT_BAD_IOAM_LAST = INT_COUNT_BAD_IOAM + IOAM_FAULTS - 1,
+	INT_COUNT_BAD_INTMD,
+	INT_COUNT_BAD_INTMD_LAST = INT_COUNT_BAD_INTMD + INTMD_FAULTS - 1,
+	INT_COUNT_BAD_STACK,
 	INT_COUNT_BAD,
 	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
 	INT_COUNT_BAD_NEXT,
@@ -156,6 +187,30 @@ struct nint_key {
 };
 
 /**
+ * struct nint_table - layouts of a netns; replaced as a whole
+ * @t: the table, whose arrays are in the same memory
+ * @formats: BIT() of enum tlm_format: formats that have a layout
+ * @trust_idle: an empty queue is reported truly
+ * @rcu: for kvfree_rcu()
+ */
+struct nint_table {
+	struct tlm_table t;
+	u8 formats;
+	bool trust_idle;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct nint_foreign - state for telemetry of other vendors; of flows that have received some
+ * @rcu: for kfree_rcu()
+ * @t: state of the law; protected by the flow's lock
+ */
+struct nint_foreign {
+	struct rcu_head rcu;
+	struct nint_tlm t;
+};
+
+/**
  * struct nint_net - state of a netns
  * @net: the netns
  * @on: net.hopcc.int
@@ -167,6 +222,9 @@ struct nint_key {
  * @anonymous: net.hopcc.int_anonymous
  * @gso: net.hopcc.int_gso
  * @unsupported_s: net.hopcc.int_unsupported_s
+ * @format: net.hopcc.int_format
+ * @space: net.hopcc.int_space
+ * @table: layouts of telemetry of other vendors; NULL: none, and no such telemetry is read
  * @cc: net.hopcc.int_cc
  * @key: net.hopcc.int_key; NULL: none
  * @counts: INT_COUNTS counters per CPU
@@ -186,6 +244,9 @@ struct nint_net {
 	unsigned int anonymous;
 	unsigned int gso;
 	unsigned int unsupported_s;
+	unsigned int format;
+	unsigned int space;
+	struct nint_table __rcu *table;
 	char cc[INT_CC_BYTES];
 	struct nint_key __rcu *key;
 	unsigned long __percpu *counts;
@@ -206,6 +267,9 @@ struct nint_net {
  * @forward: enum int_forward, as it was when @sk started to use telemetry
  * @encap: headers are in data, in UDP
  * @slots: number of slots for records
+ * @format: enum nint_format, as it was when @sk started to use telemetry
+ * @foreign: state for telemetry of other vendors; NULL: none was received
+ * @stopped: the flow is about to be freed, and must not get @foreign any more
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
  * @answer_slots: number of slots in the header of @answer
  * @answer_records: number of records in them
@@ -239,6 +303,8 @@ struct int_flow {
 	u8 forward;
 	bool encap;
 	u8 slots;
+	u8 format;
+	bool stopped;
 	u8 hops;
 	u8 answer_slots;
 	u8 answer_records;
@@ -260,6 +326,7 @@ struct int_flow {
 	struct nint_receiver receiver;
 	u64 pending_ns;
 	struct nint_summary summary;
+	struct nint_foreign *foreign;
 };
 
 /**
@@ -267,10 +334,16 @@ struct int_flow {
  * @id: ID of the packet that collected it
  * @seq: SND.NXT after that packet was sent
  * @hdr: the header
+ * @traced: telemetry of other vendors is in the flow's nint_foreign
+ * @rtt_ns: RTT of an earlier probe; 0: not known
+ * @wnd_bytes: the sender's window
  */
 struct nint_arrival {
 	u32 id;
 	u32 seq;
+	bool traced;
+	u32 rtt_ns;
+	u32 wnd_bytes;
 	const struct int_hdr *hdr;
 };
 
@@ -303,7 +376,7 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* sysctl.c */
-#define INT_SYSCTLS 12
+#define INT_SYSCTLS 14
 extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
 void nint_knobs_default(struct nint_net *in);
 
@@ -324,6 +397,41 @@ void nint_input_exit(void);
 /* control.c */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state);
+unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct nf_hook_state *state);
+
+/* tlm.c */
+void nint_tlm_stop(struct int_flow *f);
+bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned int tcp_bytes,
+			struct int_flow *f);
+bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
+		       struct int_flow *f);
+bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
+			 struct int_flow *f);
+bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
+		    u64 now_ns, struct nint_reply *reply);
+
+/* layout.c */
+int nint_layout_init(void);
+void nint_layout_exit(void);
+void nint_layout_free(struct nint_net *in);
+
+/* wrap.c */
+unsigned int nint_wrap_bytes(const struct int_flow *f, const struct sk_buff *skb,
+			     unsigned int slots, unsigned int *growth_bytes);
+unsigned int nint_wrap_tcp_bytes(const struct int_flow *f, const struct sk_buff *skb,
+				 unsigned int slots);
+void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, const struct int_flow *f,
+		   unsigned int slots);
+void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
+	       const struct int_flow *f, unsigned int slots);
+
+static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
+{
+	const struct nint_table *t = rcu_dereference(in->table);
+
+	return t && t->formats & BIT(format);
+}
 
 /* store.c */
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);

@@ -32,7 +32,6 @@ static void write_v4(struct sk_buff *probe)
 	iph->id = 0;
 	iph->frag_off = htons(IP_DF);
 	ip_send_check(iph);
-	nint_control_csum_v4(probe, iph->saddr, iph->daddr);
 }
 
 static void write_v6(struct sk_buff *probe)
@@ -42,17 +41,27 @@ static void write_v6(struct sk_buff *probe)
 
 	ipv6_change_dsfield(ip6h, INET_ECN_MASK, nint_dscp_probe << 2);
 	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
-	nint_control_csum_v6(probe, &ip6h->saddr, &ip6h->daddr);
+#endif
+}
+
+/* With a routing header the IPv6 header has another destination than the socket. */
+static void write_csum(struct sk_buff *probe, const struct sk_buff *skb, const struct sock *sk)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		nint_control_csum_v4(probe, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		nint_control_csum_v6(probe, &ipv6_hdr(skb)->saddr, &sk->sk_v6_daddr);
 #endif
 }
 
 /* Copies the data packet's IP header and all that determines its path. */
-static void build(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
-		  struct sock *sk)
+static void build(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
+		  struct sock *sk, const struct int_flow *f, unsigned int slots)
 {
-	skb_push(probe, ip_bytes);
-	skb_reset_network_header(probe);
-	memcpy(probe->data, skb->data, ip_bytes);
+	nint_wrap_tcp(probe, skb, f, slots);
+	write_csum(probe, skb, sk);
+	nint_wrap(probe, skb, seg, f, slots);
 	if (skb->protocol == htons(ETH_P_IP))
 		write_v4(probe);
 	else
@@ -81,6 +90,7 @@ static unsigned int write_control(struct nint_control *ctl, const struct int_flo
 		.wnd = htonl(wnd_bytes),
 		.kind = htons(ask->kind),
 		.flows = htons(nint_queues_to_report(&f->peer_met)),
+		.tag_hi = htonl(f->asker.rtt_ns),
 	};
 	ctl->terms = (struct int_terms) {
 		.wnd_max = htonl(ask->wnd_max_bytes),
@@ -119,17 +129,15 @@ static enum nint_turn turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_
 									     INT_TURN_SEND;
 }
 
-/*
- * Returns true if the probe fits. It has no room for extension headers, and its checksum does not
- * cover the final address of a routing header.
- */
+/* Returns true if the probe fits, with the extension headers of the data. */
 static bool has_room(const struct sk_buff *skb, const struct hop_segment *seg,
-		     unsigned int bytes)
+		     const struct int_flow *f, unsigned int bytes)
 {
-	if (skb->protocol == htons(ETH_P_IPV6) &&
-	    seg->place.offset_bytes != sizeof(struct ipv6hdr))
-		return false;
-	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes <= dst_mtu(skb_dst(skb));
+	unsigned int growth_bytes;
+
+	bytes += nint_wrap_bytes(f, skb, f->slots, &growth_bytes);
+	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes + growth_bytes <=
+	       dst_mtu(skb_dst(skb));
 }
 
 static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct hop_segment *seg)
@@ -174,7 +182,7 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	bytes = write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
-	if (!has_room(skb, seg, bytes)) {
+	if (!has_room(skb, seg, f, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
@@ -197,11 +205,13 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 {
 	const struct tcphdr *th = tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
+	struct int_flow *f = hop_flow_state(flow);
+	unsigned int growth_bytes, headroom_bytes;
 	struct nint_control ctl;
 	struct sk_buff *probe;
 	u32 seq;
 
-	switch (prepare(hop_flow_state(flow), skb, seg, sk, &ctl)) {
+	switch (prepare(f, skb, seg, sk, &ctl)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
@@ -219,12 +229,16 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	/* A receiver that reports only ratios must not reveal queues. */
 	if (READ_ONCE(in->anonymous))
 		ctl.msg.flows = 0;
-	probe = nint_control_alloc(th, tp->snd_una, &ctl.msg, &ctl.hdr, &ctl.terms);
+	headroom_bytes = seg->place.offset_bytes +
+			 nint_wrap_bytes(f, skb, int_slots(&ctl.hdr), &growth_bytes);
+	probe = nint_control_alloc(th, tp->snd_una - nint_wrap_tcp_bytes(f, skb,
+									 int_slots(&ctl.hdr)),
+				   &ctl.msg, &ctl.hdr, &ctl.terms, headroom_bytes);
 	if (!probe) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}
-	build(probe, skb, seg->place.offset_bytes, sk);
+	build(probe, skb, seg, sk, f, int_slots(&ctl.hdr));
 	nint_count(in, INT_COUNT_OUT_PROBE);
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
 	state->okfn(state->net, sk, probe);

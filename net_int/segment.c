@@ -9,19 +9,20 @@
 /*
  * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
  * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
- * otherwise NULL.
+ * otherwise NULL. @headroom_bytes: room for headers beside the usual ones.
  */
 struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
-				   const struct int_hdr *h, const struct int_terms *terms)
+				   const struct int_hdr *h, const struct int_terms *terms,
+				   unsigned int headroom_bytes)
 {
 	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
 			     (terms ? INT_TERMS_BYTES : 0);
-	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + bytes, GFP_ATOMIC);
+	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + headroom_bytes + bytes, GFP_ATOMIC);
 	struct tcphdr *th;
 
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, MAX_TCP_HEADER);
+	skb_reserve(skb, MAX_TCP_HEADER + headroom_bytes);
 	skb_put_data(skb, msg, INT_MSG_BYTES);
 	skb_put_data(skb, h, h->words * INT_WORD_BYTES);
 	if (terms)

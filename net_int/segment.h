@@ -6,7 +6,8 @@
 #include "net_int.h"
 
 struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
-				   const struct int_hdr *h, const struct int_terms *terms);
+				   const struct int_hdr *h, const struct int_terms *terms,
+				   unsigned int headroom_bytes);
 void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
 void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
 			  const struct in6_addr *daddr);

@@ -13,6 +13,8 @@
 static unsigned int nint_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 static unsigned int nint_slots_max = INT_SLOTS_MAX;
 static unsigned int nint_every_max = INT_EVERY_MAX;
+static unsigned int nint_format_max = NINT_FORMATS - 1;
+static unsigned int nint_space_max = INT_SPACE_MAX;
 
 /* Returns a new key, NULL for none, or an error. */
 static struct nint_key *parse_key(const char *digits)
@@ -103,6 +105,8 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
+	INT_KNOB("int_format", format, SYSCTL_ZERO, &nint_format_max),
+	INT_KNOB("int_space", space, SYSCTL_ZERO, &nint_space_max),
 	hop_sysctl_renamed(INT_KNOB, "int_unsupported_s", "int_silent_s", unsupported_s,
 			   SYSCTL_ZERO, &nint_unsupported_max_s),
 	{

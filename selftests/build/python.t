@@ -31,6 +31,8 @@ MYPYPATH=tools/lab mypy --config-file selftests/build/mypy.ini -p hoplab >build/
 tap_result $? "mypy has no findings in the lab's host side" build/mypy.log
 MYPYPATH=tools/hopstat mypy --config-file selftests/build/mypy.ini -p hopstat_lib >build/mypy.log 2>&1
 tap_result $? "mypy has no findings in hopstat" build/mypy.log
+mypy --config-file selftests/build/mypy.ini tools/intlayout/intlayout >build/mypy.log 2>&1
+tap_result $? "mypy has no findings in intlayout" build/mypy.log
 printf 'def of(value: int) -> str:\n    return value\n' >build/python/bad.py
 ! mypy --config-file selftests/build/mypy.ini build/python/bad.py >build/python/log 2>&1 &&
 	grep -q 'Incompatible return value' build/python/log

@@ -48,12 +48,15 @@ struct tcphdr;
  * @state_bytes: size of the carrier's private state in an entry
  * @start: initialises a new private state, which is zeroed before
  * @changed: called after the stage of discovery has changed, under the RCU read lock
+ * @stop: called when the last reference to the entry is released; readers may still use the state
+ *	until an RCU grace period has ended; NULL: not needed
  */
 struct hop_flow_kind {
 	size_t state_bytes;
 	void (*start)(void *state);
 	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 			enum hop_stage to);
+	void (*stop)(void *state);
 };
 
 /**

@@ -85,11 +85,13 @@ struct hop_carrier {
 /**
  * struct hop_hook_wish - the packets that a carrier wants to see in a network namespace
  * @protocol: protocol number of the carrier's header: all incoming packets with it
+ * @other: another protocol number, as @protocol; 0: none
  * @segments: also incoming TCP and UDP packets, while the namespace has flows
  * @all: all packets, incoming and outgoing
  */
 struct hop_hook_wish {
 	u8 protocol;
+	u8 other;
 	bool segments;
 	bool all;
 };

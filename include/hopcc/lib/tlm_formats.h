@@ -223,7 +223,7 @@ enum tlm_builtin {
 	TLM_BUILTINS,
 };
 
-static const struct tlm_layout tlm_builtin[TLM_BUILTINS] = {
+static const struct tlm_layout __maybe_unused tlm_builtin[TLM_BUILTINS] = {
 	[TLM_TRIDENT3] = {
 		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1, .code = true,
 		.egress_time = true,

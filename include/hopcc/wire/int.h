@@ -155,7 +155,8 @@ struct int_hdr {
  * @kind: enum int_answer_kind: the kind that is requested or given
  * @flows: answer: N, or 0 if not reported; probe: queues on the path of the other end's SYN or
  *	SYN-ACK, 2^INT_QUEUES_SHIFT ns
- * @tag_hi: answer: upper half of the SipHash-2-4 value; 0 without a key
+ * @tag_hi: answer: upper half of the SipHash-2-4 value; 0 without a key; probe: RTT of an earlier
+ *	probe, ns; 0 if not known
  * @tag_lo: answer: lower half of the same
  */
 struct int_msg {

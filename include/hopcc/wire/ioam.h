@@ -29,6 +29,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #ifdef __KERNEL__
@@ -45,6 +46,8 @@
 /* Type and length of an option, which its length does not include. */
 #define IOAM_TLV_BYTES		2U
 #define IOAM_OPT_BYTES		4U
+/* The length of an extension header is a byte, in units of 8 bytes without the first. */
+#define IOAM_HBH_MAX_BYTES	2048U
 #define IOAM_TRACE_BYTES	8U
 #define IOAM_DATA_OFFSET	(IOAM_OPT_BYTES + IOAM_TRACE_BYTES)
 /* An option is at most 257 bytes long with its type and length. */
@@ -344,6 +347,77 @@ static inline u32 ioam_write(u8 *hdr, u8 next, u16 ns, u32 trace, u32 data_bytes
 		hdr[end] = IOAM_PADN;
 		hdr[end + 1] = bytes - end - IOAM_TLV_BYTES;
 	}
+	return bytes;
+}
+
+/*
+ * Number of bytes in front of the first option that is no padding; at most the length of the
+ * header.
+ */
+static inline u32 ioam_first_option(const u8 *hdr)
+{
+	const u32 bytes = (hdr[1] + 1U) * 8;
+	u32 at = IOAM_HBH_BYTES;
+
+	while (at < bytes && (hdr[at] == IOAM_PAD1 || hdr[at] == IOAM_PADN)) {
+		if (hdr[at] == IOAM_PAD1)
+			at++;
+		else
+			at += at + 1 < bytes ? IOAM_TLV_BYTES + hdr[at + 1] : 1;
+	}
+	return min(at, bytes);
+}
+
+/**
+ * ioam_insert_bytes() - length of the header that ioam_insert() writes
+ * @data_bytes: room for the data of the hops, a multiple of 8, up to IOAM_DATA_MAX_BYTES
+ * @old: a hop-by-hop header that the packet has already; NULL: none
+ *
+ * Return: bytes.
+ */
+static inline u32 ioam_insert_bytes(u32 data_bytes, const u8 *old)
+{
+	u32 first;
+
+	if (!old)
+		return ioam_hdr_bytes(data_bytes);
+	first = ioam_first_option(old);
+	return ioam_hdr_bytes(data_bytes) + first % 8 + (old[1] + 1U) * 8 - first;
+}
+
+/**
+ * ioam_insert() - source: write a header with an empty trace and the options of another header
+ * @hdr: position of the header; has room for ioam_insert_bytes(), at most IOAM_HBH_MAX_BYTES
+ * @old: a hop-by-hop header that the packet has already; NULL: none
+ * @next: protocol that follows, without @old
+ * @ns: namespace ID
+ * @trace: trace type, of IOAM_KNOWN_BITS, not 0
+ * @data_bytes: room for the data of the hops, a multiple of 8, up to IOAM_DATA_MAX_BYTES
+ *
+ * A packet may have only one hop-by-hop header. Our trace is the first one, since a receiver reads
+ * the first. Padding of less than 8 bytes keeps the alignment of the other options, in place of
+ * their own padding, because Linux refuses more than seven bytes in a row.
+ *
+ * Return: length of the header.
+ */
+static inline u32 ioam_insert(u8 *hdr, const u8 *old, u8 next, u16 ns, u32 trace, u32 data_bytes)
+{
+	u32 bytes = ioam_write(hdr, next, ns, trace, data_bytes), first, i;
+
+	if (!old)
+		return bytes;
+	first = ioam_first_option(old);
+	if (first % 8 == 1)
+		hdr[bytes] = IOAM_PAD1;
+	for (i = 0; first % 8 > 1 && i < first % 8; i++)
+		hdr[bytes + i] = i ? 0 : IOAM_PADN;
+	if (first % 8 > 1)
+		hdr[bytes + 1] = first % 8 - IOAM_TLV_BYTES;
+	bytes += first % 8;
+	memcpy(hdr + bytes, old + first, (old[1] + 1U) * 8 - first);
+	bytes += (old[1] + 1U) * 8 - first;
+	hdr[0] = old[0];
+	hdr[1] = bytes / 8 - 1;
 	return bytes;
 }
 

@@ -46,6 +46,16 @@ SETTLED_BYTES = 200000
 # Ethernet header, preamble and gap of each packet; the least target in packet times; its rounding.
 WIRE_BYTES, PACKET_TIMES, ROUND_NS = 38, 4, 10000
 
+# What makes telemetry of other vendors' switches useless: (counter, cause, command).
+TELEMETRY = (
+    ("tlm_no_layout", "no layout fits the hops of the path, or no speed of their ports is known",
+     "intlayout show; intlayout set FILE"),
+    ("tlm_useless", "the values of the hops are implausible or stand still: a field, a unit or a clock is wrong",
+     "intlayout show; intlayout set FILE"),
+    ("tlm_contradicted", "the RTT is longer than the reported queues explain: a queue is not reported",
+     "on each router: tc qdisc replace dev PORT root tbf rate RATE burst 20k limit 4m"),
+)
+
 # csig is starved if its delay exceeds this many targets, and its rate is this many times below
 # another's.
 STARVED_TARGETS, STARVED_TIMES = 5, 5
@@ -255,14 +265,28 @@ def check_ports(host: Host) -> Iterator[Row]:
                       name_ports(host, ["DEVICE"]))
 
 
-def has_unsupported_peers(carrier: str) -> bool:
-    """True if a connection of this namespace found a peer or a path without the carrier."""
+def read_counts(carrier: str) -> dict[str, int]:
+    """Return the carrier's counters of this namespace; none if it is not loaded."""
     try:
         with open("/proc/net/hopcc_" + carrier, encoding="ascii") as file:
-            counts = dict(line.split() for line in file)
+            return {name: int(value) for name, value in map(str.split, file)}
     except OSError:
-        return False
-    return int(counts["peer_unsupported"]) + int(counts["peer_avoided"]) > 0
+        return {}
+
+
+def has_unsupported_peers(carrier: str) -> bool:
+    """True if a connection of this namespace found a peer or a path without the carrier."""
+    counts = read_counts(carrier)
+    return counts.get("peer_unsupported", 0) + counts.get("peer_avoided", 0) > 0
+
+
+def check_telemetry(_host: Host) -> Iterator[Row]:
+    """Yield what made telemetry of other vendors' switches useless so far."""
+    counts = read_counts("int")
+    for name, cause, command in TELEMETRY:
+        if counts.get(name):
+            yield finding("telemetry", name, f"{counts[name]} answers so far, after which senders are Reno: {cause}",
+                          command)
 
 
 def why_xcp_reno(flow: Row, peer: str) -> Reason:
@@ -386,7 +410,7 @@ def check_target(host: Host) -> Iterator[Row]:
 
 
 CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
-    check_module, check_allowed, check_ecn, check_carrier, check_ports, check_reno, check_path,
+    check_module, check_allowed, check_ecn, check_carrier, check_ports, check_reno, check_telemetry, check_path,
     check_beside, check_target)
 
 

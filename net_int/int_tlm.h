@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The receiver of telemetry that switches of other vendors wrote into a probe: it runs
+ * hopcc/lib/tlm_law.h and answers with a ratio, U over T. The sender needs neither the layouts nor
+ * the state of the hops.
+ *
+ * Hops of our own may be on the same path; their records are in the probe's INT header, and U is
+ * the larger one of both.
+ *
+ * Deviations:
+ * - The RTT by which the law checks the reports is that of an earlier probe, as the sender measured
+ *   it, in the message of the probe.
+ * - The interval at which Wc is to be updated if a switch averages over more than T is not reported
+ *   to the sender (tlm_load.hold_ns).
+ * - An answer without a usable hop has the form of records with no record, since the sender takes
+ *   that for an answer that it cannot use, and falls back to Reno.
+ */
+#ifndef HOPCC_NET_INT_INT_TLM_H
+#define HOPCC_NET_INT_INT_TLM_H
+
+#include <hopcc/lib/tlm_formats.h>
+#include <hopcc/lib/tlm_law.h>
+
+#include "int_receiver.h"
+
+/* Metadata of a hop, bytes: IOAM_HPCC_BITS, INTMD_HPCC_BITS; IFA in all public examples. */
+#define NINT_IOAM_NODE_BYTES	20U
+#define NINT_INTMD_NODE_BYTES	24U
+#define NINT_IFA_NODE_BYTES	32U
+
+/**
+ * enum nint_format - net.hopcc.int_format: formats of telemetry that probes request
+ * @NINT_FORMAT_HOPCC: records of our own hops only
+ * @NINT_FORMAT_IFA: also IFA 2.0
+ * @NINT_FORMAT_IOAM: also IOAM, in IPv6
+ * @NINT_FORMAT_INTMD: INT-MD 2.1; our own hops do not find the records behind it
+ * @NINT_FORMATS: number of values
+ */
+enum nint_format {
+	NINT_FORMAT_HOPCC,
+	NINT_FORMAT_IFA,
+	NINT_FORMAT_IOAM,
+	NINT_FORMAT_INTMD,
+	NINT_FORMATS,
+};
+
+/**
+ * struct nint_tlm - state of the law for a flow; all zero at the start
+ * @v: state of the hops
+ * @path: records of the latest probe
+ * @u: U, as filtered, in 2^-HPCC_U_SHIFT; 0: no measurement yet
+ */
+struct nint_tlm {
+	struct tlm_vars v;
+	struct tlm_path path;
+	u32 u;
+};
+
+/**
+ * enum nint_tlm_news - result of a probe
+ * @NINT_TLM_USED: the hops were measured, or stored for the next measurement
+ * @NINT_TLM_NO_LAYOUT: no hop can be used, and one had no layout or no known speed
+ * @NINT_TLM_USELESS: no hop can be used, since their values were implausible or stood still
+ * @NINT_TLM_CONTRADICTED: the RTT contradicts the reported queues, for good
+ */
+enum nint_tlm_news {
+	NINT_TLM_USED,
+	NINT_TLM_NO_LAYOUT,
+	NINT_TLM_USELESS,
+	NINT_TLM_CONTRADICTED,
+};
+
+/**
+ * nint_ioam_data_bytes() - room for the data of hops in a probe
+ * @slots: number of hops
+ *
+ * Return: bytes, a multiple of 8, up to IOAM_DATA_MAX_BYTES.
+ */
+static inline u32 nint_ioam_data_bytes(u32 slots)
+{
+	return min((slots * NINT_IOAM_NODE_BYTES + 7) & ~7U, IOAM_DATA_MAX_BYTES & ~7U);
+}
+
+/* Lines 8 and 9 of the algorithm. The first measurement is taken as it is. */
+static inline void nint_tlm_filter(struct nint_tlm *t, u32 u, u32 tau_ns, u32 t_ns)
+{
+	/* |u - U| < 2^32, tau < 2^30 */
+	const s64 step = ((s64)u - t->u) * min(tau_ns, t_ns);
+
+	t->u = t->u ? t->u + (s32)div_s64(step, t_ns) : u;
+}
+
+static inline enum nint_tlm_news nint_tlm_why(const struct nint_tlm *t)
+{
+	if (t->v.guard >= TLM_GUARD_MAX)
+		return NINT_TLM_CONTRADICTED;
+	return t->path.bad & (TLM_BAD_LAYOUT | TLM_BAD_SPEED) || !t->path.records ?
+		NINT_TLM_NO_LAYOUT : NINT_TLM_USELESS;
+}
+
+/*
+ * Also uses the records of our own hops in the probe. Returns true if they have changed U. Without
+ * the speed of one of these hops the window must not grow.
+ */
+static inline bool nint_tlm_own_hops(struct nint_receiver *r, const struct int_hdr *h, u64 now_ns,
+				     struct nint_reply *reply)
+{
+	bool is_new;
+
+	if (!int_hops(h))
+		return false;
+	if (!hpcc_understands(h)) {
+		reply->wnd = max(reply->wnd, r->p.eta);
+		return false;
+	}
+	is_new = hpcc_receive(&r->v, &r->p, h, now_ns) == HPCC_RECEIVED_NEW;
+	reply->wnd = max(reply->wnd, r->v.u);
+	return is_new;
+}
+
+/**
+ * nint_tlm_update() - process telemetry of other vendors in a probe
+ * @t: the flow; @t->path has the records
+ * @r: the flow; nint_receiver_ask() has processed the probe's request
+ * @h: header of the probe, validated
+ * @s: local clock, the flow's rate and RTT
+ * @trust_idle: the administrator confirms that an empty queue is reported truly
+ * @reply: result
+ *
+ * Return: what became of the telemetry.
+ */
+static inline enum nint_tlm_news nint_tlm_update(struct nint_tlm *t, struct nint_receiver *r,
+						 const struct int_hdr *h,
+						 const struct tlm_sample *s, bool trust_idle,
+						 struct nint_reply *reply)
+{
+	const struct tlm_params p = {
+		.t_ns = r->p.t_ns,
+		.eta = r->p.eta,
+		.target = TLM_TARGET_DEFAULT,
+		.slack_ns = TLM_SLACK_DEFAULT_NS,
+		.trust_idle = trust_idle,
+	};
+	struct tlm_load load;
+	enum hpcc_received received = tlm_receive(&t->v, &p, &t->path, s, &load);
+	bool is_new = received == HPCC_RECEIVED_NEW;
+
+	*reply = (struct nint_reply) { .kind = INT_ANSWER_RATIO };
+	/* Records that are from another path each time are of no use either. */
+	if (received == HPCC_RECEIVED_NOTHING || received == HPCC_RECEIVED_PATH) {
+		*reply = (struct nint_reply) { .kind = INT_ANSWER_RECORDS, .none = true };
+		return received == HPCC_RECEIVED_PATH ? NINT_TLM_USED : nint_tlm_why(t);
+	}
+	if (is_new)
+		nint_tlm_filter(t, load.u, load.tau_ns, r->p.t_ns);
+	reply->wnd = t->u;
+	is_new |= nint_tlm_own_hops(r, h, s->now_ns, reply);
+	/* Without a measurement of all hops there is no U. */
+	reply->tau_ns = is_new && t->u ? r->p.t_ns : 0;
+	/* The sender makes room for all. */
+	reply->hops = min_t(u32, t->path.hops + t->path.full, INT_HOPS_SATURATED);
+	return NINT_TLM_USED;
+}
+
+#endif /* HOPCC_NET_INT_INT_TLM_H */

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the receiver of other vendors' telemetry, with values that can be checked by hand; run
+ * in the kernel and on the host
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "int_carrier.h"
+#include "int_tlm.h"
+
+#define T_NS 100000U
+#define MBIT 1000U
+/* Bytes that the port sends in T. */
+#define BDP_BYTES 12500U
+
+struct one {
+	struct nint_tlm t;
+	struct nint_receiver r;
+	struct nint_reply reply;
+	struct tlm_sample s;
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + 2 * INT_RECORD_BYTES];
+	};
+};
+
+/* A flow whose path has one hop with a queue only, of 1 Gbit/s. */
+static void start(struct one *o)
+{
+	*o = (struct one) {
+		.r = {
+			.asked = true,
+			.p = { .t_ns = T_NS, .eta = HPCC_U_ONE * 95 / 100,
+			       .wnd_max_bytes = 2 * BDP_BYTES, .wnd_init_bytes = BDP_BYTES },
+		},
+		.s = { .now_ns = 1000000, .own_bytes_ps = 125000000 },
+	};
+	hpcc_start(&o->r.v, &o->r.p);
+	int_write(&o->hdr, 0, INT_TYPE_PROBE, 0, 2);
+	o->t.path.records = 1;
+	o->t.path.hops = 1;
+	o->t.path.record[0] = (struct tlm_record) {
+		.mbit_ps = MBIT, .node_id = 5, .port_id = 7,
+		.has = TLM_HAS(TLM_QUEUE) | TLM_HAS(TLM_SPEED),
+	};
+}
+
+static enum nint_tlm_news step(struct one *o, u32 queue_bytes)
+{
+	o->s.now_ns += T_NS;
+	o->t.path.record[0].queue_bytes = queue_bytes;
+	return nint_tlm_update(&o->t, &o->r, &o->hdr, &o->s, false, &o->reply);
+}
+
+/* The first answer has no U; then U follows the queue. */
+static void queue_test(struct kunit *test)
+{
+	static struct one o;
+
+	start(&o);
+	KUNIT_EXPECT_EQ(test, step(&o, BDP_BYTES), NINT_TLM_USED);
+	KUNIT_EXPECT_EQ(test, o.reply.kind, INT_ANSWER_RATIO);
+	KUNIT_EXPECT_EQ(test, o.reply.tau_ns, 0);
+	KUNIT_EXPECT_EQ(test, step(&o, BDP_BYTES), NINT_TLM_USED);
+	KUNIT_EXPECT_EQ(test, o.reply.tau_ns, T_NS);
+	KUNIT_EXPECT_EQ(test, o.reply.hops, 1);
+	/* 2 of the target 1.05 is 2 * 0.95 / 1.05 = 1.8095 of eta's. */
+	KUNIT_EXPECT_EQ(test, (u64)o.reply.wnd * 1000 >> HPCC_U_SHIFT, 1809);
+	step(&o, 0);
+	KUNIT_EXPECT_TRUE(test, o.reply.wnd < HPCC_U_ONE);
+}
+
+/* Without a layout there is an answer without records, by which the sender falls back to Reno. */
+static void unknown_test(struct kunit *test)
+{
+	static struct one o;
+
+	start(&o);
+	o.t.path.record[0] = (struct tlm_record){};
+	o.t.path.bad = TLM_BAD_LAYOUT;
+	step(&o, 0);
+	KUNIT_EXPECT_EQ(test, step(&o, 0), NINT_TLM_NO_LAYOUT);
+	KUNIT_EXPECT_EQ(test, o.reply.kind, INT_ANSWER_RECORDS);
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
+	o.t.path.bad = 0;
+	KUNIT_EXPECT_EQ(test, step(&o, 0), NINT_TLM_USELESS);
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
+}
+
+/* An RTT of 10 T with an empty queue: a queue is hidden. */
+static void guard_test(struct kunit *test)
+{
+	static struct one o;
+	u32 i;
+
+	start(&o);
+	o.s.rtt_ns = 10 * T_NS;
+	/* A round is as long as the RTT, and 8 of them are enough. */
+	for (i = 0; i < 100; i++)
+		step(&o, i & 1 ? 2000 : 1600);
+	KUNIT_EXPECT_EQ(test, step(&o, 1600), NINT_TLM_CONTRADICTED);
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
+}
+
+/* Records that come from another path each time are of no use. */
+static void path_test(struct kunit *test)
+{
+	static struct one o;
+
+	start(&o);
+	step(&o, 0);
+	o.t.path.record[0].port_id++;
+	o.t.path.path_id++;
+	KUNIT_EXPECT_EQ(test, step(&o, 0), NINT_TLM_USED);
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
+	step(&o, 0);
+	KUNIT_EXPECT_EQ(test, o.reply.kind, INT_ANSWER_RATIO);
+}
+
+/* A hop of our own on the same path: the larger U counts, and a speed that is not known holds. */
+static void mixed_test(struct kunit *test)
+{
+	struct int_record r = { .speed = 3, .ts_ns = 1000, .tx_units = 0 };
+	static struct one o;
+	u32 i;
+
+	start(&o);
+	o.hdr.path = cpu_to_be32(1U << INT_HOPS_SHIFT | 9U << INT_PATH_ID_SHIFT);
+	for (i = 0; i < 20; i++) {
+		/* 1 Gbit/s with a queue of 2 T, in units of 4 bytes. */
+		r.ts_ns += T_NS;
+		r.tx_units += BDP_BYTES / 4;
+		r.qlen_units = BDP_BYTES / 2;
+		o.hdr.record[0] = int_pack(&r);
+		step(&o, 0);
+	}
+	KUNIT_EXPECT_TRUE(test, o.reply.wnd > HPCC_U_ONE * 5 / 2);
+	r.speed = 0;
+	o.hdr.record[0] = int_pack(&r);
+	step(&o, 0);
+	KUNIT_EXPECT_TRUE(test, o.reply.wnd >= o.r.p.eta);
+}
+
+/* Room for the hops of a trace: a multiple of 8 that an option has. */
+static void room_test(struct kunit *test)
+{
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, nint_ioam_data_bytes(5), 104);
+	for (i = 1; i <= INT_SLOTS_MAX; i++) {
+		KUNIT_EXPECT_EQ(test, nint_ioam_data_bytes(i) % 8, 0);
+		KUNIT_EXPECT_TRUE(test, nint_ioam_data_bytes(i) <= IOAM_DATA_MAX_BYTES);
+		KUNIT_EXPECT_TRUE(test, nint_ioam_data_bytes(i) >= min(i, 12U) * 20);
+	}
+}
+
+/* The RTT of one probe at a time; a lost one has none. */
+static void rtt_test(struct kunit *test)
+{
+	struct nint_asker a = {};
+	u32 first, id;
+
+	first = nint_leaves(&a, 1000000, 1000000, 0);
+	id = nint_leaves(&a, 1010000, 1000000, 1000);
+	nint_answered(&a, first, 1, false, 1100000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 100000);
+	nint_answered(&a, id, 2, false, 1110000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 100000);
+	nint_leaves(&a, 1200000, 1000000, 2000);
+	id = nint_leaves(&a, 1210000, 1000000, 3000);
+	nint_answered(&a, id, 4, false, 1400000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 100000);
+	id = nint_leaves(&a, 1500000, 1000000, 4000);
+	nint_answered(&a, id, 5, false, 1548000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 48000);
+}
+
+static struct kunit_case int_tlm_cases[] = {
+	KUNIT_CASE(queue_test),
+	KUNIT_CASE(unknown_test),
+	KUNIT_CASE(guard_test),
+	KUNIT_CASE(path_test),
+	KUNIT_CASE(mixed_test),
+	KUNIT_CASE(room_test),
+	KUNIT_CASE(rtt_test),
+	{}
+};
+
+static struct kunit_suite int_tlm_suite = {
+	.name = "int_tlm",
+	.test_cases = int_tlm_cases,
+};
+
+kunit_test_suite(int_tlm_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of the receiver of other vendors' telemetry");

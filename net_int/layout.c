@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Layouts of telemetry of other vendors, by generic netlink: uapi/hopcc/int_layout.h. A table is
+ * validated by hopcc/lib/tlm_formats.h before it replaces the old one.
+ */
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include <uapi/hopcc/int_layout.h>
+
+#include "net_int.h"
+
+static const char * const tlm_fault_texts[TLM_FAULTS] = {
+	[TLM_INVALID_FORMAT] = "unknown format",
+	[TLM_INVALID_SPACE] = "space has bits outside of its mask, or more than the format has",
+	[TLM_INVALID_TYPE] = "type has undefined bits, or IFA a type",
+	[TLM_INVALID_DEVICE] = "device has bits outside of its mask, or the type has no node",
+	[TLM_INVALID_WORDS] = "words are for IFA, and only for IFA",
+	[TLM_INVALID_FIELD] = "a field is not within an element that the type requires",
+	[TLM_INVALID_WIDTH] = "a field is too wide",
+	[TLM_INVALID_SCALE] = "a factor is 0, or a scaled value is too large or not whole",
+	[TLM_INVALID_TIME] = "seconds without a fraction, or no resolution",
+	[TLM_INVALID_MBIT] = "a speed is 0 or above 1600000 Mbit/s",
+	[TLM_INVALID_PERIOD] = "an interval of more than a second",
+	[TLM_INVALID_EMPTY] = "neither queue, counter nor utilisation",
+	[TLM_INVALID_ORDER] = "ports are not in ascending order",
+};
+
+/* A write of one table at a time. */
+static DEFINE_MUTEX(layout_lock);
+
+static struct genl_family nint_family;
+
+static struct tlm_field field_of(const struct int_layout_field *f)
+{
+	return (struct tlm_field) {
+		.element = f->element,
+		.width = f->width,
+		.shift = f->shift,
+		.bit = f->bit,
+		.mul = f->mul,
+		.ones_missing = f->ones_missing,
+	};
+}
+
+static void layout_of(struct tlm_layout *to, const struct int_layout *l)
+{
+	u32 i;
+
+	*to = (struct tlm_layout) {
+		.format = l->format,
+		.node_words = l->node_words,
+		.space = l->space,
+		.space_mask = l->space_mask,
+		.type = l->type,
+		.device = l->device,
+		.device_mask = l->device_mask,
+		.code = l->flags & INT_LAYOUT_F_CODE,
+		.mbit_ps = l->mbit_ps,
+		.ts_res_ns = l->ts_res_ns,
+		.tx_refresh_ns = l->tx_refresh_ns,
+		.util_window_ns = l->util_window_ns,
+		.residence_reduce = l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE,
+		.egress_time = l->flags & INT_LAYOUT_F_EGRESS_TIME,
+	};
+	for (i = 0; i < TLM_FIELDS; i++)
+		to->field[i] = field_of(&l->field[i]);
+	memcpy(to->speed_mbit, l->speed_mbit, sizeof(to->speed_mbit));
+}
+
+static void show_layout(struct int_layout *to, const struct tlm_layout *l)
+{
+	u32 i;
+
+	*to = (struct int_layout) {
+		.format = l->format,
+		.node_words = l->node_words,
+		.flags = (l->code ? INT_LAYOUT_F_CODE : 0) |
+			 (l->residence_reduce ? INT_LAYOUT_F_RESIDENCE_REDUCE : 0) |
+			 (l->egress_time ? INT_LAYOUT_F_EGRESS_TIME : 0),
+		.space = l->space,
+		.space_mask = l->space_mask,
+		.type = l->type,
+		.device = l->device,
+		.device_mask = l->device_mask,
+		.mbit_ps = l->mbit_ps,
+		.ts_res_ns = l->ts_res_ns,
+		.tx_refresh_ns = l->tx_refresh_ns,
+		.util_window_ns = l->util_window_ns,
+	};
+	memcpy(to->speed_mbit, l->speed_mbit, sizeof(to->speed_mbit));
+	for (i = 0; i < TLM_FIELDS; i++)
+		to->field[i] = (struct int_layout_field) {
+			.element = l->field[i].element,
+			.width = l->field[i].width,
+			.shift = l->field[i].shift,
+			.ones_missing = l->field[i].ones_missing,
+			.bit = l->field[i].bit,
+			.mul = l->field[i].mul,
+		};
+}
+
+static int refuse(struct genl_info *info, const struct nlattr *attr, const char *text)
+{
+	NL_SET_BAD_ATTR(info->extack, attr);
+	info->extack->_msg = text;
+	return -EINVAL;
+}
+
+/* Returns the number of elements; negative: an error, which is reported. */
+static int count_of(struct genl_info *info, int attribute, size_t size, unsigned int max)
+{
+	const struct nlattr *attr = info->attrs[attribute];
+
+	if (!attr)
+		return 0;
+	if (nla_len(attr) % size || nla_len(attr) / size > max)
+		return refuse(info, attr, "no whole number of elements, or too many");
+	return nla_len(attr) / size;
+}
+
+static int read_layouts(struct genl_info *info, struct nint_table *t, struct tlm_layout *layout)
+{
+	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_LAYOUTS];
+	enum tlm_field_id field;
+	enum tlm_fault fault;
+	struct int_layout l;
+	u32 i;
+
+	for (i = 0; i < t->t.layouts; i++) {
+		memcpy(&l, nla_data(attr) + i * sizeof(l), sizeof(l));
+		if (l.flags & ~INT_LAYOUT_F_ALL)
+			return refuse(info, attr, "unknown flag");
+		layout_of(&layout[i], &l);
+		fault = tlm_check(&layout[i], &field);
+		if (fault)
+			return refuse(info, attr, tlm_fault_texts[fault]);
+		t->formats |= BIT(layout[i].format);
+	}
+	return 0;
+}
+
+static int read_ports(struct genl_info *info, struct nint_table *t, struct tlm_port *port)
+{
+	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_PORTS];
+	enum tlm_fault fault;
+
+	static_assert(sizeof(struct tlm_port) == sizeof(struct int_layout_port));
+	static_assert(offsetof(struct tlm_port, mbit_ps) ==
+		      offsetof(struct int_layout_port, mbit_ps));
+	if (attr)
+		memcpy(port, nla_data(attr), nla_len(attr));
+	fault = tlm_check_ports(port, t->t.ports);
+	return fault ? refuse(info, attr, tlm_fault_texts[fault]) : 0;
+}
+
+/* Returns the table in a message, validated, or an error, which is reported. */
+static struct nint_table *read_table(struct genl_info *info)
+{
+	const int layouts = count_of(info, INT_LAYOUT_A_LAYOUTS, sizeof(struct int_layout),
+				     INT_LAYOUT_MAX);
+	const int ports = count_of(info, INT_LAYOUT_A_PORTS, sizeof(struct int_layout_port),
+				   INT_LAYOUT_PORTS_MAX);
+	const struct nlattr *schema = info->attrs[INT_LAYOUT_A_SCHEMA];
+	struct tlm_layout *layout;
+	struct nint_table *t;
+	struct tlm_port *port;
+	int err;
+
+	if (layouts < 0 || ports < 0)
+		return ERR_PTR(-EINVAL);
+	if (!layouts)
+		return ERR_PTR(refuse(info, NULL, "no layout"));
+	if (schema && nla_get_u32(schema) > IOAM_SCHEMA_MAX)
+		return ERR_PTR(refuse(info, schema, "a schema ID has 24 bits"));
+	t = kvzalloc(sizeof(*t) + layouts * sizeof(*layout) + ports * sizeof(*port),
+		     GFP_KERNEL_ACCOUNT);
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	layout = (struct tlm_layout *)(t + 1);
+	port = (struct tlm_port *)(layout + layouts);
+	t->t = (struct tlm_table) {
+		.layout = layout,
+		.port = port,
+		.layouts = layouts,
+		.ports = ports,
+	};
+	t->trust_idle = info->attrs[INT_LAYOUT_A_TRUST_IDLE];
+	if (schema)
+		t->t.schema = nla_get_u32(schema);
+	err = read_layouts(info, t, layout) ?: read_ports(info, t, port);
+	if (!err)
+		return t;
+	kvfree(t);
+	return ERR_PTR(err);
+}
+
+/* Replaces the table, and updates which packets the hooks look at. */
+static int replace(struct nint_net *in, struct nint_table *t)
+{
+	struct nint_table *old;
+	int err;
+
+	mutex_lock(&layout_lock);
+	old = rcu_replace_pointer(in->table, t, lockdep_is_held(&layout_lock));
+	err = nint_hook(in);
+	mutex_unlock(&layout_lock);
+	if (old)
+		kvfree_rcu(old, rcu);
+	return err;
+}
+
+static int set_table(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nint_table *t = read_table(info);
+
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	if (!info->attrs[INT_LAYOUT_A_CHECK])
+		return replace(nint_net(genl_info_net(info)), t);
+	kvfree(t);
+	return 0;
+}
+
+static int del_table(struct sk_buff *skb, struct genl_info *info)
+{
+	return replace(nint_net(genl_info_net(info)), NULL);
+}
+
+static int put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
+{
+	struct nlattr *attr = nla_reserve(msg, INT_LAYOUT_A_LAYOUTS,
+					  t->layouts * sizeof(struct int_layout));
+	u32 i;
+
+	if (!attr)
+		return -EMSGSIZE;
+	for (i = 0; i < t->layouts; i++)
+		show_layout((struct int_layout *)nla_data(attr) + i, &t->layout[i]);
+	if (t->ports && nla_put(msg, INT_LAYOUT_A_PORTS, t->ports * sizeof(*t->port), t->port))
+		return -EMSGSIZE;
+	if (t->schema && nla_put_u32(msg, INT_LAYOUT_A_SCHEMA, t->schema))
+		return -EMSGSIZE;
+	return trust_idle ? nla_put_flag(msg, INT_LAYOUT_A_TRUST_IDLE) : 0;
+}
+
+/* Length of a message with a table. */
+static size_t reply_bytes(const struct tlm_table *t)
+{
+	return NLMSG_DEFAULT_SIZE + t->layouts * sizeof(struct int_layout) +
+	       t->ports * sizeof(struct int_layout_port);
+}
+
+static struct sk_buff *build_reply(struct genl_info *info, const struct tlm_table *t,
+				   bool trust_idle)
+{
+	struct sk_buff *msg = genlmsg_new(reply_bytes(t), GFP_KERNEL);
+	void *hdr;
+
+	if (!msg)
+		return ERR_PTR(-ENOMEM);
+	hdr = genlmsg_put_reply(msg, info, &nint_family, 0, INT_LAYOUT_CMD_GET);
+	if (hdr && !put_table(msg, t, trust_idle)) {
+		genlmsg_end(msg, hdr);
+		return msg;
+	}
+	nlmsg_free(msg);
+	return ERR_PTR(-EMSGSIZE);
+}
+
+static int get_table(struct sk_buff *skb, struct genl_info *info)
+{
+	static const struct tlm_table builtin = {
+		.layout = tlm_builtin,
+		.layouts = TLM_BUILTINS,
+	};
+	static const struct tlm_table none;
+	struct nint_net *in = nint_net(genl_info_net(info));
+	const struct nint_table *t;
+	struct sk_buff *msg;
+
+	if (info->attrs[INT_LAYOUT_A_BUILTIN]) {
+		msg = build_reply(info, &builtin, false);
+	} else {
+		mutex_lock(&layout_lock);
+		t = rcu_dereference_protected(in->table, lockdep_is_held(&layout_lock));
+		msg = build_reply(info, t ? &t->t : &none, t && t->trust_idle);
+		mutex_unlock(&layout_lock);
+	}
+	return IS_ERR(msg) ? PTR_ERR(msg) : genlmsg_reply(msg, info);
+}
+
+static const struct nla_policy nint_policy[INT_LAYOUT_A_MAX + 1] = {
+	[INT_LAYOUT_A_LAYOUTS] = { .type = NLA_BINARY },
+	[INT_LAYOUT_A_PORTS] = { .type = NLA_BINARY },
+	[INT_LAYOUT_A_SCHEMA] = { .type = NLA_U32 },
+	[INT_LAYOUT_A_TRUST_IDLE] = { .type = NLA_FLAG },
+	[INT_LAYOUT_A_CHECK] = { .type = NLA_FLAG },
+	[INT_LAYOUT_A_BUILTIN] = { .type = NLA_FLAG },
+};
+
+static const struct genl_ops nint_ops[] = {
+	{ .cmd = INT_LAYOUT_CMD_SET, .doit = set_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_DEL, .doit = del_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_GET, .doit = get_table, .flags = GENL_UNS_ADMIN_PERM },
+};
+
+static struct genl_family nint_family __ro_after_init = {
+	.name = INT_LAYOUT_GENL_NAME,
+	.version = INT_LAYOUT_GENL_VERSION,
+	.maxattr = INT_LAYOUT_A_MAX,
+	.policy = nint_policy,
+	.ops = nint_ops,
+	.n_ops = ARRAY_SIZE(nint_ops),
+	.netnsok = true,
+	.module = THIS_MODULE,
+};
+
+int nint_layout_init(void)
+{
+	static_assert(INT_LAYOUT_FIELDS == TLM_FIELDS);
+	static_assert(INT_LAYOUT_SPEEDS == TLM_SPEEDS);
+	static_assert((int)INT_LAYOUT_INT_MD == TLM_INT_MD_HPCC);
+	return genl_register_family(&nint_family);
+}
+
+void nint_layout_exit(void)
+{
+	genl_unregister_family(&nint_family);
+}
+
+/* A grace period has ended since the last packet. */
+void nint_layout_free(struct nint_net *in)
+{
+	kvfree(rcu_dereference_protected(in->table, true));
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * At the receiver: telemetry of other vendors in probes. Only formats that have a layout in the
+ * network namespace are read. The law is in int_tlm.h.
+ */
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "net_int.h"
+
+/* Context: f->lock is held. Returns NULL if memory is short or the flow is about to be freed. */
+static struct nint_foreign *get_foreign(struct int_flow *f)
+{
+	if (!f->foreign && !f->stopped)
+		f->foreign = kzalloc(sizeof(*f->foreign), GFP_ATOMIC | __GFP_ACCOUNT);
+	return f->foreign;
+}
+
+/* A packet that is being processed may have found the flow before. */
+void nint_tlm_stop(struct int_flow *f)
+{
+	struct nint_foreign *foreign;
+
+	spin_lock_bh(&f->lock);
+	foreign = f->foreign;
+	f->foreign = NULL;
+	f->stopped = true;
+	spin_unlock_bh(&f->lock);
+	if (foreign)
+		kfree_rcu(foreign, rcu);
+}
+
+/* Reduces the metadata to records. @count: counter of the format. Context: RCU read lock. */
+static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_stack *s,
+		    unsigned int count)
+{
+	const struct nint_table *t = rcu_dereference(in->table);
+	struct nint_foreign *foreign;
+	bool whole = false;
+
+	if (!t)
+		return false;
+	spin_lock_bh(&f->lock);
+	foreign = get_foreign(f);
+	if (foreign)
+		whole = tlm_collect(&foreign->t.path, &t->t, s);
+	spin_unlock_bh(&f->lock);
+	if (!foreign)
+		nint_count(in, INT_COUNT_NO_MEMORY);
+	else
+		nint_count(in, whole ? count : INT_COUNT_BAD_STACK);
+	return whole;
+}
+
+/*
+ * The headers up to TCP's, at @tcp_bytes from skb->data, are linear. Returns true if the packet has
+ * a trace that hops have written into, whose records are now in @f->foreign.
+ */
+bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned int tcp_bytes,
+			struct int_flow *f)
+{
+	const u8 *hdr = skb->data + sizeof(struct ipv6hdr);
+	enum ioam_fault fault;
+	struct ioam_view v;
+	struct tlm_stack s;
+
+	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
+	    !nint_reads(in, TLM_IOAM))
+		return false;
+	fault = ioam_parse(&v, hdr, tcp_bytes - sizeof(struct ipv6hdr), -1);
+	if (fault == IOAM_NONE)
+		return false;
+	if (fault) {
+		nint_count(in, INT_COUNT_BAD_IOAM + fault);
+		return false;
+	}
+	if (!v.hops && !(v.flags & IOAM_FLAG_OVERFLOW))
+		return false;
+	tlm_stack_ioam(&s, &v, hdr);
+	return collect(in, f, &s, INT_COUNT_IN_IOAM);
+}
+
+/* @packet: the packet, linear, from the IFA header. Returns true as nint_tlm_read_ioam(). */
+bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
+		       struct int_flow *f)
+{
+	struct tlm_stack s;
+
+	if (!v->stack_bytes && v->hop_limit)
+		return false;
+	tlm_stack_ifa(&s, v, packet);
+	return collect(in, f, &s, INT_COUNT_IN_IFA);
+}
+
+/* @shim: the packet, linear, from the shim. Returns true as nint_tlm_read_ioam(). */
+bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
+			 struct int_flow *f)
+{
+	struct tlm_stack s;
+
+	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
+		return false;
+	tlm_stack_intmd(&s, v, shim);
+	return collect(in, f, &s, INT_COUNT_IN_INTMD);
+}
+
+static void count_news(const struct nint_net *in, enum nint_tlm_news news)
+{
+	if (news == NINT_TLM_NO_LAYOUT)
+		nint_count(in, INT_COUNT_TLM_NO_LAYOUT);
+	else if (news == NINT_TLM_USELESS)
+		nint_count(in, INT_COUNT_TLM_USELESS);
+	else if (news == NINT_TLM_CONTRADICTED)
+		nint_count(in, INT_COUNT_TLM_CONTRADICTED);
+}
+
+/* Context: f->lock is held, RCU read lock. Returns true if an answer packet is needed. */
+bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
+		    u64 now_ns, struct nint_reply *reply)
+{
+	const struct nint_table *t = rcu_dereference(in->table);
+	struct nint_foreign *foreign = f->foreign;
+	const struct tlm_sample s = {
+		.now_ns = now_ns,
+		/* 2^32 * 10^9 < 2^62 */
+		.own_bytes_ps = div_u64((u64)arrival->wnd_bytes * NSEC_PER_SEC,
+					f->receiver.p.t_ns),
+		.rtt_ns = arrival->rtt_ns,
+	};
+	u32 before;
+
+	if (!foreign)
+		return false;
+	before = foreign->t.v.implausible;
+	count_news(in, nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s,
+				       t && t->trust_idle, reply));
+	nint_count_add(in, INT_COUNT_TLM_IMPLAUSIBLE, foreign->t.v.implausible - before);
+	if (READ_ONCE(in->anonymous))
+		reply->hops = 0;
+	return true;
+}

@@ -1,0 +1,372 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""HPCC++ by telemetry of other vendors. Prints TAP. Needs root; all is in network namespaces of its
+own.
+
+    a ---- [r-a] r [r-b, 100 Mbit/s] ---- b     r is stock Linux: its IOAM node, and tbf
+    a ---- script ---- b                        the script is a switch with IFA: int_switch.py
+
+The window follows the queue that the router reports; an application's own hop-by-hop options do not
+matter; without a usable report a connection is Reno.
+"""
+import json
+import os
+import socket
+import struct
+import subprocess
+import time
+
+import hosts
+import shims
+from hosts import Stream, connect, run, sysctl, transfer
+from int_switch import DEVICE, IFA, PORT, Switch, is_int_md
+
+MB, MBIT = 1 << 20, 100
+# The path alone has 1.1 ms.
+RTT_MAX_US = 2200
+IPV6_HOPOPTS = 54
+PADDING = bytes([0, 0, 1, 4, 0, 0, 0, 0])
+# An application's own trace: namespace 1, node and ports, room for two hops.
+TRACE = bytes.fromhex("00030100" "311a0000" "00011004" "c0000000" + "00" * 16)
+TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/intlayout/intlayout")
+HOPSTAT = os.path.join(os.path.dirname(TOOL), "../hopstat/hopstat")
+LAYOUT = "layout linux-ioam\n"
+
+tap = hosts.Tap()
+
+
+def intlayout(name, *words, table=None):
+    """Run the tool in a namespace. Return (exit status, what it prints)."""
+    done = subprocess.run(["ip", "netns", "exec", name, TOOL, *words], input=table, text=True,
+                          capture_output=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def counts(name):
+    return hosts.counts(name, "int")
+
+
+def build():
+    hosts.build_path()
+    for name, dev in (("a", "a-r"), ("b", "b-r")):
+        run(f"ip netns exec {name} tc qdisc add dev {dev} root netem delay 500us limit 10000")
+    # Its queue is the only one of the path.
+    run(f"ip netns exec r tc qdisc add dev r-b root handle 1: tbf rate {MBIT}mbit burst 4k limit 4m")
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
+    run("ip -n r ioam namespace add 1")
+    sysctl("r", "ipv6/ioam6_id", 5)
+    sysctl("r", "ipv6/conf/r-a/ioam6_enabled", 1)
+    speed(2)
+
+
+def speed(code):
+    """Set the speed code, the upper four bits of the egress ID: 2 is 100 Mbit/s."""
+    sysctl("r", "ipv6/conf/r-b/ioam6_id", code << 12 | 7)
+
+
+def srtt_us(sock):
+    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0]
+
+
+def name_of(sock):
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+
+
+def is_steady(received, total):
+    """Return True between the start and the end, where a stream may be over or wait for an ACK."""
+    return total // 2 < received < total * 3 // 4
+
+
+def used(pairs, total, start_s):
+    """Return the share of the port that the streams used."""
+    return len(pairs) * total / (time.monotonic() - start_s) / (MBIT * 125000)
+
+
+def flow(total, options=None, streams=1, version=6, cc="hpccpp"):
+    """Streams from a to b. Return (exact, congestion controls, mean RTT, counts of a, of b)."""
+    before = [counts(end) for end in "ab"]
+    pairs, rtts = [], []
+    for _ in range(streams):
+        pair = connect(version, cc=cc)
+        if options:
+            pair[0].setsockopt(socket.IPPROTO_IPV6, IPV6_HOPOPTS, options)
+        pairs.append(pair)
+
+    def sample(received):
+        if is_steady(received, total * streams):
+            rtts.append(srtt_us(pairs[0][0]))
+
+    start_s = time.monotonic()
+    exact = transfer([Stream(*pair, total) for pair in pairs], meanwhile=sample)
+    share = used(pairs, total, start_s)
+    names = sorted({name_of(pair[0]) for pair in pairs})
+    for pair in pairs:
+        hosts.close(*pair)
+    mean = sum(rtts) / max(len(rtts), 1)
+    print(f"# {names} RTT {mean:.0f} us, {len(rtts)} samples, {share:.0%} used")
+    return exact, names, mean, *(hosts.since(end, b, "int") for end, b in zip("ab", before))
+
+
+def show(name, got):
+    print(f"# {name}: " + " ".join(f"{k}={v}" for k, v in got.items() if v))
+
+
+def ioam():
+    sysctl("a", "hopcc/int_format", 2)
+    sysctl("a", "hopcc/int_space", 1)
+    tap.equal("a layout is accepted", intlayout("b", "set", "-", table=LAYOUT), (0, ""))
+    exact, names, rtt, a, b = flow(2 * MB, streams=2)
+    show("a", a)
+    show("b", b)
+    reno = flow(2 * MB, streams=2, cc="reno")[2]
+    tap.claim("IOAM of stock Linux: exact, and HPCC++ to the end", exact and names == ["hpccpp"], f"{names}")
+    tap.claim("each probe had a trace and an answer", b["in_ioam"] == b["in_probe"] > 100 and a["in_answer"] > 100)
+    tap.claim("the window follows the queue", rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
+    for name, options in (("padding", PADDING), ("a trace", TRACE)):
+        exact, names, rtt, a, b = flow(MB, options=options)
+        show("a", a)
+        show("b", b)
+        tap.claim(f"beside an application's {name}: HPCC++", exact and names == ["hpccpp"] and
+                  b["in_ioam"] == b["in_probe"] > 10 and not a["peer_given_up"])
+
+
+def ioam_useless():
+    """Without layout or speed there is no measurement: Reno."""
+    speed(0)
+    exact, names, rtt, a, b = flow(MB // 2)
+    show("b", b)
+    tap.claim("IOAM without the port's speed: Reno, and counted",
+              exact and names == ["hpccpp-reno"] and b["in_ioam"] and b["tlm_no_layout"], f"{names}")
+    speed(2)
+    intlayout("b", "del")
+    exact, names, rtt, a, b = flow(MB // 2)
+    show("b", b)
+    tap.claim("IOAM without a layout is not read: Reno",
+              exact and names == ["hpccpp-reno"] and not b["in_ioam"], f"{names}")
+
+
+IFA_QUEUE = f"""layout trident3
+    device {DEVICE << 8} mask 0x0fffff00
+port {DEVICE} {PORT} {MBIT}
+"""
+IFA_COUNTER = IFA_QUEUE.replace("port", "    field tx bit 160 width 32\nport")
+
+
+def ifa_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0):
+    """Two streams. Return (exact, congestion controls, mean RTT, counts of a, of b)."""
+    pairs = [switch.connect(version, cc) for _ in range(2)]
+    switch.hidden_s = hidden_s
+    before, rtts = [counts(end) for end in "ab"], []
+
+    def sample(received):
+        if is_steady(received, 2 * total):
+            rtts.append(srtt_us(pairs[0][0]))
+
+    start_s = time.monotonic()
+    exact = switch.transfer(pairs, total, sample)
+    share = used(pairs, total, start_s)
+    names = sorted({name_of(pair[0]) for pair in pairs})
+    for pair in pairs:
+        hosts.close(*pair)
+    switch.hidden_s = 0
+    switch.run(0.05)
+    mean = sum(rtts) / max(len(rtts), 1)
+    got = [hosts.since(end, b, "int") for end, b in zip("ab", before)]
+    print(f"# IPv{version} {names} RTT {mean:.0f} us, {len(rtts)} samples, {share:.0%} used")
+    show("a", got[0])
+    show("b", got[1])
+    return exact, names, mean, *got
+
+
+def ifa():
+    switch = Switch()
+    # One that did not answer is asked again.
+    for name in "ab":
+        sysctl(name, "hopcc/int_unsupported_s", 0)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
+    sysctl("a", "hopcc/int_format", 1)
+    reno = ifa_flow(switch, cc="reno")[2]
+    exact, names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    tap.claim("IFA without a layout is left to the stack: exact, and telemetry is given up",
+              exact and switch.stamped and a["peer_given_up"] and not b["in_probe"])
+    for version, name, table in ((4, "a queue", IFA_QUEUE), (6, "a counter", IFA_COUNTER)):
+        tap.equal(f"IFA with {name}: the layout is accepted", intlayout("b", "set", "-", table=table), (0, ""))
+        exact, names, rtt, a, b = ifa_flow(switch, version)
+        tap.claim(f"IPv{version} IFA with {name}: exact, and HPCC++ to the end",
+                  exact and names == ["hpccpp"] and b["in_ifa"] == b["in_probe"] > 100, f"{names}")
+        tap.claim(f"IPv{version} IFA with {name}: the window follows the queue",
+                  rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
+    lies(switch, 4)
+    malformed(switch, "IFA", lambda packet: shims.next_of(packet) == IFA, mangled)
+    int_md(switch, reno)
+    switch.close()
+
+
+def int_md(switch, reno):
+    """INT-MD: first without a layout, then with one."""
+    sysctl("a", "hopcc/int_format", 3)
+    exact, _names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    tap.claim("INT-MD without a layout is left to TCP: exact, and telemetry is given up",
+              exact and switch.stamped and a["peer_given_up"] and not b["in_probe"])
+    intlayout("b", "set", "-", table=f"layout int-md-hpcc\nwindow 2000000\nport {DEVICE} {PORT} {MBIT}\n")
+    for version in (4, 6):
+        exact, names, rtt, _a, b = ifa_flow(switch, version)
+        tap.claim(f"IPv{version} INT-MD: exact, and HPCC++ to the end",
+                  exact and names == ["hpccpp"] and b["in_intmd"] == b["in_probe"] > 100, f"{names}")
+        tap.claim(f"IPv{version} INT-MD: the window follows queue and utilisation",
+                  rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
+    malformed(switch, "INT-MD", is_int_md, mangled_int_md)
+    switch.hops = 3
+    sysctl("a", "hopcc/int_slots", 1)
+    exact, names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    tap.claim("more hops than slots: later probes have room for all", exact and names == ["hpccpp"] and
+              1 <= a["in_short"] <= 20, f"{names} {a['in_short']}")
+
+
+def changed(packet, at, value):
+    return packet[:at] + bytes([value]) + packet[at + 1:]
+
+
+def mangled(packet):
+    """Return malformed copies of a probe with IFA: one for each cause, and one cut at each length."""
+    at = shims.ip_bytes(packet)
+    payload = at + 28 + packet[at + 27] * 4
+    yield changed(packet, at, 0x10)
+    yield changed(packet, at + 1, 1)
+    yield changed(packet, at + 2, 8)
+    yield changed(packet, at + 3, 0)
+    yield changed(packet, at + 16, 0x10)
+    # A word more than the metadata of a hop.
+    yield shims.finish(changed(packet, at + 27, 9)[:payload] + bytes(4) + packet[payload:])
+    yield changed(packet, payload + 4, packet[payload + 4] ^ 1)
+    yield changed(packet, payload + 8, packet[payload + 8] ^ 1)
+    for size in range(len(packet)):
+        if size >= at:
+            yield shims.finish(packet[:size])
+
+
+def mangled_int_md(packet):
+    """The same for INT-MD; the shim is behind TCP's header."""
+    at = shims.ip_bytes(packet) + 20
+    for offset, value in ((0, 0x20), (0, 0x1c), (1, 2), (1, 255), (4, 0x10), (6, 0), (6, 7),
+                          (50, packet[at + 50] ^ 1)):
+        yield changed(packet, at + offset, value)
+    yield changed(packet, at + 9, packet[at + 9] | 2)
+    for size in range(at, len(packet)):
+        yield shims.sum_tcp(shims.finish(packet[:size]))
+
+
+CAUSES = {
+    "IFA": ("bad_ifa_version", "bad_ifa_next", "bad_ifa_tail", "bad_ifa_length", "bad_ifa_l4", "bad_ifa_truncated",
+            "bad_stack", "in_bad_sum", "in_bad_cookie"),
+    "INT-MD": ("bad_intmd_truncated", "bad_intmd_type", "bad_intmd_npt", "bad_intmd_length", "bad_intmd_version",
+               "bad_intmd_bitmap", "bad_intmd_hop_ml", "bad_intmd_stack", "in_bad_cookie"),
+}
+
+
+def malformed(switch, name, is_one, mangle):
+    """Malformed copies of the first probes are counted by cause, and change nothing."""
+    left = [2]
+
+    def copies(frame):
+        packet = frame[14:]
+        if frame[12:14] != b"\x08\x00" or not is_one(packet) or not left[0]:
+            return []
+        left[0] -= 1
+        return [frame[:14] + one for one in mangle(packet)]
+
+    switch.mangle = copies
+    exact, names, rtt, _a, b = ifa_flow(switch, total=MB // 2)
+    switch.mangle = None
+    tap.claim(f"beside malformed {name}: exact, and HPCC++ to the end",
+              exact and names == ["hpccpp"] and rtt < RTT_MAX_US, f"{names} {rtt:.0f} us")
+    tap.equal(f"each cause is counted, {name}", [cause for cause in CAUSES[name] if not b[cause]], [])
+
+
+# What a switch may report: (name, counter at the receiver, delay that it hides, change of the values).
+LIES = (
+    ("of another device", "tlm_no_layout", 0, lambda v: {**v, "device": 99}),
+    ("with absurd values", "tlm_useless", 0, lambda v: {**v, "queue": -1, "residence": 10 ** 9 + 668}),
+    ("that stands still", "tlm_useless", 0, lambda v: {**v, "queue": 30000, "tx": 5, "ns": 10 ** 9}),
+    ("with a queue that is always empty", "tlm_contradicted", 0.004, lambda v: {**v, "queue": 0, "tx": 0}),
+)
+
+
+def lies(switch, version):
+    for name, counter, hidden_s, lie in LIES:
+        switch.lie = lie
+        exact, names, _rtt, _a, b = ifa_flow(switch, version, total=MB // 2, hidden_s=hidden_s)
+        tap.claim(f"IPv{version} IFA {name}: Reno, and counted by {counter}",
+                  exact and names == ["hpccpp-reno"] and b[counter] > 0, f"{names}")
+    found = subprocess.run(["ip", "netns", "exec", "b", HOPSTAT, "--json", "doctor"], capture_output=True,
+                           text=True, check=False).stdout
+    rows = [json.loads(line) for line in found.splitlines()]
+    tap.equal("hopstat doctor names each cause", [row["where"] for row in rows if row["check"] == "telemetry"],
+              list(dict.fromkeys(one[1] for one in LIES)))
+    switch.lie = lambda v: {**v, "ns": v["ns"] // 1000, "residence": v["residence"] // 1000}
+    exact, names, rtt, _a, b = ifa_flow(switch, version)
+    tap.claim(f"IPv{version} IFA with a clock in microseconds: by the queue alone",
+              exact and names == ["hpccpp"] and b["tlm_implausible"] and rtt < RTT_MAX_US, f"{rtt:.0f} us")
+    switch.lie = None
+
+
+# (table, a part of the message)
+WRONG = (
+    ("layout nexus", "line 1: layout nexus: one of trident3"),
+    ("mbit 5", "line 1: mbit: no layout"),
+    ("layout ifa\nwords 8\nfield queue bit 240 width 32", "not within an element"),
+    ("layout ifa\nfield queue bit 0 width 32", "words are for IFA"),
+    ("layout linux-ioam\ntype 0x700000", "not within an element"),
+    ("layout linux-ioam\nresolution 0", "no resolution"),
+    ("layout linux-ioam\nport 1 1 0", "a speed is 0"),
+    ("layout linux-ioam\nport 1 1 10\nport 1 1 20", "ascending"),
+    ("layout linux-ioam\nschema 0x1000000", "24 bits"),
+    ("layout linux-ioam\nmbit many", "line 2: 'many' is not a number"),
+    ("", "no layout"),
+)
+
+
+def tool():
+    """What is set is shown, a faulty table changes nothing, and only root of the netns may do it."""
+    whole = LAYOUT + "space 1\nmbit 10\nport 2 1 40000\nport 1 7 1000\nschema 5\ntrust-idle\n"
+    intlayout("b", "set", "-", table=whole)
+    status, shown = intlayout("b", "show")
+    tap.claim("intlayout show prints what set accepts", status == 0 and "port 1 7 1000\nport 2 1 40000" in shown)
+    tap.equal("and is accepted by set", intlayout("b", "set", "-", table=shown), (0, ""))
+    table = json.loads(intlayout("b", "--json", "show")[1])
+    tap.equal("JSON has the same", (table["schema"], table["trust-idle"], table["layouts"][0]["mbit"],
+                                    table["layouts"][0]["fields"]["queue"]["element"]), (5, True, 10, 6))
+    wrong = [(text, *intlayout("b", "set", "-", table=text)) for text, _ in WRONG]
+    bad = [one for one, (_, part) in zip(wrong, WRONG) if one[1] != 1 or part not in one[2]]
+    tap.equal("faulty tables are refused, with the reason", bad, [])
+    tap.equal("check refuses, too", intlayout("b", "check", "-", table=WRONG[2][0])[0], 1)
+    tap.equal("check changes nothing", (intlayout("b", "check", "-", table=LAYOUT), intlayout("b", "show")[1]),
+              ((0, ""), shown))
+    tap.equal("another netns has none", intlayout("a", "show"), (0, ""))
+    built = intlayout("a", "builtin")[1]
+    tap.claim("the built-in layouts are accepted", built.count("layout") == 4 and
+              intlayout("a", "check", "-", table=built) == (0, ""))
+    done = subprocess.run(["ip", "netns", "exec", "b", "setpriv", "--bounding-set", "-net_admin", TOOL, "del"],
+                          capture_output=True, text=True, check=False)
+    tap.claim("without CAP_NET_ADMIN: refused", done.returncode == 1 and "not permitted" in done.stderr,
+              done.stderr)
+    tap.equal("del removes all", (intlayout("b", "del"), intlayout("b", "show")), ((0, ""), (0, "")))
+
+
+def sticky():
+    """An application's options, without other formats: probes are answered."""
+    exact, _names, _rtt, a, b = flow(MB // 2, options=PADDING)
+    show("a", a)
+    tap.claim("beside an application's options probes are sent and answered",
+              exact and a["in_answer"] > 1 and b["in_probe"] > 1 and not a["out_no_room"])
+    tap.claim("and the destination is not given up", not a["peer_given_up"] and not a["peer_unsupported"])
+
+
+build()
+tool()
+sticky()
+ioam()
+ioam_useless()
+hosts.remove_path()
+ifa()
+tap.done()

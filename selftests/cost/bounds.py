@@ -35,12 +35,15 @@ QDISCS = {
     ("csig", "csig-compact"): 2.7, ("csig", "csig-compact-kept"): 2.4,
     ("csig", "csig-expanded"): 2.7, ("csig", "csig-expanded-delay"): 3.5,
 }
+# Instructions of the timers of a port that has a packet in every millisecond, its period; the packet itself takes
+# 3950 to 4000, with the call that sends it.
+TIMERS = {"xcp": 3000, "csig": 1670}
 
 
 def measure():
     with tempfile.TemporaryDirectory(prefix="hopcc-bounds.") as directory:
         file = f"{directory}/cost.json"
-        cases = [*UNUSED_CASES, "veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs",
+        cases = [*UNUSED_CASES, "veth/cubic", *(f"veth/{case}" for case in {**STREAMS, **ACKS}), "qdiscs", "ports",
                  "bottleneck/cubic", *(f"bottleneck/{case}" for case in BOTTLENECK)]
         subprocess.run([f"{HERE}/cost.py", "--json", file, "--case", *cases], check=True,
                        stdout=subprocess.DEVNULL)
@@ -70,6 +73,12 @@ def main():
         row = qdiscs[case]
         tap.claim(f"qdisc {case[0]}, packet {case[1]}: at most {most} of red's instructions",
                   row["of_red"] <= most, f"{row['of_red']}: {row['both']} instructions")
+    for row in result["ports"]:
+        most = TIMERS[row["qdisc"]]
+        tap.claim(f"the timers of a busy port of {row['qdisc']}: at most {most} instructions a millisecond",
+                  0 < row["timers_per_port_ms"] <= most,
+                  f"{row['timers_per_port_ms']}; of {row['ports']} ports {row['timers_share']} of 10^9 instructions a "
+                  f"second; a packet through them {row['instructions_per_packet']}")
     return tap.done()
 
 

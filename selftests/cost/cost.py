@@ -44,7 +44,7 @@ HOPCC = ("hop_core", "sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "n
 # The same as PACKETS of qdisc_cost.c.
 QDISC_PACKETS = 1000
 PROBES = ("qdisc_cost", "ack_cost")
-PROGRAMS = ("cost_stream", "cost_offload")
+PROGRAMS = ("cost_stream", "cost_offload", "cost_ports")
 
 
 def output(*words):
@@ -186,14 +186,14 @@ def boot(version, initramfs, directory, options):
     return text
 
 
-def parse(text, kind):
+def parse(text, kind, least_words=8):
     """A dictionary a line that starts with kind; numbers are numbers."""
     rows = []
     for line in text.splitlines():
         if line.startswith(kind + " "):
             words = dict(word.split("=", 1) for word in line.split()[1:] if "=" in word)
             rows.append({k: int(v) if v.isdigit() else v for k, v in words.items()})
-            if len(words) < 8:
+            if len(words) < least_words:
                 sys.exit("cost.py: " + line)
     return rows
 
@@ -235,6 +235,17 @@ def per_qdisc(rows):
     return found
 
 
+def per_ports(rows):
+    """What the timers of busy ports cost a second of a CPU with 10^9 instructions a second."""
+    found = {row["case"]: row for row in rows}
+    return [{"qdisc": case, "ports": found[case]["ports"],
+             "instructions_per_packet": found[f"{case}-rare"]["instructions"] // found[case]["packets"],
+             "timers_per_port_ms": (found[case]["instructions"] - found[f"{case}-rare"]["instructions"]) * 10**6
+             // found[case]["ports"] // found[case]["took_ns"],
+             "timers_share": round((found[case]["instructions"] - found[f"{case}-rare"]["instructions"])
+                                   / found[case]["took_ns"], 3)} for case in ("xcp", "csig") if case in found]
+
+
 STREAM_COLUMNS = (
     ("case", "case"), ("instructions_per_byte", "a byte"), ("of_cubic", "of cubic"),
     ("instructions_per_packet", "a packet"), ("skbs_out_per_mb", "skbs/MB out"),
@@ -245,6 +256,11 @@ QDISC_COLUMNS = (
     ("qdisc", "qdisc"), ("frame", "frame"), ("enqueue", "enqueue"), ("dequeue", "dequeue"),
     ("both", "both"), ("both_mean", "mean"), ("of_red", "of red"), ("xmit", "egress path"),
     ("xmit_of_red", "of red"))
+
+
+PORTS_COLUMNS = (
+    ("qdisc", "qdisc"), ("ports", "ports"), ("instructions_per_packet", "a packet"),
+    ("timers_per_port_ms", "timers, a port and ms"), ("timers_share", "share of 10^9 a second"))
 
 
 def table(columns, rows):
@@ -270,6 +286,9 @@ def report(result):
     if result["qdiscs"]:
         print("Instructions of a qdisc a packet, 50 packets in the queue:\n")
         table(QDISC_COLUMNS, result["qdiscs"])
+    if result["ports"]:
+        print("Instructions of ports that have a packet in every millisecond, their period:\n")
+        table(PORTS_COLUMNS, result["ports"])
 
 
 def symbols(text):
@@ -316,7 +335,7 @@ def main():
         if options.profile:
             return profile(text, f"{directory}/profile")
     result = {"kernel": version, "streams": per_stream(parse(text, "STREAM")),
-              "qdiscs": per_qdisc(parse(text, "QDISC"))}
+              "qdiscs": per_qdisc(parse(text, "QDISC")), "ports": per_ports(parse(text, "PORTS", 5))}
     report(result)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:

@@ -241,6 +241,42 @@ qdiscs()
 	done
 }
 
+# each_port LINE: the line once a port; its number instead of %
+each_port()
+{
+	port=0
+	while [ $port -lt $ports ]; do
+		echo "${1%%%*}$port${1#*%}"
+		port=$((port + 1))
+	done
+}
+
+# busy_ports NAME QDISC...: what ports cost that have a packet in every millisecond
+busy_ports()
+{
+	name=$1
+	shift
+	each_port "qdisc add dev port% root $*" | tc -n a -batch - || trouble tc "$@"
+	echo "PORTS case=$name ports=$ports $(cost_ports $ports 1000 100 2>&1)"
+	each_port "qdisc del dev port% root" | tc -n a -batch -
+}
+
+# A hundred ports with the shortest periods that a container may set; NAME-rare, with the longest or without a
+# timer, tells the packets' own cost.
+all_busy_ports()
+{
+	case ",${only:-ports}," in
+	*,ports,*) ;;
+	*) return ;;
+	esac
+	ports=100
+	each_port "link add port% up type dummy" | ip -n a -batch - || trouble ip
+	busy_ports xcp-rare xcp rate 10gbit min_interval 1s max_interval 1s allowed_queue 1s
+	busy_ports xcp xcp rate 10gbit min_interval 1ms max_interval 1ms allowed_queue 1ms
+	busy_ports csig-rare csig rate 10gbit interval 1ms
+	busy_ports csig csig rate 10gbit interval 1ms timer
+}
+
 # Addresses of the kernel's functions and the modules', for a profile.
 symbols()
 {
@@ -249,7 +285,7 @@ symbols()
 	echo END
 }
 
-# Words of the kernel's command line: PATH/CASE, qdiscs, qdiscs/CASE/FRAME, by commas; or nothing for all.
+# Words of the kernel's command line: PATH/CASE, qdiscs, qdiscs/CASE/FRAME, ports, by commas; or nothing for all.
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path
@@ -264,6 +300,7 @@ for name in a r b; do
 	knob $name hopcc/csig_ports '*'
 done
 qdiscs
+all_busy_ports
 cpu_bound
 segmented_path
 bottleneck

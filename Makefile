@@ -15,6 +15,8 @@ SHAREDIR ?= $(DESTDIR)/usr/share/hopcc
 UNITDIR	?= $(DESTDIR)/usr/lib/systemd/system
 ETCDIR	?= $(DESTDIR)/etc
 COMPLETIONDIR ?= $(DESTDIR)/usr/share/bash-completion/completions
+# where Python looks for modules
+PYTHONDIR ?= $(DESTDIR)/usr/lib/python3/dist-packages
 LUADIR	?= $(DESTDIR)/usr/lib/$(MULTIARCH)/wireshark/plugins
 # Of the kernel that KDIR is for, not of the one that runs. As uname and the modules have
 # it: Debian 12's headers have another word, 6.1.192, for kernelrelease.
@@ -142,6 +144,7 @@ ifneq ($(DISSECTORS),)
 	install -d $(LUADIR)
 	install -m 644 $(DISSECTORS) $(LUADIR)
 endif
+	install -D -m 644 -t $(PYTHONDIR) tools/scapy/hopcc_scapy.py
 
 install-headers:
 	install -d $(INCDIR)/linux $(INCDIR)/hopcc
@@ -162,7 +165,8 @@ uninstall:
 		$(addprefix $(MANDIR)/man7/,$(MAN7)) $(addprefix $(MANDIR)/man8/,$(MAN8)) \
 		$(MANDIR)/man1/lab.1 $(COMPLETIONDIR)/lab \
 		$(UNITDIR)/hopcc-qdisc@.service $(addprefix $(COMPLETIONDIR)/,$(COMPLETIONS)) \
-		$(ETCDIR)/bash_completion.d/tc-hopcc $(addprefix $(LUADIR)/,$(notdir $(DISSECTORS)))
+		$(ETCDIR)/bash_completion.d/tc-hopcc $(addprefix $(LUADIR)/,$(notdir $(DISSECTORS))) \
+		$(PYTHONDIR)/hopcc_scapy.py
 	-rmdir $(INCDIR)/hopcc 2>/dev/null
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 

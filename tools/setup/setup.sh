@@ -40,7 +40,8 @@ figures="parallel rsync"
 deb="build-essential debhelper dh-dkms lintian iproute2"
 # The distribution's kernels in QEMU, the tools that check the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev groff-base bash-completion"
+sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev groff-base bash-completion
+tshark python3-scapy"
 matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
 
 case ${1:-demo} in

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Layers of scapy for the headers of hopcc. To import this module is enough:
+
+    >>> import hopcc_scapy as hopcc
+    >>> Ether(frame)[hopcc.CsigExpanded].locator
+    >>> IP(dst="192.0.2.1") / hopcc.Xcp(delta=1000) / TCP(dport=80)
+    >>> hopcc.options(packet[TCP])
+
+CsigCompact, CsigExpanded       a tag, with the EtherType behind it
+Xcp                             the congestion header
+Int                             the telemetry header in front of TCP, with the two words behind it
+IntMessage, IntHeader, IntTerms a probe or an answer: TCP's payload
+CsigOption, IntOption           TCP options; as_option() makes a pair for TCP(options=[...])
+
+The formats are those of include/hopcc/wire.
+"""
+import struct
+
+from scapy.fields import BitEnumField, BitField, ByteEnumField, ByteField, ConditionalField, IntField, \
+    PacketListField, ShortEnumField, ShortField, SignedIntField, XByteField, XIntField, \
+    XLongField, XShortEnumField
+from scapy.layers.inet import GRE, IP, TCP, UDP, in4_chksum
+from scapy.layers.inet6 import IPv6, in6_chksum
+from scapy.layers.l2 import ARP, CookedLinux, Dot1AD, Dot1Q, Ether
+from scapy.packet import Packet, bind_layers
+
+TPID_COMPACT, TPID_EXPANDED = 0x88b5, 0x88b6
+PROTOCOL_XCP, PROTOCOL_INT, UDP_PORT_INT = 63, 254, 65108
+OPTION, EXID_CSIG, EXID_INT = 253, 0x4353, 0x4849
+SIGNALS = {0: "min_abw", 1: "min_abw_c", 2: "max_pd"}
+TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
+KINDS = {0: "records", 1: "summary", 2: "ratio", 3: "window"}
+SPEEDS = dict(enumerate(("unknown", "10M", "100M", "1G", "2.5G", "10G", "25G", "40G", "50G", "100G", "200G",
+                         "400G", "800G", "1.6T", "5G", "reserved")))
+MAGIC = 0x68494e54
+
+
+def transport_sum(underlayer, data):
+    """Return the checksum of a TCP segment below a header of ours; None if it is not below IP."""
+    if isinstance(underlayer, IP):
+        alone = underlayer.copy()
+        alone.len = None
+        return in4_chksum(6, alone, data)
+    return in6_chksum(6, underlayer, data) if isinstance(underlayer, IPv6) else None
+
+
+class Shim(Packet):
+    """A header between IP and TCP: scapy computes TCP's checksum directly below IP only."""
+    def with_sum(self, payload):
+        if not isinstance(self.payload, TCP) or self.payload.chksum is not None:
+            return payload
+        value = transport_sum(self.underlayer, payload)
+        return payload if value is None else payload[:16] + struct.pack("!H", value) + payload[18:]
+
+
+class CsigCompact(Packet):
+    name = "CSIG compact"
+    fields_desc = [BitEnumField("type", 0, 3, SIGNALS), BitField("reserved", 0, 1), BitField("value", 0, 5),
+                   BitField("locator", 0, 7), XShortEnumField("ethertype", 0x800, {})]
+
+
+class CsigExpanded(Packet):
+    name = "CSIG expanded"
+    fields_desc = [ShortField("locator", 0), BitEnumField("type", 0, 4, SIGNALS), BitField("value", 0, 20),
+                   XByteField("reserved", 0), XShortEnumField("ethertype", 0x800, {})]
+
+
+class Xcp(Shim):
+    name = "XCP"
+    fields_desc = [BitField("version", 1, 4),
+                   BitEnumField("format", 3, 4, {1: "standard", 2: "minimal", 3: "micro"}),
+                   ByteField("protocol", 6), ByteField("length", 20), XByteField("flags", 0),
+                   IntField("rtt", 0), IntField("throughput", 0), SignedIntField("delta", 0),
+                   SignedIntField("reverse", 0)]
+
+    def post_build(self, pkt, pay):
+        return pkt + self.with_sum(pay)
+
+
+class Part(Packet):
+    """A part of a packet, with nothing behind it."""
+
+    def extract_padding(self, s):
+        return b"", s
+
+
+class IntRecord(Part):
+    name = "INT record"
+    fields_desc = [BitEnumField("speed", 0, 4, SPEEDS), BitField("timestamp", 0, 24), BitField("tx", 0, 20),
+                   BitField("qlen", 0, 16)]
+
+
+def slots_of(packet):
+    return max(0, (packet.words - 3) // 2)
+
+
+# The common part. `words` None: from the records.
+HEADER = [ByteField("next", 6), ByteField("words", None), ByteEnumField("type", 2, TYPES),
+          XByteField("flags", 0), BitField("nhop", 0, 4), BitField("path_id", 0, 12), ShortField("queues", 0),
+          PacketListField("records", [], IntRecord, count_from=slots_of),
+          BitField("slots", None, 4), BitField("port_id", 0, 16), BitField("zero", 0, 8),
+          BitEnumField("slowest", 0, 4, SPEEDS)]
+
+
+class IntHeader(Packet):
+    """The header alone, as it is in a message."""
+    name = "INT header"
+    fields_desc = HEADER
+
+    def completed(self, pkt):
+        """Write the length and the number of slots where they were left out."""
+        count = len(self.records)
+        if self.words is None:
+            pkt = pkt[:1] + bytes([3 + 2 * count]) + pkt[2:]
+        if self.slots is None:
+            at = 8 + 8 * count
+            pkt = pkt[:at] + bytes([count << 4 | pkt[at] & 15]) + pkt[at + 1:]
+        return pkt
+
+    def post_build(self, pkt, pay):
+        return self.completed(pkt) + pay
+
+    def guess_payload_class(self, payload):
+        return IntTerms if self.type == 3 else Packet.guess_payload_class(self, payload)
+
+
+class Int(Shim, IntHeader):
+    """The header in front of TCP: of a handshake or of data."""
+    name = "INT"
+    fields_desc = HEADER + [
+        ConditionalField(XLongField("cookie", 0), lambda packet: packet.type == 1),
+        ConditionalField(IntField("id", 0), lambda packet: packet.type != 1),
+        ConditionalField(XIntField("cookie_low", 0), lambda packet: packet.type != 1)]
+
+    def post_build(self, pkt, pay):
+        return self.completed(pkt) + self.with_sum(pay)
+
+    def guess_payload_class(self, payload):
+        return Packet.guess_payload_class(self, payload)
+
+
+class IntMessage(Packet):
+    name = "INT message"
+    fields_desc = [XIntField("magic", MAGIC), XIntField("id", 0), XLongField("cookie", 0), IntField("seq", 0),
+                   IntField("t_ns", 0), IntField("window", 0), ShortEnumField("kind", 0, KINDS),
+                   ShortField("flows", 0), XLongField("tag", 0)]
+
+
+class IntTerms(Packet):
+    name = "INT terms"
+    fields_desc = [IntField("window_max", 0), IntField("eta", 0), ShortField("max_stage", 0),
+                   ShortField("flows", 0)]
+
+
+class CsigOption(Part):
+    """A TCP option from its kind on: data is empty, a zero byte (a question), or the data of a tag."""
+    name = "CSIG option"
+    fields_desc = [ByteField("kind", OPTION), ByteField("length", 4), XShortEnumField("exid", EXID_CSIG, {}),
+                   PacketListField("tag", [], None, next_cls_cb=lambda packet, *_: packet.tag_class()),
+                   ConditionalField(ByteField("question", 0), lambda packet: packet.length == 5)]
+
+    def tag_class(self):
+        return {6: CompactData, 10: ExpandedData}.get(self.length) if not self.tag else None
+
+
+class CompactData(Part):
+    name = "CSIG data, compact"
+    fields_desc = CsigCompact.fields_desc[:-1]
+
+
+class ExpandedData(Part):
+    name = "CSIG data, expanded"
+    fields_desc = CsigExpanded.fields_desc[:-1]
+
+
+class IntOption(Part):
+    """A TCP option from its kind on."""
+    name = "INT option"
+    fields_desc = [ByteField("kind", OPTION), ByteField("length", 16), XShortEnumField("exid", EXID_INT, {}),
+                   BitField("id", 0, 12), BitField("index", 0, 4), BitField("nhop", 0, 4),
+                   BitField("path_id", 0, 12), PacketListField("records", [], IntRecord, count_from=lambda _: 1)]
+
+
+def options(tcp):
+    """Return the options of ours that a TCP header has, as packets."""
+    found = []
+    for kind, data in tcp.options:
+        layer = {EXID_CSIG: CsigOption, EXID_INT: IntOption}.get(int.from_bytes(data[:2], "big")) \
+            if kind == OPTION and isinstance(data, bytes) else None
+        if layer:
+            found.append(layer(bytes([OPTION, len(data) + 2]) + data))
+    return found
+
+
+def as_option(packet):
+    """Return an option as TCP(options=[...]) wants it."""
+    return OPTION, bytes(packet)[2:]
+
+
+for link, field in ((Ether, "type"), (Dot1Q, "type"), (Dot1AD, "type"), (CookedLinux, "proto")):
+    bind_layers(link, CsigCompact, **{field: TPID_COMPACT})
+    bind_layers(link, CsigExpanded, **{field: TPID_EXPANDED})
+for tag_layer in (CsigCompact, CsigExpanded):
+    for ethertype, network in ((0x800, IP), (0x86dd, IPv6), (0x806, ARP)):
+        bind_layers(tag_layer, network, ethertype=ethertype)
+for shim, number in ((Xcp, PROTOCOL_XCP), (Int, PROTOCOL_INT)):
+    bind_layers(IP, shim, proto=number, frag=0)
+    bind_layers(IPv6, shim, nh=number)
+for shim, field in ((Xcp, "protocol"), (Int, "next")):
+    for number, transport in ((6, TCP), (17, UDP), (47, GRE), (4, IP), (41, IPv6)):
+        bind_layers(shim, transport, **{field: number})
+bind_layers(UDP, Int, dport=UDP_PORT_INT)
+bind_layers(IntMessage, IntHeader)
+
+guess_by_port = TCP.guess_payload_class
+
+
+def guess_message(self, payload):
+    """A probe and an answer are found by their magic number, whatever the ports are."""
+    return IntMessage if payload[:4] == struct.pack("!I", MAGIC) else guess_by_port(self, payload)
+
+
+TCP.guess_payload_class = guess_message

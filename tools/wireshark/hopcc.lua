@@ -1,0 +1,402 @@
+-- SPDX-License-Identifier: GPL-2.0
+-- Dissectors of Wireshark and tshark for the headers of hopcc: CSIG's tags, XCP's congestion header,
+-- HPCC++'s telemetry (INT), its probes and answers, and the TCP options of CSIG and INT. TCP below the
+-- headers is dissected as TCP. `make install` puts this file where Wireshark looks for it; without:
+--
+--	tshark -X lua_script:tools/wireshark/hopcc.lua -r FILE -Y hopcc.csig.locator
+--
+-- The formats are those of include/hopcc/wire. Numbers that modules take as parameters are
+-- preferences of the protocols here.
+
+local TCP, EXPERIMENT = 6, 253
+local CSIG_EXID, INT_EXID = 0x4353, 0x4849
+local INT_MAGIC = 0x68494e54
+local ethertypes = DissectorTable.get("ethertype")
+local ip_protocols = DissectorTable.get("ip.proto")
+local udp_ports = DissectorTable.get("udp.port")
+local data_dissector = Dissector.get("data")
+
+-- Hand the rest of a packet to the dissector of its protocol. Where that one finds the packet cut
+-- short, it has said so itself, and that is no error of this script.
+local function pass_on(dissectors, number, rest, pinfo, tree)
+	if rest:len() == 0 then
+		return
+	end
+	local whole, used = pcall(dissectors.try, dissectors, number, rest:tvb(), pinfo, tree)
+	if whole and used == 0 then
+		data_dissector:call(rest:tvb(), pinfo, tree)
+	end
+end
+
+-- CSIG ------------------------------------------------------------------------------------------------
+
+local csig = Proto("hopcc.csig", "hopcc CSIG tag")
+local option = Proto("hopcc.csig_option", "hopcc CSIG option")
+local forms = { [1] = "compact", [2] = "expanded" }
+local signals = { [0] = "min(ABW)", [1] = "min(ABW/C)", [2] = "max(PD)" }
+local option_kinds = {
+	[4] = "no tag, or in the handshake: CSIG is supported", [5] = "is CSIG supported?",
+	[6] = "compact tag", [10] = "expanded tag",
+}
+
+-- The fields of a tag, below the name of a protocol.
+local function tag_fields(name)
+	return {
+		form = ProtoField.uint8(name .. ".form", "Form", base.DEC, forms),
+		signal = ProtoField.uint8(name .. ".type", "Signal type", base.DEC, signals),
+		reserved = ProtoField.uint8(name .. ".reserved", "Reserved", base.HEX),
+		value = ProtoField.uint32(name .. ".value", "Value, in the tag's units", base.DEC),
+		locator = ProtoField.uint16(name .. ".locator", "Locator", base.HEX_DEC),
+	}
+end
+
+local tag_field, option_field = tag_fields("hopcc.csig"), tag_fields("hopcc.csig_option")
+local tpid = ProtoField.uint16("hopcc.csig.tpid", "TPID", base.HEX)
+local inner_type = ProtoField.uint16("hopcc.csig.ethertype", "EtherType", base.HEX)
+local option_kind = ProtoField.uint8("hopcc.csig_option.length", "Option length", base.DEC, option_kinds)
+
+csig.fields = { tpid, inner_type, tag_field.form, tag_field.signal, tag_field.reserved, tag_field.value,
+	tag_field.locator }
+option.fields = { option_kind, option_field.form, option_field.signal, option_field.reserved,
+	option_field.value, option_field.locator }
+csig.prefs.compact = Pref.uint("TPID of compact tags", 0x88b5, "Parameter tpid_compact of net_csig_tag")
+csig.prefs.expanded = Pref.uint("TPID of expanded tags", 0x88b6, "Parameter tpid_expanded of net_csig_tag")
+
+-- Add the 2 or 6 bytes behind the TPID. Return: a summary.
+local function add_tag_data(data, field, tree)
+	local compact = data:len() == 2
+	local first = data(0, 2)
+	local signal, value, locator
+	tree:add(field.form, compact and 1 or 2):set_generated()
+	if compact then
+		signal, value, locator = first:bitfield(0, 3), first:bitfield(4, 5), first:bitfield(9, 7)
+		tree:add(field.signal, first, signal)
+		tree:add(field.reserved, first, first:bitfield(3, 1))
+		tree:add(field.value, first, value)
+		tree:add(field.locator, first, locator)
+	else
+		local second = data(2, 4)
+		signal, value, locator = second:bitfield(0, 4), second:bitfield(4, 20), first:uint()
+		tree:add(field.locator, first)
+		tree:add(field.signal, second, signal)
+		tree:add(field.value, second, value)
+		tree:add(field.reserved, data(5, 1))
+	end
+	return string.format("%s = %d, locator %d", signals[signal] or "type " .. signal, value, locator)
+end
+
+-- The dissector of one form: buffer starts behind the TPID, which Ethernet's dissector has read.
+local function tag_dissector(bytes, preference)
+	return function(buffer, pinfo, tree)
+		if buffer:len() < bytes + 2 then
+			return 0
+		end
+		local number = csig.prefs[preference]
+		local branch = tree:add(csig, buffer(0, bytes + 2))
+		branch:add(tpid, number):set_generated()
+		branch:append_text(": " .. add_tag_data(buffer(0, bytes), tag_field, branch))
+		branch:add(inner_type, buffer(bytes, 2))
+		pass_on(ethertypes, buffer(bytes, 2):uint(), buffer(bytes + 2), pinfo, tree)
+		return buffer:len()
+	end
+end
+
+local compact_tag = Proto("hopcc.csig_compact", "hopcc CSIG tag, compact")
+local expanded_tag = Proto("hopcc.csig_expanded", "hopcc CSIG tag, expanded")
+compact_tag.dissector = tag_dissector(2, "compact")
+expanded_tag.dissector = tag_dissector(6, "expanded")
+
+-- XCP -------------------------------------------------------------------------------------------------
+
+local xcp = Proto("hopcc.xcp", "hopcc XCP congestion header")
+local formats = { [1] = "Standard, RTT in ms", [2] = "Minimal", [3] = "RTT in us" }
+local xcp_field = {
+	version = ProtoField.uint8("hopcc.xcp.version", "Version", base.DEC, nil, 0xf0),
+	format = ProtoField.uint8("hopcc.xcp.format", "Format", base.DEC, formats, 0x0f),
+	protocol = ProtoField.uint8("hopcc.xcp.protocol", "Protocol", base.DEC),
+	length = ProtoField.uint8("hopcc.xcp.length", "Length", base.DEC),
+	flags = ProtoField.uint8("hopcc.xcp.flags", "Flags", base.HEX),
+	e2e = ProtoField.bool("hopcc.xcp.flags.e2e_limited", "Limited by end-to-end control", 8, nil, 0x01),
+	rtt = ProtoField.uint32("hopcc.xcp.rtt", "RTT", base.DEC),
+	rtt_us = ProtoField.uint64("hopcc.xcp.rtt_us", "RTT (us)", base.DEC),
+	throughput = ProtoField.uint32("hopcc.xcp.throughput", "Throughput (bytes/ms)", base.DEC),
+	delta = ProtoField.int32("hopcc.xcp.delta", "Delta_Throughput (bytes/s)", base.DEC),
+	reverse = ProtoField.int32("hopcc.xcp.reverse", "Reverse_Feedback (bytes/s)", base.DEC),
+}
+xcp.fields = xcp_field
+xcp.prefs.protocol = Pref.uint("IP protocol", 63, "Parameter protocol of net_xcp")
+
+function xcp.dissector(buffer, pinfo, tree)
+	-- Others use the protocols for experiments, too.
+	if buffer:len() < 20 or buffer(0, 1):bitfield(0, 4) ~= 1 or buffer(2, 1):uint() ~= 20 then
+		data_dissector:call(buffer, pinfo, tree)
+		return buffer:len()
+	end
+	local format = buffer(0, 1):bitfield(4, 4)
+	local branch = tree:add(xcp, buffer(0, 20))
+	branch:add(xcp_field.version, buffer(0, 1))
+	branch:add(xcp_field.format, buffer(0, 1))
+	branch:add(xcp_field.protocol, buffer(1, 1))
+	branch:add(xcp_field.length, buffer(2, 1))
+	branch:add(xcp_field.flags, buffer(3, 1)):add(xcp_field.e2e, buffer(3, 1))
+	branch:add(xcp_field.rtt, buffer(4, 4))
+	if format ~= 2 then
+		local rtt_us = UInt64(buffer(4, 4):uint()) * (format == 1 and 1000 or 1)
+		branch:add(xcp_field.rtt_us, buffer(4, 4), rtt_us):set_generated()
+	end
+	branch:add(xcp_field.throughput, buffer(8, 4))
+	branch:add(xcp_field.delta, buffer(12, 4))
+	branch:add(xcp_field.reverse, buffer(16, 4))
+	branch:append_text(string.format(": delta %d, reverse %d bytes/s", buffer(12, 4):int(), buffer(16, 4):int()))
+	pass_on(ip_protocols, buffer(1, 1):uint(), buffer(20), pinfo, tree)
+	return buffer:len()
+end
+
+-- INT -------------------------------------------------------------------------------------------------
+
+local int = Proto("hopcc.int", "hopcc INT")
+local types = { [1] = "handshake", [2] = "data", [3] = "probe", [4] = "answer" }
+local answers = { [0] = "records", [1] = "summary", [2] = "ratio", [3] = "window" }
+-- Code: rate in Mbit/s, and the unit of txBytes and queue length in bytes.
+local speeds = {
+	[1] = { 10, 1 }, [2] = { 100, 1 }, [3] = { 1000, 4 }, [4] = { 2500, 16 }, [5] = { 10000, 64 },
+	[6] = { 25000, 128 }, [7] = { 40000, 256 }, [8] = { 50000, 256 }, [9] = { 100000, 512 },
+	[10] = { 200000, 1024 }, [11] = { 400000, 2048 }, [12] = { 800000, 4096 }, [13] = { 1600000, 8192 },
+	[14] = { 5000, 32 },
+}
+local speed_names = { [0] = "unknown", [15] = "reserved" }
+for code, speed in pairs(speeds) do
+	speed_names[code] = speed[1] .. " Mbit/s"
+end
+local int_field = {
+	next = ProtoField.uint8("hopcc.int.next", "Next protocol", base.DEC),
+	words = ProtoField.uint8("hopcc.int.words", "Length (words)", base.DEC),
+	type = ProtoField.uint8("hopcc.int.type", "Type", base.DEC, types),
+	flags = ProtoField.uint8("hopcc.int.flags", "Flags", base.HEX),
+	flag = ProtoField.bool("hopcc.int.flags.small_or_asks", "Small window; in a handshake: asks", 8, nil, 0x40),
+	flags_value = ProtoField.uint8("hopcc.int.flags.value", "DSCP, index or hops", base.DEC, nil, 0x3f),
+	hops = ProtoField.uint16("hopcc.int.nhop", "nHop", base.DEC, nil, 0xf000),
+	path = ProtoField.uint16("hopcc.int.path_id", "pathID", base.HEX, nil, 0x0fff),
+	padding = ProtoField.uint16("hopcc.int.queues", "Queues on the SYN's path (256 ns)", base.DEC),
+	record = ProtoField.uint64("hopcc.int.record", "Record", base.HEX),
+	speed = ProtoField.uint8("hopcc.int.record.speed", "Speed code", base.DEC, speed_names),
+	stamp = ProtoField.uint32("hopcc.int.record.timestamp", "Timestamp (ns)", base.DEC),
+	tx = ProtoField.uint32("hopcc.int.record.tx", "txBytes (units)", base.DEC),
+	tx_bytes = ProtoField.uint64("hopcc.int.record.tx_bytes", "txBytes (bytes)", base.DEC),
+	queue = ProtoField.uint16("hopcc.int.record.qlen", "Queue length (units)", base.DEC),
+	queue_bytes = ProtoField.uint32("hopcc.int.record.qlen_bytes", "Queue length (bytes)", base.DEC),
+	slots = ProtoField.uint32("hopcc.int.slots", "Slots", base.DEC, nil, 0xf0000000),
+	port = ProtoField.uint32("hopcc.int.port_id", "Port ID of the longest queue", base.DEC, nil, 0x0ffff000),
+	slowest = ProtoField.uint32("hopcc.int.slowest", "Slowest port on the SYN's path", base.DEC, speed_names, 0xf),
+	cookie = ProtoField.uint64("hopcc.int.cookie", "Cookie", base.HEX),
+	cookie_low = ProtoField.uint32("hopcc.int.cookie_low", "Cookie, lower half", base.HEX),
+	id = ProtoField.uint32("hopcc.int.id", "ID", base.HEX),
+	seq = ProtoField.uint32("hopcc.int.seq", "SND.NXT", base.DEC),
+	t_ns = ProtoField.uint32("hopcc.int.t_ns", "T or tau (ns)", base.DEC),
+	window = ProtoField.uint32("hopcc.int.window", "Window (bytes) or u (2^-20)", base.DEC),
+	kind = ProtoField.uint16("hopcc.int.kind", "Kind of answer", base.DEC, answers),
+	flows = ProtoField.uint16("hopcc.int.flows", "N, or queues of the handshake (256 ns)", base.DEC),
+	tag = ProtoField.uint64("hopcc.int.tag", "Tag", base.HEX),
+	window_max = ProtoField.uint32("hopcc.int.window_max", "Maximum window (bytes)", base.DEC),
+	eta = ProtoField.uint32("hopcc.int.eta", "eta (2^-20)", base.DEC),
+	stage = ProtoField.uint16("hopcc.int.max_stage", "maxStage", base.DEC),
+	terms_flows = ProtoField.uint16("hopcc.int.terms_flows", "N of the sender", base.DEC),
+	option_id = ProtoField.uint16("hopcc.int.option_id", "ID, lower 12 bits", base.HEX, nil, 0xfff0),
+	option_index = ProtoField.uint16("hopcc.int.option_index", "Index of the hop", base.DEC, nil, 0x000f),
+}
+int.fields = int_field
+int.prefs.protocol = Pref.uint("IP protocol", 254, "Parameter protocol of net_int")
+int.prefs.port = Pref.uint("UDP port", 65108, "Parameter udp_port of net_int")
+
+local function add_record(record, tree)
+	local speed = record:bitfield(0, 4)
+	local tx, queue = record:bitfield(28, 20), record:bitfield(48, 16)
+	local branch = tree:add(int_field.record, record)
+	branch:add(int_field.speed, record(0, 1), speed)
+	branch:add(int_field.stamp, record(0, 4), record:bitfield(4, 24))
+	branch:add(int_field.tx, record(3, 3), tx)
+	branch:add(int_field.queue, record(6, 2), queue)
+	if speeds[speed] then
+		branch:add(int_field.tx_bytes, record(3, 3), UInt64(tx) * speeds[speed][2]):set_generated()
+		branch:add(int_field.queue_bytes, record(6, 2), queue * speeds[speed][2]):set_generated()
+	end
+end
+
+-- Return: the length of a header that starts at buffer; 0 if it is not one.
+local function int_bytes(buffer)
+	if buffer:len() < 12 then
+		return 0
+	end
+	local words = buffer(1, 1):uint()
+	local bytes = words * 4
+	if not types[buffer(2, 1):uint()] or words < 3 or words % 2 == 0 or bytes > buffer:len() or
+	   buffer(bytes - 4, 1):bitfield(0, 4) ~= (words - 3) / 2 then
+		return 0
+	end
+	return bytes
+end
+
+-- Add a header; buffer has nothing behind it.
+local function add_header(buffer, tree)
+	local slots = (buffer(1, 1):uint() - 3) / 2
+	local hops = buffer(4, 2):bitfield(0, 4)
+	local last = buffer(buffer:len() - 4, 4)
+	tree:add(int_field.next, buffer(0, 1))
+	tree:add(int_field.words, buffer(1, 1))
+	tree:add(int_field.type, buffer(2, 1))
+	local flags = tree:add(int_field.flags, buffer(3, 1))
+	flags:add(int_field.flag, buffer(3, 1))
+	flags:add(int_field.flags_value, buffer(3, 1))
+	tree:add(int_field.hops, buffer(4, 2))
+	tree:add(int_field.path, buffer(4, 2))
+	tree:add(int_field.padding, buffer(6, 2))
+	for slot = 0, math.min(slots, hops) - 1 do
+		add_record(buffer(8 + 8 * slot, 8), tree)
+	end
+	tree:add(int_field.slots, last)
+	tree:add(int_field.port, last)
+	tree:add(int_field.slowest, last)
+	tree:append_text(string.format(": %s, %d hops, %d slots", types[buffer(2, 1):uint()], hops, slots))
+end
+
+-- The header in front of TCP, with its two words behind it. Return: false if it is not one.
+local function dissect_shim(buffer, pinfo, tree)
+	local bytes = int_bytes(buffer)
+	if bytes == 0 or buffer:len() < bytes + 8 then
+		return false
+	end
+	local branch = tree:add(int, buffer(0, bytes + 8))
+	add_header(buffer(0, bytes), branch)
+	if buffer(2, 1):uint() == 1 then
+		branch:add(int_field.cookie, buffer(bytes, 8))
+	else
+		branch:add(int_field.id, buffer(bytes, 4))
+		branch:add(int_field.cookie_low, buffer(bytes + 4, 4))
+	end
+	pass_on(ip_protocols, buffer(0, 1):uint(), buffer(bytes + 8), pinfo, tree)
+	return true
+end
+
+function int.dissector(buffer, pinfo, tree)
+	if not dissect_shim(buffer, pinfo, tree) then
+		data_dissector:call(buffer, pinfo, tree)
+	end
+	return buffer:len()
+end
+
+-- TCP: messages and options ---------------------------------------------------------------------------
+
+-- Probes and answers are TCP segments of old bytes, and options have experimental numbers that TCP's
+-- dissector shares with others: both are added behind all other protocols.
+local messages = Proto("hopcc", "hopcc in TCP")
+local payloads, option_fields = Field.new("tcp.payload"), Field.new("tcp.options")
+
+local function add_message(payload, pinfo, tree)
+	if payload:len() < 52 or payload(0, 4):uint() ~= INT_MAGIC then
+		return
+	end
+	local header = payload(40):tvb()
+	local bytes = int_bytes(header)
+	if bytes == 0 then
+		return
+	end
+	local branch = tree:add(int, payload)
+	branch:add(int_field.id, payload(4, 4))
+	branch:add(int_field.cookie, payload(8, 8))
+	branch:add(int_field.seq, payload(16, 4))
+	branch:add(int_field.t_ns, payload(20, 4))
+	branch:add(int_field.window, payload(24, 4))
+	branch:add(int_field.kind, payload(28, 2))
+	branch:add(int_field.flows, payload(30, 2))
+	branch:add(int_field.tag, payload(32, 8))
+	add_header(header(0, bytes), branch)
+	pinfo.cols.info:prepend("INT " .. types[header(2, 1):uint()] .. ": ")
+	if header(2, 1):uint() == 3 and header:len() >= bytes + 12 then
+		local terms = header(bytes, 12)
+		branch:add(int_field.window_max, terms(0, 4))
+		branch:add(int_field.eta, terms(4, 4))
+		branch:add(int_field.stage, terms(8, 2))
+		branch:add(int_field.terms_flows, terms(10, 2))
+	end
+end
+
+local function add_csig_option(one, tree)
+	local branch = tree:add(option, one)
+	branch:add(option_kind, one(1, 1))
+	if one:len() == 6 or one:len() == 10 then
+		branch:append_text(": " .. add_tag_data(one(4), option_field, branch))
+	else
+		branch:append_text(": " .. (option_kinds[one:len()] or "of no valid length"))
+	end
+end
+
+local function add_int_option(one, tree)
+	if one:len() ~= 16 then
+		return
+	end
+	local branch = tree:add(int, one)
+	branch:append_text(": option")
+	branch:add(int_field.option_id, one(4, 2))
+	branch:add(int_field.option_index, one(4, 2))
+	branch:add(int_field.hops, one(6, 2))
+	branch:add(int_field.path, one(6, 2))
+	add_record(one(8, 8), branch)
+end
+
+local function add_options(options, tree)
+	local at = 0
+	while at < options:len() do
+		local kind = options(at, 1):uint()
+		local bytes = 1
+		if kind == 0 then
+			return
+		elseif kind ~= 1 then
+			bytes = at + 2 <= options:len() and options(at + 1, 1):uint() or 0
+			if bytes < 2 or at + bytes > options:len() then
+				return
+			end
+		end
+		if kind == EXPERIMENT and bytes >= 4 then
+			local exid = options(at + 2, 2):uint()
+			if exid == CSIG_EXID then
+				add_csig_option(options(at, bytes), tree)
+			elseif exid == INT_EXID then
+				add_int_option(options(at, bytes), tree)
+			end
+		end
+		at = at + bytes
+	end
+end
+
+function messages.dissector(_, pinfo, tree)
+	for _, field in ipairs({ option_fields() }) do
+		add_options(field.range, tree)
+	end
+	for _, field in ipairs({ payloads() }) do
+		add_message(field.range, pinfo, tree)
+	end
+end
+
+register_postdissector(messages)
+
+-- Numbers, which preferences change -------------------------------------------------------------------
+
+local function register(dissectors, proto, number, before)
+	if before then
+		dissectors:remove(before, proto)
+	end
+	dissectors:add(number, proto)
+	return number
+end
+
+local numbers = {}
+local function register_all()
+	numbers.compact = register(ethertypes, compact_tag, csig.prefs.compact, numbers.compact)
+	numbers.expanded = register(ethertypes, expanded_tag, csig.prefs.expanded, numbers.expanded)
+	numbers.xcp = register(ip_protocols, xcp, xcp.prefs.protocol, numbers.xcp)
+	numbers.int = register(ip_protocols, int, int.prefs.protocol, numbers.int)
+	numbers.port = register(udp_ports, int, int.prefs.port, numbers.port)
+end
+
+csig.prefs_changed, xcp.prefs_changed, int.prefs_changed = register_all, register_all, register_all
+register_all()

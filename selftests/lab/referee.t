@@ -43,6 +43,7 @@ def ranking():
             ("less is better", ranks_of("low", (1, nan, 9), (3, nan, 9), (2, nan, 9)), [1, 3, 2]),
             ("more is better", ranks_of("high", (1, nan, 9), (3, nan, 9), (2, nan, 9)), [3, 1, 2]),
             ("intervals that overlap are equal", ranks_of("low", (1, 0.6, 9), (2, 0.6, 9), (4, 0.1, 9)), [1, 1, 3]),
+            ("a difference below 2 % is none", ranks_of("high", (0.99, nan, 9), (1, nan, 9), (0.97, nan, 9)), [1, 1, 3]),
             ("what was not measured is last", ranks_of("low", (nan, nan, 9), (math.inf, nan, 9), (5, nan, 9)), [3, 2, 1]),
             ("who delivers nothing is last", ranks_of("low", (0, nan, 0), (7, nan, 9), (nan, nan, nan)), [2, 1, 2]),
             ("a column without `better` has no ranks", ranks_of("", (1, nan, 9), (2, nan, 9)), [0, 0])):

@@ -56,7 +56,7 @@ def of_kernel(word: str, kdir: Path) -> Path:
     source = kdir / f"source/net/ipv4/tcp_{word}.c"
     if not re.fullmatch(r"[a-z0-9_]+", word) or not source.exists():
         there = sorted(p.stem[4:] for p in source.parent.glob("tcp_*.c")
-                       if re.search(r"^static struct tcp_congestion_ops", build.read(p), re.M))
+                       if re.search(r"^static struct tcp_congestion_ops \w+ ", build.read(p), re.M))
         raise LabError(f"{word}: no such file, and no congestion control; there are: "
                        f"{' '.join(kinds.ccs()[1:])}; in the kernel's source: {' '.join(there)}")
     return source

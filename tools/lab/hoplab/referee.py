@@ -2,6 +2,7 @@
 """The referee: congestion controls in every situation of scenarios/referee, ranked against each other."""
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,9 @@ HEAD_OF_RANKS = "mean rank"
 # Who delivers less than this share of what the best delivered is behind all others in each column: empty queues
 # and no losses are no merit of a sender that does not send.
 LEAST_SHARE = 0.1
+# A difference below 2 % of the larger value is none.
+MARGIN = 0.02
+LARGEST = 1e300
 
 
 @dataclass
@@ -28,7 +32,7 @@ class Cell:
     """One figure of one entrant: over seeds its mean and half of the 95 % confidence interval."""
     mean: float
     half: float     # NaN where there is one seed
-    rank: int = 0   # 1 + the number of entrants that are better by more than both intervals; 0: not ranked
+    rank: int = 0   # 1 + the number of entrants that are better; 0: not ranked
 
     @property
     def edges(self) -> tuple[float, float]:
@@ -36,9 +40,11 @@ class Cell:
         return self.mean - half, self.mean + half
 
     def beats(self, other: "Cell", better: str) -> bool:
-        """True if it is better than the other by more than both intervals; what was not measured is worst."""
+        """True if it is better than the other by more than both intervals, and MARGIN; what was not measured is worst."""
         if math.isnan(self.mean) or math.isnan(other.mean):
             return not math.isnan(self.mean)
+        if abs(self.mean - other.mean) < MARGIN * min(max(abs(self.mean), abs(other.mean)), LARGEST):
+            return False
         (low, high), (other_low, other_high) = self.edges, other.edges
         return low > other_high if better == "high" else high < other_low
 
@@ -184,8 +190,11 @@ def overall(found: Sequence[Table]) -> list[tuple[str, float, list[float]]]:
 
 def words(column: Column, cell: Cell) -> str:
     text = pages.show(column, cell.mean)
-    spread = f" ± {pages.show(column, cell.half)}" if math.isfinite(cell.half) and cell.half > 0 else ""
-    return f"{text}{spread}"
+    spread = pages.show(column, cell.half) if math.isfinite(cell.half) and math.isfinite(cell.mean) else ""
+    # An interval that is less than what is shown of the mean says nothing.
+    if not spread or cell.half < 0.005 * abs(cell.mean) or not re.search("[1-9]", spread):
+        return text
+    return f"{text} ± {spread}"
 
 
 def rank_rows(found: Sequence[Table]) -> list[list[str]]:

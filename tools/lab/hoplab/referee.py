@@ -24,7 +24,6 @@ HEAD_OF_RANKS = "mean rank"
 LEAST_SHARE = 0.1
 # A difference below 2 % of the larger value is none.
 MARGIN = 0.02
-LARGEST = 1e300
 
 
 @dataclass
@@ -43,7 +42,8 @@ class Cell:
         """True if it is better than the other by more than both intervals, and MARGIN; what was not measured is worst."""
         if math.isnan(self.mean) or math.isnan(other.mean):
             return not math.isnan(self.mean)
-        if abs(self.mean - other.mean) < MARGIN * min(max(abs(self.mean), abs(other.mean)), LARGEST):
+        difference = abs(self.mean - other.mean)
+        if math.isfinite(difference) and difference < MARGIN * max(abs(self.mean), abs(other.mean)):
             return False
         (low, high), (other_low, other_high) = self.edges, other.edges
         return low > other_high if better == "high" else high < other_low

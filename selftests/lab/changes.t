@@ -132,6 +132,12 @@ at = "60ms"
 a = "h1"
 b = "s1"
 up = true
+[[change]]
+at = "560ms"
+a = ["s1", "h1"]
+b = ["r1", "s1"]
+pairwise = true
+queue_a = "bfifo limit {= 10 * 1500 / 2}"
 [[flow]]
 name = "one"
 from = "h1"
@@ -159,6 +165,7 @@ FLAP_CLAIMS = (
     ("there is a queue", "queue_mean('h1:s1')", ("10ms", "50ms"), lambda v: v > 10),
     ("down, it is gone and nothing is sent", "queue_max('h1:s1') + load('h1:s1')", ("50100us", "60ms"), lambda v: v == 0),
     ("up again, data arrives", "goodput / 94mbit", ("350ms", "600ms"), lambda v: v > 0.8),
+    ("another queue has another limit", "queue_max('h1:s1')", ("570ms", "600ms"), lambda v: 1 <= v <= 5),
     ("recovery() is finite and not nothing", "recovery(90mbit)", ("60ms", "600ms"), lambda v: 0.001 < v < 0.4),
     ("nothing is corrupt", "corrupt", None, lambda v: v == 0),
 )

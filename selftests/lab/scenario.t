@@ -177,6 +177,12 @@ CASES = [
     ("incast by load and by period", 'cc = "{cc}"', INCAST + 'period = "1ms"\n', ["flow 1: period", "not both"]),
     ("incast by neither", 'cc = "{cc}"', INCAST.replace("load", "# load"), ["flow 1: period", "or a load"]),
     ("size of a metric", '"goodput"', "\"slowdown_p(99, 'long', 0, '9k')\"", ["claim 1: metric", "high_bytes '9k'", "write"]),
+    ("pairs of unequal lists", 'to = "h2"', 'to = ["h2", "h1"]\npairwise = true', ["flow 1: pairwise", "1 names", "2 on the other"]),
+    ("links of unequal lists", 'b = "s1"', 'b = "s1"\npairwise = true', ["link 1: pairwise", "2 names on one side and 1"]),
+    ("pairs of transfers that arrive by chance", 'cc = "{cc}"', POISSON + "pairwise = true\n", ["flow 1: pairwise", "mode 'poisson'"]),
+    ("arithmetic over a word", 'cc = "{cc}"', 'bytes = "{= cc * 2}"', ["flow 1: bytes", "cc * 2", "allowed: numbers"]),
+    ("arithmetic without a result", 'cc = "{cc}"', 'bytes = "{= 1 / 0}"', ["flow 1: bytes", "division by zero"]),
+    ("a queue that is none", '[[flow]]', CHANGE + 'queue_a = "$(reboot)"\n[[flow]]', ["change 1: queue_a", "bfifo limit"]),
     ("not TOML", 'title = "a"', 'title = ', ["not TOML", "line 2"]),
 ]
 

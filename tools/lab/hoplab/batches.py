@@ -100,7 +100,7 @@ def host_routes(net: Network) -> dict[str, list[str]]:
             options.setdefault(pair, []).append(route.options)
     for flow in net.case.flows:
         if flow.initcwnd:
-            for pair in itertools.product(flow.sources, flow.targets):
+            for pair in flow.pairs:
                 word = f"initcwnd {flow.initcwnd}"
                 if pair[0] == pair[1]:
                     continue
@@ -123,11 +123,16 @@ def tc_batch(net: Network, node: str) -> list[str]:
     lines = []
     for port in net.at[node]:
         lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
-        parent = "1:1"
-        for handle, words in enumerate(port.egress.queue.split(" / "), FIRST_HANDLE):
-            lines.append(f"qdisc add dev {port.peer} parent {parent} handle {handle}: {words}")
-            parent = f"{handle}:1"
+        lines += queue_lines(port, port.egress.queue, FIRST_HANDLE)
     return lines
+
+
+def queue_lines(port: Port, queue: str, first_handle: int) -> Iterator[str]:
+    """The qdiscs below the link, in place of those that are there."""
+    parent = "1:1"
+    for handle, words in enumerate(queue.split(" / "), first_handle):
+        yield f"qdisc replace dev {port.peer} parent {parent} handle {handle:x}: {words}"
+        parent = f"{handle:x}:1"
 
 
 def link_words(port: Port, seed: int) -> str:

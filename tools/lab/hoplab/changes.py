@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """[[change]]: what changes in the network while the traffic runs."""
-import itertools
 from collections.abc import Iterator
 
-from .batches import host_routes, link_seed, port_lines, route_lines
+from .batches import FIRST_HANDLE, host_routes, link_seed, port_lines, queue_lines, route_lines
 from .schema import Change
 from .topology import Network, Pair, Port, changed
+
+# Qdiscs below each other that a queue may have; each change has as many handles of its own.
+QUEUES_MAX = 16
 
 
 def change_plan(net: Network) -> tuple[list[str], dict[str, list[str]]]:
@@ -15,6 +17,7 @@ def change_plan(net: Network) -> tuple[list[str], dict[str, list[str]]]:
     """
     plan: list[str] = []
     batches: dict[str, list[str]] = {}
+    first_handle = FIRST_HANDLE
     down: set[Pair] = set()
     avoid: set[Pair] = set()
 
@@ -24,15 +27,19 @@ def change_plan(net: Network) -> tuple[list[str], dict[str, list[str]]]:
         plan.append(f"{at_ns} ip -n {node} -batch {name}")
 
     for change in sorted(net.case.changes, key=lambda c: c.at):
-        links = {frozenset(pair) for pair in itertools.product(change.a, change.b)}
+        links = {frozenset(pair) for pair in change.pairs}
         before = routes_now(net, down, avoid)
         for gone, state in ((down, change.up), (avoid, change.routed)):
             if state is not None:
                 gone -= links
                 gone |= set() if state else links
         after = routes_now(net, down, avoid)
-        for port in changed_ports(net, change):
+        for port, queue in changed_ports(net, change):
             plan += [f"{change.at} {words}" for words in change_words(port, change, net.seed)]
+            if queue:
+                # Another handle than that of the qdisc that is there, which may be of another kind.
+                first_handle += QUEUES_MAX
+                plan += [f"{change.at} tc -n {port.node} {words}" for words in queue_lines(port, queue, first_handle)]
             if change.up:
                 batch(change.at, port.node, [*port_lines(net, port), *after[port.node]])
         if change.routed is not None:
@@ -43,9 +50,10 @@ def change_plan(net: Network) -> tuple[list[str], dict[str, list[str]]]:
     return plan, batches
 
 
-def changed_ports(net: Network, change: Change) -> Iterator[Port]:
-    for a, b in itertools.product(change.a, change.b):
-        yield from (net.ports[f"{a}:{b}"], net.ports[f"{b}:{a}"])
+def changed_ports(net: Network, change: Change) -> Iterator[tuple[Port, str | None]]:
+    """The ports, and what the change says of their queues."""
+    for a, b in change.pairs:
+        yield from ((net.ports[f"{a}:{b}"], change.queue_a), (net.ports[f"{b}:{a}"], change.queue_b))
 
 
 def routes_now(net: Network, down: set[Pair], avoid: set[Pair]) -> dict[str, list[str]]:

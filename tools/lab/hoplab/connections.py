@@ -27,8 +27,8 @@ def flows(net: Network) -> list[Connection]:
 
 def stated(flow: Flow) -> Iterator[Transfer]:
     """The connections of a [[flow]] that states each of them."""
-    pairs = itertools.product(flow.sources, flow.targets, range(flow.parallel))
-    for order, (source, target, _) in enumerate(pairs):
+    pairs = itertools.product(flow.pairs, range(flow.parallel))
+    for order, ((source, target), _) in enumerate(pairs):
         yield flow.start + order * flow.stagger, source, target, flow.bytes
 
 
@@ -40,7 +40,7 @@ def number_of(net: Network, flow: Flow) -> int:
     """How many connections a [[flow]] stands for."""
     if flow.arrives:
         return arrivals.number_of(flow, sender_ceilings_bps(net, flow), stop_ns(net, flow) - flow.start)
-    return len(flow.sources) * len(flow.targets) * flow.parallel
+    return len(flow.pairs) * flow.parallel
 
 
 def sender_ceilings_bps(net: Network, flow: Flow) -> list[float]:

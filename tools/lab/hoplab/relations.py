@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from . import claims, connections, sizes, topology
-from .schema import CHANGED, Case, Flow, Link, LinkEnd
+from .schema import CHANGED, Case, Change, Flow, Link, LinkEnd
 from .tables import Fault, checked, keys_of
 from .units import show_time
 
 # The keys that depend on the mode, by mode; COMMON_KEYS are those of the modes that are not here.
 MODE_KEYS = {"poisson": {"sizes", "load"}, "incast": {"bytes", "fanin", "period", "load", "parallel"}}
 # No `warm` where transfers arrive by chance: it would add load that is not counted to the load measured.
-COMMON_KEYS = {"count", "parallel", "think", "bytes", "stagger", "warm"}
+COMMON_KEYS = {"count", "parallel", "think", "bytes", "stagger", "warm", "pairwise"}
 NEEDED_KEYS = {"poisson": ("sizes", "load"), "incast": ("bytes", "fanin")}
 # Without [sample] ports, so many are sampled: a sample costs wall time.
 PORTS_SAMPLED = 8
@@ -45,6 +45,13 @@ def check_nodes(case: Case) -> None:
 
 # --- links and what changes them ---
 
+def pairs_of(place: str, table: Link | Change | Flow) -> list[tuple[str, str]]:
+    try:
+        return table.pairs
+    except ValueError as error:
+        raise Fault(f"{place}: pairwise: {error}") from None
+
+
 def check_links(case: Case) -> None:
     seen: set[frozenset[str]] = set()
     numbers = itertools.count(1)
@@ -53,7 +60,8 @@ def check_links(case: Case) -> None:
         node_in(f"{place}: a", link.a, case.nodes)
         node_in(f"{place}: b", link.b, case.nodes)
         link.settle(place)
-        for a, b in itertools.product(link.a, link.b):
+        pairs_of(place, link)
+        for a, b in link.pairs:
             if a == b or frozenset((a, b)) in seen:
                 raise Fault(f"{place}: {a} and {b} cannot be linked (again)")
             seen.add(frozenset((a, b)))
@@ -64,12 +72,12 @@ def check_links(case: Case) -> None:
 
 
 def check_changes(case: Case) -> None:
-    linked = {frozenset(p) for link in case.links for p in itertools.product(link.a, link.b)}
+    linked = {frozenset(p) for link in case.links for p in link.pairs}
     for index, change in enumerate(case.changes, 1):
         place = f"change {index}"
         node_in(f"{place}: a", change.a, case.nodes)
         node_in(f"{place}: b", change.b, case.nodes)
-        for a, b in itertools.product(change.a, change.b):
+        for a, b in pairs_of(place, change):
             if frozenset((a, b)) not in linked:
                 raise Fault(f"{place}: there is no link of {a} and {b}")
         if all(getattr(change, key) is None for key in CHANGED):
@@ -89,6 +97,7 @@ def check_flows(case: Case, folder: Path) -> None:
         place = f"flow {index}"
         node_in(f"{place}: from", flow.sources, hosts)
         node_in(f"{place}: to", flow.targets, hosts)
+        pairs_of(place, flow)
         check_mode(place, flow, folder)
         check_times(place, flow, case.run.duration)
     for index, route in enumerate(case.routes, 1):
@@ -134,7 +143,7 @@ def check_arrivals(place: str, flow: Flow, folder: Path) -> None:
 
 
 def check_times(place: str, flow: Flow, duration_ns: int) -> None:
-    count = 1 if flow.arrives else len(flow.sources) * len(flow.targets) * flow.parallel
+    count = 1 if flow.arrives else len(flow.pairs) * flow.parallel
     last_ns = flow.start + (count - 1) * flow.stagger + flow.jitter
     stop_ns = duration_ns if flow.stop is None else flow.stop
     if stop_ns > duration_ns:
@@ -150,7 +159,7 @@ def check_paths(case: Case) -> None:
     """Each pair of a flow or a route: two hosts with a path from one to the other and back."""
     net = topology.build(case)
     for index, flow in enumerate(case.flows, 1):
-        for a, b in itertools.product(flow.sources, flow.targets):
+        for a, b in flow.pairs:
             if a != b or not flow.arrives:
                 check_pair(net, f"flow {index}", a, b)
     for index, route in enumerate(case.routes, 1):
@@ -181,7 +190,7 @@ def ports(case: Case) -> dict[str, tuple[Link, str]]:
     """All egress ports: name -> (link, end)."""
     found = {}
     for link in case.links:
-        for a, b in itertools.product(link.a, link.b):
+        for a, b in link.pairs:
             found[f"{a}:{b}"] = (link, "a")
             found[f"{b}:{a}"] = (link, "b")
     return found

@@ -14,7 +14,7 @@ from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Names, O
                     Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, group, integer, list_of,
                     names_or_none, one_of, one_or_list, text, tracepoint)
 from .sizes import Sizes
-from .tables import REQUIRED, Fault, Key, Params, keys_of, values
+from .tables import Fault, Key, Params, keys_of, values
 
 # Modes whose transfers arrive by chance (arrivals.py).
 ARRIVALS = ("poisson", "incast")
@@ -79,6 +79,15 @@ class Host:
     nft: Text = ""
 
 
+def pairs(left: list[str], right: list[str], pairwise: bool) -> list[tuple[str, str]]:
+    """Every pair of the two lists; pairwise: the first of both, the second of both, and so on."""
+    if not pairwise:
+        return list(itertools.product(left, right))
+    if len(left) != len(right):
+        raise ValueError(f"{len(left)} names on one side and {len(right)} on the other: write as many on both")
+    return list(zip(left, right))
+
+
 @dataclass(kw_only=True)
 class LinkEnd:
     """The egress of one end of a link: keys of [[link]], for both ends or, with _a or _b, for one"""
@@ -97,6 +106,7 @@ class Link:
     """[[link]]"""
     a: Names
     b: Names
+    pairwise: Flag = False
     mtu: Mtu = 1500
     tso: Flag = True
     # Values of LinkEnd's keys, as far as the file has them.
@@ -126,6 +136,10 @@ class Link:
             self.ends[end] = LinkEnd(**found)
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return pairs(self.a, self.b, self.pairwise)
+
+    @property
     def queued(self) -> list[str]:
         """The ends whose queue the file says."""
         return [end for end in "ab" if self.written.get("queue") or self.written.get(f"queue_{end}")]
@@ -137,6 +151,7 @@ class Change:
     at: Time
     a: Names
     b: Names
+    pairwise: Flag = False
     mtu: Mtu | None = None
     rate: Rate | None = None
     delay: Delay | None = None
@@ -144,9 +159,15 @@ class Change:
     reorder: Probability | None = None
     up: Flag | None = None
     routed: Flag | None = None
+    queue_a: Queue | None = None
+    queue_b: Queue | None = None
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return pairs(self.a, self.b, self.pairwise)
 
 
-CHANGED = tuple(key.name for key in keys_of(Change) if key.default is not REQUIRED)
+CHANGED = tuple(key.name for key in keys_of(Change) if key.default is None)
 
 
 @dataclass(kw_only=True)
@@ -163,6 +184,7 @@ class Flow:
     name: Annotated[str, group]
     sources: Names
     targets: Names
+    pairwise: Flag = False
     cc: Cc = FROM_HOST
     sink_cc: Cc | None = None
     accept_cc: Cc = FROM_HOST
@@ -186,6 +208,10 @@ class Flow:
     verify: Flag = False
     # The distribution that `sizes` names, once relations.py has read it; no key.
     distribution: Sizes | None = None
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return pairs(self.sources, self.targets, self.pairwise)
 
     @property
     def arrives(self) -> bool:

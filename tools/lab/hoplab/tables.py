@@ -4,10 +4,12 @@
 A field whose type has a kind (kinds.py) is a key of the table; its default is the key's. A fault is
 one line: the place in the file and what is allowed there.
 """
+import ast
 import dataclasses
 import difflib
+import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -17,6 +19,9 @@ from .kinds import Kind, T
 Table = TypeVar("Table")
 Params = dict[str, Any]
 REQUIRED = object()
+ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
 # Keys that are Python's own words: the field has another name.
 RENAMED = {"sources": "from", "targets": "to"}
 
@@ -57,8 +62,27 @@ def known_keys(place: str, table: Any, allowed: Iterable[str]) -> None:
             raise Fault(f"{where}unknown key {key!r}{hint}; allowed: {' '.join(allowed)}")
 
 
+def computed(place: str, text: str, params: Params) -> int | float:
+    """The value of {= arithmetic over parameters}; a whole number where the result is one."""
+    def value(node: ast.expr) -> float:
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            found: float = ARITHMETIC[type(node.op)](value(node.left), value(node.right))
+            return found
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return node.value
+        if isinstance(node, ast.Name) and isinstance(params.get(node.id), (int, float)):
+            return float(params[node.id])
+        raise ValueError("allowed: numbers, + - * / // %, parameters that are numbers: "
+                         f"{' '.join(k for k, v in params.items() if isinstance(v, (int, float)))}")
+    try:
+        found = value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError) as error:
+        raise Fault(f"{place}: {{={text}}}: {error}") from None
+    return int(found) if found == int(found) else found
+
+
 def fill(place: str, value: Any, params: Params) -> Any:
-    """Put parameters in: "{k}" alone keeps its type, within a string it is text."""
+    """Put parameters and {= arithmetic} in: alone they keep their type, within a string they are text."""
     if isinstance(value, dict):
         return {k: fill(f"{place}: {k}", v, params) for k, v in value.items()}
     if isinstance(value, list):
@@ -70,6 +94,9 @@ def fill(place: str, value: Any, params: Params) -> Any:
             raise Fault(f"{place}: unknown parameter {{{word}}}; allowed: {' '.join(params)}")
     if re.fullmatch(r"\{\w+\}", value):
         return params[value[1:-1]]
+    if re.fullmatch(r"\{=[^{}]*\}", value):
+        return computed(place, value[2:-1], params)
+    value = re.sub(r"\{=([^{}]*)\}", lambda m: str(computed(place, m[1], params)), value)
     return re.sub(r"\{(\w+)\}", lambda m: str(params[m[1]]), value)
 
 

@@ -76,7 +76,7 @@ def build(case: Case, seed: int = 1) -> Network:
     net.at = {n: [] for n in case.nodes}
     index = 0
     for link in case.links:
-        for a, b in itertools.product(link.a, link.b):
+        for a, b in link.pairs:
             index += 1
             for node, peer, end, side in ((a, b, "a", 1), (b, a, "b", 2)):
                 mac = f"02:00:00:{index >> 8:02x}:{index & 255:02x}:{side:02x}"

@@ -10,6 +10,7 @@ congestion controls, for as long as it runs.
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -71,6 +72,20 @@ class Load:
             self.step()
 
 
+class Datagrams:
+    """Datagrams from a to b that a rule tags without negotiation."""
+
+    def __init__(self, size):
+        with hosts.inside("a"):
+            self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.data = bytes(size)
+
+    def step(self):
+        with contextlib.suppress(OSError):
+            self.sock.sendto(self.data, (B[4], 7000))
+        time.sleep(1e-3)
+
+
 def doctor(name, *words, load=None, by=()):
     """(exit status, findings, text); by: words before the command"""
     child = subprocess.Popen([*within(name), *by, HOPSTAT, "doctor", *words], text=True,
@@ -89,7 +104,8 @@ def finds(name, what, *wanted, words=(), load=None, by=()):
     tap.claim(f"{what}: " + (", ".join(w[0] for w in wanted) or "nothing found"),
               found == [w[:2] for w in wanted] and status == bool(wanted) and
               all(w[2] in r["cause"] for w, r in zip(wanted, rows)), f"{status}, {text}")
-    return [r["command"] for r in rows]
+    # One for each that is wanted, so that the test goes on after a claim that failed.
+    return ([r["command"] for r in rows] + [""] * len(wanted))[:len(wanted)]
 
 
 def obey(name, commands):
@@ -106,8 +122,22 @@ def path_queue(*qdiscs):
         run(f"tc -n r qdisc add dev r-b {parent} handle {i + 1}0: {qdisc}")
 
 
+def explains(wanted, what, verdict, load, status=1):
+    """The verdict of hopstat why about a connection; return its row."""
+    child = subprocess.Popen([*within("a"), HOPSTAT, "why", "--json", wanted], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while child.poll() is None:
+        load.step()
+    text, said = child.communicate()
+    rows = [json.loads(line) for line in text.splitlines()]
+    tap.claim(f"why: {what}", len(rows) == 1 and verdict in rows[0]["verdict"] and
+              child.returncode == status, f"{child.returncode}, {text}{said}")
+    return rows[0] if rows else dict(facts={}, findings=[])
+
+
 def setup():
     hosts.build_path()
+    run("tc -n r qdisc add dev r-a root handle 90: csig rate 500mbit overhead 24")
     for name in ("a", "r", "b"):
         sysctl(name, "hopcc/csig_ports", PORTS)
         sysctl(name, "hopcc/tcp_csig_target_ns", TARGET_NS)
@@ -125,6 +155,13 @@ def see_healthy():
         with Load((version, "csig")) as load:
             load.run(0.3)
             finds("a", f"IPv{version}: a healthy flow of csig", load=load)
+            if version == 4:
+                row = explains(B[4], "a healthy flow of csig", "uses csig", load, status=0)
+                tap.claim("its facts: selected by the program, device, carrier, path",
+                          row["facts"].get("congestion control") == "csig, selected by the program or its "
+                          "listener" and row["facts"].get("leaves by") == "a-r to the router 192.0.2.2" and
+                          row["facts"].get("device trusted") == "yes" and
+                          row["facts"].get("path") == "proven" and "used" in row["facts"], f"{row}")
     status, _, text = doctor("a")
     tap.equal("in words, exit 0", (status, text), (0, "nothing found\n"))
     path_queue()
@@ -167,6 +204,68 @@ def see_choice():
     hosts.write(ALLOWED, allowed)
 
 
+def see_servers():
+    """A listener that was started before the sysctl, and one after it."""
+    with open(ALLOWED, encoding="ascii") as file:
+        allowed = file.read()
+    hosts.write(ALLOWED, "reno cubic dctcp_ms")
+    early = hosts.tcp("b", 4)
+    early.bind(("0.0.0.0", 7001))
+    early.listen()
+    sysctl("b", "ipv4/tcp_congestion_control", "dctcp_ms")
+    late = hosts.tcp("b", 4)
+    late.bind(("0.0.0.0", 7002))
+    late.listen()
+    command, = finds("b", "a server from before the sysctl",
+                     ("servers", "port 7001", "started before net.ipv4.tcp_congestion_control was dctcp_ms"))
+    tap.claim("the command names the program", command.startswith("restart python3"), command)
+    close(early, late)
+    sysctl("b", "ipv4/tcp_congestion_control", "cubic")
+    hosts.write(ALLOWED, allowed)
+
+
+def see_switch():
+    """Faults of a switch's ports."""
+    run("tc -n r qdisc del dev r-a root")
+    obey("r", (c.replace("root csig", "root handle 90: csig rate 500mbit overhead 24") for c in
+               finds("r", "a port without a queue of its own", ("qdisc", "r-a", "no sch_csig, unlike r-b"))))
+    run("tc -n r qdisc add dev r-a clsact")
+    obey("r", finds("r", "clsact on ingress", ("ingress", "r-a", "clsact on ingress")))
+    run("tc -n r qdisc change dev r-b parent 10:1 handle 20: csig rate 1gbit")
+    command, = finds("r", "a rate above the shaper's", ("rate", "r-b", "assumes 1000mbit, but packets leave at 500mbit"))
+    obey("r", [command])
+    run("tc -n r qdisc change dev r-b parent 10:1 handle 20: csig rate 100mbit")
+    with Load((4, "cubic")) as load:
+        load.run(0.1)
+        finds("r", "a rate below what leaves", ("rate", "r-b", "assumes 100mbit, but the port sends"),
+              ("target", "r-b", "packet times"), load=load)
+    run("tc -n r qdisc change dev r-b parent 10:1 handle 20: csig rate 500mbit")
+    finds("r", "all of them are mended")
+
+
+def see_tags():
+    """Faults of tags at the own port, and at a switch's ports."""
+    run(f"tc -n a qdisc add dev a-r root handle 30: {CSIG}")
+    sysctl("a", "hopcc/csig_quantum", "16000 1 128")
+    obey("a", finds("a", "another quantum than the port's", ("domain", "a-r", "16000 1 128, the port's sch_csig has 8000")))
+    run("tc -n a qdisc change dev a-r root handle 30: csig mode strip")
+    with Load((4, "csig")) as load:
+        load.run(0.3)
+        obey("a", finds("a", "the own port strips", ("mode", "a-r", "removes the tags"), load=load))
+    finds("a", "quantum and mode are mended")
+    run("tc -n a qdisc del dev a-r root")
+    sysctl("a", "hopcc/csig_rules", f"udp to {B[4]} port 7000")
+    finds("a", "datagrams that leave no room for a tag", ("room", "csig", "no room"), load=Datagrams(1472))
+    run("tc -n r qdisc del dev r-a root")
+    sysctl("r", "hopcc/csig_ports", "r-b")
+    commands = finds("r", "tags arrive at a port that is not trusted", ("qdisc", "r-a", "no sch_csig"),
+                     ("fenced", "csig", "does not name"), load=Datagrams(100))
+    obey("r", commands[1:])
+    sysctl("a", "hopcc/csig_rules", "\n")
+    sysctl("r", "hopcc/csig_ports", PORTS)
+    run("tc -n r qdisc add dev r-a root handle 90: csig rate 500mbit overhead 24")
+
+
 def see_carriers():
     for cc, knob in (("xcp", "xcp"), ("hpccpp", "int"), ("csig", "csig")):
         value = 1 if cc == "csig" else 0
@@ -194,7 +293,8 @@ def see_ports():
                     ("ports", "r-b", "does not name")))
     finds("r", "it is trusted")
     sysctl("r", "hopcc/tcp_csig_target_ns", 10000)
-    command, = finds("r", "a port whose packets take long", ("target", "r-b", "is 10000"))
+    command, _ = finds("r", "ports whose packets take long", ("target", "r-a", "is 10000"),
+                       ("target", "r-b", "is 10000"))
     obey("r", [command.removeprefix("on all senders: ")])
     finds("r", "four packet times")
 
@@ -202,8 +302,18 @@ def see_ports():
 def see_reno():
     with Load((4, "dctcp_ms")) as load:
         load.run(0.1)
-        finds("a", "the listener needs no ECN", ("reno", f"dctcp_ms-reno to {B[4]}", "not negotiated"),
+        finds("a", "the listener needs no ECN", ("reno", f"dctcp_ms-reno to {B[4]}", "this host asked"),
               load=load)
+        row = explains(B[4], "why it is Reno", "this connection is Reno because ECN was not negotiated", load)
+        tap.claim("with the finding and its command", [f["check"] for f in row["findings"]] == ["reno"] and
+                  row["facts"].get("ECN") == "not negotiated; net.ipv4.tcp_ecn is 1", f"{row}")
+    sysctl("a", "ipv4/tcp_ecn", 2)
+    with Load((4, "cubic"), sink_cc="dctcp_ms") as load:
+        load.pairs[0][0].setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp_ms")
+        load.run(0.1)
+        finds("a", "chosen after connect()", ("ecn", "dctcp_ms", "is 2"),
+              ("reno", f"dctcp_ms-reno to {B[4]}", "selected after connect()"), load=load)
+    sysctl("a", "ipv4/tcp_ecn", 1)
     with Load((4, "ldcp"), sink_cc="ldcp") as load:
         load.run(0.1)
         nft("r", DROP_ECT)
@@ -220,8 +330,8 @@ def see_reno():
     sysctl("b", "hopcc/xcp", 0)
     with Load((6, "xcp"), (6, "xcp")) as load:
         load.run(0.1)
-        finds("a", "two flows, the peer's carrier off", ("reno", f"xcp-reno to {B[6]}", "protocol 63"),
-              load=load)
+        finds("a", "two flows, the peer's carrier off", ("reno", f"xcp-reno to {B[6]}",
+              "protocol 63, and new connections do not ask it again for 60 s"), load=load)
     sysctl("b", "hopcc/xcp", 1)
     path_queue("netem loss 10% limit 1000")
     with Load((4, "xcp")) as load:
@@ -298,13 +408,21 @@ def see_module():
         module, = {"tcp_" + name} & set(os.listdir("/sys/module"))
         run("rmmod " + module)
         command, = finds("a", f"{name}: not loaded", ("module", name, "not loaded"), words=[name])
-        tap.equal(f"{name}: the command names its module", command, "modprobe " + module)
+        tap.claim(f"{name}: the command names its module", command.endswith("modprobe " + module), command)
+    run("rmmod net_csig_tag")
+    run("tc -n r qdisc replace dev r-b root csig rate 500mbit")
+    command, = finds("r", "a router without the carrier", ("router", "r-a, r-b", "net_csig_tag is not loaded"))
+    tap.claim("the command names its ports", command ==
+              'modprobe net_csig_tag; sysctl net.hopcc.csig_ports="r-a r-b"', command)
 
 
 def main():
     setup()
     see_healthy()
     see_choice()
+    see_servers()
+    see_switch()
+    see_tags()
     see_carriers()
     see_ports()
     see_reno()

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from . import doctor, export, flows, ports, probe, screen, table
+from . import doctor, export, flows, ports, probe, screen, table, why
 from .table import Row
 
 
@@ -65,6 +65,8 @@ examples:
   hopstat answer &                       on other hosts, for the next two commands
   hopstat trace HOST                     the bottleneck on the path to it
   hopstat mesh --hosts FILE              the bottlenecks on the paths to many hosts
+  hopstat flows                          all connections of hopcc, with ss's values by their names
+  hopstat why 192.0.2.1:80               why a connection is what it is
   hopstat doctor                         faults of the configuration, and the commands that correct them
   hopstat export --textfile /var/lib/prometheus/node-exporter/csig.prom
 
@@ -104,6 +106,11 @@ def parser() -> argparse.ArgumentParser:
     be = verbs.add_parser("answer", help="answer to trace and mesh until a signal ends it")
     be.add_argument("--address", default="::", help="address to listen at (all)")
     be.add_argument("--port", type=port, default=probe.PORT, metavar="N", help="TCP port (4353)")
+    verbs.add_parser("flows", parents=[form], help="all connections of our congestion controls, with the "
+                     "values that ss shows, by their own names")
+    ask = verbs.add_parser("why", help="explain a connection: why it is Reno, where its bottleneck is")
+    ask.add_argument("flow", metavar="FLOW", help="the peer's ADDRESS, ADDRESS:PORT or :PORT, or LOCAL-PEER")
+    ask.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON lines")
     look = verbs.add_parser("doctor", help="find faults of the configuration")
     look.add_argument("cc", nargs="?", metavar="NAME",
                       help="also check this congestion control, which nothing uses yet")
@@ -154,6 +161,26 @@ def run_doctor(options: Namespace) -> int:
     return 1 if rows else 0
 
 
+def run_why(options: Namespace) -> int:
+    rows = why.explain(options.flow)
+    if not rows:
+        raise ValueError(f"why: no TCP connection to {options.flow} in this network namespace")
+    if options.json:
+        table.write_json(sys.stdout, rows)
+    else:
+        print("\n".join(why.lines(rows)), flush=True)
+    return 1 if any(row["findings"] for row in rows) else 0
+
+
+def run_flows(options: Namespace) -> int:
+    rows = flows.connections()
+    if rows or options.json or options.csv:
+        write(options, rows, flows.TCP_COLUMNS)
+    else:
+        print("no connection of hopcc's congestion controls in this network namespace")
+    return 0
+
+
 def run_lists(options: Namespace) -> int:
     left = options.count or 1
     while True:
@@ -170,13 +197,15 @@ def run_lists(options: Namespace) -> int:
         time.sleep(options.interval)
 
 
+VERBS: dict[str, Callable[[Namespace], int]] = {
+    "trace": run_probes, "mesh": run_probes, "doctor": run_doctor, "why": run_why, "flows": run_flows,
+    "answer": lambda options: probe.answer(options.address, options.port),
+}
+
+
 def run(options: Namespace) -> int:
-    if options.verb in ("trace", "mesh"):
-        return run_probes(options)
-    if options.verb == "answer":
-        return probe.answer(options.address, options.port)
-    if options.verb == "doctor":
-        return run_doctor(options)
+    if options.verb in VERBS:
+        return VERBS[options.verb](options)
     if options.verb == "export":
         if not options.textfile and not options.jsonl:
             raise ValueError("export: --textfile or --jsonl")

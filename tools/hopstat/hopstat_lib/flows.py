@@ -10,22 +10,22 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from . import netlink
+from . import netlink, sockets
+from .sockets import Ends, endpoint
 from .table import Row
 
-Ends = tuple[str, str]      # local and peer, each with its port
 Signal = dict[str, int]
 CsigFlow = tuple[str, str, str, dict[int, Signal]]
 
-DIAG_BY_FAMILY, ESTABLISHED, TCP = 20, 1 << 1, 6
-DIAG_INFO, DIAG_CONG, DIAG_VEGAS, DIAG_BBR = 2, 4, 3, 16
 FLOW_GET = 1
 SIGNALS = ("abw_kbit_ps", "abw_c_ppm", "pd_ns")
 PATHS = ("unproven", "proven", "stripped")
 NO_BOUND = (1 << 64) - 1
 TRACING = "/sys/kernel/tracing"
 GAIN = 256          # ss shows this gain as 1
+ALPHA = 1024        # ss shows DCTCP's alpha in these parts
 SYSTEMS = {"hpccpp": "INT", "xcp": "XCP", "csig": "CSIG"}
+OURS = ("dctcp_ms", "ldcp", "xcp", "hpccpp", "csig")
 
 # The tracepoint of each congestion control.
 EVENTS = {"hpccpp": "tcp_hpccpp/hpccpp_answer", "xcp": "tcp_xcp/xcp_feedback"}
@@ -36,53 +36,22 @@ LOOK_S = 0.05
 # A flow without a known connection has ended if its signals are older than this.
 ENDED_NS = 1000000000
 
+# The fields of hopcc's congestion controls in their own words, which ss cannot print.
+STAGES = {"ldcp": ("first RTT", "fast", "stable"), "csig": ("seek", "jump", "steady")}
+# tcp_csig adds this to the stage where no hop of the path writes tags.
+PATH_STAGE = 4
+
 COLUMNS = ("system", "cc", "local", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps",
-           "feedback_bit_ps", "rate_bit_ps", "rtt_us", "path", "age_ns")
+           "feedback_bit_ps", "rate_bit_ps", "pace_bit_ps", "rtt_us", "path", "age_ns")
+
+# The columns of `hopstat flows`.
+TCP_COLUMNS = ("cc", "peer", "local", "rate_bit_ps", "pace_bit_ps", "window_pkts", "rtt_us",
+               "base_rtt_us", "delay_ns", "used_ppm", "marked_ppm", "feedback_ppm", "stage")
 
 
 def row(system: str, cc: str, local: str, peer: str) -> Row:
     blank: Row = dict.fromkeys(COLUMNS)
     return blank | dict(system=system, cc=cc, local=local, peer=peer)
-
-
-def endpoint(address: str, port: int | str) -> str:
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-
-
-def sockets() -> dict[Ends, Row]:
-    """Return {(local, peer): {cc, bbr: (bw, mrtt, gain, gain), rtt_us, rate, ...}} of all TCP connections;
-    unsent_bytes is the data that is not acknowledged yet, sent or not."""
-    found = {}
-    for family in (socket.AF_INET, socket.AF_INET6):
-        ext = sum(1 << (kind - 1) for kind in (DIAG_INFO, DIAG_CONG, DIAG_VEGAS, DIAG_BBR))
-        body = struct.pack("BBBBI", family, TCP, ext & 0xff, 0, ESTABLISHED) + bytes(48)
-        for data in netlink.dump(netlink.SOCK_DIAG, DIAG_BY_FAMILY, body):
-            key, value = one_socket(data)
-            found[key] = value
-    return found
-
-
-def one_socket(data: bytes) -> tuple[Ends, Row]:
-    family = data[0]
-    sport, dport = struct.unpack_from(">HH", data, 4)
-    size = 4 if family == socket.AF_INET else 16
-    local = endpoint(netlink.address(data[8:8 + size]), sport)
-    peer = endpoint(netlink.address(data[24:24 + size]), dport)
-    out: Row = dict(cc="", bbr=None, rtt_us=None, least_us=None, acked_bytes=0, rate_bit_ps=None,
-                    unsent_bytes=struct.unpack_from("I", data, 60)[0], options=0, retrans_pkts=0)
-    for kind, value in netlink.attributes(data[72:]):
-        if kind == DIAG_CONG:
-            out["cc"] = value.split(b"\0")[0].decode()
-        elif kind == DIAG_BBR and len(value) >= 20:
-            low, high, mrtt_us, gain, gain2 = struct.unpack_from("5I", value)
-            out["bbr"] = (low | high << 32, mrtt_us, gain, gain2)
-        elif kind == DIAG_INFO and len(value) >= 112:
-            out["options"], out["retrans_pkts"] = value[5], struct.unpack_from("I", value, 100)[0]
-            out["rtt_us"], = struct.unpack_from("I", value, 68)
-            if len(value) >= 152:
-                out["acked_bytes"], = struct.unpack_from("Q", value, 120)
-                out["least_us"], = struct.unpack_from("I", value, 148)
-    return (local, peer), out
 
 
 def middle(signal: Signal) -> int:
@@ -99,10 +68,11 @@ def csig_signal(data: bytes) -> tuple[int, Signal]:
 
 
 def csig_flows() -> Iterator[CsigFlow]:
-    """Yield (local, peer, path, {signal: ...}) of each flow of net_csig_tag; none without the module."""
+    """Yield (local, peer, path, {signal: ...}) of each flow of net_csig_tag; none without the module.
+    Raise PermissionError without root."""
     try:
         number = netlink.family("hopcc_csig")
-    except OSError:
+    except FileNotFoundError:
         return
     for attrs in netlink.generic(number, FLOW_GET):
         flow: dict[Any, Any] = dict(signals={})
@@ -121,7 +91,9 @@ def csig_flows() -> Iterator[CsigFlow]:
 
 def csig_row(local: str, peer: str, path: str, signals: Mapping[int, Signal], known: Row) -> Row:
     out = row("CSIG", known.get("cc", ""), local, peer)
-    out["path"], out["rtt_us"], out["rate_bit_ps"] = path, known.get("rtt_us"), known.get("rate_bit_ps")
+    out["path"] = path
+    for key in ("rtt_us", "rate_bit_ps", "pace_bit_ps"):
+        out[key] = known.get(key)
     if 0 in signals:
         out["free_kbit_ps"] = signals[0]["low"]
     if 1 in signals:
@@ -136,19 +108,23 @@ def csig_row(local: str, peer: str, path: str, signals: Mapping[int, Signal], kn
 
 
 def other_row(local: str, peer: str, known: Row, events: Row) -> Row:
-    """Return the row of a flow of INT or XCP; events: the values of its tracepoints, or nothing."""
+    """Return the row of a flow of INT or XCP, or of CSIG where its carrier cannot be read; events: the
+    values of its tracepoints, or nothing."""
     cc = known["cc"]
     out = row(SYSTEMS[cc], cc, local, peer)
-    out["rtt_us"], out["rate_bit_ps"] = known["rtt_us"], known["rate_bit_ps"]
+    for key in ("rtt_us", "rate_bit_ps", "pace_bit_ps"):
+        out[key] = known[key]
     if not known["bbr"]:
         return out
     bw_bytes_ps, mrtt_us, gain, _ = known["bbr"]
-    out["rate_bit_ps"] = 8 * bw_bytes_ps
+    out["pace_bit_ps"] = 8 * bw_bytes_ps
     # hpccpp reports T, the RTT without queues; for XCP the minimum RTT stands for it.
     least_us = mrtt_us if cc == "hpccpp" else known["least_us"]
     if out["rtt_us"] is not None and least_us is not None:
         out["delay_ns"] = max(0, out["rtt_us"] - least_us) * 1000
-    if cc == "hpccpp":
+    if cc == "csig":
+        out["delay_ns"] = 1000 * mrtt_us
+    elif cc == "hpccpp":
         out["used_ppm"] = gain * 1000000 // GAIN
         out["hop"] = events.get("hop")
     elif "feedback_bytes_ps" in events:
@@ -160,7 +136,7 @@ def add_feedback(out: Row, change_bytes_ps: float) -> None:
     """Add the change of rate that the XCP routers grant in a round trip. They do not identify themselves;
     the change shows how far the flow is from the rate that it may have."""
     out["feedback_bit_ps"] = round(8 * change_bytes_ps)
-    rate = out["rate_bit_ps"]
+    rate = out["pace_bit_ps"]
     if rate and rate + out["feedback_bit_ps"] > 0:
         out["used_ppm"] = round(rate * 1e6 / (rate + out["feedback_bit_ps"]))
     out["free_kbit_ps"] = max(0, out["feedback_bit_ps"]) // 1000
@@ -218,19 +194,81 @@ def add_rates(known: dict[Ends, Row], before: dict[Ends, Row], seconds: float) -
             flow["rate_bit_ps"] = round(8 * acked_bytes / seconds)
 
 
-def read(events: bool = True) -> list[Row]:
-    """Return a row for each flow that uses feedback from hops. Takes LOOK_S."""
-    before, then = sockets(), time.monotonic()
+def csig_rows(known: Mapping[Ends, Row]) -> list[Row]:
+    """Return the rows of the flows that the CSIG carrier knows; none without root. A path that strips
+    tags has a row without signals, unlike the flows of a receiver, which never sent a tag."""
+    try:
+        found = list(csig_flows())
+    except PermissionError:
+        return []
+    rows = [csig_row(local, peer, path, signals, known.get((local, peer), {}))
+            for local, peer, path, signals in found
+            if signals or path == "stripped" or known.get((local, peer), {}).get("cc") == "csig"]
+    # The carrier keeps a connection for a while after its end. UDP flows have no known socket at all.
+    return [r for r in rows if (r["local"], r["peer"]) in known or
+            r["age_ns"] is not None and r["age_ns"] < ENDED_NS]
+
+
+def look(events: bool) -> tuple[dict[Ends, Row], dict[Ends, Row]]:
+    """Return the connections with their rates, and the values of tracepoints. Takes LOOK_S."""
+    before, then = sockets.connections(), time.monotonic()
     ccs = {s["cc"] for s in before.values()} & set(EVENTS) if events else set()
     events_of = listen(ccs) if ccs else {}
     time.sleep(max(0, then + LOOK_S - time.monotonic()))
-    known = sockets()
+    known = sockets.connections()
     add_rates(known, before, time.monotonic() - then)
-    rows = [csig_row(local, peer, path, signals, known.get((local, peer), {}))
-            for local, peer, path, signals in csig_flows() if signals]
-    # The carrier keeps a connection for a while after its end. UDP flows have no known socket at all.
-    rows = [r for r in rows if (r["local"], r["peer"]) in known or r["age_ns"] < ENDED_NS]
+    return known, events_of
+
+
+def by_rate(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda r: -(r["rate_bit_ps"] or 0))
+
+
+def read() -> list[Row]:
+    """Return a row for each flow that uses feedback from hops. Takes LOOK_S."""
+    known, events_of = look(True)
+    rows = csig_rows(known)
     listed = {(r["local"], r["peer"]) for r in rows}
     rows += [other_row(local, peer, s, events_of.get((local, peer), {})) for (local, peer), s in known.items()
              if s["cc"] in SYSTEMS and (local, peer) not in listed]
-    return sorted(rows, key=lambda r: -(r["rate_bit_ps"] or 0))
+    return by_rate(rows)
+
+
+def stage_of(cc: str, number: int) -> str:
+    """Return the name of a stage, as the congestion control reports it to ss."""
+    names = STAGES.get(cc)
+    if not names:
+        return str(number)
+    name = names[number % PATH_STAGE] if number % PATH_STAGE < len(names) else str(number)
+    return name + (", by the path's delay" if cc == "csig" and number & PATH_STAGE else "")
+
+
+def own_words(cc: str, known: Row) -> Row:
+    """Return the values that a congestion control reports to ss, by their own names."""
+    if cc == "dctcp_ms" and known["dctcp"]:
+        return dict(marked_ppm=known["dctcp"][2] * 1000000 // ALPHA)
+    if not known["bbr"] or cc.endswith("-reno"):
+        return {}
+    bytes_ps, time_us, first, second = known["bbr"]
+    common = dict(pace_bit_ps=8 * bytes_ps)
+    if cc == "ldcp":
+        return common | dict(base_rtt_us=time_us, window_pkts=first / GAIN, stage=stage_of(cc, second // GAIN))
+    if cc == "csig":
+        return common | dict(delay_ns=1000 * time_us, window_pkts=first / GAIN,
+                             stage=stage_of(cc, second // GAIN))
+    if cc == "hpccpp":
+        return common | dict(base_rtt_us=time_us, used_ppm=first * 1000000 // GAIN,
+                             stage=stage_of(cc, second // GAIN))
+    return common | dict(base_rtt_us=known["least_us"], feedback_ppm=second * 1000000 // GAIN)
+
+
+def connections() -> list[Row]:
+    """Return a row for each connection of our congestion controls, whichever feedback it uses. Takes
+    LOOK_S."""
+    known, _ = look(False)
+    blank: Row = dict.fromkeys(TCP_COLUMNS)
+    return by_rate(
+        blank | dict(cc=s["cc"], local=local, peer=peer, rate_bit_ps=s["rate_bit_ps"],
+                     pace_bit_ps=s["pace_bit_ps"], window_pkts=s["cwnd_pkts"], rtt_us=s["rtt_us"]) |
+        own_words(s["cc"], s)
+        for (local, peer), s in known.items() if s["cc"].removesuffix("-reno") in OURS)

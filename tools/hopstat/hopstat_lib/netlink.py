@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read dumps of the caller's network namespace by netlink."""
 import ipaddress
+import os
 import socket
 import struct
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ def dump(protocol: int, kind: int, body: bytes, flags: int = DUMP) -> Iterator[b
                 if found == ERROR:
                     code, = struct.unpack_from("i", data, at + 16)
                     if code:
-                        raise OSError(-code, "netlink")
+                        raise OSError(-code, f"netlink: {os.strerror(-code)}")
                     return
                 if found == DONE:
                     return

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from . import netlink, table
+from . import netlink
 from .table import Row
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 STATS_BASIC, STATS_QUEUE, STATS_APP = 1, 3, 4
 TBF_PARMS, TBF_RATE64 = 1, 4
 ROOT = 0xffffffff
-SIOCETHTOOL, ETHTOOL_GSET = 0x8946, 1
+SIOCETHTOOL, ETHTOOL_GSET, ETHTOOL_GDRVINFO = 0x8946, 1, 3
 SPEED_UNKNOWN_MBIT = 0xffff
 
 # The first fields of each tc_*_xstats, in the format of the struct module. New fields are only added at
@@ -36,7 +36,7 @@ XSTATS = {
                          "limit_dropped_pkts", "queued_bytes", "peak_bytes")),
 }
 
-COLUMNS = ("dev", "kind", "handle", "rate_bit_ps", "used_ppm", "backlog_bytes", "delay_ns",
+COLUMNS = ("dev", "kind", "parent", "handle", "rate_bit_ps", "line_bit_ps", "used_ppm", "backlog_bytes", "delay_ns",
            "queue_pkts", "drops", "sent_bytes", "sent_pkts", "says", "detail")
 
 
@@ -52,12 +52,13 @@ def read() -> list[Row]:
         if kind in XSTATS and TCA_STATS2 in attrs:
             stats = dict(netlink.attributes(attrs[TCA_STATS2]))
             own = xstats(kind, stats)
-            rows.append((index, handle, one(index, handle, kind, stats, own)))
+            where = "root" if parent == ROOT else f"{parent >> 16:x}:{parent & 0xffff:x}"
+            rows.append((index, handle, one(index, handle, kind, stats, own) | dict(parent=where)))
         rate = own.get("rate_bytes_ps") or (tbf_rate(attrs) if kind == "tbf" else None)
         tree[index, handle >> 16] = parent, rate
     for index, handle, row in rows:
-        rate = rate_of(tree, index, handle, row["dev"])
-        row["rate_bit_ps"] = rate and 8 * rate
+        rate, line = rate_of(tree, index, handle, row["dev"]), line_of(tree, index, handle, row["dev"])
+        row["rate_bit_ps"], row["line_bit_ps"] = rate and 8 * rate, line and 8 * line
         row["delay_ns"] = row["backlog_bytes"] * 1000000000 // rate if rate else None
     return [row for index, handle, row in
             sorted(rows, key=lambda r: (r[2]["dev"], len(above(tree, r[0], r[1]))))]
@@ -76,7 +77,7 @@ def one(index: int, handle: int, kind: str, stats: dict[int, bytes], own: dict[s
         dev=socket.if_indextoname(index), kind=kind, handle=f"{handle >> 16:x}:",
         used_ppm=used_ppm(kind, own), backlog_bytes=backlog, queue_pkts=qlen, drops=drops,
         sent_bytes=sent_bytes, sent_pkts=sent_pkts, says=SAYS[kind](own),
-        detail=" ".join(f"{k}={v}" for k, v in own.items()))
+        detail=own)
 
 
 def tbf_rate(attrs: dict[int, bytes]) -> int | None:
@@ -99,6 +100,27 @@ def above(tree: Tree, index: int, handle: int) -> list[int | None]:
 def rate_of(tree: Tree, index: int, handle: int, dev: str) -> int | None:
     """Return the rate of the queue, else of a qdisc above it, else of the device, in bytes/s."""
     return next((rate for rate in above(tree, index, handle) if rate), None) or device_rate(dev)
+
+
+def line_of(tree: Tree, index: int, handle: int, dev: str) -> int | None:
+    """Return the rate at which packets leave a queue: the least of the shapers above it and of the device,
+    in bytes/s. A veth reports a speed that it does not keep."""
+    rates = [rate for rate in above(tree, index, handle)[1:] if rate]
+    if not is_veth(dev):
+        rates.append(device_rate(dev) or 0)
+    return min((rate for rate in rates if rate), default=None)
+
+
+def is_veth(dev: str) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, contextlib.suppress(OSError):
+        return driver_of(sock, dev) == "veth"
+    return False
+
+
+def driver_of(sock: socket.socket, dev: str) -> str:
+    command = array.array("B", struct.pack("I", ETHTOOL_GDRVINFO) + bytes(192))
+    fcntl.ioctl(sock, SIOCETHTOOL, struct.pack("16sP", dev.encode(), command.buffer_info()[0]))
+    return command.tobytes()[4:36].split(b"\0")[0].decode()
 
 
 def device_rate(dev: str) -> int | None:
@@ -135,6 +157,14 @@ def add_used(rows: list[Row], before: list[Row], seconds: float) -> None:
             r["used_ppm"] = int(max(sent_bytes, 0) * 8e6 / seconds / r["rate_bit_ps"])
 
 
+def add_sent(rows: list[Row], before: list[Row], seconds: float) -> None:
+    """Add the rate at which each queue sent since an earlier reading; None if that is not known."""
+    old = {(r["dev"], r["handle"]): wire_bytes(r) for r in before}
+    for r in rows:
+        past = old.get((r["dev"], r["handle"]))
+        r["sent_bit_ps"] = None if past is None else max(0, round(8 * (wire_bytes(r) - past) / seconds))
+
+
 def over(seconds: float, meanwhile: Callable[[], T]) -> tuple[list[Row], T]:
     """Return the rows, with the use over at least this time, and the result of meanwhile()."""
     before, then = read(), time.monotonic()
@@ -146,17 +176,14 @@ def over(seconds: float, meanwhile: Callable[[], T]) -> tuple[list[Row], T]:
 
 
 def wire_bytes(row: Row) -> int:
-    return int(dict(w.split("=") for w in row["detail"].split()).get("tx_bytes", row["sent_bytes"]))
+    return int(row["detail"].get("tx_bytes", row["sent_bytes"]))
 
 
-# For each qdisc: the text about the feedback that it gives to flows.
-SAYS: dict[str, Callable[[dict[str, int]], str]] = {
-    "csig": lambda own: f"free {table.number(8 * own['available_bytes_ps'])}bit/s, longest delay "
-                        f"{own['longest_ns'] / 1000:.1f}us",
-    "int": lambda own: f"longest queue {table.number(own['longest_queue_bytes'])}B",
-    "xcp": lambda own: f"feedback {table.number(8 * own['feedback_bytes_ps'], '+')}bit/s, mean RTT "
-                       f"{own['avg_rtt_ns'] / 1000:.0f}us, standing queue "
-                       f"{table.number(own['standing_queue_bytes'])}B",
-    "wred": lambda own: f"marked {own['marked_pkts']}, longest queue "
-                        f"{table.number(own['peak_bytes'])}B",
+# For each qdisc: the feedback that it gives to flows.
+SAYS: dict[str, Callable[[dict[str, int]], Row]] = {
+    "csig": lambda own: dict(free_bit_ps=8 * own["available_bytes_ps"], longest_delay_ns=own["longest_ns"]),
+    "int": lambda own: dict(longest_queue_bytes=own["longest_queue_bytes"]),
+    "xcp": lambda own: dict(feedback_bit_ps=8 * own["feedback_bytes_ps"], mean_rtt_ns=own["avg_rtt_ns"],
+                            standing_queue_bytes=own["standing_queue_bytes"]),
+    "wred": lambda own: dict(marked_pkts=own["marked_pkts"], longest_queue_bytes=own["peak_bytes"]),
 }

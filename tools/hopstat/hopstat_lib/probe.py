@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from . import flows, netlink
-from .flows import Ends, Signal
+from .flows import Signal
+from .sockets import Ends, endpoint
 from .table import Row
 
 PORT = 4353
@@ -43,14 +44,26 @@ def connect(host: str, port: int, cc: str, timeout_s: float) -> socket.socket:
     sock = socket.socket(*found[:2])
     sock.settimeout(timeout_s)
     if cc:
-        sock.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, cc.encode())
+        choose(sock, cc)
     sock.connect(found[4])
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
+def choose(sock: socket.socket, cc: str) -> None:
+    """Select a congestion control; raise ValueError with the remedy if the kernel refuses it."""
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, cc.encode())
+    except FileNotFoundError:
+        raise ValueError(f"the congestion control {cc} is not loaded: modprobe tcp_{cc}, or another --cc") \
+            from None
+    except PermissionError:
+        raise ValueError(f"the congestion control {cc} is not allowed: run as root, or add it to "
+                         "net.ipv4.tcp_allowed_congestion_control") from None
+
+
 def ends(sock: socket.socket) -> Ends:
-    local, peer = (flows.endpoint(netlink.address(socket.inet_pton(sock.family, name[0])), name[1])
+    local, peer = (endpoint(netlink.address(socket.inet_pton(sock.family, name[0])), name[1])
                    for name in (sock.getsockname(), sock.getpeername()))
     return local, peer
 
@@ -63,10 +76,21 @@ def worst(kind: int, have: Signal | None, new: Signal) -> Signal:
         min(have, new, key=lambda s: s["low"])
 
 
+def can_read() -> bool:
+    """True if the caller may read the flows of net_csig_tag."""
+    try:
+        next(flows.csig_flows(), None)
+    except PermissionError:
+        return False
+    return True
+
+
 def trace(host: str, port: int = PORT, cc: str = "csig", count: int = 12, gap_s: float = 0.01,
           timeout_s: float = 3) -> list[Row]:
     """Return a row for each signal, with the worst value of all probes; one row without a signal if no
     signal arrived."""
+    if not can_read():
+        raise ValueError("only root can read CSIG's signals: sudo hopstat trace")
     seen: dict[int, Signal] = {}
     rtt_us, lost = [], 0
     with connect(host, port, cc, timeout_s) as sock:

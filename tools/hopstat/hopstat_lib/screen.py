@@ -15,7 +15,7 @@ Line = tuple[str, bool]     # a line of the screen, and if it is a heading
 
 # The most important columns come first: a narrow terminal cuts the last ones off.
 FLOWS = ("system", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps", "feedback_bit_ps",
-         "rate_bit_ps", "rtt_us", "cc", "path", "local")
+         "rate_bit_ps", "rtt_us", "path", "cc", "pace_bit_ps", "local")
 PORTS = ("dev", "kind", "handle", "rate_bit_ps", "used_ppm", "backlog_bytes", "delay_ns", "drops",
          "sent_pkts", "says")
 
@@ -26,12 +26,14 @@ HELP = (
     "      delay     CSIG: in the bottleneck; INT, XCP: RTT above the minimum RTT",
     "      free      unused rate of the path; XCP: increase that the next RTT allows",
     "      feedback  XCP: change of the flow's rate in an RTT",
+    "      rate      acknowledged data; pace: the rate that the congestion control allows",
     "      path      CSIG: if the path carries tags: unproven, proven, stripped",
     "port: rate      of the qdisc, of its shaper, or the speed of the device",
     "      used      used part of the rate",
     "      delay     backlog over rate",
     "      says      feedback that the qdisc gives to flows",
-    "-     not known; INT's hop and XCP's used, free and feedback need root",
+    "-     not known; CSIG's hop, free, used and path, INT's hop and XCP's used, free and",
+    "      feedback need root",
 )
 NONE_HERE = {
     "flows": "no flow of csig, hpccpp or xcp in this network namespace",

@@ -22,6 +22,8 @@ def cell(key: str, value: Any) -> str:
     """Return a value as readers of the table see it."""
     if value is None:
         return "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{head(k)} {cell(k, v)}" for k, v in value.items())
     if key.endswith("_ppm"):
         return f"{value / 10000:.1f}%"
     if key.endswith("_ns"):
@@ -50,7 +52,7 @@ def lines(rows: Iterable[Row], columns: Sequence[str]) -> list[str]:
     text = [[head(c) for c in columns]]
     text += [[cell(c, r[c]) for c in columns] for r in rows]
     widths = [max(len(t[i]) for t in text) for i in range(len(columns))]
-    left = ("system", "cc", "local", "peer", "path", "dev", "kind", "handle", "says", "host",
+    left = ("system", "cc", "stage", "local", "peer", "path", "dev", "kind", "handle", "says", "host",
             "signal")
     return ["  ".join(t.ljust(w) if c in left else t.rjust(w)
                       for t, w, c in zip(row, widths, columns)).rstrip() for row in text]

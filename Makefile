@@ -34,7 +34,7 @@ MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
 all: modules tools
 
 modules:
-	@test -e $(KDIR)/Makefile || { echo "no kernel headers in $(KDIR): apt-get install linux-headers-amd64, or say KDIR=" >&2; exit 2; }
+	@test -e $(KDIR)/Makefile || { echo "no kernel headers in $(KDIR): for a Debian kernel apt-get install linux-headers-$(KVER), for another one say KDIR=" >&2; exit 2; }
 	@tools/build-modules.sh modules $(KDIR)
 
 tools:

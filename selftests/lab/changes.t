@@ -113,7 +113,7 @@ switches = ["s1"]
 [[link]]
 a = "h1"
 b = "s1"
-rate = "100mbit"
+rate = "100Mbit"
 delay = "10us"
 queue_a = "pfifo limit 1000"
 [[link]]

@@ -35,7 +35,7 @@ kmax_bytes   353764
 k_bytes      353764
 limit_bytes  551580
 tc qdisc add dev DEV root wred limit 551580 overhead 24 ect min 62500 max 353764 prob 1 nect min 353764 max 353764 prob 1' \
-	10gbit 100us 8 --packet 9102
+	10Gbit 100us 8 --packet 9102
 is refused 10 100us 32
 is refused 10gbit 100 32
 is refused 0gbit 100us 32

@@ -11,10 +11,11 @@ from .results import Run
 from .runner import Job
 from .units import show_rate, show_time
 
+SHARE_S = 0.1
 GROUP_HEAD = ("scenario", "case", "seed", "flows", "goodput", "transfers", "fct p50", "fct p95", "fct p99",
               "fct max", "slow p50", "retrans", "probes", "timeouts")
 HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q max", "drops",
-        "marks", "jain", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
+        "marks", "jain", "min share", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
 
 
 def row(run: Run, traffic_s: float | None = None) -> tuple[str, ...]:
@@ -28,9 +29,15 @@ def row(run: Run, traffic_s: float | None = None) -> tuple[str, ...]:
             *((number(v, 1) if sampled else "-")
               for v in ((m.queue_mean(), m.queue_p99(), m.queue_max()) if sampled else (0,) * 3)),
             str(m.drops()) if sampled else "-", number(m.marks(), 0) if sampled else "-",
-            number(m.jain(steady[0]), 3) if steady else "-",
+            number(m.jain(steady[0]), 3) if steady else "-", smallest_share(m, steady),
             *(fct(m.fct_p(p)) for p in (50, 95, 99)), number(m.slowdown_p50(), 2),
             number(traffic_s * 1e6 / packets, 1) if traffic_s and packets else "-")
+
+
+def smallest_share(m: Measures, groups: list[str]) -> str:
+    """What the index over the whole window hides: of the first group in any SHARE_S."""
+    low, high = m.window
+    return number(m.share_min(min(SHARE_S, (high - low) / 1e9), groups[0]), 2) if groups else "-"
 
 
 def group_rows(runs: list[Run]) -> list[tuple[str, ...]]:
@@ -74,7 +81,7 @@ def show(runs: list[Run], traffic_s: dict[str, float]) -> None:
               + "\n".join(aligned(sizes, 4)))
         print()
     print("ceiling: goodput through the first sampled port as a share of its payload rate; "
-          "queues in packets;\njain: of the first group; slow: completion time over the ideal one")
+          "queues in packets;\njain: of the first group; min share: of its flows in any 100 ms, 1 being their mean;\nslow: completion time over the ideal one")
     if groups:
         print("probes: tail loss probes of the group's hosts; one waits for two round trips, and 200 ms "
               "longer\nwhere a single segment is in flight; timeouts: retransmission timeouts (RTO)")

@@ -12,7 +12,8 @@ SIZES_BYTES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1 << 20, "mb": 1 << 20
 
 
 def _scaled(text: Any, units: dict[str, int], what: str, example: str) -> int:
-    match = re.fullmatch(NUMBER + "([a-z]*)", text) if isinstance(text, str) else None
+    # tc takes 10Gbit and 1MB, too.
+    match = re.fullmatch(NUMBER + "([a-z]*)", text.lower()) if isinstance(text, str) else None
     if not match or match.group(2) not in units:
         names = " ".join(u for u in units if u)
         raise ValueError(f"{text!r} is not a {what}: write a number and one of {names}, as {example}")

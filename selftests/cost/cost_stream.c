@@ -5,7 +5,8 @@
  *   cost_stream CC LISTENER_CC WARM_BYTES BYTES
  *
  * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured. Then
- * half as many pass while ack_cost.ko counts what the congestion control does with ACKs.
+ * half as many pass, again and again, while ack_cost.ko counts what the congestion control does with
+ * ACKS ACKs or more.
  * Prints one line of NAME=VALUE words.
  *
  * The guest's clock counts instructions, one a nanosecond (qemu -icount shift=0), and goes on
@@ -32,6 +33,7 @@
 #define SINK "198.51.100.1"
 #define BLOCK_BYTES 1048576
 #define STALL_MS 10000
+#define ACKS 128
 
 static char block[BLOCK_BYTES];
 
@@ -232,17 +234,20 @@ static void move_bytes(int source, int sink, long long bytes)
 	}
 }
 
+/* So many ACKs at least: what one costs depends on what it changes. */
 static void print_acks(int source, int sink, long long bytes)
 {
 	unsigned long long acks = 0, instructions = 0;
 	FILE *file;
 
 	count_acks(source);
-	move_bytes(source, sink, bytes);
-	file = open_file("/proc/ack_cost");
-	if (fscanf(file, "%llu %llu", &acks, &instructions) != 2)
-		die("/proc/ack_cost");
-	fclose(file);
+	while (acks < ACKS) {
+		move_bytes(source, sink, bytes);
+		file = open_file("/proc/ack_cost");
+		if (fscanf(file, "%llu %llu", &acks, &instructions) != 2)
+			die("/proc/ack_cost");
+		fclose(file);
+	}
 	count_acks(-1);
 	printf(" acks=%llu ack_instructions=%llu\n", acks, instructions);
 }

@@ -113,12 +113,12 @@
  * @hold: hpcc_leaves() may lower Wc
  */
 struct hpcc_params {
+	u64 wnd_ai;
 	u32 t_ns;
 	u32 eta;
 	u32 max_stage;
 	u32 wnd_max_bytes;
 	u32 wnd_init_bytes;
-	u64 wnd_ai;
 	bool hold;
 };
 
@@ -181,9 +181,9 @@ struct hpcc_vars {
 	u64 wnd_last;
 	u64 wnd_quiet;
 	u32 u;
-	u32 inc_stage;
-	u8 rounds;
+	u16 inc_stage;
 	u16 path_id;
+	u8 rounds;
 	u8 hops;
 	u8 bottleneck;
 	u8 at;

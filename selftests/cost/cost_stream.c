@@ -5,8 +5,8 @@
  *   cost_stream CC LISTENER_CC WARM_BYTES BYTES
  *
  * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured. Then
- * half as many pass, again and again, while ack_cost.ko counts what the congestion control does with
- * ACKS ACKs or more.
+ * half as many pass, again and again, while ack_cost.ko counts what the congestion control does
+ * with ACKS ACKs or more.
  * Prints one line of NAME=VALUE words.
  *
  * The guest's clock counts instructions, one a nanosecond (qemu -icount shift=0), and goes on

@@ -131,8 +131,8 @@ def queue_lines(port: Port, queue: str, first_handle: int) -> Iterator[str]:
     """The qdiscs below the link, in place of those that are there."""
     parent = "1:1"
     for handle, words in enumerate(queue.split(" / "), first_handle):
-        yield f"qdisc replace dev {port.peer} parent {parent} handle {handle:x}: {words}"
-        parent = f"{handle:x}:1"
+        yield f"qdisc replace dev {port.peer} parent {parent} handle {handle}: {words}"
+        parent = f"{handle}:1"
 
 
 def link_words(port: Port, seed: int) -> str:

@@ -183,6 +183,7 @@ CASES = [
     ("arithmetic over a word", 'cc = "{cc}"', 'bytes = "{= cc * 2}"', ["flow 1: bytes", "cc * 2", "allowed: numbers"]),
     ("arithmetic without a result", 'cc = "{cc}"', 'bytes = "{= 1 / 0}"', ["flow 1: bytes", "division by zero"]),
     ("a queue that is none", '[[flow]]', CHANGE + 'queue_a = "$(reboot)"\n[[flow]]', ["change 1: queue_a", "bfifo limit"]),
+    ("one qdisc that becomes two", '[[flow]]', CHANGE + 'queue_b = "int switch_id 1 / bfifo"\n[[flow]]', ["change 1: queue_b", "several"]),
     ("not TOML", 'title = "a"', 'title = ', ["not TOML", "line 2"]),
 ]
 

@@ -80,6 +80,7 @@ def check_changes(case: Case) -> None:
         for a, b in pairs_of(place, change):
             if frozenset((a, b)) not in linked:
                 raise Fault(f"{place}: there is no link of {a} and {b}")
+            check_queues(place, case, change, a, b)
         if all(getattr(change, key) is None for key in CHANGED):
             raise Fault(f"{place}: nothing changes; allowed: {' '.join(CHANGED)}")
         for node in change.a + change.b:
@@ -87,6 +88,15 @@ def check_changes(case: Case) -> None:
                 raise Fault(f"{place}: {node!r} is a bridge: what has routes can be up, down or routed")
         if change.at >= case.run.duration:
             raise Fault(f"{place}: at: not within the run's duration, {show_time(case.run.duration)}")
+
+
+def check_queues(place: str, case: Case, change: Change, a: str, b: str) -> None:
+    """The sampler knows one qdisc by its class, but qdiscs below each other by their handles."""
+    known = ports(case)
+    for key, queue, port in (("queue_a", change.queue_a, f"{a}:{b}"), ("queue_b", change.queue_b, f"{b}:{a}")):
+        link, end = known[port]
+        if queue and " / " in queue + link.ends[end].queue:
+            raise Fault(f"{place}: {key}: a queue of several qdiscs cannot change, nor can one qdisc become several")
 
 
 # --- flows ---

@@ -91,20 +91,28 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
 		nint_count(in, why);
 }
 
+/* Reads a message into @ctl. Returns its flow, or NULL if it is malformed or not for a flow. */
+static struct hop_flow *read_message(struct nint_net *in, struct sk_buff *skb,
+				     const struct tcphdr *th, unsigned int offset_bytes,
+				     enum int_type type, struct nint_control *ctl)
+{
+	const enum int_fault fault = nint_control_read(skb, offset_bytes, type, ctl);
+
+	if (fault) {
+		nint_count_fault(in, fault);
+		return NULL;
+	}
+	return find_flow(in, skb, th, ctl);
+}
+
 /* Processes a message of the type that its DSCP indicates. Returns true if it was consumed. */
 static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 		 unsigned int offset_bytes, enum int_type type)
 {
 	struct nint_control ctl;
 	struct hop_flow *flow;
-	enum int_fault fault;
 
-	fault = nint_control_read(skb, offset_bytes, type, &ctl);
-	if (fault) {
-		nint_count_fault(in, fault);
-		return false;
-	}
-	flow = find_flow(in, skb, th, &ctl);
+	flow = read_message(in, skb, th, offset_bytes, type, &ctl);
 	if (!flow)
 		return false;
 	if (hop_input_is_mangled(skb, th)) {
@@ -238,16 +246,10 @@ static bool take_ifa(struct nint_net *in, struct sk_buff *skb, const u8 *packet,
 	const unsigned int payload_at = packet - skb->data + v->stack_offset + v->stack_bytes;
 	struct nint_control ctl;
 	struct hop_flow *flow;
-	enum int_fault fault;
 
 	if (v->next != IFA_NEXT_TCP || !nint_control_has_magic(skb, payload_at))
 		return false;
-	fault = nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl);
-	if (fault) {
-		nint_count_fault(in, fault);
-		return false;
-	}
-	flow = find_flow(in, skb, th, &ctl);
+	flow = read_message(in, skb, th, payload_at, INT_TYPE_PROBE, &ctl);
 	if (!flow)
 		return false;
 	if (is_ifa_mangled(skb, th, v->l4_bytes, payload_at))

@@ -2,7 +2,7 @@
 /*
  * Find the telemetry of other switches in a packet, and write this hop's data into it: IFA 2.0 and
  * INT-MD, where a packet grows, and IOAM, where it does not. For use in dequeue, as int_packet.h.
- * What is written is in int_format.h.
+ * int_format.h writes the metadata.
  *
  *	IFA	IP with protocol 253, without IPv6 extension headers
  *	INT-MD	IP with our DSCP, TCP or UDP: the shim is the first of its payload

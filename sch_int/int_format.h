@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What this hop writes into the telemetry of other switches: IFA 2.0, IOAM and INT-MD 2.1. The
+ * Metadata of this hop in the telemetry of other switches: IFA 2.0, IOAM and INT-MD 2.1. The
  * headers are in hopcc/wire/, their positions in a packet in int_foreign.h.
  *
  * IFA: eight words, in the layout of Trident3 with the counter of bytes in the opaque word:

@@ -514,7 +514,7 @@ static void round_test(struct kunit *test)
 	}
 }
 
-/* What the sender does with most ACKs of an unlimited flow, against the whole algorithm. */
+/* The quiet path, which most ACKs of an unlimited flow take, against the whole algorithm. */
 static void quiet_test(struct kunit *test)
 {
 	unsigned int bits, quiets = 0;
@@ -545,7 +545,7 @@ static void quiet_test(struct kunit *test)
 				tcsig_receive(&whole, &params, &a));
 		KUNIT_EXPECT_EQ_MSG(test, memcmp(&v, &whole, sizeof(v)), 0, "%u", bits);
 	}
-	/* Of three delays the last is above the target, where it is new. */
+	/* The last of three delays is above the target, where it is new. */
 	KUNIT_EXPECT_EQ(test, quiets, (2U + 2U + 1U) << 5);
 }
 

@@ -323,7 +323,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_fre
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
-/* What a limit of bursts depends on, besides windows and parameters: see hop_burst_pkts(). */
+/* Inputs of the limit of bursts besides windows and parameters: see hop_burst_pkts(). */
 static __always_inline u8 hpccpp_burst_inputs(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What many ports cost the only CPU that each have a packet in every period.
+ * Cost of many ports, each of which has a packet in every period, on the only CPU.
  *
  *   cost_ports PORTS PERIOD_US DURATION_MS
  *

@@ -121,7 +121,7 @@ static void check_unused(struct tcsig_vars v, const struct tcsig_params *p, stru
 	FUZZ_CLAIM(v.stage == want->stage && v.grown == want->grown && v.cut == want->cut);
 }
 
-/* What needs no parameters does the same as the whole algorithm. */
+/* The quiet path, which needs no parameters, does the same as the whole algorithm. */
 static void check_quiet(struct tcsig_vars v, const struct tcsig_params *p,
 			const struct tcsig_ack *a, const struct tcsig_vars *want)
 {

@@ -283,7 +283,7 @@ def malformed(switch, name, is_one, mangle):
     tap.equal(f"each cause is counted, {name}", [cause for cause in CAUSES[name] if not b[cause]], [])
 
 
-# What a switch may report: (name, counter at the receiver, delay that it hides, change of the values).
+# Reports of a switch: (name, counter at the receiver, delay that it hides, change of the values).
 LIES = (
     ("of another device", "tlm_no_layout", 0, lambda v: {**v, "device": 99}),
     ("with absurd values", "tlm_useless", 0, lambda v: {**v, "queue": -1, "residence": 10 ** 9 + 668}),

@@ -36,7 +36,7 @@ esac
 demo="gcc libc6-dev make flex bison bc perl libelf-dev libssl-dev kmod cpio
 xz-utils patch linux-source-$series iproute2 procps util-linux python3 python3-jinja2 python3-matplotlib"
 figures="parallel rsync"
-# What builds Debian packages, and checks them.
+# To build Debian packages, and to check them.
 deb="build-essential debhelper dh-dkms lintian iproute2"
 # The distribution's kernels in QEMU, the tools that check the source.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole

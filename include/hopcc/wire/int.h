@@ -403,7 +403,7 @@ static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_byte
 	if (!h || room_bytes < INT_HDR_BYTES)
 		return INT_BAD_TRUNCATED;
 	fault = int_check_shape(h, room_bytes);
-	/* Of several faults, the one that comes first in the header is reported. */
+	/* The fault that comes first in the header is reported. */
 	if ((fault == INT_OK || fault == INT_BAD_SLOTS || fault == INT_BAD_HOPS) &&
 	    (h->type < INT_TYPE_HANDSHAKE || h->type > INT_TYPE_ECHO))
 		return INT_BAD_TYPE;

@@ -27,7 +27,7 @@ SETTLED_BYTES = 200000
 # Ethernet header, preamble and gap of each packet; the least target in packet times; its rounding.
 WIRE_BYTES, PACKET_TIMES, ROUND_NS = 38, 4, 10000
 
-# What makes telemetry of other vendors' switches useless: (counter, cause, command).
+# Causes why telemetry of other vendors' switches is useless: (counter, cause, command).
 TELEMETRY = (
     ("tlm_no_layout", "no layout fits the hops of the path, or no speed of their ports is known",
      "intlayout show; intlayout set FILE"),

@@ -113,5 +113,5 @@ def name_of(modules: Path, word: str) -> str:
     found = [p.stem.removeprefix("tcp_") for p in modules.rglob("*.ko")]
     named = [n for p, n in zip(modules.rglob("*.ko"), found) if p.stem.startswith("tcp_")] or found
     if len(named) != 1:
-        raise LabError(f"{word}: modules {' '.join(sorted(found))}: say which congestion control by --name")
+        raise LabError(f"{word}: modules {' '.join(sorted(found))}: say which congestion control by --cc-name")
     return named[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import LabError, claims, pages, runner, scenario
+from . import LabError, pages, runner, scenario
 from .entrants import Entrant
 from .metrics import mean
 from .results import Run
@@ -19,7 +19,7 @@ from .slowdown import finite, interval
 
 FOLDER = "referee"
 HEAD_OF_RANKS = "mean rank"
-# Who delivers less than this share of what the best delivered is behind all others in each column: empty queues
+# An entrant that delivers less than this share of the best one is behind all others in each column: empty queues
 # and no losses are no merit of a sender that does not send.
 LEAST_SHARE = 0.1
 # A difference below 2 % of the larger value is none.
@@ -128,12 +128,7 @@ def seen(columns: Sequence[Column], job: Job) -> Seen:
     run = Run(job.file)
     cc = job.case.params["cc"]
     own = {flow["id"] for flow in run.meta["flows"] if flow["cc"] == cc}
-    values = []
-    for column in columns:
-        try:
-            values.append(claims.evaluate(column.metric, job.case.name, {job.case.name: run}, column.window))
-        except ValueError:
-            values.append(math.nan)
+    values = [pages.value(column, job.case, job.seed, {job.case.name: {job.seed: run}}) for column in columns]
     received = sum(totals[-1] for flow, (_, totals) in run.goodput.items() if flow in own)
     return Seen(values, {f["cc"] for f in run.flows if f["id"] in own and f["cc"]} - {cc}, received)
 

@@ -144,16 +144,10 @@ static bool take_intmd(struct nint_net *in, struct sk_buff *skb, const struct tc
 {
 	struct nint_control ctl;
 	struct hop_flow *flow;
-	enum int_fault fault;
 
 	if (!nint_control_has_magic(skb, shim_at + v->shim_bytes))
 		return false;
-	fault = nint_control_read(skb, shim_at + v->shim_bytes, INT_TYPE_PROBE, &ctl);
-	if (fault) {
-		nint_count_fault(in, fault);
-		return false;
-	}
-	flow = find_flow(in, skb, th, &ctl);
+	flow = read_message(in, skb, th, shim_at + v->shim_bytes, INT_TYPE_PROBE, &ctl);
 	if (!flow)
 		return false;
 	/* A copy is for other purposes. */

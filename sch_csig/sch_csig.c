@@ -40,25 +40,10 @@
 #include <uapi/linux/pkt_sched_csig.h>
 #include "csig_packet.h"
 #include "csig_port.h"
+#include "csig_signal.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-/**
- * struct csig_signal - configuration of a signal type
- * @on: the port supports this signal
- * @scale: encoding of the signal's values
- * @layout: layout of the locators, by form
- * @locator: locator that this port writes, by form; without a TTL
- * @has_ttl: the locator depends on the packet's TTL, by form
- */
-struct csig_signal {
-	bool on;
-	struct csig_scale scale;
-	struct csig_layout layout[CSIG_FORMS];
-	u16 locator[CSIG_FORMS];
-	bool has_ttl[CSIG_FORMS];
-};
 
 /**
  * struct scsig_settings - the qdisc's settings; replaced as a whole under the tree lock
@@ -688,48 +673,6 @@ static const u8 scsig_layout_attr[CSIG_FORMS] = {
 	[CSIG_COMPACT] = TCA_CSIG_SIGNAL_LM_COMPACT,
 	[CSIG_EXPANDED] = TCA_CSIG_SIGNAL_LM_EXPANDED,
 };
-
-static int scsig_parse_scale(struct csig_scale *scale, struct nlattr **tb,
-			     struct netlink_ext_ack *extack)
-{
-	const struct nlattr *edges = tb[TCA_CSIG_SIGNAL_EDGES];
-	int err = hop_nla_u32(&scale->quantum, TC_CSIG_QUANTUM_MIN, TC_CSIG_QUANTUM_MAX,
-			      tb[TCA_CSIG_SIGNAL_QUANTUM], "quantum must be 1 to "
-			      __stringify(TC_CSIG_QUANTUM_MAX), extack);
-
-	if (err || !edges)
-		return err;
-	if (!nla_len(edges) || nla_len(edges) % sizeof(u32))
-		return hop_nla_refuse(extack, edges, "buckets must have 1 to "
-				      __stringify(TC_CSIG_EDGES_MAX) " edges");
-	scale->edges = nla_len(edges) / sizeof(u32);
-	memcpy(scale->edge, nla_data(edges), nla_len(edges));
-	if (!csig_scale_ok(scale))
-		return hop_nla_refuse(extack, edges, "edges of buckets must ascend, from above 0");
-	return 0;
-}
-
-static int scsig_parse_layout(struct csig_layout *layout, enum csig_form form,
-			      const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	const struct tc_csig_layout *wanted;
-	u32 i;
-
-	if (!attr)
-		return 0;
-	wanted = nla_data(attr);
-	layout->constant = wanted->constant;
-	layout->fields = wanted->fields;
-	for (i = 0; i < CSIG_FIELDS_MAX; i++) {
-		layout->field[i].what = wanted->field[i].what;
-		layout->field[i].bits = wanted->field[i].bits;
-	}
-	if (!csig_layout_ok(layout, form))
-		return hop_nla_refuse(extack, attr, form == CSIG_COMPACT ?
-				      "lm must fit 7 bits in a compact tag" :
-				      "lm must fit 16 bits in an expanded tag");
-	return 0;
-}
 
 static int scsig_parse_signal(struct csig_signal *signal, const struct nlattr *nest,
 			      struct netlink_ext_ack *extack)

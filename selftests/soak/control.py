@@ -188,7 +188,9 @@ class Host:
         elif chance < 0.4:
             word = self.rng.randbytes(self.rng.choice((1, 7, 100, 5000))).decode("latin-1")
         elif chance < 0.5:
-            word = self.rng.choice(("", "*", "lo", "v0 lo", "0" * 32, "-1", "1 2 3", "v0=1", "5001", "5001 5001"))
+            word = self.rng.choice(("", "*", "lo", "v0 lo", "0" * 32, "-1", "1 2 3", "v0=1", "port 5001",
+                                    "to 192.0.2.0/24 port 5001 every 2 compact; udp; probes mark 1/3 expanded",
+                                    "abw 1000000 5000000; abw_c pow2 32; pd appendix_a"))
         error = self.faults.during(lambda: write(path, word.encode("latin-1")))
         return f"{path} {word[:20]!r} {error}"
 

@@ -206,9 +206,9 @@ static inline void ctag_opt_write(u8 *to, u16 exid, enum csig_form form,
 }
 
 /*
- * A mark is a tag on its way through the stack, from the place that decides on it to the device. It
- * is 8 bytes in skb->cb, which others may overwrite, so it contains a keyed check value. Zeros are
- * no mark.
+ * A mark is a tag on its way from POST_ROUTING, or a tunnel's entry, to the device that sends it.
+ * It is 8 bytes in skb->cb, which others may overwrite, so it contains a keyed check value. Zeros
+ * are no mark.
  */
 #define CSIG_MARK_BYTES		8U
 #define CSIG_MARK_CHECK_BYTES	2U

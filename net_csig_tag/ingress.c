@@ -65,7 +65,7 @@ static bool takes_part(const struct ctag_net *cn)
  */
 static bool is_hidden(struct ctag_net *cn, struct net_device *dev)
 {
-	return !ctag_port_is_trusted(cn, dev) && hop_input_is_hidden(dev, true);
+	return !ctag_port_is_trusted(cn, dev->ifindex) && hop_input_is_hidden(dev, true);
 }
 
 /* Returns 0, or the counter of the reason to drop the frame. */
@@ -83,6 +83,16 @@ static int take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form for
 	pull_tag(skb, form, inner);
 	ctag_mark_clear(skb);
 	return 0;
+}
+
+/*
+ * IP's hooks find the tag in front of the IP header: see received.c. Other packets, as those of
+ * MPLS, pass no such hook before they leave.
+ */
+static void keep_tag(struct sk_buff *skb, enum csig_form form, const struct csig_tag *t)
+{
+	if (skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6))
+		ctag_mark_write(ctag_mark(skb), form, t, ctag_secret);
 }
 
 static int receive(struct sk_buff *skb, enum csig_form form)
@@ -104,9 +114,9 @@ static int receive(struct sk_buff *skb, enum csig_form form)
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}
-	if (ctag_port_is_trusted(cn, skb->dev)) {
+	if (ctag_port_is_trusted(cn, skb->dev->ifindex)) {
 		ctag_count(cn, CTAG_IN_TAG);
-		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		keep_tag(skb, form, &t);
 	} else {
 		ctag_count(cn, CTAG_IN_FENCED);
 	}

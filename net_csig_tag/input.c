@@ -255,7 +255,7 @@ static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *
 {
 	struct ctag_inner inner;
 	struct csig_tag t;
-	const enum csig_form form = ctag_ingress_tag(skb, &t);
+	const enum csig_form form = ctag_received_tag(cn, skb, ctag_iif(skb), &t);
 	bool tunnel;
 
 	if (!form)
@@ -292,7 +292,7 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	}
 	if (seg.rst)
 		return NF_ACCEPT;
-	a.form = ctag_ingress_tag(skb, &a.tag);
+	a.form = ctag_received_tag(cn, skb, ctag_iif(skb), &a.tag);
 	read_option(cn, skb, &seg, &a);
 	if (a.form || a.opt || hop_flow_any(state->net))
 		receive(cn, skb, &seg, &a);

@@ -315,6 +315,18 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 	memset(ctag_mark(skb), 0, CSIG_MARK_BYTES);
 }
 
+/* Context: RCU read lock. */
+static inline bool ctag_port_is_trusted(struct ctag_net *cn, int ifindex)
+{
+	return xa_load(&cn->ports, ifindex);
+}
+
+/* Index of the device by which IP received the packet; 0: it is this host's */
+static inline int ctag_iif(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP) ? IPCB(skb)->iif : IP6CB(skb)->iif;
+}
+
 /* hook.c */
 int ctag_hook(struct ctag_net *cn, bool also);
 void ctag_unhook(struct ctag_net *cn);
@@ -343,7 +355,6 @@ void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
 bool ctag_is_frame_tunnel(const struct net_device *dev);
 bool ctag_has_tunnels(const struct ctag_net *cn);
-bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev);
 
 /* flow.c */
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk);
@@ -377,8 +388,9 @@ extern const struct nf_hook_ops ctag_input_hooks[2];
 /* egress.c */
 unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 
-/* mark.c */
-enum csig_form ctag_ingress_tag(struct sk_buff *skb, struct csig_tag *t);
+/* received.c */
+enum csig_form ctag_received_tag(struct ctag_net *cn, const struct sk_buff *skb, int iif,
+				 struct csig_tag *t);
 
 /* ingress.c */
 void ctag_ingress_init(void);

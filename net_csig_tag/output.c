@@ -69,7 +69,7 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 	if (skb_dst(skb) && dst_xfrm(skb_dst(skb)))
 		return false;
 	if (dev->type == ARPHRD_ETHER)
-		return ctag_is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev);
+		return ctag_is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev->ifindex);
 	return !(dev->flags & IFF_LOOPBACK);
 }
 
@@ -157,24 +157,22 @@ static bool is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *sta
 }
 
 /* IP stores the device that received a packet; it is 0 if a tunnel created the packet here. */
-static bool is_received(const struct sk_buff *skb)
-{
-	return skb->protocol == htons(ETH_P_IP) ? IPCB(skb)->iif : IP6CB(skb)->iif;
-}
-
 /* A tunnel that starts here, around a forwarded packet: tunnel.c has set the mark. */
 static bool is_encapsulated_here(struct sk_buff *skb)
 {
-	return !is_received(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
+	return !ctag_iif(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
 	       is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
 }
 
 /* A forwarded packet gets a tag only if it came with one. */
-static void output_forwarded(struct sk_buff *skb)
+static void output_forwarded(struct ctag_net *cn, struct sk_buff *skb)
 {
 	struct csig_tag t;
+	const enum csig_form form = ctag_received_tag(cn, skb, ctag_iif(skb), &t);
 
-	if (!ctag_ingress_tag(skb, &t) && !is_encapsulated_here(skb))
+	if (form)
+		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+	else if (!is_encapsulated_here(skb))
 		ctag_mark_clear(skb);
 }
 
@@ -182,7 +180,7 @@ static void output_forwarded(struct sk_buff *skb)
 static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			 const struct sock *sk)
 {
-	output_forwarded(skb);
+	output_forwarded(cn, skb);
 	/* With a SYN cookie there is no socket, and from IPsec no device. */
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
 	    (sk ? sk->sk_state == TCP_NEW_SYN_RECV : !!skb->dev))
@@ -226,7 +224,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	}
 	tcp = ctag_read_segment(skb, &seg);
 	if (hop_output_is_foreign(skb, state->net)) {
-		output_forwarded(skb);
+		output_forwarded(cn, skb);
 		return NF_ACCEPT;
 	}
 	if (is_udp(sk)) {

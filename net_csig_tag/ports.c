@@ -148,12 +148,6 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	return err;
 }
 
-/* Context: RCU read lock. */
-bool ctag_port_is_trusted(struct ctag_net *cn, const struct net_device *dev)
-{
-	return xa_load(&cn->ports, dev->ifindex);
-}
-
 static int on_device(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(info);

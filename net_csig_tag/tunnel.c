@@ -229,7 +229,7 @@ static void merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
 
 /*
  * Writes the end of a frame's header with this tag in front of the packet's IP header: the bytes
- * that ctag_ingress_tag() checks. For an IP tunnel, the MAC addresses are zeros.
+ * that ctag_received_tag() reads. For an IP tunnel, the MAC addresses are zeros.
  */
 static bool put_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 		      const struct csig_tag *t)
@@ -295,10 +295,10 @@ static void insert(struct ctag_net *cn, struct sk_buff *skb)
 	ctag_count(cn, CTAG_TUNNEL_OUT);
 	if (netif_is_bridge_port(skb->dev)) {
 		bridge_frame(cn, skb, form, &t);
-	} else if (put_frame(cn, skb, form, &t)) {
-		skb_reset_mac_len(skb);
-		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
+		return;
 	}
+	if (put_frame(cn, skb, form, &t))
+		skb_reset_mac_len(skb);
 }
 
 /* Devices other than bridges that take over frames do not know tags. */
@@ -316,7 +316,8 @@ unsigned int ctag_tunnel_ingress(void *priv, struct sk_buff *skb,
 	struct csig_tag t;
 
 	/* A frame whose tag ingress.c has removed is received a second time. */
-	if (skb_shared(skb) || is_taken(skb->dev) || ctag_ingress_tag(skb, &t))
+	if (skb_shared(skb) || is_taken(skb->dev) ||
+	    ctag_received_tag(cn, skb, skb->dev->ifindex, &t))
 		return NF_ACCEPT;
 	if (form)
 		merge(cn, skb, form);

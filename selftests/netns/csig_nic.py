@@ -7,7 +7,10 @@ and below VLAN devices and bridges, which offer more features than their NIC. Pr
 
 Needs root and the path of csig_nic.ko; changes nothing outside its own network namespaces.
 """
+import json
+import subprocess
 import sys
+import time
 
 import hosts
 from csig_tag import Since, knob
@@ -30,21 +33,21 @@ def address(name, dev, addr):
     hosts.run(f"ip -n {name} addr add {addr}/24 dev {dev}")
 
 
-def stream(source, to, what, least=20):
+def stream(source, address_to, what, sink="b", least=20):
     """Send an intact stream in which the NICs had to process no packet that they cannot parse."""
     drive("mistaken", 0, "csig_nic")
     drive("parsed", 0, "csig_nic")
     since = Since()
-    pair = connect(4, "cubic", source=source, to={4: to})
+    pair = connect(4, "cubic", source=source, sink=sink, to={4: address_to})
     good = transfer([Stream(*pair, MIB)])
     close(*pair)
     got = {name: since(name) for name in "arb"}
     mistaken = drive("mistaken", module="csig_nic")
     tap.claim(f"{what}: whole, tagged, the NIC gets no packet that it cannot parse",
-              good and not mistaken and got["b"].get("in_tag", 0) >= least and
+              good and not mistaken and got[sink].get("in_tag", 0) >= least and
               got[source].get("in_value", 0) >= least and
               # Compare up to the last packet, which may arrive when the socket is in TIME_WAIT.
-              got[source]["in_value"] == got["b"]["out_value"] and
+              got[source]["in_value"] == got[sink]["out_value"] and
               not got[source].get("in_forged"),
               f"{mistaken} mistaken, {drive('parsed', module='csig_nic')} parsed, {got}")
     return got
@@ -75,6 +78,38 @@ def own():
         for name in "rb":
             hosts.run(f"ip -n {name} link del t0")
     for name, dev in (("r", "nic0"), ("b", "nic1")):
+        hosts.run(f"ip -n {name} addr flush dev {dev}")
+
+
+def copies():
+    """a's packets are for r, which merges them. A copy of each leaves by a NIC that computes any
+    checksum, after r has taken the tag off: the copy must still be marked as one that no NIC
+    segments. And r must know the tag although a tc filter on ingress has used skb->cb."""
+    address("a", "a-r", "203.0.113.3")
+    address("r", "r-a", "203.0.113.2")
+    for line in ("qdisc add dev nic0 root netem delay 5ms", "qdisc add dev r-a clsact",
+                 "filter add dev r-a ingress protocol 0x88b5 matchall action mirred egress mirror dev nic0",
+                 "filter add dev r-a ingress protocol ip matchall action ok"):
+        hosts.run(f"tc -n r {line}")
+    knob("a", "csig_weights", "8 8 8")
+    drive("sums_any", 1, "csig_nic")
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, False)
+    hosts.offload("r", "r-a", hosts.ETHTOOL_SGRO, True)
+    subprocess.run(["ip", "netns", "exec", "r", "sh", "-c",
+                    "echo 1000000 > /sys/class/net/r-a/gro_flush_timeout"], check=True)
+    got = stream("a", "203.0.113.2", "packets that r merges, behind a tc filter", sink="r")
+    time.sleep(0.02)
+    shown = subprocess.check_output("tc -n r -j -s qdisc show dev nic0 root".split())
+    left, mistaken = json.loads(shown)[0]["packets"], drive("mistaken", module="csig_nic")
+    tap.claim("copies of which leave later, segmented by software",
+              got["r"]["in_tag"] < 400 and left > 700 and not mistaken,
+              f"{left} packets left, {mistaken} mistaken")
+    knob("a", "csig_weights", "1 1 1")
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, True)
+    drive("sums_any", 0, "csig_nic")
+    hosts.run("tc -n r qdisc del dev r-a clsact")
+    hosts.run("tc -n r qdisc del dev nic0 root")
+    for name, dev in (("a", "a-r"), ("r", "r-a")):
         hosts.run(f"ip -n {name} addr flush dev {dev}")
 
 
@@ -111,7 +146,7 @@ def main():
         knob(name, "csig_ports", "*")
         knob(name, "csig", 2)
         knob(name, "csig_cc", "cubic")
-    for check in (own, vlan, bridge):
+    for check in (own, copies, vlan, bridge):
         print("#", check.__name__)
         check()
     return tap.done()

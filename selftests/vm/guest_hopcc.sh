@@ -46,6 +46,7 @@ install_modules
 ok "all modules load" load_all
 ok "all modules unload when nothing uses them" unload_all
 ok "tc and sysctl load the modules of the qdiscs and congestion controls that they name" loads_by_name
+ok "net_csig_tag has no hook before csig or csig_ports is set" hooks_on_use
 load_all
 works dctcp_ms marked 'dctcp.*alpha:'
 works ldcp marked ' ldcp .*bbr:'

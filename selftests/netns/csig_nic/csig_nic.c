@@ -7,6 +7,7 @@
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/rtnetlink.h>
 
 #define NIC_FEATURES (NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM | NETIF_F_TSO | \
 		      NETIF_F_TSO6 | NETIF_F_HIGHDMA)
@@ -20,6 +21,29 @@ MODULE_PARM_DESC(parsed, "packets that the NIC checksummed or segmented");
 static ulong mistaken;
 module_param(mistaken, ulong, 0644);
 MODULE_PARM_DESC(mistaken, "packets that the NIC could not parse");
+
+static ulong sums_any;
+
+/* Context: process. */
+static int set_sums_any(const char *value, const struct kernel_param *param)
+{
+	int i, err = param_set_ulong(value, param);
+
+	if (err)
+		return err;
+	rtnl_lock();
+	for (i = 0; i < 2; i++) {
+		nics[i]->features &= ~NETIF_F_CSUM_MASK;
+		nics[i]->features |= sums_any ? NETIF_F_HW_CSUM : NIC_FEATURES & NETIF_F_CSUM_MASK;
+	}
+	rtnl_unlock();
+	return 0;
+}
+
+static const struct kernel_param_ops sums_any_ops = { .set = set_sums_any, .get = param_get_ulong };
+
+module_param_cb(sums_any, &sums_any_ops, &sums_any, 0644);
+MODULE_PARM_DESC(sums_any, "checksums of any packet are computed, where the stack says");
 
 /* UDP is the outer header of a tunnel, whose own checksum is computed. */
 static bool nic_parses_next(u8 next)
@@ -42,7 +66,7 @@ static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	skb_reset_mac_header(skb);
 	if (skb->ip_summed == CHECKSUM_PARTIAL || skb_is_gso(skb)) {
-		if (!nic_parses(skb)) {
+		if (!nic_parses(skb) && (!sums_any || skb_is_gso(skb))) {
 			mistaken++;
 			kfree_skb(skb);
 			return NETDEV_TX_OK;

@@ -87,6 +87,34 @@ loads_by_name()
 	loaded sch_wred && loaded sch_int && loaded sch_csig && loaded tcp_dctcp_ms
 }
 
+# hooks COMMAND...: how often the kernel registers hooks of netfilter meanwhile; for that it has one
+# function, on which a probe counts
+hooks()
+{
+	from=$(awk '$1 == "hop_hook" { print $2 }' /sys/kernel/tracing/kprobe_profile)
+	"$@" || return
+	awk -v from="$from" '$1 == "hop_hook" { print $2 - from }' /sys/kernel/tracing/kprobe_profile
+}
+
+# A network namespace has hooks of a kernel's security modules from its beginning.
+hooks_on_use()
+{
+	unload_all >/dev/null 2>&1
+	modprobe -d /run/hopcc hop_core || return 1
+	[ -e /sys/kernel/tracing/kprobe_events ] || mount -t tracefs tracefs /sys/kernel/tracing
+	echo 'p:hop_hook nf_register_net_hooks' >/sys/kernel/tracing/kprobe_events
+	echo 1 >/sys/kernel/tracing/events/kprobes/enable
+	without=$(hooks unshare -n true)
+	load=$(hooks modprobe -d /run/hopcc net_csig_tag)
+	with=$(hooks unshare -n true)
+	use=$(hooks sysctl -qw net.hopcc.csig=2)
+	sysctl -qw net.hopcc.csig=0
+	echo 0 >/sys/kernel/tracing/events/kprobes/enable
+	echo >/sys/kernel/tracing/kprobe_events
+	echo "hooks: $load at load, $without and $with in a new namespace, $use at use"
+	[ "$load" = 0 ] && [ "$with" = "$without" ] && [ "$use" -gt 0 ]
+}
+
 ftp()
 {
 	modprobe nf_nat_ftp && /usr/bin/python3 -B "$here/../netns/ftp.py"

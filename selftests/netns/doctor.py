@@ -229,8 +229,6 @@ def see_switch():
     run("tc -n r qdisc del dev r-a root")
     obey("r", (c.replace("root csig", "root handle 90: csig rate 500mbit overhead 24") for c in
                finds("r", "a port without a queue of its own", ("qdisc", "r-a", "no sch_csig, unlike r-b"))))
-    run("tc -n r qdisc add dev r-a clsact")
-    obey("r", finds("r", "clsact on ingress", ("ingress", "r-a", "clsact on ingress")))
     run("tc -n r qdisc change dev r-b parent 10:1 handle 20: csig rate 1gbit")
     command, = finds("r", "a rate above the shaper's", ("rate", "r-b", "assumes 1000mbit, but packets leave at 500mbit"))
     obey("r", [command])

@@ -10,9 +10,6 @@ MODES = ("update", "pass", "strip")
 # Qdiscs that hosts need on every port of the path.
 EVERY_PORT = ("csig", "int", "xcp")
 
-# Qdiscs on ingress, behind which the kernel has lost a tag.
-INGRESS = {"clsact", "ingress"}
-
 # A port sends faster than its qdisc assumes, or can not send as fast, if the rates differ by more.
 TOLERANCE = 1.2
 LINE_TOLERANCE = 1.01
@@ -79,16 +76,6 @@ def check_router(host: Host) -> Iterator[Row]:
         yield finding("router", ", ".join(host.name(index) for index in sorted(mute)),
                       "packets that this router forwards lose their tags, or are dropped: net_csig_tag is "
                       "not loaded", f'modprobe net_csig_tag; sysctl net.hopcc.csig_ports="{names}"')
-
-
-def check_ingress(host: Host) -> Iterator[Row]:
-    if not host.is_router():
-        return
-    for index in host.routed():
-        kinds = host.qdiscs.get(index, set()) & INGRESS
-        if kinds and host.words("hopcc/csig_ports") and host.is_trusted(index):
-            yield finding("ingress", host.name(index), f"{kinds.pop()} on ingress of this router removes the "
-                          "tags of packets that it forwards", f"tc qdisc del dev {host.name(index)} clsact")
 
 
 def check_missing(host: Host) -> Iterator[Row]:
@@ -165,5 +152,5 @@ def check_events(host: Host) -> Iterator[Row]:
 
 
 PORT_CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
-    check_ports, check_router, check_ingress, check_missing, check_rate, check_strip, check_domain,
+    check_ports, check_router, check_missing, check_rate, check_strip, check_domain,
     check_events)

@@ -29,7 +29,7 @@ from shims import ip_bytes, next_of
 from xcp_wire import MICRO, MINIMAL, STANDARD, XCP, header as xcp_header
 
 MBIT, RTT_S, STEP_S, LIMIT_S = 100, 0.002, 0.0005, 300
-# A stream continues until this many false values were sent, but at most for a second.
+# A stream continues until this many false values were sent, but at most for MORE_S.
 ENOUGH, MORE_S, CHUNK = 30, 1, 1 << 14
 RATE_BYTES_PS = MBIT * 125000
 GROWTH_MAX, LINE_RTTS, WINDOW_MAX = 64, 2, 1 << 20
@@ -340,9 +340,10 @@ class Sender:
 
     def transfer(self, total, has_enough):
         """Send @total bytes, and more until has_enough(). Return True if all bytes arrive."""
-        stream, pushing, now_s = Stream(self.sock, self.other, total), True, 0
+        stream, pushing, now_s = Stream(self.sock, self.other, CHUNK), True, 0
         while not stream.over and now_s < LIMIT_S:
-            if pushing and stream.left < CHUNK and now_s < MORE_S and not has_enough():
+            total -= CHUNK
+            if pushing and (total > 0 or (now_s < MORE_S and not has_enough())):
                 stream.left += CHUNK
             pushing = pushing and stream.push()
             self.wire.run(STEP_S)

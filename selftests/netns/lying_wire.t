@@ -4,4 +4,4 @@
 # them in lying_wire-matrix.t.
 # shellcheck source=selftests/netns/module_lib.sh
 . "$(dirname "$0")/module_lib.sh"
-drive_guest release selftests/netns/lying_wire.py speed_nic 512 1 xcp hpccpp csig
+drive_guest release selftests/netns/lying_wire.py speed_nic 128 1 xcp hpccpp csig

@@ -130,6 +130,7 @@ struct scsig_shared {
  *	packet to packet
  * @has_ring: hop_port_has_ring() is true
  * @is_of_queue: hop_port_is_of_queue() is true
+ * @is_watched: @has_ring is true, or the option timer
  * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @stats: statistics for tc
@@ -146,6 +147,7 @@ struct scsig_sched_data {
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	bool has_ring;
 	bool is_of_queue;
+	bool is_watched;
 	struct hop_ring ring;
 	struct hop_port_queue sent;
 	struct tc_csig_xstats stats;
@@ -633,11 +635,15 @@ static __always_inline void csig_update(struct scsig_sched_data *q, struct sk_bu
 	}
 }
 
-static noinline void scsig_give_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
+/* A packet of a port with a timer or a ring leaves. */
+static noinline void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
 	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
-	hop_ring_give(&q->ring, now_ns, bytes, &bql);
+	if (q->has_ring)
+		hop_ring_give(&q->ring, now_ns, bytes, &bql);
+	if (q->set->value[TCA_CSIG_TIMER] && !q->runs)
+		scsig_start_timer(q);
 }
 
 static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
@@ -659,10 +665,8 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
-	if (unlikely(q->has_ring))
-		scsig_give_ring(q, now_ns, wire.bytes);
-	if (set->value[TCA_CSIG_TIMER] && !q->runs)
-		scsig_start_timer(q);
+	if (unlikely(q->is_watched))
+		scsig_watch_departure(q, now_ns, wire.bytes);
 	return skb;
 }
 
@@ -993,6 +997,7 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 	hop_port_use(&q->sent, port);
 	q->is_of_queue = hop_port_is_of_queue(q->sch);
 	q->has_ring = hop_port_has_ring(q->sch);
+	q->is_watched = q->has_ring || set->value[TCA_CSIG_TIMER];
 	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
 	if (!set->value[TCA_CSIG_TIMER])
 		scsig_stop_timer(q);

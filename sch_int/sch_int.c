@@ -222,15 +222,12 @@ static noinline u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 	       (u64)(u32)atomic_read(&q->sent.others_backlog_pkts) * q->params.overhead_bytes;
 }
 
-/* What the driver's ring holds is queued, and not yet sent. Return: bytes in the ring */
-static noinline u64 sint_add_ring(struct sint_sched_data *q, struct sint_hop_moment *moment)
+/* Return: bytes in the driver's ring, which are queued, and not yet sent */
+static noinline u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
 {
 	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
-	const u64 held_bytes = hop_ring_held_bytes(&q->ring, moment->now_ns, &bql);
 
-	moment->tx_bytes -= held_bytes;
-	moment->queue_bytes += held_bytes;
-	return held_bytes;
+	return hop_ring_held_bytes(&q->ring, now_ns, &bql);
 }
 
 /* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
@@ -241,8 +238,12 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 {
 	const u8 type = h->type;
 
-	if (unlikely(q->params.has_ring))
-		sint_add_ring(q, moment);
+	if (unlikely(q->params.has_ring)) {
+		const u64 ring_bytes = sint_ring_bytes(q, moment->now_ns);
+
+		moment->tx_bytes -= ring_bytes;
+		moment->queue_bytes += ring_bytes;
+	}
 	if (unlikely(q->sent.port)) {
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
@@ -370,11 +371,11 @@ static void sint_observe(struct sint_sched_data *q, struct sk_buff *skb, const s
 		.tx_bytes = tx_bytes,
 		.queue_bytes = sint_queue_bytes(q, skb, pkts, now_ns),
 	};
+	const u64 ring_bytes = q->params.has_ring ? sint_ring_bytes(q, now_ns) : 0;
 	struct int_record record;
-	u64 ring_ns = 0;
 
-	if (q->params.has_ring)
-		ring_ns = hop_ring_wait_ns(&q->ring, sint_add_ring(q, &moment));
+	moment.tx_bytes -= ring_bytes;
+	moment.queue_bytes += ring_bytes;
 	if (unlikely(q->sent.port)) {
 		moment.tx_bytes += sint_others_bytes(q, now_ns);
 		moment.queue_bytes += sint_others_backlog_bytes(q);
@@ -385,7 +386,8 @@ static void sint_observe(struct sint_sched_data *q, struct sk_buff *skb, const s
 	*n = (struct sint_node) {
 		.now_ns = now_ns,
 		.real_ns = ktime_get_real_ns(),
-		.waited_ns = (waited_ns != HOP_MARK_UNKNOWN_NS ? waited_ns : 0) + ring_ns,
+		.waited_ns = (waited_ns != HOP_MARK_UNKNOWN_NS ? waited_ns : 0) +
+			     hop_ring_wait_ns(&q->ring, ring_bytes),
 		.tx_bytes = moment.tx_bytes,
 		.queue_bytes = moment.queue_bytes,
 		.id = q->params.foreign.node_id,
@@ -439,16 +441,16 @@ static noinline struct sk_buff *sint_stamp_timed(struct sint_sched_data *q, stru
 
 /* Stamp a packet of a port with a ring, or whose arrival time is needed. */
 static noinline struct sk_buff *sint_stamp_watched(struct sint_sched_data *q, struct sk_buff *skb,
-						   const struct hop_pkt_wire *wire, u64 tx_bytes)
+						   struct hop_pkt_wire wire, u64 tx_bytes)
 {
 	if (q->params.timed)
-		skb = sint_stamp_timed(q, skb, wire->segs_pkts, tx_bytes);
+		skb = sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
 	else
-		skb = int_stamp(q, skb, wire->segs_pkts, tx_bytes);
+		skb = int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 	if (q->params.has_ring) {
 		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
-		hop_ring_give(&q->ring, ktime_get_ns(), wire->bytes, &bql);
+		hop_ring_give(&q->ring, ktime_get_ns(), wire.bytes, &bql);
 	}
 	return skb;
 }
@@ -467,7 +469,7 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
 	if (unlikely(q->params.is_watched))
-		return sint_stamp_watched(q, skb, &wire, tx_bytes);
+		return sint_stamp_watched(q, skb, wire, tx_bytes);
 	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
 

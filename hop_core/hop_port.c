@@ -57,6 +57,25 @@ bool hop_port_is_of_queue(const struct Qdisc *sch)
 }
 EXPORT_SYMBOL_GPL(hop_port_is_of_queue);
 
+/**
+ * hop_port_has_ring() - does a qdisc hand its packets to a hardware device's driver?
+ * @sch: the qdisc; its init() may be the caller
+ *
+ * A qdisc below a scheduler or a shaper does not decide when the driver gets a packet. A virtual
+ * device has no ring: it hands packets on at once.
+ *
+ * Context: process, RTNL held.
+ * Return: true if nothing but our own qdiscs that wrap one child is between @sch and the device or
+ * its transmit queue, and if the device is hardware.
+ */
+bool hop_port_has_ring(const struct Qdisc *sch)
+{
+	if (!qdisc_dev(sch)->dev.parent)
+		return false;
+	return sch->parent == TC_H_ROOT || hop_port_is_of_queue(sch) || hop_port_is_wrapped(sch);
+}
+EXPORT_SYMBOL_GPL(hop_port_has_ring);
+
 static struct hop_port *hop_port_find(const struct Qdisc *sch, u64 key)
 {
 	struct hop_port *port;

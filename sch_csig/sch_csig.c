@@ -16,6 +16,10 @@
  * bytes that it sends. They share one estimate, of which each has a copy that is valid until the
  * interval ends.
  *
+ * On a hardware device, a packet's delay includes the time that it will wait in the driver's ring
+ * (hop_ring). The available bandwidth is what the qdisc leaves, as on other devices: in the mean,
+ * the ring sends what it gets.
+ *
  * The kernel's own arrival time (skb->tstamp) cannot be used, since forwarding and redirecting
  * clear it before any qdisc.
  */
@@ -109,6 +113,10 @@ struct scsig_shared {
  *	estimate or the settings change
  * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
  *	packet to packet
+ * @has_ring: hop_port_has_ring() is true
+ * @is_of_queue: hop_port_is_of_queue() is true
+ * @is_watched: @has_ring is true, or the option timer
+ * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @stats: statistics for tc
  * @timer: ends intervals while no packet leaves
@@ -122,6 +130,10 @@ struct scsig_sched_data {
 	struct scsig_port_vars port;
 	u32 known;
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
+	bool has_ring;
+	bool is_of_queue;
+	bool is_watched;
+	struct hop_ring ring;
 	struct hop_port_queue sent;
 	struct tc_csig_xstats stats;
 	struct hrtimer timer;
@@ -283,7 +295,8 @@ static noinline int scsig_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
 }
 
 /* All calls are tail calls, so that this function needs no stack frame. */
-static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+static __always_inline int scsig_enqueue_glanced(struct sk_buff *skb, struct Qdisc *sch,
+						 struct sk_buff **to_free)
 {
 	const struct scsig_sched_data *q = qdisc_priv(sch);
 
@@ -297,6 +310,25 @@ static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	default:
 		return scsig_enqueue_any(skb, sch, to_free);
 	}
+}
+
+/* Enqueue a packet of a port with a ring. */
+static noinline int scsig_enqueue_above_ring(struct sk_buff *skb, struct Qdisc *sch,
+					     struct sk_buff **to_free)
+{
+	struct scsig_sched_data *q = qdisc_priv(sch);
+
+	hop_port_look_stopped(&q->ring, sch, skb);
+	return scsig_enqueue_glanced(skb, sch, to_free);
+}
+
+static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	const struct scsig_sched_data *q = qdisc_priv(sch);
+
+	if (unlikely(q->has_ring))
+		return scsig_enqueue_above_ring(skb, sch, to_free);
+	return scsig_enqueue_glanced(skb, sch, to_free);
 }
 
 static void scsig_start_timer(struct scsig_sched_data *q)
@@ -398,6 +430,14 @@ static noinline void scsig_compute_answer(struct scsig_sched_data *q, u32 type, 
 	q->known |= scsig_answer_bit(type, form);
 }
 
+/* Return: the time that a packet will wait in the driver's ring, ns */
+static noinline u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
+{
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+
+	return hop_ring_wait_ns(&q->ring, hop_ring_held_bytes(&q->ring, now_ns, &bql));
+}
+
 /*
  * Most hops are not the worst, so the value is encoded only if needed. Returns true if the packet
  * waited longer here than its tag reports; @a: result
@@ -407,12 +447,14 @@ static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struc
 					       u64 now_ns, struct scsig_answer *a)
 {
 	const struct csig_signal *signal = &q->set->signal[CSIG_PD];
-	const u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
+	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (unlikely(waited_ns == HOP_MARK_UNKNOWN_NS)) {
 		q->stats.untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
+	if (unlikely(q->has_ring))
+		waited_ns += scsig_ring_wait_ns(q, now_ns);
 	if (unlikely(waited_ns > q->stats.longest_ns))
 		q->stats.longest_ns = waited_ns;
 	if (waited_ns < csig_high(&signal->scale, form, t->value))
@@ -578,6 +620,17 @@ static __always_inline void csig_update(struct scsig_sched_data *q, struct sk_bu
 	}
 }
 
+/* A packet of a port with a timer or a ring leaves. */
+static noinline void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
+{
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+
+	if (q->has_ring)
+		hop_ring_give(&q->ring, now_ns, bytes, &bql);
+	if (q->set->value[TCA_CSIG_TIMER] && !q->runs)
+		scsig_start_timer(q);
+}
+
 static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
@@ -586,8 +639,10 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	struct hop_pkt_wire wire;
 	u64 now_ns;
 
-	if (!skb)
+	if (!skb) {
+		hop_ring_idle(&q->ring);
 		return NULL;
+	}
 	now_ns = ktime_get_ns();
 	if (scsig_port_is_due(&q->port, set->due_ns, now_ns))
 		scsig_look(q, now_ns);
@@ -595,8 +650,8 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
-	if (set->value[TCA_CSIG_TIMER] && !q->runs)
-		scsig_start_timer(q);
+	if (unlikely(q->is_watched))
+		scsig_watch_departure(q, now_ns, wire.bytes);
 	return skb;
 }
 
@@ -883,6 +938,10 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 		memset(&q->port, 0, sizeof(q->port));
 	}
 	hop_port_use(&q->sent, port);
+	q->is_of_queue = hop_port_is_of_queue(q->sch);
+	q->has_ring = hop_port_has_ring(q->sch);
+	q->is_watched = q->has_ring || set->value[TCA_CSIG_TIMER];
+	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
 	if (!set->value[TCA_CSIG_TIMER])
 		scsig_stop_timer(q);
 	q->known = 0;
@@ -1001,6 +1060,7 @@ static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 		return;
 	sch_tree_lock(q->sch);
 	scsig_set_rate(q->set, rate_bytes_ps);
+	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	scsig_follow_interval(q, rate_bytes_ps);
 	q->known = 0;
 	sch_tree_unlock(q->sch);

@@ -14,6 +14,9 @@
  * (hop_port). With `share`, so do the classes of a device that have the same port ID. txBytes
  * counts for the whole port. With transmit queues, the queue length is that of the whole port, too.
  *
+ * On a hardware device, what the driver's ring holds (hop_ring) counts as queue, and not as sent:
+ * the queue is what is in front of the wire, and txBytes is what has left.
+ *
  * With `formats`, the qdisc also writes into telemetry of other switches (int_foreign.h).
  */
 #include <linux/module.h>
@@ -58,6 +61,8 @@ struct sint_config {
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
+ * @has_ring: hop_port_has_ring() is true
+ * @is_watched: @timed or @has_ring
  */
 struct sint_params {
 	struct sint_hop_params hop;
@@ -67,6 +72,8 @@ struct sint_params {
 	u32 overhead_bytes;
 	bool sojourn;
 	bool timed;
+	bool has_ring;
+	bool is_watched;
 };
 
 /**
@@ -77,6 +84,7 @@ struct sint_params {
  * @params: parameters derived from @config
  * @sent: counts bytes sent here and by the port's other queues or classes
  * @is_of_queue: the port is shared by transmit queues; changed under the tree lock
+ * @ring: the ring below, if the device has one
  * @util: utilisation of the port, for INT-MD
  * @stats: counters for tc
  * @speed: notifies changes of the device's speed; protected by RTNL
@@ -88,17 +96,28 @@ struct sint_sched_data {
 	struct sint_params params;
 	struct hop_port_queue sent;
 	bool is_of_queue;
+	struct hop_ring ring;
 	struct sint_util util;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
 };
 
+static noinline void sint_watch_arrival(struct sk_buff *skb, struct Qdisc *sch)
+{
+	struct sint_sched_data *q = qdisc_priv(sch);
+
+	if (q->params.timed)
+		hop_arrival_note(skb, sch, HOP_MARK_INT);
+	if (q->params.has_ring)
+		hop_port_look_stopped(&q->ring, sch, skb);
+}
+
 static int sint_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	const struct sint_sched_data *q = qdisc_priv(sch);
 
-	if (unlikely(q->params.timed))
-		hop_arrival_note(skb, sch, HOP_MARK_INT);
+	if (unlikely(q->params.is_watched))
+		sint_watch_arrival(skb, sch);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
@@ -203,6 +222,14 @@ static noinline u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 	       (u64)(u32)atomic_read(&q->sent.others_backlog_pkts) * q->params.overhead_bytes;
 }
 
+/* Return: bytes in the driver's ring, which are queued, and not yet sent */
+static noinline u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
+{
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+
+	return hop_ring_held_bytes(&q->ring, now_ns, &bql);
+}
+
 /* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
 static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_buff *skb,
 					   struct int_hdr *h, enum sint_carrier carrier,
@@ -211,6 +238,12 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 {
 	const u8 type = h->type;
 
+	if (unlikely(q->params.has_ring)) {
+		const u64 ring_bytes = sint_ring_bytes(q, moment->now_ns);
+
+		moment->tx_bytes -= ring_bytes;
+		moment->queue_bytes += ring_bytes;
+	}
 	if (unlikely(q->sent.port)) {
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
@@ -338,8 +371,11 @@ static void sint_observe(struct sint_sched_data *q, struct sk_buff *skb, const s
 		.tx_bytes = tx_bytes,
 		.queue_bytes = sint_queue_bytes(q, skb, pkts, now_ns),
 	};
+	const u64 ring_bytes = q->params.has_ring ? sint_ring_bytes(q, now_ns) : 0;
 	struct int_record record;
 
+	moment.tx_bytes -= ring_bytes;
+	moment.queue_bytes += ring_bytes;
 	if (unlikely(q->sent.port)) {
 		moment.tx_bytes += sint_others_bytes(q, now_ns);
 		moment.queue_bytes += sint_others_backlog_bytes(q);
@@ -350,7 +386,8 @@ static void sint_observe(struct sint_sched_data *q, struct sk_buff *skb, const s
 	*n = (struct sint_node) {
 		.now_ns = now_ns,
 		.real_ns = ktime_get_real_ns(),
-		.waited_ns = waited_ns != HOP_MARK_UNKNOWN_NS ? waited_ns : 0,
+		.waited_ns = (waited_ns != HOP_MARK_UNKNOWN_NS ? waited_ns : 0) +
+			     hop_ring_wait_ns(&q->ring, ring_bytes),
 		.tx_bytes = moment.tx_bytes,
 		.queue_bytes = moment.queue_bytes,
 		.id = q->params.foreign.node_id,
@@ -402,6 +439,22 @@ static noinline struct sk_buff *sint_stamp_timed(struct sint_sched_data *q, stru
 	return skb;
 }
 
+/* Stamp a packet of a port with a ring, or whose arrival time is needed. */
+static noinline struct sk_buff *sint_stamp_watched(struct sint_sched_data *q, struct sk_buff *skb,
+						   struct hop_pkt_wire wire, u64 tx_bytes)
+{
+	if (q->params.timed)
+		skb = sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
+	else
+		skb = int_stamp(q, skb, wire.segs_pkts, tx_bytes);
+	if (q->params.has_ring) {
+		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+
+		hop_ring_give(&q->ring, ktime_get_ns(), wire.bytes, &bql);
+	}
+	return skb;
+}
+
 static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
@@ -409,12 +462,14 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 	struct hop_pkt_wire wire;
 	u64 tx_bytes;
 
-	if (!skb)
+	if (!skb) {
+		hop_ring_idle(&q->ring);
 		return NULL;
+	}
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
-	if (unlikely(q->params.timed))
-		return sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
+	if (unlikely(q->params.is_watched))
+		return sint_stamp_watched(q, skb, wire, tx_bytes);
 	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
 
@@ -622,12 +677,15 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 		return err;
 	}
 
+	params.has_ring = hop_port_has_ring(sch);
+	params.is_watched = params.timed || params.has_ring;
 	sch_tree_lock(sch);
 	old_port = q->sent.port;
 	hop_port_use(&q->sent, port);
 	q->is_of_queue = is_of_queue;
 	q->config = config;
 	q->params = params;
+	hop_ring_set_rate(&q->ring, params.rate_bytes_ps);
 	sch_tree_unlock(sch);
 	hop_port_put(old_port);
 	return 0;
@@ -656,6 +714,7 @@ static void sint_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 		return;
 	sch_tree_lock(q->sch);
 	sint_set_rate(&q->params, &q->config, rate_bytes_ps);
+	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	sch_tree_unlock(q->sch);
 }
 

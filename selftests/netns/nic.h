@@ -3,7 +3,7 @@
  * Two Ethernet NICs with a cable between them, nic0 and nic1: the common part of the modules that
  * emulate NICs. A module that includes this file defines NIC_FEATURES, nic_xmit(), and its
  * description and license. It may define NIC_START, a function that is called with each NIC
- * before that is registered.
+ * before that is registered, and NIC_PRIV_BYTES, the size of its private data.
  */
 #ifndef HOPCC_SELFTESTS_NETNS_NIC_H
 #define HOPCC_SELFTESTS_NETNS_NIC_H
@@ -18,6 +18,10 @@ static struct net_device *nics[2];
 static int NIC_START(struct net_device *dev);
 #else
 #define NIC_START(dev) 0
+#endif
+
+#ifndef NIC_PRIV_BYTES
+#define NIC_PRIV_BYTES 0
 #endif
 
 static netdev_tx_t nic_xmit(struct sk_buff *skb, struct net_device *dev);
@@ -48,7 +52,7 @@ static int __init nic_init(void)
 	int i, err = 0;
 
 	for (i = 0; i < 2 && !err; i++) {
-		nics[i] = alloc_netdev(0, "nic%d", NET_NAME_ENUM, nic_setup);
+		nics[i] = alloc_netdev(NIC_PRIV_BYTES, "nic%d", NET_NAME_ENUM, nic_setup);
 		err = nics[i] ? NIC_START(nics[i]) : -ENOMEM;
 		err = err ?: register_netdev(nics[i]);
 	}

@@ -13,6 +13,7 @@
 #   VM_LOG      keep the kernel's console here
 #   VM_QUEUES   number of queue pairs of a virtio NIC, eth0 in the guest; what it sends goes to a
 #               tap device in a network namespace of its own (default: no NIC)
+#   VM_NETDEV   the back end of a virtio NIC, eth0 in the guest, in the words of QEMU's -netdev
 #   VM_PIDFILE  QEMU's process ID goes here; its threads are named
 #   VM_ICOUNT   1: one CPU whose clock counts instructions, one a ns: for what code costs,
 #               whatever else the machine does
@@ -97,6 +98,7 @@ if [ -n "${VM_QUEUES:-}" ]; then
 	[ "$(id -u)" -eq 0 ] || in_namespace="unshare -rn"
 	in_namespace="$in_namespace $here/in_tap.sh"
 fi
+[ -z "${VM_NETDEV:-}" ] || nic="-netdev $VM_NETDEV,id=nic -device virtio-net-pci,netdev=nic"
 [ -z "${VM_PLUGIN:-}" ] || cpus="$cpus -plugin $VM_PLUGIN"
 [ -z "${VM_PIDFILE:-}" ] || cpus="$cpus -pidfile $VM_PIDFILE -name guest,debug-threads=on"
 initramfs "$@"

@@ -13,8 +13,10 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/netdevice.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <hopcc/lib/hop_ring.h>
 #include <net/sch_generic.h>
 
 /*
@@ -79,6 +81,7 @@ struct hop_port_queue {
 };
 
 bool hop_port_is_of_queue(const struct Qdisc *sch);
+bool hop_port_has_ring(const struct Qdisc *sch);
 struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes);
 void hop_port_put(struct hop_port *port);
 void hop_port_use(struct hop_port_queue *queue, struct hop_port *port);
@@ -120,6 +123,52 @@ static inline void hop_port_refresh(struct hop_port_queue *queue, u64 now_ns)
 	/* The age is negative if another CPU has read the clock after this one. */
 	if ((s64)(now_ns - atomic64_read(&port->summed_ns)) >= (s64)port->stale_ns)
 		hop_port_report(port, now_ns);
+}
+
+/* The driver writes BQL's counters without our lock, so they are read once each. */
+static inline void hop_port_add_bql(const struct netdev_queue *txq, struct hop_ring_bql *bql)
+{
+#ifdef CONFIG_BQL
+	bql->completed_bytes += READ_ONCE(txq->dql.num_completed);
+	bql->queued_bytes += READ_ONCE(txq->dql.num_queued);
+#endif
+}
+
+/**
+ * hop_port_bql() - read the counters of byte queue limits below a qdisc
+ * @sch: a qdisc for which hop_port_has_ring() is true
+ * @is_of_queue: hop_port_is_of_queue() is true
+ *
+ * Context: under the qdisc's lock.
+ * Return: those of the qdisc's transmit queue, or the sums over the device's.
+ */
+static inline struct hop_ring_bql hop_port_bql(const struct Qdisc *sch, bool is_of_queue)
+{
+	const struct net_device *dev = qdisc_dev(sch);
+	struct hop_ring_bql bql = {};
+	unsigned int i;
+
+	if (is_of_queue)
+		hop_port_add_bql(sch->dev_queue, &bql);
+	for (i = 0; !is_of_queue && i < READ_ONCE(dev->real_num_tx_queues); i++)
+		hop_port_add_bql(netdev_get_tx_queue(dev, i), &bql);
+	bql.is_used = bql.queued_bytes;
+	return bql;
+}
+
+/**
+ * hop_port_look_stopped() - see if the driver has stopped the queue of a packet that arrives
+ * @ring: the qdisc's ring
+ * @sch: the qdisc, for which hop_port_has_ring() is true
+ * @skb: the packet
+ *
+ * Context: under the qdisc's lock.
+ */
+static inline void hop_port_look_stopped(struct hop_ring *ring, const struct Qdisc *sch,
+					 const struct sk_buff *skb)
+{
+	if (netif_xmit_stopped(skb_get_tx_queue(qdisc_dev(sch), skb)))
+		hop_ring_stopped(ring);
 }
 
 #endif /* HOPCC_CORE_HOP_PORT_H */

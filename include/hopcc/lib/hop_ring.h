@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The bytes that a driver's ring holds below a qdisc. A qdisc does not see them, so they are
+ * computed, and corrected by what the driver shows:
+ *
+ *	held = held + bytes				when a packet is handed to the driver
+ *	held = max(held - pace * passed, 0)		as time passes
+ *	held = in flight, if that is less		with byte queue limits (BQL)
+ *	held = in flight				the same, while the ring limits the port
+ *	held = as after the first stop			without BQL, when the driver stops the queue
+ *
+ * The pace is the port's rate. The ring limits the port from the first time that its driver is
+ * seen to have stopped the queue, until the qdisc has no packet for the driver: in between the
+ * driver decides when the next packet leaves. Between two stops the ring is full at both ends, so
+ * what it took in between is what it sent. That is the measured pace. It replaces the rate until
+ * HOP_RING_MEASURED_NS after the last stop.
+ *
+ * BQL alone would report too much where the ring is not the bottleneck: its bytes in flight
+ * include those that have left the ring and that no interrupt has reported yet. They may be an
+ * interrupt's delay times the rate.
+ *
+ * What has left the ring once has left: held falls by a correction at any time, but rises by the
+ * bytes handed over only. So the number of bytes that have left never falls.
+ */
+#ifndef HOPCC_LIB_HOP_RING_H
+#define HOPCC_LIB_HOP_RING_H
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#define HOP_RING_NS_PER_S	1000000000U
+/* Fixed point of bytes in the ring, 2^-16: a million packets round by 15 bytes. */
+#define HOP_RING_SHIFT		16
+/* Fixed point of bytes/ns, 2^-40: 200 bytes/ns (1.6 Tbit/s) are less than 2^48. */
+#define HOP_RING_PACE_SHIFT	40
+/* Fixed point of ns/byte, 2^-32: 800000 ns/byte (10 kbit/s) are less than 2^52. */
+#define HOP_RING_BYTE_SHIFT	32
+/* Upper bound of a pace, 1.6 Tbit/s */
+#define HOP_RING_PACE_MAX	200
+/* A longer time counts as this, 69 s: 2^36 ns * 2^48 >> (40 - 16) = 2^60 */
+#define HOP_RING_TIME_MAX_NS	BIT_ULL(36)
+/* Upper bound of bytes in a ring: 256 slots with GSO packets of 64 KB */
+#define HOP_RING_MAX_BYTES	BIT_ULL(24)
+/* A pace is measured over this at least: 43 full packets */
+#define HOP_RING_WINDOW_BYTES	BIT_ULL(16)
+/* A measured pace is valid for this time after the last stop. */
+#define HOP_RING_MEASURED_NS	100000000U
+/* Upper bound with a measured pace while it is not known what a full ring holds */
+#define HOP_RING_MEASURED_BYTES	BIT_ULL(19)
+
+/**
+ * struct hop_ring_bql - the counters of byte queue limits; they wrap
+ * @is_used: the driver counts
+ * @queued_bytes: bytes that the driver has put into the ring
+ * @completed_bytes: bytes of which the driver knows that they have left
+ */
+struct hop_ring_bql {
+	bool is_used;
+	u32 queued_bytes;
+	u32 completed_bytes;
+};
+
+/**
+ * struct hop_ring_pace - how fast a ring sends
+ * @bytes_q40: bytes/ns in 2^-HOP_RING_PACE_SHIFT
+ * @ns_q32: ns/byte in 2^-HOP_RING_BYTE_SHIFT
+ */
+struct hop_ring_pace {
+	u64 bytes_q40;
+	u64 ns_q32;
+};
+
+/**
+ * struct hop_ring - the ring below a port; all zero at first, then hop_ring_set_rate()
+ * @rate: the port's rate
+ * @pace: the pace in use: the rate, or what was measured
+ * @now_ns: time of @work_q16
+ * @work_q16: bytes on the wire in the ring, in 2^-HOP_RING_SHIFT
+ * @given_bytes: bytes on the wire handed to the driver so far
+ * @left_bytes: those of @given_bytes that have left the ring; never falls
+ * @full_q16: @work_q16 after the first stop since the qdisc was last empty
+ * @stop_bytes: @given_bytes when the driver was last seen to have stopped the queue
+ * @stop_ns: @now_ns at that time: the last packet before the stop
+ * @mark_bytes: @stop_bytes at the start of a measurement of the pace
+ * @mark_ns: @stop_ns likewise
+ * @queued_bytes: BQL's counter when the last packet was handed over
+ * @pending_bytes: bytes handed over that this counter does not have yet: with BQL, the stack takes
+ *	several packets from the qdisc before it gives the first one to the driver
+ * @has_bql: the driver counts for BQL
+ * @limits: the ring limits the port; the five members from @full_q16 on are valid
+ * @is_measured: @pace was measured
+ */
+struct hop_ring {
+	struct hop_ring_pace rate;
+	struct hop_ring_pace pace;
+	u64 now_ns;
+	u64 work_q16;
+	u64 given_bytes;
+	u64 left_bytes;
+	u64 full_q16;
+	u64 stop_bytes;
+	u64 stop_ns;
+	u64 mark_bytes;
+	u64 mark_ns;
+	u32 queued_bytes;
+	u32 pending_bytes;
+	bool has_bql;
+	bool limits;
+	bool is_measured;
+};
+
+/*
+ * @bytes: 1 to HOP_RING_PACE_MAX * @ns. @ns: up to 2^36
+ * 2^38 * 2^40 / 2^30 (10^9 ns), and 2^44 * 2^40 / 2^36, are at most 2^48. 2^36 * 2^32 / 2^16
+ */
+static inline struct hop_ring_pace hop_ring_pace_of(u64 bytes, u64 ns)
+{
+	return (struct hop_ring_pace) {
+		.bytes_q40 = mul_u64_u64_div_u64(bytes, BIT_ULL(HOP_RING_PACE_SHIFT), ns),
+		.ns_q32 = mul_u64_u64_div_u64(ns, BIT_ULL(HOP_RING_BYTE_SHIFT), bytes),
+	};
+}
+
+/**
+ * hop_ring_set_rate() - set the rate of the port
+ * @r: the ring
+ * @rate_bytes_ps: the rate, bytes/s, 1 to 200 * 10^9
+ */
+static inline void hop_ring_set_rate(struct hop_ring *r, u64 rate_bytes_ps)
+{
+	r->rate = hop_ring_pace_of(rate_bytes_ps, HOP_RING_NS_PER_S);
+	r->pace = r->rate;
+	r->is_measured = false;
+}
+
+/* The time that passes empties the ring. */
+static inline void hop_ring_pass(struct hop_ring *r, u64 now_ns)
+{
+	const u64 passed_ns = min_t(u64, now_ns - r->now_ns, HOP_RING_TIME_MAX_NS);
+
+	r->work_q16 -= min(r->work_q16,
+			   mul_u64_u64_shr(passed_ns, r->pace.bytes_q40,
+					   HOP_RING_PACE_SHIFT - HOP_RING_SHIFT));
+	r->now_ns = now_ns;
+	if (unlikely(r->is_measured) && now_ns - r->stop_ns > HOP_RING_MEASURED_NS) {
+		r->pace = r->rate;
+		r->is_measured = false;
+	}
+}
+
+/*
+ * Return: true if the ring limits the port. A queue that gave the ring twice what it can hold and
+ * was not seen to be stopped is limited by something else, as by the CPU.
+ */
+static inline bool hop_ring_still_limits(const struct hop_ring *r)
+{
+	return r->limits && r->given_bytes - r->stop_bytes <=
+	       2 * (r->full_q16 >> HOP_RING_SHIFT) + HOP_RING_WINDOW_BYTES;
+}
+
+/* Return: bytes in flight, in 2^-HOP_RING_SHIFT. Counters of several queues may be read apart. */
+static inline u64 hop_ring_flight_q16(const struct hop_ring *r, const struct hop_ring_bql *bql)
+{
+	const s32 flight_bytes = bql->queued_bytes - bql->completed_bytes;
+	u64 bytes = max(flight_bytes, 0);
+
+	if (bql->queued_bytes == r->queued_bytes)
+		bytes += r->pending_bytes;
+	return min_t(u64, bytes, HOP_RING_MAX_BYTES) << HOP_RING_SHIFT;
+}
+
+/**
+ * hop_ring_held_bytes() - get the bytes in the ring
+ * @r: the ring
+ * @now_ns: current time, ns, of any clock that does not jump
+ * @bql: the counters
+ *
+ * Return: bytes on the wire, at most HOP_RING_MAX_BYTES; BQL counts without overhead.
+ */
+static inline u64 hop_ring_held_bytes(struct hop_ring *r, u64 now_ns,
+				      const struct hop_ring_bql *bql)
+{
+	u64 held_bytes;
+
+	hop_ring_pass(r, now_ns);
+	if (bql->is_used) {
+		const u64 flight_q16 = hop_ring_flight_q16(r, bql);
+
+		if (hop_ring_still_limits(r) || flight_q16 < r->work_q16)
+			r->work_q16 = flight_q16;
+	}
+	held_bytes = min_t(u64, r->given_bytes - r->left_bytes, HOP_RING_MAX_BYTES);
+	r->work_q16 = min(r->work_q16, held_bytes << HOP_RING_SHIFT);
+	held_bytes = (r->work_q16 + BIT_ULL(HOP_RING_SHIFT) - 1) >> HOP_RING_SHIFT;
+	r->left_bytes = r->given_bytes - held_bytes;
+	return held_bytes;
+}
+
+/*
+ * Without BQL, nothing shows that a pace is too low that was measured during a pause. But a ring
+ * that was full then holds no more now. One that a wrong rate has let seem empty does not count.
+ */
+static inline u64 hop_ring_max_q16(const struct hop_ring *r)
+{
+	if (likely(!r->is_measured) || r->has_bql)
+		return HOP_RING_MAX_BYTES << HOP_RING_SHIFT;
+	if (r->full_q16 >> HOP_RING_SHIFT < HOP_RING_WINDOW_BYTES)
+		return HOP_RING_MEASURED_BYTES << HOP_RING_SHIFT;
+	return r->full_q16;
+}
+
+/**
+ * hop_ring_give() - hand a packet to the driver
+ * @r: the ring
+ * @now_ns: current time, ns
+ * @bytes: the packet's size on the wire
+ * @bql: the counters
+ */
+static inline void hop_ring_give(struct hop_ring *r, u64 now_ns, u32 bytes,
+				 const struct hop_ring_bql *bql)
+{
+	const u64 bytes_q16 = (u64)bytes << HOP_RING_SHIFT;
+
+	hop_ring_pass(r, now_ns);
+	r->work_q16 = min(r->work_q16 + bytes_q16, max(hop_ring_max_q16(r), bytes_q16));
+	r->work_q16 = min(r->work_q16, HOP_RING_MAX_BYTES << HOP_RING_SHIFT);
+	r->given_bytes += bytes;
+	if (bql->queued_bytes != r->queued_bytes)
+		r->pending_bytes = 0;
+	r->has_bql = bql->is_used;
+	r->queued_bytes = bql->queued_bytes;
+	r->pending_bytes += bytes;
+}
+
+static inline void hop_ring_measure(struct hop_ring *r)
+{
+	const u64 passed_ns = r->stop_ns - r->mark_ns;
+	const u64 bytes = r->stop_bytes - r->mark_bytes;
+
+	if (bytes < max_t(u64, HOP_RING_WINDOW_BYTES, r->full_q16 >> HOP_RING_SHIFT))
+		return;
+	if (passed_ns <= HOP_RING_TIME_MAX_NS && bytes <= HOP_RING_PACE_MAX * passed_ns) {
+		r->pace = hop_ring_pace_of(bytes, passed_ns);
+		r->is_measured = true;
+	}
+	r->mark_bytes = r->stop_bytes;
+	r->mark_ns = r->stop_ns;
+}
+
+/**
+ * hop_ring_stopped() - note that the driver has stopped the queue
+ * @r: the ring
+ *
+ * Call this when a packet arrives in the qdisc and the queue is stopped. Only the first call after
+ * a packet was handed over counts: then the ring was full.
+ */
+static inline void hop_ring_stopped(struct hop_ring *r)
+{
+	const bool limited = hop_ring_still_limits(r);
+
+	if (r->given_bytes == r->stop_bytes)
+		return;
+	r->limits = true;
+	r->stop_bytes = r->given_bytes;
+	r->stop_ns = r->now_ns;
+	/* BQL shows what the ring holds, and changes its limit. */
+	if (limited && !r->has_bql)
+		r->work_q16 = r->full_q16;
+	r->full_q16 = r->work_q16;
+	if (limited) {
+		hop_ring_measure(r);
+		return;
+	}
+	r->mark_bytes = r->stop_bytes;
+	r->mark_ns = r->stop_ns;
+}
+
+/**
+ * hop_ring_idle() - note that the qdisc has no packet for the driver
+ * @r: the ring
+ */
+static inline void hop_ring_idle(struct hop_ring *r)
+{
+	r->limits = false;
+}
+
+/**
+ * hop_ring_wait_ns() - get the time that a packet waits in the ring
+ * @r: the ring
+ * @held_bytes: bytes before the packet, from hop_ring_held_bytes()
+ *
+ * Return: ns. 2^24 * 2^52 >> 32
+ */
+static inline u64 hop_ring_wait_ns(const struct hop_ring *r, u64 held_bytes)
+{
+	return mul_u64_u64_shr(held_bytes, r->pace.ns_q32, HOP_RING_BYTE_SHIFT);
+}
+
+#endif /* HOPCC_LIB_HOP_RING_H */

@@ -97,6 +97,7 @@ struct hpccpp_seen {
  * @hops_max: the longest path of any answer so far
  * @reno: the connection has fallen back to Reno
  * @fresh: no data was sent yet
+ * @asked_seldom: int_ask.seldom of the last request
  */
 struct hpccpp_law {
 	struct hpcc_vars v;
@@ -124,6 +125,7 @@ struct hpccpp_law {
 	u8 hops_max;
 	bool reno;
 	bool fresh;
+	bool asked_seldom;
 };
 
 /*
@@ -405,10 +407,12 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
 		.max_stage = law->p.max_stage,
 		.flows = law->base.flows,
 		.kind = READ_ONCE(law->net->answer),
+		.seldom = law->set.limit == HPCCPP_LIMIT_HOSTS_ALONE,
 	};
 
 	law->asked_kind = ask.kind;
 	law->asked_wnd_bytes = ask.wnd_bytes;
+	law->asked_seldom = ask.seldom;
 	int_flow_ask(hs->flow, &ask);
 }
 
@@ -420,13 +424,16 @@ static noinline void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 					struct hpccpp_law *law, bool changed)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
+	bool seldom;
 
 	hpccpp_set(sk, hs, law);
+	seldom = law->set.limit == HPCCPP_LIMIT_HOSTS_ALONE;
 	if (changed) {
 		hpccpp_ask(hs, law);
-	} else if (law->asked_wnd_bytes != wnd_bytes) {
+	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != seldom) {
 		law->asked_wnd_bytes = wnd_bytes;
-		int_flow_ask_window(hs->flow, wnd_bytes);
+		law->asked_seldom = seldom;
+		int_flow_ask_window(hs->flow, wnd_bytes, seldom);
 	}
 }
 

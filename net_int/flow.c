@@ -187,9 +187,10 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 }
 EXPORT_SYMBOL_GPL(int_flow_ask);
 
-void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes)
+void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom)
 {
 	WRITE_ONCE(flow->ask.wnd_bytes, wnd_bytes);
+	WRITE_ONCE(flow->ask.seldom, seldom);
 }
 EXPORT_SYMBOL_GPL(int_flow_ask_window);
 

@@ -12,7 +12,8 @@
  *
  * A period is T ("once per round trip"), at most 4 ms. If RTTs are much longer than T although no
  * queue is reported, the hosts are slow, and more answers would slow them down further: then a
- * period is a quarter of TCP's RTT.
+ * period is a quarter of TCP's RTT. If the congestion control finds that only the hosts limit the
+ * flow (int_ask.seldom), one packet a round trip collects records, see nint_is_underway().
  *
  * Two answers are needed early after a start, or a restart after a pause: the period is then a
  * quarter of the usual one. The same holds while an answer reports a queue of more than half of T,
@@ -232,6 +233,21 @@ static inline bool nint_is_near(const struct nint_asker *a, u64 now_ns, u32 t_ns
 }
 
 /**
+ * nint_is_underway() - check if the data with which the latest packet was sent is unacknowledged
+ * @a: state of the flow; its latest packet was sent with its left_seq
+ * @una_seq: current SND.UNA
+ *
+ * If one answer a round trip is enough, no other packet collects records meanwhile. This needs no
+ * RTT, and the smoothed one would stay long for a while after a queue is gone.
+ *
+ * Return: true if it is; false if more answers are needed early, and on an unproven path.
+ */
+static inline bool nint_is_underway(const struct nint_asker *a, u32 una_seq)
+{
+	return a->proven && !a->starting && (s32)(a->left_seq - una_seq) >= 0;
+}
+
+/**
  * nint_passes() - decide if the first probe is to follow this data instead of preceding it
  * @a: state of the flow
  * @now_ns: current time
@@ -280,7 +296,7 @@ static inline enum nint_turn nint_turn(const struct nint_asker *a, u64 now_ns, u
  * @now_ns: current time
  * @timeout_ns: nint_timeout_ns()
  * @seq: sequence number of the data with which it is sent; for headers in data, where the distance
- *	does not count, the previous one
+ *	does not count, the previous one, unless one answer a round trip is enough
  *
  * Return: ID of the packet.
  */

@@ -247,6 +247,24 @@ static void queue_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nint_answer_queue_ns(&a, 5000), 0ULL);
 }
 
+static void underway_test(struct kunit *test)
+{
+	struct nint_asker a = { .proven = true, .left_seq = 5000 };
+
+	KUNIT_EXPECT_TRUE(test, nint_is_underway(&a, 4000));
+	KUNIT_EXPECT_TRUE(test, nint_is_underway(&a, 5000));
+	KUNIT_EXPECT_FALSE(test, nint_is_underway(&a, 5001));
+	/* Sequence numbers wrap. */
+	a.left_seq = 0xfffffff0;
+	KUNIT_EXPECT_TRUE(test, nint_is_underway(&a, 0xfffffff0));
+	KUNIT_EXPECT_FALSE(test, nint_is_underway(&a, 16));
+	a.starting = 1;
+	KUNIT_EXPECT_FALSE(test, nint_is_underway(&a, 0xfffffff0));
+	a.starting = 0;
+	a.proven = false;
+	KUNIT_EXPECT_FALSE(test, nint_is_underway(&a, 0xfffffff0));
+}
+
 static void times_test(struct kunit *test)
 {
 	struct nint_asker a = { .opening = true };
@@ -669,6 +687,7 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(segments_test),
 	KUNIT_CASE(inband_test),
 	KUNIT_CASE(queue_test),
+	KUNIT_CASE(underway_test),
 	KUNIT_CASE(times_test),
 	KUNIT_CASE(met_test),
 	KUNIT_CASE(slots_test),

@@ -282,7 +282,8 @@ struct nint_net {
  * @summary_due: @summary waits for an ACK
  * @skipped: number of data packets since the last one with a header
  * @terms_ns: time at which the parameters were sent last
- * @ask: request of the congestion control; its window is also written under the socket lock
+ * @ask: request of the congestion control; its @wnd_bytes and @seldom are also written under the
+ *	socket lock
  * @taken: value of @answers when the congestion control last took an answer; also written under the
  *	socket lock
  * @asker: state that decides when to collect, and which answers are new

@@ -127,22 +127,27 @@ static void count_data(const struct nint_net *in, struct sk_buff *skb)
 	hop_shim_mark_gso(skb);
 }
 
-/* Returns true if this packet carries a header, and then counts it as sent. */
+/*
+ * Returns true if this packet carries a header, and then counts it as sent. @seq: sequence number
+ * of its data.
+ */
 static bool begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
-			 u8 *flags, u32 *id)
+			 u32 seq, u8 *flags, u32 *id)
 {
+	const bool seldom = READ_ONCE(f->ask.seldom);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 now_ns = ktime_get_ns();
 	bool turn;
 
 	spin_lock_bh(&f->lock);
-	turn = f->asked && ++f->skipped >= READ_ONCE(in->every);
+	turn = f->asked && ++f->skipped >= READ_ONCE(in->every) &&
+	       !(seldom && nint_is_underway(&f->asker, tp->snd_una));
 	if (turn) {
 		f->skipped = 0;
-		*id = nint_leaves(&f->asker, now_ns,
-				  nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
-				  f->asker.left_seq);
-		*flags = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes),
-					      tcp_sk(sk)->mss_cache) ? INT_FLAG_SMALL : 0;
+		*id = nint_leaves(&f->asker, now_ns, nint_timeout_ns(f->ask.t_ns, tp->srtt_us >> 3),
+				  seldom ? seq : f->asker.left_seq);
+		*flags = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache) ?
+			 INT_FLAG_SMALL : 0;
 	}
 	spin_unlock_bh(&f->lock);
 	return turn;
@@ -172,7 +177,7 @@ static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct
 	u8 flags;
 	u32 id;
 
-	if (!begin_inband(in, f, sk, &flags, &id))
+	if (!begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &flags, &id))
 		return;
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
 	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (f->encap && skb_is_gso(skb))) {

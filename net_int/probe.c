@@ -112,6 +112,8 @@ static enum nint_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 ti
 		return INT_TURN_SEND;
 	if (nint_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
 		return INT_TURN_WAIT;
+	if (READ_ONCE(f->ask.seldom) && nint_is_underway(a, tp->snd_una))
+		return INT_TURN_WAIT;
 	return nint_turn(a, now_ns, nint_period_ns(a, t_ns, tp->srtt_us >> 3), timeout_ns);
 }
 

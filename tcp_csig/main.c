@@ -104,7 +104,7 @@ static __always_inline u32 tcsig_burst_pkts(const struct sock *sk, const struct 
 {
 	if (!sk_can_gso(sk) || (cs->v.stage == TCSIG_SEEK && tcsig_asks(cs)))
 		return 1;
-	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), false, 0, 0);
+	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), HOP_PATH_BUSY, 0, 0);
 }
 
 static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock *cs)

@@ -399,6 +399,23 @@ static inline bool hpccpp_path_is_free(const struct hpcc_vars *v, const struct h
 }
 
 /**
+ * hpccpp_path() - get what the ports have reported of the path
+ * @v: state of the algorithm
+ * @p: its parameters
+ *
+ * While an incast ends, U is low and smoothed RTTs are still long, but the window is small.
+ *
+ * Return: HOP_PATH_IDLE if all ports are used to less than half of the target with the largest
+ * window.
+ */
+static inline enum hop_path hpccpp_path(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	if (!hpccpp_path_is_free(v, p))
+		return HOP_PATH_BUSY;
+	return hpcc_wnd_bytes(v) < p->wnd_max_bytes ? HOP_PATH_FREE : HOP_PATH_IDLE;
+}
+
+/**
  * struct hpccpp_start - flows that started to a peer; protected by a lock of the netns
  * @peer: hash of the peer's address
  * @flows: number of flows that started, each within T of the previous one

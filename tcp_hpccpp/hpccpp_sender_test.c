@@ -592,6 +592,30 @@ static void free_path_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hpccpp_path_is_free(&v, &params));
 }
 
+/* An incast that has just ended: U is low, but so is W. */
+static void idle_path_test(struct kunit *test)
+{
+	const struct hpcc_params params = { .eta = 1000000, .wnd_max_bytes = 36000 };
+	struct hpcc_vars v = { .wnd = 36000ULL << HPCC_WND_SHIFT, .u = 500000 };
+
+	KUNIT_EXPECT_EQ(test, hpccpp_path(&v, &params), HOP_PATH_BUSY);
+	v.u = 499999;
+	KUNIT_EXPECT_EQ(test, hpccpp_path(&v, &params), HOP_PATH_IDLE);
+	v.wnd -= 1ULL << HPCC_WND_SHIFT;
+	KUNIT_EXPECT_EQ(test, hpccpp_path(&v, &params), HOP_PATH_FREE);
+}
+
+static void slow_hosts_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(24, HOP_PATH_BUSY, 1000, 30), 1u);
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(24, HOP_PATH_FREE, 62, 30), 6u);
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(24, HOP_PATH_IDLE, 62, 30), 12u);
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(25, HOP_PATH_IDLE, 62, 30), 13u);
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(24, HOP_PATH_IDLE, 61, 30), 1u);
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(1, HOP_PATH_IDLE, 62, 30), 1u);
+	KUNIT_EXPECT_EQ(test, hop_burst_pkts(500, HOP_PATH_IDLE, 62, 30), HOP_BURST_MAX_PKTS);
+}
+
 static void burst_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(1, 1538), HPCCPP_BURST_MIN_PKTS);
@@ -978,6 +1002,8 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
+	KUNIT_CASE(idle_path_test),
+	KUNIT_CASE(slow_hosts_test),
 	KUNIT_CASE(burst_test),
 	KUNIT_CASE(port_test),
 	KUNIT_CASE(fair_test),

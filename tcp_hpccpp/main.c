@@ -42,7 +42,7 @@
  * @mss_bytes: payload of a full packet
  * @tcp_hdr_bytes: tcp_header_len of the socket
  * @ext_hdr_bytes: icsk_ext_hdr_len of the socket
- * @burst: hpccpp_burst_inputs() of @burst_pkts
+ * @limit: hpccpp_limit() for @burst_pkts
  * @burst_pkts: maximum GSO size of the socket
  * @route_caps: features of its route
  */
@@ -52,7 +52,7 @@ struct hpccpp_set {
 	u16 tcp_hdr_bytes;
 	u16 ext_hdr_bytes;
 	u16 burst_pkts;
-	u8 burst;
+	u8 limit;
 	netdev_features_t route_caps;
 };
 
@@ -97,6 +97,7 @@ struct hpccpp_seen {
  * @hops_max: the longest path of any answer so far
  * @reno: the connection has fallen back to Reno
  * @fresh: no data was sent yet
+ * @asked_seldom: int_ask.seldom of the last request
  */
 struct hpccpp_law {
 	struct hpcc_vars v;
@@ -124,6 +125,7 @@ struct hpccpp_law {
 	u8 hops_max;
 	bool reno;
 	bool fresh;
+	bool asked_seldom;
 };
 
 /*
@@ -315,29 +317,41 @@ static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
 }
 
 /* If the carrier or the device does not support GSO packets, none are built. */
-static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, bool path_is_free, u32 max_pkts)
+static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, enum hop_path path, u32 max_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 pkts = hop_burst_pkts(cwnd_pkts, path_is_free, tp->srtt_us >> 3, tcp_min_rtt(tp));
+	u32 pkts = hop_burst_pkts(cwnd_pkts, path, tp->srtt_us >> 3, tcp_min_rtt(tp));
 
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
-/* Inputs of the limit of bursts besides windows and parameters: see hop_burst_pkts(). */
-static __always_inline u8 hpccpp_burst_inputs(const struct sock *sk, const struct hpccpp_law *law)
+/* What bursts and requests depend on besides windows and parameters. */
+enum hpccpp_limit {
+	HPCCPP_LIMIT_PATH,
+	HPCCPP_LIMIT_NONE,
+	HPCCPP_LIMIT_HOSTS,		/* and W is below its maximum */
+	HPCCPP_LIMIT_HOSTS_ALONE,	/* not even W */
+};
+
+/* Returns what limits the flow: see hop_burst_pkts(). */
+static __always_inline enum hpccpp_limit hpccpp_limit(const struct sock *sk,
+						      const struct hpccpp_law *law)
 {
+	const enum hop_path path = hpccpp_path(&law->v, &law->p);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!hpccpp_path_is_free(&law->v, &law->p))
-		return 0;
-	return tp->srtt_us >> 4 > tcp_min_rtt(tp) ? 2 : 1;
+	if (path == HOP_PATH_BUSY)
+		return HPCCPP_LIMIT_PATH;
+	if (!hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp)))
+		return HPCCPP_LIMIT_NONE;
+	return path == HOP_PATH_FREE ? HPCCPP_LIMIT_HOSTS : HPCCPP_LIMIT_HOSTS_ALONE;
 }
 
 /* Line 27: sets window, pacing rate and limit of bursts. */
 static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
-	const bool path_is_free = hpccpp_path_is_free(&law->v, &law->p);
+	const enum hop_path path = hpccpp_path(&law->v, &law->p);
 	const u32 wire_bytes = hop_wire_bytes(sk);
 	u64 bytes_ps;
 
@@ -347,14 +361,14 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct 
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
 	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
 	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
-	hpccpp_limit_bursts(sk, law->cwnd_pkts, path_is_free,
-			    path_is_free ? HOP_BURST_MAX_PKTS : law->burst_pkts);
+	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
+			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
 	law->set = (struct hpccpp_set){
 		.wnd_bytes = wnd_bytes,
 		.mss_bytes = mss_bytes,
 		.tcp_hdr_bytes = tcp_sk(sk)->tcp_header_len,
 		.ext_hdr_bytes = inet_csk(sk)->icsk_ext_hdr_len,
-		.burst = hpccpp_burst_inputs(sk, law),
+		.limit = hpccpp_limit(sk, law),
 		.burst_pkts = sk->sk_gso_max_segs,
 		.route_caps = sk->sk_route_caps,
 	};
@@ -372,7 +386,7 @@ static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hp
 	       set->ext_hdr_bytes == inet_csk(sk)->icsk_ext_hdr_len &&
 	       law->cwnd_pkts == tcp_snd_cwnd(tp) && hs->shown_bytes_ps == sk->sk_pacing_rate &&
 	       set->burst_pkts == sk->sk_gso_max_segs && set->route_caps == sk->sk_route_caps &&
-	       set->burst == hpccpp_burst_inputs(sk, law);
+	       set->limit == hpccpp_limit(sk, law);
 }
 
 static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
@@ -393,10 +407,12 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
 		.max_stage = law->p.max_stage,
 		.flows = law->base.flows,
 		.kind = READ_ONCE(law->net->answer),
+		.seldom = law->set.limit == HPCCPP_LIMIT_HOSTS_ALONE,
 	};
 
 	law->asked_kind = ask.kind;
 	law->asked_wnd_bytes = ask.wnd_bytes;
+	law->asked_seldom = ask.seldom;
 	int_flow_ask(hs->flow, &ask);
 }
 
@@ -408,13 +424,16 @@ static noinline void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 					struct hpccpp_law *law, bool changed)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
+	bool seldom;
 
 	hpccpp_set(sk, hs, law);
+	seldom = law->set.limit == HPCCPP_LIMIT_HOSTS_ALONE;
 	if (changed) {
 		hpccpp_ask(hs, law);
-	} else if (law->asked_wnd_bytes != wnd_bytes) {
+	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != seldom) {
 		law->asked_wnd_bytes = wnd_bytes;
-		int_flow_ask_window(hs->flow, wnd_bytes);
+		law->asked_seldom = seldom;
+		int_flow_ask_window(hs->flow, wnd_bytes, seldom);
 	}
 }
 
@@ -601,7 +620,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 
 	if (!tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), false, HOP_BURST_MAX_PKTS);
+	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), HOP_PATH_BUSY, HOP_BURST_MAX_PKTS);
 	if (!tp->srtt_us)
 		return;
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */

@@ -316,6 +316,17 @@ static inline void ldcp_undo(struct ldcp_vars *v)
 	ldcp_forget(v);
 }
 
+/* RTTs, in minimum RTTs, that no queue below the threshold of marks explains. */
+#define LDCP_IDLE_RTTS	3
+
+/* Return: what marks report of the path */
+static inline enum hop_path ldcp_path(const struct ldcp_vars *v, u32 rtt_us, u32 min_rtt_us)
+{
+	if (!v->path_is_free)
+		return HOP_PATH_BUSY;
+	return rtt_us / LDCP_IDLE_RTTS > min_rtt_us ? HOP_PATH_IDLE : HOP_PATH_FREE;
+}
+
 /**
  * ldcp_burst_pkts() - maximum number of packets sent back to back
  * @v: the state
@@ -328,7 +339,8 @@ static inline u32 ldcp_burst_pkts(const struct ldcp_vars *v, u32 rtt_us, u32 min
 {
 	if (v->stage == LDCP_FIRST_RTT)
 		return HOP_BURST_MAX_PKTS;
-	return hop_burst_pkts(hop_wnd_pkts(v->cw, 1), v->path_is_free, rtt_us, min_rtt_us);
+	return hop_burst_pkts(hop_wnd_pkts(v->cw, 1), ldcp_path(v, rtt_us, min_rtt_us), rtt_us,
+			      min_rtt_us);
 }
 
 /**

@@ -368,6 +368,8 @@ static void burst_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 202, 100), 20u);
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 201, 100), 5u);
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 0, ~0U), 5u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 302, 100), 20u);
+	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 303, 100), 40u);
 	v.cw = QUARTER;
 	KUNIT_EXPECT_EQ(test, ldcp_burst_pkts(&v, 202, 100), 1u);
 	v.cw = 10000 * ONE;

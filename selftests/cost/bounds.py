@@ -17,8 +17,8 @@ from tap import Tap
 
 # Relative to cubic, CPU-bound over veth.
 STREAMS = {
-    "dctcp_ms": 1.15, "ldcp": 1.6, "ldcp-delayed": 1.3, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
-    "hpccpp-probe-100g": 1.45, "hpccpp-inband-100g": 1.65,
+    "dctcp_ms": 1.15, "ldcp": 1.47, "ldcp-delayed": 1.25, "xcp": 2.15, "csig": 1.35, "cubic-tags": 1.35,
+    "hpccpp-probe": 4.5, "hpccpp-inband": 3.7, "hpccpp-probe-100g": 1.42, "hpccpp-inband-100g": 1.43,
 }
 # Relative to cubic, behind 500 Mbit/s.
 BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}

@@ -27,12 +27,14 @@ static void check_rate(void)
 
 static void check_burst(u32 pkts, u32 rtt_us, u32 min_rtt_us)
 {
-	const u32 busy_pkts = hop_burst_pkts(pkts, false, rtt_us, min_rtt_us);
-	const u32 free_pkts = hop_burst_pkts(pkts, true, rtt_us, min_rtt_us);
+	const u32 busy_pkts = hop_burst_pkts(pkts, HOP_PATH_BUSY, rtt_us, min_rtt_us);
+	const u32 free_pkts = hop_burst_pkts(pkts, HOP_PATH_FREE, rtt_us, min_rtt_us);
+	const u32 idle_pkts = hop_burst_pkts(pkts, HOP_PATH_IDLE, rtt_us, min_rtt_us);
 
 	FUZZ_CLAIM(busy_pkts >= 1 && busy_pkts <= free_pkts);
-	FUZZ_CLAIM(free_pkts <= min(pkts, HOP_BURST_MAX_PKTS));
-	FUZZ_CLAIM(free_pkts == busy_pkts || rtt_us > min_rtt_us);
+	FUZZ_CLAIM(free_pkts <= idle_pkts && idle_pkts <= pkts - pkts / 2);
+	FUZZ_CLAIM(idle_pkts <= HOP_BURST_MAX_PKTS);
+	FUZZ_CLAIM(idle_pkts == busy_pkts || rtt_us > min_rtt_us);
 }
 
 static void fuzz_once(void)

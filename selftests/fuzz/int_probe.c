@@ -49,6 +49,8 @@ static void fuzz_once(void)
 		FUZZ_CLAIM(period_ns >= INT_PERIOD_MIN_NS >> INT_START_SHIFT);
 		FUZZ_CLAIM(period_ns <= INT_PERIOD_MAX_NS);
 		FUZZ_CLAIM(a.starting || period_ns >= min(t_ns, INT_PERIOD_MAX_NS));
+		FUZZ_CLAIM(!nint_is_underway(&a, a.left_seq + 1));
+		FUZZ_CLAIM(!nint_is_underway(&a, seq) || (a.proven && !a.starting));
 		now_ns += fuzz_range(0, 1ULL << 40);
 		seq += fuzz_range(0, 1 << 20);
 		nint_passes(&a, now_ns, seq, fuzz_flag());

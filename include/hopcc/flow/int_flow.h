@@ -48,6 +48,7 @@ enum int_answer_kind {
  * @wnd_max_bytes: maximum window; for the algorithm at the receiver
  * @eta: target utilisation, 2^-20; for the algorithm at the receiver
  * @max_stage: maxStage; for the algorithm at the receiver
+ * @seldom: one answer a round trip is enough, since only the hosts limit the flow
  * @flows: N; for the algorithm at the receiver
  * @kind: requested kind of answer; the receiver may choose a less detailed one
  */
@@ -57,6 +58,7 @@ struct int_ask {
 	u32 wnd_max_bytes;
 	u32 eta;
 	u16 max_stage;
+	bool seldom;
 	u32 flows;
 	enum int_answer_kind kind;
 };
@@ -135,16 +137,17 @@ void int_flow_close(struct int_flow *flow);
 void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 
 /**
- * int_flow_ask_window() - change int_ask.wnd_bytes alone
+ * int_flow_ask_window() - change int_ask.wnd_bytes and int_ask.seldom alone
  * @flow: the flow that int_flow_open() returned; int_flow_ask() was called before
  * @wnd_bytes: as int_ask.wnd_bytes
+ * @seldom: as int_ask.seldom
  *
  * The function takes no lock. A packet that another CPU sends at the same time without the socket
- * lock may have the window from before.
+ * lock may have the values from before.
  *
  * Context: socket lock held.
  */
-void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes);
+void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom);
 
 /**
  * int_flow_take() - take the latest answer; each answer is returned once

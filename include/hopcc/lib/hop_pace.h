@@ -66,25 +66,54 @@ static inline u64 hop_gap_ns(u64 wnd, u32 flight_pkts, u32 rtt_us)
 }
 
 /**
+ * enum hop_path - what the network has reported of a path
+ * @HOP_PATH_BUSY: there may be a queue
+ * @HOP_PATH_FREE: there is no queue
+ * @HOP_PATH_IDLE: there is no queue, and the window is as large as the path ever allows
+ */
+enum hop_path {
+	HOP_PATH_BUSY,
+	HOP_PATH_FREE,
+	HOP_PATH_IDLE,
+};
+
+/**
+ * hop_hosts_are_slow() - check if the hosts, not the network, are a flow's bottleneck
+ * @path: what the network has reported
+ * @rtt_us: smoothed RTT, microseconds
+ * @min_rtt_us: minimum RTT, microseconds
+ *
+ * Return: true if the RTT is more than twice the minimum although there is no queue on the path.
+ */
+static inline bool hop_hosts_are_slow(enum hop_path path, u32 rtt_us, u32 min_rtt_us)
+{
+	return path != HOP_PATH_BUSY && rtt_us / 2 > min_rtt_us;
+}
+
+/**
  * hop_burst_pkts() - get the number of packets that may leave back to back
  * @wnd_pkts: the window, packets
- * @path_is_free: the network has reported that there is no queue on the path
+ * @path: what the network has reported
  * @rtt_us: smoothed RTT, microseconds
  * @min_rtt_us: minimum RTT, microseconds
  *
  * A burst costs a host as much CPU time as one packet. But a burst may build a queue, and a window
  * that is just large enough for the path keeps the path busy only if its packets are spread out.
- * If the RTT is more than twice the minimum although there is no queue on the path, the hosts are
- * the bottleneck, and larger bursts do no harm.
+ * If the hosts are the bottleneck, larger bursts do no harm. They never exceed half of the window:
+ * with a burst of the whole window, one host would wait while the other works, and RTTs would be
+ * long because of that alone.
  *
  * Return: packets per GSO packet, 1 to HOP_BURST_MAX_PKTS.
  */
-static inline u32 hop_burst_pkts(u32 wnd_pkts, bool path_is_free, u32 rtt_us, u32 min_rtt_us)
+static inline u32 hop_burst_pkts(u32 wnd_pkts, enum hop_path path, u32 rtt_us, u32 min_rtt_us)
 {
-	const bool slow = path_is_free && rtt_us / 2 > min_rtt_us;
-	const unsigned int shift = slow ? HOP_BURST_SLOW_SHIFT : HOP_BURST_SHIFT;
+	u32 pkts = wnd_pkts >> HOP_BURST_SHIFT;
 
-	return clamp(wnd_pkts >> shift, 1U, HOP_BURST_MAX_PKTS);
+	/* Two bursts of an odd window shall not leave a third one of a single packet. */
+	if (hop_hosts_are_slow(path, rtt_us, min_rtt_us))
+		pkts = path == HOP_PATH_IDLE ? wnd_pkts - wnd_pkts / 2 :
+					       wnd_pkts >> HOP_BURST_SLOW_SHIFT;
+	return clamp(pkts, 1U, HOP_BURST_MAX_PKTS);
 }
 
 /**

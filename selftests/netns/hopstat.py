@@ -292,6 +292,16 @@ def see_probes():
               f"{[(r['host'], r['signal']) for r in found]}")
     server.terminate()
     server.wait()
+    user = [*within("a"), "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-B"]
+    said = {verb: subprocess.run([*user, HOPSTAT, *verb.split()], check=False, capture_output=True, text=True)
+            for verb in ("--json", f"trace {B[4]}", "flows", "doctor", "export --count 1 --jsonl /dev/null")}
+    tap.claim("a plain user: lists and doctor work, probes and export say what to type",
+              [done.returncode for done in said.values()] == [0, 2, 0, 0, 2] and
+              "sudo hopstat trace" in said[f"trace {B[4]}"].stderr and
+              said["export --count 1 --jsonl /dev/null"].stderr ==
+              "hopstat: netlink: Operation not permitted; as root: sudo hopstat export\n" and
+              not any("Errno" in done.stderr or "Traceback" in done.stderr for done in said.values()),
+              "".join(done.stderr for done in said.values()))
     done = hopstat("a", "trace", B[4], check=False)
     tap.claim("nobody answers: exit 1", done.returncode == 1, done.stdout)
     done = subprocess.run([*within("a"), HOPSTAT], check=False, capture_output=True, text=True,

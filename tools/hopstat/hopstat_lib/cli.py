@@ -217,6 +217,9 @@ def main() -> int:
         return run(options)
     except KeyboardInterrupt:
         return 130
+    except PermissionError as error:
+        print(f"hopstat: {error.strerror}; as root: sudo hopstat {options.verb or ''}".rstrip(), file=sys.stderr)
+        return 2
     except (OSError, ValueError) as error:
         print(f"hopstat: {error}", file=sys.stderr)
         return 2

@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import hosts
@@ -591,6 +592,38 @@ def see_words():
     sysctl("a", "hopcc/xcp", 1)
 
 
+# hopstat doctor with other files of the kernel's.
+WITH_FILES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from hopstat_lib import cli, host
+host.MODULES_DIR, host.LOCKDOWN, host.SIG_ENFORCE = sys.argv[2:5]
+sys.argv[1:] = ["doctor", "--json", "xcp"]
+sys.exit(cli.main())
+"""
+
+
+def see_signatures():
+    """tcp_xcp is installed and not loaded, and the kernel asks for a signature, or does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        def plant(name, text):
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            hosts.write(path, text)
+            return path
+
+        plant(f"{os.uname().release}/modules.dep", "updates/hopcc/tcp_xcp.ko:\n")
+        free, locked = plant("free", "[none] integrity confidentiality"), plant("locked", "none [integrity] confidentiality")
+        yes, no = plant("yes", "Y"), plant("no", "N")
+        for lockdown, enforce, cause in ((locked, no, "(lockdown integrity, as with secure boot)"),
+                                         (free, yes, "(module.sig_enforce)"), (free, no, "is not loaded")):
+            done = subprocess.run([*within("a"), "/usr/bin/python3", "-B", "-c", WITH_FILES, os.path.dirname(HOPSTAT),
+                                   folder, lockdown, enforce], check=False, capture_output=True, text=True)
+            row = json.loads(done.stdout.splitlines()[0]) if done.stdout else dict(cause="", command="")
+            tap.claim(f"installed, not loaded: {cause}", row["cause"].endswith(cause) and
+                      ("mokutil" in row["command"]) == (cause[0] == "("), f"{row}{done.stderr}")
+
+
 def see_module():
     """Last: the lab's guest loads modules by their files."""
     with hosts.inside("a"), open("/proc/sys/net/ipv4/tcp_available_congestion_control",
@@ -606,6 +639,7 @@ def see_module():
     done = subprocess.run([*within("a"), HOPSTAT, "trace", B[4]], check=False, capture_output=True, text=True)
     tap.equal("hopstat trace without tcp_csig says what to type", (done.returncode, done.stderr), (
         2, "hopstat: the congestion control csig is not loaded: modprobe tcp_csig, or another --cc\n"))
+    see_signatures()
     run("rmmod net_csig_tag")
     path_queue()
     warns("a router without net_csig_tag", "Warning: a router drops tags: modprobe net_csig_tag")

@@ -108,7 +108,7 @@ def see_lists(load):
     tap.claim("the port at r", len(port) == 1 and port[0]["dev"] == "r-b" and
               port[0]["handle"] == "10:" and port[0]["sent_pkts"] > 1000 and
               port[0]["rate_bit_ps"] == 1000000000 and port[0]["used_ppm"] > 500000 and
-              port[0]["detail"]["rate_bytes_ps"] == 125000000 and port[0]["delay_ns"] is not None,
+              port[0]["detail"]["rate_bytes_ps"] == 125000000 and port[0]["says"]["longest_delay_ns"] > 0 and port[0]["delay_ns"] is not None,
               f"{port}")
     table = list(csv.DictReader(io.StringIO(hopstat("a", "--csv").stdout)))
     tap.claim("the flows as CSV", sorted(r["hop"] for r in table) == [str(LM)] * 2, f"{table}")

@@ -112,7 +112,8 @@ DISSECTORS := $(wildcard tools/wireshark/*.lua)
 UAPI	:= $(patsubst include/uapi/%,%,$(wildcard include/uapi/*/*.h))
 MAN7	:= $(notdir $(wildcard Documentation/man/*.7))
 MAN8	:= $(notdir $(wildcard Documentation/man/*.8))
-COMPLETIONS := csigd hopstat hopcc-ports ldcp-thresholds
+COMPLETIONS := csigd hopstat hopcc-exporter hopcc-ports ldcp-thresholds
+UNITS	:= tools/ports/hopcc-qdisc@.service tools/hopstat/hopcc-exporter.service
 EXAMPLES := $(notdir $(wildcard tools/ports/examples/*))
 
 install: all install-modules install-tools install-headers install-lab
@@ -130,12 +131,14 @@ install-tools:
 	install -m 755 $(addprefix build/tc/,$(PLUGINS)) $(TCLIB)
 	install -m 755 $(PROGRAMS) $(SBINDIR)
 	install -m 755 $(COMMANDS) $(BINDIR)
-	install -m 755 tools/hopstat/hopstat $(SHAREDIR)
+	install -m 755 tools/hopstat/hopstat tools/hopstat/hopcc-exporter $(SHAREDIR)
 	install -m 644 $(addprefix tools/hopstat/hopstat_lib/,$(HOPSTAT)) $(SHAREDIR)/hopstat_lib
 	ln -sf ../share/hopcc/hopstat $(SBINDIR)/hopstat
+	ln -sf ../share/hopcc/hopcc-exporter $(SBINDIR)/hopcc-exporter
 	install -m 644 $(addprefix Documentation/man/,$(MAN7)) $(MANDIR)/man7
 	install -m 644 $(addprefix Documentation/man/,$(MAN8)) $(MANDIR)/man8
-	install -m 644 tools/ports/hopcc-qdisc@.service $(UNITDIR)
+	install -m 644 $(UNITS) $(UNITDIR)
+	install -D -m 644 -t $(SHAREDIR)/grafana tools/grafana/hopcc.json
 	install -m 644 $(addprefix tools/ports/examples/,$(EXAMPLES)) $(SHAREDIR)/examples
 	@test -e $(ETCDIR)/hopcc/ports || install -m 644 tools/ports/ports $(ETCDIR)/hopcc/ports
 	install -m 644 $(addprefix tools/completion/,$(COMPLETIONS)) $(COMPLETIONDIR)
@@ -160,11 +163,11 @@ install-lab:
 # Everything that `make install` put there, for the kernel of KDIR. Settings in /etc/hopcc stay.
 uninstall:
 	rm -rf $(MODDIR) $(SHAREDIR)
-	rm -f $(addprefix $(TCLIB)/,$(PLUGINS)) $(addprefix $(SBINDIR)/,$(notdir $(PROGRAMS)) hopstat) \
+	rm -f $(addprefix $(TCLIB)/,$(PLUGINS)) $(addprefix $(SBINDIR)/,$(notdir $(PROGRAMS)) hopstat hopcc-exporter) \
 		$(addprefix $(BINDIR)/,$(notdir $(COMMANDS))) $(addprefix $(INCDIR)/,$(UAPI)) \
 		$(addprefix $(MANDIR)/man7/,$(MAN7)) $(addprefix $(MANDIR)/man8/,$(MAN8)) \
 		$(MANDIR)/man1/lab.1 $(COMPLETIONDIR)/lab \
-		$(UNITDIR)/hopcc-qdisc@.service $(addprefix $(COMPLETIONDIR)/,$(COMPLETIONS)) \
+		$(addprefix $(UNITDIR)/,$(notdir $(UNITS))) $(addprefix $(COMPLETIONDIR)/,$(COMPLETIONS)) \
 		$(ETCDIR)/bash_completion.d/tc-hopcc $(addprefix $(LUADIR)/,$(notdir $(DISSECTORS))) \
 		$(PYTHONDIR)/hopcc_scapy.py
 	-rmdir $(INCDIR)/hopcc 2>/dev/null

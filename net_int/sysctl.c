@@ -121,6 +121,7 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 		.data		= hop_sysctl_at(struct nint_net, key),
 		.mode		= 0600,
 		.proc_handler	= set_key,
+		.extra2		= hop_sysctl_words("KEY, 32 hexadecimal digits, or nothing"),
 	},
 	{ }
 };

@@ -54,7 +54,7 @@ static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *l
 /* The last entry terminates the table on kernels that do not count the entries. */
 const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
 	NXCP_KNOB("xcp", set_on, on, SYSCTL_ZERO, SYSCTL_TWO),
-	NXCP_KNOB("xcp_format", set_format, format, NULL, NULL),
+	NXCP_KNOB("xcp_format", set_format, format, NULL, hop_sysctl_words("N, N 1 or 3")),
 	hop_sysctl_renamed(NXCP_KNOB, "xcp_unsupported_s", "xcp_silent_s", proc_douintvec_minmax,
 			   unsupported_s, SYSCTL_ZERO, &nxcp_unsupported_max_s),
 	NXCP_KNOB("xcp_gso", proc_douintvec_minmax, gso, SYSCTL_ZERO, SYSCTL_ONE),

@@ -37,6 +37,7 @@
 #include <hopcc/lib/hop_pkt.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
+#include <hopcc/core/hop_tagged.h>
 #include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/wire/int.h>
@@ -1090,10 +1091,18 @@ static struct scsig_settings *scsig_defaults(void)
 	return set;
 }
 
-/* The target delay is a setting of the senders, and must be the same for all of them. */
-static void scsig_hint_target(const struct scsig_settings *set, struct netlink_ext_ack *extack)
+/*
+ * Warn of a port without tags; and the target delay is a setting of the senders, and must be the
+ * same for all of them. A request has one warning at most.
+ */
+static void scsig_hint(const struct Qdisc *sch, const struct scsig_settings *set,
+		       struct netlink_ext_ack *extack)
 {
-	if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
+	const char *advice = set->updated_types ? hop_tagged_advice(qdisc_dev(sch)) : NULL;
+
+	if (advice && extack)
+		extack->_msg = advice;
+	else if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
 		NL_SET_ERR_MSG(extack,
 			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
 }
@@ -1128,7 +1137,7 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	if (err)
 		return err;
 	hop_speed_watch(&q->speed);
-	scsig_hint_target(q->set, extack);
+	scsig_hint(sch, q->set, extack);
 	return 0;
 }
 

@@ -75,7 +75,8 @@ static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {
 	HPCCPP_KNOB("answer", hpccpp_set_knob, answer, SYSCTL_ZERO, &hpccpp_answer_max),
 	HPCCPP_KNOB("hold", hpccpp_set_knob, config.hold, SYSCTL_ZERO, SYSCTL_ONE),
 	HPCCPP_KNOB("move", hpccpp_set_knob, move, SYSCTL_ZERO, SYSCTL_ONE),
-	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL, NULL),
+	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL,
+		    hop_sysctl_words("N, N 0 or from 1000 to 1000000000")),
 	{ }
 };
 

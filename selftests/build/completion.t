@@ -65,6 +65,8 @@ offers 'csigd --' --rate --interval --buckets --lm
 exactly 'csigd --lm comp' compact=
 offers 'csigd l' lo
 exactly 'csigd --rate 10' 10mbit 10gbit
+offers 'hopcc-exporter --' --listen --textfile --worst --help
+exactly 'hopcc-exporter --listen ' 127.0.0.1:14353 :14353
 exactly 'ldcp-thresholds 10g' 10gbit
 exactly 'ldcp-thresholds 10gbit 100u' 100us
 exactly 'hopcc-ports st' start stop

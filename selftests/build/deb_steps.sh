@@ -59,7 +59,7 @@ works()
 {
 	tc qdisc add dev lo root wred help 2>&1 | grep -q 'ect PROFILE' &&
 		hopstat --help && csigd --help && ldcp-thresholds 10gbit 100us 32 &&
-		hopcc-ports list && test -e /usr/include/linux/pkt_sched_int.h
+		hopcc-ports list && hopcc-exporter --help && test -e /usr/include/linux/pkt_sched_int.h
 }
 
 # gone FILE...: none of these exists
@@ -77,7 +77,7 @@ no_modules()
 	[ ! -s left ]
 }
 
-claim "the packages install" install linux-headers-amd64 openssl ./first/hopcc-dkms_*.deb \
+claim "the packages install" install linux-headers-amd64 openssl python3-prometheus-client ./first/hopcc-dkms_*.deb \
 	./first/hopcc-tools_*.deb ./first/hopcc-dev_*.deb
 kernel=$(only_kernels | head -n 1)
 claim "DKMS has built all 13 modules for $kernel" built "$kernel" "$version"

@@ -37,6 +37,7 @@ lacks()
 }
 multiarch=$(gcc -print-multiarch)
 lacks usr/lib/modules/9.9.9-other/updates/hopcc/x.ko "usr/lib/$multiarch/tc/q_csig.so" usr/sbin/hopstat \
+	usr/sbin/hopcc-exporter usr/share/hopcc/grafana/hopcc.json usr/lib/systemd/system/hopcc-exporter.service \
 	usr/sbin/csigd usr/sbin/intlayout usr/sbin/hopcc-ports usr/bin/ldcp-thresholds \
 	usr/include/linux/pkt_sched_wred.h usr/include/hopcc/int_bpf.h \
 	usr/lib/systemd/system/hopcc-qdisc@.service etc/hopcc/ports \
@@ -57,8 +58,8 @@ for dissector in tools/wireshark/*.lua; do
 done >>"$log"
 [ ! -s "$log" ]
 tap_result $? "all manual pages, completions and dissectors" "$log"
-"$tree/usr/sbin/hopstat" --help >"$log" 2>&1
-tap_result $? "hopstat runs from there" "$log"
+"$tree/usr/sbin/hopstat" --help >"$log" 2>&1 && "$tree/usr/sbin/hopcc-exporter" --help >"$log" 2>&1
+tap_result $? "hopstat and hopcc-exporter run from there" "$log"
 
 # A system whose /lib is a link, as Debian's.
 mkdir -p "$kdir/root/usr/lib"

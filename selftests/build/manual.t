@@ -14,7 +14,7 @@ for page in Documentation/man/*.[1-8]; do
 done
 
 # Pages of other packages.
-others="ethtool(8) ip(8) ip-route(8) modules-load.d(5) ss(8) sysctl.d(5) tc(8) tc-mqprio(8) tc-red(8) tc-tbf(8) tcp(7)"
+others="dmesg(1) ethtool(8) ip(8) ip-route(8) modules-load.d(5) ss(8) sysctl.d(5) tc(8) tc-mqprio(8) tc-red(8) tc-tbf(8) tcp(7)"
 sed -nE 's/^\.BR ([a-z_\\-]+) \(([1-8])\).*/\1(\2)/p' Documentation/man/*.[1-8] | tr -d '\\' | sort -u |
 	while read -r name; do
 		page=${name%(*}.$(expr "$name" : '.*(\(.\))')

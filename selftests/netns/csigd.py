@@ -8,11 +8,13 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
@@ -185,6 +187,23 @@ def queue(wire):
            "a queue is seen as a delay", f"{value * 128} ns")
 
 
+def refusals():
+    """A device that does not exist, and an interval that is shorter than an update with a slow tc."""
+    done = subprocess.run([CSIGD, "eth9"], capture_output=True, text=True, check=False)
+    result(done.returncode == 1 and done.stderr == "csigd: there is no device eth9; ip link shows all\n",
+           "a device that does not exist is named", done.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "tc")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f'#!/bin/sh\nsleep 0.05\nexec {shutil.which("tc")} "$@"\n')
+        os.chmod(path, 0o755)
+        done = subprocess.run([CSIGD, "--rate", "1gbit", "--interval", "10ms", "w1"], capture_output=True,
+                              text=True, check=False, env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"))
+    left = must("tc qdisc show dev w1")
+    result(done.returncode == 1 and "longer than --interval: say --interval " in done.stderr and
+           "clsact" not in left, "an interval that it cannot keep is refused, and no rule stays", done.stderr + left)
+
+
 def main():
     if os.geteuid():
         print("1..0 # SKIP needs root in the lab's guest")
@@ -193,6 +212,7 @@ def main():
     network()
     covers(csigd)
     tables(csigd)
+    refusals()
     wire = Wire()
     daemon = subprocess.Popen([CSIGD, "--rate", "1gbit", "--interval", "30ms", "--lm",
                                f"compact={LM[COMPACT]}", "--lm", f"expanded={LM[EXPANDED]}", "w1"])

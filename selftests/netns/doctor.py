@@ -7,19 +7,27 @@
 Needs root and nft; changes nothing outside its own network namespaces but the list of allowed
 congestion controls, for as long as it runs.
 """
+import array
 import contextlib
+import fcntl
+import itertools
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import hosts
 from hosts import B, close, connect, run, sysctl
-from xcp_firewall import nft
+from xcp_firewall import MASQUERADE, nft
 
 HOPSTAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopstat")
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Documentation")
+SIOCETHTOOL, ETHTOOL_GSET, ETHTOOL_SSET = 0x8946, 1, 2
+UDP_SEGMENT = 103
 ALLOWED = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 PORTS = "a-r r-a r-b b-r"
 TBF = "tbf rate 500mbit burst 64k limit 1mb"
@@ -75,14 +83,14 @@ class Load:
 class Datagrams:
     """Datagrams from a to b that a rule tags without negotiation."""
 
-    def __init__(self, size):
+    def __init__(self, size, to=B[4]):
         with hosts.inside("a"):
             self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.data = bytes(size)
+        self.data, self.to = bytes(size), to
 
     def step(self):
         with contextlib.suppress(OSError):
-            self.sock.sendto(self.data, (B[4], 7000))
+            self.sock.sendto(self.data, (self.to, 7000))
         time.sleep(1e-3)
 
 
@@ -135,8 +143,195 @@ def explains(wanted, what, verdict, load, status=1):
     return rows[0] if rows else dict(facts={}, findings=[])
 
 
+def recipe(page, heading, name, **names):
+    """Run the first commands below a heading of a page, as written, but for the names of devices. The guest has all
+    modules loaded."""
+    with open(os.path.join(PAGES, page), encoding="utf-8") as file:
+        part = file.read().split(f"\n## {heading}\n")[1]
+    lines = itertools.takewhile(lambda line: not line or line.startswith("    "),
+                                itertools.dropwhile(lambda line: not line.startswith("    "), part.splitlines()))
+    text = "modprobe() { :; }\n" + "\n".join(lines)
+    for written, meant in names.items():
+        text = text.replace(written.replace("_", "="), meant)
+    done = subprocess.run([*within(name), "sh", "-e", "-c", text], check=False, capture_output=True, text=True)
+    tap.equal(f"{page}, {heading}, on {name}: the commands work, without a warning", (done.returncode, done.stderr), (0, ""))
+
+
+def path_of():
+    """What a's carrier knows of the path after a transfer by csig: path, and the hop."""
+    with Load((4, "csig")) as load:
+        load.run(1)
+        child = subprocess.Popen([*within("a"), HOPSTAT, "--json"], text=True, stdout=subprocess.PIPE)
+        while child.poll() is None:
+            load.step()
+        rows = [json.loads(line) for line in child.communicate()[0].splitlines()]
+    return [(row["path"], row["hop"]) for row in rows if row["what"] == "flow"]
+
+
+def see_recipe():
+    """The how-to of CSIG on a router and hosts with defaults; without csig_ports the router strips."""
+    with open(ALLOWED, encoding="ascii") as file:
+        allowed = file.read()
+    hosts.write(ALLOWED, "reno cubic csig")
+    recipe("howto/csig.md", "3. Hosts: the congestion control", "a", eth0="a-r")
+    recipe("howto/csig.md", "3. Hosts: the congestion control", "b", eth0="b-r", csig_2="csig=1")
+    tap.equal("a router with defaults strips tags", path_of(), [("stripped", None)])
+    recipe("howto/csig.md", "1. Switches: every port", "r", eth0="r-b", eth1="r-a")
+    sysctl("a", "hopcc/csig_retry_s", 1)
+    time.sleep(2)
+    tap.equal("by the recipe it does not, and its port is the hop", path_of(), [("proven", 17)])
+    for name in "ab":
+        sysctl(name, "ipv4/tcp_congestion_control", "cubic")
+    sysctl("a", "hopcc/csig_form", 1)
+    sysctl("a", "hopcc/csig_retry_s", 10)
+    hosts.write(ALLOWED, allowed)
+
+
+def warns(what, wanted, dev="r-b"):
+    """What tc says when it adds csig to a port of r."""
+    done = subprocess.run(f"tc -n r qdisc add dev {dev} root handle 70: csig rate 10gbit".split(), check=True,
+                          capture_output=True, text=True)
+    run(f"tc -n r qdisc del dev {dev} root")
+    said = done.stdout + done.stderr
+    tap.claim(f"tc: {what}", wanted in said if wanted else not said, said)
+
+
+def see_warnings():
+    """tc warns of a port without tags."""
+    path_queue()
+    missing = "Warning: packets leave this port without tags: name it in sysctl net.hopcc.csig_ports"
+    warns("no warning of a port that csig_ports names", "")
+    sysctl("r", "hopcc/csig_ports", "r-a")
+    warns("a port that csig_ports does not name", missing)
+    run("ip -n r link add link r-b name r-b.5 type vlan id 5")
+    warns("a VLAN device above it changes nothing", missing)
+    sysctl("r", "hopcc/csig_ports", "r-b.5")
+    warns("unless csig_ports names that", "")
+    run("ip -n r link del r-b.5")
+    run("ip -n r link add br0 type bridge")
+    run("ip -n r link set r-b master br0")
+    warns("a port of a bridge needs no name", "")
+    run("ip -n r link set r-b nomaster")
+    run("ip -n r link del br0")
+    sysctl("r", "hopcc/csig_ports", PORTS)
+    path_queue(TBF, CSIG)
+
+
+class Openings:
+    """Connections by xcp from a to b, one after the other."""
+
+    def __init__(self):
+        self.server = hosts.tcp("b", 4)
+        self.server.bind((B[4], 7003))
+        self.server.listen()
+        self.server.setblocking(False)
+
+    def step(self):
+        with contextlib.closing(hosts.tcp("a", 4)) as sock, contextlib.suppress(BlockingIOError):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"xcp")
+            sock.setblocking(False)
+            sock.connect((B[4], 7003))
+            time.sleep(2e-3)
+        time.sleep(1e-3)
+
+
+def see_filtered():
+    """A filter below the device with the address: the SYN's header stays in place."""
+    run("ip -n b link add br0 type bridge")
+    run("ip -n b link set b-r master br0")
+    run("ip -n b addr add 198.51.100.1/24 dev br0")
+    run("ip -n b link set br0 up")
+    run("ip -n b route replace default via 198.51.100.2 dev br0")
+    run("tc -n b qdisc add dev b-r clsact")
+    run("tc -n b filter add dev b-r ingress protocol ip flower ip_proto tcp dst_port 9 action drop")
+    sysctl("a", "hopcc/xcp_unsupported_s", 0)
+    load = Openings()
+    finds("b", "a filter below the device with the address", ("hidden", "xcp", "has not seen TCP"), load=load)
+    run("tc -n b qdisc del dev b-r clsact")
+    finds("b", "no filter", load=load)
+    load.server.close()
+    sysctl("a", "hopcc/xcp_unsupported_s", 60)
+    run("ip -n b link del br0")
+    run("ip -n b addr replace 198.51.100.1/24 dev b-r")
+    run("ip -n b route replace default via 198.51.100.2 dev b-r")
+    time.sleep(1)
+
+
+def see_segmented():
+    """GSO datagrams in a tunnel whose outer packets have tags, by a device that is no veth."""
+    run("modprobe vxlan")
+    run("ip -n a link add d0 type dummy")
+    run("ip -n a addr add 203.0.113.1/24 dev d0")
+    run("ip -n a link set d0 up")
+    run("ip -n a neigh add 203.0.113.9 lladdr 02:00:00:00:00:09 dev d0")
+    run("ip -n a link add t0 type vxlan id 7 dstport 4789 local 203.0.113.1 remote 203.0.113.9 dev d0")
+    run("ip -n a addr add 203.0.114.1/24 dev t0")
+    run("ip -n a link set t0 up")
+    run("ip -n a neigh add 203.0.114.9 lladdr 02:00:00:00:01:09 dev t0")
+    sysctl("a", "hopcc/csig_ports", PORTS + " d0 t0")
+    sysctl("a", "hopcc/csig_rules", "udp to 203.0.114.9 port 7000")
+    load = Datagrams(10000, "203.0.114.9")
+    load.sock.setsockopt(socket.SOL_UDP, UDP_SEGMENT, 1000)
+    finds("a", "GSO packets with tags in a tunnel", ("segmented", "csig", "they enter a tunnel"), load=load)
+    sysctl("a", "hopcc/csig_rules", "\n")
+    sysctl("a", "hopcc/csig_ports", PORTS)
+    run("ip -n a link del t0")
+    run("ip -n a link del d0")
+
+
+def see_speed():
+    """A device whose speed changes to one without a code."""
+    run("ip -n r tuntap add dev tap0 mode tap")
+    run("ip -n r link set tap0 up")
+    run("tc -n r qdisc add dev tap0 root int")
+    set_speed("r", "tap0", 7000)
+    found = [row for row in doctor("r", "--json")[1] if row["check"] == "speed"]
+    tap.claim("a port whose speed has no code: speed", [row["where"] for row in found] == ["tap0"], f"{found}")
+    obey("r", [found[0]["command"].partition(",")[0].replace("SPEED", "10gbit") if found else "true"])
+    tap.equal("it is mended", [row for row in doctor("r", "--json")[1] if row["check"] == "speed"], [])
+    run("ip -n r link del tap0")
+
+
+def set_speed(name, dev, mbit):
+    """ethtool -s DEV speed MBIT, and a change that the kernel announces."""
+    command = array.array("B", struct.pack("I", ETHTOOL_GSET) + bytes(40))
+    request = struct.pack("16sP", dev.encode(), command.buffer_info()[0])
+    with hosts.inside(name), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, SIOCETHTOOL, request)
+        struct.pack_into("I", command, 0, ETHTOOL_SSET)
+        struct.pack_into("H", command, 12, mbit)
+        struct.pack_into("H", command, 28, 0)
+        fcntl.ioctl(sock, SIOCETHTOOL, request)
+    run(f"ip -n {name} link set {dev} down")
+    run(f"ip -n {name} link set {dev} up")
+
+
+def see_conntrack():
+    """NAT on a router whose conntrack knows the addresses already: the next connection is reset."""
+    path_queue()
+    # Nobody is remembered as a peer without XCP.
+    time.sleep(61)
+    nft("r", "table inet f { chain forward { type filter hook forward priority 0; policy accept; "
+             "ct state invalid counter drop; }; }")
+    with Load((4, "xcp")) as load:
+        load.run(0.1)
+        finds("a", "conntrack on the router", load=load)
+    nft("r", MASQUERADE)
+    close(*(connect(4, "xcp", wait_s=3) or ()))
+    with Load((4, "xcp")) as load:
+        load.run(0.5)
+        command, = finds("a", "NAT on the router started later", ("reno", f"xcp-reno to {B[4]}", "conntrack has an entry "
+                         "of protocol 63"), load=load)
+    tap.claim("the command removes the entry", "conntrack -D -p 63" in command, command)
+    nft("r", "flush ruleset")
+    time.sleep(61)
+    path_queue(TBF, CSIG)
+
+
 def setup():
     hosts.build_path()
+    see_recipe()
+    run("tc -n r qdisc del dev r-a root", check=False)
     run("tc -n r qdisc add dev r-a root handle 90: csig rate 500mbit overhead 24")
     for name in ("a", "r", "b"):
         sysctl(name, "hopcc/csig_ports", PORTS)
@@ -395,6 +590,38 @@ def see_words():
     sysctl("a", "hopcc/xcp", 1)
 
 
+# hopstat doctor with other files of the kernel's.
+WITH_FILES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from hopstat_lib import cli, host
+host.MODULES_DIR, host.LOCKDOWN, host.SIG_ENFORCE = sys.argv[2:5]
+sys.argv[1:] = ["doctor", "--json", "xcp"]
+sys.exit(cli.main())
+"""
+
+
+def see_signatures():
+    """tcp_xcp is installed and not loaded, and the kernel asks for a signature, or does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        def plant(name, text):
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            hosts.write(path, text)
+            return path
+
+        plant(f"{os.uname().release}/modules.dep", "updates/hopcc/tcp_xcp.ko:\n")
+        free, locked = plant("free", "[none] integrity confidentiality"), plant("locked", "none [integrity] confidentiality")
+        yes, no = plant("yes", "Y"), plant("no", "N")
+        for lockdown, enforce, cause in ((locked, no, "(lockdown integrity, as with secure boot)"),
+                                         (free, yes, "(module.sig_enforce)"), (free, no, "is not loaded")):
+            done = subprocess.run([*within("a"), "/usr/bin/python3", "-B", "-c", WITH_FILES, os.path.dirname(HOPSTAT),
+                                   folder, lockdown, enforce], check=False, capture_output=True, text=True)
+            row = json.loads(done.stdout.splitlines()[0]) if done.stdout else dict(cause="", command="")
+            tap.claim(f"installed, not loaded: {cause}", row["cause"].endswith(cause) and
+                      ("mokutil" in row["command"]) == (cause[0] == "("), f"{row}{done.stderr}")
+
+
 def see_module():
     """Last: the lab's guest loads modules by their files."""
     with hosts.inside("a"), open("/proc/sys/net/ipv4/tcp_available_congestion_control",
@@ -407,7 +634,18 @@ def see_module():
         run("rmmod " + module)
         command, = finds("a", f"{name}: not loaded", ("module", name, "not loaded"), words=[name])
         tap.claim(f"{name}: the command names its module", command.endswith("modprobe " + module), command)
+    done = subprocess.run([*within("a"), HOPSTAT, "trace", B[4]], check=False, capture_output=True, text=True)
+    tap.equal("hopstat trace without tcp_csig says what to type", (done.returncode, done.stderr), (
+        2, "hopstat: the congestion control csig is not loaded: modprobe tcp_csig, or another --cc\n"))
+    see_signatures()
     run("rmmod net_csig_tag")
+    path_queue()
+    warns("a router without net_csig_tag", "Warning: a router drops tags: modprobe net_csig_tag")
+    for name in ("ipv4/conf/r-b/forwarding", "ipv6/conf/r-b/forwarding"):
+        sysctl("r", name, 0)
+    warns("nothing of a host without it", "")
+    for name in ("ipv4/conf/r-b/forwarding", "ipv6/conf/r-b/forwarding"):
+        sysctl("r", name, 1)
     run("tc -n r qdisc replace dev r-b root csig rate 500mbit")
     command, = finds("r", "a router without the carrier", ("router", "r-a, r-b", "net_csig_tag is not loaded"))
     tap.claim("the command names its ports", command ==
@@ -421,11 +659,16 @@ def main():
     see_servers()
     see_switch()
     see_tags()
+    see_warnings()
+    see_segmented()
+    see_speed()
     see_carriers()
     see_ports()
     see_reno()
     see_path()
     see_beside()
+    see_filtered()
+    see_conntrack()
     see_words()
     see_module()
     hosts.remove_path()

@@ -13,10 +13,14 @@ import os
 import subprocess
 import sys
 import time
+import urllib.request
+
+from prometheus_client.parser import text_string_to_metric_families
 
 import hosts
 from hosts import A, B, close, connect, sysctl
 
+EXPORTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopcc-exporter")
 HOPSTAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopstat")
 LM = 4242
 TBF = "root handle 1: tbf rate 1gbit burst 64k limit 1mb"
@@ -104,7 +108,7 @@ def see_lists(load):
     tap.claim("the port at r", len(port) == 1 and port[0]["dev"] == "r-b" and
               port[0]["handle"] == "10:" and port[0]["sent_pkts"] > 1000 and
               port[0]["rate_bit_ps"] == 1000000000 and port[0]["used_ppm"] > 500000 and
-              port[0]["detail"]["rate_bytes_ps"] == 125000000 and port[0]["delay_ns"] is not None,
+              port[0]["detail"]["rate_bytes_ps"] == 125000000 and port[0]["says"]["longest_delay_ns"] > 0 and port[0]["delay_ns"] is not None,
               f"{port}")
     table = list(csv.DictReader(io.StringIO(hopstat("a", "--csv").stdout)))
     tap.claim("the flows as CSV", sorted(r["hop"] for r in table) == [str(LM)] * 2, f"{table}")
@@ -169,37 +173,108 @@ def see_screen(load):
 
 
 def see_export(load):
-    text, lines = f"{OUT}/csig.prom", f"{OUT}/csig.jsonl"
-    # csig alone leaves no queue most of the time, and then r-b's delay is not the largest: cubic fills it.
-    load.pairs.append(connect(4, "cubic"))
-    load.run(0.1)
+    lines = f"{OUT}/csig.jsonl"
     child = subprocess.Popen([*within("a"), HOPSTAT, "export", "--interval", "0.1", "--count",
-                              "1", "--sample", "0.01", "--textfile", text, "--jsonl", lines])
+                              "1", "--sample", "0.01", "--jsonl", lines])
     load.run(0.3)
     child.wait()
-    close(*load.pairs.pop())
-    try:
-        from prometheus_client.parser import text_string_to_metric_families
-    except ImportError:
-        tap.claim("Prometheus' parser is here (python3-prometheus-client)", False)
-        return
-    with open(text, encoding="ascii") as file:
-        samples = [s for f in text_string_to_metric_families(file.read()) for s in f.samples]
-    ours = {(s.name, s.labels["prefix"]): s.value for s in samples if s.labels["locator"] == str(LM)}
-    delay = ours.get(("hopcc_csig_hop_delay_seconds_mean", "198.51.100.0/24"), -1)
-    worst = ours.get(("hopcc_csig_hop_delay_seconds_worst", "198.51.100.0/24"), -1)
-    tap.claim("Prometheus' own parser reads it: by destination prefix and locator",
-              0 < delay <= worst < 0.01 and ("hopcc_csig_hop_delay_seconds_mean",
-                                             "2001:db8:2::/64") in ours, f"{ours}")
-    tap.claim("the share that is free is one",
-              0 <= ours.get(("hopcc_csig_available_ratio_worst", "198.51.100.0/24"), -1) <= 1)
     with open(lines, encoding="ascii") as file:
         found = [json.loads(line) for line in file]
-    tap.claim("the same as JSON lines", any(r["signal"] == "hop_delay_seconds" and
-                                            r["prefix"] == "198.51.100.0/24" and
-                                            r["locator"] == LM and r["readings"] > 0 and
-                                            abs(r["mean"] - delay) < 1e-9 for r in found),
-              f"{len(found)} lines")
+    tap.claim("signals as JSON lines: by destination prefix and locator",
+              any(r["signal"] == "hop_delay_seconds" and r["prefix"] == "198.51.100.0/24" and
+                  r["locator"] == LM and r["readings"] > 0 and 0 <= r["mean"] <= r["worst"] < 0.01 for r in found),
+              f"{found}")
+
+
+class Exporter:
+    """hopcc-exporter in a namespace, over HTTP."""
+
+    def __init__(self, name, *words):
+        self.name = name
+        self.child = subprocess.Popen([*within(name), EXPORTER, "--sample", "0.02", *words])
+        time.sleep(1)
+
+    def text(self):
+        with hosts.inside(self.name), urllib.request.urlopen("http://127.0.0.1:14353/metrics") as answer:
+            return answer.read().decode()
+
+    def scrape(self):
+        """Return {(name, {label values}): value}, by Prometheus' own parser."""
+        return {(s.name, frozenset(s.labels.values())): s.value
+                for f in text_string_to_metric_families(self.text()) for s in f.samples}
+
+    def close(self):
+        self.child.terminate()
+        self.child.wait()
+
+
+def between(first, last, name, labels):
+    """Return how much a summary's count and sum grew between two scrapes."""
+    return [last.get((name + end, labels), 0) - first.get((name + end, labels), 0) for end in ("_count", "_sum")]
+
+
+def see_exporter(load, promtool):
+    """A queue that is there at none of the scrapes: csig alone leaves none, cubic fills it for 0.2 s."""
+    host, switch = Exporter("a"), Exporter("r", "--worst", "2")
+    load.run(0.1)
+    first = [host.scrape(), switch.scrape()]
+    load.pairs.append(connect(4, "cubic"))
+    load.run(0.2)
+    close(*load.pairs.pop())
+    load.run(0.3)
+    middle = [host.scrape(), switch.scrape()]
+    load.run(0.3)
+    last = [host.scrape(), switch.scrape()]
+    port = frozenset(("r-b", "csig", "10:"))
+    counts, sums = zip(*(between(one[1], two[1], "hopcc_port_delay_seconds", port)
+                         for one, two in ((first, middle), (middle, last), (first, last))))
+    tap.claim("the exporter adds up: two scrapes have what each of them has", counts[0] + counts[1] == counts[2] and
+              abs(sums[0] + sums[1] - sums[2]) < 1e-9 and min(counts) > 5, f"{counts} {sums}")
+    most = last[1].get(("hopcc_port_delay_seconds_max", port), -1)
+    tap.claim("a queue of 0.2 s before the scrapes is in the maximum and in the mean", 0.0005 < most < 0.1 and
+              most / 50 < sums[0] / counts[0] < most, f"{most} {sums[0] / counts[0]}")
+    signal = frozenset(("198.51.100.0/24", str(LM)))
+    count, total = between(first[0], last[0], "hopcc_csig_hop_delay_seconds", signal)
+    worst = last[0].get(("hopcc_csig_hop_delay_seconds_max", signal), -1)
+    longest = last[1][("hopcc_port_longest_delay_seconds", port)]
+    tap.claim("CSIG's delays by destination prefix and locator, the same queue among them", count > 5 and
+              0 < total / count < worst and 0.0005 < worst < longest + 1e-6 and
+              ("hopcc_csig_hop_delay_seconds_max", frozenset(("2001:db8:2::/64", str(LM)))) in last[0],
+              f"{count} {total} {worst}")
+    free = [last[0].get((f"hopcc_csig_available_ratio{end}", signal), -1) for end in ("_min", "_sum", "_count")]
+    tap.claim("the part that is free is one", 0 <= free[0] <= free[1] / max(free[2], 1) <= 1, f"{free}")
+    see_counters(*last)
+    checked = subprocess.run([promtool, "check", "metrics"], input=switch.text() + "\n" + host.text().replace(
+        "hopcc_", "hopcc_host_"), check=False, capture_output=True, text=True)
+    tap.claim("promtool check metrics has nothing to say", checked.returncode == 0 and
+              not checked.stdout + checked.stderr, checked.stdout + checked.stderr)
+    time.sleep(3.5)
+    tap.claim("the maximum forgets what is longer ago than --worst", switch.scrape().get(
+        ("hopcc_port_delay_seconds_max", port), -1) < most / 4)
+    host.close()
+    switch.close()
+
+
+def see_counters(host, switch):
+    """What the exporter has of a port, a carrier and connections, against what it reads."""
+    with hosts.inside("a"), open("/proc/net/hopcc_csig", encoding="ascii") as file:
+        now = dict(line.split() for line in file)
+    names = {labels - {"csig"} for name, labels in host if name == "hopcc_carrier_events_total" and "csig" in labels}
+    tap.claim("all counters of a carrier", names == {frozenset((name,)) for name in now} -
+              {frozenset(("flows",)), frozenset(("flows_half_open",))} and
+              0 < host[("hopcc_carrier_events_total", frozenset(("csig", "out_tag")))] <= int(now["out_tag"]) and
+              host[("hopcc_carrier_flows", frozenset(("csig",)))] >= 2, f"{names}")
+    port = frozenset(("r-b", "csig", "10:"))
+    tap.claim("the port's rate, and what its qdisc counts",
+              switch[("hopcc_port_rate_bytes_per_second", port)] == 125000000 and
+              switch[("hopcc_port_sent_packets_total", port)] > 1000 and
+              switch[("hopcc_port_events_total", port | {"updated_pd"})] > 10 and
+              switch[("hopcc_port_longest_delay_seconds", port)] > 0.0005)
+    tap.claim("up, with the modules' versions and the connections",
+              host[("hopcc_up", frozenset())] == switch[("hopcc_up", frozenset())] == 1 and
+              any(name == "hopcc_module_info" and {"tcp_csig"} < labels for name, labels in host) and
+              host[("hopcc_connections", frozenset(("csig", "own")))] == 2 and
+              host[("hopcc_rtt_seconds_count", frozenset(("csig", "198.51.100.0/24")))] > 5)
 
 
 def see_probes():
@@ -217,6 +292,16 @@ def see_probes():
               f"{[(r['host'], r['signal']) for r in found]}")
     server.terminate()
     server.wait()
+    user = [*within("a"), "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-B"]
+    said = {verb: subprocess.run([*user, HOPSTAT, *verb.split()], check=False, capture_output=True, text=True)
+            for verb in ("--json", f"trace {B[4]}", "flows", "doctor", "export --count 1 --jsonl /dev/null")}
+    tap.claim("a plain user: lists and doctor work, probes and export say what to type",
+              [done.returncode for done in said.values()] == [0, 2, 0, 0, 2] and
+              "sudo hopstat trace" in said[f"trace {B[4]}"].stderr and
+              said["export --count 1 --jsonl /dev/null"].stderr ==
+              "hopstat: netlink: Operation not permitted; as root: sudo hopstat export\n" and
+              not any("Errno" in done.stderr or "Traceback" in done.stderr for done in said.values()),
+              "".join(done.stderr for done in said.values()))
     done = hopstat("a", "trace", B[4], check=False)
     tap.claim("nobody answers: exit 1", done.returncode == 1, done.stdout)
     done = subprocess.run([*within("a"), HOPSTAT], check=False, capture_output=True, text=True,
@@ -247,12 +332,13 @@ def see_other(kind, cc, handle, options, wanted):
     return flow
 
 
-def main():
+def main(promtool):
     setup()
     load = Load((4, "csig"), (6, "csig"))
     see_lists(load)
     see_screen(load)
     see_export(load)
+    see_exporter(load, promtool)
     load.close()
     see_probes()
     flow = see_other("int", "hpccpp", 20, "rate 1gbit switch_id 1", dict(system="INT", hop=1))
@@ -265,4 +351,4 @@ def main():
     return tap.done()
 
 
-sys.exit(main())
+sys.exit(main(*sys.argv[1:]))

@@ -6,8 +6,11 @@ page against them, and qdiscs of ports by hopcc-ports. Prints TAP.
 
 Needs root and all modules; changes nothing outside its own network namespace.
 """
+import errno
 import os
+import subprocess
 import sys
+import time
 
 import hosts
 import manual_page
@@ -63,9 +66,61 @@ def names_and_values():
         one_value(new, before, value)
 
 
+# A value that is refused, and what the kernel's log says may be typed.
+REFUSED = (
+    ("csig", "3", '"N", N from 0 to 2'), ("csig_weights", "1001 1 1", '"N N N", N from 0 to 1000'),
+    ("xcp", "7", '"N", N from 0 to 2'), ("xcp_format", "2", "N, N 1 or 3"),
+    ("int_slots", "99", '"N", N from 0 to 15'), ("int_key", "ab", "KEY, 32 hexadecimal digits, or nothing"),
+    ("csig_rules", "to nowhere", '"to ADDRESS/BITS port N; udp", at most 16 rules of to, port, mark, every, probes, '
+     "compact, expanded, udp"),
+    ("csig_buckets", "pd 5 4", '"abw 1000000 5000000; abw_c pow2 32; pd appendix_a", for example'),
+    ("tcp_csig_target_ns", "99", '"N", N from 100 to 1000000000'),
+    ("tcp_csig_edges", "65536 1", '"N N N N", N from 0 to 65535'), ("tcp_csig_jump", "2", '"N", N from 0 to 1'),
+    ("tcp_hpccpp_t_ns", "999", "N, N 0 or from 1000 to 1000000000"), ("tcp_xcp_loss", "9", '"N", N from 0 to 2'),
+    ("tcp_ldcp_ack_pkts", "0", '"N", N from 1 to 2'), ("tcp_dctcp_ms_rtt_max_us", "-1", '"N", N from 0 to 10000000'),
+    ("flow_limit", "x", '"N", N from 0 to 4194304'),
+)
+
+
+def log():
+    """The lines of the kernel's log that explain refusals."""
+    lines = subprocess.run(["dmesg"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line.partition("hopcc: value refused: ")[2] for line in lines if "hopcc: value refused: " in line]
+
+
+def refuse(name, value):
+    """Write a value in one system call, where a file would try again when it is closed; True if it is refused."""
+    handle = os.open(f"{DIRECTORY}/{name}", os.O_WRONLY)
+    try:
+        os.write(handle, value.encode())
+    except OSError as error:
+        return error.errno == errno.EINVAL
+    finally:
+        os.close(handle)
+    return False
+
+
+def refusals():
+    """One line for a refused value, ten in five seconds at most, none for what is taken or read."""
+    for name, value, words in REFUSED:
+        before = log()
+        refused = refuse(name, value)
+        tap.equal(f"{name}: the kernel's log has what may be typed", (refused, log()[len(before):]),
+                  (True, [f"sysctl net.hopcc.{name}={words}"]))
+    before = log()
+    write("csig", read("csig"))
+    tap.equal("nothing for a value that is taken", log(), before)
+    time.sleep(6)
+    for _ in range(100):
+        refuse("csig", "3")
+    tap.equal("100 refusals at once: 10 lines", len(log()) - len(before), 10)
+    time.sleep(6)
+
+
 def main():
     hosts.build("a")
     with hosts.inside("a"):
+        refusals()
         names_and_values()
         manual_page.check(tap, [old for _, old, _ in RENAMED])
         qdisc_ports.check(tap)

@@ -93,10 +93,11 @@ packages=$(missing)
 # shellcheck disable=SC2086 # a list
 [ -z "$packages" ] || install_packages $packages
 
-# The other kernels are unpacked, not installed.
+# The other kernels are unpacked, not installed, as is one program of Prometheus.
 case ${1:-demo} in
 check | matrix)
 	[ "$tested" = "$series" ] || "$here/backport-kernel.sh" >/dev/null || exit 2
+	"$here/promtool.sh" >/dev/null || exit 2
 	;;
 esac
 [ "${1:-demo}" != matrix ] || [ "$tested" = "$series" ] || "$here/backport-kernel.sh" --source >/dev/null || exit 2

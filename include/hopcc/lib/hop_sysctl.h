@@ -3,9 +3,11 @@
 #ifndef HOPCC_LIB_HOP_SYSCTL_H
 #define HOPCC_LIB_HOP_SYSCTL_H
 
+#include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/sysctl.h>
+#include <hopcc/lib/hop_trust.h>
 #include <net/net_namespace.h>
 
 /* .data of a template's entry: offset of the value in the module's per-namespace state. */
@@ -30,6 +32,44 @@ struct hop_sysctl {
 	struct ctl_table *table;
 };
 
+/* For .extra2 of an entry without bounds, whose .extra1 is NULL: the words to type behind "=". */
+#define hop_sysctl_words(words)	((void *)(words))
+
+/* sysctl(8) shows only EINVAL: write to the kernel's log what may be typed. */
+static inline void hop_sysctl_explain(const struct ctl_table *table)
+{
+	static const char vector[] = "N N N N";
+	const unsigned int *low = table->extra1, *high = table->extra2;
+	const int numbers = max_t(int, table->maxlen / sizeof(int), 1);
+
+	if (low && high)
+		pr_warn_ratelimited("hopcc: value refused: sysctl net.hopcc.%s=\"%.*s\", N from %u to %u\n",
+				    table->procname, 2 * numbers - 1, vector, *low, *high);
+	else if (!low && high)
+		pr_warn_ratelimited("hopcc: value refused: sysctl net.hopcc.%s=%s\n",
+				    table->procname, (const char *)table->extra2);
+}
+
+/*
+ * The handler of each registered sysctl: calls the template's handler, and explains a refusal. The
+ * empty entry at the end has the address of the template's end. A container's root cannot write to
+ * the log.
+ */
+static inline int hop_sysctl_handle(compat_ctl_table *table, int write, void *buffer, size_t *len,
+				    loff_t *pos)
+{
+	const struct ctl_table *end = table, *template;
+	int err;
+
+	while (end->procname)
+		end++;
+	template = (const struct ctl_table *)end->data - (end - table);
+	err = template->proc_handler(table, write, buffer, len, pos);
+	if (write && (err == -EINVAL || err == -ERANGE) && hop_is_trusted())
+		hop_sysctl_explain(table);
+	return err;
+}
+
 /**
  * hop_sysctl_start() - register a module's sysctls in a network namespace
  * @net: the network namespace
@@ -50,8 +90,11 @@ static inline int hop_sysctl_start(struct net *net, struct hop_sysctl *hs,
 	hs->table = kmemdup(template, (entries + 1) * sizeof(*template), GFP_KERNEL);
 	if (!hs->table)
 		return -ENOMEM;
-	for (i = 0; i < entries; i++)
+	for (i = 0; i < entries; i++) {
 		hs->table[i].data = (char *)state + (uintptr_t)template[i].data;
+		hs->table[i].proc_handler = hop_sysctl_handle;
+	}
+	hs->table[entries].data = (void *)(template + entries);
 	hs->header = register_net_sysctl_sz(net, "net/hopcc", hs->table, entries);
 	if (hs->header)
 		return 0;

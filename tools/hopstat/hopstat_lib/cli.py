@@ -68,7 +68,7 @@ examples:
   hopstat flows                          all connections of hopcc, with ss's values by their names
   hopstat why 192.0.2.1:80               why a connection is what it is
   hopstat doctor                         faults of the configuration, and the commands that correct them
-  hopstat export --textfile /var/lib/prometheus/node-exporter/csig.prom
+  hopstat export --jsonl FILE            signals by destination prefix; for Prometheus: hopcc-exporter
 
 columns:
 """ + "".join(f"  {line}\n" for line in screen.HELP)
@@ -117,8 +117,7 @@ def parser() -> argparse.ArgumentParser:
     look.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON lines")
     out = verbs.add_parser("export", help="summarise the signals by destination prefix and locator")
     add_periods(out, argparse.SUPPRESS, "no limit")
-    out.add_argument("--textfile", metavar="FILE", help="Prometheus text format, replaced each period")
-    out.add_argument("--jsonl", metavar="FILE", help="JSON lines, appended")
+    out.add_argument("--jsonl", metavar="FILE", required=True, help="JSON lines, appended")
     out.add_argument("--sample", type=positive, default=0.1, metavar="S",
                      help="seconds between readings of the flows (0.1)")
     out.add_argument("--bits4", type=bits(32), default=24, help="length of an IPv4 prefix (24)")
@@ -199,17 +198,13 @@ def run_lists(options: Namespace) -> int:
 
 VERBS: dict[str, Callable[[Namespace], int]] = {
     "trace": run_probes, "mesh": run_probes, "doctor": run_doctor, "why": run_why, "flows": run_flows,
-    "answer": lambda options: probe.answer(options.address, options.port),
+    "export": export.run, "answer": lambda options: probe.answer(options.address, options.port),
 }
 
 
 def run(options: Namespace) -> int:
     if options.verb in VERBS:
         return VERBS[options.verb](options)
-    if options.verb == "export":
-        if not options.textfile and not options.jsonl:
-            raise ValueError("export: --textfile or --jsonl")
-        return export.run(options)
     if options.json or options.csv:
         return run_lists(options)
     screen.show(options.interval, options.count)
@@ -222,6 +217,9 @@ def main() -> int:
         return run(options)
     except KeyboardInterrupt:
         return 130
+    except PermissionError as error:
+        print(f"hopstat: {error.strerror}; as root: sudo hopstat {options.verb or ''}".rstrip(), file=sys.stderr)
+        return 2
     except (OSError, ValueError) as error:
         print(f"hopstat: {error}", file=sys.stderr)
         return 2

@@ -14,6 +14,9 @@ EVERY_PORT = ("csig", "int", "xcp")
 TOLERANCE = 1.2
 LINE_TOLERANCE = 1.01
 
+# What to do about a filter that a carrier's header passes under.
+UNFILTER = "tc qdisc del dev DEVICE clsact, ip link set dev DEVICE xdp off, or filter on the device with the address"
+
 # For a carrier's counter that grew while doctor looked: check, cause and command.
 EVENTS: dict[tuple[str, str], tuple[str, str, str]] = {
     ("csig", "in_fenced"): (
@@ -21,6 +24,17 @@ EVENTS: dict[tuple[str, str], tuple[str, str, str]] = {
     ("csig", "out_no_room"): (
         "room", "packets leave without a tag because the MTU leaves no room for it",
         "ip link set dev DEVICE mtu with 4 bytes more (8 for expanded tags), or a smaller MTU on the hosts"),
+    ("csig", "out_segmented"): (
+        "segmented", "GSO packets are segmented in front of the qdisc, which costs CPU time: they enter a tunnel, or "
+        "the device checksums only protocols that it parses", "sysctl net.hopcc.csig_every=100, or a NIC for which "
+        "ethtool -k DEVICE shows tx-checksum-ip-generic: on"),
+    ("csig", "in_hidden"): (
+        "hidden", "frames with tags are dropped on a device that net.hopcc.csig_ports does not name: a filter of the "
+        "device has not seen what is below the tag", ""),
+    **{(carrier, "in_hidden"): (
+        "hidden", "headers stay in place, and their connections open without the feedback of the network's hops: a "
+        "filter below the device that has the address (XDP, or tc and nftables on ingress) has not seen TCP",
+        UNFILTER) for carrier in ("xcp", "int")},
 }
 
 
@@ -116,6 +130,16 @@ def check_rate(host: Host) -> Iterator[Row]:
                           f"shaper above it: tbf rate {rate_word(rate)}")
 
 
+def check_speed(host: Host) -> Iterator[Row]:
+    """A sch_int that follows its device to a speed without a code."""
+    for port in host.ports:
+        if port["kind"] == "int" and not port["detail"]["speed_bytes_ps"]:
+            yield finding("speed", port["dev"], "the port's speed has no code: its reports are useless, and "
+                          "connections of hpccpp fall back to Reno", f"tc qdisc change {place_of(port)} int speed "
+                          "SPEED, the next one above that has a code: 10mbit 100mbit 1gbit 2500mbit 5gbit 10gbit "
+                          "25gbit 40gbit 50gbit 100gbit 200gbit 400gbit 800gbit 1600gbit")
+
+
 def check_strip(host: Host) -> Iterator[Row]:
     """A sch_csig of the own port that removes the tags of own flows, or does not write to them."""
     used = {f["index"] for f in host.csig_flows()}
@@ -145,12 +169,12 @@ def check_events(host: Host) -> Iterator[Row]:
     for (carrier, counter), (check, cause, command) in EVENTS.items():
         if host.events.get(carrier, {}).get(counter, 0) <= 0:
             continue
-        if check == "fenced":
+        if not command:
             names = [host.name(i) for i in host.routed() if not host.is_trusted(i)]
             command = name_ports(host, names or ["DEVICE"])
         yield finding(check, carrier, cause, command)
 
 
 PORT_CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
-    check_ports, check_router, check_missing, check_rate, check_strip, check_domain,
+    check_ports, check_router, check_missing, check_rate, check_speed, check_strip, check_domain,
     check_events)

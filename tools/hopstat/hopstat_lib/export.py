@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Summarise signals for traffic engineering (8.2.2 of the draft): by destination prefix and locator, over
-the samples of a period. The output is in Prometheus' text format or in JSON lines."""
-import contextlib
+the samples of a period, in JSON lines. The module exporter has the same for Prometheus."""
 import ipaddress
 import json
-import os
-import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
@@ -16,10 +13,10 @@ from .flows import CsigFlow, Signal
 
 # For each signal: name, factor from the tag's unit to the base unit, and the function that returns the
 # worse of two values.
-METRICS: dict[int, tuple[str, float, Callable[..., Any], str]] = {
-    0: ("available_bits_per_second", 1000.0, min, "min(ABW) of the paths"),
-    1: ("available_ratio", 1e-6, min, "min(ABW/C) of the paths"),
-    2: ("hop_delay_seconds", 1e-9, max, "max(PD) of the paths"),
+METRICS: dict[int, tuple[str, float, Callable[..., Any]]] = {
+    0: ("available_bits_per_second", 1000.0, min),
+    1: ("available_ratio", 1e-6, min),
+    2: ("hop_delay_seconds", 1e-9, max),
 }
 
 
@@ -56,7 +53,7 @@ class Period:
                     self.add(prefix_of(peer, *self.bits), kind, signal)
 
     def add(self, prefix: str, kind: int, signal: Signal) -> None:
-        _, unit, choose, _ = METRICS[kind]
+        _, unit, choose = METRICS[kind]
         value = (flows.middle(signal) if kind == 2 else signal["low"]) * unit
         key = kind, prefix, signal["locator"]
         had = self.sums.get(key)
@@ -71,40 +68,10 @@ class Period:
                 for key, (n, total, extreme) in sorted(self.sums.items())]
 
 
-def prometheus(rows: list[Reading]) -> str:
-    """Return the rows in text format 0.0.4."""
-    out = []
-    for kind, (name, _, _, what) in METRICS.items():
-        own = [r for r in rows if r[0] == kind]
-        if not own:
-            continue
-        for at, suffix, text in ((4, "mean", "mean"), (5, "worst", "worst"),
-                                 (3, "readings", "readings in the period")):
-            full = f"hopcc_csig_{name}_{suffix}"
-            out += [f"# HELP {full} {what}, {text}.", f"# TYPE {full} gauge"]
-            out += [f'{full}{{prefix="{r[1]}",locator="{r[2]}"}} {r[at]:.9g}' for r in own]
-    return "".join(line + "\n" for line in out)
-
-
 def json_lines(rows: Iterable[Reading], when_s: float) -> Iterator[str]:
     for kind, prefix, locator, count, mean, extreme in rows:
         yield json.dumps(dict(time_s=round(when_s, 6), signal=METRICS[kind][0], prefix=prefix,
                               locator=locator, readings=count, mean=mean, worst=extreme))
-
-
-def replace(path: str, text: str) -> None:
-    """Replace a file so that readers see either the old or the new one, complete."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".hopstat-")
-    try:
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.rename(name, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def run(options: Namespace) -> int:
@@ -116,11 +83,7 @@ def run(options: Namespace) -> int:
         while time.monotonic() < end:
             period.take(flows.csig_flows())
             time.sleep(min(options.sample, max(end - time.monotonic(), 0)))
-        rows = period.rows()
-        if options.textfile:
-            replace(options.textfile, prometheus(rows))
-        if options.jsonl:
-            with open(options.jsonl, "a", encoding="ascii") as file:
-                file.writelines(line + "\n" for line in json_lines(rows, time.time()))
+        with open(options.jsonl, "a", encoding="ascii") as file:
+            file.writelines(line + "\n" for line in json_lines(period.rows(), time.time()))
         count = count and count - 1
     return 0

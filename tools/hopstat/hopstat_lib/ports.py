@@ -24,16 +24,31 @@ ROOT = 0xffffffff
 SIOCETHTOOL, ETHTOOL_GSET, ETHTOOL_GDRVINFO = 0x8946, 1, 3
 SPEED_UNKNOWN_MBIT = 0xffff
 
-# The first fields of each tc_*_xstats, in the format of the struct module. New fields are only added at
-# the end.
-XSTATS = {
-    "csig": ("QQQQ", ("rate_bytes_ps", "available_bytes_ps", "tx_bytes", "longest_ns")),
-    "int": ("QQQQ", ("rate_bytes_ps", "speed_bytes_ps", "tx_bytes", "longest_queue_bytes")),
-    "xcp": ("QqQQQQQQQQ", ("rate_bytes_ps", "feedback_bytes_ps", "input_bytes_ps",
-                           "residue_pos_bytes_ps", "residue_neg_bytes_ps", "cp_bytes_ps2",
-                           "cn_ppm_ps", "avg_rtt_ns", "interval_ns", "standing_queue_bytes")),
-    "wred": ("QQQQQQQ", ("marked_pkts", "ce_pkts", "ect_dropped_pkts", "nect_dropped_pkts",
-                         "limit_dropped_pkts", "queued_bytes", "peak_bytes")),
+MALFORMED = {"csig": ("truncated", "order"), "int": ("truncated", "length", "type", "slots", "hops"),
+             "xcp": ("truncated", "version", "format", "length", "next")}
+
+
+def malformed(kind: str) -> tuple[str, ...]:
+    return tuple(f"malformed_{cause}_pkts" for cause in MALFORMED[kind])
+
+
+# The first fields of each tc_*_xstats, 64 bits each; those in SIGNED have a sign. New fields are only added
+# at the end.
+SIGNED = ("feedback_bytes_ps",)
+XSTATS: dict[str, tuple[str, ...]] = {
+    "csig": ("rate_bytes_ps", "available_bytes_ps", "tx_bytes", "longest_ns", "compact_pkts", "expanded_pkts",
+             "updated_abw_pkts", "updated_abw_c_pkts", "updated_pd_pkts", "unsupported_pkts", "stripped_pkts",
+             "fenced_pkts", "unwritable_pkts", "untimed_pkts", *malformed("csig")),
+    "int": ("rate_bytes_ps", "speed_bytes_ps", "tx_bytes", "longest_queue_bytes", "stamped_data_pkts",
+            "stamped_handshake_pkts", "stamped_probe_pkts", "stamped_encap_pkts", "full_pkts", "echo_pkts",
+            "unwritable_pkts", "untimed_pkts", *malformed("int")),
+    "xcp": ("rate_bytes_ps", "feedback_bytes_ps", "input_bytes_ps", "residue_pos_bytes_ps",
+            "residue_neg_bytes_ps", "cp_bytes_ps2", "cn_ppm_ps", "avg_rtt_ns", "interval_ns",
+            "standing_queue_bytes", "intervals", "reduced_pkts", "unwritable_pkts", "other_pkts",
+            "standard_pkts", "minimal_pkts", "micro_pkts", "unknown_pkts", "e2e_limited_pkts", "flagged_pkts",
+            *malformed("xcp")),
+    "wred": ("marked_pkts", "ce_pkts", "ect_dropped_pkts", "nect_dropped_pkts", "limit_dropped_pkts",
+             "queued_bytes", "peak_bytes"),
 }
 
 COLUMNS = ("dev", "kind", "parent", "handle", "rate_bit_ps", "line_bit_ps", "used_ppm", "backlog_bytes", "delay_ns",
@@ -65,8 +80,8 @@ def read() -> list[Row]:
 
 
 def xstats(kind: str, stats: dict[int, bytes]) -> dict[str, int]:
-    form, names = XSTATS[kind]
-    return dict(zip(names, struct.unpack_from("=" + form, stats[STATS_APP])))
+    form = "=" + "".join("q" if name in SIGNED else "Q" for name in XSTATS[kind])
+    return dict(zip(XSTATS[kind], struct.unpack_from(form, stats[STATS_APP])))
 
 
 def one(index: int, handle: int, kind: str, stats: dict[int, bytes], own: dict[str, int]) -> Row:

@@ -11,6 +11,11 @@
 #include <hopcc/core/hop_tagged.h>
 #include <net/addrconf.h>
 
+static const char hop_tagged_unnamed[] =
+	"packets leave this port without tags: name it in sysctl net.hopcc.csig_ports";
+static const char hop_tagged_dropped[] =
+	"a router drops tags: modprobe net_csig_tag, name the ports in net.hopcc.csig_ports";
+
 /* The carrier's function; NULL: it is not loaded. Under RTNL. */
 static bool (*hop_tagged_may_have)(const struct net_device *dev);
 
@@ -61,9 +66,7 @@ const char *hop_tagged_advice(const struct net_device *dev)
 	if (dev->type != ARPHRD_ETHER || netif_is_any_bridge_port(dev))
 		return NULL;
 	if (hop_tagged_may_have)
-		return hop_tagged_may_have(dev) ? NULL :
-			"packets leave this port without tags: name it in sysctl net.hopcc.csig_ports";
-	return is_routed(dev) ?
-		"a router drops tags: modprobe net_csig_tag, and name the ports in sysctl net.hopcc.csig_ports" : NULL;
+		return hop_tagged_may_have(dev) ? NULL : hop_tagged_unnamed;
+	return is_routed(dev) ? hop_tagged_dropped : NULL;
 }
 EXPORT_SYMBOL_GPL(hop_tagged_advice);

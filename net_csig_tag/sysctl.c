@@ -160,16 +160,16 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 		.data		= hop_sysctl_at(struct ctag_net, rules),
 		.mode		= 0644,
 		.proc_handler	= set_rules,
-		.extra2		= hop_sysctl_words("\"to ADDRESS/BITS port N; udp\", at most 16 rules of to,"
-						   " port, mark, every, probes, compact, expanded, udp"),
+		.extra2		=
+			hop_sysctl_words("\"to ADDRESS/BITS port N; udp\", 16 rules at most"),
 	},
 	{
 		.procname	= "csig_buckets",
 		.data		= hop_sysctl_at(struct ctag_net, scales),
 		.mode		= 0644,
 		.proc_handler	= set_buckets,
-		.extra2		= hop_sysctl_words("\"abw 1000000 5000000; abw_c pow2 32; pd appendix_a\","
-						   " for example"),
+		.extra2		=
+			hop_sysctl_words("\"abw 1000000; abw_c pow2 32; pd appendix_a\""),
 	},
 	{ }
 };

@@ -71,9 +71,8 @@ REFUSED = (
     ("csig", "3", '"N", N from 0 to 2'), ("csig_weights", "1001 1 1", '"N N N", N from 0 to 1000'),
     ("xcp", "7", '"N", N from 0 to 2'), ("xcp_format", "2", "N, N 1 or 3"),
     ("int_slots", "99", '"N", N from 0 to 15'), ("int_key", "ab", "KEY, 32 hexadecimal digits, or nothing"),
-    ("csig_rules", "to nowhere", '"to ADDRESS/BITS port N; udp", at most 16 rules of to, port, mark, every, probes, '
-     "compact, expanded, udp"),
-    ("csig_buckets", "pd 5 4", '"abw 1000000 5000000; abw_c pow2 32; pd appendix_a", for example'),
+    ("csig_rules", "to nowhere", '"to ADDRESS/BITS port N; udp", 16 rules at most'),
+    ("csig_buckets", "pd 5 4", '"abw 1000000; abw_c pow2 32; pd appendix_a"'),
     ("tcp_csig_target_ns", "99", '"N", N from 100 to 1000000000'),
     ("tcp_csig_edges", "65536 1", '"N N N N", N from 0 to 65535'), ("tcp_csig_jump", "2", '"N", N from 0 to 1'),
     ("tcp_hpccpp_t_ns", "999", "N, N 0 or from 1000 to 1000000000"), ("tcp_xcp_loss", "9", '"N", N from 0 to 2'),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ports on which CSIG's carrier sends and keeps tags, for a qdisc that does not depend on it. */
+/* The ports on which CSIG's carrier keeps tags, for a qdisc that does not depend on it. */
 #ifndef HOPCC_CORE_HOP_TAGGED_H
 #define HOPCC_CORE_HOP_TAGGED_H
 

@@ -33,7 +33,7 @@
  * @NINT_FORMAT_HOPCC: records of our own hops only
  * @NINT_FORMAT_IFA: also IFA 2.0
  * @NINT_FORMAT_IOAM: also IOAM, in IPv6
- * @NINT_FORMAT_INTMD: INT-MD 2.1; our own hops do not find the records behind it
+ * @NINT_FORMAT_INTMD: also INT-MD 2.1
  * @NINT_FORMATS: number of values
  */
 enum nint_format {

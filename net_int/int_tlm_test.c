@@ -144,8 +144,8 @@ static void mixed_test(struct kunit *test)
 }
 
 /*
- * Another table counts the same queue in other units: its first record is not compared with one of the
- * old table, and there is no U until the second.
+ * Another table counts the same queue in other units: its first record is not compared with one of
+ * the old table, and there is no U until the second.
  */
 static void table_test(struct kunit *test)
 {

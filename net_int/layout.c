@@ -197,8 +197,8 @@ static struct nint_table *read_table(struct genl_info *info)
 }
 
 /*
- * Replaces the table, and updates which packets the hooks look at. A packet is read by the old table
- * or by the new one. On an error the old one stays.
+ * Replaces the table, and updates which packets the hooks look at. A packet is read by the old
+ * table or by the new one. On an error the old one stays.
  */
 static int replace(struct nint_net *in, struct nint_table *t)
 {

@@ -67,6 +67,28 @@ static struct hop_flow *find_again(const struct hop_handshake_ops *hs,
 	return flow;
 }
 
+/*
+ * A box that drops our header must not delay the connection by the usual timeout of a SYN. TCP
+ * starts the timer after this packet, with the socket locked by connect(); a packet that waited for
+ * a verdict of NFQUEUE is too late.
+ */
+static void shorten_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
+			    struct sock *sk)
+{
+	if (!sock_owned_by_user_nocheck(sk))
+		return;
+	set_bit(HOP_FLOW_HURRIES, &flow->flags);
+	inet_csk(sk)->icsk_rto >>= hs->wait_shift;
+}
+
+/* The SYN without a header has the usual timeout, which TCP doubles each time. */
+static void restore_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
+			    struct sock *sk)
+{
+	if (flow && test_and_clear_bit(HOP_FLOW_HURRIES, &flow->flags))
+		inet_csk(sk)->icsk_rto <<= hs->wait_shift;
+}
+
 static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, struct sock *sk,
 					   unsigned int payload_bytes)
 {
@@ -74,12 +96,15 @@ static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, s
 	struct hop_flow *flow;
 
 	hop_flow_key_of_sock(&key, hs->kind, sk);
-	if (inet_csk(sk)->icsk_retransmits)
+	if (inet_csk(sk)->icsk_retransmits) {
 		flow = find_again(hs, &key, sk);
-	else
+		restore_timeout(hs, flow, sk);
+	} else {
 		flow = ask(hs, &key, sk, payload_bytes);
+	}
 	if (!flow || hop_flow_event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
 		return NULL;
+	shorten_timeout(hs, flow, sk);
 	return flow;
 }
 

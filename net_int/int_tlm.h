@@ -33,7 +33,7 @@
  * @NINT_FORMAT_HOPCC: records of our own hops only
  * @NINT_FORMAT_IFA: also IFA 2.0
  * @NINT_FORMAT_IOAM: also IOAM, in IPv6
- * @NINT_FORMAT_INTMD: INT-MD 2.1; our own hops do not find the records behind it
+ * @NINT_FORMAT_INTMD: also INT-MD 2.1
  * @NINT_FORMATS: number of values
  */
 enum nint_format {
@@ -49,11 +49,15 @@ enum nint_format {
  * @v: state of the hops
  * @path: records of the latest probe
  * @u: U, as filtered, in 2^-HPCC_U_SHIFT; 0: no measurement yet
+ * @generation: number of the table that @path was read by; 0: none yet
+ * @trust_idle: that table's trust in empty queues
  */
 struct nint_tlm {
 	struct tlm_vars v;
 	struct tlm_path path;
 	u32 u;
+	u32 generation;
+	bool trust_idle;
 };
 
 /**
@@ -79,6 +83,25 @@ enum nint_tlm_news {
 static inline u32 nint_ioam_data_bytes(u32 slots)
 {
 	return min((slots * NINT_IOAM_NODE_BYTES + 7) & ~7U, IOAM_DATA_MAX_BYTES & ~7U);
+}
+
+/**
+ * nint_tlm_use_table() - note the table that the next records are read by
+ * @t: the flow
+ * @generation: number of the table, not 0
+ * @trust_idle: the administrator confirms that an empty queue is reported truly
+ *
+ * A counter or a queue in other units must not be compared with one that was read by an earlier
+ * table: the hops are measured anew.
+ */
+static inline void nint_tlm_use_table(struct nint_tlm *t, u32 generation, bool trust_idle)
+{
+	if (t->generation == generation)
+		return;
+	memset(&t->v, 0, sizeof(t->v));
+	t->u = 0;
+	t->generation = generation;
+	t->trust_idle = trust_idle;
 }
 
 /* Lines 8 and 9 of the algorithm. The first measurement is taken as it is. */
@@ -124,14 +147,13 @@ static inline bool nint_tlm_own_hops(struct nint_receiver *r, const struct int_h
  * @r: the flow; nint_receiver_ask() has processed the probe's request
  * @h: header of the probe, validated
  * @s: local clock, the flow's rate and RTT
- * @trust_idle: the administrator confirms that an empty queue is reported truly
  * @reply: result
  *
  * Return: what became of the telemetry.
  */
 static inline enum nint_tlm_news nint_tlm_update(struct nint_tlm *t, struct nint_receiver *r,
 						 const struct int_hdr *h,
-						 const struct tlm_sample *s, bool trust_idle,
+						 const struct tlm_sample *s,
 						 struct nint_reply *reply)
 {
 	const struct tlm_params p = {
@@ -139,7 +161,7 @@ static inline enum nint_tlm_news nint_tlm_update(struct nint_tlm *t, struct nint
 		.eta = r->p.eta,
 		.target = TLM_TARGET_DEFAULT,
 		.slack_ns = TLM_SLACK_DEFAULT_NS,
-		.trust_idle = trust_idle,
+		.trust_idle = t->trust_idle,
 	};
 	struct tlm_load load;
 	enum hpcc_received received = tlm_receive(&t->v, &p, &t->path, s, &load);

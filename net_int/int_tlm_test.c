@@ -51,7 +51,7 @@ static enum nint_tlm_news step(struct one *o, u32 queue_bytes)
 {
 	o->s.now_ns += T_NS;
 	o->t.path.record[0].queue_bytes = queue_bytes;
-	return nint_tlm_update(&o->t, &o->r, &o->hdr, &o->s, false, &o->reply);
+	return nint_tlm_update(&o->t, &o->r, &o->hdr, &o->s, &o->reply);
 }
 
 /* The first answer has no U; then U follows the queue. */
@@ -143,6 +143,32 @@ static void mixed_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, o.reply.wnd >= o.r.p.eta);
 }
 
+/*
+ * Another table counts the same queue in other units: its first record is not compared with one of
+ * the old table, and there is no U until the second.
+ */
+static void table_test(struct kunit *test)
+{
+	static struct one o;
+
+	start(&o);
+	nint_tlm_use_table(&o.t, 1, false);
+	step(&o, BDP_BYTES);
+	step(&o, BDP_BYTES);
+	KUNIT_EXPECT_EQ(test, (u64)o.reply.wnd * 1000 >> HPCC_U_SHIFT, 1809);
+	nint_tlm_use_table(&o.t, 1, true);
+	KUNIT_EXPECT_FALSE(test, o.t.trust_idle);
+	nint_tlm_use_table(&o.t, 2, true);
+	KUNIT_EXPECT_TRUE(test, o.t.trust_idle);
+	KUNIT_EXPECT_EQ(test, step(&o, 2 * BDP_BYTES), NINT_TLM_USED);
+	KUNIT_EXPECT_EQ(test, o.reply.kind, INT_ANSWER_RATIO);
+	KUNIT_EXPECT_EQ(test, o.reply.tau_ns, 0);
+	step(&o, 2 * BDP_BYTES);
+	KUNIT_EXPECT_EQ(test, o.reply.tau_ns, T_NS);
+	/* 3 of 1.05 */
+	KUNIT_EXPECT_EQ(test, (u64)o.reply.wnd * 1000 >> HPCC_U_SHIFT, 2714);
+}
+
 /* Room for the hops of a trace: a multiple of 8 that an option has. */
 static void room_test(struct kunit *test)
 {
@@ -183,6 +209,7 @@ static struct kunit_case int_tlm_cases[] = {
 	KUNIT_CASE(guard_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(mixed_test),
+	KUNIT_CASE(table_test),
 	KUNIT_CASE(room_test),
 	KUNIT_CASE(rtt_test),
 	{}

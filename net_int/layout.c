@@ -196,15 +196,23 @@ static struct nint_table *read_table(struct genl_info *info)
 	return ERR_PTR(err);
 }
 
-/* Replaces the table, and updates which packets the hooks look at. */
+/*
+ * Replaces the table, and updates which packets the hooks look at. A packet is read by the old
+ * table or by the new one. On an error the old one stays.
+ */
 static int replace(struct nint_net *in, struct nint_table *t)
 {
+	static u32 generation;
 	struct nint_table *old;
 	int err;
 
 	mutex_lock(&layout_lock);
+	if (t)
+		t->generation = ++generation ? generation : ++generation;
 	old = rcu_replace_pointer(in->table, t, lockdep_is_held(&layout_lock));
 	err = nint_hook(in);
+	if (err)
+		old = rcu_replace_pointer(in->table, old, lockdep_is_held(&layout_lock));
 	mutex_unlock(&layout_lock);
 	if (old)
 		kvfree_rcu(old, rcu);

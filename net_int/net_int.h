@@ -191,10 +191,12 @@ struct nint_key {
  * @t: the table, whose arrays are in the same memory
  * @formats: BIT() of enum tlm_format: formats that have a layout
  * @trust_idle: an empty queue is reported truly
+ * @generation: number of the table, another one for each, not 0
  * @rcu: for kvfree_rcu()
  */
 struct nint_table {
 	struct tlm_table t;
+	u32 generation;
 	u8 formats;
 	bool trust_idle;
 	struct rcu_head rcu;

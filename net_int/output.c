@@ -91,6 +91,8 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 
 const struct hop_handshake_ops nint_handshake_ops = {
 	.kind = &nint_flow_kind,
+	/* 125 ms */
+	.wait_shift = 3,
 	.asks = asks,
 };
 

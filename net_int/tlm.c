@@ -42,8 +42,10 @@ static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_st
 		return false;
 	spin_lock_bh(&f->lock);
 	foreign = get_foreign(f);
-	if (foreign)
+	if (foreign) {
+		nint_tlm_use_table(&foreign->t, t->generation, t->trust_idle);
 		whole = tlm_collect(&foreign->t.path, &t->t, s);
+	}
 	spin_unlock_bh(&f->lock);
 	if (!foreign)
 		nint_count(in, INT_COUNT_NO_MEMORY);
@@ -118,7 +120,6 @@ static void count_news(const struct nint_net *in, enum nint_tlm_news news)
 bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
 		    u64 now_ns, struct nint_reply *reply)
 {
-	const struct nint_table *t = rcu_dereference(in->table);
 	struct nint_foreign *foreign = f->foreign;
 	const struct tlm_sample s = {
 		.now_ns = now_ns,
@@ -132,8 +133,7 @@ bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_a
 	if (!foreign)
 		return false;
 	before = foreign->t.v.implausible;
-	count_news(in, nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s,
-				       t && t->trust_idle, reply));
+	count_news(in, nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s, reply));
 	nint_count_add(in, INT_COUNT_TLM_IMPLAUSIBLE, foreign->t.v.implausible - before);
 	if (READ_ONCE(in->anonymous))
 		reply->hops = 0;

@@ -62,6 +62,8 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 
 const struct hop_handshake_ops nxcp_handshake_ops = {
 	.kind = &nxcp_flow_kind,
+	/* 250 ms: XCP is also for long paths. */
+	.wait_shift = 2,
 	.asks = asks,
 };
 

@@ -22,9 +22,8 @@
 #include <hopcc/lib/hop_pkt.h>
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_format.h"
+#include "int_packet.h"
 
-/* The longest part in front of an IFA packet's metadata that is read. */
-#define SINT_IFA_LOOK_BYTES	(IFA_HDR_BYTES + 60 + 2 * IFA_WORD_BYTES + IFA_MD_BYTES)
 #define SINT_TCP_MIN_BYTES	20
 #define SINT_UDP_BYTES		8
 
@@ -124,6 +123,8 @@ static inline unsigned int sint_foreign_format(const struct sint_ip *i,
 
 /* A cause as the return value of the functions below; 0: the data was written */
 #define SINT_REFUSED(cause) (1 + TC_INT_REFUSED_##cause)
+/* The packet has no telemetry of the format, and nothing is counted */
+#define SINT_NO_FORMAT (1 + TC_INT_REFUSED_CAUSES)
 
 /* Return: bytes of the frame, in the linear part now; NULL if it ends before, or without memory */
 static inline u8 *sint_pull(struct sk_buff *skb, int offset_bytes, int bytes)
@@ -337,6 +338,14 @@ static inline bool sint_udp_is_whole(const struct sk_buff *skb, const struct sin
 	return i->next != IPPROTO_UDP || ntohs(uh->len) == i->end_bytes - i->next_bytes;
 }
 
+/* Return: true for the message of a probe, whose DSCP may be that of INT-MD */
+static inline bool sint_is_message(const u8 *payload, int room_bytes)
+{
+	const __be32 magic = htonl(INT_MSG_MAGIC);
+
+	return room_bytes >= (int)sizeof(magic) && !memcmp(payload, &magic, sizeof(magic));
+}
+
 /* Return: 0 if the metadata of this hop was inserted into a packet with INT-MD, or the cause */
 static inline unsigned int sint_write_intmd(struct sk_buff *skb, const struct sint_ip *i,
 					    const struct sint_node *n)
@@ -356,6 +365,8 @@ static inline unsigned int sint_write_intmd(struct sk_buff *skb, const struct si
 	shim = sint_pull(skb, shim_bytes, min_t(int, room_bytes, INTMD_STACK_OFFSET));
 	if (!shim)
 		return SINT_REFUSED(UNWRITABLE);
+	if (sint_is_message(shim, room_bytes))
+		return SINT_NO_FORMAT;
 	if (intmd_parse(&v, shim, room_bytes))
 		return SINT_REFUSED(MALFORMED);
 	if (!v.remaining_hops || ((const struct intmd_hdr *)shim)->words + v.hop_words >
@@ -380,7 +391,8 @@ static inline unsigned int sint_write_intmd(struct sk_buff *skb, const struct si
  * @n: values
  *
  * Context: dequeue.
- * Return: 0, or 1 + TC_INT_REFUSED_*; the packet is then unchanged but for a flag of INT-MD.
+ * Return: 0, or 1 + TC_INT_REFUSED_*, or SINT_NO_FORMAT; the packet is then unchanged but for a
+ * flag of INT-MD.
  */
 static inline unsigned int sint_foreign_write(struct sk_buff *skb, const struct sint_ip *i,
 					      unsigned int format, const struct sint_node *n)

@@ -6,6 +6,9 @@
  *	inband	IP with our protocol number: the header, then the transport header
  *	encap	IP with the DSCP of data, UDP to our port: the header, then its payload
  *	probe	IP with the DSCP of probes, TCP: struct int_msg, then the header
+ *
+ * Other switches may have written into a probe in front of struct int_msg: IFA 2.0, whose protocol
+ * number is then IP's, or INT-MD 2.1.
  */
 #ifndef HOPCC_SCH_INT_INT_PACKET_H
 #define HOPCC_SCH_INT_INT_PACKET_H
@@ -15,7 +18,12 @@
 #include <linux/udp.h>
 #include <net/checksum.h>
 #include <hopcc/lib/hop_pkt.h>
+#include <hopcc/wire/ifa.h>
 #include <hopcc/wire/int.h>
+#include <hopcc/wire/int_md.h>
+
+/* The longest part in front of an IFA packet's metadata that is read. */
+#define SINT_IFA_LOOK_BYTES	(IFA_HDR_BYTES + 60 + 2 * IFA_WORD_BYTES + IFA_MD_BYTES)
 
 /* Size of struct int_msg, which precedes a probe's header */
 static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
@@ -118,16 +126,60 @@ static inline void sint_find_encap(const struct sk_buff *skb, const struct sint_
 		sint_place_encap(uh, marks, place);
 }
 
+/* Recognize a probe by the message at @payload_bytes; @place is at the TCP header. */
+static inline void sint_find_message(const struct sk_buff *skb, int payload_bytes,
+				     struct sint_place *place)
+{
+	__be32 magic;
+
+	if (payload_bytes + (int)sizeof(magic) <= place->end_bytes &&
+	    !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
+		sint_place_probe(magic, payload_bytes, place);
+}
+
+/* Recognize a probe whose payload starts with INT-MD. */
+static inline void sint_find_behind_intmd(const struct sk_buff *skb, int payload_bytes,
+					  struct sint_place *place)
+{
+	u8 buf[INTMD_STACK_OFFSET];
+	const u8 *shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
+	struct intmd_view v;
+
+	if (shim && !intmd_parse(&v, shim, place->end_bytes - payload_bytes))
+		sint_find_message(skb, payload_bytes + v.shim_bytes, place);
+}
+
 static inline void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
 {
 	struct tcphdr buf;
 	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-	int payload_bytes;
-	__be32 magic;
+	const int payload_bytes = th ? sint_message_offset(th, place) : 0;
 
-	payload_bytes = th ? sint_message_offset(th, place) : 0;
-	if (payload_bytes && !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
-		sint_place_probe(magic, payload_bytes, place);
+	if (!payload_bytes)
+		return;
+	sint_find_message(skb, payload_bytes, place);
+	if (place->carrier == INT_CARRIER_NONE)
+		sint_find_behind_intmd(skb, payload_bytes, place);
+}
+
+/* Recognize a probe with IFA; @place is at the IFA header. */
+static noinline __maybe_unused void sint_find_behind_ifa(const struct sk_buff *skb,
+							 struct sint_place *place)
+{
+	static const struct ifa_params as_default;
+	const int room_bytes = place->end_bytes - place->offset_bytes;
+	u8 buf[SINT_IFA_LOOK_BYTES];
+	struct ifa_view v;
+	const u8 *packet;
+
+	if (room_bytes <= 0)
+		return;
+	packet = skb_header_pointer(skb, place->offset_bytes,
+				    min_t(int, room_bytes, sizeof(buf)), buf);
+	if (!packet || ifa_parse(&v, &as_default, packet, room_bytes) || v.next != IFA_NEXT_TCP)
+		return;
+	place->offset_bytes += IFA_HDR_BYTES;
+	sint_find_message(skb, place->offset_bytes + v.l4_bytes + v.shim_bytes, place);
 }
 
 /* Return: true if no INT packet uses this protocol or this DSCP */
@@ -179,6 +231,8 @@ static inline void sint_find(const struct sk_buff *skb, const struct sint_marks 
 		sint_find_encap(skb, marks, place);
 	else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe)
 		sint_find_probe(skb, place);
+	else if (inner.protocol == IFA_PROTOCOL && inner.dsfield >> 2 == marks->dscp_probe)
+		sint_find_behind_ifa(skb, place);
 }
 
 /* Return: true if a header of this type may be in this encapsulation */

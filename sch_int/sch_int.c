@@ -420,6 +420,8 @@ static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u
 		node.util_ppm = sint_util_ppm(&q->util, node.now_ns, node.tx_bytes,
 					      q->params.rate_bytes_ps);
 	why = sint_foreign_write(skb, &ip, format, &node);
+	if (why == SINT_NO_FORMAT)
+		return;
 	if (why)
 		q->stats.refused_pkts[why - 1] += pkts;
 	else
@@ -614,10 +616,9 @@ static int sint_check_formats(const struct sint_config *c, const struct nlattr *
 		return hop_nla_refuse(extack, attr,
 				      "formats ifa has protocol 253: choose another protocol");
 	if (formats & 1U << TC_INT_FORMAT_INTMD &&
-	    (dscp > TC_INT_DSCP_MAX || dscp == c->value[TCA_INT_DSCP_DATA] ||
-	     dscp == c->value[TCA_INT_DSCP_PROBE]))
+	    (dscp > TC_INT_DSCP_MAX || dscp == c->value[TCA_INT_DSCP_DATA]))
 		return hop_nla_refuse(extack, attr,
-				      "formats intmd needs dscp_intmd, 0 to 63, other than dscp_data and dscp_probe");
+				      "formats intmd needs dscp_intmd, 0 to 63, other than dscp_data");
 	return 0;
 }
 

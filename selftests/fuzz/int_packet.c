@@ -32,6 +32,35 @@ static u32 put_telemetry(u8 *frame, u32 at)
 	return put_header(frame, at, h, int_hdr_bytes(slots));
 }
 
+/* A probe behind IFA: the offset of the message */
+static u32 put_behind_ifa(u8 *frame, u32 at, const struct tcphdr *th)
+{
+	static const struct ifa_params as_default;
+	struct ifa_hdr h;
+	struct ifa_md md;
+
+	ifa_write_hdr(&h, fuzz_byte(), fuzz_choice(4) ? IFA_NEXT_TCP : IFA_NEXT_UDP, fuzz_byte());
+	h.flags = fuzz_choice(4) ? 0 : fuzz_byte();
+	ifa_write_md(&md, &as_default, 0, fuzz_byte());
+	md.words = fuzz_range(0, 16);
+	at = put_ip(frame, at, IFA_PROTOCOL, marks()->dscp_probe << 2 | fuzz_choice(4));
+	at = put_header(frame, at, &h, sizeof(h));
+	at = put_header(frame, at, th, sizeof(*th)) + 4 * (max_t(u8, th->doff, 5) - 5);
+	at += h.flags & IFA_FLAG_C ? IFA_WORD_BYTES : 0;
+	at += h.flags & IFA_FLAG_MF ? IFA_WORD_BYTES : 0;
+	return put_header(frame, at, &md, sizeof(md)) + md.words * IFA_WORD_BYTES;
+}
+
+static u32 put_intmd(u8 *frame, u32 at)
+{
+	struct intmd_hdr h;
+
+	intmd_write(&h, fuzz_choice(3), fuzz_byte(), INTMD_HPCC_BITS, 0, fuzz_byte());
+	h.words += 6 * fuzz_range(0, 5);
+	return put_header(frame, at, &h, sizeof(h)) +
+	       (h.words - INTMD_HDR_WORDS) * INTMD_WORD_BYTES;
+}
+
 static u32 put_carrier(u8 *frame, u32 at)
 {
 	const struct udphdr uh = {
@@ -41,15 +70,20 @@ static u32 put_carrier(u8 *frame, u32 at)
 	const struct tcphdr th = { .doff = fuzz_range(0, 15) };
 	struct int_msg msg = { .magic = cpu_to_be32(INT_MSG_MAGIC) };
 
-	switch (fuzz_choice(3)) {
+	switch (fuzz_choice(5)) {
 	case 0:
 		return put_ip(frame, at, marks()->protocol, fuzz_byte());
 	case 1:
 		at = put_ip(frame, at, IPPROTO_UDP, marks()->dscp_data << 2 | fuzz_choice(4));
 		return put_header(frame, at, &uh, sizeof(uh));
+	case 2:
+		at = put_behind_ifa(frame, at, &th);
+		return put_header(frame, at, &msg, sizeof(msg));
 	default:
 		at = put_ip(frame, at, IPPROTO_TCP, marks()->dscp_probe << 2 | fuzz_choice(4));
 		at = put_header(frame, at, &th, sizeof(th)) + 4 * (max_t(u8, th.doff, 5) - 5);
+		if (fuzz_flag())
+			at = put_intmd(frame, at);
 		return put_header(frame, at, &msg, sizeof(msg));
 	}
 }

@@ -32,12 +32,18 @@ TAG = ("type", "value", "locator", "reserved")
 XCP = ("version", "format", "protocol", "length", "flags", "rtt", "throughput", "delta", "reverse")
 INT = ("next", "words", "type", "flags", "nhop", "path_id", "queues", "slots", "port_id", "slowest")
 MESSAGE = ("id", "cookie", "seq", "t_ns", "window", "kind", "flows", "tag")
+IFA = ("version", "gns", "next", "flags", "max_words")
+IFA_METADATA = ("request", "action", "hop_limit", "words", "stack")
+INT_MD = ("words", "original", "flags", "hop_words", "remaining_hops", "bitmap", "domain", "stack")
+IOAM = ("trace.ns", "trace.nodelen", "trace.flags", "trace.remlen", "trace.type", "trace.node.id", "trace.node.iif",
+        "trace.node.eif", "trace.node.qdepth")
 TERMS = ("window_max", "eta", "max_stage")
 RECORD = ("speed", "timestamp", "tx", "qlen")
 FIELDS = ["frame.protocols", "_ws.col.Protocol", "tcp.dstport",
           *(f"hopcc.csig.{name}" for name in (*TAG, "ethertype", "form")),
           *(f"hopcc.csig_option.{name}" for name in (*TAG, "length")),
           *(f"hopcc.xcp.{name}" for name in (*XCP, "rtt_us", "flags.e2e_limited")),
+          *(f"hopcc.ifa.{name}" for name in (*IFA, *IFA_METADATA)), *(f"hopcc.intmd.{name}" for name in INT_MD),
           *dict.fromkeys(f"hopcc.int.{name}" for name in (*INT, *MESSAGE, *TERMS)),
           *(f"hopcc.int.record.{name}" for name in (*RECORD, "tx_bytes", "qlen_bytes")),
           *(f"hopcc.int.{name}" for name in ("cookie_low", "terms_flows", "option_id", "option_index"))]
@@ -80,7 +86,7 @@ def dissected(path, names=FIELDS, **options):
 
 
 def number(text):
-    return int(text, 0) if re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", text) else text
+    return int(text, 0) if re.fullmatch(r"-?(0x[0-9a-f]+|0|[1-9]\d*)", text) else text
 
 
 def of_scapy(packet):
@@ -90,7 +96,8 @@ def of_scapy(packet):
     def take(prefix, layer, names):
         for name in names:
             if layer.getfieldval(name) is not None:
-                got[f"{prefix}.{name}"].append(layer.getfieldval(name))
+                value = layer.getfieldval(name)
+                got[f"{prefix}.{name}"].append(number(value.hex()) if isinstance(value, bytes) else value)
 
     layers = list(packet.iterpayloads())
     headers = [layer for layer in layers if isinstance(layer, hopcc.IntHeader)]
@@ -99,6 +106,12 @@ def of_scapy(packet):
             take("hopcc.csig", layer, (*TAG, "ethertype"))
         elif isinstance(layer, hopcc.Xcp):
             take("hopcc.xcp", layer, XCP)
+        elif isinstance(layer, hopcc.Ifa):
+            take("hopcc.ifa", layer, IFA)
+        elif isinstance(layer, hopcc.IfaMetadata):
+            take("hopcc.ifa", layer, IFA_METADATA)
+        elif isinstance(layer, hopcc.IntMd):
+            take("hopcc.intmd", layer, INT_MD)
         elif isinstance(layer, hopcc.IntMessage):
             take("hopcc.int", layer, MESSAGE)
         elif isinstance(layer, hopcc.IntTerms):
@@ -160,6 +173,20 @@ def known(rows):
               rows["csig-expanded-ipv6"]["hopcc.csig.ethertype"] == [0x86dd])
 
 
+def others(path, rows, names):
+    """Telemetry of other switches: IOAM as Wireshark itself reads it, IFA and INT-MD by the layouts of sch_int."""
+    row = dict(zip(names, dissected(path, [f"ipv6.opt.ioam.{name}" for name in IOAM], lua=False)))
+    found = {name: values for name, values in row.items() if values["ipv6.opt.ioam.trace.ns"]}
+    tap.equal("IOAM: one frame, and Wireshark alone reads what the router's stack and sch_int wrote",
+              [(name, *(x for one in values.values() for x in one)) for name, values in found.items()],
+              [("ipv6-ioam-int-probe-records", 1, 5, 0, 21, 0xf20000, 7, 0xffff, 2 << 12 | 9, 0)])
+    words = struct.unpack("!8I", bytes.fromhex(rows["ifa-int-probe-records"]["hopcc.ifa.stack"][0]))
+    tap.claim("IFA: node 7, TTL 63, no speed code, port 9", words[0] == 7 << 8 | 63 and words[1] >> 28 == 15 and
+              words[2] >> 16 == 9, str(words))
+    words = struct.unpack("!6I", bytes.fromhex(rows["intmd-int-probe-records"]["hopcc.intmd.stack"][0]))
+    tap.claim("INT-MD: node 7, port 9", words[0] == 7 and words[1] & 0xffff == 9, str(words))
+
+
 def filters(path, names):
     for expression, want in (
             ("hopcc.csig.locator == 7", {"csig-compact", "vlan-csig-compact"}),
@@ -186,7 +213,8 @@ def other_numbers(folder, packets):
 def cut_short(folder, packets):
     """No length of a frame is an error of the scripts."""
     path = f"{folder}/short.pcap"
-    names = ("int-handshake", "int-probe-records", "int-udp", "int-option", "csig-expanded", "csig-option-10", "xcp-3")
+    names = ("int-handshake", "int-probe-records", "int-udp", "int-option", "csig-expanded", "csig-option-10", "xcp-3",
+             "ifa-int-probe-records", "intmd-int-probe-records")
     write_capture(path, [packets[name][:n] for name in names for n in range(14, len(packets[name]))])
     out = tshark(path, "-T", "fields", "-e", "frame.number", "-e", "_ws.lua.text", "-e", "_ws.lua.error")
     lines = out.splitlines()
@@ -232,9 +260,10 @@ def main():
         for name, row in rows.items():
             compare(name, row, of_scapy(Ether(packets[name])))
         known(rows)
+        others(path, rows, names)
         hidden = [n for n, row in zip(names, dissected(path, ["tcp.dstport"], lua=False)) if not row["tcp.dstport"]]
         tap.claim("without the dissectors TCP is hidden below each header and tag", sorted(hidden) == sorted(
-            n for n in names if re.search(r"xcp|int-data|int-udp|handshake|csig-(compact|expanded)", n)), str(hidden))
+            n for n in names if re.search(r"xcp|ifa|int-data|int-udp|handshake|csig-(compact|expanded)", n)), str(hidden))
         filters(path, names)
         other_numbers(folder, packets)
         cut_short(folder, packets)

@@ -3,7 +3,7 @@
 """Record one frame of each form that the carriers send: the reference for the dissectors and for the
 layers of scapy. Prints lines of "NAME HEX", which frames.txt holds.
 
-    tools/lab/lab exec -- /usr/bin/python3 -B selftests/interfaces/record_frames.py
+    tools/lab/lab exec -- /usr/bin/python3 -B selftests/interfaces/record_frames.py [int|csig|xcp|formats]
 
     a ---- [r-a] r [r-b] ---- b         see selftests/netns/hosts.py
 """
@@ -20,7 +20,7 @@ import hosts
 from hosts import close, connect, sysctl
 
 ETH_P_ALL, SOL_PACKET, PACKET_OUTGOING = 3, 263, 4
-TCP, UDP, GRE, XCP, INT = 6, 17, 47, 63, 254
+HOP, TCP, UDP, GRE, XCP, IFA, INT = 0, 6, 17, 47, 63, 253, 254
 TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
 KINDS = ("records", "summary", "ratio", "window")
 
@@ -59,6 +59,11 @@ def of_transport(protocol, data):
     if protocol == XCP:
         inner = of_transport(data[1], data[20:])
         return [f"xcp-{data[0] & 15}" + ("-gre" if data[1] == GRE else "")] + inner
+    if protocol == HOP:
+        return ["ioam"] + of_transport(data[0], data[(data[1] + 1) * 8:])
+    if protocol == IFA:
+        # Behind the header and TCP's of 20 bytes: the metadata's header, and its length in words.
+        return ["ifa"] + of_transport(data[1], data[4:24] + data[28 + data[27] * 4:])
     if protocol == INT:
         return ["int-" + TYPES[data[2]]] + of_transport(data[0], data[data[1] * 4 + 8:])
     if protocol == UDP and data[2:4] == struct.pack("!H", 65108):
@@ -66,6 +71,9 @@ def of_transport(protocol, data):
     if protocol != TCP:
         return []
     found, payload = options(data), data[(data[12] >> 4) * 4:]
+    if payload[:1] == b"\x10":
+        found.append("intmd")
+        payload = payload[(payload[1] + 1) * 4:]
     if payload[:4] == b"hINT":
         kind = struct.unpack_from("!H", payload, 28)[0]
         found.append(f"int-{TYPES[payload[42]]}-{KINDS[kind]}")
@@ -179,6 +187,27 @@ def record_int(recorder):
     recorder.collect()
 
 
+def record_formats(recorder):
+    """Probes that ask other switches, and what a hop of each format has written into them."""
+    for name, value in (("tcp_hpccpp_rate_mbit", 100), ("int_space", 1), ("int_forward", 0), ("int_encap", 0),
+                        ("csig", 1)):
+        sysctl("a", f"hopcc/{name}", value)
+    sysctl("b", "hopcc/int_reverse", 0)
+    hosts.ip("-n r ioam namespace add 1\n")
+    sysctl("r", "ipv6/ioam6_id", 7)
+    sysctl("r", "ipv6/conf/r-a/ioam6_enabled", 1)
+    sysctl("r", "ipv6/conf/r-b/ioam6_id", 2 << 12 | 9)
+    for number, name in enumerate(("ifa", "ioam", "intmd"), 1):
+        queue(f"int rate 100mbit switch_id 7 port_id 9 formats {name} node_id 7 dscp_intmd 27")
+        sysctl("a", "hopcc/int_format", number)
+        for end in "ab":
+            sysctl(end, "hopcc/int_unsupported_s", 0)
+        talk("hpccpp", 6 if name == "ioam" else 4)
+        recorder.collect()
+    # Answers and handshakes are those of record_int().
+    recorder.frames = {name: frame for name, frame in recorder.frames.items() if "probe" in name}
+
+
 def record_csig(recorder):
     for device, number in (("r-a", 5), ("r-b", 7)):
         queue(f"csig rate 100mbit lm all compact {number} lm all expanded {0x1200 + number}", device)
@@ -199,7 +228,8 @@ def main():
     for module in ("tcp_hpccpp", "tcp_csig", "tcp_xcp"):
         hosts.run(f"modprobe {module}", check=False)
     hosts.build_path()
-    for record in (record_int, record_csig, record_xcp):
+    records = {"int": record_int, "csig": record_csig, "xcp": record_xcp, "formats": record_formats}
+    for record in [records[name] for name in sys.argv[1:] or records]:
         recorder = Recorder()
         record(recorder)
         for name, frame in recorder.frames.items():

@@ -134,6 +134,8 @@ CASES = [
     ("uncounted comment of a metric", '"goodput"', "\"counted('seen')\"", ["claim 1: metric", "counter 'seen'", "none is there"]),
     ("unknown comment of a metric", '[[claim]]\nmetric = "goodput"',
      FIREWALL + "[[claim]]\nmetric = \"counted('sen')\"", ["claim 1: metric", "counter 'sen'", "allowed: seen"]),
+    ("an IOAM namespace of 17 bits", '[[flow]]', '[[host]]\nname = "s1"\nioam = 65536\n[[flow]]',
+     ["host 1: ioam", "0 to 65535"]),
     ("rules that are no text", '[[flow]]', '[[host]]\nname = "s1"\nnft = 1\n[[flow]]', ["host 1: nft", "write a string"]),
     ("unknown key of a change", '[[flow]]', CHANGE + 'speed = "1gbit"\n[[flow]]', ["change 1", "'speed'", "allowed", "mtu"]),
     ("change of nothing", '[[flow]]', CHANGE.replace("mtu", "# mtu") + '[[flow]]', ["change 1", "nothing changes", "rate"]),

@@ -449,8 +449,8 @@ def brownfield(version):
     without(version, "peer without support")
     sysctl("b", "hopcc/int", 1)
     proto = {4: "ip", 6: "ipv6"}[version]
-    for dev, name, first in (("r-a", "protocol dropped", (0.9, 1.5)),
-                             ("r-b", "protocol dropped on the way back", (0.9, 1.5))):
+    for dev, name, first in (("r-a", "protocol dropped", (0.1, 0.2)),
+                             ("r-b", "protocol dropped on the way back", (0.1, 0.2))):
         run(f"ip netns exec r tc qdisc add dev {dev} clsact")
         run(f"ip netns exec r tc filter add dev {dev} ingress protocol {proto} flower"
             " ip_proto fe action drop")
@@ -469,7 +469,7 @@ def dropped_back(version, name):
     exact = transfer([Stream(*pair, 2 * MB)])
     hosts.close(*pair)
     settle()
-    tap.claim(f"IPv{version} {name}: exact", exact and opened < 1.5,
+    tap.claim(f"IPv{version} {name}: exact", exact and opened < 0.2,
               f"opened in {opened:.3f} s")
     forget()
 

@@ -82,10 +82,13 @@ def used(pairs, total, start_s):
     return len(pairs) * total / (time.monotonic() - start_s) / (MBIT * 125000)
 
 
-def flow(total, options=None, streams=1, version=6, cc="hpccpp"):
-    """Streams from a to b. Return (exact, congestion controls, mean RTT, counts of a, of b)."""
+def flow(total, options=None, streams=1, version=6, cc="hpccpp", halfway=None):
+    """Streams from a to b, and halfway() in between. Return (exact, congestion controls, mean RTT, counts
+    of a, of b).
+    """
     before = [counts(end) for end in "ab"]
     pairs, rtts = [], []
+    left = [halfway] if halfway else []
     for _ in range(streams):
         pair = connect(version, cc=cc)
         if options:
@@ -95,6 +98,8 @@ def flow(total, options=None, streams=1, version=6, cc="hpccpp"):
     def sample(received):
         if is_steady(received, total * streams):
             rtts.append(srtt_us(pairs[0][0]))
+            if left:
+                left.pop()()
 
     start_s = time.monotonic()
     exact = transfer([Stream(*pair, total) for pair in pairs], meanwhile=sample)
@@ -115,7 +120,12 @@ def ioam():
     sysctl("a", "hopcc/int_format", 2)
     sysctl("a", "hopcc/int_space", 1)
     tap.equal("a layout is accepted", intlayout("b", "set", "-", table=LAYOUT), (0, ""))
-    exact, names, rtt, a, b = flow(2 * MB, streams=2)
+    # Another table, of another netns and of this one, in the middle of the connections.
+    done = []
+    exact, names, rtt, a, b = flow(2 * MB, streams=2, halfway=lambda: done.extend([
+        intlayout("a", "set", "-", table=LAYOUT), intlayout("a", "del"),
+        intlayout("b", "set", "-", table=LAYOUT + "space 1\n")]))
+    tap.equal("tables are replaced in between", done, [(0, "")] * 3)
     show("a", a)
     show("b", b)
     reno = flow(2 * MB, streams=2, cc="reno")[2]

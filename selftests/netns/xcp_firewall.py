@@ -180,13 +180,13 @@ def firewalls_on_hosts(version):
 CASES = (
     ({"a": HOST_FIREWALL, "b": HOST_FIREWALL}, firewalls_on_hosts),
     ({"r": ROUTER_LETS_XCP}, lambda v: with_xcp(v, "router lets the protocol pass")),
-    ({"r": ROUTER_TCP_ONLY}, lambda v: without_xcp(v, "router passes TCP only", 1.5)),
-    ({"r": MASQUERADE}, lambda v: without_xcp(v, "source NAT on the router", 1.5)),
+    ({"r": ROUTER_TCP_ONLY}, lambda v: without_xcp(v, "router passes TCP only", 0.4)),
+    ({"r": MASQUERADE}, lambda v: without_xcp(v, "source NAT on the router", 0.4)),
     ({"r": ROUTER_STATEFUL}, nat_begins),
     ({"r": FORWARD_PORTS},
      lambda v: without_xcp(v, "destination NAT on the router", 0.1, to=ROUTER)),
     ({"a": OWN_DNAT},
-     lambda v: without_xcp(v, "destination NAT on the host", 1.5, to=SERVICE)),
+     lambda v: without_xcp(v, "destination NAT on the host", 0.4, to=SERVICE)),
 )
 
 

@@ -242,6 +242,23 @@ def ioam_is_complete(wire):
         expect_counts(wire, before, {"ioam": 1})
 
 
+def intmd_in_probes(wire):
+    """The DSCP of INT-MD may be that of probes: a probe without INT-MD is no malformed packet."""
+    wire.qdisc(f"root handle 10: int rate 10mbit port_id {OWN_PORT} formats intmd node_id {NODE} dscp_intmd 27")
+    probe = b"hINT" + bytes(36) + struct.pack("!BBBBI", 0, 5, 3, 0, 0) + bytes(8) + struct.pack("!I", 1 << 28)
+    for data, grown in ((probe, 0), (intmd() + probe, 24)):
+        before = wire.stats()
+        sent = frame(*ip(4, segment(4, TCP, data), TCP, dsfield=27 << 2))
+        got = wire.pass_one(sent)
+        expect(len(got), len(sent) + grown, "length")
+        # The record of this hop is there, and TCP's checksum is right.
+        at = 34 + 20 + (16 + grown if grown else 0)
+        expect((got[at:at + 4], got[at + 44] >> 4), (b"hINT", 1), "message and nHop")
+        expect(network(got), network(frame(*ip(4, segment(4, TCP, got[54:]), TCP, dsfield=27 << 2))), "checksum")
+        expect_counts(wire, before, {"intmd": 1} if grown else {})
+        expect(wire.stats()["stamped"]["probe"] - before["stamped"]["probe"], 1, "records")
+
+
 def ioam_left_alone(wire):
     """A trace whose newest data is of another router, and any that is not valid."""
     wire.qdisc(ROOT)
@@ -347,5 +364,5 @@ def off_by_default(wire):
     assert "written" not in wire.stats(), wire.stats()
 
 
-CHECKS = (ifa_grows, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, ioam_is_complete, ioam_left_alone,
+CHECKS = (ifa_grows, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, intmd_in_probes, ioam_is_complete, ioam_left_alone,
           behind_a_stock_router, delay_in_the_qdisc, clones_grow_apart, off_by_default)

@@ -225,6 +225,21 @@ def question(version, behind=b"", **more):
     return lambda head: probe(version, message() + head + behind, **more)
 
 
+def behind_intmd(version, stack=bytes(24)):
+    """A probe into which another switch has written INT-MD, before this one."""
+    return lambda head: probe(version, int_foreign.intmd(stack) + message() + head)
+
+
+def behind_ifa(version, stack=bytes(64), following=TCP, **more):
+    """The same for IFA: the checksum is that of TCP without it."""
+    def make(head):
+        segment = with_check(version, TCP, tcp(message() + head))
+        words = struct.pack("!BBBB", 0, 0, 255, len(stack) // 4)
+        data = struct.pack("!BBBB", 0x20, following, 0, 64) + segment[:20] + words + stack + segment[20:]
+        return frame(*ip(version, data, int_foreign.IFA, dsfield=DSCP_PROBE << 2 | 2, **more))
+    return make
+
+
 STAMPED = [
     ("IPv4", made(inband, 4), H, "data", {}),
     ("IPv6", made(inband, 6), H, "data", {}),
@@ -258,6 +273,10 @@ STAMPED = [
     ("probe in two tags", question(4, tags=["ad", "q"]), header(PROBE), "probe", {}),
     ("probe in a padded frame", lambda head: question(4)(head) + bytes(20), header(PROBE, slots=0),
      "probe", {"port": None, "full": 1}),
+    ("probe behind INT-MD, IPv4", behind_intmd(4), header(PROBE), "probe", {}),
+    ("probe behind INT-MD without metadata, IPv6", behind_intmd(6, b""), header(PROBE), "probe", {}),
+    ("probe behind IFA, IPv4", behind_ifa(4), header(PROBE), "probe", {}),
+    ("probe behind IFA without metadata, IPv6", behind_ifa(6, b""), header(PROBE), "probe", {}),
 ]
 
 
@@ -322,6 +341,14 @@ UNTOUCHED += [
                                            dsfield=DSCP_PROBE << 2)), None, {}),
     ("TCP's header ends behind the packet", frame(*ip(4, tcp(b"")[:12] + b"\xf0" + tcp(b"")[13:],
                                                       TCP, dsfield=DSCP_PROBE << 2)), None, {}),
+    ("INT-MD, another message", probe(4, int_foreign.intmd() + message(0x68494e55) + header(PROBE)), None, {}),
+    ("INT-MD that ends behind the packet", probe(6, int_foreign.intmd(total=30) + P), None, {}),
+    ("half of INT-MD", probe(4, int_foreign.intmd()[:9]), None, {}),
+    ("IFA of another DSCP", frame(*ip(4, network(behind_ifa(4)(header(PROBE)))[22:], int_foreign.IFA)), None, {}),
+    ("IFA with UDP", behind_ifa(4, following=UDP)(header(PROBE)), None, {}),
+    ("IFA in a later fragment", behind_ifa(4, fragment=1)(header(PROBE)), None, {}),
+    ("IFA that ends within the stack", frame(*ip(6, network(behind_ifa(6)(header(PROBE)))[42:90], int_foreign.IFA,
+                                                 dsfield=DSCP_PROBE << 2)), None, {}),
     ("half a TCP header", frame(*ip(4, tcp(P)[:10], TCP, dsfield=DSCP_PROBE << 2)), None, {}),
     ("half a UDP header", frame(*ip(4, udp(H)[:6], UDP, dsfield=DSCP_DATA << 2)), None, {}),
     ("later fragment", inband(4, H, fragment=1), None, {}),

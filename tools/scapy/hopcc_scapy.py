@@ -11,21 +11,23 @@ Xcp                             the congestion header
 Int                             the telemetry header in front of TCP, with the two words behind it
 IntMessage, IntHeader, IntTerms a probe or an answer: TCP's payload
 CsigOption, IntOption           TCP options; as_option() makes a pair for TCP(options=[...])
+Ifa, IfaMetadata                IFA 2.0: in front of TCP's header, and behind it
+IntMd                           INT-MD 2.1 in front of a probe's message
 
 The formats are those of include/hopcc/wire.
 """
 import struct
 
-from scapy.fields import BitEnumField, BitField, ByteEnumField, ByteField, ConditionalField, IntField, \
-    PacketListField, ShortEnumField, ShortField, SignedIntField, XByteField, XIntField, \
-    XLongField, XShortEnumField
+from scapy.fields import BitEnumField, BitField, ByteEnumField, ByteField, ConditionalField, FieldLenField, \
+    IntField, PacketListField, ShortEnumField, ShortField, SignedIntField, StrLenField, XByteField, XIntField, \
+    XLongField, XShortEnumField, XShortField
 from scapy.layers.inet import GRE, IP, TCP, UDP, in4_chksum
 from scapy.layers.inet6 import IPv6, in6_chksum
 from scapy.layers.l2 import ARP, CookedLinux, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, bind_layers
 
 TPID_COMPACT, TPID_EXPANDED = 0x88b5, 0x88b6
-PROTOCOL_XCP, PROTOCOL_INT, UDP_PORT_INT = 63, 254, 65108
+PROTOCOL_XCP, PROTOCOL_IFA, PROTOCOL_INT, UDP_PORT_INT = 63, 253, 254, 65108
 OPTION, EXID_CSIG, EXID_INT = 253, 0x4353, 0x4849
 SIGNALS = {0: "min_abw", 1: "min_abw_c", 2: "max_pd"}
 TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
@@ -152,6 +154,38 @@ class IntTerms(Packet):
                    ShortField("flows", 0)]
 
 
+class Ifa(Packet):
+    """The header behind IP; TCP's checksum is that of the packet without IFA."""
+    name = "IFA"
+    fields_desc = [BitField("version", 2, 4), BitField("gns", 0, 4), ByteField("next", 6), XByteField("flags", 0),
+                   ByteField("max_words", 0)]
+
+
+class IfaMetadata(Packet):
+    """What follows TCP's header: without the checksum and the fragment's word that flags announce."""
+    name = "IFA metadata"
+    fields_desc = [XByteField("request", 0), XByteField("action", 0), ByteField("hop_limit", 255),
+                   FieldLenField("words", None, length_of="stack", fmt="B", adjust=lambda _, size: size // 4),
+                   StrLenField("stack", b"", length_from=lambda packet: packet.words * 4)]
+
+    def guess_payload_class(self, payload):
+        return message_class(payload) or Packet.guess_payload_class(self, payload)
+
+
+class IntMd(Packet):
+    name = "INT-MD"
+    fields_desc = [BitField("type", 1, 4), BitField("npt", 0, 2), BitField("reserved", 0, 2),
+                   FieldLenField("words", None, length_of="stack", fmt="B", adjust=lambda _, size: size // 4 + 3),
+                   XShortField("original", 0), BitField("version", 2, 4), BitField("flags", 0, 3),
+                   BitField("reserved_2", 0, 12), BitField("hop_words", 6, 5), ByteField("remaining_hops", 0),
+                   XShortField("bitmap", 0xd500), ShortField("domain", 0), XShortField("domain_bitmap", 0),
+                   XShortField("domain_flags", 0),
+                   StrLenField("stack", b"", length_from=lambda packet: max(0, packet.words - 3) * 4)]
+
+    def guess_payload_class(self, payload):
+        return message_class(payload) or Packet.guess_payload_class(self, payload)
+
+
 class CsigOption(Part):
     """A TCP option from its kind on: data is empty, a zero byte (a question), or the data of a tag."""
     name = "CSIG option"
@@ -212,12 +246,26 @@ for shim, field in ((Xcp, "protocol"), (Int, "next")):
 bind_layers(UDP, Int, dport=UDP_PORT_INT)
 bind_layers(IntMessage, IntHeader)
 
+bind_layers(IP, Ifa, proto=PROTOCOL_IFA, frag=0)
+bind_layers(IPv6, Ifa, nh=PROTOCOL_IFA)
+bind_layers(Ifa, TCP, next=6)
+bind_layers(Ifa, UDP, next=17)
+
 guess_by_port = TCP.guess_payload_class
 
 
+def message_class(payload):
+    """Return the class of a probe and of an answer, by their magic number; None for other data."""
+    return IntMessage if payload[:4] == struct.pack("!I", MAGIC) else None
+
+
 def guess_message(self, payload):
-    """A probe and an answer are found by their magic number, whatever the ports are."""
-    return IntMessage if payload[:4] == struct.pack("!I", MAGIC) else guess_by_port(self, payload)
+    """A probe and an answer are found whatever the ports are; INT-MD only in front of one."""
+    if isinstance(self.underlayer, Ifa):
+        return IfaMetadata
+    if payload[:1] == b"\x10" and len(payload) > 1 and message_class(payload[payload[1] * 4 + 4:]):
+        return IntMd
+    return message_class(payload) or guess_by_port(self, payload)
 
 
 TCP.guess_payload_class = guess_message

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0
 -- Dissectors of Wireshark and tshark for the headers of hopcc: CSIG's tags, XCP's congestion header,
--- HPCC++'s telemetry (INT), its probes and answers, and the TCP options of CSIG and INT. TCP below the
--- headers is dissected as TCP. `make install` puts this file where Wireshark looks for it; without:
+-- HPCC++'s telemetry (INT), its probes and answers, and the TCP options of CSIG and INT; also for IFA 2.0, and
+-- for INT-MD 2.1 in front of a probe. Wireshark knows IOAM. TCP below the headers is dissected as TCP. `make install` puts this file where Wireshark looks for it; without:
 --
 --	tshark -X lua_script:tools/wireshark/hopcc.lua -r FILE -Y hopcc.csig.locator
 --
@@ -284,6 +284,114 @@ function int.dissector(buffer, pinfo, tree)
 	return buffer:len()
 end
 
+-- IFA 2.0 ----------------------------------------------------------------------------------------------
+
+local ifa = Proto("hopcc.ifa", "Inband Flow Analyzer 2.0")
+local ifa_field = {
+	version = ProtoField.uint8("hopcc.ifa.version", "Version", base.DEC, nil, 0xf0),
+	gns = ProtoField.uint8("hopcc.ifa.gns", "Global namespace", base.DEC, nil, 0x0f),
+	next = ProtoField.uint8("hopcc.ifa.next", "Next header", base.DEC),
+	flags = ProtoField.uint8("hopcc.ifa.flags", "Flags", base.HEX),
+	most = ProtoField.uint8("hopcc.ifa.max_words", "Maximum length, words", base.DEC),
+	request = ProtoField.uint8("hopcc.ifa.request", "Request vector", base.HEX),
+	action = ProtoField.uint8("hopcc.ifa.action", "Action vector", base.HEX),
+	limit = ProtoField.uint8("hopcc.ifa.hop_limit", "Hop limit", base.DEC),
+	words = ProtoField.uint8("hopcc.ifa.words", "Current length, words", base.DEC),
+	stack = ProtoField.bytes("hopcc.ifa.stack", "Metadata, the newest hop first"),
+}
+ifa.fields = ifa_field
+local IFA = 253
+
+-- The length of TCP's or UDP's header behind the one of IFA; 0 if it is not there.
+local function ifa_transport_bytes(buffer)
+	local next = buffer(1, 1):uint()
+	if next == 17 then
+		return 8
+	end
+	return next == TCP and buffer:len() >= 24 and buffer(16, 1):bitfield(0, 4) * 4 or 0
+end
+
+-- Positions of the metadata's header and of its end; 0 if the packet is no IFA, is cut, or has the metadata
+-- at its end (flag TS).
+local function ifa_places(buffer)
+	if buffer:len() < 8 or buffer(0, 1):bitfield(0, 4) ~= 2 or buffer(2, 1):bitfield(4) == 1 then
+		return 0, 0
+	end
+	local transport = ifa_transport_bytes(buffer)
+	-- A word each for the flags C and MF
+	local at = 4 + transport + 4 * (buffer(2, 1):bitfield(7) + buffer(2, 1):bitfield(3))
+	if transport == 0 or buffer:len() < at + 4 then
+		return 0, 0
+	end
+	local stop = at + 4 + buffer(at + 3, 1):uint() * 4
+	return buffer:len() >= stop and at or 0, stop
+end
+
+function ifa.dissector(buffer, pinfo, tree)
+	local at, stop = ifa_places(buffer)
+	if at == 0 then
+		return 0
+	end
+	local branch = tree:add(ifa, buffer(0, stop))
+	branch:add(ifa_field.version, buffer(0, 1))
+	branch:add(ifa_field.gns, buffer(0, 1))
+	branch:add(ifa_field.next, buffer(1, 1))
+	branch:add(ifa_field.flags, buffer(2, 1))
+	branch:add(ifa_field.most, buffer(3, 1))
+	branch:add(ifa_field.request, buffer(at, 1))
+	branch:add(ifa_field.action, buffer(at + 1, 1))
+	branch:add(ifa_field.limit, buffer(at + 2, 1))
+	branch:add(ifa_field.words, buffer(at + 3, 1))
+	if stop > at + 4 then
+		branch:add(ifa_field.stack, buffer(at + 4, stop - at - 4))
+	end
+	-- TCP with its data, as it was without IFA
+	local whole = buffer(4, ifa_transport_bytes(buffer)):bytes()
+	if buffer:len() > stop then
+		whole:append(buffer(stop):bytes())
+	end
+	pass_on(ip_protocols, buffer(1, 1):uint(), whole:tvb("Without IFA")(), pinfo, tree)
+	return buffer:len()
+end
+
+-- INT-MD 2.1 in front of a probe's message ----------------------------------------------------------------
+
+local intmd = Proto("hopcc.intmd", "INT-MD 2.1")
+local intmd_field = {
+	words = ProtoField.uint8("hopcc.intmd.words", "Length without the shim, words", base.DEC),
+	original = ProtoField.uint16("hopcc.intmd.original", "Original value", base.HEX),
+	flags = ProtoField.uint8("hopcc.intmd.flags", "D, E, M", base.HEX, nil, 0x0e),
+	hop_words = ProtoField.uint8("hopcc.intmd.hop_words", "Length of a hop, words", base.DEC, nil, 0x1f),
+	remaining = ProtoField.uint8("hopcc.intmd.remaining_hops", "Remaining hops", base.DEC),
+	bitmap = ProtoField.uint16("hopcc.intmd.bitmap", "Instructions", base.HEX),
+	domain = ProtoField.uint16("hopcc.intmd.domain", "Domain", base.DEC),
+	stack = ProtoField.bytes("hopcc.intmd.stack", "Metadata, the newest hop first"),
+}
+intmd.fields = intmd_field
+
+-- Return: the offset of the message behind INT-MD; 0 if there is none.
+local function add_intmd(payload, tree)
+	if payload:len() < 20 or payload(0, 1):bitfield(0, 4) ~= 1 or payload(4, 1):bitfield(0, 4) ~= 2 then
+		return 0
+	end
+	local stop = (payload(1, 1):uint() + 1) * 4
+	if stop < 16 or payload:len() < stop + 4 or payload(stop, 4):uint() ~= INT_MAGIC then
+		return 0
+	end
+	local branch = tree:add(intmd, payload(0, stop))
+	branch:add(intmd_field.words, payload(1, 1))
+	branch:add(intmd_field.original, payload(2, 2))
+	branch:add(intmd_field.flags, payload(4, 1))
+	branch:add(intmd_field.hop_words, payload(6, 1))
+	branch:add(intmd_field.remaining, payload(7, 1))
+	branch:add(intmd_field.bitmap, payload(8, 2))
+	branch:add(intmd_field.domain, payload(10, 2))
+	if stop > 16 then
+		branch:add(intmd_field.stack, payload(16, stop - 16))
+	end
+	return stop
+end
+
 -- TCP: messages and options ---------------------------------------------------------------------------
 
 -- Probes and answers are TCP segments of old bytes, and options have experimental numbers that TCP's
@@ -292,6 +400,7 @@ local messages = Proto("hopcc", "hopcc in TCP")
 local payloads, option_fields = Field.new("tcp.payload"), Field.new("tcp.options")
 
 local function add_message(payload, pinfo, tree)
+	payload = payload(add_intmd(payload, tree))
 	if payload:len() < 52 or payload(0, 4):uint() ~= INT_MAGIC then
 		return
 	end
@@ -395,6 +504,7 @@ local function register_all()
 	numbers.expanded = register(ethertypes, expanded_tag, csig.prefs.expanded, numbers.expanded)
 	numbers.xcp = register(ip_protocols, xcp, xcp.prefs.protocol, numbers.xcp)
 	numbers.int = register(ip_protocols, int, int.prefs.protocol, numbers.int)
+	ip_protocols:add(IFA, ifa)
 	numbers.port = register(udp_ports, int, int.prefs.port, numbers.port)
 end
 

@@ -127,11 +127,13 @@ struct hop_flow {
 
 /*
  * Bits of hop_flow.flags: the handshake is not complete; the next pure ACK must carry a header
- * that asks the peer; the next pure ACK must carry a header that answers the peer.
+ * that asks the peer; the next pure ACK must carry a header that answers the peer; the timeout of
+ * the SYN is shortened.
  */
 #define HOP_FLOW_HALF_OPEN 0
 #define HOP_FLOW_ASKS 1
 #define HOP_FLOW_ANSWERS 2
+#define HOP_FLOW_HURRIES 3
 
 /**
  * struct hop_flow_counts - counters of the flow table for a network namespace

@@ -36,9 +36,12 @@ struct hop_segment {
  * @kind: kind of the carrier's flows
  * @asks: returns true if the first SYN of a socket must carry a header; not called for a SYN
  *	with data
+ * @wait_shift: log2 of the part of the usual timeout, 1 s, after which a SYN with a header is sent
+ *	again without one
  */
 struct hop_handshake_ops {
 	const struct hop_flow_kind *kind;
+	u8 wait_shift;
 	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
 };
 

@@ -10,6 +10,8 @@ from .topology import Gateways, Network, Port, address, next_hops
 
 # Handle of the first qdisc below a link; the next ones count up.
 FIRST_HANDLE = 10
+# Speeds of IOAM's egress ID by their code, Mbit/s.
+SPEEDS_MBIT = (0, 10, 100, 1000, 2500, 10000, 25000, 40000, 50000, 100000, 200000, 400000, 800000, 1600000, 5000)
 
 SYSCTLS = {
     "net.ipv4.ip_forward": "1",
@@ -54,7 +56,13 @@ def ip_batch(net: Network, node: str) -> list[str]:
         lines.append("link set bridge up")
     for port in net.at[node]:
         lines += port_lines(net, port, " master bridge" if bridge else "")
+    lines += [f"ioam namespace add {space}" for space in ioam_spaces(net, node)]
     return lines if bridge else lines + list(route_lines(net, node))
+
+
+def ioam_spaces(net: Network, node: str) -> list[int]:
+    """The IOAM namespaces that a node is to know."""
+    return list(dict.fromkeys(host.ioam for host in net.case.hosts if node in host.name and host.ioam is not None))
 
 
 def port_lines(net: Network, port: Port, master: str = "") -> Iterator[str]:
@@ -128,8 +136,9 @@ def tc_batch(net: Network, node: str) -> list[str]:
 
 
 def queue_lines(port: Port, queue: str, first_handle: int) -> Iterator[str]:
-    """The qdiscs below the link, in place of those that are there."""
+    """The qdiscs below the link, in place of those that are there; %node and %port are numbers."""
     parent = "1:1"
+    queue = queue.replace("%node", str(port.number)).replace("%port", str(port.index))
     for handle, words in enumerate(queue.split(" / "), first_handle):
         yield f"qdisc replace dev {port.peer} parent {parent} handle {handle}: {words}"
         parent = f"{handle}:1"
@@ -151,21 +160,42 @@ def link_seed(port: Port, seed: int) -> int:
 
 
 def sysctl_lines(net: Network, node: str) -> list[str]:
-    settings = SYSCTLS | net.case.network.of_nodes.get(node, {}) | net.case.network.sysctl
+    settings = SYSCTLS | ioam_sysctls(net, node) | net.case.network.of_nodes.get(node, {}) | net.case.network.sysctl
     for host in net.case.hosts:
         if node in host.name:
             settings.update(host.sysctl)
     return as_paths(settings)
 
 
-def firewalls(net: Network) -> dict[str, str]:
-    """node -> its rules, as nft reads them."""
-    rules: dict[str, str] = {}
+def ioam_sysctls(net: Network, node: str) -> dict[str, str]:
+    """An IOAM node that reports each port's speed, in the way of the layout linux-ioam."""
+    if not ioam_spaces(net, node):
+        return {}
+    settings = {"net.ipv6.ioam6_id": str(net.at[node][0].number)}
+    for port in net.at[node]:
+        settings[f"net.ipv6.conf.{port.peer}.ioam6_enabled"] = "1"
+        settings[f"net.ipv6.conf.{port.peer}.ioam6_id"] = str(speed_code(port.egress.rate) << 12 | port.index)
+    return settings
+
+
+def speed_code(rate_bps: int) -> int:
+    """The code of the layout linux-ioam; 0: this speed has none."""
+    return SPEEDS_MBIT.index(rate_bps // 10**6) if rate_bps // 10**6 in SPEEDS_MBIT else 0
+
+
+def of_nodes(net: Network, key: str) -> dict[str, str]:
+    """node -> the text that [[host]] has for it, under this key."""
+    texts: dict[str, str] = {}
     for host in net.case.hosts:
         for node in host.name:
-            if host.nft.strip():
-                rules[node] = rules.get(node, "") + host.nft.rstrip("\n") + "\n"
-    return rules
+            if getattr(host, key).strip():
+                texts[node] = texts.get(node, "") + getattr(host, key).rstrip("\n") + "\n"
+    return texts
+
+
+def firewalls(net: Network) -> dict[str, str]:
+    """node -> its rules, as nft reads them."""
+    return of_nodes(net, "nft")
 
 
 def as_paths(settings: dict[str, str]) -> list[str]:

@@ -35,10 +35,11 @@ def write(net: Network, folder: Path) -> None:
         put(f"{node}.sysctl", batches.sysctl_lines(net, node))
     put(".sysctl", batches.as_paths(batches.GLOBAL_SYSCTLS))
     put("nodes", net.nodes)
-    firewalls = batches.firewalls(net)
-    for node, rules in firewalls.items():
-        put(f"{node}.nft", rules.splitlines())
-    put("firewalls", firewalls)
+    for name, key in (("firewalls", "nft"), ("layouts", "layout")):
+        texts = batches.of_nodes(net, key)
+        for node, words in texts.items():
+            put(f"{node}.{key}", words.splitlines())
+        put(name, texts)
     plan, changes = change_plan(net)
     put("change.plan", plan)
     for name, lines in changes.items():

@@ -77,6 +77,8 @@ class Host:
     name: Names
     sysctl: Sysctls = field(default_factory=dict)
     nft: Text = ""
+    layout: Text = ""
+    ioam: Annotated[int, integer(0, 0xffff)] | None = None
 
 
 def pairs(left: list[str], right: list[str], pairwise: bool) -> list[tuple[str, str]]:

@@ -31,6 +31,7 @@ class Port:
     end: str            # "a" or "b"
     index: int
     mac: str
+    number: int         # of its node, from 1 on
     segment: int = -1
     ipv4: str = ""
     ipv6: str = ""
@@ -74,13 +75,14 @@ class Network:
 def build(case: Case, seed: int = 1) -> Network:
     net = Network(case, seed)
     net.at = {n: [] for n in case.nodes}
+    numbers = {node: number_ for number_, node in enumerate(case.nodes, 1)}
     index = 0
     for link in case.links:
         for a, b in link.pairs:
             index += 1
             for node, peer, end, side in ((a, b, "a", 1), (b, a, "b", 2)):
                 mac = f"02:00:00:{index >> 8:02x}:{index & 255:02x}:{side:02x}"
-                port = Port(node, peer, link, end, index, mac)
+                port = Port(node, peer, link, end, index, mac, numbers[node])
                 net.ports[port.name] = port
                 net.at[node].append(port)
     number(net)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Names, Overhead, Period, Probability, Queue,
-                    Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, group, integer, list_of,
+                    Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, even, group, integer, list_of,
                     names_or_none, one_of, one_or_list, text, tracepoint)
 from .sizes import Sizes
 from .tables import Fault, Key, Params, keys_of, values
@@ -21,7 +21,7 @@ ARRIVALS = ("poisson", "incast")
 # The keys that each kind of fabric takes (fabric.py).
 FABRICS = {"leaf-spine": ("hosts", "leaves", "spines"), "fat-tree": ("k",)}
 Cc = Annotated[str, cc]
-Few = Annotated[int, integer(1, 256)]
+Few = Annotated[int, integer(1, 2048)]
 Many = Annotated[int, integer(1, 1000)]
 
 
@@ -60,7 +60,7 @@ class FabricTable:
     hosts: Few | None = None
     leaves: Few | None = None
     spines: Few | None = None
-    k: Annotated[int, one_of(2, 4, 6, 8)] | None = None
+    k: Annotated[int, even(2, 24)] | None = None
     rate: Rate
     up_rate: Rate | None = None
     delay: Delay = 0

@@ -16,6 +16,8 @@ COMMON_KEYS = {"count", "parallel", "think", "bytes", "stagger", "warm", "pairwi
 NEEDED_KEYS = {"poisson": ("sizes", "load"), "incast": ("bytes", "fanin")}
 # Without [sample] ports, so many are sampled: a sample costs wall time.
 PORTS_SAMPLED = 8
+# The kernel's BR_MAX_PORTS, of which it does not use the first.
+BRIDGE_LINKS_MAX = 1023
 
 
 def check(case: Case, folder: Path) -> None:
@@ -65,6 +67,10 @@ def check_links(case: Case) -> None:
             if a == b or frozenset((a, b)) in seen:
                 raise Fault(f"{place}: {a} and {b} cannot be linked (again)")
             seen.add(frozenset((a, b)))
+    for node in case.network.bridges:
+        links = sum(node in pair for pair in seen)
+        if links > BRIDGE_LINKS_MAX:
+            raise Fault(f"network: bridge {node!r} has {links} links: the kernel's have {BRIDGE_LINKS_MAX} ports at most")
     linked = set(itertools.chain(*seen))
     for node in case.nodes:
         if node not in linked:

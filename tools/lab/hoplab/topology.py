@@ -221,8 +221,8 @@ def search_hops(net: Network, node: str) -> dict[int, Gateways]:
         # The routers that are one hop further away, and then what lies beyond them.
         routers: dict[str, Gateways] = {}
         for segment in level:
-            for router in routers_of(net, segment, node):
-                if router.node not in seen:
+            for router in net.routers[segment]:
+                if router.node not in seen and is_usable(net, router):
                     add_hops(routers, router.node, [(first, gateway or router) for first, gateway in found[segment]])
         beyond: dict[int, Gateways] = {}
         for router_, hops in routers.items():
@@ -237,7 +237,7 @@ def search_hops(net: Network, node: str) -> dict[int, Gateways]:
 
 def add_hops(found: dict[Any, Gateways], key: Any, hops: Gateways) -> None:
     known = found.setdefault(key, [])
-    known += [hop for hop in hops if hop not in known]
+    known += [hop for hop in hops if hop not in known] if known else hops
 
 
 def routers_of(net: Network, segment: int, node: str) -> list[Port]:

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .prefixes import aggregated
+from .schema import Case
 from .topology import (IPV4_BITS, IPV6_BITS, Block, Gateways, Network, Port, address, hops_to, is_up, next_hops,
                        only_router)
+from .tunnels import tunnel_lines
 
 # Handle of the first qdisc below a link; the next ones count up.
 FIRST_HANDLE = 10
@@ -63,9 +65,10 @@ def ip_batches(net: Network) -> Batches:
     """In a large network: ip sets the nodes up that have more than addresses, neighbours and plain routes."""
     found = Batches()
     extra = host_routes(net)
+    ends = {end for tunnel in net.case.tunnels for end in (tunnel.a, tunnel.b)}
     for node in net.nodes:
         lines = ip_batch(net, node) + extra.get(node, [])
-        if net.is_large and node not in net.bridges and node not in extra:
+        if net.is_large and node not in net.bridges and node not in extra and node not in ends:
             found.plain += [f"node {node}", *lines]
         else:
             found.own[node] = lines
@@ -80,7 +83,7 @@ def ip_batch(net: Network, node: str) -> list[str]:
         lines.append("link set bridge up")
     for port in net.at[node]:
         lines += port_lines(net, port, " master bridge" if bridge else "")
-    return lines if bridge else lines + list(route_lines(net, node))
+    return lines if bridge else [*lines, *route_lines(net, node), *tunnel_lines(net, node)]
 
 
 def port_lines(net: Network, port: Port, master: str = "") -> Iterator[str]:
@@ -227,9 +230,13 @@ def sysctl_lines(net: Network, node: str) -> list[str]:
 
 
 def firewalls(net: Network) -> dict[str, str]:
+    return firewalls_of(net.case)
+
+
+def firewalls_of(case: Case) -> dict[str, str]:
     """node -> its rules, as nft reads them."""
     rules: dict[str, str] = {}
-    for host in net.case.hosts:
+    for host in case.hosts:
         for node in host.name:
             if host.nft.strip():
                 rules[node] = rules.get(node, "") + host.nft.rstrip("\n") + "\n"

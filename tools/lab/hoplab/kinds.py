@@ -147,6 +147,13 @@ def group(value: Any) -> str:
     return text(value)
 
 
+def name(value: Any) -> str:
+    found = names(value)
+    if len(found) != 1:
+        raise ValueError(f"{value!r}: write one name")
+    return found[0]
+
+
 def sysctls(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         raise ValueError(f"{value!r}: write a table, as {{ \"net.ipv4.tcp_ecn\" = 1 }}")
@@ -232,6 +239,7 @@ Probability = Annotated[float, probability]
 Load = Annotated[float, share]
 Overhead = Annotated[int, integer(0, wire("OVERHEAD_MAX_BYTES"))]
 Mtu = Annotated[int, integer(576, 65000)]
+Name = Annotated[str, name]
 Names = Annotated[list[str], names]
 Sysctls = Annotated[dict[str, str], sysctls]
 Queue = Annotated[str, queue]

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Names, Overhead, Period, Probability, Queue,
+from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Name, Names, Overhead, Period, Probability, Queue,
                     Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, even, group, integer, list_of,
                     names_or_none, one_of, one_or_list, text, tracepoint)
 from .sizes import Sizes
@@ -20,6 +20,8 @@ from .tables import Fault, Key, Params, keys_of, values
 ARRIVALS = ("poisson", "incast")
 # The keys that each kind of fabric takes (fabric.py).
 FABRICS = {"leaf-spine": ("hosts", "leaves", "spines"), "fat-tree": ("k",)}
+# Kinds of tunnels, and the bytes by which each makes an IP packet longer.
+TUNNELS = {"ipip": 20, "gre": 24, "vxlan": 50}
 Cc = Annotated[str, cc]
 Few = Annotated[int, integer(1, 2048)]
 Many = Annotated[int, integer(1, 1000)]
@@ -171,6 +173,17 @@ CHANGED = tuple(key.name for key in keys_of(Change) if key.default is None)
 
 
 @dataclass(kw_only=True)
+class Tunnel:
+    """[[tunnel]]: two nodes, and the hosts that each reaches through it"""
+    a: Name
+    b: Name
+    kind: Annotated[str, one_of(*TUNNELS)]
+    behind_a: Names
+    behind_b: Names
+    mtu: Mtu | None = None
+
+
+@dataclass(kw_only=True)
 class Route:
     """[[route]]; its keys `from` and `to` are sources and targets here"""
     sources: Names
@@ -193,6 +206,7 @@ class Flow:
     stagger: Time = 0
     jitter: Time = 10_000
     bytes: Size = 0
+    rate: Rate | None = None
     sndbuf: Annotated[int, SNDBUF] | None = None
     warm: Size = 0
     mode: Annotated[str, one_of("once", "persistent", "reconnect", *ARRIVALS)] = "once"
@@ -262,7 +276,7 @@ class Column:
 
 # In a file there is one table of each of the first, and a list of tables of each of the second.
 TABLES = ("run", "network", "sample", "fabric")
-ARRAYS = ("host", "link", "route", "flow", "change", "claim", "column")
+ARRAYS = ("host", "link", "tunnel", "route", "flow", "change", "claim", "column")
 
 
 @dataclass
@@ -275,6 +289,7 @@ class Case:
     sample: Sample
     hosts: list[Host]
     links: list[Link]
+    tunnels: list[Tunnel]
     routes: list[Route]
     flows: list[Flow]
     changes: list[Change]

@@ -85,7 +85,7 @@ class Network:
     segments: list[list[Port]] = field(default_factory=list)        # the ports with an address
     routers: list[list[Port]] = field(default_factory=list)         # of these, the switches' ports
     blocks: list["Block"] = field(default_factory=list)             # the addresses of each segment
-    # In a large network: the segments that are routed, those with a host. None: all segments are.
+    # In a large network: the segments that are routed, those with a host or a tunnel's end. None: all segments are.
     routed: frozenset[int] | None = None
     avoid: frozenset[Pair] = frozenset()        # links that routes do not take
     down: frozenset[Pair] = frozenset()         # links that are down: their own ends do not use them
@@ -142,8 +142,8 @@ def number(net: Network) -> None:
             net.routers.append([p for p in members if p.node in switches])
     net.blocks = blocks([len(members) for members in net.segments])
     if len(net.segments) > SEGMENTS_ROUTED:
-        hosts = frozenset(net.case.network.hosts)
-        net.routed = frozenset(p.segment for p in net.ports.values() if p.node in hosts)
+        ends = {*net.case.network.hosts, *(end for tunnel in net.case.tunnels for end in (tunnel.a, tunnel.b))}
+        net.routed = frozenset(p.segment for p in net.ports.values() if p.node in ends)
     for number_, members in enumerate(net.segments):
         for host, port in enumerate(members, 1):
             port.ipv4 = net.blocks[number_].address(host)

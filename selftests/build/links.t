@@ -144,6 +144,22 @@ def missing_names():
     return complaints
 
 
+def missing_scenarios(page="Documentation/figures.md", top="tools/lab/scenarios"):
+    """Rows of the papers' figures whose scenario is not there, or that have neither a scenario nor "none"."""
+    complaints, rows = [], 0
+    for line in text_lines(page):
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) < 4 or cells[1] in ("scenario", "---"):
+            continue
+        rows += 1
+        names = re.findall(r"`([^`]+)`", cells[1])
+        complaints += [f"{page}: {cells[0]}: no scenario {name}" for name in names
+                       if not os.path.exists(f"{top}/{name}.toml")]
+        if (not names and cells[1] != "none") or not all(cells):
+            complaints.append(f"{page}: {cells[0]}: a scenario or none, and what is published and measured")
+    return complaints + ([] if rows >= 25 else [f"{page}: {rows} rows"])
+
+
 def found_in_bad_pages():
     """What the check says of pages that are wrong on purpose."""
     with tempfile.TemporaryDirectory() as root:
@@ -173,6 +189,7 @@ def main():
         ("every page can be reached from Documentation/index.md",
          unreachable_pages("Documentation/index.md")),
         ("every page that a file names is there", missing_pages(".")),
+        ("every figure of the papers has a scenario that is there, or none", missing_scenarios()),
         ("every function and test that a page of conformance names is there", missing_names()),
     ]
     tap = Tap()

@@ -40,6 +40,7 @@ min = 1
 APART = '[[link]]\na = "{}"\nb = "s2"\nrate = "1gbit"\n'
 
 CHANGE = '[[change]]\nat = "5ms"\na = "h1"\nb = "s1"\nmtu = 1400\n'
+TUNNEL = '[[tunnel]]\na = "s1"\nb = "s2"\nkind = "gre"\nbehind_a = "h1"\nbehind_b = "h2"\n'
 FIREWALL = '[[host]]\nname = "s1"\nnft = """\ntable ip box {\n\tchain c {\n\t\tip ttl 1 counter comment "seen"\n\t}\n}\n"""\n'
 
 # The network of GOOD, and a fabric in its place.
@@ -99,7 +100,7 @@ CASES = [
     ("no duration at all", '"10ms"', '"0s"', ["run: duration", "1us to 10000s"]),
     ("endless timeout", 'duration = "10ms"', 'duration = "10ms"\ntimeout = "0s"', ["run: timeout", "1us to"]),
     ("range downwards", '"h[1-2]"]', '"h[3-1]"]', ["network: hosts", "'h[3-1]'", "upwards"]),
-    ("range without end", '"h[1-2]"]', '"h[1-9999999]"]', ["network: hosts", "1000 names"]),
+    ("range without end", '"h[1-2]"]', '"h[1-9999999]"]', ["network: hosts", "10000 names"]),
     ("no hosts", 'hosts = ["h[1-2]"]', 'hosts = []', ["network: hosts", "at least one"]),
     ("a name of the lab's", '["s1"]', '["net"]', ["network: switches", "'net'", "another name"]),
     ("flow from nobody", 'from = "h1"', 'from = []', ["flow 1: from", "at least one"]),
@@ -154,12 +155,19 @@ CASES = [
     ("rate of a metric", '"goodput"', "\"recovery('9k')\"", ["claim 1: metric", "rate_bps '9k'", "write"]),
     ("MTU of a change", '[[flow]]', CHANGE.replace("1400", "500") + '[[flow]]', ["change 1: mtu", "576 to 65000"]),
     ("send buffer", 'cc = "{cc}"', 'sndbuf = "2g"', ["flow 1: sndbuf", "'2g'", "4k to 1g"]),
+    ("a tunnel of an unknown kind", '[[flow]]', TUNNEL.replace("gre", "l2tp") + '[[flow]]', ["tunnel 1: kind", "'l2tp'", "ipip gre vxlan"]),
+    ("a tunnel to nowhere", '[[flow]]', TUNNEL + '[[flow]]', ["tunnel 1: b", "'s2'", "h1 h2 s1"]),
+    ("a tunnel's end behind it", '[[flow]]', TUNNEL.replace("s2", "h2") + '[[flow]]', ["tunnel 1: behind_b", "not behind it"]),
+    ("a tunnel of two ends on one side", '[[flow]]', TUNNEL.replace('"s2"', '["h1", "h2"]') + '[[flow]]', ["tunnel 1: b", "one name"]),
+    ("a source's rate without a unit", 'cc = "{cc}"', 'rate = 100', ["flow 1: rate", "is not a rate"]),
+    ("a bridge of too many links", NETWORK, '[network]\nhosts = "h[1-1024]"\nbridges = "b1"\n[[link]]\na = "h[1-1024]"\nb = "b1"\n'
+     'rate = "1gbit"\n', ["bridge 'b1' has 1024 links", "1023"]),
     ("a fabric's unknown kind", NETWORK, FABRIC.replace("leaf-spine", "torus"), ["fabric: kind", "'torus'", "leaf-spine fat-tree"]),
     ("a fabric without a number", NETWORK, FABRIC.replace("spines = 2", ""), ["fabric: 'spines' is missing", "hosts leaves spines"]),
     ("a fabric with another's number", NETWORK, FABRIC + "k = 4\n", ["fabric: 'k' is of another kind", "hosts leaves spines"]),
-    ("a fat tree of odd switches", NETWORK, FABRIC.replace("leaf-spine", "fat-tree") + "k = 5\n", ["fabric: k", "2 4 6 8"]),
+    ("a fat tree of odd switches", NETWORK, FABRIC.replace("leaf-spine", "fat-tree") + "k = 5\n", ["fabric: k", "even number, 2 to 24"]),
     ("a fabric without a rate", NETWORK, FABRIC.replace("rate", "# rate"), ["fabric: 'rate' is missing"]),
-    ("a fabric of too many links", NETWORK, FABRIC.replace("hosts = 2", "hosts = 256"), ["fabric: 516 links", "512"]),
+    ("a fabric of too many links", NETWORK, FABRIC.replace("hosts = 2\nleaves = 2", "hosts = 2048\nleaves = 17"), ["fabric: 34850 links", "32768"]),
     ("unknown key of a fabric", NETWORK, FABRIC + "depth = 3\n", ["fabric", "'depth'", "allowed", "up_rate"]),
     ("hosts beside a fabric", NETWORK, FABRIC + '[network]\nhosts = ["r1"]\n', ["network", "'hosts'", "allowed: sysctl"]),
     ("a fabric's link again", NETWORK, FABRIC + '[[link]]\na = "h1"\nb = "l1"\nrate = "1gbit"\n', ["link 1", "h1 and l1"]),

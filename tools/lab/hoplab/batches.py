@@ -4,14 +4,22 @@
 Neighbours are written down, so no run starts with ARP noise.
 """
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from .topology import Gateways, Network, Port, address, next_hops
+from .prefixes import aggregated
+from .schema import Case
+from .topology import (IPV4_BITS, IPV6_BITS, Block, Gateways, Network, Port, address, hops_to, is_up, next_hops,
+                       only_router)
+from .tunnels import tunnel_lines
 
 # Handle of the first qdisc below a link; the next ones count up.
 FIRST_HANDLE = 10
 # Speeds of IOAM's egress ID by their code, Mbit/s.
 SPEEDS_MBIT = (0, 10, 100, 1000, 2500, 10000, 25000, 40000, 50000, 100000, 200000, 400000, 800000, 1600000, 5000)
+
+# In a segment of more nodes each knows the routers and those that it has flows with, not all others.
+NEIGHBOURS_MAX = 254
 
 SYSCTLS = {
     "net.ipv4.ip_forward": "1",
@@ -48,6 +56,27 @@ def veth_batch(net: Network) -> list[str]:
     return lines
 
 
+@dataclass
+class Batches:
+    """own: node -> its batch for ip or tc; plain: the plan of guest/network.c for other nodes and ports."""
+    own: dict[str, list[str]] = field(default_factory=dict)
+    plain: list[str] = field(default_factory=list)
+
+
+def ip_batches(net: Network) -> Batches:
+    """In a large network: ip sets the nodes up that have more than addresses, neighbours and plain routes."""
+    found = Batches()
+    extra = host_routes(net)
+    ends = {end for tunnel in net.case.tunnels for end in (tunnel.a, tunnel.b)}
+    for node in net.nodes:
+        lines = ip_batch(net, node) + extra.get(node, [])
+        if net.is_large and node not in net.bridges and node not in extra and node not in ends:
+            found.plain += [f"node {node}", *lines]
+        else:
+            found.own[node] = lines
+    return found
+
+
 def ip_batch(net: Network, node: str) -> list[str]:
     lines = ["link set lo up"]
     bridge = node in net.bridges
@@ -57,7 +86,7 @@ def ip_batch(net: Network, node: str) -> list[str]:
     for port in net.at[node]:
         lines += port_lines(net, port, " master bridge" if bridge else "")
     lines += [f"ioam namespace add {space}" for space in ioam_spaces(net, node)]
-    return lines if bridge else lines + list(route_lines(net, node))
+    return lines if bridge else [*lines, *route_lines(net, node), *tunnel_lines(net, node)]
 
 
 def ioam_spaces(net: Network, node: str) -> list[int]:
@@ -71,27 +100,51 @@ def port_lines(net: Network, port: Port, master: str = "") -> Iterator[str]:
     yield f"link set dev {port.peer}{segs}{master} up"
     if not master:
         # "replace": IPv4 addresses outlive a device that was down.
-        yield f"address replace {port.ipv4}/24 dev {port.peer}"
+        yield f"address replace {port.ipv4}/{32 - net.blocks[port.segment].bits} dev {port.peer}"
         yield f"address replace {port.ipv6}/64 dev {port.peer} nodad"
         yield from neighbours(net, port)
 
 
 def neighbours(net: Network, port: Port) -> Iterator[str]:
-    for other in net.segments[port.segment]:
-        if other is not port:
+    members = net.segments[port.segment]
+    known = None if len(members) <= NEIGHBOURS_MAX or port in net.routers[port.segment] else net.peers[port.node]
+    for other in members:
+        if other is not port and (known is None or other.node in known or other in net.routers[port.segment]):
             for ip in (other.ipv4, other.ipv6):
                 yield f"neighbour replace {ip} lladdr {other.mac} dev {port.peer} nud permanent"
 
 
 def route_lines(net: Network, node: str) -> Iterator[str]:
-    for segment, hops in next_hops(net, node).items():
-        base = net.segments[segment][0]
-        if hops and hops[0][1]:
-            yield f"route replace {base.ipv4.rsplit('.', 1)[0]}.0/24 {via_words(hops, 4)}"
-            yield f"route replace {base.ipv6.split('::')[0]}::/64 {via_words(hops, 6)}"
+    router = only_router(net, node)
+    if router:
+        # One route is as good as one to each segment, and the set-up takes a time that grows with the nodes alone.
+        port = net.at[node][0]
+        if is_up(net, port):
+            yield from (f"route replace {every} {via_words([(port, router)], family)}"
+                        for every, family in (("0.0.0.0/0", 4), ("::/0", 6)))
+        return
+    there = {segment: hops for segment, hops in next_hops(net, node).items()
+             if hops and hops[0][1] and (net.routed is None or segment in net.routed)}
+    if net.routed is None or any((c.up, c.routed) != (None, None) for c in net.case.changes):
+        # One route to each segment: a change replaces those that change.
+        for segment, hops in there.items():
+            yield f"route replace {net.blocks[segment].prefix} {via_words(hops, 4)}"
+            yield f"route replace {net.segments[segment][0].ipv6.split('::')[0]}::/64 {via_words(hops, 6)}"
+    else:
+        yield from few_routes(net, there)
 
 
-def via_words(hops: Gateways, family: int) -> str:
+def few_routes(net: Network, there: dict[int, Gateways]) -> Iterator[str]:
+    """The same routes by as few prefixes as possible: a number that does not grow with that of the hosts."""
+    order = [(segment, tuple(hops)) for segment, hops in sorted(there.items())]
+    for first, bits, hops in aggregated([(net.blocks[s].first, net.blocks[s].bits, hops) for s, hops in order],
+                                        IPV4_BITS):
+        yield f"route replace {Block(first, bits).prefix} {via_words(hops, 4)}"
+    for first, bits, hops in aggregated([(s, 0, hops) for s, hops in order], IPV6_BITS):
+        yield f"route replace 2001:db8:{first:x}::/{48 - bits} {via_words(hops, 6)}"
+
+
+def via_words(hops: Sequence[tuple[Port, Port | None]], family: int) -> str:
     """One next hop makes a plain route; several make a route with several next hops."""
     each = []
     for port, gateway in hops:
@@ -116,7 +169,7 @@ def host_routes(net: Network) -> dict[str, list[str]]:
                     options[pair].append(word)
     lines: dict[str, list[str]] = {}
     for (source, target), words in options.items():
-        hops = next_hops(net, source).get(net.at[target][0].segment, [])
+        hops = hops_to(net, source, net.at[target][0].segment)
         if not hops:
             continue    # a change took the last one
         for family, bits in ((4, 32), (6, 128)):
@@ -127,12 +180,30 @@ def host_routes(net: Network) -> dict[str, list[str]]:
     return lines
 
 
-def tc_batch(net: Network, node: str) -> list[str]:
-    lines = []
-    for port in net.at[node]:
-        lines.append(f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}")
-        lines += queue_lines(port, port.egress.queue, FIRST_HANDLE)
-    return lines
+def tc_batches(net: Network) -> Batches:
+    """In a large network: tc sets the first port of those with the same qdiscs, and records its messages."""
+    found = Batches()
+    recorded: dict[tuple[str, ...], list[str]] = {}
+    count = 0
+    for node in net.nodes:
+        plain = []
+        for port in net.at[node]:
+            lines = tc_lines(net, port)
+            key = tuple(line.replace(f" dev {port.peer} ", " ") for line in lines)
+            if net.is_large and key in recorded:
+                plain.append(" ".join(["qdisc", port.peer, *recorded[key]]))
+                continue
+            found.own.setdefault(node, []).extend(lines)
+            recorded[key] = [str(count + i) for i in range(len(lines))]
+            count += len(lines)
+        if plain:
+            found.plain += [f"node {node}", *plain]
+    return found
+
+
+def tc_lines(net: Network, port: Port) -> list[str]:
+    return [f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}",
+            *queue_lines(port, port.egress.queue, FIRST_HANDLE)]
 
 
 def queue_lines(port: Port, queue: str, first_handle: int) -> Iterator[str]:
@@ -183,10 +254,10 @@ def speed_code(rate_bps: int) -> int:
     return SPEEDS_MBIT.index(rate_bps // 10**6) if rate_bps // 10**6 in SPEEDS_MBIT else 0
 
 
-def of_nodes(net: Network, key: str) -> dict[str, str]:
+def of_nodes(case: Case, key: str) -> dict[str, str]:
     """node -> the text that [[host]] has for it, under this key."""
     texts: dict[str, str] = {}
-    for host in net.case.hosts:
+    for host in case.hosts:
         for node in host.name:
             if getattr(host, key).strip():
                 texts[node] = texts.get(node, "") + getattr(host, key).rstrip("\n") + "\n"
@@ -194,8 +265,12 @@ def of_nodes(net: Network, key: str) -> dict[str, str]:
 
 
 def firewalls(net: Network) -> dict[str, str]:
+    return firewalls_of(net.case)
+
+
+def firewalls_of(case: Case) -> dict[str, str]:
     """node -> its rules, as nft reads them."""
-    return of_nodes(net, "nft")
+    return of_nodes(case, "nft")
 
 
 def as_paths(settings: dict[str, str]) -> list[str]:

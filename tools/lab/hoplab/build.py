@@ -160,7 +160,7 @@ def build_guest_tools() -> None:
     for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
                                 ("each", "each.so", ["-shared", "-fPIC"]),
                                 ("init", "init", ["-static"]),
-                                ("settings", "settings", ["-static"]), ("at", "at", ["-static"])):
+                                ("settings", "settings", ["-static"]), ("network", "network", ["-static"]), ("at", "at", ["-static"])):
         source = LAB / f"guest/{name}.c"
         if not newer(out / target, source):
             run_quietly(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out / target, source],

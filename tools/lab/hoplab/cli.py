@@ -241,7 +241,7 @@ def show_verdict(args: Namespace, jobs: list[Job], out: Path) -> None:
 
 def cmd_shell(args: Namespace) -> int:
     found = scenario.load(args.scenario)
-    case = next((c for c in found.cases if c.name == (args.only or found.cases[0].name)), None)
+    case = found.case_named(args.only) if args.only else found.cases[0]
     if case is None:
         raise LabError(f"no case {args.only!r}; there are: {' '.join(c.name for c in found.cases)}")
     if not sys.stdin.isatty():

@@ -62,6 +62,8 @@ def flow_keys(net: Network, flow: Flow, number: int, transfer: Transfer) -> Conn
     keys["bytes"] = size_bytes
     if flow.sndbuf:
         keys["sndbuf_bytes"] = flow.sndbuf
+    if flow.rate:
+        keys["rate_bits_ps"] = flow.rate
     if flow.warm:
         keys["warm_bytes"] = flow.warm
     # `stop` ends the arrivals, not the transfers that have arrived. Their connections are open before.

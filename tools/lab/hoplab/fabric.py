@@ -16,8 +16,8 @@ from typing import Any
 
 from .schema import FABRICS, FabricTable
 
-# 198.18.0.0/15 has room for so many links: each takes a /24.
-LINKS_MAX = 512
+# A fabric's links: as many as 198.18.0.0/15 has room for, at four addresses each.
+LINKS_MAX = 32768
 
 
 @dataclass

@@ -27,16 +27,21 @@ def write(net: Network, folder: Path) -> None:
     def put(name: str, lines: Iterable[str]) -> None:
         (folder / name).write_text("".join(f"{x}\n" for x in lines))
 
-    extra = batches.host_routes(net)
     put("net.ip", batches.veth_batch(net))
     for node in net.nodes:
-        put(f"{node}.ip", batches.ip_batch(net, node) + extra.get(node, []))
-        put(f"{node}.tc", batches.tc_batch(net, node))
         put(f"{node}.sysctl", batches.sysctl_lines(net, node))
+    for tool, chosen in (("ip", batches.ip_batches(net)), ("tc", batches.tc_batches(net))):
+        put(f"plain.{tool}", chosen.plain)
+        put(f"own.{tool}", [" ".join(chosen.own)])
+        for node, lines in chosen.own.items():
+            put(f"{node}.{tool}", lines)
+    # each.c records tc's messages there.
+    if net.is_large:
+        put("tc.messages", [])
     put(".sysctl", batches.as_paths(batches.GLOBAL_SYSCTLS))
     put("nodes", net.nodes)
     for name, key in (("firewalls", "nft"), ("layouts", "layout")):
-        texts = batches.of_nodes(net, key)
+        texts = batches.of_nodes(net.case, key)
         for node, words in texts.items():
             put(f"{node}.{key}", words.splitlines())
         put(name, texts)

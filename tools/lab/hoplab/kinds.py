@@ -18,7 +18,7 @@ Kind = Callable[[Any], T]
 
 BUILT_IN_CCS = ("reno", "cubic", "dctcp", "bbr", "westwood")
 FROM_HOST = "host"      # a cc: the one that the host's routes and sysctls choose
-RANGE_MAX_NAMES = 1000
+RANGE_MAX_NAMES = 10000
 SEED_MAX = 2**32
 # The kernel's networks, a bridge's own device and the lab's files have these names.
 TAKEN_NAMES = ("lo", "all", "default", "bridge", "net")
@@ -41,6 +41,14 @@ def integer(low: int, high: int) -> Kind[int]:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ValueError(f"{value!r}: write a whole number, {low} to {high}")
         return value
+    return kind
+
+
+def even(low: int, high: int) -> Kind[int]:
+    def kind(value: Any) -> int:
+        if integer(low, high)(value) % 2:
+            raise ValueError(f"{value!r}: write an even number, {low} to {high}")
+        return int(value)
     return kind
 
 
@@ -139,6 +147,13 @@ def group(value: Any) -> str:
     return text(value)
 
 
+def name(value: Any) -> str:
+    found = names(value)
+    if len(found) != 1:
+        raise ValueError(f"{value!r}: write one name")
+    return found[0]
+
+
 def sysctls(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         raise ValueError(f"{value!r}: write a table, as {{ \"net.ipv4.tcp_ecn\" = 1 }}")
@@ -224,6 +239,7 @@ Probability = Annotated[float, probability]
 Load = Annotated[float, share]
 Overhead = Annotated[int, integer(0, wire("OVERHEAD_MAX_BYTES"))]
 Mtu = Annotated[int, integer(576, 65000)]
+Name = Annotated[str, name]
 Names = Annotated[list[str], names]
 Sysctls = Annotated[dict[str, str], sysctls]
 Queue = Annotated[str, queue]

@@ -16,12 +16,17 @@ COMMON_KEYS = {"count", "parallel", "think", "bytes", "stagger", "warm", "pairwi
 NEEDED_KEYS = {"poisson": ("sizes", "load"), "incast": ("bytes", "fanin")}
 # Without [sample] ports, so many are sampled: a sample costs wall time.
 PORTS_SAMPLED = 8
+# Each has a byte in its addresses.
+TUNNELS_MAX = 254
+# The kernel's BR_MAX_PORTS, of which it does not use the first.
+BRIDGE_LINKS_MAX = 1023
 
 
 def check(case: Case, folder: Path) -> None:
     """Refuse a case that could not run; fill in what follows from several tables."""
     check_nodes(case)
     check_links(case)
+    check_tunnels(case)
     check_flows(case, folder)
     check_changes(case)
     check_paths(case)
@@ -65,6 +70,10 @@ def check_links(case: Case) -> None:
             if a == b or frozenset((a, b)) in seen:
                 raise Fault(f"{place}: {a} and {b} cannot be linked (again)")
             seen.add(frozenset((a, b)))
+    for node in case.network.bridges:
+        links = sum(node in pair for pair in seen)
+        if links > BRIDGE_LINKS_MAX:
+            raise Fault(f"network: bridge {node!r} has {links} links: the kernel's have {BRIDGE_LINKS_MAX} ports at most")
     linked = set(itertools.chain(*seen))
     for node in case.nodes:
         if node not in linked:
@@ -88,6 +97,20 @@ def check_changes(case: Case) -> None:
                 raise Fault(f"{place}: {node!r} is a bridge: what has routes can be up, down or routed")
         if change.at >= case.run.duration:
             raise Fault(f"{place}: at: not within the run's duration, {show_time(case.run.duration)}")
+
+
+def check_tunnels(case: Case) -> None:
+    routers = case.network.hosts + case.network.switches
+    if len(case.tunnels) > TUNNELS_MAX:
+        raise Fault(f"tunnel {TUNNELS_MAX + 1}: at most {TUNNELS_MAX}")
+    for index, tunnel in enumerate(case.tunnels, 1):
+        place = f"tunnel {index}"
+        node_in(f"{place}: a", [tunnel.a], routers)
+        node_in(f"{place}: b", [tunnel.b], routers)
+        for key, hosts in (("behind_a", tunnel.behind_a), ("behind_b", tunnel.behind_b)):
+            node_in(f"{place}: {key}", hosts, case.network.hosts)
+            if {tunnel.a, tunnel.b} & set(hosts):
+                raise Fault(f"{place}: {key}: an end of the tunnel is not behind it: its packets go to that address")
 
 
 def check_queues(place: str, case: Case, change: Change, a: str, b: str) -> None:
@@ -175,6 +198,8 @@ def check_paths(case: Case) -> None:
     for index, route in enumerate(case.routes, 1):
         for a, b in itertools.product(route.sources, route.targets):
             check_pair(net, f"route {index}", a, b)
+    for index, tunnel in enumerate(case.tunnels, 1):
+        check_pair(net, f"tunnel {index}", tunnel.a, tunnel.b)
     check_number(case, net)
 
 

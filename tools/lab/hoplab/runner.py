@@ -6,7 +6,9 @@ import dataclasses
 import os
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -79,7 +81,7 @@ def plan(scenarios: list[Scenario], choice: Choice, out: Path) -> list[Job]:
     jobs = []
     for scenario in scenarios:
         for case in scenario.cases:
-            if choice.only and case.name not in choice.only:
+            if choice.only and not any(case is scenario.case_named(word) for word in choice.only):
                 continue
             ready = shortened(case) if choice.kernel == "debug" else case
             seeds = [choice.seed] if choice.seed is not None else ready.run.seeds
@@ -105,14 +107,27 @@ GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 def need_nft(jobs: list[Job], path: str = GUEST_PATH) -> None:
     """Refuse before anything is built; path: where the guest looks for nft."""
     walled = [job.scenario.name for job in jobs if any(h.nft.strip() for h in job.case.hosts)]
-    if walled and not shutil.which("nft", path=path):
+    nft = shutil.which("nft", path=path)
+    if walled and not nft:
         raise LabError(f"{walled[0]} has firewalls, and there is no nft: run tools/setup/setup.sh check")
+    for rules in {(node, text) for job in jobs for node, text in batches.firewalls_of(job.case).items()}:
+        check_rules(nft or "nft", *rules)
+
+
+def check_rules(nft: str, node: str, rules: str) -> None:
+    """Refuse what is no rule. What the kernel would refuse is found in the guest: here nobody may ask a kernel."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, f"{node}.nft").write_text(rules)
+        said = subprocess.run([nft, "-c", "-f", f"{node}.nft"], cwd=folder, capture_output=True, text=True,
+                              check=False).stderr
+    if "Error: syntax error" in said:
+        raise LabError("\n    ".join(said.splitlines()[:3]))
 
 
 def need_kernel_modules(case: Case) -> bool:
     """Return True if a run may need the kernel's own modules. Most runs do not, and do not wait for their build."""
     words = re.findall(r"[a-z0-9_]+", repr([case.network, case.hosts, case.links, case.routes, case.flows]))
-    return bool(case.network.bridges or any(h.nft.strip() for h in case.hosts)
+    return bool(case.network.bridges or case.tunnels or any(h.nft.strip() for h in case.hosts)
                 or {"netfilter", "bridge", "mpls", "encap"} & set(words)
                 or (build.modular("NET_SCH") | build.modular("TCP_CONG")) & set(words))
 

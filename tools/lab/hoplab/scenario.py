@@ -15,7 +15,7 @@ from . import fabric, relations
 from .build import LAB
 from .kinds import aslist, text
 from .schema import (ARRAYS, TABLES, Case, Change, Claim, Column, FabricTable, Flow, Host, Link, Nodes, NodesOfFabric,
-                     Route, RunTable, Sample, matches)
+                     Route, RunTable, Sample, Tunnel, matches)
 from .tables import REQUIRED, Fault, Params, Table, checked, keys_of, known_keys, read
 
 SCENARIOS = LAB / "scenarios"
@@ -30,6 +30,12 @@ class Scenario:
     source: str
     cases: list[Case]
     word: str = ""      # the argument of load()
+
+    def case_named(self, name: str) -> Case | None:
+        """A case by its name; by the words that it was made of if there is no such, with a hyphen for "_", say."""
+        alike = [c for c in self.cases if c.name == name] or \
+                [c for c in self.cases if plain_name(c.name) == plain_name(name)]
+        return alike[0] if alike else None
 
 
 def load(word: str, cases: Sequence[Params] = ()) -> Scenario:
@@ -92,11 +98,15 @@ def expand(raw: dict[str, Any]) -> Iterator[tuple[str, Params]]:
         for values in itertools.product(*sweep.values()):
             params = {**base, **extra, **dict(zip(sweep, values))}
             words = ([label] if label else []) + [str(v) for v in values]
-            name = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "_", w) for w in words) or "all"
+            name = "-".join(map(plain_name, words)) or "all"
             if name in seen:
                 raise Fault(f"case {name!r} is there twice")
             seen.add(name)
             yield name, {"case": name, **params}
+
+
+def plain_name(word: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.]+", "_", word)
 
 
 def scalars(place: str, table: Any) -> Params:
@@ -137,7 +147,8 @@ def build_case(name: str, params: Params, raw: dict[str, Any], folder: Path) -> 
     reader = Reader(raw, params)
     network, links = of_fabric(reader) if "fabric" in raw else (reader.one("network", Nodes), [])
     case = Case(name, params, reader.one("run", RunTable), network, reader.one("sample", Sample),
-                reader.many("host", Host), reader.links(), reader.many("route", Route),
+                reader.many("host", Host), reader.links(), reader.many("tunnel", Tunnel),
+                reader.many("route", Route),
                 reader.many("flow", Flow), reader.many("change", Change), reader.many("claim", Claim),
                 reader.many("column", Column))
     case.links = links + case.links

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Names, Overhead, Period, Probability, Queue,
-                    Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, group, integer, list_of,
+from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Name, Names, Overhead, Period, Probability, Queue,
+                    Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, even, group, integer, list_of,
                     names_or_none, one_of, one_or_list, text, tracepoint)
 from .sizes import Sizes
 from .tables import Fault, Key, Params, keys_of, values
@@ -20,8 +20,10 @@ from .tables import Fault, Key, Params, keys_of, values
 ARRIVALS = ("poisson", "incast")
 # The keys that each kind of fabric takes (fabric.py).
 FABRICS = {"leaf-spine": ("hosts", "leaves", "spines"), "fat-tree": ("k",)}
+# Kinds of tunnels, and the bytes by which each makes an IP packet longer.
+TUNNELS = {"ipip": 20, "gre": 24, "vxlan": 50}
 Cc = Annotated[str, cc]
-Few = Annotated[int, integer(1, 256)]
+Few = Annotated[int, integer(1, 2048)]
 Many = Annotated[int, integer(1, 1000)]
 
 
@@ -60,7 +62,7 @@ class FabricTable:
     hosts: Few | None = None
     leaves: Few | None = None
     spines: Few | None = None
-    k: Annotated[int, one_of(2, 4, 6, 8)] | None = None
+    k: Annotated[int, even(2, 24)] | None = None
     rate: Rate
     up_rate: Rate | None = None
     delay: Delay = 0
@@ -173,6 +175,17 @@ CHANGED = tuple(key.name for key in keys_of(Change) if key.default is None)
 
 
 @dataclass(kw_only=True)
+class Tunnel:
+    """[[tunnel]]: two nodes, and the hosts that each reaches through it"""
+    a: Name
+    b: Name
+    kind: Annotated[str, one_of(*TUNNELS)]
+    behind_a: Names
+    behind_b: Names
+    mtu: Mtu | None = None
+
+
+@dataclass(kw_only=True)
 class Route:
     """[[route]]; its keys `from` and `to` are sources and targets here"""
     sources: Names
@@ -195,6 +208,7 @@ class Flow:
     stagger: Time = 0
     jitter: Time = 10_000
     bytes: Size = 0
+    rate: Rate | None = None
     sndbuf: Annotated[int, SNDBUF] | None = None
     warm: Size = 0
     mode: Annotated[str, one_of("once", "persistent", "reconnect", *ARRIVALS)] = "once"
@@ -264,7 +278,7 @@ class Column:
 
 # In a file there is one table of each of the first, and a list of tables of each of the second.
 TABLES = ("run", "network", "sample", "fabric")
-ARRAYS = ("host", "link", "route", "flow", "change", "claim", "column")
+ARRAYS = ("host", "link", "tunnel", "route", "flow", "change", "claim", "column")
 
 
 @dataclass
@@ -277,6 +291,7 @@ class Case:
     sample: Sample
     hosts: list[Host]
     links: list[Link]
+    tunnels: list[Tunnel]
     routes: list[Route]
     flows: list[Flow]
     changes: list[Change]

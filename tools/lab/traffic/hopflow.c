@@ -10,6 +10,7 @@
  *	flow id=0 group=long from=h1 to=h2 addr=10.0.2.2 port=5001 cc=reno sink_cc=reno
  *	     start_ns=0 bytes=0 stop_ns=0 mode=once count=1 think_ns=0 verify=0
  *	     request_bytes=0 trigger=ID warm_ns=0 warm_bytes=0 sndbuf_bytes=0
+ *	     rate_bits_ps=0
  * from, to: namespaces of the sender and of the sink
  * addr: address of the sink, IPv4 or IPv6
  * cc: congestion control of the sender (default: that of the namespace)
@@ -23,6 +24,7 @@
  * warm_bytes: open the connection 300 ms before start_ns and send this many bytes, which are not
  *	in the results; then the connection is idle until start_ns
  * request_bytes: the sink first sends this many bytes, and the sender answers with its bytes
+ * rate_bits_ps: the sender sends its payload at most at this rate (SO_MAX_PACING_RATE); 0: no limit
  * trigger=ID: start_ns counts from the end of the last transfer of flow ID
  * verify=1: the payload is a stream of hashes, and the sink checks every byte
  *
@@ -92,7 +94,7 @@ struct flow {
 	/* the plan */
 	char *group, *from, *to, *addr, *cc, *sink_cc, *accept_cc;
 	u64 id, port, start_ns, bytes, stop_ns, count, think_ns, verify;
-	u64 request_bytes, trigger, warm_ns, warm_bytes, sndbuf_bytes;
+	u64 request_bytes, trigger, warm_ns, warm_bytes, sndbuf_bytes, rate_bits_ps;
 	int mode;
 	/* both ends */
 	struct endpoint listener, sender, sink;
@@ -167,7 +169,7 @@ static const struct key flow_keys[] = {
 	FLOW_KEY(think_ns, KEY_U64), FLOW_KEY(verify, KEY_BOOL),
 	FLOW_KEY(request_bytes, KEY_U64), FLOW_KEY(trigger, KEY_U64),
 	FLOW_KEY(warm_ns, KEY_U64), FLOW_KEY(warm_bytes, KEY_U64),
-	FLOW_KEY(sndbuf_bytes, KEY_U64),
+	FLOW_KEY(sndbuf_bytes, KEY_U64), FLOW_KEY(rate_bits_ps, KEY_U64),
 	{ "mode", KEY_MODE, offsetof(struct flow, mode), mode_words },
 };
 
@@ -651,6 +653,16 @@ static void begin_transfer(struct flow *flow)
 	send_data(flow);
 }
 
+/* Limit the rate of the sender: TCP spreads its segments evenly, below what its window allows. */
+static void set_rate(const struct flow *flow)
+{
+	u64 bytes_ps = flow->rate_bits_ps / 8;
+
+	if (bytes_ps && setsockopt(flow->sender.fd, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_ps,
+				   sizeof(bytes_ps)))
+		die("flow %lu: rate: %s", flow->id, strerror(errno));
+}
+
 static void open_connection(struct flow *flow)
 {
 	struct sockaddr_storage addr;
@@ -664,6 +676,7 @@ static void open_connection(struct flow *flow)
 	flow->sender.fd = new_socket(flow, flow->from, flow->cc);
 	set_int(flow->sender.fd, SOL_SOCKET, SO_SNDBUFFORCE, sndbuf_bytes / 2);
 	set_int(flow->sender.fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_rate(flow);
 	if (connect(flow->sender.fd, (void *)&addr, len) && errno != EINPROGRESS) {
 		flow->began_ns = run_ns();
 		flow_fail(flow, errno);

@@ -323,12 +323,12 @@ static void restart_test(struct kunit *test)
 	r.tx_bytes += BDP_BYTES * 3;
 	KUNIT_EXPECT_EQ(test, answer(&load, r, 400, 100, 0), HPCC_RECEIVED_NEW);
 	KUNIT_EXPECT_EQ(test, load.u, HPCC_U_ONE * 3 / 4);
-	r.ts_ns += 17000 * US;
-	KUNIT_EXPECT_EQ(test, answer(&load, r, 17400, 100, 0), HPCC_RECEIVED_SAME);
+	r.ts_ns += 65000 * US;
+	KUNIT_EXPECT_EQ(test, answer(&load, r, 65400, 100, 0), HPCC_RECEIVED_SAME);
 	KUNIT_EXPECT_EQ(test, vars.implausible, 0);
 }
 
-/* A flow with the minimum window and packets of 9000 bytes has an answer every 141 T. */
+/* A flow with the minimum window and packets of 9000 bytes has an answer every 565 T. */
 static void slow_test(struct kunit *test)
 {
 	struct tlm_load load;
@@ -336,17 +336,17 @@ static void slow_test(struct kunit *test)
 	start();
 	KUNIT_EXPECT_EQ(test, answer(&load, record(0, 0, 0, BDP_BYTES), 0, 100, 1),
 			HPCC_RECEIVED_FIRST);
-	KUNIT_EXPECT_EQ(test, answer(&load, record(0, 0, 0, BDP_BYTES * 2), 14100, 100, 1),
+	KUNIT_EXPECT_EQ(test, answer(&load, record(0, 0, 0, BDP_BYTES * 2), 56500, 100, 1),
 			HPCC_RECEIVED_NEW);
 	KUNIT_EXPECT_TRUE(test, load.u > HPCC_U_ONE);
-	KUNIT_EXPECT_EQ(test, answer(&load, record(0, 0, 0, 0), 28200, 100, 1), HPCC_RECEIVED_NEW);
+	KUNIT_EXPECT_EQ(test, answer(&load, record(0, 0, 0, 0), 113000, 100, 1), HPCC_RECEIVED_NEW);
 	KUNIT_EXPECT_TRUE(test, load.u <= ETA);
 	start();
 	KUNIT_EXPECT_EQ(test, answer(&load, record(TX, 1000, 0, 0), 0, 100, 1),
 			HPCC_RECEIVED_FIRST);
-	KUNIT_EXPECT_EQ(test, answer(&load, record(TX, 15100, BDP_BYTES * 70, 0), 14100, 100, 1),
+	KUNIT_EXPECT_EQ(test, answer(&load, record(TX, 57500, BDP_BYTES * 280, 0), 56500, 100, 1),
 			HPCC_RECEIVED_NEW);
-	KUNIT_EXPECT_EQ(test, load.u, (u32)((70ULL << HPCC_U_SHIFT) / 141));
+	KUNIT_EXPECT_EQ(test, load.u, (u32)((280ULL << HPCC_U_SHIFT) / 565));
 }
 
 static struct kunit_case tlm_law_cases[] = {

@@ -62,7 +62,8 @@ static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow
 	spin_lock_bh(&f->lock);
 	nint_receiver_ask(&f->receiver, &ctl->msg, &ctl->terms);
 	if (ctl->msg.flows)
-		WRITE_ONCE(f->met.queues_ns, be16_to_cpu(ctl->msg.flows) << INT_QUEUES_SHIFT);
+		WRITE_ONCE(f->met.queues_ns,
+			   nint_reported_queues_ns(be16_to_cpu(ctl->msg.flows)));
 	spin_unlock_bh(&f->lock);
 	if (ctl->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
 		nint_count(in, INT_COUNT_ACK_NOW);

@@ -27,6 +27,11 @@ u16 nint_queues_to_report(const struct nint_met *met)
 	return min_t(u32, met->queues_ns >> INT_QUEUES_SHIFT, U16_MAX);
 }
 
+u32 nint_reported_queues_ns(u16 queues)
+{
+	return queues == U16_MAX ? HPCC_QUEUE_LONG_NS : (u32)queues << INT_QUEUES_SHIFT;
+}
+
 void nint_report_syn(struct int_hdr *h, const struct nint_met *met)
 {
 	h->flags = met->hops;
@@ -40,7 +45,7 @@ struct nint_met nint_met_by_report(const struct int_hdr *h)
 		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
 			      INT_HOPS_SATURATED),
 		.speed = int_reported_speed(h),
-		.queues_ns = int_padding(h) << INT_QUEUES_SHIFT,
+		.queues_ns = nint_reported_queues_ns(int_padding(h)),
 	};
 }
 

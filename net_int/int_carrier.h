@@ -393,12 +393,6 @@ static inline enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq
 	return INT_NEWS;
 }
 
-static inline u64 nint_record_queue_ns(const struct int_record *r)
-{
-	/* 2^16 * 2^20 */
-	return div_u64((u64)r->qlen_units * int_speeds[r->speed].unit_ps, HPCC_PS_PER_NS);
-}
-
 /**
  * nint_answer_queue_ns() - queue that an answer reports
  * @a: the answer
@@ -417,11 +411,11 @@ static inline u64 nint_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 		for (i = 0; i < int_records(&a->hdr); i++) {
 			struct int_record r = int_unpack(a->hdr.record[i]);
 
-			queue_ns = max(queue_ns, nint_record_queue_ns(&r));
+			queue_ns = max(queue_ns, hpcc_queue_ns(&r));
 		}
 		return queue_ns;
 	case INT_ANSWER_SUMMARY:
-		return nint_record_queue_ns(&a->record);
+		return hpcc_queue_ns(&a->record);
 	case INT_ANSWER_RATIO:
 		/* 2^32 * 2^30 < 2^64 */
 		return a->u > HPCC_U_ONE ?
@@ -481,6 +475,9 @@ u16 nint_queues_to_report(const struct nint_met *met);
  * @met: result of nint_met_by_handshake() for the SYN
  */
 void nint_report_syn(struct int_hdr *h, const struct nint_met *met);
+
+/* The inverse of nint_queues_to_report(); HPCC_QUEUE_LONG_NS if they are longer than it reports. */
+u32 nint_reported_queues_ns(u16 queues);
 
 /*
  * The report of a received SYN-ACK's header about the path of our SYN. If it reports no hops, those

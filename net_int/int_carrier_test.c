@@ -320,7 +320,7 @@ static const struct met_case {
 } met_cases[] = {
 	{ "three hops, no queue", { 3, 9, 0 }, 3, { 3, 9, 0 } },
 	{ "the queues in units of 256 ns", { 3, 14, 25700 }, 2, { 3, 14, 25600 } },
-	{ "longer than can be said", { 15, 0, U32_MAX }, 1, { 15, 0, 0xffff00 } },
+	{ "longer than can be said", { 15, 0, 17000000 }, 1, { 15, 0, HPCC_QUEUE_LONG_NS } },
 	{ "a peer that reports nothing: the path back", { 0, 0, 0 }, 4, { 4, 0, 0 } },
 };
 

@@ -150,11 +150,12 @@ static inline u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns)
 }
 
 /*
- * log2 of fractions of the RTT: queues up to the first one are ignored, and T is at least the
- * second one.
+ * log2 of fractions of the RTT: queues up to the first one are ignored, T is at least the second
+ * one, and the third one if a queue is longer than a record can report.
  */
 #define HPCCPP_LEAST_QUEUES_SHIFT	3
 #define HPCCPP_LEAST_T_SHIFT		2
+#define HPCCPP_LONG_T_SHIFT		5
 
 /**
  * struct hpccpp_least - the shortest queues on the path of any packet of a connection
@@ -184,6 +185,11 @@ static inline void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 qu
 	*l = (struct hpccpp_least){};
 	if (queues_ns <= rtt_ns >> HPCCPP_LEAST_QUEUES_SHIFT)
 		return;
+	if (queues_ns >= HPCC_QUEUE_LONG_NS) {
+		l->queues_ns = HPCC_QUEUE_LONG_NS;
+		l->t_ns = min_t(u64, rtt_ns >> HPCCPP_LONG_T_SHIFT, HPCC_T_MAX_NS);
+		return;
+	}
 	l->queues_ns = min_t(u64, queues_ns, U32_MAX);
 	l->t_ns = clamp_t(u64, queues_ns < rtt_ns ? rtt_ns - queues_ns : 0,
 			  rtt_ns >> HPCCPP_LEAST_T_SHIFT, HPCC_T_MAX_NS);
@@ -207,8 +213,7 @@ static inline bool hpccpp_update_least(struct hpccpp_least *l, u64 rtt_ns,
 	if (a->kind == INT_ANSWER_RECORDS)
 		queues_ns = hpcc_queues_ns(&a->hdr);
 	else if (a->kind == INT_ANSWER_SUMMARY)
-		queues_ns = div_u64((u64)a->record.qlen_units *
-				    int_speeds[a->record.speed].unit_ps, HPCC_PS_PER_NS);
+		queues_ns = hpcc_queue_ns(&a->record);
 	if (queues_ns >= l->queues_ns)
 		return false;
 	hpccpp_start_least(l, rtt_ns, queues_ns);

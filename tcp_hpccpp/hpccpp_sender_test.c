@@ -123,12 +123,92 @@ static void path_test(struct kunit *test)
 	one_hop(&path, 30000, 732, 0);
 	h->path = cpu_to_be32(2 << 28 | 8 << 16);
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 21000 + HPCC_STORED_MAX_NS + 1),
-			    HPCC_RECEIVED_FIRST, "half a turn of the clock later");
+			    HPCC_RECEIVED_FIRST, "too late to compare");
 	h->record[0] = 0;
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 31000), HPCC_RECEIVED_NOTHING,
 			    "no such speed");
 	KUNIT_EXPECT_EQ(test, v.u, HPCC_U_ONE);
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), BDP_BYTES);
+}
+
+/*
+ * Two answers of one hop, with the local time and the hop's time between them; the port is half
+ * full, 12.2 units in 1000 ns. The hop's time wraps after 16.8 ms.
+ */
+static const struct far_case {
+	const char *what;
+	u32 local_ns, hop_ns;
+	u32 wnd_bytes;
+	enum hpcc_received want;
+	u32 want_wnd_bytes;
+} far_cases[] = {
+	{ "the hop's clock has not wrapped", 8000000, 8000000, 500, HPCC_RECEIVED_NEW, 500 },
+	{ "more than half a turn", 12000000, 12000000, 500, HPCC_RECEIVED_NEW, 500 },
+	{ "the second answer is late", 16000000, 9000000, 500, HPCC_RECEIVED_NEW, 500 },
+	{ "a turn, and the first answer was late", 17000000, 25000000, 500, HPCC_RECEIVED_NEW,
+	  500 },
+	{ "an older record", 1000000, (u32)-1000000, 500, HPCC_RECEIVED_SAME, 500 },
+	{ "txBytes may have wrapped: a shorter round", 26000000, 26000000, 500,
+	  HPCC_RECEIVED_FIRST, 1000 },
+	{ "the same with a packet: the round is T", 26000000, 26000000, 2000, HPCC_RECEIVED_FIRST,
+	  2000 },
+};
+
+static void far_test(struct kunit *test)
+{
+	struct one_path path;
+	struct hpcc_vars v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(far_cases); i++) {
+		const struct far_case *c = &far_cases[i];
+		const u32 units = (u64)max_t(s32, c->hop_ns, 0) * 1000 / 40960 / 2;
+		const struct int_hdr *h;
+
+		hpcc_start(&v, &params);
+		h = one_hop(&path, 30000000, 500, 0);
+		hpcc_receive(&v, &params, h, 1000);
+		v.wnd = (u64)c->wnd_bytes << HPCC_WND_SHIFT;
+		v.wnd_ref = v.wnd;
+		h = one_hop(&path, 30000000 + c->hop_ns, 500 + units, 0);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_receive(&v, &params, h, 1000 + c->local_ns), c->want,
+				    "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), c->want_wnd_bytes, "%s", c->what);
+		if (c->want == HPCC_RECEIVED_NEW)
+			KUNIT_EXPECT_LE_MSG(test, abs((s32)(v.u - U(500))), (s32)U(1), "%s",
+					    c->what);
+	}
+}
+
+/* A full hop with a queue of one BDP: U is 1 and the queue in terms of the flow's round. */
+static const struct drain_case {
+	const char *what;
+	u32 wnd_bytes;
+	u32 want_u_x1000;
+} drain_cases[] = {
+	{ "a packet or more: T", 1538, 1975 },
+	{ "half a packet: 2 T", 769, 1488 },
+	{ "10 % of one: 10 T", 154, 1098 },
+};
+
+static void drain_test(struct kunit *test)
+{
+	const u32 bdp_units = BDP_BYTES >> int_speeds[SPEED_100G].unit_shift;
+	struct one_path path;
+	struct hpcc_vars v;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(drain_cases); i++) {
+		const struct drain_case *c = &drain_cases[i];
+
+		hpcc_start(&v, &params);
+		hpcc_receive(&v, &params, one_hop(&path, 0, 0, bdp_units), 1000);
+		v.wnd_ref = (u64)c->wnd_bytes << HPCC_WND_SHIFT;
+		hpcc_receive(&v, &params, one_hop(&path, 2 * T_NS, 2 * bdp_units, bdp_units),
+			     1000 + 2 * T_NS);
+		KUNIT_EXPECT_LE_MSG(test, abs((s32)(v.u - U(c->want_u_x1000))), (s32)U(5), "%s: %u",
+				    c->what, v.u);
+	}
 }
 
 static const struct wind_case {
@@ -148,12 +228,17 @@ static const struct wind_case {
 	{ "more than BDP is not", 100, 100000, 5, true, BDP_BYTES, 0 },
 	{ "nobody sends: the most", 0, 100000, 5, true, BDP_BYTES, 0 },
 	{ "at eta there is no room", 951, 50000, 0, true, 50005, 0 },
-	{ "overload beyond all bounds", 4000000, 70, 0, true, 64, 0 },
+	{ "overload beyond all bounds", 4000000, 700, 0, true, 52, 0 },
 	/* A packet is 1538 bytes. 1.5 W (1 - eta) is 37 of 500 and 5 of 70; W_ai is 6 at least. */
 	{ "a small window: many flows", 500, 500, 0, true, 537, 1 },
-	{ "a smaller one: 16 times N at most", 500, 70, 0, true, 76, 1 },
 	{ "more than half is free, a packet", 460, 1538, 0, true, 1638, 1 },
 	{ "more than half is free, less than a packet: at once", 460, 1000, 0, true, 2138, 0 },
+	/* Less than a quarter of a packet, 384: at once, and a quarter of the way. */
+	{ "a tiny one: many flows", 500, 380, 0, true, 472, 0 },
+	{ "a tinier one: 16 times N at most", 500, 70, 0, true, 87, 0 },
+	{ "twice as much as eta, tiny", 1900, 300, 0, true, 268, 0 },
+	{ "overload beyond all bounds, tiny", 4000000, 70, 0, true, 54, 0 },
+	{ "the least window", 4000000, 16, 0, true, 16, 0 },
 };
 
 static void wind_test(struct kunit *test)
@@ -301,10 +386,10 @@ static void rescale_test(struct kunit *test)
 	p.t_ns = HPCC_T_MAX_NS;
 	hpcc_rescale(&v, HPCC_T_MIN_NS, &p);
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), p.wnd_max_bytes, "the line takes no more");
-	v.wnd = (64ULL << HPCC_WND_SHIFT) + (1 << (HPCC_WND_SHIFT - 1));
-	p.wnd_max_bytes = 64000001;
+	v.wnd = (16ULL << HPCC_WND_SHIFT) + (1 << (HPCC_WND_SHIFT - 1));
+	p.wnd_max_bytes = 16000001;
 	hpcc_rescale(&v, HPCC_T_MIN_NS, &p);
-	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), 64000001U, "a part of a byte counts");
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_wnd_bytes(&v), 16000001U, "a part of a byte counts");
 	p.t_ns = HPCC_T_MIN_NS;
 	hpcc_rescale(&v, HPCC_T_MAX_NS, &p);
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&v), HPCC_WND_MIN_BYTES);
@@ -326,6 +411,12 @@ static void queues_test(struct kunit *test)
 	r.speed = 15;
 	h->record[1] = int_pack(&r);
 	KUNIT_EXPECT_EQ_MSG(test, hpcc_queues_ns(h), 40960ULL, "of an unknown speed");
+	r.qlen_units = INT_QLEN_MAX;
+	h->record[1] = int_pack(&r);
+	KUNIT_EXPECT_EQ_MSG(test, hpcc_queues_ns(h), 40960ULL, "of an unknown speed");
+	r.speed = SPEED_100G;
+	h->record[1] = int_pack(&r);
+	KUNIT_EXPECT_GE_MSG(test, hpcc_queues_ns(h), (u64)HPCC_QUEUE_LONG_NS, "longer than said");
 }
 
 /* Consecutive rounds with one U each, and W after the last one. Wc is 50000 before the first. */
@@ -370,7 +461,7 @@ static const struct loss_case {
 	{ "half the window", 8000, 8000, 8000, 4000, 7875 },
 	{ "of the round before", 6000, 6000, 8000, 4000, 7875 },
 	{ "U has cut it already", 3000, 6000, 8000, 3000, 7875 },
-	{ "the least", 64, 64, 64, 64, 63 },
+	{ "the least", 16, 16, 16, 16, 15 },
 };
 
 static void loss_test(struct kunit *test)
@@ -522,7 +613,14 @@ static const struct least_case {
 	{ "the receiver's law tells of none", 40000, 30000,
 	  { { INT_ANSWER_WINDOW, 40000, 0 }, { INT_ANSWER_WINDOW, 10000, 0 } },
 	  10000, { 40000, 10000 } },
-	{ "longer than all bounds", 4000000000U, U32_MAX, { }, 1000000000, { } },
+	{ "longer than all bounds", 4000000000U, 100000, { }, 1000000000, { } },
+	/* 4000 of 25.6 us; the first answer's queue is longer than a record can report as well. */
+	{ "queues longer than can be reported", 128000, HPCC_QUEUE_LONG_NS,
+	  { { INT_ANSWER_RECORDS, 128000, INT_QLEN_MAX }, { INT_ANSWER_SUMMARY, 20000, 244 } },
+	  4000, { 4000, 10006 } },
+	{ "the first answer's queue is", 128000, 50000,
+	  { { INT_ANSWER_SUMMARY, 128000, INT_QLEN_MAX }, { INT_ANSWER_RECORDS, 20000, 244 } },
+	  78000, { 78000, 10006 } },
 };
 
 static void least_test(struct kunit *test)
@@ -988,6 +1086,8 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(blind_test),
 	KUNIT_CASE(measure_test),
 	KUNIT_CASE(path_test),
+	KUNIT_CASE(far_test),
+	KUNIT_CASE(drain_test),
 	KUNIT_CASE(wind_test),
 	KUNIT_CASE(turns_test),
 	KUNIT_CASE(kept_test),

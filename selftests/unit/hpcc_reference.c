@@ -99,8 +99,17 @@ static void check(bool good, const char *what, double got, double want)
 		printf("# %s: got %.9g, want %.9g\n", what, got, want);
 }
 
+/* ts - ts', which is known modulo 2^24: the value closest to @local_ns. */
+static double reference_elapsed_ns(double ts, double was, double local_ns)
+{
+	const double period = INT_TS_MASK + 1.0, most = local_ns + HPCC_EARLY_NS;
+
+	return most - fmod(fmod(most - (ts - was), period) + period, period);
+}
+
 /* Lines 3 to 7 for one hop. Returns true if the record is new. */
-static bool reference_hop(struct hop *l, const struct int_record *now, double t, double *dt)
+static bool reference_hop(struct hop *l, const struct int_record *now, double t, double drain,
+			  double local_ns, double *dt)
 {
 	const double unit = 1 << int_speeds[now->speed].unit_shift;
 	double units, tx_rate, qlen;
@@ -111,14 +120,15 @@ static bool reference_hop(struct hop *l, const struct int_record *now, double t,
 		return false;
 	}
 	l->b = int_speeds[now->speed].mbit_ps * 1e6 / 8;
-	*dt = fmod(now->ts_ns - l->ts + 16777216.0, 16777216.0) / NS_PER_S;
+	*dt = reference_elapsed_ns(now->ts_ns, l->ts, local_ns) / NS_PER_S;
 	units = fmod(now->tx_units - l->tx_bytes + 1048576.0, 1048576.0);
-	if (*dt == 0 || *dt > HPCC_STORED_MAX_NS / NS_PER_S || (units < HPCC_UNITS_MIN && *dt < t))
+	if (*dt <= 0 || now->ts_ns == l->ts ||
+	    (units < HPCC_UNITS_MIN && *dt < fmin(t, HPCC_NEW_MAX_NS / NS_PER_S)))
 		return false;
 	qlen = fmin(now->qlen_units, l->qlen) * unit;
 	tx_rate = units * unit / *dt;
 	qlen -= fmin(qlen, floor(HPCC_FREE_BYTES / unit) * unit);
-	l->u = fmin(qlen / (l->b * t) + tx_rate / l->b, (double)HPCC_U_MAX / HPCC_U_ONE);
+	l->u = fmin(qlen / (l->b * drain) + tx_rate / l->b, (double)HPCC_U_MAX / HPCC_U_ONE);
 	seen.saturated_u += l->u >= (double)HPCC_U_MAX / HPCC_U_ONE;
 	seen.saturated_q += now->qlen_units == INT_QLEN_MAX;
 	l->ts = now->ts_ns;
@@ -176,8 +186,11 @@ static void reference_store(struct stored *path, const struct int_hdr *h)
  * under test may have chosen any of them: @taken.
  */
 static bool reference_measure(struct reference *r, struct stored *path, const struct int_hdr *h,
-			      unsigned int taken)
+			      double now_ns, unsigned int taken)
 {
+	/* In whole ns and bytes, as in the tested code; r->wc is the same there. */
+	const double round_ns = floor(r->t * NS_PER_S * HPCC_SMALL_BYTES / floor(r->wc) + 0.000001);
+	const double drain = fmin(fmax(r->t, round_ns / NS_PER_S), HPCC_T_MAX_NS / NS_PER_S);
 	struct hop *l = path->l;
 	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};
 	unsigned int i;
@@ -186,7 +199,7 @@ static bool reference_measure(struct reference *r, struct stored *path, const st
 		struct int_record now = int_unpack(h->record[i]);
 		double dt;
 
-		if (reference_hop(&l[i], &now, r->t, &dt))
+		if (reference_hop(&l[i], &now, r->t, drain, now_ns - path->ns, &dt))
 			dts[i] = dt;
 		if (l[i].u > u || (l[i].u == u && dts[i] > tau)) {
 			u = l[i].u;
@@ -218,7 +231,8 @@ static void reference_remember(struct reference *r, bool above_eta, bool has_roo
 
 /* ComputeWind. If U is at a threshold (eta, room, burst), the decision of the tested code, @v. */
 static void reference_wind(struct reference *r, const struct hpcc_vars *v,
-			   const struct hpcc_params *p, bool update, bool multiply, bool small)
+			   const struct hpcc_params *p, bool update, bool multiply,
+			   double was_wnd)
 {
 	const double room = r->eta * 15 / 16;
 	const double most = r->rounds ? r->wnd_ai : r->wnd_ai / HPCC_FIRST_AI;
@@ -226,7 +240,9 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 			       r->wnd_ai / HPCC_FLOWS_RANGE);
 	const double aim = r->eta - fmin(ai / r->wnd_init, r->eta / 2);
 	bool above_eta = v->u >= p->eta, burst = v->u > HPCC_U_BURST;
-	bool has_room = hpcc_has_room(v, p), starved = small && v->u < p->eta / 2;
+	bool has_room = hpcc_has_room(v, p);
+	const bool small = was_wnd < HPCC_SMALL_BYTES, tiny = was_wnd < HPCC_SMALL_BYTES / 4.0;
+	bool starved = tiny || (small && v->u < p->eta / 2);
 	/* Below 0.001 a unit of U is more of W than the tolerance; compare() checks U. */
 	const double u = r->u < 0.001 ? (double)max(v->u, 1U) / HPCC_U_ONE : r->u;
 	double multiplied = r->wc / (u / aim) + ai, w;
@@ -240,10 +256,14 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 	if (fabs(r->u - 17.0 / 16) > EDGE)
 		burst = r->u > 17.0 / 16;
 	if (fabs(r->u - r->eta / 2) > EDGE)
-		starved = small && r->u < r->eta / 2;
+		starved = tiny || (small && r->u < r->eta / 2);
 	multiply |= starved;
 	if (fabs(r->u - room) > EDGE)
 		has_room = r->u < room;
+	/* The tested code limits the multiplied window before it adds W_ai. */
+	if (tiny)
+		multiplied = r->wc * 3 / 4 +
+			     (multiplied - ai >= r->wnd_max ? r->wnd_max : multiplied) / 4;
 	w = multiply ? multiplied : r->wc + ai;
 	if (!multiply && !has_room)
 		w = fmin(w, multiplied);
@@ -336,7 +356,7 @@ static void set_connection(struct connection *c)
 		.wnd = c->p.wnd_init_bytes,
 		.wc = c->p.wnd_init_bytes,
 	};
-	c->now_ns = uniform(1e9, 1e15);
+	c->now_ns = floor(uniform(1e9, 1e15));
 	c->snd_nxt = rng();
 }
 
@@ -368,11 +388,16 @@ static enum hpcc_received reference_receive(struct connection *c, const struct i
 	enum hpcc_received received = HPCC_RECEIVED_FIRST;
 
 	if (path && c->now_ns - path->ns <= HPCC_STORED_MAX_NS) {
-		received = reference_measure(&c->r, path, h, c->v.bottleneck) ? HPCC_RECEIVED_NEW :
+		received = reference_measure(&c->r, path, h, c->now_ns,
+					     c->v.bottleneck) ? HPCC_RECEIVED_NEW :
 									     HPCC_RECEIVED_SAME;
 	} else {
 		if (!path && c->r.records_most)
 			received = HPCC_RECEIVED_PATH;
+		if (path && c->r.wc < HPCC_SMALL_BYTES) {
+			c->r.wc = fmin(c->r.wc * 2, c->r.wnd_max);
+			c->r.wnd = c->r.wc;
+		}
 		if (!path)
 			path = reference_room(&c->r, h);
 		reference_store(path, h);
@@ -388,15 +413,16 @@ static void answer(struct connection *c, const struct int_hdr *h)
 	u32 ack_seq = c->snd_nxt - below(4) * 1000;
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
 	enum hpcc_received want, got;
-	bool multiply, small = c->v.wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
+	const double was_wnd = c->v.wnd_ref / 65536.0;
+	bool multiply;
 
 	/* Errors do not add up here either: at the edge of a packet both are on one side. */
-	c->r.wc = c->v.wnd_ref / 65536.0;
+	c->r.wc = was_wnd;
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
 	want = reference_receive(c, h);
 	if (want == HPCC_RECEIVED_NEW)
-		reference_wind(&c->r, &c->v, &c->p, update, multiply, small);
+		reference_wind(&c->r, &c->v, &c->p, update, multiply, was_wnd);
 	seen.answers++;
 	seen.received[got]++;
 	check(got == want, "received", got, want);

@@ -21,10 +21,11 @@
  *   stored one; until then the hop keeps its u'. Otherwise the rounding of txBytes would bias U
  *   upwards, because the maximum of several rounded rates is too high. If the hop with the largest
  *   u' has no new record, U does not change.
- * - A record with dts = 0 is not new. A record whose timestamp is older than the stored one, by
- *   less than half a period of the hop's clock, arrived late and is not stored either.
- * - Records that were stored more than half a period of a hop's clock ago are replaced; no
- *   difference to them is computed.
+ * - A record with dts = 0 is not new. Of a timestamp only 24 bits are known: dts is the value that
+ *   is closest to the time between the two answers. If it is negative the record arrived late, and
+ *   is not stored either.
+ * - Records that were stored more than HPCC_STORED_MAX_NS ago are replaced; no difference to them
+ *   is computed. If the flow's round takes so long because W is less than a packet, W is doubled.
  * - The draft discards all records when pathID changes. This algorithm keeps the records of up to
  *   HPCC_PATHS_MAX paths, since packets may alternate between paths: each answer is compared with
  *   the last one from the same path. An answer from a new path is only stored; W does not change.
@@ -48,9 +49,13 @@
  *   1.5 (1 - eta) of a BDP.
  * - The target utilisation is reduced by what the flow adds, to eta - W_ai / W_init, so that a
  *   single flow settles at eta.
- * - A flow whose window is less than a packet sends one packet in several T. If U is below half of
- *   eta, it does not wait for maxStage of its rounds: after an incast, 40 flows whose windows
- *   had been reduced to 100 bytes left a port nearly idle for more than 60 T.
+ * - A flow whose window is less than a packet sends one packet in several T. This is its round: it
+ *   measures over a round, and what it changes takes effect up to a round later. All flows of a
+ *   port with many flows do so. As drafted, they cut their windows until the queue has drained, far
+ *   too much, and each then waits for maxStage of its rounds. Therefore, for such a flow, a queue
+ *   counts in terms of what the port sends in a round instead of T, and it does not wait if U is
+ *   below half of eta. With less than a quarter of a packet it never waits, and W moves only a
+ *   quarter of the way (HPCC_TINY_SHIFT).
  * - A loss halves the window with which the lost packet was sent. If U has reduced W by that much
  *   since, the loss does not reduce it further.
  */
@@ -68,13 +73,17 @@
 #define HPCC_U_MAX		U32_MAX
 #define HPCC_WND_SHIFT		16
 #define HPCC_WND_MAX_BYTES	U32_MAX
-/* One full packet in 23 T; 1000 flows of this window share 100 Gbit/s at T = 5 us. */
-#define HPCC_WND_MIN_BYTES	64U
+/* One full packet in 96 T; 4000 flows of this window share 100 Gbit/s at T = 5 us. */
+#define HPCC_WND_MIN_BYTES	16U
 #define HPCC_UNITS_MIN		32U
+/* Less than HPCC_UNITS_MIN in so much time is no load. */
+#define HPCC_NEW_MAX_NS		4000000U
 /* Queue that counts as empty: two full Ethernet packets with preamble and gap. */
 #define HPCC_FREE_BYTES		3076U
 /* A window below this is less than a full packet: a round of the flow takes longer than T. */
 #define HPCC_SMALL_BYTES	1538U
+/* A window below 1/2^HPCC_TINY_SHIFT of this moves 1/2^HPCC_TINY_SHIFT of the way in each round. */
+#define HPCC_TINY_SHIFT		2
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
 /* Maximum of the estimate of N, in units of N. */
@@ -95,7 +104,14 @@
 #define HPCC_T_MIN_NS		1000U
 #define HPCC_T_MAX_NS		1000000000U
 /* Half the period of a hop's timestamp. */
-#define HPCC_STORED_MAX_NS	(INT_TS_MASK / 2)
+#define HPCC_EARLY_NS		(INT_TS_MASK / 2)
+/*
+ * Records that were stored earlier cannot be compared: at line rate, txBytes wraps every 33.5 ms,
+ * and the hop may have written two records up to HPCC_EARLY_NS further apart than they arrive.
+ */
+#define HPCC_STORED_MAX_NS	(3 * HPCC_EARLY_NS)
+/* Instead of the length of a queue that is longer than a record can report. */
+#define HPCC_QUEUE_LONG_NS	U32_MAX
 /* Maximum number of paths whose records are stored; limited further by HPCC_HOPS_STORED. */
 #define HPCC_PATHS_MAX		4U
 /* Room for four paths of 4 hops, three of 5, two of 8, or one of INT_SLOTS_MAX. */
@@ -136,6 +152,18 @@ struct hpcc_hop {
 	u32 u;
 	u16 qlen_units;
 	u8 speed;
+};
+
+/**
+ * struct hpcc_times - times with which the records of an answer are compared
+ * @local_ns: since the stored answer, by the local clock; at most HPCC_STORED_MAX_NS
+ * @new_ns: a record is new if it is so much younger than the stored one, however little was sent
+ * @drain_ns: time in which a queue is to drain
+ */
+struct hpcc_times {
+	u32 local_ns;
+	u32 new_ns;
+	u32 drain_ns;
 };
 
 /**
@@ -309,29 +337,43 @@ static inline u32 hpcc_queue_units(const struct int_record *now, const struct hp
 
 /* u' of a hop whose record is new: dt_ns and @units are the differences to the stored one. */
 static inline u32 hpcc_hop_ratio(const struct hpcc_hop *hop, const struct int_record *now,
-				 u32 units, u32 dt_ns, u32 t_ns)
+				 u32 units, u32 dt_ns, u32 drain_ns)
 {
 	const u32 unit_ps = int_speeds[now->speed].unit_ps;
 	const u32 queue_units = hpcc_queue_units(now, hop);
 	u64 u = hpcc_share(units, unit_ps, dt_ns);
 
 	if (queue_units)
-		u += hpcc_share(queue_units, unit_ps, t_ns);
+		u += hpcc_share(queue_units, unit_ps, drain_ns);
 	return min_t(u64, HPCC_U_MAX, u);
+}
+
+/*
+ * ts - ts', of which the record has 24 bits: the value closest to the time between the answers. 0:
+ * the record is not new.
+ */
+static inline u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
+{
+	const u32 early_ns = (was_ns + local_ns + HPCC_EARLY_NS - ts_ns) & INT_TS_MASK;
+	const u32 most_ns = local_ns + HPCC_EARLY_NS;
+
+	/* Of a port that has changed its speed, the stored record is this one. */
+	return most_ns > early_ns && ts_ns != was_ns ? most_ns - early_ns : 0;
 }
 
 /*
  * Lines 4 and 5 of the draft's algorithm for one hop, whose speed is the stored one. Returns ts -
  * ts' if the record is new, and stores it; otherwise 0.
  */
-static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now, u32 t_ns)
+static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now,
+				   const struct hpcc_times *t)
 {
-	const u32 dt_ns = (now->ts_ns - hop->ts_ns) & INT_TS_MASK;
+	const u32 dt_ns = hpcc_elapsed_ns(now->ts_ns, hop->ts_ns, t->local_ns);
 	const u32 units = (now->tx_units - hop->tx_units) & INT_TX_MASK;
 
-	if (!dt_ns || dt_ns > HPCC_STORED_MAX_NS || (units < HPCC_UNITS_MIN && dt_ns < t_ns))
+	if (!dt_ns || (units < HPCC_UNITS_MIN && dt_ns < t->new_ns))
 		return 0;
-	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t_ns);
+	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t->drain_ns);
 	hop->ts_ns = now->ts_ns;
 	hop->tx_units = now->tx_units;
 	hop->qlen_units = now->qlen_units;
@@ -409,17 +451,53 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 	v->path[v->at].key = key;
 }
 
+/* Returns true if the window is less than a quarter of a packet: the flow's round exceeds 4 T. */
+static inline bool hpcc_is_tiny(const struct hpcc_vars *v)
+{
+	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+}
+
+/* Returns true if the window is less than a packet. */
+static inline bool hpcc_is_small(const struct hpcc_vars *v)
+{
+	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
+}
+
+/*
+ * The time in which a queue is to drain: T, or the flow's round if that is longer, because its
+ * window is less than a packet.
+ */
+static inline u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	if (likely(!hpcc_is_small(v)))
+		return p->t_ns;
+	/* 2^30 * 2^11 < 2^64 */
+	return min_t(u64, div_u64((u64)p->t_ns * HPCC_SMALL_BYTES, v->wnd_ref >> HPCC_WND_SHIFT),
+		     HPCC_T_MAX_NS);
+}
+
+static inline struct hpcc_times hpcc_times(const struct hpcc_vars *v, const struct hpcc_params *p,
+					   u64 now_ns)
+{
+	return (struct hpcc_times) {
+		.local_ns = now_ns - v->path[v->at].stored_ns,
+		.new_ns = min(p->t_ns, HPCC_NEW_MAX_NS),
+		.drain_ns = hpcc_drain_ns(v, p),
+	};
+}
+
 /* Lines 1 to 10, for an answer from the same hops, at the same speeds, as the stored one. */
 static inline enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
-					      const struct int_hdr *h)
+					      const struct int_hdr *h, u64 now_ns)
 {
+	const struct hpcc_times t = hpcc_times(v, p, now_ns);
 	struct hpcc_hop *hop = hpcc_hops(v);
 	u32 u = 0, tau_ns = 0;
 	unsigned int i;
 
 	for (i = 0; i < v->records; i++) {
 		struct int_record now = int_unpack(h->record[i]);
-		u32 dt_ns = hpcc_measure_hop(&hop[i], &now, p->t_ns);
+		u32 dt_ns = hpcc_measure_hop(&hop[i], &now, &t);
 
 		if (hop[i].u < u || (hop[i].u == u && tau_ns >= dt_ns))
 			continue;
@@ -524,11 +602,23 @@ static inline void hpcc_follow_speeds(struct hpcc_vars *v, const struct int_hdr 
 }
 
 /*
+ * The stored records are too old. If the round of the flow takes so long because its window is less
+ * than a packet, those of the next answer would be too old as well.
+ */
+static inline void hpcc_shorten_round(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	if (!hpcc_is_small(v))
+		return;
+	v->wnd_ref = min(v->wnd_ref * 2, (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
+	v->wnd = v->wnd_ref;
+}
+
+/*
  * Finds the stored records of an answer's path. Returns HPCC_RECEIVED_NEW if they can be compared
  * with those of the answer.
  */
-static inline enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct int_hdr *h,
-					      u64 now_ns)
+static inline enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct hpcc_params *p,
+					      const struct int_hdr *h, u64 now_ns)
 {
 	const unsigned int path_id = int_path_id(h), hops = int_hops(h), records = int_records(h);
 	const u32 key = hpcc_path_key(path_id, hops, records, 0);
@@ -543,6 +633,7 @@ static inline enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct 
 		hpcc_add_path(v, key, records);
 	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
 		received = HPCC_RECEIVED_FIRST;
+		hpcc_shorten_round(v, p);
 	}
 	v->hops = hops;
 	v->path_id = path_id;
@@ -573,10 +664,10 @@ static inline enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct 
 	enum hpcc_received received = HPCC_RECEIVED_NEW;
 
 	if (unlikely(!hpcc_is_as_before(v, h, now_ns)))
-		received = hpcc_look_up(v, h, now_ns);
+		received = hpcc_look_up(v, p, h, now_ns);
 	if (received != HPCC_RECEIVED_NEW)
 		return received;
-	received = hpcc_measure(v, p, h);
+	received = hpcc_measure(v, p, h, now_ns);
 	if (received == HPCC_RECEIVED_NEW)
 		v->path[v->at].stored_ns = now_ns;
 	return received;
@@ -647,10 +738,13 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
 		v->wnd_quiet -= (v->wnd_quiet - v->wnd_ref) >> HPCC_FOLLOW_SHIFT;
 }
 
-/* Returns true if the window is less than a packet although U is below half of eta. */
+/*
+ * Returns true if the flow does not wait for maxStage rounds, which last longer than T each: if
+ * they exceed 4 T, or if U is below half of eta.
+ */
 static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT && v->u < p->eta / 2;
+	return hpcc_is_tiny(v) || (hpcc_is_small(v) && v->u < p->eta / 2);
 }
 
 /*
@@ -662,6 +756,17 @@ static inline bool hpcc_is_full(const struct hpcc_vars *v, const struct hpcc_par
 	return v->wnd_ref >= (u64)p->wnd_max_bytes << HPCC_WND_SHIFT && hpcc_has_room(v, p);
 }
 
+/*
+ * The first 1/2^HPCC_TINY_SHIFT of the way from one window to another. The flows of a port whose
+ * windows are far below a packet see an average over a whole round, and what they change takes
+ * effect with their next packet, up to a round later: with the whole way they would swing.
+ */
+static inline u64 hpcc_part_of_way(u64 from, u64 to)
+{
+	/* 2^48 * 2^2 */
+	return ((from << HPCC_TINY_SHIFT) - from + to) >> HPCC_TINY_SHIFT;
+}
+
 /* W by lines 12 to 17, before it is bounded. */
 static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p,
 					 bool multiply)
@@ -671,7 +776,11 @@ static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct
 	if (!multiply && hpcc_is_full(v, p))
 		return v->wnd_ref;
 	wnd_ai = hpcc_own_ai(v, p);
-	return multiply ? hpcc_multiply(v, p, wnd_ai) : hpcc_add(v, p, wnd_ai);
+	if (!multiply)
+		return hpcc_add(v, p, wnd_ai);
+	if (likely(!hpcc_is_tiny(v)))
+		return hpcc_multiply(v, p, wnd_ai);
+	return hpcc_part_of_way(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
 }
 
 /**
@@ -718,6 +827,7 @@ static inline enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const str
 {
 	const u32 key = hpcc_path_key(path_id, hops, 1, index);
 	enum hpcc_received received = HPCC_RECEIVED_FIRST;
+	struct hpcc_times t;
 	bool found;
 	u32 tau_ns;
 
@@ -732,12 +842,15 @@ static inline enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const str
 	v->hdr_words = 0;
 	if (found && now_ns - v->path[v->at].stored_ns <= HPCC_STORED_MAX_NS) {
 		hpcc_follow_speed(hpcc_hops(v), now);
-		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, p->t_ns);
+		t = hpcc_times(v, p, now_ns);
+		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, &t);
 		if (!tau_ns)
 			return HPCC_RECEIVED_SAME;
 		hpcc_filter(v, hpcc_hops(v)->u, tau_ns, p->t_ns);
 		received = HPCC_RECEIVED_NEW;
 	} else {
+		if (found)
+			hpcc_shorten_round(v, p);
 		hpcc_store_record(hpcc_hops(v), now);
 		hpcc_hops(v)->u = 0;
 	}
@@ -903,24 +1016,41 @@ static inline void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct 
 }
 
 /**
+ * hpcc_queue_ns() - queue that a record reports
+ * @r: the record
+ *
+ * Return: ns; HPCC_QUEUE_LONG_NS if the queue is longer than a record can report; 0 if the speed of
+ * the port is not known.
+ */
+static inline u64 hpcc_queue_ns(const struct int_record *r)
+{
+	const u32 unit_ps = int_speeds[r->speed].unit_ps;
+
+	if (unlikely(r->qlen_units == INT_QLEN_MAX && unit_ps))
+		return HPCC_QUEUE_LONG_NS;
+	/* 2^16 units * 2^20 ps = 2^36 */
+	return div_u64((u64)r->qlen_units * unit_ps, HPCC_PS_PER_NS);
+}
+
+/**
  * hpcc_queues_ns() - sum of the queues of a path's ports, as the records report them
  * @h: header with the records, validated
  *
- * Return: ns; 0 if there is no record.
+ * Return: ns; HPCC_QUEUE_LONG_NS or more if a queue is longer than a record can report; 0 if there
+ * is no record.
  */
 static inline u64 hpcc_queues_ns(const struct int_hdr *h)
 {
 	const unsigned int records = int_records(h);
-	u64 queues_ps = 0;
+	u64 queues_ns = 0;
 	unsigned int i;
 
 	for (i = 0; i < records; i++) {
 		struct int_record r = int_unpack(h->record[i]);
 
-		/* 15 * 2^16 units * 2^20 ps < 2^40 */
-		queues_ps += (u64)r.qlen_units * int_speeds[r.speed].unit_ps;
+		queues_ns += hpcc_queue_ns(&r);
 	}
-	return div_u64(queues_ps, HPCC_PS_PER_NS);
+	return queues_ns;
 }
 
 /**

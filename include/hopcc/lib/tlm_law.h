@@ -58,11 +58,11 @@
 #define TLM_GUARD_STEP		2U
 #define TLM_GUARD_MAX		16U
 /*
- * Records that were stored longer ago than this and than 160 T are replaced. A flow with a window
- * of HPCC_WND_MIN_BYTES sends a packet of 9000 bytes every 141 T, and must be able to measure.
+ * Records that were stored longer ago than this and than 640 T are replaced. A flow with a window
+ * of HPCC_WND_MIN_BYTES sends a packet of 9000 bytes every 565 T, and must be able to measure.
  */
 #define TLM_STALE_MIN_NS	10000000ULL
-#define TLM_STALE_RTTS		160U
+#define TLM_STALE_RTTS		640U
 
 /**
  * enum tlm_source - from what u' of a hop is computed

@@ -92,7 +92,7 @@ def main():
     ahead_ns = min((at_ns - sent_ns for at_ns, sent_ns, number, _ in rows if number < LONE), default=0) - FRAME_NS
     delays = [(at_ns - sent_ns - ahead_ns - FRAME_NS, said_ns)
               for at_ns, sent_ns, number, said_ns in rows if number >= LONE]
-    # A few frames are in the socket, behind the ring; and the first ones wait for no longer than the host's scheduler takes.
+    # A few frames are in the socket, behind the ring, and the host's scheduler adds some milliseconds.
     far = [(said_ns / true_ns - 1, true_ns, said_ns) for true_ns, said_ns in delays if true_ns > FAR * FRAME_NS]
     errors = sorted(abs(error) for error, _, _ in far)
     most_ns = max((true_ns for true_ns, _ in delays), default=0)

@@ -10,7 +10,7 @@ done
 modprobe virtio_net
 echo 1 >/proc/sys/net/ipv6/conf/eth0/disable_ipv6
 ip link set eth0 up
-tc qdisc add dev eth0 root csig rate 1mbit quantum pd 2us
+tc qdisc add dev eth0 root csig rate 1mbit quantum pd 8us
 /usr/bin/python3 -I -S "$(dirname "$0")/ring_send.py"
 tc -s qdisc show dev eth0 | sed 's/^/# /'
 cat /sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit | sed 's/^/# BQL limit /'

@@ -7,7 +7,7 @@ import struct
 import time
 
 RATE_MBIT, LEN_BYTES = 1, 500
-QUANTUM_NS = 2000
+QUANTUM_NS = 8000
 # The numbers of frames of both kinds
 LONE, BURST = 20, 1000
 MARK = b"hopcc's ring"

@@ -10,6 +10,7 @@ guest's clock. The difference of the clocks is that of the fastest of some lone 
 that a frame takes.
 """
 import os
+import select
 import socket
 import struct
 import subprocess
@@ -24,6 +25,8 @@ from ring_send import BURST, LEN_BYTES, LONE, MARK, QUANTUM_NS, RATE_MBIT
 from tap import Tap
 
 MAX_ERROR = 0.2
+# Only frames are compared that wait for more than so many others.
+FAR = 40
 FRAME_NS = LEN_BYTES * 8000 // RATE_MBIT
 # The least that a socket may hold.
 SOCKET_BYTES = 1
@@ -34,13 +37,13 @@ class Cable(threading.Thread):
 
     def __init__(self, sock):
         super().__init__(daemon=True)
-        self.file = sock.makefile("rb", buffering=0)
+        self.sock = sock
         self.rows = []
 
     def read(self, size):
         data = b""
         while len(data) < size:
-            more = self.file.read(size - len(data))
+            more = self.sock.recv(size - len(data))
             if not more:
                 return None
             data += more
@@ -49,12 +52,15 @@ class Cable(threading.Thread):
     def run(self):
         free_ns = 0
         while True:
+            # A reader that the host's scheduler has held up catches up, one that had nothing to read does not.
+            if not select.select([self.sock], [], [], 2 * FRAME_NS / 1e9)[0]:
+                select.select([self.sock], [], [])
+                free_ns = time.monotonic_ns()
             head = self.read(4)
             data = head and self.read(struct.unpack("!I", head)[0])
             if not data:
                 return
-            # Up to a frame late, the next one is in time again.
-            free_ns = max(free_ns, time.monotonic_ns() - FRAME_NS) + len(data) * 8000 // RATE_MBIT
+            free_ns += len(data) * 8000 // RATE_MBIT
             time.sleep(max(0, free_ns - time.monotonic_ns()) / 1e9)
             at = data.find(MARK)
             if at < 0:
@@ -86,12 +92,12 @@ def main():
     ahead_ns = min((at_ns - sent_ns for at_ns, sent_ns, number, _ in rows if number < LONE), default=0) - FRAME_NS
     delays = [(at_ns - sent_ns - ahead_ns - FRAME_NS, said_ns)
               for at_ns, sent_ns, number, said_ns in rows if number >= LONE]
-    # The first packets wait for no longer than the host's scheduler takes.
-    far = [(said_ns / true_ns - 1, true_ns, said_ns) for true_ns, said_ns in delays if true_ns > 20 * FRAME_NS]
+    # A few frames are in the socket, behind the ring, and the host's scheduler adds some milliseconds.
+    far = [(said_ns / true_ns - 1, true_ns, said_ns) for true_ns, said_ns in delays if true_ns > FAR * FRAME_NS]
     errors = sorted(abs(error) for error, _, _ in far)
     most_ns = max((true_ns for true_ns, _ in delays), default=0)
-    tap.claim("the ring holds 100 packets and more", most_ns > 100 * FRAME_NS and len(far) > BURST // 2,
-              f"up to {most_ns / 1e6:.1f} ms, {most_ns / FRAME_NS:.0f} packets; {len(far)} wait for more than 20")
+    tap.claim("100 packets and more wait", most_ns > 100 * FRAME_NS and len(far) > BURST // 2,
+              f"up to {most_ns / 1e6:.1f} ms, {most_ns / FRAME_NS:.0f} packets; {len(far)} wait for more than {FAR}")
     for number in range(0, len(far), max(1, len(far) // 10)):
         print(f"# true {far[number][1] / 1e6:.1f} ms, reported {far[number][2] / 1e6:.1f} ms")
     at_95 = errors[len(errors) * 95 // 100] if errors else 1

@@ -58,16 +58,18 @@ static __always_inline void tcsig_note_round(const struct sock *sk, struct tcsig
 {
 	cs->reported->round_cw = cs->v.cw;
 	cs->reported->round_rtt_us = tcsig_window_rtt_us(sk, cs);
+	tcsig_shares_turn(&cs->reported->shares);
 }
 
 /* Only for a round with an ACK that may change the window: most of the work of a round. */
 static __always_inline void tcsig_find_period(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
+	const u32 target_ns = READ_ONCE(cs->net->target_ns);
 
 	reported->period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
-	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us,
-					 READ_ONCE(cs->net->target_ns));
+	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us, target_ns);
+	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, reported->period_ns);
 	reported->round_cw = 0;
 }
 
@@ -100,11 +102,23 @@ static bool tcsig_asks(const struct tcsig_sock *cs)
 	return cs->reported && csig_flow_is_fed(cs->reported->flow);
 }
 
+/* The latest delays are more than half the target: the path has a queue. */
+static inline bool tcsig_meets_queue(const struct tcsig_sock *cs)
+{
+	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) >
+			  READ_ONCE(cs->net->target_ns) / 2;
+}
+
 static __always_inline u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
+	u32 pkts;
+
 	if (!sk_can_gso(sk) || (cs->v.stage == TCSIG_SEEK && tcsig_asks(cs)))
 		return 1;
-	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), false, 0, 0);
+	pkts = hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), false, 0, 0);
+	if (pkts > TCSIG_BURST_MIN_PKTS && tcsig_meets_queue(cs))
+		pkts = min(pkts, cs->reported->burst_limit_pkts);
+	return pkts;
 }
 
 static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock *cs)

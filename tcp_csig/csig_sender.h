@@ -49,7 +49,10 @@
  *
  * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
  * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
- * and growth continues in the same round.
+ * and growth continues in the same round. A port's interval may be shorter than such a round, so
+ * that min(ABW/C) multiplies by at most 8/7. From 64 targets on a later report of the round takes
+ * the difference to the cut so far, not the growth since, and min(ABW/C) is the minimum of a whole
+ * round: what flows with short RTTs leave for a moment is not free.
  *
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
@@ -152,9 +155,17 @@
 /* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
 /*
- * A long round by at most 8/7: a report is about the port's last interval, which is much shorter.
+ * A long round by at most 8/7: a report is about the port's last interval, which may be shorter.
  */
 #define TCSIG_LONG_SHARE_PPM	125000U
+/* From an RTT of 64 targets on, min(ABW/C) is that of a round, and a cut keeps later growth. */
+#define TCSIG_FAR_TARGETS	64U
+/* No report of min(ABW/C). */
+#define TCSIG_NO_SHARE		U32_MAX
+
+/* A burst that meets a queue is sent in half the target at the flow's own rate, at least two. */
+#define TCSIG_BURST_SHIFT	1
+#define TCSIG_BURST_MIN_PKTS	2U
 
 /*
  * Maximum growth if the sender's device does not report its rate. 64 windows of ten packets per RTT
@@ -267,6 +278,7 @@ struct tcsig_vars {
  * @delivered_pkts: packets that all ACKs have delivered so far, including this one
  * @prior_pkts: value of @delivered_pkts when the latest of them was sent
  * @share_ppm: min(ABW/C)
+ * @round_share_ppm: tcsig_shares.round_ppm
  * @sharers: number of this host's connections to the peer that seek, including this one
  * @has_free: @free is new
  * @has_delay: @delay_ns is new
@@ -282,6 +294,7 @@ struct tcsig_ack {
 	u32 delivered_pkts;
 	u32 prior_pkts;
 	u32 share_ppm;
+	u32 round_share_ppm;
 	u32 sharers;
 	bool has_free;
 	bool has_delay;
@@ -468,6 +481,24 @@ static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
 }
 
 /**
+ * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue
+ * @target_ns: net.hopcc.tcp_csig_target_ns
+ * @period_ns: the flow's period, tcsig_period_ns()
+ *
+ * A burst of a large window is a queue of its own, and would be reported as such.
+ *
+ * Return: packets, at least TCSIG_BURST_MIN_PKTS.
+ */
+static inline u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)
+{
+	const u64 span_ns = target_ns >> TCSIG_BURST_SHIFT;
+
+	if (span_ns <= period_ns * TCSIG_BURST_MIN_PKTS)
+		return TCSIG_BURST_MIN_PKTS;
+	return min_t(u64, div64_u64(span_ns, max(period_ns, 1ULL)), HOP_BURST_MAX_PKTS);
+}
+
+/**
  * tcsig_hold_rtt_us() - the RTT that a window below one flight refers to
  * @least_us: minimum RTT, microseconds
  * @rtt_us: RTT of the latest packet, microseconds
@@ -587,6 +618,25 @@ static __always_inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 d
 }
 
 /**
+ * struct tcsig_shares - min(ABW/C) of a round, millionths
+ * @least_ppm: minimum since the round started; TCSIG_NO_SHARE: none
+ * @round_ppm: minimum of the last whole round with a report; 0: none was reported yet
+ */
+struct tcsig_shares {
+	u32 least_ppm;
+	u32 round_ppm;
+};
+
+/* A round has ended. A small window has no report in some rounds. */
+static inline void tcsig_shares_turn(struct tcsig_shares *s)
+{
+	if (s->least_ppm == TCSIG_NO_SHARE)
+		return;
+	s->round_ppm = s->least_ppm;
+	s->least_ppm = TCSIG_NO_SHARE;
+}
+
+/**
  * tcsig_scale() - increase the window in proportion to the port's free share
  * @cw: the window << TCSIG_SHIFT to which @share_ppm refers
  * @share_ppm: min(ABW/C)
@@ -669,9 +719,39 @@ static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack
 	return true;
 }
 
-/* Section 8.1.1, once per round: a larger excess deepens the cut of this round. */
+/* Returns true if a round contains many intervals of a port. */
+static inline bool tcsig_is_far(const struct tcsig_params *p)
+{
+	return p->long_rtt_ns > p->target_ns * TCSIG_FAR_TARGETS;
+}
+
+/*
+ * A later report of the round deepens the cut. In a far flow's round the window has grown since the
+ * cut: only the difference is removed, because growth between two reports is right.
+ */
+static inline void tcsig_deepen(struct tcsig_vars *v, const struct tcsig_params *p, u64 delay_ns,
+				u64 cut_ns)
+{
+	const u64 want = tcsig_cut(v->ref, p, delay_ns);
+	u64 before;
+
+	if (!tcsig_is_far(p) || v->guess) {
+		v->cw = min(v->cw, want);
+		return;
+	}
+	/* v->worst_ns is not larger either. */
+	if (min_t(u64, delay_ns, TCSIG_NO_DELAY - 1) <= cut_ns)
+		return;
+	before = cut_ns > p->target_ns ? tcsig_cut(v->ref, p, cut_ns) : max(v->ref, p->least);
+	v->cw = max(v->cw - min(v->cw, before - want), p->least);
+}
+
+/*
+ * Section 8.1.1, once per round: a larger excess deepens the cut of this round. @cut_ns is the
+ * maximum delay before this ACK.
+ */
 static inline void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params *p,
-					const struct tcsig_ack *a)
+					const struct tcsig_ack *a, u64 cut_ns)
 {
 	if (!v->cut) {
 		const bool guess = v->stage != TCSIG_STEADY;
@@ -682,8 +762,9 @@ static inline void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig
 		v->guess = guess;
 		tcsig_note_delay(v, a->delay_ns);
 		v->stage = TCSIG_STEADY;
+		cut_ns = 0;
 	}
-	v->cw = min(v->cw, tcsig_cut(v->ref, p, a->delay_ns));
+	tcsig_deepen(v, p, a->delay_ns, cut_ns);
 	if (v->guess && a->rtt_ns)
 		v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
 }
@@ -740,6 +821,16 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 		tcsig_double(v, a, v->goal);
 }
 
+/* Returns the part of a report of min(ABW/C) that may be used. */
+static inline u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
+{
+	if (!p->long_rtt_ns)
+		return a->share_ppm;
+	if (tcsig_is_far(p))
+		return min(a->share_ppm, a->round_share_ppm);
+	return min(a->share_ppm, TCSIG_LONG_SHARE_PPM);
+}
+
 /*
  * A port reports free capacity. If it has a queue it has none: its interval ended late, and bytes
  * of this one were counted in the next.
@@ -747,14 +838,13 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 static inline void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_params *p,
 				       const struct tcsig_ack *a)
 {
+	const u32 share_ppm = tcsig_share_ppm(p, a);
 	u64 want;
 
-	if (v->stage != TCSIG_STEADY || v->wait_rounds || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	if (v->stage != TCSIG_STEADY || v->wait_rounds || share_ppm < TCSIG_SHARE_MIN_PPM ||
 	    v->delay_ns > p->target_ns / 2)
 		return;
-	want = tcsig_scale(v->grown ? v->ref : v->cw,
-			   min(a->share_ppm, p->long_rtt_ns ? TCSIG_LONG_SHARE_PPM : TCSIG_PPM),
-			   a->free);
+	want = tcsig_scale(v->grown ? v->ref : v->cw, share_ppm, a->free);
 	if (want <= v->cw)
 		return;
 	if (!v->grown) {
@@ -852,10 +942,11 @@ static __always_inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
 static __always_inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
 					  const struct tcsig_ack *a)
 {
+	const u64 worst_ns = v->worst_ns;
 	const bool turned = tcsig_receive_quiet(v, p->least, a);
 
 	if (a->has_delay && a->delay_ns > p->target_ns)
-		tcsig_receive_excess(v, p, a);
+		tcsig_receive_excess(v, p, a, worst_ns);
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->goal = 1;
 	if (tcsig_hold_back(v, p, a) || (v->cut && !tcsig_goes_on(v, p)) || !a->limited ||

@@ -216,6 +216,9 @@ static void target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcsig_period_ns(TCSIG_WND_MIN, U32_MAX), 640000000000ULL);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000), 11000ULL, "1/64 of 64 us");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000), 50000ULL, "four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 500), 10U, "half of 10 us");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 9600), 2U, "at least two");
+	KUNIT_EXPECT_EQ(test, tcsig_burst_limit_pkts(TCSIG_TARGET_MAX_NS, 0), HOP_BURST_MAX_PKTS);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hold_rtt_us(20, 36, 12000), 32U,
 			    "28 for 32 us, and 4 for 36");
 	KUNIT_EXPECT_EQ(test, tcsig_hold_rtt_us(U32_MAX, U32_MAX, U64_MAX), HOP_RTT_MAX_US);
@@ -582,6 +585,63 @@ static void share_test(struct kunit *test)
 	}
 }
 
+/* From 64 targets on min(ABW/C) is the minimum of the last round. */
+static void long_share_test(struct kunit *test)
+{
+	struct tcsig_params p = { .target_ns = 10000, .least = ONE, .beta_ppm = 500000,
+				  .long_rtt_ns = 2000000 };
+	struct tcsig_ack a = { .free = 400 * ONE, .acked_pkts = 1, .delivered_pkts = 301,
+			       .prior_pkts = 250, .share_ppm = 500000, .has_share = true,
+			       .limited = true };
+	struct tcsig_shares shares = { .least_ppm = TCSIG_NO_SHARE };
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 40 * ONE, TCSIG_WND_MAX, 300);
+	v.stage = TCSIG_STEADY;
+	tcsig_shares_turn(&shares);
+	a.round_share_ppm = shares.round_ppm;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 40 * ONE, "no whole round yet");
+	shares.least_ppm = 200000;
+	tcsig_shares_turn(&shares);
+	tcsig_shares_turn(&shares);
+	KUNIT_EXPECT_EQ_MSG(test, shares.round_ppm, 200000U, "a round without a report");
+	a.round_share_ppm = shares.round_ppm;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 50 * ONE, "a fifth was free in all of the round");
+	tcsig_begin(&v, 49 * ONE, TCSIG_WND_MAX, 300);
+	v.stage = TCSIG_STEADY;
+	p.long_rtt_ns = 640000;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 56 * ONE, "64 targets: 8/7 of 49");
+}
+
+/*
+ * Three times an excess of 10, then 20, of 2000 us: 3/200, then 3/100 of 400 packets, and none of
+ * the growth.
+ */
+static void long_cut_test(struct kunit *test)
+{
+	const struct tcsig_params p = { .target_ns = 10000, .least = ONE, .beta_ppm = 500000,
+					.long_rtt_ns = 2000000 };
+	struct tcsig_ack a = { .acked_pkts = 1, .delivered_pkts = 301, .prior_pkts = 250,
+			       .delay_ns = 20000, .has_delay = true };
+	struct tcsig_vars v;
+
+	tcsig_begin(&v, 400 * ONE, TCSIG_WND_MAX, 300);
+	v.stage = TCSIG_STEADY;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ(test, v.cw, 394 * ONE);
+	v.cw += 5 * ONE;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 399 * ONE, "no worse than the cut");
+	a.delay_ns = 30000;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 393 * ONE, "the difference");
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ(test, v.cw, 393 * ONE);
+}
+
 static void loss_test(struct kunit *test)
 {
 	struct tcsig_vars v;
@@ -770,6 +830,8 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(quiet_test),
 	KUNIT_CASE(share_test),
+	KUNIT_CASE(long_share_test),
+	KUNIT_CASE(long_cut_test),
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(path_test),

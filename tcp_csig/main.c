@@ -58,16 +58,18 @@ static __always_inline void tcsig_note_round(const struct sock *sk, struct tcsig
 {
 	cs->reported->round_cw = cs->v.cw;
 	cs->reported->round_rtt_us = tcsig_window_rtt_us(sk, cs);
+	tcsig_shares_turn(&cs->reported->shares);
 }
 
 /* Only for a round with an ACK that may change the window: most of the work of a round. */
 static __always_inline void tcsig_find_period(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
+	const u32 target_ns = READ_ONCE(cs->net->target_ns);
 
 	reported->period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
-	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us,
-					 READ_ONCE(cs->net->target_ns));
+	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us, target_ns);
+	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, reported->period_ns);
 	reported->round_cw = 0;
 }
 
@@ -100,11 +102,23 @@ static bool tcsig_asks(const struct tcsig_sock *cs)
 	return cs->reported && csig_flow_is_fed(cs->reported->flow);
 }
 
+/* The latest delays are more than half the target: the path has a queue. */
+static inline bool tcsig_meets_queue(const struct tcsig_sock *cs)
+{
+	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) >
+			  READ_ONCE(cs->net->target_ns) / 2;
+}
+
 static __always_inline u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
+	u32 pkts;
+
 	if (!sk_can_gso(sk) || (cs->v.stage == TCSIG_SEEK && tcsig_asks(cs)))
 		return 1;
-	return hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), HOP_PATH_BUSY, 0, 0);
+	pkts = hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), HOP_PATH_BUSY, 0, 0);
+	if (pkts > TCSIG_BURST_MIN_PKTS && tcsig_meets_queue(cs))
+		pkts = min(pkts, cs->reported->burst_limit_pkts);
+	return pkts;
 }
 
 static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock *cs)
@@ -175,11 +189,12 @@ static __always_inline void tcsig_set_pace(struct sock *sk, const struct tcsig_s
 }
 
 /*
- * Sets window, maximum GSO size and pacing rate from the algorithm's state. The compiler inlines it
- * with all that it calls where an ACK sets no other limit: this saves 30 instructions.
+ * Sets window, within two bounds, maximum GSO size and pacing rate from the algorithm's state. The
+ * compiler inlines it with all that it calls where an ACK sets no other limit: this saves 30
+ * instructions.
  */
 static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs,
-					     u32 most_pkts)
+					     u32 least_pkts, u32 most_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tcp_min_rtt(tp);
@@ -188,7 +203,8 @@ static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig
 		rtt_us = tp->srtt_us >> 3;
 	if (cs->reported && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
 		return;
-	hop_set_cwnd(sk, min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts));
+	hop_set_cwnd(sk, max(min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts),
+			     least_pkts));
 	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
 	if (!rtt_us)
 		return;
@@ -204,9 +220,20 @@ static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig
 		cs->reported->set.cw = 0;
 }
 
-static noinline void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u32 most_pkts)
+static noinline void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs)
 {
-	tcsig_set_socket(sk, cs, most_pkts);
+	tcsig_set_socket(sk, cs, 1, U32_MAX);
+}
+
+/*
+ * In a recovery. @acked_pkts: packets that this ACK delivered. The first retransmission must not
+ * wait for packets that the last cut left in flight, and that may be lost as well.
+ */
+static noinline void tcsig_repair(struct sock *sk, const struct tcsig_sock *cs, u32 acked_pkts)
+{
+	const u32 most_pkts = hop_repair_pkts(sk, acked_pkts);
+
+	tcsig_set_socket(sk, cs, hop_repair_least_pkts(tcp_sk(sk)), most_pkts);
 }
 
 static void tcsig_init(struct sock *sk)
@@ -227,7 +254,7 @@ static void tcsig_init(struct sock *sk)
 	tcsig_find_line(sk, cs);
 	if (cs->reported)
 		tcsig_note_round(sk, cs);
-	tcsig_apply(sk, cs, U32_MAX);
+	tcsig_apply(sk, cs);
 }
 
 /* Leaves the socket in a state that another congestion control can use. */
@@ -406,9 +433,9 @@ static void tcsig_cong_control(struct sock *sk, const struct rate_sample *rs)
 	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (unlikely(inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery))
-		tcsig_apply(sk, cs, hop_repair_pkts(sk, rs->acked_sacked));
+		tcsig_repair(sk, cs, rs->acked_sacked);
 	else
-		tcsig_set_socket(sk, cs, U32_MAX);
+		tcsig_set_socket(sk, cs, 1, U32_MAX);
 	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
 		tcsig_hold(sk, cs);
 }
@@ -439,7 +466,7 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 
 	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
 		    tp->delivered);
-	tcsig_apply(sk, cs, U32_MAX);
+	tcsig_apply(sk, cs);
 	trace_csig_enter(sk, &cs->v, false);
 }
 
@@ -524,7 +551,7 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 	 * If the stack's timer detects the loss, it retransmits before cong_control() runs again.
 	 */
 	if (new_state == TCP_CA_Recovery)
-		tcsig_apply(sk, cs, hop_repair_pkts(sk, 0));
+		tcsig_repair(sk, cs, 0);
 	trace_csig_enter(sk, &cs->v, true);
 }
 

@@ -65,7 +65,9 @@ static inline void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 new
 	}
 	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(reported, CSIG_ABW_C, &r)) {
 		a->share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
+		a->round_share_ppm = reported->shares.round_ppm;
 		a->has_share = true;
+		reported->shares.least_ppm = min(reported->shares.least_ppm, a->share_ppm);
 	}
 }
 

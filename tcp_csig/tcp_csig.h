@@ -52,6 +52,8 @@ struct tcsig_set {
  * @round_rtt_us: RTT that it referred to
  * @period_ns: tcsig_period_ns()
  * @gain: tcsig_gain()
+ * @burst_limit_pkts: tcsig_burst_limit_pkts()
+ * @shares: min(ABW/C) of the round
  */
 struct tcsig_reported {
 	struct csig_flow *flow;
@@ -73,6 +75,8 @@ struct tcsig_reported {
 	u64 period_ns;
 	u32 round_rtt_us;
 	u32 gain;
+	u32 burst_limit_pkts;
+	struct tcsig_shares shares;
 };
 
 /* Peers that share a counter make jumps smaller than necessary. */

@@ -16,6 +16,8 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	const u64 path_ns = tcsig_e2e_target_ns(set_ns, tcsig_small(v->ref));
 
 	FUZZ_CLAIM(target_ns >= set_ns && target_ns <= 5 * set_ns);
+	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) >= TCSIG_BURST_MIN_PKTS);
+	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) <= HOP_BURST_MAX_PKTS);
 	FUZZ_CLAIM(jitter_ns <= TCSIG_TARGET_MAX_NS);
 	FUZZ_CLAIM(gain >= TCSIG_GAIN_ONE && gain <= TCSIG_GAIN_MAX);
 	FUZZ_CLAIM(gain == tcsig_next_gain(v->round_pkts, rtt_us, set_ns));
@@ -48,6 +50,7 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_estimate *r, u64 cw, 
 	FUZZ_CLAIM(a->free <= (line ?: (TCSIG_GROWTH_MAX - 1) * cw));
 	a->has_free = fuzz_flag();
 	a->share_ppm = fuzz_range(0, CSIG_PPM_MAX);
+	a->round_share_ppm = fuzz_u32();
 	a->has_share = fuzz_flag();
 	a->has_delay = fuzz_flag();
 	FUZZ_CLAIM(a->free <= TCSIG_WND_MAX);

@@ -51,7 +51,7 @@ class Flow:
         wire.run(4 * RTT_S)
         self.other = listener.accept()[0]
         listener.close()
-        self.received, self.repairs, self.lose = 0, [], 0
+        self.received, self.repairs, self.lose, self.keep = 0, [], 0, -1
         self.first = self.highest = None
         wire.drop = self.see
 
@@ -66,7 +66,7 @@ class Flow:
         return self.info("Q", 104)
 
     def see(self, frame):
-        """Return True if a frame must be lost: the first @lose bytes, once."""
+        """Return True if a frame must be lost: the first @lose bytes, but not those at @keep, once."""
         seq, size = segment(frame)
         if not size:
             return False
@@ -76,7 +76,7 @@ class Flow:
             self.repairs.append((time.monotonic(), at, size))
             return False
         self.highest = at
-        return at < self.lose
+        return at < self.lose and not at <= self.keep < at + size
 
     def read(self, sock):
         self.received += len(sock.recv(1 << 20))
@@ -156,6 +156,26 @@ def csig(flow, cwnd, _pace):
               cwnd > 100 and counts == [1, 2, 4, 8, 16], f"{counts}; window {cwnd}")
 
 
+def full(wire, cc):
+    """Of most of a window the 20th packet alone arrives. What was sent after it is more than the window, once
+    halved, and only the ACK of a retransmission can tell that it is lost, too."""
+    flow = Flow(wire, cc)
+    flow.warm_up()
+    flow.sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 4 * RATE_BYTES_PS)
+    timeouts, cwnd, mss = hosts.netstat("a", "TCPTimeouts"), flow.cwnd(), flow.info("I", 16)
+    flow.first = flow.highest = None
+    flow.received, flow.repairs = 0, []
+    pkts = cwnd * 3 // 4
+    flow.lose, flow.keep = pkts * mss, 20 * mss
+    flow.sock.send(bytes(pkts * mss))
+    flow.run(60 * RTT_S)
+    timeouts = hosts.netstat("a", "TCPTimeouts") - timeouts
+    tap.claim(f"{cc}: the first repair does not wait for room in the window",
+              cwnd > 100 and flow.received == pkts * mss and not timeouts,
+              f"{flow.received} of {pkts * mss} bytes, window {cwnd}, then {flow.cwnd()}; {timeouts} timeouts")
+    flow.close()
+
+
 def without_answers(wire):
     """The peer's carrier stops answering: the connection uses Reno, and losses halve the window."""
     flow = Flow(wire, "hpccpp")
@@ -197,6 +217,7 @@ def main():
     by_timer(wire, "hpccpp", 50, hpccpp)
     by_timer(wire, "xcp", 18, xcp)
     by_timer(wire, "csig", 50, csig)
+    full(wire, "csig")
     without_answers(wire)
     wire.close()
     return tap.done()

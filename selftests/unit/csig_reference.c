@@ -32,6 +32,7 @@ static double worst;
 struct reference {
 	double target, ai, beta, gain, least, long_rtt, added;
 	double cw, begun, goal, ssthresh, before_loss, delay;
+	double highest;			/* delay of the round, up to 2^32 - 2 */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
 	bool stale, guess, reported, hop;
@@ -43,6 +44,7 @@ static void begin_round(struct reference *r, const char *what)
 	r->since = r->delivered;
 	r->begun = r->cw;
 	r->round = what;
+	r->highest = 0;
 }
 
 static void end_round(struct reference *r)
@@ -65,22 +67,34 @@ static double without_queue(const struct reference *r, double delay, double rtt)
 	return fmax(fmax(left, fmin(r->begun, 2)), r->least);
 }
 
-static void excess(struct reference *r, double delay, double rtt)
+/* What a delay leaves of the window at the start of the round. */
+static double cut_to(const struct reference *r, double delay)
 {
 	double md = r->beta * (delay - r->target) / delay;
 
-	if (r->begun < 1 && !strcmp(r->round, "cut"))
+	if (delay <= r->target)
+		return fmax(r->begun, r->least);
+	if (r->begun < 1)
 		md *= fmax(r->begun, 1 / 16.0);
-	if (r->cw < 1 && strcmp(r->round, "cut"))
-		md *= fmax(r->cw, 1 / 16.0);
 	if (r->long_rtt)
 		md = fmin(md, 3 * (delay - r->target) / r->long_rtt);
+	return fmax((1 - md) * r->begun, r->least);
+}
+
+static void excess(struct reference *r, double delay, double rtt)
+{
+	double again = r->highest;
+
 	if (strcmp(r->round, "cut")) {
 		r->guess = strcmp(r->stage, "steady");
 		begin_round(r, "cut");
+		again = 0;
 	}
 	r->stage = "steady";
-	r->cw = fmin(r->cw, fmax((1 - md) * r->begun, r->least));
+	if (r->long_rtt <= 64 * r->target || r->guess)
+		r->cw = fmin(r->cw, cut_to(r, delay));
+	else if (fmin(delay, 0xfffffffeU) > again)
+		r->cw = fmax(r->cw - (cut_to(r, again) - cut_to(r, delay)), r->least);
 	if (r->guess && rtt) {
 		r->cw = fmin(r->cw, without_queue(r, delay, rtt));
 		guesses++;
@@ -138,10 +152,11 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 static void shared(struct reference *r, const struct tcsig_ack *a)
 {
 	bool again = !strcmp(r->round, "grown");
-	double most = r->long_rtt ? 1 / 8.0 : 7 / 8.0;
-	double share = fmin(a->share_ppm / 1e6, most), want;
+	double other = r->long_rtt > 64 * r->target ? a->round_share_ppm : 125000;
+	double ppm = r->long_rtt ? fmin(a->share_ppm, other) : a->share_ppm;
+	double share = fmin(ppm / 1e6, 7 / 8.0), want;
 
-	if (strcmp(r->stage, "steady") || r->stale || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	if (strcmp(r->stage, "steady") || r->stale || ppm < TCSIG_SHARE_MIN_PPM ||
 	    r->delay > floor(r->target / 2))
 		return;
 	want = again ? r->begun : r->cw;
@@ -163,6 +178,8 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 		r->delay = a->delay_ns;
 	if (a->has_delay && r->delay > r->target)
 		excess(r, r->delay, a->rtt_ns);
+	if (a->has_delay)
+		r->highest = fmax(r->highest, fmin(r->delay, 0xfffffffeU));
 	r->reported |= a->has_free;
 	if (!strcmp(r->stage, "seek") && !a->has_delay && a->path_ns > r->target) {
 		r->cw = fmin(r->cw, without_queue(r, a->path_ns, a->rtt_ns));
@@ -255,6 +272,7 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 	struct tcsig_ack a = {
 		.acked_pkts = below(4) ? 1 + below(2) : below(below(8) ? 40 : 100000),
 		.share_ppm = below(2) ? below(1000001) : below(50000),
+		.round_share_ppm = below(2) ? below(1000001) : below(50000),
 		.free = below(3) ? log_uniform(1, 2 * ONE * WND_MAX) : 0,
 		.delay_ns = below(3) ? uniform(0, 2 * r->target) : log_uniform(1, 1e15),
 		.sharers = below(3) ? below(3) : below(1000),

@@ -252,6 +252,7 @@ static void wind_test(struct kunit *test)
 			.wnd_ref = (u64)c->wnd_ref_bytes << HPCC_WND_SHIFT,
 			.inc_stage = c->inc_stage,
 			.rounds = 1,
+			.stride = 1,
 		};
 
 		hpcc_compute_wind(&v, &params, c->update);

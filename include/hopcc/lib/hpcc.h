@@ -55,7 +55,7 @@
  *   too much, and each then waits for maxStage of its rounds. Therefore, for such a flow, a queue
  *   counts in terms of what the port sends in a round instead of T, and it does not wait if U is
  *   below half of eta. With less than a quarter of a packet it never waits, and W moves only a
- *   quarter of the way (HPCC_TINY_SHIFT).
+ *   quarter of the way (HPCC_TINY_SHIFT), unless answers are ratios.
  * - A loss halves the window with which the lost packet was sent. If U has reduced W by that much
  *   since, the loss does not reduce it further.
  */
@@ -451,10 +451,13 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 	v->path[v->at].key = key;
 }
 
-/* Returns true if the window is less than a quarter of a packet: the flow's round exceeds 4 T. */
+/*
+ * Returns true if the window is less than a quarter of a packet: the flow's round exceeds 4 T. False
+ * without records: a ratio has the queue in terms of T.
+ */
 static inline bool hpcc_is_tiny(const struct hpcc_vars *v)
 {
-	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+	return v->stride && v->wnd_ref < (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
 }
 
 /* Returns true if the window is less than a packet. */

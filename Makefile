@@ -113,6 +113,7 @@ UAPI	:= $(patsubst include/uapi/%,%,$(wildcard include/uapi/*/*.h))
 MAN7	:= $(notdir $(wildcard Documentation/man/*.7))
 MAN8	:= $(notdir $(wildcard Documentation/man/*.8))
 COMPLETIONS := csigd hopstat hopcc-ports ldcp-thresholds
+PYTHON_MODULES := tools/scapy/hopcc_scapy.py tools/mininet/hopcc_mininet.py
 EXAMPLES := $(notdir $(wildcard tools/ports/examples/*))
 
 install: all install-modules install-tools install-headers install-lab
@@ -144,7 +145,9 @@ ifneq ($(DISSECTORS),)
 	install -d $(LUADIR)
 	install -m 644 $(DISSECTORS) $(LUADIR)
 endif
-	install -D -m 644 -t $(PYTHONDIR) tools/scapy/hopcc_scapy.py
+	install -D -m 644 -t $(PYTHONDIR) $(PYTHON_MODULES)
+	install -d $(SHAREDIR)/examples/mininet
+	install -m 755 tools/mininet/examples/*.py $(SHAREDIR)/examples/mininet
 
 install-headers:
 	install -d $(INCDIR)/linux $(INCDIR)/hopcc
@@ -166,7 +169,7 @@ uninstall:
 		$(MANDIR)/man1/lab.1 $(COMPLETIONDIR)/lab \
 		$(UNITDIR)/hopcc-qdisc@.service $(addprefix $(COMPLETIONDIR)/,$(COMPLETIONS)) \
 		$(ETCDIR)/bash_completion.d/tc-hopcc $(addprefix $(LUADIR)/,$(notdir $(DISSECTORS))) \
-		$(PYTHONDIR)/hopcc_scapy.py
+		$(addprefix $(PYTHONDIR)/,$(notdir $(PYTHON_MODULES)))
 	-rmdir $(INCDIR)/hopcc 2>/dev/null
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 

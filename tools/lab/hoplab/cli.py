@@ -264,20 +264,38 @@ def cmd_shell(args: Namespace) -> int:
 
 # Programs of all kinds may wait by calls that fail: here these calls take time, as in stock kernels.
 EXEC_CLOCK = "free-clock-calls=0"
+# Where Debian's package has Mininet; the guest's programs are this machine's.
+MININET = "/usr/lib/python3/dist-packages/mininet"
 
 
 def cmd_exec(args: Namespace) -> int:
+    return run_command(args, {})
+
+
+def run_command(args: Namespace, variables: dict[str, object]) -> int:
     built = ready.prepare(args.kernel, args.modules)
     run = build.scratch("exec-")
     outcome = guest.run(guest.Boot(
         command=shlex.join(args.command), run=run, built=built, seed=args.seed,
-        timeout_s=args.timeout, limit_s=args.limit, variables={"HOPLAB_TUN": "1"},
+        timeout_s=args.timeout, limit_s=args.limit, variables={"HOPLAB_TUN": "1", **variables},
         arguments=[EXEC_CLOCK, *args.kernel_argument]))
     if outcome.problem:
         guest.describe(outcome, shlex.join(args.command))
     else:
         shutil.rmtree(run)
     return outcome.status
+
+
+def cmd_mininet(args: Namespace) -> int:
+    """A Mininet script in a guest, or mn."""
+    if not Path(MININET).exists():
+        raise LabError(f"no Mininet in {MININET}: apt-get install --no-install-recommends mininet iputils-ping")
+    if args.script != "mn" and not Path(args.script).is_file():
+        raise LabError(f"no script {args.script}")
+    paths = [str(build.TOP / "tools/mininet"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    args.command = [str(build.LAB / "guest/mininet"), args.script, *args.arguments]
+    args.modules, args.kernel_argument = None, []
+    return run_command(args, {"PYTHONPATH": ":".join(paths), "LD_PRELOAD": build.BUILD / "guest/polls.so"})
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
@@ -368,12 +386,24 @@ def add_judge(commands: Commands) -> None:
     one.set_defaults(call=cmd_judge)
 
 
+def add_limits(command: argparse.ArgumentParser) -> None:
+    add_kernel(command)
+    command.add_argument("--seed", type=SEED, default=1)
+    command.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
+    command.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
+
+
+def add_mininet(commands: Commands) -> None:
+    run = commands.add_parser("mininet", help="run a Mininet script, or mn, in virtual time")
+    add_limits(run)
+    run.add_argument("script", metavar="SCRIPT|mn")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    run.set_defaults(call=cmd_mininet)
+
+
 def add_exec(commands: Commands) -> None:
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
-    add_kernel(run)
-    run.add_argument("--seed", type=SEED, default=1)
-    run.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
-    run.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
+    add_limits(run)
     add_kernel_argument(run)
     run.add_argument("--modules", metavar="DIR", help="load the .ko of DIR, build none")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
@@ -413,6 +443,7 @@ def parser() -> Parser:
     add_kernel(shell)
     shell.set_defaults(call=cmd_shell)
     add_exec(commands)
+    add_mininet(commands)
     return top
 
 

@@ -251,7 +251,8 @@ def cmd_shell(args: Namespace) -> int:
     net = topology.build(case)
     inputs.write(net, folder)
     print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ip route get "
-          f"{topology.address(net, case.network.hosts[-1])}; exit ends the guest", flush=True)
+          f"{topology.address(net, case.network.hosts[-1])}; `flows &` starts the scenario's flows; exit ends the guest",
+          flush=True)
     outcome = guest.run(guest.Boot(
         command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, built=built,
         timeout_s=0, tty=True, variables={"PS1": "lab# ", "HOPLAB_TUN": "1"}))

@@ -113,6 +113,8 @@ def on_host(tap, page, folder):
               count(r"sent \d+ packets, marked (\d+)", text) > 0 and ", dropped 0" in text, text)
     tap.claim("the lab: the claim holds, and there are pictures", re.search(r"utilization .* pass", text)
               and os.path.getsize(os.path.join(folder, "first/report.html")) > 10000, text)
+    tap.claim("Flent reads the lab's results: two flows fill the port",
+              re.search(r"TCP upload sum : +9[34]\d", text) and "TCP upload::2" in text, text)
     for place, commands in found:
         if place == "shell":
             status, text = typed(commands, folder)

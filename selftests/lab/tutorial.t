@@ -3,7 +3,7 @@
 # Every block of commands of Documentation/tutorial.md, as it is written there.
 cd "$(dirname "$0")/../.." || exit 2
 . selftests/lib/tap.sh
-for program in mn ping iperf; do
+for program in mn ping iperf flent; do
 	command -v $program >/dev/null || {
 		echo "1..0 # SKIP no $program: run tools/setup/setup.sh check"
 		exit 0

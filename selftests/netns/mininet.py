@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Mininet in virtual time: the example of each system, and a script that knows nothing of the lab.
-Run by `lab mininet`."""
+"""Mininet in virtual time: examples, and a script that knows nothing of the lab. Run by `lab mininet`.
+
+    mininet.py SYSTEM...    the examples of these systems
+"""
 import contextlib
 import io
 import os
@@ -20,8 +22,9 @@ from tap import Tap  # noqa: E402
 
 EXAMPLES = os.path.join(HERE, "../../tools/mininet/examples")
 # System: Mbit/s, seconds, number of senders, least load, the port's counter of what it reported. A start
-# of XCP takes some of its long RTTs. The example of DCTCP is run by lab/tutorial.t.
-RUNS = {"ldcp": (1000, 0.015, 4, 0.8, "marked"), "xcp": (50, 0.4, 2, 0.6, "reduced"),
+# of XCP takes some of its long RTTs.
+RUNS = {"dctcp_ms": (1000, 0.015, 2, 0.8, "marked"),
+        "ldcp": (1000, 0.015, 4, 0.8, "marked"), "xcp": (50, 0.4, 2, 0.6, "reduced"),
         "hpccpp": (1000, 0.015, 2, 0.8, "probe"), "csig": (1000, 0.015, 2, 0.8, "expanded")}
 
 
@@ -34,8 +37,9 @@ def run_example(name, mbit, seconds):
     return output.getvalue()
 
 
-def examples(tap):
-    for name, (mbit, seconds, senders, least, counter) in RUNS.items():
+def examples(tap, systems):
+    for name in systems:
+        mbit, seconds, senders, least, counter = RUNS[name]
         printed = run_example(name, mbit, seconds)
         rates = [float(rate) for rate in re.findall(r"(\S+) Mbit/s", printed)]
         counters = {word: int(value) for word, value in re.findall(r"(\w+) (\d+)\b", printed)}
@@ -83,7 +87,7 @@ def refusals(tap):
 
 def main():
     tap = Tap()
-    examples(tap)
+    examples(tap, sys.argv[1:])
     unmodified(tap)
     refusals(tap)
     return tap.done()

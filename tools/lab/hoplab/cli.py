@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import (LabError, build, claims, digests, entrants, guest, inputs, kinds, pages, ready, referee,
+from . import (LabError, build, claims, digests, entrants, flent, guest, inputs, kinds, pages, ready, referee,
                runner, scenario, slowdown, table, topology)
 from .claims import Decision
 from .results import Run
@@ -184,6 +184,19 @@ def cmd_report(args: Namespace) -> int:
     table.show_claims(decisions)
     print(f"\nplots: {draw(Path(args.folder), runs, decisions)}")
     return 0 if all(v.passed for v in decisions) else 1
+
+
+def cmd_export(args: Namespace) -> int:
+    """Results for another program, of one run or of all in a folder."""
+    given = Path(args.results)
+    files = sorted(given.glob("*.jsonl")) if given.is_dir() else [given]
+    if not files:
+        raise LabError(f"{args.results}: no results (*.jsonl) there")
+    out = Path(args.out) if args.out else files[0].parent
+    out.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        print(flent.write(Run(file), out))
+    return 0
 
 
 def cmd_table(args: Namespace) -> int:
@@ -363,6 +376,14 @@ def add_jobs(commands: Commands) -> None:
     one.set_defaults(call=cmd_measure)
 
 
+def add_export(commands: Commands) -> None:
+    export = commands.add_parser("export", help="results as data files of Flent")
+    export.add_argument("results", metavar="DIR|FILE", help="results of `run`, or one of them")
+    export.add_argument("--flent", action="store_true", required=True, help="as Flent's *.flent.gz")
+    export.add_argument("--out", metavar="DIR", help="where the files go (beside the results)")
+    export.set_defaults(call=cmd_export)
+
+
 def add_table(commands: Commands) -> None:
     tables = commands.add_parser("table", help="tables of results for the documentation: a row a case")
     tables.add_argument("scenarios", nargs="+", metavar="SCENARIO")
@@ -431,6 +452,7 @@ def parser() -> Parser:
     again = commands.add_parser("report", help="table, claims and plots of results, again")
     again.add_argument("folder", metavar="DIR")
     again.set_defaults(call=cmd_report)
+    add_export(commands)
     add_table(commands)
     add_judge(commands)
     same = commands.add_parser("digests", help="are the bytes of a few results the recorded ones, on this CPU, too?")

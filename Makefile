@@ -153,6 +153,7 @@ install-headers:
 	install -d $(INCDIR)/linux $(INCDIR)/hopcc
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	install -m 644 include/uapi/hopcc/*.h $(INCDIR)/hopcc
+	install -D -m 644 -t $(SHAREDIR)/examples/bpf tools/bpf/*
 
 # Page and completion: the lab itself runs in its checkout, or from the package hopcc-lab.
 install-lab:

@@ -56,7 +56,7 @@ exactly()
 	tap_result $? "$line: nothing but $*" build/completion.bad
 }
 
-offers 'hopstat ' trace mesh answer doctor export
+offers 'hopstat ' trace mesh answer flows why doctor export
 exactly 'hopstat tr' trace
 offers 'hopstat --' --json --csv --interval --count
 offers 'hopstat mesh --h' --hosts --help

@@ -114,6 +114,7 @@ MAN7	:= $(notdir $(wildcard Documentation/man/*.7))
 MAN8	:= $(notdir $(wildcard Documentation/man/*.8))
 COMPLETIONS := csigd hopstat hopcc-exporter hopcc-ports ldcp-thresholds
 UNITS	:= tools/ports/hopcc-qdisc@.service tools/hopstat/hopcc-exporter.service
+PYTHON_MODULES := tools/scapy/hopcc_scapy.py tools/mininet/hopcc_mininet.py
 EXAMPLES := $(notdir $(wildcard tools/ports/examples/*))
 
 install: all install-modules install-tools install-headers install-lab
@@ -147,12 +148,15 @@ ifneq ($(DISSECTORS),)
 	install -d $(LUADIR)
 	install -m 644 $(DISSECTORS) $(LUADIR)
 endif
-	install -D -m 644 -t $(PYTHONDIR) tools/scapy/hopcc_scapy.py
+	install -D -m 644 -t $(PYTHONDIR) $(PYTHON_MODULES)
+	install -d $(SHAREDIR)/examples/mininet
+	install -m 755 tools/mininet/examples/*.py $(SHAREDIR)/examples/mininet
 
 install-headers:
 	install -d $(INCDIR)/linux $(INCDIR)/hopcc
 	install -m 644 include/uapi/linux/*.h $(INCDIR)/linux
 	install -m 644 include/uapi/hopcc/*.h $(INCDIR)/hopcc
+	install -D -m 644 -t $(SHAREDIR)/examples/bpf tools/bpf/*
 
 # Page and completion: the lab itself runs in its checkout, or from the package hopcc-lab.
 install-lab:
@@ -169,7 +173,7 @@ uninstall:
 		$(MANDIR)/man1/lab.1 $(COMPLETIONDIR)/lab \
 		$(addprefix $(UNITDIR)/,$(notdir $(UNITS))) $(addprefix $(COMPLETIONDIR)/,$(COMPLETIONS)) \
 		$(ETCDIR)/bash_completion.d/tc-hopcc $(addprefix $(LUADIR)/,$(notdir $(DISSECTORS))) \
-		$(PYTHONDIR)/hopcc_scapy.py
+		$(addprefix $(PYTHONDIR)/,$(notdir $(PYTHON_MODULES)))
 	-rmdir $(INCDIR)/hopcc 2>/dev/null
 	@test -n "$(DESTDIR)" || depmod $(RELEASE)
 

@@ -56,7 +56,7 @@ exactly()
 	tap_result $? "$line: nothing but $*" build/completion.bad
 }
 
-offers 'hopstat ' trace mesh answer doctor export
+offers 'hopstat ' trace mesh answer flows why doctor export
 exactly 'hopstat tr' trace
 offers 'hopstat --' --json --csv --interval --count
 offers 'hopstat mesh --h' --hosts --help
@@ -71,9 +71,11 @@ exactly 'ldcp-thresholds 10g' 10gbit
 exactly 'ldcp-thresholds 10gbit 100u' 100us
 exactly 'hopcc-ports st' start stop
 exactly 'hopcc-ports start ' eth1 eth2 eth3
-offers 'lab ' setup run list exec shell report
+offers 'lab ' setup run list exec shell report mininet
 exactly 'lab run dctcp-1' dctcp-1g dctcp-10g
 exactly 'lab run --kernel ' release debug
+exactly 'lab mininet tools/mininet/exam' tools/mininet/examples
+offers 'lab mininet --' --limit --timeout --seed
 offers 'lab run --' --only --seed --out --json
 offers 'tc qdisc add dev lo root ' wred xcp int csig fq_codel
 exactly 'tc qdisc add dev lo root wr' wred

@@ -41,7 +41,8 @@ lacks usr/lib/modules/9.9.9-other/updates/hopcc/x.ko "usr/lib/$multiarch/tc/q_cs
 	usr/sbin/csigd usr/sbin/intlayout usr/sbin/hopcc-ports usr/bin/ldcp-thresholds \
 	usr/include/linux/pkt_sched_wred.h usr/include/hopcc/int_bpf.h \
 	usr/lib/systemd/system/hopcc-qdisc@.service etc/hopcc/ports \
-	usr/lib/python3/dist-packages/hopcc_scapy.py >"$log"
+	usr/lib/python3/dist-packages/hopcc_scapy.py usr/lib/python3/dist-packages/hopcc_mininet.py \
+	usr/share/hopcc/examples/mininet/xcp.py usr/share/hopcc/examples/bpf/tcp_ca.h >"$log"
 [ ! -s "$log" ]
 tap_result $? "modules, plug-ins, programs, headers, the unit and its file" "$log"
 for page in Documentation/man/*; do

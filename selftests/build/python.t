@@ -33,6 +33,8 @@ MYPYPATH=tools/hopstat mypy --config-file selftests/build/mypy.ini -p hopstat_li
 tap_result $? "mypy has no findings in hopstat" build/mypy.log
 mypy --config-file selftests/build/mypy.ini tools/intlayout/intlayout >build/mypy.log 2>&1
 tap_result $? "mypy has no findings in intlayout" build/mypy.log
+mypy --config-file selftests/build/mypy.ini tools/mininet/hopcc_mininet.py >build/mypy.log 2>&1
+tap_result $? "mypy has no findings in hopcc_mininet" build/mypy.log
 printf 'def of(value: int) -> str:\n    return value\n' >build/python/bad.py
 ! mypy --config-file selftests/build/mypy.ini build/python/bad.py >build/python/log 2>&1 &&
 	grep -q 'Incompatible return value' build/python/log

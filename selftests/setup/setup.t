@@ -69,7 +69,7 @@ contains "Debian 12: one line of apt-get" "$demo" apt-get install --no-install-r
 contains "Debian 12: what the demo needs" "$demo" gcc linux-source-6.1 iproute2 python3
 contains "Debian 12: what the figures need" "$(setup figures)" gcc python3-matplotlib python3-jinja2 parallel
 contains "Debian 12: what the tests need" "$(setup check)" gcc parallel qemu-system-x86 linux-headers-amd64 \
-	clang libclang-rt-dev shellcheck flake8 mypy debhelper dh-dkms lintian groff-base bash-completion
+	clang libclang-rt-dev shellcheck flake8 mypy debhelper dh-dkms lintian groff-base bash-completion mininet iputils-ping
 contains "Debian 12: what packages need" "$(setup deb)" debhelper dh-dkms build-essential
 contains "Debian 12: what the matrix needs" "$(setup matrix)" gcc qemu-system-x86 debootstrap \
 	gcc-aarch64-linux-gnu gcc-s390x-linux-gnu qemu-user

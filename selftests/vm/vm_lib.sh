@@ -54,6 +54,8 @@ run_guest()
 	script=$1 series=$2 ver=$3 first=$4 root=$5
 	modules=build/linux-$series log=build/vm-$series.log rounds=${VM_ROUNDS:-2}
 	make -C tools/tc OUT="$PWD/$modules/tc" >"$log" 2>&1 || fail "tc's plug-ins build" "$log"
+	make -C tools/bpf OUT="$PWD/$modules/bpf" MORE="$PWD/selftests/vm/csig_null.bpf.c" >"$log" 2>&1 ||
+		fail "the programs in BPF build" "$log"
 
 	out=build/vm-$series.tap
 	{

@@ -4,6 +4,7 @@
 #define HOPCC_UAPI_CSIG_BPF_H
 
 #include <linux/types.h>
+#include "bpf_kfunc.h"
 
 struct sock;
 
@@ -30,6 +31,6 @@ struct csig_bpf_signal {
 	__u32 fed;
 };
 
-int bpf_csig_read(struct sock *sk, __u32 type, struct csig_bpf_signal *s);
+HOPCC_KFUNC int bpf_csig_read(struct sock *sk, __u32 type, struct csig_bpf_signal *s);
 
 #endif /* HOPCC_UAPI_CSIG_BPF_H */

@@ -7,6 +7,7 @@
 #define HOPCC_UAPI_INT_BPF_H
 
 #include <linux/types.h>
+#include "bpf_kfunc.h"
 
 struct sock;
 
@@ -61,9 +62,9 @@ struct int_bpf_answer {
 	__u32 wnd_bytes;
 };
 
-int bpf_int_join(struct sock *sk);
-int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask);
-int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer);
-void bpf_int_leave(struct sock *sk);
+HOPCC_KFUNC int bpf_int_join(struct sock *sk);
+HOPCC_KFUNC int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask);
+HOPCC_KFUNC int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer);
+HOPCC_KFUNC void bpf_int_leave(struct sock *sk);
 
 #endif /* HOPCC_UAPI_INT_BPF_H */

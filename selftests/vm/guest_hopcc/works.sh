@@ -47,9 +47,43 @@ in_bpf()
 	[ -e /sys/kernel/btf/net_int ] || return 0
 	ip netns exec h1 sysctl -qw net.hopcc.int_cc=bpf_int net.hopcc.csig_cc=bpf_csig
 	tc -n s1 qdisc add dev s1h2 parent 10:1 handle 20: csig rate "${mbit}mbit" interval 1ms limit 8m
-	ok "congestion controls in BPF receive INT records and CSIG signals by the kfuncs of the carriers" \
-		ip netns exec h1 $python "$here/kfuncs.py" $h2_4
+	ok "bpftool registers the congestion controls of tools/bpf" bpf_register
+	ok "in BPF, bpf_int: answers have one hop and its speed" bpf_works bpf_int \
+		'joined=1 answers=[1-9][0-9]* held=[0-9]+ longest_qlen=[0-9]+ hops=1 speed_code=2'
+	ok "in BPF, bpf_csig: signals are read, with the delay of a hop" bpf_works bpf_csig \
+		'reads=[1-9][0-9]* held=[0-9]+ longest_delay_ns=[0-9]{6,} signals=[1-9][0-9]*'
+	ok "in BPF: the verifier refuses a NULL pointer for a signal" bpf_refuses_null
+	ok "bpftool unregisters them" bpf_unregister
 	ip netns exec h1 sysctl -qw net.hopcc.int_cc=hpccpp
 	tc -n s1 qdisc del dev s1h2 root
 	attach tbf
+}
+
+bpf_register()
+{
+	bpftool struct_ops register "$build/bpf/bpf_int.bpf.o" &&
+		bpftool struct_ops register "$build/bpf/bpf_csig.bpf.o"
+}
+
+bpf_unregister()
+{
+	bpftool struct_ops unregister name bpf_int && bpftool struct_ops unregister name bpf_csig
+}
+
+bpf_refuses_null()
+{
+	refused bpftool struct_ops register "$build/bpf/csig_null.bpf.o" >"$tmp/refusal" 2>&1 &&
+		grep -q 'NULL pointer passed to trusted' "$tmp/refusal"
+}
+
+# bpf_works CC "NAME=REGEX ...": a stream with it is complete, and its counters are so
+bpf_works()
+{
+	ip netns exec h1 $python "$here/stream.py" send "$1" $h2_4 1 2 || return 1
+	bpftool -j map dump name "$1.bss" >"$tmp/counters" || return 1
+	counters=$(grep -oE '"[a-z_]+":[0-9]+' "$tmp/counters" | tr -d '"' | tr ':' '=' | tr '\n' ' ')
+	echo "$counters"
+	for want in $2; do
+		echo "$counters" | grep -qE "\b$want\b" || { echo "not $want"; return 1; }
+	done
 }

@@ -159,6 +159,7 @@ def build_guest_tools() -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name, target, flags in (("entropy", "entropy.so", ["-shared", "-fPIC"]),
                                 ("each", "each.so", ["-shared", "-fPIC"]),
+                                ("polls", "polls.so", ["-shared", "-fPIC"]),
                                 ("init", "init", ["-static"]),
                                 ("settings", "settings", ["-static"]), ("network", "network", ["-static"]), ("at", "at", ["-static"])):
         source = LAB / f"guest/{name}.c"

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import (LabError, build, claims, digests, entrants, guest, inputs, kinds, pages, ready, referee,
+from . import (LabError, build, claims, digests, entrants, flent, guest, inputs, kinds, pages, ready, referee,
                runner, scenario, slowdown, table, topology)
 from .claims import Decision
 from .results import Run
@@ -186,6 +186,19 @@ def cmd_report(args: Namespace) -> int:
     return 0 if all(v.passed for v in decisions) else 1
 
 
+def cmd_export(args: Namespace) -> int:
+    """Results for another program, of one run or of all in a folder."""
+    given = Path(args.results)
+    files = sorted(given.glob("*.jsonl")) if given.is_dir() else [given]
+    if not files:
+        raise LabError(f"{args.results}: no results (*.jsonl) there")
+    out = Path(args.out) if args.out else files[0].parent
+    out.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        print(flent.write(Run(file), out))
+    return 0
+
+
 def cmd_table(args: Namespace) -> int:
     folder = Path(args.out) if args.out else runner.default_out()
     found = {}
@@ -251,7 +264,8 @@ def cmd_shell(args: Namespace) -> int:
     net = topology.build(case)
     inputs.write(net, folder)
     print(f"namespaces: {' '.join(net.nodes)}; as: ip netns exec {net.nodes[0]} ip route get "
-          f"{topology.address(net, case.network.hosts[-1])}; exit ends the guest", flush=True)
+          f"{topology.address(net, case.network.hosts[-1])}; `flows &` starts the scenario's flows; exit ends the guest",
+          flush=True)
     outcome = guest.run(guest.Boot(
         command='"$HOPLAB_GUEST/scenario" bash --norc -i', run=folder, built=built,
         timeout_s=0, tty=True, variables={"PS1": "lab# ", "HOPLAB_TUN": "1"}))
@@ -264,20 +278,38 @@ def cmd_shell(args: Namespace) -> int:
 
 # Programs of all kinds may wait by calls that fail: here these calls take time, as in stock kernels.
 EXEC_CLOCK = "free-clock-calls=0"
+# Where Debian's package has Mininet; the guest's programs are this machine's.
+MININET = "/usr/lib/python3/dist-packages/mininet"
 
 
 def cmd_exec(args: Namespace) -> int:
+    return run_command(args, {})
+
+
+def run_command(args: Namespace, variables: dict[str, object]) -> int:
     built = ready.prepare(args.kernel, args.modules)
     run = build.scratch("exec-")
     outcome = guest.run(guest.Boot(
         command=shlex.join(args.command), run=run, built=built, seed=args.seed,
-        timeout_s=args.timeout, limit_s=args.limit, variables={"HOPLAB_TUN": "1"},
+        timeout_s=args.timeout, limit_s=args.limit, variables={"HOPLAB_TUN": "1", **variables},
         arguments=[EXEC_CLOCK, *args.kernel_argument]))
     if outcome.problem:
         guest.describe(outcome, shlex.join(args.command))
     else:
         shutil.rmtree(run)
     return outcome.status
+
+
+def cmd_mininet(args: Namespace) -> int:
+    """A Mininet script in a guest, or mn."""
+    if not Path(MININET).exists():
+        raise LabError(f"no Mininet in {MININET}: apt-get install --no-install-recommends mininet iputils-ping")
+    if args.script != "mn" and not Path(args.script).is_file():
+        raise LabError(f"no script {args.script}")
+    paths = [str(build.TOP / "tools/mininet"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    args.command = [str(build.LAB / "guest/mininet"), args.script, *args.arguments]
+    args.modules, args.kernel_argument = None, []
+    return run_command(args, {"PYTHONPATH": ":".join(paths), "LD_PRELOAD": build.BUILD / "guest/polls.so"})
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
@@ -344,6 +376,14 @@ def add_jobs(commands: Commands) -> None:
     one.set_defaults(call=cmd_measure)
 
 
+def add_export(commands: Commands) -> None:
+    export = commands.add_parser("export", help="results as data files of Flent")
+    export.add_argument("results", metavar="DIR|FILE", help="results of `run`, or one of them")
+    export.add_argument("--flent", action="store_true", required=True, help="as Flent's *.flent.gz")
+    export.add_argument("--out", metavar="DIR", help="where the files go (beside the results)")
+    export.set_defaults(call=cmd_export)
+
+
 def add_table(commands: Commands) -> None:
     tables = commands.add_parser("table", help="tables of results for the documentation: a row a case")
     tables.add_argument("scenarios", nargs="+", metavar="SCENARIO")
@@ -368,12 +408,24 @@ def add_judge(commands: Commands) -> None:
     one.set_defaults(call=cmd_judge)
 
 
+def add_limits(command: argparse.ArgumentParser) -> None:
+    add_kernel(command)
+    command.add_argument("--seed", type=SEED, default=1)
+    command.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
+    command.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
+
+
+def add_mininet(commands: Commands) -> None:
+    run = commands.add_parser("mininet", help="run a Mininet script, or mn, in virtual time")
+    add_limits(run)
+    run.add_argument("script", metavar="SCRIPT|mn")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT")
+    run.set_defaults(call=cmd_mininet)
+
+
 def add_exec(commands: Commands) -> None:
     run = commands.add_parser("exec", help="run a command as root in a guest, modules loaded")
-    add_kernel(run)
-    run.add_argument("--seed", type=SEED, default=1)
-    run.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
-    run.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
+    add_limits(run)
     add_kernel_argument(run)
     run.add_argument("--modules", metavar="DIR", help="load the .ko of DIR, build none")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
@@ -400,6 +452,7 @@ def parser() -> Parser:
     again = commands.add_parser("report", help="table, claims and plots of results, again")
     again.add_argument("folder", metavar="DIR")
     again.set_defaults(call=cmd_report)
+    add_export(commands)
     add_table(commands)
     add_judge(commands)
     same = commands.add_parser("digests", help="are the bytes of a few results the recorded ones, on this CPU, too?")
@@ -413,6 +466,7 @@ def parser() -> Parser:
     add_kernel(shell)
     shell.set_defaults(call=cmd_shell)
     add_exec(commands)
+    add_mininet(commands)
     return top
 
 

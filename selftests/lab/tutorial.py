@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Run the blocks of commands of Documentation/tutorial.md as they are written there.
+
+    tutorial.py PAGE guest FOLDER    in the lab's guest: those for namespaces and for two hosts
+    tutorial.py PAGE host FOLDER     here: those that use the lab; their files go to FOLDER
+
+FOLDER also has the stand-ins for sudo and modprobe: the guest's user is root, and its modules are
+loaded before its commands start.
+"""
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+from tap import Tap  # noqa: E402
+
+# The word behind "```sh", and the namespaces that play the machines of the page.
+NAMESPACES = {"hosts": ["h1", "h2"], "switch": ["s1"], "receiver": ["h2"], "sender": ["h1"]}
+PLACES = ["here", "lab", "shell", *NAMESPACES]
+PROMPT, SHELL_S = b"lab# ", 120
+FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
+
+
+def blocks(page):
+    """(place, commands) of each block."""
+    with open(page, encoding="utf-8") as file:
+        return [(head.removeprefix("sh "), commands) for head, commands in FENCE.findall(file.read())]
+
+
+def run(commands, folder=None, inside=()):
+    # Without a file for what they print, a server that stays would keep the pipe open.
+    with open(os.path.join(folder or "/tmp", "printed"), "w+", encoding="utf-8") as printed:
+        done = subprocess.run([*inside, "sh", "-e", "-c", commands], stdin=subprocess.DEVNULL, stdout=printed,
+                              stderr=subprocess.STDOUT, cwd=folder, check=False, timeout=600)
+        printed.seek(0)
+        return done.returncode, printed.read()
+
+
+def title(commands):
+    return commands.splitlines()[0]
+
+
+def count(words, printed):
+    return int((re.findall(words, printed) or [-1])[-1])
+
+
+def seen(tap, printed):
+    """What the page says of these outputs."""
+    if "ss -tin" in printed["commands"]:
+        tap.claim("ss shows dctcp_ms and alpha", re.search(r"dctcp_ms .*alpha:\d", printed["text"]), printed["text"])
+    if "-s qdisc show" in printed["commands"]:
+        tap.claim("the switch has marked packets and dropped none", count(r"marked (\d+)", printed["text"]) > 0
+                  and count(r"dropped (\d+)", printed["text"]) == 0, printed["text"])
+
+
+def step(tap, commands, folder=None, inside=(), where=""):
+    status, text = run(commands, folder, inside)
+    tap.claim(f"{where}{title(commands)}", status == 0, f"status {status}\n{text}" if status else "")
+    seen(tap, {"commands": commands, "text": text})
+    return text
+
+
+def in_guest(tap, page):
+    found = blocks(page)
+    here = [commands for place, commands in found if place == "here"]
+    for commands in here:
+        step(tap, commands)
+    # The machines of the second place: the network of the first one.
+    run(here[0])
+    for place, commands in found:
+        for namespace in NAMESPACES.get(place, []):
+            step(tap, commands, inside=["ip", "netns", "exec", namespace], where=f"{place}: ")
+
+
+def typed(commands, folder):
+    """Type lines into the program that the first one starts; wait for its prompt before each."""
+    first, *rest = commands.splitlines()
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.execvp("sh", ["sh", "-c", first])
+    printed, end = b"", time.monotonic() + SHELL_S
+    for line in [*rest, None]:
+        since = len(printed)
+        while time.monotonic() < end and (line is None or PROMPT not in printed[since:]):
+            if not select.select([fd], [], [], 1)[0]:
+                continue
+            try:
+                more = os.read(fd, 65536)
+            except OSError:         # the other end is closed
+                more = b""
+            if not more:
+                break
+            printed += more
+        if line is not None:
+            os.write(fd, line.encode() + b"\n")
+    _, status = os.waitpid(pid, 0)
+    return status, printed.decode(errors="replace").replace("\r", "")
+
+
+def on_host(tap, page, folder):
+    found = blocks(page)
+    unknown = [place for place, _ in found if place not in PLACES]
+    tap.claim("every block says where it runs", not unknown, repr(unknown))
+    text = "".join(step(tap, commands, folder) for place, commands in found if place == "lab")
+    tap.claim("Mininet: the port has marked packets and dropped none",
+              count(r"sent \d+ packets, marked (\d+)", text) > 0 and ", dropped 0" in text, text)
+    tap.claim("the lab: the claim holds, and there are pictures", re.search(r"utilization .* pass", text)
+              and os.path.getsize(os.path.join(folder, "first/report.html")) > 10000, text)
+    tap.claim("Flent reads the lab's results: two flows fill the port",
+              re.search(r"TCP upload sum : +9[34]\d", text) and "TCP upload::2" in text, text)
+    for place, commands in found:
+        if place == "shell":
+            status, text = typed(commands, folder)
+            tap.claim(f"{title(commands)}: the scenario's flows start in the shell",
+                      status == 0 and re.search(r"long: \d+ transfers, [0-9.]+ MB", text), text)
+            tap.claim("and pass the switch", count(r"Sent (\d+) bytes", text) > 10000, text)
+
+
+def main():
+    page, where, folder = sys.argv[1:]
+    tap = Tap()
+    if where == "guest":
+        os.environ["PATH"] = f"{folder}/bin:{os.environ['PATH']}"
+        in_guest(tap, page)
+    else:
+        on_host(tap, page, folder)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

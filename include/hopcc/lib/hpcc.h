@@ -452,12 +452,14 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 }
 
 /*
- * Returns true if the window is less than a quarter of a packet: the flow's round exceeds 4 T. False
- * without records: a ratio has the queue in terms of T.
+ * Returns true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
+ * False without records: a ratio has the queue in terms of T.
  */
 static inline bool hpcc_is_tiny(const struct hpcc_vars *v)
 {
-	return v->stride && v->wnd_ref < (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+	const u64 tiny = (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+
+	return v->wnd_ref < tiny && v->stride;
 }
 
 /* Returns true if the window is less than a packet. */

@@ -457,8 +457,9 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
  */
 static inline bool hpcc_is_tiny(const struct hpcc_vars *v)
 {
-	return v->stride &&
-	       v->wnd_ref < (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+	const u64 tiny = (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+
+	return v->wnd_ref < tiny && v->stride;
 }
 
 /* Returns true if the window is less than a packet. */

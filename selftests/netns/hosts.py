@@ -179,7 +179,8 @@ class Stream:
         self.pending = b""
         self.received, self.over = 0, False
 
-    def push(self):
+    def push(self, more=False):
+        """Send; end the stream after its last byte, unless the caller will add @more to @left."""
         if not self.pending and self.left:
             at = random.randrange(len(self.BLOCK) // 2)
             self.pending = memoryview(self.BLOCK)[at:at + min(self.left, 1 << 18)]
@@ -189,7 +190,7 @@ class Stream:
                 self.sent.update(self.pending[:n])
                 self.pending = self.pending[n:]
                 self.left -= n
-        if not self.left and not self.pending:
+        if not self.left and not self.pending and not more:
             self.source.shutdown(socket.SHUT_WR)
             return False
         return True

@@ -342,10 +342,11 @@ class Sender:
         """Send @total bytes, and more until has_enough(). Return True if all bytes arrive."""
         stream, pushing, now_s = Stream(self.sock, self.other, CHUNK), True, 0
         while not stream.over and now_s < LIMIT_S:
-            total -= CHUNK
-            if pushing and (total > 0 or (now_s < MORE_S and not has_enough())):
+            more = total > CHUNK or (now_s < MORE_S and not has_enough())
+            if pushing and more and stream.left < CHUNK:
                 stream.left += CHUNK
-            pushing = pushing and stream.push()
+                total -= CHUNK
+            pushing = pushing and stream.push(more)
             self.wire.run(STEP_S)
             now_s += STEP_S
             stream.pull()

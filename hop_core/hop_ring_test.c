@@ -204,7 +204,7 @@ static void pause_test(struct kunit *test)
 	}
 }
 
-/* What has left never falls, and what is in the ring is never above what was handed over. */
+/* The bytes that have left never fall, and those in the ring never exceed those handed over. */
 static void never_back_test(struct kunit *test)
 {
 	struct nic n = nic_new(RATE_BYTES_PS, LEN_BYTES, 64, true);

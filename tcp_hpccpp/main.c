@@ -325,7 +325,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, enum hop_path pa
 	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
 }
 
-/* What bursts and requests depend on besides windows and parameters. */
+/* Bursts and requests depend on these besides windows and parameters. */
 enum hpccpp_limit {
 	HPCCPP_LIMIT_PATH,
 	HPCCPP_LIMIT_NONE,

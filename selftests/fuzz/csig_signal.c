@@ -8,7 +8,7 @@
 
 static struct nlattr *new_attr(u16 type, const void *data, u16 bytes)
 {
-	/* Of exactly this size, so that ASan detects a read beyond its end. */
+	/* The size is exact, so that ASan detects a read beyond its end. */
 	struct nlattr *attr = malloc(sizeof(*attr) + bytes);
 
 	*attr = (struct nlattr) { .nla_len = sizeof(*attr) + bytes, .nla_type = type };

@@ -67,7 +67,7 @@ static double without_queue(const struct reference *r, double delay, double rtt)
 	return fmax(fmax(left, fmin(r->begun, 2)), r->least);
 }
 
-/* What a delay leaves of the window at the start of the round. */
+/* The part of the round's first window that a delay leaves. */
 static double cut_to(const struct reference *r, double delay)
 {
 	double md = r->beta * (delay - r->target) / delay;

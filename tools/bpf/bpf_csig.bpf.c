@@ -16,7 +16,7 @@
 #define MAX_DELAY 2
 #define TARGET_NS 1000000
 
-/* What bpftool map dump shows, of all connections. */
+/* The values of all connections, for bpftool map dump. */
 __u64 reads, held, longest_delay_ns, signals;
 
 SEC("struct_ops/bpf_csig_cong_avoid")

@@ -22,7 +22,7 @@
 #define WND_BYTES 100000
 #define ETA 996147	/* 0.95 << 20 */
 
-/* What bpftool map dump shows, of all connections. */
+/* The values of all connections, for bpftool map dump. */
 __u64 joined, answers, held, longest_qlen;
 __u32 hops, speed_code;
 

@@ -19,7 +19,7 @@
  * include those that have left the ring and that no interrupt has reported yet. They may be an
  * interrupt's delay times the rate.
  *
- * What has left the ring once has left: held falls by a correction at any time, but rises by the
+ * Bytes that have left do not return: held falls by a correction at any time, but rises by the
  * bytes handed over only. So the number of bytes that have left never falls.
  */
 #ifndef HOPCC_LIB_HOP_RING_H

@@ -357,7 +357,7 @@ static inline u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
 	const u32 early_ns = (was_ns + local_ns + HPCC_EARLY_NS - ts_ns) & INT_TS_MASK;
 	const u32 most_ns = local_ns + HPCC_EARLY_NS;
 
-	/* Of a port that has changed its speed, the stored record is this one. */
+	/* If a port has changed its speed, the stored record is this one. */
 	return most_ns > early_ns && ts_ns != was_ns ? most_ns - early_ns : 0;
 }
 

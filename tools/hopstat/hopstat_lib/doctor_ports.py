@@ -14,7 +14,7 @@ EVERY_PORT = ("csig", "int", "xcp")
 TOLERANCE = 1.2
 LINE_TOLERANCE = 1.01
 
-# What to do about a filter that a carrier's header passes under.
+# Advice for a filter that a carrier's header passes under.
 UNFILTER = "tc qdisc del dev DEVICE clsact, ip link set dev DEVICE xdp off, or filter on the device with the address"
 
 # For a carrier's counter that grew while doctor looked: check, cause and command.

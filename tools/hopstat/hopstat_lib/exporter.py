@@ -49,13 +49,13 @@ PORT_COUNTERS = (("hopcc_port_sent_bytes", "Bytes sent.", "sent_bytes"),
                  ("hopcc_port_sent_packets", "Packets sent.", "sent_pkts"),
                  ("hopcc_port_dropped_packets", "Packets dropped.", "drops"))
 
-# What a port has now, or had at most since its qdisc was made: name, help, column, base unit in the column's.
+# Values of a port, present or greatest since its qdisc was made: name, help, column, base unit in the column's.
 PORT_GAUGES = (("hopcc_port_rate_bytes_per_second", "Rate of the port.", "rate_bit_ps", 0.125),
                ("hopcc_port_longest_delay_seconds", "Longest delay that sch_csig wrote since it was made.",
                 "longest_delay_ns", 1e-9),
                ("hopcc_port_longest_queue_bytes", "Longest queue since the qdisc was made.", "longest_queue_bytes", 1))
 
-# Of a carrier's file in /proc/net: these are no counters.
+# Fields of a carrier's file in /proc/net that are no counters.
 CARRIER_GAUGES = {"flows": ("hopcc_carrier_flows", "Connections with state."),
                   "flows_half_open": ("hopcc_carrier_half_open_flows", "Connections that are not established yet.")}
 

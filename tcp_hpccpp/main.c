@@ -396,6 +396,18 @@ static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struc
 	hpccpp_show(hs, law);
 }
 
+/*
+ * In a recovery: raises the window where nothing could be sent otherwise. hpccpp_is_set() notices
+ * that it is not the algorithm's. @acked_pkts: packets that this ACK delivered.
+ */
+static noinline void hpccpp_repair(struct sock *sk, u32 acked_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->prr_delivered += acked_pkts;
+	hop_set_cwnd(sk, max(tcp_snd_cwnd(tp), hop_repair_least_pkts(tp)));
+}
+
 /* Requests telemetry from the carrier for the next packets. */
 static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
@@ -798,11 +810,13 @@ static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);
 	/* The repair of a loss may have changed the window. */
-	if (!changed && !answered && tcp_snd_cwnd(tcp_sk(sk)) == law->cwnd_pkts)
-		return;
-	if (!hpccpp_is_set(sk, hs, law))
-		hpccpp_set_and_ask(sk, hs, law, changed);
-	hpccpp_show(hs, law);
+	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts) {
+		if (!hpccpp_is_set(sk, hs, law))
+			hpccpp_set_and_ask(sk, hs, law, changed);
+		hpccpp_show(hs, law);
+	}
+	if (unlikely(inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery))
+		hpccpp_repair(sk, rs->acked_sacked);
 }
 
 compat_adapt_cong_control(hpccpp_cong_control)
@@ -834,12 +848,15 @@ static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
 }
 
 /* Not with the next ACK: the stack's timer retransmits what it found lost before that. */
-static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law,
+			     u8 new_state)
 {
 	if (law->reno)
 		hop_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
 	else
 		hpccpp_apply(sk, hs, law);
+	if (!law->reno && new_state == TCP_CA_Recovery)
+		hpccpp_repair(sk, 0);
 	/* The next ACK must also ask for the lower window. */
 	law->set.wnd_bytes = 0;
 }
@@ -862,7 +879,7 @@ static void hpccpp_set_state(struct sock *sk, u8 new_state)
 	}
 	/* For TCP_CA_Loss the stack has already set the window. */
 	if (new_state != TCP_CA_Loss)
-		hpccpp_set_lower(sk, hs, law);
+		hpccpp_set_lower(sk, hs, law, new_state);
 	trace_hpccpp_rule(sk, law->reno, tcp_snd_cwnd(tcp_sk(sk)));
 }
 

@@ -218,6 +218,7 @@ def main():
     by_timer(wire, "xcp", 18, xcp)
     by_timer(wire, "csig", 50, csig)
     full(wire, "csig")
+    full(wire, "hpccpp")
     without_answers(wire)
     wire.close()
     return tap.done()

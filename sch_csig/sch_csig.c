@@ -624,10 +624,11 @@ static __always_inline void csig_update(struct scsig_sched_data *q, struct sk_bu
 /* A packet of a port with a timer or a ring leaves. */
 static noinline void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	if (q->has_ring) {
+		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
-	if (q->has_ring)
 		hop_ring_give(&q->ring, now_ns, bytes, &bql);
+	}
 	if (q->set->value[TCA_CSIG_TIMER] && !q->runs)
 		scsig_start_timer(q);
 }

@@ -558,8 +558,6 @@ def see_path():
 def see_beside():
     """In one queue, at the own port and at a switch; then in queues of their own."""
     path_queue()
-    # A GSO packet of 64 kB is sent as a whole: csig's next packet would wait for 1 ms.
-    run("ip -n a link set dev a-r gso_max_segs 1")
     run(f"tc -n a qdisc add dev a-r root handle 10: {TBF}")
     run(f"tc -n a qdisc add dev a-r parent 10:1 handle 20: {CSIG}")
     with Load((4, "csig"), (4, "cubic")) as load:
@@ -569,7 +567,14 @@ def see_beside():
             "tc qdisc replace dev a-r parent 20:1 fq_codel"), f"{commands}")
         obey("a", commands)
         load.run(2)
-        finds("a", "a queue for each flow", load=load)
+        # fq_codel sends a GSO packet of 64 kB as a whole: csig's next packet waits for 1 ms.
+        commands = finds("a", "a queue for each flow, with GSO packets of 64 kB", ("burst", "a-r", "of cubic"),
+                         load=load)
+        tap.equal("the command limits GSO packets to half of the target", commands,
+                  ["ip link set dev a-r gso_max_segs 2"])
+        obey("a", commands)
+        load.run(2)
+        finds("a", "a queue for each flow, with GSO packets of 3 kB", load=load)
     run("tc -n a qdisc del dev a-r root")
     path_queue(TBF, CSIG)
     with Load((4, "csig"), (4, "cubic")) as load:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from . import host as state
 from . import flows, sockets
 from .doctor_ports import PORT_CHECKS
+from .doctor_queue import QUEUE_CHECKS
 from .host import (CARRIERS, ECN, MODULES, Host, Reason, finding, first_router, has_carrier, number,
                    read_counts, read_text, stage)
 from .sockets import host_of
@@ -17,15 +18,8 @@ TCPI_OPT_ECN = 8
 
 COLUMNS = ("check", "where", "cause", "command")
 
-# Qdiscs that can separate flows: those below them need not share one queue.
-SEPARATE = {"fq", "fq_codel", "fq_pie", "cake", "sfq", "prio", "drr", "ets", "qfq", "htb", "hfsc",
-            "mqprio", "taprio"}
-
 # The first tag of a connection may not have been reflected before this much data was acknowledged.
 SETTLED_BYTES = 200000
-
-# Ethernet header, preamble and gap of each packet; the least target in packet times; its rounding.
-WIRE_BYTES, PACKET_TIMES, ROUND_NS = 38, 4, 10000
 
 # Causes why telemetry of other vendors' switches is useless: (counter, cause, command).
 TELEMETRY = (
@@ -36,12 +30,6 @@ TELEMETRY = (
     ("tlm_contradicted", "the RTT is longer than the reported queues explain: a queue is not reported",
      "on each router: tc qdisc replace dev PORT root tbf rate RATE burst 20k limit 4m"),
 )
-
-# csig is starved if its delay exceeds this many targets, and its rate is this many times below
-# another's.
-STARVED_TARGETS, STARVED_TIMES = 5, 5
-
-OWN_QUEUE = "fq_codel limit 10000 target 500us interval 10ms"
 
 
 def signed_only() -> str:
@@ -231,60 +219,9 @@ def check_path(host: Host) -> Iterator[Row]:
         yield finding("path", f"csig to {peer}", f"csig uses the delay of the whole path only: {cause}", command)
 
 
-def target_ns(flow: Row) -> int:
-    """Return the target delay of a csig connection."""
-    knob = "e2e_target_ns" if stage(flow) & flows.PATH_STAGE else "target_ns"
-    return number("hopcc/tcp_csig_" + knob, 10000)
-
-
-def is_starved(flow: Row, other: Row) -> bool:
-    delay_ns = flow["bbr"][1] * 1000 if flow["bbr"] else 0
-    return bool(delay_ns > STARVED_TARGETS * target_ns(flow) and
-                other["rate_bit_ps"] > STARVED_TIMES * flow["rate_bit_ps"])
-
-
-def own_queue(host: Host, index: int) -> str:
-    """Return the command that separates flows, for this device if it has a single queue of sch_csig."""
-    for port in host.ports:
-        if port["kind"] == "csig" and port["dev"] == host.name(index) and \
-                not host.qdiscs[index] & SEPARATE:
-            return f"tc qdisc replace dev {port['dev']} parent {port['handle']}1 {OWN_QUEUE}"
-    return f"on the port that they share: tc qdisc replace dev PORT parent HANDLE:1 {OWN_QUEUE}"
-
-
-def check_beside(host: Host) -> Iterator[Row]:
-    """Yield one finding for each device on which others starve csig; all of them have data to send."""
-    busy = [f for f in host.flows if f["waits"] and f["rate_bit_ps"] is not None]
-    starved: dict[int, set[str]] = {}
-    for flow in busy:
-        others = {o["cc"] for o in busy if o["cc"] != "csig" and o["index"] == flow["index"] and
-                  is_starved(flow, o)} if flow["cc"] == "csig" else ()
-        if others:
-            starved.setdefault(flow["index"], set()).update(others)
-    for index, others in sorted(starved.items()):
-        yield finding("beside", host.name(index), "csig shares a queue with " + ", ".join(sorted(others)) +
-                      ", which fills it: csig gets almost no rate", own_queue(host, index))
-
-
-def check_target(host: Host) -> Iterator[Row]:
-    target = number("hopcc/tcp_csig_target_ns")
-    if not target:
-        return
-    mtus = {link["name"]: link["mtu"] for link in host.links.values()}
-    for port in host.ports:
-        if port["kind"] != "csig" or not port["rate_bit_ps"]:
-            continue
-        packet_ns = (mtus[port["dev"]] + WIRE_BYTES) * 8 * 10**9 / port["rate_bit_ps"]
-        if target < PACKET_TIMES * packet_ns:
-            best = -int(-PACKET_TIMES * packet_ns // ROUND_NS) * ROUND_NS
-            yield finding("target", port["dev"], f"net.hopcc.tcp_csig_target_ns is {target}, less than "
-                          f"{PACKET_TIMES} packet times of this port: a part of the port stays unused",
-                          f"on all senders: sysctl net.hopcc.tcp_csig_target_ns={best}")
-
-
 CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
     check_module, check_allowed, check_ecn, check_carrier, *PORT_CHECKS, check_listeners, check_reno, check_telemetry,
-    check_path, check_beside, check_target)
+    check_path, *QUEUE_CHECKS)
 
 
 def findings(wanted: str | None = None) -> list[Row]:

@@ -22,6 +22,7 @@ Reason = tuple[str, str]
 
 GETLINK, GETROUTE, GETQDISC = 18, 26, ports.GETQDISC
 IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID = 3, 4, 5, 10, 37
+IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE = 40, 41
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS, RTAX_CC_ALGO = 1, 4, 5, 8, 16
 TCA_CSIG_MODE, TCA_CSIG_SIGNAL_ABW, SIGNALS, TCA_CSIG_SIGNAL_QUANTUM = 4, 17, 3, 2
 ARPHRD_ETHER, IFF_UP = 1, 1
@@ -69,14 +70,15 @@ def read_counts(carrier: str) -> dict[str, int]:
 
 
 def read_links() -> dict[int, dict[str, Any]]:
-    """Return {index: {name, type, up, mtu, link, master}} of all devices."""
+    """Return {index: {name, type, up, mtu, link, master, gso_max_segs, gso_max_size}} of all devices."""
     found = {}
     for data in netlink.dump(netlink.ROUTE, GETLINK, bytes(16)):
         kind, index, flags = struct.unpack_from("=HiI", data, 2)
         attrs = dict(netlink.attributes(data[16:]))
         numbers: dict[str, Any] = {
             key: struct.unpack("I", attrs[attr])[0] if attr in attrs else 0
-            for key, attr in (("mtu", IFLA_MTU), ("link", IFLA_LINK), ("master", IFLA_MASTER))}
+            for key, attr in (("mtu", IFLA_MTU), ("link", IFLA_LINK), ("master", IFLA_MASTER),
+                              ("gso_max_segs", IFLA_GSO_MAX_SEGS), ("gso_max_size", IFLA_GSO_MAX_SIZE))}
         if IFLA_LINK_NETNSID in attrs:
             numbers["link"] = 0     # an index of another network namespace
         found[index] = numbers | dict(name=attrs[IFLA_IFNAME].split(b"\0")[0].decode(), type=kind,

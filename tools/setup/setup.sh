@@ -9,7 +9,7 @@
 # figures: the same, and what runs many scenarios, here or on other machines.
 # check: the same, and what the tests need.
 # matrix: the same, the newest kernel that Debian packages, with a system of its own, and this
-#	system's kernel for arm64, for s390x and with PREEMPT_RT.
+#	system's kernel for arm64, for s390x and with PREEMPT_RT; on Debian 12 the simulator ns-3.
 # deb: to build Debian packages.
 # series: install nothing; print the kernel series that this system tests with.
 set -eu
@@ -27,8 +27,8 @@ os_release=${HOPCC_OS_RELEASE:-/etc/os-release}	# another file: for setup.t
 [ ! -r "$os_release" ] || . "$os_release"
 case $ID-$VERSION_ID in
 # Debian 12 has a second kernel to test with, in its backports.
-debian-12) series=6.1 tested="6.1 6.12" ;;
-debian-13) series=6.12 tested=6.12 ;;
+debian-12) series=6.1 tested="6.1 6.12" ns3="libns3-dev libgsl-dev g++ pkg-config" ;;
+debian-13) series=6.12 tested=6.12 ns3= ;;
 *) die "$PRETTY_NAME is not supported: Debian 12 or 13 is needed" ;;
 esac
 
@@ -44,7 +44,8 @@ check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 paho
 sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev groff-base bash-completion
 tshark python3-scapy mininet iputils-ping iperf iperf3 flent
 bpftool libbpf-dev"
-matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
+matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
+$ns3"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;

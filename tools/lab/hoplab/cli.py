@@ -408,6 +408,20 @@ def add_judge(commands: Commands) -> None:
     one.set_defaults(call=cmd_judge)
 
 
+def cmd_ns3(args: Namespace) -> int:
+    from . import ns3
+    return ns3.command(args)
+
+
+def add_ns3(commands: Commands) -> None:
+    one = commands.add_parser("ns3", help="the network and flows of a scenario in the simulator ns-3, for comparison")
+    one.add_argument("scenario", metavar="SCENARIO")
+    one.add_argument("--only", metavar="CASE")
+    one.add_argument("--seed", type=SEED, default=1)
+    one.add_argument("--json", action="store_true", help="an object a case")
+    one.set_defaults(call=cmd_ns3)
+
+
 def add_limits(command: argparse.ArgumentParser) -> None:
     add_kernel(command)
     command.add_argument("--seed", type=SEED, default=1)
@@ -467,6 +481,7 @@ def parser() -> Parser:
     shell.set_defaults(call=cmd_shell)
     add_exec(commands)
     add_mininet(commands)
+    add_ns3(commands)
     return top
 
 

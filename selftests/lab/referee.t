@@ -51,7 +51,7 @@ def ranking():
 
 
 def refusals():
-    for words, wanted in ((["nobody"], "no such file, and no congestion control"), (["x.o"], "has no BTF"),
+    for words, wanted in ((["nobody"], "no such file, and no congestion control"), (["x.o"], "has no BPF JIT"),
                           (["x.ko"], "x.ko: no such file"), (["reno", "--only", "war"], "no such situation")):
         done = lab(*words)
         tap.claim(f"{' '.join(words)}: {wanted}", done.returncode == 2 and wanted in done.stderr, done.stderr)

@@ -39,7 +39,8 @@ def resolve(word: str, kdir: Path, port: str | None = None, name: str | None = N
     """
     path = Path(word)
     if path.suffix == ".o":
-        raise LabError(f"{word}: the lab's kernel has no BTF, which struct_ops needs: give a kernel module")
+        raise LabError(f"{word}: User-Mode Linux has no BPF JIT, without which a kernel has no struct_ops: give a "
+                       "kernel module; on a host, bpftool struct_ops register FILE")
     if path.suffix == ".ko":
         modules: Path | None = folder_of(path, kdir)
     elif path.suffix == ".c" or path.is_dir():

@@ -26,6 +26,8 @@
  * values as the one before. After XCP_STILL_PERIODS such periods a timer pauses. The next packet
  * restarts it with the phase that it would have without the pause, so the results do not change.
  * Otherwise a child that holds back a packet for hours would keep a CPU busy.
+ *
+ * On a hardware device, what the driver's ring holds (xcp_ring.h) belongs to the persistent queue.
  */
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
@@ -49,6 +51,7 @@
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_drain.h"
+#include "xcp_ring.h"
 #include "xcp_router.h"
 #include "xcp_sampler.h"
 #include "xcp_share.h"
@@ -111,6 +114,9 @@ struct sxcp_shared {
  * @params: parameters of the algorithm, derived from @config; with share, the capacity is XCP's
  * @port_bytes_ps: rate of the port
  * @drain: measured rate of the port, if less than @port_bytes_ps
+ * @ring: the ring below, if @has_ring
+ * @has_ring: hop_port_has_ring() is true, and there is one queue; changed under the tree lock
+ * @is_of_queue: hop_port_is_of_queue() is true; changed under the tree lock
  * @warned_slow: the warning that the port sends less than its rate is already in the kernel log
  * @vars: state of the algorithm
  * @stats: arrival counters
@@ -151,6 +157,9 @@ struct sxcp_sched_data {
 	struct sxcp_params params;
 	u64 port_bytes_ps;
 	struct sxcp_drain drain;
+	struct sxcp_ring ring;
+	bool has_ring;
+	bool is_of_queue;
 	bool warned_slow;
 	struct sxcp_vars vars;
 	struct sxcp_stats stats;
@@ -377,7 +386,8 @@ static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
 		if (other == q)
 			continue;
 		o->sum_time += atomic64_read(&other->arrived_time);
-		o->queue_bytes += READ_ONCE(other->vars.queue_bytes);
+		o->queue_bytes += READ_ONCE(other->vars.queue_bytes) +
+				  READ_ONCE(other->vars.ring_bytes);
 		in_use |= READ_ONCE(other->runs);
 	}
 	spin_unlock_bh(&port->lock);
@@ -446,6 +456,31 @@ static u64 sxcp_next_period(struct sxcp_sched_data *q, struct sxcp_timer *t, u64
 	return 0;
 }
 
+/* Return: bytes that the qdisc has ever sent, on the link */
+static u64 sxcp_sent_bytes(const struct sxcp_sched_data *q)
+{
+	const struct gnet_stats_basic_sync *stats = &q->sch->bstats;
+
+	return u64_stats_read(&stats->bytes) +
+	       u64_stats_read(&stats->packets) * q->params.overhead_bytes;
+}
+
+/* End a period of the driver's ring. Return: the persistent queue in it, bytes */
+static noinline u32 sxcp_look_into_ring(struct sxcp_sched_data *q, u64 now_ns)
+{
+	struct sxcp_ring_look look = {
+		.sent_bytes = sxcp_sent_bytes(q),
+		.now_ns = now_ns,
+		.rate_bytes_ps = xcp_capacity_bytes_ps(q),
+		.waited = q->vars.min_queue_bytes,
+	};
+
+	if (!q->has_ring)
+		return 0;
+	look.bql = hop_port_bql(q->sch, q->is_of_queue);
+	return sxcp_ring_close(&q->ring, &look);
+}
+
 /* Line 19, and the equivalent for the queue's timer: the first packet starts the timers. */
 static void sxcp_wake(struct sxcp_sched_data *q)
 {
@@ -455,6 +490,7 @@ static void sxcp_wake(struct sxcp_sched_data *q)
 	WRITE_ONCE(q->runs, true);
 	q->rests = false;
 	sxcp_meet_others(q, now_ns);
+	sxcp_look_into_ring(q, now_ns);
 	sxcp_start_timer(&q->ctl, now_ns, q->vars.ctl_interval_ns, q->moves);
 	sxcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
 }
@@ -465,8 +501,10 @@ static noinline void sxcp_resume(struct sxcp_sched_data *q, u32 queue_bytes)
 	const u64 now_ns = ktime_get_ns();
 
 	q->rests = false;
-	if (q->queue.rests)
+	if (q->queue.rests) {
 		sxcp_stand_queue(&q->vars, queue_bytes);
+		sxcp_look_into_ring(q, now_ns);
+	}
 	if (q->ctl.rests) {
 		sxcp_drain_stop(&q->drain);
 		sxcp_meet_others(q, now_ns);
@@ -506,10 +544,8 @@ static void sxcp_warn_slow(struct sxcp_sched_data *q)
  */
 static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 {
-	const struct gnet_stats_basic_sync *stats = &q->sch->bstats;
 	const struct sxcp_drain_sent sent = {
-		.bytes = u64_stats_read(&stats->bytes) +
-			 u64_stats_read(&stats->packets) * q->params.overhead_bytes,
+		.bytes = sxcp_sent_bytes(q),
 		.moves = q->moves,
 		.now_ns = now_ns,
 		.waits = q->sch->q.qlen && q->vars.queue_bytes && q->vars.min_queue_bytes,
@@ -548,17 +584,22 @@ static u64 sxcp_end_interval(struct sxcp_sched_data *q)
 
 static u64 sxcp_end_queue_period(struct sxcp_sched_data *q)
 {
-	const u32 before_bytes = q->vars.queue_bytes;
-	const u64 period_ns = sxcp_close_queue(&q->vars, &q->params, sxcp_queue_bytes(q));
+	const u64 before_bytes = sxcp_standing_bytes(&q->vars);
+	const u32 ring_bytes = q->vars.ring_bytes;
 	const u64 now_ns = ktime_get_ns();
+	u64 period_ns;
+
+	WRITE_ONCE(q->vars.ring_bytes, sxcp_look_into_ring(q, now_ns));
+	period_ns = sxcp_close_queue(&q->vars, &q->params, sxcp_queue_bytes(q));
 
 	if (!q->vars.queue_bytes)
 		sxcp_drain_stop(&q->drain);
 	/* The control interval's timer must compute F from the new estimate. */
-	if (q->vars.queue_bytes != before_bytes)
+	if (sxcp_standing_bytes(&q->vars) != before_bytes)
 		sxcp_resume_timer(&q->ctl, now_ns, q->moves);
 	return sxcp_next_period(q, &q->queue, now_ns, period_ns,
-				q->vars.queue_bytes == q->vars.min_queue_bytes);
+				q->vars.queue_bytes == q->vars.min_queue_bytes &&
+				q->vars.ring_bytes == ring_bytes);
 }
 
 /* Run a timer's function under the root's lock, unless the timer was stopped or restarted. */
@@ -930,6 +971,7 @@ static void sxcp_reset(struct Qdisc *sch)
 	sxcp_keep_sums(q);
 	memset(&q->vars, 0, sizeof(q->vars));
 	memset(&q->sampler, 0, sizeof(q->sampler));
+	memset(&q->ring, 0, sizeof(q->ring));
 	/* All packets are removed at once: this is not congestion. */
 	q->other_lost_bytes = q->other_arrived_bytes - q->other_left_bytes;
 	q->older_pkts = 0;
@@ -1119,6 +1161,12 @@ static void sxcp_apply(struct sxcp_sched_data *q, const struct sxcp_config *conf
 	sxcp_use_port(q, port);
 	q->config = *config;
 	q->params = *params;
+	q->is_of_queue = hop_port_is_of_queue(q->sch);
+	/* With share, the ring holds packets of both queues: how many of each is unknown. */
+	q->has_ring = config->value[TCA_XCP_SHARE] == TC_XCP_SHARE_OFF &&
+		      hop_port_has_ring(q->sch);
+	/* The overhead may have changed. */
+	q->ring.sent_bytes = sxcp_sent_bytes(q);
 	sxcp_set_rate(q, params->capacity_bytes_ps);
 	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	if (second)
@@ -1332,7 +1380,7 @@ static void sxcp_copy_vars(struct tc_xcp_xstats *st, const struct sxcp_vars *v)
 	st->cn_ppm_ps = sxcp_shown(sxcp_ratio_times(&v->cn, XCP_GAIN_PPM));
 	st->avg_rtt_ns = sxcp_avg_rtt_ns(v);
 	st->ctl_interval_ns = v->ctl_interval_ns;
-	st->queue_bytes = v->queue_bytes;
+	st->queue_bytes = sxcp_standing_bytes(v);
 }
 
 static void sxcp_copy_stats(struct tc_xcp_xstats *st, const struct sxcp_stats *s)

@@ -39,7 +39,7 @@ TRACE_EVENT(xcp_interval,
 		__entry->feedback_bytes_ps = v->feedback_q16 >> XCP_RATE_SHIFT;
 		__entry->residue_pos_bytes_ps = v->residue_pos_q16 >> XCP_RATE_SHIFT;
 		__entry->residue_neg_bytes_ps = v->residue_neg_q16 >> XCP_RATE_SHIFT;
-		__entry->queue_bytes = v->queue_bytes;
+		__entry->queue_bytes = min_t(u64, U32_MAX, sxcp_standing_bytes(v));
 	),
 
 	TP_printk("ifindex=%d handle=%x: elapsed_ns=%llu avg_rtt_ns=%llu input_bw_bytes_ps=%lld feedback_bytes_ps=%lld residue_pos_bytes_ps=%lld residue_neg_bytes_ps=%lld queue_bytes=%u",

@@ -76,7 +76,7 @@ static s64 sxcp_aggregate_feedback_q16(const struct sxcp_vars *v, const struct s
 	const u64 rtt_time = v->avg_rtt_time ?: p->min_interval_ns << XCP_TIME_SHIFT;
 
 	return sxcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
-	       sxcp_gain_times(sxcp_rate_q16(v->queue_bytes + o->queue_bytes, rtt_time),
+	       sxcp_gain_times(sxcp_rate_q16(sxcp_standing_bytes(v) + o->queue_bytes, rtt_time),
 			       p->beta_q32);
 }
 
@@ -118,7 +118,7 @@ static void sxcp_fill_pools(struct sxcp_vars *v, const struct sxcp_params *p,
 	v->residue_neg_q16 = sxcp_pool_of_queue(neg_q16, v->input_bytes, input_bytes);
 	v->cp = sxcp_ratio(pos_q16, sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT);
 	/* Nothing arrived: F is negative because of the queue, so the queued bytes are charged. */
-	v->cn = sxcp_ratio(neg_q16, input_bytes ?: v->queue_bytes + o->queue_bytes ?: 1);
+	v->cn = sxcp_ratio(neg_q16, input_bytes ?: sxcp_standing_bytes(v) + o->queue_bytes ?: 1);
 }
 
 /* Lines 15 to 17: clear the sums. */
@@ -188,6 +188,7 @@ void sxcp_start(struct sxcp_vars *v, const struct sxcp_params *p)
 	sxcp_clear_sums(v);
 	v->queue_bytes = 0;
 	v->min_queue_bytes = 0;
+	v->ring_bytes = 0;
 	sxcp_close_interval(v, p, p->min_interval_ns);
 }
 

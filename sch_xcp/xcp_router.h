@@ -121,6 +121,7 @@ struct sxcp_ratio {
  * @carry_q16: feedback of earlier packets below a whole byte/s
  * @queue_bytes: the persistent queue
  * @min_queue_bytes: minimum queue since the queue's timer last expired
+ * @ring_bytes: the persistent queue in the driver's ring, below the qdisc
  * @timed: the packet time that was computed last, 2^-12 ns
  * @timed_bytes: size of the packet that @timed is for; 0: none
  * @timed_bytes_pms: throughput that @timed is for, bytes/ms
@@ -141,6 +142,7 @@ struct sxcp_vars {
 	u64 carry_q16;
 	u32 queue_bytes;
 	u32 min_queue_bytes;
+	u32 ring_bytes;
 	u64 timed;
 	u32 timed_bytes;
 	u32 timed_bytes_pms;
@@ -549,6 +551,12 @@ static __always_inline bool sxcp_depart(struct sxcp_vars *v, const struct sxcp_p
 	}
 	sxcp_charge(v, p, pkt, pos_q16, neg_q16);
 	return lower;
+}
+
+/* Return: the persistent queue of the qdisc and of the driver's ring, bytes */
+static inline u64 sxcp_standing_bytes(const struct sxcp_vars *v)
+{
+	return (u64)v->queue_bytes + v->ring_bytes;
 }
 
 /**

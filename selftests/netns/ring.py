@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Delay and queue that csig and int report on a NIC whose ring holds packets, against the true ones,
-in virtual time. Prints TAP.
+"""Delay and queue that csig and int report on a NIC whose ring holds packets, and the persistent
+queue that xcp decides by, against the true ones, in virtual time. Prints TAP.
 
     sender --nic0 [csig [int]] ring========nic1-- receiver
+                  [xcp]
 
 Each frame asks for both: a CSIG tag for its delay, and INT for the queue and the bytes sent. The
 truth is from the times at which frames were sent and arrived: the cable is a FIFO of a known rate.
@@ -11,9 +12,11 @@ truth is from the times at which frames were sent and arrived: the cable is a FI
 Needs root and the path of ring_nic.ko.
 """
 import bisect
+import json
 import os
 import socket
 import struct
+import subprocess
 import sys
 import time
 
@@ -115,6 +118,36 @@ def measure(tap, ends, name, gaps, mbit=1000, said_mbit=None, settle=0, **knobs)
               f"bytes sent {sent:.1f} packets")
 
 
+def least_packets(sent_ns, got, wire_ns, since_ns):
+    """Return the minimum number of packets behind the one on the wire since @since_ns, and at its end."""
+    left_ns = [at_ns - wire_ns for at_ns, _ in got]
+    times_ns = [at_ns for at_ns in left_ns if since_ns <= at_ns <= sent_ns[-1]]
+    return min(bisect.bisect_right(sent_ns, at_ns) - bisect.bisect_right(left_ns, at_ns) for at_ns in times_ns)
+
+
+def measure_xcp(tap, ends, name, gaps, mbit=1000, unseen=0, **knobs):
+    """
+    Send frames with gaps in packet times; compare xcp's persistent queue with the true minimum, of
+    which @unseen packets are known to be missing.
+    """
+    wire_ns = LEN_BYTES * 8000 // mbit
+    period_ns = PERIOD * wire_ns
+    for knob_name, value in {"mbit": mbit, "slots": 256, "late_ns": 0, "bql": 0, **knobs}.items():
+        knob(knob_name, value)
+    run(f"tc qdisc add dev nic0 root handle 1: xcp rate {mbit}mbit allowed_queue {period_ns // 1000}us limit 100mb")
+    sent_ns = ends.send([int(gap * wire_ns) for gap in gaps])
+    shown = json.loads(subprocess.check_output("tc -j -s qdisc show dev nic0 root".split()))[0]
+    got = ends.arrived()
+    run("tc qdisc del dev nic0 root")
+    # The last whole period ended up to one period ago.
+    true_pkts = least_packets(sent_ns, got, wire_ns, sent_ns[-1] - 2 * period_ns) - unseen
+    said_pkts = shown["persistent_queue"] / LEN_BYTES
+    error = abs(said_pkts - true_pkts) / max(true_pkts, FEW)
+    tap.claim(f"xcp, {name}, {mbit} Mbit/s: the persistent queue within {MAX_ERROR}",
+              len(got) == len(gaps) and error <= MAX_ERROR,
+              f"{said_pkts:.1f} packets, in truth {true_pkts}, and {unseen} unseen")
+
+
 # Gaps in packet times: twice what the cable takes, then as much as it takes, or less than half.
 FULL = [0.47] * 600 + [1] * 400
 FULL_16 = [0.47] * 60 + [1] * 500
@@ -139,6 +172,26 @@ CASES = (
     ("BQL, late interrupts, once it is full", FULL, {"bql": 1, "late_ns": 64000, "said_mbit": 10000, "settle": 600}),
 )
 
+# A period of the queue's estimate, in packet times
+PERIOD = 100
+# The ring takes what the cable cannot send at once, and the qdisc is empty.
+HIDDEN = [0.47] * 300 + [1] * 400
+DRAINED = HIDDEN + [1.2] * 900
+XCP_CASES = (
+    ("all in a ring of 256", HIDDEN, {}),
+    ("all in a ring of 256", HIDDEN, {"mbit": 10000}),
+    ("all in a ring of 256, late interrupts", HIDDEN, {"late_ns": 64000}),
+    ("a ring of 256 and the qdisc", FULL, {}),
+    ("a ring of 256, drained again", DRAINED, {}),
+    ("bursts, late interrupts", BURSTS, {"late_ns": 64000}),
+    # The pause hides a part of the burst: sch_xcp.md, "The ring below the qdisc".
+    ("a burst after a pause", [2.1] * 60 + [0] * 20 + [1] * 400, {"unseen": 12}),
+    ("BQL", FULL, {"bql": 1}),
+    ("BQL, late interrupts", FULL, {"bql": 1, "late_ns": 64000}),
+    ("BQL, bursts, late interrupts", BURSTS, {"bql": 1, "late_ns": 64000}),
+    ("BQL, half the rate, late interrupts", HALF, {"bql": 1, "late_ns": 64000}),
+)
+
 
 def main():
     tap = Tap()
@@ -151,8 +204,12 @@ def main():
     # High-resolution timers start with the first tick.
     time.sleep(0.2)
     ends = Ends()
-    for name, gaps, more in CASES:
-        measure(tap, ends, name, gaps, **more)
+    # The counters of BQL are shared with the NIC's next case: they come last.
+    for bql in (0, 1):
+        for test, cases in ((measure, CASES), (measure_xcp, XCP_CASES)):
+            for name, gaps, more in cases:
+                if more.get("bql", 0) == bql:
+                    test(tap, ends, name, gaps, **more)
     return tap.done()
 
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The bytes that a driver's ring holds below the qdisc, which the qdisc no longer sees. They are
+ * computed once per period of the queue's estimate, so no packet pays for them:
+ *
+ *	held = max(held + sent - rate * elapsed, 0)	at the end of a period
+ *	held = in flight, if that is less		with byte queue limits (BQL)
+ *	held = in flight				the same, if the qdisc was never empty
+ *
+ * @sent is what the qdisc handed to the driver in the period. As long as the link was busy all the
+ * time, the first line is exact. If the link paused, the ring was empty at some time in the period,
+ * so it held no persistent queue, and the result is too low by what a pause could have sent.
+ *
+ * BQL's bytes in flight include those that have left and that no interrupt has reported yet: alone
+ * they would be a queue on a port without one. A qdisc that was never empty has kept the ring full.
+ *
+ * Persistent is what the ring held at both ends of a period, as the queue's estimate is a minimum.
+ *
+ * struct hop_ring (hop_ring.h) does the same for each packet, where each one reports the queue.
+ */
+#ifndef HOPCC_SCH_XCP_XCP_RING_H
+#define HOPCC_SCH_XCP_XCP_RING_H
+
+#include <hopcc/lib/hop_ring.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include "xcp_router.h"
+
+/**
+ * struct sxcp_ring - the ring below a port
+ * @sent_bytes: bytes that the qdisc had sent at @now_ns
+ * @now_ns: end of the last period
+ * @held_bytes: bytes in the ring at @now_ns, at most HOP_RING_MAX_BYTES
+ */
+struct sxcp_ring {
+	u64 sent_bytes;
+	u64 now_ns;
+	u32 held_bytes;
+};
+
+/**
+ * struct sxcp_ring_look - what is known at the end of a period; of counts only differences matter
+ * @sent_bytes: bytes that the qdisc has sent, on the link
+ * @now_ns: current time; never decreases
+ * @rate_bytes_ps: capacity of the port, at most TC_XCP_RATE_MAX_BYTES_PS
+ * @waited: packets were queued in the qdisc during the whole period
+ * @bql: the driver's counters
+ */
+struct sxcp_ring_look {
+	u64 sent_bytes;
+	u64 now_ns;
+	u64 rate_bytes_ps;
+	bool waited;
+	struct hop_ring_bql bql;
+};
+
+static inline u32 sxcp_ring_bytes(const struct sxcp_ring *r, const struct sxcp_ring_look *look)
+{
+	const u64 elapsed_ns = min_t(u64, look->now_ns - r->now_ns, HOP_RING_TIME_MAX_NS);
+	/* 2^36 ns * 2^38 B/s, divided by 2^29 */
+	const u64 left_bytes = mul_u64_u64_div_u64(elapsed_ns, look->rate_bytes_ps, XCP_NS_PER_S);
+	const s32 flight_bytes = look->bql.queued_bytes - look->bql.completed_bytes;
+	const u64 most_bytes = min_t(u64, max(flight_bytes, 0), HOP_RING_MAX_BYTES);
+	/* A forged count must not overflow: 2^62 is more than any port sends in a period. */
+	const u64 bytes = r->held_bytes + min_t(u64, look->sent_bytes - r->sent_bytes, 1ULL << 62);
+
+	if (look->bql.is_used && look->waited)
+		return most_bytes;
+	return min3(bytes - min(bytes, left_bytes),
+		    look->bql.is_used ? most_bytes : HOP_RING_MAX_BYTES, HOP_RING_MAX_BYTES);
+}
+
+/**
+ * sxcp_ring_close() - end a period of the queue's estimate
+ * @r: the ring; all zero at first
+ * @look: what is known now
+ *
+ * Return: the persistent queue in the ring, bytes, at most HOP_RING_MAX_BYTES.
+ */
+static inline u32 sxcp_ring_close(struct sxcp_ring *r, const struct sxcp_ring_look *look)
+{
+	const u32 before_bytes = r->held_bytes;
+
+	r->held_bytes = sxcp_ring_bytes(r, look);
+	r->sent_bytes = look->sent_bytes;
+	r->now_ns = look->now_ns;
+	return min(before_bytes, r->held_bytes);
+}
+
+#endif /* HOPCC_SCH_XCP_XCP_RING_H */

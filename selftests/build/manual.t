@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The manual pages: groff formats each without a warning, every page that one refers to is there, and the
-# page of a congestion control has its sysctls as hopcc(7) has them. netns/sysctl_names.t compares
+# page of a congestion control has its sysctls as hopcc(7) has them, and hopstat(8) has each check of doctor. netns/sysctl_names.t compares
 # hopcc(7) with the modules.
 # shellcheck source=selftests/build/build_lib.sh
 . "$(dirname "$0")/build_lib.sh"
@@ -41,4 +41,12 @@ for page in Documentation/man/tcp_*.7; do
 	[ -s build/manual.page ] && diff build/manual.page build/manual.hopcc >"$log"
 	tap_result $? "$name(7): sysctls as in hopcc(7)" "$log"
 done
+
+# A check is the first word of a finding: finding("ecn", ...), or of an event's tuple.
+cat tools/hopstat/hopstat_lib/doctor*.py | tr -d '\n' |
+	grep -oE '(finding\(|"\): \() *"[a-z]+"' | grep -oE '[a-z]+"$' | tr -d '"' | sort -u >build/manual.checks
+sed -nE 's/^\.B ([a-z, ]+)$/\1/p' Documentation/man/hopstat.8 | tr -d , | tr ' ' '\n' | sort -u |
+	comm -23 build/manual.checks - >"$log"
+[ "$(wc -l <build/manual.checks)" -ge 20 ] && [ ! -s "$log" ]
+tap_result $? "hopstat(8): each check of doctor" "$log"
 tap_done

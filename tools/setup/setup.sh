@@ -46,6 +46,8 @@ tshark python3-scapy mininet iputils-ping iperf iperf3 flent
 bpftool libbpf-dev"
 matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
 $ns3"
+# Another npm than Debian's is as good, and does not go together with Debian's.
+command -v npm >/dev/null || matrix="$matrix npm"
 
 case ${1:-demo} in
 demo) wanted=$demo ;;
@@ -106,6 +108,7 @@ esac
 [ "${1:-demo}" != matrix ] || [ "$tested" = "$series" ] || "$here/backport-kernel.sh" --source >/dev/null || exit 2
 [ "${1:-demo}" != matrix ] || "$here/newest-kernel.sh" >/dev/null || exit 2
 [ "${1:-demo}" = matrix ] || exit 0
+"$here/grafana-schema.sh" >/dev/null || exit 2
 for suite in bookworm trixie; do
 	"$here/clean-root.sh" "$suite" >/dev/null || exit 2
 done

@@ -654,15 +654,20 @@ static void least_test(struct kunit *test)
 static const struct pace_case {
 	const char *what;
 	u32 wnd_bytes;
+	u32 wnd_init_bytes;
 	u32 want_pkts;
 	u64 want_bytes_ps;
 } pace_cases[] = {
 	/* 1448 of 1538 bytes are payload. */
-	{ "a BDP", BDP_BYTES, 82, 11768530559ULL },
-	{ "a packet", 1538, 1, 144800000 },
-	{ "a byte more", 1539, 2, 144894148 },
-	{ "a small part of one", 64, 1, 6025487 },
-	{ "much", 4000000000U, 2600781, 376592977893368ULL },
+	{ "a BDP", BDP_BYTES, BDP_BYTES, 82, 11768530559ULL },
+	{ "a packet", 1538, BDP_BYTES, 1, 144800000 },
+	{ "a byte more", 1539, BDP_BYTES, 2, 144894148 },
+	{ "a small part of one", 64, BDP_BYTES, 1, 6025487 },
+	{ "much", 4000000000U, U32_MAX, 2600781, 376592977893368ULL },
+	{ "a BDP of one packet", 1538, 1538, 2, 144800000 },
+	{ "half of it", 769, 1538, 2, 72400000 },
+	{ "less than half of it", 768, 1538, 1, 72305851 },
+	{ "a packet, a BDP of two", 1538, 3076, 1, 144800000 },
 };
 
 static void pace_test(struct kunit *test)
@@ -671,7 +676,7 @@ static void pace_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(pace_cases); i++) {
 		const struct pace_case *c = &pace_cases[i];
-		u32 cwnd_pkts = hpccpp_cwnd_pkts(c->wnd_bytes, 1538);
+		u32 cwnd_pkts = hpccpp_cwnd_pkts(c->wnd_bytes, c->wnd_init_bytes, 1538);
 
 		KUNIT_EXPECT_EQ_MSG(test, cwnd_pkts, c->want_pkts, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, hpccpp_pace_bytes_ps(c->wnd_bytes, T_NS, 1448, 1538),

@@ -357,7 +357,8 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct 
 
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
-	law->cwnd_pkts = hop_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, wire_bytes));
+	law->cwnd_pkts = hop_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
+							   wire_bytes));
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
 	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
 	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);

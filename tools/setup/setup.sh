@@ -109,6 +109,7 @@ esac
 [ "${1:-demo}" != matrix ] || "$here/newest-kernel.sh" >/dev/null || exit 2
 [ "${1:-demo}" = matrix ] || exit 0
 "$here/grafana-schema.sh" >/dev/null || exit 2
+"$here/netperf.sh" >/dev/null || exit 2
 for suite in bookworm trixie; do
 	"$here/clean-root.sh" "$suite" >/dev/null || exit 2
 done

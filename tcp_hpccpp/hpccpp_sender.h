@@ -346,9 +346,10 @@ static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received re
  * @wnd_init_bytes: W_init, the BDP of the path's slowest port
  * @wire_bytes: size of a full packet on the wire
  *
- * A receiver that also sends data, as the client of requests and responses does, delays the ACK of a
- * single packet by up to 40 ms, and acknowledges a second one at once. So where a BDP is less than
- * two packets, a flow with at least half of it may have two in flight. The pacing rate stays W / T.
+ * A receiver that also sends data, as the client of requests and responses does, delays the ACK of
+ * a single packet by up to 40 ms, and acknowledges a second one at once. So where a BDP is less
+ * than two packets, a flow with at least half of it may have two in flight. The pacing rate stays
+ * W / T.
  *
  * Return: packets, at least 1.
  */

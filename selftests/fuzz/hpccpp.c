@@ -72,7 +72,8 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	/* Never above the line rate, except for the minimum window */
 	FUZZ_CLAIM(pace_bytes_ps >= 1 && pace_bytes_ps <= max(rate_bytes_ps, least_bytes_ps + 1));
 	/* Less than a packet more than W, or two packets. */
-	FUZZ_CLAIM(cwnd_pkts >= 1 && (cwnd_pkts <= 2 || (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes));
+	FUZZ_CLAIM(cwnd_pkts >= 1);
+	FUZZ_CLAIM(cwnd_pkts <= 2 || (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes);
 	FUZZ_CLAIM(cwnd_pkts <= 1 || wire_bytes < wnd_bytes || p->wnd_init_bytes < 2 * wire_bytes);
 	FUZZ_CLAIM(v->bottleneck < INT_SLOTS_MAX);
 }

@@ -104,11 +104,14 @@ def see_lists(load):
               0.5e9 < sum(r["rate_bit_ps"] for r in found if r["what"] == "flow") < 1e9)
     tap.claim("IPv6", any(r["what"] == "flow" and r["peer"].startswith(f"[{B[6]}]:") and
                           r["hop"] == LM for r in found))
-    port = [r for r in during(load, 0.4, "r") if r["what"] == "port" and r["kind"] == "csig"]
+    # The used part is that of one interval, in which csig may just have cut its window: the median of five.
+    looks = [[r for r in during(load, 0.4, "r") if r["what"] == "port" and r["kind"] == "csig"] for _ in range(5)]
+    port = looks[0]
     tap.claim("the port at r", len(port) == 1 and port[0]["dev"] == "r-b" and
               port[0]["handle"] == "10:" and port[0]["sent_pkts"] > 1000 and
-              port[0]["rate_bit_ps"] == 1000000000 and port[0]["used_ppm"] > 500000 and
-              port[0]["detail"]["rate_bytes_ps"] == 125000000 and port[0]["says"]["longest_delay_ns"] > 0 and port[0]["delay_ns"] is not None,
+              port[0]["rate_bit_ps"] == 1000000000 and sorted(look[0]["used_ppm"] for look in looks)[2] > 500000 and
+              port[0]["detail"]["rate_bytes_ps"] == 125000000 and
+              port[0]["says"]["longest_delay_ns"] > 0 and port[0]["delay_ns"] is not None,
               f"{port}")
     table = list(csv.DictReader(io.StringIO(hopstat("a", "--csv").stdout)))
     tap.claim("the flows as CSV", sorted(r["hop"] for r in table) == [str(LM)] * 2, f"{table}")
@@ -174,9 +177,9 @@ def see_screen(load):
 
 def see_export(load):
     lines = f"{OUT}/csig.jsonl"
-    child = subprocess.Popen([*within("a"), HOPSTAT, "export", "--interval", "0.1", "--count",
+    child = subprocess.Popen([*within("a"), HOPSTAT, "export", "--interval", "0.5", "--count",
                               "1", "--sample", "0.01", "--jsonl", lines])
-    load.run(0.3)
+    load.run(0.8)
     child.wait()
     with open(lines, encoding="ascii") as file:
         found = [json.loads(line) for line in file]

@@ -40,7 +40,7 @@ class Period:
         self.begin()
 
     def begin(self) -> None:
-        # (kind, prefix, locator) -> readings, their sum, the worst
+        # (kind, prefix, locator) -> readings, their sum, the worst; in the units of the signal
         self.sums: dict[tuple[int, str, int], tuple[int, float, float]] = {}
 
     def take(self, rows: Iterable[CsigFlow]) -> None:
@@ -53,8 +53,8 @@ class Period:
                     self.add(prefix_of(peer, *self.bits), kind, signal)
 
     def add(self, prefix: str, kind: int, signal: Signal) -> None:
-        _, unit, choose = METRICS[kind]
-        value = (flows.middle(signal) if kind == 2 else signal["low"]) * unit
+        choose = METRICS[kind][2]
+        value = flows.middle(signal) if kind == 2 else signal["low"]
         key = kind, prefix, signal["locator"]
         had = self.sums.get(key)
         if had is None:
@@ -64,7 +64,8 @@ class Period:
 
     def rows(self) -> list[Reading]:
         """Return (kind, prefix, locator, samples, mean, worst), sorted."""
-        return [(*key, n, total / n, extreme)
+        # Scaled last: sums of scaled values are rounded, and the mean of equal ones could exceed the worst.
+        return [(*key, n, total / n * METRICS[key[0]][1], extreme * METRICS[key[0]][1])
                 for key, (n, total, extreme) in sorted(self.sums.items())]
 
 

@@ -25,7 +25,7 @@ QUEUES = {
 # The last segment of a response stands alone, or with another one.
 SIZES_BYTES = (14480, 20000, 20272)
 SECONDS = 0.5
-# Of CUBIC's responses a second. HPCC++ keeps 5 % of the port free, and its probes take 4 %.
+# The share of CUBIC's responses a second. HPCC++ keeps 5 % of the port free, and its probes take 4 %.
 LEAST = 0.8
 tap = hosts.Tap()
 

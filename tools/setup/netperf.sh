@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# netperf and netserver for tests: Debian 12 and 13 have them in non-free, which the apt sources of most machines
+# netperf and netserver for tests: Debian has them in non-free, which the apt sources of most machines
 # leave out. Unpacked in the cache, not installed. Needs no root.
 #
 #   netperf.sh          fetch them if they are not there; print their folder

@@ -26,7 +26,7 @@ MODDIR	?= $(DESTDIR)/usr/lib/modules/$(RELEASE)/updates/hopcc
 LAB	:= tools/lab/lab
 OUT	:= build/modules
 # modules that users load: neither the tests nor the lab's wire
-MODULES  = $(filter-out %_test.ko %/sch_link.ko,$(wildcard $(OUT)/*/*.ko))
+MODULES  = $(filter-out %_test.ko %/sch_link.ko %/net_wire.ko,$(wildcard $(OUT)/*/*.ko))
 
 .PHONY: all modules tools demo check matrix soak soak-control figures style clean \
 	install install-modules install-tools install-headers install-lab uninstall deb

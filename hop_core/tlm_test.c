@@ -144,7 +144,8 @@ static void int_md_test(struct kunit *test)
 	/* 500000 ppm */
 	KUNIT_EXPECT_EQ(test, r->util, 1 << (TLM_UTIL_SHIFT - 1));
 	KUNIT_EXPECT_EQ(test, r->has & TLM_HAS(TLM_SPEED), 0);
-	KUNIT_EXPECT_EQ(test, r->bad, 0);
+	/* Neither the format nor the table has one. */
+	KUNIT_EXPECT_EQ(test, r->bad, TLM_BAD_SPEED);
 }
 
 /* Bytes of a hop's metadata, and what becomes of the record. */
@@ -187,13 +188,17 @@ static const struct value_case {
 	{ "egress ID not set", TLM_LINUX_IOAM, 4, U32_MAX, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
 	{ "egress ID without a code", TLM_LINUX_IOAM, 4, 7, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
 	{ "node ID not set", TLM_LINUX_IOAM, 0, 0x3fffffff, TLM_NODE, false, 0, 0 },
-	{ "utilisation not available", TLM_INT_MD_HPCC, 20, U32_MAX, TLM_UTIL, false, 0, 0 },
-	{ "utilisation of 1.25", TLM_INT_MD_HPCC, 20, 1250000, TLM_UTIL, true, 0, 1310720 },
+	{ "utilisation not available", TLM_INT_MD_HPCC, 20, U32_MAX, TLM_UTIL, false,
+	  TLM_BAD_SPEED, 0 },
+	{ "utilisation of 1.25", TLM_INT_MD_HPCC, 20, 1250000, TLM_UTIL, true,
+	  TLM_BAD_SPEED, 1310720 },
 	{ "utilisation above that", TLM_INT_MD_HPCC, 20, 1250001, TLM_UTIL, false,
-	  TLM_BAD_UTIL, 0 },
-	{ "queue not available", TLM_INT_MD_HPCC, 8, 0x05ffffff, TLM_QUEUE, false, 0, 0 },
-	{ "the longest queue", TLM_INT_MD_HPCC, 8, 0x05fffffe, TLM_QUEUE, true, 0, 0xfffffe },
-	{ "no queue", TLM_INT_MD_HPCC, 8, 0x05000000, TLM_QUEUE, true, 0, 0 },
+	  TLM_BAD_UTIL | TLM_BAD_SPEED, 0 },
+	{ "queue not available", TLM_INT_MD_HPCC, 8, 0x05ffffff, TLM_QUEUE, false,
+	  TLM_BAD_SPEED, 0 },
+	{ "the longest queue", TLM_INT_MD_HPCC, 8, 0x05fffffe, TLM_QUEUE, true,
+	  TLM_BAD_SPEED, 0xfffffe },
+	{ "no queue", TLM_INT_MD_HPCC, 8, 0x05000000, TLM_QUEUE, true, TLM_BAD_SPEED, 0 },
 };
 
 static u64 value_of(const struct tlm_record *r, enum tlm_field_id field)
@@ -339,6 +344,25 @@ static void path_test(struct kunit *test)
 		s.bytes = i;
 		KUNIT_EXPECT_EQ_MSG(test, tlm_collect(&path, &t, &s), !i, "%u bytes", i);
 	}
+}
+
+/* IFA: a hop without room leaves no trace; one may be missing if less is left than it takes. */
+static void room_test(struct kunit *test)
+{
+	const struct tlm_table t = { .layout = &tlm_builtin[TLM_TRIDENT3], .layouts = 1 };
+	struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
+
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_FALSE_MSG(test, path.full, "no limit");
+	s.max_bytes = 2 * sizeof(trident3);
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_FALSE_MSG(test, path.full, "room for one more");
+	s.max_bytes -= IFA_WORD_BYTES;
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_TRUE_MSG(test, path.full, "a word less");
+	s.max_bytes = sizeof(trident3);
+	KUNIT_ASSERT_TRUE(test, tlm_collect(&path, &t, &s));
+	KUNIT_EXPECT_TRUE_MSG(test, path.full, "none");
 }
 
 /* One of our own records as opaque state replaces the router's values, under our schema only. */
@@ -493,6 +517,7 @@ static struct kunit_case tlm_cases[] = {
 	KUNIT_CASE(option_test),
 	KUNIT_CASE(key_test),
 	KUNIT_CASE(path_test),
+	KUNIT_CASE(room_test),
 	KUNIT_CASE(opaque_test),
 	KUNIT_CASE(invalid_test),
 	KUNIT_CASE(record_test),

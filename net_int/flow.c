@@ -194,6 +194,12 @@ void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom)
 }
 EXPORT_SYMBOL_GPL(int_flow_ask_window);
 
+bool int_flow_acks_now(const struct int_flow *flow)
+{
+	return READ_ONCE(flow->acks_now);
+}
+EXPORT_SYMBOL_GPL(int_flow_acks_now);
+
 /*
  * As many records as hops wrote: most paths are short, and nobody reads the others. While the
  * answer changes both numbers may be any that answers had, and what is copied is copied again.

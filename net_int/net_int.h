@@ -282,6 +282,7 @@ struct nint_net {
  * @asked: @ask is set
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @summary_due: @summary waits for an ACK
+ * @acks_now: the latest packet that collects records has requested ACKs without delay
  * @skipped: number of data packets since the last one with a header
  * @terms_ns: time at which the parameters were sent last
  * @ask: request of the congestion control; its @wnd_bytes and @seldom are also written under the
@@ -318,6 +319,7 @@ struct int_flow {
 	bool asked;
 	bool terms_reported;
 	bool summary_due;
+	bool acks_now;
 	u32 skipped;
 	u64 terms_ns;
 	struct int_ask ask;

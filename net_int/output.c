@@ -139,17 +139,18 @@ static bool begin_inband(const struct nint_net *in, struct int_flow *f, const st
 	const bool seldom = READ_ONCE(f->ask.seldom);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 now_ns = ktime_get_ns();
-	bool turn;
+	bool turn, small;
 
 	spin_lock_bh(&f->lock);
-	turn = f->asked && ++f->skipped >= READ_ONCE(in->every) &&
+	small = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
+	turn = f->asked && (++f->skipped >= READ_ONCE(in->every) || small) &&
 	       !(seldom && nint_is_underway(&f->asker, tp->snd_una));
 	if (turn) {
 		f->skipped = 0;
 		*id = nint_leaves(&f->asker, now_ns, nint_timeout_ns(f->ask.t_ns, tp->srtt_us >> 3),
 				  seldom ? seq : f->asker.left_seq);
-		*flags = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache) ?
-			 INT_FLAG_SMALL : 0;
+		*flags = small ? INT_FLAG_SMALL : 0;
+		WRITE_ONCE(f->acks_now, small);
 	}
 	spin_unlock_bh(&f->lock);
 	return turn;

@@ -76,12 +76,13 @@ static void build(struct sk_buff *probe, const struct sk_buff *skb, const struct
 }
 
 /* Writes the flow's request. Returns the size of the message. Context: f->lock is held. */
-static unsigned int write_control(struct nint_control *ctl, const struct int_flow *f, u32 mss_bytes)
+static unsigned int write_control(struct nint_control *ctl, struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
 	const u32 wnd_bytes = READ_ONCE(ask->wnd_bytes);
 	bool small = nint_window_is_small(wnd_bytes, mss_bytes);
 
+	WRITE_ONCE(f->acks_now, small);
 	int_write(&ctl->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
 	ctl->msg = (struct int_msg) {
 		.magic = htonl(INT_MSG_MAGIC),

@@ -548,7 +548,7 @@ static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 		.bytes = sxcp_sent_bytes(q),
 		.moves = q->moves,
 		.now_ns = now_ns,
-		.waits = q->sch->q.qlen && q->vars.queue_bytes && q->vars.min_queue_bytes,
+		.waits = q->sch->q.qlen,
 	};
 
 	if (q->arrived.port)
@@ -592,8 +592,6 @@ static u64 sxcp_end_queue_period(struct sxcp_sched_data *q)
 	WRITE_ONCE(q->vars.ring_bytes, sxcp_look_into_ring(q, now_ns));
 	period_ns = sxcp_close_queue(&q->vars, &q->params, sxcp_queue_bytes(q));
 
-	if (!q->vars.queue_bytes)
-		sxcp_drain_stop(&q->drain);
 	/* The control interval's timer must compute F from the new estimate. */
 	if (sxcp_standing_bytes(&q->vars) != before_bytes)
 		sxcp_resume_timer(&q->ctl, now_ns, q->moves);
@@ -916,6 +914,8 @@ static __always_inline void sxcp_see_departure(struct sxcp_sched_data *q, const 
 	if (unlikely(q->rests && q->runs))
 		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
 	sxcp_see_queue(&q->vars, sxcp_all_bytes(queue, &q->params));
+	if (!q->sch->q.qlen)
+		sxcp_drain_stop(&q->drain);
 }
 
 /* Dequeue from one of two children. */

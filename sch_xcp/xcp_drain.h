@@ -7,8 +7,10 @@
  *
  * A port is measured while packets wait all the time, over at least one control interval and
  * XCP_DRAIN_MOVES. The measured rate becomes the capacity if it is less than 7/8 of the configured
- * rate. While no packet waits, the port might be able to send more: the capacity grows by 1/32 per
- * control interval, and by 1/4 after XCP_DRAIN_CLEAR of them, up to the configured rate.
+ * rate. When its queue has become empty, the port might be able to send more: the capacity grows by
+ * 1/32 per control interval in which that happens, and by 1/4 after XCP_DRAIN_CLEAR of them, up to
+ * the configured rate. The draft's persistent queue says too late that packets wait: it is the
+ * least queue of the period of 2 ms before.
  */
 #ifndef HOPCC_SCH_XCP_XCP_DRAIN_H
 #define HOPCC_SCH_XCP_XCP_DRAIN_H
@@ -33,7 +35,7 @@
  * @start_ns: time when the measurement started
  * @start_moves: arrivals and departures when the measurement started
  * @waited: a measurement is running: packets have waited since it started
- * @clear: control intervals since packets last waited, at most XCP_DRAIN_CLEAR
+ * @clear: control intervals since packets last waited for all of one, at most XCP_DRAIN_CLEAR
  */
 struct sxcp_drain {
 	u64 rate_bytes_ps;
@@ -50,7 +52,7 @@ struct sxcp_drain {
  * @bytes: bytes sent, on the link
  * @moves: arrivals and departures
  * @now_ns: current time; never decreases
- * @waits: packets are waiting now, and did so at each departure since sxcp_drain_stop() was called
+ * @waits: packets are waiting now
  */
 struct sxcp_drain_sent {
 	u64 bytes;
@@ -90,7 +92,7 @@ static inline u64 sxcp_drain_sent_bytes_ps(u64 bytes, u64 elapsed_ns)
 	return mul_u64_u64_div_u64(bytes, XCP_NS_PER_S, max3(elapsed_ns, bytes >> 32, 1ULL));
 }
 
-/* No packet waits: raise the capacity. */
+/* No packet waited for a while: raise the capacity. */
 static inline void sxcp_drain_raise(struct sxcp_drain *d, u64 rate_bytes_ps)
 {
 	const unsigned int growth_shift = d->clear < XCP_DRAIN_CLEAR ? 5 : 2;
@@ -112,7 +114,7 @@ static inline void sxcp_drain_start(struct sxcp_drain *d, const struct sxcp_drai
 }
 
 /**
- * sxcp_drain_stop() - stop the measurement: packets do not wait for the port, or none waits
+ * sxcp_drain_stop() - stop the measurement: packets do not wait for the port, or none is left
  * @d: the port
  *
  * The next measurement starts from zero.
@@ -136,16 +138,13 @@ static inline bool sxcp_drain_close(struct sxcp_drain *d, u64 rate_bytes_ps,
 	const u64 before_bytes_ps = sxcp_drain_capacity_bytes_ps(d, rate_bytes_ps);
 	const u64 bytes = sent->bytes - d->start_bytes, elapsed_ns = sent->now_ns - d->start_ns;
 
-	if (!sent->waits) {
+	if (!d->waited || !sent->waits) {
 		sxcp_drain_raise(d, rate_bytes_ps);
+		if (sent->waits)
+			sxcp_drain_start(d, sent);
 		return false;
 	}
 	d->clear = 0;
-	/* The interval that ended may have started with an empty queue. */
-	if (!d->waited) {
-		sxcp_drain_start(d, sent);
-		return false;
-	}
 	/* Nothing was sent: a device that was stopped says nothing about its rate. */
 	if (!bytes) {
 		sxcp_drain_start(d, sent);

@@ -345,19 +345,23 @@ static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received re
  * @wnd_bytes: W
  * @wnd_init_bytes: W_init, the BDP of the path's slowest port
  * @wire_bytes: size of a full packet on the wire
+ * @held: a single packet is in flight, and the receiver may delay its ACK
  *
- * A receiver that also sends data, as the client of requests and responses does, delays the ACK of
- * a single packet by up to 40 ms, and acknowledges a second one at once. So where a BDP is less
- * than two packets, a flow with at least half of it may have two in flight. The pacing rate stays
- * W / T.
+ * A receiver may delay the ACK of a single packet by up to 40 ms, and acknowledges a second one at
+ * once. The next packet would report the small W to it, but a W that has become smaller than the
+ * data in flight does not let it out. So two packets may be in flight then. A receiver that also
+ * sends data, as the client of requests and responses does, delays ACKs again: where a BDP is less
+ * than two packets, a flow with at least half of it may always have two in flight. The pacing rate
+ * stays W / T.
  *
  * Return: packets, at least 1.
  */
-static inline u32 hpccpp_cwnd_pkts(u32 wnd_bytes, u32 wnd_init_bytes, u32 wire_bytes)
+static inline u32 hpccpp_cwnd_pkts(u32 wnd_bytes, u32 wnd_init_bytes, u32 wire_bytes, bool held)
 {
 	const bool is_slow = wnd_init_bytes < 2 * wire_bytes && wnd_bytes >= wnd_init_bytes / 2;
 
-	return max_t(u32, div_u64((u64)wnd_bytes + wire_bytes - 1, wire_bytes), is_slow ? 2 : 1);
+	return max_t(u32, div_u64((u64)wnd_bytes + wire_bytes - 1, wire_bytes),
+		     is_slow || held ? 2 : 1);
 }
 
 /**

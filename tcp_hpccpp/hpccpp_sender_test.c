@@ -676,12 +676,21 @@ static void pace_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(pace_cases); i++) {
 		const struct pace_case *c = &pace_cases[i];
-		u32 cwnd_pkts = hpccpp_cwnd_pkts(c->wnd_bytes, c->wnd_init_bytes, 1538);
+		u32 cwnd_pkts = hpccpp_cwnd_pkts(c->wnd_bytes, c->wnd_init_bytes, 1538, false);
 
 		KUNIT_EXPECT_EQ_MSG(test, cwnd_pkts, c->want_pkts, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, hpccpp_pace_bytes_ps(c->wnd_bytes, T_NS, 1448, 1538),
 				    c->want_bytes_ps, "%s", c->what);
 	}
+}
+
+/* A single packet whose ACK the receiver may delay. */
+static void held_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, hpccpp_cwnd_pkts(64, BDP_BYTES, 1538, true), 2u);
+	KUNIT_EXPECT_EQ(test, hpccpp_cwnd_pkts(1538, BDP_BYTES, 1538, true), 2u);
+	KUNIT_EXPECT_EQ(test, hpccpp_cwnd_pkts(1539, BDP_BYTES, 1538, true), 2u);
+	KUNIT_EXPECT_EQ(test, hpccpp_cwnd_pkts(3 * 1538, BDP_BYTES, 1538, true), 3u);
 }
 
 static void free_path_test(struct kunit *test)
@@ -1108,6 +1117,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
+	KUNIT_CASE(held_test),
 	KUNIT_CASE(idle_path_test),
 	KUNIT_CASE(slow_hosts_test),
 	KUNIT_CASE(burst_test),

@@ -43,6 +43,7 @@
  * @tcp_hdr_bytes: tcp_header_len of the socket
  * @ext_hdr_bytes: icsk_ext_hdr_len of the socket
  * @limit: hpccpp_limit() for @burst_pkts
+ * @held: hpccpp_is_held()
  * @burst_pkts: maximum GSO size of the socket
  * @route_caps: features of its route
  */
@@ -53,6 +54,7 @@ struct hpccpp_set {
 	u16 ext_hdr_bytes;
 	u16 burst_pkts;
 	u8 limit;
+	bool held;
 	netdev_features_t route_caps;
 };
 
@@ -347,18 +349,32 @@ static __always_inline enum hpccpp_limit hpccpp_limit(const struct sock *sk,
 	return path == HOP_PATH_FREE ? HPCCPP_LIMIT_HOSTS : HPCCPP_LIMIT_HOSTS_ALONE;
 }
 
+/*
+ * Returns true if a single packet is in flight, the window has no room for another, and the peer
+ * may delay its ACK: see hpccpp_cwnd_pkts().
+ */
+static __always_inline bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
+					   u32 wnd_bytes, u32 wire_bytes)
+{
+	return tcp_sk(sk)->packets_out == 1 && wnd_bytes <= wire_bytes &&
+	       !int_flow_acks_now(hs->flow);
+}
+
 /* Line 27: sets window, pacing rate and limit of bursts. */
 static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
 	const enum hop_path path = hpccpp_path(&law->v, &law->p);
 	const u32 wire_bytes = hop_wire_bytes(sk);
+	const bool held = hpccpp_is_held(sk, hs, wnd_bytes, wire_bytes);
 	u64 bytes_ps;
 
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
 	law->cwnd_pkts = hop_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
-							   wire_bytes));
+							   wire_bytes, held));
+	if (unlikely(held != law->set.held))
+		hop_space(sk, held, bytes_ps);
 	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
 	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
 	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
@@ -370,6 +386,7 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct 
 		.tcp_hdr_bytes = tcp_sk(sk)->tcp_header_len,
 		.ext_hdr_bytes = inet_csk(sk)->icsk_ext_hdr_len,
 		.limit = hpccpp_limit(sk, law),
+		.held = held,
 		.burst_pkts = sk->sk_gso_max_segs,
 		.route_caps = sk->sk_route_caps,
 	};
@@ -387,6 +404,8 @@ static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hp
 	       set->ext_hdr_bytes == inet_csk(sk)->icsk_ext_hdr_len &&
 	       law->cwnd_pkts == tcp_snd_cwnd(tp) && hs->shown_bytes_ps == sk->sk_pacing_rate &&
 	       set->burst_pkts == sk->sk_gso_max_segs && set->route_caps == sk->sk_route_caps &&
+	       (likely(law->cwnd_pkts > 2) ||
+		set->held == hpccpp_is_held(sk, hs, set->wnd_bytes, hop_wire_bytes(sk))) &&
 	       set->limit == hpccpp_limit(sk, law);
 }
 
@@ -810,8 +829,9 @@ static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	changed = hpccpp_update_params(sk, law);
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);
-	/* The repair of a loss may have changed the window. */
-	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts) {
+	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
+	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
+	    unlikely(law->cwnd_pkts <= 2)) {
 		if (!hpccpp_is_set(sk, hs, law))
 			hpccpp_set_and_ask(sk, hs, law, changed);
 		hpccpp_show(hs, law);

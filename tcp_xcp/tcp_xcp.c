@@ -40,6 +40,12 @@
  */
 #define XCP_HELD_PACING		4
 
+/* The largest value of speed_mbit: 134 Tbit/s */
+#define XCP_SPEED_MAX_MBIT	0x7ffffffU
+
+/* A window that the receiver takes for small, packets: below its XCP_SMALL_WINDOW_PKTS */
+#define XCP_SMALL_PKTS		2U
+
 /* An idle time in seconds after which no window is still valid */
 #define XCP_IDLE_LONG_S		1800
 
@@ -57,7 +63,10 @@ struct txcp_sock {
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
 	u32 speed_changes;	/* hop_speed_changes() before the speed was read */
-	u32 speed_mbit:30;	/* struct hop_speed of dev */
+	u32 speed_mbit:27;	/* struct hop_speed of dev, at most XCP_SPEED_MAX_MBIT */
+	bool small:1;		/* the window in the last offer is small */
+	bool reported:1;	/* the last packet's header had such a window */
+	bool delayed:1;		/* txcp_is_delayed() when the socket was set */
 	bool speed_limits:1;
 	bool paces:1;		/* xcp has switched pacing on */
 };
@@ -83,7 +92,7 @@ static noinline void txcp_look_up_speed(const struct sock *sk, struct txcp_sock 
 	const struct net_device *dev = hop_sock_dev(sk);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
-	xs->speed_mbit = speed.mbit;
+	xs->speed_mbit = min(speed.mbit, XCP_SPEED_MAX_MBIT);
 	xs->speed_limits = speed.limits;
 	xs->dev = dev;
 	xs->speed_changes = changes;
@@ -113,6 +122,8 @@ static __always_inline void txcp_count_asked(const struct sock *sk, struct txcp_
 {
 	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
 
+	if (unlikely(xs->small) && sent_pkts != xs->sent_pkts)
+		xs->reported = true;
 	txcp_ask(&xs->v, sent_pkts - xs->sent_pkts, xs->demand_bytes_ps);
 	xs->sent_pkts = sent_pkts;
 }
@@ -149,6 +160,44 @@ static noinline void txcp_trace(const struct sock *sk, const struct txcp_sock *x
 }
 
 /*
+ * Is a single packet in flight whose ACK the receiver may delay by up to 40 ms? It acknowledges a
+ * packet at once if the packet's header has a small window; this one may have been sent before the
+ * window became small. @cwnd_pkts: the window
+ */
+static bool txcp_is_delayed(const struct sock *sk, const struct txcp_sock *xs, u32 cwnd_pkts)
+{
+	return cwnd_pkts == 1 && tcp_sk(sk)->packets_out == 1 && !xs->reported;
+}
+
+/*
+ * Return: the window for a small one, or for one that was small before, packets. Two packets may
+ * be in flight where the ACK of a single one may be delayed, since the receiver acknowledges the
+ * second one at once.
+ */
+static noinline u32 txcp_small_window(struct sock *sk, struct txcp_sock *xs, u32 cwnd_pkts)
+{
+	bool delayed;
+
+	xs->small = cwnd_pkts <= XCP_SMALL_PKTS;
+	xs->reported = xs->reported && xs->small;
+	delayed = txcp_is_delayed(sk, xs, cwnd_pkts);
+	if (delayed != xs->delayed)
+		hop_space(sk, delayed, txcp_throughput_bytes_ps(txcp_wnd_bytes(&xs->v),
+								xs->v.rtt_us));
+	xs->delayed = delayed;
+	return cwnd_pkts + delayed;
+}
+
+static __always_inline u32 txcp_set_window(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
+{
+	u32 cwnd_pkts = txcp_wnd_pkts(&xs->v, mss_bytes);
+
+	if (unlikely(cwnd_pkts <= XCP_SMALL_PKTS || xs->small))
+		cwnd_pkts = txcp_small_window(sk, xs, cwnd_pkts);
+	return hop_set_cwnd(sk, cwnd_pkts);
+}
+
+/*
  * Set window, pacing rate and offer from XCP's state or, under Reno, from the stack's window. It is
  * inlined where an ACK is processed.
  */
@@ -160,15 +209,14 @@ static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *x
 	struct txcp_line line;
 	u32 cwnd_pkts;
 
-	cwnd_pkts = reno ? hop_cwnd_pkts(tcp_sk(sk)) :
-		    hop_set_cwnd(sk, txcp_wnd_pkts(&xs->v, mss_bytes));
+	/* With feedback, txcp_receive_feedback() has counted them already. */
+	if (!feedback.headers)
+		txcp_count_asked(sk, xs);
+	cwnd_pkts = reno ? hop_cwnd_pkts(tcp_sk(sk)) : txcp_set_window(sk, xs, mss_bytes);
 	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : txcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	line = txcp_line_of(sk, xs, rate_bytes_ps);
-	/* With feedback, txcp_receive_feedback() has counted them already. */
-	if (!feedback.headers)
-		txcp_count_asked(sk, xs);
 	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
 		txcp_trace(sk, xs, feedback, rate_bytes_ps);

@@ -20,7 +20,7 @@ echo "$kdir" > "$out/.kdir"
 
 # A farm of links to the sources; make sees a changed source through the link.
 cd "$top"
-find Kbuild include hop_core sch_* net_* tcp_* tools/lab/sch_link \
+find Kbuild include hop_core sch_* net_* tcp_* tools/lab/sch_link tools/lab/net_wire \
 	\( -name '*.[ch]' -o -name Kbuild \) ! -name 'q_*.c' 2>/dev/null |
 while read -r file; do
 	case $file in */*) mkdir -p "$out/${file%/*}" ;; esac

@@ -18,7 +18,7 @@ now=$({
 	echo "$kdir"
 	"$@" gcc --version
 	sparse --version
-	find Kbuild include hop_core sch_* net_* tcp_* tools/lab/sch_link tools/build-modules.sh \
+	find Kbuild include hop_core sch_* net_* tcp_* tools/lab/sch_link tools/lab/net_wire tools/build-modules.sh \
 		-type f -exec sha256sum {} + | sort -k 2
 } 2>&1 | sha256sum)
 [ "$now" != "$(cat "build/$name/.stamp" 2>/dev/null)" ] || exit 0

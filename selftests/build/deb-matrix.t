@@ -12,8 +12,15 @@ for suite in bookworm trixie; do
 		tap_skip "no clean $suite here: run tools/setup/setup.sh matrix"
 done
 
-debian/build.sh build/deb >"$log" 2>&1
-tap_result $? "make deb builds the packages" "$log"
+# block PLACE: the commands of the tutorial for it
+block()
+{
+	sed -n "/^\`\`\`sh $1\$/,/^\`\`\`\$/p" Documentation/tutorial.md | sed '/^```/d'
+}
+
+block packages >build/deb-matrix.packages
+sh -e -c "$(block checkout)" >"$log" 2>&1 && [ -s build/deb-matrix.packages ] && ls build/deb/hopcc-dkms_*.deb >>"$log"
+tap_result $? "the tutorial: $(block checkout) builds the packages" "$log"
 lintian --allow-root --fail-on error,warning build/deb/hopcc_*.changes >"$log" 2>&1
 tap_result $? "lintian has nothing to say of them" "$log"
 version=$(sed -nE '1s/^hopcc \((.*)\) .*/\1/p' debian/changelog)
@@ -50,6 +57,7 @@ for suite in bookworm trixie; do
 	cp build/deb/*.deb "$here/first"
 	cp build/deb-next/*.deb "$here/next"
 	cp selftests/build/deb_steps.sh "$here"
+	cp build/deb-matrix.packages "$here/packages.sh"
 	tools/setup/clean-root.sh "$suite" --run "$here" ./deb_steps.sh "$version" >"$here/log" 2>&1
 	while read -r verdict claim; do
 		[ "$verdict" = ok ]

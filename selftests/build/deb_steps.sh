@@ -77,7 +77,21 @@ no_modules()
 	[ ! -s left ]
 }
 
-claim "the packages install" install linux-headers-amd64 openssl python3-prometheus-client ./first/hopcc-dkms_*.deb \
+# tutorial: the commands of the page, as they are written there, where the user is root and answers yes
+tutorial()
+{
+	echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/91yes
+	commands=$(cat packages.sh)
+	(cd first && sh -e -c "sudo() { \"\$@\"; }
+$commands") >tutorial.out 2>&1
+	status=$?
+	rm /etc/apt/apt.conf.d/91yes
+	cat tutorial.out
+	[ $status -eq 0 ] && grep -q 'hopcc.*: installed' tutorial.out && command -v iperf
+}
+
+claim "the tutorial's commands install the packages" tutorial
+claim "what needs more installs" install linux-headers-amd64 openssl python3-prometheus-client ./first/hopcc-dkms_*.deb \
 	./first/hopcc-tools_*.deb ./first/hopcc-dev_*.deb
 kernel=$(only_kernels | head -n 1)
 claim "DKMS has built all 13 modules for $kernel" built "$kernel" "$version"

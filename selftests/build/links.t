@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The pages hang together: every relative link of a Markdown page leads to a file, and to a heading
 where it names one; every page under Documentation/ can be reached from index.md; every page that
-code, tests or tools name is there, and every function and test that the pages of conformance name.
+code, tests or tools name is there, and every function and test that the pages of conformance name. The
+table of matrix.md has each test of `make matrix`, and CONTRIBUTING.md guards folders by tests that are there.
 
     links.t [DIRECTORY]     the pages of another directory, the links only
 """
@@ -131,6 +132,11 @@ def is_there(test):
                (test, f"selftests/{test}", f"selftests/*/{test}"))
 
 
+def missing_tests(page, text):
+    """Tests that the text, of this page, names and that are not there."""
+    return [f"{page}: no test {name}" for name in sorted(set(TEST.findall(text))) if not is_there(name)]
+
+
 def missing_names():
     """Functions and tests that a page of conformance names and that are not there."""
     code, complaints = words_of_code(), []
@@ -139,8 +145,7 @@ def missing_names():
             text = file.read()
         complaints += [f"{page}: no function {name}()"
                        for name in sorted(set(FUNCTION.findall(text)) - code)]
-        complaints += [f"{page}: no test {name}"
-                       for name in sorted(set(TEST.findall(text))) if not is_there(name)]
+        complaints += missing_tests(page, text)
     return complaints
 
 
@@ -158,6 +163,23 @@ def missing_scenarios(page="Documentation/figures.md", top="tools/lab/scenarios"
         if (not names and cells[1] != "none") or not all(cells):
             complaints.append(f"{page}: {cells[0]}: a scenario or none, and what is published and measured")
     return complaints + ([] if rows >= 25 else [f"{page}: {rows} rows"])
+
+
+def untabled(page="Documentation/matrix.md", tests=None):
+    """Tests of `make matrix` without a row in the page, and rows without a test."""
+    tests = tests or [path.removeprefix("selftests/") for path in glob.glob("selftests/*/*-matrix.t")]
+    with open(page, encoding="utf-8") as file:
+        rows = re.findall(r"^\| `([^`]+)` \|", file.read(), re.M)
+    return ([f"{page}: no row for {test}" for test in sorted(tests) if test not in rows]
+            + [f"{page}: no test {row}" for row in rows if not is_there(row)])
+
+
+def missing_guards(page="CONTRIBUTING.md"):
+    """Tests that the table of folders names and that are not there."""
+    with open(page, encoding="utf-8") as file:
+        guards = file.read().partition("\n## Folders and what guards them\n")[2]
+    names = [name for name in TEST.findall(guards) if name.endswith(".t")]
+    return missing_tests(page, guards) + ([] if len(names) > 50 else [f"{page}: {len(names)} tests"])
 
 
 def found_in_bad_pages():
@@ -181,6 +203,7 @@ def main():
         return int(bool(complaints))
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     bad, alone = found_in_bad_pages()
+    planted = untabled(tests=["none/none-matrix.t"])
     expected = ["pages/index.md: no heading #three", "pages/index.md: no file none.md"]
     checks = [
         ("a broken link, a broken anchor and a lone page are found where there are some",
@@ -189,6 +212,10 @@ def main():
         ("every page can be reached from Documentation/index.md",
          unreachable_pages("Documentation/index.md")),
         ("every page that a file names is there", missing_pages(".")),
+        ("a test of make matrix without a row is found",
+         [] if planted == ["Documentation/matrix.md: no row for none/none-matrix.t"] else [f"found {planted}"]),
+        ("each test of make matrix has a row, and each test that a table names is there",
+         untabled() + missing_guards()),
         ("every figure of the papers has a scenario that is there, or none", missing_scenarios()),
         ("every function and test that a page of conformance names is there", missing_names()),
     ]

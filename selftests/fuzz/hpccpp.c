@@ -61,7 +61,8 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	const u32 wire_bytes = mss_bytes + fuzz_range(40, 512);
 	const u64 pace_bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, p->t_ns, mss_bytes, wire_bytes);
 	const u64 least_bytes_ps = (u64)HPCC_WND_MIN_BYTES * HPCCPP_NS_PER_S / p->t_ns;
-	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, p->wnd_init_bytes, wire_bytes);
+	const bool held = fuzz_range(0, 1);
+	const u32 cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, p->wnd_init_bytes, wire_bytes, held);
 
 	FUZZ_CLAIM(wnd_bytes >= HPCC_WND_MIN_BYTES && wnd_bytes <= p->wnd_max_bytes);
 	FUZZ_CLAIM(p->wnd_init_bytes >= HPCC_WND_MIN_BYTES &&
@@ -74,7 +75,8 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	/* Less than a packet more than W, or two packets. */
 	FUZZ_CLAIM(cwnd_pkts >= 1);
 	FUZZ_CLAIM(cwnd_pkts <= 2 || (u64)(cwnd_pkts - 1) * wire_bytes < wnd_bytes);
-	FUZZ_CLAIM(cwnd_pkts <= 1 || wire_bytes < wnd_bytes || p->wnd_init_bytes < 2 * wire_bytes);
+	FUZZ_CLAIM(cwnd_pkts <= 1 || held || wire_bytes < wnd_bytes ||
+		   p->wnd_init_bytes < 2 * wire_bytes);
 	FUZZ_CLAIM(v->bottleneck < INT_SLOTS_MAX);
 }
 

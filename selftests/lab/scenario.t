@@ -10,7 +10,7 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, f"{TOP}/tools/lab")
 sys.dont_write_bytecode = True
 
-from hoplab import LabError, guest, runner, scenario  # noqa: E402
+from hoplab import LabError, guest, runner, scenario, units  # noqa: E402
 
 GOOD = """
 title = "a"
@@ -180,7 +180,7 @@ CASES = [
     ("sizes where there are bytes", 'cc = "{cc}"', 'sizes = "hadoop"', ["flow 1: sizes", "means nothing in mode 'once'"]),
     ("bytes where there are sizes", 'cc = "{cc}"', POISSON + "bytes = 9\n", ["flow 1: bytes", "means nothing in mode 'poisson'", "load sizes"]),
     ("arrivals with nobody to send to", 'from = "h1"\nto = "h2"', 'from = "h1"\nto = "h1"\n' + POISSON, ["flow 1: to", "none to send to but itself"]),
-    ("more connections than ports", 'duration = "10ms"', 'duration = "1000s"', ["flow 1", "connections", "60535", "lower the load"],
+    ("too many connections", 'duration = "10ms"', 'duration = "10000s"', ["flow 1", "connections", "1048576", "lower the load"],
      ('cc = "{cc}"', POISSON)),
     ("incast without senders", 'cc = "{cc}"', INCAST.replace("fanin", "# fanin"), ["flow 1: fanin", "'incast' needs it"]),
     ("incast of too many senders", 'cc = "{cc}"', INCAST.replace("fanin = 1", "fanin = 2"), ["flow 1: fanin", "2 senders, and a receiver has 1"]),
@@ -229,7 +229,7 @@ def main():
         ("seconds", lambda file: lab("exec", "--timeout", "nan", "true"), ["--timeout", "'nan'"]),
         ("unknown option", lambda file: lab("run", "--sed", "1"), ["--sed"]),
     ]
-    print(f"1..{len(tests) + 3}")
+    print(f"1..{len(tests) + 4}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/bad.toml"
@@ -252,7 +252,18 @@ def main():
     print(f"{'not ' if wrong else ''}ok {len(tests) + 3} - a scenario with firewalls asks for nft first")
     if wrong:
         print(f"# {wrong}")
+    wrong = units_fault()
+    failed += bool(wrong)
+    print(f"{'not ' if wrong else ''}ok {len(tests) + 4} - units as tc takes them, in small letters and in large ones")
+    if wrong:
+        print(f"# {wrong}")
     return 1 if failed else 0
+
+
+def units_fault():
+    pairs = [(units.rate_bps("10Gbit"), 10**10), (units.rate_bps("2.5gbit"), 2_500_000_000), (units.size_bytes("1MB"), 1 << 20),
+             (units.size_bytes("30k"), 30 << 10), (units.time_ns("0.1S"), 10**8)]
+    return None if all(found == wanted for found, wanted in pairs) else str(pairs)
 
 
 def nft_fault():

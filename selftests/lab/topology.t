@@ -216,6 +216,15 @@ def test_plan():
        "each path is searched once, however many flows", f"{len(connections.flows(net))} flows")
 
 
+def test_many():
+    net = longer(shaped("fat-tree", "k = 4", more='sizes = "hadoop"\nload = 1.0\nstop = "10ms"'), 80)
+    plan, flows = connections.flow_plan(net), connections.flows(net)
+    ends = collections.Counter((f["to"], f["port"]) for f in flows)
+    ok(len(flows) > connections.PORTS and max(ends.values()) == 1 and max(f["port"] for f in flows) < 32768,
+       "more connections than ports: each has one of its own at its host, below those of senders", f"{len(flows)} flows")
+    ok("late_listeners=1" in plan[0], "and hopflow opens each listener late")
+
+
 # --- the statistics ---
 
 def test_interval():
@@ -280,7 +289,7 @@ def test_spread(folder):
 
 def main():
     for test in (test_leaf_spine, test_fat_tree, test_sizes, test_poisson, test_process, test_incast,
-                 test_plan, test_interval):
+                 test_plan, test_many, test_interval):
         test()
     with tempfile.TemporaryDirectory() as folder:
         test_spread(folder)

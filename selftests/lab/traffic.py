@@ -146,12 +146,12 @@ flow id=1 {FLOW} port=5001 bytes=20000 mode=persistent count=50 verify=1
 
 
 def test_incast():
-    plan = "config end_ns=9000000000\n"
-    for number in range(2000):
-        plan += f"flow id={number} {FLOW} port={10000 + number} bytes=2000 start_ns=1000000\n"
-    lines, status, message = hopflow(plan)
-    result(status == 0 and sum(f["done"] for f in lines["flow"]) == 2000, "2000 flows at once",
-           message)
+    flows = "".join(f"flow id={number} {FLOW} port={10000 + number} bytes=2000 start_ns=1000000\n"
+                    for number in range(2000))
+    for late in (0, 1):
+        lines, status, message = hopflow(f"config end_ns=9000000000 late_listeners={late}\n{flows}")
+        result(status == 0 and sum(f["done"] for f in lines["flow"]) == 2000,
+               f"2000 flows at once, late_listeners={late}", message)
 
 
 REFUSED = (

@@ -22,7 +22,9 @@ from tap import Tap  # noqa: E402
 
 # The word behind "```sh", and the namespaces that play the machines of the page.
 NAMESPACES = {"hosts": ["h1", "h2"], "switch": ["s1"], "receiver": ["h2"], "sender": ["h1"]}
-PLACES = ["here", "lab", "shell", *NAMESPACES]
+# deb-matrix.t runs these two.
+INSTALL = ["checkout", "packages"]
+PLACES = ["here", "lab", "shell", *INSTALL, *NAMESPACES]
 PROMPT, SHELL_S = b"lab# ", 120
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
 

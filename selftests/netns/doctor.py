@@ -13,6 +13,7 @@ import fcntl
 import itertools
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -168,10 +169,14 @@ def path_of():
     return [(row["path"], row["hop"]) for row in rows if row["what"] == "flow"]
 
 
+def allowed_list():
+    with open(ALLOWED, encoding="ascii") as file:
+        return file.read()
+
+
 def see_recipe():
     """The how-to of CSIG on a router and hosts with defaults; without csig_ports the router strips."""
-    with open(ALLOWED, encoding="ascii") as file:
-        allowed = file.read()
+    allowed = allowed_list()
     hosts.write(ALLOWED, "reno cubic csig")
     recipe("howto/csig.md", "3. Hosts: the congestion control", "a", eth0="a-r")
     recipe("howto/csig.md", "3. Hosts: the congestion control", "b", eth0="b-r", csig_2="csig=1")
@@ -185,6 +190,50 @@ def see_recipe():
     sysctl("a", "hopcc/csig_form", 1)
     sysctl("a", "hopcc/csig_retry_s", 10)
     hosts.write(ALLOWED, allowed)
+
+
+def see_page():
+    """The recipes of tcp_csig's page: a queue of its own on a router's port, and the sysctls for paths."""
+    path_queue()
+    recipe("reference/tcp_csig.md", "A queue of its own", "r", eth0="r-b")
+    shown = subprocess.run("tc -n r qdisc show dev r-b".split(), check=True, capture_output=True, text=True).stdout
+    tap.claim("the port has a queue for each flow below sch_csig", re.search(r"qdisc csig 1: root", shown) and
+              re.search(r"qdisc fq_codel \w+: parent 1:1 .*target (499|500)us interval 10ms", shown), shown)
+    path_queue(TBF, CSIG)
+    names = ("hopcc/tcp_csig_move_rounds", "hopcc/tcp_csig_edges")
+    before = [read("a", name) for name in names]
+    run("tc -n r qdisc replace dev r-b parent 10:1 handle 20: csig rate 500mbit lm all expanded "
+        "stage:4,orientation:2,port:10")
+    recipe("reference/tcp_csig.md", "Choice of paths", "a")
+    tap.equal("a's choice of paths is that of the page", [read("a", name).split() for name in names],
+              [["1"], ["6144", "64512", "1024", "64512"]])
+    for name, value in zip(names, before):
+        sysctl("a", name, value)
+    path_queue(TBF, CSIG)
+
+
+def read(name, knob):
+    with hosts.inside(name), open(f"/proc/sys/net/{knob}", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def see_namespace():
+    """README's two lines for other namespaces; a list that names a module which is not loaded is refused as a whole."""
+    with open(os.path.join(PAGES, "../README.md"), encoding="utf-8") as file:
+        allow, select = re.findall(r"^ +sudo (sysctl net.ipv4.tcp_allowed.*|ip netns exec h1 .*)$", file.read(), re.M)
+    allowed = allowed_list()
+    done = subprocess.run(["sh", "-e", "-c", f"{allow}\n{select.replace(' h1 ', ' a ')}"], check=False,
+                          capture_output=True, text=True)
+    tap.equal("README: a namespace selects a congestion control that is loaded and allowed",
+              (done.returncode, read("a", "ipv4/tcp_congestion_control")), (0, "hpccpp"))
+    sysctl("a", "ipv4/tcp_congestion_control", "cubic")
+    hosts.write(ALLOWED, allowed)
+    run("rmmod tcp_dctcp_ms")
+    allowed = allowed_list()
+    done = subprocess.run(["sh", "-c", allow], check=False, capture_output=True, text=True)
+    left = allowed_list()
+    tap.claim("README: with one that is not loaded the list is refused as a whole",
+              "No such file" in done.stderr and left == allowed, f"{done}, {left}")
 
 
 def warns(what, wanted, dev="r-b"):
@@ -370,8 +419,7 @@ def see_healthy():
 
 
 def see_choice():
-    with open(ALLOWED, encoding="ascii") as file:
-        allowed = file.read()
+    allowed = allowed_list()
     hosts.write(ALLOWED, "reno cubic")
     command, = finds("a", "not allowed", ("allowed", "ldcp", "CAP_NET_ADMIN"), words=["ldcp"])
     tap.equal("the command keeps what is allowed", command,
@@ -401,8 +449,7 @@ def see_choice():
 
 def see_servers():
     """A listener that was started before the sysctl, and one after it."""
-    with open(ALLOWED, encoding="ascii") as file:
-        allowed = file.read()
+    allowed = allowed_list()
     hosts.write(ALLOWED, "reno cubic dctcp_ms")
     early = hosts.tcp("b", 4)
     early.bind(("0.0.0.0", 7001))
@@ -634,9 +681,11 @@ def see_module():
         loaded = file.read().split()
     names = {"dctcp_ms", "ldcp", "xcp", "hpccpp", "csig"}
     tap.claim("all modules are loaded", names <= set(loaded), f"{loaded}")
+    see_namespace()
     for name in sorted(names):
-        module, = {"tcp_" + name} & set(os.listdir("/sys/module"))
-        run("rmmod " + module)
+        module = "tcp_" + name
+        if os.path.exists("/sys/module/" + module):
+            run("rmmod " + module)
         command, = finds("a", f"{name}: not loaded", ("module", name, "not loaded"), words=[name])
         tap.claim(f"{name}: the command names its module", command.endswith("modprobe " + module), command)
     done = subprocess.run([*within("a"), HOPSTAT, "trace", B[4]], check=False, capture_output=True, text=True)
@@ -659,6 +708,7 @@ def see_module():
 
 def main():
     setup()
+    see_page()
     see_healthy()
     see_choice()
     see_servers()

@@ -4,7 +4,7 @@
 own.
 
     a ---- [r-a] r [r-b, 100 Mbit/s] ---- b     r is stock Linux: its IOAM node, and tbf
-    a ---- script ---- b                        the script is a switch with IFA: int_switch.py
+    a ---- script ---- b                        the script is a switch: int_switch.py
 
 The window follows the queue that the router reports; an application's own hop-by-hop options do not
 matter; without a usable report a connection is Reno.
@@ -19,11 +19,12 @@ import time
 import hosts
 import shims
 from hosts import Stream, connect, run, sysctl, transfer
-from int_switch import DEVICE, IFA, PORT, Switch, is_int_md
+from int_switch import DEVICE, ETHERTYPES, IOAM_AT, IOAM_LENGTHS_AT, PORT, Switch, is_ifa, is_int_md, is_ioam
 
 MB, MBIT = 1 << 20, 100
-# The path alone has 1.1 ms.
-RTT_MAX_US = 2200
+# The RTT of the path alone, and what packets in front of a probe may add.
+PATH_US, SLACK_US = 1100, 200
+RTT_MAX_US = 2 * PATH_US
 IPV6_HOPOPTS = 54
 PADDING = bytes([0, 0, 1, 4, 0, 0, 0, 0])
 # An application's own trace: namespace 1, node and ports, room for two hops.
@@ -31,6 +32,10 @@ TRACE = bytes.fromhex("00030100" "311a0000" "00011004" "c0000000" + "00" * 16)
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/intlayout/intlayout")
 HOPSTAT = os.path.join(os.path.dirname(TOOL), "../hopstat/hopstat")
 LAYOUT = "layout linux-ioam\n"
+# An option that a receiver skips if it does not know it.
+UNKNOWN_OPTION = 0x1e
+# The default of int_slots.
+SLOTS = 5
 
 tap = hosts.Tap()
 
@@ -160,9 +165,11 @@ IFA_QUEUE = f"""layout trident3
 port {DEVICE} {PORT} {MBIT}
 """
 IFA_COUNTER = IFA_QUEUE.replace("port", "    field tx bit 160 width 32\nport")
+INT_MD = f"layout int-md-hpcc\n    device {DEVICE} mask 0xffffffff\nwindow 2000000\nport {DEVICE} {PORT} {MBIT}\n"
+IOAM_QUEUE = f"{LAYOUT}    device {DEVICE} mask 0x00ffffff\n"
 
 
-def ifa_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0):
+def switch_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0):
     """Two streams. Return (exact, congestion controls, mean RTT, counts of a, of b)."""
     pairs = [switch.connect(version, cc) for _ in range(2)]
     switch.hidden_s = hidden_s
@@ -188,53 +195,102 @@ def ifa_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0):
     return exact, names, mean, *got
 
 
-def ifa():
+def by_script():
+    """The three formats by the scripted switch."""
     switch = Switch()
     # One that did not answer is asked again.
     for name in "ab":
         sysctl(name, "hopcc/int_unsupported_s", 0)
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
+    sysctl("a", "hopcc/int_space", 0)
+    reno = switch_flow(switch, cc="reno")[2]
+    for part in (ifa, int_md, ioam_node):
+        part(switch, reno)
+    switch.close()
+
+
+def works(switch, name, version, counter, reno):
+    """Telemetry is read from each probe, and the window follows what it reports."""
+    exact, names, rtt, _a, b = switch_flow(switch, version)
+    tap.claim(f"IPv{version} {name}: exact, and HPCC++ to the end",
+              exact and names == ["hpccpp"] and b[counter] == b["in_probe"] > 100, f"{names}")
+    what = "queue and utilisation" if counter == "in_intmd" else "the queue"
+    tap.claim(f"IPv{version} {name}: the window follows {what}",
+              rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
+
+
+def ifa(switch, reno):
+    """IFA: first without a layout, then with one of a queue, then with one of a counter."""
     sysctl("a", "hopcc/int_format", 1)
-    reno = ifa_flow(switch, cc="reno")[2]
-    exact, names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    exact, _names, _rtt, a, b = switch_flow(switch, total=MB // 2)
     tap.claim("IFA without a layout is left to the stack: exact, and telemetry is given up",
               exact and switch.stamped and a["peer_given_up"] and not b["in_probe"])
-    for version, name, table in ((4, "a queue", IFA_QUEUE), (6, "a counter", IFA_COUNTER)):
-        tap.equal(f"IFA with {name}: the layout is accepted", intlayout("b", "set", "-", table=table), (0, ""))
-        exact, names, rtt, a, b = ifa_flow(switch, version)
-        tap.claim(f"IPv{version} IFA with {name}: exact, and HPCC++ to the end",
-                  exact and names == ["hpccpp"] and b["in_ifa"] == b["in_probe"] > 100, f"{names}")
-        tap.claim(f"IPv{version} IFA with {name}: the window follows the queue",
-                  rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
-    lies(switch, 4)
-    malformed(switch, "IFA", lambda packet: shims.next_of(packet) == IFA, mangled)
-    int_md(switch, reno)
-    switch.close()
+    for version, name, table in ((4, "IFA with a queue", IFA_QUEUE), (6, "IFA with a counter", IFA_COUNTER)):
+        tap.equal(f"{name}: the layout is accepted", intlayout("b", "set", "-", table=table), (0, ""))
+        works(switch, name, version, "in_ifa", reno)
+    lies(switch, "IFA", 4)
+    doctor()
+    slow_clock(switch)
+    wrapped(switch)
+    malformed(switch, "IFA", 4, is_ifa, mangled)
+    short_of_slots(switch, "IFA", 4)
 
 
 def int_md(switch, reno):
     """INT-MD: first without a layout, then with one."""
     sysctl("a", "hopcc/int_format", 3)
-    exact, _names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
+    exact, _names, _rtt, a, b = switch_flow(switch, total=MB // 2)
     tap.claim("INT-MD without a layout is left to TCP: exact, and telemetry is given up",
               exact and switch.stamped and a["peer_given_up"] and not b["in_probe"])
-    intlayout("b", "set", "-", table=f"layout int-md-hpcc\nwindow 2000000\nport {DEVICE} {PORT} {MBIT}\n")
+    intlayout("b", "set", "-", table=INT_MD)
     for version in (4, 6):
-        exact, names, rtt, _a, b = ifa_flow(switch, version)
-        tap.claim(f"IPv{version} INT-MD: exact, and HPCC++ to the end",
-                  exact and names == ["hpccpp"] and b["in_intmd"] == b["in_probe"] > 100, f"{names}")
-        tap.claim(f"IPv{version} INT-MD: the window follows queue and utilisation",
-                  rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
-    malformed(switch, "INT-MD", is_int_md, mangled_int_md)
+        works(switch, "INT-MD", version, "in_intmd", reno)
+    lies(switch, "INT-MD", 4, (*LIES, NO_SPEED))
+    idle(switch)
+    malformed(switch, "INT-MD", 4, is_int_md, mangled_int_md)
+    short_of_slots(switch, "INT-MD", 4)
+
+
+def ioam_node(switch, reno):
+    """IOAM by the script, which also writes what stock Linux does not."""
+    sysctl("a", "hopcc/int_format", 2)
+    sysctl("a", "hopcc/int_space", 1)
+    tap.equal("IOAM with a device: the layout is accepted", intlayout("b", "set", "-", table=IOAM_QUEUE), (0, ""))
+    works(switch, "IOAM", 6, "in_ioam", reno)
+    lies(switch, "IOAM", 6)
+    malformed(switch, "IOAM", 6, is_ioam, mangled_ioam)
+    short_of_slots(switch, "IOAM", 6)
+
+
+def short_of_slots(switch, name, version):
+    """The path has more hops than the first probes have room for."""
     switch.hops = 3
     sysctl("a", "hopcc/int_slots", 1)
-    exact, names, _rtt, a, b = ifa_flow(switch, total=MB // 2)
-    tap.claim("more hops than slots: later probes have room for all", exact and names == ["hpccpp"] and
+    exact, names, _rtt, a, _b = switch_flow(switch, version, total=MB // 2)
+    switch.hops = 1
+    sysctl("a", "hopcc/int_slots", SLOTS)
+    tap.claim(f"{name}, more hops than slots: later probes have room for all", exact and names == ["hpccpp"] and
               1 <= a["in_short"] <= 20, f"{names} {a['in_short']}")
 
 
 def changed(packet, at, value):
     return packet[:at] + bytes([value]) + packet[at + 1:]
+
+
+def cuts(packet, start, tcp=None):
+    """Return copies that end at each byte from start on; tcp: position of the TCP header, whose checksum is
+    then correct.
+    """
+    for size in range(start, len(packet)):
+        one = shims.finish(packet[:size])
+        yield shims.sum_tcp(one, tcp) if tcp and size >= tcp + 20 else one
+
+
+def with_options(packet, options):
+    """Return an IPv6 packet with other hop-by-hop options in a header of the same length."""
+    end = 48 + packet[41] * 8
+    left = end - IOAM_AT - len(options) - 2
+    return packet[:IOAM_AT] + options + bytes([UNKNOWN_OPTION, left]) + bytes(left) + packet[end:]
 
 
 def mangled(packet):
@@ -250,9 +306,7 @@ def mangled(packet):
     yield shims.finish(changed(packet, at + 27, 9)[:payload] + bytes(4) + packet[payload:])
     yield changed(packet, payload + 4, packet[payload + 4] ^ 1)
     yield changed(packet, payload + 8, packet[payload + 8] ^ 1)
-    for size in range(len(packet)):
-        if size >= at:
-            yield shims.finish(packet[:size])
+    yield from cuts(packet, at)
 
 
 def mangled_int_md(packet):
@@ -262,8 +316,31 @@ def mangled_int_md(packet):
                           (50, packet[at + 50] ^ 1)):
         yield changed(packet, at + offset, value)
     yield changed(packet, at + 9, packet[at + 9] | 2)
-    for size in range(at, len(packet)):
-        yield shims.sum_tcp(shims.finish(packet[:size]))
+    yield from cuts(packet, at, at - 20)
+
+
+def mangled_ioam(packet):
+    """The same for IOAM. The kernel parses the hop-by-hop header first and drops a packet unless its options
+    end where the header ends, so what is shortened is followed by another option.
+    """
+    size = packet[IOAM_AT + 1] + 2
+    trace = packet[IOAM_AT:IOAM_AT + size]
+    # Too short for a trace, and no whole number of words.
+    yield with_options(packet, changed(trace, 1, 4)[:6])
+    yield with_options(packet, changed(trace, 1, size - 4)[:-2])
+    # A bit that is not defined, and none at all.
+    yield changed(packet, IOAM_AT + 9, 8)
+    yield packet[:IOAM_AT + 8] + bytes(3) + packet[IOAM_AT + 11:]
+    yield changed(packet, IOAM_LENGTHS_AT, 4 << 3)
+    yield changed(packet, IOAM_LENGTHS_AT + 1, 127)
+    yield changed(packet, IOAM_LENGTHS_AT + 1, packet[IOAM_LENGTHS_AT + 1] + 1)
+    # More options than are examined: the kernel allows eight, with up to seven bytes of padding in between.
+    # The first padding is in front of them.
+    yield with_options(packet, (5 * (3 * bytes([1, 0]) + bytes([UNKNOWN_OPTION, 0])))[2:])
+    yield from cuts(packet, 40, 48 + packet[41] * 8)
+    # The kernel drops an option that is longer than the header, and a header that is longer than the packet.
+    yield changed(packet, IOAM_AT + 1, 255)
+    yield changed(packet, 41, 255)
 
 
 CAUSES = {
@@ -271,22 +348,24 @@ CAUSES = {
             "bad_stack", "in_bad_sum", "in_bad_cookie"),
     "INT-MD": ("bad_intmd_truncated", "bad_intmd_type", "bad_intmd_npt", "bad_intmd_length", "bad_intmd_version",
                "bad_intmd_bitmap", "bad_intmd_hop_ml", "bad_intmd_stack", "in_bad_cookie"),
+    # Not bad_ioam_truncated: the hook has found TCP behind the header, so that the header is whole.
+    "IOAM": ("bad_ioam_options", "bad_ioam_length", "bad_ioam_type", "bad_ioam_node_len", "bad_ioam_remaining",
+             "bad_ioam_stack"),
 }
 
 
-def malformed(switch, name, is_one, mangle):
+def malformed(switch, name, version, is_one, mangle):
     """Malformed copies of the first probes are counted by cause, and change nothing."""
     left = [2]
 
     def copies(frame):
-        packet = frame[14:]
-        if frame[12:14] != b"\x08\x00" or not is_one(packet) or not left[0]:
+        if frame[12:14] not in ETHERTYPES or not is_one(frame[14:]) or not left[0]:
             return []
         left[0] -= 1
-        return [frame[:14] + one for one in mangle(packet)]
+        return [frame[:14] + one for one in mangle(frame[14:])]
 
     switch.mangle = copies
-    exact, names, rtt, _a, b = ifa_flow(switch, total=MB // 2)
+    exact, names, rtt, _a, b = switch_flow(switch, version, total=MB // 2)
     switch.mangle = None
     tap.claim(f"beside malformed {name}: exact, and HPCC++ to the end",
               exact and names == ["hpccpp"] and rtt < RTT_MAX_US, f"{names} {rtt:.0f} us")
@@ -296,28 +375,64 @@ def malformed(switch, name, is_one, mangle):
 # Reports of a switch: (name, counter at the receiver, delay that it hides, change of the values).
 LIES = (
     ("of another device", "tlm_no_layout", 0, lambda v: {**v, "device": 99}),
-    ("with absurd values", "tlm_useless", 0, lambda v: {**v, "queue": -1, "residence": 10 ** 9 + 668}),
-    ("that stands still", "tlm_useless", 0, lambda v: {**v, "queue": 30000, "tx": 5, "ns": 10 ** 9}),
-    ("with a queue that is always empty", "tlm_contradicted", 0.004, lambda v: {**v, "queue": 0, "tx": 0}),
+    # The queue is more than the port sends in a second; with all its 24 bits set it would be missing.
+    ("with absurd values", "tlm_useless", 0,
+     lambda v: {**v, "queue": 0xfffffe, "residence": 10 ** 9 + 668, "used": 1 << 31}),
+    ("that stands still", "tlm_useless", 0,
+     lambda v: {**v, "queue": 30000, "tx": 5, "ns": 10 ** 9, "used": 10 ** 6}),
+    ("with a queue that is always empty", "tlm_contradicted", 0.004,
+     lambda v: {**v, "queue": 0, "tx": 0, "used": 0}),
 )
+# INT-MD has no field for the speed.
+NO_SPEED = ("of a port without a speed", "tlm_no_layout", 0, lambda v: {**v, "port": 9})
 
 
-def lies(switch, version):
-    for name, counter, hidden_s, lie in LIES:
+def lies(switch, name, version, reports=LIES):
+    """A connection does not follow reports that are wrong."""
+    for what, counter, hidden_s, lie in reports:
         switch.lie = lie
-        exact, names, _rtt, _a, b = ifa_flow(switch, version, total=MB // 2, hidden_s=hidden_s)
-        tap.claim(f"IPv{version} IFA {name}: Reno, and counted by {counter}",
+        exact, names, _rtt, _a, b = switch_flow(switch, version, total=MB // 2, hidden_s=hidden_s)
+        tap.claim(f"IPv{version} {name} {what}: Reno, and counted by {counter}",
                   exact and names == ["hpccpp-reno"] and b[counter] > 0, f"{names}")
+    switch.lie = None
+
+
+def doctor():
     found = subprocess.run(["ip", "netns", "exec", "b", HOPSTAT, "--json", "doctor"], capture_output=True,
                            text=True, check=False).stdout
     rows = [json.loads(line) for line in found.splitlines()]
     tap.equal("hopstat doctor names each cause", [row["where"] for row in rows if row["check"] == "telemetry"],
               list(dict.fromkeys(one[1] for one in LIES)))
+
+
+def slow_clock(switch):
     switch.lie = lambda v: {**v, "ns": v["ns"] // 1000, "residence": v["residence"] // 1000}
-    exact, names, rtt, _a, b = ifa_flow(switch, version)
-    tap.claim(f"IPv{version} IFA with a clock in microseconds: by the queue alone",
-              exact and names == ["hpccpp"] and b["tlm_implausible"] and rtt < RTT_MAX_US, f"{rtt:.0f} us")
+    exact, names, rtt, _a, b = switch_flow(switch)
     switch.lie = None
+    tap.claim("IPv4 IFA with a clock in microseconds: by the queue alone",
+              exact and names == ["hpccpp"] and b["tlm_implausible"] and rtt < RTT_MAX_US, f"{rtt:.0f} us")
+
+
+def idle(switch):
+    """The utilisation is not true, but the queue is: the algorithm then allows a queue of one BDP."""
+    switch.lie = lambda v: {**v, "used": 0}
+    exact, names, rtt, _a, _b = switch_flow(switch)
+    switch.lie = None
+    tap.claim("IPv4 INT-MD with a utilisation that is always 0: by the queue alone",
+              exact and names == ["hpccpp"] and rtt < 2 * PATH_US + SLACK_US, f"{rtt:.0f} us")
+
+
+def wrapped(switch):
+    """The counter wraps in the middle. It is read when the packet leaves, the time that the layout computes,
+    so that only a mistake at the wrap could make a record implausible.
+    """
+    switch.lie = lambda v: {**v, "tx": v["tx"] + v["queue"]}
+    switch.sent_bytes = (1 << 32) - MB
+    exact, names, rtt, _a, b = switch_flow(switch)
+    switch.lie = None
+    tap.claim("IPv4 IFA with a counter that wraps: HPCC++ to the end, each record is used",
+              exact and names == ["hpccpp"] and switch.sent_bytes > 1 << 32 and rtt < RTT_MAX_US and
+              not b["tlm_implausible"], f"{names} {rtt:.0f} us, {b['tlm_implausible']}")
 
 
 # (table, a part of the message)
@@ -378,5 +493,5 @@ sticky()
 ioam()
 ioam_useless()
 hosts.remove_path()
-ifa()
+by_script()
 tap.done()

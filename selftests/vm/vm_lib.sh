@@ -68,11 +68,24 @@ run_guest()
 	status=$(cat "$out.status")
 	n=$(grep -cE '^(not )?ok ' "$out")
 	n=$((n + 1))
+	other=$(grep -m 1 -vE '^((not )?ok |#|Warning: |$)' "$out")
 	# Status 1 with a failure above is that failure's; else the kernel complained.
-	if [ "$status" -eq 0 ] || { [ "$status" -eq 1 ] && grep -q '^not ok' "$out" &&
+	if [ -n "$other" ]; then
+		echo "not ok $n - the script printed: $other"
+	elif [ "$status" -eq 0 ] || { [ "$status" -eq 1 ] && grep -q '^not ok' "$out" &&
 		! grep -q '^# .*the kernel complained' "$out"; }; then
 		echo "ok $n - Linux $ver had nothing to complain of"
 	else
-		echo "not ok $n - Linux $ver: status $status"
+		echo "not ok $n - Linux $ver: status $status$(cause_in "$out")"
 	fi
+}
+
+# cause_in OUTPUT: why run_vm.sh says that the guest failed, with the kernel's first complaint, or the
+# console's last line
+cause_in()
+{
+	awk '/; the last lines of the kernel.s console:$/ { sub(/^# /, ""); sub(/;.*/, ""); why = ": " $0 }
+		/^#   / { last = ": " substr($0, 5) }
+		/^# (\[|[A-Z])/ && why != "" && first == "" { first = ": " substr($0, 3) }
+		END { print why (first != "" ? first : last) }' "$1"
 }

@@ -107,7 +107,7 @@ in_root "$dir" "$images" sh -euc '
 	rm -f /etc/apt/apt.conf.d/docker-clean
 	apt-get -q update
 	apt-get -q -y --no-install-recommends --download-only install \
-		dkms openssl linux-headers-amd64 linux-headers-cloud-amd64 iproute2 python3 bash-completion man-db
+		dkms openssl linux-headers-amd64 linux-headers-cloud-amd64 iproute2 python3 bash-completion man-db iperf
 	ver=$(apt-cache depends linux-headers-amd64 | sed -n "s/.*Depends: linux-headers-\(.*\)/\1/p" | head -n 1)
 	apt-get -q -o APT::Sandbox::User= download $(apt-cache pkgnames linux- | grep -Fx \
 		-e "linux-image-$ver" -e "linux-base-$ver" -e "linux-binary-$ver" -e "linux-modules-$ver")

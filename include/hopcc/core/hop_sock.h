@@ -166,6 +166,26 @@ static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
 }
 
 /**
+ * hop_defer() - let the next packet leave later
+ * @sk: a TCP socket that paces
+ * @wait_ns: the delay from now, ns
+ *
+ * The stack's pacing timer waits for the time that is set here. The retransmission timer runs
+ * meanwhile, and must not expire because of the delay: half of its time is the longest.
+ *
+ * Context: socket lock held, in cong_control().
+ * Return: the delay, ns.
+ */
+static inline u64 hop_defer(struct sock *sk, u64 wait_ns)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
+	return wait_ns;
+}
+
+/**
  * hop_hold() - delay the next flight if the window is below one flight
  * @sk: a TCP socket that paces
  * @wnd: packets << HOP_WND_SHIFT
@@ -174,7 +194,7 @@ static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
  * @wnd_rtt_us: the RTT that @wnd refers to, microseconds
  *
  * The next flight leaves @wnd_rtt_us @flight_pkts / @wnd after the packet that the ACK
- * acknowledges. The stack's pacing timer waits for the time that is set here.
+ * acknowledges.
  *
  * Call this function only for an ACK that reports the arrival of a packet, or for a loss. Other
  * ACKs, such as those on data in the other direction, would postpone the next packet each time.
@@ -184,17 +204,35 @@ static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
  */
 static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rtt_us)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
 	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, wnd_rtt_us);
-	u64 gone_ns = (u64)hop_packet_rtt_us(tp) * NSEC_PER_USEC;
-	u64 wait_ns = gap_ns > gone_ns ? gap_ns - gone_ns : 0;
+	u64 gone_ns = (u64)hop_packet_rtt_us(tcp_sk(sk)) * NSEC_PER_USEC;
 
-	if (!wait_ns)
-		return 0;
-	/* The retransmission timer runs meanwhile, and must not expire because of the delay. */
-	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
-	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
-	return wait_ns;
+	return gap_ns > gone_ns ? hop_defer(sk, gap_ns - gone_ns) : 0;
+}
+
+/**
+ * hop_space() - let a second packet leave only if the first one's ACK is late
+ * @sk: a TCP socket that paces
+ * @held: a single packet is in flight, and the window has room for a second one only because the
+ *	receiver may delay the ACK of the first
+ * @bytes_ps: the pacing rate, payload, bytes/s
+ *
+ * The second packet leaves a packet's time and an RTT from now. If the ACK arrives before, the next
+ * packet leaves at the pace. Call this function when @held changes.
+ *
+ * Context: socket lock held, in cong_control().
+ */
+static inline void hop_space(struct sock *sk, bool held, u64 bytes_ps)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	const u64 rtt_ns = (u64)hop_packet_rtt_us(tp) * NSEC_PER_USEC;
+	const u64 packet_ns = div64_u64((u64)tp->mss_cache * NSEC_PER_SEC, max(bytes_ps, 1ULL));
+	const u64 left_ns = packet_ns > rtt_ns ? packet_ns - rtt_ns : 0;
+
+	if (held)
+		hop_defer(sk, packet_ns + rtt_ns);
+	else
+		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache + left_ns);
 }
 
 /**

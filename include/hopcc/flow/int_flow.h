@@ -150,6 +150,18 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom);
 
 /**
+ * int_flow_acks_now() - does the peer acknowledge each packet without delay?
+ * @flow: the flow that int_flow_open() returned
+ *
+ * The peer does so when a packet that collects records has reported that int_ask.wnd_bytes is
+ * small. Until then its TCP may delay the ACK of a single packet by 40 ms.
+ *
+ * Context: any.
+ * Return: true if the latest such packet reported it.
+ */
+bool int_flow_acks_now(const struct int_flow *flow);
+
+/**
  * int_flow_take() - take the latest answer; each answer is returned once
  * @flow: the flow that int_flow_open() returned
  * @answer: result; members that its kind does not have are left as they are

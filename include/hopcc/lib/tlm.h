@@ -174,7 +174,7 @@ struct tlm_table {
 #define TLM_BAD_CLOCK		0x02U	/* a fraction of 10^9 ns or more */
 #define TLM_BAD_UTIL		0x04U	/* more than TLM_UTIL_MAX */
 #define TLM_BAD_QUEUE		0x08U	/* more than the port sends in a second, or 2^31 bytes */
-#define TLM_BAD_SPEED		0x10U	/* a code without a speed, and no speed is configured */
+#define TLM_BAD_SPEED		0x10U	/* neither reported, nor by a code, nor configured */
 #define TLM_BAD_LAYOUT		0x20U	/* no layout matches */
 
 /**
@@ -290,6 +290,8 @@ static inline u64 tlm_period(const struct tlm_field *f)
  * @node_bytes: length of a hop's metadata without opaque state; 0 in IFA: the layout has it
  * @opaque: opaque state with its own length follows the metadata of each hop (IOAM)
  * @full: a hop had no room for its metadata
+ * @max_bytes: most that all metadata may have, where a hop without room leaves no trace (IFA); 0:
+ *	@full says it
  * @element_at: positions of the elements in a hop's metadata, bytes
  * @data: the newest metadata
  * @bytes: length of all metadata
@@ -299,6 +301,7 @@ struct tlm_stack {
 	u8 node_bytes;
 	bool opaque;
 	bool full;
+	u32 max_bytes;
 	u32 space;
 	u32 type;
 	u8 element_at[TLM_ELEMENTS_MAX];
@@ -311,7 +314,7 @@ struct tlm_stack {
  * @hops: number of hops that wrote metadata
  * @records: number of valid entries of @record, up to TLM_HOPS_MAX
  * @path_id: hash of all hops' nodes and ports, 12 bits
- * @full: a hop had no room, or there are more than TLM_HOPS_MAX
+ * @full: a hop had no room, or may have had none, or there are more than TLM_HOPS_MAX
  * @bad: TLM_BAD_* of all records
  * @record: the records, that of the first hop first
  */
@@ -401,7 +404,7 @@ static inline void tlm_read_speed(struct tlm_record *r, const struct tlm_table *
 		r->mbit_ps = value ? value : l->mbit_ps;
 	if (r->mbit_ps)
 		r->has |= TLM_HAS(TLM_SPEED);
-	else if (reported)
+	else
 		r->bad |= TLM_BAD_SPEED;
 }
 
@@ -573,6 +576,12 @@ static inline void tlm_reverse(struct tlm_path *path)
 	}
 }
 
+/* Returns true if a hop may have had no room: less is left than the last one took. */
+static inline bool tlm_is_full(const struct tlm_stack *s, u32 last_bytes)
+{
+	return s->full || (s->max_bytes && s->max_bytes - s->bytes < last_bytes);
+}
+
 /**
  * tlm_collect() - reduce the metadata of all hops
  * @path: result
@@ -610,7 +619,7 @@ static inline bool tlm_collect(struct tlm_path *path, const struct tlm_table *t,
 		if (path->records < TLM_HOPS_MAX)
 			path->record[path->records++] = r;
 	}
-	path->full = s->full || path->hops > TLM_HOPS_MAX;
+	path->full = tlm_is_full(s, bytes) || path->hops > TLM_HOPS_MAX;
 	path->path_id = (hash ^ hash >> 12 ^ hash >> 24) & 0xfff;
 	tlm_reverse(path);
 	return at == s->bytes;

@@ -26,6 +26,7 @@ static inline void tlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, 
 	*s = (struct tlm_stack) {
 		.format = TLM_IFA,
 		.full = !v->hop_limit,
+		.max_bytes = v->max_words * IFA_WORD_BYTES,
 		.space = v->gns,
 		.data = packet + v->stack_offset,
 		.bytes = v->stack_bytes,

@@ -115,6 +115,20 @@ hooks_on_use()
 	[ "$load" = 0 ] && [ "$with" = "$without" ] && [ "$use" -gt 0 ]
 }
 
+# mininet_example SYSTEM MBIT SECONDS: an emulated CPU is slow, so little is asked of the goodput; the port
+# must have marked or written to packets.
+mininet_example()
+{
+	tools=$here/../../tools
+	PYTHONPATH="$tools/mininet" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$tools/mininet/examples/$1.py" \
+		"$2" "$3" >"$tmp/mininet" 2>&1
+	status=$?
+	cat "$tmp/mininet"
+	awk -v status=$status '/ Mbit\/s$/ { rate += $2 }
+		/^sent / { split($0, part, ", "); split(part[2], word, " "); reports = word[2] }
+		END { exit !(status == 0 && rate > 2 && reports > 0) }' "$tmp/mininet"
+}
+
 ftp()
 {
 	modprobe nf_nat_ftp && /usr/bin/python3 -B "$here/../netns/ftp.py"

@@ -5,7 +5,7 @@
  *
  *   env       in:  variables of this run, one line of NAME=VALUE each
  *   command   in:  the command, a shell script
- *   insmod    in:  modules to load, one path a line, in order
+ *   insmod    in:  modules to load, one path a line, in order; a tab and parameters may follow
  *   status    out: exit status of the command, or "setup STEP"
  *   dmesg     out: the kernel's log
  *   leaks     out: the report of kmemleak (debug kernel)
@@ -247,7 +247,7 @@ static void loopback_up(void)
 static void load_modules(void)
 {
 	FILE *file = open_input(RUN "/insmod");
-	char path[LINE_MAX_BYTES];
+	char path[LINE_MAX_BYTES], *words;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s\n", getenv("HOPLAB_MODULES"));
@@ -255,8 +255,11 @@ static void load_modules(void)
 	snprintf(path, sizeof(path), "%s/modprobe", getenv("HOPLAB_GUEST"));
 	write_file("/proc/sys/kernel/modprobe", path);
 	while (next_line(file, path)) {
+		words = strchr(path, '\t');
+		if (words)
+			*words++ = 0;
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		if (fd < 0 || syscall(SYS_finit_module, fd, words ? words : "", 0))
 			fail("insmod", path);
 		close(fd);
 	}

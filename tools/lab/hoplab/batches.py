@@ -47,7 +47,12 @@ GLOBAL_SYSCTLS = {
 def veth_batch(net: Network) -> list[str]:
     lines = [f"netns add {node}" for node in net.nodes]
     for port in net.ports.values():
-        if port.end == "a":
+        if net.is_cut(port):
+            # tools/lab/net_wire made it; the other end is in another kernel.
+            if net.has(port.node):
+                lines.append(f"link set wire{port.index} netns {port.node} name {port.peer} "
+                             f"address {port.mac} mtu {port.link.mtu}")
+        elif port.end == "a" and net.has(port.node):
             other = net.ports[f"{port.peer}:{port.node}"]
             mtu = port.link.mtu
             lines.append(f"link add {port.peer} netns {port.node} address {port.mac} mtu {mtu} "
@@ -202,7 +207,7 @@ def tc_batches(net: Network) -> Batches:
 
 
 def tc_lines(net: Network, port: Port) -> list[str]:
-    return [f"qdisc replace dev {port.peer} root handle 1: {link_words(port, net.seed)}",
+    return [f"qdisc replace dev {port.peer} root handle 1: {link_words(net, port)}",
             *queue_lines(port, port.egress.queue, FIRST_HANDLE)]
 
 
@@ -215,13 +220,15 @@ def queue_lines(port: Port, queue: str, first_handle: int) -> Iterator[str]:
         parent = f"{handle}:1"
 
 
-def link_words(port: Port, seed: int) -> str:
+def link_words(net: Network, port: Port) -> str:
     end = port.egress
-    words = f"link rate {end.rate}bit delay {end.delay}ns overhead {end.overhead}"
+    # Between kernels the wire takes all of the delay: the longer it is, the less they wait for each other.
+    delay_ns = 0 if net.is_cut(port) else end.delay
+    words = f"link rate {end.rate}bit delay {delay_ns}ns overhead {end.overhead}"
     chances = [("loss", end.loss), ("reorder", end.reorder), ("duplicate", end.duplicate), ("corrupt", end.corrupt)]
     words += "".join(f" {k} {v:.10g}" for k, v in chances if v)
     if any(v for _, v in chances):
-        words += f" seed {link_seed(port, seed)}"
+        words += f" seed {link_seed(port, net.seed)}"
     return words
 
 

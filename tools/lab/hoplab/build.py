@@ -22,7 +22,7 @@ LAB = TOP / "tools/lab"
 BUILD = TOP / "build"
 KERNELS = ("release", "debug")
 SOURCES = ("Kbuild", "include", "hop_core", "sch_*", "net_*", "tcp_*",
-           "tools/lab/sch_link", "tools/build-modules.sh")
+           "tools/lab/sch_link", "tools/lab/net_wire", "tools/build-modules.sh")
 
 
 @contextlib.contextmanager

@@ -35,6 +35,8 @@ def change_plan(net: Network) -> tuple[list[str], dict[str, list[str]]]:
                 gone |= set() if state else links
         after = routes_now(net, down, avoid)
         for port, queue in changed_ports(net, change):
+            if not net.has(port.node):
+                continue
             plan += [f"{change.at} {words}" for words in change_words(port, change, net.seed)]
             if queue:
                 # Another handle than that of the qdisc that is there, which may be of another kind.

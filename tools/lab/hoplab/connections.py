@@ -4,7 +4,7 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from . import arrivals
+from . import LabError, arrivals
 from .arrivals import Transfer
 from .kinds import FROM_HOST
 from .schema import Flow
@@ -12,13 +12,18 @@ from .topology import Connection, Network, address, ceiling_bps, path_of
 
 TAIL_NS = 1_000_000
 PORT_FIRST = 5001
-# Each connection has a port.
-COUNT_MAX = 65536 - PORT_FIRST
+# A port of its own for each connection of a run; with more connections, at each host. Then listeners open late, and
+# a connection may have taken a port from 32768 on for its other end.
+PORTS = 65536 - PORT_FIRST
+LATE_PORTS = 32768 - PORT_FIRST
+# Connections of a run: hopflow and its results need memory for each.
+COUNT_MAX = 1 << 20
 
 
 def flows(net: Network) -> list[Connection]:
     """Each connection, or in mode reconnect each series of them, as the plan's keys."""
     if not net.connections:
+        net.late_listeners = has_many(net)
         for index, flow in enumerate(net.case.flows, 1):
             for transfer in arriving(net, flow, index) if flow.arrives else stated(flow):
                 net.connections.append(flow_keys(net, flow, len(net.connections), transfer))
@@ -54,7 +59,7 @@ def stop_ns(net: Network, flow: Flow) -> int:
 def flow_keys(net: Network, flow: Flow, number: int, transfer: Transfer) -> Connection:
     start_ns, source, target, size_bytes = transfer
     keys: Connection = {"id": number, "group": flow.name, "from": source, "to": target,
-                        "addr": address(net, target, flow.family), "port": PORT_FIRST + number}
+                        "addr": address(net, target, flow.family), "port": port_of(net, target, number)}
     for key, cc in (("cc", flow.cc), ("sink_cc", flow.sink_cc or flow.cc), ("accept_cc", flow.accept_cc)):
         if cc != FROM_HOST:
             keys[key] = cc
@@ -70,6 +75,26 @@ def flow_keys(net: Network, flow: Flow, number: int, transfer: Transfer) -> Conn
     keys["stop_ns"] = net.case.run.duration if flow.arrives else stop_ns(net, flow)
     return keys | {"mode": "persistent" if flow.arrives else flow.mode, "count": flow.count,
                    "think_ns": flow.think, "verify": int(flow.verify)}
+
+
+def port_of(net: Network, target: str, number: int) -> int:
+    """A port that no other connection to the target has."""
+    if not net.late_listeners:
+        return PORT_FIRST + number
+    taken = net.taken.setdefault(target, set())
+    if len(taken) == LATE_PORTS:
+        raise LabError(f"more than {LATE_PORTS} connections to {target}; shorten the time from start to stop, or lower "
+                       "the load")
+    port = number % LATE_PORTS
+    while port in taken:
+        port = (port + 1) % LATE_PORTS
+    taken.add(port)
+    return PORT_FIRST + port
+
+
+def has_many(net: Network) -> bool:
+    """More connections than ports: hopflow cannot have a listener of each from the beginning."""
+    return sum(number_of(net, flow) for flow in net.case.flows) > PORTS
 
 
 def jitter_ns(net: Network, flow: Flow, number: int) -> int:
@@ -94,7 +119,17 @@ def ideal_s(net: Network, connection: Connection, payload_bytes: int, handshake:
 
 def flow_plan(net: Network) -> list[str]:
     """The plan of hopflow."""
-    case = net.case
+    case, found = net.case, flows(net)
     lines = [f"config end_ns={case.run.duration + TAIL_NS} "
-             f"sample_ns={case.sample.sockets} goodput_ns={case.sample.goodput}"]
-    return lines + [" ".join(["flow", *(f"{k}={v}" for k, v in flow.items())]) for flow in flows(net)]
+             f"sample_ns={case.sample.sockets} goodput_ns={case.sample.goodput}"
+             + ("" if net.own is None else f" flows={len(found)}") + " late_listeners=1" * net.late_listeners]
+    own = [part for flow in found if (part := half(net, flow))]
+    return lines + [" ".join(["flow", *(f"{k}={v}" for k, v in flow.items())]) for flow in own]
+
+
+def half(net: Network, flow: Connection) -> Connection | None:
+    """A connection as a kernel's hopflow has it: both ends, one of them, or none."""
+    here = [end for end, node in (("sender", flow["from"]), ("sink", flow["to"])) if net.has(node)]
+    if not here:
+        return None
+    return flow if len(here) == 2 else {**flow, "half": here[0]}

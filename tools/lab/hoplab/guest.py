@@ -2,6 +2,7 @@
 """One guest: boot User-Mode Linux with a command, limit it, search its kernel log for trouble."""
 import contextlib
 import fcntl
+import itertools
 import os
 import re
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from . import LabError
-from .build import BUILD, LAB, TOP, Built, load_order, read
+from .build import BUILD, LAB, TOP, Built, load_order, read, say
 
 # Messages of the kernel about faults.
 TROUBLE = re.compile(
@@ -41,6 +42,8 @@ class Boot:
     preload: list[Path] = field(default_factory=list)       # more libraries for the process that is the guest
     variables: dict[str, object] = field(default_factory=dict)
     begin: str = ""             # a file in `run` that the guest makes when its set-up is over
+    wire: int | None = None     # descriptor of the memory that it shares with other kernels (kernels.py)
+    number: int = 0             # its number among them
 
 
 @dataclass
@@ -56,6 +59,7 @@ class Outcome:
     folder: Path | None = None
 
 
+WIRE = "net_wire"
 # Log lines to show before and after the first trouble.
 LINES_BEFORE, LINES_AFTER = 20, 40
 RUNNING: set["subprocess.Popen[bytes]"] = set()
@@ -101,8 +105,16 @@ def write_inputs(boot: Boot) -> None:
             raise LabError(f"{name}: a path with a line break: {str(value)!r}")
     (boot.run / "env").write_text("".join(f"{k}={v}\n" for k, v in variables.items()))
     (boot.run / "command").write_text(boot.command + "\n")
+    (boot.run / "insmod").write_text("".join(f"{line}\n" for line in modules_to_load(boot)))
+
+
+def modules_to_load(boot: Boot) -> list[str]:
+    """Lines of the file insmod. A kernel alone has no wire."""
     modules = load_order(boot.built.modules, *boot.built.more_modules)
-    (boot.run / "insmod").write_text("".join(f"{m}\n" for m in modules))
+    lines = [str(module) for module in modules if module.stem != WIRE]
+    if boot.wire is not None:
+        lines += [f"{module}\tkernel={boot.number}" for module in modules if module.stem == WIRE]
+    return lines
 
 
 def command_line(boot: Boot) -> list[str]:
@@ -112,40 +124,92 @@ def command_line(boot: Boot) -> list[str]:
               "con0=fd:0,fd:1", "random.trust_cpu=on", "kasan_multi_shot", "panic=-1"]
     if not boot.tty:
         kernel += ["time-travel=inf-cpu", "time-travel-start=1700000000000000000"]
+    if boot.wire is not None:
+        kernel.append(f"iomem=wire,/proc/self/fd/{boot.wire}")
     kernel += boot.arguments
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", str(boot.cpu),
             "setarch", "-R", *kernel]
 
 
 @contextlib.contextmanager
-def free_cpu(cache: Path, wanted: int | None = None) -> Iterator[int]:
-    """A CPU that no guest of any checkout has: two guests that share one are twice as slow."""
+def free_cpus(cache: Path, count: int, wanted: int | None = None) -> Iterator[list[int]]:
+    """CPUs that no guest of any checkout has: two guests that share one are twice as slow, or far slower if one
+    waits for the other."""
     cpus = sorted(os.sched_getaffinity(0))
     if wanted is not None:
-        yield cpus[wanted % len(cpus)]
+        yield [cpus[(wanted + i) % len(cpus)] for i in range(count)]
         return
-    for cpu in cpus:
-        with open(cache / f".cpu{cpu}.lock", "w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            yield cpu
-            return
-    yield cpus[os.getpid() % len(cpus)]
+    with contextlib.ExitStack() as held:
+        found = take_locks(cache, cpus, count, held)
+        yield found or [cpus[os.getpid() % len(cpus)]]
 
 
-def wait(process: "subprocess.Popen[bytes]", boot: Boot) -> tuple[float, float] | None:
-    """Return: the guest's CPU seconds, and those of its set-up; None when the time is over."""
-    start, setup_cpu_s = time.monotonic(), 0.0
-    begin = boot.run / boot.begin if boot.begin else None
-    while not boot.timeout_s or time.monotonic() - start < boot.timeout_s:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+def take_locks(cache: Path, cpus: list[int], count: int, held: contextlib.ExitStack) -> list[int]:
+    """One CPU if it is free, or wait until as many as asked for are; `held` gives them back."""
+    if count > len(cpus):
+        raise LabError(f"a run of {count} kernels needs as many CPUs, and this machine has {len(cpus)}")
+    if count > 1:
+        # One group at a time takes CPUs: two with a part each would wait for each other.
+        fcntl.flock(held.enter_context(open(cache / ".cpus.lock", "w")), fcntl.LOCK_EX)
+    found: list[int] = []
+    for attempt in itertools.count():
+        for cpu in cpus:
+            if len(found) < count and cpu not in found and lock_cpu(cache, cpu, held):
+                found.append(cpu)
+        if len(found) == count or count == 1:
+            return found
+        if not attempt:
+            say(f"waiting for {count} CPUs without a guest")
+        time.sleep(0.05)
+    return found
+
+
+def lock_cpu(cache: Path, cpu: int, held: contextlib.ExitStack) -> bool:
+    handle = open(cache / f".cpu{cpu}.lock", "w")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        handle.close()
+        return False
+    held.enter_context(handle)
+    return True
+
+
+@dataclass
+class Member:
+    """One guest of a group while it runs."""
+    boot: Boot
+    process: "subprocess.Popen[bytes]"
+    spent: tuple[float, float] | None = None    # CPU seconds, and those of the set-up, once it has ended
+    setup_cpu_s: float = 0.0
+    begun: bool = False
+
+    def poll(self) -> bool:
+        """Return True once the guest has ended."""
+        if self.spent:
+            return True
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
         if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return usage.ru_utime + usage.ru_stime, setup_cpu_s
-        if begin and begin.exists():
-            setup_cpu_s, begin = group_cpu_s(process.pid), None
+            self.process.returncode = os.waitstatus_to_exitcode(status)
+            self.spent = usage.ru_utime + usage.ru_stime, self.setup_cpu_s
+        elif self.boot.begin and not self.begun and (self.boot.run / self.boot.begin).exists():
+            self.setup_cpu_s, self.begun = group_cpu_s(self.process.pid), True
+        return bool(pid)
+
+    @property
+    def has_failed(self) -> bool:
+        """True if the guest has ended, and its command has not succeeded."""
+        return self.spent is not None and read(self.boot.run / "status").strip() != "0"
+
+
+def wait(members: list[Member], timeout_s: float) -> Member | None:
+    """Wait for the end of all guests, of the first one that fails, or of the time; return the one that failed."""
+    start = time.monotonic()
+    while not timeout_s or time.monotonic() - start < timeout_s:
+        ended = [member.poll() for member in members]
+        failed = next((member for member in members if member.has_failed), None)
+        if failed or all(ended):
+            return failed
         time.sleep(0.01)
     return None
 
@@ -181,25 +245,52 @@ def end_all() -> None:
 
 def run(boot: Boot) -> Outcome:
     """Boot the guest and wait for its end. The caller reads the files that the guest left in boot.run."""
+    return run_group([boot])
+
+
+def run_group(boots: list[Boot]) -> Outcome:
+    """Boot guests that make one run. When one fails, all end: the others would wait for its clock for ever."""
+    start = time.monotonic()
+    members: list[Member] = []
+    failed = None
+    with free_cpus(boots[0].built.kdir.parent, len(boots), boots[0].cpu) as cpus:
+        try:
+            for boot, cpu in zip(boots, cpus):
+                boot.cpu = cpu
+                members.append(Member(boot, launch(boot)))
+                RUNNING.add(members[-1].process)
+            failed = wait(members, boots[0].timeout_s)
+        finally:
+            for member in members:
+                end(member.process, member.boot.tty)
+                RUNNING.discard(member.process)
+    outcome = outcome_of_group(members, failed)
+    outcome.wall_s = time.monotonic() - start
+    spent = [member.spent for member in members if member.spent]
+    if len(spent) == len(members):
+        outcome.cpu_s, outcome.setup_cpu_s = map(sum, zip(*spent))
+    return outcome
+
+
+def launch(boot: Boot) -> "subprocess.Popen[bytes]":
     write_inputs(boot)
     libraries = [BUILD / "guest/entropy.so", *boot.preload]
     environment = dict(os.environ, HOME=str(boot.run), TMPDIR=memory_folder(),
                        LD_PRELOAD=":".join(map(str, libraries)), HOPLAB_SEED=str(boot.seed))
-    start = time.monotonic()
-    with free_cpu(boot.built.kdir.parent, boot.cpu) as cpu, open(boot.run / "kernel.log", "wb") as log:
-        boot.cpu = cpu
-        process = subprocess.Popen(
+    with open(boot.run / "kernel.log", "wb") as log:
+        return subprocess.Popen(
             command_line(boot), cwd=boot.run, stdin=None if boot.tty else subprocess.DEVNULL, stdout=boot.output,
-            stderr=log, env=environment, start_new_session=not boot.tty)
-        RUNNING.add(process)
-        try:
-            spent = wait(process, boot)
-        finally:
-            end(process, boot.tty)
-            RUNNING.discard(process)
-    outcome = outcome_of(boot, spent is None, process.returncode)
-    outcome.wall_s = time.monotonic() - start
-    outcome.cpu_s, outcome.setup_cpu_s = spent or (0, 0)
+            stderr=log, env=environment, start_new_session=not boot.tty,
+            pass_fds=() if boot.wire is None else (boot.wire,))
+
+
+def outcome_of_group(members: list[Member], failed: Member | None) -> Outcome:
+    """The outcome of the guest that failed; else of the first in which something is wrong, or of the first."""
+    outcomes = [(m.boot, outcome_of(m.boot, m.spent is None, m.process.returncode))
+                for m in ([failed] if failed else members)]
+    boot, outcome = next(((b, o) for b, o in outcomes if o.problem or o.status), outcomes[0])
+    if outcome.problem and boot.wire is not None:
+        outcome.problem = f"kernel {boot.number}: {outcome.problem}"
     return outcome
 
 

@@ -19,9 +19,10 @@ def meta_line(scenario: Scenario, case: Case, seed: int, kernel: str, net: Netwo
     flows = [flow_line(net, flow, chosen) for flow in connections.flows(net)]
     ports = {name: {**port_line(net.ports[name]), "chosen": name in chosen} for name in case.ports}
     params = {k: v for k, v in case.params.items() if k != "case"}
+    several = {"kernels": case.run.kernels} if case.run.kernels > 1 else {}
     return {"type": "meta", "schema": SCHEMA, "scenario": scenario.name, "title": scenario.title,
             "source": scenario.source, "case": case.name, "params": params, "seed": seed,
-            "kernel": kernel, "duration_ns": case.run.duration, "window_ns": list(case.window),
+            "kernel": kernel, **several, "duration_ns": case.run.duration, "window_ns": list(case.window),
             "goodput_ns": case.sample.goodput, "ports": ports, "flows": flows,
             "arrivals": [f.name for f in case.flows if f.arrives],
             "claims": [c.as_json() for c in case.claims if c.applies(case.name)]}

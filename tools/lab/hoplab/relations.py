@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from . import claims, connections, sizes, topology
+from . import claims, connections, kernels, sizes, topology
 from .schema import CHANGED, Case, Change, Flow, Link, LinkEnd
 from .tables import Fault, checked, keys_of
 from .units import show_time
@@ -31,6 +31,7 @@ def check(case: Case, folder: Path) -> None:
     check_changes(case)
     check_paths(case)
     check_ports(case)
+    case.parts = kernels.divide(case)
 
 
 def node_in(place: str, words: Iterable[str], allowed: list[str]) -> None:
@@ -211,7 +212,7 @@ def check_pair(net: topology.Network, place: str, a: str, b: str) -> None:
 
 
 def check_number(case: Case, net: topology.Network) -> None:
-    """Each connection has a TCP port of its own."""
+    """Not more connections than hopflow has memory for."""
     count = 0
     for index, flow in enumerate(case.flows, 1):
         own = connections.number_of(net, flow)

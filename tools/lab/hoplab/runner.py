@@ -16,7 +16,7 @@ from pathlib import Path
 
 from typing import BinaryIO
 
-from . import LabError, batches, build, guest, inputs, ready, record, topology
+from . import LabError, batches, build, connections, guest, halves, inputs, kernels, ready, record, topology
 from .guest import Outcome
 from .scenario import Scenario
 from .schema import Case
@@ -25,6 +25,10 @@ from .topology import Network
 DEBUG_DURATION_NS = 10_000_000
 # Between the end of the traffic and the guest's own limit.
 GRACE_S = 120
+# A guest with more than 60,535 connections: up to a million, with hopflow's results in its memory.
+MANY_MEM = "16G"
+# Above all seeds of scenarios.
+KERNEL_SEED_SHIFT = 33
 
 
 @dataclass
@@ -152,9 +156,12 @@ def run_one(job: Job, built: build.Built, arguments: Sequence[str]) -> Job:
     if job.modules:
         built = dataclasses.replace(built, more_modules=job.modules)
     net = topology.build(job.case, job.seed)
-    inputs.write(net, folder)
-    with open(folder / "output", "wb") as output:
-        job.outcome = guest.run(boot_of(job, folder, built, output, arguments))
+    shares = kernels.shares(net, job.case.parts)
+    folders = [folder] if len(shares) == 1 else [folder / str(share.kernel) for share in shares]
+    for share, own in zip(shares, folders):
+        own.mkdir(exist_ok=True)
+        inputs.write(share, own)
+    job.outcome = boot_all(job, net, folder, folders, built, arguments)
     job.outcome.folder = folder
     if not job.outcome.problem and job.outcome.status:
         job.outcome.problem = f"the run ended with status {job.outcome.status}"
@@ -163,9 +170,29 @@ def run_one(job: Job, built: build.Built, arguments: Sequence[str]) -> Job:
         # A panic comes on the guest's output, after what its programs said.
         job.outcome.lines += build.read(folder / "output").splitlines()[-20:]
     if not job.outcome.problem:
-        keep(job, net, folder)
+        keep(job, net, shares, folders)
         shutil.rmtree(folder)
     return job
+
+
+def boot_all(job: Job, net: Network, folder: Path, folders: list[Path], built: build.Built,
+             arguments: Sequence[str]) -> Outcome:
+    """Run the kernels of a job, each in its own folder; what their programs say goes to one file."""
+    wire = kernels.memory(net, job.case.parts) if len(folders) > 1 else None
+    try:
+        with open(folder / "output", "ab") as output:
+            boots = [boot_of(job, own, built, output, arguments) for own in folders]
+            if connections.has_many(net):
+                for boot in boots:
+                    boot.mem = MANY_MEM
+            for number, boot in enumerate(boots):
+                boot.number, boot.wire = number, wire
+                # Each kernel has random numbers of its own; the first has those of a kernel that is alone.
+                boot.seed += number << KERNEL_SEED_SHIFT
+            return guest.run_group(boots)
+    finally:
+        if wire is not None:
+            os.close(wire)
 
 
 def boot_of(job: Job, folder: Path, built: build.Built, output: BinaryIO, arguments: Sequence[str]) -> guest.Boot:
@@ -176,20 +203,30 @@ def boot_of(job: Job, folder: Path, built: build.Built, output: BinaryIO, argume
         limit_s=duration_s + GRACE_S, output=output, begin="begin", variables={"HOPLAB_T0_NS": topology.T0_NS})
 
 
-def keep(job: Job, net: Network, folder: Path) -> None:
+def keep(job: Job, net: Network, shares: list[Network], folders: list[Path]) -> None:
     job.file = job.target
     meta = record.meta_line(job.scenario, job.case, job.seed, job.kernel, net)
     job.traffic_s = job.outcome.cpu_s - job.outcome.setup_cpu_s
+    each = [parts_of(job, share, folder) for share, folder in zip(shares, folders)]
+    if len(folders) == 1:
+        parts = each[0]
+    else:
+        parts = [halves.merge(files, folders[0].parent / files[0].name) for files in zip(*each)]
+    job.digest = record.write(job.file, meta, parts)
+
+
+def parts_of(job: Job, share: Network, folder: Path) -> list[Path]:
+    """The files that one kernel's programs wrote."""
     parts = [folder / "flow.jsonl", folder / "sample.jsonl"]
     if job.case.sample.trace:
         parts.append(folder / "trace.jsonl")
         parts[-1].write_text(record.trace_lines((folder / "trace").read_text(), job.case.sample.trace))
-    firewalls = batches.firewalls(net)
-    if firewalls:
+    walled = batches.firewalls(share)
+    if walled:
         parts.append(folder / "counters.jsonl")
         parts[-1].write_text("".join(record.counter_lines(node, (folder / f"{node}.counters").read_text())
-                                     for node in firewalls))
-    job.digest = record.write(job.file, meta, parts)
+                                     for node in walled if share.has(node)))
+    return parts
 
 
 class Progress:

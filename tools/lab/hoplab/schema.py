@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from .kinds import (FROM_HOST, SEED_MAX, Bound, Delay, Flag, Load, Mtu, Name, Names, Overhead, Period, Probability, Queue,
                     Rate, Size, SNDBUF, Sysctls, Text, Time, Window, cc, distinct, even, group, integer, list_of,
-                    names_or_none, one_of, one_or_list, text, tracepoint)
+                    names, names_or_none, one_of, one_or_list, text, tracepoint)
 from .sizes import Sizes
 from .tables import Fault, Key, Params, keys_of, values
 
@@ -36,6 +36,8 @@ class RunTable:
     seeds: Annotated[list[int], distinct(integer(0, SEED_MAX))] = field(default_factory=lambda: [1])
     debug_duration: Period | None = None
     timeout: Period = 600 * 10**9
+    kernels: Annotated[int, integer(1, 64)] = 1
+    parts: Annotated[list[list[str]], list_of(names)] | None = None
 
 
 @dataclass(kw_only=True)
@@ -300,6 +302,8 @@ class Case:
     # The sampled ports and the sampling period of their queues, set by relations.py.
     ports: list[str] = field(default_factory=list)
     queue_period_ns: int = 0
+    # The nodes of each kernel, set by relations.py.
+    parts: list[list[str]] = field(default_factory=list)
 
     @property
     def window(self) -> tuple[int, int]:

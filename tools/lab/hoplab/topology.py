@@ -90,10 +90,14 @@ class Network:
     routed: frozenset[int] | None = None
     avoid: frozenset[Pair] = frozenset()        # links that routes do not take
     down: frozenset[Pair] = frozenset()         # links that are down: their own ends do not use them
+    own: frozenset[str] | None = None           # the nodes of this kernel; None: all of them
+    kernel: int = 0                             # its number
     # Results that are computed once.
     hops: dict[str, dict[int, Gateways]] = field(default_factory=dict)
     paths: dict[tuple[str, str], list[list[Port]]] = field(default_factory=dict)
     connections: list[Connection] = field(default_factory=list)
+    late_listeners: bool = False                                    # there are more than a host has ports
+    taken: dict[str, set[int]] = field(default_factory=dict)        # host -> the ports of connections to it
 
     @functools.cached_property
     def peers(self) -> dict[str, set[str]]:
@@ -108,7 +112,15 @@ class Network:
 
     @property
     def nodes(self) -> list[str]:
-        return list(self.at)
+        """The nodes of this kernel."""
+        return [node for node in self.at if self.has(node)]
+
+    def has(self, node: str) -> bool:
+        return self.own is None or node in self.own
+
+    def is_cut(self, port: Port) -> bool:
+        """True if exactly one end of the port's link is in this kernel."""
+        return self.has(port.node) != self.has(port.peer)
 
     @property
     def is_large(self) -> bool:

@@ -6,11 +6,11 @@
  *
  * PLAN (see plan.h); times are in ns after t0, a value of CLOCK_MONOTONIC (without --t0, the time
  * at which all listeners are up):
- *	config end_ns=.. sample_ns=.. goodput_ns=..	(0: no such lines)
+ *	config end_ns=.. sample_ns=.. goodput_ns=..	(0: no such lines) flows=.. late_listeners=0
  *	flow id=0 group=long from=h1 to=h2 addr=10.0.2.2 port=5001 cc=reno sink_cc=reno
  *	     start_ns=0 bytes=0 stop_ns=0 mode=once count=1 think_ns=0 verify=0
  *	     request_bytes=0 trigger=ID warm_ns=0 warm_bytes=0 sndbuf_bytes=0
- *	     rate_bits_ps=0
+ *	     rate_bits_ps=0 half=both
  * from, to: namespaces of the sender and of the sink
  * addr: address of the sink, IPv4 or IPv6
  * cc: congestion control of the sender (default: that of the namespace)
@@ -25,6 +25,12 @@
  *	in the results; then the connection is idle until start_ns
  * request_bytes: the sink first sends this many bytes, and the sender answers with its bytes
  * rate_bits_ps: the sender sends its payload at most at this rate (SO_MAX_PACING_RATE); 0: no limit
+ * half=sender, sink: only this end is here, and another hopflow has the other one (hoplab/halves.py
+ *	merges their lines). There is one transfer, and the ends meet by the connection alone, so
+ *	that neither may trigger the other: no trigger, warm_bytes or request_bytes.
+ * flows=N: number of flows that share the memory for buffers (default: those of the plan)
+ * late_listeners=1: a listener opens with its connection, not before t0: for more flows than a
+ *	process may have listeners
  * trigger=ID: start_ns counts from the end of the last transfer of flow ID
  * verify=1: the payload is a stream of hashes, and the sink checks every byte
  *
@@ -34,7 +40,8 @@
  *		retransmissions of this transfer. A connection that fails has "error". timeouts is
  *		null, since TCP_INFO of Linux 6.1 does not count them; see the host lines. late_ns
  *		is the part of the time that is this program's own delay: 0 unless the clock moved
- *		while the program ran.
+ *		while the program ran. A half has "half", and only what its end knows is right: of
+ *		the sender start_ns, retrans, cc and ecn, of the sink end_ns, bytes, done, corrupt.
  *	goodput	bytes that the sink's TCP has received in order, read or not; the last such line
  *		is the second after the end of the flow
  *	socket	the sender's TCP_INFO; ssthresh is null while it is infinite
@@ -80,6 +87,10 @@
 enum mode { MODE_ONCE, MODE_PERSISTENT, MODE_RECONNECT };
 static const char *const mode_words[] = { "once", "persistent", "reconnect", NULL };
 
+/* The ends of a flow that are here. */
+enum half { HALF_BOTH, HALF_SENDER, HALF_SINK };
+static const char *const half_words[] = { "both", "sender", "sink", NULL };
+
 /* The kinds of file descriptors that epoll reports. */
 enum role { ROLE_TIMER, ROLE_LISTENER, ROLE_SENDER, ROLE_SINK };
 
@@ -95,7 +106,7 @@ struct flow {
 	char *group, *from, *to, *addr, *cc, *sink_cc, *accept_cc;
 	u64 id, port, start_ns, bytes, stop_ns, count, think_ns, verify;
 	u64 request_bytes, trigger, warm_ns, warm_bytes, sndbuf_bytes, rate_bits_ps;
-	int mode;
+	int mode, half;
 	/* both ends */
 	struct endpoint listener, sender, sink;
 	/* transfers so far; one is running; the connection is open; all are done; start, delay */
@@ -134,7 +145,7 @@ struct host {
 };
 
 static struct config {
-	u64 end_ns, sample_ns, goodput_ns;
+	u64 end_ns, sample_ns, goodput_ns, flows, late_listeners;
 } config;
 
 static struct flow *flows, **flows_end = &flows;
@@ -157,6 +168,8 @@ static const struct key config_keys[] = {
 	{ "end_ns", KEY_U64, offsetof(struct config, end_ns), NULL },
 	{ "sample_ns", KEY_U64, offsetof(struct config, sample_ns), NULL },
 	{ "goodput_ns", KEY_U64, offsetof(struct config, goodput_ns), NULL },
+	{ "flows", KEY_U64, offsetof(struct config, flows), NULL },
+	{ "late_listeners", KEY_BOOL, offsetof(struct config, late_listeners), NULL },
 };
 
 #define FLOW_KEY(key, type) { #key, type, offsetof(struct flow, key), NULL }
@@ -171,6 +184,7 @@ static const struct key flow_keys[] = {
 	FLOW_KEY(warm_ns, KEY_U64), FLOW_KEY(warm_bytes, KEY_U64),
 	FLOW_KEY(sndbuf_bytes, KEY_U64), FLOW_KEY(rate_bits_ps, KEY_U64),
 	{ "mode", KEY_MODE, offsetof(struct flow, mode), mode_words },
+	{ "half", KEY_MODE, offsetof(struct flow, half), half_words },
 };
 
 /* --- the plan --- */
@@ -192,6 +206,9 @@ static void check_flow(const struct plan_place *at, const struct flow *flow)
 		plan_refuse(at, "bytes", "needed in modes persistent and reconnect");
 	if (flow->mode == MODE_ONCE && flow->count != 1)
 		plan_refuse(at, "count", "more than 1 needs mode=persistent or reconnect");
+	if (flow->half != HALF_BOTH && (flow->count != 1 || flow->trigger != NONE ||
+					flow->warm_bytes || flow->request_bytes))
+		plan_refuse(at, "half", "no trigger, warm_bytes, request_bytes or count above 1");
 }
 
 static void read_flow(const struct plan_place *at)
@@ -410,7 +427,7 @@ static void open_listener(struct flow *flow)
 
 static u64 clamp_share(u64 max_bytes, u64 min_bytes)
 {
-	u64 share = BUFFERS_BYTES / flow_count;
+	u64 share = BUFFERS_BYTES / (config.flows ? config.flows : flow_count);
 
 	return share > max_bytes ? max_bytes : share < min_bytes ? min_bytes : share;
 }
@@ -460,6 +477,8 @@ static void print_flow(struct flow *flow, bool done, const char *error)
 		flow->late_ns + overdue_ns + behind_ns());
 	print_text("cc", cc);
 	fprintf(out.f, ",\"ecn\":%s", info.tcpi_options & TCPI_OPT_ECN ? "true" : "false");
+	if (flow->half != HALF_BOTH)
+		print_text("half", half_words[flow->half]);
 	if (error)
 		print_text("error", error);
 	fputs("}\n", out.f);
@@ -663,14 +682,13 @@ static void set_rate(const struct flow *flow)
 		die("flow %lu: rate: %s", flow->id, strerror(errno));
 }
 
-static void open_connection(struct flow *flow)
+/* Return: false if the flow failed at once. */
+static bool connect_sender(struct flow *flow)
 {
 	struct sockaddr_storage addr;
 	socklen_t len = flow_addr(flow, &addr);
 	u64 sndbuf_bytes = flow->sndbuf_bytes;
 
-	if (flow->over)
-		return;
 	if (!sndbuf_bytes)
 		sndbuf_bytes = clamp_share(SNDBUF_MAX_BYTES, SNDBUF_MIN_BYTES);
 	flow->sender.fd = new_socket(flow, flow->from, flow->cc);
@@ -680,9 +698,21 @@ static void open_connection(struct flow *flow)
 	if (connect(flow->sender.fd, (void *)&addr, len) && errno != EINPROGRESS) {
 		flow->began_ns = run_ns();
 		flow_fail(flow, errno);
-		return;
+		return false;
 	}
 	watch(&flow->sender, EPOLLIN | EPOLLOUT | EPOLLET);
+	return true;
+}
+
+/* A sink alone has nothing to open; its transfer starts at the same time as the sender's. */
+static void open_connection(struct flow *flow)
+{
+	if (flow->over)
+		return;
+	if (flow->half != HALF_SENDER && flow->listener.fd < 0)
+		open_listener(flow);
+	if (flow->half != HALF_SINK && !connect_sender(flow))
+		return;
 	flow->warming = flow->warm_ns && flow->warm_bytes;
 	if (!flow->warm_ns || flow->warming)
 		begin_transfer(flow);
@@ -783,6 +813,15 @@ static void accept_sink(struct flow *flow)
 	send_request(flow);
 }
 
+/* A sink elsewhere closes the connection when it has all bytes. */
+static bool is_closed_by_sink(const struct flow *flow)
+{
+	char byte;
+
+	return flow->half == HALF_SENDER &&
+	       !recv(flow->sender.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
 static void sender_ready(struct flow *flow, u32 events)
 {
 	int error = events & (EPOLLERR | EPOLLHUP) ? socket_error(&flow->sender) : 0;
@@ -795,6 +834,11 @@ static void sender_ready(struct flow *flow, u32 events)
 		flow->connected = true;
 	if (events & EPOLLIN)
 		read_request(flow);
+	if (is_closed_by_sink(flow)) {
+		print_flow(flow, true, NULL);
+		flow_over(flow, false);
+		return;
+	}
 	send_data(flow);
 }
 
@@ -904,7 +948,7 @@ static void sample_all(const struct event *event)
 		if (event->type == EVENT_SAMPLE)
 			print_socket(flow, event->t_ns);
 		else if ((flow->began_ns || flow->active || flow->over) && !flow->warming &&
-			 flow->last_lines < 2)
+			 flow->last_lines < 2 && flow->half != HALF_SENDER)
 			print_goodput(flow, event->t_ns);
 		flow->last_lines += flow->over && event->type == EVENT_GOODPUT;
 	}
@@ -992,8 +1036,8 @@ static void run(void)
 static void prepare(void)
 {
 	static struct endpoint timer = { ROLE_TIMER, -1, NULL };
-	/* Each flow has a listener, and two more sockets while its connection is open. */
-	struct rlimit files = { 3 * 65536, 3 * 65536 };
+	/* The kernel's limit. A flow has a listener and two more sockets. */
+	struct rlimit files = { 1 << 20, 1 << 20 };
 	struct flow *flow;
 
 	setrlimit(RLIMIT_NOFILE, &files);
@@ -1004,9 +1048,13 @@ static void prepare(void)
 	timer.fd = timer_fd;
 	watch(&timer, EPOLLIN);
 	for (flow = flows; flow; flow = flow->next) {
-		add_host(flow->from);
+		if (flow->half != HALF_SINK)
+			add_host(flow->from);
+		if (flow->half == HALF_SENDER)
+			continue;
 		add_host(flow->to);
-		open_listener(flow);
+		if (!config.late_listeners)
+			open_listener(flow);
 	}
 	flows_left = flow_count;
 }
@@ -1018,8 +1066,8 @@ int main(int argc, char **argv)
 	if (argc != 3 && (argc != 5 || strcmp(argv[3], "--t0")))
 		die("usage: hopflow PLAN OUT.jsonl [--t0 NS]");
 	plan_read(argv[1], read_line);
-	if (!flow_count || !config.end_ns)
-		die("%s: at least one flow and config end_ns= are needed", argv[1]);
+	if (!config.end_ns)
+		die("%s: config end_ns= is needed", argv[1]);
 	prepare();
 	out_open(&out);
 	t0_ns = argc == 5 ? strtoll(argv[4], NULL, 10) : now_ns();

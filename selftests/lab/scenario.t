@@ -10,7 +10,7 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, f"{TOP}/tools/lab")
 sys.dont_write_bytecode = True
 
-from hoplab import LabError, guest, runner, scenario, units  # noqa: E402
+from hoplab import LabError, build, guest, runner, scenario, units  # noqa: E402
 
 GOOD = """
 title = "a"
@@ -290,6 +290,26 @@ def memory_fault():
         return f"{guest.memory_folder(['/proc', '/nonexistent'])} was taken"
     except LabError as error:
         return None if "TMPDIR" in str(error) and "MB free" in str(error) else str(error)
+
+
+def scratch_race():
+    """Another lab command removes its run directory while this one looks for old ones."""
+    class Vanishing(type(build.BUILD)):
+        def is_dir(self):
+            found = super().is_dir()
+            self.rmdir()
+            return found
+
+    old = build.BUILD
+    with tempfile.TemporaryDirectory() as folder:
+        build.BUILD = Vanishing(folder)
+        try:
+            Vanishing(folder, "run/other").mkdir(parents=True)
+            return None if build.scratch("run-").exists() else "no run directory"
+        except OSError as error:
+            return str(error)
+        finally:
+            build.BUILD = old
 
 
 def report_of(file, text):

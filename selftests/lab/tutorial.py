@@ -8,10 +8,12 @@
 FOLDER also has the stand-ins for sudo and modprobe: the guest's user is root, and its modules are
 loaded before its commands start.
 """
+import contextlib
 import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -25,7 +27,9 @@ NAMESPACES = {"hosts": ["h1", "h2"], "switch": ["s1"], "receiver": ["h2"], "send
 # deb-matrix.t runs these two.
 INSTALL = ["checkout", "packages"]
 PLACES = ["here", "lab", "shell", *INSTALL, *NAMESPACES]
-PROMPT, SHELL_S = b"lab# ", 120
+PROMPT = b"lab# "
+# A program that prints nothing for so long hangs, on the slowest machine, too.
+SILENCE_S = 240
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
 
 
@@ -80,6 +84,20 @@ def in_guest(tap, page):
             step(tap, commands, inside=["ip", "netns", "exec", namespace], where=f"{place}: ")
 
 
+def read_until(fd, words, wait_s):
+    """What the other end prints until `words` are in it, until nothing came for `wait_s`, or until its end."""
+    printed = b""
+    while (words is None or words not in printed) and select.select([fd], [], [], wait_s)[0]:
+        try:
+            more = os.read(fd, 65536)
+        except OSError:         # the other end is closed
+            break
+        if not more:
+            break
+        printed += more
+    return printed
+
+
 def typed(commands, folder):
     """Type lines into the program that the first one starts; wait for its prompt before each."""
     first, *rest = commands.splitlines()
@@ -87,21 +105,15 @@ def typed(commands, folder):
     if pid == 0:
         os.chdir(folder)
         os.execvp("sh", ["sh", "-c", first])
-    printed, end = b"", time.monotonic() + SHELL_S
-    for line in [*rest, None]:
-        since = len(printed)
-        while time.monotonic() < end and (line is None or PROMPT not in printed[since:]):
-            if not select.select([fd], [], [], 1)[0]:
-                continue
-            try:
-                more = os.read(fd, 65536)
-            except OSError:         # the other end is closed
-                more = b""
-            if not more:
-                break
-            printed += more
-        if line is not None:
-            os.write(fd, line.encode() + b"\n")
+    printed = b""
+    for line in rest:
+        more = read_until(fd, PROMPT, SILENCE_S)
+        printed += more if PROMPT in more else more + f"\n(no prompt before: {line})\n".encode()
+        os.write(fd, line.encode() + b"\n")
+    printed += read_until(fd, None, SILENCE_S)
+    # It has ended, or it hangs.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGHUP)
     _, status = os.waitpid(pid, 0)
     return status, printed.decode(errors="replace").replace("\r", "")
 

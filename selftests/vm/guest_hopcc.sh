@@ -64,7 +64,7 @@ ok "flow entries are charged to the memory control group of the process that con
 ok "xcp, hpccpp: FTP in its active mode works beside conntrack's helper" ftp
 # The lab has a command of its own for Mininet, and KCSAN makes the guest too slow for it.
 [ "${VM_MININET:-yes}" = no ] || [ -n "${HOPLAB_MODULES:-}" ] || ! command -v mn >/dev/null ||
-	ok "Mininet's example of dctcp_ms fills its port, which marks packets" mininet_example dctcp_ms 20 1
+	ok "Mininet's example of dctcp_ms fills its port, which marks packets" mininet_example dctcp_ms 2 3
 ok "int: two classes of a port keep stamping while options change and qdiscs are replaced" churn_int
 ok "csig: two classes of a port keep updating tags while options change and the timer runs" churn_csig
 ok "int, csig, xcp, wred: the transmit queues below mq count as one port" /usr/bin/python3 -B "$here/mq.py"

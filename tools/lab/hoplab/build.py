@@ -47,8 +47,10 @@ def scratch(prefix: str) -> Path:
     root = BUILD / "run"
     root.mkdir(parents=True, exist_ok=True)
     for old in root.iterdir():
-        if old.is_dir() and time.time() - old.stat().st_mtime > 86400:
-            shutil.rmtree(old, ignore_errors=True)
+        # Another lab command may remove its own at any time.
+        with contextlib.suppress(FileNotFoundError):
+            if old.is_dir() and time.time() - old.stat().st_mtime > 86400:
+                shutil.rmtree(old, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=prefix, dir=root))
 
 

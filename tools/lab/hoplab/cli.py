@@ -502,6 +502,9 @@ def main(argv: list[str]) -> int:
     except Exception as error:
         if args.debug:
             raise
+        if getattr(args, "tap", False):
+            # Beside the claims, as a test's log may lack stderr.
+            print(f"# {type(error).__name__}: {error}")
         return fault(error)
     except KeyboardInterrupt:
         print("lab: interrupted", file=sys.stderr)

@@ -29,7 +29,7 @@ INSTALL = ["checkout", "packages"]
 PLACES = ["here", "lab", "shell", *INSTALL, *NAMESPACES]
 PROMPT = b"lab# "
 # A program that prints nothing for so long hangs, on the slowest machine, too.
-SILENCE_S = 240
+SILENCE_S = 600
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
 
 

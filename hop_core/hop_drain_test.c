@@ -139,21 +139,26 @@ static void span_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, span(&port, 1000, true, true), "measured again");
 }
 
+/* 100 ms with 250 bytes are 2500 bytes/s, a quarter of the measured rate. */
 static void rest_test(struct kunit *test)
 {
-	struct port port = { .drain.rate_bytes_ps = 100000 };
+	struct port port = { .drain.rate_bytes_ps = 10000 };
 
-	port.sent.moves = -100;
+	port.sent.moves = -90;
 	span(&port, 0, false, false);
-	KUNIT_EXPECT_EQ_MSG(test, capacity(&port), 100000ULL, "too few packets for a span");
+	KUNIT_EXPECT_EQ_MSG(test, capacity(&port), 10000ULL, "too few packets for a span");
 	port.sent.moves -= 100;
-	port.sent.now_ns += HOP_DRAIN_KEPT_NS - 20 * MS - 1;
-	span(&port, 0, false, false);
-	KUNIT_EXPECT_EQ_MSG(test, capacity(&port), 100000ULL, "not long enough");
+	port.sent.now_ns = HOP_DRAIN_KEPT_NS - 10 * MS;
+	span(&port, 250, false, false);
+	KUNIT_EXPECT_EQ_MSG(test, capacity(&port), 10000ULL, "a slow port in use");
 	port.sent.moves -= 100;
 	port.sent.now_ns -= 10 * MS - 1;
 	span(&port, 0, false, false);
 	KUNIT_EXPECT_EQ_MSG(test, capacity(&port), RATE_BYTES_PS, "an old measurement");
+	port.drain.rate_bytes_ps = 10000;
+	port.sent.now_ns += HOP_DRAIN_KEPT_NS;
+	span(&port, 250, true, false);
+	KUNIT_EXPECT_EQ_MSG(test, capacity(&port), RATE_BYTES_PS, "however many packets");
 }
 
 /* Two queues of a port: packets wait in one, and the other has nothing that could wait. */

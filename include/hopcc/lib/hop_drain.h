@@ -19,7 +19,8 @@
  *				  more than that, at most twice the measured rate;
  *				- no packet waits: as in an interval of sch_xcp;
  *				- packets wait now and then: as before;
- *				- HOP_DRAIN_KEPT_NS without a whole span: the configured rate.
+ *				- HOP_DRAIN_KEPT_NS or more with less than 1/4 of the measured
+ *				  rate: the configured rate.
  *
  * A port that several transmit queues send through has one measured rate. While packets wait in one
  * of its queues, the port sends what it can, so each queue measures the bytes of all queues.
@@ -45,8 +46,9 @@
 #define HOP_DRAIN_MORE_SHIFT		4
 #define HOP_DRAIN_SLOW_SHIFT		5
 #define HOP_DRAIN_FAST_SHIFT		2
-/* A port that is hardly used is measured again. */
+/* A port that is used by less than 1/4 is measured again. */
 #define HOP_DRAIN_KEPT_NS		100000000U
+#define HOP_DRAIN_IDLE_SHIFT		2
 
 /**
  * struct hop_drain - measured rate of a port; all zero at first
@@ -199,6 +201,19 @@ static inline bool hop_drain_close(struct hop_drain *d, struct hop_drain_run *ru
 	return false;
 }
 
+/* Raise the capacity at the end of a span. @is_news: see hop_drain_check_span() */
+static inline void hop_drain_end_span(struct hop_drain *d, const struct hop_drain_run *run,
+				      u64 rate_bytes_ps, u64 sent_bytes_ps, bool is_news)
+{
+	if (sent_bytes_ps > d->rate_bytes_ps + (d->rate_bytes_ps >> HOP_DRAIN_MORE_SHIFT))
+		hop_drain_set(d, min(sent_bytes_ps + (sent_bytes_ps >> HOP_DRAIN_FAST_SHIFT),
+				     2 * d->rate_bytes_ps), rate_bytes_ps);
+	else if (!run->waited_once && is_news)
+		hop_drain_raise(d, rate_bytes_ps);
+	if (run->waited_once)
+		d->clear = 0;
+}
+
 /*
  * Check the span of a port whose measured rate is in use. Packets did not wait all the time.
  * Return: true if the span ended.
@@ -207,23 +222,23 @@ static inline bool hop_drain_check_span(struct hop_drain *d, const struct hop_dr
 					u64 rate_bytes_ps, const struct hop_drain_sent *sent)
 {
 	const u64 elapsed_ns = sent->now_ns - run->start_ns;
+	const bool is_whole = sent->moves - run->start_moves >= HOP_DRAIN_MOVES;
 	/* Another queue may have seen packets wait, or have raised the rate for the same span. */
 	const bool is_news = (s64)(run->start_ns - d->changed_ns) >= 0;
 	u64 sent_bytes_ps;
 
-	if (sent->moves - run->start_moves < HOP_DRAIN_MOVES) {
-		if (elapsed_ns >= HOP_DRAIN_KEPT_NS && is_news)
-			*d = (struct hop_drain){};
-		return elapsed_ns >= HOP_DRAIN_KEPT_NS;
-	}
+	if (!is_whole && elapsed_ns < HOP_DRAIN_KEPT_NS)
+		return false;
 	sent_bytes_ps = hop_drain_sent_bytes_ps(sent->bytes - run->start_bytes, elapsed_ns);
-	if (sent_bytes_ps > d->rate_bytes_ps + (d->rate_bytes_ps >> HOP_DRAIN_MORE_SHIFT))
-		hop_drain_set(d, min(sent_bytes_ps + (sent_bytes_ps >> HOP_DRAIN_FAST_SHIFT),
-				     2 * d->rate_bytes_ps), rate_bytes_ps);
-	else if (!run->waited_once && is_news)
-		hop_drain_raise(d, rate_bytes_ps);
-	if (run->waited_once)
-		d->clear = 0;
+	if (elapsed_ns >= HOP_DRAIN_KEPT_NS &&
+	    sent_bytes_ps < d->rate_bytes_ps >> HOP_DRAIN_IDLE_SHIFT) {
+		if (is_news)
+			*d = (struct hop_drain){};
+		return true;
+	}
+	if (!is_whole)
+		return false;
+	hop_drain_end_span(d, run, rate_bytes_ps, sent_bytes_ps, is_news);
 	if (run->waited_once || is_news)
 		d->changed_ns = sent->now_ns;
 	return true;

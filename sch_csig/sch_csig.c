@@ -433,8 +433,8 @@ static u64 scsig_due_ns(const struct scsig_sched_data *q)
 }
 
 /*
- * A port that is slower than its configured rate needs a longer interval to contain as many packets.
- * The options keep the configured interval.
+ * A port that is slower than its configured rate needs a longer interval to contain as many
+ * packets. The options keep the configured interval.
  */
 static noinline void scsig_follow_drain(struct scsig_sched_data *q)
 {
@@ -451,7 +451,8 @@ static noinline void scsig_follow_drain(struct scsig_sched_data *q)
 
 static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 {
-	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) : scsig_look_alone(q, now_ns);
+	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) :
+					  scsig_look_alone(q, now_ns);
 
 	if (q->port.drain.rate_bytes_ps != q->followed_bytes_ps)
 		scsig_follow_drain(q);

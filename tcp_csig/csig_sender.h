@@ -31,8 +31,8 @@
  * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
  * new round, since the packets of the next RTT do not reflect it yet. Bandwidth is measured over
  * intervals: after growth a whole round is skipped, for intervals of half an RTT. min(ABW/C) is
- * the minimum of the latest report and of the last whole round: a port's interval may be shorter than
- * a round, and what bursts of flows leave in it for a moment is not free.
+ * the minimum of the latest report and of the last whole round: a port's interval may be shorter
+ * than a round, and what bursts of flows leave in it for a moment is not free.
  *
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
@@ -827,8 +827,9 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 }
 
 /*
- * Returns the part of a report of min(ABW/C) that may be used. A port's interval may be shorter than
- * a round, and bursts of flows leave intervals empty although the port has nothing free in the mean.
+ * Returns the part of a report of min(ABW/C) that may be used. A port's interval may be shorter
+ * than a round, and bursts of flows leave intervals empty although the port has nothing free in
+ * the mean.
  */
 static inline u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
 {

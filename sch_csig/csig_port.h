@@ -85,11 +85,11 @@ struct scsig_port_params {
 /**
  * struct scsig_port_vars - variables of the estimator; all zero at first
  * @runs: a packet has left
+ * @dre_interval_ns: T that @dre_x is for, ns; 0 at first
  * @used_bytes_ps: the estimate of the used bandwidth, bytes/s
  * @start_ns: raw, dre: start of the current period; ewma: time of the last departure
  * @bytes: bytes sent since @start_ns; ewma: size of the last packet; bounded by CSIG_BYTES_MAX
  * @dre_x: X in units of 2^-CSIG_DRE_SHIFT bytes
- * @dre_interval_ns: T that @dre_x is for, ns; 0 at first
  * @periods: number of periods that ended
  * @total_bytes: bytes that all queues of the port had sent at the last scsig_port_look_total();
  *	used only for a port of several queues
@@ -97,11 +97,11 @@ struct scsig_port_params {
  */
 struct scsig_port_vars {
 	bool runs;
+	u32 dre_interval_ns;
 	u64 used_bytes_ps;
 	u64 start_ns;
 	u64 bytes;
 	u64 dre_x;
-	u64 dre_interval_ns;
 	u64 periods;
 	u64 total_bytes;
 	struct hop_drain drain;

@@ -113,16 +113,16 @@ struct scsig_shared {
  *	counts this queue's bytes
  * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
  *	estimate or the settings change
+ * @departures: number of packets that left; a GSO packet is one
  * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
  *	packet to packet
  * @has_ring: hop_port_has_ring() is true
  * @is_of_queue: hop_port_is_of_queue() is true
  * @is_watched: @has_ring is true, or the option timer
+ * @warned_slow: the warning of a slow port was given, for the configured rate
  * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @drain_run: the current measurement of the port's rate, by this queue
- * @departures: number of packets that left; a GSO packet is one
- * @warned_slow: the warning of a slow port was given, for the configured rate
  * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
  * @stats: statistics for tc
  * @timer: ends intervals while no packet leaves
@@ -135,15 +135,15 @@ struct scsig_sched_data {
 	struct scsig_settings *set;
 	struct scsig_port_vars port;
 	u32 known;
+	u32 departures;
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	bool has_ring;
 	bool is_of_queue;
 	bool is_watched;
+	bool warned_slow;
 	struct hop_ring ring;
 	struct hop_port_queue sent;
 	struct hop_drain_run drain_run;
-	u64 departures;
-	bool warned_slow;
 	u64 followed_bytes_ps;
 	struct tc_csig_xstats stats;
 	struct hrtimer timer;
@@ -383,7 +383,7 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 	const struct hop_drain_sent sent = {
 		.bytes = bytes,
 		/* All packets that left have arrived, and so have those that wait. */
-		.moves = 2 * q->departures + q->sch->q.qlen,
+		.moves = 2ULL * q->departures + q->sch->q.qlen,
 		.now_ns = now_ns,
 		.waits = q->sch->q.qlen,
 	};

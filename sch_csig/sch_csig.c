@@ -124,7 +124,7 @@ struct scsig_shared {
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @drain_run: the current measurement of the port's rate, by this queue
  * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
- * @stats: statistics for tc
+ * @stats: statistics for tc; apart, so that the qdisc fits 1 KiB
  * @timer: ends intervals while no packet leaves
  * @runs: the timer runs
  * @speed: watch on the device's rate; under RTNL
@@ -145,7 +145,7 @@ struct scsig_sched_data {
 	struct hop_port_queue sent;
 	struct hop_drain_run drain_run;
 	u64 followed_bytes_ps;
-	struct tc_csig_xstats stats;
+	struct tc_csig_xstats *stats;
 	struct hrtimer timer;
 	bool runs;
 	struct hop_speed_watch speed;
@@ -174,12 +174,12 @@ static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
 	const u32 mode = set->value[TCA_CSIG_MODE];
 
 	if (place->fault)
-		q->stats.malformed_pkts[place->fault - 1] += pkts;
+		q->stats->malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
 	if (likely(scsig_has(set, type)))
 		return false;
-	q->stats.unsupported_pkts += pkts;
+	q->stats->unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
@@ -190,10 +190,10 @@ static noinline bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb
 
 	do {
 		if (place.fault == CSIG_BAD_TRUNCATED || !scsig_packet_cut(skb, &place)) {
-			q->stats.fenced_pkts += pkts;
+			q->stats->fenced_pkts += pkts;
 			return false;
 		}
-		q->stats.stripped_pkts += pkts;
+		q->stats->stripped_pkts += pkts;
 		place = scsig_packet_find(skb, &q->set->tpids);
 	} while (place.form);
 	return true;
@@ -231,9 +231,9 @@ static noinline bool scsig_normalise(struct sk_buff *skb, struct net_device *dev
 static __always_inline void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
 {
 	if (form == CSIG_COMPACT)
-		q->stats.compact_pkts += pkts;
+		q->stats->compact_pkts += pkts;
 	else
-		q->stats.expanded_pkts += pkts;
+		q->stats->expanded_pkts += pkts;
 }
 
 /* Enqueue a packet that may have a tag at any place. */
@@ -528,13 +528,13 @@ static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struc
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (unlikely(waited_ns == HOP_MARK_UNKNOWN_NS)) {
-		q->stats.untimed_pkts += scsig_pkts(skb);
+		q->stats->untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
 	if (unlikely(q->has_ring))
 		waited_ns += scsig_ring_wait_ns(q, now_ns);
-	if (unlikely(waited_ns > q->stats.longest_ns))
-		q->stats.longest_ns = waited_ns;
+	if (unlikely(waited_ns > q->stats->longest_ns))
+		q->stats->longest_ns = waited_ns;
 	if (waited_ns < csig_high(&signal->scale, form, t->value))
 		return false;
 	a->measured = waited_ns;
@@ -570,7 +570,7 @@ static noinline struct csig_tag scsig_read_own(struct scsig_sched_data *q, struc
 	struct csig_place now;
 
 	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(&before))) {
-		q->stats.unwritable_pkts += scsig_pkts(skb);
+		q->stats->unwritable_pkts += scsig_pkts(skb);
 		return none;
 	}
 	now = scsig_packet_find(skb, &q->set->tpids);
@@ -610,7 +610,7 @@ static __always_inline void scsig_write_update(struct scsig_sched_data *q, struc
 		return;
 	csig_write(place->form, data, &t);
 	scsig_packet_forget_sum(skb);
-	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
+	q->stats->updated_pkts[t.type] += scsig_pkts(skb);
 	if (trace_csig_update_enabled())
 		scsig_trace_update(q->sch, place->form, data, a->measured);
 }
@@ -1238,7 +1238,8 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		err = hop_child_init(sch, 0, extack);
 	if (err)
 		return err;
-	set = scsig_defaults();
+	q->stats = kzalloc(sizeof(*q->stats), GFP_KERNEL);
+	set = q->stats ? scsig_defaults() : NULL;
 	if (!set)
 		return -ENOMEM;
 	err = scsig_configure(sch, set, tb, extack);
@@ -1259,6 +1260,7 @@ static void scsig_destroy(struct Qdisc *sch)
 	hop_port_use(&q->sent, NULL);
 	hop_port_put(port);
 	hop_child_destroy(sch);
+	kfree(q->stats);
 	if (q->set)
 		kfree_rcu(q->set, rcu);
 }
@@ -1348,7 +1350,7 @@ static int scsig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* The lock makes the numbers consistent, and prevents torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
-	st = q->stats;
+	st = *q->stats;
 	now = scsig_estimate_now(q);
 	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set->port);
 	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;

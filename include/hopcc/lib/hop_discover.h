@@ -244,6 +244,22 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 }
 
 /**
+ * hop_passes_questions() - may a destination that gave up headers answer questions?
+ * @from: stage before @event
+ * @event: the event after which hop_is_given_up() is true
+ *
+ * Questions are TCP segments of an established connection (net_int/ask.c). A box that drops a SYN
+ * with a header, or does not translate it, passes them.
+ *
+ * Return: false if the destination refused or did not answer headers, or did not answer questions.
+ */
+static inline bool hop_passes_questions(enum hop_stage from, enum hop_event event)
+{
+	return event == HOP_EVENT_RESET ||
+	       (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED);
+}
+
+/**
  * hop_loss_wait_s() - get the time without headers after a packet loss that may have another reason
  * @losses: number of such losses in a row before this one
  * @first_s: time after the first such loss, seconds

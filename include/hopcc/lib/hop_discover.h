@@ -39,7 +39,8 @@
  *	 SUPPORTED                              SUPPORTED
  *
  * If the data of a whole round trip is acknowledged and no header has arrived, the next ACK asks
- * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED.
+ * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED. For telemetry, segments beside
+ * data take the place of these ACKs; they also negotiate for DOUBTFUL (net_int/ask.c).
  */
 #ifndef HOPCC_LIB_HOP_DISCOVER_H
 #define HOPCC_LIB_HOP_DISCOVER_H

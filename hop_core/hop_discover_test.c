@@ -121,21 +121,24 @@ static void negotiated_test(struct kunit *test)
 	}
 }
 
-/* May a packet loss be the reason, or is it proved that the destination accepts no headers? */
+/*
+ * May a packet loss be the reason, or is it proved that the destination accepts no headers? May it
+ * answer questions?
+ */
 static const struct loss_case {
 	const char *what, *events;
-	bool want;
+	bool want, want_questions;
 } loss_cases[] = {
-	{ "no header on the SYN-ACK", "SE", false },
-	{ "SYN lost, then open", "SSE", true },
-	{ "SYN lost, then refused", "SSI", false },
-	{ "our SYN-ACK lost, then open", "yAAE", true },
-	{ "our SYN-ACK refused", "yAI", false },
-	{ "the path changed", "SsET", false },
-	{ "reset soon after the handshake", "SsER", false },
-	{ "asked late, not answered", "LU", true },
-	{ "asked late, refused", "LI", false },
-	{ "SYN lost, asked, not answered", "SSELU", true },
+	{ "no header on the SYN-ACK", "SE", false, false },
+	{ "SYN lost, then open", "SSE", true, true },
+	{ "SYN lost, then refused", "SSI", false, false },
+	{ "our SYN-ACK lost, then open", "yAAE", true, true },
+	{ "our SYN-ACK refused", "yAI", false, false },
+	{ "the path changed", "SsET", false, false },
+	{ "reset soon after the handshake", "SsER", false, true },
+	{ "asked late, not answered", "LU", true, false },
+	{ "asked late, refused", "LI", false, false },
+	{ "SYN lost, asked, not answered", "SSELU", true, false },
 };
 
 static void loss_test(struct kunit *test)
@@ -154,6 +157,8 @@ static void loss_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, hop_is_given_up(stage), "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, hop_may_be_loss(from, event_of(event[-1])), c->want,
 				    "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hop_passes_questions(from, event_of(event[-1])),
+				    c->want_questions, "%s", c->what);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <hopcc/core/hop_output.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/core/hop_shim.h>
+#include <net/dsfield.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
@@ -28,6 +29,9 @@
 #define HOP_HOOK_WITH_FLOWS	2
 #define HOP_HOOK_RESETS		4
 
+/* The two bits of the DS field that are not the DSCP; with both set, no packet is marked. */
+#define HOP_HOOK_ECN_BITS	0x03
+
 /* Offset of the byte with the flags in the TCP header, and the RST bit in that byte. */
 #define HOP_HOOK_TCP_FLAGS	13
 #define HOP_HOOK_TCP_RST	0x04
@@ -42,6 +46,8 @@
  * @cc: the congestion control that changes its sockets' packets; the hooks read it without @lock
  * @flows: address of the number of flows of the namespace
  * @looked_at: HOP_HOOK_* for incoming packets, by protocol number of the first header
+ * @dsfield: DS field, without ECN, of TCP packets that are also examined without flows;
+ *	HOP_HOOK_ECN_BITS: none
  * @all: every outgoing packet is examined
  * @output_flows: @flows, or, if @all is set, the address of a number that is never 0, so that one
  *	read tests both
@@ -55,6 +61,7 @@ struct hop_hooks {
 	const struct hop_hook_cc *cc;
 	const u32 *flows;
 	u8 looked_at[HOP_HOOK_PROTOCOLS];
+	u8 dsfield;
 	bool all;
 	const u32 *output_flows;
 	struct nf_hook_ops input[HOP_HOOK_FAMILIES];
@@ -70,7 +77,7 @@ static struct hop_hooks *hop_hooks(const struct net *net)
 	return net_generic(net, hop_hook_net_id);
 }
 
-static u8 first_header(const struct sk_buff *skb, u8 pf)
+static __always_inline u8 first_header(const struct sk_buff *skb, u8 pf)
 {
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
@@ -84,14 +91,27 @@ static bool may_be_reset(const struct sk_buff *skb, u8 pf)
 	return skb_headlen(skb) <= at_bytes || skb->data[at_bytes] & HOP_HOOK_TCP_RST;
 }
 
-/* This runs for every incoming packet. */
-static bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
+/* May a TCP packet open a flow, because of its DSCP? */
+static __always_inline bool is_marked(const struct hop_hooks *hooks, const struct sk_buff *skb,
+				      u8 pf)
+{
+	const u8 dsfield = pf == NFPROTO_IPV4 ? ipv4_get_dsfield(ip_hdr(skb)) :
+						ipv6_get_dsfield(ipv6_hdr(skb));
+
+	return (dsfield & ~HOP_HOOK_ECN_BITS) == READ_ONCE(hooks->dsfield);
+}
+
+/* This runs for every incoming packet; @pf is a constant, which saves instructions. */
+static __always_inline bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
+					   u8 pf)
 {
 	const u8 when = READ_ONCE(hooks->looked_at[first_header(skb, pf)]);
 
-	if (!when || when & HOP_HOOK_ALWAYS)
-		return when;
-	return READ_ONCE(*hooks->flows) && (when & HOP_HOOK_WITH_FLOWS || may_be_reset(skb, pf));
+	if (unlikely(when & HOP_HOOK_ALWAYS))
+		return true;
+	if (likely(!READ_ONCE(*hooks->flows)))
+		return unlikely(is_marked(hooks, skb, pf)) && when & HOP_HOOK_WITH_FLOWS;
+	return when & HOP_HOOK_WITH_FLOWS || (when & HOP_HOOK_RESETS && may_be_reset(skb, pf));
 }
 
 static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
@@ -152,10 +172,18 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 	return NF_ACCEPT;
 }
 
-static unsigned int hop_hook_input(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+static unsigned int hop_hook_input_v4(void *priv, struct sk_buff *skb,
+				      const struct nf_hook_state *state)
 {
-	if (likely(!concerns_input(priv, skb, state->pf)))
+	if (likely(!concerns_input(priv, skb, NFPROTO_IPV4)))
+		return NF_ACCEPT;
+	return show_input(priv, skb, state);
+}
+
+static unsigned int hop_hook_input_v6(void *priv, struct sk_buff *skb,
+				      const struct nf_hook_state *state)
+{
+	if (likely(!concerns_input(priv, skb, NFPROTO_IPV6)))
 		return NF_ACCEPT;
 	return show_input(priv, skb, state);
 }
@@ -247,8 +275,12 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 	return show_output(hooks, skb, state);
 }
 
-static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] =
-	HOP_HOOKS(hop_hook_input, NF_INET_PRE_ROUTING, NF_IP_PRI_CONNTRACK_DEFRAG - 50);
+static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] = {
+	HOP_HOOK(hop_hook_input_v4, NFPROTO_IPV4, NF_INET_PRE_ROUTING,
+		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),
+	HOP_HOOK(hop_hook_input_v6, NFPROTO_IPV6, NF_INET_PRE_ROUTING,
+		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),
+};
 
 static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
 	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);
@@ -289,13 +321,20 @@ static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 /* Combine the wishes of all carriers of the namespace. */
 static void sum_wishes(struct hop_hooks *hooks)
 {
+	u8 dsfield = HOP_HOOK_ECN_BITS;
 	unsigned int i;
 	bool all = false;
 
 	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
 		WRITE_ONCE(hooks->looked_at[i], sum_of(hooks, i));
-	for (i = 0; i < HOP_HOOK_CARRIERS; i++)
-		all |= hooks->carriers[i] && hooks->wishes[i].all;
+	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
+		if (!hooks->carriers[i])
+			continue;
+		all |= hooks->wishes[i].all;
+		if (hooks->wishes[i].marked)
+			dsfield = hooks->wishes[i].dscp << 2;
+	}
+	WRITE_ONCE(hooks->dsfield, dsfield);
 	WRITE_ONCE(hooks->all, all);
 	WRITE_ONCE(hooks->output_flows, all ? &hop_hook_never_0 : hooks->flows);
 }

@@ -222,6 +222,26 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 }
 EXPORT_SYMBOL_GPL(hop_input_may_ask);
 
+bool hop_input_is_old(const struct hop_flow_key *key, const struct tcphdr *th,
+		      unsigned int payload_bytes)
+{
+	const u32 end_seq = ntohl(th->seq) + payload_bytes;
+	struct sock *sk;
+	bool old;
+
+	if (!th->ack || th->syn || th->fin || th->rst)
+		return false;
+	sk = hop_flow_socket(key);
+	if (!sk)
+		return false;
+	old = sk_fullsock(sk) &&
+	      1 << hop_peek(sk->sk_state) & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT) &&
+	      is_in_window(sk, th, payload_bytes) && !after(end_seq, hop_peek(tcp_sk(sk)->rcv_nxt));
+	sock_gen_put(sk);
+	return old;
+}
+EXPORT_SYMBOL_GPL(hop_input_is_old);
+
 struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
 					    const struct hop_flow_key *key)
 {

@@ -125,7 +125,7 @@ static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs
 	stage = hop_flow_stage(flow);
 	if (stage != HOP_STAGE_OFFERED && stage != HOP_STAGE_ANSWERED) {
 		/* The flow is an earlier connection's, since this one's SYN had no header. */
-		if (stage == HOP_STAGE_SUPPORTED)
+		if (stage == HOP_STAGE_SUPPORTED || stage == HOP_STAGE_LATE)
 			hop_flow_remove(flow);
 		return NULL;
 	}
@@ -148,15 +148,6 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(hop_output_handshake);
-
-/*
- * The stack sets lsndtime at the end of the handshake, after it has called init() of the
- * congestion control that the connection starts with.
- */
-static bool is_chosen_late(const struct sock *sk)
-{
-	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
-}
 
 /* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
 static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
@@ -188,7 +179,7 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
-	if (!is_chosen_late(sk)) {
+	if (!hop_output_is_late(sk)) {
 		/* The SYN and the SYN-ACK have negotiated. */
 		if (hop_flow_is_doubtful(&key))
 			stage = HOP_STAGE_DOUBTFUL;

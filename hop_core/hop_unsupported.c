@@ -52,7 +52,7 @@ static unsigned int count_reset(struct hop_unsupported_slot *slot, unsigned int 
 }
 
 static void remember(struct hop_unsupported *memory, const struct in6_addr *addr,
-		     unsigned int unsupported_s, enum reason reason)
+		     unsigned int unsupported_s, enum reason reason, bool silent)
 {
 	struct hop_unsupported_slot *slot = slot_of(memory, addr);
 	const time64_t now_s = ktime_get_seconds();
@@ -64,6 +64,9 @@ static void remember(struct hop_unsupported *memory, const struct in6_addr *addr
 		WRITE_ONCE(slot->losses, 0);
 		slot->resets = 0;
 	}
+	if (!ipv6_addr_equal(&slot->addr, addr) || now_s >= slot->until_s)
+		slot->silent = false;
+	slot->silent |= silent;
 	slot->addr = *addr;
 	if (reason == REASON_LOSS && now_s < slot->until_s)
 		unsupported_s = slot->until_s - now_s;
@@ -78,7 +81,7 @@ static void remember(struct hop_unsupported *memory, const struct in6_addr *addr
 void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_addr *addr,
 			      unsigned int unsupported_s)
 {
-	remember(memory, addr, unsupported_s, REASON_PROOF);
+	remember(memory, addr, unsupported_s, REASON_PROOF, true);
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_remember);
 
@@ -114,11 +117,13 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 	if (to == HOP_STAGE_SUPPORTED && from != HOP_STAGE_LATE)
 		dispel(memory, addr, from == HOP_STAGE_DOUBTFUL);
 	if (hop_is_given_up(to))
-		remember(memory, addr, unsupported_s, reason_of(from, event));
+		remember(memory, addr, unsupported_s, reason_of(from, event),
+			 !hop_passes_questions(from, event));
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_learn);
 
-bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr)
+/* @silent: result: the destination does not answer questions either. */
+static bool find(struct hop_unsupported *memory, const struct in6_addr *addr, bool *silent)
 {
 	struct hop_unsupported_slot *slot = slot_of(memory, addr);
 	bool unsupported;
@@ -128,9 +133,25 @@ bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *a
 		return false;
 	spin_lock_bh(&memory->lock);
 	unsupported = ipv6_addr_equal(&slot->addr, addr) && ktime_get_seconds() < slot->until_s;
+	*silent = slot->silent;
 	if (ktime_get_seconds() >= slot->until_s)
 		WRITE_ONCE(slot->until_s, 0);
 	spin_unlock_bh(&memory->lock);
 	return unsupported;
 }
+
+bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr)
+{
+	bool silent;
+
+	return find(memory, addr, &silent);
+}
 EXPORT_SYMBOL_GPL(hop_is_unsupported);
+
+bool hop_is_silent(struct hop_unsupported *memory, const struct in6_addr *addr)
+{
+	bool silent;
+
+	return find(memory, addr, &silent) && silent;
+}
+EXPORT_SYMBOL_GPL(hop_is_silent);

@@ -263,8 +263,9 @@ static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct
 	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL, 0);
 }
 
+/* Returns @as if the packet was sent, or the counter of the reason why it was not. */
 static enum nint_count send_by(const struct hop_flow_key *key, struct sock *sk,
-			       const struct nint_control *ctl)
+			       const struct nint_control *ctl, enum nint_count as)
 {
 	struct sk_buff *skb;
 	bool sent;
@@ -280,9 +281,23 @@ static enum nint_count send_by(const struct hop_flow_key *key, struct sock *sk,
 	else
 		sent = send_v6(skb, key, sk);
 	if (sent)
-		return INT_COUNT_OUT_ANSWER;
+		return as;
 	kfree_skb(skb);
 	return INT_COUNT_NO_ROUTE;
+}
+
+/* Sends an answer and counts it, as @as if it was sent. Context: softirq, RCU read lock. */
+void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
+		      const struct nint_control *ctl, enum nint_count as)
+{
+	struct sock *sk = hop_flow_socket(key);
+
+	if (!sk) {
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
+		return;
+	}
+	nint_count(in, send_by(key, sk, ctl, as));
+	sock_gen_put(sk);
 }
 
 /* In front of routing, skb->dev is the input device. Context: softirq, RCU read lock. */
@@ -291,18 +306,11 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 {
 	struct nint_control ctl;
 	struct nint_reply reply;
-	struct sock *sk;
 
 	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
 	if (!learn(in, skb, hop_flow_state(flow), arrival, &reply))
 		return;
-	sk = hop_flow_socket(&flow->key);
-	if (!sk) {
-		nint_count(in, INT_COUNT_IN_NO_FLOW);
-		return;
-	}
 	write_reply(in, &ctl, flow, arrival, &reply);
 	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);
-	nint_count(in, send_by(&flow->key, sk, &ctl));
-	sock_gen_put(sk);
+	nint_answer_send(in, &flow->key, &ctl, INT_COUNT_OUT_ANSWER);
 }

@@ -3,7 +3,7 @@
  * Control packets: probes and their answers, which are TCP segments with old sequence numbers and
  * their own DSCP. They are removed in front of conntrack and TCP; TCP would answer them with
  * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be a user's
- * data.
+ * data. For questions and their answers, see ask.c.
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
@@ -92,12 +92,15 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
 		nint_count(in, why);
 }
 
-/* Reads a message into @ctl. Returns its flow, or NULL if it is malformed or not for a flow. */
-static struct hop_flow *read_message(struct nint_net *in, struct sk_buff *skb,
+/*
+ * Reads a probe behind another vendor's header into @ctl. Returns its flow, or NULL if it is
+ * malformed or not for a flow.
+ */
+static struct hop_flow *read_wrapped(struct nint_net *in, struct sk_buff *skb,
 				     const struct tcphdr *th, unsigned int offset_bytes,
-				     enum int_type type, struct nint_control *ctl)
+				     struct nint_control *ctl)
 {
-	const enum int_fault fault = nint_control_read(skb, offset_bytes, type, ctl);
+	const enum int_fault fault = nint_control_read(skb, offset_bytes, INT_TYPE_PROBE, ctl);
 
 	if (fault) {
 		nint_count_fault(in, fault);
@@ -112,8 +115,16 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 {
 	struct nint_control ctl;
 	struct hop_flow *flow;
+	enum int_fault fault;
 
-	flow = read_message(in, skb, th, offset_bytes, type, &ctl);
+	fault = nint_control_read(skb, offset_bytes, type, &ctl);
+	if (fault) {
+		nint_count_fault(in, fault);
+		return false;
+	}
+	if (unlikely(nint_control_negotiates(&ctl)))
+		return nint_ask_input(in, skb, th, skb->len - offset_bytes, &ctl);
+	flow = find_flow(in, skb, th, &ctl);
 	if (!flow)
 		return false;
 	if (hop_input_is_mangled(skb, th)) {
@@ -148,7 +159,7 @@ static bool take_intmd(struct nint_net *in, struct sk_buff *skb, const struct tc
 
 	if (!nint_control_has_magic(skb, shim_at + v->shim_bytes))
 		return false;
-	flow = read_message(in, skb, th, shim_at + v->shim_bytes, INT_TYPE_PROBE, &ctl);
+	flow = read_wrapped(in, skb, th, shim_at + v->shim_bytes, &ctl);
 	if (!flow)
 		return false;
 	/* A copy is for other purposes. */
@@ -191,7 +202,9 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 	unsigned int offset_bytes = place->offset_bytes + sizeof(struct tcphdr);
 	const struct tcphdr *th;
 
-	if (!hop_flow_any(state->net) || !pskb_may_pull(skb, offset_bytes))
+	/* A question may open the first flow. */
+	if (!(hop_flow_any(state->net) || dscp == nint_dscp_probe) ||
+	    !pskb_may_pull(skb, offset_bytes))
 		return NF_ACCEPT;
 	th = (const struct tcphdr *)(skb->data + place->offset_bytes);
 	offset_bytes = place->offset_bytes + __tcp_hdrlen(th);
@@ -244,7 +257,7 @@ static bool take_ifa(struct nint_net *in, struct sk_buff *skb, const u8 *packet,
 
 	if (v->next != IFA_NEXT_TCP || !nint_control_has_magic(skb, payload_at))
 		return false;
-	flow = read_message(in, skb, th, payload_at, INT_TYPE_PROBE, &ctl);
+	flow = read_wrapped(in, skb, th, payload_at, &ctl);
 	if (!flow)
 		return false;
 	if (is_ifa_mangled(skb, th, v->l4_bytes, payload_at))

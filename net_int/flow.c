@@ -62,7 +62,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
 		WRITE_ONCE(f->lent, lend);
-		f->forward = lend ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
+		f->forward = lend || f->probes_only ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 		f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 		f->format = READ_ONCE(in->format);
@@ -307,32 +307,8 @@ u64 int_flow_syn_sent_ns(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(int_flow_syn_sent_ns);
 
-static enum int_peer peer_at(enum hop_stage stage)
-{
-	switch (stage) {
-	case HOP_STAGE_SUPPORTED:
-		return INT_PEER_SUPPORTED;
-	case HOP_STAGE_UNSUPPORTED:
-	case HOP_STAGE_DOUBTFUL:
-		return INT_PEER_UNSUPPORTED;
-	default:
-		return INT_PEER_UNKNOWN;
-	}
-}
-
 enum int_peer int_flow_peer(const struct int_flow *flow)
 {
-	return peer_at(hop_flow_state_stage(flow));
+	return nint_peer_at(hop_flow_state_stage(flow));
 }
 EXPORT_SYMBOL_GPL(int_flow_peer);
-
-enum int_peer int_flow_negotiate(struct sock *sk)
-{
-	struct nint_net *in = nint_net(sock_net(sk));
-	struct hop_flow_key key;
-
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	return peer_at(hop_output_ask(&nint_handshake_ops, sk, READ_ONCE(in->on) &&
-				      !hop_is_unsupported(&in->unsupported, &key.peer)));
-}
-EXPORT_SYMBOL_GPL(int_flow_negotiate);

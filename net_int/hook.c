@@ -14,7 +14,8 @@ static const struct hop_carrier nint_carrier = {
 };
 
 /*
- * Answers are options and segments of TCP, and data in UDP is found by its flow. GSO packets of
+ * Answers are options and segments of TCP, and data in UDP is found by its flow; a question has the
+ * DSCP of probes, and may open a flow. GSO packets of
  * other namespaces are forwarded even where the carrier is off.
  */
 int nint_hook(void *state)
@@ -26,6 +27,8 @@ int nint_hook(void *state)
 
 	mutex_lock(&lock);
 	wish.segments = in->on;
+	wish.marked = in->on;
+	wish.dscp = nint_dscp_probe;
 	rcu_read_lock();
 	if (in->on && nint_reads(in, TLM_IFA))
 		wish.other = IFA_PROTOCOL;

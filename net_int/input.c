@@ -4,12 +4,11 @@
  * everything behind it sees TCP. A packet that arrived in fragments is processed by the handler of
  * our protocol number, and is then received again without its header.
  *
- * A header is removed only if net.hopcc.int is on. A SYN negotiates, and so does a pure ACK of an
- * established connection of this host; any other packet must belong to a connection that
- * negotiated, and data must have the cookie that only the peer knows. UDP may contain only data.
- * All other packets are left unchanged to the stack, so that TCP below our header cannot be used to
- * bypass a filter; for filters in front of this hook, see hop_input_is_hidden() and
- * hop_input_show().
+ * A header is removed only if net.hopcc.int is on. A SYN negotiates; any other packet must belong
+ * to a connection that negotiated, and data must have the cookie that only the peer knows. UDP may
+ * contain only data. All other packets are left unchanged to the stack, so that TCP below our
+ * header cannot be used to bypass a filter; for filters in front of this hook, see
+ * hop_input_is_hidden() and hop_input_show().
  */
 #include <net/dsfield.h>
 #include <hopcc/core/hop_input.h>
@@ -28,7 +27,6 @@
  * @bytes: length of both, and of the UDP header in front of them
  * @udp: there is a UDP header in front of them
  * @flow: flow of the connection; NULL for a SYN
- * @asks: a HANDSHAKE header on a pure ACK that requests one
  */
 struct nint_shim {
 	union {
@@ -39,11 +37,10 @@ struct nint_shim {
 	unsigned int bytes;
 	bool udp;
 	struct hop_flow *flow;
-	bool asks;
 };
 
 /*
- * @reports: the HANDSHAKE header is an answer, on a SYN-ACK or an ACK
+ * @reports: the HANDSHAKE header is an answer, on a SYN-ACK
  */
 static void learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
 {
@@ -93,49 +90,6 @@ static void receive_synack(const struct nint_shim *shim)
 	learn_handshake(shim->flow, shim, true);
 }
 
-/* Only once, as for a SYN. The RTT of these ACKs is not measured, so their queues are ignored. */
-static void learn_late_handshake(struct hop_flow *flow, const struct nint_shim *shim)
-{
-	struct int_flow *f = hop_flow_state(flow);
-
-	if (READ_ONCE(f->peer_cookie))
-		return;
-	learn_handshake(flow, shim, !shim->asks);
-	WRITE_ONCE(f->met.queues_ns, 0);
-	WRITE_ONCE(f->peer_met.queues_ns, 0);
-}
-
-/* The peer has chosen a congestion control with telemetry after the handshake. */
-static void receive_question(struct nint_net *in, const struct hop_flow_key *key,
-			     const struct nint_shim *shim)
-{
-	struct hop_flow *flow;
-
-	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
-		nint_count(in, INT_COUNT_AVOIDED);
-		return;
-	}
-	flow = hop_input_receive_question(&nint_handshake_ops, key);
-	if (!flow) {
-		nint_count(in, INT_COUNT_IN_NO_FLOW);
-		return;
-	}
-	learn_late_handshake(flow, shim);
-	hop_input_answer_now(key);
-}
-
-/* A HANDSHAKE header on a pure ACK. */
-static void receive_late_handshake(struct nint_net *in, const struct hop_flow_key *key,
-				   const struct nint_shim *shim)
-{
-	if (shim->asks) {
-		receive_question(in, key, shim);
-		return;
-	}
-	learn_late_handshake(shim->flow, shim);
-	hop_flow_event(shim->flow, HOP_EVENT_HEADER_IN);
-}
-
 static void receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 			 const struct nint_shim *shim, unsigned int payload_bytes)
 {
@@ -172,9 +126,7 @@ static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_
 	}
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
-	if (!th->syn)
-		receive_late_handshake(in, &key, shim);
-	else if (shim->flow)
+	if (shim->flow)
 		receive_synack(shim);
 	else
 		receive_syn(in, &key, shim);
@@ -221,41 +173,23 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 	return uh->check ? INT_COUNT_IN_BAD_SUM : INT_COUNTS;
 }
 
-/* Checks if a HANDSHAKE header on an ACK may be removed. @segment_bytes: TCP header and data */
-static unsigned int check_late_handshake(const struct hop_flow_key *key, const struct tcphdr *th,
-					 unsigned int segment_bytes, struct nint_shim *shim)
-{
-	unsigned int hdr_bytes = __tcp_hdrlen(th);
-
-	if (segment_bytes != hdr_bytes || !th->ack || th->fin)
-		return INT_COUNT_BAD + INT_BAD_TYPE;
-	shim->asks = shim->hdr.flags & INT_FLAG_ASKS;
-	if (!hop_input_may_ask(key, th, 0) ||
-	    (!shim->asks && !(shim->flow && hop_is_negotiated(hop_flow_stage(shim->flow)))))
-		return INT_COUNT_IN_NO_FLOW;
-	return INT_COUNTS;
-}
-
 /*
- * Checks if a header may be removed. @th: TCP header behind it; @segment_bytes: TCP header and
- * data. Returns the counter of the reason if it must stay; INT_COUNTS if it may be removed: then
- * @shim->flow is set.
+ * Checks if a header may be removed. @th: TCP header behind it. Returns the counter of the reason
+ * if it must stay; INT_COUNTS if it may be removed: then @shim->flow is set.
  */
 static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
-				  unsigned int segment_bytes, struct nint_shim *shim)
+				  struct nint_shim *shim)
 {
 	const bool handshake = shim->hdr.type == INT_TYPE_HANDSHAKE;
 	const struct int_flow *f;
 	struct hop_flow_key key;
 
-	if (th->rst || (!handshake && th->syn) || (handshake && shim->udp))
+	if (th->rst || handshake != th->syn || (handshake && shim->udp))
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (th->syn && !th->ack)
 		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	shim->flow = hop_flow_find(&key);
-	if (handshake && !th->syn)
-		return check_late_handshake(&key, th, segment_bytes, shim);
 	if (!shim->flow)
 		return INT_COUNT_IN_NO_FLOW;
 	if (handshake)
@@ -275,7 +209,6 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 	unsigned int before_bytes = 0, why;
 
 	shim->flow = NULL;
-	shim->asks = false;
 	shim->udp = place->next == IPPROTO_UDP;
 	if (shim->udp) {
 		before_bytes = sizeof(struct udphdr);
@@ -288,8 +221,7 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 		return why;
 	shim->bytes += before_bytes;
 	why = check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
-							 shim->bytes),
-			    skb->len - place->offset_bytes - shim->bytes, shim);
+							 shim->bytes), shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
 	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HANDSHAKE))
 		return INT_COUNT_IN_HIDDEN;

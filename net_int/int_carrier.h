@@ -46,6 +46,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <hopcc/lib/hop_discover.h>
 #include <hopcc/lib/hpcc.h>
 #include <hopcc/wire/int.h>
 #include <hopcc/flow/int_flow.h>
@@ -493,6 +494,19 @@ struct nint_met nint_met_by_report(const struct int_hdr *h);
  * Return: at most INT_SLOTS_MAX.
  */
 unsigned int nint_slots_for(unsigned int slots, unsigned int hops);
+
+static inline enum int_peer nint_peer_at(enum hop_stage stage)
+{
+	switch (stage) {
+	case HOP_STAGE_SUPPORTED:
+		return INT_PEER_SUPPORTED;
+	case HOP_STAGE_UNSUPPORTED:
+	case HOP_STAGE_DOUBTFUL:
+		return INT_PEER_UNSUPPORTED;
+	default:
+		return INT_PEER_UNKNOWN;
+	}
+}
 
 /* TCP option for answers in ACKs, RFC 6994: 16 bytes. */
 #define INT_OPT_KIND		253

@@ -8,6 +8,7 @@
 #include <linux/module.h>
 
 #include "int_carrier.c"
+#include "int_question.h"
 #include "int_receiver.h"
 
 #define MS 1000000ULL
@@ -681,6 +682,68 @@ static void scale_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
 }
 
+/* A question with records of two hops, and what its answer returns. */
+static void question_test(struct kunit *test)
+{
+	const u64 cookie = 0x1122334455667788ULL, peer_cookie = 0x99aabbccddeeff00ULL;
+	const struct int_record r = { .speed = 2, .qlen_units = 7 };
+	struct nint_control question, reply;
+
+	nint_control_write_question(&question, cookie, 3);
+	KUNIT_EXPECT_EQ(test, int_check(&question.hdr, sizeof(question.room)), INT_OK);
+	KUNIT_EXPECT_EQ(test, question.hdr.type, INT_TYPE_PROBE);
+	KUNIT_EXPECT_EQ(test, int_slots(&question.hdr), 3U);
+	KUNIT_EXPECT_TRUE(test, nint_control_negotiates(&question));
+	KUNIT_EXPECT_TRUE(test, nint_control_may_ask(&question));
+	KUNIT_EXPECT_EQ(test, nint_control_cookie(&question), cookie);
+	question.hdr.path = cpu_to_be32(2U << INT_HOPS_SHIFT | 5U << INT_PATH_ID_SHIFT);
+	question.hdr.flags = INT_FLAG_SMALL;
+	question.hdr.record[0] = int_pack(&r);
+	nint_control_write_reply(&reply, &question.hdr, peer_cookie, cookie);
+	KUNIT_EXPECT_EQ(test, int_check(&reply.hdr, sizeof(reply.room)), INT_OK);
+	KUNIT_EXPECT_EQ(test, reply.hdr.type, INT_TYPE_ECHO);
+	KUNIT_EXPECT_EQ(test, reply.hdr.flags, 0);
+	KUNIT_EXPECT_EQ(test, int_hops(&reply.hdr), 2U);
+	KUNIT_EXPECT_EQ(test, int_path_id(&reply.hdr), 5U);
+	KUNIT_EXPECT_EQ(test, int_unpack(reply.hdr.record[0]).qlen_units, 7U);
+	KUNIT_EXPECT_TRUE(test, nint_control_negotiates(&reply));
+	KUNIT_EXPECT_FALSE(test, nint_control_may_ask(&reply));
+	KUNIT_EXPECT_EQ(test, nint_control_cookie(&reply), peer_cookie);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(reply.msg.cookie), cookie);
+	nint_control_write_reply(&reply, NULL, peer_cookie, cookie);
+	KUNIT_EXPECT_EQ(test, int_slots(&reply.hdr), 0U);
+	KUNIT_EXPECT_EQ(test, int_hops(&reply.hdr), 0U);
+	nint_control_write_question(&question, 0, 0);
+	KUNIT_EXPECT_FALSE(test, nint_control_may_ask(&question));
+}
+
+/* Sequence numbers wrap; the peer's window is 4000 bytes. */
+static void question_end_test(struct kunit *test)
+{
+	static const struct {
+		const char *what;
+		u32 since_bytes;
+		bool want;
+		u32 want_bytes;	/* from the start of the recovery */
+	} cases[] = {
+		{ "after a SYN that was sent again", 1, true, 0 },
+		{ "soon after a recovery", 1000, true, 0 },
+		{ "later: too far for the peer's window", 1001, false, 0 },
+		{ "a window later", 4000, false, 0 },
+		{ "more than a window later", 4001, true, 4001 },
+	};
+	u32 end_seq;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, nint_question_end(BEGUN_SEQ + cases[i].since_bytes,
+							    BEGUN_SEQ, 4000, &end_seq),
+				    cases[i].want, "%s", cases[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, end_seq, BEGUN_SEQ + cases[i].want_bytes, "%s",
+				    cases[i].what);
+	}
+}
+
 static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
 	KUNIT_CASE(near_test),
@@ -701,6 +764,8 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(terms_test),
 	KUNIT_CASE(starters_test),
 	KUNIT_CASE(scale_test),
+	KUNIT_CASE(question_test),
+	KUNIT_CASE(question_end_test),
 	{}
 };
 

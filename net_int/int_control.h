@@ -14,21 +14,7 @@
 #include <hopcc/lib/hpcc.h>
 #include <hopcc/wire/int.h>
 
-/**
- * struct nint_control - a control packet (probe or answer)
- * @msg: the message
- * @hdr: the header, validated
- * @room: memory for @hdr and its records
- * @terms: parameters in a probe
- */
-struct nint_control {
-	struct int_msg msg;
-	union {
-		struct int_hdr hdr;
-		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
-	};
-	struct int_terms terms;
-};
+#include "int_question.h"
 
 /**
  * nint_control_has_magic() - check if a payload may be a message

@@ -10,6 +10,7 @@
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
  *	 input.c, control.c  --------+            +-> output.c: handshake, inband
  *	   answer.c: back it goes                     probe.c: a probe beside the data
+ *	   ask.c: a connection that is established negotiates, by a question beside the data
  *
  * It negotiates for sockets whose congestion control net.hopcc.int_cc names, and answers peers that
  * negotiate. A malformed header, or one that was not negotiated, is left unchanged to the stack,

@@ -62,7 +62,7 @@ enum nint_reverse {
 
 /**
  * enum int_count - counters per netns; the names are in int_count_names[]
- * @INT_COUNT_IN_HANDSHAKE: SYNs, SYN-ACKs and pure ACKs received with a header
+ * @INT_COUNT_IN_HANDSHAKE: SYNs and SYN-ACKs received with a header, questions and their answers
  * @INT_COUNT_IN_DATA: headers removed from received data
  * @INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
  * @INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
@@ -72,13 +72,15 @@ enum nint_reverse {
  * @INT_COUNT_IN_ANSWER: answer packets received
  * @INT_COUNT_IN_OPTION: answers received in ACKs
  * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (left in place) and control
- *	packets for connections that have not negotiated telemetry
+ *	packets for connections that have not negotiated telemetry; questions and their answers
+ *	(left to TCP) that are not old segments of an established connection
  * @INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum; packets to our UDP
  *	port that have a UDP checksum, left to the stack
  * @INT_COUNT_IN_BAD_COOKIE: headers (left in place) and control packets (left to TCP) from a sender
  *	that has not read our cookie
  * @INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
- * @INT_COUNT_IN_OLD: answers that were reordered or replayed
+ * @INT_COUNT_IN_OLD: answers that were reordered or replayed; questions (left to TCP) after the
+ *	first HOP_LATE_ASKS of a connection
  * @INT_COUNT_IN_FORGED: answers to packets that were never sent
  * @INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
  * @INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
@@ -99,7 +101,7 @@ enum nint_reverse {
  * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
  * @INT_COUNT_BAD_NEXT: headers that are not followed by TCP
- * @INT_COUNT_OUT_HANDSHAKE: SYNs, SYN-ACKs and pure ACKs sent with a header
+ * @INT_COUNT_OUT_HANDSHAKE: SYNs and SYN-ACKs sent with a header, questions and their answers
  * @INT_COUNT_OUT_DATA: headers added to data
  * @INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
  * @INT_COUNT_OUT_PROBE: probes sent
@@ -272,6 +274,8 @@ struct nint_net {
  * @format: enum nint_format, as it was when @sk started to use telemetry
  * @foreign: state for telemetry of other vendors; NULL: none was received
  * @stopped: the flow is about to be freed, and must not get @foreign any more
+ * @probes_only: a question has negotiated, so the path may not pass headers
+ * @questions: number of questions received
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
  * @answer_slots: number of slots in the header of @answer
  * @answer_records: number of records in them
@@ -309,6 +313,8 @@ struct int_flow {
 	u8 slots;
 	u8 format;
 	bool stopped;
+	bool probes_only;
+	u8 questions;
 	u8 hops;
 	u8 answer_slots;
 	u8 answer_records;
@@ -389,6 +395,12 @@ void nint_knobs_default(struct nint_net *in);
 int nint_flow_join(struct sock *sk);
 void nint_flow_leave(struct sock *sk);
 
+/* ask.c */
+bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, struct sock *sk,
+		     u32 *end_seq);
+bool nint_ask_input(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
+		    unsigned int payload_bytes, const struct nint_control *ctl);
+
 /* hook.c */
 int nint_hook(void *state);
 void nint_unhook(struct net *net);
@@ -442,6 +454,8 @@ static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 
 /* answer.c */
+void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
+		      const struct nint_control *ctl, enum nint_count as);
 void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		 const struct nint_arrival *arrival);
 
@@ -449,6 +463,9 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
 void nint_give_up(struct nint_net *in, struct hop_flow *flow);
+void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+		   struct sock *sk, struct hop_flow *flow, u32 end_seq,
+		   const struct nf_hook_state *state);
 
 /* option.c */
 void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,

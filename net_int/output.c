@@ -49,12 +49,9 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
 	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
 }
 
-/*
- * A HELLO that answers one, on a SYN-ACK or an ACK, also reports hops and queues of the other's
- * path.
- */
+/* The header of a SYN-ACK also reports hops and queues of the SYN's path. */
 static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			   struct hop_flow *flow, u8 flags)
+			   struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	const unsigned int slots = READ_ONCE(in->slots);
@@ -62,9 +59,9 @@ static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struc
 
 	if (!h)
 		return;
-	write_shim(h, INT_TYPE_HANDSHAKE, flags, slots, f->cookie >> 32, f->cookie);
+	write_shim(h, INT_TYPE_HANDSHAKE, 0, slots, f->cookie >> 32, f->cookie);
 	/* A receiver that reports only ratios must not reveal hops and queues. */
-	if (seg->ack && !(flags & INT_FLAG_ASKS) && !READ_ONCE(in->anonymous))
+	if (seg->ack && !READ_ONCE(in->anonymous))
 		nint_report_syn(h, &f->peer_met);
 	nint_count(in, INT_COUNT_OUT_HANDSHAKE);
 	trace_int_header_out(&flow->key, h, 0, 0);
@@ -233,23 +230,6 @@ static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 					    hop_peek(tcp_sk(sk)->snd_una));
 }
 
-/* A pure ACK of any socket. */
-static void output_ack(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow)
-{
-	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
-	case HOP_LATE_QUESTION:
-		send_handshake(in, skb, seg, flow, INT_FLAG_ASKS);
-		break;
-	case HOP_LATE_ANSWER:
-		send_handshake(in, skb, seg, flow, 0);
-		break;
-	case HOP_LATE_NONE:
-		nint_option_insert(in, skb, seg, flow);
-		break;
-	}
-}
-
 static void output_established(struct nint_net *in, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct sock *sk,
 			       const struct nf_hook_state *state)
@@ -257,6 +237,7 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 	const struct int_flow *f;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
+	u32 end_seq;
 
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
@@ -270,9 +251,11 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 		hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	f = hop_flow_state(flow);
 	if (!seg->payload_bytes)
-		output_ack(in, skb, seg, flow);
+		nint_option_insert(in, skb, seg, flow);
 	else if (READ_ONCE(f->sk) == sk)
 		output_data(in, skb, seg, sk, flow, state);
+	else if (nint_should_ask(flow, skb, sk, &end_seq))
+		nint_question(in, skb, seg, sk, flow, end_seq, state);
 }
 
 static void output_handshake(struct nint_net *in, struct sk_buff *skb,
@@ -290,7 +273,7 @@ static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 	if (!seg->ack)
 		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
 			   skb->skb_mstamp_ns);
-	send_handshake(in, skb, seg, flow, 0);
+	send_handshake(in, skb, seg, flow);
 }
 
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,

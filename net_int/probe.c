@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
- * must use the same path and queue. It is sent directly in front of that packet and passes only the
- * hooks of devices, so it does not come back here.
+ * Probes, sections 6.2.1 and 7.2, and questions, which have the form of a probe. A probe is built
+ * from a data packet that is being sent, since it must use the same path and queue. It is sent
+ * directly in front of that packet and passes only the hooks of devices, so it does not come back
+ * here.
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
@@ -202,6 +203,28 @@ static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
 	return ntohl(th->seq) + seg->payload_bytes;
 }
 
+/*
+ * Sends a probe in front of @skb. @una: the sequence number behind it. Returns false if there is no
+ * memory.
+ */
+static bool send(const struct nint_control *ctl, struct sk_buff *skb,
+		 const struct hop_segment *seg, struct sock *sk, const struct int_flow *f, u32 una,
+		 const struct nf_hook_state *state)
+{
+	const unsigned int slots = int_slots(&ctl->hdr);
+	unsigned int growth_bytes, headroom_bytes;
+	struct sk_buff *probe;
+
+	headroom_bytes = seg->place.offset_bytes + nint_wrap_bytes(f, skb, slots, &growth_bytes);
+	probe = nint_control_alloc(tcp_of(skb, seg), una - nint_wrap_tcp_bytes(f, skb, slots),
+				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
+	if (!probe)
+		return false;
+	build(probe, skb, seg, sk, f, slots);
+	state->okfn(state->net, sk, probe);
+	return true;
+}
+
 /* The socket uses telemetry, and is locked because it is sending. */
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
@@ -209,9 +232,7 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	const struct tcphdr *th = tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_flow *f = hop_flow_state(flow);
-	unsigned int growth_bytes, headroom_bytes;
 	struct nint_control ctl;
-	struct sk_buff *probe;
 	u32 seq;
 
 	switch (prepare(f, skb, seg, sk, &ctl)) {
@@ -232,17 +253,29 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	/* A receiver that reports only ratios must not reveal queues. */
 	if (READ_ONCE(in->anonymous))
 		ctl.msg.flows = 0;
-	headroom_bytes = seg->place.offset_bytes +
-			 nint_wrap_bytes(f, skb, int_slots(&ctl.hdr), &growth_bytes);
-	probe = nint_control_alloc(th, tp->snd_una - nint_wrap_tcp_bytes(f, skb,
-									 int_slots(&ctl.hdr)),
-				   &ctl.msg, &ctl.hdr, &ctl.terms, headroom_bytes);
-	if (!probe) {
-		nint_count(in, INT_COUNT_NO_MEMORY);
+	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
+	nint_count(in, send(&ctl, skb, seg, sk, f, tp->snd_una, state) ? INT_COUNT_OUT_PROBE :
+									  INT_COUNT_NO_MEMORY);
+}
+
+/*
+ * The socket's congestion control waits for an answer, and is locked because it is sending.
+ * @end_seq: the sequence number behind the question.
+ */
+void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+		   struct sock *sk, struct hop_flow *flow, u32 end_seq,
+		   const struct nf_hook_state *state)
+{
+	const unsigned int slots = READ_ONCE(in->slots);
+	const struct int_flow *f = hop_flow_state(flow);
+	struct nint_control ctl;
+
+	if (!has_room(skb, seg, f, INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
+		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	build(probe, skb, seg, sk, f, int_slots(&ctl.hdr));
-	nint_count(in, INT_COUNT_OUT_PROBE);
-	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	state->okfn(state->net, sk, probe);
+	nint_control_write_question(&ctl, f->cookie, slots);
+	trace_int_header_out(&flow->key, &ctl.hdr, 0, 0);
+	nint_count(in, send(&ctl, skb, seg, sk, f, end_seq, state) ? INT_COUNT_OUT_HANDSHAKE :
+								      INT_COUNT_NO_MEMORY);
 }

@@ -537,7 +537,10 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
 	hpccpp_ask(hs, law);
 }
 
-/* Uses Reno; if HPCC++ was chosen on an established connection, only until the peer answers. */
+/*
+ * Uses Reno; only until the peer answers if HPCC++ was selected on an established connection, or if
+ * the SYN with a header was lost.
+ */
 static void hpccpp_ask_late(struct sock *sk)
 {
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, int_flow_negotiate(sk) == INT_PEER_UNKNOWN ?

@@ -22,7 +22,7 @@ from hosts import close, connect, sysctl
 ETH_P_ALL, SOL_PACKET, PACKET_OUTGOING = 3, 263, 4
 HOP, TCP, UDP, GRE, XCP, IFA, INT = 0, 6, 17, 47, 63, 253, 254
 TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
-KINDS = ("records", "summary", "ratio", "window")
+KINDS = ("records", "summary", "ratio", "window", "handshake")
 
 
 class Sniffer:

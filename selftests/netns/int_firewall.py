@@ -2,21 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """Telemetry's carrier beside conntrack: stateful firewalls and NAT on the hosts and on
 the router between them, and routers that rewrite or drop DSCPs. Prints TAP. Needs
-root, nft and the path of int_drive.ko; all is in network namespaces of its own.
+root, nft, the modules and the path of int_drive.ko; all is in network namespaces of its own.
 
     a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import socket
+import struct
 import sys
 import time
 
 import hosts
 from hosts import Stream, connect, run, sysctl, transfer
+from late_choice import UNDO, name_of
 from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
     ROUTER, ROUTER_STATEFUL, ROUTER_TCP_ONLY, SERVICE
 
 MB = 1 << 20
 CC = "int_drive"
+# Of struct tcp_info: RTT in us; of the port: 100 Mbit/s, so that 25 kB are 2 ms.
+TCPI_RTT, BASE_RTT_US, QUEUE_US = 68, 2000, 2000
 
 tap = hosts.Tap()
 
@@ -69,6 +73,27 @@ table inet user {
 		meta l4proto tcp ip6 dscp 0x0a counter comment "user"
 		meta l4proto tcp ip dscp != 0x0a counter comment "other"
 		meta l4proto tcp ip6 dscp != 0x0a counter comment "other"
+	}
+}
+"""
+
+
+# The gateway of a service: its own firewall drops what it does not translate.
+DNAT_DROPS = FORWARD_PORTS + """
+table inet own {
+	chain input {
+		type filter hook input priority 0; policy drop;
+		icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+	}
+}
+"""
+
+# No ICMP error reveals to the sender that the peer does not know the protocol.
+DROPS_PROTOCOL = """
+table inet router {
+	chain forward {
+		type filter hook forward priority 0; policy accept;
+		meta l4proto 254 drop
 	}
 }
 """
@@ -131,6 +156,77 @@ def without(version, name, limit_s, **options):
               f"{took:.3f} s")
 
 
+class Sent:
+    """What became of a stream of hpccpp through a port of 100 Mbit/s."""
+
+    def __init__(self, version, total=20 * MB, cc="hpccpp", **options):
+        before, start = hosts.counts("a", "int"), time.monotonic()
+        undone = sum(hosts.netstat("a", name) for name in UNDO)
+        source, sink = connect(version, cc=cc, **options)
+        self.took, self.rtts_us = time.monotonic() - start, []
+        start = time.monotonic()
+        self.exact = transfer([Stream(source, sink, total)], step_s=0.01,
+                              meanwhile=lambda _: self.rtts_us.append(self.info(source, TCPI_RTT)))
+        self.seconds = time.monotonic() - start
+        self.name, self.retrans = name_of(source), self.info(source, 100)
+        self.undone = sum(hosts.netstat("a", name) for name in UNDO) - undone
+        self.got = hosts.since("a", before, "int")
+        hosts.close(source, sink)
+        time.sleep(1)
+        # Without its start, when the connection is still Reno.
+        self.rtt_us = max(self.rtts_us[len(self.rtts_us) // 4:])
+        self.words = (f"opened in {self.took * 1000:.1f} ms, {self.seconds:.2f} s, "
+                      f"{self.got['out_handshake']} handshakes, {self.got['in_answer']} answers, "
+                      f"RTT {self.rtt_us} us, {self.retrans} lost, {self.undone} undone, {self.name}")
+
+    @staticmethod
+    def info(sock, offset):
+        return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104),
+                                  offset)[0]
+
+
+def port():
+    """A bottleneck that writes records, in place of netem."""
+    hosts.run("modprobe tcp_hpccpp", check=False)
+    for dev in ("r-a", "r-b"):
+        run(f"tc -n r qdisc replace dev {dev} root handle 1: link rate 100mbit delay 500us overhead 24")
+        run(f"tc -n r qdisc replace dev {dev} parent 1:1 handle 10: int rate 100mbit overhead 24 switch_id 1")
+    for name in ("a", "b"):
+        sysctl(name, "hopcc/int_cc", "hpccpp")
+        sysctl(name, "ipv4/tcp_rmem", "4096 131072 1048576")
+
+
+def asked(version, name, **options):
+    """The first connection loses its SYN once; then both have telemetry, and a short queue."""
+    port()
+    for when, low_s, high_s, handshakes in (("first", 0.125, 0.2, 2), ("again", 0, 0.01, 1)):
+        r = Sent(version, **options)
+        tap.claim(f"IPv{version} {name}, {when}: exact, telemetry, a short queue, nothing lost",
+                  r.exact and low_s <= r.took <= high_s and r.name == "hpccpp" and
+                  r.got["peer_supported"] == 1 and r.got["in_answer"] > 100 and
+                  r.got["out_handshake"] == handshakes and r.rtt_us < BASE_RTT_US + QUEUE_US and
+                  not r.retrans - (when == "first") and not r.undone, r.words)
+
+
+def gateway(version, claims, *arguments):
+    """The gateway translates a service's port, and has no carrier itself."""
+    sysctl("r", "hopcc/int", 0)
+    claims(version, *arguments, to=ROUTER)
+
+
+def not_asked(version):
+    """A peer without net_int: three questions, which cost nothing; the next connection asks none."""
+    port()
+    sysctl("b", "hopcc/int", 0)
+    reno = Sent(version, cc="reno")
+    for when, handshakes, lost in (("first", 4, 1), ("again", 0, 0)):
+        r = Sent(version)
+        tap.claim(f"IPv{version} peer without the carrier behind a filter, {when}: exact, Reno, nothing lost",
+                  r.exact and r.name == "hpccpp-reno" and not r.got["in_answer"] and
+                  r.got["out_handshake"] == handshakes and r.retrans <= reno.retrans + lost and
+                  not r.undone and r.seconds < reno.seconds * 1.02, f"{r.words}; Reno: {reno.words}")
+
+
 def nat_begins(version):
     """As in xcp_firewall.py; of telemetry the handshake only has a header."""
     by_probes(version, "router with conntrack")
@@ -176,11 +272,14 @@ CASES = (
     ({"a": HOST_FIREWALL, "b": HOST_FIREWALL}, firewalls_on_hosts),
     ({"r": ROUTER_LETS_INT}, lambda v: by_probes(v, "router that passes what it knows")),
     ({"r": ROUTER_STRICT}, lambda v: by_probes(v, "router that drops what is invalid")),
-    ({"r": ROUTER_TCP_ONLY}, lambda v: without(v, "router passes TCP only", 0.2)),
-    ({"r": MASQUERADE}, lambda v: without(v, "source NAT on the router", 0.2)),
+    ({"r": ROUTER_TCP_ONLY}, lambda v: asked(v, "router passes TCP only")),
+    ({"r": MASQUERADE}, lambda v: asked(v, "source NAT on the router")),
+    ({"r": DNAT_DROPS}, lambda v: gateway(v, asked, "destination NAT on the router")),
+    ({"r": DROPS_PROTOCOL}, not_asked),
+    ({"r": ROUTER_TCP_ONLY}, lambda v: without(v, "a congestion control that does not ask", 0.2)),
     ({"r": ROUTER_STATEFUL}, nat_begins),
     ({"r": FORWARD_PORTS},
-     lambda v: without(v, "destination NAT on the router", 0.1, to=ROUTER)),
+     lambda v: gateway(v, without, "destination NAT on the router, refused by ICMP", 0.1)),
     ({"a": OWN_DNAT}, lambda v: without(v, "destination NAT on the host", 0.2, to=SERVICE)),
     ({"r": REWRITE}, lambda v: given_up(v, "router rewrites the probes' DSCP")),
     ({"r": DROP}, lambda v: given_up(v, "router drops the probes' DSCP")),

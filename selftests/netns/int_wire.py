@@ -22,7 +22,7 @@ from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
 HELLO, DATA, PROBE, ECHO = 1, 2, 3, 4
-RECORDS, SUMMARY, RATIO, WINDOW = range(4)
+RECORDS, SUMMARY, RATIO, WINDOW, HANDSHAKE = range(5)
 MSS = Peer.MSS
 PORT = 65108
 DSCP_DATA, DSCP_PROBE, DSCP_RESPONSE = 0x17, 0x1b, 0x1f
@@ -80,8 +80,8 @@ def record(speed=9, ts=0, tx=0, qlen=0):
     return speed << 60 | (ts & 0xffffff) << 36 | (tx & 0xfffff) << 16 | qlen
 
 
-def hello(cookie=COOKIE, flags=0):
-    return header(HELLO, flags=flags) + struct.pack("!Q", cookie)
+def hello(cookie=COOKIE):
+    return header(HELLO) + struct.pack("!Q", cookie)
 
 
 def data_shim(number, cookie, **options):
@@ -100,6 +100,12 @@ TERMS = struct.pack("!IIHH", 1250000, 996147, 0, 100)
 def probe(number, cookie, slots=2, hops=0, path=0, records=(), flags=0, **options):
     return message(number, cookie, **options) + \
         header(PROBE, slots, flags, hops, path, records, following=0) + TERMS
+
+
+def question(cookie=COOKIE, of_peer=0, slots=2, kind=HANDSHAKE, rest=bytes(12), **fields):
+    """The payload of a segment that negotiates on an established connection."""
+    return message(0, of_peer, t_ns=0, wnd=0, kind=kind, tag=cookie) + \
+        header(PROBE, slots, following=0, **fields) + rest
 
 
 class Message:
@@ -624,7 +630,9 @@ def hostile(caller, version, m):
         ("a wrong cookie", {"cookie": caller.cookie ^ 1}, "in_bad_cookie"),
         ("the next id", {"number": (m.id + 1) % 2**32}, "in_forged"),
         ("an old id", {"number": (m.id - 65536) % 2**32}, "in_forged"),
-        ("kind 4", {"kind": 4}, "bad_slots"),
+        ("kind 5", {"kind": 5}, "bad_slots"),
+        ("one to a question, without a cookie", {"kind": HANDSHAKE}, "in_bad_cookie"),
+        ("one to a question, of one that has negotiated", {"kind": HANDSHAKE, "tag": 1}, "in_old"),
         ("a summary of five", {"kind": SUMMARY}, "bad_slots"),
     )
     for what, options, counter in cases:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """A congestion control that is chosen when the connection is established, as iperf3 -C does:
-ACKs negotiate XCP, telemetry and CSIG. Prints TAP.
+ACKs negotiate XCP and CSIG, and segments of TCP negotiate telemetry. Prints TAP.
 
     a ---- [r-a] r [r-b] ---- b		both ports: 100 Mbit/s, 500 us, xcp, int or csig
 
@@ -13,7 +13,7 @@ import sys
 import time
 
 import hosts
-from hosts import Stream, connect, counts, run, since, sysctl, transfer
+from hosts import Stream, connect, counts, netstat, run, since, sysctl, transfer
 from xcp_firewall import nft
 
 MB = 1 << 20
@@ -22,6 +22,8 @@ CARRIERS = {"xcp": ("xcp", "out_data", "out_syn"), "hpccpp": ("int", "out_probe"
             "csig": ("csig", "out_tag", "out_handshake")}
 # csig without CSIG goes by the path's delay, and keeps its name: cwnd_gain is 4 and more.
 TCP_CC_INFO, ONE, PATH = 26, 256, 4
+# Reductions of the window that TCP took back.
+UNDO = ("TCPDSACKUndo", "TCPFullUndo", "TCPPartialUndo", "TCPLossUndo")
 
 tap = hosts.Tap()
 
@@ -29,7 +31,9 @@ DROP = """
 table inet lossy {
 	chain forward {
 		type filter hook forward priority 0; policy accept;
-		meta l4proto { 63, 254 } drop
+		meta l4proto 63 drop
+		ip dscp 0x1b drop
+		ip6 dscp 0x1b drop
 		tcp option 253 exists drop
 	}
 }
@@ -73,32 +77,78 @@ def choose(sock, cc):
 class Run:
     """A connection that starts with cubic: what became of it."""
 
-    def __init__(self, version, cc, total=5 * MB, passive=False, meanwhile=None, names=None):
+    def __init__(self, version, cc, total=5 * MB, passive=False, meanwhile=None, names=None,
+                 prepare=None):
         carrier = CARRIERS[cc][0]
         sender = "b" if passive else "a"
-        before = counts(sender, carrier)
+        before, undone = counts(sender, carrier), sum(netstat(sender, name) for name in UNDO)
         ends = connect(version, cc="cubic")
         source, sink = reversed(ends) if passive else ends
         self.quiet = not any(since(sender, before, carrier).values())
         for name in names or (cc,):
             choose(source, name)
-        if meanwhile:
-            meanwhile()
-        self.exact = transfer([Stream(source, sink, total)])
+        if prepare:
+            prepare(source)
+        self.exact = transfer([Stream(source, sink, total)], meanwhile=meanwhile)
         self.name, self.fell = name_of(source), falls_to(source, cc)
         self.got = since(sender, before, carrier)
+        self.undone = sum(netstat(sender, name) for name in UNDO) - undone
         self.retrans, = struct.unpack_from("I", source.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO,
                                                                   104), 100)
         hosts.close(*ends)
         time.sleep(0.1)
 
 
+class Healed:
+    """Nothing is dropped any more once data has arrived; telemetry asks beside the first data."""
+    done = False
+
+    def __call__(self, received):
+        if received and not self.done:
+            nft("r", "flush ruleset")
+            self.done = True
+
+
 def works(version, cc, what, **options):
     r = Run(version, cc, **options)
-    tap.claim(f"IPv{version} {cc} {what}: cubic without a header, then negotiated by one ACK",
+    tap.claim(f"IPv{version} {cc} {what}: cubic without a header, then negotiated",
               r.quiet and r.exact and r.name == cc and not r.fell and r.got["peer_supported"] == 1 and
               r.got[CARRIERS[cc][1]] > 10,
               f"{r.name}, {r.got['peer_supported']}, {r.got[CARRIERS[cc][1]]} headers or probes")
+
+
+LOSES_THREE = """
+table inet lossy {
+	chain forward {
+		type filter hook forward priority 0; policy accept;
+		ct original packets 20-22 meta length > 1000 drop
+	}
+}
+"""
+
+
+def beside_losses(version):
+    """The peer's TCP reports each question as received twice, which must not undo the recovery of three
+    lost packets.
+    """
+    socks = []
+
+    def choose_later(received):
+        if received > MB // 10 and socks:
+            choose(socks.pop(), "hpccpp")
+
+    nft("r", LOSES_THREE)
+    hosts.sysctl("r", "netfilter/nf_conntrack_acct", 1)
+    # Each packet is one for conntrack.
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
+    r = Run(version, "hpccpp", names=("cubic",), meanwhile=choose_later, total=20 * MB,
+            prepare=socks.append)
+    tap.claim(f"IPv{version} hpccpp asks a peer without the carrier after losses: nothing is undone",
+              r.exact and r.fell and r.got["out_handshake"] == 3 and r.retrans == 3 and not r.undone,
+              f"{r.name}, {r.got['out_handshake']} questions, {r.retrans} lost, {r.undone} undone")
+    hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 1)
+    nft("r", "flush ruleset")
+    time.sleep(61)
 
 
 def falls_back(version, cc, what, asked, **options):
@@ -107,7 +157,8 @@ def falls_back(version, cc, what, asked, **options):
         sent = r.got[CARRIERS[cc][2]]
         tap.claim(f"IPv{version} {cc} {what}, {when}: exact, without headers, no packet is lost",
                   r.exact and r.fell and r.got["peer_unsupported"] == silent and sent == headers and
-                  not r.retrans, f"{r.name}, {sent} ACKs asked, {r.retrans} lost")
+                  not r.retrans and not r.undone,
+                  f"{r.name}, {sent} questions, {r.retrans} lost, {r.undone} undone")
 
 
 def cases(version, cc):
@@ -115,10 +166,13 @@ def cases(version, cc):
     works(version, cc, "chosen behind accept()", passive=True)
     works(version, cc, "chosen, left and chosen again", names=(cc, "cubic", cc))
     nft("r", DROP)
-    works(version, cc, "first question lost", meanwhile=lambda: nft("r", "flush ruleset"))
+    works(version, cc, "first question lost", meanwhile=Healed())
     sysctl("b", "hopcc/" + CARRIERS[cc][0], 0)
-    # By ICMP the peer says at once that it does not know the protocol; an option it passes over.
-    falls_back(version, cc, "carrier off at the peer", 3 if cc == "csig" else 1)
+    # By ICMP the peer says at once that it does not know XCP's protocol; the others it passes over.
+    falls_back(version, cc, "carrier off at the peer", 1 if cc == "xcp" else 3)
+    if cc == "hpccpp":
+        time.sleep(61)
+        beside_losses(version)
     sysctl("b", "hopcc/" + CARRIERS[cc][0], 2 if cc == "csig" else 1)
     time.sleep(61)
     nft("r", DROP)

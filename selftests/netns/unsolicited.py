@@ -24,7 +24,7 @@ import shims
 import wire
 import xcp_wire
 import xdp
-from int_wire import INT, PORT, data_shim, header as int_header, hello, in_udp
+from int_wire import DSCP_PROBE, INT, PORT, data_shim, header as int_header, hello, in_udp, question
 from shims import finish, fragments, insert, ip_bytes, next_of, set_next
 from wire import ACK, PSH, RST, SYN, Peer
 from xcp_wire import UNKNOWN, XCP, header as xcp_header
@@ -108,8 +108,6 @@ def in_xcp(data, shim=None):
 
 
 # Name, carrier, function that adds a header to a SYN, True if that negotiates.
-ASKS = 0x40                      # flag of a HELLO header on an ACK
-
 HELLOS = (
     ("below 254", "int", lambda data: in_int(data, hello()), True),
     ("below 254, as data", "int", lambda data: in_int(data, data_shim(1, 0)), False),
@@ -307,9 +305,64 @@ def resets(tun, version, listener):
 
 # Name, carrier, function that makes an ACK of an established connection ask.
 QUESTIONS = (
-    ("below 254", "int", lambda data: in_int(data, hello(flags=ASKS))),
     ("below 63", "xcp", lambda data: in_xcp(data, UNKNOWN)),
 )
+
+
+def segment(end, payload, dscp=DSCP_PROBE, **fields):
+    """A control packet: old bytes, as a carrier sends them."""
+    return end.packet(**({"flags": ACK, "pos": -len(payload), "ecn": dscp << 2, "payload": payload} |
+                         fields))
+
+
+def int_questions(tun, version, listener):
+    """Telemetry is asked for by an old segment of an established connection, and by nothing else."""
+    pair, since = Connection(tun, listener, version), Since("int")
+    asks = segment(pair.peer, question())
+    for count in ({"in_handshake": 1, "out_handshake": 1},) * 3 + ({"in_old": 1},):
+        words, got = tun.heard([asks]), since()
+        tap.equal(f"IPv{version} a question: three are answered, the next is TCP's",
+                  (words, {k: v for k, v in got.items() if not k.startswith("flows")}),
+                  ([] if "in_handshake" in count else ["ACK"], count))
+        since = Since("int")
+    tap.claim(f"IPv{version} after questions: plain data arrives", pair.works())
+    pair.close()
+    whole = question()
+    for what, payload, fields, count in (
+            ("beyond the window", whole, {"shift": 1 << 30}, "in_no_flow"),
+            ("before the window", whole, {"shift": -1 << 30}, "in_no_flow"),
+            ("with a byte of new data", whole, {"shift": 1}, "in_no_flow"),
+            ("of what was not sent", whole, {"ack": 1 << 20}, "in_no_flow"),
+            ("with FIN", whole, {"flags": ACK | wire.FIN}, "in_no_flow"),
+            ("without a cookie", question(cookie=0), {}, "in_bad_cookie"),
+            ("with a cookie of the receiver", question(of_peer=1), {}, "in_bad_cookie"),
+            ("of another kind", question(kind=5), {}, "in_no_flow"),
+            ("with the DSCP of answers", whole, {"dscp": int_wire.DSCP_RESPONSE}, "bad_type"),
+            ("without terms", question(rest=b""), {}, "bad_length"),
+            ("of 15 slots, cut", question(slots=15)[:100], {}, "bad_truncated"),
+            ("with a pathID of no hop", question(path=7), {}, "bad_hops"),
+            ("that answers nobody", question(of_peer=1).replace(b"\0\7\3\0", b"\0\7\4\0")[:-12],
+             {"dscp": int_wire.DSCP_RESPONSE}, "in_no_flow"),
+            ("with a header on an ACK", None, {}, "bad_type")):
+        pair, since = Connection(tun, listener, version), Since("int")
+        # Some data, so that there are old bytes.
+        good = pair.works()
+        if payload:
+            shift = fields.pop("shift", 0)
+            packet = segment(pair.peer, payload, pos=pair.pos - len(payload) + shift, **fields)
+        else:
+            packet = in_int(pair.peer.packet(ACK, pos=pair.pos), hello())
+        words = tun.heard([packet])
+        # TCP takes the FIN, and passes over an ACK of what it has not sent.
+        if "FIN" in what or "not sent" in what:
+            words += ["ACK"]
+        tap.equal(f"IPv{version} a question {what}: left to the stack, counted",
+                  (good, words, since()),
+                  (True, left(version, "") if payload is None else ["ACK"], {count: 1}))
+        pair.close()
+    since, end = Since("int"), End(version, listener.getsockname()[1])
+    tap.equal(f"IPv{version} a question without a connection: refused by TCP",
+              (tun.heard([segment(end, question())]), since()), (["RST"], {"in_no_flow": 1}))
 
 
 def questions(tun, version, listener):
@@ -319,7 +372,7 @@ def questions(tun, version, listener):
         words = tun.heard([wrap(pair.peer.packet(ACK, pos=0))])
         tap.equal(f"IPv{version} an ACK that asks {name}: answered once",
                   (words, {k: v for k, v in since().items() if k.startswith("out")}),
-                  (["ACK"], {"out_handshake" if carrier == "int" else "out_ack": 1}))
+                  (["ACK"], {"out_ack": 1}))
         tap.claim(f"IPv{version} after an ACK that asks {name}: plain data arrives", pair.works())
         pair.close()
         for what, fields in (("beyond the window", {"pos": 1 << 30}),
@@ -813,6 +866,7 @@ def main():
         without_a_flow(tun, version, listeners[OPEN])
         resets(tun, version, listeners[OPEN])
         questions(tun, version, listeners[OPEN])
+        int_questions(tun, version, listeners[OPEN])
         csig_questions(tun, version, listeners[OPEN])
         cookies(tun, version, listeners[OPEN])
         as_it_came(tun, version, listeners[OPEN])

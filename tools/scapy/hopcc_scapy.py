@@ -31,7 +31,7 @@ PROTOCOL_XCP, PROTOCOL_IFA, PROTOCOL_INT, UDP_PORT_INT = 63, 253, 254, 65108
 OPTION, EXID_CSIG, EXID_INT = 253, 0x4353, 0x4849
 SIGNALS = {0: "min_abw", 1: "min_abw_c", 2: "max_pd"}
 TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
-KINDS = {0: "records", 1: "summary", 2: "ratio", 3: "window"}
+KINDS = {0: "records", 1: "summary", 2: "ratio", 3: "window", 4: "handshake"}
 SPEEDS = dict(enumerate(("unknown", "10M", "100M", "1G", "2.5G", "10G", "25G", "40G", "50G", "100G", "200G",
                          "400G", "800G", "1.6T", "5G", "reserved")))
 MAGIC = 0x68494e54

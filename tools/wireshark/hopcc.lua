@@ -156,7 +156,7 @@ end
 
 local int = Proto("hopcc.int", "hopcc INT")
 local types = { [1] = "handshake", [2] = "data", [3] = "probe", [4] = "answer" }
-local answers = { [0] = "records", [1] = "summary", [2] = "ratio", [3] = "window" }
+local answers = { [0] = "records", [1] = "summary", [2] = "ratio", [3] = "window", [4] = "handshake" }
 -- Code: rate in Mbit/s, and the unit of txBytes and queue length in bytes.
 local speeds = {
 	[1] = { 10, 1 }, [2] = { 100, 1 }, [3] = { 1000, 4 }, [4] = { 2500, 16 }, [5] = { 10000, 64 },
@@ -173,7 +173,7 @@ local int_field = {
 	words = ProtoField.uint8("hopcc.int.words", "Length (words)", base.DEC),
 	type = ProtoField.uint8("hopcc.int.type", "Type", base.DEC, types),
 	flags = ProtoField.uint8("hopcc.int.flags", "Flags", base.HEX),
-	flag = ProtoField.bool("hopcc.int.flags.small_or_asks", "Small window; in a handshake: asks", 8, nil, 0x40),
+	flag = ProtoField.bool("hopcc.int.flags.small", "Small window", 8, nil, 0x40),
 	flags_value = ProtoField.uint8("hopcc.int.flags.value", "DSCP, index or hops", base.DEC, nil, 0x3f),
 	hops = ProtoField.uint16("hopcc.int.nhop", "nHop", base.DEC, nil, 0xf000),
 	path = ProtoField.uint16("hopcc.int.path_id", "pathID", base.HEX, nil, 0x0fff),

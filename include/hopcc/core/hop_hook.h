@@ -87,12 +87,17 @@ struct hop_carrier {
  * @protocol: protocol number of the carrier's header: all incoming packets with it
  * @other: another protocol number, as @protocol; 0: none
  * @segments: also incoming TCP and UDP packets, while the namespace has flows
+ * @marked: also incoming TCP packets with @dscp, while it has none; needs @segments; for one
+ *	carrier
+ * @dscp: DSCP of packets that may open a flow
  * @all: all packets, incoming and outgoing
  */
 struct hop_hook_wish {
 	u8 protocol;
 	u8 other;
 	bool segments;
+	bool marked;
+	u8 dscp;
 	bool all;
 };
 

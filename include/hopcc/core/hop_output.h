@@ -6,11 +6,13 @@
 #ifndef HOPCC_CORE_HOP_OUTPUT_H
 #define HOPCC_CORE_HOP_OUTPUT_H
 
+#include <linux/tcp.h>
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/sock.h>
+#include <net/tcp_states.h>
 
 /**
  * struct hop_segment - an outgoing packet
@@ -125,6 +127,21 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
  */
 struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
 				      const struct hop_segment *seg);
+
+/**
+ * hop_output_is_late() - was the congestion control selected after the handshake?
+ * @sk: a TCP socket
+ *
+ * The stack sets lsndtime at the end of the handshake, after it has called init() of the congestion
+ * control that the connection starts with.
+ *
+ * Context: socket lock held.
+ * Return: true if the socket is established and the handshake has ended before.
+ */
+static inline bool hop_output_is_late(const struct sock *sk)
+{
+	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
+}
 
 /**
  * hop_output_ask() - negotiate on an established connection

@@ -110,10 +110,12 @@ struct int_flow *int_flow_open(struct sock *sk);
  * int_flow_negotiate() - negotiate telemetry on an established connection
  * @sk: a TCP socket, for which int_flow_open() returned NULL
  *
- * For a congestion control that was chosen after the handshake. Call it again for each ACK of new
- * data until the result differs from INT_PEER_UNKNOWN.
+ * For a congestion control that was selected after the handshake, and for a connection whose
+ * handshake could not negotiate, for example because of a NAT. The next data is preceded by a
+ * question to the peer. Call it again for each ACK of new data until the result differs from
+ * INT_PEER_UNKNOWN.
  *
- * Context: socket lock held; may be softirq. May send an ACK.
+ * Context: socket lock held; may be softirq.
  * Return: INT_PEER_SUPPORTED: int_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection
  * will never have telemetry.
  */

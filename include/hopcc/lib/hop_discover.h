@@ -39,7 +39,8 @@
  *	 SUPPORTED                              SUPPORTED
  *
  * If the data of a whole round trip is acknowledged and no header has arrived, the next ACK asks
- * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED.
+ * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED. For telemetry, segments beside
+ * data take the place of these ACKs; they also negotiate for DOUBTFUL (net_int/ask.c).
  */
 #ifndef HOPCC_LIB_HOP_DISCOVER_H
 #define HOPCC_LIB_HOP_DISCOVER_H
@@ -241,6 +242,22 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 {
 	return (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED) ||
 	       event == HOP_EVENT_UNANSWERED;
+}
+
+/**
+ * hop_passes_questions() - may a destination that gave up headers answer questions?
+ * @from: stage before @event
+ * @event: the event after which hop_is_given_up() is true
+ *
+ * Questions are TCP segments of an established connection (net_int/ask.c). A box that drops a SYN
+ * with a header, or does not translate it, passes them.
+ *
+ * Return: false if the destination refused or did not answer headers, or did not answer questions.
+ */
+static inline bool hop_passes_questions(enum hop_stage from, enum hop_event event)
+{
+	return event == HOP_EVENT_RESET ||
+	       (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED);
 }
 
 /**

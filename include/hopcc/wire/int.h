@@ -40,6 +40,9 @@
  * A probe and its answer are TCP segments with old sequence numbers (SND.UNA - length), so that a
  * receiver that does not know them treats them as duplicates.
  *
+ * An established connection negotiates by a question and its answer, which are a probe and an ECHO
+ * of kind INT_MSG_HANDSHAKE and pass a NAT like TCP. The ECHO returns the question's records.
+ *
  * SYN and SYN-ACK collect records as probes do, since their round-trip time is the first estimate
  * of T. The SYN-ACK reports the number of hops on the SYN's path (flags), the sum of their queues
  * (the padding behind pathID) and the speed code of the slowest port (the padding of the last
@@ -70,12 +73,9 @@
 
 /* Flag of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
-/* Flag of a HANDSHAKE header on an ACK: the peer shall answer with one on an ACK. */
-#define INT_FLAG_ASKS		0x40
 /*
  * The other flag bits are a value. In DATA in UDP: the packet's original DSCP. In an ECHO with one
- * record: the index of the record's hop. In a HANDSHAKE header that answers one: nHop
- * of the answered one.
+ * record: the index of the record's hop. In a SYN-ACK's HANDSHAKE header: nHop of the SYN's.
  */
 #define INT_FLAGS_VALUE		0x3f
 
@@ -108,8 +108,7 @@
 
 /**
  * enum int_type - types of headers
- * @INT_TYPE_HANDSHAKE: on SYNs and SYN-ACKs, and on ACKs if the congestion control was chosen after
- *	the handshake: the sender supports telemetry
+ * @INT_TYPE_HANDSHAKE: on SYNs and SYN-ACKs: the sender supports telemetry
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
  * @INT_TYPE_ECHO: in an answer that returns records; hops do not change it
@@ -143,21 +142,24 @@ struct int_hdr {
 #define INT_MSG_MAGIC		0x68494e54U
 #define INT_MSG_BYTES		40U
 
+/* Value of int_msg.kind in a question and in its answer; the others are enum int_answer_kind. */
+#define INT_MSG_HANDSHAKE	4U
+
 /**
  * struct int_msg - message in front of the header of a probe or an answer
  * @magic: INT_MSG_MAGIC
  * @id: ID of the probe, or of the packet that is answered
  * @cookie: cookie from the handshake of this packet's receiver; it proves that the sender has
- *	read that handshake
+ *	read that handshake; 0 in a question
  * @seq: SND.NXT after the answered packet was sent
  * @t_ns: probe: T; RATIO: tau
  * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
- * @kind: enum int_answer_kind: the kind that is requested or given
+ * @kind: enum int_answer_kind: the kind that is requested or given; or INT_MSG_HANDSHAKE
  * @flows: answer: N, or 0 if not reported; probe: queues on the path of the other end's SYN or
  *	SYN-ACK, 2^INT_QUEUES_SHIFT ns
  * @tag_hi: answer: upper half of the SipHash-2-4 value; 0 without a key; probe: RTT of an earlier
- *	probe, ns; 0 if not known
- * @tag_lo: answer: lower half of the same
+ *	probe, ns; 0 if not known; INT_MSG_HANDSHAKE: upper half of the sender's cookie
+ * @tag_lo: answer, INT_MSG_HANDSHAKE: lower half of the same
  */
 struct int_msg {
 	__be32	magic;

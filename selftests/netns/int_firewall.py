@@ -19,7 +19,7 @@ from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE,
 
 MB = 1 << 20
 CC = "int_drive"
-# Of struct tcp_info: RTT in us; of the port: 100 Mbit/s, so that 25 kB are 2 ms.
+# Offset of the RTT (us) in struct tcp_info. At the port's 100 Mbit/s, 25 kB take 2 ms.
 TCPI_RTT, BASE_RTT_US, QUEUE_US = 68, 2000, 2000
 
 tap = hosts.Tap()

@@ -256,20 +256,28 @@ static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct s
 	return ops == cc->ops[0] || ops == cc->ops[1] ? sk : NULL;
 }
 
+/* Apart, so that the other packets need no registers saved. */
+static noinline unsigned int output_of_cc(const struct hop_hooks *hooks,
+					  const struct hop_hook_cc *cc, struct sk_buff *skb,
+					  const struct sock *sk, const struct nf_hook_state *state)
+{
+	const unsigned int decision =
+		cc->output(skb, sk, hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->ops[1], state);
+
+	if (decision != NF_ACCEPT || !concerns_output(hooks, skb, state->pf))
+		return decision;
+	return show_output(hooks, skb, state);
+}
+
 static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
 {
 	const struct hop_hooks *hooks = priv;
 	const struct hop_hook_cc *cc = skb->sk ? READ_ONCE(hooks->cc) : NULL;
 	const struct sock *sk = cc ? cc_socket(cc, skb) : NULL;
-	unsigned int decision;
 
-	if (sk) {
-		decision = cc->output(skb, sk, hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->ops[1],
-				      state);
-		if (decision != NF_ACCEPT)
-			return decision;
-	}
+	if (sk)
+		return output_of_cc(hooks, cc, skb, sk, state);
 	if (likely(!concerns_output(hooks, skb, state->pf)))
 		return NF_ACCEPT;
 	return show_output(hooks, skb, state);

@@ -199,8 +199,8 @@ static bool is_forwarded(const struct sk_buff *skb, u8 pf)
  * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
  * forwarded packet, so the flag of forwarded packets distinguishes these two.
  */
-static bool concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
-			    u8 pf)
+static __always_inline bool concerns_output(const struct hop_hooks *hooks,
+					    const struct sk_buff *skb, u8 pf)
 {
 	const u32 *flows = READ_ONCE(hooks->output_flows);
 	const struct sock *sk = skb->sk;

@@ -27,6 +27,8 @@ DEBUG_DURATION_NS = 10_000_000
 GRACE_S = 120
 # A guest with more than 60,535 connections: up to a million, with hopflow's results in its memory.
 MANY_MEM = "16G"
+# All hosts share the guest's table of connections, in which each stays for a minute after its end.
+MANY_SLOTS = f"thash_entries={connections.COUNT_MAX}"
 # Above all seeds of scenarios.
 KERNEL_SEED_SHIFT = 33
 
@@ -185,6 +187,7 @@ def boot_all(job: Job, net: Network, folder: Path, folders: list[Path], built: b
             if connections.has_many(net):
                 for boot in boots:
                     boot.mem = MANY_MEM
+                    boot.arguments.append(MANY_SLOTS)
             for number, boot in enumerate(boots):
                 boot.number, boot.wire = number, wire
                 # Each kernel has random numbers of its own; the first has those of a kernel that is alone.

@@ -10,6 +10,7 @@ socket at b shows what TCP gets. "brief" as an argument omits streams.
 """
 import contextlib
 import os
+import random
 import select
 import socket
 import struct
@@ -22,7 +23,7 @@ import relay
 import shims
 import xdp
 from hosts import sysctl
-from int_switch import ADDRESS, DEVICE, DSCP_PROBE, IFA, INT_MD_BITS, Switch
+from int_switch import ADDRESS, DEVICE, DSCP_PROBE, IFA, INT_MD_BITS, IOAM, Switch
 from int_switch import PORT as SWITCH_PORT
 from wire import inet_sum
 
@@ -33,11 +34,13 @@ A = {4: "192.0.2.1", 6: "2001:db8::1"}
 OTHER = "192.0.2.77"
 PORT = 7777
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/intlayout/intlayout")
-# Of both formats, with a queue; the ports are a table for all.
+# Of all formats, with a queue; the ports are a table for all.
 LAYOUTS = f"""layout trident3
     device {DEVICE << 8} mask 0x0fffff00
 layout int-md-hpcc
     device {DEVICE} mask 0xffffffff
+layout linux-ioam
+    device {DEVICE} mask 0x00ffffff
 window 2000000
 port {DEVICE} {SWITCH_PORT} {MBIT}
 """
@@ -86,6 +89,12 @@ def with_int_md(packet, stack=b"", update=True, npt=0, flags=0):
                        2 << 28 | flags << 25 | 6 << 8 | HOPS, INT_MD_BITS, 0, 0, 0)
     packet = set_dscp(shims.finish(packet[:at + size] + shim + stack + packet[at + size:]), DSCP_PROBE)
     return shims.sum_tcp(packet) if update else packet
+
+
+def with_ioam(packet):
+    """Return an IPv6 packet with an empty IOAM trace, with room for one hop of five words."""
+    trace = struct.pack("!BBBBHHI", IOAM, 34, 0, 0, 1, 5 << 11 | 6, 0xf2000000) + bytes(24)
+    return shims.finish(shims.set_next(packet[:40], 0) + bytes([packet[6], 4, 1, 0]) + trace + packet[40:])
 
 
 def segment(version, payload=b"", options=b"", flags=0x10, ecn=0, seq=1, to=None):
@@ -269,6 +278,36 @@ def malformed(raw):
                   (raw.deliver(with_int_md(plain, STACK, flags=4)), grown(before)), ([], {}))
 
 
+def is_consistent(arriving, got):
+    """Return True if TCP or UDP gets a packet as it arrived or without some words in front of the payload, or none
+    at all: a copy, or one whose protocol nobody reads.
+    """
+    if not got or got == [seen(arriving)]:
+        return True
+    body = got[0][1] if arriving[0] >> 4 == 4 else got[0][1][1]
+    whole = len(arriving) if arriving[0] >> 4 == 4 else len(arriving) - 40
+    return len(got) == 1 and len(body) < whole and (whole - len(body)) % 4 == 0 and \
+        got[0][0] in (TCP, UDP) and arriving.endswith(body[len(body) - min(40, len(body) - 20):])
+
+
+def mutated(raw):
+    """Packets with a few bytes changed at random behind IP."""
+    rng, bad, stripped = random.Random(5), [], 0
+    for number in range(2000):
+        plain = segment(4 + 2 * (number & 1), bytes(60), rng.choice(OPTIONS))
+        whole = bytearray(with_ifa(plain, STACK) if number & 2 else with_int_md(plain, STACK))
+        at = shims.ip_bytes(plain)
+        for _ in range(rng.randint(1, 4)):
+            whole[rng.randrange(at, at + 80)] = rng.choice((0, 1, 255, rng.randrange(256)))
+        one = bytes(whole) if number & 2 else shims.sum_tcp(bytes(whole))
+        got = raw.deliver(one)
+        stripped += bool(got) and got != [seen(one)]
+        if not is_consistent(one, got):
+            bad.append((one, got))
+    tap.claim("packets with bytes changed at random: as they arrived, or without whole headers",
+              not bad and 200 < stripped < 1800, f"{bad[:1]} {stripped}")
+
+
 def left_alone(raw):
     """Packets of others, and all packets without a layout or with the carrier off, stay as they are."""
     plain = segment(4, bytes(100))
@@ -334,8 +373,8 @@ def filters(raw):
 
 
 class Inserter(Switch):
-    """Inserts empty headers of a format, "ifa" or "int_md", into each n-th TCP packet from a, which the Switch
-    then adds a hop to. probes: also into probes. update: TCP's checksum includes INT-MD.
+    """Inserts empty headers of a format, "ifa", "int_md" or "ioam", into each n-th TCP packet from a, to which it
+    then adds a hop. probes: also into probes. update: TCP's checksum includes INT-MD.
     """
 
     def __init__(self, flags=0):
@@ -354,6 +393,8 @@ class Inserter(Switch):
         self.inserted += 1
         at = shims.ip_bytes(packet)
         check = packet[at + 16:at + 18]
+        if self.format == "ioam":
+            return self.write_ioam(with_ioam(packet), self.values(wait_s, now_s))
         packet = super().stamp(with_ifa(packet) if self.format == "ifa" else with_int_md(packet), wait_s, now_s)
         return packet if self.format == "ifa" or self.update else packet[:at + 16] + check + packet[at + 18:]
 
@@ -401,8 +442,9 @@ def stream(switch, what, version, cc, total=MB, **settings):
     switch.format = None
     print(f"# {names} RTT {rtt:.0f} us, {inserted} inserted: " + " ".join(f"{k}={v}" for k, v in new.items()))
     removed = sum(new.get(k, 0) for k in ("in_ifa_data", "in_intmd_data", "in_ifa", "in_intmd"))
+    expected = 0 if settings["format"] == "ioam" else inserted
     tap.claim(f"IPv{version} {what}: exact, each header is removed, each checksum is right",
-              exact and inserted == removed > 0 and hosts.snmp("b", "Tcp", "InCsumErrors") == sums,
+              exact and inserted and removed == expected and hosts.snmp("b", "Tcp", "InCsumErrors") == sums,
               f"exact: {exact}, {inserted} inserted, {removed} removed")
     return names, rtt, new
 
@@ -425,9 +467,11 @@ def negotiated(switch):
                                ("IFA, not into probes", {"format": "ifa", "probes": False}),
                                ("INT-MD, not into probes", {"format": "int_md", "probes": False}),
                                ("IFA, each fifth packet", {"format": "ifa", "every": 5}),
-                               ("INT-MD, each fifth packet", {"format": "int_md", "every": 5, "update": False})):
+                               ("INT-MD, each fifth packet", {"format": "int_md", "every": 5, "update": False}),
+                               ("IOAM, not into probes", {"format": "ioam", "probes": False}),
+                               ("IOAM, each fifth packet", {"format": "ioam", "every": 5}))[:6 if version == 4 else 8]:
             names, rtt, new = stream(switch, f"{name}, HPCC++", version, "hpccpp", **settings)
-            read = new.get("in_data_tlm", 0), new.get("in_ifa", 0) + new.get("in_intmd", 0)
+            read = new.get("in_data_tlm", 0), sum(new.get(k, 0) for k in ("in_ifa", "in_intmd", "in_ioam"))
             tap.claim(f"and the window follows the queue, read from data: {name}",
                       names == ["hpccpp"] and rtt < 2 * PATH_US and read[0] > 50 and
                       (settings.get("probes", True) or not read[1]), f"{names} {rtt:.0f} us {read}")
@@ -532,7 +576,7 @@ def main(brief):
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
     tap.equal("a table with both formats is accepted", layouts(), (0, ""))
     raw = Raw(switch)
-    for part in (vectors, cuts, malformed, left_alone, filters):
+    for part in (vectors, cuts, malformed, mutated, left_alone, filters):
         part(raw)
     raw.close()
     for part in () if brief else (conventional, negotiated, without_layout):

@@ -139,10 +139,12 @@ void nint_tlm_from_data(struct int_flow *f)
 bool nint_tlm_has_data(const struct int_flow *f, const struct nint_arrival *arrival, u64 now_ns)
 {
 	const struct nint_foreign *foreign = f->foreign;
+	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS,
+				   (u64)f->receiver.p.t_ns * TLM_STALE_RTTS);
 
+	/* Data that another CPU receives at this moment may be later than @now_ns. */
 	return foreign && foreign->data_ns && arrival->hdr->type == INT_TYPE_PROBE &&
-	       now_ns - foreign->data_ns <= max_t(u64, TLM_STALE_MIN_NS,
-						  (u64)f->receiver.p.t_ns * TLM_STALE_RTTS);
+	       now_ns <= foreign->data_ns + stale_ns;
 }
 
 /*

@@ -219,6 +219,24 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 EXPORT_SYMBOL_GPL(hop_shim_strip);
 
+int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *place,
+			  unsigned int l4_bytes, unsigned int bytes)
+{
+	const struct hop_shim_place behind = {
+		.offset_bytes = place->offset_bytes + l4_bytes,
+		.name_bytes = place->name_bytes,
+	};
+	/* A checksum that is still to be computed starts at the transport header, which moves. */
+	const bool moves = skb->ip_summed == CHECKSUM_PARTIAL &&
+			   skb_checksum_start_offset(skb) < behind.offset_bytes;
+	const int err = hop_shim_strip(skb, &behind, bytes, place->next);
+
+	if (!err && moves)
+		skb->csum_start += bytes;
+	return err;
+}
+EXPORT_SYMBOL_GPL(hop_shim_strip_behind);
+
 void hop_shim_mark_gso(struct sk_buff *skb)
 {
 	skb_shinfo(skb)->gso_type |= HOP_SHIM_GSO;

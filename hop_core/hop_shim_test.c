@@ -153,6 +153,103 @@ static void strip_test(struct kunit *test)
 	}
 }
 
+#define BEHIND_BYTES	12
+#define L4_BYTES	20
+
+/* Bytes behind a header of 20 bytes, with ours in front of it: both are removed. */
+static void strip_behind(struct kunit *test, struct sk_buff *skb, const struct shim_case *c)
+{
+	const unsigned char *l4 = skb_tail_pointer(skb) - PAYLOAD_BYTES;
+	struct hop_shim_place place;
+
+	KUNIT_ASSERT_TRUE(test, hop_shim_find(skb, &place));
+	KUNIT_EXPECT_EQ(test, hop_shim_strip_behind(skb, &place, SHIM_BYTES + L4_BYTES,
+						    BEHIND_BYTES), 0);
+	KUNIT_EXPECT_EQ(test, hop_shim_strip(skb, &place, SHIM_BYTES, IPPROTO_TCP), 0);
+	KUNIT_EXPECT_EQ_MSG(test, (u8)skb->ip_summed, c->after, "%s", c->what);
+	KUNIT_EXPECT_PTR_EQ(test, (const unsigned char *)skb_transport_header(skb), l4);
+	if (c->after == CHECKSUM_COMPLETE)
+		KUNIT_EXPECT_EQ_MSG(test, csum_fold(skb->csum),
+				    csum_fold(skb_checksum(skb, 0, skb->len, 0)), "%s", c->what);
+	if (c->after == CHECKSUM_PARTIAL)
+		KUNIT_EXPECT_PTR_EQ(test, l4, (const unsigned char *)skb->head + skb->csum_start);
+}
+
+/* Enlarge a packet behind its header of 20 bytes, as a switch does. */
+static void insert_behind(struct sk_buff *skb)
+{
+	u8 *l4 = skb_transport_header(skb);
+
+	memset(skb_put(skb, BEHIND_BYTES), 0, BEHIND_BYTES);
+	memmove(l4 + L4_BYTES + BEHIND_BYTES, l4 + L4_BYTES, PAYLOAD_BYTES - L4_BYTES);
+	memset(l4 + L4_BYTES, 0xa5, BEHIND_BYTES);
+	if (skb->protocol == htons(ETH_P_IPV6)) {
+		ipv6_hdr(skb)->payload_len = htons(PAYLOAD_BYTES + BEHIND_BYTES);
+		return;
+	}
+	ip_hdr(skb)->tot_len = htons(skb->len);
+	ip_send_check(ip_hdr(skb));
+}
+
+static void strip_behind_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(shim_cases); i++) {
+		const struct shim_case *c = &shim_cases[i];
+		struct shim_case bare = *c;
+		struct sk_buff *plain = make(test, c), *skb;
+
+		bare.mac_bytes = -1;
+		skb = make(test, &bare);
+		insert_behind(skb);
+		set_sum(skb, c->before);
+		insert(test, skb);
+		/* As on arrival: the transport header is the first one behind IP. */
+		skb->transport_header -= SHIM_BYTES;
+		if (c->before == CHECKSUM_COMPLETE)
+			set_sum(skb, c->before);
+		if (c->mac_bytes >= 0) {
+			memset(skb_push(skb, c->mac_bytes), 0xee, c->mac_bytes);
+			skb_reset_mac_header(skb);
+			__skb_pull(skb, c->mac_bytes);
+		}
+		strip_behind(test, skb, c);
+		KUNIT_EXPECT_EQ_MSG(test, skb->len, plain->len, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, memcmp(skb->data - max(c->mac_bytes, 0),
+						 plain->data - max(c->mac_bytes, 0),
+						 plain->len + max(c->mac_bytes, 0)), 0,
+				    "%s: as if it had come without", c->what);
+		kfree_skb(skb);
+		kfree_skb(plain);
+	}
+}
+
+/* The data of a clone stays as it was. */
+static void clone_test(struct kunit *test)
+{
+	const struct shim_case *c = &shim_cases[6];
+	struct sk_buff *skb = make(test, c), *clone, *copy;
+	struct hop_shim_place place;
+
+	insert_behind(skb);
+	clone = skb_clone(skb, GFP_KERNEL);
+	copy = skb_copy(skb, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, clone);
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	KUNIT_ASSERT_TRUE(test, hop_shim_find(skb, &place));
+	KUNIT_EXPECT_EQ(test, hop_shim_strip_behind(skb, &place, L4_BYTES, BEHIND_BYTES), 0);
+	KUNIT_EXPECT_EQ(test, clone->len, copy->len);
+	KUNIT_EXPECT_EQ(test, memcmp(clone->data, copy->data, copy->len), 0);
+	/* More than the packet has: unchanged. */
+	KUNIT_EXPECT_EQ(test, hop_shim_strip_behind(clone, &place, L4_BYTES, PAYLOAD_BYTES),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, memcmp(clone->data, copy->data, copy->len), 0);
+	kfree_skb(skb);
+	kfree_skb(clone);
+	kfree_skb(copy);
+}
+
 /* A MAC header in front of IP prevents insertion; one that a tunnel's device left does not. */
 static void mac_test(struct kunit *test)
 {
@@ -189,6 +286,8 @@ static void inner_test(struct kunit *test)
 
 static struct kunit_case hop_shim_cases[] = {
 	KUNIT_CASE(strip_test),
+	KUNIT_CASE(strip_behind_test),
+	KUNIT_CASE(clone_test),
 	KUNIT_CASE(mac_test),
 	KUNIT_CASE(inner_test),
 	{}

@@ -63,12 +63,15 @@ static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flo
 	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !nint_has_key(in);
 	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
-	bool answer;
+	bool answer = false, traced = arrival->traced;
 
 	spin_lock_bh(&f->lock);
-	if (arrival->traced)
+	if (traced || nint_tlm_has_data(f, arrival, now_ns)) {
 		answer = nint_tlm_learn(in, f, arrival, now_ns, reply);
-	else
+		/* If the data's telemetry is of no use, that of our own hops may be. */
+		traced |= answer && !reply->none;
+	}
+	if (!traced)
 		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
 					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {

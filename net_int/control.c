@@ -8,7 +8,6 @@
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
 #include <hopcc/core/hop_input.h>
-#include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
@@ -20,26 +19,22 @@
 /* After a probe with a small window this number of packets is acknowledged immediately. */
 #define INT_QUICK_PKTS (2 * INT_SMALL_WINDOW_PKTS)
 
-/* Returns the flow if the sender of the message has read our cookie. */
-static struct hop_flow *find_flow(const struct nint_net *in, struct sk_buff *skb,
-				  const struct tcphdr *th, const struct nint_control *ctl)
+/*
+ * Sets @flow if the sender of the message has read our cookie, and returns INT_COUNTS; otherwise
+ * returns the counter of the reason.
+ */
+static unsigned int find_flow(struct sk_buff *skb, const struct tcphdr *th,
+			      const struct nint_control *ctl, struct hop_flow **flow)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
-	struct hop_flow *flow;
 
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	flow = hop_flow_find(&key);
-	if (!flow) {
-		nint_count(in, INT_COUNT_IN_NO_FLOW);
-		return NULL;
-	}
-	f = hop_flow_state(flow);
-	if (be64_to_cpu(ctl->msg.cookie) != f->cookie) {
-		nint_count(in, INT_COUNT_IN_BAD_COOKIE);
-		return NULL;
-	}
-	return flow;
+	*flow = hop_flow_find(&key);
+	if (!*flow)
+		return INT_COUNT_IN_NO_FLOW;
+	f = hop_flow_state(*flow);
+	return be64_to_cpu(ctl->msg.cookie) == f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
 }
 
 /* @traced: telemetry of other vendors was read, see tlm.c */
@@ -93,20 +88,30 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
 }
 
 /*
- * Reads a probe behind another vendor's header into @ctl. Returns its flow, or NULL if it is
- * malformed or not for a flow.
+ * Reads a probe behind another vendor's header into @ctl. Sets @flow and returns INT_COUNTS;
+ * otherwise returns the counter of the reason why it is none.
  */
-static struct hop_flow *read_wrapped(struct nint_net *in, struct sk_buff *skb,
-				     const struct tcphdr *th, unsigned int offset_bytes,
-				     struct nint_control *ctl)
+static unsigned int read_wrapped(struct sk_buff *skb, const struct tcphdr *th,
+				 unsigned int offset_bytes, struct nint_control *ctl,
+				 struct hop_flow **flow)
 {
 	const enum int_fault fault = nint_control_read(skb, offset_bytes, INT_TYPE_PROBE, ctl);
 
-	if (fault) {
-		nint_count_fault(in, fault);
-		return NULL;
-	}
-	return find_flow(in, skb, th, ctl);
+	return fault ? INT_COUNT_BAD + fault : find_flow(skb, th, ctl, flow);
+}
+
+/*
+ * A probe of 2 kB at most is read as a whole. Returns true if the packet, whose message would be at
+ * @offset_bytes, may be one, and is linear.
+ */
+static bool may_be_probe(const struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes)
+{
+	if (skb->len > NINT_PROBE_MAX_BYTES || !nint_control_has_magic(skb, offset_bytes))
+		return false;
+	if (pskb_may_pull(skb, skb->len))
+		return true;
+	nint_count(in, INT_COUNT_NO_MEMORY);
+	return false;
 }
 
 /* Processes a message of the type that its DSCP indicates. Returns true if it was consumed. */
@@ -116,6 +121,7 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	struct nint_control ctl;
 	struct hop_flow *flow;
 	enum int_fault fault;
+	unsigned int why;
 
 	fault = nint_control_read(skb, offset_bytes, type, &ctl);
 	if (fault) {
@@ -124,9 +130,11 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	}
 	if (unlikely(nint_control_negotiates(&ctl)))
 		return nint_ask_input(in, skb, th, skb->len - offset_bytes, &ctl);
-	flow = find_flow(in, skb, th, &ctl);
-	if (!flow)
+	why = find_flow(skb, th, &ctl, &flow);
+	if (why != INT_COUNTS) {
+		nint_count(in, why);
 		return false;
+	}
 	if (hop_input_is_mangled(skb, th)) {
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return true;
@@ -134,7 +142,7 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	if (type == INT_TYPE_PROBE)
 		take_probe(in, skb, flow, &ctl,
 			   nint_tlm_read_ioam(in, skb, (const u8 *)th - skb->data,
-					      hop_flow_state(flow)));
+					      hop_flow_state(flow), INT_COUNT_IN_IOAM));
 	else
 		take_answer(in, flow, &ctl);
 	return true;
@@ -148,38 +156,81 @@ static u8 dscp_of(const struct sk_buff *skb)
 }
 
 /*
- * A probe behind INT-MD's shim, while the netns has a layout of INT-MD. @shim_at: from skb->data to
- * the TCP payload. Returns true if it was consumed; otherwise it is left to TCP.
+ * A probe behind INT-MD's shim. @place: of the TCP header. Returns true if it was consumed;
+ * otherwise it is data.
  */
-static bool take_intmd(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
-		       unsigned int shim_at, const struct intmd_view *v)
+static bool take_intmd(struct nint_net *in, struct sk_buff *skb,
+		       const struct hop_shim_place *place, unsigned int shim_at,
+		       const struct intmd_view *v)
 {
+	const struct tcphdr *th;
 	struct nint_control ctl;
 	struct hop_flow *flow;
+	unsigned int why;
 
-	if (!nint_control_has_magic(skb, shim_at + v->shim_bytes))
+	if (!may_be_probe(in, skb, shim_at + v->shim_bytes))
 		return false;
-	flow = read_wrapped(in, skb, th, shim_at + v->shim_bytes, &ctl);
-	if (!flow)
+	th = (const struct tcphdr *)(skb->data + place->offset_bytes);
+	why = read_wrapped(skb, th, shim_at + v->shim_bytes, &ctl, &flow);
+	if (why != INT_COUNTS) {
+		nint_count(in, why);
 		return false;
+	}
 	/* A copy is for other purposes. */
-	if (hop_input_is_mangled(skb, th))
+	if (nint_intmd_sum(skb, place->offset_bytes, shim_at - place->offset_bytes,
+			   v->shim_bytes) == NINT_SUM_NOTHING)
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else if (!(v->flags & INTMD_FLAG_D))
 		take_probe(in, skb, flow, &ctl,
-			   nint_tlm_read_intmd(in, v, skb->data + shim_at, hop_flow_state(flow)));
+			   nint_tlm_read_intmd(in, v, skb->data + shim_at, hop_flow_state(flow),
+					       INT_COUNT_IN_INTMD));
+	consume_skb(skb);
 	return true;
 }
 
-static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
-				unsigned int shim_at, const struct nf_hook_state *state)
+/* A TCP segment that may be for us. @payload_at: from skb->data to its payload. */
+static unsigned int input_segment(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+				  unsigned int payload_at, const struct nf_hook_state *state)
 {
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
+	const u8 dscp = dscp_of(skb);
+
+	if (th->syn || th->rst)
+		return NF_ACCEPT;
+	if (payload_at == skb->len) {
+		nint_option_input(in, skb, tcp_at);
+		return NF_ACCEPT;
+	}
+	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
+	    !nint_control_has_magic(skb, payload_at)) {
+		nint_read_ioam_data(in, skb, tcp_at, payload_at);
+		return NF_ACCEPT;
+	}
+	if (!hop_input_is_local(skb, state))
+		return NF_ACCEPT;
+	if (!take(in, skb, th, payload_at,
+		  dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+		return NF_ACCEPT;
+	consume_skb(skb);
+	return NF_STOLEN;
+}
+
+/*
+ * A TCP segment with the mark of INT, while the netns has a layout of INT-MD. It may be a user's
+ * own: without a valid shim it is left unchanged to TCP.
+ */
+static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb,
+				const struct hop_shim_place *place, unsigned int shim_at,
+				const struct nf_hook_state *state)
+{
+	const unsigned int len_bytes = skb->len;
 	enum intmd_fault fault;
 	struct intmd_view v;
+	unsigned int decision;
 
-	if (skb->len > NINT_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
+	if (!hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	if (!pskb_may_pull(skb, skb->len)) {
+	if (!pskb_may_pull(skb, min(skb->len, shim_at + INTMD_SHIM_MAX_BYTES))) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return NF_ACCEPT;
 	}
@@ -188,89 +239,65 @@ static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb, unsign
 		nint_count(in, INT_COUNT_BAD_INTMD + fault);
 		return NF_ACCEPT;
 	}
-	if (!take_intmd(in, skb, (const struct tcphdr *)(skb->data + tcp_at), shim_at, &v))
-		return NF_ACCEPT;
-	consume_skb(skb);
-	return NF_STOLEN;
+	if (take_intmd(in, skb, place, shim_at, &v))
+		return NF_STOLEN;
+	decision = nint_strip_intmd(in, skb, place, &v);
+	if (decision != NF_ACCEPT || skb->len == len_bytes)
+		return decision;
+	return input_segment(in, skb, place->offset_bytes, shim_at, state);
 }
 
-/* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT or NF_STOLEN. */
+/* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT, NF_DROP or NF_STOLEN. */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
-	const u8 dscp = dscp_of(skb);
-	unsigned int offset_bytes = place->offset_bytes + sizeof(struct tcphdr);
-	const struct tcphdr *th;
+	const bool marked = dscp_of(skb) == nint_dscp_probe;
+	unsigned int payload_at = place->offset_bytes + sizeof(struct tcphdr);
 
 	/* A question may open the first flow. */
-	if (!(hop_flow_any(state->net) || dscp == nint_dscp_probe) ||
-	    !pskb_may_pull(skb, offset_bytes))
+	if (!(hop_flow_any(state->net) || marked) || !pskb_may_pull(skb, payload_at))
 		return NF_ACCEPT;
-	th = (const struct tcphdr *)(skb->data + place->offset_bytes);
-	offset_bytes = place->offset_bytes + __tcp_hdrlen(th);
-	if (offset_bytes < place->offset_bytes + sizeof(*th) || th->syn || th->rst)
+	payload_at = place->offset_bytes +
+		     __tcp_hdrlen((const struct tcphdr *)(skb->data + place->offset_bytes));
+	if (payload_at < place->offset_bytes + sizeof(struct tcphdr) || payload_at > skb->len)
 		return NF_ACCEPT;
-	if (offset_bytes == skb->len) {
-		nint_option_input(in, skb, place->offset_bytes);
-		return NF_ACCEPT;
-	}
-	if (dscp == nint_dscp_probe && nint_reads(in, TLM_INT_MD) &&
-	    !nint_control_has_magic(skb, offset_bytes))
-		return input_intmd(in, skb, place->offset_bytes, offset_bytes, state);
-	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
-	    !nint_control_has_magic(skb, offset_bytes) || !hop_input_is_local(skb, state))
-		return NF_ACCEPT;
-	if (!take(in, skb, th, offset_bytes,
-		  dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
-		return NF_ACCEPT;
-	consume_skb(skb);
-	return NF_STOLEN;
+	if (marked && payload_at < skb->len && nint_reads(in, TLM_INT_MD) &&
+	    !nint_control_has_magic(skb, payload_at))
+		return input_intmd(in, skb, place, payload_at, state);
+	return input_segment(in, skb, place->offset_bytes, payload_at, state);
 }
 
-/* TCP's checksum is that of the segment without IFA's headers. */
-static bool is_ifa_mangled(const struct sk_buff *skb, const struct tcphdr *th,
-			   unsigned int tcp_bytes, unsigned int payload_at)
-{
-	const unsigned int payload_bytes = skb->len - payload_at;
-	__wsum sum = csum_partial(skb->data + payload_at, payload_bytes,
-				  csum_partial(th, tcp_bytes, 0));
-
-	if (skb->protocol == htons(ETH_P_IP))
-		return tcp_v4_check(tcp_bytes + payload_bytes, ip_hdr(skb)->saddr,
-				    ip_hdr(skb)->daddr, sum);
-#if IS_ENABLED(CONFIG_IPV6)
-	return tcp_v6_check(tcp_bytes + payload_bytes, &ipv6_hdr(skb)->saddr,
-			    &ipv6_hdr(skb)->daddr, sum);
-#else
-	return true;
-#endif
-}
-
-/* A probe behind IFA's header. Returns true if it was consumed. */
-static bool take_ifa(struct nint_net *in, struct sk_buff *skb, const u8 *packet,
+/*
+ * A probe behind IFA's header. Returns true if it was consumed; otherwise it is data, or is
+ * counted when it has no IFA headers any more.
+ */
+static bool take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
 		     const struct ifa_view *v)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(packet + IFA_HDR_BYTES);
-	const unsigned int payload_at = packet - skb->data + v->stack_offset + v->stack_bytes;
+	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
+	const unsigned int payload_at = ifa_at + v->stack_offset + v->stack_bytes;
 	struct nint_control ctl;
 	struct hop_flow *flow;
 
-	if (v->next != IFA_NEXT_TCP || !nint_control_has_magic(skb, payload_at))
+	if (!hop_flow_any(dev_net(skb->dev)) || v->next != IFA_NEXT_TCP ||
+	    dscp_of(skb) != nint_dscp_probe || !may_be_probe(in, skb, payload_at) ||
+	    read_wrapped(skb, (const struct tcphdr *)(skb->data + tcp_at), payload_at, &ctl,
+			 &flow) != INT_COUNTS)
 		return false;
-	flow = read_wrapped(in, skb, th, payload_at, &ctl);
-	if (!flow)
-		return false;
-	if (is_ifa_mangled(skb, th, v->l4_bytes, payload_at))
+	if (nint_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at))
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else
 		take_probe(in, skb, flow, &ctl,
-			   nint_tlm_read_ifa(in, v, packet, hop_flow_state(flow)));
+			   nint_tlm_read_ifa(in, v, skb->data + ifa_at, hop_flow_state(flow),
+					     INT_COUNT_IN_IFA));
+	consume_skb(skb);
 	return true;
 }
 
 /*
- * A packet of IFA's protocol, while the netns has a layout of IFA. Only probes with a valid cookie
- * are consumed; all other packets are left unchanged to the stack. Returns NF_ACCEPT or NF_STOLEN.
+ * A packet of IFA's protocol, while the netns has a layout of IFA: a probe is consumed, other
+ * packets of TCP and UDP lose IFA's headers, and the rest is left unchanged to the stack. Returns
+ * NF_ACCEPT, NF_DROP or NF_STOLEN.
  */
 unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
@@ -278,23 +305,20 @@ unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 	static const struct ifa_params params;
 	enum ifa_fault fault;
 	struct ifa_view v;
-	const u8 *packet;
 
-	if (!hop_flow_any(state->net) || dscp_of(skb) != nint_dscp_probe ||
-	    skb->len > NINT_PROBE_MAX_BYTES || !hop_input_is_local(skb, state))
+	if (skb_is_gso(skb) || !hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	if (!pskb_may_pull(skb, skb->len)) {
+	if (!pskb_may_pull(skb, min(skb->len, place->offset_bytes + IFA_HEADERS_MAX_BYTES))) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return NF_ACCEPT;
 	}
-	packet = skb->data + place->offset_bytes;
-	fault = ifa_parse(&v, &params, packet, skb->len - place->offset_bytes);
+	fault = ifa_parse(&v, &params, skb->data + place->offset_bytes,
+			  skb->len - place->offset_bytes);
 	if (fault) {
 		nint_count(in, INT_COUNT_BAD_IFA + fault);
 		return NF_ACCEPT;
 	}
-	if (!take_ifa(in, skb, packet, &v))
-		return NF_ACCEPT;
-	consume_skb(skb);
-	return NF_STOLEN;
+	if (take_ifa(in, skb, place->offset_bytes, &v))
+		return NF_STOLEN;
+	return nint_strip_ifa(in, skb, place, &v);
 }

@@ -10,7 +10,6 @@
  * header cannot be used to bypass a filter; for filters in front of this hook, see
  * hop_input_is_hidden() and hop_input_show().
  */
-#include <net/dsfield.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
@@ -228,21 +227,6 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 	return why;
 }
 
-/* The user's DSCP, which was replaced in the UDP packet. hop_shim_strip() has made it writable. */
-static void restore_dscp(struct sk_buff *skb, u8 dscp)
-{
-	const unsigned int bytes = sizeof(__be32);
-
-	/* IPv4's header checksum keeps the sum over the packet unchanged. */
-	if (skb->protocol == htons(ETH_P_IP)) {
-		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, dscp << 2);
-		return;
-	}
-	skb_postpull_rcsum(skb, skb->data, bytes);
-	ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, dscp << 2);
-	skb_postpush_rcsum(skb, skb->data, bytes);
-}
-
 /*
  * Removes the header at @place and processes it, unless @why, the result of check(), has a reason
  * to keep it. Returns INT_COUNTS, or the reason why the packet is unchanged, which is counted.
@@ -264,7 +248,7 @@ static unsigned int unwrap(struct nint_net *in, struct sk_buff *skb,
 		return why;
 	}
 	if (shim->udp)
-		restore_dscp(skb, shim->hdr.flags & INT_FLAGS_VALUE);
+		nint_set_dscp(skb, shim->hdr.flags & INT_FLAGS_VALUE);
 	receive(in, skb, shim, place->offset_bytes);
 	return INT_COUNTS;
 }
@@ -316,6 +300,34 @@ static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 		hop_shim_forward(skb);
 }
 
+/* Input of packets without another vendor's header in front of TCP or UDP. */
+static unsigned int input_plain(struct nint_net *in, struct sk_buff *skb,
+				const struct hop_shim_place *place,
+				const struct nf_hook_state *state)
+{
+	if (place->next == IPPROTO_TCP)
+		return nint_tcp_input(in, skb, place, state);
+	if (place->next == nint_protocol || is_encap(skb, place))
+		return input_header(in, skb, place, state);
+	return NF_ACCEPT;
+}
+
+/* If IFA's headers are removed, the device's filters and then we see the packet without them. */
+static unsigned int input_ifa(struct nint_net *in, struct sk_buff *skb,
+			      const struct hop_shim_place *place, const struct nf_hook_state *state)
+{
+	const unsigned int len_bytes = skb->len;
+	struct hop_shim_place inner;
+	unsigned int decision = nint_ifa_input(in, skb, place, state);
+
+	if (decision != NF_ACCEPT || skb->len == len_bytes)
+		return decision;
+	decision = hop_input_show(skb);
+	if (decision != NF_ACCEPT || !hop_shim_find(skb, &inner))
+		return decision;
+	return input_plain(in, skb, &inner, state);
+}
+
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
@@ -325,13 +337,9 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
-	if (place->next == IPPROTO_TCP)
-		return nint_tcp_input(in, skb, place, state);
-	if (place->next == nint_protocol || is_encap(skb, place))
-		return input_header(in, skb, place, state);
 	if (place->next == IFA_PROTOCOL && nint_reads(in, TLM_IFA))
-		return nint_ifa_input(in, skb, place, state);
-	return NF_ACCEPT;
+		return input_ifa(in, skb, place, state);
+	return input_plain(in, skb, place, state);
 }
 
 /*

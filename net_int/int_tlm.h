@@ -51,6 +51,7 @@ enum nint_format {
  * @u: U, as filtered, in 2^-HPCC_U_SHIFT; 0: no measurement yet
  * @generation: number of the table that @path was read by; 0: none yet
  * @trust_idle: that table's trust in empty queues
+ * @none: the latest records gave no measurement
  */
 struct nint_tlm {
 	struct tlm_vars v;
@@ -58,6 +59,7 @@ struct nint_tlm {
 	u32 u;
 	u32 generation;
 	bool trust_idle;
+	bool none;
 };
 
 /**
@@ -142,6 +144,35 @@ static inline bool nint_tlm_own_hops(struct nint_receiver *r, const struct int_h
 }
 
 /**
+ * nint_tlm_reply() - write the answer to a probe
+ * @t: the flow
+ * @r: the flow
+ * @h: header of the probe, validated
+ * @now_ns: local clock
+ * @is_new: the hops of other vendors were measured; false for a probe without telemetry of theirs
+ *	between data that had some
+ * @reply: result
+ */
+static inline void nint_tlm_reply(const struct nint_tlm *t, struct nint_receiver *r,
+				  const struct int_hdr *h, u64 now_ns, bool is_new,
+				  struct nint_reply *reply)
+{
+	if (t->none) {
+		*reply = (struct nint_reply) { .kind = INT_ANSWER_RECORDS, .none = true };
+		return;
+	}
+	*reply = (struct nint_reply) {
+		.kind = INT_ANSWER_RATIO,
+		.wnd = t->u,
+		/* The sender makes room for all. */
+		.hops = min_t(u32, t->path.hops + t->path.full, INT_HOPS_SATURATED),
+	};
+	is_new |= nint_tlm_own_hops(r, h, now_ns, reply);
+	/* Without a measurement of all hops there is no U. */
+	reply->tau_ns = is_new && t->u ? r->p.t_ns : 0;
+}
+
+/**
  * nint_tlm_update() - process telemetry of other vendors in a probe
  * @t: the flow; @t->path has the records
  * @r: the flow; nint_receiver_ask() has processed the probe's request
@@ -167,21 +198,12 @@ static inline enum nint_tlm_news nint_tlm_update(struct nint_tlm *t, struct nint
 	enum hpcc_received received = tlm_receive(&t->v, &p, &t->path, s, &load);
 	bool is_new = received == HPCC_RECEIVED_NEW;
 
-	*reply = (struct nint_reply) { .kind = INT_ANSWER_RATIO };
 	/* Records that are from another path each time are of no use either. */
-	if (received == HPCC_RECEIVED_NOTHING || received == HPCC_RECEIVED_PATH) {
-		*reply = (struct nint_reply) { .kind = INT_ANSWER_RECORDS, .none = true };
-		return received == HPCC_RECEIVED_PATH ? NINT_TLM_USED : nint_tlm_why(t);
-	}
+	t->none = received == HPCC_RECEIVED_NOTHING || received == HPCC_RECEIVED_PATH;
 	if (is_new)
 		nint_tlm_filter(t, load.u, load.tau_ns, r->p.t_ns);
-	reply->wnd = t->u;
-	is_new |= nint_tlm_own_hops(r, h, s->now_ns, reply);
-	/* Without a measurement of all hops there is no U. */
-	reply->tau_ns = is_new && t->u ? r->p.t_ns : 0;
-	/* The sender makes room for all. */
-	reply->hops = min_t(u32, t->path.hops + t->path.full, INT_HOPS_SATURATED);
-	return NINT_TLM_USED;
+	nint_tlm_reply(t, r, h, s->now_ns, is_new, reply);
+	return received == HPCC_RECEIVED_NOTHING ? nint_tlm_why(t) : NINT_TLM_USED;
 }
 
 #endif /* HOPCC_NET_INT_INT_TLM_H */

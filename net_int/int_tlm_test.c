@@ -72,6 +72,29 @@ static void queue_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, o.reply.wnd < HPCC_U_ONE);
 }
 
+/* A probe without telemetry between data that has some: U stays, and nothing is new. */
+static void repeat_test(struct kunit *test)
+{
+	static struct one o;
+	u32 u;
+
+	start(&o);
+	step(&o, BDP_BYTES);
+	step(&o, BDP_BYTES);
+	u = o.reply.wnd;
+	nint_tlm_reply(&o.t, &o.r, &o.hdr, o.s.now_ns + T_NS, false, &o.reply);
+	KUNIT_EXPECT_EQ(test, o.reply.kind, INT_ANSWER_RATIO);
+	KUNIT_EXPECT_EQ(test, o.reply.wnd, u);
+	KUNIT_EXPECT_EQ(test, o.reply.tau_ns, 0);
+	KUNIT_EXPECT_EQ(test, o.reply.hops, 1);
+	/* After records that were of no use there is none either. */
+	o.t.path.record[0] = (struct tlm_record){};
+	o.t.path.bad = TLM_BAD_LAYOUT;
+	step(&o, 0);
+	nint_tlm_reply(&o.t, &o.r, &o.hdr, o.s.now_ns + T_NS, false, &o.reply);
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
+}
+
 /* Without a layout there is an answer without records, by which the sender falls back to Reno. */
 static void unknown_test(struct kunit *test)
 {
@@ -205,6 +228,7 @@ static void rtt_test(struct kunit *test)
 
 static struct kunit_case int_tlm_cases[] = {
 	KUNIT_CASE(queue_test),
+	KUNIT_CASE(repeat_test),
 	KUNIT_CASE(unknown_test),
 	KUNIT_CASE(guard_test),
 	KUNIT_CASE(path_test),

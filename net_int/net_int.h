@@ -87,6 +87,10 @@ enum nint_reverse {
  * @INT_COUNT_IN_IFA: probes with IFA metadata that were read
  * @INT_COUNT_IN_IOAM: probes with an IOAM trace that was read
  * @INT_COUNT_IN_INTMD: probes with INT-MD metadata that were read
+ * @INT_COUNT_IN_DATA_TLM: TCP packets other than probes whose telemetry of other vendors was read
+ * @INT_COUNT_IN_IFA_DATA: packets of TCP and UDP from which IFA's headers were removed
+ * @INT_COUNT_IN_INTMD_DATA: packets of TCP from which INT-MD was removed
+ * @INT_COUNT_IN_MERGED: packets of TCP that were merged with INT-MD in them; dropped
  * @INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
  * @INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
  * @INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
@@ -95,7 +99,7 @@ enum nint_reverse {
  * @INT_COUNT_BAD_IFA_LAST: last counter of INT_COUNT_BAD_IFA
  * @INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
  * @INT_COUNT_BAD_IOAM_LAST: last counter of INT_COUNT_BAD_IOAM
- * @INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP
+ * @INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP, as data
  * @INT_COUNT_BAD_INTMD_LAST: last counter of INT_COUNT_BAD_INTMD
  * @INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
  * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
@@ -143,6 +147,10 @@ enum nint_count {
 	INT_COUNT_IN_IFA,
 	INT_COUNT_IN_IOAM,
 	INT_COUNT_IN_INTMD,
+	INT_COUNT_IN_DATA_TLM,
+	INT_COUNT_IN_IFA_DATA,
+	INT_COUNT_IN_INTMD_DATA,
+	INT_COUNT_IN_MERGED,
 	INT_COUNT_TLM_NO_LAYOUT,
 	INT_COUNT_TLM_USELESS,
 	INT_COUNT_TLM_CONTRADICTED,
@@ -207,10 +215,16 @@ struct nint_table {
 /**
  * struct nint_foreign - state for telemetry of other vendors; of flows that have received some
  * @rcu: for kfree_rcu()
- * @t: state of the law; protected by the flow's lock
+ * @data_ns: time at which @t's path was last read from data; 0: never
+ * @data_is_new: no probe has been answered since then
+ * @t: state of the law
+ *
+ * All but @rcu is protected by the flow's lock.
  */
 struct nint_foreign {
 	struct rcu_head rcu;
+	u64 data_ns;
+	bool data_is_new;
 	struct nint_tlm t;
 };
 
@@ -341,6 +355,18 @@ struct int_flow {
 };
 
 /**
+ * enum nint_sum - what TCP's checksum of a segment with INT-MD is right for
+ * @NINT_SUM_NOTHING: neither of both
+ * @NINT_SUM_WHOLE: the segment with INT-MD, as the specification demands
+ * @NINT_SUM_ORIGINAL: the segment without it
+ */
+enum nint_sum {
+	NINT_SUM_NOTHING,
+	NINT_SUM_WHOLE,
+	NINT_SUM_ORIGINAL,
+};
+
+/**
  * struct nint_arrival - received telemetry
  * @id: ID of the packet that collected it
  * @seq: SND.NXT after that packet was sent
@@ -420,13 +446,28 @@ unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 /* tlm.c */
 void nint_tlm_stop(struct int_flow *f);
 bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned int tcp_bytes,
-			struct int_flow *f);
+			struct int_flow *f, enum nint_count count);
 bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
-		       struct int_flow *f);
+		       struct int_flow *f, enum nint_count count);
 bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
-			 struct int_flow *f);
+			 struct int_flow *f, enum nint_count count);
+void nint_tlm_from_data(struct int_flow *f);
+bool nint_tlm_has_data(const struct int_flow *f, const struct nint_arrival *arrival, u64 now_ns);
 bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
 		    u64 now_ns, struct nint_reply *reply);
+
+/* strip.c */
+void nint_set_dscp(struct sk_buff *skb, u8 dscp);
+bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
+			     unsigned int payload_at);
+enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
+			     unsigned int shim_bytes);
+void nint_read_ioam_data(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+			 unsigned int payload_at);
+unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct ifa_view *v);
+unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,
+			      const struct hop_shim_place *place, const struct intmd_view *v);
 
 /* layout.c */
 int nint_layout_init(void);

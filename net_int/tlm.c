@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * At the receiver: telemetry of other vendors in probes. Only formats that have a layout in the
- * network namespace are read. The law is in int_tlm.h.
+ * At the receiver: telemetry of other vendors in probes and in data. Only formats that have a
+ * layout in the network namespace are read. The law is in int_tlm.h.
+ *
+ * Data has no ID that an answer could name. Its hops are stored until the next probe, whose answer
+ * then reports them as if the probe itself had collected them.
  */
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -30,7 +33,7 @@ void nint_tlm_stop(struct int_flow *f)
 		kfree_rcu(foreign, rcu);
 }
 
-/* Reduces the metadata to records. @count: counter of the format. Context: RCU read lock. */
+/* Reduces the metadata to records. @count: counter of success. Context: RCU read lock. */
 static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_stack *s,
 		    unsigned int count)
 {
@@ -56,10 +59,11 @@ static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_st
 
 /*
  * The headers up to TCP's, at @tcp_bytes from skb->data, are linear. Returns true if the packet has
- * a trace that hops have written into, whose records are now in @f->foreign.
+ * a trace that hops have written into, whose records are now in @f->foreign. @count: counter of
+ * what was read.
  */
 bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned int tcp_bytes,
-			struct int_flow *f)
+			struct int_flow *f, enum nint_count count)
 {
 	const u8 *hdr = skb->data + sizeof(struct ipv6hdr);
 	enum ioam_fault fault;
@@ -79,31 +83,31 @@ bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned
 	if (!v.hops && !(v.flags & IOAM_FLAG_OVERFLOW))
 		return false;
 	tlm_stack_ioam(&s, &v, hdr);
-	return collect(in, f, &s, INT_COUNT_IN_IOAM);
+	return collect(in, f, &s, count);
 }
 
 /* @packet: the packet, linear, from the IFA header. Returns true as nint_tlm_read_ioam(). */
 bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
-		       struct int_flow *f)
+		       struct int_flow *f, enum nint_count count)
 {
 	struct tlm_stack s;
 
 	if (!v->stack_bytes && v->hop_limit)
 		return false;
 	tlm_stack_ifa(&s, v, packet);
-	return collect(in, f, &s, INT_COUNT_IN_IFA);
+	return collect(in, f, &s, count);
 }
 
 /* @shim: the packet, linear, from the shim. Returns true as nint_tlm_read_ioam(). */
 bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
-			 struct int_flow *f)
+			 struct int_flow *f, enum nint_count count)
 {
 	struct tlm_stack s;
 
 	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
 		return false;
 	tlm_stack_intmd(&s, v, shim);
-	return collect(in, f, &s, INT_COUNT_IN_INTMD);
+	return collect(in, f, &s, count);
 }
 
 static void count_news(const struct nint_net *in, enum nint_tlm_news news)
@@ -116,13 +120,43 @@ static void count_news(const struct nint_net *in, enum nint_tlm_news news)
 		nint_count(in, INT_COUNT_TLM_CONTRADICTED);
 }
 
-/* Context: f->lock is held, RCU read lock. Returns true if an answer packet is needed. */
+/* The records that were just read into @f->foreign are those of a packet with data. */
+void nint_tlm_from_data(struct int_flow *f)
+{
+	spin_lock_bh(&f->lock);
+	if (f->foreign) {
+		f->foreign->data_ns = ktime_get_ns();
+		f->foreign->data_is_new = true;
+	}
+	spin_unlock_bh(&f->lock);
+}
+
+/*
+ * Context: f->lock is held. Returns true if a probe without telemetry of other vendors must be
+ * answered by that of data. A switch may insert it into a few packets only, so the last one counts
+ * as long as the law would compare with it.
+ */
+bool nint_tlm_has_data(const struct int_flow *f, const struct nint_arrival *arrival, u64 now_ns)
+{
+	const struct nint_foreign *foreign = f->foreign;
+	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS,
+				   (u64)f->receiver.p.t_ns * TLM_STALE_RTTS);
+
+	/* Data that another CPU receives at this moment may be later than @now_ns. */
+	return foreign && foreign->data_ns && arrival->hdr->type == INT_TYPE_PROBE &&
+	       now_ns <= foreign->data_ns + stale_ns;
+}
+
+/*
+ * Context: f->lock is held, RCU read lock. The probe has telemetry, or nint_tlm_has_data() is true.
+ * Returns true if an answer packet is needed.
+ */
 bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
 		    u64 now_ns, struct nint_reply *reply)
 {
 	struct nint_foreign *foreign = f->foreign;
 	const struct tlm_sample s = {
-		.now_ns = now_ns,
+		.now_ns = arrival->traced || !foreign ? now_ns : foreign->data_ns,
 		/* 2^32 * 10^9 < 2^62 */
 		.own_bytes_ps = div_u64((u64)arrival->wnd_bytes * NSEC_PER_SEC,
 					f->receiver.p.t_ns),
@@ -130,10 +164,16 @@ bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_a
 	};
 	u32 before;
 
-	if (!foreign)
+	if (!foreign) {
+		*reply = (struct nint_reply){};
 		return false;
+	}
 	before = foreign->t.v.implausible;
-	count_news(in, nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s, reply));
+	if (arrival->traced || foreign->data_is_new)
+		count_news(in, nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s, reply));
+	else
+		nint_tlm_reply(&foreign->t, &f->receiver, arrival->hdr, now_ns, false, reply);
+	foreign->data_is_new = false;
 	nint_count_add(in, INT_COUNT_TLM_IMPLAUSIBLE, foreign->t.v.implausible - before);
 	if (READ_ONCE(in->anonymous))
 		reply->hops = 0;

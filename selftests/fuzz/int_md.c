@@ -10,7 +10,7 @@ static void check_read(void)
 	struct intmd_view v;
 
 	if (intmd_parse(&v, shim, bytes) == INTMD_OK) {
-		FUZZ_CLAIM(v.shim_bytes <= bytes);
+		FUZZ_CLAIM(v.shim_bytes <= bytes && v.shim_bytes <= INTMD_SHIM_MAX_BYTES);
 		FUZZ_CLAIM(v.shim_bytes == INTMD_STACK_OFFSET + v.stack_bytes);
 		FUZZ_CLAIM(v.hops * v.hop_words * INTMD_WORD_BYTES == v.stack_bytes);
 		FUZZ_CLAIM(intmd_field_offset(v.bitmap, INTMD_BITS) <=

@@ -54,8 +54,8 @@ class Switch(relay.Relay):
     switch reports as.
     """
 
-    def __init__(self):
-        super().__init__(DELAY_S)
+    def __init__(self, flags=0):
+        super().__init__(DELAY_S, flags=flags)
         self.free_s, self.sent_bytes, self.lie, self.stamped = 0.0, 0, None, 0
         self.hidden_s, self.mangle, self.hops = 0.0, None, 1
         self.rewrite, self.window = self.forward, collections.deque()

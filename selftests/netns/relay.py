@@ -24,14 +24,14 @@ ADDRESS = {"a": "192.0.2.1", "b": "192.0.2.2"}
 MAC = {"a": "02:00:00:00:00:01", "b": "02:00:00:00:00:02"}
 
 
-def open_tap(name):
-    """Make a host's tap device, up, with its neighbour resolved."""
+def open_tap(name, flags=0):
+    """Make a host's tap device, up, with its neighbour resolved; flags: more of TUNSETIFF's."""
     with hosts.inside(name):
         node = tun_node()
         fd = os.open(node, os.O_RDWR | os.O_NONBLOCK)
         if node.startswith("/run/"):
             os.unlink(node)
-        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", b"tap0", IFF_TAP | IFF_NO_PI))
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", b"tap0", IFF_TAP | IFF_NO_PI | flags))
     hosts.ip(f"-n {name} addr add {ADDRESS[name]}/24 dev tap0")
     start(name, "tap0")
     return fd
@@ -68,15 +68,15 @@ def open_nic(name):
 
 class Relay:
     """Passes frames between both devices. A frame from a is dropped if drop(frame) returns True.
-    rewrite(frame, from_a) returns the frames that replace a frame: [(additional delay, frame)].
+    rewrite(frame, from_a) returns the frames that replace a frame: [(additional delay, frame)]. flags are those of b's tap device.
     """
 
-    def __init__(self, delay_s, nic=False):
+    def __init__(self, delay_s, nic=False, flags=0):
         self.names = ("a", "b", "cable") if nic else ("a", "b")
         hosts.build("a", "b")
         # By default, a sleep may be 50 us too long; allow 1 ns.
         hosts.LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
-        self.taps = [open_nic("a") if nic else open_tap("a"), open_tap("b")]
+        self.taps = [open_nic("a") if nic else open_tap("a"), open_tap("b", flags)]
         self.delay_s, self.drop, self.under_way, self.number = delay_s, None, [], 0
         self.rewrite = None
 

@@ -120,6 +120,22 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
 
+/**
+ * hop_shim_strip_behind() - remove bytes behind the transport header
+ * @skb: as for hop_shim_strip()
+ * @place: place of the transport header, or of a header in front of it
+ * @l4_bytes: length from @place to the end of the transport header
+ * @bytes: length of what is removed, even
+ *
+ * TCP's checksum is not changed: the caller does so if it covers the removed bytes.
+ *
+ * Context: any. Moves skb->head.
+ * Return: like hop_shim_strip(); it does not fail if the packet was made writable up to the end of
+ * the removed bytes and IP's length is correct.
+ */
+int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *place,
+			  unsigned int l4_bytes, unsigned int bytes);
+
 /*
  * The GSO type that marks a GSO packet with our header, which a NIC would mistake for TCP's.
  * Virtual devices accept this type (NETIF_F_GSO_SOFTWARE: veth, bridge, bond, VLAN, tunnels) and

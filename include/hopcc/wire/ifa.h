@@ -89,6 +89,10 @@ struct ifa_md {
 #define IFA_HDR_BYTES		4U
 #define IFA_MD_BYTES		4U
 
+/* The longest TCP header, with both optional words, and the longest stack. */
+#define IFA_HEADERS_MAX_BYTES	(IFA_HDR_BYTES + 60 + 2 * IFA_WORD_BYTES + IFA_MD_BYTES + \
+				 IFA_WORDS_MAX * IFA_WORD_BYTES)
+
 static_assert(sizeof(struct ifa_hdr) == IFA_HDR_BYTES, "size of struct ifa_hdr");
 static_assert(sizeof(struct ifa_md) == IFA_MD_BYTES, "size of struct ifa_md");
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Data into which switches of other vendors have inserted telemetry: the host is the terminator,
+ * and removes it in front of conntrack, the firewall and TCP.
+ *
+ *	IFA	[IP, protocol 253][IFA header][TCP or UDP][metadata header, metadata][data]
+ *	INT-MD	[IP, DSCP: mark of INT][TCP][shim, header, metadata][data]
+ *
+ * Nothing proves who inserted it, and nothing needs to: an attacker who sends such a packet could
+ * as well send TCP with the same addresses, ports and data, which is what TCP and all filters
+ * behind this hook then see. For filters in front of it, see hop_input_is_hidden() and
+ * hop_input_show(); INT-MD does not hide TCP's header from them. The metadata itself is used only
+ * in a connection that has negotiated telemetry, and only if the sequence and acknowledgment
+ * numbers are within its windows.
+ *
+ * A packet is changed only after all lengths were checked and all its headers are writable.
+ */
+#include <linux/netfilter.h>
+#include <net/dsfield.h>
+#include <hopcc/core/hop_input.h>
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+
+#include "net_int.h"
+
+/* Sets the DSCP of a packet whose IP header is writable. */
+void nint_set_dscp(struct sk_buff *skb, u8 dscp)
+{
+	const unsigned int bytes = sizeof(__be32);
+
+	/* IPv4's header checksum keeps the sum over the packet unchanged. */
+	if (skb->protocol == htons(ETH_P_IP)) {
+		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, dscp << 2);
+		return;
+	}
+	skb_postpull_rcsum(skb, skb->data, bytes);
+	ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, dscp << 2);
+	skb_postpush_rcsum(skb, skb->data, bytes);
+}
+
+/*
+ * Returns true if TCP's checksum is wrong for the segment without what is between its header, of
+ * @tcp_bytes at @tcp_at, and @payload_at. Offsets are from skb->data.
+ */
+bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
+			     unsigned int payload_at)
+{
+	const unsigned int payload_bytes = skb->len - payload_at;
+	__wsum sum;
+
+	/* The device that sends it was to compute the checksum. */
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		return false;
+	sum = csum_block_add(skb_checksum(skb, tcp_at, tcp_bytes, 0),
+			     skb_checksum(skb, payload_at, payload_bytes, 0), tcp_bytes);
+	if (skb->protocol == htons(ETH_P_IP))
+		return tcp_v4_check(tcp_bytes + payload_bytes, ip_hdr(skb)->saddr,
+				    ip_hdr(skb)->daddr, sum);
+#if IS_ENABLED(CONFIG_IPV6)
+	return tcp_v6_check(tcp_bytes + payload_bytes, &ipv6_hdr(skb)->saddr,
+			    &ipv6_hdr(skb)->daddr, sum);
+#else
+	return true;
+#endif
+}
+
+/*
+ * Returns the flow that uses the telemetry of a TCP segment with data or without, or NULL. Its peer
+ * has asked, so that the algorithm has its parameters. Context: RCU read lock.
+ */
+static struct int_flow *reader_of(struct sk_buff *skb, const struct tcphdr *th,
+				  unsigned int payload_bytes)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	struct int_flow *f;
+
+	if (!hop_flow_any(dev_net(skb->dev)) || th->syn || th->rst)
+		return NULL;
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return NULL;
+	f = hop_flow_state(flow);
+	return READ_ONCE(f->receiver.asked) && hop_input_is_in_window(&key, th, payload_bytes) ?
+		f : NULL;
+}
+
+/*
+ * IOAM: reads the trace of a TCP segment, whose headers are linear. It stays in the packet: TCP
+ * skips it, and GRO is in front of this hook.
+ */
+void nint_read_ioam_data(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+			 unsigned int payload_at)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
+	struct int_flow *f;
+
+	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
+	    !nint_reads(in, TLM_IOAM))
+		return;
+	f = reader_of(skb, th, skb->len - payload_at);
+	if (!f)
+		return;
+	if (hop_input_is_mangled(skb, th))
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+	else if (nint_tlm_read_ioam(in, skb, tcp_at, f, INT_COUNT_IN_DATA_TLM))
+		nint_tlm_from_data(f);
+}
+
+/* TCP's checksum was verified, or corrected for what was removed. */
+static void set_verified(struct sk_buff *skb)
+{
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		return;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->csum_level = 0;
+}
+
+/* IFA: reads the metadata of a TCP segment. Returns true if TCP's checksum was verified. */
+static bool read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
+		     const struct ifa_view *v)
+{
+	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
+	const unsigned int payload_at = ifa_at + v->stack_offset + v->stack_bytes;
+	struct int_flow *f;
+
+	if (v->next != IFA_NEXT_TCP)
+		return false;
+	f = reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
+		      skb->len - payload_at);
+	if (!f)
+		return false;
+	if (nint_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+		return false;
+	}
+	if (nint_tlm_read_ifa(in, v, skb->data + ifa_at, f, INT_COUNT_IN_DATA_TLM))
+		nint_tlm_from_data(f);
+	return true;
+}
+
+/* Without the headers removed, the stack would refuse the packet, or TCP read them as data. */
+static unsigned int fail(const struct nint_net *in, int err, unsigned int bad_length)
+{
+	nint_count(in, err == -ENOMEM ? INT_COUNT_NO_MEMORY : bad_length);
+	return err == -ENOMEM ? NF_DROP : NF_ACCEPT;
+}
+
+/*
+ * Removes IFA's headers, at @place. Switches do not update the length and the checksum of TCP and
+ * UDP, which are therefore right without the headers. Returns NF_ACCEPT or NF_DROP; the packet has
+ * another length if they were removed.
+ */
+unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct ifa_view *v)
+{
+	bool verified;
+	int err;
+
+	/* It may open a connection. */
+	if (READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS && hop_input_is_hidden(skb->dev, true)) {
+		nint_count(in, INT_COUNT_IN_HIDDEN);
+		return NF_ACCEPT;
+	}
+	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
+		return fail(in, -ENOMEM, 0);
+	verified = read_ifa(in, skb, place->offset_bytes, v);
+	err = hop_shim_strip_behind(skb, place, IFA_HDR_BYTES + v->l4_bytes, v->shim_bytes) ?:
+	      hop_shim_strip(skb, place, IFA_HDR_BYTES, v->next);
+	if (err)
+		return fail(in, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
+	if (verified)
+		set_verified(skb);
+	nint_count(in, INT_COUNT_IN_IFA_DATA);
+	return NF_ACCEPT;
+}
+
+/*
+ * INT-MD: what TCP's checksum is right for. The TCP header, of @tcp_bytes, is at @tcp_at, and the
+ * shim follows it.
+ */
+enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
+			     unsigned int shim_bytes)
+{
+	if (!hop_input_is_mangled(skb, (const struct tcphdr *)(skb->data + tcp_at)))
+		return NINT_SUM_WHOLE;
+	return nint_is_mangled_without(skb, tcp_at, tcp_bytes, tcp_at + tcp_bytes + shim_bytes) ?
+		NINT_SUM_NOTHING : NINT_SUM_ORIGINAL;
+}
+
+/*
+ * Subtracts the shim, of @bytes at @shim, from TCP's checksum, and from the length in its
+ * pseudo-header, which is all that the field has of a checksum that the device computes.
+ */
+static void update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *shim,
+		       unsigned int bytes)
+{
+	const __wsum length = (__force __wsum)htonl(bytes);
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		th->check = ~csum_fold(csum_sub(csum_unfold(th->check), length));
+	else
+		th->check = csum_fold(csum_sub(csum_sub(~csum_unfold(th->check), length),
+					       csum_partial(shim, bytes, 0)));
+}
+
+/* Removes INT-MD from a packet whose headers are writable. Returns 0 or -EINVAL. */
+static int strip_intmd(struct sk_buff *skb, const struct hop_shim_place *place,
+		       unsigned int tcp_bytes, const struct intmd_view *v, enum nint_sum sum)
+{
+	struct tcphdr *th = (struct tcphdr *)(skb->data + place->offset_bytes);
+	const __sum16 check = th->check;
+	int err;
+
+	if (sum == NINT_SUM_WHOLE)
+		update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
+	err = hop_shim_strip_behind(skb, place, tcp_bytes, v->shim_bytes);
+	if (err) {
+		th->check = check;
+		return err;
+	}
+	nint_set_dscp(skb, v->original);
+	set_verified(skb);
+	return 0;
+}
+
+static void read_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+		       unsigned int tcp_bytes, const struct intmd_view *v)
+{
+	const unsigned int shim_at = tcp_at + tcp_bytes;
+	struct int_flow *f = reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
+				       skb->len - shim_at - v->shim_bytes);
+
+	if (f && nint_tlm_read_intmd(in, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM))
+		nint_tlm_from_data(f);
+}
+
+/*
+ * Removes INT-MD behind the TCP header at @place, and restores the DSCP that the switch has
+ * replaced by the mark of INT. Packets that GRO or the NIC has merged have a shim in each of their
+ * segments. Their sequence numbers do not follow each other, unless a packet of just the shim's
+ * length is missing in between, so this is rare. TCP must not get them; the sender sends them
+ * again.
+ *
+ * Returns NF_ACCEPT, NF_DROP or, for a copy, NF_STOLEN; the packet has another length if it was
+ * changed.
+ */
+unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,
+			      const struct hop_shim_place *place, const struct intmd_view *v)
+{
+	const unsigned int tcp_at = place->offset_bytes;
+	const unsigned int tcp_bytes = __tcp_hdrlen((const struct tcphdr *)(skb->data + tcp_at));
+	enum nint_sum sum;
+	int err;
+
+	/* Only then are all segments TCP's, and the original value is the DSCP. */
+	if (v->npt != INTMD_NPT_DSCP) {
+		nint_count(in, INT_COUNT_BAD_INTMD + INTMD_BAD_NPT);
+		return NF_ACCEPT;
+	}
+	if (skb_is_gso(skb)) {
+		nint_count(in, INT_COUNT_IN_MERGED);
+		return NF_DROP;
+	}
+	if (skb_ensure_writable(skb, tcp_at + tcp_bytes + v->shim_bytes))
+		return fail(in, -ENOMEM, 0);
+	sum = nint_intmd_sum(skb, tcp_at, tcp_bytes, v->shim_bytes);
+	if (sum == NINT_SUM_NOTHING) {
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+		return NF_ACCEPT;
+	}
+	if (v->flags & INTMD_FLAG_D) {
+		consume_skb(skb);
+		return NF_STOLEN;
+	}
+	read_intmd(in, skb, tcp_at, tcp_bytes, v);
+	err = strip_intmd(skb, place, tcp_bytes, v, sum);
+	if (err)
+		return fail(in, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
+	nint_count(in, INT_COUNT_IN_INTMD_DATA);
+	return NF_ACCEPT;
+}

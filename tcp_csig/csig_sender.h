@@ -30,7 +30,9 @@
  * A cut applies to the window at the start of a round: later packets of the round may deepen it,
  * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
  * new round, since the packets of the next RTT do not reflect it yet. Bandwidth is measured over
- * intervals: after growth a whole round is skipped, for intervals of half an RTT.
+ * intervals: after growth a whole round is skipped, for intervals of half an RTT. min(ABW/C) is
+ * the minimum of the latest report and of the last whole round: a port's interval may be shorter
+ * than a round, and what bursts of flows leave in it for a moment is not free.
  *
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
@@ -49,10 +51,10 @@
  *
  * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
  * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
- * and growth continues in the same round. A port's interval may be shorter than such a round, so
- * that min(ABW/C) multiplies by at most 8/7. From 64 targets on a later report of the round takes
- * the difference to the cut so far, not the growth since, and min(ABW/C) is the minimum of a whole
- * round: what flows with short RTTs leave for a moment is not free.
+ * and growth continues in the same round. What was free in one such round need not be in the next,
+ * so that min(ABW/C) multiplies by at most 8/7. From 64 targets on a round is long enough to trust
+ * its minimum, and a later report of the round takes the difference to the cut so far, not the
+ * growth since.
  *
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
@@ -61,7 +63,8 @@
  *   the second holds; for the first, Linux keeps no TTL: the sysctl covers it.
  * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
  *   targets on.
- * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
+ * - min(ABW/C) is the minimum of a round, and multiplies by at most 8/7 in a long one: a report is
+ *   of one interval of a port.
  * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
  *   delay that stays at two packets is jitter, and the path's target is at least twice that.
  * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
@@ -144,8 +147,12 @@
 #define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
 /* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
-/* A flight is one burst: its pacing rate is this many packets per RTT. */
-#define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
+/*
+ * The pacing rate of a flight is this many packets per RTT: a burst of two would be a queue of its
+ * own. Where a packet takes longer than the target, its second packet would report more than the
+ * target each time, and the flow would be cut without end. The receiver waits for both.
+ */
+#define TCSIG_FLIGHT_PACE	(4 * TCSIG_ONE)
 
 /* One packet for each signal. */
 #define TCSIG_JUMP_PKTS		3U
@@ -154,11 +161,9 @@
 #define TCSIG_SHARE_MIN_PPM	20000U
 /* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
-/*
- * A long round by at most 8/7: a report is about the port's last interval, which may be shorter.
- */
+/* A long round by at most 8/7. */
 #define TCSIG_LONG_SHARE_PPM	125000U
-/* From an RTT of 64 targets on, min(ABW/C) is that of a round, and a cut keeps later growth. */
+/* From an RTT of 64 targets on, min(ABW/C) is not limited, and a cut keeps later growth. */
 #define TCSIG_FAR_TARGETS	64U
 /* No report of min(ABW/C). */
 #define TCSIG_NO_SHARE		U32_MAX
@@ -821,14 +826,18 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 		tcsig_double(v, a, v->goal);
 }
 
-/* Returns the part of a report of min(ABW/C) that may be used. */
+/*
+ * Returns the part of a report of min(ABW/C) that may be used. A port's interval may be shorter
+ * than a round, and bursts of flows leave intervals empty although the port has nothing free in
+ * the mean.
+ */
 static inline u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
 {
-	if (!p->long_rtt_ns)
-		return a->share_ppm;
-	if (tcsig_is_far(p))
-		return min(a->share_ppm, a->round_share_ppm);
-	return min(a->share_ppm, TCSIG_LONG_SHARE_PPM);
+	const u32 share_ppm = min(a->share_ppm, a->round_share_ppm);
+
+	if (!p->long_rtt_ns || tcsig_is_far(p))
+		return share_ppm;
+	return min(share_ppm, TCSIG_LONG_SHARE_PPM);
 }
 
 /*

@@ -10,7 +10,8 @@
  *				g = ai, or ai (2 cwnd + 1) / 32 where that is less, and
  *				cwnd^2 times that below one packet; below 8 packets the
  *				less the nearer the target is
- *	target			what is set, and 1/64 of the time between two packets of the flow
+ *	target			what is set, and up to 1/16 of the time between two packets of the
+ *				flow
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
  *	and no queue stands	of what became free what they have of what is used
  *
@@ -30,9 +31,7 @@
  * A cut applies to the window at the start of a round: later packets of the round may deepen it,
  * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
  * new round, since the packets of the next RTT do not reflect it yet. Bandwidth is measured over
- * intervals: after growth a whole round is skipped, for intervals of half an RTT. min(ABW/C) is
- * the minimum of the latest report and of the last whole round: a port's interval may be shorter
- * than a round, and what bursts of flows leave in it for a moment is not free.
+ * intervals: after growth a whole round is skipped, for intervals of half an RTT.
  *
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
@@ -45,16 +44,17 @@
  *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
  *   has with a queue of the target, plus 1/8 of the queue beyond the target.
  * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
- *   needs a higher target: 1/64 of its own period a packet is added. n flows then leave a queue of
- *   n / 64 packets above the target. A period is a rate, not a window, so flows with different RTTs
- *   get even, too.
+ *   needs a higher target: 1/64 of its own period a packet is added, and another 3/64 up to four
+ *   targets. n flows then leave a queue of n / 16 packets above the target where they are few, and
+ *   n / 64 more where they are many. A period is a rate, not a window, so flows with different
+ *   RTTs get even, too.
  *
  * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
  * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
- * and growth continues in the same round. What was free in one such round need not be in the next,
- * so that min(ABW/C) multiplies by at most 8/7. From 64 targets on a round is long enough to trust
- * its minimum, and a later report of the round takes the difference to the cut so far, not the
- * growth since.
+ * and growth continues in the same round. A port's interval may be shorter than such a round, so
+ * that min(ABW/C) multiplies by at most 8/7. From 64 targets on a later report of the round takes
+ * the difference to the cut so far, not the growth since, and min(ABW/C) is the minimum of a whole
+ * round: what flows with short RTTs leave for a moment is not free.
  *
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
@@ -63,8 +63,7 @@
  *   the second holds; for the first, Linux keeps no TTL: the sysctl covers it.
  * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
  *   targets on.
- * - min(ABW/C) is the minimum of a round, and multiplies by at most 8/7 in a long one: a report is
- *   of one interval of a port.
+ * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
  * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
  *   delay that stays at two packets is jitter, and the path's target is at least twice that.
  * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
@@ -135,6 +134,10 @@
 /* 1/64 of the time between two packets, at most four targets. */
 #define TCSIG_PERIOD_SHIFT	6
 #define TCSIG_PERIOD_TARGETS	4U
+/* Between 1/8 target and four targets, or an RTT if that is shorter, 3/64 are added. */
+#define TCSIG_PERIOD_GAIN	3U
+#define TCSIG_PERIOD_LOW_SHIFT	3
+#define TCSIG_PERIOD_HIGH_SHIFT	2
 /* 1/8: how much of the queue beyond the target the period of a small window follows. */
 #define TCSIG_FOLLOW_SHIFT	3
 /* From an RTT of 16 targets on, a cut is limited to three times the excess over the RTT. */
@@ -161,9 +164,11 @@
 #define TCSIG_SHARE_MIN_PPM	20000U
 /* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
-/* A long round by at most 8/7. */
+/*
+ * A long round by at most 8/7: a report is about the port's last interval, which may be shorter.
+ */
 #define TCSIG_LONG_SHARE_PPM	125000U
-/* From an RTT of 64 targets on, min(ABW/C) is not limited, and a cut keeps later growth. */
+/* From an RTT of 64 targets on, min(ABW/C) is that of a round, and a cut keeps later growth. */
 #define TCSIG_FAR_TARGETS	64U
 /* No report of min(ABW/C). */
 #define TCSIG_NO_SHARE		U32_MAX
@@ -477,12 +482,23 @@ static inline u64 tcsig_period_ns(u64 cw, u32 rtt_us)
  * tcsig_hop_target_ns() - target delay of a hop
  * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
  * @period_ns: the flow's period, tcsig_period_ns()
+ * @rtt_ns: RTT that the window refers to
+ *
+ * Growth of a window below 16 packets and growth by min(ABW/C) keep the ratio of two flows' rates,
+ * and so do cuts for the same delay. The higher target of the slower flow is what makes them even.
+ * Flows that are fast or many have less of it: a fast flow's packet is short beside the target, and
+ * with flows of less than a packet each the queue would grow with their number.
  *
  * Return: at least @target_ns, at most five times that.
  */
-static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
+static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns)
 {
-	return target_ns + min(period_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
+	const u64 low_ns = target_ns >> TCSIG_PERIOD_LOW_SHIFT;
+	const u64 high_ns = min3(period_ns, rtt_ns, target_ns << TCSIG_PERIOD_HIGH_SHIFT);
+	/* 2^40 + 2^32 * 3 */
+	const u64 more_ns = period_ns + TCSIG_PERIOD_GAIN * (max(high_ns, low_ns) - low_ns);
+
+	return target_ns + min(more_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
 }
 
 /**
@@ -826,18 +842,14 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 		tcsig_double(v, a, v->goal);
 }
 
-/*
- * Returns the part of a report of min(ABW/C) that may be used. A port's interval may be shorter
- * than a round, and bursts of flows leave intervals empty although the port has nothing free in
- * the mean.
- */
+/* Returns the part of a report of min(ABW/C) that may be used. */
 static inline u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
 {
-	const u32 share_ppm = min(a->share_ppm, a->round_share_ppm);
-
-	if (!p->long_rtt_ns || tcsig_is_far(p))
-		return share_ppm;
-	return min(share_ppm, TCSIG_LONG_SHARE_PPM);
+	if (!p->long_rtt_ns)
+		return a->share_ppm;
+	if (tcsig_is_far(p))
+		return min(a->share_ppm, a->round_share_ppm);
+	return min(a->share_ppm, TCSIG_LONG_SHARE_PPM);
 }
 
 /*

@@ -214,8 +214,17 @@ static void target_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_period_ns(HALF, 20), 40000ULL, "half a packet in 20 us");
 	KUNIT_EXPECT_EQ(test, tcsig_period_ns(TCSIG_WND_MIN, U32_MAX), 640000000000ULL);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000), 11000ULL, "1/64 of 64 us");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000), 50000ULL, "four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 1250, 200000), 10019ULL,
+			    "1/64 up to 1/8 target");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 33250, 200000), 12019ULL,
+			    "1/16 of the next 32 us");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 200000), 12816ULL,
+			    "1/64 above four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 21250), 11937ULL,
+			    "1/64 above an RTT");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 0), 11000ULL, "no RTT yet");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000, 200000), 50000ULL,
+			    "at most four targets more");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 500), 10U, "half of 10 us");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 9600), 2U, "at least two");
 	KUNIT_EXPECT_EQ(test, tcsig_burst_limit_pkts(TCSIG_TARGET_MAX_NS, 0), HOP_BURST_MAX_PKTS);
@@ -311,7 +320,6 @@ static void lie_test(struct kunit *test)
 				.acked_pkts = 1,
 				.delivered_pkts = n,
 				.share_ppm = TCSIG_PPM,
-				.round_share_ppm = TCSIG_PPM,
 				.has_free = true,
 				.has_delay = true,
 				.has_share = true,
@@ -579,32 +587,14 @@ static void share_test(struct kunit *test)
 	v.stage = TCSIG_STEADY;
 	for (i = 0; i < ARRAY_SIZE(share_cases); i++) {
 		const struct life_case *c = &share_cases[i];
-		struct tcsig_ack a = ack_of(c);
+		const struct tcsig_ack a = ack_of(c);
 
-		a.round_share_ppm = TCSIG_PPM;
 		tcsig_receive(&v, &p, &a);
 		KUNIT_EXPECT_EQ_MSG(test, v.cw, c->want, "%s", c->what);
 	}
 }
 
-/* An interval of the port in which no burst of the flows fell is not free bandwidth. */
-static void empty_interval_test(struct kunit *test)
-{
-	const struct tcsig_params p = { .target_ns = 10000, .least = ONE, .beta_ppm = 500000 };
-	struct tcsig_ack a = ack_of(&share_cases[2]);
-	struct tcsig_vars v;
-
-	tcsig_begin(&v, 40 * ONE, TCSIG_WND_MAX, 300);
-	v.stage = TCSIG_STEADY;
-	a.round_share_ppm = TCSIG_SHARE_MIN_PPM - 1;
-	tcsig_receive(&v, &p, &a);
-	KUNIT_EXPECT_EQ_MSG(test, v.cw, 40 * ONE, "no more was free in all of the round");
-	a.round_share_ppm = 200000;
-	tcsig_receive(&v, &p, &a);
-	KUNIT_EXPECT_EQ_MSG(test, v.cw, 50 * ONE, "a fifth, not half");
-}
-
-/* min(ABW/C) is the minimum of the last round, and from 16 to 64 targets at most 1/8. */
+/* From 64 targets on min(ABW/C) is the minimum of the last round. */
 static void long_share_test(struct kunit *test)
 {
 	struct tcsig_params p = { .target_ns = 10000, .least = ONE, .beta_ppm = 500000,
@@ -700,8 +690,8 @@ static void pace_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 200000000ULL,
 			    "the rest");
 	v = (struct tcsig_vars){ .cw = ONE, .stage = TCSIG_STEADY };
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 40000000ULL,
-			    "two packets, held by the timer: a quarter of an RTT between them");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 160000000ULL,
+			    "two packets, held by the timer, are one burst");
 	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE, TCSIG_FLIGHT_PKTS, 100), 200000ULL,
 			    "two in 2 RTT");
 	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE / 8, TCSIG_FLIGHT_PKTS, 100), 1600000ULL,
@@ -849,7 +839,6 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(quiet_test),
 	KUNIT_CASE(share_test),
-	KUNIT_CASE(empty_interval_test),
 	KUNIT_CASE(long_share_test),
 	KUNIT_CASE(long_cut_test),
 	KUNIT_CASE(loss_test),

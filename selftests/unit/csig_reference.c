@@ -152,8 +152,8 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 static void shared(struct reference *r, const struct tcsig_ack *a)
 {
 	bool again = !strcmp(r->round, "grown");
-	bool mid = r->long_rtt && r->long_rtt <= 64 * r->target;
-	double ppm = fmin(fmin(a->share_ppm, a->round_share_ppm), mid ? 125000 : 1e6);
+	double other = r->long_rtt > 64 * r->target ? a->round_share_ppm : 125000;
+	double ppm = r->long_rtt ? fmin(a->share_ppm, other) : a->share_ppm;
 	double share = fmin(ppm / 1e6, 7 / 8.0), want;
 
 	if (strcmp(r->stage, "steady") || r->stale || ppm < TCSIG_SHARE_MIN_PPM ||

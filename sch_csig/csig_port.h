@@ -22,6 +22,9 @@
  * since the intervals that have passed meanwhile were empty. So a timer is needed only where
  * the end of an interval must be seen without a packet, as by a tracepoint.
  *
+ * The capacity is the configured rate, or less where the port is found to send less while packets
+ * wait (hop_drain.h).
+ *
  * A port that several transmit queues send through has one estimate. The queue that first sees
  * the end of a period closes it, with the bytes that all queues have sent, and the other queues
  * copy the result.
@@ -42,6 +45,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <hopcc/lib/hop_drain.h>
 #include <hopcc/wire/csig.h>
 #include <uapi/linux/pkt_sched_csig.h>
 
@@ -55,6 +59,8 @@
 #define CSIG_BYTES_MAX		BIT_ULL(39)
 /* DRE's X in 2^-16 bytes: below 2^39 * 2^16 * 2^8 = 2^63; * 10^9 / (10^4 * 2^16) < 2^64. */
 #define CSIG_DRE_SHIFT		16
+/* X grows by 2^39 bytes per period at most, and loses 2^-8 of itself. */
+#define CSIG_DRE_X_MAX		BIT_ULL(63)
 /* Discount factors have a resolution of 2^-32. */
 #define CSIG_DISCOUNT_SHIFT	32
 /* On a port of several queues, ewma is updated every T / 16. */
@@ -64,7 +70,7 @@
 
 /**
  * struct scsig_port_params - parameters of a port; written by the qdisc
- * @capacity_bytes_ps: the port's rate, bytes/s; at least 1
+ * @capacity_bytes_ps: the port's configured rate, bytes/s; at least 1
  * @interval_ns: T, ns
  * @estimator: TC_CSIG_ESTIMATOR_*
  * @shift: shift of the discount of dre
@@ -79,6 +85,7 @@ struct scsig_port_params {
 /**
  * struct scsig_port_vars - variables of the estimator; all zero at first
  * @runs: a packet has left
+ * @dre_interval_ns: T that @dre_x is for, ns; 0 at first
  * @used_bytes_ps: the estimate of the used bandwidth, bytes/s
  * @start_ns: raw, dre: start of the current period; ewma: time of the last departure
  * @bytes: bytes sent since @start_ns; ewma: size of the last packet; bounded by CSIG_BYTES_MAX
@@ -86,15 +93,18 @@ struct scsig_port_params {
  * @periods: number of periods that ended
  * @total_bytes: bytes that all queues of the port had sent at the last scsig_port_look_total();
  *	used only for a port of several queues
+ * @drain: measured rate of the port, if that is less than the configured rate
  */
 struct scsig_port_vars {
 	bool runs;
+	u32 dre_interval_ns;
 	u64 used_bytes_ps;
 	u64 start_ns;
 	u64 bytes;
 	u64 dre_x;
 	u64 periods;
 	u64 total_bytes;
+	struct hop_drain drain;
 };
 
 static inline u64 scsig_port_rate(u64 bytes, u64 time_ns)
@@ -181,11 +191,22 @@ static inline u64 scsig_port_discount(u32 shift, u64 n)
 	return n ? 0 : product;
 }
 
+/* T has changed: X is the bytes of one T. */
+static inline void scsig_port_scale_dre(struct scsig_port_vars *v, u64 interval_ns)
+{
+	if (v->dre_interval_ns)
+		v->dre_x = min_t(u64, mul_u64_u64_div_u64(v->dre_x, interval_ns,
+							  v->dre_interval_ns), CSIG_DRE_X_MAX);
+	v->dre_interval_ns = interval_ns;
+}
+
 /* @n periods have ended, at least one; all but the first were empty. */
 static inline void scsig_port_close_dre(struct scsig_port_vars *v,
 					const struct scsig_port_params *p,
 					u64 n)
 {
+	if (unlikely(v->dre_interval_ns != p->interval_ns))
+		scsig_port_scale_dre(v, p->interval_ns);
 	v->dre_x = mul_u64_u64_shr(v->dre_x + (v->bytes << CSIG_DRE_SHIFT),
 				   scsig_port_discount(p->shift, n - 1), CSIG_DISCOUNT_SHIFT);
 	v->used_bytes_ps = mul_u64_u64_div_u64(v->dre_x, CSIG_NS_PER_S,
@@ -288,6 +309,19 @@ static inline void scsig_port_sent(struct scsig_port_vars *v, u64 now_ns, u32 by
 }
 
 /**
+ * scsig_port_capacity_bytes_ps() - get the rate that the port can send at
+ * @v: variables of the port
+ * @p: parameters of the port
+ *
+ * Return: bytes/s, at least 1, at most the configured rate.
+ */
+static inline u64 scsig_port_capacity_bytes_ps(const struct scsig_port_vars *v,
+					       const struct scsig_port_params *p)
+{
+	return hop_drain_capacity_bytes_ps(&v->drain, p->capacity_bytes_ps);
+}
+
+/**
  * scsig_port_available_bytes_ps() - get the available bandwidth, ABW
  * @v: variables of the port
  * @p: parameters of the port
@@ -297,7 +331,9 @@ static inline void scsig_port_sent(struct scsig_port_vars *v, u64 now_ns, u32 by
 static inline u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
 						const struct scsig_port_params *p)
 {
-	return p->capacity_bytes_ps - min(v->used_bytes_ps, p->capacity_bytes_ps);
+	const u64 capacity_bytes_ps = scsig_port_capacity_bytes_ps(v, p);
+
+	return capacity_bytes_ps - min(v->used_bytes_ps, capacity_bytes_ps);
 }
 
 /**
@@ -319,7 +355,7 @@ static inline u64 scsig_port_value(const struct scsig_port_vars *v,
 	if (type == CSIG_ABW)
 		return div_u64(available_bytes_ps, CSIG_BYTES_PER_KBIT);
 	/* 2^38 * 2^20 */
-	return div64_u64(available_bytes_ps * CSIG_PPM_MAX, p->capacity_bytes_ps);
+	return div64_u64(available_bytes_ps * CSIG_PPM_MAX, scsig_port_capacity_bytes_ps(v, p));
 }
 
 #endif /* HOPCC_SCH_CSIG_CSIG_PORT_H */

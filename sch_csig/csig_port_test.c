@@ -364,8 +364,50 @@ static void interval_test(struct kunit *test)
 			    "10 kbit/s: the most");
 }
 
+/* A port of 10 Gbit/s that sends 1 Gbit/s. */
+static void measured_test(struct kunit *test)
+{
+	const struct scsig_port_params p = { .capacity_bytes_ps = 10 * GBIT, .interval_ns = 50000 };
+	struct scsig_port_vars v = { .used_bytes_ps = 750 * MBIT,
+				     .drain.rate_bytes_ps = GBIT };
+
+	KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&v, &p), 250 * MBIT);
+	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW, 0), 250000ULL);
+	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 250000ULL);
+	v.used_bytes_ps = 2 * GBIT;
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_available_bytes_ps(&v, &p), 0ULL,
+			    "what was used before the port became slower");
+	v.drain.rate_bytes_ps = 0;
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 800000ULL,
+			    "not measured: the configured rate");
+}
+
+/* A port that is found to be slower gets a longer interval. No estimator jumps for that. */
+static void longer_interval_test(struct kunit *test)
+{
+	struct scsig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 64 * US,
+				       .shift = TC_CSIG_SHIFT_DEFAULT };
+	u64 now_ns;
+
+	for (p.estimator = 0; p.estimator <= TC_CSIG_ESTIMATOR_MAX; p.estimator++) {
+		struct scsig_port_vars v = {};
+
+		p.interval_ns = 64 * US;
+		for (now_ns = 0; now_ns < 20 * 256 * US; now_ns += US) {
+			if (now_ns == 10 * 256 * US)
+				p.interval_ns = 256 * US;
+			leave(&v, &p, now_ns, 100);
+			if (now_ns >= 5 * 256 * US)
+				KUNIT_EXPECT_LE(test, distance(v.used_bytes_ps, 800 * MBIT),
+						20 * MBIT);
+		}
+	}
+}
+
 static struct kunit_case scsig_port_cases[] = {
 	KUNIT_CASE(interval_test),
+	KUNIT_CASE(measured_test),
+	KUNIT_CASE(longer_interval_test),
 	KUNIT_CASE(table_test),
 	KUNIT_CASE(looking_test),
 	KUNIT_CASE(accuracy_test),

@@ -32,6 +32,7 @@
 #include <hopcc/wire/csig.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_drain.h>
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_pkt.h>
@@ -112,14 +113,18 @@ struct scsig_shared {
  *	counts this queue's bytes
  * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
  *	estimate or the settings change
+ * @departures: number of packets that left; a GSO packet is one
  * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
  *	packet to packet
  * @has_ring: hop_port_has_ring() is true
  * @is_of_queue: hop_port_is_of_queue() is true
  * @is_watched: @has_ring is true, or the option timer
+ * @warned_slow: the warning of a slow port was given, for the configured rate
  * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
- * @stats: statistics for tc
+ * @drain_run: the current measurement of the port's rate, by this queue
+ * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
+ * @stats: statistics for tc; apart, so that the qdisc fits 1 KiB
  * @timer: ends intervals while no packet leaves
  * @runs: the timer runs
  * @speed: watch on the device's rate; under RTNL
@@ -130,13 +135,17 @@ struct scsig_sched_data {
 	struct scsig_settings *set;
 	struct scsig_port_vars port;
 	u32 known;
+	u32 departures;
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	bool has_ring;
 	bool is_of_queue;
 	bool is_watched;
+	bool warned_slow;
 	struct hop_ring ring;
 	struct hop_port_queue sent;
-	struct tc_csig_xstats stats;
+	struct hop_drain_run drain_run;
+	u64 followed_bytes_ps;
+	struct tc_csig_xstats *stats;
 	struct hrtimer timer;
 	bool runs;
 	struct hop_speed_watch speed;
@@ -165,12 +174,12 @@ static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
 	const u32 mode = set->value[TCA_CSIG_MODE];
 
 	if (place->fault)
-		q->stats.malformed_pkts[place->fault - 1] += pkts;
+		q->stats->malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
 	if (likely(scsig_has(set, type)))
 		return false;
-	q->stats.unsupported_pkts += pkts;
+	q->stats->unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
@@ -181,10 +190,10 @@ static noinline bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb
 
 	do {
 		if (place.fault == CSIG_BAD_TRUNCATED || !scsig_packet_cut(skb, &place)) {
-			q->stats.fenced_pkts += pkts;
+			q->stats->fenced_pkts += pkts;
 			return false;
 		}
-		q->stats.stripped_pkts += pkts;
+		q->stats->stripped_pkts += pkts;
 		place = scsig_packet_find(skb, &q->set->tpids);
 	} while (place.form);
 	return true;
@@ -222,9 +231,9 @@ static noinline bool scsig_normalise(struct sk_buff *skb, struct net_device *dev
 static __always_inline void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
 {
 	if (form == CSIG_COMPACT)
-		q->stats.compact_pkts += pkts;
+		q->stats->compact_pkts += pkts;
 	else
-		q->stats.expanded_pkts += pkts;
+		q->stats->expanded_pkts += pkts;
 }
 
 /* Enqueue a packet that may have a tag at any place. */
@@ -353,6 +362,36 @@ static struct scsig_shared *scsig_shared(const struct scsig_sched_data *q)
 	return container_of(q->sent.port, struct scsig_shared, port);
 }
 
+/* Warn once per qdisc and rate. */
+static noinline void scsig_warn_slow(struct scsig_sched_data *q, const struct hop_drain *drain)
+{
+	if (q->warned_slow)
+		return;
+	q->warned_slow = true;
+	net_warn_ratelimited("%s: csig has a rate of %llu bytes/s, but the port sends %llu: using that\n",
+			     qdisc_dev(q->sch)->name, q->set->port.capacity_bytes_ps,
+			     drain->rate_bytes_ps);
+}
+
+/*
+ * Measure the rate of the port at the end of an interval. @vars: the port's variables; @bytes:
+ * bytes sent by all of its queues. Context: for a port of several queues, its lock held
+ */
+static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_vars *vars, u64 bytes,
+			       u64 now_ns)
+{
+	const struct hop_drain_sent sent = {
+		.bytes = bytes,
+		/* All packets that left have arrived, and so have those that wait. */
+		.moves = 2ULL * q->departures + q->sch->q.qlen,
+		.now_ns = now_ns,
+		.waits = q->sch->q.qlen,
+	};
+
+	if (hop_drain_look(&vars->drain, &q->drain_run, q->set->port.capacity_bytes_ps, &sent))
+		scsig_warn_slow(q, &vars->drain);
+}
+
 /*
  * Update the estimate that all queues of the port share. Each of them calls this function once per
  * interval, and the first one ends the interval. Returns true if this queue was the first.
@@ -360,12 +399,15 @@ static struct scsig_shared *scsig_shared(const struct scsig_sched_data *q)
 static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 {
 	struct scsig_shared *shared = scsig_shared(q);
+	u64 bytes;
 	bool ended;
 
 	spin_lock(&shared->port.lock);
-	ended = scsig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns,
-				      hop_port_sum(&shared->port), now_ns);
-	if (q->port.periods != shared->vars.periods)
+	bytes = hop_port_sum(&shared->port);
+	ended = scsig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns, bytes, now_ns);
+	scsig_measure_port(q, &shared->vars, bytes, now_ns);
+	if (q->port.periods != shared->vars.periods ||
+	    q->port.drain.rate_bytes_ps != shared->vars.drain.rate_bytes_ps)
 		q->known = 0;
 	q->port = shared->vars;
 	spin_unlock(&shared->port.lock);
@@ -373,14 +415,49 @@ static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 	return ended;
 }
 
+/* Update the estimate of a port by itself. Returns true if an interval ended. */
+static bool scsig_look_alone(struct scsig_sched_data *q, u64 now_ns)
+{
+	if (!scsig_port_look(&q->port, &q->set->port, now_ns))
+		return false;
+	/* ewma is updated at each departure, but the rate is measured over intervals. */
+	if (now_ns - q->drain_run.start_ns >= q->set->port.interval_ns / 2)
+		scsig_measure_port(q, &q->port, atomic64_read(&q->sent.sent_bytes), now_ns);
+	return true;
+}
+
+static u64 scsig_due_ns(const struct scsig_sched_data *q)
+{
+	return q->sent.port ? scsig_port_shared_due_ns(&q->set->port) :
+			      scsig_port_due_ns(&q->set->port);
+}
+
+/*
+ * A port that is slower than its configured rate needs a longer interval to contain as many
+ * packets. The options keep the configured interval.
+ */
+static noinline void scsig_follow_drain(struct scsig_sched_data *q)
+{
+	const u64 rate_bytes_ps = q->port.drain.rate_bytes_ps;
+	struct scsig_settings *set = q->set;
+	u64 interval_ns = set->value[TCA_CSIG_INTERVAL];
+
+	if (rate_bytes_ps)
+		interval_ns = max(interval_ns, scsig_port_interval_ns(rate_bytes_ps));
+	q->followed_bytes_ps = rate_bytes_ps;
+	set->port.interval_ns = interval_ns;
+	set->due_ns = scsig_due_ns(q);
+}
+
 static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 {
-	if (unlikely(q->sent.port)) {
-		if (!scsig_look_shared(q, now_ns))
-			return;
-	} else if (!scsig_port_look(&q->port, &q->set->port, now_ns)) {
+	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) :
+					  scsig_look_alone(q, now_ns);
+
+	if (q->port.drain.rate_bytes_ps != q->followed_bytes_ps)
+		scsig_follow_drain(q);
+	if (!ended)
 		return;
-	}
 	q->known = 0;
 	trace_csig_interval(q->sch, q->port.used_bytes_ps,
 			    scsig_port_available_bytes_ps(&q->port, &q->set->port));
@@ -451,13 +528,13 @@ static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struc
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (unlikely(waited_ns == HOP_MARK_UNKNOWN_NS)) {
-		q->stats.untimed_pkts += scsig_pkts(skb);
+		q->stats->untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
 	if (unlikely(q->has_ring))
 		waited_ns += scsig_ring_wait_ns(q, now_ns);
-	if (unlikely(waited_ns > q->stats.longest_ns))
-		q->stats.longest_ns = waited_ns;
+	if (unlikely(waited_ns > q->stats->longest_ns))
+		q->stats->longest_ns = waited_ns;
 	if (waited_ns < csig_high(&signal->scale, form, t->value))
 		return false;
 	a->measured = waited_ns;
@@ -493,7 +570,7 @@ static noinline struct csig_tag scsig_read_own(struct scsig_sched_data *q, struc
 	struct csig_place now;
 
 	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(&before))) {
-		q->stats.unwritable_pkts += scsig_pkts(skb);
+		q->stats->unwritable_pkts += scsig_pkts(skb);
 		return none;
 	}
 	now = scsig_packet_find(skb, &q->set->tpids);
@@ -533,7 +610,7 @@ static __always_inline void scsig_write_update(struct scsig_sched_data *q, struc
 		return;
 	csig_write(place->form, data, &t);
 	scsig_packet_forget_sum(skb);
-	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
+	q->stats->updated_pkts[t.type] += scsig_pkts(skb);
 	if (trace_csig_update_enabled())
 		scsig_trace_update(q->sch, place->form, data, a->measured);
 }
@@ -633,6 +710,13 @@ static noinline void scsig_watch_departure(struct scsig_sched_data *q, u64 now_n
 		scsig_start_timer(q);
 }
 
+/* If packets are left, the child holds them back: do not take this for a slow port. */
+static void scsig_get_none(struct scsig_sched_data *q)
+{
+	hop_ring_idle(&q->ring);
+	hop_drain_stop(&q->drain_run);
+}
+
 static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
@@ -642,7 +726,7 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	u64 now_ns;
 
 	if (!skb) {
-		hop_ring_idle(&q->ring);
+		scsig_get_none(q);
 		return NULL;
 	}
 	now_ns = ktime_get_ns();
@@ -652,6 +736,8 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
+	q->departures++;
+	hop_drain_depart(&q->drain_run, sch->q.qlen);
 	if (unlikely(q->is_watched))
 		scsig_watch_departure(q, now_ns, wire.bytes);
 	return skb;
@@ -665,6 +751,7 @@ static void scsig_reset(struct Qdisc *sch)
 	hop_child_reset(sch);
 	scsig_stop_timer(q);
 	memset(&q->port, 0, sizeof(q->port));
+	hop_drain_stop(&q->drain_run);
 	q->known = 0;
 }
 
@@ -922,11 +1009,22 @@ static void scsig_derive(struct scsig_settings *set, u64 rate_bytes_ps)
 }
 
 /* The estimate continues only if the way of measuring is unchanged. */
-static bool scsig_measures_alike(const struct scsig_port_params *a,
-				 const struct scsig_port_params *b)
+static bool scsig_measures_alike(const struct scsig_settings *a, const struct scsig_settings *b)
 {
-	return a->interval_ns == b->interval_ns && a->estimator == b->estimator &&
-	       a->shift == b->shift;
+	return a->value[TCA_CSIG_INTERVAL] == b->value[TCA_CSIG_INTERVAL] &&
+	       a->port.estimator == b->port.estimator && a->port.shift == b->port.shift;
+}
+
+/* The configured rate has changed: it may be right now. Context: tree lock held. */
+static void scsig_forget_drain(struct scsig_sched_data *q)
+{
+	q->warned_slow = false;
+	q->port.drain = (struct hop_drain){};
+	if (!q->sent.port)
+		return;
+	spin_lock_bh(&q->sent.port->lock);
+	scsig_shared(q)->vars.drain = (struct hop_drain){};
+	spin_unlock_bh(&q->sent.port->lock);
 }
 
 /* Context: tree lock held. Returns the old settings. */
@@ -935,11 +1033,17 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 {
 	struct scsig_settings *old = q->set;
 
-	if (port != q->sent.port || (old && !scsig_measures_alike(&old->port, &set->port))) {
+	if (port != q->sent.port || (old && !scsig_measures_alike(old, set))) {
 		scsig_stop_timer(q);
 		memset(&q->port, 0, sizeof(q->port));
 	}
 	hop_port_use(&q->sent, port);
+	if (old && old->port.capacity_bytes_ps != set->port.capacity_bytes_ps)
+		scsig_forget_drain(q);
+	/* The overhead may have changed. */
+	hop_drain_stop(&q->drain_run);
+	/* The new settings have the configured interval. */
+	q->followed_bytes_ps = 0;
 	q->is_of_queue = hop_port_is_of_queue(q->sch);
 	q->has_ring = hop_port_has_ring(q->sch);
 	q->is_watched = q->has_ring || set->value[TCA_CSIG_TIMER];
@@ -1046,8 +1150,7 @@ static void scsig_follow_interval(struct scsig_sched_data *q, u64 rate_bytes_ps)
 	if (set->value[TCA_CSIG_TIMER])
 		return;
 	scsig_set_interval(set, rate_bytes_ps);
-	set->due_ns = q->sent.port ? scsig_port_shared_due_ns(&set->port) :
-				     scsig_port_due_ns(&set->port);
+	set->due_ns = scsig_due_ns(q);
 }
 
 /* The speed of the port's device may have changed. Context: RTNL. */
@@ -1061,6 +1164,10 @@ static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (!rate_bytes_ps || rate_bytes_ps > TC_CSIG_RATE_MAX_BYTES_PS)
 		return;
 	sch_tree_lock(q->sch);
+	if (rate_bytes_ps != q->set->port.capacity_bytes_ps) {
+		scsig_forget_drain(q);
+		hop_drain_stop(&q->drain_run);
+	}
 	scsig_set_rate(q->set, rate_bytes_ps);
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	scsig_follow_interval(q, rate_bytes_ps);
@@ -1131,7 +1238,8 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		err = hop_child_init(sch, 0, extack);
 	if (err)
 		return err;
-	set = scsig_defaults();
+	q->stats = kzalloc(sizeof(*q->stats), GFP_KERNEL);
+	set = q->stats ? scsig_defaults() : NULL;
 	if (!set)
 		return -ENOMEM;
 	err = scsig_configure(sch, set, tb, extack);
@@ -1152,6 +1260,7 @@ static void scsig_destroy(struct Qdisc *sch)
 	hop_port_use(&q->sent, NULL);
 	hop_port_put(port);
 	hop_child_destroy(sch);
+	kfree(q->stats);
 	if (q->set)
 		kfree_rcu(q->set, rcu);
 }
@@ -1241,10 +1350,11 @@ static int scsig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* The lock makes the numbers consistent, and prevents torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
-	st = q->stats;
+	st = *q->stats;
 	now = scsig_estimate_now(q);
 	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set->port);
 	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;
+	st.measured_bytes_ps = now.drain.rate_bytes_ps;
 	st.tx_bytes = hop_port_total_bytes(&q->sent);
 	st.qdiscs = hop_port_qdiscs(&q->sent);
 	sch_tree_unlock(sch);
@@ -1271,6 +1381,8 @@ MODULE_ALIAS_NET_SCH("csig");
 static int __init scsig_module_init(void)
 {
 	BUILD_BUG_ON(offsetof(struct scsig_sched_data, child));
+	BUILD_BUG_ON(TC_CSIG_RATE_MIN_BYTES_PS - HOP_DRAIN_RATE_MIN_BYTES_PS);
+	BUILD_BUG_ON(TC_CSIG_RATE_MAX_BYTES_PS - HOP_DRAIN_RATE_MAX_BYTES_PS);
 	BUILD_BUG_ON(TC_CSIG_SIGNALS - CSIG_TYPES);
 	BUILD_BUG_ON(TC_CSIG_WHATS - CSIG_WHATS);
 	BUILD_BUG_ON(TC_CSIG_EDGES_MAX - CSIG_EDGES);

@@ -39,6 +39,7 @@
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_drain.h>
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_pkt.h>
@@ -50,7 +51,7 @@
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
-#include "xcp_drain.h"
+
 #include "xcp_ring.h"
 #include "xcp_router.h"
 #include "xcp_sampler.h"
@@ -114,6 +115,7 @@ struct sxcp_shared {
  * @params: parameters of the algorithm, derived from @config; with share, the capacity is XCP's
  * @port_bytes_ps: rate of the port
  * @drain: measured rate of the port, if less than @port_bytes_ps
+ * @drain_run: the current measurement of that rate
  * @ring: the ring below, if @has_ring
  * @has_ring: hop_port_has_ring() is true, and there is one queue; changed under the tree lock
  * @is_of_queue: hop_port_is_of_queue() is true; changed under the tree lock
@@ -156,7 +158,8 @@ struct sxcp_sched_data {
 	struct sxcp_config config;
 	struct sxcp_params params;
 	u64 port_bytes_ps;
-	struct sxcp_drain drain;
+	struct hop_drain drain;
+	struct hop_drain_run drain_run;
 	struct sxcp_ring ring;
 	bool has_ring;
 	bool is_of_queue;
@@ -326,7 +329,7 @@ static s64 sxcp_other_lost_bytes(struct sxcp_sched_data *q)
 
 static u64 xcp_capacity_bytes_ps(const struct sxcp_sched_data *q)
 {
-	return sxcp_drain_capacity_bytes_ps(&q->drain, q->port_bytes_ps);
+	return hop_drain_capacity_bytes_ps(&q->drain, q->port_bytes_ps);
 }
 
 /* Return: the capacity that XCP gets in the next interval, bytes/s */
@@ -506,7 +509,7 @@ static noinline void sxcp_resume(struct sxcp_sched_data *q, u32 queue_bytes)
 		sxcp_look_into_ring(q, now_ns);
 	}
 	if (q->ctl.rests) {
-		sxcp_drain_stop(&q->drain);
+		hop_drain_stop(&q->drain_run);
 		sxcp_meet_others(q, now_ns);
 	}
 	sxcp_resume_timer(&q->ctl, now_ns, q->moves);
@@ -522,7 +525,7 @@ static void sxcp_sleep(struct sxcp_sched_data *q)
 	q->queue.rests = false;
 	hrtimer_try_to_cancel(&q->ctl.timer);
 	hrtimer_try_to_cancel(&q->queue.timer);
-	sxcp_drain_stop(&q->drain);
+	hop_drain_stop(&q->drain_run);
 	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 	sxcp_keep_sums(q);
 	sxcp_start(&q->vars, &q->params);
@@ -544,7 +547,7 @@ static void sxcp_warn_slow(struct sxcp_sched_data *q)
  */
 static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 {
-	const struct sxcp_drain_sent sent = {
+	const struct hop_drain_sent sent = {
 		.bytes = sxcp_sent_bytes(q),
 		.moves = q->moves,
 		.now_ns = now_ns,
@@ -553,7 +556,7 @@ static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 
 	if (q->arrived.port)
 		return;
-	if (sxcp_drain_close(&q->drain, q->port_bytes_ps, &sent))
+	if (hop_drain_close(&q->drain, &q->drain_run, q->port_bytes_ps, &sent))
 		sxcp_warn_slow(q);
 	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
 }
@@ -803,7 +806,7 @@ static enum sxcp_side sxcp_turn(const struct sxcp_sched_data *q)
 static noinline void sxcp_get_none(struct sxcp_sched_data *q)
 {
 	if (q->sch->q.qlen)
-		sxcp_drain_stop(&q->drain);
+		hop_drain_stop(&q->drain_run);
 }
 
 /* Peek into the queue whose turn it is, or into the other if that is empty or throttled. */
@@ -915,7 +918,7 @@ static __always_inline void sxcp_see_departure(struct sxcp_sched_data *q, const 
 		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
 	sxcp_see_queue(&q->vars, sxcp_all_bytes(queue, &q->params));
 	if (!q->sch->q.qlen)
-		sxcp_drain_stop(&q->drain);
+		hop_drain_stop(&q->drain_run);
 }
 
 /* Dequeue from one of two children. */
@@ -1141,7 +1144,8 @@ static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 static void sxcp_set_rate(struct sxcp_sched_data *q, u64 rate_bytes_ps)
 {
 	if (rate_bytes_ps != q->port_bytes_ps) {
-		q->drain = (struct sxcp_drain){};
+		q->drain = (struct hop_drain){};
+		hop_drain_stop(&q->drain_run);
 		q->warned_slow = false;
 	}
 	q->port_bytes_ps = rate_bytes_ps;
@@ -1156,8 +1160,8 @@ static void sxcp_apply(struct sxcp_sched_data *q, const struct sxcp_config *conf
 	 * The rate is not measured with several transmit queues, and the overhead may have changed.
 	 */
 	if (port != q->arrived.port)
-		q->drain = (struct sxcp_drain){};
-	sxcp_drain_stop(&q->drain);
+		q->drain = (struct hop_drain){};
+	hop_drain_stop(&q->drain_run);
 	sxcp_use_port(q, port);
 	q->config = *config;
 	q->params = *params;
@@ -1459,6 +1463,8 @@ static int __init sxcp_module_init(void)
 {
 	BUILD_BUG_ON(offsetof(struct sxcp_sched_data, child));
 	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
+	BUILD_BUG_ON(TC_XCP_RATE_MIN_BYTES_PS - HOP_DRAIN_RATE_MIN_BYTES_PS);
+	BUILD_BUG_ON(TC_XCP_RATE_MAX_BYTES_PS - HOP_DRAIN_RATE_MAX_BYTES_PS);
 	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
 	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
 	return register_qdisc(&sxcp_qdisc_ops);

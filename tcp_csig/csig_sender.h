@@ -10,7 +10,8 @@
  *				g = ai, or ai (2 cwnd + 1) / 32 where that is less, and
  *				cwnd^2 times that below one packet; below 8 packets the
  *				less the nearer the target is
- *	target			what is set, and 1/64 of the time between two packets of the flow
+ *	target			what is set, and up to 1/16 of the time between two packets of the
+ *				flow
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
  *	and no queue stands	of what became free what they have of what is used
  *
@@ -43,9 +44,10 @@
  *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
  *   has with a queue of the target, plus 1/8 of the queue beyond the target.
  * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
- *   needs a higher target: 1/64 of its own period a packet is added. n flows then leave a queue of
- *   n / 64 packets above the target. A period is a rate, not a window, so flows with different RTTs
- *   get even, too.
+ *   needs a higher target: 1/64 of its own period a packet is added, and another 3/64 up to four
+ *   targets. n flows then leave a queue of n / 16 packets above the target where they are few, and
+ *   n / 64 more where they are many. A period is a rate, not a window, so flows with different
+ *   RTTs get even, too.
  *
  * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
  * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
@@ -132,6 +134,10 @@
 /* 1/64 of the time between two packets, at most four targets. */
 #define TCSIG_PERIOD_SHIFT	6
 #define TCSIG_PERIOD_TARGETS	4U
+/* Between 1/8 target and four targets, or an RTT if that is shorter, 3/64 are added. */
+#define TCSIG_PERIOD_GAIN	3U
+#define TCSIG_PERIOD_LOW_SHIFT	3
+#define TCSIG_PERIOD_HIGH_SHIFT	2
 /* 1/8: how much of the queue beyond the target the period of a small window follows. */
 #define TCSIG_FOLLOW_SHIFT	3
 /* From an RTT of 16 targets on, a cut is limited to three times the excess over the RTT. */
@@ -144,8 +150,12 @@
 #define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
 /* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
-/* A flight is one burst: its pacing rate is this many packets per RTT. */
-#define TCSIG_FLIGHT_PACE	(16 * TCSIG_ONE)
+/*
+ * The pacing rate of a flight is this many packets per RTT: a burst of two would be a queue of its
+ * own. Where a packet takes longer than the target, its second packet would report more than the
+ * target each time, and the flow would be cut without end. The receiver waits for both.
+ */
+#define TCSIG_FLIGHT_PACE	(4 * TCSIG_ONE)
 
 /* One packet for each signal. */
 #define TCSIG_JUMP_PKTS		3U
@@ -472,12 +482,23 @@ static inline u64 tcsig_period_ns(u64 cw, u32 rtt_us)
  * tcsig_hop_target_ns() - target delay of a hop
  * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
  * @period_ns: the flow's period, tcsig_period_ns()
+ * @rtt_ns: RTT that the window refers to
+ *
+ * Growth of a window below 16 packets and growth by min(ABW/C) keep the ratio of two flows' rates,
+ * and so do cuts for the same delay. The higher target of the slower flow is what makes them even.
+ * Flows that are fast or many have less of it: a fast flow's packet is short beside the target, and
+ * with flows of less than a packet each the queue would grow with their number.
  *
  * Return: at least @target_ns, at most five times that.
  */
-static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
+static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns)
 {
-	return target_ns + min(period_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
+	const u64 low_ns = target_ns >> TCSIG_PERIOD_LOW_SHIFT;
+	const u64 high_ns = min3(period_ns, rtt_ns, target_ns << TCSIG_PERIOD_HIGH_SHIFT);
+	/* 2^40 + 2^32 * 3 */
+	const u64 more_ns = period_ns + TCSIG_PERIOD_GAIN * (max(high_ns, low_ns) - low_ns);
+
+	return target_ns + min(more_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
 }
 
 /**

@@ -214,8 +214,17 @@ static void target_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_period_ns(HALF, 20), 40000ULL, "half a packet in 20 us");
 	KUNIT_EXPECT_EQ(test, tcsig_period_ns(TCSIG_WND_MIN, U32_MAX), 640000000000ULL);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000), 11000ULL, "1/64 of 64 us");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000), 50000ULL, "four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 1250, 200000), 10019ULL,
+			    "1/64 up to 1/8 target");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 33250, 200000), 12019ULL,
+			    "1/16 of the next 32 us");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 200000), 12816ULL,
+			    "1/64 above four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 21250), 11937ULL,
+			    "1/64 above an RTT");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 0), 11000ULL, "no RTT yet");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000, 200000), 50000ULL,
+			    "at most four targets more");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 500), 10U, "half of 10 us");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 9600), 2U, "at least two");
 	KUNIT_EXPECT_EQ(test, tcsig_burst_limit_pkts(TCSIG_TARGET_MAX_NS, 0), HOP_BURST_MAX_PKTS);

@@ -81,7 +81,8 @@ static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct 
 
 	if (reported->round_cw)
 		tcsig_find_period(cs);
-	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns);
+	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns,
+					(u64)reported->round_rtt_us * NSEC_PER_USEC);
 	return (struct tcsig_params){
 		.target_ns = target_ns,
 		.ai = READ_ONCE(cn->ai.value),

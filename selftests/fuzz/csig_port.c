@@ -13,11 +13,21 @@ static struct scsig_port_params draw_params(void)
 	};
 }
 
+/* What the port is found to send: any rate that tc accepts, below the configured one */
+static struct hop_drain draw_drain(const struct scsig_port_params *p)
+{
+	return (struct hop_drain) {
+		.rate_bytes_ps = fuzz_flag() ? 0 : fuzz_range(1, p->capacity_bytes_ps),
+	};
+}
+
 static void check(const struct scsig_port_vars *v, const struct scsig_port_params *p)
 {
 	const u64 waited_ns = fuzz_u64();
 
 	FUZZ_CLAIM(scsig_port_available_bytes_ps(v, p) <= p->capacity_bytes_ps);
+	FUZZ_CLAIM(!v->drain.rate_bytes_ps ||
+		   scsig_port_available_bytes_ps(v, p) <= v->drain.rate_bytes_ps);
 	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW, 0) <=
 		   p->capacity_bytes_ps / CSIG_BYTES_PER_KBIT);
 	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW_C, 0) <= CSIG_PPM_MAX);
@@ -87,9 +97,14 @@ static void fuzz_once(void)
 		FUZZ_CLAIM(!v.runs || v.start_ns <= now_ns);
 		if (fuzz_choice(4))
 			send_burst(&v, now_ns);
-		else
+		else if (fuzz_flag())
 			/* A change while traffic flows restarts the estimate. */
 			v = (struct scsig_port_vars) {}, p = draw_params();
+		else
+			/* A measured rate changes the interval. */
+			p.interval_ns = fuzz_range(TC_CSIG_INTERVAL_MIN_NS,
+						   TC_CSIG_INTERVAL_MAX_NS);
+		v.drain = draw_drain(&p);
 		check(&v, &p);
 	}
 }

@@ -9,7 +9,7 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	const u64 set_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
 	const u32 rtt_us = fuzz_u32();
 	const u64 period_ns = tcsig_period_ns(v->cw, tcsig_hold_rtt_us(fuzz_u32(), rtt_us, set_ns));
-	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns);
+	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns, (u64)rtt_us * NSEC_PER_USEC);
 	const u32 gain = tcsig_gain(rtt_us, set_ns);
 	const u32 jitter_ns = tcsig_jitter_ns(fuzz_range(0, TCSIG_TARGET_MAX_NS), v->least_ns,
 					      v->worst_ns, v->cw);

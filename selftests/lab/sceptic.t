@@ -5,4 +5,4 @@
 cd "$(dirname "$0")/../.." || exit 2
 set -- tools/lab/scenarios/sceptic-*.toml
 exec tools/lab/lab run --tap --out build/results/sceptic --only all --only cubic \
-	--only dctcp_ms --only ldcp --only xcp --only hpccpp --only csig "$@"
+	--only dctcp_ms --only ldcp --only xcp --only hpccpp --only csig --only csig_50us "$@"

@@ -322,9 +322,10 @@ def connection_tracking_below(wire):
 def half_used(wire):
     """A load of 8 of 16 Mbit/s: the final estimate of each estimator."""
     for words, least in (("raw", 0), ("ewma", 0), ("dre shift 3", 0)):
-        wire.qdisc(SHAPER, f"parent 1:1 handle 10: csig rate 16mbit estimator {words} "
-                   f"interval 20ms quantum abw 1kbit {LMS}")
-        for _ in range(300):
+        wire.qdisc(f"root handle 10: csig rate 16mbit estimator {words} interval 20ms quantum abw 1kbit {LMS}")
+        start = time.monotonic()
+        for number in range(300):
+            time.sleep(max(0, start + number / 1000 - time.monotonic()))
             wire.put(tagged_1000(EXPANDED, ABW))
         got = [read(data)[1] for data in wire.arrived()]
         expect(len(got), 300, "arrived")
@@ -334,7 +335,36 @@ def half_used(wire):
         # After an idle interval, all bandwidth is available again.
         time.sleep(5)
         expect(read(wire.pass_one(tagged_1000(EXPANDED, ABW)))[1] >= 15900, True, words)
-        expect(wire.stats()["tx_bytes"], 301000, "tx_bytes")
+        shown = wire.stats()
+        expect((shown["tx_bytes"], "measured" in shown), (301000, False), "tx_bytes, measured")
+        sh("tc qdisc del dev va root")
+
+
+def slow_port(wire):
+    """A port of 8 Mbit/s that is configured as one of 80: no bandwidth is available while it is full. After a pause
+    the configured rate counts again, and a rate that is set is right."""
+    for words in ("raw", "ewma", "dre"):
+        wire.qdisc(SHAPER, f"parent 1:1 handle 10: csig rate 80mbit estimator {words} quantum abw 1kbit {LMS}")
+        for _ in range(300):
+            wire.put(tagged_1000(EXPANDED, ABW))
+        time.sleep(0.28)
+        measured = wire.stats()["measured"]
+        assert abs(measured - 10**6) <= 40000, (words, measured)
+        got = [read(data)[1] for data in wire.arrived()]
+        expect(len(got), 300, "arrived")
+        expect(got[0], 80000, "idle")
+        # One packet of an interval of 32 KB.
+        assert max(got[100:]) <= 400, (words, got)
+        time.sleep(5)
+        expect(read(wire.pass_one(tagged_1000(EXPANDED, ABW)))[1] >= 79000, True, words)
+        expect("measured" in wire.stats(), False, f"{words}: forgotten")
+        for _ in range(100):
+            wire.put(tagged_1000(EXPANDED, ABW))
+        time.sleep(0.09)
+        expect("measured" in wire.stats(), True, f"{words}: measured again")
+        sh("tc qdisc change dev va parent 1:1 handle 10: csig rate 8mbit")
+        expect("measured" in wire.stats(), False, f"{words}: the rate was set")
+        expect(len(wire.arrived()), 100, "arrived")
         sh("tc qdisc del dev va root")
 
 
@@ -695,7 +725,7 @@ def main():
              unsupported_rows((ABW,), True))]
     rows = [(name, root, list(group)) for name, root, group in rows]
     checks = [(f"{name}: {len(group)} frames", each_row(root, group), ()) for name, root, group in rows]
-    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, timer_rests,
+    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, slow_port, timer_rests,
                   held_queue_rests, hundred_ports_rest, containers_have_slow_timers, trace_tells, locators,
                   other_tpids, change_in_the_stream, change_shows_in_the_next_tag, refused_change_leaves_all, down_and_up,
                   flooded_clones_differ, random_frames, speed_of_the_device, no_frames_no_tags, macsec):

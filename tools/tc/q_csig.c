@@ -114,6 +114,8 @@ static void csig_print_port(const struct tc_csig_xstats *st)
 {
 	plugin_print_text("  ");
 	plugin_print_rate("port_rate", st->rate_bytes_ps);
+	if (st->measured_bytes_ps)
+		plugin_print_rate("measured", st->measured_bytes_ps);
 	plugin_print_rate("available", st->available_bytes_ps);
 	plugin_print_u64("tx_bytes", "tx_bytes %llu", st->tx_bytes);
 	plugin_print_u64("longest_delay", " longest_delay %lluns", st->longest_ns);

@@ -192,6 +192,8 @@ enum {
  * @untimed_pkts: packets that asked for the delay, but whose arrival time was lost
  * @malformed_pkts: packets with a malformed tag, by TC_CSIG_MALFORMED_*
  * @qdiscs: number of qdiscs that share the port, including this one
+ * @measured_bytes_ps: measured rate of the port if it is less than 7/8 of @rate_bytes_ps; 0
+ *	otherwise. @available_bytes_ps is then the unused part of this rate.
  *
  * Counters of packets count packets on the wire: a GSO packet counts as its segments.
  */
@@ -210,6 +212,7 @@ struct tc_csig_xstats {
 	__u64 untimed_pkts;
 	__u64 malformed_pkts[TC_CSIG_MALFORMED_CAUSES];
 	__u64 qdiscs;
+	__u64 measured_bytes_ps;
 };
 
 /* Tables of buckets, for the module's defaults and for tc */

@@ -38,7 +38,7 @@ SIGNED = ("feedback_bytes_ps",)
 XSTATS: dict[str, tuple[str, ...]] = {
     "csig": ("rate_bytes_ps", "available_bytes_ps", "tx_bytes", "longest_ns", "compact_pkts", "expanded_pkts",
              "updated_abw_pkts", "updated_abw_c_pkts", "updated_pd_pkts", "unsupported_pkts", "stripped_pkts",
-             "fenced_pkts", "unwritable_pkts", "untimed_pkts", *malformed("csig")),
+             "fenced_pkts", "unwritable_pkts", "untimed_pkts", *malformed("csig"), "qdiscs", "measured_bytes_ps"),
     "int": ("rate_bytes_ps", "speed_bytes_ps", "tx_bytes", "longest_queue_bytes", "stamped_data_pkts",
             "stamped_handshake_pkts", "stamped_probe_pkts", "stamped_encap_pkts", "full_pkts", "echo_pkts",
             "unwritable_pkts", "untimed_pkts", *malformed("int")),
@@ -156,7 +156,7 @@ def used_ppm(kind: str, own: dict[str, int]) -> int | None:
     if not rate:
         return None
     if kind == "csig":
-        return 1000000 - own["available_bytes_ps"] * 1000000 // rate
+        return 1000000 - own["available_bytes_ps"] * 1000000 // (own["measured_bytes_ps"] or rate)
     if kind == "xcp":
         return own["input_bytes_ps"] * 1000000 // rate
     return None

@@ -690,8 +690,8 @@ static void pace_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 200000000ULL,
 			    "the rest");
 	v = (struct tcsig_vars){ .cw = ONE, .stage = TCSIG_STEADY };
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 160000000ULL,
-			    "two packets, held by the timer, are one burst");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_bytes_ps(&v, 1000, 100), 40000000ULL,
+			    "two packets, held by the timer: a quarter of an RTT between them");
 	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE, TCSIG_FLIGHT_PKTS, 100), 200000ULL,
 			    "two in 2 RTT");
 	KUNIT_EXPECT_EQ_MSG(test, hop_gap_ns(ONE / 8, TCSIG_FLIGHT_PKTS, 100), 1600000ULL,

@@ -102,6 +102,32 @@ static void put_in_and_take_out(struct sk_buff *skb, const struct hop_shim_place
 	FUZZ_CLAIM(!memcmp(before, after, len));
 }
 
+/* The same where the header is behind the transport header, as IFA's metadata is */
+static void take_out_behind(struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	const u32 l4_bytes = fuzz_range(0, 60), bytes = 2 * fuzz_byte(), len = skb->len;
+	const u32 at = place->offset_bytes + l4_bytes;
+	u8 before[FRAME_MAX_BYTES], after[FRAME_MAX_BYTES];
+
+	/* A device is to compute the checksum. */
+	if (fuzz_flag()) {
+		skb->ip_summed = CHECKSUM_PARTIAL;
+		skb->csum_start = place->offset_bytes;
+	}
+	skb_copy_bits(skb, 0, before, len);
+	if (hop_shim_strip_behind(skb, place, l4_bytes, bytes)) {
+		FUZZ_CLAIM(skb->len == len);
+		return;
+	}
+	FUZZ_CLAIM(skb->len == len - bytes && at <= skb->len);
+	skb_copy_bits(skb, 0, after, skb->len);
+	FUZZ_CLAIM(!memcmp(before + place->offset_bytes, after + place->offset_bytes, l4_bytes));
+	FUZZ_CLAIM(!memcmp(before + at + bytes, after + at, skb->len - at));
+	if (skb->ip_summed == CHECKSUM_PARTIAL && l4_bytes)
+		FUZZ_CLAIM(skb_checksum_start_offset(skb) == (int)place->offset_bytes);
+	check_sum(skb);
+}
+
 static void fuzz_once(void)
 {
 	struct sk_buff skb = draw_ip_packet();
@@ -111,6 +137,8 @@ static void fuzz_once(void)
 		check_place(&skb, &place);
 		if (fuzz_flag())
 			put_in_and_take_out(&skb, &place);
+		else if (fuzz_flag())
+			take_out_behind(&skb, &place);
 		else if (!hop_shim_strip(&skb, &place, 2 * fuzz_byte(), fuzz_byte()))
 			check_sum(&skb);
 	}

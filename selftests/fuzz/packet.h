@@ -92,7 +92,7 @@ static inline void draw_packet(const u8 *frame, struct sk_buff *skb)
 	skb->transport_header = fuzz_flag() ? -1 :
 				(int)fuzz_range(skb->network_header, skb->len);
 	skb->inner_transport = fuzz_range(skb->network_header, skb->len);
-	skb->check_start = fuzz_range(0, skb->len);
+	skb->csum_start = fuzz_range(0, skb->len);
 	skb->encapsulation = fuzz_flag();
 	skb->vlan_tag = fuzz_flag();
 	skb->writable = fuzz_flag();

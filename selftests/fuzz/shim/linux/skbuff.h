@@ -53,7 +53,7 @@ struct skb_shared_info {
  * @transport_header: offset from @data; -1: not set
  * @inner_transport: offset of the transport header in a tunnel
  * @mac_header: offset, 0 or below; above 0: not set
- * @check_start: start of the range that a device checksums
+ * @csum_start: start of the range that a device checksums
  * @csum: with CHECKSUM_COMPLETE, the sum of all bytes from @data
  * @writable: memory for a copy is available
  */
@@ -67,7 +67,7 @@ struct sk_buff {
 	int transport_header;
 	int inner_transport;
 	int mac_header;
-	int check_start;
+	int csum_start;
 	__wsum csum;
 	__be16 protocol;
 	u8 ip_summed;
@@ -116,7 +116,7 @@ static inline bool skb_transport_header_was_set(const struct sk_buff *skb)
 
 static inline int skb_checksum_start_offset(const struct sk_buff *skb)
 {
-	return skb->check_start;
+	return skb->csum_start;
 }
 
 static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int len)
@@ -212,7 +212,7 @@ static inline void shim_move(struct sk_buff *skb, int bytes)
 	skb->network_header += bytes;
 	skb->transport_header += bytes;
 	skb->mac_header += bytes;
-	skb->check_start += bytes;
+	skb->csum_start += bytes;
 }
 
 static inline void *skb_push(struct sk_buff *skb, unsigned int bytes)

@@ -156,7 +156,7 @@ static u8 dscp_of(const struct sk_buff *skb)
 }
 
 /*
- * A probe behind INT-MD's shim. @place: of the TCP header. Returns true if it was consumed;
+ * A probe behind INT-MD's shim. @place: place of the TCP header. Returns true if it was consumed;
  * otherwise it is data.
  */
 static bool take_intmd(struct nint_net *in, struct sk_buff *skb,

@@ -34,7 +34,7 @@ A = {4: "192.0.2.1", 6: "2001:db8::1"}
 OTHER = "192.0.2.77"
 PORT = 7777
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/intlayout/intlayout")
-# Of all formats, with a queue; the ports are a table for all.
+# Layouts of all formats, each with a queue; one table of ports serves them all.
 LAYOUTS = f"""layout trident3
     device {DEVICE << 8} mask 0x0fffff00
 layout int-md-hpcc

@@ -77,6 +77,35 @@ static struct sk_buff *make(struct kunit *test, const struct shim_case *c)
 	return skb;
 }
 
+static struct sk_buff *make_without_mac(struct kunit *test, const struct shim_case *c)
+{
+	struct shim_case bare = *c;
+
+	bare.mac_bytes = -1;
+	return make(test, &bare);
+}
+
+/* Add the MAC header that an arriving packet has. */
+static void add_mac(struct sk_buff *skb, const struct shim_case *c)
+{
+	if (c->mac_bytes < 0)
+		return;
+	memset(skb_push(skb, c->mac_bytes), 0xee, c->mac_bytes);
+	skb_reset_mac_header(skb);
+	__skb_pull(skb, c->mac_bytes);
+}
+
+static void expect_same(struct kunit *test, const struct sk_buff *skb, const struct sk_buff *plain,
+			const struct shim_case *c)
+{
+	const int mac_bytes = max(c->mac_bytes, 0);
+
+	KUNIT_EXPECT_EQ_MSG(test, skb->len, plain->len, "%s", c->what);
+	KUNIT_EXPECT_EQ_MSG(test, memcmp(skb->data - mac_bytes, plain->data - mac_bytes,
+					 plain->len + mac_bytes), 0,
+			    "%s: as if it had come without", c->what);
+}
+
 /* Insert our header, as on the network. */
 static void insert(struct kunit *test, struct sk_buff *skb)
 {
@@ -126,25 +155,13 @@ static void strip_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(shim_cases); i++) {
 		const struct shim_case *c = &shim_cases[i];
-		struct shim_case bare = *c;
-		struct sk_buff *plain = make(test, c), *skb;
+		struct sk_buff *plain = make(test, c), *skb = make_without_mac(test, c);
 
-		bare.mac_bytes = -1;
-		skb = make(test, &bare);
 		insert(test, skb);
-		/* Add the MAC header that an arriving packet has. */
-		if (c->mac_bytes >= 0) {
-			memset(skb_push(skb, c->mac_bytes), 0xee, c->mac_bytes);
-			skb_reset_mac_header(skb);
-			__skb_pull(skb, c->mac_bytes);
-		}
+		add_mac(skb, c);
 		set_sum(skb, c->before);
 		strip(test, skb, c);
-		KUNIT_EXPECT_EQ_MSG(test, skb->len, plain->len, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, memcmp(skb->data - max(c->mac_bytes, 0),
-						 plain->data - max(c->mac_bytes, 0),
-						 plain->len + max(c->mac_bytes, 0)), 0,
-				    "%s: as if it had come without", c->what);
+		expect_same(test, skb, plain, c);
 		if (c->mac_bytes >= 0)
 			KUNIT_EXPECT_EQ(test, skb->data - skb_mac_header(skb),
 					(ptrdiff_t)c->mac_bytes);
@@ -197,11 +214,8 @@ static void strip_behind_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(shim_cases); i++) {
 		const struct shim_case *c = &shim_cases[i];
-		struct shim_case bare = *c;
-		struct sk_buff *plain = make(test, c), *skb;
+		struct sk_buff *plain = make(test, c), *skb = make_without_mac(test, c);
 
-		bare.mac_bytes = -1;
-		skb = make(test, &bare);
 		insert_behind(skb);
 		set_sum(skb, c->before);
 		insert(test, skb);
@@ -209,17 +223,9 @@ static void strip_behind_test(struct kunit *test)
 		skb->transport_header -= SHIM_BYTES;
 		if (c->before == CHECKSUM_COMPLETE)
 			set_sum(skb, c->before);
-		if (c->mac_bytes >= 0) {
-			memset(skb_push(skb, c->mac_bytes), 0xee, c->mac_bytes);
-			skb_reset_mac_header(skb);
-			__skb_pull(skb, c->mac_bytes);
-		}
+		add_mac(skb, c);
 		strip_behind(test, skb, c);
-		KUNIT_EXPECT_EQ_MSG(test, skb->len, plain->len, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, memcmp(skb->data - max(c->mac_bytes, 0),
-						 plain->data - max(c->mac_bytes, 0),
-						 plain->len + max(c->mac_bytes, 0)), 0,
-				    "%s: as if it had come without", c->what);
+		expect_same(test, skb, plain, c);
 		kfree_skb(skb);
 		kfree_skb(plain);
 	}

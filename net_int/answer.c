@@ -41,7 +41,7 @@ static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, 
 {
 	if (!f->summary_due)
 		f->pending_ns = now_ns;
-	if (now_ns - f->pending_ns > INT_PENDING_MAX_NS) {
+	if ((u32)now_ns - f->pending_ns > INT_PENDING_MAX_NS) {
 		WRITE_ONCE(f->summary_due, false);
 		return false;
 	}
@@ -66,7 +66,7 @@ static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flo
 	bool answer = false, traced = arrival->traced;
 
 	spin_lock_bh(&f->lock);
-	if (traced || nint_tlm_has_data(f, arrival, now_ns)) {
+	if (traced || nint_tlm_has_data(in, f, arrival, now_ns)) {
 		answer = nint_tlm_learn(in, f, arrival, now_ns, reply);
 		/* If the data's telemetry is of no use, that of our own hops may be. */
 		traced |= answer && !reply->none;

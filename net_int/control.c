@@ -6,7 +6,6 @@
  * data. For questions and their answers, see ask.c.
  */
 #include <linux/netfilter.h>
-#include <net/dsfield.h>
 #include <hopcc/core/hop_input.h>
 #include <net/tcp.h>
 
@@ -148,13 +147,6 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	return true;
 }
 
-static u8 dscp_of(const struct sk_buff *skb)
-{
-	if (skb->protocol == htons(ETH_P_IP))
-		return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
-	return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
-}
-
 /*
  * A probe behind INT-MD's shim. @place: place of the TCP header. Returns true if it was consumed;
  * otherwise it is data.
@@ -193,7 +185,7 @@ static unsigned int input_segment(struct nint_net *in, struct sk_buff *skb, unsi
 				  unsigned int payload_at, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
-	const u8 dscp = dscp_of(skb);
+	const u8 dscp = nint_dscp(skb);
 
 	if (th->syn || th->rst)
 		return NF_ACCEPT;
@@ -251,7 +243,7 @@ static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb,
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
-	const bool marked = dscp_of(skb) == nint_dscp_probe;
+	const bool marked = nint_dscp(skb) == nint_dscp_probe;
 	unsigned int payload_at = place->offset_bytes + sizeof(struct tcphdr);
 
 	/* A question may open the first flow. */
@@ -280,7 +272,7 @@ static bool take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_
 	struct hop_flow *flow;
 
 	if (!hop_flow_any(dev_net(skb->dev)) || v->next != IFA_NEXT_TCP ||
-	    dscp_of(skb) != nint_dscp_probe || !may_be_probe(in, skb, payload_at) ||
+	    nint_dscp(skb) != nint_dscp_probe || !may_be_probe(in, skb, payload_at) ||
 	    read_wrapped(skb, (const struct tcphdr *)(skb->data + tcp_at), payload_at, &ctl,
 			 &flow) != INT_COUNTS)
 		return false;

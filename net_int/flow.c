@@ -42,12 +42,54 @@ static void nint_flow_stop(void *state)
 	nint_tlm_stop(state);
 }
 
+/* A little more would take memory of twice this size. Locks are larger in debug kernels. */
+static_assert(sizeof(spinlock_t) > sizeof(u32) ||
+	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
+
 const struct hop_flow_kind nint_flow_kind = {
 	.state_bytes = sizeof(struct int_flow),
 	.start = nint_flow_start,
 	.changed = note_stage,
 	.stop = nint_flow_stop,
 };
+
+/*
+ * Which packets are to collect. A format of another vendor is proven by a probe, whatever the
+ * handshake has shown. Context: f->lock is held.
+ */
+static enum nint_forward forward_of(const struct int_flow *f, const struct nint_net *in, bool lend)
+{
+	const bool inband = READ_ONCE(in->forward) == INT_FORWARD_INBAND;
+
+	if (lend || !inband)
+		return INT_FORWARD_PROBE;
+	if (f->format != NINT_FORMAT_HOPCC && f->slots)
+		return INT_FORWARD_SOURCE;
+	return f->probes_only ? INT_FORWARD_PROBE : INT_FORWARD_INBAND;
+}
+
+/* IOAM needs IPv6. */
+static enum nint_format format_of(struct int_flow *f, const struct nint_net *in)
+{
+	const enum nint_format format = READ_ONCE(in->format);
+
+	return format == NINT_FORMAT_IOAM &&
+	       ipv6_addr_v4mapped(&hop_flow_of_state(f)->key.peer) ? NINT_FORMAT_HOPCC : format;
+}
+
+/* Context: f->lock is held. */
+static void begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
+{
+	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
+	f->format = format_of(f, in);
+	f->forward = forward_of(f, in, lend);
+	f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
+	f->source = (struct nint_source){
+		.stage = f->forward == INT_FORWARD_SOURCE ? NINT_SOURCE_ASKING : NINT_SOURCE_OFF,
+	};
+	f->skipped = 0;
+	f->no_gso = false;
+}
 
 /*
  * Only one congestion control may use a flow: a congestion control closes it before the next one
@@ -62,14 +104,10 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
 		WRITE_ONCE(f->lent, lend);
-		f->forward = lend || f->probes_only ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
-		f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
-		f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
-		f->format = READ_ONCE(in->format);
+		begin_forward(f, in, lend);
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
-		f->skipped = 0;
 		/*
 		 * Earlier missing answers do not count, since nothing may have been sent for a long
 		 * time.
@@ -164,8 +202,7 @@ void int_flow_close(struct int_flow *flow)
 	spin_lock_bh(&flow->lock);
 	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
-	if (flow->forward == INT_FORWARD_INBAND)
-		hop_shim_close_sock(sk, flow->no_gso);
+	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
 EXPORT_SYMBOL_GPL(int_flow_close);
@@ -266,11 +303,17 @@ EXPORT_SYMBOL_GPL(int_flow_poll);
 
 unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
 {
-	unsigned int bytes = int_hdr_bytes(flow->slots) + INT_TAIL_BYTES;
+	unsigned int bytes = int_hdr_bytes(flow->slots) + INT_TAIL_BYTES, growth_bytes;
 
-	if (flow->forward != INT_FORWARD_INBAND)
+	switch (flow->forward) {
+	case INT_FORWARD_INBAND:
+		return flow->encap ? bytes + sizeof(struct udphdr) : bytes;
+	case INT_FORWARD_SOURCE:
+		bytes = nint_wrap_bytes(flow->format, flow->slots, &growth_bytes);
+		return bytes + growth_bytes;
+	default:
 		return 0;
-	return flow->encap ? bytes + sizeof(struct udphdr) : bytes;
+	}
 }
 EXPORT_SYMBOL_GPL(int_flow_hdr_bytes);
 

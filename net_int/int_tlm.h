@@ -28,6 +28,9 @@
 #define NINT_INTMD_NODE_BYTES	24U
 #define NINT_IFA_NODE_BYTES	32U
 
+/* IFA's headers without metadata. */
+#define NINT_IFA_BYTES		(IFA_HDR_BYTES + IFA_MD_BYTES)
+
 /**
  * enum nint_format - net.hopcc.int_format: formats of telemetry that probes request
  * @NINT_FORMAT_HOPCC: records of our own hops only

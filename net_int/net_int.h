@@ -3,6 +3,7 @@
 #ifndef HOPCC_NET_INT_NET_INT_H
 #define HOPCC_NET_INT_NET_INT_H
 
+#include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/siphash.h>
@@ -15,11 +16,13 @@
 #include <hopcc/core/hop_shim.h>
 #include <hopcc/core/hop_unsupported.h>
 #include <hopcc/lib/hop_sysctl.h>
+#include <net/dsfield.h>
 #include <net/netns/generic.h>
 
 #include "int_carrier.h"
 #include "int_control.h"
 #include "int_receiver.h"
+#include "int_source.h"
 #include "int_tlm.h"
 
 /*
@@ -44,10 +47,13 @@
  * enum int_forward - net.hopcc.int_forward: packets that collect telemetry
  * @INT_FORWARD_PROBE: probes
  * @INT_FORWARD_INBAND: data
+ * @INT_FORWARD_SOURCE: data, in the format of another vendor: what INT_FORWARD_INBAND means for a
+ *	flow with such a format. Probes ask for the report.
  */
 enum nint_forward {
 	INT_FORWARD_PROBE,
 	INT_FORWARD_INBAND,
+	INT_FORWARD_SOURCE,
 };
 
 /**
@@ -108,6 +114,8 @@ enum nint_reverse {
  * @INT_COUNT_OUT_HANDSHAKE: SYNs and SYN-ACKs sent with a header, questions and their answers
  * @INT_COUNT_OUT_DATA: headers added to data
  * @INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
+ * @INT_COUNT_OUT_DATA_TLM: data sent with the header of another vendor's format
+ * @INT_COUNT_OUT_DATA_STOPPED: connections whose data no longer gets one, since it was lost
  * @INT_COUNT_OUT_PROBE: probes sent
  * @INT_COUNT_OUT_ANSWER: answer packets sent
  * @INT_COUNT_OUT_OPTION: answers sent in ACKs
@@ -168,6 +176,8 @@ enum nint_count {
 	INT_COUNT_OUT_HANDSHAKE,
 	INT_COUNT_OUT_DATA,
 	INT_COUNT_OUT_GSO,
+	INT_COUNT_OUT_DATA_TLM,
+	INT_COUNT_OUT_DATA_STOPPED,
 	INT_COUNT_OUT_PROBE,
 	INT_COUNT_OUT_ANSWER,
 	INT_COUNT_OUT_OPTION,
@@ -277,6 +287,8 @@ struct nint_net {
 /**
  * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
  * @lock: protects all other fields; taken with BH off
+ * @taken: value of @answers when the congestion control last took an answer; also written under the
+ *	socket lock
  * @cookie: our cookie; a packet with it comes from a host that has read our handshake
  * @peer_cookie: the peer's cookie
  * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
@@ -286,38 +298,38 @@ struct nint_net {
  * @encap: headers are in data, in UDP
  * @slots: number of slots for records
  * @format: enum nint_format, as it was when @sk started to use telemetry
- * @foreign: state for telemetry of other vendors; NULL: none was received
  * @stopped: the flow is about to be freed, and must not get @foreign any more
- * @probes_only: a question has negotiated, so the path may not pass headers
+ * @probes_only: a question has negotiated, so the path may not pass our headers
  * @questions: number of questions received
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
  * @answer_slots: number of slots in the header of @answer
  * @answer_records: number of records in them
- * @met: what our SYN or SYN-ACK encountered on its path, as reported by the peer
- * @peer_met: what the peer's SYN or SYN-ACK encountered on its path, to be reported
- * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
- * @no_gso: the carrier has switched off GSO for the socket
+ * @no_gso: the carrier has switched off GSO for the socket; protected by the socket lock
  * @asked: @ask is set
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @summary_due: @summary waits for an ACK
  * @acks_now: the latest packet that collects records has requested ACKs without delay
- * @skipped: number of data packets since the last one with a header
- * @terms_ns: time at which the parameters were sent last
+ * @met: what our SYN or SYN-ACK encountered on its path, as reported by the peer
+ * @peer_met: what the peer's SYN or SYN-ACK encountered on its path, to be reported
+ * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
+ * @terms_ns: time at which the parameters were sent last, the lower 32 bits
+ * @pending_ns: time since which a summary has been waiting, the lower 32 bits
  * @ask: request of the congestion control; its @wnd_bytes and @seldom are also written under the
  *	socket lock
- * @taken: value of @answers when the congestion control last took an answer; also written under the
- *	socket lock
+ * @skipped: number of data packets since the last one with a header
+ * @source: with INT_FORWARD_SOURCE: state that decides if data carries @format
  * @asker: state that decides when to collect, and which answers are new
  * @answer_changes: seqcount by which int_flow_take() reads the next two members, @answer_slots and
  *	@answer_records without @lock
  * @answers: number of answers received
  * @answer: the latest answer
  * @receiver: state for telemetry that the peer collects
- * @pending_ns: time since which a summary has been waiting
  * @summary: summary for the next ACK
+ * @foreign: state for telemetry of other vendors; NULL: none was received
  */
 struct int_flow {
 	spinlock_t lock;	/* protects all fields below */
+	u32 taken;
 	u64 cookie;
 	u64 peer_cookie;
 	struct sock *sk;
@@ -332,24 +344,24 @@ struct int_flow {
 	u8 hops;
 	u8 answer_slots;
 	u8 answer_records;
-	struct nint_met met;
-	struct nint_met peer_met;
-	u64 syn_sent_ns;
 	bool no_gso;
 	bool asked;
 	bool terms_reported;
 	bool summary_due;
 	bool acks_now;
-	u32 skipped;
-	u64 terms_ns;
+	struct nint_met met;
+	struct nint_met peer_met;
+	u64 syn_sent_ns;
+	u32 terms_ns;
+	u32 pending_ns;
 	struct int_ask ask;
-	u32 taken;
+	u16 skipped;
+	struct nint_source source;
 	struct nint_asker asker;
 	seqcount_spinlock_t answer_changes;
 	u32 answers;
 	struct int_answer answer;
 	struct nint_receiver receiver;
-	u64 pending_ns;
 	struct nint_summary summary;
 	struct nint_foreign *foreign;
 };
@@ -358,13 +370,22 @@ struct int_flow {
  * enum nint_sum - what TCP's checksum of a segment with INT-MD is right for
  * @NINT_SUM_NOTHING: neither of both
  * @NINT_SUM_WHOLE: the segment with INT-MD, as the specification demands
+ * @NINT_SUM_MARKED: the same, plus NINT_SUM_MARK: this module is the source
  * @NINT_SUM_ORIGINAL: the segment without it
  */
 enum nint_sum {
 	NINT_SUM_NOTHING,
 	NINT_SUM_WHOLE,
+	NINT_SUM_MARKED,
 	NINT_SUM_ORIGINAL,
 };
+
+/*
+ * Added to TCP's checksum of data with INT-MD. A receiver that does not remove INT-MD, since its
+ * layouts have changed, drops such a segment instead of reading the shim as data. Hops update the
+ * checksum by what they change, so the difference remains.
+ */
+#define NINT_SUM_MARK ((__force __wsum)htonl(0x4849))
 
 /**
  * struct nint_arrival - received telemetry
@@ -395,6 +416,12 @@ extern const struct hop_flow_kind nint_flow_kind;
 static inline struct nint_net *nint_net(const struct net *net)
 {
 	return net_generic(net, int_net_id);
+}
+
+static inline u8 nint_dscp(const struct sk_buff *skb)
+{
+	return (skb->protocol == htons(ETH_P_IP) ? ipv4_get_dsfield(ip_hdr(skb)) :
+						   ipv6_get_dsfield(ipv6_hdr(skb))) >> 2;
 }
 
 static inline void nint_count_add(const struct nint_net *in, unsigned int count, unsigned int n)
@@ -452,7 +479,8 @@ bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *
 bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
 			 struct int_flow *f, enum nint_count count);
 void nint_tlm_from_data(struct int_flow *f);
-bool nint_tlm_has_data(const struct int_flow *f, const struct nint_arrival *arrival, u64 now_ns);
+bool nint_tlm_has_data(const struct nint_net *in, const struct int_flow *f,
+		       const struct nint_arrival *arrival, u64 now_ns);
 bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
 		    u64 now_ns, struct nint_reply *reply);
 
@@ -475,14 +503,19 @@ void nint_layout_exit(void);
 void nint_layout_free(struct nint_net *in);
 
 /* wrap.c */
-unsigned int nint_wrap_bytes(const struct int_flow *f, const struct sk_buff *skb,
-			     unsigned int slots, unsigned int *growth_bytes);
-unsigned int nint_wrap_tcp_bytes(const struct int_flow *f, const struct sk_buff *skb,
-				 unsigned int slots);
-void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, const struct int_flow *f,
+enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb, u64 now_ns);
+unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
+			     unsigned int *growth_bytes);
+unsigned int nint_wrap_tcp_bytes(enum nint_format format, unsigned int slots);
+void nint_write_ifa(u8 *packet, unsigned int tcp_bytes, unsigned int space, unsigned int slots);
+void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_format format,
 		   unsigned int slots);
 void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
-	       const struct int_flow *f, unsigned int slots);
+	       enum nint_format format, unsigned int slots);
+
+/* source.c */
+void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+			struct sock *sk, struct hop_flow *flow);
 
 static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 {

@@ -3,7 +3,6 @@
  * Packets that leave, in POST_ROUTING behind source NAT, which would take our header for TCP's
  * ports. Flows are found by their socket, independently of NAT.
  */
-#include <net/dsfield.h>
 #include <net/dst.h>
 #include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_peek.h>
@@ -106,13 +105,8 @@ static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_seg
 		.dest = htons(nint_udp_port),
 		.len = htons(skb->len - seg->place.offset_bytes),
 	};
-	if (skb->protocol == htons(ETH_P_IP)) {
-		dscp = ipv4_get_dsfield(ip_hdr(skb)) >> 2;
-		ipv4_change_dsfield(ip_hdr(skb), INET_ECN_MASK, nint_dscp_data << 2);
-	} else {
-		dscp = ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
-		ipv6_change_dsfield(ipv6_hdr(skb), INET_ECN_MASK, nint_dscp_data << 2);
-	}
+	dscp = nint_dscp(skb);
+	nint_set_dscp(skb, nint_dscp_data);
 	return dscp;
 }
 
@@ -215,6 +209,8 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
 		output_inband(in, skb, seg, sk, flow);
+	else if (f->forward == INT_FORWARD_SOURCE)
+		nint_source_output(in, skb, seg, sk, flow);
 }
 
 /*

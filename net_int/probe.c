@@ -58,11 +58,11 @@ static void write_csum(struct sk_buff *probe, const struct sk_buff *skb, const s
 
 /* Copies the data packet's IP header and all that determines its path. */
 static void build(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
-		  struct sock *sk, const struct int_flow *f, unsigned int slots)
+		  struct sock *sk, enum nint_format format, unsigned int slots)
 {
-	nint_wrap_tcp(probe, skb, f, slots);
+	nint_wrap_tcp(probe, skb, format, slots);
 	write_csum(probe, skb, sk);
-	nint_wrap(probe, skb, seg, f, slots);
+	nint_wrap(probe, skb, seg, format, slots);
 	if (skb->protocol == htons(ETH_P_IP))
 		write_v4(probe);
 	else
@@ -125,21 +125,21 @@ static enum nint_turn turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
-	if (f->forward == INT_FORWARD_PROBE)
+	if (f->forward != INT_FORWARD_INBAND)
 		return probe_turn_of(f, now_ns, timeout_ns, seq, tp);
 	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_reported)
 		return INT_TURN_WAIT;
-	return f->terms_reported && now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ? INT_TURN_WAIT :
-									     INT_TURN_SEND;
+	return f->terms_reported && (u32)now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ?
+		INT_TURN_WAIT : INT_TURN_SEND;
 }
 
 /* Returns true if the probe fits, with the extension headers of the data. */
 static bool has_room(const struct sk_buff *skb, const struct hop_segment *seg,
-		     const struct int_flow *f, unsigned int bytes)
+		     enum nint_format format, unsigned int slots, unsigned int bytes)
 {
 	unsigned int growth_bytes;
 
-	bytes += nint_wrap_bytes(f, skb, f->slots, &growth_bytes);
+	bytes += nint_wrap_bytes(format, slots, &growth_bytes);
 	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes + growth_bytes <=
 	       dst_mtu(skb_dst(skb));
 }
@@ -159,10 +159,10 @@ static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 	return !tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
-/* Decides if it is time for a probe, and builds its contents. */
+/* Decides if it is time for a probe, and builds its contents. @format: result */
 static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 			      const struct hop_segment *seg, const struct sock *sk,
-			      struct nint_control *ctl)
+			      struct nint_control *ctl, enum nint_format *format)
 {
 	u32 seq = ntohl(tcp_of(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), timeout_ns;
@@ -173,7 +173,7 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	spin_lock_bh(&f->lock);
 	timeout_ns = nint_timeout_ns(f->ask.t_ns, srtt_us);
 	turn = turn_of(f, now_ns, timeout_ns, seq, tcp_sk(sk));
-	if (turn == INT_TURN_SEND && f->forward == INT_FORWARD_PROBE &&
+	if (turn == INT_TURN_SEND && f->forward != INT_FORWARD_INBAND &&
 	    nint_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;
 	if (turn != INT_TURN_SEND)
@@ -185,11 +185,14 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 */
 	bytes = write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
+	*format = nint_wrap_format(f, skb, now_ns);
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
-	if (!has_room(skb, seg, f, bytes)) {
+	if (!has_room(skb, seg, *format, f->slots, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
+	if (*format != NINT_FORMAT_HOPCC)
+		nint_source_probe_sent(&f->source, f->asker.id);
 	f->terms_reported = true;
 	f->terms_ns = now_ns;
 out:
@@ -208,19 +211,19 @@ static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
  * memory.
  */
 static bool send(const struct nint_control *ctl, struct sk_buff *skb,
-		 const struct hop_segment *seg, struct sock *sk, const struct int_flow *f, u32 una,
+		 const struct hop_segment *seg, struct sock *sk, enum nint_format format, u32 una,
 		 const struct nf_hook_state *state)
 {
 	const unsigned int slots = int_slots(&ctl->hdr);
 	unsigned int growth_bytes, headroom_bytes;
 	struct sk_buff *probe;
 
-	headroom_bytes = seg->place.offset_bytes + nint_wrap_bytes(f, skb, slots, &growth_bytes);
-	probe = nint_control_alloc(tcp_of(skb, seg), una - nint_wrap_tcp_bytes(f, skb, slots),
+	headroom_bytes = seg->place.offset_bytes + nint_wrap_bytes(format, slots, &growth_bytes);
+	probe = nint_control_alloc(tcp_of(skb, seg), una - nint_wrap_tcp_bytes(format, slots),
 				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
 	if (!probe)
 		return false;
-	build(probe, skb, seg, sk, f, slots);
+	build(probe, skb, seg, sk, format, slots);
 	state->okfn(state->net, sk, probe);
 	return true;
 }
@@ -232,10 +235,11 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	const struct tcphdr *th = tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_flow *f = hop_flow_state(flow);
+	enum nint_format format;
 	struct nint_control ctl;
 	u32 seq;
 
-	switch (prepare(f, skb, seg, sk, &ctl)) {
+	switch (prepare(f, skb, seg, sk, &ctl, &format)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
@@ -254,8 +258,8 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	if (READ_ONCE(in->anonymous))
 		ctl.msg.flows = 0;
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	nint_count(in, send(&ctl, skb, seg, sk, f, tp->snd_una, state) ? INT_COUNT_OUT_PROBE :
-									  INT_COUNT_NO_MEMORY);
+	nint_count(in, send(&ctl, skb, seg, sk, format, tp->snd_una, state) ?
+		       INT_COUNT_OUT_PROBE : INT_COUNT_NO_MEMORY);
 }
 
 /*
@@ -270,12 +274,13 @@ void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_se
 	const struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
 
-	if (!has_room(skb, seg, f, INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
+	if (!has_room(skb, seg, NINT_FORMAT_HOPCC, slots,
+		      INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	nint_control_write_question(&ctl, f->cookie, slots);
 	trace_int_header_out(&flow->key, &ctl.hdr, 0, 0);
-	nint_count(in, send(&ctl, skb, seg, sk, f, end_seq, state) ? INT_COUNT_OUT_HANDSHAKE :
-								      INT_COUNT_NO_MEMORY);
+	nint_count(in, send(&ctl, skb, seg, sk, NINT_FORMAT_HOPCC, end_seq, state) ?
+		       INT_COUNT_OUT_HANDSHAKE : INT_COUNT_NO_MEMORY);
 }

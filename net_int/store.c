@@ -53,6 +53,7 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	}
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
+		nint_source_answered(&f->source, id, f->asker.id, a->kind == INT_ANSWER_RATIO);
 		lacks_records = is_short(f, a);
 		keep_answer(f, a);
 	}

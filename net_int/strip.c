@@ -38,6 +38,18 @@ void nint_set_dscp(struct sk_buff *skb, u8 dscp)
 	skb_postpush_rcsum(skb, skb->data, bytes);
 }
 
+/* Returns true if TCP's checksum is wrong for a segment of @bytes that add up to @sum. */
+static bool is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum sum)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return tcp_v4_check(bytes, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, sum);
+#if IS_ENABLED(CONFIG_IPV6)
+	return tcp_v6_check(bytes, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr, sum);
+#else
+	return true;
+#endif
+}
+
 /*
  * Returns true if TCP's checksum is wrong for the segment without what is between its header, of
  * @tcp_bytes at @tcp_at, and @payload_at. Offsets are from skb->data.
@@ -46,22 +58,23 @@ bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, uns
 			     unsigned int payload_at)
 {
 	const unsigned int payload_bytes = skb->len - payload_at;
-	__wsum sum;
 
 	/* The device that sends it was to compute the checksum. */
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		return false;
-	sum = csum_block_add(skb_checksum(skb, tcp_at, tcp_bytes, 0),
-			     skb_checksum(skb, payload_at, payload_bytes, 0), tcp_bytes);
-	if (skb->protocol == htons(ETH_P_IP))
-		return tcp_v4_check(tcp_bytes + payload_bytes, ip_hdr(skb)->saddr,
-				    ip_hdr(skb)->daddr, sum);
-#if IS_ENABLED(CONFIG_IPV6)
-	return tcp_v6_check(tcp_bytes + payload_bytes, &ipv6_hdr(skb)->saddr,
-			    &ipv6_hdr(skb)->daddr, sum);
-#else
-	return true;
-#endif
+	return is_wrong(skb, tcp_bytes + payload_bytes,
+			csum_block_add(skb_checksum(skb, tcp_at, tcp_bytes, 0),
+				       skb_checksum(skb, payload_at, payload_bytes, 0),
+				       tcp_bytes));
+}
+
+/* Returns true if TCP's checksum has the mark of data with INT-MD of this module. */
+static bool is_marked(const struct sk_buff *skb, unsigned int tcp_at)
+{
+	const unsigned int bytes = skb->len - tcp_at;
+
+	return !is_wrong(skb, bytes, csum_add(skb_checksum(skb, tcp_at, bytes, 0),
+					      NINT_SUM_MARK));
 }
 
 /*
@@ -185,6 +198,8 @@ enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned 
 {
 	if (!hop_input_is_mangled(skb, (const struct tcphdr *)(skb->data + tcp_at)))
 		return NINT_SUM_WHOLE;
+	if (is_marked(skb, tcp_at))
+		return NINT_SUM_MARKED;
 	return nint_is_mangled_without(skb, tcp_at, tcp_bytes, tcp_at + tcp_bytes + shim_bytes) ?
 		NINT_SUM_NOTHING : NINT_SUM_ORIGINAL;
 }
@@ -213,7 +228,9 @@ static int strip_intmd(struct sk_buff *skb, const struct hop_shim_place *place,
 	const __sum16 check = th->check;
 	int err;
 
-	if (sum == NINT_SUM_WHOLE)
+	if (sum == NINT_SUM_MARKED)
+		th->check = csum_fold(csum_sub(~csum_unfold(th->check), NINT_SUM_MARK));
+	if (sum != NINT_SUM_ORIGINAL)
 		update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
 	err = hop_shim_strip_behind(skb, place, tcp_bytes, v->shim_bytes);
 	if (err) {

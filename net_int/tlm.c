@@ -134,17 +134,20 @@ void nint_tlm_from_data(struct int_flow *f)
 /*
  * Context: f->lock is held. Returns true if a probe without telemetry of other vendors must be
  * answered by that of data. A switch may insert it into a few packets only, so the last one counts
- * as long as the law would compare with it.
+ * as long as the law would compare with it, and the layouts are the same. Context: RCU read lock.
  */
-bool nint_tlm_has_data(const struct int_flow *f, const struct nint_arrival *arrival, u64 now_ns)
+bool nint_tlm_has_data(const struct nint_net *in, const struct int_flow *f,
+		       const struct nint_arrival *arrival, u64 now_ns)
 {
+	const struct nint_table *t = rcu_dereference(in->table);
 	const struct nint_foreign *foreign = f->foreign;
 	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS,
 				   (u64)f->receiver.p.t_ns * TLM_STALE_RTTS);
 
 	/* Data that another CPU receives at this moment may be later than @now_ns. */
 	return foreign && foreign->data_ns && arrival->hdr->type == INT_TYPE_PROBE &&
-	       now_ns <= foreign->data_ns + stale_ns;
+	       now_ns <= foreign->data_ns + stale_ns && t &&
+	       t->generation == foreign->t.generation;
 }
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * At the sender: probes that also ask hops of other vendors.
+ * At the sender: probes that also ask hops of other vendors. For data, see source.c.
  *
  *	IFA	[IP, protocol 253][IFA header][TCP][metadata header][message, INT header, terms]
  *	IOAM	[IPv6][hop-by-hop options: trace, those of the data][TCP][message, ...]
@@ -21,32 +21,38 @@ static const u8 *old_options(const struct sk_buff *skb)
 	return ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP ? skb->data + sizeof(struct ipv6hdr) : NULL;
 }
 
-/* The format of a probe, if the flow's format is possible for this packet. */
-static enum nint_format format_of(const struct int_flow *f, const struct sk_buff *skb,
-				  unsigned int slots)
+/* The flow's format, if it is possible for a probe that is sent with @skb. */
+static enum nint_format possible_format(const struct int_flow *f, const struct sk_buff *skb)
 {
-	if (!slots)
+	if (!f->slots)
 		return NINT_FORMAT_HOPCC;
 	if (f->format == NINT_FORMAT_IOAM &&
 	    (skb->protocol != htons(ETH_P_IPV6) ||
-	     ioam_insert_bytes(nint_ioam_data_bytes(slots), old_options(skb)) >
+	     ioam_insert_bytes(nint_ioam_data_bytes(f->slots), old_options(skb)) >
 	     IOAM_HBH_MAX_BYTES))
 		return NINT_FORMAT_HOPCC;
 	return f->format;
 }
 
+/* The format of a probe that is sent now with @skb. Context: f->lock is held. */
+enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb, u64 now_ns)
+{
+	return nint_source_is_on_probe(&f->source, now_ns) ? possible_format(f, skb) :
+							       NINT_FORMAT_HOPCC;
+}
+
 /*
- * Number of bytes that the format adds to a probe beside @skb. @growth_bytes: the number that hops
- * may add to it on its way.
+ * Number of bytes that the format adds to a packet without hop-by-hop options. @growth_bytes: the
+ * number that hops may add to it on its way.
  */
-unsigned int nint_wrap_bytes(const struct int_flow *f, const struct sk_buff *skb,
-			     unsigned int slots, unsigned int *growth_bytes)
+unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
+			     unsigned int *growth_bytes)
 {
 	*growth_bytes = 0;
-	switch (format_of(f, skb, slots)) {
+	switch (format) {
 	case NINT_FORMAT_IFA:
 		*growth_bytes = slots * NINT_IFA_NODE_BYTES;
-		return IFA_HDR_BYTES + IFA_MD_BYTES;
+		return NINT_IFA_BYTES;
 	case NINT_FORMAT_INTMD:
 		*growth_bytes = slots * NINT_INTMD_NODE_BYTES;
 		return INTMD_STACK_OFFSET;
@@ -62,17 +68,24 @@ static void push(struct sk_buff *probe, const void *from, unsigned int bytes)
 	memcpy(skb_push(probe, bytes), from, bytes);
 }
 
-static void push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
+/*
+ * IFA: writes both headers, with the TCP header in between. @packet: room for both, in front of the
+ * TCP header.
+ */
+void nint_write_ifa(u8 *packet, unsigned int tcp_bytes, unsigned int space, unsigned int slots)
 {
 	static const struct ifa_params params;
-	u8 *packet = skb_push(probe, IFA_HDR_BYTES + IFA_MD_BYTES);
-	const unsigned int tcp_bytes = sizeof(struct tcphdr);
 
-	memmove(packet + IFA_HDR_BYTES, packet + IFA_HDR_BYTES + IFA_MD_BYTES, tcp_bytes);
+	memmove(packet + IFA_HDR_BYTES, packet + NINT_IFA_BYTES, tcp_bytes);
 	ifa_write_hdr((struct ifa_hdr *)packet, space, IFA_NEXT_TCP,
 		      slots * NINT_IFA_NODE_BYTES / IFA_WORD_BYTES);
 	ifa_write_md((struct ifa_md *)(packet + IFA_HDR_BYTES + tcp_bytes), &params, 0,
 		     IFA_HOP_LIMIT_OFF);
+}
+
+static void push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
+{
+	nint_write_ifa(skb_push(probe, NINT_IFA_BYTES), sizeof(struct tcphdr), space, slots);
 	skb_reset_transport_header(probe);
 }
 
@@ -80,10 +93,9 @@ static void push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slo
  * Number of bytes that the format and hops add to a probe's TCP payload. They must not reach the
  * sequence numbers of new data: a receiver without a layout leaves the probe to TCP.
  */
-unsigned int nint_wrap_tcp_bytes(const struct int_flow *f, const struct sk_buff *skb,
-				 unsigned int slots)
+unsigned int nint_wrap_tcp_bytes(enum nint_format format, unsigned int slots)
 {
-	return format_of(f, skb, slots) == NINT_FORMAT_INTMD ?
+	return format == NINT_FORMAT_INTMD ?
 		INTMD_STACK_OFFSET + slots * NINT_INTMD_NODE_BYTES : 0;
 }
 
@@ -91,19 +103,17 @@ unsigned int nint_wrap_tcp_bytes(const struct int_flow *f, const struct sk_buff 
  * INT-MD: adds shim and header behind the TCP header of a probe, in front of its checksum. The
  * original DSCP is that of the data.
  */
-void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, const struct int_flow *f,
+void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_format format,
 		   unsigned int slots)
 {
 	const unsigned int tcp_bytes = sizeof(struct tcphdr);
-	u8 *packet, dscp;
+	u8 *packet;
 
-	if (format_of(f, skb, slots) != NINT_FORMAT_INTMD)
+	if (format != NINT_FORMAT_INTMD)
 		return;
 	packet = skb_push(probe, INTMD_STACK_OFFSET);
 	memmove(packet, packet + INTMD_STACK_OFFSET, tcp_bytes);
-	dscp = (skb->protocol == htons(ETH_P_IP) ? ipv4_get_dsfield(ip_hdr(skb)) :
-						   ipv6_get_dsfield(ipv6_hdr(skb))) >> 2;
-	intmd_write((struct intmd_hdr *)(packet + tcp_bytes), INTMD_NPT_DSCP, dscp,
+	intmd_write((struct intmd_hdr *)(packet + tcp_bytes), INTMD_NPT_DSCP, nint_dscp(skb),
 		    INTMD_HPCC_BITS, READ_ONCE(nint_net(dev_net(skb->dev))->space), slots);
 	skb_reset_transport_header(probe);
 }
@@ -132,10 +142,9 @@ static void push_ioam(struct sk_buff *probe, const struct sk_buff *skb, unsigned
  * @skb, the data with which it is sent. @slots: as in the probe's header.
  */
 void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
-	       const struct int_flow *f, unsigned int slots)
+	       enum nint_format format, unsigned int slots)
 {
 	const unsigned int space = READ_ONCE(nint_net(dev_net(skb->dev))->space);
-	const enum nint_format format = format_of(f, skb, slots);
 
 	if (format == NINT_FORMAT_IOAM) {
 		push_ioam(probe, skb, seg->place.offset_bytes, space, slots);

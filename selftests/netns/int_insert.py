@@ -82,11 +82,11 @@ def with_ifa(packet, stack=b"", flags=0, most=255):
                         packet[at + size:])
 
 
-def with_int_md(packet, stack=b"", update=True, npt=0, flags=0):
+def with_int_md(packet, stack=b"", update=True, npt=0, flags=0, hops=HOPS):
     """Return the packet with INT-MD; update: TCP's checksum includes it."""
     at, size = shims.ip_bytes(packet), l4_bytes(packet)
     shim = struct.pack("!BBHIHHHH", 0x10 | npt << 2, 3 + len(stack) // 4, shims.dscp_of(packet) << 2,
-                       2 << 28 | flags << 25 | 6 << 8 | HOPS, INT_MD_BITS, 0, 0, 0)
+                       2 << 28 | flags << 25 | 6 << 8 | hops, INT_MD_BITS, 0, 0, 0)
     packet = set_dscp(shims.finish(packet[:at + size] + shim + stack + packet[at + size:]), DSCP_PROBE)
     return shims.sum_tcp(packet) if update else packet
 

@@ -33,7 +33,7 @@ def is_ifa(packet):
 
 
 def is_int_md(packet):
-    """Return True for a probe with INT-MD in front of its message."""
+    """Return True for a packet with INT-MD in front of its message or data."""
     at = shims.ip_bytes(packet)
     if shims.next_of(packet) != 6 or shims.dscp_of(packet) != DSCP_PROBE:
         return False
@@ -43,9 +43,8 @@ def is_int_md(packet):
 
 
 def is_ioam(packet):
-    """Return True for a probe with an IOAM trace."""
-    return packet[0] >> 4 == 6 and shims.next_of(packet) == 0 and shims.dscp_of(packet) == DSCP_PROBE and \
-        packet[IOAM_AT] == IOAM
+    """Return True for a packet with an IOAM trace."""
+    return packet[0] >> 4 == 6 and shims.next_of(packet) == 0 and packet[IOAM_AT] == IOAM
 
 
 class Switch(relay.Relay):
@@ -143,11 +142,15 @@ class Switch(relay.Relay):
         return packet[:IOAM_LENGTHS_AT] + struct.pack("!H", lengths) + packet[IOAM_LENGTHS_AT + 2:end] + \
             hops * hop + packet[end + hops * len(hop):]
 
+    def source(self, version, cc):
+        """Return a socket at a."""
+        return hosts.tcp("a", version, cc)
+
     def connect(self, version, cc):
         listener = hosts.tcp("b", version, "cubic")
         listener.bind(("", 0))
         listener.listen()
-        sock = hosts.tcp("a", version, cc)
+        sock = self.source(version, cc)
         sock.setblocking(False)
         sock.connect_ex((ADDRESS[version], listener.getsockname()[1]))
         self.run(0.05)

@@ -31,6 +31,14 @@ TELEMETRY = (
      "on each router: tc qdisc replace dev PORT root tbf rate RATE burst 20k limit 4m"),
 )
 
+# Packets that telemetry of other vendors' switches has cost: (counter, cause with its number, command).
+TELEMETRY_LOST = (
+    ("out_data_stopped", "{} connections so far have int_format on probes only, as data with it was lost three "
+     "times: a filter on the path, or a smaller MTU", "sysctl net.hopcc.int_forward=0"),
+    ("in_merged", "{} packets so far were dropped, as two segments with INT-MD were merged",
+     "ethtool -K DEVICE gro off lro off"),
+)
+
 
 def signed_only() -> str:
     """Return why this kernel loads signed modules only; empty if it loads others, too."""
@@ -122,6 +130,9 @@ def check_telemetry(_host: Host) -> Iterator[Row]:
         if counts.get(name):
             yield finding("telemetry", name, f"{counts[name]} answers so far, after which senders are Reno: {cause}",
                           command)
+    for name, cause, command in TELEMETRY_LOST:
+        if counts.get(name):
+            yield finding("telemetry", name, cause.format(counts[name]), command)
 
 
 def resets(carrier: str, protocol: int) -> list[Reason]:

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The sender as an INT source: when data carries the header of another vendor's format. Nothing in
+ * a handshake says that the receiver removes such headers, so a probe has to prove it:
+ *
+ *	 ASKING   all probes have the format; data has none
+ *	  |  an answer to such a probe: the path passes it, and the receiver removes it
+ *	 PROVEN   waits for data
+ *	  |  data
+ *	 SENDING  new data has the format; a probe has none, and is answered by what data collected
+ *	  |  some of that data is retransmitted
+ *	 ASKING, or after NINT_SOURCE_LOSSES times STOPPED: probes have the format, data has none
+ *
+ * Retransmitted data has no header, so it arrives even if the receiver has lost its layout in
+ * between. Losses are forgotten when an answer to a probe without the format reports U, since that
+ * shows that data with the format arrives.
+ */
+#ifndef HOPCC_NET_INT_INT_SOURCE_H
+#define HOPCC_NET_INT_INT_SOURCE_H
+
+#include <linux/types.h>
+
+#include "int_carrier.h"
+
+/* Number of losses after which the data of a connection no longer carries a format. */
+#define NINT_SOURCE_LOSSES	3U
+
+/* The time of the last data is in units of 2^10 ns, and wraps after 73 minutes. */
+#define NINT_SOURCE_TIME_SHIFT	10
+
+/**
+ * enum nint_source_stage - may data carry a format?
+ * @NINT_SOURCE_OFF: not configured
+ * @NINT_SOURCE_ASKING: no probe with the format was sent yet
+ * @NINT_SOURCE_ASKED: none was answered yet
+ * @NINT_SOURCE_PROVEN: one was answered, and no data was sent yet
+ * @NINT_SOURCE_SENDING: data carries it
+ * @NINT_SOURCE_STOPPED: data with it was lost too often
+ */
+enum nint_source_stage {
+	NINT_SOURCE_OFF,
+	NINT_SOURCE_ASKING,
+	NINT_SOURCE_ASKED,
+	NINT_SOURCE_PROVEN,
+	NINT_SOURCE_SENDING,
+	NINT_SOURCE_STOPPED,
+};
+
+/**
+ * struct nint_source - state of a connection; protected by the flow's lock
+ * @id: ASKED: ID of the first probe with the format; PROVEN, SENDING: ID of the latest one
+ * @begun_seq: SENDING: sequence number of the first data with the format
+ * @sent: SENDING: time at which data with the format was sent last, 2^NINT_SOURCE_TIME_SHIFT ns
+ * @stage: enum nint_source_stage
+ * @losses: number of times that data with the format was lost
+ */
+struct nint_source {
+	u32 id;
+	u32 begun_seq;
+	u32 sent;
+	u8 stage;
+	u8 losses;
+};
+
+/**
+ * nint_source_is_on_probe() - does the next probe have the format?
+ * @s: state of the connection
+ * @now_ns: current time
+ *
+ * After a pause, the receiver has no recent telemetry of data that the answer could report.
+ *
+ * Return: true if it does.
+ */
+static inline bool nint_source_is_on_probe(const struct nint_source *s, u64 now_ns)
+{
+	return s->stage != NINT_SOURCE_SENDING ||
+	       (u32)(now_ns >> NINT_SOURCE_TIME_SHIFT) - s->sent >
+	       INT_PAUSE_NS >> NINT_SOURCE_TIME_SHIFT;
+}
+
+/**
+ * nint_source_probe_sent() - note that a probe with the format is sent
+ * @s: state of the connection
+ * @id: ID of the probe
+ */
+static inline void nint_source_probe_sent(struct nint_source *s, u32 id)
+{
+	if (s->stage == NINT_SOURCE_ASKED)
+		return;
+	s->id = id;
+	if (s->stage == NINT_SOURCE_ASKING)
+		s->stage = NINT_SOURCE_ASKED;
+}
+
+/**
+ * nint_source_answered() - note an answer
+ * @s: state of the connection
+ * @id: ID of the probe that is answered
+ * @latest_id: ID of the latest probe
+ * @has_u: the answer reports U, of hops of other vendors or of our own
+ */
+static inline void nint_source_answered(struct nint_source *s, u32 id, u32 latest_id, bool has_u)
+{
+	const s32 later = id - s->id;
+
+	if (s->stage == NINT_SOURCE_ASKED && later >= 0) {
+		s->stage = NINT_SOURCE_PROVEN;
+		s->id = latest_id;
+	} else if (s->stage == NINT_SOURCE_SENDING && later > 0 && has_u) {
+		s->losses = 0;
+	}
+}
+
+/**
+ * nint_source_is_on_data() - does a data packet get the header?
+ * @s: state of the connection
+ * @seq: sequence number of the data
+ * @next_seq: SND.NXT; data in front of it is retransmitted
+ *
+ * Return: true if it does.
+ */
+static inline bool nint_source_is_on_data(const struct nint_source *s, u32 seq, u32 next_seq)
+{
+	return (s->stage == NINT_SOURCE_PROVEN || s->stage == NINT_SOURCE_SENDING) &&
+	       (s32)(seq - next_seq) >= 0;
+}
+
+/**
+ * nint_source_data_sent() - note that data with the format is sent
+ * @s: state of the connection
+ * @seq: sequence number of the data
+ * @now_ns: current time
+ */
+static inline void nint_source_data_sent(struct nint_source *s, u32 seq, u64 now_ns)
+{
+	if (s->stage == NINT_SOURCE_PROVEN) {
+		s->stage = NINT_SOURCE_SENDING;
+		s->begun_seq = seq;
+	}
+	s->sent = now_ns >> NINT_SOURCE_TIME_SHIFT;
+}
+
+/**
+ * nint_source_retransmits() - note that data is retransmitted
+ * @s: state of the connection
+ * @seq: sequence number of the data
+ *
+ * Return: true if the format is given up on data.
+ */
+static inline bool nint_source_retransmits(struct nint_source *s, u32 seq)
+{
+	if (s->stage != NINT_SOURCE_SENDING || (s32)(seq - s->begun_seq) < 0)
+		return false;
+	s->losses++;
+	s->stage = s->losses < NINT_SOURCE_LOSSES ? NINT_SOURCE_ASKING : NINT_SOURCE_STOPPED;
+	return s->stage == NINT_SOURCE_STOPPED;
+}
+
+#endif /* HOPCC_NET_INT_INT_SOURCE_H */

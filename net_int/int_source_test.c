@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests: does data carry another vendor's format? Run in the kernel and on the host */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "int_source.h"
+
+#define NOW_NS 1000000000ULL
+/* A pause, and almost one. */
+#define PAUSE_NS (INT_PAUSE_NS + (2ULL << NINT_SOURCE_TIME_SHIFT))
+#define SHORT_NS (INT_PAUSE_NS - (2ULL << NINT_SOURCE_TIME_SHIFT))
+/* Some wrap. */
+#define SEQ (U32_MAX - 1000)
+#define ID U32_MAX
+
+/* A connection whose data has the format from SEQ on, and whose latest probe with it is ID + 2. */
+static struct nint_source sending(void)
+{
+	struct nint_source s = { .stage = NINT_SOURCE_ASKING };
+
+	nint_source_probe_sent(&s, ID);
+	nint_source_probe_sent(&s, ID + 1);
+	nint_source_answered(&s, ID, ID + 2, true);
+	nint_source_data_sent(&s, SEQ, NOW_NS);
+	return s;
+}
+
+/* Only an answer to a probe with the format proves it. */
+static void proof_test(struct kunit *test)
+{
+	struct nint_source s = { .stage = NINT_SOURCE_ASKING };
+
+	nint_source_answered(&s, ID, ID, true);
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKING);
+	nint_source_probe_sent(&s, ID);
+	nint_source_answered(&s, ID - 1, ID, true);
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ));
+	nint_source_probe_sent(&s, ID + 1);
+	/* What it reports does not matter. */
+	nint_source_answered(&s, ID, ID + 1, false);
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_PROVEN);
+	KUNIT_EXPECT_TRUE(test, nint_source_is_on_data(&s, SEQ, SEQ));
+	KUNIT_EXPECT_EQ(test, s.id, ID + 1);
+}
+
+/* A connection that is not configured does nothing. */
+static void off_test(struct kunit *test)
+{
+	struct nint_source s = {};
+
+	KUNIT_EXPECT_TRUE(test, nint_source_is_on_probe(&s, NOW_NS));
+	nint_source_probe_sent(&s, ID);
+	nint_source_answered(&s, ID, ID, true);
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ));
+	KUNIT_EXPECT_FALSE(test, nint_source_retransmits(&s, SEQ));
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_OFF);
+}
+
+/* Probes have the format while data has none, and after a pause. */
+static void probe_test(struct kunit *test)
+{
+	struct nint_source s = sending();
+
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_probe(&s, NOW_NS));
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_probe(&s, NOW_NS + SHORT_NS));
+	KUNIT_EXPECT_TRUE(test, nint_source_is_on_probe(&s, NOW_NS + PAUSE_NS));
+	/* The first data after the pause ends it. */
+	nint_source_data_sent(&s, SEQ + 1, NOW_NS + PAUSE_NS);
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_probe(&s, NOW_NS + PAUSE_NS));
+	KUNIT_EXPECT_EQ(test, s.begun_seq, SEQ);
+}
+
+/* New data has it, also where sequence numbers wrap; retransmitted data has not. */
+static void data_test(struct kunit *test)
+{
+	struct nint_source s = sending();
+
+	KUNIT_EXPECT_TRUE(test, nint_source_is_on_data(&s, SEQ + 2000, SEQ + 2000));
+	KUNIT_EXPECT_TRUE(test, nint_source_is_on_data(&s, SEQ + 2000, SEQ));
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ + 2000));
+}
+
+/* Data from before the proof is lost for other reasons; the third loss of data with it stops it. */
+static void loss_test(struct kunit *test)
+{
+	struct nint_source s = sending();
+	unsigned int i;
+
+	KUNIT_EXPECT_FALSE(test, nint_source_retransmits(&s, SEQ - 1));
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_SENDING);
+	for (i = 1; i < NINT_SOURCE_LOSSES; i++) {
+		KUNIT_EXPECT_FALSE(test, nint_source_retransmits(&s, SEQ));
+		/* The next ones are the same loss. */
+		KUNIT_EXPECT_FALSE(test, nint_source_retransmits(&s, SEQ + 1));
+		KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKING);
+		/* A probe that was underway without the format proves nothing. */
+		nint_source_probe_sent(&s, ID + 10 * i);
+		nint_source_answered(&s, ID + 10 * i - 1, ID + 10 * i, true);
+		KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKED);
+		nint_source_answered(&s, ID + 10 * i, ID + 10 * i, true);
+		nint_source_data_sent(&s, SEQ, NOW_NS);
+		/* Neither does one with the format prove that data arrives, nor one without U. */
+		nint_source_probe_sent(&s, ID + 10 * i + 1);
+		nint_source_answered(&s, ID + 10 * i + 1, ID + 10 * i + 2, true);
+		nint_source_answered(&s, ID + 10 * i + 2, ID + 10 * i + 2, false);
+	}
+	KUNIT_EXPECT_TRUE(test, nint_source_retransmits(&s, SEQ));
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_STOPPED);
+	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ));
+	KUNIT_EXPECT_TRUE(test, nint_source_is_on_probe(&s, NOW_NS));
+	nint_source_probe_sent(&s, ID + 100);
+	nint_source_answered(&s, ID + 100, ID + 100, true);
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_STOPPED);
+}
+
+/* Losses by congestion are forgotten, since data with the format also arrives. */
+static void forget_test(struct kunit *test)
+{
+	struct nint_source s = sending();
+	unsigned int i;
+
+	for (i = 0; i < 10 * NINT_SOURCE_LOSSES; i++) {
+		KUNIT_EXPECT_FALSE(test, nint_source_retransmits(&s, SEQ));
+		nint_source_probe_sent(&s, i);
+		nint_source_answered(&s, i, i, true);
+		nint_source_data_sent(&s, SEQ, NOW_NS);
+		nint_source_answered(&s, i + 1, i + 1, true);
+	}
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_SENDING);
+}
+
+static struct kunit_case int_source_cases[] = {
+	KUNIT_CASE(proof_test),
+	KUNIT_CASE(off_test),
+	KUNIT_CASE(probe_test),
+	KUNIT_CASE(data_test),
+	KUNIT_CASE(loss_test),
+	KUNIT_CASE(forget_test),
+	{}
+};
+
+static struct kunit_suite int_source_suite = {
+	.name = "int_source",
+	.test_cases = int_source_cases,
+};
+
+kunit_test_suite(int_source_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of the decision if data carries another vendor's format");

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sender as an INT source: data with the header of another vendor's format, into which hops
+ * write metadata. int_source.h decides which data has it; for probes, see wrap.c.
+ *
+ *	IFA	[IP, protocol 253][IFA header][TCP][metadata header][data]
+ *	IOAM	[IPv6][hop-by-hop options: trace][TCP][data]
+ *	INT-MD	[IP, DSCP: mark of INT][TCP][shim and header][data]
+ *
+ * No NIC can segment these packets or compute their checksum, so the socket builds no GSO packets,
+ * and the checksum is computed here. For IFA it is that of TCP without the additions. For INT-MD
+ * see NINT_SUM_MARK.
+ */
+#include <net/ipv6.h>
+#include <net/tcp.h>
+
+#include "net_int.h"
+
+/* @tcp_bytes: length of the TCP header. Returns false if memory is short. */
+static bool insert_ifa(struct sk_buff *skb, const struct hop_segment *seg, unsigned int tcp_bytes,
+		       unsigned int space, unsigned int slots)
+{
+	u8 *packet = hop_shim_insert(skb, &seg->place, NINT_IFA_BYTES, IFA_PROTOCOL, false);
+
+	if (!packet)
+		return false;
+	nint_write_ifa(packet, tcp_bytes, space, slots);
+	skb_set_transport_header(skb, seg->place.offset_bytes + IFA_HDR_BYTES);
+	return true;
+}
+
+/* Returns false if memory is short. */
+static bool insert_ioam(struct sk_buff *skb, const struct hop_segment *seg, unsigned int space,
+			unsigned int slots)
+{
+	const unsigned int data_bytes = nint_ioam_data_bytes(slots);
+	u8 *hdr = hop_shim_insert(skb, &seg->place, ioam_insert_bytes(data_bytes, NULL),
+				  NEXTHDR_HOP, false);
+
+	if (hdr)
+		ioam_insert(hdr, NULL, seg->place.next, space, IOAM_HPCC_BITS, data_bytes);
+	return hdr;
+}
+
+/* Adds the shim to TCP's checksum, and to the length in its pseudo-header. */
+static void update_sum(struct tcphdr *th, const struct intmd_hdr *shim)
+{
+	const __wsum length = (__force __wsum)htonl(INTMD_STACK_OFFSET);
+	const __wsum more = csum_add(csum_partial(shim, INTMD_STACK_OFFSET, length),
+				     NINT_SUM_MARK);
+
+	th->check = csum_fold(csum_add(~csum_unfold(th->check), more));
+}
+
+/* Returns false if memory is short. */
+static bool insert_intmd(struct sk_buff *skb, const struct hop_segment *seg,
+			 unsigned int tcp_bytes, unsigned int space, unsigned int slots)
+{
+	const struct hop_shim_place behind = {
+		.offset_bytes = seg->place.offset_bytes + tcp_bytes,
+		.name_bytes = seg->place.name_bytes,
+		.next = seg->place.next,
+	};
+	struct intmd_hdr *shim = hop_shim_insert(skb, &behind, INTMD_STACK_OFFSET, IPPROTO_TCP,
+						 false);
+
+	if (!shim)
+		return false;
+	intmd_write(shim, INTMD_NPT_DSCP, nint_dscp(skb), INTMD_HPCC_BITS, space, slots);
+	skb_set_transport_header(skb, seg->place.offset_bytes);
+	update_sum(tcp_hdr(skb), shim);
+	nint_set_dscp(skb, nint_dscp_probe);
+	return true;
+}
+
+static bool insert(struct sk_buff *skb, const struct hop_segment *seg, enum nint_format format,
+		   unsigned int slots)
+{
+	const unsigned int space = READ_ONCE(nint_net(dev_net(skb->dev))->space);
+	const unsigned int tcp_bytes = __tcp_hdrlen(hop_segment_tcp(skb, seg));
+
+	if (!pskb_may_pull(skb, seg->place.offset_bytes + tcp_bytes))
+		return false;
+	switch (format) {
+	case NINT_FORMAT_IFA:
+		return insert_ifa(skb, seg, tcp_bytes, space, slots);
+	case NINT_FORMAT_IOAM:
+		return insert_ioam(skb, seg, space, slots);
+	default:
+		return insert_intmd(skb, seg, tcp_bytes, space, slots);
+	}
+}
+
+/*
+ * Returns true if the packet may get a header. A GSO packet was built before the socket knew that
+ * it must not. Behind a VRF a packet passes here again, with the header. An application's own
+ * hop-by-hop options and a trace do not fit into one header without moving both.
+ */
+static bool is_possible(const struct sk_buff *skb, const struct hop_segment *seg,
+			enum nint_format format)
+{
+	if (skb_is_gso(skb))
+		return false;
+	if (format == NINT_FORMAT_IOAM)
+		return seg->place.offset_bytes == sizeof(struct ipv6hdr);
+	return format != NINT_FORMAT_INTMD || nint_dscp(skb) != nint_dscp_probe;
+}
+
+/* Switches GSO off or on again. Context: socket lock held, f->lock not. */
+static void set_gso(struct int_flow *f, struct sock *sk, bool on)
+{
+	if (!on && !f->no_gso) {
+		f->no_gso = hop_shim_open_sock(sk, false);
+	} else if (on && f->no_gso) {
+		hop_shim_close_sock(sk, true);
+		f->no_gso = false;
+	}
+}
+
+/* What is to be done with a data packet. */
+enum action {
+	SKIP,
+	STOP,
+	INSERT,
+};
+
+/* @seq: sequence number of the data */
+static enum action choose(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
+			  u32 seq)
+{
+	const u32 next_seq = tcp_sk(sk)->snd_nxt;
+	enum action action = SKIP;
+
+	spin_lock_bh(&f->lock);
+	if (before(seq, next_seq)) {
+		if (nint_source_retransmits(&f->source, seq))
+			action = STOP;
+	} else if (nint_source_is_on_data(&f->source, seq, next_seq)) {
+		if (++f->skipped >= READ_ONCE(in->every)) {
+			f->skipped = 0;
+			action = INSERT;
+		}
+	}
+	spin_unlock_bh(&f->lock);
+	return action;
+}
+
+/* Data, not a SYN. The socket uses telemetry, and is locked because it is sending. */
+void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
+			struct sock *sk, struct hop_flow *flow)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	const unsigned int slots = f->slots;
+	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
+
+	switch (choose(in, f, sk, seq)) {
+	case SKIP:
+		return;
+	case STOP:
+		set_gso(f, sk, true);
+		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
+		return;
+	case INSERT:
+		break;
+	}
+	set_gso(f, sk, false);
+	if (!is_possible(skb, seg, f->format))
+		return;
+	if (!hop_output_has_room(skb, seg->payload_bytes, int_flow_hdr_bytes(f))) {
+		nint_count(in, INT_COUNT_NO_ROOM);
+		return;
+	}
+	if (!insert(skb, seg, f->format, slots)) {
+		nint_count(in, INT_COUNT_NO_MEMORY);
+		return;
+	}
+	spin_lock_bh(&f->lock);
+	nint_source_data_sent(&f->source, seq, ktime_get_ns());
+	spin_unlock_bh(&f->lock);
+	nint_count(in, INT_COUNT_OUT_DATA_TLM);
+}

@@ -1,0 +1,392 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""A sender that puts the header of another vendor's format on data: int_forward 1 and int_format. Prints
+TAP. Needs root; all is in network namespaces of its own.
+
+    a ---- script: a switch that writes into such headers ---- b     int_switch.py
+
+Data has the header only while a probe has proven that b removes it; TCP's stream is exact whatever is lost,
+also if b's layout is removed in between. "brief" as an argument omits what a debug kernel would take long for;
+"vrf" tests only a sender in a VRF, for a kernel that has them.
+"""
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+
+import hosts
+import relay
+import shims
+from hosts import sysctl
+from int_insert import DSCP, IPV6_TCLASS, intlayout, layouts, set_dscp, with_ifa, with_int_md
+from int_switch import DSCP_PROBE, ETHERNET_BYTES, ETHERTYPES, IFA, IOAM, IOAM_AT, MAGIC, Switch
+from wire import inet_sum
+
+MB, MBIT, PATH_US, SLOTS, TCP, HBH = 1 << 20, 100, 1100, 5, 6, 0
+FORMATS = {"IFA": 1, "IOAM": 2, "INT-MD": 3}
+RESPONSE = 31
+# Added to TCP's checksum of data with INT-MD.
+MARK = 0x4849
+# IPv6's hop-by-hop header with a trace for five hops: header, padding, option, trace header.
+TRACE = struct.pack("!BBBBBBBBHHI", TCP, 14, 1, 0, IOAM, 114, 0, 0, 0, 5 << 11 | 26, 0xf2000000) + bytes(104)
+PADDING = bytes([0, 0, 1, 4, 0, 0, 0, 0])
+IPV6_HOPOPTS = 54
+TRIES = 5
+HOPSTAT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/hopstat/hopstat")
+
+tap = hosts.Tap()
+
+
+def intmd_sum(packet, before):
+    """Return a packet with INT-MD whose TCP checksum is that of before, updated by what has changed."""
+    at = shims.ip_bytes(packet)
+    parts = []
+    for one in (before, packet):
+        tcp = one[at:at + 16] + bytes(2) + one[at + 18:]
+        parts.append(inet_sum(struct.pack("!I", len(tcp)) + tcp) ^ 0xffff)
+    check, = struct.unpack_from("!H", before, at + 16)
+    words = struct.pack("!HHH", check ^ 0xffff, parts[1], parts[0] ^ 0xffff)
+    return packet[:at + 16] + struct.pack("!H", inet_sum(words)) + packet[at + 18:]
+
+
+def plain_ifa(packet):
+    at = shims.ip_bytes(packet)
+    end = at + 4 + (packet[at + 16] >> 4) * 4
+    return shims.finish(shims.set_next(packet[:at], TCP) + packet[at + 4:end] + packet[end + 4:])
+
+
+def plain_int_md(packet):
+    at = shims.ip_bytes(packet)
+    end = at + (packet[at + 12] >> 4) * 4
+    dscp = struct.unpack_from("!H", packet, end + 2)[0] >> 2 & 63
+    return shims.sum_tcp(set_dscp(shims.finish(packet[:end] + packet[end + 16:]), dscp))
+
+
+def plain_ioam(packet):
+    return shims.finish(shims.set_next(packet[:40], TCP) + packet[48 + packet[41] * 8:])
+
+
+def marked(plain):
+    """Return the packet with INT-MD, as a must send it."""
+    whole = with_int_md(plain, hops=SLOTS)
+    at = shims.ip_bytes(whole) + 16
+    check = struct.unpack_from("!H", whole, at)[0] ^ 0xffff
+    return whole[:at] + struct.pack("!H", inet_sum(struct.pack("!HH", check, MARK))) + whole[at + 2:]
+
+
+PLAIN = {"IFA": plain_ifa, "INT-MD": plain_int_md, "IOAM": plain_ioam}
+WHOLE = {
+    "IFA": lambda plain: with_ifa(plain, most=8 * SLOTS),
+    "INT-MD": marked,
+    "IOAM": lambda plain: shims.finish(shims.set_next(plain[:40], HBH) + TRACE + plain[40:]),
+}
+
+
+def format_of(packet):
+    """Return the format of a TCP packet from a, or None."""
+    at = shims.ip_bytes(packet)
+    if shims.next_of(packet) == IFA:
+        return "IFA"
+    if shims.next_of(packet) == HBH and packet[IOAM_AT] == IOAM:
+        return "IOAM"
+    if shims.next_of(packet) == TCP and shims.dscp_of(packet) == DSCP_PROBE:
+        shim = at + (packet[at + 12] >> 4) * 4
+        if len(packet) > shim + 16 and packet[shim] == 0x10:
+            return "INT-MD"
+    return None
+
+
+def payload_of(packet):
+    """Return (sequence number, payload) of a TCP packet."""
+    at = shims.ip_bytes(packet)
+    return struct.unpack_from("!I", packet, at + 4)[0], packet[at + (packet[at + 12] >> 4) * 4:]
+
+
+class Observer(Switch):
+    """Notes what a sends, and in which format, before it writes into it. lose(number) returns True for data
+    with a format that is to be lost.
+    """
+
+    def __init__(self):
+        self.lose, self.vrf = None, False
+        self.reset()
+        super().__init__()
+
+    def reset(self):
+        # Packets with data, by format; probes, by format; those that differ from what is expected.
+        self.data, self.probes, self.wrong = {}, {}, []
+        # Data with a format before b has answered; and retransmitted.
+        self.early = self.again = 0
+        self.answered, self.ends = False, {}
+
+    def forward(self, frame, from_a):
+        packet = frame[ETHERNET_BYTES:]
+        if frame[12:14] not in ETHERTYPES:
+            return super().forward(frame, from_a)
+        if not from_a:
+            self.answered |= shims.dscp_of(packet) == RESPONSE
+        elif self.note(packet):
+            return []
+        return super().forward(frame, from_a)
+
+    def note(self, packet):
+        """Note a packet from a. Return True if it is to be lost."""
+        form = format_of(packet)
+        if not form and shims.next_of(packet) != TCP:
+            return False
+        plain = PLAIN[form](packet) if form else packet
+        seq, payload = payload_of(plain)
+        if not payload:
+            return False
+        if payload.startswith(MAGIC):
+            self.probes[form] = self.probes.get(form, 0) + 1
+            return False
+        self.data[form] = self.data.get(form, 0) + 1
+        flow = payload_port(plain)
+        old = flow in self.ends and (seq - self.ends[flow]) & 0x80000000
+        self.ends[flow] = self.ends[flow] if old else (seq + len(payload)) & 0xffffffff
+        if not form:
+            return False
+        self.early += not self.answered
+        self.again += bool(old)
+        if shims.sum_tcp(plain) != plain or WHOLE[form](plain) != packet:
+            self.wrong.append((packet.hex(), WHOLE[form](plain).hex()))
+        return bool(self.lose and self.lose(self.data[form]))
+
+    def source(self, version, cc):
+        """Return a socket at a, in the VRF if there is one."""
+        sock = super().source(version, cc)
+        if self.vrf:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"vrf0")
+        return sock
+
+    def write_int_md(self, packet, values):
+        """Update the checksum as a hop does, by what has changed."""
+        return intmd_sum(super().write_int_md(packet, values), packet)
+
+
+def payload_port(packet):
+    return struct.unpack_from("!H", packet, shims.ip_bytes(packet))[0]
+
+
+def streams(switch, version, total, halfway=None, options=None, number=2, back=False):
+    """Streams from a to b. Return (exact, congestion controls, mean RTT in us, counts of a, of b). back: as many
+    from b to a, on the same connections.
+    """
+    switch.reset()
+    before, rtts, left = [hosts.counts(end, "int") for end in "ab"], [], [halfway] if halfway else []
+    pairs = [switch.connect(version, "hpccpp") for _ in range(number)]
+    both = pairs + [pair[::-1] for pair in pairs] if back else pairs
+    for source, _sink in pairs:
+        if version == 4:
+            source.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DSCP << 2)
+        else:
+            source.setsockopt(socket.IPPROTO_IPV6, IPV6_TCLASS, DSCP << 2)
+        if options:
+            source.setsockopt(socket.IPPROTO_IPV6, IPV6_HOPOPTS, options)
+
+    def sample(received):
+        if len(both) * total // 2 < received < len(both) * total * 3 // 4:
+            rtts.append(struct.unpack_from("I", pairs[0][0].getsockopt(TCP, socket.TCP_INFO, 104), 68)[0])
+            if left:
+                left.pop()()
+
+    exact = switch.transfer(both, total, sample, limit_s=60)
+    names = sorted({s.getsockopt(TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode() for s, _ in pairs})
+    for pair in pairs:
+        hosts.close(*pair)
+    switch.run(0.05)
+    got = [hosts.since(end, b, "int") for end, b in zip("ab", before)]
+    rtt = sum(rtts) / max(len(rtts), 1)
+    print(f"# IPv{version} {names} RTT {rtt:.0f} us, data {switch.data}, probes {switch.probes}")
+    for end, counts in zip("ab", got):
+        print(f"# {end}: " + " ".join(f"{k}={v}" for k, v in counts.items() if v))
+    return exact, names, rtt, *got
+
+
+def share(switch, form):
+    """Return the part of the data packets that has the format."""
+    return switch.data.get(form, 0) / max(1, sum(switch.data.values()))
+
+
+def check(switch, what, form, version, got, least=0.9, most=1.0):
+    """What holds for each transfer on which data has the format."""
+    exact, names, rtt, a, b = got
+    tap.claim(f"{what}: exact, HPCC++ to the end, and the window follows the queue",
+              exact and names == ["hpccpp"] and rtt < 2 * PATH_US, f"exact: {exact} {names} {rtt:.0f} us")
+    tap.equal(f"{what}: each header is as the format says", switch.wrong[:1], [])
+    tap.claim(f"{what}: {least:.0%} of the data has it, none before an answer",
+              least <= share(switch, form) <= most and not switch.early, f"{share(switch, form):.2f} {switch.early}")
+    tap.claim(f"{what}: probes are without it once data has it",
+              0 < switch.probes.get(form, 0) < switch.probes.get(None, 0), f"{switch.probes}")
+    number = switch.data.get(form, 0)
+    tap.equal(f"{what}: counted at the sender", (a["out_data_tlm"], a["out_data_stopped"]), (number, 0))
+    removed = {"IFA": "in_ifa_data", "INT-MD": "in_intmd_data"}.get(form)
+    tap.claim(f"{what}: removed and read at the receiver", b["in_data_tlm"] == number and
+              (not removed or b[removed] == number) and not b["in_bad_sum"], f"{number} {b['in_data_tlm']}")
+
+
+VERSIONS = {"IFA": (4, 6), "INT-MD": (4, 6), "IOAM": (6,)}
+
+
+def formats(switch, brief):
+    for form, versions in VERSIONS.items():
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        for version in versions:
+            sums = hosts.snmp("b", "Tcp", "InCsumErrors")
+            check(switch, f"IPv{version} {form}", form, version, streams(switch, version, MB // 4 if brief else MB))
+            tap.equal(f"IPv{version} {form}: TCP's checksums are right", hosts.snmp("b", "Tcp", "InCsumErrors"), sums)
+    sysctl("a", "hopcc/int_format", FORMATS["IOAM"])
+    exact, names, _rtt, a, _b = streams(switch, 4, MB // 4)
+    tap.claim("IOAM with IPv4: data has our own header, as without a format",
+              exact and names == ["hpccpp-reno"] and a["out_data"] and not a["out_data_tlm"], f"{names}")
+
+
+def each_fifth(switch):
+    sysctl("a", "hopcc/int_every", 5)
+    for form in FORMATS:
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        check(switch, f"{form} on each fifth packet", form, 6, streams(switch, 6, MB), 0.15, 0.21)
+    sysctl("a", "hopcc/int_every", 1)
+
+
+def losses(switch):
+    """Data with a format is lost now and then: it is sent again without, and the format is used again."""
+    for form, versions in VERSIONS.items():
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        switch.lose = lambda number: number % 60 == 30
+        exact, names, _rtt, a, _b = streams(switch, versions[-1], 2 * MB)
+        switch.lose = None
+        tap.claim(f"{form}, each 60th packet is lost: exact, HPCC++ to the end, and data has the format again",
+                  exact and names == ["hpccpp"] and not a["out_data_stopped"] and share(switch, form) > 0.3,
+                  f"exact: {exact} {names} {share(switch, form):.2f}")
+        tap.equal(f"{form}, losses: nothing that is retransmitted has it", switch.again, 0)
+
+
+def refused(switch):
+    """The path passes probes with the format, but no data with it."""
+    for form, versions in VERSIONS.items():
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        switch.lose = lambda number: True
+        exact, names, rtt, a, b = streams(switch, versions[-1], MB, number=1)
+        switch.lose = None
+        tap.claim(f"{form}, the path drops data with it: exact, and after three losses it is on probes only",
+                  exact and a["out_data_stopped"] == 1 and share(switch, form) < 0.3, f"{share(switch, form):.2f}")
+        tap.claim(f"{form}, the path drops data with it: HPCC++ to the end by probes",
+                  names == ["hpccpp"] and rtt < 2 * PATH_US and b["in_ifa"] + b["in_ioam"] + b["in_intmd"] > 20,
+                  f"{names} {rtt:.0f} us")
+    found = subprocess.run(["ip", "netns", "exec", "a", HOPSTAT, "--json", "doctor"], capture_output=True, text=True,
+                           check=False).stdout
+    rows = [json.loads(line) for line in found.splitlines()]
+    tap.equal("hopstat doctor names it", [row["where"] for row in rows if row["check"] == "telemetry"],
+              ["out_data_stopped"])
+
+
+def is_reno(form, got):
+    """Return True if the connections had to do without telemetry. A host without a layout answers probes with IOAM."""
+    _exact, names, _rtt, a, _b = got
+    return names == ["hpccpp-reno"] if form == "IOAM" else a["peer_given_up"] == 2
+
+
+def without_layout(switch):
+    """Nothing proves that the receiver removes the headers, so data has none."""
+    for form, versions in VERSIONS.items():
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        intlayout("del")
+        got = streams(switch, versions[-1], MB // 2)
+        # IOAM does no harm to a host that does not read it.
+        tap.claim(f"{form}, the receiver has no layout: exact, Reno, and no data has the format",
+                  got[0] and is_reno(form, got) and (form == "IOAM" or not switch.data.get(form)),
+                  f"exact: {got[0]} {switch.data}")
+        layouts()
+        sums = hosts.snmp("b", "Tcp", "InCsumErrors")
+        got = streams(switch, versions[-1], MB, halfway=lambda: intlayout("del"))
+        new = hosts.snmp("b", "Tcp", "InCsumErrors") - sums
+        tap.claim(f"{form}, the layout is removed in between: exact, and then Reno", got[0] and is_reno(form, got) and
+                  got[3]["out_data_tlm"] > 50, f"exact: {got[0]} {got[1]}")
+        if form == "INT-MD":
+            tap.claim("INT-MD: what TCP would read as data has a wrong checksum", new > 0, f"{new}")
+        layouts()
+
+
+def both_ways(switch):
+    """Data in both directions, with the format from a; b's own has none, as it passes no such switch."""
+    for form in FORMATS:
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        exact, names, _rtt, a, b = streams(switch, 6, MB, back=True)
+        tap.claim(f"{form}, data both ways: exact, HPCC++ to the end, and removed", exact and names == ["hpccpp"] and
+                  share(switch, form) > 0.9 and not switch.wrong and b["in_data_tlm"] == a["out_data_tlm"],
+                  f"exact: {exact} {names} {share(switch, form):.2f} {b['in_data_tlm']} {switch.wrong[:1]}")
+
+
+def behind_vrf(switch):
+    """A packet passes the host's hooks twice: with the VRF's device, and with its own. It gets one header. An
+    emulated CPU may be too slow for an answer in time, so each connection has some tries.
+    """
+    hosts.ip(f"""
+        -n a link add vrf0 type vrf table 10
+        -n a link set vrf0 up
+        -n a link set tap0 master vrf0
+        -n a addr replace 2001:db8::1/64 dev tap0 nodad
+        -n a neigh replace {relay.ADDRESS['b']} lladdr {relay.MAC['b']} dev tap0""")
+    switch.vrf = True
+    switch.run(3)
+    for form, versions in VERSIONS.items():
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        for version in versions:
+            for _ in range(TRIES):
+                exact, _names, _rtt, a, b = streams(switch, version, MB // 8)
+                if a["out_data_tlm"]:
+                    break
+            number = switch.data.get(form, 0)
+            tap.claim(f"IPv{version} {form} behind a VRF: exact, one header, which is removed", exact and number and
+                      not switch.wrong and a["out_data_tlm"] == b["in_data_tlm"] == number,
+                      f"exact: {exact} {number} {a['out_data_tlm']} {b['in_data_tlm']} {switch.wrong[:1]}")
+
+
+def options(switch):
+    """An application's own hop-by-hop options: the trace is on probes only."""
+    sysctl("a", "hopcc/int_format", FORMATS["IOAM"])
+    exact, names, rtt, a, b = streams(switch, 6, MB, options=PADDING)
+    tap.claim("IOAM beside an application's options: exact, HPCC++ to the end by probes", exact and
+              names == ["hpccpp"] and rtt < 2 * PATH_US and not a["out_data_tlm"] and b["in_ioam"] > 20,
+              f"exact: {exact} {names} {rtt:.0f} us")
+
+
+def short_of_slots(switch):
+    """The path has more hops than data has room for at first."""
+    sysctl("a", "hopcc/int_slots", 1)
+    switch.hops = 3
+    for form in FORMATS:
+        sysctl("a", "hopcc/int_format", FORMATS[form])
+        exact, names, _rtt, a, _b = streams(switch, 6, MB)
+        tap.claim(f"{form}, more hops than slots: later data has room for all", exact and names == ["hpccpp"] and
+                  1 <= a["in_short"] <= 20 and share(switch, form) > 0.9, f"{names} {a['in_short']} {share(switch, form)}")
+    switch.hops = 1
+    sysctl("a", "hopcc/int_slots", SLOTS)
+
+
+def main(brief, vrf):
+    switch = Observer()
+    for name in "ab":
+        # A destination that did not answer is asked again.
+        sysctl(name, "hopcc/int_unsupported_s", 0)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
+    sysctl("a", "hopcc/int_forward", 1)
+    tap.equal("a table with all formats is accepted", layouts(), (0, ""))
+    if vrf:
+        behind_vrf(switch)
+        switch.close()
+        return tap.done()
+    formats(switch, brief)
+    if not brief:
+        for part in (each_fifth, losses, refused, without_layout, options, short_of_slots, both_ways):
+            part(switch)
+    switch.close()
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main("brief" in sys.argv[1:], "vrf" in sys.argv[1:]))

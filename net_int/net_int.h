@@ -567,6 +567,7 @@ static inline int nint_kfunc_init(void)
 #endif
 
 /* gso.c */
+void nint_allow_gso(struct int_flow *f, struct sock *sk, bool on);
 int nint_gso_init(void);
 void nint_gso_exit(void);
 

@@ -106,17 +106,6 @@ static bool is_possible(const struct sk_buff *skb, const struct hop_segment *seg
 	return format != NINT_FORMAT_INTMD || nint_dscp(skb) != nint_dscp_probe;
 }
 
-/* Switches GSO off or on again. Context: socket lock held, f->lock not. */
-static void set_gso(struct int_flow *f, struct sock *sk, bool on)
-{
-	if (!on && !f->no_gso) {
-		f->no_gso = hop_shim_open_sock(sk, false);
-	} else if (on && f->no_gso) {
-		hop_shim_close_sock(sk, true);
-		f->no_gso = false;
-	}
-}
-
 /* What is to be done with a data packet. */
 enum action {
 	SKIP,
@@ -157,13 +146,13 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 	case SKIP:
 		return;
 	case STOP:
-		set_gso(f, sk, true);
+		nint_allow_gso(f, sk, true);
 		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
 		return;
 	case INSERT:
 		break;
 	}
-	set_gso(f, sk, false);
+	nint_allow_gso(f, sk, false);
 	if (!is_possible(skb, seg, f->format))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, int_flow_hdr_bytes(f))) {

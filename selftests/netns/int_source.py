@@ -15,6 +15,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 import hosts
 import relay
@@ -321,6 +322,56 @@ def both_ways(switch):
                   f"exact: {exact} {names} {share(switch, form):.2f} {b['in_data_tlm']} {switch.wrong[:1]}")
 
 
+def skbs_per_segment(total, halfway=None):
+    """Send over veth. Return (exact, packets that the host sends for each TCP segment, counts of a, of b)."""
+    before, left = [hosts.counts(end, "int") for end in "ab"], [halfway] if halfway else []
+    pair, start = hosts.connect(4, "hpccpp"), time.monotonic()
+    sent = sent_by_a()
+
+    def sample(received):
+        nonlocal sent
+        if left and received > total // 2:
+            left.pop()()
+            sent = sent_by_a()
+
+    exact = hosts.transfer([hosts.Stream(*pair, total)], meanwhile=sample)
+    skbs, segments = (new - old for new, old in zip(sent_by_a(), sent))
+    hosts.close(*pair)
+    a, b = (hosts.since(end, b, "int") for end, b in zip("ab", before))
+    print(f"# {time.monotonic() - start:.2f} s, {skbs} packets, {segments} segments; out_data_tlm={a['out_data_tlm']} "
+          f"in_data_tlm={b['in_data_tlm']}")
+    return exact, skbs / segments, a, b
+
+
+def sent_by_a():
+    """Return (packets that a's device has sent, a's TCP segments, at their size on the wire)."""
+    words = subprocess.run(["ip", "netns", "exec", "a", "cat", "/sys/class/net/a-r/statistics/tx_packets"],
+                           capture_output=True, text=True, check=True).stdout
+    return int(words), hosts.snmp("a", "Tcp", "OutSegs")
+
+
+def gso():
+    """Over veth, with a hop of ours that writes IFA: no GSO packets while data has the format, and again later."""
+    hosts.build_path()
+    for name, dev in (("a", "a-r"), ("b", "b-r")):
+        hosts.run(f"ip netns exec {name} tc qdisc add dev {dev} root netem delay 1ms limit 10000")
+    hosts.run("ip netns exec r tc qdisc add dev r-b root int rate 1gbit limit 4m formats ifa node_id 77 port_id 3")
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 1000)
+    # The hop writes a code for its speed.
+    tap.equal("a layout of our own hop is accepted", intlayout("set", "-", table="layout trident3\n"), (0, ""))
+    tap.claim("over veth, a format on nothing: GSO packets", skbs_per_segment(8 * MB)[1] < 0.5)
+    sysctl("a", "hopcc/int_forward", 1)
+    sysctl("a", "hopcc/int_format", FORMATS["IFA"])
+    exact, ratio, a, b = skbs_per_segment(8 * MB)
+    tap.claim("over veth, IFA on data: exact, almost all data has it, in packets of one segment",
+              exact and a["out_data_tlm"] * 1500 > 7 * MB and ratio > 0.9 and b["in_data_tlm"] == a["out_data_tlm"],
+              f"{a['out_data_tlm']}")
+    exact, ratio, a, b = skbs_per_segment(32 * MB, lambda: intlayout("del"))
+    tap.claim("the layout is removed in between: exact, and later GSO packets again",
+              exact and a["peer_given_up"] == 1 and ratio < 0.5, f"{a['peer_given_up']} {ratio:.2f}")
+    hosts.remove_path()
+
+
 def behind_vrf(switch):
     """A packet passes the host's hooks twice: with the VRF's device, and with its own. It gets one header. An
     emulated CPU may be too slow for an answer in time, so each connection has some tries.
@@ -385,6 +436,8 @@ def main(brief, vrf):
         for part in (each_fifth, losses, refused, without_layout, options, short_of_slots, both_ways):
             part(switch)
     switch.close()
+    if not brief:
+        gso()
     return tap.done()
 
 

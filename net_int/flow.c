@@ -293,11 +293,42 @@ bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
 }
 EXPORT_SYMBOL_GPL(int_flow_take);
 
+/* Switches GSO of the socket off, or on again. Context: socket lock held. */
+static void allow_gso(struct int_flow *flow, bool on)
+{
+	if (!on && !flow->no_gso) {
+		flow->no_gso = hop_shim_open_sock(flow->sk, false);
+	} else if (on && flow->no_gso) {
+		hop_shim_close_sock(flow->sk, true);
+		flow->no_gso = false;
+	}
+}
+
+/* No NIC segments packets with another vendor's header. After a loss, data may soon have it again. */
+static void source_gso(struct int_flow *flow)
+{
+	switch (READ_ONCE(flow->source.stage)) {
+	case NINT_SOURCE_PROVEN:
+	case NINT_SOURCE_SENDING:
+		allow_gso(flow, false);
+		break;
+	case NINT_SOURCE_STOPPED:
+		allow_gso(flow, true);
+		break;
+	}
+}
+
 enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
-	if (unlikely(hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED))
+	if (unlikely(hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED)) {
+		allow_gso(flow, true);
 		return INT_POLL_UNSUPPORTED;
-	return take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
+	}
+	if (!take(flow, answer))
+		return INT_POLL_NOTHING;
+	if (unlikely(flow->forward == INT_FORWARD_SOURCE))
+		source_gso(flow);
+	return INT_POLL_ANSWER;
 }
 EXPORT_SYMBOL_GPL(int_flow_poll);
 

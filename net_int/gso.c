@@ -55,17 +55,6 @@ static const struct net_offload nint_offload_v6 = {
 };
 #endif
 
-/* Switches GSO of the socket off, or on again. Context: socket lock held, f->lock not. */
-void nint_allow_gso(struct int_flow *f, struct sock *sk, bool on)
-{
-	if (!on && !f->no_gso) {
-		f->no_gso = hop_shim_open_sock(sk, false);
-	} else if (on && f->no_gso) {
-		hop_shim_close_sock(sk, true);
-		f->no_gso = false;
-	}
-}
-
 int nint_gso_init(void)
 {
 	if (inet_add_offload(&nint_offload_v4, nint_protocol))

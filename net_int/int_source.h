@@ -12,8 +12,8 @@
  *	 ASKING, or after NINT_SOURCE_LOSSES times STOPPED: probes have the format, data has none
  *
  * Retransmitted data has no header, so it arrives even if the receiver has lost its layout in
- * between. Losses are forgotten when an answer to a probe without the format reports U, since that
- * shows that data with the format arrives.
+ * between. Losses are forgotten when an answer to a probe without the format reports a new U of
+ * such hops, since that shows that data with the format arrives.
  */
 #ifndef HOPCC_NET_INT_INT_SOURCE_H
 #define HOPCC_NET_INT_INT_SOURCE_H
@@ -97,7 +97,7 @@ static inline void nint_source_probe_sent(struct nint_source *s, u32 id)
  * @s: state of the connection
  * @id: ID of the probe that is answered
  * @latest_id: ID of the latest probe
- * @has_u: the answer reports U, of hops of other vendors or of our own
+ * @has_u: the answer reports a new U of hops of other vendors
  */
 static inline void nint_source_answered(struct nint_source *s, u32 id, u32 latest_id, bool has_u)
 {

@@ -515,7 +515,7 @@ void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct ho
 
 /* source.c */
 void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			struct sock *sk, struct hop_flow *flow);
+			const struct sock *sk, struct hop_flow *flow);
 
 static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 {
@@ -567,7 +567,6 @@ static inline int nint_kfunc_init(void)
 #endif
 
 /* gso.c */
-void nint_allow_gso(struct int_flow *f, struct sock *sk, bool on);
 int nint_gso_init(void);
 void nint_gso_exit(void);
 

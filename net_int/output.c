@@ -204,10 +204,8 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
 		if (is_given_up(f, sk))
 			nint_give_up(in, flow);
 	}
-	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED) {
-		nint_allow_gso(f, sk, true);
+	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
-	}
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
 		output_inband(in, skb, seg, sk, flow);

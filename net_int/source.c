@@ -106,60 +106,42 @@ static bool is_possible(const struct sk_buff *skb, const struct hop_segment *seg
 	return format != NINT_FORMAT_INTMD || nint_dscp(skb) != nint_dscp_probe;
 }
 
-/* What is to be done with a data packet. */
-enum action {
-	SKIP,
-	STOP,
-	INSERT,
-};
-
-/* @seq: sequence number of the data */
-static enum action choose(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
-			  u32 seq)
+/*
+ * Returns true if the data at @seq gets a header. Context: socket lock held, unless a program has
+ * queued the packet (NFQUEUE), which then looks as if it were retransmitted.
+ */
+static bool is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk, u32 seq)
 {
 	const u32 next_seq = tcp_sk(sk)->snd_nxt;
-	enum action action = SKIP;
+	bool due, stopped = false;
 
 	spin_lock_bh(&f->lock);
-	if (before(seq, next_seq)) {
-		if (nint_source_retransmits(&f->source, seq))
-			action = STOP;
-	} else if (nint_source_is_on_data(&f->source, seq, next_seq)) {
-		if (++f->skipped >= READ_ONCE(in->every)) {
-			f->skipped = 0;
-			action = INSERT;
-		}
-	}
+	due = nint_source_is_on_data(&f->source, seq, next_seq) &&
+	      ++f->skipped >= READ_ONCE(in->every);
+	if (due)
+		f->skipped = 0;
+	else if (before(seq, next_seq))
+		stopped = nint_source_retransmits(&f->source, seq);
 	spin_unlock_bh(&f->lock);
-	return action;
+	if (stopped)
+		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
+	return due;
 }
 
-/* Data, not a SYN. The socket uses telemetry, and is locked because it is sending. */
+/* Data of a socket that uses telemetry, and that is sending. */
 void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			struct sock *sk, struct hop_flow *flow)
+			const struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
-	const unsigned int slots = f->slots;
 	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 
-	switch (choose(in, f, sk, seq)) {
-	case SKIP:
-		return;
-	case STOP:
-		nint_allow_gso(f, sk, true);
-		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
-		return;
-	case INSERT:
-		break;
-	}
-	nint_allow_gso(f, sk, false);
-	if (!is_possible(skb, seg, f->format))
+	if (!is_due(in, f, sk, seq) || !is_possible(skb, seg, f->format))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, int_flow_hdr_bytes(f))) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	if (!insert(skb, seg, f->format, slots)) {
+	if (!insert(skb, seg, f->format, f->slots)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}

@@ -39,6 +39,12 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
+/* Returns true for a new measurement of hops of other vendors; our own are reported without hops. */
+static bool has_foreign_u(const struct int_answer *a)
+{
+	return a->kind == INT_ANSWER_RATIO && a->hops && a->tau_ns;
+}
+
 /* Returns INT_COUNTS, or the counter of the reason why the answer is not new. */
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
 {
@@ -53,7 +59,7 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	}
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
-		nint_source_answered(&f->source, id, f->asker.id, a->kind == INT_ANSWER_RATIO);
+		nint_source_answered(&f->source, id, f->asker.id, has_foreign_u(a));
 		lacks_records = is_short(f, a);
 		keep_answer(f, a);
 	}

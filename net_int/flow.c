@@ -304,7 +304,7 @@ static void allow_gso(struct int_flow *flow, bool on)
 	}
 }
 
-/* No NIC segments packets with another vendor's header. After a loss, data may soon have it again. */
+/* No NIC segments packets with another vendor's header. After a loss data may have it again. */
 static void source_gso(struct int_flow *flow)
 {
 	switch (READ_ONCE(flow->source.stage)) {

@@ -39,7 +39,7 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
-/* Returns true for a new measurement of hops of other vendors; our own are reported without hops. */
+/* Returns true for a new U of hops of other vendors; our own are reported without hops. */
 static bool has_foreign_u(const struct int_answer *a)
 {
 	return a->kind == INT_ANSWER_RATIO && a->hops && a->tau_ns;

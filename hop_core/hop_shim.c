@@ -120,10 +120,20 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(hop_shim_is_rewritten);
 
+/* TLS that the NIC is to encrypt: it must find TCP where it expects it, and compute the checksum. */
+static bool is_to_be_encrypted(const struct sk_buff *skb)
+{
+#if defined(CONFIG_TLS_DEVICE) || defined(CONFIG_SKB_DECRYPTED)
+	return skb->decrypted;
+#else
+	return false;
+#endif
+}
+
 /* A MAC header in front would be overwritten; a tunnel's device leaves one behind skb->data. */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes)
 {
-	return ip_length(skb, bytes) && !hop_shim_is_rewritten(skb) &&
+	return ip_length(skb, bytes) && !hop_shim_is_rewritten(skb) && !is_to_be_encrypted(skb) &&
 	       !(skb_mac_header_was_set(skb) && skb_mac_header(skb) < skb->data);
 }
 EXPORT_SYMBOL_GPL(hop_shim_fits);

@@ -304,18 +304,23 @@ static void allow_gso(struct int_flow *flow, bool on)
 	}
 }
 
-/* No NIC segments packets with another vendor's header. After a loss data may have it again. */
-static void source_gso(struct int_flow *flow)
+/*
+ * No NIC segments packets with another vendor's header. After a loss data may have it again. When
+ * the format is given up on data, the rest of the connection is as with probes only.
+ */
+static void follow_source(struct int_flow *flow)
 {
-	switch (READ_ONCE(flow->source.stage)) {
-	case NINT_SOURCE_PROVEN:
-	case NINT_SOURCE_SENDING:
+	enum nint_source_stage stage;
+
+	spin_lock_bh(&flow->lock);
+	stage = flow->source.stage;
+	if (stage == NINT_SOURCE_STOPPED)
+		flow->forward = INT_FORWARD_PROBE;
+	spin_unlock_bh(&flow->lock);
+	if (stage == NINT_SOURCE_PROVEN || stage == NINT_SOURCE_SENDING)
 		allow_gso(flow, false);
-		break;
-	case NINT_SOURCE_STOPPED:
+	else if (stage == NINT_SOURCE_STOPPED)
 		allow_gso(flow, true);
-		break;
-	}
 }
 
 enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
@@ -327,7 +332,7 @@ enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
 	if (!take(flow, answer))
 		return INT_POLL_NOTHING;
 	if (unlikely(flow->forward == INT_FORWARD_SOURCE))
-		source_gso(flow);
+		follow_source(flow);
 	return INT_POLL_ANSWER;
 }
 EXPORT_SYMBOL_GPL(int_flow_poll);

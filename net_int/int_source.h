@@ -8,12 +8,14 @@
  *	 PROVEN   waits for data
  *	  |  data
  *	 SENDING  new data has the format; a probe has none, and is answered by what data collected
- *	  |  some of that data is retransmitted
+ *	  |  some data is lost
  *	 ASKING, or after NINT_SOURCE_LOSSES times STOPPED: probes have the format, data has none
  *
- * Retransmitted data has no header, so it arrives even if the receiver has lost its layout in
- * between. Losses are forgotten when an answer to a probe without the format reports a new U of
- * such hops, since that shows that data with the format arrives.
+ * Data that is sent again has no header, so it arrives even if the receiver has lost its layout in
+ * between. An answer to a probe without the format that reports a new U of such hops shows that
+ * data with the format arrives. Losses are forgotten after NINT_SOURCE_REPORTS of these without
+ * another loss: fewer do not, since a path may drop only long packets with the format, or those
+ * above some rate.
  */
 #ifndef HOPCC_NET_INT_INT_SOURCE_H
 #define HOPCC_NET_INT_INT_SOURCE_H
@@ -24,6 +26,9 @@
 
 /* Number of losses after which the data of a connection no longer carries a format. */
 #define NINT_SOURCE_LOSSES	3U
+
+/* Number of reports after which losses are forgotten. */
+#define NINT_SOURCE_REPORTS	16U
 
 /* The time of the last data is in units of 2^10 ns, and wraps after 73 minutes. */
 #define NINT_SOURCE_TIME_SHIFT	10
@@ -48,18 +53,21 @@ enum nint_source_stage {
 
 /**
  * struct nint_source - state of a connection; protected by the flow's lock
- * @id: ASKED: ID of the first probe with the format; PROVEN, SENDING: ID of the latest one
- * @begun_seq: SENDING: sequence number of the first data with the format
- * @sent: SENDING: time at which data with the format was sent last, 2^NINT_SOURCE_TIME_SHIFT ns
+ * @id: ASKED: ID of the first probe with the format; PROVEN, SENDING: ID of the latest one, or of a
+ *	later one that was answered
+ * @end_seq: SENDING: sequence number behind the last data with the format
+ * @sent: SENDING: time at which that was sent, 2^NINT_SOURCE_TIME_SHIFT ns
  * @stage: enum nint_source_stage
- * @losses: number of times that data with the format was lost
+ * @losses: number of losses that are not forgotten
+ * @reports: number of reports since the last loss
  */
 struct nint_source {
 	u32 id;
-	u32 begun_seq;
+	u32 end_seq;
 	u32 sent;
 	u8 stage;
 	u8 losses;
+	u8 reports;
 };
 
 /**
@@ -79,12 +87,19 @@ static inline bool nint_source_is_on_probe(const struct nint_source *s, u64 now_
 }
 
 /**
- * nint_source_probe_sent() - note that a probe with the format is sent
+ * nint_source_probe_sent() - note that a probe is sent
  * @s: state of the connection
  * @id: ID of the probe
+ * @has_format: it has the format; false also if that was not possible
  */
-static inline void nint_source_probe_sent(struct nint_source *s, u32 id)
+static inline void nint_source_probe_sent(struct nint_source *s, u32 id, bool has_format)
 {
+	if (!has_format) {
+		/* Its answer would not prove anything. */
+		if (s->stage == NINT_SOURCE_ASKED)
+			s->stage = NINT_SOURCE_ASKING;
+		return;
+	}
 	if (s->stage == NINT_SOURCE_ASKED)
 		return;
 	s->id = id;
@@ -107,7 +122,11 @@ static inline void nint_source_answered(struct nint_source *s, u32 id, u32 lates
 		s->stage = NINT_SOURCE_PROVEN;
 		s->id = latest_id;
 	} else if (s->stage == NINT_SOURCE_SENDING && later > 0 && has_u) {
-		s->losses = 0;
+		s->id = id;
+		if (++s->reports >= NINT_SOURCE_REPORTS) {
+			s->reports = 0;
+			s->losses = 0;
+		}
 	}
 }
 
@@ -117,41 +136,47 @@ static inline void nint_source_answered(struct nint_source *s, u32 id, u32 lates
  * @seq: sequence number of the data
  * @next_seq: SND.NXT; data in front of it is retransmitted
  *
+ * Data that had the format is sent again with the same sequence number if this host has dropped it.
+ *
  * Return: true if it does.
  */
 static inline bool nint_source_is_on_data(const struct nint_source *s, u32 seq, u32 next_seq)
 {
-	return (s->stage == NINT_SOURCE_PROVEN || s->stage == NINT_SOURCE_SENDING) &&
-	       (s32)(seq - next_seq) >= 0;
+	if ((s32)(seq - next_seq) < 0)
+		return false;
+	return s->stage == NINT_SOURCE_PROVEN ||
+	       (s->stage == NINT_SOURCE_SENDING && (s32)(seq - s->end_seq) >= 0);
 }
 
 /**
  * nint_source_data_sent() - note that data with the format is sent
  * @s: state of the connection
- * @seq: sequence number of the data
+ * @end_seq: sequence number behind the data
  * @now_ns: current time
  */
-static inline void nint_source_data_sent(struct nint_source *s, u32 seq, u64 now_ns)
+static inline void nint_source_data_sent(struct nint_source *s, u32 end_seq, u64 now_ns)
 {
-	if (s->stage == NINT_SOURCE_PROVEN) {
-		s->stage = NINT_SOURCE_SENDING;
-		s->begun_seq = seq;
-	}
+	s->stage = NINT_SOURCE_SENDING;
+	s->end_seq = end_seq;
 	s->sent = now_ns >> NINT_SOURCE_TIME_SHIFT;
 }
 
 /**
- * nint_source_retransmits() - note that data is retransmitted
+ * nint_source_lost() - note that data is sent again because it was lost
  * @s: state of the connection
  * @seq: sequence number of the data
  *
+ * Data from before SENDING may be the cause, or one without the format in between. That is one loss
+ * too many, which reports make up for.
+ *
  * Return: true if the format is given up on data.
  */
-static inline bool nint_source_retransmits(struct nint_source *s, u32 seq)
+static inline bool nint_source_lost(struct nint_source *s, u32 seq)
 {
-	if (s->stage != NINT_SOURCE_SENDING || (s32)(seq - s->begun_seq) < 0)
+	if (s->stage != NINT_SOURCE_SENDING || (s32)(seq - s->end_seq) >= 0)
 		return false;
 	s->losses++;
+	s->reports = 0;
 	s->stage = s->losses < NINT_SOURCE_LOSSES ? NINT_SOURCE_ASKING : NINT_SOURCE_STOPPED;
 	return s->stage == NINT_SOURCE_STOPPED;
 }

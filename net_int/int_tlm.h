@@ -32,7 +32,7 @@
 #define NINT_IFA_BYTES		(IFA_HDR_BYTES + IFA_MD_BYTES)
 
 /**
- * enum nint_format - net.hopcc.int_format: formats of telemetry that probes request
+ * enum nint_format - net.hopcc.int_format: formats of telemetry that a sender requests
  * @NINT_FORMAT_HOPCC: records of our own hops only
  * @NINT_FORMAT_IFA: also IFA 2.0
  * @NINT_FORMAT_IOAM: also IOAM, in IPv6

@@ -381,7 +381,7 @@ enum nint_sum {
 };
 
 /*
- * Added to TCP's checksum of data with INT-MD. A receiver that does not remove INT-MD, since its
+ * Added to the sum of data with INT-MD whose complement is TCP's checksum. A receiver that does not remove INT-MD, since its
  * layouts have changed, drops such a segment instead of reading the shim as data. Hops update the
  * checksum by what they change, so the difference remains.
  */

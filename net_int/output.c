@@ -209,7 +209,8 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
 		output_inband(in, skb, seg, sk, flow);
-	else if (f->forward == INT_FORWARD_SOURCE)
+	else if (f->forward == INT_FORWARD_SOURCE &&
+		 hop_flow_stage(flow) == HOP_STAGE_SUPPORTED)
 		nint_source_output(in, skb, seg, sk, flow);
 }
 

@@ -191,8 +191,7 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
-	if (*format != NINT_FORMAT_HOPCC)
-		nint_source_probe_sent(&f->source, f->asker.id);
+	nint_source_probe_sent(&f->source, f->asker.id, *format != NINT_FORMAT_HOPCC);
 	f->terms_reported = true;
 	f->terms_ns = now_ns;
 out:

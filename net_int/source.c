@@ -107,21 +107,33 @@ static bool is_possible(const struct sk_buff *skb, const struct hop_segment *seg
 }
 
 /*
- * Returns true if the data at @seq gets a header. Context: socket lock held, unless a program has
- * queued the packet (NFQUEUE), which then looks as if it were retransmitted.
+ * Data that TCP retransmits in a recovery was lost. A tail loss probe is no sign of that. Data that
+ * this host has dropped comes with the same sequence number as before.
+ */
+static bool may_be_lost(const struct sock *sk, u32 seq)
+{
+	return !before(seq, tcp_sk(sk)->snd_nxt) ||
+	       inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery;
+}
+
+/*
+ * Returns true if the data at @seq, which may have a header, gets one. Context: socket lock held,
+ * unless a program has queued the packet (NFQUEUE), which then looks as if it were retransmitted.
  */
 static bool is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk, u32 seq)
 {
-	const u32 next_seq = tcp_sk(sk)->snd_nxt;
+	const struct tcp_sock *tp = tcp_sk(sk);
 	bool due, stopped = false;
 
 	spin_lock_bh(&f->lock);
-	due = nint_source_is_on_data(&f->source, seq, next_seq) &&
-	      ++f->skipped >= READ_ONCE(in->every);
-	if (due)
-		f->skipped = 0;
-	else if (before(seq, next_seq))
-		stopped = nint_source_retransmits(&f->source, seq);
+	if (nint_source_is_on_data(&f->source, seq, tp->snd_nxt)) {
+		f->skipped += f->skipped < U16_MAX;
+		due = f->skipped >= READ_ONCE(in->every) ||
+		      nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
+	} else {
+		due = false;
+		stopped = may_be_lost(sk, seq) && nint_source_lost(&f->source, seq);
+	}
 	spin_unlock_bh(&f->lock);
 	if (stopped)
 		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
@@ -135,7 +147,7 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 	struct int_flow *f = hop_flow_state(flow);
 	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 
-	if (!is_due(in, f, sk, seq) || !is_possible(skb, seg, f->format))
+	if (!is_possible(skb, seg, f->format) || !is_due(in, f, sk, seq))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, int_flow_hdr_bytes(f))) {
 		nint_count(in, INT_COUNT_NO_ROOM);
@@ -146,7 +158,8 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 		return;
 	}
 	spin_lock_bh(&f->lock);
-	nint_source_data_sent(&f->source, seq, ktime_get_ns());
+	f->skipped = 0;
+	nint_source_data_sent(&f->source, seq + seg->payload_bytes, ktime_get_ns());
 	spin_unlock_bh(&f->lock);
 	nint_count(in, INT_COUNT_OUT_DATA_TLM);
 }

@@ -48,6 +48,9 @@ static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_st
 	if (foreign) {
 		nint_tlm_use_table(&foreign->t, t->generation, t->trust_idle);
 		whole = tlm_collect(&foreign->t.path, &t->t, s);
+		/* That of earlier data is overwritten. */
+		if (!whole)
+			foreign->data_ns = 0;
 	}
 	spin_unlock_bh(&f->lock);
 	if (!foreign)

@@ -764,6 +764,9 @@ static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law
 					 enum hpcc_received received)
 {
 	hpccpp_look_at_hops(sk, law);
+	/* The carrier may have given up the headers that the room in data is for. */
+	if (law->answer.kind == INT_ANSWER_RATIO)
+		hpccpp_grow_header(sk);
 	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_measure_ports(sk, law);
 }

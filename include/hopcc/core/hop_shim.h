@@ -81,8 +81,8 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb);
  * If this returns true, hop_shim_insert() fails only for lack of memory.
  *
  * Context: any.
- * Return: false if IP's length field is too small, if a MAC header stands in front of IP, or if
- * hop_shim_is_rewritten() is true.
+ * Return: false if IP's length field is too small, if a MAC header stands in front of IP, if the
+ * NIC is to encrypt the packet (TLS), or if hop_shim_is_rewritten() is true.
  */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes);
 

@@ -120,7 +120,7 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(hop_shim_is_rewritten);
 
-/* TLS that the NIC is to encrypt: it must find TCP where it expects it, and compute the checksum. */
+/* TLS that the NIC is to encrypt: the NIC must find TCP behind IP, and compute its checksum. */
 static bool is_to_be_encrypted(const struct sk_buff *skb)
 {
 #if defined(CONFIG_TLS_DEVICE) || defined(CONFIG_SKB_DECRYPTED)

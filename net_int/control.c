@@ -36,15 +36,16 @@ static unsigned int find_flow(struct sk_buff *skb, const struct tcphdr *th,
 	return be64_to_cpu(ctl->msg.cookie) == f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
 }
 
-/* @traced: telemetry of other vendors was read, see tlm.c */
+/* @traced: telemetry of other vendors was read, see tlm.c; @marked: see NINT_SUM_MARK */
 static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		       const struct nint_control *ctl, bool traced)
+		       const struct nint_control *ctl, bool traced, bool marked)
 {
 	struct nint_arrival arrival = {
 		.id = be32_to_cpu(ctl->msg.id),
 		.seq = be32_to_cpu(ctl->msg.seq),
 		.hdr = &ctl->hdr,
 		.traced = traced,
+		.marked = marked,
 		.rtt_ns = be32_to_cpu(ctl->msg.tag_hi),
 		.wnd_bytes = be32_to_cpu(ctl->msg.wnd),
 	};
@@ -81,7 +82,7 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
 		return;
 	}
 	trace_int_header_in(&flow->key, &ctl->hdr, id, a.seq);
-	why = nint_answer_store(flow, id, &a);
+	why = nint_answer_store(flow, id, &a, nint_control_is_marked(ctl));
 	if (why != INT_COUNTS)
 		nint_count(in, why);
 }
@@ -141,7 +142,7 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	if (type == INT_TYPE_PROBE)
 		take_probe(in, skb, flow, &ctl,
 			   nint_tlm_read_ioam(in, skb, (const u8 *)th - skb->data,
-					      hop_flow_state(flow), INT_COUNT_IN_IOAM));
+					      hop_flow_state(flow), INT_COUNT_IN_IOAM), false);
 	else
 		take_answer(in, flow, &ctl);
 	return true;
@@ -158,6 +159,7 @@ static bool take_intmd(struct nint_net *in, struct sk_buff *skb,
 	const struct tcphdr *th;
 	struct nint_control ctl;
 	struct hop_flow *flow;
+	enum nint_sum sum;
 	unsigned int why;
 
 	if (!may_be_probe(in, skb, shim_at + v->shim_bytes))
@@ -168,14 +170,15 @@ static bool take_intmd(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, why);
 		return false;
 	}
+	sum = nint_intmd_sum(skb, place->offset_bytes, shim_at - place->offset_bytes,
+			     v->shim_bytes);
 	/* A copy is for other purposes. */
-	if (nint_intmd_sum(skb, place->offset_bytes, shim_at - place->offset_bytes,
-			   v->shim_bytes) == NINT_SUM_NOTHING)
+	if (sum == NINT_SUM_NOTHING)
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else if (!(v->flags & INTMD_FLAG_D))
 		take_probe(in, skb, flow, &ctl,
 			   nint_tlm_read_intmd(in, v, skb->data + shim_at, hop_flow_state(flow),
-					       INT_COUNT_IN_INTMD));
+					       INT_COUNT_IN_INTMD), sum == NINT_SUM_MARKED);
 	consume_skb(skb);
 	return true;
 }
@@ -281,7 +284,7 @@ static bool take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_
 	else
 		take_probe(in, skb, flow, &ctl,
 			   nint_tlm_read_ifa(in, v, skb->data + ifa_at, hop_flow_state(flow),
-					     INT_COUNT_IN_IFA));
+					     INT_COUNT_IN_IFA), false);
 	consume_skb(skb);
 	return true;
 }

@@ -27,6 +27,12 @@
 /* Number of losses after which the data of a connection no longer carries a format. */
 #define NINT_SOURCE_LOSSES	3U
 
+/*
+ * Number of packets in a row that cannot get a header, after which GSO packets are better: an
+ * application's own options, a conntrack helper, a program that queues all packets.
+ */
+#define NINT_SOURCE_MISSES	255U
+
 /* Number of reports after which losses are forgotten. */
 #define NINT_SOURCE_REPORTS	16U
 
@@ -60,6 +66,7 @@ enum nint_source_stage {
  * @stage: enum nint_source_stage
  * @losses: number of losses that are not forgotten
  * @reports: number of reports since the last loss
+ * @misses: number of packets since the last one with the format that could not get it
  */
 struct nint_source {
 	u32 id;
@@ -68,6 +75,7 @@ struct nint_source {
 	u8 stage;
 	u8 losses;
 	u8 reports;
+	u8 misses;
 };
 
 /**
@@ -112,13 +120,15 @@ static inline void nint_source_probe_sent(struct nint_source *s, u32 id, bool ha
  * @s: state of the connection
  * @id: ID of the probe that is answered
  * @latest_id: ID of the latest probe
+ * @proves: it proves the format, if that probe had it; INT-MD needs a probe with NINT_SUM_MARK
  * @has_u: the answer reports a new U of hops of other vendors
  */
-static inline void nint_source_answered(struct nint_source *s, u32 id, u32 latest_id, bool has_u)
+static inline void nint_source_answered(struct nint_source *s, u32 id, u32 latest_id, bool proves,
+					bool has_u)
 {
 	const s32 later = id - s->id;
 
-	if (s->stage == NINT_SOURCE_ASKED && later >= 0) {
+	if (s->stage == NINT_SOURCE_ASKED && later >= 0 && proves) {
 		s->stage = NINT_SOURCE_PROVEN;
 		s->id = latest_id;
 	} else if (s->stage == NINT_SOURCE_SENDING && later > 0 && has_u) {
@@ -157,6 +167,7 @@ static inline bool nint_source_is_on_data(const struct nint_source *s, u32 seq, 
 static inline void nint_source_data_sent(struct nint_source *s, u32 end_seq, u64 now_ns)
 {
 	s->stage = NINT_SOURCE_SENDING;
+	s->misses = 0;
 	s->end_seq = end_seq;
 	s->sent = now_ns >> NINT_SOURCE_TIME_SHIFT;
 }
@@ -179,6 +190,24 @@ static inline bool nint_source_lost(struct nint_source *s, u32 seq)
 	s->reports = 0;
 	s->stage = s->losses < NINT_SOURCE_LOSSES ? NINT_SOURCE_ASKING : NINT_SOURCE_STOPPED;
 	return s->stage == NINT_SOURCE_STOPPED;
+}
+
+/**
+ * nint_source_missed() - note that new data could not get the header
+ * @s: state of the connection
+ *
+ * Return: true if the format is given up on data.
+ */
+static inline bool nint_source_missed(struct nint_source *s)
+{
+	if (s->stage != NINT_SOURCE_PROVEN && s->stage != NINT_SOURCE_SENDING)
+		return false;
+	if (s->misses < NINT_SOURCE_MISSES)
+		s->misses++;
+	if (s->misses < NINT_SOURCE_MISSES)
+		return false;
+	s->stage = NINT_SOURCE_STOPPED;
+	return true;
 }
 
 #endif /* HOPCC_NET_INT_INT_SOURCE_H */

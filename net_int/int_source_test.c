@@ -21,7 +21,7 @@ static struct nint_source sending(void)
 
 	nint_source_probe_sent(&s, ID, true);
 	nint_source_probe_sent(&s, ID + 1, true);
-	nint_source_answered(&s, ID, ID + 2, true);
+	nint_source_answered(&s, ID, ID + 2, true, true);
 	nint_source_data_sent(&s, SEQ, NOW_NS);
 	return s;
 }
@@ -31,19 +31,22 @@ static void proof_test(struct kunit *test)
 {
 	struct nint_source s = { .stage = NINT_SOURCE_ASKING };
 
-	nint_source_answered(&s, ID, ID, true);
+	nint_source_answered(&s, ID, ID, true, true);
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKING);
 	nint_source_probe_sent(&s, ID, true);
-	nint_source_answered(&s, ID - 1, ID, true);
+	nint_source_answered(&s, ID - 1, ID, true, true);
 	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ));
 	/* A probe that could not have it. */
 	nint_source_probe_sent(&s, ID + 1, false);
-	nint_source_answered(&s, ID + 1, ID + 1, true);
+	nint_source_answered(&s, ID + 1, ID + 1, true, true);
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKING);
 	nint_source_probe_sent(&s, ID + 2, true);
 	nint_source_probe_sent(&s, ID + 3, true);
+	/* INT-MD without the mark. */
+	nint_source_answered(&s, ID + 2, ID + 3, false, true);
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKED);
 	/* What it reports does not matter. */
-	nint_source_answered(&s, ID + 2, ID + 3, false);
+	nint_source_answered(&s, ID + 2, ID + 3, true, false);
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_PROVEN);
 	KUNIT_EXPECT_TRUE(test, nint_source_is_on_data(&s, SEQ, SEQ));
 	KUNIT_EXPECT_EQ(test, s.id, ID + 3);
@@ -56,7 +59,7 @@ static void off_test(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, nint_source_is_on_probe(&s, NOW_NS));
 	nint_source_probe_sent(&s, ID, true);
-	nint_source_answered(&s, ID, ID, true);
+	nint_source_answered(&s, ID, ID, true, true);
 	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ));
 	KUNIT_EXPECT_FALSE(test, nint_source_lost(&s, SEQ));
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_OFF);
@@ -103,9 +106,9 @@ static void loss_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKING);
 		/* A probe that was underway without the format proves nothing. */
 		nint_source_probe_sent(&s, ID + 10 * i, true);
-		nint_source_answered(&s, ID + 10 * i - 1, ID + 10 * i, true);
+		nint_source_answered(&s, ID + 10 * i - 1, ID + 10 * i, true, true);
 		KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKED);
-		nint_source_answered(&s, ID + 10 * i, ID + 10 * i, true);
+		nint_source_answered(&s, ID + 10 * i, ID + 10 * i, true, true);
 		nint_source_data_sent(&s, SEQ, NOW_NS);
 	}
 	KUNIT_EXPECT_TRUE(test, nint_source_lost(&s, SEQ - 1));
@@ -113,7 +116,7 @@ static void loss_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nint_source_is_on_data(&s, SEQ, SEQ));
 	KUNIT_EXPECT_TRUE(test, nint_source_is_on_probe(&s, NOW_NS));
 	nint_source_probe_sent(&s, ID + 100, true);
-	nint_source_answered(&s, ID + 100, ID + 100, true);
+	nint_source_answered(&s, ID + 100, ID + 100, true, true);
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_STOPPED);
 }
 
@@ -122,16 +125,16 @@ static void lose(struct nint_source *s, u32 id, unsigned int reports)
 {
 	nint_source_lost(s, SEQ - 1);
 	nint_source_probe_sent(s, id, true);
-	nint_source_answered(s, id, id, true);
+	nint_source_answered(s, id, id, true, true);
 	if (s->stage != NINT_SOURCE_PROVEN)
 		return;
 	nint_source_data_sent(s, SEQ, NOW_NS);
 	/* Neither one to a probe with the format shows that data arrives, nor one without U. */
-	nint_source_answered(s, id, id, true);
-	nint_source_answered(s, id + 1, id + 1, false);
+	nint_source_answered(s, id, id, true, true);
+	nint_source_answered(s, id + 1, id + 1, true, false);
 	while (reports--) {
 		id++;
-		nint_source_answered(s, id, id, true);
+		nint_source_answered(s, id, id, true, true);
 	}
 }
 
@@ -149,6 +152,22 @@ static void forget_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_STOPPED);
 }
 
+/* A connection whose packets cannot get the header stops it; one now and then does not. */
+static void miss_test(struct kunit *test)
+{
+	struct nint_source s = sending();
+	unsigned int i;
+
+	for (i = 1; i < NINT_SOURCE_MISSES; i++)
+		KUNIT_EXPECT_FALSE(test, nint_source_missed(&s));
+	nint_source_data_sent(&s, SEQ, NOW_NS);
+	for (i = 1; i < NINT_SOURCE_MISSES; i++)
+		KUNIT_EXPECT_FALSE(test, nint_source_missed(&s));
+	KUNIT_EXPECT_TRUE(test, nint_source_missed(&s));
+	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_STOPPED);
+	KUNIT_EXPECT_FALSE(test, nint_source_missed(&s));
+}
+
 static struct kunit_case int_source_cases[] = {
 	KUNIT_CASE(proof_test),
 	KUNIT_CASE(off_test),
@@ -156,6 +175,7 @@ static struct kunit_case int_source_cases[] = {
 	KUNIT_CASE(data_test),
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(forget_test),
+	KUNIT_CASE(miss_test),
 	{}
 };
 

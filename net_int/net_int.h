@@ -16,6 +16,7 @@
 #include <hopcc/core/hop_shim.h>
 #include <hopcc/core/hop_unsupported.h>
 #include <hopcc/lib/hop_sysctl.h>
+#include <net/checksum.h>
 #include <net/dsfield.h>
 #include <net/netns/generic.h>
 
@@ -381,11 +382,17 @@ enum nint_sum {
 };
 
 /*
- * Added to the sum of data with INT-MD whose complement is TCP's checksum. A receiver that does not remove INT-MD, since its
- * layouts have changed, drops such a segment instead of reading the shim as data. Hops update the
- * checksum by what they change, so the difference remains.
+ * Added to the sum of data with INT-MD whose complement is TCP's checksum. A receiver that does not
+ * remove INT-MD, since its layouts have changed, drops such a segment instead of reading the shim
+ * as data. Hops update the checksum by what they change, so the difference remains; one that
+ * computes it anew would remove the mark, so some probes have it, and prove that it arrives.
  */
 #define NINT_SUM_MARK ((__force __wsum)htonl(0x4849))
+
+static inline void nint_mark_sum(struct tcphdr *th)
+{
+	th->check = csum_fold(csum_add(~csum_unfold(th->check), NINT_SUM_MARK));
+}
 
 /**
  * struct nint_arrival - received telemetry
@@ -393,6 +400,7 @@ enum nint_sum {
  * @seq: SND.NXT after that packet was sent
  * @hdr: the header
  * @traced: telemetry of other vendors is in the flow's nint_foreign
+ * @marked: TCP's checksum had the mark NINT_SUM_MARK
  * @rtt_ns: RTT of an earlier probe; 0: not known
  * @wnd_bytes: the sender's window
  */
@@ -400,6 +408,7 @@ struct nint_arrival {
 	u32 id;
 	u32 seq;
 	bool traced;
+	bool marked;
 	u32 rtt_ns;
 	u32 wnd_bytes;
 	const struct int_hdr *hdr;
@@ -525,7 +534,8 @@ static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 }
 
 /* store.c */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a,
+			       bool marked);
 
 /* answer.c */
 void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,

@@ -107,7 +107,7 @@ static void take_summary(struct nint_net *in, struct hop_flow *flow, const struc
 		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
-	why = nint_answer_store(flow, nint_whole_id(&f->asker, s->id), &a);
+	why = nint_answer_store(flow, nint_whole_id(&f->asker, s->id), &a, false);
 	if (why != INT_COUNTS)
 		nint_count(in, why);
 }

@@ -46,10 +46,10 @@ static bool insert_ioam(struct sk_buff *skb, const struct hop_segment *seg, unsi
 static void update_sum(struct tcphdr *th, const struct intmd_hdr *shim)
 {
 	const __wsum length = (__force __wsum)htonl(INTMD_STACK_OFFSET);
-	const __wsum more = csum_add(csum_partial(shim, INTMD_STACK_OFFSET, length),
-				     NINT_SUM_MARK);
 
-	th->check = csum_fold(csum_add(~csum_unfold(th->check), more));
+	th->check = csum_fold(csum_add(~csum_unfold(th->check),
+				       csum_partial(shim, INTMD_STACK_OFFSET, length)));
+	nint_mark_sum(th);
 }
 
 /* Returns false if memory is short. */
@@ -92,33 +92,40 @@ static bool insert(struct sk_buff *skb, const struct hop_segment *seg, enum nint
 }
 
 /*
- * Returns true if the packet may get a header. A GSO packet was built before the socket knew that
- * it must not. Behind a VRF a packet passes here again, with the header. An application's own
- * hop-by-hop options and a trace do not fit into one header without moving both.
+ * Returns true for a packet behind a VRF, which passes here again with the header, and for others
+ * that look like that: An application's own hop-by-hop options and a trace do not fit into one
+ * header without moving both.
  */
-static bool is_possible(const struct sk_buff *skb, const struct hop_segment *seg,
-			enum nint_format format)
+static bool has_header(const struct sk_buff *skb, const struct hop_segment *seg,
+		       enum nint_format format)
 {
-	if (skb_is_gso(skb))
-		return false;
 	if (format == NINT_FORMAT_IOAM)
-		return seg->place.offset_bytes == sizeof(struct ipv6hdr);
-	return format != NINT_FORMAT_INTMD || nint_dscp(skb) != nint_dscp_probe;
+		return seg->place.offset_bytes != sizeof(struct ipv6hdr);
+	return format == NINT_FORMAT_INTMD && nint_dscp(skb) == nint_dscp_probe;
 }
 
 /*
- * Data that TCP retransmits in a recovery was lost. A tail loss probe is no sign of that. Data that
- * this host has dropped comes with the same sequence number as before.
+ * Returns true if the packet can get a header. A GSO packet was built before the socket knew that
+ * it must not.
  */
-static bool may_be_lost(const struct sock *sk, u32 seq)
+static bool is_possible(const struct nint_net *in, const struct sk_buff *skb,
+			const struct hop_segment *seg, const struct int_flow *f)
 {
-	return !before(seq, tcp_sk(sk)->snd_nxt) ||
-	       inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery;
+	unsigned int growth_bytes, bytes = nint_wrap_bytes(f->format, f->slots, &growth_bytes);
+
+	if (skb_is_gso(skb) || has_header(skb, seg, f->format) || !hop_shim_fits(skb, bytes))
+		return false;
+	if (hop_output_has_room(skb, seg->payload_bytes, bytes + growth_bytes))
+		return true;
+	nint_count(in, INT_COUNT_NO_ROOM);
+	return false;
 }
 
 /*
- * Returns true if the data at @seq, which may have a header, gets one. Context: socket lock held,
- * unless a program has queued the packet (NFQUEUE), which then looks as if it were retransmitted.
+ * Returns true if the data at @seq gets a header. Data that is sent again was lost on the path, or
+ * was dropped by this host, and then has the same sequence number as before. All data of a host
+ * whose packets wait for a program (NFQUEUE) looks as if it were sent again. Context: socket lock
+ * held, except in that case.
  */
 static bool is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk, u32 seq)
 {
@@ -132,12 +139,25 @@ static bool is_due(const struct nint_net *in, struct int_flow *f, const struct s
 		      nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
 	} else {
 		due = false;
-		stopped = may_be_lost(sk, seq) && nint_source_lost(&f->source, seq);
+		stopped = f->source.stage == NINT_SOURCE_PROVEN ?
+			nint_source_missed(&f->source) : nint_source_lost(&f->source, seq);
 	}
 	spin_unlock_bh(&f->lock);
 	if (stopped)
 		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
 	return due;
+}
+
+/* A packet cannot get a header. */
+static void miss(const struct nint_net *in, struct int_flow *f)
+{
+	bool stopped;
+
+	spin_lock_bh(&f->lock);
+	stopped = nint_source_missed(&f->source);
+	spin_unlock_bh(&f->lock);
+	if (stopped)
+		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
 }
 
 /* Data of a socket that uses telemetry, and that is sending. */
@@ -146,13 +166,14 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 {
 	struct int_flow *f = hop_flow_state(flow);
 	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
+	const bool again = before(seq, tcp_sk(sk)->snd_nxt);
 
-	if (!is_possible(skb, seg, f->format) || !is_due(in, f, sk, seq))
-		return;
-	if (!hop_output_has_room(skb, seg->payload_bytes, int_flow_hdr_bytes(f))) {
-		nint_count(in, INT_COUNT_NO_ROOM);
+	if (!again && !is_possible(in, skb, seg, f)) {
+		miss(in, f);
 		return;
 	}
+	if (!is_due(in, f, sk, seq))
+		return;
 	if (!insert(skb, seg, f->format, f->slots)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;

@@ -45,8 +45,12 @@ static bool has_foreign_u(const struct int_answer *a)
 	return a->kind == INT_ANSWER_RATIO && a->hops && a->tau_ns;
 }
 
-/* Returns INT_COUNTS, or the counter of the reason why the answer is not new. */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
+/*
+ * @marked: see NINT_ANSWER_MARKED. Returns INT_COUNTS, or the counter of the reason why the answer
+ * is not new.
+ */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a,
+			       bool marked)
 {
 	struct int_flow *f = hop_flow_state(flow);
 	bool lacks_records = false;
@@ -59,7 +63,8 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	}
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
-		nint_source_answered(&f->source, id, f->asker.id, has_foreign_u(a));
+		nint_source_answered(&f->source, id, f->asker.id,
+				     marked || f->format != NINT_FORMAT_INTMD, has_foreign_u(a));
 		lacks_records = is_short(f, a);
 		keep_answer(f, a);
 	}

@@ -45,7 +45,7 @@ static void proof_test(struct kunit *test)
 	/* INT-MD without the mark. */
 	nint_source_answered(&s, ID + 2, ID + 3, false, true);
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_ASKED);
-	/* What it reports does not matter. */
+	/* The report itself is not needed. */
 	nint_source_answered(&s, ID + 2, ID + 3, true, false);
 	KUNIT_EXPECT_EQ(test, s.stage, NINT_SOURCE_PROVEN);
 	KUNIT_EXPECT_TRUE(test, nint_source_is_on_data(&s, SEQ, SEQ));

@@ -63,18 +63,20 @@ static enum nint_forward forward_of(const struct int_flow *f, const struct nint_
 
 	if (lend || !inband)
 		return INT_FORWARD_PROBE;
-	if (f->format != NINT_FORMAT_HOPCC && f->slots)
+	if (f->format != NINT_FORMAT_HOPCC)
 		return INT_FORWARD_SOURCE;
 	return f->probes_only ? INT_FORWARD_PROBE : INT_FORWARD_INBAND;
 }
 
-/* IOAM needs IPv6. */
+/* No format without slots, and IOAM needs IPv6. Context: f->lock is held. */
 static enum nint_format format_of(struct int_flow *f, const struct nint_net *in)
 {
 	const enum nint_format format = READ_ONCE(in->format);
 
-	return format == NINT_FORMAT_IOAM &&
-	       ipv6_addr_v4mapped(&hop_flow_of_state(f)->key.peer) ? NINT_FORMAT_HOPCC : format;
+	if (!f->slots || (format == NINT_FORMAT_IOAM &&
+			  ipv6_addr_v4mapped(&hop_flow_of_state(f)->key.peer)))
+		return NINT_FORMAT_HOPCC;
+	return format;
 }
 
 /* Context: f->lock is held. */

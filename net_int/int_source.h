@@ -46,7 +46,7 @@
  * @NINT_SOURCE_ASKED: none was answered yet
  * @NINT_SOURCE_PROVEN: one was answered, and no data was sent yet
  * @NINT_SOURCE_SENDING: data carries it
- * @NINT_SOURCE_STOPPED: data with it was lost too often
+ * @NINT_SOURCE_STOPPED: data with it was lost too often, or could not get it
  */
 enum nint_source_stage {
 	NINT_SOURCE_OFF,

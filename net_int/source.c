@@ -93,7 +93,7 @@ static bool insert(struct sk_buff *skb, const struct hop_segment *seg, enum nint
 
 /*
  * Returns true for a packet behind a VRF, which passes here again with the header, and for others
- * that look like that: An application's own hop-by-hop options and a trace do not fit into one
+ * that look like that: an application's own hop-by-hop options and a trace do not fit into one
  * header without moving both.
  */
 static bool has_header(const struct sk_buff *skb, const struct hop_segment *seg,
@@ -122,42 +122,31 @@ static bool is_possible(const struct nint_net *in, const struct sk_buff *skb,
 }
 
 /*
- * Returns true if the data at @seq gets a header. Data that is sent again was lost on the path, or
- * was dropped by this host, and then has the same sequence number as before. All data of a host
- * whose packets wait for a program (NFQUEUE) looks as if it were sent again. Context: socket lock
- * held, except in that case.
+ * Returns true if the data at @seq gets a header. @possible: it can get one. Data that is sent
+ * again was lost on the path, or was dropped by this host, and then has the same sequence number as
+ * before. All data of a host whose packets wait for a program (NFQUEUE) looks as if it were sent
+ * again. Context: socket lock held, except in that case.
  */
-static bool is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk, u32 seq)
+static bool is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk, u32 seq,
+		   bool possible)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	bool due, stopped = false;
+	bool due = false, stopped = false;
 
 	spin_lock_bh(&f->lock);
-	if (nint_source_is_on_data(&f->source, seq, tp->snd_nxt)) {
+	if (possible && nint_source_is_on_data(&f->source, seq, tp->snd_nxt)) {
 		f->skipped += f->skipped < U16_MAX;
 		due = f->skipped >= READ_ONCE(in->every) ||
 		      nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
+	} else if (!possible || f->source.stage == NINT_SOURCE_PROVEN) {
+		stopped = nint_source_missed(&f->source);
 	} else {
-		due = false;
-		stopped = f->source.stage == NINT_SOURCE_PROVEN ?
-			nint_source_missed(&f->source) : nint_source_lost(&f->source, seq);
+		stopped = nint_source_lost(&f->source, seq);
 	}
 	spin_unlock_bh(&f->lock);
 	if (stopped)
 		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
 	return due;
-}
-
-/* A packet cannot get a header. */
-static void miss(const struct nint_net *in, struct int_flow *f)
-{
-	bool stopped;
-
-	spin_lock_bh(&f->lock);
-	stopped = nint_source_missed(&f->source);
-	spin_unlock_bh(&f->lock);
-	if (stopped)
-		nint_count(in, INT_COUNT_OUT_DATA_STOPPED);
 }
 
 /* Data of a socket that uses telemetry, and that is sending. */
@@ -166,13 +155,10 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 {
 	struct int_flow *f = hop_flow_state(flow);
 	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
-	const bool again = before(seq, tcp_sk(sk)->snd_nxt);
+	/* What is retransmitted gets none, but whether it was lost matters. */
+	const bool possible = before(seq, tcp_sk(sk)->snd_nxt) || is_possible(in, skb, seg, f);
 
-	if (!again && !is_possible(in, skb, seg, f)) {
-		miss(in, f);
-		return;
-	}
-	if (!is_due(in, f, sk, seq))
+	if (!is_due(in, f, sk, seq, possible))
 		return;
 	if (!insert(skb, seg, f->format, f->slots)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);

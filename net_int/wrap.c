@@ -21,24 +21,19 @@ static const u8 *old_options(const struct sk_buff *skb)
 	return ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP ? skb->data + sizeof(struct ipv6hdr) : NULL;
 }
 
-/* The flow's format, if it is possible for a probe that is sent with @skb. */
-static enum nint_format possible_format(const struct int_flow *f, const struct sk_buff *skb)
-{
-	if (!f->slots)
-		return NINT_FORMAT_HOPCC;
-	if (f->format == NINT_FORMAT_IOAM &&
-	    (skb->protocol != htons(ETH_P_IPV6) ||
-	     ioam_insert_bytes(nint_ioam_data_bytes(f->slots), old_options(skb)) >
-	     IOAM_HBH_MAX_BYTES))
-		return NINT_FORMAT_HOPCC;
-	return f->format;
-}
-
-/* The format of a probe that is sent now with @skb. Context: f->lock is held. */
+/*
+ * The format of a probe that is sent now with @skb, whose own options may leave no room for it.
+ * Context: f->lock is held.
+ */
 enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb, u64 now_ns)
 {
-	return nint_source_is_on_probe(&f->source, now_ns) ? possible_format(f, skb) :
-							       NINT_FORMAT_HOPCC;
+	if (!nint_source_is_on_probe(&f->source, now_ns))
+		return NINT_FORMAT_HOPCC;
+	if (f->format == NINT_FORMAT_IOAM &&
+	    ioam_insert_bytes(nint_ioam_data_bytes(f->slots), old_options(skb)) >
+	    IOAM_HBH_MAX_BYTES)
+		return NINT_FORMAT_HOPCC;
+	return f->format;
 }
 
 /*

@@ -763,9 +763,11 @@ static noinline void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, b
 static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
 					 enum hpcc_received received)
 {
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+
 	hpccpp_look_at_hops(sk, law);
 	/* The carrier may have given up the headers that the room in data is for. */
-	if (law->answer.kind == INT_ANSWER_RATIO)
+	if (unlikely(int_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes))
 		hpccpp_grow_header(sk);
 	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_measure_ports(sk, law);

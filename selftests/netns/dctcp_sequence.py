@@ -32,10 +32,6 @@ def new_socket(version, cc="dctcp_ms"):
     return sock
 
 
-def cc_name(sock):
-    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
-
-
 def cc_info(sock):
     """Return enabled, ce_state, alpha / 1024, BytesMarked and BytesSent."""
     return struct.unpack("HHIII", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 16))
@@ -388,7 +384,7 @@ def conventional(tun):
         s.ack(ece=True)
         want = s.model.cut(cwnd) if enabled else cwnd // 2
         claim(f"RTT {rtt_ms} ms, then {data_ms} ms: {'by alpha' if enabled else 'one half'}",
-              (cc_info(s.sock)[0], window(s.sock)[1], cc_name(s.sock)),
+              (cc_info(s.sock)[0], window(s.sock)[1], hosts.cc_of(s.sock)),
               (enabled, want, "dctcp_ms"))
         s.close()
 
@@ -396,7 +392,7 @@ def conventional(tun):
 def without_ecn(tun):
     s = Sender(tun, 4, 44000, flags=0)
     s.start()
-    claim("no ECN agreed: Reno, Not-ECT", (cc_name(s.sock), {p.ecn for p in s.packets}),
+    claim("no ECN agreed: Reno, Not-ECT", (hosts.cc_of(s.sock), {p.ecn for p in s.packets}),
           ("dctcp_ms-reno", {NOT_ECT}))
     s.close()
     sock = new_socket(4)
@@ -408,7 +404,7 @@ def without_ecn(tun):
     peer.answer(sock, 0, 0)
     sock.send(bytes(MSS))
     claim("cc changed before a SYN-ACK that refuses ECN: Reno, Not-ECT",
-          ({p.ecn for p in peer.read()}, cc_name(sock)), ({NOT_ECT}, "dctcp_ms-reno"))
+          ({p.ecn for p in peer.read()}, hosts.cc_of(sock)), ({NOT_ECT}, "dctcp_ms-reno"))
     peer.send(wire.RST | ACK, ack=0)
     sock.close()
 
@@ -424,7 +420,7 @@ def chosen_late(tun):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
             sock.send(bytes(4 * MSS))
             claim(f"{cc} chosen behind connect(), ECN {'agreed' if flags else 'refused'}",
-                  (syn.flags, cc_name(sock), peer.read()[-1].ecn), (SYN | ECE | CWR, name, ecn))
+                  (syn.flags, hosts.cc_of(sock), peer.read()[-1].ecn), (SYN | ECE | CWR, name, ecn))
             peer.send(wire.RST | ACK, ack=0)
             sock.close()
 
@@ -446,7 +442,7 @@ def old_listener(tun):
         peer.send(ACK, ecn=ECT0)
         sock = listener.accept()[0]
         claim(f"a listener that runs already, route '{options.strip()}'",
-              (synack.flags, cc_name(sock)), (SYN | ACK | agrees, name))
+              (synack.flags, hosts.cc_of(sock)), (SYN | ACK | agrees, name))
         peer.send(wire.RST | ACK, pos=0)
         sock.close()
     hosts.run(f"ip route replace {network}")

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import fcntl
 import hashlib
+import json
 import os
 import random
 import select
@@ -23,6 +24,7 @@ from tap import Tap  # noqa: F401 -- tests take it from here
 CLONE_NEWNET = 0x40000000
 SIOCETHTOOL, ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x17, 0x1f, 0x2c
 FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
+HOPSTAT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/hopstat/hopstat")
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 A = {4: "192.0.2.1", 6: "2001:db8:1::1"}
@@ -234,6 +236,23 @@ def transfer_switching(a, b, names):
             a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, left.pop(0).encode())
 
     return transfer([Stream(a, b, (len(names) + 2) * step)], meanwhile=turn)
+
+
+def srtt_us(sock):
+    """Return TCP's smoothed RTT."""
+    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0]
+
+
+def cc_of(sock):
+    """Return the name of a socket's congestion control."""
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
+
+
+def findings(name, check):
+    """Return where hopstat's doctor finds a fault of a kind in a host."""
+    out = subprocess.run(["ip", "netns", "exec", name, HOPSTAT, "--json", "doctor"], capture_output=True, text=True,
+                         check=False).stdout
+    return [row["where"] for row in map(json.loads, out.splitlines()) if row["check"] == check]
 
 
 def close(*socks):

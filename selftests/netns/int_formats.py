@@ -12,7 +12,6 @@ matter; without a usable report a connection is Reno.
 import json
 import os
 import socket
-import struct
 import subprocess
 import time
 
@@ -30,7 +29,6 @@ PADDING = bytes([0, 0, 1, 4, 0, 0, 0, 0])
 # An application's own trace: namespace 1, node and ports, room for two hops.
 TRACE = bytes.fromhex("00030100" "311a0000" "00011004" "c0000000" + "00" * 16)
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/intlayout/intlayout")
-HOPSTAT = os.path.join(os.path.dirname(TOOL), "../hopstat/hopstat")
 LAYOUT = "layout linux-ioam\n"
 # An option that a receiver skips if it does not know it.
 UNKNOWN_OPTION = 0x1e
@@ -69,14 +67,6 @@ def speed(code):
     sysctl("r", "ipv6/conf/r-b/ioam6_id", code << 12 | 7)
 
 
-def srtt_us(sock):
-    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0]
-
-
-def name_of(sock):
-    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
-
-
 def is_steady(received, total):
     """Return True between the start and the end, where a stream may be over or wait for an ACK."""
     return total // 2 < received < total * 3 // 4
@@ -102,14 +92,14 @@ def flow(total, options=None, streams=1, version=6, cc="hpccpp", halfway=None):
 
     def sample(received):
         if is_steady(received, total * streams):
-            rtts.append(srtt_us(pairs[0][0]))
+            rtts.append(hosts.srtt_us(pairs[0][0]))
             if left:
                 left.pop()()
 
     start_s = time.monotonic()
     exact = transfer([Stream(*pair, total) for pair in pairs], meanwhile=sample)
     share = used(pairs, total, start_s)
-    names = sorted({name_of(pair[0]) for pair in pairs})
+    names = sorted({hosts.cc_of(pair[0]) for pair in pairs})
     for pair in pairs:
         hosts.close(*pair)
     mean = sum(rtts) / max(len(rtts), 1)
@@ -177,12 +167,12 @@ def switch_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0):
 
     def sample(received):
         if is_steady(received, 2 * total):
-            rtts.append(srtt_us(pairs[0][0]))
+            rtts.append(hosts.srtt_us(pairs[0][0]))
 
     start_s = time.monotonic()
     exact = switch.transfer(pairs, total, sample)
     share = used(pairs, total, start_s)
-    names = sorted({name_of(pair[0]) for pair in pairs})
+    names = sorted({hosts.cc_of(pair[0]) for pair in pairs})
     for pair in pairs:
         hosts.close(*pair)
     switch.hidden_s = 0
@@ -398,10 +388,7 @@ def lies(switch, name, version, reports=LIES):
 
 
 def doctor():
-    found = subprocess.run(["ip", "netns", "exec", "b", HOPSTAT, "--json", "doctor"], capture_output=True,
-                           text=True, check=False).stdout
-    rows = [json.loads(line) for line in found.splitlines()]
-    tap.equal("hopstat doctor names each cause", [row["where"] for row in rows if row["check"] == "telemetry"],
+    tap.equal("hopstat doctor names each cause", hosts.findings("b", "telemetry"),
               list(dict.fromkeys(one[1] for one in LIES)))
 
 

@@ -411,22 +411,27 @@ class Inserter(Switch):
         super().take(fd)
 
 
+def mark(sock, version):
+    """Set the sender's DSCP."""
+    if version == 4:
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DSCP << 2)
+    else:
+        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_TCLASS, DSCP << 2)
+
+
 def flow(switch, version, cc, total):
     """Two streams. Return (exact, congestion controls, mean RTT in us, new counts of b, packets with telemetry)."""
     pairs = [switch.connect(version, cc) for _ in range(2)]
     for source, _sink in pairs:
-        if version == 4:
-            source.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DSCP << 2)
-        else:
-            source.setsockopt(socket.IPPROTO_IPV6, IPV6_TCLASS, DSCP << 2)
+        mark(source, version)
     rtts = []
 
     def sample(received):
         if total // 2 < received < total * 3 // 2:
-            rtts.append(struct.unpack_from("I", pairs[0][0].getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0])
+            rtts.append(hosts.srtt_us(pairs[0][0]))
 
     exact = switch.transfer(pairs, total, sample, limit_s=30)
-    names = sorted({s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode() for s, _ in pairs})
+    names = sorted({hosts.cc_of(source) for source, _sink in pairs})
     for pair in pairs:
         hosts.close(*pair)
     switch.run(0.05)

@@ -10,8 +10,6 @@ also if b's layout is removed in between. "brief" as an argument omits what a de
 "vrf" tests only a sender in a VRF, for a kernel that has them.
 """
 import contextlib
-import json
-import os
 import socket
 import struct
 import subprocess
@@ -22,7 +20,7 @@ import hosts
 import relay
 import shims
 from hosts import sysctl
-from int_insert import DSCP, IPV6_TCLASS, intlayout, layouts, set_dscp, with_ifa, with_int_md
+from int_insert import intlayout, layouts, mark, set_dscp, with_ifa, with_int_md
 from int_switch import DSCP_PROBE, ETHERNET_BYTES, ETHERTYPES, IFA, IOAM, IOAM_AT, MAGIC, Switch
 from wire import inet_sum
 
@@ -36,7 +34,6 @@ TRACE = struct.pack("!BBBBBBBBHHI", TCP, 14, 1, 0, IOAM, 114, 0, 0, 0, 5 << 11 |
 PADDING = bytes([0, 0, 1, 4, 0, 0, 0, 0])
 IPV6_HOPOPTS = 54
 TRIES = 5
-HOPSTAT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/hopstat/hopstat")
 
 tap = hosts.Tap()
 
@@ -193,21 +190,18 @@ def streams(switch, version, total, halfway=None, options=None, number=2, back=F
     pairs = [switch.connect(version, "hpccpp") for _ in range(number)]
     both = pairs + [pair[::-1] for pair in pairs] if back else pairs
     for source, _sink in pairs:
-        if version == 4:
-            source.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DSCP << 2)
-        else:
-            source.setsockopt(socket.IPPROTO_IPV6, IPV6_TCLASS, DSCP << 2)
+        mark(source, version)
         if options:
             source.setsockopt(socket.IPPROTO_IPV6, IPV6_HOPOPTS, options)
 
     def sample(received):
         if len(both) * total // 2 < received < len(both) * total * 3 // 4:
-            rtts.append(struct.unpack_from("I", pairs[0][0].getsockopt(TCP, socket.TCP_INFO, 104), 68)[0])
+            rtts.append(hosts.srtt_us(pairs[0][0]))
             if left:
                 left.pop()()
 
     exact = switch.transfer(both, total, sample, limit_s=60)
-    names = sorted({s.getsockopt(TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode() for s, _ in pairs})
+    names = sorted({hosts.cc_of(source) for source, _sink in pairs})
     for pair in pairs:
         hosts.close(*pair)
     switch.run(0.05)
@@ -302,11 +296,7 @@ def refused(switch):
         tap.claim(f"{form}, the path drops data with it: HPCC++ to the end by probes",
                   names == ["hpccpp"] and rtt < 2 * PATH_US and b["in_ifa"] + b["in_ioam"] + b["in_intmd"] > 20,
                   f"{names} {rtt:.0f} us")
-    found = subprocess.run(["ip", "netns", "exec", "a", HOPSTAT, "--json", "doctor"], capture_output=True, text=True,
-                           check=False).stdout
-    rows = [json.loads(line) for line in found.splitlines()]
-    tap.equal("hopstat doctor names it", [row["where"] for row in rows if row["check"] == "telemetry"],
-              ["out_data_stopped"])
+    tap.equal("hopstat doctor names it", hosts.findings("a", "telemetry"), ["out_data_stopped"])
 
 
 def is_reno(form, got):

@@ -58,16 +58,12 @@ def setup(cc):
         sysctl(name, "hopcc/csig", 2)
 
 
-def name_of(sock):
-    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
-
-
 def falls_to(sock, cc):
     """Nothing is negotiated: does the connection do without?"""
     if cc != "csig":
-        return name_of(sock) == cc + "-reno"
+        return hosts.cc_of(sock) == cc + "-reno"
     info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
-    return name_of(sock) == cc and struct.unpack_from("I", info, 16)[0] // ONE >= PATH
+    return hosts.cc_of(sock) == cc and struct.unpack_from("I", info, 16)[0] // ONE >= PATH
 
 
 def choose(sock, cc):
@@ -90,7 +86,7 @@ class Run:
         if prepare:
             prepare(source)
         self.exact = transfer([Stream(source, sink, total)], meanwhile=meanwhile)
-        self.name, self.fell = name_of(source), falls_to(source, cc)
+        self.name, self.fell = hosts.cc_of(source), falls_to(source, cc)
         self.got = since(sender, before, carrier)
         self.undone = sum(netstat(sender, name) for name in UNDO) - undone
         self.retrans, = struct.unpack_from("I", source.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO,

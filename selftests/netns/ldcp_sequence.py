@@ -39,10 +39,6 @@ def new_socket(version, cc="ldcp"):
     return sock
 
 
-def cc_name(sock):
-    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
-
-
 def law(sock):
     """Return cw in 1/256 packets, and the stage."""
     info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
@@ -488,7 +484,7 @@ def lost_tail(tun):
           lambda got: 10 < got < 40)
     claim("then all the others, the tail too", sorted(set(range(20)) - arrived), [])
     claim("without a timeout", time.monotonic() - start_s, lambda got: got < 0.4)
-    claim("which LDCP would have remembered", cc_name(s.sock), "ldcp")
+    claim("which LDCP would have remembered", hosts.cc_of(s.sock), "ldcp")
     s.close()
 
 
@@ -546,10 +542,10 @@ def timeouts(tun, mark):
         s.ack(1, True)
         claim("a mark, then nothing: TCP_CA_CWR", ca_state(s.sock), 2)
     end = time.monotonic() + 30
-    while cc_name(s.sock) == "ldcp" and time.monotonic() < end:
+    while hosts.cc_of(s.sock) == "ldcp" and time.monotonic() < end:
         s.collect(100)
     s.collect(100)
-    claim("three timeouts in a row: Reno", cc_name(s.sock), "ldcp-reno")
+    claim("three timeouts in a row: Reno", hosts.cc_of(s.sock), "ldcp-reno")
     end = time.monotonic() + 30
     while not s.packets and time.monotonic() < end:
         s.collect(500)
@@ -672,7 +668,7 @@ def without_ecn(tun):
     s = Sender(tun, 4, 41600, flags=0)
     packets = s.send(40)
     claim("no ECN agreed: Reno, ten packets, Not-ECT",
-          (cc_name(s.sock), segments(packets)), ("ldcp-reno", [NOT_ECT] * 10))
+          (hosts.cc_of(s.sock), segments(packets)), ("ldcp-reno", [NOT_ECT] * 10))
     s.close()
     sock = new_socket(4)
     sock.setblocking(False)
@@ -683,7 +679,7 @@ def without_ecn(tun):
     peer.answer(sock, 0, 0)
     sock.send(bytes(MSS))
     claim("cc changed before a SYN-ACK that refuses ECN: Reno, Not-ECT",
-          ({p.ecn for p in peer.read()}, cc_name(sock)), ({NOT_ECT}, "ldcp-reno"))
+          ({p.ecn for p in peer.read()}, hosts.cc_of(sock)), ({NOT_ECT}, "ldcp-reno"))
     peer.send(wire.RST | ACK, ack=0)
     sock.close()
 

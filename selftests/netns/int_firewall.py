@@ -13,7 +13,7 @@ import time
 
 import hosts
 from hosts import Stream, connect, run, sysctl, transfer
-from late_choice import UNDO, name_of
+from late_choice import UNDO
 from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
     ROUTER, ROUTER_STATEFUL, ROUTER_TCP_ONLY, SERVICE
 
@@ -168,7 +168,7 @@ class Sent:
         self.exact = transfer([Stream(source, sink, total)], step_s=0.01,
                               meanwhile=lambda _: self.rtts_us.append(self.info(source, TCPI_RTT)))
         self.seconds = time.monotonic() - start
-        self.name, self.retrans = name_of(source), self.info(source, 100)
+        self.name, self.retrans = hosts.cc_of(source), self.info(source, 100)
         self.undone = sum(hosts.netstat("a", name) for name in UNDO) - undone
         self.got = hosts.since("a", before, "int")
         hosts.close(source, sink)

@@ -2,8 +2,9 @@
 /*
  * One TCP stream from namespace a to namespace b, and what it costs the only CPU.
  *
- *   cost_stream CC LISTENER_CC WARM_BYTES BYTES
+ *   cost_stream CC LISTENER_CC WARM_BYTES BYTES [SINK]
  *
+ * SINK is an address of namespace b, 198.51.100.1 if there is none.
  * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured. Then
  * half as many pass, again and again, while ack_cost.ko counts what the congestion control does
  * with ACKS ACKs or more.
@@ -31,6 +32,7 @@
 #include <unistd.h>
 
 #define SINK "198.51.100.1"
+#define PORT 5001
 #define BLOCK_BYTES 1048576
 #define STALL_MS 10000
 #define ACKS 128
@@ -91,18 +93,23 @@ static unsigned long long tx_skbs(const char *dev)
 	return skbs;
 }
 
-/* Ip: InReceives, an skb each: what GRO has merged counts as one. */
+/* Packets that IPv4 and IPv6 got, as skbs: what GRO has merged counts as one. */
 static unsigned long long in_skbs(void)
 {
-	unsigned long long skbs = 0;
+	unsigned long long v4 = 0, v6 = 0;
 	FILE *file = open_file("/proc/thread-self/net/snmp");
 	char line[1024];
 
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "Ip: %*u %*u %llu", &skbs) == 1)
+		if (sscanf(line, "Ip: %*u %*u %llu", &v4) == 1)
 			break;
 	fclose(file);
-	return skbs;
+	file = open_file("/proc/thread-self/net/snmp6");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "Ip6InReceives %llu", &v6) == 1)
+			break;
+	fclose(file);
+	return v4 + v6;
 }
 
 static struct tcp_info tcp_info_of(int sock)
@@ -170,12 +177,12 @@ static inline void mark_stop(void)
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x80, 0x02, 0x00, 0x57, 0x7e");
 }
 
-static int tcp_socket(const char *namespace, const char *cc)
+static int tcp_socket(const char *namespace, int family, const char *cc)
 {
 	int sock;
 
 	enter(namespace);
-	sock = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	if (sock < 0 || setsockopt(sock, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
 		die("%s in namespace %s", cc, namespace);
 	return sock;
@@ -189,17 +196,39 @@ static void wait_for(int sock, short events)
 		die("no connection");
 }
 
-static void connect_pair(const char *cc, const char *listener_cc, int *source, int *sink)
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static union address address_of(const char *text)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(5001) };
-	int listener = tcp_socket("b", listener_cc), yes = 1;
+	union address to = {};
+
+	if (inet_pton(AF_INET, text, &to.v4.sin_addr) == 1) {
+		to.v4.sin_family = AF_INET;
+		to.v4.sin_port = htons(PORT);
+	} else if (inet_pton(AF_INET6, text, &to.v6.sin6_addr) == 1) {
+		to.v6.sin6_family = AF_INET6;
+		to.v6.sin6_port = htons(PORT);
+	} else {
+		die("address %s", text);
+	}
+	return to;
+}
+
+static void connect_pair(const char *sink_address, const char *cc, const char *listener_cc,
+			 int *source, int *sink)
+{
+	const union address to = address_of(sink_address);
+	int listener = tcp_socket("b", to.any.sa_family, listener_cc), yes = 1;
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(listener, (struct sockaddr *)&to, sizeof(to)) || listen(listener, 1))
+	if (bind(listener, &to.any, sizeof(to)) || listen(listener, 1))
 		die("listen");
-	inet_pton(AF_INET, SINK, &to.sin_addr);
-	*source = tcp_socket("a", cc);
-	connect(*source, (struct sockaddr *)&to, sizeof(to));
+	*source = tcp_socket("a", to.any.sa_family, cc);
+	connect(*source, &to.any, sizeof(to));
 	wait_for(listener, POLLIN);
 	*sink = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
 	if (*sink < 0)
@@ -274,11 +303,11 @@ int main(int argc, char **argv)
 	struct counts before, after;
 	int source, sink;
 
-	if (argc != 5) {
-		fputs("usage: cost_stream CC LISTENER_CC WARM_BYTES BYTES\n", stderr);
+	if (argc != 5 && argc != 6) {
+		fputs("usage: cost_stream CC LISTENER_CC WARM_BYTES BYTES [SINK]\n", stderr);
 		return 2;
 	}
-	connect_pair(argv[1], argv[2], &source, &sink);
+	connect_pair(argc == 6 ? argv[5] : SINK, argv[1], argv[2], &source, &sink);
 	move_bytes(source, sink, atoll(argv[3]));
 	bytes = atoll(argv[4]);
 	before = count(source);

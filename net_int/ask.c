@@ -37,24 +37,37 @@ static bool may_begin(struct nint_net *in, const struct hop_flow_key *key, const
  * Finds old bytes for a question: a duplicate ACK that reports them as received twice (RFC 2883)
  * must change nothing in TCP. Returns false if there are none now, as during a recovery.
  */
-static bool find_end(struct sock *sk, u32 *end_seq)
+static bool find_end(const struct sock *sk, u32 *end_seq)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const u32 undo_seq = hop_peek(tp->undo_marker);
 
 	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open || tp->tlp_high_seq)
 		return false;
 	*end_seq = tp->snd_una;
-	if (!tp->undo_marker || tp->undo_retrans <= 0)
+	if (!undo_seq || tp->undo_retrans <= 0)
 		return true;
-	if (!nint_question_end(tp->snd_una, tp->undo_marker, tp->max_window, end_seq))
-		return false;
-	/* No true report of a retransmission can arrive any more. */
-	if (*end_seq != tp->undo_marker)
-		tp->undo_marker = 0;
-	return true;
+	return nint_question_end(tp->snd_una, undo_seq, tp->max_window, end_seq) &&
+	       *end_seq == undo_seq;
 }
 
-/* Decides if the next data is to have a question. Context: RCU read lock. */
+/*
+ * Forgets the latest recovery where no true report of a retransmission can arrive any more, so that
+ * a question may use the bytes in front of SND.UNA. Context: socket lock held, which data that a
+ * program (NFQUEUE) hands back does not have.
+ */
+static void forget_recovery(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 end_seq;
+
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open && tp->undo_marker &&
+	    nint_question_end(tp->snd_una, tp->undo_marker, tp->max_window, &end_seq) &&
+	    end_seq != tp->undo_marker)
+		tp->undo_marker = 0;
+}
+
+/* Decides if the next data is to have a question. Context: RCU read lock, socket lock held. */
 static enum hop_stage take_turn(struct nint_net *in, struct hop_flow *flow, struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -63,6 +76,7 @@ static enum hop_stage take_turn(struct nint_net *in, struct hop_flow *flow, stru
 
 	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
 		return stage;
+	forget_recovery(sk);
 	/* A question waits: its turn has not begun. */
 	if (test_bit(HOP_FLOW_ASKS, &flow->flags) && !find_end(sk, &end_seq)) {
 		flow->late.end_seq = tp->snd_nxt;
@@ -105,9 +119,9 @@ EXPORT_SYMBOL_GPL(int_flow_negotiate);
 
 /*
  * Returns true, once a turn, if this data is to have a question. @end_seq: result: the end of its
- * bytes. Context: socket lock held.
+ * bytes.
  */
-bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, struct sock *sk,
+bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const struct sock *sk,
 		     u32 *end_seq)
 {
 	if (likely(!test_bit(HOP_FLOW_ASKS, &flow->flags)) || !find_end(sk, end_seq))

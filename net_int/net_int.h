@@ -458,7 +458,7 @@ int nint_flow_join(struct sock *sk);
 void nint_flow_leave(struct sock *sk);
 
 /* ask.c */
-bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, struct sock *sk,
+bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const struct sock *sk,
 		     u32 *end_seq);
 bool nint_ask_input(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 		    unsigned int payload_bytes, const struct nint_control *ctl);

@@ -121,11 +121,33 @@ static void count_data(const struct nint_net *in, struct sk_buff *skb)
 }
 
 /*
+ * struct inband - the header of a data packet
+ * @id: identifier of the request
+ * @slots: number of hops that it has room for
+ * @flags: flags of the request
+ * @encap: it is in UDP
+ *
+ * Decided once: when a program (NFQUEUE) hands data back, the socket is not locked, and its
+ * congestion control may enlarge the header, or another one take the flow over, at the same time.
+ */
+struct inband {
+	u32 id;
+	u8 slots;
+	u8 flags;
+	bool encap;
+};
+
+static unsigned int inband_bytes(const struct inband *i)
+{
+	return int_hdr_bytes(i->slots) + INT_TAIL_BYTES + (i->encap ? sizeof(struct udphdr) : 0);
+}
+
+/*
  * Returns true if this packet carries a header, and then counts it as sent. @seq: sequence number
- * of its data.
+ * of its data. @i: result
  */
 static bool begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
-			 u32 seq, u8 *flags, u32 *id)
+			 u32 seq, struct inband *i)
 {
 	const bool seldom = READ_ONCE(f->ask.seldom);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -134,13 +156,19 @@ static bool begin_inband(const struct nint_net *in, struct int_flow *f, const st
 
 	spin_lock_bh(&f->lock);
 	small = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
-	turn = f->asked && (++f->skipped >= READ_ONCE(in->every) || small) &&
+	turn = f->forward == INT_FORWARD_INBAND && f->asked &&
+	       (++f->skipped >= READ_ONCE(in->every) || small) &&
 	       !(seldom && nint_is_underway(&f->asker, tp->snd_una));
 	if (turn) {
 		f->skipped = 0;
-		*id = nint_leaves(&f->asker, now_ns, nint_timeout_ns(f->ask.t_ns, tp->srtt_us >> 3),
-				  seldom ? seq : f->asker.left_seq);
-		*flags = small ? INT_FLAG_SMALL : 0;
+		*i = (struct inband) {
+			.id = nint_leaves(&f->asker, now_ns,
+					  nint_timeout_ns(f->ask.t_ns, tp->srtt_us >> 3),
+					  seldom ? seq : f->asker.left_seq),
+			.slots = f->slots,
+			.flags = small ? INT_FLAG_SMALL : 0,
+			.encap = f->encap,
+		};
 		WRITE_ONCE(f->acks_now, small);
 	}
 	spin_unlock_bh(&f->lock);
@@ -165,33 +193,35 @@ static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct
 			  const struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
-	const unsigned int bytes = int_flow_hdr_bytes(f);
 	struct int_hdr *h;
+	struct inband i;
 	void *room;
-	u8 flags;
-	u32 id;
 
-	if (!begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &flags, &id))
+	if (!begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
 		return;
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
-	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (f->encap && skb_is_gso(skb))) {
+	if (!hop_output_has_room(skb, seg->payload_bytes, inband_bytes(&i)) ||
+	    (i.encap && skb_is_gso(skb))) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	room = insert(skb, seg, bytes, f->encap ? IPPROTO_UDP : nint_protocol);
+	room = insert(skb, seg, inband_bytes(&i), i.encap ? IPPROTO_UDP : nint_protocol);
 	if (!room)
 		return;
 	h = room;
-	if (f->encap) {
+	if (i.encap) {
 		h = room + sizeof(struct udphdr);
-		flags |= write_udp(skb, room, seg, sk);
+		i.flags |= write_udp(skb, room, seg, sk);
 	}
-	write_shim(h, INT_TYPE_DATA, flags, f->slots, id, READ_ONCE(f->peer_cookie));
-	trace_int_header_out(&flow->key, h, id, 0);
+	write_shim(h, INT_TYPE_DATA, i.flags, i.slots, i.id, READ_ONCE(f->peer_cookie));
+	trace_int_header_out(&flow->key, h, i.id, 0);
 	count_data(in, skb);
 }
 
-/* Data of a socket whose congestion control uses telemetry; the socket is locked, as it sends. */
+/*
+ * Data of a socket whose congestion control uses telemetry. The socket is locked, as it sends, but
+ * not when a program (NFQUEUE) hands the packet back.
+ */
 static void output_data(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {

@@ -109,11 +109,11 @@ static bool has_header(const struct sk_buff *skb, const struct hop_segment *seg,
  * it must not.
  */
 static bool is_possible(const struct nint_net *in, const struct sk_buff *skb,
-			const struct hop_segment *seg, const struct int_flow *f)
+			const struct hop_segment *seg, enum nint_format format, unsigned int slots)
 {
-	unsigned int growth_bytes, bytes = nint_wrap_bytes(f->format, f->slots, &growth_bytes);
+	unsigned int growth_bytes, bytes = nint_wrap_bytes(format, slots, &growth_bytes);
 
-	if (skb_is_gso(skb) || has_header(skb, seg, f->format) || !hop_shim_fits(skb, bytes))
+	if (skb_is_gso(skb) || has_header(skb, seg, format) || !hop_shim_fits(skb, bytes))
 		return false;
 	if (hop_output_has_room(skb, seg->payload_bytes, bytes + growth_bytes))
 		return true;
@@ -155,12 +155,17 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 {
 	struct int_flow *f = hop_flow_state(flow);
 	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
+	/* Read once: see struct inband in output.c. */
+	const enum nint_format format = READ_ONCE(f->format);
+	const unsigned int slots = READ_ONCE(f->slots);
 	/* What is retransmitted gets none, but whether it was lost matters. */
-	const bool possible = before(seq, tcp_sk(sk)->snd_nxt) || is_possible(in, skb, seg, f);
+	const bool possible = before(seq, tcp_sk(sk)->snd_nxt) ||
+			      is_possible(in, skb, seg, format, slots);
 
-	if (!is_due(in, f, sk, seq, possible))
+	/* Another congestion control has just taken the flow over. */
+	if (format == NINT_FORMAT_HOPCC || !is_due(in, f, sk, seq, possible))
 		return;
-	if (!insert(skb, seg, f->format, f->slots)) {
+	if (!insert(skb, seg, format, slots)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}

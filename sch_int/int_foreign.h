@@ -233,7 +233,7 @@ static inline unsigned int sint_write_ioam(struct sk_buff *skb, const struct sin
 		return SINT_REFUSED(UNWRITABLE);
 	fault = ioam_parse(&v, hdr, room_bytes, -1);
 	if (fault)
-		return fault == IOAM_NONE ? SINT_REFUSED(OTHER_NODE) : SINT_REFUSED(MALFORMED);
+		return fault == IOAM_NONE ? SINT_NO_FORMAT : SINT_REFUSED(MALFORMED);
 	if (!sint_ioam_is_ours(&v, hdr, n))
 		return SINT_REFUSED(OTHER_NODE);
 	if (!hop_pkt_writable(skb, i->next_bytes + v.hdr_bytes))

@@ -59,7 +59,7 @@
 #define SINT_INTMD_QUEUE_MAX	0xffffffU
 /* Utilisation is averaged over at least this time. */
 #define SINT_UTIL_WINDOW_NS	100000U
-/* Bounds without which products would exceed 64 bits: 1 hour, and 90 s at 1.6 Tbit/s */
+/* Bounds beyond which products would exceed 64 bits: 1 hour, and 90 s at 1.6 Tbit/s */
 #define SINT_UTIL_MAX_NS	3600000000000ULL
 #define SINT_UTIL_MAX_BYTES	18000000000000ULL
 
@@ -68,11 +68,12 @@
  * @now_ns: time of departure by a clock that does not jump
  * @real_ns: the same by CLOCK_REALTIME, for IOAM
  * @waited_ns: time that the packet was in the qdisc; 0 if unknown
- * @tx_bytes: bytes on the wire sent before this packet
  * @queue_bytes: queue, bytes on the wire
+ * @scaled_queue_bytes: the same, as a port of @mbit_ps has it with the same load
+ * @scaled_tx_bytes: bytes on the wire sent before this packet, also scaled
  * @id: node ID, 24 bits
  * @util_ppm: utilisation of the port, parts per million
- * @mbit_ps: rate of the port, 10^6 bit/s; 0: unknown
+ * @mbit_ps: rate of the port that is reported, 10^6 bit/s; 0: unknown
  * @schema: schema ID of our opaque state in IOAM
  * @record: the record in our opaque state
  * @egress: port ID
@@ -83,8 +84,9 @@ struct sint_node {
 	u64 now_ns;
 	u64 real_ns;
 	u64 waited_ns;
-	u64 tx_bytes;
 	u64 queue_bytes;
+	u64 scaled_queue_bytes;
+	u64 scaled_tx_bytes;
 	u32 id;
 	u32 util_ppm;
 	u32 mbit_ps;
@@ -124,7 +126,7 @@ static inline u32 sint_ifa_speed(u32 mbit_ps)
  */
 static inline void sint_ifa_node(u8 *at, const struct sint_node *n)
 {
-	const u32 queue_bytes = min_t(u64, n->queue_bytes, U32_MAX);
+	const u32 queue_bytes = min_t(u64, n->scaled_queue_bytes, U32_MAX);
 	u64 seconds;
 	u32 ns;
 
@@ -135,7 +137,7 @@ static inline void sint_ifa_node(u8 *at, const struct sint_node *n)
 	at = sint_put_u32(at, (u32)n->egress << 16 | n->ingress);
 	at = sint_put_u32(at, ns);
 	at = sint_put_u32(at, min_t(u64, n->waited_ns, SINT_NS_PER_S - 1));
-	at = sint_put_u32(at, n->tx_bytes);
+	at = sint_put_u32(at, n->scaled_tx_bytes);
 	at = sint_put_u32(at, queue_bytes);
 	sint_put_u32(at, queue_bytes);
 }
@@ -266,14 +268,17 @@ struct sint_util {
  */
 static inline u32 sint_util_ppm(struct sint_util *u, u64 now_ns, u64 tx_bytes, u64 rate_bytes_ps)
 {
-	const u64 passed_ns = min_t(u64, now_ns - u->since_ns, SINT_UTIL_MAX_NS);
-	u64 sent_ppm;
+	u64 passed_ns = now_ns - u->since_ns, sent_bytes = tx_bytes - u->tx_bytes, sent_ppm;
 
 	if (passed_ns < SINT_UTIL_WINDOW_NS)
 		return u->ppm;
-	sent_ppm = min_t(u64, tx_bytes - u->tx_bytes, SINT_UTIL_MAX_BYTES) * SINT_PPM;
-	sent_ppm = div64_u64(sent_ppm, max_t(u64, 1, mul_u64_u64_div_u64(passed_ns, rate_bytes_ps,
-									 SINT_NS_PER_S)));
+	while (passed_ns > SINT_UTIL_MAX_NS || sent_bytes > SINT_UTIL_MAX_BYTES) {
+		passed_ns >>= 1;
+		sent_bytes >>= 1;
+	}
+	sent_ppm = div64_u64(sent_bytes * SINT_PPM,
+			     max_t(u64, 1, mul_u64_u64_div_u64(passed_ns, rate_bytes_ps,
+							       SINT_NS_PER_S)));
 	u->ppm = min_t(u64, sent_ppm, U32_MAX - 1);
 	u->since_ns = now_ns;
 	u->tx_bytes = tx_bytes;

@@ -17,8 +17,9 @@ static const struct sint_node node = {
 	.now_ns = 0x5abcdeULL * SINT_NS_PER_S + 305419896 + 668,
 	.real_ns = 0x655a2b3cULL * SINT_NS_PER_S + 999999000 + 12345,
 	.waited_ns = 668,
-	.tx_bytes = 0x1122334455667788ULL,
 	.queue_bytes = 10000,
+	.scaled_queue_bytes = 14000,
+	.scaled_tx_bytes = 0x1122334455667788ULL,
 	.id = 0x12345,
 	.util_ppm = 500000,
 	.mbit_ps = 10000,
@@ -34,7 +35,7 @@ static void ifa_test(struct kunit *test)
 	static const u8 want[SINT_IFA_BYTES] = {
 		0x01, 0x23, 0x45, 0x3e, 0x00, 0x0a, 0xbc, 0xde, 0x00, 0x11, 0x00, 0x22,
 		0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x02, 0x9c, 0x55, 0x66, 0x77, 0x88,
-		0x00, 0x00, 0x27, 0x10, 0x00, 0x00, 0x27, 0x10,
+		0x00, 0x00, 0x36, 0xb0, 0x00, 0x00, 0x36, 0xb0,
 	};
 	u8 got[SINT_IFA_BYTES];
 
@@ -68,7 +69,7 @@ static void ifa_both_ways_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.node_id, 0x12345);
 	KUNIT_EXPECT_EQ(test, r.port_id, 0x11);
 	KUNIT_EXPECT_EQ(test, r.mbit_ps, 10000);
-	KUNIT_EXPECT_EQ(test, r.queue_bytes, 10000);
+	KUNIT_EXPECT_EQ(test, r.queue_bytes, 14000);
 	KUNIT_EXPECT_EQ(test, r.residence_ns, 668);
 	KUNIT_EXPECT_EQ(test, r.tx_bytes, 0x55667788);
 	KUNIT_EXPECT_EQ(test, r.ts_ns, 0xabcdeULL * SINT_NS_PER_S + 305419896 + 668);
@@ -80,8 +81,8 @@ static const struct bound_case {
 	u32 word[SINT_IFA_WORDS];
 } bound_cases[] = {
 	{ "nothing", {}, { 0, 0xf0000000, 0, 0, 0, 0, 0, 0 } },
-	{ "everything", { .now_ns = U64_MAX, .waited_ns = 1000000000, .tx_bytes = U64_MAX,
-			  .queue_bytes = U64_MAX, .id = U32_MAX, .mbit_ps = 400000,
+	{ "everything", { .now_ns = U64_MAX, .waited_ns = 1000000000, .scaled_tx_bytes = U64_MAX,
+			  .scaled_queue_bytes = U64_MAX, .id = U32_MAX, .mbit_ps = 400000,
 			  .egress = U16_MAX, .ingress = U16_MAX, .ttl = 255 },
 	  { 0x0fffffff, 0x6002fa08, 0xffffffff, 709551615, 999999999, U32_MAX, U32_MAX,
 	    U32_MAX } },
@@ -245,8 +246,10 @@ static const struct util_case {
 	/* a burst that the device took at once */
 	{ 300000, 437500, 2000000 },
 	{ 1000300000, 437500, 0 },
+	/* two hours at 60 % */
+	{ 7201000300000, 5400000437500, 600000 },
 	/* a counter that went back, and a clock */
-	{ 2000300000, 0, U32_MAX - 1 },
+	{ 7202000300000, 0, U32_MAX - 1 },
 	{ 0, 0, 0 },
 };
 

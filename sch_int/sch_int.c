@@ -230,17 +230,17 @@ static noinline u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
 	return hop_ring_held_bytes(&q->ring, now_ns, &bql);
 }
 
-/* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
-static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_buff *skb,
-					   struct int_hdr *h, enum sint_carrier carrier,
-					   __sum16 *check, u32 pkts,
+/*
+ * Add what the qdisc does not see: packets in the driver's ring, and those of the port's other
+ * qdiscs. Return: bytes in the ring
+ */
+static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 					   struct sint_hop_moment *moment)
 {
-	const u8 type = h->type;
+	u64 ring_bytes = 0;
 
 	if (unlikely(q->params.has_ring)) {
-		const u64 ring_bytes = sint_ring_bytes(q, moment->now_ns);
-
+		ring_bytes = sint_ring_bytes(q, moment->now_ns);
 		moment->tx_bytes -= ring_bytes;
 		moment->queue_bytes += ring_bytes;
 	}
@@ -250,10 +250,31 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 	}
 	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
 		q->stats.longest_queue_bytes = moment->queue_bytes;
-	if (unlikely(q->params.hop.scale_q32)) {
-		moment->tx_bytes = sint_hop_scaled(moment->tx_bytes, q->params.hop.scale_q32);
-		moment->queue_bytes = sint_hop_scaled(moment->queue_bytes, q->params.hop.scale_q32);
-	}
+	return ring_bytes;
+}
+
+/* With `speed`, receivers take the port for one of that speed. */
+static __always_inline void sint_scale(const struct sint_sched_data *q,
+				       struct sint_hop_moment *moment)
+{
+	const u64 scale_q32 = q->params.hop.scale_q32;
+
+	if (likely(!scale_q32))
+		return;
+	moment->tx_bytes = sint_hop_scaled(moment->tx_bytes, scale_q32);
+	moment->queue_bytes = sint_hop_scaled(moment->queue_bytes, scale_q32);
+}
+
+/* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
+static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_buff *skb,
+					   struct int_hdr *h, enum sint_carrier carrier,
+					   __sum16 *check, u32 pkts,
+					   struct sint_hop_moment *moment)
+{
+	const u8 type = h->type;
+
+	sint_look_below(q, moment);
+	sint_scale(q, moment);
 	if (unlikely(!sint_write_stamp(q, skb, h, carrier, check, moment)))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
@@ -360,54 +381,69 @@ static __always_inline struct sk_buff *int_stamp(struct sint_sched_data *q, stru
 	return dscp == marks->dscp_data ? sint_stamp_any(q, skb, pkts, tx_bytes) : skb;
 }
 
-/* Observe the port for a packet of another format. */
-static void sint_observe(struct sint_sched_data *q, struct sk_buff *skb, const struct sint_ip *ip,
-			 u32 pkts, u64 tx_bytes, struct sint_node *n)
+/* Return: the port's queue for a packet that has waited so long */
+static u64 sint_foreign_queue_bytes(const struct sint_sched_data *q, u64 waited_ns)
 {
-	const u64 now_ns = ktime_get_ns();
-	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
-	struct sint_hop_moment moment = {
-		.now_ns = now_ns,
-		.tx_bytes = tx_bytes,
-		.queue_bytes = sint_queue_bytes(q, skb, pkts, now_ns),
-	};
-	const u64 ring_bytes = q->params.has_ring ? sint_ring_bytes(q, now_ns) : 0;
+	if (q->params.sojourn && waited_ns != HOP_MARK_UNKNOWN_NS)
+		return sint_hop_waited_bytes(&q->params.hop, waited_ns);
+	return sint_backlog_bytes(q->sch, &q->params);
+}
+
+/*
+ * Observe the port for a packet of another format, which has waited @waited_ns or
+ * HOP_MARK_UNKNOWN_NS. IFA and the record in IOAM report the port's speed, so their counter and
+ * queue are scaled to it; the other fields are as measured.
+ */
+static void sint_observe(struct sint_sched_data *q, const struct sk_buff *skb,
+			 const struct sint_ip *ip, unsigned int format, u64 waited_ns,
+			 struct sint_hop_moment *moment, struct sint_node *n)
+{
+	const u64 ring_bytes = sint_look_below(q, moment);
 	struct int_record record;
 
-	moment.tx_bytes -= ring_bytes;
-	moment.queue_bytes += ring_bytes;
-	if (unlikely(q->sent.port)) {
-		moment.tx_bytes += sint_others_bytes(q, now_ns);
-		moment.queue_bytes += sint_others_backlog_bytes(q);
-	}
-	if (unlikely(moment.queue_bytes > q->stats.longest_queue_bytes))
-		q->stats.longest_queue_bytes = moment.queue_bytes;
-	record = sint_hop_record(&q->params.hop, &moment);
 	*n = (struct sint_node) {
-		.now_ns = now_ns,
+		.now_ns = moment->now_ns,
 		.real_ns = ktime_get_real_ns(),
 		.waited_ns = (waited_ns != HOP_MARK_UNKNOWN_NS ? waited_ns : 0) +
 			     hop_ring_wait_ns(&q->ring, ring_bytes),
-		.tx_bytes = moment.tx_bytes,
-		.queue_bytes = moment.queue_bytes,
+		.queue_bytes = moment->queue_bytes,
 		.id = q->params.foreign.node_id,
 		.mbit_ps = int_speeds[q->params.hop.code].mbit_ps,
 		.schema = q->params.foreign.schema,
-		.record = int_pack(&record),
 		.egress = q->params.hop.port_id,
 		.ingress = skb->skb_iif,
 		.ttl = ip->ttl,
 	};
+	if (format == TC_INT_FORMAT_INTMD)
+		n->util_ppm = sint_util_ppm(&q->util, n->now_ns, moment->tx_bytes,
+					    q->params.rate_bytes_ps);
+	sint_scale(q, moment);
+	n->scaled_queue_bytes = moment->queue_bytes;
+	n->scaled_tx_bytes = moment->tx_bytes;
+	record = sint_hop_record(&q->params.hop, moment);
+	n->record = int_pack(&record);
+}
+
+static void sint_count_foreign(struct sint_sched_data *q, const struct sk_buff *skb, u32 pkts,
+			       unsigned int format, u64 waited_ns)
+{
+	q->stats.format_pkts[format] += pkts;
+	/* A probe may also have our own header, and is counted for that. */
+	if (q->params.sojourn && waited_ns == HOP_MARK_UNKNOWN_NS &&
+	    sint_lacks(skb, &q->params.marks))
+		q->stats.untimed_pkts += pkts;
 }
 
 /* Write this hop's data into a packet with telemetry of another format. */
 static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
 			       u64 tx_bytes)
 {
+	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 	const unsigned int before_bytes = skb->len;
 	unsigned int format, why;
 	struct sint_node node;
 	struct sint_ip ip;
+	u64 waited_ns;
 
 	if (!sint_ip_read(skb, &ip))
 		return;
@@ -415,17 +451,17 @@ static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u
 	if (format == TC_INT_FORMATS)
 		return;
 	ip.mtu_bytes = READ_ONCE(qdisc_dev(q->sch)->mtu);
-	sint_observe(q, skb, &ip, pkts, tx_bytes, &node);
-	if (format == TC_INT_FORMAT_INTMD)
-		node.util_ppm = sint_util_ppm(&q->util, node.now_ns, node.tx_bytes,
-					      q->params.rate_bytes_ps);
+	moment.now_ns = ktime_get_ns();
+	waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, moment.now_ns);
+	moment.queue_bytes = sint_foreign_queue_bytes(q, waited_ns);
+	sint_observe(q, skb, &ip, format, waited_ns, &moment, &node);
 	why = sint_foreign_write(skb, &ip, format, &node);
 	if (why == SINT_NO_FORMAT)
 		return;
 	if (why)
 		q->stats.refused_pkts[why - 1] += pkts;
 	else
-		q->stats.format_pkts[format] += pkts;
+		sint_count_foreign(q, skb, pkts, format, waited_ns);
 	hop_port_count(&q->sent, skb->len - before_bytes);
 }
 
@@ -739,6 +775,7 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	q->speed.changed = sint_follow_speed;
 	q->sch = sch;
 	q->sent.sch = sch;
+	q->util.since_ns = ktime_get_ns();
 	sint_defaults(&q->config);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)

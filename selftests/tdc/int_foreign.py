@@ -14,6 +14,7 @@ from frames import ETH_P_IPV6, HOPOPTS, TCP, UDP, checksum, expect, flood, frame
 IFA, DSCP_INTMD, NODE, OWN_PORT, TTL = 253, 9, 0x12345, 0x4567, 64
 SCHEMA = 0x494e54
 OPTIONS = f"int rate 10mbit port_id {OWN_PORT} formats ifa,ioam,intmd node_id {NODE} dscp_intmd {DSCP_INTMD}"
+TAKEN_FOR_MORE = OPTIONS.replace("rate 10mbit", "rate 5mbit speed 10mbit")
 ROOT = f"root handle 10: {OPTIONS}"
 IFA_C, IFA_MF, IFA_TS = 1, 0x10, 8
 HPCC, ALL = 0xd500, 0xff81
@@ -265,7 +266,7 @@ def ioam_left_alone(wire):
     data = trace()
     rows = [("other_node", trace_frame(node=NODE + 1)), ("malformed", trace_frame(kind=0xfa0402)),
             ("malformed", trace_frame(kind=0xf80002))]
-    rows += [("other_node", frame(*frames.ipv6(b"", HOPOPTS, bytes((UDP, 0, 1, 4, 0, 0, 0, 0)))))]
+    rows += [(None, frame(*frames.ipv6(b"", HOPOPTS, bytes((UDP, 0, 1, 4, 0, 0, 0, 0)))))]
     rows += [("malformed", frame(*frames.ipv6(b"", HOPOPTS, data[:n]))) for n in range(len(data))]
     left_alone(wire, rows)
 
@@ -330,9 +331,9 @@ def behind_a_stock_router(wire):
         sh("ip netns del r")
 
 
-def delay_in_the_qdisc(wire):
+def delay_in_the_qdisc(wire, options=OPTIONS, scale=1):
     """Of 20 frames below a shaper, each waits a ms longer, and leaves one less behind."""
-    wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb", f"parent 1:1 handle 10: {OPTIONS}")
+    wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb", f"parent 1:1 handle 10: {options}")
     body = ifa(stack=b"")
     data = frame(*ip(4, body + bytes(1000 - 34 - len(body)), IFA))
     for _ in range(20):
@@ -343,8 +344,24 @@ def delay_in_the_qdisc(wire):
     hops = [struct.unpack_from("!IIHHIIIII", d, at) for d in got]
     waited = [h[5] for h in hops]
     expect([b - a for a, b in zip(waited[1:], waited[2:])], [10**6] * 18, "residence")
-    expect([h[7] for h in hops], [(19 - n) * 1000 if n else 0 for n in range(20)], "queue")
-    expect([h[6] for h in hops], [n * 1032 for n in range(20)], "bytes sent")
+    expect([h[7] for h in hops], [(19 - n) * 1000 * scale if n else 0 for n in range(20)], "queue")
+    expect([h[6] for h in hops], [n * 1032 * scale for n in range(20)], "bytes sent")
+    wire.empty()
+
+
+def numbers_of_the_speed(wire):
+    """IFA reports a speed: a port of 5 Mbit/s that is taken for one of 10 has twice the bytes. The delay stays."""
+    delay_in_the_qdisc(wire, TAKEN_FOR_MORE, 2)
+
+
+def bytes_of_the_rate(wire):
+    """INT-MD reports no speed: its bytes are as they are."""
+    wire.qdisc("root handle 1: tbf rate 8mbit burst 1100 limit 100mb", f"parent 1:1 handle 10: {TAKEN_FOR_MORE}")
+    for _ in range(3):
+        wire.put(md_frame(4, TCP, intmd(bitmap=0x1000, words=1) + bytes(900)))
+    queues = [struct.unpack_from("!I", d, 34 + 20 + 16)[0] & 0xffffff for d in wire.arrived()]
+    expect(queues[1:], [queues[1], 0], "queues in INT-MD")
+    assert 950 < queues[1] < 1050, queues
     wire.empty()
 
 
@@ -365,4 +382,4 @@ def off_by_default(wire):
 
 
 CHECKS = (ifa_grows, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, intmd_in_probes, ioam_is_complete, ioam_left_alone,
-          behind_a_stock_router, delay_in_the_qdisc, clones_grow_apart, off_by_default)
+          behind_a_stock_router, delay_in_the_qdisc, numbers_of_the_speed, bytes_of_the_rate, clones_grow_apart, off_by_default)

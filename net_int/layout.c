@@ -120,6 +120,16 @@ static int count_of(struct genl_info *info, int attribute, size_t size, unsigned
 	return nla_len(attr) / size;
 }
 
+/* Reserved bytes may mean something to a later kernel, so nobody may fill them yet. */
+static bool fills_reserved(const struct int_layout *l)
+{
+	u32 i, pad = l->pad;
+
+	for (i = 0; i < INT_LAYOUT_FIELDS; i++)
+		pad |= l->field[i].pad;
+	return pad;
+}
+
 static int read_layouts(struct genl_info *info, struct nint_table *t, struct tlm_layout *layout)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_LAYOUTS];
@@ -132,6 +142,8 @@ static int read_layouts(struct genl_info *info, struct nint_table *t, struct tlm
 		memcpy(&l, nla_data(attr) + i * sizeof(l), sizeof(l));
 		if (l.flags & ~INT_LAYOUT_F_ALL)
 			return refuse(info, attr, "unknown flag");
+		if (fills_reserved(&l))
+			return refuse(info, attr, "a reserved byte is not 0");
 		layout_of(&layout[i], &l);
 		fault = tlm_check(&layout[i], &field);
 		if (fault)

@@ -15,7 +15,8 @@
  * Deviations:
  * - T, the base RTT, is measured: see struct hpccpp_least.
  * - If the line rate is not known, the rate of the path's slowest port is used. The peer reports it
- *   and may lie: a round can raise it to at most HPCCPP_GROWTH_MAX times W / T.
+ *   and may lie: a round can raise it to at most HPCCPP_GROWTH_MAX times W / T. A receiver that
+ *   sends only U does not report it: see hpccpp_next_bytes_ps().
  * - The draft does not define a reaction to loss: W is halved, once per window.
  * - All flows of the host share the line. If flows start to one peer, each within T of the previous
  *   one, the k-th one has a first window of W_init / k: no answer could report the other flows in
@@ -256,6 +257,27 @@ static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_
 	return min(path_bytes_ps, max(most_bytes_ps, believed_bytes_ps));
 }
 
+/**
+ * hpccpp_next_bytes_ps() - choose a higher rate, if nothing tells the line rate
+ * @v: state of the algorithm, after an answer with U
+ * @p: its parameters, of the rate that was chosen before
+ *
+ * A round in which the flow used its maximum window without filling the path doubles the rate, as
+ * in slow start. With U of at least eta it stays.
+ *
+ * Return: bytes/s, twice W / T; 0: the rate is to stay.
+ */
+static inline u64 hpccpp_next_bytes_ps(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u32 wnd_bytes = hpcc_wnd_bytes(v);
+
+	if (v->u >= p->eta || wnd_bytes < p->wnd_max_bytes)
+		return 0;
+	/* 2^32 * 10^9 * 2 < 2^63 */
+	return min_t(u64, div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S * 2, p->t_ns),
+		     (u64)HPCCPP_RATE_MAX_MBIT * HPCCPP_BYTES_PER_MBIT);
+}
+
 /* Processes an answer that does not have all records of the path. */
 static inline enum hpcc_received hpccpp_receive_part(struct hpcc_vars *v,
 						     const struct hpcc_params *p,
@@ -306,7 +328,7 @@ static inline enum hpcc_received hpccpp_receive(struct hpcc_vars *v, const struc
 
 /**
  * struct hpccpp_blind - round trips whose answers the algorithm could not use
- * @rounds: number of consecutive round trips with only such answers
+ * @rounds: number of round trips with such answers since one could be used
  * @counted: the current round trip is included in @rounds; cleared when it ends
  * @measured: at least one answer could be used so far
  */
@@ -323,17 +345,18 @@ struct hpccpp_blind {
  *
  * Answers cannot be used without records, with a port of unknown speed, or if they are from another
  * path than the stored ones. The first answer after an idle time cannot be used either, but it does
- * not count, because the next one can.
+ * not count, because the next one can. One that says the same as the one before neither counts nor
+ * proves that the others can be used: every second one may be absurd.
  *
  * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, or HPCCPP_BLIND_ROUNDS_NEW on a new path.
  */
 static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received)
 {
-	if (likely(received == HPCC_RECEIVED_NEW || received == HPCC_RECEIVED_SAME)) {
+	if (likely(received == HPCC_RECEIVED_NEW)) {
 		*b = (struct hpccpp_blind){ .counted = true, .measured = true };
 		return false;
 	}
-	if (received != HPCC_RECEIVED_FIRST) {
+	if (received != HPCC_RECEIVED_FIRST && received != HPCC_RECEIVED_SAME) {
 		b->rounds += !b->counted;
 		b->counted = true;
 	}

@@ -964,6 +964,35 @@ static void believe_test(struct kunit *test)
 			    4294967295000000ULL * 64, "no overflow");
 }
 
+/* The maximum window is a BDP; u_x1000 is U. */
+static const struct next_case {
+	const char *what;
+	u32 u_x1000, wnd_bytes, t_ns;
+	u64 want_bytes_ps;
+} next_cases[] = {
+	{ "the path has room", 500, BDP_BYTES, 10000, 2ULL * BDP_BYTES * 100000 },
+	{ "just so", 949, BDP_BYTES, 10000, 2ULL * BDP_BYTES * 100000 },
+	{ "it is full", 951, BDP_BYTES, 10000, 0 },
+	{ "the window is not the largest", 500, BDP_BYTES - 1, 10000, 0 },
+	{ "1.6 Tbit/s at most", 500, BDP_BYTES, 1000, 200000000000ULL },
+};
+
+static void next_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(next_cases); i++) {
+		const struct next_case *c = &next_cases[i];
+		struct hpcc_params p = { .eta = HPCC_U_ONE / 100 * 95, .t_ns = c->t_ns,
+					 .wnd_max_bytes = BDP_BYTES };
+		struct hpcc_vars v = { .u = HPCC_U_ONE / 1000 * c->u_x1000,
+				       .wnd = (u64)c->wnd_bytes << HPCC_WND_SHIFT };
+
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_next_bytes_ps(&v, &p), c->want_bytes_ps, "%s",
+				    c->what);
+	}
+}
+
 /*
  * Four consecutive rounds. ETA is 0.95, so a move needs U of at least 0.855; half of a BDP is
  * 62500.
@@ -1091,14 +1120,22 @@ static void blind_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_FIRST), 100, "after silences");
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_NEW), 100, "measured");
 	KUNIT_EXPECT_EQ(test, rounds_to_reno(&b, HPCC_RECEIVED_NOTHING), HPCCPP_BLIND_ROUNDS_MAX);
-	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_RECEIVED_SAME),
+	KUNIT_EXPECT_FALSE_MSG(test, hpccpp_is_blind(&b, HPCC_RECEIVED_NEW),
 			       "in the same round trip");
+	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_SAME), 100, "nothing new");
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_PATH), HPCCPP_BLIND_ROUNDS_MAX,
 			    "never the same path");
+	b = (struct hpccpp_blind){};
+	for (n = 1; n < HPCCPP_BLIND_ROUNDS_NEW; n++) {
+		KUNIT_EXPECT_FALSE(test, round_of(&b, HPCC_RECEIVED_NOTHING));
+		KUNIT_EXPECT_FALSE(test, round_of(&b, HPCC_RECEIVED_SAME));
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, round_of(&b, HPCC_RECEIVED_NOTHING), "every second one absurd");
 }
 
 static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(blind_test),
+	KUNIT_CASE(next_test),
 	KUNIT_CASE(measure_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(far_test),

@@ -759,6 +759,19 @@ static noinline void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, b
 	hpccpp_forget_seen(law);
 }
 
+/* Only a flow that its window limits shows what the path takes. */
+static noinline void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *law)
+{
+	u64 bytes_ps;
+
+	if (READ_ONCE(law->net->config.rate_mbit) || hop_speed_bytes_ps(law->speed) ||
+	    law->v.path_mbit || !tcp_sk(sk)->is_cwnd_limited)
+		return;
+	bytes_ps = hpccpp_next_bytes_ps(&law->v, &law->p);
+	if (bytes_ps > law->path_bytes_ps)
+		hpccpp_believe_path(law, bytes_ps, true);
+}
+
 /* For an answer that is the first from a path, or does not have all records. */
 static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
 					 enum hpcc_received received)
@@ -798,6 +811,8 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
 	if (unlikely(bytes_ps != law->path_bytes_ps) && a->kind == INT_ANSWER_RECORDS)
 		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
+	if (unlikely(a->kind == INT_ANSWER_RATIO) && hpccpp_is_round(law, received, update_seq))
+		hpccpp_try_rate(sk, law);
 	if (unlikely(READ_ONCE(law->net->move)) && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, hpccpp_is_round(law, received, update_seq));
 	return received;

@@ -172,6 +172,23 @@ static void lie_test(struct kunit *test)
 	}
 }
 
+/* Answers 20 T apart, and a hop that sends less than a unit of its counter each time. */
+static void coarse_test(struct kunit *test)
+{
+	struct tlm_record r = record(TX, 1000, 0, 0);
+	struct tlm_load load;
+	u32 n;
+
+	start();
+	for (n = 0; n < 100; n++) {
+		answer(&load, r, n * 2000, 100, 5000);
+		r.ts_ns = (r.ts_ns + 20ULL * T_NS) & (r.ts_period_ns - 1);
+		r.tx_bytes += n % (TLM_FROZEN_ANSWERS / 2) ? 0 : 2048;
+	}
+	KUNIT_EXPECT_EQ(test, vars.hop[0].source, TLM_SOURCE_TX);
+	KUNIT_EXPECT_EQ(test, vars.implausible, 0);
+}
+
 /* A single step of the clock costs one answer; the counter goes on. */
 static void step_test(struct kunit *test)
 {
@@ -353,6 +370,7 @@ static struct kunit_case tlm_law_cases[] = {
 	KUNIT_CASE(share_test),
 	KUNIT_CASE(pair_test),
 	KUNIT_CASE(lie_test),
+	KUNIT_CASE(coarse_test),
 	KUNIT_CASE(step_test),
 	KUNIT_CASE(refresh_test),
 	KUNIT_CASE(unproven_test),

@@ -28,6 +28,12 @@
 #define NINT_INTMD_NODE_BYTES	24U
 #define NINT_IFA_NODE_BYTES	32U
 
+/*
+ * A sender that has asked with too little room makes room for one hop more each round trip. After
+ * so many answers without it cannot, and a hop that is not seen may be the bottleneck.
+ */
+#define NINT_TLM_FULL_MAX	64U
+
 /* IFA's headers without metadata. */
 #define NINT_IFA_BYTES		(IFA_HDR_BYTES + IFA_MD_BYTES)
 
@@ -54,6 +60,9 @@ enum nint_format {
  * @u: U, as filtered, in 2^-HPCC_U_SHIFT; 0: no measurement yet
  * @generation: number of the table that @path was read by; 0: none yet
  * @trust_idle: that table's trust in empty queues
+ * @full: number of answers in a row about packets without room for all hops, and with the same room
+ * @full_hops: number of hops that these had room for
+ * @elsewhere: the latest records were those of other hops than the ones before
  * @none: the latest records gave no measurement
  */
 struct nint_tlm {
@@ -61,7 +70,10 @@ struct nint_tlm {
 	struct tlm_path path;
 	u32 u;
 	u32 generation;
+	u8 full;
+	u8 full_hops;
 	bool trust_idle;
+	bool elsewhere;
 	bool none;
 };
 
@@ -71,12 +83,16 @@ struct nint_tlm {
  * @NINT_TLM_NO_LAYOUT: no hop can be used, and one had no layout or no known speed
  * @NINT_TLM_USELESS: no hop can be used, since their values were implausible or stood still
  * @NINT_TLM_CONTRADICTED: the RTT contradicts the reported queues, for good
+ * @NINT_TLM_NO_ROOM: the path has more hops than the format has room for
+ * @NINT_TLM_PATHS: packets take another path each time
  */
 enum nint_tlm_news {
 	NINT_TLM_USED,
 	NINT_TLM_NO_LAYOUT,
 	NINT_TLM_USELESS,
 	NINT_TLM_CONTRADICTED,
+	NINT_TLM_NO_ROOM,
+	NINT_TLM_PATHS,
 };
 
 /**
@@ -116,6 +132,16 @@ static inline void nint_tlm_filter(struct nint_tlm *t, u32 u, u32 tau_ns, u32 t_
 	const s64 step = ((s64)u - t->u) * min(tau_ns, t_ns);
 
 	t->u = t->u ? t->u + (s32)div_s64(step, t_ns) : u;
+}
+
+/* Returns true if the sender cannot make room for all hops. */
+static inline bool nint_tlm_is_full(struct nint_tlm *t)
+{
+	if (!t->path.full || t->path.hops != t->full_hops)
+		t->full = 0;
+	t->full_hops = t->path.hops;
+	t->full += t->path.full && t->full < NINT_TLM_FULL_MAX;
+	return t->full == NINT_TLM_FULL_MAX;
 }
 
 static inline enum nint_tlm_news nint_tlm_why(const struct nint_tlm *t)
@@ -199,14 +225,21 @@ static inline enum nint_tlm_news nint_tlm_update(struct nint_tlm *t, struct nint
 	};
 	struct tlm_load load;
 	enum hpcc_received received = tlm_receive(&t->v, &p, &t->path, s, &load);
+	const bool was_elsewhere = t->elsewhere, is_full = nint_tlm_is_full(t);
 	bool is_new = received == HPCC_RECEIVED_NEW;
 
+	t->elsewhere = received == HPCC_RECEIVED_PATH;
 	/* Records that are from another path each time are of no use either. */
-	t->none = received == HPCC_RECEIVED_NOTHING || received == HPCC_RECEIVED_PATH;
+	t->none = received == HPCC_RECEIVED_NOTHING || t->elsewhere || is_full;
 	if (is_new)
 		nint_tlm_filter(t, load.u, load.tau_ns, r->p.t_ns);
 	nint_tlm_reply(t, r, h, s->now_ns, is_new, reply);
-	return received == HPCC_RECEIVED_NOTHING ? nint_tlm_why(t) : NINT_TLM_USED;
+	if (received == HPCC_RECEIVED_NOTHING)
+		return nint_tlm_why(t);
+	if (is_full)
+		return NINT_TLM_NO_ROOM;
+	/* A path that has changed once has not the next time. */
+	return t->elsewhere && was_elsewhere ? NINT_TLM_PATHS : NINT_TLM_USED;
 }
 
 #endif /* HOPCC_NET_INT_INT_TLM_H */

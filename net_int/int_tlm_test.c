@@ -140,6 +140,38 @@ static void path_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, o.reply.none);
 	step(&o, 0);
 	KUNIT_EXPECT_EQ(test, o.reply.kind, INT_ANSWER_RATIO);
+	o.t.path.path_id++;
+	KUNIT_EXPECT_EQ_MSG(test, step(&o, 0), NINT_TLM_USED, "it has changed once more");
+	o.t.path.path_id++;
+	KUNIT_EXPECT_EQ_MSG(test, step(&o, 0), NINT_TLM_PATHS, "and again");
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
+}
+
+/* A sender that cannot make room for all hops becomes Reno; one that can has time to. */
+static void no_room_test(struct kunit *test)
+{
+	static struct one o;
+	u32 i;
+
+	start(&o);
+	o.t.path.full = true;
+	for (i = 1; i < NINT_TLM_FULL_MAX; i++)
+		KUNIT_EXPECT_EQ(test, step(&o, 0), NINT_TLM_USED);
+	KUNIT_EXPECT_EQ_MSG(test, o.reply.hops, 2, "room for one more is asked for");
+	KUNIT_EXPECT_GE_MSG(test, o.reply.wnd, o.r.p.eta, "and the window must not grow");
+	o.t.path.full = false;
+	KUNIT_EXPECT_EQ(test, step(&o, 0), NINT_TLM_USED);
+	o.t.path.full = true;
+	for (i = 1; i < 2 * NINT_TLM_FULL_MAX; i++) {
+		o.t.path.hops = 1 + i * 2 / NINT_TLM_FULL_MAX;
+		step(&o, 0);
+	}
+	KUNIT_EXPECT_FALSE_MSG(test, o.reply.none, "room for one hop more now and then");
+	for (i = 1; i < NINT_TLM_FULL_MAX; i++)
+		step(&o, 0);
+	for (i = 0; i < 300; i++)
+		KUNIT_EXPECT_EQ(test, step(&o, 0), NINT_TLM_NO_ROOM);
+	KUNIT_EXPECT_TRUE(test, o.reply.none);
 }
 
 /* A hop of our own on the same path: the larger U counts, and a speed that is not known holds. */
@@ -232,6 +264,7 @@ static struct kunit_case int_tlm_cases[] = {
 	KUNIT_CASE(unknown_test),
 	KUNIT_CASE(guard_test),
 	KUNIT_CASE(path_test),
+	KUNIT_CASE(no_room_test),
 	KUNIT_CASE(mixed_test),
 	KUNIT_CASE(table_test),
 	KUNIT_CASE(room_test),

@@ -17,13 +17,11 @@
  * which replies that it does not know the protocol. A malformed control packet is left to TCP, for
  * which it is old data.
  *
- * Probes may collect telemetry in the formats of other vendors, too: wrap.c at the sender, tlm.c
- * and layout.c at the receiver.
+ * Probes and data may collect telemetry in the formats of other vendors, too (6.1.1 to 6.1.3):
+ * wrap.c and source.c at the sender, strip.c, tlm.c and layout.c at the receiver.
  *
- * Not implemented:
- * - 6.1.1 to 6.1.3: IFA, IOAM and P4 INT on data.
- * - Path MTU discovery with `encap udp`: ICMP errors quote UDP, and are not passed to TCP. The
- *   option is for fabrics, where the MTU is known.
+ * Not implemented: path MTU discovery with `encap udp`. ICMP errors quote UDP, and are not passed
+ * to TCP. The option is for fabrics, where the MTU is known.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -91,6 +89,8 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_TLM_NO_LAYOUT] = "tlm_no_layout",
 	[INT_COUNT_TLM_USELESS] = "tlm_useless",
 	[INT_COUNT_TLM_CONTRADICTED] = "tlm_contradicted",
+	[INT_COUNT_TLM_NO_ROOM] = "tlm_no_room",
+	[INT_COUNT_TLM_PATHS] = "tlm_paths",
 	[INT_COUNT_TLM_IMPLAUSIBLE] = "tlm_implausible",
 	[INT_COUNT_BAD_IFA + IFA_BAD_TRUNCATED] = "bad_ifa_truncated",
 	[INT_COUNT_BAD_IFA + IFA_BAD_VERSION] = "bad_ifa_version",

@@ -101,6 +101,8 @@ enum nint_reverse {
  * @INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
  * @INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
  * @INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
+ * @INT_COUNT_TLM_NO_ROOM: the same: the path has more hops than the format has room for
+ * @INT_COUNT_TLM_PATHS: the same: packets take another path each time
  * @INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
  * @INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
  * @INT_COUNT_BAD_IFA_LAST: last counter of INT_COUNT_BAD_IFA
@@ -163,6 +165,8 @@ enum nint_count {
 	INT_COUNT_TLM_NO_LAYOUT,
 	INT_COUNT_TLM_USELESS,
 	INT_COUNT_TLM_CONTRADICTED,
+	INT_COUNT_TLM_NO_ROOM,
+	INT_COUNT_TLM_PATHS,
 	INT_COUNT_TLM_IMPLAUSIBLE,
 	INT_COUNT_BAD_IFA,
 	INT_COUNT_BAD_IFA_LAST = INT_COUNT_BAD_IFA + IFA_FAULTS - 1,

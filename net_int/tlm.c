@@ -115,12 +115,16 @@ bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const 
 
 static void count_news(const struct nint_net *in, enum nint_tlm_news news)
 {
-	if (news == NINT_TLM_NO_LAYOUT)
-		nint_count(in, INT_COUNT_TLM_NO_LAYOUT);
-	else if (news == NINT_TLM_USELESS)
-		nint_count(in, INT_COUNT_TLM_USELESS);
-	else if (news == NINT_TLM_CONTRADICTED)
-		nint_count(in, INT_COUNT_TLM_CONTRADICTED);
+	static const u8 counts[] = {
+		[NINT_TLM_NO_LAYOUT] = INT_COUNT_TLM_NO_LAYOUT,
+		[NINT_TLM_USELESS] = INT_COUNT_TLM_USELESS,
+		[NINT_TLM_CONTRADICTED] = INT_COUNT_TLM_CONTRADICTED,
+		[NINT_TLM_NO_ROOM] = INT_COUNT_TLM_NO_ROOM,
+		[NINT_TLM_PATHS] = INT_COUNT_TLM_PATHS,
+	};
+
+	if (news != NINT_TLM_USED)
+		nint_count(in, counts[news]);
 }
 
 /* The records that were just read into @f->foreign are those of a packet with data. */

@@ -7,15 +7,12 @@
 Needs root and nft; changes nothing outside its own network namespaces but the list of allowed
 congestion controls, for as long as it runs.
 """
-import array
 import contextlib
-import fcntl
 import itertools
 import json
 import os
 import re
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -27,7 +24,6 @@ from xcp_firewall import MASQUERADE, nft
 
 HOPSTAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopstat")
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Documentation")
-SIOCETHTOOL, ETHTOOL_GSET, ETHTOOL_SSET = 0x8946, 1, 2
 UDP_SEGMENT = 103
 ALLOWED = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 PORTS = "a-r r-a r-b b-r"
@@ -333,26 +329,14 @@ def see_speed():
     run("ip -n r tuntap add dev tap0 mode tap")
     run("ip -n r link set tap0 up")
     run("tc -n r qdisc add dev tap0 root int")
-    set_speed("r", "tap0", 7000)
+    hosts.set_speed("r", "tap0", 7000)
+    run("ip -n r link set tap0 down")
+    run("ip -n r link set tap0 up")
     found = [row for row in doctor("r", "--json")[1] if row["check"] == "speed"]
     tap.claim("a port whose speed has no code: speed", [row["where"] for row in found] == ["tap0"], f"{found}")
     obey("r", [found[0]["command"].partition(",")[0].replace("SPEED", "10gbit") if found else "true"])
     tap.equal("it is mended", [row for row in doctor("r", "--json")[1] if row["check"] == "speed"], [])
     run("ip -n r link del tap0")
-
-
-def set_speed(name, dev, mbit):
-    """ethtool -s DEV speed MBIT, and a change that the kernel announces."""
-    command = array.array("B", struct.pack("I", ETHTOOL_GSET) + bytes(40))
-    request = struct.pack("16sP", dev.encode(), command.buffer_info()[0])
-    with hosts.inside(name), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        fcntl.ioctl(sock, SIOCETHTOOL, request)
-        struct.pack_into("I", command, 0, ETHTOOL_SSET)
-        struct.pack_into("H", command, 12, mbit)
-        struct.pack_into("H", command, 28, 0)
-        fcntl.ioctl(sock, SIOCETHTOOL, request)
-    run(f"ip -n {name} link set {dev} down")
-    run(f"ip -n {name} link set {dev} up")
 
 
 def see_conntrack():

@@ -22,7 +22,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from tap import Tap  # noqa: F401 -- tests take it from here
 
 CLONE_NEWNET = 0x40000000
-SIOCETHTOOL, ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO = 0x8946, 0x17, 0x1f, 0x2c
+SIOCETHTOOL, ETHTOOL_GSET, ETHTOOL_SSET = 0x8946, 1, 2
+ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGRO = 0x17, 0x1f, 0x2c
 FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
 HOPSTAT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/hopstat/hopstat")
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -119,6 +120,20 @@ def offload(name, dev, command, on):
     with sock:
         fcntl.ioctl(sock, SIOCETHTOOL,
                     struct.pack("16sP16x", dev.encode(), ctypes.addressof(value)))
+
+
+def set_speed(name, dev, mbit):
+    """What `ethtool -s DEV speed MBIT` does; -1: unknown."""
+    command = ctypes.create_string_buffer(struct.pack("I", ETHTOOL_GSET), 44)
+    request = struct.pack("16sP16x", dev.encode(), ctypes.addressof(command))
+    with inside(name):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sock:
+        fcntl.ioctl(sock, SIOCETHTOOL, request)
+        struct.pack_into("I", command, 0, ETHTOOL_SSET)
+        struct.pack_into("H", command, 12, mbit & 0xffff)
+        struct.pack_into("H", command, 28, mbit >> 16 & 0xffff)
+        fcntl.ioctl(sock, SIOCETHTOOL, request)
 
 
 def counts(name, carrier="xcp"):

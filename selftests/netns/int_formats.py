@@ -9,6 +9,8 @@ own.
 The window follows the queue that the router reports; an application's own hop-by-hop options do not
 matter; without a usable report a connection is Reno.
 """
+import importlib.machinery
+import importlib.util
 import json
 import os
 import socket
@@ -159,14 +161,14 @@ INT_MD = f"layout int-md-hpcc\n    device {DEVICE} mask 0xffffffff\nwindow 20000
 IOAM_QUEUE = f"{LAYOUT}    device {DEVICE} mask 0x00ffffff\n"
 
 
-def switch_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0):
-    """Two streams. Return (exact, congestion controls, mean RTT, counts of a, of b)."""
-    pairs = [switch.connect(version, cc) for _ in range(2)]
+def switch_flow(switch, version=4, cc="hpccpp", total=MB, hidden_s=0, streams=2):
+    """Streams through the switch. Return (exact, congestion controls, mean RTT, counts of a, of b)."""
+    pairs = [switch.connect(version, cc) for _ in range(streams)]
     switch.hidden_s = hidden_s
     before, rtts = [counts(end) for end in "ab"], []
 
     def sample(received):
-        if is_steady(received, 2 * total):
+        if is_steady(received, streams * total):
             rtts.append(hosts.srtt_us(pairs[0][0]))
 
     start_s = time.monotonic()
@@ -220,6 +222,9 @@ def ifa(switch, reno):
         works(switch, name, version, "in_ifa", reno)
     lies(switch, "IFA", 4)
     doctor()
+    unsteady(switch)
+    tap.equal("IFA with a counter again", intlayout("b", "set", "-", table=IFA_COUNTER), (0, ""))
+    unknown_speed(switch)
     slow_clock(switch)
     wrapped(switch)
     malformed(switch, "IFA", 4, is_ifa, mangled)
@@ -249,6 +254,7 @@ def ioam_node(switch, reno):
     works(switch, "IOAM", 6, "in_ioam", reno)
     lies(switch, "IOAM", 6)
     malformed(switch, "IOAM", 6, is_ioam, mangled_ioam)
+    more_hops_than_ioam(switch)
     short_of_slots(switch, "IOAM", 6)
 
 
@@ -377,14 +383,61 @@ LIES = (
 NO_SPEED = ("of a port without a speed", "tlm_no_layout", 0, lambda v: {**v, "port": 9})
 
 
-def lies(switch, name, version, reports=LIES):
+def lies(switch, name, version, reports=LIES, total=MB // 2, streams=2):
     """A connection does not follow reports that are wrong."""
     for what, counter, hidden_s, lie in reports:
         switch.lie = lie
-        exact, names, _rtt, _a, b = switch_flow(switch, version, total=MB // 2, hidden_s=hidden_s)
+        exact, names, _rtt, _a, b = switch_flow(switch, version, total=total, hidden_s=hidden_s, streams=streams)
         tap.claim(f"IPv{version} {name} {what}: Reno, and counted by {counter}",
                   exact and names == ["hpccpp-reno"] and b[counter] > 0, f"{names}")
     switch.lie = None
+
+
+def every_second(change):
+    """Return a lie about every second packet."""
+    told = [0]
+
+    def lie(values):
+        told[0] += 1
+        return change(values) if told[0] % 2 else values
+    return lie
+
+
+def unsteady(switch):
+    """Some reports are right, but no two in a row can be compared."""
+    absurd = LIES[1][3]
+    lies(switch, "IFA", 4, [("with every second value absurd", "tlm_useless", 0, every_second(absurd))], streams=1)
+    table = IFA_COUNTER + f"port {DEVICE} {PORT + 1} {MBIT}\n"
+    tap.equal("a layout with two ports is accepted", intlayout("b", "set", "-", table=table), (0, ""))
+    lies(switch, "IFA", 4, [("of two paths by turns", "tlm_paths", 0,
+                             every_second(lambda v: {**v, "port": PORT + 1}))], streams=1)
+    tap.equal("hopstat doctor names them", hosts.findings("b", "telemetry")[-1:], ["tlm_paths"])
+
+
+def more_hops_than_ioam(switch):
+    """A trace has room for 12 hops in 255 bytes."""
+    switch.hops = 13
+    lies(switch, "IOAM over 13 hops,", 6, [("one of which is not seen", "tlm_no_room", 0, None)], total=4 * MB)
+    switch.hops = 1
+    tap.equal("hopstat doctor names it", "tlm_no_room" in hosts.findings("b", "telemetry"), True)
+
+
+def unknown_speed(switch):
+    """The sender's device reports no speed, and the receiver no records, only U."""
+    hosts.set_speed("a", "tap0", -1)
+    # The kernel announces a change of the carrier, not one of the speed.
+    for state in ("off", "on"):
+        run(f"ip -n a link set tap0 carrier {state}")
+        switch.run(1.2)
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 0)
+    delay_s, switch.delay_s = switch.delay_s, 0.005
+    total, start_s = 4 * MB, time.monotonic()
+    exact, names, rtt, _a, _b = switch_flow(switch, total=total)
+    share = used(range(2), total, start_s)
+    tap.claim("the sender's device reports no speed: HPCC++, and more than TCP's initial window a round trip",
+              exact and names == ["hpccpp"] and rtt < 20000 and share > 0.5, f"{share:.0%} {rtt:.0f} us")
+    switch.delay_s = delay_s
+    sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
 
 
 def doctor():
@@ -465,6 +518,26 @@ def tool():
     tap.equal("del removes all", (intlayout("b", "del"), intlayout("b", "show")), ((0, ""), (0, "")))
 
 
+def reserved():
+    """A table of a tool of a later version, which fills bytes that mean nothing yet."""
+    loader = importlib.machinery.SourceFileLoader("intlayout", TOOL)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("intlayout", loader))
+    loader.exec_module(module)
+    answers = []
+    with hosts.inside("b"):
+        whole = module.pack_layout(module.parse(LAYOUT, module.read_builtins())["layouts"][0])
+        for at in (None, 3, module.LAYOUT.size + 6, module.LAYOUT_BYTES - 5):
+            data = bytearray(whole)
+            if at is not None:
+                data[at] = 1
+            try:
+                module.call(module.SET, module.attribute(module.LAYOUTS, bytes(data)) + module.attribute(module.CHECK))
+                answers.append("")
+            except module.Mistake as mistake:
+                answers.append(str(mistake))
+    tap.equal("reserved bytes are refused", answers, [""] + 3 * ["a reserved byte is not 0"])
+
+
 def sticky():
     """An application's options, without other formats: probes are answered."""
     exact, _names, _rtt, a, b = flow(MB // 2, options=PADDING)
@@ -476,6 +549,7 @@ def sticky():
 
 build()
 tool()
+reserved()
 sticky()
 ioam()
 ioam_useless()

@@ -534,6 +534,7 @@ static inline void tlm_decode_opaque(struct tlm_record *r, const struct tlm_tabl
 	r->ts_res_ns = 1;
 	r->tx_bytes = (u64)own.tx_units << int_speeds[own.speed].unit_shift;
 	r->tx_period_bytes = (u64)(INT_TX_MASK + 1) << int_speeds[own.speed].unit_shift;
+	r->tx_refresh_ns = 0;
 	r->queue_bytes = own.qlen_units << int_speeds[own.speed].unit_shift;
 	r->has |= TLM_HAS(TLM_SPEED) | TLM_HAS(TLM_NS) | TLM_HAS(TLM_TX) | TLM_HAS(TLM_QUEUE);
 	r->bad = 0;

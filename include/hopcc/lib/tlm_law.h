@@ -19,8 +19,8 @@
  * - A value that cannot be true is not used: a clock that runs at less than half or more than twice
  *   the speed of ours, a rate above the port's speed. After TLM_FAULTS_MAX of them in a row a less
  *   precise source of the hop takes over; after the last one the hop is unknown.
- * - A counter or a clock that stands still for TLM_FROZEN_RTTS is not used any more, nor a queue
- *   that does not change in this time and TLM_FROZEN_ANSWERS although the flow reduces its rate.
+ * - A counter or a clock that stands still for TLM_FROZEN_RTTS and TLM_FROZEN_ANSWERS is not used
+ *   any more, nor a queue that does not change so long although the flow reduces its rate.
  * - An unknown hop is not saturated, and not idle either: the window grows by W_ai at most. The
  *   same holds for a hop with a queue only, until it has reported a queue for the first time. If no
  *   hop can be used, the congestion control falls back to Reno.
@@ -124,6 +124,7 @@ struct tlm_sample {
  * @steady: number of records in a row with that queue
  * @source: enum tlm_source that @u is computed from
  * @faults: number of implausible records in a row
+ * @still: number of records in a row whose counter or clock is that of the stored one
  * @out: BIT() of the sources that turned out to be useless
  * @queue_seen: the hop has reported a queue
  */
@@ -142,6 +143,7 @@ struct tlm_hop {
 	u16 steady;
 	u8 source;
 	u8 faults;
+	u8 still;
 	u8 out;
 	bool queue_seen;
 };
@@ -245,6 +247,7 @@ static inline void tlm_store(struct tlm_hop *h, const struct tlm_record *r, u64 
 	h->stored_ns = now_ns;
 	h->seen_ns = now_ns;
 	h->queue_bytes = r->queue_bytes;
+	h->still = 0;
 }
 
 static inline void tlm_start_hop(struct tlm_hop *h, const struct tlm_record *r, u64 now_ns)
@@ -320,7 +323,9 @@ static inline u32 tlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
 
 	h->seen_ns = now_ns;
 	if (!dt_ns || !bytes || dt_ns < (u64)r->ts_res_ns * TLM_TICKS_MIN) {
-		if (local_ns > tlm_frozen_ns(r, p))
+		/* A flow with few packets may send less than a unit of the counter in long. */
+		h->still += h->still < U8_MAX;
+		if (h->still >= TLM_FROZEN_ANSWERS && local_ns > tlm_frozen_ns(r, p))
 			tlm_drop_source(h, r, now_ns);
 		return 0;
 	}

@@ -29,6 +29,10 @@ TELEMETRY = (
      "intlayout show; intlayout set FILE"),
     ("tlm_contradicted", "the RTT is longer than the reported queues explain: a queue is not reported",
      "on each router: tc qdisc replace dev PORT root tbf rate RATE burst 20k limit 4m"),
+    ("tlm_no_room", "the path has more hops than int_format has room for",
+     "at the senders: sysctl net.hopcc.int_format=0, with qdisc int on the ports"),
+    ("tlm_paths", "packets of a connection take another path each time: a switch or a bond sprays them",
+     "let it choose the path by a hash of addresses and ports"),
 )
 
 # Packets that telemetry of other vendors' switches has cost: (counter, cause with its number, command).

@@ -121,6 +121,8 @@ static inline void nint_tlm_use_table(struct nint_tlm *t, u32 generation, bool t
 		return;
 	memset(&t->v, 0, sizeof(t->v));
 	t->u = 0;
+	t->full = 0;
+	t->elsewhere = false;
 	t->generation = generation;
 	t->trust_idle = trust_idle;
 }

@@ -330,7 +330,7 @@ static inline enum hpcc_received hpccpp_receive(struct hpcc_vars *v, const struc
  * struct hpccpp_blind - round trips whose answers the algorithm could not use
  * @rounds: number of round trips with such answers since one could be used
  * @counted: the current round trip is included in @rounds; cleared when it ends
- * @measured: at least one answer could be used so far
+ * @measured: records of known ports have arrived
  */
 struct hpccpp_blind {
 	u8 rounds;
@@ -345,8 +345,8 @@ struct hpccpp_blind {
  *
  * Answers cannot be used without records, with a port of unknown speed, or if they are from another
  * path than the stored ones. The first answer after an idle time cannot be used either, but it does
- * not count, because the next one can. One that says the same as the one before neither counts nor
- * proves that the others can be used: every second one may be absurd.
+ * not count, because the next one can. One that says the same as the one before does not prove that
+ * the others can be used, as every second one may be absurd; but records do arrive.
  *
  * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, or HPCCPP_BLIND_ROUNDS_NEW on a new path.
  */
@@ -356,6 +356,7 @@ static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received re
 		*b = (struct hpccpp_blind){ .counted = true, .measured = true };
 		return false;
 	}
+	b->measured |= received == HPCC_RECEIVED_SAME;
 	if (received != HPCC_RECEIVED_FIRST && received != HPCC_RECEIVED_SAME) {
 		b->rounds += !b->counted;
 		b->counted = true;

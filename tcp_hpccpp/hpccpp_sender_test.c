@@ -1126,7 +1126,7 @@ static void blind_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, rounds_to_reno(&b, HPCC_RECEIVED_PATH), HPCCPP_BLIND_ROUNDS_MAX,
 			    "never the same path");
 	b = (struct hpccpp_blind){};
-	for (n = 1; n < HPCCPP_BLIND_ROUNDS_NEW; n++) {
+	for (n = 1; n < HPCCPP_BLIND_ROUNDS_MAX; n++) {
 		KUNIT_EXPECT_FALSE(test, round_of(&b, HPCC_RECEIVED_NOTHING));
 		KUNIT_EXPECT_FALSE(test, round_of(&b, HPCC_RECEIVED_SAME));
 	}

@@ -97,6 +97,7 @@ struct hpccpp_seen {
  * @move: state of section 9.4
  * @blind: answers that could not be used
  * @hops_max: the longest path of any answer so far
+ * @rate_found: a loss has ended the search for a rate that nothing tells
  * @reno: the connection has fallen back to Reno
  * @fresh: no data was sent yet
  * @asked_seldom: int_ask.seldom of the last request
@@ -125,6 +126,7 @@ struct hpccpp_law {
 	struct hpccpp_move move;
 	struct hpccpp_blind blind;
 	u8 hops_max;
+	bool rate_found;
 	bool reno;
 	bool fresh;
 	bool asked_seldom;
@@ -759,17 +761,44 @@ static noinline void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, b
 	hpccpp_forget_seen(law);
 }
 
-/* Only a flow that its window limits shows what the path takes. */
+/* Returns true if nothing tells the rate of the line or of the path. */
+static bool hpccpp_lacks_rate(const struct hpccpp_law *law)
+{
+	return !READ_ONCE(law->net->config.rate_mbit) && !hop_speed_bytes_ps(law->speed) &&
+	       !law->v.path_mbit;
+}
+
+/*
+ * Only a flow that its window limits shows what the path takes. W grows to its new maximum in the
+ * next round, not after maxStage of them.
+ */
 static noinline void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *law)
 {
 	u64 bytes_ps;
 
-	if (READ_ONCE(law->net->config.rate_mbit) || hop_speed_bytes_ps(law->speed) ||
-	    law->v.path_mbit || !tcp_sk(sk)->is_cwnd_limited)
+	if (law->rate_found || !hpccpp_lacks_rate(law) || !tcp_sk(sk)->is_cwnd_limited)
 		return;
 	bytes_ps = hpccpp_next_bytes_ps(&law->v, &law->p);
-	if (bytes_ps > law->path_bytes_ps)
-		hpccpp_believe_path(law, bytes_ps, true);
+	if (bytes_ps <= law->path_bytes_ps)
+		return;
+	hpccpp_believe_path(law, bytes_ps, true);
+	law->v.inc_stage = law->p.max_stage;
+}
+
+/*
+ * A loss ends the search for the rate, as it ends slow start: U does not show what limits the flow.
+ * W may be what it was, and no more.
+ */
+static void hpccpp_end_search(struct hpccpp_law *law)
+{
+	const u64 wnd_bytes = hpcc_wnd_bytes(&law->v);
+
+	if (law->rate_found || !law->path_bytes_ps || !hpccpp_lacks_rate(law))
+		return;
+	law->rate_found = true;
+	law->path_bytes_ps = min(law->path_bytes_ps,
+				 div_u64(wnd_bytes * HPCCPP_NS_PER_S, law->p.t_ns));
+	hpccpp_forget_seen(law);
 }
 
 /* For an answer that is the first from a path, or does not have all records. */
@@ -809,7 +838,8 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	if (unlikely(received > HPCC_RECEIVED_SAME || a->kind != INT_ANSWER_RECORDS))
 		hpccpp_look_at_path(sk, law, received);
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
-	if (unlikely(bytes_ps != law->path_bytes_ps) && a->kind == INT_ANSWER_RECORDS)
+	if (unlikely(bytes_ps != law->path_bytes_ps) && a->kind == INT_ANSWER_RECORDS &&
+	    received != HPCC_RECEIVED_NOTHING)
 		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
 	if (unlikely(a->kind == INT_ANSWER_RATIO) && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
@@ -919,6 +949,7 @@ static void hpccpp_set_state(struct sock *sk, u8 new_state)
 		return;
 	if (!law->reno) {
 		law->undo_wnd = law->v.wnd;
+		hpccpp_end_search(law);
 		hpcc_halve(&law->v);
 	}
 	/* For TCP_CA_Loss the stack has already set the window. */
@@ -937,6 +968,7 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 		law->v.wnd = law->undo_wnd;
 		law->v.wnd_ref = law->undo_wnd;
 		law->undo_wnd = 0;
+		law->rate_found = false;
 		hpccpp_bound(&law->v, &law->p);
 	}
 	return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);

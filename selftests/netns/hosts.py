@@ -258,6 +258,11 @@ def srtt_us(sock):
     return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0]
 
 
+def cwnd_of(sock):
+    """Return TCP's congestion window, packets."""
+    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]
+
+
 def cc_of(sock):
     """Return the name of a socket's congestion control."""
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()

@@ -225,6 +225,7 @@ def ifa(switch, reno):
     unsteady(switch)
     tap.equal("IFA with a counter again", intlayout("b", "set", "-", table=IFA_COUNTER), (0, ""))
     unknown_speed(switch)
+    tap.equal("IFA with a counter once more", intlayout("b", "set", "-", table=IFA_COUNTER), (0, ""))
     slow_clock(switch)
     wrapped(switch)
     malformed(switch, "IFA", 4, is_ifa, mangled)
@@ -422,6 +423,38 @@ def more_hops_than_ioam(switch):
     tap.equal("hopstat doctor names it", "tlm_no_room" in hosts.findings("b", "telemetry"), True)
 
 
+class Policer:
+    """A bucket of tokens: it drops what is too much, and delays nothing."""
+
+    def __init__(self, bytes_ps, burst_bytes):
+        self.bytes_ps, self.burst_bytes = bytes_ps, burst_bytes
+        self.tokens, self.filled_s, self.dropped = burst_bytes, time.monotonic(), 0
+
+    def __call__(self, frame):
+        now_s = time.monotonic()
+        self.tokens = min(self.burst_bytes, self.tokens + (now_s - self.filled_s) * self.bytes_ps)
+        self.filled_s = now_s
+        if len(frame) > self.tokens:
+            self.dropped += 1
+            return True
+        self.tokens -= len(frame)
+        return False
+
+
+def policed(switch):
+    """Half of the port's rate, by a policer that reports nothing: a loss ends the search for a rate."""
+    switch.drop = Policer(MBIT * 125000 // 2, 20000)
+    source, sink = switch.connect(4, "hpccpp")
+    cwnds = []
+    exact = switch.transfer([(source, sink)], 8 * MB, lambda _: cwnds.append(hosts.cwnd_of(source)))
+    dropped, switch.drop = switch.drop.dropped, None
+    name = hosts.cc_of(source)
+    hosts.close(source, sink)
+    # 50 Mbit/s and 11 ms are 46 packets, and the last step doubles the window.
+    tap.claim("behind a policer: exact, and the window does not run away",
+              exact and name == "hpccpp" and 20 < max(cwnds) < 100 and dropped < 600, f"{name} {max(cwnds)} {dropped}")
+
+
 def unknown_speed(switch):
     """The sender's device reports no speed, and the receiver no records, only U."""
     hosts.set_speed("a", "tap0", -1)
@@ -431,11 +464,18 @@ def unknown_speed(switch):
         switch.run(1.2)
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 0)
     delay_s, switch.delay_s = switch.delay_s, 0.005
+    table = IFA_COUNTER + f"port {DEVICE} {PORT + 1} {MBIT}\n"
+    tap.equal("a layout with two ports once more", intlayout("b", "set", "-", table=table), (0, ""))
     total, start_s = 4 * MB, time.monotonic()
+    half = switch.sent_bytes + total
+    # Another port: its first answer has no U.
+    switch.lie = lambda v: {**v, "port": PORT + (v["tx"] > half)}
     exact, names, rtt, _a, _b = switch_flow(switch, total=total)
     share = used(range(2), total, start_s)
     tap.claim("the sender's device reports no speed: HPCC++, and more than TCP's initial window a round trip",
               exact and names == ["hpccpp"] and rtt < 20000 and share > 0.5, f"{share:.0%} {rtt:.0f} us")
+    switch.lie = None
+    policed(switch)
     switch.delay_s = delay_s
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", MBIT)
 

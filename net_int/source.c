@@ -158,7 +158,7 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 	/* Read once: see struct inband in output.c. */
 	const enum nint_format format = READ_ONCE(f->format);
 	const unsigned int slots = READ_ONCE(f->slots);
-	/* What is retransmitted gets none, but whether it was lost matters. */
+	/* Retransmitted data gets none, but whether it was lost matters. */
 	const bool possible = before(seq, tcp_sk(sk)->snd_nxt) ||
 			      is_possible(in, skb, seg, format, slots);
 

@@ -120,7 +120,7 @@ def put_program(root, path):
     shutil.copy(path, f"{root}/programs/{os.path.basename(path)}")
 
 
-# What a program in Python imports, itself and its libraries; gettext imports locale late.
+# Prints the files that a program in Python and its libraries import; gettext imports locale late.
 IMPORTED = """
 import importlib.machinery, importlib.util, locale, sys
 loader = importlib.machinery.SourceFileLoader("program", sys.argv[1])

@@ -341,11 +341,11 @@ EXPORT_SYMBOL_GPL(int_flow_poll);
 
 unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
 {
-	unsigned int bytes = int_hdr_bytes(flow->slots) + INT_TAIL_BYTES, growth_bytes;
+	unsigned int bytes, growth_bytes;
 
 	switch (flow->forward) {
 	case INT_FORWARD_INBAND:
-		return flow->encap ? bytes + sizeof(struct udphdr) : bytes;
+		return nint_inband_bytes(flow->slots, flow->encap);
 	case INT_FORWARD_SOURCE:
 		bytes = nint_wrap_bytes(flow->format, flow->slots, &growth_bytes);
 		return bytes + growth_bytes;

@@ -515,6 +515,12 @@ int nint_layout_init(void);
 void nint_layout_exit(void);
 void nint_layout_free(struct nint_net *in);
 
+/* Room of our own header in data. @encap: it is in UDP */
+static inline unsigned int nint_inband_bytes(unsigned int slots, bool encap)
+{
+	return int_hdr_bytes(slots) + INT_TAIL_BYTES + (encap ? sizeof(struct udphdr) : 0);
+}
+
 /* wrap.c */
 enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb, u64 now_ns);
 unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,

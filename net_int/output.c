@@ -137,11 +137,6 @@ struct inband {
 	bool encap;
 };
 
-static unsigned int inband_bytes(const struct inband *i)
-{
-	return int_hdr_bytes(i->slots) + INT_TAIL_BYTES + (i->encap ? sizeof(struct udphdr) : 0);
-}
-
 /*
  * Returns true if this packet carries a header, and then counts it as sent. @seq: sequence number
  * of its data. @i: result
@@ -193,19 +188,20 @@ static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct
 			  const struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
+	unsigned int bytes;
 	struct int_hdr *h;
 	struct inband i;
 	void *room;
 
 	if (!begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
 		return;
+	bytes = nint_inband_bytes(i.slots, i.encap);
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
-	if (!hop_output_has_room(skb, seg->payload_bytes, inband_bytes(&i)) ||
-	    (i.encap && skb_is_gso(skb))) {
+	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (i.encap && skb_is_gso(skb))) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	room = insert(skb, seg, inband_bytes(&i), i.encap ? IPPROTO_UDP : nint_protocol);
+	room = insert(skb, seg, bytes, i.encap ? IPPROTO_UDP : nint_protocol);
 	if (!room)
 		return;
 	h = room;

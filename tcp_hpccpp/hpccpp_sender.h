@@ -236,6 +236,19 @@ static inline u32 hpccpp_least_t_ns(const struct hpccpp_least *l, u64 rtt_ns)
 }
 
 /**
+ * hpccpp_wnd_bytes_ps() - W / T
+ * @wnd_bytes: W
+ * @t_ns: T, at least HPCC_T_MIN_NS
+ *
+ * Return: bytes/s, below 2^52.
+ */
+static inline u64 hpccpp_wnd_bytes_ps(u32 wnd_bytes, u32 t_ns)
+{
+	/* 2^32 * 10^9 < 2^62 */
+	return div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S, t_ns);
+}
+
+/**
  * hpccpp_believe_bytes_ps() - limit the reported rate of a path, if the line rate is not known
  * @path_bytes_ps: rate of the slowest port, as the peer reported it; any value
  * @believed_bytes_ps: result for the previous answer; 0: none
@@ -252,8 +265,7 @@ static inline u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_
 
 	if (path_bytes_ps <= believed_bytes_ps || (believed_bytes_ps && !round))
 		return min(path_bytes_ps, believed_bytes_ps);
-	/* 2^32 * 10^9 / 10^3 * 2^6 < 2^58 */
-	most_bytes_ps = div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S, t_ns) * HPCCPP_GROWTH_MAX;
+	most_bytes_ps = hpccpp_wnd_bytes_ps(wnd_bytes, t_ns) * HPCCPP_GROWTH_MAX;
 	return min(path_bytes_ps, max(most_bytes_ps, believed_bytes_ps));
 }
 
@@ -273,8 +285,7 @@ static inline u64 hpccpp_next_bytes_ps(const struct hpcc_vars *v, const struct h
 
 	if (v->u >= p->eta || wnd_bytes < p->wnd_max_bytes)
 		return 0;
-	/* 2^32 * 10^9 * 2 < 2^63 */
-	return min_t(u64, div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S * 2, p->t_ns),
+	return min_t(u64, 2 * hpccpp_wnd_bytes_ps(wnd_bytes, p->t_ns),
 		     (u64)HPCCPP_RATE_MAX_MBIT * HPCCPP_BYTES_PER_MBIT);
 }
 
@@ -399,8 +410,7 @@ static inline u32 hpccpp_cwnd_pkts(u32 wnd_bytes, u32 wnd_init_bytes, u32 wire_b
  */
 static inline u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u32 wire_bytes)
 {
-	/* 2^32 * 10^9 < 2^62 */
-	u64 wire_bytes_ps = div_u64((u64)wnd_bytes * HPCCPP_NS_PER_S, t_ns);
+	u64 wire_bytes_ps = hpccpp_wnd_bytes_ps(wnd_bytes, t_ns);
 
 	return max_t(u64, mul_u64_u32_div(wire_bytes_ps, mss_bytes, wire_bytes), 1);
 }

@@ -791,13 +791,11 @@ static noinline void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *l
  */
 static void hpccpp_end_search(struct hpccpp_law *law)
 {
-	const u64 wnd_bytes = hpcc_wnd_bytes(&law->v);
-
 	if (law->rate_found || !law->path_bytes_ps || !hpccpp_lacks_rate(law))
 		return;
 	law->rate_found = true;
 	law->path_bytes_ps = min(law->path_bytes_ps,
-				 div_u64(wnd_bytes * HPCCPP_NS_PER_S, law->p.t_ns));
+				 hpccpp_wnd_bytes_ps(hpcc_wnd_bytes(&law->v), law->p.t_ns));
 	hpccpp_forget_seen(law);
 }
 

@@ -10,8 +10,6 @@ modules or without.
 
 Needs root and the modules; changes nothing outside its own network namespaces.
 """
-import socket
-import struct
 import sys
 import time
 
@@ -47,11 +45,6 @@ def prepare():
     hosts.run("tc -n b qdisc add dev big1 root netem delay 1ms limit 100000")
 
 
-def repairs(sock):
-    """Return tcpi_total_retrans."""
-    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
-
-
 def sent(name, dev):
     with hosts.inside(name), open("/proc/thread-self/net/dev", encoding="ascii") as file:
         row = next(line.split(":")[1].split() for line in file if line.strip().startswith(dev + ":"))
@@ -71,7 +64,7 @@ def check(cc, qdisc, big):
     before = sent("a", "big0")
     pair = connect(6, cc, to={6: "2001:db8::2"}, sink_cc=cc if cc in ("ldcp", "dctcp_ms") else "cubic")
     good = transfer([Stream(*pair, 32 * MIB)])
-    repaired = repairs(pair[0])
+    repaired = hosts.retrans_of(pair[0])
     close(*pair)
     after = sent("a", "big0")
     mean = (after[0] - before[0]) / max(after[1] - before[1], 1)

@@ -42,10 +42,6 @@ def law(sock):
     return cw / ONE, delay_us, stage // ONE
 
 
-def cwnd(sock):
-    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]
-
-
 def refused(knob, value):
     try:
         sysctl("a", "hopcc/tcp_csig_" + knob, value)
@@ -180,7 +176,7 @@ def see_idle():
     pair[0].send(b"x")
     after = law(pair[0])
     tap.claim("after 50 ms of silence a transfer starts as a new one",
-              before[0] > 12 and after[0] <= 10 and after[2] == SEEK and cwnd(pair[0]) <= 10,
+              before[0] > 12 and after[0] <= 10 and after[2] == SEEK and hosts.cwnd_of(pair[0]) <= 10,
               f"{before} then {after}")
     close(*pair)
 

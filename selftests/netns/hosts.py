@@ -258,6 +258,11 @@ def srtt_us(sock):
     return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0]
 
 
+def retrans_of(sock):
+    """Return the number of segments that TCP has sent again."""
+    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+
+
 def cwnd_of(sock):
     """Return TCP's congestion window, packets."""
     return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]

@@ -7,7 +7,6 @@ root, nft, the modules and the path of int_drive.ko; all is in network namespace
     a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
 import socket
-import struct
 import sys
 import time
 
@@ -19,8 +18,8 @@ from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE,
 
 MB = 1 << 20
 CC = "int_drive"
-# Offset of the RTT (us) in struct tcp_info. At the port's 100 Mbit/s, 25 kB take 2 ms.
-TCPI_RTT, BASE_RTT_US, QUEUE_US = 68, 2000, 2000
+# At the port's 100 Mbit/s, 25 kB take 2 ms.
+BASE_RTT_US, QUEUE_US = 2000, 2000
 
 tap = hosts.Tap()
 
@@ -166,9 +165,9 @@ class Sent:
         self.took, self.rtts_us = time.monotonic() - start, []
         start = time.monotonic()
         self.exact = transfer([Stream(source, sink, total)], step_s=0.01,
-                              meanwhile=lambda _: self.rtts_us.append(self.info(source, TCPI_RTT)))
+                              meanwhile=lambda _: self.rtts_us.append(hosts.srtt_us(source)))
         self.seconds = time.monotonic() - start
-        self.name, self.retrans = hosts.cc_of(source), self.info(source, 100)
+        self.name, self.retrans = hosts.cc_of(source), hosts.retrans_of(source)
         self.undone = sum(hosts.netstat("a", name) for name in UNDO) - undone
         self.got = hosts.since("a", before, "int")
         hosts.close(source, sink)
@@ -178,11 +177,6 @@ class Sent:
         self.words = (f"opened in {self.took * 1000:.1f} ms, {self.seconds:.2f} s, "
                       f"{self.got['out_handshake']} handshakes, {self.got['in_answer']} answers, "
                       f"RTT {self.rtt_us} us, {self.retrans} lost, {self.undone} undone, {self.name}")
-
-    @staticmethod
-    def info(sock, offset):
-        return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104),
-                                  offset)[0]
 
 
 def port():

@@ -157,6 +157,7 @@ IFA_QUEUE = f"""layout trident3
 port {DEVICE} {PORT} {MBIT}
 """
 IFA_COUNTER = IFA_QUEUE.replace("port", "    field tx bit 160 width 32\nport")
+IFA_PORTS = IFA_COUNTER + f"port {DEVICE} {PORT + 1} {MBIT}\n"
 INT_MD = f"layout int-md-hpcc\n    device {DEVICE} mask 0xffffffff\nwindow 2000000\nport {DEVICE} {PORT} {MBIT}\n"
 IOAM_QUEUE = f"{LAYOUT}    device {DEVICE} mask 0x00ffffff\n"
 
@@ -408,8 +409,7 @@ def unsteady(switch):
     """Some reports are right, but no two in a row can be compared."""
     absurd = LIES[1][3]
     lies(switch, "IFA", 4, [("with every second value absurd", "tlm_useless", 0, every_second(absurd))], streams=1)
-    table = IFA_COUNTER + f"port {DEVICE} {PORT + 1} {MBIT}\n"
-    tap.equal("a layout with two ports is accepted", intlayout("b", "set", "-", table=table), (0, ""))
+    tap.equal("a layout with two ports is accepted", intlayout("b", "set", "-", table=IFA_PORTS), (0, ""))
     lies(switch, "IFA", 4, [("of two paths by turns", "tlm_paths", 0,
                              every_second(lambda v: {**v, "port": PORT + 1}))], streams=1)
     tap.equal("hopstat doctor names them", hosts.findings("b", "telemetry")[-1:], ["tlm_paths"])
@@ -445,14 +445,15 @@ def policed(switch):
     """Half of the port's rate, by a policer that reports nothing: a loss ends the search for a rate."""
     switch.drop = Policer(MBIT * 125000 // 2, 20000)
     source, sink = switch.connect(4, "hpccpp")
-    cwnds = []
+    cwnds, start_s = [], time.monotonic()
     exact = switch.transfer([(source, sink)], 8 * MB, lambda _: cwnds.append(hosts.cwnd_of(source)))
     dropped, switch.drop = switch.drop.dropped, None
-    name = hosts.cc_of(source)
+    name, share = hosts.cc_of(source), used(range(1), 8 * MB, start_s)
     hosts.close(source, sink)
     # 50 Mbit/s and 11 ms are 46 packets, and the last step doubles the window.
     tap.claim("behind a policer: exact, and the window does not run away",
               exact and name == "hpccpp" and 20 < max(cwnds) < 100 and dropped < 600, f"{name} {max(cwnds)} {dropped}")
+    tap.claim("and the policer's rate is used", share > 0.25, f"{share:.2f} of 0.50")
 
 
 def unknown_speed(switch):
@@ -464,8 +465,7 @@ def unknown_speed(switch):
         switch.run(1.2)
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", 0)
     delay_s, switch.delay_s = switch.delay_s, 0.005
-    table = IFA_COUNTER + f"port {DEVICE} {PORT + 1} {MBIT}\n"
-    tap.equal("a layout with two ports once more", intlayout("b", "set", "-", table=table), (0, ""))
+    tap.equal("a layout with two ports once more", intlayout("b", "set", "-", table=IFA_PORTS), (0, ""))
     total, start_s = 4 * MB, time.monotonic()
     half = switch.sent_bytes + total
     # Another port: its first answer has no U.

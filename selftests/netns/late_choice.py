@@ -89,8 +89,7 @@ class Run:
         self.name, self.fell = hosts.cc_of(source), falls_to(source, cc)
         self.got = since(sender, before, carrier)
         self.undone = sum(netstat(sender, name) for name in UNDO) - undone
-        self.retrans, = struct.unpack_from("I", source.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO,
-                                                                  104), 100)
+        self.retrans = hosts.retrans_of(source)
         hosts.close(*ends)
         time.sleep(0.1)
 

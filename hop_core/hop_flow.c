@@ -4,9 +4,11 @@
 #include <linux/jhash.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/lib/hop_peek.h>
@@ -25,8 +27,8 @@
 #define HOP_FLOW_AGE_PERIOD	HZ
 #define HOP_FLOW_YOUNG		(3 * HZ)
 
-/* Number of entries between two calls of cond_resched(). */
-#define HOP_FLOW_AGE_BATCH	256
+/* Most half-open entries that are examined to make room for one new entry. */
+#define HOP_FLOW_ROOM_TRIES	32
 
 /*
  * The default of flows_max is the number of entries that fit 1/64 of the memory, with 512 bytes
@@ -44,6 +46,8 @@
 
 /**
  * struct hop_flow_net - the table's state of a network namespace
+ * @net: the network namespace
+ * @in_nets: member of hop_flow_nets
  * @lock: protects the members from @links to @walked
  * @links: list of all entries, the oldest first, and of the positions of walks
  * @half_open_flows: list of half-open entries, the oldest first
@@ -60,6 +64,8 @@
  * @sysctl: registration of the sysctl
  */
 struct hop_flow_net {
+	struct net *net;
+	struct list_head in_nets;
 	spinlock_t lock;	/* protects @links to @walked */
 	struct list_head links;
 	struct list_head half_open_flows;
@@ -80,6 +86,10 @@ static unsigned int hop_flow_net_id;
 static unsigned int hop_flow_limit_max = HOP_FLOW_LIMIT_MAX;
 static unsigned int hop_flow_limit_default = HOP_FLOW_LIMIT_DEFAULT;
 static struct rhashtable hop_flows;
+
+/* All network namespaces. A namespace cannot end while a walk through all of them passes it. */
+static DEFINE_MUTEX(hop_flow_nets_lock);
+static LIST_HEAD(hop_flow_nets);
 
 /* Number of entries of all namespaces, and of those outside the initial user namespace. */
 static atomic_t hop_flow_total;
@@ -166,6 +176,16 @@ static struct hop_flow *find_unbound(const struct hop_flow_key *key)
 	return rhashtable_lookup(&hop_flows, &unbound, hop_flow_params);
 }
 
+/* SO_BINDTODEVICE may have changed the device by which the socket is found. */
+static void note_use(struct hop_flow *flow, const struct hop_flow_key *key)
+{
+	WRITE_ONCE(flow->used_jiffies, jiffies);
+	if (READ_ONCE(flow->key.dif) != key->dif)
+		WRITE_ONCE(flow->key.dif, key->dif);
+	if (READ_ONCE(flow->key.sdif) != key->sdif)
+		WRITE_ONCE(flow->key.sdif, key->sdif);
+}
+
 struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = rhashtable_lookup(&hop_flows, key, hop_flow_params);
@@ -173,7 +193,7 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 	if (!flow && may_be_unbound(key))
 		flow = find_unbound(key);
 	if (flow && time_after(jiffies, READ_ONCE(flow->used_jiffies)))
-		WRITE_ONCE(flow->used_jiffies, jiffies);
+		note_use(flow, key);
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_flow_find);
@@ -198,9 +218,9 @@ static bool charge_total(const struct hop_flow_net *fn)
 	return fits;
 }
 
-static bool is_half_open(const struct hop_flow *flow)
+static bool is_opening(const struct hop_flow *flow)
 {
-	return test_bit(HOP_FLOW_HALF_OPEN, &flow->flags);
+	return test_bit(HOP_FLOW_OPENING, &flow->flags);
 }
 
 static bool is_within_limit(const struct hop_flow_net *fn, const struct hop_flow *flow)
@@ -208,7 +228,7 @@ static bool is_within_limit(const struct hop_flow_net *fn, const struct hop_flow
 	const unsigned int limit = READ_ONCE(fn->limit);
 
 	return fn->flows < limit &&
-	       (!is_half_open(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
+	       (!is_opening(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
 }
 
 /* Return: 0; -EDQUOT: the namespace is at its limit; -ENFILE: all together are at theirs. */
@@ -225,7 +245,7 @@ static int enlist(struct hop_flow_net *fn, struct hop_flow *flow)
 	err = 0;
 	list_add_tail(&flow->in_net.list, &fn->links);
 	WRITE_ONCE(fn->flows, fn->flows + 1);
-	if (is_half_open(flow)) {
+	if (is_opening(flow)) {
 		list_add_tail(&flow->in_half_open, &fn->half_open_flows);
 		fn->half_open++;
 	}
@@ -235,13 +255,12 @@ unlock:
 }
 
 /* @fn's lock held. */
-static bool leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
+static void leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
 {
-	if (!test_and_clear_bit(HOP_FLOW_HALF_OPEN, &flow->flags))
-		return false;
-	list_del(&flow->in_half_open);
+	if (list_empty(&flow->in_half_open))
+		return;
+	list_del_init(&flow->in_half_open);
 	fn->half_open--;
-	return true;
 }
 
 static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
@@ -254,33 +273,56 @@ static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
 	spin_unlock_bh(&fn->lock);
 }
 
-/* If several CPUs try at once, one succeeds. Return: true for the CPU that succeeds. */
+/*
+ * A congestion control that holds a removed entry must not wait for feedback: the entry can no
+ * longer be found. If several CPUs try at once, one succeeds.
+ *
+ * Return: true for the CPU that succeeds.
+ */
 static bool remove_flow(struct hop_flow *flow)
 {
 	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
 		return false;
+	WRITE_ONCE(flow->stage, HOP_STAGE_UNSUPPORTED);
 	delist(flow_net(flow->key.net), flow);
 	hop_flow_put(flow);
 	return true;
 }
 
+/* For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing. */
+static bool has_full_socket(const struct hop_flow *flow)
+{
+	struct sock *sk = hop_flow_socket(&flow->key);
+	bool full = sk && sk_fullsock(sk);
+
+	if (sk)
+		sock_gen_put(sk);
+	return full;
+}
+
 /*
- * The oldest half-open entry is the one that is least likely to become a connection. Under
- * RCU it stays readable if another CPU removes it first.
+ * The oldest half-open entry is the one that is least likely to become a connection. If its
+ * connection exists by now, although it has sent nothing yet, it is only half-open no longer.
+ * Under RCU the entry stays readable if another CPU removes it first.
+ *
+ * Return: true if there may be room now.
  */
-static bool evict_oldest(struct hop_flow_net *fn)
+static bool make_room(struct hop_flow_net *fn)
 {
 	struct hop_flow *flow;
-	bool evicted;
+	bool keeps, evicted;
 
 	spin_lock_bh(&fn->lock);
 	flow = list_first_entry_or_null(&fn->half_open_flows, struct hop_flow, in_half_open);
 	spin_unlock_bh(&fn->lock);
-	evicted = flow && remove_flow(flow);
-	if (!evicted)
+	if (!flow)
 		return false;
+	keeps = has_full_socket(flow);
+	evicted = !keeps && remove_flow(flow);
 	spin_lock_bh(&fn->lock);
-	fn->evicted++;
+	if (keeps)
+		leave_half_open(fn, flow);
+	fn->evicted += evicted;
 	spin_unlock_bh(&fn->lock);
 	return true;
 }
@@ -306,9 +348,11 @@ static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
 		return NULL;
 	flow->key = *key;
 	flow->in_net.flow = flow;
+	INIT_LIST_HEAD(&flow->in_half_open);
 	refcount_set(&flow->ref, 1);
+	atomic_inc(key->kind->entries);
 	if (half_open)
-		__set_bit(HOP_FLOW_HALF_OPEN, &flow->flags);
+		__set_bit(HOP_FLOW_OPENING, &flow->flags);
 	flow->used_jiffies = jiffies;
 	key->kind->start(flow->state);
 	return flow;
@@ -336,8 +380,9 @@ static struct hop_flow *list_and_enter(struct hop_flow_net *fn, struct hop_flow 
 {
 	struct hop_flow *entered;
 	int err = enlist(fn, flow);
+	unsigned int tries;
 
-	if (err && evict_oldest(fn))
+	for (tries = 0; err && tries < HOP_FLOW_ROOM_TRIES && make_room(fn); tries++)
 		err = enlist(fn, flow);
 	if (err)
 		return ERR_PTR(err);
@@ -375,11 +420,12 @@ bool hop_flow_settle(struct hop_flow *flow)
 	bool settled;
 
 	/* This is called for every packet, so check before locking. */
-	if (!is_half_open(flow))
+	if (!is_opening(flow))
 		return false;
 	fn = flow_net(flow->key.net);
 	spin_lock_bh(&fn->lock);
-	settled = leave_half_open(fn, flow);
+	settled = test_and_clear_bit(HOP_FLOW_OPENING, &flow->flags);
+	leave_half_open(fn, flow);
 	spin_unlock_bh(&fn->lock);
 	return settled;
 }
@@ -406,11 +452,17 @@ EXPORT_SYMBOL_GPL(hop_flow_remove);
 
 void hop_flow_put(struct hop_flow *flow)
 {
+	const struct hop_flow_kind *kind = flow->key.kind;
+	atomic_t *entries = kind->entries;
+
 	if (!refcount_dec_and_test(&flow->ref))
 		return;
-	if (flow->key.kind->stop)
-		flow->key.kind->stop(flow->state);
+	if (kind->stop)
+		kind->stop(flow->state);
 	kfree_rcu(flow, rcu);
+	/* Once the last entry is gone, hop_flow_retire() lets the kind's module be freed. */
+	if (atomic_dec_and_test(entries))
+		wake_up_var(entries);
 }
 EXPORT_SYMBOL_GPL(hop_flow_put);
 
@@ -433,74 +485,6 @@ struct hop_flow_counts hop_flow_count(const struct net *net)
 	return counts;
 }
 EXPORT_SYMBOL_GPL(hop_flow_count);
-
-/* A connection in TIME_WAIT sends no packets that concern a carrier. */
-static bool socket_is_gone(const struct hop_flow *flow)
-{
-	struct sock *sk = hop_flow_socket(&flow->key);
-	bool gone = !sk || hop_peek(sk->sk_state) == TCP_TIME_WAIT;
-
-	if (sk)
-		sock_gen_put(sk);
-	return gone;
-}
-
-static bool is_stale(struct hop_flow *flow)
-{
-	if (time_before(jiffies, READ_ONCE(flow->used_jiffies) + HOP_FLOW_YOUNG))
-		return false;
-	if (socket_is_gone(flow))
-		return true;
-	WRITE_ONCE(flow->used_jiffies, jiffies);
-	return false;
-}
-
-/* Remove the flows for which @match is true. During a resize, the walk may return a flow twice. */
-static void hop_flow_sweep(bool (*match)(struct hop_flow *flow, const void *what),
-			   const void *what)
-{
-	struct rhashtable_iter iter;
-	struct hop_flow *flow;
-	unsigned int seen = 0;
-
-	rhashtable_walk_enter(&hop_flows, &iter);
-	rhashtable_walk_start(&iter);
-	while ((flow = rhashtable_walk_next(&iter))) {
-		if (!IS_ERR(flow) && match(flow, what))
-			hop_flow_remove(flow);
-		if (++seen % HOP_FLOW_AGE_BATCH)
-			continue;
-		rhashtable_walk_stop(&iter);
-		cond_resched();
-		rhashtable_walk_start(&iter);
-	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
-}
-
-static bool match_stale(struct hop_flow *flow, const void *what)
-{
-	return is_stale(flow);
-}
-
-static bool match_kind(struct hop_flow *flow, const void *kind)
-{
-	return flow->key.kind == kind;
-}
-
-/* The work stops while the table is empty; the next flow schedules it again. */
-static void hop_flow_age(struct work_struct *work)
-{
-	hop_flow_sweep(match_stale, NULL);
-	if (atomic_read(&hop_flows.nelems))
-		schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
-}
-
-void hop_flow_retire(const struct hop_flow_kind *kind)
-{
-	hop_flow_sweep(match_kind, kind);
-}
-EXPORT_SYMBOL_GPL(hop_flow_retire);
 
 void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 {
@@ -540,7 +524,8 @@ static bool step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
 			walk->held[walk->end++] = link->flow;
 	}
 	list_move_tail(&walk->position.list, at);
-	fn->walked += passed;
+	if (kind)
+		fn->walked += passed;
 	spin_unlock_bh(&fn->lock);
 	return passed;
 }
@@ -572,6 +557,98 @@ void hop_flow_walk_close(struct hop_flow_walk *walk)
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_close);
 
+/*
+ * A connection in TIME_WAIT sends no packets that concern a carrier. A socket whose VRF has changed
+ * no longer finds its entry.
+ */
+static bool socket_is_gone(const struct hop_flow *flow)
+{
+	struct sock *sk = hop_flow_socket_of_any_device(&flow->key);
+	struct hop_flow_key key;
+	bool gone = true;
+
+	if (!sk)
+		return true;
+	if (hop_peek(sk->sk_state) != TCP_TIME_WAIT) {
+		hop_flow_key_of_sock(&key, flow->key.kind, sk);
+		gone = rhashtable_lookup(&hop_flows, &key, hop_flow_params) != flow;
+	}
+	sock_gen_put(sk);
+	return gone;
+}
+
+static bool is_stale(struct hop_flow *flow)
+{
+	if (time_before(jiffies, READ_ONCE(flow->used_jiffies) + HOP_FLOW_YOUNG))
+		return false;
+	if (socket_is_gone(flow))
+		return true;
+	WRITE_ONCE(flow->used_jiffies, jiffies);
+	return false;
+}
+
+static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
+{
+	rcu_read_lock();
+	if (is_stale(flow))
+		remove_flow(flow);
+	rcu_read_unlock();
+	return true;
+}
+
+static bool hop_flow_remove_any(struct hop_flow *flow, void *unused)
+{
+	rcu_read_lock();
+	remove_flow(flow);
+	rcu_read_unlock();
+	return true;
+}
+
+/* Visit the entries of a network namespace; @kind: NULL for all carriers. */
+static void hop_flow_visit_net(struct net *net, const struct hop_flow_kind *kind,
+			       bool (*visit)(struct hop_flow *flow, void *unused))
+{
+	struct hop_flow_walk walk;
+
+	hop_flow_walk_open(&walk, net);
+	hop_flow_walk(&walk, kind, visit, NULL);
+	hop_flow_walk_close(&walk);
+}
+
+/*
+ * Walks of the lists are used, since an rhashtable's walk may skip the successor of an entry that
+ * was removed.
+ */
+static void hop_flow_visit_all(const struct hop_flow_kind *kind,
+			       bool (*visit)(struct hop_flow *flow, void *unused))
+{
+	struct hop_flow_net *fn;
+
+	mutex_lock(&hop_flow_nets_lock);
+	list_for_each_entry(fn, &hop_flow_nets, in_nets) {
+		if (READ_ONCE(fn->flows))
+			hop_flow_visit_net(fn->net, kind, visit);
+	}
+	mutex_unlock(&hop_flow_nets_lock);
+}
+
+/* The work stops while the table is empty; the next flow schedules it again. */
+static void hop_flow_age(struct work_struct *work)
+{
+	hop_flow_visit_all(NULL, hop_flow_remove_stale);
+	if (atomic_read(&hop_flows.nelems))
+		schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
+}
+
+void hop_flow_retire(const struct hop_flow_kind *kind)
+{
+	hop_flow_visit_all(kind, hop_flow_remove_any);
+	/* A reader may have found an entry before, and still call the kind's functions. */
+	synchronize_rcu();
+	wait_var_event(kind->entries, !atomic_read(kind->entries));
+}
+EXPORT_SYMBOL_GPL(hop_flow_retire);
+
 /* The empty entry ends the table in kernels that do not get the number of entries. */
 static const struct ctl_table hop_flow_table[] = {
 	{
@@ -591,6 +668,7 @@ static int __net_init hop_flow_net_init(struct net *net)
 	struct hop_flow_net *fn = flow_net(net);
 	int err;
 
+	fn->net = net;
 	spin_lock_init(&fn->lock);
 	INIT_LIST_HEAD(&fn->links);
 	INIT_LIST_HEAD(&fn->half_open_flows);
@@ -600,24 +678,12 @@ static int __net_init hop_flow_net_init(struct net *net)
 	/* A container's root may not raise the limit above the default: it is the host's memory. */
 	if (!err && fn->contained)
 		fn->sysctl.table[0].extra2 = &hop_flow_limit_default;
-	return err;
-}
-
-static bool remove_visited(struct hop_flow *flow, void *unused)
-{
-	rcu_read_lock();
-	remove_flow(flow);
-	rcu_read_unlock();
-	return true;
-}
-
-static void remove_all(struct net *net)
-{
-	struct hop_flow_walk walk;
-
-	hop_flow_walk_open(&walk, net);
-	hop_flow_walk(&walk, NULL, remove_visited, NULL);
-	hop_flow_walk_close(&walk);
+	if (err)
+		return err;
+	mutex_lock(&hop_flow_nets_lock);
+	list_add_tail(&fn->in_nets, &hop_flow_nets);
+	mutex_unlock(&hop_flow_nets_lock);
+	return 0;
 }
 
 /* The carriers registered later, so their exits ran before, and no flows are added any more. */
@@ -630,12 +696,15 @@ static void __net_exit hop_flow_net_exit(struct list_head *nets)
 		struct hop_flow_net *fn = flow_net(net);
 
 		hop_sysctl_stop(&fn->sysctl);
+		mutex_lock(&hop_flow_nets_lock);
+		list_del(&fn->in_nets);
+		mutex_unlock(&hop_flow_nets_lock);
 		if (!READ_ONCE(fn->used))
 			continue;
-		remove_all(net);
+		hop_flow_visit_net(net, NULL, hop_flow_remove_any);
 		used = true;
 	}
-	/* The ageing work may be looking up a socket in one of these namespaces. */
+	/* A reader of the table may be looking up a socket in one of these namespaces. */
 	if (used)
 		synchronize_rcu();
 }

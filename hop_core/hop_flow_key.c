@@ -117,15 +117,33 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key)
 	if (ipv6_addr_v4mapped(&key->peer))
 		return compat_inet_established(key->net, key->peer.s6_addr32[3], key->peer_port,
 					       key->local.s6_addr32[3], ntohs(key->local_port),
-					       key->dif, key->sdif);
+					       READ_ONCE(key->dif), READ_ONCE(key->sdif));
 #if IS_ENABLED(CONFIG_IPV6)
 	return compat_inet6_established(key->net, &key->peer, key->peer_port, &key->local,
-					ntohs(key->local_port), key->dif, key->sdif);
+					ntohs(key->local_port), READ_ONCE(key->dif),
+					READ_ONCE(key->sdif));
 #else
 	return NULL;
 #endif
 }
 EXPORT_SYMBOL_GPL(hop_flow_socket);
+
+/* SO_BINDTODEVICE may name another device on an established connection, or none. */
+struct sock *hop_flow_socket_of_any_device(const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+	struct hop_flow_key at = *key;
+	struct net_device *dev;
+
+	at.sdif = 0;
+	for_each_netdev_rcu(key->net, dev) {
+		if (sk)
+			break;
+		at.dif = dev->ifindex;
+		sk = hop_flow_socket(&at);
+	}
+	return sk;
+}
 
 /* Any listener of a reuseport group will do, since no packet is passed to it. */
 bool hop_flow_has_listener(const struct hop_flow_key *key)

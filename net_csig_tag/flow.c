@@ -35,8 +35,11 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 			      event, to);
 }
 
+static atomic_t ctag_flow_entries = ATOMIC_INIT(0);
+
 const struct hop_flow_kind ctag_flow_kind = {
 	.state_bytes = sizeof(struct csig_flow),
+	.entries = &ctag_flow_entries,
 	.start = ctag_flow_start,
 	.changed = note_stage,
 };

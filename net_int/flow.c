@@ -46,8 +46,11 @@ static void nint_flow_stop(void *state)
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
 
+static atomic_t nint_flow_entries = ATOMIC_INIT(0);
+
 const struct hop_flow_kind nint_flow_kind = {
 	.state_bytes = sizeof(struct int_flow),
+	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
 	.changed = note_stage,
 	.stop = nint_flow_stop,

@@ -33,8 +33,11 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 			      event, to);
 }
 
+static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
+
 const struct hop_flow_kind nxcp_flow_kind = {
 	.state_bytes = sizeof(struct xcp_flow),
+	.entries = &nxcp_flow_entries,
 	.start = nxcp_flow_start,
 	.changed = note_stage,
 };

@@ -12,7 +12,8 @@
  * quarter of these may be half-open, since an attacker can send SYNs at no cost. All
  * namespaces together have at most flows_max entries, a parameter of hop_core; namespaces
  * that belong to a user namespace other than the initial one have at most half of that. If
- * there is no room, the oldest half-open entry of the network namespace is removed. Once a
+ * there is no room, the oldest half-open entry of the network namespace is removed. An accepted
+ * connection is never removed to make room, even if no data has been sent yet. Once a
  * second, entries that were not used lately are examined, and removed if their socket is gone.
  *
  * The memory control group of a process that connects is charged for its entries. An entry
@@ -28,6 +29,7 @@
 #ifndef HOPCC_CORE_HOP_FLOW_H
 #define HOPCC_CORE_HOP_FLOW_H
 
+#include <linux/atomic.h>
 #include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -46,6 +48,7 @@ struct tcphdr;
 /**
  * struct hop_flow_kind - a carrier's share of the table
  * @state_bytes: size of the carrier's private state in an entry
+ * @entries: number of entries of this kind that are not freed yet; changed by hop_core
  * @start: initialises a new private state, which is zeroed before
  * @changed: called after the stage of discovery has changed, under the RCU read lock
  * @stop: called when the last reference to the entry is released; readers may still use the state
@@ -53,6 +56,7 @@ struct tcphdr;
  */
 struct hop_flow_kind {
 	size_t state_bytes;
+	atomic_t *entries;
 	void (*start)(void *state);
 	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 			enum hop_stage to);
@@ -105,7 +109,7 @@ struct hop_flow_link {
  *	first; under its lock
  * @ref: reference count: the table and the congestion control hold references
  * @stage: stage of discovery; hop_flow_event() changes it, hop_flow_stage() reads it
- * @flags: HOP_FLOW_*; HOP_FLOW_HALF_OPEN is changed under the lock of the netns
+ * @flags: HOP_FLOW_*; HOP_FLOW_OPENING is changed under the lock of the netns
  * @late: negotiation on an established connection; under the socket lock
  * @used_jiffies: time of the last successful lookup
  * @rcu: for freeing the entry
@@ -126,11 +130,11 @@ struct hop_flow {
 };
 
 /*
- * Bits of hop_flow.flags: the handshake is not complete; the next pure ACK must carry a header
- * that asks the peer; the next pure ACK must carry a header that answers the peer; the timeout of
- * the SYN is shortened.
+ * Bits of hop_flow.flags: hop_flow_settle() has not been called yet for a new connection; the next
+ * pure ACK must carry a header that asks the peer; the next pure ACK must carry a header that
+ * answers the peer; the timeout of the SYN is shortened.
  */
-#define HOP_FLOW_HALF_OPEN 0
+#define HOP_FLOW_OPENING 0
 #define HOP_FLOW_ASKS 1
 #define HOP_FLOW_ANSWERS 2
 #define HOP_FLOW_HURRIES 3
@@ -143,7 +147,7 @@ struct hop_flow {
  * @refused: entries refused because of net.hopcc.flow_limit, flows_max, or lack of memory
  * @refused_max: part of @refused that is due to flows_max
  * @refused_memory: part of @refused that is due to lack of memory
- * @walked: entries that walks of this netns have passed
+ * @walked: entries that a carrier's walks of this netns have passed
  */
 struct hop_flow_counts {
 	u32 flows;
@@ -202,6 +206,15 @@ void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind
  * the caller releases by sock_gen_put(); NULL if there is none.
  */
 struct sock *hop_flow_socket(const struct hop_flow_key *key);
+
+/**
+ * hop_flow_socket_of_any_device() - look up the socket of a flow, whatever device it is bound to
+ * @key: the key of the flow; the socket may have been bound to another device since
+ *
+ * Context: RCU read lock.
+ * Return: as hop_flow_socket().
+ */
+struct sock *hop_flow_socket_of_any_device(const struct hop_flow_key *key);
 
 /**
  * hop_flow_has_listener() - would a SYN find a listener?
@@ -263,7 +276,8 @@ bool hop_flow_settle(struct hop_flow *flow);
 
 /**
  * hop_flow_remove() - remove a flow from the table
- * @flow: the flow; it is freed once nobody holds a reference any more
+ * @flow: the flow; it is freed once nobody holds a reference any more; its stage becomes
+ *	HOP_STAGE_UNSUPPORTED, so that a congestion control that holds it falls back
  *
  * Context: RCU read lock.
  */
@@ -293,7 +307,9 @@ void hop_flow_put(struct hop_flow *flow);
  * hop_flow_retire() - remove all flows of a carrier that is unloaded
  * @kind: the carrier, which adds no flows any more
  *
- * Context: process.
+ * Returns once no entry of this kind exists and no function of it is called any more.
+ *
+ * Context: process; may sleep.
  */
 void hop_flow_retire(const struct hop_flow_kind *kind);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """The pages hang together: every relative link of a Markdown page leads to a file, and to a heading
-where it names one; every page under Documentation/ can be reached from index.md; every page that
+where it names one; each page's tables are tables to a renderer, and no row has too few or too many cells; every page under Documentation/ can be reached from index.md; every page that
 code, tests or tools name is there, and every function and test that the pages of conformance name. The
 table of matrix.md has each test of `make matrix`, and CONTRIBUTING.md guards folders by tests that are there.
 
@@ -16,6 +16,11 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from tap import Tap
+
+try:
+    from markdown_it import MarkdownIt
+except ImportError:
+    sys.exit("links.t: no markdown_it: run tools/setup/setup.sh check")
 
 SKIPPED = {".git", "build", "lab-results", "corpus", "__pycache__"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
@@ -85,6 +90,46 @@ def broken_links(root):
             elif anchor and path.endswith(".md") and anchor not in anchors(path):
                 complaints.append(f"{os.path.relpath(page, root)}: no heading {link}")
     return complaints
+
+
+def broken_tables(path, renderer=MarkdownIt("commonmark").enable("table")):
+    """Lines of a page that start as a row and are in no table, and rows that the renderer would pad or cut."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    lines, cells, complaints = text.splitlines(), 0, []
+    for token in renderer.parse(text):
+        if token.type == "thead_open":
+            cells = 0
+        elif token.type == "th_open":
+            cells += 1
+        elif token.type == "tr_open" and token.map:
+            row = lines[token.map[0]].strip()
+            # A row is the head of a table of so many columns only if it has as many cells.
+            alone = renderer.parse(f"{row}\n{'|-' * max(cells, 1)}|\n")
+            if cells and alone[0].type != "table_open":
+                complaints.append(f"{path}:{token.map[0] + 1}: not {cells} cells: {row[:60]}")
+        elif token.type == "inline" and token.map:
+            complaints += [f"{path}:{token.map[0] + i + 1}: a row outside a table: {line[:60]}"
+                           for i, line in enumerate(token.content.splitlines()) if line.lstrip().startswith("|")]
+    return complaints
+
+
+def all_broken_tables(root):
+    return [complaint for path in walk(root) if path.endswith(".md") for complaint in broken_tables(path)]
+
+
+def found_in_bad_tables():
+    """What the check says of tables that are wrong on purpose; the last page's are right."""
+    pages = ("| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| 3 | 4 |\n", "| a | b |\n| --- | --- |\n| 1 |\n",
+             "| a | b |\n| --- | --- |\n| 1 | `x|y` |\n", "| a | b |\n| --- |\n| 1 | 2 |\n",
+             "| a | b |\n| --- | --- |\n| `x\\|y` | |\n\n    | no row |\n\n- x\n\n  | c |\n  | - |\n  | 1 |\n")
+    with tempfile.TemporaryDirectory() as root:
+        found = []
+        for text in pages:
+            with open(os.path.join(root, "page.md"), "w", encoding="utf-8") as file:
+                file.write(text)
+            found.append([int(c.split(":")[1]) for c in broken_tables(os.path.join(root, "page.md"))])
+        return found
 
 
 def unreachable_pages(index):
@@ -205,7 +250,11 @@ def main():
     bad, alone = found_in_bad_pages()
     planted = untabled(tests=["none/none-matrix.t"])
     expected = ["pages/index.md: no heading #three", "pages/index.md: no file none.md"]
+    tables = found_in_bad_tables()
     checks = [
+        ("a row behind a blank line, rows with few and many cells, and a head of another width are found",
+         [] if tables == [[5], [3], [3], [1, 2, 3], []] else [f"found in lines {tables}"]),
+        ("each row of each page is in a table of as many cells", all_broken_tables(".")),
         ("a broken link, a broken anchor and a lone page are found where there are some",
          [] if bad == expected and alone == ["alone.md"] else [str(bad), str(alone)]),
         ("every relative link leads to a file and a heading", broken_links(".")),

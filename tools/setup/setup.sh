@@ -41,7 +41,7 @@ deb="build-essential debhelper dh-dkms lintian iproute2"
 # The distribution's kernels in QEMU, the tools that check the source. Mininet without its recommended
 # Open vSwitch, whose daemons would run on this machine.
 check="busybox-static qemu-system-x86 linux-image-amd64 linux-headers-amd64 pahole
-sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client clang libclang-rt-dev groff-base bash-completion
+sparse shellcheck flake8 mypy nftables tmux python3-prometheus-client python3-markdown-it clang libclang-rt-dev groff-base bash-completion
 tshark python3-scapy mininet iputils-ping iperf iperf3 flent
 bpftool libbpf-dev"
 matrix="debootstrap gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user

@@ -146,18 +146,20 @@ static inline unsigned int sint_may_grow(const struct sk_buff *skb, const struct
 	return 0;
 }
 
+/* IPv4's checksum follows the change, and a header that was damaged before stays so. */
 static inline void sint_grow_ip(struct sk_buff *skb, const struct sint_ip *i, u32 more_bytes)
 {
 	struct ipv6hdr *ip6 = (struct ipv6hdr *)(skb->data + i->ip_bytes);
 	struct iphdr *ip = (struct iphdr *)(skb->data + i->ip_bytes);
+	__be16 before;
 
 	if (i->is_v6) {
 		ip6->payload_len = htons(ntohs(ip6->payload_len) + more_bytes);
 		return;
 	}
-	ip->tot_len = htons(ntohs(ip->tot_len) + more_bytes);
-	ip->check = 0;
-	ip->check = ip_fast_csum(ip, ip->ihl);
+	before = ip->tot_len;
+	ip->tot_len = htons(ntohs(before) + more_bytes);
+	csum_replace2(&ip->check, before, ip->tot_len);
 }
 
 /*

@@ -98,7 +98,18 @@ static u32 put_telemetry(u8 *frame, u32 at, bool is_v6)
 	}
 }
 
-static void check_written(struct sk_buff *skb, const struct sint_ip *before, u32 before_bytes)
+/* What is missing to a valid checksum of IPv4, or 0 */
+static u16 residue(const struct sk_buff *skb, const struct sint_ip *i)
+{
+	u8 bytes[15 * 4];
+
+	if (i->is_v6 || skb_copy_bits(skb, i->ip_bytes, bytes, i->next_bytes - i->ip_bytes))
+		return 0;
+	return (__force u16)ip_fast_csum(bytes, (i->next_bytes - i->ip_bytes) / 4);
+}
+
+static void check_written(struct sk_buff *skb, const struct sint_ip *before, u32 before_bytes,
+			  u16 before_residue)
 {
 	const u32 more_bytes = skb->len - before_bytes;
 	struct sint_ip after;
@@ -108,9 +119,7 @@ static void check_written(struct sk_buff *skb, const struct sint_ip *before, u32
 	FUZZ_CLAIM(after.end_bytes == before->end_bytes + (int)more_bytes);
 	FUZZ_CLAIM((u32)(after.end_bytes - after.ip_bytes) <= before->mtu_bytes || !more_bytes);
 	FUZZ_CLAIM(after.ip_bytes == before->ip_bytes && after.next == before->next);
-	FUZZ_CLAIM(after.is_v6 || !more_bytes ||
-		   !ip_fast_csum(skb->data + after.ip_bytes,
-				 (after.next_bytes - after.ip_bytes) / 4));
+	FUZZ_CLAIM(residue(skb, &after) == before_residue);
 }
 
 /* Bytes that differ in a refused packet: only the flags of INT-MD and the checksum over them */
@@ -133,6 +142,7 @@ static void check_packet(struct sk_buff *skb, const u8 *frame)
 	const u32 before_bytes = skb->len;
 	unsigned int format, why;
 	u8 tail[FRAME_MAX_BYTES];
+	u16 before_residue;
 	struct sint_ip ip;
 
 	if (!sint_ip_read(skb, &ip))
@@ -141,13 +151,14 @@ static void check_packet(struct sk_buff *skb, const u8 *frame)
 	format = sint_foreign_format(&ip, &params);
 	if (format == TC_INT_FORMATS)
 		return;
+	before_residue = residue(skb, &ip);
 	ip.mtu_bytes = fuzz_choice(4) ? 1500 : fuzz_byte();
 	why = sint_foreign_write(skb, &ip, format, &node);
 	if (why) {
 		check_refused(skb, frame, before_bytes, format);
 		return;
 	}
-	check_written(skb, &ip, before_bytes);
+	check_written(skb, &ip, before_bytes, before_residue);
 	/* The last byte of the frame did not change, wherever it is now. */
 	skb_copy_bits(skb, skb->len - 1, tail, 1);
 	FUZZ_CLAIM(format == TC_INT_FORMAT_IOAM || tail[0] == frame[before_bytes - 1] ||

@@ -118,6 +118,20 @@ def ifa_grows(wire):
         expect(wire.stats()["tx_bytes"] - before["tx_bytes"], sent, f"{name}: tx_bytes")
 
 
+def damage_stays(wire):
+    """A wrong checksum of IPv4 is as wrong in the grown packet: the next router drops it."""
+    wire.qdisc(ROOT)
+    for damage in (1, 0x8000):
+        sent = bytearray(frame(*ip(4, ifa() + b"data", IFA)))
+        right, = struct.unpack_from("!H", sent, 24)
+        struct.pack_into("!H", sent, 24, right ^ damage)
+        residue = checksum(sent[14:34])
+        assert residue, "the damage is seen"
+        got = wire.pass_one(bytes(sent))
+        expect(len(got), len(sent) + 32, "length")
+        expect(checksum(got[14:34]), residue, f"residue of the checksum, damage {damage:x}")
+
+
 IFA_LEFT = [
     ("malformed", ifa(version=1)),
     ("malformed", ifa(flags=IFA_TS)),
@@ -381,5 +395,6 @@ def off_by_default(wire):
     assert "written" not in wire.stats(), wire.stats()
 
 
-CHECKS = (ifa_grows, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, intmd_in_probes, ioam_is_complete, ioam_left_alone,
-          behind_a_stock_router, delay_in_the_qdisc, numbers_of_the_speed, bytes_of_the_rate, clones_grow_apart, off_by_default)
+CHECKS = (ifa_grows, damage_stays, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, intmd_in_probes,
+          ioam_is_complete, ioam_left_alone, behind_a_stock_router, delay_in_the_qdisc, numbers_of_the_speed,
+          bytes_of_the_rate, clones_grow_apart, off_by_default)

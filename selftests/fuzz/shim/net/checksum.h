@@ -30,6 +30,12 @@ static inline __wsum csum_unfold(__sum16 sum)
 	return sum;
 }
 
+static inline void csum_replace2(__sum16 *sum, __be16 old, __be16 new)
+{
+	*sum = csum_fold(csum_add(csum_sub(~csum_unfold(*sum), csum_unfold(old)),
+				  csum_unfold(new)));
+}
+
 /* @bytes is even except at the end of a packet. */
 static inline __wsum csum_partial(const void *from, int bytes, __wsum sum)
 {

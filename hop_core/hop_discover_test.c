@@ -210,6 +210,25 @@ static void late_test(struct kunit *test)
 				    steps[i].want, "step %zu", i);
 }
 
+static void syn_wait_test(struct kunit *test)
+{
+	static const struct {
+		u32 usual_jiffies;
+		u8 shift;
+		u32 want_jiffies;
+	} cases[] = {
+		{ 1000, 3, 125 }, { 1000, 2, 250 }, { 250, 3, 31 }, { 100, 3, 12 },
+		{ 16, 3, 2 }, { 15, 3, 15 }, { 8, 2, 2 }, { 7, 3, 7 }, { 7, 2, 7 }, { 3, 2, 3 },
+		{ 1, 3, 1 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, hop_syn_wait_jiffies(cases[i].usual_jiffies,
+							       cases[i].shift),
+				    cases[i].want_jiffies, "case %zu", i);
+}
+
 static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(negotiated_test),
@@ -217,6 +236,7 @@ static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(loss_wait_test),
 	KUNIT_CASE(reset_test),
 	KUNIT_CASE(late_test),
+	KUNIT_CASE(syn_wait_test),
 	{}
 };
 

@@ -75,18 +75,22 @@ static struct hop_flow *find_again(const struct hop_handshake_ops *hs,
 static void shorten_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
 			    struct sock *sk)
 {
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
 	if (!sock_owned_by_user_nocheck(sk))
 		return;
 	set_bit(HOP_FLOW_HURRIES, &flow->flags);
-	inet_csk(sk)->icsk_rto >>= hs->wait_shift;
+	icsk->icsk_rto = hop_syn_wait_jiffies(icsk->icsk_rto, hs->wait_shift);
 }
 
-/* The SYN without a header has the usual timeout, which TCP doubles each time. */
-static void restore_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
-			    struct sock *sk)
+/*
+ * The SYN without a header has the usual timeout, which TCP doubles each time. The shortened one
+ * has lost bits of it: ask where tcp_connect_init() did.
+ */
+static void restore_timeout(struct hop_flow *flow, struct sock *sk)
 {
 	if (flow && test_and_clear_bit(HOP_FLOW_HURRIES, &flow->flags))
-		inet_csk(sk)->icsk_rto <<= hs->wait_shift;
+		inet_csk(sk)->icsk_rto = tcp_timeout_init(sk);
 }
 
 static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, struct sock *sk,
@@ -98,7 +102,7 @@ static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, s
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	if (inet_csk(sk)->icsk_retransmits) {
 		flow = find_again(hs, &key, sk);
-		restore_timeout(hs, flow, sk);
+		restore_timeout(flow, sk);
 	} else {
 		flow = ask(hs, &key, sk, payload_bytes);
 	}

@@ -56,6 +56,9 @@
  */
 #define HOP_RESET_SEGS		16U
 
+/* The shortest time until a SYN is sent again without a header, jiffies: TCP_TIMEOUT_MIN */
+#define HOP_SYN_WAIT_MIN_JIFFIES	2U
+
 /* Number of ACKs of an established connection that ask for headers before discovery gives up. */
 #define HOP_LATE_ASKS		3U
 
@@ -292,6 +295,23 @@ static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s
 {
 	return hop_loss_wait_s(resets < 8 ? resets : 8, first_s,
 			       first_s > HOP_RESET_MAX_S ? first_s : HOP_RESET_MAX_S);
+}
+
+/**
+ * hop_syn_wait_jiffies() - get the time after which a SYN is sent again without our header
+ * @usual_jiffies: time after which TCP sends a SYN again
+ * @shift: log2 of the part of it that a box which drops our header may cost
+ *
+ * A program of the user may have set a timeout of a few jiffies. A part of it would be less than
+ * TCP's timers can wait, or 0, and TCP would send all SYNs at once. The usual time is short then.
+ *
+ * Return: jiffies, at least HOP_SYN_WAIT_MIN_JIFFIES or the usual time.
+ */
+static inline u32 hop_syn_wait_jiffies(u32 usual_jiffies, u8 shift)
+{
+	const u32 wait_jiffies = usual_jiffies >> shift;
+
+	return wait_jiffies >= HOP_SYN_WAIT_MIN_JIFFIES ? wait_jiffies : usual_jiffies;
 }
 
 /**

@@ -8,7 +8,8 @@
 /*
  * Events by letter: S our SYN leaves, A our SYN-ACK leaves, s a SYN-ACK with a header arrives, y a
  * SYN with a header arrives, h another packet with a header arrives, E the connection is
- * established, I an ICMP error refuses our header, T timeouts, R a reset, L an ACK of an
+ * established, I an ICMP error refuses our header, D the same for our SYN-ACK, T timeouts,
+ * R a reset, L an ACK of an
  * established connection asks, U such ACKs were not answered.
  */
 static const struct stage_case {
@@ -36,7 +37,11 @@ static const struct stage_case {
 	{ "SYN lost, asked, not answered", "SSELU", HOP_STAGE_UNSUPPORTED },
 	{ "SYN lost, then open, then refused", "SSEI", HOP_STAGE_UNSUPPORTED },
 	{ "SYN lost, then open, TCP repeats data", "SSET", HOP_STAGE_DOUBTFUL },
-	{ "our SYN-ACK refused", "yAIE", HOP_STAGE_UNSUPPORTED },
+	{ "our SYN-ACK refused", "yAD", HOP_STAGE_LOST },
+	{ "our SYN-ACK refused, the next has no header", "yADA", HOP_STAGE_LOST },
+	{ "our SYN-ACK refused, then open", "yADAE", HOP_STAGE_DOUBTFUL },
+	{ "our SYN-ACK refused by another host than the peer", "yADAh", HOP_STAGE_SUPPORTED },
+	{ "refused behind the handshake", "yAED", HOP_STAGE_SUPPORTED },
 	{ "both open at once", "SyA", HOP_STAGE_ANSWERED },
 	{ "both open at once, answered", "SyAsE", HOP_STAGE_SUPPORTED },
 	{ "data of a connection that began without us", "h", HOP_STAGE_SUPPORTED },
@@ -69,6 +74,7 @@ static enum hop_event event_of(char letter)
 	case 'h': return HOP_EVENT_HEADER_IN;
 	case 'E': return HOP_EVENT_ESTABLISHED;
 	case 'I': return HOP_EVENT_REFUSED;
+	case 'D': return HOP_EVENT_DECLINED;
 	case 'R': return HOP_EVENT_RESET;
 	case 'L': return HOP_EVENT_LATE;
 	case 'U': return HOP_EVENT_UNANSWERED;
@@ -133,7 +139,7 @@ static const struct loss_case {
 	{ "SYN lost, then open", "SSE", true, true },
 	{ "SYN lost, then refused", "SSI", false, false },
 	{ "our SYN-ACK lost, then open", "yAAE", true, true },
-	{ "our SYN-ACK refused", "yAI", false, false },
+	{ "our SYN-ACK refused, then open", "yADAE", true, true },
 	{ "the path changed", "SsET", false, false },
 	{ "reset soon after the handshake", "SsER", false, true },
 	{ "asked late, not answered", "LU", true, false },
@@ -159,6 +165,19 @@ static void loss_test(struct kunit *test)
 				    "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, hop_passes_questions(from, event_of(event[-1])),
 				    c->want_questions, "%s", c->what);
+	}
+}
+
+/* A forged SYN makes our SYN-ACK reach a host that refuses it: nothing is learnt about that host. */
+static void declined_test(struct kunit *test)
+{
+	enum hop_stage stage;
+
+	for (stage = HOP_STAGE_NONE; stage <= HOP_STAGE_DOUBTFUL; stage++) {
+		const enum hop_stage to = hop_next_stage(stage, HOP_EVENT_DECLINED);
+
+		KUNIT_EXPECT_TRUE_MSG(test, to == stage || to == HOP_STAGE_LOST, "stage %u", stage);
+		KUNIT_EXPECT_TRUE_MSG(test, to == stage || !hop_is_given_up(to), "stage %u", stage);
 	}
 }
 
@@ -233,6 +252,7 @@ static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(stage_test),
 	KUNIT_CASE(negotiated_test),
 	KUNIT_CASE(loss_test),
+	KUNIT_CASE(declined_test),
 	KUNIT_CASE(loss_wait_test),
 	KUNIT_CASE(reset_test),
 	KUNIT_CASE(late_test),

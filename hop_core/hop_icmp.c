@@ -7,20 +7,26 @@
 #include <net/protocol.h>
 #include <net/tcp.h>
 
-/* Is the quoted segment in flight? An error that quotes another one could be forged by anybody. */
-static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th)
+/*
+ * Is the quoted segment in flight? An error that quotes another one could be forged by anybody.
+ * @requested: result: true for the SYN-ACK of a connection request
+ */
+static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th, bool *requested)
 {
 	struct sock *sk = hop_flow_socket(key);
 	u32 seq = ntohl(th->seq);
 	bool good = false;
 
+	*requested = false;
 	if (!sk)
 		return false;
-	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
+	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV) {
 		good = seq == tcp_rsk(inet_reqsk(sk))->snt_isn;
-	else if (sk_fullsock(sk))
+		*requested = true;
+	} else if (sk_fullsock(sk)) {
 		good = between(seq, hop_peek(tcp_sk(sk)->snd_una),
 			       hop_peek(tcp_sk(sk)->snd_nxt));
+	}
 	sock_gen_put(sk);
 	return good;
 }
@@ -47,15 +53,20 @@ static void repeat_syn(const struct hop_flow_key *key)
 	sock_gen_put(sk);
 }
 
-bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
-		   enum hop_icmp_decision decision, enum hop_stage stage, bool *refused)
+bool hop_icmp_ends(struct hop_flow *flow, const struct tcphdr *th,
+		   enum hop_icmp_decision decision, bool *refused)
 {
+	const enum hop_stage stage = hop_flow_stage(flow);
+	bool requested;
+
 	*refused = false;
 	if (decision == HOP_ICMP_MAYBE && !hop_icmp_is_handshake(stage))
 		return false;
-	*refused = is_in_flight(key, th);
+	*refused = is_in_flight(&flow->key, th, &requested);
 	if (*refused && stage == HOP_STAGE_ASKED)
-		repeat_syn(key);
+		repeat_syn(&flow->key);
+	if (*refused)
+		hop_flow_event(flow, requested ? HOP_EVENT_DECLINED : HOP_EVENT_REFUSED);
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);

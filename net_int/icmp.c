@@ -22,11 +22,9 @@ static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const s
 
 	if (!flow)
 		return decision == HOP_ICMP_REFUSED;
-	done = hop_icmp_ends(key, th, decision, hop_flow_stage(flow), &refused);
-	if (refused) {
+	done = hop_icmp_ends(flow, th, decision, &refused);
+	if (refused)
 		nint_count(in, INT_COUNT_ICMP_REFUSED);
-		hop_flow_event(flow, HOP_EVENT_REFUSED);
-	}
 	return done;
 }
 

@@ -23,11 +23,9 @@ static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const s
 
 	if (!flow)
 		return decision == HOP_ICMP_REFUSED;
-	done = hop_icmp_ends(key, th, decision, hop_flow_stage(flow), &refused);
-	if (refused) {
+	done = hop_icmp_ends(flow, th, decision, &refused);
+	if (refused)
 		nxcp_count(xn, XCP_COUNT_ICMP_REFUSED);
-		hop_flow_event(flow, HOP_EVENT_REFUSED);
-	}
 	return done;
 }
 

@@ -816,6 +816,25 @@ def refused(tun, version):
         time.sleep(61)
 
 
+def forged_syn(tun, version):
+    """We answer a SYN that another host forged, and the host that it names refuses our SYN-ACK."""
+    listener, before = listen(version), counts()
+    peer = Talker(tun, version, 50100)
+    answer, = peer.knock(listener, hello())
+    tun.write(quoted_error(version, answer, *REFUSALS[version][0], 0, 68))
+    time.sleep(1.5)
+    got = grown(before)
+    tap.equal(f"IPv{version} ICMP for our SYN-ACK: the next is without, and no peer is counted",
+              ([p.shim for p in tun.read(5)], got.get("icmp_refused"), got.get("peer_unsupported")),
+              ([None], 1, None))
+    peer.send(RST | ACK, pos=0)
+    caller = Caller(tun, version, 50102, answer=False)
+    tap.claim(f"IPv{version} ICMP for our SYN-ACK: the address is not remembered",
+              Talker(tun, version, 50101).knock(listener, hello())[0].shim and caller.syn.shim)
+    caller.close()
+    listener.close()
+
+
 def spoofed_synack(tun, version):
     """A SYN-ACK that answers no SYN of ours tells no cookie."""
     caller = Caller(tun, version, 51500, answer=False)
@@ -852,6 +871,7 @@ def main():
         silence(tun, version)
         options(tun, version)
         inband(tun, version)
+        forged_syn(tun, version)
         spoofed_synack(tun, version)
     return tap.done()
 

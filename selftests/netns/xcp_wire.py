@@ -447,6 +447,25 @@ def refused(tun, version):
         time.sleep(61)
 
 
+def forged_syn(tun, version):
+    """We answer a SYN that another host forged, and the host that it names refuses our SYN-ACK."""
+    listener, before = listen(version), counts()
+    peer = Talker(tun, version, 50100)
+    answer, = peer.knock(listener, UNKNOWN)
+    tun.write(quoted_error(version, answer, *REFUSALS[version][0], 0, 40))
+    time.sleep(1.5)
+    tap.equal(f"IPv{version} ICMP for our SYN-ACK: the next is without, and no peer is counted",
+              ([p.shim for p in tun.read(5)],
+               {k: counts()[k] - before[k] for k in ("icmp_refused", "peer_unsupported")}),
+              ([None], {"icmp_refused": 1, "peer_unsupported": 0}))
+    peer.send(RST | ACK, pos=0)
+    caller = Caller(tun, version, 50102)
+    tap.claim(f"IPv{version} ICMP for our SYN-ACK: the address is not remembered",
+              Talker(tun, version, 50101).knock(listener, UNKNOWN)[0].shim and caller.syn.shim)
+    caller.close()
+    listener.close()
+
+
 def blind_error(tun, version):
     """An error that quotes another sequence number ends nothing."""
     caller = Caller(tun, version, 51200)
@@ -548,6 +567,7 @@ def main():
         raw_socket(version)
         asking(tun, version)
         blind_error(tun, version)
+        forged_syn(tun, version)
         refused(tun, version)
         too_big(tun, version)
         noise(tun, version)

@@ -14,23 +14,25 @@
 
 /**
  * hop_icmp_ends() - decide whether an error ends the use of our headers on a connection
- * @key: key of the flow
+ * @flow: the flow of the quoted packet
  * @th: the first HOP_ICMP_QUOTED_BYTES of the quoted TCP header
  * @decision: decision on the error, not HOP_ICMP_NEXT
- * @stage: stage of the flow's discovery
- * @refused: result: true if the caller must report HOP_EVENT_REFUSED
+ * @refused: result: true if the flow had HOP_EVENT_REFUSED or HOP_EVENT_DECLINED, which the caller
+ *	counts
  *
  * If a filter refuses a handshake packet, the packet is first sent again without a header, and
  * TCP does not see this error. If a filter refuses a packet of an established connection, TCP
  * handles the error. An error that quotes a segment that is not in flight is ignored, since
- * anybody could have sent it. A refused SYN is sent again at once, so that a destination that
+ * anybody could have sent it. What comes back for the SYN-ACK of a connection request says nothing
+ * about the address that the SYN named, which is not proved before the handshake ends: it concerns
+ * only this request. A refused SYN is sent again at once, so that a destination that
  * does not know the protocol costs a round trip and no timeout.
  *
  * Context: RCU read lock.
  * Return: true if the error is handled; false if it must be passed on to the transport.
  */
-bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
-		   enum hop_icmp_decision decision, enum hop_stage stage, bool *refused);
+bool hop_icmp_ends(struct hop_flow *flow, const struct tcphdr *th,
+		   enum hop_icmp_decision decision, bool *refused);
 
 /**
  * hop_icmp_report_v4() - pass an ICMP error on to the protocol behind our header

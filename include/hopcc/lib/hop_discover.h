@@ -16,7 +16,10 @@
  * When the connection is established, ASKED becomes UNSUPPORTED, and LOST becomes DOUBTFUL: the
  * packet with the header was dropped because of the header, or by chance (hop_may_be_loss()). They
  * do not change earlier, since then a destination that does not answer at all would be remembered
- * as one without support. A refusal by ICMP makes any of the stages UNSUPPORTED. Timeouts in a row
+ * as one without support. A refusal by ICMP makes any of the stages UNSUPPORTED, except for that of
+ * our SYN-ACK to a connection request: a SYN may be forged, and the host that it names answers our
+ * SYN-ACK. So ANSWERED becomes LOST, and nothing is remembered unless the handshake ends, which
+ * proves the peer's address. Timeouts in a row
  * turn SUPPORTED into UNSUPPORTED, since the path may have changed.
  *
  * DOUBTFUL sends no headers either, but a header that arrives makes it SUPPORTED. If both SYNs of
@@ -98,6 +101,7 @@ enum hop_stage {
  * @HOP_EVENT_HEADER_IN: any other packet with a header arrives
  * @HOP_EVENT_ESTABLISHED: the handshake is complete
  * @HOP_EVENT_REFUSED: an ICMP error shows that a host or router does not accept our headers
+ * @HOP_EVENT_DECLINED: the same for our SYN-ACK, whose destination may not have sent the SYN
  * @HOP_EVENT_TIMEOUTS: TCP had HOP_TIMEOUTS_MAX timeouts in a row
  * @HOP_EVENT_LATE: an ACK with a header that asks was sent or received
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs with such a header were not answered
@@ -111,6 +115,7 @@ enum hop_event {
 	HOP_EVENT_HEADER_IN,
 	HOP_EVENT_ESTABLISHED,
 	HOP_EVENT_REFUSED,
+	HOP_EVENT_DECLINED,
 	HOP_EVENT_TIMEOUTS,
 	HOP_EVENT_LATE,
 	HOP_EVENT_UNANSWERED,
@@ -204,6 +209,8 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 		return hop_stage_when_established(stage);
 	case HOP_EVENT_REFUSED:
 		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
+	case HOP_EVENT_DECLINED:
+		return stage == HOP_STAGE_ANSWERED ? HOP_STAGE_LOST : stage;
 	case HOP_EVENT_LATE:
 		return hop_may_ask(stage) ? HOP_STAGE_LATE : stage;
 	case HOP_EVENT_UNANSWERED:

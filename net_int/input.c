@@ -265,6 +265,16 @@ static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *pla
 	return uh && uh->dest == htons(nint_udp_port);
 }
 
+/* A packet for another host. A header that is invalid, or in UDP, does not say where TCP is. */
+static void forward(struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	struct nint_shim shim;
+
+	if (skb_is_gso(skb) && place->next == nint_protocol &&
+	    read_shim(skb, place->offset_bytes, &shim) == INT_COUNTS)
+		hop_shim_forward(skb, place, shim.bytes);
+}
+
 /*
  * Input of a packet with our header. If its flow exists, it is for this host: no route is needed.
  */
@@ -276,7 +286,7 @@ static unsigned int input_header(struct nint_net *in, struct sk_buff *skb,
 	unsigned int why = check(in, skb, place, &shim);
 
 	if (!shim.flow && !hop_input_is_local(skb, state)) {
-		hop_shim_forward(skb);
+		forward(skb, place);
 		return NF_ACCEPT;
 	}
 	switch (unwrap(in, skb, place, &shim, why)) {
@@ -297,7 +307,7 @@ static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
 	if (place->next == nint_protocol && !hop_input_is_local(skb, state))
-		hop_shim_forward(skb);
+		forward(skb, place);
 }
 
 /* Input of packets without another vendor's header in front of TCP or UDP. */

@@ -314,6 +314,19 @@ static unsigned int show(struct sk_buff *skb, u8 next)
 }
 
 /*
+ * A packet for another host. An invalid header does not say where TCP is, and behind the headers of
+ * a tunnel the stack itself knows.
+ */
+static void forward(struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	struct xcp_hdr h;
+
+	if (skb_is_gso(skb) && read_header(skb, place->offset_bytes, &h) == XCP_OK &&
+	    h.protocol == IPPROTO_TCP)
+		hop_shim_forward(skb, place, sizeof(h));
+}
+
+/*
  * A packet with our protocol number. If its flow is known, it is for this host without a look at
  * the route.
  */
@@ -325,7 +338,7 @@ static unsigned int input_header(struct nxcp_net *xn, struct sk_buff *skb,
 	enum nxcp_count why = check(xn, skb, place->offset_bytes, &a);
 
 	if (!a.flow && !hop_input_is_local(skb, state)) {
-		hop_shim_forward(skb);
+		forward(skb, place);
 		return NF_ACCEPT;
 	}
 	switch (strip(xn, skb, place, &a, why)) {
@@ -348,7 +361,7 @@ static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
 	if (place->next == nxcp_protocol && !hop_input_is_local(skb, state))
-		hop_shim_forward(skb);
+		forward(skb, place);
 }
 
 unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,

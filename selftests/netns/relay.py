@@ -24,14 +24,20 @@ ADDRESS = {"a": "192.0.2.1", "b": "192.0.2.2"}
 MAC = {"a": "02:00:00:00:00:01", "b": "02:00:00:00:00:02"}
 
 
-def open_tap(name, flags=0):
-    """Make a host's tap device, up, with its neighbour resolved; flags: more of TUNSETIFF's."""
+def make_tap(name, device, flags=0):
+    """Make a host's tap device; flags: more of TUNSETIFF's. Return its file descriptor."""
     with hosts.inside(name):
         node = tun_node()
         fd = os.open(node, os.O_RDWR | os.O_NONBLOCK)
         if node.startswith("/run/"):
             os.unlink(node)
-        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", b"tap0", IFF_TAP | IFF_NO_PI | flags))
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", device.encode(), IFF_TAP | IFF_NO_PI | flags))
+    return fd
+
+
+def open_tap(name, flags=0):
+    """Make a host's tap device, up, with its neighbour resolved; flags: more of TUNSETIFF's."""
+    fd = make_tap(name, "tap0", flags)
     hosts.ip(f"-n {name} addr add {ADDRESS[name]}/24 dev tap0")
     start(name, "tap0")
     return fd

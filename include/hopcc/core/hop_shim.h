@@ -155,18 +155,21 @@ int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *plac
 void hop_shim_mark_gso(struct sk_buff *skb);
 
 /**
- * hop_shim_forward() - prepare a packet with a header that is for another host
- * @skb: the packet, before routing
+ * hop_shim_forward() - prepare a GSO packet with a valid header that is for another host
+ * @skb: the packet, before routing; skb->data at its network header
+ * @place: place of the header, from hop_shim_find()
+ * @bytes: length of the header; TCP's fixed header is behind it, in the linear part
  *
- * IP sets the transport header to our header. If it stayed there, the check of a GSO packet's
- * segments against the MTU would read TCP's header length from our header.
+ * IP sets the transport header to our header. If it stayed there, the check of the segments against
+ * the MTU would read TCP's header length from our header. The start of the checksum does not say
+ * where TCP is: the user of a tap or of a virtual machine chooses it.
  *
  * Context: any.
  */
-static inline void hop_shim_forward(struct sk_buff *skb)
+static inline void hop_shim_forward(struct sk_buff *skb, const struct hop_shim_place *place,
+				    unsigned int bytes)
 {
-	if (skb_is_gso(skb) && skb->ip_summed == CHECKSUM_PARTIAL)
-		skb_set_transport_header(skb, skb_checksum_start_offset(skb));
+	skb_set_transport_header(skb, place->offset_bytes + bytes);
 }
 
 /**

@@ -9,8 +9,7 @@
  * Events by letter: S our SYN leaves, A our SYN-ACK leaves, s a SYN-ACK with a header arrives, y a
  * SYN with a header arrives, h another packet with a header arrives, E the connection is
  * established, I an ICMP error refuses our header, D the same for our SYN-ACK, T timeouts,
- * R a reset, L an ACK of an
- * established connection asks, U such ACKs were not answered.
+ * R a reset, L an ACK of an established connection asks, U such ACKs were not answered.
  */
 static const struct stage_case {
 	const char *what, *events;

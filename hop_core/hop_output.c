@@ -158,8 +158,11 @@ static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct 
 				     const struct sock *sk, bool *sends)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	enum hop_stage stage = hop_flow_stage(flow);
+	enum hop_stage stage;
 
+	/* The handshake may have ended after the congestion control was selected. */
+	hop_flow_settle(flow);
+	stage = hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
 		return stage;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
@@ -181,6 +184,8 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 	struct hop_flow *flow;
 	bool sends = false;
 
+	if (hop_output_is_opening(sk))
+		return HOP_STAGE_NONE;
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
 	if (!hop_output_is_late(sk)) {

@@ -323,8 +323,7 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 	struct csig_flow *f = NULL;
 	struct hop_flow *flow;
 
-	/* Set between SYN and SYN-ACK: the peer's support is not known yet. */
-	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(cn->level))
+	if (hop_output_is_opening(sk) || !READ_ONCE(cn->level))
 		return NULL;
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
@@ -359,7 +358,7 @@ bool csig_flow_ask(struct sock *sk)
 		 !hop_is_unsupported(&cn->unsupported, &key.peer);
 	rcu_read_unlock();
 	stage = hop_output_ask(&ctag_handshake_ops, sk, begins);
-	return stage == HOP_STAGE_LATE || stage == HOP_STAGE_DOUBTFUL;
+	return hop_may_ask(stage) || stage == HOP_STAGE_LATE;
 }
 EXPORT_SYMBOL_GPL(csig_flow_ask);
 

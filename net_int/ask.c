@@ -71,9 +71,12 @@ static void forget_recovery(struct sock *sk)
 static enum hop_stage take_turn(struct nint_net *in, struct hop_flow *flow, struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	enum hop_stage stage = hop_flow_stage(flow);
+	enum hop_stage stage;
 	u32 end_seq;
 
+	/* The handshake may have ended after the congestion control was selected. */
+	hop_flow_settle(flow);
+	stage = hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
 		return stage;
 	forget_recovery(sk);
@@ -105,6 +108,8 @@ enum int_peer int_flow_negotiate(struct sock *sk)
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
+	if (hop_output_is_opening(sk))
+		return INT_PEER_UNKNOWN;
 	if (!(1 << sk->sk_state & NINT_ASK_STATES))
 		return INT_PEER_UNSUPPORTED;
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);

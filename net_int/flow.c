@@ -130,8 +130,7 @@ static struct hop_flow *find_open(struct sock *sk)
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	/* Set between SYN and SYN-ACK: the peer's support is not known yet. */
-	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(nint_net(sock_net(sk))->on))
+	if (hop_output_is_opening(sk) || !READ_ONCE(nint_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);

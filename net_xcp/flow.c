@@ -95,11 +95,7 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 	struct hop_flow *flow;
 	struct xcp_flow *xf = NULL;
 
-	/*
-	 * The congestion control was set between SYN and SYN-ACK: the peer's answer is not known
-	 * yet.
-	 */
-	if (sk->sk_state == TCP_SYN_SENT || !READ_ONCE(nxcp_net(sock_net(sk))->on))
+	if (hop_output_is_opening(sk) || !READ_ONCE(nxcp_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	rcu_read_lock();

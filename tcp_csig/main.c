@@ -245,7 +245,7 @@ static void tcsig_init(struct sock *sk)
 	memset(cs, 0, sizeof(*cs));
 	cs->net = tcsig_net(sock_net(sk));
 	/* Without CSIG the delay of the whole path is used. */
-	cs->early = sk->sk_state == TCP_SYN_SENT || !tcsig_open(sk, cs);
+	cs->early = !tcsig_open(sk, cs);
 	hop_bound_window(sk);
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;

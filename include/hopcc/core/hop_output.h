@@ -132,15 +132,35 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  * hop_output_is_late() - was the congestion control selected after the handshake?
  * @sk: a TCP socket
  *
- * The stack sets lsndtime at the end of the handshake, after it has called init() of the congestion
- * control that the connection starts with.
+ * The stack sets icsk_ca_initialized after it has called init() of the congestion control that the
+ * connection starts with.
  *
  * Context: socket lock held.
  * Return: true if the socket is established and the handshake has ended before.
  */
 static inline bool hop_output_is_late(const struct sock *sk)
 {
-	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) && tcp_sk(sk)->lsndtime;
+	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) &&
+	       inet_csk(sk)->icsk_ca_initialized;
+}
+
+/**
+ * hop_output_is_opening() - is it too early to know if the peer supports headers?
+ * @sk: a TCP socket
+ *
+ * A handshake with data on the SYN (TCP Fast Open) negotiates nothing. The server's socket is used
+ * before its SYN-ACK leaves; a question of the client that arrives before the ACK of the SYN-ACK
+ * finds no connection. So each end asks when data is acknowledged.
+ *
+ * Context: socket lock held.
+ * Return: true if a congestion control must call hop_output_ask() at the next ACK.
+ */
+static inline bool hop_output_is_opening(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return sk->sk_state == TCP_SYN_SENT || rcu_access_pointer(tp->fastopen_rsk) ||
+	       (tp->syn_data && !inet_csk(sk)->icsk_ca_initialized);
 }
 
 /**
@@ -154,7 +174,7 @@ static inline bool hop_output_is_late(const struct sock *sk)
  * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it
  * if no answer arrives. It sends nothing at the end of the handshake: then the SYN and the SYN-ACK
  * have negotiated, and the stage is HOP_STAGE_DOUBTFUL if one of them was lost. A caller may ask
- * from the next ACK on in this case.
+ * from the next ACK on in this case. While hop_output_is_opening(), the stage is HOP_STAGE_NONE.
  *
  * Context: socket lock held.
  * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.

@@ -15,7 +15,6 @@ from hosts import A, B, Stream, counts, run, since, sysctl, transfer
 
 TOTAL = 1 << 18
 TRIES = 8
-IDLE_S = 6      # longer than ageing leaves an unused entry alone
 
 tap = hosts.Tap()
 
@@ -90,33 +89,11 @@ def speaks(what, version, *devices):
               f"{stray}, speaks: {a['peer_supported']}, {b['peer_supported']}")
 
 
-def joins_later():
-    """The key of a socket's flow changes with the VRF of its device: the entry cannot be found any
-    more. Return the connection, which is idle.
-    """
-    pair = connect_bound(4, "a-r", "b-r")
-    pair[0].send(bytes(1000))
-    time.sleep(IDLE_S)
-    return pair
-
-
-def goes_on(pair):
-    time.sleep(IDLE_S)
-    unsupported = counts("a")["peer_unsupported"]
-    exact = transfer([Stream(*pair, TOTAL)], limit_s=60)
-    tap.claim("a connection whose device joins a VRF falls back and goes on; nothing is remembered",
-              exact and hosts.cc_of(pair[0]) == "xcp-reno" and not unsupported,
-              f"{exact}, {hosts.cc_of(pair[0])}, {unsupported}")
-    hosts.close(*pair)
-
-
 def main():
     hosts.build_path()
-    pair = joins_later()
     enslave("a", "a-r", {4: "192.0.2.2", 6: "2001:db8:1::2"})
     enslave("b", "b-r", {4: "198.51.100.2", 6: "2001:db8:2::2"})
     sysctl("b", "ipv4/tcp_l3mdev_accept", 1)
-    goes_on(pair)
     for name in "ab":
         sysctl(name, "hopcc/xcp_unsupported_s", 0)
     for version in (4, 6):

@@ -167,7 +167,7 @@ static void loss_test(struct kunit *test)
 	}
 }
 
-/* A forged SYN makes our SYN-ACK reach a host that refuses it: nothing is learnt about that host. */
+/* A forged SYN makes our SYN-ACK reach a host that refuses it: that host is not remembered. */
 static void declined_test(struct kunit *test)
 {
 	enum hop_stage stage;

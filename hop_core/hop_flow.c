@@ -302,7 +302,7 @@ static bool has_full_socket(const struct hop_flow *flow)
 
 /*
  * The oldest half-open entry is the one that is least likely to become a connection. If its
- * connection exists by now, although it has sent nothing yet, it is only half-open no longer.
+ * connection exists by now, although it has sent nothing yet, the entry stays but is not half-open.
  * Under RCU the entry stays readable if another CPU removes it first.
  *
  * Return: true if there may be room now.

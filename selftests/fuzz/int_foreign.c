@@ -98,7 +98,7 @@ static u32 put_telemetry(u8 *frame, u32 at, bool is_v6)
 	}
 }
 
-/* What is missing to a valid checksum of IPv4, or 0 */
+/* Return: 0 if the checksum of the IPv4 header is valid, or if the packet is IPv6 */
 static u16 residue(const struct sk_buff *skb, const struct sint_ip *i)
 {
 	u8 bytes[15 * 4];

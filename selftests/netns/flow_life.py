@@ -18,6 +18,7 @@ import threading
 import time
 
 import hosts
+from flow_table import Pairs
 from hosts import Stream, cc_of, counts, sysctl, transfer
 
 IDLE_S = 6      # longer than ageing leaves an unused entry alone
@@ -26,18 +27,8 @@ FLOW_LIMIT, ACCEPTED = 400, 300
 tap = hosts.Tap()
 
 
-class Ends:
-    """Connections of a namespace with itself: each has two ends, and two flows."""
-
-    def __init__(self, name, cc, number):
-        self.socks, listener = [], hosts.tcp(name, 4, "reno")
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(1024)
-        for _ in range(number):
-            sock = hosts.tcp(name, 4, cc)
-            sock.connect(listener.getsockname())
-            self.socks += [sock, listener.accept()[0]]
-        listener.close()
+class Ends(Pairs):
+    """Connections that can send, and whose congestion control's module can be unloaded."""
 
     def release(self):
         """Let no socket use the congestion control's module any more."""
@@ -53,9 +44,6 @@ class Ends:
             while left:
                 left -= len(sink.recv(left))
             time.sleep(0.001)
-
-    def close(self):
-        hosts.close(*self.socks)
 
 
 def flows():
@@ -84,11 +72,11 @@ def modules_end(number):
     hosts.build("one", "two")
     for name in ("one", "two"):
         sysctl(name, "hopcc/csig", 2)
-    kept = [Ends(name, "csig", number) for name in ("one", "two")]
+    kept = [Ends(name, number, "csig") for name in ("one", "two")]
     alone = flows()
     tap.equal("each connection has two flows", alone, [2 * number] * 2)
     for module in (("xcp", "net_xcp"), ("hpccpp", "net_int")):
-        gone = [Ends(name, module[0], number) for name in ("one", "two")]
+        gone = [Ends(name, number, module[0]) for name in ("one", "two")]
         unload(gone, module, kept)
         for ends in gone:
             ends.close()

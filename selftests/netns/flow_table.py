@@ -66,8 +66,8 @@ def status(shell, command):
 class Pairs:
     """The connections of a namespace with itself."""
 
-    def __init__(self, name, number):
-        self.name, self.socks = name, []
+    def __init__(self, name, number, cc="reno"):
+        self.name, self.cc, self.socks = name, cc, []
         self.listener = hosts.tcp(name, 4, "reno")
         self.listener.bind(("127.0.0.1", 0))
         self.listener.listen(1024)
@@ -75,7 +75,7 @@ class Pairs:
 
     def open(self, number):
         for _ in range(number):
-            sock = hosts.tcp(self.name, 4, "reno")
+            sock = hosts.tcp(self.name, 4, self.cc)
             sock.connect(self.listener.getsockname())
             self.socks += [sock, self.listener.accept()[0]]
 

@@ -19,8 +19,8 @@
  * as one without support. A refusal by ICMP makes any of the stages UNSUPPORTED, except for that of
  * our SYN-ACK to a connection request: a SYN may be forged, and the host that it names answers our
  * SYN-ACK. So ANSWERED becomes LOST, and nothing is remembered unless the handshake ends, which
- * proves the peer's address. Timeouts in a row
- * turn SUPPORTED into UNSUPPORTED, since the path may have changed.
+ * proves the peer's address. Timeouts in a row turn SUPPORTED into UNSUPPORTED, since the path may
+ * have changed.
  *
  * DOUBTFUL sends no headers either, but a header that arrives makes it SUPPORTED. If both SYNs of
  * the peer waited for its ARP, they arrive together: the first SYN-ACK has a header and reaches the
